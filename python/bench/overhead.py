@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""What Python adds: `Scene.closest` beside the same call from Rust, on the same rays, the CPU engine's, in turn.
+"""Overhead of Python: CPU time of `Scene.closest` compared with the same call from Rust, on the same rays and the CPU engine, in turn.
 
     overhead.py [--umbracast PATH] [--spheres N] [--rays M] [--rounds N] [--repeat N]
 
     --umbracast PATH   the command line, built from the same sources [default: target/release/umbracast]
-    --spheres N        in a cube of side 20 [default: 1000]
-    --rays M           random rays through it, contiguous float32 of eight columns [default: 10000000]
-    --rounds N         processes of each, in turn [default: 5]
-    --repeat N         casts in each after one that does not count [default: 3]
+    --spheres N        spheres in a cube of side 20 [default: 1000]
+    --rays M           random rays through the cube, contiguous float32 with eight columns [default: 10000000]
+    --rounds N         processes of each kind, in turn [default: 5]
+    --repeat N         timed casts per process, after one that is not timed [default: 3]
 
-Both write into memory that is there (`out=` here, `closest_into` there, by `umbracast bench scenes`). CPU time is the process's over all
-threads, the median of a process's casts; told is the median of the rounds' ratios. Memory is what the peak of a process grows by in its
-casts. Linux, the wheel of umbracast.
+Both write into existing memory: Python with `out=`, Rust (`umbracast bench scenes`) with `closest_into`. CPU time is that of all threads
+of a process, the median of its casts; the result is the median ratio over the rounds. Memory is the growth of the peak of a process
+during its casts. Requires Linux and the wheel of umbracast.
 """
 
 import argparse
@@ -23,29 +23,29 @@ import sys
 import tempfile
 import time
 
-import beside
+import compare_packages
 import numpy as np
 
 
 def process(spheres, rays, repeat):
-    """What runs in a process of its own, and prints its figures."""
+    """Measure the Python call. Runs in its own process and prints the figures."""
     import umbracast
 
     scene, rays = umbracast.Scene(np.load(spheres), device="cpu"), np.load(rays)
     out = umbracast.Hits(np.ones(len(rays), np.float32), np.ones(len(rays), np.uint32))
     scene.closest(rays[:1000], out=umbracast.Hits(out.t[:1000], out.id[:1000]))
     pathlib.Path("/proc/self/clear_refs").write_text("5")
-    before, times = beside.status("VmHWM"), []
+    before, times = compare_packages.status("VmHWM"), []
     for _ in range(1 + repeat):
         begin = time.process_time()
         scene.closest(rays, out=out)
         times.append(time.process_time() - begin)
-    mib = beside.status("VmHWM") - before
+    mib = compare_packages.status("VmHWM") - before
     print(json.dumps({"cpu_seconds": statistics.median(times[1:]), "hits": int(out.hit.sum()), "mib": mib}))
 
 
 def made(folder, spheres, rays):
-    """Files of both."""
+    """Write random spheres and rays, and yield the paths of the two files."""
     random = np.random.default_rng(20261122)
     balls = np.c_[random.uniform(-10, 10, (spheres, 3)), random.uniform(0.1, 1, spheres)]
     lines = np.zeros((rays, 8), np.float32)
@@ -58,7 +58,7 @@ def made(folder, spheres, rays):
 
 
 def said(words):
-    """What a program prints, as JSON."""
+    """Run a program and parse its output as JSON."""
     return json.loads(subprocess.run(words, stdout=subprocess.PIPE, check=True).stdout)
 
 

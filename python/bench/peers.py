@@ -1,7 +1,8 @@
-"""How each package that `beside.py` compares is asked. Spheres and rays in the form that it takes are made before the clock runs.
+"""The methods that `compare_packages.py` compares: one class per package.
 
-A way has `given(spheres, rays)`, what the package is handed; `built(given)`, whatever it keeps; and `cast(kept, given)`, which gives
-``t`` in units of the direction, inf on a miss, and the number of the sphere, -1 on a miss. Meshes are part of what is built.
+A method has `given(spheres, rays)`, which converts the input to the package's layout and is not timed; `built(given)`, which builds the
+package's scene, including meshes; and `cast(kept, given)`, which returns ``t`` in units of the direction, inf on a miss, and the id of the
+sphere, -1 on a miss.
 """
 
 import contextlib
@@ -10,13 +11,16 @@ import os
 import numpy as np
 
 FACES = 320
-"""Triangles of an icosphere of two subdivisions, and its 162 vertices."""
+"""Number of triangles of an icosphere with two subdivisions, which has 162 vertices."""
 BRUTE_CELLS = 1 << 20
-"""Pairs that NumPy looks at together: its intermediate arrays then stay in the caches."""
+"""Ray–sphere pairs per step in NumPy, so that intermediate arrays stay in the caches."""
 
 
 def mesh(spheres, fit):
-    """An icosphere for each sphere: vertices (162 N, 3) and faces (320 N, 3). Its vertices lie on the sphere, or it has the same volume."""
+    """Return an icosphere per sphere: vertices (162 N, 3) and faces (320 N, 3).
+
+    With ``fit="inscribed"`` the vertices lie on the sphere, else the icosphere has the volume of the sphere.
+    """
     import trimesh
 
     ball = trimesh.creation.icosphere(subdivisions=2, radius=1.0)
@@ -29,7 +33,7 @@ def mesh(spheres, fit):
 
 
 class Umbracast:
-    """Spheres as they are, rays of 8 columns that are read where they lie."""
+    """umbracast, with rays of 8 columns that are read without a copy of the array."""
 
     def __init__(self, precision, device):
         self.precision, self.device = precision, device
@@ -52,7 +56,7 @@ class Umbracast:
 
 
 class Open3D:
-    """`RaycastingScene.cast_rays`: also normals, texture coordinates and numbers of the geometry, which cannot be left out."""
+    """Open3D's `RaycastingScene.cast_rays`, which also computes normals, texture coordinates and geometry ids; these cannot be left out."""
 
     def __init__(self, fit="inscribed"):
         self.fit = fit
@@ -68,7 +72,7 @@ class Open3D:
         scene = open3d.t.geometry.RaycastingScene()
         vertices, faces = mesh(given[0], self.fit)
         scene.add_triangles(open3d.core.Tensor(vertices), open3d.core.Tensor(faces))
-        # The tree is made at the first question.
+        # The BVH is built at the first query.
         scene.cast_rays(given[1][:1])
         return scene
 
@@ -79,7 +83,7 @@ class Open3D:
 
 
 class Trimesh:
-    """trimesh with embreex: `intersects_location` gives where, from which follows t; `intersects_first` which triangle alone."""
+    """trimesh with embreex or rtree: `intersects_location` returns points, from which t follows; `intersects_first` only triangles."""
 
     def __init__(self, question, embree=True):
         self.question, self.embree = question, embree
@@ -94,7 +98,7 @@ class Trimesh:
         vertices, faces = mesh(given[0], "inscribed")
         whole = trimesh.Trimesh(vertices, faces, process=False)
         rays = (ray_pyembree if self.embree else ray_triangle).RayMeshIntersector(whole)
-        # A few hundred rays, for it fails where all miss.
+        # Warm up with a few hundred rays, because it fails if all rays miss.
         self.cast(rays, (None, given[1][:300], given[2][:300]))
         return rays
 
@@ -113,7 +117,7 @@ class Trimesh:
 
 
 class Embreex:
-    """embreex alone, in float32: what trimesh asks, without what it does around it."""
+    """embreex in float32, called directly as trimesh does, without the overhead of trimesh."""
 
     def given(self, spheres, rays):
         return spheres, rays[:, :3].copy(), rays[:, 3:].copy()
@@ -135,7 +139,7 @@ class Embreex:
 
 
 class Brute:
-    """NumPy in float64, every ray against every sphere, with the products left to BLAS."""
+    """NumPy in float64: brute force, with matrix products by BLAS."""
 
     def given(self, spheres, rays):
         return np.float64(spheres), np.float64(rays)
@@ -163,7 +167,7 @@ class Brute:
 
 
 def ways(device):
-    """All that is compared: (name in the table, way, rays it is asked about of so many, for so many spheres)."""
+    """Yield all methods: name in the table, method, and a function that returns how many rays to cast, given how many rays and spheres."""
 
     def every(rays, spheres):
         return rays
@@ -176,7 +180,7 @@ def ways(device):
     yield "embreex alone", Embreex(), every
     yield "trimesh + embreex, intersects_location", Trimesh("location"), every
     yield "trimesh + embreex, intersects_first", Trimesh("first"), every
-    # Some 200 rays a second, and 4 GB for 2,000 of them; more triangles take it too long.
+    # About 200 rays per second, and 4 GB for 2,000 rays; with more triangles it takes too long.
     yield (
         "trimesh + rtree, intersects_location",
         Trimesh("location", False),
@@ -186,7 +190,7 @@ def ways(device):
 
 
 def versions():
-    """Of the packages, None of one that is missing, and how many threads there are."""
+    """Return the versions of the packages, None for a missing one, and the number of threads."""
     from importlib.metadata import PackageNotFoundError, version
 
     found = dict.fromkeys(("umbracast", "open3d-cpu", "trimesh", "embreex", "rtree", "numpy"))

@@ -1,4 +1,4 @@
-//! Devices: opened when asked for, shared by scenes.
+//! The class `Device`, which scenes share, and the list of devices.
 
 use std::mem::ManuallyDrop;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use umbracast::{DeviceOptions, Limits, blocking};
 
-use crate::gil::{brief, is_forked};
+use crate::gil::{is_forked, run_detached};
 use crate::policies::precision;
 
 /// An opened device.
@@ -22,10 +22,10 @@ impl Device {
 }
 
 impl Drop for Device {
-    /// A fork must not wait for threads that it lacks: there, nothing is given back.
+    /// In a forked process nothing is released, because the drop would wait for threads that the fork lacks.
     fn drop(&mut self) {
         if !is_forked() {
-            // SAFETY: it is dropped once, here, and nothing uses it afterwards.
+            // SAFETY: the value is dropped only here, once, and is not used afterwards.
             unsafe { ManuallyDrop::drop(&mut self.0) }
         }
     }
@@ -33,7 +33,7 @@ impl Drop for Device {
 
 #[pymethods]
 impl Device {
-    /// Opens one: by choice, able to promise a precision, within limits.
+    /// Opens the device that `choice` names, for a precision and within limits.
     #[new]
     #[pyo3(signature = (choice, precision_word, memory, patience_s))]
     fn new(
@@ -56,7 +56,7 @@ impl Device {
         if let Some(choice) = choice {
             options.choice = choice;
         }
-        brief(py, || blocking::open(&options)).map(|device| Self(ManuallyDrop::new(device)))
+        run_detached(py, || blocking::open(&options)).map(|device| Self(ManuallyDrop::new(device)))
     }
 
     #[getter]
@@ -74,16 +74,16 @@ impl Device {
         self.0.is_cpu()
     }
 
-    /// Bytes that a scene of so many spheres and a query of so many rays take beyond the caller's own.
+    /// Estimates the bytes that a scene and a query use in addition to the caller's arrays.
     fn estimate_bytes(&self, spheres: u64, rays: u64) -> u64 {
         self.0.estimate_bytes(spheres, rays)
     }
 }
 
-/// What there is, as keyword arguments of `umbracast.DeviceInfo`.
+/// Lists the devices, each as keyword arguments of `umbracast.DeviceInfo`.
 #[pyfunction]
 pub(crate) fn devices(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
-    let list = brief(py, || Ok(blocking::list()))?;
+    let list = run_detached(py, || Ok(blocking::list()))?;
     let one = |info: umbracast::DeviceInfo| {
         let about = PyDict::new(py);
         about.set_item("index", info.index)?;

@@ -1,4 +1,4 @@
-//! The library's errors as Python's exceptions, which `umbracast/_errors.py` defines.
+//! Conversion of the library's errors to Python exceptions. `umbracast/_errors.py` defines those that Python lacks.
 
 use pyo3::exceptions::{
     PyFileNotFoundError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeError, PyValueError,
@@ -6,18 +6,18 @@ use pyo3::exceptions::{
 use pyo3::prelude::*;
 use umbracast::Error;
 
-/// The exception that says the same.
+/// Converts an error to the corresponding exception.
 pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
     let message = error.to_string();
     match error {
         Error::BadRecord { what, index, field, value, .. } => {
-            own(py, "RecordError", (message, *what, *index, *field, value.as_str()))
+            package_exception(py, "RecordError", (message, *what, *index, *field, value.as_str()))
         }
         Error::Usage(_) | Error::BadFile { .. } | Error::LengthsDiffer { .. } => PyValueError::new_err(message),
-        Error::NoDevice { .. } => own(py, "NoDeviceError", (message,)),
-        Error::NoPrecision { .. } => own(py, "PrecisionError", (message,)),
+        Error::NoDevice { .. } => package_exception(py, "NoDeviceError", (message,)),
+        Error::NoPrecision { .. } => package_exception(py, "PrecisionError", (message,)),
         Error::DeviceLost { .. } | Error::TimedOut { .. } | Error::DeviceFailed { .. } => {
-            own(py, "DeviceError", (message,))
+            package_exception(py, "DeviceError", (message,))
         }
         Error::TooLarge { .. } | Error::OutOfMemory { .. } => PyMemoryError::new_err(message),
         Error::Io { path, .. } if !path.exists() => PyFileNotFoundError::new_err(message),
@@ -27,14 +27,14 @@ pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
     }
 }
 
-/// What is said where threads of a parent process are missing.
-pub(crate) fn forked(py: Python<'_>) -> PyErr {
-    let message = "this process was forked from one that had used umbracast, whose threads and devices it lacks: start it with \
+/// The `ForkError` for a forked process, which lacks the threads of its parent.
+pub(crate) fn fork_error(py: Python<'_>) -> PyErr {
+    let message = "this process was forked from one that had used umbracast, and lacks its threads and devices: start it with \
         multiprocessing.get_context('spawn') or 'forkserver', or use umbracast only after the fork";
-    own(py, "ForkError", (message,))
+    package_exception(py, "ForkError", (message,))
 }
 
-fn own<'py>(py: Python<'py>, class: &str, arguments: impl pyo3::call::PyCallArgs<'py>) -> PyErr {
+fn package_exception<'py>(py: Python<'py>, class: &str, arguments: impl pyo3::call::PyCallArgs<'py>) -> PyErr {
     let made = py.import("umbracast._errors").and_then(|errors| errors.getattr(class)?.call1(arguments));
     made.map_or_else(|error| error, PyErr::from_value)
 }

@@ -1,4 +1,4 @@
-//! Work without the interpreter's lock: other Python threads run meanwhile, Ctrl-C ends it, and progress is told.
+//! Work without the GIL: other Python threads keep running, Ctrl-C cancels the work, and progress is reported.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -8,71 +8,71 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use umbracast::{CancelToken, Result};
 
-use crate::exceptions::{exception, forked};
+use crate::exceptions::{exception, fork_error};
 
-/// Fewer records are answered, spheres built in and pixels drawn, before anybody could press a key.
-const FEW: usize = 1 << 12;
-/// How often signals are looked at, and progress is told.
-const OFTEN: Duration = Duration::from_millis(50);
+/// Work on fewer records (rays, spheres or pixels) finishes before anyone could interrupt it, and is not watched.
+const MIN_WATCHED: usize = 1 << 12;
+/// Interval at which signals are checked and progress is reported.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The process whose threads do the work; 0 before there is any.
+/// Id of the process that owns the worker threads; 0 before the first work.
 static OWNER: AtomicU32 = AtomicU32::new(0);
 
-/// Whether this process is a fork of one that had begun to work.
+/// Returns whether this process was forked from one that had already worked.
 pub(crate) fn is_forked() -> bool {
     ![0, std::process::id()].contains(&OWNER.load(Ordering::Relaxed))
 }
 
-/// Refuses to wait for threads that a fork has left behind.
+/// Raises `ForkError` in a forked process, where work would wait for threads that do not exist. Else records the owner process.
 pub(crate) fn check_fork(py: Python<'_>) -> PyResult<()> {
     let me = std::process::id();
     match OWNER.compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed) {
-        Err(owner) if owner != me => Err(forked(py)),
+        Err(owner) if owner != me => Err(fork_error(py)),
         _ => Ok(()),
     }
 }
 
-/// Short work that needs no watching, and work that cannot be stopped.
-pub(crate) fn brief<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
+/// Runs work without the GIL that is short or cannot be cancelled.
+pub(crate) fn run_detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     check_fork(py)?;
     py.detach(work).map_err(|error| exception(py, &error))
 }
 
-/// Work on so many records, in a thread of its own if they are many, while this one looks after signals. `progress` is called
-/// with how many are done and how many there are; what it raises ends the work.
+/// Runs cancellable work on `records` records without the GIL. Many records are processed in a new thread, while this one checks for
+/// signals. `progress` is called with the number of finished records and the total; an exception that it raises cancels the work.
 pub(crate) fn interruptible<T: Send>(
     py: Python<'_>,
     records: usize,
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&CancelToken) -> Result<T> + Send,
 ) -> PyResult<T> {
-    let watch = CancelToken::new();
-    if records < FEW && progress.is_none() {
-        return brief(py, || work(&watch));
+    let token = CancelToken::new();
+    if records < MIN_WATCHED && progress.is_none() {
+        return run_detached(py, || work(&token));
     }
     check_fork(py)?;
     let progress = progress.map(|callable| callable.clone().unbind());
-    let look = || {
+    let poll = || {
         Python::attach(|py| {
             py.check_signals()?;
-            progress.as_ref().map_or(Ok(()), |call| call.call1(py, (watch.done(), records)).map(drop))
+            progress.as_ref().map_or(Ok(()), |call| call.call1(py, (token.done(), records)).map(drop))
         })
     };
     py.detach(|| {
         scope(|scope| {
             let (done, waiting) = channel::<()>();
             let task = || {
-                let result = work(&watch);
+                let result = work(&token);
                 drop(done);
                 result
             };
             let thread = Builder::new().name("umbracast".into()).spawn_scoped(scope, task)?;
             let mut raised = None;
-            while waiting.recv_timeout(OFTEN) == Err(RecvTimeoutError::Timeout) {
+            while waiting.recv_timeout(POLL_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 if raised.is_none()
-                    && let Err(error) = look()
+                    && let Err(error) = poll()
                 {
-                    watch.cancel();
+                    token.cancel();
                     raised = Some(error);
                 }
             }
@@ -81,8 +81,8 @@ pub(crate) fn interruptible<T: Send>(
                 Some(error) => Err(error),
                 None => {
                     let result = result.map_err(|error| Python::attach(|py| exception(py, &error)))?;
-                    // That all is done is told, too, and a key pressed just now is not forgotten.
-                    look().map(|()| result)
+                    // Report the final progress, and check for a signal that arrived in the last interval.
+                    poll().map(|()| result)
                 }
             }
         })

@@ -1,4 +1,4 @@
-//! The questions whose answers are lists, and what follows from hits.
+//! The queries that return lists (`all`, `nearest`, `bullets`), and the attributes of hits.
 
 use bytemuck::try_cast_slice;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
@@ -8,11 +8,11 @@ use umbracast::{Bullet, Bullets, Error, Hit, Result, blocking};
 
 use crate::exceptions::exception;
 use crate::gil::interruptible;
-use crate::input::{Given, PIECE, Rounding, room, slice};
+use crate::input::{CHUNK, PyRays, Rounding, slice, try_with_capacity};
 use crate::policies::Policies;
 use crate::scene::{ReportTuple, Scene, report_tuple};
 
-/// Adds to a list, if there is room.
+/// Extends a list, with an error if the allocation fails.
 fn extend<T>(list: &mut Vec<T>, more: impl ExactSizeIterator<Item = T>) -> Result<()> {
     let failed = |e: std::collections::TryReserveError| Error::OutOfMemory {
         device: "this machine".into(),
@@ -25,9 +25,9 @@ fn extend<T>(list: &mut Vec<T>, more: impl ExactSizeIterator<Item = T>) -> Resul
 
 type Array<'py, T> = Bound<'py, PyArray1<T>>;
 
-/// A sphere and its ray's roots, column by column.
+/// Columns of hit lists: offsets, `t_enter`, `t_exit`, id.
 type ListArrays<'py> = (Array<'py, u64>, Array<'py, f32>, Array<'py, f32>, Array<'py, u32>, ReportTuple);
-/// The legs of bullets, column by column: offsets, status, id, distance, frames, points, angle, velocities.
+/// Columns of the legs of bullets: offsets, status, id, distance, frames, points, angle, velocities.
 type FlightArrays<'py> = (
     Array<'py, u64>,
     Array<'py, u8>,
@@ -39,15 +39,15 @@ type FlightArrays<'py> = (
     Array<'py, f32>,
     ReportTuple,
 );
-/// Points, normals, angles, distances.
+/// Columns of hit attributes: points, normals, angles, distances.
 type AttributeArrays<'py> = (Array<'py, f32>, Array<'py, f32>, Array<'py, f32>, Array<'py, f32>);
 
-/// All spheres that each ray meets, or the first `k`.
+/// Finds all spheres that each ray hits, or the first `k`.
 #[pyfunction]
 pub(crate) fn lists<'py>(
     scene: &Scene,
     py: Python<'py>,
-    rays: Given<'_>,
+    rays: PyRays<'_>,
     policies: Policies,
     k: Option<u32>,
     progress: Option<Bound<'_, PyAny>>,
@@ -56,13 +56,13 @@ pub(crate) fn lists<'py>(
     let batch = rays.batch(&query)?;
     let failed = |error| exception(py, &error);
     if k == Some(0) {
-        // Without rays nothing else would say so.
-        return Err(failed(Error::Usage("k is 0: it must be 1 at least".into())));
+        // If there are no rays, nothing else would check this.
+        return Err(failed(Error::Usage("k is 0: it must be at least 1".into())));
     }
-    let mut offsets = room(batch.len + 1).map_err(failed)?;
+    let mut offsets = try_with_capacity(batch.len + 1).map_err(failed)?;
     offsets.push(0);
     let (mut enter, mut exit, mut id) = (Vec::new(), Vec::new(), Vec::new());
-    let told = scene.each(py, &batch, progress.as_ref(), |scene, rays, _| {
+    let report = scene.run_chunked(py, &batch, progress.as_ref(), |scene, rays, _| {
         let lists = match k {
             Some(k) => blocking::nearest(scene, rays, k, &query)?,
             None => blocking::all(scene, rays, &query)?,
@@ -75,10 +75,10 @@ pub(crate) fn lists<'py>(
         Ok(lists.report)
     })?;
     let (enter, exit) = (PyArray1::from_vec(py, enter), PyArray1::from_vec(py, exit));
-    Ok((PyArray1::from_vec(py, offsets), enter, exit, PyArray1::from_vec(py, id), told))
+    Ok((PyArray1::from_vec(py, offsets), enter, exit, PyArray1::from_vec(py, id), report))
 }
 
-/// The flights of bullets, 7 numbers each, which may have radii.
+/// Traces bullets, 7 numbers each, with optional radii.
 #[pyfunction]
 pub(crate) fn bullets<'py>(
     scene: &Scene,
@@ -91,14 +91,14 @@ pub(crate) fn bullets<'py>(
 ) -> PyResult<FlightArrays<'py>> {
     let query = policies.query()?;
     let bullets: &[Bullet] =
-        try_cast_slice(bullets.as_slice()?).map_err(|_| PyValueError::new_err("bullets have 7 columns"))?;
+        try_cast_slice(bullets.as_slice()?).map_err(|_| PyValueError::new_err("bullets must have 7 columns"))?;
     let mut given = Bullets::from(bullets);
     if let Some(radii) = slice(&radii, "radii", bullets.len())? {
         given = given.radii(radii);
     }
-    let scene = scene.now();
-    let flights = interruptible(py, bullets.len(), progress.as_ref(), |watch| {
-        blocking::bullets(&scene.with_cancel(watch), given, bounces, &query)
+    let scene = scene.current();
+    let flights = interruptible(py, bullets.len(), progress.as_ref(), |token| {
+        blocking::bullets(&scene.with_cancel(token), given, bounces, &query)
     })?;
     let legs = &flights.records;
     let numbers = |number: fn(&umbracast::Leg) -> f32| PyArray1::from_iter(py, legs.iter().map(number));
@@ -116,29 +116,29 @@ pub(crate) fn bullets<'py>(
     ))
 }
 
-/// What hits were like.
+/// Computes the attributes of hits.
 #[pyfunction]
 pub(crate) fn attributes<'py>(
     scene: &Scene,
     py: Python<'py>,
-    rays: Given<'_>,
+    rays: PyRays<'_>,
     policies: Policies,
     t: PyReadonlyArray1<'_, f32>,
     id: PyReadonlyArray1<'_, u32>,
 ) -> PyResult<AttributeArrays<'py>> {
     let query = policies.query()?;
     let batch = rays.batch(&query)?;
-    let scene = scene.now();
+    let scene = scene.current();
     let (t, id) = (Some(t), Some(id));
     let (Some(t), Some(id)) = (slice(&t, "t", batch.len)?, slice(&id, "id", batch.len)?) else {
-        return Err(PyValueError::new_err("hits have t and id"));
+        return Err(PyValueError::new_err("hits must have t and id"));
     };
-    let (point, normal, angle, distance) = interruptible(py, batch.len, None, |watch| {
-        let (mut point, mut normal) = (room(3 * batch.len)?, room(3 * batch.len)?);
-        let (mut angle, mut distance) = (room(batch.len)?, room(batch.len)?);
-        let mut hits = room(batch.len.min(PIECE))?;
-        batch.each_piece(|rays, range| {
-            if watch.is_cancelled() {
+    let (point, normal, angle, distance) = interruptible(py, batch.len, None, |token| {
+        let (mut point, mut normal) = (try_with_capacity(3 * batch.len)?, try_with_capacity(3 * batch.len)?);
+        let (mut angle, mut distance) = (try_with_capacity(batch.len)?, try_with_capacity(batch.len)?);
+        let mut hits = try_with_capacity(batch.len.min(CHUNK))?;
+        batch.for_each_chunk(|rays, range| {
+            if token.is_cancelled() {
                 return Err(Error::Cancelled { done: range.start as u64 });
             }
             hits.clear();

@@ -1,4 +1,4 @@
-//! Arrays as records: borrowed where they lie as the library wants them, else rounded piece by piece.
+//! Input arrays: borrowed if they have the layout of the library, else gathered into records and rounded, chunk by chunk.
 
 use std::ops::Range;
 
@@ -9,26 +9,26 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use umbracast::{Error, OnBad, Query, Ray, Rays, Result, Segments};
 
-use crate::gil::brief;
+use crate::gil::run_detached;
 
-/// Records cast at once: what is made for them, 18 MiB at most (of segments), is all the memory that a query takes in addition to its
-/// answer. The command line casts as many at once.
-pub(crate) const PIECE: usize = 1 << 18;
+/// Records per chunk. The buffers of one chunk, at most 18 MiB (for segments), are all the memory that a query uses in addition to its
+/// result. The command line uses the same chunk size.
+pub(crate) const CHUNK: usize = 1 << 18;
 
-/// Numbers of any stride.
+/// A column of numbers with any stride.
 #[derive(FromPyObject)]
 pub(crate) enum Column<'py> {
     F32(PyReadonlyArray1<'py, f32>),
     F64(PyReadonlyArray1<'py, f64>),
 }
 
-/// The same without the interpreter.
+/// A view of a [`Column`] that does not need the GIL.
 #[derive(Clone, Copy)]
 enum View<'a> {
     F32(ArrayView1<'a, f32>),
     F64(ArrayView1<'a, f64>),
-    /// A column that was left out.
-    All(f32),
+    /// A missing column: one default value for all records.
+    Constant(f32),
 }
 
 impl View<'_> {
@@ -36,61 +36,69 @@ impl View<'_> {
         match self {
             Self::F32(view) => Some(view.len()),
             Self::F64(view) => Some(view.len()),
-            Self::All(_) => None,
+            Self::Constant(_) => None,
         }
     }
 }
 
-/// What rounding to f32 did: how many numbers changed, and by how much at most.
+/// Statistics of rounding to f32: the number of changed values, and the largest change.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Rounding {
     pub(crate) changed: u64,
     pub(crate) largest: f64,
 }
 
-/// A kind of record: its name in errors, its fields in order, how many of them are coordinates that an origin is subtracted from,
-/// from the first one on, and what a field holds that is left out.
-struct Kind<const K: usize> {
+/// A kind of record: its name in errors; its fields in order; the number of leading fields that are positions, from which the origin is
+/// subtracted; and the default value of a missing field.
+struct RecordKind<const K: usize> {
     name: &'static str,
     fields: [&'static str; K],
     positions: usize,
     default: fn(usize) -> f32,
 }
 
-const RAYS: Kind<8> = Kind {
+const RAYS: RecordKind<8> = RecordKind {
     name: "ray",
     fields: ["ox", "oy", "oz", "t_min", "dx", "dy", "dz", "t_max"],
     positions: 3,
     default: |field| if field == 7 { f32::INFINITY } else { 0.0 },
 };
-const SEGMENTS: Kind<6> =
-    Kind { name: "segment", fields: ["x1", "y1", "z1", "x2", "y2", "z2"], positions: 6, default: |_| 0.0 };
-const SPHERES: Kind<4> = Kind { name: "sphere", fields: ["x", "y", "z", "r"], positions: 3, default: |_| 0.0 };
-const ELLIPSOIDS: Kind<6> =
-    Kind { name: "ellipsoid", fields: ["x", "y", "z", "rx", "ry", "rz"], positions: 3, default: |_| 0.0 };
-const ROTATIONS: Kind<4> = Kind { name: "ellipsoid", fields: ["qw", "qx", "qy", "qz"], positions: 0, default: |_| 0.0 };
-const CENTERS: Kind<3> = Kind { name: "ellipsoid", fields: ["x", "y", "z"], positions: 3, default: |_| 0.0 };
-const POINTS: Kind<3> = Kind { name: "point", fields: ["x", "y", "z"], positions: 3, default: |_| 0.0 };
-const VELOCITIES: Kind<3> = Kind { name: "sphere", fields: ["vx", "vy", "vz"], positions: 0, default: |_| 0.0 };
-const BULLETS: Kind<7> =
-    Kind { name: "bullet", fields: ["x1", "y1", "z1", "x2", "y2", "z2", "speed"], positions: 6, default: |_| 0.0 };
+const SEGMENTS: RecordKind<6> =
+    RecordKind { name: "segment", fields: ["x1", "y1", "z1", "x2", "y2", "z2"], positions: 6, default: |_| 0.0 };
+const SPHERES: RecordKind<4> =
+    RecordKind { name: "sphere", fields: ["x", "y", "z", "r"], positions: 3, default: |_| 0.0 };
+const ELLIPSOIDS: RecordKind<6> =
+    RecordKind { name: "ellipsoid", fields: ["x", "y", "z", "rx", "ry", "rz"], positions: 3, default: |_| 0.0 };
+const ROTATIONS: RecordKind<4> =
+    RecordKind { name: "ellipsoid", fields: ["qw", "qx", "qy", "qz"], positions: 0, default: |_| 0.0 };
+const CENTERS: RecordKind<3> =
+    RecordKind { name: "ellipsoid", fields: ["x", "y", "z"], positions: 3, default: |_| 0.0 };
+const POINTS: RecordKind<3> = RecordKind { name: "point", fields: ["x", "y", "z"], positions: 3, default: |_| 0.0 };
+const VELOCITIES: RecordKind<3> =
+    RecordKind { name: "sphere", fields: ["vx", "vy", "vz"], positions: 0, default: |_| 0.0 };
+const BULLETS: RecordKind<7> = RecordKind {
+    name: "bullet",
+    fields: ["x1", "y1", "z1", "x2", "y2", "z2", "speed"],
+    positions: 6,
+    default: |_| 0.0,
+};
 
-/// Columns that make records of one kind.
+/// Columns of one kind of record.
 struct Columns<'a, const K: usize> {
-    kind: &'static Kind<K>,
+    kind: &'static RecordKind<K>,
     views: [View<'a>; K],
     origin: [f64; 3],
     on_bad: OnBad,
 }
 
 impl<const K: usize> Columns<'_, K> {
-    /// Writes records `first..first + out.len()`.
+    /// Gathers records `first..first + out.len()`. Subtracts the origin and rounds to f32.
     fn gather(&self, first: usize, out: &mut [[f32; K]], rounding: &mut Rounding) -> Result<()> {
         for (field, view) in self.views.iter().enumerate() {
             let origin = if field < self.kind.positions { self.origin[field % 3] } else { 0.0 };
             let part = numpy::ndarray::s![first..first + out.len()];
             match view {
-                View::All(value) => out.iter_mut().for_each(|record| record[field] = *value),
+                View::Constant(value) => out.iter_mut().for_each(|record| record[field] = *value),
                 View::F32(view) if origin == 0.0 => {
                     out.iter_mut().zip(view.slice(part)).for_each(|(record, value)| record[field] = *value);
                 }
@@ -127,7 +135,7 @@ impl<const K: usize> Columns<'_, K> {
                 rounding.changed += 1;
                 rounding.largest = rounding.largest.max((f64::from(narrow) - wide).abs());
             } else if self.on_bad == OnBad::Skip {
-                // As an infinity it would be a valid end of a ray, and quietly another one than was given.
+                // An infinity would be a valid t_min or t_max, but silently differ from the given value. NaN is invalid, hence skipped.
                 record[field] = f32::NAN;
             } else {
                 return Err(Error::BadRecord {
@@ -143,15 +151,18 @@ impl<const K: usize> Columns<'_, K> {
     }
 }
 
-/// Views of columns, as many as a kind of record has fields, all of one length.
-fn views<'a, const K: usize>(kind: &Kind<K>, columns: &'a [Option<Column<'_>>]) -> PyResult<(usize, [View<'a>; K])> {
+/// Returns the common length of the columns of a record, and a view per field. Raises `ValueError` for a wrong number or length.
+fn views<'a, const K: usize>(
+    kind: &RecordKind<K>,
+    columns: &'a [Option<Column<'_>>],
+) -> PyResult<(usize, [View<'a>; K])> {
     if columns.len() != K {
-        return Err(PyValueError::new_err(format!("{} columns where {K} make a {}", columns.len(), kind.name)));
+        return Err(PyValueError::new_err(format!("{} columns given, but a {} has {K}", columns.len(), kind.name)));
     }
     let views: [View<'a>; K] = std::array::from_fn(|field| match &columns[field] {
         Some(Column::F32(array)) => View::F32(array.as_array()),
         Some(Column::F64(array)) => View::F64(array.as_array()),
-        None => View::All((kind.default)(field)),
+        None => View::Constant((kind.default)(field)),
     });
     let mut lengths = views.iter().filter_map(View::len);
     let len = lengths.next().unwrap_or(0);
@@ -161,30 +172,30 @@ fn views<'a, const K: usize>(kind: &Kind<K>, columns: &'a [Option<Column<'_>>]) 
     Ok((len, views))
 }
 
-/// Records in new memory, of a kind by its name: (numbers, how many changed, by how much at most).
+/// Gathers columns into new records of the named kind. Returns their numbers, the number of changed values and the largest change.
 #[pyfunction]
 #[pyo3(signature = (kind, columns, origin))]
-pub(crate) fn rounded<'py>(
+pub(crate) fn round_records<'py>(
     py: Python<'py>,
     kind: &str,
     columns: Vec<Option<Column<'py>>>,
     origin: [f64; 3],
 ) -> PyResult<(Bound<'py, PyArray1<f32>>, u64, f64)> {
     match kind {
-        "sphere" => whole(py, &SPHERES, &columns, origin),
-        "ellipsoid" => whole(py, &ELLIPSOIDS, &columns, origin),
-        "rotation" => whole(py, &ROTATIONS, &columns, origin),
-        "center" => whole(py, &CENTERS, &columns, origin),
-        "point" => whole(py, &POINTS, &columns, origin),
-        "velocity" => whole(py, &VELOCITIES, &columns, origin),
-        "bullet" => whole(py, &BULLETS, &columns, origin),
-        _ => Err(PyValueError::new_err(format!("no kind of record is called '{kind}'"))),
+        "sphere" => round_columns(py, &SPHERES, &columns, origin),
+        "ellipsoid" => round_columns(py, &ELLIPSOIDS, &columns, origin),
+        "rotation" => round_columns(py, &ROTATIONS, &columns, origin),
+        "center" => round_columns(py, &CENTERS, &columns, origin),
+        "point" => round_columns(py, &POINTS, &columns, origin),
+        "velocity" => round_columns(py, &VELOCITIES, &columns, origin),
+        "bullet" => round_columns(py, &BULLETS, &columns, origin),
+        _ => Err(PyValueError::new_err(format!("unknown kind of record '{kind}'"))),
     }
 }
 
-fn whole<'py, const K: usize>(
+fn round_columns<'py, const K: usize>(
     py: Python<'py>,
-    kind: &'static Kind<K>,
+    kind: &'static RecordKind<K>,
     columns: &[Option<Column<'py>>],
     origin: [f64; 3],
 ) -> PyResult<(Bound<'py, PyArray1<f32>>, u64, f64)>
@@ -194,85 +205,85 @@ where
     let (len, views) = views(kind, columns)?;
     let columns = Columns { kind, views, origin, on_bad: OnBad::Refuse };
     let mut rounding = Rounding::default();
-    let mut numbers = room::<f32>(len * K).map_err(|error| crate::exceptions::exception(py, &error))?;
+    let mut numbers = try_with_capacity::<f32>(len * K).map_err(|error| crate::exceptions::exception(py, &error))?;
     numbers.resize(len * K, 0.0);
-    brief(py, || columns.gather(0, bytemuck::cast_slice_mut(&mut numbers), &mut rounding))?;
+    run_detached(py, || columns.gather(0, bytemuck::cast_slice_mut(&mut numbers), &mut rounding))?;
     Ok((PyArray1::from_vec(py, numbers), rounding.changed, rounding.largest))
 }
 
-/// An empty list with room for so many.
-pub(crate) fn room<T>(count: usize) -> Result<Vec<T>> {
+/// Returns an empty list with the given capacity, with an error if the allocation fails.
+pub(crate) fn try_with_capacity<T>(count: usize) -> Result<Vec<T>> {
     let mut list = Vec::new();
     list.try_reserve_exact(count)
         .map_err(|e| Error::OutOfMemory { device: "this machine".into(), message: e.to_string() })?;
     Ok(list)
 }
 
-/// `umbracast._input.Batch`: rays, or segments, and what they bring along.
+/// `umbracast._input.Batch`: rays or segments with their optional columns.
 #[derive(FromPyObject)]
-pub(crate) struct Given<'py> {
-    /// C-contiguous, 8 numbers a ray in the order in which people write them: origin, direction, t_min, t_max.
+pub(crate) struct PyRays<'py> {
+    /// C-contiguous rays, 8 numbers each: origin, direction, t_min, t_max.
     records: Option<PyReadonlyArray2<'py, f32>>,
-    /// Otherwise: 8 columns of rays, or 6 of segments.
+    /// Without `records`: 8 columns of rays, or 6 of segments.
     columns: Vec<Option<Column<'py>>>,
     origin: [f64; 3],
     masks: Option<PyReadonlyArray1<'py, u32>>,
     skip_ids: Option<PyReadonlyArray1<'py, u32>>,
     times: Option<PyReadonlyArray1<'py, f32>>,
     radii: Option<PyReadonlyArray1<'py, f32>>,
-    /// Whether they came as an array of eight columns.
-    written: bool,
+    /// Whether the caller passed an array of eight columns.
+    input_order: bool,
 }
 
-enum Source<'a> {
-    /// Rays as they are written: origin, direction, t_min, t_max.
-    Written(&'a [[f32; 8]]),
+enum RaySource<'a> {
+    /// Rays in the caller's order: origin, direction, t_min, t_max.
+    InputOrder(&'a [[f32; 8]]),
     Rays(Columns<'a, 8>),
     Segments(Columns<'a, 6>),
 }
 
-/// The same without the interpreter.
-pub(crate) struct Batch<'a> {
+/// A view of [`PyRays`] that does not need the GIL.
+pub(crate) struct RayBatch<'a> {
     pub(crate) len: usize,
-    source: Source<'a>,
+    source: RaySource<'a>,
     masks: Option<&'a [u32]>,
     skip_ids: Option<&'a [u32]>,
     times: Option<&'a [f32]>,
     radii: Option<&'a [f32]>,
-    written: bool,
+    input_order: bool,
 }
 
-impl Given<'_> {
-    pub(crate) fn batch(&self, query: &Query) -> PyResult<Batch<'_>> {
+impl PyRays<'_> {
+    pub(crate) fn batch(&self, query: &Query) -> PyResult<RayBatch<'_>> {
         let (origin, on_bad) = (self.origin, query.on_bad);
         let (len, source) = match &self.records {
             Some(records) => {
                 let rays: &[[f32; 8]] = bytemuck::try_cast_slice(records.as_slice()?)
-                    .map_err(|_| PyValueError::new_err("rays as they are have 8 columns"))?;
-                (rays.len(), Source::Written(rays))
+                    .map_err(|_| PyValueError::new_err("rays must have 8 columns"))?;
+                (rays.len(), RaySource::InputOrder(rays))
             }
             None if self.columns.len() == SEGMENTS.fields.len() => {
                 let (len, views) = views(&SEGMENTS, &self.columns)?;
-                (len, Source::Segments(Columns { kind: &SEGMENTS, views, origin, on_bad }))
+                (len, RaySource::Segments(Columns { kind: &SEGMENTS, views, origin, on_bad }))
             }
             None => {
                 let (len, views) = views(&RAYS, &self.columns)?;
-                (len, Source::Rays(Columns { kind: &RAYS, views, origin, on_bad }))
+                (len, RaySource::Rays(Columns { kind: &RAYS, views, origin, on_bad }))
             }
         };
-        Ok(Batch {
+        Ok(RayBatch {
             len,
             source,
             masks: slice(&self.masks, "masks", len)?,
             skip_ids: slice(&self.skip_ids, "skip_ids", len)?,
             times: slice(&self.times, "times", len)?,
             radii: slice(&self.radii, "radii", len)?,
-            written: self.written,
+            input_order: self.input_order,
         })
     }
 }
 
-/// A column as it lies in memory, one element a record.
+/// Borrows a contiguous column with one element per record. Raises `ValueError` if its length is not `len`.
 pub(crate) fn slice<'a, T: numpy::Element>(
     column: &'a Option<PyReadonlyArray1<'_, T>>,
     name: &str,
@@ -281,44 +292,47 @@ pub(crate) fn slice<'a, T: numpy::Element>(
     let Some(column) = column else { return Ok(None) };
     let slice = column.as_slice()?;
     if slice.len() != len {
-        return Err(PyValueError::new_err(format!("{} {name} for {len} rays", slice.len())));
+        return Err(PyValueError::new_err(format!("{name}: the length is {}, but must be {len}", slice.len())));
     }
     Ok(Some(slice))
 }
 
-/// Pieces of so many records.
-pub(crate) fn pieces(len: usize) -> impl Iterator<Item = Range<usize>> {
-    (0..len).step_by(PIECE).map(move |start| start..len.min(start + PIECE))
+/// Splits `len` records into ranges of at most [`CHUNK`].
+pub(crate) fn chunks(len: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..len).step_by(CHUNK).map(move |start| start..len.min(start + CHUNK))
 }
 
-impl Batch<'_> {
-    /// Hands on all rays, piece by piece, each with its place among them.
-    pub(crate) fn each_piece(&self, mut take: impl FnMut(Rays<'_>, Range<usize>) -> Result<()>) -> Result<Rounding> {
+impl RayBatch<'_> {
+    /// Calls `take` for each chunk of the rays, with its range. Returns the statistics of rounding.
+    pub(crate) fn for_each_chunk(
+        &self,
+        mut take: impl FnMut(Rays<'_>, Range<usize>) -> Result<()>,
+    ) -> Result<Rounding> {
         let mut rounding = Rounding::default();
-        let mut take = |rays: Rays<'_>, range| take(rays, range).map_err(|error| self.in_order(error));
+        let mut take = |rays: Rays<'_>, range| take(rays, range).map_err(|error| self.with_column_order(error));
         match &self.source {
-            Source::Written(written) => {
-                let mut rays = room(self.len.min(PIECE))?;
-                for range in pieces(self.len) {
+            RaySource::InputOrder(records) => {
+                let mut rays = try_with_capacity(self.len.min(CHUNK))?;
+                for range in chunks(self.len) {
                     rays.clear();
-                    rays.extend(written[range.clone()].iter().map(|&[x, y, z, dx, dy, dz, t_min, t_max]| {
+                    rays.extend(records[range.clone()].iter().map(|&[x, y, z, dx, dy, dz, t_min, t_max]| {
                         Ray::new([x, y, z], [dx, dy, dz]).between(t_min, t_max)
                     }));
                     take(self.with_attributes(Rays::from(&rays), &range), range)?;
                 }
             }
-            Source::Rays(columns) => {
-                let mut numbers = room(self.len.min(PIECE))?;
-                for range in pieces(self.len) {
+            RaySource::Rays(columns) => {
+                let mut numbers = try_with_capacity(self.len.min(CHUNK))?;
+                for range in chunks(self.len) {
                     numbers.resize(range.len(), [0.0; 8]);
                     columns.gather(range.start, &mut numbers, &mut rounding)?;
                     let rays: &[Ray] = bytemuck::cast_slice(&numbers);
                     take(self.with_attributes(Rays::from(rays), &range), range)?;
                 }
             }
-            Source::Segments(columns) => {
-                let mut numbers = room(self.len.min(PIECE))?;
-                for range in pieces(self.len) {
+            RaySource::Segments(columns) => {
+                let mut numbers = try_with_capacity(self.len.min(CHUNK))?;
+                for range in chunks(self.len) {
                     numbers.resize(range.len(), [0.0; 6]);
                     columns.gather(range.start, &mut numbers, &mut rounding)?;
                     let segments = Segments::new(numbers.iter().map(|&[a, b, c, x, y, z]| [[a, b, c], [x, y, z]]));
@@ -329,12 +343,12 @@ impl Batch<'_> {
         Ok(rounding)
     }
 
-    /// Adds the order of the columns to what is wrong with a ray that may have been written in another one.
-    fn in_order(&self, error: Error) -> Error {
+    /// Appends the order of the columns to the error for an invalid ray, since the caller may have used a different order.
+    fn with_column_order(&self, error: Error) -> Error {
         match error {
-            // The origin comes first in every order.
+            // The origin is first in every order, so an error about it cannot come from the order.
             Error::BadRecord { what: "ray", index, field, value, why }
-                if self.written && ["dx", "dy", "dz", "direction", "t_min", "t_max"].contains(&field) =>
+                if self.input_order && ["dx", "dy", "dz", "direction", "t_min", "t_max"].contains(&field) =>
             {
                 let why = format!("{why}; the columns are origin, direction, t_min, t_max").into();
                 Error::BadRecord { what: "ray", index, field, value, why }
@@ -343,7 +357,7 @@ impl Batch<'_> {
         }
     }
 
-    /// A piece of the rays with its part of what they bring along.
+    /// Adds the optional columns of a range to its rays.
     fn with_attributes<'a>(&'a self, rays: Rays<'a>, range: &Range<usize>) -> Rays<'a> {
         let mut rays = if range.len() < self.len { rays.numbered_from(range.start as u64) } else { rays };
         if let Some(masks) = self.masks {

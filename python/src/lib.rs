@@ -1,4 +1,5 @@
-//! The compiled half of the Python package: it borrows arrays and casts. What people call, and what they read, is in `umbracast/*.py`.
+//! The extension module of the Python package: it borrows arrays and runs queries. The public classes and functions, with their docstrings,
+//! are in `umbracast/*.py`.
 
 mod device;
 mod exceptions;
@@ -10,7 +11,7 @@ mod policies;
 mod scene;
 mod spheres;
 
-/// Used by the package alone; its names may change.
+/// Private to the package; its names may change.
 #[pyo3::pymodule]
 mod _umbracast {
     #[pymodule_export]
@@ -18,7 +19,7 @@ mod _umbracast {
     #[pymodule_export]
     use super::hit_lists::{attributes, bullets, lists};
     #[pymodule_export]
-    use super::input::rounded;
+    use super::input::round_records;
     #[pymodule_export]
     use super::pictures::{render, shadow};
     #[pymodule_export]

@@ -1,4 +1,4 @@
-//! Pictures of systems, and what is left of a light.
+//! Rendering of systems, and the visible fraction of a light.
 
 use std::path::{Path, PathBuf};
 
@@ -12,15 +12,15 @@ use umbracast::{Error, blocking};
 
 use crate::device::Device;
 use crate::gil::interruptible;
-use crate::input::pieces;
-use crate::scene::room_for;
+use crate::input::chunks;
+use crate::scene::output_slice;
 
-/// Where clouds are looked for, and what errors name, when a system is text.
+/// Path that stands for a system given as text: errors name it, and cloud files are relative to its parent, the current directory.
 const TEXT: &str = "system";
 
 type Array<'py, T> = Bound<'py, PyArray1<T>>;
 
-/// A system by its path, or as TOML text: (width and height, colours, t, id, fraction).
+/// Renders a system, given by its path or as TOML text. Returns width and height, colours, t, id and fraction.
 #[pyfunction]
 #[expect(clippy::type_complexity, reason = "the columns of a picture")]
 #[pyo3(signature = (device, path, text, size, samples))]
@@ -33,9 +33,9 @@ pub(crate) fn render<'py>(
     samples: Option<u32>,
 ) -> PyResult<([u32; 2], Array<'py, u8>, Array<'py, f32>, Array<'py, u32>, Array<'py, f32>)> {
     let device = device.inner();
-    // How many pixels there are says the system.
-    let (picture, colours) = interruptible(py, usize::MAX, None, |watch| {
-        let device = &device.with_cancel(watch);
+    // The number of pixels is not known before the system is read.
+    let (picture, colours) = interruptible(py, usize::MAX, None, |token| {
+        let device = &device.with_cancel(token);
         let system = match (path, text) {
             (Some(path), _) => System::read(&path)?,
             (None, text) => System::parse(text.unwrap_or_default(), Path::new(TEXT))?,
@@ -51,7 +51,7 @@ pub(crate) fn render<'py>(
     Ok((picture.size, PyArray1::from_vec(py, colours), t, PyArray1::from_vec(py, picture.id), fraction))
 }
 
-/// Fractions and kinds for observers, 3 numbers each.
+/// Computes the visible fraction and the kind of shadow for observers, 3 numbers each.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "an array for each column of the answer")]
 pub(crate) fn shadow(
@@ -65,18 +65,18 @@ pub(crate) fn shadow(
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     let observers: &[DVec3] =
-        try_cast_slice(observers.as_slice()?).map_err(|_| PyValueError::new_err("observers have 3 columns"))?;
+        try_cast_slice(observers.as_slice()?).map_err(|_| PyValueError::new_err("observers must have 3 columns"))?;
     let (fraction, kind) =
-        (room_for(&mut fraction, "fraction", observers.len())?, room_for(&mut kind, "kind", observers.len())?);
+        (output_slice(&mut fraction, "fraction", observers.len())?, output_slice(&mut kind, "kind", observers.len())?);
     let device = device.inner();
-    interruptible(py, observers.len(), progress.as_ref(), |watch| {
-        let device = &device.with_cancel(watch);
+    interruptible(py, observers.len(), progress.as_ref(), |token| {
+        let device = &device.with_cancel(token);
         let lighting = match (path, text) {
             (Some(path), _) => Lighting::read(&path)?,
             (None, text) => Lighting::parse(text.unwrap_or_default(), Path::new(TEXT))?,
         };
         let mut shadows = Vec::new();
-        for range in pieces(observers.len()) {
+        for range in chunks(observers.len()) {
             shadows.resize(range.len(), Shadow::default());
             let first = range.start as u64;
             blocking::shadows_into(device, &lighting, &observers[range.clone()], &mut shadows).map_err(|error| {

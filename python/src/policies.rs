@@ -1,4 +1,4 @@
-//! The policies of a query, in the words of the command line.
+//! The policies of a query, with the same names as on the command line.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -16,35 +16,35 @@ pub(crate) struct Policies {
 }
 
 impl Policies {
-    /// The query they make.
+    /// Parses the policies. Raises `ValueError` for an unknown name.
     pub(crate) fn query(&self) -> PyResult<Query> {
         Ok(Query {
-            inside: word(
+            inside: lookup(
                 "inside",
                 &self.inside,
                 &[("enter", Inside::Enter), ("exit", Inside::Exit), ("ignore", Inside::Ignore)],
             )?,
-            touch: word("touch", &self.touch, &[("hit", Touch::Hit), ("miss", Touch::Miss)])?,
-            ends: word("ends", &self.ends, &[("closed", Ends::Closed), ("half-open", Ends::HalfOpen)])?,
+            touch: lookup("touch", &self.touch, &[("hit", Touch::Hit), ("miss", Touch::Miss)])?,
+            ends: lookup("ends", &self.ends, &[("closed", Ends::Closed), ("half-open", Ends::HalfOpen)])?,
             precision: precision(&self.precision)?,
-            on_bad: word("on_bad", &self.on_bad, &[("refuse", OnBad::Refuse), ("skip", OnBad::Skip)])?,
-            motion: word("motion", &self.motion, &[("at-time", Motion::AtTime), ("with-ray", Motion::WithRay)])?,
+            on_bad: lookup("on_bad", &self.on_bad, &[("refuse", OnBad::Refuse), ("skip", OnBad::Skip)])?,
+            motion: lookup("motion", &self.motion, &[("at-time", Motion::AtTime), ("with-ray", Motion::WithRay)])?,
         })
     }
 }
 
-/// A precision by its word.
+/// Parses a precision.
 pub(crate) fn precision(given: &str) -> PyResult<Precision> {
-    word("precision", given, &Precision::ALL.map(|precision| (precision.word(), precision)))
+    lookup("precision", given, &Precision::ALL.map(|precision| (precision.word(), precision)))
 }
 
-/// A builder by its word.
+/// Parses a builder.
 pub(crate) fn builder(given: &str) -> PyResult<BvhBuilder> {
-    word("builder", given, &[("auto", BvhBuilder::Auto), ("cpu", BvhBuilder::Cpu), ("gpu", BvhBuilder::Gpu)])
+    lookup("builder", given, &[("auto", BvhBuilder::Auto), ("cpu", BvhBuilder::Cpu), ("gpu", BvhBuilder::Gpu)])
 }
 
-/// What a word means, of the few that are allowed.
-fn word<T: Copy>(name: &str, given: &str, table: &[(&str, T)]) -> PyResult<T> {
+/// Looks up `given` in a table of allowed names. Raises a `ValueError` that lists them.
+fn lookup<T: Copy>(name: &str, given: &str, table: &[(&str, T)]) -> PyResult<T> {
     let found = table.iter().find(|(word, _)| *word == given);
     found.map(|(_, meaning)| *meaning).ok_or_else(|| {
         let allowed = table.iter().map(|(word, _)| format!("'{word}'")).collect::<Vec<_>>().join(", ");

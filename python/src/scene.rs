@@ -1,4 +1,4 @@
-//! Scenes, and the questions with one answer a ray.
+//! The class `Scene`, and the queries that return one result per ray or point.
 
 use std::mem::ManuallyDrop;
 use std::ops::Range;
@@ -13,84 +13,84 @@ use umbracast::{CancelToken, Hit, Rays, Report, Result, SceneOptions, blocking};
 use crate::device::Device;
 use crate::exceptions::exception;
 use crate::gil::{interruptible, is_forked};
-use crate::input::{Batch, Given, PIECE, Rounding, pieces, room, slice};
+use crate::input::{CHUNK, PyRays, RayBatch, Rounding, chunks, slice, try_with_capacity};
 use crate::policies::{Policies, builder};
-use crate::spheres::{GivenSpheres, Shape};
+use crate::spheres::{PySpheres, Shape};
 
-/// How it went, for `umbracast.Report`: rays, hits, skipped, beyond, judged, seconds, rounded, largest rounding.
+/// The fields of `umbracast.Report`: rays, hits, skipped, overflowed, exact, seconds, rounded, largest rounding.
 pub(crate) type ReportTuple = (u64, u64, u64, u64, u64, f64, u64, f64);
 
 pub(crate) fn report_tuple(report: Report, rounding: Rounding) -> ReportTuple {
-    let Report { rays, hits, skipped, overflowed: beyond, exact: judged, seconds, .. } = report;
-    (rays, hits, skipped, beyond, judged, seconds, rounding.changed, rounding.largest)
+    let Report { rays, hits, skipped, overflowed, exact, seconds, .. } = report;
+    (rays, hits, skipped, overflowed, exact, seconds, rounding.changed, rounding.largest)
 }
 
-/// A scene, and what it holds if not spheres: the library keeps what follows from shapes, and those are asked back for.
+/// A scene, and the shapes if it contains ellipsoids: the library keeps only derived data, and Python reads the shapes back.
 #[derive(Clone)]
-struct Held {
+struct SceneState {
     scene: umbracast::Scene,
     shapes: Option<Arc<Vec<Shape>>>,
 }
 
-/// Spheres on a device. Queries under way keep those that they began with.
+/// Spheres on a device. Running queries keep the spheres that they started with.
 #[pyclass(frozen, module = "umbracast._umbracast")]
 pub(crate) struct Scene {
-    held: ManuallyDrop<RwLock<Held>>,
-    /// Held by whoever makes the next spheres.
+    state: ManuallyDrop<RwLock<SceneState>>,
+    /// Locked while an update or rebuild prepares the next scene.
     updating: Mutex<()>,
     pairwise: bool,
 }
 
 impl Drop for Scene {
-    /// As for [`Device`].
+    /// In a forked process nothing is released, as for [`Device`].
     fn drop(&mut self) {
         if !is_forked() {
-            // SAFETY: it is dropped once, here, and nothing uses it afterwards.
-            unsafe { ManuallyDrop::drop(&mut self.held) }
+            // SAFETY: the value is dropped only here, once, and is not used afterwards.
+            unsafe { ManuallyDrop::drop(&mut self.state) }
         }
     }
 }
 
 impl Scene {
-    /// The scene as it is now; clones share its spheres.
-    pub(crate) fn now(&self) -> umbracast::Scene {
-        self.held().scene
+    /// Returns the current scene; clones share its spheres.
+    pub(crate) fn current(&self) -> umbracast::Scene {
+        self.state().scene
     }
 
-    fn held(&self) -> Held {
-        self.held.read().unwrap_or_else(PoisonError::into_inner).clone()
+    fn state(&self) -> SceneState {
+        self.state.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn put(&self, held: Held) {
-        *self.held.write().unwrap_or_else(PoisonError::into_inner) = held;
+    fn set_state(&self, state: SceneState) {
+        *self.state.write().unwrap_or_else(PoisonError::into_inner) = state;
     }
 
-    /// The present scene, once it is known to fit: a piece of the rays would not notice.
-    pub(crate) fn for_rays(&self, rays: usize) -> PyResult<umbracast::Scene> {
-        let scene = self.now();
+    /// Returns the current scene. For a pairwise scene, checks the total number of rays first, which a chunk of them does not show.
+    pub(crate) fn current_for(&self, rays: usize) -> PyResult<umbracast::Scene> {
+        let scene = self.current();
         if self.pairwise && rays != scene.len() {
             let spheres = scene.len();
             return Err(PyValueError::new_err(format!(
-                "{rays} rays and {spheres} spheres: there must be as many of one as of the other in a pairwise scene"
+                "{rays} rays and {spheres} spheres: a pairwise scene needs as many rays as spheres"
             )));
         }
         Ok(scene)
     }
 
-    /// All rays, piece by piece: `ask` answers one, puts its records where the piece lies among the rays, and says how it went.
-    pub(crate) fn each(
+    /// Runs a query chunk by chunk: `run` casts a chunk, writes the results to its range and returns the report.
+    pub(crate) fn run_chunked(
         &self,
         py: Python<'_>,
-        batch: &Batch<'_>,
+        batch: &RayBatch<'_>,
         progress: Option<&Bound<'_, PyAny>>,
-        mut ask: impl FnMut(&umbracast::Scene, Rays<'_>, Range<usize>) -> Result<Report> + Send,
+        mut run: impl FnMut(&umbracast::Scene, Rays<'_>, Range<usize>) -> Result<Report> + Send,
     ) -> PyResult<ReportTuple> {
-        let scene = self.for_rays(batch.len)?;
-        interruptible(py, batch.len, progress, |watch| {
-            let scene = scene.with_cancel(watch);
+        let scene = self.current_for(batch.len)?;
+        interruptible(py, batch.len, progress, |token| {
+            let scene = scene.with_cancel(token);
             let mut report = Report::default();
-            let rounding = batch.each_piece(|rays, range| {
-                report = report + ask(&scene, rays, range)?;
+            let rounding = batch.for_each_chunk(|rays, range| {
+                report = report + run(&scene, rays, range)?;
                 Ok(())
             })?;
             Ok(report_tuple(report, rounding))
@@ -98,15 +98,15 @@ impl Scene {
     }
 }
 
-/// Where an answer goes: an array as long as there are rays.
-pub(crate) fn room_for<'a, T: numpy::Element>(
+/// Borrows an output array. Raises `ValueError` if its length is not `rays`.
+pub(crate) fn output_slice<'a, T: numpy::Element>(
     out: &'a mut PyReadwriteArray1<'_, T>,
     name: &str,
     rays: usize,
 ) -> PyResult<&'a mut [T]> {
     let out = out.as_slice_mut()?;
     if out.len() != rays {
-        return Err(PyValueError::new_err(format!("{name} has room for {}, and there are {rays}", out.len())));
+        return Err(PyValueError::new_err(format!("{name}: the length is {}, but must be {rays}", out.len())));
     }
     Ok(out)
 }
@@ -118,30 +118,30 @@ impl Scene {
     fn new(
         py: Python<'_>,
         device: &Device,
-        spheres: GivenSpheres<'_>,
+        spheres: PySpheres<'_>,
         builder_word: &str,
         time_range: [f32; 2],
         pairwise: bool,
     ) -> PyResult<Self> {
         let options = SceneOptions::default().built_by(builder(builder_word)?).over(time_range);
-        let (device, parts) = (device.inner(), spheres.parts()?);
-        let held = interruptible(py, parts.len(), None, |watch| {
-            let device = &device.with_cancel(watch);
-            let shapes = parts.shapes(None)?;
-            let scene = parts.with(shapes.as_ref(), |spheres| match pairwise {
+        let (device, view) = (device.inner(), spheres.view()?);
+        let state = interruptible(py, view.len(), None, |token| {
+            let device = &device.with_cancel(token);
+            let shapes = view.shapes(None)?;
+            let scene = view.with(shapes.as_ref(), |spheres| match pairwise {
                 true => blocking::pairwise_with(device, spheres, &options),
                 false => blocking::scene(device, spheres, &options),
             })?;
-            Ok(Held { scene, shapes })
+            Ok(SceneState { scene, shapes })
         })?;
-        Ok(Self { held: ManuallyDrop::new(RwLock::new(held)), updating: Mutex::new(()), pairwise })
+        Ok(Self { state: ManuallyDrop::new(RwLock::new(state)), updating: Mutex::new(()), pairwise })
     }
 
     fn __len__(&self) -> usize {
-        self.now().len()
+        self.current().len()
     }
 
-    /// The numbers of the spheres, 4 each; their masks; their velocities, 3 numbers each; of ellipsoids, 7 numbers each.
+    /// Returns the spheres, 4 numbers each; the masks; the velocities, 3 numbers each; the shapes of ellipsoids, 7 numbers each.
     #[expect(clippy::type_complexity, reason = "four arrays that go together")]
     fn parts<'py>(
         &self,
@@ -152,7 +152,7 @@ impl Scene {
         Option<Bound<'py, PyArray1<f32>>>,
         Option<Bound<'py, PyArray1<f32>>>,
     ) {
-        let Held { scene, shapes } = self.held();
+        let SceneState { scene, shapes } = self.state();
         (
             PyArray1::from_slice(py, bytemuck::cast_slice(scene.spheres())),
             scene.masks().map(|masks| PyArray1::from_slice(py, masks)),
@@ -161,34 +161,34 @@ impl Scene {
         )
     }
 
-    /// Whether these are ellipsoids.
-    fn stretched(&self) -> bool {
-        self.held().shapes.is_some()
+    /// Returns whether the scene contains ellipsoids.
+    fn has_ellipsoids(&self) -> bool {
+        self.state().shapes.is_some()
     }
 
-    /// Puts other spheres in the place of these: (quality loss, whether to rebuild).
-    fn update(&self, py: Python<'_>, spheres: GivenSpheres<'_>) -> PyResult<(f32, bool)> {
-        let parts = spheres.parts()?;
-        let update = interruptible(py, parts.len(), None, |watch| {
-            let _alone = self.updating.lock().unwrap_or_else(PoisonError::into_inner);
-            let Held { scene, shapes } = self.held();
-            let mut scene = scene.with_cancel(watch);
-            let shapes = parts.shapes(shapes.as_ref())?;
-            let update = parts.with(shapes.as_ref(), |spheres| blocking::update(&mut scene, spheres))?;
-            self.put(Held { scene, shapes });
+    /// Replaces the spheres. Returns the quality loss and whether to rebuild.
+    fn update(&self, py: Python<'_>, spheres: PySpheres<'_>) -> PyResult<(f32, bool)> {
+        let view = spheres.view()?;
+        let update = interruptible(py, view.len(), None, |token| {
+            let _lock = self.updating.lock().unwrap_or_else(PoisonError::into_inner);
+            let SceneState { scene, shapes } = self.state();
+            let mut scene = scene.with_cancel(token);
+            let shapes = view.shapes(shapes.as_ref())?;
+            let update = view.with(shapes.as_ref(), |spheres| blocking::update(&mut scene, spheres))?;
+            self.set_state(SceneState { scene, shapes });
             Ok(update)
         })?;
         Ok((update.quality_loss, update.rebuild_suggested))
     }
 
-    /// Builds the tree anew.
+    /// Rebuilds the BVH.
     fn rebuild(&self, py: Python<'_>) -> PyResult<()> {
-        interruptible(py, self.now().len(), None, |watch| {
-            let _alone = self.updating.lock().unwrap_or_else(PoisonError::into_inner);
-            let Held { scene, shapes } = self.held();
-            let mut scene = scene.with_cancel(watch);
+        interruptible(py, self.current().len(), None, |token| {
+            let _lock = self.updating.lock().unwrap_or_else(PoisonError::into_inner);
+            let SceneState { scene, shapes } = self.state();
+            let mut scene = scene.with_cancel(token);
             blocking::rebuild(&mut scene)?;
-            self.put(Held { scene, shapes });
+            self.set_state(SceneState { scene, shapes });
             Ok(())
         })
     }
@@ -196,7 +196,7 @@ impl Scene {
     fn closest(
         &self,
         py: Python<'_>,
-        rays: Given<'_>,
+        rays: PyRays<'_>,
         policies: Policies,
         mut t: PyReadwriteArray1<'_, f32>,
         mut id: PyReadwriteArray1<'_, u32>,
@@ -204,10 +204,10 @@ impl Scene {
     ) -> PyResult<ReportTuple> {
         let query = policies.query()?;
         let batch = rays.batch(&query)?;
-        let (t, id) = (room_for(&mut t, "t", batch.len)?, room_for(&mut id, "id", batch.len)?);
-        // The same memory for every piece.
-        let mut hits = room(batch.len.min(PIECE)).map_err(|error| exception(py, &error))?;
-        self.each(py, &batch, progress.as_ref(), |scene, rays, range| {
+        let (t, id) = (output_slice(&mut t, "t", batch.len)?, output_slice(&mut id, "id", batch.len)?);
+        // All chunks use the same buffer.
+        let mut hits = try_with_capacity(batch.len.min(CHUNK)).map_err(|error| exception(py, &error))?;
+        self.run_chunked(py, &batch, progress.as_ref(), |scene, rays, range| {
             hits.resize(range.len(), Hit::MISS);
             let report = blocking::closest_into(scene, rays, &mut hits, &query)?;
             let places = t[range.clone()].iter_mut().zip(&mut id[range]);
@@ -220,7 +220,7 @@ impl Scene {
     fn interval(
         &self,
         py: Python<'_>,
-        rays: Given<'_>,
+        rays: PyRays<'_>,
         policies: Policies,
         mut t_enter: PyReadwriteArray1<'_, f32>,
         mut t_exit: PyReadwriteArray1<'_, f32>,
@@ -230,9 +230,9 @@ impl Scene {
         let query = policies.query()?;
         let batch = rays.batch(&query)?;
         let len = batch.len;
-        let (enter, exit) = (room_for(&mut t_enter, "t_enter", len)?, room_for(&mut t_exit, "t_exit", len)?);
-        let id = room_for(&mut id, "id", len)?;
-        self.each(py, &batch, progress.as_ref(), |scene, rays, range| {
+        let (enter, exit) = (output_slice(&mut t_enter, "t_enter", len)?, output_slice(&mut t_exit, "t_exit", len)?);
+        let id = output_slice(&mut id, "id", len)?;
+        self.run_chunked(py, &batch, progress.as_ref(), |scene, rays, range| {
             let found = blocking::interval(scene, rays, &query)?;
             for (i, record) in range.zip(found.iter()) {
                 (enter[i], exit[i], id[i]) = (record.t_enter, record.t_exit, record.id);
@@ -245,7 +245,7 @@ impl Scene {
     fn approach(
         &self,
         py: Python<'_>,
-        rays: Given<'_>,
+        rays: PyRays<'_>,
         policies: Policies,
         mut t: PyReadwriteArray1<'_, f32>,
         mut clearance: PyReadwriteArray1<'_, f32>,
@@ -255,9 +255,9 @@ impl Scene {
         let query = policies.query()?;
         let batch = rays.batch(&query)?;
         let len = batch.len;
-        let (t, clearance) = (room_for(&mut t, "t", len)?, room_for(&mut clearance, "clearance", len)?);
-        let id = room_for(&mut id, "id", len)?;
-        self.each(py, &batch, progress.as_ref(), |scene, rays, range| {
+        let (t, clearance) = (output_slice(&mut t, "t", len)?, output_slice(&mut clearance, "clearance", len)?);
+        let id = output_slice(&mut id, "id", len)?;
+        self.run_chunked(py, &batch, progress.as_ref(), |scene, rays, range| {
             let found = blocking::approach(scene, rays, &query)?;
             for (i, record) in range.zip(found.iter()) {
                 (t[i], clearance[i], id[i]) = (record.t, record.clearance, record.id);
@@ -269,15 +269,15 @@ impl Scene {
     fn count(
         &self,
         py: Python<'_>,
-        rays: Given<'_>,
+        rays: PyRays<'_>,
         policies: Policies,
         mut count: PyReadwriteArray1<'_, u32>,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<ReportTuple> {
         let query = policies.query()?;
         let batch = rays.batch(&query)?;
-        let count = room_for(&mut count, "out", batch.len)?;
-        self.each(py, &batch, progress.as_ref(), |scene, rays, range| {
+        let count = output_slice(&mut count, "out", batch.len)?;
+        self.run_chunked(py, &batch, progress.as_ref(), |scene, rays, range| {
             let found = blocking::count(scene, rays, &query)?;
             count[range].copy_from_slice(&found);
             Ok(found.report)
@@ -287,15 +287,15 @@ impl Scene {
     fn occluded(
         &self,
         py: Python<'_>,
-        rays: Given<'_>,
+        rays: PyRays<'_>,
         policies: Policies,
         mut occluded: PyReadwriteArray1<'_, bool>,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<ReportTuple> {
         let query = policies.query()?;
         let batch = rays.batch(&query)?;
-        let occluded = room_for(&mut occluded, "out", batch.len)?;
-        self.each(py, &batch, progress.as_ref(), |scene, rays, range| {
+        let occluded = output_slice(&mut occluded, "out", batch.len)?;
+        self.run_chunked(py, &batch, progress.as_ref(), |scene, rays, range| {
             let bits = blocking::occluded(scene, rays, &query)?;
             for (out, word) in occluded[range].chunks_mut(32).zip(&bits.words) {
                 (0..).zip(out).for_each(|(bit, out)| *out = word >> bit & 1 == 1);
@@ -304,7 +304,7 @@ impl Scene {
         })
     }
 
-    /// For points, 3 numbers each: how many spheres hold them, and the lowest id.
+    /// For points, 3 numbers each: counts the spheres that contain them, and finds the lowest id.
     #[expect(clippy::too_many_arguments, reason = "an array for each column of the question and of the answer")]
     fn contains(
         &self,
@@ -320,15 +320,16 @@ impl Scene {
     ) -> PyResult<ReportTuple> {
         let query = policies.query()?;
         let points: &[[f32; 3]] =
-            try_cast_slice(points.as_slice()?).map_err(|_| PyValueError::new_err("points have 3 columns"))?;
-        let scene = self.for_rays(points.len())?;
+            try_cast_slice(points.as_slice()?).map_err(|_| PyValueError::new_err("points must have 3 columns"))?;
+        let scene = self.current_for(points.len())?;
         let (masks, skip_ids) = (slice(&masks, "masks", points.len())?, slice(&skip_ids, "skip_ids", points.len())?);
         let times = slice(&times, "times", points.len())?;
-        let (count, id) = (room_for(&mut count, "count", points.len())?, room_for(&mut id, "id", points.len())?);
-        interruptible(py, points.len(), progress.as_ref(), |watch: &CancelToken| {
-            let scene = scene.with_cancel(watch);
+        let (count, id) =
+            (output_slice(&mut count, "count", points.len())?, output_slice(&mut id, "id", points.len())?);
+        interruptible(py, points.len(), progress.as_ref(), |token: &CancelToken| {
+            let scene = scene.with_cancel(token);
             let mut report = Report::default();
-            for range in pieces(points.len()) {
+            for range in chunks(points.len()) {
                 let mut part = umbracast::Points::from(&points[range.clone()]);
                 if range.len() < points.len() {
                     part = part.numbered_from(range.start as u64);

@@ -1,4 +1,4 @@
-//! Spheres and ellipsoids, from arrays to what the library takes.
+//! Conversion of arrays of spheres and ellipsoids to the library's types.
 
 use std::sync::Arc;
 
@@ -9,23 +9,23 @@ use pyo3::prelude::*;
 use umbracast::glam::{Quat, Vec3};
 use umbracast::{Ellipsoid, Ellipsoids, Error, Result, Sphere, Spheres};
 
-use crate::input::{room, slice};
+use crate::input::{slice, try_with_capacity};
 
-/// The semi-axes of an ellipsoid and its rotation, w, x, y, z.
+/// Semi-axes and rotation (w, x, y, z) of an ellipsoid.
 pub(crate) type Shape = [f32; 7];
 
-/// Spheres or ellipsoids, and their columns.
+/// `umbracast._input.Spheres`: spheres or ellipsoids with their optional columns.
 #[derive(FromPyObject)]
-pub(crate) struct GivenSpheres<'py> {
-    /// 4 numbers a sphere; 6 an ellipsoid, centre and semi-axes; or 3, the centre of one that keeps its shape.
+pub(crate) struct PySpheres<'py> {
+    /// 4 numbers per sphere; or 6 per ellipsoid, centre and semi-axes; or 3, the new centre of an ellipsoid that keeps its shape.
     records: PyReadonlyArray2<'py, f32>,
     rotations: Option<PyReadonlyArray2<'py, f32>>,
     masks: Option<PyReadonlyArray1<'py, u32>>,
     velocities: Option<PyReadonlyArray2<'py, f32>>,
 }
 
-/// The same without the interpreter.
-pub(crate) struct Parts<'a> {
+/// A view of [`PySpheres`] that does not need the GIL.
+pub(crate) struct SphereView<'a> {
     records: Records<'a>,
     masks: Option<&'a [u32]>,
     velocities: Option<&'a [Vec3]>,
@@ -37,14 +37,18 @@ enum Records<'a> {
     Centers(&'a [[f32; 3]]),
 }
 
-impl GivenSpheres<'_> {
-    pub(crate) fn parts(&self) -> PyResult<Parts<'_>> {
+impl PySpheres<'_> {
+    pub(crate) fn view(&self) -> PyResult<SphereView<'_>> {
         let len = self.records.shape()[0];
-        let few = |name, count: usize| PyValueError::new_err(format!("{count} {name} for {len} spheres"));
+        let wrong_rows = |name, count: usize| {
+            PyValueError::new_err(format!("{name} has {count} rows, but there are {len} ellipsoids"))
+        };
         let numbers = self.records.as_slice()?;
         let rotations = match &self.rotations {
-            Some(turned) if turned.shape() != [len, 4] => return Err(few("rotations", turned.shape()[0])),
-            Some(turned) => Some(bytemuck::cast_slice(turned.as_slice()?)),
+            Some(rotations) if rotations.shape() != [len, 4] => {
+                return Err(wrong_rows("rotations", rotations.shape()[0]));
+            }
+            Some(rotations) => Some(bytemuck::cast_slice(rotations.as_slice()?)),
             None => None,
         };
         let records = match self.records.shape()[1] {
@@ -52,20 +56,20 @@ impl GivenSpheres<'_> {
             6 => try_cast_slice(numbers).map(|records| Records::Ellipsoids(records, rotations)),
             _ => try_cast_slice(numbers).map(Records::Spheres),
         };
-        let records = records.map_err(|_| PyValueError::new_err("spheres have 4 columns, ellipsoids 6"))?;
+        let records = records.map_err(|_| PyValueError::new_err("spheres must have 4 columns, ellipsoids 6"))?;
         let velocities = match &self.velocities {
             Some(velocities) => Some(
                 try_cast_slice(velocities.as_slice()?)
-                    .map_err(|_| PyValueError::new_err("velocities have 3 columns"))?,
+                    .map_err(|_| PyValueError::new_err("velocities must have 3 columns"))?,
             ),
             None => None,
         };
-        Ok(Parts { records, masks: slice(&self.masks, "masks", len)?, velocities })
+        Ok(SphereView { records, masks: slice(&self.masks, "masks", len)?, velocities })
     }
 }
 
-impl Parts<'_> {
-    /// How many there are.
+impl SphereView<'_> {
+    /// Returns the number of spheres or ellipsoids.
     pub(crate) fn len(&self) -> usize {
         match self.records {
             Records::Spheres(spheres) => spheres.len(),
@@ -74,11 +78,11 @@ impl Parts<'_> {
         }
     }
 
-    /// Shapes as they will be, where there are any. `before` are those of the scene that is to be updated.
+    /// Returns the shapes of ellipsoids, or `None` for spheres. `before` are the shapes of the scene to update.
     pub(crate) fn shapes(&self, before: Option<&Arc<Vec<Shape>>>) -> Result<Option<Arc<Vec<Shape>>>> {
         match (&self.records, before) {
             (Records::Ellipsoids(records, rotations), _) => {
-                let mut shapes = room(records.len())?;
+                let mut shapes = try_with_capacity(records.len())?;
                 for (i, &[_, _, _, x, y, z]) in records.iter().enumerate() {
                     let [qw, qx, qy, qz] = rotations.map_or([1.0, 0.0, 0.0, 0.0], |all| all[i]);
                     shapes.push([x, y, z, qw, qx, qy, qz]);
@@ -90,17 +94,17 @@ impl Parts<'_> {
                 let (left, right) = (centers.len() as u64, shapes.len() as u64);
                 Err(Error::LengthsDiffer { left_name: "centres", left, right_name: "ellipsoids in the scene", right })
             }
-            (Records::Centers(_), None) => Err(Error::Usage("spheres need a radius each: 4 columns".into())),
-            // The library would stretch them as those before were; of a ball, that is not what somebody means.
+            (Records::Centers(_), None) => Err(Error::Usage("spheres must have 4 columns: centre and radius".into())),
+            // The library would give them the previous shapes, which a caller who passes spheres does not mean.
             (Records::Spheres(_), Some(_)) => Err(Error::Usage(
-                "this scene holds ellipsoids: give centres (N, 3), which keep their shapes, or radii (N, 3) beside them"
+                "this scene contains ellipsoids: pass centres (N, 3), which keep their shapes, or centres and radii (N, 3)"
                     .into(),
             )),
             (Records::Spheres(_), None) => Ok(None),
         }
     }
 
-    /// Hands them on as the library takes them.
+    /// Calls `take` with the library's type.
     pub(crate) fn with<T>(
         &self,
         shapes: Option<&Arc<Vec<Shape>>>,

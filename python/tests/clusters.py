@@ -1,4 +1,4 @@
-"""Ray on one machine: clusters of several nodes, and what befalls them."""
+"""Helpers for Ray tests: clusters of several nodes on one machine, and faults in them."""
 
 import atexit
 import contextlib
@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import umbracast
-from umbracast._input import WRITTEN
+from umbracast._input import INPUT_ORDER
 
-# Before Ray is imported. It reports to nobody, and needs no file in the user's home.
+# Set before Ray is imported: no usage reports, and no token file in the home directory.
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.setdefault("RAY_AUTH_TOKEN", os.urandom(32).hex())
 
@@ -22,14 +22,14 @@ from ray.cluster_utils import Cluster  # noqa: E402
 
 MEMORY = 150 << 20
 COUNT = 40_000
-"""Rays of the small cases."""
+"""Number of rays in the small tests."""
 
 
 def two_nodes(cpus=2):
-    """Two nodes of so many logical CPUs, one with what Ray believes to be a GPU; the driver is on neither."""
+    """Start two nodes with `cpus` logical CPUs each; one of them also has a GPU as far as Ray knows. The driver runs on neither."""
     folder = tempfile.mkdtemp(prefix="ray-", dir="/tmp")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    # There Ray notes the address of the last cluster, wherever the cluster's own folder is, and does not make the place.
+    # Ray stores the address of the last cluster there, wherever the cluster's own folder is, and does not create the folder.
     os.makedirs("/tmp/ray", exist_ok=True)
     head = {"num_cpus": 0, "object_store_memory": MEMORY, "include_dashboard": False, "temp_dir": folder}
     cluster = Cluster(initialize_head=True, head_node_args=head)
@@ -40,7 +40,7 @@ def two_nodes(cpus=2):
 
 
 def processes(words, token=None):
-    """Of this cluster, or of one with another token, those whose command line has such a word."""
+    """Return the processes of this cluster, or of the one with `token`, whose command lines contain `words`."""
     token = f"RAY_AUTH_TOKEN={token or os.environ['RAY_AUTH_TOKEN']}".encode()
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
@@ -53,14 +53,17 @@ def processes(words, token=None):
 
 
 def kill_a_worker():
-    """As the system does when memory is short."""
+    """Kill a worker, as the system does when memory is short."""
     worker = processes("ray::MapWorker")[0]
     os.kill(worker, signal.SIGKILL)
     return worker
 
 
 def cpu_seconds(work):
-    """Of a process and the whole cluster, while the process runs. Looks twice a second: what ends in between had a little more."""
+    """Measure the CPU seconds of a process and the whole cluster until the process ends.
+
+    Samples twice per second, so the last moments of processes that end in between are not counted.
+    """
     before, now = {}, {}
     while work.poll() is None:
         for process in processes(""):
@@ -73,7 +76,7 @@ def cpu_seconds(work):
 
 
 def until(true, seconds=900):
-    """Waits for something to be true."""
+    """Wait until `true()` holds, at most `seconds`."""
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end, "it did not happen"
@@ -81,14 +84,14 @@ def until(true, seconds=900):
 
 
 def table(rays, first=0):
-    """Rays as people have them: by columns, with a key and other things of their own."""
-    columns = {name: rays[:, place] for place, name in enumerate(WRITTEN)}
+    """Return rays as a table with a key and another column."""
+    columns = {name: rays[:, place] for place, name in enumerate(INPUT_ORDER)}
     keys = np.arange(first, first + len(rays))
     return pa.table({**columns, "key": keys, "name": np.where(keys % 2, "odd", "even")})
 
 
 def same(found, query, expected):
-    """Bit by bit; a miss is null."""
+    """Check that results are equal bit for bit; a miss is null."""
     if query in ("occluded", "count"):
         columns = {query: pa.array(expected)}
     elif query in ("all", "nearest"):

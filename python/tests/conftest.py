@@ -1,4 +1,4 @@
-"""Scenes and rays that many tests share."""
+"""Scenes and rays that are shared by many tests."""
 
 import os
 
@@ -7,22 +7,22 @@ import pytest
 import umbracast
 
 INTENSITY = float(os.environ.get("UMBRACAST_INTENSITY", "1"))
-"""Scales the number of random cases. Tests of minutes run from 100 on."""
+"""Scale of the number of random cases. Tests that take minutes run only at 100 or more."""
 
 
 def scaled(count):
-    """A number of random cases, scaled by the intensity."""
+    """Scale a number of random cases by the intensity."""
     return max(1, round(count * INTENSITY))
 
 
 def cloud(count, seed=0):
-    """Spheres in a box of side 20."""
+    """Return random spheres in a cube of side 20: (count, 4)."""
     random = np.random.default_rng(seed)
     return np.c_[random.uniform(-10, 10, (count, 3)), random.uniform(0.1, 1, count)].astype(np.float32)
 
 
 def beams(count, seed=1):
-    """Rays through that box: (count, 8)."""
+    """Return random rays through that cube: (count, 8)."""
     random = np.random.default_rng(seed)
     rays = np.empty((count, 8), np.float32)
     rays[:, :3] = random.uniform(-20, 20, (count, 3))
@@ -49,7 +49,7 @@ def scene(spheres):
 
 @pytest.fixture(scope="session")
 def cluster():
-    """Two nodes of two logical CPUs each, under Ray."""
+    """A Ray cluster with two nodes of two logical CPUs each."""
     from clusters import two_nodes
 
     made = two_nodes()
@@ -64,7 +64,7 @@ def many():
 
 @pytest.fixture(scope="session")
 def files(tmp_path_factory, many, spheres):
-    """Spheres, and rays in a file of twelve row groups."""
+    """A file of spheres, and a file of rays with twelve row groups."""
     import pyarrow.parquet as pq
     from clusters import table
 

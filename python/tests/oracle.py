@@ -1,13 +1,13 @@
-"""The answers in plain NumPy and float64, every sphere against every ray; and which of them float64 and float32 may tell differently."""
+"""Reference results by brute force in NumPy and float64, and which of them are too close to a limit for float32 to agree."""
 
 import numpy as np
 
-# What must lie between two cases before float32's answer has to agree: far above its error at these sizes.
+# Minimum distance from a limit, such as tangency, at which float32 must agree: far above its error for these sizes.
 APART = 1e-4
 
 
 def roots(spheres, rays):
-    """(M, N) t_enter and t_exit, NaN where a line passes; and (M, N) how far the line is from tangency, in radii."""
+    """Return t_enter and t_exit, NaN where a line misses, and the distance of the line from tangency; each (M, N)."""
     center, radius = spheres[:, :3].astype(float), spheres[:, 3].astype(float)
     origin, direction = rays[:, None, :3].astype(float), rays[:, None, 3:6].astype(float)
     to = center - origin
@@ -21,13 +21,16 @@ def roots(spheres, rays):
 
 
 def met(spheres, rays, inside="enter"):
-    """(M, N) the valid t of each pair, inf where there is none; and whether a ray is clear: no pair of it near to another case."""
+    """Return the valid t of each pair, (M, N), inf if there is none, and whether each ray is clear: none of its pairs is near a limit."""
     enter, leave, margin = roots(spheres, rays)
     return valid(enter, leave, margin < APART * (1 + spheres[:, 3]), rays, inside)
 
 
 def ellipsoid_roots(centers, radii, rotations, rays):
-    """(M, N) t_enter and t_exit, NaN where a line passes; and (M, N) whether the line is near tangency. In the space where each is a unit ball."""
+    """Return t_enter and t_exit, NaN where a line misses, and whether the line is near tangency; each (M, N).
+
+    Computed in the space in which each ellipsoid is a unit ball.
+    """
     w, x, y, z = (rotations.astype(float) / np.linalg.norm(rotations.astype(float), axis=1)[:, None]).T
     axes = np.array(
         [
@@ -48,7 +51,7 @@ def ellipsoid_roots(centers, radii, rotations, rays):
 
 
 def valid(enter, leave, near, rays, inside):
-    """Which t of each pair counts, as `met` says."""
+    """Return the valid t of each pair and the clear rays, as `met` does."""
     first, last = rays[:, None, 6].astype(float), rays[:, None, 7].astype(float)
     if inside == "enter":
         t = np.where(leave >= first, np.maximum(enter, first), np.inf)

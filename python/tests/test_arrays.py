@@ -1,4 +1,4 @@
-"""Whatever arrays people bring, the answers are those of the plain ones."""
+"""Results do not depend on the array or table type of the input."""
 
 import pickle
 
@@ -162,7 +162,7 @@ def test_an_origin_is_subtracted_before_rounding(spheres, rays):
     np.testing.assert_array_equal(hits.id, expected.id)
     same(hits, expected)
     np.testing.assert_allclose(hits.points()[hits.hit] - far, expected.points()[hits.hit], atol=1e-6)
-    # Points come back in the coordinates that were given, not relative to the origin.
+    # Points are returned in the caller's coordinates, not relative to the origin.
     were = scene.attributes(moved, hits=hits)
     near_scene = umbracast.Scene(spheres, device="cpu")
     near = near_scene.attributes(rays, hits=expected)
@@ -180,7 +180,7 @@ def test_an_origin_is_subtracted_before_rounding(spheres, rays):
     assert (umbracast.Scene(away, device="cpu").closest(moved).id != expected.id).any()
     centers = away[:20, :3]
     assert (scene.contains(centers).count > 0).all()
-    # An origin of zeros is one: what "auto" finds decides nothing about types. It is pickled as one, too.
+    # A zero origin counts as an origin, so that the result types do not depend on what "auto" finds. Pickling preserves this.
     even = umbracast.Scene([[-5, 0, 0, 1], [5, 0, 0, 1]], device="cpu", origin="auto")
     asked = umbracast.Scene([[5, 0, 0, 1]], device="cpu", origin=(0, 0, 0))
     for none in (even, pickle.loads(pickle.dumps(asked))):
@@ -189,7 +189,7 @@ def test_an_origin_is_subtracted_before_rounding(spheres, rays):
         assert none.attributes([0, 0, 0, 1, 0, 0], hits=found).point.dtype == found.points().dtype == np.float64
         assert none.bullets([[0, 0, 0, 1, 0, 0, 1]]).point.dtype == np.float64
     assert pickle.loads(pickle.dumps(near_scene)).attributes(rays, hits=expected).point.dtype == np.float32
-    # float32 goes through the origin, too.
+    # The origin is also subtracted from float32 rays.
     near = umbracast.Scene(spheres, device="cpu", origin=(1, 2, 3))
     assert (near.closest(rays).id == expected.id).mean() > 0.999
 
@@ -238,7 +238,7 @@ def test_policies_are_heard():
         True,
         False,
     ]
-    assert scene.closest([-5, 2, 0, 1, 0, 0], precision="exact").report.judged == 1
+    assert scene.closest([-5, 2, 0, 1, 0, 0], precision="exact").report.exact == 1
     racing = umbracast.Scene([[0, 0, 0, 1]], velocities=[[1, 0, 0]], time_range=(0, 10), device="cpu")
     assert float(racing.closest([-5, 0, 0, 3, 0, 0], motion="with-ray", t_max=10).t) == 2
 
@@ -262,7 +262,7 @@ def test_pairs(spheres, rays):
     np.testing.assert_array_equal(hits.id[hits.hit], np.flatnonzero(hits.hit))
     with pytest.raises(ValueError, match="as many"):
         scene.closest(rays[:299])
-    # More than one piece.
+    # More than one chunk.
     many = umbracast.Scene(np.ones(((1 << 20) + 5, 4), np.float32), device="cpu", pairwise=True)
     with pytest.raises(ValueError, match="1048578 rays and 1048581 spheres"):
         many.closest(np.ones(((1 << 20) + 2, 8), np.float32))

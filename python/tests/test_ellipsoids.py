@@ -1,4 +1,4 @@
-"""Ellipsoids against float64, in and out of tables, updated, pickled, and refused."""
+"""Ellipsoids: comparison with float64, tables, updates, pickling, and invalid input."""
 
 import pickle
 
@@ -147,7 +147,7 @@ def test_they_are_pickled(scene, rays):
 def test_updates(device, rays):
     centers, radii, rotations = parts()
     others = parts(9)
-    # Whatever is pickled opens its device anew, which takes a GPU's programs seconds.
+    # Unpickling opens the device again, and compiling the shaders for a GPU takes seconds.
     verbs = ("closest", "interval", "all") if device == "cpu" else ("closest",)
     device = umbracast.Device(device)
     scene = umbracast.Scene(centers, radii=radii, rotations=rotations, device=device)
@@ -170,7 +170,7 @@ def test_updates(device, rays):
     scene.rebuild()
     fresh(*parts())
     for bad, words in (
-        (lambda: scene.update(scene.spheres), "holds ellipsoids"),
+        (lambda: scene.update(scene.spheres), "contains ellipsoids"),
         (lambda: scene.update(centers[:-1]), "199 centres"),
         (lambda: scene.update(centers[:-1], radii=radii[:-1]), "199 spheres"),
         (lambda: scene.update(centers, radii=-radii), "ellipsoid 0: rx is -"),
@@ -203,7 +203,7 @@ BAD = {
     "balls with radii": (
         lambda: made(np.ones((N, 4)), parts()[1]),
         ValueError,
-        r"centres of ellipsoids must have shape \(…, 3\), and have \(200, 4\)",
+        r"centres of ellipsoids must have shape \(…, 3\), not \(200, 4\)",
     ),
     "a radius each": (lambda: made(parts()[0], parts()[1][:, 0]), ValueError, r"radii must have shape \(…, 3\)"),
     "few radii": (lambda: made(parts()[0], parts()[1][1:]), ValueError, r"radii must have shape \(200, 3\)"),
@@ -217,7 +217,7 @@ BAD = {
     "words": (lambda: made(parts()[0], [["a"] * 3] * N), TypeError, "radii must be float32"),
     "rotations alone": (lambda: made(parts()[0], None, parts()[2]), ValueError, r"radii \(rx, ry, rz\) are missing"),
     "two dimensions": (lambda: made(parts()[0][None], parts()[1][None]), ValueError, r"shape \(N, 3\)"),
-    "r and rx": (lambda: made(table(*parts()) | {"r": np.ones(N)}), ValueError, "one of the two"),
+    "r and rx": (lambda: made(table(*parts()) | {"r": np.ones(N)}), ValueError, "cannot have both"),
     "two of three": (lambda: made({n: np.ones(N) for n in ("x", "y", "z", "rx", "ry")}), ValueError, "'rz' is missing"),
     "three of four": (lambda: made({n: np.ones(N) for n in TABLE[:-1]}), ValueError, "'qz' is missing"),
     "turned balls": (lambda: made({n: np.ones(N) for n in ("x", "y", "z", "r", "qw")}), ValueError, r"radii \(rx, ry, rz\) are missing"),

@@ -1,4 +1,4 @@
-"""Hits and bullets among spheres that move, of rays and bullets with a width, against float64."""
+"""Moving spheres, and rays and bullets with a radius: comparison of hits and bullets with float64."""
 
 import pickle
 
@@ -30,13 +30,13 @@ def test_attributes_are_those_of_the_moment(moving, motion):
     options = {"times": random.uniform(0, 2, M).astype(np.float32), "radii": random.uniform(0, 0.5, M)}
     options["radii"][::4] = 0
     hits = moving.closest(rays, motion=motion, **options)
-    # Those that start apart from the sphere that they meet.
+    # Rays that start outside the sphere that they hit.
     there = np.flatnonzero(hits.hit & (hits.t > 0))
     assert len(there) > M // 4
     center, own, velocity = cloud(N)[hits.id[there], :3], cloud(N)[hits.id[there], 3], drift()[hits.id[there]]
     origin, direction = rays[there, :3].astype(float), rays[there, 3:6].astype(float)
     radius = own + options["radii"][there]
-    # With the ray t itself is time.
+    # With motion "with-ray", t is the time.
     own_motion = velocity.astype(float) if motion == "with-ray" else np.zeros((len(there), 3))
     if motion == "at-time":
         center = center + velocity * options["times"][there, None].astype(float)
@@ -54,7 +54,7 @@ def test_attributes_are_those_of_the_moment(moving, motion):
     np.testing.assert_allclose(were.angle[there][clear], angle[clear], 1e-3, 1e-3)
     np.testing.assert_allclose(were.distance[there], hits.t[there] * lengths(direction), 1e-6)
     assert np.isnan(were.point[~hits.hit]).all()
-    # One for all is broadcast, and what is not known of hits is no option.
+    # A scalar is broadcast, and options that do not affect hits are refused.
     one = moving.closest(rays, times=1, radii=0.25)
     for a, b in zip(
         moving.attributes(rays, hits=one, times=1, radii=0.25),
@@ -80,10 +80,10 @@ def test_points_are_held_at_their_own_times(device):
     np.testing.assert_array_equal(found.id[held], inside.argmax(-1)[held])
     assert held.sum() > M // 20 and (found.count != moving.contains(points).count).sum() > M // 20
     if device == "cpu":
-        # More than are cast at once.
+        # More points than one chunk.
         many = moving.contains(np.tile(points.reshape(-1, 3), (270, 1)), times=np.tile(np.repeat(times, 4), 270))
         np.testing.assert_array_equal(many.count, np.tile(found.count.reshape(-1), 270))
-    # One for all, and the time that is taken when none is told.
+    # A scalar is broadcast, and the default time is 0.
     for a, b in zip(moving.contains(points, times=0), moving.contains(points), strict=True):
         np.testing.assert_array_equal(a, b)
     with pytest.raises(umbracast.RecordError, match="outside the time range") as caught:

@@ -1,4 +1,4 @@
-"""Every query against plain NumPy in float64."""
+"""Comparison of every query with NumPy in float64."""
 
 import numpy as np
 import pytest
@@ -49,7 +49,7 @@ def test_queries_say_what_numpy_says(spheres, rays, inside):
     sure = clear & np.isfinite(first)
     np.testing.assert_allclose(hits.t[sure], first[sure], CLOSE, CLOSE)
     assert (hits.id[clear & ~sure] == umbracast.NO_SPHERE).all() and np.isinf(hits.t[clear & ~sure]).all()
-    # The sphere named is one that is met there.
+    # The reported sphere is hit at the reported t.
     own = np.take_along_axis(t, np.where(hits.hit, hits.id, 0)[:, None].astype(int), 1)[:, 0] if len(spheres) else first
     np.testing.assert_allclose(own[sure], first[sure], CLOSE, CLOSE)
 

@@ -1,4 +1,4 @@
-"""Pictures of systems, and what is left of a light."""
+"""Rendering of systems, and shadows."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import umbracast
 
-# A white ball before a distant light at the camera's back, and a small one between that shades it.
+# A ball lit by a distant light behind the camera, and a small ball between them that shadows it.
 SYSTEM = """
 unit = "km"
 [light]
@@ -58,13 +58,13 @@ def test_files_and_errors(tmp_path):
 
 
 def test_sizes_are_refused():
-    with pytest.raises(ValueError, match="size must be a width and a height, and is 10"):
+    with pytest.raises(ValueError, match="size must be \\(width, height\\), not 10"):
         umbracast.render(SYSTEM, device="cpu", size=10)
-    with pytest.raises(TypeError, match="width must be a whole number, and is 10.5"):
+    with pytest.raises(TypeError, match="width must be an integer, not 10.5"):
         umbracast.render(SYSTEM, device="cpu", size=(10.5, 10))
     with pytest.raises(ValueError, match="height is -1"):
         umbracast.render(SYSTEM, device="cpu", size=(10, -1))
-    with pytest.raises(TypeError, match="samples must be a whole number"):
+    with pytest.raises(TypeError, match="samples must be an integer"):
         umbracast.render(SYSTEM, device="cpu", samples=1.5)
 
 

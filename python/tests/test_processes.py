@@ -22,7 +22,7 @@ START = "import os, sys, time, resource, json\nimport numpy as np, umbracast\nfr
 
 
 def run(script, **options):
-    """Runs a script beside the tests; what it prints last, as JSON."""
+    """Run a script in the folder of the tests, and return the last line that it prints, parsed as JSON."""
     done = subprocess.run(
         [sys.executable, "-c", START + script], cwd=HERE, capture_output=True, text=True, timeout=1800, **options
     )
@@ -120,6 +120,17 @@ print(json.dumps([before, "libvulkan" in maps]))
     assert threads == 1 and not driver
 
 
+def test_listing_devices_without_a_desktop_prints_nothing():
+    hidden = ("XDG_RUNTIME_DIR", "NODEVICE_SELECT")
+    environment = {name: text for name, text in os.environ.items() if name not in hidden}
+    script = "import umbracast; print(len(umbracast.devices()))"
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=1800
+    )
+    assert done.returncode == 0 and int(done.stdout) > 0
+    assert not done.stderr
+
+
 def test_threads_share_a_scene(scene):
     rays = beams(200_000)
     expected = scene.closest(rays)
@@ -198,7 +209,7 @@ system = "unit = 'km'\\n[light]\\ncenter = [0, 0, 1e6]\\nradius = 7e3\\n" + "".j
     f"[[body]]\\nname = '{i}'\\ncenter = [{i}, 0, 3000]\\nradius = 3\\n" for i in range(400))
 observers = np.random.default_rng(0).uniform(-1000, 1000, (150_000, 3))
 """
-# What is stopped, again and again, and what comes before.
+# Work that is interrupted repeatedly: its setup, and the work itself.
 LONG = {
     "a scene": ("spheres = cloud(1_000_000)", "umbracast.Scene(spheres, device=device)"),
     "an update": (
@@ -243,7 +254,7 @@ print(json.dumps([whole, late]))
 """
     whole, late = run(script)
     print(f"{what}, {device}: {whole:.2f} s, stopped after {', '.join(f'{one:.2f}' for one in late)} s")
-    # What cannot be stopped went on for 0.6 of the time. Cores may be busy with other things.
+    # Work that cannot be interrupted ran on for 0.6 of the time. The cores may be busy with other work.
     assert sorted(late)[1] < max(0.4 * whole, 0.15), (whole, late)
 
 
@@ -284,7 +295,7 @@ scene, rays = umbracast.Scene(cloud(300), device="cpu"), beams(4_000_000)
 rays = {form}
 out = np.ones(4_000_000, np.float32), np.ones(4_000_000, np.uint32)
 scene.closest(rays[:100_000], out=tuple(array[:100_000] for array in out))
-# As if nothing had been needed before.
+# Reset the peak memory (VmHWM).
 open("/proc/self/clear_refs", "w").write("5")
 def peak():
     return [int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM")][0]

@@ -1,4 +1,4 @@
-"""Ray Data: the same answers as one process, whatever the batches, the workers and the parts, and whoever dies."""
+"""Ray Data: results equal those of one process, whatever the batches, workers and parts."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ import pytest
 import umbracast
 from clusters import COUNT, same, table
 from conftest import beams, cloud
-from umbracast._input import WRITTEN
+from umbracast._input import INPUT_ORDER
 from umbracast._options import Policies
 
 import ray
@@ -27,7 +27,7 @@ def driver(cluster):
 
 
 def gathered(dataset):
-    """All rows in order of the key."""
+    """Return all rows, sorted by key."""
     return pa.concat_tables(ray.get(dataset.to_arrow_refs())).sort_by("key")
 
 
@@ -37,7 +37,7 @@ def test_answers_are_those_of_one_process(driver, scene, spheres, many, query, p
     blocks = [table(many[start:end], start) for start, end in ((0, 7), (7, 7), (7, 30_008), (30_008, COUNT))]
     found = gathered(umbracast.ray_data.cast(ray.data.from_arrow(blocks), spheres, query=query, parts=parts, **options))
     same(found, query, getattr(scene, query)(many, **options))
-    assert found.column_names[:10] == [*WRITTEN, "key", "name"]
+    assert found.column_names[:10] == [*INPUT_ORDER, "key", "name"]
     assert found["key"].to_pylist() == list(range(COUNT)) and found["name"][1].as_py() == "odd"
 
 
@@ -61,7 +61,7 @@ def test_columns_beside_rays_count(driver, spheres, many):
     skips = np.where(skip > 150, umbracast.NO_SPHERE, skip)
     expected = moving.closest(many, masks=mask, times=time, radii=radius, skip_ids=skips)
     given = {"masks": masks, "velocities": velocities, "parts": 2}
-    # A column of the rays may be called as one of the answers when it is left behind.
+    # A column of the rays may have the name of a result column if it is not kept.
     rays = rays.append_column("t", pa.array(np.zeros(COUNT)))
     same(
         gathered(umbracast.ray_data.cast(ray.data.from_arrow(rays), spheres, keep=["key"], **given)),
@@ -71,7 +71,7 @@ def test_columns_beside_rays_count(driver, spheres, many):
 
 
 def test_workers_with_gpus_cast_on_them(driver, spheres, many):
-    # A GPU in Ray's books alone: a software adapter answers.
+    # The GPU exists only in Ray's bookkeeping; the workers use a software adapter.
     rays = many[:2000]
     found = umbracast.ray_data.cast(ray.data.from_arrow(table(rays)), spheres, num_gpus=0.5, num_cpus=0, parts=2)
     same(gathered(found), "closest", umbracast.Scene(spheres, device="gpu").closest(rays))
@@ -93,9 +93,9 @@ def test_each_number_of_rays_gets_a_gpu_of_its_own(monkeypatch):
     monkeypatch.setattr(umbracast._devices, "devices", lambda: found)
     for given, device in (((), "cpu"), (("0",), 0), (("1",), 2), (("2",), 0), (("GPU-6af1",), 0)):
         Context.given = given
-        assert _actors.own_device() == device
+        assert _actors.assigned_device() == device
     found[:3] = []
-    assert _actors.own_device() == "gpu"
+    assert _actors.assigned_device() == "gpu"
 
 
 def test_without_rays_there_are_no_answers(driver, spheres):
@@ -114,17 +114,17 @@ def test_a_bad_ray_is_named_by_its_row(driver, spheres, many):
 
 
 DATASETS = {
-    "a column is missing": (lambda r: r.drop_columns(["oy"]), {}, "rays: column 'oy' is missing; there are ox, oz"),
+    "a column is missing": (lambda r: r.drop_columns(["oy"]), {}, "rays: column 'oy' is missing; existing columns: ox, oz"),
     "a column is there twice": (lambda r: r.append_column("id", r["key"]), {}, "have a column 'id'"),
     "nothing to keep": (lambda r: r, {"keep": ["nothing"]}, "keep: column 'nothing' is missing"),
     "no query": (lambda r: r, {"query": "best"}, "query is 'best': allowed are 'closest', 'occluded'"),
-    "no k": (lambda r: r, {"query": "nearest"}, "k goes with query 'nearest'"),
+    "no k": (lambda r: r, {"query": "nearest"}, "k is required for query 'nearest'"),
     "no word": (lambda r: r, {"inside": "out"}, "inside is 'out': allowed are 'enter'"),
     "no builder": (lambda r: r, {"builder": "me"}, "builder is 'me'"),
     "parts of lists": (lambda r: r, {"query": "all", "parts": 2}, "needs all spheres in one part"),
     "no parts": (lambda r: r, {"parts": 0}, "parts is 0"),
-    "many parts": (lambda r: r, {"parts": 301}, "parts is 301, and there are 300 spheres"),
-    "more parts than CPUs": (lambda r: r, {"parts": 4}, "4 workers are needed.*room for 3, 1 CPU left"),
+    "many parts": (lambda r: r, {"parts": 301}, "parts is 301, but there are only 300 spheres"),
+    "more parts than CPUs": (lambda r: r, {"parts": 4}, "4 workers are needed.*room for 3, with 1 CPU kept free"),
     "no GPUs": (lambda r: r, {"num_gpus": 2}, "2 GPUs each: the cluster has room for 0"),
     "no workers": (lambda r: r, {"concurrency": 0}, "concurrency is 0"),
     "workers of nothing": (lambda r: r, {"num_cpus": 0}, "num_cpus is 0"),
@@ -147,12 +147,12 @@ def test_bad_spheres_are_refused_at_once(driver, spheres, many):
 
 
 def in_parts(query, parts, spheres, given, policies, **options):
-    """Without Ray: what its workers do, one after the other."""
-    question = _query.question(query, None, parts, Policies(**policies))
+    """Do what the workers do, one after the other and without Ray."""
+    spec = _query.parse_query(query, None, parts, Policies(**policies))
     names = ("radii", "rotations", "masks", "velocities", "origin", "memory")
-    site, cut = _partition.checked(
+    config, cut = _partition.prepare_parts(
         spheres,
-        question,
+        spec,
         parts,
         time_range=(0, 1),
         builder="auto",
@@ -162,19 +162,19 @@ def in_parts(query, parts, spheres, given, policies, **options):
     assert all((np.diff(part.ids.astype(int)) > 0).all() for part in cut)
     whole = None
     for part in cut:
-        answer, _ = _query.ask(site.build(part, options.get("device", "cpu")), part.ids, question, given)
+        answer, _ = _query.run_query(config.build(part, options.get("device", "cpu")), part.ids, spec, given)
         if whole is not None:
-            # As answers travel from part to part.
-            before = _query.numpy(question, pa.table(_query.arrow(question, whole)))
-            answer = _query.merged(query, before, answer)
+            # Convert as for the transfer from part to part.
+            before = _query.from_arrow(spec, pa.table(_query.to_arrow(spec, whole)))
+            answer = _query.merge_results(query, before, answer)
         whole = answer
-    return pa.table(_query.arrow(question, whole))
+    return pa.table(_query.to_arrow(spec, whole))
 
 
 @pytest.mark.parametrize("precision", ["fast", "standard", "exact"])
-@pytest.mark.parametrize("query", _query.MERGED)
+@pytest.mark.parametrize("query", _query.MERGEABLE)
 def test_parts_are_as_good_as_the_whole(query, precision):
-    # Several times the same sphere: equal t, decided by the id.
+    # Duplicate spheres have equal t, so the id decides.
     spheres = np.tile(cloud(500, seed=5), (4, 1))
     spheres[1500:] = cloud(500, seed=6)
     rays = beams(3000, seed=7)
@@ -193,7 +193,7 @@ def test_parts_of_ellipsoids_and_of_maps():
     eggs, rays = umbracast.Scene(centers, device="cpu", **shapes), beams(3000)
     same(in_parts("closest", 4, centers, table(rays), {}, **shapes), "closest", eggs.closest(rays))
     far, moved = cloud(300) + np.array([1e6, 0, 0, 0]), beams(3000).astype(float) + [1e6, 0, 0, 0, 0, 0, 0, 0]
-    given = pa.table({name: moved[:, place] for place, name in enumerate(WRITTEN)})
+    given = pa.table({name: moved[:, place] for place, name in enumerate(INPUT_ORDER)})
     expected = umbracast.Scene(far, device="cpu", origin="auto").closest(moved)
     same(in_parts("closest", 4, far, given, {}, origin="auto"), "closest", expected)
 

@@ -1,4 +1,4 @@
-"""``python -m umbracast.ray_data``: what it writes, what it refuses, who may die, and what it leaves behind."""
+"""``python -m umbracast.ray_data``: output files, invalid input, workers and nodes that die, and cleanup."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def test_files_do_not_depend_on_batches_workers_and_parts(cluster, files, scene,
     ways = {
         "a": ("--batch-size", "3334"),
         "b": ("--concurrency", "1", "--keep", "name,key"),
-        # Smaller than a row group: several batches go into a file.
+        # Batches smaller than a row group: several batches per file.
         "c": ("--parts", "2", "--batch-size", "1000", "--num-cpus", "2"),
     }
     for way, options in ways.items():
@@ -66,7 +66,7 @@ def test_nothing_is_lost_or_doubled_when_a_worker_and_a_node_die(tmp_path, count
     rays, spheres = tmp_path / "rays.parquet", tmp_path / "spheres.npy"
     np.save(spheres, cloud(2000))
     given = beams(count)
-    # A hundred pieces.
+    # A hundred chunks.
     pq.write_table(table(given), rays, row_group_size=count // 100)
     made = two_nodes()
     try:
@@ -99,7 +99,7 @@ import glob, sys
 import ray, umbracast.ray_data
 import numpy as np, pyarrow.parquet as pq
 ray.init(address=sys.argv[1], log_to_driver=False)
-# As many blocks as files: Ray's own reader would take them all at once.
+# One block per file: Ray's own reader would read them all at once.
 paths = [{{"path": path}} for path in glob.glob({str(tmp_path / "rays")!r} + "/*")]
 read = ray.data.from_items(paths, override_num_blocks=len(paths))
 rays = read.map_batches(lambda batch: pq.read_table(batch["path"][0]), batch_size=1)
@@ -146,7 +146,7 @@ writer.close()
 
 
 def plain(given, out, query):
-    """CPU seconds of one process that does without Ray what it does."""
+    """Measure the CPU seconds of one process that does the same without Ray."""
     begin = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, "-c", PLAIN, *given, out, query], check=True)
     end = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -156,14 +156,14 @@ def plain(given, out, query):
 @full
 @pytest.mark.parametrize(("count", "query", "size"), [(10**7, "approach", 6), (10**8, "closest", 3)])
 def test_it_takes_little_more_than_one_process(cluster, tmp_path, count, query, size):
-    # A scene of which two copies fit into a cache of 32 MB, for both nodes are on one machine here, and work for minutes: Ray itself takes
-    # up to 20 CPU seconds. Among 10⁵ spheres, and with less to do, it takes more than this allows: see RAY.md.
+    # Two copies of the scene fit into a cache of 32 MB, because both nodes are on one machine here. The work takes minutes, because Ray
+    # itself takes up to 20 CPU seconds. With 10⁵ spheres, or with less work, the ratio exceeds this limit: see RAY.md.
     np.save(tmp_path / "spheres.npy", cloud(20_000) * np.float32([1, 1, 1, size]))
     with pq.ParquetWriter(tmp_path / "rays.parquet", table(beams(2)).schema.remove(9), compression="none") as writer:
         for first in range(0, count, 10**6):
             writer.write_table(table(beams(10**6, first), first).drop_columns(["name"]), row_group_size=250_000)
     given = [tmp_path / "spheres.npy", tmp_path / "rays.parquet"]
-    # Before and after: a machine that others use, too, grows faster or slower meanwhile.
+    # Measure before and after, because the speed of a shared machine changes in between.
     before = plain(given, tmp_path / "one.parquet", query)
     command = [sys.executable, "-m", "umbracast.ray_data", *given, tmp_path / "out", "--query", query]
     work = subprocess.Popen([*command, "--address", cluster.address])
@@ -216,7 +216,7 @@ def test_ctrl_c_leaves_nothing(files, tmp_path):
     until(lambda: len(list(tmp_path.glob(".out.*/rays-*.parquet"))) > 2 or work.poll() is not None)
     work.send_signal(signal.SIGINT)
     _, said = work.communicate(timeout=900)
-    assert work.returncode == 130 and said.endswith("stopped\n"), said
+    assert work.returncode == 130 and said.endswith("interrupted\n"), said
     until(lambda: not processes("ray", token), 30)
     assert set(Path("/tmp").glob("umbracast-*")) == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["rays.parquet", "spheres.npy"]
@@ -255,14 +255,14 @@ def test_what_makes_no_sense_is_refused_before_ray_starts(tmp_path, capsys, sphe
     refused(tmp_path, capsys, 2, "spheres must have shape", spheres="three.npy")
     refused(tmp_path, capsys, 2, "sphere 7: x is NaN", spheres="nan.npy")
     refused(tmp_path, capsys, 2, "five.parquet: rays: column 'dz' is missing", rays="five.parquet")
-    refused(tmp_path, capsys, 2, "words.parquet: column 'ox' is of type string", rays="words.parquet")
-    refused(tmp_path, capsys, 2, "text.parquet: this is no Parquet file", rays="text.parquet")
-    refused(tmp_path, capsys, 2, "no file in it ends in .parquet", rays="empty")
+    refused(tmp_path, capsys, 2, "words.parquet: column 'ox' has type string", rays="words.parquet")
+    refused(tmp_path, capsys, 2, "text.parquet: not a Parquet file", rays="text.parquet")
+    refused(tmp_path, capsys, 2, "the folder contains no .parquet file", rays="empty")
     refused(tmp_path, capsys, 2, "full: it must be an empty folder", out="full")
     refused(tmp_path, capsys, 2, "file: it must be an empty folder", out="file")
     refused(tmp_path, capsys, 2, "--batch-size is 0", options=["--batch-size", "0"])
     refused(tmp_path, capsys, 2, "parts is 301", options=["--parts", "301"])
-    refused(tmp_path, capsys, 2, "k goes with", options=["--query", "nearest"])
+    refused(tmp_path, capsys, 2, "k is required", options=["--query", "nearest"])
     refused(tmp_path, capsys, 2, "column 'it' is missing", options=["--keep", "it"])
     with pytest.raises(SystemExit) as ended:
         main(["a", "b", "c", "--query", "best"])
@@ -276,11 +276,11 @@ def test_a_bad_ray_is_named_by_file_and_row(cluster, files, many, tmp_path, caps
     pq.write_table(table(rays), tmp_path / "rays.parquet", row_group_size=100)
     options = ["--address", cluster.address, "--batch-size", "300", "--quiet"]
     where = f"{tmp_path}/rays.parquet: row 778 (index 777): oy is NaN: an origin must be finite"
-    # Again and again: threads of a run that ended early must not meet the next, nor the end of their own cluster.
+    # Repeatedly: threads of a run that ended early must not interfere with the next run or with the shutdown of their own cluster.
     for _ in range(4):
         refused(tmp_path, capsys, 2, where, options=[*options, "--concurrency", "1"])
     refused(tmp_path, capsys, 3, "no device 'abacus'", options=[*options, "--device", "abacus", "--concurrency", "1"])
-    # One more. Of two that are refused, either may be named: on a busy machine a later batch may be first.
+    # Add a second invalid ray. Without "skip" either one could be named, because on a busy machine a later batch may finish first.
     given = table(rays).set_column(0, "ox", pa.array(rays[:, 0], mask=np.arange(1000) == 900))
     pq.write_table(given, tmp_path / "rays.parquet", row_group_size=100)
     for query, blank in (("closest", None), ("occluded", False), ("all", [])):

@@ -1,4 +1,4 @@
-"""What cannot be used is refused in words that say what is wrong."""
+"""Invalid input is refused with messages that say what is wrong."""
 
 import numpy as np
 import pyarrow
@@ -29,9 +29,9 @@ RAYS = {
     "truth values": (lambda s, r: s.closest(r > 0), TypeError, "dtype bool"),
     "objects": (lambda s, r: s.closest(r.astype(object)), TypeError, "dtype object"),
     "large whole numbers": (lambda s, r: s.closest([[2**60, 0, 0, 1, 0, 0]]), ValueError, "2\\*\\*53"),
-    "seven columns": (lambda s, r: s.closest(r[:, :7]), ValueError, r"\(…, 6\) or \(…, 8\), and have \(5000, 7\)"),
-    "a number": (lambda s, r: s.closest(3.0), ValueError, r"and have \(\)"),
-    "origins alone": (lambda s, r: s.closest(r[:, :3]), ValueError, r"and have \(5000, 3\)"),
+    "seven columns": (lambda s, r: s.closest(r[:, :7]), ValueError, r"\(…, 6\) or \(…, 8\), not \(5000, 7\)"),
+    "a number": (lambda s, r: s.closest(3.0), ValueError, r"not \(\)"),
+    "origins alone": (lambda s, r: s.closest(r[:, :3]), ValueError, r"not \(5000, 3\)"),
     "shapes apart": (lambda s, r: s.closest(r[:, :3], r[:7, 3:6]), ValueError, r"origins \(5000,\), directions \(7,\)"),
     "wide directions": (lambda s, r: s.closest(r[:, :3], r), ValueError, r"directions must have shape \(…, 3\)"),
     "ends apart": (
@@ -86,7 +86,7 @@ RAYS = {
         "ray 9: ox is 1e39: it exceeds",
     ),
     "a bad radius": (lambda s, r: s.closest(r, radii=-1), umbracast.RecordError, "ray 0: radius is -1"),
-    "a missing column": (lambda s, r: s.closest({"ox": [1.0]}), ValueError, "column 'oy' is missing; there are ox"),
+    "a missing column": (lambda s, r: s.closest({"ox": [1.0]}), ValueError, "column 'oy' is missing; existing columns: ox"),
     "uneven columns": (
         lambda s, r: s.closest({n: np.ones(2 + (n == "oz")) for n in ("ox", "oy", "oz", "dx", "dy", "dz")}),
         ValueError,
@@ -100,7 +100,7 @@ RAYS = {
     "what is masked": (
         lambda s, r: s.closest(np.ma.masked_array(r, r == r[7, 2])),
         ValueError,
-        r"rays: the number at \[7, 2\] is masked",
+        r"rays: the value at \[7, 2\] is masked",
     ),
     "masked masks": (
         lambda s, r: s.closest(r, masks=np.ma.masked_array([1], [True])),
@@ -110,20 +110,20 @@ RAYS = {
     "a masked column": (
         lambda s, r: s.contains({n: np.ma.masked_less([3.0, 1.0], 2) for n in "xyz"}),
         ValueError,
-        r"points: column 'x': the number at \[1\] is masked",
+        r"points: column 'x': the value at \[1\] is masked",
     ),
     "no progress": (lambda s, r: s.closest(r, progress="yes"), TypeError, "progress must be True, False or a callable"),
-    "part of them": (lambda s, r: s.nearest(r, k=1.5), TypeError, "k must be a whole number, and is 1.5"),
+    "part of them": (lambda s, r: s.nearest(r, k=1.5), TypeError, "k must be an integer, not 1.5"),
     "part of a ricochet": (
         lambda s, r: s.bullets([[0, 0, 9, 1, 1, 1, 1]], bounces="2"),
         TypeError,
-        "bounces must be a whole number, and is '2'",
+        "bounces must be an integer, not '2'",
     ),
-    "hits in a list": (lambda s, r: s.attributes(r, hits=[1, 2]), TypeError, "hits must be those of closest"),
+    "hits in a list": (lambda s, r: s.attributes(r, hits=[1, 2]), TypeError, "hits must be the result of closest"),
     "hits before the first": (
         lambda s, r: s.attributes(r[:1], hits=([4.0], [-1])),
         ValueError,
-        "hits.id must lie in 0",
+        "hits.id must be in 0",
     ),
     "unknown options": (lambda s, r: s.closest(r, insides="enter"), TypeError, "unexpected keyword argument 'insides'"),
     "unknown words": (
@@ -131,10 +131,10 @@ RAYS = {
         ValueError,
         "inside is 'out': allowed are 'enter', 'exit', 'ignore'",
     ),
-    "no word": (lambda s, r: s.closest(r, ends=None), TypeError, "ends must be a word"),
+    "no word": (lambda s, r: s.closest(r, ends=None), TypeError, "ends must be a string"),
     "few masks": (lambda s, r: s.closest(r, masks=np.ones(7, int)), ValueError, r"masks have shape \(7,\)"),
-    "broken masks": (lambda s, r: s.closest(r, masks=0.5), TypeError, "masks must be whole numbers"),
-    "negative ids": (lambda s, r: s.closest(r, skip_ids=-1), ValueError, "skip_ids must lie in 0"),
+    "broken masks": (lambda s, r: s.closest(r, masks=0.5), TypeError, "masks must be integers"),
+    "negative ids": (lambda s, r: s.closest(r, skip_ids=-1), ValueError, "skip_ids must be in 0"),
     "none of them": (lambda s, r: s.nearest(r, k=0), ValueError, "k is 0"),
     "flat points": (lambda s, r: s.contains(r[:, :2]), ValueError, r"points must have shape \(…, 3\)"),
     "a point of NaN": (lambda s, r: s.contains([[0, 0, np.nan]]), umbracast.RecordError, "0: z is NaN"),
@@ -202,24 +202,24 @@ SCENES = {
     "a GPU's builder": (lambda s: umbracast.Scene(s, device="cpu", builder="gpu"), ValueError, "needs a GPU"),
     "no builder": (lambda s: umbracast.Scene(s, device="cpu", builder="me"), ValueError, "builder is 'me'"),
     "no times": (lambda s: umbracast.Scene(s, device="cpu", time_range=(1, 0)), ValueError, "time range"),
-    "no time range": (lambda s: umbracast.Scene(s, time_range=3), ValueError, "time_range must be 2 numbers, and is 3"),
+    "no time range": (lambda s: umbracast.Scene(s, time_range=3), ValueError, "time_range must contain 2 numbers, but is 3"),
     "no point for an origin": (
         lambda s: umbracast.Scene(s, origin=3),
         ValueError,
-        "origin must be 3 numbers, and is 3",
+        "origin must contain 3 numbers, but is 3",
     ),
     "no word": (
         lambda s: umbracast.Scene(s, device="cpu", builder=None),
         TypeError,
-        "builder must be a word, and is None",
+        "builder must be a string, not None",
     ),
     "what is masked": (
         lambda s: umbracast.Scene(np.ma.masked_array(s, s == s[4, 3])),
         ValueError,
-        r"spheres: the number at \[4, 3\] is masked",
+        r"spheres: the value at \[4, 3\] is masked",
     ),
     "no memory": (lambda s: umbracast.Device("cpu", memory=-1), ValueError, "memory is -1"),
-    "memory in parts": (lambda s: umbracast.Device("cpu", memory=1e9), TypeError, "memory must be a whole number"),
+    "memory in parts": (lambda s: umbracast.Device("cpu", memory=1e9), TypeError, "memory must be an integer"),
     "fewer than none": (lambda s: umbracast.Device("cpu").estimate_bytes(-1, 1), ValueError, "spheres is -1"),
     "no origin": (lambda s: umbracast.Scene(s, origin="middle"), ValueError, "origin is 'middle'"),
     "too much": (

@@ -1,4 +1,4 @@
-"""The tutorial runs: every block of Python in README.md, one after the other."""
+"""Runs every block of Python in README.md, one after the other."""
 
 import os
 import re

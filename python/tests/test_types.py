@@ -1,4 +1,4 @@
-"""The types that are promised are the types that there are."""
+"""The type hints and the stub agree with the module."""
 
 import subprocess
 import sys

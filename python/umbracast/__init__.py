@@ -1,6 +1,6 @@
-"""Batch ray–sphere queries and physically accurate shadows, on GPUs that wgpu reaches and on CPUs.
+"""Batch ray–sphere queries and physically accurate shadows, on GPUs (through wgpu) and CPUs.
 
-Which sphere does each ray meet, when, and how near does it pass? Arrays go in, one answer a ray comes out::
+Which sphere does each ray hit, where along the ray, and how close does the ray pass? Queries take arrays and return one result per ray::
 
     import numpy as np, umbracast
 
@@ -8,11 +8,12 @@ Which sphere does each ray meet, when, and how near does it pass? Arrays go in, 
     hits = scene.closest([[0, 0, 0, 1, 0, 0]])              # origin, direction
     hits.t, hits.id, hits.hit                               # 4.0, 0, True
 
-A ray is the points ``origin + t · direction`` with t in [t_min, t_max]; directions have any length but zero and are never normalised.
-A sphere's row is its id. A miss is ``t = inf`` and ``id = umbracast.NO_SPHERE``. Equal t: the lowest id wins. A ray's answer
-depends on nothing but the spheres, the ray and the options: not on its batch, its place or the threads. All lengths share one unit.
+A ray is the set of points ``origin + t · direction`` with t in [t_min, t_max]. Directions may have any length except zero and are never
+normalised. A sphere's id is its row. A miss has ``t = inf`` and ``id = umbracast.NO_SPHERE``. If several spheres have the same t, the
+lowest id wins. The result for a ray depends only on the spheres, the ray and the options, not on the batch, the ray's position in it or
+the threads. All lengths share one unit.
 
-Nothing is opened when this is imported. Big batches run without the interpreter's lock, stop on Ctrl-C, and tell how far they are
+Importing the package opens no device. Large batches release the GIL, can be interrupted with Ctrl-C, and report their progress
 (``progress=True``).
 """
 
@@ -23,7 +24,7 @@ from ._devices import Device, DeviceInfo, devices
 from ._errors import DeviceError, ForkError, NoDeviceError, PrecisionError, RecordError
 from ._options import Options, PointOptions
 from ._pictures import SHADOW_KINDS, Picture, Shadows, render, shadow
-from ._results import NO_SPHERE, Approach, Attributes, Flights, Hits, Holders, Interval, Lists, Report, Update
+from ._results import NO_SPHERE, Approach, Attributes, Containment, Flights, HitLists, Hits, Interval, Report, Update
 from ._scene import Scene
 
 __version__ = _version("umbracast")
@@ -33,15 +34,15 @@ __all__ = [
     "SHADOW_KINDS",
     "Approach",
     "Attributes",
+    "Containment",
     "Device",
     "DeviceError",
     "DeviceInfo",
     "Flights",
     "ForkError",
+    "HitLists",
     "Hits",
-    "Holders",
     "Interval",
-    "Lists",
     "NoDeviceError",
     "Options",
     "Picture",

@@ -1,4 +1,4 @@
-"""Reads a stream of the Arrow C data interface (arrow.apache.org/docs/format/CDataInterface.html): flat columns of numbers."""
+"""Reader for flat numeric columns of an Arrow C stream (arrow.apache.org/docs/format/CDataInterface.html)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FORMATS = {
 
 
 class Schema(ctypes.Structure):
-    """ArrowSchema."""
+    """The C struct ArrowSchema."""
 
 
 Schema._fields_ = [
@@ -41,10 +41,10 @@ Schema._fields_ = [
 
 
 class Array(ctypes.Structure):
-    """ArrowArray."""
+    """The C struct ArrowArray."""
 
     def __del__(self) -> None:
-        """Gives back what the producer holds, once no column of it is left."""
+        """Release the producer's memory, once no column refers to it."""
         if self.release:
             self.release(ctypes.byref(self))
 
@@ -64,7 +64,7 @@ Array._fields_ = [
 
 
 class Stream(ctypes.Structure):
-    """ArrowArrayStream."""
+    """The C struct ArrowArrayStream."""
 
 
 Stream._fields_ = [
@@ -81,14 +81,18 @@ _pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
 
 def read(capsule: Any) -> dict[str, NDArray[Any]]:
-    """Columns of numbers by name: not copied where the stream has one batch. Others are left out; a null is refused."""
-    # The capsule owns the stream, and releases it.
+    """Return the numeric columns by name, without a copy if the stream has one batch.
+
+    Other columns are left out. Raises ValueError for a null value, TypeError if the stream is not one of tables, OSError if the stream
+    reports an error.
+    """
+    # The capsule owns the stream and releases it.
     stream = Stream.from_address(_pointer(capsule, b"arrow_array_stream"))
     schema = Schema()
     _check(stream, stream.get_schema(ctypes.byref(stream), ctypes.byref(schema)))
     try:
         if schema.format != b"+s":
-            raise TypeError("an Arrow stream of tables is expected, not of single columns")
+            raise TypeError("an Arrow stream must contain tables, not single columns")
         fields = [schema.children[i].contents for i in range(schema.n_children)]
         kinds = {
             i: (field.name.decode(), None if field.dictionary else FORMATS.get(field.format.decode()))
@@ -115,7 +119,7 @@ def _whole(parts: list[NDArray[Any]]) -> NDArray[Any]:
 
 
 def _column(owner: Array, column: Array, name: str, kind: np.dtype[Any]) -> NDArray[Any]:
-    """A column where it lies; it keeps its owner."""
+    """Return a view of a column's buffer. The view keeps ``owner`` alive."""
     first, length = owner.offset + column.offset, owner.length
     if column.null_count != 0 and column.buffers[0]:
         valid = np.ctypeslib.as_array(
@@ -123,7 +127,7 @@ def _column(owner: Array, column: Array, name: str, kind: np.dtype[Any]) -> NDAr
         )
         bits = np.unpackbits(valid, bitorder="little")[first : first + length]
         if not bits.all():
-            raise ValueError(f"column {name!r} is null in row {int(np.argmin(bits))}: every row needs a number")
+            raise ValueError(f"column {name!r} is null in row {int(np.argmin(bits))}: every row needs a value")
     if length == 0:
         return np.empty(0, kind)
     buffer = (ctypes.c_char * (kind.itemsize * length)).from_address(column.buffers[1] + kind.itemsize * first)
@@ -134,4 +138,4 @@ def _column(owner: Array, column: Array, name: str, kind: np.dtype[Any]) -> NDAr
 def _check(stream: Stream, code: int) -> None:
     if code:
         message = stream.get_last_error(ctypes.byref(stream)) or b"no reason given"
-        raise OSError(code, f"reading an Arrow stream: {message.decode()}")
+        raise OSError(code, f"cannot read the Arrow stream: {message.decode()}")

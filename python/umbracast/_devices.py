@@ -1,8 +1,9 @@
-"""Where work runs."""
+"""Devices: list and open GPUs and the CPU engine."""
 
 from __future__ import annotations
 
 import operator
+import os
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -11,37 +12,53 @@ from . import _umbracast, _validate
 
 
 class DeviceInfo(NamedTuple):
-    """One line of `devices`."""
+    """Description of one device, as returned by `devices`."""
 
-    index: int  # type: ignore[assignment]  # tuples have an index, too
-    """What ``device=`` takes."""
+    index: int  # type: ignore[assignment]  # hides the method tuple.index
+    """Index to pass as ``device=``."""
     name: str
     kind: str
-    """Discrete GPU, integrated GPU, virtual GPU, software, or the CPU engine."""
+    """Kind of device: discrete GPU, integrated GPU, virtual GPU, software, or the CPU engine."""
     backend: str
     driver: str
     largest_binding: int
-    """Bytes of the largest buffer that a program can see."""
+    """Size in bytes of the largest buffer that a shader can bind."""
     precisions: tuple[str, ...]
-    """What it can promise, from the quickest."""
+    """Precisions that the device guarantees, fastest first."""
     failure: str | None
-    """What opening it said, when it failed."""
+    """Error message if opening the device failed, else None."""
 
 
 def devices() -> list[DeviceInfo]:
-    """Everything that can be opened here, the CPU engine last. Opens and probes each."""
+    """List all devices of this machine, the CPU engine last. Opens and probes each one."""
+    _quiet_mesa()
     return [DeviceInfo(**about) for about in _umbracast.devices()]
 
 
 class Device:
-    """An opened device, for several scenes to share; each would open its own. Pickles as its choice and is opened anew.
+    """An open device that several scenes can share. Otherwise each scene opens its own.
 
-    ``choice`` is "auto" (the best real GPU that can promise ``precision``, else the CPU engine), "gpu" (the best adapter, software ones
-    included), "cpu" (never loads a driver), a number from `devices`, or part of an adapter's name. None: what the environment
-    variable UMBRACAST_DEVICE says, else "auto". ``memory`` is how many bytes a scene and a query may take, ``patience_s`` how
-    long one submission to a GPU may take (None: five minutes on hardware, unlimited on software adapters).
+    Pickling stores only the arguments; unpickling opens the device again.
 
-    Raises `NoDeviceError` with what there is, and `DeviceError` when a driver refuses.
+    Parameters
+    ----------
+    choice : str or int, optional
+        "auto": the best real GPU that guarantees ``precision``, else the CPU engine. "gpu": the best adapter, including software
+        adapters. "cpu": the CPU engine, without loading a driver. Also an index from `devices`, or part of an adapter's name.
+        Default: the environment variable UMBRACAST_DEVICE, or "auto" if it is unset.
+    precision : {"fast", "standard", "exact"}, default "standard"
+        Precision that the device must guarantee.
+    memory : int, optional
+        Number of bytes that a scene and a query may use.
+    patience_s : float, optional
+        Time limit for one submission to a GPU, in seconds. Default: five minutes on hardware, unlimited on software adapters.
+
+    Raises
+    ------
+    NoDeviceError
+        If no device matches. The message lists the available devices.
+    DeviceError
+        If the driver refuses to open the device.
     """
 
     def __init__(
@@ -54,46 +71,59 @@ class Device:
     ) -> None:
         if choice is not None and not isinstance(choice, str):
             if isinstance(choice, (bool, np.bool_)) or not hasattr(choice, "__index__"):
-                raise TypeError(f"device must be a name, a number or an umbracast.Device, and is {choice!r}")
+                raise TypeError(f"device must be a name, an index or an umbracast.Device, not {choice!r}")
             choice = str(operator.index(choice))
-        _validate.word("precision", precision)
-        memory = None if memory is None else _validate.whole("memory", memory, 0, 2**64 - 1)
-        self._asked = (choice, precision, memory, patience_s)
+        _validate.string("precision", precision)
+        memory = None if memory is None else _validate.integer("memory", memory, 0, 2**64 - 1)
+        self._arguments = (choice, precision, memory, patience_s)
+        if choice != "cpu":
+            _quiet_mesa()
         self._native = _umbracast.Device(choice, precision, memory, patience_s)
 
     @property
     def name(self) -> str:
-        """The adapter's name, or "cpu"."""
+        """Name of the adapter, or "cpu"."""
         return self._native.name
 
     @property
     def kind(self) -> str:
-        """What kind of device it is, in words."""
+        """Kind of device, in words; see `DeviceInfo.kind`."""
         return self._native.kind
 
     @property
     def is_cpu(self) -> bool:
-        """Whether this is the built-in CPU engine."""
+        """Whether this device is the built-in CPU engine."""
         return self._native.is_cpu
 
     def estimate_bytes(self, spheres: int, rays: int) -> int:
-        """Bytes that a scene and a query take, on the device and here, beyond the arrays given."""
+        """Estimate the memory, in bytes, that a scene and a query use on the device and on the host, without the input arrays."""
         most = 2**64 - 1
         return self._native.estimate_bytes(
-            _validate.whole("spheres", spheres, 0, most), _validate.whole("rays", rays, 0, most)
+            _validate.integer("spheres", spheres, 0, most), _validate.integer("rays", rays, 0, most)
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_opened, self._asked)
+        return (_unpickle_device, self._arguments)
 
     def __repr__(self) -> str:
         return f"umbracast.Device({self.name!r}, {self.kind})"
 
 
-def _opened(choice: str | int | None, precision: Any, memory: int | None, patience_s: float | None) -> Device:
+def _quiet_mesa() -> None:
+    """Switch off Mesa's layer that selects a GPU for desktops, as the command line does, unless the variable NODEVICE_SELECT is set.
+
+    Without a desktop (XDG_RUNTIME_DIR) the layer prints two errors per adapter on stderr. All adapters stay available.
+    """
+    if "XDG_RUNTIME_DIR" not in os.environ:
+        os.environ.setdefault("NODEVICE_SELECT", "1")
+
+
+def _unpickle_device(choice: str | int | None, precision: Any, memory: int | None, patience_s: float | None) -> Device:
     return Device(choice, precision=precision, memory=memory, patience_s=patience_s)
 
 
-def opened(device: Device | str | int | None, precision: Literal["fast", "standard", "exact"] = "standard") -> Device:
-    """The device that an argument names."""
+def open_device(
+    device: Device | str | int | None, precision: Literal["fast", "standard", "exact"] = "standard"
+) -> Device:
+    """Return ``device`` if it is a `Device`, else open the device that it names."""
     return device if isinstance(device, Device) else Device(device, precision=precision)

@@ -1,12 +1,21 @@
-"""What can go wrong, beside Python's own ValueError, TypeError and MemoryError."""
+"""Exceptions of the package, in addition to Python's ValueError, TypeError and MemoryError."""
 
 from __future__ import annotations
 
 
 class RecordError(ValueError):
-    """A sphere, a ray, a point or a bullet that cannot be used.
+    """An invalid sphere, ray, point or bullet.
 
-    Its row is ``index``, from 0; ``field`` is the column and ``value`` its number, as text.
+    Attributes
+    ----------
+    what : str
+        Kind of record, for example "sphere" or "ray".
+    index : int
+        Row of the record, from 0.
+    field : str
+        Column of the invalid value.
+    value : str
+        The invalid value, as text.
     """
 
     def __init__(self, message: str, what: str, index: int, field: str, value: str) -> None:
@@ -21,16 +30,16 @@ class RecordError(ValueError):
 
 
 class DeviceError(RuntimeError):
-    """A device failed, was lost, or did not finish in time."""
+    """A device failed, was lost, or exceeded its time limit."""
 
 
 class NoDeviceError(DeviceError):
-    """No device answers to that name."""
+    """No device matches the requested name."""
 
 
 class PrecisionError(DeviceError):
-    """The device cannot promise the precision asked for; another one is never used instead."""
+    """The device cannot guarantee the requested precision. A different precision is never used instead."""
 
 
 class ForkError(DeviceError):
-    """This process is a fork of one that had used umbracast, and lacks its threads and devices."""
+    """This process was forked from one that had used umbracast, and lacks the threads and devices of its parent."""

@@ -1,4 +1,4 @@
-"""What may be said beside rays: policies, and columns as long as there are rays."""
+"""Options of the queries: policies, and columns with one value per ray."""
 
 from __future__ import annotations
 
@@ -11,55 +11,55 @@ from numpy.typing import ArrayLike, NDArray
 from . import _progress, _validate
 
 Progress = bool | Callable[[int, int], object]
-"""True for a line on stderr, or a callable that hears how many rays are done and how many there are."""
+"""True prints a progress line on stderr. A callable is called with the number of finished rays and the total number of rays."""
 
 
 class CommonOptions(TypedDict, total=False):
-    """What rays and points alike bring along."""
+    """Options of both ray and point queries."""
 
     masks: ArrayLike | None
-    """(…) integers: a ray or a point looks only at spheres whose mask shares a bit with its own. Default: all bits."""
+    """(…) integers in 0 … 2³²-1: a ray or point ignores spheres whose mask shares no bit with its own. Default: all bits."""
     skip_ids: ArrayLike | None
-    """(…) integers: one sphere that each does not look at; `NO_SPHERE` for none."""
+    """(…) integers: id of one sphere that the ray or point ignores, `NO_SPHERE` for none. Default: none."""
     precision: Literal["fast", "standard", "exact"]
-    """How exact; default "standard". A device that cannot promise it raises `PrecisionError`."""
+    """Precision of the result; default "standard". Raises `PrecisionError` if the device cannot guarantee it."""
     on_bad: Literal["refuse", "skip"]
-    """What cannot be used is refused with its row and field (default), or misses and is counted in the report."""
+    """"refuse" (default) raises `RecordError` for an invalid ray or point. "skip" returns a miss for it and counts it in the report."""
     progress: Progress
-    """Default False."""
+    """Progress reports, see `Progress`; default False."""
 
 
 class PointOptions(CommonOptions, total=False):
-    """What `Scene.contains` takes beside points."""
+    """Options of `Scene.contains`."""
 
     times: ArrayLike | None
-    """(…) when each point looks at spheres that move, in the unit of time of their velocities; default 0."""
+    """(…) time at which moving spheres are tested against the point, in the time unit of the velocities; default 0."""
 
 
 class HitOptions(TypedDict, total=False):
-    """What matters to a hit on top of its ray: `Scene.attributes` takes it as the query did that found the hit."""
+    """Options that affect hits in addition to the ray itself. Pass `Scene.attributes` those of the query that found the hits."""
 
     times: ArrayLike | None
-    """(…) when each ray sees spheres that move, in the unit of time of their velocities; default 0. Without effect when ``motion`` is "with-ray"."""
+    """(…) time at which the ray sees moving spheres, in the time unit of the velocities; default 0. Ignored if ``motion="with-ray"``."""
     radii: ArrayLike | None
-    """(…) each ray is a ball of this radius on its way; default 0."""
+    """(…) radius of the ray, which is then the path of a ball; default 0."""
     motion: Literal["at-time", "with-ray"]
-    """Each ray sees moving spheres at its own time (default), or they move while it travels, and t is time."""
+    """"at-time" (default): each ray sees moving spheres at its own time. "with-ray": spheres move while the ray travels; t is time."""
 
 
 class Options(CommonOptions, HitOptions, total=False):
-    """What every query takes beside rays. Columns have the rays' leading shape, or are broadcast to it."""
+    """Options of every ray query. Columns have the leading shape of the rays, or are broadcast to it."""
 
     inside: Literal["enter", "exit", "ignore"]
-    """A ray that starts inside a sphere meets it at once (default), on the way out, or not at all."""
+    """A ray that starts inside a sphere hits it at once ("enter", default), where it leaves it ("exit"), or not at all ("ignore")."""
     touch: Literal["hit", "miss"]
-    """Whether an exactly tangent ray meets the sphere; default "hit"."""
+    """Whether an exactly tangent ray hits the sphere; default "hit"."""
     ends: Literal["closed", "half-open"]
-    """Whether ``t_max`` itself belongs to the ray; default "closed"."""
+    """Whether ``t_max`` itself belongs to the ray ("closed", default) or not ("half-open")."""
 
 
 class Policies(NamedTuple):
-    """The words of a query, as the compiled half reads them."""
+    """Policies of a query, by name, as the extension module reads them."""
 
     inside: str = "enter"
     touch: str = "hit"
@@ -69,8 +69,8 @@ class Policies(NamedTuple):
     motion: str = "at-time"
 
 
-class Asked(NamedTuple):
-    """Options, taken apart."""
+class CallOptions(NamedTuple):
+    """Parsed options of a call."""
 
     policies: Policies
     masks: NDArray[np.uint32] | None
@@ -83,15 +83,18 @@ class Asked(NamedTuple):
 COLUMNS = ("masks", "skip_ids", "times", "radii")
 
 
-def taken(verb: str, shape: tuple[int, ...], given: dict[str, Any], allowed: frozenset[str]) -> Asked:
-    """Takes options apart, for so many records; refuses what is none."""
+def parse_options(verb: str, shape: tuple[int, ...], given: dict[str, Any], allowed: frozenset[str]) -> CallOptions:
+    """Parse the options of a query on records of leading shape ``shape``.
+
+    Raises TypeError for an unknown option.
+    """
     for name in given:
         if name not in allowed:
             raise TypeError(
                 f"{verb}() got an unexpected keyword argument {name!r}: allowed are {', '.join(sorted(allowed))}"
             )
-    words = {name: _validate.word(name, given[name]) for name in Policies._fields if name in given}
-    return Asked(
+    words = {name: _validate.string(name, given[name]) for name in Policies._fields if name in given}
+    return CallOptions(
         Policies(**words),
         column("masks", given.get("masks"), shape, np.uint32),
         column("skip_ids", given.get("skip_ids"), shape, np.uint32),
@@ -102,26 +105,26 @@ def taken(verb: str, shape: tuple[int, ...], given: dict[str, Any], allowed: fro
 
 
 def column(name: str, given: Any, shape: tuple[int, ...], kind: Any) -> NDArray[Any] | None:
-    """One number a record, as the compiled half reads it."""
+    """Return a column with one value per record, contiguous and of dtype ``kind``, as the extension module reads it. None stays None."""
     if given is None:
         return None
-    array = _validate.plain(name, given)
+    array = _validate.array(name, given)
     if kind is np.uint32:
         if array.dtype.kind not in "iu":
-            raise TypeError(f"{name} must be whole numbers, and have dtype {array.dtype}")
+            raise TypeError(f"{name} must be integers, not dtype {array.dtype}")
         if array.dtype != np.uint32 and array.size and not (0 <= array.min() and array.max() <= 0xFFFF_FFFF):
             raise ValueError(
-                f"{name} must lie in 0 … 4294967295 (umbracast.NO_SPHERE), and go from {array.min()} to {array.max()}"
+                f"{name} must be in 0 … 4294967295 (umbracast.NO_SPHERE), but range from {array.min()} to {array.max()}"
             )
     elif array.dtype.kind not in "iuf":
-        raise TypeError(f"{name} must be numbers, and have dtype {array.dtype}")
+        raise TypeError(f"{name} must be numbers, not dtype {array.dtype}")
     try:
         wide = np.broadcast_to(array, shape)
     except ValueError:
         raise ValueError(
-            f"{name} have shape {array.shape}, which does not fit the shape {shape} of what they go with"
+            f"{name} have shape {array.shape}, which cannot be broadcast to {shape}"
         ) from None
-    # What float32 cannot hold is inf, which is refused by its row.
+    # Values beyond the range of float32 become inf, which is later refused with its row.
     with np.errstate(over="ignore"):
         return np.ascontiguousarray(wide, kind).reshape(-1)
 

@@ -1,4 +1,4 @@
-"""Arrays for answers: new ones, or the caller's, if answers can be written there."""
+"""Output arrays: new ones, or the caller's after validation."""
 
 from __future__ import annotations
 
@@ -12,32 +12,36 @@ from numpy.typing import NDArray
 def arrays(
     out: Any, shape: tuple[int, ...], kind: Any, types: tuple[str, ...], inputs: Iterable[Any]
 ) -> tuple[NDArray[Any], ...]:
-    """An array for each column of an answer. What is given must be C-contiguous, writeable, and apart from all that is read."""
+    """Return one array per column of a result, new or from ``out``.
+
+    Arrays of ``out`` must have the right dtype and shape, be C-contiguous, aligned and writeable, and share no memory with the inputs or
+    with each other. Raises TypeError or ValueError otherwise.
+    """
     if out is None:
         return tuple(np.empty(shape, one) for one in types)
     names = ("",) if kind is None else kind._fields
     given = (out,) if kind is None else out
     if not isinstance(given, tuple) or len(given) != len(types):
-        raise TypeError(f"out must be a tuple of {len(types)} arrays ({', '.join(names)}), and is {type(out).__name__}")
+        raise TypeError(f"out must be a tuple of {len(types)} arrays ({', '.join(names)}), not {type(out).__name__}")
     read = [array for array in inputs if isinstance(array, np.ndarray)]
     read += [array for some in inputs if isinstance(some, list) for array in some if array is not None]
     for place, (name, array, one) in enumerate(zip(names, given, types, strict=True)):
         where = f"out.{name}" if name else "out"
         if not isinstance(array, np.ndarray):
-            raise TypeError(f"{where} must be an array, and is {type(array).__name__}")
+            raise TypeError(f"{where} must be an array, not {type(array).__name__}")
         if array.dtype != np.dtype(one):
-            raise TypeError(f"{where} must have dtype {np.dtype(one)}, and has {array.dtype}")
+            raise TypeError(f"{where} must have dtype {np.dtype(one)}, not {array.dtype}")
         if array.shape != shape:
-            raise ValueError(f"{where} must have shape {shape}, and has {array.shape}")
+            raise ValueError(f"{where} must have shape {shape}, not {array.shape}")
         if not array.flags.writeable:
             raise ValueError(f"{where} is read-only")
         if not array.flags.c_contiguous or not array.flags.aligned:
             raise ValueError(f"{where} must be C-contiguous and aligned")
         if any(np.may_share_memory(array, other) for other in (*read, *given[:place])):
-            raise ValueError(f"{where} shares memory with what is read, or with another array of out")
+            raise ValueError(f"{where} shares memory with an input or with another array of out")
     return given
 
 
 def flat(found: Iterable[NDArray[Any]]) -> list[NDArray[Any]]:
-    """The same memory in one dimension."""
+    """Return one-dimensional views of the arrays."""
     return [array.reshape(-1) for array in found]

@@ -1,4 +1,4 @@
-"""Pictures of systems, and what is left of a light."""
+"""Rendering of systems of a light and bodies, and the visible fraction of the light."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _input, _progress, _tables, _umbracast, _validate
-from ._devices import Device, opened
+from ._devices import Device, open_device
 from ._options import Progress
 
 
 class Picture(NamedTuple):
-    """A picture and what its pixels know, row by row from the upper left."""
+    """A rendered picture and its per-pixel data, row by row from the upper left."""
 
     image: NDArray[np.uint8]
-    """(height, width, 3) sRGB: ready for `matplotlib.pyplot.imshow` and `PIL.Image.fromarray`."""
+    """(height, width, 3) uint8 sRGB, as `matplotlib.pyplot.imshow` and `PIL.Image.fromarray` take it."""
     t: NDArray[np.float32]
-    """(height, width) distance from the camera in the system's unit, inf where nothing is."""
+    """(height, width) float32: distance from the camera in the system's unit, inf for the background."""
     id: NDArray[np.uint32]
-    """(height, width) number of the sphere in the system, the light last; `NO_SPHERE` where nothing is."""
+    """(height, width) uint32: id of the body in the system, the light last; `NO_SPHERE` for the background."""
     fraction: NDArray[np.float32]
-    """(height, width) part of the light's disc to be seen from there; 1 where nothing is."""
+    """(height, width) float32: fraction of the light's disc that is visible from the point; 1 for the background."""
 
 
 class Shadows(NamedTuple):
-    """What observers see of a light."""
+    """How much of a light each observer sees."""
 
     fraction: NDArray[np.float64]
-    """(…) part of the light's disc that is seen, by solid angle: 0 in the umbra, 1 in full light."""
+    """(…) float64: visible fraction of the light's disc, by solid angle: 0 in the umbra, 1 in full light."""
     kind: NDArray[np.uint8]
-    """(…) 0 none, 1 partial (penumbra), 2 annular (antumbra), 3 total (umbra): places in `SHADOW_KINDS`."""
+    """(…) uint8: 0 none, 1 partial (penumbra), 2 annular (antumbra), 3 total (umbra); an index into `SHADOW_KINDS`."""
 
 
 SHADOW_KINDS = ("none", "partial", "annular", "total")
@@ -47,21 +47,42 @@ def render(
     samples: int | None = None,
     device: Device | str | int | None = None,
 ) -> Picture:
-    """Draws a system of a light and bodies, with umbra and penumbra as they are.
+    """Render a system of a light and bodies, with physically accurate umbra and penumbra.
 
-    ``system`` is the path of a system file (TOML; systems/README.md of the project describes it), or its text, if it has more than
-    one line. ``size`` is (width, height) in pixels and ``samples`` along each axis of a pixel, instead of the system's.
+    Parameters
+    ----------
+    system : str or path
+        Path of a system file (TOML, described in systems/README.md of the project). A string with more than one line is the text itself.
+    size : (int, int), optional
+        Width and height in pixels. Default: the system's.
+    samples : int, optional
+        Samples along each axis of a pixel. Default: the system's.
+    device : str, int or `Device`, optional
+        Device to render on; see `Device`.
 
-    Raises ValueError that names table, key and value for a system that cannot be used, FileNotFoundError, `DeviceError`, MemoryError,
-    and KeyboardInterrupt soon after Ctrl-C.
+    Returns
+    -------
+    Picture
+        Image, distances, ids and visible fractions.
+
+    Raises
+    ------
+    ValueError
+        For an invalid system. The message names table, key and value.
+    FileNotFoundError
+        If the file does not exist.
+    DeviceError, MemoryError
+        If the device fails, or if there is too little memory.
+    KeyboardInterrupt
+        Soon after Ctrl-C.
     """
     path, text = _system(system)
     if size is not None:
         size = _size(size)
     if samples is not None:
-        samples = _validate.whole("samples", samples, 0, 0xFFFF_FFFF)
+        samples = _validate.integer("samples", samples, 0, 0xFFFF_FFFF)
     (width, height), colours, t, id, fraction = _umbracast.render(
-        opened(device, "fast")._native, path, text, size, samples
+        open_device(device, "fast")._native, path, text, size, samples
     )
     shape = (height, width)
     return Picture(colours.reshape(height, width, 3), t.reshape(shape), id.reshape(shape), fraction.reshape(shape))
@@ -74,26 +95,46 @@ def shadow(
     device: Device | str | int | None = None,
     progress: Progress = False,
 ) -> Shadows:
-    """How much of a light each observer sees past bodies, and how it is covered.
+    """Compute the visible fraction of the light for each observer, and the kind of shadow.
 
-    ``observers`` (…, 3) are points in the unit and the frame of the system, used as float64, or a table with columns x, y, z. ``system`` is as
-    for `render`; it needs no camera. Exact to 10⁻⁹ on the CPU engine, to 10⁻⁴ on GPUs (10⁻³ past oblate bodies).
+    The error is at most 10⁻⁹ on the CPU engine and 10⁻⁴ on GPUs (10⁻³ for oblate bodies).
 
-    Raises as `render`, and `RecordError` for an observer that is no number up to 1e150.
+    Parameters
+    ----------
+    observers : (…, 3) array, or a table with columns x, y, z
+        Points in the unit and frame of the system, used as float64.
+    system : str or path
+        System file or its text, as for `render`. A camera is not needed.
+    device : str, int or `Device`, optional
+        Device to compute on; see `Device`.
+    progress : bool or callable, default False
+        True prints a progress line on stderr. A callable is called with the number of finished observers and the total number.
+
+    Returns
+    -------
+    Shadows
+        Visible fraction and kind of shadow per observer.
+
+    Raises
+    ------
+    RecordError
+        For an observer with a coordinate that is not a number of magnitude at most 1e150.
+    ValueError, FileNotFoundError, DeviceError, MemoryError, KeyboardInterrupt
+        As `render`.
     """
     path, text = _system(system)
     if _tables.columns(observers) is None:
         array = _input.numbers("observers", observers)
         if array.ndim == 0 or array.shape[-1] != 3:
-            raise ValueError(f"observers must have shape (…, 3), and have {array.shape}")
+            raise ValueError(f"observers must have shape (…, 3), not {array.shape}")
     else:
         shape, columns = _input.split("observers", observers, {3: _input.POINT}, _input.POINT)
         array = np.stack([np.asarray(column) for column in columns], -1).reshape(*shape, 3)
     wide = np.ascontiguousarray(array, np.float64)
     count = wide.size // 3
     fraction, kind = np.empty(count), np.empty(count, np.uint8)
-    told = _progress.listener("shadow", progress)
-    _umbracast.shadow(opened(device, "fast")._native, wide.reshape(-1, 3), path, text, fraction, kind, told)
+    listener = _progress.listener("shadow", progress)
+    _umbracast.shadow(open_device(device, "fast")._native, wide.reshape(-1, 3), path, text, fraction, kind, listener)
     return Shadows(fraction.reshape(wide.shape[:-1]), kind.reshape(wide.shape[:-1]))
 
 
@@ -101,8 +142,8 @@ def _size(size: Sequence[int]) -> tuple[int, int]:
     try:
         width, height = size
     except (TypeError, ValueError):
-        raise ValueError(f"size must be a width and a height, and is {size!r}") from None
-    return _validate.whole("width", width, 0, 0xFFFF_FFFF), _validate.whole("height", height, 0, 0xFFFF_FFFF)
+        raise ValueError(f"size must be (width, height), not {size!r}") from None
+    return _validate.integer("width", width, 0, 0xFFFF_FFFF), _validate.integer("height", height, 0, 0xFFFF_FFFF)
 
 
 def _system(system: str | os.PathLike[str]) -> tuple[Path | None, str | None]:

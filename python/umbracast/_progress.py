@@ -1,4 +1,4 @@
-"""Telling how far long work is."""
+"""Progress reports of long calls."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from collections.abc import Callable
 import numpy as np
 
 
-def listener(verb: str, asked: bool | Callable[[int, int], object]) -> Callable[[int, int], object] | None:
-    """Who is told; nobody unless asked."""
-    if callable(asked):
-        return asked
-    if asked is not None and not isinstance(asked, (bool, np.bool_)):
-        raise TypeError(f"progress must be True, False or a callable, and is {asked!r}")
-    return Line(verb) if asked else None
+def listener(verb: str, progress: bool | Callable[[int, int], object]) -> Callable[[int, int], object] | None:
+    """Return the callable that receives progress reports: the caller's own, a `ProgressLine` for True, or None."""
+    if callable(progress):
+        return progress
+    if progress is not None and not isinstance(progress, (bool, np.bool_)):
+        raise TypeError(f"progress must be True, False or a callable, not {progress!r}")
+    return ProgressLine(verb) if progress else None
 
 
-class Line:
-    """A line on stderr that is written anew, once the work takes longer than a second."""
+class ProgressLine:
+    """A progress line on stderr. It appears after one second and is updated at most every 0.25 seconds."""
 
     def __init__(self, verb: str) -> None:
         self.verb = verb
@@ -36,5 +36,5 @@ class Line:
         share = 100 * done // max(total, 1)
         rate = done / seconds / 1e6
         end = "\n" if last else ""
-        sys.stderr.write(f"\r{self.verb}: {share:3d} % of {total:,}, {rate:.2f} million a second{end}")
+        sys.stderr.write(f"\r{self.verb}: {share:3d} % of {total:,}, {rate:.2f} million per second{end}")
         sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""What queries answer: named tuples of arrays with the rays' leading shape."""
+"""Query results: named tuples of arrays with the leading shape of the rays."""
 
 from __future__ import annotations
 
@@ -7,34 +7,34 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._input import Given
+from ._input import RayInput
 
 NO_SPHERE = 0xFFFF_FFFF
-"""The id of "no sphere": what a miss carries, and what a skip id is that skips none."""
+"""Id that stands for "no sphere": the id of a miss, and a skip id that skips nothing."""
 
 Floats = NDArray[np.float32]
 Ids = NDArray[np.uint32]
 
 
 class Report(NamedTuple):
-    """How a query went."""
+    """Statistics of a query."""
 
     rays: int
-    """Rays cast."""
+    """Number of rays cast."""
     hits: int
-    """Rays that met a sphere (for `approach`: that touch or enter one; for `contains`: points in any sphere)."""
+    """Number of rays that hit a sphere (`approach`: rays that touch or enter one; `contains`: points inside any sphere)."""
     skipped: int
-    """Rays that could not be used and missed, with ``on_bad="skip"``."""
-    beyond: int
-    """Rays that miss only because their root exceeds the largest float32."""
-    judged: int
-    """Rays decided by exact arithmetic, with ``precision="exact"``."""
+    """Number of invalid rays, which are misses with ``on_bad="skip"``."""
+    overflowed: int
+    """Number of rays that miss only because their root exceeds the largest float32."""
+    exact: int
+    """Number of rays resolved by exact arithmetic, with ``precision="exact"``."""
     seconds: float
-    """Wall time of the casts."""
+    """Wall time of the casts, in seconds."""
     rounded: int
-    """Numbers of the rays that float32 could not hold as given."""
+    """Number of input values that float32 could not represent."""
     largest_rounding: float
-    """By how much at most, in the unit of the rays."""
+    """Largest rounding of these values, in the unit of the rays."""
 
 
 class _Hits(NamedTuple):
@@ -43,27 +43,44 @@ class _Hits(NamedTuple):
 
 
 class Hits(_Hits):
-    """The answer of `closest`: ``t`` (…) float32 in units of the direction as given, inf on a miss; ``id`` (…) uint32, `NO_SPHERE` on a miss.
+    """Result of `Scene.closest`: a tuple of two arrays, with a ``report``. It can be passed as ``out=``, like any tuple of two such arrays.
 
-    A tuple of two arrays that also knows its ``report``. ``out=`` takes one of these, or any tuple of two such arrays.
+    Attributes
+    ----------
+    t : (…) float32
+        Ray parameter of the hit, in units of the direction as given; inf on a miss.
+    id : (…) uint32
+        Id of the sphere; `NO_SPHERE` on a miss.
+    report : Report or None
+        Statistics of the query.
     """
 
     report: Report | None = None
-    _rays: Given | None = None
+    _rays: RayInput | None = None
 
     @property
     def hit(self) -> NDArray[np.bool_]:
-        """(…) bool: whether a sphere was met."""
+        """(…) bool: whether the ray hit a sphere."""
         return np.asarray(self.id != NO_SPHERE)
 
     def points(self) -> NDArray[np.float64]:
-        """(…, 3) float64: where, ``origin + t · direction`` in the coordinates of the rays as they were given; NaN on a miss.
+        """Compute the hit points ``origin + t · direction``, in the coordinates of the rays as given.
 
-        As exact as ``t``; `Scene.attributes` gives points on the sphere's own surface. The rays are read again: do not change
-        them in between. A pickled answer has left its rays behind.
+        The points are as accurate as ``t``; `Scene.attributes` returns points on the surface of the sphere. This reads the rays again: do
+        not modify them in between.
+
+        Returns
+        -------
+        (…, 3) float64 array
+            The points, NaN on a miss.
+
+        Raises
+        ------
+        ValueError
+            If the rays are not available: pickling a result drops them.
         """
         if self._rays is None:
-            raise ValueError("these hits do not know their rays: use origins + t[..., None] * directions")
+            raise ValueError("these hits no longer have their rays: compute origins + t[..., None] * directions")
         columns = self._rays.as_columns()
         t = np.where(self.hit, self.t, np.float32(np.nan)).reshape(-1).astype(np.float64)
         points = np.empty((t.size, 3))
@@ -77,10 +94,10 @@ class Hits(_Hits):
         return points.reshape(*self.t.shape, 3)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_hits, (self.t, self.id, self.report))
+        return (_make_hits, (self.t, self.id, self.report))
 
 
-def _hits(t: Floats, id: Ids, report: Report | None, rays: Given | None = None) -> Hits:
+def _make_hits(t: Floats, id: Ids, report: Report | None, rays: RayInput | None = None) -> Hits:
     hits = Hits(t, id)
     hits.report = report
     hits._rays = rays
@@ -94,13 +111,23 @@ class _Interval(NamedTuple):
 
 
 class Interval(_Interval):
-    """The answer of `interval`: both roots (…) float32 of the closest sphere, never clipped to the ray's ends, inf on a miss; ``id`` (…) uint32."""
+    """Result of `Scene.interval`.
+
+    Attributes
+    ----------
+    t_enter, t_exit : (…) float32
+        Both roots of the closest sphere, never clipped to the ray's t_min and t_max; inf on a miss.
+    id : (…) uint32
+        Id of the sphere; `NO_SPHERE` on a miss.
+    report : Report or None
+        Statistics of the query.
+    """
 
     report: Report | None = None
 
     @property
     def hit(self) -> NDArray[np.bool_]:
-        """(…) bool: whether a sphere was met."""
+        """(…) bool: whether the ray hit a sphere."""
         return np.asarray(self.id != NO_SPHERE)
 
 
@@ -111,64 +138,100 @@ class _Approach(NamedTuple):
 
 
 class Approach(_Approach):
-    """The answer of `approach`: ``t`` (…) float32 of the nearest pass; ``clearance`` (…) float32, the distance to the centre minus the
-    radius there, negative when the ray goes through; ``id`` (…) uint32. In an empty scene inf, inf and `NO_SPHERE`."""
+    """Result of `Scene.approach`. In an empty scene all t and clearances are inf, and all ids `NO_SPHERE`.
+
+    Attributes
+    ----------
+    t : (…) float32
+        Ray parameter of the closest approach.
+    clearance : (…) float32
+        Distance to the centre minus the radius at ``t``; negative if the ray passes through the sphere.
+    id : (…) uint32
+        Id of the sphere.
+    report : Report or None
+        Statistics of the query.
+    """
 
     report: Report | None = None
 
 
-class _Holders(NamedTuple):
-    count: Ids  # type: ignore[assignment]  # tuples can count, too
+class _Containment(NamedTuple):
+    count: Ids  # type: ignore[assignment]  # hides the method tuple.count
     id: Ids
 
 
-class Holders(_Holders):
-    """The answer of `contains`: ``count`` (…) uint32, how many spheres hold the point, and ``id`` (…) uint32, the lowest of them."""
+class Containment(_Containment):
+    """Result of `Scene.contains`.
+
+    Attributes
+    ----------
+    count : (…) uint32
+        Number of spheres that contain the point.
+    id : (…) uint32
+        Lowest id of these spheres; `NO_SPHERE` if there are none.
+    report : Report or None
+        Statistics of the query.
+    """
 
     report: Report | None = None
 
 
-class _Lists(NamedTuple):
+class _HitLists(NamedTuple):
     offsets: NDArray[np.uint64]
     t_enter: Floats
     t_exit: Floats
     id: Ids
 
 
-class Lists(_Lists):
-    """The answer of `all` and `nearest`, in CSR: what ray i (in C order of the leading shape) meets are the places
-    ``offsets[i]:offsets[i + 1]`` of the other arrays, in order of (t, id). ``offsets`` (M + 1) uint64; ``t_enter``, ``t_exit`` (n)
-    float32, raw roots; ``id`` (n) uint32. A chord is ``t_exit - t_enter``, in units of the direction.
+class HitLists(_HitLists):
+    """Result of `Scene.all` and `Scene.nearest`, in CSR layout.
+
+    The hits of ray i (in C order of the leading shape) are ``offsets[i]:offsets[i + 1]`` of the other arrays, sorted by (t, id). The length
+    of a chord is ``t_exit - t_enter``, in units of the direction.
+
+    Attributes
+    ----------
+    offsets : (M + 1,) uint64
+        First hit of each ray, and the total number of hits.
+    t_enter, t_exit : (n,) float32
+        Both roots, not clipped to the ray's t_min and t_max.
+    id : (n,) uint32
+        Id of the sphere.
+    report : Report or None
+        Statistics of the query.
     """
 
     report: Report | None = None
 
     def of(self, ray: int) -> tuple[Floats, Floats, Ids]:
-        """What one ray meets: ``t_enter``, ``t_exit``, ``id``."""
+        """Return ``t_enter``, ``t_exit`` and ``id`` of the hits of one ray. A negative index counts from the end.
+
+        Raises IndexError if there is no such ray.
+        """
         count = len(self.offsets) - 1
         if not -count <= ray < count:
-            raise IndexError(f"ray {ray} of {count}")
+            raise IndexError(f"ray {ray} is out of range: there are {count} rays")
         ray %= count
         place = slice(int(self.offsets[ray]), int(self.offsets[ray + 1]))
         return self.t_enter[place], self.t_exit[place], self.id[place]
 
     def rays(self) -> NDArray[np.int64]:
-        """(n) int64: the ray that each record belongs to."""
+        """Return the index of the ray of each hit: (n,) int64."""
         return np.repeat(np.arange(len(self.offsets) - 1), (self.offsets[1:] - self.offsets[:-1]).astype(np.int64))
 
 
 class Attributes(NamedTuple):
-    """What hits were like; NaN on a miss."""
+    """Result of `Scene.attributes`: properties of each hit. On a miss, all but ``distance`` are NaN."""
 
     point: Floats | NDArray[np.float64]
-    """(…, 3) where, on the sphere's surface, in the coordinates of the rays as they were given: float32, or float64 in a scene with an
-    ``origin``, where float32 is too coarse."""
+    """(…, 3) point on the sphere's surface, in the coordinates of the rays as given: float32, or float64 in a scene with an ``origin``,
+    where float32 is too coarse."""
     normal: Floats
-    """(…, 3) outward, of length 1."""
+    """(…, 3) float32: outward unit normal."""
     angle: Floats
-    """(…) radians between the way back along the ray and the normal: 0 straight on, π/2 grazing."""
+    """(…) float32: angle between the reversed ray and the normal, in radians; 0 for a head-on hit, π/2 for a grazing one."""
     distance: Floats
-    """(…) ``t · |direction|``, inf on a miss."""
+    """(…) float32: distance ``t · |direction|``; inf on a miss."""
 
 
 class _Flights(NamedTuple):
@@ -183,18 +246,38 @@ class _Flights(NamedTuple):
 
 
 class Flights(_Flights):
-    """The answer of `bullets`, in CSR: the legs of bullet i are the places ``offsets[i]:offsets[i + 1]``. ``status`` 0 hit, 1 miss,
-    2 started inside; ``id`` of the sphere; ``distance`` flown since the start and ``frames`` that took, inf unless anything is met; ``point``
-    (n, 3) where, in the coordinates of the bullets as they were given, float64 in a scene with an ``origin``; ``angle`` to the tangent plane in radians; ``velocity`` (n, 3) a frame afterwards.
+    """Result of `Scene.bullets`, in CSR layout: the legs of bullet i are ``offsets[i]:offsets[i + 1]`` of the other arrays.
+
+    Attributes
+    ----------
+    offsets : (M + 1,) uint64
+        First leg of each bullet, and the total number of legs.
+    status : (n,) uint8
+        0 hit, 1 miss, 2 started inside a sphere.
+    id : (n,) uint32
+        Id of the sphere.
+    distance : (n,) float32
+        Distance flown since the start; inf without a hit.
+    frames : (n,) float32
+        Number of frames since the start; inf without a hit.
+    point : (n, 3) float32 or float64
+        Position of the bullet's centre at the hit, in the coordinates of the bullets as given; NaN without a hit. float64 in a scene with
+        an ``origin``.
+    angle : (n,) float32
+        Angle between the path, as seen from the sphere, and the tangent plane, in radians; NaN without a hit.
+    velocity : (n, 3) float32
+        Velocity after the hit, per frame; NaN without a hit.
+    report : Report or None
+        Statistics of the query.
     """
 
     report: Report | None = None
 
 
 class Update(NamedTuple):
-    """What `Scene.update` says."""
+    """Result of `Scene.update`."""
 
     quality_loss: float
-    """How many more nodes of its tree a random ray enters than when it was built, as a share of those."""
+    """Relative increase in the number of BVH nodes that a random ray enters, compared with the BVH when it was built."""
     rebuild_suggested: bool
-    """Whether `Scene.rebuild` will soon pay off."""
+    """Whether `Scene.rebuild` is likely to pay off soon."""

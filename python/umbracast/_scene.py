@@ -1,4 +1,4 @@
-"""Scenes: spheres on a device, and the questions they answer."""
+"""Scenes: spheres on a device, and the queries on them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _input, _out, _spheres, _tables, _umbracast, _validate
-from ._devices import Device, opened
-from ._options import BULLET_OPTIONS, HIT_OPTIONS, OPTIONS, POINT_OPTIONS, Asked, column, taken
-from ._results import Approach, Attributes, Flights, Hits, Holders, Interval, Lists, Report, Update, _hits
+from ._devices import Device, open_device
+from ._options import BULLET_OPTIONS, HIT_OPTIONS, OPTIONS, POINT_OPTIONS, CallOptions, column, parse_options
+from ._results import Approach, Attributes, Containment, Flights, HitLists, Hits, Interval, Report, Update, _make_hits
 from ._spheres import Origin
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from ._options import HitOptions, Options, PointOptions
 
-BARE = {"occluded": "?", "count": "u4"}
-"""Queries whose answer is an array alone, and its type."""
+ARRAY_QUERIES = {"occluded": "?", "count": "u4"}
+"""Queries that return a plain array, and its dtype."""
 
 
 class Scene:
@@ -28,38 +28,51 @@ class Scene:
     Parameters
     ----------
     spheres : (N, 4) array, or a table with columns x, y, z, r
-        Centres and radii, in any unit; the row is the sphere's id. float32 is used as it is, float64 rounded once.
-        A table may also have columns vx, vy, vz and mask. With ``radii``, (N, 3): the centres of ellipsoids.
+        Centres and radii, in any unit. The row is the id of the sphere. float32 is used as it is, float64 is rounded once.
+        A table may also have columns vx, vy, vz and mask. With ``radii``: (N, 3), the centres of ellipsoids.
     radii : (N, 3) array, optional
-        Makes ellipsoids: half their extent along each of their own axes, above 0, the longest at most 2²⁰ times the shortest. In a
-        table: columns rx, ry, rz instead of r.
+        Semi-axes of ellipsoids along their own axes, > 0, the longest at most 2²⁰ times the shortest. In a table: columns rx, ry, rz
+        instead of r.
     rotations : (N, 4) array, optional
-        Quaternions w, x, y, z that turn the ellipsoids' own axes into those of the scene, of any length but zero; in a table
-        columns qw, qx, qy, qz. Default: not turned.
+        Quaternions w, x, y, z of any length except zero that rotate the ellipsoids' own axes into those of the scene. In a table: columns
+        qw, qx, qy, qz. Default: not rotated.
     device : str, int or `Device`, optional
-        Where: see `Device`. None: what the environment variable UMBRACAST_DEVICE says, else "auto".
+        Device to use; see `Device`. Default: the environment variable UMBRACAST_DEVICE, or "auto" if it is unset.
     masks : (N,) integers, optional
-        A ray meets a sphere only when their masks share a bit. Default: all bits.
+        A ray can hit a sphere only if their masks share a bit. Default: all bits.
     velocities : (N, 3) array, optional
-        At time t a centre is at ``center + t · velocity``; ``time_range`` says when that will be asked about.
+        Velocities of the centres: at time t a centre is at ``center + t · velocity``. Queries use times within ``time_range``.
+    time_range : (float, float), default (0, 1)
+        First and last time at which moving spheres may be queried, in the time unit of the velocities.
     origin : three numbers or "auto", optional
-        Is subtracted in float64 from all coordinates, of spheres, rays and points, before they are rounded: for coordinates in
-        the millions. "auto" is the centre of the box around all spheres, and around the balls around all ellipsoids.
-    pairwise : bool
-        Ray i is cast against sphere i only.
-    builder : "auto", "cpu" or "gpu"
-        Who builds the tree that a GPU walks.
-    precision : "fast", "standard" or "exact"
-        What the device will be asked for: "auto" passes over GPUs that cannot promise it.
+        Subtracted in float64 from all coordinates of spheres, rays and points before they are rounded, for coordinates in the
+        millions. "auto" is the centre of the AABB of all spheres, or of the bounding spheres of all ellipsoids. Default: none.
+    pairwise : bool, default False
+        Cast ray i against sphere i only.
+    builder : {"auto", "cpu", "gpu"}, default "auto"
+        Where to build the BVH that a GPU traverses.
+    precision : {"fast", "standard", "exact"}, default "standard"
+        Precision that the device must guarantee: "auto" skips GPUs that cannot.
 
-    Scenes of ellipsoids answer `closest`, `interval`, `occluded`, `count`, `all`, `nearest` and `contains`, and raise ValueError for
-    the rest, for rays with radii, and for ``precision="exact"`` `PrecisionError`.
+    Raises
+    ------
+    RecordError
+        For an invalid sphere.
+    TypeError, ValueError
+        For invalid arrays or arguments.
+    DeviceError, MemoryError
+        If the device fails, or if there is too little memory.
+    KeyboardInterrupt
+        Soon after Ctrl-C.
+    ForkError
+        In a process that was forked from one that had used umbracast.
 
-    A scene may be used by several threads at once, and pickles: spheres and options travel, the device is opened and the tree built anew.
-    A process that was forked from one that had used umbracast cannot use it, and says so (`ForkError`).
+    Notes
+    -----
+    Scenes of ellipsoids support `closest`, `interval`, `occluded`, `count`, `all`, `nearest` and `contains`. They raise ValueError for
+    other queries and for rays with radii, and `PrecisionError` for ``precision="exact"``.
 
-    Raises `RecordError` for a sphere that cannot be used, TypeError and ValueError for arrays that are none, `DeviceError`, MemoryError, and
-    KeyboardInterrupt soon after Ctrl-C, as do `update` and `rebuild`.
+    Several threads can use a scene at once. Pickling stores the spheres and options; unpickling opens the device and builds the BVH again.
     """
 
     def __init__(
@@ -77,17 +90,17 @@ class Scene:
         builder: Literal["auto", "cpu", "gpu"] = "auto",
         precision: Literal["fast", "standard", "exact"] = "standard",
     ) -> None:
-        spheres, radii, rotations = _spheres.shapes(spheres, radii, rotations)
-        self.origin: Origin = _spheres.origin_of(origin, spheres, radii)
-        """What is subtracted from all coordinates."""
+        spheres, radii, rotations = _spheres.sphere_inputs(spheres, radii, rotations)
+        self.origin: Origin = _spheres.parse_origin(origin, spheres, radii)
+        """The point that is subtracted from all coordinates."""
         self._has_origin = origin is not None
         given = self._given(spheres, radii, rotations, masks, velocities)
         self._options = (
-            _validate.several("time_range", time_range, 2),
+            _validate.numbers("time_range", time_range, 2),
             bool(pairwise),
-            _validate.word("builder", builder),
+            _validate.string("builder", builder),
         )
-        self._device = opened(device, precision)
+        self._device = open_device(device, precision)
         self._native = _umbracast.Scene(self._device._native, given, builder, list(self._options[0]), bool(pairwise))
 
     def _given(
@@ -111,51 +124,51 @@ class Scene:
                 "spheres", kind, spheres, fields, self.origin
             )
         if len(shape) != 1:
-            raise ValueError(f"spheres must have shape (N, {width}), and have {(*shape, width)}")
+            raise ValueError(f"spheres must have shape (N, {width}), not {(*shape, width)}")
         if velocities is not None:
             there, velocities, _, _ = _input.records(
                 "velocities", "velocity", velocities, ("vx", "vy", "vz"), (0.0, 0.0, 0.0)
             )
             if there != shape:
-                raise ValueError(f"velocities must have shape {(*shape, 3)}, and have {(*there, 3)}")
+                raise ValueError(f"velocities must have shape {(*shape, 3)}, not {(*there, 3)}")
         return _input.Spheres(records, turned, column("masks", masks, shape, np.uint32), velocities)
 
     @property
     def device(self) -> Device:
-        """Where it lives."""
+        """The device of the scene."""
         return self._device
 
     @property
     def spheres(self) -> NDArray[np.float32]:
-        """(N, 4) float32: a copy of centres and radii as they are used, less ``origin``; of ellipsoids the balls around them."""
+        """(N, 4) float32: a copy of the centres and radii in use, relative to ``origin``. For ellipsoids: their bounding spheres."""
         return self._native.parts()[0].reshape(-1, 4)
 
     @property
     def shapes(self) -> tuple[NDArray[np.float32], NDArray[np.float32]] | None:
-        """Of ellipsoids copies of their radii, (N, 3) float32, and rotations, (N, 4); None of spheres."""
-        return _spheres.parted(self._native.parts()[3])
+        """For ellipsoids: copies of the radii, (N, 3) float32, and the rotations, (N, 4) float32. For spheres: None."""
+        return _spheres.split_shapes(self._native.parts()[3])
 
     def __len__(self) -> int:
         return len(self._native)
 
     def __repr__(self) -> str:
-        kind = "ellipsoids" if self._native.stretched() else "spheres"
+        kind = "ellipsoids" if self._native.has_ellipsoids() else "spheres"
         return f"<umbracast.Scene of {len(self)} {kind} on {self._device.name}>"
 
     def _parts(self) -> tuple[Any, Any, Any, Any]:
-        """What it was made of, less ``origin``: spheres, or the centres of ellipsoids; their shapes; masks; velocities."""
-        spheres, masks, velocities, stretched = self._native.parts()
-        spheres, shapes = spheres.reshape(-1, 4), _spheres.parted(stretched)
+        """Return the spheres, or the centres of ellipsoids, after ``origin`` is subtracted; shapes; masks; velocities."""
+        spheres, masks, velocities, shape_array = self._native.parts()
+        spheres, shapes = spheres.reshape(-1, 4), _spheres.split_shapes(shape_array)
         if shapes is not None:
             spheres = spheres[:, :3]
         velocities = None if velocities is None else velocities.reshape(-1, 3)
         return spheres, shapes, masks, velocities
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_remade, (*self._parts(), self._asked_origin(), self._device, *self._options))
+        return (_unpickle_scene, (*self._parts(), self._given_origin(), self._device, *self._options))
 
-    def _asked_origin(self) -> Origin | None:
-        """``origin``; None where none was asked for."""
+    def _given_origin(self) -> Origin | None:
+        """Return ``origin``, or None if the scene was made without one."""
         return self.origin if self._has_origin else None
 
     def update(
@@ -167,20 +180,35 @@ class Scene:
         masks: ArrayLike | None = None,
         velocities: ArrayLike | None = None,
     ) -> Update:
-        """Puts other spheres in the place of these, as many as there are; masks and velocities stay unless new ones are given.
+        """Replace all spheres by the same number of new ones. Masks and velocities are kept unless new ones are given.
 
-        Ellipsoids that come as centres alone, (N, 3) or a table with columns x, y, z, keep radii and rotations; with new ``radii``
-        they are turned by ``rotations``, or not at all.
+        Ellipsoids given as centres only, (N, 3) or a table with columns x, y, z, keep their radii and rotations. With new ``radii`` they
+        are rotated by ``rotations``, or not at all if there are none.
 
-        Queries under way in other threads end with the spheres that they began with. On a GPU the tree keeps its nodes: `rebuild`
-        when the answer suggests it. After an error the scene is what it was.
+        Queries that run in other threads finish with the old spheres. On a GPU the BVH keeps its nodes and is refitted: call `rebuild` if
+        the result suggests it. After an error the scene is unchanged.
+
+        Parameters
+        ----------
+        spheres, radii, rotations, masks, velocities
+            As for `Scene`.
+
+        Returns
+        -------
+        Update
+            Loss of quality of the BVH, and whether to rebuild it.
+
+        Raises
+        ------
+        RecordError, TypeError, ValueError, DeviceError, MemoryError, KeyboardInterrupt, ForkError
+            As `Scene`; ValueError also if the number of spheres differs.
         """
-        spheres, radii, rotations = _spheres.shapes(spheres, radii, rotations)
-        centers = radii is None and self._native.stretched() and _spheres.are_centers(spheres)
+        spheres, radii, rotations = _spheres.sphere_inputs(spheres, radii, rotations)
+        centers = radii is None and self._native.has_ellipsoids() and _spheres.are_centers(spheres)
         return Update(*self._native.update(self._given(spheres, radii, rotations, masks, velocities, centers)))
 
     def rebuild(self) -> None:
-        """Builds the tree anew, for the spheres as they are. Answers do not change; rays may be quicker."""
+        """Rebuild the BVH for the current spheres. Results do not change; queries may become faster. Raises device errors as `update`."""
         self._native.rebuild()
 
     def closest(
@@ -193,23 +221,47 @@ class Scene:
         out: Hits | tuple[NDArray[np.float32], NDArray[np.uint32]] | None = None,
         **options: Unpack[Options],
     ) -> Hits:
-        """For each ray the smallest valid ``t`` over all spheres, and the sphere's id.
+        """Find the closest hit of each ray: the smallest valid ``t`` over all spheres, and the id of the sphere.
 
-        ``rays`` is (…, 6): origin and direction; or (…, 8): origin, direction, t_min, t_max; or origins (…, 3), beside ``directions``
-        (…, 3), which are broadcast; or a table with columns ox, oy, oz, dx, dy, dz and perhaps t_min, t_max; or `Segments`. ``t_min`` and
-        ``t_max`` (…) default to 0 and inf; ``-inf`` is allowed. Directions have any length but zero and are not normalised: ``t``
-        counts in units of them. Rays go through a buffer of 262,144 at a time, float64 rounded once. A single ray gives arrays of shape ().
+        Rays are converted in chunks of 262,144; float64 is rounded once.
 
-        ``out`` takes arrays to write into: C-contiguous float32 and uint32 of the leading shape; undefined after an error. For the
-        rest see `Options`.
+        Parameters
+        ----------
+        rays : (…, 6) or (…, 8) array, (…, 3) array, table, or `Segments`
+            Origin and direction; or origin, direction, t_min and t_max; or, with ``directions``, origins. A table has columns
+            ox, oy, oz, dx, dy, dz and optionally t_min, t_max.
+        directions : (…, 3) array, optional
+            Directions of any length except zero. They are not normalised: ``t`` is in units of the direction. Origins and directions are
+            broadcast.
+        t_min, t_max : (…) array, optional
+            First and last t of each ray. Defaults: 0 and inf; ``-inf`` is allowed.
+        out : Hits or tuple of two arrays, optional
+            Arrays for the result: C-contiguous float32 and uint32 of the leading shape. Their contents are undefined after an error.
+        **options
+            See `Options`.
 
-        Raises `RecordError` (a ValueError) that names row and field, ValueError, TypeError, `PrecisionError`, `DeviceError`,
-        MemoryError, and KeyboardInterrupt soon after Ctrl-C.
+        Returns
+        -------
+        Hits
+            Arrays of the leading shape of the rays; a single ray gives arrays of shape ().
+
+        Raises
+        ------
+        RecordError
+            For an invalid ray; a ValueError that names row and field.
+        TypeError, ValueError
+            For invalid arrays or options.
+        PrecisionError
+            If the device cannot guarantee the precision.
+        DeviceError, MemoryError
+            If the device fails, or if there is too little memory.
+        KeyboardInterrupt
+            Soon after Ctrl-C.
         """
-        given, asked, batch = self._ask("closest", rays, directions, t_min, t_max, options)
+        given, parsed, batch = self._prepare("closest", rays, directions, t_min, t_max, options)
         t, id = _out.arrays(out, given.shape, Hits, ("f4", "u4"), batch)
-        told = self._native.closest(batch, asked.policies, t.reshape(-1), id.reshape(-1), asked.progress)
-        return _hits(t, id, Report(*told), given)
+        report = self._native.closest(batch, parsed.policies, t.reshape(-1), id.reshape(-1), parsed.progress)
+        return _make_hits(t, id, Report(*report), given)
 
     def interval(
         self,
@@ -221,11 +273,11 @@ class Scene:
         out: Interval | tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.uint32]] | None = None,
         **options: Unpack[Options],
     ) -> Interval:
-        """For each ray both roots of its closest sphere, never clipped to the ray's ends. Arguments and errors as for `closest`."""
-        given, asked, batch = self._ask("interval", rays, directions, t_min, t_max, options)
+        """Find both roots of the closest sphere of each ray, not clipped to t_min and t_max. Arguments and errors as for `closest`."""
+        given, parsed, batch = self._prepare("interval", rays, directions, t_min, t_max, options)
         found = Interval(*_out.arrays(out, given.shape, Interval, ("f4", "f4", "u4"), batch))
         enter, exit, id = _out.flat(found)
-        found.report = Report(*self._native.interval(batch, asked.policies, enter, exit, id, asked.progress))
+        found.report = Report(*self._native.interval(batch, parsed.policies, enter, exit, id, parsed.progress))
         return found
 
     def approach(
@@ -238,14 +290,15 @@ class Scene:
         out: Approach | tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.uint32]] | None = None,
         **options: Unpack[Options],
     ) -> Approach:
-        """For each ray where it passes nearest to a surface, within its ends: the least clearance, then the least t, then the lowest id.
+        """Find where each ray passes closest to a surface, within t_min and t_max.
 
-        Of the policies only ``precision`` and ``on_bad`` matter. Arguments and errors as for `closest`.
+        The result has the smallest clearance; among equal ones the smallest t, then the lowest id. Only the policies ``precision`` and
+        ``on_bad`` have an effect. Arguments and errors as for `closest`.
         """
-        given, asked, batch = self._ask("approach", rays, directions, t_min, t_max, options)
+        given, parsed, batch = self._prepare("approach", rays, directions, t_min, t_max, options)
         found = Approach(*_out.arrays(out, given.shape, Approach, ("f4", "f4", "u4"), batch))
         t, clearance, id = _out.flat(found)
-        found.report = Report(*self._native.approach(batch, asked.policies, t, clearance, id, asked.progress))
+        found.report = Report(*self._native.approach(batch, parsed.policies, t, clearance, id, parsed.progress))
         return found
 
     def occluded(
@@ -258,8 +311,8 @@ class Scene:
         out: NDArray[np.bool_] | None = None,
         **options: Unpack[Options],
     ) -> NDArray[np.bool_]:
-        """For each ray whether it meets any sphere: (…) bool. Arguments and errors as for `closest`."""
-        return self._bare("occluded", rays, directions, t_min, t_max, out, options)[0]
+        """Test whether each ray hits any sphere: (…) bool. Arguments and errors as for `closest`."""
+        return self._array_query("occluded", rays, directions, t_min, t_max, out, options)[0]
 
     def count(
         self,
@@ -271,8 +324,8 @@ class Scene:
         out: NDArray[np.uint32] | None = None,
         **options: Unpack[Options],
     ) -> NDArray[np.uint32]:
-        """For each ray how many spheres it meets: (…) uint32. Arguments and errors as for `closest`."""
-        return self._bare("count", rays, directions, t_min, t_max, out, options)[0]
+        """Count the spheres that each ray hits: (…) uint32. Arguments and errors as for `closest`."""
+        return self._array_query("count", rays, directions, t_min, t_max, out, options)[0]
 
     def all(
         self,
@@ -282,9 +335,9 @@ class Scene:
         t_min: ArrayLike | None = None,
         t_max: ArrayLike | None = None,
         **options: Unpack[Options],
-    ) -> Lists:
-        """For each ray every sphere it meets, with both raw roots, in order of (t, id). Arguments and errors as for `closest`."""
-        return self._lists("all", None, rays, directions, t_min, t_max, options)
+    ) -> HitLists:
+        """Find all spheres that each ray hits, with both unclipped roots, sorted by (t, id). Arguments and errors as for `closest`."""
+        return self._list_query("all", None, rays, directions, t_min, t_max, options)
 
     def nearest(
         self,
@@ -295,30 +348,52 @@ class Scene:
         t_min: ArrayLike | None = None,
         t_max: ArrayLike | None = None,
         **options: Unpack[Options],
-    ) -> Lists:
-        """For each ray the first ``k`` of `all`, or all when there are fewer. Arguments and errors as for `closest`."""
-        k = _validate.whole("k", k, 1, 0xFFFF_FFFF)
-        return self._lists("nearest", k, rays, directions, t_min, t_max, options)
+    ) -> HitLists:
+        """Find the first ``k`` >= 1 hits of each ray in the order of `all`, or all if there are fewer.
+
+        Other arguments and errors as for `closest`.
+        """
+        k = _validate.integer("k", k, 1, 0xFFFF_FFFF)
+        return self._list_query("nearest", k, rays, directions, t_min, t_max, options)
 
     def contains(
         self,
         points: ArrayLike | Any,
         *,
-        out: Holders | tuple[NDArray[np.uint32], NDArray[np.uint32]] | None = None,
+        out: Containment | tuple[NDArray[np.uint32], NDArray[np.uint32]] | None = None,
         **options: Unpack[PointOptions],
-    ) -> Holders:
-        """For each point, (…, 3) or a table with columns x, y, z, how many spheres hold it, surfaces included, and the lowest id.
+    ) -> Containment:
+        """For each point, count the spheres that contain it, surfaces included, and find the lowest id.
 
-        Spheres that move are where they are at the point's own of ``times`` (default 0). For the rest see `PointOptions`.
+        In a pairwise scene point i is tested against sphere i only.
+
+        Parameters
+        ----------
+        points : (…, 3) array, or a table with columns x, y, z
+            The points.
+        out : Containment or tuple of two arrays, optional
+            C-contiguous uint32 arrays of the leading shape for count and id.
+        **options
+            See `PointOptions`. Moving spheres are tested at the point's own time, ``times``, default 0.
+
+        Returns
+        -------
+        Containment
+            Count and lowest id per point.
+
+        Raises
+        ------
+        RecordError, TypeError, ValueError, PrecisionError, DeviceError, MemoryError, KeyboardInterrupt
+            As `closest`.
         """
         shape, records, rounded, largest = _input.records("points", "point", points, _input.POINT, self.origin)
-        asked = taken("contains", shape, dict(options), POINT_OPTIONS)
-        found = Holders(*_out.arrays(out, shape, Holders, ("u4", "u4"), (records,)))
+        parsed = parse_options("contains", shape, dict(options), POINT_OPTIONS)
+        found = Containment(*_out.arrays(out, shape, Containment, ("u4", "u4"), (records,)))
         count, id = _out.flat(found)
-        told = self._native.contains(
-            records, asked.masks, asked.skip_ids, asked.times, asked.policies, count, id, asked.progress
+        report = self._native.contains(
+            records, parsed.masks, parsed.skip_ids, parsed.times, parsed.policies, count, id, parsed.progress
         )
-        found.report = Report(*told[:6], rounded, largest)
+        found.report = Report(*report[:6], rounded, largest)
         return found
 
     def bullets(
@@ -331,28 +406,46 @@ class Scene:
         on_bad: Literal["refuse", "skip"] = "refuse",
         progress: Any = False,
     ) -> Flights:
-        """What becomes of points, or balls of ``radii`` (M), that fly straight until they meet a sphere, and glance off it, through up
-        to ``bounces`` ricochets.
+        """Trace bullets that fly straight until they hit a sphere and ricochet off it.
 
-        ``bullets`` is (M, 7): where each starts, any other point of its way, and how far it flies in a frame, above 0; or a table with
-        columns x1, y1, z1, x2, y2, z2, speed and perhaps radius. Starts, ways and points are those of centres. Among spheres that move,
-        bullets start at time 0, a frame is a unit of time, and they are followed until ``time_range`` ends. Raises as `closest`,
-        and ValueError in scenes that are pairwise, hold ellipsoids, or whose time range does not hold 0.
+        Bullets are points, or balls with ``radii``; positions are those of their centres. Among moving spheres, bullets start at time 0, a
+        frame is one unit of time, and bullets are traced until ``time_range`` ends.
+
+        Parameters
+        ----------
+        bullets : (M, 7) array, or a table with columns x1, y1, z1, x2, y2, z2, speed and optionally radius
+            Start, another point on the path, and distance per frame, > 0.
+        radii : (M,) array or number, optional
+            Radii of the bullets. Default: the table's column radius, else 0.
+        bounces : int, default 1
+            Maximum number of ricochets, >= 1.
+        precision, on_bad, progress
+            See `Options`.
+
+        Returns
+        -------
+        Flights
+            The legs of each bullet.
+
+        Raises
+        ------
+        RecordError, TypeError, ValueError, PrecisionError, DeviceError, MemoryError, KeyboardInterrupt
+            As `closest`; ValueError also in scenes that are pairwise, contain ellipsoids, or whose time range does not contain 0.
         """
         table = _tables.columns(bullets)
         if table is not None:
             bullets, radii = table, table.get("radius") if radii is None else radii
         shape, records, rounded, largest = _input.records("bullets", "bullet", bullets, _input.BULLET, self.origin)
-        asked = taken(
+        parsed = parse_options(
             "bullets", shape, {"precision": precision, "on_bad": on_bad, "progress": progress}, BULLET_OPTIONS
         )
-        bounces = _validate.whole("bounces", bounces, 1, 0xFFFF_FFFF)
-        offsets, status, id, distance, frames, point, angle, velocity, told = _umbracast.bullets(
-            self._native, records, column("radii", radii, shape, np.float32), bounces, asked.policies, asked.progress
+        bounces = _validate.integer("bounces", bounces, 1, 0xFFFF_FFFF)
+        offsets, status, id, distance, frames, point, angle, velocity, report = _umbracast.bullets(
+            self._native, records, column("radii", radii, shape, np.float32), bounces, parsed.policies, parsed.progress
         )
-        points = self._put_back(point.reshape(-1, 3))
+        points = self._to_caller_coordinates(point.reshape(-1, 3))
         found = Flights(offsets, status, id, distance, frames, points, angle, velocity.reshape(-1, 3))
-        found.report = Report(*told[:6], rounded, largest)
+        found.report = Report(*report[:6], rounded, largest)
         return found
 
     def attributes(
@@ -365,35 +458,58 @@ class Scene:
         t_max: ArrayLike | None = None,
         **options: Unpack[HitOptions],
     ) -> Attributes:
-        """What each hit of `closest` was like, for the same rays: point, normal, angle and distance. NaN on a miss.
+        """Compute point, normal, angle and distance of each hit of `closest`, for the same rays.
 
-        ``times``, ``radii`` and ``motion`` are those of the query that found the hits. Of spheres that move, point and normal are
-        where the sphere then is, and the angle is as the sphere sees the ray; a ray with a radius touches the sphere at the point.
-        Computed in float64 from the foot of the perpendicular: points do not inherit the error of ``t``. ValueError for ellipsoids.
+        For moving spheres, point and normal refer to the position of the sphere at the time of the hit, and the angle to its rest frame.
+        For rays with a radius, the point is the contact point. Everything is computed in float64 from the foot of the perpendicular, so
+        points do not inherit the error of ``t``.
+
+        Parameters
+        ----------
+        rays, directions, t_min, t_max
+            The rays, as for `closest`.
+        hits : Hits or tuple of two arrays
+            The hits of these rays: t and id.
+        **options
+            ``times``, ``radii`` and ``motion`` of the query that found the hits; see `HitOptions`.
+
+        Returns
+        -------
+        Attributes
+            One value per ray in each array. On a miss, all but ``distance`` are NaN.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For invalid arguments, or if the scene contains ellipsoids.
+        RecordError, MemoryError, KeyboardInterrupt
+            As `closest`.
         """
-        given, asked, batch = self._ask("attributes", rays, directions, t_min, t_max, options, HIT_OPTIONS)
+        given, parsed, batch = self._prepare("attributes", rays, directions, t_min, t_max, options, HIT_OPTIONS)
         if not isinstance(hits, tuple) or len(hits) != 2:
-            raise TypeError(f"hits must be those of closest, or a tuple of t and id, and are {type(hits).__name__}")
+            raise TypeError(f"hits must be the result of closest or a tuple of t and id, not {type(hits).__name__}")
         shapes = [np.shape(part) for part in hits]
         if shapes != [given.shape, given.shape]:
-            raise ValueError(f"hits have shape {shapes[0]} and {shapes[1]}, and the rays {given.shape}")
+            raise ValueError(f"hits have shapes {shapes[0]} and {shapes[1]}, but the rays have {given.shape}")
         t, id = column("hits.t", hits[0], given.shape, np.float32), column("hits.id", hits[1], given.shape, np.uint32)
         assert t is not None and id is not None
-        point, normal, angle, distance = _umbracast.attributes(self._native, batch, asked.policies, t, id)
+        point, normal, angle, distance = _umbracast.attributes(self._native, batch, parsed.policies, t, id)
         vectors = (*given.shape, 3)
         return Attributes(
-            self._put_back(point.reshape(vectors)),
+            self._to_caller_coordinates(point.reshape(vectors)),
             normal.reshape(vectors),
             angle.reshape(given.shape),
             distance.reshape(given.shape),
         )
 
-    def _put_back(self, points: NDArray[np.float32]) -> NDArray[np.float32] | NDArray[np.float64]:
-        """Points in the coordinates of those who asked: the origin that was subtracted is added again, in float64. An origin of zeros,
-        which "auto" may find, has the same type as any other."""
+    def _to_caller_coordinates(self, points: NDArray[np.float32]) -> NDArray[np.float32] | NDArray[np.float64]:
+        """Return points in the caller's coordinates: adds the origin in float64, in a scene with an ``origin``.
+
+        The result is float64 also if this origin is zero, which "auto" can find.
+        """
         return points + np.array(self.origin) if self._has_origin else points
 
-    def _ask(
+    def _prepare(
         self,
         verb: str,
         rays: Any,
@@ -402,34 +518,34 @@ class Scene:
         t_max: Any,
         options: Any,
         allowed: frozenset[str] = OPTIONS,
-    ) -> tuple[_input.Given, Asked, _input.Batch]:
+    ) -> tuple[_input.RayInput, CallOptions, _input.RayBatch]:
         given = _input.rays(rays, directions, t_min, t_max)
         if any(self.origin) and given.records is not None:
-            # The origin is subtracted from what goes through the buffer.
+            # Columns are converted in chunks, which subtracts the origin; records are used as they are.
             given = given._replace(records=None, columns=given.as_columns())
-        asked = taken(verb, given.shape, dict(options), allowed)
-        return given, asked, _input.batch(given, self.origin, asked)
+        parsed = parse_options(verb, given.shape, dict(options), allowed)
+        return given, parsed, _input.batch(given, self.origin, parsed)
 
-    def _bare(
+    def _array_query(
         self, verb: str, rays: Any, directions: Any, t_min: Any, t_max: Any, out: Any, options: Any
     ) -> tuple[NDArray[Any], Report]:
-        """An answer that is an array, which has no place for a report, and the report."""
-        given, asked, batch = self._ask(verb, rays, directions, t_min, t_max, options)
-        (found,) = _out.arrays(out, given.shape, None, (BARE[verb],), batch)
-        told = getattr(self._native, verb)(batch, asked.policies, found.reshape(-1), asked.progress)
-        return found, Report(*told)
+        """Run a query that returns a plain array, which has no attribute for a report. Returns the array and the report."""
+        given, parsed, batch = self._prepare(verb, rays, directions, t_min, t_max, options)
+        (found,) = _out.arrays(out, given.shape, None, (ARRAY_QUERIES[verb],), batch)
+        report = getattr(self._native, verb)(batch, parsed.policies, found.reshape(-1), parsed.progress)
+        return found, Report(*report)
 
-    def _lists(
+    def _list_query(
         self, verb: str, k: int | None, rays: Any, directions: Any, t_min: Any, t_max: Any, options: Any
-    ) -> Lists:
-        _, asked, batch = self._ask(verb, rays, directions, t_min, t_max, options)
-        offsets, enter, exit, id, told = _umbracast.lists(self._native, batch, asked.policies, k, asked.progress)
-        found = Lists(offsets, enter, exit, id)
-        found.report = Report(*told)
+    ) -> HitLists:
+        _, parsed, batch = self._prepare(verb, rays, directions, t_min, t_max, options)
+        offsets, enter, exit, id, report = _umbracast.lists(self._native, batch, parsed.policies, k, parsed.progress)
+        found = HitLists(offsets, enter, exit, id)
+        found.report = Report(*report)
         return found
 
 
-def _remade(
+def _unpickle_scene(
     spheres: NDArray[np.float32],
     shapes: tuple[NDArray[np.float32], NDArray[np.float32]] | None,
     masks: Any,
@@ -440,7 +556,7 @@ def _remade(
     pairwise: bool,
     builder: Any,
 ) -> Scene:
-    """A scene from what was pickled: the origin has been subtracted."""
+    """Rebuild a pickled scene. Its coordinates are relative to the origin already."""
     radii, rotations = (None, None) if shapes is None else shapes
     scene = Scene(
         spheres,

@@ -1,4 +1,4 @@
-"""Spheres and ellipsoids in all the ways in which they may be given, and the origin that is subtracted from them."""
+"""Input layouts of spheres and ellipsoids, and the origin that is subtracted from their coordinates."""
 
 from __future__ import annotations
 
@@ -12,20 +12,23 @@ from . import _input, _tables, _validate
 Origin = tuple[float, float, float]
 
 
-def shapes(spheres: Any, radii: Any, rotations: Any) -> tuple[Any, Any, Any]:
-    """Centres, radii and rotations of ellipsoids, given side by side or in one table; of spheres these alone. Tables are read once."""
+def sphere_inputs(spheres: Any, radii: Any, rotations: Any) -> tuple[Any, Any, Any]:
+    """Return spheres, radii and rotations, each as given or the table that contains its columns. Reads a table only once.
+
+    Radii and rotations are None for spheres. Raises ValueError if either is given twice, or if there are rotations without radii.
+    """
     table = _tables.columns(spheres)
     if table is not None:
         spheres = table
-        stretched, turned = _tables.stretched(table, _input.RADII, _input.ROTATION)
-        if radii is not None and (stretched or "r" in table):
-            raise ValueError("radii are given twice: the table has some of its own")
-        if rotations is not None and turned:
-            raise ValueError("rotations are given twice: the table has some of its own")
-        radii = table if stretched else radii
-        rotations = table if turned else rotations
+        has_radii, has_rotations = _tables.ellipsoid_columns(table, _input.RADII, _input.ROTATION)
+        if radii is not None and (has_radii or "r" in table):
+            raise ValueError("radii are given twice: as an argument and in the table")
+        if rotations is not None and has_rotations:
+            raise ValueError("rotations are given twice: as an argument and in the table")
+        radii = table if has_radii else radii
+        rotations = table if has_rotations else rotations
     if rotations is not None and radii is None:
-        raise ValueError("rotations (qw, qx, qy, qz) turn ellipsoids, whose radii (rx, ry, rz) are missing")
+        raise ValueError("rotations (qw, qx, qy, qz) are for ellipsoids, but the radii (rx, ry, rz) are missing")
     return spheres, radii, rotations
 
 
@@ -34,22 +37,22 @@ def are_centers(spheres: Any) -> bool:
     return "r" not in table if table is not None else np.shape(spheres)[-1:] == (3,)
 
 
-def parted(
+def split_shapes(
     stretched: NDArray[np.float32] | None,
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]] | None:
-    """Radii and rotations of ellipsoids."""
+    """Split (N, 7) shapes of ellipsoids into copies of the radii, (N, 3), and the rotations, (N, 4)."""
     if stretched is None:
         return None
     shapes = stretched.reshape(-1, 7)
     return shapes[:, :3].copy(), shapes[:, 3:].copy()
 
 
-def origin_of(origin: Any, spheres: Any, radii: Any) -> Origin:
+def parse_origin(origin: Any, spheres: Any, radii: Any) -> Origin:
     if origin is None:
         return (0.0, 0.0, 0.0)
     if isinstance(origin, str):
         if origin != "auto":
-            raise ValueError(f"origin is {origin!r}: allowed are three numbers or 'auto'")
+            raise ValueError(f"origin is {origin!r}: it must be three numbers or 'auto'")
         if radii is None:
             _, columns = _input.split("spheres", spheres, {4: _input.SPHERE}, _input.SPHERE)
             x, y, z, r = (np.asarray(column, np.float64) for column in columns)
@@ -57,16 +60,16 @@ def origin_of(origin: Any, spheres: Any, radii: Any) -> Origin:
             shape, columns = _input.split("centres of ellipsoids", spheres, {3: _input.POINT}, _input.POINT)
             there, axes = _input.split("radii", radii, {3: _input.RADII}, _input.RADII)
             if there != shape:
-                raise ValueError(f"radii must have shape {(*shape, 3)}, and have {(*there, 3)}")
+                raise ValueError(f"radii must have shape {(*shape, 3)}, not {(*there, 3)}")
             x, y, z = (np.asarray(column, np.float64) for column in columns)
             r = np.max([np.asarray(column, np.float64) for column in axes], 0)
         usable = np.isfinite(x) & np.isfinite(y) & np.isfinite(z) & np.isfinite(r)
         if not usable.any():
             return (0.0, 0.0, 0.0)
-        # Halved before they are added: the sum of two large corners could overflow.
+        # Halve before adding: the sum of two large bounds could overflow.
         middle = [float(0.5 * (k - r)[usable].min() + 0.5 * (k + r)[usable].max()) for k in (x, y, z)]
         return (middle[0], middle[1], middle[2])
-    parts = _validate.several("origin", origin, 3)
+    parts = _validate.numbers("origin", origin, 3)
     if not np.isfinite(parts).all():
-        raise ValueError(f"origin is {origin}: three finite numbers are allowed, or 'auto'")
+        raise ValueError(f"origin is {origin}: it must be three finite numbers or 'auto'")
     return (parts[0], parts[1], parts[2])

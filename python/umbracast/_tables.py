@@ -1,4 +1,7 @@
-"""Tables: named columns from Arrow (PyArrow, Polars, DuckDB, pandas), dictionaries and structured arrays, without needing any of them."""
+"""Tables: named columns of Arrow streams (PyArrow, Polars, DuckDB), pandas frames, dictionaries and structured arrays.
+
+None of these packages is imported.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ OPTIONAL = ("t_min", "t_max")
 
 
 def columns(given: Any) -> Table | None:
-    """The columns of a table by their names; none where it is no table."""
+    """Return the columns of a table by name, or None if the argument is not a table."""
     if isinstance(given, np.ndarray):
         names = given.dtype.names
         return None if names is None else {name: given[name] for name in names}
@@ -23,7 +26,7 @@ def columns(given: Any) -> Table | None:
         return given
     if isinstance(given, (list, tuple)):
         return None
-    # A frame of pandas hands out its own columns without PyArrow, which its stream would need.
+    # Read pandas frames by column: their Arrow stream would need PyArrow.
     if hasattr(given, "columns") and hasattr(given, "to_numpy") and hasattr(given, "iloc"):
         return {str(name): given[name].to_numpy() for name in given.columns}
     if hasattr(given, "__arrow_c_stream__"):
@@ -31,13 +34,17 @@ def columns(given: Any) -> Table | None:
     return None
 
 
-def picked(
+def select_columns(
     name: str, table: Table, fields: tuple[str, ...], numbers: Callable[[str, Any], NDArray[Any]]
 ) -> tuple[tuple[int, ...], list[NDArray[Any] | None]]:
-    """The columns that are asked for, and their common shape. Others are left alone."""
+    """Return the common shape of the columns ``fields``, and these columns in one dimension, None for a missing optional one.
+
+    Other columns are ignored. Raises ValueError if a required column is missing or if the shapes differ.
+    """
     missing = [field for field in fields if field not in table and field not in OPTIONAL]
     if missing:
-        raise ValueError(f"{name}: column {missing[0]!r} is missing; there are {', '.join(map(str, table)) or 'none'}")
+        there = ", ".join(map(str, table)) or "none"
+        raise ValueError(f"{name}: column {missing[0]!r} is missing; existing columns: {there}")
     found = [numbers(f"{name}: column {field!r}", table[field]) if field in table else None for field in fields]
     shapes = {array.shape for array in found if array is not None}
     if len(shapes) != 1:
@@ -45,9 +52,9 @@ def picked(
     return shapes.pop(), [None if array is None else array.reshape(-1) for array in found]
 
 
-def stretched(table: Table, radii: tuple[str, ...], rotation: tuple[str, ...]) -> tuple[bool, bool]:
-    """Whether a table of spheres holds ellipsoids, and whether they are turned: as the command line tells it, by names of columns."""
-    stretched, turned = any(name in table for name in radii), any(name in table for name in rotation)
-    if stretched and "r" in table:
-        raise ValueError(f"spheres: column 'r' is of spheres, {', '.join(radii)} of ellipsoids: one of the two")
-    return stretched, turned
+def ellipsoid_columns(table: Table, radii: tuple[str, ...], rotation: tuple[str, ...]) -> tuple[bool, bool]:
+    """Return whether a table contains ellipsoids, and whether they have rotations, from its column names as the command line does."""
+    has_radii, has_rotations = any(name in table for name in radii), any(name in table for name in rotation)
+    if has_radii and "r" in table:
+        raise ValueError(f"spheres: a table cannot have both 'r' (spheres) and {', '.join(radii)} (ellipsoids)")
+    return has_radii, has_rotations

@@ -1,4 +1,4 @@
-"""What is given one by one, or as an array of whatever kind, refused by its name where it is none."""
+"""Validation of scalar and array arguments. Error messages name the argument."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def whole(name: str, given: Any, least: int, most: int) -> int:
-    """A whole number, of Python or of NumPy."""
+def integer(name: str, given: Any, least: int, most: int) -> int:
+    """Return a Python or NumPy integer as int, if it is within [least, most]."""
     try:
         number = operator.index(given)
     except TypeError:
-        raise TypeError(f"{name} must be a whole number, and is {given!r}") from None
+        raise TypeError(f"{name} must be an integer, not {given!r}") from None
     if not least <= number <= most:
-        raise ValueError(f"{name} is {number}: allowed is {least} … {most}")
+        raise ValueError(f"{name} is {number}: it must be in {least} … {most}")
     return number
 
 
-def several(name: str, given: Any, count: int) -> tuple[float, ...]:
-    """So many numbers."""
+def numbers(name: str, given: Any, count: int) -> tuple[float, ...]:
+    """Return exactly ``count`` numbers as floats."""
     try:
         found = tuple(float(one) for one in given)
     except (TypeError, ValueError):
         found = ()
     if len(found) != count:
-        raise ValueError(f"{name} must be {count} numbers, and is {given!r}")
+        raise ValueError(f"{name} must contain {count} numbers, but is {given!r}")
     return found
 
 
-def word(name: str, given: Any) -> str:
+def string(name: str, given: Any) -> str:
     if not isinstance(given, str):
-        raise TypeError(f"{name} must be a word, and is {given!r}")
+        raise TypeError(f"{name} must be a string, not {given!r}")
     return given
 
 
-def plain(name: str, given: Any) -> NDArray[Any]:
-    """An array. What lies below a mask is no number, and reading it would answer what nobody asked."""
+def array(name: str, given: Any) -> NDArray[Any]:
+    """Return an array. Refuses masked values: the data below a mask is not meant to be used."""
     if np.ma.is_masked(given):
         place = ", ".join(map(str, np.argwhere(np.ma.getmaskarray(given))[0]))
-        raise ValueError(f"{name}: the number at [{place}] is masked, and every row needs one")
+        raise ValueError(f"{name}: the value at [{place}] is masked: masked values are not supported")
     return np.asarray(given)

@@ -1,15 +1,15 @@
-"""Rays by the billion, on many machines: batches of a Ray Dataset go to actors that hold a scene each.
+"""Ray queries on a cluster: batches of a Ray Dataset are cast by actors that each contain a scene.
 
 ::
 
     import ray, umbracast.ray_data
 
     rays = ray.data.read_parquet("rays/")                              # columns ox, oy, oz, dx, dy, dz
-    hits = umbracast.ray_data.cast(rays, spheres, num_gpus=1)          # puts t and id beside them
+    hits = umbracast.ray_data.cast(rays, spheres, num_gpus=1)          # adds columns t and id
     hits.write_parquet("hits/")
 
-From the shell: ``python -m umbracast.ray_data SPHERES RAYS.parquet OUT/``. RAY.md of the project says what it costs and what
-happens to a machine that dies. Needs Ray Data: ``pip install "umbracast[ray]"``.
+From the shell: ``python -m umbracast.ray_data SPHERES RAYS.parquet OUT/``. RAY.md of the project describes the costs and what
+happens when a machine fails. Needs Ray Data: ``pip install "umbracast[ray]"``.
 """
 
 try:

@@ -1,4 +1,4 @@
-"""Rays of a dataset."""
+"""Ray queries on a Ray Dataset."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from .._input import RAY
 from .._options import Policies
 from .._spheres import Origin
 from .._tables import OPTIONAL
-from ._actors import Caster, Concurrency, free, pool, through
-from ._query import Question, question
-from ._partition import checked
+from ._actors import Caster, Concurrency, check_columns, map_parts, plan_workers
+from ._query import QuerySpec, parse_query
+from ._partition import prepare_parts
 
 if TYPE_CHECKING:
     Query = Literal["closest", "occluded", "interval", "count", "all", "nearest", "approach"]
 
 BATCH = 1 << 20
-"""Rays of a batch on GPUs, for which Ray Data wants a number."""
+"""Default number of rays per batch on GPUs. Ray Data requires a batch size there."""
 
 
 def cast(
@@ -50,58 +50,73 @@ def cast(
     on_bad: Literal["refuse", "skip"] = "refuse",
     motion: Literal["at-time", "with-ray"] = "at-time",
 ) -> Dataset:
-    """Puts the answers to a query beside the rays of a dataset, lazily, by ``map_batches`` with one scene an actor.
+    """Add the results of a query to the rays of a dataset, lazily, with ``map_batches`` and one scene per actor.
 
     Parameters
     ----------
     dataset : ray.data.Dataset
-        Columns ox, oy, oz, dx, dy, dz and perhaps t_min, t_max, mask, skip_id (null skips none), time, radius, of floating point or
-        whole numbers; any others, such as a key of yours, come along.
+        Columns ox, oy, oz, dx, dy, dz and optionally t_min, t_max, mask, skip_id (null skips none), time, radius, of floats or
+        integers. Other columns, such as a key of your own, are kept.
     spheres, radii, rotations, masks, velocities, time_range, origin, builder
-        As `umbracast.Scene` takes them. They are checked here and sent to each node once.
-    query : str
-        A verb of `umbracast.Scene`: "closest" (columns ``t``, ``id``), "occluded" (``occluded``), "interval" (``t_enter``,
+        As for `umbracast.Scene`. They are validated here and sent to each node once.
+    query : str, default "closest"
+        A query of `umbracast.Scene`: "closest" (columns ``t``, ``id``), "occluded" (``occluded``), "interval" (``t_enter``,
         ``t_exit``, ``id``), "count" (``count``), "all", "nearest" with ``k`` (lists ``t_enter``, ``t_exit``, ``id``), "approach" (``t``,
         ``clearance``, ``id``). A miss is null.
+    k : int, optional
+        Maximum number of hits per ray, for "nearest" only.
     keep : list of str, optional
-        The columns of the rays that stay beside the answers. Default: all.
+        Columns of the rays to keep in addition to the results. Default: all.
     num_gpus, num_cpus : float, optional
-        What each actor takes. It has as many batches under way as CPUs: while one is cast others are read and written. With
-        ``num_gpus`` it casts on the GPU that Ray gave to it (``num_cpus`` 1 by default), else by so many threads of the CPU engine
-        (by default all CPUs of a node but one).
+        Resources per actor. An actor processes as many batches at once as it has CPUs: while one is cast, others are read and written.
+        With ``num_gpus`` it casts on the GPU that Ray assigned to it (default ``num_cpus``: 1). Without, it casts with ``num_cpus``
+        threads of the CPU engine (default: all CPUs of a node but one).
     concurrency : int or (int, int), optional
-        How many actors a part has, or how few and many. Default: as many as the cluster has room for now, with a CPU left free
-        for what reads and writes; with none free Ray Data would wait for ever.
+        Number of actors per part, or its minimum and maximum. Default: as many as the cluster has room for now, with one CPU left free
+        for Ray Data's own tasks, which read and write; without a free CPU they would wait forever.
     batch_size : int, optional
-        Rays of a batch. Default: a block as it comes; on GPUs 2²⁰.
-    parts : int
-        Cuts the spheres by ranges of the Morton curve, for scenes larger than a device. Each part has actors of its own, and every
-        ray goes through all of them: for "closest", "occluded", "count" and "approach".
+        Rays per batch. Default: one block of the dataset; on GPUs 2²⁰.
+    parts : int, default 1
+        Number of parts to split the spheres into, by ranges of the Morton order, for scenes larger than a device. Each part has its own
+        actors, and every ray goes through all parts. For "closest", "occluded", "count" and "approach".
     device : str or int, optional
-        Where actors cast, if Ray is not to decide: as `umbracast.Device` takes it.
+        Device that the actors cast on instead of the one that Ray assigns; see `umbracast.Device`.
     memory : int, optional
-        How many bytes a scene and a query may take on a device.
+        Number of bytes that a scene and a query may use on a device.
     inside, touch, ends, precision, on_bad, motion
-        As the verbs of `umbracast.Scene` take them. With ``on_bad="skip"`` rays that cannot be used miss.
+        Policies, as for the queries of `umbracast.Scene`. With ``on_bad="skip"`` invalid rays are misses.
 
-    Answers depend on nothing but the spheres, the ray and the options: not on batches, actors or parts. Ray Data does not keep the
-    order of rows unless told to (``DataContext.execution_options.preserve_order``): join by a column of your own. Batches of an
-    actor or a node that died are done again, and each row is there once.
+    Returns
+    -------
+    ray.data.Dataset
+        The kept columns and the result columns.
 
-    Raises what `umbracast.Scene` raises about spheres and words, at once; ValueError about columns, at once where the dataset knows them,
-    and else, as about rays, as ``ray.exceptions.RayTaskError`` when the dataset is read (its ``cause`` is a `umbracast.RecordError` with
-    the row).
+    Raises
+    ------
+    RecordError, TypeError, ValueError and others
+        At once, as `umbracast.Scene`, for invalid spheres or options.
+    ValueError
+        For missing or duplicate columns; at once if the dataset knows its columns.
+    ray.exceptions.RayTaskError
+        When the dataset is read: for invalid rays (its ``cause`` is a `umbracast.RecordError` with the row), and for columns that were not
+        known before.
+
+    Notes
+    -----
+    Results depend only on the spheres, the ray and the options, not on batches, actors or parts. Ray Data does not preserve the order of
+    rows unless told to (``DataContext.execution_options.preserve_order``): join by a column of your own. Batches of an actor or node that
+    died are repeated, and each row appears exactly once.
     """
-    asked = question(query, k, parts, Policies(inside, touch, ends, precision, on_bad, motion))
+    spec = parse_query(query, k, parts, Policies(inside, touch, ends, precision, on_bad, motion))
     if batch_size is not None and batch_size < 1:
-        raise ValueError(f"batch_size is {batch_size}: it must be 1 at least")
+        raise ValueError(f"batch_size is {batch_size}: it must be at least 1")
     keep = None if keep is None else list(keep)
     schema = dataset.schema(fetch_if_missing=False)
     if schema is not None:
-        suit(list(schema.names), keep, asked)
-    site, cut = checked(
+        check_ray_columns(list(schema.names), keep, spec)
+    config, split = prepare_parts(
         spheres,
-        asked,
+        spec,
         parts,
         radii=radii,
         rotations=rotations,
@@ -112,15 +127,15 @@ def cast(
         builder=builder,
         memory=memory,
     )
-    hands = pool(concurrency, num_cpus, num_gpus, parts, 1, 1 << 30)
+    pool = plan_workers(concurrency, num_cpus, num_gpus, parts, 1, 1 << 30)
     size = BATCH if batch_size is None and num_gpus else batch_size
-    job = (site, asked, device)
-    return through(dataset, Caster, hands, cut, job, (keep,), batch_size=size, udf_modifying_row_count=False)
+    job = (config, spec, device)
+    return map_parts(dataset, Caster, pool, split, job, (keep,), batch_size=size, udf_modifying_row_count=False)
 
 
-def suit(names: list[str], keep: list[str] | None, question: Question) -> None:
-    """Refuses columns that are no rays."""
+def check_ray_columns(names: list[str], keep: list[str] | None, spec: QuerySpec) -> None:
+    """Raise ValueError if a required column of rays is missing, or if `check_columns` refuses the columns."""
     missing = [name for name in RAY if name not in names and name not in OPTIONAL]
     if missing:
-        raise ValueError(f"rays: column {missing[0]!r} is missing; there are {', '.join(names) or 'none'}")
-    free(names, keep, question)
+        raise ValueError(f"rays: column {missing[0]!r} is missing; existing columns: {', '.join(names) or 'none'}")
+    check_columns(names, keep, spec)

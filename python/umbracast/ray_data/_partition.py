@@ -1,4 +1,4 @@
-"""Spheres on their way to the workers: checked once, cut into parts where one device cannot hold them, built anew there."""
+"""Spheres for the workers: validated once, split into parts if one device is too small, and built into scenes by the workers."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._devices import Device
-from .._scene import Scene, _remade
+from .._scene import Scene, _unpickle_scene
 from .._spheres import Origin
-from ._query import Question
+from ._query import QuerySpec
 
 
 class Part(NamedTuple):
-    """Some spheres of a scene, or all. Workers of a node share these arrays and cannot write into them."""
+    """Some or all spheres of a scene. The workers of a node share these arrays, which are read-only there."""
 
     ids: NDArray[np.uint32] | None
-    """Their numbers in the scene, ascending: equal t are decided among a part as in the whole. None of a whole scene."""
+    """Ids of the spheres in the whole scene, ascending, so that ties of t have the same winner as in the whole scene. None for all."""
     spheres: NDArray[np.float32]
     shapes: tuple[NDArray[np.float32], NDArray[np.float32]] | None
     masks: NDArray[np.uint32] | None
     velocities: NDArray[np.float32] | None
 
 
-class Site(NamedTuple):
-    """What workers need beside spheres to build a scene."""
+class SceneConfig(NamedTuple):
+    """What workers need in addition to the spheres to build a scene."""
 
     origin: Origin | None
     time_range: tuple[float, float]
@@ -34,16 +34,18 @@ class Site(NamedTuple):
     memory: int | None
 
     def build(self, part: Part, choice: str | int | None) -> Scene:
-        """The scene, in the worker."""
+        """Build the scene of a part, in the worker."""
         _, spheres, shapes, masks, velocities = part
         precision: Any = self.precision
         device = Device(choice, precision=precision, memory=self.memory)
-        return _remade(spheres, shapes, masks, velocities, self.origin, device, self.time_range, False, self.builder)
+        return _unpickle_scene(
+            spheres, shapes, masks, velocities, self.origin, device, self.time_range, False, self.builder
+        )
 
 
-def checked(
+def prepare_parts(
     spheres: ArrayLike | Any,
-    question: Question,
+    spec: QuerySpec,
     parts: int,
     *,
     radii: ArrayLike | None,
@@ -54,9 +56,12 @@ def checked(
     origin: Any,
     builder: Any,
     memory: int | None,
-) -> tuple[Site, list[Part]]:
-    """Refuses what no worker could use, and cuts the spheres into parts. Loads no driver."""
-    # Pairwise scenes have no tree: this checks and rounds, and does nothing else.
+) -> tuple[SceneConfig, list[Part]]:
+    """Validate spheres and options, and split the spheres into parts. Loads no driver.
+
+    Raises what `umbracast.Scene` raises, and ValueError if there are more parts than spheres.
+    """
+    # A pairwise scene has no BVH: this only validates and rounds.
     scene = Scene(
         spheres,
         radii=radii,
@@ -69,32 +74,32 @@ def checked(
         pairwise=True,
     )
     if parts > max(len(scene), 1):
-        raise ValueError(f"parts is {parts}, and there are {len(scene)} spheres: a part needs one at least")
+        raise ValueError(f"parts is {parts}, but there are only {len(scene)} spheres: every part needs at least one")
     whole = Part(None, *scene._parts())
     begin, end = scene._options[0]
-    site = Site(scene._asked_origin(), (begin, end), builder, question.policies.precision, memory)
-    _try(site, whole, question)
-    return site, [whole] if parts == 1 else _cut(whole, parts)
+    config = SceneConfig(scene._given_origin(), (begin, end), builder, spec.policies.precision, memory)
+    _dry_run(config, whole, spec)
+    return config, [whole] if parts == 1 else _split(whole, parts)
 
 
-def _try(site: Site, whole: Part, question: Question) -> None:
-    """Asks one sphere about no rays: words that are none are refused here, and not by every worker."""
-    if site.builder not in ("auto", "cpu", "gpu"):
-        raise ValueError(f"builder is {site.builder!r}: allowed are 'auto', 'cpu', 'gpu'")
-    few = site._replace(builder="auto").build(_picked(whole, slice(0, 1)), "cpu")
-    options: dict[str, Any] = question.policies._asdict()
-    if question.k is not None:
-        options["k"] = question.k
-    getattr(few, question.query)(np.empty((0, 8), np.float32), **options)
+def _dry_run(config: SceneConfig, whole: Part, spec: QuerySpec) -> None:
+    """Run the query on one sphere without rays, so that invalid options fail here and not in every worker."""
+    if config.builder not in ("auto", "cpu", "gpu"):
+        raise ValueError(f"builder is {config.builder!r}: allowed are 'auto', 'cpu', 'gpu'")
+    few = config._replace(builder="auto").build(_select(whole, slice(0, 1)), "cpu")
+    options: dict[str, Any] = spec.policies._asdict()
+    if spec.k is not None:
+        options["k"] = spec.k
+    getattr(few, spec.query)(np.empty((0, 8), np.float32), **options)
 
 
-def _cut(whole: Part, parts: int) -> list[Part]:
-    """By ranges of the Morton curve, which keep neighbours together, equally many in each."""
+def _split(whole: Part, parts: int) -> list[Part]:
+    """Split the spheres into equal ranges of the Morton order, which keeps neighbours together."""
     order = np.argsort(_morton(whole.spheres[:, :3]), kind="stable")
-    return [_picked(whole, np.sort(rows)) for rows in np.array_split(order, parts)]
+    return [_select(whole, np.sort(rows)) for rows in np.array_split(order, parts)]
 
 
-def _picked(whole: Part, rows: Any) -> Part:
+def _select(whole: Part, rows: Any) -> Part:
     def some(array: NDArray[Any] | None) -> Any:
         return None if array is None else np.ascontiguousarray(array[rows])
 
@@ -104,7 +109,7 @@ def _picked(whole: Part, rows: Any) -> Part:
 
 
 def _morton(centers: NDArray[np.float32]) -> NDArray[np.uint64]:
-    """21 bits of each coordinate, in turns."""
+    """Compute 63-bit Morton codes: 21 bits per coordinate, interleaved."""
     low = centers.min(0).astype(np.float64)
     side = (centers.max(0) - low).max() or 1.0
     cells = np.minimum((centers - low) / side * 2.0**21, 2.0**21 - 1).astype(np.uint64)

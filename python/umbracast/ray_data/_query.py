@@ -1,4 +1,4 @@
-"""Questions that a worker asks its scene about a table of rays, and answers as columns of Arrow."""
+"""Queries of a worker on the rays of a table, and their results as Arrow columns."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from .._input import RAY
 from .._errors import RecordError
 from .._options import Policies
-from .._results import NO_SPHERE, Lists
-from .._scene import BARE, Scene
+from .._results import NO_SPHERE, HitLists
+from .._scene import ARRAY_QUERIES, Scene
 
 COLUMNS = {
     "closest": ("t", "id"),
@@ -24,23 +24,23 @@ COLUMNS = {
     "nearest": ("t_enter", "t_exit", "id"),
     "approach": ("t", "clearance", "id"),
 }
-"""What can be asked, and the columns of the answers."""
+"""The queries, and the columns of their results."""
 
-ORDERS = {"closest": ("t", "id"), "approach": ("clearance", "t", "id")}
-"""Of the answers of two parts of a scene the lesser one is the whole scene's."""
+MERGE_ORDER = {"closest": ("t", "id"), "approach": ("clearance", "t", "id")}
+"""Sort keys for merging: among the results of two parts of a scene, the smaller one is the result of the whole scene."""
 
-MERGED = (*ORDERS, "occluded", "count")
-"""What can be asked of a scene in parts. The others order by a t that their answers do not hold."""
+MERGEABLE = (*MERGE_ORDER, "occluded", "count")
+"""Queries that work on a scene in parts. The others sort by a t that is not among their result columns."""
 
-BESIDE = {"mask": "masks", "skip_id": "skip_ids", "time": "times", "radius": "radii"}
-"""Columns beside rays, and how a query calls them."""
+OPTION_COLUMNS = {"mask": "masks", "skip_id": "skip_ids", "time": "times", "radius": "radii"}
+"""Optional columns of rays, and the names of the corresponding query options."""
 
-Answer = dict[str, NDArray[Any]]
-"""Columns of one number a ray."""
+Result = dict[str, NDArray[Any]]
+"""Result columns with one value per ray."""
 
 
-class Question(NamedTuple):
-    """What every worker asks."""
+class QuerySpec(NamedTuple):
+    """The query that every worker runs."""
 
     query: str
     k: int | None
@@ -48,111 +48,118 @@ class Question(NamedTuple):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The answer's."""
+        """Names of the result columns."""
         return COLUMNS[self.query]
 
 
-def question(query: str, k: int | None, parts: int, policies: Policies) -> Question:
-    """What is asked, if it can be."""
+def parse_query(query: str, k: int | None, parts: int, policies: Policies) -> QuerySpec:
+    """Validate and return a query. Raises ValueError for an unknown query, or if ``k`` or ``parts`` does not go with it."""
     if query not in COLUMNS:
         raise ValueError(f"query is {query!r}: allowed are {', '.join(map(repr, COLUMNS))}")
     if (k is not None) != (query == "nearest"):
-        raise ValueError("k goes with query 'nearest', which needs it")
+        raise ValueError("k is required for query 'nearest', and allowed for no other")
     if isinstance(parts, bool) or not isinstance(parts, int) or parts < 1:
-        raise ValueError(f"parts is {parts!r}: a whole number is needed, 1 at least")
-    if parts > 1 and query not in MERGED:
-        raise ValueError(f"query {query!r} needs all spheres in one part: allowed with parts are {', '.join(MERGED)}")
-    return Question(query, k, policies)
+        raise ValueError(f"parts is {parts!r}: it must be an integer, at least 1")
+    if parts > 1 and query not in MERGEABLE:
+        raise ValueError(
+            f"query {query!r} needs all spheres in one part; with several parts use one of {', '.join(MERGEABLE)}"
+        )
+    return QuerySpec(query, k, policies)
 
 
-def ask(
-    scene: Scene, ids: NDArray[np.uint32] | None, question: Question, table: pa.Table
-) -> tuple[Answer | Lists, int]:
-    """Asks a scene, or a part of one, whose spheres have the numbers ``ids``, ascending; and how many rays were skipped."""
+def run_query(
+    scene: Scene, ids: NDArray[np.uint32] | None, spec: QuerySpec, table: pa.Table
+) -> tuple[Result | HitLists, int]:
+    """Run a query on a scene, or on a part of one whose spheres have the ascending ``ids`` in the whole scene.
+
+    Returns the result and the number of skipped rays.
+    """
     there = set(table.column_names)
-    # A null becomes NaN, which the core refuses, or skips, by its row.
+    # A null becomes NaN, which the core refuses with its row, or skips.
     rays = {name: table[name].to_numpy() for name in RAY if name in there}
-    options: dict[str, Any] = {option: _beside(table, name) for name, option in BESIDE.items() if name in there}
+    options: dict[str, Any] = {
+        option: _option_column(table, name) for name, option in OPTION_COLUMNS.items() if name in there
+    }
     if ids is not None and "skip_ids" in options:
-        options["skip_ids"] = _local(ids, options["skip_ids"])
-    if question.k is not None:
-        options["k"] = question.k
-    options |= question.policies._asdict()
-    if question.query in BARE:
-        bare, report = scene._bare(question.query, rays, None, None, None, None, options)
-        return {question.query: bare}, report.skipped
-    found = getattr(scene, question.query)(rays, **options)
-    if isinstance(found, Lists):
+        options["skip_ids"] = _to_part_ids(ids, options["skip_ids"])
+    if spec.k is not None:
+        options["k"] = spec.k
+    options |= spec.policies._asdict()
+    if spec.query in ARRAY_QUERIES:
+        bare, report = scene._array_query(spec.query, rays, None, None, None, None, options)
+        return {spec.query: bare}, report.skipped
+    found = getattr(scene, spec.query)(rays, **options)
+    if isinstance(found, HitLists):
         return found, found.report.skipped if found.report else 0
-    answer: Answer = dict(zip(question.columns, found, strict=True))
+    answer: Result = dict(zip(spec.columns, found, strict=True))
     if ids is not None:
-        answer["id"] = _global(ids, answer["id"])
+        answer["id"] = _to_scene_ids(ids, answer["id"])
     return answer, found.report.skipped
 
 
-def merged(query: str, first: Answer, second: Answer) -> Answer:
-    """The answer of two parts together."""
+def merge_results(query: str, first: Result, second: Result) -> Result:
+    """Merge the results of two parts of a scene."""
     if query == "occluded":
         return {"occluded": first["occluded"] | second["occluded"]}
     if query == "count":
         return {"count": first["count"] + second["count"]}
     better = np.zeros(first["id"].shape, np.bool_)
-    for name in reversed(ORDERS[query]):
+    for name in reversed(MERGE_ORDER[query]):
         better = (second[name] < first[name]) | ((second[name] == first[name]) & better)
     return {name: np.where(better, second[name], first[name]) for name in first}
 
 
-def arrow(question: Question, answer: Answer | Lists) -> dict[str, pa.Array]:
-    """As a table has it: a miss is null."""
-    if isinstance(answer, Lists):
+def to_arrow(spec: QuerySpec, answer: Result | HitLists) -> dict[str, pa.Array]:
+    """Convert a result to Arrow columns, where a miss is null."""
+    if isinstance(answer, HitLists):
         offsets = pa.array(answer.offsets.astype(np.int64))
-        lists = zip(question.columns, (answer.t_enter, answer.t_exit, answer.id), strict=True)
+        lists = zip(spec.columns, (answer.t_enter, answer.t_exit, answer.id), strict=True)
         return {name: pa.LargeListArray.from_arrays(offsets, pa.array(values)) for name, values in lists}
     misses = answer["id"] == NO_SPHERE if "id" in answer else None
     return {name: pa.array(values, mask=misses) for name, values in answer.items()}
 
 
-def hits(question: Question, columns: dict[str, pa.Array]) -> int:
-    """How many rays met a sphere; for "approach" touch or enter one."""
-    first: Any = columns["clearance" if question.query == "approach" else question.columns[0]]
-    if question.query == "approach":
+def count_hits(spec: QuerySpec, columns: dict[str, pa.Array]) -> int:
+    """Count the rays that hit a sphere; for "approach" those that touch or enter one."""
+    first: Any = columns["clearance" if spec.query == "approach" else spec.columns[0]]
+    if spec.query == "approach":
         met = pc.less_equal(first, 0)
-    elif question.query in ("all", "nearest"):
+    elif spec.query in ("all", "nearest"):
         met = pc.greater(pc.list_value_length(first), 0)
-    elif question.query == "count":
+    elif spec.query == "count":
         met = pc.greater(first, 0)
     else:
-        met = first if question.query == "occluded" else first.is_valid()
+        met = first if spec.query == "occluded" else first.is_valid()
     return int(pc.sum(met).as_py() or 0)
 
 
-def numpy(question: Question, table: pa.Table) -> Answer:
-    """As it was before it became a table."""
+def from_arrow(spec: QuerySpec, table: pa.Table) -> Result:
+    """Convert Arrow columns back to a result; the inverse of `to_arrow` for results with one value per ray."""
     blank = {"id": NO_SPHERE, "t": np.inf, "clearance": np.inf}
     found = {}
-    for name in question.columns:
+    for name in spec.columns:
         column = table[name]
         found[name] = (column.fill_null(blank[name]) if column.null_count else column).to_numpy()
     return found
 
 
-def _beside(table: pa.Table, name: str) -> NDArray[Any]:
+def _option_column(table: pa.Table, name: str) -> NDArray[Any]:
     column = table[name]
     if column.null_count:
         if name != "skip_id":
             row = int(np.argmax(column.is_null().to_numpy()))
-            message = f"ray {row}: {name} is null: every row needs a number"
+            message = f"ray {row}: {name} is null: every row needs a value"
             raise RecordError(message, "ray", row, name, "null")
         column = column.cast(pa.int64()).fill_null(NO_SPHERE)
     found: NDArray[Any] = column.to_numpy()
     return found
 
 
-def _global(ids: NDArray[np.uint32], found: NDArray[np.uint32]) -> NDArray[np.uint32]:
+def _to_scene_ids(ids: NDArray[np.uint32], found: NDArray[np.uint32]) -> NDArray[np.uint32]:
     places = np.minimum(found, np.uint32(len(ids) - 1))
     return np.where(found == NO_SPHERE, np.uint32(NO_SPHERE), ids[places])
 
 
-def _local(ids: NDArray[np.uint32], asked: NDArray[Any]) -> NDArray[np.uint32]:
+def _to_part_ids(ids: NDArray[np.uint32], asked: NDArray[Any]) -> NDArray[np.uint32]:
     places = np.minimum(np.searchsorted(ids, asked), len(ids) - 1)
     return np.where(ids[places] == asked, places, NO_SPHERE).astype(np.uint32)

@@ -1,29 +1,30 @@
 #!/usr/bin/env python3
-"""umbracast beside what Python people use: rates, memory and the error of t, of all packages in one run.
+"""Compares umbracast with other Python packages: throughput, memory and error of t, all in one run.
 
-    beside.py [--spheres N,N,...] [--rays M] [--rounds N] [--repeat N] [--device NAME] [--memory GIB] [--json FILE]
+    compare_packages.py [--spheres N,N,...] [--rays M] [--rounds N] [--repeat N] [--device NAME] [--memory GIB] [--json FILE]
 
     --spheres N,N,...   sizes of the scene [default: 100,10000,100000]
-    --rays M            random rays of a batch [default: 1000000]
-    --rounds N          processes for each way, all ways in turn; one at 100,000 spheres and more [default: 2]
-    --repeat N          casts in each after one that does not count [default: 3]
-    --device NAME       of umbracast [default: cpu]
-    --memory GIB        what a process may take; more is told, and the table says so [default: 12]
-    --only WORDS        ways whose names hold this
-    --json FILE         figures for programs
+    --rays M            random rays per batch [default: 1000000]
+    --rounds N          processes per method, with the methods in turn; one process at 100,000 spheres and more [default: 2]
+    --repeat N          timed casts per process, after one that is not timed [default: 3]
+    --device NAME       device of umbracast [default: cpu]
+    --memory GIB        memory limit per process; the table shows the error of a process that exceeds it [default: 12]
+    --only TEXT         run only methods whose names contain TEXT
+    --json FILE         also write the figures as JSON
 
-Spheres lie in a cube of side 2 and fill a twentieth of it; radii differ by two at the most. Rays come from a sphere of radius 3 around
-and go to points in the cube, so that none starts in a sphere. Directions have length 1 within float32. The numbers are float32 for all.
+Spheres lie in a cube of side 2 and fill a twentieth of it; radii differ by a factor of at most 2. Rays start on a sphere of radius 3 around
+the cube and aim at points in the cube, so that none starts inside a sphere. Directions have length 1 to within float32. All inputs are
+float32.
 
-What is timed is a whole call from arrays in memory to arrays in memory, in the form that the package takes (`peers.py`): Mrays/s of wall
-time, and of CPU time, the process's over all threads. Memory is the peak of a fresh process, building and casting, beyond what it
-held after imports and with spheres and rays. Medians of all processes and casts.
+The timed part is a whole call from arrays in memory to arrays in memory, in the layout that the package takes (`peers.py`): Mrays/s of wall
+time, and of CPU time over all threads of the process. Memory is the peak of a new process while it builds and casts, minus its memory after
+imports and with spheres and rays. All figures are medians over processes and casts.
 
-The exact t is that of the sphere that is met first, by its quadratic in long double from the float32 numbers. Which sphere that is says umbracast
-at `exact`; for a part of the rays every sphere is tried instead in float64 and long double, and both must agree. Errors are
-|t - t_exact| / t_exact over rays that meet the same sphere in both.
+The exact t is the root of the quadratic of the closest sphere, in long double from the float32 inputs. The closest sphere comes from
+umbracast with precision `exact`; a part of the rays is also tested against every sphere in float64 and long double, and both must agree.
+Errors are |t - t_exact| / t_exact over rays for which both find the same sphere.
 
-It needs Linux, Python 3.10 or newer, and beside the wheel of umbracast: pip install -r python/bench/requirements.txt
+Requires Linux, Python 3.10 or newer, the wheel of umbracast, and: pip install -r python/bench/requirements.txt
 """
 
 import argparse
@@ -42,11 +43,11 @@ import numpy as np
 import peers
 
 CHECKED_PAIRS = 50_000_000
-"""Pairs of a ray and a sphere that are tried one by one."""
+"""Number of ray–sphere pairs that are tested by brute force."""
 
 
 def scene(spheres, rays):
-    """(N, 4) and (M, 6) float32, the same on every machine."""
+    """Return random spheres, (N, 4), and rays, (M, 6), in float32; the same on every machine."""
     random = np.random.default_rng(20261122)
     middle = (0.05 * 8 * 3 / (4 * np.pi * spheres)) ** (1 / 3)
     balls = np.c_[random.uniform(-1, 1, (spheres, 3)), middle * random.uniform(2 / 3, 4 / 3, spheres)]
@@ -57,7 +58,10 @@ def scene(spheres, rays):
 
 
 def roots(spheres, rays):
-    """The first root of ray i with sphere i, in long double: by the foot of the perpendicular, which loses nothing here."""
+    """Return the first root of ray i with sphere i in long double, inf on a miss.
+
+    Uses the foot of the perpendicular, which is accurate enough here.
+    """
     spheres, rays = spheres.astype(np.longdouble), rays.astype(np.longdouble)
     to, d = spheres[:, :3] - rays[:, :3], rays[:, 3:]
     a = (d * d).sum(-1)
@@ -69,7 +73,7 @@ def roots(spheres, rays):
 
 
 def tried(spheres, rays):
-    """t and id by trying every sphere: float64 picks pairs with a wide margin, long double decides."""
+    """Return t and id by brute force: float64 selects candidate pairs with a wide margin, long double computes their roots."""
     s, t, id = np.float64(spheres), np.full(len(rays), np.inf), np.full(len(rays), -1, np.int32)
     for first in range(0, len(rays), 256):
         r = np.float64(rays[first : first + 256])
@@ -86,7 +90,7 @@ def tried(spheres, rays):
 
 
 def truth(spheres, rays, folder):
-    """The exact t and id of every ray, and how many were tried against every sphere."""
+    """Return the exact t and id of every ray, and the number of rays that were also tested by brute force."""
     found = run("umbracast, exact", len(spheres), len(rays), 1, "cpu", 0, folder)
     id = found["id"]
     met, t = id >= 0, np.full(len(rays), np.inf)
@@ -99,19 +103,19 @@ def truth(spheres, rays, folder):
 
 
 def process(name, spheres, rays, repeat, device, memory, folder):
-    """What runs in a process of its own: prints its figures, and leaves answers as arrays."""
+    """Measure one method. Runs in its own process, prints the figures and saves the results as arrays."""
     if memory:
         resource.setrlimit(resource.RLIMIT_DATA, (memory << 30, memory << 30))
     way, asked = next((way, asked) for one, way, asked in peers.ways(device) if one == name)
     balls, lines = scene(spheres, rays)
     lines = lines[: asked(rays, spheres)]
     given = way.given(balls, lines)
-    # A few rays that hit, so that everything is imported; trimesh fails where all miss.
+    # Warm up with a few rays that hit, so that everything is imported; trimesh fails if all rays miss.
     aimed = np.c_[lines[:9, :3], balls[0, :3] - lines[:9, :3]]
     little = way.given(balls[:1], aimed)
     way.cast(way.built(little), little)
     del little
-    # What was freed before would be used again, and not be seen to grow.
+    # Return freed memory to the system: reused memory would not show in the peak.
     ctypes.CDLL(None).malloc_trim(0)
     pathlib.Path("/proc/self/clear_refs").write_text("5")
     before, clocks = status("VmRSS"), (time.perf_counter(), time.process_time())
@@ -133,13 +137,13 @@ def process(name, spheres, rays, repeat, device, memory, folder):
 
 
 def status(name):
-    """MiB of this process."""
+    """Return a memory figure of /proc/self/status in MiB."""
     lines = pathlib.Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(name))
 
 
 def run(name, spheres, rays, repeat, device, memory, folder):
-    """The figures and answers of one process; or what it died of."""
+    """Run one process. Returns its figures and results, or the last line of its error."""
     for old in pathlib.Path(folder).glob("*.npy"):
         old.unlink()
     words = (name, spheres, rays, repeat, device, memory, folder)
@@ -153,7 +157,7 @@ def run(name, spheres, rays, repeat, device, memory, folder):
 
 
 def compared(found, t_exact, id_exact):
-    """How an answer differs from the exact one."""
+    """Compare results with the exact ones."""
     id, count = found["id"], found["rays"]
     t_exact, id_exact = t_exact[:count], id_exact[:count]
     told = {
@@ -170,14 +174,14 @@ def compared(found, t_exact, id_exact):
 
 
 def together(runs):
-    """Medians over processes."""
+    """Return the medians over processes."""
     casts = {key: statistics.median(value for one in runs for value in one[key]) for key in ("cast_s", "cast_cpu_s")}
     rest = ("build_s", "build_cpu_s", "held_mib", "peak_mib")
     return {"rays": runs[0]["rays"]} | casts | {key: statistics.median(one[key] for one in runs) for key in rest}
 
 
 def row(spheres, name, told):
-    """A line of the table."""
+    """Format a row of the table."""
     if "failed" in told:
         return f"| {spheres:,} | {name} | {told['failed']} |"
     rate = told["rays"] / told["cast_s"] / 1e6
