@@ -188,7 +188,10 @@ impl CpuScene {
             if self.pairwise {
                 for &i in places {
                     if let Some(candidates) = self.candidates(first + u64::from(i), ray_attributes.of(i as usize)) {
-                        take(&mut out[i as usize], T::resolve_ray(&rays[i as usize], candidates, query, &self.attributes));
+                        take(
+                            &mut out[i as usize],
+                            T::resolve_ray(&rays[i as usize], candidates, query, &self.attributes),
+                        );
                     }
                 }
             } else {

@@ -24,6 +24,12 @@ fn words_of(moving: bool, mapped: bool) -> usize {
     }
 }
 
+/// Words per sphere in the buffer of attributes, with masks and optical depths.
+pub(crate) fn buffer_words(columns: &SphereAttributes) -> usize {
+    let masks = columns.masks.is_some() || columns.optical_depths.is_some();
+    attribute_words(columns).max(usize::from(masks)) + usize::from(columns.optical_depths.is_some())
+}
+
 /// Bytes per sphere, for spheres that move (`moving`) and for ellipsoids (`mapped`).
 pub(crate) fn attribute_bytes(moving: bool, mapped: bool) -> u64 {
     4 * words_of(moving, mapped) as u64

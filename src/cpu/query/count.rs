@@ -2,8 +2,8 @@
 
 use super::all_hits::resolve;
 use super::kind::RayQuery;
-use crate::bvh::bvh8::node::WIDTH;
 use crate::batch::sphere_set::SphereAttributes;
+use crate::bvh::bvh8::node::WIDTH;
 use crate::cpu::candidates::Candidates;
 use crate::cpu::collector::{CandidateTest, HitCollector, Resolved, Settled};
 use crate::intersect::classify::HitClass;

@@ -1,8 +1,8 @@
 //! Collector that determines whether a ray hits anything.
 
 use super::kind::RayQuery;
-use crate::bvh::bvh8::node::WIDTH;
 use crate::batch::sphere_set::SphereAttributes;
+use crate::bvh::bvh8::node::WIDTH;
 use crate::cpu::candidates::Candidates;
 use crate::cpu::collector::{CandidateTest, HitCollector, Resolved, Settled};
 use crate::intersect::classify::{HitClass, classify};
