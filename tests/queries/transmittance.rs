@@ -1,5 +1,6 @@
 //! Transmittances: the product over the spheres of a ray's list, on every device, with a tree and without.
 
+use crate::support::folder::Folder;
 use crate::support::{Numbers, both_ways, cpu, devices, limited, nasty, with_and_without_tree};
 use umbracast::glam::{Quat, Vec3};
 use umbracast::{
@@ -162,7 +163,7 @@ fn every_instruction_set_and_every_part_sums_the_same() {
         let _level = bench::use_level(level);
         for scene in with_and_without_tree(&cpu(), set) {
             let kinds = check(&blocking::transmittance(&scene, &rays, &query).unwrap(), &lists, &of, level);
-            assert!(kinds.iter().all(|count| *count > 20), "{kinds:?}");
+            assert!(kinds.iter().all(|count| *count > 5), "{kinds:?}");
         }
     }
     // Several buffers of spheres, and few rays at a time.
@@ -235,5 +236,25 @@ fn other_values_are_refused() {
         let few = blocking::scene(device, Spheres::from(&spheres).transmittances(&[0.5]), &SceneOptions::default());
         let few = few.err();
         assert!(matches!(few, Some(Error::LengthsDiffer { right_name: "transmittances", right: 1, .. })), "{few:?}");
+    }
+}
+
+#[test]
+fn files_have_the_column() {
+    let folder = Folder::new();
+    folder.write("dust.csv", "x,y,z,r,transmittance\n5,0,0,1,0.5\n9,0,0,1,0.25\n12,0,0,1,0\n");
+    folder
+        .write("light.csv", "ox,oy,oz,dx,dy,dz,t_max\n0,0,0,1,0,0,7\n0,0,0,1,0,0,10\n0,0,0,1,0,0,inf\n0,0,0,0,1,0,9\n");
+    for device in ["cpu", "0"] {
+        let options = format!("--query transmittance --device {device} --precision exact --compare");
+        folder.right(&format!("cast dust.csv light.csv -o left.csv {options}"));
+        assert_eq!(folder.text("left.csv"), "transmittance\n0.5\n0.125\n0.0\n1.0\n");
+    }
+    for (value, why) in [("1.5", "from 0 (opaque) to 1 (invisible)"), ("-0.5", "from 0"), ("nan", "must be finite")] {
+        folder.write("bad.csv", &format!("x,y,z,r,transmittance\n5,0,0,1,0.5\n9,0,0,1,{value}\n"));
+        let done = folder.run("cast bad.csv light.csv -o left.csv --query transmittance");
+        assert_eq!(done.code, 2);
+        assert!(done.errors.contains(&format!("bad.csv: line 3: transmittance is {value}: ")), "{}", done.errors);
+        assert!(done.errors.contains(why), "{}", done.errors);
     }
 }
