@@ -1,5 +1,5 @@
 //! Packed attributes of moving spheres and ellipsoids on a device, up to 108 bytes per sphere. `shaders/intersect/attributes.wgsl` reads
-//! them as words.
+//! them as words. In the buffer, optical depths follow the attributes of all spheres, one word per sphere.
 
 use crate::batch::sphere_set::SphereAttributes;
 use crate::intersect::ellipsoid::UnitBallMap;

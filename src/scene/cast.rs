@@ -96,13 +96,12 @@ impl Scene {
     /// the ray hits, the spheres of its list in [`all`](Self::all). The result contains one f32 per ray: 1 for a ray that hits nothing,
     /// and 0 for a ray that hits an opaque sphere, where its search ends. Spheres without transmittances are opaque.
     ///
-    /// A sphere counts once and as a whole, however long the ray's way through it is. A product below 2⁻¹⁵⁰ is 0. Otherwise, for n spheres
-    /// hit and u = 2⁻²⁴, the relative error of a product of at least 2⁻¹²⁶ is at most (1 + 0.35 n) u to first order; the error of a smaller
-    /// one is at most 2⁻¹⁵⁰ more than 0.35 n u of it. The sum of logarithms is in fixed point, so the result does not depend on the order of the
-    /// spheres: if two engines agree on the spheres that a ray hits, as they do at [`Precision::Exact`](crate::Precision::Exact), their
-    /// results have the same bits.
+    /// The length of the ray's path inside a sphere does not matter. For n spheres with the exact product p, and u = 2⁻²⁴, the error is at most
+    /// (1 + 0.35 n) u · p + 2⁻¹⁵⁰, to first order in u. A product below about 2⁻¹⁵⁰ is 0. The logarithms are summed in fixed point, so the
+    /// result does not depend on the order of the spheres: engines that find the same hits, as all do at
+    /// [`Precision::Exact`](crate::Precision::Exact), return the same bits.
     ///
-    /// In the report, a ray counts as a hit if its transmittance is below 1. The CPU engine casts the rays of pairwise scenes, on a GPU, too.
+    /// In the report, a ray counts as a hit if its transmittance is below 1. Pairwise scenes on a GPU use the CPU engine for this query.
     ///
     /// ```
     /// use umbracast::{DeviceOptions, Query, Ray, SceneOptions, Sphere, Spheres, blocking};
