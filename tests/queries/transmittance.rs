@@ -13,7 +13,7 @@ fn transmittances(count: usize, opaque: u32) -> Vec<f32> {
     let n = &mut Numbers(31);
     let one = |_| match n.bits() % 8 {
         0 => 1.0,
-        1 if n.bits() % opaque == 0 => 0.0,
+        1 if n.bits().is_multiple_of(opaque) => 0.0,
         1 => f32::from_bits(1 + n.bits() % 9),
         2 => 1.0_f32.next_down(),
         3 => 1e-10 * n.unit(),
@@ -251,7 +251,7 @@ fn files_have_the_column() {
         assert_eq!(folder.text("left.csv"), "transmittance\n0.5\n0.125\n0.0\n1.0\n");
     }
     for (value, why) in [("1.5", "from 0 (opaque) to 1 (invisible)"), ("-0.5", "from 0"), ("nan", "must be finite")] {
-        folder.write("bad.csv", &format!("x,y,z,r,transmittance\n5,0,0,1,0.5\n9,0,0,1,{value}\n"));
+        folder.write("bad.csv", format!("x,y,z,r,transmittance\n5,0,0,1,0.5\n9,0,0,1,{value}\n"));
         let done = folder.run("cast bad.csv light.csv -o left.csv --query transmittance");
         assert_eq!(done.code, 2);
         assert!(done.errors.contains(&format!("bad.csv: line 3: transmittance is {value}: ")), "{}", done.errors);
