@@ -131,6 +131,14 @@ pub fn count<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> Res
     pollster::block_on(scene.counted(rays.into(), query, Wait::Blocking))
 }
 
+/// Blocking version of [`Scene::transmittance`].
+///
+/// # Errors
+/// As [`Scene::transmittance`].
+pub fn transmittance<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query) -> Result<Answer<f32>> {
+    pollster::block_on(scene.transmittances(rays.into(), query, Wait::Blocking))
+}
+
 /// Blocking version of [`Scene::contains`].
 ///
 /// # Errors

@@ -18,6 +18,7 @@ pub(crate) enum QueryName {
     Occluded,
     Interval,
     Count,
+    Transmittance,
     All,
     Nearest,
     Approach,
@@ -30,6 +31,7 @@ impl QueryName {
             Self::Occluded => "occluded",
             Self::Interval => "interval",
             Self::Count => "count",
+            Self::Transmittance => "transmittance",
             Self::All => "all",
             Self::Nearest => "nearest",
             Self::Approach => "approach",
@@ -55,9 +57,9 @@ Files:
   Spheres may have a velocity, columns vx,vy,vz: at time t they are at x + t vx, y + t vy, z + t vz. Rays and
   segments may have a time (for --motion at-time) and a radius: a ball that moves along the ray and hits spheres
   with its surface.
+  Spheres may have a transmittance from 0 (opaque, the default) to 1 (invisible), for --query transmittance.
   Spheres may be ellipsoids: columns rx,ry,rz instead of r, and optional qw,qx,qy,qz, the rotation from the axes of
-  the ellipsoid to those of the file. They work with --query closest, occluded, interval, count, all and nearest, at
-  precision fast and standard.
+  the ellipsoid to those of the file. They work with every --query except approach, at precision fast and standard.
   Points, for --toward and --parallel: (N, 3), columns x,y,z, or records of 3 f32 (also .points). Rays from points
   and rays of a sensor are generated on the device: only 12 bytes per point or a few tables are uploaded. A sensor
   file is TOML:
@@ -141,6 +143,8 @@ pub(crate) struct CastArgs {
         ("occluded", "whether the ray hits any sphere: occluded", QueryName::Occluded),
         ("interval", "both roots of the first sphere: t_enter, t_exit, id", QueryName::Interval),
         ("count", "the number of spheres that the ray hits: count", QueryName::Count),
+        ("transmittance", "the product of the column transmittance over all spheres that the ray hits: transmittance",
+         QueryName::Transmittance),
         ("all", "both roots of every sphere that the ray hits, sorted by t: lists of t_enter, t_exit, id", QueryName::All),
         ("nearest", "as `all`, but at most the first --k spheres", QueryName::Nearest),
         ("approach", "the nearest pass of the ray by any surface: t, clearance, id", QueryName::Approach),

@@ -217,6 +217,15 @@ impl EachAsked for u32 {
     }
 }
 
+impl EachAsked for f32 {
+    fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
+        blocking::transmittance(scene, rays, query)
+    }
+    fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
+        input.compare_bits(found, expected)
+    }
+}
+
 impl EachAsked for Interval {
     fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
         blocking::interval(scene, rays, query)

@@ -53,6 +53,7 @@ impl Files<'_> {
             QueryName::Occluded => self.answer(RecordQuery::new(bool::COLUMNS)),
             QueryName::Interval => self.answer(RecordQuery::new(Interval::COLUMNS)),
             QueryName::Count => self.answer(RecordQuery::new(u32::COLUMNS)),
+            QueryName::Transmittance => self.answer(RecordQuery::new(f32::COLUMNS)),
             QueryName::Approach => self.answer(RecordQuery::new(Approach::COLUMNS)),
             QueryName::All | QueryName::Nearest => self.answer(ListQuery { most }),
         }

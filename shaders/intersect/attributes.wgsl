@@ -13,7 +13,7 @@ override has_ellipsoids: bool = false;
 
 // Attributes of the rays by index, and of the spheres by position in the sphere buffer. A sphere's attributes are its mask alone; or, if
 // `has_sphere_attributes`, its centre, radius, velocity and mask, and for ellipsoids the map. The last ray attributes, and the last mask of a buffer of
-// masks alone, stand for all that follow. See src/gpu/sphere_attributes.rs.
+// masks alone, stand for all that follow. Optical depths, one word per sphere, follow the attributes of all spheres. See src/gpu/sphere_attributes.rs.
 @group(0) @binding(7) var<storage, read> ray_attributes: array<RayAttributes>;
 @group(0) @binding(8) var<storage, read> sphere_attributes: array<u32>;
 
@@ -58,6 +58,12 @@ fn mask_of(at: u32) -> u32 {
     return word_at(at, 7u);
   }
   return sphere_attributes[min(at, arrayLength(&sphere_attributes) - 1u)];
+}
+
+// Optical depth of the sphere at a position. Only for scenes with transmittances: their depths follow the attributes of all spheres.
+fn depth_at(at: u32) -> u32 {
+  let words = select(1u, select(8u, 27u, has_ellipsoids), has_sphere_attributes);
+  return sphere_attributes[words * params.sphere_count + at];
 }
 
 // Whether mask and skipped id of a ray let it hit the sphere at a position.

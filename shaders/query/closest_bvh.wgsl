@@ -7,7 +7,7 @@
 @group(0) @binding(3) var<storage, read_write> state: array<ClosestState>;
 
 // A certain hit culls everything that begins behind `high`, before it is intersected. It still has to be intersected itself.
-fn accept_certain(high: f32) -> bool {
+fn accept_certain(high: f32, place: u32) -> bool {
   prepared_ray.far = high;
   return true;
 }

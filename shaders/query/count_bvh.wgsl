@@ -8,7 +8,7 @@
 var<private> counted: CountState;
 
 // A certain hit is counted without an intersection test.
-fn accept_certain(high: f32) -> bool {
+fn accept_certain(high: f32, place: u32) -> bool {
   counted.count += 1u;
   return false;
 }

@@ -6,7 +6,7 @@
 @group(0) @binding(2) var<storage, read> rays: array<Ray>;
 
 // A certain hit is intersected too: its record needs the roots.
-fn accept_certain(high: f32) -> bool {
+fn accept_certain(high: f32, place: u32) -> bool {
   return true;
 }
 

@@ -9,7 +9,7 @@
 var<private> certain: bool;
 
 // One certain hit is enough: ends the traversal.
-fn accept_certain(high: f32) -> bool {
+fn accept_certain(high: f32, place: u32) -> bool {
   certain = true;
   end_traversal();
   return true;

@@ -1,6 +1,6 @@
 // BVH traversal for hits, front to back, one thread per ray. Finds the spheres that have to be intersected with the ray. Needs
 // traverse/ray_setup.wgsl, traverse/leaf.wgsl and traverse/stack.wgsl. The program defines `accept_certain`, which receives each certain hit:
-// a sphere that has a chord under all errors and begins before `high`. It returns whether the sphere still has to be intersected, and may
+// a sphere, by its position in leaf order, that has a chord under all errors and begins before `high`. It returns whether the sphere still has to be intersected, and may
 // cull what begins behind.
 
 // Positions where a ray intersects four planes of one axis.
@@ -50,7 +50,7 @@ fn test_leaf() {
       let high = seen.middle - sqrt(max(seen.chord, 0.0)) * seen.stretch + 2.0 * prepared_ray.along;
       var is_candidate = true;
       if (seen.chord > 0.0 && low >= prepared_ray.begin && high <= min(prepared_ray.far, prepared_ray.end)) {
-        is_candidate = accept_certain(high);
+        is_candidate = accept_certain(high, first + j);
       }
       if (is_candidate) {
         defer(j, low - prepared_ray.near);

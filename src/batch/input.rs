@@ -19,6 +19,7 @@ pub struct Spheres<'a> {
     pub(crate) records: &'a [Sphere],
     pub(crate) masks: Option<&'a [u32]>,
     pub(crate) velocities: Option<&'a [Vec3]>,
+    pub(crate) transmittances: Option<&'a [f32]>,
     pub(crate) shapes: Option<&'a [EllipsoidShape]>,
 }
 
@@ -45,6 +46,13 @@ impl<'a> Spheres<'a> {
     #[must_use]
     pub fn velocities(self, velocities: &'a [Vec3]) -> Self {
         Self { velocities: Some(velocities), ..self }
+    }
+
+    /// Sets a transmittance per sphere, for [`transmittance`](crate::Scene::transmittance): from 0, opaque, to 1, invisible to that query.
+    /// Without this column every sphere is opaque. Other queries ignore it.
+    #[must_use]
+    pub fn transmittances(self, transmittances: &'a [f32]) -> Self {
+        Self { transmittances: Some(transmittances), ..self }
     }
 
     /// Turns each sphere into an ellipsoid. The sphere is the ball around it.
@@ -233,7 +241,13 @@ macro_rules! from_slices {
         }
     };
 }
-from_slices!(Spheres, Sphere, |records| Spheres { records, masks: None, velocities: None, shapes: None });
+from_slices!(Spheres, Sphere, |records| Spheres {
+    records,
+    masks: None,
+    velocities: None,
+    transmittances: None,
+    shapes: None
+});
 from_slices!(Rays, Ray, |records| RaySource::Records(records).into());
 from_slices!(Points, Point, |records| Points { records, first: 0, ray_attributes: RayAttributeColumns::default() });
 

@@ -6,6 +6,7 @@ use super::input::Spheres;
 use crate::error::{Error, Result};
 use crate::intersect::ellipsoid::{EllipsoidShape, UnitBallMap};
 use crate::intersect::motion::swept_bounds;
+use crate::query::optical_depth::optical_depth;
 use crate::query::policy::check_same_length;
 use crate::query::validate::check_sphere;
 use crate::records::Sphere;
@@ -17,11 +18,16 @@ use crate::runtime::memory::try_with_capacity;
 pub(crate) struct SphereAttributes {
     pub(crate) masks: Option<Vec<u32>>,
     pub(crate) velocities: Option<Vec<Vec3>>,
+    /// Transmittances as [optical depths](optical_depth); None if all spheres are opaque.
+    pub(crate) optical_depths: Option<Vec<u32>>,
     /// Maps from ellipsoids to balls; None if all are spheres.
     pub(crate) maps: Option<Vec<UnitBallMap>>,
 }
 
 impl SphereAttributes {
+    /// Attributes of spheres without attribute columns.
+    pub(crate) const NONE: Self = Self { masks: None, velocities: None, optical_depths: None, maps: None };
+
     /// Whether spheres move or are ellipsoids, so that their records alone do not describe them.
     pub(crate) fn has_motion_or_shape(&self) -> bool {
         self.velocities.is_some() || self.maps.is_some()
@@ -69,12 +75,17 @@ impl<'a> SphereSet<'a> {
             check_sphere(index, sphere)?;
         }
         let masks = owned_column("masks", spheres.len(), set.masks)?.or(before.masks);
+        let optical_depths = set
+            .transmittances
+            .map(|transmittances| depths_of(spheres.len(), transmittances))
+            .transpose()?
+            .or(before.optical_depths);
         let velocities = owned_column("velocities", spheres.len(), set.velocities)?.or(before.velocities);
         let swept = velocities.as_ref().map(|velocities| swept_spheres(spheres, velocities, time_range)).transpose()?;
         cancel.check()?;
         Ok(Self {
             spheres,
-            attributes: SphereAttributes { masks, velocities, maps },
+            attributes: SphereAttributes { masks, velocities, optical_depths, maps },
             time_range,
             cancel,
             swept_bounds: swept,
@@ -95,6 +106,15 @@ fn unit_ball_maps(spheres: usize, shapes: &[EllipsoidShape]) -> Result<Vec<UnitB
         maps.push(UnitBallMap::of(shape));
     }
     Ok(maps)
+}
+
+fn depths_of(spheres: usize, transmittances: &[f32]) -> Result<Vec<u32>> {
+    check_same_length("spheres", spheres, "transmittances", transmittances.len())?;
+    let mut depths = try_with_capacity(transmittances.len())?;
+    for (index, &transmittance) in (0..).zip(transmittances) {
+        depths.push(optical_depth(index, transmittance)?);
+    }
+    Ok(depths)
 }
 
 fn owned_column<T: Copy>(name: &'static str, spheres: usize, column: Option<&[T]>) -> Result<Option<Vec<T>>> {

@@ -49,7 +49,7 @@ fn rays(count: usize, n: &mut Numbers) -> Vec<Ray> {
 
 /// Reference: a loop over all spheres.
 fn slow<T: RayQuery>(ray: &Ray, candidates: Candidates<'_>, spheres: &[Sphere], query: &Query) -> Resolved<T> {
-    let mut collector = T::collector(query);
+    let mut collector = T::collector(query, &crate::batch::sphere_set::SphereAttributes::NONE);
     (0..)
         .zip(spheres)
         .for_each(|(id, sphere)| collector.test(ray, id, crate::intersect::motion::Target::at_rest(sphere)));

@@ -1,5 +1,6 @@
 //! Collectors: a collector receives the candidates of one ray and keeps the result of a query.
 
+use crate::bvh::bvh8::node::WIDTH;
 use crate::intersect::motion::Target;
 use crate::intersect::sphere::SphereRoots;
 use crate::records::Ray;
@@ -58,8 +59,9 @@ pub(crate) trait HitCollector {
     fn accept(&mut self, _ray: &Ray, _id: u32, _target: Target<'_>, _solved: &SphereRoots) {}
     /// The `t` (or clearance) above which nothing counts any more; `None` if nothing counts at all.
     fn cutoff(&self, ray: &Ray) -> Option<f32>;
-    /// Receives the number of spheres that are certain hits, not intersected yet. Returns what is known then.
-    fn accept_certain(&mut self, _count: u32) -> Settled {
+    /// Receives spheres of a leaf that are certain hits, not intersected yet: the ids of the leaf, and a mask of those that are hit. Returns
+    /// what is known then.
+    fn accept_certain(&mut self, _ids: &[u32; WIDTH], _certain: u32) -> Settled {
         Settled::Nothing
     }
     /// New end of the segment in which spheres count, as a position along the ray, after a certain hit that begins before `high`. `far`

@@ -188,7 +188,10 @@ impl CpuScene {
             if self.pairwise {
                 for &i in places {
                     if let Some(candidates) = self.candidates(first + u64::from(i), ray_attributes.of(i as usize)) {
-                        take(&mut out[i as usize], T::resolve_ray(&rays[i as usize], candidates, query));
+                        take(
+                            &mut out[i as usize],
+                            T::resolve_ray(&rays[i as usize], candidates, query, &self.attributes),
+                        );
                     }
                 }
             } else {
@@ -200,7 +203,7 @@ impl CpuScene {
                 });
                 let own: Vec<Ray> = places.iter().map(|&i| rays[i as usize]).collect();
                 let picked = self.gather_attributes(&ray_attributes, places);
-                let mut collectors: Vec<_> = places.iter().map(|_| T::collector(query)).collect();
+                let mut collectors: Vec<_> = places.iter().map(|_| T::collector(query, &self.attributes)).collect();
                 self.spheres().visit_candidates(&own, &picked, &mut collectors, query.precision);
                 for (n, ((&i, ray), collector)) in places.iter().zip(&own).zip(collectors).enumerate() {
                     let candidates =
@@ -234,7 +237,7 @@ impl CpuScene {
         attributes: RayAttributes,
         query: &Query,
     ) -> Option<Resolved<T>> {
-        self.candidates(number, attributes).map(|candidates| T::resolve_ray(ray, candidates, query))
+        self.candidates(number, attributes).map(|candidates| T::resolve_ray(ray, candidates, query, &self.attributes))
     }
 
     /// Whether a device that flushes subnormal numbers to 0 could give another result for any of these rays than exact arithmetic. `nears`:

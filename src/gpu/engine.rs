@@ -108,6 +108,7 @@ impl GpuEngine {
                     has_motion_or_shape,
                     has_sphere_attributes,
                     has_ellipsoids,
+                    has_transmittances,
                     ..
                 } = own;
                 let values = [
@@ -117,6 +118,7 @@ impl GpuEngine {
                     ("has_motion_or_shape", has_motion_or_shape),
                     ("has_sphere_attributes", has_sphere_attributes),
                     ("has_ellipsoids", has_ellipsoids),
+                    ("has_transmittances", has_transmittances),
                 ];
                 for (name, value) in values {
                     if program.source.contains(&format!("override {name}:")) {

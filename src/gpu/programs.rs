@@ -148,6 +148,8 @@ programs! {
     OCCLUDED_BVH = "occluded_bvh": traverse, "query/occluded_state", "query/occluded_bvh";
     COUNT = "count": brute_force, "query/count_state", "query/count";
     COUNT_BVH = "count_bvh": traverse, "query/count_state", "query/count_bvh";
+    TRANSMITTANCE = "transmittance": brute_force, "query/transmittance_state", "query/transmittance";
+    TRANSMITTANCE_BVH = "transmittance_bvh": traverse, "query/transmittance_state", "query/transmittance_bvh";
     LIST = "list": brute_force, "intersect/double", "query/list_record", "query/list";
     LIST_BVH = "list_bvh": traverse, "intersect/double", "query/list_record", "query/list_bvh";
     APPROACH = "approach": cull_blocks, "cull/brute_force", "query/approach_state", "query/approach";

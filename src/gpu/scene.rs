@@ -7,7 +7,7 @@ use wgpu::{BindGroup, Buffer, BufferUsages};
 use super::bvh::motion::LeafMotion;
 use super::bvh::resident::GpuBvh;
 use super::context::throughput::Throughput;
-use super::sphere_attributes::{attribute_words, pack_attributes};
+use super::sphere_attributes::{attribute_words, buffer_words, pack_attributes};
 use super::uniforms::Params;
 use crate::batch::sphere_set::SphereSet;
 use crate::bvh::builder::BvhBuilder;
@@ -127,7 +127,7 @@ impl GpuScene {
         let spheres = set.swept_bounds();
         let mut parts = Vec::new();
         let frame = SceneFrame::of(spheres);
-        let capacity = Self::capacity(gpu, attribute_words(&set.attributes))? as usize;
+        let capacity = Self::capacity(gpu, buffer_words(&set.attributes))? as usize;
         let resident = if pairwise { &[] } else { spheres };
         let trees = Self::worth_bvh(gpu, spheres.len(), &frame);
         for (n, chunk) in resident.chunks(capacity).enumerate() {
@@ -176,13 +176,18 @@ impl GpuScene {
         let masks = set.attributes.masks.as_ref().map(|masks| &masks[own.clone()]);
         let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
         let words = attribute_words(&set.attributes);
-        if words > 0 {
-            let mut all: Vec<u32> = try_with_capacity(count as usize * words)?;
+        let depths = set.attributes.optical_depths.as_ref().map(|depths| &depths[own.clone()]);
+        if words > 0 || depths.is_some() {
+            let mut all: Vec<u32> = try_with_capacity(count as usize * buffer_words(&set.attributes))?;
             for (i, id) in own.enumerate() {
                 let mask = masks.map_or(u32::MAX, |masks| masks[i]);
-                all.extend_from_slice(&pack_attributes(&set.attributes, id, &set.spheres[id], mask)[..words]);
+                match words {
+                    0 => all.push(mask),
+                    _ => all.extend_from_slice(&pack_attributes(&set.attributes, id, &set.spheres[id], mask)[..words]),
+                }
             }
-            let buffer = gpu.buffer("moving spheres and ellipsoids", size_of_val(&all[..]) as u64, usage).await?;
+            all.extend_from_slice(depths.unwrap_or_default());
+            let buffer = gpu.buffer("sphere attributes", size_of_val(&all[..]) as u64, usage).await?;
             gpu.upload(&buffer, &all).await?;
             return Ok(Some(buffer));
         }

@@ -1,5 +1,5 @@
 //! Packed attributes of moving spheres and ellipsoids on a device, up to 108 bytes per sphere. `shaders/intersect/attributes.wgsl` reads
-//! them as words.
+//! them as words. In the buffer, optical depths follow the attributes of all spheres, one word per sphere.
 
 use crate::batch::sphere_set::SphereAttributes;
 use crate::intersect::ellipsoid::UnitBallMap;
@@ -22,6 +22,12 @@ fn words_of(moving: bool, mapped: bool) -> usize {
         (true, false) => MOTION_WORDS,
         (false, false) => 0,
     }
+}
+
+/// Words per sphere in the buffer of attributes, with masks and optical depths.
+pub(crate) fn buffer_words(columns: &SphereAttributes) -> usize {
+    let masks = columns.masks.is_some() || columns.optical_depths.is_some();
+    attribute_words(columns).max(usize::from(masks)) + usize::from(columns.optical_depths.is_some())
 }
 
 /// Bytes per sphere, for spheres that move (`moving`) and for ellipsoids (`mapped`).

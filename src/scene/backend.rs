@@ -23,13 +23,18 @@ enum Backend<'s> {
     Gpu(&'s GpuEngine, &'s GpuScene),
 }
 
+impl Backend<'_> {
+    fn on_cpu(wait: Wait) -> Self {
+        if wait == Wait::Blocking { Self::Cpu } else { Self::CpuOwned }
+    }
+}
+
 impl Scene {
     /// Chooses the engine for a batch. `nears`: the query is about closest approaches.
     fn backend(&self, batch: &RayBatch<'_>, nears: bool, wait: Wait) -> Backend<'_> {
         match self.on_gpu() {
             Some((engine, scene)) if !self.answers_on_cpu(batch, nears) => Backend::Gpu(engine, scene),
-            _ if wait == Wait::Blocking => Backend::Cpu,
-            _ => Backend::CpuOwned,
+            _ => Backend::on_cpu(wait),
         }
     }
 
@@ -49,7 +54,11 @@ impl Scene {
         out: &mut [O::Word],
         wait: Wait,
     ) -> Result<Tally> {
-        match self.backend(&batch, O::IS_APPROACH, wait) {
+        let backend = match self.backend(&batch, O::IS_APPROACH, wait) {
+            Backend::Gpu(..) if self.host.pairwise && !O::PAIRS_ON_GPU => Backend::on_cpu(wait),
+            backend => backend,
+        };
+        match backend {
             Backend::Cpu => O::cast_cpu(&self.host, batch, out),
             Backend::CpuOwned => self.cast_owned::<O>(batch, out).await,
             Backend::Gpu(engine, scene) => self.cast_gpu::<O>(engine, scene, batch, out).await,

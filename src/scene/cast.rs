@@ -2,6 +2,7 @@
 //!
 //! Each query exists twice: as a public async function, and boxed, for callers that poll and callers that block.
 
+use super::output::TransmittanceOutput;
 use super::scene::{Scene, Wait};
 use crate::batch::input::Rays;
 use crate::error::Result;
@@ -89,6 +90,46 @@ impl Scene {
     /// As [`closest`](Self::closest).
     pub async fn count(&self, rays: impl Into<Rays<'_>>, query: &Query) -> Result<Answer<u32>> {
         self.counted(rays.into(), query, Wait::Polling).await
+    }
+
+    /// Computes the transmittance along each ray: the product of the [transmittances](crate::Spheres::transmittances) of all spheres that
+    /// the ray hits, the spheres of its list in [`all`](Self::all). The result contains one f32 per ray: 1 for a ray that hits nothing,
+    /// and 0 for a ray that hits an opaque sphere, where its search ends. Spheres without transmittances are opaque.
+    ///
+    /// The length of the ray's path inside a sphere does not matter. For n spheres with the exact product p, and u = 2⁻²⁴, the error is at most
+    /// (1 + 0.35 n) u · p + 2⁻¹⁵⁰, to first order in u. A product below about 2⁻¹⁵⁰ is 0. The logarithms are summed in fixed point, so the
+    /// result does not depend on the order of the spheres: engines that find the same hits, as all do at
+    /// [`Precision::Exact`](crate::Precision::Exact), return the same bits.
+    ///
+    /// In the report, a ray counts as a hit if its transmittance is below 1. Pairwise scenes on a GPU use the CPU engine for this query.
+    ///
+    /// ```
+    /// use umbracast::{DeviceOptions, Query, Ray, SceneOptions, Sphere, Spheres, blocking};
+    ///
+    /// let device = blocking::open(&DeviceOptions::new("cpu"))?;
+    /// let spheres = [3.0, 6.0, 9.0].map(|x| Sphere::new([x, 0.0, 0.0], 1.0));
+    /// let dust = Spheres::from(&spheres).transmittances(&[0.5, 0.25, 0.0]);
+    /// let scene = blocking::scene(&device, dust, &SceneOptions::default())?;
+    /// let ray = Ray::new([0.0; 3], [1.0, 0.0, 0.0]);
+    /// let rays = [ray.between(0.0, 7.0), ray, ray.between(-5.0, 0.0)];
+    /// assert_eq!(blocking::transmittance(&scene, &rays, &Query::default())?.records, [0.125, 0.0, 1.0]);
+    /// # Ok::<(), umbracast::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`closest`](Self::closest).
+    pub async fn transmittance(&self, rays: impl Into<Rays<'_>>, query: &Query) -> Result<Answer<f32>> {
+        self.transmittances(rays.into(), query, Wait::Polling).await
+    }
+
+    /// Boxed version of [`transmittance`](Self::transmittance).
+    pub(crate) fn transmittances<'a>(
+        &'a self,
+        rays: Rays<'a>,
+        query: &'a Query,
+        wait: Wait,
+    ) -> BoxedFuture<'a, Answer<f32>> {
+        Box::pin(self.cast_words::<TransmittanceOutput>(rays, query, wait))
     }
 
     /// Boxed version of [`closest`](Self::closest).

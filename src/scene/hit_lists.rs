@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::output::CountOutput;
+use super::output::{CountOutput, Output};
 use super::scene::{CPU_CHUNK, Scene, Wait};
 use crate::batch::input::Rays;
 use crate::batch::ray_batch::RayBatch;
@@ -58,7 +58,7 @@ impl Scene {
 
     /// Boxed version of [`count`](Self::count).
     pub(crate) fn counted<'a>(&'a self, rays: Rays<'a>, query: &'a Query, wait: Wait) -> BoxedFuture<'a, Answer<u32>> {
-        Box::pin(self.cast_counts(rays, query, wait))
+        Box::pin(self.cast_words::<CountOutput>(rays, query, wait))
     }
 
     /// Boxed version of [`all`](Self::all) and [`nearest`](Self::nearest): lists of at most `most` hits per ray.
@@ -72,12 +72,18 @@ impl Scene {
         Box::pin(self.cast_lists(rays, most, query, wait))
     }
 
-    async fn cast_counts(&self, rays: Rays<'_>, query: &Query, wait: Wait) -> Result<Answer<u32>> {
+    /// Casts rays for a word per ray, in new memory.
+    pub(super) async fn cast_words<O: Output>(
+        &self,
+        rays: Rays<'_>,
+        query: &Query,
+        wait: Wait,
+    ) -> Result<Answer<O::Word>> {
         let start = Instant::now();
         let batch = self.batch(&rays, query)?;
         let mut records = try_with_capacity(rays.len())?;
-        records.resize(rays.len(), 0);
-        let tally = self.dispatch::<CountOutput>(batch, &mut records, wait).await?;
+        records.resize(rays.len(), O::MISS);
+        let tally = self.dispatch::<O>(batch, &mut records, wait).await?;
         Ok(Answer { report: Report::new(records.len(), tally, start), records })
     }
 

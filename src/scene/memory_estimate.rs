@@ -18,6 +18,8 @@ pub(crate) struct Workload {
     pub(crate) has_masks: bool,
     pub(crate) has_motion: bool,
     pub(crate) has_ellipsoids: bool,
+    /// Whether the spheres have transmittances.
+    pub(crate) has_depths: bool,
     /// Whether the spheres are uploaded with their rays (pairwise scenes).
     pub(crate) pairwise: bool,
 }
@@ -32,6 +34,7 @@ impl Workload {
             has_masks: masked,
             has_motion: moving,
             has_ellipsoids: set.shapes.is_some(),
+            has_depths: set.transmittances.is_some(),
             pairwise,
         }
     }
@@ -52,6 +55,7 @@ impl Device {
     /// | column | host | GPU | host, during the upload to a GPU | CPU engine, per leaf slot |
     /// |---|---|---|---|---|
     /// | masks | 4 | 4 | 0 | 4 |
+    /// | transmittances | 4 | 8, masks included | 8 | 0 |
     /// | velocities | 12, and 16 while the scene is built | 48, masks included | 32 | 36 |
     /// | ellipsoids | 76 | 108, masks and velocities included | 108 | 4, velocities included |
     ///
@@ -62,11 +66,13 @@ impl Device {
     }
 
     pub(crate) fn bytes(&self, load: &Workload) -> u64 {
-        let Workload { spheres, rays, has_masks: masked, has_motion: moving, has_ellipsoids: mapped, pairwise } = *load;
+        let Workload { spheres, rays, pairwise, has_depths, .. } = *load;
+        let (masked, moving, mapped) = (load.has_masks, load.has_motion, load.has_ellipsoids);
         let each = |counts: bool, bytes: usize| if counts { bytes as u64 } else { 0 };
         // Records, attributes, and balls around the paths of moving spheres.
         let host = size_of::<Sphere>() as u64
             + each(masked, size_of::<u32>())
+            + each(has_depths, size_of::<u32>())
             + each(moving, size_of::<[f32; 3]>() + size_of::<Sphere>())
             + each(mapped, size_of::<UnitBallMap>());
         // Upper bound of the result of a ray.
@@ -83,7 +89,12 @@ impl Device {
                 let resident = if spheres > 0 { GpuScene::bytes(gpu, spheres) } else { 0 };
                 let held = sphere_attributes::attribute_bytes(moving, mapped);
                 // Packed attributes exist twice during the upload: on the host and on the device.
-                let one = if held > 0 { 2 * held } else { each(masked, size_of::<u32>()) };
+                let one = match (held, has_depths) {
+                    (0, false) => each(masked, size_of::<u32>()),
+                    // Masks come with depths.
+                    (_, true) => 2 * (held.max(size_of::<u32>() as u64) + size_of::<u32>() as u64),
+                    (_, false) => 2 * held,
+                };
                 // Moving spheres are stored again in leaf order.
                 let one = one + each(moving && !mapped, size_of::<Sphere>());
                 let flight =

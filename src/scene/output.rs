@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::gpu::cast::hit_lists::CountWriter;
 use crate::gpu::cast::readback::{BitWriter, RecordWriter, ResultWriter};
 use crate::gpu::cast::resolve::GpuQuery;
+use crate::gpu::cast::transmittance::TransmittanceWriter;
 use crate::query::results::Tally;
 
 /// Layout of a query's results, and the two casts that write it.
@@ -23,6 +24,9 @@ pub(super) trait Output {
     const RAYS_PER_WORD: usize = 1;
     /// Whether the query is about closest approaches.
     const IS_APPROACH: bool = false;
+
+    /// Whether a GPU casts pairwise scenes. Otherwise the CPU engine does.
+    const PAIRS_ON_GPU: bool = true;
 
     /// Casts a batch on the CPU engine. `out` has a word for each [`RAYS_PER_WORD`](Self::RAYS_PER_WORD) rays, the last perhaps for fewer.
     fn cast_cpu(host: &CpuScene, batch: RayBatch<'_>, out: &mut [Self::Word]) -> Result<Tally>;
@@ -71,6 +75,29 @@ impl Output for CountOutput {
     }
 
     fn copy(out: &mut [u32], at: usize, from: &[u32], i: usize) {
+        out[at] = from[i];
+    }
+}
+
+/// The transmittance of each ray.
+pub(super) struct TransmittanceOutput;
+
+impl Output for TransmittanceOutput {
+    type Word = f32;
+    type Writer<'o> = TransmittanceWriter<'o>;
+    const MISS: f32 = <f32 as RayQuery>::MISS;
+    /// The depths of a pairwise scene are not uploaded.
+    const PAIRS_ON_GPU: bool = false;
+
+    fn cast_cpu(host: &CpuScene, batch: RayBatch<'_>, out: &mut [f32]) -> Result<Tally> {
+        host.cast(batch, out)
+    }
+
+    fn writer(out: &mut [f32]) -> TransmittanceWriter<'_> {
+        TransmittanceWriter(out)
+    }
+
+    fn copy(out: &mut [f32], at: usize, from: &[f32], i: usize) {
         out[at] = from[i];
     }
 }

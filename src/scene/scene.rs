@@ -315,6 +315,7 @@ impl Scene {
             has_masks: masked,
             has_motion: moving,
             has_ellipsoids: columns.maps.is_some(),
+            has_depths: columns.optical_depths.is_some(),
             pairwise,
         }
     }

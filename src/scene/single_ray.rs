@@ -2,6 +2,7 @@
 
 use glam::Vec3;
 
+use crate::batch::sphere_set::SphereAttributes;
 use crate::cpu::candidates::Candidates;
 use crate::cpu::collector::Resolved;
 use crate::cpu::query::kind::RayQuery;
@@ -19,8 +20,11 @@ impl Ray {
         if check_ray(0, self).is_err() || check_sphere(0, sphere).is_err() {
             return None;
         }
-        let Resolved { record: answer, .. } = T::resolve_ray(self, Candidates::Pair(0, Target::at_rest(sphere)), query);
-        Some(answer)
+        Some(self.resolve::<T>(sphere, query).record)
+    }
+
+    fn resolve<T: RayQuery>(&self, sphere: &Sphere, query: &Query) -> Resolved<T> {
+        T::resolve_ray(self, Candidates::Pair(0, Target::at_rest(sphere)), query, &SphereAttributes::NONE)
     }
 
     /// Computes the hit of this ray on a sphere, whose id is 0. `None` for a miss, and if ray or sphere is invalid (see [`Ray::check`],
@@ -32,7 +36,7 @@ impl Ray {
     /// Whether the ray misses the sphere only because `t` exceeds the largest f32. False if ray or sphere is invalid.
     pub fn exceeds_f32(&self, sphere: &Sphere, query: &Query) -> bool {
         let usable = check_ray(0, self).is_ok() && check_sphere(0, sphere).is_ok();
-        usable && <Hit as RayQuery>::resolve_ray(self, Candidates::Pair(0, Target::at_rest(sphere)), query).overflowed
+        usable && self.resolve::<Hit>(sphere, query).overflowed
     }
 
     /// Computes both roots of the whole line, correctly rounded; the ray's ends are ignored. The roots of a tangent line are equal. `None`

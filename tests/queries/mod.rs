@@ -12,3 +12,4 @@ mod masks;
 mod peers;
 mod properties;
 mod seeds;
+mod transmittance;

@@ -70,6 +70,13 @@ impl Plotted for u32 {
     const LEGEND: Legend = &[("ray that hits", DARK, true), ("ray that misses", MISS, true)];
 }
 
+impl Plotted for f32 {
+    fn mark(&self) -> Marked {
+        Marked(if *self < 1.0 { Mark::Occluded } else { Mark::Miss })
+    }
+    const LEGEND: Legend = &[("ray that loses light", DARK, true), ("ray that loses none", MISS, true)];
+}
+
 impl Plotted for Interval {
     fn mark(&self) -> Marked {
         Marked(if self.is_hit() { Mark::Inside(*self) } else { Mark::Miss })

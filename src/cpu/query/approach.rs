@@ -1,6 +1,7 @@
 //! Collector of the closest approach of a ray to any of several spheres. Twin of `shaders/query/approach_state.wgsl`.
 
 use super::kind::RayQuery;
+use crate::batch::sphere_set::SphereAttributes;
 use crate::cpu::candidates::Candidates;
 use crate::cpu::collector::{CandidateTest, HitCollector, Resolved};
 use crate::intersect::motion::{Target, scale_moving};
@@ -147,7 +148,7 @@ impl RayQuery for Approach {
         self.clearance <= 0.0
     }
     #[inline]
-    fn collector(query: &Query) -> ClosestApproach<'_> {
+    fn collector<'a>(query: &'a Query, _: &SphereAttributes) -> ClosestApproach<'a> {
         ClosestApproach::new(query)
     }
     #[inline]

@@ -1,6 +1,7 @@
 //! Collector of the closest hit of a ray, and both roots of its sphere. Twin of `shaders/query/closest_state.wgsl`.
 
 use super::kind::RayQuery;
+use crate::batch::sphere_set::SphereAttributes;
 use crate::cpu::candidates::Candidates;
 use crate::cpu::collector::{CandidateTest, HitCollector, Resolved};
 use crate::intersect::classify::{Classification, HitClass, classify};
@@ -179,7 +180,7 @@ impl RayQuery for Hit {
         Hit::is_hit(self)
     }
     #[inline]
-    fn collector(query: &Query) -> Closest<'_> {
+    fn collector<'a>(query: &'a Query, _: &SphereAttributes) -> Closest<'a> {
         Closest::new(query)
     }
     #[inline]
@@ -196,7 +197,7 @@ impl RayQuery for Interval {
         Interval::is_hit(self)
     }
     #[inline]
-    fn collector(query: &Query) -> Closest<'_> {
+    fn collector<'a>(query: &'a Query, _: &SphereAttributes) -> Closest<'a> {
         Closest::new(query)
     }
     #[inline]

@@ -2,6 +2,8 @@
 
 use super::all_hits::resolve;
 use super::kind::RayQuery;
+use crate::batch::sphere_set::SphereAttributes;
+use crate::bvh::bvh8::node::WIDTH;
 use crate::cpu::candidates::Candidates;
 use crate::cpu::collector::{CandidateTest, HitCollector, Resolved, Settled};
 use crate::intersect::classify::HitClass;
@@ -54,8 +56,8 @@ impl HitCollector for Count<'_> {
     }
 
     /// Certain hits are counted without an intersection test.
-    fn accept_certain(&mut self, count: u32) -> Settled {
-        self.count += count;
+    fn accept_certain(&mut self, _: &[u32; WIDTH], certain: u32) -> Settled {
+        self.count += certain.count_ones();
         Settled::These
     }
 
@@ -72,7 +74,7 @@ impl RayQuery for u32 {
         *self > 0
     }
     #[inline]
-    fn collector(query: &Query) -> Count<'_> {
+    fn collector<'a>(query: &'a Query, _: &SphereAttributes) -> Count<'a> {
         Count::new(query)
     }
     #[inline]

@@ -1,5 +1,6 @@
 //! Trait of the CPU engine's queries, implemented by their result types.
 
+use crate::batch::sphere_set::SphereAttributes;
 use crate::cpu::candidates::Candidates;
 use crate::cpu::collector::{HitCollector, Resolved};
 use crate::query::policy::Query;
@@ -16,12 +17,17 @@ pub(crate) trait RayQuery: Copy + Send + 'static {
     /// Whether the result counts as a hit in the report.
     fn is_hit(&self) -> bool;
     /// A collector that has not received any sphere.
-    fn collector(query: &Query) -> Self::Collector<'_>;
+    fn collector<'a>(query: &'a Query, attributes: &'a SphereAttributes) -> Self::Collector<'a>;
     /// The result, after the collector has received all candidates.
     fn finish(collector: Self::Collector<'_>, ray: &Ray, candidates: Candidates<'_>) -> Resolved<Self>;
 
     /// Casts one ray.
-    fn resolve_ray(ray: &Ray, candidates: Candidates<'_>, query: &Query) -> Resolved<Self> {
-        Self::finish(candidates.collect(ray, Self::collector(query), query.precision), ray, candidates)
+    fn resolve_ray(
+        ray: &Ray,
+        candidates: Candidates<'_>,
+        query: &Query,
+        attributes: &SphereAttributes,
+    ) -> Resolved<Self> {
+        Self::finish(candidates.collect(ray, Self::collector(query, attributes), query.precision), ray, candidates)
     }
 }

@@ -6,3 +6,4 @@ pub(crate) mod closest;
 pub(crate) mod count;
 pub(crate) mod kind;
 pub(crate) mod occluded;
+pub(crate) mod transmittance;

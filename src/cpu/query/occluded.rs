@@ -1,6 +1,8 @@
 //! Collector that determines whether a ray hits anything.
 
 use super::kind::RayQuery;
+use crate::batch::sphere_set::SphereAttributes;
+use crate::bvh::bvh8::node::WIDTH;
 use crate::cpu::candidates::Candidates;
 use crate::cpu::collector::{CandidateTest, HitCollector, Resolved, Settled};
 use crate::intersect::classify::{HitClass, classify};
@@ -74,7 +76,7 @@ impl HitCollector for Occluded<'_> {
         (!self.answer).then_some(f32::MAX)
     }
 
-    fn accept_certain(&mut self, _: u32) -> Settled {
+    fn accept_certain(&mut self, _: &[u32; WIDTH], _: u32) -> Settled {
         self.answer = true;
         Settled::Everything
     }
@@ -92,7 +94,7 @@ impl RayQuery for bool {
         *self
     }
     #[inline]
-    fn collector(query: &Query) -> Occluded<'_> {
+    fn collector<'a>(query: &'a Query, _: &SphereAttributes) -> Occluded<'a> {
         Occluded::new(query)
     }
     #[inline]

@@ -261,6 +261,7 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
             }
             _ => level.cull_leaf(leaf, self.rays, self.t_far, list, self.leaf_hits),
         };
+        let ids = &self.bvh.tree.ids[number];
         for i in 0..count {
             let LeafHits { ray, candidates: maybe, certain, low, high } = &self.leaf_hits[i];
             let number_of = |k: u32| (number * WIDTH) as u32 + k;
@@ -271,7 +272,7 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
             }
             let (collector, far) = (&mut self.collectors[*ray as usize], &mut self.t_far[*ray as usize]);
             if certain != 0 {
-                match collector.accept_certain(certain.count_ones()) {
+                match collector.accept_certain(ids, certain) {
                     Settled::Nothing => {}
                     Settled::These => left &= !certain,
                     Settled::Everything => {

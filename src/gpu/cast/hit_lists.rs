@@ -24,9 +24,9 @@ const MAX_CHUNK_BYTES: u64 = 32 << 20;
 const SORT_TASK_RAYS: usize = 1024;
 const RECORD_BYTES: u64 = size_of::<Interval>() as u64;
 
-/// Decodes the counts of a chunk. Rays in `bad` are invalid and hit nothing. `take` stores the count of a ray, `u32::MAX` if it is
+/// Decodes the counts of a chunk, or the sums of `transmittance`. Rays in `bad` are invalid and hit nothing. `take` stores the count of a ray, `u32::MAX` if it is
 /// undecided, and returns a value if the host must resolve the ray.
-fn decode_counts<T>(
+pub(crate) fn decode_counts<T>(
     start: usize,
     rays: RaySource<'_>,
     bytes: &[u8],

@@ -89,6 +89,7 @@ impl<'a> DispatchPlan<'a> {
             has_motion_or_shape,
             has_sphere_attributes: host.attributes.has_motion_or_shape(),
             has_ellipsoids: host.attributes.maps.is_some(),
+            has_transmittances: host.attributes.optical_depths.is_some(),
             ..kernel_constants(gpu, batch.query)
         };
         Ok(Self {

@@ -16,6 +16,8 @@ pub(crate) struct KernelConstants {
     pub(crate) has_sphere_attributes: bool,
     /// Spheres are ellipsoids.
     pub(crate) has_ellipsoids: bool,
+    /// Spheres have transmittances. Only `shaders/query/transmittance_state.wgsl` declares it.
+    pub(crate) has_transmittances: bool,
     /// All bodies of a shadow are spheres: its program is then half as long and twice as fast.
     pub(crate) round: bool,
 }

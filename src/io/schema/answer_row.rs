@@ -74,6 +74,15 @@ impl AnswerRow for u32 {
     }
 }
 
+impl AnswerRow for f32 {
+    const COLUMNS: &'static [Column<Self>] = &[("transmittance", |transmittance| Number::Float(*transmittance))];
+    const MISS: Self = 1.0;
+    fn is_miss(&self) -> bool {
+        // Every ray has a result.
+        false
+    }
+}
+
 impl AnswerRow for Interval {
     const COLUMNS: &'static [Column<Self>] = &[
         ("t_enter", |found| Number::Float(found.t_enter)),

@@ -38,6 +38,7 @@ pub(crate) static SPHERES: TableSchema = TableSchema {
         ROTATION[1],
         ROTATION[2],
         ROTATION[3],
+        TRANSMITTANCE,
     ],
 };
 
@@ -118,6 +119,8 @@ pub(crate) const SKIP_ID: &str = "skip_id";
 pub(crate) const TIME: &str = "time";
 
 pub(crate) const RADIUS: &str = "radius";
+
+pub(crate) const TRANSMITTANCE: &str = "transmittance";
 
 pub(crate) const VELOCITY: [&str; 3] = ["vx", "vy", "vz"];
 

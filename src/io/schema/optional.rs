@@ -5,12 +5,13 @@ use std::path::Path;
 use glam::{Quat, Vec3};
 
 use super::convert::{Converter, Row};
-use super::kinds::{MASK, RADII, RADIUS, ROTATION, SKIP_ID, TIME, TableSchema, VELOCITY};
+use super::kinds::{MASK, RADII, RADIUS, ROTATION, SKIP_ID, TIME, TRANSMITTANCE, TableSchema, VELOCITY};
 use crate::batch::ellipsoids::Ellipsoid;
 use crate::batch::input::{Points, Rays, Spheres};
 use crate::error::Result;
 use crate::intersect::ellipsoid::EllipsoidShape;
 use crate::io::errors::reserve;
+use crate::query::optical_depth::optical_depth;
 use crate::records::{NO_SPHERE, Sphere};
 
 /// Whether a column contains whole numbers.
@@ -32,6 +33,8 @@ pub struct OptionalColumns {
     pub radii: Option<Vec<f32>>,
     /// Velocities of moving spheres.
     pub velocities: Option<Vec<Vec3>>,
+    /// Transmittances of spheres.
+    pub transmittances: Option<Vec<f32>>,
     /// Semi-axes and rotations of ellipsoids.
     pub(crate) shapes: Option<Vec<EllipsoidShape>>,
     /// Whether the file has rotations of ellipsoids.
@@ -48,6 +51,7 @@ impl OptionalColumns {
             times: has(TIME).then(Vec::new),
             radii: has(RADIUS).then(Vec::new),
             velocities: has(VELOCITY[0]).then(Vec::new),
+            transmittances: has(TRANSMITTANCE).then(Vec::new),
             shapes: has(RADII[0]).then(Vec::new),
             turned: has(ROTATION[0]),
         }
@@ -59,7 +63,7 @@ impl OptionalColumns {
             if list.is_some() { size_of::<T>() } else { 0 }
         }
         let numbers = of(&self.masks) + of(&self.skip_ids) + of(&self.times) + of(&self.radii);
-        (numbers + of(&self.velocities) + of(&self.shapes)) as u64
+        (numbers + of(&self.transmittances) + of(&self.velocities) + of(&self.shapes)) as u64
     }
 
     /// Reserves capacity for `more` records.
@@ -67,7 +71,7 @@ impl OptionalColumns {
         for list in self.masks.iter_mut().chain(&mut self.skip_ids) {
             reserve(what, list, more, path)?;
         }
-        for list in self.times.iter_mut().chain(&mut self.radii) {
+        for list in self.times.iter_mut().chain(&mut self.radii).chain(&mut self.transmittances) {
             reserve(what, list, more, path)?;
         }
         self.velocities.iter_mut().try_for_each(|list| reserve(what, list, more, path))?;
@@ -76,7 +80,7 @@ impl OptionalColumns {
 
     pub(crate) fn clear(&mut self) {
         self.masks.iter_mut().chain(&mut self.skip_ids).for_each(Vec::clear);
-        self.times.iter_mut().chain(&mut self.radii).for_each(Vec::clear);
+        self.times.iter_mut().chain(&mut self.radii).chain(&mut self.transmittances).for_each(Vec::clear);
         self.velocities.iter_mut().for_each(Vec::clear);
         self.shapes.iter_mut().for_each(Vec::clear);
     }
@@ -100,6 +104,11 @@ impl OptionalColumns {
             let [x, y, z] = VELOCITY;
             let mut number = |name| converter.number(kind, row, name);
             velocities.push(Vec3::new(number(x)?, number(y)?, number(z)?));
+        }
+        if let Some(transmittances) = &mut self.transmittances {
+            let transmittance = converter.number(kind, row, TRANSMITTANCE)?;
+            converter.check_beside(kind, row, optical_depth(0, transmittance).map(|_| ()))?;
+            transmittances.push(transmittance);
         }
         if let Some(shapes) = &mut self.shapes {
             let [rx, ry, rz] = RADII;
@@ -165,6 +174,9 @@ impl OptionalColumns {
         }
         if let Some(velocities) = &self.velocities {
             spheres = spheres.velocities(velocities);
+        }
+        if let Some(transmittances) = &self.transmittances {
+            spheres = spheres.transmittances(transmittances);
         }
         if let Some(shapes) = &self.shapes {
             spheres = spheres.shapes(shapes);

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use glam::DVec3;
+
 use super::*;
 use crate::batch::raygen::camera::{Camera, Lens};
 use crate::intensity::scaled;
