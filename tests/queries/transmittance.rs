@@ -1,7 +1,7 @@
 //! Transmittances: the product over the spheres of a ray's list, on every device, with a tree and without.
 
 use crate::support::folder::Folder;
-use crate::support::{Numbers, both_ways, cpu, devices, limited, nasty, with_and_without_tree};
+use crate::support::{Numbers, both_searches, cpu, devices, hard_scenes, limited, with_and_without_tree};
 use umbracast::glam::{Quat, Vec3};
 use umbracast::{
     Answer, Ellipsoid, Ellipsoids, Error, HitLists, Inside, Limits, Motion, OnBad, Precision, Query, Ray, Rays,
@@ -54,9 +54,9 @@ fn add(kinds: &mut [usize; 3], more: [usize; 3]) {
 fn the_product_is_that_of_the_list() {
     let mut kinds = [0; 3];
     for k in [0, 2, 4, 6, 8, 10] {
-        let scene = &nasty::SCENES[k];
-        let spheres = nasty::spheres(scene, 500);
-        let rays = nasty::rays(&spheres, scene.2, 150);
+        let scene = &hard_scenes::SCENES[k];
+        let spheres = hard_scenes::spheres(scene, 500);
+        let rays = hard_scenes::rays(&spheres, scene.2, 150);
         let of = transmittances(spheres.len(), 3);
         for inside in [Inside::Enter, Inside::Exit, Inside::Ignore] {
             for precision in Precision::ALL {
@@ -81,8 +81,8 @@ fn the_product_is_that_of_the_list() {
 
 #[test]
 fn masks_and_skips_choose_the_factors() {
-    let spheres = nasty::spheres(&nasty::SCENES[0], 700);
-    let rays = nasty::rays(&spheres, 2.0, 200);
+    let spheres = hard_scenes::spheres(&hard_scenes::SCENES[0], 700);
+    let rays = hard_scenes::rays(&spheres, 2.0, 200);
     let n = &mut Numbers(5);
     let of = transmittances(spheres.len(), 9);
     let masks: Vec<u32> = spheres.iter().map(|_| 1 << (n.bits() % 4)).collect();
@@ -112,7 +112,7 @@ fn drift(count: usize) -> Vec<Vec3> {
 
 #[test]
 fn moving_spheres_ellipsoids_segments_and_thick_rays() {
-    let spheres = nasty::spheres(&nasty::SCENES[0], 400);
+    let spheres = hard_scenes::spheres(&hard_scenes::SCENES[0], 400);
     let n = &mut Numbers(77);
     let ends: Vec<_> = (0..900).map(|_| [n.vector(), n.vector()]).collect();
     let (times, radii): (Vec<f32>, Vec<f32>) = ends.iter().map(|_| (n.unit(), 0.1 * n.unit())).unzip();
@@ -134,7 +134,7 @@ fn moving_spheres_ellipsoids_segments_and_thick_rays() {
             if moving {
                 (set, rays) = (set.velocities(&velocities), rays.times(&times));
             }
-            for scene in both_ways(device, set, &SceneOptions::default().over([0.0, 2.0])) {
+            for scene in both_searches(device, set, &SceneOptions::default().over([0.0, 2.0])) {
                 for precision in Precision::ALL.into_iter().filter(|p| round || *p != Precision::Exact) {
                     for motion in [Motion::AtTime, Motion::WithRay] {
                         let query = Query { motion, ..Query::at(precision) };
@@ -152,8 +152,8 @@ fn moving_spheres_ellipsoids_segments_and_thick_rays() {
 
 #[test]
 fn every_instruction_set_and_every_part_sums_the_same() {
-    let spheres = nasty::spheres(&nasty::SCENES[0], 21_000);
-    let rays = nasty::rays(&spheres, 2.0, 100);
+    let spheres = hard_scenes::spheres(&hard_scenes::SCENES[0], 21_000);
+    let rays = hard_scenes::rays(&spheres, 2.0, 100);
     let n = &mut Numbers(3);
     let of: Vec<f32> = (0..spheres.len()).map(|i| if i % 900 == 7 { 0.0 } else { 1.0 - 0.05 * n.unit() }).collect();
     let set = Spheres::from(&spheres).transmittances(&of);
@@ -184,8 +184,8 @@ fn every_instruction_set_and_every_part_sums_the_same() {
 
 #[test]
 fn without_the_column_every_sphere_is_opaque() {
-    let spheres = nasty::spheres(&nasty::SCENES[0], 600);
-    let mut rays = nasty::rays(&spheres, 2.0, 100);
+    let spheres = hard_scenes::spheres(&hard_scenes::SCENES[0], 600);
+    let mut rays = hard_scenes::rays(&spheres, 2.0, 100);
     rays[5].direction = Vec3::ZERO;
     let query = Query { on_bad: OnBad::Skip, ..Query::default() };
     for device in devices() {
@@ -247,7 +247,7 @@ fn files_have_the_column() {
         .write("light.csv", "ox,oy,oz,dx,dy,dz,t_max\n0,0,0,1,0,0,7\n0,0,0,1,0,0,10\n0,0,0,1,0,0,inf\n0,0,0,0,1,0,9\n");
     for device in ["cpu", "0"] {
         let options = format!("--query transmittance --device {device} --precision exact --compare");
-        folder.right(&format!("cast dust.csv light.csv -o left.csv {options}"));
+        folder.run_ok(&format!("cast dust.csv light.csv -o left.csv {options}"));
         assert_eq!(folder.text("left.csv"), "transmittance\n0.5\n0.125\n0.0\n1.0\n");
     }
     for (value, why) in [("1.5", "from 0 (opaque) to 1 (invisible)"), ("-0.5", "from 0"), ("nan", "must be finite")] {
