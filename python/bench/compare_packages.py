@@ -72,7 +72,7 @@ def roots(spheres, rays):
         return np.where(rest >= 0, middle - np.sqrt(rest / a), np.longdouble(np.inf))
 
 
-def tried(spheres, rays):
+def brute_force(spheres, rays):
     """Return t and id by brute force: float64 selects candidate pairs with a wide margin, long double computes their roots."""
     s, t, id = np.float64(spheres), np.full(len(rays), np.inf), np.full(len(rays), -1, np.int32)
     for first in range(0, len(rays), 256):
@@ -89,15 +89,16 @@ def tried(spheres, rays):
     return t, id
 
 
-def truth(spheres, rays, folder):
+def exact_results(spheres, rays, folder):
     """Return the exact t and id of every ray, and the number of rays that were also tested by brute force."""
     found = run("umbracast, exact", len(spheres), len(rays), 1, "cpu", 0, folder)
     id = found["id"]
-    met, t = id >= 0, np.full(len(rays), np.inf)
-    t[met] = roots(spheres[id[met]], rays[met])
+    hit, t = id >= 0, np.full(len(rays), np.inf)
+    t[hit] = roots(spheres[id[hit]], rays[hit])
     count = min(len(rays), CHECKED_PAIRS // len(spheres))
-    want, who = tried(spheres, rays[:count])
-    assert (who == id[:count]).all(), f"{(who != id[:count]).sum()} of {count} rays differ from trying every sphere"
+    want, brute_id = brute_force(spheres, rays[:count])
+    differing = (brute_id != id[:count]).sum()
+    assert differing == 0, f"{differing} of {count} rays differ from brute force"
     assert (want == t[:count]).all()
     return t, id, count
 
@@ -106,34 +107,34 @@ def process(name, spheres, rays, repeat, device, memory, folder):
     """Measure one method. Runs in its own process, prints the figures and saves the results as arrays."""
     if memory:
         resource.setrlimit(resource.RLIMIT_DATA, (memory << 30, memory << 30))
-    way, asked = next((way, asked) for one, way, asked in peers.ways(device) if one == name)
+    method, limit = next((method, limit) for one, method, limit in peers.methods(device) if one == name)
     balls, lines = scene(spheres, rays)
-    lines = lines[: asked(rays, spheres)]
-    given = way.given(balls, lines)
+    lines = lines[: limit(rays, spheres)]
+    given = method.prepare(balls, lines)
     # Warm up with a few rays that hit, so that everything is imported; trimesh fails if all rays miss.
     aimed = np.c_[lines[:9, :3], balls[0, :3] - lines[:9, :3]]
-    little = way.given(balls[:1], aimed)
-    way.cast(way.built(little), little)
+    little = method.prepare(balls[:1], aimed)
+    method.cast(method.build(little), little)
     del little
     # Return freed memory to the system: reused memory would not show in the peak.
     ctypes.CDLL(None).malloc_trim(0)
     pathlib.Path("/proc/self/clear_refs").write_text("5")
     before, clocks = status("VmRSS"), (time.perf_counter(), time.process_time())
-    kept = way.built(given)
-    told = {"build_s": time.perf_counter() - clocks[0], "build_cpu_s": time.process_time() - clocks[1]}
-    told["held_mib"] = status("VmRSS") - before
-    t, id = way.cast(kept, given)
+    kept = method.build(given)
+    figures = {"build_s": time.perf_counter() - clocks[0], "build_cpu_s": time.process_time() - clocks[1]}
+    figures["held_mib"] = status("VmRSS") - before
+    t, id = method.cast(kept, given)
     for column, array in (("t", t), ("id", id)):
         if array is not None:
             np.save(pathlib.Path(folder, column), array)
     del t, id
-    told |= {"rays": len(lines), "cast_s": [], "cast_cpu_s": []}
+    figures |= {"rays": len(lines), "cast_s": [], "cast_cpu_s": []}
     for _ in range(repeat):
         clocks = time.perf_counter(), time.process_time()
-        way.cast(kept, given)
-        told["cast_s"].append(time.perf_counter() - clocks[0])
-        told["cast_cpu_s"].append(time.process_time() - clocks[1])
-    print(json.dumps(told | {"peak_mib": status("VmHWM") - before}))
+        method.cast(kept, given)
+        figures["cast_s"].append(time.perf_counter() - clocks[0])
+        figures["cast_cpu_s"].append(time.process_time() - clocks[1])
+    print(json.dumps(figures | {"peak_mib": status("VmHWM") - before}))
 
 
 def status(name):
@@ -156,11 +157,11 @@ def run(name, spheres, rays, repeat, device, memory, folder):
     return json.loads(done.stdout.splitlines()[-1]) | arrays
 
 
-def compared(found, t_exact, id_exact):
+def compare(found, t_exact, id_exact):
     """Compare results with the exact ones."""
     id, count = found["id"], found["rays"]
     t_exact, id_exact = t_exact[:count], id_exact[:count]
-    told = {
+    figures = {
         "hits": int((id >= 0).sum()),
         "lost": int(((id < 0) & (id_exact >= 0)).sum()),
         "invented": int(((id >= 0) & (id_exact < 0)).sum()),
@@ -169,28 +170,28 @@ def compared(found, t_exact, id_exact):
     if "t" in found:
         same = (id == id_exact) & (id >= 0)
         error = np.abs(np.float64(found["t"])[same] / t_exact[same] - 1)
-        told |= {"error_median": float(np.median(error)), "error_worst": float(error.max())}
-    return told
+        figures |= {"error_median": float(np.median(error)), "error_worst": float(error.max())}
+    return figures
 
 
-def together(runs):
+def medians(runs):
     """Return the medians over processes."""
     casts = {key: statistics.median(value for one in runs for value in one[key]) for key in ("cast_s", "cast_cpu_s")}
     rest = ("build_s", "build_cpu_s", "held_mib", "peak_mib")
     return {"rays": runs[0]["rays"]} | casts | {key: statistics.median(one[key] for one in runs) for key in rest}
 
 
-def row(spheres, name, told):
+def row(spheres, name, figures):
     """Format a row of the table."""
-    if "failed" in told:
-        return f"| {spheres:,} | {name} | {told['failed']} |"
-    rate = told["rays"] / told["cast_s"] / 1e6
-    per_cpu = told["rays"] / told["cast_cpu_s"] / 1e6
+    if "failed" in figures:
+        return f"| {spheres:,} | {name} | {figures['failed']} |"
+    rate = figures["rays"] / figures["cast_s"] / 1e6
+    per_cpu = figures["rays"] / figures["cast_cpu_s"] / 1e6
     shown = [f"{x:.3g}" if x < 100 else f"{x:.0f}" for x in (rate, per_cpu)]
-    error = [f"{told[key]:.1e}" if key in told else "no t" for key in ("error_median", "error_worst")]
-    wrong = told["lost"] + told["invented"]
-    cells = [f"{spheres:,}", name, *shown, f"{told['build_cpu_s']:.2g} s", f"{told['peak_mib']:,.0f}", *error]
-    share = f"{wrong:,}" if told["rays"] == told["asked"] else f"{wrong:,} of {told['rays']:,}"
+    error = [f"{figures[key]:.1e}" if key in figures else "no t" for key in ("error_median", "error_worst")]
+    wrong = figures["lost"] + figures["invented"]
+    cells = [f"{spheres:,}", name, *shown, f"{figures['build_cpu_s']:.2g} s", f"{figures['peak_mib']:,.0f}", *error]
+    share = f"{wrong:,}" if figures["rays"] == figures["asked"] else f"{wrong:,} of {figures['rays']:,}"
     return f"| {' | '.join(cells)} | {share} |"
 
 
@@ -204,35 +205,39 @@ def main():
     parser.add_argument("--memory", type=int, default=12)
     parser.add_argument("--only", default="")
     parser.add_argument("--json")
-    asked = parser.parse_args()
+    args = parser.parse_args()
     about = {"python": platform.python_version(), "machine": platform.machine()} | peers.versions()
     print(json.dumps(about), file=sys.stderr)
     print(
-        "| spheres | way | Mrays/s | Mrays a CPU second | build, CPU | MiB | error of t, median | worst | hits that differ |"
+        "| spheres | method | Mrays/s | Mrays per CPU second | build, CPU | MiB | error of t, median | worst | hits that differ |"
     )
     print("|---|---|---|---|---|---|---|---|---|")
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        for count in map(int, asked.spheres.split(",")):
-            t, id, checked = truth(*scene(count, asked.rays), folder)
+        for count in map(int, args.spheres.split(",")):
+            t, id, checked = exact_results(*scene(count, args.rays), folder)
             about.setdefault("tried", {})[count] = checked
-            ways = [(name, n) for name, _, n in peers.ways(asked.device) if n(asked.rays, count) and asked.only in name]
-            found = {name: [] for name, _ in ways}
+            methods = [
+                (name, limit)
+                for name, _, limit in peers.methods(args.device)
+                if limit(args.rays, count) and args.only in name
+            ]
+            found = {name: [] for name, _ in methods}
             answers = {}
-            for _ in range(asked.rounds if count < 100_000 else 1):
-                for name, _ in ways:
-                    one = run(name, count, asked.rays, asked.repeat, asked.device, asked.memory, folder)
-                    answers[name] = {"failed": one["failed"]} if "failed" in one else compared(one, t, id)
+            for _ in range(args.rounds if count < 100_000 else 1):
+                for name, _ in methods:
+                    one = run(name, count, args.rays, args.repeat, args.device, args.memory, folder)
+                    answers[name] = {"failed": one["failed"]} if "failed" in one else compare(one, t, id)
                     found[name].append(one)
             for name, runs in found.items():
-                told = {"spheres": count, "way": name, "asked": asked.rays} | answers[name]
-                if "failed" not in told:
-                    told |= together(runs)
-                rows.append(told)
-                print(row(count, name, told), flush=True)
-            if asked.json:
+                figures = {"spheres": count, "way": name, "asked": args.rays} | answers[name]
+                if "failed" not in figures:
+                    figures |= medians(runs)
+                rows.append(figures)
+                print(row(count, name, figures), flush=True)
+            if args.json:
                 text = ",\n".join(json.dumps(one) for one in rows)
-                pathlib.Path(asked.json).write_text(f'{{"about": {json.dumps(about)}, "rows": [\n{text}\n]}}\n')
+                pathlib.Path(args.json).write_text(f'{{"about": {json.dumps(about)}, "rows": [\n{text}\n]}}\n')
 
 
 if __name__ == "__main__":

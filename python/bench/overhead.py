@@ -44,7 +44,7 @@ def process(spheres, rays, repeat):
     print(json.dumps({"cpu_seconds": statistics.median(times[1:]), "hits": int(out.hit.sum()), "mib": mib}))
 
 
-def made(folder, spheres, rays):
+def write_files(folder, spheres, rays):
     """Write random spheres and rays, and yield the paths of the two files."""
     random = np.random.default_rng(20261122)
     balls = np.c_[random.uniform(-10, 10, (spheres, 3)), random.uniform(0.1, 1, spheres)]
@@ -57,7 +57,7 @@ def made(folder, spheres, rays):
         yield str(pathlib.Path(folder, f"{name}.npy"))
 
 
-def said(words):
+def run_json(words):
     """Run a program and parse its output as JSON."""
     return json.loads(subprocess.run(words, stdout=subprocess.PIPE, check=True).stdout)
 
@@ -69,19 +69,19 @@ def main():
     parser.add_argument("--rays", type=int, default=10_000_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--repeat", type=int, default=3)
-    asked = parser.parse_args()
+    args = parser.parse_args()
     ratios = []
     with tempfile.TemporaryDirectory() as folder:
-        files = list(made(folder, asked.spheres, asked.rays))
-        bench = [asked.umbracast, "bench", "scenes", *files, "--device", "cpu", "--queries", "closest", "--json"]
-        for _ in range(asked.rounds):
-            told = said([sys.executable, __file__, "--process", *files, str(asked.repeat)])
-            (other,) = said([*bench, "--repeat", str(asked.repeat)])["scenes"][0]["batches"]
-            if told["hits"] != other["hits"]:
-                sys.exit(f"{told['hits']} hits from Python, {other['hits']} from Rust")
-            here, there = told["cpu_seconds"], other["cpu_seconds"]
+        files = list(write_files(folder, args.spheres, args.rays))
+        bench = [args.umbracast, "bench", "scenes", *files, "--device", "cpu", "--queries", "closest", "--json"]
+        for _ in range(args.rounds):
+            figures = run_json([sys.executable, __file__, "--process", *files, str(args.repeat)])
+            (other,) = run_json([*bench, "--repeat", str(args.repeat)])["scenes"][0]["batches"]
+            if figures["hits"] != other["hits"]:
+                sys.exit(f"{figures['hits']} hits from Python, {other['hits']} from Rust")
+            here, there = figures["cpu_seconds"], other["cpu_seconds"]
             ratios.append(here / there)
-            print(f"{told['hits']} hits: {here:.3f} CPU s from Python (+{told['mib']:.1f} MiB), {there:.3f} from Rust")
+            print(f"{figures['hits']} hits: {here:.3f} CPU s from Python (+{figures['mib']:.1f} MiB), {there:.3f} from Rust")
     print(f"median {statistics.median(ratios):.3f}, {min(ratios):.3f} to {max(ratios):.3f}")
 
 

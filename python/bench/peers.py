@@ -1,6 +1,6 @@
 """The methods that `compare_packages.py` compares: one class per package.
 
-A method has `given(spheres, rays)`, which converts the input to the package's layout and is not timed; `built(given)`, which builds the
+A method has `prepare(spheres, rays)`, which converts the input to the package's layout and is not timed; `build(given)`, which builds the
 package's scene, including meshes; and `cast(kept, given)`, which returns ``t`` in units of the direction, inf on a miss, and the id of the
 sphere, -1 on a miss.
 """
@@ -38,14 +38,14 @@ class Umbracast:
     def __init__(self, precision, device):
         self.precision, self.device = precision, device
 
-    def given(self, spheres, rays):
+    def prepare(self, spheres, rays):
         import umbracast  # noqa: F401 - its import is not part of what is measured
 
         whole = np.zeros((len(rays), 8), np.float32)
         whole[:, 0:6], whole[:, 7] = rays, np.inf
         return spheres, whole
 
-    def built(self, given):
+    def build(self, given):
         import umbracast
 
         return umbracast.Scene(given[0], device=self.device, precision=self.precision)
@@ -61,12 +61,12 @@ class Open3D:
     def __init__(self, fit="inscribed"):
         self.fit = fit
 
-    def given(self, spheres, rays):
+    def prepare(self, spheres, rays):
         import open3d
 
         return spheres, open3d.core.Tensor(rays)
 
-    def built(self, given):
+    def build(self, given):
         import open3d
 
         scene = open3d.t.geometry.RaycastingScene()
@@ -88,10 +88,10 @@ class Trimesh:
     def __init__(self, question, embree=True):
         self.question, self.embree = question, embree
 
-    def given(self, spheres, rays):
+    def prepare(self, spheres, rays):
         return spheres, np.float64(rays[:, :3]), np.float64(rays[:, 3:])
 
-    def built(self, given):
+    def build(self, given):
         import trimesh
         from trimesh.ray import ray_pyembree, ray_triangle
 
@@ -119,10 +119,10 @@ class Trimesh:
 class Embreex:
     """embreex in float32, called directly as trimesh does, without the overhead of trimesh."""
 
-    def given(self, spheres, rays):
+    def prepare(self, spheres, rays):
         return spheres, rays[:, :3].copy(), rays[:, 3:].copy()
 
-    def built(self, given):
+    def build(self, given):
         from embreex.mesh_construction import TriangleMesh
         from embreex.rtcore_scene import EmbreeScene
 
@@ -141,10 +141,10 @@ class Embreex:
 class Brute:
     """NumPy in float64: brute force, with matrix products by BLAS."""
 
-    def given(self, spheres, rays):
+    def prepare(self, spheres, rays):
         return np.float64(spheres), np.float64(rays)
 
-    def built(self, given):
+    def build(self, given):
         return (given[0][:, :3] ** 2).sum(-1) - given[0][:, 3] ** 2
 
     def cast(self, squares, given):
@@ -166,7 +166,7 @@ class Brute:
         return t, id
 
 
-def ways(device):
+def methods(device):
     """Yield all methods: name in the table, method, and a function that returns how many rays to cast, given how many rays and spheres."""
 
     def every(rays, spheres):

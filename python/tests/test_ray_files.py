@@ -251,7 +251,7 @@ def test_what_makes_no_sense_is_refused_before_ray_starts(tmp_path, capsys, sphe
 
     refused(tmp_path, capsys, 5, "none.npy", spheres="none.npy")
     refused(tmp_path, capsys, 5, "none.parquet", rays="none.parquet")
-    refused(tmp_path, capsys, 2, "spheres.txt: allowed are .parquet, .csv", spheres="spheres.txt")
+    refused(tmp_path, capsys, 2, "spheres.txt: unknown type of file: spheres must be .parquet, .csv", spheres="spheres.txt")
     refused(tmp_path, capsys, 2, "spheres must have shape", spheres="three.npy")
     refused(tmp_path, capsys, 2, "sphere 7: x is NaN", spheres="nan.npy")
     refused(tmp_path, capsys, 2, "five.parquet: rays: column 'dz' is missing", rays="five.parquet")

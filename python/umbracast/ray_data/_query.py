@@ -123,14 +123,14 @@ def count_hits(spec: QuerySpec, columns: dict[str, pa.Array]) -> int:
     """Count the rays that hit a sphere; for "approach" those that touch or enter one."""
     first: Any = columns["clearance" if spec.query == "approach" else spec.columns[0]]
     if spec.query == "approach":
-        met = pc.less_equal(first, 0)
+        hit = pc.less_equal(first, 0)
     elif spec.query in ("all", "nearest"):
-        met = pc.greater(pc.list_value_length(first), 0)
+        hit = pc.greater(pc.list_value_length(first), 0)
     elif spec.query == "count":
-        met = pc.greater(first, 0)
+        hit = pc.greater(first, 0)
     else:
-        met = first if spec.query == "occluded" else first.is_valid()
-    return int(pc.sum(met).as_py() or 0)
+        hit = first if spec.query == "occluded" else first.is_valid()
+    return int(pc.sum(hit).as_py() or 0)
 
 
 def from_arrow(spec: QuerySpec, table: pa.Table) -> Result:

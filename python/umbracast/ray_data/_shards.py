@@ -138,7 +138,7 @@ class ChunkCaster(Worker):
         """Write the output file, under a temporary name until it is complete. Returns the numbers of hits and skipped rays."""
         final = Path(self.out, chunk.name)
         partial = final.with_name(f".{chunk.name}.{uuid.uuid4().hex}")
-        met = skipped = 0
+        hit_count = skipped = 0
         first, writer = chunk.first, None
         try:
             for table, answers, bad in self._batches(chunk, rows):
@@ -148,7 +148,7 @@ class ChunkCaster(Worker):
                     writer = _writer(partial, output.schema)
                 writer.write_table(output)
                 first += len(table)
-                met += count_hits(self.job.spec, answers)
+                hit_count += count_hits(self.job.spec, answers)
                 skipped += bad
             if writer is not None:
                 writer.close()
@@ -157,7 +157,7 @@ class ChunkCaster(Worker):
             if writer is not None:
                 writer.close()
             partial.unlink(missing_ok=True)
-        return {"hits": [met], "skipped": [skipped]}
+        return {"hits": [hit_count], "skipped": [skipped]}
 
     def _batches(self, chunk: Chunk, rows: pa.Table) -> Iterator[tuple[pa.Table, dict[str, pa.Array], int]]:
         """Cast the rays of a chunk in batches, because a row group may be larger than memory.
