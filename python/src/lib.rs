@@ -8,6 +8,7 @@ mod hit_lists;
 mod input;
 mod pictures;
 mod policies;
+mod queries;
 mod scene;
 mod spheres;
 
@@ -22,6 +23,8 @@ mod _umbracast {
     use super::input::round_records;
     #[pymodule_export]
     use super::pictures::{render, shadow};
+    #[pymodule_export]
+    use super::queries::{cast, contains};
     #[pymodule_export]
     use super::scene::Scene;
 }

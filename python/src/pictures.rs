@@ -13,7 +13,7 @@ use umbracast::{Error, blocking};
 use crate::device::Device;
 use crate::gil::interruptible;
 use crate::input::chunks;
-use crate::scene::output_slice;
+use crate::queries::output_slice;
 
 /// Path that stands for a system given as text: errors name it, and cloud files are relative to its parent, the current directory.
 const TEXT: &str = "system";

@@ -1,20 +1,18 @@
-//! The class `Scene`, and the queries that return one result per ray or point.
+//! The class `Scene`: spheres on a device, their updates, and the loop over chunks of rays.
 
 use std::mem::ManuallyDrop;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use bytemuck::try_cast_slice;
-use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyReadwriteArray1};
+use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use umbracast::{CancelToken, Hit, Rays, Report, Result, SceneOptions, blocking};
+use umbracast::{Rays, Report, Result, SceneOptions, blocking};
 
 use crate::device::Device;
-use crate::exceptions::exception;
 use crate::gil::{interruptible, is_forked};
-use crate::input::{CHUNK, PyRays, RayBatch, Rounding, chunks, slice, try_with_capacity};
-use crate::policies::{Policies, builder};
+use crate::input::{RayBatch, Rounding};
+use crate::policies::builder;
 use crate::spheres::{PySpheres, Shape};
 
 /// The fields of `umbracast.Report`: rays, hits, skipped, overflowed, exact, seconds, rounded, largest rounding.
@@ -98,19 +96,6 @@ impl Scene {
     }
 }
 
-/// Borrows an output array. Raises `ValueError` if its length is not `rays`.
-pub(crate) fn output_slice<'a, T: numpy::Element>(
-    out: &'a mut PyReadwriteArray1<'_, T>,
-    name: &str,
-    rays: usize,
-) -> PyResult<&'a mut [T]> {
-    let out = out.as_slice_mut()?;
-    if out.len() != rays {
-        return Err(PyValueError::new_err(format!("{name}: the length is {}, but must be {rays}", out.len())));
-    }
-    Ok(out)
-}
-
 #[pymethods]
 impl Scene {
     #[new]
@@ -190,166 +175,6 @@ impl Scene {
             blocking::rebuild(&mut scene)?;
             self.set_state(SceneState { scene, shapes });
             Ok(())
-        })
-    }
-
-    fn closest(
-        &self,
-        py: Python<'_>,
-        rays: PyRays<'_>,
-        policies: Policies,
-        mut t: PyReadwriteArray1<'_, f32>,
-        mut id: PyReadwriteArray1<'_, u32>,
-        progress: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<ReportTuple> {
-        let query = policies.query()?;
-        let batch = rays.batch(&query)?;
-        let (t, id) = (output_slice(&mut t, "t", batch.len)?, output_slice(&mut id, "id", batch.len)?);
-        // All chunks use the same buffer.
-        let mut hits = try_with_capacity(batch.len.min(CHUNK)).map_err(|error| exception(py, &error))?;
-        self.run_chunked(py, &batch, progress.as_ref(), |scene, rays, range| {
-            hits.resize(range.len(), Hit::MISS);
-            let report = blocking::closest_into(scene, rays, &mut hits, &query)?;
-            let places = t[range.clone()].iter_mut().zip(&mut id[range]);
-            places.zip(&hits).for_each(|((t, id), hit)| (*t, *id) = (hit.t, hit.id));
-            Ok(report)
-        })
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "an array for each column of the answer")]
-    fn interval(
-        &self,
-        py: Python<'_>,
-        rays: PyRays<'_>,
-        policies: Policies,
-        mut t_enter: PyReadwriteArray1<'_, f32>,
-        mut t_exit: PyReadwriteArray1<'_, f32>,
-        mut id: PyReadwriteArray1<'_, u32>,
-        progress: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<ReportTuple> {
-        let query = policies.query()?;
-        let batch = rays.batch(&query)?;
-        let len = batch.len;
-        let (enter, exit) = (output_slice(&mut t_enter, "t_enter", len)?, output_slice(&mut t_exit, "t_exit", len)?);
-        let id = output_slice(&mut id, "id", len)?;
-        self.run_chunked(py, &batch, progress.as_ref(), |scene, rays, range| {
-            let found = blocking::interval(scene, rays, &query)?;
-            for (i, record) in range.zip(found.iter()) {
-                (enter[i], exit[i], id[i]) = (record.t_enter, record.t_exit, record.id);
-            }
-            Ok(found.report)
-        })
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "an array for each column of the answer")]
-    fn approach(
-        &self,
-        py: Python<'_>,
-        rays: PyRays<'_>,
-        policies: Policies,
-        mut t: PyReadwriteArray1<'_, f32>,
-        mut clearance: PyReadwriteArray1<'_, f32>,
-        mut id: PyReadwriteArray1<'_, u32>,
-        progress: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<ReportTuple> {
-        let query = policies.query()?;
-        let batch = rays.batch(&query)?;
-        let len = batch.len;
-        let (t, clearance) = (output_slice(&mut t, "t", len)?, output_slice(&mut clearance, "clearance", len)?);
-        let id = output_slice(&mut id, "id", len)?;
-        self.run_chunked(py, &batch, progress.as_ref(), |scene, rays, range| {
-            let found = blocking::approach(scene, rays, &query)?;
-            for (i, record) in range.zip(found.iter()) {
-                (t[i], clearance[i], id[i]) = (record.t, record.clearance, record.id);
-            }
-            Ok(found.report)
-        })
-    }
-
-    fn count(
-        &self,
-        py: Python<'_>,
-        rays: PyRays<'_>,
-        policies: Policies,
-        mut count: PyReadwriteArray1<'_, u32>,
-        progress: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<ReportTuple> {
-        let query = policies.query()?;
-        let batch = rays.batch(&query)?;
-        let count = output_slice(&mut count, "out", batch.len)?;
-        self.run_chunked(py, &batch, progress.as_ref(), |scene, rays, range| {
-            let found = blocking::count(scene, rays, &query)?;
-            count[range].copy_from_slice(&found);
-            Ok(found.report)
-        })
-    }
-
-    fn occluded(
-        &self,
-        py: Python<'_>,
-        rays: PyRays<'_>,
-        policies: Policies,
-        mut occluded: PyReadwriteArray1<'_, bool>,
-        progress: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<ReportTuple> {
-        let query = policies.query()?;
-        let batch = rays.batch(&query)?;
-        let occluded = output_slice(&mut occluded, "out", batch.len)?;
-        self.run_chunked(py, &batch, progress.as_ref(), |scene, rays, range| {
-            let bits = blocking::occluded(scene, rays, &query)?;
-            for (out, word) in occluded[range].chunks_mut(32).zip(&bits.words) {
-                (0..).zip(out).for_each(|(bit, out)| *out = word >> bit & 1 == 1);
-            }
-            Ok(bits.report)
-        })
-    }
-
-    /// For points, 3 numbers each: counts the spheres that contain them, and finds the lowest id.
-    #[expect(clippy::too_many_arguments, reason = "an array for each column of the question and of the answer")]
-    fn contains(
-        &self,
-        py: Python<'_>,
-        points: PyReadonlyArray2<'_, f32>,
-        masks: Option<PyReadonlyArray1<'_, u32>>,
-        skip_ids: Option<PyReadonlyArray1<'_, u32>>,
-        times: Option<PyReadonlyArray1<'_, f32>>,
-        policies: Policies,
-        mut count: PyReadwriteArray1<'_, u32>,
-        mut id: PyReadwriteArray1<'_, u32>,
-        progress: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<ReportTuple> {
-        let query = policies.query()?;
-        let points: &[[f32; 3]] =
-            try_cast_slice(points.as_slice()?).map_err(|_| PyValueError::new_err("points must have 3 columns"))?;
-        let scene = self.current_for(points.len())?;
-        let (masks, skip_ids) = (slice(&masks, "masks", points.len())?, slice(&skip_ids, "skip_ids", points.len())?);
-        let times = slice(&times, "times", points.len())?;
-        let (count, id) =
-            (output_slice(&mut count, "count", points.len())?, output_slice(&mut id, "id", points.len())?);
-        interruptible(py, points.len(), progress.as_ref(), |token: &CancelToken| {
-            let scene = scene.with_cancel(token);
-            let mut report = Report::default();
-            for range in chunks(points.len()) {
-                let mut part = umbracast::Points::from(&points[range.clone()]);
-                if range.len() < points.len() {
-                    part = part.numbered_from(range.start as u64);
-                }
-                if let Some(masks) = masks {
-                    part = part.masks(&masks[range.clone()]);
-                }
-                if let Some(skip_ids) = skip_ids {
-                    part = part.skip_ids(&skip_ids[range.clone()]);
-                }
-                if let Some(times) = times {
-                    part = part.times(&times[range.clone()]);
-                }
-                let found = blocking::contains(&scene, part, &query)?;
-                report = report + found.report;
-                for (i, record) in range.zip(&found.records) {
-                    (count[i], id[i]) = (record.count, record.id);
-                }
-            }
-            Ok(report_tuple(report, Rounding::default()))
         })
     }
 }

@@ -18,8 +18,14 @@ if TYPE_CHECKING:
 
     from ._options import HitOptions, Options, PointOptions
 
-ARRAY_QUERIES = {"occluded": "?", "count": "u4"}
-"""Queries that return a plain array, and its dtype."""
+QUERIES: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "closest": (Hits, ("f4", "u4")),
+    "interval": (Interval, ("f4", "f4", "u4")),
+    "approach": (Approach, ("f4", "f4", "u4")),
+    "occluded": (None, ("?",)),
+    "count": (None, ("u4",)),
+}
+"""Queries with one result per ray: class of the result, or None for a plain array, and dtypes of its columns."""
 
 
 class Scene:
@@ -258,10 +264,8 @@ class Scene:
         KeyboardInterrupt
             Soon after Ctrl-C.
         """
-        given, parsed, batch = self._prepare("closest", rays, directions, t_min, t_max, options)
-        t, id = _out.arrays(out, given.shape, Hits, ("f4", "u4"), batch)
-        report = self._native.closest(batch, parsed.policies, t.reshape(-1), id.reshape(-1), parsed.progress)
-        return _make_hits(t, id, Report(*report), given)
+        (t, id), report, given = self._cast("closest", rays, directions, t_min, t_max, out, options)
+        return _make_hits(t, id, report, given)
 
     def interval(
         self,
@@ -274,10 +278,9 @@ class Scene:
         **options: Unpack[Options],
     ) -> Interval:
         """Find both roots of the closest sphere of each ray, not clipped to t_min and t_max. Arguments and errors as for `closest`."""
-        given, parsed, batch = self._prepare("interval", rays, directions, t_min, t_max, options)
-        found = Interval(*_out.arrays(out, given.shape, Interval, ("f4", "f4", "u4"), batch))
-        enter, exit, id = _out.flat(found)
-        found.report = Report(*self._native.interval(batch, parsed.policies, enter, exit, id, parsed.progress))
+        columns, report, _ = self._cast("interval", rays, directions, t_min, t_max, out, options)
+        found = Interval(*columns)
+        found.report = report
         return found
 
     def approach(
@@ -295,10 +298,9 @@ class Scene:
         The result has the smallest clearance; among equal ones the smallest t, then the lowest id. Only the policies ``precision`` and
         ``on_bad`` have an effect. Arguments and errors as for `closest`.
         """
-        given, parsed, batch = self._prepare("approach", rays, directions, t_min, t_max, options)
-        found = Approach(*_out.arrays(out, given.shape, Approach, ("f4", "f4", "u4"), batch))
-        t, clearance, id = _out.flat(found)
-        found.report = Report(*self._native.approach(batch, parsed.policies, t, clearance, id, parsed.progress))
+        columns, report, _ = self._cast("approach", rays, directions, t_min, t_max, out, options)
+        found = Approach(*columns)
+        found.report = report
         return found
 
     def occluded(
@@ -312,7 +314,7 @@ class Scene:
         **options: Unpack[Options],
     ) -> NDArray[np.bool_]:
         """Test whether each ray hits any sphere: (…) bool. Arguments and errors as for `closest`."""
-        return self._array_query("occluded", rays, directions, t_min, t_max, out, options)[0]
+        return self._cast("occluded", rays, directions, t_min, t_max, out, options)[0][0]
 
     def count(
         self,
@@ -325,7 +327,7 @@ class Scene:
         **options: Unpack[Options],
     ) -> NDArray[np.uint32]:
         """Count the spheres that each ray hits: (…) uint32. Arguments and errors as for `closest`."""
-        return self._array_query("count", rays, directions, t_min, t_max, out, options)[0]
+        return self._cast("count", rays, directions, t_min, t_max, out, options)[0][0]
 
     def all(
         self,
@@ -390,9 +392,8 @@ class Scene:
         parsed = parse_options("contains", shape, dict(options), POINT_OPTIONS)
         found = Containment(*_out.arrays(out, shape, Containment, ("u4", "u4"), (records,)))
         count, id = _out.flat(found)
-        report = self._native.contains(
-            records, parsed.masks, parsed.skip_ids, parsed.times, parsed.policies, count, id, parsed.progress
-        )
+        attributes = (parsed.masks, parsed.skip_ids, parsed.times)
+        report = _umbracast.contains(self._native, records, *attributes, parsed.policies, count, id, parsed.progress)
         found.report = Report(*report[:6], rounded, largest)
         return found
 
@@ -526,14 +527,15 @@ class Scene:
         parsed = parse_options(verb, given.shape, dict(options), allowed)
         return given, parsed, _input.batch(given, self.origin, parsed)
 
-    def _array_query(
+    def _cast(
         self, verb: str, rays: Any, directions: Any, t_min: Any, t_max: Any, out: Any, options: Any
-    ) -> tuple[NDArray[Any], Report]:
-        """Run a query that returns a plain array, which has no attribute for a report. Returns the array and the report."""
+    ) -> tuple[tuple[NDArray[Any], ...], Report, _input.RayInput]:
+        """Run a query of `QUERIES`. Returns the columns of its result, the report and the rays."""
         given, parsed, batch = self._prepare(verb, rays, directions, t_min, t_max, options)
-        (found,) = _out.arrays(out, given.shape, None, (ARRAY_QUERIES[verb],), batch)
-        report = getattr(self._native, verb)(batch, parsed.policies, found.reshape(-1), parsed.progress)
-        return found, Report(*report)
+        kind, types = QUERIES[verb]
+        columns = _out.arrays(out, given.shape, kind, types, batch)
+        report = _umbracast.cast(self._native, verb, batch, parsed.policies, _out.flat(columns), parsed.progress)
+        return columns, Report(*report), given
 
     def _list_query(
         self, verb: str, k: int | None, rays: Any, directions: Any, t_min: Any, t_max: Any, options: Any

@@ -8,7 +8,19 @@ from numpy.typing import NDArray
 from ._input import RayBatch, Spheres
 from ._options import Policies
 
-__all__ = ["Device", "Scene", "attributes", "bullets", "devices", "lists", "render", "round_records", "shadow"]
+__all__ = [
+    "Device",
+    "Scene",
+    "attributes",
+    "bullets",
+    "cast",
+    "contains",
+    "devices",
+    "lists",
+    "render",
+    "round_records",
+    "shadow",
+]
 
 _Floats: TypeAlias = NDArray[np.float32]
 _Ids: TypeAlias = NDArray[np.uint32]
@@ -39,31 +51,26 @@ class Scene:
     def has_ellipsoids(self) -> bool: ...
     def update(self, spheres: Spheres) -> tuple[float, bool]: ...
     def rebuild(self) -> None: ...
-    def closest(
-        self, rays: RayBatch, policies: Policies, t: _Floats, id: _Ids, progress: _Progress
-    ) -> _ReportTuple: ...
-    def interval(
-        self, rays: RayBatch, policies: Policies, t_enter: _Floats, t_exit: _Floats, id: _Ids, progress: _Progress
-    ) -> _ReportTuple: ...
-    def approach(
-        self, rays: RayBatch, policies: Policies, t: _Floats, clearance: _Floats, id: _Ids, progress: _Progress
-    ) -> _ReportTuple: ...
-    def count(self, rays: RayBatch, policies: Policies, count: _Ids, progress: _Progress) -> _ReportTuple: ...
-    def occluded(
-        self, rays: RayBatch, policies: Policies, occluded: NDArray[np.bool_], progress: _Progress
-    ) -> _ReportTuple: ...
-    def contains(
-        self,
-        points: _Floats,
-        masks: _Ids | None,
-        skip_ids: _Ids | None,
-        times: _Floats | None,
-        policies: Policies,
-        count: _Ids,
-        id: _Ids,
-        progress: _Progress,
-    ) -> _ReportTuple: ...
 
+def cast(
+    scene: Scene,
+    verb: str,
+    rays: RayBatch,
+    policies: Policies,
+    out: Sequence[NDArray[Any]],
+    progress: _Progress,
+) -> _ReportTuple: ...
+def contains(
+    scene: Scene,
+    points: _Floats,
+    masks: _Ids | None,
+    skip_ids: _Ids | None,
+    times: _Floats | None,
+    policies: Policies,
+    count: _Ids,
+    id: _Ids,
+    progress: _Progress,
+) -> _ReportTuple: ...
 def round_records(
     kind: str, columns: Sequence[NDArray[Any] | None], origin: Sequence[float]
 ) -> tuple[_Floats, int, float]: ...

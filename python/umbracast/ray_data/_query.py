@@ -13,7 +13,7 @@ from .._input import RAY
 from .._errors import RecordError
 from .._options import Policies
 from .._results import NO_SPHERE, HitLists
-from .._scene import ARRAY_QUERIES, Scene
+from .._scene import QUERIES, Scene
 
 COLUMNS = {
     "closest": ("t", "id"),
@@ -85,16 +85,14 @@ def run_query(
     if spec.k is not None:
         options["k"] = spec.k
     options |= spec.policies._asdict()
-    if spec.query in ARRAY_QUERIES:
-        bare, report = scene._array_query(spec.query, rays, None, None, None, None, options)
-        return {spec.query: bare}, report.skipped
-    found = getattr(scene, spec.query)(rays, **options)
-    if isinstance(found, HitLists):
-        return found, found.report.skipped if found.report else 0
-    answer: Result = dict(zip(spec.columns, found, strict=True))
-    if ids is not None:
+    if spec.query not in QUERIES:
+        lists: HitLists = getattr(scene, spec.query)(rays, **options)
+        return lists, lists.report.skipped if lists.report else 0
+    columns, report, _ = scene._cast(spec.query, rays, None, None, None, None, options)
+    answer: Result = dict(zip(spec.columns, columns, strict=True))
+    if ids is not None and "id" in answer:
         answer["id"] = _to_scene_ids(ids, answer["id"])
-    return answer, found.report.skipped
+    return answer, report.skipped
 
 
 def merge_results(query: str, first: Result, second: Result) -> Result:
