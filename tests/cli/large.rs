@@ -29,15 +29,12 @@ fn run(folder: &Folder, memory: &str, arguments: &str) -> Done {
     Done::of(program.spawn().unwrap())
 }
 
-/// Must be fast: counting all pairs would take minutes.
+/// Two billion pairs of spheres may shade each other. Counting them would take minutes.
 #[test]
-fn too_many_shadow_pairs_are_refused_at_once() {
+fn overlapping_spheres_are_rendered_in_seconds() {
     let folder = crowd(65_536);
-    let done = folder.run_within(Duration::from_secs(1), "render s.toml -o o.png");
-    assert_eq!(done.code, 4, "{}", done.errors);
-    let words = ["too many spheres could shadow one another", "134217728 allowed on any device"];
-    assert!(words.iter().all(|word| done.errors.contains(word)), "{}", done.errors);
-    assert!(!done.errors.contains("--device cpu"), "another device does not help: {}", done.errors);
+    let done = folder.run_within(Duration::from_secs(60), "render s.toml -o o.png --device gpu");
+    assert_eq!(done.code, 0, "{}", done.errors);
 }
 
 #[test]

@@ -116,7 +116,7 @@ fn errors_name_the_line() {
         ("float radius", "half radius", "line 10: 'half' is not a number type"),
         ("end_header", "end header", "line 11: 'end header' is not a line of a header"),
         ("float radius", "float weight", "header: column 'r' is missing"),
-        ("float nx", "float x", "header: column 'x' is there twice"),
+        ("float nx", "float x", "header: column 'x' appears twice"),
         ("vertex 2", "vertex 3", "the header has 3 vertices, 2 came"),
         ("vertex 2", "vertex 2000000", "2000000 vertices need at least 24000000 bytes"),
         ("vertex 2", "vertex 18446744073709551615", "the file is truncated"),
