@@ -14,12 +14,12 @@ use umbracast::{CancelToken, Result, SceneOptions, Sphere, blocking};
 use super::args::{DeviceArgs, Origin, TreeArgs, numbers, precisions, words};
 use super::bullet::{self, One};
 use super::compare::Reference;
-use super::flight_summary::Sum;
+use super::flight_summary::FlightTotals;
 use super::progress::{CastProgress, ProgressDisplay};
 use super::ray_input::placed;
 use super::single::GivenSphere;
 use super::stream::read_spheres_from;
-use super::{print_json, say, signals};
+use super::{print_summary, signals};
 
 const EXAMPLES: &str = "\
 Files:
@@ -282,7 +282,7 @@ impl Files<'_> {
         signals::cancel(&watch);
         let mut writer = FileWriter::create_with(output, columns(args.bounces.is_some(), origin.is_some()))?;
         let most = args.bounces.unwrap_or(1);
-        let mut sum = Sum::default();
+        let mut sum = FlightTotals::default();
         {
             let done = Arc::<AtomicU64>::default();
             let shown = done.clone();
@@ -337,11 +337,7 @@ impl Files<'_> {
             rounded,
             broken.is_none().then_some(*output),
         );
-        if args.json {
-            print_json(&summary)?;
-        } else if !args.quiet {
-            say(&summary.line());
-        }
+        print_summary(&summary, &summary.line(), args.json, args.quiet)?;
         broken.map_or(Ok(()), |what| Err(Error::BrokenPromise(what)))
     }
 

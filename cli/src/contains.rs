@@ -15,7 +15,7 @@ use super::progress::{CastProgress, ProgressDisplay};
 use super::ray_input::placed;
 use super::stream::read_spheres_from;
 use super::summary::counts;
-use super::{print_json, say, signals};
+use super::{print_summary, signals};
 
 const EXAMPLES: &str = "\
 Files:
@@ -130,7 +130,7 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     drop(placing);
     signals::cancel(&watch);
     let mut writer = FileWriter::<[_]>::create(&args.output)?;
-    let mut sum = Sum::default();
+    let mut sum = PointTotals::default();
     {
         let (shown, what) =
             (watch.clone(), format!("testing points against {} spheres on {}", scene.len(), device.name()));
@@ -173,23 +173,19 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     let output = broken.is_none().then_some(&*args.output);
     let differ = args.compare.then_some((sum.differ, with));
     let summary = sum.summary(&device, scene.len(), query.precision, rounded, output, differ);
-    if args.json {
-        print_json(&summary)?;
-    } else if !args.quiet {
-        say(&summary.line());
-    }
+    print_summary(&summary, &summary.line(), args.json, args.quiet)?;
     broken.map_or(Ok(()), |what| Err(Error::BrokenPromise(what)))
 }
 
 /// Totals of the points so far.
 #[derive(Default)]
-struct Sum {
+struct PointTotals {
     report: Report,
     held: u64,
     differ: u64,
 }
 
-impl Sum {
+impl PointTotals {
     fn summary<'a>(
         &self,
         device: &'a Device,
@@ -198,9 +194,9 @@ impl Sum {
         rounded: u64,
         output: Option<&'a Path>,
         differ: Option<(u64, Reference)>,
-    ) -> Summary<'a> {
+    ) -> PointSummary<'a> {
         let Report { rays: points, hits, skipped, exact: judged, seconds, .. } = self.report;
-        Summary {
+        PointSummary {
             device: device.name(),
             cpu: device.is_cpu(),
             precision: precision.word(),
@@ -222,7 +218,7 @@ impl Sum {
 
 /// Summary: one line of text, or one JSON object.
 #[derive(Serialize)]
-struct Summary<'a> {
+struct PointSummary<'a> {
     device: &'a str,
     cpu: bool,
     precision: &'static str,
@@ -247,7 +243,7 @@ struct Summary<'a> {
     compared_with: Option<Reference>,
 }
 
-impl Summary<'_> {
+impl PointSummary<'_> {
     fn line(&self) -> String {
         let mut line = format!(
             "{}: {} spheres, {} points, {} inside, {} containments in total, {:.3} ms",

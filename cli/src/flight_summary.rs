@@ -10,14 +10,14 @@ use super::summary::counts;
 
 /// Totals of the bullets so far.
 #[derive(Default)]
-pub(super) struct Sum {
+pub(super) struct FlightTotals {
     pub(super) report: Report,
     inside: u64,
     ricochets: u64,
     pub(super) differ: u64,
 }
 
-impl Sum {
+impl FlightTotals {
     pub(super) fn add(&mut self, flights: &Flights) {
         self.report = self.report + flights.report;
         self.ricochets += flights.records.iter().filter(|leg| leg.is_hit()).count() as u64;
@@ -32,9 +32,9 @@ impl Sum {
         (precision, with): (Precision, Option<Reference>),
         rounded: u64,
         output: Option<&'a Path>,
-    ) -> Summary<'a> {
+    ) -> FlightSummary<'a> {
         let Report { rays: bullets, hits, skipped, overflowed: beyond, exact: judged, seconds, .. } = self.report;
-        Summary {
+        FlightSummary {
             device: device.name(),
             cpu: device.is_cpu(),
             precision: precision.word(),
@@ -59,7 +59,7 @@ impl Sum {
 
 /// Summary: one line of text, or one JSON object.
 #[derive(Serialize)]
-pub(super) struct Summary<'a> {
+pub(super) struct FlightSummary<'a> {
     device: &'a str,
     cpu: bool,
     precision: &'static str,
@@ -88,7 +88,7 @@ pub(super) struct Summary<'a> {
     compared_with: Option<Reference>,
 }
 
-impl Summary<'_> {
+impl FlightSummary<'_> {
     pub(super) fn line(&self) -> String {
         let mut line = format!(
             "{}: {} spheres, {} bullets: {} hit, {} missed, {} started inside; ",

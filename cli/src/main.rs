@@ -156,6 +156,17 @@ pub(crate) fn print(text: &str) -> Result<()> {
     }
 }
 
+/// Prints a summary: as JSON on stdout, else as a line on stderr unless `quiet`.
+pub(crate) fn print_summary(value: &impl serde::Serialize, line: &str, json: bool, quiet: bool) -> Result<()> {
+    if json {
+        return print_json(value);
+    }
+    if !quiet {
+        say(line);
+    }
+    Ok(())
+}
+
 /// Prints a value as one line of JSON on stdout.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<()> {
     let text = serde_json::to_string(value).map_err(|e| Error::Io {

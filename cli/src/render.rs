@@ -14,7 +14,7 @@ use umbracast::{Device, Error, NO_SPHERE, Precision, Result, blocking};
 use super::args::{DeviceArgs, words};
 use super::pictures::Difference;
 use super::progress::ProgressDisplay;
-use super::{open_reference, print_json, say};
+use super::{open_reference, print_summary, say};
 
 /// Default folder of pictures.
 const FOLDER: &str = "output";
@@ -115,7 +115,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<()> {
         let [t, id, fraction] = arrays.map(Option::as_deref);
         picture.write_files(&PictureFiles { png: &output, bits: args.bits, t, id, fraction })?;
     }
-    let summary = Summary {
+    let summary = PictureSummary {
         device: device.name(),
         cpu: device.is_cpu(),
         width: picture.size[0],
@@ -130,11 +130,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<()> {
         fraction: args.fraction.as_deref(),
         compare: difference.as_ref(),
     };
-    if args.json {
-        print_json(&summary)?;
-    } else if !args.quiet {
-        say(&summary.line());
-    }
+    print_summary(&summary, &summary.line(), args.json, args.quiet)?;
     broken.map_or(Ok(()), |what| Err(Error::BrokenPromise(what)))
 }
 
@@ -262,7 +258,7 @@ fn draw(device: &Device, system: &System, quiet: bool) -> Result<Picture> {
 
 /// Summary: one line of text, or one JSON object.
 #[derive(Serialize)]
-struct Summary<'a> {
+struct PictureSummary<'a> {
     device: &'a str,
     cpu: bool,
     width: u32,
@@ -280,7 +276,7 @@ struct Summary<'a> {
     compare: Option<&'a Difference>,
 }
 
-impl Summary<'_> {
+impl PictureSummary<'_> {
     fn line(&self) -> String {
         let plural = |count: usize, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
         let mut line = format!(

@@ -15,7 +15,7 @@ use umbracast::{CancelToken, Device, Error, Precision, Result, blocking};
 
 use super::args::DeviceArgs;
 use super::progress::{CastProgress, ProgressDisplay};
-use super::{open_reference, print_json, say};
+use super::{open_reference, print_summary};
 
 const EXAMPLES: &str = "\
 OBSERVERS are points in the unit and the coordinates of SYSTEM, in f64:
@@ -103,7 +103,7 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
     let judge = open_reference(args.compare, &device)?;
 
     let mut writer = FileWriter::<[_]>::create(&args.output)?;
-    let mut sum = Sum::default();
+    let mut sum = ShadowTotals::default();
     sum.difference.promised = PROMISED[usize::from(!lighting.spheroids().is_empty())];
     {
         let done = Arc::<AtomicU64>::default();
@@ -130,24 +130,20 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
         writer.finish(&CancelToken::new())?;
     }
     let summary = sum.summary(&device, &lighting, broken.is_none().then_some(&*args.output), difference);
-    if args.json {
-        print_json(&summary)?;
-    } else if !args.quiet {
-        say(&summary.line());
-    }
+    print_summary(&summary, &summary.line(), args.json, args.quiet)?;
     broken.map_or(Ok(()), |what| Err(Error::BrokenPromise(what)))
 }
 
 /// Totals of the observers so far.
 #[derive(Default)]
-struct Sum {
+struct ShadowTotals {
     kinds: [u64; 4],
     elapsed: Duration,
     cpu: Duration,
     difference: Difference,
 }
 
-impl Sum {
+impl ShadowTotals {
     fn shade(
         &mut self,
         device: &Device,
@@ -176,10 +172,10 @@ impl Sum {
         lighting: &Lighting,
         output: Option<&'a Path>,
         compare: Option<&'a Difference>,
-    ) -> Summary<'a> {
+    ) -> ShadowSummary<'a> {
         let [none, partial, annular, total] = self.kinds;
         let (observers, seconds) = (self.kinds.iter().sum::<u64>(), self.elapsed.as_secs_f64());
-        Summary {
+        ShadowSummary {
             device: device.name(),
             cpu: device.is_cpu(),
             precision: if device.is_cpu() { "f64" } else { "f32" },
@@ -200,7 +196,7 @@ impl Sum {
 
 /// Summary: one line of text, or one JSON object.
 #[derive(Serialize)]
-struct Summary<'a> {
+struct ShadowSummary<'a> {
     device: &'a str,
     cpu: bool,
     precision: &'static str,
@@ -221,7 +217,7 @@ struct Summary<'a> {
     compare: Option<&'a Difference>,
 }
 
-impl Summary<'_> {
+impl ShadowSummary<'_> {
     fn line(&self) -> String {
         let plural = |count: u64, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
         let counts = [(self.none, "none"), (self.partial, "partial"), (self.annular, "annular"), (self.total, "total")];

@@ -19,8 +19,8 @@ use super::describe;
 use super::plot::Plot;
 use super::progress::{CastProgress, ProgressDisplay};
 use super::ray_input::{RayInput, RayInputOptions};
-use super::summary::Summary;
-use super::{print_json, say, signals};
+use super::summary::CastSummary;
+use super::{print_summary, say, signals};
 
 /// A cast with input and output files.
 pub(crate) struct Files<'a> {
@@ -33,7 +33,7 @@ pub(crate) struct Files<'a> {
 
 /// Totals of the rays so far.
 #[derive(Default)]
-struct Sum<'a> {
+struct CastTotals<'a> {
     report: Report,
     rounding: Rounding,
     comparison: Comparison,
@@ -102,7 +102,7 @@ impl Files<'_> {
 
         signals::cancel(&watch);
         let mut writer = asked.create(self.output)?;
-        let mut sum = Sum { plot, comparison: Comparison::to(with), ..Sum::default() };
+        let mut sum = CastTotals { plot, comparison: Comparison::to(with), ..CastTotals::default() };
         let judge = judge.as_ref().map(|scene| (scene, &spheres));
         let cast = self.cast(&asked, rays, &scene, judge, &watch, &mut writer, &mut sum);
         let comparison = judge.is_some().then_some(&sum.comparison);
@@ -135,7 +135,7 @@ impl Files<'_> {
             // Printed even with `--quiet`, because the results differ from those of the input before rounding.
             say(&warning);
         }
-        let summary = Summary {
+        let summary = CastSummary {
             query: self.args.query.word(),
             precision: self.query.precision.word(),
             device: &device,
@@ -148,11 +148,7 @@ impl Files<'_> {
             plot: self.args.plot.as_deref().zip(plotted.as_deref()),
             comparison,
         };
-        if self.args.json {
-            print_json(&summary.json())?;
-        } else if !self.args.quiet {
-            say(&summary.line());
-        }
+        print_summary(&summary.json(), &summary.line(), self.args.json, self.args.quiet)?;
         broken.map_or(Ok(()), |what| Err(Error::BrokenPromise(what)))
     }
 
@@ -223,7 +219,7 @@ impl Files<'_> {
         judge: Option<(&Scene, &Table<Sphere>)>,
         watch: &CancelToken,
         writer: &mut FileWriter<T::Batch>,
-        sum: &mut Sum<'_>,
+        sum: &mut CastTotals<'_>,
     ) -> Result<()> {
         let mut size = T::FIRST;
         let _working = self.casting(&rays, scene, if judge.is_some() { 2 } else { 1 }, watch);

@@ -10,7 +10,7 @@ use umbracast::{Device, Report};
 use super::compare::Comparison;
 
 /// Data of the summary.
-pub(crate) struct Summary<'a> {
+pub(crate) struct CastSummary<'a> {
     pub(crate) query: &'static str,
     pub(crate) precision: &'static str,
     pub(crate) device: &'a Device,
@@ -60,7 +60,7 @@ struct Rounded {
     field: Option<&'static str>,
 }
 
-impl Summary<'_> {
+impl CastSummary<'_> {
     fn rounded(&self) -> Rounded {
         let Rounding { changed: numbers, largest: largest_change, field, .. } = self.rounding;
         Rounded { numbers, largest_change, field: (numbers > 0).then_some(field) }

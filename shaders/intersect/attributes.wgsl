@@ -12,8 +12,9 @@ override has_sphere_attributes: bool = false;
 override has_ellipsoids: bool = false;
 
 // Attributes of the rays by index, and of the spheres by position in the sphere buffer. A sphere's attributes are its mask alone; or, if
-// `has_sphere_attributes`, its centre, radius, velocity and mask, and for ellipsoids the map. The last ray attributes, and the last mask of a buffer of
-// masks alone, stand for all that follow. Optical depths, one word per sphere, follow the attributes of all spheres. See src/gpu/sphere_attributes.rs.
+// `has_sphere_attributes`, its centre, radius, velocity and mask, and for ellipsoids the map. A query without attributes binds a buffer with
+// one element: the last ray attributes, and the last mask of a buffer of masks alone, apply to all indices beyond. Optical depths, one word
+// per sphere, follow the attributes of all spheres. See src/gpu/sphere_attributes.rs.
 @group(0) @binding(7) var<storage, read> ray_attributes: array<RayAttributes>;
 @group(0) @binding(8) var<storage, read> sphere_attributes: array<u32>;
 

@@ -127,10 +127,10 @@ fn check_cull_by_ends(ray: &Ray, spheres: &[Sphere], last: f32) -> Result<(), Te
             let scaled = sphere::scale(ray, sphere);
             for inside in [Inside::Enter, Inside::Exit, Inside::Ignore] {
                 let query = Query { inside, touch: Touch::Hit, ..Query::at(precision) };
-                let judged = resolve_pair(ray, crate::intersect::motion::Target::at_rest(sphere), &query);
+                let found = resolve_pair(ray, crate::intersect::motion::Target::at_rest(sphere), &query);
                 prop_assert!(
-                    judged.0 != HitClass::Hit || judged.1 > last,
-                    "{judged:?} of {ray:?} and {sphere:?}, {last:e}"
+                    found.0 != HitClass::Hit || found.1 > last,
+                    "{found:?} of {ray:?} and {sphere:?}, {last:e}"
                 );
                 let (solved, undecided) = match precision {
                     Precision::Fast => (sphere::intersect_fast::<false>(&scaled), false),

@@ -101,7 +101,7 @@ macro_rules! join {
 /// | `intersect_fast(scaled)`, `intersect_compensated(scaled)` → `SphereRoots` | `disc` is negative for a miss and 0 for a tangent ray; its sign is certain if its magnitude exceeds `disc_bound`. `t_enter` and `t_exit` have the error bounds `enter_bound` and `exit_bound`; these four are in units of the ray's direction as given, saturating at ±`FAR` |
 /// | `closest_approach(scaled, t_min, t_max)` → `vec2(t, clearance)` | the closest approach between the ends |
 /// | `clearance_at(scaled, t)` | the distance to the surface at `t` |
-/// | `classify(roots, ray, policies, undecided)` → `Classification` | `hit_class` is `HIT`, `MISS`, or `OVERFLOW` if the root exceeds f32; only with `doubtful` it is `UNDECIDED` if the bounds prove neither. `t` is valid with `HIT` and lies in `low..=high` |
+/// | `classify(roots, ray, policies, undecided)` → `Classification` | `hit_class` is `HIT`, `MISS`, or `OVERFLOW` if the root exceeds f32; only if `undecided` is true it is `UNDECIDED` if the bounds prove neither. `t` is valid with `HIT` and lies in `low..=high` |
 /// | `Policies(inside, touch, ends)` | `INSIDE_ENTER`, `INSIDE_EXIT` or `INSIDE_IGNORE`; 0 or `TOUCH_MISS`; 0 or `ENDS_HALF_OPEN` |
 ///
 /// `ScaledPair`, `Foot`, `ClosestState`, `ApproachState`, `Params` and the `TAG_…` and `STATE_…` constants are defined too, but may change in later versions.

@@ -130,7 +130,7 @@ pub(crate) fn midpoint([from, to]: [f32; 2]) -> f32 {
     (0.5 * (f64::from(from) + f64::from(to))) as f32
 }
 
-/// Largest difference in time between a time of the range and its [midpoint](midway).
+/// Largest difference in time between a time of the range and its [midpoint].
 pub(crate) fn half_span(span: [f32; 2]) -> f64 {
     let (middle, [from, to]) = (f64::from(midpoint(span)), span.map(f64::from));
     (to - middle).max(middle - from)

@@ -46,15 +46,8 @@ pub struct Report {
 
 impl Report {
     pub(crate) fn new(rays: usize, tally: Tally, start: Instant) -> Self {
-        let Tally { hits, skipped, exact: judged, overflowed: beyond } = tally;
-        Self {
-            rays: rays as u64,
-            hits,
-            skipped,
-            overflowed: beyond,
-            exact: judged,
-            seconds: start.elapsed().as_secs_f64(),
-        }
+        let Tally { hits, skipped, exact, overflowed } = tally;
+        Self { rays: rays as u64, hits, skipped, overflowed, exact, seconds: start.elapsed().as_secs_f64() }
     }
 }
 

@@ -125,8 +125,8 @@ impl HitCollector for AllHits<'_> {
     }
 
     fn accept(&mut self, ray: &Ray, id: u32, target: Target<'_>, solved: &SphereRoots) {
-        let (class, t, judged) = resolve(ray, target, solved, self.query);
-        self.exact |= judged;
+        let (class, t, exact) = resolve(ray, target, solved, self.query);
+        self.exact |= exact;
         self.overflowed |= class == HitClass::Overflow;
         if class != HitClass::Hit {
             return;
@@ -135,7 +135,7 @@ impl HitCollector for AllHits<'_> {
             let (t_enter, t_exit) = round_roots(ray, target);
             let roots = Interval { t_enter, t_exit, id };
             // Without exact resolution, `t` can be taken from the rounded roots: rounding moves neither across the start of the ray.
-            HitEntry::new(if judged { t } else { roots.hit_t(ray, self.query.inside) }, id, t_enter, t_exit)
+            HitEntry::new(if exact { t } else { roots.hit_t(ray, self.query.inside) }, id, t_enter, t_exit)
         } else {
             HitEntry::new(t, id, saturated_to_infinity(solved.t_enter), saturated_to_infinity(solved.t_exit))
         };

@@ -85,8 +85,8 @@ impl<'a> Closest<'a> {
         let exact = query.precision == Precision::Exact;
         if exact && best.is_undecided() {
             let judge = ExactClosest { query, answer: Hit::MISS, overflowed: false };
-            let ExactClosest { answer, overflowed: beyond, .. } = candidates.collect(ray, judge, query.precision);
-            return Resolved { record: answer, exact: true, overflowed: beyond && !answer.is_hit() };
+            let ExactClosest { answer, overflowed, .. } = candidates.collect(ray, judge, query.precision);
+            return Resolved { record: answer, exact: true, overflowed: overflowed && !answer.is_hit() };
         }
         if best.id == NO_SPHERE {
             return Resolved { record: Hit::MISS, exact: false, overflowed: best.overflowed };
@@ -101,8 +101,8 @@ impl<'a> Closest<'a> {
     #[inline]
     pub(crate) fn resolve_interval(self, ray: &Ray, candidates: Candidates<'_>) -> Resolved<Interval> {
         let query = self.query;
-        let Resolved { record: hit, exact: judged, overflowed: beyond } = self.resolve(ray, candidates);
-        Resolved { record: interval_of(ray, candidates, query, hit), exact: judged, overflowed: beyond }
+        let Resolved { record: hit, exact, overflowed } = self.resolve(ray, candidates);
+        Resolved { record: interval_of(ray, candidates, query, hit), exact, overflowed }
     }
 }
 

@@ -45,10 +45,10 @@ impl HitCollector for Count<'_> {
     }
 
     fn accept(&mut self, ray: &Ray, _: u32, target: Target<'_>, solved: &SphereRoots) {
-        let (class, _, judged) = resolve(ray, target, solved, self.query);
+        let (class, _, exact) = resolve(ray, target, solved, self.query);
         self.count += u32::from(class == HitClass::Hit);
         self.overflowed |= class == HitClass::Overflow;
-        self.exact |= judged;
+        self.exact |= exact;
     }
 
     fn cutoff(&self, _: &Ray) -> Option<f32> {

@@ -46,12 +46,12 @@ impl HitCollector for Transmittance<'_> {
         if self.depth == OPAQUE {
             return;
         }
-        let (class, _, judged) = resolve(ray, target, solved, self.query);
+        let (class, _, exact) = resolve(ray, target, solved, self.query);
         if class == HitClass::Hit {
             self.add(id);
         }
         self.overflowed |= class == HitClass::Overflow;
-        self.exact |= judged;
+        self.exact |= exact;
     }
 
     fn cutoff(&self, _: &Ray) -> Option<f32> {

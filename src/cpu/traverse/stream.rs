@@ -165,7 +165,7 @@ fn stream<V: HitCollector>(
     if levels.len() < bvh.tree.depth {
         levels.resize_with(bvh.tree.depth, LevelScratch::default);
     }
-    let mut walk = StreamTraversal {
+    let mut traversal = StreamTraversal {
         bvh,
         scene,
         input,
@@ -183,10 +183,10 @@ fn stream<V: HitCollector>(
         intersecting: solving,
     };
     for (octant, list) in octants.iter().enumerate().filter(|(_, list)| !list.is_empty()) {
-        walk.node(0, octant, list, levels);
+        traversal.node(0, octant, list, levels);
     }
-    walk.intersect_undecided();
-    walk.intersect_certain();
+    traversal.intersect_undecided();
+    traversal.intersect_certain();
 }
 
 impl<V: HitCollector> StreamTraversal<'_, V> {

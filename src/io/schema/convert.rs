@@ -18,7 +18,7 @@ use crate::query::validate::{check_ray, check_sphere};
 use crate::records::{Ray, Sphere};
 
 /// Maximum number of fields in a row: a sphere with all optional columns.
-pub(crate) const MOST_FIELDS: usize = 16;
+pub(crate) const MOST_FIELDS: usize = SPHERES.fields.len() + SPHERES.optional.len();
 
 /// One number of a file, as f64 and rounded once to f32. (Text is rounded directly to f32: by way of f64 it would be rounded twice.)
 #[derive(Clone, Copy, Debug, Default)]
