@@ -3,10 +3,15 @@
 
 @group(0) @binding(3) var<storage, read_write> state: array<CountState>;
 
-// Updates the state with the classification of one more sphere.
-fn count_hit(before: CountState, hit_class: u32) -> CountState {
-  var counted = before;
-  counted.count += select(0u, 1u, hit_class == HIT);
-  counted.flags |= select(0u, COUNT_UNDECIDED, hit_class == UNDECIDED) | select(0u, COUNT_OVERFLOW, hit_class == OVERFLOW);
-  return counted;
+// Whether no further sphere matters: a count can always grow.
+fn is_settled(sum: CountState) -> bool {
+  return false;
+}
+
+// Updates the state with the classification of the sphere at a position.
+fn add_hit(before: CountState, hit_class: u32, at: u32) -> CountState {
+  var sum = before;
+  sum.count += select(0u, 1u, hit_class == HIT);
+  sum.flags |= select(0u, COUNT_UNDECIDED, hit_class == UNDECIDED) | select(0u, COUNT_OVERFLOW, hit_class == OVERFLOW);
+  return sum;
 }

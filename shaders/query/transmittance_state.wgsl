@@ -22,6 +22,11 @@ fn add_depth(a: u32, b: u32) -> u32 {
   return a + min(b, OPAQUE - a);
 }
 
+// Whether no further sphere matters: the ray is opaque.
+fn is_settled(sum: CountState) -> bool {
+  return sum.count == OPAQUE;
+}
+
 // Updates the state with the classification of the sphere at a position. Once the ray is opaque, no other sphere matters.
 fn add_hit(before: CountState, hit_class: u32, at: u32) -> CountState {
   var sum = before;
@@ -29,6 +34,6 @@ fn add_hit(before: CountState, hit_class: u32, at: u32) -> CountState {
     sum.count = add_depth(sum.count, depth_of(at));
   }
   sum.flags |= select(0u, COUNT_UNDECIDED, hit_class == UNDECIDED) | select(0u, COUNT_OVERFLOW, hit_class == OVERFLOW);
-  sum.flags = select(sum.flags, 0u, sum.count == OPAQUE);
+  sum.flags = select(sum.flags, 0u, is_settled(sum));
   return sum;
 }

@@ -133,7 +133,7 @@ macro_rules! programs {
 /// A compute program: its name and its whole source, with one entry point `main`.
 #[derive(Clone, Copy, Debug)]
 pub struct Program {
-    /// Name of the file that contains the entry point, without folder and extension.
+    /// Its name, unique among the programs.
     pub name: &'static str,
     /// The WGSL source.
     pub source: &'static str,
@@ -146,10 +146,10 @@ programs! {
     INTERVAL_FINALIZE = "interval_finalize": finalize, "query/interval_finalize";
     OCCLUDED = "occluded": cull_blocks, "cull/block_hits", "traverse/lone_thread", "query/occluded_state", "query/occluded";
     OCCLUDED_BVH = "occluded_bvh": traverse, "query/occluded_state", "query/occluded_bvh";
-    COUNT = "count": brute_force, "query/count_state", "query/count";
-    COUNT_BVH = "count_bvh": traverse, "query/count_state", "query/count_bvh";
-    TRANSMITTANCE = "transmittance": brute_force, "query/transmittance_state", "query/transmittance";
-    TRANSMITTANCE_BVH = "transmittance_bvh": traverse, "query/transmittance_state", "query/transmittance_bvh";
+    COUNT = "count": brute_force, "query/count_state", "query/sum";
+    COUNT_BVH = "count_bvh": traverse, "query/count_state", "query/sum_bvh";
+    TRANSMITTANCE = "transmittance": brute_force, "query/transmittance_state", "query/sum";
+    TRANSMITTANCE_BVH = "transmittance_bvh": traverse, "query/transmittance_state", "query/sum_bvh";
     LIST = "list": brute_force, "intersect/double", "query/list_record", "query/list";
     LIST_BVH = "list_bvh": traverse, "intersect/double", "query/list_record", "query/list_bvh";
     APPROACH = "approach": cull_blocks, "cull/brute_force", "query/approach_state", "query/approach";

@@ -2,7 +2,7 @@
 //!
 //! Each query exists twice: as a public async function, and boxed, for callers that poll and callers that block.
 
-use super::output::TransmittanceOutput;
+use super::output::SumOutput;
 use super::scene::{Scene, Wait};
 use crate::batch::input::Rays;
 use crate::error::Result;
@@ -129,7 +129,7 @@ impl Scene {
         query: &'a Query,
         wait: Wait,
     ) -> BoxedFuture<'a, Answer<f32>> {
-        Box::pin(self.cast_words::<TransmittanceOutput>(rays, query, wait))
+        Box::pin(self.cast_words::<SumOutput<f32>>(rays, query, wait))
     }
 
     /// Boxed version of [`closest`](Self::closest).

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::output::{CountOutput, Output};
+use super::output::{Output, SumOutput};
 use super::scene::{CPU_CHUNK, Scene, Wait};
 use crate::batch::input::Rays;
 use crate::batch::ray_batch::RayBatch;
@@ -58,7 +58,7 @@ impl Scene {
 
     /// Boxed version of [`count`](Self::count).
     pub(crate) fn counted<'a>(&'a self, rays: Rays<'a>, query: &'a Query, wait: Wait) -> BoxedFuture<'a, Answer<u32>> {
-        Box::pin(self.cast_words::<CountOutput>(rays, query, wait))
+        Box::pin(self.cast_words::<SumOutput<u32>>(rays, query, wait))
     }
 
     /// Boxed version of [`all`](Self::all) and [`nearest`](Self::nearest): lists of at most `most` hits per ray.

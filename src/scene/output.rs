@@ -6,10 +6,9 @@ use crate::batch::ray_batch::RayBatch;
 use crate::cpu::query::kind::RayQuery;
 use crate::cpu::scene::CpuScene;
 use crate::error::Result;
-use crate::gpu::cast::hit_lists::CountWriter;
 use crate::gpu::cast::readback::{BitWriter, RecordWriter, ResultWriter};
 use crate::gpu::cast::resolve::GpuQuery;
-use crate::gpu::cast::transmittance::TransmittanceWriter;
+use crate::gpu::cast::sums::{GpuSum, SumWriter};
 use crate::query::results::Tally;
 
 /// Layout of a query's results, and the two casts that write it.
@@ -24,7 +23,6 @@ pub(super) trait Output {
     const RAYS_PER_WORD: usize = 1;
     /// Whether the query is about closest approaches.
     const IS_APPROACH: bool = false;
-
     /// Whether a GPU casts pairwise scenes. Otherwise the CPU engine does.
     const PAIRS_ON_GPU: bool = true;
 
@@ -58,46 +56,24 @@ impl<T: GpuQuery> Output for RecordOutput<T> {
     }
 }
 
-/// The number of hits per ray.
-pub(super) struct CountOutput;
+/// A result per ray that is computed from a sum over the spheres that it hits.
+pub(super) struct SumOutput<T>(PhantomData<T>);
 
-impl Output for CountOutput {
-    type Word = u32;
-    type Writer<'o> = CountWriter<'o>;
-    const MISS: u32 = 0;
+impl<T: GpuSum> Output for SumOutput<T> {
+    type Word = T;
+    type Writer<'o> = SumWriter<'o, T>;
+    const MISS: T = <T as RayQuery>::MISS;
+    const PAIRS_ON_GPU: bool = T::CASTS_PAIRS;
 
-    fn cast_cpu(host: &CpuScene, batch: RayBatch<'_>, out: &mut [u32]) -> Result<Tally> {
+    fn cast_cpu(host: &CpuScene, batch: RayBatch<'_>, out: &mut [T]) -> Result<Tally> {
         host.cast(batch, out)
     }
 
-    fn writer(out: &mut [u32]) -> CountWriter<'_> {
-        CountWriter(out)
+    fn writer(out: &mut [T]) -> SumWriter<'_, T> {
+        SumWriter(out)
     }
 
-    fn copy(out: &mut [u32], at: usize, from: &[u32], i: usize) {
-        out[at] = from[i];
-    }
-}
-
-/// The transmittance of each ray.
-pub(super) struct TransmittanceOutput;
-
-impl Output for TransmittanceOutput {
-    type Word = f32;
-    type Writer<'o> = TransmittanceWriter<'o>;
-    const MISS: f32 = <f32 as RayQuery>::MISS;
-    /// The depths of a pairwise scene are not uploaded.
-    const PAIRS_ON_GPU: bool = false;
-
-    fn cast_cpu(host: &CpuScene, batch: RayBatch<'_>, out: &mut [f32]) -> Result<Tally> {
-        host.cast(batch, out)
-    }
-
-    fn writer(out: &mut [f32]) -> TransmittanceWriter<'_> {
-        TransmittanceWriter(out)
-    }
-
-    fn copy(out: &mut [f32], at: usize, from: &[f32], i: usize) {
+    fn copy(out: &mut [T], at: usize, from: &[T], i: usize) {
         out[at] = from[i];
     }
 }

@@ -5,14 +5,15 @@ use std::ops::Range;
 
 use super::kernels::{Kernels, RAYS_PER_THREAD};
 use super::readback::{DecodedChunk, ResultWriter, UndecidedRay};
-use super::resolve::{RayContext, resolve_on_cpu};
+use super::resolve::RayContext;
+use super::sums::{SumWriter, decode_sums};
 use crate::batch::ray_attributes::RayAttributeColumns;
 use crate::batch::raygen::source::RaySource;
 use crate::cpu::query::all_hits::key_of;
 use crate::cpu::scene::CpuScene;
 use crate::error::Result;
 use crate::gpu::programs;
-use crate::gpu::uniforms::{COUNT_OVERFLOW, COUNT_UNDECIDED, COUNT_UNFINISHED, CountState, TAG_UNROUNDED};
+use crate::gpu::uniforms::TAG_UNROUNDED;
 use crate::intersect::resolve::round_roots;
 use crate::query::policy::{Inside, Query};
 use crate::query::results::{ALL, Tally};
@@ -23,69 +24,6 @@ const MAX_CHUNK_BYTES: u64 = 32 << 20;
 /// Rays per sorting task.
 const SORT_TASK_RAYS: usize = 1024;
 const RECORD_BYTES: u64 = size_of::<Interval>() as u64;
-
-/// Decodes the counts of a chunk, or the sums of `transmittance`. Rays in `bad` are invalid and hit nothing. `take` stores the count of a ray, `u32::MAX` if it is
-/// undecided, and returns a value if the host must resolve the ray.
-pub(crate) fn decode_counts<T>(
-    start: usize,
-    rays: RaySource<'_>,
-    bytes: &[u8],
-    bad: &[u32],
-    mut take: impl FnMut(usize, u32) -> Option<T>,
-) -> DecodedChunk<T> {
-    let (mut tally, mut open, mut again) = (Tally::default(), Vec::new(), Vec::new());
-    let raw: &[CountState] = bytemuck::cast_slice(bytes);
-    let mut bad = bad.iter().map(|i| *i as usize).peekable();
-    for (i, CountState { count, flags }) in raw[..rays.len()].iter().enumerate() {
-        if bad.next_if_eq(&i).is_some() {
-            continue;
-        }
-        if flags & COUNT_UNFINISHED != 0 {
-            again.push(start + i);
-            continue;
-        }
-        let raw = if flags & COUNT_UNDECIDED != 0 { take(start + i, u32::MAX) } else { take(start + i, *count) };
-        if let Some(raw) = raw {
-            open.push(UndecidedRay { index: start + i, ray: rays.ray(i), attributes: RayAttributes::NONE, raw });
-        } else {
-            tally.hits += u64::from(*count > 0);
-            tally.overflowed += u64::from(*count == 0 && flags & COUNT_OVERFLOW != 0);
-        }
-    }
-    DecodedChunk { tally, undecided: open, unfinished: again }
-}
-
-/// Results of `count`: the number of spheres that each ray hits.
-pub(crate) struct CountWriter<'a>(pub(crate) &'a mut [u32]);
-
-impl ResultWriter for CountWriter<'_> {
-    type Item = u32;
-    const KERNELS: Kernels = Kernels {
-        brute_force: &programs::COUNT,
-        rays_per_thread: RAYS_PER_THREAD,
-        bvh: Some(&programs::COUNT_BVH),
-        finalize: None,
-        state_bytes: |rays| rays * size_of::<CountState>() as u64,
-        result_bytes: |rays| rays * size_of::<CountState>() as u64,
-    };
-
-    fn decode(&mut self, start: usize, rays: RaySource<'_>, bytes: &[u8], bad: &[u32]) -> DecodedChunk<u32> {
-        decode_counts(start, rays, bytes, bad, |at, count| {
-            self.0[at] = if count == u32::MAX { 0 } else { count };
-            (count == u32::MAX).then_some(0)
-        })
-    }
-
-    fn resolve(_: u32, context: &RayContext, host: &CpuScene, query: &Query, tally: &mut Tally) -> u32 {
-        resolve_on_cpu(context, host, query, tally)
-    }
-
-    fn write(&mut self, settled: Vec<(usize, u32)>) -> u64 {
-        let hits = settled.iter().filter(|(_, count)| *count > 0).count() as u64;
-        settled.into_iter().for_each(|(at, count)| self.0[at] = count);
-        hits
-    }
-}
 
 /// First pass: the length of each ray's list. The host builds the lists that the device cannot decide, at once.
 pub(crate) struct ListLengthWriter<'a> {
@@ -99,13 +37,13 @@ pub(crate) struct ListLengthWriter<'a> {
 
 impl ResultWriter for ListLengthWriter<'_> {
     type Item = Result<Vec<Interval>>;
-    const KERNELS: Kernels = CountWriter::KERNELS;
+    const KERNELS: Kernels = SumWriter::<u32>::KERNELS;
 
     fn decode(&mut self, start: usize, rays: RaySource<'_>, bytes: &[u8], bad: &[u32]) -> DecodedChunk<Self::Item> {
-        decode_counts(start, rays, bytes, bad, |at, count| {
-            let own = u64::from(count) <= self.most;
-            self.counts[at] = if own { count } else { 0 };
-            (!own).then_some(Ok(Vec::new()))
+        decode_sums(start, rays, bytes, bad, |at, count| {
+            let own = count.filter(|count| u64::from(*count) <= self.most);
+            self.counts[at] = own.unwrap_or(0);
+            own.is_none().then(|| Ok(Vec::new()))
         })
     }
 

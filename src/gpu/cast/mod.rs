@@ -9,4 +9,4 @@ pub(crate) mod raygen;
 pub(crate) mod readback;
 pub(crate) mod resolve;
 pub(crate) mod staging;
-pub(crate) mod transmittance;
+pub(crate) mod sums;

@@ -1,4 +1,5 @@
-// Program: the sum of the optical depths of the spheres that each ray hits, by brute force over the spheres of one dispatch.
+// Program: a sum over the spheres that each ray hits, by brute force over the spheres of one dispatch. Needs query/count_state.wgsl or
+// query/transmittance_state.wgsl.
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
@@ -6,7 +7,7 @@
 
 fn test_pair(i: u32, at: u32) {
   let before = state[i];
-  if (before.count == OPAQUE) {
+  if (is_settled(before)) {
     return;
   }
   let ray = rays[i];

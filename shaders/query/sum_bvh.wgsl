@@ -1,4 +1,4 @@
-// Program: the sum of the optical depths of the spheres that each ray hits, by BVH traversal.
+// Program: a sum over the spheres that each ray hits, by BVH traversal. Needs query/count_state.wgsl or query/transmittance_state.wgsl.
 
 @group(0) @binding(0) var<uniform> params: Params;
 // In leaf order.
@@ -7,19 +7,19 @@
 
 var<private> sum: CountState;
 
-// The depth of a certain hit is added without an intersection test. An opaque sphere ends the traversal.
+// A certain hit is added without an intersection test. The traversal ends once the sum is settled.
 fn accept_certain(high: f32, place: u32) -> bool {
   sum = add_hit(sum, HIT, order[place]);
-  if (sum.count == OPAQUE) {
+  if (is_settled(sum)) {
     end_traversal();
   }
   return false;
 }
 
-// Intersects the deferred spheres, until the ray is opaque.
+// Intersects the deferred spheres, until the sum is settled.
 fn test_deferred(ray: Ray) {
   var place = next_deferred();
-  while (place != NONE && sum.count < OPAQUE) {
+  while (place != NONE && !is_settled(sum)) {
     steps += 1u;
     sum = add_hit(sum, classify(intersect_at(ray, place), ray, policies(), exact).hit_class, order[place]);
     place = next_deferred();
@@ -34,7 +34,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   }
   zero = params.zero;
   sum = state[i];
-  if (sum.count == OPAQUE) {
+  if (is_settled(sum)) {
     return;
   }
   let ray = rays[i];
@@ -44,11 +44,11 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
       walk();
       test_deferred(ray);
       count_steps();
-      current = select(current, NONE, sum.count == OPAQUE);
+      current = select(current, NONE, is_settled(sum));
     }
   } else if (ray.t_min <= ray.t_max) {
     steps = params.steps + 1u;
   }
-  sum.flags |= select(0u, COUNT_UNFINISHED, sum.count < OPAQUE && over_step_limit());
+  sum.flags |= select(0u, COUNT_UNFINISHED, !is_settled(sum) && over_step_limit());
   state[i] = sum;
 }
