@@ -144,7 +144,7 @@ pub fn transmittance<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, query: &Query
 /// # Errors
 /// As [`Scene::contains`].
 pub fn contains<'a>(scene: &Scene, points: impl Into<Points<'a>>, query: &Query) -> Result<Answer<Containment>> {
-    pollster::block_on(scene.holders(points.into(), query, Wait::Blocking))
+    pollster::block_on(scene.containments(points.into(), query, Wait::Blocking))
 }
 
 /// Blocking version of [`Scene::all`].

@@ -173,7 +173,21 @@ fn workloads(cpu: &Device, run: &mut Run<'_>) -> Result<()> {
     let planet = System::parse(PLANET, Path::new("planet.toml"))?;
     let small = PictureOptions { size: [64, 48], samples: 1, ..planet.picture().clone() };
     let planet = planet.with_picture(small)?;
-    run("a picture", 64 * 48, &mut || blocking::render(cpu, &planet, None).map(drop))
+    run("a picture", 64 * 48, &mut || blocking::render(cpu, &planet, None).map(drop))?;
+    let floor = floor_below(&balls, &planet)?;
+    run("a picture with a floor", 64 * 48, &mut || blocking::render(cpu, &floor, None).map(drop))
+}
+
+/// The spheres above a large sphere as a floor, with the light, colours and picture size of another system.
+fn floor_below(spheres: &[Sphere], other: &System) -> Result<System> {
+    let mut bodies = [other.bodies()[0].clone(), other.bodies()[0].clone()];
+    bodies[0].balls = spheres.iter().map(|one| Ball::new(one.center.as_dvec3(), one.radius.into())).collect();
+    bodies[1].balls = vec![Ball::new([0.5, 0.5, -10_000.5], 10_000.0)];
+    let mut light = other.light().clone();
+    light.ball = Ball::new([100.0, 50.0, 200.0], 1.0);
+    let mut camera = *other.camera();
+    (camera.position, camera.target, camera.up) = (DVec3::new(0.5, -3.0, 1.5), DVec3::new(0.5, 0.5, 0.0), DVec3::Z);
+    System::new(light, bodies.into(), camera, other.picture().clone())
 }
 
 fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {

@@ -1,6 +1,6 @@
 // Culling of blocks of 32 spheres against the eight rays of a thread. The result is a bitmask of candidates per ray and block. Needs
-// cull/ray_line.wgsl, and a function `is_candidate` that culls eight spheres against four of the rays: cull/block_hits.wgsl or the program has
-// it.
+// cull/ray_line.wgsl, and a function `is_candidate` that culls eight spheres against four of the rays: cull/block_hits.wgsl or the program
+// has it.
 //
 // All eight rays share each load, because on a software adapter a load costs as much as three square roots. Candidates are taken out of the
 // masks only once per 1,024 tests (8 rays, 128 spheres), because on such an adapter an `if` saves nothing and every loop runs at least

@@ -1,6 +1,6 @@
 // Brute force: tests the spheres of one dispatch against the rays of a thread, each candidate pair that culling leaves once. Needs
-// cull/blocks.wgsl, intersect/attributes.wgsl, and two functions: `test_pair` of the program, which tests ray `i` and the sphere at a position;
-// and `prepare_query` of cull/block_hits.wgsl or of the program, which is called before each `mark`.
+// cull/blocks.wgsl, intersect/attributes.wgsl, and two functions: `test_pair` of the program, which tests ray `i` and the sphere at a
+// position; and `prepare_query` of cull/block_hits.wgsl or of the program, which is called before each `mark`.
 
 // Tests the candidates; `begin` is the position of the first sphere.
 fn test_marked(first: u32, begin: u32) {

@@ -1,20 +1,19 @@
 // Attributes of rays and spheres: which spheres a ray may hit, and how ray and sphere move. Needs `params`, intersect/motion.wgsl,
 // intersect/ellipsoid.wgsl and query/closest_state.wgsl.
 
-// Set by the host. `has_filters`: rays or spheres have masks, or rays have ids to skip.
-// `has_motion_or_shape`: spheres move or are ellipsoids, or rays have a radius or low parts of their direction.
-// `has_sphere_attributes`: spheres move or are ellipsoids. Then `spheres` contains balls around them and their whole paths, and the spheres themselves are
-// in `sphere_attributes`.
-// `has_ellipsoids`: spheres are ellipsoids.
+// Set by the host. `has_filters`: rays or spheres have masks, or rays have ids to skip. `has_motion_or_shape`: spheres move or are
+// ellipsoids, or rays have a radius or low parts of their direction. `has_sphere_attributes`: spheres move or are ellipsoids. Then
+// `spheres` contains balls around them and their whole paths, and the spheres themselves are in `sphere_attributes`. `has_ellipsoids`:
+// spheres are ellipsoids.
 override has_filters: bool = false;
 override has_motion_or_shape: bool = false;
 override has_sphere_attributes: bool = false;
 override has_ellipsoids: bool = false;
 
 // Attributes of the rays by index, and of the spheres by position in the sphere buffer. A sphere's attributes are its mask alone; or, if
-// `has_sphere_attributes`, its centre, radius, velocity and mask, and for ellipsoids the map. A query without attributes binds a buffer with
-// one element: the last ray attributes, and the last mask of a buffer of masks alone, apply to all indices beyond. Optical depths, one word
-// per sphere, follow the attributes of all spheres. See src/gpu/sphere_attributes.rs.
+// `has_sphere_attributes`, its centre, radius, velocity and mask, and for ellipsoids the map. A query without attributes binds a buffer
+// with one element: the last ray attributes, and the last mask of a buffer of masks alone, apply to all indices beyond. Optical depths, one
+// word per sphere, follow the attributes of all spheres. See src/gpu/sphere_attributes.rs.
 @group(0) @binding(7) var<storage, read> ray_attributes: array<RayAttributes>;
 @group(0) @binding(8) var<storage, read> sphere_attributes: array<u32>;
 
@@ -77,8 +76,8 @@ fn admits(i: u32, at: u32) -> bool {
   return !has_filters || is_for(ray_attributes_of(i), at);
 }
 
-// Scales the pair of a ray and the sphere at a position. `found` is the record of the sphere buffer: the sphere or, if `has_sphere_attributes`, the ball
-// around its path.
+// Scales the pair of a ray and the sphere at a position. `found` is the record of the sphere buffer: the sphere or, if
+// `has_sphere_attributes`, the ball around its path.
 fn scale_for(attributes: RayAttributes, at: u32, ray: Ray, found: Sphere) -> ScaledPair {
   if (!has_motion_or_shape) {
     return scale(ray, found);

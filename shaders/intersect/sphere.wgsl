@@ -1,6 +1,6 @@
-// Intersection of one ray and one sphere: both roots, and error bounds of the roots and of the discriminant.
-// Twin of src/intersect/sphere.rs: same functions, same order, same operations; the sources and the bounds are given there. `has_motion_or_shape` is
-// whether anything may move: intersect/no_motion.wgsl sets it to false, intersect/attributes.wgsl lets the host set it.
+// Intersection of one ray and one sphere: both roots, and error bounds of the roots and of the discriminant. Twin of
+// src/intersect/sphere.rs: same functions, same order, same operations; the sources and the bounds are given there. `has_motion_or_shape`
+// is whether anything may move: intersect/no_motion.wgsl sets it to false, intersect/attributes.wgsl lets the host set it.
 
 struct ScaledPair {
   eh: vec3<f32>,

@@ -1,7 +1,7 @@
 // BVH traversal for hits, front to back, one thread per ray. Finds the spheres that have to be intersected with the ray. Needs
-// traverse/ray_setup.wgsl, traverse/leaf.wgsl and traverse/stack.wgsl. The program defines `accept_certain`, which receives each certain hit:
-// a sphere, by its position in leaf order, that has a chord under all errors and begins before `high`. It returns whether the sphere still has to be intersected, and may
-// cull what begins behind.
+// traverse/ray_setup.wgsl, traverse/leaf.wgsl and traverse/stack.wgsl. The program defines `accept_certain`, which receives each certain
+// hit: a sphere, by its position in leaf order, that has a chord under all errors and begins before `high`. It returns whether the sphere
+// still has to be intersected, and may cull what begins behind.
 
 // Positions where a ray intersects four planes of one axis.
 fn plane_distances(word: u32, scale: f32, offset: f32) -> vec4<f32> {

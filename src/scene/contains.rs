@@ -36,21 +36,21 @@ impl Scene {
     /// # Errors
     /// As [`closest`](Self::closest), for points.
     pub async fn contains(&self, points: impl Into<Points<'_>>, query: &Query) -> Result<Answer<Containment>> {
-        self.holders(points.into(), query, Wait::Polling).await
+        self.containments(points.into(), query, Wait::Polling).await
     }
 
     /// Boxed version of [`contains`](Self::contains).
-    pub(crate) fn holders<'a>(
+    pub(crate) fn containments<'a>(
         &'a self,
         points: Points<'a>,
         query: &'a Query,
         wait: Wait,
     ) -> BoxedFuture<'a, Answer<Containment>> {
-        Box::pin(self.find_holders(points, query, wait))
+        Box::pin(self.find_containments(points, query, wait))
     }
 
     /// Counts the spheres that contain each point, then finds the lowest id for the points in at least one.
-    async fn find_holders(&self, points: Points<'_>, query: &Query, wait: Wait) -> Result<Answer<Containment>> {
+    async fn find_containments(&self, points: Points<'_>, query: &Query, wait: Wait) -> Result<Answer<Containment>> {
         let start = Instant::now();
         let query =
             Query { inside: Inside::Enter, touch: Touch::Hit, ends: Ends::Closed, motion: Motion::AtTime, ..*query };

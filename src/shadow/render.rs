@@ -28,10 +28,11 @@ impl Device {
     /// except for single pixels at edges: colours within one step of 8 bits; distances within a relative 10⁻⁵; fractions within 10⁻³ plus
     /// the change of the fraction across a thousandth of a pixel (on bodies of many pixels, the largest difference seen is 10⁻⁴).
     ///
-    /// A GPU renders at most 65,536 spheres and 4,194,304 pairs of a sphere and one that may shade it. Beyond that the CPU renders.
+    /// A GPU renders at most 4,194,304 pairs of a sphere and one that may shade it. Beyond that the CPU renders.
     ///
     /// # Errors
-    /// [`Error::TooLarge`](crate::Error::TooLarge) for a picture too large for the device; [`Error::Cancelled`](crate::Error::Cancelled); device errors.
+    /// [`Error::TooLarge`](crate::Error::TooLarge) for a picture too large for the device; [`Error::Cancelled`](crate::Error::Cancelled);
+    /// device errors.
     pub async fn render(&self, system: &System, progress: Option<Progress>) -> Result<Picture> {
         let progress = progress.unwrap_or_else(|| Arc::new(|_| {}));
         let (system, prepared_picture) = (Arc::new(system.clone()), Arc::new(PreparedPicture::new(system)?));

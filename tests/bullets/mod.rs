@@ -190,7 +190,7 @@ fn bullets_may_start_inside_on_and_outside_spheres() {
         ([-3.0, 0.0, 4.0], [-3.0, 0.0, 5.0], hit(2, 40.0 - 4.0 - 91.0_f32.sqrt(), [-3.0, 0.0, 40.0 - 91.0_f32.sqrt()])),
         // On the surface of one sphere, inside the other.
         ([4.0, 3.0, 0.0], [9.0, 9.0, 0.0], inside(1)),
-        // The sphere is ahead, behind, beside the path, and touched.
+        // The sphere is ahead, behind, next to the path, and touched.
         ([-9.0, 0.0, 0.0], [-8.0, 0.0, 0.0], hit(0, 4.0, [-5.0, 0.0, 0.0])),
         ([-9.0, 0.0, 0.0], [-10.0, 0.0, 0.0], miss),
         ([-9.0, 5.25, 0.0], [0.0, 5.25, 0.0], miss),

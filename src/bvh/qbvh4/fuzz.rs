@@ -55,7 +55,7 @@ fn tree(bytes: &mut Bytes<'_>) {
     let frame = SceneFrame::of(&spheres);
     // There is no tree if the spheres span the whole range of f32.
     if frame.supports_bvh() {
-        let tree = QBvh4::new(&spheres, &frame, &CancelToken::new()).expect("nobody stops it");
+        let tree = QBvh4::new(&spheres, &frame, &CancelToken::new()).expect("the build is not cancelled");
         assert_eq!(tree.check(&spheres, &frame), Ok(()), "{spheres:?}");
     }
 }

@@ -62,7 +62,7 @@ pub(crate) struct AllHits<'a> {
     budget: &'a GrowthBudget,
     max_hits: usize,
     entries: Vec<HitEntry>,
-    /// Nothing later counts: the `t` of the last of the first `max_hits` hits, once there are so many.
+    /// The `t` of the last of the first `max_hits` hits, once that many are known: no hit behind it is needed.
     last: f32,
     /// Positions along the ray before which certain hits begin, and the `max_hits`-th smallest of them.
     certain_ends: Vec<f32>,
@@ -72,11 +72,11 @@ pub(crate) struct AllHits<'a> {
 }
 
 impl<'a> AllHits<'a> {
-    pub(crate) fn new(query: &'a Query, most: u32, pool: &'a GrowthBudget) -> Self {
+    pub(crate) fn new(query: &'a Query, max_hits: u32, budget: &'a GrowthBudget) -> Self {
         Self {
             query,
-            budget: pool,
-            max_hits: if most == u32::MAX { usize::MAX } else { most as usize },
+            budget,
+            max_hits: if max_hits == u32::MAX { usize::MAX } else { max_hits as usize },
             entries: Vec::new(),
             last: f32::MAX,
             certain_ends: Vec::new(),

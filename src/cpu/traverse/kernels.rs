@@ -100,8 +100,8 @@ impl LeafHits {
 }
 
 impl PreparedRay {
-    /// Inflates the ray laterally by `lateral` and axially by `along`, in scaled units. The conditions for certain hits become stricter by
-    /// as much.
+    /// Inflates the ray laterally by `lateral` and axially by `along`, in scaled units. The conditions for certain hits become stricter
+    /// by the same amounts.
     pub(crate) fn inflate(&mut self, lateral: f32, along: f32) {
         let [lateral, along] = [lateral, along].map(|by| by * 1.000_001);
         if along > 0.0 {

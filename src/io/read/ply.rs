@@ -240,15 +240,16 @@ impl TableReader for PlyText {
                 return Err(bad(format!("a line follows the {vertices} vertices of the header")));
             }
             let mut row = Row { place, ..Row::new(schema) };
-            let mut words = text.split_ascii_whitespace();
+            let (mut words, mut found) = (text.split_ascii_whitespace(), 0);
             for field in &fields_of {
                 let Some(word) = words.next() else { break };
+                found += 1;
                 let Some(field) = *field else { continue };
                 row.texts[field] = word;
                 let why = || bad(format!("{} is '{}': expected a number", schema.name(field), quoted(word)));
                 row.numbers[field] = csv::number(word).ok_or_else(why)?;
             }
-            let found = text.split_ascii_whitespace().count();
+            found += words.count();
             if found != fields_of.len() {
                 return Err(bad(format!("there are {found} numbers: expected {}, as in the header", fields_of.len())));
             }

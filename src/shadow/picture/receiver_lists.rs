@@ -46,18 +46,12 @@ const WORDS_PER_PAIR: usize = 4;
 /// Maximum number of receivers per group. Groups are culled first as a whole.
 const GROUP: usize = 64;
 
-/// Maximum number of receivers. Shaders store the id of a spheroid as f32.
-const MAX_RECEIVERS: usize = 1 << 16;
-
 /// Maximum number of pairs of receiver and occluder: 128 MiB on a device, the binding size that every device supports.
 const MAX_PAIRS: usize = 1 << 22;
 
 impl ReceiverLists {
-    /// Finds the occluders of each receiver. `None` if there are too many spheres or pairs for a device.
+    /// Finds the occluders of each receiver. `None` if there are too many pairs for a device.
     pub(crate) fn new(picture: &PreparedPicture) -> Result<Option<Self>> {
-        if picture.bodies.len() > MAX_RECEIVERS {
-            return Ok(None);
-        }
         let balls: Vec<Ball> = picture.bodies.iter().map(|one| one.ball).collect();
         let (casts, receives) =
             (|i: u32| picture.bodies[i as usize].casts, |i: u32| picture.bodies[i as usize].receives);
