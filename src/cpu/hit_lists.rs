@@ -1,7 +1,5 @@
 //! Hit lists of a batch, built on all cores: each task has its own list, and the lists are joined at the end.
 
-use rayon::prelude::*;
-
 use super::growth_budget::GrowthBudget;
 use super::query::all_hits::AllHits;
 use super::scene::CpuScene;
@@ -11,7 +9,7 @@ use crate::error::Result;
 use crate::query::policy::Query;
 use crate::query::results::Tally;
 use crate::records::{Interval, Ray, RayAttributes};
-use crate::runtime::cpu_pool;
+use crate::runtime::cpu_pool::map_tasks;
 use crate::runtime::memory::try_with_capacity;
 
 /// Hit lists of the rays of one task.
@@ -34,12 +32,10 @@ fn tally(every: &AllHits<'_>, count: usize) -> Tally {
 impl CpuScene {
     /// Lists the hits of a batch, per ray the first `most` or fewer; `u32::MAX` means all.
     pub(crate) fn list(&self, batch: RayBatch<'_>, most: u32, pool: &GrowthBudget) -> Result<Vec<TaskLists>> {
-        cpu_pool::ensure_pool();
         let (rays, size) = (batch.rays.len(), self.task_size(batch.rays.len()));
-        let starts: Vec<usize> = (0..rays).step_by(size).collect();
-        let task = |&start: &usize| self.list_task(batch.slice(start..rays.min(start + size)), most, pool);
+        let task = |start: usize| self.list_task(batch.slice(start..rays.min(start + size)), most, pool);
         // Of several errors the first counts, so that it names the first invalid ray.
-        starts.par_iter().map(task).collect::<Vec<_>>().into_iter().collect()
+        map_tasks((0..rays).step_by(size), task).into_iter().collect()
     }
 
     fn list_task(&self, batch: RayBatch<'_>, most: u32, pool: &GrowthBudget) -> Result<TaskLists> {
@@ -141,8 +137,7 @@ pub(crate) fn join(lists: Vec<TaskLists>) -> Result<(Vec<u64>, Vec<Interval>, Ta
         rest = others;
     }
     // Each part is freed as soon as it is copied.
-    cpu_pool::ensure_pool();
-    places.into_par_iter().zip(lists).for_each(|(mut place, part)| {
+    map_tasks(places.into_iter().zip(lists), |(mut place, part)| {
         for (start, count) in part.ranges {
             let (own, others) = place.split_at_mut(count as usize);
             own.copy_from_slice(&part.records[start..start + count as usize]);

@@ -17,13 +17,11 @@ use crate::math::simd::level::SimdLevel;
 use crate::query::policy::Query;
 use crate::query::results::Tally;
 use crate::records::{Ray, RayAttributes, Sphere};
-use crate::runtime::cpu_pool;
+use crate::runtime::cpu_pool::{self, map_tasks};
 use crate::runtime::memory::try_with_capacity;
 use crate::runtime::prefetch::prefetch;
 
 use std::sync::OnceLock;
-
-use rayon::prelude::*;
 
 /// Rays per task: enough to hide the cost of a task, few enough for an even distribution.
 const TASK_RAYS: usize = 256;
@@ -43,9 +41,9 @@ pub(crate) struct CpuScene {
     pub(crate) magnitudes: OnceLock<Magnitudes>,
 }
 
-/// Combines the results of two neighbouring tasks. Of two errors the first counts, so that it names the first invalid ray.
-fn merge_results(a: Result<Tally>, b: Result<Tally>) -> Result<Tally> {
-    Ok(a? + b?)
+/// Adds up the tallies of neighbouring tasks. Of several errors the first counts, so that it names the first invalid ray.
+fn merge_results(tasks: Vec<Result<Tally>>) -> Result<Tally> {
+    tasks.into_iter().try_fold(Tally::default(), |sum, tally| Ok(sum + tally?))
 }
 
 impl CpuScene {
@@ -144,18 +142,14 @@ impl CpuScene {
 
     /// Casts a batch on all cores.
     pub(crate) fn cast<T: RayQuery>(&self, batch: RayBatch<'_>, out: &mut [T]) -> Result<Tally> {
-        cpu_pool::ensure_pool();
         let size = self.task_size(batch.rays.len());
-        let tasks = out.par_chunks_mut(size).enumerate();
         let task = |(i, out): (usize, &mut [T])| self.task(batch.slice(i * size..i * size + out.len()), out);
-        tasks.map(task).reduce(|| Ok(Tally::default()), merge_results)
+        merge_results(map_tasks(out.chunks_mut(size).enumerate(), task))
     }
 
     /// Casts a batch of `occluded` on all cores: one bit per ray. Tasks write whole words.
     pub(crate) fn cast_bits(&self, batch: RayBatch<'_>, words: &mut [u32]) -> Result<Tally> {
-        cpu_pool::ensure_pool();
         let size = self.task_size(batch.rays.len());
-        let tasks = words.par_chunks_mut(size / 32).enumerate();
         let task = |(i, words): (usize, &mut [u32])| {
             let part = batch.slice(i * size..batch.rays.len().min((i + 1) * size));
             let mut flags = vec![false; part.rays.len()];
@@ -165,7 +159,7 @@ impl CpuScene {
             }
             Ok(tally)
         };
-        tasks.map(task).reduce(|| Ok(Tally::default()), merge_results)
+        merge_results(map_tasks(words.chunks_mut(size / 32).enumerate(), task))
     }
 
     /// Casts the rays of one task.

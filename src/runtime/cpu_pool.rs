@@ -4,10 +4,11 @@
 //! their number is known. If there are none, each calling thread becomes the only worker of a pool of its own and does all of its rayon
 //! work itself. A single pool of that kind would serve only the thread that made it and block all others.
 
-use std::sync::OnceLock;
 use std::sync::mpsc::{Sender, channel};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
+use rayon::prelude::*;
 use rayon::{ThreadBuilder, ThreadPoolBuilder};
 
 use crate::error::{Error, Result};
@@ -66,6 +67,35 @@ fn spawn() -> Option<(Sender<ThreadBuilder>, JoinHandle<()>)> {
 /// refuse it.
 fn run_single_threaded() {
     std::mem::forget(ThreadPoolBuilder::new().num_threads(1).use_current_thread().build());
+}
+
+/// Runs `work` for each item on all cores, and returns the results in the order of the items. Idle workers take the next item, so the items
+/// should be large: hundreds of rays. A single item is processed by the calling thread.
+///
+/// rayon compiles its iterators anew for each caller, which takes long for generic callers; of this function little is generic.
+pub(crate) fn map_tasks<I, T: Send>(
+    items: impl ExactSizeIterator<Item = I> + Send,
+    work: impl Fn(I) -> T + Sync,
+) -> Vec<T> {
+    let mut results: Vec<Option<T>> = (0..items.len()).map(|_| None).collect();
+    let count = results.len();
+    let tasks = Mutex::new(items.zip(&mut results));
+    run_tasks(count, &|| {
+        let next = tasks.lock().unwrap_or_else(PoisonError::into_inner).next();
+        if let Some((item, result)) = next {
+            *result = Some(work(item));
+        }
+    });
+    results.into_iter().flatten().collect()
+}
+
+/// Calls `task` `count` times on all cores.
+fn run_tasks(count: usize, task: &(dyn Fn() + Sync)) {
+    if count == 1 {
+        return task();
+    }
+    ensure_pool();
+    (0..count).into_par_iter().with_max_len(1).for_each(|_| task());
 }
 
 /// Runs work on a rayon worker. The thread that polls never runs it, unless it is a worker.

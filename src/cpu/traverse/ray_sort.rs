@@ -23,7 +23,7 @@ type Lane = [f32; GROUP];
 
 #[inline(always)]
 fn each(f: impl Fn(usize) -> f32) -> Lane {
-    std::array::from_fn(f)
+    [f(0), f(1), f(2), f(3), f(4), f(5), f(6), f(7)]
 }
 
 /// The scene's AABB, its grid of Morton cells, and the scaled units, for computing sort keys.

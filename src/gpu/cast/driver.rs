@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use wgpu::BufferView;
 
 use super::plan::{DispatchPlan, Search};
@@ -24,7 +23,7 @@ use crate::query::policy::Query;
 use crate::query::results::Tally;
 use crate::records::Ray;
 use crate::runtime::cancel::CancelToken;
-use crate::runtime::cpu_pool::{self, run_on_pool};
+use crate::runtime::cpu_pool::{map_tasks, run_on_pool};
 
 /// Threads per workgroup, in every program of a cast.
 const WORKGROUP: u64 = 64;
@@ -278,25 +277,38 @@ impl DispatchPlan<'_> {
     }
 }
 
+/// Undecided rays per task: enough to hide the cost of a task.
+const TASK_RAYS: usize = 64;
+
 /// Resolves undecided rays on all CPU cores.
 fn resolve_all<G: ResultWriter>(
-    open: Vec<UndecidedRay<G::Item>>,
+    mut open: Vec<UndecidedRay<G::Item>>,
     host: &CpuScene,
     query: &Query,
     first: u64,
     cancel: &CancelToken,
 ) -> (Vec<(usize, G::Item)>, Tally) {
-    let one = |open: UndecidedRay<G::Item>| {
-        let mut tally = Tally::default();
+    let one = |open: UndecidedRay<G::Item>, tally: &mut Tally| {
         if cancel.is_cancelled() {
             // The result is discarded.
-            return ((open.index, open.raw), tally);
+            return (open.index, open.raw);
         }
         let context = RayContext { ray: open.ray, number: first + open.index as u64, attributes: open.attributes };
-        let item = G::resolve(open.raw, &context, host, query, &mut tally);
-        ((open.index, item), tally)
+        (open.index, G::resolve(open.raw, &context, host, query, tally))
     };
-    cpu_pool::ensure_pool();
-    let (settled, tallies): (Vec<_>, Vec<Tally>) = open.into_par_iter().map(one).unzip();
-    (settled, tallies.into_iter().fold(Tally::default(), |a, b| a + b))
+    let mut groups = Vec::new();
+    while !open.is_empty() {
+        groups.push(open.split_off(open.len().saturating_sub(TASK_RAYS)));
+    }
+    let task = |group: Vec<UndecidedRay<G::Item>>| {
+        let mut tally = Tally::default();
+        let settled: Vec<_> = group.into_iter().map(|open| one(open, &mut tally)).collect();
+        (settled, tally)
+    };
+    let (mut settled, mut tally) = (Vec::new(), Tally::default());
+    for (group, part) in map_tasks(groups.into_iter().rev(), task) {
+        settled.extend(group);
+        tally = tally + part;
+    }
+    (settled, tally)
 }

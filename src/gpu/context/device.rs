@@ -7,10 +7,11 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use futures_channel::oneshot;
-use wgpu::{ErrorFilter, PollError, PollType, SubmissionIndex};
+use wgpu::{ErrorFilter, ErrorScopeGuard, PollError, PollType, SubmissionIndex};
 
 use super::adapters::{is_software, kind, required_features, required_limits, shares_loads};
 use crate::error::{Error, Result};
+use crate::runtime::boxed::BoxedFuture;
 use crate::runtime::limits::Limits;
 
 /// How long a hardware GPU may take for one submission before it counts as hung. Drivers reset a device long before that.
@@ -174,30 +175,32 @@ impl GpuContext {
     pub(crate) async fn scoped<T>(&self, work: impl FnOnce() -> T) -> Result<T> {
         self.check()?;
         let (value, errors) = {
-            let internal = self.device.push_error_scope(ErrorFilter::Internal);
-            let memory = self.device.push_error_scope(ErrorFilter::OutOfMemory);
-            let validation = self.device.push_error_scope(ErrorFilter::Validation);
-            let value = work();
             // The guards stay on this thread; only their futures are awaited.
-            (value, (validation.pop(), memory.pop(), internal.pop()))
+            let scopes = self.open_scopes();
+            let value = work();
+            (value, self.close_scopes(scopes))
         };
-        self.first_error(errors.0, errors.1, errors.2).await.map(|()| value)
+        errors.await.map(|()| value)
     }
 
-    /// Awaits three error scopes and returns their error, if any. It is separate from [`scoped`](Self::scoped) because that is compiled
-    /// for each `work`.
-    async fn first_error(
-        &self,
-        validation: impl Future<Output = Option<wgpu::Error>>,
-        memory: impl Future<Output = Option<wgpu::Error>>,
-        internal: impl Future<Output = Option<wgpu::Error>>,
-    ) -> Result<()> {
-        let error = match (validation.await, memory.await, internal.await) {
-            (_, Some(error), _) | (Some(error), ..) | (.., Some(error)) => error,
-            (None, None, None) => return self.check(),
-        };
-        self.check()?;
-        Err(self.lost().await.unwrap_or_else(|| fault_of(self.name(), error)))
+    /// Opens scopes for internal errors, lack of memory and invalid use. It is separate from [`scoped`](Self::scoped), as is
+    /// [`close_scopes`](Self::close_scopes), because that is compiled for each `work`.
+    fn open_scopes(&self) -> [ErrorScopeGuard; 3] {
+        [ErrorFilter::Internal, ErrorFilter::OutOfMemory, ErrorFilter::Validation]
+            .map(|filter| self.device.push_error_scope(filter))
+    }
+
+    /// Closes error scopes. The future returns their error, if any.
+    fn close_scopes(&self, [internal, memory, validation]: [ErrorScopeGuard; 3]) -> BoxedFuture<'_, ()> {
+        let (validation, memory, internal) = (validation.pop(), memory.pop(), internal.pop());
+        Box::pin(async move {
+            let error = match (validation.await, memory.await, internal.await) {
+                (_, Some(error), _) | (Some(error), ..) | (.., Some(error)) => error,
+                (None, None, None) => return self.check(),
+            };
+            self.check()?;
+            Err(self.lost().await.unwrap_or_else(|| fault_of(self.name(), error)))
+        })
     }
 
     /// Tests whether the device is lost, and returns the error if so. A lost device creates invalid buffers without an error, and reports
