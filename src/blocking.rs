@@ -18,7 +18,7 @@ use crate::scene::update::Update;
 use crate::shadow::ball::Shadow;
 use crate::shadow::lighting::Lighting;
 use crate::shadow::picture::image::Picture;
-use crate::shadow::render::Progress;
+use crate::shadow::picture::progress::Progress;
 use crate::shadow::system::System;
 use crate::shadow::visibility::VisibilityQuery;
 

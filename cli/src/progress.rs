@@ -52,6 +52,22 @@ impl ProgressDisplay {
         })
     }
 
+    /// Shows a bar of thousandths, or a spinner while nothing is done.
+    pub(crate) fn percent(what: String, done: impl Fn() -> u64 + Send + 'static) -> Self {
+        Self::draw(false, move |bar, _| {
+            bar.set_message(what.clone());
+            let done = done();
+            if done > 0 {
+                // The template is known to be valid.
+                if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {percent} %") {
+                    bar.set_style(style);
+                }
+                bar.set_length(1000);
+                bar.set_position(done);
+            }
+        })
+    }
+
     /// Starts a thread that draws, unless `quiet`. indicatif draws only if stderr is a terminal.
     fn draw(quiet: bool, mut show: impl FnMut(&ProgressBar, f64) + Send + 'static) -> Self {
         let (done, waiting) = channel::<()>();

@@ -1,14 +1,15 @@
 //! `umbracast render`: a picture of a system, and arrays of distances, ids and visible fractions per pixel.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde::Serialize;
 use umbracast::io::check_target;
 use umbracast::memory::check_memory;
-use umbracast::shadow::{PLANET, Picture, PictureFiles, PngDepth, Progress, System};
+use umbracast::shadow::{PLANET, Picture, PictureFiles, PngDepth, Progress, RenderProgress, System};
 use umbracast::{Device, Error, NO_SPHERE, Precision, Result, blocking};
 
 use super::args::{DeviceArgs, words};
@@ -30,7 +31,8 @@ Examples:
 systems/README.md describes system files. The arrays have shape (height, width) and contain the values at the centre
 of each pixel. t: distance in the unit of the file; inf without a sphere. id: index of the sphere in the file, the
 light last; 4294967295 without a sphere. fraction: visible part of the light's disc from that point; 1 without a
-sphere.
+sphere. normal: shape (height, width, 3), outward unit vectors in the coordinates of the file; 0 without a sphere.
+depth: as t, but measured along the viewing direction.
 
 Exit codes: 0 done, 2 bad usage or input, 3 no such device, 4 the device failed, 5 reading or writing failed,
   6 --compare found a violated guarantee.";
@@ -67,6 +69,12 @@ pub(crate) struct RenderArgs {
     /// Also write the visible fractions of the light, as f32
     #[arg(long, value_name = "NPY")]
     fraction: Option<PathBuf>,
+    /// Also write the outward normals, as f32
+    #[arg(long, value_name = "NPY")]
+    normal: Option<PathBuf>,
+    /// Also write the distances along the viewing direction, as f32
+    #[arg(long, value_name = "NPY")]
+    depth: Option<PathBuf>,
     #[command(flatten)]
     device: DeviceArgs,
     /// Also render on the CPU engine, count the differences, and fail if they exceed the guaranteed accuracy. If the CPU engine renders the
@@ -93,7 +101,7 @@ fn size(text: &str) -> std::result::Result<[u32; 2], String> {
 
 pub(crate) fn run(args: &RenderArgs) -> Result<()> {
     let (system, output, inputs) = args.system()?;
-    let arrays = [&args.t, &args.id, &args.fraction];
+    let arrays = [&args.t, &args.id, &args.fraction, &args.normal, &args.depth];
     check_outputs(&output, &arrays.map(Option::as_deref), &inputs)?;
     let device = blocking::open(&args.device.options(Precision::Fast))?;
     args.check_memory(&system, &device)?;
@@ -112,8 +120,9 @@ pub(crate) fn run(args: &RenderArgs) -> Result<()> {
     if broken.is_none() {
         // A picture that violates a guarantee is not written.
         let _working = ProgressDisplay::on("writing".into(), args.quiet);
-        let [t, id, fraction] = arrays.map(Option::as_deref);
-        picture.write_files(&PictureFiles { png: &output, bits: args.bits, t, id, fraction })?;
+        let [t, id, fraction, normal, depth] = arrays.map(Option::as_deref);
+        picture
+            .write_files(&system, &PictureFiles { png: &output, bits: args.bits, t, id, fraction, normal, depth })?;
     }
     let summary = PictureSummary {
         device: device.name(),
@@ -128,6 +137,8 @@ pub(crate) fn run(args: &RenderArgs) -> Result<()> {
         t: args.t.as_deref(),
         id: args.id.as_deref(),
         fraction: args.fraction.as_deref(),
+        normal: args.normal.as_deref(),
+        depth: args.depth.as_deref(),
         compare: difference.as_ref(),
     };
     print_summary(&summary, &summary.line(), args.json, args.quiet)?;
@@ -183,7 +194,7 @@ impl RenderArgs {
     /// Rejects a picture that does not fit into memory, with both sizes: the pixels on each device, and the encoded file.
     fn check_memory(&self, system: &System, device: &Device) -> Result<()> {
         let pixels = system.picture().size.iter().map(|side| u64::from(*side)).product::<u64>();
-        let drawn = if self.compare && !device.is_cpu() { 2 * 24 + 2 * 3 } else { 24 };
+        let drawn = if self.compare && !device.is_cpu() { 2 * 28 + 2 * 3 } else { 28 };
         let written = match self.bits {
             PngDepth::Eight => 9,
             PngDepth::Sixteen => 24,
@@ -193,10 +204,10 @@ impl RenderArgs {
 }
 
 /// Options of the arrays.
-const ARRAYS: [&str; 3] = ["--t", "--id", "--fraction"];
+const ARRAYS: [&str; 5] = ["--t", "--id", "--fraction", "--normal", "--depth"];
 
 /// Rejects, before any work, outputs that cannot be written. Creates the default folder.
-fn check_outputs(output: &Path, arrays: &[Option<&Path>; 3], inputs: &[PathBuf]) -> Result<()> {
+fn check_outputs(output: &Path, arrays: &[Option<&Path>; 5], inputs: &[PathBuf]) -> Result<()> {
     let bad = |path: &Path, message: &str| Err(Error::BadFile { path: path.into(), message: message.into() });
     let has = |path: &Path, wanted: &str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(wanted));
     if !has(output, "png") {
@@ -228,32 +239,34 @@ fn check_outputs(output: &Path, arrays: &[Option<&Path>; 3], inputs: &[PathBuf])
     Ok(())
 }
 
-/// Renders, with a progress bar on a terminal if it takes longer than a second.
+/// An expected time above this is printed.
+const LONG: Duration = Duration::from_secs(60);
+
+/// Renders, with a spinner while the picture is prepared and a progress bar afterwards, if it takes longer than a second. If the picture is
+/// expected to take longer than a minute, prints the time first.
 fn draw(device: &Device, system: &System, quiet: bool) -> Result<Picture> {
     if quiet {
         return blocking::render(device, system, None);
     }
-    let bar: Arc<Mutex<Option<indicatif::ProgressBar>>> = Arc::default();
-    let (shared, name, started) = (bar.clone(), device.name().to_owned(), Instant::now());
-    let progress: Progress = Arc::new(move |done| {
-        if started.elapsed() < Duration::from_secs(1) {
-            return;
+    // Thousandths of the work, and whether the time has been printed.
+    let shared = Arc::new((AtomicU64::new(0), AtomicBool::new(false)));
+    let (done, name) = (shared.clone(), device.name().to_owned());
+    let display = ProgressDisplay::percent(format!("rendering on {name}"), move || done.0.load(Ordering::Relaxed));
+    let progress: Progress = Arc::new(move |progress: RenderProgress| {
+        shared.0.fetch_max((progress.done * 1000.0) as u64, Ordering::Relaxed);
+        if progress.expected > LONG && !shared.1.swap(true, Ordering::Relaxed) {
+            say(&format!("rendering takes about {} on {name}", duration(progress.expected)));
         }
-        let mut bar = shared.lock().unwrap_or_else(PoisonError::into_inner);
-        // indicatif draws only if stderr is a terminal.
-        let bar = bar.get_or_insert_with(|| {
-            indicatif::ProgressBar::new(1000).with_message(format!("rendering on {name}")).with_style(
-                indicatif::ProgressStyle::with_template("{msg} {wide_bar} {percent} %")
-                    .unwrap_or_else(|_| indicatif::ProgressStyle::default_bar()),
-            )
-        });
-        bar.set_position((done * 1000.0) as u64);
     });
     let picture = blocking::render(device, system, Some(progress));
-    if let Some(bar) = bar.lock().unwrap_or_else(PoisonError::into_inner).take() {
-        bar.finish_and_clear();
-    }
+    drop(display);
     picture
+}
+
+/// A duration as text: minutes or hours.
+fn duration(time: Duration) -> String {
+    let minutes = time.as_secs_f64() / 60.0;
+    if minutes < 90.0 { format!("{minutes:.0} min") } else { format!("{:.1} h", minutes / 60.0) }
 }
 
 /// Summary: one line of text, or one JSON object.
@@ -273,6 +286,8 @@ struct PictureSummary<'a> {
     t: Option<&'a Path>,
     id: Option<&'a Path>,
     fraction: Option<&'a Path>,
+    normal: Option<&'a Path>,
+    depth: Option<&'a Path>,
     compare: Option<&'a Difference>,
 }
 
@@ -294,7 +309,7 @@ impl PictureSummary<'_> {
         if let Some(output) = self.output {
             line += &format!("; wrote {}", output.display());
         }
-        for array in [self.t, self.id, self.fraction].into_iter().flatten() {
+        for array in [self.t, self.id, self.fraction, self.normal, self.depth].into_iter().flatten() {
             line += &format!(", {}", array.display());
         }
         if let Some(difference) = self.compare {

@@ -8,11 +8,14 @@
 @group(0) @binding(4) var<storage, read> occluders: array<Occluder>;
 @group(0) @binding(5) var<storage, read> patterns: array<SurfacePattern>;
 @group(0) @binding(6) var<storage, read> colors: array<vec4<f32>>;
-// Sums of colours; w counts the samples that the CPU has to recompute.
+// Sums of colours. w counts the samples that show a body or the light, and adds UNDONE for each sample that the CPU has to recompute.
 @group(0) @binding(7) var<storage, read_write> sums: array<vec4<f32>>;
 @group(0) @binding(8) var<storage, read_write> center_samples: array<CenterSample>;
 // The lists of all grids: see src/shadow/picture/tiles.rs.
 @group(0) @binding(9) var<storage, read> words: array<u32>;
+
+// More than the maximum number of samples.
+const UNDONE = 1024.0;
 
 // What the centre sample of a pixel shows. `t` contains the bits of an f32; `crowded` is 1 if the CPU has to compute the pixel.
 struct CenterSample {
@@ -45,5 +48,6 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   }
   // Colours are clipped before averaging: otherwise one very bright sample would make an edge look jagged.
   let color = min(paint(place, best.id, spot), vec3<f32>(1.0, 1.0, 1.0));
-  sums[i] = sum + vec4<f32>(color, f32(crowded || too_many));
+  let covered = f32(best.id != NO_SPHERE);
+  sums[i] = sum + vec4<f32>(color, select(covered, UNDONE, crowded || too_many));
 }

@@ -10,8 +10,8 @@ use npyz::WriterBuilder;
 use super::write::target::{PreparedFile, prepare_atomic};
 use crate::error::{Error, Result};
 use crate::runtime::memory::{check_memory, try_reserve, try_with_capacity};
-use crate::shadow::picture::color::encoded;
 use crate::shadow::picture::image::Picture;
+use crate::shadow::system::System;
 
 /// Bits per colour channel of a PNG.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,6 +36,10 @@ pub struct PictureFiles<'a> {
     pub id: Option<&'a Path>,
     /// Path of the array of visible fractions, if wanted.
     pub fraction: Option<&'a Path>,
+    /// Path of the array of normals, if wanted.
+    pub normal: Option<&'a Path>,
+    /// Path of the array of depths, if wanted.
+    pub depth: Option<&'a Path>,
 }
 
 impl Picture {
@@ -48,15 +52,22 @@ impl Picture {
         self.prepare_png(path, bits)?.persist()
     }
 
-    /// Writes the PNG and the arrays. No file appears before all are complete.
+    /// Writes the PNG and the arrays of a picture of `system`. No file appears before all are complete. Arrays have shape (height, width),
+    /// that of the normals (height, width, 3).
     ///
     /// # Errors
     /// The errors of [`Picture::write_png`].
-    pub fn write_files(&self, files: &PictureFiles<'_>) -> Result<()> {
+    pub fn write_files(&self, system: &System, files: &PictureFiles<'_>) -> Result<()> {
         let mut ready = vec![self.prepare_png(files.png, files.bits)?];
         ready.extend(files.t.map(|path| self.prepare_array(path, &self.t)).transpose()?);
         ready.extend(files.id.map(|path| self.prepare_array(path, &self.id)).transpose()?);
         ready.extend(files.fraction.map(|path| self.prepare_array(path, &self.fraction)).transpose()?);
+        if let Some(path) = files.normal {
+            ready.push(self.prepare_array(path, self.normals(system)?.as_flattened())?);
+        }
+        if let Some(path) = files.depth {
+            ready.push(self.prepare_array(path, &self.depths(system)?)?);
+        }
         PreparedFile::persist_all(ready)
     }
 
@@ -85,7 +96,7 @@ impl Picture {
     }
 
     fn prepare_png(&self, path: &Path, bits: PngDepth) -> Result<PreparedFile> {
-        let channels = 3 * self.rgb.len() as u64;
+        let channels = (self.channel_count() * self.rgb.len()) as u64;
         // Additional memory of the encoder: the compressed bytes, whose buffer grows by doubling, and for 16 bits a copy of the channels.
         let (own, more) = match bits {
             PngDepth::Eight => (channels, 2 * channels),
@@ -102,19 +113,19 @@ impl Picture {
         prepare_atomic(path, |out| {
             let encoder = PngEncoder::new_with_quality(out, CompressionType::Default, FilterType::Adaptive);
             let [width, height] = self.size;
-            match bits {
-                PngDepth::Eight => encoder.write_image(&bytes, width, height, ExtendedColorType::Rgb8),
-                PngDepth::Sixteen => {
-                    encoder.write_image(bytemuck::cast_slice(&words), width, height, ExtendedColorType::Rgb16)
-                }
-            }
-            .map_err(std::io::Error::other)
+            let (bytes, form) = match (bits, self.alpha.is_empty()) {
+                (PngDepth::Eight, true) => (&bytes[..], ExtendedColorType::Rgb8),
+                (PngDepth::Eight, false) => (&bytes[..], ExtendedColorType::Rgba8),
+                (PngDepth::Sixteen, true) => (bytemuck::cast_slice(&words), ExtendedColorType::Rgb16),
+                (PngDepth::Sixteen, false) => (bytemuck::cast_slice(&words), ExtendedColorType::Rgba16),
+            };
+            encoder.write_image(bytes, width, height, form).map_err(std::io::Error::other)
         })
     }
 
     fn encode_into<T>(&self, list: &mut Vec<T>, channel: impl Fn(f64) -> T) -> Result<()> {
-        try_reserve("the picture in sRGB", list, 3 * self.rgb.len() as u64)?;
-        list.extend(self.rgb.iter().flatten().map(|&x| channel(encoded(f64::from(x)))));
+        try_reserve("the picture in sRGB", list, (self.channel_count() * self.rgb.len()) as u64)?;
+        list.extend(self.channels().map(channel));
         Ok(())
     }
 
@@ -126,9 +137,11 @@ impl Picture {
             let message = "cannot write an array in this format: supported is .npy".into();
             return Err(Error::BadFile { path: path.to_path_buf(), message });
         }
-        let shape = [u64::from(self.size[1]), u64::from(self.size[0])];
+        let [width, height] = self.size.map(u64::from);
+        let pixels = [height, width, values.len() as u64 / (height * width).max(1)];
+        let shape = if pixels[2] == 1 { &pixels[..2] } else { &pixels[..] };
         prepare_atomic(path, |out| {
-            let options = npyz::WriteOptions::new().default_dtype().shape(&shape);
+            let options = npyz::WriteOptions::new().default_dtype().shape(shape);
             let mut writer = options.writer(&mut *out).begin_nd()?;
             writer.extend(values.iter().copied())?;
             writer.finish()?;

@@ -36,6 +36,7 @@ pub(crate) mod lidar_toml;
 pub(crate) mod no_parquet_tests;
 pub(crate) mod read;
 pub(crate) mod schema;
+pub(crate) mod system_tables;
 pub(crate) mod system_toml;
 pub(crate) mod toml_text;
 pub(crate) mod write;

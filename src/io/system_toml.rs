@@ -3,111 +3,32 @@
 use std::path::{Path, PathBuf};
 
 use glam::DVec3;
-use serde::Deserialize;
 
+use super::system_tables::{BodyTable, CameraKind, CameraTable, Colors, Ground, LightTable, SystemFile};
 use super::toml_text::{parse, read_text};
 use crate::batch::raygen::camera::{Camera, Lens};
 use crate::error::{Error, Result};
 use crate::escape::quoted;
+use crate::io::errors::bad_file;
 use crate::records::Sphere;
 use crate::shadow::ball::Ball;
 use crate::shadow::lighting::Lighting;
 use crate::shadow::picture::color::Color;
+use crate::shadow::spheroid::POLE_LENGTHS;
 use crate::shadow::system::{Body, LightSource, MAX_BALLS, PictureOptions, System, check_bodies};
 
 /// Units of length. Every length of a file, and the `t` of its picture, has the one unit of that file.
 const UNITS: [&str; 6] = ["mm", "m", "km", "mi", "au", "pc"];
 
+/// Angular diameter of a distant light unless the file has another: that of the Sun, seen from the Earth.
+const SUN_DIAMETER_DEG: f64 = 0.53;
+
+/// Colour of the ground unless the file has another.
+const GROUND_COLOR: &str = "#b8b4ac";
+
 /// The system file `systems/planet.toml`: a banded planet and its moon, the default picture of `umbracast render`. [`System::parse`] parses
 /// it.
 pub const PLANET: &str = include_str!("../../systems/planet.toml");
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SystemFile {
-    unit: Option<String>,
-    light: Option<LightTable>,
-    #[serde(default)]
-    body: Vec<BodyTable>,
-    #[serde(default)]
-    camera: Option<CameraTable>,
-    #[serde(default)]
-    picture: PictureTable,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-struct LightTable {
-    #[serde(default)]
-    name: Option<String>,
-    center: [f64; 3],
-    radius: f64,
-    #[serde(default)]
-    color: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-struct BodyTable {
-    #[serde(default)]
-    name: Option<String>,
-    #[serde(default)]
-    center: Option<[f64; 3]>,
-    #[serde(default)]
-    radius: Option<f64>,
-    #[serde(default)]
-    spheres: Option<String>,
-    #[serde(default)]
-    color: Option<Colors>,
-    #[serde(default)]
-    pole: Option<[f64; 3]>,
-    #[serde(default)]
-    polar_radius: Option<f64>,
-    #[serde(default)]
-    swirl: Option<f64>,
-    #[serde(default)]
-    casts: Option<bool>,
-    #[serde(default)]
-    receives: Option<bool>,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "expected one \"#rrggbb\", or a list of them from south to north")]
-enum Colors {
-    One(String),
-    Bands(Vec<String>),
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-struct CameraTable {
-    kind: Kind,
-    position: [f64; 3],
-    target: [f64; 3],
-    up: [f64; 3],
-    #[serde(default)]
-    field_of_view_deg: Option<f64>,
-    #[serde(default)]
-    width: Option<f64>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Kind {
-    Perspective,
-    Orthographic,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields, default, expecting = "a table")]
-struct PictureTable {
-    size: Option<[u32; 2]>,
-    samples: Option<u32>,
-    exposure: Option<f64>,
-    ambient: Option<f64>,
-    background: Option<String>,
-    stars: Option<f64>,
-}
 
 impl System {
     /// Reads a system file. Lengths stay in the unit of the file.
@@ -137,38 +58,30 @@ impl System {
     }
 
     fn parse_all(text: &str, path: &Path) -> Result<(Self, Vec<PathBuf>)> {
-        let bad = |message: String| bad_file(path, message);
-        let mut file = SystemFile::parse(text, path)?;
-        let (light, bodies, clouds) = file.bodies(path)?;
-        let Some(camera) = file.camera else {
-            return Err(bad("the table [camera] is missing: a picture needs a camera".into()));
+        let file = SystemFile::parse(text, path)?;
+        let scene = Scene::new(path, file.light, file.body, file.ground, file.camera.as_ref())?;
+        let table = file.picture;
+        let defaults = PictureOptions::default();
+        let size = table.size.unwrap_or(defaults.size);
+        let camera = match file.camera {
+            Some(camera) => camera_of(path, &camera)?,
+            None => Camera::framing(scene.without_ground(), &scene.light, DVec3::Z, size),
         };
-        let lens = match (camera.kind, camera.field_of_view_deg, camera.width) {
-            (Kind::Perspective, Some(field_of_view_deg), None) => Lens::Perspective { field_of_view_deg },
-            (Kind::Orthographic, None, Some(width)) => Lens::Orthographic { width },
-            (Kind::Perspective, ..) => {
-                return Err(
-                    bad("camera: kind \"perspective\" needs field_of_view_deg and does not allow width".into()),
-                );
-            }
-            (Kind::Orthographic, ..) => {
-                return Err(bad(
-                    "camera: kind \"orthographic\" needs width and does not allow field_of_view_deg".into()
-                ));
-            }
-        };
-        let camera =
-            Camera { position: camera.position.into(), target: camera.target.into(), up: camera.up.into(), lens };
+        let transparent = table.background.as_deref() == Some("transparent");
+        let background = table.background.filter(|_| !transparent);
         let picture = PictureOptions {
-            size: file.picture.size.unwrap_or([1920, 1080]),
-            samples: file.picture.samples.unwrap_or(3),
-            exposure: file.picture.exposure.unwrap_or(1.0),
-            ambient: file.picture.ambient.unwrap_or(0.0),
-            background: file.picture.background.map_or(Ok(Color::BLACK), |c| color(path, "picture: background", &c))?,
-            stars: file.picture.stars.unwrap_or(0.0),
+            size,
+            samples: table.samples.unwrap_or(defaults.samples),
+            exposure: table.exposure.unwrap_or(defaults.exposure),
+            ambient: table.ambient.unwrap_or(defaults.ambient),
+            ambient_samples: table.ambient_samples.unwrap_or(defaults.ambient_samples),
+            background: background.map_or(Ok(defaults.background), |c| color(path, "picture: background", &c))?,
+            transparent,
+            stars: table.stars.unwrap_or(defaults.stars),
         };
+        let Scene { light, bodies, clouds, .. } = scene;
         let system = Self::new(light, bodies, camera, picture).map_err(|e| match e {
-            Error::Usage(message) => bad(message),
+            Error::Usage(message) => bad_file(path, message),
             other => other,
         })?;
         Ok((system, clouds))
@@ -203,7 +116,9 @@ impl Lighting {
     }
 
     fn parse_all(text: &str, path: &Path) -> Result<(Self, Vec<PathBuf>)> {
-        let (light, bodies, clouds) = SystemFile::parse(text, path)?.bodies(path)?;
+        let file = SystemFile::parse(text, path)?;
+        let Scene { light, bodies, clouds, .. } =
+            Scene::new(path, file.light, file.body, file.ground, file.camera.as_ref())?;
         check_bodies(&light, &bodies, None).map_err(|e| match e {
             Error::Usage(message) => bad_file(path, message),
             other => other,
@@ -228,68 +143,144 @@ impl SystemFile {
         }
         Ok(file)
     }
+}
 
-    /// The light and the bodies, in the unit of the file, and the paths of the sphere files.
-    fn bodies(&mut self, path: &Path) -> Result<(LightSource, Vec<Body>, Vec<PathBuf>)> {
-        let bad = |message: String| bad_file(path, message);
-        let Some(light) = self.light.take() else {
-            return Err(bad("the table [light] is missing: it needs center and radius".into()));
-        };
-        let light = LightSource {
-            name: light.name.unwrap_or_else(|| "light".into()),
-            ball: Ball::new(light.center, light.radius),
-            color: light.color.map_or(Ok(Color::WHITE), |c| color(path, "light: color", &c))?,
+/// The light and the bodies of a file.
+struct Scene {
+    light: LightSource,
+    /// The bodies. The last one may be the ground.
+    bodies: Vec<Body>,
+    has_ground: bool,
+    /// Paths of the sphere files.
+    clouds: Vec<PathBuf>,
+}
+
+impl Scene {
+    fn new(
+        path: &Path,
+        light: Option<LightTable>,
+        tables: Vec<BodyTable>,
+        ground: Option<Ground>,
+        camera: Option<&CameraTable>,
+    ) -> Result<Self> {
+        let Some(light) = light else {
+            return Err(bad_file(path, "the table [light] is missing: it needs center and radius, or direction"));
         };
         let (mut bodies, mut clouds): (Vec<Body>, _) = (Vec::new(), Vec::new());
         let mut left = MAX_BALLS as u64;
-        for (i, table) in std::mem::take(&mut self.body).into_iter().enumerate() {
-            let place = format!(
-                "body[{i}]{}",
-                table.name.as_ref().map_or(String::new(), |name| format!(" '{}'", quoted(name)))
-            );
-            let colors = match &table.color {
-                None => vec![Color::from_hex("#b0b0b0").unwrap_or(Color::WHITE)],
-                Some(Colors::One(one)) => vec![color(path, &format!("{place}: color"), one)?],
-                Some(Colors::Bands(many)) => many
-                    .iter()
-                    .enumerate()
-                    .map(|(j, one)| color(path, &format!("{place}: color[{j}]"), one))
-                    .collect::<Result<_>>()?,
-            };
-            let balls = match (&table.spheres, table.center, table.radius) {
-                (Some(_), ..) if table.polar_radius.is_some() => {
-                    return Err(bad(format!("{place}: a body with spheres cannot have polar_radius")));
-                }
-                (None, Some(center), Some(radius)) => vec![Ball::new(center, radius)],
-                (Some(cloud), None, None) => {
-                    clouds.push(path.parent().unwrap_or(Path::new("")).join(cloud));
-                    read_balls(&clouds[clouds.len() - 1], left)?
-                }
-                (Some(_), ..) => return Err(bad(format!("{place}: a body with spheres cannot have center or radius"))),
-                (None, Some(_), None) => return Err(bad(format!("{place}: radius is missing"))),
-                (None, None, Some(_)) => return Err(bad(format!("{place}: center is missing"))),
-                (None, None, None) => {
-                    return Err(bad(format!("{place}: either center and radius, or spheres, are missing")));
-                }
-            };
-            left = left.saturating_sub(balls.len() as u64);
-            bodies.push(Body {
-                name: table.name.unwrap_or_else(|| "body".into()),
-                balls,
-                colors,
-                pole: table.pole.map_or(DVec3::Z, DVec3::from_array),
-                polar_radius: table.polar_radius,
-                swirl: table.swirl.unwrap_or(0.0),
-                casts: table.casts.unwrap_or(true),
-                receives: table.receives.unwrap_or(true),
-            });
+        for (i, table) in tables.into_iter().enumerate() {
+            let body = body_of(path, i, table, &mut clouds, left)?;
+            left = left.saturating_sub(body.balls.len() as u64);
+            bodies.push(body);
         }
-        Ok((light, bodies, clouds))
+        let light = light_of(path, light, &bodies)?;
+        let ground = match ground {
+            None | Some(Ground::Shown(false)) => None,
+            Some(Ground::Shown(true)) => Some(GROUND_COLOR.into()),
+            Some(Ground::Table(table)) => Some(table.color.unwrap_or_else(|| GROUND_COLOR.into())),
+        };
+        let has_ground = ground.is_some();
+        if let Some(ground) = ground {
+            let up = camera.map_or(DVec3::Z, |camera| camera.up.into());
+            bodies.push(Body::ground(&bodies, up, color(path, "ground: color", &ground)?));
+        }
+        Ok(Self { light, bodies, has_ground, clouds })
+    }
+
+    fn without_ground(&self) -> &[Body] {
+        &self.bodies[..self.bodies.len() - usize::from(self.has_ground)]
     }
 }
 
-fn bad_file(path: &Path, message: String) -> Error {
-    Error::BadFile { path: path.to_path_buf(), message }
+/// The light of a file. A distant light has no position: it is placed far away from the bodies.
+fn light_of(path: &Path, table: LightTable, bodies: &[Body]) -> Result<LightSource> {
+    let bad = |message: String| Err(bad_file(path, message));
+    let light = match (table.center, table.radius, table.direction) {
+        (Some(center), Some(radius), None) => {
+            if let Some(diameter) = table.diameter_deg {
+                return bad(format!("light: diameter_deg is {diameter}: it is only for a light with direction"));
+            }
+            LightSource { name: "light".into(), ball: Ball::new(center, radius), color: Color::WHITE }
+        }
+        (None, None, Some(direction)) => {
+            let (toward, diameter) = (DVec3::from_array(direction), table.diameter_deg.unwrap_or(SUN_DIAMETER_DEG));
+            if !POLE_LENGTHS.contains(&toward.length()) {
+                let toward = crate::query::validate::text(toward);
+                return bad(format!("light: direction is {toward}: a direction must not be zero"));
+            }
+            if !(0.0..=170.0).contains(&diameter) {
+                return bad(format!("light: diameter_deg is {diameter}: it must be between 0 and 170"));
+            }
+            LightSource::distant(bodies, toward, diameter)
+        }
+        (None, None, None) => return bad("light: center and radius, or direction, are missing".into()),
+        (None, Some(_), None) => return bad("light: center is missing".into()),
+        (Some(_), None, None) => return bad("light: radius is missing".into()),
+        (.., Some(_)) => return bad("light: a light with direction cannot have center or radius".into()),
+    };
+    Ok(LightSource {
+        name: table.name.unwrap_or(light.name),
+        color: table.color.map_or(Ok(light.color), |c| color(path, "light: color", &c))?,
+        ..light
+    })
+}
+
+/// A body of a file. `left` is the number of spheres that it may have.
+fn body_of(path: &Path, i: usize, table: BodyTable, clouds: &mut Vec<PathBuf>, left: u64) -> Result<Body> {
+    let bad = |message: String| bad_file(path, message);
+    let place =
+        format!("body[{i}]{}", table.name.as_ref().map_or(String::new(), |name| format!(" '{}'", quoted(name))));
+    let colors = match &table.color {
+        None => vec![Color::from_hex("#b0b0b0").unwrap_or(Color::WHITE)],
+        Some(Colors::One(one)) => vec![color(path, &format!("{place}: color"), one)?],
+        Some(Colors::Bands(many)) => many
+            .iter()
+            .enumerate()
+            .map(|(j, one)| color(path, &format!("{place}: color[{j}]"), one))
+            .collect::<Result<_>>()?,
+    };
+    let (balls, sphere_colors) = match (&table.spheres, table.center, table.radius) {
+        (Some(_), ..) if table.polar_radius.is_some() => {
+            return Err(bad(format!("{place}: a body with spheres cannot have polar_radius")));
+        }
+        (None, Some(center), Some(radius)) => (vec![Ball::new(center, radius)], Vec::new()),
+        (Some(cloud), None, None) => {
+            clouds.push(path.parent().unwrap_or(Path::new("")).join(cloud));
+            read_balls(&clouds[clouds.len() - 1], left)?
+        }
+        (Some(_), ..) => return Err(bad(format!("{place}: a body with spheres cannot have center or radius"))),
+        (None, Some(_), None) => return Err(bad(format!("{place}: radius is missing"))),
+        (None, None, Some(_)) => return Err(bad(format!("{place}: center is missing"))),
+        (None, None, None) => {
+            return Err(bad(format!("{place}: either center and radius, or spheres, are missing")));
+        }
+    };
+    Ok(Body {
+        // A colour in the table replaces those of the file.
+        sphere_colors: if table.color.is_none() { sphere_colors } else { Vec::new() },
+        pole: table.pole.map_or(DVec3::Z, DVec3::from_array),
+        polar_radius: table.polar_radius,
+        swirl: table.swirl.unwrap_or(0.0),
+        casts: table.casts.unwrap_or(true),
+        receives: table.receives.unwrap_or(true),
+        ..Body::new(table.name.unwrap_or_else(|| "body".into()), balls, colors)
+    })
+}
+
+fn camera_of(path: &Path, camera: &CameraTable) -> Result<Camera> {
+    let lens = match (&camera.kind, camera.field_of_view_deg, camera.width) {
+        (CameraKind::Perspective, Some(field_of_view_deg), None) => Lens::Perspective { field_of_view_deg },
+        (CameraKind::Orthographic, None, Some(width)) => Lens::Orthographic { width },
+        (CameraKind::Perspective, ..) => {
+            let why = "camera: kind \"perspective\" needs field_of_view_deg and does not allow width";
+            return Err(bad_file(path, why));
+        }
+        (CameraKind::Orthographic, ..) => {
+            let why = "camera: kind \"orthographic\" needs width and does not allow field_of_view_deg";
+            return Err(bad_file(path, why));
+        }
+    };
+    Ok(Camera { position: camera.position.into(), target: camera.target.into(), up: camera.up.into(), lens })
 }
 
 fn color(path: &Path, place: &str, text: &str) -> Result<Color> {
@@ -298,13 +289,14 @@ fn color(path: &Path, place: &str, text: &str) -> Result<Color> {
     })
 }
 
-/// Reads the spheres of a sphere file, at most `most`. Their common centre is subtracted first, so that the error of rounding to f32 is
-/// relative to the size of the set and not to its distance.
-fn read_balls(cloud: &Path, most: u64) -> Result<Vec<Ball>> {
+/// Reads the spheres of a sphere file, at most `most`, and their colours if it has any. Their common centre is subtracted first, so that
+/// the error of rounding to f32 is relative to the size of the set and not to its distance.
+fn read_balls(cloud: &Path, most: u64) -> Result<(Vec<Ball>, Vec<Color>)> {
     let (table, middle) = crate::io::read::spheres::read_cloud(cloud, most)?;
     if table.records.is_empty() {
-        return Err(bad_file(cloud, "the file contains no spheres".into()));
+        return Err(bad_file(cloud, "the file contains no spheres"));
     }
     let ball = |sphere: &Sphere| Ball { center: sphere.center.as_dvec3() + middle, radius: f64::from(sphere.radius) };
-    Ok(table.records.iter().map(ball).collect())
+    let colors = table.optional.colors.unwrap_or_default().into_iter().map(Color::from_srgb).collect();
+    Ok((table.records.iter().map(ball).collect(), colors))
 }

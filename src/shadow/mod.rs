@@ -1,13 +1,16 @@
 //! Physically accurate shadows: the visible fraction of a light's disc, and rendered pictures.
 
 pub(crate) mod ball;
+pub(crate) mod ball_bvh;
 pub(crate) mod coverage;
+pub(crate) mod framing;
 #[cfg(all(any(test, fuzzing), feature = "parquet"))]
 pub(crate) mod fuzz;
 pub(crate) mod gpu;
 pub(crate) mod light_frame;
 pub(crate) mod lighting;
 pub(crate) mod observers;
+pub(crate) mod occluder_bvh;
 pub(crate) mod picture;
 pub(crate) mod render;
 pub(crate) mod spheroid;
@@ -20,9 +23,11 @@ pub use ball::{Shadow, ShadowKind};
 pub use lighting::Lighting;
 pub use picture::color::Color;
 pub use picture::image::Picture;
-pub use render::Progress;
+pub use picture::progress::{Progress, RenderProgress};
 pub use spheroid::Spheroid;
-pub use system::{Body, LightSource, MAX_BALLS, MAX_PIXELS, MAX_SAMPLES, MAX_SIDE, PictureOptions, System};
+pub use system::{
+    Body, LightSource, MAX_AMBIENT_SAMPLES, MAX_BALLS, MAX_PIXELS, MAX_SAMPLES, MAX_SIDE, PictureOptions, System,
+};
 pub use visibility::{VisibilityQuery, visible_fraction};
 
 pub use crate::batch::raygen::camera::{Camera, Lens};

@@ -1,5 +1,7 @@
 //! The visible fraction for many observers of one light.
 
+use std::sync::Arc;
+
 use glam::DVec3;
 use rayon::prelude::*;
 
@@ -8,6 +10,7 @@ use super::coverage::classify_simd::{BLOCK, COVERS, IN_LIGHT, Observers, TOUCHES
 use super::coverage::disc::OccluderSet;
 use super::coverage::two_caps_simd::TwoCapBatch;
 use super::lighting::Lighting;
+use super::occluder_bvh::OccluderBvh;
 use super::spheroid::Spheroid;
 use super::validate::{LARGEST, check_observer};
 use super::visibility::LocalVisibility;
@@ -24,6 +27,8 @@ use crate::shadow::gpu::uniforms::Shade;
 
 /// Observers per task.
 const TASK_OBSERVERS: usize = 16 * BLOCK;
+/// From this number of occluders on, a BVH finds those near the light's disc.
+const MIN_BVH_OCCLUDERS: usize = 64;
 /// Observers per chunk if they must be copied.
 const CHUNK_OBSERVERS: usize = 1 << 18;
 /// Maximum number of occluders that are prepared for a GPU at once, if every one touches every observer's disc: 64 MiB.
@@ -91,8 +96,9 @@ impl Device {
     ) -> Result<()> {
         check_same_length("observers", observers.len(), "shadows", out.len())?;
         if self.is_cpu() && wait == Wait::Blocking {
-            return cpu(lighting, 0, observers, out, &self.cancel);
+            return cpu(lighting, occluder_bvh(lighting)?.as_ref(), 0, observers, out, &self.cancel);
         }
+        let bvh = Arc::new(occluder_bvh(lighting)?);
         let piece = match self.gpu() {
             None => CHUNK_OBSERVERS,
             Some(_) => {
@@ -101,19 +107,19 @@ impl Device {
             }
         };
         for ((first, own), out) in (0_u64..).step_by(piece).zip(observers.chunks(piece)).zip(out.chunks_mut(piece)) {
-            let cancel = self.cancel.clone();
+            let (cancel, bvh) = (self.cancel.clone(), bvh.clone());
             let (lighting, mut observers) = (lighting.clone(), try_with_capacity(own.len())?);
             observers.extend_from_slice(own);
             match self.gpu() {
                 None => {
                     let work = move || {
                         let mut out = try_filled("shadows", observers.len(), Shadow::default())?;
-                        cpu(&lighting, first, &observers, &mut out, &cancel).map(|()| out)
+                        cpu(&lighting, bvh.as_ref().as_ref(), first, &observers, &mut out, &cancel).map(|()| out)
                     };
                     out.copy_from_slice(&run_on_pool(work).await??);
                 }
                 Some(gpu) => {
-                    let work = move || classify(&lighting, first, &observers, &cancel);
+                    let work = move || classify(&lighting, bvh.as_ref().as_ref(), first, &observers, &cancel);
                     let (sifted, doubtful) = run_on_pool(work).await??;
                     out.copy_from_slice(&sifted);
                     let (places, prepared): (Vec<usize>, Vec<LocalVisibility>) = doubtful.into_iter().unzip();
@@ -138,7 +144,14 @@ pub(crate) fn resolve(found: &[Shade], prepared: &[LocalVisibility]) -> Vec<Shad
 }
 
 /// Computes all shadows in f64, on all cores.
-fn cpu(lighting: &Lighting, first: u64, observers: &[DVec3], out: &mut [Shadow], cancel: &CancelToken) -> Result<()> {
+fn cpu(
+    lighting: &Lighting,
+    bvh: Option<&OccluderBvh>,
+    first: u64,
+    observers: &[DVec3],
+    out: &mut [Shadow],
+    cancel: &CancelToken,
+) -> Result<()> {
     cpu_pool::ensure_pool();
     let level = SimdLevel::best();
     let done = observers.par_chunks(TASK_OBSERVERS).zip(out.par_chunks_mut(TASK_OBSERVERS)).try_for_each(
@@ -147,7 +160,7 @@ fn cpu(lighting: &Lighting, first: u64, observers: &[DVec3], out: &mut [Shadow],
             let mut occluder_set = OccluderSet::default();
             let mut batch = (lighting.light().radius > 0.0).then(|| TwoCapBatch::new(lighting.light()));
             let mut compute = |_, prepared: &LocalVisibility| prepared.shadow(&mut occluder_set);
-            if !task(level, lighting, observers, out, batch.as_deref_mut(), &mut compute) {
+            if !task(level, lighting, bvh, observers, out, batch.as_deref_mut(), &mut compute) {
                 return refuse(0, observers);
             }
             cancel.add(observers.len() as u64);
@@ -161,6 +174,7 @@ fn cpu(lighting: &Lighting, first: u64, observers: &[DVec3], out: &mut [Shadow],
 /// Classifies observers. Returns the shadows of those outside every penumbra; for all others, their indices and prepared queries.
 fn classify(
     lighting: &Lighting,
+    bvh: Option<&OccluderBvh>,
     first: u64,
     observers: &[DVec3],
     cancel: &CancelToken,
@@ -172,7 +186,7 @@ fn classify(
     let found = tasks.map(|(n, (observers, out))| {
         cancel.check()?;
         let mut doubtful = Vec::new();
-        let good = task(level, lighting, observers, out, None, &mut |at, prepared| {
+        let good = task(level, lighting, bvh, observers, out, None, &mut |at, prepared| {
             doubtful.push((n * TASK_OBSERVERS + at, prepared.clone()));
             Shadow::default()
         });
@@ -188,11 +202,21 @@ fn refuse(first: u64, observers: &[DVec3]) -> Result<()> {
     (first..).zip(observers).try_for_each(|(index, &observer)| check_observer(index, observer))
 }
 
+/// The BVH of the occluders, if there are so many that it pays.
+fn occluder_bvh(lighting: &Lighting) -> Result<Option<OccluderBvh>> {
+    let occluders = lighting.occluders();
+    if occluders.len() < MIN_BVH_OCCLUDERS {
+        return Ok(None);
+    }
+    OccluderBvh::new(occluders.iter().copied().zip(0..), lighting.light()).map(Some)
+}
+
 /// Runs one task. `batch`, if given, computes the observers that may be in the penumbra of exactly one sphere; `compute` computes all
 /// others. Returns false if an observer is invalid.
 fn task(
     level: SimdLevel,
     lighting: &Lighting,
+    bvh: Option<&OccluderBvh>,
     observers: &[DVec3],
     out: &mut [Shadow],
     mut batch: Option<&mut TwoCapBatch>,
@@ -202,6 +226,7 @@ fn task(
     let mut block = Observers::new();
     let mut prepared = LocalVisibility::default();
     let mut touching = Vec::new();
+    let mut near = Vec::new();
     let mut own_balls = Vec::new();
     let mut touching_spheroids = Vec::new();
     let mut own_spheroids = Vec::new();
@@ -211,9 +236,22 @@ fn task(
             return false;
         }
         touching.clear();
-        for (number, &ball) in (0..).zip(occluders) {
+        let mut classify = |(number, ball): (u64, Ball)| {
             if level.classify_ball(&mut block, ball, number) {
                 touching.push(ball);
+            }
+        };
+        match bvh {
+            None => (0..).zip(occluders.iter().copied()).for_each(classify),
+            Some(bvh) => {
+                // The occluders near the disc of any observer of the block, in the same order.
+                near.clear();
+                for &observer in own {
+                    bvh.query_more(observer, observer.length(), &mut near);
+                }
+                near.sort_unstable();
+                near.dedup();
+                near.iter().for_each(|&number| classify((u64::from(number), occluders[number as usize])));
             }
         }
         touching_spheroids.clear();

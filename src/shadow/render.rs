@@ -9,6 +9,7 @@ use super::gpu::render as on_gpu;
 use super::observers::resolve;
 use super::picture::image::Picture;
 use super::picture::prepared::PreparedPicture;
+use super::picture::progress::Progress;
 use super::picture::receiver_lists::ReceiverLists;
 use super::picture::render_cpu;
 use super::system::System;
@@ -18,9 +19,6 @@ use crate::runtime::cpu_pool::run_on_pool;
 use crate::runtime::memory::try_reserve;
 use crate::scene::device::Device;
 
-/// Callback that receives the finished fraction of the work from time to time, 0…1.
-pub type Progress = Arc<dyn Fn(f64) + Send + Sync>;
-
 impl Device {
     /// Renders a system.
     ///
@@ -28,9 +26,11 @@ impl Device {
     /// except for single pixels at edges: colours within one step of 8 bits; distances within a relative 10⁻⁵; fractions within 10⁻³ plus
     /// the change of the fraction across a thousandth of a pixel (on bodies of many pixels, the largest difference seen is 10⁻⁴).
     ///
-    /// A GPU renders at most 4,194,304 pairs of a sphere and one that may shade it. Beyond that the CPU renders.
+    /// A GPU renders at most 65,536 spheres and 4,194,304 pairs of a sphere and one that may shade it. Beyond that the CPU renders, and also
+    /// if ambient occlusion is wanted.
     ///
     /// # Errors
+    /// [`Error::Usage`](crate::Error::Usage) for a picture that would take longer than a day;
     /// [`Error::TooLarge`](crate::Error::TooLarge) for a picture too large for the device; [`Error::Cancelled`](crate::Error::Cancelled);
     /// device errors.
     pub async fn render(&self, system: &System, progress: Option<Progress>) -> Result<Picture> {
@@ -44,7 +44,7 @@ impl Device {
         };
         match self.gpu() {
             None => on_cpu().await?,
-            Some(gpu) => match ReceiverLists::new(&prepared_picture)? {
+            Some(gpu) => match ReceiverLists::new(&system, &prepared_picture)? {
                 Some(lists) => on_gpu::picture(gpu, &system, &prepared_picture, &lists, &cancel, &*progress).await,
                 None => on_cpu().await?,
             },

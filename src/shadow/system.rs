@@ -30,6 +30,8 @@ pub struct Body {
     pub balls: Vec<Ball>,
     /// Colours from the south pole to the north pole, evenly spaced in latitude and interpolated; at least one.
     pub colors: Vec<Color>,
+    /// A colour per sphere, instead of `colors`; empty if all spheres have the same.
+    pub sphere_colors: Vec<Color>,
     /// Direction of the north pole; any length.
     pub pole: DVec3,
     /// Distance from the centre to either pole, if it differs from the radius. Such a body is a spheroid. It must have exactly one sphere,
@@ -44,6 +46,27 @@ pub struct Body {
 }
 
 impl Body {
+    /// Spheres of one appearance: the pole along z, no swirl. They cast and receive shadows.
+    pub fn new(name: impl Into<String>, balls: Vec<Ball>, colors: Vec<Color>) -> Self {
+        Self {
+            name: name.into(),
+            balls,
+            colors,
+            sphere_colors: Vec::new(),
+            pole: DVec3::Z,
+            polar_radius: None,
+            swirl: 0.0,
+            casts: true,
+            receives: true,
+        }
+    }
+
+    /// Its spheres; for a spheroid its bounding ball.
+    pub(crate) fn bounding_balls(&self) -> impl Iterator<Item = Ball> {
+        let around = self.spheroid().map(|one| one.bounding_ball());
+        self.balls.iter().map(move |ball| around.unwrap_or(*ball))
+    }
+
     /// The body as a spheroid; `None` if it has no polar radius.
     pub(crate) fn spheroid(&self) -> Option<Spheroid> {
         let (&Ball { center, radius }, polar_radius) = (self.balls.first()?, self.polar_radius?);
@@ -62,10 +85,30 @@ pub struct PictureOptions {
     pub exposure: f64,
     /// Ambient light, 0…1; exposure does not apply to it.
     pub ambient: f64,
+    /// Rays per sample that test how much of the sky is open: bodies then block ambient light, too. 0: they do not.
+    pub ambient_samples: u32,
     /// Background colour.
     pub background: Color,
+    /// Whether the picture has an alpha channel and no background. [`background`](Self::background) is ignored, and there must be no stars.
+    pub transparent: bool,
     /// Density of stars, 0 (none) … 1 (many).
     pub stars: f64,
+}
+
+impl Default for PictureOptions {
+    /// 1920 × 1080 pixels with nine samples each, exposure 1, no ambient light, a black background without stars.
+    fn default() -> Self {
+        Self {
+            size: [1920, 1080],
+            samples: 3,
+            exposure: 1.0,
+            ambient: 0.0,
+            ambient_samples: 0,
+            background: Color::BLACK,
+            transparent: false,
+            stars: 0.0,
+        }
+    }
 }
 
 /// A system whose values have been checked.
@@ -79,14 +122,16 @@ pub struct System {
     picture: PictureOptions,
 }
 
-/// Maximum number of spheres in a system.
-pub const MAX_BALLS: usize = 65_536;
+/// Maximum number of spheres in a system: 12 GiB of memory.
+pub const MAX_BALLS: usize = 1 << 26;
 /// Maximum length of a picture's side, in pixels.
 pub const MAX_SIDE: u32 = 16_384;
 /// Maximum number of pixels of a picture.
 pub const MAX_PIXELS: u64 = 1 << 26;
 /// Maximum number of samples along each axis of a pixel.
 pub const MAX_SAMPLES: u32 = 16;
+/// Maximum number of rays per sample for ambient light.
+pub const MAX_AMBIENT_SAMPLES: u32 = 1024;
 /// Largest ratio of a distance to a radius.
 const MAX_RATIO: f64 = 1e15;
 
@@ -153,6 +198,10 @@ pub(crate) fn check_bodies(light: &LightSource, bodies: &[Body], camera: Option<
         let place = format!("body[{i}] '{}'", quoted(&body.name));
         if body.colors.is_empty() {
             return usage(format!("{place}: color is an empty list: at least one colour is needed"));
+        }
+        if !body.sphere_colors.is_empty() && body.sphere_colors.len() != body.balls.len() {
+            let (colors, spheres) = (body.sphere_colors.len(), body.balls.len());
+            return usage(format!("{place}: {colors} sphere colours and {spheres} spheres: the counts must be equal"));
         }
         let pole = body.pole.length();
         if !POLE_LENGTHS.contains(&pole) {
@@ -249,8 +298,15 @@ fn check_picture(picture: &PictureOptions) -> Result<()> {
     if !(0.0..=1.0).contains(&picture.ambient) {
         return usage(format!("picture: ambient is {}: it must be between 0 and 1", picture.ambient));
     }
+    if picture.ambient_samples > MAX_AMBIENT_SAMPLES {
+        let samples = picture.ambient_samples;
+        return usage(format!("picture: ambient_samples is {samples}: it must be between 0 and {MAX_AMBIENT_SAMPLES}"));
+    }
     if !(0.0..=1.0).contains(&picture.stars) {
         return usage(format!("picture: stars is {}: it must be between 0 and 1", picture.stars));
+    }
+    if picture.transparent && picture.stars > 0.0 {
+        return usage(format!("picture: stars is {}: a transparent background has no stars", picture.stars));
     }
     Ok(())
 }

@@ -93,6 +93,7 @@ fn a_running_query_can_be_cancelled() {
 /// A white ball in front of a light.
 fn ball() -> System {
     let body = Body {
+        sphere_colors: Vec::new(),
         name: "ball".into(),
         balls: vec![Ball::new([0.0; 3], 1.0)],
         colors: vec![Color::WHITE],
@@ -112,6 +113,7 @@ fn ball() -> System {
         ambient: 0.0,
         background: Color::BLACK,
         stars: 0.0,
+        ..PictureOptions::default()
     };
     System::new(light, vec![body], camera, picture).unwrap()
 }

@@ -243,6 +243,7 @@ fn camera_rays_hit_the_spheres_that_render_shows() {
     let image = Image::new(&perspective(), [64, 48]).unwrap();
     let light = LightSource { name: "sun".into(), ball: Ball::new([0.0, 0.0, 1000.0], 1.0), color: Color::WHITE };
     let body = Body {
+        sphere_colors: Vec::new(),
         name: "balls".into(),
         balls: balls.iter().map(|s| Ball::new(s.center.as_dvec3(), f64::from(s.radius))).collect(),
         colors: vec![light.color],
@@ -259,6 +260,7 @@ fn camera_rays_hit_the_spheres_that_render_shows() {
         ambient: 0.1,
         background: Color::BLACK,
         stars: 0.0,
+        ..PictureOptions::default()
     };
     let system = System::new(light, vec![body], perspective(), options).unwrap();
     for device in devices() {

@@ -24,6 +24,7 @@ fn crowded(lens: Lens, light: f64) -> System {
         }
     }
     let body = |name: &str, balls, casts, receives| Body {
+        sphere_colors: Vec::new(),
         name: name.into(),
         balls,
         colors: vec![Color::WHITE],
@@ -48,6 +49,7 @@ fn crowded(lens: Lens, light: f64) -> System {
             ambient: 0.01,
             background: Color::BLACK,
             stars: 1.0,
+            ..PictureOptions::default()
         },
     )
     .unwrap()
@@ -56,15 +58,21 @@ fn crowded(lens: Lens, light: f64) -> System {
 /// The same scene with an oblate ground, and with every fifth ball as an oblate or prolate spheroid with another pole.
 fn oblate(system: System) -> System {
     let [ground, crowd, ghost] = system.bodies() else { panic!() };
-    let mut bodies =
-        vec![Body { polar_radius: Some(15.0), pole: DVec3::new(0.3, 0.2, 1.0), ..ground.clone() }, ghost.clone()];
+    let mut bodies = vec![
+        Body { sphere_colors: Vec::new(), polar_radius: Some(15.0), pole: DVec3::new(0.3, 0.2, 1.0), ..ground.clone() },
+        ghost.clone(),
+    ];
     for (i, &ball) in (0..).zip(&crowd.balls).step_by(5) {
         let (turn, ratio) = (f64::from(i), 0.5 + 0.05 * f64::from(i));
         let pole = DVec3::new(turn.sin(), turn.cos(), 0.5);
         let polar_radius = Some(ball.radius * ratio);
-        bodies.push(Body { balls: vec![ball], polar_radius, pole, ..crowd.clone() });
+        bodies.push(Body { sphere_colors: Vec::new(), balls: vec![ball], polar_radius, pole, ..crowd.clone() });
     }
-    let round = Body { balls: crowd.balls.iter().copied().skip(2).step_by(5).collect(), ..crowd.clone() };
+    let round = Body {
+        sphere_colors: Vec::new(),
+        balls: crowd.balls.iter().copied().skip(2).step_by(5).collect(),
+        ..crowd.clone()
+    };
     bodies.push(round);
     System::new(system.light().clone(), bodies, *system.camera(), system.picture().clone()).unwrap()
 }
@@ -172,6 +180,7 @@ fn pixels_above_the_loop_limit_are_rendered_on_the_cpu() {
         (0..count).map(place).collect::<Vec<Ball>>()
     };
     let body = |name: &str, balls, casts, receives| Body {
+        sphere_colors: Vec::new(),
         name: name.into(),
         balls,
         colors: vec![Color::WHITE],
@@ -203,6 +212,7 @@ fn pixels_above_the_loop_limit_are_rendered_on_the_cpu() {
             ambient: 0.01,
             background: Color::BLACK,
             stars: 0.0,
+            ..PictureOptions::default()
         },
     )
     .unwrap();
@@ -262,6 +272,7 @@ impl Random {
             LightSource { name: "light".into(), ball: ball([0.0, 0.01, 0.3][case / 3 % 3]), color: Color::WHITE };
         let bodies: Vec<Body> = (0..4)
             .map(|i| Body {
+                sphere_colors: Vec::new(),
                 name: "body".into(),
                 balls: vec![ball(0.2)],
                 colors: vec![Color::WHITE, Color::BLACK],
@@ -287,6 +298,7 @@ impl Random {
             ambient: 0.0,
             background: Color::BLACK,
             stars: 1.0,
+            ..PictureOptions::default()
         };
         System::new(light, bodies, camera, picture)
     }

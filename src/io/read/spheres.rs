@@ -9,7 +9,7 @@ use super::table::OpenTable;
 use crate::error::Result;
 use crate::io::errors::{bad_file, reserve};
 use crate::io::schema::convert::Converter;
-use crate::io::schema::kinds::{RADII, SPHERES};
+use crate::io::schema::kinds::{PICTURE_SPHERES, RADII, SPHERES, TableSchema};
 use crate::io::schema::optional::OptionalColumns;
 use crate::io::schema::table::Table;
 use crate::query::policy::OnBad;
@@ -27,9 +27,14 @@ use crate::runtime::memory::check_memory;
 /// [`Error::TooLarge`]: crate::Error::TooLarge
 /// [`Error::OutOfMemory`]: crate::Error::OutOfMemory
 pub fn read_spheres(path: &Path, origin: DVec3) -> Result<Table<Sphere>> {
-    let source = OpenTable::open(path, &SPHERES)?;
+    read(path, origin, &SPHERES)
+}
+
+/// Reads spheres with the columns of a schema: those of queries or those of pictures.
+fn read(path: &Path, origin: DVec3, schema: &'static TableSchema) -> Result<Table<Sphere>> {
+    let source = OpenTable::open(path, schema)?;
     let mut records = Vec::new();
-    let mut optional = OptionalColumns::of(&SPHERES, source.fields());
+    let mut optional = OptionalColumns::of(schema, source.fields());
     let make_room = |records: &mut Vec<Sphere>, optional: &mut OptionalColumns, more: u64| {
         check_memory("spheres", more.saturating_mul(size_of::<Sphere>() as u64 + optional.bytes()))?;
         reserve("spheres", records, more, path)?;
@@ -43,7 +48,7 @@ pub fn read_spheres(path: &Path, origin: DVec3) -> Result<Table<Sphere>> {
             make_room(&mut records, &mut optional, half.max(1 << 16))?;
         }
         let mut sphere: Sphere = converter.convert(row)?;
-        optional.push(&SPHERES, &mut converter, row)?;
+        optional.push(schema, &mut converter, row)?;
         if let Some(shape) = optional.shapes.as_ref().and_then(|shapes| shapes.last()) {
             sphere.radius = shape.bounding_radius();
         }
@@ -94,7 +99,7 @@ pub(crate) fn read_cloud(path: &Path, most: u64) -> Result<(Table<Sphere>, DVec3
     check_regular(path)?;
     const MOST: u64 = crate::shadow::system::MAX_BALLS as u64;
     let too_many = |count: &str| bad_file(path, format!("{count} spheres in the system: at most {MOST} are allowed"));
-    let source = OpenTable::open(path, &SPHERES)?;
+    let source = OpenTable::open(path, &PICTURE_SPHERES)?;
     if let Some(rows) = source.rows().filter(|rows| *rows > most) {
         return Err(too_many(&(MOST - most).saturating_add(rows).to_string()));
     }
@@ -103,5 +108,5 @@ pub(crate) fn read_cloud(path: &Path, most: u64) -> Result<(Table<Sphere>, DVec3
         rows += 1;
         if rows > most { Err(too_many(&format!("more than {MOST}"))) } else { Ok(()) }
     })?;
-    Ok((read_spheres(path, middle)?, middle))
+    Ok((read(path, middle, &PICTURE_SPHERES)?, middle))
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::kinds::{POINTS, RADII, RADIUS, RAYS, ROTATION, SEGMENTS, SPHERES, TableSchema, VELOCITY};
+use super::kinds::{COLORS, POINTS, RADII, RADIUS, RAYS, ROTATION, SEGMENTS, SPHERES, TableSchema, VELOCITY};
 use crate::error::Result;
 use crate::escape::quoted;
 use crate::io::errors::bad_file;
@@ -69,6 +69,7 @@ pub(crate) fn columns<'a>(
         ("a velocity needs three columns", &VELOCITY[..]),
         ("an ellipsoid needs three semi-axes", &RADII),
         ("a rotation needs four columns", &ROTATION),
+        ("a colour needs three columns", &COLORS),
     ] {
         let there = together.iter().filter(|name| has(name)).count();
         if (1..together.len()).contains(&there) {

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use glam::DVec3;
 
-use super::kinds::{BULLETS, POINTS, RADII, RADIUS, RAYS, SEGMENTS, SPHERES, TIME, TableSchema, VELOCITY};
+use super::kinds::{
+    BULLETS, PICTURE_SPHERES, POINTS, RADII, RADIUS, RAYS, SEGMENTS, SPHERES, TIME, TableSchema, VELOCITY,
+};
 use super::rounding::{Role, Rounding};
 use crate::batch::raygen::points::check_point;
 use crate::bullets::bullet::{Bullet, check_bullet};
@@ -18,7 +20,7 @@ use crate::query::validate::{check_ray, check_sphere};
 use crate::records::{Ray, Sphere};
 
 /// Maximum number of fields in a row: a sphere with all optional columns.
-pub(crate) const MOST_FIELDS: usize = SPHERES.fields.len() + SPHERES.optional.len();
+pub(crate) const MOST_FIELDS: usize = PICTURE_SPHERES.fields.len() + PICTURE_SPHERES.optional.len();
 
 /// One number of a file, as f64 and rounded once to f32. (Text is rounded directly to f32: by way of f64 it would be rounded twice.)
 #[derive(Clone, Copy, Debug, Default)]
@@ -269,6 +271,25 @@ impl Converter {
         let name = kind.name(field);
         self.rounding.note(name, role(name), wide, narrow);
         Ok(if narrow.is_finite() { narrow } else { f32::NAN })
+    }
+
+    /// The atomic number of an optional column, at most `most`.
+    pub(crate) fn whole_below(&self, kind: &TableSchema, row: &Row<'_>, name: &str, most: u32) -> Result<u32> {
+        let number = self.whole(kind, row, name, None)?;
+        if (1..=most).contains(&number) {
+            return Ok(number);
+        }
+        Err(self.bad(row, name, &number.to_string(), &format!("it must be from 1 to {most}")))
+    }
+
+    /// A colour channel of an optional column: 0 to 255.
+    pub(crate) fn channel(&mut self, kind: &TableSchema, row: &Row<'_>, name: &str) -> Result<f32> {
+        let value = self.number(kind, row, name)?;
+        if (0.0..=255.0).contains(&value) {
+            return Ok(value);
+        }
+        let field = kind.place(name).unwrap_or(0);
+        Err(self.bad(row, name, &spoken(row, field), "a colour must be from 0 to 255"))
     }
 
     /// Adds the position in the file to an error about the optional columns of a record.

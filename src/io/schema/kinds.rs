@@ -19,6 +19,26 @@ pub(crate) struct TableSchema {
     pub(crate) optional: &'static [&'static str],
 }
 
+/// Optional columns of spheres, those of pictures last.
+const SPHERE_COLUMNS: &[&str] = &[
+    MASK,
+    VELOCITY[0],
+    VELOCITY[1],
+    VELOCITY[2],
+    RADII[0],
+    RADII[1],
+    RADII[2],
+    ROTATION[0],
+    ROTATION[1],
+    ROTATION[2],
+    ROTATION[3],
+    TRANSMITTANCE,
+    COLORS[0],
+    COLORS[1],
+    COLORS[2],
+    ELEMENT,
+];
+
 pub(crate) static SPHERES: TableSchema = TableSchema {
     what: "sphere",
     plural: "spheres",
@@ -26,21 +46,11 @@ pub(crate) static SPHERES: TableSchema = TableSchema {
     positions: 1,
     default: |_| None,
     shape: "(N, 4) with x y z r",
-    optional: &[
-        MASK,
-        VELOCITY[0],
-        VELOCITY[1],
-        VELOCITY[2],
-        RADII[0],
-        RADII[1],
-        RADII[2],
-        ROTATION[0],
-        ROTATION[1],
-        ROTATION[2],
-        ROTATION[3],
-        TRANSMITTANCE,
-    ],
+    optional: SPHERE_COLUMNS.split_at(SPHERE_COLUMNS.len() - COLORS.len() - 1).0,
 };
+
+/// Spheres of a picture: spheres that may have colours.
+pub(crate) static PICTURE_SPHERES: TableSchema = TableSchema { optional: SPHERE_COLUMNS, ..SPHERES };
 
 pub(crate) static RAYS: TableSchema = TableSchema {
     what: "ray",
@@ -127,3 +137,9 @@ pub(crate) const VELOCITY: [&str; 3] = ["vx", "vy", "vz"];
 pub(crate) const RADII: [&str; 3] = ["rx", "ry", "rz"];
 
 pub(crate) const ROTATION: [&str; 4] = ["qw", "qx", "qy", "qz"];
+
+/// sRGB, 0…255.
+pub(crate) const COLORS: [&str; 3] = ["red", "green", "blue"];
+
+/// Atomic number of an atom.
+pub(crate) const ELEMENT: &str = "element";

@@ -5,7 +5,9 @@ use std::path::Path;
 use glam::{Quat, Vec3};
 
 use super::convert::{Converter, Row};
-use super::kinds::{MASK, RADII, RADIUS, ROTATION, SKIP_ID, TIME, TRANSMITTANCE, TableSchema, VELOCITY};
+use super::kinds::{
+    COLORS, ELEMENT, MASK, RADII, RADIUS, ROTATION, SKIP_ID, TIME, TRANSMITTANCE, TableSchema, VELOCITY,
+};
 use crate::batch::ellipsoids::Ellipsoid;
 use crate::batch::input::{Points, Rays, Spheres};
 use crate::error::Result;
@@ -37,8 +39,45 @@ pub struct OptionalColumns {
     pub transmittances: Option<Vec<f32>>,
     /// Semi-axes and rotations of ellipsoids.
     pub(crate) shapes: Option<Vec<EllipsoidShape>>,
+    /// Colours of the spheres of a picture: sRGB, 0…255.
+    pub(crate) colors: Option<Vec<[f32; 3]>>,
     /// Whether the file has rotations of ellipsoids.
     turned: bool,
+    /// Whether the colours are those of elements.
+    has_elements: bool,
+}
+
+/// Colour of an atom, sRGB 0…255: the colours that programs for molecules share, which go back to the wooden models of Corey, Pauling and
+/// Koltun. Elements without one are pink.
+fn element_color(atomic_number: u32) -> [f32; 3] {
+    let color: u32 = match atomic_number {
+        1 => 0xffffff,
+        2 => 0xd9ffff,
+        3 => 0xcc80ff,
+        5 => 0xffb5b5,
+        6 => 0x909090,
+        7 => 0x3050f8,
+        8 => 0xff0d0d,
+        9 => 0x90e050,
+        11 => 0xab5cf2,
+        12 => 0x8aff00,
+        14 => 0xf0c8a0,
+        15 => 0xff8000,
+        16 => 0xffff30,
+        17 => 0x1ff01f,
+        19 => 0x8f40d4,
+        20 => 0x3dff00,
+        25 => 0x9c7ac7,
+        26 => 0xe06633,
+        29 => 0xc88033,
+        30 => 0x7d80b0,
+        34 => 0xffa100,
+        35 => 0xa62929,
+        53 => 0x940094,
+        _ => 0xff69b4,
+    };
+    let [_, red, green, blue] = color.to_be_bytes();
+    [red, green, blue].map(f32::from)
 }
 
 impl OptionalColumns {
@@ -53,7 +92,9 @@ impl OptionalColumns {
             velocities: has(VELOCITY[0]).then(Vec::new),
             transmittances: has(TRANSMITTANCE).then(Vec::new),
             shapes: has(RADII[0]).then(Vec::new),
+            colors: (has(COLORS[0]) || has(ELEMENT)).then(Vec::new),
             turned: has(ROTATION[0]),
+            has_elements: has(ELEMENT) && !has(COLORS[0]),
         }
     }
 
@@ -63,7 +104,7 @@ impl OptionalColumns {
             if list.is_some() { size_of::<T>() } else { 0 }
         }
         let numbers = of(&self.masks) + of(&self.skip_ids) + of(&self.times) + of(&self.radii);
-        (numbers + of(&self.transmittances) + of(&self.velocities) + of(&self.shapes)) as u64
+        (numbers + of(&self.transmittances) + of(&self.velocities) + of(&self.shapes) + of(&self.colors)) as u64
     }
 
     /// Reserves capacity for `more` records.
@@ -75,6 +116,7 @@ impl OptionalColumns {
             reserve(what, list, more, path)?;
         }
         self.velocities.iter_mut().try_for_each(|list| reserve(what, list, more, path))?;
+        self.colors.iter_mut().try_for_each(|list| reserve(what, list, more, path))?;
         self.shapes.iter_mut().try_for_each(|list| reserve(what, list, more, path))
     }
 
@@ -82,6 +124,7 @@ impl OptionalColumns {
         self.masks.iter_mut().chain(&mut self.skip_ids).for_each(Vec::clear);
         self.times.iter_mut().chain(&mut self.radii).chain(&mut self.transmittances).for_each(Vec::clear);
         self.velocities.iter_mut().for_each(Vec::clear);
+        self.colors.iter_mut().for_each(Vec::clear);
         self.shapes.iter_mut().for_each(Vec::clear);
     }
 
@@ -121,6 +164,15 @@ impl OptionalColumns {
             let shape = EllipsoidShape { radii, rotation };
             converter.check_beside(kind, row, shape.check(0))?;
             shapes.push(shape);
+        }
+        if let Some(colors) = &mut self.colors {
+            colors.push(if self.has_elements {
+                element_color(converter.whole_below(kind, row, ELEMENT, 118)?)
+            } else {
+                let [red, green, blue] = COLORS;
+                let mut channel = |name| converter.channel(kind, row, name);
+                [channel(red)?, channel(green)?, channel(blue)?]
+            });
         }
         Ok(())
     }

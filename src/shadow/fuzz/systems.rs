@@ -83,6 +83,7 @@ fn built(bytes: &mut Bytes<'_>) -> crate::error::Result<System> {
         ambient: bytes.unit(),
         background: Color::BLACK,
         stars: bytes.unit(),
+        ..PictureOptions::default()
     };
     let mut bodies = Vec::new();
     while !bytes.is_empty() && bodies.len() < 12 {
@@ -95,6 +96,7 @@ fn built(bytes: &mut Bytes<'_>) -> crate::error::Result<System> {
         };
         let polar_radius = (choice >> 2 & 3 == 2).then(|| radius * (0.05 + 3.0 * bytes.unit()));
         bodies.push(Body {
+            sphere_colors: Vec::new(),
             name: "body".into(),
             balls,
             colors: vec![Color::WHITE, Color([0.2, 0.5, 1.0])],

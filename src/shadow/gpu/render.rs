@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use wgpu::{Buffer, BufferUsages, ComputePipeline};
 
 use super::uniforms::{
@@ -18,16 +17,18 @@ use crate::query::policy::{Inside, Query};
 use crate::records::Sphere;
 use crate::runtime::cancel::CancelToken;
 use crate::runtime::cpu_pool;
-use crate::shadow::picture::image::Picture;
+use crate::shadow::picture::image::{Picture, Pixel};
 use crate::shadow::picture::prepared::{PreparedPicture, RenderedSpheroid};
+use crate::shadow::picture::progress::{RenderClock, RenderProgress};
 use crate::shadow::picture::receiver_lists::ReceiverLists;
 use crate::shadow::picture::render_cpu as twin;
-use crate::shadow::picture::render_cpu::Pixel;
 use crate::shadow::picture::shade::ShadingScratch;
 use crate::shadow::system::System;
 use crate::shadow::visibility::LocalVisibility;
 
 const WORKGROUP: u32 = 64;
+/// The sum of a pixel that the CPU has to recompute is at least this. Twin of `UNDONE` in `shaders/shadow/render.wgsl`.
+const UNDONE: f32 = 1024.0;
 /// Maximum number of visibility queries per dispatch: 16,384 workgroups, below every default limit.
 const BAND: usize = 1 << 20;
 /// Buffers, bind group and pipeline of a picture.
@@ -48,12 +49,13 @@ pub(crate) async fn picture(
     prepared_picture: &Arc<PreparedPicture>,
     lists: &ReceiverLists,
     cancel: &CancelToken,
-    progress: &(dyn Fn(f64) + Send + Sync),
+    progress: &(dyn Fn(RenderProgress) + Send + Sync),
 ) -> Result<Picture> {
     let [width, height] = system.picture().size;
     // A system's picture has at most 2²⁶ pixels.
     let pixels = width * height;
-    let mut picture = Picture::new([width, height])?;
+    let mut picture = Picture::new([width, height], system.picture().transparent)?;
+    let mut clock = RenderClock::start(progress);
     // Pixels per dispatch, limited like rays: at most 2²⁰, 16 MiB of sums.
     let band =
         GpuScene::band_rays(gpu, lists.most_tests(prepared_picture, [width, height])).min(u64::from(pixels)) as u32;
@@ -78,7 +80,7 @@ pub(crate) async fn picture(
             uniforms.fresh = u32::from(sample == 0);
             expose(gpu, &work, &uniforms).await?;
             let part = f64::from(count) * f64::from(sample + 1) * share;
-            progress((f64::from(first) + part) / f64::from(pixels));
+            clock.report((f64::from(first) + part) / f64::from(pixels))?;
         }
         let mut sums = vec![[0.0_f32; 4]; count as usize];
         let mut middles = vec![<CenterSample as bytemuck::Zeroable>::zeroed(); count as usize];
@@ -88,17 +90,22 @@ pub(crate) async fn picture(
         let mut crowded = Vec::new();
         for (i, (sum, middle)) in sums.iter().zip(&middles).enumerate() {
             let at = first as usize + i;
-            let [r, g, b, undone] = *sum;
-            if undone > 0.0 || middle.crowded != 0 {
+            let [r, g, b, covered] = *sum;
+            if covered >= UNDONE || middle.crowded != 0 {
                 crowded.push(at);
                 continue;
             }
-            picture.rgb[at] = [r * share, g * share, b * share];
-            (picture.t[at], picture.id[at], picture.fraction[at]) =
-                (f32::from_bits(middle.t), middle.id, middle.fraction);
+            let pixel = Pixel {
+                rgb: [r * share, g * share, b * share],
+                alpha: covered * share,
+                t: f32::from_bits(middle.t),
+                id: middle.id,
+                fraction: middle.fraction,
+            };
+            picture.set(at, pixel);
         }
         for (at, pixel) in finish(system, prepared_picture, crowded).await? {
-            (picture.rgb[at], picture.t[at], picture.id[at], picture.fraction[at]) = pixel;
+            picture.set(at, pixel);
         }
     }
     Ok(picture)
@@ -114,12 +121,13 @@ async fn finish(
         return Ok(Vec::new());
     }
     let (system, prepared_picture) = (system.clone(), prepared_picture.clone());
-    let width = system.picture().size[0] as usize;
     cpu_pool::run_on_pool(move || {
-        let one = |scratch: &mut ShadingScratch, at| {
-            (at, twin::pixel(&system, &prepared_picture, scratch, (at % width) as u32, (at / width) as u32))
+        let task = |pixels: &[usize]| {
+            let mut scratch = ShadingScratch::default();
+            let one = |&at: &usize| (at, twin::pixel(&system, &prepared_picture, &mut scratch, at));
+            pixels.iter().map(one).collect::<Vec<_>>()
         };
-        pixels.into_par_iter().map_init(ShadingScratch::default, one).collect()
+        cpu_pool::map_tasks(pixels.chunks(twin::TASK_PIXELS), task).into_iter().flatten().collect()
     })
     .await
 }

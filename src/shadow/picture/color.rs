@@ -10,6 +10,11 @@ impl Color {
     /// Black.
     pub const BLACK: Self = Self([0.0; 3]);
 
+    /// The colour of three sRGB channels, 0…255.
+    pub fn from_srgb(channels: [f32; 3]) -> Self {
+        Self(channels.map(|channel| linear(f64::from(channel) / 255.0)))
+    }
+
     /// The colour of an sRGB text `#rrggbb`; `None` for anything else.
     pub fn from_hex(text: &str) -> Option<Self> {
         let digits = text.strip_prefix('#')?;

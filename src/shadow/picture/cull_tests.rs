@@ -64,7 +64,7 @@ fn same(name: &str, system: &System) -> [f64; 2] {
         };
         assert_eq!(bits(&found), bits(&expected), "{name}: pixel {i} of {:?}", found.size);
     }
-    let lists = ReceiverLists::new(&prepared_picture).unwrap().expect("so few fit on a device");
+    let lists = ReceiverLists::new(system, &prepared_picture).unwrap().expect("so few fit on a device");
     let [width, height] = system.picture().size;
     for (x, y) in (0..height).flat_map(|y| (0..width).map(move |x| (x, y))) {
         let at = place([width, height], f64::from(x) + 0.5, f64::from(y) + 0.5);
@@ -102,6 +102,7 @@ fn swarm(random: &mut Random, case: usize) -> crate::error::Result<System> {
     let distance = [4.0, 30.0, 1e4, 1e9][case % 4];
     let light = Ball { center: distance * random.point(), radius: [0.0, 0.002, 0.05, 0.3][case / 4 % 4] * distance };
     let body = |balls| Body {
+        sphere_colors: Vec::new(),
         name: "body".into(),
         balls,
         colors: vec![Color::WHITE],
@@ -127,6 +128,7 @@ fn swarm(random: &mut Random, case: usize) -> crate::error::Result<System> {
         ambient: 0.0,
         background: Color::BLACK,
         stars: 0.0,
+        ..PictureOptions::default()
     };
     let light = LightSource { name: "light".into(), ball: light, color: Color::WHITE };
     System::new(light, bodies, camera, picture)

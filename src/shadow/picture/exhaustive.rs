@@ -7,6 +7,7 @@ use super::tiles::{Grid, Patch};
 pub(crate) fn whole(prepared_picture: &PreparedPicture) -> PreparedPicture {
     let mut whole = prepared_picture.clone();
     whole.occluders = prepared_picture.occluders.exhaustive();
+    whole.bvh = None;
     let patch = Patch { low: [0; 2], high: [0; 2] };
     // Spheroids are in no tile: every ray is tested against them.
     let is_round = |i: &u32| prepared_picture.shapes.iter().all(|one| one.0 != *i);

@@ -10,8 +10,10 @@ use crate::runtime::memory::{check_memory, try_filled};
 pub struct Picture {
     /// Width and height.
     pub size: [u32; 2],
-    /// Linear light after exposure, 0…1.
+    /// Linear light after exposure, 0…1. With a transparent background, what covers a pixel in part contributes in part.
     pub rgb: Vec<[f32; 3]>,
+    /// Share of the pixel's samples that show a body or the light; empty unless the background is transparent.
+    pub alpha: Vec<f32>,
     /// Distance from the camera (from its plane if it is orthographic) to what the centre of the pixel shows, in the system's unit;
     /// infinite if it shows nothing.
     pub t: Vec<f32>,
@@ -22,14 +24,33 @@ pub struct Picture {
     pub fraction: Vec<f32>,
 }
 
+/// One pixel of a picture.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Pixel {
+    pub(crate) rgb: [f32; 3],
+    pub(crate) alpha: f32,
+    pub(crate) t: f32,
+    pub(crate) id: u32,
+    pub(crate) fraction: f32,
+}
+
 impl Picture {
+    /// Stores the pixel with this index.
+    pub(crate) fn set(&mut self, at: usize, pixel: Pixel) {
+        (self.rgb[at], self.t[at], self.id[at], self.fraction[at]) = (pixel.rgb, pixel.t, pixel.id, pixel.fraction);
+        if let Some(alpha) = self.alpha.get_mut(at) {
+            *alpha = pixel.alpha;
+        }
+    }
+
     /// An empty picture; an error if there is not enough memory.
-    pub(crate) fn new(size: [u32; 2]) -> Result<Self> {
+    pub(crate) fn new(size: [u32; 2], transparent: bool) -> Result<Self> {
         let pixels = size[0] as usize * size[1] as usize;
         // The total is checked first, then each allocation.
-        check_memory("the picture", pixels as u64 * (size_of::<[f32; 5]>() + size_of::<u32>()) as u64)?;
+        check_memory("the picture", pixels as u64 * (size_of::<[f32; 6]>() + size_of::<u32>()) as u64)?;
         Ok(Self {
             size,
+            alpha: try_filled("the picture", if transparent { pixels } else { 0 }, 0.0)?,
             rgb: try_filled("the picture", pixels, [0.0; 3])?,
             t: try_filled("the picture", pixels, f32::INFINITY)?,
             id: try_filled("the picture", pixels, crate::records::NO_SPHERE)?,
@@ -37,13 +58,27 @@ impl Picture {
         })
     }
 
-    /// The picture in sRGB, 8 bits per channel.
+    /// The picture in sRGB, 8 bits per channel: red, green and blue, and alpha if the background is transparent.
     pub fn srgb8(&self) -> Vec<u8> {
-        self.rgb.iter().flatten().map(|&x| (encoded(f64::from(x)) * 255.0).round() as u8).collect()
+        self.channels().map(|x| (x * 255.0).round() as u8).collect()
     }
 
-    /// The picture in sRGB, 16 bits per channel.
+    /// The picture in sRGB, 16 bits per channel: red, green and blue, and alpha if the background is transparent.
     pub fn srgb16(&self) -> Vec<u16> {
-        self.rgb.iter().flatten().map(|&x| (encoded(f64::from(x)) * 65535.0).round() as u16).collect()
+        self.channels().map(|x| (x * 65535.0).round() as u16).collect()
+    }
+
+    /// Number of channels: 3, or 4 if the background is transparent.
+    pub fn channel_count(&self) -> usize {
+        if self.alpha.is_empty() { 3 } else { 4 }
+    }
+
+    /// The channels of all pixels in sRGB, 0…1. Alpha is linear, and colours are not multiplied by it, as in a PNG.
+    pub(crate) fn channels(&self) -> impl Iterator<Item = f64> {
+        self.rgb.iter().enumerate().flat_map(|(i, rgb)| {
+            let alpha = self.alpha.get(i).map(|&alpha| f64::from(alpha));
+            let share = alpha.filter(|alpha| *alpha > 0.0).unwrap_or(1.0);
+            rgb.iter().map(move |&x| encoded(f64::from(x) / share)).chain(alpha)
+        })
     }
 }

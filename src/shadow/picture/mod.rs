@@ -4,9 +4,11 @@ pub(crate) mod color;
 pub(crate) mod cull;
 #[cfg(all(any(test, fuzzing), feature = "files"))]
 pub(crate) mod exhaustive;
+pub(crate) mod geometry;
 pub(crate) mod image;
-pub(crate) mod occluder_bvh;
+pub(crate) mod openness;
 pub(crate) mod prepared;
+pub(crate) mod progress;
 pub(crate) mod receiver_lists;
 pub(crate) mod render_cpu;
 pub(crate) mod shade;

@@ -16,6 +16,7 @@ use crate::shadow::coverage::cones::SpheroidShape;
 use crate::shadow::coverage::light::{Light, Occluder, ROUND};
 use crate::shadow::light_frame::LightFrame;
 use crate::shadow::spheroid::Spheroid;
+use crate::shadow::system::System;
 
 /// A sphere or spheroid, prepared for shading.
 #[derive(Clone, Copy, Debug)]
@@ -46,12 +47,17 @@ const WORDS_PER_PAIR: usize = 4;
 /// Maximum number of receivers per group. Groups are culled first as a whole.
 const GROUP: usize = 64;
 
+/// Maximum number of spheres: their pairs are counted one by one.
+const MAX_RECEIVERS: usize = 1 << 16;
 /// Maximum number of pairs of receiver and occluder: 128 MiB on a device, the binding size that every device supports.
 const MAX_PAIRS: usize = 1 << 22;
 
 impl ReceiverLists {
-    /// Finds the occluders of each receiver. `None` if there are too many pairs for a device.
-    pub(crate) fn new(picture: &PreparedPicture) -> Result<Option<Self>> {
+    /// Finds the occluders of each receiver. `None` if the picture is not for a GPU: too many spheres or pairs, or ambient occlusion.
+    pub(crate) fn new(system: &System, picture: &PreparedPicture) -> Result<Option<Self>> {
+        if picture.bodies.len() > MAX_RECEIVERS || system.picture().ambient_samples > 0 {
+            return Ok(None);
+        }
         let balls: Vec<Ball> = picture.bodies.iter().map(|one| one.ball).collect();
         let (casts, receives) =
             (|i: u32| picture.bodies[i as usize].casts, |i: u32| picture.bodies[i as usize].receives);

@@ -1,18 +1,29 @@
 //! Renders pictures on the CPU, in f64, on all cores: the twin of `shaders/shadow/render.wgsl`.
 
-use glam::{DVec2, DVec3};
-use rayon::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
-use super::image::Picture;
+use glam::{DVec2, DVec3};
+
+use super::image::{Picture, Pixel};
 use super::prepared::PreparedPicture;
+use super::progress::{RenderProgress, check_expected};
 use super::shade::{Palette, ShadingScratch, first_body, light_at, paint, pixel_ray};
+use super::starfield::hash;
 use crate::error::Result;
+use crate::records::NO_SPHERE;
 use crate::runtime::cancel::CancelToken;
-use crate::runtime::cpu_pool;
+use crate::runtime::cpu_pool::map_tasks;
 use crate::shadow::system::System;
 
-/// Rows between progress reports.
-const BAND: usize = 32;
+/// Pixels per task.
+pub(crate) const TASK_PIXELS: usize = 128;
+/// Pixels per band: many tasks.
+const BAND_PIXELS: usize = 1 << 16;
+/// Pixels that are rendered first, to estimate the time of the whole picture.
+const TRIAL_PIXELS: usize = 256;
+/// The trial ends after this time.
+const TRIAL_TIME: Duration = Duration::from_millis(400);
 
 /// Position in the picture, −1…1, of a point given in pixels from the upper left corner.
 pub(crate) fn place(size: [u32; 2], x: f64, y: f64) -> DVec2 {
@@ -22,83 +33,108 @@ pub(crate) fn place(size: [u32; 2], x: f64, y: f64) -> DVec2 {
 /// The colours and exposure that all pixels share.
 pub(crate) fn palette(system: &System) -> Palette {
     let options = system.picture();
+    let background = if options.transparent { [0.0; 3] } else { options.background.0 };
     Palette {
         light: DVec3::from_array(system.light().color.0),
-        background: DVec3::from_array(options.background.0),
+        background: DVec3::from_array(background),
         exposure: options.exposure,
         ambient: options.ambient,
+        ambient_samples: options.ambient_samples,
         stars: options.stars,
     }
 }
 
-/// A pixel: colour, `t`, id, fraction.
-pub(crate) type Pixel = ([f32; 3], f32, u32, f32);
-
-/// Renders one pixel.
+/// Renders the pixel with this index.
 pub(crate) fn pixel(
     system: &System,
     prepared_picture: &PreparedPicture,
     scratch: &mut ShadingScratch,
-    x: u32,
-    y: u32,
+    at: usize,
 ) -> Pixel {
     let options = system.picture();
     let palette = palette(system);
-    let own = [x, y];
-    let (x, y) = (f64::from(x), f64::from(y));
+    // A picture has at most 2²⁶ pixels.
+    let own = [at as u32 % options.size[0], at as u32 / options.size[0]];
+    let [x, y] = own.map(f64::from);
     let (origin, direction) = pixel_ray(prepared_picture, place(options.size, x + 0.5, y + 0.5));
     let seen = first_body(prepared_picture, own, origin, direction);
     let fraction = light_at(prepared_picture, scratch, seen).fraction;
-    let mut sum = DVec3::ZERO;
+    let (mut sum, mut covered) = (DVec3::ZERO, 0);
     let step = 1.0 / f64::from(options.samples);
     for j in 0..options.samples {
         for i in 0..options.samples {
             let within = DVec2::new(f64::from(i) + 0.5, f64::from(j) + 0.5) * step;
             let place = place(options.size, x + within.x, y + within.y);
             let (origin, direction) = pixel_ray(prepared_picture, place);
-            let color =
-                paint(prepared_picture, scratch, &palette, place, first_body(prepared_picture, own, origin, direction));
+            let shown = first_body(prepared_picture, own, origin, direction);
+            let seed = hash(at as u32 ^ hash(j * options.samples + i));
+            let color = paint(prepared_picture, scratch, &palette, place, shown, seed);
             // Colours are clipped before averaging: otherwise one very bright sample would make an edge look jagged.
             sum += color.min(DVec3::ONE);
+            covered += u32::from(shown.id != NO_SPHERE);
         }
     }
-    ((sum * step * step).as_vec3().to_array(), seen.t as f32, seen.id, fraction as f32)
+    Pixel {
+        rgb: (sum * step * step).as_vec3().to_array(),
+        alpha: (f64::from(covered) * step * step) as f32,
+        t: seen.t as f32,
+        id: seen.id,
+        fraction: fraction as f32,
+    }
 }
 
-/// Renders the whole picture. `progress` receives the finished fraction.
+/// Renders pixels all over the picture, at most for [`TRIAL_TIME`]. Returns the time that the whole picture should take.
+fn estimate(system: &System, prepared_picture: &PreparedPicture, cancel: &CancelToken) -> Duration {
+    let [width, height] = system.picture().size;
+    let pixels = width as usize * height as usize;
+    let trials = TRIAL_PIXELS.min(pixels.div_ceil(16));
+    let start = Instant::now();
+    let rendered = map_tasks(0..trials, |trial| {
+        if trial > 0 && (start.elapsed() > TRIAL_TIME || cancel.is_cancelled()) {
+            return 0;
+        }
+        // Spread evenly: the golden ratio of the pixels apart.
+        let at = (trial as f64 * 0.618_033_988_749_894_9).fract() * pixels as f64;
+        pixel(system, prepared_picture, &mut ShadingScratch::default(), (at as usize).min(pixels - 1));
+        1
+    });
+    let rendered: usize = rendered.into_iter().sum();
+    let seconds = start.elapsed().as_secs_f64() * pixels as f64 / rendered.max(1) as f64;
+    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+}
+
+/// Renders the whole picture.
 pub(crate) fn picture(
     system: &System,
     prepared_picture: &PreparedPicture,
     cancel: &CancelToken,
-    progress: &(dyn Fn(f64) + Send + Sync),
+    progress: &(dyn Fn(RenderProgress) + Send + Sync),
 ) -> Result<Picture> {
-    let [width, height] = system.picture().size;
-    cpu_pool::ensure_pool();
-    let mut picture = Picture::new([width, height])?;
-    let band = BAND * width as usize;
-    let mut done = 0;
-    let Picture { rgb, t, id, fraction, .. } = &mut picture;
-    let bands = rgb.chunks_mut(band).zip(t.chunks_mut(band)).zip(id.chunks_mut(band)).zip(fraction.chunks_mut(band));
-    for (n, (((rgb, t), id), fraction)) in bands.enumerate() {
-        let row = width as usize;
-        let rows = rgb
-            .par_chunks_mut(row)
-            .zip(t.par_chunks_mut(row))
-            .zip(id.par_chunks_mut(row))
-            .zip(fraction.par_chunks_mut(row));
-        rows.enumerate().try_for_each_init(
-            ShadingScratch::default,
-            |scratch, (line, (((rgb, t), id), fraction))| {
-                cancel.check()?;
-                let y = (n * BAND + line) as u32;
-                for x in 0..row {
-                    (rgb[x], t[x], id[x], fraction[x]) = pixel(system, prepared_picture, scratch, x as u32, y);
-                }
-                Ok(())
-            },
-        )?;
-        done += rgb.len();
-        progress(done as f64 / (width as f64 * f64::from(height)));
+    let options = system.picture();
+    let mut picture = Picture::new(options.size, options.transparent)?;
+    let expected = estimate(system, prepared_picture, cancel);
+    cancel.check()?;
+    check_expected(expected)?;
+    progress(RenderProgress { done: 0.0, expected });
+    let pixels = picture.id.len();
+    let done = AtomicUsize::new(0);
+    // Finished bands are copied, so that not all pixels are in memory twice.
+    for band in (0..pixels).step_by(BAND_PIXELS) {
+        let end = pixels.min(band + BAND_PIXELS);
+        let tasks = map_tasks((band..end).step_by(TASK_PIXELS), |first| {
+            cancel.check()?;
+            let mut scratch = ShadingScratch::default();
+            let own = first..end.min(first + TASK_PIXELS);
+            let count = own.len();
+            let rendered: Vec<Pixel> = own.map(|at| pixel(system, prepared_picture, &mut scratch, at)).collect();
+            let done = done.fetch_add(count, Ordering::Relaxed) + count;
+            progress(RenderProgress { done: done as f64 / pixels as f64, expected });
+            Ok((first, rendered))
+        });
+        for task in tasks {
+            let (first, rendered) = task?;
+            (first..).zip(rendered).for_each(|(at, pixel)| picture.set(at, pixel));
+        }
     }
     Ok(picture)
 }

@@ -4,12 +4,14 @@ use std::f64::consts::PI;
 
 use glam::{DMat3, DVec2, DVec3};
 
+use super::openness::openness;
 use super::prepared::{PreparedPicture, RenderedSpheroid, SurfacePattern};
 use super::starfield::{fraction, hash, starlight};
 use crate::batch::raygen::camera::View;
 use crate::math::angles::arc;
 use crate::records::NO_SPHERE;
 use crate::shadow::ball::Ball;
+use crate::shadow::ball_bvh::BallBvh;
 use crate::shadow::coverage::cones::SpheroidShape;
 use crate::shadow::coverage::disc::{DARK, Illumination, OccluderSet, ground_at, illumination};
 use crate::shadow::coverage::light::Occluder;
@@ -63,6 +65,32 @@ pub(crate) fn intersect_spheroid(origin: DVec3, direction: DVec3, body: &Rendere
     (t / length, along(normal, body.stretch).normalize_or_zero(), place)
 }
 
+/// Margin of the traversal, relative to the lengths: more than their rounding errors.
+const MARGIN: f64 = 1e-12;
+
+/// Lower bound of the distance at which a ray enters a ball; infinite for a miss.
+pub(crate) fn entry_bound(origin: DVec3, direction: DVec3, ball: Ball) -> f64 {
+    let v = ball.center - origin;
+    let along = v.dot(direction);
+    let across = (v - along * direction).length();
+    let reach = ball.radius + MARGIN * (ball.radius + along.abs() + across);
+    if across > reach || along < -reach { f64::INFINITY } else { along - reach }
+}
+
+/// Finds the first ball that a ray hits from outside. Of equal distances the lowest id counts, as in the lists of the tiles.
+fn traverse(bvh: &BallBvh, origin: DVec3, direction: DVec3, seen: &mut VisiblePoint) {
+    let enter = |ball| entry_bound(origin, direction, ball);
+    bvh.visit_front_to_back(seen.t, enter, |balls, _| {
+        for &(ball, id) in balls {
+            let (t, normal) = intersect_ball(origin, direction, ball);
+            if t < seen.t || (t == seen.t && id < seen.id && t < f64::INFINITY) {
+                *seen = VisiblePoint { t, id, normal, place: normal };
+            }
+        }
+        seen.t
+    });
+}
+
 /// The nearest body that the ray of a pixel hits from outside.
 pub(crate) fn first_body(
     prepared_picture: &PreparedPicture,
@@ -71,10 +99,15 @@ pub(crate) fn first_body(
     direction: DVec3,
 ) -> VisiblePoint {
     let mut seen = VisiblePoint { t: f64::INFINITY, id: NO_SPHERE, normal: DVec3::ZERO, place: DVec3::ZERO };
-    for &id in prepared_picture.tiles.list(&prepared_picture.words, pixel[0], pixel[1]) {
-        let (t, normal) = intersect_ball(origin, direction, prepared_picture.balls[id as usize]);
-        if t < seen.t {
-            seen = VisiblePoint { t, id, normal, place: normal };
+    match &prepared_picture.bvh {
+        Some(bvh) => traverse(bvh, origin, direction, &mut seen),
+        None => {
+            for &id in prepared_picture.tiles.list(&prepared_picture.words, pixel[0], pixel[1]) {
+                let (t, normal) = intersect_ball(origin, direction, prepared_picture.balls[id as usize]);
+                if t < seen.t {
+                    seen = VisiblePoint { t, id, normal, place: normal };
+                }
+            }
         }
     }
     for body in &prepared_picture.spheroids {
@@ -211,6 +244,7 @@ pub(crate) struct Palette {
     pub(crate) background: DVec3,
     pub(crate) exposure: f64,
     pub(crate) ambient: f64,
+    pub(crate) ambient_samples: u32,
     pub(crate) stars: f64,
 }
 
@@ -221,6 +255,7 @@ pub(crate) fn paint(
     palette: &Palette,
     place: DVec2,
     seen: VisiblePoint,
+    seed: u32,
 ) -> DVec3 {
     if seen.id == NO_SPHERE {
         let mut color = palette.background;
@@ -235,6 +270,10 @@ pub(crate) fn paint(
     let Some(receiver) = prepared_picture.bodies.get(seen.id as usize) else { return palette.light };
     let Some(&pattern) = prepared_picture.patterns.get(receiver.pattern as usize) else { return DVec3::ZERO };
     let lit = light_at(prepared_picture, scratch, seen);
-    surface(prepared_picture, pattern, seen.normal)
-        * (palette.light * (lit.irradiance * palette.exposure) + palette.ambient)
+    let ambient = match palette.ambient_samples {
+        0 => palette.ambient,
+        samples if palette.ambient > 0.0 => palette.ambient * openness(prepared_picture, seen, samples, seed),
+        _ => 0.0,
+    };
+    surface(prepared_picture, pattern, seen.normal) * (palette.light * (lit.irradiance * palette.exposure) + ambient)
 }

@@ -1,0 +1,113 @@
+//! Tables and keys of a system file.
+
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SystemFile {
+    pub(super) unit: Option<String>,
+    pub(super) light: Option<LightTable>,
+    #[serde(default)]
+    pub(super) body: Vec<BodyTable>,
+    #[serde(default)]
+    pub(super) ground: Option<Ground>,
+    #[serde(default)]
+    pub(super) camera: Option<CameraTable>,
+    #[serde(default)]
+    pub(super) picture: PictureTable,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(super) struct LightTable {
+    #[serde(default)]
+    pub(super) name: Option<String>,
+    #[serde(default)]
+    pub(super) center: Option<[f64; 3]>,
+    #[serde(default)]
+    pub(super) radius: Option<f64>,
+    #[serde(default)]
+    pub(super) direction: Option<[f64; 3]>,
+    #[serde(default)]
+    pub(super) diameter_deg: Option<f64>,
+    #[serde(default)]
+    pub(super) color: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected true, false, or a table with color")]
+pub(super) enum Ground {
+    Shown(bool),
+    Table(GroundTable),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(super) struct GroundTable {
+    #[serde(default)]
+    pub(super) color: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(super) struct BodyTable {
+    #[serde(default)]
+    pub(super) name: Option<String>,
+    #[serde(default)]
+    pub(super) center: Option<[f64; 3]>,
+    #[serde(default)]
+    pub(super) radius: Option<f64>,
+    #[serde(default)]
+    pub(super) spheres: Option<String>,
+    #[serde(default)]
+    pub(super) color: Option<Colors>,
+    #[serde(default)]
+    pub(super) pole: Option<[f64; 3]>,
+    #[serde(default)]
+    pub(super) polar_radius: Option<f64>,
+    #[serde(default)]
+    pub(super) swirl: Option<f64>,
+    #[serde(default)]
+    pub(super) casts: Option<bool>,
+    #[serde(default)]
+    pub(super) receives: Option<bool>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected one \"#rrggbb\", or a list of them from south to north")]
+pub(super) enum Colors {
+    One(String),
+    Bands(Vec<String>),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub(super) struct CameraTable {
+    pub(super) kind: CameraKind,
+    pub(super) position: [f64; 3],
+    pub(super) target: [f64; 3],
+    pub(super) up: [f64; 3],
+    #[serde(default)]
+    pub(super) field_of_view_deg: Option<f64>,
+    #[serde(default)]
+    pub(super) width: Option<f64>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum CameraKind {
+    Perspective,
+    Orthographic,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default, expecting = "a table")]
+pub(super) struct PictureTable {
+    pub(super) size: Option<[u32; 2]>,
+    pub(super) samples: Option<u32>,
+    pub(super) exposure: Option<f64>,
+    pub(super) ambient: Option<f64>,
+    pub(super) ambient_samples: Option<u32>,
+    pub(super) background: Option<String>,
+    pub(super) stars: Option<f64>,
+}

@@ -1,0 +1,183 @@
+//! Binary BVH over balls: bounding balls in f64, at most four balls per leaf, median splits along the longest side.
+
+use glam::DVec3;
+
+use super::ball::Ball;
+use crate::error::Result;
+use crate::runtime::cpu_pool;
+use crate::runtime::memory::{try_filled, try_reserve};
+
+/// Maximum number of balls per leaf.
+const LEAF: usize = 4;
+
+/// Subtrees with more balls are built in parallel.
+const PARALLEL: usize = 1 << 13;
+
+/// A node: the bounding ball of the balls in a range of the order.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    bounds: Ball,
+    first: u32,
+    /// Number of balls of a leaf; 0 for an inner node.
+    count: u32,
+    /// Number of nodes of the subtree. The first child follows its parent, and the second child follows the subtree of the first.
+    size: u32,
+}
+
+/// A BVH over balls with ids.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BallBvh {
+    /// Depth first.
+    nodes: Vec<Node>,
+    /// The balls in the order of the leaves, with their ids.
+    order: Vec<(Ball, u32)>,
+}
+
+/// A ball without extent, to be overwritten.
+const NO_BALL: Ball = Ball { center: DVec3::ZERO, radius: 0.0 };
+
+impl BallBvh {
+    /// Builds the BVH of balls with their ids.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(crate) fn new(balls: impl Iterator<Item = (Ball, u32)>) -> Result<Self> {
+        let mut order = Vec::new();
+        try_reserve("a BVH of spheres", &mut order, balls.size_hint().1.unwrap_or(0) as u64)?;
+        order.extend(balls);
+        let mut nodes = Vec::new();
+        if !order.is_empty() {
+            let none = Node { bounds: NO_BALL, first: 0, count: 0, size: 0 };
+            nodes = try_filled("a BVH of spheres", node_count(order.len()), none)?;
+            cpu_pool::ensure_pool();
+            build(&mut nodes, &mut order, 0);
+        }
+        Ok(Self { nodes, order })
+    }
+
+    /// The same balls without nodes: a query visits all of them.
+    #[cfg(any(test, fuzzing))]
+    pub(crate) fn without_nodes(&self) -> Self {
+        Self { nodes: Vec::new(), ..self.clone() }
+    }
+
+    /// Whether there are no nodes to traverse.
+    pub(crate) fn has_no_nodes(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// All balls with their ids.
+    pub(crate) fn balls(&self) -> &[(Ball, u32)] {
+        &self.order
+    }
+
+    /// Visits the balls for which `intersects` is true. `intersects` must be true for the bounding ball of each such ball, too.
+    pub(crate) fn visit(&self, intersects: impl Fn(Ball) -> bool, mut visit: impl FnMut(Ball, u32)) {
+        let mut at = 0;
+        while let Some(node) = self.nodes.get(at) {
+            if !intersects(node.bounds) {
+                at += node.size as usize;
+                continue;
+            }
+            if node.count > 0 {
+                self.leaf(node).iter().filter(|(ball, _)| intersects(*ball)).for_each(|&(ball, id)| visit(ball, id));
+            }
+            at += 1;
+        }
+    }
+
+    /// Whether a ball passes a test. `intersects` must be true for the bounding balls of each ball that does.
+    pub(crate) fn any(&self, intersects: impl Fn(Ball) -> bool, test: impl Fn(Ball, u32) -> bool) -> bool {
+        let mut at = 0;
+        while let Some(node) = self.nodes.get(at) {
+            if !intersects(node.bounds) {
+                at += node.size as usize;
+                continue;
+            }
+            if node.count > 0 && self.leaf(node).iter().any(|&(ball, id)| test(ball, id)) {
+                return true;
+            }
+            at += 1;
+        }
+        false
+    }
+
+    /// Traverses the BVH front to back. `enter` returns a lower bound of the distance at which a ray enters a bounding ball, infinite for
+    /// a miss. `visit` is called for the balls of each leaf that the ray may enter before `limit`, and returns the new limit.
+    pub(crate) fn visit_front_to_back(
+        &self,
+        mut limit: f64,
+        enter: impl Fn(Ball) -> f64,
+        mut visit: impl FnMut(&[(Ball, u32)], f64) -> f64,
+    ) {
+        // The tree is balanced, so its depth is at most 32.
+        let mut stack = [(0_u32, 0.0_f64); 40];
+        let mut height = 0;
+        let Some(root) = self.nodes.first() else { return };
+        let mut next = Some((0_u32, enter(root.bounds)));
+        while let Some((at, distance)) = next {
+            next = None;
+            if distance <= limit && distance < f64::INFINITY {
+                let node = &self.nodes[at as usize];
+                if node.count > 0 {
+                    limit = visit(self.leaf(node), limit);
+                } else {
+                    let left = at + 1;
+                    let right = left + self.nodes[left as usize].size;
+                    let near = (left, enter(self.nodes[left as usize].bounds));
+                    let far = (right, enter(self.nodes[right as usize].bounds));
+                    let (near, far) = if far.1 < near.1 { (far, near) } else { (near, far) };
+                    stack[height] = far;
+                    height += 1;
+                    next = Some(near);
+                }
+            }
+            if next.is_none() && height > 0 {
+                height -= 1;
+                next = Some(stack[height]);
+            }
+        }
+    }
+
+    fn leaf(&self, node: &Node) -> &[(Ball, u32)] {
+        &self.order[node.first as usize..][..node.count as usize]
+    }
+}
+
+/// Number of nodes of a tree over `count` balls.
+fn node_count(count: usize) -> usize {
+    if count <= LEAF { 1 } else { 1 + node_count(count / 2) + node_count(count - count / 2) }
+}
+
+/// Writes the nodes of a range of the order that begins at `first`, depth first.
+fn build(nodes: &mut [Node], order: &mut [(Ball, u32)], first: usize) {
+    let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+    let (mut low_center, mut high_center) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+    for (ball, _) in order.iter() {
+        (low, high) = (low.min(ball.center - ball.radius), high.max(ball.center + ball.radius));
+        (low_center, high_center) = (low_center.min(ball.center), high_center.max(ball.center));
+    }
+    let center = 0.5 * (low + high);
+    let reach = |(ball, _): &(Ball, u32)| (ball.center - center).length() + ball.radius;
+    let radius = order.iter().map(reach).fold(0.0, f64::max) * (1.0 + 1e-15);
+    let leaf = order.len() <= LEAF;
+    let count = if leaf { order.len() as u32 } else { 0 };
+    let size = nodes.len() as u32;
+    let Some((root, below)) = nodes.split_first_mut() else { return };
+    *root = Node { bounds: Ball { center, radius }, first: first as u32, count, size };
+    if leaf {
+        return;
+    }
+    let axis = (high_center - low_center).max_position();
+    let half = order.len() / 2;
+    order.select_nth_unstable_by(half, |a, b| a.0.center[axis].total_cmp(&b.0.center[axis]));
+    let parallel = order.len() > PARALLEL;
+    let (left, right) = order.split_at_mut(half);
+    let (left_nodes, right_nodes) = below.split_at_mut(node_count(half));
+    if parallel {
+        rayon::join(|| build(left_nodes, left, first), || build(right_nodes, right, first + half));
+    } else {
+        build(left_nodes, left, first);
+        build(right_nodes, right, first + half);
+    }
+}

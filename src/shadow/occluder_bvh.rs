@@ -1,0 +1,92 @@
+//! Occluders that may cover a part of the light's disc, seen from a point: those that the cone from the point to the light intersects. A BVH
+//! finds them.
+//!
+//! A query is conservative. A ball with centre C and radius r, with `along` and `across` the components of C − P along and across the axis
+//! of the cone with the half angle α, intersects the cone only if `across · cos α − along · sin α ≤ r`: the left side is never more than the
+//! distance of C from the cone. A ball that begins farther away than the light's centre is not in front of the light, because its power is
+//! greater than that of the light. The margin is 10⁻¹² of all lengths, which exceeds their rounding errors by far.
+
+use glam::DVec3;
+
+use super::ball::Ball;
+use super::ball_bvh::BallBvh;
+use crate::error::Result;
+
+/// Margin of a query, relative to the lengths.
+const MARGIN: f64 = 1e-12;
+
+/// The occluders of a light.
+#[derive(Clone, Debug)]
+pub(crate) struct OccluderBvh {
+    bvh: BallBvh,
+    light: Ball,
+}
+
+/// The cone from a point to the light.
+struct Cone {
+    apex: DVec3,
+    /// Unit vector to the light.
+    axis: DVec3,
+    /// Distance of the light's centre.
+    distance: f64,
+    sine: f64,
+    cosine: f64,
+    margin: f64,
+}
+
+impl Cone {
+    fn may_intersect(&self, ball: Ball) -> bool {
+        let v = ball.center - self.apex;
+        let along = v.dot(self.axis);
+        let across = (v - along * self.axis).length();
+        let reach = ball.radius + self.margin + MARGIN * (ball.radius + along.abs() + across);
+        // Negated, so that NaN counts as an intersection.
+        !(across * self.cosine - along * self.sine > reach || along < -reach || along - reach > self.distance)
+    }
+}
+
+impl OccluderBvh {
+    /// Builds the BVH of occluders: their bounding balls and ids.
+    pub(crate) fn new(occluders: impl Iterator<Item = (Ball, u32)>, light: Ball) -> Result<Self> {
+        Ok(Self { bvh: BallBvh::new(occluders)?, light })
+    }
+
+    /// The same occluders without nodes: a query returns all of them.
+    #[cfg(any(test, fuzzing))]
+    pub(crate) fn exhaustive(&self) -> Self {
+        Self { bvh: self.bvh.without_nodes(), ..*self }
+    }
+
+    /// The BVH of the occluders.
+    pub(crate) fn bvh(&self) -> &BallBvh {
+        &self.bvh
+    }
+
+    /// Replaces `found` by the ids, ascending, of the occluders that may cover a part of the light, seen from `point`. `scale` is the
+    /// largest length from which the point was computed.
+    pub(crate) fn query(&self, point: DVec3, scale: f64, found: &mut Vec<u32>) {
+        found.clear();
+        self.query_more(point, scale, found);
+        found.sort_unstable();
+    }
+
+    /// Like [`query`](Self::query), but appends the ids, and in no particular order.
+    pub(crate) fn query_more(&self, point: DVec3, scale: f64, found: &mut Vec<u32>) {
+        let toward = self.light.center - point;
+        let distance = toward.length();
+        let sine = self.light.radius / distance;
+        if self.bvh.has_no_nodes() || sine.is_nan() || sine >= 1.0 {
+            found.extend(self.bvh.balls().iter().map(|(_, id)| *id));
+            return;
+        }
+        let cone = Cone {
+            apex: point,
+            axis: toward / distance,
+            distance,
+            sine: sine * (1.0 + MARGIN),
+            cosine: ((1.0 - sine) * (1.0 + sine)).sqrt(),
+            margin: MARGIN * (scale + self.light.center.length()),
+        };
+        self.bvh.visit(|ball| cone.may_intersect(ball), |_, id| found.push(id));
+    }
+}
