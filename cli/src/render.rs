@@ -194,7 +194,9 @@ impl RenderArgs {
     /// Rejects a picture that does not fit into memory, with both sizes: the pixels on each device, and the encoded file.
     fn check_memory(&self, system: &System, device: &Device) -> Result<()> {
         let pixels = system.picture().size.iter().map(|side| u64::from(*side)).product::<u64>();
-        let drawn = if self.compare && !device.is_cpu() { 2 * 28 + 2 * 3 } else { 28 };
+        // Colour, distance, id and fraction, and perhaps opacity.
+        let own = if system.picture().transparent { 28 } else { 24 };
+        let drawn = if self.compare && !device.is_cpu() { 2 * own + 2 * 3 } else { own };
         let written = match self.bits {
             PngDepth::Eight => 9,
             PngDepth::Sixteen => 24,

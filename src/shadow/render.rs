@@ -35,16 +35,18 @@ impl Device {
     /// device errors.
     pub async fn render(&self, system: &System, progress: Option<Progress>) -> Result<Picture> {
         let progress = progress.unwrap_or_else(|| Arc::new(|_| {}));
-        let (system, prepared_picture) = (Arc::new(system.clone()), Arc::new(PreparedPicture::new(system)?));
+        let gpu = self.gpu().filter(|_| ReceiverLists::suit(system));
+        let prepared_picture = Arc::new(PreparedPicture::new(system, gpu.is_some())?);
+        let system = Arc::new(system.clone());
         let cancel = self.cancel.clone();
         let on_cpu = || {
             let (system, prepared_picture) = (system.clone(), prepared_picture.clone());
             let (cancel, progress) = (cancel.clone(), progress.clone());
             run_on_pool(move || render_cpu::picture(&system, &prepared_picture, &cancel, &*progress))
         };
-        match self.gpu() {
+        match gpu {
             None => on_cpu().await?,
-            Some(gpu) => match ReceiverLists::new(&system, &prepared_picture)? {
+            Some(gpu) => match ReceiverLists::new(&prepared_picture)? {
                 Some(lists) => on_gpu::picture(gpu, &system, &prepared_picture, &lists, &cancel, &*progress).await,
                 None => on_cpu().await?,
             },

@@ -164,28 +164,25 @@ fn poses_that_do_not_fit_are_refused_with_figures() {
     refused(&folder, &run("1200000", arguments), 4, &["poses: ", "bytes needed, 1200000 allowed"]);
 }
 
-/// The spheres of a cloud are counted before they are read; for an array the header gives the count.
+/// The header of an array gives the number of its spheres, so too many are refused before they are read.
 #[test]
 #[cfg(target_os = "linux")]
 fn huge_clouds_are_refused_at_once() {
     let folder = folder();
-    sparse(&folder, "cloud.npy", 2_000_000_000, 4);
-    let text = "x,y,z,r\n".to_owned() + &"4,0,0,1\n".repeat(3_000_000);
-    folder.write("cloud.csv", text).write("points.csv", "x,y,z\n0,0,0\n");
-    for (cloud, count) in
-        [("cloud.npy", "2000000000 spheres in the system"), ("cloud.csv", "more than 65536 spheres in the system")]
+    folder.write("points.csv", "x,y,z\n0,0,0\n").write("few.csv", "x,y,z,r\n".to_owned() + &"4,0,0,1\n".repeat(10_000));
+    sparse(&folder, "huge.npy", 2_000_000_000, 4);
+    sparse(&folder, "more.npy", (1 << 26) + 1, 4);
+    // The limit is for all clouds together.
+    sparse(&folder, "rest.npy", (1 << 26) - 9_999, 4);
+    for (clouds, count) in
+        [(&["huge.npy"][..], "2000000000"), (&["more.npy"], "67108865"), (&["few.csv", "rest.npy"], "67108865")]
     {
-        let body = format!("[[body]]\nspheres = \"{cloud}\"\n");
-        folder.write("s.toml", format!("{SYSTEM}{body}"));
+        let bodies: String = clouds.iter().map(|cloud| format!("[[body]]\nspheres = \"{cloud}\"\n")).collect();
+        folder.write("s.toml", format!("{SYSTEM}{bodies}"));
         for arguments in ["shadow points.csv s.toml -o o.csv", "render s.toml -o o.png"] {
             let done = folder.run_within(Duration::from_secs(1), arguments);
-            refused(&folder, &done, 2, &[cloud, count, "at most 65536 are allowed"]);
+            let words = [clouds[clouds.len() - 1], count, "spheres in the system", "at most 67108864 are allowed"];
+            refused(&folder, &done, 2, &words);
         }
     }
-    // The limit is for all clouds together.
-    folder.write("half.csv", "x,y,z,r\n".to_owned() + &"4,0,0,1\n".repeat(40_000));
-    let body = "[[body]]\nspheres = \"half.csv\"\n";
-    folder.write("s.toml", format!("{SYSTEM}{body}{body}"));
-    let words = ["half.csv", "more than 65536 spheres in the system"];
-    refused(&folder, &folder.run("shadow points.csv s.toml -o o.csv"), 2, &words);
 }

@@ -13,7 +13,7 @@ use crate::runtime::cancel::CancelToken;
 use crate::shadow::ball::Ball;
 use crate::shadow::lighting::Lighting;
 use crate::shadow::picture::color::Color;
-use crate::shadow::picture::exhaustive::whole;
+use crate::shadow::picture::exhaustive::{whole, with_bvh};
 use crate::shadow::picture::image::Picture;
 use crate::shadow::picture::prepared::PreparedPicture;
 use crate::shadow::picture::render_cpu::picture;
@@ -48,15 +48,16 @@ fn draw(system: System) {
     }
     let options = PictureOptions { size: [12, 8], samples: 1, ..system.picture().clone() };
     let system = system.with_picture(options).expect("it was a picture before");
-    let prepared_picture = PreparedPicture::new(&system).expect("so few fit");
+    let prepared_picture = PreparedPicture::new(&system, false).expect("so few fit");
     let whole = whole(&prepared_picture);
-    let [found, expected] = [&prepared_picture, &whole]
+    let [found, traversed, expected] = [&prepared_picture, &with_bvh(&prepared_picture), &whole]
         .map(|prepared_picture| picture(&system, prepared_picture, &CancelToken::new(), &|_| {}).expect("it is small"));
     let light = system.ball_count() as u32;
     for i in 0..found.id.len() {
         let bits = |p: &Picture| (p.rgb[i].map(f32::to_bits), p.t[i].to_bits(), p.id[i], p.fraction[i].to_bits());
         let pixel = (found.rgb[i], found.t[i], found.id[i], found.fraction[i]);
         assert_eq!(bits(&found), bits(&expected), "pixel {i}, {pixel:?} with lists: {system:?}");
+        assert_eq!(bits(&traversed), bits(&expected), "pixel {i}, {pixel:?} with lists, not with a BVH: {system:?}");
         let (rgb, t, id, fraction) = pixel;
         assert!(rgb.iter().all(|x| (0.0..=1.0).contains(x)), "pixel {i} has the colour {rgb:?}: {system:?}");
         assert!((0.0..=1.0).contains(&fraction), "pixel {i} has the fraction {fraction}: {system:?}");

@@ -69,7 +69,7 @@ pub(crate) async fn picture(
             pixels: count,
             middle: 1,
             within: [0.5; 2],
-            ..render_uniforms(system, prepared_picture)
+            ..render_uniforms(system, prepared_picture, lists)
         };
         expose(gpu, &work, &uniforms).await?;
         uniforms.middle = 0;
@@ -133,7 +133,7 @@ async fn finish(
 }
 
 /// The uniforms that all dispatches share.
-fn render_uniforms(system: &System, prepared_picture: &PreparedPicture) -> RenderUniforms {
+fn render_uniforms(system: &System, prepared_picture: &PreparedPicture, lists: &ReceiverLists) -> RenderUniforms {
     let view = &prepared_picture.view;
     let palette = twin::palette(system);
     let axes = view.axes.map(|axis| axis.as_vec3().to_array());
@@ -151,9 +151,9 @@ fn render_uniforms(system: &System, prepared_picture: &PreparedPicture) -> Rende
         background: palette.background.as_vec3().to_array(),
         light_id: prepared_picture.bodies.len() as u32,
         projection: view.projection as u32,
-        first_list: prepared_picture.tiles.first,
-        columns: prepared_picture.tiles.columns,
-        level: prepared_picture.tiles.level,
+        first_list: lists.tiles.first,
+        columns: lists.tiles.columns,
+        level: lists.tiles.level,
         figures: prepared_picture.spheroids.len() as u32,
         ..bytemuck::Zeroable::zeroed()
     }

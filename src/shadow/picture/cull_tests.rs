@@ -10,11 +10,11 @@ use crate::intensity::scaled;
 use crate::runtime::cancel::CancelToken;
 use crate::shadow::coverage::disc::{DARK, Illumination, OccluderSet, ground_at, illumination};
 use crate::shadow::picture::color::Color;
-use crate::shadow::picture::exhaustive::whole;
-use crate::shadow::picture::prepared::PreparedPicture;
+use crate::shadow::picture::exhaustive::{whole, with_bvh};
+use crate::shadow::picture::prepared::{Culling, PreparedPicture};
+use crate::shadow::picture::primary::{VisiblePoint, first_body, pixel_ray};
 use crate::shadow::picture::receiver_lists::ReceiverLists;
 use crate::shadow::picture::render_cpu::{picture, place};
-use crate::shadow::picture::shade::{VisiblePoint, first_body, pixel_ray};
 use crate::shadow::system::{Body, LightSource, PictureOptions, System};
 use crate::shadow::visibility::visible_fraction;
 
@@ -51,20 +51,21 @@ fn light_by_lists(lists: &ReceiverLists, seen: VisiblePoint) -> Illumination {
     }
 }
 
-/// Renders with and without culling, and compares the pictures. Returns the fractions of sphere tests and of occluder tests that were
+/// Renders with tiles, with a BVH and without culling, and compares the pictures. Returns the fractions of sphere tests and of occluder tests that were
 /// culled.
 fn same(name: &str, system: &System) -> [f64; 2] {
-    let prepared_picture = PreparedPicture::new(system).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let prepared_picture = PreparedPicture::new(system, true).unwrap_or_else(|e| panic!("{name}: {e}"));
     let whole = whole(&prepared_picture);
-    let [found, expected] = [&prepared_picture, &whole]
+    let [found, traversed, expected] = [&prepared_picture, &with_bvh(&prepared_picture), &whole]
         .map(|prepared_picture| picture(system, prepared_picture, &CancelToken::new(), &|_| {}).unwrap());
     for i in 0..found.id.len() {
         let bits = |p: &crate::shadow::picture::image::Picture| {
             (p.rgb[i].map(f32::to_bits), p.t[i].to_bits(), p.id[i], p.fraction[i].to_bits())
         };
         assert_eq!(bits(&found), bits(&expected), "{name}: pixel {i} of {:?}", found.size);
+        assert_eq!(bits(&traversed), bits(&expected), "{name}: pixel {i} of {:?} with a BVH", found.size);
     }
-    let lists = ReceiverLists::new(system, &prepared_picture).unwrap().expect("so few fit on a device");
+    let lists = ReceiverLists::new(&prepared_picture).unwrap().expect("so few fit on a device");
     let [width, height] = system.picture().size;
     for (x, y) in (0..height).flat_map(|y| (0..width).map(move |x| (x, y))) {
         let at = place([width, height], f64::from(x) + 0.5, f64::from(y) + 0.5);
@@ -75,8 +76,9 @@ fn same(name: &str, system: &System) -> [f64; 2] {
     }
     let pixels = f64::from(width * height);
     let (mut met, mut shaded) = (0, 0);
+    let Culling::Tiles(grid, words) = &prepared_picture.culling else { panic!("{name}: no tiles") };
     for (x, y) in (0..height).flat_map(|y| (0..width).map(move |x| (x, y))) {
-        met += prepared_picture.tiles.list(&prepared_picture.words, x, y).len();
+        met += grid.list(words, x, y).len();
         // A sample of the occluder lists: some receiver, at some square.
         let receiver = &lists.receivers[(x * 7 + y) as usize % lists.receivers.len()];
         shaded += receiver.grid.list(&lists.words, x * 31 % SQUARES, y * 17 % SQUARES).len();

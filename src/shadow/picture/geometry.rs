@@ -4,8 +4,8 @@ use glam::DVec3;
 
 use super::image::Picture;
 use super::prepared::RenderedSpheroid;
+use super::primary::{intersect_ball, intersect_spheroid};
 use super::render_cpu::place;
-use super::shade::{intersect_ball, intersect_spheroid};
 use crate::batch::raygen::camera::View;
 use crate::error::Result;
 use crate::runtime::memory::try_with_capacity;

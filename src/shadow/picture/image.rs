@@ -46,8 +46,9 @@ impl Picture {
     /// An empty picture; an error if there is not enough memory.
     pub(crate) fn new(size: [u32; 2], transparent: bool) -> Result<Self> {
         let pixels = size[0] as usize * size[1] as usize;
+        let bytes = size_of::<[f32; 5]>() + size_of::<u32>() + if transparent { size_of::<f32>() } else { 0 };
         // The total is checked first, then each allocation.
-        check_memory("the picture", pixels as u64 * (size_of::<[f32; 6]>() + size_of::<u32>()) as u64)?;
+        check_memory("the picture", (pixels * bytes) as u64)?;
         Ok(Self {
             size,
             alpha: try_filled("the picture", if transparent { pixels } else { 0 }, 0.0)?,

@@ -8,6 +8,7 @@ pub(crate) mod geometry;
 pub(crate) mod image;
 pub(crate) mod openness;
 pub(crate) mod prepared;
+pub(crate) mod primary;
 pub(crate) mod progress;
 pub(crate) mod receiver_lists;
 pub(crate) mod render_cpu;

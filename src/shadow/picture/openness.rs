@@ -5,15 +5,15 @@ use std::f64::consts::TAU;
 use glam::DVec3;
 
 use super::prepared::PreparedPicture;
-use super::shade::{VisiblePoint, entry_bound};
+use super::primary::{VisiblePoint, entry_bound};
 use super::starfield::hash;
 use crate::shadow::spheroid::Spheroid;
 
 /// The open share of the sky above a visible point, weighted by the cosine of the angle to the normal: 1 in the open, 0 in a closed cavity.
 ///
-/// The directions lie on a spiral that the weight and the golden angle distribute evenly. `seed` turns it, so that neighbouring samples
-/// have different directions. The error is about a third of 1 / √(`samples` · samples per pixel) at most.
-pub(crate) fn openness(picture: &PreparedPicture, seen: VisiblePoint, samples: u32, seed: u32) -> f64 {
+/// The directions lie on a spiral that the weight and the golden angle distribute evenly. `ray` numbers the pixel and
+/// its sample, and turns the spiral, so that neighbouring samples have different directions. The error is about a third of 1 / √(`samples` · samples per pixel) at most.
+pub(crate) fn openness(picture: &PreparedPicture, seen: VisiblePoint, samples: u32, ray: [u32; 2]) -> f64 {
     /// 2π divided by the square of the golden ratio.
     const GOLDEN_ANGLE: f64 = 2.399_963_229_728_653;
     let normal = picture.world_from_view * seen.normal;
@@ -21,6 +21,7 @@ pub(crate) fn openness(picture: &PreparedPicture, seen: VisiblePoint, samples: u
     let body = picture.bodies[seen.id as usize].ball;
     let point = body.center + body.radius * (picture.world_from_view * seen.place);
     let unit = |word: u32| f64::from(word) / 2.0_f64.powi(32);
+    let seed = hash(ray[0] ^ hash(ray[1]));
     let (turn, shift) = (unit(hash(seed)), unit(hash(hash(seed))));
     let mut open = 0;
     for i in 0..samples {

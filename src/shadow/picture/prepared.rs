@@ -83,13 +83,17 @@ pub(crate) struct PreparedPicture {
     pub(crate) spheroids: Vec<RenderedSpheroid>,
     pub(crate) patterns: Vec<SurfacePattern>,
     pub(crate) colors: Vec<[f64; 3]>,
-    /// Lists of spheres, by pixel.
-    pub(crate) tiles: Grid,
-    /// The lists of the tiles.
-    pub(crate) words: Vec<u32>,
-    /// The round bodies and the light in camera space, if there are so many that the CPU finds the first of them faster by traversal than in
-    /// the lists of the tiles.
-    pub(crate) bvh: Option<BallBvh>,
+    /// The round bodies and the light in camera space, as the ray of a pixel finds them.
+    pub(crate) culling: Culling,
+}
+
+/// How the ray of a pixel finds the spheres that it may hit.
+#[derive(Clone, Debug)]
+pub(crate) enum Culling {
+    /// Lists of spheres, by pixel, and the words that hold them.
+    Tiles(Grid, Vec<u32>),
+    /// A BVH, which only the CPU traverses.
+    Bvh(BallBvh),
 }
 
 /// The finest tiles have 2³ pixels per side.
@@ -97,14 +101,15 @@ const FINEST_TILE: u32 = 3;
 /// Maximum number of words for the tiles, 16 MiB, unless a single tile takes more.
 const MAX_TILE_WORDS: usize = 1 << 22;
 
-/// From this number of spheres on, the CPU traverses a BVH.
-const MIN_BVH_BALLS: usize = 1024;
+/// If the lists of the tiles are longer than this on average, the CPU traverses a BVH instead.
+const MOST_TESTS: usize = 128;
 
 /// Bytes per sphere of a prepared picture, roughly.
 const BALL_BYTES: u64 = 256;
 
 impl PreparedPicture {
-    pub(crate) fn new(system: &System) -> Result<Self> {
+    /// Prepares a system. A GPU needs tiles, and the CPU finds the first of many spheres faster with a BVH.
+    pub(crate) fn new(system: &System, for_gpu: bool) -> Result<Self> {
         check_memory("the spheres of a picture", system.ball_count() as u64 * BALL_BYTES)?;
         let view = View::new(system.camera(), system.picture().size);
         let light = system.light().ball;
@@ -155,13 +160,18 @@ impl PreparedPicture {
         let balls: Vec<Ball> = bodies.iter().map(|one| one.ball).chain([light]).map(seen).collect();
         let spheroids = shapes.iter().map(|(id, spheroid)| RenderedSpheroid::new(&view, *id, spheroid)).collect();
         let size = system.picture().size;
-        let outlined = |(i, &ball)| cull::outline(&view, size, ball).map(|patch| (i as u32, patch));
-        let is_round = |i: usize| shapes.binary_search_by_key(&(i as u32), |one| one.0).is_err();
-        let items: Vec<_> = balls.iter().enumerate().filter(|(i, _)| is_round(*i)).filter_map(outlined).collect();
-        let round = || balls.iter().copied().zip(0..).filter(|(_, i)| is_round(*i as usize));
-        let bvh = if balls.len() < MIN_BVH_BALLS { None } else { Some(BallBvh::new(round())?) };
+        let is_round = |i: u32| shapes.binary_search_by_key(&i, |one| one.0).is_err();
+        let round = || balls.iter().copied().zip(0..).filter(|(_, i)| is_round(*i));
+        let outlined = |(ball, i)| cull::outline(&view, size, ball).map(|patch| (i, patch));
+        let items: Vec<_> = round().filter_map(outlined).collect();
         let mut words = Vec::new();
         let tiles = Grid::new(&mut words, size, FINEST_TILE, MAX_TILE_WORDS, &items);
+        let mean = words.len() / tiles.cells(size);
+        let culling = if !for_gpu && mean > MOST_TESTS {
+            Culling::Bvh(BallBvh::new(round())?)
+        } else {
+            Culling::Tiles(tiles, words)
+        };
         let world_from_view = DMat3::from_cols(view.axes[0], view.axes[1], view.axes[2]);
         Ok(Self {
             view,
@@ -174,9 +184,7 @@ impl PreparedPicture {
             spheroids,
             patterns,
             colors,
-            tiles,
-            words,
-            bvh,
+            culling,
         })
     }
 }

@@ -6,7 +6,7 @@ use glam::DMat3;
 use rayon::prelude::*;
 
 use super::cull::{self, SQUARES, may_shade};
-use super::prepared::PreparedPicture;
+use super::prepared::{Culling, PreparedPicture};
 use super::tiles::Grid;
 use crate::error::Result;
 use crate::runtime::cpu_pool;
@@ -38,6 +38,8 @@ pub(crate) struct ReceiverLists {
     pub(crate) occluders: Vec<Occluder>,
     /// Shapes of the occluders that are spheroids.
     pub(crate) shapes: Vec<SpheroidShape>,
+    /// The tiles of the picture.
+    pub(crate) tiles: Grid,
     /// The lists of the tiles, then those of the receivers' grids.
     pub(crate) words: Vec<u32>,
 }
@@ -53,11 +55,14 @@ const MAX_RECEIVERS: usize = 1 << 16;
 const MAX_PAIRS: usize = 1 << 22;
 
 impl ReceiverLists {
-    /// Finds the occluders of each receiver. `None` if the picture is not for a GPU: too many spheres or pairs, or ambient occlusion.
-    pub(crate) fn new(system: &System, picture: &PreparedPicture) -> Result<Option<Self>> {
-        if picture.bodies.len() > MAX_RECEIVERS || system.picture().ambient_samples > 0 {
-            return Ok(None);
-        }
+    /// Whether a GPU may render a system: it has few enough spheres, and the picture has no ambient occlusion.
+    pub(crate) fn suit(system: &System) -> bool {
+        system.ball_count() <= MAX_RECEIVERS && system.picture().ambient_samples == 0
+    }
+
+    /// Finds the occluders of each receiver. `None` if the picture is not for a GPU: it has a BVH, or there are too many pairs.
+    pub(crate) fn new(picture: &PreparedPicture) -> Result<Option<Self>> {
+        let Culling::Tiles(tiles, words) = &picture.culling else { return Ok(None) };
         let balls: Vec<Ball> = picture.bodies.iter().map(|one| one.ball).collect();
         let (casts, receives) =
             (|i: u32| picture.bodies[i as usize].casts, |i: u32| picture.bodies[i as usize].receives);
@@ -66,7 +71,7 @@ impl ReceiverLists {
         let (mut occluders, mut receivers) = (Vec::new(), Vec::new());
         try_reserve(PAIRS, &mut occluders, pairs as u64)?;
         try_reserve("bodies that receive shadows", &mut receivers, balls.len() as u64)?;
-        let mut words = picture.words.clone();
+        let mut words = words.clone();
         let mut shapes: Vec<SpheroidShape> = Vec::new();
         for ((frame, own, own_shapes), body) in prepared.into_iter().zip(&picture.bodies) {
             let number = |k: usize| (occluders.len() + k) as u32;
@@ -90,13 +95,13 @@ impl ReceiverLists {
             }));
             shapes.extend(own_shapes);
         }
-        Ok(Some(Self { receivers, occluders, shapes, words }))
+        Ok(Some(Self { receivers, occluders, shapes, tiles: *tiles, words }))
     }
 
     /// Upper bound on the tests of a pixel: spheres in its tile, spheroids, and occluders of the point that it shows.
     pub(crate) fn most_tests(&self, picture: &PreparedPicture, size: [u32; 2]) -> u64 {
         let shading = self.receivers.iter().map(|one| one.grid.longest(&self.words, [SQUARES; 2])).max();
-        let tile = picture.tiles.longest(&self.words, size);
+        let tile = self.tiles.longest(&self.words, size);
         u64::from(tile) + picture.spheroids.len() as u64 + u64::from(shading.unwrap_or(0))
     }
 }

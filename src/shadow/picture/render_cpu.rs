@@ -7,9 +7,9 @@ use glam::{DVec2, DVec3};
 
 use super::image::{Picture, Pixel};
 use super::prepared::PreparedPicture;
+use super::primary::{first_body, pixel_ray};
 use super::progress::{RenderProgress, check_expected};
-use super::shade::{Palette, ShadingScratch, first_body, light_at, paint, pixel_ray};
-use super::starfield::hash;
+use super::shade::{Palette, ShadingScratch, light_at, paint};
 use crate::error::Result;
 use crate::records::NO_SPHERE;
 use crate::runtime::cancel::CancelToken;
@@ -67,8 +67,8 @@ pub(crate) fn pixel(
             let place = place(options.size, x + within.x, y + within.y);
             let (origin, direction) = pixel_ray(prepared_picture, place);
             let shown = first_body(prepared_picture, own, origin, direction);
-            let seed = hash(at as u32 ^ hash(j * options.samples + i));
-            let color = paint(prepared_picture, scratch, &palette, place, shown, seed);
+            let ray = [at as u32, j * options.samples + i];
+            let color = paint(prepared_picture, scratch, &palette, place, shown, ray);
             // Colours are clipped before averaging: otherwise one very bright sample would make an edge look jagged.
             sum += color.min(DVec3::ONE);
             covered += u32::from(shown.id != NO_SPHERE);
@@ -87,7 +87,7 @@ pub(crate) fn pixel(
 fn estimate(system: &System, prepared_picture: &PreparedPicture, cancel: &CancelToken) -> Duration {
     let [width, height] = system.picture().size;
     let pixels = width as usize * height as usize;
-    let trials = TRIAL_PIXELS.min(pixels.div_ceil(16));
+    let trials = TRIAL_PIXELS.min(pixels.div_ceil(256));
     let start = Instant::now();
     let rendered = map_tasks(0..trials, |trial| {
         if trial > 0 && (start.elapsed() > TRIAL_TIME || cancel.is_cancelled()) {

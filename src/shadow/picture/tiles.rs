@@ -95,10 +95,14 @@ impl Grid {
         &words[words[cell] as usize..words[cell + 1] as usize]
     }
 
+    /// Number of cells of a grid over this number of unit squares.
+    pub(crate) fn cells(self, size: [u32; 2]) -> usize {
+        self.columns as usize * (((size[1] - 1) >> self.level) + 1) as usize
+    }
+
     /// Length of the longest list.
     pub(crate) fn longest(self, words: &[u32], size: [u32; 2]) -> u32 {
-        let rows = ((size[1] - 1) >> self.level) + 1;
-        let starts = &words[self.first as usize..][..(self.columns * rows) as usize + 1];
+        let starts = &words[self.first as usize..][..self.cells(size) + 1];
         starts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0)
     }
 }
