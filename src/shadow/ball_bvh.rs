@@ -87,7 +87,7 @@ impl BallBvh {
     }
 
     /// Whether a ball passes a test. `intersects` must be true for the bounding balls of each ball that does.
-    pub(crate) fn any(&self, intersects: impl Fn(Ball) -> bool, test: impl Fn(Ball, u32) -> bool) -> bool {
+    pub(crate) fn any(&self, intersects: impl Fn(Ball) -> bool, mut test: impl FnMut(Ball, u32) -> bool) -> bool {
         let mut at = 0;
         while let Some(node) = self.nodes.get(at) {
             if !intersects(node.bounds) {

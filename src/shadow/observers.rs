@@ -247,7 +247,7 @@ fn task(
                 // The occluders near the disc of any observer of the block, in the same order.
                 near.clear();
                 for &observer in own {
-                    bvh.query_more(observer, observer.length(), &mut near);
+                    bvh.query_all(observer, observer.length(), &mut near);
                 }
                 near.sort_unstable();
                 near.dedup();

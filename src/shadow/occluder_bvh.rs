@@ -5,6 +5,10 @@
 //! of the cone with the half angle α, intersects the cone only if `across · cos α − along · sin α ≤ r`: the left side is never more than the
 //! distance of C from the cone. A ball that begins farther away than the light's centre is not in front of the light, because its power is
 //! greater than that of the light. The margin is 10⁻¹² of all lengths, which exceeds their rounding errors by far.
+//!
+//! A ball seen under the half angle β covers the whole light if the angle θ of C from the axis is at most β − α. Then sin (θ + α) ≤ sin β,
+//! or across · cos α + along · sin α ≤ r; and θ + α < π / 2, or along · cos α > across · sin α. It is in front of the light if it ends before
+//! the light begins.
 
 use glam::DVec3;
 
@@ -45,6 +49,19 @@ impl Cone {
     }
 }
 
+impl Cone {
+    /// Whether a ball covers the whole light, for certain.
+    fn is_covered_by(&self, ball: Ball) -> bool {
+        let v = ball.center - self.apex;
+        let along = v.dot(self.axis);
+        let across = (v - along * self.axis).length();
+        let reach = ball.radius - self.margin - MARGIN * (ball.radius + along.abs() + across);
+        along * self.cosine > across * self.sine
+            && across * self.cosine + along * self.sine < reach
+            && along + ball.radius + self.margin < self.distance * (1.0 - self.sine - MARGIN)
+    }
+}
+
 impl OccluderBvh {
     /// Builds the BVH of occluders: their bounding balls and ids.
     pub(crate) fn new(occluders: impl Iterator<Item = (Ball, u32)>, light: Ball) -> Result<Self> {
@@ -62,31 +79,55 @@ impl OccluderBvh {
         &self.bvh
     }
 
-    /// Replaces `found` by the ids, ascending, of the occluders that may cover a part of the light, seen from `point`. `scale` is the
-    /// largest length from which the point was computed.
-    pub(crate) fn query(&self, point: DVec3, scale: f64, found: &mut Vec<u32>) {
+    /// Replaces `found` by the ids, ascending, of the occluders that may cover a part of the light, seen from `point`; or by one id, of an
+    /// occluder that covers all of it and for which `is_ball` is true. `scale` is the largest length from which the point was computed.
+    pub(crate) fn query(&self, point: DVec3, scale: f64, is_ball: impl Fn(u32) -> bool, found: &mut Vec<u32>) {
         found.clear();
-        self.query_more(point, scale, found);
+        match self.cone(point, scale) {
+            None => found.extend(self.bvh.balls().iter().map(|(_, id)| *id)),
+            Some(cone) => {
+                self.bvh.any(
+                    |ball| cone.may_intersect(ball),
+                    |ball, id| {
+                        if !cone.may_intersect(ball) {
+                            return false;
+                        }
+                        let covers = cone.is_covered_by(ball) && is_ball(id);
+                        if covers {
+                            found.clear();
+                        }
+                        found.push(id);
+                        covers
+                    },
+                );
+            }
+        }
         found.sort_unstable();
     }
 
-    /// Like [`query`](Self::query), but appends the ids, and in no particular order.
-    pub(crate) fn query_more(&self, point: DVec3, scale: f64, found: &mut Vec<u32>) {
+    /// Appends the ids of all occluders that may cover a part of the light, in no particular order.
+    pub(crate) fn query_all(&self, point: DVec3, scale: f64, found: &mut Vec<u32>) {
+        match self.cone(point, scale) {
+            None => found.extend(self.bvh.balls().iter().map(|(_, id)| *id)),
+            Some(cone) => self.bvh.visit(|ball| cone.may_intersect(ball), |_, id| found.push(id)),
+        }
+    }
+
+    /// The cone from a point to the light. `None` if there are no nodes, or the point is in the light.
+    fn cone(&self, point: DVec3, scale: f64) -> Option<Cone> {
         let toward = self.light.center - point;
         let distance = toward.length();
         let sine = self.light.radius / distance;
         if self.bvh.has_no_nodes() || sine.is_nan() || sine >= 1.0 {
-            found.extend(self.bvh.balls().iter().map(|(_, id)| *id));
-            return;
+            return None;
         }
-        let cone = Cone {
+        Some(Cone {
             apex: point,
             axis: toward / distance,
             distance,
             sine: sine * (1.0 + MARGIN),
             cosine: ((1.0 - sine) * (1.0 + sine)).sqrt(),
             margin: MARGIN * (scale + self.light.center.length()),
-        };
-        self.bvh.visit(|ball| cone.may_intersect(ball), |_, id| found.push(id));
+        })
     }
 }

@@ -6,7 +6,7 @@
 
 use std::f64::consts::{PI, TAU};
 
-use glam::DVec2;
+use glam::{DVec2, DVec3, Vec3Swizzles};
 
 use crate::math::angles::{angle_minus_sine, arc, sine, versine, x_minus_arctangent};
 
@@ -123,15 +123,21 @@ pub(crate) fn bearing(from: Cap, to: Cap) -> f64 {
     signed_arc(-sine_to * from.azimuth.perp_dot(to.azimuth), inward)
 }
 
-/// The point of a cap's edge at `angle` (a bearing, see [`bearing`]), in stereographic projection about the disc's centre.
-pub(crate) fn edge_point(cap: Cap, angle: f64) -> DVec2 {
+/// The point of a cap's edge at `angle` (a bearing, see [`bearing`]), as a unit vector; the disc's centre is (0, 0, 1).
+pub(crate) fn edge_direction(cap: Cap, angle: f64) -> DVec3 {
     let sine_b = sine(cap.radius);
     let v = versine(angle.abs());
     let along = signed_sine(cap.edge) + (1.0 - versine(cap.separation)) * sine_b * v;
     let aside = -sine_b * signed_sine(angle);
     let height = 1.0 - versine(cap.edge.abs()) - sine_b * sine(cap.separation) * v;
     let side = DVec2::new(-cap.azimuth.y, cap.azimuth.x);
-    (cap.azimuth * along + side * aside) / (1.0 + height)
+    (cap.azimuth * along + side * aside).extend(height)
+}
+
+/// The point of a cap's edge at `angle`, in stereographic projection about the disc's centre.
+pub(crate) fn edge_point(cap: Cap, angle: f64) -> DVec2 {
+    let point = edge_direction(cap, angle);
+    point.xy() / (1.0 + point.z)
 }
 
 /// Half the solid angle between the disc's centre and the arc of a cap's edge from `from` to `to`: a triangle, negative where the arc runs

@@ -11,11 +11,10 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 use glam::{DVec2, DVec3, Vec3Swizzles};
 
-use super::caps::{
-    Cap, NO_CAP, advance, are_apart, bearing, chord, common_chord, covered, signed_arc, signed_sine, span, swept,
-};
+use super::caps::{Cap, NO_CAP, advance, bearing, chord, common_chord, covered, signed_arc, signed_sine, span, swept};
 use super::cones::{Cone, Extent, Scratch, SpheroidShape, cone_of, cone_of_cap, power_of, uncovered_by_cones};
 use super::light::{Disc, Light, Occluder, azimuth_of, cross_of, disc_from, front_of, onto_disc};
+use super::placed_cap::PlacedCap;
 use crate::math::angles::{angle_minus_sine, arc, sine, versine};
 use crate::shadow::ball::ShadowKind;
 
@@ -64,8 +63,10 @@ pub(crate) fn horizon_cap(point: DVec3, light: Light, disc: Disc, normal: DVec3)
 #[derive(Debug, Default)]
 pub(crate) struct OccluderSet {
     total: bool,
-    caps: Vec<Cap>,
+    caps: Vec<PlacedCap>,
     spans: Vec<DVec2>,
+    /// Caps whose span of an edge is not computed yet.
+    pending: Vec<u32>,
     /// Cones of the spheroids that touch the disc.
     cones: Vec<Cone>,
     /// Whether one of the cones crosses the rim.
@@ -101,10 +102,11 @@ pub(crate) fn add(occluder_set: &mut OccluderSet, disc: Disc, cap: Cap) {
     }
     // Two caps that differ only by rounding have no well-defined chord, so one of them counts as inside the other.
     let slack = CONCENTRIC * disc.radius;
-    if occluder_set.caps.iter().any(|&other| are_apart(other, cap) + cap.radius <= other.radius + slack) {
+    let cap = PlacedCap::new(cap);
+    if occluder_set.caps.iter().any(|other| cap.is_inside(other, slack)) {
         return;
     }
-    occluder_set.caps.retain(|&other| are_apart(other, cap) + other.radius > cap.radius + slack);
+    occluder_set.caps.retain(|other| !other.is_inside(&cap, slack));
     occluder_set.caps.push(cap);
 }
 
@@ -122,7 +124,7 @@ pub(crate) fn add_cone(occluder_set: &mut OccluderSet, cone: Cone) {
 /// Total angle of the disc's rim that no cap covers.
 pub(crate) fn open_rim(occluder_set: &mut OccluderSet, disc: Disc) -> f64 {
     occluder_set.spans.clear();
-    for &cap in &occluder_set.caps {
+    for &PlacedCap { cap, .. } in &occluder_set.caps {
         if cap.separation + cap.radius > disc.radius {
             let half = chord(disc.radius, cap.radius, cap.separation, cap.edge).x;
             occluder_set.spans.push(span(signed_arc(cap.azimuth.y, cap.azimuth.x), half, 0.0));
@@ -146,24 +148,44 @@ pub(crate) fn open_rim(occluder_set: &mut OccluderSet, disc: Disc) -> f64 {
 }
 
 /// Half the solid angle swept by those arcs of the edge of cap `i` that are on the disc and in no other cap.
+///
+/// A span is computed when the cursor reaches a point that its cap may contain: a few large caps often cover a whole edge.
 pub(crate) fn open_edge(occluder_set: &mut OccluderSet, disc: Disc, i: usize) -> f64 {
-    let cap = occluder_set.caps[i];
+    let OccluderSet { caps, spans, pending, .. } = occluder_set;
+    let placed = caps[i];
+    let cap = placed.cap;
     // The part of the edge on the disc is −half to half; angle 0 is the point nearest to the disc's centre.
     let mut half = PI;
     if cap.separation + cap.radius > disc.radius {
         half = chord(disc.radius, cap.radius, cap.separation, cap.edge).y;
     }
-    occluder_set.spans.clear();
-    for (j, &other) in occluder_set.caps.iter().enumerate() {
-        let gap = are_apart(cap, other);
-        if j != i && gap < cap.radius + other.radius {
-            occluder_set.spans.push(span(bearing(cap, other), common_chord(cap.radius, other.radius, gap), -half));
-        }
-    }
+    let span_of = |j: u32| {
+        let other = &caps[j as usize];
+        let gap = placed.gap_to(other)?;
+        Some(span(bearing(cap, other.cap), common_chord(cap.radius, other.cap.radius, gap), -half))
+    };
+    spans.clear();
+    pending.clear();
+    pending.extend((0..caps.len() as u32).filter(|&j| j as usize != i));
     let mut sum = 0.0;
     let mut cursor = 0.0;
-    for _ in 0..2 * occluder_set.spans.len() + 2 {
-        let step = advance(&occluder_set.spans, cursor);
+    for _ in 0..2 * caps.len() + 2 {
+        let mut step = advance(spans, cursor);
+        if step.x <= cursor && !pending.is_empty() {
+            let point = placed.edge_direction(cursor - half);
+            while let Some(k) = pending.iter().position(|&j| caps[j as usize].may_contain(point)) {
+                spans.extend(span_of(pending.swap_remove(k)));
+                step = advance(spans, cursor);
+                if step.x > cursor {
+                    break;
+                }
+            }
+            if step.x <= cursor {
+                // No cap contains the point. The next span may be that of any cap.
+                spans.extend(pending.drain(..).filter_map(span_of));
+                step = advance(spans, cursor);
+            }
+        }
         if step.x > cursor {
             cursor = step.x;
         } else {
@@ -185,7 +207,7 @@ pub(crate) fn uncovered_fraction(occluder_set: &mut OccluderSet, disc: Disc) -> 
     }
     if !occluder_set.cones.is_empty() {
         let OccluderSet { caps, cones, scratch, .. } = occluder_set;
-        cones.extend(caps.iter().map(|&cap| cone_of_cap(disc, cap)));
+        cones.extend(caps.iter().map(|placed| cone_of_cap(disc, placed.cap)));
         let rest = uncovered_by_cones(scratch, disc, cones);
         cones.truncate(cones.len() - caps.len());
         return rest;
@@ -193,13 +215,11 @@ pub(crate) fn uncovered_fraction(occluder_set: &mut OccluderSet, disc: Disc) -> 
     let mut sum = 0.0;
     let mut largest = 0.0_f64;
     let mut meet = false;
-    for (i, &cap) in occluder_set.caps.iter().enumerate() {
-        let part = covered(disc.radius, cap);
+    for (i, placed) in occluder_set.caps.iter().enumerate() {
+        let part = covered(disc.radius, placed.cap);
         sum += part;
         largest = largest.max(part);
-        for &other in &occluder_set.caps[..i] {
-            meet = meet || are_apart(cap, other) < cap.radius + other.radius;
-        }
+        meet = meet || occluder_set.caps[..i].iter().any(|other| placed.gap_to(other).is_some());
     }
     if meet {
         let mut edges = 0.0;
@@ -221,7 +241,8 @@ pub(crate) fn kind(occluder_set: &OccluderSet, disc: Disc, rest: f64) -> ShadowK
     if count == 0 {
         return ShadowKind::None;
     }
-    let crosses_rim = |cap: &Cap| cap.separation + cap.radius > disc.radius && !concentric(disc, *cap);
+    let crosses_rim =
+        |&PlacedCap { cap, .. }: &PlacedCap| cap.separation + cap.radius > disc.radius && !concentric(disc, cap);
     if occluder_set.exceeds_disc || occluder_set.caps.iter().any(crosses_rim) {
         return ShadowKind::Partial;
     }

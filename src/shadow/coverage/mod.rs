@@ -5,5 +5,6 @@ pub(crate) mod classify_simd;
 pub(crate) mod cones;
 pub(crate) mod disc;
 pub(crate) mod light;
+pub(crate) mod placed_cap;
 pub(crate) mod trig_roots;
 pub(crate) mod two_caps_simd;

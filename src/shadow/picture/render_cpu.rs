@@ -58,17 +58,22 @@ pub(crate) fn pixel(
     let [x, y] = own.map(f64::from);
     let (origin, direction) = pixel_ray(prepared_picture, place(options.size, x + 0.5, y + 0.5));
     let seen = first_body(prepared_picture, own, origin, direction);
-    let fraction = light_at(prepared_picture, scratch, seen).fraction;
+    let center = light_at(prepared_picture, scratch, seen);
     let (mut sum, mut covered) = (DVec3::ZERO, 0);
     let step = 1.0 / f64::from(options.samples);
     for j in 0..options.samples {
         for i in 0..options.samples {
             let within = DVec2::new(f64::from(i) + 0.5, f64::from(j) + 0.5) * step;
             let place = place(options.size, x + within.x, y + within.y);
-            let (origin, direction) = pixel_ray(prepared_picture, place);
-            let shown = first_body(prepared_picture, own, origin, direction);
+            // An odd number of samples includes the centre of the pixel.
+            let (shown, lit) = if within == DVec2::splat(0.5) {
+                (seen, Some(center))
+            } else {
+                let (origin, direction) = pixel_ray(prepared_picture, place);
+                (first_body(prepared_picture, own, origin, direction), None)
+            };
             let ray = [at as u32, j * options.samples + i];
-            let color = paint(prepared_picture, scratch, &palette, place, shown, ray);
+            let color = paint(prepared_picture, scratch, &palette, place, shown, ray, lit);
             // Colours are clipped before averaging: otherwise one very bright sample would make an edge look jagged.
             sum += color.min(DVec3::ONE);
             covered += u32::from(shown.id != NO_SPHERE);
@@ -79,7 +84,7 @@ pub(crate) fn pixel(
         alpha: (f64::from(covered) * step * step) as f32,
         t: seen.t as f32,
         id: seen.id,
-        fraction: fraction as f32,
+        fraction: center.fraction as f32,
     }
 }
 

@@ -42,9 +42,11 @@ pub(crate) fn light_at(
     if receiver.receives {
         let Ball { center, radius } = receiver.ball;
         let point = center + radius * (frame.rotation().transpose() * place);
-        prepared_picture.occluders.query(point, center.length() + radius, ids);
+        let shape_of = |id: u32| prepared_picture.shapes.binary_search_by_key(&id, |one| one.0);
+        let is_ball = |id| id != seen.id && shape_of(id).is_err();
+        prepared_picture.occluders.query(point, center.length() + radius, is_ball, ids);
         for &id in ids.iter().filter(|id| **id != seen.id) {
-            occluders.push(match prepared_picture.shapes.binary_search_by_key(&id, |one| one.0) {
+            occluders.push(match shape_of(id) {
                 Ok(at) => {
                     let (occluder, shape) = frame.spheroid(&prepared_picture.shapes[at].1, shapes.len() as u32);
                     shapes.push(shape);
@@ -147,7 +149,7 @@ pub(crate) struct Palette {
 }
 
 /// Colour of the visible surface point, as linear light: Lambert's law with the visible part of the light. `ray` numbers the ray: its pixel,
-/// and its sample within the pixel.
+/// and its sample within the pixel. `lit` is the light at the point, if it is known.
 pub(crate) fn paint(
     prepared_picture: &PreparedPicture,
     scratch: &mut ShadingScratch,
@@ -155,6 +157,7 @@ pub(crate) fn paint(
     place: DVec2,
     seen: VisiblePoint,
     ray: [u32; 2],
+    lit: Option<Illumination>,
 ) -> DVec3 {
     if seen.id == NO_SPHERE {
         let mut color = palette.background;
@@ -168,7 +171,7 @@ pub(crate) fn paint(
     }
     let Some(receiver) = prepared_picture.bodies.get(seen.id as usize) else { return palette.light };
     let Some(&pattern) = prepared_picture.patterns.get(receiver.pattern as usize) else { return DVec3::ZERO };
-    let lit = light_at(prepared_picture, scratch, seen);
+    let lit = lit.unwrap_or_else(|| light_at(prepared_picture, scratch, seen));
     let ambient = match palette.ambient_samples {
         0 => palette.ambient,
         samples if palette.ambient > 0.0 => palette.ambient * openness(prepared_picture, seen, samples, ray),
