@@ -19,7 +19,8 @@ class Picture(NamedTuple):
     """A rendered picture and its per-pixel data, row by row from the upper left."""
 
     image: NDArray[np.uint8]
-    """(height, width, 3) uint8 sRGB, as `matplotlib.pyplot.imshow` and `PIL.Image.fromarray` take it."""
+    """(height, width, 3) uint8 sRGB, as `matplotlib.pyplot.imshow` and `PIL.Image.fromarray` take it. (height, width, 4), with alpha as the
+    last channel, if the background of the system is transparent."""
     t: NDArray[np.float32]
     """(height, width) float32: distance from the camera in the system's unit, inf for the background."""
     id: NDArray[np.uint32]
@@ -85,7 +86,7 @@ def render(
         open_device(device, "fast")._native, path, text, size, samples
     )
     shape = (height, width)
-    return Picture(colours.reshape(height, width, 3), t.reshape(shape), id.reshape(shape), fraction.reshape(shape))
+    return Picture(colours.reshape(height, width, -1), t.reshape(shape), id.reshape(shape), fraction.reshape(shape))
 
 
 def shadow(

@@ -7,7 +7,7 @@
 //! | `.f32`, `.spheres`, `.rays` (raw, little-endian) | 4 × f32 | 8 × f32 in the order of [`Ray`](crate::Ray) |
 //!
 //! The rows of a `.ply`, text or binary, are its vertices. The properties have the names of the columns in any order; `radius` is another
-//! name for `r`. Other properties and elements, such as normals, colours and faces, are ignored.
+//! name for `r`. Other properties and elements, such as normals and faces, are ignored; system files also use `red,green,blue` or `element`.
 //!
 //! A structured `.npy` is one-dimensional. Its fields have the names of the columns, in any order, and are f4, f8 or integers.
 //!

@@ -18,7 +18,7 @@ use crate::shadow::spheroid::POLE_LENGTHS;
 use crate::shadow::system::{Body, LightSource, MAX_BALLS, PictureOptions, System, check_bodies};
 
 /// Units of length. Every length of a file, and the `t` of its picture, has the one unit of that file.
-const UNITS: [&str; 6] = ["mm", "m", "km", "mi", "au", "pc"];
+const UNITS: [&str; 9] = ["angstrom", "nm", "um", "mm", "m", "km", "mi", "au", "pc"];
 
 /// Angular diameter of a distant light unless the file has another: that of the Sun, seen from the Earth.
 const SUN_DIAMETER_DEG: f64 = 0.53;

@@ -27,7 +27,7 @@ samples = 1
 /// Text of the system that is replaced, its replacement, and words that the error message must contain.
 const WRONG_SYSTEMS: &[(&str, &str, &[&str])] = &[
     ("unit = \"km\"", "", &["s.toml", "unit is missing"]),
-    ("\"km\"", "\"lightyear\"", &["unit is \"lightyear\"", "mm, m, km, mi, au, pc"]),
+    ("\"km\"", "\"lightyear\"", &["unit is \"lightyear\"", "angstrom, nm, um, mm, m, km, mi, au, pc"]),
     ("unit = \"km\"", "unit = km", &["s.toml", "line 1"]),
     ("unit = \"km\"", "unit = \"km\"\nscale = 2", &["unknown key `scale`"]),
     ("[light]", "[lights]", &["unknown key `lights`"]),
@@ -79,6 +79,26 @@ const WRONG_SYSTEMS: &[(&str, &str, &[&str])] = &[
     ("samples = 1", "exposure = 0", &["exposure is 0"]),
     ("samples = 1", "ambient = 2", &["ambient is 2"]),
     ("samples = 1", "stars = -1", &["stars is -1"]),
+    ("samples = 1", "ambient_samples = 1025", &["ambient_samples is 1025", "between 0 and 1024"]),
+    ("radius = 10", "radius = 10\ndiameter_deg = 1", &["light: diameter_deg is 1", "only for a light with direction"]),
+    (
+        "radius = 10",
+        "radius = 10\ndirection = [0, 0, 1]",
+        &["light: a light with direction cannot have center or radius"],
+    ),
+    (
+        "center = [0, 0, 1000]\nradius = 10",
+        "direction = [0, 0, 0]",
+        &["light: direction is [0, 0, 0]", "must not be zero"],
+    ),
+    (
+        "center = [0, 0, 1000]\nradius = 10",
+        "direction = [0, 0, 1]\ndiameter_deg = 171",
+        &["light: diameter_deg is 171", "between 0 and 170"],
+    ),
+    ("center = [0, 0, 1000]\nradius = 10", "", &["light: center and radius, or direction, are missing"]),
+    ("unit = \"km\"", "unit = \"km\"\nground = 3", &["line 2", "true, false, or a table with color"]),
+    ("[light]", "[ground]\ncolor = \"grey\"\n[light]", &["ground: color is \"grey\"", "#rrggbb"]),
     ("samples = 1", "background = \"#12345g\"", &["picture: background is \"#12345g\""]),
 ];
 

@@ -5,5 +5,6 @@ mod eclipse;
 mod extremes;
 mod fraction;
 mod pictures;
+mod scenes;
 mod shadows;
 mod spheroids;
