@@ -102,6 +102,21 @@ fn ten_thousand_moonlets() {
     render("render systems/ring.toml", "ring.png");
 }
 
+#[test]
+fn a_molecule_on_a_floor() {
+    render("render systems/molecule.toml", "molecule.png");
+}
+
+#[test]
+fn foam_on_a_floor() {
+    render("render systems/foam.toml", "foam.png");
+}
+
+#[test]
+fn a_scan_of_a_street() {
+    render("render systems/scan.toml", "scan.png");
+}
+
 /// Plots a query with the arguments of the documents.
 fn plot(arguments: &str, name: &str) {
     let folder = Folder::new();

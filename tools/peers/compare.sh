@@ -3,12 +3,12 @@
 #
 #   tools/peers/compare.sh [OPTIONS] [SCENE...]
 #
-#   SCENE              a scene of tools/peers/make_scene.py: uniform-N, sparse-N, clustered-N, molecule-N (N as 10k or 1M),
-#                      planet [default: uniform-10k]
+#   SCENE              a scene of tools/peers/make_scene.py: uniform-N, sparse-N, clustered-N, molecule-N, chain-N, scan-N,
+#                      power-N, lattice-N (N as 10k or 1M), planet [default: uniform-10k]
 #   -o FOLDER          folder for all files, which later runs use again [default: a temporary folder, removed at the end]
-#   --rays KINDS       primary, primary4x4, random, shadow, separated by commas [default: primary4x4,random,shadow]
-#   --count N          rays per random batch and per shadow batch [default: 2M]
-#   --width N          side of the primary picture, in pixels [default: 1024]
+#   --rays KINDS       primary, primary4x4, random, shadow, parallel, lidar, short, separated by commas [default: primary4x4,random,shadow]
+#   --count N          rays per batch of the other kinds [default: 2M]
+#   --width N          side of a picture (primary, parallel), in pixels [default: 1024]
 #   --repeat N         number of timed repetitions, after a first one that is not timed [default: 5]
 #   --runs N           number of complete runs; the ratios are those of the medians [default: 3]
 #   --force            runs even if other programs use the cores; do not publish such figures
