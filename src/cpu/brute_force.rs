@@ -6,7 +6,7 @@ use super::collector::{CandidateTest, HitCollector};
 use super::cull::{self, BLOCK, Block, RayLine, RayParameter};
 use super::traverse::{best_first, stream};
 use super::view::SceneView;
-use crate::query::policy::Precision;
+use crate::query::policy::Query;
 use crate::records::{Ray, RayAttributes};
 
 impl SceneView<'_> {
@@ -16,13 +16,14 @@ impl SceneView<'_> {
         rays: &[Ray],
         ray_attributes: &[RayAttributes],
         collectors: &mut [V],
-        precision: Precision,
+        query: &Query,
     ) {
+        let precision = query.precision;
         let Self { spheres, accel: index, .. } = *self;
         let columns = match index {
             Accel::Blocks(columns) => columns,
             Accel::Bvh(bvh) if V::CANDIDATES == CandidateTest::Hits => {
-                return stream::traverse(bvh, *self, rays, ray_attributes, collectors, precision);
+                return stream::traverse(bvh, *self, rays, ray_attributes, collectors, query);
             }
             Accel::Bvh(bvh) => {
                 for (i, (ray, collector)) in rays.iter().zip(collectors).enumerate() {

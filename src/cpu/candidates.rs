@@ -3,7 +3,7 @@
 use super::collector::HitCollector;
 use super::view::SceneView;
 use crate::intersect::motion::Target;
-use crate::query::policy::Precision;
+use crate::query::policy::Query;
 use crate::records::{Ray, RayAttributes};
 
 /// The spheres that a ray is cast against.
@@ -17,13 +17,13 @@ pub(crate) enum Candidates<'a> {
 
 impl Candidates<'_> {
     /// Passes the candidates of one ray to its collector, and returns the collector.
-    pub(crate) fn collect<V: HitCollector>(self, ray: &Ray, mut collector: V, precision: Precision) -> V {
-        self.collect_into(ray, &mut collector, precision);
+    pub(crate) fn collect<V: HitCollector>(self, ray: &Ray, mut collector: V, query: &Query) -> V {
+        self.collect_into(ray, &mut collector, query);
         collector
     }
 
     /// Passes the candidates of one ray to its collector.
-    pub(crate) fn collect_into<V: HitCollector>(self, ray: &Ray, collector: &mut V, precision: Precision) {
+    pub(crate) fn collect_into<V: HitCollector>(self, ray: &Ray, collector: &mut V, query: &Query) {
         match self {
             Candidates::Pair(id, target) => collector.test(ray, id, target),
             Candidates::Scene(scene, attributes) => {
@@ -31,7 +31,7 @@ impl Candidates<'_> {
                     && !scene.attributes.has_motion_or_shape()
                     && attributes == RayAttributes::NONE;
                 let picked = if plain { &[] } else { &[attributes][..] };
-                scene.visit_candidates(std::slice::from_ref(ray), picked, std::slice::from_mut(collector), precision);
+                scene.visit_candidates(std::slice::from_ref(ray), picked, std::slice::from_mut(collector), query);
             }
         }
     }

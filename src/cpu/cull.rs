@@ -184,12 +184,32 @@ impl CullFrame {
             far: f32::INFINITY,
             limit: f32::INFINITY,
         };
-        // The bounds of a root are at least 2⁻¹²⁵, see `finish` in `src/intersect/sphere.rs`.
-        let slack = 128.0 * U * distance + 4.8e-38 * step + 1e-18;
+        let slack = root_error(distance, step);
         // Clearances come from compensated arithmetic, but may be subnormal.
         let clearance_slack = delta + 1e-10 * distance + 1e-44 * self.scale + 1e-18 + infinite;
         (line, RayParameter { start, step, slack, scale: self.scale, clearance_slack })
     }
+
+    /// The part of [`prepare`](Self::prepare) that hits need: without the error of clearances.
+    pub(crate) fn parameter(&self, ray: &Ray) -> RayParameter {
+        let o = (ray.origin.as_dvec3() - self.middle) * self.scale;
+        let d = ray.direction.as_dvec3();
+        let (length, distance) = (d.length(), o.length());
+        let (start, step) = (o.dot(d * (1.0 / length)), length * self.scale);
+        RayParameter {
+            start,
+            step,
+            slack: root_error(distance, step),
+            scale: self.scale,
+            clearance_slack: f64::INFINITY,
+        }
+    }
+}
+
+/// Error of a root as a position along the ray, for a ray that starts at `distance` from the middle of the scene.
+fn root_error(distance: f64, step: f64) -> f64 {
+    // The bounds of a root are at least 2⁻¹²⁵, see `finish` in `src/intersect/sphere.rs`.
+    128.0 * U * distance + 4.8e-38 * step + 1e-18
 }
 
 impl CullFrame {

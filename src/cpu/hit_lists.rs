@@ -58,7 +58,7 @@ impl CpuScene {
             if self.pairwise {
                 for ((&i, ray), collector) in places.iter().zip(&own).zip(&mut collectors) {
                     if let Some(candidates) = self.candidates(first + u64::from(i), ray_attributes.of(i as usize)) {
-                        candidates.collect_into(ray, collector, query.precision);
+                        candidates.collect_into(ray, collector, query);
                     }
                 }
             } else {
@@ -66,7 +66,7 @@ impl CpuScene {
                     &own,
                     &self.gather_attributes(&ray_attributes, places),
                     &mut collectors,
-                    query.precision,
+                    query,
                 );
             }
             for (&i, collector) in places.iter().zip(&mut collectors) {
@@ -91,7 +91,7 @@ impl CpuScene {
         let pool = GrowthBudget::new(u64::MAX);
         let mut every = AllHits::new(query, most, &pool);
         if let Some(candidates) = self.candidates(number, attributes) {
-            candidates.collect_into(ray, &mut every, query.precision);
+            candidates.collect_into(ray, &mut every, query);
         }
         let records: Vec<Interval> = every.entries().iter().map(|entry| entry.interval()).collect();
         let tally = tally(&every, records.len());

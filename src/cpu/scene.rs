@@ -198,7 +198,7 @@ impl CpuScene {
                 let own: Vec<Ray> = places.iter().map(|&i| rays[i as usize]).collect();
                 let picked = self.gather_attributes(&ray_attributes, places);
                 let mut collectors: Vec<_> = places.iter().map(|_| T::collector(query, &self.attributes)).collect();
-                self.spheres().visit_candidates(&own, &picked, &mut collectors, query.precision);
+                self.spheres().visit_candidates(&own, &picked, &mut collectors, query);
                 for (n, ((&i, ray), collector)) in places.iter().zip(&own).zip(collectors).enumerate() {
                     let candidates =
                         Candidates::Scene(self.spheres(), picked.get(n).copied().unwrap_or(RayAttributes::NONE));

@@ -11,6 +11,7 @@ use crate::batch::input::Rays;
 use crate::bvh::qbvh4::tree::QBvh4;
 use crate::bvh::scene_frame::SceneFrame;
 use crate::cpu::accel::BRUTE_FORCE_ONLY;
+pub use crate::cpu::traverse::visits::Visits;
 use crate::error::Result;
 use crate::gpu::engine::GpuEngine;
 use crate::gpu::scene::TREE_FROM_CHOSEN;

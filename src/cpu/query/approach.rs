@@ -74,7 +74,7 @@ impl<'a> ClosestApproach<'a> {
             return Resolved { record: Approach { t, clearance, id: best.id }, exact: false, overflowed: false };
         }
         let ExactClosestApproach { answer, .. } =
-            candidates.collect(ray, ExactClosestApproach { high, answer: Approach::NONE }, query.precision);
+            candidates.collect(ray, ExactClosestApproach { high, answer: Approach::NONE }, query);
         Resolved { record: answer, exact: true, overflowed: false }
     }
 }

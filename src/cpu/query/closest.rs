@@ -85,7 +85,7 @@ impl<'a> Closest<'a> {
         let exact = query.precision == Precision::Exact;
         if exact && best.is_undecided() {
             let judge = ExactClosest { query, answer: Hit::MISS, overflowed: false };
-            let ExactClosest { answer, overflowed, .. } = candidates.collect(ray, judge, query.precision);
+            let ExactClosest { answer, overflowed, .. } = candidates.collect(ray, judge, query);
             return Resolved { record: answer, exact: true, overflowed: overflowed && !answer.is_hit() };
         }
         if best.id == NO_SPHERE {

@@ -28,6 +28,6 @@ pub(crate) trait RayQuery: Copy + Send + 'static {
         query: &Query,
         attributes: &SphereAttributes,
     ) -> Resolved<Self> {
-        Self::finish(candidates.collect(ray, Self::collector(query, attributes), query.precision), ray, candidates)
+        Self::finish(candidates.collect(ray, Self::collector(query, attributes), query), ray, candidates)
     }
 }

@@ -19,9 +19,12 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
             if counts.is_some_and(|counts| counts >= f32::MAX) {
                 continue;
             }
-            // So few pairs are undecided that rays do not keep their `RayParameter`.
+            // Computed again: to keep it for every ray takes longer, because most rays never need it.
             let far = counts.map_or(f32::NEG_INFINITY, |counts| self.far(number, counts));
-            self.t_far[number] = self.t_far[number].min(far);
+            if far < self.t_far[number] {
+                self.t_far[number] = far;
+                self.shortened += 1;
+            }
         }
         pairs.clear();
         *self.undecided = pairs;
@@ -45,12 +48,10 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
     /// End of the segment if hits later than `t` do not count.
     fn far(&self, number: usize, t: f32) -> f32 {
         let (ray, frame) = (&self.input[number], &self.bvh.frame);
-        let mut parameter = frame.prepare(ray, self.precision).1;
-        parameter.grow(
-            self.ray_attributes
-                .get(number)
-                .map_or(0.0, |attributes| frame.inflation(ray, attributes, self.precision).axial),
-        );
+        let mut parameter = frame.parameter(ray);
+        if let Some(attributes) = self.ray_attributes.get(number) {
+            parameter.grow(frame.inflation(ray, attributes, self.precision).axial);
+        }
         parameter.far(t)
     }
 
@@ -89,6 +90,7 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
     /// spheres, so that their cache misses overlap.
     fn intersect_pairs(&mut self, pairs: &mut Vec<DeferredPair>) {
         pairs.retain(|pair| pair.t_lower <= self.t_far[pair.ray as usize]);
+        self.visits.solves += pairs.len() as u64;
         let IntersectScratch { ids, spheres, batch } = &mut *self.intersecting;
         let slots = self.bvh.tree.ids.as_flattened();
         ids.clear();

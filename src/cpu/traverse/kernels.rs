@@ -12,6 +12,10 @@
 //! bound uses 2 r − ρ − δ, and c·d has an error of 32 U (|c| + ρ). A sphere is a certain hit under every policy if even the lower bound
 //! gives a chord, and if the sphere begins after the ray's start and before its end by more than the error of a root (`margin`). What
 //! begins later than a certain hit by more than `margin` does not matter. None of this needs an intersection test.
+//!
+//! A sphere that certainly contains the start of the ray is decided too, by the policy for such spheres. There the roots are quotients with a
+//! divisor of at least the half chord h, and their error is up to r / h times that of a sphere ahead, 28 U (|c − o| + r). So h must be at
+//! least r / 4: then the error is below 128 U (|c − o| + r), which `margin` and the slack cover.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -19,6 +23,7 @@ use crate::bvh::bvh8::node::{Bvh8Node, Leaf8, WIDTH};
 use crate::math::float::U;
 use crate::math::simd::lanes::Lanes;
 use crate::math::simd::level::{SimdLevel, multiversion};
+use crate::query::policy::{Ends, Inside, Query};
 use crate::runtime::prefetch::prefetch;
 
 /// A ray prepared for the tests of AABBs and leaves. The fields for AABBs fill one cache line.
@@ -44,11 +49,39 @@ pub(crate) struct PreparedRay {
     /// Time at which the ray sees moving spheres, relative to the middle of their time range. If they move while the ray travels, it is the
     /// time at which the ray is at `pivot`; the other fields are only for this case, see [`moving_leaf`](super::moving_leaf).
     pub(crate) time: f32,
+    /// Positions up to this one certainly lie before the ray's beginning.
+    pub(crate) before: f32,
     pub(crate) pivot: f32,
     pub(crate) pace: f32,
     pub(crate) flag: f32,
     /// Padding to the end of the cache line.
-    padding: [f32; 2],
+    padding: f32,
+}
+
+/// What a leaf test concludes about a sphere that certainly contains the start of a ray.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StartInside {
+    /// Nothing: the pair is intersected.
+    Undecided,
+    /// It is hit at the start.
+    HitAtStart,
+    /// It is hit where the ray leaves it.
+    HitAtExit,
+    /// It is not hit.
+    Ignored,
+}
+
+impl StartInside {
+    /// The conclusion for a query.
+    pub(crate) fn of(query: &Query) -> Self {
+        match (query.inside, query.ends) {
+            // The segment of a ray may be empty.
+            (Inside::Enter, Ends::HalfOpen) => Self::Undecided,
+            (Inside::Enter, Ends::Closed) => Self::HitAtStart,
+            (Inside::Exit, _) => Self::HitAtExit,
+            (Inside::Ignore, _) => Self::Ignored,
+        }
+    }
 }
 
 /// Eight moving spheres in SoA layout, in scaled units: centres in the middle of the time range in which the motion is known, velocities,
@@ -84,7 +117,7 @@ impl MovingLeaf8 {
 }
 
 /// Spheres of a leaf that a ray may hit.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct LeafHits {
     pub(crate) ray: u32,
     /// One bit per sphere: may be hit, and certainly hit, whatever the policies.
@@ -108,6 +141,7 @@ impl PreparedRay {
             (self.near, self.far) = ((self.near - along).next_down(), (self.far + along).next_up());
             (self.begin, self.end) = ((self.begin + along).next_up(), (self.end - along).next_down());
             self.margin = (self.margin + along).next_up();
+            self.before = (self.before - along).next_down();
         }
         if lateral > 0.0 {
             for k in 0..3 {
@@ -138,40 +172,75 @@ pub(crate) struct ChildHits {
     pub(crate) any: u64,
 }
 
-impl ChildHits {
-    /// Compacts a list of rays for a child: writes those of `list` that enter child `place` before the end of their segment to `out`.
-    /// Returns their number. Takes one iteration per ray that enters, none for the others, and has no branch that depends on a ray.
-    #[inline(always)]
-    fn compact(&self, place: usize, list: &[u32], t_far: &[f32], out: &mut [u32]) -> usize {
-        let mut count = 0;
-        let masks = &self.masks[..list.len().div_ceil(8)];
-        let out = &mut out[..list.len()];
-        for ((masks, list), at) in masks.chunks(8).zip(list.chunks(64)).zip(self.t_enter.chunks(64)) {
-            let at = &at[..list.len()];
-            // One bit of each of the eight bytes; the product brings them together.
-            let bits = |mask: u64| (mask >> place & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-            let mut word = masks.iter().rev().fold(0, |word, &mask| word << 8 | bits(mask));
-            while word != 0 {
-                let i = word.trailing_zeros() as usize;
-                word &= word - 1;
-                let ray = list[i];
-                out[count] = ray;
-                count += usize::from(at[i][place % WIDTH] <= t_far[ray as usize]);
-            }
-        }
-        count
+/// List of rays, padded to a multiple of [`LIST_GROUP`] words.
+#[derive(Clone, Copy)]
+pub(crate) struct RayList<'a> {
+    padded: &'a [u32],
+    count: usize,
+}
+
+/// Lists are compacted in groups of this size.
+pub(crate) const LIST_GROUP: usize = 16;
+
+impl<'a> RayList<'a> {
+    /// The first `count` words of a buffer that is long enough for the padding.
+    pub(crate) fn new(buffer: &'a [u32], count: usize) -> Self {
+        Self { padded: &buffer[..count.next_multiple_of(LIST_GROUP)], count }
+    }
+
+    pub(crate) fn rays(self) -> &'a [u32] {
+        &self.padded[..self.count]
     }
 }
 
-multiversion! {
-    /// See [`ChildHits::compact`].
-    compact, (entered: &ChildHits, place: usize, list: &[u32], t_far: &[f32], out: &mut [u32]) -> usize
+/// Bit `place` of each byte of a word. The product brings the bits together.
+#[inline(always)]
+fn bits_of_bytes(word: u64, place: usize) -> u64 {
+    (word >> place & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
-// Compiled per instruction set for its bit-scan instructions. The lanes themselves are not used.
+multiversion! {
+    /// Compacts a list of rays for a child: writes those that enter child `place` to `out`, which is as long as the padded list, and returns
+    /// their number. With `shortened`, leaves out those whose segment ends before the child by now.
+    compact, (entered: &ChildHits, place: usize, list: RayList<'_>, t_far: &[f32], shortened: bool, out: &mut [u32]) -> usize
+}
+
 #[inline(always)]
-fn compact(_: impl Lanes, entered: &ChildHits, place: usize, list: &[u32], t_far: &[f32], out: &mut [u32]) -> usize {
-    entered.compact(place, list, t_far, out)
+fn compact<L: Lanes>(
+    lanes: L,
+    entered: &ChildHits,
+    place: usize,
+    list: RayList<'_>,
+    t_far: &[f32],
+    shortened: bool,
+    out: &mut [u32],
+) -> usize {
+    let mut count = 0;
+    let masks = &entered.masks[..list.count.div_ceil(8)];
+    if L::COMPRESSES && !shortened {
+        for (masks, group) in masks.chunks(2).zip(list.padded.as_chunks().0) {
+            let mask = masks.iter().rev().fold(0, |word, &mask| word << 8 | bits_of_bytes(mask, place)) as u32;
+            let Some(to) = out.get_mut(count..).and_then(|out| out.first_chunk_mut()) else { break };
+            lanes.compress(group, mask, to);
+            count += mask.count_ones() as usize;
+        }
+        return count;
+    }
+    let list = list.rays();
+    let out = &mut out[..list.len()];
+    // One iteration per ray that enters, none for the others, and no branch that depends on a ray.
+    for ((masks, list), at) in masks.chunks(8).zip(list.chunks(64)).zip(entered.t_enter.chunks(64)) {
+        let at = &at[..list.len()];
+        let mut word = masks.iter().rev().fold(0, |word, &mask| word << 8 | bits_of_bytes(mask, place));
+        while word != 0 {
+            let i = word.trailing_zeros() as usize;
+            word &= word - 1;
+            let ray = list[i];
+            out[count] = ray;
+            count += usize::from(at[i][place % WIDTH] <= t_far[ray as usize]);
+        }
+    }
+    count
 }
 
 multiversion! {
@@ -181,7 +250,9 @@ multiversion! {
 multiversion! {
     /// Tests a list of rays against the spheres of a leaf. Writes one entry of `leaf_hits` per ray that may hit a sphere, and returns their
     /// number.
-    cull_leaf, (leaf: &Leaf8, rays: &[PreparedRay], t_far: &[f32], list: &[u32], leaf_hits: &mut [LeafHits]) -> usize
+    cull_leaf, (
+        leaf: &Leaf8, rays: &[PreparedRay], t_far: &[f32], list: &[u32], inside: StartInside, leaf_hits: &mut [LeafHits]
+    ) -> usize
 }
 multiversion! {
     /// Like `cull_leaf`, for ellipsoids: the leaf has balls around them and their paths. `inner_radius` has the radii of balls that the ellipsoids
@@ -239,16 +310,43 @@ fn intersect_children<L: Lanes>(
     entered.any = any;
 }
 
+/// Tests one ray against the boxes of a node: writes the positions where it enters them, and returns the mask of those that it enters before
+/// `far`.
 #[inline(always)]
-fn cull_leaf(
+pub(crate) fn enter_boxes<L: Lanes>(
+    lanes: L,
+    node: &Bvh8Node,
+    ray: &PreparedRay,
+    far: f32,
+    at: &mut [f32; WIDTH],
+) -> u64 {
+    let octant = ray.octant();
+    let mut mask = 0;
+    for i in (0..WIDTH).step_by(L::COUNT) {
+        let plane = |side: usize, k: usize, add: &[f32; 3]| {
+            let face = lanes.load(&node.bounds[side ^ (octant >> k & 1)][k][i..]);
+            face.mul_add(lanes.splat(ray.inverse[k]), lanes.splat(add[k]))
+        };
+        let (enter, leave) = (|k| plane(0, k, &ray.enter), |k| plane(1, k, &ray.leave));
+        let enter = enter(0).max(enter(1)).max(enter(2).max(lanes.splat(ray.near)));
+        let leave = leave(0).min(leave(1)).min(leave(2).min(lanes.splat(far)));
+        enter.store(&mut at[i..]);
+        mask |= enter.le_mask(leave) << i;
+    }
+    mask
+}
+
+#[inline(always)]
+pub(crate) fn cull_leaf(
     lanes: impl Lanes,
     leaf: &Leaf8,
     rays: &[PreparedRay],
     t_far: &[f32],
     list: &[u32],
+    inside: StartInside,
     leaf_hits: &mut [LeafHits],
 ) -> usize {
-    cull_swept_leaf(lanes, leaf, &leaf.padded_radius, rays, t_far, list, leaf_hits)
+    cull_resting(lanes, leaf, &leaf.padded_radius, rays, t_far, list, inside, leaf_hits)
 }
 
 #[inline(always)]
@@ -261,13 +359,28 @@ fn cull_swept_leaf(
     list: &[u32],
     leaf_hits: &mut [LeafHits],
 ) -> usize {
+    cull_resting(lanes, leaf, inner, rays, t_far, list, StartInside::Undecided, leaf_hits)
+}
+
+#[allow(clippy::too_many_arguments, reason = "a kernel, inlined into the functions that name its variants")]
+#[inline(always)]
+fn cull_resting(
+    lanes: impl Lanes,
+    leaf: &Leaf8,
+    inner: &[f32; WIDTH],
+    rays: &[PreparedRay],
+    t_far: &[f32],
+    list: &[u32],
+    inside: StartInside,
+    leaf_hits: &mut [LeafHits],
+) -> usize {
     let lanes = lanes.narrow();
     let load = |column: &[f32; WIDTH], i: usize| lanes.load(&column[i..]);
     // Not `map`: the compiler calls it as a function and passes vectors through memory.
     let spheres = |_: &PreparedRay, i: usize| {
         [load(&leaf.x, i), load(&leaf.y, i), load(&leaf.z, i), load(&leaf.padded_radius, i), load(inner, i)]
     };
-    cull_spheres(lanes, spheres, rays, t_far, list, leaf_hits)
+    cull_spheres(lanes, spheres, rays, t_far, list, inside, leaf_hits)
 }
 
 #[inline(always)]
@@ -286,7 +399,7 @@ fn cull_moved_leaf(
         let at = |k: usize| load(&moving_leaf.velocity[k], i).mul_add(moment, load(&moving_leaf.center[k], i));
         [at(0), at(1), at(2), load(&moving_leaf.padded_radius, i), load(&moving_leaf.inner_radius, i)]
     };
-    cull_spheres(lanes, spheres, rays, t_far, list, leaf_hits)
+    cull_spheres(lanes, spheres, rays, t_far, list, StartInside::Undecided, leaf_hits)
 }
 
 /// The leaf test. `spheres` returns the centres, the radii with an allowance for errors, and the radii of balls whose hits are certain; the
@@ -298,6 +411,7 @@ fn cull_spheres<L: Lanes>(
     rays: &[PreparedRay],
     t_far: &[f32],
     list: &[u32],
+    inside: StartInside,
     leaf_hits: &mut [LeafHits],
 ) -> usize {
     let splat = |value| lanes.splat(value);
@@ -326,15 +440,45 @@ fn cull_spheres<L: Lanes>(
             let along = z.mul_add(splat(dz), y.mul_add(splat(dy), x.mul(splat(dx))));
             let half = room.sub(square).max(zero).sqrt().add(slack);
             let (low, exit) = (along.sub(half), along.add(half));
-            let mask = square.le_mask(room) & low.le_mask(far) & splat(ray.near).le_mask(exit);
+            let mut mask = square.le_mask(room) & low.le_mask(far) & splat(ray.near).le_mask(exit);
             let chord = least.sub(square).sub(room);
-            let high = along.sub(chord.max(zero).sqrt()).add(slack).add(splat(ray.margin));
-            let sure = splat(f32::MIN_POSITIVE).le_mask(chord)
+            let root = chord.max(zero).sqrt();
+            let error = slack.add(splat(ray.margin));
+            let high = along.sub(root).add(error);
+            let mut sure = splat(f32::MIN_POSITIVE).le_mask(chord)
                 & splat(ray.begin).le_mask(low)
                 & high.le_mask(far)
                 & high.le_mask(splat(ray.end));
             low.store(&mut lows[i..]);
             high.store(&mut highs[i..]);
+            // Few rays start inside a sphere, so this branch is predicted.
+            let started = if inside == StartInside::Undecided { 0 } else { mask & high.le_mask(splat(ray.before)) };
+            if started != 0 {
+                // The chord is at least a quarter of the diameter: see above.
+                let least_exit = along.add(root).sub(error);
+                let around = started
+                    & zero.sub(minus_w).mul(splat(1.0 / 16.0)).le_mask(chord)
+                    & splat(ray.begin).le_mask(least_exit);
+                match inside {
+                    StartInside::Undecided => {}
+                    StartInside::HitAtStart => {
+                        sure |= around;
+                        high.max(splat(ray.begin)).store(&mut highs[i..]);
+                    }
+                    StartInside::HitAtExit => {
+                        let most_exit = exit.add(splat(ray.margin));
+                        mask &= !(around & !least_exit.le_mask(far));
+                        sure |= around & most_exit.le_mask(far) & most_exit.le_mask(splat(ray.end));
+                        let mut exits = [[0.0; WIDTH]; 2];
+                        least_exit.store(&mut exits[0][i..]);
+                        most_exit.store(&mut exits[1][i..]);
+                        for k in (i..i + L::COUNT).filter(|k| around >> (k - i) & 1 == 1) {
+                            (lows[k], highs[k]) = (exits[0][k], exits[1][k]);
+                        }
+                    }
+                    StartInside::Ignored => mask &= !around,
+                }
+            }
             *maybe |= (mask as u32) << i;
             *certain |= ((mask & sure) as u32) << i;
         }

@@ -5,6 +5,8 @@ pub(crate) mod deferred;
 pub(crate) mod ellipsoid_reject;
 pub(crate) mod kernels;
 pub(crate) mod moving_leaf;
+pub(crate) mod ordered;
 pub(crate) mod ray_setup;
 pub(crate) mod ray_sort;
 pub(crate) mod stream;
+pub(crate) mod visits;

@@ -118,6 +118,7 @@ fn prepare_rays(
     // A root beyond half of the largest f32 may overflow, which is not a hit: so it is never a certain hit.
     let begin = each(|i| start[i] + f64::from(t_min[i].max(-0.5 * f32::MAX)) * step[i] + 2.0 * slack[i]);
     let end = each(|i| 2.0 * slack[i] - start[i] - f64::from(t_max[i].min(0.5 * f32::MAX)) * step[i]);
+    let before = each(|i| 2.0 * slack[i] - start[i] - f64::from(t_min[i]) * step[i]);
     let delta = each(|i| 16.0 * U * off[i] + solve * distance[i]);
     // The rest need not be exact, only conservative: f32, rounded up.
     let up = |x: &Lane| -> Narrow { from_each(|i| round_up(x[i])) };
@@ -125,7 +126,7 @@ fn prepare_rays(
     let floor = up(&each(|i| delta[i] * delta[i] * (1.0 + 32.0 * U) + 7.9e-31));
     let wide = up(&each(|i| 2.0 * delta[i] + 80.0 * U * off[i] + 1e-15));
     let (delta, slack32, near, far) = (up(&delta), up(&slack), up(&each(|i| -near[i])), up(&far));
-    let (begin, end) = (up(&begin), up(&end));
+    let (begin, end, before) = (up(&begin), up(&end), up(&before));
     let spread: Narrow = from_each(|i| 2.00001 * delta[i]);
     let margin: Narrow =
         from_each(|i| if distance[i] < MAX_START { 2.00001 * slack32[i] + 1e-15 } else { f32::INFINITY });
@@ -137,7 +138,7 @@ fn prepare_rays(
     let inverse = axes!(|k| from_each(|i| 1.0 / hat[k][i].abs().max(1e-18).copysign(hat[k][i])));
     let enter = axes!(|k| from_each(|i| -(foot[k][i] + wide[i].copysign(hat[k][i])) * inverse[k][i]));
     let leave = axes!(|k| from_each(|i| -(foot[k][i] - wide[i].copysign(hat[k][i])) * inverse[k][i]));
-    let end: Narrow = from_each(|i| -end[i]);
+    let (end, before): (Narrow, Narrow) = (from_each(|i| -end[i]), from_each(|i| -before[i]));
     let none = [0.0; LANES];
     // In the order of the fields of `PreparedRay`.
     let words = [
@@ -147,7 +148,7 @@ fn prepare_rays(
         [begin, end, ux, uy],
         [v[0], v[1], v[2], alpha],
         [beta, spread, floor, hat[0]],
-        [hat[1], hat[2], none, none],
+        [hat[1], hat[2], none, before],
     ];
     for (k, columns) in black_box(words).iter().enumerate() {
         let rows = Mat4::from_cols_array_2d(columns).transpose().to_cols_array_2d();

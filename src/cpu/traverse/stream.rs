@@ -9,15 +9,17 @@ use std::cell::RefCell;
 
 use bytemuck::Zeroable;
 
-use super::kernels::{ChildHits, LeafHits, MovingLeaf8, PreparedRay};
+use super::kernels::{ChildHits, LIST_GROUP, LeafHits, MovingLeaf8, PreparedRay, RayList, StartInside};
 use super::moving_leaf;
+use super::ordered::{ChildStack, END, SHORT_LIST};
 use super::ray_setup::LANES;
+use super::visits::Visits;
 use crate::bvh::bvh8::node::{Bvh8, ChildRef, WIDTH};
 use crate::cpu::accel::CpuBvh;
 use crate::cpu::collector::{HitCollector, Settled};
 use crate::cpu::view::SceneView;
 use crate::intersect::sphere_soa::{BATCH_WIDTH, PairBatch};
-use crate::query::policy::Precision;
+use crate::query::policy::{Precision, Query};
 use crate::records::{NO_SPHERE, Ray, RayAttributes, Sphere};
 use crate::runtime::prefetch::prefetch;
 
@@ -54,6 +56,7 @@ struct Scratch {
     t_far: Vec<f32>,
     levels: Vec<LevelScratch>,
     leaf_hits: Vec<LeafHits>,
+    stack: ChildStack,
     certain: Vec<DeferredPair>,
     undecided: Vec<DeferredPair>,
     intersecting: IntersectScratch,
@@ -85,10 +88,17 @@ pub(crate) struct StreamTraversal<'a, V> {
     moves_with_ray: bool,
     pub(crate) collectors: &'a mut [V],
     pub(crate) precision: Precision,
+    /// Maximum length of a list whose rays are traversed in their own order.
+    short: usize,
     rays: &'a [PreparedRay],
     /// End of each ray's segment: what begins later does not count.
     pub(crate) t_far: &'a mut [f32],
+    /// How many times `t_far` of any ray was reduced.
+    pub(crate) shortened: usize,
     leaf_hits: &'a mut [LeafHits],
+    stack: &'a mut ChildStack,
+    inside: StartInside,
+    pub(crate) visits: Visits,
     pub(crate) certain: &'a mut Vec<DeferredPair>,
     pub(crate) undecided: &'a mut Vec<DeferredPair>,
     pub(crate) intersecting: &'a mut IntersectScratch,
@@ -101,7 +111,7 @@ pub(crate) fn traverse<V: HitCollector>(
     rays: &[Ray],
     ray_attributes: &[RayAttributes],
     collectors: &mut [V],
-    precision: Precision,
+    query: &Query,
 ) {
     SCRATCH.with_borrow_mut(|scratch| {
         for (n, (rays, collectors)) in rays.chunks(STREAM_RAYS).zip(collectors.chunks_mut(STREAM_RAYS)).enumerate() {
@@ -110,7 +120,7 @@ pub(crate) fn traverse<V: HitCollector>(
             } else {
                 &ray_attributes[n * STREAM_RAYS..][..rays.len()]
             };
-            stream(scratch, bvh, scene, rays, ray_attributes, collectors, precision);
+            stream(scratch, bvh, scene, rays, ray_attributes, collectors, query);
         }
     });
 }
@@ -122,9 +132,10 @@ fn stream<V: HitCollector>(
     input: &[Ray],
     ray_attributes: &[RayAttributes],
     collectors: &mut [V],
-    precision: Precision,
+    query: &Query,
 ) {
-    let Scratch { rays, octants, t_far, levels, leaf_hits, certain, undecided, intersecting: solving } = scratch;
+    let (precision, inside) = (query.precision, StartInside::of(query));
+    let Scratch { rays, octants, t_far, levels, leaf_hits, stack, certain, undecided, intersecting: solving } = scratch;
     let whole = input.len().next_multiple_of(LANES);
     if rays.len() < whole {
         rays.resize(whole, PreparedRay::zeroed());
@@ -154,12 +165,15 @@ fn stream<V: HitCollector>(
     t_far.clear();
     t_far.extend(rays.iter().map(|ray| ray.far));
     octants.iter_mut().for_each(Vec::clear);
+    let mut nearby = false;
     for (number, prepared) in rays.iter().enumerate() {
         if prepared.margin == f32::INFINITY {
             // From so far away everything may be hit.
             scene.visit_all(&input[number], ray_attributes.get(number), &mut collectors[number]);
         } else {
             octants[prepared.octant()].push(number as u32);
+            // Positions in the scene lie within ±2 √3.
+            nearby |= prepared.begin.abs() < 4.0;
         }
     }
     if levels.len() < bvh.tree.depth {
@@ -175,30 +189,50 @@ fn stream<V: HitCollector>(
         moves_with_ray: passing,
         collectors,
         precision,
+        short: if still && moving_leaf.is_none() && bvh.inner_radii.is_none() { short_list() } else { 0 },
         rays,
         t_far,
+        shortened: 0,
         leaf_hits,
+        stack,
+        inside: if nearby { inside } else { StartInside::Undecided },
+        visits: Visits::default(),
         certain,
         undecided,
         intersecting: solving,
     };
-    for (octant, list) in octants.iter().enumerate().filter(|(_, list)| !list.is_empty()) {
-        traversal.node(0, octant, list, levels);
+    for (octant, list) in octants.iter_mut().enumerate().filter(|(_, list)| !list.is_empty()) {
+        let count = list.len();
+        list.resize(count.next_multiple_of(LIST_GROUP), 0);
+        traversal.node(0, octant, RayList::new(list, count), levels);
     }
     traversal.intersect_undecided();
     traversal.intersect_certain();
+    traversal.visits.publish();
+}
+
+fn short_list() -> usize {
+    static K: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+    *K.get_or_init(|| std::env::var("UMB_K").ok().and_then(|s| s.parse().ok()).unwrap_or(SHORT_LIST))
 }
 
 impl<V: HitCollector> StreamTraversal<'_, V> {
     /// Visits a node. The recursion is as deep as the BVH, which is the length of `levels`.
-    fn node(&mut self, node: usize, octant: usize, list: &[u32], levels: &mut [LevelScratch]) {
+    fn node(&mut self, node: usize, octant: usize, padded: RayList<'_>, levels: &mut [LevelScratch]) {
+        let list = padded.rays();
+        if list.len() <= self.short {
+            return list.iter().for_each(|&ray| self.ordered(node, ray));
+        }
+        self.visits.nodes += list.len() as u64;
         let Some((LevelScratch { child_hits: entered, list: through }, levels)) = levels.split_first_mut() else {
             return;
         };
         let node = &self.bvh.tree.nodes[node];
         self.bvh.level.intersect_children(node, octant, self.rays, self.t_far, list, entered);
-        if through.len() < list.len() {
-            through.resize(list.len(), 0);
+        let seen = self.shortened;
+        // Room for one group more: a group is written whole.
+        if through.len() < list.len() + 2 * LIST_GROUP {
+            through.resize(list.len() + 2 * LIST_GROUP, 0);
         }
         // Prefetches the children, which arrive while the first of them is visited. For a node these are its faces: three of its four cache
         // lines.
@@ -223,16 +257,31 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
             if entered.any >> place & 1 == 0 {
                 continue;
             }
-            let count = self.bvh.level.compact(entered, place, list, self.t_far, through);
+            let shortened = self.shortened != seen;
+            let count = self.bvh.level.compact(entered, place, padded, self.t_far, shortened, through);
             if count == 0 {
                 continue;
             }
-            let list = &through[..count];
+            let list = RayList::new(through, count);
             match node.children[place].kind() {
                 ChildRef::Node(number) => self.node(number, octant, list, levels),
-                ChildRef::Leaf(number) => self.leaf(number, list),
+                ChildRef::Leaf(number) => self.leaf(number, list.rays()),
                 ChildRef::Nothing => {}
             }
+        }
+    }
+
+    /// Traverses the tree below a node with one ray, in its own order.
+    fn ordered(&mut self, node: usize, ray: u32) {
+        self.stack.start(node, self.bvh.tree.depth);
+        loop {
+            let Self { bvh, rays, t_far, inside, stack, leaf_hits, visits, .. } = self;
+            let hits = &mut leaf_hits[0];
+            match bvh.level.next_leaf(&bvh.tree, rays, t_far, ray, *inside, stack, hits, visits) {
+                END => return,
+                leaf => self.take_leaf_hits(leaf as usize, 1),
+            }
+            self.intersect_if_many();
         }
     }
 
@@ -259,8 +308,15 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
             (_, Some(inner)) => {
                 level.cull_swept_leaf(leaf, &inner[number], self.rays, self.t_far, list, self.leaf_hits)
             }
-            _ => level.cull_leaf(leaf, self.rays, self.t_far, list, self.leaf_hits),
+            _ => level.cull_leaf(leaf, self.rays, self.t_far, list, self.inside, self.leaf_hits),
         };
+        self.visits.leaves += list.len() as u64;
+        self.take_leaf_hits(number, count);
+        self.intersect_if_many();
+    }
+
+    /// Passes the first `count` of `leaf_hits` to their collectors.
+    fn take_leaf_hits(&mut self, number: usize, count: usize) {
         let ids = &self.bvh.tree.ids[number];
         for i in 0..count {
             let LeafHits { ray, candidates: maybe, certain, low, high } = &self.leaf_hits[i];
@@ -277,6 +333,7 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
                     Settled::These => left &= !certain,
                     Settled::Everything => {
                         *far = f32::NEG_INFINITY;
+                        self.shortened += 1;
                         continue;
                     }
                 }
@@ -288,11 +345,17 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
                 if certain >> k & 1 == 0 {
                     self.undecided.push(pair);
                 } else if pair.t_lower <= *far {
-                    *far = collector.shorten(*far, high[k as usize % WIDTH]);
+                    let shorter = collector.shorten(*far, high[k as usize % WIDTH]);
+                    self.shortened += usize::from(shorter < *far);
+                    *far = shorter;
                     self.certain.push(pair);
                 }
             }
         }
+    }
+
+    /// Intersects the deferred pairs if there are many.
+    fn intersect_if_many(&mut self) {
         if self.undecided.len() >= BATCH_WIDTH {
             self.intersect_undecided();
         }

@@ -42,6 +42,17 @@ pub(crate) trait Lanes: Copy {
     }
     /// Bit mask of the lanes in which `self <= other`; lane 0 is the lowest bit.
     fn le_mask(self, other: Self) -> u64;
+    /// Whether [`compress`](Self::compress) is one instruction.
+    const COMPRESSES: bool = false;
+    /// Writes those of sixteen words whose bit is set in `mask` to the front of `to`, in order. What it writes behind them is arbitrary.
+    #[inline(always)]
+    fn compress(self, words: &[u32; 16], mask: u32, to: &mut [u32; 16]) {
+        let mut count = 0;
+        for (i, &word) in words.iter().enumerate() {
+            to[count % 16] = word;
+            count += (mask >> i & 1) as usize;
+        }
+    }
 }
 
 /// Four lanes without intrinsics, for every processor.
@@ -127,7 +138,8 @@ impl Lanes for Scalar4 {
 macro_rules! lanes {
     ($name:ident, $vector:ty, $count:literal, $narrow:ident, $load:ident, $store:ident, $splat:ident, $add:ident, $sub:ident,
      $mul:ident, $div:ident, $max:ident, $min:ident, $sqrt:ident,
-     |$x:ident, $y:ident, $z:ident| $mul_add:expr, |$i:ident, $j:ident, $k:ident| $mul_sub:expr, |$a:ident, $b:ident| $at_most:expr) => {
+     |$x:ident, $y:ident, $z:ident| $mul_add:expr, |$i:ident, $j:ident, $k:ident| $mul_sub:expr, |$a:ident, $b:ident| $at_most:expr
+     $(, { $($more:tt)* })?) => {
         #[derive(Clone, Copy)]
         pub(crate) struct $name($vector);
 
@@ -216,6 +228,7 @@ macro_rules! lanes {
                 // SAFETY: as above.
                 unsafe { $at_most }
             }
+            $($($more)*)?
         }
     };
 }
@@ -243,7 +256,19 @@ mod x86 {
         _mm512_sqrt_ps,
         |a, b, c| _mm512_fmadd_ps(a, b, c),
         |a, b, c| _mm512_fmsub_ps(a, b, c),
-        |a, b| _mm512_cmp_ps_mask::<_CMP_LE_OQ>(a, b).into()
+        |a, b| _mm512_cmp_ps_mask::<_CMP_LE_OQ>(a, b).into(),
+        {
+            const COMPRESSES: bool = true;
+            #[inline(always)]
+            fn compress(self, words: &[u32; 16], mask: u32, to: &mut [u32; 16]) {
+                // SAFETY: both arrays are as long as the vector, and any alignment is allowed. `self` proves that the processor supports the
+                // instructions.
+                unsafe {
+                    let words = _mm512_loadu_epi32(words.as_ptr().cast());
+                    _mm512_storeu_epi32(to.as_mut_ptr().cast(), _mm512_maskz_compress_epi32(mask as u16, words));
+                }
+            }
+        }
     );
     lanes!(
         Avx2,

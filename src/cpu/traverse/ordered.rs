@@ -1,0 +1,128 @@
+//! Ordered traversal of single rays: a ray visits the children of a node by the distance at which it enters them.
+//!
+//! A stream visits children by octant and shares each node among the rays of its list. A list of a few rays shares little: there the cost
+//! per list and the mispredicted ends of its loops exceed the work itself. `output/bench/README.md` has the measurements.
+
+use super::kernels::{LeafHits, PreparedRay, StartInside, cull_leaf, enter_boxes};
+use super::visits::Visits;
+use crate::bvh::bvh8::node::{Bvh8, Child, ChildRef, WIDTH};
+use crate::math::simd::lanes::Lanes;
+use crate::math::simd::level::{SimdLevel, multiversion};
+
+/// Maximum length of a list whose rays are traversed one by one.
+pub(crate) const SHORT_LIST: usize = 4;
+
+/// Returned by `next_leaf` at the end of a traversal.
+pub(crate) const END: u32 = u32::MAX;
+
+/// The children that a ray has yet to visit, those of a node nearest last. An entry has the position where the ray enters the child, as a
+/// key, above the child.
+#[derive(Default)]
+pub(crate) struct ChildStack {
+    entries: Vec<u64>,
+    count: usize,
+}
+
+impl ChildStack {
+    /// Starts a traversal at a node. `depth` is the depth of the tree.
+    pub(crate) fn start(&mut self, node: usize, depth: usize) {
+        let size = 1 + WIDTH * depth;
+        if self.entries.len() < size {
+            self.entries.resize(size, 0);
+        }
+        self.entries[0] = node as u64;
+        self.count = 1;
+    }
+}
+
+/// Maps an f32 to an integer of the same order.
+#[inline(always)]
+fn key(t: f32) -> u32 {
+    let bits = t.to_bits();
+    bits ^ ((bits as i32 >> 31) as u32 | 0x8000_0000)
+}
+
+multiversion! {
+    /// Continues the traversal of a ray up to the next leaf in which it has candidates, which it writes to `hits`. Returns the leaf, or
+    /// [`END`].
+    next_leaf, (
+        tree: &Bvh8, rays: &[PreparedRay], t_far: &[f32], number: u32, inside: StartInside, stack: &mut ChildStack, hits: &mut LeafHits,
+        visits: &mut Visits
+    ) -> u32
+}
+
+#[allow(clippy::too_many_arguments, reason = "a kernel: the macro passes arguments one by one")]
+#[inline(always)]
+fn next_leaf<L: Lanes>(
+    lanes: L,
+    tree: &Bvh8,
+    rays: &[PreparedRay],
+    t_far: &[f32],
+    number: u32,
+    inside: StartInside,
+    stack: &mut ChildStack,
+    hits: &mut LeafHits,
+    visits: &mut Visits,
+) -> u32 {
+    let lanes = lanes.narrow();
+    let (ray, far) = (&rays[number as usize], t_far[number as usize]);
+    let far_key = key(far);
+    let ChildStack { entries, count } = stack;
+    let entries = &mut entries[..];
+    let mut top = *count;
+    let mut at = [0.0; WIDTH];
+    while top > 0 {
+        top -= 1;
+        let entry = entries[top];
+        if (entry >> 32) as u32 > far_key {
+            continue;
+        }
+        let mut child = Child(entry as u32);
+        loop {
+            let node = match child.kind() {
+                ChildRef::Node(node) => &tree.nodes[node],
+                ChildRef::Leaf(leaf) => {
+                    visits.leaves += 1;
+                    let hits = std::slice::from_mut(hits);
+                    if cull_leaf(lanes, &tree.leaves[leaf], rays, t_far, &[number], inside, hits) != 0 {
+                        *count = top;
+                        return leaf as u32;
+                    }
+                    break;
+                }
+                ChildRef::Nothing => break,
+            };
+            visits.nodes += 1;
+            let mut mask = enter_boxes(lanes, node, ray, far, &mut at);
+            if mask == 0 {
+                break;
+            }
+            let first = mask.trailing_zeros() as usize % WIDTH;
+            mask &= mask - 1;
+            if mask == 0 {
+                child = node.children[first];
+                continue;
+            }
+            let entry = |place: usize| u64::from(key(at[place])) << 32 | u64::from(node.children[place].0);
+            // The nearest is visited at once, the others wait on the stack.
+            let bottom = top;
+            let mut nearest = entry(first);
+            while mask != 0 {
+                let new = entry(mask.trailing_zeros() as usize % WIDTH);
+                mask &= mask - 1;
+                let later = nearest.max(new);
+                nearest = nearest.min(new);
+                let mut i = top;
+                while i > bottom && entries[i - 1] < later {
+                    entries[i] = entries[i - 1];
+                    i -= 1;
+                }
+                entries[i] = later;
+                top += 1;
+            }
+            child = Child(nearest as u32);
+        }
+    }
+    *count = 0;
+    END
+}
