@@ -21,6 +21,7 @@ use crate::runtime::cpu_pool::{self, map_tasks};
 use crate::runtime::memory::try_with_capacity;
 use crate::runtime::prefetch::prefetch;
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 /// Rays per task: enough to hide the cost of a task, few enough for an even distribution.
@@ -177,6 +178,7 @@ impl CpuScene {
             tally.overflowed += u64::from(found.overflowed);
             *place = found.record;
         };
+        let mut collectors = Vec::new();
         for places in order.chunks(STREAM_RAYS) {
             cancel.check()?;
             if self.pairwise {
@@ -195,11 +197,16 @@ impl CpuScene {
                     prefetch(&out[i as usize]);
                     ray_attributes.prefetch(i as usize);
                 });
-                let own: Vec<Ray> = places.iter().map(|&i| rays[i as usize]).collect();
+                let first = places[0];
+                let own = if places.iter().zip(first..).all(|(&i, next)| i == next) {
+                    Cow::Borrowed(&rays[first as usize..][..places.len()])
+                } else {
+                    Cow::Owned(places.iter().map(|&i| rays[i as usize]).collect::<Vec<_>>())
+                };
                 let picked = self.gather_attributes(&ray_attributes, places);
-                let mut collectors: Vec<_> = places.iter().map(|_| T::collector(query, &self.attributes)).collect();
+                collectors.extend(places.iter().map(|_| T::collector(query, &self.attributes)));
                 self.spheres().visit_candidates(&own, &picked, &mut collectors, query);
-                for (n, ((&i, ray), collector)) in places.iter().zip(&own).zip(collectors).enumerate() {
+                for (n, ((&i, ray), collector)) in places.iter().zip(&*own).zip(collectors.drain(..)).enumerate() {
                     let candidates =
                         Candidates::Scene(self.spheres(), picked.get(n).copied().unwrap_or(RayAttributes::NONE));
                     take(&mut out[i as usize], T::finish(collector, ray, candidates));

@@ -402,6 +402,23 @@ fn cull_moved_leaf(
     cull_spheres(lanes, spheres, rays, t_far, list, StartInside::Undecided, leaf_hits)
 }
 
+/// Squared distances of centres from a ray's line, less the squared radii; and the largest values at which spheres are candidates.
+#[inline(always)]
+fn distances<L: Lanes>(lanes: L, ray: &PreparedRay, x: L, y: L, z: L, reach: L) -> (L, L) {
+    let splat = |value| lanes.splat(value);
+    let [ux, uy, vx, vy, vz, minus_alpha, minus_beta, spread, floor, ..] = ray.line;
+    let minus_w = minus_squared(lanes, reach);
+    let across = y.mul_add(splat(uy), x.mul_add(splat(ux), splat(minus_alpha)));
+    let over = z.mul_add(splat(vz), y.mul_add(splat(vy), x.mul_add(splat(vx), splat(minus_beta))));
+    (over.mul_add(over, across.mul_add(across, minus_w)), reach.mul_add(splat(spread), splat(floor)))
+}
+
+/// The negated squares of radii, rounded down.
+#[inline(always)]
+fn minus_squared<L: Lanes>(lanes: L, reach: L) -> L {
+    lanes.splat(0.0).sub(reach.mul(reach).mul(lanes.splat(1.0 + 64.0 * U)))
+}
+
 /// The leaf test. `spheres` returns the centres, the radii with an allowance for errors, and the radii of balls whose hits are certain; the
 /// rounding errors of the latter are subtracted here.
 #[inline(always)]
@@ -416,27 +433,36 @@ fn cull_spheres<L: Lanes>(
 ) -> usize {
     let splat = |value| lanes.splat(value);
     let zero = splat(0.0);
-    let mut count = 0;
+    // Most lines pass all spheres of a leaf. Selects the others first, without a branch that depends on a ray.
+    let mut near = 0;
     for &number in list {
+        let ray = &rays[number as usize];
+        let mut mask = 0;
+        for i in (0..WIDTH).step_by(L::COUNT) {
+            let [x, y, z, reach, _] = spheres(ray, i);
+            let (square, room) = distances(lanes, ray, x, y, z, reach);
+            mask |= square.le_mask(room);
+        }
+        let Some(hits) = leaf_hits.get_mut(near) else { break };
+        hits.ray = number;
+        near += usize::from(mask != 0);
+    }
+    let mut count = 0;
+    for j in 0..near {
+        let number = leaf_hits[j].ray;
         let (ray, far) = (&rays[number as usize], splat(t_far[number as usize]));
-        let Some(LeafHits { ray: name, candidates: maybe, certain, low: lows, high: highs }) = leaf_hits.get_mut(count)
-        else {
-            break;
-        };
+        let LeafHits { ray: name, candidates: maybe, certain, low: lows, high: highs } = &mut leaf_hits[count];
         (*name, *maybe, *certain) = (number, 0, 0);
-        let [ux, uy, vx, vy, vz, minus_alpha, minus_beta, spread, floor, dx, dy, dz] = ray.line;
+        let [.., dx, dy, dz] = ray.line;
         for i in (0..WIDTH).step_by(L::COUNT) {
             let [x, y, z, reach, inner] = spheres(ray, i);
             let size = x.abs().add(y.abs()).add(z.abs()).add(reach);
             let slack = size.mul(splat(32.0 * U));
-            let minus_w = zero.sub(reach.mul(reach).mul(splat(1.0 + 64.0 * U)));
+            let minus_w = minus_squared(lanes, reach);
             // The radius without its allowance, and less by the same amount again.
             let least = inner.sub(size.mul(splat(320.0 * U))).max(zero);
             let least = least.mul(least).mul(splat(1.0 - 64.0 * U)).add(minus_w);
-            let across = y.mul_add(splat(uy), x.mul_add(splat(ux), splat(minus_alpha)));
-            let over = z.mul_add(splat(vz), y.mul_add(splat(vy), x.mul_add(splat(vx), splat(minus_beta))));
-            let square = over.mul_add(over, across.mul_add(across, minus_w));
-            let room = reach.mul_add(splat(spread), splat(floor));
+            let (square, room) = distances(lanes, ray, x, y, z, reach);
             let along = z.mul_add(splat(dz), y.mul_add(splat(dy), x.mul(splat(dx))));
             let half = room.sub(square).max(zero).sqrt().add(slack);
             let (low, exit) = (along.sub(half), along.add(half));
