@@ -71,6 +71,18 @@ pub(crate) enum StartInside {
     Ignored,
 }
 
+/// How a leaf test proceeds.
+#[derive(Clone, Copy)]
+pub(crate) struct LeafRules {
+    pub(crate) inside: StartInside,
+    /// Selects the rays whose line comes near a sphere first. That pays if most pass all spheres.
+    pub(crate) select: bool,
+}
+
+impl LeafRules {
+    const PLAIN: Self = Self { inside: StartInside::Undecided, select: true };
+}
+
 impl StartInside {
     /// The conclusion for a query.
     pub(crate) fn of(query: &Query) -> Self {
@@ -251,7 +263,7 @@ multiversion! {
     /// Tests a list of rays against the spheres of a leaf. Writes one entry of `leaf_hits` per ray that may hit a sphere, and returns their
     /// number.
     cull_leaf, (
-        leaf: &Leaf8, rays: &[PreparedRay], t_far: &[f32], list: &[u32], inside: StartInside, leaf_hits: &mut [LeafHits]
+        leaf: &Leaf8, rays: &[PreparedRay], t_far: &[f32], list: &[u32], rules: LeafRules, leaf_hits: &mut [LeafHits]
     ) -> usize
 }
 multiversion! {
@@ -343,10 +355,10 @@ pub(crate) fn cull_leaf(
     rays: &[PreparedRay],
     t_far: &[f32],
     list: &[u32],
-    inside: StartInside,
+    rules: LeafRules,
     leaf_hits: &mut [LeafHits],
 ) -> usize {
-    cull_resting(lanes, leaf, &leaf.padded_radius, rays, t_far, list, inside, leaf_hits)
+    cull_resting(lanes, leaf, &leaf.padded_radius, rays, t_far, list, rules, leaf_hits)
 }
 
 #[inline(always)]
@@ -359,7 +371,7 @@ fn cull_swept_leaf(
     list: &[u32],
     leaf_hits: &mut [LeafHits],
 ) -> usize {
-    cull_resting(lanes, leaf, inner, rays, t_far, list, StartInside::Undecided, leaf_hits)
+    cull_resting(lanes, leaf, inner, rays, t_far, list, LeafRules::PLAIN, leaf_hits)
 }
 
 #[allow(clippy::too_many_arguments, reason = "a kernel, inlined into the functions that name its variants")]
@@ -371,7 +383,7 @@ fn cull_resting(
     rays: &[PreparedRay],
     t_far: &[f32],
     list: &[u32],
-    inside: StartInside,
+    rules: LeafRules,
     leaf_hits: &mut [LeafHits],
 ) -> usize {
     let lanes = lanes.narrow();
@@ -380,7 +392,7 @@ fn cull_resting(
     let spheres = |_: &PreparedRay, i: usize| {
         [load(&leaf.x, i), load(&leaf.y, i), load(&leaf.z, i), load(&leaf.padded_radius, i), load(inner, i)]
     };
-    cull_spheres(lanes, spheres, rays, t_far, list, inside, leaf_hits)
+    cull_spheres(lanes, spheres, rays, t_far, list, rules, leaf_hits)
 }
 
 #[inline(always)]
@@ -399,7 +411,7 @@ fn cull_moved_leaf(
         let at = |k: usize| load(&moving_leaf.velocity[k], i).mul_add(moment, load(&moving_leaf.center[k], i));
         [at(0), at(1), at(2), load(&moving_leaf.padded_radius, i), load(&moving_leaf.inner_radius, i)]
     };
-    cull_spheres(lanes, spheres, rays, t_far, list, StartInside::Undecided, leaf_hits)
+    cull_spheres(lanes, spheres, rays, t_far, list, LeafRules::PLAIN, leaf_hits)
 }
 
 /// Squared distances of centres from a ray's line, less the squared radii; and the largest values at which spheres are candidates.
@@ -428,21 +440,23 @@ fn cull_spheres<L: Lanes>(
     rays: &[PreparedRay],
     t_far: &[f32],
     list: &[u32],
-    inside: StartInside,
+    rules: LeafRules,
     leaf_hits: &mut [LeafHits],
 ) -> usize {
     let splat = |value| lanes.splat(value);
     let zero = splat(0.0);
-    // Most lines pass all spheres of a leaf. Selects the others first, without a branch that depends on a ray.
     let mut near = 0;
     for &number in list {
-        let ray = &rays[number as usize];
-        let mut mask = 0;
-        for i in (0..WIDTH).step_by(L::COUNT) {
-            let [x, y, z, reach, _] = spheres(ray, i);
-            let (square, room) = distances(lanes, ray, x, y, z, reach);
-            mask |= square.le_mask(room);
+        let mut mask = u64::from(!rules.select);
+        if rules.select {
+            let ray = &rays[number as usize];
+            for i in (0..WIDTH).step_by(L::COUNT) {
+                let [x, y, z, reach, _] = spheres(ray, i);
+                let (square, room) = distances(lanes, ray, x, y, z, reach);
+                mask |= square.le_mask(room);
+            }
         }
+        // Branchless: about as many rays pass as do not.
         let Some(hits) = leaf_hits.get_mut(near) else { break };
         hits.ray = number;
         near += usize::from(mask != 0);
@@ -478,14 +492,15 @@ fn cull_spheres<L: Lanes>(
             low.store(&mut lows[i..]);
             high.store(&mut highs[i..]);
             // Few rays start inside a sphere, so this branch is predicted.
-            let started = if inside == StartInside::Undecided { 0 } else { mask & high.le_mask(splat(ray.before)) };
+            let started =
+                if rules.inside == StartInside::Undecided { 0 } else { mask & high.le_mask(splat(ray.before)) };
             if started != 0 {
                 // The chord is at least a quarter of the diameter: see above.
                 let least_exit = along.add(root).sub(error);
                 let around = started
                     & zero.sub(minus_w).mul(splat(1.0 / 16.0)).le_mask(chord)
                     & splat(ray.begin).le_mask(least_exit);
-                match inside {
+                match rules.inside {
                     StartInside::Undecided => {}
                     StartInside::HitAtStart => {
                         sure |= around;

@@ -3,7 +3,7 @@
 //! A stream visits children by octant and shares each node among the rays of its list. A list of a few rays shares little: there the cost
 //! per list and the mispredicted ends of its loops exceed the work itself. `output/bench/README.md` has the measurements.
 
-use super::kernels::{LeafHits, PreparedRay, StartInside, cull_leaf, enter_boxes};
+use super::kernels::{LeafHits, LeafRules, PreparedRay, cull_leaf, enter_boxes};
 use super::visits::Visits;
 use crate::bvh::bvh8::node::{Bvh8, Child, ChildRef, WIDTH};
 use crate::math::simd::lanes::Lanes;
@@ -46,7 +46,7 @@ multiversion! {
     /// Continues the traversal of a ray up to the next leaf in which it has candidates, which it writes to `hits`. Returns the leaf, or
     /// [`END`].
     next_leaf, (
-        tree: &Bvh8, rays: &[PreparedRay], t_far: &[f32], number: u32, inside: StartInside, stack: &mut ChildStack, hits: &mut LeafHits,
+        tree: &Bvh8, rays: &[PreparedRay], t_far: &[f32], number: u32, rules: LeafRules, stack: &mut ChildStack, hits: &mut LeafHits,
         visits: &mut Visits
     ) -> u32
 }
@@ -59,7 +59,7 @@ fn next_leaf<L: Lanes>(
     rays: &[PreparedRay],
     t_far: &[f32],
     number: u32,
-    inside: StartInside,
+    rules: LeafRules,
     stack: &mut ChildStack,
     hits: &mut LeafHits,
     visits: &mut Visits,
@@ -84,7 +84,7 @@ fn next_leaf<L: Lanes>(
                 ChildRef::Leaf(leaf) => {
                     visits.leaves += 1;
                     let hits = std::slice::from_mut(hits);
-                    if cull_leaf(lanes, &tree.leaves[leaf], rays, t_far, &[number], inside, hits) != 0 {
+                    if cull_leaf(lanes, &tree.leaves[leaf], rays, t_far, &[number], rules, hits) != 0 {
                         *count = top;
                         return leaf as u32;
                     }

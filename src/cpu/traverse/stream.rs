@@ -9,7 +9,7 @@ use std::cell::RefCell;
 
 use bytemuck::Zeroable;
 
-use super::kernels::{ChildHits, LIST_GROUP, LeafHits, MovingLeaf8, PreparedRay, RayList, StartInside};
+use super::kernels::{ChildHits, LIST_GROUP, LeafHits, LeafRules, MovingLeaf8, PreparedRay, RayList, StartInside};
 use super::moving_leaf;
 use super::ordered::{ChildStack, END, SHORT_LIST};
 use super::ray_setup::LANES;
@@ -97,7 +97,9 @@ pub(crate) struct StreamTraversal<'a, V> {
     pub(crate) shortened: usize,
     leaf_hits: &'a mut [LeafHits],
     stack: &'a mut ChildStack,
-    inside: StartInside,
+    rules: LeafRules,
+    /// Leaf tests of rays at rest, and those that found candidates: of late.
+    tests: [usize; 2],
     pub(crate) visits: Visits,
     pub(crate) certain: &'a mut Vec<DeferredPair>,
     pub(crate) undecided: &'a mut Vec<DeferredPair>,
@@ -195,7 +197,8 @@ fn stream<V: HitCollector>(
         shortened: 0,
         leaf_hits,
         stack,
-        inside: if nearby { inside } else { StartInside::Undecided },
+        rules: LeafRules { inside: if nearby { inside } else { StartInside::Undecided }, select: true },
+        tests: [0; 2],
         visits: Visits::default(),
         certain,
         undecided,
@@ -275,13 +278,27 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
     fn ordered(&mut self, node: usize, ray: u32) {
         self.stack.start(node, self.bvh.tree.depth);
         loop {
-            let Self { bvh, rays, t_far, inside, stack, leaf_hits, visits, .. } = self;
+            let Self { bvh, rays, t_far, rules, stack, leaf_hits, visits, .. } = self;
+            let before = visits.leaves;
             let hits = &mut leaf_hits[0];
-            match bvh.level.next_leaf(&bvh.tree, rays, t_far, ray, *inside, stack, hits, visits) {
-                END => return,
-                leaf => self.take_leaf_hits(leaf as usize, 1),
+            let leaf = bvh.level.next_leaf(&bvh.tree, rays, t_far, ray, *rules, stack, hits, visits);
+            let tested = (visits.leaves - before) as usize;
+            self.adapt_rules(tested, usize::from(leaf != END));
+            if leaf == END {
+                return;
             }
+            self.take_leaf_hits(leaf as usize, 1);
             self.intersect_if_many();
+        }
+    }
+
+    /// Takes notice of some leaf tests, `found` of which found candidates, and chooses how later ones proceed.
+    fn adapt_rules(&mut self, tested: usize, found: usize) {
+        let [all, candidates] = &mut self.tests;
+        (*all, *candidates) = (*all + tested, *candidates + found);
+        self.rules.select = 5 * *candidates < 2 * *all;
+        if *all > 1024 {
+            (*all, *candidates) = (*all / 2, *candidates / 2);
         }
     }
 
@@ -308,9 +325,10 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
             (_, Some(inner)) => {
                 level.cull_swept_leaf(leaf, &inner[number], self.rays, self.t_far, list, self.leaf_hits)
             }
-            _ => level.cull_leaf(leaf, self.rays, self.t_far, list, self.inside, self.leaf_hits),
+            _ => level.cull_leaf(leaf, self.rays, self.t_far, list, self.rules, self.leaf_hits),
         };
         self.visits.leaves += list.len() as u64;
+        self.adapt_rules(list.len(), count);
         self.take_leaf_hits(number, count);
         self.intersect_if_many();
     }
