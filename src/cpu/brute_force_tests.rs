@@ -11,7 +11,7 @@ use crate::cpu::scene::CpuScene;
 use crate::intensity::scaled;
 use crate::math::simd::level::SimdLevel;
 use crate::numbers::Numbers;
-use crate::query::policy::{Ends, Inside, Query};
+use crate::query::policy::{Ends, Inside, Precision, Query};
 use crate::query::results::Tally;
 use crate::records::{Approach, Hit, Interval, Sphere};
 use crate::runtime::cancel::CancelToken;

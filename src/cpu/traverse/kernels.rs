@@ -386,13 +386,7 @@ fn cull_resting(
     rules: LeafRules,
     leaf_hits: &mut [LeafHits],
 ) -> usize {
-    let lanes = lanes.narrow();
-    let load = |column: &[f32; WIDTH], i: usize| lanes.load(&column[i..]);
-    // Not `map`: the compiler calls it as a function and passes vectors through memory.
-    let spheres = |_: &PreparedRay, i: usize| {
-        [load(&leaf.x, i), load(&leaf.y, i), load(&leaf.z, i), load(&leaf.padded_radius, i), load(inner, i)]
-    };
-    cull_spheres(lanes, spheres, rays, t_far, list, rules, leaf_hits)
+    cull_spheres(lanes.narrow(), &Resting { leaf, inner }, rays, t_far, list, rules, leaf_hits)
 }
 
 #[inline(always)]
@@ -404,14 +398,52 @@ fn cull_moved_leaf(
     list: &[u32],
     leaf_hits: &mut [LeafHits],
 ) -> usize {
-    let lanes = lanes.narrow();
-    let load = |column: &[f32; WIDTH], i: usize| lanes.load(&column[i..]);
-    let spheres = |ray: &PreparedRay, i: usize| {
+    cull_spheres(lanes.narrow(), &Moved(moving_leaf), rays, t_far, list, LeafRules::PLAIN, leaf_hits)
+}
+
+/// The spheres of a leaf as a ray sees them. (A trait, because a closure with two callers is not inlined.)
+trait LeafSpheres<L: Lanes> {
+    /// Centres, radii with an allowance for errors, and radii of balls whose hits are certain, from lane `i` on. The rounding errors of the
+    /// last are not subtracted yet.
+    fn load(&self, lanes: L, ray: &PreparedRay, i: usize) -> [L; 5];
+}
+
+/// Spheres at rest.
+struct Resting<'a> {
+    leaf: &'a Leaf8,
+    inner: &'a [f32; WIDTH],
+}
+
+impl<L: Lanes> LeafSpheres<L> for Resting<'_> {
+    #[inline(always)]
+    fn load(&self, lanes: L, _: &PreparedRay, i: usize) -> [L; 5] {
+        let Self { leaf, inner } = self;
+        [
+            lanes.load(&leaf.x[i..]),
+            lanes.load(&leaf.y[i..]),
+            lanes.load(&leaf.z[i..]),
+            lanes.load(&leaf.padded_radius[i..]),
+            lanes.load(&inner[i..]),
+        ]
+    }
+}
+
+/// Moving spheres at the time of a ray.
+struct Moved<'a>(&'a MovingLeaf8);
+
+impl<L: Lanes> LeafSpheres<L> for Moved<'_> {
+    #[inline(always)]
+    fn load(&self, lanes: L, ray: &PreparedRay, i: usize) -> [L; 5] {
+        let MovingLeaf8 { center, velocity, padded_radius, inner_radius } = self.0;
         let moment = lanes.splat(ray.time);
-        let at = |k: usize| load(&moving_leaf.velocity[k], i).mul_add(moment, load(&moving_leaf.center[k], i));
-        [at(0), at(1), at(2), load(&moving_leaf.padded_radius, i), load(&moving_leaf.inner_radius, i)]
-    };
-    cull_spheres(lanes, spheres, rays, t_far, list, LeafRules::PLAIN, leaf_hits)
+        [
+            lanes.load(&velocity[0][i..]).mul_add(moment, lanes.load(&center[0][i..])),
+            lanes.load(&velocity[1][i..]).mul_add(moment, lanes.load(&center[1][i..])),
+            lanes.load(&velocity[2][i..]).mul_add(moment, lanes.load(&center[2][i..])),
+            lanes.load(&padded_radius[i..]),
+            lanes.load(&inner_radius[i..]),
+        ]
+    }
 }
 
 /// Squared distances of centres from a ray's line, less the squared radii; and the largest values at which spheres are candidates.
@@ -431,12 +463,11 @@ fn minus_squared<L: Lanes>(lanes: L, reach: L) -> L {
     lanes.splat(0.0).sub(reach.mul(reach).mul(lanes.splat(1.0 + 64.0 * U)))
 }
 
-/// The leaf test. `spheres` returns the centres, the radii with an allowance for errors, and the radii of balls whose hits are certain; the
-/// rounding errors of the latter are subtracted here.
+/// The leaf test.
 #[inline(always)]
 fn cull_spheres<L: Lanes>(
     lanes: L,
-    spheres: impl Fn(&PreparedRay, usize) -> [L; 5],
+    spheres: &impl LeafSpheres<L>,
     rays: &[PreparedRay],
     t_far: &[f32],
     list: &[u32],
@@ -451,7 +482,7 @@ fn cull_spheres<L: Lanes>(
         if rules.select {
             let ray = &rays[number as usize];
             for i in (0..WIDTH).step_by(L::COUNT) {
-                let [x, y, z, reach, _] = spheres(ray, i);
+                let [x, y, z, reach, _] = spheres.load(lanes, ray, i);
                 let (square, room) = distances(lanes, ray, x, y, z, reach);
                 mask |= square.le_mask(room);
             }
@@ -469,7 +500,7 @@ fn cull_spheres<L: Lanes>(
         (*name, *maybe, *certain) = (number, 0, 0);
         let [.., dx, dy, dz] = ray.line;
         for i in (0..WIDTH).step_by(L::COUNT) {
-            let [x, y, z, reach, inner] = spheres(ray, i);
+            let [x, y, z, reach, inner] = spheres.load(lanes, ray, i);
             let size = x.abs().add(y.abs()).add(z.abs()).add(reach);
             let slack = size.mul(splat(32.0 * U));
             let minus_w = minus_squared(lanes, reach);
@@ -528,3 +559,7 @@ fn cull_spheres<L: Lanes>(
     }
     count
 }
+
+#[cfg(test)]
+#[path = "leaf_tests.rs"]
+mod tests;

@@ -7,6 +7,7 @@ use super::*;
 use crate::batch::input::Spheres;
 use crate::batch::sphere_set::{SphereAttributes, SphereSet};
 use crate::cpu::accel::CpuBvh;
+use crate::cpu::traverse::ray_setup::LANES;
 use crate::numbers::Numbers;
 use crate::records::Sphere;
 use crate::runtime::cancel::CancelToken;
@@ -67,14 +68,14 @@ fn check_random_leaf(
         }
         let ray = ray.between(ends[0].min(ends[1]), ends[0].max(ends[1]));
         let attributes = RayAttributes { moves_with_ray: 1, ..RayAttributes::NONE };
-        let mut four = [PreparedRay::zeroed(); 4];
-        bvh.level.prepare_rays(&bvh.frame, &[ray; 4], precision, &mut four);
-        prepare_moving(&mut four[0], &bvh.frame, &ray, &attributes, precision, bvh.mid_time);
+        let mut prepared = [PreparedRay::zeroed(); LANES];
+        bvh.level.prepare_rays(&bvh.frame, &[ray; LANES], precision, &mut prepared);
+        prepare_moving(&mut prepared[0], &bvh.frame, &ray, &attributes, precision, bvh.mid_time);
         let (o, d) = (bvh.frame.scaled_point(ray.origin.as_dvec3()), ray.direction.as_dvec3());
         let s_of = |t: f64| o.dot(d) / d.length() + t * d.length() * bvh.frame.scale();
         let mut leaf_hits = [LeafHits::NONE];
         for (moving_leaf, ids) in bvh.moving_leaves.iter().flatten().zip(&bvh.tree.ids) {
-            let any = bvh.level.cull_passing_leaf(moving_leaf, &four, &[four[0].far], &[0], &mut leaf_hits);
+            let any = bvh.level.cull_passing_leaf(moving_leaf, &prepared, &[prepared[0].far], &[0], &mut leaf_hits);
             assert_eq!(any, usize::from(leaf_hits[0].candidates != 0));
             for (k, sphere) in ids.iter().enumerate().filter_map(|(k, &id)| Some((k, spheres.get(id as usize)?))) {
                 let velocity = drift[ids[k] as usize];
@@ -146,17 +147,17 @@ fn the_moving_leaf_test_includes_the_ray_radius() {
     bvh.add_motion(&set, &drift, [0.0, 9.0]).unwrap();
     let ray = Ray::new([-2.0, 0.0, 0.0], [1.0, 0.0, 0.0]).between(0.0, 9.0);
     let attributes = RayAttributes { moves_with_ray: 1, radius: 0.6, ..RayAttributes::NONE };
-    let mut four = [PreparedRay::zeroed(); 4];
-    bvh.level.prepare_rays(&bvh.frame, &[ray; 4], Precision::Standard, &mut four);
+    let mut prepared = [PreparedRay::zeroed(); LANES];
+    bvh.level.prepare_rays(&bvh.frame, &[ray; LANES], Precision::Standard, &mut prepared);
     let by = bvh.frame.inflation(&ray, &attributes, Precision::Standard);
     for (grown, expected) in [(false, 0), (true, 2)] {
         if grown {
-            four[0].inflate(by.lateral as f32, by.axial as f32);
+            prepared[0].inflate(by.lateral as f32, by.axial as f32);
         }
-        prepare_moving(&mut four[0], &bvh.frame, &ray, &attributes, Precision::Standard, bvh.mid_time);
+        prepare_moving(&mut prepared[0], &bvh.frame, &ray, &attributes, Precision::Standard, bvh.mid_time);
         let mut leaf_hits = [LeafHits::NONE];
         let moving_leaf = &bvh.moving_leaves.as_ref().unwrap()[0];
-        bvh.level.cull_passing_leaf(moving_leaf, &four, &[four[0].far], &[0], &mut leaf_hits);
+        bvh.level.cull_passing_leaf(moving_leaf, &prepared, &[prepared[0].far], &[0], &mut leaf_hits);
         assert_eq!((leaf_hits[0].candidates.count_ones(), leaf_hits[0].certain), (expected, 0));
     }
 }

@@ -1,4 +1,4 @@
-//! Ray setup for the stream traversal, four rays at a time: the arithmetic of [`CullFrame::prepare`](crate::cpu::cull::Frame) and of
+//! Ray setup for the stream traversal, eight rays at a time: the arithmetic of [`CullFrame::prepare`](crate::cpu::cull::Frame) and of
 //! `kernels.rs` in f64, one lane per ray. Ray by ray, setup takes as long as the traversal of a ray that soon hits something.
 
 use std::hint::black_box;
@@ -13,8 +13,9 @@ use crate::math::simd::level::{SimdLevel, multiversion};
 use crate::query::policy::Precision;
 use crate::records::Ray;
 
-/// Rays prepared at once: with eight, the intermediate results would not fit into the registers.
-pub(crate) const LANES: usize = 4;
+/// Rays prepared at once: one 512-bit register per number. With four, AVX-512 prepares pictures 5 to 9 % more slowly, and AVX2 takes as many
+/// instructions.
+pub(crate) const LANES: usize = 8;
 
 type Lane = [f64; LANES];
 type Narrow = [f32; LANES];
@@ -44,13 +45,13 @@ pub(crate) use axes;
 /// Evaluates a function for each lane. Not `std::array::from_fn`, which takes the compiler four times as long.
 #[inline(always)]
 fn each(f: impl Fn(usize) -> f64) -> Lane {
-    [f(0), f(1), f(2), f(3)]
+    [f(0), f(1), f(2), f(3), f(4), f(5), f(6), f(7)]
 }
 
 /// Like [`each`], in f32.
 #[inline(always)]
 fn from_each(f: impl Fn(usize) -> f32) -> Narrow {
-    [f(0), f(1), f(2), f(3)]
+    [f(0), f(1), f(2), f(3), f(4), f(5), f(6), f(7)]
 }
 
 #[inline(always)]
@@ -64,10 +65,21 @@ fn round_up(x: f64) -> f32 {
     (x + x.abs() * (4.0 * U) + 1e-38) as f32
 }
 
-/// Four rays in SoA layout: origin and `t_min`, direction and `t_max`. Transposed as whole vectors: number by number it takes longer than
-/// the computations that follow.
+/// Eight rays in SoA layout: origin and `t_min`, direction and `t_max`.
 #[inline(always)]
-pub(crate) fn columns(rays: &[Ray; LANES]) -> ([Narrow; 4], [Narrow; 4]) {
+fn columns(rays: &[Ray; 8]) -> ([Narrow; 4], [Narrow; 4]) {
+    let halves: &[[Ray; 4]; 2] = bytemuck::cast_ref(rays);
+    let (a, b) = (columns4(&halves[0]), columns4(&halves[1]));
+    let join = |a: [f32; 4], b: [f32; 4]| -> Narrow { bytemuck::cast([a, b]) };
+    (
+        [join(a.0[0], b.0[0]), join(a.0[1], b.0[1]), join(a.0[2], b.0[2]), join(a.0[3], b.0[3])],
+        [join(a.1[0], b.1[0]), join(a.1[1], b.1[1]), join(a.1[2], b.1[2]), join(a.1[3], b.1[3])],
+    )
+}
+
+/// Four rays in SoA layout. Transposed as whole vectors: number by number it takes longer than the computations that follow.
+#[inline(always)]
+pub(crate) fn columns4(rays: &[Ray; 4]) -> ([[f32; 4]; 4], [[f32; 4]; 4]) {
     let column = |half: usize, i: usize| Vec4::from_array(bytemuck::cast::<Ray, [[f32; 4]; 2]>(rays[i])[half]);
     let half = |half| Mat4::from_cols(column(half, 0), column(half, 1), column(half, 2), column(half, 3)).transpose();
     (half(0).to_cols_array_2d(), half(1).to_cols_array_2d())
@@ -87,7 +99,7 @@ fn prepare_rays(
     prepared: &mut [PreparedRay; LANES],
 ) {
     // The columns go through memory. Otherwise the compiler would see that they come from rows, and work on two numbers at a time instead
-    // of four.
+    // of eight.
     let ([ox, oy, oz, t_min], [dx, dy, dz, t_max]) = black_box(columns(rays));
     let (origin, direction) = ([ox, oy, oz], [dx, dy, dz]);
     let solve = if precision == Precision::Fast { 32.0 * U } else { 3.7e-12 };
@@ -151,9 +163,12 @@ fn prepare_rays(
         [hat[1], hat[2], none, before],
     ];
     for (k, columns) in black_box(words).iter().enumerate() {
-        let rows = Mat4::from_cols_array_2d(columns).transpose().to_cols_array_2d();
-        for (ray, row) in prepared.iter_mut().zip(rows) {
-            bytemuck::cast_mut::<PreparedRay, [[f32; 4]; 8]>(ray)[k] = row;
+        for (half, prepared) in prepared.chunks_mut(4).enumerate() {
+            let part: [[f32; 4]; 4] = std::array::from_fn(|i| std::array::from_fn(|j| columns[i][4 * half + j]));
+            let rows = Mat4::from_cols_array_2d(&part).transpose().to_cols_array_2d();
+            for (ray, row) in prepared.iter_mut().zip(rows) {
+                bytemuck::cast_mut::<PreparedRay, [[f32; 4]; 8]>(ray)[k] = row;
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use glam::Vec3;
 
-use super::ray_setup::{LANES, axes, columns};
+use super::ray_setup::{axes, columns4};
 use super::stream::STREAM_RAYS;
 use crate::cpu::accel::CpuBvh;
 use crate::math::simd::lanes::Lanes;
@@ -99,9 +99,9 @@ multiversion! {
 #[inline(always)]
 fn sort_keys(_: impl Lanes, sorter: &RaySorter, rays: &[Ray; GROUP], keys: &mut [u32; GROUP]) {
     let RaySorter { low, high, cells, middle, scale } = sorter;
-    let halves: &[[Ray; LANES]; 2] = bytemuck::cast_ref(rays);
-    let (a, b) = (columns(&halves[0]), columns(&halves[1]));
-    let join = |a: [f32; LANES], b: [f32; LANES]| -> Lane { bytemuck::cast([a, b]) };
+    let halves: &[[Ray; 4]; 2] = bytemuck::cast_ref(rays);
+    let (a, b) = (columns4(&halves[0]), columns4(&halves[1]));
+    let join = |a: [f32; 4], b: [f32; 4]| -> Lane { bytemuck::cast([a, b]) };
     let (t_min, t_max) = (join(a.0[3], b.0[3]), join(a.1[3], b.1[3]));
     let from = axes!(|k| join(a.0[k], b.0[k]));
     let along = axes!(|k| join(a.1[k], b.1[k]));

@@ -143,11 +143,11 @@ fn stream<V: HitCollector>(
         rays.resize(whole, PreparedRay::zeroed());
         leaf_hits.resize(whole, LeafHits::NONE);
     }
-    let (fours, left) = input.as_chunks();
-    // The last group of four is padded with copies of its first ray.
+    let (groups, left) = input.as_chunks();
+    // The last group is padded with copies of its first ray.
     let last = left.first().map(|first| std::array::from_fn(|i| *left.get(i).unwrap_or(first)));
-    for (four, prepared) in fours.iter().chain(&last).zip(rays.as_chunks_mut::<LANES>().0) {
-        bvh.level.prepare_rays(&bvh.frame, four, precision, prepared);
+    for (group, prepared) in groups.iter().chain(&last).zip(rays.as_chunks_mut::<LANES>().0) {
+        bvh.level.prepare_rays(&bvh.frame, group, precision, prepared);
     }
     for ((prepared, ray), attributes) in rays.iter_mut().zip(input).zip(ray_attributes) {
         let by = bvh.frame.inflation(ray, attributes, precision);
@@ -191,7 +191,7 @@ fn stream<V: HitCollector>(
         moves_with_ray: passing,
         collectors,
         precision,
-        short: if still && moving_leaf.is_none() && bvh.inner_radii.is_none() { short_list() } else { 0 },
+        short: if still && moving_leaf.is_none() && bvh.inner_radii.is_none() { SHORT_LIST } else { 0 },
         rays,
         t_far,
         shortened: 0,
@@ -212,11 +212,6 @@ fn stream<V: HitCollector>(
     traversal.intersect_undecided();
     traversal.intersect_certain();
     traversal.visits.publish();
-}
-
-fn short_list() -> usize {
-    static K: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
-    *K.get_or_init(|| std::env::var("UMB_K").ok().and_then(|s| s.parse().ok()).unwrap_or(SHORT_LIST))
 }
 
 impl<V: HitCollector> StreamTraversal<'_, V> {
