@@ -211,7 +211,7 @@ fn rows() -> umbracast::Result<Vec<Row>> {
     let spheres = table.map(|(.., center)| Sphere::new(center, 2.0));
     let device = blocking::open(&DeviceOptions::default())?;
     let scene = blocking::pairwise(&device, &spheres)?;
-    let query = Query { inside: Inside::Exit, ..Query::at(Precision::Exact) };
+    let query = Query::at(Precision::Exact).inside(Inside::Exit);
     let hits = blocking::closest(&scene, &rays, &query)?;
     let passes = blocking::approach(&scene, &rays, &query)?;
     let row = |i: usize| {

@@ -139,10 +139,10 @@ fn policies() -> Vec<(String, Query)> {
         Precision::ALL.iter().map(|&precision| (precision.word().to_owned(), Query::at(precision))).collect();
     let query = Query::default();
     for inside in [Inside::Exit, Inside::Ignore] {
-        all.push((format!("{inside:?}").to_lowercase(), Query { inside, ..query }));
+        all.push((format!("{inside:?}").to_lowercase(), query.inside(inside)));
     }
-    all.push(("touch = miss".into(), Query { touch: Touch::Miss, precision: Precision::Exact, ..query }));
-    all.push(("ends = half-open".into(), Query { ends: Ends::HalfOpen, ..query }));
+    all.push(("touch = miss".into(), query.touch(Touch::Miss).precision(Precision::Exact)));
+    all.push(("ends = half-open".into(), query.ends(Ends::HalfOpen)));
     all
 }
 
@@ -185,12 +185,12 @@ fn record_queries(recorder: &Recorder, device: &Device) -> Result<()> {
     let moving = Spheres::from(&balls).velocities(&velocities);
     let moving = blocking::scene(device, moving, &options.over([0.0, 1.0]))?;
     for precision in Precision::ALL {
-        let query = Query { precision, ..exact };
+        let query = exact.precision(precision);
         let name = format!("moving, {}", precision.word());
         recorder.queries(&format!("{name}, at times"), &moving, plain.times(&times), &query);
         recorder.queries(&format!("{name}, at times, radii"), &moving, plain.times(&times).radii(&radii), &query);
         let ended: Vec<Ray> = rays.iter().map(|ray| ray.between(0.0, 1.0)).collect();
-        let query = Query { motion: Motion::WithRay, ..query };
+        let query = query.motion(Motion::WithRay);
         recorder.queries(&format!("{name}, with the ray"), &moving, (&ended).into(), &query);
     }
     let ellipsoids = balls.iter().map(|ball| {
@@ -222,7 +222,7 @@ fn record_queries(recorder: &Recorder, device: &Device) -> Result<()> {
     let ends = rays.iter().map(|ray| [ray.origin.to_array(), ray.point_at(0.5).to_array()]);
     let segments = Segments::new(ends);
     recorder.queries("segments", &still, (&segments).into(), &exact);
-    let with_ray = Query { motion: Motion::WithRay, ..exact };
+    let with_ray = exact.motion(Motion::WithRay);
     recorder.queries("segments, moving spheres", &moving, (&segments).into(), &with_ray);
     record_sources(recorder, &still)?;
 

@@ -281,7 +281,7 @@ fn invalid_bullet_radii_are_refused() {
         let error = shoot(&[0.0, 1.0, bad], &EXACT).unwrap_err();
         let said = format!("bullet 9: radius is {bad}: a radius must be finite and not negative");
         assert_eq!(error.to_string(), said);
-        let flights = shoot(&[0.0, bad, 1.0], &Query { on_bad: OnBad::Skip, ..EXACT }).unwrap();
+        let flights = shoot(&[0.0, bad, 1.0], &EXACT.on_bad(OnBad::Skip)).unwrap();
         let distances: Vec<f32> = flights.records.iter().map(|leg| leg.distance).collect();
         assert_eq!((distances, flights.report.skipped), (vec![3.0, f32::INFINITY, 2.0], 1));
     }

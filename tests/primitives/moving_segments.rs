@@ -35,7 +35,7 @@ fn the_low_part_of_a_segment_direction_is_used() {
     let velocities = vec![velocity; spheres.len()];
     for device in devices() {
         for precision in [Precision::Standard, Precision::Exact] {
-            let query = Query { motion: Motion::WithRay, ..Query::at(precision) };
+            let query = Query::at(precision).motion(Motion::WithRay);
             let reference = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
             let expected = blocking::interval(&reference, &still, &Query::at(Precision::Exact)).unwrap();
             assert!((500..2900).contains(&expected.report.hits), "{} rays hit", expected.report.hits);

@@ -14,14 +14,10 @@ use umbracast::{
 
 fn policies() -> impl Iterator<Item = Query> {
     let all = [Inside::Enter, Inside::Exit, Inside::Ignore].into_iter().flat_map(|inside| {
-        [(Touch::Hit, Ends::Closed), (Touch::Miss, Ends::HalfOpen)].map(|(touch, ends)| Query {
-            inside,
-            touch,
-            ends,
-            ..Query::default()
-        })
+        [(Touch::Hit, Ends::Closed), (Touch::Miss, Ends::HalfOpen)]
+            .map(|(touch, ends)| Query::default().inside(inside).touch(touch).ends(ends))
     });
-    all.flat_map(|query| Precision::ALL.map(|precision| Query { precision, ..query }))
+    all.flat_map(|query| Precision::ALL.map(|precision| query.precision(precision)))
 }
 
 /// The expected lists: the roots of all hits of each ray, from pairwise queries.
@@ -268,7 +264,7 @@ fn bad_rays_are_refused_or_skipped() {
         };
         refuse(blocking::all(&scene, &rays, &Query::default()).unwrap_err());
         refuse(blocking::count(&scene, &rays, &Query::default()).unwrap_err());
-        let skip = Query { on_bad: OnBad::Skip, ..Query::default() };
+        let skip = Query::default().on_bad(OnBad::Skip);
         let lists = blocking::all(&scene, &rays, &skip).unwrap();
         let counts = blocking::count(&scene, &rays, &skip).unwrap();
         assert_eq!((lists.report.skipped, counts.report.skipped), (2, 2), "{}", device.name());

@@ -119,7 +119,7 @@ fn measure(
                 Some(AT_TIME) => Rays::from(rays).times(&times),
                 _ => Rays::from(rays),
             };
-            let asked = Query { motion: motion.unwrap_or_default().1, ..Query::default() };
+            let asked = Query::default().motion(motion.unwrap_or_default().1);
             let once = timed(|| match query {
                 "closest" => Ok(blocking::closest(&scenes[number], given, &asked)?.report.hits),
                 _ => Ok(blocking::occluded(&scenes[number], given, &asked)?.report.hits),

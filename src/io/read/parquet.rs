@@ -18,10 +18,11 @@ use ::parquet::schema::types::{ColumnDescPtr, SchemaDescriptor, Type as Node};
 use super::input::{Input, rows_at_once};
 use super::parquet_bytes::FileBytes;
 use super::parquet_pages::Checked;
+use super::read_options::{ExtraColumns, refuse_kept};
 use super::table_reader::{ReadFormat, RowSink, TableReader};
 use crate::error::{Error, Result};
 use crate::escape::quoted;
-use crate::io::errors::{bad_file, cannot_read};
+use crate::io::errors::{bad_file, cannot_read, same};
 use crate::io::schema::columns;
 use crate::io::schema::convert::{Number, Row, RowLocation};
 use crate::io::schema::kinds::TableSchema;
@@ -32,7 +33,9 @@ use crate::runtime::memory::check_memory;
 struct ParquetReader {
     path: PathBuf,
     reader: SerializedFileReader<FileBytes>,
-    /// For each column of the file, the field of the record that it fills.
+    /// Indices of the columns that are used.
+    leaves: Vec<usize>,
+    /// For each of them, the field of the record that it fills.
     fields: Vec<usize>,
     rows: u64,
 }
@@ -46,7 +49,8 @@ impl std::fmt::Debug for ParquetReader {
 pub(crate) const FORMAT: ReadFormat = ReadFormat { extension: "parquet", first_byte: None, open };
 
 /// Reads the footer, which has the names and positions of the columns.
-fn open(input: Input, kind: &'static TableSchema) -> Result<Box<dyn TableReader>> {
+fn open(input: Input, kind: &'static TableSchema, extra: ExtraColumns) -> Result<Box<dyn TableReader>> {
+    refuse_kept(&input, extra)?;
     let path = input.path.clone();
     let (file, length, shown) = input.into_parts();
     let Some(length) = length else {
@@ -62,9 +66,9 @@ fn open(input: Input, kind: &'static TableSchema) -> Result<Box<dyn TableReader>
     let opened = std::thread::Builder::new().name("footer".into()).stack_size(stack);
     let opened = opened.spawn({
         let path = path.clone();
-        move || read_footer(path, bytes, kind)
+        move || read_footer(path, bytes, kind, extra)
     });
-    let opened = opened.map_err(|e| Error::no_thread(&path, &e))?;
+    let opened = opened.map_err(|e| Error::no_thread(&path, e))?;
     let opened = opened.join().unwrap_or_else(|_| Err(damaged(&path, "its footer is invalid")));
     Ok(Box::new(opened?))
 }
@@ -94,14 +98,23 @@ fn footer_length(path: &Path, bytes: &FileBytes) -> Result<u64> {
     Ok(footer)
 }
 
-fn read_footer(path: PathBuf, bytes: FileBytes, kind: &'static TableSchema) -> Result<ParquetReader> {
+fn read_footer(
+    path: PathBuf,
+    bytes: FileBytes,
+    kind: &'static TableSchema,
+    extra: ExtraColumns,
+) -> Result<ParquetReader> {
     let (largest, length) = (bytes.largest.clone(), bytes.length);
     let reader = SerializedFileReader::new(bytes).map_err(|e| fault(&path, "", e))?;
     let metadata = reader.metadata();
     let schema = metadata.file_metadata().schema_descr();
-    let names = schema.root_schema().get_fields().iter().map(|field| field.name());
+    // A nested column has several leaves, which are what row groups list.
+    let is_used = |name: &str| extra == ExtraColumns::Refuse || columns::is_known(kind, name);
+    let names = schema.root_schema().get_fields().iter().map(|field| field.name()).filter(|name| is_used(name));
     let fields = columns::columns(&path, "", kind, names)?;
-    check_types(&path, schema, kind)?;
+    check_types(&path, schema, kind, &is_used)?;
+    let leaves = schema.columns().iter().enumerate();
+    let leaves = leaves.filter(|(_, leaf)| is_used(&leaf.path().parts()[0])).map(|(leaf, _)| leaf).collect();
     let mut rows = 0_u64;
     for (number, group) in metadata.row_groups().iter().enumerate() {
         rows += check_group(&path, number, group, length)?;
@@ -113,12 +126,17 @@ fn read_footer(path: PathBuf, bytes: FileBytes, kind: &'static TableSchema) -> R
         let claimed = metadata.file_metadata().num_rows();
         return Err(damaged(&path, &format!("it claims {claimed} rows, but its row groups have {rows}")));
     }
-    Ok(ParquetReader { path, reader, fields, rows })
+    Ok(ParquetReader { path, reader, leaves, fields, rows })
 }
 
 /// Checks that every column is a plain list of floats, or of integers if it is an optional column of whole numbers.
-fn check_types(path: &Path, schema: &SchemaDescriptor, kind: &TableSchema) -> Result<()> {
-    for field in schema.root_schema().get_fields() {
+fn check_types(
+    path: &Path,
+    schema: &SchemaDescriptor,
+    kind: &TableSchema,
+    is_used: &dyn Fn(&str) -> bool,
+) -> Result<()> {
+    for field in schema.root_schema().get_fields().iter().filter(|field| is_used(field.name())) {
         let name = field.name();
         let whole = kind.optional.contains(&name) && is_whole(name);
         let bad = |found: String| {
@@ -187,15 +205,17 @@ impl TableReader for ParquetReader {
     }
 
     fn read(self: Box<Self>, kind: &'static TableSchema, sink: &mut RowSink<'_>) -> Result<()> {
-        let Self { path, reader, fields, .. } = *self;
+        let Self { path, reader, leaves, fields, .. } = *self;
         let mut first = 0;
         for number in 0..reader.num_row_groups() {
             let group = reader.get_row_group(number).map_err(|e| fault(&path, "", e))?;
             let mut row = Row::new(kind);
             let mut columns = fields
                 .iter()
-                .enumerate()
-                .map(|(i, &field)| Ok((field, column(&*group, i).map_err(|e| fault(&path, kind.name(field), e))?)))
+                .zip(&leaves)
+                .map(|(&field, &leaf)| {
+                    Ok((field, column(&*group, leaf).map_err(|e| fault(&path, kind.name(field), e))?))
+                })
                 .collect::<Result<Vec<_>>>()?;
             let mut left = group.metadata().num_rows() as u64;
             while left > 0 {
@@ -325,7 +345,9 @@ fn fault(path: &Path, column: &str, error: ParquetError) -> Error {
             Ok(error) => *error,
             Err(error) => match error.downcast_ref::<std::io::Error>() {
                 // Decompressors report damaged bytes as I/O errors of these kinds.
-                Some(e) if !matches!(e.kind(), InvalidData | UnexpectedEof | InvalidInput) => cannot_read(path, e),
+                Some(e) if !matches!(e.kind(), InvalidData | UnexpectedEof | InvalidInput) => {
+                    cannot_read(path, same(e))
+                }
                 _ => damaged(path, &format!("{within}{error}")),
             },
         },

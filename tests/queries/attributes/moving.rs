@@ -10,14 +10,13 @@ use umbracast::{
 
 const U: f64 = 1.0 / 16_777_216.0;
 
-const WITH_RAY: Query = Query {
-    motion: Motion::WithRay,
-    precision: Precision::Exact,
-    inside: Inside::Enter,
-    touch: umbracast::Touch::Hit,
-    ends: umbracast::Ends::Closed,
-    on_bad: umbracast::OnBad::Refuse,
-};
+const WITH_RAY: Query = Query::new()
+    .motion(Motion::WithRay)
+    .precision(Precision::Exact)
+    .inside(Inside::Enter)
+    .touch(umbracast::Touch::Hit)
+    .ends(umbracast::Ends::Closed)
+    .on_bad(umbracast::OnBad::Refuse);
 
 /// The documented error bounds: that of the normal, and the part of the point's that comes from the motion.
 fn error_bounds(e: DVec3, w: DVec3, v: DVec3, reach: f64, half: f64) -> (f64, f64) {
@@ -95,7 +94,7 @@ fn contact_points_agree_with_f64() {
     for device in devices() {
         let pairs = blocking::pairwise_with(device, given, &options).unwrap();
         for motion in [Motion::AtTime, Motion::WithRay] {
-            let query = Query { motion, ..WITH_RAY };
+            let query = WITH_RAY.motion(motion);
             let rays = Rays::from(&segments).times(&times).radii(&radii);
             let hits = blocking::closest(&pairs, rays, &query).unwrap();
             let all_attributes = pairs.attributes(rays, &hits, &query).unwrap();
@@ -150,7 +149,7 @@ fn attributes_of_moving_hits_computed_by_hand() {
         angle,
         distance,
     };
-    let (back, at_time) = ([-1.0, 0.0, 0.0], Query { motion: Motion::AtTime, ..WITH_RAY });
+    let (back, at_time) = ([-1.0, 0.0, 0.0], WITH_RAY.motion(Motion::AtTime));
     let ray = Ray::new([0.0; 3], [1.0, 0.0, 0.0]);
     // The sphere and the ray approach each other by 3 per unit of time; the ray travels 1 of these.
     assert_eq!(of(ray, 0.0, 0.0, &WITH_RAY), attributes([3.0, 0.0, 0.0], back, 0.0, 3.0));
@@ -165,7 +164,7 @@ fn attributes_of_moving_hits_computed_by_hand() {
     let near = Ray::new([8.5, 0.0, 0.0], [0.0, 1.0, 0.0]);
     let right = FRAC_PI_2 as f32;
     assert_eq!(of(near, 2.0, 0.0, &at_time), attributes([9.5, 0.0, 0.0], back, right, 0.0));
-    assert_eq!(of(near, 2.0, 0.5, &Query { inside: Inside::Exit, ..at_time }).point.x, 9.0 - 0.5 / 3.0);
+    assert_eq!(of(near, 2.0, 0.5, &at_time.inside(Inside::Exit)).point.x, 9.0 - 0.5 / 3.0);
     // No relative motion, touching from the start: there is no relative path, so the angle is 0.
     let beside = Ray::new([8.5, 0.0, 0.0], [-2.0, 0.0, 0.0]);
     assert_eq!(of(beside, 0.5, 0.0, &WITH_RAY), attributes([9.0, 0.0, 0.0], back, 0.0, 0.0));
