@@ -189,6 +189,7 @@ impl Error {
     }
 
     /// Error for a file that cannot be read or written for a reason that the system did not report.
+    #[cfg(any(feature = "files", test, fuzzing))]
     pub(crate) fn io_message(action: &'static str, path: impl Into<PathBuf>, message: impl Into<String>) -> Self {
         Self::Io { action, path: path.into(), message: message.into(), source: None }
     }
@@ -208,5 +209,28 @@ impl Error {
     #[cfg(feature = "files")]
     pub(crate) fn no_thread(path: &std::path::Path, error: std::io::Error) -> Self {
         Self::io("start a thread to read", path, error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::*;
+
+    #[test]
+    fn the_error_of_the_system_is_the_source() {
+        let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
+        let error = Error::io("read", "spheres.csv", missing);
+        assert!(error.to_string().starts_with("cannot read spheres.csv: "), "{error}");
+        let cause = error.source().and_then(|source| source.downcast_ref::<IoCause>()).unwrap();
+        assert_eq!(cause.kind(), std::io::ErrorKind::NotFound);
+        assert_eq!(error.clone(), error);
+        assert_ne!(Error::io("read", "spheres.csv", std::io::ErrorKind::PermissionDenied.into()), error);
+        assert!(Error::io_message("write", "-", "it is full").source().is_none());
+        assert_eq!(
+            Error::io_message("write", "-", "it is full").to_string(),
+            "cannot write standard output: it is full"
+        );
     }
 }

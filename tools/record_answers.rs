@@ -183,7 +183,7 @@ fn record_queries(recorder: &Recorder, device: &Device) -> Result<()> {
     recorder.queries("radii", &still, plain.radii(&radii), &exact);
     recorder.queries("skipped ids", &still, plain.skip_ids(&skips), &exact);
     let moving = Spheres::from(&balls).velocities(&velocities);
-    let moving = blocking::scene(device, moving, &options.over([0.0, 1.0]))?;
+    let moving = blocking::scene(device, moving, &options.time_range([0.0, 1.0]))?;
     for precision in Precision::ALL {
         let query = exact.precision(precision);
         let name = format!("moving, {}", precision.word());
@@ -200,7 +200,7 @@ fn record_queries(recorder: &Recorder, device: &Device) -> Result<()> {
     let ellipsoids = Ellipsoids::new(ellipsoids);
     let stretched = blocking::scene(device, &ellipsoids, &options)?;
     let moving_ellipsoids =
-        blocking::scene(device, Spheres::from(&ellipsoids).velocities(&velocities), &options.over([0.0, 1.0]))?;
+        blocking::scene(device, Spheres::from(&ellipsoids).velocities(&velocities), &options.time_range([0.0, 1.0]))?;
     for precision in [Precision::Fast, Precision::Standard] {
         let query = Query::at(precision);
         recorder.queries(&format!("ellipsoids, {}", precision.word()), &stretched, plain, &query);
@@ -233,7 +233,7 @@ fn record_queries(recorder: &Recorder, device: &Device) -> Result<()> {
     let thick_velocities = &velocities[..thick.len().min(velocities.len())];
     let room = blocking::scene(device, &thick, &options)?;
     let moving_room = Spheres::from(&thick).velocities(thick_velocities);
-    let moving_room = blocking::scene(device, moving_room, &options.over([0.0, 20.0]))?;
+    let moving_room = blocking::scene(device, moving_room, &options.time_range([0.0, 20.0]))?;
     for (name, scene) in [("bullets", &room), ("bullets, moving", &moving_room)] {
         for (name, bullets) in
             [(name.to_owned(), Bullets::from(&shots)), (format!("{name}, radii"), Bullets::from(&shots).radii(&radii))]

@@ -22,7 +22,7 @@ pub(crate) struct DeviceArgs {
 impl DeviceArgs {
     /// Options that open the device. `auto` chooses only among devices that guarantee `precision`.
     pub(crate) fn options(&self, precision: Precision) -> DeviceOptions {
-        let mut options = DeviceOptions::default().at(precision);
+        let mut options = DeviceOptions::default().precision(precision);
         if let Some(choice) = &self.device {
             options.choice.clone_from(choice);
         }
@@ -107,7 +107,7 @@ pub(crate) struct TreeArgs {
 
 impl TreeArgs {
     pub(crate) fn options(&self) -> SceneOptions {
-        SceneOptions::default().built_by(self.builder)
+        SceneOptions::default().builder(self.builder)
     }
 }
 

@@ -288,8 +288,9 @@ impl Files<'_> {
             format!("building a scene of {} spheres on {}", spheres.records.len(), device.name()),
             args.quiet,
         );
-        let scene = blocking::scene(&device, spheres.spheres(), &args.tree.options().over(range))?.with_cancel(&watch);
-        let options = SceneOptions::default().over(range);
+        let scene =
+            blocking::scene(&device, spheres.spheres(), &args.tree.options().time_range(range))?.with_cancel(&watch);
+        let options = SceneOptions::default().time_range(range);
         // Each leg starts where the rounded previous one ends, so flights at `exact` would differ in the last digits.
         let with = if device.is_cpu() { Reference::EverySphere } else { Reference::CpuEngine };
         let judge = with.scene(judge, |cpu| blocking::scene(cpu, spheres.spheres(), &options))?;

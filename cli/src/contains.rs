@@ -135,8 +135,9 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
         format!("building a scene of {} spheres on {}", spheres.records.len(), device.name()),
         args.quiet,
     );
-    let scene = blocking::scene(&device, spheres.spheres(), &args.tree.options().over(range))?.with_cancel(&watch);
-    let options = SceneOptions::default().over(range);
+    let scene =
+        blocking::scene(&device, spheres.spheres(), &args.tree.options().time_range(range))?.with_cancel(&watch);
+    let options = SceneOptions::default().time_range(range);
     let with = Reference::of(&device, spheres.optional.stretches());
     let judge = with.scene(judge, |cpu| blocking::scene(cpu, spheres.spheres(), &options))?;
     drop(placing);

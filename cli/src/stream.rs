@@ -99,9 +99,13 @@ impl Files<'_> {
         self.check_memory::<T>(&device, judge.as_ref(), spheres.spheres(), &rays)?;
 
         let watch = CancelToken::new();
-        let scene =
-            self.scene(&device, spheres.spheres(), &self.args.tree.options().over(self.args.time_range()), &watch)?;
-        let options = SceneOptions::default().over(self.args.time_range());
+        let scene = self.scene(
+            &device,
+            spheres.spheres(),
+            &self.args.tree.options().time_range(self.args.time_range()),
+            &watch,
+        )?;
+        let options = SceneOptions::default().time_range(self.args.time_range());
         let judge = with.scene(judge, |cpu| self.scene(cpu, spheres.spheres(), &options, &watch))?;
         if judge.is_none() && plot.is_none() {
             // The scene has its own copies.

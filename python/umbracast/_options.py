@@ -105,7 +105,8 @@ def shows_options(kind: Any) -> Callable[[Method], Method]:
         own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
         for name in sorted(kind.__annotations__, key=list(DEFAULTS).index):
             annotation = kind.__annotations__[name]
-            own.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=DEFAULTS[name], annotation=annotation))
+            kind_of = inspect.Parameter.KEYWORD_ONLY
+            own.append(inspect.Parameter(name, kind_of, default=DEFAULTS[name], annotation=annotation))
         method.__signature__ = signature.replace(parameters=own)  # type: ignore[attr-defined]
         return method
 

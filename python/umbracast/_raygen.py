@@ -124,11 +124,15 @@ def rays_of_camera(
         Origin, direction, t_min and t_max of each ray.
     """
     if field_of_view_deg is not None and width is not None:
-        raise TypeError("field_of_view_deg is for a perspective camera, and width for an orthographic one: give one of the two")
+        raise TypeError("field_of_view_deg is for perspective, and width for an orthographic camera: give one of the two")
     lens = float(width if width is not None else 50.0 if field_of_view_deg is None else field_of_view_deg)
-    columns, rows = (_validate.integer(name, side, 1, 1 << 16) for name, side in zip(("width", "height"), size, strict=True))
-    places = [list(_validate.numbers(name, given, 3)) for name, given in (("position", position), ("target", target), ("up", up))]
-    made = _umbracast.camera_rays(*places, lens, width is not None, [columns, rows])
+    columns, rows = (
+        _validate.integer(name, side, 1, 1 << 16) for name, side in zip(("width", "height"), size, strict=True)
+    )
+    place, aim, upwards = (
+        _validate.numbers(name, given, 3) for name, given in (("position", position), ("target", target), ("up", up))
+    )
+    made = _umbracast.camera_rays(place, aim, upwards, lens, width is not None, (columns, rows))
     return made.reshape(rows, columns, 8)
 
 
@@ -136,6 +140,7 @@ def _from_points(points: Any, name: str, aim: Any, radius: float | None) -> NDAr
     """Return one ray per point, towards a target or along a direction."""
     goal = _validate.numbers(name, aim, 3)
     if not all(math.isfinite(number) for number in goal) or (radius is None and not any(goal)):
-        raise ValueError(f"{name} is {goal}: its numbers must be finite" + ("" if radius is not None else ", and not all zero"))
+        rule = "finite, and not all zero" if radius is None else "finite"
+        raise ValueError(f"{name} is {goal}: its numbers must be {rule}")
     shape, records, _, _ = _input.records("points", "point", points, _input.POINT, (0.0, 0.0, 0.0))
     return _umbracast.point_rays(records, list(goal), radius).reshape(*shape, 8)

@@ -117,7 +117,7 @@ class Scene:
             _validate.string("builder", builder),
         )
         self._device = open_device(device, precision)
-        self._handle: Any = _umbracast.Scene(self._device._native, given, builder, list(self._options[0]), bool(pairwise))
+        self._handle: _umbracast.Scene | None = _umbracast.Scene(self._device._native, given, builder, list(self._options[0]), bool(pairwise))
 
     @classmethod
     def from_points(cls, points: ArrayLike | Any, radius: ArrayLike = 1.0, **arguments: Any) -> Self:
@@ -147,7 +147,7 @@ class Scene:
         self._handle = None
 
     @property
-    def _native(self) -> Any:
+    def _native(self) -> _umbracast.Scene:
         if self._handle is None:
             raise ValueError("the scene is closed")
         return self._handle

@@ -55,13 +55,13 @@ impl DeviceOptions {
 
     /// Sets the precision.
     #[must_use]
-    pub fn at(self, precision: Precision) -> Self {
+    pub fn precision(self, precision: Precision) -> Self {
         Self { precision, ..self }
     }
 
     /// Sets the limits.
     #[must_use]
-    pub fn within(self, limits: Limits) -> Self {
+    pub fn limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
     }
 }

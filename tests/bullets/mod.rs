@@ -343,7 +343,7 @@ fn invalid_bullets_are_refused() {
     assert!(matches!(&error, Error::Usage(said) if said.contains("pairwise")), "{error}");
     let drift = vec![umbracast::glam::Vec3::X; spheres.len()];
     let given = umbracast::Spheres::from(&spheres).velocities(&drift);
-    let late = blocking::scene(&cpu(), given, &SceneOptions::default().over([0.5, 1.0])).unwrap();
+    let late = blocking::scene(&cpu(), given, &SceneOptions::default().time_range([0.5, 1.0])).unwrap();
     let error = blocking::bullets(&late, &[good], 1, &EXACT).unwrap_err();
     assert!(
         matches!(&error, Error::Usage(said) if said.contains("outside the time range of the scene, 0.5 to 1")),

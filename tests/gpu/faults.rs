@@ -155,7 +155,7 @@ fn a_timeout_is_an_error_and_the_device_stays_usable() {
         let mut limits = Limits::default();
         let limit = Duration::from_nanos(1);
         limits.patience = Some(limit);
-        let hasty = blocking::open(&DeviceOptions::new(index.to_string()).within(limits)).unwrap();
+        let hasty = blocking::open(&DeviceOptions::new(index.to_string()).limits(limits)).unwrap();
         let scene = blocking::scene(&hasty, &spheres, &SceneOptions::default()).unwrap();
         for error in [blocking::closest(&scene, &rays, &query).err(), blocking::occluded(&scene, &rays, &query).err()] {
             let error = error.expect("the call took less than a nanosecond");

@@ -233,7 +233,7 @@ fn optional_sphere_columns_count_towards_the_memory_limit() {
             let within = |memory: u64| {
                 let mut limits = Limits::default();
                 limits.memory = memory;
-                let device = blocking::open(&DeviceOptions::new(i.to_string()).within(limits)).unwrap();
+                let device = blocking::open(&DeviceOptions::new(i.to_string()).limits(limits)).unwrap();
                 blocking::scene(&device, given, &SceneOptions::default())
             };
             match within(asked - 1).map(|_| ()) {

@@ -55,7 +55,7 @@ fn hits_of_moving_spheres_agree_with_exact_arithmetic() {
     let last = rays.iter().map(|ray| ray.t_max).fold(0.0, f32::max);
     for device in devices() {
         let given = Spheres::from(&spheres).velocities(&velocities);
-        let options = SceneOptions::default().over([0.0, last]);
+        let options = SceneOptions::default().time_range([0.0, last]);
         let pairs = blocking::pairwise_with(device, given, &options).unwrap();
         for precision in Precision::ALL {
             let query = Query::at(precision).motion(Motion::WithRay);
@@ -151,7 +151,7 @@ fn segments_agree_with_exact_arithmetic() {
 
 /// A scene with a tree, however few the spheres, and one without.
 fn scenes(device: &Device, spheres: Spheres<'_>, range: [f32; 2]) -> [Scene; 2] {
-    both_searches(device, spheres, &SceneOptions::default().over(range))
+    both_searches(device, spheres, &SceneOptions::default().time_range(range))
 }
 
 /// The results of all queries.
@@ -311,7 +311,7 @@ fn invalid_motion_times_and_radii_are_refused() {
     for device in devices() {
         let build = |velocities: &[Vec3], range| {
             let given = Spheres::from(&spheres).velocities(velocities);
-            blocking::scene(device, given, &SceneOptions::default().over(range))
+            blocking::scene(device, given, &SceneOptions::default().time_range(range))
         };
         let none = Vec3::ZERO;
         let refused = |velocities: &[Vec3], range| build(velocities, range).err().unwrap();

@@ -31,7 +31,7 @@ fn the_low_part_of_a_segment_direction_is_used() {
         }
     }
     let segments = Segments::new(ends);
-    let options = SceneOptions::default().over([0.0, 1.0]);
+    let options = SceneOptions::default().time_range([0.0, 1.0]);
     let velocities = vec![velocity; spheres.len()];
     for device in devices() {
         for precision in [Precision::Standard, Precision::Exact] {

@@ -298,7 +298,7 @@ fn hit_lists_above_the_memory_limit_are_refused_with_figures() {
     for name in names {
         let mut limits = Limits::default();
         limits.memory = 60 << 20;
-        let device = blocking::open(&DeviceOptions::new(name).within(limits)).unwrap();
+        let device = blocking::open(&DeviceOptions::new(name).limits(limits)).unwrap();
         let scene = blocking::scene(&device, &spheres, &SceneOptions::default()).unwrap();
         let error = blocking::all(&scene, &rays, &Query::default()).unwrap_err();
         let Error::TooLarge { what, asked, allowed, .. } = error else { panic!("{error}") };
@@ -332,7 +332,7 @@ fn small_buffers_give_the_same_hit_lists() {
     for (i, _) in devices().iter().enumerate() {
         let mut limits = Limits::default();
         (limits.binding, limits.rays) = (1 << 20, 77);
-        let device = blocking::open(&DeviceOptions::new(i.to_string()).within(limits)).unwrap();
+        let device = blocking::open(&DeviceOptions::new(i.to_string()).limits(limits)).unwrap();
         let found = lists_on(&device, &spheres, &rays, &Query::default());
         assert!((&found.offsets, &found.records) == (&expected.offsets, &expected.records), "{}", device.name());
         let scene = blocking::scene(&device, &spheres, &SceneOptions::default()).unwrap();

@@ -134,7 +134,7 @@ fn moving_spheres_ellipsoids_segments_and_thick_rays() {
             if moving {
                 (set, rays) = (set.velocities(&velocities), rays.times(&times));
             }
-            for scene in both_searches(device, set, &SceneOptions::default().over([0.0, 2.0])) {
+            for scene in both_searches(device, set, &SceneOptions::default().time_range([0.0, 2.0])) {
                 for precision in Precision::ALL.into_iter().filter(|p| round || *p != Precision::Exact) {
                     for motion in [Motion::AtTime, Motion::WithRay] {
                         let query = Query::at(precision).motion(motion);

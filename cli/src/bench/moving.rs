@@ -88,7 +88,7 @@ pub(super) fn run(args: &MovingArgs) -> Result<()> {
 /// Builds a scene in which each sphere moves by `way` radii in a random direction. At the middle of the time range it is at its position in
 /// `spheres`.
 fn scene(device: &Device, spheres: &[Sphere], way: f32) -> Result<Scene> {
-    let options = SceneOptions::default().over([0.0, TIME]);
+    let options = SceneOptions::default().time_range([0.0, TIME]);
     if way == 0.0 {
         return blocking::scene(device, spheres, &options);
     }

@@ -23,7 +23,7 @@ const FORMATS: &[ReadFormat] = &[npy::FORMAT, csv::FORMAT, PARQUET, ply::FORMAT,
 /// The entry of Parquet in a build without it.
 #[cfg(not(feature = "parquet"))]
 const PARQUET: ReadFormat =
-    ReadFormat { extension: "parquet", first_byte: None, open: |input, ..| Err(without_parquet(&input.path)) };
+    ReadFormat { extension: "parquet", first_byte: None, open: |input, _, _| Err(without_parquet(&input.path)) };
 
 /// An open table with a checked header.
 #[derive(Debug)]

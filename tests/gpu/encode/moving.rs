@@ -18,7 +18,7 @@ fn velocities(count: usize) -> Vec<Vec3> {
 }
 
 fn scene_of<'a>(own: &CallerDevice, spheres: impl Into<Spheres<'a>>, range: [f32; 2]) -> Scene {
-    blocking::scene(&own.ours, spheres, &SceneOptions::default().over(range)).unwrap()
+    blocking::scene(&own.ours, spheres, &SceneOptions::default().time_range(range)).unwrap()
 }
 
 /// Whether the results at two times differ in more than 20 words. This shows that the test covers motion.

@@ -40,7 +40,7 @@ fn attributes_agree_with_the_moving_ricochet_corpus() {
     }
     let last = rays.iter().map(|ray| ray.t_max).fold(0.0, f32::max);
     let given = Spheres::from(&spheres).velocities(&velocities);
-    let options = SceneOptions::default().over([0.0, last]);
+    let options = SceneOptions::default().time_range([0.0, last]);
     for device in devices() {
         let pairs = blocking::pairwise_with(device, given, &options).unwrap();
         let hits = blocking::closest(&pairs, &rays, &WITH_RAY).unwrap();
@@ -90,7 +90,7 @@ fn contact_points_agree_with_f64() {
         .collect();
     let segments = Segments::new(ends.iter().copied());
     let given = Spheres::from(&spheres).velocities(&velocities);
-    let options = SceneOptions::default().over([0.0, 4.0]);
+    let options = SceneOptions::default().time_range([0.0, 4.0]);
     for device in devices() {
         let pairs = blocking::pairwise_with(device, given, &options).unwrap();
         for motion in [Motion::AtTime, Motion::WithRay] {
@@ -136,7 +136,7 @@ fn attributes_of_moving_hits_computed_by_hand() {
     let sphere = [Sphere::new([10.0, 0.0, 0.0], 1.0)];
     let along = [Vec3::new(-2.0, 0.0, 0.0)];
     let given = Spheres::from(&sphere).velocities(&along);
-    let scene = blocking::scene(&cpu(), given, &SceneOptions::default().over([0.0, 10.0])).unwrap();
+    let scene = blocking::scene(&cpu(), given, &SceneOptions::default().time_range([0.0, 10.0])).unwrap();
     let of = |ray: Ray, radius: f32, time: f32, query: &Query| {
         let (rays, radii, times) = ([ray.between(ray.t_min, 10.0)], [radius], [time]);
         let rays = Rays::from(&rays).radii(&radii).times(&times);
@@ -189,7 +189,7 @@ fn attributes_keep_their_digits_after_cancellation() {
     let there = [Ray { origin: Vec3::new(far * far, 0.0, 0.0), ..near }];
     let velocities = [Vec3::new(far, 0.0, 0.0)];
     let given = Spheres::from(std::slice::from_ref(&sphere)).velocities(&velocities);
-    let scene = blocking::scene(&cpu(), given, &SceneOptions::default().over([0.0, far])).unwrap();
+    let scene = blocking::scene(&cpu(), given, &SceneOptions::default().time_range([0.0, far])).unwrap();
     let rays = Rays::from(&there).times(std::slice::from_ref(&far));
     let hits = blocking::closest(&scene, rays, &query).unwrap();
     let attributes = scene.attributes(rays, &hits, &query).unwrap()[0];
