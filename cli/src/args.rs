@@ -74,7 +74,7 @@ impl TableArgs {
 /// Columns that are copied to the results.
 #[derive(Debug, Args)]
 pub(crate) struct KeepArgs {
-    /// Copy the unknown columns of the rows to OUT, before the results; both must be .csv
+    /// Copy the unknown columns of the rows to OUT, before the results; both must be .csv or .parquet
     #[arg(long, hide_short_help = true)]
     keep: bool,
 }

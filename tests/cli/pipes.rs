@@ -108,9 +108,9 @@ fn extra_columns_are_kept_or_ignored_on_request() {
     folder.run_ok("shadow p.csv sys.toml -o out.csv -q --keep");
     assert_eq!(folder.text("out.csv").lines().next(), Some("site,fraction,kind"));
     for (arguments, words) in [
-        ("cast s.csv named.csv -o out.npz --keep", "the results must be .csv"),
+        ("cast s.csv named.csv -o out.npz --keep", "the results must be .csv or .parquet"),
         ("cast s.csv named.csv -o out.csv --keep --query all", "one row per ray"),
-        ("cast s.csv r.npy -o out.csv --keep", "can be kept only from .csv"),
+        ("cast s.csv r.npy -o out.csv --keep", "can be kept only from .csv and .parquet"),
     ] {
         folder.write("r.npy", npy("'<f4'", false, "(1, 6)", &f32_bytes(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0])));
         let done = folder.run(arguments);

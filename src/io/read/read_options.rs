@@ -14,7 +14,7 @@ pub enum ExtraColumns {
     Refuse,
     /// They are not read.
     Ignore,
-    /// They are read as text, so that results can repeat them. Only `.csv` can be read in this way.
+    /// They are read as text, so that results can repeat them. Only `.csv` and `.parquet` can be read in this way.
     Keep,
 }
 
@@ -46,7 +46,10 @@ impl ReadOptions {
 /// Refuses to keep the unknown columns of a format that is not text.
 pub(crate) fn refuse_kept(input: &Input, extra: ExtraColumns) -> Result<()> {
     if extra == ExtraColumns::Keep {
-        return Err(bad_file(&input.path, "unknown columns can be kept only from .csv; use --ignore-extra, or .csv"));
+        return Err(bad_file(
+            &input.path,
+            "unknown columns can be kept only from .csv and .parquet; use --ignore-extra",
+        ));
     }
     Ok(())
 }

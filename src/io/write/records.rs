@@ -33,11 +33,11 @@ impl<T: AnswerRow> FileWriter<[T]> {
     /// a miss, and needs columns `x`, `y` and `z`.
     ///
     /// # Errors
-    /// The errors of [`create`](Self::create), and [`Error::BadFile`](crate::Error::BadFile) for kept columns in another format than `.csv`.
+    /// The errors of [`create`](Self::create), and [`Error::BadFile`](crate::Error::BadFile) for kept columns in a format without text.
     pub fn create_kept(path: &Path, columns: Vec<Column<T>>, kept: &[String], stream: StreamFormat) -> Result<Self> {
         let format = if is_standard_stream(path) { stream.extension().into() } else { extension(path) };
-        if !kept.is_empty() && format != "csv" {
-            return Err(bad_file(path, "kept columns are text: the results must be .csv"));
+        if !kept.is_empty() && !["csv", "parquet"].contains(&&*format) {
+            return Err(bad_file(path, "kept columns are text: the results must be .csv or .parquet"));
         }
         if let Some(column) = columns.iter().find(|column| kept.iter().any(|name| name == column.0)) {
             return Err(bad_file(path, format!("the results have a column '{}': rename the kept column", column.0)));
@@ -52,7 +52,7 @@ impl<T: AnswerRow> FileWriter<[T]> {
                 "ply" => Box::new(ply::Vertices::begin(&mut file.out, columns)?),
                 "npz" => Box::new(npz::Spools::new(&file.folder(), &columns)?),
                 #[cfg(feature = "parquet")]
-                "parquet" => Box::new(Groups::new(file.second_handle()?, &columns)?),
+                "parquet" => Box::new(Groups::new(file.second_handle()?, &columns, kept)?),
                 _ => Box::new(csv::Rows::begin(&mut file.out, columns, kept)?),
             };
             Ok(writer)
