@@ -1,15 +1,22 @@
 #!/usr/bin/env bash
 # Builds one Linux wheel for CPython 3.10 and newer: manylinux_2_28, that is glibc 2.28 or newer, whatever glibc this machine has.
-# The linker is Zig's, from PyPI, because only it can target a glibc older than that of the machine.
-#   python/wheel.sh [FOLDER]     writes to target/wheels, or FOLDER
+# The linker is Zig's, from PyPI, because it can target other processors, and a glibc older than that of the machine.
+#   python/wheel.sh [FOLDER]                                          for this machine's processor; writes to target/wheels, or FOLDER
+#   python/wheel.sh --target aarch64-unknown-linux-gnu [FOLDER]       for another one, whose Rust target is installed (rustup target add)
 set -euo pipefail
 cd "$(dirname "$0")/.."
+cross=()
+if [ "${1:-}" = --target ]; then
+  cross=(--target "$2")
+  shift 2
+fi
 target=${CARGO_TARGET_DIR:-target}
 out=${1:-$target/wheels}
 tools=$target/wheel-tools
 [ -x "$tools/bin/maturin" ] || python3 -m venv "$tools"
-"$tools/bin/pip" install -q "maturin[zig]==1.16.0" "auditwheel==6.8.2"
+"$tools/bin/pip" install -q "maturin[zig]==1.16.0" "auditwheel==6.8.2" "twine==7.0.0"
 # maturin looks for Zig in the first Python on PATH.
-PATH="$(cd "$tools/bin" && pwd):$PATH" maturin build --release --locked --zig --compatibility manylinux_2_28 \
+PATH="$(cd "$tools/bin" && pwd):$PATH" maturin build --release --locked --zig --compatibility manylinux_2_28 "${cross[@]}" \
   -m python/Cargo.toml -o "$out"
 for wheel in "$out"/umbracast-*manylinux_2_28*.whl; do "$tools/bin/auditwheel" show "$wheel"; done
+"$tools/bin/twine" check --strict "$out"/umbracast-*manylinux_2_28*.whl

@@ -1,7 +1,8 @@
-//! All errors of this library, as one enum. The exit codes of the command line follow from it.
+//! All errors of this library, as one enum.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::escape::{line, lines, path as name, quoted};
 
@@ -32,7 +33,7 @@ pub enum Error {
     #[error("{}", line(.0))]
     Usage(String),
     /// A file cannot be parsed.
-    #[error("{}: {}", name(path), line(message))]
+    #[error("{}: {}", name_of_file("read", path), line(message))]
     BadFile {
         /// The file.
         path: PathBuf,
@@ -120,7 +121,7 @@ pub enum Error {
         message: String,
     },
     /// A file cannot be read or written.
-    #[error("cannot {action} {}: {}", name(path), line(message))]
+    #[error("cannot {action} {}: {}", name_of_file(action, path), line(message))]
     Io {
         /// The action that failed: `read`, `write`, `start a thread to read`.
         action: &'static str,
@@ -128,6 +129,8 @@ pub enum Error {
         path: PathBuf,
         /// Message of the system.
         message: String,
+        /// The error of the system, if there is one.
+        source: Option<IoCause>,
     },
     /// Cancelled. Discard partial results.
     #[error("stopped after {done} rays")]
@@ -140,7 +143,57 @@ pub enum Error {
     BrokenPromise(String),
 }
 
+/// The error of the system behind an [`Error::Io`]: its [`source`](std::error::Error::source). It can be compared and cloned.
+#[derive(Clone, Debug)]
+pub struct IoCause(Arc<std::io::Error>);
+
+impl PartialEq for IoCause {
+    /// Errors are equal if they are of the same kind and have the same message.
+    fn eq(&self, other: &Self) -> bool {
+        self.kind() == other.kind() && self.0.to_string() == other.0.to_string()
+    }
+}
+
+impl std::fmt::Display for IoCause {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for IoCause {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source()
+    }
+}
+
+impl std::ops::Deref for IoCause {
+    type Target = std::io::Error;
+    fn deref(&self) -> &std::io::Error {
+        &self.0
+    }
+}
+
+/// The path of a file as messages show it. The path `-` is a standard stream.
+fn name_of_file(action: &str, path: &std::path::Path) -> String {
+    match (path.as_os_str() == "-", action) {
+        (true, "write") => "standard output".into(),
+        (true, _) => "standard input".into(),
+        (false, _) => name(path),
+    }
+}
+
 impl Error {
+    /// Error for a file that cannot be read or written, with the error of the system as its source.
+    pub fn io(action: &'static str, path: impl Into<PathBuf>, error: std::io::Error) -> Self {
+        Self::Io { action, path: path.into(), message: error.to_string(), source: Some(IoCause(Arc::new(error))) }
+    }
+
+    /// Error for a file that cannot be read or written for a reason that the system did not report.
+    #[cfg(any(feature = "files", test, fuzzing))]
+    pub(crate) fn io_message(action: &'static str, path: impl Into<PathBuf>, message: impl Into<String>) -> Self {
+        Self::Io { action, path: path.into(), message: message.into(), source: None }
+    }
+
     /// Error for an invalid record, with the reason.
     pub(crate) fn record(
         what: &'static str,
@@ -154,24 +207,30 @@ impl Error {
 
     /// Error for a thread that cannot be started. The file that it was to read is not at fault.
     #[cfg(feature = "files")]
-    pub(crate) fn no_thread(path: &std::path::Path, error: &std::io::Error) -> Self {
-        Self::Io { action: "start a thread to read", path: path.into(), message: error.to_string() }
+    pub(crate) fn no_thread(path: &std::path::Path, error: std::io::Error) -> Self {
+        Self::io("start a thread to read", path, error)
     }
+}
 
-    /// Exit code of the command line: 2 bad input or usage, 3 no such device or precision, 4 the device failed, 5 reading or writing
-    /// failed, 6 a broken promise, 130 cancelled (as shells report Ctrl-C).
-    pub fn exit_code(&self) -> u8 {
-        match self {
-            Self::BadRecord { .. } | Self::Usage(_) | Self::BadFile { .. } | Self::LengthsDiffer { .. } => 2,
-            Self::NoDevice { .. } | Self::NoPrecision { .. } => 3,
-            Self::TooLarge { .. }
-            | Self::OutOfMemory { .. }
-            | Self::DeviceLost { .. }
-            | Self::TimedOut { .. }
-            | Self::DeviceFailed { .. } => 4,
-            Self::Io { .. } => 5,
-            Self::BrokenPromise(_) => 6,
-            Self::Cancelled { .. } => 130,
-        }
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::*;
+
+    #[test]
+    fn the_error_of_the_system_is_the_source() {
+        let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
+        let error = Error::io("read", "spheres.csv", missing);
+        assert!(error.to_string().starts_with("cannot read spheres.csv: "), "{error}");
+        let cause = error.source().and_then(|source| source.downcast_ref::<IoCause>()).unwrap();
+        assert_eq!(cause.kind(), std::io::ErrorKind::NotFound);
+        assert_eq!(error.clone(), error);
+        assert_ne!(Error::io("read", "spheres.csv", std::io::ErrorKind::PermissionDenied.into()), error);
+        assert!(Error::io_message("write", "-", "it is full").source().is_none());
+        assert_eq!(
+            Error::io_message("write", "-", "it is full").to_string(),
+            "cannot write standard output: it is full"
+        );
     }
 }

@@ -120,7 +120,7 @@ mod tests {
             for error in [
                 Error::Usage(text.clone()),
                 Error::BadFile { path: path.clone(), message: text.clone() },
-                Error::Io { action: "read", path, message: text.clone() },
+                Error::io_message("read", path, text.clone()),
                 Error::record("sphere", 3, "x", &text, text.clone()),
                 Error::NoDevice { asked: text.clone(), seen: "none".into() },
             ] {

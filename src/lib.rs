@@ -113,7 +113,7 @@ pub use bullets::flights::{Bullets, Flights};
 pub use bullets::leg::{Leg, LegStatus};
 pub use bullets::ricochet::{MovingSphere, Ricochet};
 pub use bvh::builder::BvhBuilder;
-pub use error::{Error, Result};
+pub use error::{Error, IoCause, Result};
 pub use escape::{printable, quoted};
 pub use glam;
 pub use gpu::context::adapters::{required_features, required_limits};
@@ -131,7 +131,7 @@ pub use runtime::limits::Limits;
 pub use runtime::memory;
 #[doc(hidden)]
 pub use scene::bench_hooks as bench;
-pub use scene::device::{Device, DeviceInfo, DeviceOptions};
+pub use scene::device::{Device, DeviceInfo, DeviceOptions, no_adapter_hint};
 pub use scene::hit_attributes::Attributes;
 pub use scene::scene::{Scene, SceneOptions};
 pub use scene::update::Update;

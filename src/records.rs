@@ -13,6 +13,7 @@ pub const NO_SPHERE: u32 = u32::MAX;
 /// The index of a sphere in its scene is its id. Radius 0 is a point, which only an exactly tangent ray hits.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Sphere {
     /// The centre, in any unit; all lengths of a scene share it.
     pub center: Vec3,
@@ -33,6 +34,7 @@ impl Sphere {
 /// together they mean a whole line.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Ray {
     /// The point at `t = 0`.
     pub origin: Vec3,
@@ -77,6 +79,7 @@ impl Ray {
 /// Result of `closest`: the smallest valid `t` and the sphere it belongs to, 8 bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Hit {
     /// Parameter along the ray, in `[t_min, t_max]`; `+∞` on a miss.
     pub t: f32,
@@ -87,6 +90,7 @@ pub struct Hit {
 /// Result of `interval`: both roots of the closest sphere, never clipped to the ray's ends, 12 bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Interval {
     /// The smaller root; `+∞` on a miss, `−∞` when it lies below the lowest f32.
     pub t_enter: f32,
@@ -99,6 +103,7 @@ pub struct Interval {
 /// Result of `approach`: the point of the ray with the smallest clearance from any sphere, 12 bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Approach {
     /// Parameter of that point, in `[t_min, t_max]`; `+∞` when the scene is empty.
     pub t: f32,
@@ -111,6 +116,7 @@ pub struct Approach {
 /// Result of `contains`: the spheres that contain a point, 8 bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Containment {
     /// Number of spheres that contain the point.
     pub count: u32,

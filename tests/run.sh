@@ -152,6 +152,8 @@ lints() {
   step "lints of the library alone" cargo clippy --release --locked -p umbracast --lib -- -D warnings
   step "the default features" cargo check --release --locked
   RUSTDOCFLAGS="-D warnings" step "documentation" cargo doc --release --locked --no-deps -p umbracast --features parquet
+  # --offline: nothing needs to be downloaded, and the crates are not compiled again.
+  step "packages" cargo package --quiet --workspace --no-verify --allow-dirty --offline
   dependencies || bad=1
   [ -z "$bad" ]
 }
@@ -175,7 +177,9 @@ dependencies() { # checks licences, duplicates and sources; and advisories if th
 }
 
 wheel() { # builds and installs the Python package, with the same target folder and profile, so that wgpu is not compiled again
-  target/python/bin/pip wheel -q --no-deps -w target/wheels ./python && target/python/bin/pip install -q target/wheels/umbracast-*.whl
+  target/python/bin/pip wheel -q --no-deps -w target/wheels ./python &&
+    target/python/bin/twine check --strict target/wheels/umbracast-*.whl &&
+    target/python/bin/pip install -q target/wheels/umbracast-*.whl
 }
 
 # Runs everything except the integration tests, which run at the same time. Cargo builds run one after the other. The Python tests

@@ -123,7 +123,7 @@ fn workloads(cpu: &Device, run: &mut Run<'_>) -> Result<()> {
         |name: &str, query: Query| run(name, rays.len(), &mut || blocking::closest(&still, rays, &query).map(drop));
     with("closest, fast", Query::at(Precision::Fast))?;
     with("closest, exact", Query::at(Precision::Exact))?;
-    with("closest, from inside to the surface", Query { inside: Inside::Exit, ..query })?;
+    with("closest, from inside to the surface", query.inside(Inside::Exit))?;
     run("count", rays.len(), &mut || blocking::count(&still, rays, &query).map(drop))?;
     run("all", rays.len(), &mut || blocking::all(&still, rays, &query).map(drop))?;
     run("nearest 3", rays.len(), &mut || blocking::nearest(&still, rays, 3, &query).map(drop))?;

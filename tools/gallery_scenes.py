@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the sphere files of three systems: molecule.csv, scan.ply and foam.csv. They are made up.
+"""Writes the sphere files of three systems, molecule.csv, scan.ply and foam.csv, and those of the recipes, peptide.pdb and trees.csv. They
+are made up.
 
     gallery_scenes.py [OUT_DIR]      [default: systems/samples]
 """
@@ -130,11 +131,40 @@ def foam(out):
     out.write_text("x,y,z,r,red,green,blue\n" + "\n".join(rows) + "\n")
 
 
+def peptide(out, molecule):
+    """The first 420 atoms of the molecule as a PDB file, with the element in columns 77 and 78."""
+    symbols = {1: "H", 6: "C", 7: "N", 8: "O", 16: "S"}
+    lines = ["REMARK   A made-up helix: the first atoms of molecule.csv."]
+    for serial, row in enumerate(molecule.read_text().splitlines()[1:421], 1):
+        x, y, z, _, element = row.split(",")
+        symbol = symbols[int(element)]
+        place = "".join(f"{float(axis):8.3f}" for axis in (x, y, z))
+        lines.append(f"HETATM{serial:5d}  {symbol:<3s} UNK A   1    {place}  1.00  0.00          {symbol:>2s}")
+    out.write_text("\n".join(lines) + "\nEND\n")
+
+
+def trees(out):
+    """2,000 spheres: the crowns of 400 trees, five to each, on a plain."""
+    rng = random.Random(5)
+    rows = []
+    while len(rows) < 2000:
+        x, y = rng.uniform(-60, 60), rng.uniform(-60, 60)
+        if math.hypot(x, y) < 4:
+            continue
+        height = rng.uniform(3, 8)
+        for _ in range(5):
+            place = (x + rng.gauss(0, 0.5), y + rng.gauss(0, 0.5), height * rng.uniform(0.5, 1))
+            rows.append("%.3f,%.3f,%.3f,%.3f" % (*place, rng.uniform(0.4, 1.1)))
+    out.write_text("x,y,z,r\n" + "\n".join(rows) + "\n")
+
+
 def main():
     folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "systems/samples")
     molecule(folder / "molecule.csv")
     scan(folder / "scan.ply")
     foam(folder / "foam.csv")
+    peptide(folder / "peptide.pdb", folder / "molecule.csv")
+    trees(folder / "trees.csv")
 
 
 if __name__ == "__main__":

@@ -139,10 +139,10 @@ fn policies() -> Vec<(String, Query)> {
         Precision::ALL.iter().map(|&precision| (precision.word().to_owned(), Query::at(precision))).collect();
     let query = Query::default();
     for inside in [Inside::Exit, Inside::Ignore] {
-        all.push((format!("{inside:?}").to_lowercase(), Query { inside, ..query }));
+        all.push((format!("{inside:?}").to_lowercase(), query.inside(inside)));
     }
-    all.push(("touch = miss".into(), Query { touch: Touch::Miss, precision: Precision::Exact, ..query }));
-    all.push(("ends = half-open".into(), Query { ends: Ends::HalfOpen, ..query }));
+    all.push(("touch = miss".into(), query.touch(Touch::Miss).precision(Precision::Exact)));
+    all.push(("ends = half-open".into(), query.ends(Ends::HalfOpen)));
     all
 }
 
@@ -183,14 +183,14 @@ fn record_queries(recorder: &Recorder, device: &Device) -> Result<()> {
     recorder.queries("radii", &still, plain.radii(&radii), &exact);
     recorder.queries("skipped ids", &still, plain.skip_ids(&skips), &exact);
     let moving = Spheres::from(&balls).velocities(&velocities);
-    let moving = blocking::scene(device, moving, &options.over([0.0, 1.0]))?;
+    let moving = blocking::scene(device, moving, &options.time_range([0.0, 1.0]))?;
     for precision in Precision::ALL {
-        let query = Query { precision, ..exact };
+        let query = exact.precision(precision);
         let name = format!("moving, {}", precision.word());
         recorder.queries(&format!("{name}, at times"), &moving, plain.times(&times), &query);
         recorder.queries(&format!("{name}, at times, radii"), &moving, plain.times(&times).radii(&radii), &query);
         let ended: Vec<Ray> = rays.iter().map(|ray| ray.between(0.0, 1.0)).collect();
-        let query = Query { motion: Motion::WithRay, ..query };
+        let query = query.motion(Motion::WithRay);
         recorder.queries(&format!("{name}, with the ray"), &moving, (&ended).into(), &query);
     }
     let ellipsoids = balls.iter().map(|ball| {
@@ -200,7 +200,7 @@ fn record_queries(recorder: &Recorder, device: &Device) -> Result<()> {
     let ellipsoids = Ellipsoids::new(ellipsoids);
     let stretched = blocking::scene(device, &ellipsoids, &options)?;
     let moving_ellipsoids =
-        blocking::scene(device, Spheres::from(&ellipsoids).velocities(&velocities), &options.over([0.0, 1.0]))?;
+        blocking::scene(device, Spheres::from(&ellipsoids).velocities(&velocities), &options.time_range([0.0, 1.0]))?;
     for precision in [Precision::Fast, Precision::Standard] {
         let query = Query::at(precision);
         recorder.queries(&format!("ellipsoids, {}", precision.word()), &stretched, plain, &query);
@@ -222,7 +222,7 @@ fn record_queries(recorder: &Recorder, device: &Device) -> Result<()> {
     let ends = rays.iter().map(|ray| [ray.origin.to_array(), ray.point_at(0.5).to_array()]);
     let segments = Segments::new(ends);
     recorder.queries("segments", &still, (&segments).into(), &exact);
-    let with_ray = Query { motion: Motion::WithRay, ..exact };
+    let with_ray = exact.motion(Motion::WithRay);
     recorder.queries("segments, moving spheres", &moving, (&segments).into(), &with_ray);
     record_sources(recorder, &still)?;
 
@@ -233,7 +233,7 @@ fn record_queries(recorder: &Recorder, device: &Device) -> Result<()> {
     let thick_velocities = &velocities[..thick.len().min(velocities.len())];
     let room = blocking::scene(device, &thick, &options)?;
     let moving_room = Spheres::from(&thick).velocities(thick_velocities);
-    let moving_room = blocking::scene(device, moving_room, &options.over([0.0, 20.0]))?;
+    let moving_room = blocking::scene(device, moving_room, &options.time_range([0.0, 20.0]))?;
     for (name, scene) in [("bullets", &room), ("bullets, moving", &moving_room)] {
         for (name, bullets) in
             [(name.to_owned(), Bullets::from(&shots)), (format!("{name}, radii"), Bullets::from(&shots).radii(&radii))]

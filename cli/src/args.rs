@@ -1,17 +1,20 @@
 //! Command-line arguments shared by several subcommands.
 
+use std::path::Path;
+
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use umbracast::glam::DVec3;
-use umbracast::{BvhBuilder, DeviceOptions, Ends, Inside, OnBad, Precision, Query, SceneOptions, Touch};
+use umbracast::io::{ExtraColumns, ReadOptions, StreamFormat, is_standard_stream};
+use umbracast::{BvhBuilder, DeviceOptions, Ends, Error, Inside, OnBad, Precision, Query, SceneOptions, Touch};
 
 /// Choice of the device.
 #[derive(Debug, Args)]
 pub(crate) struct DeviceArgs {
-    /// Device: auto (the best hardware GPU that guarantees the precision, otherwise the CPU engine), gpu (the best adapter, including
-    /// software adapters), cpu, a number from `umbracast devices`, or part of an adapter's name
+    /// Device: auto, gpu, cpu, a number from `umbracast devices`, or part of a name
     ///
-    /// Default: $UMBRACAST_DEVICE, or auto if unset.
+    /// auto: the best hardware GPU that guarantees the precision, otherwise the CPU engine. gpu: the best adapter, including software
+    /// adapters. Default: $UMBRACAST_DEVICE, or auto if unset.
     #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
 }
@@ -19,7 +22,7 @@ pub(crate) struct DeviceArgs {
 impl DeviceArgs {
     /// Options that open the device. `auto` chooses only among devices that guarantee `precision`.
     pub(crate) fn options(&self, precision: Precision) -> DeviceOptions {
-        let mut options = DeviceOptions::default().at(precision);
+        let mut options = DeviceOptions::default().precision(precision);
         if let Some(choice) = &self.device {
             options.choice.clone_from(choice);
         }
@@ -27,11 +30,74 @@ impl DeviceArgs {
     }
 }
 
+/// How input and output streams and unknown columns are treated.
+#[derive(Debug, Args)]
+pub(crate) struct TableArgs {
+    /// Format of standard output, for `-o -`; .npy is one structured array, f32 raw records
+    #[arg(long, value_parser = formats(), default_value = "csv", hide_short_help = true)]
+    pub(crate) format: StreamFormat,
+    /// Format of standard input, for the file `-` [default: recognised; f32 cannot be]
+    #[arg(long, value_parser = formats(), hide_short_help = true)]
+    input_format: Option<StreamFormat>,
+    /// Ignore columns with other names than those below, instead of refusing them
+    #[arg(long, hide_short_help = true)]
+    ignore_extra: bool,
+}
+
+fn formats() -> impl TypedValueParser<Value = StreamFormat> {
+    words([
+        ("csv", "text with named columns", StreamFormat::Csv),
+        ("npy", "an array of NumPy", StreamFormat::Npy),
+        ("f32", "raw little-endian records", StreamFormat::F32),
+    ])
+}
+
+impl TableArgs {
+    /// Options of the readers.
+    pub(crate) fn read_options(&self) -> ReadOptions {
+        let extra = if self.ignore_extra { ExtraColumns::Ignore } else { ExtraColumns::Refuse };
+        ReadOptions::default().stream_format(self.input_format).extra(extra)
+    }
+
+    /// Rejects two inputs from standard input, and JSON on the standard output of results.
+    pub(crate) fn check(&self, inputs: &[&Path], output: &Path, json: bool) -> Result<(), Error> {
+        if inputs.iter().filter(|path| is_standard_stream(path)).count() > 1 {
+            return Err(Error::Usage("`-`, standard input, can be only one of the files".into()));
+        }
+        if json && is_standard_stream(output) {
+            return Err(Error::Usage("--json and `-o -` would both write to standard output".into()));
+        }
+        Ok(())
+    }
+}
+
+/// Columns that are copied to the results.
+#[derive(Debug, Args)]
+pub(crate) struct KeepArgs {
+    /// Copy the unknown columns of the rows to OUT, before the results; both must be .csv or .parquet
+    #[arg(long, hide_short_help = true)]
+    keep: bool,
+}
+
+impl KeepArgs {
+    /// Options of the reader of the rows.
+    pub(crate) fn read_options(&self, table: &TableArgs) -> ReadOptions {
+        let options = table.read_options();
+        if self.keep { options.extra(ExtraColumns::Keep) } else { options }
+    }
+
+    /// Options of the reader of the spheres, whose unknown columns are ignored.
+    pub(crate) fn sphere_options(&self, table: &TableArgs) -> ReadOptions {
+        let options = table.read_options();
+        if self.keep { options.extra(ExtraColumns::Ignore) } else { options }
+    }
+}
+
 /// Choice of where the scene is built.
 #[derive(Debug, Args)]
 pub(crate) struct TreeArgs {
     /// Where to build the GPU's BVH (the result is identical)
-    #[arg(long, value_parser = words([
+    #[arg(long, hide_short_help = true, value_parser = words([
         ("auto", "on the GPU, or on the CPU if the adapter is software", BvhBuilder::Auto),
         ("cpu", "on all CPU cores", BvhBuilder::Cpu),
         ("gpu", "on the GPU; an error with the CPU engine", BvhBuilder::Gpu),
@@ -41,7 +107,7 @@ pub(crate) struct TreeArgs {
 
 impl TreeArgs {
     pub(crate) fn options(&self) -> SceneOptions {
-        SceneOptions::default().built_by(self.builder)
+        SceneOptions::default().builder(self.builder)
     }
 }
 
@@ -50,13 +116,13 @@ impl TreeArgs {
 #[command(next_help_heading = "Policies")]
 pub(crate) struct PolicyArgs {
     /// How to treat a ray that starts inside a sphere [default: enter]
-    #[arg(long, value_parser = insides())]
+    #[arg(long, hide_short_help = true, value_parser = insides())]
     inside: Option<Inside>,
     /// Whether an exactly tangent ray hits the sphere [default: hit]
-    #[arg(long, value_parser = words([("hit", "it hits", Touch::Hit), ("miss", "it misses", Touch::Miss)]))]
+    #[arg(long, hide_short_help = true, value_parser = words([("hit", "it hits", Touch::Hit), ("miss", "it misses", Touch::Miss)]))]
     touch: Option<Touch>,
     /// Whether the last point of a ray, at t_max, belongs to the ray [default: closed]
-    #[arg(long, value_parser = words([
+    #[arg(long, hide_short_help = true, value_parser = words([
         ("closed", "[t_min, t_max]", Ends::Closed),
         ("half-open", "[t_min, t_max), for rays that continue frame by frame", Ends::HalfOpen),
     ]))]
@@ -75,14 +141,12 @@ impl PolicyArgs {
     }
 
     pub(crate) fn query(&self, on_bad: OnBad) -> Query {
-        Query {
-            inside: self.inside.unwrap_or_default(),
-            touch: self.touch.unwrap_or_default(),
-            ends: self.ends.unwrap_or_default(),
-            precision: self.precision,
-            on_bad,
-            ..Query::default()
-        }
+        Query::default()
+            .inside(self.inside.unwrap_or_default())
+            .touch(self.touch.unwrap_or_default())
+            .ends(self.ends.unwrap_or_default())
+            .precision(self.precision)
+            .on_bad(on_bad)
     }
 }
 

@@ -11,7 +11,7 @@ use umbracast::io::{AnswerRow, Column, FileWriter, Number, RayBatch, RayBatches,
 use umbracast::{Bullet, Bullets, DeviceOptions, Error, Flights, Leg, OnBad, Precision, Query};
 use umbracast::{CancelToken, Result, SceneOptions, Sphere, blocking};
 
-use super::args::{DeviceArgs, Origin, TreeArgs, numbers, precisions, words};
+use super::args::{DeviceArgs, Origin, TableArgs, TreeArgs, numbers, precisions, words};
 use super::bullet::{self, One};
 use super::compare::Reference;
 use super::flight_summary::FlightTotals;
@@ -23,31 +23,40 @@ use super::{print_summary, signals};
 
 const EXAMPLES: &str = "\
 Files:
-  .npy  f4 or f8. Spheres (N, 4): x y z r. Bullets (M, 7): x1 y1 z1 x2 y2 z2 speed
-  .csv  named columns. Spheres: x,y,z,r, optional vx,vy,vz: velocity per frame. Bullets:
-        x1,y1,z1,x2,y2,z2,speed, optional radius. Also .parquet, in builds with --features parquet
-  .f32  raw little-endian records of 4 and 7 f32, as in .npy; also named .spheres and .bullets
-A bullet flies from x1,y1,z1 through x2,y2,z2 and beyond, `speed` per frame. It is a point, or with `radius` a ball,
-which hits spheres with its surface. OUT is .npz, .csv or .parquet and has one row per bullet:
-  status      hit, miss or started_inside; in .npz 0, 1, 2 (u1). A start on a surface is not inside: a bullet that flies
-              inwards from there hits at once. A tangent bullet hits but keeps its direction
-  id          row of the sphere in its file, from 0: the sphere that is hit, or the first sphere that contains the start
-              (u4)
+  .npy  f4 or f8. Spheres (N, 4): x y z r. Bullets (M, 7): x1 y1 z1 x2 y2 z2
+        speed
+  .csv  named columns. Spheres: x,y,z,r, optional vx,vy,vz: velocity per frame.
+        Bullets: x1,y1,z1,x2,y2,z2,speed, optional radius. Also .parquet, in
+        builds with --features parquet
+  .f32  raw little-endian records of 4 and 7 f32, as in .npy; also named
+        .spheres and .bullets
+A bullet flies from x1,y1,z1 through x2,y2,z2 and beyond, `speed` per frame. It
+is a point, or with `radius` a ball, which hits spheres with its surface. OUT is
+.npz, .csv or .parquet and has one row per bullet:
+  status      hit, miss or started_inside; in .npz 0, 1, 2 (u1). A start on a
+              surface is not inside: a bullet that flies inwards from there hits
+              at once. A tangent bullet hits but keeps its direction
+  id          row of the sphere in its file, from 0: the sphere that is hit, or
+              the first sphere that contains the start (u4)
   distance    distance flown until the hit (f4, as all columns that follow)
   frames      frames until the hit
   px,py,pz    position of the bullet at the hit; of a ball, its centre
-  angle_rad   angle between the path relative to the sphere and the tangent plane: 0 grazing, pi/2 head on
+  angle_rad   angle between the path relative to the sphere and the tangent
+              plane: 0 grazing, pi/2 head on
   vx,vy,vz    velocity after the ricochet, per frame
-After t frames a sphere with a velocity is at x + t vx, y + t vy, z + t vz. Spheres have infinite mass. The speed relative
-to the sphere is preserved, so an approaching sphere speeds the bullet up. --frames limits the flight: a bullet without a
-hit by then is a miss.
-Without a value, cells are empty in .csv and null in .parquet; .npz has inf (distance, frames), 4294967295 (id) and nan
-(other columns).
-With --bounces N each bullet is followed through up to N ricochets and has one row per leg of its path:
+After t frames a sphere with a velocity is at x + t vx, y + t vy, z + t vz.
+Spheres have infinite mass. The speed relative to the sphere is preserved, so an
+approaching sphere speeds the bullet up. --frames limits the flight: a bullet
+without a hit by then is a miss.
+Without a value, cells are empty in .csv and null in .parquet; .npz has inf
+(distance, frames), 4294967295 (id) and nan (other columns).
+With --bounces N each bullet is followed through up to N ricochets and has one
+row per leg of its path:
   bullet      row of the bullet in its file, from 0 (u8)
   bounce      number of ricochets before this leg, from 0 (u4)
-followed by the columns above; distance and frames count from the start of the bullet. The last row of a bullet that
-leaves the scene is a miss; a bullet with N ricochets has N rows, all of them hits.
+followed by the columns above; distance and frames count from the start of the
+bullet. The last row of a bullet that leaves the scene is a miss; a bullet with
+N ricochets has N rows, all of them hits.
 
 Examples:
   umbracast bullets spheres.csv bullets.csv -o hits.csv
@@ -55,11 +64,13 @@ Examples:
   umbracast bullets box.csv bullets.csv -o ways.csv --bounces 1000
   umbracast bullets moving.csv bullets.csv -o ways.csv --bounces 20 --frames 600
   umbracast bullets --from 0,0,0 --to 4,4,4 --speed 3 --sphere 4,4,0,4
-  umbracast bullets --from 0,0,0 --to 1,0,0 --speed 2 --radius 0.5 --sphere 10,0,0,1 --velocity=-1,0,0
-  umbracast bullets            (on a terminal: prompts for one bullet and one sphere)
+  umbracast bullets --from 0,0,0 --to 1,0,0 --speed 2 --radius 0.5 \\
+      --sphere 10,0,0,1 --velocity=-1,0,0
+On a terminal, `umbracast bullets` prompts for one bullet and one sphere.
 
-Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the device failed,
-  5 reading or writing failed, 6 --compare found a violated guarantee, 130 stopped by Ctrl-C.";
+Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the
+  device failed, 5 reading or writing failed, 6 --compare found a violated
+  guarantee, 130 stopped by Ctrl-C.";
 
 /// Shoot bullets at spheres: find what each bullet hits, when, and how it ricochets
 ///
@@ -71,13 +82,13 @@ Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the d
     umbracast bullets")]
 #[command(after_long_help = EXAMPLES, after_help = "`umbracast bullets --help` explains the files and gives examples.")]
 pub(crate) struct BulletsArgs {
-    /// Spheres: .npy, .csv, .parquet, .ply, .f32 or .spheres
+    /// Spheres: .npy, .csv, .parquet, .ply, .xyz, .pdb, .f32, .spheres or -
     #[arg(requires = "bullets")]
     spheres: Option<PathBuf>,
-    /// Bullets: .npy, .csv, .parquet, .ply, .f32 or .bullets
+    /// Bullets: .npy, .csv, .parquet, .ply, .f32, .bullets or -
     #[arg(requires = "output")]
     bullets: Option<PathBuf>,
-    /// Output file: .npz, .csv or .parquet
+    /// Output file: .npz, .csv, .parquet or - (standard output)
     #[arg(short, long, value_name = "OUT", requires = "spheres")]
     output: Option<PathBuf>,
     /// Follow each bullet through up to N ricochets, with one row per leg of its path
@@ -100,6 +111,8 @@ pub(crate) struct BulletsArgs {
     /// Precision of the choice of the sphere that is hit; the rest is computed in f64
     #[arg(long, value_parser = precisions(), default_value = "exact", requires = "spheres")]
     precision: Precision,
+    #[command(flatten)]
+    table: TableArgs,
     #[command(flatten)]
     device: DeviceArgs,
     #[command(flatten)]
@@ -257,11 +270,13 @@ struct Files<'a> {
 impl Files<'_> {
     fn run(&self) -> Result<()> {
         let Self { args, output, .. } = self;
-        let query = Query { on_bad: args.on_bad, ..Query::at(args.precision) };
+        let query = Query::at(args.precision).on_bad(args.on_bad);
         // All checks that need no device come first, the cheapest ones before the others.
         check_output(output, &[self.spheres, self.bullets])?;
-        let bullets = RayFile::<Bullet>::open(self.bullets)?;
-        let (spheres, origin) = read_spheres_from(self.spheres, args.origin, args.quiet)?;
+        args.table.check(&[self.spheres, self.bullets], output, args.json)?;
+        let options = args.table.read_options();
+        let bullets = RayFile::<Bullet>::open_with(self.bullets, &options)?;
+        let (spheres, origin) = read_spheres_from(self.spheres, args.origin, &options, args.quiet)?;
         check_radii(self.spheres, &spheres.records)?;
         let range = self.time_range(spheres.optional.velocities.is_some())?;
         let mut bullets = bullets.read(origin.unwrap_or_default(), args.on_bad)?;
@@ -273,14 +288,18 @@ impl Files<'_> {
             format!("building a scene of {} spheres on {}", spheres.records.len(), device.name()),
             args.quiet,
         );
-        let scene = blocking::scene(&device, spheres.spheres(), &args.tree.options().over(range))?.with_cancel(&watch);
-        let options = SceneOptions::default().over(range);
+        let scene =
+            blocking::scene(&device, spheres.spheres(), &args.tree.options().time_range(range))?.with_cancel(&watch);
+        let options = SceneOptions::default().time_range(range);
         // Each leg starts where the rounded previous one ends, so flights at `exact` would differ in the last digits.
         let with = if device.is_cpu() { Reference::EverySphere } else { Reference::CpuEngine };
         let judge = with.scene(judge, |cpu| blocking::scene(cpu, spheres.spheres(), &options))?;
         drop(placing);
         signals::cancel(&watch);
-        let mut writer = FileWriter::create_with(output, columns(args.bounces.is_some(), origin.is_some()))?;
+        let mut writer = {
+            let columns = columns(args.bounces.is_some(), origin.is_some());
+            FileWriter::create_kept(output, columns, &[], args.table.format)?
+        };
         let most = args.bounces.unwrap_or(1);
         let mut sum = FlightTotals::default();
         {
@@ -319,6 +338,9 @@ impl Files<'_> {
                     writer.write(&rows)?;
                     sum.add(&flights);
                     done.store(sum.report.rays, Ordering::Relaxed);
+                }
+                if writer.is_closed() {
+                    break;
                 }
             }
         }

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use umbracast::{Error, Motion, OnBad, Query, Result, SceneOptions};
+use umbracast::{Error, Motion, OnBad, Result, SceneOptions};
 
-use super::args::{DeviceArgs, Origin, PolicyArgs, TreeArgs, numbers, words};
-use super::describe::With;
+use super::args::{DeviceArgs, KeepArgs, Origin, PolicyArgs, TableArgs, TreeArgs, numbers, words};
+use super::describe::{With, is_ply};
 use super::ray_input::{self, RayInputOptions};
 use super::single;
 use super::stream::Files;
@@ -41,63 +41,92 @@ impl QueryName {
 
 const EXAMPLES: &str = "\
 Files:
-  .npy  f4 or f8. Spheres (N, 4): x y z r. Rays (M, 6): origin, direction; or (M, 8): origin, direction, t_min,
-        t_max, as np.c_[origin, direction, t_min, t_max], the order of --ray and .csv. Or a structured array with
-        one dimension: fields named as in .csv, in any order, of floating-point or integer types
-  .csv  named columns. Spheres: x,y,z,r, optional mask. Rays: ox,oy,oz,dx,dy,dz, optional t_min,t_max (default 0
-        and inf), mask, skip_id. Points: x,y,z, optional mask, skip_id, time. A ray hits only spheres whose mask
-        shares a bit with its own mask (default: all bits), and never the sphere with id skip_id (an empty cell
-        skips none)
-  .parquet  (in builds with the feature parquet) columns as in .csv, Float32 or Float64; mask and skip_id UInt32,
-        Int32 or Int64; read by row groups
-  .f32  raw little-endian records: spheres of 4 f32, x y z r; rays of 8 f32: origin, t_min, direction, t_max. This
-        is the order of the program's own records, not that of .npy. Also named .spheres and .rays
-  Segments, for --segments: (M, 6), columns x1,y1,z1,x2,y2,z2, or records of 6 f32 (also .segments). --query
-  occluded reports whether a segment hits anything, --query approach where it passes nearest to a surface.
-  Spheres may have a velocity, columns vx,vy,vz: at time t they are at x + t vx, y + t vy, z + t vz. Rays and
-  segments may have a time (for --motion at-time) and a radius: a ball that moves along the ray and hits spheres
-  with its surface.
-  Spheres may have a transmittance from 0 (opaque, the default) to 1 (invisible), for --query transmittance.
-  Spheres may be ellipsoids: columns rx,ry,rz instead of r, and optional qw,qx,qy,qz, the rotation from the axes of
-  the ellipsoid to those of the file. They work with every --query except approach, at precision fast and standard.
-  Points, for --toward and --parallel: (N, 3), columns x,y,z, or records of 3 f32 (also .points). Rays from points
-  and rays of a sensor are generated on the device: only 12 bytes per point or a few tables are uploaded. A sensor
-  file is TOML:
-    elevations_deg = { from = -25, through = 15, count = 64 }   # or a list; upwards from the sensor's xy plane
-    azimuths_deg = { from = 0, to = 360, count = 1024 }         # or a list; from x towards y; excludes `to`
-    range = [0.5, 120]                                          # optional: t_min, t_max
-    poses = 'poses.csv'      # optional: x,y,z,qw,qx,qy,qz; or a list [[x, y, z], [x, y, z, qw, qx, qy, qz], ...]
-  The rays are ordered by pose, then elevation, then azimuth. Directions have length 1, so t is a distance.
-  OUT is .npz, .csv or .parquet. A miss is inf and 4294967295 in .npz (hit = answers['id'] != 4294967295), an empty
-  cell in .csv, null in .parquet.
-  --query all and nearest list the spheres that a ray hits, sorted by (t, id), where t follows the policies. .npz has
-  the arrays offsets (u8, one more than rays), t_enter, t_exit, id: the entries of ray i are
-  offsets[i]:offsets[i + 1]. .csv has one line ray,t_enter,t_exit,id per hit, with rays counted from 0 and no line
-  for a ray without hits. .parquet has one row per ray, with lists as columns.
-  The id of a sphere is its row in the file, from 0. t is a multiple of the direction as given, which is not
-  normalised.
-  Spheres are kept in memory. Rays and results are streamed, so their files may be larger than memory. Pipes are
-  accepted (.npy and .csv under any name, raw .f32 with its extension). OUT appears when it is complete: a cast that
-  fails or is stopped (Ctrl-C) leaves an existing file unchanged.
+  .npy  f4 or f8. Spheres (N, 4): x y z r. Rays (M, 6): origin, direction; or
+        (M, 8): origin, direction, t_min, t_max, as np.c_[origin, direction,
+        t_min, t_max], the order of --ray and .csv. Or a structured array with
+        one dimension: fields named as in .csv, in any order, of floating-point
+        or integer types
+  .csv  named columns. Spheres: x,y,z,r, optional mask. Rays: ox,oy,oz,dx,dy,dz,
+        optional t_min,t_max (default 0 and inf), mask, skip_id. Points: x,y,z,
+        optional mask, skip_id, time. A ray hits only spheres whose mask shares
+        a bit with its own mask (default: all bits), and never the sphere with
+        id skip_id (an empty cell skips none)
+  .parquet  (in builds with the feature parquet) columns as in .csv, Float32 or
+        Float64; mask and skip_id UInt32, Int32 or Int64; read by row groups
+  .ply  text or binary: the vertices, with properties named as in .csv
+  .xyz, .pdb  atoms as spheres, with the van der Waals radii of their elements
+  .f32  raw little-endian records: spheres of 4 f32, x y z r; rays of 8 f32:
+        origin, t_min, direction, t_max. This is the order of the program's own
+        records, not that of .npy. Also named .spheres and .rays
+  -     standard input: .csv, .npy or .ply, or what --input-format says
+  Segments, for --segments: (M, 6), columns x1,y1,z1,x2,y2,z2, or records of 6
+  f32 (also .segments). --query occluded reports whether a segment hits
+  anything, --query approach where it passes nearest to a surface.
+  Points, for --toward and --parallel: (N, 3), columns x,y,z, or records of 3
+  f32 (also .points). Rays from points and rays of a sensor are generated on the
+  device: only 12 bytes per point or a few tables are uploaded.
+
+  Spheres may have a velocity, columns vx,vy,vz: at time t they are at x + t vx,
+  y + t vy, z + t vz. Rays and segments may have a time (for --motion at-time)
+  and a radius: a ball that moves along the ray and hits spheres with its
+  surface.
+  Spheres may have a transmittance from 0 (opaque, the default) to 1
+  (invisible), for --query transmittance.
+  Spheres may be ellipsoids: columns rx,ry,rz instead of r, and optional
+  qw,qx,qy,qz, the rotation from the axes of the ellipsoid to those of the file.
+  They work with every --query except approach, at precision fast and standard.
+
+  A sensor file is TOML:
+    # Or lists of angles. Elevations rise from the sensor's xy plane, azimuths
+    # turn from x towards y; `to` is excluded.
+    elevations_deg = { from = -25, through = 15, count = 64 }
+    azimuths_deg = { from = 0, to = 360, count = 1024 }
+    # Optional: t_min, t_max
+    range = [0.5, 120]
+    # Optional: columns x,y,z,qw,qx,qy,qz; or a list of [x, y, z] or of
+    # [x, y, z, qw, qx, qy, qz]
+    poses = 'poses.csv'
+  The rays are ordered by pose, then elevation, then azimuth. Directions have
+  length 1, so t is a distance.
+
+  OUT is .npz, .csv, .parquet, .ply or - (standard output, in --format). A miss
+  is inf and 4294967295 in .npz (hit = answers['id'] != 4294967295), an empty
+  cell in .csv, null in .parquet. In .ply the hits are points, binary, with x,
+  y, z, t, id and the columns of --with; a miss has no point.
+  --query all and nearest list the spheres that a ray hits, sorted by (t, id),
+  where t follows the policies. .npz has the arrays offsets (u8, one more than
+  rays), t_enter, t_exit, id: the entries of ray i are
+  offsets[i]:offsets[i + 1]. .csv has one line ray,t_enter,t_exit,id per hit,
+  with rays counted from 0 and no line for a ray without hits. .parquet has one
+  row per ray, with lists as columns.
+  The id of a sphere is its row in the file, from 0. t is a multiple of the
+  direction as given, which is not normalised.
+  Spheres are kept in memory. Rays and results are streamed, so their files may
+  be larger than memory. Pipes are accepted (.npy and .csv under any name, raw
+  .f32 with its extension). OUT appears when it is complete: a cast that fails
+  or is stopped (Ctrl-C) leaves an existing file unchanged.
 
 Examples:
   umbracast cast spheres.csv rays.csv -o hits.csv
-  umbracast cast spheres.npy rays.npy -o dark.npz --query occluded --device gpu --compare
+  umbracast cast spheres.csv rays.csv -o - | head
+  umbracast cast spheres.npy rays.npy -o dark.npz --query occluded --compare
   umbracast cast map.csv rays.csv -o hits.npz --origin auto --precision exact
-  umbracast cast spheres.f32 rays.f32 -o both.npz --query interval --on-bad skip --json
+  umbracast cast s.f32 r.f32 -o both.npz --query interval --on-bad skip --json
   umbracast cast spheres.npy rays.npy -o chords.npz --query all
-  umbracast cast spheres.npy points.npy -o dark.npz --query occluded --toward 0,0,50,2
-  umbracast cast spheres.npy points.npy -o shade.npz --query occluded --parallel 0.3,0.1,1
+  umbracast cast s.npy points.npy -o d.npz --query occluded --toward 0,0,50,2
+  umbracast cast s.npy points.npy -o d.npz --query occluded --parallel 0.3,0.1,1
   umbracast cast spheres.npy --sensor lidar.toml -o returns.npz
-  umbracast cast spheres.csv segments.csv -o blocked.npz --segments --query occluded
-  umbracast cast moving.csv shots.csv -o hits.csv --motion with-ray --time-range 0,60
+  umbracast cast spheres.npy --sensor lidar.toml -o points.ply --with ring
+  umbracast cast s.csv segments.csv -o blocked.npz --segments --query occluded
+  umbracast cast s.csv r.csv -o hits.csv --motion with-ray --time-range 0,60
   umbracast cast spheres.csv rays.csv -o hits.csv --plot hits.png
   umbracast cast spheres.npy rays.npy -o hits.npz --with point,normal,angle
-  umbracast cast moving.csv shots.csv -o hits.csv --motion with-ray --time-range 0,60 --with point,angle
+  umbracast cast spheres.csv named.csv -o hits.csv --keep
   umbracast cast --sphere 4,0,0,1 --ray 0,0,0,1,0,0
 
-Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the device failed,
-  5 reading or writing failed, 6 --compare found a violated guarantee, 130 stopped by Ctrl-C.";
+Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the
+  device failed, 5 reading or writing failed, 6 --compare found a violated
+  guarantee, 130 stopped by Ctrl-C.";
 
 /// Cast rays at spheres: find the closest hit, all hits, occlusion or clearance per ray
 ///
@@ -105,35 +134,37 @@ Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the d
 /// one sphere and one ray.
 #[derive(Debug, Args)]
 #[command(override_usage = "umbracast cast [OPTIONS] SPHERES RAYS -o OUT\n       \
-    umbracast cast [OPTIONS] SPHERES POINTS --toward X,Y,Z[,R] -o OUT\n       \
-    umbracast cast [OPTIONS] SPHERES POINTS --parallel DX,DY,DZ -o OUT\n       \
+    umbracast cast [OPTIONS] SPHERES POINTS {--toward X,Y,Z[,R] | --parallel DX,DY,DZ} -o OUT\n       \
     umbracast cast [OPTIONS] SPHERES SEGMENTS --segments -o OUT\n       \
     umbracast cast [OPTIONS] SPHERES --sensor FILE.toml -o OUT\n       \
     umbracast cast [OPTIONS] --sphere X,Y,Z,R --ray OX,OY,OZ,DX,DY,DZ[,T_MIN,T_MAX]")]
-#[command(after_long_help = EXAMPLES, after_help = "`umbracast cast --help` explains the files and gives examples.")]
+#[command(after_long_help = EXAMPLES, after_help = "`umbracast cast --help` has all options and policies, explains the files, and gives examples.")]
 pub(crate) struct CastArgs {
-    /// Spheres: .npy, .csv, .parquet, .ply, .f32 or .spheres
+    /// Spheres: .npy, .csv, .parquet, .ply, .xyz, .pdb, .f32, .spheres or -
     #[arg(required_unless_present_any = ["sphere", "ray"])]
     spheres: Option<PathBuf>,
-    /// Rays: .npy, .csv, .parquet, .ply, .f32 or .rays; with --toward or --parallel, points; with --segments, segments
+    /// Rays, points or segments: .npy, .csv, .parquet, .ply, .f32, .rays or -
     #[arg(required_unless_present_any = ["sphere", "ray", "sensor"])]
     rays: Option<PathBuf>,
-    /// Output file: .npz, .csv or .parquet
+    /// Output file: .npz, .csv, .parquet, .ply (hits as points) or - (standard output)
     #[arg(short, long, value_name = "OUT", required_unless_present_any = ["sphere", "ray"])]
     output: Option<PathBuf>,
 
-    /// The second file contains points; cast a ray from each one to this target, where t is 1. With a radius R, the rays end before that
-    /// sphere
+    /// Cast a ray from each point of the second file to this target
+    ///
+    /// t is 1 at the target. With a radius R, the rays end before that sphere.
     #[arg(long, value_name = "X,Y,Z[,R]", allow_hyphen_values = true, value_parser = ray_input::toward,
           conflicts_with = "parallel")]
     toward: Option<ray_input::Aim>,
-    /// The second file contains points; cast an infinite ray from each one in this direction
+    /// Cast an infinite ray from each point of the second file in this direction
     #[arg(long, value_name = "DX,DY,DZ", allow_hyphen_values = true, value_parser = ray_input::parallel)]
     parallel: Option<ray_input::Aim>,
-    /// The second file contains segments between two points; t goes from 0 to 1
+    /// The second file has segments between two points; t goes from 0 to 1
     #[arg(long, conflicts_with_all = ["toward", "parallel", "sensor"])]
     segments: bool,
-    /// Cast the rays of a sensor (poses, elevations, azimuths), instead of a second file
+    /// Cast the rays of a sensor, instead of a second file
+    ///
+    /// A sensor has poses, elevations and azimuths: see below.
     #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["rays", "toward", "parallel"])]
     sensor: Option<PathBuf>,
 
@@ -150,8 +181,10 @@ pub(crate) struct CastArgs {
         ("approach", "the nearest pass of the ray by any surface: t, clearance, id", QueryName::Approach),
     ]), default_value = "closest")]
     pub(crate) query: QueryName,
-    /// Maximum number of spheres per ray, for --query nearest; 1 lists only the closest sphere
-    #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
+    /// Maximum number of spheres per ray, for --query nearest
+    ///
+    /// 1 lists only the closest sphere.
+    #[arg(long, value_name = "K", hide_short_help = true, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     k: Option<u32>,
     /// Additional columns per hit of `closest`, in this order
     #[arg(long, value_name = "WHAT,…", value_delimiter = ',', value_parser = words([
@@ -160,37 +193,44 @@ pub(crate) struct CastArgs {
         ("angle", "the angle between the reversed ray, relative to the sphere, and the normal, in radians: angle_rad",
          With::Angle),
         ("distance", "t times the length of the direction: distance", With::Distance),
+        ("ring", "index of the elevation of a ray of --sensor, from 0: ring", With::Ring),
+        ("azimuth", "azimuth of a ray of --sensor: azimuth_deg", With::Azimuth),
     ]))]
     pub(crate) with: Vec<With>,
     /// Intersect ray i only with sphere i; requires as many rays as spheres
-    #[arg(long, conflicts_with = "builder")]
+    #[arg(long, conflicts_with = "builder", hide_short_help = true)]
     pub(crate) pairwise: bool,
-    /// Subtract a point from all positions in f64 before rounding to f32, for coordinates far from 0: x,y,z, or auto for
-    /// the centre of the spheres
+    /// Subtract a point from all positions before rounding, for coordinates far from 0
+    ///
+    /// It is subtracted in f64, before rounding to f32. auto is the centre of the spheres.
     #[arg(long, value_name = "X,Y,Z|auto", allow_hyphen_values = true)]
     pub(crate) origin: Option<Origin>,
     /// How spheres with velocities (columns vx,vy,vz) move [default: at-time]
-    #[arg(long, value_parser = words([
+    #[arg(long, hide_short_help = true, value_parser = words([
         ("at-time", "each ray sees the spheres at its own time (column time, default 0): a snapshot", Motion::AtTime),
         ("with-ray", "spheres move while the ray travels, and t is the time: projectiles; requires a finite t_max", Motion::WithRay),
     ]))]
     motion: Option<Motion>,
     /// First and last time of the rays, for spheres with velocities [default: 0,1]
-    #[arg(long, value_name = "FROM,TO", allow_hyphen_values = true, value_parser = time_range)]
+    #[arg(long, hide_short_help = true, value_name = "FROM,TO", allow_hyphen_values = true, value_parser = time_range)]
     time_range: Option<[f32; 2]>,
     /// What to do with invalid rays (NaN, zero direction, t_min above t_max)
-    #[arg(long, value_parser = words([
+    #[arg(long, hide_short_help = true, value_parser = words([
         ("refuse", "stop, report the first one, and write nothing", OnBad::Refuse),
         ("skip", "treat them as misses, and count them", OnBad::Skip),
     ]), default_value = "refuse")]
     pub(crate) on_bad: OnBad,
     #[command(flatten)]
+    pub(crate) table: TableArgs,
+    #[command(flatten)]
+    pub(crate) keep: KeepArgs,
+    #[command(flatten)]
     pub(crate) device: DeviceArgs,
     #[command(flatten)]
     pub(crate) tree: TreeArgs,
-    /// Also run the CPU engine, count the differences, and fail if they exceed what the precision guarantees
+    /// Also run the CPU engine and count the differences
     ///
-    /// Results of the CPU engine itself are compared with a brute-force test of every sphere in exact arithmetic (for ellipsoids, at the
+    /// Fails if the differences exceed what the precision guarantees. Results of the CPU engine itself are compared with a brute-force test of every sphere in exact arithmetic (for ellipsoids, at the
     /// same precision). This is slow for many spheres.
     #[arg(long)]
     pub(crate) compare: bool,
@@ -204,11 +244,11 @@ pub(crate) struct CastArgs {
     pub(crate) plot: Option<PathBuf>,
 
     /// One sphere, instead of a file
-    #[arg(long, value_name = "X,Y,Z,R", allow_hyphen_values = true, requires = "ray", value_parser = single::sphere,
+    #[arg(long, hide_short_help = true, value_name = "X,Y,Z,R", allow_hyphen_values = true, requires = "ray", value_parser = single::sphere,
           conflicts_with_all = FILES_ONLY)]
     sphere: Option<single::GivenSphere>,
     /// One ray, instead of a file
-    #[arg(long, value_name = "OX,OY,OZ,DX,DY,DZ[,T_MIN,T_MAX]", allow_hyphen_values = true, requires = "sphere",
+    #[arg(long, hide_short_help = true, value_name = "OX,OY,OZ,DX,DY,DZ[,T_MIN,T_MAX]", allow_hyphen_values = true, requires = "sphere",
           value_parser = single::ray, conflicts_with_all = FILES_ONLY)]
     ray: Option<single::GivenRay>,
 
@@ -302,13 +342,24 @@ impl CastArgs {
 
 pub(crate) fn run(args: &CastArgs) -> Result<()> {
     args.check_policies()?;
-    let query = Query { motion: args.motion(), ..args.policies.query(args.on_bad) };
+    let query = args.policies.query(args.on_bad).motion(args.motion());
     if !args.with.is_empty() && !matches!(args.query, QueryName::Closest) {
         let asked = args.query.word();
         return Err(Error::Usage(format!("--with is only for --query closest, not for {asked}")));
     }
     if let Some((_, twice)) = args.with.iter().enumerate().find(|(i, what)| args.with[..*i].contains(what)) {
         return Err(Error::Usage(format!("--with lists {} twice", twice.word())));
+    }
+    let of_sensor = args.with.iter().find(|what| matches!(what, With::Ring | With::Azimuth));
+    if let (Some(what), None) = (of_sensor, &args.sensor) {
+        return Err(Error::Usage(format!("--with {} needs --sensor", what.word())));
+    }
+    let mut with = args.with.clone();
+    if args.output.as_deref().is_some_and(is_ply) && matches!(args.query, QueryName::Closest) {
+        // A file of points needs them.
+        if !with.contains(&With::Point) {
+            with.insert(0, With::Point);
+        }
     }
     let rays = match (&args.rays, args.toward.as_ref().or(args.parallel.as_ref()), &args.sensor) {
         (_, _, Some(sensor)) => Some(RayInputOptions::Sensor(sensor)),
@@ -319,7 +370,7 @@ pub(crate) fn run(args: &CastArgs) -> Result<()> {
     };
     match (&args.sphere, &args.ray, &args.spheres, rays, &args.output) {
         (Some(sphere), Some(ray), ..) => single::run(sphere, ray, &query, args.json, args.quiet),
-        (_, _, Some(spheres), Some(rays), Some(output)) => Files { args, query, spheres, rays, output }.run(),
+        (_, _, Some(spheres), Some(rays), Some(output)) => Files { args, query, spheres, rays, output, with }.run(),
         // clap already requires one of the two forms.
         _ => Err(Error::Usage("cast needs SPHERES, RAYS and -o OUT, or --sphere and --ray".into())),
     }

@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use umbracast::glam::DVec3;
-use umbracast::io::{AnswerRow, Column, FileWriter, OptionalColumns, RayBatches};
-use umbracast::{Answer, Approach, Hit, HitLists, Interval, Query, Rays, Report, Result, Scene, blocking};
+use umbracast::io::{AnswerRow, Column, FileWriter, OptionalColumns, RayBatches, StreamFormat, is_standard_stream};
+use umbracast::{Answer, Approach, Error, Hit, HitLists, Interval, Query, Rays, Report, Result, Scene, blocking};
 
 use super::compare::{Comparison, Input};
 use super::describe::Described;
 use super::plot::{LISTED, Legend, Plot, Plotted};
+use super::ray_input::SensorAngles;
 
 /// A query kind, for a cast of files.
 pub(crate) trait CastQuery {
@@ -30,7 +31,10 @@ pub(crate) trait CastQuery {
 
     /// Receives the origin that was subtracted from all positions.
     fn subtracted(&mut self, _origin: DVec3) {}
-    fn create(&self, path: &Path) -> Result<FileWriter<Self::Batch>>;
+    /// Receives the angles of a sensor, for columns that name its channels.
+    fn sensor(&mut self, _angles: Option<SensorAngles>) {}
+    /// Creates the output, with columns of text that are `kept`. `stream` is the format of standard output.
+    fn create(&self, path: &Path, kept: &[String], stream: StreamFormat) -> Result<FileWriter<Self::Batch>>;
     fn batch(found: &Self::Found) -> &Self::Batch;
     fn ask(&self, scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Self::Found>;
     /// Adds rays and their results to a plot. `optional` has the optional columns of the rays and the row of the first ray.
@@ -55,11 +59,13 @@ pub(crate) struct RecordQuery<T> {
     columns: Vec<Column<T>>,
     /// The origin that was subtracted from all positions.
     origin: DVec3,
+    /// The angles of the sensor, if a sensor makes the rays.
+    sensor: Option<SensorAngles>,
 }
 
 impl<T> RecordQuery<T> {
     pub(crate) fn new(columns: &[Column<T>]) -> Self {
-        Self { columns: columns.to_vec(), origin: DVec3::ZERO }
+        Self { columns: columns.to_vec(), origin: DVec3::ZERO, sensor: None }
     }
 }
 
@@ -68,6 +74,8 @@ pub(crate) trait EachAsked: AnswerRow + Plotted {
     fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>>;
     /// Adds the origin to positions, which are then in the coordinates of the files.
     fn put_back(&mut self, _origin: DVec3) {}
+    /// Adds the channel of the sensor that made the ray.
+    fn add_channel(&mut self, _ring: u32, _azimuth_deg: f32) {}
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison;
     fn met(_found: &[Self]) -> Option<u64> {
         None
@@ -83,8 +91,11 @@ impl<T: EachAsked> CastQuery for RecordQuery<T> {
     fn least_bytes(&self) -> u64 {
         self.columns.iter().map(|(_, number)| number(&T::MISS).bytes()).sum()
     }
-    fn create(&self, path: &Path) -> Result<FileWriter<[T]>> {
-        FileWriter::create_with(path, self.columns.clone())
+    fn sensor(&mut self, angles: Option<SensorAngles>) {
+        self.sensor = angles;
+    }
+    fn create(&self, path: &Path, kept: &[String], stream: StreamFormat) -> Result<FileWriter<[T]>> {
+        FileWriter::create_kept(path, self.columns.clone(), kept, stream)
     }
     fn batch(found: &Answer<T>) -> &[T] {
         found
@@ -104,6 +115,12 @@ impl<T: EachAsked> CastQuery for RecordQuery<T> {
         let mut found = T::ask(scene, rays, query)?;
         if self.origin != DVec3::ZERO {
             found.records.iter_mut().for_each(|record| record.put_back(self.origin));
+        }
+        if let Some(angles) = &self.sensor {
+            for (index, record) in (rays.first_index()..).zip(&mut found.records) {
+                let (ring, azimuth) = angles.channel(index);
+                record.add_channel(ring, azimuth);
+            }
         }
         Ok(found)
     }
@@ -138,7 +155,13 @@ impl CastQuery for ListQuery {
     fn least_bytes(&self) -> u64 {
         size_of::<u64>() as u64
     }
-    fn create(&self, path: &Path) -> Result<FileWriter<HitLists>> {
+    fn create(&self, path: &Path, kept: &[String], stream: StreamFormat) -> Result<FileWriter<HitLists>> {
+        if !kept.is_empty() {
+            return Err(Error::Usage("--keep needs a query with one row per ray, not all or nearest".into()));
+        }
+        if is_standard_stream(path) && stream != StreamFormat::Csv {
+            return Err(Error::Usage("the lists of all and nearest are written to standard output as csv only".into()));
+        }
         FileWriter::<HitLists>::create(path)
     }
     fn batch(found: &HitLists) -> &HitLists {
@@ -182,12 +205,14 @@ impl EachAsked for Described {
     fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
         let hits = blocking::closest(scene, rays, query)?;
         let were = scene.attributes(rays, &hits, query)?;
-        let records =
-            hits.iter().zip(were).map(|(hit, was)| Self { hit: *hit, was, point: was.point.into() }).collect();
+        let records = hits.iter().zip(were).map(|(hit, was)| Self::new(*hit, was)).collect();
         Ok(Answer { records, report: hits.report })
     }
     fn put_back(&mut self, origin: DVec3) {
         self.point += origin;
+    }
+    fn add_channel(&mut self, ring: u32, azimuth_deg: f32) {
+        (self.ring, self.azimuth_deg) = (ring, azimuth_deg);
     }
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
         let [found, expected] = [found, expected].map(|list| list.iter().map(|d| d.hit).collect::<Vec<_>>());

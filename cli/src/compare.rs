@@ -53,7 +53,7 @@ impl Reference {
     /// The query for the reference, in place of `query`.
     pub(crate) fn query(self, query: &Query) -> Query {
         match self {
-            Self::EverySphereExactly => Query { precision: Precision::Exact, ..*query },
+            Self::EverySphereExactly => query.precision(Precision::Exact),
             _ => *query,
         }
     }

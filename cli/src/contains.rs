@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
-use umbracast::io::{FileWriter, RayBatch, RayFile, check_output};
-use umbracast::{CancelToken, blocking};
+use umbracast::io::{AnswerRow, FileWriter, RayBatch, RayFile, check_output};
+use umbracast::{CancelToken, Containment, blocking};
 use umbracast::{Device, DeviceOptions, Error, OnBad, Points, Precision, Query, Report, Result, SceneOptions};
 
-use super::args::{DeviceArgs, Origin, TreeArgs, numbers, precisions, words};
+use super::args::{DeviceArgs, KeepArgs, Origin, TableArgs, TreeArgs, numbers, precisions, words};
 use super::cast::time_range;
 use super::compare::Reference;
 use super::progress::{CastProgress, ProgressDisplay};
@@ -20,35 +20,40 @@ use super::{print_summary, signals};
 const EXAMPLES: &str = "\
 Files:
   .npy  f4 or f8. Spheres (N, 4): x y z r. Points (M, 3): x y z
-  .csv  named columns. Spheres: x,y,z,r, optional velocity vx,vy,vz: at time t they are at x + t vx, y + t vy,
-        z + t vz. Ellipsoids: rx,ry,rz instead of r, and optional qw,qx,qy,qz, their rotation. Points: x,y,z,
-        optional time and skip_id (the id of a sphere to ignore). Spheres and points: optional mask (a point tests
-        only spheres whose mask shares a bit with its own). Also .parquet, in builds with --features parquet
-  .f32  raw little-endian records of 4 and 3 f32, as in .npy; also named .spheres and .points
+  .csv  named columns. Spheres: x,y,z,r, optional velocity vx,vy,vz: at time t
+        they are at x + t vx, y + t vy, z + t vz. Ellipsoids: rx,ry,rz instead
+        of r, and optional qw,qx,qy,qz, their rotation. Points: x,y,z, optional
+        time and skip_id (the id of a sphere to ignore). Spheres and points:
+        optional mask (a point tests only spheres whose mask shares a bit with
+        its own). Also .parquet, in builds with --features parquet
+  .f32  raw little-endian records of 4 and 3 f32, as in .npy; also named
+        .spheres and .points
 OUT is .npz, .csv or .parquet and has one row per point:
-  count  number of spheres that contain the point; a point on a surface is inside (u4)
-  id     lowest row in the file, from 0, of these spheres; without one 4294967295 in .npz, an empty cell in .csv,
-         null in .parquet (u4)
+  count  number of spheres that contain the point; a point on a surface is
+         inside (u4)
+  id     lowest row in the file, from 0, of these spheres; without one
+         4294967295 in .npz, an empty cell in .csv, null in .parquet (u4)
 
 Examples:
   umbracast contains spheres.csv points.csv -o inside.csv
-  umbracast contains spheres.npy points.npy -o inside.npz --device gpu --compare
+  umbracast contains spheres.npy points.npy -o inside.npz --device gpu
   umbracast contains moving.csv points.csv -o inside.csv --time 2.5
-  umbracast contains moving.csv tracks.csv -o inside.csv --time-range 0,60     (each point at its own time)
-  umbracast contains map.csv points.csv -o inside.npz --origin auto --on-bad skip --json
+  umbracast contains moving.csv tracks.csv -o inside.csv --time-range 0,60
+  umbracast contains map.csv points.csv -o inside.npz --origin auto --json
 
-Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the device failed,
-  5 reading or writing failed, 6 --compare found a violated guarantee, 130 stopped by Ctrl-C.";
+Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the
+  device failed, 5 reading or writing failed, 6 --compare found a violated
+  guarantee, 130 stopped by Ctrl-C.";
 
 /// For each point, count the spheres that contain it and report the lowest id
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES, after_help = "`umbracast contains --help` explains the files and gives examples.")]
 pub(crate) struct ContainsArgs {
-    /// Spheres: .npy, .csv, .parquet, .ply, .f32 or .spheres
+    /// Spheres: .npy, .csv, .parquet, .ply, .xyz, .pdb, .f32, .spheres or -
     spheres: PathBuf,
-    /// Points: .npy, .csv, .parquet, .ply, .f32 or .points
+    /// Points: .npy, .csv, .parquet, .ply, .xyz, .pdb, .f32, .points or -
     points: PathBuf,
-    /// Output file: .npz, .csv or .parquet
+    /// Output file: .npz, .csv, .parquet or - (standard output)
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
     /// Subtract a point from all positions in f64 before rounding to f32, for coordinates far from 0: x,y,z, or auto for
@@ -70,6 +75,10 @@ pub(crate) struct ContainsArgs {
     /// Precision of the results. `exact` is cheap here, but not available for ellipsoids [default: exact; for ellipsoids standard]
     #[arg(long, value_parser = precisions())]
     precision: Option<Precision>,
+    #[command(flatten)]
+    table: TableArgs,
+    #[command(flatten)]
+    keep: KeepArgs,
     #[command(flatten)]
     device: DeviceArgs,
     #[command(flatten)]
@@ -109,11 +118,14 @@ impl ContainsArgs {
 pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     // All checks that need no device come first, the cheapest ones before the others.
     check_output(&args.output, &[&args.spheres, &args.points])?;
-    let points = RayFile::<[f32; 3]>::open(&args.points)?;
-    let (spheres, origin) = read_spheres_from(&args.spheres, args.origin, args.quiet)?;
+    args.table.check(&[&args.spheres, &args.points], &args.output, args.json)?;
+    let points = RayFile::<[f32; 3]>::open_with(&args.points, &args.keep.read_options(&args.table))?;
+    let kept = points.kept().to_vec();
+    let sphere_options = args.keep.sphere_options(&args.table);
+    let (spheres, origin) = read_spheres_from(&args.spheres, args.origin, &sphere_options, args.quiet)?;
     let range = args.range(spheres.optional.velocities.is_some())?;
     let own = if spheres.optional.stretches() { Precision::Standard } else { Precision::Exact };
-    let query = Query { on_bad: args.on_bad, ..Query::at(args.precision.unwrap_or(own)) };
+    let query = Query::at(args.precision.unwrap_or(own)).on_bad(args.on_bad);
     let mut points = points.read(origin.unwrap_or_default(), args.on_bad)?;
     let device = blocking::open(&args.device.options(query.precision))?;
     let judge = args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
@@ -123,13 +135,15 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
         format!("building a scene of {} spheres on {}", spheres.records.len(), device.name()),
         args.quiet,
     );
-    let scene = blocking::scene(&device, spheres.spheres(), &args.tree.options().over(range))?.with_cancel(&watch);
-    let options = SceneOptions::default().over(range);
+    let scene =
+        blocking::scene(&device, spheres.spheres(), &args.tree.options().time_range(range))?.with_cancel(&watch);
+    let options = SceneOptions::default().time_range(range);
     let with = Reference::of(&device, spheres.optional.stretches());
     let judge = with.scene(judge, |cpu| blocking::scene(cpu, spheres.spheres(), &options))?;
     drop(placing);
     signals::cancel(&watch);
-    let mut writer = FileWriter::<[_]>::create(&args.output)?;
+    let mut writer =
+        FileWriter::<[_]>::create_kept(&args.output, Containment::COLUMNS.to_vec(), &kept, args.table.format)?;
     let mut sum = PointTotals::default();
     {
         let (shown, what) =
@@ -157,9 +171,16 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
                 let expected = blocking::contains(judge, part, &with.query(&query))?;
                 sum.differ += found.iter().zip(expected.iter()).filter(|(a, b)| a != b).count() as u64;
             }
-            writer.write(&found)?;
+            if kept.is_empty() {
+                writer.write(&found)?;
+            } else {
+                writer.write_kept(&found, &batch.kept, 0)?;
+            }
             sum.held += found.iter().map(|found| u64::from(found.count)).sum::<u64>();
             sum.report = sum.report + found.report;
+            if writer.is_closed() {
+                break;
+            }
         }
     }
     let broken = (judge.is_some() && sum.differ > 0 && query.precision == Precision::Exact)

@@ -1,5 +1,7 @@
 //! `cast --with`: additional columns with attributes of hits.
 
+use std::path::Path;
+
 use umbracast::glam::DVec3;
 use umbracast::io::{AnswerRow, Column, Number};
 use umbracast::{Attributes, Hit};
@@ -11,6 +13,8 @@ pub(crate) enum With {
     Normal,
     Angle,
     Distance,
+    Ring,
+    Azimuth,
 }
 
 impl With {
@@ -21,6 +25,8 @@ impl With {
             Self::Normal => "normal",
             Self::Angle => "angle",
             Self::Distance => "distance",
+            Self::Ring => "ring",
+            Self::Azimuth => "azimuth",
         }
     }
 }
@@ -32,9 +38,22 @@ pub(crate) struct Described {
     pub(crate) was: Attributes,
     /// The point in the coordinates of the files: the subtracted origin is added again.
     pub(crate) point: DVec3,
+    /// Index of the elevation of a sensor's ray, and its azimuth in degrees.
+    pub(crate) ring: u32,
+    pub(crate) azimuth_deg: f32,
+}
+
+/// Whether results go to a file of points.
+pub(crate) fn is_ply(output: &Path) -> bool {
+    output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ply"))
 }
 
 impl Described {
+    /// The hit with its attributes.
+    pub(crate) fn new(hit: Hit, was: Attributes) -> Self {
+        Self { hit, was, point: was.point.into(), ..Self::MISS }
+    }
+
     /// A value in f64; blank for a miss.
     fn wide(&self, number: f64) -> Number {
         if self.hit.is_hit() { Number::Double(number) } else { Number::BlankDouble(number) }
@@ -44,15 +63,15 @@ impl Described {
 impl AnswerRow for Described {
     const COLUMNS: &'static [Column<Self>] =
         &[("t", |described| Number::Float(described.hit.t)), ("id", |described| Number::Id(described.hit.id))];
-    const MISS: Self = Self { hit: Hit::MISS, was: Attributes::MISS, point: DVec3::NAN };
+    const MISS: Self = Self { hit: Hit::MISS, was: Attributes::MISS, point: DVec3::NAN, ring: 0, azimuth_deg: 0.0 };
     fn is_miss(&self) -> bool {
         !self.hit.is_hit()
     }
 }
 
 /// The columns `t` and `id`, followed by those of `with` in its order. With an origin, points are f64, because in the coordinates of the
-/// files f32 is too coarse.
-pub(crate) fn columns(with: &[With], has_origin: bool) -> Vec<Column<Described>> {
+/// files f32 is too coarse. In a file of points the coordinates have the names x, y and z.
+pub(crate) fn columns(with: &[With], has_origin: bool, has_points: bool) -> Vec<Column<Described>> {
     let mut columns = Described::COLUMNS.to_vec();
     for what in with {
         let more: &[Column<Described>] = match what {
@@ -72,9 +91,17 @@ pub(crate) fn columns(with: &[With], has_origin: bool) -> Vec<Column<Described>>
                 ("nz", |described| Number::Float(described.was.normal.z)),
             ],
             With::Angle => &[("angle_rad", |described| Number::Float(described.was.angle))],
+            With::Ring => &[("ring", |described| Number::Count(described.ring))],
+            With::Azimuth => &[("azimuth_deg", |described| Number::Float(described.azimuth_deg))],
             With::Distance => &[("distance", |described| Number::Float(described.was.distance))],
         };
         columns.extend_from_slice(more);
+    }
+    if has_points {
+        let name = |name| [("px", "x"), ("py", "y"), ("pz", "z")].into_iter().find(|(own, _)| *own == name);
+        columns.iter_mut().for_each(|column| column.0 = name(column.0).map_or(column.0, |(_, axis)| axis));
+        // Points come first, as other programs expect.
+        columns.sort_by_key(|column| !["x", "y", "z"].contains(&column.0));
     }
     columns
 }

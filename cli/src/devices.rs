@@ -7,12 +7,13 @@ use umbracast::{DeviceInfo, DeviceOptions, Precision, Probe, Result, blocking};
 /// Arguments of `umbracast devices`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  umbracast devices                  all adapters, opened and probed, and the CPU engine
-  umbracast devices --json           the list as JSON
-  umbracast devices --report         the list and the system, for a bug report
+  umbracast devices            all adapters, probed, and the CPU engine
+  umbracast devices --json     the list as JSON
+  umbracast devices --report   the list and the system, for a bug report
 
-The option --device of other subcommands accepts auto, gpu, cpu, a number from this list, or part of a name.
-Its default is the environment variable UMBRACAST_DEVICE.")]
+The option --device of other subcommands accepts auto, gpu, cpu, a number from
+this list, or part of a name. Its default is the environment variable
+UMBRACAST_DEVICE.")]
 pub(crate) struct DevicesArgs {
     /// Print JSON on stdout
     #[arg(long, conflicts_with = "report")]
@@ -38,10 +39,27 @@ pub(crate) fn run(args: &DevicesArgs) -> Result<()> {
     }
     text += &format!("auto chooses {}\n", auto.name());
     if list.len() == 1 {
-        text += "no GPU driver was found; the package mesa-vulkan-drivers provides a software Vulkan adapter\n";
+        text += umbracast::no_adapter_hint();
+        text += "\n";
     }
     super::print(&text)
 }
+
+/// Starts of the names of environment variables that affect drivers or threads.
+const VARIABLES: [&str; 12] = [
+    "UMBRACAST_",
+    "WGPU_",
+    "VK_",
+    "LP_",
+    "MESA_",
+    "LIBGL_",
+    "GALLIUM_",
+    "DRI_PRIME",
+    "CUDA_VISIBLE_DEVICES",
+    "NVIDIA_",
+    "NODEVICE_SELECT",
+    "RAYON_NUM_THREADS",
+];
 
 /// The version of the program, the system, and the environment variables that affect the devices.
 fn system() -> String {
@@ -52,10 +70,31 @@ fn system() -> String {
         std::env::consts::ARCH,
         std::thread::available_parallelism().map_or(1, usize::from),
     );
+    text += &format!(
+        "  commit    {}\n  features  {}\n  wgpu      {}\n",
+        env!("UMBRACAST_COMMIT"),
+        env!("UMBRACAST_FEATURES"),
+        env!("UMBRACAST_WGPU")
+    );
+    // What Linux says about itself; other systems have no such files.
+    let value = |path: &str, key: &str| {
+        let lines = std::fs::read_to_string(path).unwrap_or_default();
+        let line = lines.lines().find(|line| line.starts_with(key))?;
+        let value = line.split_once(['=', ':'])?.1.trim().trim_matches('"');
+        Some(umbracast::printable(value).into_owned())
+    };
+    let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").ok();
+    for (name, value) in [
+        ("system", value("/etc/os-release", "PRETTY_NAME")),
+        ("kernel", kernel.map(|text| umbracast::printable(text.trim()).into_owned())),
+        ("cpu", value("/proc/cpuinfo", "model name")),
+    ] {
+        text += &value.map(|value| format!("  {name:9} {value}\n")).unwrap_or_default();
+    }
     let spoken = |text: std::ffi::OsString| umbracast::printable(&text.to_string_lossy()).into_owned();
     let mut settings: Vec<String> = std::env::vars_os()
         .map(|(name, value)| (spoken(name), spoken(value)))
-        .filter(|(name, _)| ["UMBRACAST_", "WGPU_", "VK_", "LP_", "MESA_"].iter().any(|start| name.starts_with(start)))
+        .filter(|(name, _)| VARIABLES.iter().any(|start| name.starts_with(start)))
         .map(|(name, value)| format!("  {name}={value}\n"))
         .collect();
     settings.sort();

@@ -12,6 +12,7 @@ mod contains;
 mod describe;
 mod devices;
 mod flight_summary;
+mod manuals;
 mod pictures;
 mod plot;
 mod progress;
@@ -24,11 +25,11 @@ mod stream;
 mod summary;
 
 use std::io::Write;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use signals::exit_code;
+use umbracast::io::STANDARD_STREAM;
 use umbracast::{Device, DeviceOptions, Error, Result, blocking};
 
 /// Batch ray–sphere queries and physically accurate shadows on any GPU
@@ -36,11 +37,14 @@ use umbracast::{Device, DeviceOptions, Error, Result, blocking};
 #[command(
     name = "umbracast",
     version,
+    long_version = LONG_VERSION,
     arg_required_else_help = true,
-    disable_help_subcommand = true,
     max_term_width = 110
 )]
 struct Cli {
+    /// Number of threads of the CPU engine [default: one per core]
+    #[arg(long, global = true, value_name = "N", hide_short_help = true, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    threads: Option<u32>,
     #[command(subcommand)]
     command: Command,
 }
@@ -61,7 +65,22 @@ enum Command {
     Devices(devices::DevicesArgs),
     /// Measure the speed of this machine, with hit counts for comparison
     Bench(bench::BenchArgs),
+    /// Print shell completions
+    Completions(manuals::CompletionsArgs),
+    /// Write manual pages into a folder
+    Man(manuals::ManArgs),
 }
+
+/// Version, commit, features, and version of wgpu.
+const LONG_VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    "\ncommit    ",
+    env!("UMBRACAST_COMMIT"),
+    "\nfeatures  ",
+    env!("UMBRACAST_FEATURES"),
+    "\nwgpu      ",
+    env!("UMBRACAST_WGPU")
+);
 
 fn main() -> ExitCode {
     quiet_mesa();
@@ -74,6 +93,10 @@ fn main() -> ExitCode {
             return ExitCode::from(u8::try_from(code).unwrap_or(2));
         }
     };
+    if let Some(threads) = arguments.threads {
+        // SAFETY: no other thread is running yet, so none reads the environment. The library reads this variable when it starts threads.
+        unsafe { std::env::set_var("RAYON_NUM_THREADS", threads.to_string()) };
+    }
     match run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -110,6 +133,8 @@ fn run(cli: Cli) -> Result<()> {
         Command::Shadow(args) => shadow::run(&args),
         Command::Devices(args) => devices::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Completions(args) => manuals::complete(&args, Cli::command()),
+        Command::Man(args) => manuals::write_pages(&args, Cli::command()),
     }
 }
 
@@ -149,9 +174,7 @@ pub(crate) fn open_reference(asked: bool, device: &Device) -> Result<Option<Devi
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Error::Io { action: "write", path: PathBuf::from("stdout"), message: e.to_string() })
-        }
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::io("write", STANDARD_STREAM, e)),
         _ => Ok(()),
     }
 }
@@ -169,10 +192,6 @@ pub(crate) fn print_summary(value: &impl serde::Serialize, line: &str, json: boo
 
 /// Prints a value as one line of JSON on stdout.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<()> {
-    let text = serde_json::to_string(value).map_err(|e| Error::Io {
-        action: "write",
-        path: PathBuf::from("stdout"),
-        message: e.to_string(),
-    })?;
+    let text = serde_json::to_string(value).map_err(|e| Error::io("write", STANDARD_STREAM, e.into()))?;
     print(&format!("{text}\n"))
 }

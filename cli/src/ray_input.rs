@@ -4,7 +4,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use umbracast::glam::DVec3;
-use umbracast::io::{LidarFile, OptionalColumns, RayBatch, RayBatches, RayFile, Role, Rounding};
+use umbracast::io::{
+    KeptColumns, LidarFile, OptionalColumns, RayBatch, RayBatches, RayFile, ReadOptions, Role, Rounding,
+};
 use umbracast::raygen::{Lidar, Parallel, Toward};
 use umbracast::{CancelToken, Error, OnBad, Rays, Result, Segments};
 
@@ -78,12 +80,21 @@ impl RayInputOptions<'_> {
         }
     }
 
+    /// The file of rays, points or segments, or the sensor file.
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Self::Rays(path) | Self::Segments(path) | Self::Points(path, _) | Self::Sensor(path) => path,
+        }
+    }
+
     /// Opens the files. Also returns the paths of all input files.
-    pub(crate) fn open(&self) -> Result<(Opened, Vec<PathBuf>)> {
+    pub(crate) fn open(&self, options: &ReadOptions) -> Result<(Opened, Vec<PathBuf>)> {
         Ok(match self {
-            Self::Rays(path) => (Opened::Rays(RayFile::open(path)?), vec![path.into()]),
-            Self::Segments(path) => (Opened::Segments(RayFile::open(path)?), vec![path.into()]),
-            Self::Points(path, aim) => (Opened::Points(RayFile::open(path)?, aim.clone()), vec![path.into()]),
+            Self::Rays(path) => (Opened::Rays(RayFile::open_with(path, options)?), vec![path.into()]),
+            Self::Segments(path) => (Opened::Segments(RayFile::open_with(path, options)?), vec![path.into()]),
+            Self::Points(path, aim) => {
+                (Opened::Points(RayFile::open_with(path, options)?, aim.clone()), vec![path.into()])
+            }
             Self::Sensor(path) => {
                 let file = LidarFile::open(path)?;
                 let paths = [Some(path.into()), file.poses()].into_iter().flatten().collect();
@@ -104,6 +115,23 @@ impl Opened {
         }
     }
 
+    /// Names of the columns that are kept as text.
+    pub(crate) fn kept(&self) -> &[String] {
+        match self {
+            Self::Rays(file) => file.kept(),
+            Self::Segments(file) => file.kept(),
+            Self::Points(file, ..) => file.kept(),
+            Self::Sensor(_) => &[],
+        }
+    }
+
+    /// The angles of a sensor; `None` for files.
+    pub(crate) fn angles(&self) -> Result<Option<SensorAngles>> {
+        let Self::Sensor(file) = self else { return Ok(None) };
+        let (elevations, azimuths_deg) = file.angles()?;
+        Ok(Some(SensorAngles { rings: elevations.len() as u64, azimuths_deg }))
+    }
+
     /// Starts to read the rays.
     pub(crate) fn read(self, origin: DVec3, on_bad: OnBad) -> Result<RayInput> {
         Ok(match self {
@@ -122,6 +150,21 @@ impl Opened {
                 RayInput::Sensor { sensor, now: 0..0, rounding }
             }
         })
+    }
+}
+
+/// The angles of a sensor: the number of elevations, and the azimuths.
+pub(crate) struct SensorAngles {
+    rings: u64,
+    azimuths_deg: Vec<f64>,
+}
+
+impl SensorAngles {
+    /// The index of the elevation of a ray, and its azimuth. Rays are ordered by pose, then elevation, then azimuth.
+    pub(crate) fn channel(&self, ray: u64) -> (u32, f32) {
+        let columns = self.azimuths_deg.len() as u64;
+        let ring = ray / columns % self.rings;
+        (ring as u32, self.azimuths_deg[(ray % columns) as usize] as f32)
     }
 }
 
@@ -183,21 +226,32 @@ impl RayInput {
     /// The current batch. Its first ray has the number `first` among all rays.
     pub(crate) fn rays(&self, first: u64) -> Rays<'_> {
         let rays: Rays<'_> = match self {
-            Self::Rays(_, RayBatch { records, optional }) => optional.rays(records.into()),
+            Self::Rays(_, RayBatch { records, optional, .. }) => optional.rays(records.into()),
             Self::Segments { batch, segments, .. } => batch.optional.rays(segments.into()),
             Self::Points {
-                batch: RayBatch { records: points, optional },
+                batch: RayBatch { records: points, optional, .. },
                 aim: ResolvedAim::Parallel(direction),
                 ..
             } => optional.rays((&Parallel { points, direction: *direction }).into()),
             Self::Points {
-                batch: RayBatch { records: points, optional },
+                batch: RayBatch { records: points, optional, .. },
                 aim: ResolvedAim::Toward(target, radius),
                 ..
             } => optional.rays((&Toward { points, target: *target, radius: *radius }).into()),
             Self::Sensor { sensor, now, .. } => Rays::from(sensor).slice(now.clone()),
         };
         rays.numbered_from(first)
+    }
+
+    /// The columns of the current batch that are kept as text; `None` if there are none.
+    pub(crate) fn kept(&self) -> Option<&KeptColumns> {
+        let kept = match self {
+            Self::Rays(_, batch) => &batch.kept,
+            Self::Segments { batch, .. } => &batch.kept,
+            Self::Points { batch, .. } => &batch.kept,
+            Self::Sensor { .. } => return None,
+        };
+        (!kept.names().is_empty()).then_some(kept)
     }
 
     /// The optional columns of the current batch.

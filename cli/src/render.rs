@@ -23,19 +23,24 @@ const FOLDER: &str = "output";
 const EXAMPLES: &str = "\
 Examples:
   umbracast render
-  umbracast render systems/eclipse-2024-04-08.toml -o eclipse.png --size 3840x2160
+  umbracast render systems/eclipse-2024-04-08.toml --size 3840x2160
   umbracast render systems/ring.toml
-  umbracast render systems/umbra-2024-04-08.toml --fraction fraction.npy --t t.npy --id id.npy
+  umbracast render systems/umbra-2024-04-08.toml --fraction fraction.npy
   umbracast render --device gpu --compare
 
-systems/README.md describes system files. The arrays have shape (height, width) and contain the values at the centre
-of each pixel. t: distance in the unit of the file; inf without a sphere. id: index of the sphere in the file, the
-light last; 4294967295 without a sphere. fraction: visible part of the light's disc from that point; 1 without a
-sphere. normal: shape (height, width, 3), outward unit vectors in the coordinates of the file; 0 without a sphere.
-depth: as t, but measured along the viewing direction.
+systems/README.md describes system files. The arrays have shape (height, width)
+and contain the values at the centre of each pixel:
+  t         distance in the unit of the file; inf without a sphere
+  id        index of the sphere in the file, the light last; 4294967295 without
+            a sphere
+  fraction  visible part of the light's disc from that point; 1 without a sphere
+  normal    shape (height, width, 3): outward unit vectors in the coordinates of
+            the file; 0 without a sphere
+  depth     as t, but measured along the viewing direction
 
-Exit codes: 0 done, 2 bad usage or input, 3 no such device, 4 the device failed, 5 reading or writing failed,
-  6 --compare found a violated guarantee.";
+Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the
+  device failed, 5 reading or writing failed, 6 --compare found a violated
+  guarantee, 130 stopped by Ctrl-C.";
 
 /// Render a system of a light and bodies, with accurate umbra and penumbra
 ///
@@ -216,11 +221,7 @@ fn check_outputs(output: &Path, arrays: &[Option<&Path>; 5], inputs: &[PathBuf])
         return bad(output, "cannot write a picture in this format: supported is .png");
     }
     if output.parent() == Some(Path::new(FOLDER)) {
-        std::fs::create_dir_all(FOLDER).map_err(|e| Error::Io {
-            action: "write",
-            path: FOLDER.into(),
-            message: e.to_string(),
-        })?;
+        std::fs::create_dir_all(FOLDER).map_err(|e| Error::io("write", FOLDER, e))?;
     }
     let mut targets = vec![(check_target(output)?, "the picture")];
     for (path, name) in arrays.iter().zip(ARRAYS).filter_map(|(path, name)| Some(((*path)?, name))) {

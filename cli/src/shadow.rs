@@ -9,11 +9,11 @@ use clap::Args;
 use cpu_time::ProcessTime;
 use serde::Serialize;
 use umbracast::glam::DVec3;
-use umbracast::io::{FileWriter, check_output, read_observers};
+use umbracast::io::{AnswerRow, FileWriter, check_output, read_observers_with};
 use umbracast::shadow::{Lighting, Shadow, ShadowKind};
 use umbracast::{CancelToken, Device, Error, Precision, Result, blocking};
 
-use super::args::DeviceArgs;
+use super::args::{DeviceArgs, KeepArgs, TableArgs};
 use super::progress::{CastProgress, ProgressDisplay};
 use super::{open_reference, print_summary};
 
@@ -23,7 +23,8 @@ OBSERVERS are points in the unit and the coordinates of SYSTEM, in f64:
   .csv  columns x,y,z. Also .parquet, in builds with --features parquet
   .f32  raw little-endian records of 3 f32
 SYSTEM is a system file as for `umbracast render` (systems/README.md). The light
-and the bodies are used, except bodies with `casts = false`. No camera is needed:
+and the bodies are used, except bodies with `casts = false`. No camera is
+  needed:
   unit = 'km'
   [light]
   center = [0, 0, 149_597_870.7]
@@ -37,15 +38,20 @@ OUT is .npz, .csv or .parquet and has one row per observer:
             1 in full light (f8); 1 - fraction is the obscuration
   kind      none, partial (penumbra), annular (antumbra) or total (umbra);
             in .npz 0, 1, 2, 3 (u1)
-Where bodies overlap in front of the light, the overlap counts once. Bodies behind
+Where bodies overlap in front of the light, the overlap counts once. Bodies
+  behind
 the light or behind the observer are ignored. Inside a body the fraction is 0. A
-body hides half the sky of an observer on its surface, or up to 2.4e-7 of its radius
-below it. Inside the light the fraction is 1. A fraction of 0 is total. Otherwise
+body hides half the sky of an observer on its surface, or up to 2.4e-7 of its
+  radius
+below it. Inside the light the fraction is 1. A fraction of 0 is total.
+  Otherwise
 the edges of the discs determine the kind, because a sliver may be too thin to
 change the fraction.
-The CPU engine computes in f64, accurate to 1e-9. GPUs compute in f32, accurate to
+The CPU engine computes in f64, accurate to 1e-9. GPUs compute in f32, accurate
+  to
 1e-4, from coordinates that were reduced in f64.
-A body with a `polar_radius` is oblate or prolate along its `pole`. With such bodies,
+A body with a `polar_radius` is oblate or prolate along its `pole`. With such
+  bodies,
 GPUs are accurate to 1e-3.
 
 Examples:
@@ -53,21 +59,26 @@ Examples:
   umbracast shadow satellites.npy system.toml -o seen.npz --json
   umbracast shadow satellites.npy system.toml -o seen.npz --device gpu --compare
 
-Exit codes: 0 done, 2 bad usage or input, 3 no such device, 4 the device failed,
-  5 reading or writing failed, 6 --compare found a violated guarantee.";
+Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the
+  device failed, 5 reading or writing failed, 6 --compare found a violated
+  guarantee, 130 stopped by Ctrl-C.";
 
 /// Compute the visible fraction of a light for each observer: umbra, penumbra, antumbra
 #[derive(Debug, Args)]
 #[command(override_usage = "umbracast shadow [OPTIONS] OBSERVERS SYSTEM -o OUT")]
 #[command(after_long_help = EXAMPLES, after_help = "`umbracast shadow --help` explains the files and gives examples.")]
 pub(crate) struct ShadowArgs {
-    /// Observers: .npy, .csv, .parquet, .ply or .f32
+    /// Observers: .npy, .csv, .parquet, .ply, .f32 or -
     observers: PathBuf,
     /// The light and the bodies: a system file (.toml)
     system: PathBuf,
-    /// Output file: .npz, .csv or .parquet
+    /// Output file: .npz, .csv, .parquet or - (standard output)
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
+    #[command(flatten)]
+    table: TableArgs,
+    #[command(flatten)]
+    keep: KeepArgs,
     #[command(flatten)]
     device: DeviceArgs,
     /// Also run the CPU engine, count the differences, and fail if they exceed the guaranteed accuracy. If the CPU engine computes the
@@ -95,14 +106,16 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
     let (lighting, files) = Lighting::read_with_files(&args.system)?;
     // The cloud files that the system names are inputs, too.
     check_output(&args.output, &files.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
-    let observers = {
+    args.table.check(&[&args.observers, &args.system], &args.output, args.json)?;
+    let (observers, kept) = {
         let _working = ProgressDisplay::on("reading observers".into(), args.quiet);
-        read_observers(&args.observers)?
+        read_observers_with(&args.observers, &args.keep.read_options(&args.table))?
     };
     let device = blocking::open(&args.device.options(Precision::Fast))?;
     let judge = open_reference(args.compare, &device)?;
 
-    let mut writer = FileWriter::<[_]>::create(&args.output)?;
+    let mut writer =
+        FileWriter::<[_]>::create_kept(&args.output, Shadow::COLUMNS.to_vec(), kept.names(), args.table.format)?;
     let mut sum = ShadowTotals::default();
     sum.difference.promised = PROMISED[usize::from(!lighting.spheroids().is_empty())];
     {
@@ -115,10 +128,17 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
             args.quiet,
         );
         let mut found = vec![Shadow::default(); PIECE.min(observers.len())];
-        for observers in observers.chunks(PIECE) {
+        for (piece, observers) in observers.chunks(PIECE).enumerate() {
             let found = &mut found[..observers.len()];
             sum.shade(&device, judge.as_ref(), &lighting, observers, found)?;
-            writer.write(found)?;
+            if kept.names().is_empty() {
+                writer.write(found)?;
+            } else {
+                writer.write_kept(found, &kept, piece * PIECE)?;
+            }
+            if writer.is_closed() {
+                break;
+            }
             done.fetch_add(observers.len() as u64, Ordering::Relaxed);
         }
     }

@@ -36,7 +36,21 @@ pub(crate) fn cancel(watch: &CancelToken) {
 pub(crate) fn exit_code(error: &Error) -> u8 {
     match (error, CAME.load(Ordering::Relaxed)) {
         (Error::Cancelled { .. }, signal @ 1..) => u8::try_from(128 + signal).unwrap_or(130),
-        _ => error.exit_code(),
+        _ => code(error),
+    }
+}
+
+/// Exit code of an error: 2 bad input or usage, 3 no such device or precision, 4 the device failed, 5 reading or writing failed, 6 a
+/// violated guarantee, 130 cancelled (as shells report Ctrl-C).
+fn code(error: &Error) -> u8 {
+    match error {
+        Error::BadRecord { .. } | Error::Usage(_) | Error::BadFile { .. } | Error::LengthsDiffer { .. } => 2,
+        Error::NoDevice { .. } | Error::NoPrecision { .. } => 3,
+        Error::Io { .. } => 5,
+        Error::BrokenPromise(_) => 6,
+        Error::Cancelled { .. } => 130,
+        // The device ran out of memory, was lost, or failed in another way.
+        _ => 4,
     }
 }
 

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use umbracast::glam::DVec3;
 use umbracast::io::AnswerRow;
-use umbracast::io::{FileWriter, center_of_spheres, check_disk, check_output, least_output, read_spheres};
+use umbracast::io::{FileWriter, ReadOptions, center_of_spheres_with, check_disk, least_output, read_spheres_with};
 use umbracast::io::{PreparedFile, RayBatches, Rounding, Table};
+use umbracast::io::{check_output, check_points_output};
 use umbracast::memory::check_memory;
 use umbracast::{Approach, CancelToken, Hit, Interval, Query, Ray, Rays, Report, Sphere, Spheres};
 use umbracast::{Device, DeviceOptions, Error, Result, Scene, SceneOptions, blocking};
@@ -15,7 +16,7 @@ use super::cast::{CastArgs, QueryName};
 use super::cast_query::{CastQuery, ListQuery, RecordQuery};
 use super::coarse;
 use super::compare::{self, Comparison, Reference};
-use super::describe;
+use super::describe::{self, With, is_ply};
 use super::plot::Plot;
 use super::progress::{CastProgress, ProgressDisplay};
 use super::ray_input::{RayInput, RayInputOptions};
@@ -29,6 +30,8 @@ pub(crate) struct Files<'a> {
     pub(crate) spheres: &'a Path,
     pub(crate) rays: RayInputOptions<'a>,
     pub(crate) output: &'a Path,
+    /// The columns of `--with`, and for `.ply` the point.
+    pub(crate) with: Vec<With>,
 }
 
 /// Totals of the rays so far.
@@ -46,8 +49,9 @@ impl Files<'_> {
     pub(crate) fn run(&self) -> Result<()> {
         let most = self.args.most()?;
         match self.args.query {
-            QueryName::Closest if !self.args.with.is_empty() => {
-                self.answer(RecordQuery::new(&describe::columns(&self.args.with, self.args.origin.is_some())))
+            QueryName::Closest if !self.with.is_empty() => {
+                let columns = describe::columns(&self.with, self.args.origin.is_some(), is_ply(self.output));
+                self.answer(RecordQuery::new(&columns))
             }
             QueryName::Closest => self.answer(RecordQuery::new(Hit::COLUMNS)),
             QueryName::Occluded => self.answer(RecordQuery::new(bool::COLUMNS)),
@@ -61,12 +65,18 @@ impl Files<'_> {
 
     fn answer<T: CastQuery>(&self, mut asked: T) -> Result<()> {
         // All checks that need no device come first, the cheapest ones before the others.
-        let (rays, inputs) = self.rays.open()?;
+        let (table, keep) = (&self.args.table, &self.args.keep);
+        table.check(&[self.spheres, self.rays.path()], self.output, self.args.json)?;
+        let (rays, inputs) = self.rays.open(&keep.read_options(table))?;
         let inputs = [self.spheres].into_iter().chain(inputs.iter().map(|path| &**path)).collect::<Vec<_>>();
-        let target = check_output(self.output, &inputs)?;
+        let has_points = !self.with.is_empty();
+        let target = if has_points { check_points_output } else { check_output }(self.output, &inputs)?;
+        let kept = rays.kept().to_vec();
+        asked.sensor(rays.angles()?);
         let others: Vec<&Path> = inputs.iter().copied().chain([self.output, &*target]).collect();
         let plot = self.args.plot.as_deref().map(|path| Plot::new(path, &others, T::LEGEND)).transpose()?;
-        let (mut spheres, origin) = read_spheres_from(self.spheres, self.args.origin, self.args.quiet)?;
+        let (mut spheres, origin) =
+            read_spheres_from(self.spheres, self.args.origin, &keep.sphere_options(table), self.args.quiet)?;
         asked.subtracted(origin.unwrap_or_default());
         if spheres.optional.velocities.is_none() {
             self.args.check_rest(self.spheres)?;
@@ -89,9 +99,13 @@ impl Files<'_> {
         self.check_memory::<T>(&device, judge.as_ref(), spheres.spheres(), &rays)?;
 
         let watch = CancelToken::new();
-        let scene =
-            self.scene(&device, spheres.spheres(), &self.args.tree.options().over(self.args.time_range()), &watch)?;
-        let options = SceneOptions::default().over(self.args.time_range());
+        let scene = self.scene(
+            &device,
+            spheres.spheres(),
+            &self.args.tree.options().time_range(self.args.time_range()),
+            &watch,
+        )?;
+        let options = SceneOptions::default().time_range(self.args.time_range());
         let judge = with.scene(judge, |cpu| self.scene(cpu, spheres.spheres(), &options, &watch))?;
         if judge.is_none() && plot.is_none() {
             // The scene has its own copies.
@@ -101,7 +115,7 @@ impl Files<'_> {
         let _ = asked.ask(&scene, Rays::from(&[]).numbered_from(0), &self.query)?;
 
         signals::cancel(&watch);
-        let mut writer = asked.create(self.output)?;
+        let mut writer = asked.create(self.output, &kept, table.format)?;
         let mut sum = CastTotals { plot, comparison: Comparison::to(with), ..CastTotals::default() };
         let judge = judge.as_ref().map(|scene| (scene, &spheres));
         let cast = self.cast(&asked, rays, &scene, judge, &watch, &mut writer, &mut sum);
@@ -154,10 +168,13 @@ impl Files<'_> {
 
     /// Rejects `--with`, which does not support ellipsoids.
     fn check_round(&self) -> Result<()> {
-        if self.args.with.is_empty() {
+        if self.with.is_empty() {
             return Ok(());
         }
         let spheres = self.spheres.display();
+        if is_ply(self.output) {
+            return Err(Error::Usage(format!("-o FILE.ply does not support ellipsoids, which {spheres} contains")));
+        }
         Err(Error::Usage(format!("--with does not support ellipsoids, which {spheres} contains (columns rx,ry,rz)")))
     }
 
@@ -252,7 +269,10 @@ impl Files<'_> {
                     let input = compare::Input { spheres, held, rays, first, query, pairwise, optional };
                     sum.comparison += asked.compare(&input, &found, &expected);
                 }
-                writer.write(T::batch(&found))?;
+                match rays.kept() {
+                    Some(kept) => writer.write_kept(T::batch(&found), kept, begin - part.len())?,
+                    None => writer.write(T::batch(&found))?,
+                }
                 if let Some(plot) = &mut sum.plot {
                     T::add_to_plot(plot, part, optional, &found);
                 }
@@ -260,9 +280,12 @@ impl Files<'_> {
                 sum.met = T::hits(&found).map(|met| met + sum.met.unwrap_or(0)).or(sum.met);
                 size = T::next(size, &found);
             }
+            if writer.is_closed() {
+                break;
+            }
         }
         sum.rounding = rays.rounding();
-        if self.args.pairwise && sum.report.rays != scene.len() as u64 {
+        if self.args.pairwise && !writer.is_closed() && sum.report.rays != scene.len() as u64 {
             return Err(not_pairs(scene.len(), sum.report.rays));
         }
         Ok(())
@@ -289,15 +312,16 @@ impl Files<'_> {
 pub(crate) fn read_spheres_from(
     path: &Path,
     origin: Option<Origin>,
+    options: &ReadOptions,
     quiet: bool,
 ) -> Result<(Table<Sphere>, Option<DVec3>)> {
     let _working = ProgressDisplay::on("reading spheres".into(), quiet);
     let origin = match origin {
         None => None,
         Some(Origin::At(origin)) => Some(origin),
-        Some(Origin::Auto) => Some(center_of_spheres(path)?),
+        Some(Origin::Auto) => Some(center_of_spheres_with(path, options)?),
     };
-    Ok((read_spheres(path, origin.unwrap_or_default())?, origin))
+    Ok((read_spheres_with(path, origin.unwrap_or_default(), options)?, origin))
 }
 
 fn not_pairs(spheres: usize, rays: u64) -> Error {

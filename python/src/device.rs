@@ -52,7 +52,7 @@ impl Device {
                 .map_err(|error| PyValueError::new_err(format!("patience_s is {seconds}: {error}")))?;
             limits.patience = Some(patience);
         }
-        let mut options = DeviceOptions::default().at(precision(precision_word)?).within(limits);
+        let mut options = DeviceOptions::default().precision(precision(precision_word)?).limits(limits);
         if let Some(choice) = choice {
             options.choice = choice;
         }

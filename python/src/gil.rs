@@ -46,6 +46,17 @@ pub(crate) fn interruptible<T: Send>(
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&CancelToken) -> Result<T> + Send,
 ) -> PyResult<T> {
+    interruptible_with(py, (records, records), progress, CancelToken::done, work)
+}
+
+/// As [`interruptible`], with a progress of its own: `done` of `total`.
+pub(crate) fn interruptible_with<T: Send>(
+    py: Python<'_>,
+    (records, total): (usize, usize),
+    progress: Option<&Bound<'_, PyAny>>,
+    done: impl Fn(&CancelToken) -> u64 + Sync,
+    work: impl FnOnce(&CancelToken) -> Result<T> + Send,
+) -> PyResult<T> {
     let token = CancelToken::new();
     if records < MIN_WATCHED && progress.is_none() {
         return run_detached(py, || work(&token));
@@ -55,15 +66,15 @@ pub(crate) fn interruptible<T: Send>(
     let poll = || {
         Python::attach(|py| {
             py.check_signals()?;
-            progress.as_ref().map_or(Ok(()), |call| call.call1(py, (token.done(), records)).map(drop))
+            progress.as_ref().map_or(Ok(()), |call| call.call1(py, (done(&token), total)).map(drop))
         })
     };
     py.detach(|| {
         scope(|scope| {
-            let (done, waiting) = channel::<()>();
+            let (ended, waiting) = channel::<()>();
             let task = || {
                 let result = work(&token);
-                drop(done);
+                drop(ended);
                 result
             };
             let thread = Builder::new().name("umbracast".into()).spawn_scoped(scope, task)?;

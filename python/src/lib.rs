@@ -9,6 +9,7 @@ mod input;
 mod pictures;
 mod policies;
 mod queries;
+mod raygen;
 mod scene;
 mod spheres;
 
@@ -25,6 +26,8 @@ mod _umbracast {
     use super::pictures::{render, shadow};
     #[pymodule_export]
     use super::queries::{cast, contains};
+    #[pymodule_export]
+    use super::raygen::{camera_rays, lidar_rays, point_rays};
     #[pymodule_export]
     use super::scene::Scene;
 }

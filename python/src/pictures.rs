@@ -1,17 +1,19 @@
 //! Rendering of systems, and the visible fraction of a light.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytemuck::try_cast_slice;
 use numpy::{PyArray1, PyReadonlyArray2, PyReadwriteArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use umbracast::glam::DVec3;
-use umbracast::shadow::{Lighting, Shadow, System};
-use umbracast::{Error, blocking};
+use umbracast::shadow::{Lighting, Progress, Shadow, System};
+use umbracast::{CancelToken, Error, blocking};
 
 use crate::device::Device;
-use crate::gil::interruptible;
+use crate::gil::{interruptible, interruptible_with};
 use crate::input::chunks;
 use crate::queries::output_slice;
 
@@ -23,7 +25,7 @@ type Array<'py, T> = Bound<'py, PyArray1<T>>;
 /// Renders a system, given by its path or as TOML text. Returns width and height, colours, t, id and fraction.
 #[pyfunction]
 #[expect(clippy::type_complexity, reason = "the columns of a picture")]
-#[pyo3(signature = (device, path, text, size, samples))]
+#[pyo3(signature = (device, path, text, size, samples, progress))]
 pub(crate) fn render<'py>(
     py: Python<'py>,
     device: &Device,
@@ -31,10 +33,17 @@ pub(crate) fn render<'py>(
     text: Option<&str>,
     size: Option<[u32; 2]>,
     samples: Option<u32>,
+    progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<([u32; 2], Array<'py, u8>, Array<'py, f32>, Array<'py, u32>, Array<'py, f32>)> {
     let device = device.inner();
-    // The number of pixels is not known before the system is read.
-    let (picture, colours) = interruptible(py, usize::MAX, None, |token| {
+    // The share of the work that is done, in thousandths; the number of pixels is not known before the system is read.
+    let done = Arc::<AtomicU64>::default();
+    let (share, is_reported) = (done.clone(), progress.is_some());
+    let report: Progress = Arc::new(move |progress| {
+        let _ = share.fetch_max((1000.0 * progress.done) as u64, Ordering::Relaxed);
+    });
+    let done = move |_: &CancelToken| done.load(Ordering::Relaxed);
+    let (picture, colours) = interruptible_with(py, (usize::MAX, 1000), progress.as_ref(), done, |token| {
         let device = &device.with_cancel(token);
         let system = match (path, text) {
             (Some(path), _) => System::read(&path)?,
@@ -43,7 +52,7 @@ pub(crate) fn render<'py>(
         let mut options = system.picture().clone();
         options.size = size.unwrap_or(options.size);
         options.samples = samples.unwrap_or(options.samples);
-        let picture = blocking::render(device, &system.with_picture(options)?, None)?;
+        let picture = blocking::render(device, &system.with_picture(options)?, is_reported.then_some(report))?;
         let colours = picture.srgb8();
         Ok((picture, colours))
     })?;

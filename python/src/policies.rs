@@ -18,18 +18,17 @@ pub(crate) struct Policies {
 impl Policies {
     /// Parses the policies. Raises `ValueError` for an unknown name.
     pub(crate) fn query(&self) -> PyResult<Query> {
-        Ok(Query {
-            inside: lookup(
+        Ok(Query::default()
+            .inside(lookup(
                 "inside",
                 &self.inside,
                 &[("enter", Inside::Enter), ("exit", Inside::Exit), ("ignore", Inside::Ignore)],
-            )?,
-            touch: lookup("touch", &self.touch, &[("hit", Touch::Hit), ("miss", Touch::Miss)])?,
-            ends: lookup("ends", &self.ends, &[("closed", Ends::Closed), ("half-open", Ends::HalfOpen)])?,
-            precision: precision(&self.precision)?,
-            on_bad: lookup("on_bad", &self.on_bad, &[("refuse", OnBad::Refuse), ("skip", OnBad::Skip)])?,
-            motion: lookup("motion", &self.motion, &[("at-time", Motion::AtTime), ("with-ray", Motion::WithRay)])?,
-        })
+            )?)
+            .touch(lookup("touch", &self.touch, &[("hit", Touch::Hit), ("miss", Touch::Miss)])?)
+            .ends(lookup("ends", &self.ends, &[("closed", Ends::Closed), ("half-open", Ends::HalfOpen)])?)
+            .precision(precision(&self.precision)?)
+            .on_bad(lookup("on_bad", &self.on_bad, &[("refuse", OnBad::Refuse), ("skip", OnBad::Skip)])?)
+            .motion(lookup("motion", &self.motion, &[("at-time", Motion::AtTime), ("with-ray", Motion::WithRay)])?))
     }
 }
 

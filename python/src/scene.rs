@@ -108,7 +108,7 @@ impl Scene {
         time_range: [f32; 2],
         pairwise: bool,
     ) -> PyResult<Self> {
-        let options = SceneOptions::default().built_by(builder(builder_word)?).over(time_range);
+        let options = SceneOptions::default().builder(builder(builder_word)?).time_range(time_range);
         let (device, view) = (device.inner(), spheres.view()?);
         let state = interruptible(py, view.len(), None, |token| {
             let device = &device.with_cancel(token);

@@ -24,6 +24,7 @@ from ._devices import Device, DeviceInfo, devices
 from ._errors import DeviceError, ForkError, NoDeviceError, PrecisionError, RecordError
 from ._options import Options, PointOptions
 from ._pictures import SHADOW_KINDS, Picture, Shadows, render, shadow
+from ._raygen import rays_along, rays_of_camera, rays_of_sensor, rays_toward
 from ._results import NO_SPHERE, Approach, Attributes, Containment, Flights, HitLists, Hits, Interval, Report, Update
 from ._scene import Scene
 
@@ -55,6 +56,10 @@ __all__ = [
     "Shadows",
     "Update",
     "devices",
+    "rays_along",
+    "rays_of_camera",
+    "rays_of_sensor",
+    "rays_toward",
     "render",
     "shadow",
 ]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Any, Literal, NamedTuple, TypedDict, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -69,6 +70,19 @@ class Policies(NamedTuple):
     motion: str = "at-time"
 
 
+DEFAULTS: dict[str, Any] = {
+    **Policies()._asdict(),
+    "masks": None,
+    "skip_ids": None,
+    "times": None,
+    "radii": None,
+    "progress": False,
+}
+"""Default of each option, in the order in which signatures show them."""
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
 class CallOptions(NamedTuple):
     """Parsed options of a call."""
 
@@ -81,6 +95,22 @@ class CallOptions(NamedTuple):
 
 
 COLUMNS = ("masks", "skip_ids", "times", "radii")
+
+
+def shows_options(kind: Any) -> Callable[[Method], Method]:
+    """Decorator: the signature of a method names the options of ``kind`` instead of ``**options``, in help() and in notebooks."""
+
+    def decorate(method: Method) -> Method:
+        signature = inspect.signature(method)
+        own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+        for name in sorted(kind.__annotations__, key=list(DEFAULTS).index):
+            annotation = kind.__annotations__[name]
+            kind_of = inspect.Parameter.KEYWORD_ONLY
+            own.append(inspect.Parameter(name, kind_of, default=DEFAULTS[name], annotation=annotation))
+        method.__signature__ = signature.replace(parameters=own)  # type: ignore[attr-defined]
+        return method
+
+    return decorate
 
 
 def parse_options(verb: str, shape: tuple[int, ...], given: dict[str, Any], allowed: frozenset[str]) -> CallOptions:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _input, _progress, _tables, _umbracast, _validate
+from . import _input, _progress, _tables, _toml, _umbracast, _validate
 from ._devices import Device, open_device
 from ._options import Progress
 
@@ -42,24 +42,28 @@ SHADOW_KINDS = ("none", "partial", "annular", "total")
 
 
 def render(
-    system: str | os.PathLike[str],
+    system: str | os.PathLike[str] | Mapping[str, Any],
     *,
     size: tuple[int, int] | None = None,
     samples: int | None = None,
     device: Device | str | int | None = None,
+    progress: Progress = False,
 ) -> Picture:
     """Render a system of a light and bodies, with physically accurate umbra and penumbra.
 
     Parameters
     ----------
-    system : str or path
-        Path of a system file (TOML, described in systems/README.md of the project). A string with more than one line is the text itself.
+    system : str, path or dict
+        Path of a system file (TOML, described in docs/system-files.md of the project). A string with more than one line is the text itself.
+        A dictionary has the same keys and values; ``body`` is a list of dictionaries.
     size : (int, int), optional
         Width and height in pixels. Default: the system's.
     samples : int, optional
         Samples along each axis of a pixel. Default: the system's.
     device : str, int or `Device`, optional
         Device to render on; see `Device`.
+    progress : bool or callable, default False
+        True prints a progress line on stderr. A callable is called with the finished part of the work in thousandths, and with 1000.
 
     Returns
     -------
@@ -83,7 +87,7 @@ def render(
     if samples is not None:
         samples = _validate.integer("samples", samples, 0, 0xFFFF_FFFF)
     (width, height), colours, t, id, fraction = _umbracast.render(
-        open_device(device, "fast")._native, path, text, size, samples
+        open_device(device, "fast")._native, path, text, size, samples, _progress.listener("render", progress, "parts")
     )
     shape = (height, width)
     return Picture(colours.reshape(height, width, -1), t.reshape(shape), id.reshape(shape), fraction.reshape(shape))
@@ -91,7 +95,7 @@ def render(
 
 def shadow(
     observers: ArrayLike,
-    system: str | os.PathLike[str],
+    system: str | os.PathLike[str] | Mapping[str, Any],
     *,
     device: Device | str | int | None = None,
     progress: Progress = False,
@@ -104,8 +108,8 @@ def shadow(
     ----------
     observers : (…, 3) array, or a table with columns x, y, z
         Points in the unit and frame of the system, used as float64.
-    system : str or path
-        System file or its text, as for `render`. A camera is not needed.
+    system : str, path or dict
+        System file, its text or its contents, as for `render`. A camera is not needed.
     device : str, int or `Device`, optional
         Device to compute on; see `Device`.
     progress : bool or callable, default False
@@ -147,7 +151,9 @@ def _size(size: Sequence[int]) -> tuple[int, int]:
     return _validate.integer("width", width, 0, 0xFFFF_FFFF), _validate.integer("height", height, 0, 0xFFFF_FFFF)
 
 
-def _system(system: str | os.PathLike[str]) -> tuple[Path | None, str | None]:
+def _system(system: str | os.PathLike[str] | Mapping[str, Any]) -> tuple[Path | None, str | None]:
+    if isinstance(system, Mapping):
+        return None, _toml.dumps(system)
     if isinstance(system, str) and "\n" in system:
         return None, system
     return Path(system), None

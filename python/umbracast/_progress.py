@@ -9,20 +9,24 @@ from collections.abc import Callable
 import numpy as np
 
 
-def listener(verb: str, progress: bool | Callable[[int, int], object]) -> Callable[[int, int], object] | None:
+def listener(
+    verb: str, progress: bool | Callable[[int, int], object], things: str = ""
+) -> Callable[[int, int], object] | None:
     """Return the callable that receives progress reports: the caller's own, a `ProgressLine` for True, or None."""
     if callable(progress):
         return progress
     if progress is not None and not isinstance(progress, (bool, np.bool_)):
         raise TypeError(f"progress must be True, False or a callable, not {progress!r}")
-    return ProgressLine(verb) if progress else None
+    return ProgressLine(verb, things) if progress else None
 
 
 class ProgressLine:
     """A progress line on stderr. It appears after one second and is updated at most every 0.25 seconds."""
 
-    def __init__(self, verb: str) -> None:
+    def __init__(self, verb: str, things: str = "") -> None:
         self.verb = verb
+        self.things = things
+        """What is counted, if a rate would say nothing."""
         self.start = time.monotonic()
         self.shown = 0.0
 
@@ -34,7 +38,7 @@ class ProgressLine:
             return
         self.shown = now
         share = 100 * done // max(total, 1)
-        rate = done / seconds / 1e6
+        rate = f" of {total:,}, {done / seconds / 1e6:.2f} million per second" if not self.things else ""
         end = "\n" if last else ""
-        sys.stderr.write(f"\r{self.verb}: {share:3d} % of {total:,}, {rate:.2f} million per second{end}")
+        sys.stderr.write(f"\r{self.verb}: {share:3d} %{rate}{end}")
         sys.stderr.flush()

@@ -9,14 +9,24 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _input, _out, _spheres, _tables, _umbracast, _validate
 from ._devices import Device, open_device
-from ._options import BULLET_OPTIONS, HIT_OPTIONS, OPTIONS, POINT_OPTIONS, CallOptions, column, parse_options
+from ._options import (
+    BULLET_OPTIONS,
+    HIT_OPTIONS,
+    OPTIONS,
+    POINT_OPTIONS,
+    CallOptions,
+    HitOptions,
+    Options,
+    PointOptions,
+    column,
+    parse_options,
+    shows_options,
+)
 from ._results import Approach, Attributes, Containment, Flights, HitLists, Hits, Interval, Report, Update, _make_hits
 from ._spheres import Origin
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from ._options import HitOptions, Options, PointOptions
+    from typing_extensions import Self, Unpack
 
 QUERIES: dict[str, tuple[Any, tuple[str, ...]]] = {
     "closest": (Hits, ("f4", "u4")),
@@ -107,7 +117,46 @@ class Scene:
             _validate.string("builder", builder),
         )
         self._device = open_device(device, precision)
-        self._native = _umbracast.Scene(self._device._native, given, builder, list(self._options[0]), bool(pairwise))
+        self._handle: _umbracast.Scene | None = _umbracast.Scene(self._device._native, given, builder, list(self._options[0]), bool(pairwise))
+
+    @classmethod
+    def from_points(cls, points: ArrayLike | Any, radius: ArrayLike = 1.0, **arguments: Any) -> Self:
+        """Create a scene of spheres around points, as of a point cloud or of particles.
+
+        Parameters
+        ----------
+        points : (N, 3) array
+            Centres of the spheres.
+        radius : float or (N,) array, default 1
+            Radius of all spheres, or of each.
+        **arguments
+            Keyword arguments of `Scene`, such as ``device``.
+        """
+        centers, sizes = _input.numbers("points", points), _input.numbers("radius", radius)
+        if centers.ndim != 2 or centers.shape[1] != 3:
+            raise ValueError(f"points must have shape (N, 3), not {centers.shape}")
+        if sizes.shape not in ((), (len(centers),)):
+            raise ValueError(f"radius must be a number or have shape ({len(centers)},), not {sizes.shape}")
+        kind = np.result_type(centers, sizes) if sizes.ndim else centers.dtype
+        spheres = np.empty((len(centers), 4), kind)
+        spheres[:, :3], spheres[:, 3] = centers, sizes
+        return cls(spheres, **arguments)
+
+    def close(self) -> None:
+        """Free the memory of the scene on its device. Further calls raise ValueError. A scene is also closed by ``with``."""
+        self._handle = None
+
+    @property
+    def _native(self) -> _umbracast.Scene:
+        if self._handle is None:
+            raise ValueError("the scene is closed")
+        return self._handle
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def _given(
         self, spheres: Any, radii: Any, rotations: Any, masks: Any, velocities: Any, centers: bool = False
@@ -158,6 +207,8 @@ class Scene:
         return len(self._native)
 
     def __repr__(self) -> str:
+        if self._handle is None:
+            return "<umbracast.Scene, closed>"
         kind = "ellipsoids" if self._native.has_ellipsoids() else "spheres"
         return f"<umbracast.Scene of {len(self)} {kind} on {self._device.name}>"
 
@@ -217,6 +268,7 @@ class Scene:
         """Rebuild the BVH for the current spheres. Results do not change; queries may become faster. Raises device errors as `update`."""
         self._native.rebuild()
 
+    @shows_options(Options)
     def closest(
         self,
         rays: ArrayLike | Any,
@@ -267,6 +319,7 @@ class Scene:
         (t, id), report, given = self._cast("closest", rays, directions, t_min, t_max, out, options)
         return _make_hits(t, id, report, given)
 
+    @shows_options(Options)
     def interval(
         self,
         rays: ArrayLike | Any,
@@ -283,6 +336,7 @@ class Scene:
         found.report = report
         return found
 
+    @shows_options(Options)
     def approach(
         self,
         rays: ArrayLike | Any,
@@ -303,6 +357,7 @@ class Scene:
         found.report = report
         return found
 
+    @shows_options(Options)
     def occluded(
         self,
         rays: ArrayLike | Any,
@@ -316,6 +371,7 @@ class Scene:
         """Test whether each ray hits any sphere: (…) bool. Arguments and errors as for `closest`."""
         return self._cast("occluded", rays, directions, t_min, t_max, out, options)[0][0]
 
+    @shows_options(Options)
     def count(
         self,
         rays: ArrayLike | Any,
@@ -329,6 +385,7 @@ class Scene:
         """Count the spheres that each ray hits: (…) uint32. Arguments and errors as for `closest`."""
         return self._cast("count", rays, directions, t_min, t_max, out, options)[0][0]
 
+    @shows_options(Options)
     def all(
         self,
         rays: ArrayLike | Any,
@@ -341,6 +398,7 @@ class Scene:
         """Find all spheres that each ray hits, with both unclipped roots, sorted by (t, id). Arguments and errors as for `closest`."""
         return self._list_query("all", None, rays, directions, t_min, t_max, options)
 
+    @shows_options(Options)
     def nearest(
         self,
         rays: ArrayLike | Any,
@@ -358,6 +416,7 @@ class Scene:
         k = _validate.integer("k", k, 1, 0xFFFF_FFFF)
         return self._list_query("nearest", k, rays, directions, t_min, t_max, options)
 
+    @shows_options(PointOptions)
     def contains(
         self,
         points: ArrayLike | Any,
@@ -449,6 +508,7 @@ class Scene:
         found.report = Report(*report[:6], rounded, largest)
         return found
 
+    @shows_options(HitOptions)
     def attributes(
         self,
         rays: ArrayLike | Any,

@@ -13,10 +13,13 @@ __all__ = [
     "Scene",
     "attributes",
     "bullets",
+    "camera_rays",
     "cast",
     "contains",
     "devices",
+    "lidar_rays",
     "lists",
+    "point_rays",
     "render",
     "round_records",
     "shadow",
@@ -84,8 +87,28 @@ def attributes(
     scene: Scene, rays: RayBatch, policies: Policies, t: _Floats, id: _Ids
 ) -> tuple[_Floats, _Floats, _Floats, _Floats]: ...
 def devices() -> list[dict[str, Any]]: ...
+def point_rays(points: _Floats, aim: Sequence[float], radius: float | None) -> _Floats: ...
+def lidar_rays(
+    poses: Sequence[Sequence[float]],
+    elevations_deg: Sequence[float],
+    azimuths_deg: Sequence[float],
+    range: Sequence[float],
+) -> _Floats: ...
+def camera_rays(
+    position: Sequence[float],
+    target: Sequence[float],
+    up: Sequence[float],
+    lens: float,
+    orthographic: bool,
+    size: Sequence[int],
+) -> _Floats: ...
 def render(
-    device: Device, path: Path | None, text: str | None, size: Sequence[int] | None, samples: int | None
+    device: Device,
+    path: Path | None,
+    text: str | None,
+    size: Sequence[int] | None,
+    samples: int | None,
+    progress: _Progress,
 ) -> tuple[list[int], NDArray[np.uint8], _Floats, _Ids, _Floats]: ...
 def shadow(
     device: Device,

@@ -105,6 +105,11 @@ impl<'a> Rays<'a> {
         Self { first: Some(first), ..self }
     }
 
+    /// Index of the first ray in the longer list of [`numbered_from`](Self::numbered_from); 0 for a list of its own.
+    pub fn first_index(&self) -> u64 {
+        self.first.unwrap_or(0)
+    }
+
     /// A slice of the rays. The range is clamped to their number, and the rays keep their indices.
     #[must_use]
     pub fn slice(self, range: Range<usize>) -> Self {

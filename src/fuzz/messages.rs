@@ -39,7 +39,7 @@ pub fn messages(data: &[u8]) {
         for error in [
             Error::Usage(text.clone()),
             Error::BadFile { path: path.clone(), message: text.clone() },
-            Error::Io { action: "read", path: path.clone(), message: text.clone() },
+            Error::io_message("read", path.clone(), text.clone()),
             Error::record("sphere", 3, "x", &text, "a centre must be finite"),
             Error::NoDevice { asked: text.clone(), seen: "none".into() },
         ] {

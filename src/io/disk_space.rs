@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::format::output_format;
+use super::format::{is_standard_stream, output_format};
 use crate::error::{Error, Result};
 
 /// Minimum size in bytes of a file of `answers` results, where `bytes` is the size of one result in arrays. `None` for formats without such
@@ -17,6 +17,9 @@ pub fn least_output(path: &Path, answers: u64, bytes: u64) -> Option<u64> {
 /// [`Error::Io`] with both sizes, if the system reports the free space and it is too small.
 pub fn check_disk(path: &Path, bytes: u64) -> Result<()> {
     // Each column of an archive is stored in a temporary file until all are complete.
+    if is_standard_stream(path) {
+        return Ok(());
+    }
     let twice = output_format(path).is_some_and(|format| format.is_assembled);
     let asked = bytes.saturating_mul(if twice { 2 } else { 1 });
     // If the path is a link, the results are written next to the link's target.
@@ -25,7 +28,7 @@ pub fn check_disk(path: &Path, bytes: u64) -> Result<()> {
         Some(free) if asked > free => {
             let why = if twice { " (twice their size, while the archive is written)" } else { "" };
             let message = format!("the results need at least {asked} bytes{why}, but only {free} are free there");
-            Err(Error::Io { action: "write", path: path.to_path_buf(), message })
+            Err(Error::io_message("write", path, message))
         }
         _ => Ok(()),
     }

@@ -8,6 +8,38 @@ use super::no_parquet_tests;
 use crate::error::{Error, Result};
 use crate::escape::quoted;
 
+/// The path of standard input or standard output. A file of this name is `./-`.
+pub const STANDARD_STREAM: &str = "-";
+
+/// Whether a path stands for standard input or standard output.
+pub fn is_standard_stream(path: &Path) -> bool {
+    path.as_os_str() == STANDARD_STREAM
+}
+
+/// A format of standard input and standard output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StreamFormat {
+    /// Text with named columns.
+    #[default]
+    Csv,
+    /// One array of NumPy. Results with several columns are a structured array.
+    Npy,
+    /// Raw little-endian records without a header. Results have the types that they have in `.npz`, row by row.
+    F32,
+}
+
+impl StreamFormat {
+    /// The extension of files of this format.
+    pub(crate) fn extension(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Npy => "npy",
+            Self::F32 => "f32",
+        }
+    }
+}
+
 /// A format in which results are written.
 #[derive(Debug)]
 pub(crate) struct OutputFormat {

@@ -88,6 +88,19 @@ impl LidarFile {
         }
     }
 
+    /// The elevations and the azimuths in degrees, in the order of the rays.
+    ///
+    /// # Errors
+    /// [`Error::BadFile`] with the key.
+    pub fn angles(&self) -> Result<(Vec<f64>, Vec<f64>)> {
+        let list = |name: &str, angles: &Option<Angles>| match angles {
+            Some(angles) => angles.list().map_err(|why| bad_file(&self.path, format!("{name}: {why}"))),
+            None => Err(missing(&self.path, name)),
+        };
+        let elevations = list("elevations_deg", &self.tables.elevations_deg)?;
+        Ok((elevations, list("azimuths_deg", &self.tables.azimuths_deg)?))
+    }
+
     /// Returns the sensor, and how rounding to f32 changed its positions. `origin` is subtracted from the positions in f64.
     ///
     /// With [`OnBad::Skip`], invalid poses are kept, and the query skips them.
@@ -96,13 +109,8 @@ impl LidarFile {
     /// [`Error::BadFile`] with the key, the position and the invalid value; the errors of [`read_poses`].
     pub fn sensor(&self, origin: DVec3, on_bad: OnBad) -> Result<(Lidar, Rounding)> {
         let bad = |message: String| bad_file(&self.path, message);
-        let Tables { elevations_deg, azimuths_deg, range: [near, far], poses } = &self.tables;
-        let list = |name: &str, angles: &Option<Angles>| match angles {
-            Some(angles) => angles.list().map_err(|why| bad(format!("{name}: {why}"))),
-            None => Err(missing(&self.path, name)),
-        };
-        let elevations = list("elevations_deg", elevations_deg)?;
-        let azimuths = list("azimuths_deg", azimuths_deg)?;
+        let Tables { range: [near, far], poses, .. } = &self.tables;
+        let (elevations, azimuths) = self.angles()?;
         let table = match (self.poses(), poses) {
             (Some(path), _) => read_poses(&path, origin, on_bad)?,
             (None, Poses::Inline(rows)) => {

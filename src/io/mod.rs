@@ -9,6 +9,10 @@
 //! The rows of a `.ply`, text or binary, are its vertices. The properties have the names of the columns in any order; `radius` is another
 //! name for `r`. Other properties and elements, such as normals and faces, are ignored; system files also use `red,green,blue` or `element`.
 //!
+//! A `.xyz` or `.pdb` has atoms: spheres with their van der Waals radii. System files also take the colours of the elements.
+//!
+//! The path `-` is standard input or standard output. It is text with named columns, or what [`ReadOptions`] and [`StreamFormat`] say.
+//!
 //! A structured `.npy` is one-dimensional. Its fields have the names of the columns, in any order, and are f4, f8 or integers.
 //!
 //! Segments are (M, 6), columns `x1,y1,z1,x2,y2,z2` or 6 × f32 (also `.segments`), with the optional columns of rays except `t_min,t_max`.
@@ -42,14 +46,17 @@ pub(crate) mod toml_text;
 pub(crate) mod write;
 
 pub use disk_space::{check_disk, least_output};
+pub use format::{STANDARD_STREAM, StreamFormat, is_standard_stream};
 pub use lidar_toml::LidarFile;
-pub use read::observers::read_observers;
+pub use read::observers::{read_observers, read_observers_with};
 pub use read::poses::{PoseTable, read_poses};
 pub use read::ray_stream::{Batched, RayBatch, RayBatches, RayFile};
-pub use read::spheres::{center_of_spheres, read_spheres};
+pub use read::read_options::{ExtraColumns, ReadOptions};
+pub use read::spheres::{center_of_spheres, center_of_spheres_with, read_spheres, read_spheres_with};
 pub use schema::answer_row::{AnswerRow, Column, Number};
+pub use schema::kept::KeptColumns;
 pub use schema::optional::OptionalColumns;
 pub use schema::rounding::{Moved, Role, Rounding};
 pub use schema::table::Table;
 pub use write::file_writer::FileWriter;
-pub use write::target::{PreparedFile, check_output, check_target, prepare_atomic, write_atomic};
+pub use write::target::{PreparedFile, check_output, check_points_output, check_target, prepare_atomic, write_atomic};

@@ -23,8 +23,8 @@ pub(crate) fn read_text(path: &Path, what: &str) -> Result<String> {
     }
     let mut bytes = Vec::new();
     // The length is checked again, because files that the system generates report 0 bytes.
-    let file = std::fs::File::open(path).map_err(|e| cannot_read(path, &e))?;
-    file.take(LONGEST + 1).read_to_end(&mut bytes).map_err(|e| cannot_read(path, &e))?;
+    let file = std::fs::File::open(path).map_err(|e| cannot_read(path, e))?;
+    file.take(LONGEST + 1).read_to_end(&mut bytes).map_err(|e| cannot_read(path, e))?;
     if bytes.len() as u64 > LONGEST {
         return Err(too_long(bytes.len() as u64));
     }

@@ -5,6 +5,8 @@ use crate::records::{Interval, Ray};
 
 /// Treatment of rays that start inside a sphere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Inside {
     /// The sphere is solid: the ray hits it at `t_min`.
     #[default]
@@ -30,6 +32,8 @@ impl Interval {
 
 /// Whether an exactly tangent ray hits the sphere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Touch {
     /// A tangent ray is a hit.
     #[default]
@@ -40,6 +44,8 @@ pub enum Touch {
 
 /// Whether a ray's last point belongs to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Ends {
     /// `[t_min, t_max]`.
     #[default]
@@ -50,6 +56,8 @@ pub enum Ends {
 
 /// Precision of the results. The [crate documentation](crate) states the error bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Precision {
     /// Plain f32 arithmetic. The error bounds hold on every device.
     Fast,
@@ -62,6 +70,8 @@ pub enum Precision {
 
 /// How spheres with velocities move. Spheres without velocities are at rest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Motion {
     /// Each ray is intersected with the spheres at the ray's own time, as in a picture of an instant.
     #[default]
@@ -72,6 +82,8 @@ pub enum Motion {
 
 /// Treatment of invalid rays. (Invalid spheres are always refused.)
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum OnBad {
     /// Refuse the whole batch, with an error that names the ray.
     #[default]
@@ -80,8 +92,11 @@ pub enum OnBad {
     Skip,
 }
 
-/// Policies of a query. `Query::default()` fits most uses.
+/// Policies of a query. `Query::default()` fits most uses; other policies are set one by one:
+/// `Query::new().inside(Inside::Exit).precision(Precision::Exact)`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 pub struct Query {
     /// Rays that start inside a sphere.
     pub inside: Inside,
@@ -98,9 +113,57 @@ pub struct Query {
 }
 
 impl Query {
+    /// The default policies.
+    pub const fn new() -> Self {
+        Self {
+            inside: Inside::Enter,
+            touch: Touch::Hit,
+            ends: Ends::Closed,
+            precision: Precision::Standard,
+            on_bad: OnBad::Refuse,
+            motion: Motion::AtTime,
+        }
+    }
+
     /// The default policies with another precision.
-    pub fn at(precision: Precision) -> Self {
-        Self { precision, ..Self::default() }
+    pub const fn at(precision: Precision) -> Self {
+        Self::new().precision(precision)
+    }
+
+    /// Sets the treatment of rays that start inside a sphere.
+    #[must_use]
+    pub const fn inside(self, inside: Inside) -> Self {
+        Self { inside, ..self }
+    }
+
+    /// Sets the treatment of tangent rays.
+    #[must_use]
+    pub const fn touch(self, touch: Touch) -> Self {
+        Self { touch, ..self }
+    }
+
+    /// Sets whether the last point of a ray belongs to it.
+    #[must_use]
+    pub const fn ends(self, ends: Ends) -> Self {
+        Self { ends, ..self }
+    }
+
+    /// Sets the precision of the results.
+    #[must_use]
+    pub const fn precision(self, precision: Precision) -> Self {
+        Self { precision, ..self }
+    }
+
+    /// Sets the treatment of invalid rays.
+    #[must_use]
+    pub const fn on_bad(self, on_bad: OnBad) -> Self {
+        Self { on_bad, ..self }
+    }
+
+    /// Sets how spheres with velocities move.
+    #[must_use]
+    pub const fn motion(self, motion: Motion) -> Self {
+        Self { motion, ..self }
     }
 }
 
@@ -129,4 +192,31 @@ pub(crate) fn check_same_length(
         return Ok(());
     }
     Err(Error::LengthsDiffer { left_name, left: left as u64, right_name, right: right as u64 })
+}
+
+#[cfg(all(test, feature = "serde", feature = "files"))]
+mod tests {
+    use super::*;
+    use crate::records::{Ray, Sphere};
+
+    #[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+    struct Job {
+        query: Query,
+        sphere: Sphere,
+        ray: Ray,
+    }
+
+    /// As TOML, which has infinities.
+    #[test]
+    fn records_and_policies_are_serialised() {
+        let query = Query::at(Precision::Exact).ends(Ends::HalfOpen).motion(Motion::WithRay);
+        let job = Job { query, sphere: Sphere::new([1.0, 2.0, 3.0], 4.0), ray: Ray::new([0.0; 3], [1.0, 0.0, 0.0]) };
+        let text = toml::to_string(&job).unwrap();
+        for words in ["precision = \"exact\"", "ends = \"half-open\"", "on_bad = \"refuse\"", "t_max = inf"] {
+            assert!(text.contains(words), "{text}");
+        }
+        assert_eq!(toml::from_str::<Job>(&text).unwrap(), job);
+        // Policies that are not given have their defaults.
+        assert_eq!(toml::from_str::<Query>("touch = \"miss\"").unwrap(), Query::new().touch(Touch::Miss));
+    }
 }

@@ -55,13 +55,13 @@ impl DeviceOptions {
 
     /// Sets the precision.
     #[must_use]
-    pub fn at(self, precision: Precision) -> Self {
+    pub fn precision(self, precision: Precision) -> Self {
         Self { precision, ..self }
     }
 
     /// Sets the limits.
     #[must_use]
-    pub fn within(self, limits: Limits) -> Self {
+    pub fn limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
     }
 }
@@ -305,10 +305,26 @@ async fn round_trip(gpu: &GpuEngine) -> Result<Duration> {
     Ok(least)
 }
 
+/// What to do on a machine without adapters. A software adapter is suggested only where there is no GPU: otherwise a driver is missing.
+pub fn no_adapter_hint() -> &'static str {
+    // Linux lists each GPU for which its kernel has a driver.
+    let has_gpu = std::fs::read_dir("/dev/dri").is_ok_and(|mut nodes| nodes.next().is_some())
+        || std::path::Path::new("/dev/nvidia0").exists();
+    match (cfg!(target_os = "linux"), has_gpu) {
+        (true, true) => {
+            "this machine has a GPU, but no Vulkan driver for it was found: install the Vulkan driver of the GPU; until then use \
+             --device cpu"
+        }
+        (true, false) => {
+            "no GPU was found; use --device cpu, or install the package mesa-vulkan-drivers, a software Vulkan adapter"
+        }
+        (false, _) => "no GPU driver was found: use --device cpu",
+    }
+}
+
 fn no_device(asked: &str, infos: &[wgpu::AdapterInfo]) -> Error {
     let seen = if infos.is_empty() {
-        "no GPU driver was found; use --device cpu, or install the package mesa-vulkan-drivers, a software Vulkan adapter"
-            .to_owned()
+        no_adapter_hint().to_owned()
     } else {
         let names: Vec<_> = infos.iter().enumerate().map(|(i, info)| format!("{i}: {}", info.name)).collect();
         format!("available are {}, {}: cpu", names.join(", "), infos.len())

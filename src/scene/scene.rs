@@ -51,13 +51,13 @@ impl Default for SceneOptions {
 impl SceneOptions {
     /// Sets the builder.
     #[must_use]
-    pub fn built_by(self, builder: BvhBuilder) -> Self {
+    pub fn builder(self, builder: BvhBuilder) -> Self {
         Self { builder, ..self }
     }
 
     /// Sets the time range.
     #[must_use]
-    pub fn over(self, time_range: [f32; 2]) -> Self {
+    pub fn time_range(self, time_range: [f32; 2]) -> Self {
         Self { time_range, ..self }
     }
 }

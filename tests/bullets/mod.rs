@@ -12,14 +12,13 @@ use umbracast::{
     SceneOptions, Sphere, blocking,
 };
 
-const EXACT: Query = Query {
-    inside: umbracast::Inside::Enter,
-    touch: umbracast::Touch::Hit,
-    ends: umbracast::Ends::Closed,
-    precision: Precision::Exact,
-    on_bad: OnBad::Refuse,
-    motion: umbracast::Motion::AtTime,
-};
+const EXACT: Query = Query::new()
+    .inside(umbracast::Inside::Enter)
+    .touch(umbracast::Touch::Hit)
+    .ends(umbracast::Ends::Closed)
+    .precision(Precision::Exact)
+    .on_bad(OnBad::Refuse)
+    .motion(umbracast::Motion::AtTime);
 
 /// One record of `tests/data/ricochet.bin`.
 struct Row {
@@ -329,7 +328,7 @@ fn invalid_bullets_are_refused() {
         let list = [good, good, bullet];
         let error = blocking::bullets(&scene, Bullets::from(&list).numbered_from(70), 1, &EXACT).unwrap_err();
         assert_eq!(error.to_string(), format!("bullet 72: {said}"));
-        let skip = Query { on_bad: OnBad::Skip, ..EXACT };
+        let skip = EXACT.on_bad(OnBad::Skip);
         let flights = blocking::bullets(&scene, &[good, bullet, good], 2, &skip).unwrap();
         assert_eq!(flights.iter().map(<[Leg]>::len).collect::<Vec<_>>(), [2, 1, 2]);
         let statuses: Vec<LegStatus> = flights.records.iter().map(|leg| leg.status).collect();
@@ -344,7 +343,7 @@ fn invalid_bullets_are_refused() {
     assert!(matches!(&error, Error::Usage(said) if said.contains("pairwise")), "{error}");
     let drift = vec![umbracast::glam::Vec3::X; spheres.len()];
     let given = umbracast::Spheres::from(&spheres).velocities(&drift);
-    let late = blocking::scene(&cpu(), given, &SceneOptions::default().over([0.5, 1.0])).unwrap();
+    let late = blocking::scene(&cpu(), given, &SceneOptions::default().time_range([0.5, 1.0])).unwrap();
     let error = blocking::bullets(&late, &[good], 1, &EXACT).unwrap_err();
     assert!(
         matches!(&error, Error::Usage(said) if said.contains("outside the time range of the scene, 0.5 to 1")),

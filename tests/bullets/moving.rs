@@ -56,7 +56,7 @@ fn the_first_ricochets_off_moving_spheres_agree_with_f64() {
                 None => with_and_without_tree(device, &spheres),
                 Some(end) => {
                     let given = Spheres::from(&spheres).velocities(velocities);
-                    both_searches(device, given, &SceneOptions::default().over([0.0, end]))
+                    both_searches(device, given, &SceneOptions::default().time_range([0.0, end]))
                 }
             };
             for scene in scenes {
@@ -151,7 +151,7 @@ fn bullets_never_leave_a_moving_closed_room() {
             let given = Spheres::from(&spheres).velocities(&velocities);
             let mut before: Option<String> = None;
             for device in devices() {
-                let scene = blocking::scene(device, given, &SceneOptions::default().over([0.0, end])).unwrap();
+                let scene = blocking::scene(device, given, &SceneOptions::default().time_range([0.0, end])).unwrap();
                 let shots = Bullets::from(&bullets).radii(&radii);
                 let flights = blocking::bullets(&scene, shots, 1000, &EXACT).unwrap();
                 let mut worst = 0.0_f64;
@@ -205,7 +205,7 @@ fn ricochets_off_moving_spheres_computed_by_hand() {
         let formatted: Vec<Vec<Leg>> = devices()
             .iter()
             .map(|device| {
-                let scene = blocking::scene(device, given, &SceneOptions::default().over([-1.0, end])).unwrap();
+                let scene = blocking::scene(device, given, &SceneOptions::default().time_range([-1.0, end])).unwrap();
                 let shot = [bullet];
                 blocking::bullets(&scene, Bullets::from(&shot).radii(&[radius]), most, &EXACT).unwrap().records
             })
@@ -241,7 +241,7 @@ fn a_stopped_bullet_is_hit_by_the_next_sphere() {
     let spheres = [Sphere::new([10.0, 0.0, 0.0], 1.0), Sphere::new([-20.0, 0.0, 0.0], 1.0)];
     let given = Spheres::from(&spheres).velocities(&[Vec3::X, Vec3::X]);
     for device in devices() {
-        let scene = blocking::scene(device, given, &SceneOptions::default().over([0.0, 100.0])).unwrap();
+        let scene = blocking::scene(device, given, &SceneOptions::default().time_range([0.0, 100.0])).unwrap();
         let flights = blocking::bullets(&scene, &[Bullet::new([0.0; 3], [1.0, 0.0, 0.0], 2.0)], 2, &EXACT).unwrap();
         let legs = flights.get(0).unwrap();
         // The bullet rests at 18 from frame 9 on; the surface of sphere 1 is at −19 + t.
@@ -259,7 +259,7 @@ fn legs_may_begin_between_two_f32_times() {
         for speed in [0.9, 0.91, 0.92, 0.93] {
             let velocities = [Vec3::X * speed, Vec3::ZERO];
             let given = Spheres::from(&spheres).velocities(&velocities);
-            let scene = blocking::scene(device, given, &SceneOptions::default().over([0.0, 1e8])).unwrap();
+            let scene = blocking::scene(device, given, &SceneOptions::default().time_range([0.0, 1e8])).unwrap();
             let bullet = Bullet::new([0.0; 3], [1.0, 0.0, 0.0], 1e-12);
             let flights = blocking::bullets(&scene, &[bullet], 2, &EXACT).unwrap();
             let [first, second] = flights.get(0).unwrap() else { panic!("{flights:?}") };
@@ -281,7 +281,7 @@ fn invalid_bullet_radii_are_refused() {
         let error = shoot(&[0.0, 1.0, bad], &EXACT).unwrap_err();
         let said = format!("bullet 9: radius is {bad}: a radius must be finite and not negative");
         assert_eq!(error.to_string(), said);
-        let flights = shoot(&[0.0, bad, 1.0], &Query { on_bad: OnBad::Skip, ..EXACT }).unwrap();
+        let flights = shoot(&[0.0, bad, 1.0], &EXACT.on_bad(OnBad::Skip)).unwrap();
         let distances: Vec<f32> = flights.records.iter().map(|leg| leg.distance).collect();
         assert_eq!((distances, flights.report.skipped), (vec![3.0, f32::INFINITY, 2.0], 1));
     }

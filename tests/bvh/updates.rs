@@ -70,7 +70,7 @@ fn updates_include_the_motion_of_spheres() {
     let times: Vec<f32> = rays.iter().map(|_| n.unit()).collect();
     let ask = |scene: &Scene| {
         [Motion::WithRay, Motion::AtTime].map(|motion| {
-            let query = Query { motion, ..Query::default() };
+            let query = Query::default().motion(motion);
             let found = blocking::closest(scene, Rays::from(&rays).times(&times), &query).unwrap();
             assert!((50..300).contains(&found.report.hits), "{motion:?}: {}", found.report.hits);
             found.records
@@ -81,7 +81,7 @@ fn updates_include_the_motion_of_spheres() {
             if device.is_cpu() && builder == BvhBuilder::Gpu {
                 continue;
             }
-            let options = SceneOptions::default().built_by(builder);
+            let options = SceneOptions::default().builder(builder);
             let given = Spheres::from(&spheres).velocities(&velocities[0]);
             let mut scene = blocking::scene(device, given, &options).unwrap();
             let expected = |spheres: &[Sphere], velocities: &[Vec3]| {
@@ -107,15 +107,15 @@ fn both_bvh_builders_give_the_same_results() {
             let spheres = hard_scenes::spheres(kind, 1300);
             let rays = hard_scenes::rays(&spheres, kind.2, scaled(60));
             let found = [BvhBuilder::Auto, BvhBuilder::Cpu, BvhBuilder::Gpu].map(|builder| {
-                let options = SceneOptions::default().built_by(builder);
+                let options = SceneOptions::default().builder(builder);
                 answers(&blocking::scene(device, &spheres, &options).unwrap(), &rays, Precision::Standard)
             });
             assert!(found[0] == found[1] && found[1] == found[2], "{} on {}", kind.0, device.name());
         }
     }
     let spheres = [Sphere::new([0.0; 3], 1.0)];
-    let refused = blocking::scene(&crate::support::cpu(), &spheres, &SceneOptions::default().built_by(BvhBuilder::Gpu));
-    assert!(refused.is_err_and(|error| error.exit_code() == 2 && error.to_string().contains("CPU engine")));
+    let refused = blocking::scene(&crate::support::cpu(), &spheres, &SceneOptions::default().builder(BvhBuilder::Gpu));
+    assert!(refused.is_err_and(|error| error.to_string().contains("CPU engine")));
 }
 
 #[test]

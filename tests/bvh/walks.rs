@@ -24,7 +24,7 @@ fn compare(device: &Device, name: &str, spheres: &[Sphere], rays: &[Ray], precis
             (Inside::Exit, Touch::Miss, Ends::HalfOpen),
             (Inside::Ignore, Touch::Hit, Ends::Closed),
         ] {
-            let query = Query { inside, touch, ends, ..Query::at(precision) };
+            let query = Query::at(precision).inside(inside).touch(touch).ends(ends);
             let [tree, brute] = scenes.each_ref().map(|scene| answers(scene, rays, &query));
             assert_eq!(tree.3, brute.3, "{name} on {}, {query:?}", device.name());
             assert!(tree == brute, "{name} on {}, {query:?}: bytes differ", device.name());

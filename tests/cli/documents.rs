@@ -119,7 +119,7 @@ fn program_of(command: &str) -> &str {
 fn folder_with_samples() -> Folder {
     let folder = Folder::new();
     std::fs::create_dir(folder.path("output")).unwrap();
-    for extension in ["toml", "csv", "npy"] {
+    for extension in ["toml", "csv", "npy", "ply", "pdb"] {
         for file in files_below(&root().join("systems"), extension) {
             let copy = folder.path("systems").join(&file);
             std::fs::create_dir_all(copy.parent().unwrap()).unwrap();
@@ -237,10 +237,15 @@ fn every_link_of_the_documents_leads_somewhere() {
             }
         }
     }
-    let (_, readme) = &pages[0];
-    let linked: Vec<&str> = links(readme);
+    // The README links to every page of `docs`, and the page of recipes to every recipe.
     for (name, _) in pages.iter().filter(|(name, _)| name.starts_with("docs")) {
-        assert!(linked.iter().any(|link| Path::new(link) == name), "README.md has no link to {}", name.display());
+        let recipes = Path::new("docs/recipes/README.md");
+        let is_recipe = name.starts_with("docs/recipes") && name != recipes;
+        let from = if is_recipe { recipes } else { Path::new("README.md") };
+        let (_, text) = pages.iter().find(|(page, _)| page == from).unwrap();
+        let folder = from.parent().unwrap();
+        let linked = links(text).into_iter().any(|link| folder.join(link) == *name);
+        assert!(linked, "{} has no link to {}", from.display(), name.display());
     }
 }
 

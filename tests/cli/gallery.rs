@@ -159,21 +159,21 @@ fn example(name: &str, target: &Path) {
 }
 
 #[test]
-fn seed_002() {
+fn seven_rays() {
     let folder = Folder::new();
-    example("seed_002", &folder.path("seed-002.png"));
-    guard("seed-002.png", &folder.path("seed-002.png"));
+    example("seven_rays", &folder.path("seven-rays.png"));
+    guard("seven-rays.png", &folder.path("seven-rays.png"));
 }
 
 /// The stored moonlets are bit-identical to those that the example computes.
 #[test]
 fn the_ring_example_reproduces_the_stored_moonlets() {
     let folder = Folder::new();
-    example("ring", &folder.path("ring.npy"));
+    example("ring_of_moonlets", &folder.path("ring.npy"));
     let kept = std::fs::read(root().join("systems/samples/ring.npy")).unwrap();
     assert!(
         std::fs::read(folder.path("ring.npy")).unwrap() == kept,
-        "run cargo run --release -p umbracast --example ring"
+        "run cargo run --release -p umbracast --example ring_of_moonlets"
     );
 }
 
@@ -200,7 +200,7 @@ fn every_picture_has_a_system_and_is_in_the_gallery() {
         assert!(index.contains(&format!("`{system}.toml`")), "{system}.toml is not in systems/README.md");
     }
     // These pictures have no system: one is from an example, three are from queries.
-    pictures.retain(|picture| !["seed-002", "plot", "shots", "chords"].contains(&&**picture));
+    pictures.retain(|picture| !["seven-rays", "plot", "shots", "chords"].contains(&&**picture));
     assert_eq!(pictures, systems, "a picture without a system, or a system without a picture");
     let bytes: u64 =
         std::fs::read_dir(root().join("output")).unwrap().map(|e| e.unwrap().metadata().unwrap().len()).sum();

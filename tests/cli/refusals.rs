@@ -184,7 +184,7 @@ fn arrays() -> Vec<Wrong> {
             ("s.rays", vec![0; 32]),
             "cast s.rays r.csv -o out.csv",
             2,
-            &["'.rays'", "supported are .npy, .csv, .parquet, .ply, .f32 and .spheres"],
+            &["'.rays'", "supported are .npy, .csv, .parquet, .ply, .xyz, .pdb, .f32 and .spheres"],
         ),
     ]
 }
@@ -272,7 +272,7 @@ fn usages() -> Vec<Wrong> {
             ("s.txt", SPHERES.into()),
             "cast s.txt r.csv -o out.csv",
             2,
-            &["'.txt'", "supported are .npy, .csv, .parquet, .ply, .f32 and .spheres"],
+            &["'.txt'", "supported are .npy, .csv, .parquet, .ply, .xyz, .pdb, .f32 and .spheres"],
         ),
         wrong_usage("fewer spheres than rays", "cast s.csv r.csv -o out.csv --pairwise", &["2 spheres and 3 rays"]),
         wrong(

@@ -3,7 +3,7 @@
 use umbracast::io::{RayBatch, RayFile, read_spheres};
 use umbracast::{CancelToken, OnBad, Ray, Sphere};
 
-use crate::support::folder::{Folder, npy};
+use crate::support::folder::{Folder, f32_bytes, npy};
 
 /// Reads the rays and the optional columns of an array with these fields, or returns the error message.
 fn rays(descr: &str, shape: &str, data: &[u8]) -> Result<RayBatch, String> {
@@ -85,4 +85,16 @@ fn invalid_fields_are_named() {
         let (_, message) = error.split_once("r.npy: ").unwrap();
         assert!(message.starts_with("field 'dz") && message.contains('…') && message.len() < 250, "{message}");
     }
+}
+
+#[test]
+fn fields_with_other_names_are_ignored_on_request() {
+    let folder = Folder::new();
+    let fields = "[('name', '<U1'), ('x', '<f4'), ('y', '<f4'), ('z', '<f4'), ('r', '<f4')]";
+    let record = [b"a\0\0\0".to_vec(), f32_bytes(&[4.0, 0.0, 0.0, 1.0])].concat();
+    folder.write("s.npy", npy(fields, false, "(1,)", &record)).write("r.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n");
+    let refused = folder.run("cast s.npy r.csv -o out.csv");
+    assert!(refused.code == 2 && refused.errors.contains("field 'name'"), "{}", refused.errors);
+    folder.run_ok("cast s.npy r.csv -o out.csv -q --ignore-extra");
+    assert_eq!(folder.text("out.csv"), "t,id\n3.0,0\n");
 }

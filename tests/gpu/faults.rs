@@ -108,7 +108,6 @@ fn a_destroyed_device_is_reported_as_lost() {
         ] {
             let error = error.expect("the call succeeded on a destroyed device");
             assert!(matches!(error, Error::DeviceLost { .. }), "{error:?}");
-            assert_eq!(error.exit_code(), 4);
         }
     }
 }
@@ -143,7 +142,6 @@ fn a_device_destroyed_during_a_query_is_reported_as_lost() {
             assert!(watch.done() > 0 && watch.done() < rays.len() as u64, "{} rays were done", watch.done());
             let error = error.expect("the call succeeded on a destroyed device");
             assert!(matches!(error, Error::DeviceLost { .. }), "{error:?}");
-            assert_eq!(error.exit_code(), 4);
             println!("after {} rays: {error}", watch.done());
         }
     }
@@ -157,12 +155,11 @@ fn a_timeout_is_an_error_and_the_device_stays_usable() {
         let mut limits = Limits::default();
         let limit = Duration::from_nanos(1);
         limits.patience = Some(limit);
-        let hasty = blocking::open(&DeviceOptions::new(index.to_string()).within(limits)).unwrap();
+        let hasty = blocking::open(&DeviceOptions::new(index.to_string()).limits(limits)).unwrap();
         let scene = blocking::scene(&hasty, &spheres, &SceneOptions::default()).unwrap();
         for error in [blocking::closest(&scene, &rays, &query).err(), blocking::occluded(&scene, &rays, &query).err()] {
             let error = error.expect("the call took less than a nanosecond");
             assert_eq!(error, Error::TimedOut { device: device.name().into(), limit });
-            assert_eq!(error.exit_code(), 4);
             println!("{error}");
         }
         let patient = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
@@ -190,7 +187,6 @@ fn out_of_device_memory_is_an_error() {
         let error = blocking::scene(&device, &spheres, &SceneOptions::default()).map(|_| ()).unwrap_err();
         println!("{error}");
         assert!(matches!(error, Error::OutOfMemory { .. }), "{error:?}");
-        assert_eq!(error.exit_code(), 4);
         return;
     }
     for (index, device) in crate::support::devices().iter().enumerate() {

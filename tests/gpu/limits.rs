@@ -200,7 +200,6 @@ fn scenes_and_batches_above_the_memory_limit_are_refused_with_figures() {
         };
         assert_eq!((asked, allowed), (device.estimate_bytes(100_000, 0), 1 << 20));
         assert!(asked >= 3_200_000, "{asked}");
-        assert_eq!(error.exit_code(), 4);
         println!("{error}");
         // A scene that fits is built, and queries work until a batch has too many rays.
         let scene = blocking::scene(device, &spheres[..1000], &SceneOptions::default()).unwrap();
@@ -234,7 +233,7 @@ fn optional_sphere_columns_count_towards_the_memory_limit() {
             let within = |memory: u64| {
                 let mut limits = Limits::default();
                 limits.memory = memory;
-                let device = blocking::open(&DeviceOptions::new(i.to_string()).within(limits)).unwrap();
+                let device = blocking::open(&DeviceOptions::new(i.to_string()).limits(limits)).unwrap();
                 blocking::scene(&device, given, &SceneOptions::default())
             };
             match within(asked - 1).map(|_| ()) {

@@ -89,7 +89,7 @@ fn the_corpus_of_planets_and_moons_is_reproduced_within_bounds() {
     for device in devices() {
         let pairs = blocking::pairwise(device, &ellipsoids).unwrap();
         for (precision, share) in [(Precision::Fast, f64::INFINITY), (Precision::Standard, 8.0)] {
-            let query = Query { inside: Inside::Exit, ..Query::at(precision) };
+            let query = Query::at(precision).inside(Inside::Exit);
             let found = blocking::closest(&pairs, &rays, &query).unwrap();
             let (mut wrong, mut worst, mut hit_count) = (0, 0.0f64, 0);
             for (i, (category, ellipsoid, ray, t, disc)) in rows.iter().enumerate() {
@@ -247,7 +247,7 @@ fn the_bvh_of_ellipsoids_gives_the_results_of_brute_force() {
                     (Inside::Exit, Touch::Miss, Ends::HalfOpen),
                     (Inside::Ignore, Touch::Hit, Ends::Closed),
                 ] {
-                    let query = Query { inside, touch, ends, ..Query::at(precision) };
+                    let query = Query::at(precision).inside(inside).touch(touch).ends(ends);
                     for rays in [Rays::from(&rays), Rays::from(&segments)] {
                         let [a, b] = [&with_tree, &without_tree].map(|scene| all_answers(scene, rays, &query));
                         assert!(a == b, "{name} on {} by {query:?}", device.name());
@@ -310,7 +310,7 @@ fn moving_ellipsoids_agree_with_ellipsoids_at_rest_and_f64() {
         }
         // With `Motion::WithRay`: with and without a tree, and compared with f64.
         let shots: Vec<Ray> = rays.iter().map(|ray| ray.between(0.0, 1.0)).collect();
-        let with = Query { motion: Motion::WithRay, ..query };
+        let with = query.motion(Motion::WithRay);
         let [a, b] = moving.each_ref().map(|scene| all_answers(scene, Rays::from(&shots), &with));
         assert!(a == b, "{}", device.name());
         let both = blocking::interval(&moving[0], &shots, &with).unwrap();

@@ -55,10 +55,10 @@ fn hits_of_moving_spheres_agree_with_exact_arithmetic() {
     let last = rays.iter().map(|ray| ray.t_max).fold(0.0, f32::max);
     for device in devices() {
         let given = Spheres::from(&spheres).velocities(&velocities);
-        let options = SceneOptions::default().over([0.0, last]);
+        let options = SceneOptions::default().time_range([0.0, last]);
         let pairs = blocking::pairwise_with(device, given, &options).unwrap();
         for precision in Precision::ALL {
-            let query = Query { motion: Motion::WithRay, ..Query::at(precision) };
+            let query = Query::at(precision).motion(Motion::WithRay);
             let found = blocking::interval(&pairs, &rays, &query).unwrap();
             let hits = blocking::closest(&pairs, &rays, &query).unwrap();
             let (mut wrong, mut worst, mut hit_count) = (0, 0.0f64, 0);
@@ -151,7 +151,7 @@ fn segments_agree_with_exact_arithmetic() {
 
 /// A scene with a tree, however few the spheres, and one without.
 fn scenes(device: &Device, spheres: Spheres<'_>, range: [f32; 2]) -> [Scene; 2] {
-    both_searches(device, spheres, &SceneOptions::default().over(range))
+    both_searches(device, spheres, &SceneOptions::default().time_range(range))
 }
 
 /// The results of all queries.
@@ -198,7 +198,7 @@ fn the_bvh_of_moving_spheres_gives_the_results_of_brute_force() {
         for motion in [Motion::AtTime, Motion::WithRay] {
             for precision in Precision::ALL {
                 for inside in [Inside::Enter, Inside::Exit] {
-                    let query = Query { motion, inside, ..Query::at(precision) };
+                    let query = Query::at(precision).motion(motion).inside(inside);
                     let attributed_rays = Rays::from(&rays).times(&times).radii(&radii);
                     // The reference: the CPU engine without a tree.
                     let [_, plain] = scenes(&cpu(), given, range);
@@ -226,7 +226,7 @@ fn pairwise_motion_equals_scenes_of_one_sphere() {
     let radii = vec![0.1; 300];
     for device in devices() {
         for motion in [Motion::AtTime, Motion::WithRay] {
-            let query = Query { motion, ..Query::default() };
+            let query = Query::default().motion(motion);
             let given = Spheres::from(&spheres).velocities(&velocities);
             let pairs = blocking::pairwise(device, given).unwrap();
             let times = vec![0.5; 300];
@@ -286,14 +286,14 @@ fn without_relative_motion_a_sphere_is_hit_always_or_never() {
     for device in devices() {
         for scene in scenes(device, Spheres::from(&sphere).velocities(&along), [0.0, 1.0]) {
             for precision in Precision::ALL {
-                let query = Query { motion: Motion::WithRay, ..Query::at(precision) };
+                let query = Query::at(precision).motion(Motion::WithRay);
                 let hits = blocking::closest(&scene, &rays, &query).unwrap();
                 let inside = Hit { t: 0.0, id: 0 };
                 assert_eq!(*hits, [inside, inside, Hit::MISS], "{precision:?} on {}", device.name());
                 let near = blocking::approach(&scene, &rays, &query).unwrap();
                 assert_eq!([near[0].clearance, near[1].clearance, near[0].t], [-0.5, 0.0, 0.0]);
                 assert!((near[2].clearance - 0.1).abs() < 1e-6);
-                let out = Query { inside: Inside::Exit, ..query };
+                let out = query.inside(Inside::Exit);
                 assert!(blocking::closest(&scene, &rays[..1], &out).unwrap().iter().all(|hit| !hit.is_hit()));
             }
         }
@@ -311,7 +311,7 @@ fn invalid_motion_times_and_radii_are_refused() {
     for device in devices() {
         let build = |velocities: &[Vec3], range| {
             let given = Spheres::from(&spheres).velocities(velocities);
-            blocking::scene(device, given, &SceneOptions::default().over(range))
+            blocking::scene(device, given, &SceneOptions::default().time_range(range))
         };
         let none = Vec3::ZERO;
         let refused = |velocities: &[Vec3], range| build(velocities, range).err().unwrap();
@@ -328,10 +328,10 @@ fn invalid_motion_times_and_radii_are_refused() {
         bad(at(&[0.0, 2.5, 0.0]).unwrap_err(), ("ray", 1, "time"));
         bad(at(&[0.0, 2.0, f32::NAN]).unwrap_err(), ("ray", 2, "time"));
         assert!(matches!(at(&[0.0]).unwrap_err(), Error::LengthsDiffer { right_name: "times", .. }));
-        let skip = Query { on_bad: OnBad::Skip, ..query };
+        let skip = query.on_bad(OnBad::Skip);
         let found = blocking::closest(&scene, Rays::from(&rays).times(&[0.0, -1.0, 2.0]), &skip).unwrap();
         assert_eq!((found[1], found.report.hits, found.report.skipped), (Hit::MISS, 2, 1), "{}", device.name());
-        let with = Query { motion: Motion::WithRay, ..query };
+        let with = query.motion(Motion::WithRay);
         bad(blocking::closest(&scene, &rays, &with).unwrap_err(), ("ray", 0, "t_max"));
         let early = [rays[0].between(-0.5, 1.0)];
         bad(blocking::all(&scene, &early, &with).unwrap_err(), ("ray", 0, "t_min"));
@@ -363,7 +363,7 @@ fn broken_motion_shaders_are_detected() {
     let times: Vec<f32> = rays.iter().map(|_| n.unit()).collect();
     let rays = Rays::from(&rays).radii(&radii).times(&times);
     let run_all =
-        |scene: &Scene, motion| blocking::closest(scene, rays, &Query { motion, ..Query::default() }).unwrap().records;
+        |scene: &Scene, motion| blocking::closest(scene, rays, &Query::default().motion(motion)).unwrap().records;
     let (with, at) = (Motion::WithRay, Motion::AtTime);
     for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
         for (motion, edit) in [

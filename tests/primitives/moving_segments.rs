@@ -31,11 +31,11 @@ fn the_low_part_of_a_segment_direction_is_used() {
         }
     }
     let segments = Segments::new(ends);
-    let options = SceneOptions::default().over([0.0, 1.0]);
+    let options = SceneOptions::default().time_range([0.0, 1.0]);
     let velocities = vec![velocity; spheres.len()];
     for device in devices() {
         for precision in [Precision::Standard, Precision::Exact] {
-            let query = Query { motion: Motion::WithRay, ..Query::at(precision) };
+            let query = Query::at(precision).motion(Motion::WithRay);
             let reference = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
             let expected = blocking::interval(&reference, &still, &Query::at(Precision::Exact)).unwrap();
             assert!((500..2900).contains(&expected.report.hits), "{} rays hit", expected.report.hits);

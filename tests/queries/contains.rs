@@ -76,7 +76,7 @@ fn contains_handles_pairs_empty_scenes_and_invalid_points() {
         let bad = [[0.0; 3], [0.0, f32::NAN, 0.0], [0.0; 3]];
         let error = blocking::contains(&scene, &bad, &query).unwrap_err();
         assert!(matches!(error, Error::BadRecord { what: "point", index: 1, field: "y", .. }), "{error}");
-        let skip = Query { on_bad: OnBad::Skip, ..query };
+        let skip = query.on_bad(OnBad::Skip);
         let found = blocking::contains(&scene, &bad, &skip).unwrap();
         assert_eq!((found[1], found[2].count, found.report.skipped), (Containment::NONE, 2, 1));
     }

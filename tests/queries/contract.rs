@@ -39,7 +39,7 @@ fn every_query() -> Vec<Query> {
         for inside in [Inside::Enter, Inside::Exit, Inside::Ignore] {
             for touch in [Touch::Hit, Touch::Miss] {
                 for ends in [Ends::Closed, Ends::HalfOpen] {
-                    queries.push(Query { inside, touch, ends, precision, ..Query::default() });
+                    queries.push(Query::default().inside(inside).touch(touch).ends(ends).precision(precision));
                 }
             }
         }
@@ -166,7 +166,7 @@ fn results_do_not_depend_on_the_batch() {
     for device in devices() {
         let scene = scene(device, &spheres);
         for precision in Precision::ALL {
-            let query = Query { inside: Inside::Exit, ..Query::at(precision) };
+            let query = Query::at(precision).inside(Inside::Exit);
             let whole = blocking::interval(&scene, &rays, &query).unwrap().records;
             let shadow: Vec<bool> = blocking::occluded(&scene, &rays, &query).unwrap().iter().collect();
             for size in [1, 7, 64, 65] {
@@ -276,7 +276,7 @@ fn bad_spheres_are_refused_with_index_field_and_value() {
         for (bad, words) in &cases {
             let error = blocking::scene(device, &[good, good, *bad], &SceneOptions::default()).err().unwrap();
             assert!(error.to_string().contains(words), "{error}");
-            assert_eq!(error.exit_code(), 2);
+            assert!(matches!(error, Error::BadRecord { .. }), "{error}");
             assert_eq!(Ray::new([0.0; 3], X).hit(bad, &Query::default()), None);
         }
     }
@@ -308,7 +308,7 @@ fn bad_rays_are_refused_or_skipped_and_counted() {
                 let error = blocking::closest(&scene, &rays, &query).unwrap_err();
                 assert!(error.to_string().starts_with("ray 1: ") && error.to_string().contains(words), "{error}");
                 assert!(blocking::occluded(&scene, &rays, &query).is_err());
-                let query = Query { on_bad: OnBad::Skip, ..query };
+                let query = query.on_bad(OnBad::Skip);
                 let hits = blocking::closest(&scene, &rays, &query).unwrap();
                 assert_eq!(hits.records, [Hit { t: 2.0, id: 0 }, Hit::MISS, Hit { t: 2.0, id: 0 }]);
                 assert_eq!((hits.report.skipped, hits.report.hits), (1, 2));
@@ -372,7 +372,7 @@ fn devices_are_chosen_by_keyword_index_or_name() {
     assert_ne!(auto.kind(), "software");
     for wrong in ["nosuchgpu", "99", "-1"] {
         let error = blocking::open(&DeviceOptions::new(wrong)).err().unwrap();
-        assert_eq!(error.exit_code(), 3);
+        assert!(matches!(error, Error::NoDevice { .. }), "{error}");
         assert!(error.to_string().contains(&first.name), "{error}");
     }
 }

@@ -188,7 +188,7 @@ fn every_castable_row_has_its_expected_hit() {
     for precision in Precision::ALL {
         for inside in [Inside::Enter, Inside::Exit] {
             let truth = |row: &Row| if inside == Inside::Enter { row.enter } else { row.exit };
-            let query = Query { inside, ..Query::at(precision) };
+            let query = Query::at(precision).inside(inside);
             for row in &rows {
                 check(row, precision, truth(row), row.ray.hit(&row.sphere, &query), "alone");
             }
@@ -234,15 +234,15 @@ fn touch_and_ends_policies_change_only_the_affected_rows() {
         let usual = blocking::closest(&pairs, &rays, &exact).unwrap();
         for (query, changed) in [
             // One of the six tangent rows lies behind the start, and is a miss anyway.
-            (Query { touch: Touch::Miss, ..exact }, 5),
-            (Query { ends: Ends::HalfOpen, ..exact }, 2),
+            (exact.touch(Touch::Miss), 5),
+            (exact.ends(Ends::HalfOpen), 2),
         ] {
             let found = blocking::closest(&pairs, &rays, &query).unwrap();
             let mut count = 0;
             for ((row, usual), hit) in rows.iter().zip(usual.iter()).zip(found.iter()) {
                 let named = match query.ends {
                     Ends::Closed => row.crossing == 0,
-                    Ends::HalfOpen => ["end-on-entry", "point-interval"].contains(&row.id.as_str()),
+                    _ => ["end-on-entry", "point-interval"].contains(&row.id.as_str()),
                 };
                 let expected = if named { Hit::MISS } else { *usual };
                 assert_eq!(*hit, expected, "{} {} {query:?}", device.name(), row.id);
@@ -377,7 +377,7 @@ fn skipped_rays_miss_are_counted_and_do_not_affect_others() {
     for device in devices() {
         let pairs = blocking::pairwise(device, &spheres).unwrap();
         for inside in [Inside::Enter, Inside::Exit] {
-            let query = Query { inside, on_bad: OnBad::Skip, ..Query::at(Precision::Exact) };
+            let query = Query::at(Precision::Exact).inside(inside).on_bad(OnBad::Skip);
             let hits = blocking::closest(&pairs, &rays, &query).unwrap();
             let occluded = blocking::occluded(&pairs, &rays, &query).unwrap();
             let both = blocking::interval(&pairs, &rays, &query).unwrap();

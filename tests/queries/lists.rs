@@ -14,14 +14,10 @@ use umbracast::{
 
 fn policies() -> impl Iterator<Item = Query> {
     let all = [Inside::Enter, Inside::Exit, Inside::Ignore].into_iter().flat_map(|inside| {
-        [(Touch::Hit, Ends::Closed), (Touch::Miss, Ends::HalfOpen)].map(|(touch, ends)| Query {
-            inside,
-            touch,
-            ends,
-            ..Query::default()
-        })
+        [(Touch::Hit, Ends::Closed), (Touch::Miss, Ends::HalfOpen)]
+            .map(|(touch, ends)| Query::default().inside(inside).touch(touch).ends(ends))
     });
-    all.flat_map(|query| Precision::ALL.map(|precision| Query { precision, ..query }))
+    all.flat_map(|query| Precision::ALL.map(|precision| query.precision(precision)))
 }
 
 /// The expected lists: the roots of all hits of each ray, from pairwise queries.
@@ -268,7 +264,7 @@ fn bad_rays_are_refused_or_skipped() {
         };
         refuse(blocking::all(&scene, &rays, &Query::default()).unwrap_err());
         refuse(blocking::count(&scene, &rays, &Query::default()).unwrap_err());
-        let skip = Query { on_bad: OnBad::Skip, ..Query::default() };
+        let skip = Query::default().on_bad(OnBad::Skip);
         let lists = blocking::all(&scene, &rays, &skip).unwrap();
         let counts = blocking::count(&scene, &rays, &skip).unwrap();
         assert_eq!((lists.report.skipped, counts.report.skipped), (2, 2), "{}", device.name());
@@ -302,7 +298,7 @@ fn hit_lists_above_the_memory_limit_are_refused_with_figures() {
     for name in names {
         let mut limits = Limits::default();
         limits.memory = 60 << 20;
-        let device = blocking::open(&DeviceOptions::new(name).within(limits)).unwrap();
+        let device = blocking::open(&DeviceOptions::new(name).limits(limits)).unwrap();
         let scene = blocking::scene(&device, &spheres, &SceneOptions::default()).unwrap();
         let error = blocking::all(&scene, &rays, &Query::default()).unwrap_err();
         let Error::TooLarge { what, asked, allowed, .. } = error else { panic!("{error}") };
@@ -336,7 +332,7 @@ fn small_buffers_give_the_same_hit_lists() {
     for (i, _) in devices().iter().enumerate() {
         let mut limits = Limits::default();
         (limits.binding, limits.rays) = (1 << 20, 77);
-        let device = blocking::open(&DeviceOptions::new(i.to_string()).within(limits)).unwrap();
+        let device = blocking::open(&DeviceOptions::new(i.to_string()).limits(limits)).unwrap();
         let found = lists_on(&device, &spheres, &rays, &Query::default());
         assert!((&found.offsets, &found.records) == (&expected.offsets, &expected.records), "{}", device.name());
         let scene = blocking::scene(&device, &spheres, &SceneOptions::default()).unwrap();

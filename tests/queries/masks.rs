@@ -86,7 +86,7 @@ fn masks_select_the_spheres_a_ray_can_hit() {
         let case = Case::new(scene, 500, 150);
         for inside in [Inside::Enter, Inside::Exit] {
             for precision in Precision::ALL {
-                let query = Query { inside, ..Query::at(precision) };
+                let query = Query::at(precision).inside(inside);
                 let lists = expected(&case, &query);
                 let near = approaches(&case, &query);
                 for device in devices() {

@@ -26,7 +26,7 @@ fn oracle(ray: &Ray, sphere: &Sphere, query: &Query) -> Option<f32> {
         (false, _) => Root::Enter,
         (true, Inside::Exit) => Root::Exit,
         (true, Inside::Ignore) => return None,
-        (true, Inside::Enter) => {
+        (true, _) => {
             let within = ray.t_min < ray.t_max || (ray.t_min == ray.t_max && query.ends == Ends::Closed);
             return within.then_some(ray.t_min);
         }
@@ -81,7 +81,8 @@ fn query() -> impl Strategy<Value = Query> {
     let inside = prop_oneof![Just(Inside::Enter), Just(Inside::Exit), Just(Inside::Ignore)];
     let touch = prop_oneof![Just(Touch::Hit), Just(Touch::Miss)];
     let ends = prop_oneof![Just(Ends::Closed), Just(Ends::HalfOpen)];
-    (inside, touch, ends).prop_map(|(inside, touch, ends)| Query { inside, touch, ends, ..Query::at(Precision::Exact) })
+    (inside, touch, ends)
+        .prop_map(|(inside, touch, ends)| Query::at(Precision::Exact).inside(inside).touch(touch).ends(ends))
 }
 
 /// Tangents whose perpendicular foot is not representable, some of them offset by less than f64 resolves: only integers decide

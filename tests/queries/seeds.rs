@@ -8,7 +8,7 @@ use umbracast::glam::Vec3;
 use umbracast::{Approach, Ends, Error, Hit, Inside, Precision, Query, Ray, Sphere, Touch, blocking};
 
 fn exact(inside: Inside, touch: Touch, ends: Ends) -> Query {
-    Query { inside, touch, ends, ..Query::at(Precision::Exact) }
+    Query::at(Precision::Exact).inside(inside).touch(touch).ends(ends)
 }
 
 /// The `t` of the hit of each ray and its sphere, from the function for a single pair. Asserts that `closest`, `occluded` and
@@ -291,7 +291,7 @@ fn seed_002_geometric() {
         assert_eq!(hit_time(ray, Sphere { radius: 1.9, ..sphere }, &query), None);
     }
     // With `Touch::Miss`, the two tangent rows are misses.
-    let without = hit_times(&pairs, &Query { touch: Touch::Miss, ..query });
+    let without = hit_times(&pairs, &query.touch(Touch::Miss));
     assert_eq!(without.iter().map(Option::is_some).collect::<Vec<_>>(), [true, false, true, false, true, false, false]);
 
     // Rays through the centre, from any direction: |e|² − a² rounds below 0 for a third of unit directions, and its square root is NaN.
@@ -314,7 +314,7 @@ fn seed_002_geometric() {
 #[test]
 fn seed_003_point_and_segment() {
     let closed = exact(Inside::Enter, Touch::Hit, Ends::Closed);
-    let open = Query { touch: Touch::Miss, ..closed };
+    let open = closed.touch(Touch::Miss);
     let meets = |ray: Ray, sphere: Sphere, query: &Query| hit_time(ray, sphere, query).is_some();
 
     // Point in sphere: the closed ball, decided exactly.
@@ -330,7 +330,7 @@ fn seed_003_point_and_segment() {
     // The end point belongs to the segment, unless ends are half-open.
     let touching = Ray::segment([0.0; 3], [4.0, 0.0, 0.0]);
     assert_eq!(hit_time(touching, five, &closed), Some(1.0));
-    assert!(!meets(touching, five, &Query { ends: Ends::HalfOpen, ..closed }));
+    assert!(!meets(touching, five, &closed.ends(Ends::HalfOpen)));
     assert!(!meets(Ray::segment([0.0; 3], [3.999_999_8, 0.0, 0.0]), five, &closed));
     // A segment does not extend backwards either.
     assert!(!meets(Ray::segment([7.0, 0.0, 0.0], [9.0, 0.0, 0.0]), five, &closed));
@@ -343,7 +343,7 @@ fn seed_003_point_and_segment() {
     // A start inside is a hit for every direction, also if the whole segment is inside. Then the surface is not hit.
     let within = Ray::segment([4.5, 0.0, 0.0], [5.5, 0.25, 0.0]);
     assert!(meets(within, five, &closed) && meets(within, five, &open));
-    assert!(!meets(within, five, &Query { inside: Inside::Exit, ..closed }));
+    assert!(!meets(within, five, &closed.inside(Inside::Exit)));
     assert!(meets(ray([5.5, 0.0, 0.0], [1.0, 0.0, 0.0]), five, &open));
 
     // Tangency: a hit of the closed ball and a miss of the open one, also if the ray starts at the point of tangency.
@@ -358,7 +358,7 @@ fn seed_003_point_and_segment() {
     assert_eq!(hit_time(ray([4.0, 0.0, 0.0], [1.0, 0.0, 0.0]), five, &open), Some(0.0));
     let leaving = ray([6.0, 0.0, 0.0], [1.0, 0.0, 0.0]);
     assert_eq!(hit_time(leaving, five, &closed), Some(0.0));
-    assert!(!meets(leaving, five, &Query { inside: Inside::Ignore, ..open }));
+    assert!(!meets(leaving, five, &open.inside(Inside::Ignore)));
     // Outside and pointing away: a miss.
     assert!(!meets(ray([7.0, 0.0, 0.0], [1.0, 0.0, 0.0]), five, &closed));
 }
@@ -379,10 +379,10 @@ fn seed_004_half_open_time() {
     assert_eq!(hit_time(frame(2.0, 4.0), UNIT, &query), Some(2.0));
     assert_eq!(hit_time(ray([-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]).between(0.0, 2.0), UNIT, &query), Some(0.0));
     // With closed ends, both frames find it.
-    assert_eq!(hit_time(frame(0.0, 2.0), UNIT, &Query { ends: Ends::Closed, ..query }), Some(2.0));
+    assert_eq!(hit_time(frame(0.0, 2.0), UNIT, &query.ends(Ends::Closed)), Some(2.0));
     // A half-open frame of length 0 is empty; a closed one is a point.
     assert!(!blocked(frame(3.0, 3.0), &query));
-    assert_eq!(hit_time(frame(3.0, 3.0), UNIT, &Query { ends: Ends::Closed, ..query }), Some(3.0));
+    assert_eq!(hit_time(frame(3.0, 3.0), UNIT, &query.ends(Ends::Closed)), Some(3.0));
 
     // Over consecutive frames, the entry is found in exactly one, also if it lies on a frame boundary.
     let mut numbers = Numbers(4);
@@ -409,7 +409,7 @@ fn seed_004_half_open_time() {
 
     // The text rejects D ≤ 0: tangency is a miss.
     let tangent = ray([-3.0, 1.0, 0.0], [1.0, 0.0, 0.0]);
-    assert!(!blocked(tangent, &query) && blocked(tangent, &Query { touch: Touch::Hit, ..query }));
+    assert!(!blocked(tangent, &query) && blocked(tangent, &query.touch(Touch::Hit)));
 
     // Squares outside f32's range: |d|² underflows for |d| = 1e-25 (a miss in f32) and overflows for |d| = 1e20 (NaN).
     let (slow, fast) = (ray([-3.0, 0.0, 0.0], [1e-25, 0.0, 0.0]), ray([-3.0, 0.0, 0.0], [1e20, 0.0, 0.0]));
@@ -420,7 +420,7 @@ fn seed_004_half_open_time() {
         for precision in Precision::ALL {
             for device in devices() {
                 let scene = blocking::pairwise(device, &[UNIT]).unwrap();
-                let hits = blocking::closest(&scene, &[path], &Query { precision, ..query }).unwrap();
+                let hits = blocking::closest(&scene, &[path], &query.precision(precision)).unwrap();
                 assert!(crate::support::steps(hits[0].t, truth) <= 64, "{} {precision:?} {:?}", device.name(), hits[0]);
             }
         }

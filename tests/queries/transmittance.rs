@@ -60,7 +60,7 @@ fn the_product_is_that_of_the_list() {
         let of = transmittances(spheres.len(), 3);
         for inside in [Inside::Enter, Inside::Exit, Inside::Ignore] {
             for precision in Precision::ALL {
-                let query = Query { inside, ..Query::at(precision) };
+                let query = Query::at(precision).inside(inside);
                 let all = blocking::scene(&cpu(), &spheres, &SceneOptions::default()).unwrap();
                 let lists = blocking::all(&all, &rays, &query).unwrap();
                 for device in devices() {
@@ -134,10 +134,10 @@ fn moving_spheres_ellipsoids_segments_and_thick_rays() {
             if moving {
                 (set, rays) = (set.velocities(&velocities), rays.times(&times));
             }
-            for scene in both_searches(device, set, &SceneOptions::default().over([0.0, 2.0])) {
+            for scene in both_searches(device, set, &SceneOptions::default().time_range([0.0, 2.0])) {
                 for precision in Precision::ALL.into_iter().filter(|p| round || *p != Precision::Exact) {
                     for motion in [Motion::AtTime, Motion::WithRay] {
-                        let query = Query { motion, ..Query::at(precision) };
+                        let query = Query::at(precision).motion(motion);
                         let lists = blocking::all(&scene, rays, &query).unwrap();
                         let found = blocking::transmittance(&scene, rays, &query).unwrap();
                         let what = format!("{}: {kind}, {query:?}", device.name());
@@ -187,7 +187,7 @@ fn without_the_column_every_sphere_is_opaque() {
     let spheres = hard_scenes::spheres(&hard_scenes::SCENES[0], 600);
     let mut rays = hard_scenes::rays(&spheres, 2.0, 100);
     rays[5].direction = Vec3::ZERO;
-    let query = Query { on_bad: OnBad::Skip, ..Query::default() };
+    let query = Query::default().on_bad(OnBad::Skip);
     for device in devices() {
         for mut scene in with_and_without_tree(device, &spheres) {
             let dark = blocking::occluded(&scene, &rays, &query).unwrap();

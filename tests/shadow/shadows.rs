@@ -270,7 +270,7 @@ fn seen_from(system: &System, camera: Camera, size: [u32; 2]) -> System {
 /// Whether a planet blocks the centre of a star, with the policies of seed 004 (`tests/queries/seeds.rs`): half-open ends, and a
 /// tangent ray passes.
 fn blocked(eye: DVec3, star: Ball, planet: Ball) -> bool {
-    let query = Query { touch: Touch::Miss, ends: Ends::HalfOpen, ..Query::default() };
+    let query = Query::default().touch(Touch::Miss).ends(Ends::HalfOpen);
     // Relative to the planet's centre, for the precision of f32.
     let ray =
         Ray::segment((eye - planet.center).as_vec3().to_array(), (star.center - planet.center).as_vec3().to_array());

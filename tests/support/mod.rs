@@ -61,7 +61,7 @@ pub(crate) fn limited(limits: Limits) -> &'static [Device] {
     if let Some((_, devices)) = opened.iter().find(|(known, _)| *known == limits) {
         return devices;
     }
-    let open = |index: usize| blocking::open(&DeviceOptions::new(index.to_string()).within(limits)).unwrap();
+    let open = |index: usize| blocking::open(&DeviceOptions::new(index.to_string()).limits(limits)).unwrap();
     let new: &[Device] = (0..devices().len()).map(open).collect::<Vec<_>>().leak();
     opened.push((limits, new));
     new

@@ -16,20 +16,21 @@ use umbracast::{Result, blocking};
 /// Arguments of `umbracast bench`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  umbracast bench scenes                     three built-in scenes, on the device that `auto` selects
-  umbracast bench scenes s.spheres r.rays --device cpu --queries closest --json
-                                             one scene and its batches of rays, from files that `cast` reads
+  umbracast bench scenes          three built-in scenes, on the device of `auto`
   umbracast bench scenes --spheres 100000 --rays 1000000
-                                             the built-in scenes, larger
-  umbracast bench small                      latency of 1, 64 and 4,096 rays, on every device
-  umbracast bench brute                      every device, at every precision
-  umbracast bench brute --device gpu --json  the best GPU, as JSON
-  umbracast bench brute --spheres 16384      more spheres
-  umbracast bench made                       rays generated on the device, compared with uploaded rays
-  umbracast bench moving --device cpu        moving spheres, compared with spheres at rest
-  umbracast bench copy                       readback in place, compared with a new staging buffer
+                                  the built-in scenes, larger
+  umbracast bench scenes s.spheres r.rays --device cpu --queries closest
+                                  from files that `cast` reads
+  umbracast bench small           latency of 1, 64 and 4,096 rays
+  umbracast bench brute           every device, at every precision
+  umbracast bench brute --device gpu --json
+                                  the best GPU, as JSON
+  umbracast bench made            generated rays, compared with uploaded rays
+  umbracast bench moving          moving spheres, compared with spheres at rest
+  umbracast bench copy            readback in place, compared with a copy
 
-Every time is printed with the number of hits: runs with different hits did not do the same work.
+Every time is printed with the number of hits: runs with different hits did not
+do the same work.
 tools/peers/compare.sh runs Embree on the same files and prints the ratios.")]
 pub(crate) struct BenchArgs {
     #[command(subcommand)]

@@ -88,7 +88,7 @@ pub(super) fn run(args: &MovingArgs) -> Result<()> {
 /// Builds a scene in which each sphere moves by `way` radii in a random direction. At the middle of the time range it is at its position in
 /// `spheres`.
 fn scene(device: &Device, spheres: &[Sphere], way: f32) -> Result<Scene> {
-    let options = SceneOptions::default().over([0.0, TIME]);
+    let options = SceneOptions::default().time_range([0.0, TIME]);
     if way == 0.0 {
         return blocking::scene(device, spheres, &options);
     }
@@ -119,7 +119,7 @@ fn measure(
                 Some(AT_TIME) => Rays::from(rays).times(&times),
                 _ => Rays::from(rays),
             };
-            let asked = Query { motion: motion.unwrap_or_default().1, ..Query::default() };
+            let asked = Query::default().motion(motion.unwrap_or_default().1);
             let once = timed(|| match query {
                 "closest" => Ok(blocking::closest(&scenes[number], given, &asked)?.report.hits),
                 _ => Ok(blocking::occluded(&scenes[number], given, &asked)?.report.hits),

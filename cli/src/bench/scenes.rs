@@ -195,7 +195,7 @@ impl Bench<'_> {
 
     fn batch(&self, scene: &Scene, name: &str, rays: &[Ray], ask: QueryName) -> Result<BatchRow> {
         let working = ProgressDisplay::on(format!("casting {name}"), self.args.json);
-        let query = Query { inside: self.args.inside, ..Query::at(self.args.precision) };
+        let query = Query::at(self.args.precision).inside(self.args.inside);
         let (word, times) = match ask {
             QueryName::Closest => {
                 let mut hits = vec![Hit::MISS; rays.len()];

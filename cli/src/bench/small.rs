@@ -61,7 +61,7 @@ pub(super) fn run(args: &SmallArgs) -> Result<()> {
     let query = Query::at(args.precision);
     let mut rows = Vec::new();
     for choice in choices(&args.device) {
-        let device = blocking::open(&DeviceOptions::new(choice).at(args.precision))?;
+        let device = blocking::open(&DeviceOptions::new(choice).precision(args.precision))?;
         let scene = blocking::scene(&device, &spheres, &SceneOptions::default())?;
         for size in SIZES {
             let row = match wait(args, &device, &scene, &rays, size, &query) {

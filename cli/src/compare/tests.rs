@@ -163,7 +163,7 @@ fn moving_pairs_have_bounds_of_the_actual_positions() {
     };
     assert_eq!([flags(0.0), flags(0.5), flags(0.75)], [0, 1, 0]);
     // The ray has the relative velocity (11, -0.25). The ray would miss the sphere at its position at the start.
-    let (with, none) = (Query { motion: Motion::WithRay, ..query }, optional(0.0, 0.0));
+    let (with, none) = (query.motion(Motion::WithRay), optional(0.0, 0.0));
     assert!(of(-2.0, &none, &with, 90.0, 1e-3) && !of(-2.0, &none, &with, 90.0, 2e-5));
 }
 

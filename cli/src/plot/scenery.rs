@@ -62,7 +62,7 @@ impl<'a> Scenery<'a> {
     pub(super) fn moment(&self, beam: &Beam, t: f32) -> f64 {
         f64::from(match self.motion {
             Motion::AtTime => beam.time,
-            Motion::WithRay => t,
+            _ => t,
         })
     }
 

@@ -33,7 +33,7 @@ pub fn sources(data: &[u8]) {
     let mut bytes = Bytes(data);
     let choice = usize::from(bytes.byte());
     let kind = KINDS[choice % KINDS.len()];
-    let extension = ["npy", "csv", "parquet", "f32", kind.plural, "ply"][choice / KINDS.len() % 6];
+    let extension = ["npy", "csv", "parquet", "f32", kind.plural, "ply", "xyz", "pdb"][choice / KINDS.len() % 8];
     // Unpacked Parquet pages may be larger: the target `parquet` limits them.
     let most = if extension == "parquet" { u64::MAX } else { ALWAYS + 16 * data.len() as u64 };
     check(bytes.0, kind, extension, most);

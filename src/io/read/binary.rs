@@ -57,7 +57,7 @@ impl TableReader for BinaryReader {
 /// Refuses bytes after the last row. The length of a file was checked when it was opened, so this matters for pipes.
 pub(crate) fn trailing(input: &mut Input) -> Result<()> {
     let mut more = [0; 1];
-    match input.read_full(&mut more).map_err(|e| cannot_read(&input.path, &e))? {
+    match input.read_full(&mut more).map_err(|e| cannot_read(&input.path, e))? {
         0 => Ok(()),
         _ => Err(bad_file(&input.path, "there are trailing bytes after the last row")),
     }
@@ -79,7 +79,7 @@ fn rows<const WIDTH: usize>(
         let count = layout.rows.map_or(chunk, |rows| (rows - first).min(chunk)) as usize;
         let read = match (layout.by_column, layout.rows) {
             (Some(offset), Some(rows)) => strips::<WIDTH>(input, &mut bytes, offset, rows, first, count, columns)?,
-            _ => input.read_full(&mut bytes[..count * columns * WIDTH]).map_err(|e| cannot_read(&input.path, &e))?,
+            _ => input.read_full(&mut bytes[..count * columns * WIDTH]).map_err(|e| cannot_read(&input.path, e))?,
         };
         let here = read / (columns * WIDTH);
         // Strides between the numbers of a row, and between the rows.
@@ -127,7 +127,7 @@ fn strips<const WIDTH: usize>(
     for (k, bytes) in bytes.chunks_mut(strip.max(1)).take(columns).enumerate() {
         let at = offset + (k as u64 * rows + first) * WIDTH as u64;
         let read = input.seek(SeekFrom::Start(at)).and_then(|_| input.read_full(&mut bytes[..strip]));
-        filled += read.map_err(|e| cannot_read(&input.path, &e))?;
+        filled += read.map_err(|e| cannot_read(&input.path, e))?;
     }
     Ok(filled)
 }

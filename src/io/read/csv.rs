@@ -6,10 +6,11 @@ use ::csv::{Position, Reader, ReaderBuilder, StringRecord, Trim};
 
 use super::bounded_text::{AHEAD, BoundedReader, LONGEST, too_long};
 use super::input::Input;
+use super::read_options::ExtraColumns;
 use super::table_reader::{ReadFormat, RowSink, TableReader};
 use crate::error::{Error, Result};
 use crate::escape::quoted;
-use crate::io::errors::{bad_file, cannot_read};
+use crate::io::errors::{bad_file, cannot_read, same};
 use crate::io::schema::columns::{self, required};
 use crate::io::schema::convert::{Number, Row, RowLocation};
 use crate::io::schema::kinds::TableSchema;
@@ -18,14 +19,28 @@ use crate::io::schema::kinds::TableSchema;
 #[derive(Debug)]
 struct CsvReader {
     reader: Reader<BoundedReader>,
+    /// The fields that the known columns fill.
     columns: Vec<usize>,
+    /// The use of each cell of a line.
+    cells: Vec<Cell>,
+    /// Names of the columns that are kept.
+    kept: Vec<String>,
+}
+
+/// Use of a cell.
+#[derive(Clone, Copy, Debug)]
+enum Cell {
+    /// A number for this field.
+    Field(usize),
+    Kept,
+    Ignored,
 }
 
 /// Text is also the format of a pipe that is not recognised.
 pub(crate) const FORMAT: ReadFormat = ReadFormat { extension: "csv", first_byte: None, open };
 
 /// Reads the header line, which names the columns.
-fn open(input: Input, kind: &'static TableSchema) -> Result<Box<dyn TableReader>> {
+fn open(input: Input, kind: &'static TableSchema, extra: ExtraColumns) -> Result<Box<dyn TableReader>> {
     let path = input.path.clone();
     let length = input.length();
     let mut reader =
@@ -45,8 +60,19 @@ fn open(input: Input, kind: &'static TableSchema) -> Result<Box<dyn TableReader>
     // Blank lines may precede the header. In a pipe they are not counted.
     let line = place(header.position(), true);
     let line = if length.is_some() { line.describe(&path) } else { "header line".into() };
-    let columns = columns(&path, &line, kind, &header)?;
-    Ok(Box::new(CsvReader { reader, columns }))
+    let is_extra = |name: &str| extra != ExtraColumns::Refuse && !columns::is_known(kind, name);
+    let known: StringRecord = header.iter().filter(|name| !is_extra(name)).collect();
+    let columns = columns(&path, &line, kind, if known.is_empty() { &header } else { &known })?;
+    let mut fields = columns.iter();
+    let use_of = |name| match extra {
+        ExtraColumns::Keep if is_extra(name) => Cell::Kept,
+        _ if is_extra(name) => Cell::Ignored,
+        _ => fields.next().map_or(Cell::Ignored, |field| Cell::Field(*field)),
+    };
+    let cells = header.iter().map(use_of).collect();
+    let is_kept = |name: &&str| extra == ExtraColumns::Keep && is_extra(name);
+    let kept = header.iter().filter(is_kept).map(str::to_owned).collect();
+    Ok(Box::new(CsvReader { reader, columns, cells, kept }))
 }
 
 impl TableReader for CsvReader {
@@ -54,12 +80,16 @@ impl TableReader for CsvReader {
         &self.columns
     }
 
+    fn kept(&self) -> &[String] {
+        &self.kept
+    }
+
     fn rows(&self) -> Option<u64> {
         None
     }
 
     fn read(self: Box<Self>, schema: &'static TableSchema, sink: &mut RowSink<'_>) -> Result<()> {
-        let Self { mut reader, columns } = *self;
+        let Self { mut reader, cells, .. } = *self;
         let path = reader.get_ref().input.path.clone();
         let again = reader.get_ref().input.length().is_some();
         let numbers = Row::new(schema).numbers;
@@ -76,8 +106,17 @@ impl TableReader for CsvReader {
                 Err(e) => return Err(fault(&path, again, &start, &reader, &e)),
             }
             let mut row = Row { numbers, place: place(record.position(), again), ..Row::new(schema) };
-            for (&field, text) in columns.iter().zip(&record) {
+            let mut kept = Vec::new();
+            for (cell, text) in cells.iter().zip(&record) {
                 let text = text.trim();
+                let field = match *cell {
+                    Cell::Field(field) => field,
+                    Cell::Ignored => continue,
+                    Cell::Kept => {
+                        kept.push(text);
+                        continue;
+                    }
+                };
                 row.texts[field] = if text.is_empty() { "empty" } else { text };
                 row.numbers[field] = number(text).ok_or_else(|| {
                     let (place, name) = (row.place.describe(&path), schema.name(field));
@@ -85,6 +124,7 @@ impl TableReader for CsvReader {
                     bad_file(&path, format!("{place}: {name} is '{}': {why}", quoted(text)))
                 })?;
             }
+            row.kept = &kept;
             sink(&row)?;
         }
     }
@@ -157,7 +197,7 @@ fn fault(path: &Path, again: bool, start: &Position, reader: &Reader<BoundedRead
     }
     let line = place(error.position(), again).describe(path);
     match error.kind() {
-        ::csv::ErrorKind::Io(e) => cannot_read(path, e),
+        ::csv::ErrorKind::Io(e) => cannot_read(path, same(e)),
         ::csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
             let s = if *len == 1 { "" } else { "s" };
             bad_file(path, format!("{line}: found {len} cell{s}, expected {expected_len}, as in the header line"))

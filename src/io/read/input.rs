@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error;
 use crate::io::errors::cannot_read;
+use crate::io::format::is_standard_stream;
 
 /// Bytes per system call for formats that read in small steps.
 const BUFFER: usize = 1 << 16;
@@ -32,11 +33,11 @@ struct Watched {
 
 /// Checks that a path leads to a regular file, and returns its length. The file is not opened, because opening a pipe waits for its writer.
 pub(crate) fn check_regular(path: &Path) -> error::Result<u64> {
-    let about = std::fs::metadata(path).map_err(|e| cannot_read(path, &e))?;
+    let about = std::fs::metadata(path).map_err(|e| cannot_read(path, e))?;
     match about.is_file() {
         true => Ok(about.len()),
-        false if about.is_dir() => Err(cannot_read(path, &Error::other("it is a folder, not a regular file"))),
-        false => Err(cannot_read(path, &Error::other("it is not a regular file"))),
+        false if about.is_dir() => Err(cannot_read(path, Error::other("it is a folder, not a regular file"))),
+        false => Err(cannot_read(path, Error::other("it is not a regular file"))),
     }
 }
 
@@ -52,22 +53,41 @@ fn is_device(_: std::fs::FileType) -> bool {
     false
 }
 
+/// A second handle of standard input.
+fn standard_input() -> Result<File> {
+    #[cfg(unix)]
+    return Ok(std::os::fd::AsFd::as_fd(&std::io::stdin()).try_clone_to_owned()?.into());
+    #[cfg(windows)]
+    return Ok(std::os::windows::io::AsHandle::as_handle(&std::io::stdin()).try_clone_to_owned()?.into());
+    #[cfg(not(any(unix, windows)))]
+    return Err(Error::from(ErrorKind::Unsupported));
+}
+
 impl Input {
+    /// Opens a file, a pipe, or standard input (the path `-`), which is always treated as a pipe.
     pub(crate) fn open(path: &Path) -> error::Result<Self> {
-        // Checked before opening: on Windows, opening a folder fails without this reason.
-        let about = std::fs::metadata(path).map_err(|e| cannot_read(path, &e))?;
-        if about.is_dir() {
-            return Err(cannot_read(path, &Error::other("it is a folder")));
+        if is_standard_stream(path) {
+            let file = standard_input().map_err(|e| cannot_read(path, e))?;
+            return Ok(Self::new(path, file, None));
         }
-        let file = File::open(path).map_err(|e| cannot_read(path, &e))?;
+        // Checked before opening: on Windows, opening a folder fails without this reason.
+        let about = std::fs::metadata(path).map_err(|e| cannot_read(path, e))?;
+        if about.is_dir() {
+            return Err(cannot_read(path, Error::other("it is a folder")));
+        }
+        let file = File::open(path).map_err(|e| cannot_read(path, e))?;
         // Most devices have no end. On a terminal the user ends the input.
         if is_device(about.file_type()) && !file.is_terminal() {
-            return Err(cannot_read(path, &Error::other("it is a device: expected a file or a pipe")));
+            return Err(cannot_read(path, Error::other("it is a device: expected a file or a pipe")));
         }
-        let about = file.metadata().map_err(|e| cannot_read(path, &e))?;
+        let about = file.metadata().map_err(|e| cannot_read(path, e))?;
         let length = about.is_file().then_some(about.len());
+        Ok(Self::new(path, file, length))
+    }
+
+    fn new(path: &Path, file: File, length: Option<u64>) -> Self {
         let watched = Watched { file, length, position: 0, shown: Arc::default() };
-        Ok(Self { path: path.to_path_buf(), inner: BufReader::with_capacity(BUFFER, watched) })
+        Self { path: path.to_path_buf(), inner: BufReader::with_capacity(BUFFER, watched) }
     }
 
     /// Length in bytes when the file was opened; `None` for a pipe.

@@ -6,6 +6,7 @@ use npyz::{DType, Endianness, NpyHeader, Order, TypeChar};
 
 use super::binary::{BinaryReader, Layout};
 use super::input::Input;
+use super::read_options::{ExtraColumns, refuse_kept};
 use super::record_layout::{RecordLayout, RecordReader};
 use super::structured_npy::record_layout;
 use super::table_reader::{ReadFormat, TableReader};
@@ -21,8 +22,9 @@ const LONGEST_HEADER: u64 = 10_000;
 pub(crate) const FORMAT: ReadFormat = ReadFormat { extension: "npy", first_byte: Some(0x93), open };
 
 /// Reads the header.
-fn open(mut input: Input, schema: &'static TableSchema) -> Result<Box<dyn TableReader>> {
-    Ok(match array(&mut input, schema)? {
+fn open(mut input: Input, schema: &'static TableSchema, extra: ExtraColumns) -> Result<Box<dyn TableReader>> {
+    refuse_kept(&input, extra)?;
+    Ok(match array(&mut input, schema, extra)? {
         NpyArray::Plain(layout) => Box::new(BinaryReader { input, layout }),
         NpyArray::Structured(layout) => Box::new(RecordReader { input, layout }),
     })
@@ -38,9 +40,9 @@ pub(crate) enum NpyArray {
 
 /// Reads the header and returns the layout. An array of f4 or f8 must have the shape of the kind; a structured array names its fields. The
 /// input is then at the first number.
-pub(crate) fn array(input: &mut Input, kind: &'static TableSchema) -> Result<NpyArray> {
+pub(crate) fn array(input: &mut Input, kind: &'static TableSchema, extra: ExtraColumns) -> Result<NpyArray> {
     let (header, offset) = header(input)?;
-    if let Some(records) = record_layout(&input.path, kind, &header.dtype(), header.shape())? {
+    if let Some(records) = record_layout(&input.path, kind, &header.dtype(), header.shape(), extra)? {
         check_length(input, &header, offset, u128::from(records.rows) * records.width as u128)?;
         return Ok(NpyArray::Structured(records));
     }
@@ -141,7 +143,7 @@ fn header(input: &mut Input) -> Result<(NpyHeader, u64)> {
     let path = input.path.clone();
     let bad = |why: String| bad_file(&path, format!("not a readable .npy file: {why}"));
     let mut start = vec![0; 12];
-    let held = input.read_full(&mut start).map_err(|e| cannot_read(&path, &e))?;
+    let held = input.read_full(&mut start).map_err(|e| cannot_read(&path, e))?;
     let (from, claimed) = match start[..] {
         _ if held == 0 => return Err(bad("it is empty (0 bytes)".into())),
         _ if held < 12 => return Err(bad(format!("{held} bytes are too few for a header"))),
@@ -157,7 +159,7 @@ fn header(input: &mut Input) -> Result<(NpyHeader, u64)> {
         return Err(bad(format!("its header claims {claimed} bytes, but at most {LONGEST_HEADER} are allowed")));
     }
     start.resize((from + claimed as usize).max(12), 0);
-    let rest = input.read_full(&mut start[12..]).map_err(|e| cannot_read(&path, &e))?;
+    let rest = input.read_full(&mut start[12..]).map_err(|e| cannot_read(&path, e))?;
     let Some(text) = start.get(from..from + claimed as usize).filter(|text| text.len() + from <= 12 + rest) else {
         return Err(bad(format!("its header of {claimed} bytes is truncated")));
     };
@@ -180,7 +182,7 @@ fn header(input: &mut Input) -> Result<(NpyHeader, u64)> {
     }
     let header = NpyHeader::from_reader(&start[..]).map_err(|e| match e.kind() {
         std::io::ErrorKind::InvalidData | std::io::ErrorKind::UnexpectedEof => bad(quoted(&e.to_string())),
-        _ => Error::Io { action: "read", path: path.clone(), message: e.to_string() },
+        _ => Error::io("read", path.clone(), e),
     })?;
     Ok((header, start.len() as u64))
 }

@@ -4,10 +4,12 @@ use std::path::Path;
 
 use glam::DVec3;
 
+use super::read_options::ReadOptions;
 use super::table::OpenTable;
 use crate::error::{Error, Result};
 use crate::escape::quoted;
 use crate::io::errors::{bad_file, reserve};
+use crate::io::schema::kept::KeptColumns;
 use crate::io::schema::kinds::OBSERVERS;
 use crate::runtime::memory::try_push;
 use crate::shadow::validate::check_observer;
@@ -18,8 +20,17 @@ use crate::shadow::validate::check_observer;
 /// [`Error::Io`] if the file cannot be read, [`Error::BadFile`] if it cannot be parsed or contains an invalid observer, [`Error::TooLarge`]
 /// and [`Error::OutOfMemory`] if the observers do not fit into memory.
 pub fn read_observers(path: &Path) -> Result<Vec<DVec3>> {
-    let source = OpenTable::open(path, &OBSERVERS)?;
+    Ok(read_observers_with(path, &ReadOptions::default())?.0)
+}
+
+/// Reads observers with other options. Also returns the columns that are kept as text.
+///
+/// # Errors
+/// The errors of [`read_observers`].
+pub fn read_observers_with(path: &Path, options: &ReadOptions) -> Result<(Vec<DVec3>, KeptColumns)> {
+    let source = OpenTable::open_with(path, &OBSERVERS, options)?;
     let mut observers = Vec::new();
+    let mut kept = KeptColumns::new(source.kept().to_vec());
     reserve("observers", &mut observers, source.rows().unwrap_or(0), path)?;
     source.read(&mut |row| {
         let [x, y, z] = std::array::from_fn(|field| row.numbers[field].wide);
@@ -32,7 +43,8 @@ pub fn read_observers(path: &Path) -> Result<Vec<DVec3>> {
             }
             other => other,
         })?;
+        row.kept.iter().for_each(|cell| kept.push(cell));
         try_push("observers", &mut observers, observer)
     })?;
-    Ok(observers)
+    Ok((observers, kept))
 }

@@ -9,19 +9,20 @@ use std::sync::atomic::Ordering;
 use ::parquet::basic::{Compression, ConvertedType, Type};
 use ::parquet::column::page::PageReader;
 use ::parquet::column::reader::ColumnReaderImpl;
-use ::parquet::data_type::{DataType, DoubleType, FloatType, Int32Type, Int64Type};
+use ::parquet::data_type::{BoolType, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::RowGroupMetaData;
 use ::parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
-use ::parquet::schema::types::{ColumnDescPtr, SchemaDescriptor, Type as Node};
+use ::parquet::schema::types::{ColumnDescPtr, ColumnDescriptor, SchemaDescriptor, Type as Node};
 
 use super::input::{Input, rows_at_once};
 use super::parquet_bytes::FileBytes;
 use super::parquet_pages::Checked;
+use super::read_options::ExtraColumns;
 use super::table_reader::{ReadFormat, RowSink, TableReader};
 use crate::error::{Error, Result};
 use crate::escape::quoted;
-use crate::io::errors::{bad_file, cannot_read};
+use crate::io::errors::{bad_file, cannot_read, same};
 use crate::io::schema::columns;
 use crate::io::schema::convert::{Number, Row, RowLocation};
 use crate::io::schema::kinds::TableSchema;
@@ -32,8 +33,13 @@ use crate::runtime::memory::check_memory;
 struct ParquetReader {
     path: PathBuf,
     reader: SerializedFileReader<FileBytes>,
-    /// For each column of the file, the field of the record that it fills.
+    /// Indices of the columns that are used.
+    leaves: Vec<usize>,
+    /// For each of them, the field of the record that it fills.
     fields: Vec<usize>,
+    /// Names of the columns that are kept as text, and their indices.
+    kept: Vec<String>,
+    kept_leaves: Vec<usize>,
     rows: u64,
 }
 
@@ -46,7 +52,7 @@ impl std::fmt::Debug for ParquetReader {
 pub(crate) const FORMAT: ReadFormat = ReadFormat { extension: "parquet", first_byte: None, open };
 
 /// Reads the footer, which has the names and positions of the columns.
-fn open(input: Input, kind: &'static TableSchema) -> Result<Box<dyn TableReader>> {
+fn open(input: Input, kind: &'static TableSchema, extra: ExtraColumns) -> Result<Box<dyn TableReader>> {
     let path = input.path.clone();
     let (file, length, shown) = input.into_parts();
     let Some(length) = length else {
@@ -62,9 +68,9 @@ fn open(input: Input, kind: &'static TableSchema) -> Result<Box<dyn TableReader>
     let opened = std::thread::Builder::new().name("footer".into()).stack_size(stack);
     let opened = opened.spawn({
         let path = path.clone();
-        move || read_footer(path, bytes, kind)
+        move || read_footer(path, bytes, kind, extra)
     });
-    let opened = opened.map_err(|e| Error::no_thread(&path, &e))?;
+    let opened = opened.map_err(|e| Error::no_thread(&path, e))?;
     let opened = opened.join().unwrap_or_else(|_| Err(damaged(&path, "its footer is invalid")));
     Ok(Box::new(opened?))
 }
@@ -94,14 +100,32 @@ fn footer_length(path: &Path, bytes: &FileBytes) -> Result<u64> {
     Ok(footer)
 }
 
-fn read_footer(path: PathBuf, bytes: FileBytes, kind: &'static TableSchema) -> Result<ParquetReader> {
+fn read_footer(
+    path: PathBuf,
+    bytes: FileBytes,
+    kind: &'static TableSchema,
+    extra: ExtraColumns,
+) -> Result<ParquetReader> {
     let (largest, length) = (bytes.largest.clone(), bytes.length);
     let reader = SerializedFileReader::new(bytes).map_err(|e| fault(&path, "", e))?;
     let metadata = reader.metadata();
     let schema = metadata.file_metadata().schema_descr();
-    let names = schema.root_schema().get_fields().iter().map(|field| field.name());
+    // A nested column has several leaves, which are what row groups list.
+    let is_used = |name: &str| extra == ExtraColumns::Refuse || columns::is_known(kind, name);
+    let names = schema.root_schema().get_fields().iter().map(|field| field.name()).filter(|name| is_used(name));
     let fields = columns::columns(&path, "", kind, names)?;
-    check_types(&path, schema, kind)?;
+    check_types(&path, schema, kind, &is_used)?;
+    let leaves = schema.columns().iter().enumerate();
+    let leaves = leaves.filter(|(_, leaf)| is_used(&leaf.path().parts()[0])).map(|(leaf, _)| leaf).collect();
+    let (mut kept, mut kept_leaves) = (Vec::new(), Vec::new());
+    for (index, leaf) in schema.columns().iter().enumerate() {
+        let name = &leaf.path().parts()[0];
+        if extra == ExtraColumns::Keep && !is_used(name) {
+            check_kept(&path, leaf)?;
+            kept.push(name.clone());
+            kept_leaves.push(index);
+        }
+    }
     let mut rows = 0_u64;
     for (number, group) in metadata.row_groups().iter().enumerate() {
         rows += check_group(&path, number, group, length)?;
@@ -113,12 +137,17 @@ fn read_footer(path: PathBuf, bytes: FileBytes, kind: &'static TableSchema) -> R
         let claimed = metadata.file_metadata().num_rows();
         return Err(damaged(&path, &format!("it claims {claimed} rows, but its row groups have {rows}")));
     }
-    Ok(ParquetReader { path, reader, fields, rows })
+    Ok(ParquetReader { path, reader, leaves, fields, kept, kept_leaves, rows })
 }
 
 /// Checks that every column is a plain list of floats, or of integers if it is an optional column of whole numbers.
-fn check_types(path: &Path, schema: &SchemaDescriptor, kind: &TableSchema) -> Result<()> {
-    for field in schema.root_schema().get_fields() {
+fn check_types(
+    path: &Path,
+    schema: &SchemaDescriptor,
+    kind: &TableSchema,
+    is_used: &dyn Fn(&str) -> bool,
+) -> Result<()> {
+    for field in schema.root_schema().get_fields().iter().filter(|field| is_used(field.name())) {
         let name = field.name();
         let whole = kind.optional.contains(&name) && is_whole(name);
         let bad = |found: String| {
@@ -137,6 +166,17 @@ fn check_types(path: &Path, schema: &SchemaDescriptor, kind: &TableSchema) -> Re
         }
     }
     Ok(())
+}
+
+/// Checks that a column is a plain list of texts or numbers, which can be kept as text.
+fn check_kept(path: &Path, leaf: &ColumnDescriptor) -> Result<()> {
+    let is_plain = leaf.path().parts().len() == 1 && leaf.max_rep_level() == 0;
+    if is_plain && !matches!(leaf.physical_type(), Type::INT96 | Type::FIXED_LEN_BYTE_ARRAY) {
+        return Ok(());
+    }
+    let (name, found) = (quoted(leaf.path().parts()[0].as_str()), leaf.physical_type());
+    let found = if is_plain { found.to_string() } else { "nested".into() };
+    Err(bad_file(path, format!("column '{name}' is {found}: only text and numbers can be kept; use --ignore-extra")))
 }
 
 fn schema_repeats(field: &Node) -> bool {
@@ -182,20 +222,31 @@ impl TableReader for ParquetReader {
         &self.fields
     }
 
+    fn kept(&self) -> &[String] {
+        &self.kept
+    }
+
     fn rows(&self) -> Option<u64> {
         Some(self.rows)
     }
 
     fn read(self: Box<Self>, kind: &'static TableSchema, sink: &mut RowSink<'_>) -> Result<()> {
-        let Self { path, reader, fields, .. } = *self;
+        let Self { path, reader, leaves, fields, kept, kept_leaves, .. } = *self;
         let mut first = 0;
         for number in 0..reader.num_row_groups() {
             let group = reader.get_row_group(number).map_err(|e| fault(&path, "", e))?;
             let mut row = Row::new(kind);
             let mut columns = fields
                 .iter()
-                .enumerate()
-                .map(|(i, &field)| Ok((field, column(&*group, i).map_err(|e| fault(&path, kind.name(field), e))?)))
+                .zip(&leaves)
+                .map(|(&field, &leaf)| {
+                    Ok((field, column(&*group, leaf).map_err(|e| fault(&path, kind.name(field), e))?))
+                })
+                .collect::<Result<Vec<_>>>()?;
+            let mut texts = kept_leaves
+                .iter()
+                .zip(&kept)
+                .map(|(&leaf, name)| Ok((name, text_column(&*group, leaf).map_err(|e| fault(&path, name, e))?)))
                 .collect::<Result<Vec<_>>>()?;
             let mut left = group.metadata().num_rows() as u64;
             while left > 0 {
@@ -211,6 +262,14 @@ impl TableReader for ParquetReader {
                         return Err(damaged(&path, &why));
                     }
                 }
+                for (name, column) in &mut texts {
+                    catch_unwind(AssertUnwindSafe(|| column.fill(count)))
+                        .unwrap_or_else(|_| Err(ParquetError::General("a page is invalid".into())))
+                        .map_err(|e| fault(&path, name, e))?;
+                    if column.cells().len() < count {
+                        return Err(damaged(&path, &format!("column '{}' ends too early", quoted(name))));
+                    }
+                }
                 for i in 0..count {
                     for (field, column) in &columns {
                         let number = column.numbers()[i];
@@ -218,7 +277,9 @@ impl TableReader for ParquetReader {
                         row.numbers[*field] = number.unwrap_or(f64::NAN.into());
                     }
                     row.place = RowLocation::Index(first + i as u64);
-                    sink(&row)?;
+                    let kept: Vec<&str> = texts.iter().map(|(_, column)| &*column.cells()[i]).collect();
+                    let Row { place, numbers, texts, order, .. } = row;
+                    sink(&Row { place, numbers, texts, order, kept: &kept })?;
                 }
                 first += count as u64;
                 left -= count as u64;
@@ -248,6 +309,78 @@ fn column(group: &dyn RowGroupReader, number: usize) -> ::parquet::errors::Resul
         Type::INT32 => Reading::<Int32Type>::boxed(descr, pages, |x| f64::from(x).into()),
         _ => Reading::<FloatType>::boxed(descr, pages, f32::into),
     })
+}
+
+/// Reader of a column that is kept as text.
+fn text_column(group: &dyn RowGroupReader, number: usize) -> ::parquet::errors::Result<Box<dyn FillText>> {
+    let chunk = group.metadata().column(number);
+    // The length of a text takes 4 bytes. Booleans have no dictionary.
+    let width = if matches!(chunk.column_type(), Type::DOUBLE | Type::INT64) { 8 } else { 4 };
+    let (inner, left) = (group.get_column_page_reader(number)?, group.metadata().num_rows() as u64);
+    let (descr, pages) = (chunk.column_descr_ptr(), Box::new(Checked { inner, left, width, has_dictionary: false }));
+    let unsigned = descr.converted_type() == ConvertedType::UINT_32;
+    Ok(match chunk.column_type() {
+        Type::DOUBLE => TextReading::<DoubleType>::boxed(descr, pages, |x| format!("{x:?}")),
+        Type::FLOAT => TextReading::<FloatType>::boxed(descr, pages, |x| format!("{x:?}")),
+        Type::INT64 => TextReading::<Int64Type>::boxed(descr, pages, i64::to_string),
+        Type::INT32 if unsigned => TextReading::<Int32Type>::boxed(descr, pages, |x| (*x as u32).to_string()),
+        Type::INT32 => TextReading::<Int32Type>::boxed(descr, pages, i32::to_string),
+        Type::BOOLEAN => TextReading::<BoolType>::boxed(descr, pages, bool::to_string),
+        _ => TextReading::<ByteArrayType>::boxed(descr, pages, |x| String::from_utf8_lossy(x.data()).into_owned()),
+    })
+}
+
+/// A column that is read as text. A null is empty.
+trait FillText {
+    /// Reads the next `count` cells; fewer only at the end of the column.
+    fn fill(&mut self, count: usize) -> ::parquet::errors::Result<()>;
+    fn cells(&self) -> &[String];
+}
+
+/// Maximum bytes of a cell that is kept: a dictionary can repeat a long text in every row.
+const LONGEST_CELL: usize = 1024;
+
+struct TextReading<T: DataType> {
+    reader: ColumnReaderImpl<T>,
+    text: fn(&T::T) -> String,
+    nullable: bool,
+    cells: Vec<String>,
+}
+
+impl<T: DataType> TextReading<T> {
+    fn boxed(descr: ColumnDescPtr, pages: Box<dyn PageReader>, text: fn(&T::T) -> String) -> Box<dyn FillText> {
+        let nullable = descr.max_def_level() > 0;
+        Box::new(Self { reader: ColumnReaderImpl::new(descr, pages), text, nullable, cells: Vec::new() })
+    }
+}
+
+impl<T: DataType> FillText for TextReading<T> {
+    fn fill(&mut self, count: usize) -> ::parquet::errors::Result<()> {
+        let (mut values, mut levels, mut filled) = (Vec::new(), Vec::new(), 0);
+        while filled < count {
+            let levels = self.nullable.then_some(&mut levels);
+            match self.reader.read_records(count - filled, levels, None, &mut values)? {
+                (0, ..) => break,
+                (records, ..) => filled += records,
+            }
+        }
+        self.cells.clear();
+        let mut texts = values.iter().map(self.text);
+        if self.nullable {
+            self.cells
+                .extend(levels.iter().map(|level| if *level > 0 { texts.next() } else { None }.unwrap_or_default()));
+        } else {
+            self.cells.extend(texts);
+        }
+        match self.cells.iter().find(|cell| cell.len() > LONGEST_CELL) {
+            Some(_) => Err(ParquetError::General(format!("a cell has more than {LONGEST_CELL} bytes"))),
+            None => Ok(()),
+        }
+    }
+
+    fn cells(&self) -> &[String] {
+        &self.cells
+    }
 }
 
 /// A column that is read as numbers, with `None` for nulls.
@@ -325,7 +458,9 @@ fn fault(path: &Path, column: &str, error: ParquetError) -> Error {
             Ok(error) => *error,
             Err(error) => match error.downcast_ref::<std::io::Error>() {
                 // Decompressors report damaged bytes as I/O errors of these kinds.
-                Some(e) if !matches!(e.kind(), InvalidData | UnexpectedEof | InvalidInput) => cannot_read(path, e),
+                Some(e) if !matches!(e.kind(), InvalidData | UnexpectedEof | InvalidInput) => {
+                    cannot_read(path, same(e))
+                }
                 _ => damaged(path, &format!("{within}{error}")),
             },
         },

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::bounded_text::{LONGEST, too_long};
 use super::csv;
 use super::input::Input;
+use super::read_options::ExtraColumns;
 use super::record_layout::{NumberForm, RecordLayout, RecordPart, RecordReader};
 use super::table_reader::{ReadFormat, RowSink, TableReader};
 use crate::error::Result;
@@ -43,7 +44,7 @@ struct Property {
 }
 
 /// Reads the header.
-fn open(mut input: Input, schema: &'static TableSchema) -> Result<Box<dyn TableReader>> {
+fn open(mut input: Input, schema: &'static TableSchema, _: ExtraColumns) -> Result<Box<dyn TableReader>> {
     let Header { length, big_endian, vertices, properties, more_follows } = header(&mut input)?;
     let path = &input.path;
     // Name of the column that each property fills.
@@ -169,7 +170,7 @@ impl HeaderLines<'_> {
     fn next(&mut self) -> Result<Vec<String>> {
         let mut bytes = Vec::new();
         let left = LONGEST_HEADER - self.length;
-        let count = self.input.read_line(&mut bytes, left).map_err(|e| cannot_read(self.path, &e))?;
+        let count = self.input.read_line(&mut bytes, left).map_err(|e| cannot_read(self.path, e))?;
         self.length += count;
         self.line += 1;
         match bytes.last() {
@@ -219,7 +220,7 @@ impl TableReader for PlyText {
             let place = if is_file { RowLocation::Byte(position) } else { RowLocation::Index(index) };
             let bad = |why: String| bad_file(&path, format!("{}: {why}", place.describe(&path)));
             line.clear();
-            let count = input.read_line(&mut line, LONGEST as usize + 1).map_err(|e| cannot_read(&path, &e))?;
+            let count = input.read_line(&mut line, LONGEST as usize + 1).map_err(|e| cannot_read(&path, e))?;
             if count as u64 > LONGEST {
                 return Err(bad(too_long()));
             }

@@ -10,11 +10,13 @@ use std::time::Duration;
 
 use glam::DVec3;
 
+use super::read_options::ReadOptions;
 use super::table::OpenTable;
 use crate::bullets::bullet::Bullet;
 use crate::error::{Error, Result};
 use crate::io::errors::cannot_read;
 use crate::io::schema::convert::{Converter, Record};
+use crate::io::schema::kept::KeptColumns;
 use crate::io::schema::optional::OptionalColumns;
 use crate::io::schema::rounding::Rounding;
 use crate::query::policy::OnBad;
@@ -43,7 +45,20 @@ impl<T: Batched> RayFile<T> {
     /// # Errors
     /// [`Error::Io`] if it cannot be read, [`Error::BadFile`] if it cannot be parsed.
     pub fn open(path: &Path) -> Result<Self> {
-        Ok(Self { path: path.to_path_buf(), source: OpenTable::open(path, T::KIND)?, of: PhantomData })
+        Self::open_with(path, &ReadOptions::default())
+    }
+
+    /// Opens a file with other options.
+    ///
+    /// # Errors
+    /// The errors of [`open`](Self::open).
+    pub fn open_with(path: &Path, options: &ReadOptions) -> Result<Self> {
+        Ok(Self { path: path.to_path_buf(), source: OpenTable::open_with(path, T::KIND, options)?, of: PhantomData })
+    }
+
+    /// Names of the columns that are kept as text: see [`ExtraColumns::Keep`](super::read_options::ExtraColumns::Keep).
+    pub fn kept(&self) -> &[String] {
+        self.source.kept()
     }
 
     /// Number of rays; `None` if only the end of the input determines it, as for text and some pipes.
@@ -67,7 +82,8 @@ impl<T: Batched> RayFile<T> {
         let (give_back, empty) = channel();
         for _ in 0..2 {
             // The receiver still exists, so this cannot fail.
-            let _ = give_back.send(RayBatch { optional: optional.clone(), ..RayBatch::default() });
+            let kept = KeptColumns::new(source.kept().to_vec());
+            let _ = give_back.send(RayBatch { optional: optional.clone(), kept, ..RayBatch::default() });
         }
         let read = Arc::<AtomicU64>::default();
         let converter = Converter::new(&path, origin, on_bad);
@@ -75,7 +91,7 @@ impl<T: Batched> RayFile<T> {
         std::thread::Builder::new()
             .name("reader".into())
             .spawn(move || reader.run(source))
-            .map_err(|e| Error::no_thread(&path, &e))?;
+            .map_err(|e| Error::no_thread(&path, e))?;
         Ok(RayBatches { path, arriving, give_back, total, length, bytes, read, rounding: Rounding::default() })
     }
 }
@@ -100,11 +116,13 @@ pub struct RayBatch<T = Ray> {
     pub records: Vec<T>,
     /// The optional columns.
     pub optional: OptionalColumns,
+    /// The columns that are kept as text.
+    pub kept: KeptColumns,
 }
 
 impl<T> Default for RayBatch<T> {
     fn default() -> Self {
-        Self { records: Vec::new(), optional: OptionalColumns::default() }
+        Self { records: Vec::new(), optional: OptionalColumns::default(), kept: KeptColumns::default() }
     }
 }
 
@@ -144,7 +162,7 @@ impl<T: Batched> RayBatches<T> {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
                     let message = std::io::Error::other("the thread that reads it ended unexpectedly");
-                    return Err(cannot_read(&self.path, &message));
+                    return Err(cannot_read(&self.path, message));
                 }
             }
         }
@@ -193,6 +211,7 @@ impl<T: Batched> Reader<T> {
         source.read(&mut |row| {
             rays.records.push(self.converter.convert(row)?);
             rays.optional.push(T::KIND, &mut self.converter, row)?;
+            row.kept.iter().for_each(|cell| rays.kept.push(cell));
             if rays.records.len() == RayBatches::BATCH {
                 self.hand_on(std::mem::take(&mut rays))?;
                 rays = self.buffer()?;
@@ -215,6 +234,7 @@ impl<T: Batched> Reader<T> {
         let mut rays = self.empty.recv().map_err(|_| Error::Cancelled { done: 0 })?;
         rays.records.clear();
         rays.optional.clear();
+        rays.kept.clear();
         rays.records
             .try_reserve_exact(RayBatches::BATCH)
             .map_err(|_| Error::OutOfMemory { device: "this machine".into(), message: "reading rays".into() })?;

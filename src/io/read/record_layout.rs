@@ -65,7 +65,7 @@ impl TableReader for RecordReader {
         while first < rows {
             let count = (rows - first).min(chunk as u64);
             let bytes = &mut bytes[..count as usize * width];
-            let read = input.read_full(bytes).map_err(|e| cannot_read(&input.path, &e))?;
+            let read = input.read_full(bytes).map_err(|e| cannot_read(&input.path, e))?;
             for (i, record) in (first..).zip(bytes[..read].chunks_exact(width.max(1))) {
                 for (&field, part) in columns.iter().zip(&parts) {
                     row.numbers[field] = part.number(record);

@@ -5,9 +5,11 @@ use std::path::Path;
 use glam::DVec3;
 
 use super::input::check_regular;
+use super::read_options::{ExtraColumns, ReadOptions};
 use super::table::OpenTable;
 use crate::error::Result;
 use crate::io::errors::{bad_file, reserve};
+use crate::io::format::is_standard_stream;
 use crate::io::schema::convert::Converter;
 use crate::io::schema::kinds::{PICTURE_SPHERES, RADII, SPHERES, TableSchema};
 use crate::io::schema::optional::OptionalColumns;
@@ -27,12 +29,27 @@ use crate::runtime::memory::check_memory;
 /// [`Error::TooLarge`]: crate::Error::TooLarge
 /// [`Error::OutOfMemory`]: crate::Error::OutOfMemory
 pub fn read_spheres(path: &Path, origin: DVec3) -> Result<Table<Sphere>> {
-    read(path, origin, &SPHERES)
+    read_spheres_with(path, origin, &ReadOptions::default())
+}
+
+/// Reads spheres with other options. Unknown columns of spheres are never kept, because results have a row per ray.
+///
+/// # Errors
+/// The errors of [`read_spheres`].
+pub fn read_spheres_with(path: &Path, origin: DVec3, options: &ReadOptions) -> Result<Table<Sphere>> {
+    read(path, origin, &SPHERES, &without_kept(options))
+}
+
+fn without_kept(options: &ReadOptions) -> ReadOptions {
+    match options.extra {
+        ExtraColumns::Keep => options.extra(ExtraColumns::Ignore),
+        _ => *options,
+    }
 }
 
 /// Reads spheres with the columns of a schema: those of queries or those of pictures.
-fn read(path: &Path, origin: DVec3, schema: &'static TableSchema) -> Result<Table<Sphere>> {
-    let source = OpenTable::open(path, schema)?;
+fn read(path: &Path, origin: DVec3, schema: &'static TableSchema, options: &ReadOptions) -> Result<Table<Sphere>> {
+    let source = OpenTable::open_with(path, schema, options)?;
     let mut records = Vec::new();
     let mut optional = OptionalColumns::of(schema, source.fields());
     let make_room = |records: &mut Vec<Sphere>, optional: &mut OptionalColumns, more: u64| {
@@ -63,14 +80,22 @@ fn read(path: &Path, origin: DVec3, schema: &'static TableSchema) -> Result<Tabl
 /// # Errors
 /// The errors of [`read_spheres`], except that spheres that are not finite are ignored here.
 pub fn center_of_spheres(path: &Path) -> Result<DVec3> {
+    center_of_spheres_with(path, &ReadOptions::default())
+}
+
+/// The centre of the spheres, read with other options.
+///
+/// # Errors
+/// The errors of [`center_of_spheres`].
+pub fn center_of_spheres_with(path: &Path, options: &ReadOptions) -> Result<DVec3> {
     // Checked before opening, because opening a pipe waits for its writer.
-    if std::fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir()) {
+    if is_standard_stream(path) || std::fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir()) {
         return Err(bad_file(
             path,
             "finding the centre of the spheres reads them twice, which is not possible with a pipe; use a file, or give the origin",
         ));
     }
-    center_of(OpenTable::open(path, &SPHERES)?, &mut || Ok(()))
+    center_of(OpenTable::open_with(path, &SPHERES, &without_kept(options))?, &mut || Ok(()))
 }
 
 fn center_of(source: OpenTable, check_row: &mut dyn FnMut() -> Result<()>) -> Result<DVec3> {
@@ -108,5 +133,5 @@ pub(crate) fn read_cloud(path: &Path, most: u64) -> Result<(Table<Sphere>, DVec3
         rows += 1;
         if rows > most { Err(too_many(&format!("more than {MOST}"))) } else { Ok(()) }
     })?;
-    Ok((read(path, middle, &PICTURE_SPHERES)?, middle))
+    Ok((read(path, middle, &PICTURE_SPHERES, &ReadOptions::default())?, middle))
 }

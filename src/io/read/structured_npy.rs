@@ -4,11 +4,12 @@ use std::path::Path;
 
 use npyz::{DType, Endianness, TypeChar, TypeStr};
 
+use super::read_options::ExtraColumns;
 use super::record_layout::{NumberForm, RecordLayout, RecordPart};
 use crate::error::Result;
 use crate::escape::quoted;
 use crate::io::errors::bad_file;
-use crate::io::schema::columns::columns;
+use crate::io::schema::columns::{columns, is_known};
 use crate::io::schema::kinds::TableSchema;
 
 /// Maximum bytes per record: 16 numbers of 8 bytes, and as many bytes of gaps.
@@ -20,6 +21,7 @@ pub(crate) fn record_layout(
     kind: &'static TableSchema,
     dtype: &DType,
     shape: &[u64],
+    extra: ExtraColumns,
 ) -> Result<Option<RecordLayout>> {
     let DType::Record(fields) = dtype else { return Ok(None) };
     let [rows] = *shape else {
@@ -36,6 +38,8 @@ pub(crate) fn record_layout(
         match (&*field.name, number(&field.dtype)) {
             // NumPy gives gaps an empty name.
             ("", _) => {}
+            // An unknown field, of any type.
+            (name, _) if extra != ExtraColumns::Refuse && !is_known(kind, name) => {}
             (name, Some((form, big_endian))) => {
                 names.push(name);
                 parts.push(RecordPart { offset: width as usize, bytes: bytes as usize, form, big_endian });

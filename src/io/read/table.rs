@@ -7,8 +7,9 @@ use std::sync::atomic::AtomicU64;
 use super::input::Input;
 #[cfg(feature = "parquet")]
 use super::parquet::FORMAT as PARQUET;
+use super::read_options::ReadOptions;
 use super::table_reader::{ReadFormat, RowSink, TableReader};
-use super::{csv, npy, ply, raw};
+use super::{csv, npy, pdb, ply, raw, xyz};
 use crate::error::Result;
 use crate::io::errors::{bad_file, cannot_read};
 #[cfg(not(feature = "parquet"))]
@@ -17,12 +18,12 @@ use crate::io::format::{check_parquet, describe, extension};
 use crate::io::schema::kinds::TableSchema;
 
 /// All readable formats. The raw format also has the plural of the records as its extension, such as `.rays`.
-const FORMATS: &[ReadFormat] = &[npy::FORMAT, csv::FORMAT, PARQUET, ply::FORMAT, raw::FORMAT];
+const FORMATS: &[ReadFormat] = &[npy::FORMAT, csv::FORMAT, PARQUET, ply::FORMAT, xyz::FORMAT, pdb::FORMAT, raw::FORMAT];
 
 /// The entry of Parquet in a build without it.
 #[cfg(not(feature = "parquet"))]
 const PARQUET: ReadFormat =
-    ReadFormat { extension: "parquet", first_byte: None, open: |input, _| Err(without_parquet(&input.path)) };
+    ReadFormat { extension: "parquet", first_byte: None, open: |input, _, _| Err(without_parquet(&input.path)) };
 
 /// An open table with a checked header.
 #[derive(Debug)]
@@ -36,6 +37,11 @@ pub(crate) struct OpenTable {
 impl OpenTable {
     /// Opens a file in the format of its extension. A pipe often has no extension: its first byte selects the format, else it is text.
     pub(crate) fn open(path: &Path, schema: &'static TableSchema) -> Result<Self> {
+        Self::open_with(path, schema, &ReadOptions::default())
+    }
+
+    /// Opens a file with other options.
+    pub(crate) fn open_with(path: &Path, schema: &'static TableSchema, options: &ReadOptions) -> Result<Self> {
         let extension = extension(path);
         check_parquet(path)?;
         let raw = extension == schema.plural;
@@ -48,18 +54,27 @@ impl OpenTable {
         let format = match known {
             Some(format) => format,
             None if length.is_some() => return Err(unsupported(path, schema, "")),
+            None if options.stream_format.is_some() => {
+                let wanted = options.stream_format.map_or("", |format| format.extension());
+                FORMATS.iter().find(|format| format.extension == wanted).unwrap_or(&csv::FORMAT)
+            }
             None => {
-                let first = input.first().map_err(|e| cannot_read(path, &e))?;
+                let first = input.first().map_err(|e| cannot_read(path, e))?;
                 let recognised = |format: &&ReadFormat| format.first_byte.is_some() && format.first_byte == first;
                 FORMATS.iter().find(recognised).unwrap_or(&csv::FORMAT)
             }
         };
-        Ok(Self { schema, length, progress, reader: (format.open)(input, schema)? })
+        Ok(Self { schema, length, progress, reader: (format.open)(input, schema, options.extra)? })
     }
 
     /// The fields that the columns fill.
     pub(crate) fn fields(&self) -> &[usize] {
         self.reader.fields()
+    }
+
+    /// Names of the columns that are kept as text.
+    pub(crate) fn kept(&self) -> &[String] {
+        self.reader.kept()
     }
 
     /// Number of rows, if it is known before the end of the input.

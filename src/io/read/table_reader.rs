@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use super::input::Input;
+use super::read_options::ExtraColumns;
 use crate::error::Result;
 use crate::io::schema::convert::Row;
 use crate::io::schema::kinds::TableSchema;
@@ -14,6 +15,11 @@ pub(crate) type RowSink<'a> = dyn FnMut(&Row<'_>) -> Result<()> + 'a;
 pub(crate) trait TableReader: Debug + Send {
     /// The field of a row that each column fills.
     fn fields(&self) -> &[usize];
+
+    /// Names of the columns that are kept as text. Each row has one cell for each of them.
+    fn kept(&self) -> &[String] {
+        &[]
+    }
 
     /// Number of rows, if it is known before the end of the input.
     fn rows(&self) -> Option<u64>;
@@ -30,5 +36,5 @@ pub(crate) struct ReadFormat {
     /// First byte by which a pipe without an extension is recognised; `None` if the first byte can be any.
     pub(crate) first_byte: Option<u8>,
     /// Reads the header.
-    pub(crate) open: fn(Input, &'static TableSchema) -> Result<Box<dyn TableReader>>,
+    pub(crate) open: fn(Input, &'static TableSchema, ExtraColumns) -> Result<Box<dyn TableReader>>,
 }

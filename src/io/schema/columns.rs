@@ -94,6 +94,11 @@ pub(crate) fn columns<'a>(
     Ok(columns)
 }
 
+/// Whether a table has a field or an optional column of this name.
+pub(crate) fn is_known(kind: &TableSchema, name: &str) -> bool {
+    kind.fields.iter().chain(kind.optional).any(|known| *known == name)
+}
+
 pub(crate) fn required(kind: &TableSchema) -> Vec<&'static str> {
     kind.fields.iter().enumerate().filter(|(i, _)| (kind.default)(*i).is_none()).map(|(_, name)| *name).collect()
 }

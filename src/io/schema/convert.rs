@@ -88,6 +88,8 @@ pub(crate) struct Row<'a> {
     pub(crate) texts: [&'a str; MOST_FIELDS],
     /// Explains the order of unnamed columns, for error messages. Empty if columns have names or only one order is possible.
     pub(crate) order: &'static str,
+    /// Cells of the columns that are kept as text.
+    pub(crate) kept: &'a [&'a str],
 }
 
 /// A number as written in the file, if the format is text.
@@ -105,7 +107,7 @@ impl Row<'_> {
         for (field, number) in numbers.iter_mut().enumerate().take(kind.fields.len()) {
             *number = (kind.default)(field).unwrap_or(0.0).into();
         }
-        Self { place: RowLocation::Index(0), numbers, texts: [""; MOST_FIELDS], order: "" }
+        Self { place: RowLocation::Index(0), numbers, texts: [""; MOST_FIELDS], order: "", kept: &[] }
     }
 }
 

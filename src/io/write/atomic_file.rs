@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, TempPath};
 
+use crate::io::format::STANDARD_STREAM;
+
 /// A file that is written in the folder of the file that it will replace.
 ///
 /// On systems with unnamed files (Linux, on most file systems) it has no name until its bytes are on the disk: not even a power cut leaves
@@ -14,9 +16,17 @@ pub(crate) struct AtomicFile {
     pub(crate) out: BufWriter<File>,
     temporary: Option<TempPath>,
     target: PathBuf,
+    /// Standard output, which is written at once.
+    is_stream: bool,
 }
 
 impl AtomicFile {
+    /// Standard output: its bytes appear as they are written.
+    pub(crate) fn standard_output() -> Result<Self> {
+        let out = BufWriter::with_capacity(1 << 16, standard_output()?);
+        Ok(Self { out, temporary: None, target: STANDARD_STREAM.into(), is_stream: true })
+    }
+
     /// `target` is the path of the file after all links are resolved.
     pub(crate) fn create(target: PathBuf) -> Result<Self> {
         let (file, temporary) = match unnamed::create(folder_of(&target)) {
@@ -26,12 +36,16 @@ impl AtomicFile {
                 (file, Some(temporary))
             }
         };
-        Ok(Self { out: BufWriter::with_capacity(1 << 20, file), temporary, target })
+        Ok(Self { out: BufWriter::with_capacity(1 << 20, file), temporary, target, is_stream: false })
     }
 
-    /// The folder in which the file will appear.
-    pub(crate) fn folder(&self) -> &Path {
-        folder_of(&self.target)
+    /// The folder in which the file will appear; for standard output the folder of temporary files.
+    pub(crate) fn folder(&self) -> PathBuf {
+        if self.is_stream { std::env::temp_dir() } else { folder_of(&self.target).to_path_buf() }
+    }
+
+    pub(crate) fn is_stream(&self) -> bool {
+        self.is_stream
     }
 
     /// A second handle of the same file. Both share one position.
@@ -44,10 +58,19 @@ impl AtomicFile {
         self.out.flush()
     }
 
+    /// Gives up standard output, without the bytes in the buffer.
+    pub(crate) fn abandon(self) -> Complete {
+        let Self { out, temporary, target, is_stream } = self;
+        Complete { file: out.into_parts().0, temporary, target, is_stream }
+    }
+
     /// Writes all remaining bytes to the disk, but not yet the name. Most failures happen here, and then nothing is left behind.
     pub(crate) fn complete(self) -> Result<Complete> {
-        let Self { out, temporary, target } = self;
+        let Self { out, temporary, target, is_stream } = self;
         let file = out.into_inner().map_err(|e| e.into_error())?;
+        if is_stream {
+            return Ok(Complete { file, temporary, target, is_stream });
+        }
         if let Ok(before) = std::fs::metadata(&target) {
             // If the old file was private, the new one must be too.
             keep_access(&file, &before)?;
@@ -58,7 +81,7 @@ impl AtomicFile {
             Err(e) if matches!(e.kind(), ErrorKind::Unsupported | ErrorKind::InvalidInput) => {}
             synced => synced?,
         }
-        Ok(Complete { file, temporary, target })
+        Ok(Complete { file, temporary, target, is_stream })
     }
 }
 
@@ -68,12 +91,16 @@ pub(crate) struct Complete {
     file: File,
     temporary: Option<TempPath>,
     target: PathBuf,
+    is_stream: bool,
 }
 
 impl Complete {
     /// Gives the file its name. A file that had this name before is replaced.
     pub(crate) fn persist(self) -> Result<()> {
-        let Self { file, temporary, target } = self;
+        let Self { file, temporary, target, is_stream } = self;
+        if is_stream {
+            return Ok(());
+        }
         let temporary = match temporary {
             Some(temporary) => temporary,
             // Only a rename can replace a file, so it needs a temporary name first.
@@ -83,6 +110,16 @@ impl Complete {
         drop(file);
         temporary.persist(&target).map_err(|e| e.error)
     }
+}
+
+/// A second handle of standard output.
+fn standard_output() -> Result<File> {
+    #[cfg(unix)]
+    return Ok(std::os::fd::AsFd::as_fd(&std::io::stdout()).try_clone_to_owned()?.into());
+    #[cfg(windows)]
+    return Ok(std::os::windows::io::AsHandle::as_handle(&std::io::stdout()).try_clone_to_owned()?.into());
+    #[cfg(not(any(unix, windows)))]
+    return Err(ErrorKind::Unsupported.into());
 }
 
 /// Gives a file the owner, the group and the permissions of the file that it replaces, as far as the system allows. Set-user-id and

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::file_writer::{BatchWriter, Output};
 use crate::io::schema::answer_row::{AnswerRow, Column, Number};
+use crate::io::schema::kept::KeptColumns;
 use crate::query::results::HitLists;
 use crate::records::{Interval, NO_SPHERE};
 use crate::runtime::cpu_pool;
@@ -19,9 +20,24 @@ pub(crate) struct Rows<T> {
     columns: Vec<Column<T>>,
 }
 
+/// Kept columns with the names that results do not have. Cells with commas, quotes or line ends are quoted.
+fn kept_cells<'a>(text: &mut String, cells: impl Iterator<Item = &'a str>) {
+    for cell in cells {
+        if cell.contains([',', '"', '\n', '\r']) {
+            let _ = write!(text, "\"{}\",", cell.replace('"', "\"\""));
+        } else {
+            text.push_str(cell);
+            text.push(',');
+        }
+    }
+}
+
 impl<T: AnswerRow> Rows<T> {
     /// Writes the header.
-    pub(crate) fn begin(out: &mut Output, columns: Vec<Column<T>>) -> Result<Self> {
+    pub(crate) fn begin(out: &mut Output, columns: Vec<Column<T>>, kept: &[String]) -> Result<Self> {
+        let mut names = String::new();
+        kept_cells(&mut names, kept.iter().map(String::as_str));
+        out.write_all(names.as_bytes())?;
         header(out, &columns)?;
         Ok(Self { columns })
     }
@@ -33,6 +49,15 @@ impl<T: AnswerRow> BatchWriter<[T]> for Rows<T> {
         cpu_pool::ensure_pool();
         let texts: Vec<String> = answers.par_chunks(TASK).map(|answers| lines(&self.columns, answers)).collect();
         texts.iter().try_for_each(|text| out.write_all(text.as_bytes()))
+    }
+
+    fn write_kept(&mut self, out: &mut Output, answers: &[T], kept: &KeptColumns, first: usize) -> Result<()> {
+        let mut text = String::new();
+        for (row, answer) in (first..).zip(answers) {
+            kept_cells(&mut text, kept.row(row));
+            text += &lines(&self.columns, std::slice::from_ref(answer));
+        }
+        out.write_all(text.as_bytes())
     }
 }
 

@@ -12,6 +12,7 @@ use super::npz::{Quiet, Spools};
 #[cfg(feature = "parquet")]
 use super::parquet_lists::ListGroups;
 use crate::error::Result;
+use crate::io::errors::bad_file;
 use crate::io::format::extension;
 use crate::io::schema::answer_row::{AnswerRow, Column, Number};
 use crate::query::results::HitLists;
@@ -24,9 +25,12 @@ impl FileWriter<HitLists> {
     /// # Errors
     /// The errors of [`check_output`](crate::io::check_output); [`Error::Io`](crate::Error::Io) if the file cannot be written.
     pub fn create(path: &Path) -> Result<Self> {
+        if extension(path) == "ply" {
+            return Err(bad_file(path, "lists cannot be written to .ply, which has one point per row"));
+        }
         Self::begin(path, |file| {
             let writer: Box<dyn BatchWriter<HitLists>> = match &*extension(path) {
-                "npz" => Box::new(ListArrays::new(file.folder())?),
+                "npz" => Box::new(ListArrays::new(&file.folder())?),
                 #[cfg(feature = "parquet")]
                 "parquet" => Box::new(ListGroups::new(file.second_handle()?)?),
                 _ => Box::new(csv::ListRows::begin(&mut file.out)?),

@@ -4,10 +4,12 @@ pub(crate) mod atomic_file;
 pub(crate) mod csv;
 pub(crate) mod file_writer;
 pub(crate) mod hit_lists;
+pub(crate) mod npy;
 pub(crate) mod npz;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet_lists;
+pub(crate) mod ply;
 pub(crate) mod records;
 pub(crate) mod target;

@@ -13,6 +13,7 @@ use ::parquet::schema::types::Type as Node;
 
 use super::file_writer::{BatchWriter, Output};
 use crate::io::schema::answer_row::{AnswerRow, Column, Number};
+use crate::io::schema::kept::KeptColumns;
 use crate::records::NO_SPHERE;
 use crate::runtime::cancel::CancelToken;
 
@@ -23,6 +24,8 @@ pub(crate) const GROUP: usize = 1 << 18;
 pub(crate) struct Groups<T> {
     writer: SerializedFileWriter<BufWriter<File>>,
     columns: Vec<Filling<T>>,
+    /// Cells of each column that is kept as text, which come first.
+    kept: Vec<Vec<ByteArray>>,
     /// Rows in the current group.
     rows: usize,
 }
@@ -49,7 +52,7 @@ enum Values {
 }
 
 impl<T: AnswerRow> Groups<T> {
-    pub(crate) fn new(file: File, columns: &[Column<T>]) -> Result<Self> {
+    pub(crate) fn new(file: File, columns: &[Column<T>], kept: &[String]) -> Result<Self> {
         let empty = |column: &Column<T>| match column.1(&T::MISS) {
             Number::Float(_) | Number::Blank(_) => Values::Floats(Vec::new()),
             Number::Double(_) => Values::Doubles(Vec::new()),
@@ -63,7 +66,8 @@ impl<T: AnswerRow> Groups<T> {
         };
         let filling = |column: &Column<T>| Filling { column: *column, values: empty(column), present: Vec::new() };
         let columns = columns.iter().map(filling).collect::<Vec<_>>();
-        let fields = columns.iter().map(|filling| filling.values.field(filling.column.0));
+        let texts = kept.iter().map(|name| Values::Words(Vec::new()).field(name));
+        let fields = texts.chain(columns.iter().map(|filling| filling.values.field(filling.column.0)));
         let fields = fields.collect::<std::result::Result<_, _>>().map_err(failed)?;
         // Floats rarely repeat, so a dictionary would only cost time. Ids do repeat. Booleans have no dictionary.
         let mut properties = WriterProperties::builder();
@@ -72,11 +76,14 @@ impl<T: AnswerRow> Groups<T> {
             properties = properties.set_column_dictionary_enabled((*name).into(), repeats);
         }
         let writer = begin(file, fields, properties).map_err(failed)?;
-        Ok(Self { writer, columns, rows: 0 })
+        Ok(Self { writer, columns, kept: vec![Vec::new(); kept.len()], rows: 0 })
     }
 
     fn write_group(&mut self) -> Result<()> {
         let mut group = self.writer.next_row_group().map_err(failed)?;
+        for cells in &mut self.kept {
+            write_column::<ByteArrayType>(&mut group, cells, None, None).map_err(failed)?;
+        }
         for Filling { values, present, .. } in &mut self.columns {
             values.write(&mut group, present).map_err(failed)?;
             present.clear();
@@ -97,6 +104,16 @@ impl<T: AnswerRow> BatchWriter<[T]> for Groups<T> {
                 self.write_group()?;
             }
             answers = later;
+        }
+        Ok(())
+    }
+
+    fn write_kept(&mut self, out: &mut Output, answers: &[T], kept: &KeptColumns, first: usize) -> Result<()> {
+        for (row, answer) in (first..).zip(answers) {
+            for (cells, cell) in self.kept.iter_mut().zip(kept.row(row)) {
+                cells.push(cell.into());
+            }
+            self.write(out, std::slice::from_ref(answer))?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::atomic_file::{AtomicFile, Complete};
 use crate::error::{Error, Result};
 use crate::io::errors::{bad_file, cannot_write};
-use crate::io::format::{OUTPUT_FORMATS, check_parquet, describe, extension, output_format};
+use crate::io::format::{OUTPUT_FORMATS, check_parquet, describe, extension, is_standard_stream, output_format};
 
 /// Checks, before any work, that results can be written to `path`: the extension must be known, the folder must exist, and an existing file
 /// must be replaceable and not one of the `inputs`. Returns the path of the file with links resolved.
@@ -15,7 +15,26 @@ use crate::io::format::{OUTPUT_FORMATS, check_parquet, describe, extension, outp
 /// # Errors
 /// [`Error::BadFile`] if the format is not supported or the file is an input, [`Error::Io`] if the system does not allow writing.
 pub fn check_output(path: &Path, inputs: &[&Path]) -> Result<PathBuf> {
-    if output_format(path).is_none() {
+    check(path, inputs, false)
+}
+
+/// As [`check_output`], for results that have a position and can therefore be written to `.ply`, too.
+///
+/// # Errors
+/// The errors of [`check_output`].
+pub fn check_points_output(path: &Path, inputs: &[&Path]) -> Result<PathBuf> {
+    check(path, inputs, true)
+}
+
+fn check(path: &Path, inputs: &[&Path], has_points: bool) -> Result<PathBuf> {
+    if is_standard_stream(path) {
+        return Ok(path.to_path_buf());
+    }
+    let is_ply = extension(path) == "ply";
+    if is_ply && !has_points {
+        return Err(bad_file(path, "a .ply file has points: it can be written only by cast --query closest"));
+    }
+    if output_format(path).is_none() && !is_ply {
         let [first @ .., last] = OUTPUT_FORMATS.map(|format| format!(".{}", format.extension));
         let (found, first) = (describe(&extension(path)), first.join(", "));
         return Err(bad_file(path, format!("cannot write results to {found}: supported are {first} and {last}")));
@@ -41,7 +60,7 @@ pub fn check_target(path: &Path) -> Result<PathBuf> {
 
 /// Path of an existing or future file with links resolved.
 fn target(path: &Path) -> Result<PathBuf> {
-    let cannot = |message: String| Error::Io { action: "write", path: path.to_path_buf(), message };
+    let cannot = |message: String| Error::io_message("write", path, message);
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name = path.file_name().ok_or_else(|| cannot("it has no file name".into()))?;
     match std::fs::metadata(path) {
@@ -69,7 +88,12 @@ pub struct PreparedFile {
 
 impl PreparedFile {
     pub(crate) fn new(path: &Path, file: AtomicFile) -> Result<Self> {
-        Ok(Self { path: path.to_path_buf(), file: file.complete().map_err(|e| cannot_write(path, &e))? })
+        Ok(Self { path: path.to_path_buf(), file: file.complete().map_err(|e| cannot_write(path, e))? })
+    }
+
+    /// Standard output that its reader has closed: what is left in the buffer is not written.
+    pub(crate) fn abandoned(path: &Path, file: AtomicFile) -> Result<Self> {
+        Ok(Self { path: path.to_path_buf(), file: file.abandon() })
     }
 
     /// Gives the file its name. A file that had this name before is replaced.
@@ -77,7 +101,7 @@ impl PreparedFile {
     /// # Errors
     /// [`Error::Io`].
     pub fn persist(self) -> Result<()> {
-        self.file.persist().map_err(|e| cannot_write(&self.path, &e))
+        self.file.persist().map_err(|e| cannot_write(&self.path, e))
     }
 
     /// Gives several files their names in quick succession.
@@ -89,8 +113,9 @@ impl PreparedFile {
         for file in files {
             let path = file.path.clone();
             file.persist().map_err(|error| match error {
-                Error::Io { action, path, message } if !done.is_empty() => {
-                    Error::Io { action, path, message: format!("{message}; already written: {}", done.join(", ")) }
+                Error::Io { action, path, message, source } if !done.is_empty() => {
+                    let message = format!("{message}; already written: {}", done.join(", "));
+                    Error::Io { action, path, message, source }
                 }
                 other => other,
             })?;
@@ -119,7 +144,7 @@ pub fn prepare_atomic<F>(path: &Path, write: F) -> Result<PreparedFile>
 where
     F: FnOnce(&mut BufWriter<File>) -> IoResult<()>,
 {
-    let failed = |e| cannot_write(path, &e);
+    let failed = |e| cannot_write(path, e);
     let mut file = AtomicFile::create(target(path)?).map_err(failed)?;
     write(&mut file.out).map_err(failed)?;
     PreparedFile::new(path, file)

@@ -1,5 +1,6 @@
 //! Parquet input and output: the same results as with text, for files of different writers, and helpful messages for invalid files.
 //! `src/io/no_parquet_tests.rs` tests a build without Parquet.
 
+mod kept;
 mod tables;
 mod with;

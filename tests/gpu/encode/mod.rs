@@ -153,7 +153,7 @@ fn words_of(kind: QueryKind, rays: usize) -> usize {
 /// Returns the results of the ordinary call as words, and the counts of a status without the count of unfinished rays.
 fn ordinary<'a>(scene: &Scene, kind: QueryKind, rays: impl Into<Rays<'a>>, query: &Query) -> (Vec<u32>, [u32; 3]) {
     let rays = rays.into();
-    let query = &Query { on_bad: OnBad::Skip, ..*query };
+    let query = &query.on_bad(OnBad::Skip);
     let (words, report) = match kind {
         QueryKind::Closest => {
             let found = blocking::closest(scene, rays, query).unwrap();
@@ -264,7 +264,7 @@ fn encoded_queries_give_the_bytes_of_ordinary_calls_at_every_policy() {
             for precision in [Precision::Fast, Precision::Standard] {
                 for inside in [Inside::Enter, Inside::Exit, Inside::Ignore] {
                     for (touch, ends) in [(Touch::Hit, Ends::HalfOpen), (Touch::Miss, Ends::Closed)] {
-                        compare(own, &scene, &rays, &Query { inside, touch, ends, ..Query::at(precision) }, 0);
+                        compare(own, &scene, &rays, &Query::at(precision).inside(inside).touch(touch).ends(ends), 0);
                     }
                 }
             }

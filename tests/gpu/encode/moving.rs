@@ -18,7 +18,7 @@ fn velocities(count: usize) -> Vec<Vec3> {
 }
 
 fn scene_of<'a>(own: &CallerDevice, spheres: impl Into<Spheres<'a>>, range: [f32; 2]) -> Scene {
-    blocking::scene(&own.ours, spheres, &SceneOptions::default().over(range)).unwrap()
+    blocking::scene(&own.ours, spheres, &SceneOptions::default().time_range(range)).unwrap()
 }
 
 /// Whether the results at two times differ in more than 20 words. This shows that the test covers motion.
@@ -48,7 +48,7 @@ fn moving_spheres_are_intersected_at_the_time_of_each_ray() {
                 }
             }
             let masked = scene_of(own, moving.masks(&masks), [-1.0, 2.0]);
-            let policies = Query { inside: Inside::Exit, ends: Ends::HalfOpen, ..Query::default() };
+            let policies = Query::default().inside(Inside::Exit).ends(Ends::HalfOpen);
             compare_at(own, &masked, &QUERY_KINDS, &all, Some(&times), &policies, 256);
             // One ray, and none.
             compare_at(own, &masked, &QUERY_KINDS, &all[..1], Some(&times[..1]), &policies, 0);
@@ -102,7 +102,7 @@ fn motion_with_ray_works_in_encoded_queries() {
             let (spheres, drift) = (spheres(count), velocities(count));
             let scene = scene_of(own, Spheres::from(&spheres).velocities(&drift), [-1.0, 2.0]);
             for precision in [Precision::Fast, Precision::Standard] {
-                let query = Query { motion: Motion::WithRay, ..Query::at(precision) };
+                let query = Query::at(precision).motion(Motion::WithRay);
                 compare_at(own, &scene, &QUERY_KINDS, &all, None, &query, 0);
                 let found = own.encoded(&scene, QueryKind::Closest, &all, &query, 0).0;
                 let still = own.encoded(&scene, QueryKind::Closest, &all, &Query::at(precision), 0).0;
@@ -156,7 +156,7 @@ fn unsupported_queries_of_moving_scenes_are_refused() {
             let still = plan(&own.scene(&spheres), &query).unwrap();
             assert_error(bind(&still, times.slice(..)), &["times need moving spheres"]);
             let scene = scene_of(own, Spheres::from(&spheres).velocities(&drift), [0.0, 1.0]);
-            let shots = plan(&scene, &Query { motion: Motion::WithRay, ..query }).unwrap();
+            let shots = plan(&scene, &query.motion(Motion::WithRay)).unwrap();
             assert_error(bind(&shots, times.slice(..)), &["t is the time"]);
             let moving = plan(&scene, &query).unwrap();
             assert!(bind(&moving, times.slice(..400)).is_ok() && bind(&moving, times.slice(8..12)).is_ok());

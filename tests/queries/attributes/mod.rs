@@ -93,7 +93,7 @@ fn attributes_of_the_corpus_are_within_bounds() {
             (Precision::Standard, Inside::Enter),
             (Precision::Standard, Inside::Exit),
         ] {
-            let query = Query { inside, precision, ..Query::default() };
+            let query = Query::default().inside(inside).precision(precision);
             let hits = blocking::closest(&pairs, &rays, &query).unwrap();
             let all_attributes = pairs.attributes(&rays, &hits, &query).unwrap();
             let mut worst = Worst::default();
@@ -173,9 +173,8 @@ fn distant_spheres_are_hit_on_their_near_side() {
 #[test]
 fn attributes_from_outside_inside_and_tangent_rays() {
     let sphere = Sphere::new([4.0, 0.0, 0.0], 2.0);
-    let of = |ray: &Ray, inside| {
-        ray.hit(&sphere, &Query { inside, ..Query::default() }).map(|hit| hit.attributes(ray, &sphere))
-    };
+    let of =
+        |ray: &Ray, inside| ray.hit(&sphere, &Query::default().inside(inside)).map(|hit| hit.attributes(ray, &sphere));
     let attributes = |point: [f32; 3], normal: [f32; 3], angle: f32, distance: f32| {
         Some(Attributes { point: point.into(), normal: normal.into(), angle, distance })
     };
@@ -200,7 +199,7 @@ fn mismatched_hits_and_rays_are_refused() {
     let spheres = [Sphere::new([4.0, 0.0, 0.0], 1.0)];
     let rays = [Ray::new([0.0; 3], [1.0, 0.0, 0.0]), Ray::new([0.0; 3], [0.0; 3])];
     let scene = blocking::scene(&cpu(), &spheres, &SceneOptions::default()).unwrap();
-    let query = Query { on_bad: OnBad::Skip, ..Query::default() };
+    let query = Query::default().on_bad(OnBad::Skip);
     let hits = blocking::closest(&scene, &rays, &query).unwrap();
     let all_attributes = scene.attributes(&rays, &hits, &query).unwrap();
     assert_eq!(all_attributes[0].point, Vec3::new(3.0, 0.0, 0.0));

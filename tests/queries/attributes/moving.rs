@@ -10,14 +10,13 @@ use umbracast::{
 
 const U: f64 = 1.0 / 16_777_216.0;
 
-const WITH_RAY: Query = Query {
-    motion: Motion::WithRay,
-    precision: Precision::Exact,
-    inside: Inside::Enter,
-    touch: umbracast::Touch::Hit,
-    ends: umbracast::Ends::Closed,
-    on_bad: umbracast::OnBad::Refuse,
-};
+const WITH_RAY: Query = Query::new()
+    .motion(Motion::WithRay)
+    .precision(Precision::Exact)
+    .inside(Inside::Enter)
+    .touch(umbracast::Touch::Hit)
+    .ends(umbracast::Ends::Closed)
+    .on_bad(umbracast::OnBad::Refuse);
 
 /// The documented error bounds: that of the normal, and the part of the point's that comes from the motion.
 fn error_bounds(e: DVec3, w: DVec3, v: DVec3, reach: f64, half: f64) -> (f64, f64) {
@@ -41,7 +40,7 @@ fn attributes_agree_with_the_moving_ricochet_corpus() {
     }
     let last = rays.iter().map(|ray| ray.t_max).fold(0.0, f32::max);
     let given = Spheres::from(&spheres).velocities(&velocities);
-    let options = SceneOptions::default().over([0.0, last]);
+    let options = SceneOptions::default().time_range([0.0, last]);
     for device in devices() {
         let pairs = blocking::pairwise_with(device, given, &options).unwrap();
         let hits = blocking::closest(&pairs, &rays, &WITH_RAY).unwrap();
@@ -91,11 +90,11 @@ fn contact_points_agree_with_f64() {
         .collect();
     let segments = Segments::new(ends.iter().copied());
     let given = Spheres::from(&spheres).velocities(&velocities);
-    let options = SceneOptions::default().over([0.0, 4.0]);
+    let options = SceneOptions::default().time_range([0.0, 4.0]);
     for device in devices() {
         let pairs = blocking::pairwise_with(device, given, &options).unwrap();
         for motion in [Motion::AtTime, Motion::WithRay] {
-            let query = Query { motion, ..WITH_RAY };
+            let query = WITH_RAY.motion(motion);
             let rays = Rays::from(&segments).times(&times).radii(&radii);
             let hits = blocking::closest(&pairs, rays, &query).unwrap();
             let all_attributes = pairs.attributes(rays, &hits, &query).unwrap();
@@ -137,7 +136,7 @@ fn attributes_of_moving_hits_computed_by_hand() {
     let sphere = [Sphere::new([10.0, 0.0, 0.0], 1.0)];
     let along = [Vec3::new(-2.0, 0.0, 0.0)];
     let given = Spheres::from(&sphere).velocities(&along);
-    let scene = blocking::scene(&cpu(), given, &SceneOptions::default().over([0.0, 10.0])).unwrap();
+    let scene = blocking::scene(&cpu(), given, &SceneOptions::default().time_range([0.0, 10.0])).unwrap();
     let of = |ray: Ray, radius: f32, time: f32, query: &Query| {
         let (rays, radii, times) = ([ray.between(ray.t_min, 10.0)], [radius], [time]);
         let rays = Rays::from(&rays).radii(&radii).times(&times);
@@ -150,7 +149,7 @@ fn attributes_of_moving_hits_computed_by_hand() {
         angle,
         distance,
     };
-    let (back, at_time) = ([-1.0, 0.0, 0.0], Query { motion: Motion::AtTime, ..WITH_RAY });
+    let (back, at_time) = ([-1.0, 0.0, 0.0], WITH_RAY.motion(Motion::AtTime));
     let ray = Ray::new([0.0; 3], [1.0, 0.0, 0.0]);
     // The sphere and the ray approach each other by 3 per unit of time; the ray travels 1 of these.
     assert_eq!(of(ray, 0.0, 0.0, &WITH_RAY), attributes([3.0, 0.0, 0.0], back, 0.0, 3.0));
@@ -165,7 +164,7 @@ fn attributes_of_moving_hits_computed_by_hand() {
     let near = Ray::new([8.5, 0.0, 0.0], [0.0, 1.0, 0.0]);
     let right = FRAC_PI_2 as f32;
     assert_eq!(of(near, 2.0, 0.0, &at_time), attributes([9.5, 0.0, 0.0], back, right, 0.0));
-    assert_eq!(of(near, 2.0, 0.5, &Query { inside: Inside::Exit, ..at_time }).point.x, 9.0 - 0.5 / 3.0);
+    assert_eq!(of(near, 2.0, 0.5, &at_time.inside(Inside::Exit)).point.x, 9.0 - 0.5 / 3.0);
     // No relative motion, touching from the start: there is no relative path, so the angle is 0.
     let beside = Ray::new([8.5, 0.0, 0.0], [-2.0, 0.0, 0.0]);
     assert_eq!(of(beside, 0.5, 0.0, &WITH_RAY), attributes([9.0, 0.0, 0.0], back, 0.0, 0.0));
@@ -190,7 +189,7 @@ fn attributes_keep_their_digits_after_cancellation() {
     let there = [Ray { origin: Vec3::new(far * far, 0.0, 0.0), ..near }];
     let velocities = [Vec3::new(far, 0.0, 0.0)];
     let given = Spheres::from(std::slice::from_ref(&sphere)).velocities(&velocities);
-    let scene = blocking::scene(&cpu(), given, &SceneOptions::default().over([0.0, far])).unwrap();
+    let scene = blocking::scene(&cpu(), given, &SceneOptions::default().time_range([0.0, far])).unwrap();
     let rays = Rays::from(&there).times(std::slice::from_ref(&far));
     let hits = blocking::closest(&scene, rays, &query).unwrap();
     let attributes = scene.attributes(rays, &hits, &query).unwrap()[0];

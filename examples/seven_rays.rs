@@ -1,5 +1,5 @@
-//! Draws the seven rays of a well-known unit test for ray–sphere intersection: `cargo run --release -p umbracast --example seed_002` writes
-//! `output/seed-002.png`.
+//! Draws the seven rays of a well-known unit test for ray–sphere intersection: `cargo run --release -p umbracast --example seven_rays` writes
+//! `output/seven-rays.png`.
 //!
 //! The upper part shows all rays as that test draws them: the spheres of the first three rows in red, the rays in green, the hits in blue.
 //! Not every ray is tested against every sphere, so this view alone does not show which results are correct. The lower part shows each row
@@ -211,7 +211,7 @@ fn rows() -> umbracast::Result<Vec<Row>> {
     let spheres = table.map(|(.., center)| Sphere::new(center, 2.0));
     let device = blocking::open(&DeviceOptions::default())?;
     let scene = blocking::pairwise(&device, &spheres)?;
-    let query = Query { inside: Inside::Exit, ..Query::at(Precision::Exact) };
+    let query = Query::at(Precision::Exact).inside(Inside::Exit);
     let hits = blocking::closest(&scene, &rays, &query)?;
     let passes = blocking::approach(&scene, &rays, &query)?;
     let row = |i: usize| {
@@ -283,7 +283,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let bytes = canvas.pixels.iter().flat_map(|p| (*p * 255.0 + 0.5).to_array()).map(|v| v as u8).collect();
     let picture =
         image::RgbImage::from_raw(canvas.width as u32, canvas.height as u32, bytes).ok_or("a picture's size")?;
-    let path = std::env::args().nth(1).unwrap_or(concat!(env!("CARGO_MANIFEST_DIR"), "/output/seed-002.png").into());
+    let path = std::env::args().nth(1).unwrap_or(concat!(env!("CARGO_MANIFEST_DIR"), "/output/seven-rays.png").into());
     picture.save(&path)?;
     println!("{path}: {} hits of {} rays", rows.iter().filter(|row| row.hit.is_some()).count(), rows.len());
     Ok(())

@@ -1,4 +1,4 @@
-//! Generates the 10,000 moonlets of the ring in `systems/ring.toml`: `cargo run --release -p umbracast --example ring` writes
+//! Generates the 10,000 moonlets of the ring in `systems/ring.toml`: `cargo run --release -p umbracast --example ring_of_moonlets` writes
 //! `systems/samples/ring.npy`, the same bytes on every machine.
 //!
 //! Rejection sampling: a point is drawn uniformly from a square, and kept with a probability equal to the ring's density at its distance

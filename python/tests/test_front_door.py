@@ -1,0 +1,118 @@
+"""Rays from points, sensors and cameras, scenes from points, closing, systems as dictionaries, progress of pictures, and signatures."""
+
+import inspect
+
+import numpy as np
+import pytest
+import umbracast
+from conftest import cloud
+from test_pictures import SYSTEM
+
+
+def test_rays_from_points_end_at_the_target_or_go_along_a_direction():
+    points = np.array([[[0, 0, 0], [3, 0, 0]]], np.float32)
+    rays = umbracast.rays_toward(points, [0, 0, 10])
+    np.testing.assert_array_equal(rays[0], [[0, 0, 0, 0, 0, 10, 0, 1], [3, 0, 0, -3, 0, 10, 0, 1]])
+    ball = umbracast.Scene([[0, 0, 5, 1]], device="cpu")
+    np.testing.assert_array_equal(ball.occluded(rays), [[True, False]])
+    # The target itself, a sphere in the scene, does not block its rays.
+    lamp = umbracast.Scene([[0, 0, 10, 2]], device="cpu")
+    assert lamp.occluded(rays).all() and not lamp.occluded(umbracast.rays_toward(points, [0, 0, 10], 2)).any()
+    along = umbracast.rays_along({"x": [1], "y": [2], "z": [3]}, (0, 0, -2))
+    np.testing.assert_array_equal(along, [[1, 2, 3, 0, 0, -2, 0, np.inf]])
+    for call, words in (
+        (lambda: umbracast.rays_toward(points, [0, 0, np.nan]), "target is"),
+        (lambda: umbracast.rays_toward(points, [0, 0, 1], -1), "radius is -1"),
+        (lambda: umbracast.rays_along(points, [0, 0, 0]), "not all zero"),
+        (lambda: umbracast.rays_along(points, [0, 0]), "3 numbers"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            call()
+
+
+def test_rays_of_a_sensor_have_poses_elevations_and_azimuths():
+    one = umbracast.rays_of_sensor([0, 90], [0, 90, 180])
+    assert one.shape == (2, 3, 8) and one.dtype == np.float32
+    np.testing.assert_allclose(one[0, :, 3:6], [[1, 0, 0], [0, 1, 0], [-1, 0, 0]], atol=1e-7)
+    np.testing.assert_allclose(one[1, :, 3:6], [[0, 0, 1]] * 3, atol=1e-7)
+    # The second pose turns the sensor by 90 degrees about z.
+    half = np.sqrt(0.5)
+    both = umbracast.rays_of_sensor([0], [0], [[1, 2, 3, 1, 0, 0, 0], [4, 5, 6, half, 0, 0, half]], range=(0.5, 120))
+    np.testing.assert_allclose(both[:, 0, 0], [[1, 2, 3, 1, 0, 0, 0.5, 120], [4, 5, 6, 0, 1, 0, 0.5, 120]], atol=1e-6)
+    with pytest.raises(umbracast.RecordError, match="elevation"):
+        umbracast.rays_of_sensor([91], [0])
+    with pytest.raises(ValueError, match=r"\(P, 3\) or \(P, 7\)"):
+        umbracast.rays_of_sensor([0], [0], [[1, 2]])
+
+
+def test_rays_of_a_camera_fill_a_picture():
+    rays = umbracast.rays_of_camera([0, 0, 10], [0, 0, 0], size=(4, 2), up=[0, 1, 0], field_of_view_deg=90)
+    assert rays.shape == (2, 4, 8)
+    np.testing.assert_allclose(rays[0, 0, 3:6], [-1.5, 0.5, -1])
+    flat = umbracast.rays_of_camera([0, 0, 10], [0, 0, 0], size=(4, 2), up=[0, 1, 0], width=8)
+    np.testing.assert_allclose(flat[1, 3], [3, -1, 10, 0, 0, -1, 0, np.inf])
+    ball = umbracast.Scene([[0, 0, 0, 1]], device="cpu")
+    assert ball.closest(umbracast.rays_of_camera([9, 0, 0], [0, 0, 0], size=(9, 9))).hit[4, 4]
+    with pytest.raises(TypeError, match="one of the two"):
+        umbracast.rays_of_camera([0, 0, 1], [0, 0, 0], size=(1, 1), width=1, field_of_view_deg=1)
+    with pytest.raises(ValueError, match="parallel"):
+        umbracast.rays_of_camera([0, 0, 1], [0, 0, 0], size=(1, 1))
+
+
+def test_a_scene_from_points_has_one_radius_or_many():
+    points = cloud(20)[:, :3]
+    one = umbracast.Scene.from_points(points, 0.25, device="cpu")
+    np.testing.assert_array_equal(one.spheres, np.c_[points, np.full(20, 0.25, np.float32)])
+    many = umbracast.Scene.from_points(points.astype(float), np.arange(1, 21), device="cpu")
+    np.testing.assert_array_equal(many.spheres[:, 3], np.arange(1, 21))
+    for radius, shape in ((0.5, (3, 2)), ([1, 2], (3, 3))):
+        with pytest.raises(ValueError, match="must have shape|must be a number"):
+            umbracast.Scene.from_points(np.zeros(shape), radius, device="cpu")
+
+
+def test_a_closed_scene_says_so():
+    with umbracast.Scene([[5, 0, 0, 1]], device="cpu") as scene:
+        assert scene.closest([0, 0, 0, 1, 0, 0]).hit
+    assert repr(scene) == "<umbracast.Scene, closed>"
+    for call in (lambda: scene.closest([0, 0, 0, 1, 0, 0]), lambda: len(scene), lambda: scene.spheres, scene.rebuild):
+        with pytest.raises(ValueError, match="the scene is closed"):
+            call()
+    scene.close()
+
+
+def test_a_system_can_be_a_dictionary():
+    system = {
+        "unit": "km",
+        "light": {"center": [0, 0, 1000], "radius": 1},
+        "body": [
+            {"name": 'a "ball"', "center": np.zeros(3), "radius": np.float64(2)},
+            {"name": "moon", "center": (1, 0, 4), "radius": 0.5, "casts": True, "color": None},
+        ],
+        "camera": {"kind": "orthographic", "position": [0, 0, 10], "target": [0, 0, 0], "up": [0, 1, 0], "width": 8},
+        "picture": {"size": [80, 60], "samples": 2},
+    }
+    drawn, expected = umbracast.render(system, device="cpu"), umbracast.render(SYSTEM, device="cpu")
+    np.testing.assert_array_equal(drawn.image, expected.image)
+    seen = umbracast.shadow([[1, 0, 0]], system, device="cpu")
+    np.testing.assert_array_equal(seen.fraction, umbracast.shadow([[1, 0, 0]], SYSTEM, device="cpu").fraction)
+    with pytest.raises(TypeError, match=r"body\[0\].radius is"):
+        umbracast.render({**system, "body": [{"radius": 1j}]}, device="cpu")
+    with pytest.raises(TypeError, match="keys"):
+        umbracast.render({1: 2}, device="cpu")
+
+
+def test_pictures_report_their_progress():
+    reports = []
+    umbracast.render(SYSTEM, device="cpu", size=(160, 120), progress=lambda done, total: reports.append((done, total)))
+    assert reports[-1] == (1000, 1000) and reports == sorted(reports)
+    with pytest.raises(TypeError, match="progress"):
+        umbracast.render(SYSTEM, device="cpu", progress=1)
+
+
+def test_signatures_name_the_options():
+    for verb in ("closest", "interval", "approach", "occluded", "count", "all", "nearest"):
+        parameters = inspect.signature(getattr(umbracast.Scene, verb)).parameters
+        assert parameters["precision"].default == "standard" and parameters["inside"].default == "enter", verb
+        assert "options" not in parameters
+    assert "inside" not in inspect.signature(umbracast.Scene.contains).parameters
+    assert list(inspect.signature(umbracast.Scene.attributes).parameters)[-3:] == ["motion", "times", "radii"]

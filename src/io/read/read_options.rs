@@ -1,0 +1,55 @@
+//! Options of readers: the format of standard input, and the treatment of unknown columns.
+
+use super::input::Input;
+use crate::error::Result;
+use crate::io::errors::bad_file;
+use crate::io::format::StreamFormat;
+
+/// Treatment of columns that a table does not need and the program does not know.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ExtraColumns {
+    /// They are an error, because a misspelt name would otherwise go unnoticed.
+    #[default]
+    Refuse,
+    /// They are not read.
+    Ignore,
+    /// They are read as text, so that results can repeat them. Only `.csv` and `.parquet` can be read in this way.
+    Keep,
+}
+
+/// How tables are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReadOptions {
+    /// Format of standard input (the path `-`) and of pipes whose name has no extension. By default the first byte decides: `.npy`, `.ply`,
+    /// or else text with named columns. Raw records cannot be recognised.
+    pub stream_format: Option<StreamFormat>,
+    /// Unknown columns.
+    pub extra: ExtraColumns,
+}
+
+impl ReadOptions {
+    /// Sets the format of standard input.
+    #[must_use]
+    pub fn stream_format(self, format: Option<StreamFormat>) -> Self {
+        Self { stream_format: format, ..self }
+    }
+
+    /// Sets the treatment of unknown columns.
+    #[must_use]
+    pub fn extra(self, extra: ExtraColumns) -> Self {
+        Self { extra, ..self }
+    }
+}
+
+/// Refuses to keep the unknown columns of a format that is not text.
+pub(crate) fn refuse_kept(input: &Input, extra: ExtraColumns) -> Result<()> {
+    if extra == ExtraColumns::Keep {
+        return Err(bad_file(
+            &input.path,
+            "unknown columns can be kept only from .csv and .parquet; use --ignore-extra",
+        ));
+    }
+    Ok(())
+}

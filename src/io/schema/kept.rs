@@ -1,0 +1,49 @@
+//! Columns of text that are copied from an input to the results, one cell per row.
+
+/// Columns that a schema does not have, as text: names, times or elements. Each row has one cell per column.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KeptColumns {
+    names: Vec<String>,
+    /// All cells, one after the other.
+    text: String,
+    /// End of each cell in `text`.
+    ends: Vec<usize>,
+}
+
+impl KeptColumns {
+    /// Columns without rows.
+    pub(crate) fn new(names: Vec<String>) -> Self {
+        Self { names, ..Self::default() }
+    }
+
+    /// Names of the columns, in the order of the file.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Number of rows; 0 without columns.
+    pub fn rows(&self) -> usize {
+        self.ends.len().checked_div(self.names.len()).unwrap_or(0)
+    }
+
+    /// The cells of a row.
+    pub fn row(&self, row: usize) -> impl Iterator<Item = &str> {
+        let first = row * self.names.len();
+        (first..first + self.names.len()).map(|cell| {
+            let start = if cell == 0 { 0 } else { self.ends[cell - 1] };
+            &self.text[start..self.ends[cell]]
+        })
+    }
+
+    /// Appends the next cell.
+    pub(crate) fn push(&mut self, cell: &str) {
+        self.text.push_str(cell);
+        self.ends.push(self.text.len());
+    }
+
+    /// Removes all rows, and keeps the columns.
+    pub(crate) fn clear(&mut self) {
+        self.text.clear();
+        self.ends.clear();
+    }
+}
