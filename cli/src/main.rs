@@ -18,6 +18,7 @@ mod progress;
 mod ray_input;
 mod render;
 mod shadow;
+mod sidecar;
 mod signals;
 mod single;
 mod stream;

@@ -10,7 +10,7 @@ use cpu_time::ProcessTime;
 use serde::Serialize;
 use umbracast::glam::DVec3;
 use umbracast::io::{FileWriter, check_output, read_observers};
-use umbracast::shadow::{Lighting, Shadow, ShadowKind};
+use umbracast::shadow::{Lighting, Shadow, ShadowFlux, ShadowKind};
 use umbracast::{CancelToken, Device, Error, Precision, Result, blocking};
 
 use super::args::DeviceArgs;
@@ -35,6 +35,8 @@ and the bodies are used, except bodies with `casts = false`. No camera is needed
 OUT is .npz, .csv or .parquet and has one row per observer:
   fraction  visible part of the light's disc, by solid angle: 0 in the umbra,
             1 in full light (f8); 1 - fraction is the obscuration
+  flux      only if the light has `limb_darkening`: brightness of that part,
+            relative to that of the whole disc (f8)
   kind      none, partial (penumbra), annular (antumbra) or total (umbra);
             in .npz 0, 1, 2, 3 (u1)
 Where bodies overlap in front of the light, the overlap counts once. Bodies behind
@@ -44,7 +46,7 @@ below it. Inside the light the fraction is 1. A fraction of 0 is total. Otherwis
 the edges of the discs determine the kind, because a sliver may be too thin to
 change the fraction.
 The CPU engine computes in f64, accurate to 1e-9. GPUs compute in f32, accurate to
-1e-4, from coordinates that were reduced in f64.
+1e-4, from coordinates that were reduced in f64. The CPU computes the flux.
 A body with a `polar_radius` is oblate or prolate along its `pole`. With such bodies,
 GPUs are accurate to 1e-3.
 
@@ -102,7 +104,10 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
     let device = blocking::open(&args.device.options(Precision::Fast))?;
     let judge = open_reference(args.compare, &device)?;
 
-    let mut writer = FileWriter::<[_]>::create(&args.output)?;
+    let mut writer = match lighting.limb_darkening() {
+        None => Writer::Shadows(FileWriter::<[_]>::create(&args.output)?),
+        Some(_) => Writer::Fluxes(FileWriter::<[_]>::create(&args.output)?),
+    };
     let mut sum = ShadowTotals::default();
     sum.difference.promised = PROMISED[usize::from(!lighting.spheroids().is_empty())];
     {
@@ -118,7 +123,7 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
         for observers in observers.chunks(PIECE) {
             let found = &mut found[..observers.len()];
             sum.shade(&device, judge.as_ref(), &lighting, observers, found)?;
-            writer.write(found)?;
+            writer.write(&device, &lighting, observers, found)?;
             done.fetch_add(observers.len() as u64, Ordering::Relaxed);
         }
     }
@@ -132,6 +137,33 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
     let summary = sum.summary(&device, &lighting, broken.is_none().then_some(&*args.output), difference);
     print_summary(&summary, &summary.line(), args.json, args.quiet)?;
     broken.map_or(Ok(()), |what| Err(Error::BrokenPromise(what)))
+}
+
+/// The output file: with a column of fluxes if the light has limb darkening.
+enum Writer {
+    Shadows(FileWriter<[Shadow]>),
+    Fluxes(FileWriter<[ShadowFlux]>),
+}
+
+impl Writer {
+    /// Writes the results of some observers. Computes their fluxes if the file has them.
+    fn write(&mut self, device: &Device, lighting: &Lighting, observers: &[DVec3], found: &[Shadow]) -> Result<()> {
+        match self {
+            Self::Shadows(writer) => writer.write(found),
+            Self::Fluxes(writer) => {
+                let fluxes = blocking::fluxes(device, lighting, observers, found)?;
+                let row = |(&shadow, flux)| ShadowFlux { shadow, flux };
+                writer.write(&found.iter().zip(fluxes).map(row).collect::<Vec<_>>())
+            }
+        }
+    }
+
+    fn finish(self, cancel: &CancelToken) -> Result<()> {
+        match self {
+            Self::Shadows(writer) => writer.finish(cancel).map(drop),
+            Self::Fluxes(writer) => writer.finish(cancel).map(drop),
+        }
+    }
 }
 
 /// Totals of the observers so far.

@@ -38,6 +38,7 @@ pub(crate) mod read;
 pub(crate) mod schema;
 pub(crate) mod system_tables;
 pub(crate) mod system_toml;
+mod texture;
 pub(crate) mod toml_text;
 pub(crate) mod write;
 
