@@ -12,6 +12,7 @@ mod contains;
 mod describe;
 mod devices;
 mod flight_summary;
+mod map;
 mod pictures;
 mod plot;
 mod progress;
@@ -21,6 +22,7 @@ mod shadow;
 mod sidecar;
 mod signals;
 mod single;
+mod sky_args;
 mod stream;
 mod summary;
 
@@ -58,6 +60,8 @@ enum Command {
     Render(Box<render::RenderArgs>),
     /// Compute the visible fraction of a light for each observer: umbra, penumbra, antumbra
     Shadow(shadow::ShadowArgs),
+    /// Draw a map of a solar eclipse: obscuration, contours, centre line and limits
+    Map(map::MapArgs),
     /// List the devices of this machine, and the precisions that each one guarantees
     Devices(devices::DevicesArgs),
     /// Measure the speed of this machine, with hit counts for comparison
@@ -109,6 +113,7 @@ fn run(cli: Cli) -> Result<()> {
         Command::Bullets(args) => bullets::run(&args),
         Command::Render(args) => render::run(&args),
         Command::Shadow(args) => shadow::run(&args),
+        Command::Map(args) => map::run(&args),
         Command::Devices(args) => devices::run(&args),
         Command::Bench(args) => bench::run(&args),
     }

@@ -94,7 +94,7 @@ pub(crate) struct RenderArgs {
 }
 
 /// Parser of `--size`, such as `1920x1080`.
-fn size(text: &str) -> std::result::Result<[u32; 2], String> {
+pub(crate) fn size(text: &str) -> std::result::Result<[u32; 2], String> {
     let side = |part: &str| part.parse::<u32>().ok();
     match text.split_once(['x', 'X', '×']) {
         Some((width, height)) => side(width).zip(side(height)).map(|(width, height)| [width, height]),

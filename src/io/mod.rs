@@ -43,6 +43,7 @@ pub(crate) mod toml_text;
 pub(crate) mod write;
 
 pub use disk_space::{check_disk, least_output};
+pub use image::prepare_array;
 pub use lidar_toml::LidarFile;
 pub use read::observers::read_observers;
 pub use read::poses::{PoseTable, read_poses};

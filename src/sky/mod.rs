@@ -18,6 +18,7 @@ pub(crate) mod eclipse;
 pub(crate) mod ephemeris;
 pub(crate) mod limits;
 pub(crate) mod lunar;
+pub(crate) mod map;
 pub(crate) mod motion;
 pub(crate) mod orientation;
 pub(crate) mod places;
@@ -37,6 +38,7 @@ pub use eclipse::Eclipse;
 pub use ephemeris::{Ephemeris, State};
 pub use limits::{CentralLine, LinePoint};
 pub use lunar::{LunarEclipse, LunarKind};
+pub use map::MapGrid;
 pub use places::Place;
 
 pub use solar::{Greatest, SolarEclipse, SolarKind};

@@ -9,6 +9,7 @@ mod documents;
 mod examples;
 mod gallery;
 mod large;
+mod maps;
 mod messages;
 mod observers;
 mod plots;

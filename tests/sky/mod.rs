@@ -1,6 +1,7 @@
 //! Eclipses against independent computations: `tests/data/README.md` says where the numbers come from.
 
 mod lunar;
+mod map;
 mod positions;
 mod solar;
 
