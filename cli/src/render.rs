@@ -239,7 +239,7 @@ impl RenderArgs {
 const ARRAYS: [&str; 5] = ["--t", "--id", "--fraction", "--normal", "--depth"];
 
 /// Rejects, before any work, outputs that cannot be written. Creates the default folder.
-fn check_outputs(output: &Path, arrays: &[Option<&Path>; 5], sidecar: Option<&Path>, inputs: &[PathBuf]) -> Result<()> {
+pub(crate) fn check_outputs(output: &Path, arrays: &[Option<&Path>; 5], sidecar: Option<&Path>, inputs: &[PathBuf]) -> Result<()> {
     let bad = |path: &Path, message: &str| Err(Error::BadFile { path: path.into(), message: message.into() });
     let has = |path: &Path, wanted: &str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(wanted));
     if !has(output, "png") {
@@ -278,7 +278,7 @@ const LONG: Duration = Duration::from_secs(60);
 
 /// Renders, with a spinner while the picture is prepared and a progress bar afterwards, if it takes longer than a second. If the picture is
 /// expected to take longer than a minute, prints the time first.
-fn draw(device: &Device, system: &System, quiet: bool) -> Result<Picture> {
+pub(crate) fn draw(device: &Device, system: &System, quiet: bool) -> Result<Picture> {
     if quiet {
         return blocking::render(device, system, None);
     }

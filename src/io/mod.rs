@@ -46,6 +46,7 @@ pub use disk_space::{check_disk, least_output};
 pub use image::prepare_array;
 pub use lidar_toml::LidarFile;
 pub use read::observers::read_observers;
+pub use read::places::read_places;
 pub use read::poses::{PoseTable, read_poses};
 pub use read::ray_stream::{Batched, RayBatch, RayBatches, RayFile};
 pub use read::spheres::{center_of_spheres, read_spheres};

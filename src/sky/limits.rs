@@ -6,7 +6,7 @@ use glam::DVec3;
 
 use super::circumstances::LocalKind;
 use super::motion::{Motion, Observer};
-use super::places::{EQUATOR_KM, Place, from_sphere, to_sphere};
+use super::places::{Place, line_hits_earth};
 use super::roots;
 use super::solar::SolarEclipse;
 use super::time::Time;
@@ -138,11 +138,7 @@ impl<'a> ShadowEdge<'a> {
     /// the axis, and the point lies on the other side.
     fn point(&self, angle: f64) -> Option<Place> {
         let across = self.ahead * angle.cos() + self.left * angle.sin();
-        let start = to_sphere(self.moon + across * self.radius);
-        let direction = to_sphere(self.axis - across * self.slope).normalize();
-        let foot = start - direction * start.dot(direction);
-        let inside = EQUATOR_KM * EQUATOR_KM - foot.length_squared();
-        let hit = (inside >= 0.0).then(|| from_sphere(foot - direction * inside.sqrt()))?;
+        let hit = line_hits_earth(self.moon + across * self.radius, self.axis - across * self.slope)?;
         let place = Place::from_earth_fixed_km(self.motion.to_earth_fixed(self.seconds, hit));
         Some(Place { height_m: 0.0, ..place })
     }

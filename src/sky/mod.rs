@@ -23,6 +23,7 @@ pub(crate) mod motion;
 pub(crate) mod orientation;
 pub(crate) mod places;
 pub(crate) mod roots;
+pub(crate) mod scenes;
 pub(crate) mod search;
 
 pub(crate) mod solar;
@@ -41,5 +42,6 @@ pub use lunar::{LunarEclipse, LunarKind};
 pub use map::MapGrid;
 pub use places::Place;
 
+pub use scenes::View;
 pub use solar::{Greatest, SolarEclipse, SolarKind};
 pub use time::{Precision as DatePrecision, Time, TimeText};

@@ -3,6 +3,7 @@
 use glam::{DVec2, DVec3};
 
 use crate::error::{Error, Result};
+use crate::escape::quoted;
 
 /// Equatorial radius of the Earth in km (WGS 84).
 pub(crate) const EQUATOR_KM: f64 = 6378.137;
@@ -33,6 +34,26 @@ impl Place {
             Some((field, value, why)) => Err(Error::Usage(format!("{field} {value}: {why}"))),
             None => Ok(place),
         }
+    }
+
+    /// Parses `LAT,LON` or `LAT,LON,HEIGHT`: degrees, and metres above the ellipsoid.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the text has another form or a number is out of range.
+    pub fn parse(text: &str) -> Result<Self> {
+        let shown = quoted(text);
+        let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+        let (latitude, longitude, height) = match parts[..] {
+            [latitude, longitude] => (latitude, longitude, "0"),
+            [latitude, longitude, height] => (latitude, longitude, height),
+            _ => return Err(Error::Usage(format!("place '{shown}': expected LAT,LON or LAT,LON,HEIGHT"))),
+        };
+        let number = |text: &str| {
+            let found = text.parse::<f64>().ok();
+            found.ok_or_else(|| Error::Usage(format!("place '{shown}': '{}' is not a number", quoted(text))))
+        };
+        let place = Self::new(number(latitude)?, number(longitude)?, number(height)?);
+        place.map_err(|error| Error::Usage(format!("place '{shown}': {error}")))
     }
 
     /// The first invalid field: its name, its value and the rule.
@@ -96,6 +117,14 @@ pub(crate) fn to_sphere(position: DVec3) -> DVec3 {
 /// The inverse of [`to_sphere`].
 pub(crate) fn from_sphere(position: DVec3) -> DVec3 {
     DVec3::new(position.x, position.y, position.z * (POLE_KM / EQUATOR_KM))
+}
+
+/// Where a line meets the ellipsoid WGS 84 first, in the direction given; in km, in axes whose z is the Earth's axis.
+pub(crate) fn line_hits_earth(point: DVec3, direction: DVec3) -> Option<DVec3> {
+    let (point, direction) = (to_sphere(point), to_sphere(direction).normalize());
+    let foot = point - direction * point.dot(direction);
+    let inside = EQUATOR_KM * EQUATOR_KM - foot.length_squared();
+    (inside >= 0.0).then(|| from_sphere(foot - direction * inside.sqrt()))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::circumstances::{Circumstances, LocalEclipse, LocalKind, LocalMaximum,
 use super::constants::Radii;
 use super::delta_t::DeltaT;
 use super::motion::{HALF_SPAN, Motion, Observer};
-use super::places::{EQUATOR_KM, Place, from_sphere, to_sphere};
+use super::places::{EQUATOR_KM, Place, from_sphere, line_hits_earth, to_sphere};
 use super::roots;
 use super::time::Time;
 
@@ -226,11 +226,9 @@ impl Axis<'_> {
 
     /// Where the axis meets the ellipsoid, on the side of the Moon.
     fn hit(&self, t: f64) -> Option<Place> {
-        let (point, direction) = self.scaled(t);
-        let foot = point - direction * point.dot(direction);
-        let inside = EQUATOR_KM * EQUATOR_KM - foot.length_squared();
-        let hit = (inside >= 0.0).then(|| foot - direction * inside.sqrt())?;
-        Some(self.place(t, from_sphere(hit)))
+        let (moon, direction) = self.line(t);
+        let hit = line_hits_earth(moon, direction)?;
+        Some(self.place(t, hit))
     }
 
     /// The direction from the centre of the Earth to the nearest point of the axis.

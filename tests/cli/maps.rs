@@ -16,8 +16,8 @@ fn a_map_has_a_picture_an_array_and_lines() {
         "map 2026-08-12 --size 240x120 -o m.png --npy m.npy --geojson m.geojson --json --radii nasa --delta-t 69.1",
     );
     let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
-    assert_eq!((&json["eclipse"]["kind"], &json["eclipse"]["radii"]), (&"total".into(), &"nasa".into()));
-    assert_eq!((&json["eclipse"]["delta_t_s"], &json["width"]), (&69.1.into(), &240.into()));
+    assert_eq!((&json["eclipse"]["kind"], &json["eclipse"]["conventions"]["radii"]), (&"total".into(), &"nasa".into()));
+    assert_eq!((&json["eclipse"]["conventions"]["delta_t_s"], &json["width"]), (&69.1.into(), &240.into()));
     assert_eq!(json["largest_obscuration"], 1.0);
     let (shape, values) = array(&folder, "m.npy");
     assert_eq!(shape, [120, 240]);
@@ -80,8 +80,8 @@ fn without_o_the_picture_is_named_after_the_day() {
 fn wrong_arguments_are_refused() {
     let folder = Folder::new();
     for (arguments, words) in [
-        ("map 2026-08-13 -o m.png", "there is no solar eclipse on 2026-08-13; the next one is on 2027-02-06"),
-        ("map 2026-08-28 -o m.png", "the eclipse of 2026-08-28 is lunar"),
+        ("map 2026-08-13 -o m.png", "there is no solar eclipse on 2026-08-13; the next one is the annular solar eclipse of 2027-02-06"),
+        ("map 2026-08-28 -o m.png", "there is no solar eclipse on 2026-08-28; the next one is the annular solar eclipse of 2027-02-06"),
         ("map 1850-01-01 -o m.png", "1900 to 2050"),
         ("map tomorrow -o m.png", "tomorrow"),
         ("map 2026-02-30 -o m.png", "2026-02-30"),
@@ -97,7 +97,7 @@ fn wrong_arguments_are_refused() {
         ("map 2026-08-12 -o m.png --at 25:00", "25:00"),
         ("map 2026-08-12 -o m.png --at 2026-08-13T12:00", "hours from the greatest eclipse"),
         ("map 2026-08-12T17:00 -o m.png --at 17:30", "DATE is an instant already"),
-        ("map 2026-08-12 -o m.png --delta-t much", "expected a number of seconds"),
+        ("map 2026-08-12 -o m.png --delta-t much", "number of seconds"),
         ("map 2026-08-12 -o m.png --radii big", "iau"),
     ] {
         let done = folder.run(arguments);

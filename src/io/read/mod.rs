@@ -12,6 +12,7 @@ pub(crate) mod parquet;
 pub(crate) mod parquet_bytes;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet_pages;
+pub(crate) mod places;
 pub(crate) mod ply;
 pub(crate) mod poses;
 pub(crate) mod raw;

@@ -11,12 +11,12 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};
 use umbracast::io::{PreparedFile, check_target, prepare_array, prepare_atomic};
-use umbracast::sky::{DatePrecision, Eclipse, LocalKind, MapGrid, Sky, SkyOptions, SolarEclipse, Time};
+use umbracast::sky::{DatePrecision, LocalKind, MapGrid, Sky, SkyOptions, SolarEclipse, Time};
 use umbracast::{Error, Result};
 
-use super::print_summary;
-use super::progress::ProgressDisplay;
-use super::sky_args::SkyArgs;
+use super::{Conventions, SkyArgs, date_text, solar_eclipse};
+use crate::print_summary;
+use crate::progress::ProgressDisplay;
 use draw::MapPicture;
 
 /// Default folder of pictures.
@@ -56,7 +56,7 @@ pub(crate) struct MapArgs {
     #[arg(long, value_name = "FILE")]
     geojson: Option<PathBuf>,
     /// Width and height of the map in pixels; the picture adds a frame
-    #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1600x800", value_parser = super::render::size)]
+    #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1600x800", value_parser = crate::render::size)]
     size: [u32; 2],
     /// Region of the map in degrees, east positive
     #[arg(long, value_name = "WEST,SOUTH,EAST,NORTH", value_parser = region, allow_hyphen_values = true)]
@@ -93,10 +93,10 @@ fn spacing(text: &str) -> std::result::Result<f64, String> {
 
 pub(crate) fn run(args: &MapArgs) -> Result<()> {
     let grid = MapGrid::new(args.region.unwrap_or(MapGrid::EARTH), args.size).map_err(named_options)?;
-    let options = args.sky.options();
-    let sky = Sky::new(options);
+    let sky = args.sky.sky();
+    let options = sky.options();
     let (eclipse, at) = args.eclipse(&sky)?;
-    let output = args.outputs(&eclipse, options)?;
+    let output = args.outputs(&sky, &eclipse)?;
     let _working = ProgressDisplay::on("drawing the map".into(), args.quiet);
     let started = Instant::now();
     let values = eclipse.obscuration_map(&grid, at).map_err(|error| match error {
@@ -105,15 +105,11 @@ pub(crate) fn run(args: &MapArgs) -> Result<()> {
     })?;
     let computed = started.elapsed().as_secs_f64();
     let path = eclipse.central_line(30.0);
-    if std::env::var_os("DEBUGPOS").is_some() {
-        let t = at.unwrap_or(eclipse.greatest.time);
-        eprintln!("{} {:?}", t.text(3, options.delta_t), eclipse.earth_fixed(t));
-    }
     let about = about(&sky, &eclipse, at);
     let picture = MapPicture {
         grid: &grid,
         values: &values,
-        title: title(&eclipse, options, at),
+        title: title(&sky, &eclipse, at),
         lines: lines(&sky, &eclipse),
         path: &path,
         marks: marks(&eclipse, options, &grid),
@@ -173,25 +169,11 @@ impl MapArgs {
                 Some(sky.parse_time(&text)?.0)
             }
         };
-        let next = |after: Time| {
-            let next = sky.next_eclipse(after, |solar| solar)?;
-            Ok(next.map_or(String::new(), |next| {
-                let day = next.greatest().text(0, sky.options().delta_t).to_string();
-                format!("; the next one is on {}", &day[..10.min(day.len())])
-            }))
-        };
-        match sky.eclipse_on(day)? {
-            Some(Eclipse::Solar(eclipse)) => Ok((*eclipse, at)),
-            Some(Eclipse::Lunar(_)) => {
-                let next = next(day)?;
-                Err(Error::Usage(format!("the eclipse of {} is lunar: maps show solar eclipses{next}", self.date)))
-            }
-            None => Err(Error::Usage(format!("there is no solar eclipse on {}{}", self.date, next(day)?))),
-        }
+        Ok((*solar_eclipse(sky, &self.date)?, at))
     }
 
     /// Checks the output paths before any work. Returns that of the picture.
-    fn outputs(&self, eclipse: &SolarEclipse, options: SkyOptions) -> Result<PathBuf> {
+    fn outputs(&self, sky: &Sky, eclipse: &SolarEclipse) -> Result<PathBuf> {
         let bad = |path: &Path, message: String| Err(Error::BadFile { path: path.into(), message });
         let output = match &self.output {
             Some(path) => path.clone(),
@@ -201,8 +183,7 @@ impl MapArgs {
                     path: FOLDER.into(),
                     message: e.to_string(),
                 })?;
-                let day = eclipse.greatest.time.text(0, options.delta_t).to_string();
-                Path::new(FOLDER).join(format!("map-{}.png", &day[..10.min(day.len())]))
+                Path::new(FOLDER).join(format!("map-{}.png", date_text(sky, eclipse.greatest.time)))
             }
         };
         let mut targets: Vec<(PathBuf, &str)> = Vec::new();
@@ -242,17 +223,15 @@ fn spacing_for([west, south, east, north]: [f64; 4]) -> f64 {
     [30.0, 15.0, 10.0, 5.0, 2.0, 1.0, 0.5, 0.2].into_iter().find(|step| longer / step >= 5.0).unwrap_or(0.1)
 }
 
-fn title(eclipse: &SolarEclipse, options: SkyOptions, at: Option<Time>) -> String {
+fn title(sky: &Sky, eclipse: &SolarEclipse, at: Option<Time>) -> String {
+    let delta_t = sky.options().delta_t;
     let mut kind = eclipse.kind.name().to_owned();
     kind[..1].make_ascii_uppercase();
-    let day = eclipse.greatest.time.text(0, options.delta_t).to_string();
     let shown = match at {
         None => "maximum obscuration".into(),
-        Some(time) => {
-            format!("obscuration at {} {}", time.clock_text(0, options.delta_t), time.scale(options.delta_t))
-        }
+        Some(time) => format!("obscuration at {} {}", time.clock_text(0, delta_t), time.scale(delta_t)),
     };
-    format!("{kind} solar eclipse of {}: {shown}", &day[..10.min(day.len())])
+    format!("{kind} solar eclipse of {}: {shown}", date_text(sky, eclipse.greatest.time))
 }
 
 /// The lines below the title: the greatest eclipse, and the conventions.
@@ -275,14 +254,7 @@ fn lines(sky: &Sky, eclipse: &SolarEclipse) -> Vec<String> {
     if let Some(seconds) = greatest.central_duration_s {
         first += &format!(", duration {} min {:02.0} s", (seconds / 60.0).floor(), (seconds % 60.0).floor());
     }
-    let (partial, central) = (options.radii.moon_partial_km(), options.radii.moon_central_km());
-    let moon = if partial == central { format!("{partial:.1}") } else { format!("{partial:.1} and {central:.1}") };
-    let second = format!(
-        "Ephemeris {}, TT - UT1 {:.1} s, radii of Sun {:.0} km and Moon {moon} km, sea level, no refraction",
-        sky.ephemeris().name(),
-        options.delta_t.seconds_at(greatest.time),
-        options.radii.sun_km(),
-    );
+    let second = format!("{}; sea level, no refraction", Conventions::at(sky, greatest.time).line(true));
     vec![first, second]
 }
 
@@ -324,12 +296,7 @@ fn about(sky: &Sky, eclipse: &SolarEclipse, at: Option<Time>) -> Value {
         "magnitude": greatest.view.magnitude,
         "gamma": greatest.gamma,
         "instant": at.map(text),
-        "ephemeris": sky.ephemeris().name(),
-        "delta_t_s": options.delta_t.seconds_at(greatest.time),
-        "radii": options.radii.name(),
-        "sun_km": options.radii.sun_km(),
-        "moon_partial_km": options.radii.moon_partial_km(),
-        "moon_central_km": options.radii.moon_central_km(),
+        "conventions": Conventions::at(sky, greatest.time).json(),
         "ellipsoid": "WGS 84, height 0",
         "refraction": false,
     })

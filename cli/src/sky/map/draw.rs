@@ -251,10 +251,13 @@ impl MapPicture<'_> {
         let all = Frame { low: DVec2::ZERO, high: DVec2::new(layout.size[0] as f64, layout.size[1] as f64) };
         canvas.lines(&[corners.to_vec()], all, layout.unit, INK, 1.0);
         let mut at = DVec2::new(low.x, 1.1 * layout.small);
-        canvas.text(&self.title, at, 1.7 * layout.small, INK, None);
+        // Smaller if the picture is narrow.
+        let room = layout.size[0] as f64 - low.x;
+        let fitting = |text: &str, height: f64| height.min(height * room / Canvas::text_width(text, height));
+        canvas.text(&self.title, at, fitting(&self.title, 1.7 * layout.small), INK, None);
         at.y += 2.5 * layout.small;
         for line in &self.lines {
-            canvas.text(line, at, layout.small, FAINT, None);
+            canvas.text(line, at, fitting(line, layout.small), FAINT, None);
             at.y += 1.4 * layout.small;
         }
     }
