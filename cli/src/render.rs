@@ -239,7 +239,12 @@ impl RenderArgs {
 const ARRAYS: [&str; 5] = ["--t", "--id", "--fraction", "--normal", "--depth"];
 
 /// Rejects, before any work, outputs that cannot be written. Creates the default folder.
-pub(crate) fn check_outputs(output: &Path, arrays: &[Option<&Path>; 5], sidecar: Option<&Path>, inputs: &[PathBuf]) -> Result<()> {
+pub(crate) fn check_outputs(
+    output: &Path,
+    arrays: &[Option<&Path>; 5],
+    sidecar: Option<&Path>,
+    inputs: &[PathBuf],
+) -> Result<()> {
     let bad = |path: &Path, message: &str| Err(Error::BadFile { path: path.into(), message: message.into() });
     let has = |path: &Path, wanted: &str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(wanted));
     if !has(output, "png") {

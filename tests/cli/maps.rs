@@ -36,7 +36,10 @@ fn a_map_has_a_picture_an_array_and_lines() {
     let place = &lines["features"][3]["geometry"]["coordinates"];
     assert!((place[0].as_f64().unwrap() + 25.2).abs() < 0.2 && (place[1].as_f64().unwrap() - 65.2).abs() < 0.2);
     let center = &lines["features"][0];
-    assert_eq!(center["properties"]["times"].as_array().unwrap().len(), center["properties"]["widths_km"].as_array().unwrap().len());
+    assert_eq!(
+        center["properties"]["times"].as_array().unwrap().len(),
+        center["properties"]["widths_km"].as_array().unwrap().len()
+    );
     let parts = center["geometry"]["coordinates"].as_array().unwrap();
     let flat: Vec<&serde_json::Value> = match center["geometry"]["type"].as_str() {
         Some("MultiLineString") => parts.iter().flat_map(|part| part.as_array().unwrap()).collect(),
@@ -80,14 +83,23 @@ fn without_o_the_picture_is_named_after_the_day() {
 fn wrong_arguments_are_refused() {
     let folder = Folder::new();
     for (arguments, words) in [
-        ("map 2026-08-13 -o m.png", "there is no solar eclipse on 2026-08-13; the next one is the annular solar eclipse of 2027-02-06"),
-        ("map 2026-08-28 -o m.png", "there is no solar eclipse on 2026-08-28; the next one is the annular solar eclipse of 2027-02-06"),
+        (
+            "map 2026-08-13 -o m.png",
+            "there is no solar eclipse on 2026-08-13; the next one is the annular solar eclipse of 2027-02-06",
+        ),
+        (
+            "map 2026-08-28 -o m.png",
+            "there is no solar eclipse on 2026-08-28; the next one is the annular solar eclipse of 2027-02-06",
+        ),
         ("map 1850-01-01 -o m.png", "1900 to 2050"),
         ("map tomorrow -o m.png", "tomorrow"),
         ("map 2026-02-30 -o m.png", "2026-02-30"),
         ("map 2026-08-12 -o m.jpg", "m.jpg: cannot write a picture in this format: supported is .png"),
         ("map 2026-08-12 -o m.png --npy m.csv", "m.csv: cannot write an array in this format: supported is .npy"),
-        ("map 2026-08-12 -o m.png --geojson m.kml", "m.kml: cannot write GeoJSON in this format: supported is .geojson and .json"),
+        (
+            "map 2026-08-12 -o m.png --geojson m.kml",
+            "m.kml: cannot write GeoJSON in this format: supported is .geojson and .json",
+        ),
         ("map 2026-08-12 -o m.png --npy a.npy --geojson none/a.json", "there is no folder none"),
         ("map 2026-08-12 -o m.png --size 0x10", "--size is 0x10"),
         ("map 2026-08-12 -o m.png --size 10", "WIDTHxHEIGHT"),
