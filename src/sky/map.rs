@@ -9,7 +9,7 @@ use std::f64::consts::TAU;
 use rayon::prelude::*;
 
 use super::motion::HALF_SPAN;
-use super::places::Place;
+use super::places::{EQUATOR_KM, Place};
 use super::solar::SolarEclipse;
 use super::time::Time;
 use crate::error::Result;
@@ -142,25 +142,41 @@ impl SolarEclipse {
         if obscuration <= 0.0 || sine_altitude < -0.55 {
             return 0.0;
         }
-        let (sun, _) = self.earth_fixed(time);
-        let hour_angle = place.longitude.to_radians() - sun.y.atan2(sun.x);
-        let cosine = -place.latitude.to_radians().tan() * sun.z / sun.x.hypot(sun.y);
-        if cosine.abs() > 1.0 {
-            return 0.0;
-        }
-        let set = cosine.acos();
-        // At the horizon, rounding may put the place on its other side: a negative time, which counts as none.
-        let wait = |angle: f64| {
-            let angle = angle.rem_euclid(TAU);
-            if angle > TAU - 0.05 { 0.0 } else { angle / TURN }
-        };
-        let (since_set, until_rise) = (wait(hour_angle - set), wait(-set - hour_angle));
+        let last_set = self.horizon(place, seconds, false);
+        let next_rise = self.horizon(place, seconds, true);
         // A second within the day: the horizon itself is rounded.
-        let at = |away: f64| {
-            let then = seconds + away;
-            if then.abs() > REACH { 0.0 } else { self.obscuration(place, self.greatest.time.plus(then)).0 }
+        let at = |then: f64| {
+            let is_known = then.abs() <= REACH;
+            if is_known { self.obscuration(place, self.greatest.time.plus(then)).0 } else { 0.0 }
         };
-        at(-since_set - 1.0).max(at(until_rise + 1.0))
+        last_set.map_or(0.0, |then| at(then - 1.0)).max(next_rise.map_or(0.0, |then| at(then + 1.0)))
+    }
+
+    /// The last sunset before an instant at night, or the next sunrise after it; in seconds from the greatest eclipse. `None` if the Sun does
+    /// not cross the horizon, or not while its position is known.
+    fn horizon(&self, place: &Place, seconds: f64, rise: bool) -> Option<f64> {
+        let mut found = seconds;
+        // The declination of the Sun changes until then: its position at the first result gives a better one.
+        for _ in 0..3 {
+            let (sun, _) = self.earth_fixed(self.greatest.time.plus(found.clamp(-REACH, REACH)));
+            // Hour angle at `seconds`, as if the Sun had been at this declination.
+            let hour_angle = place.longitude.to_radians() - sun.y.atan2(sun.x) - (found - seconds) * TURN;
+            // The parallax lowers the Sun: at the horizon, it is this high above that of the Earth's centre.
+            let (sine, across) = place.latitude.to_radians().sin_cos();
+            let cosine = (EQUATOR_KM - sine * sun.z) / (across * sun.x.hypot(sun.y));
+            if cosine.abs() > 1.0 {
+                return None;
+            }
+            let set = cosine.acos();
+            let angle = if rise { -set - hour_angle } else { hour_angle - set }.rem_euclid(TAU);
+            // Rounding may put a place near the horizon on its other side: a negative time, which counts as none.
+            let wait = if angle > TAU - 0.05 { 0.0 } else { angle / TURN };
+            found = seconds + if rise { wait } else { -wait };
+            if found.abs() > REACH {
+                return None;
+            }
+        }
+        Some(found)
     }
 }
 
