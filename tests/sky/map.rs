@@ -46,6 +46,23 @@ fn a_map_of_an_instant_agrees_with_the_reference_grid() {
 }
 
 #[test]
+fn nothing_is_seen_of_an_eclipse_at_night() {
+    let (sky, eclipse) = eclipse("2026-08-12", DeltaT::Table);
+    let at = sky.parse_time("2026-08-12T18:20").unwrap().0;
+    let grid = MapGrid::new(MapGrid::EARTH, [90, 45]).unwrap();
+    let values = eclipse.obscuration_map(&grid, Some(at)).unwrap();
+    let mut hidden = 0;
+    for (i, value) in values.iter().enumerate() {
+        let [longitude, latitude] = grid.degrees((i % 90) as f64 + 0.5, (i / 90) as f64 + 0.5);
+        let (covered, height) = eclipse.obscuration(&Place::new(latitude, longitude, 0.0).unwrap(), at);
+        let expected = if height >= 0.0 { covered } else { 0.0 };
+        assert!((f64::from(*value) - expected).abs() < 1e-7, "{longitude} {latitude}: {value} {expected}");
+        hidden += usize::from(height < 0.0 && covered > 0.0);
+    }
+    assert!(hidden > 20, "{hidden}");
+}
+
+#[test]
 fn the_largest_obscuration_agrees_with_local_circumstances() {
     for date in ["2026-08-12", "2023-10-14", "2025-03-29"] {
         let (_, eclipse) = eclipse(date, DeltaT::Table);

@@ -14,7 +14,7 @@ const WHITE: Rgb = rgb(0xffffff);
 const SEA: Rgb = rgb(0xd9e6ef);
 const LAND: Rgb = rgb(0xf2eee2);
 const ICE: Rgb = rgb(0xffffff);
-const COAST: Rgb = rgb(0x7d8a94);
+const COAST: Rgb = rgb(0x4f5a66);
 const COAST_ON_DARK: Rgb = rgb(0xb9bfcd);
 const PATH: Rgb = rgb(0xc1121f);
 /// Colour and opacity by obscuration.
