@@ -152,11 +152,14 @@ fn a_graticule_has_lines_at_its_spacing() {
 fn an_invisible_body_only_casts_its_shadow() {
     let folder = Folder::new();
     for shape in ["", "polar_radius = 0.2"] {
-        let moon = |visible: &str| format!("[[body]]\ncenter = [0, 0, 5]\nradius = 0.3\n{shape}\n{visible}");
+        let moon = |visible: &str| format!("[[body]]\ncenter = [0, 0, 1.8]\nradius = 0.3\n{shape}\n{visible}");
         let eye = [0.0, -0.5, 0.8];
         for device in devices() {
             let render = |more: &str| blocking::render(device, &system(&folder, "", eye, more), None).unwrap();
             let (shown, hidden, none) = (render(&moon("")), render(&moon("visible = false")), render(""));
+            // Ids follow the order of the file: the light's is the last one, and no pixel shows it.
+            let seen = |picture: &Picture| picture.id.iter().filter(|id| **id == 1).count();
+            assert!(seen(&shown) > 300 && seen(&hidden) == 0, "{}: {} {}", device.name(), seen(&shown), seen(&hidden));
             assert_eq!(hidden.id, none.id, "{}", device.name());
             // The camera sees the shadow in both pictures; from this side the body itself covers none of it.
             let dark = |picture: &Picture| picture.fraction.iter().filter(|f| **f < 0.5).count();
