@@ -14,4 +14,5 @@ mod observers;
 mod plots;
 mod refusals;
 mod render;
+mod sky;
 mod surprises;
