@@ -10,6 +10,7 @@ mod pictures;
 mod policies;
 mod queries;
 mod scene;
+mod sky;
 mod spheres;
 
 /// Private to the package; its names may change.
@@ -27,4 +28,6 @@ mod _umbracast {
     use super::queries::{cast, contains};
     #[pymodule_export]
     use super::scene::Scene;
+    #[pymodule_export]
+    use super::sky::Sky;
 }

@@ -56,6 +56,17 @@ impl Place {
         place.map_err(|error| Error::Usage(format!("place '{shown}': {error}")))
     }
 
+    /// Checks the numbers. `index` is that of the place in a list, for the message.
+    ///
+    /// # Errors
+    /// [`Error::BadRecord`] with the first invalid field.
+    pub fn check(&self, index: u64) -> Result<()> {
+        match self.fault() {
+            Some((field, value, why)) => Err(Error::record("place", index, field, value, why)),
+            None => Ok(()),
+        }
+    }
+
     /// The first invalid field: its name, its value and the rule.
     pub(crate) fn fault(&self) -> Option<(&'static str, f64, &'static str)> {
         [

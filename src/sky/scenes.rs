@@ -163,7 +163,7 @@ impl Sky {
             View::Above => {
                 let place = under_axis.unwrap_or(below);
                 let high = Place { height_m: 9e6, ..place };
-                Camera::new(high.earth_fixed_km(), place.earth_fixed_km(), DVec3::Z, Field::Degrees(48.0))
+                Camera::new(high.earth_fixed_km(), place.earth_fixed_km(), DVec3::Z, Field::Degrees(52.0))
             }
             View::Earth if new_moon => {
                 let place = under_axis.unwrap_or(below);

@@ -151,6 +151,11 @@ impl SolarEclipse {
         time.seconds_since(self.motion.middle())
     }
 
+    /// Whether an instant is within 4 hours of the greatest eclipse, for which positions are stored.
+    pub fn covers(&self, time: Time) -> bool {
+        self.seconds(time).abs() <= HALF_SPAN
+    }
+
     /// What a place sees at an instant. The instant must be within 4 hours of the greatest eclipse; further away the positions are not
     /// accurate.
     pub fn view(&self, place: &Place, time: Time) -> LocalView {
@@ -169,6 +174,19 @@ impl SolarEclipse {
         let (obscuration, sine_altitude) = self.local().obscuration(seconds, &observer);
         let since = self.motion.middle().plus(seconds).seconds_since(self.greatest.time);
         LocalMaximum { seconds: since, obscuration, sine_altitude }
+    }
+
+    /// Obscuration and sine of the Sun's altitude at many places, on all CPU cores: at an instant within 4 hours of the greatest eclipse, or
+    /// at the maximum of each place, with the Sun above or below the horizon.
+    pub fn obscurations(&self, places: &[Place], time: Option<Time>) -> Vec<(f64, f64)> {
+        let one = |place: &Place| match time {
+            Some(time) => self.obscuration(place, time),
+            None => {
+                let maximum = self.local_maximum(place);
+                (maximum.obscuration, maximum.sine_altitude)
+            }
+        };
+        places.par_iter().with_min_len(64).map(one).collect()
     }
 
     /// Local circumstances: contacts, maximum, magnitude and obscuration.

@@ -94,30 +94,37 @@ impl Time {
     /// The instant of a date and time of day in UTC, or in UT1 before 1972. `delta_t` is needed for UT1 only. The second may be 60 at the
     /// end of a day with a leap second. The fields must be valid.
     pub(crate) fn from_fields(date: (i64, i64, i64), second_of_day: f64, delta_t: DeltaT) -> Self {
-        let day = days_from_date(date.0, date.1, date.2);
+        Self::from_clock(days_from_date(date.0, date.1, date.2), second_of_day, delta_t)
+    }
+
+    /// The instant of a day, counted from 2000-01-01, and a second of that day, in UTC (in UT1 before 1972): the inverse of
+    /// [`clock`](Self::clock).
+    pub fn from_clock(day: i64, second_of_day: f64, delta_t: DeltaT) -> Self {
         let clock = (day as f64 - 0.5) * DAY + second_of_day;
         match tai_minus_utc(day) {
             Some(leap) => Self(clock + leap as f64 + TT_MINUS_TAI),
-            None => Self(clock + delta_t.seconds_at(Self(clock))),
+            None => Self(clock + delta_t.seconds_at(Self(clock + delta_t.seconds_at(Self(clock))))),
         }
     }
 
     /// The day, counted from 2000-01-01, and the seconds of that day, in UTC (in UT1 before 1972).
-    pub(crate) fn clock(self, delta_t: DeltaT) -> (i64, f64) {
+    pub fn clock(self, delta_t: DeltaT) -> (i64, f64) {
+        // A rounding error before midnight is midnight.
+        const ROUNDING: f64 = 2e-6;
         let tai = self.0 - TT_MINUS_TAI + 0.5 * DAY;
         // The day in TAI, or the one before.
         let day = (tai / DAY).floor() as i64;
         for day in [day, day - 1] {
             if let Some(leap) = tai_minus_utc(day) {
                 let second = tai - leap as f64 - day as f64 * DAY;
-                if second >= 0.0 {
-                    return (day, second);
+                if second >= -ROUNDING {
+                    return (day, second.max(0.0));
                 }
             }
         }
         let ut1 = self.0 - delta_t.seconds_at(self) + 0.5 * DAY;
-        let day = (ut1 / DAY).floor();
-        (day as i64, ut1 - day * DAY)
+        let day = ((ut1 + ROUNDING) / DAY).floor();
+        (day as i64, (ut1 - day * DAY).max(0.0))
     }
 
     /// Parses a date (`2024-04-08`) or an instant (`2024-04-08T18:17:20.5Z`; also with a blank instead of `T`, without seconds, or without
@@ -277,6 +284,16 @@ mod tests {
         assert_eq!(late.clock_text(2, DeltaT::Table).to_string(), "23:59:59.96");
         let leap = parse("2016-12-31T23:59:60").unwrap().0;
         assert!((parse("2017-01-01T00:00:00").unwrap().0.seconds_since(leap) - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn every_day_begins_at_midnight() {
+        for day in days_from_date(1900, 1, 1)..days_from_date(2051, 1, 1) {
+            let time = Time::from_clock(day, 0.0, DeltaT::Table);
+            let (found, second) = time.clock(DeltaT::Table);
+            assert!(found == day && second < 1e-5, "{day}: {found} {second}");
+            assert_eq!(time.day(DeltaT::Table), (time, Time::from_clock(day + 1, 0.0, DeltaT::Table)));
+        }
     }
 
     #[test]

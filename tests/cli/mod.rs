@@ -15,4 +15,5 @@ mod observers;
 mod plots;
 mod refusals;
 mod render;
+mod sky;
 mod surprises;

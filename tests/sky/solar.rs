@@ -168,3 +168,79 @@ fn obscurations_of_a_grid_agree() {
         assert!((view.sun_altitude - number(&altitude)).abs() < 0.005, "{utc} {lat} {lon}: {}", view.sun_altitude);
     }
 }
+
+/// On a limit, the eclipse is total for an instant; a kilometre inside it lasts, and a kilometre outside it is partial.
+#[test]
+fn limits_bound_the_path() {
+    let mut count = 0;
+    for (date, radii) in [("2024-04-08", Radii::Iau), ("2023-10-14", Radii::Nasa), ("2026-08-12", Radii::Iau)] {
+        let eclipse = solar(&sky(69.2, radii), date);
+        let kind = eclipse.greatest.view.kind;
+        let line = eclipse.central_line(900.0);
+        assert!(line.points.len() > 6, "{date}");
+        assert!(line.points.windows(2).all(|pair| pair[0].time < pair[1].time), "{date}");
+        for point in &line.points {
+            let center = point.center.earth_fixed_km();
+            assert_eq!(point.kind, kind, "{date}");
+            for (limit, north) in [(point.north, true), (point.south, false)] {
+                let Some(limit) = limit else { continue };
+                let at = limit.earth_fixed_km();
+                let outward = (at - center).normalize();
+                let moved = |km: f64| {
+                    let place = Place::from_earth_fixed_km(at + outward * km);
+                    eclipse.circumstances(&Place { height_m: 0.0, ..place })
+                };
+                let seen = eclipse.circumstances(&limit);
+                assert!(seen.central_duration_s().unwrap_or(0.0) < 12.0, "{date}: {seen:?}");
+                // At the ends, where the Sun is low, a kilometre outward is mostly along the path.
+                if point.sun_altitude > 5.0 {
+                    assert_eq!(moved(-1.0).kind, kind, "{date} {limit:?}");
+                    assert_eq!(moved(1.0).kind, LocalKind::Partial, "{date} {limit:?}");
+                    assert!(!north || limit.latitude > point.center.latitude || date == "2026-08-12", "{date}");
+                    count += 1;
+                }
+            }
+        }
+    }
+    assert!(count > 40, "{count} points of limits");
+}
+
+/// The fast maximum is that of the circumstances, and it is the maximum.
+#[test]
+fn the_fast_maximum_is_the_maximum() {
+    let eclipse = solar(&sky(69.2, Radii::Iau), "2026-08-12");
+    let mut seen = 0;
+    for i in 0..400 {
+        let place = Place::new(f64::from(i % 20) * 8.5 - 80.0, f64::from(i / 20) * 17.0 - 170.0, 0.0).unwrap();
+        let (fast, full) = (eclipse.local_maximum(&place), eclipse.circumstances(&place));
+        assert!((fast.obscuration - full.maximum.obscuration).abs() < 1e-9, "{place:?}");
+        let (Some(first), Some(last)) = (full.c1, full.c4) else {
+            assert_eq!(full.kind, LocalKind::None, "{place:?}");
+            continue;
+        };
+        let span = last.time.seconds_since(first.time);
+        for k in 0..=40 {
+            let (other, _) = eclipse.obscuration(&place, first.time.plus(span * f64::from(k) / 40.0));
+            assert!(other <= fast.obscuration + 1e-6, "{place:?}: {other} and {}", fast.obscuration);
+        }
+        // What is visible is at most the maximum, and the Sun is above the horizon.
+        if let Some(visible) = full.visible {
+            assert!(
+                visible.sun_altitude >= 0.0 && visible.obscuration <= full.maximum.obscuration + 1e-12,
+                "{place:?}"
+            );
+            seen += u32::from(full.maximum.sun_altitude < 0.0);
+        }
+    }
+    assert!(seen > 3, "{seen} places see the eclipse at sunrise or sunset only");
+}
+
+/// An annular eclipse whose axis misses the Earth.
+#[test]
+fn an_eclipse_without_a_centre_line_has_a_kind() {
+    let eclipse = solar(&sky(67.4, Radii::Nasa), "2014-04-29");
+    assert_eq!((eclipse.kind, eclipse.axis), (SolarKind::Annular, None));
+    assert!((eclipse.greatest.gamma + 1.0).abs() < 0.001, "{}", eclipse.greatest.gamma);
+    assert!(eclipse.central_line(60.0).points.is_empty());
+    assert!(eclipse.greatest.view.sun_altitude.abs() < 0.1);
+}

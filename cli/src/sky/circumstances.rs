@@ -18,7 +18,7 @@ height, in metres) and name.
 
 C1 and C4 begin and end the partial eclipse, C2 and C3 the total or annular one. Magnitude: the covered part of the
 Sun's diameter; if total or annular, the ratio of the diameters. Obscuration: the covered part of the disc. There is no
-refraction. In tables, a time in parentheses has the Sun below the horizon. `visible_obscuration` in CSV and JSON is
+refraction. In tables, parentheses mean that the Sun is below the horizon. `visible_obscuration` in CSV and JSON is
 the largest obscuration with the Sun above the horizon.
 
 Examples:
@@ -197,7 +197,7 @@ fn table_cells(sky: &Sky, name: &str, one: &Circumstances) -> Vec<String> {
     let shown = |text: String| if exists { text } else { "-".into() };
     vec![
         if name.is_empty() { format!("{latitude:.4},{longitude:.4}") } else { umbracast::printable(name).into_owned() },
-        one.kind.name().into(),
+        if exists && one.visible.is_none() { format!("({})", one.kind.name()) } else { one.kind.name().into() },
         time(one.c1),
         time(one.c2),
         time(exists.then_some(one.maximum)),

@@ -141,9 +141,9 @@ pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
             title[0] = title[0].to_ascii_uppercase();
             let mut text = format!("{} of {}\n", String::from_iter(title), super::date_text(&sky, eclipse.greatest()));
             for (key, value) in rows {
-                text += &format!("  {key:<20} {value}\n");
+                text += &format!("  {key:<22} {value}\n");
             }
-            text += &format!("  {:<20} {}\n", "conventions", conventions.line(eclipse.body() == "solar"));
+            text += &format!("  {:<22} {}\n", "conventions", conventions.line(eclipse.body() == "solar"));
             print(&text)
         }
     }

@@ -119,7 +119,7 @@ pub(crate) fn run(sky: &Sky, years: Years, which: impl Fn(bool) -> bool, format:
         print(&table(&rows, 3))?;
     }
     if !quiet {
-        say(&conventions.line(false));
+        say(&conventions.list_line());
     }
     Ok(())
 }

@@ -104,6 +104,14 @@ impl Conventions {
         )
     }
 
+    /// One line of text for a list of eclipses, each of which has its own delta T.
+    pub(crate) fn list_line(&self) -> String {
+        let line =
+            self.line(false).replacen(&format!("times in {}", self.time_scale), "times in UTC (UT1 before 1972)", 1);
+        let own = format!("delta T {:.2} s ({})", self.delta_t_s, self.delta_t_source);
+        if self.delta_t_source == "given" { line } else { line.replacen(&own, "delta T as listed", 1) }
+    }
+
     pub(crate) fn json(&self) -> Value {
         json!(self)
     }
