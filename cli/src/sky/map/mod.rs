@@ -195,7 +195,7 @@ impl MapArgs {
         for (path, name, what, extensions) in wanted {
             let Some(path) = path else { continue };
             let is = |known: &&str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(known));
-            if !extensions.iter().any(|known| is(&known)) {
+            if !extensions.iter().any(is) {
                 let known = extensions.join(" and .");
                 return bad(path, format!("cannot write {what} in this format: supported is .{known}"));
             }
