@@ -152,7 +152,6 @@ impl Sky {
     }
 
     /// The eclipses from the beginning of one year to the end of another.
-    #[expect(clippy::type_complexity, reason = "a list of what eclipse_on returns")]
     fn eclipses<'py>(
         &self,
         py: Python<'py>,

@@ -2,8 +2,6 @@
 
 use std::sync::OnceLock;
 
-use super::time::Time;
-
 /// Where ΔT = TT − UT1 comes from. A second of ΔT moves a shadow by up to 0.46 km towards the west.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum DeltaT {
@@ -28,17 +26,12 @@ fn table() -> &'static [(f64, f64)] {
 }
 
 impl DeltaT {
-    /// ΔT in seconds.
-    ///
-    /// After the table, ΔT is extrapolated: it approaches the parabola of Stephenson, Morrison and Hohenkerk (2016),
-    /// −320 + 32.5 ((year − 1825) / 100)² s, whose rate of change alone is used: ΔT grows from the last value by the difference
-    /// of the parabola, times the part of a century that has passed. Before the table (1899), its first value holds.
-    pub fn seconds_at(self, time: Time) -> f64 {
+    /// ΔT in seconds in a Julian year: see [`DeltaT::seconds_at`].
+    pub(crate) fn seconds_in(self, year: f64) -> f64 {
         let table = match self {
             Self::Seconds(seconds) => return seconds,
             Self::Table => table(),
         };
-        let year = time.year();
         let after = table.partition_point(|row| row.0 <= year);
         match (table.get(after.wrapping_sub(1)), table.get(after)) {
             (Some(a), Some(b)) => a.1 + (b.1 - a.1) * (year - a.0) / (b.0 - a.0),
@@ -49,11 +42,6 @@ impl DeltaT {
             (None, first) => first.map_or(0.0, |row| row.1),
         }
     }
-
-    /// Whether the value at `time` is an extrapolation: it may be wrong by seconds.
-    pub fn is_extrapolated(self, time: Time) -> bool {
-        self == Self::Table && time.year() > LAST_YEAR
-    }
 }
 
 #[cfg(test)]
@@ -62,7 +50,7 @@ mod tests {
 
     #[test]
     fn the_table_has_known_values_and_continues_smoothly() {
-        let at = |year: f64| DeltaT::Table.seconds_at(Time::from_year(year));
+        let at = |year: f64| DeltaT::Table.seconds_in(year);
         // Values of the IERS, to 0.05 s.
         for (year, value) in
             [(1973.0, 43.37), (1980.0, 50.54), (1990.0, 56.86), (2000.0, 63.83), (2010.0, 66.07), (2024.0, 69.18)]
@@ -72,6 +60,6 @@ mod tests {
         assert!((at(LAST_YEAR + 0.01) - at(LAST_YEAR - 0.01)).abs() < 0.01);
         assert!((69.0..85.0).contains(&at(2050.0)), "{}", at(2050.0));
         assert_eq!(table().last().map(|row| row.0), Some(LAST_YEAR));
-        assert_eq!(DeltaT::Seconds(12.5).seconds_at(Time::from_year(2000.0)), 12.5);
+        assert_eq!(DeltaT::Seconds(12.5).seconds_in(2000.0), 12.5);
     }
 }

@@ -167,15 +167,15 @@ impl Sky {
             }
             View::Earth if new_moon => {
                 let place = under_axis.unwrap_or(below);
-                self.from_place(&place, sun, "Sun")?
+                self.camera_at(&place, sun, "Sun")?
             }
             View::Earth => {
                 let field = Field::Degrees(3.0 * (1737.4 / moon.length()).asin().to_degrees());
                 Camera::new(toward_moon * 1.01 * EQUATOR_KM, moon, DVec3::Z, field)
             }
-            View::Place(place) if new_moon => self.from_place(&place, sun, "Sun")?,
+            View::Place(place) if new_moon => self.camera_at(&place, sun, "Sun")?,
             View::Place(place) => {
-                let mut camera = self.from_place(&place, moon, "Moon")?;
+                let mut camera = self.camera_at(&place, moon, "Moon")?;
                 // The Earth casts the shadow, so it stays, and the camera is above the ball around it.
                 let least = 1.000_1 * EQUATOR_KM;
                 camera.position = camera.position.normalize() * camera.position.length().max(least);
@@ -186,7 +186,7 @@ impl Sky {
     }
 
     /// A camera at a place that is directed at a body, the zenith up.
-    fn from_place(&self, place: &Place, body: DVec3, name: &str) -> Result<Camera> {
+    fn camera_at(&self, place: &Place, body: DVec3, name: &str) -> Result<Camera> {
         let position = place.earth_fixed_km();
         let toward = (body - position).normalize();
         let altitude = toward.dot(place.zenith()).clamp(-1.0, 1.0).asin().to_degrees();

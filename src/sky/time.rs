@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::calendar::{date_from_days, days_from_date, days_of_month, tai_minus_utc};
-use super::delta_t::DeltaT;
+use super::delta_t::{DeltaT, LAST_YEAR};
 use crate::error::{Error, Result};
 use crate::escape::quoted;
 
@@ -83,12 +83,6 @@ impl Time {
     /// The Julian year, such as 2024.27.
     pub fn year(self) -> f64 {
         2000.0 + (self.0 / DAY + 0.5) / 365.25
-    }
-
-    /// The instant of a Julian year.
-    #[cfg(test)]
-    pub(crate) fn from_year(year: f64) -> Self {
-        Self(((year - 2000.0) * 365.25 - 0.5) * DAY)
     }
 
     /// The instant of a date and time of day in UTC, or in UT1 before 1972. `delta_t` is needed for UT1 only. The second may be 60 at the
@@ -221,6 +215,22 @@ impl Time {
     /// Name of the time scale of texts: `UTC`, or `UT1` before 1972.
     pub fn scale(self, delta_t: DeltaT) -> &'static str {
         if tai_minus_utc(self.clock(delta_t).0).is_some() { "UTC" } else { "UT1" }
+    }
+}
+
+impl DeltaT {
+    /// ΔT in seconds.
+    ///
+    /// After the table, ΔT is extrapolated: from the last value, it grows by the difference of the parabola
+    /// 32.5 ((year − 1825) / 100)² s of Stephenson, Morrison and Hohenkerk (2016), times the part of a century that has passed since
+    /// then. Before the table (1899), its first value holds.
+    pub fn seconds_at(self, time: Time) -> f64 {
+        self.seconds_in(time.year())
+    }
+
+    /// Whether the value at `time` is an extrapolation: it may be wrong by seconds.
+    pub fn is_extrapolated(self, time: Time) -> bool {
+        self == Self::Table && time.year() > LAST_YEAR
     }
 }
 
