@@ -239,3 +239,11 @@ pub fn shadows(device: &Device, lighting: &Lighting, observers: &[DVec3]) -> Res
 pub fn shadows_into(device: &Device, lighting: &Lighting, observers: &[DVec3], out: &mut [Shadow]) -> Result<()> {
     pollster::block_on(device.shade(lighting, observers, out, Wait::Blocking))
 }
+
+/// Blocking version of [`Device::fluxes`].
+///
+/// # Errors
+/// As [`Device::fluxes`].
+pub fn fluxes(device: &Device, lighting: &Lighting, observers: &[DVec3], shadows: &[Shadow]) -> Result<Vec<f64>> {
+    pollster::block_on(device.fluxes(lighting, observers, shadows))
+}

@@ -103,6 +103,7 @@ mod records;
 mod runtime;
 mod scene;
 pub mod shadow;
+pub mod sky;
 pub mod wgsl;
 
 pub use batch::ellipsoids::{Ellipsoid, Ellipsoids};

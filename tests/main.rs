@@ -15,4 +15,5 @@ mod primitives;
 mod queries;
 mod raygen;
 mod shadow;
+mod sky;
 mod support;

@@ -19,8 +19,10 @@ mod progress;
 mod ray_input;
 mod render;
 mod shadow;
+mod sidecar;
 mod signals;
 mod single;
+mod sky;
 mod stream;
 mod summary;
 
@@ -61,6 +63,14 @@ enum Command {
     Render(Box<render::RenderArgs>),
     /// Compute the visible fraction of a light for each observer: umbra, penumbra, antumbra
     Shadow(shadow::ShadowArgs),
+    /// Find the eclipse of a date, print its data or render it, or list the eclipses of some years
+    Eclipse(Box<sky::eclipse::EclipseArgs>),
+    /// Compute the local circumstances of a solar eclipse: contacts, magnitude, obscuration, altitude of the Sun
+    Circumstances(sky::circumstances::CircumstancesArgs),
+    /// Draw a map of a solar eclipse: obscuration, contours, centre line and limits
+    Map(sky::map::MapArgs),
+    /// Write a system file with the bodies of the solar system at an instant, for `render` and `shadow`
+    System(sky::system::SystemArgs),
     /// List the devices of this machine, and the precisions that each one guarantees
     Devices(devices::DevicesArgs),
     /// Measure the speed of this machine, with hit counts for comparison
@@ -131,6 +141,10 @@ fn run(cli: Cli) -> Result<()> {
         Command::Bullets(args) => bullets::run(&args),
         Command::Render(args) => render::run(&args),
         Command::Shadow(args) => shadow::run(&args),
+        Command::Map(args) => sky::map::run(&args),
+        Command::Eclipse(args) => sky::eclipse::run(&args),
+        Command::Circumstances(args) => sky::circumstances::run(&args),
+        Command::System(args) => sky::system::run(&args),
         Command::Devices(args) => devices::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Completions(args) => manuals::complete(&args, Cli::command()),

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde::Serialize;
-use umbracast::io::check_target;
+use umbracast::io::{PreparedFile, check_target};
 use umbracast::memory::check_memory;
 use umbracast::shadow::{PLANET, Picture, PictureFiles, PngDepth, Progress, RenderProgress, System};
 use umbracast::{Device, Error, NO_SPHERE, Precision, Result, blocking};
@@ -15,6 +15,7 @@ use umbracast::{Device, Error, NO_SPHERE, Precision, Result, blocking};
 use super::args::{DeviceArgs, words};
 use super::pictures::Difference;
 use super::progress::ProgressDisplay;
+use super::sidecar::Sidecar;
 use super::{open_reference, print_summary, say};
 
 /// Default folder of pictures.
@@ -80,6 +81,9 @@ pub(crate) struct RenderArgs {
     /// Also write the distances along the viewing direction, as f32
     #[arg(long, value_name = "NPY")]
     depth: Option<PathBuf>,
+    /// Also write everything that the picture depends on, as JSON: light, bodies, camera, options, engine, assumptions
+    #[arg(long, value_name = "JSON")]
+    sidecar: Option<PathBuf>,
     #[command(flatten)]
     device: DeviceArgs,
     /// Also render on the CPU engine, count the differences, and fail if they exceed the guaranteed accuracy. If the CPU engine renders the
@@ -95,7 +99,7 @@ pub(crate) struct RenderArgs {
 }
 
 /// Parser of `--size`, such as `1920x1080`.
-fn size(text: &str) -> std::result::Result<[u32; 2], String> {
+pub(crate) fn size(text: &str) -> std::result::Result<[u32; 2], String> {
     let side = |part: &str| part.parse::<u32>().ok();
     match text.split_once(['x', 'X', '×']) {
         Some((width, height)) => side(width).zip(side(height)).map(|(width, height)| [width, height]),
@@ -107,7 +111,7 @@ fn size(text: &str) -> std::result::Result<[u32; 2], String> {
 pub(crate) fn run(args: &RenderArgs) -> Result<()> {
     let (system, output, inputs) = args.system()?;
     let arrays = [&args.t, &args.id, &args.fraction, &args.normal, &args.depth];
-    check_outputs(&output, &arrays.map(Option::as_deref), &inputs)?;
+    check_outputs(&output, &arrays.map(Option::as_deref), args.sidecar.as_deref(), &inputs)?;
     let device = blocking::open(&args.device.options(Precision::Fast))?;
     args.check_memory(&system, &device)?;
     let started = Instant::now();
@@ -125,9 +129,13 @@ pub(crate) fn run(args: &RenderArgs) -> Result<()> {
     if broken.is_none() {
         // A picture that violates a guarantee is not written.
         let _working = ProgressDisplay::on("writing".into(), args.quiet);
+        let sidecar =
+            args.sidecar.as_deref().map(|path| args.describe(&system, &inputs, &device, &output).prepare(path));
+        let sidecar = sidecar.transpose()?;
         let [t, id, fraction, normal, depth] = arrays.map(Option::as_deref);
         picture
             .write_files(&system, &PictureFiles { png: &output, bits: args.bits, t, id, fraction, normal, depth })?;
+        sidecar.map_or(Ok(()), PreparedFile::persist)?;
     }
     let summary = PictureSummary {
         device: device.name(),
@@ -144,6 +152,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<()> {
         fraction: args.fraction.as_deref(),
         normal: args.normal.as_deref(),
         depth: args.depth.as_deref(),
+        sidecar: args.sidecar.as_deref(),
         compare: difference.as_ref(),
     };
     print_summary(&summary, &summary.line(), args.json, args.quiet)?;
@@ -174,6 +183,27 @@ impl RenderArgs {
             other => other,
         })?;
         Ok((system, output, inputs))
+    }
+
+    /// The contents of the sidecar.
+    fn describe<'a>(
+        &'a self,
+        system: &'a System,
+        inputs: &'a [PathBuf],
+        device: &'a Device,
+        output: &'a Path,
+    ) -> Sidecar<'a> {
+        let arrays = [&self.t, &self.id, &self.fraction, &self.normal, &self.depth];
+        let names = ["t", "id", "fraction", "normal", "depth"];
+        let outputs = names.into_iter().zip(arrays).filter_map(|(name, path)| Some((name, path.as_deref()?)));
+        Sidecar {
+            system,
+            inputs,
+            device,
+            on_cpu: system.is_for_cpu(),
+            outputs: [("picture", output)].into_iter().chain(outputs).collect(),
+            bits: if self.bits == PngDepth::Eight { 8 } else { 16 },
+        }
     }
 
     /// The reason, if every pixel of the picture is black; otherwise `None`.
@@ -214,7 +244,12 @@ impl RenderArgs {
 const ARRAYS: [&str; 5] = ["--t", "--id", "--fraction", "--normal", "--depth"];
 
 /// Rejects, before any work, outputs that cannot be written. Creates the default folder.
-fn check_outputs(output: &Path, arrays: &[Option<&Path>; 5], inputs: &[PathBuf]) -> Result<()> {
+pub(crate) fn check_outputs(
+    output: &Path,
+    arrays: &[Option<&Path>; 5],
+    sidecar: Option<&Path>,
+    inputs: &[PathBuf],
+) -> Result<()> {
     let bad = |path: &Path, message: &str| Err(Error::BadFile { path: path.into(), message: message.into() });
     let has = |path: &Path, wanted: &str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(wanted));
     if !has(output, "png") {
@@ -224,9 +259,11 @@ fn check_outputs(output: &Path, arrays: &[Option<&Path>; 5], inputs: &[PathBuf])
         std::fs::create_dir_all(FOLDER).map_err(|e| Error::io("write", FOLDER, e))?;
     }
     let mut targets = vec![(check_target(output)?, "the picture")];
-    for (path, name) in arrays.iter().zip(ARRAYS).filter_map(|(path, name)| Some(((*path)?, name))) {
-        if !has(path, "npy") {
-            return bad(path, "cannot write an array in this format: supported is .npy");
+    let arrays = arrays.iter().zip(ARRAYS).filter_map(|(path, name)| Some(((*path)?, name, "npy")));
+    for (path, name, wanted) in arrays.chain(sidecar.map(|path| (path, "--sidecar", "json"))) {
+        if !has(path, wanted) {
+            let what = if wanted == "npy" { "an array" } else { "a sidecar" };
+            return bad(path, &format!("cannot write {what} in this format: supported is .{wanted}"));
         }
         let target = check_target(path)?;
         if let Some((_, other)) = targets.iter().find(|(known, _)| *known == target) {
@@ -247,7 +284,7 @@ const LONG: Duration = Duration::from_secs(60);
 
 /// Renders, with a spinner while the picture is prepared and a progress bar afterwards, if it takes longer than a second. If the picture is
 /// expected to take longer than a minute, prints the time first.
-fn draw(device: &Device, system: &System, quiet: bool) -> Result<Picture> {
+pub(crate) fn draw(device: &Device, system: &System, quiet: bool) -> Result<Picture> {
     if quiet {
         return blocking::render(device, system, None);
     }
@@ -291,6 +328,7 @@ struct PictureSummary<'a> {
     fraction: Option<&'a Path>,
     normal: Option<&'a Path>,
     depth: Option<&'a Path>,
+    sidecar: Option<&'a Path>,
     compare: Option<&'a Difference>,
 }
 
@@ -312,7 +350,7 @@ impl PictureSummary<'_> {
         if let Some(output) = self.output {
             line += &format!("; wrote {}", output.display());
         }
-        for array in [self.t, self.id, self.fraction, self.normal, self.depth].into_iter().flatten() {
+        for array in [self.t, self.id, self.fraction, self.normal, self.depth, self.sidecar].into_iter().flatten() {
             line += &format!(", {}", array.display());
         }
         if let Some(difference) = self.compare {

@@ -9,8 +9,8 @@ use clap::Args;
 use cpu_time::ProcessTime;
 use serde::Serialize;
 use umbracast::glam::DVec3;
-use umbracast::io::{AnswerRow, FileWriter, check_output, read_observers_with};
-use umbracast::shadow::{Lighting, Shadow, ShadowKind};
+use umbracast::io::{AnswerRow, FileWriter, KeptColumns, check_output, read_observers_with};
+use umbracast::shadow::{Lighting, Shadow, ShadowFlux, ShadowKind};
 use umbracast::{CancelToken, Device, Error, Precision, Result, blocking};
 
 use super::args::{DeviceArgs, KeepArgs, TableArgs};
@@ -36,6 +36,8 @@ and the bodies are used, except bodies with `casts = false`. No camera is
 OUT is .npz, .csv or .parquet and has one row per observer:
   fraction  visible part of the light's disc, by solid angle: 0 in the umbra,
             1 in full light (f8); 1 - fraction is the obscuration
+  flux      only if the light has `limb_darkening`: brightness of that part,
+            relative to that of the whole disc (f8)
   kind      none, partial (penumbra), annular (antumbra) or total (umbra);
             in .npz 0, 1, 2, 3 (u1)
 Where bodies overlap in front of the light, the overlap counts once. Bodies
@@ -48,10 +50,9 @@ below it. Inside the light the fraction is 1. A fraction of 0 is total.
 the edges of the discs determine the kind, because a sliver may be too thin to
 change the fraction.
 The CPU engine computes in f64, accurate to 1e-9. GPUs compute in f32, accurate
-  to
-1e-4, from coordinates that were reduced in f64.
+to 1e-4, from coordinates that were reduced in f64. The CPU computes the flux.
 A body with a `polar_radius` is oblate or prolate along its `pole`. With such
-  bodies,
+bodies,
 GPUs are accurate to 1e-3.
 
 Examples:
@@ -114,8 +115,7 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
     let device = blocking::open(&args.device.options(Precision::Fast))?;
     let judge = open_reference(args.compare, &device)?;
 
-    let mut writer =
-        FileWriter::<[_]>::create_kept(&args.output, Shadow::COLUMNS.to_vec(), kept.names(), args.table.format)?;
+    let mut writer = Writer::create(args, &lighting, &kept)?;
     let mut sum = ShadowTotals::default();
     sum.difference.promised = PROMISED[usize::from(!lighting.spheroids().is_empty())];
     {
@@ -131,11 +131,7 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
         for (piece, observers) in observers.chunks(PIECE).enumerate() {
             let found = &mut found[..observers.len()];
             sum.shade(&device, judge.as_ref(), &lighting, observers, found)?;
-            if kept.names().is_empty() {
-                writer.write(found)?;
-            } else {
-                writer.write_kept(found, &kept, piece * PIECE)?;
-            }
+            writer.write(&device, &lighting, observers, found, piece * PIECE)?;
             if writer.is_closed() {
                 break;
             }
@@ -152,6 +148,67 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
     let summary = sum.summary(&device, &lighting, broken.is_none().then_some(&*args.output), difference);
     print_summary(&summary, &summary.line(), args.json, args.quiet)?;
     broken.map_or(Ok(()), |what| Err(Error::BrokenPromise(what)))
+}
+
+/// The output file: with a column of fluxes if the light has limb darkening, and with the kept columns of the observers.
+struct Writer<'a> {
+    file: WriterFile,
+    kept: &'a KeptColumns,
+}
+
+enum WriterFile {
+    Shadows(FileWriter<[Shadow]>),
+    Fluxes(FileWriter<[ShadowFlux]>),
+}
+
+impl<'a> Writer<'a> {
+    fn create(args: &ShadowArgs, lighting: &Lighting, kept: &'a KeptColumns) -> Result<Self> {
+        let (path, names, format) = (&args.output, kept.names(), args.table.format);
+        let file = match lighting.limb_darkening() {
+            None => WriterFile::Shadows(FileWriter::create_kept(path, Shadow::COLUMNS.to_vec(), names, format)?),
+            Some(_) => WriterFile::Fluxes(FileWriter::create_kept(path, ShadowFlux::COLUMNS.to_vec(), names, format)?),
+        };
+        Ok(Self { file, kept })
+    }
+
+    /// Writes the results of some observers, of which `first` is the index of the first one. Computes their fluxes if the file has them.
+    fn write(
+        &mut self,
+        device: &Device,
+        lighting: &Lighting,
+        observers: &[DVec3],
+        found: &[Shadow],
+        first: usize,
+    ) -> Result<()> {
+        match &mut self.file {
+            WriterFile::Shadows(writer) => write(writer, found, self.kept, first),
+            WriterFile::Fluxes(writer) => {
+                let fluxes = blocking::fluxes(device, lighting, observers, found)?;
+                let row = |(&shadow, flux)| ShadowFlux { shadow, flux };
+                write(writer, &found.iter().zip(fluxes).map(row).collect::<Vec<_>>(), self.kept, first)
+            }
+        }
+    }
+
+    /// Whether the reader of standard output has closed it.
+    fn is_closed(&self) -> bool {
+        match &self.file {
+            WriterFile::Shadows(writer) => writer.is_closed(),
+            WriterFile::Fluxes(writer) => writer.is_closed(),
+        }
+    }
+
+    fn finish(self, cancel: &CancelToken) -> Result<()> {
+        match self.file {
+            WriterFile::Shadows(writer) => writer.finish(cancel).map(drop),
+            WriterFile::Fluxes(writer) => writer.finish(cancel).map(drop),
+        }
+    }
+}
+
+/// Writes rows, with the columns of the observers that are kept.
+fn write<T>(writer: &mut FileWriter<[T]>, rows: &[T], kept: &KeptColumns, first: usize) -> Result<()> {
+    if kept.names().is_empty() { writer.write(rows) } else { writer.write_kept(rows, kept, first) }
 }
 
 /// Totals of the observers so far.

@@ -11,6 +11,7 @@ mod policies;
 mod queries;
 mod raygen;
 mod scene;
+mod sky;
 mod spheres;
 
 /// Private to the package; its names may change.
@@ -30,4 +31,6 @@ mod _umbracast {
     use super::raygen::{camera_rays, lidar_rays, point_rays};
     #[pymodule_export]
     use super::scene::Scene;
+    #[pymodule_export]
+    use super::sky::Sky;
 }

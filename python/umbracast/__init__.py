@@ -19,6 +19,7 @@ Importing the package opens no device. Large batches release the GIL, can be int
 
 from importlib.metadata import version as _version
 
+from . import sky
 from ._input import Segments
 from ._devices import Device, DeviceInfo, devices
 from ._errors import DeviceError, ForkError, NoDeviceError, PrecisionError, RecordError
@@ -62,4 +63,5 @@ __all__ = [
     "rays_toward",
     "render",
     "shadow",
+    "sky",
 ]

@@ -59,14 +59,14 @@ impl Picture {
     /// The errors of [`Picture::write_png`].
     pub fn write_files(&self, system: &System, files: &PictureFiles<'_>) -> Result<()> {
         let mut ready = vec![self.prepare_png(files.png, files.bits)?];
-        ready.extend(files.t.map(|path| self.prepare_array(path, &self.t)).transpose()?);
-        ready.extend(files.id.map(|path| self.prepare_array(path, &self.id)).transpose()?);
-        ready.extend(files.fraction.map(|path| self.prepare_array(path, &self.fraction)).transpose()?);
+        ready.extend(files.t.map(|path| prepare(path, self.size, &self.t)).transpose()?);
+        ready.extend(files.id.map(|path| prepare(path, self.size, &self.id)).transpose()?);
+        ready.extend(files.fraction.map(|path| prepare(path, self.size, &self.fraction)).transpose()?);
         if let Some(path) = files.normal {
-            ready.push(self.prepare_array(path, self.normals(system)?.as_flattened())?);
+            ready.push(prepare(path, self.size, self.normals(system)?.as_flattened())?);
         }
         if let Some(path) = files.depth {
-            ready.push(self.prepare_array(path, &self.depths(system)?)?);
+            ready.push(prepare(path, self.size, &self.depths(system)?)?);
         }
         PreparedFile::persist_all(ready)
     }
@@ -76,7 +76,7 @@ impl Picture {
     /// # Errors
     /// The errors of [`Picture::write_png`].
     pub fn write_t(&self, path: &Path) -> Result<()> {
-        self.prepare_array(path, &self.t)?.persist()
+        prepare(path, self.size, &self.t)?.persist()
     }
 
     /// Writes the ids as a NumPy array of shape (height, width).
@@ -84,7 +84,7 @@ impl Picture {
     /// # Errors
     /// The errors of [`Picture::write_png`].
     pub fn write_id(&self, path: &Path) -> Result<()> {
-        self.prepare_array(path, &self.id)?.persist()
+        prepare(path, self.size, &self.id)?.persist()
     }
 
     /// Writes the visible fractions as a NumPy array of shape (height, width).
@@ -92,7 +92,7 @@ impl Picture {
     /// # Errors
     /// The errors of [`Picture::write_png`].
     pub fn write_fraction(&self, path: &Path) -> Result<()> {
-        self.prepare_array(path, &self.fraction)?.persist()
+        prepare(path, self.size, &self.fraction)?.persist()
     }
 
     fn prepare_png(&self, path: &Path, bits: PngDepth) -> Result<PreparedFile> {
@@ -128,24 +128,33 @@ impl Picture {
         list.extend(self.channels().map(channel));
         Ok(())
     }
+}
 
-    fn prepare_array<T>(&self, path: &Path, values: &[T]) -> Result<PreparedFile>
-    where
-        T: npyz::AutoSerialize + Copy,
-    {
-        if !path.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy")) {
-            let message = "cannot write an array in this format: supported is .npy".into();
-            return Err(Error::BadFile { path: path.to_path_buf(), message });
-        }
-        let [width, height] = self.size.map(u64::from);
-        let pixels = [height, width, values.len() as u64 / (height * width).max(1)];
-        let shape = if pixels[2] == 1 { &pixels[..2] } else { &pixels[..] };
-        prepare_atomic(path, |out| {
-            let options = npyz::WriteOptions::new().default_dtype().shape(shape);
-            let mut writer = options.writer(&mut *out).begin_nd()?;
-            writer.extend(values.iter().copied())?;
-            writer.finish()?;
-            out.flush()
-        })
+/// Writes an array of shape (height, width) to a `.npy`, but does not name the file yet. `size` is width and height.
+///
+/// # Errors
+/// [`Error::BadFile`] if the extension is another one, [`Error::Io`] if writing fails.
+pub fn prepare_array(path: &Path, size: [u32; 2], values: &[f32]) -> Result<PreparedFile> {
+    prepare(path, size, values)
+}
+
+/// Writes the values of pixels, one or three each.
+fn prepare<T>(path: &Path, size: [u32; 2], values: &[T]) -> Result<PreparedFile>
+where
+    T: npyz::AutoSerialize + Copy,
+{
+    if !path.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy")) {
+        let message = "cannot write an array in this format: supported is .npy".into();
+        return Err(Error::BadFile { path: path.to_path_buf(), message });
     }
+    let [width, height] = size.map(u64::from);
+    let pixels = [height, width, values.len() as u64 / (height * width).max(1)];
+    let shape = if pixels[2] == 1 { &pixels[..2] } else { &pixels[..] };
+    prepare_atomic(path, |out| {
+        let options = npyz::WriteOptions::new().default_dtype().shape(shape);
+        let mut writer = options.writer(&mut *out).begin_nd()?;
+        writer.extend(values.iter().copied())?;
+        writer.finish()?;
+        out.flush()
+    })
 }

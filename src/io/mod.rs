@@ -42,13 +42,16 @@ pub(crate) mod read;
 pub(crate) mod schema;
 pub(crate) mod system_tables;
 pub(crate) mod system_toml;
+mod texture;
 pub(crate) mod toml_text;
 pub(crate) mod write;
 
 pub use disk_space::{check_disk, least_output};
 pub use format::{STANDARD_STREAM, StreamFormat, is_standard_stream};
+pub use image::prepare_array;
 pub use lidar_toml::LidarFile;
 pub use read::observers::{read_observers, read_observers_with};
+pub use read::places::read_places;
 pub use read::poses::{PoseTable, read_poses};
 pub use read::ray_stream::{Batched, RayBatch, RayBatches, RayFile};
 pub use read::read_options::{ExtraColumns, ReadOptions};

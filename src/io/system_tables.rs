@@ -32,6 +32,8 @@ pub(super) struct LightTable {
     pub(super) diameter_deg: Option<f64>,
     #[serde(default)]
     pub(super) color: Option<String>,
+    #[serde(default)]
+    pub(super) limb_darkening: Option<[f64; 2]>,
 }
 
 #[derive(Deserialize)]
@@ -64,6 +66,16 @@ pub(super) struct BodyTable {
     #[serde(default)]
     pub(super) pole: Option<[f64; 3]>,
     #[serde(default)]
+    pub(super) meridian: Option<[f64; 3]>,
+    #[serde(default)]
+    pub(super) texture: Option<String>,
+    #[serde(default)]
+    pub(super) surface: Option<SurfaceKind>,
+    #[serde(default)]
+    pub(super) graticule: Option<f64>,
+    #[serde(default)]
+    pub(super) visible: Option<bool>,
+    #[serde(default)]
     pub(super) polar_radius: Option<f64>,
     #[serde(default)]
     pub(super) swirl: Option<f64>,
@@ -78,6 +90,12 @@ pub(super) struct BodyTable {
 pub(super) enum Colors {
     One(String),
     Bands(Vec<String>),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum SurfaceKind {
+    Earth,
 }
 
 #[derive(Deserialize)]

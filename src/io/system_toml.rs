@@ -1,10 +1,12 @@
 //! Parser of system files: TOML, documented in `systems/README.md`.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use glam::DVec3;
 
-use super::system_tables::{BodyTable, CameraKind, CameraTable, Colors, Ground, LightTable, SystemFile};
+use super::system_tables::{BodyTable, CameraKind, CameraTable, Colors, Ground, LightTable, SurfaceKind, SystemFile};
+use super::texture::read_texture;
 use super::toml_text::{parse, read_text};
 use crate::batch::raygen::camera::{Camera, Lens};
 use crate::error::{Error, Result};
@@ -13,8 +15,10 @@ use crate::io::errors::bad_file;
 use crate::records::Sphere;
 use crate::shadow::ball::Ball;
 use crate::shadow::lighting::Lighting;
+use crate::shadow::limb_darkening::LimbDarkening;
 use crate::shadow::picture::color::Color;
 use crate::shadow::spheroid::POLE_LENGTHS;
+use crate::shadow::surface::map::SurfaceMap;
 use crate::shadow::system::{Body, LightSource, MAX_BALLS, PictureOptions, System, check_bodies};
 
 /// Units of length. Every length of a file, and the `t` of its picture, has the one unit of that file.
@@ -40,13 +44,14 @@ impl System {
         Ok(Self::read_with_files(path)?.0)
     }
 
-    /// Reads a system file. Also returns the files that were read: the system file, then the sphere files. Output must not overwrite them.
+    /// Reads a system file. Also returns the files that were read: the system file, then the sphere files
+    /// and textures. Output must not overwrite them.
     ///
     /// # Errors
     /// The errors of [`System::read`].
     pub fn read_with_files(path: &Path) -> Result<(Self, Vec<PathBuf>)> {
-        let (system, clouds) = Self::parse_all(&read_text(path, "system")?, path)?;
-        Ok((system, [path.to_path_buf()].into_iter().chain(clouds).collect()))
+        let (system, files) = Self::parse_all(&read_text(path, "system")?, path)?;
+        Ok((system, [path.to_path_buf()].into_iter().chain(files).collect()))
     }
 
     /// Parses the text of a system file. Errors name `path`. Sphere files are found relative to its folder.
@@ -59,7 +64,7 @@ impl System {
 
     fn parse_all(text: &str, path: &Path) -> Result<(Self, Vec<PathBuf>)> {
         let file = SystemFile::parse(text, path)?;
-        let scene = Scene::new(path, file.light, file.body, file.ground, file.camera.as_ref())?;
+        let scene = Scene::new(path, file.light, file.body, file.ground, file.camera.as_ref(), true)?;
         let table = file.picture;
         let defaults = PictureOptions::default();
         let size = table.size.unwrap_or(defaults.size);
@@ -79,12 +84,9 @@ impl System {
             transparent,
             stars: table.stars.unwrap_or(defaults.stars),
         };
-        let Scene { light, bodies, clouds, .. } = scene;
-        let system = Self::new(light, bodies, camera, picture).map_err(|e| match e {
-            Error::Usage(message) => bad_file(path, message),
-            other => other,
-        })?;
-        Ok((system, clouds))
+        let Scene { light, bodies, files, .. } = scene;
+        let system = Self::new(light, bodies, camera, picture).map_err(|e| in_file(path, e))?;
+        Ok((system.with_unit(file.unit.unwrap_or_default()), files))
     }
 }
 
@@ -97,14 +99,15 @@ impl Lighting {
         Ok(Self::read_with_files(path)?.0)
     }
 
-    /// Reads a system file like [`Lighting::read`]. Also returns the files that were read: the system file, then the sphere files. Output
+    /// Reads a system file like [`Lighting::read`]. Also returns the files that were read: the system file, then the sphere files
+    /// and textures. Output
     /// must not overwrite them.
     ///
     /// # Errors
     /// The errors of [`System::read`].
     pub fn read_with_files(path: &Path) -> Result<(Self, Vec<PathBuf>)> {
-        let (lighting, clouds) = Self::parse_all(&read_text(path, "system")?, path)?;
-        Ok((lighting, [path.to_path_buf()].into_iter().chain(clouds).collect()))
+        let (lighting, files) = Self::parse_all(&read_text(path, "system")?, path)?;
+        Ok((lighting, [path.to_path_buf()].into_iter().chain(files).collect()))
     }
 
     /// Parses the text of a system file. Errors name `path`. Sphere files are found relative to its folder.
@@ -117,13 +120,10 @@ impl Lighting {
 
     fn parse_all(text: &str, path: &Path) -> Result<(Self, Vec<PathBuf>)> {
         let file = SystemFile::parse(text, path)?;
-        let Scene { light, bodies, clouds, .. } =
-            Scene::new(path, file.light, file.body, file.ground, file.camera.as_ref())?;
-        check_bodies(&light, &bodies, None).map_err(|e| match e {
-            Error::Usage(message) => bad_file(path, message),
-            other => other,
-        })?;
-        Ok((Self::of(light.ball, &bodies), clouds))
+        let Scene { light, bodies, files, .. } =
+            Scene::new(path, file.light, file.body, file.ground, file.camera.as_ref(), false)?;
+        check_bodies(&light, &bodies, None).map_err(|e| in_file(path, e))?;
+        Ok((Self::of(&light, &bodies), files))
     }
 }
 
@@ -145,14 +145,22 @@ impl SystemFile {
     }
 }
 
+/// An error about a value, with the file that contains it.
+fn in_file(path: &Path, error: Error) -> Error {
+    match error {
+        Error::Usage(message) => bad_file(path, message),
+        other => other,
+    }
+}
+
 /// The light and the bodies of a file.
 struct Scene {
     light: LightSource,
     /// The bodies. The last one may be the ground.
     bodies: Vec<Body>,
     has_ground: bool,
-    /// Paths of the sphere files.
-    clouds: Vec<PathBuf>,
+    /// Paths of the sphere files and textures.
+    files: Vec<PathBuf>,
 }
 
 impl Scene {
@@ -162,14 +170,15 @@ impl Scene {
         tables: Vec<BodyTable>,
         ground: Option<Ground>,
         camera: Option<&CameraTable>,
+        textures: bool,
     ) -> Result<Self> {
         let Some(light) = light else {
             return Err(bad_file(path, "the table [light] is missing: it needs center and radius, or direction"));
         };
-        let (mut bodies, mut clouds): (Vec<Body>, _) = (Vec::new(), Vec::new());
+        let (mut bodies, mut files): (Vec<Body>, _) = (Vec::new(), Vec::new());
         let mut left = MAX_BALLS as u64;
         for (i, table) in tables.into_iter().enumerate() {
-            let body = body_of(path, i, table, &mut clouds, left)?;
+            let body = body_of(path, i, table, &mut files, left, textures)?;
             left = left.saturating_sub(body.balls.len() as u64);
             bodies.push(body);
         }
@@ -184,7 +193,7 @@ impl Scene {
             let up = camera.map_or(DVec3::Z, |camera| camera.up.into());
             bodies.push(Body::ground(&bodies, up, color(path, "ground: color", &ground)?));
         }
-        Ok(Self { light, bodies, has_ground, clouds })
+        Ok(Self { light, bodies, has_ground, files })
     }
 
     fn without_ground(&self) -> &[Body] {
@@ -200,7 +209,7 @@ fn light_of(path: &Path, table: LightTable, bodies: &[Body]) -> Result<LightSour
             if let Some(diameter) = table.diameter_deg {
                 return bad(format!("light: diameter_deg is {diameter}: it is only for a light with direction"));
             }
-            LightSource { name: "light".into(), ball: Ball::new(center, radius), color: Color::WHITE }
+            LightSource::new("light", Ball::new(center, radius))
         }
         (None, None, Some(direction)) => {
             let (toward, diameter) = (DVec3::from_array(direction), table.diameter_deg.unwrap_or(SUN_DIAMETER_DEG));
@@ -221,12 +230,25 @@ fn light_of(path: &Path, table: LightTable, bodies: &[Body]) -> Result<LightSour
     Ok(LightSource {
         name: table.name.unwrap_or(light.name),
         color: table.color.map_or(Ok(light.color), |c| color(path, "light: color", &c))?,
+        limb_darkening: table
+            .limb_darkening
+            .map(|[u1, u2]| LimbDarkening::new(u1, u2))
+            .transpose()
+            .map_err(|e| in_file(path, e))?,
         ..light
     })
 }
 
-/// A body of a file. `left` is the number of spheres that it may have.
-fn body_of(path: &Path, i: usize, table: BodyTable, clouds: &mut Vec<PathBuf>, left: u64) -> Result<Body> {
+/// A body of a file. `left` is the number of spheres that it may have. Its texture is read only if `textures`. The files that it names are
+/// appended to `files`.
+fn body_of(
+    path: &Path,
+    i: usize,
+    table: BodyTable,
+    files: &mut Vec<PathBuf>,
+    left: u64,
+    textures: bool,
+) -> Result<Body> {
     let bad = |message: String| bad_file(path, message);
     let place =
         format!("body[{i}]{}", table.name.as_ref().map_or(String::new(), |name| format!(" '{}'", quoted(name))));
@@ -245,8 +267,8 @@ fn body_of(path: &Path, i: usize, table: BodyTable, clouds: &mut Vec<PathBuf>, l
         }
         (None, Some(center), Some(radius)) => (vec![Ball::new(center, radius)], Vec::new()),
         (Some(cloud), None, None) => {
-            clouds.push(path.parent().unwrap_or(Path::new("")).join(cloud));
-            read_balls(&clouds[clouds.len() - 1], left)?
+            files.push(path.parent().unwrap_or(Path::new("")).join(cloud));
+            read_balls(&files[files.len() - 1], left)?
         }
         (Some(_), ..) => return Err(bad(format!("{place}: a body with spheres cannot have center or radius"))),
         (None, Some(_), None) => return Err(bad(format!("{place}: radius is missing"))),
@@ -255,7 +277,25 @@ fn body_of(path: &Path, i: usize, table: BodyTable, clouds: &mut Vec<PathBuf>, l
             return Err(bad(format!("{place}: either center and radius, or spheres, are missing")));
         }
     };
+    let map = match (table.texture, table.surface) {
+        (None, None) => None,
+        (Some(_), Some(_)) => return Err(bad(format!("{place}: a body cannot have both texture and surface"))),
+        _ if table.color.is_some() => {
+            return Err(bad(format!("{place}: a body with texture or surface cannot have color")));
+        }
+        (None, Some(SurfaceKind::Earth)) => Some(SurfaceMap::Earth),
+        (Some(texture), None) => {
+            let file = path.parent().unwrap_or(Path::new("")).join(texture);
+            let texture = textures.then(|| read_texture(&file, &format!("texture of {place} in {}", path.display())));
+            files.push(file);
+            texture.transpose()?.map(|texture| SurfaceMap::Texture(Arc::new(texture)))
+        }
+    };
     Ok(Body {
+        map,
+        graticule: table.graticule,
+        meridian: table.meridian.map(DVec3::from_array),
+        visible: table.visible.unwrap_or(true),
         // A colour in the table replaces those of the file.
         sphere_colors: if table.color.is_none() { sphere_colors } else { Vec::new() },
         pole: table.pole.map_or(DVec3::Z, DVec3::from_array),

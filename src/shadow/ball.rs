@@ -66,3 +66,12 @@ impl Shadow {
     /// No light.
     pub const DARK: Self = Self { fraction: 0.0, kind: ShadowKind::Total };
 }
+
+/// A shadow, and the visible flux of a light with limb darkening: a row of the output of `umbracast shadow`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ShadowFlux {
+    /// Visible fraction and kind of coverage.
+    pub shadow: Shadow,
+    /// Brightness of the visible part of the disc, relative to that of the whole disc.
+    pub flux: f64,
+}

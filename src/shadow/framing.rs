@@ -55,7 +55,7 @@ impl LightSource {
             center: center + distance * toward.normalize_or(DVec3::Z),
             radius: distance * (0.5 * diameter_deg.to_radians()).sin(),
         };
-        Self { name: "light".into(), ball, color: Color::WHITE }
+        Self::new("light", ball)
     }
 }
 

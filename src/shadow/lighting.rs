@@ -1,8 +1,9 @@
 //! A light and its occluders: the scene of [`Device::shadows`](crate::Device::shadows).
 
 use super::ball::Ball;
+use super::limb_darkening::LimbDarkening;
 use super::spheroid::{Spheroid, check_spheroid};
-use super::system::{Body, System};
+use super::system::{Body, LightSource, System};
 use super::validate::check;
 use crate::error::Result;
 
@@ -19,6 +20,7 @@ pub struct Lighting {
     light: Ball,
     occluders: Vec<Ball>,
     spheroids: Vec<Spheroid>,
+    limb_darkening: Option<LimbDarkening>,
 }
 
 impl Lighting {
@@ -31,7 +33,7 @@ impl Lighting {
         let occluders = occluders.into();
         check("light", 0, light)?;
         (0..).zip(&occluders).try_for_each(|(i, &ball)| check("occluder", i, ball))?;
-        Ok(Self { light, occluders, spheroids: Vec::new() })
+        Ok(Self { light, occluders, spheroids: Vec::new(), limb_darkening: None })
     }
 
     /// Adds bodies that are not spheres. The rules for spheres apply to them. Whether one is in front of the light or behind it is decided
@@ -55,6 +57,18 @@ impl Lighting {
         Ok(self)
     }
 
+    /// The same lighting, with a light that is darker towards its edge. It changes [`Device::fluxes`](crate::Device::fluxes), and no visible
+    /// fraction.
+    pub fn with_limb_darkening(mut self, law: LimbDarkening) -> Self {
+        self.limb_darkening = Some(law);
+        self
+    }
+
+    /// Limb darkening of the light, if it has any.
+    pub fn limb_darkening(&self) -> Option<LimbDarkening> {
+        self.limb_darkening
+    }
+
     /// The light.
     pub fn light(&self) -> Ball {
         self.light
@@ -73,7 +87,7 @@ impl Lighting {
 
 impl Lighting {
     /// A light and the bodies that cast shadows. The bodies must have been checked.
-    pub(crate) fn of(light: Ball, bodies: &[Body]) -> Self {
+    pub(crate) fn of(light: &LightSource, bodies: &[Body]) -> Self {
         let (mut occluders, mut spheroids) = (Vec::new(), Vec::new());
         for body in bodies.iter().filter(|body| body.casts) {
             match body.spheroid() {
@@ -81,13 +95,13 @@ impl Lighting {
                 None => occluders.extend(&body.balls),
             }
         }
-        Self { light, occluders, spheroids }
+        Self { light: light.ball, occluders, spheroids, limb_darkening: light.limb_darkening }
     }
 }
 
 impl From<&System> for Lighting {
     /// The system's light, and the spheres and spheroids of all bodies that cast shadows.
     fn from(system: &System) -> Self {
-        Self::of(system.light().ball, system.bodies())
+        Self::of(system.light(), system.bodies())
     }
 }

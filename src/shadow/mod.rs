@@ -9,22 +9,29 @@ pub(crate) mod fuzz;
 pub(crate) mod gpu;
 pub(crate) mod light_frame;
 pub(crate) mod lighting;
+pub(crate) mod limb_darkening;
 pub(crate) mod observers;
 pub(crate) mod occluder_bvh;
 pub(crate) mod picture;
 pub(crate) mod render;
 pub(crate) mod spheroid;
+pub(crate) mod surface;
 pub(crate) mod system;
 pub(crate) mod validate;
 pub(crate) mod visibility;
 
 pub use ball::Ball;
-pub use ball::{Shadow, ShadowKind};
+pub use ball::{Shadow, ShadowFlux, ShadowKind};
 pub use lighting::Lighting;
+pub use limb_darkening::LimbDarkening;
 pub use picture::color::Color;
 pub use picture::image::Picture;
 pub use picture::progress::{Progress, RenderProgress};
 pub use spheroid::Spheroid;
+pub use surface::coastlines::{Coastline, coastlines};
+pub use surface::land_raster::land_and_ice;
+pub use surface::map::SurfaceMap;
+pub use surface::texture::Texture;
 pub use system::{
     Body, LightSource, MAX_AMBIENT_SAMPLES, MAX_BALLS, MAX_PIXELS, MAX_SAMPLES, MAX_SIDE, PictureOptions, System,
 };

@@ -3,14 +3,16 @@
 use glam::DVec3;
 
 use super::ball::Ball;
+use super::limb_darkening::LimbDarkening;
 use super::picture::color::Color;
 use super::spheroid::{MAX_OBLATENESS, POLE_LENGTHS, Spheroid};
+use super::surface::map::SurfaceMap;
 use crate::batch::raygen::camera::{Camera, check_camera};
 use crate::error::Result;
 use crate::escape::quoted;
 use crate::query::validate::{MAX_LENGTH, check_point, text, usage};
 
-/// The light source: a sphere of uniform brightness.
+/// The light source: a sphere.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LightSource {
     /// Its name.
@@ -19,6 +21,15 @@ pub struct LightSource {
     pub ball: Ball,
     /// Its colour, both as it appears itself and as it tints the bodies.
     pub color: Color,
+    /// How much darker its edge appears; `None`: the disc has uniform brightness.
+    pub limb_darkening: Option<LimbDarkening>,
+}
+
+impl LightSource {
+    /// A white sphere of uniform brightness.
+    pub fn new(name: impl Into<String>, ball: Ball) -> Self {
+        Self { name: name.into(), ball, color: Color::WHITE, limb_darkening: None }
+    }
 }
 
 /// A body that is lit: a sphere, a spheroid, or a cloud of spheres with the same appearance.
@@ -34,6 +45,12 @@ pub struct Body {
     pub sphere_colors: Vec<Color>,
     /// Direction of the north pole; any length.
     pub pole: DVec3,
+    /// Direction of longitude 0, of any length; its part along the pole does not count. `None`: the x axis, or y if the pole is along x.
+    pub meridian: Option<DVec3>,
+    /// What its surface shows instead of `colors`.
+    pub map: Option<SurfaceMap>,
+    /// Spacing in degrees, 0.1 to 90, of meridians and parallels that are drawn on it.
+    pub graticule: Option<f64>,
     /// Distance from the centre to either pole, if it differs from the radius. Such a body is a spheroid. It must have exactly one sphere,
     /// whose radius is the equatorial radius.
     pub polar_radius: Option<f64>,
@@ -43,6 +60,8 @@ pub struct Body {
     pub casts: bool,
     /// Whether the shadows of other bodies fall on it. (Its night side is dark in either case.)
     pub receives: bool,
+    /// Whether pictures show it. An invisible body only casts shadows.
+    pub visible: bool,
 }
 
 impl Body {
@@ -54,10 +73,14 @@ impl Body {
             colors,
             sphere_colors: Vec::new(),
             pole: DVec3::Z,
+            meridian: None,
+            map: None,
+            graticule: None,
             polar_radius: None,
             swirl: 0.0,
             casts: true,
             receives: true,
+            visible: true,
         }
     }
 
@@ -120,6 +143,7 @@ pub struct System {
     bodies: Vec<Body>,
     camera: Camera,
     picture: PictureOptions,
+    unit: Option<String>,
 }
 
 /// Maximum number of spheres in a system: 12 GiB of memory.
@@ -141,7 +165,7 @@ impl System {
     /// # Errors
     /// [`Error::Usage`](crate::Error::Usage) with the name of the invalid value, the value and the allowed range.
     pub fn new(light: LightSource, bodies: Vec<Body>, camera: Camera, picture: PictureOptions) -> Result<Self> {
-        let system = Self { light, bodies, camera, picture };
+        let system = Self { light, bodies, camera, picture, unit: None };
         check_picture(&system.picture)?;
         check_camera(&system.camera)?;
         check_bodies(&system.light, &system.bodies, Some(&system.camera))?;
@@ -166,6 +190,23 @@ impl System {
     /// Options of the picture.
     pub fn picture(&self) -> &PictureOptions {
         &self.picture
+    }
+
+    /// The unit of all lengths; `None` if it is not known.
+    pub fn unit(&self) -> Option<&str> {
+        self.unit.as_deref()
+    }
+
+    /// The same system with the name of its unit of length.
+    pub fn with_unit(self, unit: impl Into<String>) -> Self {
+        Self { unit: Some(unit.into()), ..self }
+    }
+
+    /// Whether only the CPU engine renders it: it has ambient occlusion, limb darkening, a map or a graticule.
+    pub fn is_for_cpu(&self) -> bool {
+        self.picture.ambient_samples > 0
+            || self.light.limb_darkening.is_some()
+            || self.bodies.iter().any(|body| body.map.is_some() || body.graticule.is_some())
     }
 
     /// Number of spheres, without the light; also the light's id.
@@ -207,6 +248,16 @@ pub(crate) fn check_bodies(light: &LightSource, bodies: &[Body], camera: Option<
         if !POLE_LENGTHS.contains(&pole) {
             return usage(format!("{place}: pole is {}: a direction must not be zero", text(body.pole)));
         }
+        if let Some(meridian) = body.meridian {
+            let across = meridian.cross(body.pole.normalize()).length();
+            if !POLE_LENGTHS.contains(&meridian.length()) || across.is_nan() || across < 1e-9 * meridian.length() {
+                let meridian = text(meridian);
+                return usage(format!("{place}: meridian is {meridian}: it must not be zero or parallel to the pole"));
+            }
+        }
+        if let Some(spacing) = body.graticule.filter(|spacing| !(0.1..=90.0).contains(spacing)) {
+            return usage(format!("{place}: graticule is {spacing}: it must be between 0.1 and 90 degrees"));
+        }
         if !(0.0..=1.0).contains(&body.swirl) {
             return usage(format!("{place}: swirl is {}: it must be between 0 and 1", body.swirl));
         }
@@ -218,7 +269,7 @@ pub(crate) fn check_bodies(light: &LightSource, bodies: &[Body], camera: Option<
             if ball.radius == 0.0 {
                 return usage(format!("{place}: radius is 0: the radius of a body must be above 0"));
             }
-            check_clear(&place, ball, camera)?;
+            check_clear(&place, ball, camera.filter(|_| body.visible))?;
             let distance = (ball.center - light.ball.center).length();
             if distance <= ball.radius + light.ball.radius {
                 return usage(format!(

@@ -2,11 +2,13 @@
 
 use glam::DVec3;
 
-use super::ball::{Ball, Shadow};
+use super::ball::{Ball, Shadow, ShadowKind};
 use super::coverage::cones::{SpheroidShape, cone_of};
 use super::coverage::disc::{self, OccluderSet};
+use super::coverage::flux::{EXACT, visible_flux};
 use super::coverage::light::{Light, Occluder, disc_from};
 use super::light_frame::LightFrame;
+use super::limb_darkening::LimbDarkening;
 use super::spheroid::Spheroid;
 use super::validate::check;
 use crate::error::Result;
@@ -101,6 +103,18 @@ impl LocalVisibility {
         }
         let rest = disc::uncovered_fraction(occluder_set, disc);
         Shadow { fraction: rest, kind: disc::kind(occluder_set, disc, rest) }
+    }
+
+    /// Visible flux of a light with limb darkening, relative to that without occluders. Equal to the fraction if the light is a point.
+    pub(crate) fn flux(&self, occluder_set: &mut OccluderSet, limb: LimbDarkening) -> f64 {
+        let shadow = self.shadow(occluder_set);
+        let disc = disc_from(DVec3::ZERO, self.light);
+        match shadow.kind {
+            ShadowKind::Partial | ShadowKind::Annular if disc.radius > 0.0 => {
+                visible_flux(occluder_set, disc, limb, EXACT)
+            }
+            _ => shadow.fraction,
+        }
     }
 
     /// Whether an f32 result may be wrong by more than 10⁻⁴.

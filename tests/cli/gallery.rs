@@ -68,6 +68,19 @@ fn eclipse_of_2024() {
 }
 
 #[test]
+fn eclipse_of_2026() {
+    render("render systems/eclipse-2026-08-12.toml", "eclipse-2026-08-12.png");
+}
+
+#[test]
+fn map_of_2026() {
+    let folder = Folder::new();
+    let name = "map-2026-08-12.png";
+    folder.run_ok(&format!("map 2026-08-12 --region=-80,20,40,90 --size 1600x933 -q -o {name}"));
+    guard(name, &folder.path(name));
+}
+
+#[test]
 fn umbra_of_2024() {
     render("render systems/umbra-2024-04-08.toml", "umbra-2024-04-08.png");
 }
@@ -177,7 +190,7 @@ fn the_ring_example_reproduces_the_stored_moonlets() {
     );
 }
 
-/// Every picture in `output` is in the gallery and, with four exceptions, belongs to a system; every system is in the index.
+/// Every picture in `output` is in the gallery and, with five exceptions, belongs to a system; every system is in the index.
 #[test]
 fn every_picture_has_a_system_and_is_in_the_gallery() {
     let gallery = std::fs::read_to_string(root().join("docs/gallery.md")).unwrap();
@@ -199,8 +212,8 @@ fn every_picture_has_a_system_and_is_in_the_gallery() {
     for system in &systems {
         assert!(index.contains(&format!("`{system}.toml`")), "{system}.toml is not in systems/README.md");
     }
-    // These pictures have no system: one is from an example, three are from queries.
-    pictures.retain(|picture| !["seven-rays", "plot", "shots", "chords"].contains(&&**picture));
+    // These pictures have no system: one is from an example, three are from queries, and one is a map.
+    pictures.retain(|picture| !["seven-rays", "plot", "shots", "chords", "map-2026-08-12"].contains(&&**picture));
     assert_eq!(pictures, systems, "a picture without a system, or a system without a picture");
     let bytes: u64 =
         std::fs::read_dir(root().join("output")).unwrap().map(|e| e.unwrap().metadata().unwrap().len()).sum();

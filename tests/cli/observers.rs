@@ -56,6 +56,29 @@ fn every_file_format_gives_the_same_fractions() {
 }
 
 #[test]
+fn a_light_with_limb_darkening_has_a_column_of_fluxes() {
+    let folder = folder();
+    folder.write("s.toml", SYSTEM.replacen("radius = 1\n", "radius = 1\nlimb_darkening = [0.6, 0.1]\n", 1));
+    folder.run_ok(FILES);
+    let text = folder.text("out.csv");
+    let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(rows[0], ["fraction", "flux", "kind"]);
+    let numbers = |k: usize| [0, 1].map(|i| rows[k][i].parse::<f64>().unwrap());
+    // The occluder covers the bright centre, then the darker edge.
+    let ([ring, bright], [part, edge]) = (numbers(1), numbers(2));
+    assert!((ring - 0.75).abs() < 1e-4 && bright < 0.72, "{text}");
+    assert!(edge > part && edge < 1.0, "{text}");
+    assert_eq!([3, 4, 5].map(numbers), [[1.0, 1.0], [1.0, 1.0], [0.0, 0.0]]);
+    folder.run_ok("shadow o.csv s.toml -o out.npz");
+    assert_eq!(npz_array::<f64>(&folder.path("out.npz"), "flux")[..2], [bright, edge]);
+    // The fractions are those without limb darkening, byte by byte.
+    let fractions = npz_array::<f64>(&folder.path("out.npz"), "fraction");
+    folder.write("s.toml", SYSTEM);
+    folder.run_ok("shadow o.csv s.toml -o out.npz");
+    assert_eq!(npz_array::<f64>(&folder.path("out.npz"), "fraction"), fractions);
+}
+
+#[test]
 fn observers_are_read_in_f64() {
     // On the edge of the umbra, in a system far from the origin: consecutive f32 values are 8 km apart there.
     let folder = Folder::new();

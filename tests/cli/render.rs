@@ -55,6 +55,15 @@ const WRONG_SYSTEMS: &[(&str, &str, &[&str])] = &[
     ("radius = 1\n", "radius = 1\npolar_radius = inf\n", &["body[0] 'Ball': polar_radius is inf"]),
     ("radius = 1\n", "radius = 1\npolar_radius = 20\n", &["body[0] 'Ball': the camera is inside", "the radius is 20"]),
     ("radius = 1\n", "radius = 1\npolar_radius = 0.5\npole = [0, 0, 0]\n", &["pole is [0, 0, 0]"]),
+    ("radius = 1\n", "radius = 1\nsurface = \"mars\"\n", &["line 10", "unknown value `mars`", "earth"]),
+    ("color = \"#808080\"", "color = \"#808080\"\nsurface = \"earth\"", &["body[0] 'Ball'", "cannot have color"]),
+    ("color = \"#808080\"", "texture = \"a.png\"\nsurface = \"earth\"", &["cannot have both texture and surface"]),
+    ("color = \"#808080\"", "texture = \"none.png\"", &["none.png", "No such file"]),
+    ("color = \"#808080\"", "texture = \"s.toml\"", &["s.toml: texture of body[0] 'Ball' in s.toml", "not a PNG"]),
+    ("radius = 1\n", "radius = 1\nmeridian = [0, 0, 2]\n", &["meridian is [0, 0, 2]", "parallel to the pole"]),
+    ("radius = 1\n", "radius = 1\nmeridian = [0, 0, 0]\n", &["meridian is [0, 0, 0]", "not be zero"]),
+    ("radius = 1\n", "radius = 1\ngraticule = 0\n", &["graticule is 0", "between 0.1 and 90"]),
+    ("radius = 1\n", "radius = 1\nvisible = 3\n", &["line 10", "visible"]),
     ("radius = 1\n", "radius = 1\nswirl = 2\n", &["swirl is 2", "between 0 and 1"]),
     ("\"#808080\"", "[]", &["color is an empty list"]),
     ("\"#808080\"", "[\"#808080\", \"#80808\"]", &["body[0] 'Ball': color[1] is \"#80808\""]),
@@ -80,6 +89,18 @@ const WRONG_SYSTEMS: &[(&str, &str, &[&str])] = &[
     ("samples = 1", "ambient = 2", &["ambient is 2"]),
     ("samples = 1", "stars = -1", &["stars is -1"]),
     ("samples = 1", "ambient_samples = 1025", &["ambient_samples is 1025", "between 0 and 1024"]),
+    (
+        "radius = 10",
+        "radius = 10\nlimb_darkening = [0.9, 0.2]",
+        &["s.toml", "light: limb_darkening is [0.9, 0.2]", "must not be negative"],
+    ),
+    (
+        "radius = 10",
+        "radius = 10\nlimb_darkening = [5, -5]",
+        &["light: limb_darkening is [5, -5]", "must not be negative", "-0.25"],
+    ),
+    ("radius = 10", "radius = 10\nlimb_darkening = [nan, 0]", &["light: limb_darkening is [NaN, 0]", "-10 and 10"]),
+    ("radius = 10", "radius = 10\nlimb_darkening = [0.6]", &["line 6", "limb_darkening"]),
     ("radius = 10", "radius = 10\ndiameter_deg = 1", &["light: diameter_deg is 1", "only for a light with direction"]),
     (
         "radius = 10",
@@ -286,4 +307,39 @@ fn more_mutual_shadows_than_a_gpu_allows_are_rendered_by_the_cpu() {
     let ids = words(&std::fs::read(folder.path("cpu.npy")).unwrap(), "'<u4'", "(48, 64");
     let ids: std::collections::BTreeSet<u32> = ids.into_iter().collect();
     assert!(ids.len() > 20, "the picture shows {} spheres", ids.len());
+}
+
+#[test]
+fn a_sidecar_records_what_the_picture_depends_on() {
+    let folder = Folder::new();
+    image::RgbImage::new(4, 2).save(folder.path("map.png")).unwrap();
+    let text = SYSTEM.replace("color = \"#808080\"", "texture = \"map.png\"\ngraticule = 15\nvisible = true");
+    let text = text.replace("radius = 10", "radius = 10\nlimb_darkening = [0.44, 0.23]");
+    folder.write("s.toml", format!("# Positions from an ephemeris\n#\n# of 2024.\n{text}"));
+    let done = folder.run_ok("render s.toml -o out.png --sidecar out.json --t t.npy --device gpu");
+    assert!(done.errors.contains("; wrote out.png, t.npy, out.json"), "{}", done.errors);
+    let json: serde_json::Value = serde_json::from_str(&folder.text("out.json")).unwrap();
+    assert_eq!(json["inputs"], serde_json::json!(["s.toml", "map.png"]));
+    assert_eq!(json["comments"], serde_json::json!(["Positions from an ephemeris", "", "of 2024."]));
+    assert_eq!((&json["unit"], &json["umbracast"]), (&"km".into(), &env!("CARGO_PKG_VERSION").into()));
+    assert_eq!(json["light"]["limb_darkening"]["u2"], 0.23);
+    assert_eq!(json["light"]["radius"], 10.0);
+    let body = &json["bodies"][0];
+    assert_eq!((&body["name"], &body["radius"], &body["graticule_deg"]), (&"Ball".into(), &1.0.into(), &15.0.into()));
+    assert_eq!(body["map"]["texture_size"], serde_json::json!([4, 2]));
+    assert_eq!(body["visible"], true);
+    assert_eq!(json["camera"]["lens"]["width"], 4.0);
+    assert_eq!(json["picture"]["size"], serde_json::json!([64, 48]));
+    // A map is drawn by the CPU, whichever device was asked for.
+    assert_eq!(json["engine"]["computed_on"], "cpu");
+    assert_eq!(json["outputs"], serde_json::json!({"picture": "out.png", "t": "t.npy"}));
+    assert!(json["assumptions"].as_array().unwrap().len() > 3);
+    for (arguments, words) in [
+        ("--sidecar out.txt", "out.txt: cannot write a sidecar in this format: supported is .json"),
+        ("--sidecar none/out.json", "there is no folder none"),
+        ("-o map.png", "map.png: is also an input"),
+    ] {
+        let done = folder.run(&format!("render s.toml -o out.png {arguments}").replace("-o out.png -o", "-o"));
+        assert!(done.code != 0 && done.errors.contains(words), "{arguments}: {}", done.errors);
+    }
 }

@@ -102,8 +102,9 @@ fn ball() -> System {
         swirl: 0.0,
         casts: true,
         receives: true,
+        ..Body::new("body", Vec::new(), Vec::new())
     };
-    let light = LightSource { name: "light".into(), ball: Ball::new([0.0, 0.0, 1000.0], 10.0), color: Color::WHITE };
+    let light = LightSource::new("light", Ball::new([0.0, 0.0, 1000.0], 10.0));
     let lens = Lens::Orthographic { width: 4.0 };
     let camera = Camera { position: DVec3::new(0.0, -10.0, 5.0), target: DVec3::ZERO, up: DVec3::Z, lens };
     let picture = PictureOptions {

@@ -241,7 +241,7 @@ fn camera_rays_hit_the_spheres_that_render_shows() {
     // Renders a system with the same camera: its pixels show the spheres that the rays hit.
     let balls = spheres();
     let image = Image::new(&perspective(), [64, 48]).unwrap();
-    let light = LightSource { name: "sun".into(), ball: Ball::new([0.0, 0.0, 1000.0], 1.0), color: Color::WHITE };
+    let light = LightSource::new("sun", Ball::new([0.0, 0.0, 1000.0], 1.0));
     let body = Body {
         sphere_colors: Vec::new(),
         name: "balls".into(),
@@ -252,6 +252,7 @@ fn camera_rays_hit_the_spheres_that_render_shows() {
         swirl: 0.0,
         casts: false,
         receives: false,
+        ..Body::new("body", Vec::new(), Vec::new())
     };
     let options = PictureOptions {
         size: [64, 48],

@@ -33,9 +33,10 @@ fn crowded(lens: Lens, light: f64) -> System {
         swirl: 0.0,
         casts,
         receives,
+        ..Body::new("body", Vec::new(), Vec::new())
     };
     System::new(
-        LightSource { name: "light".into(), ball: ball(0.0, 0.0, 60.0, light), color: Color::WHITE },
+        LightSource::new("light", ball(0.0, 0.0, 60.0, light)),
         vec![
             body("ground", vec![ball(0.0, 0.0, -20.0, 20.0)], true, true),
             body("crowd", crowd, true, true),
@@ -189,11 +190,12 @@ fn pixels_above_the_loop_limit_are_rendered_on_the_cpu() {
         swirl: 0.0,
         casts,
         receives,
+        ..Body::new("body", Vec::new(), Vec::new())
     };
     // The visible balls have the highest ids.
     let (many, casting) = (heap(58_000, 0.0, 0.2), heap(6_000, -1.5, 0.03));
     let system = System::new(
-        LightSource { name: "light".into(), ball: Ball::new([3.0, 0.0, 60.0], 4.0), color: Color::WHITE },
+        LightSource::new("light", Ball::new([3.0, 0.0, 60.0], 4.0)),
         vec![
             body("ground", vec![Ball::new([0.0, 0.0, -20.0], 20.0)], true, true),
             body("many", many, false, false),
@@ -268,8 +270,7 @@ impl Random {
         let decades = [0.5, 3.0, 12.0][case % 3];
         let mut ball =
             |share: f64| Ball { center: self.point(decades) * scale, radius: share * self.length(decades) * scale };
-        let light =
-            LightSource { name: "light".into(), ball: ball([0.0, 0.01, 0.3][case / 3 % 3]), color: Color::WHITE };
+        let light = LightSource::new("light", ball([0.0, 0.01, 0.3][case / 3 % 3]));
         let bodies: Vec<Body> = (0..4)
             .map(|i| Body {
                 sphere_colors: Vec::new(),
@@ -281,6 +282,7 @@ impl Random {
                 swirl: f64::from(i) / 3.0,
                 casts: true,
                 receives: true,
+                ..Body::new("body", Vec::new(), Vec::new())
             })
             .collect();
         let target = bodies[0].balls[0];

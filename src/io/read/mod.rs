@@ -15,6 +15,7 @@ pub(crate) mod parquet_bytes;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet_pages;
 pub(crate) mod pdb;
+pub(crate) mod places;
 pub(crate) mod ply;
 pub(crate) mod poses;
 pub(crate) mod raw;

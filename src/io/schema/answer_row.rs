@@ -1,7 +1,7 @@
 //! Columns of each result type, for output files.
 
 use crate::records::{Approach, Containment, Hit, Interval, NO_SPHERE};
-use crate::shadow::ball::Shadow;
+use crate::shadow::ball::{Shadow, ShadowFlux};
 
 /// A value of a result, with its type in files.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -122,6 +122,19 @@ impl AnswerRow for Shadow {
         ("kind", |shadow| Number::Word(shadow.kind as u8, shadow.kind.word())),
     ];
     const MISS: Self = Shadow::LIT;
+    fn is_miss(&self) -> bool {
+        // Every observer has a result.
+        false
+    }
+}
+
+impl AnswerRow for ShadowFlux {
+    const COLUMNS: &'static [Column<Self>] = &[
+        ("fraction", |row| Number::Double(row.shadow.fraction)),
+        ("flux", |row| Number::Double(row.flux)),
+        ("kind", |row| Number::Word(row.shadow.kind as u8, row.shadow.kind.word())),
+    ];
+    const MISS: Self = ShadowFlux { shadow: Shadow::LIT, flux: 1.0 };
     fn is_miss(&self) -> bool {
         // Every observer has a result.
         false

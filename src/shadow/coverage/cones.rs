@@ -184,6 +184,59 @@ impl Cone {
         Wave { constant: wave.constant + self.center, once: (2.0 * self.middle).to_array(), twice: wave.twice }
     }
 
+    /// Calls `take` with the directions in which the outline crosses the ring at `tau`, in front of the observer.
+    pub(crate) fn crossings(&self, tau: f64, mut take: impl FnMut(f64)) {
+        let wave = self.square.wave();
+        let (square, once) = (tau * tau, 2.0 * tau * self.middle);
+        let ring = Wave {
+            constant: square * wave.constant + self.center,
+            once: once.to_array(),
+            twice: wave.twice.map(|part| square * part),
+        };
+        ring.roots(|angle| {
+            if self.is_before(DVec2::from_angle(angle), tau) {
+                take(angle);
+            }
+        });
+    }
+
+    /// Whether the cone covers the point at `tau` in a direction.
+    pub(crate) fn covers(&self, turn: DVec2, tau: f64) -> bool {
+        let value = tau * (tau * self.square.at(turn) + 2.0 * self.middle.dot(turn)) + self.center;
+        value >= 0.0 && self.is_before(turn, tau)
+    }
+
+    /// The smallest and the largest ring that the outline touches, if they are on the disc. They are found by bisection from rings that
+    /// the outline crosses: at those, it has points on both sides.
+    pub(crate) fn radial_extent(&self) -> [Option<f64>; 2] {
+        let crosses = |tau: f64| {
+            let mut found = false;
+            self.crossings(tau, |_| found = true);
+            found
+        };
+        let middle = |turn: DVec2| {
+            let reached = self.span(turn);
+            let near = if self.covers_center() { reached.y } else { 0.5 * (reached.x + reached.y.min(2.0)) };
+            (reached.x < reached.y).then_some(near)
+        };
+        let inside = |tau: &f64| *tau > 0.0 && *tau <= 1.0 && crosses(*tau);
+        let aimed = self.across.normalize_or(DVec2::X);
+        let turns = (0..16).map(|i| aimed.rotate(DVec2::from_angle(TAU * f64::from(i) / 16.0)));
+        let found = turns.filter_map(middle).chain([1.0]).filter(inside);
+        let (low, high) = found.fold((f64::INFINITY, 0.0_f64), |(low, high), tau| (low.min(tau), high.max(tau)));
+        let between = |mut out: f64, mut within: f64| {
+            if crosses(out) {
+                return None;
+            }
+            for _ in 0..36 {
+                let tau = 0.5 * (out + within);
+                if crosses(tau) { within = tau } else { out = tau }
+            }
+            Some(0.5 * (out + within))
+        };
+        if low > high { [None; 2] } else { [between(0.0, low), between(1.0, high)] }
+    }
+
     /// Position of the cone relative to the disc.
     pub(crate) fn extent(&self) -> Extent {
         let rim = self.rim();
@@ -266,7 +319,7 @@ pub(crate) fn uncovered_by_cones(scratch: &mut Scratch, disc: Disc, cones: &[Con
     let mut from = first;
     for &to in ends.iter() {
         if to > from {
-            sum += integral(&mut open, from, to);
+            sum += integral(&mut open, from, to, 2e-10);
         }
         from = to;
     }
@@ -316,16 +369,16 @@ const RULE: [(f64, f64, f64); 8] = [
     (0.0, 0.209_482_141_084_727_82, 0.417_959_183_673_469_4),
 ];
 
-/// Integral between two directions. Where the integrand behaves like a square root at the ends, a substitution whose derivative vanishes at
+/// Integral between two directions, or two rings. Where the integrand behaves like a square root at the ends, a substitution whose derivative vanishes at
 /// both ends makes it analytic.
-fn integral(open: &mut dyn FnMut(f64) -> f64, from: f64, to: f64) -> f64 {
+pub(crate) fn integral(open: &mut dyn FnMut(f64) -> f64, from: f64, to: f64, tolerance: f64) -> f64 {
     let (middle, half) = (0.5 * (from + to), 0.5 * (to - from));
     let mut at = |u: f64| 1.5 * half * (1.0 - u * u) * open(middle + 0.5 * half * u * (3.0 - u * u));
-    halved(&mut at, -1.0, 1.0, 40)
+    halved(&mut at, -1.0, 1.0, tolerance, 40)
 }
 
 /// Integral of an analytic function: the interval is halved until both rules agree.
-fn halved(at: &mut dyn FnMut(f64) -> f64, from: f64, to: f64, depth: u32) -> f64 {
+pub(crate) fn halved(at: &mut dyn FnMut(f64) -> f64, from: f64, to: f64, tolerance: f64, depth: u32) -> f64 {
     let (middle, half) = (0.5 * (from + to), 0.5 * (to - from));
     let (mut fine, mut coarse) = (0.0, 0.0);
     for (node, weight, weight_of_coarse) in RULE {
@@ -334,8 +387,8 @@ fn halved(at: &mut dyn FnMut(f64) -> f64, from: f64, to: f64, depth: u32) -> f64
         coarse += weight_of_coarse * value;
     }
     // The error of the finer rule is estimated as the difference of the rules to the power of 1.5, or less (Piessens et al., QUADPACK).
-    if half * (fine - coarse).abs() < 2e-10 || depth == 0 {
+    if half * (fine - coarse).abs() < tolerance || depth == 0 {
         return half * fine;
     }
-    halved(at, from, middle, depth - 1) + halved(at, middle, to, depth - 1)
+    halved(at, from, middle, tolerance, depth - 1) + halved(at, middle, to, tolerance, depth - 1)
 }

@@ -74,6 +74,23 @@ pub(crate) struct OccluderSet {
     scratch: Scratch,
 }
 
+impl OccluderSet {
+    /// Whether one occluder covers the whole disc.
+    pub(crate) fn is_total(&self) -> bool {
+        self.total
+    }
+
+    /// Whether no occluder touches the disc.
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.total && self.caps.is_empty() && self.cones.is_empty()
+    }
+
+    /// The caps and the cones, and scratch memory for spans of angles.
+    pub(crate) fn parts(&mut self) -> (&[PlacedCap], &mut Vec<Cone>, &mut Vec<DVec2>) {
+        (&self.caps, &mut self.cones, &mut self.spans)
+    }
+}
+
 /// Removes all occluders.
 pub(crate) fn clear(occluder_set: &mut OccluderSet) {
     occluder_set.total = false;
@@ -314,10 +331,10 @@ pub(crate) const DARK: Illumination = Illumination { fraction: 0.0, irradiance: 
 /// The light's disc and the ground, seen from a point of the ground.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ground {
-    disc: Disc,
-    horizon: Cap,
+    pub(crate) disc: Disc,
+    pub(crate) horizon: Cap,
     /// Irradiance without occluders.
-    bare: f64,
+    pub(crate) bare: f64,
 }
 
 /// The light's disc and the ground, seen from a `point` of a body whose outward normal there is `normal`. An error is the light at points

@@ -4,6 +4,7 @@ pub(crate) mod caps;
 pub(crate) mod classify_simd;
 pub(crate) mod cones;
 pub(crate) mod disc;
+pub(crate) mod flux;
 pub(crate) mod light;
 pub(crate) mod placed_cap;
 pub(crate) mod trig_roots;

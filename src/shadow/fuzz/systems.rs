@@ -70,7 +70,7 @@ fn built(bytes: &mut Bytes<'_>) -> crate::error::Result<System> {
     let distance = [4.0, 30.0, 1e4, 1e9][bytes.below(4)];
     let size = [0.0, 0.002, 0.05, 0.5][bytes.below(4)] * bytes.unit();
     let light = Ball { center: distance * bytes.point(), radius: size * distance };
-    let light = LightSource { name: "light".into(), ball: light, color: Color::WHITE };
+    let light = LightSource::new("light", light);
     let lens = match bytes.below(3) {
         0 => Lens::Orthographic { width: 0.01 + 5.0 * bytes.unit() },
         _ => Lens::Perspective { field_of_view_deg: 0.001 + 169.9 * bytes.unit() },
@@ -106,6 +106,7 @@ fn built(bytes: &mut Bytes<'_>) -> crate::error::Result<System> {
             swirl: bytes.unit(),
             casts: choice & 32 == 0,
             receives: choice & 64 == 0,
+            ..Body::new("body", Vec::new(), Vec::new())
         });
     }
     System::new(light, bodies, camera, picture)

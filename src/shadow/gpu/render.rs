@@ -197,7 +197,7 @@ async fn prepare(
     // A device that fails the probe renders with plain arithmetic (`fast`): pictures have no guaranteed bound on t.
     let own = KernelConstants {
         fast: gpu.probe.failure.is_some(),
-        round: prepared_picture.spheroids.is_empty(),
+        round: prepared_picture.shapes.is_empty(),
         ..KernelConstants::default()
     };
     let pipeline = gpu.pipeline(&programs::RENDER, own).await?;

@@ -113,6 +113,7 @@ fn swarm(random: &mut Random, case: usize) -> crate::error::Result<System> {
         swirl: 0.0,
         casts: true,
         receives: true,
+        ..Body::new("body", Vec::new(), Vec::new())
     };
     let spread = [1.4, 3.0, 12.0][case % 3];
     let moons = (0..60).map(|_| Ball { center: spread * random.point(), radius: 0.3 * random.unit().powi(4) + 1e-3 });
@@ -132,7 +133,7 @@ fn swarm(random: &mut Random, case: usize) -> crate::error::Result<System> {
         stars: 0.0,
         ..PictureOptions::default()
     };
-    let light = LightSource { name: "light".into(), ball: light, color: Color::WHITE };
+    let light = LightSource::new("light", light);
     System::new(light, bodies, camera, picture)
 }
 

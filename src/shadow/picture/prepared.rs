@@ -11,9 +11,12 @@ use crate::error::Result;
 use crate::runtime::memory::check_memory;
 use crate::shadow::ball::Ball;
 use crate::shadow::ball_bvh::BallBvh;
+use crate::shadow::limb_darkening::LimbDarkening;
 use crate::shadow::occluder_bvh::OccluderBvh;
 use crate::shadow::spheroid::Spheroid;
-use crate::shadow::system::System;
+use crate::shadow::surface::land_raster;
+use crate::shadow::surface::map::{Surface, SurfaceMap};
+use crate::shadow::system::{Body, System};
 
 /// A sphere of a body, or a spheroid, in the coordinates of the system.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +27,7 @@ pub(crate) struct PreparedBall {
     pub(crate) pattern: u32,
     pub(crate) casts: bool,
     pub(crate) receives: bool,
+    pub(crate) visible: bool,
 }
 
 /// A spheroid in camera space.
@@ -62,7 +66,12 @@ pub(crate) struct SurfacePattern {
     /// Its colours: index of the first, and their number.
     pub(crate) first: u32,
     pub(crate) count: u32,
+    /// Index of its [`Surface`]; [`NO_SURFACE`] for bands.
+    pub(crate) surface: u32,
 }
+
+/// Surface index of a body with bands only.
+pub(crate) const NO_SURFACE: u32 = u32::MAX;
 
 /// A system, prepared for rendering.
 #[derive(Clone, Debug)]
@@ -71,6 +80,7 @@ pub(crate) struct PreparedPicture {
     pub(crate) world_from_view: DMat3,
     /// The light, in the coordinates of the system.
     pub(crate) light: Ball,
+    pub(crate) limb_darkening: Option<LimbDarkening>,
     /// One per sphere, without the light.
     pub(crate) bodies: Vec<PreparedBall>,
     /// The bodies that are spheroids, with their ids, ascending.
@@ -79,10 +89,12 @@ pub(crate) struct PreparedPicture {
     pub(crate) occluders: OccluderBvh,
     /// All spheres in camera space, the light last; for a spheroid its bounding sphere.
     pub(crate) balls: Vec<Ball>,
-    /// The spheroids in camera space. They are in no tile: every ray is tested against them.
+    /// The visible spheroids in camera space. They are in no tile: every ray is tested against them.
     pub(crate) spheroids: Vec<RenderedSpheroid>,
     pub(crate) patterns: Vec<SurfacePattern>,
     pub(crate) colors: Vec<[f64; 3]>,
+    /// Maps and graticules of bodies.
+    pub(crate) surfaces: Vec<Surface>,
     /// The round bodies and the light in camera space, as the ray of a pixel finds them.
     pub(crate) culling: Culling,
 }
@@ -115,20 +127,42 @@ impl PreparedPicture {
         let light = system.light().ball;
         let mut colors = Vec::new();
         let mut patterns = Vec::new();
+        let mut surfaces = Vec::new();
         let mut bodies: Vec<PreparedBall> = Vec::new();
         let mut shapes: Vec<(u32, Spheroid)> = Vec::new();
         for body in system.bodies() {
             let pole = view.turn(body.pole).normalize_or(DVec3::Z);
-            let (x, y) = pole.any_orthonormal_pair();
+            let is_mapped = body.map.is_some() || body.graticule.is_some();
+            let (x, y) = match body.meridian {
+                None if !is_mapped => pole.any_orthonormal_pair(),
+                meridian => {
+                    let pole = body.pole.normalize_or(DVec3::Z);
+                    let along_x = pole.cross(DVec3::X).length() < 1e-9;
+                    let meridian = meridian.unwrap_or(if along_x { DVec3::Y } else { DVec3::X });
+                    let x = (meridian - meridian.dot(pole) * pole).normalize_or(pole.any_orthonormal_vector());
+                    // Camera space is left-handed, so the cross product is computed before the rotation.
+                    (view.turn(x), view.turn(pole.cross(x)))
+                }
+            };
+            let surface = if is_mapped { surfaces.len() as u32 } else { NO_SURFACE };
+            if is_mapped {
+                if body.map == Some(SurfaceMap::Earth) {
+                    // Computed now, so that the first pixels do not wait for it.
+                    land_raster::raster();
+                }
+                surfaces.push(Surface { map: body.map.clone(), graticule: body.graticule });
+            }
             patterns.push(SurfacePattern {
                 axes: DMat3::from_cols(x, y, pole).transpose(),
                 swirl: body.swirl,
                 first: colors.len() as u32,
                 count: body.colors.len() as u32,
+                surface,
             });
             colors.extend(body.colors.iter().map(|color| color.0));
             let pattern = patterns.len() as u32 - 1;
-            let prepared = |ball| PreparedBall { ball, pattern, casts: body.casts, receives: body.receives };
+            let Body { casts, receives, visible, .. } = *body;
+            let prepared = |ball| PreparedBall { ball, pattern, casts, receives, visible };
             if !body.sphere_colors.is_empty() {
                 // A pattern for each different colour.
                 let mut pattern_of = HashMap::new();
@@ -158,9 +192,11 @@ impl PreparedPicture {
         let occluders = OccluderBvh::new(casting, light)?;
         let seen = |ball: Ball| Ball { center: view.turn(ball.center - view.position), radius: ball.radius };
         let balls: Vec<Ball> = bodies.iter().map(|one| one.ball).chain([light]).map(seen).collect();
-        let spheroids = shapes.iter().map(|(id, spheroid)| RenderedSpheroid::new(&view, *id, spheroid)).collect();
+        let is_visible = |i: u32| bodies.get(i as usize).is_none_or(|one| one.visible);
+        let shown = shapes.iter().filter(|one| is_visible(one.0));
+        let spheroids = shown.map(|(id, spheroid)| RenderedSpheroid::new(&view, *id, spheroid)).collect();
         let size = system.picture().size;
-        let is_round = |i: u32| shapes.binary_search_by_key(&i, |one| one.0).is_err();
+        let is_round = |i: u32| shapes.binary_search_by_key(&i, |one| one.0).is_err() && is_visible(i);
         let round = || balls.iter().copied().zip(0..).filter(|(_, i)| is_round(*i));
         let outlined = |(ball, i)| cull::outline(&view, size, ball).map(|patch| (i, patch));
         let items: Vec<_> = round().filter_map(outlined).collect();
@@ -177,6 +213,7 @@ impl PreparedPicture {
             view,
             world_from_view,
             light,
+            limb_darkening: system.light().limb_darkening,
             bodies,
             shapes,
             occluders,
@@ -184,6 +221,7 @@ impl PreparedPicture {
             spheroids,
             patterns,
             colors,
+            surfaces,
             culling,
         })
     }

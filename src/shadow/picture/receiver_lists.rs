@@ -55,9 +55,9 @@ const MAX_RECEIVERS: usize = 1 << 16;
 const MAX_PAIRS: usize = 1 << 22;
 
 impl ReceiverLists {
-    /// Whether a GPU may render a system: it has few enough spheres, and the picture has no ambient occlusion.
+    /// Whether a GPU may render a system.
     pub(crate) fn suit(system: &System) -> bool {
-        system.ball_count() <= MAX_RECEIVERS && system.picture().ambient_samples == 0
+        system.ball_count() <= MAX_RECEIVERS && !system.is_for_cpu()
     }
 
     /// Finds the occluders of each receiver. `None` if the picture is not for a GPU: it has a BVH, or there are too many pairs.

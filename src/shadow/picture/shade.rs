@@ -6,14 +6,16 @@ use glam::{DMat3, DVec2, DVec3};
 
 use super::openness::openness;
 use super::prepared::{PreparedPicture, SurfacePattern};
-use super::primary::VisiblePoint;
+use super::primary::{VisiblePoint, pixel_ray};
 use super::starfield::{fraction, hash, starlight};
 use crate::batch::raygen::camera::View;
+use crate::batch::raygen::projection::Projection;
 use crate::math::angles::arc;
 use crate::records::NO_SPHERE;
 use crate::shadow::ball::Ball;
 use crate::shadow::coverage::cones::SpheroidShape;
 use crate::shadow::coverage::disc::{DARK, Illumination, OccluderSet, ground_at, illumination};
+use crate::shadow::coverage::flux::darkened;
 use crate::shadow::coverage::light::Occluder;
 use crate::shadow::light_frame::LightFrame;
 
@@ -56,7 +58,11 @@ pub(crate) fn light_at(
             });
         }
     }
-    illumination(occluder_set, ground, place, frame.light, occluders, shapes)
+    let lit = illumination(occluder_set, ground, place, frame.light, occluders, shapes);
+    match prepared_picture.limb_darkening {
+        Some(limb) if lit.fraction > 0.0 => darkened(occluder_set, ground, limb, lit),
+        _ => lit,
+    }
 }
 
 /// The light-aligned frame of a receiver.
@@ -169,7 +175,15 @@ pub(crate) fn paint(
         }
         return color;
     }
-    let Some(receiver) = prepared_picture.bodies.get(seen.id as usize) else { return palette.light };
+    let Some(receiver) = prepared_picture.bodies.get(seen.id as usize) else {
+        return match prepared_picture.limb_darkening {
+            None => palette.light,
+            Some(limb) => {
+                let direction = pixel_ray(prepared_picture, place).1.normalize_or(DVec3::Z);
+                palette.light * limb.intensity((-direction.dot(seen.normal)).clamp(0.0, 1.0))
+            }
+        };
+    };
     let Some(&pattern) = prepared_picture.patterns.get(receiver.pattern as usize) else { return DVec3::ZERO };
     let lit = lit.unwrap_or_else(|| light_at(prepared_picture, scratch, seen));
     let ambient = match palette.ambient_samples {
@@ -177,5 +191,15 @@ pub(crate) fn paint(
         samples if palette.ambient > 0.0 => palette.ambient * openness(prepared_picture, seen, samples, ray),
         _ => 0.0,
     };
-    surface(prepared_picture, pattern, seen.normal) * (palette.light * (lit.irradiance * palette.exposure) + ambient)
+    let color = match prepared_picture.surfaces.get(pattern.surface as usize) {
+        None => surface(prepared_picture, pattern, seen.normal),
+        Some(own) => {
+            let view = &prepared_picture.view;
+            // Width of a pixel at the point: in perspective it grows with the distance.
+            let distance = if view.projection == Projection::Perspective { seen.t } else { 1.0 };
+            let footprint = view.pixel * distance / receiver.ball.radius;
+            own.color(pattern.axes * seen.normal, footprint, || surface(prepared_picture, pattern, seen.normal))
+        }
+    };
+    color * (palette.light * (lit.irradiance * palette.exposure) + ambient)
 }

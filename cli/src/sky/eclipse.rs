@@ -1,0 +1,292 @@
+//! `umbracast eclipse`: the eclipse of a date, its numbers and its picture, and lists of eclipses.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::Args;
+use serde_json::{Value, json};
+use umbracast::shadow::{PictureFiles, PngDepth, System};
+use umbracast::sky::{DatePrecision, Eclipse, LunarEclipse, Sky, SkyBody, SolarEclipse, Time, View};
+use umbracast::{Error, Precision, Result, blocking};
+
+use super::list::{self, Format, Years};
+use super::{Conventions, SkyArgs, duration_text, eclipse_name, no_eclipse, place_text, rounded};
+use crate::args::{DeviceArgs, words};
+use crate::render;
+use crate::{print, print_json, say};
+
+const EXAMPLES: &str = "\
+DATE is a day, 2024-04-08, or an instant, 2024-04-08T18:17:20Z. Times are UTC, and UT1 before 1972. Dates are from 1900
+to 2050. A day finds its solar or lunar eclipse; without one, the next eclipse is named.
+
+With -o, a picture is rendered: of the greatest eclipse if DATE is a day, otherwise of the instant.
+Views: moon   the Earth, from the Moon
+       sun    the day side of the Earth, from the direction of the Sun
+       earth  the Sun from the middle of the Moon's shadow; in a lunar eclipse the Moon, from the Earth
+       above  the Earth from 9,000 km above the shadow
+       LAT,LON[,HEIGHT]  the Sun or the Moon from a place
+
+Examples:
+  umbracast eclipse 2024-04-08
+  umbracast eclipse 2026-08-12 --view moon --size 1280x720 -o eclipse.png
+  umbracast eclipse 2024-04-08T18:40:00Z --view 32.7767,-96.797 -o dallas.png
+  umbracast eclipse --list 2020..2040 --only solar --csv
+  umbracast eclipse 2024-04-08 --radii nasa --delta-t 74 --json
+
+Exit codes: 0 done, 2 bad usage or input, 3 no such device, 4 the device failed, 5 reading or writing failed.";
+
+/// Find the eclipse of a date, print its data or render it, or list the eclipses of some years
+#[derive(Debug, Args)]
+#[command(override_usage = "umbracast eclipse [OPTIONS] DATE\n       umbracast eclipse [OPTIONS] --list FIRST..LAST")]
+#[command(after_long_help = EXAMPLES, after_help = "`umbracast eclipse --help` explains dates and views, and gives examples.")]
+pub(crate) struct EclipseArgs {
+    /// A day or an instant
+    #[arg(required_unless_present = "list")]
+    date: Option<String>,
+    /// List the eclipses of these years, such as 2020..2040: both years and all between
+    #[arg(long, value_name = "FIRST..LAST", conflicts_with_all = ["date", "output", "view", "size"])]
+    list: Option<Years>,
+    /// List only these eclipses
+    #[arg(long, requires = "list", value_parser = words([
+        ("solar", "eclipses of the Sun", true),
+        ("lunar", "eclipses of the Moon", false),
+    ]))]
+    only: Option<bool>,
+    /// Render a picture: .png
+    #[arg(short, long, value_name = "PNG")]
+    output: Option<PathBuf>,
+    /// From where the picture is seen: moon, sun, earth, above or LAT,LON[,HEIGHT] [default: above, or earth without a shadow on it]
+    #[arg(long, requires = "output", allow_hyphen_values = true)]
+    view: Option<String>,
+    /// Width and height of the picture in pixels
+    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = render::size, requires = "output")]
+    size: Option<[u32; 2]>,
+    #[command(flatten)]
+    sky: SkyArgs,
+    #[command(flatten)]
+    device: DeviceArgs,
+    /// Print CSV on stdout
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+    /// Print one JSON object on stdout
+    #[arg(long)]
+    json: bool,
+    /// No summary of conventions and no progress
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Default size of pictures.
+const SIZE: [u32; 2] = [1920, 1080];
+
+pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
+    let sky = args.sky.sky();
+    let format = match (args.csv, args.json) {
+        (true, _) => Format::Csv,
+        (_, true) => Format::Json,
+        _ => Format::Table,
+    };
+    if let Some(years) = args.list {
+        return list::run(&sky, years, |solar| args.only.is_none_or(|only| only == solar), format, args.quiet);
+    }
+    let date = args.date.as_deref().unwrap_or_default();
+    let (time, precision) = sky.parse_time(date)?;
+    let view = args.view.as_deref().map(View::parse).transpose()?;
+    let found = sky.eclipse_on(time)?;
+    let instant = match (precision, &found) {
+        (DatePrecision::Instant, _) => Some(time),
+        (DatePrecision::Day, Some(eclipse)) => Some(eclipse.greatest()),
+        (DatePrecision::Day, None) => None,
+    };
+    if let Some(output) = &args.output {
+        let Some(instant) = instant else {
+            return Err(Error::Usage(no_eclipse(&sky, time, "eclipse", |_| true)?.0));
+        };
+        args.render(&sky, instant, view, output)?;
+    }
+    let Some(eclipse) = found else {
+        let (text, next) = no_eclipse(&sky, time, "eclipse", |_| true)?;
+        return match format {
+            Format::Json => {
+                let next = next.map(|next| list::short_json(&sky, &next));
+                print_json(&json!({ "eclipse": null, "next": next, "conventions": Conventions::at(&sky, time).json() }))
+            }
+            Format::Csv => list::print_csv(&sky, &[]),
+            Format::Table => print(&format!("{text}\n")),
+        };
+    };
+    let conventions = Conventions::at(&sky, eclipse.greatest());
+    match format {
+        Format::Json => {
+            let value = match &eclipse {
+                Eclipse::Solar(one) => solar_json(&sky, one),
+                Eclipse::Lunar(one) => lunar_json(&sky, one),
+            };
+            print_json(&json!({ "eclipse": value, "conventions": conventions.json() }))
+        }
+        Format::Csv => {
+            list::print_csv(&sky, std::slice::from_ref(&eclipse))?;
+            if !args.quiet {
+                say(&conventions.line(eclipse.body() == "solar"));
+            }
+            Ok(())
+        }
+        Format::Table => {
+            let rows = match &eclipse {
+                Eclipse::Solar(one) => solar_rows(&sky, one),
+                Eclipse::Lunar(one) => lunar_rows(&sky, one),
+            };
+            let name = eclipse_name(&eclipse);
+            let mut title: Vec<char> = name.chars().collect();
+            title[0] = title[0].to_ascii_uppercase();
+            let mut text = format!("{} of {}\n", String::from_iter(title), super::date_text(&sky, eclipse.greatest()));
+            for (key, value) in rows {
+                text += &format!("  {key:<22} {value}\n");
+            }
+            text += &format!("  {:<22} {}\n", "conventions", conventions.line(eclipse.body() == "solar"));
+            print(&text)
+        }
+    }
+}
+
+impl EclipseArgs {
+    /// Renders the instant into a picture.
+    fn render(&self, sky: &Sky, time: Time, view: Option<View>, output: &Path) -> Result<()> {
+        render::check_outputs(output, &[None; 5], None, &[])?;
+        let bodies = [SkyBody::Sun, SkyBody::Earth, SkyBody::Moon];
+        let size = self.size.unwrap_or(SIZE);
+        let text = sky.system_toml(time, &bodies, view, size)?;
+        let system = System::parse(&text, Path::new("system.toml")).map_err(|error| match error {
+            // The text is ours, so only the size can be wrong.
+            Error::BadFile { message, .. } => Error::Usage(message.replacen("picture: size is ", "--size is ", 1)),
+            other => other,
+        })?;
+        let device = blocking::open(&self.device.options(Precision::Fast))?;
+        let started = Instant::now();
+        let picture = render::draw(&device, &system, self.quiet)?;
+        picture.write_files(
+            &system,
+            &PictureFiles {
+                png: output,
+                bits: PngDepth::Eight,
+                t: None,
+                id: None,
+                fraction: None,
+                normal: None,
+                depth: None,
+            },
+        )?;
+        if !self.quiet {
+            let shown = time.text(1, sky.options().delta_t);
+            let seconds = started.elapsed().as_secs_f64();
+            say(&format!(
+                "{}: {shown}, {}x{} pixels, {seconds:.2} s; wrote {}",
+                device.name(),
+                size[0],
+                size[1],
+                output.display()
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Name and value of each line about a solar eclipse.
+fn solar_rows(sky: &Sky, eclipse: &SolarEclipse) -> Vec<(&'static str, String)> {
+    let delta_t = sky.options().delta_t;
+    let clock = |time: Time| time.text(1, delta_t).to_string();
+    let greatest = &eclipse.greatest;
+    let mut rows = vec![
+        ("greatest eclipse", clock(greatest.time)),
+        ("place", place_text(&greatest.place)),
+        ("gamma", format!("{:.5}", greatest.gamma)),
+        ("magnitude", format!("{:.5}", greatest.view.magnitude)),
+        ("obscuration", format!("{:.5}", greatest.view.obscuration)),
+        ("altitude of the Sun", format!("{:.1} degrees", greatest.view.sun_altitude + 0.0)),
+    ];
+    if let Some(seconds) = greatest.central_duration_s {
+        rows.push(("duration there", duration_text(seconds)));
+    }
+    if let Some(width) = eclipse.line_point(greatest.time).and_then(|point| point.width_km) {
+        rows.push(("width of the path", format!("{width:.1} km")));
+    }
+    rows.push(("partial begins (P1)", format!("{} at {}", clock(eclipse.begins.0), place_text(&eclipse.begins.1))));
+    if let Some((first, last)) = eclipse.axis {
+        for (name, time) in [("axis begins", first), ("axis ends", last)] {
+            let inward = if name == "axis begins" { 0.01 } else { -0.01 };
+            let place = eclipse.axis_place(time.plus(inward));
+            rows.push((name, format!("{} at {}", clock(time), place.as_ref().map_or(String::new(), place_text))));
+        }
+    }
+    rows.push(("partial ends (P4)", format!("{} at {}", clock(eclipse.ends.0), place_text(&eclipse.ends.1))));
+    rows
+}
+
+fn solar_json(sky: &Sky, eclipse: &SolarEclipse) -> Value {
+    let clock = |time: Time| time.text(2, sky.options().delta_t).to_string();
+    let greatest = &eclipse.greatest;
+    let at = |(time, place): (Time, umbracast::sky::Place)| json!({ "time": clock(time), "latitude": rounded(place.latitude, 5), "longitude": rounded(place.longitude, 5) });
+    json!({
+        "body": "solar",
+        "kind": eclipse.kind.name(),
+        "greatest": clock(greatest.time),
+        "julian_date_tt": rounded(greatest.time.tt_julian_date(), 8),
+        "latitude": rounded(greatest.place.latitude, 5),
+        "longitude": rounded(greatest.place.longitude, 5),
+        "gamma": rounded(greatest.gamma, 6),
+        "magnitude": rounded(greatest.view.magnitude, 6),
+        "obscuration": rounded(greatest.view.obscuration, 6),
+        "sun_altitude": rounded(greatest.view.sun_altitude, 3),
+        "central_duration_s": greatest.central_duration_s.map(|seconds| rounded(seconds, 2)),
+        "path_width_km": eclipse.line_point(greatest.time).and_then(|point| point.width_km).map(|km| rounded(km, 2)),
+        "p1": at(eclipse.begins),
+        "axis": eclipse.axis.map(|(first, last)| json!([clock(first), clock(last)])),
+        "p4": at(eclipse.ends),
+    })
+}
+
+/// Name and value of each line about a lunar eclipse.
+fn lunar_rows(sky: &Sky, eclipse: &LunarEclipse) -> Vec<(&'static str, String)> {
+    let clock = |time: Time| time.text(1, sky.options().delta_t).to_string();
+    let mut rows = vec![
+        ("greatest eclipse", clock(eclipse.greatest)),
+        ("Moon at the zenith", place_text(&eclipse.zenith)),
+        ("gamma", format!("{:.5}", eclipse.gamma)),
+        ("umbral magnitude", format!("{:.5}", eclipse.umbral_magnitude)),
+        ("penumbral magnitude", format!("{:.5}", eclipse.penumbral_magnitude)),
+    ];
+    let contacts = [
+        ("penumbral begins (P1)", Some(eclipse.p1)),
+        ("partial begins (U1)", eclipse.u1),
+        ("total begins (U2)", eclipse.u2),
+        ("total ends (U3)", eclipse.u3),
+        ("partial ends (U4)", eclipse.u4),
+        ("penumbral ends (P4)", Some(eclipse.p4)),
+    ];
+    rows.extend(contacts.into_iter().filter_map(|(name, time)| Some((name, clock(time?)))));
+    if let Some((start, end)) = eclipse.u2.zip(eclipse.u3) {
+        rows.push(("total duration", duration_text(end.seconds_since(start))));
+    }
+    rows
+}
+
+fn lunar_json(sky: &Sky, eclipse: &LunarEclipse) -> Value {
+    let clock = |time: Time| time.text(2, sky.options().delta_t).to_string();
+    json!({
+        "body": "lunar",
+        "kind": eclipse.kind.name(),
+        "greatest": clock(eclipse.greatest),
+        "julian_date_tt": rounded(eclipse.greatest.tt_julian_date(), 8),
+        "gamma": rounded(eclipse.gamma, 6),
+        "umbral_magnitude": rounded(eclipse.umbral_magnitude, 6),
+        "penumbral_magnitude": rounded(eclipse.penumbral_magnitude, 6),
+        "latitude": rounded(eclipse.zenith.latitude, 5),
+        "longitude": rounded(eclipse.zenith.longitude, 5),
+        "p1": clock(eclipse.p1),
+        "u1": eclipse.u1.map(clock),
+        "u2": eclipse.u2.map(clock),
+        "u3": eclipse.u3.map(clock),
+        "u4": eclipse.u4.map(clock),
+        "p4": clock(eclipse.p4),
+    })
+}

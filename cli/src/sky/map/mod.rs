@@ -1,0 +1,330 @@
+//! `umbracast map`: where a solar eclipse is seen, and how much of the Sun is covered there.
+
+mod canvas;
+mod draw;
+mod geojson;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::Args;
+use serde::Serialize;
+use serde_json::{Value, json};
+use umbracast::io::{PreparedFile, check_target, prepare_array, prepare_atomic};
+use umbracast::sky::{DatePrecision, LocalKind, MapGrid, Sky, SkyOptions, SolarEclipse, Time};
+use umbracast::{Error, Result};
+
+use super::{Conventions, SkyArgs, date_text, solar_eclipse};
+use crate::print_summary;
+use crate::progress::ProgressDisplay;
+use draw::MapPicture;
+
+/// Default folder of pictures.
+const FOLDER: &str = "output";
+
+const EXAMPLES: &str = "\
+Examples:
+  umbracast map 2026-08-12
+  umbracast map 2026-08-12 --region -30,35,15,70 --size 1500x1166 -o europe.png
+  umbracast map 2024-04-08 --at 18:17 --npy obscuration.npy --geojson path.geojson
+
+The map shows the largest covered part of the Sun's disc (by solid angle) while the Sun is above the horizon, or that
+at the instant TIME. Refraction is ignored; places are at sea level on the ellipsoid WGS 84. Coastlines: Natural Earth.
+
+The array has shape (height, width), f4, row by row from the north, at the centres of the cells of the map: 0 where
+there is no eclipse or the Sun is down. The GeoJSON has the centre line, the limits of the path and the greatest
+eclipse, with times, durations and widths.
+
+Exit codes: 0 done, 2 bad usage or input, 5 reading or writing failed.";
+
+/// Draw a map of a solar eclipse: obscuration, contours, centre line and limits
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES, after_help = "`umbracast map --help` gives examples.")]
+pub(crate) struct MapArgs {
+    /// Date of the eclipse (UTC), such as 2026-08-12; or an instant, such as 2026-08-12T17:46
+    date: String,
+    /// Show this instant instead of the maximum: a time of that day (UTC), such as 17:46, or a date and a time
+    #[arg(long, value_name = "TIME")]
+    at: Option<String>,
+    /// Output picture: .png [default: output/map-DATE.png]
+    #[arg(short, long, value_name = "PNG")]
+    output: Option<PathBuf>,
+    /// Also write the obscuration as an array: .npy
+    #[arg(long, value_name = "NPY")]
+    npy: Option<PathBuf>,
+    /// Also write the centre line, the limits and the greatest eclipse: .geojson or .json
+    #[arg(long, value_name = "FILE")]
+    geojson: Option<PathBuf>,
+    /// Width and height of the map in pixels; the picture adds a frame
+    #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1600x800", value_parser = crate::render::size)]
+    size: [u32; 2],
+    /// Region of the map in degrees, east positive
+    #[arg(long, value_name = "WEST,SOUTH,EAST,NORTH", value_parser = region, allow_hyphen_values = true)]
+    region: Option<[f64; 4]>,
+    /// Spacing of meridians and parallels in degrees [default: by the region]
+    #[arg(long, value_name = "DEGREES", value_parser = spacing)]
+    graticule: Option<f64>,
+    #[command(flatten)]
+    sky: SkyArgs,
+    /// Print one JSON object on stdout instead of the summary
+    #[arg(long)]
+    json: bool,
+    /// No summary and no progress
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+fn region(text: &str) -> std::result::Result<[f64; 4], String> {
+    let numbers: Vec<f64> = text.split(',').filter_map(|part| part.trim().parse().ok()).collect();
+    let commas = text.matches(',').count();
+    let numbers: std::result::Result<[f64; 4], _> = numbers.try_into();
+    match numbers {
+        Ok(numbers) if commas == 3 => Ok(numbers),
+        _ => Err("expected four numbers, WEST,SOUTH,EAST,NORTH, as in -30,35,15,70".into()),
+    }
+}
+
+fn spacing(text: &str) -> std::result::Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(degrees) if (0.1..=90.0).contains(&degrees) => Ok(degrees),
+        _ => Err("expected a number of degrees from 0.1 to 90".into()),
+    }
+}
+
+pub(crate) fn run(args: &MapArgs) -> Result<()> {
+    let grid = MapGrid::new(args.region.unwrap_or(MapGrid::EARTH), args.size).map_err(named_options)?;
+    let sky = args.sky.sky();
+    let options = sky.options();
+    let (eclipse, at) = args.eclipse(&sky)?;
+    let output = args.outputs(&sky, &eclipse)?;
+    let _working = ProgressDisplay::on("drawing the map".into(), args.quiet);
+    let started = Instant::now();
+    let values = eclipse.obscuration_map(&grid, at).map_err(|error| match error {
+        Error::Usage(why) => Error::Usage(format!("--at: {why}")),
+        other => other,
+    })?;
+    let computed = started.elapsed().as_secs_f64();
+    let path = eclipse.central_line(30.0);
+    let about = about(&sky, &eclipse, at);
+    let picture = MapPicture {
+        grid: &grid,
+        values: &values,
+        title: title(&sky, &eclipse, at),
+        lines: lines(&sky, &eclipse),
+        path: &path,
+        marks: marks(&eclipse, options, &grid),
+        greatest: (grid.region() == MapGrid::EARTH || contains(&grid, &eclipse))
+            .then_some([eclipse.greatest.place.longitude, eclipse.greatest.place.latitude]),
+        path_name: if eclipse.greatest.view.kind == LocalKind::Annular { "annularity" } else { "totality" },
+        graticule: args.graticule.unwrap_or_else(|| spacing_for(grid.region())),
+    };
+    let canvas = picture.draw()?;
+    let mut ready = vec![prepare_atomic(&output, |out| canvas.png(out))?];
+    if let Some(file) = &args.npy {
+        ready.push(prepare_array(file, grid.size(), &values)?);
+    }
+    if let Some(file) = &args.geojson {
+        let text = geojson::features(&eclipse, &path, options.delta_t, &about).to_string();
+        ready.push(prepare_atomic(file, |out| std::io::Write::write_all(out, format!("{text}\n").as_bytes()))?);
+    }
+    PreparedFile::persist_all(ready)?;
+    let largest = values.iter().copied().fold(0.0, f32::max);
+    let [width, height] = grid.size();
+    let summary = MapSummary {
+        eclipse: about,
+        width,
+        height,
+        largest_obscuration: largest,
+        seconds: computed,
+        output: &output,
+        npy: args.npy.as_deref(),
+        geojson: args.geojson.as_deref(),
+    };
+    drop(_working);
+    print_summary(&summary, &summary.line(&picture.title), args.json, args.quiet)
+}
+
+/// Names the options in messages about a grid.
+fn named_options(error: Error) -> Error {
+    match error {
+        Error::Usage(why) => {
+            Error::Usage(why.replacen("region: ", "--region: ", 1).replacen("size is ", "--size is ", 1))
+        }
+        other => other,
+    }
+}
+
+impl MapArgs {
+    /// The eclipse of the date, and the instant to show.
+    fn eclipse(&self, sky: &Sky) -> Result<(SolarEclipse, Option<Time>)> {
+        let (day, precision) = sky.parse_time(&self.date)?;
+        let given = (precision == DatePrecision::Instant).then_some(day);
+        let at = match (&self.at, given) {
+            (Some(_), Some(_)) => {
+                return Err(Error::Usage("--at: DATE is an instant already; give a date alone".into()));
+            }
+            (None, given) => given,
+            (Some(text), None) => {
+                let text = if text.contains(['T', ' ']) { text.clone() } else { format!("{}T{text}", self.date) };
+                Some(sky.parse_time(&text)?.0)
+            }
+        };
+        Ok((*solar_eclipse(sky, &self.date)?, at))
+    }
+
+    /// Checks the output paths before any work. Returns that of the picture.
+    fn outputs(&self, sky: &Sky, eclipse: &SolarEclipse) -> Result<PathBuf> {
+        let bad = |path: &Path, message: String| Err(Error::BadFile { path: path.into(), message });
+        let output = match &self.output {
+            Some(path) => path.clone(),
+            None => {
+                std::fs::create_dir_all(FOLDER).map_err(|e| Error::io("write", FOLDER, e))?;
+                Path::new(FOLDER).join(format!("map-{}.png", date_text(sky, eclipse.greatest.time)))
+            }
+        };
+        let mut targets: Vec<(PathBuf, &str)> = Vec::new();
+        let wanted: [(Option<&Path>, &str, &str, &[&str]); 3] = [
+            (Some(&output), "the picture", "a picture", &["png"]),
+            (self.npy.as_deref(), "--npy", "an array", &["npy"]),
+            (self.geojson.as_deref(), "--geojson", "GeoJSON", &["geojson", "json"]),
+        ];
+        for (path, name, what, extensions) in wanted {
+            let Some(path) = path else { continue };
+            let is = |known: &&str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(known));
+            if !extensions.iter().any(is) {
+                let known = extensions.join(" and .");
+                return bad(path, format!("cannot write {what} in this format: supported is .{known}"));
+            }
+            let target = check_target(path)?;
+            if let Some((_, other)) = targets.iter().find(|(known, _)| *known == target) {
+                return bad(path, format!("{other} and {name} would both write this file"));
+            }
+            targets.push((target, name));
+        }
+        Ok(output)
+    }
+}
+
+/// Whether the map shows the place of the greatest eclipse.
+fn contains(grid: &MapGrid, eclipse: &SolarEclipse) -> bool {
+    let [west, south, east, north] = grid.region();
+    let place = eclipse.greatest.place;
+    let turned = (place.longitude - west).rem_euclid(360.0) + west;
+    turned <= east && (south..=north).contains(&place.latitude)
+}
+
+/// A spacing with three to eight lines along the longer side.
+fn spacing_for([west, south, east, north]: [f64; 4]) -> f64 {
+    let longer = (east - west).max(north - south);
+    [30.0, 15.0, 10.0, 5.0, 2.0, 1.0, 0.5, 0.2].into_iter().find(|step| longer / step >= 5.0).unwrap_or(0.1)
+}
+
+fn title(sky: &Sky, eclipse: &SolarEclipse, at: Option<Time>) -> String {
+    let delta_t = sky.options().delta_t;
+    let mut kind = eclipse.kind.name().to_owned();
+    kind[..1].make_ascii_uppercase();
+    let shown = match at {
+        None => "maximum obscuration".into(),
+        Some(time) => format!("obscuration at {} {}", time.clock_text(0, delta_t), time.scale(delta_t)),
+    };
+    format!("{kind} solar eclipse of {}: {shown}", date_text(sky, eclipse.greatest.time))
+}
+
+/// The lines below the title: the greatest eclipse, and the conventions.
+fn lines(sky: &Sky, eclipse: &SolarEclipse) -> Vec<String> {
+    let options = sky.options();
+    let greatest = &eclipse.greatest;
+    let place = greatest.place;
+    let letter = |value: f64, letters: [&'static str; 2]| letters[usize::from(value < 0.0)];
+    let mut first = format!(
+        "Greatest eclipse {} {} at {:.2}°{} {:.2}°{}, magnitude {:.4}, gamma {:.4}",
+        greatest.time.clock_text(0, options.delta_t),
+        greatest.time.scale(options.delta_t),
+        place.latitude.abs(),
+        letter(place.latitude, ["N", "S"]),
+        place.longitude.abs(),
+        letter(place.longitude, ["E", "W"]),
+        greatest.view.magnitude,
+        greatest.gamma,
+    );
+    if let Some(seconds) = greatest.central_duration_s {
+        first += &format!(", duration {} min {:02.0} s", (seconds / 60.0).floor(), (seconds % 60.0).floor());
+    }
+    let second = format!("{}; sea level, no refraction", Conventions::at(sky, greatest.time).line(true));
+    vec![first, second]
+}
+
+/// Marks along the centre line, at full multiples of as few minutes as leave room for the labels.
+fn marks(eclipse: &SolarEclipse, options: SkyOptions, grid: &MapGrid) -> Vec<([f64; 2], String)> {
+    /// Least distance of marks in widths of the map.
+    const LEAST: f64 = 0.035;
+    let label = |time: Time| time.clock_text(0, options.delta_t).to_string().chars().take(5).collect();
+    let mut found = Vec::new();
+    for step in [60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0] {
+        let points = eclipse.central_line(step).points;
+        // The first and the last point are at the horizon, not at a full minute.
+        let inner = points.get(1..points.len().saturating_sub(1)).unwrap_or_default();
+        found =
+            inner.iter().map(|point| ([point.center.longitude, point.center.latitude], label(point.time))).collect();
+        let width = f64::from(grid.size()[0]);
+        let place = |mark: &([f64; 2], String)| grid.cell(mark.0[0], mark.0[1]);
+        let apart = |pair: &[([f64; 2], String)]| {
+            let [a, b] = [place(&pair[0]), place(&pair[1])];
+            (a[0] - b[0]).hypot(a[1] - b[1]) / width
+        };
+        if found.windows(2).map(apart).fold(f64::INFINITY, f64::min) >= LEAST {
+            break;
+        }
+    }
+    found
+}
+
+/// Everything that the map depends on.
+fn about(sky: &Sky, eclipse: &SolarEclipse, at: Option<Time>) -> Value {
+    let options = sky.options();
+    let greatest = &eclipse.greatest;
+    let text = |time: Time| time.text(1, options.delta_t).to_string();
+    json!({
+        "kind": eclipse.kind.name(),
+        "greatest": text(greatest.time),
+        "latitude": greatest.place.latitude,
+        "longitude": greatest.place.longitude,
+        "magnitude": greatest.view.magnitude,
+        "gamma": greatest.gamma,
+        "instant": at.map(text),
+        "conventions": Conventions::at(sky, greatest.time).json(),
+        "ellipsoid": "WGS 84, height 0",
+        "refraction": false,
+    })
+}
+
+/// Summary: one line of text, or one JSON object.
+#[derive(Serialize)]
+struct MapSummary<'a> {
+    eclipse: Value,
+    width: u32,
+    height: u32,
+    largest_obscuration: f32,
+    /// Time of the obscurations, without drawing and writing.
+    seconds: f64,
+    output: &'a Path,
+    npy: Option<&'a Path>,
+    geojson: Option<&'a Path>,
+}
+
+impl MapSummary<'_> {
+    fn line(&self, title: &str) -> String {
+        let mut line = format!(
+            "{title}: {}x{} points, largest {:.4}, {:.2} s; wrote {}",
+            self.width,
+            self.height,
+            self.largest_obscuration,
+            self.seconds,
+            self.output.display()
+        );
+        for file in [self.npy, self.geojson].into_iter().flatten() {
+            line += &format!(", {}", file.display());
+        }
+        line
+    }
+}

@@ -1,0 +1,434 @@
+"""Real eclipses from 1900 to 2050: search, local circumstances, obscuration maps, positions, and system files.
+
+::
+
+    from umbracast import sky
+
+    sky.eclipse("2024-04-08").greatest                              # datetime64: 2024-04-08T18:17:20.2
+    sky.circumstances("2024-04-08", 32.7767, -96.797).c2            # Dallas: totality begins
+
+Dates are text, ``2024-04-08`` or ``2024-04-08T18:17:20Z``, in UTC, and in UT1 before 1972. Times in results are ``datetime64[us]`` in the
+same scale, ``NaT`` if they do not exist. Latitudes are geodetic (WGS 84), east longitudes are positive, both in degrees; heights are metres
+above the ellipsoid. There is no refraction.
+
+Three conventions are options of most functions:
+
+delta_t : float, optional
+    TT − UT1 in seconds. Default: a table, extrapolated after 2027.
+radii : "iau" or "nasa", default "iau"
+    Radii of Sun and Moon.
+lunar_rule : "danjon", "chauvenet", "plus88", "none" or "equator", default "danjon"
+    How the Earth's atmosphere enlarges the shadow in lunar eclipses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _umbracast, _validate
+
+__all__ = [
+    "KINDS",
+    "CentralLine",
+    "Circumstances",
+    "LunarEclipse",
+    "Obscuration",
+    "SolarEclipse",
+    "central_line",
+    "circumstances",
+    "eclipse",
+    "eclipses",
+    "obscuration",
+    "positions",
+    "system",
+]
+
+KINDS = ("none", "partial", "annular", "total")
+"""Kinds of a local eclipse, in the order of their numbers."""
+
+Radii = Literal["iau", "nasa"]
+LunarRule = Literal["danjon", "chauvenet", "plus88", "none", "equator"]
+
+
+class SolarEclipse(NamedTuple):
+    """A solar eclipse."""
+
+    kind: str
+    """"partial", "annular", "total" or "hybrid"."""
+    greatest: np.datetime64
+    """When the axis of the shadow is nearest to the centre of the Earth."""
+    latitude: float
+    """Where the axis meets the Earth then; if it misses the Earth, the direction to its nearest point (geocentric)."""
+    longitude: float
+    gamma: float
+    """Least distance of the axis from the centre of the Earth in equatorial radii, north positive."""
+    magnitude: float
+    """Magnitude at this place: the covered part of the Sun's diameter, or the ratio of the diameters."""
+    obscuration: float
+    """Covered part of the Sun's disc at this place."""
+    sun_altitude: float
+    """Altitude of the Sun in degrees at this place."""
+    central_duration_s: float | None
+    """Duration of the total or annular eclipse at this place in seconds."""
+    path_width_km: float | None
+    """Width of the path at this place."""
+    begins: np.datetime64
+    """First contact of the penumbra with the Earth (P1)."""
+    axis_begins: np.datetime64
+    """First contact of the axis with the Earth."""
+    axis_ends: np.datetime64
+    ends: np.datetime64
+    """Last contact of the penumbra (P4)."""
+    delta_t_s: float
+    """TT − UT1 that was used."""
+
+
+class LunarEclipse(NamedTuple):
+    """A lunar eclipse."""
+
+    kind: str
+    """"penumbral", "partial" or "total"."""
+    greatest: np.datetime64
+    """When the Moon is nearest to the axis of the Earth's shadow."""
+    latitude: float
+    """Where the Moon is at the zenith then."""
+    longitude: float
+    gamma: float
+    """Least distance of the Moon from the axis in equatorial radii of the Earth, north positive."""
+    umbral_magnitude: float
+    """The part of the Moon's diameter in the umbra; negative if the Moon misses it."""
+    penumbral_magnitude: float
+    """The part of the Moon's diameter in the penumbra."""
+    p1: np.datetime64
+    u1: np.datetime64
+    u2: np.datetime64
+    u3: np.datetime64
+    u4: np.datetime64
+    p4: np.datetime64
+    delta_t_s: float
+    """TT − UT1 that was used."""
+
+
+class Circumstances(NamedTuple):
+    """Local circumstances of a solar eclipse. All arrays have the broadcast shape of the places."""
+
+    kind: NDArray[np.uint8]
+    """0 none, 1 partial, 2 annular, 3 total: an index into `KINDS`."""
+    c1: NDArray[np.datetime64]
+    """The partial eclipse begins."""
+    c2: NDArray[np.datetime64]
+    """The total or annular eclipse begins."""
+    maximum: NDArray[np.datetime64]
+    """The largest magnitude."""
+    c3: NDArray[np.datetime64]
+    """The total or annular eclipse ends."""
+    c4: NDArray[np.datetime64]
+    """The partial eclipse ends."""
+    magnitude: NDArray[np.float64]
+    """Covered part of the Sun's diameter at maximum; if total or annular, the ratio of the diameters."""
+    obscuration: NDArray[np.float64]
+    """Covered part of the Sun's disc at maximum."""
+    sun_altitude: NDArray[np.float64]
+    """Altitude of the Sun at maximum in degrees; negative below the horizon."""
+    sun_azimuth: NDArray[np.float64]
+    """Azimuth of the Sun at maximum in degrees, from north through east."""
+    visible_obscuration: NDArray[np.float64]
+    """Largest obscuration while the Sun's centre is above the horizon."""
+
+
+class Obscuration(NamedTuple):
+    """Obscuration on a map."""
+
+    obscuration: NDArray[np.float64]
+    """Covered part of the Sun's disc, with the Sun above or below the horizon."""
+    sun_altitude: NDArray[np.float64]
+    """Altitude of the Sun in degrees at the same instant."""
+
+
+class CentralLine(NamedTuple):
+    """The path of a total or annular eclipse: one row per instant."""
+
+    time: NDArray[np.datetime64]
+    kind: NDArray[np.uint8]
+    """2 annular, 3 total."""
+    center: NDArray[np.float64]
+    """(N, 2): latitude and longitude of the point where the axis meets the Earth."""
+    north: NDArray[np.float64]
+    """(N, 2): a point of the northern limit, nan if it is not on the Earth."""
+    south: NDArray[np.float64]
+    """(N, 2): a point of the southern limit."""
+    duration_s: NDArray[np.float64]
+    """Duration of the total or annular eclipse at the centre."""
+    width_km: NDArray[np.float64]
+    """Width of the path."""
+    sun_altitude: NDArray[np.float64]
+    """Altitude of the Sun at the centre in degrees."""
+
+
+def eclipse(
+    date: str, *, delta_t: float | None = None, radii: Radii = "iau", lunar_rule: LunarRule = "danjon"
+) -> SolarEclipse | LunarEclipse | None:
+    """The solar or lunar eclipse of a day, or None.
+
+    Parameters
+    ----------
+    date : str
+        A day, or an instant of that day.
+    delta_t, radii, lunar_rule
+        Conventions; see the module.
+
+    Returns
+    -------
+    SolarEclipse, LunarEclipse or None
+        An eclipse whose greatest eclipse is on this day, else one of which a part is on this day.
+
+    Raises
+    ------
+    ValueError
+        For a date that is invalid or outside 1900 to 2050, and for invalid conventions.
+    """
+    found = _sky(delta_t, radii, lunar_rule).eclipse_on(_text("date", date))
+    return None if found is None else _eclipse(*found)
+
+
+def eclipses(
+    first: int,
+    last: int,
+    *,
+    kind: Literal["solar", "lunar"] | None = None,
+    delta_t: float | None = None,
+    radii: Radii = "iau",
+    lunar_rule: LunarRule = "danjon",
+) -> list[SolarEclipse | LunarEclipse]:
+    """All eclipses from the beginning of the year `first` to the end of the year `last`, in order.
+
+    Parameters
+    ----------
+    first, last : int
+        Years, 1900 to 2050.
+    kind : "solar" or "lunar", optional
+        Only these.
+    delta_t, radii, lunar_rule
+        Conventions; see the module.
+
+    Raises
+    ------
+    ValueError
+        For years out of range or out of order, and for invalid conventions.
+    """
+    if kind not in (None, "solar", "lunar"):
+        raise ValueError(f"kind must be 'solar', 'lunar' or None, not {kind!r}")
+    years = _validate.integer("first", first, 0, 9999), _validate.integer("last", last, 0, 9999)
+    if years[0] > years[1]:
+        raise ValueError(f"first is {first}, after last, {last}")
+    found = _sky(delta_t, radii, lunar_rule).eclipses(*years, None if kind is None else kind == "solar")
+    return [_eclipse(*one) for one in found]
+
+
+def circumstances(
+    date: str,
+    latitude: ArrayLike,
+    longitude: ArrayLike,
+    height: ArrayLike = 0.0,
+    *,
+    delta_t: float | None = None,
+    radii: Radii = "iau",
+) -> Circumstances:
+    """Local circumstances of the solar eclipse of a day, for many places at once.
+
+    Parameters
+    ----------
+    date : str
+        The day of a solar eclipse.
+    latitude, longitude : array_like
+        Degrees, north and east positive. They are broadcast against each other and `height`.
+    height : array_like, default 0
+        Metres above the ellipsoid.
+    delta_t, radii
+        Conventions; see the module.
+
+    Returns
+    -------
+    Circumstances
+        Arrays of the broadcast shape.
+
+    Raises
+    ------
+    RecordError
+        For a place out of range, with its index.
+    ValueError
+        If there is no solar eclipse on this day, and for invalid dates and conventions.
+    """
+    rows, shape = _places(latitude, longitude, height)
+    kind, times, numbers = _sky(delta_t, radii, "danjon").circumstances(_text("date", date), rows)
+    moments = times.view("datetime64[us]")
+    return Circumstances(
+        kind.reshape(shape),
+        *(moments[:, i].reshape(shape) for i in range(5)),
+        *(numbers[:, i].reshape(shape) for i in range(5)),
+    )
+
+
+def obscuration(
+    date: str,
+    latitude: ArrayLike,
+    longitude: ArrayLike,
+    height: ArrayLike = 0.0,
+    *,
+    delta_t: float | None = None,
+    radii: Radii = "iau",
+) -> Obscuration:
+    """The covered part of the Sun's disc, for maps: faster than `circumstances`.
+
+    For a map of half-degree cells::
+
+        latitude, longitude = np.mgrid[89.75:-90:-0.5, -179.75:180:0.5]
+        found = sky.obscuration("2026-08-12", latitude, longitude)
+        visible = np.where(found.sun_altitude > 0, found.obscuration, 0)
+
+    Parameters
+    ----------
+    date : str
+        A day: the maximum of each place. An instant: the obscuration at that instant, at most 4 hours from the greatest eclipse.
+    latitude, longitude, height, delta_t, radii
+        As for `circumstances`.
+
+    Raises
+    ------
+    RecordError, ValueError
+        As `circumstances`.
+    """
+    rows, shape = _places(latitude, longitude, height)
+    amounts, altitudes = _sky(delta_t, radii, "danjon").obscuration(_text("date", date), rows)
+    return Obscuration(amounts.reshape(shape), altitudes.reshape(shape))
+
+
+def central_line(
+    date: str, step_s: float = 60.0, *, delta_t: float | None = None, radii: Radii = "iau"
+) -> CentralLine:
+    """Centre line and limits of the total or annular eclipse of a day. Empty if the axis of the shadow misses the Earth.
+
+    Parameters
+    ----------
+    date : str
+        The day of a solar eclipse.
+    step_s : float, default 60
+        Seconds between the points, at least 1. The first and the last point are the ends of the line.
+    delta_t, radii
+        Conventions; see the module.
+
+    Raises
+    ------
+    ValueError
+        If there is no solar eclipse on this day, and for invalid dates and conventions.
+    """
+    if not 1 <= step_s <= 86400:
+        raise ValueError(f"step_s must be between 1 and 86400, not {step_s!r}")
+    time, kind, numbers = _sky(delta_t, radii, "danjon").central_line(_text("date", date), step_s)
+    places = numbers[:, 0:2], numbers[:, 2:4], numbers[:, 4:6]
+    return CentralLine(time.view("datetime64[us]"), kind, *places, numbers[:, 6], numbers[:, 7], numbers[:, 8])
+
+
+def positions(
+    body: str,
+    times: str | ArrayLike,
+    *,
+    frame: Literal["earth", "gcrs"] = "earth",
+    delta_t: float | None = None,
+) -> NDArray[np.float64]:
+    """Apparent positions of a body from the centre of the Earth, in km: light time and aberration are included.
+
+    Parameters
+    ----------
+    body : str
+        "sun", "moon", "mercury", "venus", "mars", "jupiter", "saturn", "uranus" or "neptune".
+    times : array_like of datetime64 or str
+        Instants in UTC (UT1 before 1972).
+    frame : "earth" or "gcrs", default "earth"
+        Axes that rotate with the Earth (x through 0° N 0° E, z through the north pole), or those of the GCRS.
+    delta_t
+        As in the module.
+
+    Returns
+    -------
+    (…, 3) array of float64
+
+    Raises
+    ------
+    ValueError
+        For an unknown body, an invalid time, and a time outside 1900 to 2050.
+    """
+    if frame not in ("earth", "gcrs"):
+        raise ValueError(f"frame must be 'earth' or 'gcrs', not {frame!r}")
+    array = np.asarray(times)
+    if array.dtype.kind == "U":
+        array = np.char.rstrip(array, "Zz")
+    instants = array.astype("datetime64[us]")
+    flat = np.ascontiguousarray(instants).reshape(-1).view(np.int64)
+    found = _sky(delta_t, "iau", "danjon").positions(_text("body", body), flat, frame == "earth")
+    return found.reshape(*instants.shape, 3)
+
+
+def system(
+    date: str,
+    bodies: Sequence[str] = ("sun", "earth", "moon"),
+    *,
+    view: str | None = None,
+    size: tuple[int, int] = (1920, 1080),
+    delta_t: float | None = None,
+    radii: Radii = "iau",
+) -> str:
+    """The text of a system file, for `umbracast.render` and `umbracast.shadow`.
+
+    Parameters
+    ----------
+    date : str
+        An instant, or the day of an eclipse for its greatest eclipse.
+    bodies : sequence of str
+        Names, with the Sun.
+    view : str, optional
+        "moon", "sun", "earth", "above" or "LAT,LON[,HEIGHT]".
+    size : (int, int)
+        Width and height of the picture in pixels.
+    delta_t, radii
+        Conventions; see the module.
+
+    Raises
+    ------
+    ValueError
+        For invalid dates, bodies and views.
+    """
+    width, height = size
+    pixels = _validate.integer("width", width, 0, 0xFFFF_FFFF), _validate.integer("height", height, 0, 0xFFFF_FFFF)
+    names = [_text("body", name) for name in bodies]
+    return _sky(delta_t, radii, "danjon").system(_text("date", date), names, view, pixels)
+
+
+def _sky(delta_t: float | None, radii: str, lunar_rule: str) -> _umbracast.Sky:
+    seconds = None if delta_t is None else float(delta_t)
+    return _umbracast.Sky(seconds, _text("radii", radii), _text("lunar_rule", lunar_rule))
+
+
+def _text(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a str, not {type(value).__name__}")
+    return value
+
+
+def _places(
+    latitude: ArrayLike, longitude: ArrayLike, height: ArrayLike
+) -> tuple[NDArray[np.float64], tuple[int, ...]]:
+    parts = np.broadcast_arrays(*(np.asarray(part, np.float64) for part in (latitude, longitude, height)))
+    return np.stack([part.reshape(-1) for part in parts], axis=1), parts[0].shape
+
+
+def _eclipse(solar: bool, values: dict[str, Any]) -> SolarEclipse | LunarEclipse:
+    for name, value in values.items():
+        # Times are the only integers.
+        if isinstance(value, int):
+            values[name] = np.int64(value).view("datetime64[us]")
+    return SolarEclipse(**values) if solar else LunarEclipse(**values)

@@ -1,0 +1,78 @@
+//! Reader of places: latitudes, longitudes, heights and names.
+
+use std::path::Path;
+
+use super::input::check_regular;
+use crate::error::Result;
+use crate::escape::quoted;
+use crate::io::errors::{bad_file, cannot_read};
+use crate::sky::Place;
+
+/// Names of the columns: the first of each row is used in messages.
+const COLUMNS: [&[&str]; 4] = [
+    &["latitude", "lat"],
+    &["longitude", "lon", "lng"],
+    &["height_m", "height", "elevation", "altitude"],
+    &["name", "place", "city"],
+];
+
+/// Maximum length of the file in bytes.
+const LONGEST: u64 = 1 << 28;
+
+/// Reads places from a `.csv`: columns `latitude` (or `lat`) and `longitude` (or `lon`) in degrees, and optional `height_m` (or `height`) in
+/// metres and `name`, in any order. Other columns are ignored. A place without a name has an empty one.
+///
+/// # Errors
+/// [`Error::Io`](crate::Error::Io) if the file cannot be read; [`Error::BadFile`](crate::Error::BadFile) with the line, the column and the
+/// value if it cannot be parsed or a number is out of range.
+pub fn read_places(path: &Path) -> Result<Vec<(String, Place)>> {
+    let length = check_regular(path)?;
+    if length > LONGEST {
+        return Err(bad_file(
+            path,
+            format!("the file has {length} bytes: a file of places may have at most {LONGEST}"),
+        ));
+    }
+    let file = std::fs::File::open(path).map_err(|e| cannot_read(path, e))?;
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).comment(Some(b'#')).from_reader(file);
+    let fault = |error: csv::Error| bad_file(path, error.to_string());
+    let head = reader.headers().map_err(fault)?.clone();
+    let column = |names: &[&str]| {
+        let clean = |name: &str| name.trim_start_matches('\u{feff}').to_ascii_lowercase();
+        head.iter().position(|name| names.contains(&clean(name).as_str()))
+    };
+    let [latitude, longitude, height, name] = COLUMNS.map(column);
+    let needed = |at: Option<usize>, names: &[&str]| {
+        let found = head.iter().map(quoted).collect::<Vec<_>>().join(",");
+        at.ok_or_else(|| bad_file(path, format!("there is no column `{}`: the header is `{found}`", names[0])))
+    };
+    let (latitude, longitude) = (needed(latitude, COLUMNS[0])?, needed(longitude, COLUMNS[1])?);
+    let mut places = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(fault)?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let number = |at: usize, field: &str| {
+            let text = record.get(at).unwrap_or("");
+            let number = text.parse::<f64>().ok();
+            number
+                .ok_or_else(|| bad_file(path, format!("line {line}: {field} is '{}': expected a number", quoted(text))))
+        };
+        let height_m = match height {
+            Some(at) if record.get(at).is_some_and(|text| !text.is_empty()) => number(at, COLUMNS[2][0])?,
+            _ => 0.0,
+        };
+        let place = Place {
+            latitude: number(latitude, COLUMNS[0][0])?,
+            longitude: number(longitude, COLUMNS[1][0])?,
+            height_m,
+        };
+        if let Some((field, value, why)) = place.fault() {
+            return Err(bad_file(path, format!("line {line}: {field} is {value}: {why}")));
+        }
+        places.push((name.and_then(|at| record.get(at)).unwrap_or("").to_string(), place));
+    }
+    if places.is_empty() {
+        return Err(bad_file(path, "the file contains no places"));
+    }
+    Ok(places)
+}

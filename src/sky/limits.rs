@@ -1,0 +1,169 @@
+//! Centre line and limits of the path of a total or annular eclipse.
+
+use std::f64::consts::TAU;
+
+use glam::DVec3;
+
+use super::circumstances::LocalKind;
+use super::motion::{Motion, Observer};
+use super::places::{Place, line_hits_earth};
+use super::roots;
+use super::solar::SolarEclipse;
+use super::time::Time;
+
+/// The path of a total or annular eclipse at one instant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinePoint {
+    /// The instant.
+    pub time: Time,
+    /// Where the axis of the shadow meets the ellipsoid.
+    pub center: Place,
+    /// Total or annular.
+    pub kind: LocalKind,
+    /// The point of the northern limit at which the eclipse is total or annular at this instant only. `None` if the shadow's edge misses the
+    /// Earth there.
+    pub north: Option<Place>,
+    /// The same for the southern limit.
+    pub south: Option<Place>,
+    /// Duration of the total or annular eclipse at the centre, in seconds.
+    pub duration_s: Option<f64>,
+    /// Width of the path, at right angles to the motion of the axis over the ground, in km.
+    pub width_km: Option<f64>,
+    /// Altitude of the Sun at the centre in degrees.
+    pub sun_altitude: f64,
+    /// Ratio of the diameters of Moon and Sun at the centre.
+    pub magnitude: f64,
+}
+
+/// The path of a total or annular eclipse.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CentralLine {
+    /// The points in order of time: the first and the last instant at which the axis meets the Earth, and full multiples of the step.
+    pub points: Vec<LinePoint>,
+}
+
+impl SolarEclipse {
+    /// The path: its points every `step_s` seconds of the day (at least 1). Empty if the axis misses the Earth.
+    pub fn central_line(&self, step_s: f64) -> CentralLine {
+        let Some((first, last)) = self.axis else { return CentralLine::default() };
+        let step = if step_s.is_finite() { step_s.max(1.0) } else { 60.0 };
+        let start = ((first.tt_seconds() - self.utc_phase()) / step).ceil();
+        let mut times = vec![first.plus(0.01)];
+        for i in 0.. {
+            let time = Time::from_tt_seconds((start + f64::from(i)) * step + self.utc_phase());
+            if time >= last.plus(-0.01) {
+                break;
+            }
+            if time > first.plus(0.02) {
+                times.push(time);
+            }
+        }
+        times.push(last.plus(-0.01));
+        CentralLine { points: times.into_iter().filter_map(|time| self.line_point(time)).collect() }
+    }
+
+    /// Seconds by which full seconds of UTC are late in TT, so that points fall on full multiples of the step in UTC.
+    fn utc_phase(&self) -> f64 {
+        let middle = self.greatest.time;
+        let (start, _) = middle.day(self.delta_t);
+        start.tt_seconds()
+    }
+
+    /// The path at one instant. `None` if the axis misses the Earth.
+    pub fn line_point(&self, time: Time) -> Option<LinePoint> {
+        let center = self.axis_place(time)?;
+        let view = self.view(&center, time);
+        let edge = ShadowEdge::new(&self.motion, time.seconds_since(self.motion.middle()), self);
+        let (north, south) = (edge.limit(true), edge.limit(false));
+        let ground = |seconds: f64| self.axis_place(time.plus(seconds)).map(|place| place.earth_fixed_km());
+        let motion = match (ground(-1.0), ground(1.0)) {
+            (Some(before), Some(after)) => (after - before).try_normalize(),
+            _ => None,
+        };
+        let width_km = match (north, south, motion) {
+            (Some(north), Some(south), Some(motion)) => {
+                Some((north.earth_fixed_km() - south.earth_fixed_km()).cross(motion).length())
+            }
+            _ => None,
+        };
+        Some(LinePoint {
+            time,
+            center,
+            kind: view.kind,
+            north,
+            south,
+            duration_s: self.circumstances(&center).central_duration_s(),
+            width_km,
+            sun_altitude: view.sun_altitude,
+            magnitude: view.magnitude,
+        })
+    }
+}
+
+/// The edge of the umbra or antumbra on the Earth at one instant.
+struct ShadowEdge<'a> {
+    motion: &'a Motion,
+    eclipse: &'a SolarEclipse,
+    seconds: f64,
+    moon: DVec3,
+    axis: DVec3,
+    /// Radius of the cone at the Moon, and its decrease per km.
+    radius: f64,
+    slope: f64,
+    /// Unit vectors across the axis: along the motion of the shadow, and to its left.
+    ahead: DVec3,
+    left: DVec3,
+}
+
+impl<'a> ShadowEdge<'a> {
+    fn new(motion: &'a Motion, seconds: f64, eclipse: &'a SolarEclipse) -> Self {
+        let (sun, moon) = motion.positions(seconds);
+        let between = moon - sun;
+        let axis = between.normalize();
+        let (sun_radius, moon_radius) = (eclipse.radii().sun_km(), eclipse.radii().moon_central_km());
+        let sine = (sun_radius - moon_radius) / between.length();
+        let cosine = (1.0 - sine * sine).sqrt();
+        let (later_sun, later_moon) = motion.positions(seconds + 60.0);
+        let later_axis = (later_moon - later_sun).normalize();
+        let foot = |point: DVec3, axis: DVec3| point - axis * point.dot(axis);
+        let change = foot(later_moon, later_axis) - foot(moon, axis);
+        let ahead = (change - axis * change.dot(axis)).normalize_or(axis.any_orthonormal_vector());
+        // The axis points away from the Sun, towards the Earth: seen from the Moon, left is against their cross product.
+        let left = ahead.cross(axis);
+        let left = if left.z < 0.0 { -left } else { left };
+        Self { motion, eclipse, seconds, moon, axis, radius: moon_radius / cosine, slope: sine / cosine, ahead, left }
+    }
+
+    /// The point of the edge in a direction across the axis, in radians from `ahead` towards `left`. In an antumbra, the rays have crossed
+    /// the axis, and the point lies on the other side.
+    fn point(&self, angle: f64) -> Option<Place> {
+        let across = self.ahead * angle.cos() + self.left * angle.sin();
+        let hit = line_hits_earth(self.moon + across * self.radius, self.axis - across * self.slope)?;
+        let place = Place::from_earth_fixed_km(self.motion.to_earth_fixed(self.seconds, hit));
+        Some(Place { height_m: 0.0, ..place })
+    }
+
+    /// The point of the northern or the southern limit: on the edge, and the edge passes along it.
+    fn limit(&self, north: bool) -> Option<Place> {
+        // How fast the place enters the shadow: 0 where the edge moves along itself.
+        let rate = |angle: f64| {
+            let observer = Observer::from(&self.point(angle)?);
+            let gap = |seconds: f64| self.eclipse.central_gap(seconds, &observer);
+            Some(gap(self.seconds + 0.5) - gap(self.seconds - 0.5))
+        };
+        const STEPS: i32 = 36;
+        let step = TAU / f64::from(STEPS);
+        let found = (0..STEPS).filter_map(|i| {
+            let (from, to) = (f64::from(i) * step, f64::from(i + 1) * step);
+            let (a, b) = (rate(from)?, rate(to)?);
+            ((a < 0.0) != (b < 0.0)).then(|| roots::root(|angle| rate(angle).unwrap_or(0.0), from, to, 1e-7))
+        });
+        let places = found.filter_map(|angle| self.point(angle));
+        // Which side of the axis, measured across the motion.
+        let side = |place: &Place| {
+            let position = self.motion.turned_with_earth(self.seconds, place.earth_fixed_km());
+            (position - self.moon).dot(self.left)
+        };
+        places.into_iter().find(|place| (side(place) > 0.0) == north)
+    }
+}

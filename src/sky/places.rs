@@ -1,0 +1,165 @@
+//! Places on the Earth: the ellipsoid WGS 84.
+
+use glam::{DVec2, DVec3};
+
+use crate::error::{Error, Result};
+use crate::escape::quoted;
+
+/// Equatorial radius of the Earth in km (WGS 84).
+pub(crate) const EQUATOR_KM: f64 = 6378.137;
+/// Polar radius of the Earth in km (WGS 84).
+pub(crate) const POLE_KM: f64 = 6_356.752_314_245_179;
+/// Square of the eccentricity of the meridian.
+const ECCENTRICITY_SQUARED: f64 = 1.0 - (POLE_KM * POLE_KM) / (EQUATOR_KM * EQUATOR_KM);
+
+/// A place: geodetic latitude and longitude on WGS 84, and the height above the ellipsoid.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Place {
+    /// Latitude in degrees, −90 to 90, north positive.
+    pub latitude: f64,
+    /// Longitude in degrees, −360 to 360, east positive.
+    pub longitude: f64,
+    /// Height above the ellipsoid in metres, −12,000 to 100,000,000.
+    pub height_m: f64,
+}
+
+impl Place {
+    /// A place, checked.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a number that is out of range.
+    pub fn new(latitude: f64, longitude: f64, height_m: f64) -> Result<Self> {
+        let place = Self { latitude, longitude, height_m };
+        match place.fault() {
+            Some((field, value, why)) => Err(Error::Usage(format!("{field} {value}: {why}"))),
+            None => Ok(place),
+        }
+    }
+
+    /// Parses `LAT,LON` or `LAT,LON,HEIGHT`: degrees, and metres above the ellipsoid.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the text has another form or a number is out of range.
+    pub fn parse(text: &str) -> Result<Self> {
+        let shown = quoted(text);
+        let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+        let (latitude, longitude, height) = match parts[..] {
+            [latitude, longitude] => (latitude, longitude, "0"),
+            [latitude, longitude, height] => (latitude, longitude, height),
+            _ => return Err(Error::Usage(format!("place '{shown}': expected LAT,LON or LAT,LON,HEIGHT"))),
+        };
+        let number = |text: &str| {
+            let found = text.parse::<f64>().ok();
+            found.ok_or_else(|| Error::Usage(format!("place '{shown}': '{}' is not a number", quoted(text))))
+        };
+        let place = Self::new(number(latitude)?, number(longitude)?, number(height)?);
+        place.map_err(|error| Error::Usage(format!("place '{shown}': {error}")))
+    }
+
+    /// Checks the numbers. `index` is that of the place in a list, for the message.
+    ///
+    /// # Errors
+    /// [`Error::BadRecord`] with the first invalid field.
+    pub fn check(&self, index: u64) -> Result<()> {
+        match self.fault() {
+            Some((field, value, why)) => Err(Error::record("place", index, field, value, why)),
+            None => Ok(()),
+        }
+    }
+
+    /// The first invalid field: its name, its value and the rule.
+    pub(crate) fn fault(&self) -> Option<(&'static str, f64, &'static str)> {
+        [
+            ("latitude", self.latitude, -90.0..=90.0, "expected -90 to 90 degrees"),
+            ("longitude", self.longitude, -360.0..=360.0, "expected -360 to 360 degrees"),
+            ("height", self.height_m, -12_000.0..=1e8, "expected -12,000 to 100,000,000 metres"),
+        ]
+        .into_iter()
+        .find_map(|(field, value, range, why)| (!range.contains(&value)).then_some((field, value, why)))
+    }
+
+    /// The position in km, in axes that rotate with the Earth: x through 0° N 0° E, z through the north pole.
+    pub fn earth_fixed_km(&self) -> DVec3 {
+        let (sine, cosine) = self.latitude.to_radians().sin_cos();
+        let normal = EQUATOR_KM / (1.0 - ECCENTRICITY_SQUARED * sine * sine).sqrt();
+        let height = self.height_m / 1000.0;
+        let across = (normal + height) * cosine;
+        let (east, front) = self.longitude.to_radians().sin_cos();
+        DVec3::new(across * front, across * east, (normal * (1.0 - ECCENTRICITY_SQUARED) + height) * sine)
+    }
+
+    /// Unit vector to the zenith (the normal of the ellipsoid), in the same axes.
+    pub fn zenith(&self) -> DVec3 {
+        let (sine, cosine) = self.latitude.to_radians().sin_cos();
+        let (east, front) = self.longitude.to_radians().sin_cos();
+        DVec3::new(cosine * front, cosine * east, sine)
+    }
+
+    /// The place at a position in km, in axes that rotate with the Earth. The longitude is −180 to 180.
+    pub fn from_earth_fixed_km(position: DVec3) -> Self {
+        let across = DVec2::new(position.x, position.y).length();
+        let mut latitude = position.z.atan2(across * (1.0 - ECCENTRICITY_SQUARED));
+        let mut height = 0.0;
+        // Near the surface each round shrinks the error by more than a hundred.
+        for _ in 0..8 {
+            let (sine, cosine) = latitude.sin_cos();
+            let normal = EQUATOR_KM / (1.0 - ECCENTRICITY_SQUARED * sine * sine).sqrt();
+            height = across * cosine + position.z * sine - EQUATOR_KM * EQUATOR_KM / normal;
+            latitude = position.z.atan2(across * (1.0 - ECCENTRICITY_SQUARED * normal / (normal + height)));
+        }
+        Self {
+            latitude: latitude.to_degrees(),
+            longitude: position.y.atan2(position.x).to_degrees(),
+            height_m: 1000.0 * height,
+        }
+    }
+
+    /// Distance to another place in km, along the chord.
+    pub fn chord_km(&self, other: &Self) -> f64 {
+        self.earth_fixed_km().distance(other.earth_fixed_km())
+    }
+}
+
+/// Scales z so that the ellipsoid becomes a sphere with the equatorial radius.
+pub(crate) fn to_sphere(position: DVec3) -> DVec3 {
+    DVec3::new(position.x, position.y, position.z * (EQUATOR_KM / POLE_KM))
+}
+
+/// The inverse of [`to_sphere`].
+pub(crate) fn from_sphere(position: DVec3) -> DVec3 {
+    DVec3::new(position.x, position.y, position.z * (POLE_KM / EQUATOR_KM))
+}
+
+/// Where a line meets the ellipsoid WGS 84 first, in the direction given; in km, in axes whose z is the Earth's axis.
+pub(crate) fn line_hits_earth(point: DVec3, direction: DVec3) -> Option<DVec3> {
+    let (point, direction) = (to_sphere(point), to_sphere(direction).normalize());
+    let foot = point - direction * point.dot(direction);
+    let inside = EQUATOR_KM * EQUATOR_KM - foot.length_squared();
+    (inside >= 0.0).then(|| from_sphere(foot - direction * inside.sqrt()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_and_places_are_inverses() {
+        for latitude in [-90.0, -89.9999, -45.0, -1e-9, 0.0, 23.4, 60.0, 90.0] {
+            for longitude in [-179.0, -104.1, 0.0, 77.2, 180.0] {
+                for height_m in [-400.0, 0.0, 8848.0, 400_000.0] {
+                    let place = Place::new(latitude, longitude, height_m).unwrap();
+                    let back = Place::from_earth_fixed_km(place.earth_fixed_km());
+                    assert!(place.chord_km(&back) < 1e-6, "{place:?} {back:?}");
+                    assert!((back.latitude - latitude).abs() < 1e-9 && (back.height_m - height_m).abs() < 1e-4);
+                    let surface = Place { height_m: 0.0, ..place }.earth_fixed_km();
+                    assert!((to_sphere(surface).length() - EQUATOR_KM).abs() < 1e-9);
+                }
+            }
+        }
+        for (latitude, longitude, height) in
+            [(91.0, 0.0, 0.0), (0.0, 361.0, 0.0), (0.0, 0.0, f64::NAN), (f64::NAN, 0.0, 0.0)]
+        {
+            assert!(Place::new(latitude, longitude, height).is_err());
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! System files with the bodies where they appear from the Earth, and cameras for eclipses.
+
+use std::fmt::Write;
+
+use glam::DVec3;
+
+use super::almanac::Sky;
+use super::bodies::SkyBody;
+use super::places::{EQUATOR_KM, Place, line_hits_earth};
+use super::time::Time;
+use crate::error::{Error, Result};
+use crate::escape::quoted;
+
+/// From where an eclipse is seen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum View {
+    /// From the Moon: the whole Earth.
+    Moon,
+    /// From the direction of the Sun: the day side of the Earth, in parallel projection.
+    Sun,
+    /// From the Earth. If the Moon is nearer to the Sun than to the opposite point: the Sun, from where the axis of the Moon's shadow meets
+    /// the surface. Otherwise: the Moon.
+    Earth,
+    /// From 9,000 km above the place where the axis of the Moon's shadow meets the Earth, or above the place that sees the Moon at the zenith.
+    Above,
+    /// From a place: the Sun, or the Moon, as with [`Earth`](Self::Earth).
+    Place(Place),
+}
+
+impl View {
+    /// Parses `moon`, `sun`, `earth`, `above` or `LAT,LON[,HEIGHT]`.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for other words and for numbers out of range.
+    pub fn parse(text: &str) -> Result<Self> {
+        match text {
+            "moon" => Ok(Self::Moon),
+            "sun" => Ok(Self::Sun),
+            "earth" => Ok(Self::Earth),
+            "above" => Ok(Self::Above),
+            _ if text.contains(',') => Ok(Self::Place(Place::parse(text)?)),
+            _ => {
+                let text = quoted(text);
+                Err(Error::Usage(format!("view '{text}': expected moon, sun, earth, above or LAT,LON[,HEIGHT]")))
+            }
+        }
+    }
+}
+
+/// A camera, as in a system file.
+struct Camera {
+    position: DVec3,
+    target: DVec3,
+    up: DVec3,
+    /// Vertical field of view in degrees, or the height of a parallel projection in km.
+    field: Field,
+    /// Whether the Earth is in the way: it is left out.
+    on_surface: bool,
+}
+
+enum Field {
+    Degrees(f64),
+    HeightKm(f64),
+}
+
+impl Sky {
+    /// The text of a system file: the light is the Sun, and the bodies are at their apparent positions, in km and in axes that rotate with
+    /// the Earth. The camera has the `view`; without one, [`View::Above`] if the axis of the Moon's shadow meets the Earth, else
+    /// [`View::Earth`]. The picture has `size` pixels.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the Sun is not among the bodies, if one is listed twice, if the instant is not in the years 1900 to 2050, or if the
+    /// Sun or the Moon is below the horizon of a place.
+    pub fn system_toml(&self, time: Time, bodies: &[SkyBody], view: Option<View>, size: [u32; 2]) -> Result<String> {
+        if !bodies.contains(&SkyBody::Sun) {
+            return Err(Error::Usage("the bodies do not include the Sun, which is the light".into()));
+        }
+        if let Some(twice) = bodies.iter().enumerate().find(|(i, body)| bodies[..*i].contains(body)) {
+            return Err(Error::Usage(format!("{} is listed twice", twice.1.name())));
+        }
+        let camera = self.camera(time, view)?;
+        let options = self.options();
+        let delta_t = options.delta_t;
+        let mut out = String::new();
+        let mut line = |text: String| {
+            out.push_str(&text);
+            out.push('\n');
+        };
+        line(format!(
+            "# {} ({}), apparent positions with light time and aberration,",
+            time.text(3, delta_t),
+            time.scale(delta_t)
+        ));
+        line("# in axes that rotate with the Earth: x through 0° N 0° E, z through the north pole.".into());
+        line(format!(
+            "# Ephemeris: {}. Radii: {}. Delta T: {:.3} s.",
+            self.ephemeris().name(),
+            options.radii.name(),
+            delta_t.seconds_at(time)
+        ));
+        line("unit = \"km\"\n".into());
+        let sun = self.earth_fixed(SkyBody::Sun, time)?;
+        line(format!(
+            "[light]\nname = \"Sun\"\ncenter = {}\nradius = {:?}\ncolor = \"#fff6e9\"\n",
+            vector(sun),
+            options.radii.sun_km()
+        ));
+        for &body in bodies.iter().filter(|body| **body != SkyBody::Sun) {
+            if body == SkyBody::Earth && camera.on_surface {
+                line("# Without the Earth: the camera is on its surface.\n".into());
+                continue;
+            }
+            line(self.body_toml(body, time)?);
+        }
+        line(camera.toml(size));
+        line(format!("[picture]\nsize = [{}, {}]\nsamples = 3\nexposure = 1.7\nambient = 0.003", size[0], size[1]));
+        Ok(out)
+    }
+
+    /// The table of one body.
+    fn body_toml(&self, body: SkyBody, time: Time) -> Result<String> {
+        let (mut equator, mut polar) = body.radii_km();
+        if body == SkyBody::Moon {
+            (equator, polar) = (self.options().radii.moon_partial_km(), self.options().radii.moon_partial_km());
+        }
+        let pole = if body == SkyBody::Earth { DVec3::Z } else { self.to_earth_fixed(body.pole(time), time) };
+        let center = vector(self.earth_fixed(body, time)?);
+        let mut text = format!("[[body]]\nname = \"{}\"\ncenter = {center}\nradius = {equator:?}\n", body.name());
+        let mut add = |key: &str, value: &str| {
+            let _ = writeln!(text, "{key} = {value}");
+        };
+        if polar != equator {
+            add("polar_radius", &format!("{polar:?}"));
+        }
+        add("pole", &vector(pole));
+        if body == SkyBody::Earth {
+            add("surface", "\"earth\"");
+            add("graticule", "15");
+        } else {
+            add("color", colors(body));
+        }
+        Ok(text)
+    }
+
+    fn camera(&self, time: Time, view: Option<View>) -> Result<Camera> {
+        let (sun, moon) = (self.earth_fixed(SkyBody::Sun, time)?, self.earth_fixed(SkyBody::Moon, time)?);
+        let axis = line_hits_earth(moon, moon - sun).map(Place::from_earth_fixed_km);
+        let new_moon = sun.dot(moon) > 0.0;
+        let view = view.unwrap_or(if axis.is_some() && new_moon { View::Above } else { View::Earth });
+        let below = Place { height_m: 0.0, ..Place::from_earth_fixed_km(moon) };
+        let under_axis = axis.filter(|_| new_moon).map(|place| Place { height_m: 0.0, ..place });
+        let toward_moon = moon.normalize();
+        Ok(match view {
+            View::Moon => {
+                let distance = moon.length() - 1.05 * 1737.4;
+                let field = 2.5 * (EQUATOR_KM / distance).asin().to_degrees();
+                Camera::new(toward_moon * distance, DVec3::ZERO, DVec3::Z, Field::Degrees(field))
+            }
+            View::Sun => {
+                let field = Field::HeightKm(2.2 * EQUATOR_KM);
+                Camera::new(sun.normalize() * 100_000.0, DVec3::ZERO, DVec3::Z, field)
+            }
+            View::Above => {
+                let place = under_axis.unwrap_or(below);
+                let high = Place { height_m: 9e6, ..place };
+                Camera::new(high.earth_fixed_km(), place.earth_fixed_km(), DVec3::Z, Field::Degrees(52.0))
+            }
+            View::Earth if new_moon => {
+                let place = under_axis.unwrap_or(below);
+                self.camera_at(&place, sun, "Sun")?
+            }
+            View::Earth => {
+                let field = Field::Degrees(3.0 * (1737.4 / moon.length()).asin().to_degrees());
+                Camera::new(toward_moon * 1.01 * EQUATOR_KM, moon, DVec3::Z, field)
+            }
+            View::Place(place) if new_moon => self.camera_at(&place, sun, "Sun")?,
+            View::Place(place) => {
+                let mut camera = self.camera_at(&place, moon, "Moon")?;
+                // The Earth casts the shadow, so it stays, and the camera is above the ball around it.
+                let least = 1.000_1 * EQUATOR_KM;
+                camera.position = camera.position.normalize() * camera.position.length().max(least);
+                camera.on_surface = false;
+                camera
+            }
+        })
+    }
+
+    /// A camera at a place that is directed at a body, the zenith up.
+    fn camera_at(&self, place: &Place, body: DVec3, name: &str) -> Result<Camera> {
+        let position = place.earth_fixed_km();
+        let toward = (body - position).normalize();
+        let altitude = toward.dot(place.zenith()).clamp(-1.0, 1.0).asin().to_degrees();
+        if altitude < -0.3 {
+            let Place { latitude, longitude, .. } = place;
+            return Err(Error::Usage(format!(
+                "the {name} is below the horizon of {latitude:.4}, {longitude:.4} at that instant: its altitude is {altitude:.1} degrees"
+            )));
+        }
+        let camera = Camera::new(position, body, place.zenith(), Field::Degrees(1.0));
+        Ok(Camera { on_surface: true, ..camera })
+    }
+}
+
+impl Camera {
+    fn new(position: DVec3, target: DVec3, up: DVec3, field: Field) -> Self {
+        let along = (target - position).normalize();
+        // Another direction if `up` is nearly along the line of sight.
+        let up = if along.cross(up).length() > 0.01 { up } else { along.any_orthonormal_vector() };
+        Self { position, target, up, field, on_surface: false }
+    }
+
+    fn toml(&self, size: [u32; 2]) -> String {
+        let (kind, field) = match self.field {
+            Field::Degrees(degrees) => ("perspective", format!("field_of_view_deg = {degrees:?}")),
+            Field::HeightKm(height) => {
+                ("orthographic", format!("width = {:?}", height * f64::from(size[0]) / f64::from(size[1].max(1))))
+            }
+        };
+        format!(
+            "[camera]\nkind = \"{kind}\"\nposition = {}\ntarget = {}\nup = {}\n{field}\n",
+            vector(self.position),
+            vector(self.target),
+            vector(self.up)
+        )
+    }
+}
+
+/// A vector as TOML, with all digits.
+fn vector(v: DVec3) -> String {
+    format!("[{:?}, {:?}, {:?}]", v.x, v.y, v.z)
+}
+
+/// Colours of a body, as TOML: made up, but similar to how it looks.
+fn colors(body: SkyBody) -> &'static str {
+    match body {
+        SkyBody::Sun => "\"#fff6e9\"",
+        SkyBody::Earth => {
+            "[\"#f4f7fa\", \"#d5dfe8\", \"#6f93b3\", \"#39688f\", \"#4f83ab\", \"#2e6496\", \"#5c8fb4\", \"#2e6496\", \"#4f83ab\", \"#39688f\", \"#7d9db8\", \"#dbe4ec\", \"#f4f7fa\"]"
+        }
+        SkyBody::Moon => "\"#a9a59f\"",
+        SkyBody::Mercury => "\"#8f8a86\"",
+        SkyBody::Venus => "\"#e6d9b8\"",
+        SkyBody::Mars => "\"#b5653d\"",
+        SkyBody::Jupiter => {
+            "[\"#9a8f86\", \"#d8c7ab\", \"#a87f5d\", \"#e6dac3\", \"#a87f5d\", \"#d8c7ab\", \"#9a8f86\"]"
+        }
+        SkyBody::Saturn => "[\"#b7a67c\", \"#dccb9b\", \"#cbb684\", \"#e3d6ae\", \"#cbb684\", \"#dccb9b\"]",
+        SkyBody::Uranus => "\"#b5d6dc\"",
+        SkyBody::Neptune => "\"#5b7fd6\"",
+    }
+}

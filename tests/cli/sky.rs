@@ -1,0 +1,186 @@
+//! `umbracast eclipse`, `circumstances` and `system`, run as users run them.
+
+use crate::support::folder::Folder;
+
+#[test]
+fn a_date_finds_its_eclipse_or_names_the_next_one() {
+    let folder = Folder::new();
+    let out = |arguments: &str| folder.run_ok(arguments).output;
+    let solar = out("eclipse 2024-04-08 --delta-t 69.2 --radii nasa");
+    for words in [
+        "Total solar eclipse of 2024-04-08\n",
+        "2024-04-08T18:17:20.2Z",
+        "25.2896 N, 104.1479 W",
+        "4 min 28.0 s",
+        "JPL DE421",
+        "radii nasa (Sun 695989 km, Moon 1738.093 km, central phases 1736.646 km)",
+        "delta T 69.20 s (given)",
+    ] {
+        assert!(solar.contains(words), "'{words}' is not in: {solar}");
+    }
+    let lunar = out("eclipse 2025-03-14T05:00Z --lunar-rule chauvenet");
+    for words in
+        ["Total lunar eclipse of 2025-03-14\n", "total begins (U2)", "umbral magnitude", "lunar rule chauvenet"]
+    {
+        assert!(lunar.contains(words), "'{words}' is not in: {lunar}");
+    }
+    // The lunar eclipse of 2025-09-07 is on that day; the day before has none.
+    assert_eq!(
+        out("eclipse 2025-09-06"),
+        "there is no eclipse on 2025-09-06; the next one is the total lunar eclipse of 2025-09-07\n"
+    );
+    assert!(out("eclipse 2050-12-31").contains("none after it until the end of 2050"));
+    let json: serde_json::Value = serde_json::from_str(&out("eclipse 2026-08-12 --json")).unwrap();
+    assert_eq!(json["eclipse"]["kind"], "total");
+    assert_eq!(json["conventions"]["ephemeris"], "JPL DE421");
+    assert!((json["eclipse"]["path_width_km"].as_f64().unwrap() - 294.0).abs() < 8.0, "{json}");
+    let none: serde_json::Value = serde_json::from_str(&out("eclipse 2026-08-13 --json")).unwrap();
+    assert!(none["eclipse"].is_null() && none["next"]["date"] == "2026-08-28", "{none}");
+    // Before 1972, times are UT1. Eddington's eclipse.
+    let old = out("eclipse 1919-05-29");
+    assert!(old.contains("1919-05-29T13:08:3") && old.contains("times in UT1"), "{old}");
+}
+
+/// NASA counts 228 solar eclipses from 1901 to 2000: 78 partial, 73 annular, 71 total, 6 hybrid (Five Millennium Canon).
+#[test]
+fn lists_of_eclipses_are_complete() {
+    let folder = Folder::new();
+    let list = folder.run_ok("eclipse --list 1901..2000 --only solar --radii nasa --csv").output;
+    let count = |kind: &str| list.lines().filter(|line| line.contains(&format!(",solar,{kind},"))).count();
+    assert_eq!(["partial", "annular", "total", "hybrid"].map(count), [78, 73, 71, 6]);
+    assert_eq!(list.lines().count(), 229);
+    assert!(list.contains("\n1919-05-29,1919-05-29T13:08:3"), "{list}");
+    let table = folder.run_ok("eclipse --list 2024");
+    assert_eq!(table.output.lines().count(), 5, "{}", table.output);
+    assert!(table.errors.contains("delta T as listed"), "{}", table.errors);
+    let json = folder.run_ok("eclipse --list 2024..2025 --only lunar --json").output;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let dates: Vec<_> = json["eclipses"].as_array().unwrap().iter().map(|one| one["date"].as_str().unwrap()).collect();
+    assert_eq!(dates, ["2024-03-25", "2024-09-18", "2025-03-14", "2025-09-07"]);
+}
+
+#[test]
+fn circumstances_are_tables_csv_and_json() {
+    let folder = Folder::new();
+    folder.write("places.csv", "name,lat,lon,height\nDallas,32.7767,-96.797,\n\"Over, there\",51.5,-0.13,35\n");
+    let done = folder.run_ok("circumstances 2024-04-08 --places places.csv --city dallas --delta-t 69.2");
+    let rows: Vec<&str> = done.output.lines().collect();
+    assert_eq!(rows.len(), 4, "{}", done.output);
+    // NASA's radii give 18:40:43 and 18:44:34, those of the IAU two seconds more on either side.
+    assert!(rows[1].starts_with("Dallas") && rows[1].contains("18:40:4") && rows[1].contains("total"), "{}", rows[1]);
+    // The city of the list and the row of the file.
+    assert_eq!(rows[1], rows[2], "{}", done.output);
+    // In London, the Sun sets before C1: everything is in parentheses.
+    assert!(rows[3].starts_with("Over, there") && rows[3].contains("(partial)  (18:56:"), "{}", rows[3]);
+    assert!(done.errors.contains("delta T 69.20 s (given)"), "{}", done.errors);
+    let csv = folder.run_ok("circumstances 2024-04-08 --places places.csv --csv").output;
+    let lines: Vec<&str> = csv.lines().collect();
+    assert!(lines[1].starts_with("Dallas,32.7767,-96.797,0,total,2024-04-08T17:23:"), "{}", lines[1]);
+    assert!(lines[2].starts_with("\"Over, there\",51.5,-0.13,35,"), "{}", lines[2]);
+    let json = folder.run_ok("circumstances 2026-08-12 --at 43.36,-8.41,20 --at -33.9,18.4 --json").output;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["places"][0]["kind"], "total");
+    assert_eq!(json["places"][1]["c1"], serde_json::Value::Null);
+    assert_eq!(json["conventions"]["radii"], "iau");
+}
+
+/// A system of a date gives the same obscuration by way of `shadow` as `circumstances` computes.
+#[test]
+fn systems_of_a_date_agree_with_circumstances() {
+    let folder = Folder::new();
+    let places = "lat,lon\n25.2896,-104.1479\n32.7767,-96.797\n29.7604,-95.3698\n19.4326,-99.1332\n28.6,77.2\n";
+    folder.write("places.csv", places);
+    folder.run_ok(
+        "system 2024-04-08T18:30:00Z --places places.csv --observers o.csv -o s.toml --bodies sun,earth,moon,jupiter",
+    );
+    folder.run_ok("shadow o.csv s.toml -o seen.csv");
+    let (seen, text) = (folder.text("seen.csv"), folder.text("s.toml"));
+    assert!(text.contains("name = \"Jupiter\"") && text.contains("Ephemeris: JPL DE421"), "{text}");
+    let sky = umbracast::sky::Sky::new(umbracast::sky::SkyOptions::default());
+    let (time, _) = sky.parse_time("2024-04-08T18:30:00Z").unwrap();
+    let Some(umbracast::sky::Eclipse::Solar(eclipse)) = sky.eclipse_on(time).unwrap() else { panic!() };
+    let mut partial = 0;
+    for (place, row) in places.lines().zip(seen.lines()).skip(1) {
+        let place = umbracast::sky::Place::parse(place).unwrap();
+        let view = eclipse.view(&place, time);
+        let expected = if view.sun_altitude < 0.0 { 1.0 } else { view.obscuration };
+        let fraction: f64 = row.split(',').next().unwrap().parse().unwrap();
+        assert!((1.0 - fraction - expected).abs() < 1e-4, "{place:?}: {fraction} and {expected}");
+        partial += u32::from(expected > 0.0 && expected < 1.0);
+    }
+    assert_eq!(partial, 4);
+    folder.run_ok("system 2025-03-14 --view moon -o moon.toml -q");
+    folder.run_ok("render moon.toml -o moon.png --size 32x18 -q");
+}
+
+#[test]
+fn views_of_eclipses_are_rendered() {
+    let folder = Folder::new();
+    for view in ["moon", "sun", "earth", "above", "32.7767,-96.797"] {
+        folder.run_ok(&format!("eclipse 2024-04-08 --view {view} --size 48x27 -o view.png -q"));
+        let bytes = std::fs::read(folder.path("view.png")).unwrap();
+        let picture = image::load_from_memory(&bytes).unwrap().to_rgb8();
+        assert_eq!(picture.dimensions(), (48, 27), "{view}");
+        let bright = picture.pixels().filter(|pixel| pixel.0[2] > 60).count();
+        // The middle of the umbra sees the Moon only, and the others a good part of Earth or Sun.
+        let expected = if view == "earth" { 0..=0 } else { 20..=900 };
+        assert!(expected.contains(&bright), "{view}: {bright} bright pixels");
+        std::fs::remove_file(folder.path("view.png")).unwrap();
+    }
+    folder.run_ok("eclipse 2025-03-14T05:50Z --view 40,-100 --size 48x27 -o lunar.png -q");
+}
+
+#[test]
+fn invalid_requests_about_the_sky_are_refused() {
+    let folder = Folder::new();
+    folder.write("bad.csv", "name,lat,lon\na,10,20\nb,95,20\n").write("word.csv", "lat,lon\n1,east\n");
+    folder.write("none.csv", "lat,lon\n").write("columns.csv", "x,y\n1,2\n").write("out.toml", "kept");
+    let before = folder.contents();
+    for (arguments, code, words) in [
+        ("eclipse 2024-13-01", 2, "no month 13"),
+        ("eclipse 2023-02-29", 2, "has 28 days"),
+        ("eclipse yesterday", 2, "expected YYYY-MM-DD"),
+        ("eclipse 1899-06-01", 2, "1900 to 2050"),
+        ("eclipse 2051-01-01", 2, "1900 to 2050"),
+        ("eclipse", 2, "DATE"),
+        ("eclipse 2024-04-08 --radii esa", 2, "possible values: iau, nasa"),
+        ("eclipse 2024-04-08 --lunar-rule mean", 2, "possible values: danjon"),
+        ("eclipse 2024-04-08 --delta-t often", 2, "expected a number of seconds"),
+        ("eclipse 2024-04-08 --delta-t 1e9", 2, "expected -1000 to 10000"),
+        ("eclipse --list 2030..2020", 2, "2030 is after 2020"),
+        ("eclipse --list 1800..2020", 2, "1800 is not in 1900 to 2050"),
+        ("eclipse --list soon", 2, "'soon' is not a year"),
+        ("eclipse 2024-04-08 --view mars -o p.png", 2, "expected moon, sun, earth, above"),
+        ("eclipse 2024-04-08 --view 95,0 -o p.png", 2, "expected -90 to 90"),
+        ("eclipse 2024-04-08 --view 51.5,-0.1,0,0 -o p.png", 2, "LAT,LON"),
+        ("eclipse 2024-04-08T23:00Z --view 51.5,-0.1 -o p.png", 2, "below the horizon"),
+        ("eclipse 2024-04-08 -o p.jpg", 2, "supported is .png"),
+        ("eclipse 2024-04-08 -o none/p.png", 5, "there is no folder"),
+        ("eclipse 2024-04-08 --size 0x4 -o p.png", 2, "--size is 0x4"),
+        ("eclipse 2024-05-08 -o p.png", 2, "there is no eclipse on 2024-05-08; the next one is"),
+        ("circumstances 2024-04-08", 2, "--places"),
+        ("circumstances 2024-04-09 --at 1,2", 2, "the next one is the annular solar eclipse of 2024-10-02"),
+        ("circumstances 2025-03-14 --at 1,2", 2, "there is no solar eclipse on 2025-03-14"),
+        ("circumstances 2024-04-08 --at 91,2", 2, "latitude 91"),
+        ("circumstances 2024-04-08 --at 1,2,inf", 2, "height inf"),
+        ("circumstances 2024-04-08 --at 1", 2, "expected LAT,LON"),
+        ("circumstances 2024-04-08 --at north,2", 2, "'north' is not a number"),
+        ("circumstances 2024-04-08 --city Dalas", 2, "did you mean Dallas"),
+        ("circumstances 2024-04-08 --places nowhere.csv", 5, "cannot read nowhere.csv"),
+        ("circumstances 2024-04-08 --places bad.csv", 2, "bad.csv: line 3: latitude is 95"),
+        ("circumstances 2024-04-08 --places word.csv", 2, "word.csv: line 2: longitude is 'east'"),
+        ("circumstances 2024-04-08 --places none.csv", 2, "contains no places"),
+        ("circumstances 2024-04-08 --places columns.csv", 2, "no column `latitude`: the header is `x,y`"),
+        ("system 2024-04-08 --bodies sun,pluto -o out.toml", 2, "no positions of 'pluto'"),
+        ("system 2024-04-08 --bodies earth,moon -o out.toml", 2, "do not include the Sun"),
+        ("system 2024-04-08 --bodies sun,moon,moon -o out.toml", 2, "Moon is listed twice"),
+        ("system 2024-04-10 -o out.toml", 2, "2024-04-10T12:00:00Z"),
+        ("system 2024-04-08 -o out.txt", 2, "the extension must be .toml"),
+        ("system 2024-04-08 --places bad.csv --observers bad.csv -o out.toml", 2, "is also an input"),
+    ] {
+        let done = folder.run(arguments);
+        assert_eq!(done.code, code, "{arguments}: {}", done.errors);
+        assert!(done.errors.contains(words), "{arguments}: '{words}' is not in: {}", done.errors);
+        assert_eq!(folder.contents(), before, "{arguments}");
+    }
+}
