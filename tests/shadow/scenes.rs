@@ -184,7 +184,7 @@ samples = 1
     let (system, picture) = render(text, &folder);
     let pixels = |id: u32| picture.id.iter().filter(|&&one| one == id).count();
     assert!(pixels(0) > 300 && pixels(1) > 80 && pixels(2) > 5000, "{} {} {}", pixels(0), pixels(1), pixels(2));
-    let border = |at: usize| at % 160 == 0 || at % 160 == 159 || at / 160 == 0 || at / 160 == 119;
+    let border = |at: usize| at.is_multiple_of(160) || at % 160 == 159 || at / 160 == 0 || at / 160 == 119;
     assert!((0..picture.id.len()).all(|at| !border(at) || picture.id[at] > 1), "a body is cut off");
     // The ground touches the lowest point of the bodies: z = 5.
     let ground = system.bodies()[2].balls[0];
