@@ -79,6 +79,12 @@ pub(crate) struct LeafRules {
     pub(crate) select: bool,
 }
 
+impl Default for LeafRules {
+    fn default() -> Self {
+        Self::PLAIN
+    }
+}
+
 impl LeafRules {
     const PLAIN: Self = Self { inside: StartInside::Undecided, select: true };
 }

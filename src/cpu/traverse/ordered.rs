@@ -21,17 +21,25 @@ pub(crate) const END: u32 = u32::MAX;
 pub(crate) struct ChildStack {
     entries: Vec<u64>,
     count: usize,
+    rules: LeafRules,
+    visits: Visits,
 }
 
 impl ChildStack {
-    /// Starts a traversal at a node. `depth` is the depth of the tree.
-    pub(crate) fn start(&mut self, node: usize, depth: usize) {
+    /// Starts a traversal at a node. `depth` is the depth of the tree. All leaves are tested by the same rules.
+    pub(crate) fn start(&mut self, node: usize, depth: usize, rules: LeafRules) {
         let size = 1 + WIDTH * depth;
         if self.entries.len() < size {
             self.entries.resize(size, 0);
         }
         self.entries[0] = node as u64;
         self.count = 1;
+        self.rules = rules;
+    }
+
+    /// Returns the visits since the last call.
+    pub(crate) fn take_visits(&mut self) -> Visits {
+        std::mem::take(&mut self.visits)
     }
 }
 
@@ -46,12 +54,10 @@ multiversion! {
     /// Continues the traversal of a ray up to the next leaf in which it has candidates, which it writes to `hits`. Returns the leaf, or
     /// [`END`].
     next_leaf, (
-        tree: &Bvh8, rays: &[PreparedRay], t_far: &[f32], number: u32, rules: LeafRules, stack: &mut ChildStack, hits: &mut LeafHits,
-        visits: &mut Visits
+        tree: &Bvh8, rays: &[PreparedRay], t_far: &[f32], number: u32, stack: &mut ChildStack, hits: &mut LeafHits
     ) -> u32
 }
 
-#[allow(clippy::too_many_arguments, reason = "a kernel: the macro passes arguments one by one")]
 #[inline(always)]
 fn next_leaf<L: Lanes>(
     lanes: L,
@@ -59,15 +65,13 @@ fn next_leaf<L: Lanes>(
     rays: &[PreparedRay],
     t_far: &[f32],
     number: u32,
-    rules: LeafRules,
     stack: &mut ChildStack,
     hits: &mut LeafHits,
-    visits: &mut Visits,
 ) -> u32 {
     let lanes = lanes.narrow();
     let (ray, far) = (&rays[number as usize], t_far[number as usize]);
     let far_key = key(far);
-    let ChildStack { entries, count } = stack;
+    let ChildStack { entries, count, rules, visits } = stack;
     let entries = &mut entries[..];
     let mut top = *count;
     let mut at = [0.0; WIDTH];
@@ -84,7 +88,7 @@ fn next_leaf<L: Lanes>(
                 ChildRef::Leaf(leaf) => {
                     visits.leaves += 1;
                     let hits = std::slice::from_mut(hits);
-                    if cull_leaf(lanes, &tree.leaves[leaf], rays, t_far, &[number], rules, hits) != 0 {
+                    if cull_leaf(lanes, &tree.leaves[leaf], rays, t_far, &[number], *rules, hits) != 0 {
                         *count = top;
                         return leaf as u32;
                     }

@@ -271,14 +271,14 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
 
     /// Traverses the tree below a node with one ray, in its own order.
     fn ordered(&mut self, node: usize, ray: u32) {
-        self.stack.start(node, self.bvh.tree.depth);
+        self.stack.start(node, self.bvh.tree.depth, self.rules);
         loop {
-            let Self { bvh, rays, t_far, rules, stack, leaf_hits, visits, .. } = self;
-            let before = visits.leaves;
-            let hits = &mut leaf_hits[0];
-            let leaf = bvh.level.next_leaf(&bvh.tree, rays, t_far, ray, *rules, stack, hits, visits);
-            let tested = (visits.leaves - before) as usize;
-            self.adapt_rules(tested, usize::from(leaf != END));
+            let Self { bvh, rays, t_far, stack, leaf_hits, .. } = self;
+            let leaf = bvh.level.next_leaf(&bvh.tree, rays, t_far, ray, stack, &mut leaf_hits[0]);
+            let Visits { nodes, leaves: tested, .. } = stack.take_visits();
+            self.visits.nodes += nodes;
+            self.visits.leaves += tested;
+            self.adapt_rules(tested as usize, usize::from(leaf != END));
             if leaf == END {
                 return;
             }
