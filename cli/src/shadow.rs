@@ -23,8 +23,7 @@ OBSERVERS are points in the unit and the coordinates of SYSTEM, in f64:
   .csv  columns x,y,z. Also .parquet, in builds with --features parquet
   .f32  raw little-endian records of 3 f32
 SYSTEM is a system file as for `umbracast render` (systems/README.md). The light
-and the bodies are used, except bodies with `casts = false`. No camera is
-  needed:
+and the bodies are used, except bodies with `casts = false`. It needs no camera:
   unit = 'km'
   [light]
   center = [0, 0, 149_597_870.7]
@@ -41,19 +40,15 @@ OUT is .npz, .csv or .parquet and has one row per observer:
   kind      none, partial (penumbra), annular (antumbra) or total (umbra);
             in .npz 0, 1, 2, 3 (u1)
 Where bodies overlap in front of the light, the overlap counts once. Bodies
-  behind
-the light or behind the observer are ignored. Inside a body the fraction is 0. A
-body hides half the sky of an observer on its surface, or up to 2.4e-7 of its
-  radius
-below it. Inside the light the fraction is 1. A fraction of 0 is total.
-  Otherwise
-the edges of the discs determine the kind, because a sliver may be too thin to
-change the fraction.
+behind the light or behind the observer are ignored. Inside a body the fraction
+is 0. A body hides half the sky of an observer on its surface, or up to 2.4e-7
+of its radius below it. Inside the light the fraction is 1. A fraction of 0 is
+total. Otherwise the edges of the discs determine the kind, because a sliver may
+be too thin to change the fraction.
 The CPU engine computes in f64, accurate to 1e-9. GPUs compute in f32, accurate
 to 1e-4, from coordinates that were reduced in f64. The CPU computes the flux.
 A body with a `polar_radius` is oblate or prolate along its `pole`. With such
-bodies,
-GPUs are accurate to 1e-3.
+bodies, GPUs are accurate to 1e-3.
 
 Examples:
   umbracast shadow observers.csv systems/eclipse-2024-04-08.toml -o seen.csv
