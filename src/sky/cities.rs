@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn names_are_found_or_suggested() {
         assert_eq!(city("dallas").unwrap().0, "Dallas");
-        assert!(city("Dalas").unwrap_err().to_string().contains("did you mean Dallas?"));
+        assert!(city("Dalas").unwrap_err().to_string().contains("did you mean Dallas"));
         assert!(city("Reykjavk").unwrap_err().to_string().contains("Reykjavik"));
         assert!(city("Atlantis of old").unwrap_err().to_string().contains("--at LAT,LON"));
         assert!(CITIES.windows(2).all(|pair| pair[0].0 < pair[1].0));

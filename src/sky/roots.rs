@@ -3,7 +3,7 @@
 /// A root between `a` and `b`, where `f` has opposite signs, to within `tolerance` (regula falsi, Illinois variant, then bisection).
 pub(crate) fn root(f: impl Fn(f64) -> f64, mut a: f64, mut b: f64, tolerance: f64) -> f64 {
     let (mut at_a, mut at_b) = (f(a), f(b));
-    let mut kept = 0;
+    let (mut kept, mut last) = (0, f64::INFINITY);
     for round in 0..200 {
         if (b - a).abs() <= tolerance || at_b == 0.0 {
             break;
@@ -26,10 +26,14 @@ pub(crate) fn root(f: impl Fn(f64) -> f64, mut a: f64, mut b: f64, tolerance: f6
         if y == 0.0 {
             return x;
         }
-        // The last steps of the secant are much shorter than the bracket.
-        if (x - secant).abs() < 1e-300 && y.abs() < 1e-17 {
-            return x;
+        // The last steps of the secant are much shorter than the bracket: is the root within the tolerance of x?
+        if x == secant && (x - last).abs() <= 0.01 * tolerance {
+            let other = if x == b { a } else { b };
+            if (f(x + tolerance * (other - x).signum()) < 0.0) != (y < 0.0) {
+                return x;
+            }
         }
+        last = x;
     }
     if at_a.abs() < at_b.abs() { a } else { b }
 }
