@@ -328,7 +328,7 @@ fn not_pairs(spheres: usize, rays: u64) -> Error {
     Error::LengthsDiffer { left_name: "spheres", left: spheres as u64, right_name: "rays", right: rays }
 }
 
-/// Number of rays that have not been read yet.
+/// Reads the remaining rays and returns their number.
 fn count_rest(rays: &mut RayInput, watch: &CancelToken) -> Result<u64> {
     let mut count = 0;
     while rays.next(watch)? {

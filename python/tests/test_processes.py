@@ -209,7 +209,7 @@ system = "unit = 'km'\\n[light]\\ncenter = [0, 0, 1e6]\\nradius = 7e3\\n" + "".j
     f"[[body]]\\nname = '{i}'\\ncenter = [{i}, 0, 3000]\\nradius = 3\\n" for i in range(400))
 observers = np.random.default_rng(0).uniform(-1000, 1000, (150_000, 3))
 """
-# Work that is interrupted repeatedly: its setup, and the work itself.
+# Operations to interrupt with Ctrl-C: the name, the code that prepares it, and the code that is interrupted.
 LONG = {
     "a scene": ("spheres = cloud(1_000_000)", "umbracast.Scene(spheres, device=device)"),
     "an update": (

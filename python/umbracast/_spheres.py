@@ -13,8 +13,9 @@ Origin = tuple[float, float, float]
 
 
 def sphere_inputs(spheres: Any, radii: Any, rotations: Any) -> tuple[Any, Any, Any]:
-    """Return spheres, radii and rotations, each as given or the table that contains its columns. Reads a table only once.
+    """Split the input into spheres, radii and rotations.
 
+    If `spheres` is a table with columns of radii or rotations, the table is returned in their place. A table is read only once.
     Radii and rotations are None for spheres. Raises ValueError if either is given twice, or if there are rotations without radii.
     """
     table = _tables.columns(spheres)

@@ -50,7 +50,7 @@ fn cone_of(point: vec3<f32>, light: Light, disc: Disc, occluder: Occluder, shape
   return cone(disc, vec3<f32>(across, along), power, vec3<f32>(pole, upright), shape.stretch);
 }
 
-// The cone of a cap.
+// Converts a spherical cap, the outline of a sphere, to a cone, so that caps and spheroids share one integral.
 fn cone_of_cap(disc: Disc, cap: Cap) -> Cone {
   let half_sky = cap.radius >= HALF_PI;
   let sine_b = sine(cap.radius);

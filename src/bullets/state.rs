@@ -55,8 +55,8 @@ pub(crate) struct BulletState {
 
 impl BulletState {
     pub(crate) fn at_start(bullet: usize, shot: &Bullet, radius: f32, end: Option<f32>) -> Self {
-        // Scaled by a power of two, without rounding, so that the largest component is between 1 and 2: then the directions to the nearest
-        // and to the farthest point fit into f32.
+        // For spheres at rest, the direction is scaled by a power of two, which is exact, until its largest component is in [1, 2). Then it
+        // neither underflows nor overflows f32, however near or far the target is.
         let away = shot.to.as_dvec3() - shot.from.as_dvec3();
         let (unit, speed) = (away.normalize(), f64::from(shot.speed));
         let (along, direction, pace) = if end.is_some() {

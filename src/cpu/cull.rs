@@ -290,7 +290,7 @@ impl RayParameter {
         self.slack += by;
     }
 
-    /// End of the segment if hits later than `t` do not count.
+    /// Upper bound of the ray's position, in scaled units, beyond which all hits come later than `t`.
     ///
     /// The computed t is free of cancellation only for a sphere wholly ahead, t · |d| ≥ K − r with K = (c − o)·d / |d| > r. Then |c − o| ≤
     /// 1.42 K and C/q ≥ (K² − r²)/(K + r). The error of t is less than 28 U (|c − o| + r), and its bound and the foot's together are less

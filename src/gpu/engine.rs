@@ -52,7 +52,7 @@ impl GpuEngine {
         }
     }
 
-    /// Fails with [`Error::NoPrecision`] if the results of the probe do not allow a precision.
+    /// Returns [`Error::NoPrecision`] if the probe found that this device cannot guarantee `precision`.
     pub(crate) fn check_precision(&self, precision: Precision) -> Result<()> {
         let refuse = |why: &String, instead| {
             Err(Error::NoPrecision { device: self.name().into(), asked: precision.word(), why: why.clone(), instead })

@@ -89,7 +89,8 @@ impl Device {
     /// * [`Error::LengthsDiffer`]: a column of sphere attributes does not have one entry per sphere.
     /// * [`Error::TooLarge`]: the scene exceeds the memory of device or machine, [`Limits::memory`](crate::Limits::memory), or 2³² − 1
     ///   spheres.
-    /// * [`Error::Usage`]: [`BvhBuilder::Gpu`] on the CPU engine, or a time range that is not finite and in order.
+    /// * [`Error::Usage`]: [`BvhBuilder::Gpu`] on the CPU engine, or a time range with an end that is not finite or
+    ///   before its start.
     /// * [`Error::Cancelled`]: the device's [cancel token](Self::with_cancel) was cancelled.
     /// * Device errors, as for [`Scene::closest`].
     pub async fn scene(&self, spheres: impl Into<Spheres<'_>>, options: &SceneOptions) -> Result<Scene> {

@@ -4,7 +4,8 @@
 //! A query is conservative. A ball with centre C and radius r, with `along` and `across` the components of C − P along and across the axis
 //! of the cone with the half angle α, intersects the cone only if `across · cos α − along · sin α ≤ r`: the left side is never more than the
 //! distance of C from the cone. A ball that begins farther away than the light's centre is not in front of the light, because its power is
-//! greater than that of the light. The margin is 10⁻¹² of all lengths, which exceeds their rounding errors by far.
+//! greater than that of the light. The margin is 10⁻¹² of all lengths (for C − P, the sum of its coordinates, which is at least as long), which
+//! exceeds their rounding errors by far.
 //!
 //! A ball seen under the half angle β covers the whole light if the angle θ of C from the axis is at most β − α. Then sin (θ + α) ≤ sin β,
 //! or across · cos α + along · sin α ≤ r; and θ + α < π / 2, or along · cos α > across · sin α. It is in front of the light if it ends before
@@ -42,10 +43,13 @@ impl Cone {
     fn may_intersect(&self, ball: Ball) -> bool {
         let v = ball.center - self.apex;
         let along = v.dot(self.axis);
-        let across = (v - along * self.axis).length();
-        let reach = ball.radius + self.margin + MARGIN * (ball.radius + along.abs() + across);
+        // Squares, because most nodes are rejected here, and a square root would take as long as the rest.
+        let across_squared = (v - along * self.axis).length_squared();
+        let reach = ball.radius + self.margin + MARGIN * (ball.radius + v.abs().element_sum());
+        let widest = reach + along * self.sine;
+        let outside = widest < 0.0 || across_squared * (self.cosine * self.cosine) > widest * widest;
         // Negated, so that NaN counts as an intersection.
-        !(across * self.cosine - along * self.sine > reach || along < -reach || along - reach > self.distance)
+        !(outside || along < -reach || along - reach > self.distance)
     }
 }
 

@@ -44,7 +44,10 @@ fn bench_counts_the_same_hits_as_cast() {
         let all = [("r", "closest"), ("r", "occluded"), ("fan", "closest"), ("fan", "occluded")];
         assert_eq!(kinds, all.map(|(rays, query)| (Some(rays), Some(query))));
         for (row, file) in batches.iter().zip(["r.csv", "r.csv", "fan.rays", "fan.rays"]) {
-            is_positive(row, &["seconds", "mrays_per_second", "mrays_per_second_free"]);
+            is_positive(row, &["seconds", "mrays_per_second", "mrays_per_second_free", "leaves_per_ray"]);
+            // The tree is one node with one leaf.
+            assert_eq!(row["nodes_per_ray"], 1.0, "{row}");
+            assert!(row["leaves_per_ray"].as_f64().is_some_and(|leaves| leaves <= 1.0), "{row}");
             let query = row["query"].as_str().unwrap();
             let cast = json(&folder, &format!("cast s.csv {file} -o o.csv --query {query} --precision {precision}"));
             assert_eq!((&row["hits"], &row["ray_count"]), (&cast["hits"], &cast["rays"]), "{row}");

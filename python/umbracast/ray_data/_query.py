@@ -75,7 +75,7 @@ def run_query(
     Returns the result and the number of skipped rays.
     """
     there = set(table.column_names)
-    # A null becomes NaN, which the core refuses with its row, or skips.
+    # A null becomes NaN. The core rejects such a ray and reports its row, or skips it.
     rays = {name: table[name].to_numpy() for name in RAY if name in there}
     options: dict[str, Any] = {
         option: _option_column(table, name) for name, option in OPTION_COLUMNS.items() if name in there

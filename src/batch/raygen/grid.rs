@@ -19,7 +19,7 @@ pub(crate) struct Grid {
     pub(crate) columns: Vec<[f32; 2]>,
     /// Index and error of each invalid frame, in ascending order.
     pub(crate) invalid_frames: Vec<(usize, Error)>,
-    /// Whether the rays are parallel to forward and start next to each other.
+    /// Orthographic projection: all rays have the forward direction and start on the image plane.
     pub(crate) orthographic: bool,
     pub(crate) t_min: f32,
     pub(crate) t_max: f32,

@@ -17,46 +17,15 @@
 //! divisor of at least the half chord h, and their error is up to r / h times that of a sphere ahead, 28 U (|c − o| + r). So h must be at
 //! least r / 4: then the error is below 128 U (|c − o| + r), which `margin` and the slack cover.
 
-use bytemuck::{Pod, Zeroable};
+use bytemuck::Zeroable;
 
-use crate::bvh::bvh8::node::{Bvh8Node, Leaf8, WIDTH};
+use super::prepared_ray::PreparedRay;
+use crate::bvh::bvh8::node::{Leaf8, WIDTH};
 use crate::math::float::U;
 use crate::math::simd::lanes::Lanes;
 use crate::math::simd::level::{SimdLevel, multiversion};
 use crate::query::policy::{Ends, Inside, Query};
 use crate::runtime::prefetch::prefetch;
-
-/// A ray prepared for the tests of AABBs and leaves. The fields for AABBs fill one cache line.
-#[repr(C, align(64))]
-#[derive(Clone, Copy, Pod, Zeroable)]
-pub(crate) struct PreparedRay {
-    /// 1/d, and the offsets for the planes where the ray enters and leaves.
-    pub(crate) inverse: [f32; 3],
-    pub(crate) enter: [f32; 3],
-    pub(crate) leave: [f32; 3],
-    /// Beginning of the segment in which spheres count, and its end before any hit.
-    pub(crate) near: f32,
-    pub(crate) far: f32,
-    /// Error of a root.
-    pub(crate) margin: f32,
-    /// Positions from `begin` to `end` certainly lie between the ray's own ends. `near` and `far` do not imply that: they are never moved
-    /// past t = 0.
-    pub(crate) begin: f32,
-    pub(crate) end: f32,
-    /// u, v, −α, −β, `spread`, `floor` and d of a [`RayLine`](crate::cpu::cull::RayLine). If spheres move while the ray travels, the first three
-    /// are the ray's point at `pivot`.
-    pub(crate) line: [f32; 12],
-    /// Time at which the ray sees moving spheres, relative to the middle of their time range. If they move while the ray travels, it is the
-    /// time at which the ray is at `pivot`; the other fields are only for this case, see [`moving_leaf`](super::moving_leaf).
-    pub(crate) time: f32,
-    /// Positions up to this one certainly lie before the ray's beginning.
-    pub(crate) before: f32,
-    pub(crate) pivot: f32,
-    pub(crate) pace: f32,
-    pub(crate) flag: f32,
-    /// Padding to the end of the cache line.
-    padding: f32,
-}
 
 /// What a leaf test concludes about a sphere that certainly contains the start of a ray.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,121 +119,6 @@ impl LeafHits {
     pub(crate) const NONE: Self = Self { ray: 0, candidates: 0, certain: 0, low: [0.0; WIDTH], high: [0.0; WIDTH] };
 }
 
-impl PreparedRay {
-    /// Inflates the ray laterally by `lateral` and axially by `along`, in scaled units. The conditions for certain hits become stricter
-    /// by the same amounts.
-    pub(crate) fn inflate(&mut self, lateral: f32, along: f32) {
-        let [lateral, along] = [lateral, along].map(|by| by * 1.000_001);
-        if along > 0.0 {
-            (self.near, self.far) = ((self.near - along).next_down(), (self.far + along).next_up());
-            (self.begin, self.end) = ((self.begin + along).next_up(), (self.end - along).next_down());
-            self.margin = (self.margin + along).next_up();
-            self.before = (self.before - along).next_down();
-        }
-        if lateral > 0.0 {
-            for k in 0..3 {
-                let more = (lateral * self.inverse[k].abs()) * 1.000_001;
-                self.enter[k] -= more;
-                self.leave[k] += more;
-            }
-            let [.., spread, floor, _, _, _] = &mut self.line;
-            let delta = (floor.sqrt() + lateral) * 1.000_001;
-            (*spread, *floor) = ((*spread + 2.0 * lateral) * 1.000_001, delta * delta * 1.000_001);
-        }
-    }
-
-    /// Octant of the direction. All rays of an octant enter AABBs through the same faces.
-    pub(crate) fn octant(&self) -> usize {
-        (0..3).fold(0, |octant, i| octant | usize::from(self.inverse[i] < 0.0) << i)
-    }
-}
-
-/// Hits of a list of rays with the AABBs of a node.
-#[derive(Default)]
-pub(crate) struct ChildHits {
-    /// Position where each ray of the list enters each AABB.
-    t_enter: Vec<[f32; WIDTH]>,
-    /// One word per eight rays of the list: one byte per ray, one bit per AABB.
-    masks: Vec<u64>,
-    /// Mask of the AABBs that any ray enters.
-    pub(crate) any: u64,
-}
-
-/// List of rays, padded to a multiple of [`LIST_GROUP`] words.
-#[derive(Clone, Copy)]
-pub(crate) struct RayList<'a> {
-    padded: &'a [u32],
-    count: usize,
-}
-
-/// Lists are compacted in groups of this size.
-pub(crate) const LIST_GROUP: usize = 16;
-
-impl<'a> RayList<'a> {
-    /// The first `count` words of a buffer that is long enough for the padding.
-    pub(crate) fn new(buffer: &'a [u32], count: usize) -> Self {
-        Self { padded: &buffer[..count.next_multiple_of(LIST_GROUP)], count }
-    }
-
-    pub(crate) fn rays(self) -> &'a [u32] {
-        &self.padded[..self.count]
-    }
-}
-
-/// Bit `place` of each byte of a word. The product brings the bits together.
-#[inline(always)]
-fn bits_of_bytes(word: u64, place: usize) -> u64 {
-    (word >> place & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56
-}
-
-multiversion! {
-    /// Compacts a list of rays for a child: writes those that enter child `place` to `out`, which is as long as the padded list, and returns
-    /// their number. With `shortened`, leaves out those whose segment ends before the child by now.
-    compact, (entered: &ChildHits, place: usize, list: RayList<'_>, t_far: &[f32], shortened: bool, out: &mut [u32]) -> usize
-}
-
-#[inline(always)]
-fn compact<L: Lanes>(
-    lanes: L,
-    entered: &ChildHits,
-    place: usize,
-    list: RayList<'_>,
-    t_far: &[f32],
-    shortened: bool,
-    out: &mut [u32],
-) -> usize {
-    let mut count = 0;
-    let masks = &entered.masks[..list.count.div_ceil(8)];
-    if L::COMPRESSES && !shortened {
-        for (masks, group) in masks.chunks(2).zip(list.padded.as_chunks().0) {
-            let mask = masks.iter().rev().fold(0, |word, &mask| word << 8 | bits_of_bytes(mask, place)) as u32;
-            let Some(to) = out.get_mut(count..).and_then(|out| out.first_chunk_mut()) else { break };
-            lanes.compress(group, mask, to);
-            count += mask.count_ones() as usize;
-        }
-        return count;
-    }
-    let list = list.rays();
-    let out = &mut out[..list.len()];
-    // One iteration per ray that enters, none for the others, and no branch that depends on a ray.
-    for ((masks, list), at) in masks.chunks(8).zip(list.chunks(64)).zip(entered.t_enter.chunks(64)) {
-        let at = &at[..list.len()];
-        let mut word = masks.iter().rev().fold(0, |word, &mask| word << 8 | bits_of_bytes(mask, place));
-        while word != 0 {
-            let i = word.trailing_zeros() as usize;
-            word &= word - 1;
-            let ray = list[i];
-            out[count] = ray;
-            count += usize::from(at[i][place % WIDTH] <= t_far[ray as usize]);
-        }
-    }
-    count
-}
-
-multiversion! {
-    /// Tests a list of rays against the AABBs of a node.
-    intersect_children, (node: &Bvh8Node, octant: usize, rays: &[PreparedRay], t_far: &[f32], list: &[u32], entered: &mut ChildHits)
-}
 multiversion! {
     /// Tests a list of rays against the spheres of a leaf. Writes one entry of `leaf_hits` per ray that may hit a sphere, and returns their
     /// number.
@@ -283,75 +137,6 @@ multiversion! {
 multiversion! {
     /// Like `cull_leaf`, for moving spheres, each at its position at the time of the ray.
     cull_moved_leaf, (moving_leaf: &MovingLeaf8, rays: &[PreparedRay], t_far: &[f32], list: &[u32], leaf_hits: &mut [LeafHits]) -> usize
-}
-
-#[inline(always)]
-fn intersect_children<L: Lanes>(
-    lanes: L,
-    node: &Bvh8Node,
-    octant: usize,
-    rays: &[PreparedRay],
-    t_far: &[f32],
-    list: &[u32],
-    entered: &mut ChildHits,
-) {
-    let lanes = lanes.narrow();
-    let first: [&[f32; WIDTH]; 3] = std::array::from_fn(|k| &node.bounds[octant >> k & 1][k]);
-    let last: [&[f32; WIDTH]; 3] = std::array::from_fn(|k| &node.bounds[1 - (octant >> k & 1)][k]);
-    if entered.t_enter.len() < list.len() {
-        entered.t_enter.resize(list.len(), [0.0; WIDTH]);
-        entered.masks.resize(list.len().div_ceil(8), 0);
-    }
-    let mut any = 0;
-    for ((list, at), masks) in list.chunks(8).zip(entered.t_enter.chunks_mut(8)).zip(&mut entered.masks) {
-        let mut eight = 0;
-        for (i, (&number, at)) in list.iter().zip(at).enumerate() {
-            let (ray, far) = (&rays[number as usize], t_far[number as usize]);
-            let mut mask = 0;
-            for i in (0..WIDTH).step_by(L::Narrow::COUNT) {
-                let plane = |faces: &[&[f32; WIDTH]; 3], k: usize, add: &[f32; 3]| {
-                    let face = lanes.load(&faces[k][i..]);
-                    face.mul_add(lanes.splat(ray.inverse[k]), lanes.splat(add[k]))
-                };
-                let enter = |k| plane(&first, k, &ray.enter);
-                let leave = |k| plane(&last, k, &ray.leave);
-                let enter = enter(0).max(enter(1)).max(enter(2).max(lanes.splat(ray.near)));
-                let leave = leave(0).min(leave(1)).min(leave(2).min(lanes.splat(far)));
-                enter.store(&mut at[i..]);
-                mask |= enter.le_mask(leave) << i;
-            }
-            eight |= mask << (8 * i);
-            any |= mask;
-        }
-        *masks = eight;
-    }
-    entered.any = any;
-}
-
-/// Tests one ray against the boxes of a node: writes the positions where it enters them, and returns the mask of those that it enters before
-/// `far`.
-#[inline(always)]
-pub(crate) fn enter_boxes<L: Lanes>(
-    lanes: L,
-    node: &Bvh8Node,
-    ray: &PreparedRay,
-    far: f32,
-    at: &mut [f32; WIDTH],
-) -> u64 {
-    let octant = ray.octant();
-    let mut mask = 0;
-    for i in (0..WIDTH).step_by(L::COUNT) {
-        let plane = |side: usize, k: usize, add: &[f32; 3]| {
-            let face = lanes.load(&node.bounds[side ^ (octant >> k & 1)][k][i..]);
-            face.mul_add(lanes.splat(ray.inverse[k]), lanes.splat(add[k]))
-        };
-        let (enter, leave) = (|k| plane(0, k, &ray.enter), |k| plane(1, k, &ray.leave));
-        let enter = enter(0).max(enter(1)).max(enter(2).max(lanes.splat(ray.near)));
-        let leave = leave(0).min(leave(1)).min(leave(2).min(lanes.splat(far)));
-        enter.store(&mut at[i..]);
-        mask |= enter.le_mask(leave) << i;
-    }
-    mask
 }
 
 #[inline(always)]

@@ -1,11 +1,13 @@
 //! Traversal of the CPU engine's BVH: streams of rays for hits, single rays for closest approaches.
 
 pub(crate) mod best_first;
+pub(crate) mod boxes;
 pub(crate) mod deferred;
 pub(crate) mod ellipsoid_reject;
 pub(crate) mod kernels;
 pub(crate) mod moving_leaf;
 pub(crate) mod ordered;
+pub(crate) mod prepared_ray;
 pub(crate) mod ray_setup;
 pub(crate) mod ray_sort;
 pub(crate) mod stream;

@@ -3,7 +3,9 @@
 //! A stream visits children by octant and shares each node among the rays of its list. A list of a few rays shares little: there the cost
 //! per list and the mispredicted ends of its loops exceed the work itself. `output/bench/README.md` has the measurements.
 
-use super::kernels::{LeafHits, LeafRules, PreparedRay, cull_leaf, enter_boxes};
+use super::boxes::enter_boxes;
+use super::kernels::{LeafHits, LeafRules, cull_leaf};
+use super::prepared_ray::PreparedRay;
 use super::visits::Visits;
 use crate::bvh::bvh8::node::{Bvh8, Child, ChildRef, WIDTH};
 use crate::math::simd::lanes::Lanes;

@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use glam::{Mat4, Vec4};
 
-use super::kernels::PreparedRay;
+use super::prepared_ray::PreparedRay;
 use crate::cpu::cull::{CullFrame, MAX_START};
 use crate::math::float::U_WIDE as U;
 use crate::math::simd::lanes::Lanes;

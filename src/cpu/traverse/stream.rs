@@ -9,18 +9,21 @@ use std::cell::RefCell;
 
 use bytemuck::Zeroable;
 
-use super::kernels::{ChildHits, LIST_GROUP, LeafHits, LeafRules, MovingLeaf8, PreparedRay, RayList, StartInside};
+use super::boxes::{ChildHits, LIST_GROUP, RayList};
+use super::deferred::{DeferredPair, IntersectScratch};
+use super::kernels::{LeafHits, LeafRules, MovingLeaf8, StartInside};
 use super::moving_leaf;
 use super::ordered::{ChildStack, END, SHORT_LIST};
+use super::prepared_ray::PreparedRay;
 use super::ray_setup::LANES;
 use super::visits::Visits;
 use crate::bvh::bvh8::node::{Bvh8, ChildRef, WIDTH};
 use crate::cpu::accel::CpuBvh;
 use crate::cpu::collector::{HitCollector, Settled};
 use crate::cpu::view::SceneView;
-use crate::intersect::sphere_soa::{BATCH_WIDTH, PairBatch};
+use crate::intersect::sphere_soa::BATCH_WIDTH;
 use crate::query::policy::{Precision, Query};
-use crate::records::{NO_SPHERE, Ray, RayAttributes, Sphere};
+use crate::records::{NO_SPHERE, Ray, RayAttributes};
 use crate::runtime::prefetch::prefetch;
 
 /// Rays per stream: together with a leaf and the lists they have to fit into the second-level cache. Measurements show no difference from
@@ -29,16 +32,6 @@ pub(crate) const STREAM_RAYS: usize = 1024;
 
 /// Number of certain hits at which they are intersected early, so that memory is bounded if all spheres overlap.
 const MAX_DEFERRED: usize = 4 * STREAM_RAYS;
-
-/// A candidate pair of a ray and a sphere, to be intersected.
-#[derive(Clone, Copy)]
-pub(crate) struct DeferredPair {
-    pub(crate) ray: u32,
-    /// Eight times the index of the leaf, plus the lane in it.
-    pub(crate) slot: u32,
-    /// Position along the ray before which the sphere is not hit.
-    pub(crate) t_lower: f32,
-}
 
 /// Level scratch: the memory for visiting one node on each level of the BVH.
 #[derive(Default)]
@@ -60,14 +53,6 @@ struct Scratch {
     certain: Vec<DeferredPair>,
     undecided: Vec<DeferredPair>,
     intersecting: IntersectScratch,
-}
-
-/// Scratch memory for intersecting pairs.
-#[derive(Default)]
-pub(crate) struct IntersectScratch {
-    pub(crate) ids: Vec<u32>,
-    pub(crate) spheres: Vec<Sphere>,
-    pub(crate) batch: PairBatch,
 }
 
 thread_local! {

@@ -44,7 +44,7 @@ impl<'a> DispatchQueue<'a> {
         Self { gpu, encoder: None, weight: 0, sent: VecDeque::new(), cancel: CancelToken::new() }
     }
 
-    /// Records a dispatch of about `threads` threads; submits the ones recorded before if the budget is spent.
+    /// Records a dispatch of about `threads` threads. If it would exceed the budget of one submission, submits the recorded dispatches first.
     pub(crate) async fn dispatch(
         &mut self,
         pipeline: &ComputePipeline,

@@ -14,7 +14,7 @@ pub(crate) struct KernelConstants {
     pub(crate) has_motion_or_shape: bool,
     /// Spheres move or are ellipsoids, and have their data in the buffer of sphere attributes.
     pub(crate) has_sphere_attributes: bool,
-    /// Spheres are ellipsoids.
+    /// The primitives of the scene are ellipsoids.
     pub(crate) has_ellipsoids: bool,
     /// Spheres have transmittances. Only `shaders/query/transmittance_state.wgsl` declares it.
     pub(crate) has_transmittances: bool,

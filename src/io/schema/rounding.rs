@@ -47,7 +47,7 @@ pub enum Role {
 }
 
 impl Rounding {
-    /// Counts the rounding of a number. Does nothing if both values are equal or one of them is not finite.
+    /// Adds the rounding of `wide` to `narrow` to the statistics. Ignores values that are equal or not finite.
     pub fn note(&mut self, field: &'static str, role: Role, wide: f64, narrow: f32) {
         let by = (f64::from(narrow) - wide).abs();
         if by == 0.0 || !by.is_finite() {

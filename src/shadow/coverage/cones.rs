@@ -104,7 +104,7 @@ pub(crate) fn cone_of(
     Some(cone(disc, across.extend(along), power, pole.extend(upright), shape.stretch))
 }
 
-/// The cone of a cap.
+/// Converts a spherical cap, the outline of a sphere, to a cone, so that caps and spheroids share one integral.
 pub(crate) fn cone_of_cap(disc: Disc, cap: Cap) -> Cone {
     let half_sky = cap.radius >= FRAC_PI_2;
     let (sine_b, cosine_b) = (sine(cap.radius), if half_sky { 0.0 } else { cap.radius.cos() });
