@@ -11,6 +11,7 @@ use crate::intensity::scaled;
 use crate::math::simd::level::SimdLevel;
 use crate::numbers::Numbers;
 use crate::query::policy::{Ends, Inside, Query, Touch};
+use crate::records::Sphere;
 use crate::records::{Approach, Hit, Interval};
 use crate::runtime::cancel::CancelToken;
 
