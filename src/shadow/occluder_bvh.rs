@@ -5,7 +5,8 @@
 //! of the cone with the half angle α, intersects the cone only if `across · cos α − along · sin α ≤ r`: the left side is never more than the
 //! distance of C from the cone. A ball that begins farther away than the light's centre is not in front of the light, because its power is
 //! greater than that of the light. The margin is 10⁻¹² of all lengths (for C − P, the sum of its coordinates, which is at least as long), which
-//! exceeds their rounding errors by far.
+//! exceeds their rounding errors by far. The error of the light's centre turns the axis: for a ball near P it is as much smaller as the ball is
+//! nearer than the light. (Otherwise a distant light, 10⁹ times as far away as the scene is large, would reach all balls above a large floor.)
 //!
 //! A ball seen under the half angle β covers the whole light if the angle θ of C from the axis is at most β − α. Then sin (θ + α) ≤ sin β,
 //! or across · cos α + along · sin α ≤ r; and θ + α < π / 2, or along · cos α > across · sin α. It is in front of the light if it ends before
@@ -36,7 +37,10 @@ struct Cone {
     distance: f64,
     sine: f64,
     cosine: f64,
+    /// Errors of the apex, of the axis per unit of length along it, and of the distance.
     margin: f64,
+    skew: f64,
+    distance_margin: f64,
 }
 
 impl Cone {
@@ -45,11 +49,12 @@ impl Cone {
         let along = v.dot(self.axis);
         // Squares, because most nodes are rejected here, and a square root would take as long as the rest.
         let across_squared = (v - along * self.axis).length_squared();
-        let reach = ball.radius + self.margin + MARGIN * (ball.radius + v.abs().element_sum());
+        let reach =
+            ball.radius + self.margin + self.skew * along.abs() + MARGIN * (ball.radius + v.abs().element_sum());
         let widest = reach + along * self.sine;
         let outside = widest < 0.0 || across_squared * (self.cosine * self.cosine) > widest * widest;
         // Negated, so that NaN counts as an intersection.
-        !(outside || along < -reach || along - reach > self.distance)
+        !(outside || along < -reach || along - reach > self.distance + self.distance_margin)
     }
 }
 
@@ -59,10 +64,10 @@ impl Cone {
         let v = ball.center - self.apex;
         let along = v.dot(self.axis);
         let across = (v - along * self.axis).length();
-        let reach = ball.radius - self.margin - MARGIN * (ball.radius + along.abs() + across);
+        let reach = ball.radius - self.margin - self.skew * along.abs() - MARGIN * (ball.radius + along.abs() + across);
         along * self.cosine > across * self.sine
             && across * self.cosine + along * self.sine < reach
-            && along + ball.radius + self.margin < self.distance * (1.0 - self.sine - MARGIN)
+            && along + ball.radius + self.margin + self.distance_margin < self.distance * (1.0 - self.sine - MARGIN)
     }
 }
 
@@ -131,7 +136,49 @@ impl OccluderBvh {
             distance,
             sine: sine * (1.0 + MARGIN),
             cosine: ((1.0 - sine) * (1.0 + sine)).sqrt(),
-            margin: MARGIN * (scale + self.light.center.length()),
+            margin: MARGIN * scale,
+            skew: MARGIN * self.light.center.length() / distance,
+            distance_margin: MARGIN * self.light.center.length(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numbers::Numbers;
+
+    /// A query finds the balls that the cone intersects, and no others, also if the light is 10¹⁴ units away.
+    #[test]
+    fn a_distant_light_reaches_only_balls_in_its_cone() {
+        let mut n = Numbers(3);
+        let balls: Vec<Ball> = (0..2000)
+            .map(|_| Ball { center: DVec3::from_array(n.vector().map(f64::from)) * 50.0, radius: 1.5 })
+            .collect();
+        let toward = DVec3::new(0.3, 0.5, 0.9).normalize();
+        for distance in [1e4, 1e14] {
+            let light = Ball { center: toward * distance, radius: distance * 1_f64.to_radians().sin() };
+            let bvh = OccluderBvh::new(balls.iter().copied().zip(0..), light).unwrap();
+            let (mut found, mut total) = (Vec::new(), 0);
+            for _ in 0..200 {
+                // A point on a floor whose radius is 10⁵.
+                let point = DVec3::new(80.0 * f64::from(n.signed()), 80.0 * f64::from(n.signed()), -52.0);
+                bvh.query(point, 2e5, |_| false, &mut found);
+                let axis = (light.center - point).normalize();
+                let (sine, cosine) = 1_f64.to_radians().sin_cos();
+                let outside = |ball: &Ball| {
+                    let v = ball.center - point;
+                    (v - v.dot(axis) * axis).length() * cosine - v.dot(axis) * sine
+                };
+                let touching = (0..).zip(&balls).filter(|(_, ball)| outside(ball) < ball.radius + 0.03);
+                let touching: Vec<u32> =
+                    touching.filter(|(_, ball)| (ball.center - point).dot(axis) > 0.0).map(|one| one.0).collect();
+                assert!(found.iter().all(|id| touching.contains(id)), "{point}: {found:?} {touching:?}");
+                let inside = |id: &&u32| outside(&balls[**id as usize]) < balls[**id as usize].radius - 0.03;
+                assert!(touching.iter().filter(inside).all(|id| found.contains(id)), "{point}: {found:?} {touching:?}");
+                total += found.len();
+            }
+            assert!((20..20_000).contains(&total), "{total}");
+        }
     }
 }

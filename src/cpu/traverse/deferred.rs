@@ -1,29 +1,11 @@
 //! Deferred intersection tests of a stream traversal: pairs of a ray and a sphere, intersected in pair batches.
 
 use super::ellipsoid_reject::misses;
+use super::pairs::{DeferredPair, IntersectScratch};
 use super::stream::StreamTraversal;
 use crate::cpu::collector::HitCollector;
 use crate::intersect::motion::Target;
-use crate::intersect::sphere_soa::{BATCH_WIDTH, PairBatch};
-use crate::records::Sphere;
-
-/// A candidate pair of a ray and a sphere, to be intersected.
-#[derive(Clone, Copy)]
-pub(crate) struct DeferredPair {
-    pub(crate) ray: u32,
-    /// Eight times the index of the leaf, plus the lane in it.
-    pub(crate) slot: u32,
-    /// Position along the ray before which the sphere is not hit.
-    pub(crate) t_lower: f32,
-}
-
-/// Scratch memory for intersecting pairs.
-#[derive(Default)]
-pub(crate) struct IntersectScratch {
-    pub(crate) ids: Vec<u32>,
-    pub(crate) spheres: Vec<Sphere>,
-    pub(crate) batch: PairBatch,
-}
+use crate::intersect::sphere_soa::BATCH_WIDTH;
 
 impl<V: HitCollector> StreamTraversal<'_, V> {
     /// Intersects the undecided pairs. The results may shorten the segments of their rays for the rest of the traversal.

@@ -7,6 +7,7 @@ pub(crate) mod ellipsoid_reject;
 pub(crate) mod kernels;
 pub(crate) mod moving_leaf;
 pub(crate) mod ordered;
+pub(crate) mod pairs;
 pub(crate) mod prepared_ray;
 pub(crate) mod ray_setup;
 pub(crate) mod ray_sort;

@@ -10,10 +10,10 @@ use std::cell::RefCell;
 use bytemuck::Zeroable;
 
 use super::boxes::{ChildHits, LIST_GROUP, RayList};
-use super::deferred::{DeferredPair, IntersectScratch};
 use super::kernels::{LeafHits, LeafRules, MovingLeaf8, StartInside};
 use super::moving_leaf;
 use super::ordered::{ChildStack, END, SHORT_LIST};
+use super::pairs::{DeferredPair, IntersectScratch};
 use super::prepared_ray::PreparedRay;
 use super::ray_setup::LANES;
 use super::visits::Visits;
