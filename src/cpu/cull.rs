@@ -163,15 +163,14 @@ impl CullFrame {
         let across = d.x * d.x + d.y * d.y;
         let u = if across > 0.0 { DVec3::new(-d.y, d.x, 0.0) * (1.0 / across.sqrt()) } else { DVec3::X };
         let v = hat.cross(u);
-        let start = o.dot(hat);
-        let foot = o - start * hat;
+        let parameter = self.parameter(ray);
+        let foot = o - parameter.start * hat;
         let (u, v, hat) = (u.as_vec3(), v.as_vec3(), hat.as_vec3());
         let wild = distance >= MAX_START;
         let foot = if wild { DVec3::ZERO } else { foot };
         let solve = flag_error(precision);
         let delta = if wild { 0.0 } else { 16.0 * U * foot.length() + solve * distance };
         let infinite = if wild { f64::INFINITY } else { 0.0 };
-        let step = length * self.scale;
         let line = RayLine {
             u: [u.x, u.y],
             v: v.to_array(),
@@ -184,10 +183,9 @@ impl CullFrame {
             far: f32::INFINITY,
             limit: f32::INFINITY,
         };
-        let slack = root_error(distance, step);
         // Clearances come from compensated arithmetic, but may be subnormal.
         let clearance_slack = delta + 1e-10 * distance + 1e-44 * self.scale + 1e-18 + infinite;
-        (line, RayParameter { start, step, slack, scale: self.scale, clearance_slack })
+        (line, RayParameter { clearance_slack, ..parameter })
     }
 
     /// The part of [`prepare`](Self::prepare) that hits need: without the error of clearances.
@@ -196,23 +194,11 @@ impl CullFrame {
         let d = ray.direction.as_dvec3();
         let (length, distance) = (d.length(), o.length());
         let (start, step) = (o.dot(d * (1.0 / length)), length * self.scale);
-        RayParameter {
-            start,
-            step,
-            slack: root_error(distance, step),
-            scale: self.scale,
-            clearance_slack: f64::INFINITY,
-        }
+        // The bounds of a root are at least 2⁻¹²⁵, see `finish` in `src/intersect/sphere.rs`.
+        let slack = 128.0 * U * distance + 4.8e-38 * step + 1e-18;
+        RayParameter { start, step, slack, scale: self.scale, clearance_slack: f64::INFINITY }
     }
-}
 
-/// Error of a root as a position along the ray, for a ray that starts at `distance` from the middle of the scene.
-fn root_error(distance: f64, step: f64) -> f64 {
-    // The bounds of a root are at least 2⁻¹²⁵, see `finish` in `src/intersect/sphere.rs`.
-    128.0 * U * distance + 4.8e-38 * step + 1e-18
-}
-
-impl CullFrame {
     /// Inflation of a ray for its attributes and for ellipsoids, lateral and axial. It covers the ray's radius, and the low parts of its
     /// direction at the distance of the spheres. In the space where an ellipsoid is a ball, distances are longer by its slimness, and so
     /// are the errors of the intersection test; transformed back, they are not larger than there. For the hit flag they matter only at

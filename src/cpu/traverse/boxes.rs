@@ -103,8 +103,6 @@ fn intersect_children<L: Lanes>(
     entered: &mut ChildHits,
 ) {
     let lanes = lanes.narrow();
-    let first: [&[f32; WIDTH]; 3] = std::array::from_fn(|k| &node.bounds[octant >> k & 1][k]);
-    let last: [&[f32; WIDTH]; 3] = std::array::from_fn(|k| &node.bounds[1 - (octant >> k & 1)][k]);
     if entered.t_enter.len() < list.len() {
         entered.t_enter.resize(list.len(), [0.0; WIDTH]);
         entered.masks.resize(list.len().div_ceil(8), 0);
@@ -114,19 +112,7 @@ fn intersect_children<L: Lanes>(
         let mut eight = 0;
         for (i, (&number, at)) in list.iter().zip(at).enumerate() {
             let (ray, far) = (&rays[number as usize], t_far[number as usize]);
-            let mut mask = 0;
-            for i in (0..WIDTH).step_by(L::Narrow::COUNT) {
-                let plane = |faces: &[&[f32; WIDTH]; 3], k: usize, add: &[f32; 3]| {
-                    let face = lanes.load(&faces[k][i..]);
-                    face.mul_add(lanes.splat(ray.inverse[k]), lanes.splat(add[k]))
-                };
-                let enter = |k| plane(&first, k, &ray.enter);
-                let leave = |k| plane(&last, k, &ray.leave);
-                let enter = enter(0).max(enter(1)).max(enter(2).max(lanes.splat(ray.near)));
-                let leave = leave(0).min(leave(1)).min(leave(2).min(lanes.splat(far)));
-                enter.store(&mut at[i..]);
-                mask |= enter.le_mask(leave) << i;
-            }
+            let mask = enter_boxes(lanes, node, octant, ray, far, at);
             eight |= mask << (8 * i);
             any |= mask;
         }
@@ -135,17 +121,17 @@ fn intersect_children<L: Lanes>(
     entered.any = any;
 }
 
-/// Tests one ray against the boxes of a node: writes the positions where it enters them, and returns the mask of those that it enters before
-/// `far`.
+/// The slab test of one ray: writes the positions where it enters the boxes of a node, and returns the mask of those that it enters before
+/// `far`. `octant` is that of the ray.
 #[inline(always)]
 pub(crate) fn enter_boxes<L: Lanes>(
     lanes: L,
     node: &Bvh8Node,
+    octant: usize,
     ray: &PreparedRay,
     far: f32,
     at: &mut [f32; WIDTH],
 ) -> u64 {
-    let octant = ray.octant();
     let mut mask = 0;
     for i in (0..WIDTH).step_by(L::COUNT) {
         let plane = |side: usize, k: usize, add: &[f32; 3]| {

@@ -104,7 +104,7 @@ impl MovingLeaf8 {
 }
 
 /// Spheres of a leaf that a ray may hit.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub(crate) struct LeafHits {
     pub(crate) ray: u32,
     /// One bit per sphere: may be hit, and certainly hit, whatever the policies.

@@ -72,7 +72,7 @@ fn next_leaf<L: Lanes>(
 ) -> u32 {
     let lanes = lanes.narrow();
     let (ray, far) = (&rays[number as usize], t_far[number as usize]);
-    let far_key = key(far);
+    let (far_key, octant) = (key(far), ray.octant());
     let ChildStack { entries, count, rules, visits } = stack;
     let entries = &mut entries[..];
     let mut top = *count;
@@ -99,7 +99,7 @@ fn next_leaf<L: Lanes>(
                 ChildRef::Nothing => break,
             };
             visits.nodes += 1;
-            let mut mask = enter_boxes(lanes, node, ray, far, &mut at);
+            let mut mask = enter_boxes(lanes, node, octant, ray, far, &mut at);
             if mask == 0 {
                 break;
             }

@@ -176,7 +176,7 @@ fn stream<V: HitCollector>(
         moves_with_ray: passing,
         collectors,
         precision,
-        short: if still && moving_leaf.is_none() && bvh.inner_radii.is_none() { SHORT_LIST } else { 0 },
+        short: if still { SHORT_LIST } else { 0 },
         rays,
         t_far,
         shortened: 0,
