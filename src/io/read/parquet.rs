@@ -252,19 +252,17 @@ impl TableReader for ParquetReader {
             while left > 0 {
                 let count = left.min(rows_at_once() as u64) as usize;
                 for (field, column) in &mut columns {
-                    // The crate slices by sizes that pages claim. A few of its slices panic if a size is wrong.
-                    catch_unwind(AssertUnwindSafe(|| column.fill(count)))
-                        .unwrap_or_else(|_| Err(ParquetError::General("a page is invalid".into())))
-                        .map_err(|e| fault(&path, kind.name(*field), e))?;
-                    if column.numbers().len() < count {
-                        let (name, row) = (kind.name(*field), first + column.numbers().len() as u64);
+                    let name = kind.name(*field);
+                    fill(column.as_mut(), count).map_err(|e| fault(&path, name, e))?;
+                    if column.cells().len() < count {
+                        let row = first + column.cells().len() as u64;
                         let why = format!("column '{name}' ends before row {} (index {row})", row + 1);
                         return Err(damaged(&path, &why));
                     }
                 }
                 for (name, column) in &mut texts {
-                    catch_unwind(AssertUnwindSafe(|| column.fill(count)))
-                        .unwrap_or_else(|_| Err(ParquetError::General("a page is invalid".into())))
+                    fill(column.as_mut(), count)
+                        .and_then(|()| check_lengths(column.cells()))
                         .map_err(|e| fault(&path, name, e))?;
                     if column.cells().len() < count {
                         return Err(damaged(&path, &format!("column '{}' ends too early", quoted(name))));
@@ -272,12 +270,13 @@ impl TableReader for ParquetReader {
                 }
                 for i in 0..count {
                     for (field, column) in &columns {
-                        let number = column.numbers()[i];
+                        let number = column.cells()[i];
                         row.texts[*field] = if number.is_none() { "null" } else { "" };
                         row.numbers[*field] = number.unwrap_or(f64::NAN.into());
                     }
                     row.place = RowLocation::Index(first + i as u64);
-                    let kept: Vec<&str> = texts.iter().map(|(_, column)| &*column.cells()[i]).collect();
+                    let kept: Vec<&str> =
+                        texts.iter().map(|(_, column)| column.cells()[i].as_deref().unwrap_or_default()).collect();
                     let Row { place, numbers, texts, order, .. } = row;
                     sink(&Row { place, numbers, texts, order, kept: &kept })?;
                 }
@@ -289,160 +288,116 @@ impl TableReader for ParquetReader {
     }
 }
 
-/// Reader of one column of a row group, for any of the accepted types.
-fn column(group: &dyn RowGroupReader, number: usize) -> ::parquet::errors::Result<Box<dyn Fill>> {
+/// The pages of one column of a row group, and whether its 32-bit integers are unsigned: these are stored as signed ones with the same bits.
+fn pages(
+    group: &dyn RowGroupReader,
+    number: usize,
+) -> ::parquet::errors::Result<(ColumnDescPtr, Box<dyn PageReader>, bool)> {
     let chunk = group.metadata().column(number);
-    let kind = chunk.column_type();
     let pages = Checked {
         inner: group.get_column_page_reader(number)?,
         left: group.metadata().num_rows() as u64,
-        width: if matches!(kind, Type::DOUBLE | Type::INT64) { 8 } else { 4 },
+        // The length of a text takes 4 bytes. Booleans have no dictionary.
+        width: if matches!(chunk.column_type(), Type::DOUBLE | Type::INT64) { 8 } else { 4 },
         has_dictionary: false,
     };
-    let (descr, pages) = (chunk.column_descr_ptr(), Box::new(pages));
-    // Unsigned 32-bit integers are stored as signed ones with the same bits.
+    let descr = chunk.column_descr_ptr();
     let unsigned = descr.converted_type() == ConvertedType::UINT_32;
-    Ok(match kind {
-        Type::DOUBLE => Reading::<DoubleType>::boxed(descr, pages, f64::into),
-        Type::INT64 => Reading::<Int64Type>::boxed(descr, pages, |x| (x as f64).into()),
-        Type::INT32 if unsigned => Reading::<Int32Type>::boxed(descr, pages, |x| f64::from(x as u32).into()),
-        Type::INT32 => Reading::<Int32Type>::boxed(descr, pages, |x| f64::from(x).into()),
-        _ => Reading::<FloatType>::boxed(descr, pages, f32::into),
+    Ok((descr, Box::new(pages), unsigned))
+}
+
+/// Reader of a column of numbers, for any of the accepted types.
+fn column(group: &dyn RowGroupReader, number: usize) -> ::parquet::errors::Result<Box<dyn Fill<Number>>> {
+    let (descr, pages, unsigned) = pages(group, number)?;
+    Ok(match descr.physical_type() {
+        Type::DOUBLE => Reading::<DoubleType, _>::boxed(descr, pages, |x| (*x).into()),
+        Type::INT64 => Reading::<Int64Type, _>::boxed(descr, pages, |x| (*x as f64).into()),
+        Type::INT32 if unsigned => Reading::<Int32Type, _>::boxed(descr, pages, |x| f64::from(*x as u32).into()),
+        Type::INT32 => Reading::<Int32Type, _>::boxed(descr, pages, |x| f64::from(*x).into()),
+        _ => Reading::<FloatType, _>::boxed(descr, pages, |x| (*x).into()),
     })
 }
 
 /// Reader of a column that is kept as text.
-fn text_column(group: &dyn RowGroupReader, number: usize) -> ::parquet::errors::Result<Box<dyn FillText>> {
-    let chunk = group.metadata().column(number);
-    // The length of a text takes 4 bytes. Booleans have no dictionary.
-    let width = if matches!(chunk.column_type(), Type::DOUBLE | Type::INT64) { 8 } else { 4 };
-    let (inner, left) = (group.get_column_page_reader(number)?, group.metadata().num_rows() as u64);
-    let (descr, pages) = (chunk.column_descr_ptr(), Box::new(Checked { inner, left, width, has_dictionary: false }));
-    let unsigned = descr.converted_type() == ConvertedType::UINT_32;
-    Ok(match chunk.column_type() {
-        Type::DOUBLE => TextReading::<DoubleType>::boxed(descr, pages, |x| format!("{x:?}")),
-        Type::FLOAT => TextReading::<FloatType>::boxed(descr, pages, |x| format!("{x:?}")),
-        Type::INT64 => TextReading::<Int64Type>::boxed(descr, pages, i64::to_string),
-        Type::INT32 if unsigned => TextReading::<Int32Type>::boxed(descr, pages, |x| (*x as u32).to_string()),
-        Type::INT32 => TextReading::<Int32Type>::boxed(descr, pages, i32::to_string),
-        Type::BOOLEAN => TextReading::<BoolType>::boxed(descr, pages, bool::to_string),
-        _ => TextReading::<ByteArrayType>::boxed(descr, pages, |x| String::from_utf8_lossy(x.data()).into_owned()),
+fn text_column(group: &dyn RowGroupReader, number: usize) -> ::parquet::errors::Result<Box<dyn Fill<String>>> {
+    let (descr, pages, unsigned) = pages(group, number)?;
+    Ok(match descr.physical_type() {
+        Type::DOUBLE => Reading::<DoubleType, _>::boxed(descr, pages, |x| format!("{x:?}")),
+        Type::FLOAT => Reading::<FloatType, _>::boxed(descr, pages, |x| format!("{x:?}")),
+        Type::INT64 => Reading::<Int64Type, _>::boxed(descr, pages, i64::to_string),
+        Type::INT32 if unsigned => Reading::<Int32Type, _>::boxed(descr, pages, |x| (*x as u32).to_string()),
+        Type::INT32 => Reading::<Int32Type, _>::boxed(descr, pages, i32::to_string),
+        Type::BOOLEAN => Reading::<BoolType, _>::boxed(descr, pages, bool::to_string),
+        _ => Reading::<ByteArrayType, _>::boxed(descr, pages, |x| String::from_utf8_lossy(x.data()).into_owned()),
     })
-}
-
-/// A column that is read as text. A null is empty.
-trait FillText {
-    /// Reads the next `count` cells; fewer only at the end of the column.
-    fn fill(&mut self, count: usize) -> ::parquet::errors::Result<()>;
-    fn cells(&self) -> &[String];
 }
 
 /// Maximum bytes of a cell that is kept: a dictionary can repeat a long text in every row.
 const LONGEST_CELL: usize = 1024;
 
-struct TextReading<T: DataType> {
-    reader: ColumnReaderImpl<T>,
-    text: fn(&T::T) -> String,
-    nullable: bool,
-    cells: Vec<String>,
-}
-
-impl<T: DataType> TextReading<T> {
-    fn boxed(descr: ColumnDescPtr, pages: Box<dyn PageReader>, text: fn(&T::T) -> String) -> Box<dyn FillText> {
-        let nullable = descr.max_def_level() > 0;
-        Box::new(Self { reader: ColumnReaderImpl::new(descr, pages), text, nullable, cells: Vec::new() })
+fn check_lengths(cells: &[Option<String>]) -> ::parquet::errors::Result<()> {
+    match cells.iter().flatten().find(|cell| cell.len() > LONGEST_CELL) {
+        Some(_) => Err(ParquetError::General(format!("a cell has more than {LONGEST_CELL} bytes"))),
+        None => Ok(()),
     }
 }
 
-impl<T: DataType> FillText for TextReading<T> {
-    fn fill(&mut self, count: usize) -> ::parquet::errors::Result<()> {
-        let (mut values, mut levels, mut filled) = (Vec::new(), Vec::new(), 0);
-        while filled < count {
-            let levels = self.nullable.then_some(&mut levels);
-            match self.reader.read_records(count - filled, levels, None, &mut values)? {
-                (0, ..) => break,
-                (records, ..) => filled += records,
-            }
-        }
-        self.cells.clear();
-        let mut texts = values.iter().map(self.text);
-        if self.nullable {
-            self.cells
-                .extend(levels.iter().map(|level| if *level > 0 { texts.next() } else { None }.unwrap_or_default()));
-        } else {
-            self.cells.extend(texts);
-        }
-        match self.cells.iter().find(|cell| cell.len() > LONGEST_CELL) {
-            Some(_) => Err(ParquetError::General(format!("a cell has more than {LONGEST_CELL} bytes"))),
-            None => Ok(()),
-        }
-    }
-
-    fn cells(&self) -> &[String] {
-        &self.cells
-    }
-}
-
-/// A column that is read as numbers, with `None` for nulls.
-trait Fill {
-    /// Reads the next `count` numbers; fewer only at the end of the column.
+/// A column that is read as numbers or as text, with `None` for nulls.
+trait Fill<C> {
+    /// Reads the next `count` cells; fewer only at the end of the column.
     fn fill(&mut self, count: usize) -> ::parquet::errors::Result<()>;
-    fn numbers(&self) -> &[Option<Number>];
+    fn cells(&self) -> &[Option<C>];
 }
 
-struct Reading<T: DataType> {
+/// Reads the next `count` cells. The crate slices by sizes that pages claim. A few of its slices panic if a size is wrong.
+fn fill<C>(column: &mut dyn Fill<C>, count: usize) -> ::parquet::errors::Result<()> {
+    catch_unwind(AssertUnwindSafe(|| column.fill(count)))
+        .unwrap_or_else(|_| Err(ParquetError::General("a page is invalid".into())))
+}
+
+struct Reading<T: DataType, C> {
     reader: ColumnReaderImpl<T>,
-    number: fn(T::T) -> Number,
+    convert: fn(&T::T) -> C,
     nullable: bool,
-    read: Read<T::T>,
-}
-
-impl<T: DataType<T: Copy>> Reading<T> {
-    fn boxed(descr: ColumnDescPtr, pages: Box<dyn PageReader>, number: fn(T::T) -> Number) -> Box<dyn Fill> {
-        let nullable = descr.max_def_level() > 0;
-        Box::new(Self { reader: ColumnReaderImpl::new(descr, pages), number, nullable, read: Read::default() })
-    }
-}
-
-/// Buffers of the last read.
-struct Read<T> {
-    values: Vec<T>,
+    values: Vec<T::T>,
     /// Definition levels: 1 if there is a value.
     levels: Vec<i16>,
-    numbers: Vec<Option<Number>>,
+    cells: Vec<Option<C>>,
 }
 
-impl<T> Default for Read<T> {
-    fn default() -> Self {
-        Self { values: Vec::new(), levels: Vec::new(), numbers: Vec::new() }
+impl<T: DataType, C: 'static> Reading<T, C> {
+    fn boxed(descr: ColumnDescPtr, pages: Box<dyn PageReader>, convert: fn(&T::T) -> C) -> Box<dyn Fill<C>> {
+        let nullable = descr.max_def_level() > 0;
+        let (values, levels, cells) = (Vec::new(), Vec::new(), Vec::new());
+        Box::new(Self { reader: ColumnReaderImpl::new(descr, pages), convert, nullable, values, levels, cells })
     }
 }
 
-impl<T: DataType<T: Copy>> Fill for Reading<T> {
+impl<T: DataType, C> Fill<C> for Reading<T, C> {
     fn fill(&mut self, count: usize) -> ::parquet::errors::Result<()> {
-        let Read { values, levels, numbers } = &mut self.read;
+        let Self { reader, convert, nullable, values, levels, cells } = self;
         values.clear();
         levels.clear();
         let mut filled = 0;
         while filled < count {
-            let levels = self.nullable.then_some(&mut *levels);
-            match self.reader.read_records(count - filled, levels, None, values)? {
+            let levels = nullable.then_some(&mut *levels);
+            match reader.read_records(count - filled, levels, None, values)? {
                 (0, ..) => break,
                 (records, ..) => filled += records,
             }
         }
-        numbers.clear();
-        let mut values = values.iter().map(|value| (self.number)(*value));
-        if self.nullable {
-            numbers.extend(levels.iter().map(|level| if *level > 0 { values.next() } else { None }));
+        cells.clear();
+        let mut values = values.iter().map(*convert);
+        if *nullable {
+            cells.extend(levels.iter().map(|level| if *level > 0 { values.next() } else { None }));
         } else {
-            numbers.extend(values.map(Some));
+            cells.extend(values.map(Some));
         }
         Ok(())
     }
 
-    fn numbers(&self) -> &[Option<Number>] {
-        &self.read.numbers
+    fn cells(&self) -> &[Option<C>] {
+        &self.cells
     }
 }
 
