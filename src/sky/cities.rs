@@ -2,7 +2,7 @@
 
 use super::places::Place;
 use crate::error::{Error, Result};
-use crate::escape::quoted;
+use crate::escape::{edits, quoted};
 
 /// Name, latitude and longitude in degrees, in alphabetical order.
 #[rustfmt::skip]
@@ -160,9 +160,11 @@ pub fn city(name: &str) -> Result<(&'static str, Place)> {
     if let Some(&(name, latitude, longitude)) = CITIES.iter().find(|one| one.0.to_lowercase() == wanted) {
         return Ok((name, Place { latitude, longitude, height_m: 0.0 }));
     }
+    // A longer name is not like any in the list.
+    let start: String = wanted.chars().take(100).collect();
     let mut near: Vec<(usize, &str)> = CITIES
         .iter()
-        .map(|one| (edits(&wanted, &one.0.to_lowercase()), one.0))
+        .map(|one| (edits(&start, &one.0.to_lowercase()), one.0))
         .filter(|&(edits, name)| edits <= 1 + name.len() / 4)
         .collect();
     near.sort_unstable();
@@ -173,22 +175,6 @@ pub fn city(name: &str) -> Result<(&'static str, Place)> {
         format!("did you mean {}?", names.join(" or "))
     };
     Err(Error::Usage(format!("there is no city '{}' in the list: {hint}", quoted(name))))
-}
-
-/// Number of letters to insert, remove or replace to turn `a` into `b`.
-fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, letter) in a.chars().take(100).enumerate() {
-        let mut corner = row[0];
-        row[0] = i + 1;
-        for j in 0..b.len() {
-            let replaced = corner + usize::from(letter != b[j]);
-            corner = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(corner + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::kinds::{COLORS, POINTS, RADII, RADIUS, RAYS, ROTATION, SEGMENTS, SPHERES, TableSchema, VELOCITY};
 use crate::error::Result;
-use crate::escape::quoted;
+use crate::escape::{edits, quoted};
 use crate::io::errors::bad_file;
 
 /// Columns of spheres and ellipsoids that points do not have.
@@ -114,20 +114,4 @@ fn nearest(name: &str, known: &[&'static str]) -> Option<&'static str> {
     near.map(|(_, k)| k)
         .or_else(|| known.iter().copied().find(|k| *k == initials))
         .or_else(|| known.iter().copied().find(|k| name.starts_with(k) || name.ends_with(k)))
-}
-
-/// Levenshtein distance: the number of letters to insert, delete or replace.
-fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
