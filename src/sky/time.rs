@@ -51,7 +51,7 @@ impl Time {
         Self((date - 2_451_545.0) * DAY)
     }
 
-    /// The instant so many seconds later.
+    /// The instant `seconds` later; earlier if negative.
     #[must_use]
     pub fn plus(self, seconds: f64) -> Self {
         Self(self.0 + seconds)
@@ -202,7 +202,7 @@ impl Time {
         )))
     }
 
-    /// The instant as text, with so many decimals of a second: `2024-04-08T18:17:20.2Z`. Before 1972 the suffix is ` UT1` instead of `Z`.
+    /// The instant as text, with `decimals` decimals of a second: `2024-04-08T18:17:20.2Z`. Before 1972 the suffix is ` UT1` instead of `Z`.
     pub fn text(self, decimals: usize, delta_t: DeltaT) -> TimeText {
         TimeText { time: self, decimals, delta_t, date: true }
     }

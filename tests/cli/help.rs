@@ -78,7 +78,7 @@ fn the_number_of_threads_can_be_chosen() {
     }
 }
 
-/// Mistakes that users made, and what they are told.
+/// Mistakes that users made, and a part of the message for each.
 #[test]
 fn messages_name_the_option_the_key_or_the_remedy() {
     let folder = Folder::new();

@@ -117,7 +117,7 @@ impl Conventions {
     }
 }
 
-/// A number with so many decimals, for JSON.
+/// Rounds a number to `decimals` decimals, for JSON.
 pub(crate) fn rounded(number: f64, decimals: i32) -> f64 {
     let factor = 10_f64.powi(decimals);
     let rounded = (number * factor).round() / factor;

@@ -83,7 +83,7 @@ impl<B: ?Sized> FileWriter<B> {
         Ok(())
     }
 
-    /// Whether whoever reads standard output has closed it, as `head` does: further results would not be read.
+    /// Whether the reader of standard output has closed it, as `head` does. Further results would not be read.
     pub fn is_closed(&self) -> bool {
         self.is_closed
     }

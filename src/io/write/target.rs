@@ -91,7 +91,7 @@ impl PreparedFile {
         Ok(Self { path: path.to_path_buf(), file: file.complete().map_err(|e| cannot_write(path, e))? })
     }
 
-    /// Standard output that its reader has closed: what is left in the buffer is not written.
+    /// Standard output after its reader has closed it. The rest of the buffer is not written.
     pub(crate) fn abandoned(path: &Path, file: AtomicFile) -> Result<Self> {
         Ok(Self { path: path.to_path_buf(), file: file.abandon() })
     }
