@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde::Serialize;
-use umbracast::io::{PreparedFile, check_target};
+use umbracast::io::PreparedFile;
 use umbracast::memory::check_memory;
 use umbracast::shadow::{PLANET, Picture, PictureFiles, PngDepth, Progress, RenderProgress, System};
 use umbracast::{Device, Error, NO_SPHERE, Precision, Result, blocking};
 
 use super::args::{DeviceArgs, words};
+use super::outputs::{self, OutputFile};
 use super::pictures::Difference;
 use super::progress::ProgressDisplay;
 use super::sidecar::Sidecar;
@@ -250,30 +251,21 @@ pub(crate) fn check_outputs(
     sidecar: Option<&Path>,
     inputs: &[PathBuf],
 ) -> Result<()> {
-    let bad = |path: &Path, message: &str| Err(Error::BadFile { path: path.into(), message: message.into() });
-    let has = |path: &Path, wanted: &str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(wanted));
-    if !has(output, "png") {
-        return bad(output, "cannot write a picture in this format: supported is .png");
-    }
+    let picture = OutputFile { path: output, name: "the picture", content: "a picture", extensions: &["png"] };
+    picture.check_extension()?;
     if output.parent() == Some(Path::new(FOLDER)) {
         std::fs::create_dir_all(FOLDER).map_err(|e| Error::io("write", FOLDER, e))?;
     }
-    let mut targets = vec![(check_target(output)?, "the picture")];
-    let arrays = arrays.iter().zip(ARRAYS).filter_map(|(path, name)| Some(((*path)?, name, "npy")));
-    for (path, name, wanted) in arrays.chain(sidecar.map(|path| (path, "--sidecar", "json"))) {
-        if !has(path, wanted) {
-            let what = if wanted == "npy" { "an array" } else { "a sidecar" };
-            return bad(path, &format!("cannot write {what} in this format: supported is .{wanted}"));
-        }
-        let target = check_target(path)?;
-        if let Some((_, other)) = targets.iter().find(|(known, _)| *known == target) {
-            return bad(path, &format!("{other} and {name} would both write this file"));
-        }
-        targets.push((target, name));
-    }
+    let arrays = arrays.iter().zip(ARRAYS).filter_map(|(path, name)| {
+        Some(OutputFile { path: (*path)?, name, content: "an array", extensions: &["npy"] })
+    });
+    let sidecar =
+        sidecar.map(|path| OutputFile { path, name: "--sidecar", content: "a sidecar", extensions: &["json"] });
+    let targets = outputs::check_outputs(std::iter::once(picture).chain(arrays).chain(sidecar))?;
     for input in inputs {
-        if std::fs::canonicalize(input).is_ok_and(|input| targets.iter().any(|(target, _)| *target == input)) {
-            return bad(input, "is also an input of this picture: the output would overwrite it");
+        if std::fs::canonicalize(input).is_ok_and(|input| targets.contains(&input)) {
+            let message = "is also an input of this picture: the output would overwrite it".into();
+            return Err(Error::BadFile { path: input.clone(), message });
         }
     }
     Ok(())

@@ -1,11 +1,11 @@
 //! Canvas of a plot: linear colours and a depth buffer, with 2 × 2 supersampling.
 
-use font8x8::UnicodeFonts;
 use umbracast::Result;
 use umbracast::glam::{DVec2, DVec3, Vec3};
 use umbracast::memory::check_memory;
 
 use super::body::{Body, Outline};
+use crate::drawing::Glyphs;
 
 /// Size of the final picture in pixels.
 pub(super) const WIDTH: usize = 1280;
@@ -179,12 +179,9 @@ impl Canvas {
 
     /// Draws text from its lower left corner, on top of everything, with a white outline.
     pub(super) fn text(&mut self, text: &str, at: DVec2, color: Vec3) {
-        let glyphs: Vec<[u8; 8]> = text.chars().map(|c| font8x8::BASIC_FONTS.get(c).unwrap_or([0xff; 8])).collect();
-        let dark = |x: i64, y: i64| {
-            let (glyph, row) = (x.div_euclid(8), 7 - y);
-            let inside = (0..8).contains(&row) && glyph >= 0 && (glyph as usize) < glyphs.len();
-            inside && glyphs[glyph as usize][row as usize] >> x.rem_euclid(8) & 1 == 1
-        };
+        let glyphs = Glyphs::new(text);
+        // Rows of the canvas count from the bottom.
+        let dark = |x: i64, y: i64| glyphs.is_dark(x, 7 - y);
         // A dot of the font is 2 fine pixels wide and 3 high, which makes the letters as wide as high.
         let dot = DVec2::new(2.0, 3.0) / FINE as f64;
         let size = DVec2::new(8.0 * glyphs.len() as f64, 8.0) * dot;

@@ -11,14 +11,13 @@ use std::path::Path;
 
 use canvas::{HEIGHT, WIDTH};
 use draw::Drawing;
-use image::codecs::png::{CompressionType, FilterType, PngEncoder};
-use image::{ExtendedColorType, ImageEncoder};
 use sample::{Beam, Mark, Sample};
 use scenery::Scenery;
 use umbracast::io::{OptionalColumns, PreparedFile, Table, check_target, prepare_atomic};
 use umbracast::{Approach, Error, Hit, HitLists, Interval, Motion, Rays, Result, Sphere};
 
 use super::describe::Described;
+use super::drawing::write_png;
 
 /// Maximum number of spheres drawn. If there are more, every nth is drawn.
 const MOST_SPHERES: usize = 200_000;
@@ -179,11 +178,7 @@ impl<'a> Plot<'a> {
         let scenery = Scenery::new(spheres, motion, range);
         let shown = self.shown(&scenery);
         let canvas = Drawing::new(scenery, &self.sample)?.drawn(self.legend, &shown);
-        let ready = prepare_atomic(self.path, |out| {
-            PngEncoder::new_with_quality(out, CompressionType::Default, FilterType::Adaptive)
-                .write_image(&canvas.srgb8(), WIDTH as u32, HEIGHT as u32, ExtendedColorType::Rgb8)
-                .map_err(std::io::Error::other)
-        })?;
+        let ready = prepare_atomic(self.path, |out| write_png(out, &canvas.srgb8(), [WIDTH, HEIGHT]))?;
         Ok((shown, ready))
     }
 

@@ -1,9 +1,10 @@
 //! Canvas of a map: sRGB colours, antialiased lines, marks and text. Positions are in pixels from the upper left corner.
 
-use font8x8::UnicodeFonts;
 use umbracast::glam::DVec2;
 use umbracast::memory::check_memory;
 use umbracast::{Error, Result};
+
+use crate::drawing::{Glyphs, write_png};
 
 /// An sRGB colour, 0…1.
 pub(super) type Rgb = [f32; 3];
@@ -161,12 +162,8 @@ impl Canvas {
     /// A `halo` separates it from what is below.
     pub(super) fn text(&mut self, text: &str, at: DVec2, height: f64, color: Rgb, halo: Option<Rgb>) {
         let dot = DVec2::new(ASPECT, 1.0) * height / 8.0;
-        let glyphs: Vec<[u8; 8]> = text.chars().map(glyph).collect();
-        let value = |x: i64, y: i64| {
-            let (letter, row) = (x.div_euclid(8), y);
-            let inside = (0..8).contains(&row) && letter >= 0 && (letter as usize) < glyphs.len();
-            f64::from(u8::from(inside && glyphs[letter as usize][row as usize] >> x.rem_euclid(8) & 1 == 1))
-        };
+        let glyphs = Glyphs::new(text);
+        let value = |x: i64, y: i64| f64::from(u8::from(glyphs.is_dark(x, y)));
         // Bilinear between the centres of dots: corners become round.
         let smooth = |p: DVec2| {
             let q = p - 0.5;
@@ -229,16 +226,8 @@ impl Canvas {
 
     /// Encodes the picture as PNG.
     pub(super) fn png(&self, out: impl std::io::Write) -> std::io::Result<()> {
-        use image::ImageEncoder;
-        use image::codecs::png::{CompressionType, FilterType, PngEncoder};
-        let encoder = PngEncoder::new_with_quality(out, CompressionType::Default, FilterType::Adaptive);
-        let [width, height] = self.size.map(|side| side as u32);
-        encoder.write_image(&self.bytes(), width, height, image::ExtendedColorType::Rgb8).map_err(std::io::Error::other)
+        write_png(out, &self.bytes(), self.size)
     }
-}
-
-fn glyph(c: char) -> [u8; 8] {
-    font8x8::BASIC_FONTS.get(c).or_else(|| font8x8::LATIN_FONTS.get(c)).unwrap_or([0xff; 8])
 }
 
 /// Brightness of an sRGB colour as a screen shows it, 0…1.

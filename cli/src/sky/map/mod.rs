@@ -10,11 +10,12 @@ use std::time::Instant;
 use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};
-use umbracast::io::{PreparedFile, check_target, prepare_array, prepare_atomic};
+use umbracast::io::{PreparedFile, prepare_array, prepare_atomic};
 use umbracast::sky::{DatePrecision, LocalKind, MapGrid, Sky, SkyOptions, SolarEclipse, Time};
 use umbracast::{Error, Result};
 
 use super::{Conventions, SkyArgs, date_text, solar_eclipse};
+use crate::outputs::{OutputFile, check_outputs};
 use crate::print_summary;
 use crate::progress::ProgressDisplay;
 use draw::MapPicture;
@@ -174,7 +175,6 @@ impl MapArgs {
 
     /// Checks the output paths before any work. Returns that of the picture.
     fn outputs(&self, sky: &Sky, eclipse: &SolarEclipse) -> Result<PathBuf> {
-        let bad = |path: &Path, message: String| Err(Error::BadFile { path: path.into(), message });
         let output = match &self.output {
             Some(path) => path.clone(),
             None => {
@@ -182,25 +182,11 @@ impl MapArgs {
                 Path::new(FOLDER).join(format!("map-{}.png", date_text(sky, eclipse.greatest.time)))
             }
         };
-        let mut targets: Vec<(PathBuf, &str)> = Vec::new();
-        let wanted: [(Option<&Path>, &str, &str, &[&str]); 3] = [
-            (Some(&output), "the picture", "a picture", &["png"]),
-            (self.npy.as_deref(), "--npy", "an array", &["npy"]),
-            (self.geojson.as_deref(), "--geojson", "GeoJSON", &["geojson", "json"]),
-        ];
-        for (path, name, what, extensions) in wanted {
-            let Some(path) = path else { continue };
-            let is = |known: &&str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(known));
-            if !extensions.iter().any(is) {
-                let known = extensions.join(" and .");
-                return bad(path, format!("cannot write {what} in this format: supported is .{known}"));
-            }
-            let target = check_target(path)?;
-            if let Some((_, other)) = targets.iter().find(|(known, _)| *known == target) {
-                return bad(path, format!("{other} and {name} would both write this file"));
-            }
-            targets.push((target, name));
-        }
+        let picture = OutputFile { path: &output, name: "the picture", content: "a picture", extensions: &["png"] };
+        let array = |path| OutputFile { path, name: "--npy", content: "an array", extensions: &["npy"] };
+        let path = |path| OutputFile { path, name: "--geojson", content: "GeoJSON", extensions: &["geojson", "json"] };
+        let others = self.npy.as_deref().map(array).into_iter().chain(self.geojson.as_deref().map(path));
+        check_outputs(std::iter::once(picture).chain(others))?;
         Ok(output)
     }
 }

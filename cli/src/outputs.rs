@@ -1,0 +1,45 @@
+//! Checks of the files that a command writes, before any work.
+
+use std::path::{Path, PathBuf};
+
+use umbracast::io::check_target;
+use umbracast::{Error, Result};
+
+/// A file to write.
+pub(crate) struct OutputFile<'a> {
+    pub(crate) path: &'a Path,
+    /// The option that names it, or what it is to the user.
+    pub(crate) name: &'static str,
+    /// The content, with an article.
+    pub(crate) content: &'static str,
+    /// The extensions of its formats.
+    pub(crate) extensions: &'static [&'static str],
+}
+
+impl OutputFile<'_> {
+    /// Refuses an extension of another format.
+    pub(crate) fn check_extension(&self) -> Result<()> {
+        let Self { path, content, extensions, .. } = *self;
+        if extensions.iter().any(|known| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(known))) {
+            return Ok(());
+        }
+        let known = extensions.join(" and .");
+        let message = format!("cannot write {content} in this format: supported is .{known}");
+        Err(Error::BadFile { path: path.into(), message })
+    }
+}
+
+/// Refuses files of other formats, files that cannot be written, and two files in one place. Returns the places.
+pub(crate) fn check_outputs<'a>(files: impl IntoIterator<Item = OutputFile<'a>>) -> Result<Vec<PathBuf>> {
+    let mut targets: Vec<(PathBuf, &str)> = Vec::new();
+    for file in files {
+        file.check_extension()?;
+        let target = check_target(file.path)?;
+        if let Some((_, other)) = targets.iter().find(|(known, _)| *known == target) {
+            let message = format!("{other} and {} would both write this file", file.name);
+            return Err(Error::BadFile { path: file.path.into(), message });
+        }
+        targets.push((target, file.name));
+    }
+    Ok(targets.into_iter().map(|(target, _)| target).collect())
+}
