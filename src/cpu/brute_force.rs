@@ -4,6 +4,7 @@
 use super::accel::Accel;
 use super::collector::{CandidateTest, HitCollector};
 use super::cull::{self, BLOCK, Block, RayLine, RayParameter};
+use super::traverse::ray_sort::RayOrder;
 use super::traverse::{best_first, stream};
 use super::view::SceneView;
 use crate::query::policy::Query;
@@ -11,19 +12,22 @@ use crate::records::{Ray, RayAttributes};
 
 impl SceneView<'_> {
     /// Passes the candidates of every ray to its collector. `collectors` has one entry per ray. `ray_attributes` has one, too, or is empty.
+    /// `order`, how neighbouring rays differ, only
+    /// affects speed.
     pub(crate) fn visit_candidates<V: HitCollector>(
         &self,
         rays: &[Ray],
         ray_attributes: &[RayAttributes],
         collectors: &mut [V],
         query: &Query,
+        order: RayOrder,
     ) {
         let precision = query.precision;
         let Self { spheres, accel: index, .. } = *self;
         let columns = match index {
             Accel::Blocks(columns) => columns,
             Accel::Bvh(bvh) if V::CANDIDATES == CandidateTest::Hits => {
-                return stream::traverse(bvh, *self, rays, ray_attributes, collectors, query);
+                return stream::traverse(bvh, *self, rays, ray_attributes, collectors, query, order);
             }
             Accel::Bvh(bvh) => {
                 for (i, (ray, collector)) in rays.iter().zip(collectors).enumerate() {

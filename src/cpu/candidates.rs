@@ -31,7 +31,13 @@ impl Candidates<'_> {
                     && !scene.attributes.has_motion_or_shape()
                     && attributes == RayAttributes::NONE;
                 let picked = if plain { &[] } else { &[attributes][..] };
-                scene.visit_candidates(std::slice::from_ref(ray), picked, std::slice::from_mut(collector), query);
+                scene.visit_candidates(
+                    std::slice::from_ref(ray),
+                    picked,
+                    std::slice::from_mut(collector),
+                    query,
+                    super::traverse::ray_sort::RayOrder::Incoherent,
+                );
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::growth_budget::GrowthBudget;
 use super::query::all_hits::AllHits;
-use super::scene::CpuScene;
+use super::scene::{CpuScene, TaskPlan};
 use super::traverse::stream::STREAM_RAYS;
 use crate::batch::ray_batch::RayBatch;
 use crate::error::Result;
@@ -32,16 +32,17 @@ fn tally(every: &AllHits<'_>, count: usize) -> Tally {
 impl CpuScene {
     /// Lists the hits of a batch, per ray the first `most` or fewer; `u32::MAX` means all.
     pub(crate) fn list(&self, batch: RayBatch<'_>, most: u32, pool: &GrowthBudget) -> Result<Vec<TaskLists>> {
-        let (rays, size) = (batch.rays.len(), self.task_size(batch.rays.len()));
-        let task = |start: usize| self.list_task(batch.slice(start..rays.min(start + size)), most, pool);
+        let (rays, plan) = (batch.rays.len(), self.plan(&batch, true, false));
+        let size = plan.size;
+        let task = |start: usize| self.list_task(batch.slice(start..rays.min(start + size)), plan, most, pool);
         // Of several errors the first counts, so that it names the first invalid ray.
         map_tasks((0..rays).step_by(size), task).into_iter().collect()
     }
 
-    fn list_task(&self, batch: RayBatch<'_>, most: u32, pool: &GrowthBudget) -> Result<TaskLists> {
+    fn list_task(&self, batch: RayBatch<'_>, plan: TaskPlan, most: u32, pool: &GrowthBudget) -> Result<TaskLists> {
         let RayBatch { first, ray_attributes, query, cancel, .. } = batch;
         let rays = batch.rays.records();
-        let order = self.ordered(&rays, batch.valid_rays(&rays)?, true);
+        let order = self.ordered(&rays, batch.valid_rays(&rays)?, plan);
         let skipped = (rays.len() - order.len()) as u64;
         let mut lists = TaskLists {
             ranges: vec![(0, 0); rays.len()],
@@ -67,6 +68,7 @@ impl CpuScene {
                     &self.gather_attributes(&ray_attributes, places),
                     &mut collectors,
                     query,
+                    plan.order,
                 );
             }
             for (&i, collector) in places.iter().zip(&mut collectors) {

@@ -5,7 +5,7 @@ use super::candidates::Candidates;
 use super::collector::Resolved;
 use super::query::kind::RayQuery;
 use super::subnormal::Magnitudes;
-use super::traverse::ray_sort::RaySorter;
+use super::traverse::ray_sort::{RayOrder, RaySorter, group_octants, sample_order};
 use super::traverse::stream::STREAM_RAYS;
 use super::view::SceneView;
 use crate::batch::ray_attributes::RayAttributeColumns;
@@ -30,6 +30,17 @@ const TASK_RAYS: usize = 256;
 /// Largest number of rays that a task sorts. The more there are, the more of them take the same path through the BVH, and the farther apart
 /// they lie in memory. From 2¹⁵ to 2¹⁸ small scenes take the same time, and a million spheres are slower below 2¹⁷.
 const MAX_SORTED_RAYS: usize = 1 << 17;
+
+/// Tasks per core, for an even distribution.
+const TASKS_PER_CORE: usize = 4;
+
+/// How a batch is divided and ordered.
+#[derive(Clone, Copy)]
+pub(crate) struct TaskPlan {
+    /// Rays per task.
+    pub(crate) size: usize,
+    pub(crate) order: RayOrder,
+}
 
 /// A scene of the CPU engine.
 pub(crate) struct CpuScene {
@@ -122,39 +133,43 @@ impl CpuScene {
         }
     }
 
-    /// Number of rays per task for a batch of `rays` rays.
-    pub(crate) fn task_size(&self, rays: usize) -> usize {
-        match &self.accel {
-            Accel::Blocks(_) => TASK_RAYS,
-            // A few tasks per core, for an even distribution.
-            Accel::Bvh(_) => {
-                (rays / (4 * cpu_pool::count())).next_multiple_of(TASK_RAYS).clamp(TASK_RAYS, MAX_SORTED_RAYS)
-            }
-        }
+    /// Chooses how a batch is divided and ordered. The rays are not sorted unless `sortable`. `divisible`: tasks of sorted rays are divided
+    /// again, after sorting.
+    pub(crate) fn plan(&self, batch: &RayBatch<'_>, sortable: bool, divisible: bool) -> TaskPlan {
+        let rays = batch.rays.len();
+        let Accel::Bvh(bvh) = &self.accel else { return TaskPlan { size: TASK_RAYS, order: RayOrder::Coherent } };
+        let order = if sortable { sample_order(bvh, rays, |i| batch.rays.ray(i)) } else { RayOrder::Coherent };
+        let per_core = if divisible && order.is_sorted() { 1 } else { TASKS_PER_CORE };
+        let cores = per_core * cpu_pool::count();
+        let tasks = cores * rays.div_ceil(cores * MAX_SORTED_RAYS).max(1);
+        TaskPlan { size: rays.div_ceil(tasks).next_multiple_of(TASK_RAYS).max(TASK_RAYS), order }
     }
 
-    /// The valid rays, by index, in the order in which they are cast. They are sorted if `sorted` and if there is a BVH.
-    pub(crate) fn ordered(&self, rays: &[Ray], usable: Vec<u32>, sorted: bool) -> Vec<u32> {
-        match &self.accel {
-            Accel::Bvh(bvh) if sorted => RaySorter::new(bvh).sort(bvh, rays, usable),
+    /// The valid rays, by index, in the order in which they are cast.
+    pub(crate) fn ordered(&self, rays: &[Ray], usable: Vec<u32>, plan: TaskPlan) -> Vec<u32> {
+        match (&self.accel, plan.order) {
+            (Accel::Bvh(bvh), order) if order.is_sorted() => RaySorter::new(bvh, order).sort(bvh, rays, usable),
+            (Accel::Bvh(_), RayOrder::CoherentPerOctant) => group_octants(rays, &usable),
             _ => usable,
         }
     }
 
     /// Casts a batch on all cores.
     pub(crate) fn cast<T: RayQuery>(&self, batch: RayBatch<'_>, out: &mut [T]) -> Result<Tally> {
-        let size = self.task_size(batch.rays.len());
-        let task = |(i, out): (usize, &mut [T])| self.task(batch.slice(i * size..i * size + out.len()), out);
+        let plan = self.plan(&batch, !T::IS_APPROACH, true);
+        let size = plan.size;
+        let task = |(i, out): (usize, &mut [T])| self.task(batch.slice(i * size..i * size + out.len()), plan, out);
         merge_results(map_tasks(out.chunks_mut(size).enumerate(), task))
     }
 
     /// Casts a batch of `occluded` on all cores: one bit per ray. Tasks write whole words.
     pub(crate) fn cast_bits(&self, batch: RayBatch<'_>, words: &mut [u32]) -> Result<Tally> {
-        let size = self.task_size(batch.rays.len());
+        let plan = self.plan(&batch, true, true);
+        let size = plan.size;
         let task = |(i, words): (usize, &mut [u32])| {
             let part = batch.slice(i * size..batch.rays.len().min((i + 1) * size));
             let mut flags = vec![false; part.rays.len()];
-            let tally = self.task(part, &mut flags)?;
+            let tally = self.task(part, plan, &mut flags)?;
             for (word, flags) in words.iter_mut().zip(flags.chunks(32)) {
                 *word = flags.iter().rev().fold(0, |word, flag| word << 1 | u32::from(*flag));
             }
@@ -164,37 +179,72 @@ impl CpuScene {
     }
 
     /// Casts the rays of one task.
-    fn task<T: RayQuery>(&self, batch: RayBatch<'_>, out: &mut [T]) -> Result<Tally> {
-        let RayBatch { first, ray_attributes, query, cancel, .. } = batch;
+    fn task<T: RayQuery>(&self, batch: RayBatch<'_>, plan: TaskPlan, out: &mut [T]) -> Result<Tally> {
+        let cancel = batch.cancel;
         cancel.check()?;
         let rays = batch.rays.records();
-        let mut tally = Tally::default();
-        let order = self.ordered(&rays, batch.valid_rays(&rays)?, !T::IS_APPROACH);
-        tally.skipped = (rays.len() - order.len()) as u64;
+        let order = self.ordered(&rays, batch.valid_rays(&rays)?, plan);
+        let skipped = (rays.len() - order.len()) as u64;
         out.fill(T::MISS);
-        let mut take = |place: &mut T, found: Resolved<T>| {
+        let mut tally = if plan.order.is_sorted() {
+            // One task per core sorts as many rays as it can. Idle cores take parts of its work.
+            let part = order.len().div_ceil(TASKS_PER_CORE).next_multiple_of(STREAM_RAYS).max(STREAM_RAYS);
+            let cast = |places: &[u32]| {
+                let mut records = Vec::with_capacity(places.len());
+                let tally = self.cast_places(&batch, &rays, places, plan, |_, record| records.push(record))?;
+                Ok((places.len(), records, tally))
+            };
+            let mut tally = Tally::default();
+            let mut places = &order[..];
+            for part in map_tasks(order.chunks(part), cast) {
+                let (count, records, part) = part?;
+                for (&i, record) in places[..count].iter().zip(records) {
+                    out[i as usize] = record;
+                }
+                places = &places[count..];
+                tally = tally + part;
+            }
+            tally
+        } else {
+            self.cast_places(&batch, &rays, &order, plan, |i, record| out[i] = record)?
+        };
+        tally.skipped = skipped;
+        cancel.add(skipped);
+        Ok(tally)
+    }
+
+    /// Casts the rays in `places` of a batch's records, in this order, and passes the index and the result of each to `put`.
+    fn cast_places<T: RayQuery>(
+        &self,
+        batch: &RayBatch<'_>,
+        rays: &[Ray],
+        places: &[u32],
+        plan: TaskPlan,
+        mut put: impl FnMut(usize, T),
+    ) -> Result<Tally> {
+        let RayBatch { first, ray_attributes, query, cancel, .. } = *batch;
+        let mut tally = Tally::default();
+        let mut take = |place: usize, found: Resolved<T>| {
             tally.hits += u64::from(found.record.is_hit());
             tally.exact += u64::from(found.exact);
             tally.overflowed += u64::from(found.overflowed);
-            *place = found.record;
+            put(place, found.record);
         };
         let mut collectors = Vec::new();
-        for places in order.chunks(STREAM_RAYS) {
+        for places in places.chunks(STREAM_RAYS) {
             cancel.check()?;
             if self.pairwise {
                 for &i in places {
-                    if let Some(candidates) = self.candidates(first + u64::from(i), ray_attributes.of(i as usize)) {
-                        take(
-                            &mut out[i as usize],
-                            T::resolve_ray(&rays[i as usize], candidates, query, &self.attributes),
-                        );
+                    let attributes = ray_attributes.of(i as usize);
+                    if let Some(candidates) = self.candidates(first + u64::from(i), attributes) {
+                        let ray = &rays[i as usize];
+                        take(i as usize, T::resolve_ray(ray, candidates, query, &self.attributes));
                     }
                 }
             } else {
-                // Sorted rays are scattered in memory, and so are their results: both are prefetched.
+                // Sorted rays are scattered in memory: they are prefetched.
                 places.iter().for_each(|&i| {
                     prefetch(&rays[i as usize]);
-                    prefetch(&out[i as usize]);
                     ray_attributes.prefetch(i as usize);
                 });
                 let first = places[0];
@@ -205,16 +255,15 @@ impl CpuScene {
                 };
                 let picked = self.gather_attributes(&ray_attributes, places);
                 collectors.extend(places.iter().map(|_| T::collector(query, &self.attributes)));
-                self.spheres().visit_candidates(&own, &picked, &mut collectors, query);
+                self.spheres().visit_candidates(&own, &picked, &mut collectors, query, plan.order);
                 for (n, ((&i, ray), collector)) in places.iter().zip(&*own).zip(collectors.drain(..)).enumerate() {
-                    let candidates =
-                        Candidates::Scene(self.spheres(), picked.get(n).copied().unwrap_or(RayAttributes::NONE));
-                    take(&mut out[i as usize], T::finish(collector, ray, candidates));
+                    let attributes = picked.get(n).copied().unwrap_or(RayAttributes::NONE);
+                    let candidates = Candidates::Scene(self.spheres(), attributes);
+                    take(i as usize, T::finish(collector, ray, candidates));
                 }
             }
             cancel.add(places.len() as u64);
         }
-        cancel.add(tally.skipped);
         Ok(tally)
     }
 

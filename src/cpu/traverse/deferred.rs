@@ -2,10 +2,13 @@
 
 use super::ellipsoid_reject::misses;
 use super::pairs::{DeferredPair, IntersectScratch};
-use super::stream::StreamTraversal;
+use super::stream::{STREAM_RAYS, StreamTraversal};
 use crate::cpu::collector::HitCollector;
 use crate::intersect::motion::Target;
 use crate::intersect::sphere_soa::BATCH_WIDTH;
+
+/// Number of certain hits at which they are intersected early, so that memory is bounded if all spheres overlap.
+pub(crate) const MAX_DEFERRED: usize = 4 * STREAM_RAYS;
 
 impl<V: HitCollector> StreamTraversal<'_, V> {
     /// Intersects the undecided pairs. The results may shorten the segments of their rays for the rest of the traversal.

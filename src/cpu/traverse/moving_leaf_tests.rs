@@ -69,7 +69,7 @@ fn check_random_leaf(
         let ray = ray.between(ends[0].min(ends[1]), ends[0].max(ends[1]));
         let attributes = RayAttributes { moves_with_ray: 1, ..RayAttributes::NONE };
         let mut prepared = [PreparedRay::zeroed(); LANES];
-        bvh.level.prepare_rays(&bvh.frame, &[ray; LANES], precision, &mut prepared);
+        bvh.level.prepare_rays(&bvh.frame, &[ray; LANES], precision, &mut prepared, None);
         prepare_moving(&mut prepared[0], &bvh.frame, &ray, &attributes, precision, bvh.mid_time);
         let (o, d) = (bvh.frame.scaled_point(ray.origin.as_dvec3()), ray.direction.as_dvec3());
         let s_of = |t: f64| o.dot(d) / d.length() + t * d.length() * bvh.frame.scale();
@@ -148,7 +148,7 @@ fn the_moving_leaf_test_includes_the_ray_radius() {
     let ray = Ray::new([-2.0, 0.0, 0.0], [1.0, 0.0, 0.0]).between(0.0, 9.0);
     let attributes = RayAttributes { moves_with_ray: 1, radius: 0.6, ..RayAttributes::NONE };
     let mut prepared = [PreparedRay::zeroed(); LANES];
-    bvh.level.prepare_rays(&bvh.frame, &[ray; LANES], Precision::Standard, &mut prepared);
+    bvh.level.prepare_rays(&bvh.frame, &[ray; LANES], Precision::Standard, &mut prepared, None);
     let by = bvh.frame.inflation(&ray, &attributes, Precision::Standard);
     for (grown, expected) in [(false, 0), (true, 2)] {
         if grown {

@@ -5,9 +5,10 @@ use std::hint::black_box;
 
 use glam::{Mat4, Vec4};
 
+use super::packets::{Packet, RAY_COLUMNS};
 use super::prepared_ray::PreparedRay;
 use crate::cpu::cull::{CullFrame, MAX_START};
-use crate::math::float::U_WIDE as U;
+use crate::math::float::{U as U32, U_WIDE as U};
 use crate::math::simd::lanes::Lanes;
 use crate::math::simd::level::{SimdLevel, multiversion};
 use crate::query::policy::Precision;
@@ -86,8 +87,15 @@ pub(crate) fn columns4(rays: &[Ray; 4]) -> ([[f32; 4]; 4], [[f32; 4]; 4]) {
 }
 
 multiversion! {
-    /// Prepares rays. If a ray starts too far away for f64, its `margin` is infinite.
-    prepare_rays, (frame: &CullFrame, rays: &[Ray; LANES], precision: Precision, prepared: &mut [PreparedRay; LANES])
+    /// Prepares rays. If a ray starts too far away for f64, its `margin` is infinite. A packet receives them as its rays from the given number
+    /// on, with AABBs if its segments are short.
+    prepare_rays, (
+        frame: &CullFrame,
+        rays: &[Ray; LANES],
+        precision: Precision,
+        prepared: &mut [PreparedRay; LANES],
+        packet: Option<(&mut Packet, usize, bool)>
+    )
 }
 
 #[inline(always)]
@@ -97,6 +105,7 @@ fn prepare_rays(
     rays: &[Ray; LANES],
     precision: Precision,
     prepared: &mut [PreparedRay; LANES],
+    packet: Option<(&mut Packet, usize, bool)>,
 ) {
     // The columns go through memory. Otherwise the compiler would see that they come from rows, and work on two numbers at a time instead
     // of eight.
@@ -162,6 +171,27 @@ fn prepare_rays(
         [beta, spread, floor, hat[0]],
         [hat[1], hat[2], none, before],
     ];
+    if let Some((packet, first, short)) = packet {
+        for (to, column) in packet.columns_mut()[..RAY_COLUMNS].iter_mut().zip(words.as_flattened()) {
+            if let Some(to) = to[first..].first_chunk_mut() {
+                *to = *column;
+            }
+        }
+        if short {
+            // Errors of these sums are at most 4 U (|F| + |s|), in f32.
+            let pad: Narrow = from_each(|i| wide[i] + (near[i].abs() + far[i].abs() + 4.0) * (8.0 * U32));
+            let a = axes!(|k| from_each(|i| foot[k][i] + near[i] * hat[k][i]));
+            let b = axes!(|k| from_each(|i| foot[k][i] + far[i] * hat[k][i]));
+            let low = axes!(|k| from_each(|i| if a[k][i] < b[k][i] { a[k][i] } else { b[k][i] } - pad[i]));
+            let high = axes!(|k| from_each(|i| if a[k][i] > b[k][i] { a[k][i] } else { b[k][i] } + pad[i]));
+            let corners = [low[0], low[1], low[2], high[0], high[1], high[2]];
+            for (to, column) in packet.columns_mut()[RAY_COLUMNS..].iter_mut().zip(corners) {
+                if let Some(to) = to[first..].first_chunk_mut() {
+                    *to = column;
+                }
+            }
+        }
+    }
     for (k, columns) in black_box(words).iter().enumerate() {
         for (half, prepared) in prepared.chunks_mut(4).enumerate() {
             let part: [[f32; 4]; 4] = std::array::from_fn(|i| std::array::from_fn(|j| columns[i][4 * half + j]));

@@ -3,6 +3,7 @@
 
 use glam::Vec3;
 
+use super::packets::PACKET_RAYS;
 use super::ray_setup::{axes, columns4};
 use super::stream::STREAM_RAYS;
 use crate::cpu::accel::CpuBvh;
@@ -33,35 +34,29 @@ pub(crate) struct RaySorter {
     cells: Vec3,
     middle: Vec3,
     scale: f32,
+    short: bool,
 }
 
 impl RaySorter {
-    pub(crate) fn new(bvh: &CpuBvh) -> Self {
+    pub(crate) fn new(bvh: &CpuBvh, order: RayOrder) -> Self {
         let [low, high] = bvh.tree.corners().map(Vec3::from_array);
         let cells = ((1 << BITS) as f32 * 0.9999 / (high - low)).min(Vec3::splat(f32::MAX));
-        Self { low, high, cells, middle: bvh.frame.middle().as_vec3(), scale: bvh.frame.scale() as f32 }
-    }
-
-    /// Whether the rays are coherent already, as those of a picture are. Samples one group of eight in sixteen.
-    fn is_coherent(&self, bvh: &CpuBvh, eights: &[[Ray; GROUP]]) -> bool {
-        // Two bits per coordinate, and the octant.
-        let coarse = |key: u32| key >> (6 * (BITS - 2));
-        let (mut pairs, mut alike) = (0, 0);
-        for eight in eights.iter().step_by(16) {
-            let mut keys = [0; GROUP];
-            bvh.level.sort_keys(self, eight, &mut keys);
-            pairs += GROUP - 1;
-            alike += keys.windows(2).filter(|pair| coarse(pair[0]) == coarse(pair[1])).count();
+        Self {
+            low,
+            high,
+            cells,
+            middle: bvh.frame.middle().as_vec3(),
+            scale: bvh.frame.scale() as f32,
+            short: order == RayOrder::Short,
         }
-        alike * 8 >= pairs * 7
     }
 
     /// The indices `numbers` of the valid rays, sorted.
     pub(crate) fn sort(&self, bvh: &CpuBvh, rays: &[Ray], numbers: Vec<u32>) -> Vec<u32> {
-        let (eights, left) = rays.as_chunks();
-        if rays.len() <= STREAM_RAYS || self.is_coherent(bvh, eights) {
+        if rays.len() <= STREAM_RAYS {
             return numbers;
         }
+        let (eights, left) = rays.as_chunks();
         let mut keys = vec![0; rays.len()];
         // The last group of eight is padded with copies of its first ray.
         let last = left.first().map(|first| std::array::from_fn(|i| *left.get(i).unwrap_or(first)));
@@ -91,6 +86,70 @@ impl RaySorter {
     }
 }
 
+/// How the rays of a batch follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RayOrder {
+    /// Neighbours are alike, as those of a picture are.
+    Coherent,
+    /// The same within each octant of directions, and the octants alternate. The channels of a LiDAR are an example.
+    CoherentPerOctant,
+    /// Neighbours differ, or are unknown.
+    Incoherent,
+    /// Neighbours differ, and most rays begin and end in the same part of the scene.
+    Short,
+}
+
+impl RayOrder {
+    /// Whether rays in this order are sorted before they are cast.
+    pub(crate) fn is_sorted(self) -> bool {
+        matches!(self, RayOrder::Incoherent | RayOrder::Short)
+    }
+}
+
+/// Determines the order of `count` rays from a sample.
+pub(crate) fn sample_order(bvh: &CpuBvh, count: usize, ray: impl Fn(usize) -> Ray) -> RayOrder {
+    let sorter = RaySorter::new(bvh, RayOrder::Incoherent);
+    // Two bits per coordinate, and the octant.
+    let coarse = |key: u32| key >> (6 * (BITS - 2));
+    let (mut pairs, mut alike, mut short) = (0, 0, 0);
+    for group in samples(count / GROUP, 256) {
+        let mut keys = [0; GROUP];
+        bvh.level.sort_keys(&sorter, &std::array::from_fn(|i| ray(group * GROUP + i)), &mut keys);
+        pairs += GROUP - 1;
+        short += keys.iter().filter(|&&key| coarse(key) & 0o0707 == coarse(key) >> 3 & 0o0707).count();
+        alike += keys.windows(2).filter(|pair| coarse(pair[0]) == coarse(pair[1])).count();
+    }
+    if alike * 8 < pairs * 7 || pairs == 0 {
+        // A quarter of the rays. So few rays as fit into one stream are not sorted, and not near each other.
+        let short = short * 7 > pairs * 2 && count > STREAM_RAYS;
+        return if short { RayOrder::Short } else { RayOrder::Incoherent };
+    }
+    let (mut packets, mut mixed) = (0, 0);
+    for packet in samples(count / PACKET_RAYS, 64) {
+        let first = octant(&ray(packet * PACKET_RAYS));
+        packets += 1;
+        mixed += usize::from((1..PACKET_RAYS).any(|i| octant(&ray(packet * PACKET_RAYS + i)) != first));
+    }
+    if mixed * 8 > packets { RayOrder::CoherentPerOctant } else { RayOrder::Coherent }
+}
+
+/// At most `most` of `count` indices, evenly spaced.
+fn samples(count: usize, most: usize) -> impl Iterator<Item = usize> {
+    (0..count).step_by(count.div_ceil(most).max(1))
+}
+
+/// The octant of a ray's direction.
+fn octant(ray: &Ray) -> usize {
+    (0..3).fold(0, |octant, k| octant | usize::from(ray.direction[k].is_sign_negative()) << k)
+}
+
+/// The indices `numbers` of rays, ordered by octant, otherwise as before.
+pub(crate) fn group_octants(rays: &[Ray], numbers: &[u32]) -> Vec<u32> {
+    let mut octants: [Vec<u32>; 8] = Default::default();
+    numbers.iter().for_each(|&i| octants[octant(&rays[i as usize])].push(i));
+    octants.concat()
+}
+
 multiversion! {
     /// Sort keys of eight rays. They only affect speed: f32 is sufficient, overflow included.
     sort_keys, (sorter: &RaySorter, rays: &[Ray; GROUP], keys: &mut [u32; GROUP])
@@ -98,7 +157,7 @@ multiversion! {
 
 #[inline(always)]
 fn sort_keys(_: impl Lanes, sorter: &RaySorter, rays: &[Ray; GROUP], keys: &mut [u32; GROUP]) {
-    let RaySorter { low, high, cells, middle, scale } = sorter;
+    let RaySorter { low, high, cells, middle, scale, short } = sorter;
     let halves: &[[Ray; 4]; 2] = bytemuck::cast_ref(rays);
     let (a, b) = (columns4(&halves[0]), columns4(&halves[1]));
     let join = |a: [f32; 4], b: [f32; 4]| -> Lane { bytemuck::cast([a, b]) };
@@ -115,6 +174,20 @@ fn sort_keys(_: impl Lanes, sorter: &RaySorter, rays: &[Ray; GROUP], keys: &mut 
     let enter = each(|i| t_min[i].max(enter[0][i]).max(enter[1][i]).max(enter[2][i]));
     let leave = each(|i| t_max[i].min(leave[0][i]).min(leave[1][i]).min(leave[2][i]));
     *keys = [0; GROUP];
+    if *short {
+        for k in 0..3 {
+            let cell = each(|i| (origin[k][i] + enter[i] * step[k][i] - low[k]) * (16.0 * cells[k]) - 0.5);
+            let cell = each(|i| cell[i].clamp(0.0, 255.0) + 8_388_608.0);
+            for i in 0..GROUP {
+                let mut bits = cell[i].to_bits() & 0xff;
+                bits = (bits | bits << 8) & 0x00_f00f;
+                bits = (bits | bits << 4) & 0x0c_30c3;
+                bits = (bits | bits << 2) & 0x24_9249;
+                keys[i] |= bits << k;
+            }
+        }
+        return;
+    }
     for k in 0..3 {
         for (place, t) in [(k, &enter), (k + 3, &leave)] {
             // Minus one half, because the sum below rounds to nearest. At 2²³ the last bit of an f32 counts ones.

@@ -13,25 +13,23 @@ use super::boxes::{ChildHits, LIST_GROUP, RayList};
 use super::kernels::{LeafHits, LeafRules, MovingLeaf8, StartInside};
 use super::moving_leaf;
 use super::ordered::{ChildStack, END, SHORT_LIST};
+use super::packets::{COLUMNS, PACKET_RAYS, Packet, PacketKind, RAY_COLUMNS};
 use super::pairs::{DeferredPair, IntersectScratch};
 use super::prepared_ray::PreparedRay;
 use super::ray_setup::LANES;
+use super::ray_sort::RayOrder;
 use super::visits::Visits;
-use crate::bvh::bvh8::node::{Bvh8, ChildRef, WIDTH};
+use crate::bvh::bvh8::node::{Bvh8, Bvh8Node, ChildRef, WIDTH};
 use crate::cpu::accel::CpuBvh;
-use crate::cpu::collector::{HitCollector, Settled};
+use crate::cpu::collector::HitCollector;
 use crate::cpu::view::SceneView;
-use crate::intersect::sphere_soa::BATCH_WIDTH;
 use crate::query::policy::{Precision, Query};
-use crate::records::{NO_SPHERE, Ray, RayAttributes};
+use crate::records::{Ray, RayAttributes};
 use crate::runtime::prefetch::prefetch;
 
 /// Rays per stream: together with a leaf and the lists they have to fit into the second-level cache. Measurements show no difference from
 /// 256 to 2048.
 pub(crate) const STREAM_RAYS: usize = 1024;
-
-/// Number of certain hits at which they are intersected early, so that memory is bounded if all spheres overlap.
-const MAX_DEFERRED: usize = 4 * STREAM_RAYS;
 
 /// Level scratch: the memory for visiting one node on each level of the BVH.
 #[derive(Default)]
@@ -45,6 +43,8 @@ struct LevelScratch {
 #[derive(Default)]
 struct Scratch {
     rays: Vec<PreparedRay>,
+    packets: Vec<Packet>,
+    kinds: Vec<Option<PacketKind>>,
     octants: [Vec<u32>; 8],
     t_far: Vec<f32>,
     levels: Vec<LevelScratch>,
@@ -69,22 +69,22 @@ pub(crate) struct StreamTraversal<'a, V> {
     /// Whether all pairs are at rest: no motion, ellipsoids, ray radii, or low parts of directions.
     pub(crate) at_rest: bool,
     /// Motion of the spheres per leaf, and whether they move while rays travel.
-    moving_leaves: Option<&'a [MovingLeaf8]>,
-    moves_with_ray: bool,
+    pub(crate) moving_leaves: Option<&'a [MovingLeaf8]>,
+    pub(crate) moves_with_ray: bool,
     pub(crate) collectors: &'a mut [V],
     pub(crate) precision: Precision,
     /// Maximum length of a list whose rays are traversed in their own order.
     short: usize,
-    rays: &'a [PreparedRay],
+    pub(crate) rays: &'a [PreparedRay],
     /// End of each ray's segment: what begins later does not count.
     pub(crate) t_far: &'a mut [f32],
     /// How many times `t_far` of any ray was reduced.
     pub(crate) shortened: usize,
-    leaf_hits: &'a mut [LeafHits],
+    pub(crate) leaf_hits: &'a mut [LeafHits],
     stack: &'a mut ChildStack,
-    rules: LeafRules,
+    pub(crate) rules: LeafRules,
     /// Leaf tests of rays at rest, and those that found candidates: of late.
-    tests: [usize; 2],
+    pub(crate) tests: [usize; 2],
     pub(crate) visits: Visits,
     pub(crate) certain: &'a mut Vec<DeferredPair>,
     pub(crate) undecided: &'a mut Vec<DeferredPair>,
@@ -99,6 +99,7 @@ pub(crate) fn traverse<V: HitCollector>(
     ray_attributes: &[RayAttributes],
     collectors: &mut [V],
     query: &Query,
+    order: RayOrder,
 ) {
     SCRATCH.with_borrow_mut(|scratch| {
         for (n, (rays, collectors)) in rays.chunks(STREAM_RAYS).zip(collectors.chunks_mut(STREAM_RAYS)).enumerate() {
@@ -107,7 +108,7 @@ pub(crate) fn traverse<V: HitCollector>(
             } else {
                 &ray_attributes[n * STREAM_RAYS..][..rays.len()]
             };
-            stream(scratch, bvh, scene, rays, ray_attributes, collectors, query);
+            stream(scratch, bvh, scene, rays, ray_attributes, collectors, query, order);
         }
     });
 }
@@ -120,9 +121,11 @@ fn stream<V: HitCollector>(
     ray_attributes: &[RayAttributes],
     collectors: &mut [V],
     query: &Query,
+    order: RayOrder,
 ) {
     let (precision, inside) = (query.precision, StartInside::of(query));
-    let Scratch { rays, octants, t_far, levels, leaf_hits, stack, certain, undecided, intersecting: solving } = scratch;
+    let Scratch { rays, packets, kinds, octants, t_far, levels, leaf_hits, stack, certain, undecided, intersecting } =
+        scratch;
     let whole = input.len().next_multiple_of(LANES);
     if rays.len() < whole {
         rays.resize(whole, PreparedRay::zeroed());
@@ -131,8 +134,12 @@ fn stream<V: HitCollector>(
     let (groups, left) = input.as_chunks();
     // The last group is padded with copies of its first ray.
     let last = left.first().map(|first| std::array::from_fn(|i| *left.get(i).unwrap_or(first)));
-    for (group, prepared) in groups.iter().chain(&last).zip(rays.as_chunks_mut::<LANES>().0) {
-        bvh.level.prepare_rays(&bvh.frame, group, precision, prepared);
+    let short = order == RayOrder::Short;
+    let packed = order != RayOrder::Incoherent && ray_attributes.is_empty() && input.len() >= PACKET_RAYS;
+    packets.resize(if packed { whole.div_ceil(PACKET_RAYS) } else { 0 }, Packet::zeroed());
+    for (n, (group, prepared)) in groups.iter().chain(&last).zip(rays.as_chunks_mut::<LANES>().0).enumerate() {
+        let packet = packets.get_mut(n * LANES / PACKET_RAYS).map(|packet| (packet, n * LANES % PACKET_RAYS, short));
+        bvh.level.prepare_rays(&bvh.frame, group, precision, prepared, packet);
     }
     for ((prepared, ray), attributes) in rays.iter_mut().zip(input).zip(ray_attributes) {
         let by = bvh.frame.inflation(ray, attributes, precision);
@@ -151,16 +158,25 @@ fn stream<V: HitCollector>(
     let rays = &rays[..input.len()];
     t_far.clear();
     t_far.extend(rays.iter().map(|ray| ray.far));
+    t_far.resize(input.len().next_multiple_of(PACKET_RAYS), f32::NEG_INFINITY);
     octants.iter_mut().for_each(Vec::clear);
     let mut nearby = false;
+    kinds.clear();
+    for (packet, rays) in packets.iter_mut().zip(rays.chunks(PACKET_RAYS)) {
+        let columns = if short { COLUMNS } else { RAY_COLUMNS };
+        bvh.level.bound_packet(packet, columns, rays.len().next_multiple_of(LANES));
+        kinds.push(packet.kind(short).filter(|_| rays.iter().all(|ray| ray.margin < f32::INFINITY)));
+    }
     for (number, prepared) in rays.iter().enumerate() {
         if prepared.margin == f32::INFINITY {
             // From so far away everything may be hit.
             scene.visit_all(&input[number], ray_attributes.get(number), &mut collectors[number]);
-        } else {
+            continue;
+        }
+        // Positions in the scene lie within ±2 √3.
+        nearby |= prepared.begin.abs() < 4.0;
+        if !packed || kinds[number / PACKET_RAYS].is_none() {
             octants[prepared.octant()].push(number as u32);
-            // Positions in the scene lie within ±2 √3.
-            nearby |= prepared.begin.abs() < 4.0;
         }
     }
     if levels.len() < bvh.tree.depth {
@@ -187,8 +203,14 @@ fn stream<V: HitCollector>(
         visits: Visits::default(),
         certain,
         undecided,
-        intersecting: solving,
+        intersecting,
     };
+    for (number, (packet, kind)) in packets.iter().zip(kinds).enumerate() {
+        if let Some(kind) = *kind {
+            let count = (input.len() - number * PACKET_RAYS).min(PACKET_RAYS);
+            traversal.packet(0, kind, (number, packet), u64::MAX >> (PACKET_RAYS - count));
+        }
+    }
     for (octant, list) in octants.iter_mut().enumerate().filter(|(_, list)| !list.is_empty()) {
         let count = list.len();
         list.resize(count.next_multiple_of(LIST_GROUP), 0);
@@ -217,22 +239,7 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
         if through.len() < list.len() + 2 * LIST_GROUP {
             through.resize(list.len() + 2 * LIST_GROUP, 0);
         }
-        // Prefetches the children, which arrive while the first of them is visited. For a node these are its faces: three of its four cache
-        // lines.
-        let Bvh8 { nodes, leaves, .. } = &self.bvh.tree;
-        for (_, child) in node.children.iter().enumerate().filter(|(place, _)| entered.any >> place & 1 == 1) {
-            match child.kind() {
-                ChildRef::Node(number) => nodes[number].bounds.as_flattened().iter().step_by(2).for_each(prefetch),
-                ChildRef::Leaf(number) => {
-                    match self.moving_leaves {
-                        Some(moving_leaf) => moving_leaf[number].prefetch(),
-                        None => [&leaves[number].x, &leaves[number].z].into_iter().for_each(prefetch),
-                    }
-                    self.prefetch_masks(number);
-                }
-                ChildRef::Nothing => {}
-            }
-        }
+        self.prefetch_children(node, entered.any);
         let mut order = node.order[octant];
         for _ in 0..WIDTH {
             let place = (order & 7) as usize;
@@ -254,8 +261,28 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
         }
     }
 
+    /// Prefetches the children of a node in `places`, which arrive while the first of them is visited. For a node these are its faces: three
+    /// of its four cache lines.
+    #[inline(always)]
+    pub(crate) fn prefetch_children(&self, node: &Bvh8Node, places: u64) {
+        let Bvh8 { nodes, leaves, .. } = &self.bvh.tree;
+        for (_, child) in node.children.iter().enumerate().filter(|(place, _)| places >> place & 1 == 1) {
+            match child.kind() {
+                ChildRef::Node(number) => nodes[number].bounds.as_flattened().iter().step_by(2).for_each(prefetch),
+                ChildRef::Leaf(number) => {
+                    match self.moving_leaves {
+                        Some(moving_leaf) => moving_leaf[number].prefetch(),
+                        None => [&leaves[number].x, &leaves[number].z].into_iter().for_each(prefetch),
+                    }
+                    self.prefetch_masks(number);
+                }
+                ChildRef::Nothing => {}
+            }
+        }
+    }
+
     /// Traverses the tree below a node with one ray, in its own order.
-    fn ordered(&mut self, node: usize, ray: u32) {
+    pub(crate) fn ordered(&mut self, node: usize, ray: u32) {
         self.stack.start(node, self.bvh.tree.depth, self.rules);
         loop {
             let Self { bvh, rays, t_far, stack, leaf_hits, .. } = self;
@@ -272,16 +299,6 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
         }
     }
 
-    /// Takes notice of some leaf tests, `found` of which found candidates, and chooses how later ones proceed.
-    fn adapt_rules(&mut self, tested: usize, found: usize) {
-        let [all, candidates] = &mut self.tests;
-        (*all, *candidates) = (*all + tested, *candidates + found);
-        self.rules.select = 5 * *candidates < 2 * *all;
-        if *all > 1024 {
-            (*all, *candidates) = (*all / 2, *candidates / 2);
-        }
-    }
-
     /// Prefetches the ids and masks of a leaf, if rays have attributes.
     fn prefetch_masks(&self, leaf: usize) {
         if !self.ray_attributes.is_empty() {
@@ -291,97 +308,6 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
             }
         }
     }
-
-    fn leaf(&mut self, number: usize, list: &[u32]) {
-        let leaf = &self.bvh.tree.leaves[number];
-        let CpuBvh { level, inner_radii: inner, .. } = self.bvh;
-        let count = match (self.moving_leaves, inner) {
-            (Some(moving_leaf), _) if self.moves_with_ray => {
-                level.cull_passing_leaf(&moving_leaf[number], self.rays, self.t_far, list, self.leaf_hits)
-            }
-            (Some(moving_leaf), _) => {
-                level.cull_moved_leaf(&moving_leaf[number], self.rays, self.t_far, list, self.leaf_hits)
-            }
-            (_, Some(inner)) => {
-                level.cull_swept_leaf(leaf, &inner[number], self.rays, self.t_far, list, self.leaf_hits)
-            }
-            _ => level.cull_leaf(leaf, self.rays, self.t_far, list, self.rules, self.leaf_hits),
-        };
-        self.visits.leaves += list.len() as u64;
-        self.adapt_rules(list.len(), count);
-        self.take_leaf_hits(number, count);
-        self.intersect_if_many();
-    }
-
-    /// Passes the first `count` of `leaf_hits` to their collectors.
-    fn take_leaf_hits(&mut self, number: usize, count: usize) {
-        let ids = &self.bvh.tree.ids[number];
-        for i in 0..count {
-            let LeafHits { ray, candidates: maybe, certain, low, high } = &self.leaf_hits[i];
-            let number_of = |k: u32| (number * WIDTH) as u32 + k;
-            let (mut left, mut certain) = (*maybe, *certain);
-            if let Some(attributes) = self.ray_attributes.get(*ray as usize) {
-                left &= self.admitted_lanes(attributes, number);
-                certain &= left;
-            }
-            let (collector, far) = (&mut self.collectors[*ray as usize], &mut self.t_far[*ray as usize]);
-            if certain != 0 {
-                match collector.accept_certain(ids, certain) {
-                    Settled::Nothing => {}
-                    Settled::These => left &= !certain,
-                    Settled::Everything => {
-                        *far = f32::NEG_INFINITY;
-                        self.shortened += 1;
-                        continue;
-                    }
-                }
-            }
-            while left != 0 {
-                let k = left.trailing_zeros();
-                left &= left - 1;
-                let pair = DeferredPair { ray: *ray, slot: number_of(k), t_lower: low[k as usize % WIDTH] };
-                if certain >> k & 1 == 0 {
-                    self.undecided.push(pair);
-                } else if pair.t_lower <= *far {
-                    let shorter = collector.shorten(*far, high[k as usize % WIDTH]);
-                    self.shortened += usize::from(shorter < *far);
-                    *far = shorter;
-                    self.certain.push(pair);
-                }
-            }
-        }
-    }
-
-    /// Intersects the deferred pairs if there are many.
-    fn intersect_if_many(&mut self) {
-        if self.undecided.len() >= BATCH_WIDTH {
-            self.intersect_undecided();
-        }
-        if self.certain.len() >= MAX_DEFERRED {
-            self.intersect_certain();
-        }
-    }
-
-    /// Mask of a leaf's spheres that the ray may hit according to its attributes.
-    fn admitted_lanes(&self, attributes: &RayAttributes, leaf: usize) -> u32 {
-        let mut admitted = u32::MAX;
-        if let Some(masks) = &self.bvh.masks {
-            admitted = lane_mask(&masks[leaf], |mask| mask & attributes.mask != 0);
-        } else if attributes.mask == 0 {
-            return 0;
-        }
-        if attributes.skip_id != NO_SPHERE {
-            admitted &= lane_mask(&self.bvh.tree.ids[leaf], |id| id != attributes.skip_id);
-        }
-        admitted
-    }
-}
-
-/// Mask of the words for which `holds` is true. The compiler makes a few vector instructions of it.
-#[inline(always)]
-fn lane_mask(words: &[u32; WIDTH], holds: impl Fn(u32) -> bool) -> u32 {
-    let bits: [u32; WIDTH] = std::array::from_fn(|k| if holds(words[k]) { 1 << k } else { 0 });
-    bits.iter().fold(0, |all, bit| all | bit)
 }
 
 #[cfg(test)]

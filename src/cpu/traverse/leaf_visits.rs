@@ -1,0 +1,115 @@
+//! Visits of leaves: the leaf test, and what collectors receive from it.
+
+use super::deferred::MAX_DEFERRED;
+use super::kernels::LeafHits;
+use super::pairs::DeferredPair;
+use super::stream::StreamTraversal;
+use crate::bvh::bvh8::node::WIDTH;
+use crate::cpu::accel::CpuBvh;
+use crate::cpu::collector::{HitCollector, Settled};
+use crate::intersect::sphere_soa::BATCH_WIDTH;
+use crate::records::{NO_SPHERE, RayAttributes};
+
+impl<V: HitCollector> StreamTraversal<'_, V> {
+    /// Takes notice of some leaf tests, `found` of which found candidates, and chooses how later ones proceed.
+    pub(crate) fn adapt_rules(&mut self, tested: usize, found: usize) {
+        let [all, candidates] = &mut self.tests;
+        (*all, *candidates) = (*all + tested, *candidates + found);
+        self.rules.select = 5 * *candidates < 2 * *all;
+        if *all > 1024 {
+            (*all, *candidates) = (*all / 2, *candidates / 2);
+        }
+    }
+
+    /// Tests a list of rays against a leaf.
+    pub(crate) fn leaf(&mut self, number: usize, list: &[u32]) {
+        let leaf = &self.bvh.tree.leaves[number];
+        let CpuBvh { level, inner_radii: inner, .. } = self.bvh;
+        let count = match (self.moving_leaves, inner) {
+            (Some(moving_leaf), _) if self.moves_with_ray => {
+                level.cull_passing_leaf(&moving_leaf[number], self.rays, self.t_far, list, self.leaf_hits)
+            }
+            (Some(moving_leaf), _) => {
+                level.cull_moved_leaf(&moving_leaf[number], self.rays, self.t_far, list, self.leaf_hits)
+            }
+            (_, Some(inner)) => {
+                level.cull_swept_leaf(leaf, &inner[number], self.rays, self.t_far, list, self.leaf_hits)
+            }
+            _ => level.cull_leaf(leaf, self.rays, self.t_far, list, self.rules, self.leaf_hits),
+        };
+        self.visits.leaves += list.len() as u64;
+        self.adapt_rules(list.len(), count);
+        self.take_leaf_hits(number, count);
+        self.intersect_if_many();
+    }
+
+    /// Passes the first `count` of `leaf_hits` to their collectors.
+    pub(crate) fn take_leaf_hits(&mut self, number: usize, count: usize) {
+        let ids = &self.bvh.tree.ids[number];
+        for i in 0..count {
+            let LeafHits { ray, candidates: maybe, certain, low, high } = &self.leaf_hits[i];
+            let number_of = |k: u32| (number * WIDTH) as u32 + k;
+            let (mut left, mut certain) = (*maybe, *certain);
+            if let Some(attributes) = self.ray_attributes.get(*ray as usize) {
+                left &= self.admitted_lanes(attributes, number);
+                certain &= left;
+            }
+            let (collector, far) = (&mut self.collectors[*ray as usize], &mut self.t_far[*ray as usize]);
+            if certain != 0 {
+                match collector.accept_certain(ids, certain) {
+                    Settled::Nothing => {}
+                    Settled::These => left &= !certain,
+                    Settled::Everything => {
+                        *far = f32::NEG_INFINITY;
+                        self.shortened += 1;
+                        continue;
+                    }
+                }
+            }
+            while left != 0 {
+                let k = left.trailing_zeros();
+                left &= left - 1;
+                let pair = DeferredPair { ray: *ray, slot: number_of(k), t_lower: low[k as usize % WIDTH] };
+                if certain >> k & 1 == 0 {
+                    self.undecided.push(pair);
+                } else if pair.t_lower <= *far {
+                    let shorter = collector.shorten(*far, high[k as usize % WIDTH]);
+                    self.shortened += usize::from(shorter < *far);
+                    *far = shorter;
+                    self.certain.push(pair);
+                }
+            }
+        }
+    }
+
+    /// Intersects the deferred pairs if there are many.
+    pub(crate) fn intersect_if_many(&mut self) {
+        if self.undecided.len() >= BATCH_WIDTH {
+            self.intersect_undecided();
+        }
+        if self.certain.len() >= MAX_DEFERRED {
+            self.intersect_certain();
+        }
+    }
+
+    /// Mask of a leaf's spheres that the ray may hit according to its attributes.
+    fn admitted_lanes(&self, attributes: &RayAttributes, leaf: usize) -> u32 {
+        let mut admitted = u32::MAX;
+        if let Some(masks) = &self.bvh.masks {
+            admitted = lane_mask(&masks[leaf], |mask| mask & attributes.mask != 0);
+        } else if attributes.mask == 0 {
+            return 0;
+        }
+        if attributes.skip_id != NO_SPHERE {
+            admitted &= lane_mask(&self.bvh.tree.ids[leaf], |id| id != attributes.skip_id);
+        }
+        admitted
+    }
+}
+
+/// Mask of the words for which `holds` is true. The compiler makes a few vector instructions of it.
+#[inline(always)]
+fn lane_mask(words: &[u32; WIDTH], holds: impl Fn(u32) -> bool) -> u32 {
+    let bits: [u32; WIDTH] = std::array::from_fn(|k| if holds(words[k]) { 1 << k } else { 0 });
+    bits.iter().fold(0, |all, bit| all | bit)
+}
