@@ -38,6 +38,20 @@ pub(crate) struct SkyArgs {
     lunar_rule: LunarRule,
 }
 
+/// What a command prints to standard output instead of a table.
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Print CSV on stdout
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+    /// Print one JSON object on stdout
+    #[arg(long)]
+    json: bool,
+    /// No line about conventions and no progress
+    #[arg(short, long)]
+    quiet: bool,
+}
+
 /// Parser of `--delta-t`.
 fn delta_t(text: &str) -> std::result::Result<f64, String> {
     match text.parse::<f64>() {
