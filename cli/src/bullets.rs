@@ -280,17 +280,10 @@ impl Files<'_> {
         let judge = args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
 
         let watch = CancelToken::new();
-        let placing = ProgressDisplay::on(
-            format!("building a scene of {} spheres on {}", spheres.records.len(), device.name()),
-            args.summary.quiet,
-        );
-        let scene =
-            blocking::scene(&device, spheres.spheres(), &args.tree.options().time_range(range))?.with_cancel(&watch);
-        let options = SceneOptions::default().time_range(range);
         // Each leg starts where the rounded previous one ends, so flights at `exact` would differ in the last digits.
         let with = if device.is_cpu() { Reference::EverySphere } else { Reference::CpuEngine };
-        let judge = with.scene(judge, |cpu| blocking::scene(cpu, spheres.spheres(), &options))?;
-        drop(placing);
+        let (scene, judge) = with.scenes(&device, judge, spheres.spheres(), &args.tree, range, args.summary.quiet)?;
+        let scene = scene.with_cancel(&watch);
         signals::cancel(&watch);
         let mut writer = {
             let columns = columns(args.bounces.is_some(), origin.is_some());

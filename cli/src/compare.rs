@@ -7,12 +7,17 @@ mod records;
 
 use std::fmt;
 
+use super::args::TreeArgs;
+use super::progress::ProgressDisplay;
 use line::{Line, U};
 use records::{Comparable, steps};
 use serde::Serialize;
 use umbracast::glam::DVec3;
 use umbracast::io::OptionalColumns;
-use umbracast::{Device, Ellipsoid, Inside, Motion, Precision, Query, Ray, Result, Sphere, bench};
+use umbracast::{
+    Device, Ellipsoid, Inside, Motion, Precision, Query, Ray, Result, Scene, SceneOptions, Sphere, Spheres, bench,
+    blocking,
+};
 
 /// The reference for a comparison: a method other than the one that computed the results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -47,6 +52,23 @@ impl Reference {
     ) -> Result<Option<T>> {
         let _no_tree = (self != Self::CpuEngine).then(|| bench::use_tree(false));
         device.as_ref().map(build).transpose()
+    }
+
+    /// Builds the scene of the results on `device`, and the scene of the reference if there is a device for it.
+    pub(crate) fn scenes(
+        self,
+        device: &Device,
+        reference: Option<Device>,
+        spheres: Spheres<'_>,
+        tree: &TreeArgs,
+        time_range: [f32; 2],
+        quiet: bool,
+    ) -> Result<(Scene, Option<Scene>)> {
+        let what = format!("building a scene of {} spheres on {}", spheres.len(), device.name());
+        let _working = ProgressDisplay::on(what, quiet);
+        let scene = blocking::scene(device, spheres, &tree.options().time_range(time_range))?;
+        let options = SceneOptions::default().time_range(time_range);
+        Ok((scene, self.scene(reference, |cpu| blocking::scene(cpu, spheres, &options))?))
     }
 
     /// The query for the reference, in place of `query`.

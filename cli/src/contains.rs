@@ -127,16 +127,9 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     let judge = args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
 
     let watch = CancelToken::new();
-    let placing = ProgressDisplay::on(
-        format!("building a scene of {} spheres on {}", spheres.records.len(), device.name()),
-        args.summary.quiet,
-    );
-    let scene =
-        blocking::scene(&device, spheres.spheres(), &args.tree.options().time_range(range))?.with_cancel(&watch);
-    let options = SceneOptions::default().time_range(range);
     let with = Reference::of(&device, spheres.optional.stretches());
-    let judge = with.scene(judge, |cpu| blocking::scene(cpu, spheres.spheres(), &options))?;
-    drop(placing);
+    let (scene, judge) = with.scenes(&device, judge, spheres.spheres(), &args.tree, range, args.summary.quiet)?;
+    let scene = scene.with_cancel(&watch);
     signals::cancel(&watch);
     let mut writer =
         FileWriter::<[_]>::create_kept(&args.output, Containment::COLUMNS.to_vec(), &kept, args.table.format)?;

@@ -267,7 +267,7 @@ pub(crate) fn check_outputs(
     Ok(())
 }
 
-/// An expected time above this is printed.
+/// If the picture is expected to take longer than this, the time is printed.
 const LONG: Duration = Duration::from_secs(60);
 
 /// Renders, with a spinner while the picture is prepared and a progress bar afterwards, if it takes longer than a second. If the picture is

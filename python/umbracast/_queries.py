@@ -8,24 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _input, _out, _tables, _umbracast, _validate
-from ._options import (
-    BULLET_OPTIONS,
-    HIT_OPTIONS,
-    OPTIONS,
-    POINT_OPTIONS,
-    CallOptions,
-    HitOptions,
-    Options,
-    PointOptions,
-    column,
-    parse_options,
-    shows_options,
-)
+from ._options import BULLET_OPTIONS, HIT_OPTIONS, OPTIONS, POINT_OPTIONS, CallOptions, HitOptions, Options
+from ._options import PointOptions, column, parse_options, shows_options
 from ._results import Approach, Attributes, Containment, Flights, HitLists, Hits, Interval, Report, _make_hits
 from ._spheres import Origin
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+Query = Literal["closest", "occluded", "interval", "count", "transmittance", "all", "nearest", "approach"]
+"""Names of the queries on rays."""
 
 QUERIES: dict[str, tuple[Any, tuple[str, ...]]] = {
     "closest": (Hits, ("f4", "u4")),
@@ -178,9 +170,9 @@ class Queries:
     ) -> NDArray[np.float32]:
         """Multiply the transmittances of all spheres that each ray hits: (…) float32 from 0 to 1.
 
-        1 for a ray that hits nothing, 0 for one that hits an opaque sphere: one without a transmittance, see `Scene`. The length of the
-        path inside a sphere does not matter. A product below about 2⁻¹⁵⁰ is 0. With ``precision="exact"``, all devices return the same
-        bits. Arguments and errors as for `closest`.
+        A ray that hits nothing has 1, and a ray that hits an opaque sphere has 0. Spheres are opaque unless the scene has
+        ``transmittances``. The path length inside a sphere does not matter. A product below about 2⁻¹⁵⁰ is 0. With
+        ``precision="exact"``, all devices return the same bits. Arguments and errors as for `closest`.
         """
         return self._cast("transmittance", rays, directions, t_min, t_max, out, options)[0][0]
 

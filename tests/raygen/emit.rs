@@ -44,7 +44,7 @@ pub(super) fn sensor(count: usize, channels: usize, azimuths: usize) -> Lidar {
 }
 
 /// The ray as a device stores it: infinite ends are the largest f32.
-pub(super) fn finite(ray: Ray) -> Ray {
+fn finite(ray: Ray) -> Ray {
     ray.between(ray.t_min.max(-f32::MAX), ray.t_max.min(f32::MAX))
 }
 

@@ -118,7 +118,7 @@ impl Conventions {
         )
     }
 
-    /// One line of text for a list of eclipses, each of which has its own delta T.
+    /// The conventions in one line of text, for a list of eclipses. Delta T differs between eclipses, so the list has a column for it.
     pub(crate) fn list_line(&self) -> String {
         let line =
             self.line(false).replacen(&format!("times in {}", self.time_scale), "times in UTC (UT1 before 1972)", 1);

@@ -16,7 +16,7 @@ from ._query import QuerySpec, parse_query
 from ._partition import prepare_parts
 
 if TYPE_CHECKING:
-    Query = Literal["closest", "occluded", "interval", "count", "transmittance", "all", "nearest", "approach"]
+    from .._queries import Query
 
 BATCH = 1 << 20
 """Default number of rays per batch on GPUs. Ray Data requires a batch size there."""
@@ -61,9 +61,8 @@ def cast(
     spheres, radii, rotations, masks, velocities, transmittances, time_range, origin, builder
         As for `umbracast.Scene`. They are validated here and sent to each node once.
     query : str, default "closest"
-        A query of `umbracast.Scene`: "closest" (columns ``t``, ``id``), "occluded" (``occluded``), "interval" (``t_enter``,
-        ``t_exit``, ``id``), "count" (``count``), "transmittance" (``transmittance``), "all", "nearest" with ``k`` (lists ``t_enter``,
-        ``t_exit``, ``id``), "approach" (``t``, ``clearance``, ``id``). A miss is null.
+        A query of `umbracast.Scene`. The result columns have the names of its arrays, such as ``t`` and ``id``; a query with a plain array has
+        one column with the name of the query. "all" and "nearest" with ``k`` have lists ``t_enter``, ``t_exit``, ``id``. A miss is null.
     k : int, optional
         Maximum number of hits per ray, for "nearest" only.
     keep : list of str, optional

@@ -288,7 +288,7 @@ struct MapSummary<'a> {
     width: u32,
     height: u32,
     largest_obscuration: f32,
-    /// Time of the obscurations, without drawing and writing.
+    /// Wall time of computing the obscurations; drawing and writing are not included.
     seconds: f64,
     output: &'a Path,
     npy: Option<&'a Path>,
