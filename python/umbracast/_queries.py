@@ -21,11 +21,11 @@ Query = Literal["closest", "occluded", "interval", "count", "transmittance", "al
 
 QUERIES: dict[str, tuple[Any, tuple[str, ...]]] = {
     "closest": (Hits, ("f4", "u4")),
-    "interval": (Interval, ("f4", "f4", "u4")),
-    "approach": (Approach, ("f4", "f4", "u4")),
     "occluded": (None, ("?",)),
+    "interval": (Interval, ("f4", "f4", "u4")),
     "count": (None, ("u4",)),
     "transmittance": (None, ("f4",)),
+    "approach": (Approach, ("f4", "f4", "u4")),
 }
 """Queries with one result per ray: class of the result, or None for a plain array, and dtypes of its columns."""
 
@@ -242,8 +242,8 @@ class Queries:
         parsed = parse_options("contains", shape, dict(options), POINT_OPTIONS)
         found = Containment(*_out.arrays(out, shape, Containment, ("u4", "u4"), (records,)))
         attributes = (parsed.masks, parsed.skip_ids, parsed.times)
-        outputs = _out.flat(found)
-        report = _umbracast.contains(self._native, records, *attributes, parsed.policies, *outputs, parsed.progress)
+        count, id = _out.flat(found)
+        report = _umbracast.contains(self._native, records, *attributes, parsed.policies, count, id, parsed.progress)
         found.report = Report(*report[:6], rounded, largest)
         return found
 
