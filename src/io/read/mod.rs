@@ -12,6 +12,7 @@ pub(crate) mod observers;
 pub(crate) mod parquet;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet_bytes;
+#[cfg(feature = "parquet")]
 mod parquet_columns;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet_pages;
