@@ -9,9 +9,9 @@ use crate::escape::{line, lines, path as name, quoted};
 /// Result type of this library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// An error, with the figures that help to correct its cause.
+/// An error, with the values that help to correct its cause.
 ///
-/// The message has no control characters (except line breaks in driver messages), and quotes little of a file.
+/// The message has no control characters, except line breaks in driver messages. Text from a file is quoted only in part if it is long.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -30,6 +30,17 @@ impl DeviceArgs {
     }
 }
 
+/// What a command prints when it is done.
+#[derive(Debug, Args)]
+pub(crate) struct SummaryArgs {
+    /// Print one JSON object on stdout instead of the summary
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No summary and no progress
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
 /// How input and output streams and unknown columns are treated.
 #[derive(Debug, Args)]
 pub(crate) struct TableArgs {

@@ -11,7 +11,7 @@ use umbracast::io::{AnswerRow, Column, FileWriter, Number, RayBatch, RayBatches,
 use umbracast::{Bullet, Bullets, DeviceOptions, Error, Flights, Leg, OnBad, Precision, Query};
 use umbracast::{CancelToken, Result, SceneOptions, Sphere, blocking};
 
-use super::args::{DeviceArgs, Origin, TableArgs, TreeArgs, numbers, precisions, words};
+use super::args::{DeviceArgs, Origin, SummaryArgs, TableArgs, TreeArgs, numbers, precisions, words};
 use super::bullet::{self, One};
 use super::compare::Reference;
 use super::flight_summary::FlightTotals;
@@ -141,12 +141,8 @@ pub(crate) struct BulletsArgs {
     #[arg(long, value_name = "VX,VY,VZ", allow_hyphen_values = true, value_parser = bullet::velocity, requires = "from")]
     velocity: Option<bullet::GivenPoint>,
 
-    /// Print one JSON object on stdout instead of the summary
-    #[arg(long)]
-    json: bool,
-    /// No summary and no progress
-    #[arg(short, long)]
-    quiet: bool,
+    #[command(flatten)]
+    summary: SummaryArgs,
 }
 
 /// Arguments that require files.
@@ -179,10 +175,10 @@ pub(crate) fn run(args: &BulletsArgs) -> Result<()> {
         (Some(spheres), Some(bullets), Some(output), ..) => Files { args, spheres, bullets, output }.run(),
         (.., Some(from), Some(to), Some(speed), Some(sphere)) => {
             let more = (args.radius.as_ref(), args.velocity.as_ref());
-            One::new(from, to, speed, sphere, more)?.tell(args.json, args.quiet)
+            One::new(from, to, speed, sphere, more)?.tell(args.summary.json, args.summary.quiet)
         }
         _ if std::io::stdin().is_terminal() => {
-            let tell = |one: &One| one.tell(args.json, args.quiet);
+            let tell = |one: &One| one.tell(args.summary.json, args.summary.quiet);
             if bullet::ask(&mut std::io::stdin().lock(), &mut std::io::stderr(), tell)? {
                 Ok(())
             } else {
@@ -273,10 +269,10 @@ impl Files<'_> {
         let query = Query::at(args.precision).on_bad(args.on_bad);
         // All checks that need no device come first, the cheapest ones before the others.
         check_output(output, &[self.spheres, self.bullets])?;
-        args.table.check(&[self.spheres, self.bullets], output, args.json)?;
+        args.table.check(&[self.spheres, self.bullets], output, args.summary.json)?;
         let options = args.table.read_options();
         let bullets = RayFile::<Bullet>::open_with(self.bullets, &options)?;
-        let (spheres, origin) = read_spheres_from(self.spheres, args.origin, &options, args.quiet)?;
+        let (spheres, origin) = read_spheres_from(self.spheres, args.origin, &options, args.summary.quiet)?;
         check_radii(self.spheres, &spheres.records)?;
         let range = self.time_range(spheres.optional.velocities.is_some())?;
         let mut bullets = bullets.read(origin.unwrap_or_default(), args.on_bad)?;
@@ -284,17 +280,10 @@ impl Files<'_> {
         let judge = args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
 
         let watch = CancelToken::new();
-        let placing = ProgressDisplay::on(
-            format!("building a scene of {} spheres on {}", spheres.records.len(), device.name()),
-            args.quiet,
-        );
-        let scene =
-            blocking::scene(&device, spheres.spheres(), &args.tree.options().time_range(range))?.with_cancel(&watch);
-        let options = SceneOptions::default().time_range(range);
         // Each leg starts where the rounded previous one ends, so flights at `exact` would differ in the last digits.
         let with = if device.is_cpu() { Reference::EverySphere } else { Reference::CpuEngine };
-        let judge = with.scene(judge, |cpu| blocking::scene(cpu, spheres.spheres(), &options))?;
-        drop(placing);
+        let (scene, judge) = with.scenes(&device, judge, spheres.spheres(), &args.tree, range, args.summary.quiet)?;
+        let scene = scene.with_cancel(&watch);
         signals::cancel(&watch);
         let mut writer = {
             let columns = columns(args.bounces.is_some(), origin.is_some());
@@ -308,7 +297,7 @@ impl Files<'_> {
             let what = format!("tracing bullets among {} spheres on {}", scene.len(), device.name());
             let done_of = move || shown.load(Ordering::Relaxed);
             let casting = CastProgress { what, things: "bullets", done: done_of, expected: bullets.expected() };
-            let _working = ProgressDisplay::casting(casting, args.quiet);
+            let _working = ProgressDisplay::casting(casting, args.summary.quiet);
             let mut batch = RayBatch::default();
             let mut rows = Vec::new();
             while bullets.next(&mut batch, &watch)? {
@@ -348,7 +337,7 @@ impl Files<'_> {
             .then(|| format!("{} flights differ from those of {with}", sum.differ));
         if broken.is_none() {
             // Results that violate a guarantee are not written.
-            let _working = ProgressDisplay::on("writing".into(), args.quiet);
+            let _working = ProgressDisplay::on("writing".into(), args.summary.quiet);
             writer.finish(&watch)?;
         }
         let rounded = spheres.rounding.changed + bullets.rounding().changed;
@@ -359,7 +348,7 @@ impl Files<'_> {
             rounded,
             broken.is_none().then_some(*output),
         );
-        print_summary(&summary, &summary.line(), args.json, args.quiet)?;
+        print_summary(&summary, &summary.line(), args.summary.json, args.summary.quiet)?;
         broken.map_or(Ok(()), |what| Err(Error::BrokenPromise(what)))
     }
 

@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use umbracast::{Error, Motion, OnBad, Result, SceneOptions};
+use umbracast::io::{AnswerRow, is_points_output};
+use umbracast::{Approach, Error, Hit, Interval, Motion, OnBad, Result, SceneOptions};
 
-use super::args::{DeviceArgs, KeepArgs, Origin, PolicyArgs, TableArgs, TreeArgs, numbers, words};
-use super::describe::{With, is_ply};
+use super::args::{DeviceArgs, KeepArgs, Origin, PolicyArgs, SummaryArgs, TableArgs, TreeArgs, numbers, words};
+use super::cast_query::{ListQuery, RecordQuery};
+use super::describe::{self, With};
 use super::ray_input::{self, RayInputOptions};
 use super::single;
 use super::stream::Files;
@@ -252,12 +254,8 @@ pub(crate) struct CastArgs {
           value_parser = single::ray, conflicts_with_all = FILES_ONLY)]
     ray: Option<single::GivenRay>,
 
-    /// Print one JSON object on stdout instead of the summary
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// No summary and no progress
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) summary: SummaryArgs,
 
     // Last, because its heading would apply to all arguments that follow.
     #[command(flatten)]
@@ -355,7 +353,7 @@ pub(crate) fn run(args: &CastArgs) -> Result<()> {
         return Err(Error::Usage(format!("--with {} needs --sensor", what.word())));
     }
     let mut with = args.with.clone();
-    if args.output.as_deref().is_some_and(is_ply) && matches!(args.query, QueryName::Closest) {
+    if args.output.as_deref().is_some_and(is_points_output) && matches!(args.query, QueryName::Closest) {
         // A file of points needs them.
         if !with.contains(&With::Point) {
             with.insert(0, With::Point);
@@ -369,9 +367,29 @@ pub(crate) fn run(args: &CastArgs) -> Result<()> {
         (None, ..) => None,
     };
     match (&args.sphere, &args.ray, &args.spheres, rays, &args.output) {
-        (Some(sphere), Some(ray), ..) => single::run(sphere, ray, &query, args.json, args.quiet),
+        (Some(sphere), Some(ray), ..) => single::run(sphere, ray, &query, args.summary.json, args.summary.quiet),
         (_, _, Some(spheres), Some(rays), Some(output)) => Files { args, query, spheres, rays, output, with }.run(),
         // clap already requires one of the two forms.
         _ => Err(Error::Usage("cast needs SPHERES, RAYS and -o OUT, or --sphere and --ray".into())),
+    }
+}
+
+impl Files<'_> {
+    /// Runs the query of `--query`.
+    fn run(&self) -> Result<()> {
+        let most = self.args.most()?;
+        match self.args.query {
+            QueryName::Closest if !self.with.is_empty() => {
+                let columns = describe::columns(&self.with, self.args.origin.is_some(), is_points_output(self.output));
+                self.answer(RecordQuery::new(&columns))
+            }
+            QueryName::Closest => self.answer(RecordQuery::new(Hit::COLUMNS)),
+            QueryName::Occluded => self.answer(RecordQuery::new(bool::COLUMNS)),
+            QueryName::Interval => self.answer(RecordQuery::new(Interval::COLUMNS)),
+            QueryName::Count => self.answer(RecordQuery::new(u32::COLUMNS)),
+            QueryName::Transmittance => self.answer(RecordQuery::new(f32::COLUMNS)),
+            QueryName::Approach => self.answer(RecordQuery::new(Approach::COLUMNS)),
+            QueryName::All | QueryName::Nearest => self.answer(ListQuery { most }),
+        }
     }
 }

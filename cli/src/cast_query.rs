@@ -8,7 +8,7 @@ use umbracast::{Answer, Approach, Error, Hit, HitLists, Interval, Query, Rays, R
 
 use super::compare::{Comparison, Input};
 use super::describe::Described;
-use super::plot::{LISTED, Legend, Plot, Plotted};
+use super::plot::{DARK, HIT, LISTED, Legend, MISS, Mark, PASS, Plot, Plotted, RAY};
 use super::ray_input::SensorAngles;
 
 /// A query kind, for a cast of files.
@@ -201,6 +201,13 @@ impl EachAsked for Hit {
     }
 }
 
+impl Plotted for Hit {
+    fn mark(&self) -> Mark {
+        if self.is_hit() { Mark::Hit { t: self.t, id: self.id } } else { Mark::Miss }
+    }
+    const LEGEND: Legend = &[("ray that hits", RAY, true), ("hit", HIT, false), ("ray that misses", MISS, true)];
+}
+
 impl EachAsked for Described {
     fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
         let hits = blocking::closest(scene, rays, query)?;
@@ -220,6 +227,13 @@ impl EachAsked for Described {
     }
 }
 
+impl Plotted for Described {
+    fn mark(&self) -> Mark {
+        self.hit.mark()
+    }
+    const LEGEND: Legend = Hit::LEGEND;
+}
+
 impl EachAsked for bool {
     fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
         let bits = blocking::occluded(scene, rays, query)?;
@@ -228,6 +242,13 @@ impl EachAsked for bool {
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
         input.compare_bits(found, expected)
     }
+}
+
+impl Plotted for bool {
+    fn mark(&self) -> Mark {
+        if *self { Mark::Occluded } else { Mark::Miss }
+    }
+    const LEGEND: Legend = &[("occluded ray", DARK, true), ("free ray", MISS, true)];
 }
 
 impl EachAsked for u32 {
@@ -242,6 +263,13 @@ impl EachAsked for u32 {
     }
 }
 
+impl Plotted for u32 {
+    fn mark(&self) -> Mark {
+        if *self > 0 { Mark::Occluded } else { Mark::Miss }
+    }
+    const LEGEND: Legend = &[("ray that hits", DARK, true), ("ray that misses", MISS, true)];
+}
+
 impl EachAsked for f32 {
     fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
         blocking::transmittance(scene, rays, query)
@@ -249,6 +277,13 @@ impl EachAsked for f32 {
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
         input.compare_bits(found, expected)
     }
+}
+
+impl Plotted for f32 {
+    fn mark(&self) -> Mark {
+        if *self < 1.0 { Mark::Occluded } else { Mark::Miss }
+    }
+    const LEGEND: Legend = &[("ray that loses light", DARK, true), ("ray that loses none", MISS, true)];
 }
 
 impl EachAsked for Interval {
@@ -260,6 +295,18 @@ impl EachAsked for Interval {
     }
 }
 
+impl Plotted for Interval {
+    fn mark(&self) -> Mark {
+        if self.is_hit() { Mark::Inside(*self) } else { Mark::Miss }
+    }
+    const LEGEND: Legend = &[
+        ("ray that hits", RAY, true),
+        ("inside its sphere", HIT, true),
+        ("t_enter, t_exit", HIT, false),
+        ("ray that misses", MISS, true),
+    ];
+}
+
 impl EachAsked for Approach {
     fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
         blocking::approach(scene, rays, query)
@@ -267,4 +314,13 @@ impl EachAsked for Approach {
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
         input.compare(found, expected)
     }
+}
+
+impl Plotted for Approach {
+    fn mark(&self) -> Mark {
+        let Self { t, clearance, id } = *self;
+        if *self == Self::NONE { Mark::Miss } else { Mark::Pass { t, clearance, id } }
+    }
+    const LEGEND: Legend =
+        &[("ray", RAY, true), ("nearest pass", PASS, false), ("clearance to the surface", PASS, true)];
 }

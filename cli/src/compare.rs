@@ -3,17 +3,21 @@
 
 mod line;
 mod lists;
+mod records;
 
 use std::fmt;
 
+use super::args::TreeArgs;
+use super::progress::ProgressDisplay;
+use line::{Line, U};
+use records::{Comparable, steps};
 use serde::Serialize;
 use umbracast::glam::DVec3;
 use umbracast::io::OptionalColumns;
 use umbracast::{
-    Approach, Device, Ellipsoid, Hit, Inside, Interval, Motion, Precision, Query, Ray, Result, Sphere, bench,
+    Device, Ellipsoid, Inside, Motion, Precision, Query, Ray, Result, Scene, SceneOptions, Sphere, Spheres, bench,
+    blocking,
 };
-
-use line::{Line, U};
 
 /// The reference for a comparison: a method other than the one that computed the results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -48,6 +52,23 @@ impl Reference {
     ) -> Result<Option<T>> {
         let _no_tree = (self != Self::CpuEngine).then(|| bench::use_tree(false));
         device.as_ref().map(build).transpose()
+    }
+
+    /// Builds the scene of the results on `device`, and the scene of the reference if there is a device for it.
+    pub(crate) fn scenes(
+        self,
+        device: &Device,
+        reference: Option<Device>,
+        spheres: Spheres<'_>,
+        tree: &TreeArgs,
+        time_range: [f32; 2],
+        quiet: bool,
+    ) -> Result<(Scene, Option<Scene>)> {
+        let what = format!("building a scene of {} spheres on {}", spheres.len(), device.name());
+        let _working = ProgressDisplay::on(what, quiet);
+        let scene = blocking::scene(device, spheres, &tree.options().time_range(time_range))?;
+        let options = SceneOptions::default().time_range(time_range);
+        Ok((scene, self.scene(reference, |cpu| blocking::scene(cpu, spheres, &options))?))
     }
 
     /// The query for the reference, in place of `query`.
@@ -170,26 +191,6 @@ impl fmt::Display for Comparison {
         }
         write!(f, ", {} ids, {} tied ids, t by at most {} ulp", self.ids_differ, self.ids_tied, self.worst_ulp)
     }
-}
-
-/// A result that can be compared.
-pub(crate) trait Comparable: Copy {
-    fn id(self) -> u32;
-    /// The values that are compared, in ulp and with their bounds.
-    fn values(self) -> [f32; 2];
-    fn bounds(self, input: &Input<'_>, pair: &Pair<'_>) -> Bounds;
-    /// Whether the ends of the ray determine which spheres count.
-    const ENDS: bool = true;
-}
-
-/// Error bounds of a result, in f64.
-pub(crate) struct Bounds {
-    /// The value by which the query chooses among spheres.
-    key: f64,
-    /// Bound of the error of `key`.
-    key_may: f64,
-    /// Bounds of the errors of the values.
-    values: [f64; 2],
 }
 
 /// The input of a query.
@@ -351,64 +352,6 @@ impl<'a> Input<'a> {
             _ => enter,
         })
     }
-}
-
-impl Comparable for Hit {
-    fn id(self) -> u32 {
-        self.id
-    }
-    fn values(self) -> [f32; 2] {
-        [self.t, 0.0]
-    }
-    fn bounds(self, input: &Input<'_>, pair: &Pair<'_>) -> Bounds {
-        let t = f64::from(self.t);
-        let may = Line::new(pair).bound(input.query.precision, t);
-        Bounds { key: t, key_may: may, values: [may, 0.0] }
-    }
-}
-
-impl Comparable for Interval {
-    fn id(self) -> u32 {
-        self.id
-    }
-    fn values(self) -> [f32; 2] {
-        [self.t_enter, self.t_exit]
-    }
-    fn bounds(self, input: &Input<'_>, pair: &Pair<'_>) -> Bounds {
-        let line = Line::new(pair);
-        let may = |t| line.bound(input.query.precision, t);
-        let key = input.policy_t(pair.ray, self.t_enter, self.t_exit);
-        Bounds { key, key_may: may(key), values: self.values().map(|t| may(f64::from(t))) }
-    }
-}
-
-impl Comparable for Approach {
-    fn id(self) -> u32 {
-        self.id
-    }
-    fn values(self) -> [f32; 2] {
-        [self.t, self.clearance]
-    }
-    /// |δt|·|d| ≤ 8u (E + |t·d|), |δclearance| ≤ 8u (E + r).
-    fn bounds(self, _: &Input<'_>, pair: &Pair<'_>) -> Bounds {
-        let line = Line::new(pair);
-        let (e, length, t) = (line.offset.length(), line.direction.length(), f64::from(self.t));
-        let (may_t, may_clearance) = (
-            8.0 * U * (e / length + t.abs()) + line.position_error / length,
-            8.0 * U * (e + line.radius) + line.position_error,
-        );
-        Bounds { key: f64::from(self.clearance), key_may: may_clearance, values: [may_t, may_clearance] }
-    }
-    const ENDS: bool = false;
-}
-
-/// Distance between two numbers in ulp of f32: the number of f32 steps between them.
-fn steps(a: f32, b: f32) -> u64 {
-    let ordered = |x: f32| {
-        let bits = i64::from(x.to_bits() & 0x7fff_ffff);
-        if x.is_sign_negative() { -bits } else { bits }
-    };
-    ordered(a).abs_diff(ordered(b))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use umbracast::io::{AnswerRow, FileWriter, RayBatch, RayFile, check_output};
 use umbracast::{CancelToken, Containment, blocking};
 use umbracast::{Device, DeviceOptions, Error, OnBad, Points, Precision, Query, Report, Result, SceneOptions};
 
-use super::args::{DeviceArgs, KeepArgs, Origin, TableArgs, TreeArgs, numbers, precisions, words};
+use super::args::{DeviceArgs, KeepArgs, Origin, SummaryArgs, TableArgs, TreeArgs, numbers, precisions, words};
 use super::cast::time_range;
 use super::compare::Reference;
 use super::progress::{CastProgress, ProgressDisplay};
@@ -86,12 +86,8 @@ pub(crate) struct ContainsArgs {
     /// Also run the CPU engine, count the differences, and fail if they exceed what the precision guarantees
     #[arg(long)]
     compare: bool,
-    /// Print one JSON object on stdout instead of the summary
-    #[arg(long)]
-    json: bool,
-    /// No summary and no progress
-    #[arg(short, long)]
-    quiet: bool,
+    #[command(flatten)]
+    summary: SummaryArgs,
 }
 
 /// Parser of `--time`.
@@ -118,11 +114,11 @@ impl ContainsArgs {
 pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     // All checks that need no device come first, the cheapest ones before the others.
     check_output(&args.output, &[&args.spheres, &args.points])?;
-    args.table.check(&[&args.spheres, &args.points], &args.output, args.json)?;
+    args.table.check(&[&args.spheres, &args.points], &args.output, args.summary.json)?;
     let points = RayFile::<[f32; 3]>::open_with(&args.points, &args.keep.read_options(&args.table))?;
     let kept = points.kept().to_vec();
     let sphere_options = args.keep.sphere_options(&args.table);
-    let (spheres, origin) = read_spheres_from(&args.spheres, args.origin, &sphere_options, args.quiet)?;
+    let (spheres, origin) = read_spheres_from(&args.spheres, args.origin, &sphere_options, args.summary.quiet)?;
     let range = args.range(spheres.optional.velocities.is_some())?;
     let own = if spheres.optional.stretches() { Precision::Standard } else { Precision::Exact };
     let query = Query::at(args.precision.unwrap_or(own)).on_bad(args.on_bad);
@@ -131,16 +127,9 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     let judge = args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
 
     let watch = CancelToken::new();
-    let placing = ProgressDisplay::on(
-        format!("building a scene of {} spheres on {}", spheres.records.len(), device.name()),
-        args.quiet,
-    );
-    let scene =
-        blocking::scene(&device, spheres.spheres(), &args.tree.options().time_range(range))?.with_cancel(&watch);
-    let options = SceneOptions::default().time_range(range);
     let with = Reference::of(&device, spheres.optional.stretches());
-    let judge = with.scene(judge, |cpu| blocking::scene(cpu, spheres.spheres(), &options))?;
-    drop(placing);
+    let (scene, judge) = with.scenes(&device, judge, spheres.spheres(), &args.tree, range, args.summary.quiet)?;
+    let scene = scene.with_cancel(&watch);
     signals::cancel(&watch);
     let mut writer =
         FileWriter::<[_]>::create_kept(&args.output, Containment::COLUMNS.to_vec(), &kept, args.table.format)?;
@@ -151,7 +140,7 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
         // An estimate: points inside spheres are queried twice.
         let done = move || shown.done();
         let casting = CastProgress { what, things: "points", done, expected: points.expected() };
-        let _working = ProgressDisplay::casting(casting, args.quiet);
+        let _working = ProgressDisplay::casting(casting, args.summary.quiet);
         let mut batch = RayBatch::default();
         let mut moments = Vec::new();
         while points.next(&mut batch, &watch)? {
@@ -187,14 +176,14 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
         .then(|| format!("{} results differ from those of {with}", sum.differ));
     if broken.is_none() {
         // Results that violate a guarantee are not written.
-        let _working = ProgressDisplay::on("writing".into(), args.quiet);
+        let _working = ProgressDisplay::on("writing".into(), args.summary.quiet);
         writer.finish(&watch)?;
     }
     let rounded = spheres.rounding.changed + points.rounding().changed;
     let output = broken.is_none().then_some(&*args.output);
     let differ = args.compare.then_some((sum.differ, with));
     let summary = sum.summary(&device, scene.len(), query.precision, rounded, output, differ);
-    print_summary(&summary, &summary.line(), args.json, args.quiet)?;
+    print_summary(&summary, &summary.line(), args.summary.json, args.summary.quiet)?;
     broken.map_or(Ok(()), |what| Err(Error::BrokenPromise(what)))
 }
 

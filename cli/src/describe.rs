@@ -1,7 +1,5 @@
 //! `cast --with`: additional columns with attributes of hits.
 
-use std::path::Path;
-
 use umbracast::glam::DVec3;
 use umbracast::io::{AnswerRow, Column, Number};
 use umbracast::{Attributes, Hit};
@@ -41,11 +39,6 @@ pub(crate) struct Described {
     /// Index of the elevation of a sensor's ray, and its azimuth in degrees.
     pub(crate) ring: u32,
     pub(crate) azimuth_deg: f32,
-}
-
-/// Whether results go to a file of points.
-pub(crate) fn is_ply(output: &Path) -> bool {
-    output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ply"))
 }
 
 impl Described {

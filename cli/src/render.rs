@@ -12,7 +12,7 @@ use umbracast::memory::check_memory;
 use umbracast::shadow::{PLANET, Picture, PictureFiles, PngDepth, Progress, RenderProgress, System};
 use umbracast::{Device, Error, NO_SPHERE, Precision, Result, blocking};
 
-use super::args::{DeviceArgs, words};
+use super::args::{DeviceArgs, SummaryArgs, words};
 use super::outputs::{self, OutputFile};
 use super::pictures::Difference;
 use super::progress::ProgressDisplay;
@@ -91,12 +91,8 @@ pub(crate) struct RenderArgs {
     /// picture itself, prints a warning and does nothing
     #[arg(long)]
     compare: bool,
-    /// Print one JSON object on stdout instead of the summary
-    #[arg(long)]
-    json: bool,
-    /// No summary and no progress
-    #[arg(short, long)]
-    quiet: bool,
+    #[command(flatten)]
+    summary: SummaryArgs,
 }
 
 /// Parser of `--size`, such as `1920x1080`.
@@ -116,20 +112,20 @@ pub(crate) fn run(args: &RenderArgs) -> Result<()> {
     let device = blocking::open(&args.device.options(Precision::Fast))?;
     args.check_memory(&system, &device)?;
     let started = Instant::now();
-    let picture = draw(&device, &system, args.quiet)?;
+    let picture = draw(&device, &system, args.summary.quiet)?;
     let seconds = started.elapsed().as_secs_f64();
     if let Some(why) = args.dark(&system, &picture) {
         // Printed even with `--quiet`, because it is probably a mistake.
         say(&format!("warning: the picture is entirely dark: {why}"));
     }
     let difference = match open_reference(args.compare, &device)? {
-        Some(cpu) => Some(Difference::between(&system, &picture, &draw(&cpu, &system, args.quiet)?)),
+        Some(cpu) => Some(Difference::between(&system, &picture, &draw(&cpu, &system, args.summary.quiet)?)),
         None => None,
     };
     let broken = difference.as_ref().and_then(Difference::broken);
     if broken.is_none() {
         // A picture that violates a guarantee is not written.
-        let _working = ProgressDisplay::on("writing".into(), args.quiet);
+        let _working = ProgressDisplay::on("writing".into(), args.summary.quiet);
         let sidecar =
             args.sidecar.as_deref().map(|path| args.describe(&system, &inputs, &device, &output).prepare(path));
         let sidecar = sidecar.transpose()?;
@@ -156,7 +152,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<()> {
         sidecar: args.sidecar.as_deref(),
         compare: difference.as_ref(),
     };
-    print_summary(&summary, &summary.line(), args.json, args.quiet)?;
+    print_summary(&summary, &summary.line(), args.summary.json, args.summary.quiet)?;
     broken.map_or(Ok(()), |what| Err(Error::BrokenPromise(what)))
 }
 
@@ -271,7 +267,7 @@ pub(crate) fn check_outputs(
     Ok(())
 }
 
-/// An expected time above this is printed.
+/// If the picture is expected to take longer than this, the time is printed.
 const LONG: Duration = Duration::from_secs(60);
 
 /// Renders, with a spinner while the picture is prepared and a progress bar afterwards, if it takes longer than a second. If the picture is

@@ -13,7 +13,7 @@ use umbracast::io::{AnswerRow, FileWriter, KeptColumns, check_output, read_obser
 use umbracast::shadow::{Lighting, Shadow, ShadowFlux, ShadowKind};
 use umbracast::{CancelToken, Device, Error, Precision, Result, blocking};
 
-use super::args::{DeviceArgs, KeepArgs, TableArgs};
+use super::args::{DeviceArgs, KeepArgs, SummaryArgs, TableArgs};
 use super::progress::{CastProgress, ProgressDisplay};
 use super::{open_reference, print_summary};
 
@@ -81,12 +81,8 @@ pub(crate) struct ShadowArgs {
     /// results itself, prints a warning and does nothing
     #[arg(long)]
     compare: bool,
-    /// Print one JSON object on stdout instead of the summary
-    #[arg(long)]
-    json: bool,
-    /// No summary and no progress
-    #[arg(short, long)]
-    quiet: bool,
+    #[command(flatten)]
+    summary: SummaryArgs,
 }
 
 /// Number of observers computed and written at a time, so that their results stay in the cache.
@@ -102,9 +98,9 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
     let (lighting, files) = Lighting::read_with_files(&args.system)?;
     // The cloud files that the system names are inputs, too.
     check_output(&args.output, &files.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
-    args.table.check(&[&args.observers, &args.system], &args.output, args.json)?;
+    args.table.check(&[&args.observers, &args.system], &args.output, args.summary.json)?;
     let (observers, kept) = {
-        let _working = ProgressDisplay::on("reading observers".into(), args.quiet);
+        let _working = ProgressDisplay::on("reading observers".into(), args.summary.quiet);
         read_observers_with(&args.observers, &args.keep.read_options(&args.table))?
     };
     let device = blocking::open(&args.device.options(Precision::Fast))?;
@@ -120,7 +116,7 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
         let done_of = move || shown.load(Ordering::Relaxed);
         let _working = ProgressDisplay::casting(
             CastProgress { what, things: "observers", done: done_of, expected: move || expected },
-            args.quiet,
+            args.summary.quiet,
         );
         let mut found = vec![Shadow::default(); PIECE.min(observers.len())];
         for (piece, observers) in observers.chunks(PIECE).enumerate() {
@@ -137,11 +133,11 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
     let broken = difference.and_then(Difference::broken);
     if broken.is_none() {
         // Results that violate a guarantee are not written.
-        let _working = ProgressDisplay::on("writing".into(), args.quiet);
+        let _working = ProgressDisplay::on("writing".into(), args.summary.quiet);
         writer.finish(&CancelToken::new())?;
     }
     let summary = sum.summary(&device, &lighting, broken.is_none().then_some(&*args.output), difference);
-    print_summary(&summary, &summary.line(), args.json, args.quiet)?;
+    print_summary(&summary, &summary.line(), args.summary.json, args.summary.quiet)?;
     broken.map_or(Ok(()), |what| Err(Error::BrokenPromise(what)))
 }
 

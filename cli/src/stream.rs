@@ -3,20 +3,19 @@
 use std::path::Path;
 
 use umbracast::glam::DVec3;
-use umbracast::io::AnswerRow;
 use umbracast::io::{FileWriter, ReadOptions, center_of_spheres_with, check_disk, least_output, read_spheres_with};
 use umbracast::io::{PreparedFile, RayBatches, Rounding, Table};
-use umbracast::io::{check_output, check_points_output};
+use umbracast::io::{check_output, check_points_output, is_points_output};
 use umbracast::memory::check_memory;
-use umbracast::{Approach, CancelToken, Hit, Interval, Query, Ray, Rays, Report, Sphere, Spheres};
+use umbracast::{CancelToken, Query, Ray, Rays, Report, Sphere, Spheres};
 use umbracast::{Device, DeviceOptions, Error, Result, Scene, SceneOptions, blocking};
 
 use super::args::Origin;
 use super::cast::{CastArgs, QueryName};
-use super::cast_query::{CastQuery, ListQuery, RecordQuery};
+use super::cast_query::CastQuery;
 use super::coarse;
 use super::compare::{self, Comparison, Reference};
-use super::describe::{self, With, is_ply};
+use super::describe::With;
 use super::plot::Plot;
 use super::progress::{CastProgress, ProgressDisplay};
 use super::ray_input::{RayInput, RayInputOptions};
@@ -30,7 +29,7 @@ pub(crate) struct Files<'a> {
     pub(crate) spheres: &'a Path,
     pub(crate) rays: RayInputOptions<'a>,
     pub(crate) output: &'a Path,
-    /// The columns of `--with`, and for `.ply` the point.
+    /// The columns of `--with`, and for a file of points the point.
     pub(crate) with: Vec<With>,
 }
 
@@ -46,37 +45,24 @@ struct CastTotals<'a> {
 }
 
 impl Files<'_> {
-    pub(crate) fn run(&self) -> Result<()> {
-        let most = self.args.most()?;
-        match self.args.query {
-            QueryName::Closest if !self.with.is_empty() => {
-                let columns = describe::columns(&self.with, self.args.origin.is_some(), is_ply(self.output));
-                self.answer(RecordQuery::new(&columns))
-            }
-            QueryName::Closest => self.answer(RecordQuery::new(Hit::COLUMNS)),
-            QueryName::Occluded => self.answer(RecordQuery::new(bool::COLUMNS)),
-            QueryName::Interval => self.answer(RecordQuery::new(Interval::COLUMNS)),
-            QueryName::Count => self.answer(RecordQuery::new(u32::COLUMNS)),
-            QueryName::Transmittance => self.answer(RecordQuery::new(f32::COLUMNS)),
-            QueryName::Approach => self.answer(RecordQuery::new(Approach::COLUMNS)),
-            QueryName::All | QueryName::Nearest => self.answer(ListQuery { most }),
-        }
-    }
-
-    fn answer<T: CastQuery>(&self, mut asked: T) -> Result<()> {
+    /// Runs the query on all rays and writes its results.
+    pub(crate) fn answer<T: CastQuery>(&self, mut asked: T) -> Result<()> {
         // All checks that need no device come first, the cheapest ones before the others.
         let (table, keep) = (&self.args.table, &self.args.keep);
-        table.check(&[self.spheres, self.rays.path()], self.output, self.args.json)?;
+        table.check(&[self.spheres, self.rays.path()], self.output, self.args.summary.json)?;
         let (rays, inputs) = self.rays.open(&keep.read_options(table))?;
         let inputs = [self.spheres].into_iter().chain(inputs.iter().map(|path| &**path)).collect::<Vec<_>>();
-        let has_points = !self.with.is_empty();
-        let target = if has_points { check_points_output } else { check_output }(self.output, &inputs)?;
+        // `run` adds the point of each hit to the columns of a file of points.
+        let target = if matches!(self.args.query, QueryName::Closest) { check_points_output } else { check_output }(
+            self.output,
+            &inputs,
+        )?;
         let kept = rays.kept().to_vec();
         asked.sensor(rays.angles()?);
         let others: Vec<&Path> = inputs.iter().copied().chain([self.output, &*target]).collect();
         let plot = self.args.plot.as_deref().map(|path| Plot::new(path, &others, T::LEGEND)).transpose()?;
         let (mut spheres, origin) =
-            read_spheres_from(self.spheres, self.args.origin, &keep.sphere_options(table), self.args.quiet)?;
+            read_spheres_from(self.spheres, self.args.origin, &keep.sphere_options(table), self.args.summary.quiet)?;
         asked.subtracted(origin.unwrap_or_default());
         if spheres.optional.velocities.is_none() {
             self.args.check_rest(self.spheres)?;
@@ -162,7 +148,7 @@ impl Files<'_> {
             plot: self.args.plot.as_deref().zip(plotted.as_deref()),
             comparison,
         };
-        print_summary(&summary.json(), &summary.line(), self.args.json, self.args.quiet)?;
+        print_summary(&summary.json(), &summary.line(), self.args.summary.json, self.args.summary.quiet)?;
         broken.map_or(Ok(()), |what| Err(Error::BrokenPromise(what)))
     }
 
@@ -172,8 +158,9 @@ impl Files<'_> {
             return Ok(());
         }
         let spheres = self.spheres.display();
-        if is_ply(self.output) {
-            return Err(Error::Usage(format!("-o FILE.ply does not support ellipsoids, which {spheres} contains")));
+        if is_points_output(self.output) {
+            let output = self.output.display();
+            return Err(Error::Usage(format!("-o {output} does not support ellipsoids, which {spheres} contains")));
         }
         Err(Error::Usage(format!("--with does not support ellipsoids, which {spheres} contains (columns rx,ry,rz)")))
     }
@@ -183,7 +170,7 @@ impl Files<'_> {
         const MUCH: u64 = 1 << 30;
         let Some(least) = least_output(self.output, answers, bytes) else { return Ok(()) };
         check_disk(self.output, least)?;
-        if least >= MUCH && !self.args.quiet {
+        if least >= MUCH && !self.args.summary.quiet {
             say(&format!("{answers} rays: the results will take at least {:.1} GB", least as f64 * 1e-9));
         }
         Ok(())
@@ -216,7 +203,7 @@ impl Files<'_> {
     ) -> Result<Scene> {
         let _working = ProgressDisplay::on(
             format!("building a scene of {} spheres on {}", spheres.len(), device.name()),
-            self.args.quiet,
+            self.args.summary.quiet,
         );
         let scene = if self.args.pairwise {
             blocking::pairwise_with(device, spheres, options)?
@@ -299,11 +286,11 @@ impl Files<'_> {
             done: move || watch.done() / casts,
             expected: rays.expected(),
         };
-        ProgressDisplay::casting(casting, self.args.quiet)
+        ProgressDisplay::casting(casting, self.args.summary.quiet)
     }
 
     fn complete<T: CastQuery>(&self, writer: FileWriter<T::Batch>, watch: &CancelToken) -> Result<PreparedFile> {
-        let _working = ProgressDisplay::on("writing".into(), self.args.quiet);
+        let _working = ProgressDisplay::on("writing".into(), self.args.summary.quiet);
         writer.complete(watch)
     }
 }

@@ -135,7 +135,7 @@ impl<const K: usize> Columns<'_, K> {
                 rounding.changed += 1;
                 rounding.largest = rounding.largest.max((f64::from(narrow) - wide).abs());
             } else if self.on_bad == OnBad::Skip {
-                // An infinity would be a valid t_min or t_max, but silently differ from the given value. NaN is invalid, hence skipped.
+                // An infinity would be a valid t_min or t_max, but silently differ from the given value. NaN is invalid and is skipped.
                 record[field] = f32::NAN;
             } else {
                 return Err(Error::BadRecord {

@@ -4,7 +4,7 @@ use bytemuck::try_cast_slice;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyReadwriteArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use umbracast::{Hit, Report, blocking};
+use umbracast::{Answer, Hit, Report, blocking};
 
 use crate::exceptions::exception;
 use crate::gil::interruptible;
@@ -50,7 +50,13 @@ pub(crate) fn output_slice<'a, T: numpy::Element>(
     Ok(out)
 }
 
-/// Runs the query `verb` and writes its results. `out` has the columns of `QUERIES` in `umbracast/_scene.py`.
+/// Copies results of one number per ray to a range of their output array.
+fn copy<T: Copy>(found: &Answer<T>, out: &mut [T]) -> Report {
+    out.copy_from_slice(found);
+    found.report
+}
+
+/// Runs the query `verb` and writes its results. `out` has the columns of `QUERIES` in `umbracast/_queries.py`.
 #[pyfunction]
 pub(crate) fn cast(
     scene: &Scene,
@@ -95,9 +101,10 @@ pub(crate) fn cast(
             })
         }
         ("count", [Output::U32(count)]) => scene.run_chunked(py, &batch, progress, |scene, rays, range| {
-            let found = blocking::count(scene, rays, &query)?;
-            count[range].copy_from_slice(&found);
-            Ok(found.report)
+            Ok(copy(&blocking::count(scene, rays, &query)?, &mut count[range]))
+        }),
+        ("transmittance", [Output::F32(left)]) => scene.run_chunked(py, &batch, progress, |scene, rays, range| {
+            Ok(copy(&blocking::transmittance(scene, rays, &query)?, &mut left[range]))
         }),
         ("occluded", [Output::Bool(occluded)]) => scene.run_chunked(py, &batch, progress, |scene, rays, range| {
             let bits = blocking::occluded(scene, rays, &query)?;

@@ -23,11 +23,13 @@ pub(crate) fn report_tuple(report: Report, rounding: Rounding) -> ReportTuple {
     (rays, hits, skipped, overflowed, exact, seconds, rounding.changed, rounding.largest)
 }
 
-/// A scene, and the shapes if it contains ellipsoids: the library keeps only derived data, and Python reads the shapes back.
+/// A scene, the shapes if it contains ellipsoids, and the transmittances if it has any: of both, the library keeps only derived data, but
+/// Python reads them back.
 #[derive(Clone)]
 struct SceneState {
     scene: umbracast::Scene,
     shapes: Option<Arc<Vec<Shape>>>,
+    transmittances: Option<Arc<Vec<f32>>>,
 }
 
 /// Spheres on a device. Running queries keep the spheres that they started with.
@@ -112,12 +114,12 @@ impl Scene {
         let (device, view) = (device.inner(), spheres.view()?);
         let state = interruptible(py, view.len(), None, |token| {
             let device = &device.with_cancel(token);
-            let shapes = view.shapes(None)?;
+            let (shapes, transmittances) = (view.shapes(None)?, view.transmittances(None)?);
             let scene = view.with(shapes.as_ref(), |spheres| match pairwise {
                 true => blocking::pairwise_with(device, spheres, &options),
                 false => blocking::scene(device, spheres, &options),
             })?;
-            Ok(SceneState { scene, shapes })
+            Ok(SceneState { scene, shapes, transmittances })
         })?;
         Ok(Self { state: ManuallyDrop::new(RwLock::new(state)), updating: Mutex::new(()), pairwise })
     }
@@ -126,8 +128,9 @@ impl Scene {
         self.current().len()
     }
 
-    /// Returns the spheres, 4 numbers each; the masks; the velocities, 3 numbers each; the shapes of ellipsoids, 7 numbers each.
-    #[expect(clippy::type_complexity, reason = "four arrays that go together")]
+    /// Returns the spheres, 4 numbers each; the masks; the velocities, 3 numbers each; the shapes of ellipsoids, 7 numbers each; the
+    /// transmittances.
+    #[expect(clippy::type_complexity, reason = "five arrays that go together")]
     fn parts<'py>(
         &self,
         py: Python<'py>,
@@ -136,13 +139,15 @@ impl Scene {
         Option<Bound<'py, PyArray1<u32>>>,
         Option<Bound<'py, PyArray1<f32>>>,
         Option<Bound<'py, PyArray1<f32>>>,
+        Option<Bound<'py, PyArray1<f32>>>,
     ) {
-        let SceneState { scene, shapes } = self.state();
+        let SceneState { scene, shapes, transmittances } = self.state();
         (
             PyArray1::from_slice(py, bytemuck::cast_slice(scene.spheres())),
             scene.masks().map(|masks| PyArray1::from_slice(py, masks)),
             scene.velocities().map(|velocities| PyArray1::from_slice(py, bytemuck::cast_slice(velocities))),
             shapes.map(|shapes| PyArray1::from_slice(py, bytemuck::cast_slice(&shapes))),
+            transmittances.map(|transmittances| PyArray1::from_slice(py, &transmittances)),
         )
     }
 
@@ -156,11 +161,12 @@ impl Scene {
         let view = spheres.view()?;
         let update = interruptible(py, view.len(), None, |token| {
             let _lock = self.updating.lock().unwrap_or_else(PoisonError::into_inner);
-            let SceneState { scene, shapes } = self.state();
+            let SceneState { scene, shapes, transmittances } = self.state();
             let mut scene = scene.with_cancel(token);
             let shapes = view.shapes(shapes.as_ref())?;
+            let transmittances = view.transmittances(transmittances.as_ref())?;
             let update = view.with(shapes.as_ref(), |spheres| blocking::update(&mut scene, spheres))?;
-            self.set_state(SceneState { scene, shapes });
+            self.set_state(SceneState { scene, shapes, transmittances });
             Ok(update)
         })?;
         Ok((update.quality_loss, update.rebuild_suggested))
@@ -170,10 +176,10 @@ impl Scene {
     fn rebuild(&self, py: Python<'_>) -> PyResult<()> {
         interruptible(py, self.current().len(), None, |token| {
             let _lock = self.updating.lock().unwrap_or_else(PoisonError::into_inner);
-            let SceneState { scene, shapes } = self.state();
+            let SceneState { scene, shapes, transmittances } = self.state();
             let mut scene = scene.with_cancel(token);
             blocking::rebuild(&mut scene)?;
-            self.set_state(SceneState { scene, shapes });
+            self.set_state(SceneState { scene, shapes, transmittances });
             Ok(())
         })
     }

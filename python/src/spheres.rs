@@ -22,6 +22,7 @@ pub(crate) struct PySpheres<'py> {
     rotations: Option<PyReadonlyArray2<'py, f32>>,
     masks: Option<PyReadonlyArray1<'py, u32>>,
     velocities: Option<PyReadonlyArray2<'py, f32>>,
+    transmittances: Option<PyReadonlyArray1<'py, f32>>,
 }
 
 /// A view of [`PySpheres`] that does not need the GIL.
@@ -29,6 +30,7 @@ pub(crate) struct SphereView<'a> {
     records: Records<'a>,
     masks: Option<&'a [u32]>,
     velocities: Option<&'a [Vec3]>,
+    transmittances: Option<&'a [f32]>,
 }
 
 enum Records<'a> {
@@ -64,7 +66,12 @@ impl PySpheres<'_> {
             ),
             None => None,
         };
-        Ok(SphereView { records, masks: slice(&self.masks, "masks", len)?, velocities })
+        Ok(SphereView {
+            records,
+            masks: slice(&self.masks, "masks", len)?,
+            velocities,
+            transmittances: slice(&self.transmittances, "transmittances", len)?,
+        })
     }
 }
 
@@ -76,6 +83,14 @@ impl SphereView<'_> {
             Records::Ellipsoids(ellipsoids, _) => ellipsoids.len(),
             Records::Centers(centers) => centers.len(),
         }
+    }
+
+    /// Returns the transmittances, or those of the scene to update, `before`, if none are given.
+    pub(crate) fn transmittances(&self, before: Option<&Arc<Vec<f32>>>) -> Result<Option<Arc<Vec<f32>>>> {
+        let Some(given) = self.transmittances else { return Ok(before.cloned()) };
+        let mut own = try_with_capacity(given.len())?;
+        own.extend_from_slice(given);
+        Ok(Some(Arc::new(own)))
     }
 
     /// Returns the shapes of ellipsoids, or `None` for spheres. `before` are the shapes of the scene to update.
@@ -128,6 +143,9 @@ impl SphereView<'_> {
         }
         if let Some(velocities) = self.velocities {
             spheres = spheres.velocities(velocities);
+        }
+        if let Some(transmittances) = self.transmittances {
+            spheres = spheres.transmittances(transmittances);
         }
         spheres
     }

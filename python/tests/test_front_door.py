@@ -110,7 +110,7 @@ def test_pictures_report_their_progress():
 
 
 def test_signatures_name_the_options():
-    for verb in ("closest", "interval", "approach", "occluded", "count", "all", "nearest"):
+    for verb in ("closest", "interval", "approach", "occluded", "count", "transmittance", "all", "nearest"):
         parameters = inspect.signature(getattr(umbracast.Scene, verb)).parameters
         assert parameters["precision"].default == "standard" and parameters["inside"].default == "enter", verb
         assert "options" not in parameters

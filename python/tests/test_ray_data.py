@@ -149,15 +149,9 @@ def test_bad_spheres_are_refused_at_once(driver, spheres, many):
 def in_parts(query, parts, spheres, given, policies, **options):
     """Do what the workers do, one after the other and without Ray."""
     spec = _query.parse_query(query, None, parts, Policies(**policies))
-    names = ("radii", "rotations", "masks", "velocities", "origin", "memory")
-    config, cut = _partition.prepare_parts(
-        spheres,
-        spec,
-        parts,
-        time_range=(0, 1),
-        builder="auto",
-        **{name: options.get(name) for name in names},
-    )
+    arguments = {"memory": None, "origin": None, **options}
+    arguments.pop("device", None)
+    config, cut = _partition.prepare_parts(spheres, spec, parts, time_range=(0, 1), builder="auto", **arguments)
     assert sorted(np.concatenate([part.ids for part in cut])) == list(range(len(spheres)))
     assert all((np.diff(part.ids.astype(int)) > 0).all() for part in cut)
     whole = None
@@ -196,6 +190,21 @@ def test_parts_of_ellipsoids_and_of_maps():
     given = pa.table({name: moved[:, place] for place, name in enumerate(INPUT_ORDER)})
     expected = umbracast.Scene(far, device="cpu", origin="auto").closest(moved)
     same(in_parts("closest", 4, far, given, {}, origin="auto"), "closest", expected)
+
+
+def test_workers_multiply_transmittances():
+    spheres, rays = cloud(300), beams(3000)
+    left = np.linspace(0, 1, 300)
+    spec = _query.parse_query("transmittance", None, 1, Policies())
+    config, (whole,) = _partition.prepare_parts(
+        spheres, spec, 1, builder="auto", memory=None, time_range=(0, 1), origin=None, transmittances=left
+    )
+    answer, _ = _query.run_query(config.build(whole, "cpu"), None, spec, table(rays))
+    expected = umbracast.Scene(spheres, device="cpu", transmittances=left).transmittance(rays)
+    np.testing.assert_array_equal(answer["transmittance"], expected)
+    assert _query.count_hits(spec, _query.to_arrow(spec, answer)) == (expected < 1).sum() > 100
+    with pytest.raises(ValueError, match="'transmittance' needs all spheres in one part"):
+        _query.parse_query("transmittance", None, 2, Policies())
 
 
 def test_the_page_runs(driver, files, many, scene, tmp_path):

@@ -1,5 +1,6 @@
 """The type hints and the stub agree with the module."""
 
+import inspect
 import subprocess
 import sys
 from pathlib import Path
@@ -43,5 +44,5 @@ def test_everything_public_is_described():
     for name in umbracast.__all__:
         thing = getattr(umbracast, name)
         assert not callable(thing) or thing.__doc__, name
-    for name, method in vars(umbracast.Scene).items():
+    for name, method in inspect.getmembers(umbracast.Scene):
         assert name.startswith("_") or method.__doc__, name

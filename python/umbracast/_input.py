@@ -83,6 +83,7 @@ class Spheres(NamedTuple):
     rotations: NDArray[np.float32] | None
     masks: NDArray[np.uint32] | None
     velocities: NDArray[np.float32] | None
+    transmittances: NDArray[np.float32] | None
 
 
 class RayBatch(NamedTuple):

@@ -1,4 +1,4 @@
-// Leaf test: bounds of the chord of a ray in a sphere, at the sphere's position when the ray sees it. Needs cull/ray_line.wgsl,
+// Leaf test: bounds of the chord of a ray in a sphere, at the sphere's position at the time of the ray. Needs cull/ray_line.wgsl,
 // traverse/ray_setup.wgsl and intersect/attributes.wgsl. Twin of src/cpu/traverse/moving_leaf.rs, which has the derivation; the errors of
 // this version are bounded by `motion_error` in traverse/ray_setup.wgsl.
 //

@@ -26,15 +26,15 @@ pub(crate) const SPAN: u64 = 128;
 /// thread.
 pub(crate) const MAX_RANGE_SPHERES: u64 = 4096;
 
-/// Number of spheres from which on a scene has a BVH on a software adapter. Measured with random rays, a traversal costs more than tests
-/// of all 2,048 spheres, and less than tests of all 4,096.
+/// Minimum number of spheres for a BVH on a software adapter. Measured with random rays, a traversal costs more than tests of all 2,048
+/// spheres, and less than tests of all 4,096.
 const TREE_FROM_SOFTWARE: usize = 2500;
-/// Number of spheres from which on a scene has a BVH on other GPUs. Estimated, not measured: a traversal takes about 1,800 issue slots and
+/// Minimum number of spheres for a BVH on other GPUs. Estimated, not measured: a traversal takes about 1,800 issue slots and
 /// a test 14, and the threads of a traversal diverge.
 const TREE_FROM: usize = 512;
 
 thread_local! {
-    /// Number of spheres from which on scenes of this thread have a BVH, set by [`crate::bench::tree_from`]; 0 if it is not set.
+    /// Minimum number of spheres for a BVH, for scenes of this thread, set by [`crate::bench::tree_from`]; 0 if it is not set.
     pub(crate) static TREE_FROM_CHOSEN: Cell<usize> = const { Cell::new(0) };
 }
 

@@ -38,6 +38,28 @@ impl StreamFormat {
             Self::F32 => "f32",
         }
     }
+
+    /// The writer of results in this format.
+    pub(crate) fn output_kind(self) -> OutputKind {
+        match self {
+            Self::Csv => OutputKind::Csv,
+            Self::Npy => OutputKind::Npy,
+            Self::F32 => OutputKind::Raw,
+        }
+    }
+}
+
+/// The writer of a format (`write/create.rs`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OutputKind {
+    Npz,
+    Csv,
+    Parquet,
+    Ply,
+    /// A structured array; only on standard output.
+    Npy,
+    /// Raw records; only on standard output.
+    Raw,
 }
 
 /// A format in which results are written.
@@ -45,6 +67,11 @@ impl StreamFormat {
 pub(crate) struct OutputFormat {
     /// Extension of the file name, in lower case.
     pub(crate) extension: &'static str,
+    pub(crate) kind: OutputKind,
+    /// Whether each row is a point: the results need columns `x`, `y` and `z`.
+    pub(crate) needs_points: bool,
+    /// Whether a row can have text, such as the cells of kept columns.
+    pub(crate) has_text: bool,
     /// Minimum bytes per result, from its bytes in arrays; `None` if there is no such minimum.
     pub(crate) least_bytes: Option<fn(u64) -> u64>,
     /// Whether the disk contains the results twice while the file is completed.
@@ -52,17 +79,62 @@ pub(crate) struct OutputFormat {
 }
 
 /// All formats of results.
-pub(crate) const OUTPUT_FORMATS: [OutputFormat; 3] = [
-    OutputFormat { extension: "npz", least_bytes: Some(|bytes| bytes), is_assembled: true },
-    // At least a line end per result.
-    OutputFormat { extension: "csv", least_bytes: Some(|_| 1), is_assembled: false },
-    OutputFormat { extension: "parquet", least_bytes: None, is_assembled: false },
+pub(crate) const OUTPUT_FORMATS: &[OutputFormat] = &[
+    OutputFormat {
+        extension: "npz",
+        kind: OutputKind::Npz,
+        needs_points: false,
+        has_text: false,
+        least_bytes: Some(|bytes| bytes),
+        is_assembled: true,
+    },
+    OutputFormat {
+        extension: "csv",
+        kind: OutputKind::Csv,
+        needs_points: false,
+        has_text: true,
+        // At least a line end per result.
+        least_bytes: Some(|_| 1),
+        is_assembled: false,
+    },
+    OutputFormat {
+        extension: "parquet",
+        kind: OutputKind::Parquet,
+        needs_points: false,
+        has_text: true,
+        least_bytes: None,
+        is_assembled: false,
+    },
+    OutputFormat {
+        extension: "ply",
+        kind: OutputKind::Ply,
+        needs_points: true,
+        has_text: false,
+        // Misses are not written.
+        least_bytes: None,
+        is_assembled: false,
+    },
 ];
 
 /// The format of results for the extension of `path`; `None` if results cannot be written in it.
 pub(crate) fn output_format(path: &Path) -> Option<&'static OutputFormat> {
     let extension = extension(path);
     OUTPUT_FORMATS.iter().find(|format| format.extension == extension)
+}
+
+/// The extensions of the formats that `is_listed` selects, for messages: `.a, .b and .c` if `last` is "and".
+pub(crate) fn output_extensions(is_listed: impl Fn(&OutputFormat) -> bool, last: &str) -> String {
+    let listed = OUTPUT_FORMATS.iter().filter(|format| is_listed(format));
+    let mut extensions: Vec<String> = listed.map(|format| format!(".{}", format.extension)).collect();
+    match extensions.pop() {
+        Some(end) if !extensions.is_empty() => format!("{} {last} {end}", extensions.join(", ")),
+        end => end.unwrap_or_default(),
+    }
+}
+
+/// Whether the format of `path` consists of points, as `.ply` does. Only results with a position can be written to it.
+pub fn is_points_output(path: &Path) -> bool {
+    output_format(path).is_some_and(|format| format.needs_points)
 }
 
 /// The extension in lower case; empty if there is none.

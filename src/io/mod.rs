@@ -23,8 +23,8 @@
 //!
 //! Numbers are rounded to f32 once; [`Rounding`] reports how many changed and by how much. An error in a file is an
 //! [`Error::BadFile`](crate::Error::BadFile) with the row, the field, the value and the expected content. Spheres are read as a whole. Rays
-//! are read in batches, so that files can be larger than memory. Results are streamed to `.npz`, `.csv` and `.parquet`, and the files
-//! appear atomically. Pipes can be read too, except Parquet; the extension of their name selects the format, or else their first byte.
+//! are read in batches, so that files can be larger than memory. Results are streamed to `.npz`, `.csv`, `.parquet` and, if they are
+//! points, `.ply`; the files appear atomically. Pipes can be read too, except Parquet; the extension of their name selects the format, or else their first byte.
 //! `.parquet` needs a build with the feature `parquet`.
 //!
 //! A row of text has at most 1 MiB. Devices are refused. A file that a system file or a sensor file names must be a regular file.
@@ -47,7 +47,7 @@ pub(crate) mod toml_text;
 pub(crate) mod write;
 
 pub use disk_space::{check_disk, least_output};
-pub use format::{STANDARD_STREAM, StreamFormat, is_standard_stream};
+pub use format::{STANDARD_STREAM, StreamFormat, is_points_output, is_standard_stream};
 pub use image::prepare_array;
 pub use lidar_toml::LidarFile;
 pub use read::observers::{read_observers, read_observers_with};

@@ -9,9 +9,7 @@ pub(super) struct SystemFile {
     pub(super) light: Option<LightTable>,
     #[serde(default)]
     pub(super) body: Vec<BodyTable>,
-    #[serde(default)]
     pub(super) ground: Option<Ground>,
-    #[serde(default)]
     pub(super) camera: Option<CameraTable>,
     #[serde(default)]
     pub(super) picture: PictureTable,
@@ -20,19 +18,12 @@ pub(super) struct SystemFile {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(super) struct LightTable {
-    #[serde(default)]
     pub(super) name: Option<String>,
-    #[serde(default)]
     pub(super) center: Option<[f64; 3]>,
-    #[serde(default)]
     pub(super) radius: Option<f64>,
-    #[serde(default)]
     pub(super) direction: Option<[f64; 3]>,
-    #[serde(default)]
     pub(super) diameter_deg: Option<f64>,
-    #[serde(default)]
     pub(super) color: Option<String>,
-    #[serde(default)]
     pub(super) limb_darkening: Option<[f64; 2]>,
 }
 
@@ -46,42 +37,26 @@ pub(super) enum Ground {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(super) struct GroundTable {
-    #[serde(default)]
     pub(super) color: Option<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(super) struct BodyTable {
-    #[serde(default)]
     pub(super) name: Option<String>,
-    #[serde(default)]
     pub(super) center: Option<[f64; 3]>,
-    #[serde(default)]
     pub(super) radius: Option<f64>,
-    #[serde(default)]
     pub(super) spheres: Option<String>,
-    #[serde(default)]
     pub(super) color: Option<Colors>,
-    #[serde(default)]
     pub(super) pole: Option<[f64; 3]>,
-    #[serde(default)]
     pub(super) meridian: Option<[f64; 3]>,
-    #[serde(default)]
     pub(super) texture: Option<String>,
-    #[serde(default)]
     pub(super) surface: Option<SurfaceKind>,
-    #[serde(default)]
     pub(super) graticule: Option<f64>,
-    #[serde(default)]
     pub(super) visible: Option<bool>,
-    #[serde(default)]
     pub(super) polar_radius: Option<f64>,
-    #[serde(default)]
     pub(super) swirl: Option<f64>,
-    #[serde(default)]
     pub(super) casts: Option<bool>,
-    #[serde(default)]
     pub(super) receives: Option<bool>,
 }
 
@@ -105,9 +80,7 @@ pub(super) struct CameraTable {
     pub(super) position: [f64; 3],
     pub(super) target: [f64; 3],
     pub(super) up: [f64; 3],
-    #[serde(default)]
     pub(super) field_of_view_deg: Option<f64>,
-    #[serde(default)]
     pub(super) width: Option<f64>,
 }
 

@@ -138,7 +138,7 @@ pub fn use_tree(yes: bool) -> Choice {
     before
 }
 
-/// Sets the number of spheres from which on a scene on a GPU has a BVH; 0 means the measured number.
+/// Sets the minimum number of spheres for which a scene on a GPU has a BVH; 0 restores the default.
 pub fn tree_from(spheres: usize) -> Choice {
     let before = Choice::current();
     TREE_FROM_CHOSEN.set(spheres);

@@ -27,7 +27,7 @@ use crate::shadow::gpu::uniforms::Shade;
 
 /// Observers per task.
 const TASK_OBSERVERS: usize = 16 * BLOCK;
-/// From this number of occluders on, a BVH finds those near the light's disc.
+/// Minimum number of occluders for which a BVH finds those near the light's disc.
 const MIN_BVH_OCCLUDERS: usize = 64;
 /// Observers per chunk if they must be copied.
 const CHUNK_OBSERVERS: usize = 1 << 18;

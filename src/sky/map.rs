@@ -152,8 +152,8 @@ impl SolarEclipse {
         last_set.map_or(0.0, |then| at(then - 1.0)).max(next_rise.map_or(0.0, |then| at(then + 1.0)))
     }
 
-    /// The last sunset before an instant at night, or the next sunrise after it; in seconds from the greatest eclipse. `None` if the Sun does
-    /// not cross the horizon, or not while its position is known.
+    /// Time of the last sunset before `seconds`, or of the next sunrise after it if `rise`. At `seconds` it is night. All times are in seconds
+    /// from the greatest eclipse. `None` if the Sun does not cross the horizon, or if the time is outside the range of the ephemeris.
     fn horizon(&self, place: &Place, seconds: f64, rise: bool) -> Option<f64> {
         let mut found = seconds;
         // The declination of the Sun changes until then: its position at the first result gives a better one.

@@ -38,7 +38,8 @@ pub(crate) fn root(f: impl Fn(f64) -> f64, mut a: f64, mut b: f64, tolerance: f6
     if at_a.abs() < at_b.abs() { a } else { b }
 }
 
-/// The minimum of `f` near `x`: the vertices of parabolas through three points, ever closer together. `step` is their first distance.
+/// Finds the minimum of `f` near `x`. Each of four steps fits a parabola through three points and moves to its vertex. `step` is the first
+/// spacing of the points; each step reduces it.
 pub(crate) fn minimum(f: impl Fn(f64) -> f64, mut x: f64, step: f64) -> f64 {
     let mut step = step;
     for _ in 0..4 {

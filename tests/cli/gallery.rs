@@ -44,17 +44,22 @@ fn guard(name: &str, made: &Path) {
     panic!("{name}: {off} pixels differ; expected, difference and actual are in {}", shown.display());
 }
 
-fn render(arguments: &str, name: &str) {
+/// Runs the program on the CPU engine with `arguments` and `output`, the option that names the picture.
+fn draw(arguments: &str, output: &str, name: &str) {
     let folder = Folder::new();
     let done = program()
         .args(arguments.split_whitespace())
-        .args(["-o".as_ref(), folder.path(name).as_os_str()])
         .args(["--device", "cpu"])
+        .args([output.as_ref(), folder.path(name).as_os_str()])
         .current_dir(root())
         .output()
         .unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     guard(name, &folder.path(name));
+}
+
+fn render(arguments: &str, name: &str) {
+    draw(arguments, "-o", name);
 }
 
 #[test]
@@ -132,18 +137,8 @@ fn a_scan_of_a_street() {
 
 /// Plots a query with the arguments of the documents.
 fn plot(arguments: &str, name: &str) {
-    let folder = Folder::new();
-    let done = program()
-        .args(arguments.split(' '))
-        .args(["-q", "--device", "cpu", "-o"])
-        .arg(folder.path("answers.npz"))
-        .arg("--plot")
-        .arg(folder.path(name))
-        .current_dir(root())
-        .output()
-        .unwrap();
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    guard(name, &folder.path(name));
+    let answers = Folder::new();
+    draw(&format!("{arguments} -q -o {}", answers.path("answers.npz").display()), "--plot", name);
 }
 
 #[test]

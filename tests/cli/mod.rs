@@ -12,6 +12,7 @@ mod help;
 mod large;
 mod maps;
 mod messages;
+mod observer_refusals;
 mod observers;
 mod pipes;
 mod plots;

@@ -258,12 +258,12 @@ fn usages() -> Vec<Wrong> {
         wrong_usage(
             "output of another format",
             "cast s.csv r.csv -o out.xlsx",
-            &["'.xlsx'", ".npz, .csv and .parquet"],
+            &["'.xlsx'", ".npz, .csv, .parquet and .ply"],
         ),
         wrong_usage(
             "output without extension",
             "cast s.csv r.csv -o out",
-            &["without an extension", ".npz, .csv and .parquet"],
+            &["without an extension", ".npz, .csv, .parquet and .ply"],
         ),
         wrong_usage("output is an input", "cast s.csv r.csv -o s.csv", &["s.csv", "is also an input"]),
         wrong_usage("output is an input by another name", "cast s.csv r.csv -o ./r.csv", &["is also an input"]),

@@ -5,9 +5,11 @@ mod formats;
 mod kept;
 mod lines;
 mod moving_files;
+mod output;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod ply;
 mod sources;
 mod streams;
 mod structured;
+mod warnings;

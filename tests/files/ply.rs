@@ -1,7 +1,9 @@
 //! `.ply`: the vertices are the rows, and their properties are found by name.
 
-use umbracast::io::{RayBatch, RayFile, Table, read_spheres};
-use umbracast::{CancelToken, OnBad, Ray, Sphere};
+use umbracast::io::{
+    FileWriter, RayBatch, RayFile, Table, check_output, check_points_output, is_points_output, read_spheres,
+};
+use umbracast::{CancelToken, Hit, HitLists, OnBad, Ray, Sphere};
 
 use crate::support::folder::Folder;
 
@@ -142,4 +144,28 @@ fn errors_name_the_line() {
     assert!(spheres(b"ply\nformat ascii 1.0").unwrap_err().contains("line 2: the file ends within the header"));
     let long = format!("ply\nformat ascii 1.0\ncomment {}\n", "x".repeat(1 << 16));
     assert!(spheres(long.as_bytes()).unwrap_err().contains("line 3: the header has more than 65536 bytes"));
+}
+
+#[test]
+fn only_results_with_a_position_are_written_as_points() {
+    let folder = Folder::new();
+    let (ply, jpg) = (folder.path("out.ply"), folder.path("out.jpg"));
+    assert!(
+        is_points_output(&ply) && is_points_output(&folder.path("OUT.PLY")) && !is_points_output(&folder.path("ply"))
+    );
+    let refused = [
+        check_output(&ply, &[]).err(),
+        FileWriter::<[Hit]>::create(&ply).err(),
+        FileWriter::<HitLists>::create(&ply).err(),
+    ];
+    for error in refused {
+        let error = error.unwrap().to_string();
+        assert!(error.contains("a .ply file consists of points (columns x, y and z)"), "{error}");
+    }
+    check_points_output(&ply, &[]).unwrap();
+    // A message lists only the formats that the results can have.
+    let message = |error: Option<umbracast::Error>| error.unwrap().to_string();
+    assert!(message(check_output(&jpg, &[]).err()).ends_with("'.jpg': supported are .npz, .csv and .parquet"));
+    assert!(message(check_points_output(&jpg, &[]).err()).ends_with("supported are .npz, .csv, .parquet and .ply"));
+    assert!(message(FileWriter::<HitLists>::create(&jpg).err()).ends_with("supported are .npz, .csv and .parquet"));
 }

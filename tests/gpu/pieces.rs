@@ -92,30 +92,11 @@ fn a_running_query_can_be_cancelled() {
 
 /// A white ball in front of a light.
 fn ball() -> System {
-    let body = Body {
-        sphere_colors: Vec::new(),
-        name: "ball".into(),
-        balls: vec![Ball::new([0.0; 3], 1.0)],
-        colors: vec![Color::WHITE],
-        pole: DVec3::Z,
-        polar_radius: None,
-        swirl: 0.0,
-        casts: true,
-        receives: true,
-        ..Body::new("body", Vec::new(), Vec::new())
-    };
+    let body = Body::new("ball", vec![Ball::new([0.0; 3], 1.0)], vec![Color::WHITE]);
     let light = LightSource::new("light", Ball::new([0.0, 0.0, 1000.0], 10.0));
     let lens = Lens::Orthographic { width: 4.0 };
     let camera = Camera { position: DVec3::new(0.0, -10.0, 5.0), target: DVec3::ZERO, up: DVec3::Z, lens };
-    let picture = PictureOptions {
-        size: [64, 48],
-        samples: 1,
-        exposure: 1.0,
-        ambient: 0.0,
-        background: Color::BLACK,
-        stars: 0.0,
-        ..PictureOptions::default()
-    };
+    let picture = PictureOptions { size: [64, 48], samples: 1, ..PictureOptions::default() };
     System::new(light, vec![body], camera, picture).unwrap()
 }
 

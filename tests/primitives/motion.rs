@@ -3,8 +3,8 @@
 use crate::support::{Numbers, both_searches, cpu, devices, hard_scenes, quarters, scaled};
 use umbracast::glam::Vec3;
 use umbracast::{
-    Approach, Device, Error, Hit, Inside, Interval, Motion, OnBad, Precision, Query, Ray, Rays, Scene, SceneOptions,
-    Segments, Sphere, Spheres, blocking,
+    Approach, Device, Hit, Inside, Interval, Motion, Precision, Query, Ray, Rays, Scene, SceneOptions, Segments,
+    Sphere, Spheres, blocking,
 };
 
 /// A binary corpus of `tests/data`; README.md there has the format.
@@ -150,7 +150,7 @@ fn segments_agree_with_exact_arithmetic() {
 }
 
 /// A scene with a tree, however few the spheres, and one without.
-fn scenes(device: &Device, spheres: Spheres<'_>, range: [f32; 2]) -> [Scene; 2] {
+pub(super) fn scenes(device: &Device, spheres: Spheres<'_>, range: [f32; 2]) -> [Scene; 2] {
     both_searches(device, spheres, &SceneOptions::default().time_range(range))
 }
 
@@ -296,114 +296,6 @@ fn without_relative_motion_a_sphere_is_hit_always_or_never() {
                 let out = query.inside(Inside::Exit);
                 assert!(blocking::closest(&scene, &rays[..1], &out).unwrap().iter().all(|hit| !hit.is_hit()));
             }
-        }
-    }
-}
-
-#[test]
-fn invalid_motion_times_and_radii_are_refused() {
-    let spheres = [Sphere::new([5.0, 0.0, 0.0], 1.0), Sphere::new([0.0, 5.0, 0.0], 1.0)];
-    let rays = [Ray::new([0.0; 3], [1.0, 0.0, 0.0]); 3];
-    let bad = |error: Error, words: (&str, u64, &str)| match error {
-        Error::BadRecord { what, index, field, .. } => assert_eq!((what, index, field), words),
-        other => panic!("{other}"),
-    };
-    for device in devices() {
-        let build = |velocities: &[Vec3], range| {
-            let given = Spheres::from(&spheres).velocities(velocities);
-            blocking::scene(device, given, &SceneOptions::default().time_range(range))
-        };
-        let none = Vec3::ZERO;
-        let refused = |velocities: &[Vec3], range| build(velocities, range).err().unwrap();
-        bad(refused(&[none, Vec3::new(0.0, f32::NAN, 0.0)], [0.0, 1.0]), ("sphere", 1, "vy"));
-        bad(refused(&[Vec3::new(0.0, 0.0, f32::INFINITY), none], [0.0, 1.0]), ("sphere", 0, "vz"));
-        bad(refused(&[Vec3::new(1e38, 0.0, 0.0), none], [0.0, 3.0]), ("sphere", 0, "vx"));
-        assert!(matches!(refused(&[none], [0.0, 1.0]), Error::LengthsDiffer { right_name: "velocities", .. }));
-        for range in [[1.0, 0.0], [f32::NAN, 1.0], [0.0, f32::INFINITY]] {
-            assert!(matches!(refused(&[none; 2], range), Error::Usage(_)), "{range:?}");
-        }
-        let scene = build(&[none, Vec3::X], [0.0, 2.0]).unwrap();
-        let query = Query::default();
-        let at = |times: &[f32]| blocking::closest(&scene, Rays::from(&rays).times(times), &query);
-        bad(at(&[0.0, 2.5, 0.0]).unwrap_err(), ("ray", 1, "time"));
-        bad(at(&[0.0, 2.0, f32::NAN]).unwrap_err(), ("ray", 2, "time"));
-        assert!(matches!(at(&[0.0]).unwrap_err(), Error::LengthsDiffer { right_name: "times", .. }));
-        let skip = query.on_bad(OnBad::Skip);
-        let found = blocking::closest(&scene, Rays::from(&rays).times(&[0.0, -1.0, 2.0]), &skip).unwrap();
-        assert_eq!((found[1], found.report.hits, found.report.skipped), (Hit::MISS, 2, 1), "{}", device.name());
-        let with = query.motion(Motion::WithRay);
-        bad(blocking::closest(&scene, &rays, &with).unwrap_err(), ("ray", 0, "t_max"));
-        let early = [rays[0].between(-0.5, 1.0)];
-        bad(blocking::all(&scene, &early, &with).unwrap_err(), ("ray", 0, "t_min"));
-        let still = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
-        let ball = |radii: &[f32]| blocking::occluded(&still, Rays::from(&rays).radii(radii), &query);
-        bad(ball(&[0.0, 1.0, -1.0]).unwrap_err(), ("ray", 2, "radius"));
-        bad(ball(&[f32::NAN, 1.0, 1.0]).unwrap_err(), ("ray", 0, "radius"));
-        bad(ball(&[1.0, f32::INFINITY, 1.0]).unwrap_err(), ("ray", 1, "radius"));
-        assert_eq!(ball(&[0.0, 1e30, 3e38]).unwrap().iter().collect::<Vec<_>>(), [true; 3], "{}", device.name());
-        let same = Segments::new([[[1.0, 2.0, 3.0]; 2]]);
-        bad(blocking::closest(&still, &same, &query).unwrap_err(), ("ray", 0, "direction"));
-        let nan = Segments::new([[[0.0; 3], [f32::NAN, 0.0, 0.0]]]);
-        bad(blocking::closest(&still, &nan, &query).unwrap_err(), ("ray", 0, "dx"));
-        // A scene of spheres at rest accepts any time.
-        let late = blocking::closest(&still, Rays::from(&rays).times(&[9.0; 3]), &with).unwrap();
-        assert_eq!(late.report.hits, 3);
-    }
-}
-
-#[test]
-fn broken_motion_shaders_are_detected() {
-    let n = &mut Numbers(2);
-    let spheres: Vec<Sphere> = (0..3000).map(|_| Sphere::new(n.vector(), 0.05)).collect();
-    let velocities: Vec<Vec3> = spheres.iter().map(|_| Vec3::from(n.vector()) * 0.2).collect();
-    let rays: Vec<Ray> = (0..400).map(|_| Ray::new(n.vector(), n.vector()).between(0.0, 1.0)).collect();
-    let radii = vec![0.01; rays.len()];
-    let given = Spheres::from(&spheres).velocities(&velocities);
-    let [expected, _] = scenes(&cpu(), given, [0.0, 1.0]);
-    let times: Vec<f32> = rays.iter().map(|_| n.unit()).collect();
-    let rays = Rays::from(&rays).radii(&radii).times(&times);
-    let run_all =
-        |scene: &Scene, motion| blocking::closest(scene, rays, &Query::default().motion(motion)).unwrap().records;
-    let (with, at) = (Motion::WithRay, Motion::AtTime);
-    for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
-        for (motion, edit) in [
-            // The edits: the ball around the whole path instead of the sphere; the velocity of another sphere; a ray without its
-            // radius; a rounded relative velocity.
-            (
-                with,
-                (
-                    "  if (has_sphere_attributes) {\n    sphere = Sphere(",
-                    "  if (has_sphere_attributes && at > 9999999u) {\n    sphere = Sphere(",
-                ),
-            ),
-            (with, ("velocity = numbers_at(at, 4u);", "velocity = numbers_at(at ^ 1u, 4u);")),
-            (with, ("line.slack += more;\n    longer", "longer")),
-            (
-                with,
-                (
-                    "two_sum3(first_d.high, first_d.low + moves.direction_low * q)",
-                    "HighLow(first_d.high, moves.direction_low * q)",
-                ),
-            ),
-            // In the leaves: a wrong position at the ray's time, a wrong time of the closest approach, a wrong distance, and an inner
-            // ball that is too large, so that misses count as certain hits.
-            (with, ("ball.xyz + way.center * prepared_ray.time", "ball.xyz - way.center * prepared_ray.time")),
-            (at, ("ball.xyz + way.center * prepared_ray.time", "ball.xyz - way.center * prepared_ray.time")),
-            (with, ("time += pivot / step;", "time += 0.0;")),
-            (with, ("e.y * w.z - e.z * w.y", "e.y * w.z + e.z * w.y")),
-            (with, ("way.radius - 2.0 * flag", "8.0 * way.radius")),
-            (at, ("way.radius - 2.0 * flag", "8.0 * way.radius")),
-            (with, ("pace = 1.0 / step;", "pace = 0.0;")),
-            // Child bounds that do not include the motion.
-            (with, ("abs(way.center) * build_params.half", "abs(way.center) * 0.0")),
-            (at, ("abs(way.center) * build_params.half", "abs(way.center) * 0.0")),
-            // The motion of another sphere.
-            (with, ("leaves[build_params.count + i] = way;", "leaves[build_params.count + (i ^ 1u)] = way;")),
-            (at, ("leaves[build_params.count + i] = way;", "leaves[build_params.count + (i ^ 1u)] = way;")),
-        ] {
-            let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
-            let [scene, _] = scenes(&broken, given, [0.0, 1.0]);
-            assert!(run_all(&scene, motion) != run_all(&expected, motion), "{}: {motion:?}, {edit:?}", info.name);
         }
     }
 }

@@ -3,20 +3,20 @@
 use crate::support::{Numbers, devices, limited, scaled};
 use umbracast::glam::{DQuat, DVec3, Vec3};
 use umbracast::raygen::{Image, Lidar, Parallel, Pose, Toward, linspace};
-use umbracast::shadow::{Ball, Body, Camera, Color, Lens, LightSource, PictureOptions, System};
-use umbracast::{Device, Error, Limits, OnBad, Precision, Query, Ray, Rays, SceneOptions, Sphere, bench, blocking};
+use umbracast::shadow::{Ball, Body, Camera, Lens, LightSource, PictureOptions, System};
+use umbracast::{Device, Limits, Precision, Query, Ray, Rays, SceneOptions, Sphere, bench, blocking};
 
-fn points(count: usize) -> Vec<[f32; 3]> {
+pub(super) fn points(count: usize) -> Vec<[f32; 3]> {
     let mut numbers = Numbers(count as u64);
     (0..count).map(|_| numbers.vector().map(|x| 4.0 * x)).collect()
 }
 
-fn spheres() -> Vec<Sphere> {
+pub(super) fn spheres() -> Vec<Sphere> {
     let mut numbers = Numbers(7);
     (0..300).map(|_| Sphere::new(numbers.vector().map(|x| 4.0 * x), 0.05 + 0.4 * numbers.unit())).collect()
 }
 
-fn camera(lens: Lens) -> Camera {
+pub(super) fn camera(lens: Lens) -> Camera {
     Camera {
         position: DVec3::new(9.0, -4.0, 2.5),
         target: DVec3::new(0.1, 0.3, -0.2),
@@ -25,11 +25,11 @@ fn camera(lens: Lens) -> Camera {
     }
 }
 
-fn perspective() -> Camera {
+pub(super) fn perspective() -> Camera {
     camera(Lens::Perspective { field_of_view_deg: 47.0 })
 }
 
-fn poses(count: usize) -> Vec<Pose> {
+pub(super) fn poses(count: usize) -> Vec<Pose> {
     let pose = |i: usize| Pose {
         position: DVec3::new(0.3 * i as f64 - 2.0, 0.1 * i as f64, 0.7),
         rotation: DQuat::from_euler(umbracast::glam::EulerRot::ZYX, 0.37 * i as f64, 0.1, -0.05 * i as f64),
@@ -37,7 +37,7 @@ fn poses(count: usize) -> Vec<Pose> {
     (0..count).map(pose).collect()
 }
 
-fn sensor(count: usize, channels: usize, azimuths: usize) -> Lidar {
+pub(super) fn sensor(count: usize, channels: usize, azimuths: usize) -> Lidar {
     let elevations: Vec<f64> = linspace(-25.0, 15.0, channels).collect();
     let azimuths: Vec<f64> = linspace(0.0, 360.0, azimuths).collect();
     Lidar::new(&poses(count), &elevations, &azimuths).unwrap().within(0.5, 120.0).unwrap()
@@ -48,7 +48,7 @@ fn finite(ray: Ray) -> Ray {
     ray.between(ray.t_min.max(-f32::MAX), ray.t_max.min(f32::MAX))
 }
 
-fn explicit_rays(rays: Rays<'_>) -> Vec<Ray> {
+pub(super) fn explicit_rays(rays: Rays<'_>) -> Vec<Ray> {
     (0..rays.len()).map(|i| rays.ray(i).unwrap()).collect()
 }
 
@@ -243,26 +243,15 @@ fn camera_rays_hit_the_spheres_that_render_shows() {
     let image = Image::new(&perspective(), [64, 48]).unwrap();
     let light = LightSource::new("sun", Ball::new([0.0, 0.0, 1000.0], 1.0));
     let body = Body {
-        sphere_colors: Vec::new(),
-        name: "balls".into(),
-        balls: balls.iter().map(|s| Ball::new(s.center.as_dvec3(), f64::from(s.radius))).collect(),
-        colors: vec![light.color],
-        pole: DVec3::Z,
-        polar_radius: None,
-        swirl: 0.0,
         casts: false,
         receives: false,
-        ..Body::new("body", Vec::new(), Vec::new())
+        ..Body::new(
+            "balls",
+            balls.iter().map(|s| Ball::new(s.center.as_dvec3(), f64::from(s.radius))).collect(),
+            vec![light.color],
+        )
     };
-    let options = PictureOptions {
-        size: [64, 48],
-        samples: 1,
-        exposure: 1.0,
-        ambient: 0.1,
-        background: Color::BLACK,
-        stars: 0.0,
-        ..PictureOptions::default()
-    };
+    let options = PictureOptions { size: [64, 48], samples: 1, ambient: 0.1, ..PictureOptions::default() };
     let system = System::new(light, vec![body], perspective(), options).unwrap();
     for device in devices() {
         let scene = blocking::scene(device, &balls, &SceneOptions::default()).unwrap();
@@ -323,136 +312,6 @@ fn rays_toward_a_lamp_end_before_it() {
         let inside = light(&[[0.3, 0.1, 5.5]]);
         assert_eq!(Rays::from(&inside).ray(0).unwrap().t_max, 0.0);
     }
-}
-
-fn error_text<T: std::fmt::Debug>(result: umbracast::Result<T>) -> String {
-    result.map(|_| ()).expect_err("expected an error").to_string()
-}
-
-#[test]
-fn bad_points_are_refused_or_skipped() {
-    let mut points = points(300);
-    points[70] = [1.0, f32::NAN, 0.0];
-    points[200] = [0.0, 0.0, 9.0];
-    points[299] = [0.0, -3e38, 0.0];
-    let parallel = Parallel { points: &points, direction: [0.0, 0.0, 1.0] };
-    let toward = Toward { points: &points, target: [0.0, 0.0, 9.0], radius: 1.0 };
-    let far = Toward { points: &points, target: [0.0, 3e38, 9.0], radius: 1.0 };
-    let skip = Query::default().on_bad(OnBad::Skip);
-    for device in devices() {
-        let scene = blocking::scene(device, &spheres(), &SceneOptions::default()).unwrap();
-        for (source, bad, first) in [
-            (Rays::from(&parallel), vec![70], "point 70: y is NaN: a point must be finite"),
-            (Rays::from(&toward), vec![70, 200], "point 70: y is NaN: a point must be finite"),
-            (
-                Rays::from(&toward).slice(71..300),
-                vec![129],
-                "point 200: x,y,z is 0,0,9: the point is the target: the direction of its ray must not be zero",
-            ),
-            (
-                Rays::from(&far).slice(201..300).numbered_from(1000),
-                vec![98],
-                "point 1098: y is -300000000000000000000000000000000000000: the distance to the target exceeds the largest f32, 3.4e38",
-            ),
-        ] {
-            assert_eq!(error_text(blocking::closest(&scene, source, &Query::default())), first, "{}", device.name());
-            assert_eq!(error_text(pollster::block_on(scene.occluded(source, &Query::default()))), first);
-            let hits = blocking::closest(&scene, source, &skip).unwrap();
-            assert_eq!(hits.report.skipped, bad.len() as u64, "{}", device.name());
-            for at in &bad {
-                assert!(!hits[*at].is_hit());
-            }
-            let sent = blocking::closest(&scene, &explicit_rays(source), &skip).unwrap();
-            assert_eq!(hits.records, sent.records, "{}", device.name());
-            let occluded = blocking::occluded(&scene, source, &skip).unwrap();
-            assert_eq!((occluded.report.skipped, occluded.report.hits), (bad.len() as u64, hits.report.hits));
-            let polled = pollster::block_on(scene.closest(source, &skip)).unwrap();
-            assert_eq!((polled.report.skipped, &polled.records), (bad.len() as u64, &hits.records));
-        }
-    }
-}
-
-#[test]
-fn invalid_targets_and_directions_are_refused() {
-    let points = points(3);
-    let at = |target, radius| Toward { points: &points, target, radius };
-    for device in devices() {
-        let scene = blocking::scene(device, &spheres(), &SceneOptions::default()).unwrap();
-        let skip = Query::default().on_bad(OnBad::Skip);
-        for (toward, words) in [
-            (at([0.0, f32::INFINITY, 0.0], 0.0), "the target is 0,inf,0: it must be finite"),
-            (at([0.0; 3], -1.0), "the radius is -1: it must be finite and not negative"),
-            (at([0.0; 3], f32::NAN), "the radius is NaN"),
-        ] {
-            let found = error_text(blocking::closest(&scene, &toward, &skip));
-            assert!(found.contains(words), "{found}");
-        }
-        for (direction, words) in [([0.0; 3], "must not be zero"), ([0.0, f32::NAN, 1.0], "0,NaN,1: it must be finite")]
-        {
-            let found = error_text(blocking::occluded(&scene, &Parallel { points: &points, direction }, &skip));
-            assert!(found.contains(words), "{found}");
-        }
-    }
-}
-
-#[test]
-fn bad_poses_are_refused_or_skipped() {
-    let mut four = poses(4);
-    four[1].position.y = f64::NAN;
-    four[2].rotation = DQuat::from_xyzw(0.0, 0.0, 0.0, 0.9);
-    let sensor = Lidar::new(&four, &[-10.0, 0.0, 5.0], &linspace(0.0, 360.0, 50).collect::<Vec<_>>()).unwrap();
-    let skip = Query::default().on_bad(OnBad::Skip);
-    for device in devices() {
-        let scene = blocking::scene(device, &spheres(), &SceneOptions::default()).unwrap();
-        let refused = error_text(blocking::closest(&scene, &sensor, &Query::default()));
-        assert_eq!(refused, "pose 1: y is NaN: a position must be finite", "{}", device.name());
-        let rest = Rays::from(&sensor).slice(300..600);
-        let refused = error_text(blocking::closest(&scene, rest, &Query::default()));
-        assert_eq!(refused, "pose 2: |q| is 0.9: a rotation must be a quaternion of length 1");
-        let hits = blocking::closest(&scene, &sensor, &skip).unwrap();
-        assert_eq!(hits.report.skipped, 300, "{}", device.name());
-        assert!(hits[150..450].iter().all(|hit| !hit.is_hit()));
-        assert!(hits.report.hits > 50, "{}", hits.report.hits);
-        let polled = pollster::block_on(scene.closest(&sensor, &skip)).unwrap();
-        assert_eq!((polled.report.skipped, &polled.records), (300, &hits.records));
-    }
-}
-
-#[test]
-fn invalid_sensors_and_cameras_are_refused() {
-    let pose = poses(1);
-    let new = |elevations: &[f64], azimuths: &[f64]| Lidar::new(&pose, elevations, azimuths);
-    let cases = [
-        (error_text(new(&[], &[0.0])), "the list of elevations is empty"),
-        (error_text(new(&[0.0], &[])), "the list of azimuths is empty"),
-        (error_text(new(&[0.0, 91.0], &[0.0])), "elevation 1: deg is 91"),
-        (error_text(new(&[f64::NAN], &[0.0])), "elevation 0: deg is NaN"),
-        (error_text(new(&[0.0], &[0.0, 1.0, f64::INFINITY])), "azimuth 2: deg is inf"),
-        (error_text(new(&[0.0; 40_000], &[0.0; 40_000])), "are too many"),
-        (error_text(new(&[0.0], &[0.0]).unwrap().within(2.0, 1.0)), "the range is 2 to 1"),
-        (error_text(new(&[0.0], &[0.0]).unwrap().within(-1.0, 1.0)), "the range is -1 to 1"),
-        (error_text(new(&[0.0], &[0.0]).unwrap().within(0.0, f32::NAN)), "the range is 0 to NaN"),
-        (error_text(Image::new(&perspective(), [0, 3])), "size is 0x3"),
-        (error_text(Image::new(&perspective(), [u32::MAX, 3])), "size is 4294967295x3"),
-        (error_text(Image::new(&perspective(), [65_536, 65_536])), "are too many"),
-        (error_text(Image::new(&Camera { up: DVec3::ZERO, ..perspective() }, [4, 3])), "up is [0, 0, 0]"),
-        (
-            error_text(Image::new(&Camera { target: perspective().position, ..perspective() }, [4, 3])),
-            "the two points must differ",
-        ),
-        (
-            error_text(Image::new(&camera(Lens::Perspective { field_of_view_deg: 171.0 }), [4, 3])),
-            "field_of_view_deg is 171",
-        ),
-        (error_text(Image::new(&camera(Lens::Orthographic { width: f64::NAN }), [4, 3])), "width is NaN"),
-    ];
-    for (found, words) in cases {
-        assert!(found.contains(words), "{found}: {words}");
-    }
-    let lengths = Rays::from(&sensor(2, 3, 4)).len();
-    assert_eq!(lengths, 24);
-    let error: Error = Lidar::new(&pose, &[100.0], &[0.0]).unwrap_err();
-    assert!(matches!(error, Error::BadRecord { .. }), "{error}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Visible fractions of lights, eclipses, and rendered pictures.
 
+mod batches;
 mod coverage;
 mod eclipse;
 mod extremes;

@@ -23,18 +23,8 @@ fn crowded(lens: Lens, light: f64) -> System {
             crowd.push(ball(i as f64 * 0.7 - 1.7, j as f64 * 0.7 - 1.7, 6.0 + 0.3 * ((i * 7 + j * 3) % 5) as f64, 0.5));
         }
     }
-    let body = |name: &str, balls, casts, receives| Body {
-        sphere_colors: Vec::new(),
-        name: name.into(),
-        balls,
-        colors: vec![Color::WHITE],
-        pole: DVec3::Z,
-        polar_radius: None,
-        swirl: 0.0,
-        casts,
-        receives,
-        ..Body::new("body", Vec::new(), Vec::new())
-    };
+    let body =
+        |name: &str, balls, casts, receives| Body { casts, receives, ..Body::new(name, balls, vec![Color::WHITE]) };
     System::new(
         LightSource::new("light", ball(0.0, 0.0, 60.0, light)),
         vec![
@@ -43,15 +33,7 @@ fn crowded(lens: Lens, light: f64) -> System {
             body("ghost", vec![ball(3.5, 0.0, 3.0, 0.5)], false, false),
         ],
         Camera { position: DVec3::new(9.0, -14.0, 6.0), target: DVec3::new(0.0, 0.0, 1.5), up: DVec3::Z, lens },
-        PictureOptions {
-            size: [120, 90],
-            samples: 2,
-            exposure: 1.0,
-            ambient: 0.01,
-            background: Color::BLACK,
-            stars: 1.0,
-            ..PictureOptions::default()
-        },
+        PictureOptions { size: [120, 90], samples: 2, ambient: 0.01, stars: 1.0, ..PictureOptions::default() },
     )
     .unwrap()
 }
@@ -180,18 +162,8 @@ fn pixels_above_the_loop_limit_are_rendered_on_the_cpu() {
         let place = |_| Ball { center: 0.4 * random.point(0.5) + DVec3::new(0.0, y, 3.0), radius };
         (0..count).map(place).collect::<Vec<Ball>>()
     };
-    let body = |name: &str, balls, casts, receives| Body {
-        sphere_colors: Vec::new(),
-        name: name.into(),
-        balls,
-        colors: vec![Color::WHITE],
-        pole: DVec3::Z,
-        polar_radius: None,
-        swirl: 0.0,
-        casts,
-        receives,
-        ..Body::new("body", Vec::new(), Vec::new())
-    };
+    let body =
+        |name: &str, balls, casts, receives| Body { casts, receives, ..Body::new(name, balls, vec![Color::WHITE]) };
     // The visible balls have the highest ids.
     let (many, casting) = (heap(58_000, 0.0, 0.2), heap(6_000, -1.5, 0.03));
     let system = System::new(
@@ -207,15 +179,7 @@ fn pixels_above_the_loop_limit_are_rendered_on_the_cpu() {
             up: DVec3::Z,
             lens: Lens::Perspective { field_of_view_deg: 40.0 },
         },
-        PictureOptions {
-            size: [48, 36],
-            samples: 1,
-            exposure: 1.0,
-            ambient: 0.01,
-            background: Color::BLACK,
-            stars: 0.0,
-            ..PictureOptions::default()
-        },
+        PictureOptions { size: [48, 36], samples: 1, ambient: 0.01, ..PictureOptions::default() },
     )
     .unwrap();
     let expected = blocking::render(&cpu(), &system, None).unwrap();
@@ -273,16 +237,9 @@ impl Random {
         let light = LightSource::new("light", ball([0.0, 0.01, 0.3][case / 3 % 3]));
         let bodies: Vec<Body> = (0..4)
             .map(|i| Body {
-                sphere_colors: Vec::new(),
-                name: "body".into(),
-                balls: vec![ball(0.2)],
-                colors: vec![Color::WHITE, Color::BLACK],
                 pole: DVec3::new(1.0, 2.0, 3.0),
-                polar_radius: None,
                 swirl: f64::from(i) / 3.0,
-                casts: true,
-                receives: true,
-                ..Body::new("body", Vec::new(), Vec::new())
+                ..Body::new("body", vec![ball(0.2)], vec![Color::WHITE, Color::BLACK])
             })
             .collect();
         let target = bodies[0].balls[0];
@@ -293,15 +250,7 @@ impl Random {
             Lens::Perspective { field_of_view_deg: 17.0 * self.length(2.0) }
         };
         let camera = Camera { position: self.point(decades) * scale, target: target.center, up: DVec3::Z, lens };
-        let picture = PictureOptions {
-            size: [9, 7],
-            samples: 1,
-            exposure: 1.0,
-            ambient: 0.0,
-            background: Color::BLACK,
-            stars: 1.0,
-            ..PictureOptions::default()
-        };
+        let picture = PictureOptions { size: [9, 7], samples: 1, stars: 1.0, ..PictureOptions::default() };
         System::new(light, bodies, camera, picture)
     }
 }

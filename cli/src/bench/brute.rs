@@ -9,14 +9,11 @@ use umbracast::{
 
 use super::numbers::Numbers;
 use super::timing::{Times, median};
-use super::{choices, threads};
+use super::{ReportArgs, choices, threads};
 use crate::{print, print_json};
 
 #[derive(Debug, Args)]
 pub(crate) struct BruteArgs {
-    /// Device: as for `cast --device` [default: $UMBRACAST_DEVICE, or all devices]
-    #[arg(long, value_name = "NAME")]
-    device: Option<String>,
     /// Number of random spheres in a unit cube
     #[arg(long, default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
     spheres: u32,
@@ -26,9 +23,8 @@ pub(crate) struct BruteArgs {
     /// Number of measured runs, after one warm-up run; the median is reported
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: u32,
-    /// Print JSON on stdout
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    report: ReportArgs,
 }
 
 /// One row of the table.
@@ -79,7 +75,7 @@ impl Runner<'_> {
             gtests_per_second: tests / seconds,
             gtests_per_cpu_second: tests / cpu_seconds,
         };
-        if !self.args.json {
+        if !self.args.report.json {
             print(&format!(
                 "{:<34} {:<8} {:<9} {:>9} hits {:>9.3} ms {:>9.3} G tests/s {:>9.3} per CPU second\n",
                 row.device,
@@ -100,7 +96,7 @@ pub(super) fn run(args: &BruteArgs) -> Result<()> {
     let (spheres, rays) = (cloud(args.spheres), through(args.rays));
     let mut rows = Vec::new();
     let _every_sphere = bench::use_tree(false);
-    for choice in choices(&args.device) {
+    for choice in choices(&args.report.device) {
         let device = blocking::open(&DeviceOptions::new(choice))?;
         let scene = blocking::scene(&device, &spheres, &SceneOptions::default())?;
         let mut runner = Runner { args, device: &device, rows: &mut rows };
@@ -139,7 +135,7 @@ pub(super) fn run(args: &BruteArgs) -> Result<()> {
             other => other?,
         }
     }
-    if args.json {
+    if args.report.json {
         let (version, threads) = (env!("CARGO_PKG_VERSION"), threads());
         let (spheres, rays, repeat) = (args.spheres, args.rays, args.repeat);
         print_json(&Table { version, threads, spheres, rays, repeat, rows: &rows })?;

@@ -8,7 +8,7 @@ use umbracast::shadow::{Camera, Lens};
 use umbracast::{Device, DeviceOptions, Query, Ray, Rays, Result, SceneOptions, bench, blocking};
 
 use super::timing::median;
-use super::{choices, sets};
+use super::{ReportArgs, choices, sets};
 use crate::{print, print_json};
 
 /// Number of spheres. Every sphere is tested, and there are few, so the cost of the rays is significant.
@@ -18,15 +18,11 @@ const SIDE: u32 = 1024;
 
 #[derive(Debug, Args)]
 pub(crate) struct MadeArgs {
-    /// Device: as for `cast --device` [default: $UMBRACAST_DEVICE, or all devices]
-    #[arg(long, value_name = "NAME")]
-    device: Option<String>,
     /// Number of measured runs, after one warm-up run; the median is reported
     #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: u32,
-    /// Print JSON on stdout
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    report: ReportArgs,
 }
 
 #[derive(Debug, Serialize)]
@@ -52,11 +48,11 @@ pub(super) fn run(args: &MadeArgs) -> Result<()> {
     let camera = Camera { position: DVec3::new(0.0, 0.0, 3.0), target: DVec3::ZERO, up: DVec3::Y, lens };
     let image = Image::new(&camera, [SIDE; 2])?;
     let mut rows = Vec::new();
-    for choice in choices(&args.device) {
+    for choice in choices(&args.report.device) {
         let device = blocking::open(&DeviceOptions::new(choice))?;
         for (source, rays) in [("toward a lamp", Rays::from(&lamp)), ("camera", Rays::from(&image))] {
             let row = measure(args, &device, source, rays)?;
-            if !args.json {
+            if !args.report.json {
                 print(&format!(
                     "{:<34} {source:<13} {} rays, {} hits: generated on the device: {} bytes uploaded, {:.1} ms CPU; uploaded: {} bytes, {:.1} ms CPU\n",
                     row.device,
@@ -71,7 +67,7 @@ pub(super) fn run(args: &MadeArgs) -> Result<()> {
             rows.push(row);
         }
     }
-    if args.json { print_json(&rows) } else { Ok(()) }
+    if args.report.json { print_json(&rows) } else { Ok(()) }
 }
 
 fn measure(args: &MadeArgs, device: &Device, source: &'static str, rays: Rays<'_>) -> Result<Row> {

@@ -53,6 +53,17 @@ enum What {
     Copy(copy::CopyArgs),
 }
 
+/// The devices of a benchmark, and the form of its report.
+#[derive(Debug, Args)]
+struct ReportArgs {
+    /// Device: as for `cast --device` [default: $UMBRACAST_DEVICE, or all devices]
+    #[arg(long, value_name = "NAME")]
+    device: Option<String>,
+    /// Print JSON on stdout
+    #[arg(long)]
+    json: bool,
+}
+
 pub(crate) fn run(args: &BenchArgs) -> Result<()> {
     match &args.what {
         What::Scenes(args) => scenes::run(args),

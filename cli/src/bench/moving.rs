@@ -9,7 +9,7 @@ use umbracast::{
 
 use super::numbers::Numbers;
 use super::timing::{share, timed};
-use super::{choices, sets};
+use super::{ReportArgs, choices, sets};
 use crate::{print, print_json};
 
 /// End of the time range: long enough for a ray of speed 1 to cross the unit cube from outside its corners.
@@ -19,9 +19,6 @@ const WAYS: [f32; 3] = [0.0, 0.2, 1.0];
 
 #[derive(Debug, Args)]
 pub(crate) struct MovingArgs {
-    /// Device: as for `cast --device` [default: $UMBRACAST_DEVICE, or all devices]
-    #[arg(long, value_name = "NAME")]
-    device: Option<String>,
     /// Number of equal spheres, which fill about half of a cube
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
     spheres: u32,
@@ -31,9 +28,8 @@ pub(crate) struct MovingArgs {
     /// Number of measured rounds, after one warm-up round; medians are reported
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: u32,
-    /// Print JSON on stdout
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    report: ReportArgs,
 }
 
 #[derive(Debug, Serialize)]
@@ -64,12 +60,12 @@ pub(super) fn run(args: &MovingArgs) -> Result<()> {
     let spheres = sets::uniform(args.spheres);
     let rays: Vec<Ray> = sets::random(&spheres, args.rays).into_iter().map(|ray| ray.between(0.0, TIME)).collect();
     let mut all = Vec::new();
-    for choice in choices(&args.device) {
+    for choice in choices(&args.report.device) {
         let device = blocking::open(&DeviceOptions::new(choice))?;
         let scenes = WAYS.into_iter().map(|way| scene(&device, &spheres, way)).collect::<Result<Vec<_>>>()?;
         for query in ["closest", "occluded"] {
             let rows = measure(args, &device, &scenes, &rays, query)?;
-            if !args.json {
+            if !args.report.json {
                 for row in &rows {
                     let what = row.motion.map_or("at rest".into(), |motion| format!("{motion}, {} r", row.way));
                     let each = 1e6 * row.cpu_seconds / row.rays as f64;
@@ -82,7 +78,7 @@ pub(super) fn run(args: &MovingArgs) -> Result<()> {
             all.extend(rows);
         }
     }
-    if args.json { print_json(&all) } else { Ok(()) }
+    if args.report.json { print_json(&all) } else { Ok(()) }
 }
 
 /// Builds a scene in which each sphere moves by `way` radii in a random direction. At the middle of the time range it is at its position in

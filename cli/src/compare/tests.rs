@@ -8,7 +8,7 @@ mod numbers;
 use intensity::scaled;
 use numbers::Numbers;
 use umbracast::glam::Vec3;
-use umbracast::{DeviceOptions, SceneOptions, blocking};
+use umbracast::{Approach, DeviceOptions, Hit, Interval, SceneOptions, blocking};
 
 use super::*;
 

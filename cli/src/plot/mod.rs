@@ -11,22 +11,22 @@ use std::path::Path;
 
 use canvas::{HEIGHT, WIDTH};
 use draw::Drawing;
-use sample::{Beam, Mark, Sample};
+pub(crate) use sample::Mark;
+use sample::{Beam, Sample};
 use scenery::Scenery;
 use umbracast::io::{OptionalColumns, PreparedFile, Table, check_target, prepare_atomic};
-use umbracast::{Approach, Error, Hit, HitLists, Interval, Motion, Rays, Result, Sphere};
+use umbracast::{Error, HitLists, Motion, Rays, Result, Sphere};
 
-use super::describe::Described;
 use super::drawing::write_png;
 
 /// Maximum number of spheres drawn. If there are more, every nth is drawn.
 const MOST_SPHERES: usize = 200_000;
 
-const HIT: u32 = 0xd6_336c;
-const RAY: u32 = 0x2b_5fb3;
-const MISS: u32 = 0x8a_929c;
-const DARK: u32 = 0xc2_5a00;
-const PASS: u32 = 0x6f_42c1;
+pub(crate) const HIT: u32 = 0xd6_336c;
+pub(crate) const RAY: u32 = 0x2b_5fb3;
+pub(crate) const MISS: u32 = 0x8a_929c;
+pub(crate) const DARK: u32 = 0xc2_5a00;
+pub(crate) const PASS: u32 = 0x6f_42c1;
 const INK: u32 = 0x23_2a33;
 
 /// Legend: text, colour, and whether the symbol is a line (otherwise a dot).
@@ -34,67 +34,8 @@ pub(crate) type Legend = &'static [(&'static str, u32, bool)];
 
 /// A result that a plot can show.
 pub(crate) trait Plotted {
-    fn mark(&self) -> Marked;
+    fn mark(&self) -> Mark;
     const LEGEND: Legend;
-}
-
-/// The content of a result that a plot shows.
-pub(crate) struct Marked(Mark);
-
-impl Plotted for Hit {
-    fn mark(&self) -> Marked {
-        Marked(if self.is_hit() { Mark::Hit { t: self.t, id: self.id } } else { Mark::Miss })
-    }
-    const LEGEND: Legend = &[("ray that hits", RAY, true), ("hit", HIT, false), ("ray that misses", MISS, true)];
-}
-
-impl Plotted for Described {
-    fn mark(&self) -> Marked {
-        self.hit.mark()
-    }
-    const LEGEND: Legend = Hit::LEGEND;
-}
-
-impl Plotted for bool {
-    fn mark(&self) -> Marked {
-        Marked(if *self { Mark::Occluded } else { Mark::Miss })
-    }
-    const LEGEND: Legend = &[("occluded ray", DARK, true), ("free ray", MISS, true)];
-}
-
-impl Plotted for u32 {
-    fn mark(&self) -> Marked {
-        Marked(if *self > 0 { Mark::Occluded } else { Mark::Miss })
-    }
-    const LEGEND: Legend = &[("ray that hits", DARK, true), ("ray that misses", MISS, true)];
-}
-
-impl Plotted for f32 {
-    fn mark(&self) -> Marked {
-        Marked(if *self < 1.0 { Mark::Occluded } else { Mark::Miss })
-    }
-    const LEGEND: Legend = &[("ray that loses light", DARK, true), ("ray that loses none", MISS, true)];
-}
-
-impl Plotted for Interval {
-    fn mark(&self) -> Marked {
-        Marked(if self.is_hit() { Mark::Inside(*self) } else { Mark::Miss })
-    }
-    const LEGEND: Legend = &[
-        ("ray that hits", RAY, true),
-        ("inside its sphere", HIT, true),
-        ("t_enter, t_exit", HIT, false),
-        ("ray that misses", MISS, true),
-    ];
-}
-
-impl Plotted for Approach {
-    fn mark(&self) -> Marked {
-        let Self { t, clearance, id } = *self;
-        Marked(if *self == Self::NONE { Mark::Miss } else { Mark::Pass { t, clearance, id } })
-    }
-    const LEGEND: Legend =
-        &[("ray", RAY, true), ("nearest pass", PASS, false), ("clearance to the surface", PASS, true)];
 }
 
 /// Legend for hit lists.
@@ -137,7 +78,7 @@ impl<'a> Plot<'a> {
         optional: Option<(&OptionalColumns, usize)>,
         answers: &[T],
     ) {
-        self.keep(rays, optional, answers.len(), |i| answers[i].mark().0);
+        self.keep(rays, optional, answers.len(), |i| answers[i].mark());
     }
 
     /// Adds rays with their hit lists.

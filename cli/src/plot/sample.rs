@@ -13,7 +13,7 @@ const MOST_LISTED: usize = 256;
 
 /// The content of a result, as parameters of its ray.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Mark {
+pub(crate) enum Mark {
     /// The ray hits this sphere at `t`.
     Hit { t: f32, id: u32 },
     /// The ray is inside this sphere in the interval.
@@ -49,7 +49,7 @@ impl Mark {
 pub(super) struct Beam {
     pub(super) number: u64,
     pub(super) ray: Ray,
-    /// Time at which the ray sees moving spheres.
+    /// Time of the ray, at which moving spheres are intersected.
     pub(super) time: f32,
     pub(super) radius: f32,
     pub(super) mark: Mark,

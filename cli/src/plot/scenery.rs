@@ -58,7 +58,7 @@ impl<'a> Scenery<'a> {
         velocities.and_then(|all| all.get(id)).map_or(DVec3::ZERO, |velocity| velocity.as_dvec3())
     }
 
-    /// The time of the spheres that a ray sees at `t`.
+    /// The time at which a ray intersects the spheres at `t`.
     pub(super) fn moment(&self, beam: &Beam, t: f32) -> f64 {
         f64::from(match self.motion {
             Motion::AtTime => beam.time,

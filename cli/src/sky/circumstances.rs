@@ -8,7 +8,7 @@ use umbracast::Result;
 use umbracast::io::read_places;
 use umbracast::sky::{Circumstances, LocalView, Place, Sky, city};
 
-use super::{Conventions, SkyArgs, csv_row, duration_text, eclipse_name, rounded, solar_eclipse, table};
+use super::{Conventions, ListArgs, SkyArgs, csv_row, duration_text, eclipse_name, rounded, solar_eclipse, table};
 use crate::{print, print_json, say};
 
 const EXAMPLES: &str = "\
@@ -45,15 +45,8 @@ pub(crate) struct CircumstancesArgs {
     places: Option<PathBuf>,
     #[command(flatten)]
     sky: SkyArgs,
-    /// Print CSV on stdout
-    #[arg(long, conflicts_with = "json")]
-    csv: bool,
-    /// Print one JSON object on stdout
-    #[arg(long)]
-    json: bool,
-    /// No line about conventions
-    #[arg(short, long)]
-    quiet: bool,
+    #[command(flatten)]
+    table: ListArgs,
 }
 
 pub(crate) fn run(args: &CircumstancesArgs) -> Result<()> {
@@ -73,12 +66,12 @@ pub(crate) fn run(args: &CircumstancesArgs) -> Result<()> {
     let (names, places): (Vec<String>, Vec<Place>) = places.into_iter().unzip();
     let found = eclipse.circumstances_of(&places);
     let conventions = Conventions::at(&sky, eclipse.greatest.time);
-    if args.json {
+    if args.table.json {
         let list: Vec<Value> = names.iter().zip(&found).map(|(name, one)| one_json(&sky, name, one)).collect();
         let name = eclipse_name(&umbracast::sky::Eclipse::Solar(eclipse));
         return print_json(&json!({ "eclipse": name, "places": list, "conventions": conventions.json() }));
     }
-    if args.csv {
+    if args.table.csv {
         let mut text = csv_row(&COLUMNS.map(String::from));
         for (name, one) in names.iter().zip(&found) {
             text += &csv_row(&csv_cells(&sky, name, one, &conventions));
@@ -93,7 +86,7 @@ pub(crate) fn run(args: &CircumstancesArgs) -> Result<()> {
         rows.extend(names.iter().zip(&found).map(|(name, one)| table_cells(&sky, name, one)));
         print(&table(&rows, 2))?;
     }
-    if !args.quiet {
+    if !args.table.quiet {
         say(&format!("{}; {}", super::date_text(&sky, eclipse.greatest.time), conventions.line(true)));
     }
     Ok(())

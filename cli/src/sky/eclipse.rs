@@ -10,7 +10,7 @@ use umbracast::sky::{DatePrecision, Eclipse, LunarEclipse, Sky, SkyBody, SolarEc
 use umbracast::{Error, Precision, Result, blocking};
 
 use super::list::{self, Format, Years};
-use super::{Conventions, SkyArgs, duration_text, eclipse_name, no_eclipse, place_text, rounded};
+use super::{Conventions, ListArgs, SkyArgs, duration_text, eclipse_name, no_eclipse, place_text, rounded};
 use crate::args::{DeviceArgs, words};
 use crate::render;
 use crate::{print, print_json, say};
@@ -65,15 +65,8 @@ pub(crate) struct EclipseArgs {
     sky: SkyArgs,
     #[command(flatten)]
     device: DeviceArgs,
-    /// Print CSV on stdout
-    #[arg(long, conflicts_with = "json")]
-    csv: bool,
-    /// Print one JSON object on stdout
-    #[arg(long)]
-    json: bool,
-    /// No summary of conventions and no progress
-    #[arg(short, long)]
-    quiet: bool,
+    #[command(flatten)]
+    table: ListArgs,
 }
 
 /// Default size of pictures.
@@ -81,13 +74,13 @@ const SIZE: [u32; 2] = [1920, 1080];
 
 pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
     let sky = args.sky.sky();
-    let format = match (args.csv, args.json) {
+    let format = match (args.table.csv, args.table.json) {
         (true, _) => Format::Csv,
         (_, true) => Format::Json,
         _ => Format::Table,
     };
     if let Some(years) = args.list {
-        return list::run(&sky, years, |solar| args.only.is_none_or(|only| only == solar), format, args.quiet);
+        return list::run(&sky, years, |solar| args.only.is_none_or(|only| only == solar), format, args.table.quiet);
     }
     let date = args.date.as_deref().unwrap_or_default();
     let (time, precision) = sky.parse_time(date)?;
@@ -126,7 +119,7 @@ pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
         }
         Format::Csv => {
             list::print_csv(&sky, std::slice::from_ref(&eclipse))?;
-            if !args.quiet {
+            if !args.table.quiet {
                 say(&conventions.line(eclipse.body() == "solar"));
             }
             Ok(())
@@ -163,7 +156,7 @@ impl EclipseArgs {
         })?;
         let device = blocking::open(&self.device.options(Precision::Fast))?;
         let started = Instant::now();
-        let picture = render::draw(&device, &system, self.quiet)?;
+        let picture = render::draw(&device, &system, self.table.quiet)?;
         picture.write_files(
             &system,
             &PictureFiles {
@@ -176,7 +169,7 @@ impl EclipseArgs {
                 depth: None,
             },
         )?;
-        if !self.quiet {
+        if !self.table.quiet {
             let shown = time.text(1, sky.options().delta_t);
             let seconds = started.elapsed().as_secs_f64();
             say(&format!(

@@ -38,6 +38,20 @@ pub(crate) struct SkyArgs {
     lunar_rule: LunarRule,
 }
 
+/// What a command prints to standard output instead of a table.
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Print CSV on stdout
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+    /// Print one JSON object on stdout
+    #[arg(long)]
+    json: bool,
+    /// No line about conventions and no progress
+    #[arg(short, long)]
+    quiet: bool,
+}
+
 /// Parser of `--delta-t`.
 fn delta_t(text: &str) -> std::result::Result<f64, String> {
     match text.parse::<f64>() {
@@ -104,7 +118,7 @@ impl Conventions {
         )
     }
 
-    /// One line of text for a list of eclipses, each of which has its own delta T.
+    /// The conventions in one line of text, for a list of eclipses. Delta T differs between eclipses, so the list has a column for it.
     pub(crate) fn list_line(&self) -> String {
         let line =
             self.line(false).replacen(&format!("times in {}", self.time_scale), "times in UTC (UT1 before 1972)", 1);

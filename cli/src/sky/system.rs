@@ -11,6 +11,7 @@ use umbracast::sky::{DatePrecision, SkyBody, View};
 use umbracast::{Error, Result};
 
 use super::{Conventions, SkyArgs, csv_row, no_eclipse};
+use crate::args::SummaryArgs;
 use crate::print_summary;
 
 const EXAMPLES: &str = "\
@@ -52,12 +53,8 @@ pub(crate) struct SystemArgs {
     observers: Option<PathBuf>,
     #[command(flatten)]
     sky: SkyArgs,
-    /// Print one JSON object on stdout instead of the summary
-    #[arg(long)]
-    json: bool,
-    /// No summary
-    #[arg(short, long)]
-    quiet: bool,
+    #[command(flatten)]
+    summary: SummaryArgs,
 }
 
 pub(crate) fn run(args: &SystemArgs) -> Result<()> {
@@ -112,5 +109,5 @@ pub(crate) fn run(args: &SystemArgs) -> Result<()> {
         "observers": (observers > 0).then_some(observers),
         "conventions": conventions.json(),
     });
-    print_summary(&value, &line, args.json, args.quiet)
+    print_summary(&value, &line, args.summary.json, args.summary.quiet)
 }

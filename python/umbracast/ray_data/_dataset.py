@@ -16,7 +16,7 @@ from ._query import QuerySpec, parse_query
 from ._partition import prepare_parts
 
 if TYPE_CHECKING:
-    Query = Literal["closest", "occluded", "interval", "count", "all", "nearest", "approach"]
+    from .._queries import Query
 
 BATCH = 1 << 20
 """Default number of rays per batch on GPUs. Ray Data requires a batch size there."""
@@ -40,6 +40,7 @@ def cast(
     rotations: ArrayLike | None = None,
     masks: ArrayLike | None = None,
     velocities: ArrayLike | None = None,
+    transmittances: ArrayLike | None = None,
     time_range: tuple[float, float] = (0.0, 1.0),
     origin: Origin | Literal["auto"] | None = None,
     builder: Literal["auto", "cpu", "gpu"] = "auto",
@@ -57,12 +58,11 @@ def cast(
     dataset : ray.data.Dataset
         Columns ox, oy, oz, dx, dy, dz and optionally t_min, t_max, mask, skip_id (null skips none), time, radius, of floats or
         integers. Other columns, such as a key of your own, are kept.
-    spheres, radii, rotations, masks, velocities, time_range, origin, builder
+    spheres, radii, rotations, masks, velocities, transmittances, time_range, origin, builder
         As for `umbracast.Scene`. They are validated here and sent to each node once.
     query : str, default "closest"
-        A query of `umbracast.Scene`: "closest" (columns ``t``, ``id``), "occluded" (``occluded``), "interval" (``t_enter``,
-        ``t_exit``, ``id``), "count" (``count``), "all", "nearest" with ``k`` (lists ``t_enter``, ``t_exit``, ``id``), "approach" (``t``,
-        ``clearance``, ``id``). A miss is null.
+        A query of `umbracast.Scene`. The result columns have the names of its arrays, such as ``t`` and ``id``; a query with a plain array has
+        one column with the name of the query. "all" and "nearest" with ``k`` have lists ``t_enter``, ``t_exit``, ``id``. A miss is null.
     k : int, optional
         Maximum number of hits per ray, for "nearest" only.
     keep : list of str, optional
@@ -122,6 +122,7 @@ def cast(
         rotations=rotations,
         masks=masks,
         velocities=velocities,
+        transmittances=transmittances,
         time_range=time_range,
         origin=origin,
         builder=builder,

@@ -22,6 +22,7 @@ class Part(NamedTuple):
     shapes: tuple[NDArray[np.float32], NDArray[np.float32]] | None
     masks: NDArray[np.uint32] | None
     velocities: NDArray[np.float32] | None
+    transmittances: NDArray[np.float32] | None
 
 
 class SceneConfig(NamedTuple):
@@ -35,12 +36,9 @@ class SceneConfig(NamedTuple):
 
     def build(self, part: Part, choice: str | int | None) -> Scene:
         """Build the scene of a part, in the worker."""
-        _, spheres, shapes, masks, velocities = part
         precision: Any = self.precision
         device = Device(choice, precision=precision, memory=self.memory)
-        return _unpickle_scene(
-            spheres, shapes, masks, velocities, self.origin, device, self.time_range, False, self.builder
-        )
+        return _unpickle_scene(*part[1:], self.origin, device, self.time_range, False, self.builder)
 
 
 def prepare_parts(
@@ -48,31 +46,16 @@ def prepare_parts(
     spec: QuerySpec,
     parts: int,
     *,
-    radii: ArrayLike | None,
-    rotations: ArrayLike | None,
-    masks: ArrayLike | None,
-    velocities: ArrayLike | None,
-    time_range: tuple[float, float],
-    origin: Any,
     builder: Any,
     memory: int | None,
+    **arguments: Any,
 ) -> tuple[SceneConfig, list[Part]]:
-    """Validate spheres and options, and split the spheres into parts. Loads no driver.
+    """Validate spheres and options, and split the spheres into parts. ``arguments`` are others of `Scene`. Loads no driver.
 
     Raises what `umbracast.Scene` raises, and ValueError if there are more parts than spheres.
     """
     # A pairwise scene has no BVH: this only validates and rounds.
-    scene = Scene(
-        spheres,
-        radii=radii,
-        rotations=rotations,
-        device="cpu",
-        masks=masks,
-        velocities=velocities,
-        time_range=time_range,
-        origin=origin,
-        pairwise=True,
-    )
+    scene = Scene(spheres, device="cpu", pairwise=True, **arguments)
     if parts > max(len(scene), 1):
         raise ValueError(f"parts is {parts}, but there are only {len(scene)} spheres: every part needs at least one")
     whole = Part(None, *scene._parts())
@@ -105,7 +88,9 @@ def _select(whole: Part, rows: Any) -> Part:
 
     ids = rows.astype(np.uint32) if isinstance(rows, np.ndarray) else None
     shapes = None if whole.shapes is None else (some(whole.shapes[0]), some(whole.shapes[1]))
-    return Part(ids, some(whole.spheres), shapes, some(whole.masks), some(whole.velocities))
+    return Part(
+        ids, some(whole.spheres), shapes, some(whole.masks), some(whole.velocities), some(whole.transmittances)
+    )
 
 
 def _morton(centers: NDArray[np.float32]) -> NDArray[np.uint64]:

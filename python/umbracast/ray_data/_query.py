@@ -13,16 +13,13 @@ from .._input import RAY
 from .._errors import RecordError
 from .._options import Policies
 from .._results import NO_SPHERE, HitLists
-from .._scene import QUERIES, Scene
+from .._queries import QUERIES
+from .._scene import Scene
 
-COLUMNS = {
-    "closest": ("t", "id"),
-    "occluded": ("occluded",),
-    "interval": ("t_enter", "t_exit", "id"),
-    "count": ("count",),
+COLUMNS: dict[str, tuple[str, ...]] = {
+    **{query: (query,) if kind is None else kind._fields for query, (kind, _) in QUERIES.items()},
     "all": ("t_enter", "t_exit", "id"),
     "nearest": ("t_enter", "t_exit", "id"),
-    "approach": ("t", "clearance", "id"),
 }
 """The queries, and the columns of their results."""
 
@@ -30,7 +27,8 @@ MERGE_ORDER = {"closest": ("t", "id"), "approach": ("clearance", "t", "id")}
 """Sort keys for merging: among the results of two parts of a scene, the smaller one is the result of the whole scene."""
 
 MERGEABLE = (*MERGE_ORDER, "occluded", "count")
-"""Queries that work on a scene in parts. The others sort by a t that is not among their result columns."""
+"""Queries that work on a scene in parts. "interval" and lists sort by a t that is not among their result columns. A product of two rounded
+transmittances is not that of the whole scene."""
 
 OPTION_COLUMNS = {"mask": "masks", "skip_id": "skip_ids", "time": "times", "radius": "radii"}
 """Optional columns of rays, and the names of the corresponding query options."""
@@ -126,6 +124,8 @@ def count_hits(spec: QuerySpec, columns: dict[str, pa.Array]) -> int:
         hit = pc.greater(pc.list_value_length(first), 0)
     elif spec.query == "count":
         hit = pc.greater(first, 0)
+    elif spec.query == "transmittance":
+        hit = pc.less(first, 1)
     else:
         hit = first if spec.query == "occluded" else first.is_valid()
     return int(pc.sum(hit).as_py() or 0)

@@ -31,7 +31,7 @@ const MEDIAN_DEPTH: usize = 48;
 /// Above this number of spheres, the two sides of a split are built in parallel.
 const PARALLEL_BUILD_SPHERES: usize = 1 << 13;
 
-/// From this number of spheres on, the bins of one split are filled in parallel.
+/// Minimum number of spheres for which the bins of one split are filled in parallel.
 const PARALLEL_BINNING_SPHERES: usize = 1 << 17;
 
 /// A subtree of the binary BVH: `count` items from `first`. A set has no halves.

@@ -192,7 +192,7 @@ fn cull_moved_leaf(
     cull_spheres(lanes.narrow(), &Moved(moving_leaf), rays, t_far, list, LeafRules::PLAIN, leaf_hits)
 }
 
-/// The spheres of a leaf as a ray sees them. (A trait, because a closure with two callers is not inlined.)
+/// The spheres of a leaf at the time of a ray. (A trait, because a closure with two callers is not inlined.)
 trait LeafSpheres<L: Lanes> {
     /// Centres, radii with an allowance for errors, and radii of balls whose hits are certain, from lane `i` on. The rounding errors of the
     /// last are not subtracted yet.
@@ -278,7 +278,7 @@ fn cull_spheres<L: Lanes>(
                 mask |= square.le_mask(room);
             }
         }
-        // Branchless: about as many rays pass as do not.
+        // Branchless, because about half of the rays pass.
         let Some(hits) = leaf_hits.get_mut(near) else { break };
         hits.ray = number;
         near += usize::from(mask != 0);

@@ -22,7 +22,7 @@ pub(crate) struct PreparedRay {
     /// u, v, −α, −β, `spread`, `floor` and d of a [`RayLine`](crate::cpu::cull::RayLine). If spheres move while the ray travels, the first three
     /// are the ray's point at `pivot`.
     pub(crate) line: [f32; 12],
-    /// Time at which the ray sees moving spheres, relative to the middle of their time range. If they move while the ray travels, it is the
+    /// Time of the ray, at which moving spheres are intersected, relative to the middle of their time range. If they move while the ray travels, it is the
     /// time at which the ray is at `pivot`; the other fields are only for this case, see [`moving_leaf`](super::moving_leaf).
     pub(crate) time: f32,
     /// Positions up to this one certainly lie before the ray's beginning.

@@ -1,4 +1,4 @@
-//! Fuzz target for Parquet files with false footers and page headers.
+//! Fuzz target for Parquet files with invalid footers and page headers.
 
 use super::sources::check;
 use crate::io::schema::kinds::SPHERES;

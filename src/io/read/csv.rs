@@ -130,7 +130,7 @@ impl TableReader for CsvReader {
     }
 }
 
-/// Error message for a cell that contains a line end. Neither numbers nor column names do.
+/// Error message for a cell that contains a line end. No valid number or column name contains one, so a quotation mark is missing.
 const NOT_CLOSED: &str = "a quotation mark is not closed";
 
 fn is_open(record: &StringRecord) -> bool {

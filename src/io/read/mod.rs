@@ -13,6 +13,8 @@ pub(crate) mod parquet;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet_bytes;
 #[cfg(feature = "parquet")]
+mod parquet_columns;
+#[cfg(feature = "parquet")]
 pub(crate) mod parquet_pages;
 pub(crate) mod pdb;
 pub(crate) mod places;

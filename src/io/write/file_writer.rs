@@ -5,10 +5,10 @@ use std::io::{BufWriter, Error, ErrorKind, Result as IoResult};
 use std::path::{Path, PathBuf};
 
 use super::atomic_file::AtomicFile;
-use super::target::{PreparedFile, check_points_output};
+use super::target::{PreparedFile, check_results_output};
 use crate::error::Result;
 use crate::io::errors::cannot_write;
-use crate::io::format::is_standard_stream;
+use crate::io::format::{OutputKind, StreamFormat, is_standard_stream, output_format};
 use crate::io::schema::kept::KeptColumns;
 use crate::runtime::cancel::CancelToken;
 
@@ -31,7 +31,7 @@ pub(crate) trait BatchWriter<B: ?Sized>: Send {
     }
 }
 
-/// Writes results to `.npz`, `.csv` or `.parquet` in batches. Until [`finish`](Self::finish), no file of that name appears, and an
+/// Writes results to `.npz`, `.csv`, `.parquet` or `.ply` in batches. Until [`finish`](Self::finish), no file of that name appears, and an
 /// existing one stays unchanged. If the writer is dropped earlier, nothing is left behind.
 ///
 /// `FileWriter<[T]>` writes one row per record, `FileWriter<HitLists>` writes [hit lists](crate::HitLists).
@@ -44,17 +44,21 @@ pub struct FileWriter<B: ?Sized> {
 }
 
 impl<B: ?Sized> FileWriter<B> {
-    /// Creates the file, and a writer for its format with `begin`.
+    /// Creates the file, and a writer for its format with `begin`. Standard output has the format `stream`. The format may be one of points
+    /// if `has_points`.
     pub(crate) fn begin(
         path: &Path,
-        begin: impl FnOnce(&mut AtomicFile) -> IoResult<Box<dyn BatchWriter<B>>>,
+        stream: StreamFormat,
+        has_points: bool,
+        begin: impl FnOnce(OutputKind, &mut AtomicFile) -> IoResult<Box<dyn BatchWriter<B>>>,
     ) -> Result<Self> {
         let created = if is_standard_stream(path) {
             AtomicFile::standard_output()
         } else {
-            AtomicFile::create(check_points_output(path, &[])?)
+            AtomicFile::create(check_results_output(path, &[], has_points)?)
         };
-        let begun = created.and_then(|mut file| begin(&mut file).map(|writer| (file, writer)));
+        let kind = output_format(path).map_or(stream.output_kind(), |format| format.kind);
+        let begun = created.and_then(|mut file| begin(kind, &mut file).map(|writer| (file, writer)));
         let (file, writer) = begun.map_err(|e| cannot_write(path, e))?;
         Ok(Self { path: path.to_path_buf(), file, writer, is_closed: false })
     }

@@ -1,44 +1,17 @@
-//! Writer of hit lists. In `.npz` they are compressed sparse rows (CSR): the hits of ray i are the elements `offsets[i]..offsets[i + 1]` of
-//! `t_enter`, `t_exit` and `id`. In `.parquet` these three are columns of lists, with one row per ray. In `.csv` each hit has a line.
+//! Writer of hit lists to `.npz`. They are compressed sparse rows (CSR): the hits of ray i are the elements `offsets[i]..offsets[i + 1]` of
+//! `t_enter`, `t_exit` and `id`.
 
 use std::io::{Error as IoError, Result as IoResult, Write};
 use std::path::Path;
 
 use zip::ZipWriter;
 
-use super::csv;
-use super::file_writer::{BatchWriter, FileWriter, Output};
+use super::file_writer::{BatchWriter, Output};
 use super::npz::{Quiet, Spools};
-#[cfg(feature = "parquet")]
-use super::parquet_lists::ListGroups;
-use crate::error::Result;
-use crate::io::errors::bad_file;
-use crate::io::format::extension;
 use crate::io::schema::answer_row::{AnswerRow, Column, Number};
 use crate::query::results::HitLists;
 use crate::records::Interval;
 use crate::runtime::cancel::CancelToken;
-
-impl FileWriter<HitLists> {
-    /// Creates a writer for the format of the extension.
-    ///
-    /// # Errors
-    /// The errors of [`check_output`](crate::io::check_output); [`Error::Io`](crate::Error::Io) if the file cannot be written.
-    pub fn create(path: &Path) -> Result<Self> {
-        if extension(path) == "ply" {
-            return Err(bad_file(path, "lists cannot be written to .ply, which has one point per row"));
-        }
-        Self::begin(path, |file| {
-            let writer: Box<dyn BatchWriter<HitLists>> = match &*extension(path) {
-                "npz" => Box::new(ListArrays::new(&file.folder())?),
-                #[cfg(feature = "parquet")]
-                "parquet" => Box::new(ListGroups::new(file.second_handle()?)?),
-                _ => Box::new(csv::ListRows::begin(&mut file.out)?),
-            };
-            Ok(writer)
-        })
-    }
-}
 
 /// Start of a ray's list, and end of the previous one.
 #[derive(Clone, Copy)]
@@ -53,7 +26,7 @@ impl AnswerRow for Offset {
 }
 
 /// The arrays of an `.npz` archive.
-struct ListArrays {
+pub(crate) struct ListArrays {
     offsets: Spools<Offset>,
     records: Spools<Interval>,
     /// Number of records so far.
@@ -61,7 +34,8 @@ struct ListArrays {
 }
 
 impl ListArrays {
-    fn new(folder: &Path) -> IoResult<Self> {
+    /// Creates temporary files for the arrays in `folder`.
+    pub(crate) fn new(folder: &Path) -> IoResult<Self> {
         let mut offsets = Spools::new(folder, Offset::COLUMNS)?;
         let records = Spools::new(folder, Interval::COLUMNS)?;
         offsets.append(&[Offset(0)])?;

@@ -1,6 +1,7 @@
 //! Writers of results: one file per format.
 
 pub(crate) mod atomic_file;
+pub(crate) mod create;
 pub(crate) mod csv;
 pub(crate) mod file_writer;
 pub(crate) mod hit_lists;
@@ -11,5 +12,4 @@ pub(crate) mod parquet;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet_lists;
 pub(crate) mod ply;
-pub(crate) mod records;
 pub(crate) mod target;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::atomic_file::{AtomicFile, Complete};
 use crate::error::{Error, Result};
 use crate::io::errors::{bad_file, cannot_write};
-use crate::io::format::{OUTPUT_FORMATS, check_parquet, describe, extension, is_standard_stream, output_format};
+use crate::io::format::{check_parquet, describe, extension, is_standard_stream, output_extensions, output_format};
 
 /// Checks, before any work, that results can be written to `path`: the extension must be known, the folder must exist, and an existing file
 /// must be replaceable and not one of the `inputs`. Returns the path of the file with links resolved.
@@ -15,29 +15,33 @@ use crate::io::format::{OUTPUT_FORMATS, check_parquet, describe, extension, is_s
 /// # Errors
 /// [`Error::BadFile`] if the format is not supported or the file is an input, [`Error::Io`] if the system does not allow writing.
 pub fn check_output(path: &Path, inputs: &[&Path]) -> Result<PathBuf> {
-    check(path, inputs, false)
+    check_results_output(path, inputs, false)
 }
 
-/// As [`check_output`], for results that have a position and can therefore be written to `.ply`, too.
+/// As [`check_output`], for results with a position, which can also be written to formats of points, such as `.ply`.
 ///
 /// # Errors
 /// The errors of [`check_output`].
 pub fn check_points_output(path: &Path, inputs: &[&Path]) -> Result<PathBuf> {
-    check(path, inputs, true)
+    check_results_output(path, inputs, true)
 }
 
-fn check(path: &Path, inputs: &[&Path], has_points: bool) -> Result<PathBuf> {
+/// Checks an output for results that have a position if `has_points`.
+pub(crate) fn check_results_output(path: &Path, inputs: &[&Path], has_points: bool) -> Result<PathBuf> {
     if is_standard_stream(path) {
         return Ok(path.to_path_buf());
     }
-    let is_ply = extension(path) == "ply";
-    if is_ply && !has_points {
-        return Err(bad_file(path, "a .ply file has points: it can be written only by cast --query closest"));
-    }
-    if output_format(path).is_none() && !is_ply {
-        let [first @ .., last] = OUTPUT_FORMATS.map(|format| format!(".{}", format.extension));
-        let (found, first) = (describe(&extension(path)), first.join(", "));
-        return Err(bad_file(path, format!("cannot write results to {found}: supported are {first} and {last}")));
+    let Some(format) = output_format(path) else {
+        let found = describe(&extension(path));
+        let supported = output_extensions(|format| has_points || !format.needs_points, "and");
+        return Err(bad_file(path, format!("cannot write results to {found}: supported are {supported}")));
+    };
+    if format.needs_points && !has_points {
+        let extension = format.extension;
+        let message = format!(
+            "a .{extension} file consists of points (columns x, y and z): it can be written only by cast --query closest"
+        );
+        return Err(bad_file(path, message));
     }
     check_parquet(path)?;
     let target = target(path)?;

@@ -103,18 +103,7 @@ fn shipped(name: &str, size: [u32; 2], some: usize) -> System {
 fn swarm(random: &mut Random, case: usize) -> crate::error::Result<System> {
     let distance = [4.0, 30.0, 1e4, 1e9][case % 4];
     let light = Ball { center: distance * random.point(), radius: [0.0, 0.002, 0.05, 0.3][case / 4 % 4] * distance };
-    let body = |balls| Body {
-        sphere_colors: Vec::new(),
-        name: "body".into(),
-        balls,
-        colors: vec![Color::WHITE],
-        pole: DVec3::Z,
-        polar_radius: None,
-        swirl: 0.0,
-        casts: true,
-        receives: true,
-        ..Body::new("body", Vec::new(), Vec::new())
-    };
+    let body = |balls| Body::new("body", balls, vec![Color::WHITE]);
     let spread = [1.4, 3.0, 12.0][case % 3];
     let moons = (0..60).map(|_| Ball { center: spread * random.point(), radius: 0.3 * random.unit().powi(4) + 1e-3 });
     let bodies = vec![body(vec![Ball::new([0.0; 3], 1.0)]), body(moons.collect())];
@@ -124,15 +113,7 @@ fn swarm(random: &mut Random, case: usize) -> crate::error::Result<System> {
         Lens::Perspective { field_of_view_deg: 5.0 + 150.0 * random.unit() }
     };
     let camera = Camera { position: spread * random.point(), target: 0.5 * random.point(), up: random.point(), lens };
-    let picture = PictureOptions {
-        size: [37, 23],
-        samples: 1,
-        exposure: 1.0,
-        ambient: 0.0,
-        background: Color::BLACK,
-        stars: 0.0,
-        ..PictureOptions::default()
-    };
+    let picture = PictureOptions { size: [37, 23], samples: 1, ..PictureOptions::default() };
     let light = LightSource::new("light", light);
     System::new(light, bodies, camera, picture)
 }

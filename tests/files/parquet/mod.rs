@@ -2,5 +2,6 @@
 //! `src/io/no_parquet_tests.rs` tests a build without Parquet.
 
 mod kept;
+mod refusals;
 mod tables;
 mod with;

@@ -7,7 +7,8 @@ use umbracast::{
     Spheres, blocking,
 };
 
-use super::{CallerDevice, QUERY_KINDS, TREE, assert_error, compare_at, rays, shared, spheres};
+use super::caller::{CallerDevice, QUERY_KINDS, compare_at, shared};
+use super::{TREE, assert_error, rays, spheres};
 use crate::support::Numbers;
 
 fn velocities(count: usize) -> Vec<Vec3> {

@@ -157,9 +157,8 @@ impl Canvas {
         }
     }
 
-    /// Draws text with its upper left corner at a position. `height` is that of the letters with their line spacing: 8 dots of the font,
-    /// which are higher than wide.
-    /// A `halo` separates it from what is below.
+    /// Draws text with its upper left corner at `at`. `height` is the line height in pixels, 8 dots of the font; a dot is [`ASPECT`] times
+    /// as wide as high. A `halo` is drawn around the letters.
     pub(super) fn text(&mut self, text: &str, at: DVec2, height: f64, color: Rgb, halo: Option<Rgb>) {
         let dot = DVec2::new(ASPECT, 1.0) * height / 8.0;
         let glyphs = Glyphs::new(text);

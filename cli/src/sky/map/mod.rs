@@ -15,6 +15,7 @@ use umbracast::sky::{DatePrecision, LocalKind, MapGrid, Sky, SkyOptions, SolarEc
 use umbracast::{Error, Result};
 
 use super::{Conventions, SkyArgs, date_text, solar_eclipse};
+use crate::args::SummaryArgs;
 use crate::outputs::{OutputFile, check_outputs};
 use crate::print_summary;
 use crate::progress::ProgressDisplay;
@@ -67,12 +68,8 @@ pub(crate) struct MapArgs {
     graticule: Option<f64>,
     #[command(flatten)]
     sky: SkyArgs,
-    /// Print one JSON object on stdout instead of the summary
-    #[arg(long)]
-    json: bool,
-    /// No summary and no progress
-    #[arg(short, long)]
-    quiet: bool,
+    #[command(flatten)]
+    summary: SummaryArgs,
 }
 
 fn region(text: &str) -> std::result::Result<[f64; 4], String> {
@@ -98,7 +95,7 @@ pub(crate) fn run(args: &MapArgs) -> Result<()> {
     let options = sky.options();
     let (eclipse, at) = args.eclipse(&sky)?;
     let output = args.outputs(&sky, &eclipse)?;
-    let _working = ProgressDisplay::on("drawing the map".into(), args.quiet);
+    let _working = ProgressDisplay::on("drawing the map".into(), args.summary.quiet);
     let started = Instant::now();
     let values = eclipse.obscuration_map(&grid, at).map_err(|error| match error {
         Error::Usage(why) => Error::Usage(format!("--at: {why}")),
@@ -142,7 +139,7 @@ pub(crate) fn run(args: &MapArgs) -> Result<()> {
         geojson: args.geojson.as_deref(),
     };
     drop(_working);
-    print_summary(&summary, &summary.line(&picture.title), args.json, args.quiet)
+    print_summary(&summary, &summary.line(&picture.title), args.summary.json, args.summary.quiet)
 }
 
 /// Names the options in messages about a grid.
@@ -291,7 +288,7 @@ struct MapSummary<'a> {
     width: u32,
     height: u32,
     largest_obscuration: f32,
-    /// Time of the obscurations, without drawing and writing.
+    /// Wall time of computing the obscurations; drawing and writing are not included.
     seconds: f64,
     output: &'a Path,
     npy: Option<&'a Path>,

@@ -1,0 +1,395 @@
+"""The queries on a scene: one method per kind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _input, _out, _tables, _umbracast, _validate
+from ._options import BULLET_OPTIONS, HIT_OPTIONS, OPTIONS, POINT_OPTIONS, CallOptions, HitOptions, Options
+from ._options import PointOptions, column, parse_options, shows_options
+from ._results import Approach, Attributes, Containment, Flights, HitLists, Hits, Interval, Report, _make_hits
+from ._spheres import Origin
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+Query = Literal["closest", "occluded", "interval", "count", "transmittance", "all", "nearest", "approach"]
+"""Names of the queries on rays."""
+
+QUERIES: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "closest": (Hits, ("f4", "u4")),
+    "occluded": (None, ("?",)),
+    "interval": (Interval, ("f4", "f4", "u4")),
+    "count": (None, ("u4",)),
+    "transmittance": (None, ("f4",)),
+    "approach": (Approach, ("f4", "f4", "u4")),
+}
+"""Queries with one result per ray: class of the result, or None for a plain array, and dtypes of its columns."""
+
+
+class Queries:
+    """The queries of `Scene`."""
+
+    origin: Origin
+    _has_origin: bool
+
+    @property
+    def _native(self) -> _umbracast.Scene:
+        raise NotImplementedError
+
+    @shows_options(Options)
+    def closest(
+        self,
+        rays: ArrayLike | Any,
+        directions: ArrayLike | None = None,
+        *,
+        t_min: ArrayLike | None = None,
+        t_max: ArrayLike | None = None,
+        out: Hits | tuple[NDArray[np.float32], NDArray[np.uint32]] | None = None,
+        **options: Unpack[Options],
+    ) -> Hits:
+        """Find the closest hit of each ray: the smallest valid ``t`` over all spheres, and the id of the sphere.
+
+        Rays are converted in chunks of 262,144; float64 is rounded once.
+
+        Parameters
+        ----------
+        rays : (…, 6) or (…, 8) array, (…, 3) array, table, or `Segments`
+            Origin and direction; or origin, direction, t_min and t_max; or, with ``directions``, origins. A table has columns
+            ox, oy, oz, dx, dy, dz and optionally t_min, t_max.
+        directions : (…, 3) array, optional
+            Directions of any length except zero. They are not normalised: ``t`` is in units of the direction. Origins and directions are
+            broadcast.
+        t_min, t_max : (…) array, optional
+            First and last t of each ray. Defaults: 0 and inf; ``-inf`` is allowed.
+        out : Hits or tuple of two arrays, optional
+            Arrays for the result: C-contiguous float32 and uint32 of the leading shape. Their contents are undefined after an error.
+        **options
+            See `Options`.
+
+        Returns
+        -------
+        Hits
+            Arrays of the leading shape of the rays; a single ray gives arrays of shape ().
+
+        Raises
+        ------
+        RecordError
+            For an invalid ray; a ValueError that names row and field.
+        TypeError, ValueError
+            For invalid arrays or options.
+        PrecisionError
+            If the device cannot guarantee the precision.
+        DeviceError, MemoryError
+            If the device fails, or if there is too little memory.
+        KeyboardInterrupt
+            Soon after Ctrl-C.
+        """
+        (t, id), report, given = self._cast("closest", rays, directions, t_min, t_max, out, options)
+        return _make_hits(t, id, report, given)
+
+    @shows_options(Options)
+    def interval(
+        self,
+        rays: ArrayLike | Any,
+        directions: ArrayLike | None = None,
+        *,
+        t_min: ArrayLike | None = None,
+        t_max: ArrayLike | None = None,
+        out: Interval | tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.uint32]] | None = None,
+        **options: Unpack[Options],
+    ) -> Interval:
+        """Find both roots of the closest sphere of each ray, not clipped to t_min and t_max. Arguments and errors as for `closest`."""
+        columns, report, _ = self._cast("interval", rays, directions, t_min, t_max, out, options)
+        found = Interval(*columns)
+        found.report = report
+        return found
+
+    @shows_options(Options)
+    def approach(
+        self,
+        rays: ArrayLike | Any,
+        directions: ArrayLike | None = None,
+        *,
+        t_min: ArrayLike | None = None,
+        t_max: ArrayLike | None = None,
+        out: Approach | tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.uint32]] | None = None,
+        **options: Unpack[Options],
+    ) -> Approach:
+        """Find where each ray passes closest to a surface, within t_min and t_max.
+
+        The result has the smallest clearance; among equal ones the smallest t, then the lowest id. Only the policies ``precision`` and
+        ``on_bad`` have an effect. Arguments and errors as for `closest`.
+        """
+        columns, report, _ = self._cast("approach", rays, directions, t_min, t_max, out, options)
+        found = Approach(*columns)
+        found.report = report
+        return found
+
+    @shows_options(Options)
+    def occluded(
+        self,
+        rays: ArrayLike | Any,
+        directions: ArrayLike | None = None,
+        *,
+        t_min: ArrayLike | None = None,
+        t_max: ArrayLike | None = None,
+        out: NDArray[np.bool_] | None = None,
+        **options: Unpack[Options],
+    ) -> NDArray[np.bool_]:
+        """Test whether each ray hits any sphere: (…) bool. Arguments and errors as for `closest`."""
+        return self._cast("occluded", rays, directions, t_min, t_max, out, options)[0][0]
+
+    @shows_options(Options)
+    def count(
+        self,
+        rays: ArrayLike | Any,
+        directions: ArrayLike | None = None,
+        *,
+        t_min: ArrayLike | None = None,
+        t_max: ArrayLike | None = None,
+        out: NDArray[np.uint32] | None = None,
+        **options: Unpack[Options],
+    ) -> NDArray[np.uint32]:
+        """Count the spheres that each ray hits: (…) uint32. Arguments and errors as for `closest`."""
+        return self._cast("count", rays, directions, t_min, t_max, out, options)[0][0]
+
+    @shows_options(Options)
+    def transmittance(
+        self,
+        rays: ArrayLike | Any,
+        directions: ArrayLike | None = None,
+        *,
+        t_min: ArrayLike | None = None,
+        t_max: ArrayLike | None = None,
+        out: NDArray[np.float32] | None = None,
+        **options: Unpack[Options],
+    ) -> NDArray[np.float32]:
+        """Multiply the transmittances of all spheres that each ray hits: (…) float32 from 0 to 1.
+
+        A ray that hits nothing has 1, and a ray that hits an opaque sphere has 0. Spheres are opaque unless the scene has
+        ``transmittances``. The path length inside a sphere does not matter. A product below about 2⁻¹⁵⁰ is 0. With
+        ``precision="exact"``, all devices return the same bits. Arguments and errors as for `closest`.
+        """
+        return self._cast("transmittance", rays, directions, t_min, t_max, out, options)[0][0]
+
+    @shows_options(Options)
+    def all(
+        self,
+        rays: ArrayLike | Any,
+        directions: ArrayLike | None = None,
+        *,
+        t_min: ArrayLike | None = None,
+        t_max: ArrayLike | None = None,
+        **options: Unpack[Options],
+    ) -> HitLists:
+        """Find all spheres that each ray hits, with both unclipped roots, sorted by (t, id). Arguments and errors as for `closest`."""
+        return self._list_query("all", None, rays, directions, t_min, t_max, options)
+
+    @shows_options(Options)
+    def nearest(
+        self,
+        rays: ArrayLike | Any,
+        directions: ArrayLike | None = None,
+        *,
+        k: int,
+        t_min: ArrayLike | None = None,
+        t_max: ArrayLike | None = None,
+        **options: Unpack[Options],
+    ) -> HitLists:
+        """Find the first ``k`` >= 1 hits of each ray in the order of `all`, or all if there are fewer.
+
+        Other arguments and errors as for `closest`.
+        """
+        k = _validate.integer("k", k, 1, 0xFFFF_FFFF)
+        return self._list_query("nearest", k, rays, directions, t_min, t_max, options)
+
+    @shows_options(PointOptions)
+    def contains(
+        self,
+        points: ArrayLike | Any,
+        *,
+        out: Containment | tuple[NDArray[np.uint32], NDArray[np.uint32]] | None = None,
+        **options: Unpack[PointOptions],
+    ) -> Containment:
+        """For each point, count the spheres that contain it, surfaces included, and find the lowest id.
+
+        In a pairwise scene point i is tested against sphere i only.
+
+        Parameters
+        ----------
+        points : (…, 3) array, or a table with columns x, y, z
+            The points.
+        out : Containment or tuple of two arrays, optional
+            C-contiguous uint32 arrays of the leading shape for count and id.
+        **options
+            See `PointOptions`. Moving spheres are tested at the point's own time, ``times``, default 0.
+
+        Returns
+        -------
+        Containment
+            Count and lowest id per point.
+
+        Raises
+        ------
+        RecordError, TypeError, ValueError, PrecisionError, DeviceError, MemoryError, KeyboardInterrupt
+            As `closest`.
+        """
+        shape, records, rounded, largest = _input.records("points", "point", points, _input.POINT, self.origin)
+        parsed = parse_options("contains", shape, dict(options), POINT_OPTIONS)
+        found = Containment(*_out.arrays(out, shape, Containment, ("u4", "u4"), (records,)))
+        attributes = (parsed.masks, parsed.skip_ids, parsed.times)
+        count, id = _out.flat(found)
+        report = _umbracast.contains(self._native, records, *attributes, parsed.policies, count, id, parsed.progress)
+        found.report = Report(*report[:6], rounded, largest)
+        return found
+
+    def bullets(
+        self,
+        bullets: ArrayLike | Any,
+        *,
+        radii: ArrayLike | None = None,
+        bounces: int = 1,
+        precision: Literal["fast", "standard", "exact"] = "standard",
+        on_bad: Literal["refuse", "skip"] = "refuse",
+        progress: Any = False,
+    ) -> Flights:
+        """Trace bullets that fly straight until they hit a sphere and ricochet off it.
+
+        Bullets are points, or balls with ``radii``; positions are those of their centres. Among moving spheres, bullets start at time 0, a
+        frame is one unit of time, and bullets are traced until ``time_range`` ends.
+
+        Parameters
+        ----------
+        bullets : (M, 7) array, or a table with columns x1, y1, z1, x2, y2, z2, speed and optionally radius
+            Start, another point on the path, and distance per frame, > 0.
+        radii : (M,) array or number, optional
+            Radii of the bullets. Default: the table's column radius, else 0.
+        bounces : int, default 1
+            Maximum number of ricochets, >= 1.
+        precision, on_bad, progress
+            See `Options`.
+
+        Returns
+        -------
+        Flights
+            The legs of each bullet.
+
+        Raises
+        ------
+        RecordError, TypeError, ValueError, PrecisionError, DeviceError, MemoryError, KeyboardInterrupt
+            As `closest`; ValueError also in scenes that are pairwise, contain ellipsoids, or whose time range does not contain 0.
+        """
+        table = _tables.columns(bullets)
+        if table is not None:
+            bullets, radii = table, table.get("radius") if radii is None else radii
+        shape, records, rounded, largest = _input.records("bullets", "bullet", bullets, _input.BULLET, self.origin)
+        parsed = parse_options(
+            "bullets", shape, {"precision": precision, "on_bad": on_bad, "progress": progress}, BULLET_OPTIONS
+        )
+        bounces = _validate.integer("bounces", bounces, 1, 0xFFFF_FFFF)
+        offsets, status, id, distance, frames, point, angle, velocity, report = _umbracast.bullets(
+            self._native, records, column("radii", radii, shape, np.float32), bounces, parsed.policies, parsed.progress
+        )
+        points = self._in_caller_coordinates(point.reshape(-1, 3))
+        found = Flights(offsets, status, id, distance, frames, points, angle, velocity.reshape(-1, 3))
+        found.report = Report(*report[:6], rounded, largest)
+        return found
+
+    @shows_options(HitOptions)
+    def attributes(
+        self,
+        rays: ArrayLike | Any,
+        directions: ArrayLike | None = None,
+        *,
+        hits: Hits | tuple[NDArray[np.float32], NDArray[np.uint32]],
+        t_min: ArrayLike | None = None,
+        t_max: ArrayLike | None = None,
+        **options: Unpack[HitOptions],
+    ) -> Attributes:
+        """Compute point, normal, angle and distance of each hit of `closest`, for the same rays.
+
+        For moving spheres, point and normal refer to the position of the sphere at the time of the hit, and the angle to its rest frame.
+        For rays with a radius, the point is the contact point. Everything is computed in float64 from the foot of the perpendicular, so
+        points do not inherit the error of ``t``.
+
+        Parameters
+        ----------
+        rays, directions, t_min, t_max
+            The rays, as for `closest`.
+        hits : Hits or tuple of two arrays
+            The hits of these rays: t and id.
+        **options
+            ``times``, ``radii`` and ``motion`` of the query that found the hits; see `HitOptions`.
+
+        Returns
+        -------
+        Attributes
+            One value per ray in each array. On a miss, all but ``distance`` are NaN.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For invalid arguments, or if the scene contains ellipsoids.
+        RecordError, MemoryError, KeyboardInterrupt
+            As `closest`.
+        """
+        given, parsed, batch = self._prepare("attributes", rays, directions, t_min, t_max, options, HIT_OPTIONS)
+        if not isinstance(hits, tuple) or len(hits) != 2:
+            raise TypeError(f"hits must be the result of closest or a tuple of t and id, not {type(hits).__name__}")
+        shapes = [np.shape(part) for part in hits]
+        if shapes != [given.shape, given.shape]:
+            raise ValueError(f"hits have shapes {shapes[0]} and {shapes[1]}, but the rays have {given.shape}")
+        t, id = column("hits.t", hits[0], given.shape, np.float32), column("hits.id", hits[1], given.shape, np.uint32)
+        assert t is not None and id is not None
+        point, normal, angle, distance = _umbracast.attributes(self._native, batch, parsed.policies, t, id)
+        vectors = (*given.shape, 3)
+        return Attributes(
+            self._in_caller_coordinates(point.reshape(vectors)),
+            normal.reshape(vectors),
+            angle.reshape(given.shape),
+            distance.reshape(given.shape),
+        )
+
+    def _in_caller_coordinates(self, points: NDArray[np.float32]) -> NDArray[np.float32] | NDArray[np.float64]:
+        """Add the scene's origin in float64. With an ``origin`` the result is float64 even if it is zero, which "auto" can find."""
+        return points + np.array(self.origin) if self._has_origin else points
+
+    def _prepare(
+        self,
+        verb: str,
+        rays: Any,
+        directions: Any,
+        t_min: Any,
+        t_max: Any,
+        options: Any,
+        allowed: frozenset[str] = OPTIONS,
+    ) -> tuple[_input.RayInput, CallOptions, _input.RayBatch]:
+        given = _input.rays(rays, directions, t_min, t_max)
+        if any(self.origin) and given.records is not None:
+            # Columns are converted in chunks, which subtracts the origin; records are used as they are.
+            given = given._replace(records=None, columns=given.as_columns())
+        parsed = parse_options(verb, given.shape, dict(options), allowed)
+        return given, parsed, _input.batch(given, self.origin, parsed)
+
+    def _cast(
+        self, verb: str, rays: Any, directions: Any, t_min: Any, t_max: Any, out: Any, options: Any
+    ) -> tuple[tuple[NDArray[Any], ...], Report, _input.RayInput]:
+        """Run a query of `QUERIES`. Returns the columns of its result, the report and the rays."""
+        given, parsed, batch = self._prepare(verb, rays, directions, t_min, t_max, options)
+        kind, types = QUERIES[verb]
+        columns = _out.arrays(out, given.shape, kind, types, batch)
+        report = _umbracast.cast(self._native, verb, batch, parsed.policies, _out.flat(columns), parsed.progress)
+        return columns, Report(*report), given
+
+    def _list_query(
+        self, verb: str, k: int | None, rays: Any, directions: Any, t_min: Any, t_max: Any, options: Any
+    ) -> HitLists:
+        _, parsed, batch = self._prepare(verb, rays, directions, t_min, t_max, options)
+        offsets, enter, exit, id, report = _umbracast.lists(self._native, batch, parsed.policies, k, parsed.progress)
+        found = HitLists(offsets, enter, exit, id)
+        found.report = Report(*report)
+        return found
