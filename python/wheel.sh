@@ -3,18 +3,24 @@
 # The linker is Zig's, from PyPI, because it can target other processors, and a glibc older than that of the machine.
 #   python/wheel.sh [FOLDER]                                          for this machine's processor; writes to target/wheels, or FOLDER
 #   python/wheel.sh --target aarch64-unknown-linux-gnu [FOLDER]       for another one, whose Rust target is installed (rustup target add)
+#   python/wheel.sh --sdist [FOLDER]                                  the source archive instead, which needs a compiler where it is installed
 set -euo pipefail
 cd "$(dirname "$0")/.."
-cross=()
-if [ "${1:-}" = --target ]; then
-  cross=(--target "$2")
-  shift 2
-fi
+cross=() sdist=
+case ${1:-} in
+  --target) cross=(--target "$2"); shift 2 ;;
+  --sdist) sdist=1; shift ;;
+  -*) echo "python/wheel.sh: '$1' is not --target or --sdist" >&2; exit 2 ;;
+esac
 target=${CARGO_TARGET_DIR:-target}
 out=${1:-$target/wheels}
 tools=$target/wheel-tools
 [ -x "$tools/bin/maturin" ] || python3 -m venv "$tools"
 "$tools/bin/pip" install -q "maturin[zig]==1.16.0" "auditwheel==6.8.2" "twine==7.0.0"
+if [ -n "$sdist" ]; then
+  "$tools/bin/maturin" sdist -m python/Cargo.toml -o "$out"
+  exec "$tools/bin/twine" check --strict "$out"/umbracast-*.tar.gz
+fi
 # maturin looks for Zig in the first Python on PATH.
 PATH="$(cd "$tools/bin" && pwd):$PATH" maturin build --release --locked --zig --compatibility manylinux_2_28 "${cross[@]}" \
   -m python/Cargo.toml -o "$out"

@@ -208,6 +208,8 @@ fn malformed_tables_are_refused() {
     for (text, words) in [
         ("x,y,z,radius\n", &["unknown column 'radius'", "did you mean 'r'", "known columns are x,y,z,r"][..]),
         ("X,y,z,r\n", &["unknown column 'X'", "did you mean 'x'"]),
+        // No similar name, except one that the file has.
+        ("x,y,z,r,index\n", &["unknown column 'index'; known columns are", "other columns need --ignore-extra"]),
         ("x,y,z,r,rx\n", &["an ellipsoid needs three semi-axes: rx,ry,rz"]),
         (
             "x,y,z,r,rx,ry,rz\n",
@@ -246,6 +248,7 @@ fn malformed_tables_are_refused() {
         refused(spheres("a.csv", text), words);
     }
     refused(rays("a.csv", "ox,oy,oz,dx,dy,dz,tmin\n"), &["'tmin'", "did you mean 't_min'", "optional t_min,t_max"]);
+    refused(rays("a.csv", "name,ox,oy,oz,dx,dy,dz\n"), &["unknown column 'name'; known", "need --ignore-extra"]);
     refused(rays("a.csv", "ox,oy,oz,dx,dy,dz,skip\n"), &["unknown column 'skip'", "did you mean 'skip_id'"]);
     refused(rays("a.csv", "ox,oy,oz,dx,dy,dz,skip_id\n1,2,3,1,0,0,inf\n"), &["line 2: skip_id is inf", "whole number"]);
     refused(rays("a.csv", "ox,oy,oz,dx,dy,dz,skip_id\n1,2,3,1,0,0,nan\n"), &["line 2: skip_id is nan", "whole number"]);
