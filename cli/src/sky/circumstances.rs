@@ -30,7 +30,8 @@ Exit codes: 0 done, 2 bad usage or input, 5 reading or writing failed.";
 
 /// Compute the local circumstances of a solar eclipse: contacts, magnitude, obscuration, altitude of the Sun
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES, after_help = "`umbracast circumstances --help` explains the columns and gives examples.")]
+#[command(group = clap::ArgGroup::new("place").required(true).multiple(true).args(["at", "city", "places"]))]
+#[command(after_long_help = crate::args::paragraphs(EXAMPLES), after_help = "`umbracast circumstances --help` explains the columns and gives examples.")]
 pub(crate) struct CircumstancesArgs {
     /// The day of a solar eclipse
     date: String,
@@ -41,7 +42,7 @@ pub(crate) struct CircumstancesArgs {
     #[arg(long, value_name = "NAME")]
     city: Vec<String>,
     /// Places from a file
-    #[arg(long, value_name = "FILE.csv", required_unless_present_any = ["at", "city"])]
+    #[arg(long, value_name = "FILE.csv")]
     places: Option<PathBuf>,
     #[command(flatten)]
     sky: SkyArgs,
@@ -192,11 +193,10 @@ fn table_cells(sky: &Sky, name: &str, one: &Circumstances) -> Vec<String> {
         Some(view) => view.time.clock_text(1, delta_t).to_string(),
         None => "-".into(),
     };
-    let Place { latitude, longitude, .. } = one.place;
     let exists = one.c1.is_some();
     let shown = |text: String| if exists { text } else { "-".into() };
     vec![
-        if name.is_empty() { format!("{latitude:.4},{longitude:.4}") } else { umbracast::printable(name).into_owned() },
+        if name.is_empty() { super::place_text(&one.place) } else { umbracast::printable(name).into_owned() },
         if exists && one.visible.is_none() { format!("({})", one.kind.name()) } else { one.kind.name().into() },
         time(one.c1),
         time(one.c2),
