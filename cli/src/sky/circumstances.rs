@@ -18,8 +18,9 @@ height, in metres) and name.
 
 C1 and C4 begin and end the partial eclipse, C2 and C3 the total or annular one. Magnitude: the covered part of the
 Sun's diameter; if total or annular, the ratio of the diameters. Obscuration: the covered part of the disc. There is no
-refraction. In tables, parentheses mean that the Sun is below the horizon. `visible_obscuration` in CSV and JSON is
-the largest obscuration with the Sun above the horizon.
+refraction. In tables, parentheses mean that the Sun is below the horizon, and the last column is the altitude of the
+Sun at the maximum, in degrees. `visible_obscuration` in CSV and JSON is the largest
+obscuration with the Sun above the horizon.
 
 Examples:
   umbracast circumstances 2024-04-08 --city Dallas --city Houston

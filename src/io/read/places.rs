@@ -54,7 +54,8 @@ pub fn read_places(path: &Path) -> Result<Vec<(String, Place)>> {
     }
     let needed = |at: Option<usize>, names: &[&str]| {
         let found = head.iter().map(quoted).collect::<Vec<_>>().join(",");
-        at.ok_or_else(|| bad_file(path, format!("there is no column `{}`: the header is `{found}`", names[0])))
+        let comma = if found.contains(';') { ", and columns must be separated by commas" } else { "" };
+        at.ok_or_else(|| bad_file(path, format!("there is no column `{}`: the header is `{found}`{comma}", names[0])))
     };
     let (latitude, longitude) = (needed(latitude, COLUMNS[0])?, needed(longitude, COLUMNS[1])?);
     let mut places = Vec::new();

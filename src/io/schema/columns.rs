@@ -62,7 +62,11 @@ pub(crate) fn columns<'a>(
             let guess = nearest(name, &absent).map(|f| format!(" (did you mean '{f}'?)")).unwrap_or_default();
             // Files that a system or a sensor names are read without options.
             let has_option = !std::ptr::eq(kind, &PICTURE_SPHERES) && !std::ptr::eq(kind, &POSES);
-            let option = if has_option { "; other columns need --ignore-extra" } else { "" };
+            let option = match kind.plural {
+                _ if !has_option => "",
+                "rays" | "segments" | "points" | "observers" => "; other columns need --ignore-extra or --keep",
+                _ => "; other columns need --ignore-extra",
+            };
             return Err(bad(format!("unknown column '{}'{guess}; known columns are {known}{option}", quoted(name))));
         };
         if columns.contains(&field) {
@@ -94,7 +98,9 @@ pub(crate) fn columns<'a>(
     }
     for (field, name) in kind.fields.iter().enumerate() {
         if (kind.default)(field).is_none() && !columns.contains(&field) && radius != Some(field) {
-            return Err(bad(format!("column '{name}' is missing; {} need the columns {known}", kind.plural)));
+            let points =
+                if kind.plural == "spheres" && *name == "r" { "; points need a column with a radius" } else { "" };
+            return Err(bad(format!("column '{name}' is missing; {} need the columns {known}{points}", kind.plural)));
         }
     }
     Ok(columns)
