@@ -70,6 +70,10 @@ fn fault(text: &str, error: &toml::de::Error) -> String {
     if let Some(key) = table.filter(|_| message == "duplicate key" || message.ends_with("expected a sequence")) {
         message = format!("a table of a list is written with two brackets, [[{}]]", quoted(key));
     }
+    let list = line.trim().strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]"));
+    if let Some(key) = list.filter(|_| message.starts_with("invalid type")) {
+        message = format!("there is one `{0}`, which is written with one bracket, [{0}]", quoted(key));
+    }
     // Only the part of a long line around the error.
     let shown: String = line.chars().skip(column.saturating_sub(40)).take(80).collect();
     match shown.trim() {

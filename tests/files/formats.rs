@@ -208,6 +208,7 @@ fn malformed_tables_are_refused() {
     for (text, words) in [
         ("x,y,z,radius\n", &["unknown column 'radius'", "did you mean 'r'", "known columns are x,y,z,r"][..]),
         ("X,y,z,r\n", &["unknown column 'X'", "did you mean 'x'"]),
+        ("x,y,z,r,red\n", &["column 'red' belongs to pictures of system files; other columns need --ignore-extra"]),
         // No similar name, except one that the file has.
         ("x,y,z,r,index\n", &["unknown column 'index'; known columns are", "other columns need --ignore-extra"]),
         ("x,y,z,r,rx\n", &["an ellipsoid needs three semi-axes: rx,ry,rz"]),

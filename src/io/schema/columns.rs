@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use super::kinds::{
-    COLORS, PICTURE_SPHERES, POINTS, POSES, RADII, RADIUS, RAYS, ROTATION, SEGMENTS, SPHERES, TableSchema, VELOCITY,
+    COLORS, ELEMENT, PICTURE_SPHERES, POINTS, POSES, RADII, RADIUS, RAYS, ROTATION, SEGMENTS, SPHERES, TableSchema,
+    VELOCITY,
 };
 use crate::error::Result;
 use crate::escape::{edits, quoted};
@@ -56,6 +57,10 @@ pub(crate) fn columns<'a>(
                 return Err(bad(format!(
                     "column '{name}' belongs to {plural}; the order of the files is SPHERES, then {then}; known columns are {known}"
                 )));
+            }
+            if COLORS.contains(&name) || name == ELEMENT {
+                let what = "belongs to pictures of system files";
+                return Err(bad(format!("column '{name}' {what}; other columns need --ignore-extra")));
             }
             let absent: Vec<&str> =
                 kind.fields.iter().chain(kind.optional).copied().filter(|known| !names.contains(known)).collect();
@@ -125,5 +130,6 @@ fn nearest(name: &str, known: &[&'static str]) -> Option<&'static str> {
     let near = known.iter().map(|k| (edits(&name, k), *k)).filter(|(edits, k)| 2 * edits < k.len().max(3)).min();
     near.map(|(_, k)| k)
         .or_else(|| known.iter().copied().find(|k| *k == initials))
-        .or_else(|| known.iter().copied().find(|k| name.starts_with(k) || name.ends_with(k)))
+        .or_else(|| known.iter().copied().find(|k| k.len() > 1 && (name.starts_with(k) || name.ends_with(k))))
+        .or_else(|| known.iter().copied().find(|k| *k == "r" && name.starts_with("rad")))
 }
