@@ -1,4 +1,4 @@
-"""Runs every block of Python in docs/recipes, page by page, on the files of the project. A page that draws its picture in Python is checked."""
+"""Runs every block of Python in docs/recipes, page by page, on the files of the project. Pictures that a page draws are checked."""
 
 import os
 import re
