@@ -3,18 +3,34 @@
 # The linker is Zig's, from PyPI, because it can target other processors, and a glibc older than that of the machine.
 #   python/wheel.sh [FOLDER]                                          for this machine's processor; writes to target/wheels, or FOLDER
 #   python/wheel.sh --target aarch64-unknown-linux-gnu [FOLDER]       for another one, whose Rust target is installed (rustup target add)
+#   python/wheel.sh --sdist [FOLDER]                                  the source archive instead, which needs a compiler where it is installed
+# A package index shows the tutorial without the files next to it. So before an upload, set UMBRACAST_URL to the address of the project's files, such
+# as https://example.org/umbracast/raw/main: links and pictures of the tutorial then begin with it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-cross=()
-if [ "${1:-}" = --target ]; then
-  cross=(--target "$2")
-  shift 2
-fi
+cross=() sdist=
+case ${1:-} in
+  --target) cross=(--target "$2"); shift 2 ;;
+  --sdist) sdist=1; shift ;;
+  -*) echo "python/wheel.sh: '$1' is not --target or --sdist" >&2; exit 2 ;;
+esac
 target=${CARGO_TARGET_DIR:-target}
 out=${1:-$target/wheels}
 tools=$target/wheel-tools
 [ -x "$tools/bin/maturin" ] || python3 -m venv "$tools"
 "$tools/bin/pip" install -q "maturin[zig]==1.16.0" "auditwheel==6.8.2" "twine==7.0.0"
+readme=python/README.md
+if [ -n "${UMBRACAST_URL:-}" ]; then
+  own=$(mktemp)
+  cp "$readme" "$own"
+  trap 'cp "$own" "$readme"; rm "$own"' EXIT
+  sed -E -i "s|\]\(\.\./|](${UMBRACAST_URL%/}/|g; s|\]\(([A-Za-z]+\.md)|](${UMBRACAST_URL%/}/python/\1|g" "$readme"
+fi
+if [ -n "$sdist" ]; then
+  "$tools/bin/maturin" sdist -m python/Cargo.toml -o "$out"
+  "$tools/bin/twine" check --strict "$out"/umbracast-*.tar.gz
+  exit
+fi
 # maturin looks for Zig in the first Python on PATH.
 PATH="$(cd "$tools/bin" && pwd):$PATH" maturin build --release --locked --zig --compatibility manylinux_2_28 "${cross[@]}" \
   -m python/Cargo.toml -o "$out"

@@ -178,8 +178,16 @@ dependencies() { # checks licences, duplicates and sources; and advisories if th
 
 wheel() { # builds and installs the Python package, with the same target folder and profile, so that wgpu is not compiled again
   target/python/bin/pip wheel -q --no-deps -w target/wheels ./python &&
-    target/python/bin/twine check --strict target/wheels/umbracast-*.whl &&
+    target/python/bin/maturin sdist -m python/Cargo.toml -o target/wheels &&
+    target/python/bin/twine check --strict target/wheels/umbracast-*.whl target/wheels/umbracast-*.tar.gz &&
+    holds_the_library target/wheels/umbracast-*.tar.gz &&
     target/python/bin/pip install -q target/wheels/umbracast-*.whl
+}
+
+holds_the_library() { # ARCHIVE: whether the source archive has the files that git has of the library, the shaders and the package
+  local missing
+  missing=$(comm -13 <(tar -tzf "$1" | cut -d / -f 2- | sort) <(git ls-files src shaders python/src | sort)) || return 1
+  [ -z "$missing" ] || { printf 'the source archive lacks:\n%s\n' "$missing" >&2; return 1; }
 }
 
 # Runs everything except the integration tests, which run at the same time. Cargo builds run one after the other. The Python tests

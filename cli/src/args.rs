@@ -256,3 +256,24 @@ impl std::str::FromStr for Origin {
         }
     }
 }
+
+/// Joins the lines of each paragraph of a long help, so that clap alone wraps it. Lists stay as they are: lines that begin with a space, and
+/// the line before the first of them.
+pub(crate) fn paragraphs(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let is_text = |line: &str| !line.is_empty() && !line.starts_with(' ');
+    let in_list = |i: usize| !is_text(lines[i]) || lines.get(i + 1).is_some_and(|next| next.starts_with(' '));
+    let mut joined = String::new();
+    for (i, line) in lines.iter().enumerate() {
+        let goes_on = i > 0 && is_text(lines[i - 1]) && !in_list(i);
+        joined.push_str(if i == 0 {
+            ""
+        } else if goes_on {
+            " "
+        } else {
+            "\n"
+        });
+        joined.push_str(line);
+    }
+    joined
+}

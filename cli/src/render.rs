@@ -30,8 +30,8 @@ Examples:
   umbracast render systems/umbra-2024-04-08.toml --fraction fraction.npy
   umbracast render --device gpu --compare
 
-systems/README.md describes system files. The arrays have shape (height, width)
-and contain the values at the centre of each pixel:
+docs/system-files.md describes system files. The arrays have shape (height,
+width) and contain the values at the centre of each pixel:
   t         distance in the unit of the file; inf without a sphere
   id        index of the sphere in the file, the light last; 4294967295 without
             a sphere
@@ -50,7 +50,7 @@ Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES, after_help = "`umbracast render --help` gives examples.")]
 pub(crate) struct RenderArgs {
-    /// A system file (.toml)
+    /// A system file (.toml) [default: systems/planet.toml, which is built in]
     system: Option<PathBuf>,
     /// Output picture: .png [default: output/NAME.png]
     #[arg(short, long, value_name = "PNG")]

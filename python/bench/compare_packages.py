@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
 """Compares umbracast with other Python packages: throughput, memory and error of t, all in one run.
 
-    compare_packages.py [--spheres N,N,...] [--rays M] [--rounds N] [--repeat N] [--device NAME] [--memory GIB] [--json FILE]
+    compare_packages.py [--scene NAME] [--spheres N,N,...] [--rays M] [--rounds N] [--repeat N] [--device NAME] [--memory GIB] [--json FILE]
 
+    --scene NAME        volume or cloud, see below [default: volume]
     --spheres N,N,...   sizes of the scene [default: 100,10000,100000]
     --rays M            random rays per batch [default: 1000000]
     --rounds N          processes per method, with the methods in turn; one process at 100,000 spheres and more [default: 2]
     --repeat N          timed casts per process, after one that is not timed [default: 3]
     --device NAME       device of umbracast [default: cpu]
     --memory GIB        memory limit per process; the table shows the error of a process that exceeds it [default: 12]
-    --only TEXT         run only methods whose names contain TEXT
+    --only TEXT,...     run only methods whose names contain one of the texts
     --json FILE         also write the figures as JSON
 
-Spheres lie in a cube of side 2 and fill a twentieth of it; radii differ by a factor of at most 2. Rays start on a sphere of radius 3 around
-the cube and aim at points in the cube, so that none starts inside a sphere. Directions have length 1 to within float32. All inputs are
-float32.
+In a volume, spheres lie in a cube of side 2 and fill a twentieth of it; radii differ by a factor of at most 2. Rays start on a sphere of
+radius 3 around the cube and aim at points in the cube, so that none starts inside a sphere. A cloud is that of docs/recipes/picking.md: points
+of a rolling surface of 100 by 100, with one radius that shrinks with the distance of neighbours, and the rays of a square picture, row by row.
+Directions have length 1 to within float32. All inputs are float32.
 
 The timed part is a whole call from arrays in memory to arrays in memory, in the layout that the package takes (`peers.py`): Mrays/s of wall
 time, and of CPU time over all threads of the process. Memory is the peak of a new process while it builds and casts, minus its memory after
@@ -46,14 +48,36 @@ CHECKED_PAIRS = 50_000_000
 """Number of ray–sphere pairs that are tested by brute force."""
 
 
-def scene(spheres, rays):
-    """Return random spheres, (N, 4), and rays, (M, 6), in float32; the same on every machine."""
+def volume(spheres, rays):
+    """Return random spheres, (N, 4), and rays, (M, 6), in float64."""
     random = np.random.default_rng(20261122)
     middle = (0.05 * 8 * 3 / (4 * np.pi * spheres)) ** (1 / 3)
     balls = np.c_[random.uniform(-1, 1, (spheres, 3)), middle * random.uniform(2 / 3, 4 / 3, spheres)]
     start = random.normal(size=(rays, 3))
     start *= 3 / np.linalg.norm(start, axis=-1, keepdims=True)
-    way = random.uniform(-1, 1, (rays, 3)) - start
+    return balls, start, random.uniform(-1, 1, (rays, 3)) - start
+
+
+def cloud(spheres, rays):
+    """Return the points of a rolling surface as spheres, and the rays of a picture of it; M is rounded down to a square number."""
+    random = np.random.default_rng(4)
+    x, y = random.uniform(-50, 50, (2, spheres))
+    balls = np.c_[x, y, 2 * np.sin(x / 5) * np.cos(y / 7), np.full(spheres, 80 / np.sqrt(spheres))]
+    eye, side = np.array([0.0, -70.0, 35.0]), int(np.sqrt(rays))
+    ahead = -eye / np.linalg.norm(eye)
+    right = np.array([1.0, 0.0, 0.0])
+    up = np.cross(right, ahead)
+    across = np.tan(np.radians(22.5)) * (2 * (np.arange(side) + 0.5) / side - 1)
+    way = ahead + across[None, :, None] * right - across[:, None, None] * up
+    return balls, np.tile(eye, (side * side, 1)), way.reshape(-1, 3)
+
+
+SCENES = {"volume": volume, "cloud": cloud}
+
+
+def scene(name, spheres, rays):
+    """Return spheres, (N, 4), and rays, (M, 6), in float32; the same on every machine."""
+    balls, start, way = SCENES[name](spheres, rays)
     return np.float32(balls), np.float32(np.c_[start, way / np.linalg.norm(way, axis=-1, keepdims=True)])
 
 
@@ -75,8 +99,9 @@ def roots(spheres, rays):
 def brute_force(spheres, rays):
     """Return t and id by brute force: float64 selects candidate pairs with a wide margin, long double computes their roots."""
     s, t, id = np.float64(spheres), np.full(len(rays), np.inf), np.full(len(rays), -1, np.int32)
-    for first in range(0, len(rays), 256):
-        r = np.float64(rays[first : first + 256])
+    step = max(1, (1 << 22) // len(spheres))
+    for first in range(0, len(rays), step):
+        r = np.float64(rays[first : first + step])
         to = s[None, :, :3] - r[:, None, :3]
         along = np.einsum("rnk,rk->rn", to, r[:, 3:])
         rest = s[:, 3] ** 2 * np.einsum("rk,rk->r", r[:, 3:], r[:, 3:])[:, None]
@@ -89,9 +114,9 @@ def brute_force(spheres, rays):
     return t, id
 
 
-def exact_results(spheres, rays, folder):
+def exact_results(name, spheres, rays, folder):
     """Return the exact t and id of every ray, and the number of rays that were also tested by brute force."""
-    found = run("umbracast, exact", len(spheres), len(rays), 1, "cpu", 0, folder)
+    found = run("umbracast, exact", name, len(spheres), len(rays), 1, "cpu", 0, folder)
     id = found["id"]
     hit, t = id >= 0, np.full(len(rays), np.inf)
     t[hit] = roots(spheres[id[hit]], rays[hit])
@@ -103,12 +128,12 @@ def exact_results(spheres, rays, folder):
     return t, id, count
 
 
-def process(name, spheres, rays, repeat, device, memory, folder):
+def process(name, place, spheres, rays, repeat, device, memory, folder):
     """Measure one method. Runs in its own process, prints the figures and saves the results as arrays."""
     if memory:
         resource.setrlimit(resource.RLIMIT_DATA, (memory << 30, memory << 30))
     method, limit = next((method, limit) for one, method, limit in peers.methods(device) if one == name)
-    balls, lines = scene(spheres, rays)
+    balls, lines = scene(place, spheres, rays)
     lines = lines[: limit(rays, spheres)]
     given = method.prepare(balls, lines)
     # Warm up with a few rays that hit, so that everything is imported; trimesh fails if all rays miss.
@@ -143,11 +168,11 @@ def status(name):
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(name))
 
 
-def run(name, spheres, rays, repeat, device, memory, folder):
+def run(name, place, spheres, rays, repeat, device, memory, folder):
     """Run one process. Returns its figures and results, or the last line of its error."""
     for old in pathlib.Path(folder).glob("*.npy"):
         old.unlink()
-    words = (name, spheres, rays, repeat, device, memory, folder)
+    words = (name, place, spheres, rays, repeat, device, memory, folder)
     done = subprocess.run(
         [sys.executable, __file__, "--process", *map(str, words)], capture_output=True, text=True, check=False
     )
@@ -197,6 +222,7 @@ def row(spheres, name, figures):
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--scene", choices=SCENES, default="volume")
     parser.add_argument("--spheres", default="100,10000,100000")
     parser.add_argument("--rays", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=2)
@@ -206,7 +232,7 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--json")
     args = parser.parse_args()
-    about = {"python": platform.python_version(), "machine": platform.machine()} | peers.versions()
+    about = {"scene": args.scene, "python": platform.python_version(), "machine": platform.machine()} | peers.versions()
     print(json.dumps(about), file=sys.stderr)
     print(
         "| spheres | method | Mrays/s | Mrays per CPU second | build, CPU | MiB | error of t, median | worst | hits that differ |"
@@ -215,18 +241,18 @@ def main():
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for count in map(int, args.spheres.split(",")):
-            t, id, checked = exact_results(*scene(count, args.rays), folder)
+            t, id, checked = exact_results(args.scene, *scene(args.scene, count, args.rays), folder)
             about.setdefault("tried", {})[count] = checked
             methods = [
                 (name, limit)
                 for name, _, limit in peers.methods(args.device)
-                if limit(args.rays, count) and args.only in name
+                if limit(args.rays, count) and any(text in name for text in args.only.split(","))
             ]
             found = {name: [] for name, _ in methods}
             answers = {}
             for _ in range(args.rounds if count < 100_000 else 1):
                 for name, _ in methods:
-                    one = run(name, count, args.rays, args.repeat, args.device, args.memory, folder)
+                    one = run(name, args.scene, count, args.rays, args.repeat, args.device, args.memory, folder)
                     answers[name] = {"failed": one["failed"]} if "failed" in one else compare(one, t, id)
                     found[name].append(one)
             for name, runs in found.items():
@@ -242,7 +268,7 @@ def main():
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--process"]:
-        one, balls, lines, times, where, gib, place = sys.argv[2:]
-        process(one, int(balls), int(lines), int(times), where, int(gib), place)
+        one, kind, balls, lines, times, where, gib, place = sys.argv[2:]
+        process(one, kind, int(balls), int(lines), int(times), where, int(gib), place)
     else:
         main()

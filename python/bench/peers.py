@@ -10,23 +10,28 @@ import os
 
 import numpy as np
 
-FACES = 320
-"""Number of triangles of an icosphere with two subdivisions, which has 162 vertices."""
+SUBDIVISIONS = 2
+"""Subdivisions of the icosphere that stands for a sphere: 320 triangles and 162 vertices. Without any it is an icosahedron, with 20 and 12."""
 BRUTE_CELLS = 1 << 20
 """Ray–sphere pairs per step in NumPy, so that intermediate arrays stay in the caches."""
 
 
-def mesh(spheres, fit):
-    """Return an icosphere per sphere: vertices (162 N, 3) and faces (320 N, 3).
+def triangles(subdivisions=SUBDIVISIONS):
+    """Return the number of triangles of an icosphere."""
+    return 20 * 4**subdivisions
+
+
+def mesh(spheres, fit, subdivisions=SUBDIVISIONS):
+    """Return an icosphere per sphere: vertices (162 N, 3) and faces (320 N, 3); 12 N and 20 N without subdivisions.
 
     With ``fit="inscribed"`` the vertices lie on the sphere, else the icosphere has the volume of the sphere.
     """
     import trimesh
 
-    ball = trimesh.creation.icosphere(subdivisions=2, radius=1.0)
+    ball = trimesh.creation.icosphere(subdivisions=subdivisions, radius=1.0)
     scale = 1.0 if fit == "inscribed" else (4 / 3 * np.pi / ball.volume) ** (1 / 3)
     unit, faces = np.float32(ball.vertices * scale), np.uint32(ball.faces)
-    assert len(faces) == FACES
+    assert len(faces) == triangles(subdivisions)
     vertices = (spheres[:, None, 3:] * unit + spheres[:, None, :3]).reshape(-1, 3)
     numbers = np.arange(len(spheres), dtype=np.uint32)[:, None, None] * np.uint32(len(unit))
     return vertices, (faces + numbers).reshape(-1, 3)
@@ -58,8 +63,8 @@ class Umbracast:
 class Open3D:
     """Open3D's `RaycastingScene.cast_rays`, which also computes normals, texture coordinates and geometry ids; these cannot be left out."""
 
-    def __init__(self, fit="inscribed"):
-        self.fit = fit
+    def __init__(self, fit="inscribed", subdivisions=SUBDIVISIONS):
+        self.fit, self.subdivisions = fit, subdivisions
 
     def prepare(self, spheres, rays):
         import open3d
@@ -70,7 +75,7 @@ class Open3D:
         import open3d
 
         scene = open3d.t.geometry.RaycastingScene()
-        vertices, faces = mesh(given[0], self.fit)
+        vertices, faces = mesh(given[0], self.fit, self.subdivisions)
         scene.add_triangles(open3d.core.Tensor(vertices), open3d.core.Tensor(faces))
         # The BVH is built at the first query.
         scene.cast_rays(given[1][:1])
@@ -79,7 +84,8 @@ class Open3D:
     def cast(self, scene, given):
         answer = scene.cast_rays(given[1])
         t, triangle = answer["t_hit"].numpy(), answer["primitive_ids"].numpy()
-        return t, np.where(np.isfinite(t), triangle // FACES, np.uint32(0xFFFF_FFFF)).view(np.int32)
+        sphere = triangle // np.uint32(triangles(self.subdivisions))
+        return t, np.where(np.isfinite(t), sphere, np.uint32(0xFFFF_FFFF)).view(np.int32)
 
 
 class Trimesh:
@@ -107,12 +113,12 @@ class Trimesh:
         t, id = np.full(len(origins), np.inf), np.full(len(origins), -1, np.int32)
         if self.question == "first":
             triangle = rays.intersects_first(origins, directions)
-            id[triangle >= 0] = triangle[triangle >= 0] // FACES
+            id[triangle >= 0] = triangle[triangle >= 0] // triangles()
             return None, id
         places, ray, triangle = rays.intersects_location(origins, directions, multiple_hits=False)
         along = directions[ray]
         t[ray] = ((places - origins[ray]) * along).sum(-1) / (along * along).sum(-1)
-        id[ray] = triangle // FACES
+        id[ray] = triangle // triangles()
         return t, id
 
 
@@ -135,7 +141,7 @@ class Embreex:
     def cast(self, scene, given):
         answer = scene.run(given[1], given[2], output=1)
         triangle = answer["primID"]
-        return np.where(triangle < 0, np.inf, answer["tfar"]), np.where(triangle < 0, -1, triangle // FACES)
+        return np.where(triangle < 0, np.inf, answer["tfar"]), np.where(triangle < 0, -1, triangle // triangles())
 
 
 class Brute:
@@ -177,6 +183,8 @@ def methods(device):
     yield "umbracast, exact", Umbracast("exact", device), every
     yield "Open3D, inscribed", Open3D(), every
     yield "Open3D, equal volume", Open3D("volume"), every
+    yield "Open3D, icosahedra inscribed", Open3D("inscribed", 0), every
+    yield "Open3D, icosahedra of equal volume", Open3D("volume", 0), every
     yield "embreex alone", Embreex(), every
     yield "trimesh + embreex, intersects_location", Trimesh("location"), every
     yield "trimesh + embreex, intersects_first", Trimesh("first"), every

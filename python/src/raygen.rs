@@ -58,6 +58,9 @@ pub(crate) fn lidar_rays<'py>(
         rotation: DQuat::from_xyzw(qx, qy, qz, qw),
     };
     let poses: Vec<Pose> = poses.into_iter().map(pose).collect();
+    for (index, pose) in (0..).zip(&poses) {
+        checked(py, pose.check(index))?;
+    }
     let sensor = Lidar::new(&poses, &elevations_deg, &azimuths_deg);
     let sensor = checked(py, sensor.and_then(|sensor| sensor.within(range[0], range[1])))?;
     Ok(rows(py, (&sensor).into()))

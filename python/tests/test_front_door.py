@@ -1,6 +1,7 @@
 """Rays from points, sensors and cameras, scenes from points, closing, systems as dictionaries, progress of pictures, and signatures."""
 
 import inspect
+import warnings
 
 import numpy as np
 import pytest
@@ -43,6 +44,44 @@ def test_rays_of_a_sensor_have_poses_elevations_and_azimuths():
         umbracast.rays_of_sensor([91], [0])
     with pytest.raises(ValueError, match=r"\(P, 3\) or \(P, 7\)"):
         umbracast.rays_of_sensor([0], [0], [[1, 2]])
+    for pose, words in (
+        ([0, 0, 0, 2, 0, 0, 0], r"pose 1: \|q\| is 2: a rotation must be a quaternion of length 1"),
+        ([0, np.nan, 0, 1, 0, 0, 0], "pose 1: y is NaN: a position must be finite"),
+    ):
+        with pytest.raises(umbracast.RecordError, match=words):
+            umbracast.rays_of_sensor([0], [0], [[0, 0, 0, 1, 0, 0, 0], pose])
+
+
+def test_rays_in_float64_keep_the_digits_that_an_origin_needs():
+    base = np.array([500000.3, 5000000.3, 0])
+    near, points = cloud(500), cloud(60)[:, :3]
+    far = np.c_[near[:, :3] + base, near[:, 3]]
+    with umbracast.Scene(near, device="cpu") as local, umbracast.Scene(far, origin=base, device="cpu") as mapped:
+        for here, there in (
+            (
+                umbracast.rays_of_sensor([-20, 0, 20], range(0, 360, 5), np.float32([[0, 0, 0.25]])),
+                umbracast.rays_of_sensor([-20, 0, 20], range(0, 360, 5), [base + [0, 0, 0.25]]),
+            ),
+            (
+                umbracast.rays_toward(points, [0, 0, 9], 0.5),
+                umbracast.rays_toward(points + base, base + [0, 0, 9], 0.5),
+            ),
+            (umbracast.rays_along(points, [0, 1, 2]), umbracast.rays_along(points + base, [0, 1, 2])),
+            (
+                umbracast.rays_of_camera(np.float32([9, 0, 0]), [0, 0, 0], size=(20, 10)),
+                umbracast.rays_of_camera(base + [9, 0, 0], base, size=(20, 10)),
+            ),
+            (
+                umbracast.rays_of_camera(np.float32([9, 0, 0]), [0, 0, 0], size=(20, 10), width=8),
+                umbracast.rays_of_camera(base + [9, 0, 0], base, size=(20, 10), width=8),
+            ),
+        ):
+            assert here.dtype == np.float32 and there.dtype == np.float64 and here.shape == there.shape
+            want, hits = local.closest(here), mapped.closest(there)
+            assert want.hit.any()
+            # Coordinates of 5e6 have steps of 1e-9 in float64 and of 0.5 in float32.
+            np.testing.assert_array_equal(want.id, hits.id)
+            np.testing.assert_allclose(want.t, hits.t, rtol=1e-5)
 
 
 def test_rays_of_a_camera_fill_a_picture():
@@ -68,6 +107,32 @@ def test_a_scene_from_points_has_one_radius_or_many():
     for radius, shape in ((0.5, (3, 2)), ([1, 2], (3, 3))):
         with pytest.raises(ValueError, match="must have shape|must be a number"):
             umbracast.Scene.from_points(np.zeros(shape), radius, device="cpu")
+    table = np.zeros(2, [("x", "f4"), ("y", "f4"), ("z", "f4"), ("intensity", "f4")])
+    table["x"] = [1, 2]
+    np.testing.assert_array_equal(
+        umbracast.Scene.from_points(table, 0.5, device="cpu").spheres, [[1, 0, 0, 0.5], [2, 0, 0, 0.5]]
+    )
+    with pytest.raises(ValueError, match=r"not \(20, 3\): for points, use Scene.from_points"):
+        umbracast.Scene(points, device="cpu")
+
+
+def test_a_coarse_rounding_of_spheres_is_a_warning():
+    far = [[5000000.3, 0, 0, 0.1]]
+    with pytest.warns(RuntimeWarning, match=r"up to 2.0e-01; the smallest radius is 1.0e-01: origin='auto'") as found:
+        scene = umbracast.Scene(far, device="cpu")
+    assert found[0].filename == __file__
+    assert scene.rounded == 2 and 0.19 < scene.largest_rounding < 0.21 and scene.origin == (0, 0, 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        umbracast.Scene(far, origin="auto", device="cpu")
+        umbracast.Scene([[0.1, 0.2, 0.3, 1]], device="cpu")
+
+
+def test_a_segment_without_length_is_named():
+    scene = umbracast.Scene([[0, 0, 0, 1]], device="cpu")
+    path = umbracast.Segments([[0, 0, 3], [0, 0, 0.5]], [[0, 0, 2], [0, 0, 0.5]])
+    with pytest.raises(umbracast.RecordError, match="segment 1: end is 0,0,0.5: both ends are the same point"):
+        scene.occluded(path)
 
 
 def test_a_closed_scene_says_so():

@@ -182,7 +182,7 @@ RAYS = {
 }
 
 SCENES = {
-    "three columns": (lambda s: umbracast.Scene(s[:, :3]), ValueError, r"spheres must have shape \(…, 4\)"),
+    "three columns": (lambda s: umbracast.Scene(s[:, :3]), ValueError, r"shape \(N, 4\) with .*Scene.from_points"),
     "three dimensions": (lambda s: umbracast.Scene(s[None]), ValueError, r"spheres must have shape \(N, 4\)"),
     "a negative radius": (lambda s: umbracast.Scene(bad(s, 5, 3, -1)), umbracast.RecordError, "sphere 5: r is -1"),
     "NaN": (lambda s: umbracast.Scene(bad(s, 299, 0, np.nan)), umbracast.RecordError, "sphere 299: x is NaN"),

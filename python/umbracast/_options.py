@@ -16,47 +16,63 @@ Progress = bool | Callable[[int, int], object]
 
 
 class CommonOptions(TypedDict, total=False):
-    """Options of both ray and point queries."""
+    """Options of both ray and point queries: see `Options`."""
 
     masks: ArrayLike | None
-    """(…) integers in 0 … 2³²-1: a ray or point ignores spheres whose mask shares no bit with its own. Default: all bits."""
     skip_ids: ArrayLike | None
-    """(…) integers: id of one sphere that the ray or point ignores, `NO_SPHERE` for none. Default: none."""
     precision: Literal["fast", "standard", "exact"]
-    """Precision of the result; default "standard". Raises `PrecisionError` if the device cannot guarantee it."""
     on_bad: Literal["refuse", "skip"]
-    """"refuse" (default) raises `RecordError` for an invalid ray or point. "skip" returns a miss for it and counts it in the report."""
     progress: Progress
-    """Progress reports, see `Progress`; default False."""
 
 
 class PointOptions(CommonOptions, total=False):
-    """Options of `Scene.contains`."""
+    """Options of `Scene.contains`: masks, skip_ids, precision, on_bad and progress as in `Options`, for points instead of rays.
+
+    times : (…) array, default 0
+        Time at which moving spheres are tested against the point, in the time unit of the velocities.
+    """
 
     times: ArrayLike | None
-    """(…) time at which moving spheres are tested against the point, in the time unit of the velocities; default 0."""
 
 
 class HitOptions(TypedDict, total=False):
-    """Options that affect hits in addition to the ray itself. Pass `Scene.attributes` those of the query that found the hits."""
+    """Options that affect hits in addition to the ray itself: see `Options`. `Scene.attributes` needs those of the query."""
 
     times: ArrayLike | None
-    """(…) time at which the ray sees moving spheres, in the time unit of the velocities; default 0. Ignored if ``motion="with-ray"``."""
     radii: ArrayLike | None
-    """(…) radius of the ray, which is then the path of a ball; default 0."""
     motion: Literal["at-time", "with-ray"]
-    """"at-time" (default): each ray sees moving spheres at its own time. "with-ray": spheres move while the ray travels; t is time."""
 
 
 class Options(CommonOptions, HitOptions, total=False):
-    """Options of every ray query. Columns have the leading shape of the rays, or are broadcast to it."""
+    """Keyword arguments of every ray query. Those marked (…) have one value per ray, or are broadcast to the shape of the rays.
+
+    inside : "enter" (default), "exit" or "ignore"
+        A ray that starts inside a sphere hits it at once ("enter"), where it leaves it ("exit"), or not at all ("ignore").
+    touch : "hit" (default) or "miss"
+        Whether an exactly tangent ray hits the sphere.
+    ends : "closed" (default) or "half-open"
+        Whether ``t_max`` itself belongs to the ray.
+    precision : "fast", "standard" (default) or "exact"
+        Precision of the result. Raises `PrecisionError` if the device cannot guarantee it.
+    on_bad : "refuse" (default) or "skip"
+        "refuse" raises `RecordError` for an invalid ray. "skip" returns a miss for it and counts it in the report.
+    radii : (…) array, default 0
+        Radius of the ray, which is then the path of a ball, such as a robot: it hits where the surface of the ball touches a sphere.
+    masks : (…) integers in 0 … 2³²-1, default all bits
+        A ray ignores spheres whose mask shares no bit with its own.
+    skip_ids : (…) integers, default `NO_SPHERE`
+        Id of one sphere that the ray ignores, such as the one on which it starts.
+    times : (…) array, default 0
+        Time at which the ray sees moving spheres, in the time unit of the velocities. Ignored if ``motion="with-ray"``.
+    motion : "at-time" (default) or "with-ray"
+        "at-time": each ray sees moving spheres at its own time. "with-ray": spheres move while the ray travels, and t is time.
+    progress : bool or callable, default False
+        True prints a progress line on stderr. A callable is called with the number of finished rays and the total number.
+    """
 
     inside: Literal["enter", "exit", "ignore"]
-    """A ray that starts inside a sphere hits it at once ("enter", default), where it leaves it ("exit"), or not at all ("ignore")."""
     touch: Literal["hit", "miss"]
-    """Whether an exactly tangent ray hits the sphere; default "hit"."""
     ends: Literal["closed", "half-open"]
-    """Whether ``t_max`` itself belongs to the ray ("closed", default) or not ("half-open")."""
 
 
 class Policies(NamedTuple):
@@ -98,15 +114,16 @@ COLUMNS = ("masks", "skip_ids", "times", "radii")
 
 
 def shows_options(kind: Any) -> Callable[[Method], Method]:
-    """Decorator: the signature of a method names the options of ``kind`` instead of ``**options``, in help() and in notebooks."""
+    """Decorator: the signature of a method names the options of ``kind`` instead of ``**options``, in help() and in notebooks.
+
+    They have defaults and no annotations: `Options` describes them, and the signature stays short.
+    """
 
     def decorate(method: Method) -> Method:
         signature = inspect.signature(method)
         own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
         for name in sorted(kind.__annotations__, key=list(DEFAULTS).index):
-            annotation = kind.__annotations__[name]
-            kind_of = inspect.Parameter.KEYWORD_ONLY
-            own.append(inspect.Parameter(name, kind_of, default=DEFAULTS[name], annotation=annotation))
+            own.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=DEFAULTS[name]))
         method.__signature__ = signature.replace(parameters=own)  # type: ignore[attr-defined]
         return method
 

@@ -323,7 +323,7 @@ class Queries:
         hits : Hits or tuple of two arrays
             The hits of these rays: t and id.
         **options
-            ``times``, ``radii`` and ``motion`` of the query that found the hits; see `HitOptions`.
+            ``times``, ``radii`` and ``motion`` of the query that found the hits; see `Options`.
 
         Returns
         -------

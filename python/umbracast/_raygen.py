@@ -1,4 +1,7 @@
-"""Rays from points, sensors and cameras, as arrays for any query: the same rays as on the command line."""
+"""Rays from points, sensors and cameras, as arrays for any query: the same rays as on the command line.
+
+Positions that are given in float64, or as Python numbers, stay in float64, so that a scene can subtract its ``origin`` before it rounds them.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,16 @@ from numpy.typing import ArrayLike, NDArray
 from . import _input, _umbracast, _validate
 
 
-def rays_toward(points: ArrayLike | Any, target: ArrayLike, radius: float = 0.0) -> NDArray[np.float32]:
+Rays = NDArray[np.float32] | NDArray[np.float64]
+
+
+def rays_toward(points: ArrayLike | Any, target: ArrayLike, radius: float = 0.0) -> Rays:
     """Return one ray per point, which ends at ``target``: ``t`` is 0 at the point and 1 at the target.
 
     Parameters
     ----------
     points : (…, 3) array, or a table with columns x, y, z
-        Where the rays begin. Rounded once to float32.
+        Where the rays begin.
     target : three numbers
         Where they end.
     radius : float, default 0
@@ -25,8 +31,8 @@ def rays_toward(points: ArrayLike | Any, target: ArrayLike, radius: float = 0.0)
 
     Returns
     -------
-    (…, 8) float32 array
-        Origin, direction, t_min and t_max of each ray.
+    (…, 8) array
+        Origin, direction, t_min and t_max of each ray: float32 if the points are float32, else float64.
     """
     radius = float(radius)
     if not 0 <= radius < math.inf:
@@ -34,20 +40,20 @@ def rays_toward(points: ArrayLike | Any, target: ArrayLike, radius: float = 0.0)
     return _from_points(points, "target", target, radius)
 
 
-def rays_along(points: ArrayLike | Any, direction: ArrayLike) -> NDArray[np.float32]:
+def rays_along(points: ArrayLike | Any, direction: ArrayLike) -> Rays:
     """Return one infinite ray per point in ``direction``, such as that of the Sun.
 
     Parameters
     ----------
     points : (…, 3) array, or a table with columns x, y, z
-        Where the rays begin. Rounded once to float32.
+        Where the rays begin.
     direction : three numbers
         Direction of all rays, of any length except zero. Its length is the unit of ``t``.
 
     Returns
     -------
-    (…, 8) float32 array
-        Origin, direction, t_min and t_max of each ray.
+    (…, 8) array
+        Origin, direction, t_min and t_max of each ray: float32 if the points are float32, else float64.
     """
     return _from_points(points, "direction", direction, None)
 
@@ -58,7 +64,7 @@ def rays_of_sensor(
     poses: ArrayLike | None = None,
     *,
     range: tuple[float, float] = (0.0, math.inf),
-) -> NDArray[np.float32]:
+) -> Rays:
     """Return the rays of a sensor, such as a LiDAR, for each of its poses.
 
     The axes of the sensor are x forward, y to the left and z up. Directions have length 1, so ``t`` is a distance.
@@ -71,27 +77,37 @@ def rays_of_sensor(
         Azimuths in degrees, from x towards y.
     poses : (P, 3) or (P, 7) array, optional
         Positions, or positions and quaternions w, x, y, z of length 1, which rotate the sensor. Default: one pose at the origin.
+        ROS, SciPy and Eigen order quaternions x, y, z, w: use ``np.roll(q, 1, axis=-1)``.
     range : (float, float), default (0, inf)
         t_min and t_max of all rays.
 
     Returns
     -------
-    (P, E, A, 8) float32 array
-        Origin, direction, t_min and t_max of each ray; (E, A, 8) without ``poses``.
+    (P, E, A, 8) array
+        Origin, direction, t_min and t_max of each ray: float32 if the poses are float32, else float64. (E, A, 8) float32 without
+        ``poses``.
+
+    Raises
+    ------
+    RecordError
+        For an angle or a pose that is not valid, such as a quaternion whose length is not 1.
     """
     elevations, azimuths = (
         np.ascontiguousarray(_input.numbers(name, angles), np.float64).reshape(-1)
         for name, angles in (("elevations_deg", elevations_deg), ("azimuths_deg", azimuths_deg))
     )
-    placed = np.zeros((1, 3)) if poses is None else np.asarray(_input.numbers("poses", poses), np.float64)
+    given = np.zeros((1, 3), np.float32) if poses is None else _input.numbers("poses", poses)
+    placed = np.asarray(given, np.float64)
     if placed.ndim != 2 or placed.shape[1] not in (3, 7):
         raise ValueError(f"poses must have shape (P, 3) or (P, 7), not {placed.shape}")
     if placed.shape[1] == 3:
         placed = np.c_[placed, np.tile([1.0, 0.0, 0.0, 0.0], (len(placed), 1))]
     ends = _validate.numbers("range", range, 2)
     made = _umbracast.lidar_rays(placed.tolist(), elevations.tolist(), azimuths.tolist(), list(ends))
-    shape = (elevations.size, azimuths.size, 8)
-    return made.reshape(shape if poses is None else (len(placed), *shape))
+    made = made.reshape(len(placed), elevations.size, azimuths.size, 8)
+    if given.dtype != np.float32:
+        return _with_origins(made, placed[:, None, None, :3])
+    return made[0] if poses is None else made
 
 
 def rays_of_camera(
@@ -102,7 +118,7 @@ def rays_of_camera(
     up: ArrayLike = (0.0, 0.0, 1.0),
     field_of_view_deg: float | None = None,
     width: float | None = None,
-) -> NDArray[np.float32]:
+) -> Rays:
     """Return the rays through the centres of the pixels of a picture, row by row from the upper left.
 
     Parameters
@@ -120,8 +136,8 @@ def rays_of_camera(
 
     Returns
     -------
-    (height, width, 8) float32 array
-        Origin, direction, t_min and t_max of each ray.
+    (height, width, 8) array
+        Origin, direction, t_min and t_max of each ray: float32 if ``position`` is a float32 array, else float64.
     """
     if field_of_view_deg is not None and width is not None:
         raise TypeError("field_of_view_deg is for perspective, and width for an orthographic camera: give one of the two")
@@ -132,15 +148,37 @@ def rays_of_camera(
     place, aim, upwards = (
         _validate.numbers(name, given, 3) for name, given in (("position", position), ("target", target), ("up", up))
     )
-    made = _umbracast.camera_rays(place, aim, upwards, lens, width is not None, (columns, rows))
-    return made.reshape(rows, columns, 8)
+    made = _umbracast.camera_rays(place, aim, upwards, lens, width is not None, (columns, rows)).reshape(rows, columns, 8)
+    if getattr(position, "dtype", None) == np.float32:
+        return made
+    if width is None:
+        return _with_origins(made, place)
+    # The rays of an orthographic camera begin next to each other, relative to the camera.
+    ahead = tuple(np.subtract(aim, place).tolist())
+    made = _umbracast.camera_rays((0.0, 0.0, 0.0), ahead, upwards, lens, True, (columns, rows)).reshape(rows, columns, 8)
+    return _with_origins(made, made[..., :3].astype(np.float64) + place)
 
 
-def _from_points(points: Any, name: str, aim: Any, radius: float | None) -> NDArray[np.float32]:
+def _with_origins(rays: NDArray[np.float32], origins: Any) -> NDArray[np.float64]:
+    """Return rays in float64 that begin at ``origins``."""
+    made = rays.astype(np.float64)
+    made[..., :3] = origins
+    return made
+
+
+def _from_points(points: Any, name: str, aim: Any, radius: float | None) -> Rays:
     """Return one ray per point, towards a target or along a direction."""
     goal = _validate.numbers(name, aim, 3)
     if not all(math.isfinite(number) for number in goal) or (radius is None and not any(goal)):
         rule = "finite, and not all zero" if radius is None else "finite"
         raise ValueError(f"{name} is {goal}: its numbers must be {rule}")
-    shape, records, _, _ = _input.records("points", "point", points, _input.POINT, (0.0, 0.0, 0.0))
-    return _umbracast.point_rays(records, list(goal), radius).reshape(*shape, 8)
+    shape, columns = _input.split("points", points, {3: _input.POINT}, _input.POINT)
+    places = np.stack(columns, -1)  # type: ignore[arg-type]  # all three columns are required
+    if places.dtype == np.float32:
+        return _umbracast.point_rays(places, list(goal), radius).reshape(*shape, 8)
+    # Directions are those from the points to the target, relative to the target.
+    base = (0.0, 0.0, 0.0) if radius is None else (goal[0], goal[1], goal[2])
+    records, _, _ = _input.round_records("point", columns, base)
+    toward = list(goal) if radius is None else [0.0, 0.0, 0.0]
+    made = _umbracast.point_rays(records, toward, radius).reshape(-1, 8)
+    return _with_origins(made, places).reshape(*shape, 8)

@@ -71,6 +71,8 @@ class Scene(Queries):
     Scenes of ellipsoids support `closest`, `interval`, `occluded`, `count`, `transmittance`, `all`, `nearest` and `contains`. They raise
     ValueError for other queries and for rays with radii, and `PrecisionError` for ``precision="exact"``.
 
+    A RuntimeWarning says if rounding to float32 changed the spheres by more than a thousandth of the smallest radius.
+
     Several threads can use a scene at once. Pickling stores the spheres and options; unpickling opens the device and builds the BVH again.
     """
 
@@ -91,8 +93,7 @@ class Scene(Queries):
         precision: Literal["fast", "standard", "exact"] = "standard",
     ) -> None:
         spheres, radii, rotations = _spheres.sphere_inputs(spheres, radii, rotations)
-        self.origin: Origin = _spheres.parse_origin(origin, spheres, radii)
-        """The point that is subtracted from all coordinates."""
+        self._origin: Origin = _spheres.parse_origin(origin, spheres, radii)
         self._has_origin = origin is not None
         given = self._given(spheres, radii, rotations, masks, velocities, transmittances)
         self._options = (
@@ -104,18 +105,22 @@ class Scene(Queries):
         self._handle: _umbracast.Scene | None = _umbracast.Scene(self._device._native, given, builder, list(self._options[0]), bool(pairwise))
 
     @classmethod
-    def from_points(cls, points: ArrayLike | Any, radius: ArrayLike = 1.0, **arguments: Any) -> Self:
+    def from_points(cls, points: ArrayLike | Any, radius: ArrayLike, **arguments: Any) -> Self:
         """Create a scene of spheres around points, as of a point cloud or of particles.
 
         Parameters
         ----------
-        points : (N, 3) array
-            Centres of the spheres.
-        radius : float or (N,) array, default 1
+        points : (N, 3) array, or a table with columns x, y, z
+            Centres of the spheres. Other columns are ignored.
+        radius : float or (N,) array
             Radius of all spheres, or of each.
         **arguments
             Keyword arguments of `Scene`, such as ``device``.
         """
+        table = _tables.columns(points)
+        if table is not None:
+            _, columns = _tables.select_columns("points", table, _input.POINT, _input.numbers)
+            points = np.stack(columns, -1)  # type: ignore[arg-type]  # all three columns are required
         centers, sizes = _input.numbers("points", points), _input.numbers("radius", radius)
         if centers.ndim != 2 or centers.shape[1] != 3:
             raise ValueError(f"points must have shape (N, 3), not {centers.shape}")
@@ -161,15 +166,16 @@ class Scene(Queries):
         turned = None
         if radii is not None:
             width = 3
-            shape, records, turned, self.rounded, self.largest_rounding = _input.ellipsoids(
-                spheres, radii, rotations, self.origin
-            )
+            shape, records, turned, rounded, largest = _input.ellipsoids(spheres, radii, rotations, self._origin)
         else:
+            if table is None and not centers and (given := np.shape(spheres))[-1:] == (3,):
+                remedy = "for points, use Scene.from_points(points, radius); ellipsoids need radii="
+                raise ValueError(f"spheres must have shape (N, 4) with x, y, z and radius, not {given}: {remedy}")
             kind, fields = ("center", _input.POINT) if centers else ("sphere", _input.SPHERE)
             width = len(fields)
-            shape, records, self.rounded, self.largest_rounding = _input.records(
-                "spheres", kind, spheres, fields, self.origin
-            )
+            shape, records, rounded, largest = _input.records("spheres", kind, spheres, fields, self._origin)
+        self._rounded, self._largest_rounding = rounded, largest
+        _spheres.warn_if_coarse(records, largest, self._has_origin)
         if len(shape) != 1:
             raise ValueError(f"spheres must have shape (N, {width}), not {(*shape, width)}")
         if velocities is not None:
@@ -186,6 +192,21 @@ class Scene(Queries):
     def device(self) -> Device:
         """The device of the scene."""
         return self._device
+
+    @property
+    def origin(self) -> Origin:
+        """The point that is subtracted from all coordinates before they are rounded; zero in a scene without ``origin``."""
+        return self._origin
+
+    @property
+    def rounded(self) -> int:
+        """Number of values of the spheres that float32 could not represent, and that were rounded."""
+        return self._rounded
+
+    @property
+    def largest_rounding(self) -> float:
+        """Largest rounding of these values, in the unit of the spheres."""
+        return self._largest_rounding
 
     @property
     def spheres(self) -> NDArray[np.float32]:
@@ -292,5 +313,5 @@ def _unpickle_scene(
         builder=builder,
     )
     if origin is not None:
-        scene.origin, scene._has_origin = origin, True
+        scene._origin, scene._has_origin = origin, True
     return scene

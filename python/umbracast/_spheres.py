@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,9 @@ from numpy.typing import NDArray
 from . import _input, _tables, _validate
 
 Origin = tuple[float, float, float]
+
+COARSE = 1e-3
+"""A rounding larger than this fraction of the smallest radius can change results. The command line warns at the same fraction."""
 
 
 def sphere_inputs(spheres: Any, radii: Any, rotations: Any) -> tuple[Any, Any, Any]:
@@ -74,3 +78,16 @@ def parse_origin(origin: Any, spheres: Any, radii: Any) -> Origin:
     if not np.isfinite(parts).all():
         raise ValueError(f"origin is {origin}: it must be three finite numbers or 'auto'")
     return (parts[0], parts[1], parts[2])
+
+
+def warn_if_coarse(records: NDArray[np.float32], largest: float, has_origin: bool) -> None:
+    """Warn if rounding to float32 changed spheres or ellipsoids by up to ``largest``, and that is coarse for their radii."""
+    radii = records[:, 3:] if largest > 0 else records[:0, 3:]
+    smallest = float(radii[radii > 0].min(initial=np.inf))
+    if largest > COARSE * smallest:
+        remedy = "choose an origin nearer to the spheres" if has_origin else "origin='auto' keeps more digits"
+        warnings.warn(
+            f"rounding to float32 changed the spheres by up to {largest:.1e}; the smallest radius is {smallest:.1e}: {remedy}",
+            RuntimeWarning,
+            stacklevel=4,
+        )

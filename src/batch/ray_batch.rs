@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::ray_attributes::{OwnedRayAttributes, RayAttributeColumns};
 use super::raygen::source::RaySource;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::query::policy::{OnBad, Query};
 use crate::query::validate::is_usable;
 use crate::records::Ray;
@@ -78,11 +78,24 @@ impl RayBatch<'_> {
     #[inline]
     pub(crate) fn check_one(&self, i: usize) -> Result<()> {
         let number = self.first + i as u64;
-        self.rays.check_one(i, number)?;
+        self.rays.check_one(i, number).map_err(|error| self.name_segment(i, error))?;
         if self.at_rest() {
             return Ok(());
         }
         self.ray_attributes.check_one(i, number, &self.rays.ray(i), self.time_range)
+    }
+
+    /// The error of ray `i`. That of a segment without length names the segment, because its caller gave no direction.
+    #[cold]
+    fn name_segment(&self, i: usize, error: Error) -> Error {
+        match error {
+            Error::BadRecord { field: "direction", index, .. } if self.ray_attributes.directions_low.is_some() => {
+                let [x, y, z] = self.rays.ray(i).origin.to_array();
+                let why = "both ends are the same point, which has no direction; `contains` tests points";
+                Error::record("segment", index, "end", format!("{x},{y},{z}"), why)
+            }
+            other => other,
+        }
     }
 
     /// Whether nothing moves and no attribute changes the intersection, so that the record alone decides whether a ray is valid.

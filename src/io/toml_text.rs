@@ -64,6 +64,16 @@ fn fault(text: &str, error: &toml::de::Error) -> String {
     let number = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
     let column = before[start..].chars().count() + 1;
     let line = text[start..].lines().next().unwrap_or_default();
+    // A list of tables needs two brackets. The key is the last one of the line, without its brackets.
+    let table =
+        line.trim().strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).filter(|key| !key.starts_with('['));
+    if let Some(key) = table.filter(|_| message == "duplicate key" || message.ends_with("expected a sequence")) {
+        message = format!("a table of a list is written with two brackets, [[{}]]", quoted(key));
+    }
+    let list = line.trim().strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]"));
+    if let Some(key) = list.filter(|_| message.starts_with("invalid type")) {
+        message = format!("there is one `{0}`, which is written with one bracket, [{0}]", quoted(key));
+    }
     // Only the part of a long line around the error.
     let shown: String = line.chars().skip(column.saturating_sub(40)).take(80).collect();
     match shown.trim() {

@@ -67,7 +67,7 @@ impl std::ops::Add for Report {
     }
 }
 
-/// One record per ray, in the order of the rays, and a report.
+/// One record per ray, in the order of the rays, and a report. It dereferences to a slice, and a `for` loop takes its records.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 pub struct Answer<T> {
@@ -84,6 +84,22 @@ impl<T> Deref for Answer<T> {
     type Target = [T];
     fn deref(&self) -> &[T] {
         &self.records
+    }
+}
+
+impl<T> IntoIterator for Answer<T> {
+    type Item = T;
+    type IntoIter = std::vec::IntoIter<T>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.records.into_iter()
+    }
+}
+
+impl<'a, T> IntoIterator for &'a Answer<T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.records.iter()
     }
 }
 

@@ -7,5 +7,10 @@ use std::pin::Pin;
 
 use crate::error::Result;
 
+/// A future that is compiled in the crate that makes it. In a browser, where wgpu belongs to one thread, it stays on its thread.
+#[cfg(target_arch = "wasm32")]
+pub(crate) type BoxedFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + 'a>>;
+
 /// A future that is compiled in the crate that makes it.
+#[cfg(not(target_arch = "wasm32"))]
 pub(crate) type BoxedFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;

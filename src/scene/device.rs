@@ -66,7 +66,7 @@ impl DeviceOptions {
     }
 }
 
-/// An open device. Clones share it.
+/// An open device. Clones share it. `{:?}` prints its name.
 #[derive(Clone)]
 pub struct Device {
     /// `None` for the CPU engine.
@@ -108,6 +108,12 @@ pub struct DeviceInfo {
 }
 
 const CPU_NAME: &str = "cpu";
+
+impl std::fmt::Debug for Device {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Device").field("name", &self.name()).field("kind", &self.kind()).finish_non_exhaustive()
+    }
+}
 
 impl Device {
     /// Opens a device. A GPU is probed first, to find the precisions that its arithmetic allows. The choice `auto` never fails, because it

@@ -90,6 +90,7 @@ impl OccluderBvh {
 
     /// Replaces `found` by the ids, ascending, of the occluders that may cover a part of the light, seen from `point`; or by one id, of an
     /// occluder that covers all of it and for which `is_ball` is true. `scale` is the largest length from which the point was computed.
+    #[inline]
     pub(crate) fn query(&self, point: DVec3, scale: f64, is_ball: impl Fn(u32) -> bool, found: &mut Vec<u32>) {
         found.clear();
         match self.cone(point, scale) {

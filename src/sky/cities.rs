@@ -36,6 +36,7 @@ pub const CITIES: &[(&str, f64, f64)] = &[
     ("Budapest", 47.4979, 19.0402),
     ("Buenos Aires", -34.6037, -58.3816),
     ("Buffalo", 42.8864, -78.8784),
+    ("Burgos", 42.3439, -3.6969),
     ("Cairo", 30.0444, 31.2357),
     ("Canberra", -35.2809, 149.13),
     ("Cape Town", -33.9249, 18.4241),
@@ -55,6 +56,7 @@ pub const CITIES: &[(&str, f64, f64)] = &[
     ("Edinburgh", 55.9533, -3.1883),
     ("Geneva", 46.2044, 6.1432),
     ("Gibraltar", 36.1408, -5.3536),
+    ("Gijon", 43.5322, -5.6611),
     ("Guadalajara", 20.6597, -103.3496),
     ("Hamburg", 53.5511, 9.9937),
     ("Hanoi", 21.0278, 105.8342),
@@ -75,9 +77,11 @@ pub const CITIES: &[(&str, f64, f64)] = &[
     ("Kyiv", 50.4501, 30.5234),
     ("La Coruna", 43.3623, -8.4115),
     ("Lagos", 6.5244, 3.3792),
+    ("Leon", 42.5987, -5.5671),
     ("Lima", -12.0464, -77.0428),
     ("Lisbon", 38.7223, -9.1393),
     ("Liverpool", 53.4084, -2.9916),
+    ("Logrono", 42.4627, -2.445),
     ("London", 51.5074, -0.1278),
     ("Los Angeles", 34.0522, -118.2437),
     ("Luxor", 25.6872, 32.6396),
@@ -112,6 +116,7 @@ pub const CITIES: &[(&str, f64, f64)] = &[
     ("Phoenix", 33.4484, -112.074),
     ("Plymouth", 50.3755, -4.1427),
     ("Portland", 45.5152, -122.6784),
+    ("Porto", 41.1579, -8.6291),
     ("Prague", 50.0755, 14.4378),
     ("Quito", -0.1807, -78.4678),
     ("Reykjavik", 64.1466, -21.9426),
@@ -122,6 +127,7 @@ pub const CITIES: &[(&str, f64, f64)] = &[
     ("Saint Petersburg", 59.9311, 30.3609),
     ("San Antonio", 29.4241, -98.4936),
     ("San Francisco", 37.7749, -122.4194),
+    ("Santander", 43.4623, -3.81),
     ("Santiago", -33.4489, -70.6693),
     ("Sao Paulo", -23.5505, -46.6333),
     ("Seattle", 47.6062, -122.3321),
@@ -141,9 +147,11 @@ pub const CITIES: &[(&str, f64, f64)] = &[
     ("Toronto", 43.6532, -79.3832),
     ("Tunis", 36.8065, 10.1815),
     ("Valencia", 39.4699, -0.3763),
+    ("Valladolid", 41.6523, -4.7245),
     ("Vancouver", 49.2827, -123.1207),
     ("Vienna", 48.2082, 16.3738),
     ("Vilnius", 54.6872, 25.2797),
+    ("Vitoria", 42.8467, -2.6716),
     ("Warsaw", 52.2297, 21.0122),
     ("Washington", 38.9072, -77.0369),
     ("Wellington", -41.2866, 174.7756),
@@ -151,12 +159,28 @@ pub const CITIES: &[(&str, f64, f64)] = &[
     ("Zurich", 47.3769, 8.5417),
 ];
 
-/// The city with this name, in small or capital letters: its name and its place.
+/// The name in small letters without accents, as the list spells it.
+fn plain(name: &str) -> String {
+    let letter = |letter: char| match letter {
+        'à'..='å' => 'a',
+        'ç' => 'c',
+        'è'..='ë' => 'e',
+        'ì'..='ï' => 'i',
+        'ñ' => 'n',
+        'ò'..='ö' | 'ø' => 'o',
+        'ù'..='ü' => 'u',
+        'ý' | 'ÿ' => 'y',
+        other => other,
+    };
+    name.trim().to_lowercase().chars().map(letter).collect()
+}
+
+/// The city with this name, in small or capital letters, with or without accents: its name and its place.
 ///
 /// # Errors
 /// [`Error::Usage`] if the list does not have it, with the most similar names.
 pub fn city(name: &str) -> Result<(&'static str, Place)> {
-    let wanted = name.trim().to_lowercase();
+    let wanted = plain(name);
     if let Some(&(name, latitude, longitude)) = CITIES.iter().find(|one| one.0.to_lowercase() == wanted) {
         return Ok((name, Place { latitude, longitude, height_m: 0.0 }));
     }
@@ -165,12 +189,12 @@ pub fn city(name: &str) -> Result<(&'static str, Place)> {
     let mut near: Vec<(usize, &str)> = CITIES
         .iter()
         .map(|one| (edits(&start, &one.0.to_lowercase()), one.0))
-        .filter(|&(edits, name)| edits <= 1 + name.len() / 4)
+        .filter(|&(edits, name)| edits <= 1 + name.len() / 6)
         .collect();
     near.sort_unstable();
     let names: Vec<&str> = near.into_iter().take(3).map(|one| one.1).collect();
     let hint = if names.is_empty() {
-        "give its latitude and longitude with --at LAT,LON".into()
+        "give its latitude and longitude with --at LAT,LON; docs/eclipses.md lists the names".into()
     } else {
         format!("did you mean {}?", names.join(" or "))
     };
@@ -186,7 +210,14 @@ mod tests {
         assert_eq!(city("dallas").unwrap().0, "Dallas");
         assert!(city("Dalas").unwrap_err().to_string().contains("did you mean Dallas"));
         assert!(city("Reykjavk").unwrap_err().to_string().contains("Reykjavik"));
+        assert_eq!(city("Reykjavík").unwrap().0, "Reykjavik");
+        assert_eq!(city("LA CORUÑA").unwrap().0, "La Coruna");
+        // Two letters of five differ from Paris: no suggestion.
+        assert!(city("Pabos").unwrap_err().to_string().contains("--at LAT,LON"));
         assert!(city("Atlantis of old").unwrap_err().to_string().contains("--at LAT,LON"));
+        let document = include_str!("../../docs/eclipses.md").replace('\n', " ");
+        let unnamed: Vec<&str> = CITIES.iter().map(|one| one.0).filter(|name| !document.contains(name)).collect();
+        assert!(unnamed.is_empty(), "docs/eclipses.md does not list {unnamed:?}");
         assert!(CITIES.windows(2).all(|pair| pair[0].0 < pair[1].0));
         assert!(CITIES.iter().all(|one| Place::new(one.1, one.2, 0.0).is_ok()));
     }

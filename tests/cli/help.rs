@@ -2,8 +2,16 @@
 
 use crate::support::folder::{Folder, program};
 
-const COMMANDS: [&str; 9] =
+/// Commands whose long help has line breaks of its own.
+const WITH_LINES: [&str; 9] =
     ["cast", "contains", "bullets", "render", "shadow", "devices", "bench", "completions", "man"];
+
+/// Commands whose long help is wrapped to the terminal.
+const WITH_PARAGRAPHS: [&str; 4] = ["eclipse", "circumstances", "map", "system"];
+
+fn commands() -> impl Iterator<Item = &'static str> {
+    WITH_LINES.into_iter().chain(WITH_PARAGRAPHS)
+}
 
 fn output(arguments: &[&str], columns: &str) -> String {
     let done = program().args(arguments).env("COLUMNS", columns).output().unwrap();
@@ -13,7 +21,7 @@ fn output(arguments: &[&str], columns: &str) -> String {
 
 #[test]
 fn short_help_has_at_most_40_lines() {
-    for command in COMMANDS {
+    for command in commands() {
         let text = output(&[command, "-h"], "100");
         assert!(text.lines().count() <= 40, "{command}: {} lines\n{text}", text.lines().count());
     }
@@ -22,7 +30,7 @@ fn short_help_has_at_most_40_lines() {
 /// Text that has line breaks of its own must fit an ordinary terminal: otherwise its lines would be wrapped a second time.
 #[test]
 fn long_help_is_wrapped_once() {
-    for command in COMMANDS {
+    for command in WITH_LINES {
         let [narrow, wide] = ["80", "100"].map(|columns| output(&[command, "--help"], columns));
         let tail = |text: &str| {
             let at = ["\nFiles:", "\nOBSERVERS", "\nExample"].iter().filter_map(|start| text.find(start)).min();
@@ -31,6 +39,17 @@ fn long_help_is_wrapped_once() {
         assert_eq!(tail(&narrow), tail(&wide), "{command}");
         let longest = tail(&narrow).lines().map(|line| line.chars().count()).max().unwrap();
         assert!(longest <= 80, "{command}: a line of {longest} characters");
+    }
+    for command in WITH_PARAGRAPHS {
+        let text = output(&[command, "--help"], "80");
+        let lines: Vec<&str> = text.lines().collect();
+        let is_text = |line: &str| line.starts_with(|first: char| first.is_alphanumeric() || first == '(');
+        // A list begins on a line of its own.
+        for pair in lines.windows(3).filter(|near| is_text(near[0]) && is_text(near[1]) && !near[2].starts_with(' ')) {
+            let word = pair[1].split(' ').next().unwrap();
+            let wide = pair[0].chars().count() + 1 + word.chars().count();
+            assert!(wide > 80, "{command}: the line break after '{}' is not needed", pair[0]);
+        }
     }
 }
 
@@ -53,12 +72,12 @@ fn the_version_names_commit_features_and_wgpu() {
 fn completions_and_manual_pages_know_every_command() {
     for shell in ["bash", "zsh", "fish"] {
         let script = output(&["completions", shell], "100");
-        assert!(COMMANDS.iter().all(|command| script.contains(command)), "{shell}");
+        assert!(commands().all(|command| script.contains(command)), "{shell}");
         assert!(script.contains("time-range"), "{shell}");
     }
     let folder = Folder::new();
     folder.run_ok("man pages/man1");
-    for command in COMMANDS {
+    for command in commands() {
         let page = folder.text(&format!("pages/man1/umbracast-{command}.1"));
         assert!(page.contains(".SH SYNOPSIS"), "{page}");
     }

@@ -44,6 +44,8 @@ const WRONG_SYSTEMS: &[(&str, &str, &[&str])] = &[
     ("radius = 1\n", "radius = 20\n", &["body[0] 'Ball': the camera is inside", "[0, -10, 5]"]),
     ("radius = 1\n", "", &["body[0] 'Ball': radius is missing"]),
     ("radius = 1\n", "radius = 1e-20\n", &["smallest radius is", "1e15"]),
+    ("[light]", "[[light]]", &["line 2", "one bracket, [light]"]),
+    ("[[body]]", "[body]", &["line 6, column 1", "two brackets, [[body]]"]),
     ("radius = 1\n", "radius = 1\nmass = 3\n", &["unknown key `mass`"]),
     ("radius = 1\n", "radius = 1\nspheres = \"c.npy\"\n", &["a body with spheres cannot have"]),
     ("radius = 1\n", "radius = 1\npole = [0, 0, 0]\n", &["pole is [0, 0, 0]"]),

@@ -134,6 +134,7 @@ fn views_of_eclipses_are_rendered() {
 fn invalid_requests_about_the_sky_are_refused() {
     let folder = Folder::new();
     folder.write("bad.csv", "name,lat,lon\na,10,20\nb,95,20\n").write("word.csv", "lat,lon\n1,east\n");
+    folder.write("like.csv", "lat,lon,hight\n1,2,3\n").write("marks.csv", "lat;lon\n1;2\n");
     folder.write("none.csv", "lat,lon\n").write("columns.csv", "x,y\n1,2\n").write("out.toml", "kept");
     let before = folder.contents();
     for (arguments, code, words) in [
@@ -149,7 +150,7 @@ fn invalid_requests_about_the_sky_are_refused() {
         ("eclipse 2024-04-08 --delta-t 1e9", 2, "expected -1000 to 10000"),
         ("eclipse --list 2030..2020", 2, "2030 is after 2020"),
         ("eclipse --list 1800..2020", 2, "1800 is not in 1900 to 2050"),
-        ("eclipse --list soon", 2, "'soon' is not a year"),
+        ("eclipse --list soon", 2, "'soon' is not a year: expected FIRST..LAST"),
         ("eclipse 2024-04-08 --view mars -o p.png", 2, "expected moon, sun, earth, above"),
         ("eclipse 2024-04-08 --view 95,0 -o p.png", 2, "expected -90 to 90"),
         ("eclipse 2024-04-08 --view 51.5,-0.1,0,0 -o p.png", 2, "LAT,LON"),
@@ -160,7 +161,11 @@ fn invalid_requests_about_the_sky_are_refused() {
         ("eclipse 2024-05-08 -o p.png", 2, "there is no eclipse on 2024-05-08; the next one is"),
         ("circumstances 2024-04-08", 2, "--places"),
         ("circumstances 2024-04-09 --at 1,2", 2, "the next one is the annular solar eclipse of 2024-10-02"),
-        ("circumstances 2025-03-14 --at 1,2", 2, "there is no solar eclipse on 2025-03-14"),
+        (
+            "circumstances 2025-03-14 --at 1,2",
+            2,
+            "of 2025-03-29; that day has a lunar eclipse: see `umbracast eclipse`",
+        ),
         ("circumstances 2024-04-08 --at 91,2", 2, "latitude 91"),
         ("circumstances 2024-04-08 --at 1,2,inf", 2, "height inf"),
         ("circumstances 2024-04-08 --at 1", 2, "expected LAT,LON"),
@@ -170,6 +175,12 @@ fn invalid_requests_about_the_sky_are_refused() {
         ("circumstances 2024-04-08 --places bad.csv", 2, "bad.csv: line 3: latitude is 95"),
         ("circumstances 2024-04-08 --places word.csv", 2, "word.csv: line 2: longitude is 'east'"),
         ("circumstances 2024-04-08 --places none.csv", 2, "contains no places"),
+        (
+            "circumstances 2024-04-08 --places like.csv",
+            2,
+            "like.csv: unknown column 'hight' (did you mean 'height_m'?)",
+        ),
+        ("circumstances 2024-04-08 --places marks.csv", 2, "`lat;lon`, and columns must be separated by commas"),
         ("circumstances 2024-04-08 --places columns.csv", 2, "no column `latitude`: the header is `x,y`"),
         ("system 2024-04-08 --bodies sun,pluto -o out.toml", 2, "no positions of 'pluto'"),
         ("system 2024-04-08 --bodies earth,moon -o out.toml", 2, "do not include the Sun"),

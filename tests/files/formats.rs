@@ -206,6 +206,9 @@ fn malformed_tables_are_refused() {
     for (text, words) in [
         ("x,y,z,radius\n", &["unknown column 'radius'", "did you mean 'r'", "known columns are x,y,z,r"][..]),
         ("X,y,z,r\n", &["unknown column 'X'", "did you mean 'x'"]),
+        ("x,y,z,r,red\n", &["column 'red' belongs to pictures of system files; other columns need --ignore-extra"]),
+        // No similar name, except one that the file has.
+        ("x,y,z,r,index\n", &["unknown column 'index'; known columns are", "other columns need --ignore-extra"]),
         ("x,y,z,r,rx\n", &["an ellipsoid needs three semi-axes: rx,ry,rz"]),
         (
             "x,y,z,r,rx,ry,rz\n",
@@ -233,7 +236,7 @@ fn malformed_tables_are_refused() {
         ("x,y,z,r,mask\n1,2,3,4,nan\n", &["line 2: mask is nan", "whole number"]),
         ("x,y,z,r,mask\n1,2,3,4,0x3\n", &["line 2: mask is '0x3'", "expected a number"]),
         ("x,y,z,r,mask,mask\n", &["'mask' appears twice"]),
-        ("x,y,z\n", &["column 'r' is missing"]),
+        ("x,y,z\n", &["column 'r' is missing", "points need a column with a radius"]),
         ("x,y,z,r,x\n", &["'x' appears twice"]),
         ("x;y;z;r\n1;2;3;4\n", &["separated by ';'", "commas"]),
         ("1,2,3,4\n", &["found only numbers", "x,y,z,r"]),
@@ -244,6 +247,7 @@ fn malformed_tables_are_refused() {
         refused(spheres("a.csv", text), words);
     }
     refused(rays("a.csv", "ox,oy,oz,dx,dy,dz,tmin\n"), &["'tmin'", "did you mean 't_min'", "optional t_min,t_max"]);
+    refused(rays("a.csv", "name,ox,oy,oz,dx,dy,dz\n"), &["unknown column 'name'; known", "need --ignore-extra"]);
     refused(rays("a.csv", "ox,oy,oz,dx,dy,dz,skip\n"), &["unknown column 'skip'", "did you mean 'skip_id'"]);
     refused(rays("a.csv", "ox,oy,oz,dx,dy,dz,skip_id\n1,2,3,1,0,0,inf\n"), &["line 2: skip_id is inf", "whole number"]);
     refused(rays("a.csv", "ox,oy,oz,dx,dy,dz,skip_id\n1,2,3,1,0,0,nan\n"), &["line 2: skip_id is nan", "whole number"]);

@@ -230,8 +230,7 @@ fn a_device_below_the_required_limits_is_refused() {
         }));
         let (device, queue) = device.unwrap();
         let error = pollster::block_on(Device::from_wgpu(device, queue))
-            .err()
-            .expect("the device was accepted, but 64 threads per workgroup are required");
+            .expect_err("the device was accepted, but 64 threads per workgroup are required");
         assert!(matches!(error, Error::DeviceFailed { .. }), "{error:?}");
     }
 }

@@ -57,6 +57,7 @@ fn wrong_colors_are_refused_by_file_row_and_column() {
         ("x,y,z,r,element\n0,0,0,1,6.5\n", ["c.csv", "line 2", "element", "6.5"]),
         ("x,y,z,r,red,green,blue\n0,0,0,1,0,0,256\n", ["c.csv", "line 2", "blue", "256"]),
         ("x,y,z,r,red,green,blue\n0,0,0,1,-1,0,0\n", ["c.csv", "line 2", "red", "-1"]),
+        ("x,y,z,r,red,green,blue\n0,0,0,1,1,0.5,0\n", ["c.csv", "no colour is above 1", "from 0 to 255", "fractions"]),
         ("x,y,z,r,red,green\n0,0,0,1,0,0\n", ["c.csv", "blue", "red", "green"]),
     ] {
         folder.write("c.csv", csv);

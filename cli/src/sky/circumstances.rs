@@ -18,8 +18,9 @@ height, in metres) and name.
 
 C1 and C4 begin and end the partial eclipse, C2 and C3 the total or annular one. Magnitude: the covered part of the
 Sun's diameter; if total or annular, the ratio of the diameters. Obscuration: the covered part of the disc. There is no
-refraction. In tables, parentheses mean that the Sun is below the horizon. `visible_obscuration` in CSV and JSON is
-the largest obscuration with the Sun above the horizon.
+refraction. In tables, parentheses mean that the Sun is below the horizon, and the last column is the altitude of the
+Sun at the maximum, in degrees. `visible_obscuration` in CSV and JSON is the largest
+obscuration with the Sun above the horizon.
 
 Examples:
   umbracast circumstances 2024-04-08 --city Dallas --city Houston
@@ -30,7 +31,8 @@ Exit codes: 0 done, 2 bad usage or input, 5 reading or writing failed.";
 
 /// Compute the local circumstances of a solar eclipse: contacts, magnitude, obscuration, altitude of the Sun
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES, after_help = "`umbracast circumstances --help` explains the columns and gives examples.")]
+#[command(group = clap::ArgGroup::new("place").required(true).multiple(true).args(["at", "city", "places"]))]
+#[command(after_long_help = crate::args::paragraphs(EXAMPLES), after_help = "`umbracast circumstances --help` explains the columns and gives examples.")]
 pub(crate) struct CircumstancesArgs {
     /// The day of a solar eclipse
     date: String,
@@ -41,7 +43,7 @@ pub(crate) struct CircumstancesArgs {
     #[arg(long, value_name = "NAME")]
     city: Vec<String>,
     /// Places from a file
-    #[arg(long, value_name = "FILE.csv", required_unless_present_any = ["at", "city"])]
+    #[arg(long, value_name = "FILE.csv")]
     places: Option<PathBuf>,
     #[command(flatten)]
     sky: SkyArgs,
@@ -185,11 +187,10 @@ fn table_cells(sky: &Sky, name: &str, one: &Circumstances) -> Vec<String> {
         Some(view) => view.time.clock_text(1, delta_t).to_string(),
         None => "-".into(),
     };
-    let Place { latitude, longitude, .. } = one.place;
     let exists = one.c1.is_some();
     let shown = |text: String| if exists { text } else { "-".into() };
     vec![
-        if name.is_empty() { format!("{latitude:.4},{longitude:.4}") } else { umbracast::printable(name).into_owned() },
+        if name.is_empty() { super::place_text(&one.place) } else { umbracast::printable(name).into_owned() },
         if exists && one.visible.is_none() { format!("({})", one.kind.name()) } else { one.kind.name().into() },
         time(one.c1),
         time(one.c2),

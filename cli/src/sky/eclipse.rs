@@ -38,7 +38,7 @@ Exit codes: 0 done, 2 bad usage or input, 3 no such device, 4 the device failed,
 /// Find the eclipse of a date, print its data or render it, or list the eclipses of some years
 #[derive(Debug, Args)]
 #[command(override_usage = "umbracast eclipse [OPTIONS] DATE\n       umbracast eclipse [OPTIONS] --list FIRST..LAST")]
-#[command(after_long_help = EXAMPLES, after_help = "`umbracast eclipse --help` explains dates and views, and gives examples.")]
+#[command(after_long_help = crate::args::paragraphs(EXAMPLES), after_help = "`umbracast eclipse --help` explains dates and views, and gives examples.")]
 pub(crate) struct EclipseArgs {
     /// A day or an instant
     #[arg(required_unless_present = "list")]

@@ -27,7 +27,9 @@ impl std::str::FromStr for Years {
     fn from_str(text: &str) -> Result<Self, String> {
         let (first, last) = text.split_once("..").unwrap_or((text, text));
         let year = |text: &str| {
-            let year = text.parse::<i32>().map_err(|_| format!("'{}' is not a year", quoted(text)))?;
+            let year = text
+                .parse::<i32>()
+                .map_err(|_| format!("'{}' is not a year: expected FIRST..LAST, as in 2024..2030", quoted(text)))?;
             if (1900..=2050).contains(&year) { Ok(year) } else { Err(format!("{year} is not in 1900 to 2050")) }
         };
         let (first, last) = (year(first)?, year(last)?);

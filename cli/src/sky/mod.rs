@@ -29,8 +29,8 @@ pub(crate) struct SkyArgs {
     radii: Radii,
     /// Enlargement of the Earth's shadow in lunar eclipses
     #[arg(long, default_value = "danjon", value_parser = words([
-        ("danjon", "the Earth's parallax is enlarged by 1 %", LunarRule::Danjon),
-        ("chauvenet", "the shadow is enlarged by 1/50, as in NASA's catalogues of lunar eclipses", LunarRule::Chauvenet),
+        ("danjon", "the Earth's parallax is enlarged by 1 %, as in NASA's Five Millennium Canon", LunarRule::Danjon),
+        ("chauvenet", "the shadow is enlarged by 1/50, as in the Astronomical Almanac and in NASA's catalogues before 2009", LunarRule::Chauvenet),
         ("plus88", "a sphere of 6,371 + 88 km", LunarRule::Plus88),
         ("none", "a sphere of 6,371 km, no atmosphere", LunarRule::None),
         ("equator", "a sphere of 6,378.137 km, no atmosphere", LunarRule::Equator),
@@ -193,7 +193,11 @@ pub(crate) fn solar_eclipse(sky: &Sky, date: &str) -> Result<Box<umbracast::sky:
     let (time, _) = sky.parse_time(date)?;
     match sky.eclipse_on(time)? {
         Some(Eclipse::Solar(eclipse)) => Ok(eclipse),
-        _ => Err(Error::Usage(no_eclipse(sky, time, "solar eclipse", |solar| solar)?.0)),
+        other => {
+            let text = no_eclipse(sky, time, "solar eclipse", |solar| solar)?.0;
+            let lunar = other.map_or("", |_| "; that day has a lunar eclipse: see `umbracast eclipse`");
+            Err(Error::Usage(text + lunar))
+        }
     }
 }
 

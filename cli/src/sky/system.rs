@@ -32,7 +32,7 @@ Exit codes: 0 done, 2 bad usage or input, 5 reading or writing failed.";
 
 /// Write a system file with the bodies of the solar system at an instant, for `render` and `shadow`
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES, after_help = "`umbracast system --help` explains dates and files, and gives examples.")]
+#[command(after_long_help = crate::args::paragraphs(EXAMPLES), after_help = "`umbracast system --help` explains dates and files, and gives examples.")]
 pub(crate) struct SystemArgs {
     /// An instant, or the day of an eclipse
     date: String,

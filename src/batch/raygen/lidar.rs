@@ -100,7 +100,13 @@ impl Lidar {
 }
 
 impl Pose {
-    pub(crate) fn check(&self, index: u64) -> Result<()> {
+    /// Checks a pose: a finite position within the range of f32, and a quaternion of length 1 to within 1e-4.
+    ///
+    /// A [`Lidar`] takes poses that are not valid, and the query then refuses or skips their rays.
+    ///
+    /// # Errors
+    /// [`Error::BadRecord`] with the index, the field and the value.
+    pub fn check(&self, index: u64) -> Result<()> {
         let bad = |field, value: f64, why: &'static str| Err(Error::record("pose", index, field, value, why));
         for (field, value) in ["x", "y", "z"].into_iter().zip(self.position.to_array()) {
             if !value.is_finite() {

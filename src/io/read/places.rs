@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::input::check_regular;
 use crate::error::Result;
-use crate::escape::quoted;
+use crate::escape::{edits, quoted};
 use crate::io::errors::{bad_file, cannot_read};
 use crate::sky::Place;
 
@@ -12,7 +12,7 @@ use crate::sky::Place;
 const COLUMNS: [&[&str]; 4] = [
     &["latitude", "lat"],
     &["longitude", "lon", "lng"],
-    &["height_m", "height", "elevation", "altitude"],
+    &["height_m", "height", "elevation", "altitude", "elevation_m", "altitude_m", "elev", "alt"],
     &["name", "place", "city"],
 ];
 
@@ -20,7 +20,7 @@ const COLUMNS: [&[&str]; 4] = [
 const LONGEST: u64 = 1 << 28;
 
 /// Reads places from a `.csv`: columns `latitude` (or `lat`) and `longitude` (or `lon`) in degrees, and optional `height_m` (or `height`) in
-/// metres and `name`, in any order. Other columns are ignored. A place without a name has an empty one.
+/// metres and `name`, in any order. Other columns are ignored, unless their name is like one of these. A place without a name has an empty one.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) if the file cannot be read; [`Error::BadFile`](crate::Error::BadFile) with the line, the column and the
@@ -42,9 +42,20 @@ pub fn read_places(path: &Path) -> Result<Vec<(String, Place)>> {
         head.iter().position(|name| names.contains(&clean(name).as_str()))
     };
     let [latitude, longitude, height, name] = COLUMNS.map(column);
+    for unknown in
+        head.iter().filter(|name| !COLUMNS.iter().any(|known| column(known).is_some_and(|at| &head[at] == *name)))
+    {
+        let short: String = unknown.to_ascii_lowercase().chars().take(20).collect();
+        let like = COLUMNS.iter().find(|known| known.iter().any(|known| known.len() > 5 && edits(&short, known) <= 2));
+        if let Some(like) = like {
+            let (unknown, like) = (quoted(unknown), like[0]);
+            return Err(bad_file(path, format!("unknown column '{unknown}' (did you mean '{like}'?)")));
+        }
+    }
     let needed = |at: Option<usize>, names: &[&str]| {
         let found = head.iter().map(quoted).collect::<Vec<_>>().join(",");
-        at.ok_or_else(|| bad_file(path, format!("there is no column `{}`: the header is `{found}`", names[0])))
+        let comma = if found.contains(';') { ", and columns must be separated by commas" } else { "" };
+        at.ok_or_else(|| bad_file(path, format!("there is no column `{}`: the header is `{found}`{comma}", names[0])))
     };
     let (latitude, longitude) = (needed(latitude, COLUMNS[0])?, needed(longitude, COLUMNS[1])?);
     let mut places = Vec::new();

@@ -133,5 +133,13 @@ pub(crate) fn read_cloud(path: &Path, most: u64) -> Result<(Table<Sphere>, DVec3
         rows += 1;
         if rows > most { Err(too_many(&format!("more than {MOST}"))) } else { Ok(()) }
     })?;
-    Ok((read(path, middle, &PICTURE_SPHERES, &ReadOptions::default())?, middle))
+    let table = read(path, middle, &PICTURE_SPHERES, &ReadOptions::default())?;
+    let channels = || table.optional.colors.iter().flatten().flatten();
+    if channels().all(|channel| *channel <= 1.0) && channels().any(|channel| channel.fract() != 0.0) {
+        return Err(bad_file(
+            path,
+            "no colour is above 1, and some are fractions: expected red, green and blue from 0 to 255",
+        ));
+    }
+    Ok((table, middle))
 }

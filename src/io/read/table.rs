@@ -111,7 +111,10 @@ fn unsupported(path: &Path, schema: &TableSchema, found: &str) -> crate::error::
         _ => "",
     };
     let (plural, found) = (schema.plural, describe(found));
-    let supported: Vec<String> = FORMATS.iter().map(|format| format!(".{}", format.extension)).collect();
+    // Atoms have a place and a radius.
+    let fits = |extension: &str| !matches!(extension, "xyz" | "pdb") || matches!(plural, "spheres" | "points");
+    let extensions = FORMATS.iter().map(|format| format.extension).filter(|extension| fits(extension));
+    let supported: Vec<String> = extensions.map(|extension| format!(".{extension}")).collect();
     let supported = supported.join(", ");
     bad_file(path, format!("cannot read {plural} from {found}: supported are {supported} and .{plural}{swapped}"))
 }

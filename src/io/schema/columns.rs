@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use super::kinds::{COLORS, POINTS, RADII, RADIUS, RAYS, ROTATION, SEGMENTS, SPHERES, TableSchema, VELOCITY};
+use super::kinds::{
+    COLORS, ELEMENT, PICTURE_SPHERES, POINTS, POSES, RADII, RADIUS, RAYS, ROTATION, SEGMENTS, SPHERES, TableSchema,
+    VELOCITY,
+};
 use crate::error::Result;
 use crate::escape::{edits, quoted};
 use crate::io::errors::bad_file;
@@ -27,7 +30,7 @@ pub(crate) fn columns<'a>(
     let is_points =
         POINTS.fields.iter().all(|field| names.contains(field)) && !names.iter().any(|name| RADII_OR_R.contains(name));
     let mut columns = Vec::new();
-    for name in names {
+    for &name in &names {
         let mut all = kind.fields.iter().chain(kind.optional);
         let Some(field) = all.position(|f| *f == name) else {
             let other = if kind.plural == "spheres" { &RAYS } else { &SPHERES };
@@ -55,9 +58,21 @@ pub(crate) fn columns<'a>(
                     "column '{name}' belongs to {plural}; the order of the files is SPHERES, then {then}; known columns are {known}"
                 )));
             }
-            let all: Vec<&str> = kind.fields.iter().chain(kind.optional).copied().collect();
-            let guess = nearest(name, &all).map(|f| format!(" (did you mean '{f}'?)")).unwrap_or_default();
-            return Err(bad(format!("unknown column '{}'{guess}; known columns are {known}", quoted(name))));
+            if COLORS.contains(&name) || name == ELEMENT {
+                let what = "belongs to pictures of system files";
+                return Err(bad(format!("column '{name}' {what}; other columns need --ignore-extra")));
+            }
+            let absent: Vec<&str> =
+                kind.fields.iter().chain(kind.optional).copied().filter(|known| !names.contains(known)).collect();
+            let guess = nearest(name, &absent).map(|f| format!(" (did you mean '{f}'?)")).unwrap_or_default();
+            // Files that a system or a sensor names are read without options.
+            let has_option = !std::ptr::eq(kind, &PICTURE_SPHERES) && !std::ptr::eq(kind, &POSES);
+            let option = match kind.plural {
+                _ if !has_option => "",
+                "rays" | "segments" | "points" | "observers" => "; other columns need --ignore-extra or --keep",
+                _ => "; other columns need --ignore-extra",
+            };
+            return Err(bad(format!("unknown column '{}'{guess}; known columns are {known}{option}", quoted(name))));
         };
         if columns.contains(&field) {
             return Err(bad(format!("column '{name}' appears twice")));
@@ -88,7 +103,9 @@ pub(crate) fn columns<'a>(
     }
     for (field, name) in kind.fields.iter().enumerate() {
         if (kind.default)(field).is_none() && !columns.contains(&field) && radius != Some(field) {
-            return Err(bad(format!("column '{name}' is missing; {} need the columns {known}", kind.plural)));
+            let points =
+                if kind.plural == "spheres" && *name == "r" { "; points need a column with a radius" } else { "" };
+            return Err(bad(format!("column '{name}' is missing; {} need the columns {known}{points}", kind.plural)));
         }
     }
     Ok(columns)
@@ -103,15 +120,16 @@ pub(crate) fn required(kind: &TableSchema) -> Vec<&'static str> {
     kind.fields.iter().enumerate().filter(|(i, _)| (kind.default)(*i).is_none()).map(|(_, name)| *name).collect()
 }
 
-/// The known name that is most similar to the unknown `name`.
+/// The known name that is most similar to the unknown `name`: fewer than half of its letters differ, or one of two.
 fn nearest(name: &str, known: &[&'static str]) -> Option<&'static str> {
     if name.len() > 64 {
         return None;
     }
     let name = name.to_ascii_lowercase();
     let initials: String = name.split(['_', ' ', '.', '-']).filter_map(|word| word.chars().next()).collect();
-    let near = known.iter().map(|k| (edits(&name, k), *k)).filter(|(edits, k)| 2 * edits <= k.len()).min();
+    let near = known.iter().map(|k| (edits(&name, k), *k)).filter(|(edits, k)| 2 * edits < k.len().max(3)).min();
     near.map(|(_, k)| k)
         .or_else(|| known.iter().copied().find(|k| *k == initials))
-        .or_else(|| known.iter().copied().find(|k| name.starts_with(k) || name.ends_with(k)))
+        .or_else(|| known.iter().copied().find(|k| k.len() > 1 && (name.starts_with(k) || name.ends_with(k))))
+        .or_else(|| known.iter().copied().find(|k| *k == "r" && name.starts_with("rad")))
 }

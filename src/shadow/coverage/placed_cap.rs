@@ -41,6 +41,7 @@ impl PlacedCap {
     }
 
     /// The angle between the centres if the caps overlap.
+    #[inline]
     pub(crate) fn gap_to(&self, other: &Self) -> Option<f64> {
         let radii = self.cap.radius + other.cap.radius;
         if self.exceeds(other, radii) {

@@ -41,7 +41,7 @@ Exit codes: 0 done, 2 bad usage or input, 5 reading or writing failed.";
 
 /// Draw a map of a solar eclipse: obscuration, contours, centre line and limits
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES, after_help = "`umbracast map --help` gives examples.")]
+#[command(after_long_help = crate::args::paragraphs(EXAMPLES), after_help = "`umbracast map --help` gives examples.")]
 pub(crate) struct MapArgs {
     /// Date of the eclipse (UTC), such as 2026-08-12; or an instant, such as 2026-08-12T17:46
     date: String,
