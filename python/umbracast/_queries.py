@@ -33,8 +33,12 @@ QUERIES: dict[str, tuple[Any, tuple[str, ...]]] = {
 class Queries:
     """The queries of `Scene`."""
 
-    origin: Origin
     _has_origin: bool
+
+    @property
+    def origin(self) -> Origin:
+        """The point that is subtracted from all coordinates."""
+        raise NotImplementedError
 
     @property
     def _native(self) -> _umbracast.Scene:
