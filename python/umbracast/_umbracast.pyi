@@ -138,5 +138,6 @@ def shadow(
     text: str | None,
     fraction: NDArray[np.float64],
     kind: NDArray[np.uint8],
+    flux: NDArray[np.float64],
     progress: _Progress,
-) -> None: ...
+) -> bool: ...

@@ -152,7 +152,7 @@ pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
 impl EclipseArgs {
     /// Renders the instant into a picture.
     fn render(&self, sky: &Sky, time: Time, view: Option<View>, output: &Path) -> Result<()> {
-        render::check_outputs(output, &[None; 5], None, &[])?;
+        render::check_outputs(output, &[None; 6], None, &[])?;
         let bodies = [SkyBody::Sun, SkyBody::Earth, SkyBody::Moon];
         let size = self.size.unwrap_or(SIZE);
         let text = sky.system_toml(time, &bodies, view, size)?;
@@ -172,6 +172,7 @@ impl EclipseArgs {
                 t: None,
                 id: None,
                 fraction: None,
+                flux: None,
                 normal: None,
                 depth: None,
             },
