@@ -205,12 +205,14 @@ impl RenderArgs {
         let names = ["t", "id", "fraction", "flux", "normal", "depth"];
         let outputs = names.into_iter().zip(arrays).filter_map(|(name, path)| Some((name, path.as_deref()?)));
         Sidecar {
+            command: "render",
             system,
             inputs,
             device,
             on_cpu: system.is_for_cpu(),
             outputs: [("picture", output)].into_iter().chain(outputs).collect(),
             bits: if self.bits == PngDepth::Eight { 8 } else { 16 },
+            sky: None,
         }
     }
 

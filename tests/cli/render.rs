@@ -59,7 +59,12 @@ const WRONG_SYSTEMS: &[(&str, &str, &[&str])] = &[
     ("color = \"#808080\"", "color = \"#808080\"\nsurface = \"earth\"", &["body[0] 'Ball'", "cannot have color"]),
     ("color = \"#808080\"", "texture = \"a.png\"\nsurface = \"earth\"", &["cannot have both texture and surface"]),
     ("color = \"#808080\"", "texture = \"none.png\"", &["none.png", "No such file"]),
-    ("color = \"#808080\"", "texture = \"s.toml\"", &["s.toml: texture of body[0] 'Ball' in s.toml", "not a PNG"]),
+    (
+        "color = \"#808080\"",
+        "texture = \"s.toml\"",
+        &["s.toml: texture of body[0] 'Ball' in s.toml", "neither a PNG nor a JPEG"],
+    ),
+    ("color = \"#808080\"", "texture = \"cut.jpg\"", &["cut.jpg: texture of body[0] 'Ball' in s.toml"]),
     ("radius = 1\n", "radius = 1\nmeridian = [0, 0, 2]\n", &["meridian is [0, 0, 2]", "parallel to the pole"]),
     ("radius = 1\n", "radius = 1\nmeridian = [0, 0, 0]\n", &["meridian is [0, 0, 0]", "not be zero"]),
     ("radius = 1\n", "radius = 1\ngraticule = 0\n", &["graticule is 0", "between 0.1 and 90"]),
@@ -129,6 +134,8 @@ fn invalid_systems_are_refused_by_table_key_and_value() {
     folder.write("o.png", "not to be touched");
     for &(from, to, words) in WRONG_SYSTEMS {
         assert!(SYSTEM.contains(from), "{from}");
+        // A JPEG that ends after its first bytes.
+        folder.write("cut.jpg", [0xff, 0xd8, 0xff, 0xe0, 0, 16]);
         folder.write("s.toml", SYSTEM.replacen(from, to, 1));
         let before = folder.contents();
         let done = folder.run("render s.toml -o o.png");

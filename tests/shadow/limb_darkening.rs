@@ -234,7 +234,7 @@ fn a_gpu_draws_the_same_darkened_shadows_as_the_cpu() {
     let text = "unit = \"km\"\n[light]\ncenter = [60, 0, 80]\nradius = 9\nlimb_darkening = [0.5, 0.3]\n\
          [[body]]\ncenter = [0, 0, 0]\nradius = 10\npolar_radius = 9\ncolor = \"#ffffff\"\n\
          [[body]]\ncenter = [9, 1, 15]\nradius = 2\n[[body]]\ncenter = [12, -4, 12]\nradius = 1.5\npolar_radius = 1\n\
-         [camera]\nposition = [0, 40, 60]\ntarget = [0, 0, 0]\nup = [0, 1, 0]\nfield_of_view_deg = 30\n\
+         [camera]\nkind = \"perspective\"\nposition = [0, 40, 60]\ntarget = [0, 0, 0]\nup = [0, 1, 0]\nfield_of_view_deg = 30\n\
          [picture]\nsize = [160, 120]\nsamples = 1\nexposure = 0.8\n";
     let system = System::parse(text, "s.toml".as_ref()).unwrap();
     let pictures: Vec<_> = devices().iter().map(|device| blocking::render(device, &system, None).unwrap()).collect();

@@ -4,6 +4,7 @@ mod lunar;
 mod map;
 mod positions;
 mod solar;
+mod vectors;
 
 use umbracast::sky::{DeltaT, Eclipse, Radii, Sky, SkyOptions, SolarEclipse, Time};
 

@@ -236,7 +236,8 @@ fn lines(sky: &Sky, eclipse: &SolarEclipse) -> Vec<String> {
     if let Some(seconds) = greatest.central_duration_s {
         first += &format!(", duration {} min {:02.0} s", (seconds / 60.0).floor(), (seconds % 60.0).floor());
     }
-    let second = format!("{}; sea level, no refraction", Conventions::at(sky, greatest.time).line(true));
+    let second =
+        format!("{}; sea level, no refraction", Conventions::without_lunar_rule(sky, greatest.time).line(true));
     vec![first, second]
 }
 
@@ -278,7 +279,7 @@ fn about(sky: &Sky, eclipse: &SolarEclipse, at: Option<Time>) -> Value {
         "magnitude": greatest.view.magnitude,
         "gamma": greatest.gamma,
         "instant": at.map(text),
-        "conventions": Conventions::at(sky, greatest.time).json(),
+        "conventions": Conventions::without_lunar_rule(sky, greatest.time).json(),
         "ellipsoid": "WGS 84, height 0",
         "refraction": false,
     })
