@@ -21,7 +21,7 @@ pub enum View {
     /// From the direction of the Sun: the day side of the Earth, in parallel projection.
     Sun,
     /// From the Earth. If the Moon is nearer to the Sun than to the opposite point: the Sun, from where the axis of the Moon's shadow meets
-    /// the surface. Otherwise: the Moon.
+    /// the surface, or from the place nearest to the axis. Otherwise: the Moon.
     Earth,
     /// From 9,000 km above the place where the axis of the Moon's shadow meets the Earth, or above the place that sees the Moon at the zenith.
     Above,
@@ -138,7 +138,11 @@ impl Sky {
             line(self.vectors_toml(one, time)?);
         }
         line(camera.toml(size));
-        line(format!("[picture]\nsize = [{}, {}]\nsamples = 3\nexposure = 1.7\nambient = 0.003", size[0], size[1]));
+        // No sunlight is refracted into the Earth's shadow, where the Moon would be black.
+        let is_full = sun.dot(self.earth_fixed(SkyBody::Moon, time)?) < 0.0;
+        let ambient = if is_full { "0.03" } else { "0.003" };
+        let [width, height] = size;
+        line(format!("[picture]\nsize = [{width}, {height}]\nsamples = 3\nexposure = 1.7\nambient = {ambient}"));
         Ok(out)
     }
 
@@ -189,6 +193,9 @@ impl Sky {
     fn camera(&self, time: Time, view: Option<View>) -> Result<Camera> {
         let (sun, moon) = (self.earth_fixed(SkyBody::Sun, time)?, self.earth_fixed(SkyBody::Moon, time)?);
         let axis = line_hits_earth(moon, moon - sun).map(Place::from_earth_fixed_km);
+        // If the axis of the shadow misses the Earth: the point of the surface that is nearest to it, with the Sun at the horizon.
+        let along = (moon - sun).normalize();
+        let foot = Place { height_m: 0.0, ..Place::from_earth_fixed_km(moon - along * moon.dot(along)) };
         let new_moon = sun.dot(moon) > 0.0;
         let view = view.unwrap_or(if axis.is_some() && new_moon { View::Above } else { View::Earth });
         let below = Place { height_m: 0.0, ..Place::from_earth_fixed_km(moon) };
@@ -209,10 +216,7 @@ impl Sky {
                 let high = Place { height_m: 9e6, ..place };
                 Camera::new(high.earth_fixed_km(), place.earth_fixed_km(), DVec3::Z, Field::Degrees(52.0))
             }
-            View::Earth if new_moon => {
-                let place = under_axis.unwrap_or(below);
-                self.camera_at(&place, sun, "Sun")?
-            }
+            View::Earth if new_moon => self.camera_at(&under_axis.unwrap_or(foot), sun, "Sun")?,
             View::Earth => {
                 let field = Field::Degrees(3.0 * (1737.4 / moon.length()).asin().to_degrees());
                 Camera::new(toward_moon * 1.01 * EQUATOR_KM, moon, DVec3::Z, field)

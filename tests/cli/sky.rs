@@ -191,6 +191,17 @@ fn views_of_eclipses_are_rendered() {
         std::fs::remove_file(folder.path("view.png")).unwrap();
     }
     folder.run_ok("eclipse 2025-03-14T05:50Z --view 40,-100 --size 48x27 -o lunar.png -q");
+    let bright = |arguments: &str, least: u8| {
+        folder.run_ok(&format!("{arguments} --size 48x27 -o view.png -q"));
+        let picture = image::open(folder.path("view.png")).unwrap().to_rgb8();
+        picture.pixels().filter(|pixel| pixel.0[2] > least).count()
+    };
+    // The axis of the shadow misses the Earth: the Sun from the place nearest to it, where 7 % of its disc are left.
+    let crescent = bright("eclipse 2025-03-29", 60);
+    assert!((5..=60).contains(&crescent), "{crescent}");
+    // The Moon is visible in the umbra.
+    let (moon, sunlit) = (bright("eclipse 2025-03-14", 15), bright("eclipse 2025-03-14", 90));
+    assert!((150..=500).contains(&moon) && sunlit == 0, "{moon} {sunlit}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Eclipses against independent computations: `tests/data/README.md` says where the numbers come from.
 
+mod limits;
 mod lunar;
 mod map;
 mod positions;
