@@ -4,11 +4,11 @@ use umbracast::sky::{LocalKind, Place, Radii, SolarEclipse, Time};
 
 use super::{sky, solar};
 
-/// Places 5 km to either side of a limit, at right angles to it.
+/// Places 200 m to either side of a limit, at right angles to it.
 fn beside(line: &[(Time, Place)], at: usize) -> [Place; 2] {
     let place = line[at].1.earth_fixed_km();
     let along = line[at + 1].1.earth_fixed_km() - line[at - 1].1.earth_fixed_km();
-    let across = 5.0 * place.cross(along).normalize();
+    let across = 0.2 * place.cross(along).normalize();
     [place + across, place - across].map(|p| Place { height_m: 0.0, ..Place::from_earth_fixed_km(p) })
 }
 
