@@ -86,7 +86,7 @@ def test_a_real_picture_is_the_command_lines():
 
 def test_fluxes():
     sun = SYSTEM.split("[camera]")[0]
-    observers = np.array([[1, 0, 2.0], [1.5, 0, 3], [-8, 0, 3]])
+    observers = np.array([[1.35, 0, 2.2], [1.5, 0, 3], [-8, 0, 3]])
     plain = umbracast.shadow(observers, sun, device="cpu")
     np.testing.assert_array_equal(plain.flux, plain.fraction)
     wide = sun.replace("radius = 1\n", "radius = 100\nlimb_darkening = [0.44, 0.23]\n", 1)

@@ -206,7 +206,7 @@ fn check_row(
     let fields = ["x", "y", "z", "vx", "vy", "vz"];
     let numbers = row.position.to_array().into_iter().chain(row.velocity.unwrap_or_default().to_array());
     for (field, value) in fields.into_iter().zip(numbers) {
-        if !(value.abs() < 1e12) {
+        if value.is_nan() || value.abs() >= 1e12 {
             return bad(field, value, "expected a number of magnitude below 1e12".into());
         }
     }
