@@ -67,11 +67,11 @@ fn all_formats_are_read() {
     let of = |row: &VectorRow| (numbers(row.position), numbers(row.velocity.unwrap()));
     folder.write(
         "julian.csv",
-        &csv("jd_tdb,x,y,z,vx,vy,vz", &|row| format!("{:.9},{},{}\n", date(row), of(row).0, of(row).1)),
+        csv("jd_tdb,x,y,z,vx,vy,vz", &|row| format!("{:.9},{},{}\n", date(row), of(row).0, of(row).1)),
     );
     folder.write(
         "plain.csv",
-        &csv("z,y,x,JDTDB", &|row| {
+        csv("z,y,x,JDTDB", &|row| {
             let [x, y, z] = row.position.to_array();
             format!("{z:.9},{y:.9},{x:.9},{:.9}\n", date(row))
         }),
@@ -79,7 +79,7 @@ fn all_formats_are_read() {
     // UTC is 69.184 s behind TT, and TDB within 2 ms of it.
     folder.write(
         "utc.csv",
-        &csv("time,x,y,z,vx,vy,vz", &|row| {
+        csv("time,x,y,z,vx,vy,vz", &|row| {
             let hour = 11 + (row.tdb_seconds - seconds(0, 0.0)) as usize / 3600;
             let clock = format!("2024-04-{:02}T{:02}:58:50.816Z", 8 + hour / 24, hour % 24);
             format!("{clock},{},{}\n", of(row).0, of(row).1)
@@ -108,14 +108,14 @@ fn all_formats_are_read() {
         };
         expected.iter().map(row).collect::<String>()
     };
-    folder.write("icrf.txt", &format!("{}$$SOE\n{}$$EOE\n", header("ICRF"), table(&|v| v)));
-    folder.write("ecliptic.txt", &format!("{}$$SOE\n{}$$EOE\n", header("Ecliptic of J2000.0"), table(&ecliptic)));
+    folder.write("icrf.txt", format!("{}$$SOE\n{}$$EOE\n", header("ICRF"), table(&|v| v)));
+    folder.write("ecliptic.txt", format!("{}$$SOE\n{}$$EOE\n", header("Ecliptic of J2000.0"), table(&ecliptic)));
     let commas = |row: &VectorRow| {
         format!("{:.9}, A.D. 2024-Apr-08 12:00:00.0000, {}, {}, 1.4,\n", date(row), of(row).0, of(row).1)
     };
     let body: String = expected.iter().map(commas).collect();
     let names = "JDTDB, Calendar Date (TDB), X, Y, Z, VX, VY, VZ, LT,";
-    folder.write("commas.txt", &format!("{}{names}\n***\n$$SOE\n{body}$$EOE\n", header("ICRF")));
+    folder.write("commas.txt", format!("{}{names}\n***\n$$SOE\n{body}$$EOE\n", header("ICRF")));
     for (spec, file, most) in [
         ("io@jupiter", "julian.csv", 0.01),
         ("io@jupiter", "plain.csv", 20.0),
@@ -141,7 +141,9 @@ fn positions_in_system_files_include_light_time() {
     let io = BodyVectors::new("io", SkyBody::Jupiter, None, "a test", rows(60, 600.0, true)).unwrap();
     let sky = Sky::new(SkyOptions::default());
     let (time, _) = sky.parse_time("2024-04-08T18:00:00Z").unwrap();
-    let text = sky.system_toml_with(time, &[SkyBody::Sun, SkyBody::Jupiter], &[io.clone()], None, [64, 36]).unwrap();
+    let text = sky
+        .system_toml_with(time, &[SkyBody::Sun, SkyBody::Jupiter], std::slice::from_ref(&io), None, [64, 36])
+        .unwrap();
     assert!(text.contains("# Vectors relative to Jupiter: a test. Error of the interpolation: about"), "{text}");
     let table = text.split("name = \"Io\"\ncenter = [").nth(1).unwrap();
     let numbers: Vec<f64> = table.split(']').next().unwrap().split(", ").map(|n| n.parse().unwrap()).collect();
