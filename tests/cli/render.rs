@@ -203,7 +203,8 @@ fn the_arrays_match_the_pixels() {
     let folder = Folder::new();
     // The camera is between the light and the ball, and sees the lit side of the ball.
     folder.write("s.toml", SYSTEM.replace("up = [0, 0, 1]", "up = [0, 1, 0]").replace("[0, -10, 5]", "[0, 0, 10]"));
-    let done = folder.run("render s.toml -o o.png --bits 16 --t t.npy --id id.npy --fraction f.npy --json");
+    let done =
+        folder.run("render s.toml -o o.png --bits 16 --t t.npy --id id.npy --fraction f.npy --flux l.npy --json");
     assert_eq!((done.code, done.errors.as_str()), (0, ""));
     let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
     assert_eq!(json["device"], "cpu");
@@ -215,6 +216,9 @@ fn the_arrays_match_the_pixels() {
     let t = words(&read("t.npy"), "'<f4'", "(48, 64");
     let id = words(&read("id.npy"), "'<u4'", "(48, 64");
     let fraction = words(&read("f.npy"), "'<f4'", "(48, 64");
+    assert_eq!(json["flux"], "l.npy");
+    // The light has no limb darkening.
+    assert_eq!(words(&read("l.npy"), "'<f4'", "(48, 64"), fraction);
     assert_eq!((t.len(), id.len(), fraction.len()), (64 * 48, 64 * 48, 64 * 48));
     // The centre of the picture is a corner of pixels. The pixel to its lower right looks from z = 10 at the ball, whose top is at z = 1.
     let at = 24 * 64 + 32;

@@ -180,14 +180,19 @@ fn observers_outside_the_penumbra_see_all_or_nothing() {
     assert_eq!(blocking::fluxes(&cpu(), &lighting, &observers, &shadows).unwrap(), [0.0, 1.0, 0.0]);
 }
 
-/// A light behind a ball, seen from the ground below; the camera looks at the light or at the ground. One picture per device.
-fn pictures(law: &str, camera: &str) -> Vec<Picture> {
+/// A light behind a ball, seen from the ground below; the camera looks at the light or at the ground.
+fn ball_system(law: &str, camera: &str) -> System {
     let text = format!(
         "unit = \"km\"\n[light]\ncenter = [0, 0, 100]\nradius = 1\n{law}\n[[body]]\ncenter = [0, 0, -10]\nradius = 10\n\
          color = \"#ffffff\"\n[[body]]\ncenter = [0, 0, 50]\nradius = 0.4\n\
          [camera]\nkind = \"orthographic\"\n{camera}\n[picture]\nsize = [41, 41]\nsamples = 1\nexposure = 0.5\n"
     );
-    let system = System::parse(&text, "s.toml".as_ref()).unwrap();
+    System::parse(&text, "s.toml".as_ref()).unwrap()
+}
+
+/// One picture per device.
+fn pictures(law: &str, camera: &str) -> Vec<Picture> {
+    let system = ball_system(law, camera);
     let pictures: Vec<_> = devices().iter().map(|device| blocking::render(device, &system, None).unwrap()).collect();
     pictures.iter().for_each(|picture| assert!(picture.id == pictures[0].id, "devices disagree"));
     pictures
@@ -214,6 +219,8 @@ fn pictures_show_a_darkened_disc_and_a_shadow_by_flux() {
     let of_darkened = pictures("limb_darkening = [0.6, 0.0]", at_ground);
     for ((dark, uniform), device) in of_darkened.iter().zip(pictures("", at_ground)).zip(devices()) {
         assert_eq!(dark.fraction, uniform.fraction);
+        let fluxes = dark.fluxes(&ball_system("limb_darkening = [0.6, 0.0]", at_ground)).unwrap();
+        assert_eq!(uniform.fluxes(&ball_system("", at_ground)).unwrap(), uniform.fraction);
         let most = if device.is_cpu() { 1e-5 } else { 1e-3 };
         for k in [20_usize, 24, 30, 36] {
             let at = 20 * 41 + k;
@@ -222,6 +229,11 @@ fn pictures_show_a_darkened_disc_and_a_shadow_by_flux() {
             let observers = [point + 1e-9 * DVec3::Z];
             let shadows = blocking::shadows(&cpu(), &lighting, &observers).unwrap();
             let flux = blocking::fluxes(&cpu(), &lighting, &observers, &shadows).unwrap()[0];
+            assert!(
+                (f64::from(fluxes[at]) - flux).abs() < 1e-5 && fluxes[at] != dark.fraction[at],
+                "{k}: {} {flux}",
+                fluxes[at]
+            );
             let ratio = f64::from(dark.rgb[at][0]) / f64::from(uniform.rgb[at][0]);
             assert!((ratio - flux / shadows[0].fraction).abs() < most, "{k}: {ratio} {flux} {}", shadows[0].fraction);
         }
