@@ -2,7 +2,9 @@
 
 use std::mem::{offset_of, size_of};
 
-pub use crate::gpu::programs::{PROGRAMS, Program, SOLVE, with_shared_loads, without_spheroids};
+pub use crate::gpu::programs::{
+    PROGRAMS, Program, SOLVE, with_shared_loads, without_limb_darkening, without_spheroids,
+};
 
 use crate::gpu::bvh::build::{BuildParams, LevelState};
 use crate::gpu::cast::raygen::RayGenParams;
@@ -53,11 +55,11 @@ pub fn layouts() -> Vec<Layout> {
         layout!(Receiver: x, inverse_distance, y, ratio, z, first_list, columns, level, pattern, unused),
         layout!(SurfacePattern: x, swirl, y, first, z, count),
         layout!(RenderUniforms: size, first_pixel, pixels, half, within, right, pixel, up, stars, forward, exposure, light, ambient,
-            background, light_id, projection, middle, fresh, first_list, columns, level, figures, unused),
+            background, light_id, projection, middle, fresh, first_list, columns, level, figures, unused, limb),
         layout!(CenterSample: t, id, fraction, crowded),
         layout!(VisibilityQuery: light, first, count),
         layout!(Shade: fraction, kind),
-        layout!(VisibilityParams: count, zero, unused),
+        layout!(VisibilityParams: count, zero, limb),
         layout!(BuildParams: count, shift, begin, next, low, cells, middle, scale, jobs, zero, least, fastest, half),
         layout!(LevelState: begin, count, next, next_count, depth, unused, link_dispatch, emit_dispatch, levels),
         layout!(RayGenParams: kind, count, zero, columns, first_column, rows, first_row, rows_at, frames_at, radius, t_min, t_max,

@@ -36,6 +36,8 @@ width) and contain the values at the centre of each pixel:
   id        index of the sphere in the file, the light last; 4294967295 without
             a sphere
   fraction  visible part of the light's disc from that point; 1 without a sphere
+  flux      brightness of that part, relative to that of the whole disc; differs
+            from fraction only if the light has `limb_darkening`
   normal    shape (height, width, 3): outward unit vectors in the coordinates of
             the file; 0 without a sphere
   depth     as t, but measured along the viewing direction
@@ -76,6 +78,10 @@ pub(crate) struct RenderArgs {
     /// Also write the visible fractions of the light, as f32
     #[arg(long, value_name = "NPY")]
     fraction: Option<PathBuf>,
+    /// Also write the visible fluxes of the light, as f32: the fractions weighted by the brightness of the disc, if the light has
+    /// `limb_darkening`
+    #[arg(long, value_name = "NPY")]
+    flux: Option<PathBuf>,
     /// Also write the outward normals, as f32
     #[arg(long, value_name = "NPY")]
     normal: Option<PathBuf>,
@@ -107,7 +113,7 @@ pub(crate) fn size(text: &str) -> std::result::Result<[u32; 2], String> {
 
 pub(crate) fn run(args: &RenderArgs) -> Result<()> {
     let (system, output, inputs) = args.system()?;
-    let arrays = [&args.t, &args.id, &args.fraction, &args.normal, &args.depth];
+    let arrays = [&args.t, &args.id, &args.fraction, &args.flux, &args.normal, &args.depth];
     check_outputs(&output, &arrays.map(Option::as_deref), args.sidecar.as_deref(), &inputs)?;
     let device = blocking::open(&args.device.options(Precision::Fast))?;
     args.check_memory(&system, &device)?;
@@ -129,9 +135,9 @@ pub(crate) fn run(args: &RenderArgs) -> Result<()> {
         let sidecar =
             args.sidecar.as_deref().map(|path| args.describe(&system, &inputs, &device, &output).prepare(path));
         let sidecar = sidecar.transpose()?;
-        let [t, id, fraction, normal, depth] = arrays.map(Option::as_deref);
-        picture
-            .write_files(&system, &PictureFiles { png: &output, bits: args.bits, t, id, fraction, normal, depth })?;
+        let [t, id, fraction, flux, normal, depth] = arrays.map(Option::as_deref);
+        let (png, bits) = (output.as_path(), args.bits);
+        picture.write_files(&system, &PictureFiles { png, bits, t, id, fraction, flux, normal, depth })?;
         sidecar.map_or(Ok(()), PreparedFile::persist)?;
     }
     let summary = PictureSummary {
@@ -147,6 +153,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<()> {
         t: args.t.as_deref(),
         id: args.id.as_deref(),
         fraction: args.fraction.as_deref(),
+        flux: args.flux.as_deref(),
         normal: args.normal.as_deref(),
         depth: args.depth.as_deref(),
         sidecar: args.sidecar.as_deref(),
@@ -190,16 +197,18 @@ impl RenderArgs {
         device: &'a Device,
         output: &'a Path,
     ) -> Sidecar<'a> {
-        let arrays = [&self.t, &self.id, &self.fraction, &self.normal, &self.depth];
-        let names = ["t", "id", "fraction", "normal", "depth"];
+        let arrays = [&self.t, &self.id, &self.fraction, &self.flux, &self.normal, &self.depth];
+        let names = ["t", "id", "fraction", "flux", "normal", "depth"];
         let outputs = names.into_iter().zip(arrays).filter_map(|(name, path)| Some((name, path.as_deref()?)));
         Sidecar {
+            command: "render",
             system,
             inputs,
             device,
             on_cpu: system.is_for_cpu(),
             outputs: [("picture", output)].into_iter().chain(outputs).collect(),
             bits: if self.bits == PngDepth::Eight { 8 } else { 16 },
+            sky: None,
         }
     }
 
@@ -238,12 +247,12 @@ impl RenderArgs {
 }
 
 /// Options of the arrays.
-const ARRAYS: [&str; 5] = ["--t", "--id", "--fraction", "--normal", "--depth"];
+const ARRAYS: [&str; 6] = ["--t", "--id", "--fraction", "--flux", "--normal", "--depth"];
 
 /// Rejects, before any work, outputs that cannot be written. Creates the default folder.
 pub(crate) fn check_outputs(
     output: &Path,
-    arrays: &[Option<&Path>; 5],
+    arrays: &[Option<&Path>; 6],
     sidecar: Option<&Path>,
     inputs: &[PathBuf],
 ) -> Result<()> {
@@ -314,6 +323,7 @@ struct PictureSummary<'a> {
     t: Option<&'a Path>,
     id: Option<&'a Path>,
     fraction: Option<&'a Path>,
+    flux: Option<&'a Path>,
     normal: Option<&'a Path>,
     depth: Option<&'a Path>,
     sidecar: Option<&'a Path>,
@@ -338,7 +348,9 @@ impl PictureSummary<'_> {
         if let Some(output) = self.output {
             line += &format!("; wrote {}", output.display());
         }
-        for array in [self.t, self.id, self.fraction, self.normal, self.depth, self.sidecar].into_iter().flatten() {
+        for array in
+            [self.t, self.id, self.fraction, self.flux, self.normal, self.depth, self.sidecar].into_iter().flatten()
+        {
             line += &format!(", {}", array.display());
         }
         if let Some(difference) = self.compare {

@@ -46,7 +46,7 @@ of its radius below it. Inside the light the fraction is 1. A fraction of 0 is
 total. Otherwise the edges of the discs determine the kind, because a sliver may
 be too thin to change the fraction.
 The CPU engine computes in f64, accurate to 1e-9. GPUs compute in f32, accurate
-to 1e-4, from coordinates that were reduced in f64. The CPU computes the flux.
+to 1e-4 (the flux: 1e-3), from coordinates that were reduced in f64.
 A body with a `polar_radius` is oblate or prolate along its `pole`. With such
 bodies, GPUs are accurate to 1e-3.
 

@@ -20,6 +20,8 @@ const ASSUMPTIONS: [&str; 6] = [
 
 /// What the sidecar describes.
 pub(crate) struct Sidecar<'a> {
+    /// The command that rendered the picture.
+    pub(crate) command: &'static str,
     pub(crate) system: &'a System,
     /// The system file, and the files that it names. Empty for the default picture.
     pub(crate) inputs: &'a [PathBuf],
@@ -29,6 +31,8 @@ pub(crate) struct Sidecar<'a> {
     /// Names of the outputs and their paths.
     pub(crate) outputs: Vec<(&'static str, &'a Path)>,
     pub(crate) bits: u32,
+    /// Instant and conventions, if the positions were computed by this command.
+    pub(crate) sky: Option<Value>,
 }
 
 impl Sidecar<'_> {
@@ -44,9 +48,10 @@ impl Sidecar<'_> {
         let cpu = self.device.is_cpu() || self.on_cpu;
         json!({
             "umbracast": env!("CARGO_PKG_VERSION"),
-            "command": "render",
+            "command": self.command,
             "inputs": self.inputs,
             "comments": self.inputs.first().map(|path| comments(path)).unwrap_or_default(),
+            "sky": self.sky,
             "unit": self.system.unit(),
             "engine": {
                 "device": self.device.name(),

@@ -60,7 +60,8 @@ pub(crate) fn render<'py>(
     Ok((picture.size, PyArray1::from_vec(py, colours), t, PyArray1::from_vec(py, picture.id), fraction))
 }
 
-/// Computes the visible fraction and the kind of shadow for observers, 3 numbers each.
+/// Computes visible fraction, kind of shadow and flux for observers, 3 numbers each. Returns whether the light has limb darkening: if not,
+/// `flux` is not written.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "an array for each column of the answer")]
 pub(crate) fn shadow(
@@ -71,12 +72,14 @@ pub(crate) fn shadow(
     text: Option<&str>,
     mut fraction: PyReadwriteArray1<'_, f64>,
     mut kind: PyReadwriteArray1<'_, u8>,
+    mut flux: PyReadwriteArray1<'_, f64>,
     progress: Option<Bound<'_, PyAny>>,
-) -> PyResult<()> {
+) -> PyResult<bool> {
     let observers: &[DVec3] =
         try_cast_slice(observers.as_slice()?).map_err(|_| PyValueError::new_err("observers must have 3 columns"))?;
     let (fraction, kind) =
         (output_slice(&mut fraction, "fraction", observers.len())?, output_slice(&mut kind, "kind", observers.len())?);
+    let flux = output_slice(&mut flux, "flux", observers.len())?;
     let device = device.inner();
     interruptible(py, observers.len(), progress.as_ref(), |token| {
         let device = &device.with_cancel(token);
@@ -96,10 +99,14 @@ pub(crate) fn shadow(
                     other => other,
                 }
             })?;
+            if lighting.limb_darkening().is_some() {
+                let own = blocking::fluxes(device, &lighting, &observers[range.clone()], &shadows)?;
+                flux[range.clone()].copy_from_slice(&own);
+            }
             for (i, shadow) in range.zip(&shadows) {
                 (fraction[i], kind[i]) = (shadow.fraction, shadow.kind as u8);
             }
         }
-        Ok(())
+        Ok(lighting.limb_darkening().is_some())
     })
 }

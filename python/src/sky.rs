@@ -1,8 +1,11 @@
 //! Eclipses, local circumstances and positions.
 
+use std::path::PathBuf;
+
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use umbracast::io::read_vectors;
 use umbracast::sky::{
     DatePrecision, DeltaT, Eclipse, LocalView, LunarEclipse, LunarRule, Place, Radii, SkyBody, SkyOptions,
     SolarEclipse, Time, View,
@@ -285,17 +288,22 @@ impl Sky {
         ))
     }
 
-    /// The text of a system file.
+    /// The text of a system file. `vectors` has `NAME` or `NAME@CENTER`, the path of the file and the radius in km of each body.
     fn system(
         &self,
         py: Python<'_>,
         date: &str,
         bodies: Vec<String>,
+        vectors: Vec<(String, PathBuf, Option<f64>)>,
         view: Option<&str>,
         size: [u32; 2],
     ) -> PyResult<String> {
         run_detached(py, || {
             let bodies = bodies.iter().map(|name| SkyBody::from_name(name)).collect::<Result<Vec<_>>>()?;
+            let delta_t = self.inner.options().delta_t;
+            let read =
+                |(body, path, radius): &(String, PathBuf, Option<f64>)| read_vectors(body, path, *radius, delta_t);
+            let vectors = vectors.iter().map(read).collect::<Result<Vec<_>>>()?;
             let view = view.map(View::parse).transpose()?;
             let (time, precision) = self.inner.parse_time(date)?;
             let time = match (precision, self.inner.eclipse_on(time)?) {
@@ -308,7 +316,7 @@ impl Sky {
                 }
                 _ => time,
             };
-            self.inner.system_toml(time, &bodies, view, size)
+            self.inner.system_toml_with(time, &bodies, &vectors, view, size)
         })
     }
 }

@@ -84,6 +84,18 @@ def test_a_real_picture_is_the_command_lines():
     assert np.abs(image - expected).max() <= 1
 
 
+def test_fluxes():
+    sun = SYSTEM.split("[camera]")[0]
+    observers = np.array([[1.35, 0, 2.2], [1.5, 0, 3], [-8, 0, 3]])
+    plain = umbracast.shadow(observers, sun, device="cpu")
+    np.testing.assert_array_equal(plain.flux, plain.fraction)
+    wide = sun.replace("radius = 1\n", "radius = 100\nlimb_darkening = [0.44, 0.23]\n", 1)
+    seen = umbracast.shadow(observers.reshape(3, 1, 3), wide, device="cpu")
+    assert seen.flux.shape == seen.fraction.shape == (3, 1) and seen.flux.dtype == np.float64
+    # The edge of the disc, which is left, is darker than the middle.
+    assert 0 < seen.flux[0, 0] < seen.fraction[0, 0] < 1 and seen.flux[2, 0] == 1
+
+
 def test_shadows():
     sun = "unit = 'km'\n[light]\ncenter = [0, 0, 149_597_870.7]\nradius = 695_700\n[[body]]\nname = 'Moon'\ncenter = [0, 0, 370_000]\nradius = 1_737.4\n"
     observers = np.array([[0, 0, 6_371.0], [1_000, 0, 6_291], [0, 6_371, 0]])

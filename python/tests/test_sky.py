@@ -62,6 +62,23 @@ def test_positions_and_systems():
     assert umbracast.render(text, device="cpu").image.shape == (48, 64, 3)
 
 
+def test_vectors(tmp_path):
+    path = tmp_path / "rock.csv"
+    path.write_text("jd_tdb,x,y,z,vx,vy,vz\n2460409,421800,0,0,0,17,0\n2460410,400000,90000,0,-3,16,0\n")
+    names, vectors = ["sun", "jupiter", "rock"], {"rock@jupiter": path}
+    with pytest.raises(ValueError, match="positions of 'rock'"):
+        sky.system("2024-04-08T18:00Z", names)
+    text = sky.system("2024-04-08T18:00Z", names[:2], vectors=vectors, radius_km={"rock": 5})
+    assert 'name = "Rock"' in text and "radius = 5.0" in text
+    for radius, words in [({}, "the radius of rock is not known"), ({"rock": 5, "io": 6}, "radius_km has io")]:
+        with pytest.raises(ValueError, match=words):
+            sky.system("2024-04-08T18:00Z", names[:2], vectors=vectors, radius_km=radius)
+    with pytest.raises(ValueError, match="rock.csv: the vectors of Rock are for"):
+        sky.system("2024-04-12T18:00Z", names[:2], vectors=vectors, radius_km={"rock": 5})
+    with pytest.raises(FileNotFoundError, match="none"):
+        sky.system("2024-04-08T18:00Z", names[:2], vectors={"io": tmp_path / "none"})
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [

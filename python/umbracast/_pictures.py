@@ -36,6 +36,9 @@ class Shadows(NamedTuple):
     """(…) float64: visible fraction of the light's disc, by solid angle: 0 in the umbra, 1 in full light."""
     kind: NDArray[np.uint8]
     """(…) uint8: 0 none, 1 partial (penumbra), 2 annular (antumbra), 3 total (umbra); an index into `SHADOW_KINDS`."""
+    flux: NDArray[np.float64]
+    """(…) float64: brightness of the visible part, relative to that of the whole disc. It differs from `fraction` only if the light of the
+    system has limb darkening; otherwise it is the same array."""
 
 
 SHADOW_KINDS = ("none", "partial", "annular", "total")
@@ -102,7 +105,7 @@ def shadow(
 ) -> Shadows:
     """Compute the visible fraction of the light for each observer, and the kind of shadow.
 
-    The error is at most 10⁻⁹ on the CPU engine and 10⁻⁴ on GPUs (10⁻³ for oblate bodies).
+    The error is at most 10⁻⁹ on the CPU engine and 10⁻⁴ on GPUs (10⁻³ for oblate bodies and for fluxes).
 
     Parameters
     ----------
@@ -118,7 +121,7 @@ def shadow(
     Returns
     -------
     Shadows
-        Visible fraction and kind of shadow per observer.
+        Visible fraction, kind of shadow and flux per observer.
 
     Raises
     ------
@@ -137,10 +140,13 @@ def shadow(
         array = np.stack([np.asarray(column) for column in columns], -1).reshape(*shape, 3)
     wide = np.ascontiguousarray(array, np.float64)
     count = wide.size // 3
-    fraction, kind = np.empty(count), np.empty(count, np.uint8)
+    fraction, kind, flux = np.empty(count), np.empty(count, np.uint8), np.empty(count)
     listener = _progress.listener("shadow", progress)
-    _umbracast.shadow(open_device(device, "fast")._native, wide.reshape(-1, 3), path, text, fraction, kind, listener)
-    return Shadows(fraction.reshape(wide.shape[:-1]), kind.reshape(wide.shape[:-1]))
+    native = open_device(device, "fast")._native
+    darkened = _umbracast.shadow(native, wide.reshape(-1, 3), path, text, fraction, kind, flux, listener)
+    shape = wide.shape[:-1]
+    fraction = fraction.reshape(shape)
+    return Shadows(fraction, kind.reshape(shape), flux.reshape(shape) if darkened else fraction)
 
 
 def _size(size: Sequence[int]) -> tuple[int, int]:

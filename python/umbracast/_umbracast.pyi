@@ -73,7 +73,12 @@ class Sky:
         self, date: str, step_s: float
     ) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.float64]]: ...
     def system(
-        self, date: str, bodies: Sequence[str], view: str | None, size: Sequence[int]
+        self,
+        date: str,
+        bodies: Sequence[str],
+        vectors: Sequence[tuple[str, Path, float | None]],
+        view: str | None,
+        size: Sequence[int],
     ) -> str: ...
 
 def cast(
@@ -138,5 +143,6 @@ def shadow(
     text: str | None,
     fraction: NDArray[np.float64],
     kind: NDArray[np.uint8],
+    flux: NDArray[np.float64],
     progress: _Progress,
-) -> None: ...
+) -> bool: ...

@@ -23,13 +23,25 @@ lunar_rule : "danjon", "chauvenet", "plus88", "none" or "equator", default "danj
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _umbracast, _validate
+from ._sky_types import (
+    KINDS,
+    CentralLine,
+    Circumstances,
+    LunarEclipse,
+    LunarRule,
+    Obscuration,
+    Radii,
+    SolarEclipse,
+)
 
 __all__ = [
     "KINDS",
@@ -46,127 +58,6 @@ __all__ = [
     "positions",
     "system",
 ]
-
-KINDS = ("none", "partial", "annular", "total")
-"""Kinds of a local eclipse, in the order of their numbers."""
-
-Radii = Literal["iau", "nasa"]
-LunarRule = Literal["danjon", "chauvenet", "plus88", "none", "equator"]
-
-
-class SolarEclipse(NamedTuple):
-    """A solar eclipse."""
-
-    kind: str
-    """"partial", "annular", "total" or "hybrid"."""
-    greatest: np.datetime64
-    """When the axis of the shadow is nearest to the centre of the Earth."""
-    latitude: float
-    """Where the axis meets the Earth then; if it misses the Earth, the direction to its nearest point (geocentric)."""
-    longitude: float
-    gamma: float
-    """Least distance of the axis from the centre of the Earth in equatorial radii, north positive."""
-    magnitude: float
-    """Magnitude at this place: the covered part of the Sun's diameter, or the ratio of the diameters."""
-    obscuration: float
-    """Covered part of the Sun's disc at this place."""
-    sun_altitude: float
-    """Altitude of the Sun in degrees at this place."""
-    central_duration_s: float | None
-    """Duration of the total or annular eclipse at this place in seconds."""
-    path_width_km: float | None
-    """Width of the path at this place."""
-    begins: np.datetime64
-    """First contact of the penumbra with the Earth (P1)."""
-    axis_begins: np.datetime64
-    """First contact of the axis with the Earth."""
-    axis_ends: np.datetime64
-    ends: np.datetime64
-    """Last contact of the penumbra (P4)."""
-    delta_t_s: float
-    """TT − UT1 that was used."""
-
-
-class LunarEclipse(NamedTuple):
-    """A lunar eclipse."""
-
-    kind: str
-    """"penumbral", "partial" or "total"."""
-    greatest: np.datetime64
-    """When the Moon is nearest to the axis of the Earth's shadow."""
-    latitude: float
-    """Where the Moon is at the zenith then."""
-    longitude: float
-    gamma: float
-    """Least distance of the Moon from the axis in equatorial radii of the Earth, north positive."""
-    umbral_magnitude: float
-    """The part of the Moon's diameter in the umbra; negative if the Moon misses it."""
-    penumbral_magnitude: float
-    """The part of the Moon's diameter in the penumbra."""
-    p1: np.datetime64
-    u1: np.datetime64
-    u2: np.datetime64
-    u3: np.datetime64
-    u4: np.datetime64
-    p4: np.datetime64
-    delta_t_s: float
-    """TT − UT1 that was used."""
-
-
-class Circumstances(NamedTuple):
-    """Local circumstances of a solar eclipse. All arrays have the broadcast shape of the places."""
-
-    kind: NDArray[np.uint8]
-    """0 none, 1 partial, 2 annular, 3 total: an index into `KINDS`."""
-    c1: NDArray[np.datetime64]
-    """The partial eclipse begins."""
-    c2: NDArray[np.datetime64]
-    """The total or annular eclipse begins."""
-    maximum: NDArray[np.datetime64]
-    """The largest magnitude."""
-    c3: NDArray[np.datetime64]
-    """The total or annular eclipse ends."""
-    c4: NDArray[np.datetime64]
-    """The partial eclipse ends."""
-    magnitude: NDArray[np.float64]
-    """Covered part of the Sun's diameter at maximum; if total or annular, the ratio of the diameters."""
-    obscuration: NDArray[np.float64]
-    """Covered part of the Sun's disc at maximum."""
-    sun_altitude: NDArray[np.float64]
-    """Altitude of the Sun at maximum in degrees; negative below the horizon."""
-    sun_azimuth: NDArray[np.float64]
-    """Azimuth of the Sun at maximum in degrees, from north through east."""
-    visible_obscuration: NDArray[np.float64]
-    """Largest obscuration while the Sun's centre is above the horizon."""
-
-
-class Obscuration(NamedTuple):
-    """Obscuration on a map."""
-
-    obscuration: NDArray[np.float64]
-    """Covered part of the Sun's disc, with the Sun above or below the horizon."""
-    sun_altitude: NDArray[np.float64]
-    """Altitude of the Sun in degrees at the same instant."""
-
-
-class CentralLine(NamedTuple):
-    """The path of a total or annular eclipse: one row per instant."""
-
-    time: NDArray[np.datetime64]
-    kind: NDArray[np.uint8]
-    """2 annular, 3 total."""
-    center: NDArray[np.float64]
-    """(N, 2): latitude and longitude of the point where the axis meets the Earth."""
-    north: NDArray[np.float64]
-    """(N, 2): a point of the northern limit, nan if it is not on the Earth."""
-    south: NDArray[np.float64]
-    """(N, 2): a point of the southern limit."""
-    duration_s: NDArray[np.float64]
-    """Duration of the total or annular eclipse at the centre."""
-    width_km: NDArray[np.float64]
-    """Width of the path."""
-    sun_altitude: NDArray[np.float64]
-    """Altitude of the Sun at the centre in degrees."""
 
 
 def eclipse(
@@ -377,6 +268,8 @@ def system(
     date: str,
     bodies: Sequence[str] = ("sun", "earth", "moon"),
     *,
+    vectors: Mapping[str, str | os.PathLike[str]] | None = None,
+    radius_km: Mapping[str, float] | None = None,
     view: str | None = None,
     size: tuple[int, int] = (1920, 1080),
     delta_t: float | None = None,
@@ -390,6 +283,12 @@ def system(
         An instant, or the day of an eclipse for its greatest eclipse.
     bodies : sequence of str
         Names, with the Sun.
+    vectors : mapping of str to path, optional
+        More bodies, as ``NAME`` or ``NAME@CENTER``, with a file of state vectors relative to the centre: a vector table of JPL Horizons, or
+        a CSV with the columns time (UTC) or jd_tdb, x, y, z (km, axes of the ICRF) and optional vx, vy, vz (km/s). A CSV does not name its
+        centre, so the key must: ``{"io@jupiter": "io.csv"}``. Positions are interpolated; the text states the error.
+    radius_km : mapping of str to float, optional
+        Radii of bodies with vectors, by their names without the centre. Those of large moons are known.
     view : str, optional
         "moon", "sun", "earth", "above" or "LAT,LON[,HEIGHT]".
     size : (int, int)
@@ -400,12 +299,21 @@ def system(
     Raises
     ------
     ValueError
-        For invalid dates, bodies and views.
+        For invalid dates, bodies, views and files of vectors, and for instants outside the rows of a file.
+    FileNotFoundError
+        If a file of vectors does not exist.
     """
     width, height = size
     pixels = _validate.integer("width", width, 0, 0xFFFF_FFFF), _validate.integer("height", height, 0, 0xFFFF_FFFF)
     names = [_text("body", name) for name in bodies]
-    return _sky(delta_t, radii, "danjon").system(_text("date", date), names, view, pixels)
+    own_radii = {name: float(value) for name, value in (radius_km or {}).items()}
+    files = [
+        (_text("vectors", name), Path(path), own_radii.pop(name.split("@")[0].strip(), None))
+        for name, path in (vectors or {}).items()
+    ]
+    if own_radii:
+        raise ValueError(f"radius_km has {', '.join(own_radii)}, without vectors")
+    return _sky(delta_t, radii, "danjon").system(_text("date", date), names, files, view, pixels)
 
 
 def _sky(delta_t: float | None, radii: str, lunar_rule: str) -> _umbracast.Sky:

@@ -152,7 +152,8 @@ fn span_of(cone: Cone, turn: vec2<f32>) -> vec2<f32> {
   return select(vec2<f32>(1.0, 1.0), vec2<f32>(max(near, 0.0), far), before);
 }
 
-// Fraction of the disc's solid angle between its centre and tau, in one direction.
+// Part of the light between the centre of the disc and tau, in one direction: the fraction of the solid angle, unless shadow/flux.wgsl
+// weighs it by brightness.
 fn inner(disc: Disc, tau: f32) -> f32 {
   if (tau >= 1.0) {
     return 1.0;
@@ -160,7 +161,7 @@ fn inner(disc: Disc, tau: f32) -> f32 {
   let s = sine(disc.radius);
   let c = 1.0 - versine(disc.radius);
   let w = sqrt(c * c + tau * tau * s * s);
-  return tau * tau * (1.0 + c) / max(w * (w + c), 1e-37);
+  return light_within(disc, tau * tau * (1.0 + c) / max(w * (w + c), 1e-37));
 }
 
 // The cones in front of one disc: first the spheroids, then the caps. The CPU computes discs with more.

@@ -32,6 +32,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
     return;
   }
   zero = params.zero;
+  limb = uniforms.limb;
   let place = place_of(uniforms.first_pixel + i);
   let ray = pixel_ray(place);
   let best = first_body(uniforms.first_pixel + i, ray);

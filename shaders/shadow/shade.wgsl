@@ -59,6 +59,8 @@ struct RenderUniforms {
   // Number of spheroids.
   figures: u32,
   unused: u32,
+  // Limb darkening.
+  limb: vec2<f32>,
 }
 
 struct Illumination {
@@ -239,11 +241,16 @@ fn illumination(point: vec3<f32>, normal: vec3<f32>, receiver: Receiver) -> Illu
   if (disc.radius <= 0.0) {
     return Illumination(open, open * bare);
   }
-  let fraction = uncovered_fraction(disc);
   let risen = 1.0 - covered(disc.radius, ground);
   if (risen <= 0.0) {
     return DARK;
   }
+  if (darkens && uniforms.middle == 0u) {
+    // Samples need no fraction.
+    let flux = visible_flux(disc);
+    return Illumination(flux, bare * flux / risen);
+  }
+  let fraction = uncovered_fraction(disc);
   return Illumination(fraction, bare * min(fraction / risen, 1.0));
 }
 
@@ -325,7 +332,12 @@ fn paint(place: vec2<f32>, id: u32, spot: VisiblePoint) -> vec3<f32> {
     return uniforms.background + starlight(direction, pixel, uniforms.stars);
   }
   if (id >= uniforms.light_id) {
-    return uniforms.light;
+    if (!darkens) {
+      return uniforms.light;
+    }
+    let direction = pixel_ray(place).direction;
+    let mu = -dot(direction, spot.normal) / sqrt(max(dot(direction, direction), 1e-30));
+    return uniforms.light * intensity(clamp(mu, 0.0, 1.0));
   }
   let under = light_at(id, spot);
   let ground = surface(patterns[receivers[id].pattern], spot.normal);

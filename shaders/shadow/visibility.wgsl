@@ -1,5 +1,5 @@
-// Program: the visible fraction for many visibility queries, each with its own light and observer. Twin of `Prepared::shadow` in
-// src/shadow/visibility.rs.
+// Program: the visible fraction for many visibility queries, each with its own light and observer, or the visible flux if the light has
+// limb darkening. Twin of `LocalVisibility::shadow` and `flux` in src/shadow/visibility.rs.
 
 struct VisibilityQuery {
   light: Light,
@@ -9,6 +9,7 @@ struct VisibilityQuery {
 }
 
 struct Shade {
+  // Visible fraction, or flux if the light has limb darkening.
   fraction: f32,
   // A kind of disc.wgsl; KIND_UNDONE if the CPU has to compute the result.
   kind: u32,
@@ -19,7 +20,8 @@ const KIND_LEFT_TO_CPU: u32 = 4u;
 struct VisibilityParams {
   count: u32,
   zero: u32,
-  unused: vec2<u32>,
+  // Limb darkening.
+  limb: vec2<f32>,
 }
 
 @group(0) @binding(0) var<uniform> visibility_params: VisibilityParams;
@@ -58,7 +60,7 @@ fn shade(query: VisibilityQuery) -> Shade {
   if (crowded && !total) {
     return Shade(0.0, KIND_LEFT_TO_CPU);
   }
-  let rest = uncovered_fraction(disc);
+  let rest = visible_flux(disc);
   if (crowded) {
     return Shade(0.0, KIND_LEFT_TO_CPU);
   }
@@ -71,5 +73,6 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   if (i >= visibility_params.count) {
     return;
   }
+  limb = visibility_params.limb;
   shades[i] = shade(queries[i]);
 }

@@ -93,6 +93,9 @@ impl GpuEngine {
                 if own.round {
                     source = programs::without_spheroids(&source).into();
                 }
+                if own.uniform_light {
+                    source = programs::without_limb_darkening(&source).into();
+                }
                 if let Some((from, to)) = self.edit {
                     source = source.replace(from, to).into();
                 }

@@ -157,8 +157,8 @@ programs! {
     APPROACH_FINALIZE = "approach_finalize": "records", "query/approach_finalize";
     NAIVE = "naive": intersect_at_rest, "query/closest_state", "query/naive";
     RENDER = "render": intersect_at_rest, "query/closest_state", "cull/pair", "math/angles", "shadow/caps", "shadow/cones",
-        "shadow/disc", "shadow/starfield", "shadow/projection", "shadow/shade", "shadow/render";
-    VISIBILITY = "visibility": "math/angles", "shadow/caps", "shadow/cones", "shadow/disc", "shadow/visibility";
+        "shadow/disc", "shadow/flux", "shadow/starfield", "shadow/projection", "shadow/shade", "shadow/render";
+    VISIBILITY = "visibility": "math/angles", "shadow/caps", "shadow/cones", "shadow/disc", "shadow/flux", "shadow/visibility";
     RAYGEN = "raygen": "records", "math/error_free", "math/float", "raygen";
     PREPARE_RAYS = "prepare_rays": "records", "encode/task", "encode/validate_ray", "encode/prepare_rays";
     PREPARE_MOVING_RAYS = "prepare_moving_rays": "records", "encode/task", "encode/validate_ray", "encode/prepare_moving_rays";
@@ -194,5 +194,13 @@ pub fn without_spheroids(source: &str) -> String {
     source.replace(
         include_str!("../../shaders/shadow/cones.wgsl"),
         include_str!("../../shaders/shadow/no_spheroids.wgsl"),
+    )
+}
+
+/// Variant of a program for a light of uniform brightness, without the integral of limb darkening.
+pub fn without_limb_darkening(source: &str) -> String {
+    source.replace(
+        include_str!("../../shaders/shadow/flux.wgsl"),
+        include_str!("../../shaders/shadow/uniform_light.wgsl"),
     )
 }

@@ -36,6 +36,8 @@ pub struct PictureFiles<'a> {
     pub id: Option<&'a Path>,
     /// Path of the array of visible fractions, if wanted.
     pub fraction: Option<&'a Path>,
+    /// Path of the array of visible fluxes, if wanted.
+    pub flux: Option<&'a Path>,
     /// Path of the array of normals, if wanted.
     pub normal: Option<&'a Path>,
     /// Path of the array of depths, if wanted.
@@ -62,6 +64,9 @@ impl Picture {
         ready.extend(files.t.map(|path| prepare(path, self.size, &self.t)).transpose()?);
         ready.extend(files.id.map(|path| prepare(path, self.size, &self.id)).transpose()?);
         ready.extend(files.fraction.map(|path| prepare(path, self.size, &self.fraction)).transpose()?);
+        if let Some(path) = files.flux {
+            ready.push(prepare(path, self.size, &self.fluxes(system)?)?);
+        }
         if let Some(path) = files.normal {
             ready.push(prepare(path, self.size, self.normals(system)?.as_flattened())?);
         }

@@ -56,6 +56,7 @@ pub use read::poses::{PoseTable, read_poses};
 pub use read::ray_stream::{Batched, RayBatch, RayBatches, RayFile};
 pub use read::read_options::{ExtraColumns, ReadOptions};
 pub use read::spheres::{center_of_spheres, center_of_spheres_with, read_spheres, read_spheres_with};
+pub use read::vectors::read_vectors;
 pub use schema::answer_row::{AnswerRow, Column, Number};
 pub use schema::kept::KeptColumns;
 pub use schema::optional::OptionalColumns;

@@ -1,4 +1,4 @@
-//! Reader of textures: PNG files.
+//! Reader of textures: PNG and JPEG files.
 
 use std::io::{BufReader, Seek, SeekFrom};
 use std::path::Path;
@@ -12,8 +12,10 @@ use crate::shadow::surface::texture::{MAX_TEXTURE_SIDE, Texture};
 
 /// First bytes of a PNG.
 const PNG: [u8; 8] = [0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a];
+/// First bytes of a JPEG.
+const JPEG: [u8; 3] = [0xff, 0xd8, 0xff];
 
-/// Reads a texture from a PNG. Transparency is ignored. `place` says in errors which key names the file.
+/// Reads a texture from a PNG or a JPEG. Transparency is ignored. `place` says in errors which key names the file.
 pub(super) fn read_texture(path: &Path, place: &str) -> Result<Texture> {
     let bad = |message: String| bad_file(path, format!("{place}: {message}"));
     let unread = |e: std::io::Error| bad(format!("cannot read the file: {e}"));
@@ -23,11 +25,13 @@ pub(super) fn read_texture(path: &Path, place: &str) -> Result<Texture> {
     }
     let mut first = [0; 8];
     let read = std::io::Read::read(&mut file, &mut first).map_err(unread)?;
-    if first[..read] != PNG {
-        return Err(bad("the file is not a PNG: convert other formats to PNG first".into()));
-    }
+    let format = match &first[..read] {
+        start if start == PNG => ImageFormat::Png,
+        start if start.starts_with(&JPEG) => ImageFormat::Jpeg,
+        _ => return Err(bad("the file is neither a PNG nor a JPEG: expected one of these formats".into())),
+    };
     file.seek(SeekFrom::Start(0)).map_err(unread)?;
-    let mut reader = ImageReader::with_format(BufReader::new(file), ImageFormat::Png);
+    let mut reader = ImageReader::with_format(BufReader::new(file), format);
     // The memory is checked below.
     reader.no_limits();
     let decoder = reader.into_decoder().map_err(|e| bad(e.to_string()))?;

@@ -3,6 +3,7 @@
 pub(crate) mod ball;
 pub(crate) mod ball_bvh;
 pub(crate) mod coverage;
+pub(crate) mod fluxes;
 pub(crate) mod framing;
 #[cfg(all(any(test, fuzzing), feature = "parquet"))]
 pub(crate) mod fuzz;

@@ -30,15 +30,12 @@ const TASK_OBSERVERS: usize = 16 * BLOCK;
 /// Minimum number of occluders for which a BVH finds those near the light's disc.
 const MIN_BVH_OCCLUDERS: usize = 64;
 /// Observers per chunk if they must be copied.
-const CHUNK_OBSERVERS: usize = 1 << 18;
+pub(super) const CHUNK_OBSERVERS: usize = 1 << 18;
 /// Maximum number of occluders that are prepared for a GPU at once, if every one touches every observer's disc: 64 MiB.
-const MAX_OCCLUDER_RECORDS: usize = 1 << 20;
+pub(super) const MAX_OCCLUDER_RECORDS: usize = 1 << 20;
 
 /// Observers whose shadow is still to be computed: index in the list, and the prepared query.
 type UndecidedObservers = Vec<(usize, LocalVisibility)>;
-
-/// Scratch memory for fluxes.
-type FluxScratch = (OccluderSet, LocalVisibility, Vec<u32>, Vec<Ball>);
 
 impl Device {
     /// Visible fraction of the light for each observer, and the kind of coverage: [`visible_fraction`](super::visibility::visible_fraction)
@@ -81,51 +78,6 @@ impl Device {
     /// `out` are unspecified.
     pub async fn shadows_into(&self, lighting: &Lighting, observers: &[DVec3], out: &mut [Shadow]) -> Result<()> {
         self.shade(lighting, observers, out, Wait::Polling).await
-    }
-
-    /// Visible flux of a light with limb darkening for each observer, relative to that without occluders. `shadows` are the results of
-    /// [`shadows`](Self::shadows) for the same observers. Without limb darkening, the flux is the visible fraction.
-    ///
-    /// The CPU computes the flux of observers in a penumbra or an antumbra, in f64, accurate to 10⁻⁹. Other observers see all of the light
-    /// or nothing of it.
-    ///
-    /// # Errors
-    /// The errors of [`shadows_into`](Self::shadows_into).
-    pub async fn fluxes(&self, lighting: &Lighting, observers: &[DVec3], shadows: &[Shadow]) -> Result<Vec<f64>> {
-        check_same_length("observers", observers.len(), "shadows", shadows.len())?;
-        let Some(limb) = lighting.limb_darkening() else {
-            return Ok(shadows.iter().map(|shadow| shadow.fraction).collect());
-        };
-        refuse(0, observers)?;
-        let mut tasks = try_with_capacity(observers.len())?;
-        tasks.extend(observers.iter().copied().zip(shadows.iter().copied()));
-        let (lighting, bvh, cancel) = (lighting.clone(), occluder_bvh(lighting)?, self.cancel.clone());
-        let work = move || {
-            let flux = |(occluder_set, prepared, near, own): &mut FluxScratch,
-                        &(observer, shadow): &(DVec3, Shadow)| {
-                cancel.check()?;
-                Ok(match shadow.kind {
-                    ShadowKind::None => 1.0,
-                    ShadowKind::Total => 0.0,
-                    _ => {
-                        let occluders = match &bvh {
-                            None => lighting.occluders(),
-                            Some(bvh) => {
-                                near.clear();
-                                bvh.query_all(observer, observer.length(), near);
-                                own.clear();
-                                own.extend(near.iter().map(|&id| lighting.occluders()[id as usize]));
-                                own
-                            }
-                        };
-                        prepared.set(observer, lighting.light(), occluders, lighting.spheroids());
-                        prepared.flux(occluder_set, limb)
-                    }
-                })
-            };
-            tasks.par_iter().map_init(FluxScratch::default, flux).collect::<Result<Vec<f64>>>()
-        };
-        run_on_pool(work).await?
     }
 
     pub(crate) async fn shadows_of(&self, lighting: &Lighting, observers: &[DVec3], wait: Wait) -> Result<Vec<Shadow>> {
@@ -171,7 +123,7 @@ impl Device {
                     let (sifted, doubtful) = run_on_pool(work).await??;
                     out.copy_from_slice(&sifted);
                     let (places, prepared): (Vec<usize>, Vec<LocalVisibility>) = doubtful.into_iter().unzip();
-                    let found = visible_shades(gpu, &prepared).await?;
+                    let found = visible_shades(gpu, &prepared, None).await?;
                     let settled = run_on_pool(move || resolve(&found, &prepared)).await?;
                     places.into_iter().zip(settled).for_each(|(at, shadow)| out[at] = shadow);
                     self.cancel.add(own.len() as u64);
@@ -246,12 +198,12 @@ fn classify(
 }
 
 /// Returns the error for the first invalid observer.
-fn refuse(first: u64, observers: &[DVec3]) -> Result<()> {
+pub(super) fn refuse(first: u64, observers: &[DVec3]) -> Result<()> {
     (first..).zip(observers).try_for_each(|(index, &observer)| check_observer(index, observer))
 }
 
 /// The BVH of the occluders, if there are so many that it pays.
-fn occluder_bvh(lighting: &Lighting) -> Result<Option<OccluderBvh>> {
+pub(super) fn occluder_bvh(lighting: &Lighting) -> Result<Option<OccluderBvh>> {
     let occluders = lighting.occluders();
     if occluders.len() < MIN_BVH_OCCLUDERS {
         return Ok(None);

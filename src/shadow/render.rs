@@ -27,7 +27,7 @@ impl Device {
     /// the change of the fraction across a thousandth of a pixel (on bodies of many pixels, the largest difference seen is 10⁻⁴).
     ///
     /// A GPU renders at most 65,536 spheres and 4,194,304 pairs of a sphere and one that may shade it. Beyond that the CPU renders, and also
-    /// systems with ambient occlusion, limb darkening, maps or graticules ([`System::is_for_cpu`]).
+    /// systems with ambient occlusion, maps or graticules ([`System::is_for_cpu`]).
     ///
     /// # Errors
     /// [`Error::Usage`](crate::Error::Usage) for a picture that would take longer than a day;
@@ -73,7 +73,7 @@ impl Device {
                 run_on_pool(move || prepared.par_iter().map_init(OccluderSet::default, fraction).collect()).await
             }
             Some(gpu) => {
-                let found = on_gpu::visible_shades(gpu, &prepared).await?;
+                let found = on_gpu::visible_shades(gpu, &prepared, None).await?;
                 run_on_pool(move || resolve(&found, &prepared).iter().map(|shadow| shadow.fraction).collect()).await
             }
         }

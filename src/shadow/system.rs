@@ -202,10 +202,9 @@ impl System {
         Self { unit: Some(unit.into()), ..self }
     }
 
-    /// Whether only the CPU engine renders it: it has ambient occlusion, limb darkening, a map or a graticule.
+    /// Whether only the CPU engine renders it: it has ambient occlusion, a map or a graticule.
     pub fn is_for_cpu(&self) -> bool {
         self.picture.ambient_samples > 0
-            || self.light.limb_darkening.is_some()
             || self.bodies.iter().any(|body| body.map.is_some() || body.graticule.is_some())
     }
 

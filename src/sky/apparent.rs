@@ -19,13 +19,18 @@ pub(crate) fn apparent(ephemeris: &Ephemeris, body: SkyBody, time: Time) -> Resu
     if body == SkyBody::Earth {
         return Ok(DVec3::ZERO);
     }
+    apparent_of(ephemeris, time, |tdb_seconds| Ok(ephemeris.barycentric(body, tdb_seconds)?.position))
+}
+
+/// The apparent position, as [`apparent`], of a body with this barycentric position at an instant of TDB.
+pub(crate) fn apparent_of(ephemeris: &Ephemeris, time: Time, position: impl Fn(f64) -> Result<DVec3>) -> Result<DVec3> {
     let now = time.tdb_seconds();
     let earth = ephemeris.barycentric(SkyBody::Earth, now)?;
     let mut light_time = 0.0;
     let mut seen = DVec3::ZERO;
     // Each round shrinks the error of the light time by the speed of the body over that of light: 10⁻⁴.
     for _ in 0..4 {
-        seen = ephemeris.barycentric(body, now - light_time)?.position - earth.position;
+        seen = position(now - light_time)? - earth.position;
         light_time = seen.length() / LIGHT;
     }
     Ok(aberrated(seen, earth.velocity))

@@ -3,12 +3,13 @@
 use std::f64::consts::TAU;
 
 use glam::DVec3;
+use rayon::prelude::*;
 
 use super::circumstances::LocalKind;
 use super::motion::{Motion, Observer};
 use super::places::{Place, line_hits_earth};
 use super::roots;
-use super::solar::SolarEclipse;
+use super::solar::{SolarEclipse, SolarKind};
 use super::time::Time;
 
 /// The path of a total or annular eclipse at one instant.
@@ -60,6 +61,55 @@ impl SolarEclipse {
         }
         times.push(last.plus(-0.01));
         CentralLine { points: times.into_iter().filter_map(|time| self.line_point(time)).collect() }
+    }
+
+    /// The northern and the southern limit of the path, each as lines in order of time, with a point every `step_s` seconds (at least 1).
+    /// They begin and end with the Sun at the horizon, before and after the axis of the shadow meets the Earth. Empty for a partial
+    /// eclipse.
+    pub fn limits(&self, step_s: f64) -> [Vec<Vec<(Time, Place)>>; 2] {
+        /// The edge of the shadow is on the Earth for less than this time before and after the axis.
+        const MARGIN_S: f64 = 2400.0;
+        if self.kind == SolarKind::Partial {
+            return [Vec::new(), Vec::new()];
+        }
+        let step = if step_s.is_finite() { step_s.max(1.0) } else { 60.0 };
+        let (first, last) = self.axis.unwrap_or((self.greatest.time, self.greatest.time));
+        let start = ((first.tt_seconds() - MARGIN_S - self.utc_phase()) / step).ceil() as i64;
+        let end = ((last.tt_seconds() + MARGIN_S - self.utc_phase()) / step).floor() as i64;
+        let time = |i: i64| Time::from_tt_seconds(i as f64 * step + self.utc_phase());
+        let limit = |time: Time, north: bool| {
+            ShadowEdge::new(&self.motion, time.seconds_since(self.motion.middle()), self).limit(north)
+        };
+        let all: Vec<[Option<Place>; 2]> =
+            (start..=end).into_par_iter().map(|i| [limit(time(i), true), limit(time(i), false)]).collect();
+        [true, false].map(|north| {
+            let of = |at: usize| all[at][usize::from(!north)].map(|place| (time(start + at as i64), place));
+            // The end of a line, between an instant with a point of the limit and one without.
+            let refined = |inside: (Time, Place), outside: Time| {
+                let (mut known, mut gap) = (inside, outside.seconds_since(inside.0));
+                while gap.abs() > 1e-3 {
+                    gap *= 0.5;
+                    let middle = known.0.plus(gap);
+                    known = limit(middle, north).map_or(known, |place| (middle, place));
+                }
+                known
+            };
+            let mut lines = vec![Vec::new()];
+            for at in 0..all.len() {
+                let Some(point) = of(at) else { continue };
+                let own = lines.len() - 1;
+                if at > 0 && of(at - 1).is_none() {
+                    lines[own].push(refined(point, time(start + at as i64 - 1)));
+                }
+                lines[own].push(point);
+                if at + 1 < all.len() && of(at + 1).is_none() {
+                    lines[own].push(refined(point, time(start + at as i64 + 1)));
+                    lines.push(Vec::new());
+                }
+            }
+            lines.retain(|line| line.len() > 1);
+            lines
+        })
     }
 
     /// Seconds by which full seconds of UTC are late in TT, so that points fall on full multiples of the step in UTC.
@@ -143,6 +193,15 @@ impl<'a> ShadowEdge<'a> {
         Some(Place { height_m: 0.0, ..place })
     }
 
+    /// The angle nearest to `outside` with a point; `inside` has one.
+    fn last_point(&self, mut inside: f64, mut outside: f64) -> f64 {
+        for _ in 0..30 {
+            let middle = 0.5 * (inside + outside);
+            *if self.point(middle).is_some() { &mut inside } else { &mut outside } = middle;
+        }
+        inside
+    }
+
     /// The point of the northern or the southern limit: on the edge, and the edge passes along it.
     fn limit(&self, north: bool) -> Option<Place> {
         // How fast the place enters the shadow: 0 where the edge moves along itself.
@@ -154,7 +213,13 @@ impl<'a> ShadowEdge<'a> {
         const STEPS: i32 = 36;
         let step = TAU / f64::from(STEPS);
         let found = (0..STEPS).filter_map(|i| {
-            let (from, to) = (f64::from(i) * step, f64::from(i + 1) * step);
+            let (mut from, mut to) = (f64::from(i) * step, f64::from(i + 1) * step);
+            // Where the edge leaves the Earth, only a part of the interval counts.
+            match (self.point(from), self.point(to)) {
+                (Some(_), None) => to = self.last_point(from, to),
+                (None, Some(_)) => from = self.last_point(to, from),
+                _ => {}
+            }
             let (a, b) = (rate(from)?, rate(to)?);
             ((a < 0.0) != (b < 0.0)).then(|| roots::root(|angle| rate(angle).unwrap_or(0.0), from, to, 1e-7))
         });

@@ -28,6 +28,7 @@ pub(crate) mod search;
 
 pub(crate) mod solar;
 pub(crate) mod time;
+pub(crate) mod vectors;
 
 pub use almanac::{Sky, SkyOptions};
 pub use bodies::SkyBody;
@@ -45,3 +46,4 @@ pub use places::Place;
 pub use scenes::View;
 pub use solar::{Greatest, SolarEclipse, SolarKind};
 pub use time::{Precision as DatePrecision, Time, TimeText};
+pub use vectors::{BodyVectors, VectorRow};

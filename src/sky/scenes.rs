@@ -5,9 +5,11 @@ use std::fmt::Write;
 use glam::DVec3;
 
 use super::almanac::Sky;
+use super::apparent::apparent_of;
 use super::bodies::SkyBody;
 use super::places::{EQUATOR_KM, Place, line_hits_earth};
 use super::time::Time;
+use super::vectors::BodyVectors;
 use crate::error::{Error, Result};
 use crate::escape::quoted;
 
@@ -19,7 +21,7 @@ pub enum View {
     /// From the direction of the Sun: the day side of the Earth, in parallel projection.
     Sun,
     /// From the Earth. If the Moon is nearer to the Sun than to the opposite point: the Sun, from where the axis of the Moon's shadow meets
-    /// the surface. Otherwise: the Moon.
+    /// the surface, or from the place nearest to the axis. Otherwise: the Moon.
     Earth,
     /// From 9,000 km above the place where the axis of the Moon's shadow meets the Earth, or above the place that sees the Moon at the zenith.
     Above,
@@ -72,10 +74,30 @@ impl Sky {
     /// [`Error::Usage`] if the Sun is not among the bodies, if one is listed twice, if the instant is not in the years 1900 to 2050, or if the
     /// Sun or the Moon is below the horizon of a place.
     pub fn system_toml(&self, time: Time, bodies: &[SkyBody], view: Option<View>, size: [u32; 2]) -> Result<String> {
+        self.system_toml_with(time, bodies, &[], view, size)
+    }
+
+    /// As [`system_toml`](Self::system_toml), with more bodies, whose vectors the caller supplies.
+    ///
+    /// # Errors
+    /// The errors of [`system_toml`](Self::system_toml), and [`Error::Usage`] if the instant, less the light time, is not between the rows
+    /// of the vectors.
+    pub fn system_toml_with(
+        &self,
+        time: Time,
+        bodies: &[SkyBody],
+        vectors: &[BodyVectors],
+        view: Option<View>,
+        size: [u32; 2],
+    ) -> Result<String> {
         if !bodies.contains(&SkyBody::Sun) {
             return Err(Error::Usage("the bodies do not include the Sun, which is the light".into()));
         }
         if let Some(twice) = bodies.iter().enumerate().find(|(i, body)| bodies[..*i].contains(body)) {
+            return Err(Error::Usage(format!("{} is listed twice", twice.1.name())));
+        }
+        let is_twice = |(i, one): &(usize, &BodyVectors)| vectors[..*i].iter().any(|other| other.name() == one.name());
+        if let Some(twice) = vectors.iter().enumerate().find(is_twice) {
             return Err(Error::Usage(format!("{} is listed twice", twice.1.name())));
         }
         let camera = self.camera(time, view)?;
@@ -112,8 +134,15 @@ impl Sky {
             }
             line(self.body_toml(body, time)?);
         }
+        for one in vectors {
+            line(self.vectors_toml(one, time)?);
+        }
         line(camera.toml(size));
-        line(format!("[picture]\nsize = [{}, {}]\nsamples = 3\nexposure = 1.7\nambient = 0.003", size[0], size[1]));
+        // No sunlight is refracted into the Earth's shadow, where the Moon would be black.
+        let is_full = sun.dot(self.earth_fixed(SkyBody::Moon, time)?) < 0.0;
+        let ambient = if is_full { "0.03" } else { "0.003" };
+        let [width, height] = size;
+        line(format!("[picture]\nsize = [{width}, {height}]\nsamples = 3\nexposure = 1.7\nambient = {ambient}"));
         Ok(out)
     }
 
@@ -142,9 +171,31 @@ impl Sky {
         Ok(text)
     }
 
+    /// The table of a body with vectors of the caller.
+    fn vectors_toml(&self, body: &BodyVectors, time: Time) -> Result<String> {
+        let ephemeris = self.ephemeris();
+        let apparent = apparent_of(ephemeris, time, |tdb_seconds| {
+            let own = body.position(tdb_seconds).ok_or_else(|| body.outside(tdb_seconds))?;
+            Ok(ephemeris.barycentric(body.center(), tdb_seconds)?.position + own)
+        })?;
+        let error = body.error_km().map_or("unknown".into(), |error| format!("about {error:.1e} km"));
+        Ok(format!(
+            "# Vectors relative to {}: {}. Error of the interpolation: {error}.\n[[body]]\nname = \"{}\"\ncenter = {}\nradius = {:?}\n\
+             color = \"#b3a88f\"\n",
+            body.center().name(),
+            body.source(),
+            body.name(),
+            vector(self.to_earth_fixed(apparent, time)),
+            body.radius_km()
+        ))
+    }
+
     fn camera(&self, time: Time, view: Option<View>) -> Result<Camera> {
         let (sun, moon) = (self.earth_fixed(SkyBody::Sun, time)?, self.earth_fixed(SkyBody::Moon, time)?);
         let axis = line_hits_earth(moon, moon - sun).map(Place::from_earth_fixed_km);
+        // If the axis of the shadow misses the Earth: the point of the surface that is nearest to it, with the Sun at the horizon.
+        let along = (moon - sun).normalize();
+        let foot = Place { height_m: 0.0, ..Place::from_earth_fixed_km(moon - along * moon.dot(along)) };
         let new_moon = sun.dot(moon) > 0.0;
         let view = view.unwrap_or(if axis.is_some() && new_moon { View::Above } else { View::Earth });
         let below = Place { height_m: 0.0, ..Place::from_earth_fixed_km(moon) };
@@ -165,10 +216,7 @@ impl Sky {
                 let high = Place { height_m: 9e6, ..place };
                 Camera::new(high.earth_fixed_km(), place.earth_fixed_km(), DVec3::Z, Field::Degrees(52.0))
             }
-            View::Earth if new_moon => {
-                let place = under_axis.unwrap_or(below);
-                self.camera_at(&place, sun, "Sun")?
-            }
+            View::Earth if new_moon => self.camera_at(&under_axis.unwrap_or(foot), sun, "Sun")?,
             View::Earth => {
                 let field = Field::Degrees(3.0 * (1737.4 / moon.length()).asin().to_degrees());
                 Camera::new(toward_moon * 1.01 * EQUATOR_KM, moon, DVec3::Z, field)

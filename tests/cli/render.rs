@@ -61,7 +61,12 @@ const WRONG_SYSTEMS: &[(&str, &str, &[&str])] = &[
     ("color = \"#808080\"", "color = \"#808080\"\nsurface = \"earth\"", &["body[0] 'Ball'", "cannot have color"]),
     ("color = \"#808080\"", "texture = \"a.png\"\nsurface = \"earth\"", &["cannot have both texture and surface"]),
     ("color = \"#808080\"", "texture = \"none.png\"", &["none.png", "No such file"]),
-    ("color = \"#808080\"", "texture = \"s.toml\"", &["s.toml: texture of body[0] 'Ball' in s.toml", "not a PNG"]),
+    (
+        "color = \"#808080\"",
+        "texture = \"s.toml\"",
+        &["s.toml: texture of body[0] 'Ball' in s.toml", "neither a PNG nor a JPEG"],
+    ),
+    ("color = \"#808080\"", "texture = \"cut.jpg\"", &["cut.jpg: texture of body[0] 'Ball' in s.toml"]),
     ("radius = 1\n", "radius = 1\nmeridian = [0, 0, 2]\n", &["meridian is [0, 0, 2]", "parallel to the pole"]),
     ("radius = 1\n", "radius = 1\nmeridian = [0, 0, 0]\n", &["meridian is [0, 0, 0]", "not be zero"]),
     ("radius = 1\n", "radius = 1\ngraticule = 0\n", &["graticule is 0", "between 0.1 and 90"]),
@@ -131,6 +136,8 @@ fn invalid_systems_are_refused_by_table_key_and_value() {
     folder.write("o.png", "not to be touched");
     for &(from, to, words) in WRONG_SYSTEMS {
         assert!(SYSTEM.contains(from), "{from}");
+        // A JPEG that ends after its first bytes.
+        folder.write("cut.jpg", [0xff, 0xd8, 0xff, 0xe0, 0, 16]);
         folder.write("s.toml", SYSTEM.replacen(from, to, 1));
         let before = folder.contents();
         let done = folder.run("render s.toml -o o.png");
@@ -198,7 +205,8 @@ fn the_arrays_match_the_pixels() {
     let folder = Folder::new();
     // The camera is between the light and the ball, and sees the lit side of the ball.
     folder.write("s.toml", SYSTEM.replace("up = [0, 0, 1]", "up = [0, 1, 0]").replace("[0, -10, 5]", "[0, 0, 10]"));
-    let done = folder.run("render s.toml -o o.png --bits 16 --t t.npy --id id.npy --fraction f.npy --json");
+    let done =
+        folder.run("render s.toml -o o.png --bits 16 --t t.npy --id id.npy --fraction f.npy --flux l.npy --json");
     assert_eq!((done.code, done.errors.as_str()), (0, ""));
     let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
     assert_eq!(json["device"], "cpu");
@@ -210,6 +218,9 @@ fn the_arrays_match_the_pixels() {
     let t = words(&read("t.npy"), "'<f4'", "(48, 64");
     let id = words(&read("id.npy"), "'<u4'", "(48, 64");
     let fraction = words(&read("f.npy"), "'<f4'", "(48, 64");
+    assert_eq!(json["flux"], "l.npy");
+    // The light has no limb darkening.
+    assert_eq!(words(&read("l.npy"), "'<f4'", "(48, 64"), fraction);
     assert_eq!((t.len(), id.len(), fraction.len()), (64 * 48, 64 * 48, 64 * 48));
     // The centre of the picture is a corner of pixels. The pixel to its lower right looks from z = 10 at the ball, whose top is at z = 1.
     let at = 24 * 64 + 32;

@@ -114,6 +114,69 @@ fn systems_of_a_date_agree_with_circumstances() {
 }
 
 #[test]
+fn tables_are_written_to_files() {
+    let folder = Folder::new();
+    let printed = folder.run_ok("eclipse --list 2024..2026 --csv").output;
+    let done = folder.run_ok("eclipse --list 2024..2026 -o list.csv");
+    assert_eq!(folder.text("list.csv"), printed);
+    assert!(done.output.is_empty() && done.errors.contains("12 eclipses; times in UTC"), "{}", done.errors);
+    assert!(done.errors.ends_with("; wrote list.csv\n"), "{}", done.errors);
+    let printed = folder.run_ok("eclipse --list 2024..2026 --only solar --json").output;
+    let summary = folder.run_ok("eclipse --list 2024..2026 --only solar -o list.JSON --json").output;
+    assert_eq!(folder.text("list.JSON"), printed);
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    assert_eq!((&summary["eclipses"], &summary["output"]), (&6.into(), &"list.JSON".into()));
+    let arguments = "circumstances 2024-04-08 --city Dallas --at 51.5,-0.13";
+    let quiet = folder.run_ok(&format!("{arguments} -o seen.csv -q"));
+    assert!(quiet.output.is_empty() && quiet.errors.is_empty(), "{}{}", quiet.output, quiet.errors);
+    assert_eq!(folder.text("seen.csv"), folder.run_ok(&format!("{arguments} --csv")).output);
+    let done = folder.run_ok(&format!("{arguments} -o seen.json"));
+    assert_eq!(folder.text("seen.json"), folder.run_ok(&format!("{arguments} --json")).output);
+    assert!(done.errors.starts_with("2 places; 2024-04-08; times in UTC"), "{}", done.errors);
+    assert!(!folder.text("seen.json").contains("lunar_rule"));
+}
+
+#[test]
+fn a_sidecar_describes_the_picture_of_an_eclipse() {
+    let folder = Folder::new();
+    folder.run_ok("eclipse 2024-04-08 --view sun --size 48x27 -o p.png --sidecar p.json --delta-t 69.2 -q");
+    let value: serde_json::Value = serde_json::from_str(&folder.text("p.json")).unwrap();
+    assert_eq!((&value["command"], &value["outputs"]["picture"]), (&"eclipse".into(), &"p.png".into()));
+    assert_eq!(value["sky"]["instant"], "2024-04-08T18:17:20.2Z");
+    assert_eq!(value["sky"]["conventions"]["delta_t_s"], 69.2);
+    assert_eq!(value["camera"]["lens"]["width"], 2.2 * 6378.137 * 48.0 / 27.0);
+    assert_eq!(value["bodies"].as_array().unwrap().len(), 2);
+}
+
+/// Io, computed from a circular orbit, shades Jupiter.
+#[test]
+fn bodies_with_vectors_are_written_to_system_files() {
+    let folder = Folder::new();
+    let mut text = String::from("jd_tdb,x,y,z\n");
+    for k in 0..25 {
+        let angle = std::f64::consts::TAU * f64::from(k) / (24.0 * 1.769);
+        let [x, y] = [421_800.0 * angle.cos(), 421_800.0 * angle.sin()];
+        text += &format!("{:.7},{x:.3},{:.3},{:.3}\n", 2_460_408.5 + f64::from(k) / 24.0, 0.9 * y, 0.436 * y);
+    }
+    folder.write("io.csv", &text);
+    let done =
+        folder.run_ok("system 2024-04-08T12:00Z --bodies sun,jupiter,io --vectors io@jupiter=io.csv -o j.toml --json");
+    let summary: serde_json::Value = serde_json::from_str(&done.output).unwrap();
+    assert_eq!(summary["bodies"], serde_json::json!(["Sun", "Jupiter", "Io"]));
+    assert!((0.1..20.0).contains(&summary["interpolation_error_km"][0].as_f64().unwrap()), "{summary}");
+    let system = folder.text("j.toml");
+    assert!(
+        system.contains("# Vectors relative to Jupiter: io.csv.") && system.contains("radius = 1821.49"),
+        "{system}"
+    );
+    folder.run_ok("render j.toml -o j.png --size 32x18 -q");
+    folder.run_ok(
+        "system 2024-04-08T12:00Z --bodies sun,jupiter,io --vectors io@jupiter=io.csv --radius io=1800 -o j.toml -q",
+    );
+    assert!(folder.text("j.toml").contains("radius = 1800.0"));
+}
+
+#[test]
 fn views_of_eclipses_are_rendered() {
     let folder = Folder::new();
     for view in ["moon", "sun", "earth", "above", "32.7767,-96.797"] {
@@ -128,6 +191,17 @@ fn views_of_eclipses_are_rendered() {
         std::fs::remove_file(folder.path("view.png")).unwrap();
     }
     folder.run_ok("eclipse 2025-03-14T05:50Z --view 40,-100 --size 48x27 -o lunar.png -q");
+    let bright = |arguments: &str, least: u8| {
+        folder.run_ok(&format!("{arguments} --size 48x27 -o view.png -q"));
+        let picture = image::open(folder.path("view.png")).unwrap().to_rgb8();
+        picture.pixels().filter(|pixel| pixel.0[2] > least).count()
+    };
+    // The axis of the shadow misses the Earth: the Sun from the place nearest to it, where 7 % of its disc are left.
+    let crescent = bright("eclipse 2025-03-29", 60);
+    assert!((5..=60).contains(&crescent), "{crescent}");
+    // The Moon is visible in the umbra.
+    let (moon, sunlit) = (bright("eclipse 2025-03-14", 15), bright("eclipse 2025-03-14", 90));
+    assert!((150..=500).contains(&moon) && sunlit == 0, "{moon} {sunlit}");
 }
 
 #[test]
@@ -135,6 +209,7 @@ fn invalid_requests_about_the_sky_are_refused() {
     let folder = Folder::new();
     folder.write("bad.csv", "name,lat,lon\na,10,20\nb,95,20\n").write("word.csv", "lat,lon\n1,east\n");
     folder.write("like.csv", "lat,lon,hight\n1,2,3\n").write("marks.csv", "lat;lon\n1;2\n");
+    folder.write("v.csv", "jd_tdb,x,y,z,vx,vy,vz\n2460409,421800,0,0,0,17,0\n2460409.1,400000,90000,0,-3,16,0\n");
     folder.write("none.csv", "lat,lon\n").write("columns.csv", "x,y\n1,2\n").write("out.toml", "kept");
     let before = folder.contents();
     for (arguments, code, words) in [
@@ -188,6 +263,53 @@ fn invalid_requests_about_the_sky_are_refused() {
         ("system 2024-04-10 -o out.toml", 2, "2024-04-10T12:00:00Z"),
         ("system 2024-04-08 -o out.txt", 2, "the extension must be .toml"),
         ("system 2024-04-08 --places bad.csv --observers bad.csv -o out.toml", 2, "is also an input"),
+        ("circumstances 2024-04-08 --at 1,2 --lunar-rule danjon", 2, "unexpected argument '--lunar-rule'"),
+        ("map 2024-04-08 --lunar-rule danjon", 2, "unexpected argument '--lunar-rule'"),
+        ("system 2024-04-08 --lunar-rule danjon -o out.toml", 2, "unexpected argument '--lunar-rule'"),
+        (
+            "eclipse --list 2024 -o list.txt",
+            2,
+            "list.txt: cannot write a table in this format: supported is .csv and .json",
+        ),
+        ("eclipse --list 2024 -o none/list.csv", 5, "there is no folder"),
+        (
+            "eclipse --list 2024 -o list.csv --csv",
+            2,
+            "--csv prints the table: with -o, the extension selects the format",
+        ),
+        ("eclipse --list 2024 -o list.csv --sidecar l.json", 2, "--sidecar"),
+        ("eclipse 2024-04-08 -o p.csv", 2, "supported is .png"),
+        ("eclipse 2024-04-08 --sidecar p.json", 2, "--output"),
+        ("eclipse 2024-04-08 -o p.png --sidecar p.txt", 2, "supported is .json"),
+        ("circumstances 2024-04-08 --places bad.csv -o bad.csv", 2, "bad.csv: is also an input"),
+        ("circumstances 2024-04-08 --at 1,2 -o seen.npz", 2, "supported is .csv and .json"),
+        ("circumstances 2024-04-08 --at 1,2 -o seen.csv --csv", 2, "cannot be used with"),
+        ("system 2024-04-08 --vectors io=v.csv -o out.toml", 2, "'io', which --bodies does not list"),
+        ("system 2024-04-08 --bodies sun,io --vectors io -o out.toml", 2, "expected NAME=VALUE"),
+        ("system 2024-04-08 --bodies sun,io --vectors io=none.txt -o out.toml", 5, "cannot read none.txt"),
+        ("system 2024-04-08 --bodies sun,io --vectors io=v.csv -o out.toml", 2, "expected io@CENTER"),
+        (
+            "system 2024-04-08 --bodies sun,io --vectors io@jupiter=v.csv -o out.toml",
+            2,
+            "v.csv: the vectors of Io are for",
+        ),
+        (
+            "system 2024-04-08 --bodies sun,io --vectors io@jupiter=v.csv --radius io=big -o out.toml",
+            2,
+            "'big': expected a number",
+        ),
+        (
+            "system 2024-04-08 --bodies sun,io --vectors io@jupiter=v.csv --radius moon=3 -o out.toml",
+            2,
+            "'moon', which has no --vectors",
+        ),
+        ("system 2024-04-08 --bodies sun,io,io --vectors io@jupiter=v.csv -o out.toml", 2, "Io is listed twice"),
+        (
+            "system 2024-04-08 --bodies sun,io --vectors io@jupiter=out.toml -o out.toml",
+            2,
+            "out.toml: is also an input",
+        ),
+        ("system 2024-04-08 --radius io=3 -o out.toml", 2, "--vectors"),
     ] {
         let done = folder.run(arguments);
         assert_eq!(done.code, code, "{arguments}: {}", done.errors);

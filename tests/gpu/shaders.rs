@@ -31,10 +31,12 @@ fn every_program_is_valid_for_webgpu() {
             .count();
         assert!(storage <= 8, "{} binds {storage} storage buffers", program.name);
         used.insert(program.name);
-        let round = parse(program.name, &wgsl::without_spheroids(program.source));
-        naga::valid::Validator::new(flags, naga::valid::Capabilities::empty())
-            .validate(&round)
-            .unwrap_or_else(|e| panic!("{} without spheroids: {e:?}", program.name));
+        let round = wgsl::without_spheroids(program.source);
+        for variant in [wgsl::without_limb_darkening(program.source), wgsl::without_limb_darkening(&round), round] {
+            naga::valid::Validator::new(flags, naga::valid::Capabilities::empty())
+                .validate(&parse(program.name, &variant))
+                .unwrap_or_else(|e| panic!("a variant of {}: {e:?}", program.name));
+        }
         // This variant is not for browsers, which require `enable subgroups;`.
         let shared = parse(program.name, &wgsl::with_shared_loads(program.source));
         let mut validator = naga::valid::Validator::new(flags, naga::valid::Capabilities::SUBGROUP);
@@ -57,7 +59,8 @@ fn every_shader_file_belongs_to_a_program() {
     for path in &files {
         let text = std::fs::read_to_string(root.join(path)).unwrap();
         let contains = |p: &wgsl::Program| {
-            let others = [wgsl::with_shared_loads(p.source), wgsl::without_spheroids(p.source)];
+            let others =
+                [wgsl::with_shared_loads, wgsl::without_spheroids, wgsl::without_limb_darkening].map(|f| f(p.source));
             p.source.contains(&text) || others.iter().any(|source| source.contains(&text))
         };
         assert!(wgsl::PROGRAMS.iter().any(contains), "{} is in no program", path.display());

@@ -85,6 +85,32 @@ fn a_texture_is_where_pole_and_meridian_put_it() {
 }
 
 #[test]
+fn a_jpeg_shows_what_the_same_png_shows() {
+    let folder = Folder::new();
+    gradient(&folder);
+    let map = image::open(folder.path("map.png")).unwrap().to_rgb8();
+    let gray = image::DynamicImage::from(map.clone()).to_luma8();
+    gray.save(folder.path("gray.png")).unwrap();
+    let mut bytes = Vec::new();
+    image::codecs::jpeg::JpegEncoder::new_with_quality(&mut bytes, 100).encode_image(&map).unwrap();
+    // The content decides, not the extension.
+    folder.write("map.texture", &bytes);
+    bytes.clear();
+    image::codecs::jpeg::JpegEncoder::new_with_quality(&mut bytes, 100).encode_image(&gray).unwrap();
+    folder.write("gray.jpg", &bytes);
+    for (png, jpeg) in [("map.png", "map.texture"), ("gray.png", "gray.jpg")] {
+        let [expected, found] = [png, jpeg].map(|file| {
+            let system = system(&folder, &format!("texture = \"{file}\""), [1.0, 0.2, 0.3], "");
+            blocking::render(&cpu(), &system, None).unwrap().srgb8()
+        });
+        let apart = expected.iter().zip(&found).map(|(a, b)| a.abs_diff(*b)).collect::<Vec<_>>();
+        let mean = apart.iter().map(|x| f64::from(*x)).sum::<f64>() / apart.len() as f64;
+        println!("{jpeg}: largest difference {}, mean {mean}", apart.iter().max().unwrap());
+        assert!(mean < 0.6 && expected.iter().any(|x| *x > 200), "{jpeg}: {mean}");
+    }
+}
+
+#[test]
 fn every_device_renders_the_same_map() {
     let folder = Folder::new();
     gradient(&folder);

@@ -1,9 +1,11 @@
 //! Eclipses against independent computations: `tests/data/README.md` says where the numbers come from.
 
+mod limits;
 mod lunar;
 mod map;
 mod positions;
 mod solar;
+mod vectors;
 
 use umbracast::sky::{DeltaT, Eclipse, Radii, Sky, SkyOptions, SolarEclipse, Time};
 

@@ -8,8 +8,10 @@ use umbracast::Result;
 use umbracast::io::read_places;
 use umbracast::sky::{Circumstances, LocalView, Place, Sky, city};
 
-use super::{Conventions, ListArgs, SkyArgs, csv_row, duration_text, eclipse_name, rounded, solar_eclipse, table};
-use crate::{print, print_json, say};
+use super::{
+    Conventions, ListArgs, SkyArgs, csv_row, duration_text, eclipse_name, rounded, solar_eclipse, table, table_file,
+};
+use crate::{print, print_json, print_summary, say};
 
 const EXAMPLES: &str = "\
 DATE is the day of a solar eclipse, 2024-04-08, from 1900 to 2050. Times are UTC, and UT1 before 1972.
@@ -25,7 +27,7 @@ obscuration with the Sun above the horizon.
 Examples:
   umbracast circumstances 2024-04-08 --city Dallas --city Houston
   umbracast circumstances 2026-08-12 --at 43.36,-8.41 --at 64.15,-21.94,50
-  umbracast circumstances 2026-08-12 --places places.csv --csv > seen.csv
+  umbracast circumstances 2026-08-12 --places places.csv -o seen.csv
 
 Exit codes: 0 done, 2 bad usage or input, 5 reading or writing failed.";
 
@@ -47,11 +49,17 @@ pub(crate) struct CircumstancesArgs {
     places: Option<PathBuf>,
     #[command(flatten)]
     sky: SkyArgs,
+    /// Write the table to a file instead: .csv or .json
+    #[arg(short, long, value_name = "FILE", conflicts_with = "csv")]
+    output: Option<PathBuf>,
     #[command(flatten)]
     table: ListArgs,
 }
 
 pub(crate) fn run(args: &CircumstancesArgs) -> Result<()> {
+    if let Some(output) = &args.output {
+        table_file::check(output, &args.places.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
+    }
     let sky = args.sky.sky();
     let mut places = Vec::new();
     for text in &args.at {
@@ -67,18 +75,33 @@ pub(crate) fn run(args: &CircumstancesArgs) -> Result<()> {
     let eclipse = solar_eclipse(&sky, &args.date)?;
     let (names, places): (Vec<String>, Vec<Place>) = places.into_iter().unzip();
     let found = eclipse.circumstances_of(&places);
-    let conventions = Conventions::at(&sky, eclipse.greatest.time);
-    if args.table.json {
-        let list: Vec<Value> = names.iter().zip(&found).map(|(name, one)| one_json(&sky, name, one)).collect();
-        let name = eclipse_name(&umbracast::sky::Eclipse::Solar(eclipse));
-        return print_json(&json!({ "eclipse": name, "places": list, "conventions": conventions.json() }));
-    }
-    if args.table.csv {
+    let conventions = Conventions::without_lunar_rule(&sky, eclipse.greatest.time);
+    let line = format!("{}; {}", super::date_text(&sky, eclipse.greatest.time), conventions.line(true));
+    let csv = || {
         let mut text = csv_row(&COLUMNS.map(String::from));
         for (name, one) in names.iter().zip(&found) {
             text += &csv_row(&csv_cells(&sky, name, one, &conventions));
         }
-        print(&text)?;
+        text
+    };
+    let list_json = || {
+        let list: Vec<Value> = names.iter().zip(&found).map(|(name, one)| one_json(&sky, name, one)).collect();
+        let name = eclipse_name(&umbracast::sky::Eclipse::Solar(eclipse.clone()));
+        json!({ "eclipse": name, "places": list, "conventions": conventions.json() })
+    };
+    if let Some(output) = &args.output {
+        table_file::write(output, csv, list_json)?;
+        let count = found.len();
+        let value = json!({ "places": count, "output": output, "conventions": conventions.json() });
+        let places = if count == 1 { "place" } else { "places" };
+        let line = format!("{count} {places}; {line}; wrote {}", output.display());
+        return print_summary(&value, &line, args.table.json, args.table.quiet);
+    }
+    if args.table.json {
+        return print_json(&list_json());
+    }
+    if args.table.csv {
+        print(&csv())?;
     } else {
         let mut rows = vec![
             ["place", "kind", "C1", "C2", "maximum", "C3", "C4", "magnitude", "obscuration", "duration", "Sun"]
@@ -89,7 +112,7 @@ pub(crate) fn run(args: &CircumstancesArgs) -> Result<()> {
         print(&table(&rows, 2))?;
     }
     if !args.table.quiet {
-        say(&format!("{}; {}", super::date_text(&sky, eclipse.greatest.time), conventions.line(true)));
+        say(&line);
     }
     Ok(())
 }
@@ -215,7 +238,7 @@ mod tests {
         let sky = Sky::new(umbracast::sky::SkyOptions::default());
         let eclipse = solar_eclipse(&sky, "2024-04-08").unwrap();
         let one = eclipse.circumstances(&city("Dallas").unwrap().1);
-        let conventions = Conventions::at(&sky, eclipse.greatest.time);
+        let conventions = Conventions::without_lunar_rule(&sky, eclipse.greatest.time);
         assert_eq!(csv_cells(&sky, "Dallas", &one, &conventions).len(), COLUMNS.len());
         assert!(matches!(solar_eclipse(&sky, "2024-04-09"), Err(Error::Usage(_))));
     }

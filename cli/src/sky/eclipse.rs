@@ -5,21 +5,24 @@ use std::time::Instant;
 
 use clap::Args;
 use serde_json::{Value, json};
+use umbracast::io::PreparedFile;
 use umbracast::shadow::{PictureFiles, PngDepth, System};
 use umbracast::sky::{DatePrecision, Eclipse, LunarEclipse, Sky, SkyBody, SolarEclipse, Time, View};
 use umbracast::{Error, Precision, Result, blocking};
 
 use super::list::{self, Format, Years};
-use super::{Conventions, ListArgs, SkyArgs, duration_text, eclipse_name, no_eclipse, place_text, rounded};
+use super::{Conventions, ListArgs, LunarArgs, SkyArgs, duration_text, eclipse_name, no_eclipse, place_text, rounded};
 use crate::args::{DeviceArgs, words};
 use crate::render;
+use crate::sidecar::Sidecar;
 use crate::{print, print_json, say};
 
 const EXAMPLES: &str = "\
 DATE is a day, 2024-04-08, or an instant, 2024-04-08T18:17:20Z. Times are UTC, and UT1 before 1972. Dates are from 1900
 to 2050. A day finds its solar or lunar eclipse; without one, the next eclipse is named.
 
-With -o, a picture is rendered: of the greatest eclipse if DATE is a day, otherwise of the instant.
+With -o, a picture is rendered: of the greatest eclipse if DATE is a day, otherwise of the instant. With --list, -o
+writes the table to a file instead: .csv or .json.
 Views: moon   the Earth, from the Moon
        sun    the day side of the Earth, from the direction of the Sun
        earth  the Sun from the middle of the Moon's shadow; in a lunar eclipse the Moon, from the Earth
@@ -31,6 +34,7 @@ Examples:
   umbracast eclipse 2026-08-12 --view moon --size 1280x720 -o eclipse.png
   umbracast eclipse 2024-04-08T18:40:00Z --view 32.7767,-96.797 -o dallas.png
   umbracast eclipse --list 2020..2040 --only solar --csv
+  umbracast eclipse --list 1900..2050 -o eclipses.csv
   umbracast eclipse 2024-04-08 --radii nasa --delta-t 74 --json
 
 Exit codes: 0 done, 2 bad usage or input, 3 no such device, 4 the device failed, 5 reading or writing failed.";
@@ -44,7 +48,7 @@ pub(crate) struct EclipseArgs {
     #[arg(required_unless_present = "list")]
     date: Option<String>,
     /// List the eclipses of these years, such as 2020..2040: both years and all between
-    #[arg(long, value_name = "FIRST..LAST", conflicts_with_all = ["date", "output", "view", "size"])]
+    #[arg(long, value_name = "FIRST..LAST", conflicts_with_all = ["date", "view", "size", "sidecar"])]
     list: Option<Years>,
     /// List only these eclipses
     #[arg(long, requires = "list", value_parser = words([
@@ -52,8 +56,8 @@ pub(crate) struct EclipseArgs {
         ("lunar", "eclipses of the Moon", false),
     ]))]
     only: Option<bool>,
-    /// Render a picture: .png
-    #[arg(short, long, value_name = "PNG")]
+    /// Render a picture: .png. With --list, write the table: .csv or .json
+    #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// From where the picture is seen: moon, sun, earth, above or LAT,LON[,HEIGHT] [default: above, or earth without a shadow on it]
     #[arg(long, requires = "output", allow_hyphen_values = true)]
@@ -61,8 +65,13 @@ pub(crate) struct EclipseArgs {
     /// Width and height of the picture in pixels
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = render::size, requires = "output")]
     size: Option<[u32; 2]>,
+    /// Also write everything that the picture depends on, as JSON: instant, conventions, light, bodies, camera, options, engine
+    #[arg(long, value_name = "JSON", requires = "output")]
+    sidecar: Option<PathBuf>,
     #[command(flatten)]
     sky: SkyArgs,
+    #[command(flatten)]
+    lunar: LunarArgs,
     #[command(flatten)]
     device: DeviceArgs,
     #[command(flatten)]
@@ -73,14 +82,15 @@ pub(crate) struct EclipseArgs {
 const SIZE: [u32; 2] = [1920, 1080];
 
 pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
-    let sky = args.sky.sky();
+    let sky = args.sky.sky_with(args.lunar.lunar_rule);
     let format = match (args.table.csv, args.table.json) {
         (true, _) => Format::Csv,
         (_, true) => Format::Json,
         _ => Format::Table,
     };
     if let Some(years) = args.list {
-        return list::run(&sky, years, |solar| args.only.is_none_or(|only| only == solar), format, args.table.quiet);
+        let which = |solar| args.only.is_none_or(|only| only == solar);
+        return list::run(&sky, years, which, format, args.output.as_deref(), args.table.quiet);
     }
     let date = args.date.as_deref().unwrap_or_default();
     let (time, precision) = sky.parse_time(date)?;
@@ -104,7 +114,7 @@ pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
                 let next = next.map(|next| list::short_json(&sky, &next));
                 print_json(&json!({ "eclipse": null, "next": next, "conventions": Conventions::at(&sky, time).json() }))
             }
-            Format::Csv => list::print_csv(&sky, &[]),
+            Format::Csv => print(&list::csv_text(&sky, &[])),
             Format::Table => print(&format!("{text}\n")),
         };
     };
@@ -118,7 +128,7 @@ pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
             print_json(&json!({ "eclipse": value, "conventions": conventions.json() }))
         }
         Format::Csv => {
-            list::print_csv(&sky, std::slice::from_ref(&eclipse))?;
+            print(&list::csv_text(&sky, std::slice::from_ref(&eclipse)))?;
             if !args.table.quiet {
                 say(&conventions.line(eclipse.body() == "solar"));
             }
@@ -145,7 +155,7 @@ pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
 impl EclipseArgs {
     /// Renders the instant into a picture.
     fn render(&self, sky: &Sky, time: Time, view: Option<View>, output: &Path) -> Result<()> {
-        render::check_outputs(output, &[None; 5], None, &[])?;
+        render::check_outputs(output, &[None; 6], self.sidecar.as_deref(), &[])?;
         let bodies = [SkyBody::Sun, SkyBody::Earth, SkyBody::Moon];
         let size = self.size.unwrap_or(SIZE);
         let text = sky.system_toml(time, &bodies, view, size)?;
@@ -157,6 +167,21 @@ impl EclipseArgs {
         let device = blocking::open(&self.device.options(Precision::Fast))?;
         let started = Instant::now();
         let picture = render::draw(&device, &system, self.table.quiet)?;
+        let shown = time.text(1, sky.options().delta_t);
+        let sidecar = self.sidecar.as_deref().map(|path| {
+            Sidecar {
+                command: "eclipse",
+                system: &system,
+                inputs: &[],
+                device: &device,
+                on_cpu: system.is_for_cpu(),
+                outputs: vec![("picture", output)],
+                bits: 8,
+                sky: Some(json!({ "instant": shown.to_string(), "conventions": Conventions::at(sky, time).json() })),
+            }
+            .prepare(path)
+        });
+        let sidecar = sidecar.transpose()?;
         picture.write_files(
             &system,
             &PictureFiles {
@@ -165,12 +190,13 @@ impl EclipseArgs {
                 t: None,
                 id: None,
                 fraction: None,
+                flux: None,
                 normal: None,
                 depth: None,
             },
         )?;
+        sidecar.map_or(Ok(()), PreparedFile::persist)?;
         if !self.table.quiet {
-            let shown = time.text(1, sky.options().delta_t);
             let seconds = started.elapsed().as_secs_f64();
             say(&format!(
                 "{}: {shown}, {}x{} pixels, {seconds:.2} s; wrote {}",

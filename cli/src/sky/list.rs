@@ -1,11 +1,13 @@
 //! `umbracast eclipse --list`: a table of the eclipses of some years.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 use umbracast::sky::{Eclipse, Sky, Time};
 use umbracast::{Error, Result, quoted};
 
-use super::{Conventions, csv_row, rounded, table};
-use crate::{print, print_json, say};
+use super::{Conventions, csv_row, rounded, table, table_file};
+use crate::{print, print_json, print_summary, say};
 
 /// Format of the output.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -87,17 +89,30 @@ pub(crate) fn short_json(sky: &Sky, eclipse: &Eclipse) -> Value {
     })
 }
 
-/// Prints one or several eclipses as CSV.
-pub(crate) fn print_csv(sky: &Sky, eclipses: &[Eclipse]) -> Result<()> {
+/// One or several eclipses as CSV.
+pub(crate) fn csv_text(sky: &Sky, eclipses: &[Eclipse]) -> String {
     let mut text = csv_row(&COLUMNS.map(String::from));
     for eclipse in eclipses {
         text += &csv_row(&cells(sky, eclipse));
     }
-    print(&text)
+    text
 }
 
-/// Prints the eclipses of some years.
-pub(crate) fn run(sky: &Sky, years: Years, which: impl Fn(bool) -> bool, format: Format, quiet: bool) -> Result<()> {
+/// Prints the eclipses of some years, or writes them to `output`.
+pub(crate) fn run(
+    sky: &Sky,
+    years: Years,
+    which: impl Fn(bool) -> bool,
+    format: Format,
+    output: Option<&Path>,
+    quiet: bool,
+) -> Result<()> {
+    if let Some(output) = output {
+        if format == Format::Csv {
+            return Err(Error::Usage("--csv prints the table: with -o, the extension selects the format".into()));
+        }
+        table_file::check(output, &[])?;
+    }
     let delta_t = sky.options().delta_t;
     let (first, end) = (Time::of_year(years.first, delta_t), Time::of_year(years.last + 1, delta_t));
     let eclipses = sky.eclipses(first, end, which)?;
@@ -105,12 +120,22 @@ pub(crate) fn run(sky: &Sky, years: Years, which: impl Fn(bool) -> bool, format:
         return Err(Error::Usage("there is no such eclipse in these years".into()));
     }
     let conventions = Conventions::at(sky, eclipses[0].greatest());
-    if format == Format::Json {
+    let list_json = || {
         let list: Vec<Value> = eclipses.iter().map(|one| short_json(sky, one)).collect();
-        return print_json(&json!({ "eclipses": list, "conventions": conventions.json() }));
+        json!({ "eclipses": list, "conventions": conventions.json() })
+    };
+    if let Some(output) = output {
+        table_file::write(output, || csv_text(sky, &eclipses), list_json)?;
+        let count = eclipses.len();
+        let value = json!({ "eclipses": count, "output": output, "conventions": conventions.json() });
+        let line = format!("{count} eclipses; {}; wrote {}", conventions.list_line(), output.display());
+        return print_summary(&value, &line, format == Format::Json, quiet);
+    }
+    if format == Format::Json {
+        return print_json(&list_json());
     }
     if format == Format::Csv {
-        print_csv(sky, &eclipses)?;
+        print(&csv_text(sky, &eclipses))?;
     } else {
         let mut rows = vec![
             ["greatest eclipse", "body", "kind", "gamma", "magnitude", "latitude", "longitude", "duration", "delta T"]

@@ -5,6 +5,7 @@ pub(crate) mod eclipse;
 pub(crate) mod list;
 pub(crate) mod map;
 pub(crate) mod system;
+mod table_file;
 
 use clap::Args;
 use serde::Serialize;
@@ -27,6 +28,12 @@ pub(crate) struct SkyArgs {
         ("nasa", "those of NASA's catalogues: the Moon's k is 0.272508 for partial phases, 0.272281 for total and annular ones", Radii::Nasa),
     ]))]
     radii: Radii,
+}
+
+/// The convention for lunar eclipses.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Conventions")]
+pub(crate) struct LunarArgs {
     /// Enlargement of the Earth's shadow in lunar eclipses
     #[arg(long, default_value = "danjon", value_parser = words([
         ("danjon", "the Earth's parallax is enlarged by 1 %, as in NASA's Five Millennium Canon", LunarRule::Danjon),
@@ -44,7 +51,7 @@ pub(crate) struct ListArgs {
     /// Print CSV on stdout
     #[arg(long, conflicts_with = "json")]
     csv: bool,
-    /// Print one JSON object on stdout
+    /// Print one JSON object on stdout; with -o, a summary
     #[arg(long)]
     json: bool,
     /// No line about conventions and no progress
@@ -62,9 +69,14 @@ fn delta_t(text: &str) -> std::result::Result<f64, String> {
 }
 
 impl SkyArgs {
+    /// For commands whose results do not depend on the rule for lunar eclipses.
     pub(crate) fn sky(&self) -> Sky {
+        self.sky_with(LunarRule::default())
+    }
+
+    pub(crate) fn sky_with(&self, lunar_rule: LunarRule) -> Sky {
         let delta_t = self.delta_t.map_or(DeltaT::Table, DeltaT::Seconds);
-        Sky::new(SkyOptions { delta_t, radii: self.radii, lunar_rule: self.lunar_rule })
+        Sky::new(SkyOptions { delta_t, radii: self.radii, lunar_rule })
     }
 }
 
@@ -78,7 +90,9 @@ pub(crate) struct Conventions {
     moon_radius_central_km: f64,
     delta_t_s: f64,
     delta_t_source: &'static str,
-    lunar_rule: &'static str,
+    /// Only of commands whose results depend on it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lunar_rule: Option<&'static str>,
     time_scale: &'static str,
 }
 
@@ -99,9 +113,14 @@ impl Conventions {
             moon_radius_central_km: radii.moon_central_km(),
             delta_t_s: rounded(delta_t.seconds_at(time), 3),
             delta_t_source: source,
-            lunar_rule: lunar_rule.name(),
+            lunar_rule: Some(lunar_rule.name()),
             time_scale: time.scale(delta_t),
         }
+    }
+
+    /// Those of results that do not depend on the rule for lunar eclipses.
+    pub(crate) fn without_lunar_rule(sky: &Sky, time: Time) -> Self {
+        Self { lunar_rule: None, ..Self::at(sky, time) }
     }
 
     /// One line of text.
@@ -111,7 +130,7 @@ impl Conventions {
         } else {
             format!("{:.3} km, central phases {:.3} km", self.moon_radius_km, self.moon_radius_central_km)
         };
-        let rule = if solar { String::new() } else { format!("; lunar rule {}", self.lunar_rule) };
+        let rule = self.lunar_rule.filter(|_| !solar).map_or(String::new(), |rule| format!("; lunar rule {rule}"));
         format!(
             "times in {}; ephemeris {}; radii {} (Sun {:.0} km, Moon {moon}); delta T {:.2} s ({}){rule}",
             self.time_scale, self.ephemeris, self.radii, self.sun_radius_km, self.delta_t_s, self.delta_t_source

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
-use umbracast::io::{check_output, read_places, write_atomic};
+use umbracast::io::{check_output, check_target, read_places, read_vectors, write_atomic};
 use umbracast::shadow::System;
-use umbracast::sky::{DatePrecision, SkyBody, View};
-use umbracast::{Error, Result};
+use umbracast::sky::{BodyVectors, DatePrecision, DeltaT, SkyBody, View};
+use umbracast::{Error, Result, quoted};
 
 use super::{Conventions, SkyArgs, csv_row, no_eclipse};
 use crate::args::SummaryArgs;
@@ -19,6 +19,10 @@ DATE is an instant, 2024-04-08T18:17:20Z, or the day of an eclipse, for the grea
 before 1972; dates are from 1900 to 2050. Positions are apparent: light time and aberration are included. They are in
 km and in axes that rotate with the Earth: x through 0 N 0 E, z through the north pole.
 
+With --vectors, positions of other bodies are interpolated between the rows of a file: a vector table of JPL Horizons
+(text or CSV, units KM-S, frame ICRF or ecliptic), or a CSV with the columns time (UTC) or jd_tdb, x, y, z in km and
+optional vx, vy, vz in km/s, axes of the ICRF. A CSV does not name its centre, so the option does: io@jupiter=FILE.
+
 With --places, the places of FILE.csv (columns latitude, longitude, optional height_m) are also written as observers
 for `umbracast shadow`, in the same axes.
 
@@ -27,6 +31,7 @@ Examples:
   umbracast system 2026-08-12T17:46:00Z --view moon -o moon.toml
   umbracast system 2024-04-08 --places places.csv --observers observers.csv -o eclipse.toml
   umbracast shadow observers.csv eclipse.toml -o seen.csv
+  umbracast system 2024-04-08T00:00Z --bodies sun,jupiter,io --vectors io=io.txt -o jupiter.toml
 
 Exit codes: 0 done, 2 bad usage or input, 5 reading or writing failed.";
 
@@ -36,9 +41,15 @@ Exit codes: 0 done, 2 bad usage or input, 5 reading or writing failed.";
 pub(crate) struct SystemArgs {
     /// An instant, or the day of an eclipse
     date: String,
-    /// Bodies: sun, earth, moon, mercury, venus, mars, jupiter, saturn, uranus, neptune
+    /// Bodies: sun, earth, moon, mercury, venus, mars, jupiter, saturn, uranus, neptune, and those of --vectors
     #[arg(long, value_name = "NAMES", default_value = "sun,earth,moon")]
     bodies: String,
+    /// State vectors of a body, relative to the centre that the file or CENTER names; several times for several bodies
+    #[arg(long, value_name = "NAME[@CENTER]=FILE", value_parser = assignment)]
+    vectors: Vec<(String, String)>,
+    /// Radius of a body of --vectors in km [default: known for large moons]
+    #[arg(long, value_name = "NAME=KM", value_parser = assignment, requires = "vectors")]
+    radius: Vec<(String, String)>,
     /// Camera: moon, sun, earth, above or LAT,LON[,HEIGHT]; see `umbracast eclipse --help`
     #[arg(long, allow_hyphen_values = true)]
     view: Option<String>,
@@ -57,6 +68,51 @@ pub(crate) struct SystemArgs {
     summary: SummaryArgs,
 }
 
+/// Parser of `NAME=VALUE`.
+fn assignment(text: &str) -> std::result::Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() && !value.is_empty() => Ok((name.trim().into(), value.into())),
+        _ => Err("expected NAME=VALUE, as in io=io.txt".into()),
+    }
+}
+
+impl SystemArgs {
+    /// The bodies of the ephemeris, and those with vectors.
+    fn bodies(&self, delta_t: DeltaT) -> Result<(Vec<SkyBody>, Vec<BodyVectors>)> {
+        let own_name = |name: &str| name.split('@').next().unwrap_or("").trim().to_lowercase();
+        let given = |name: &str| self.vectors.iter().find(|(other, _)| own_name(other) == own_name(name));
+        let names: Vec<&str> = self.bodies.split(',').map(str::trim).collect();
+        let is_listed = |name: &str| names.iter().any(|listed| own_name(listed) == own_name(name));
+        if let Some((name, _)) = self.vectors.iter().find(|(name, _)| !is_listed(name)) {
+            return Err(Error::Usage(format!("--vectors gives '{}', which --bodies does not list", quoted(name))));
+        }
+        if let Some((name, _)) = self.radius.iter().find(|(name, _)| given(name).is_none()) {
+            return Err(Error::Usage(format!("--radius gives '{}', which has no --vectors", quoted(name))));
+        }
+        let (mut bodies, mut vectors) = (Vec::new(), Vec::new());
+        for name in names {
+            let Some((spec, path)) = given(name) else {
+                bodies.push(SkyBody::from_name(name)?);
+                continue;
+            };
+            let radius = match self.radius.iter().find(|(other, _)| own_name(other) == own_name(name)) {
+                None => None,
+                Some((_, text)) => Some(text.trim().parse::<f64>().map_err(|_| {
+                    Error::Usage(format!("--radius of {name} is '{}': expected a number of km", quoted(text)))
+                })?),
+            };
+            let path = Path::new(path);
+            // The system file must not replace its input.
+            if std::fs::canonicalize(path).is_ok_and(|input| check_target(&self.output).is_ok_and(|own| own == input)) {
+                let message = "is also an input: the results would overwrite it".into();
+                return Err(Error::BadFile { path: path.into(), message });
+            }
+            vectors.push(read_vectors(spec, path, radius, delta_t)?);
+        }
+        Ok((bodies, vectors))
+    }
+}
+
 pub(crate) fn run(args: &SystemArgs) -> Result<()> {
     let has = |path: &Path, wanted: &str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(wanted));
     for (path, extension) in [(Some(&args.output), "toml"), (args.observers.as_ref(), "csv")] {
@@ -66,7 +122,7 @@ pub(crate) fn run(args: &SystemArgs) -> Result<()> {
         }
     }
     let sky = args.sky.sky();
-    let bodies = args.bodies.split(',').map(SkyBody::from_name).collect::<Result<Vec<_>>>()?;
+    let (bodies, vectors) = args.bodies(sky.options().delta_t)?;
     let view = args.view.as_deref().map(View::parse).transpose()?;
     let (time, precision) = sky.parse_time(&args.date)?;
     let time = match precision {
@@ -82,7 +138,7 @@ pub(crate) fn run(args: &SystemArgs) -> Result<()> {
             }
         },
     };
-    let text = sky.system_toml(time, &bodies, view, [1920, 1080])?;
+    let text = sky.system_toml_with(time, &bodies, &vectors, view, [1920, 1080])?;
     // The checks of every system file: for example, no body may touch the light.
     System::parse(&text, &args.output)?;
     let mut observers = 0;
@@ -98,13 +154,15 @@ pub(crate) fn run(args: &SystemArgs) -> Result<()> {
         write_atomic(output, |out| out.write_all(rows.as_bytes()))?;
     }
     write_atomic(&args.output, |out| out.write_all(text.as_bytes()))?;
-    let conventions = Conventions::at(&sky, time);
+    let conventions = Conventions::without_lunar_rule(&sky, time);
     let instant = time.text(3, sky.options().delta_t).to_string();
-    let names: Vec<&str> = bodies.iter().map(|body| body.name()).collect();
+    let names: Vec<&str> = bodies.iter().map(|body| body.name()).chain(vectors.iter().map(BodyVectors::name)).collect();
+    let errors: Vec<Option<f64>> = vectors.iter().map(BodyVectors::error_km).collect();
     let line = format!("{instant}: {}; {}; wrote {}", names.join(", "), conventions.line(true), args.output.display());
     let value = json!({
         "instant": instant,
         "bodies": names,
+        "interpolation_error_km": errors,
         "output": args.output,
         "observers": (observers > 0).then_some(observers),
         "conventions": conventions.json(),

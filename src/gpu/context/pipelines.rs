@@ -20,6 +20,8 @@ pub(crate) struct KernelConstants {
     pub(crate) has_transmittances: bool,
     /// All bodies of a shadow are spheres: its program is then half as long and twice as fast.
     pub(crate) round: bool,
+    /// The light of a shadow has no limb darkening.
+    pub(crate) uniform_light: bool,
 }
 
 /// Key of a pipeline: the program's name and its constants.

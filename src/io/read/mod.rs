@@ -28,4 +28,5 @@ pub(crate) mod spheres;
 pub(crate) mod structured_npy;
 pub(crate) mod table;
 pub(crate) mod table_reader;
+pub(crate) mod vectors;
 pub(crate) mod xyz;

@@ -321,12 +321,16 @@ pub(crate) fn irradiance(disc: Disc, ground: Cap) -> f64 {
 pub(crate) struct Illumination {
     /// Fraction of the light's disc that is above the horizon and not covered, 0…1.
     pub(crate) fraction: f64,
+    /// Brightness of that part, relative to that of the whole disc: the fraction unless the light has limb darkening.
+    pub(crate) flux: f64,
     /// Irradiance of the ground, relative to that by the unoccluded light at the zenith.
     pub(crate) irradiance: f64,
 }
 
 /// No light.
-pub(crate) const DARK: Illumination = Illumination { fraction: 0.0, irradiance: 0.0 };
+pub(crate) const DARK: Illumination = Illumination { fraction: 0.0, flux: 0.0, irradiance: 0.0 };
+/// All of the light.
+pub(crate) const FULL: Illumination = Illumination { fraction: 1.0, flux: 1.0, irradiance: 1.0 };
 
 /// The light's disc and the ground, seen from a point of the ground.
 #[derive(Clone, Copy, Debug)]
@@ -342,7 +346,7 @@ pub(crate) struct Ground {
 pub(crate) fn ground_at(point: DVec3, normal: DVec3, light: Light) -> Result<Ground, Illumination> {
     let disc = disc_from(point, light);
     if disc.power <= 0.0 {
-        return Err(Illumination { fraction: 1.0, irradiance: 1.0 });
+        return Err(FULL);
     }
     let horizon = horizon_cap(point, light, disc, normal);
     if horizon.edge + disc.radius <= 0.0 {
@@ -367,7 +371,7 @@ pub(crate) fn illumination(
     clear(occluder_set);
     if disc.radius <= 0.0 {
         let open = occluders.iter().all(|&one| add_occluder(occluder_set, point, light, disc, one, shapes) > 0.0);
-        return if open { Illumination { fraction: 1.0, irradiance: bare } } else { DARK };
+        return if open { Illumination { irradiance: bare, ..FULL } } else { DARK };
     }
     add(occluder_set, disc, horizon);
     for &occluder in occluders {
@@ -381,7 +385,7 @@ pub(crate) fn illumination(
     if risen <= 0.0 {
         return DARK;
     }
-    Illumination { fraction, irradiance: bare * (fraction / risen).min(1.0) }
+    Illumination { fraction, flux: fraction, irradiance: bare * (fraction / risen).min(1.0) }
 }
 
 #[cfg(test)]

@@ -135,7 +135,7 @@ pub(crate) fn darkened(
     }
     let risen = 1.0 - covered(disc.radius, horizon);
     let flux = visible_flux(occluder_set, disc, limb, FOR_PICTURES);
-    Illumination { irradiance: bare * flux / risen, ..lit }
+    Illumination { flux, irradiance: bare * flux / risen, ..lit }
 }
 
 /// Share of a full turn that no span covers.

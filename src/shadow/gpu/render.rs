@@ -17,6 +17,7 @@ use crate::query::policy::{Inside, Query};
 use crate::records::Sphere;
 use crate::runtime::cancel::CancelToken;
 use crate::runtime::cpu_pool;
+use crate::shadow::limb_darkening::LimbDarkening;
 use crate::shadow::picture::image::{Picture, Pixel};
 use crate::shadow::picture::prepared::{PreparedPicture, RenderedSpheroid};
 use crate::shadow::picture::progress::{RenderClock, RenderProgress};
@@ -155,6 +156,7 @@ fn render_uniforms(system: &System, prepared_picture: &PreparedPicture, lists: &
         columns: lists.tiles.columns,
         level: lists.tiles.level,
         figures: prepared_picture.spheroids.len() as u32,
+        limb: prepared_picture.limb_darkening.map_or([0.0; 2], limb),
         ..bytemuck::Zeroable::zeroed()
     }
 }
@@ -198,6 +200,7 @@ async fn prepare(
     let own = KernelConstants {
         fast: gpu.probe.failure.is_some(),
         round: prepared_picture.shapes.is_empty(),
+        uniform_light: prepared_picture.limb_darkening.is_none(),
         ..KernelConstants::default()
     };
     let pipeline = gpu.pipeline(&programs::RENDER, own).await?;
@@ -226,6 +229,11 @@ fn records_of(body: &RenderedSpheroid) -> [Sphere; 3] {
         // Ids are below 2¹⁶.
         Sphere::new([body.around as f32, 0.0, 0.0], body.id as f32),
     ]
+}
+
+/// The coefficients of limb darkening in f32.
+fn limb(law: LimbDarkening) -> [f32; 2] {
+    law.coefficients().map(|u| u as f32)
 }
 
 fn or_one<T: bytemuck::Zeroable>(mut list: Vec<T>) -> Vec<T> {
@@ -265,13 +273,19 @@ fn needs_cpu(one: &LocalVisibility) -> bool {
 }
 
 /// Kind of a result that the CPU has to compute.
-const LEFT_TO_CPU: u32 = 4;
+pub(crate) const LEFT_TO_CPU: u32 = 4;
 
-/// Visible fractions of many queries.
-pub(crate) async fn visible_shades(gpu: &GpuEngine, prepared: &[LocalVisibility]) -> Result<Vec<Shade>> {
+/// Visible fractions of many queries, or visible fluxes of a light with limb darkening.
+pub(crate) async fn visible_shades(
+    gpu: &GpuEngine,
+    prepared: &[LocalVisibility],
+    darkening: Option<LimbDarkening>,
+) -> Result<Vec<Shade>> {
     let mut out = Vec::with_capacity(prepared.len());
     let round = prepared.iter().all(|one| one.shapes.is_empty());
-    let pipeline = gpu.pipeline(&programs::VISIBILITY, KernelConstants { round, ..KernelConstants::default() }).await?;
+    let own = KernelConstants { round, uniform_light: darkening.is_none(), ..KernelConstants::default() };
+    let pipeline = gpu.pipeline(&programs::VISIBILITY, own).await?;
+    let limb = darkening.map_or([0.0; 2], limb);
     let mut rest = prepared;
     while !rest.is_empty() {
         let (chunk, later) = rest.split_at(queries_per_submission(rest));
@@ -291,7 +305,7 @@ pub(crate) async fn visible_shades(gpu: &GpuEngine, prepared: &[LocalVisibility]
         let bytes = (chunk.len() * size_of::<Shade>()) as u64;
         let uniform = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
         let params = gpu.buffer("params", size_of::<VisibilityParams>() as u64, uniform).await?;
-        gpu.write(&params, &[VisibilityParams { count: chunk.len() as u32, ..VisibilityParams::default() }]).await?;
+        gpu.write(&params, &[VisibilityParams { count: chunk.len() as u32, zero: 0, limb }]).await?;
         let queries = gpu.filled("visibility queries", &or_one(queries)).await?;
         let occluders = gpu.filled("occluders of visibility queries", &or_one(occluders)).await?;
         let results = gpu.buffer("shadow results", bytes, BufferUsages::STORAGE | BufferUsages::COPY_SRC).await?;

@@ -78,6 +78,8 @@ pub(crate) struct RenderUniforms {
     pub(crate) level: u32,
     pub(crate) figures: u32,
     pub(crate) unused: u32,
+    pub(crate) limb: [f32; 2],
+    pub(crate) padding: [u32; 2],
 }
 
 #[repr(C)]
@@ -100,6 +102,7 @@ pub(crate) struct VisibilityQuery {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 pub(crate) struct Shade {
+    /// Visible fraction, or flux if the light has limb darkening.
     pub(crate) fraction: f32,
     /// Number of the [`ShadowKind`](crate::shadow::ShadowKind); any other number if the CPU has to compute the result.
     pub(crate) kind: u32,
@@ -110,7 +113,7 @@ pub(crate) struct Shade {
 pub(crate) struct VisibilityParams {
     pub(crate) count: u32,
     pub(crate) zero: u32,
-    pub(crate) unused: [u32; 2],
+    pub(crate) limb: [f32; 2],
 }
 
 impl From<light::Light> for Light {

@@ -8,7 +8,7 @@ use super::*;
 use crate::batch::raygen::camera::{Camera, Lens};
 use crate::intensity::scaled;
 use crate::runtime::cancel::CancelToken;
-use crate::shadow::coverage::disc::{DARK, Illumination, OccluderSet, ground_at, illumination};
+use crate::shadow::coverage::disc::{DARK, FULL, Illumination, OccluderSet, ground_at, illumination};
 use crate::shadow::picture::color::Color;
 use crate::shadow::picture::exhaustive::{whole, with_bvh};
 use crate::shadow::picture::prepared::{Culling, PreparedPicture};
@@ -35,7 +35,7 @@ impl Random {
 /// The light at a visible point, with the occluders that the lists for a device contain. Twin of `light_at` in `shade.wgsl`.
 fn light_by_lists(lists: &ReceiverLists, seen: VisiblePoint) -> Illumination {
     let Some(receiver) = lists.receivers.get(seen.id as usize) else {
-        return Illumination { fraction: 1.0, irradiance: 1.0 };
+        return FULL;
     };
     let normal = (receiver.light_from_view * seen.normal).normalize_or_zero();
     if normal == DVec3::ZERO {

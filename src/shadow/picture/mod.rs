@@ -4,6 +4,7 @@ pub(crate) mod color;
 pub(crate) mod cull;
 #[cfg(all(any(test, fuzzing), feature = "files"))]
 pub(crate) mod exhaustive;
+pub(crate) mod fluxes;
 pub(crate) mod geometry;
 pub(crate) mod image;
 pub(crate) mod openness;

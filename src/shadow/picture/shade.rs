@@ -14,7 +14,7 @@ use crate::math::angles::arc;
 use crate::records::NO_SPHERE;
 use crate::shadow::ball::Ball;
 use crate::shadow::coverage::cones::SpheroidShape;
-use crate::shadow::coverage::disc::{DARK, Illumination, OccluderSet, ground_at, illumination};
+use crate::shadow::coverage::disc::{DARK, FULL, Illumination, OccluderSet, ground_at, illumination};
 use crate::shadow::coverage::flux::darkened;
 use crate::shadow::coverage::light::Occluder;
 use crate::shadow::light_frame::LightFrame;
@@ -26,7 +26,7 @@ pub(crate) fn light_at(
     seen: VisiblePoint,
 ) -> Illumination {
     let Some(receiver) = prepared_picture.bodies.get(seen.id as usize) else {
-        return Illumination { fraction: 1.0, irradiance: 1.0 };
+        return FULL;
     };
     let ReceiverFrame { frame, light_from_view, .. } = scratch.frame(prepared_picture, seen.id, receiver.ball);
     let normal = (light_from_view * seen.normal).normalize_or_zero();

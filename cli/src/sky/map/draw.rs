@@ -3,7 +3,7 @@
 use umbracast::Result;
 use umbracast::glam::DVec2;
 use umbracast::shadow::{Coastline, coastlines, land_and_ice};
-use umbracast::sky::{CentralLine, MapGrid};
+use umbracast::sky::{CentralLine, MapGrid, Place, Time};
 
 use super::canvas::{Canvas, Frame, Rgb, check_canvas, rgb};
 
@@ -36,6 +36,8 @@ pub(super) struct MapPicture<'a> {
     pub(super) title: String,
     pub(super) lines: Vec<String>,
     pub(super) path: &'a CentralLine,
+    /// The lines of the northern and of the southern limit.
+    pub(super) limits: &'a [Vec<Vec<(Time, Place)>>; 2],
     /// Longitude and latitude of marks along the path, with labels.
     pub(super) marks: Vec<([f64; 2], String)>,
     /// Longitude and latitude of the greatest eclipse.
@@ -193,9 +195,8 @@ impl MapPicture<'_> {
         let points = &self.path.points;
         let line = |of: &dyn Fn(usize) -> Option<[f64; 2]>| unwrapped((0..points.len()).map(of));
         let center = line(&|i| Some([points[i].center.longitude, points[i].center.latitude]));
-        let north = line(&|i| points[i].north.map(|place| [place.longitude, place.latitude]));
-        let south = line(&|i| points[i].south.map(|place| [place.longitude, place.latitude]));
-        let limits: Vec<_> = north.into_iter().chain(south).collect();
+        let own = |line: &Vec<(Time, Place)>| unwrapped(line.iter().map(|(_, at)| Some([at.longitude, at.latitude])));
+        let limits: Vec<_> = self.limits.iter().flatten().flat_map(own).collect();
         canvas.lines(&self.repeated(layout, &limits), layout.frame, 1.1 * layout.unit, PATH, 0.85);
         canvas.lines(&self.repeated(layout, &center), layout.frame, 1.9 * layout.unit, PATH, 1.0);
         if let Some(greatest) = self.greatest {
@@ -206,7 +207,9 @@ impl MapPicture<'_> {
         for (place, label) in &self.marks {
             for at in self.places(layout, *place) {
                 canvas.dot(at, 2.6 * layout.unit, WHITE, PATH);
-                let offset = DVec2::new(8.0 * layout.unit, -0.5 * layout.small);
+                let (gap, length) = (8.0 * layout.unit, Canvas::text_width(label, layout.small));
+                let fits = at.x + gap + length < layout.frame.high.x;
+                let offset = DVec2::new(if fits { gap } else { -gap - length }, -0.5 * layout.small);
                 canvas.label(label, at + offset, layout.small);
             }
         }
@@ -295,6 +298,8 @@ impl MapPicture<'_> {
         };
         if !self.path.points.is_empty() {
             entry(canvas, "centre line, times in UTC", &stroke(1.9 * layout.unit));
+        }
+        if self.limits.iter().any(|lines| !lines.is_empty()) {
             entry(canvas, &format!("limits of {}", self.path_name), &stroke(1.1 * layout.unit));
         }
         if self.greatest.is_some() {

@@ -1,19 +1,26 @@
 //! GeoJSON (RFC 7946) of an eclipse: the centre line, the limits of the path and the greatest eclipse.
 
 use serde_json::{Value, json};
-use umbracast::sky::{CentralLine, DeltaT, Place, SolarEclipse};
+use umbracast::sky::{CentralLine, DeltaT, Place, SolarEclipse, Time};
 
 use super::draw::unwrapped;
 
 /// The features of an eclipse. `properties` are those of the collection: conventions and date.
-pub(super) fn features(eclipse: &SolarEclipse, path: &CentralLine, delta_t: DeltaT, properties: &Value) -> Value {
+pub(super) fn features(
+    eclipse: &SolarEclipse,
+    path: &CentralLine,
+    limits: &[Vec<Vec<(Time, Place)>>; 2],
+    delta_t: DeltaT,
+    properties: &Value,
+) -> Value {
     let points = &path.points;
-    let time = |i: usize| points[i].time.text(1, delta_t).to_string();
-    let line = |name: &str, of: &dyn Fn(usize) -> Option<Place>, with_data: bool| {
-        let known: Vec<usize> = (0..points.len()).filter(|&i| of(i).is_some()).collect();
-        let places = known.iter().map(|&i| of(i).map(|place| [place.longitude, place.latitude]));
-        let lines: Vec<Vec<[f64; 2]>> = unwrapped(places).into_iter().flat_map(cut).collect();
-        let mut own = json!({ "name": name, "times": known.iter().map(|&i| time(i)).collect::<Vec<_>>() });
+    let time = |time: Time| time.text(1, delta_t).to_string();
+    let line = |name: &str, all: &[Vec<(Time, Place)>], with_data: bool| {
+        let places =
+            |line: &Vec<(Time, Place)>| unwrapped(line.iter().map(|(_, at)| Some([at.longitude, at.latitude])));
+        let lines: Vec<Vec<[f64; 2]>> = all.iter().flat_map(places).flat_map(cut).collect();
+        let times: Vec<String> = all.iter().flatten().map(|point| time(point.0)).collect();
+        let mut own = json!({ "name": name, "times": times });
         if with_data {
             own["kinds"] = json!(points.iter().map(|point| point.kind.name()).collect::<Vec<_>>());
             own["durations_s"] = json!(points.iter().map(|point| point.duration_s).collect::<Vec<_>>());
@@ -44,9 +51,9 @@ pub(super) fn features(eclipse: &SolarEclipse, path: &CentralLine, delta_t: Delt
         "geometry": { "type": "Point", "coordinates": place[0] },
     });
     let lines = [
-        line("centre line", &|i| Some(points[i].center), true),
-        line("northern limit", &|i| points[i].north, false),
-        line("southern limit", &|i| points[i].south, false),
+        line("centre line", &[points.iter().map(|point| (point.time, point.center)).collect()], true),
+        line("northern limit", &limits[0], false),
+        line("southern limit", &limits[1], false),
     ];
     let features: Vec<Value> = lines.into_iter().flatten().chain([point]).collect();
     json!({ "type": "FeatureCollection", "properties": properties, "features": features })

@@ -21,6 +21,8 @@ use crate::print_summary;
 use crate::progress::ProgressDisplay;
 use draw::MapPicture;
 
+/// Seconds between the points of centre line and limits.
+const STEP_S: f64 = 15.0;
 /// Default folder of pictures.
 const FOLDER: &str = "output";
 
@@ -102,7 +104,7 @@ pub(crate) fn run(args: &MapArgs) -> Result<()> {
         other => other,
     })?;
     let computed = started.elapsed().as_secs_f64();
-    let path = eclipse.central_line(30.0);
+    let (path, limits) = (eclipse.central_line(STEP_S), eclipse.limits(STEP_S));
     let about = about(&sky, &eclipse, at);
     let picture = MapPicture {
         grid: &grid,
@@ -110,6 +112,7 @@ pub(crate) fn run(args: &MapArgs) -> Result<()> {
         title: title(&sky, &eclipse, at),
         lines: lines(&sky, &eclipse),
         path: &path,
+        limits: &limits,
         marks: marks(&eclipse, options, &grid),
         greatest: (grid.region() == MapGrid::EARTH || contains(&grid, &eclipse))
             .then_some([eclipse.greatest.place.longitude, eclipse.greatest.place.latitude]),
@@ -122,7 +125,7 @@ pub(crate) fn run(args: &MapArgs) -> Result<()> {
         ready.push(prepare_array(file, grid.size(), &values)?);
     }
     if let Some(file) = &args.geojson {
-        let text = geojson::features(&eclipse, &path, options.delta_t, &about).to_string();
+        let text = geojson::features(&eclipse, &path, &limits, options.delta_t, &about).to_string();
         ready.push(prepare_atomic(file, |out| std::io::Write::write_all(out, format!("{text}\n").as_bytes()))?);
     }
     PreparedFile::persist_all(ready)?;
@@ -231,19 +234,21 @@ fn lines(sky: &Sky, eclipse: &SolarEclipse) -> Vec<String> {
         greatest.gamma,
     );
     if let Some(seconds) = greatest.central_duration_s {
-        first += &format!(", duration {} min {:02.0} s", (seconds / 60.0).floor(), (seconds % 60.0).floor());
+        let whole = seconds.round();
+        first += &format!(", duration {:.0} min {:02.0} s", (whole / 60.0).floor(), whole % 60.0);
     }
-    let second = format!("{}; sea level, no refraction", Conventions::at(sky, greatest.time).line(true));
+    let second =
+        format!("{}; sea level, no refraction", Conventions::without_lunar_rule(sky, greatest.time).line(true));
     vec![first, second]
 }
 
 /// Marks along the centre line, at full multiples of as few minutes as leave room for the labels.
 fn marks(eclipse: &SolarEclipse, options: SkyOptions, grid: &MapGrid) -> Vec<([f64; 2], String)> {
     /// Least distance of marks in widths of the map.
-    const LEAST: f64 = 0.035;
+    const LEAST: f64 = 0.045;
     let label = |time: Time| time.clock_text(0, options.delta_t).to_string().chars().take(5).collect();
     let mut found = Vec::new();
-    for step in [60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0] {
+    for step in [60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0, 3600.0] {
         let points = eclipse.central_line(step).points;
         // The first and the last point are at the horizon, not at a full minute.
         let inner = points.get(1..points.len().saturating_sub(1)).unwrap_or_default();
@@ -275,7 +280,7 @@ fn about(sky: &Sky, eclipse: &SolarEclipse, at: Option<Time>) -> Value {
         "magnitude": greatest.view.magnitude,
         "gamma": greatest.gamma,
         "instant": at.map(text),
-        "conventions": Conventions::at(sky, greatest.time).json(),
+        "conventions": Conventions::without_lunar_rule(sky, greatest.time).json(),
         "ellipsoid": "WGS 84, height 0",
         "refraction": false,
     })

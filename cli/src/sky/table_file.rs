@@ -1,0 +1,32 @@
+//! Tables that are written to a file: CSV or JSON, by the extension.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use umbracast::io::write_atomic;
+use umbracast::{Error, Result};
+
+use crate::outputs::{OutputFile, check_outputs};
+
+/// Formats of the file.
+const EXTENSIONS: [&str; 2] = ["csv", "json"];
+
+/// Refuses, before any work, another format, a file that cannot be written, and one of the `inputs`.
+pub(crate) fn check(path: &Path, inputs: &[&Path]) -> Result<()> {
+    let file = OutputFile { path, name: "the table", content: "a table", extensions: &EXTENSIONS };
+    let targets: Vec<PathBuf> = check_outputs([file])?;
+    for input in inputs {
+        if std::fs::canonicalize(input).is_ok_and(|input| targets.contains(&input)) {
+            let message = "is also an input: the results would overwrite it".into();
+            return Err(Error::BadFile { path: path.into(), message });
+        }
+    }
+    Ok(())
+}
+
+/// Writes the table. It appears complete or not at all.
+pub(crate) fn write(path: &Path, csv: impl FnOnce() -> String, json: impl FnOnce() -> Value) -> Result<()> {
+    let is_json = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
+    let text = if is_json { format!("{}\n", json()) } else { csv() };
+    write_atomic(path, |out| std::io::Write::write_all(out, text.as_bytes()))
+}

@@ -1,0 +1,155 @@
+// Visible flux of a light with limb darkening. Twin of src/shadow/coverage/flux.rs, which explains the integral over rings, with two
+// differences, because an accuracy of 10^-3 suffices. A ring is numbered by the fraction y of the disc's solid angle inside it, so that no
+// ring needs a weight besides its brightness. The nodes between two limits are fixed.
+
+// False in shadow/uniform_light.wgsl, which replaces this file for a light of uniform brightness.
+const darkens: bool = true;
+
+// The coefficients u1 and u2.
+var<private> limb: vec2<f32>;
+
+// Brightness at `mu`, 0...1, relative to the centre of the disc.
+fn intensity(mu: f32) -> f32 {
+  let aside = 1.0 - mu;
+  return max(1.0 - aside * (limb.x + limb.y * aside), 0.0);
+}
+
+// For a disc of angular radius a, mu^2 = (1 - y) (1 - y tan^2(a/2)). This is tan^2(a/2).
+fn bend(disc: Disc) -> f32 {
+  let v = versine(disc.radius);
+  return v / (2.0 - v);
+}
+
+// mu at a ring; `rest` is the square root of 1 - y.
+fn mu_at(bend: f32, rest: f32) -> f32 {
+  return rest * sqrt(max(1.0 - bend + bend * rest * rest, 0.0));
+}
+
+// Integral of the brightness over the rings up to y. In the square root of 1 - y, three nodes of Gauss are exact for a small disc.
+fn brightness_within(disc: Disc, y: f32) -> f32 {
+  let k = bend(disc);
+  let rest = sqrt(max(1.0 - y, 0.0));
+  let half = 0.5 * (1.0 - rest);
+  let middle = 0.5 * (1.0 + rest);
+  let aside = 0.774596669 * half;
+  let low = (middle - aside) * intensity(mu_at(k, middle - aside));
+  let high = (middle + aside) * intensity(mu_at(k, middle + aside));
+  return half * (8.0 * middle * intensity(mu_at(k, middle)) + 5.0 * (low + high)) * (2.0 / 9.0);
+}
+
+// Whether shadow/cones.wgsl weighs a disc by its brightness; `whole` is then that of the whole disc.
+var<private> weighs: bool;
+var<private> whole: f32;
+
+// The part of the light that comes from the fraction y of the solid angle around the centre.
+fn light_within(disc: Disc, y: f32) -> f32 {
+  if (!weighs) {
+    return y;
+  }
+  return brightness_within(disc, y) / whole;
+}
+
+// Rings at which the share is not analytic, ascending. A cap has two, and two caps intersect in two points. The CPU computes discs with
+// more caps.
+const MAX_RINGED_CAPS: u32 = 4u;
+const MAX_LIMITS: u32 = 20u;
+var<private> limits: array<f32, MAX_LIMITS>;
+var<private> limit_count: u32;
+
+fn add_limit(y: f32) {
+  if (y <= 0.0 || y >= 1.0 || limit_count == MAX_LIMITS) {
+    return;
+  }
+  var at = limit_count;
+  while (at > 0u && limits[at - 1u] > y) {
+    limits[at] = limits[at - 1u];
+    at--;
+  }
+  limits[at] = y;
+  limit_count++;
+}
+
+fn find_limits(disc: Disc) {
+  limit_count = 0u;
+  // Squares are computed from quotients, because the square of the radius of a small disc may underflow to zero.
+  let half_disc = sine(0.5 * disc.radius);
+  for (var i = 0u; i < cap_count; i++) {
+    let cap = caps[i];
+    let near = sine(0.5 * abs(cap.edge)) / half_disc;
+    add_limit(near * near);
+    if (cap.separation + cap.radius < disc.radius) {
+      let far = sine(0.5 * (cap.separation + cap.radius)) / half_disc;
+      add_limit(far * far);
+    }
+    for (var j = 0u; j < i; j++) {
+      let gap = are_apart(cap, caps[j]);
+      if (gap < cap.radius + caps[j].radius) {
+        let middle = bearing(cap, caps[j]);
+        let half = common_chord(cap.radius, caps[j].radius, gap);
+        let p = edge_point(cap, middle - half);
+        let q = edge_point(cap, middle + half);
+        // The length of p is the tangent of half the ring's radius.
+        add_limit(dot(p / half_disc, p / half_disc) / (1.0 + dot(p, p)));
+        add_limit(dot(q / half_disc, q / half_disc) / (1.0 + dot(q, q)));
+      }
+    }
+  }
+}
+
+// Share of a ring that no cap covers. A ring is the rim of a smaller disc.
+fn open_share(disc: Disc, y: f32) -> f32 {
+  let half = sine(0.5 * disc.radius) * sqrt(y);
+  let ring = 2.0 * arc(half, sqrt(max((1.0 - half) * (1.0 + half), 0.0)));
+  return open_rim(Disc(disc.toward, disc.power, ring)) / TAU;
+}
+
+const RING_NODES: u32 = 10u;
+// Rounding changes a share by less than this.
+const SHARE_ROUNDING: f32 = 1e-5;
+
+// Visible flux past the occluders of a disc with a positive radius, 0...1.
+fn visible_flux(disc: Disc) -> f32 {
+  if (total) {
+    return 0.0;
+  }
+  whole = brightness_within(disc, 1.0);
+  if (whole <= 0.0) {
+    return 0.0;
+  }
+  if (spheroids && cone_count > 0u) {
+    weighs = true;
+    let rest = uncovered_fraction(disc);
+    weighs = false;
+    return rest;
+  }
+  if (cap_count > MAX_RINGED_CAPS) {
+    crowded = true;
+    return 0.0;
+  }
+  find_limits(disc);
+  let k = bend(disc);
+  var sum = 0.0;
+  var before = 0.0;
+  for (var i = 0u; i <= limit_count; i++) {
+    var after = 1.0;
+    if (i < limit_count) {
+      after = limits[i];
+    }
+    let width = after - before;
+    // Between two limits, caps cover some of each ring, or all of each, or nothing of any.
+    let share = open_share(disc, before + 0.5 * width);
+    if (share >= 1.0 - SHARE_ROUNDING) {
+      sum += brightness_within(disc, after) - brightness_within(disc, before);
+    } else if (share > SHARE_ROUNDING) {
+      // The nodes are dense at both ends, where the share may behave like a square root.
+      for (var node = 0u; node < RING_NODES; node++) {
+        let at = (f32(node) + 0.5) / f32(RING_NODES);
+        let y = before + width * clamp(at - sine(TAU * at) / TAU, 0.0, 1.0);
+        let weight = versine(TAU * at) / f32(RING_NODES);
+        sum += width * weight * intensity(mu_at(k, sqrt(max(1.0 - y, 0.0)))) * open_share(disc, y);
+      }
+    }
+    before = after;
+  }
+  return clamp(sum / whole, 0.0, 1.0);
+}
