@@ -16,7 +16,6 @@ use crate::shadow::coverage::cones::SpheroidShape;
 use crate::shadow::coverage::light::{Light, Occluder, ROUND};
 use crate::shadow::light_frame::LightFrame;
 use crate::shadow::spheroid::Spheroid;
-use crate::shadow::system::System;
 
 /// A sphere or spheroid, prepared for shading.
 #[derive(Clone, Copy, Debug)]
@@ -55,14 +54,12 @@ const MAX_RECEIVERS: usize = 1 << 16;
 const MAX_PAIRS: usize = 1 << 22;
 
 impl ReceiverLists {
-    /// Whether a GPU may render a system.
-    pub(crate) fn suit(system: &System) -> bool {
-        system.ball_count() <= MAX_RECEIVERS && !system.is_for_cpu()
-    }
-
-    /// Finds the occluders of each receiver. `None` if the picture is not for a GPU: it has a BVH, or there are too many pairs.
+    /// Finds the occluders of each receiver. `None` if the picture has a BVH instead of tiles, too many spheres or too many pairs.
     pub(crate) fn new(picture: &PreparedPicture) -> Result<Option<Self>> {
         let Culling::Tiles(tiles, words) = &picture.culling else { return Ok(None) };
+        if picture.bodies.len() > MAX_RECEIVERS {
+            return Ok(None);
+        }
         let balls: Vec<Ball> = picture.bodies.iter().map(|one| one.ball).collect();
         let (casts, receives) =
             (|i: u32| picture.bodies[i as usize].casts, |i: u32| picture.bodies[i as usize].receives);
