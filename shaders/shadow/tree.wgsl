@@ -5,9 +5,8 @@
 // its occluders and to the light keep the precision of f32 however large the bodies are.
 
 struct BallNode {
-  // The bounding ball, enlarged by its rounding errors.
-  center: vec3<f32>,
-  radius: f32,
+  // The centre and the radius of the bounding ball, enlarged by its rounding errors.
+  bounds: vec4<f32>,
   // The balls of a leaf: the first, and their number. It is 0 for an inner node.
   first: u32,
   count: u32,
@@ -16,11 +15,10 @@ struct BallNode {
   unused: u32,
 }
 
+// The high and the low parts of the centre and the radius.
 struct TreeBall {
-  center: vec3<f32>,
-  radius: f32,
-  center_low: vec3<f32>,
-  radius_low: f32,
+  high: vec4<f32>,
+  low: vec4<f32>,
 }
 
 struct TreeBody {
@@ -44,8 +42,23 @@ const VISIBLE: u32 = 4u;
 // long).
 const TREE_MARGIN: f32 = 0x1p-18;
 
-// lavapipe silently stops an invocation after 65,535 loop iterations. A node costs up to five. The CPU computes pixels with more nodes.
-const MAX_NODES: u32 = 4096u;
+// lavapipe silently stops an invocation after 65,535 loop iterations. The CPU computes pixels whose traversal needs more than this.
+const MAX_STEPS: u32 = 16384u;
+
+// A traversal: the next node, the next ball of the current leaf and the ball after its last, and the number of nodes and balls so far. It
+// stops at each ball that passes the test, so that the threads of a subgroup compute their balls together.
+var<private> next_node: u32;
+var<private> next_ball: u32;
+var<private> end_ball: u32;
+var<private> steps: u32;
+const NO_BALL: u32 = 0xffffffffu;
+
+fn start_traversal() {
+  next_node = 0u;
+  next_ball = 0u;
+  end_ball = 0u;
+  steps = 0u;
+}
 
 // Index in `balls` of the body that first_body() has found.
 var<private> ball_seen: u32;
@@ -53,11 +66,11 @@ var<private> ball_seen: u32;
 var<private> point_seen: HighLow;
 
 // Lower bound of the distance at which a ray enters a ball; FAR for a miss.
-fn entry_bound(ray: Ray, center: vec3<f32>, radius: f32) -> f32 {
-  let v = center - ray.origin;
+fn entry_bound(ray: Ray, ball: vec4<f32>) -> f32 {
+  let v = ball.xyz - ray.origin;
   let along = dot3(v, ray.direction);
   let across = v - along * ray.direction;
-  let reach = radius + TREE_MARGIN * (norm1(ray.origin) + norm1(v) + radius);
+  let reach = ball.w + TREE_MARGIN * (norm1(ray.origin) + norm1(v) + ball.w);
   if (dot3(across, across) > reach * reach || along < -reach) {
     return FAR;
   }
@@ -66,44 +79,57 @@ fn entry_bound(ray: Ray, center: vec3<f32>, radius: f32) -> f32 {
 
 // A ray and a ball with its low parts. Nothing is rounded but the low parts.
 fn ball_pair(ray: Ray, ball: TreeBall) -> ScaledPair {
-  var s = scale(ray, Sphere(ball.center, ball.radius));
+  var s = scale(ray, Sphere(ball.high.xyz, ball.high.w));
   let by = power_of_two(clamp(-s.length, -126, 126));
-  s.el += ball.center_low * by;
-  s.rl = ball.radius_low * by;
+  s.el += ball.low.xyz * by;
+  s.rl = ball.low.w * by;
   return s;
 }
 
 // Updates the best hit with a ball.
 fn visit_ball(best: ClosestState, ray: Ray, i: u32) -> ClosestState {
-  let body = bodies[i];
-  let ball = balls[i];
-  if ((body.flags & VISIBLE) == 0u || entry_bound(ray, ball.center, ball.radius) >= best.t) {
-    return best;
-  }
-  let next = update_best(best, body.id, classify(intersect_scaled(ball_pair(ray, ball)), ray, policies(), exact));
+  let hit = classify(intersect_scaled(ball_pair(ray, balls[i])), ray, policies(), exact);
+  let next = update_best(best, bodies[i].id, hit);
   if (next.id != best.id) {
     ball_seen = i;
   }
   return next;
 }
 
+// The next visible ball that a ray may enter before `limit`; NO_BALL at the end.
+fn next_on_ray(ray: Ray, limit: f32) -> u32 {
+  while ((next_ball < end_ball || next_node < uniforms.nodes) && steps < MAX_STEPS) {
+    steps++;
+    if (next_ball < end_ball) {
+      let i = next_ball;
+      next_ball++;
+      if (entry_bound(ray, balls[i].high) < limit && (bodies[i].flags & VISIBLE) != 0u) {
+        return i;
+      }
+      continue;
+    }
+    let at = next_node;
+    if (entry_bound(ray, nodes[at].bounds) < limit) {
+      next_ball = nodes[at].first;
+      end_ball = next_ball + nodes[at].count;
+      next_node = at + 1u;
+    } else {
+      next_node = at + nodes[at].size;
+    }
+  }
+  return NO_BALL;
+}
+
 // The nearest body that the ray of a pixel hits.
 fn first_body(pixel: u32, ray: Ray) -> ClosestState {
   var best = visit_ball(empty_state(), ray, arrayLength(&balls) - 1u);
-  let end = uniforms.nodes;
-  var at = 0u;
-  for (var visited = 0u; at < end && visited < MAX_NODES; visited++) {
-    let node = nodes[at];
-    if (entry_bound(ray, node.center, node.radius) >= best.t) {
-      at += node.size;
-      continue;
-    }
-    for (var i = 0u; i < node.count; i++) {
-      best = visit_ball(best, ray, node.first + i);
-    }
-    at++;
+  start_traversal();
+  var i = next_on_ray(ray, best.t);
+  while (i != NO_BALL) {
+    best = visit_ball(best, ray, i);
+    i = next_on_ray(ray, best.t);
   }
-  too_many = at < end;
+  too_many = steps >= MAX_STEPS;
   return best;
 }
 
@@ -122,9 +148,9 @@ fn visible_point_of(ray: Ray, best: ClosestState) -> VisiblePoint {
 // The vector from the visible point to the centre of a ball.
 fn toward_ball(ball: TreeBall) -> HighLow {
   let p = point_seen;
-  let x = add2(vec2<f32>(ball.center.x, ball.center_low.x), vec2<f32>(-p.high.x, -p.low.x));
-  let y = add2(vec2<f32>(ball.center.y, ball.center_low.y), vec2<f32>(-p.high.y, -p.low.y));
-  let z = add2(vec2<f32>(ball.center.z, ball.center_low.z), vec2<f32>(-p.high.z, -p.low.z));
+  let x = add2(vec2<f32>(ball.high.x, ball.low.x), vec2<f32>(-p.high.x, -p.low.x));
+  let y = add2(vec2<f32>(ball.high.y, ball.low.y), vec2<f32>(-p.high.y, -p.low.y));
+  let z = add2(vec2<f32>(ball.high.z, ball.low.z), vec2<f32>(-p.high.z, -p.low.z));
   return HighLow(vec3<f32>(x.x, y.x, z.x), vec3<f32>(x.y, y.y, z.y));
 }
 
@@ -144,14 +170,38 @@ struct LightCone {
 }
 
 // Whether a ball may cover a part of the light. Never wrongly false: src/shadow/occluder_bvh.rs explains the test.
-fn may_cover(cone: LightCone, center: vec3<f32>, radius: f32) -> bool {
-  let v = center - cone.apex;
+fn may_cover(cone: LightCone, ball: vec4<f32>) -> bool {
+  let v = ball.xyz - cone.apex;
   let along = dot3(v, cone.axis);
   let across = v - along * cone.axis;
-  let reach = radius + TREE_MARGIN * (norm1(cone.apex) + norm1(v) + radius);
+  let reach = ball.w + TREE_MARGIN * (norm1(cone.apex) + norm1(v) + ball.w);
   let widest = reach + along * cone.sine;
   let outside = widest < 0.0 || dot3(across, across) * (cone.cosine * cone.cosine) > widest * widest;
   return !(outside || along < -reach || along - reach > cone.distance * (1.0 + TREE_MARGIN));
+}
+
+// The next ball, other than the visible one, that casts a shadow and may cover a part of the light; NO_BALL at the end.
+fn next_in_cone(cone: LightCone) -> u32 {
+  while ((next_ball < end_ball || next_node < uniforms.nodes) && steps < MAX_STEPS) {
+    steps++;
+    if (next_ball < end_ball) {
+      let i = next_ball;
+      next_ball++;
+      if (i != ball_seen && may_cover(cone, balls[i].high) && (bodies[i].flags & CASTS) != 0u) {
+        return i;
+      }
+      continue;
+    }
+    let at = next_node;
+    if (may_cover(cone, nodes[at].bounds)) {
+      next_ball = nodes[at].first;
+      end_ball = next_ball + nodes[at].count;
+      next_node = at + 1u;
+    } else {
+      next_node = at + nodes[at].size;
+    }
+  }
+  return NO_BALL;
 }
 
 // The plane of the light's disc: two unit vectors across the direction to the light.
@@ -171,7 +221,7 @@ fn plane_across(u: vec3<f32>) -> DiscPlane {
 // `light`, and all lengths have the same unit.
 fn cap_of_ball(light: HighLow, disc: Disc, plane: DiscPlane, ball: TreeBall) -> Cap {
   let v = toward_ball(ball);
-  let radius = vec2<f32>(ball.radius, ball.radius_low);
+  let radius = vec2<f32>(ball.high.w, ball.low.w);
   let power = add2(square2(v.high, v.low), -mul2(radius, radius)).x;
   // Power < 0: the point is inside.
   if (power < 0.0) {
@@ -195,11 +245,11 @@ fn cap_of_ball(light: HighLow, disc: Disc, plane: DiscPlane, ball: TreeBall) -> 
   let length = sqrt(dot3(cross, cross));
   let ahead = dot3(disc.toward, v.high);
   let tangent = sqrt(power);
-  let sine_edge = length * tangent - ahead * ball.radius;
-  let cosine_edge = ahead * tangent + length * ball.radius;
+  let sine_edge = length * tangent - ahead * ball.high.w;
+  let cosine_edge = ahead * tangent + length * ball.high.w;
   return Cap(
     arc(length, ahead),
-    arc(ball.radius, tangent),
+    arc(ball.high.w, tangent),
     signed_arc(sine_edge, cosine_edge),
     azimuth_of(vec2<f32>(dot3(plane.x, cross), dot3(plane.y, cross))),
   );
@@ -227,8 +277,8 @@ fn light_at(id: u32, spot: VisiblePoint) -> Illumination {
   let lamp = balls[arrayLength(&balls) - 1u];
   let light = toward_ball(lamp);
   let far = sqrt(dot3(light.high, light.high));
-  let power = (far - lamp.radius) * (far + lamp.radius);
-  let disc = Disc(light.high / far, power, arc(lamp.radius, sqrt(max(power, 0.0))));
+  let power = (far - lamp.high.w) * (far + lamp.high.w);
+  let disc = Disc(light.high / far, power, arc(lamp.high.w, sqrt(max(power, 0.0))));
   if (power <= 0.0) {
     return FULL;
   }
@@ -240,31 +290,23 @@ fn light_at(id: u32, spot: VisiblePoint) -> Illumination {
   let bare = irradiance(disc, ground);
   add(disc, ground);
   var open = 1.0;
-  let sine = lamp.radius / far;
+  let sine = lamp.high.w / far;
   let cone = LightCone(point_seen.high, far, disc.toward, sine, sqrt(max((1.0 - sine) * (1.0 + sine), 0.0)));
-  let end = select(0u, uniforms.nodes, (bodies[ball_seen].flags & RECEIVES) != 0u);
-  var at = 0u;
-  for (var visited = 0u; at < end && !total && !crowded && open > 0.0; visited++) {
-    crowded = visited == MAX_NODES;
-    let node = nodes[at];
-    if (!may_cover(cone, node.center, node.radius)) {
-      at += node.size;
-      continue;
-    }
-    for (var i = node.first; i < node.first + node.count && !total && !crowded; i++) {
-      let ball = balls[i];
-      if (i == ball_seen || (bodies[i].flags & CASTS) == 0u || !may_cover(cone, ball.center, ball.radius)) {
-        continue;
-      }
-      let cap = cap_of_ball(light, disc, plane, ball);
-      if (disc.radius <= 0.0) {
-        open = min(open, visible_point(cap));
-      } else {
-        add(disc, cap);
-      }
-    }
-    at++;
+  start_traversal();
+  if ((bodies[ball_seen].flags & RECEIVES) == 0u) {
+    next_node = uniforms.nodes;
   }
+  var i = next_in_cone(cone);
+  while (i != NO_BALL && !total && !crowded && open > 0.0) {
+    let cap = cap_of_ball(light, disc, plane, balls[i]);
+    if (disc.radius <= 0.0) {
+      open = min(open, visible_point(cap));
+    } else {
+      add(disc, cap);
+    }
+    i = next_in_cone(cone);
+  }
+  crowded = crowded || steps >= MAX_STEPS;
   return light_past(disc, ground, bare, open);
 }
 

@@ -1,7 +1,6 @@
 //! The BVH of a picture's bodies, as `shaders/shadow/tree.wgsl` traverses it: records, and their conversion from f64.
 
 use bytemuck::{Pod, Zeroable};
-use glam::Vec3;
 
 use crate::error::Result;
 use crate::runtime::memory::try_reserve;
@@ -12,8 +11,7 @@ use crate::shadow::picture::prepared::PreparedPicture;
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
 pub(crate) struct BallNode {
-    pub(crate) center: [f32; 3],
-    pub(crate) radius: f32,
+    pub(crate) bounds: [f32; 4],
     pub(crate) first: u32,
     pub(crate) count: u32,
     pub(crate) size: u32,
@@ -23,10 +21,8 @@ pub(crate) struct BallNode {
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
 pub(crate) struct TreeBall {
-    pub(crate) center: [f32; 3],
-    pub(crate) radius: f32,
-    pub(crate) center_low: [f32; 3],
-    pub(crate) radius_low: f32,
+    pub(crate) high: [f32; 4],
+    pub(crate) low: [f32; 4],
 }
 
 #[repr(C)]
@@ -64,16 +60,16 @@ impl BallNode {
         let center = bounds.center.as_vec3();
         let moved = (center.as_dvec3() - bounds.center).length();
         let radius = ((bounds.radius + moved) * (1.0 + 1e-6)) as f32;
-        Self { center: center.to_array(), radius, first: balls.start, count: balls.len() as u32, size, unused: 0 }
+        let bounds = center.extend(radius).to_array();
+        Self { bounds, first: balls.start, count: balls.len() as u32, size, unused: 0 }
     }
 }
 
 impl TreeBall {
     fn new(ball: Ball) -> Self {
-        let (center, radius) = (ball.center.as_vec3(), ball.radius as f32);
-        let center_low: Vec3 = (ball.center - center.as_dvec3()).as_vec3();
-        let radius_low = (ball.radius - f64::from(radius)) as f32;
-        Self { center: center.to_array(), radius, center_low: center_low.to_array(), radius_low }
+        let whole = ball.center.extend(ball.radius);
+        let high = whole.as_vec4();
+        Self { high: high.to_array(), low: (whole - high.as_dvec4()).as_vec4().to_array() }
     }
 }
 
@@ -118,7 +114,7 @@ impl PictureTree {
 
 #[cfg(test)]
 mod tests {
-    use glam::DVec3;
+    use glam::{DVec3, Vec4};
 
     use super::*;
     use crate::numbers::Numbers;
@@ -139,19 +135,14 @@ mod tests {
             assert_eq!(nodes[0].size as usize, nodes.len());
             let mut found = 0;
             for (at, node) in nodes.iter().enumerate() {
-                let center = Vec3::from_array(node.center).as_dvec3();
+                let bounds = Vec4::from_array(node.bounds).as_dvec4();
                 for below in &nodes[at..at + node.size as usize] {
                     for &(ball, _) in &bvh.balls()[below.first as usize..][..below.count as usize] {
-                        let rounded = TreeBall::new(ball);
-                        let high = Ball {
-                            center: Vec3::from_array(rounded.center).as_dvec3(),
-                            radius: f64::from(rounded.radius),
-                        };
-                        let low = Vec3::from_array(rounded.center_low).as_dvec3();
-                        assert!((high.center + low - ball.center).length() < 1e-14);
-                        assert!((high.radius + f64::from(rounded.radius_low) - ball.radius).abs() < 1e-14);
-                        let reach = (ball.center - center).length() + ball.radius;
-                        assert!(reach <= f64::from(node.radius), "{reach} {}", node.radius);
+                        let TreeBall { high, low } = TreeBall::new(ball);
+                        let sum = Vec4::from_array(high).as_dvec4() + Vec4::from_array(low).as_dvec4();
+                        assert!((sum - ball.center.extend(ball.radius)).length() < 1e-14);
+                        let reach = (ball.center - bounds.truncate()).length() + ball.radius;
+                        assert!(reach <= bounds.w, "{reach} {}", bounds.w);
                         found += usize::from(at == 0);
                     }
                 }

@@ -54,7 +54,8 @@ const MAX_RECEIVERS: usize = 1 << 16;
 const MAX_PAIRS: usize = 1 << 22;
 
 impl ReceiverLists {
-    /// Finds the occluders of each receiver. `None` if the picture has a BVH instead of tiles, too many spheres or too many pairs.
+    /// Finds the occluders of each receiver. `None` if the picture has a BVH instead of tiles, too many spheres, too many pairs, or a small
+    /// occluder near the surface of a large receiver.
     pub(crate) fn new(picture: &PreparedPicture) -> Result<Option<Self>> {
         let Culling::Tiles(tiles, words) = &picture.culling else { return Ok(None) };
         if picture.bodies.len() > MAX_RECEIVERS {
@@ -64,6 +65,9 @@ impl ReceiverLists {
         let (casts, receives) =
             (|i: u32| picture.bodies[i as usize].casts, |i: u32| picture.bodies[i as usize].receives);
         let Some(prepared) = shadows(picture.light, &balls, &picture.shapes, casts, receives)? else { return Ok(None) };
+        if prepared.iter().flat_map(|one| &one.1).any(is_near_surface) {
+            return Ok(None);
+        }
         let pairs: usize = prepared.iter().map(|(_, occluders, _)| occluders.len()).sum();
         let (mut occluders, mut receivers) = (Vec::new(), Vec::new());
         try_reserve(PAIRS, &mut occluders, pairs as u64)?;
@@ -102,6 +106,16 @@ impl ReceiverLists {
         u64::from(tile) + picture.spheroids.len() as u64 + u64::from(shading.unwrap_or(0))
     }
 }
+
+/// Whether f32 is not precise enough in the frame of the receiver, whose unit is the receiver's radius R. The power of a surface point is
+/// rounded to 2⁻²² R². Its square root, the length of the tangent, has a relative error below 10⁻⁴ only if it is not shorter than about R / 30.
+fn is_near_surface(occluder: &Occluder) -> bool {
+    let gap = occluder.offset.extend(occluder.along).length() - 1.0;
+    gap.max(occluder.radius) < LEAST_REACH
+}
+
+/// Distances from the surface, and radii, of occluders that f32 can represent in the frame of a receiver.
+const LEAST_REACH: f64 = 1.0 / 30.0;
 
 /// Name, in error messages, of what takes the most memory.
 const PAIRS: &str = "pairs of spheres that could shadow one another";
