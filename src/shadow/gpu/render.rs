@@ -6,6 +6,7 @@ use wgpu::{Buffer, BufferUsages, ComputePipeline};
 
 use super::tree::PictureTree;
 use super::uniforms::{CenterSample, Occluder, Receiver, RenderUniforms, SurfacePattern};
+use crate::batch::raygen::projection::Projection;
 use crate::bvh::scene_frame::max_magnitude;
 use crate::error::Result;
 use crate::gpu::context::pipelines::KernelConstants;
@@ -67,7 +68,14 @@ impl Bodies {
                 uniforms.level = lists.tiles.level;
                 uniforms.figures = picture.spheroids.len() as u32;
             }
-            Self::Tree(tree) => uniforms.nodes = tree.nodes.len() as u32,
+            Self::Tree(tree) => {
+                uniforms.nodes = tree.nodes.len() as u32;
+                if picture.view.projection == Projection::Orthographic {
+                    // The picture plane is measured in lengths; in perspective, in tangents of angles.
+                    uniforms.half = (picture.view.half / tree.unit).as_vec2().to_array();
+                    uniforms.pixel = (picture.view.pixel / tree.unit) as f32;
+                }
+            }
         }
     }
 
