@@ -91,7 +91,7 @@ def plot(source, out):
             panel.plot(*zip(*points, strict=True), mark, label=names[device])
             for x, y in points:
                 panel.annotate(f"{y:.2g}", (x, y), textcoords="offset points", xytext=(0, 7), ha="center", fontsize=8)
-        panel.set(xscale="log", yscale="log", xlabel=label, ylabel="time of the picture, s", ylim=(0.02, 40))
+        panel.set(xscale="log", yscale="log", xlabel=label, ylabel="time of the picture, s", ylim=(0.01, 20))
         panel.grid(True, alpha=0.3)
         panel.legend(loc="upper left", fontsize=8)
     figure.tight_layout()
