@@ -39,9 +39,9 @@ pub(crate) enum Bodies {
 }
 
 impl Bodies {
-    /// Prepares the bodies of a picture: lists if they are short, otherwise a BVH. `None` if this GPU cannot draw the picture.
+    /// Prepares the bodies of a picture: lists if they are short and precise, otherwise a BVH. `None` if this GPU cannot draw the picture.
     pub(crate) fn new(gpu: &GpuEngine, picture: &PreparedPicture) -> Result<Option<Self>> {
-        if let Some(lists) = ReceiverLists::new(picture)? {
+        if let Some(lists) = ReceiverLists::new(picture)?.filter(ReceiverLists::are_precise) {
             return Ok(Some(Self::Lists(lists)));
         }
         // The low parts of positions need the error terms that the probe checks.

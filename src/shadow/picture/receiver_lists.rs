@@ -54,8 +54,7 @@ const MAX_RECEIVERS: usize = 1 << 16;
 const MAX_PAIRS: usize = 1 << 22;
 
 impl ReceiverLists {
-    /// Finds the occluders of each receiver. `None` if the picture has a BVH instead of tiles, too many spheres, too many pairs, or a small
-    /// occluder near the surface of a large receiver.
+    /// Finds the occluders of each receiver. `None` if the picture has a BVH instead of tiles, too many spheres or too many pairs.
     pub(crate) fn new(picture: &PreparedPicture) -> Result<Option<Self>> {
         let Culling::Tiles(tiles, words) = &picture.culling else { return Ok(None) };
         if picture.bodies.len() > MAX_RECEIVERS {
@@ -65,9 +64,6 @@ impl ReceiverLists {
         let (casts, receives) =
             (|i: u32| picture.bodies[i as usize].casts, |i: u32| picture.bodies[i as usize].receives);
         let Some(prepared) = shadows(picture.light, &balls, &picture.shapes, casts, receives)? else { return Ok(None) };
-        if prepared.iter().flat_map(|one| &one.1).any(is_near_surface) {
-            return Ok(None);
-        }
         let pairs: usize = prepared.iter().map(|(_, occluders, _)| occluders.len()).sum();
         let (mut occluders, mut receivers) = (Vec::new(), Vec::new());
         try_reserve(PAIRS, &mut occluders, pairs as u64)?;
@@ -97,6 +93,11 @@ impl ReceiverLists {
             shapes.extend(own_shapes);
         }
         Ok(Some(Self { receivers, occluders, shapes, tiles: *tiles, words }))
+    }
+
+    /// Whether f32 is precise enough for all pairs: no small occluder is near the surface of a large receiver.
+    pub(crate) fn are_precise(&self) -> bool {
+        !self.occluders.iter().any(is_near_surface)
     }
 
     /// Upper bound on the tests of a pixel: spheres in its tile, spheroids, and occluders of the point that it shows.
