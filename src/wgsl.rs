@@ -11,6 +11,7 @@ use crate::gpu::cast::raygen::RayGenParams;
 use crate::gpu::encode::plan::Task;
 use crate::gpu::uniforms::{ApproachState, ClosestState, CountState, Params};
 use crate::records::{Approach, Hit, Interval, Ray, RayAttributes, Sphere};
+use crate::shadow::gpu::tree::{BallNode, TreeBall, TreeBody};
 use crate::shadow::gpu::uniforms::{
     CenterSample, Light, Occluder, Receiver, RenderUniforms, Shade, SurfacePattern, VisibilityParams, VisibilityQuery,
 };
@@ -55,7 +56,10 @@ pub fn layouts() -> Vec<Layout> {
         layout!(Receiver: x, inverse_distance, y, ratio, z, first_list, columns, level, pattern, unused),
         layout!(SurfacePattern: x, swirl, y, first, z, count),
         layout!(RenderUniforms: size, first_pixel, pixels, half, within, right, pixel, up, stars, forward, exposure, light, ambient,
-            background, light_id, projection, middle, fresh, first_list, columns, level, figures, unused, limb),
+            background, light_id, projection, middle, fresh, first_list, columns, level, figures, nodes, limb),
+        layout!(BallNode: bounds, first, count, size, unused),
+        layout!(TreeBall: high, low),
+        layout!(TreeBody: id, pattern, flags, unused),
         layout!(CenterSample: t, id, fraction, crowded),
         layout!(VisibilityQuery: light, first, count),
         layout!(Shade: fraction, kind),

@@ -86,3 +86,31 @@ fn imports_point_to_lower_layers_and_form_no_cycle() {
     let lines = faults.values().map(|place| format!("{place}\n")).collect::<String>();
     assert!(faults.is_empty(), "imports that do not point to a lower layer, or form a cycle:\n{lines}");
 }
+
+/// The calls by which a file asks a device for its engine, or matches on the engine.
+const ENGINE_CHOICES: [&str; 3] = [".gpu()", "Backend::Cpu", "Backend::Gpu"];
+
+/// `src/scene/backend.rs` chooses between the engines. Other files call `Device::on_engine`, which is defined there, or a function of the
+/// scene. `device.rs` describes the GPU that it holds.
+#[test]
+fn only_one_file_chooses_the_engine() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../src");
+    let (mut choices, mut faults) = (0, Vec::new());
+    for path in files_below(&root, "rs") {
+        let text = std::fs::read_to_string(root.join(&path)).unwrap();
+        // A call may be broken before its dot: spaces do not count.
+        let lines = text.lines().map(|line| line.split("//").next().unwrap_or("").replace(' ', ""));
+        for (number, line) in (1..).zip(lines) {
+            if !ENGINE_CHOICES.iter().any(|choice| line.contains(choice)) {
+                continue;
+            }
+            match path.to_str().unwrap() {
+                "scene/backend.rs" => choices += 1,
+                "scene/device.rs" => {}
+                other => faults.push(format!("src/{other}:{number}: {line}")),
+            }
+        }
+    }
+    assert!(choices > 5, "src/scene/backend.rs chooses only {choices} times");
+    assert!(faults.is_empty(), "these lines choose an engine outside src/scene/backend.rs:\n{}", faults.join("\n"));
+}

@@ -2,17 +2,12 @@
 // each iteration of its loop over samples is a dispatch here.
 
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
 @group(0) @binding(2) var<uniform> uniforms: RenderUniforms;
-@group(0) @binding(3) var<storage, read> receivers: array<Receiver>;
-@group(0) @binding(4) var<storage, read> occluders: array<Occluder>;
 @group(0) @binding(5) var<storage, read> patterns: array<SurfacePattern>;
 @group(0) @binding(6) var<storage, read> colors: array<vec4<f32>>;
 // Sums of colours. w counts the samples that show a body or the light, and adds UNDONE for each sample that the CPU has to recompute.
 @group(0) @binding(7) var<storage, read_write> sums: array<vec4<f32>>;
 @group(0) @binding(8) var<storage, read_write> center_samples: array<CenterSample>;
-// The lists of all grids: see src/shadow/picture/tiles.rs.
-@group(0) @binding(9) var<storage, read> words: array<u32>;
 
 // More than the maximum number of samples.
 const UNDONE = 1024.0;

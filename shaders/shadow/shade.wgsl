@@ -1,20 +1,6 @@
 // Shading of one ray of a picture. Twin of src/shadow/picture/shade.rs: same functions, same order, except that the nearest sphere comes
-// from the intersection that all queries share. Needs `spheres`, `words` and the buffers named below at module scope.
-
-// A sphere or spheroid, prepared for shading: the rows of the rotation from camera space into its light-aligned frame, the light, and the
-// grid with the lists of its occluders.
-struct Receiver {
-  x: vec3<f32>,
-  inverse_distance: f32,
-  y: vec3<f32>,
-  ratio: f32,
-  z: vec3<f32>,
-  first_list: u32,
-  columns: u32,
-  level: u32,
-  pattern: u32,
-  unused: u32,
-}
+// from the intersection that all queries share. shadow/lists.wgsl or shadow/tree.wgsl finds the bodies: first_body, visible_point_of,
+// light_at and pattern_of.
 
 // Appearance of a body: the rows of the rotation that takes its pole to z, the strength of its swirl, and the range of its colours.
 struct SurfacePattern {
@@ -52,13 +38,14 @@ struct RenderUniforms {
   middle: u32,
   // 1 if the sums start here.
   fresh: u32,
-  // The grid with the lists of spheres per tile of the picture.
+  // The grid with the lists of spheres per tile of the picture. This and the number of spheroids are for shadow/lists.wgsl.
   first_list: u32,
   columns: u32,
   level: u32,
   // Number of spheroids.
   figures: u32,
-  unused: u32,
+  // Number of nodes of the BVH.
+  nodes: u32,
   // Limb darkening.
   limb: vec2<f32>,
 }
@@ -85,8 +72,7 @@ fn pixel_ray(place: vec2<f32>) -> Ray {
 }
 
 // Outward unit normal where a ray enters a sphere, from the foot of the perpendicular.
-fn normal_at(ray: Ray, sphere: Sphere) -> vec3<f32> {
-  let s = scale(ray, sphere);
+fn normal_at(s: ScaledPair) -> vec3<f32> {
   var foot = Foot(0.0, 0.0, vec3<f32>(0.0, 0.0, 1.0), 0.0);
   if (fast) {
     foot = foot_fast(s);
@@ -98,55 +84,6 @@ fn normal_at(ray: Ray, sphere: Sphere) -> vec3<f32> {
   return n / sqrt(max(dot(n, n), 1e-30));
 }
 
-// Range in `words` of the list of the cell that contains a unit square: first word, and the word after the last.
-fn list_of(first: u32, columns: u32, level: u32, place: vec2<u32>) -> vec2<u32> {
-  let cell = first + (place.y >> level) * columns + (place.x >> level);
-  return vec2<u32>(words[cell], words[cell + 1u]);
-}
-
-// The square of a receiver's grid that contains a point of its surface.
-fn square(place: vec3<f32>) -> vec2<u32> {
-  return vec2<u32>(clamp((place.xy + 1.0) * (0.5 * SQUARES), vec2<f32>(0.0, 0.0), vec2<f32>(SQUARES - 1.0, SQUARES - 1.0)));
-}
-
-const SQUARES: f32 = 256.0;
-
-// lavapipe silently stops an invocation after 65,535 loop iterations. A sphere costs up to two and an occluder up to three. The CPU
-// computes pixels with longer lists.
-const MAX_SPHERES: u32 = 16384u;
-const MAX_OCCLUDERS: u32 = 4096u;
-var<private> too_many: bool;
-
-// A spheroid: three records after the light in `spheres`. They contain the sphere that it becomes in the stretched space; its pole and
-// stretch factor; the radius of its bounding sphere, and its id.
-struct RenderedSpheroid {
-  sphere: Sphere,
-  pole: vec3<f32>,
-  stretch: f32,
-  around: f32,
-  id: u32,
-}
-
-fn spheroid_of(i: u32) -> RenderedSpheroid {
-  let at = uniforms.light_id + 1u + 3u * i;
-  let turned = spheres[at + 1u];
-  let more = spheres[at + 2u];
-  return RenderedSpheroid(spheres[at], turned.center, turned.radius, more.center.x, u32(more.radius));
-}
-
-fn along_pole(body: RenderedSpheroid, v: vec3<f32>, by: f32) -> vec3<f32> {
-  return v + (by - 1.0) * dot(v, body.pole) * body.pole;
-}
-
-fn stretched(body: RenderedSpheroid, ray: Ray) -> Ray {
-  return Ray(
-    along_pole(body, ray.origin, body.stretch),
-    ray.t_min,
-    along_pole(body, ray.direction, body.stretch),
-    ray.t_max,
-  );
-}
-
 // A surface point: the outward unit normal, and the position relative to the body's centre in units of the radius of its bounding sphere.
 // On a sphere both are equal.
 struct VisiblePoint {
@@ -154,90 +91,12 @@ struct VisiblePoint {
   place: vec3<f32>,
 }
 
-// Index of the spheroid that first_body() has found.
-var<private> spheroid_seen: u32;
-const NO_SPHEROID: u32 = 0xffffffffu;
+// Whether the CPU has to compute the pixel: its ray would need too many tests.
+var<private> too_many: bool;
 
-fn visible_point_of(ray: Ray, best: ClosestState) -> VisiblePoint {
-  if (best.id == NO_SPHERE) {
-    return VisiblePoint(vec3<f32>(0.0, 0.0, -1.0), vec3<f32>(0.0, 0.0, -1.0));
-  }
-  if (!spheroids || spheroid_seen == NO_SPHEROID) {
-    let normal = normal_at(ray, spheres[best.id]);
-    return VisiblePoint(normal, normal);
-  }
-  let body = spheroid_of(spheroid_seen);
-  let n = normal_at(stretched(body, ray), body.sphere);
-  let normal = along_pole(body, n, body.stretch);
-  let place = along_pole(body, n, 1.0 / body.stretch) * (body.sphere.radius / body.around);
-  return VisiblePoint(normal / sqrt(max(dot(normal, normal), 1e-30)), place);
-}
-
-// The nearest body that the ray of a pixel hits. The spheres of the pixel's tile are culled in blocks (cull/pair.wgsl).
-fn first_body(pixel: u32, ray: Ray) -> ClosestState {
-  let list = list_of(uniforms.first_list, uniforms.columns, uniforms.level, vec2<u32>(pixel % uniforms.size.x, pixel / uniforms.size.x));
-  var best = empty_state();
-  spheroid_seen = NO_SPHEROID;
-  too_many = list.y - list.x + uniforms.figures > MAX_SPHERES;
-  if (too_many) {
-    return best;
-  }
-  let prepared = prepare(ray, params.largest);
-  for (var begin = list.x; begin < list.y; begin += BLOCK) {
-    let count = min(list.y - begin, BLOCK);
-    var mask = 0u;
-    for (var i = 0u; i < count; i++) {
-      let sphere = spheres[words[begin + i]];
-      mask |= u32(margin(prepared, sphere.center, sphere.radius) >= 0.0) << i;
-    }
-    while (mask != 0u) {
-      let id = words[begin + firstTrailingBit(mask)];
-      mask &= mask - 1u;
-      best = update_best(best, id, classify(intersect(ray, spheres[id]), ray, policies(), exact));
-    }
-  }
-  for (var i = 0u; spheroids && i < uniforms.figures; i++) {
-    let body = spheroid_of(i);
-    let own = stretched(body, ray);
-    let other = best.id;
-    best = update_best(best, body.id, classify(intersect(own, body.sphere), own, policies(), exact));
-    if (best.id != other) {
-      spheroid_seen = i;
-    }
-  }
-  return best;
-}
-
-// The light at a `point` of a body whose outward normal there is `normal`.
-fn illumination(point: vec3<f32>, normal: vec3<f32>, receiver: Receiver) -> Illumination {
-  let light = Light(receiver.inverse_distance, receiver.ratio);
-  let disc = disc_from(point, light);
-  clear();
-  if (disc.power <= 0.0) {
-    return FULL;
-  }
-  let ground = horizon_cap(point, light, disc, normal);
-  if (ground.edge + disc.radius <= 0.0) {
-    return DARK;
-  }
-  let bare = irradiance(disc, ground);
-  add(disc, ground);
-  var open = 1.0;
-  let list = list_of(receiver.first_list, receiver.columns, receiver.level, square(point));
-  crowded = list.y - list.x > MAX_OCCLUDERS;
-  for (var i = list.x; i < list.y && !total && !crowded; i++) {
-    let occluder = occluders[words[i]];
-    if (spheroids && occluder.shape != 0u) {
-      open = min(open, add_spheroid(point, light, disc, occluder, shape_of(occluders[occluder.shape])));
-      continue;
-    }
-    let cap = cap_of(point, light, disc, occluder);
-    if (disc.radius <= 0.0) {
-      open = min(open, visible_point(cap));
-    } else {
-      add(disc, cap);
-    }
-  }
+// The light past the occluders that were added to the disc. `ground` is the cap of the ground, `bare` the irradiance without occluders, and
+// `open` the fraction (0 or 1) of a point light that is visible.
+fn light_past(disc: Disc, ground: Cap, bare: f32, open: f32) -> Illumination {
   if (disc.radius <= 0.0) {
     return Illumination(open, open * bare);
   }
@@ -252,23 +111,6 @@ fn illumination(point: vec3<f32>, normal: vec3<f32>, receiver: Receiver) -> Illu
   }
   let fraction = uncovered_fraction(disc);
   return Illumination(fraction, bare * min(fraction / risen, 1.0));
-}
-
-// The light at the visible surface point: full on the light itself and where the ray hits nothing.
-fn light_at(id: u32, spot: VisiblePoint) -> Illumination {
-  if (id >= uniforms.light_id) {
-    clear();
-    return FULL;
-  }
-  let receiver = receivers[id];
-  let normal = spot.normal;
-  let turned = vec3<f32>(dot(receiver.x, normal), dot(receiver.y, normal), dot(receiver.z, normal));
-  let n = turned / sqrt(max(dot(turned, turned), 1e-30));
-  if (!spheroids || spheroid_seen == NO_SPHEROID) {
-    return illumination(n, n, receiver);
-  }
-  let place = spot.place;
-  return illumination(vec3<f32>(dot(receiver.x, place), dot(receiver.y, place), dot(receiver.z, place)), n, receiver);
 }
 
 // Smooth noise in -1...1 on a grid of unit cells: hashed corner values, interpolated.
@@ -340,6 +182,6 @@ fn paint(place: vec2<f32>, id: u32, spot: VisiblePoint) -> vec3<f32> {
     return uniforms.light * intensity(clamp(mu, 0.0, 1.0));
   }
   let under = light_at(id, spot);
-  let ground = surface(patterns[receivers[id].pattern], spot.normal);
+  let ground = surface(patterns[pattern_of(id)], spot.normal);
   return ground * (uniforms.light * (under.irradiance * uniforms.exposure) + uniforms.ambient);
 }

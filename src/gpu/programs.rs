@@ -157,7 +157,10 @@ programs! {
     APPROACH_FINALIZE = "approach_finalize": "records", "query/approach_finalize";
     NAIVE = "naive": intersect_at_rest, "query/closest_state", "query/naive";
     RENDER = "render": intersect_at_rest, "query/closest_state", "cull/pair", "math/angles", "shadow/caps", "shadow/cones",
-        "shadow/disc", "shadow/flux", "shadow/starfield", "shadow/projection", "shadow/shade", "shadow/render";
+        "shadow/disc", "shadow/flux", "shadow/starfield", "shadow/projection", "shadow/shade", "shadow/lists", "shadow/render";
+    RENDER_TREE = "render_tree": "records", "math/error_free", "math/float", "intersect/low_radius", "intersect/sphere",
+        "intersect/classify", "intersect/double", "query/closest_state", "math/angles", "shadow/caps", "shadow/no_spheroids",
+        "shadow/disc", "shadow/flux", "shadow/starfield", "shadow/projection", "shadow/shade", "shadow/tree", "shadow/render";
     VISIBILITY = "visibility": "math/angles", "shadow/caps", "shadow/cones", "shadow/disc", "shadow/flux", "shadow/visibility";
     RAYGEN = "raygen": "records", "math/error_free", "math/float", "raygen";
     PREPARE_RAYS = "prepare_rays": "records", "encode/task", "encode/validate_ray", "encode/prepare_rays";

@@ -1,9 +1,15 @@
-//! Chooses the engine that casts a batch. No other file chooses between the engines of a scene.
+//! Chooses the engine: of a device for pictures, shadows and estimates, and of a scene for a batch. No other file asks a device which
+//! engine it has (`tests/architecture.rs`).
 
+use std::sync::Arc;
+
+use super::device::Device;
 use super::hit_lists::Listed;
 use super::output::Output;
 use super::scene::{CPU_CHUNK, Scene, Wait};
 use crate::batch::ray_batch::RayBatch;
+use crate::batch::sphere_set::SphereSet;
+use crate::bvh::builder::BvhBuilder;
 use crate::cpu::hit_lists::join;
 use crate::error::Result;
 use crate::gpu::cast::plan::Search;
@@ -29,7 +35,39 @@ impl Backend<'_> {
     }
 }
 
+impl Device {
+    /// Calls the function of the engine that the device has.
+    pub(crate) fn on_engine<T>(&self, cpu: impl FnOnce() -> T, gpu: impl FnOnce(&Arc<GpuEngine>) -> T) -> T {
+        match self.gpu() {
+            None => cpu(),
+            Some(engine) => gpu(engine),
+        }
+    }
+
+    /// Uploads the spheres of a scene. `None` on the CPU engine.
+    ///
+    /// # Errors
+    /// [`Error::Usage`](crate::Error::Usage) if the CPU engine should build a BVH on a GPU; device errors.
+    pub(super) async fn upload(
+        &self,
+        set: &SphereSet<'_>,
+        pairwise: bool,
+        builder: BvhBuilder,
+    ) -> Result<Option<Arc<GpuScene>>> {
+        match self.gpu() {
+            None if builder == BvhBuilder::Gpu => Err(BvhBuilder::needs_gpu()),
+            None => Ok(None),
+            Some(gpu) => Ok(Some(Arc::new(GpuScene::new(gpu, set, pairwise, builder).await?))),
+        }
+    }
+}
+
 impl Scene {
+    /// The GPU and the scene's data on it; `None` on the CPU engine.
+    pub(crate) fn on_gpu(&self) -> Option<(&Arc<GpuEngine>, &Arc<GpuScene>)> {
+        Some((self.device.gpu()?, self.gpu.as_ref()?))
+    }
+
     /// Chooses the engine for a batch. `nears`: the query is about closest approaches.
     fn backend(&self, batch: &RayBatch<'_>, nears: bool, wait: Wait) -> Backend<'_> {
         match self.on_gpu() {

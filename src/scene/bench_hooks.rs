@@ -40,8 +40,9 @@ pub fn made<'a>(device: &Device, rays: impl Into<Rays<'a>>) -> Result<Option<(Ve
 }
 
 fn made_of(device: &Device, rays: Rays<'_>) -> Result<Option<(Vec<Ray>, u64)>> {
-    let Some(gpu) = device.gpu() else { return Ok(None) };
-    pollster::block_on(crate::gpu::cast::raygen::generated_rays(gpu, rays.source)).map(Some)
+    let generated =
+        |gpu: &Arc<GpuEngine>| pollster::block_on(crate::gpu::cast::raygen::generated_rays(gpu, rays.source));
+    device.on_engine(|| Ok(None), |gpu| generated(gpu).map(Some))
 }
 
 /// Builds the BVH for GPUs on the CPU. Returns its number of nodes.
@@ -64,9 +65,11 @@ impl Readback {
     /// # Errors
     /// Device errors, as for [`Scene::closest`].
     pub fn new(device: &Device, bytes: u64) -> Result<Option<Self>> {
-        let Some(gpu) = device.gpu() else { return Ok(None) };
-        let inner = pollster::block_on(crate::gpu::context::readback::Readback::new(gpu, bytes))?;
-        Ok(Some(Self { gpu: gpu.clone(), inner }))
+        let create = |gpu: &Arc<GpuEngine>| {
+            let inner = pollster::block_on(crate::gpu::context::readback::Readback::new(gpu, bytes))?;
+            Ok(Some(Self { gpu: gpu.clone(), inner }))
+        };
+        device.on_engine(|| Ok(None), create)
     }
 
     /// Reads back through a new staging buffer into a new list. Returns the sum of the words.

@@ -259,8 +259,8 @@ impl Device {
         list
     }
 
-    /// The GPU; `None` for the CPU engine. `src/scene/backend.rs` chooses by it for queries, `src/shadow` for pictures and shadows.
-    pub(crate) fn gpu(&self) -> Option<&Arc<GpuEngine>> {
+    /// The GPU; `None` for the CPU engine. Only `backend.rs` chooses by it.
+    pub(super) fn gpu(&self) -> Option<&Arc<GpuEngine>> {
         self.gpu.as_ref()
     }
 

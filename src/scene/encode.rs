@@ -63,7 +63,8 @@ impl Scene {
     ///   or one dispatch (at most 4,194,240 with WebGPU's default limits).
     /// * Device errors, as for [`closest`](Self::closest).
     pub async fn plan(&self, question: QueryKind, most_rays: u64, query: &Query) -> Result<CastPlan> {
-        let (Some(gpu), Some(spheres)) = (self.device().gpu(), self.resident()) else {
+        // The spheres of a pairwise scene are not on the device: they are uploaded with their rays.
+        let Some((gpu, spheres)) = self.on_gpu().filter(|_| !self.host.pairwise) else {
             let message = "encoded queries need a scene on a GPU that is not pairwise, but this scene is on the CPU engine or pairwise";
             return Err(Error::Usage(message.into()));
         };

@@ -1,9 +1,12 @@
 //! Estimates of the memory that a scene and a query take, made before any of it is allocated.
 
+use std::sync::Arc;
+
 use super::device::Device;
 use crate::batch::input::Spheres;
 use crate::cpu::{accel, cull};
 use crate::error::{Error, Result};
+use crate::gpu::engine::GpuEngine;
 use crate::gpu::scene::GpuScene;
 use crate::gpu::sphere_attributes;
 use crate::intersect::ellipsoid::UnitBallMap;
@@ -78,30 +81,29 @@ impl Device {
         // Upper bound of the result of a ray.
         let answers = rays.saturating_mul(size_of::<Interval>() as u64);
         let host = spheres.saturating_mul(host).saturating_add(answers);
-        match self.gpu() {
-            None => {
-                let laid = accel::leaf_attribute_bytes(spheres, masked, moving, mapped);
-                host.saturating_add(accel::accel_bytes(spheres)).saturating_add(laid)
-            }
-            Some(gpu) => {
-                // Blocks of spheres for culling, rounded up to whole blocks.
-                let host = host.saturating_add(cull::blocks_bytes(spheres));
-                let resident = if spheres > 0 { GpuScene::bytes(gpu, spheres) } else { 0 };
-                let held = sphere_attributes::attribute_bytes(moving, mapped);
-                // Packed attributes exist twice during the upload: on the host and on the device.
-                let one = match (held, has_depths) {
-                    (0, false) => each(masked, size_of::<u32>()),
-                    // Masks come with depths.
-                    (_, true) => 2 * (held.max(size_of::<u32>() as u64) + size_of::<u32>() as u64),
-                    (_, false) => 2 * held,
-                };
-                // Moving spheres are stored again in leaf order.
-                let one = one + each(moving && !mapped, size_of::<Sphere>());
-                let flight =
-                    if rays > 0 { GpuScene::bytes_in_flight(spheres, rays, each(pairwise, held as usize)) } else { 0 };
-                host.saturating_add(resident).saturating_add(spheres.saturating_mul(one)).saturating_add(flight)
-            }
-        }
+        let on_cpu = || {
+            let laid = accel::leaf_attribute_bytes(spheres, masked, moving, mapped);
+            host.saturating_add(accel::accel_bytes(spheres)).saturating_add(laid)
+        };
+        let on_gpu = |gpu: &Arc<GpuEngine>| {
+            // Blocks of spheres for culling, rounded up to whole blocks.
+            let host = host.saturating_add(cull::blocks_bytes(spheres));
+            let resident = if spheres > 0 { GpuScene::bytes(gpu, spheres) } else { 0 };
+            let held = sphere_attributes::attribute_bytes(moving, mapped);
+            // Packed attributes exist twice during the upload: on the host and on the device.
+            let one = match (held, has_depths) {
+                (0, false) => each(masked, size_of::<u32>()),
+                // Masks come with depths.
+                (_, true) => 2 * (held.max(size_of::<u32>() as u64) + size_of::<u32>() as u64),
+                (_, false) => 2 * held,
+            };
+            // Moving spheres are stored again in leaf order.
+            let one = one + each(moving && !mapped, size_of::<Sphere>());
+            let flight =
+                if rays > 0 { GpuScene::bytes_in_flight(spheres, rays, each(pairwise, held as usize)) } else { 0 };
+            host.saturating_add(resident).saturating_add(spheres.saturating_mul(one)).saturating_add(flight)
+        };
+        self.on_engine(on_cpu, on_gpu)
     }
 
     /// Returns an error if a load exceeds the memory limit. Called before anything is allocated.

@@ -18,7 +18,6 @@ use crate::error::{Error, Result};
 use crate::gpu::cast::plan::Search;
 use crate::gpu::cast::readback::{NaiveWriter, RecordWriter};
 use crate::gpu::cast::resolve::GpuQuery;
-use crate::gpu::engine::GpuEngine;
 use crate::gpu::scene::GpuScene;
 use crate::query::policy::{Motion, Precision, Query, check_same_length};
 use crate::query::results::{Answer, Bits, Hits, Report};
@@ -151,11 +150,7 @@ impl Scene {
         let here = if device.kind() == "software" { device } else { &Device::cpu() };
         check_memory("the scene", here.bytes(&load))?;
         let set = SphereSet::new(&set, SphereAttributes::default(), time_range, &device.cancel)?;
-        let gpu = match device.gpu() {
-            None if builder == BvhBuilder::Gpu => return Err(BvhBuilder::needs_gpu()),
-            None => None,
-            Some(gpu) => Some(Arc::new(GpuScene::new(gpu, &set, pairwise, builder).await?)),
-        };
+        let gpu = device.upload(&set, pairwise, builder).await?;
         let host = Arc::new(CpuScene::for_device(gpu.is_some(), set, pairwise)?);
         // The watch of the build does not apply to the finished scene.
         Ok(Self {
@@ -170,17 +165,6 @@ impl Scene {
     /// The device of the scene.
     pub fn device(&self) -> &Device {
         &self.device
-    }
-
-    /// The GPU and the scene's data on it; `None` on the CPU engine.
-    pub(crate) fn on_gpu(&self) -> Option<(&GpuEngine, &GpuScene)> {
-        Some((self.device.gpu()?, self.gpu.as_ref()?))
-    }
-
-    /// The scene's data on a GPU, if spheres are resident there. `None` on the CPU engine, and for pairwise scenes, whose spheres are
-    /// uploaded with their rays.
-    pub(crate) fn resident(&self) -> Option<&Arc<GpuScene>> {
-        self.gpu.as_ref().filter(|_| !self.host.pairwise)
     }
 
     /// Number of spheres.
@@ -288,9 +272,7 @@ impl Scene {
                 return Err(Error::LengthsDiffer { left_name: "rays", left, right_name: "spheres", right });
             }
         }
-        if let Some(gpu) = self.device.gpu() {
-            gpu.check_precision(query.precision)?;
-        }
+        self.device.on_engine(|| Ok(()), |gpu| gpu.check_precision(query.precision))?;
         if self.host.attributes.maps.is_some() && query.precision == Precision::Exact {
             let (device, asked, instead) = (self.device.name().into(), query.precision.word(), "fast or standard");
             return Err(Error::NoPrecision { device, asked, why: "the scene contains ellipsoids".into(), instead });

@@ -1,5 +1,7 @@
 //! Binary BVH over balls: bounding balls in f64, at most four balls per leaf, median splits along the longest side.
 
+use std::ops::Range;
+
 use glam::DVec3;
 
 use super::ball::Ball;
@@ -136,6 +138,27 @@ impl BallBvh {
                 height -= 1;
                 next = Some(stack[height]);
             }
+        }
+    }
+
+    /// Visits all nodes, parents before their children, and of two children first the one nearer to the origin. The arguments are the
+    /// bounding ball, the range of the balls of a leaf (empty for an inner node), and the number of nodes of the subtree.
+    pub(crate) fn visit_nodes(&self, visit: &mut impl FnMut(Ball, Range<u32>, u32)) {
+        if !self.nodes.is_empty() {
+            self.visit_nodes_below(0, visit);
+        }
+    }
+
+    fn visit_nodes_below(&self, at: usize, visit: &mut impl FnMut(Ball, Range<u32>, u32)) {
+        let node = &self.nodes[at];
+        visit(node.bounds, node.first..node.first + node.count, node.size);
+        if node.count == 0 {
+            let left = at + 1;
+            let right = left + self.nodes[left].size as usize;
+            let distance = |child: usize| self.nodes[child].bounds.center.length_squared();
+            let (near, far) = if distance(right) < distance(left) { (right, left) } else { (left, right) };
+            self.visit_nodes_below(near, visit);
+            self.visit_nodes_below(far, visit);
         }
     }
 

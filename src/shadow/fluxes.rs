@@ -7,14 +7,16 @@ use rayon::prelude::*;
 
 use super::ball::{Ball, Shadow, ShadowKind};
 use super::coverage::disc::OccluderSet;
-use super::gpu::render::{LEFT_TO_CPU, visible_shades};
+use super::gpu::visibility::{LEFT_TO_CPU, visible_shades};
 use super::lighting::Lighting;
 use super::limb_darkening::LimbDarkening;
 use super::observers::{CHUNK_OBSERVERS, MAX_OCCLUDER_RECORDS, occluder_bvh, refuse};
 use super::occluder_bvh::OccluderBvh;
 use super::visibility::LocalVisibility;
 use crate::error::Result;
+use crate::gpu::engine::GpuEngine;
 use crate::query::policy::check_same_length;
+use crate::runtime::boxed::BoxedFuture;
 use crate::runtime::cancel::CancelToken;
 use crate::runtime::cpu_pool::run_on_pool;
 use crate::runtime::memory::try_with_capacity;
@@ -43,62 +45,70 @@ impl Device {
         partial.extend((0..observers.len()).filter(|&at| in_penumbra(&shadows[at])));
         let bvh = Arc::new(occluder_bvh(lighting)?);
         let bodies = lighting.occluders().len() + lighting.spheroids().len();
-        let piece = match self.gpu() {
-            None => CHUNK_OBSERVERS,
-            Some(_) => (MAX_OCCLUDER_RECORDS / bodies.max(1)).clamp(16, CHUNK_OBSERVERS),
-        };
+        let on_gpu = (MAX_OCCLUDER_RECORDS / bodies.max(1)).clamp(16, CHUNK_OBSERVERS);
+        let piece = self.on_engine(|| CHUNK_OBSERVERS, |_| on_gpu);
         for places in partial.chunks(piece) {
-            let own: Vec<DVec3> = places.iter().map(|&at| observers[at]).collect();
-            let (lighting, bvh, cancel) = (lighting.clone(), bvh.clone(), self.cancel.clone());
-            let found = match self.gpu() {
-                None => {
-                    let flux = move |set: &mut OccluderSet, one: &LocalVisibility| one.flux(set, limb);
-                    run_on_pool(move || prepare_each(&lighting, bvh.as_ref().as_ref(), &own, &cancel, flux)).await??
-                }
-                Some(gpu) => {
-                    let keep = |_: &mut OccluderSet, one: &LocalVisibility| one.clone();
-                    let work = move || prepare_each(&lighting, bvh.as_ref().as_ref(), &own, &cancel, keep);
-                    let prepared = run_on_pool(work).await??;
-                    let shades = visible_shades(gpu, &prepared, Some(limb)).await?;
-                    let found = shades.iter().map(|one| (one.kind != LEFT_TO_CPU).then_some(f64::from(one.fraction)));
-                    let found: Vec<Option<f64>> = found.collect();
-                    run_on_pool(move || resolve(&found, &prepared, limb)).await?
-                }
-            };
+            let observers = places.iter().map(|&at| observers[at]).collect();
+            let (lighting, cancel) = (lighting.clone(), self.cancel.clone());
+            let chunk = Arc::new(FluxChunk { lighting, bvh: bvh.clone(), observers, cancel, limb });
+            let on_gpu =
+                |gpu: &Arc<GpuEngine>| -> BoxedFuture<'_, Vec<f64>> { Box::pin(chunk.clone().on_gpu(gpu.clone())) };
+            let on_cpu = || Box::pin(chunk.clone().on_cpu()) as BoxedFuture<'_, Vec<f64>>;
+            let found = self.on_engine(on_cpu, on_gpu).await?;
             places.iter().zip(found).for_each(|(&at, flux)| fluxes[at] = flux);
         }
         Ok(fluxes)
     }
 }
 
+/// A part of the observers.
+struct FluxChunk {
+    lighting: Lighting,
+    bvh: Arc<Option<OccluderBvh>>,
+    observers: Vec<DVec3>,
+    cancel: CancelToken,
+    limb: LimbDarkening,
+}
+
+impl FluxChunk {
+    async fn on_cpu(self: Arc<Self>) -> Result<Vec<f64>> {
+        let limb = self.limb;
+        run_on_pool(move || self.prepare_each(|set, one| one.flux(set, limb))).await?
+    }
+
+    async fn on_gpu(self: Arc<Self>, gpu: Arc<GpuEngine>) -> Result<Vec<f64>> {
+        let limb = self.limb;
+        let prepared = run_on_pool(move || self.prepare_each(|_, one| one.clone())).await??;
+        let shades = visible_shades(&gpu, &prepared, Some(limb)).await?;
+        let found = shades.iter().map(|one| (one.kind != LEFT_TO_CPU).then_some(f64::from(one.fraction)));
+        let found: Vec<Option<f64>> = found.collect();
+        run_on_pool(move || resolve(&found, &prepared, limb)).await
+    }
+
+    /// Prepares the visibility query of each observer, and applies `finish` to it.
+    fn prepare_each<T: Send>(&self, finish: impl Fn(&mut OccluderSet, &LocalVisibility) -> T + Sync) -> Result<Vec<T>> {
+        let Self { lighting, bvh, observers, cancel, .. } = self;
+        let one = |(occluder_set, prepared, ids, near): &mut Scratch, &observer: &DVec3| {
+            cancel.check()?;
+            let occluders = match bvh.as_ref() {
+                None => lighting.occluders(),
+                Some(bvh) => {
+                    ids.clear();
+                    bvh.query_all(observer, observer.length(), ids);
+                    near.clear();
+                    near.extend(ids.iter().map(|&id| lighting.occluders()[id as usize]));
+                    near
+                }
+            };
+            prepared.set(observer, lighting.light(), occluders, lighting.spheroids());
+            Ok(finish(occluder_set, prepared))
+        };
+        observers.par_iter().map_init(Scratch::default, one).collect()
+    }
+}
+
 /// Scratch memory of a task: the occluders in front of the disc, the query, the ids of the occluders near the disc, and these occluders.
 type Scratch = (OccluderSet, LocalVisibility, Vec<u32>, Vec<Ball>);
-
-/// Prepares the visibility query of each observer, and applies `finish` to it.
-fn prepare_each<T: Send>(
-    lighting: &Lighting,
-    bvh: Option<&OccluderBvh>,
-    observers: &[DVec3],
-    cancel: &CancelToken,
-    finish: impl Fn(&mut OccluderSet, &LocalVisibility) -> T + Sync,
-) -> Result<Vec<T>> {
-    let one = |(occluder_set, prepared, ids, near): &mut Scratch, &observer: &DVec3| {
-        cancel.check()?;
-        let occluders = match bvh {
-            None => lighting.occluders(),
-            Some(bvh) => {
-                ids.clear();
-                bvh.query_all(observer, observer.length(), ids);
-                near.clear();
-                near.extend(ids.iter().map(|&id| lighting.occluders()[id as usize]));
-                near
-            }
-        };
-        prepared.set(observer, lighting.light(), occluders, lighting.spheroids());
-        Ok(finish(occluder_set, prepared))
-    };
-    observers.par_iter().map_init(Scratch::default, one).collect()
-}
 
 /// The device's results; those that it left to the CPU are computed here in f64.
 fn resolve(found: &[Option<f64>], prepared: &[LocalVisibility], limb: LimbDarkening) -> Vec<f64> {

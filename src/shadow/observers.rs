@@ -15,15 +15,17 @@ use super::spheroid::Spheroid;
 use super::validate::{LARGEST, check_observer};
 use super::visibility::LocalVisibility;
 use crate::error::Result;
+use crate::gpu::engine::GpuEngine;
 use crate::math::simd::level::SimdLevel;
 use crate::query::policy::check_same_length;
+use crate::runtime::boxed::BoxedFuture;
 use crate::runtime::cancel::CancelToken;
 use crate::runtime::cpu_pool::{self, run_on_pool};
 use crate::runtime::memory::{try_filled, try_with_capacity};
 use crate::scene::device::Device;
 use crate::scene::scene::Wait;
-use crate::shadow::gpu::render::visible_shades;
 use crate::shadow::gpu::uniforms::Shade;
+use crate::shadow::gpu::visibility::visible_shades;
 
 /// Observers per task.
 const TASK_OBSERVERS: usize = 16 * BLOCK;
@@ -99,38 +101,56 @@ impl Device {
             return cpu(lighting, occluder_bvh(lighting)?.as_ref(), 0, observers, out, &self.cancel);
         }
         let bvh = Arc::new(occluder_bvh(lighting)?);
-        let piece = match self.gpu() {
-            None => CHUNK_OBSERVERS,
-            Some(_) => {
-                let bodies = lighting.occluders().len() + lighting.spheroids().len();
-                (MAX_OCCLUDER_RECORDS / bodies.max(1)).clamp(16, CHUNK_OBSERVERS)
-            }
-        };
+        let bodies = lighting.occluders().len() + lighting.spheroids().len();
+        let on_gpu = (MAX_OCCLUDER_RECORDS / bodies.max(1)).clamp(16, CHUNK_OBSERVERS);
+        let piece = self.on_engine(|| CHUNK_OBSERVERS, |_| on_gpu);
         for ((first, own), out) in (0_u64..).step_by(piece).zip(observers.chunks(piece)).zip(out.chunks_mut(piece)) {
-            let (cancel, bvh) = (self.cancel.clone(), bvh.clone());
-            let (lighting, mut observers) = (lighting.clone(), try_with_capacity(own.len())?);
+            let mut observers = try_with_capacity(own.len())?;
             observers.extend_from_slice(own);
-            match self.gpu() {
-                None => {
-                    let work = move || {
-                        let mut out = try_filled("shadows", observers.len(), Shadow::default())?;
-                        cpu(&lighting, bvh.as_ref().as_ref(), first, &observers, &mut out, &cancel).map(|()| out)
-                    };
-                    out.copy_from_slice(&run_on_pool(work).await??);
-                }
-                Some(gpu) => {
-                    let work = move || classify(&lighting, bvh.as_ref().as_ref(), first, &observers, &cancel);
-                    let (sifted, doubtful) = run_on_pool(work).await??;
-                    out.copy_from_slice(&sifted);
-                    let (places, prepared): (Vec<usize>, Vec<LocalVisibility>) = doubtful.into_iter().unzip();
-                    let found = visible_shades(gpu, &prepared, None).await?;
-                    let settled = run_on_pool(move || resolve(&found, &prepared)).await?;
-                    places.into_iter().zip(settled).for_each(|(at, shadow)| out[at] = shadow);
-                    self.cancel.add(own.len() as u64);
-                }
-            }
+            let (lighting, cancel) = (lighting.clone(), self.cancel.clone());
+            let chunk = Arc::new(ObserverChunk { lighting, bvh: bvh.clone(), first, observers, cancel });
+            let on_gpu =
+                |gpu: &Arc<GpuEngine>| -> BoxedFuture<'_, Vec<Shadow>> { Box::pin(chunk.clone().on_gpu(gpu.clone())) };
+            let on_cpu = || Box::pin(chunk.clone().on_cpu()) as BoxedFuture<'_, Vec<Shadow>>;
+            out.copy_from_slice(&self.on_engine(on_cpu, on_gpu).await?);
         }
         Ok(())
+    }
+}
+
+/// A part of the observers, copied because the caller's list may be dropped before the work is done.
+struct ObserverChunk {
+    lighting: Lighting,
+    bvh: Arc<Option<OccluderBvh>>,
+    /// Index of the first observer.
+    first: u64,
+    observers: Vec<DVec3>,
+    cancel: CancelToken,
+}
+
+impl ObserverChunk {
+    async fn on_cpu(self: Arc<Self>) -> Result<Vec<Shadow>> {
+        let work = move || {
+            let Self { lighting, bvh, first, observers, cancel } = &*self;
+            let mut out = try_filled("shadows", observers.len(), Shadow::default())?;
+            cpu(lighting, bvh.as_ref().as_ref(), *first, observers, &mut out, cancel).map(|()| out)
+        };
+        run_on_pool(work).await?
+    }
+
+    async fn on_gpu(self: Arc<Self>, gpu: Arc<GpuEngine>) -> Result<Vec<Shadow>> {
+        let chunk = self.clone();
+        let work = move || {
+            let Self { lighting, bvh, first, observers, cancel } = &*chunk;
+            classify(lighting, bvh.as_ref().as_ref(), *first, observers, cancel)
+        };
+        let (mut out, undecided) = run_on_pool(work).await??;
+        let (places, prepared): (Vec<usize>, Vec<LocalVisibility>) = undecided.into_iter().unzip();
+        let found = visible_shades(&gpu, &prepared, None).await?;
+        let resolved = run_on_pool(move || resolve(&found, &prepared)).await?;
+        places.into_iter().zip(resolved).for_each(|(at, shadow)| out[at] = shadow);
+        self.cancel.add(self.observers.len() as u64);
+        Ok(out)
     }
 }
 

@@ -5,6 +5,7 @@ mod coverage;
 mod eclipse;
 mod extremes;
 mod fraction;
+mod large_pictures;
 mod limb_darkening;
 mod pictures;
 mod scenes;

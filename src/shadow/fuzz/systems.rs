@@ -48,7 +48,7 @@ fn draw(system: System) {
     }
     let options = PictureOptions { size: [12, 8], samples: 1, ..system.picture().clone() };
     let system = system.with_picture(options).expect("it was a picture before");
-    let prepared_picture = PreparedPicture::new(&system, false).expect("so few fit");
+    let prepared_picture = PreparedPicture::new(&system).expect("so few fit");
     let whole = whole(&prepared_picture);
     let [found, traversed, expected] = [&prepared_picture, &with_bvh(&prepared_picture), &whole]
         .map(|prepared_picture| picture(&system, prepared_picture, &CancelToken::new(), &|_| {}).expect("it is small"));

@@ -1,4 +1,6 @@
-//! Shadows on a GPU: the renderer, and the records that its shaders read and write.
+//! Shadows on a GPU: pictures, visible fractions, and the records that their shaders read and write.
 
 pub(crate) mod render;
+pub(crate) mod tree;
 pub(crate) mod uniforms;
+pub(crate) mod visibility;

@@ -1,16 +1,17 @@
-//! Pictures and visible fractions on a GPU.
+//! Pictures on a GPU.
 
 use std::sync::Arc;
 
 use wgpu::{Buffer, BufferUsages, ComputePipeline};
 
-use super::uniforms::{
-    CenterSample, Light, Occluder, Receiver, RenderUniforms, Shade, SurfacePattern, VisibilityParams, VisibilityQuery,
-};
+use super::tree::PictureTree;
+use super::uniforms::{CenterSample, Occluder, Receiver, RenderUniforms, SurfacePattern};
+use crate::batch::raygen::projection::Projection;
+use crate::bvh::scene_frame::max_magnitude;
 use crate::error::Result;
 use crate::gpu::context::pipelines::KernelConstants;
 use crate::gpu::engine::GpuEngine;
-use crate::gpu::programs;
+use crate::gpu::programs::{self, Program};
 use crate::gpu::scene::GpuScene;
 use crate::gpu::uniforms::Params;
 use crate::query::policy::{Inside, Query};
@@ -25,13 +26,103 @@ use crate::shadow::picture::receiver_lists::ReceiverLists;
 use crate::shadow::picture::render_cpu as twin;
 use crate::shadow::picture::shade::ShadingScratch;
 use crate::shadow::system::System;
-use crate::shadow::visibility::LocalVisibility;
 
-const WORKGROUP: u32 = 64;
+pub(super) const WORKGROUP: u32 = 64;
 /// The sum of a pixel that the CPU has to recompute is at least this. Twin of `UNDONE` in `shaders/shadow/render.wgsl`.
 const UNDONE: f32 = 1024.0;
-/// Maximum number of visibility queries per dispatch: 16,384 workgroups, below every default limit.
-const BAND: usize = 1 << 20;
+
+/// How the shaders find the bodies of a picture.
+pub(crate) enum Bodies {
+    /// Lists of spheres per tile, and of occluders per receiver: for few spheres, or few that shade one another.
+    Lists(ReceiverLists),
+    /// A BVH: for any number of spheres.
+    Tree(PictureTree),
+}
+
+impl Bodies {
+    /// Prepares the bodies of a picture: lists if they are short and precise, otherwise a BVH. `None` if this GPU cannot draw the picture.
+    pub(crate) fn new(gpu: &GpuEngine, picture: &PreparedPicture) -> Result<Option<Self>> {
+        if let Some(lists) = ReceiverLists::new(picture)?.filter(ReceiverLists::are_precise) {
+            return Ok(Some(Self::Lists(lists)));
+        }
+        // The low parts of positions need the error terms that the probe checks.
+        if gpu.probe.failure.is_some() {
+            return Ok(None);
+        }
+        Ok(PictureTree::new(picture, gpu.largest_binding())?.map(Self::Tree))
+    }
+
+    /// Upper bound or estimate of the tests of a pixel.
+    fn tests(&self, picture: &PreparedPicture, size: [u32; 2]) -> u64 {
+        match self {
+            Self::Lists(lists) => lists.most_tests(picture, size),
+            Self::Tree(tree) => tree.tests(),
+        }
+    }
+
+    /// Uniforms of the shader that finds the bodies.
+    fn set_uniforms(&self, picture: &PreparedPicture, uniforms: &mut RenderUniforms) {
+        match self {
+            Self::Lists(lists) => {
+                uniforms.first_list = lists.tiles.first;
+                uniforms.columns = lists.tiles.columns;
+                uniforms.level = lists.tiles.level;
+                uniforms.figures = picture.spheroids.len() as u32;
+            }
+            Self::Tree(tree) => {
+                uniforms.nodes = tree.nodes.len() as u32;
+                if picture.view.projection == Projection::Orthographic {
+                    // The picture plane is measured in lengths; in perspective, in tangents of angles.
+                    uniforms.half = (picture.view.half / tree.unit).as_vec2().to_array();
+                    uniforms.pixel = (picture.view.pixel / tree.unit) as f32;
+                }
+            }
+        }
+    }
+
+    /// The program, and the buffers of the bodies with their binding numbers.
+    async fn upload(
+        &self,
+        gpu: &GpuEngine,
+        picture: &PreparedPicture,
+    ) -> Result<(&'static Program, Vec<(u32, Buffer)>)> {
+        match self {
+            Self::Lists(lists) => {
+                let mut spheres = spheres_of(picture);
+                spheres.extend(picture.spheroids.iter().flat_map(records_of));
+                let receivers: Vec<Receiver> = lists.receivers.iter().map(Receiver::from).collect();
+                let shapes_at = lists.occluders.len();
+                let mut occluders: Vec<Occluder> =
+                    lists.occluders.iter().map(|one| Occluder::new(one, shapes_at)).collect();
+                occluders.extend(lists.shapes.iter().map(Occluder::from));
+                let buffers = vec![
+                    (1, gpu.filled("spheres", &spheres).await?),
+                    (3, gpu.filled("receivers", &or_one(receivers)).await?),
+                    (4, gpu.filled("occluders", &or_one(occluders)).await?),
+                    (9, gpu.filled("grid lists", &lists.words).await?),
+                ];
+                Ok((&programs::RENDER, buffers))
+            }
+            Self::Tree(tree) => {
+                let buffers = vec![
+                    (1, gpu.filled("nodes of a picture", &or_one(tree.nodes.clone())).await?),
+                    (3, gpu.filled("spheres of a picture", &tree.balls).await?),
+                    (4, gpu.filled("bodies of a picture", &tree.bodies).await?),
+                ];
+                Ok((&programs::RENDER_TREE, buffers))
+            }
+        }
+    }
+
+    /// Factor from the distances of the shader to those of the system.
+    fn unit(&self) -> f32 {
+        match self {
+            Self::Lists(_) => 1.0,
+            Self::Tree(tree) => tree.unit as f32,
+        }
+    }
+}
+
 /// Buffers, bind group and pipeline of a picture.
 struct RenderBuffers {
     uniforms: Buffer,
@@ -48,7 +139,7 @@ pub(crate) async fn picture(
     gpu: &GpuEngine,
     system: &Arc<System>,
     prepared_picture: &Arc<PreparedPicture>,
-    lists: &ReceiverLists,
+    bodies: &Bodies,
     cancel: &CancelToken,
     progress: &(dyn Fn(RenderProgress) + Send + Sync),
 ) -> Result<Picture> {
@@ -58,9 +149,8 @@ pub(crate) async fn picture(
     let mut picture = Picture::new([width, height], system.picture().transparent)?;
     let mut clock = RenderClock::start(progress);
     // Pixels per dispatch, limited like rays: at most 2²⁰, 16 MiB of sums.
-    let band =
-        GpuScene::band_rays(gpu, lists.most_tests(prepared_picture, [width, height])).min(u64::from(pixels)) as u32;
-    let work = prepare(gpu, prepared_picture, lists, band).await?;
+    let band = GpuScene::band_rays(gpu, bodies.tests(prepared_picture, [width, height])).min(u64::from(pixels)) as u32;
+    let work = prepare(gpu, prepared_picture, bodies, band).await?;
     let samples = system.picture().samples;
     let share = 1.0 / f64::from(samples * samples);
     for first in (0..pixels).step_by(band as usize) {
@@ -70,7 +160,7 @@ pub(crate) async fn picture(
             pixels: count,
             middle: 1,
             within: [0.5; 2],
-            ..render_uniforms(system, prepared_picture, lists)
+            ..render_uniforms(system, prepared_picture, bodies)
         };
         expose(gpu, &work, &uniforms).await?;
         uniforms.middle = 0;
@@ -99,7 +189,7 @@ pub(crate) async fn picture(
             let pixel = Pixel {
                 rgb: [r * share, g * share, b * share],
                 alpha: covered * share,
-                t: f32::from_bits(middle.t),
+                t: f32::from_bits(middle.t) * bodies.unit(),
                 id: middle.id,
                 fraction: middle.fraction,
             };
@@ -134,11 +224,11 @@ async fn finish(
 }
 
 /// The uniforms that all dispatches share.
-fn render_uniforms(system: &System, prepared_picture: &PreparedPicture, lists: &ReceiverLists) -> RenderUniforms {
+fn render_uniforms(system: &System, prepared_picture: &PreparedPicture, bodies: &Bodies) -> RenderUniforms {
     let view = &prepared_picture.view;
     let palette = twin::palette(system);
     let axes = view.axes.map(|axis| axis.as_vec3().to_array());
-    RenderUniforms {
+    let mut uniforms = RenderUniforms {
         size: system.picture().size,
         half: view.half.as_vec2().to_array(),
         right: axes[0],
@@ -152,75 +242,58 @@ fn render_uniforms(system: &System, prepared_picture: &PreparedPicture, lists: &
         background: palette.background.as_vec3().to_array(),
         light_id: prepared_picture.bodies.len() as u32,
         projection: view.projection as u32,
-        first_list: lists.tiles.first,
-        columns: lists.tiles.columns,
-        level: lists.tiles.level,
-        figures: prepared_picture.spheroids.len() as u32,
         limb: prepared_picture.limb_darkening.map_or([0.0; 2], limb),
         ..bytemuck::Zeroable::zeroed()
-    }
+    };
+    bodies.set_uniforms(prepared_picture, &mut uniforms);
+    uniforms
 }
 
 async fn prepare(
     gpu: &GpuEngine,
     prepared_picture: &PreparedPicture,
-    lists: &ReceiverLists,
+    bodies: &Bodies,
     band: u32,
 ) -> Result<RenderBuffers> {
-    let mut spheres: Vec<Sphere> =
-        prepared_picture.balls.iter().map(|ball| Sphere::new(ball.center.as_vec3(), ball.radius as f32)).collect();
     let colors: Vec<[f32; 4]> =
         prepared_picture.colors.iter().map(|c| [c[0] as f32, c[1] as f32, c[2] as f32, 0.0]).collect();
-    let receivers: Vec<Receiver> = lists.receivers.iter().map(Receiver::from).collect();
-    let shapes_at = lists.occluders.len();
-    let mut occluders: Vec<Occluder> = lists.occluders.iter().map(|one| Occluder::new(one, shapes_at)).collect();
-    occluders.extend(lists.shapes.iter().map(Occluder::from));
     let patterns: Vec<SurfacePattern> = prepared_picture.patterns.iter().map(SurfacePattern::from).collect();
     let uniform = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
     let storage = BufferUsages::STORAGE | BufferUsages::COPY_SRC;
     let bytes = u64::from(band) * 16;
     // Rays ignore spheres that contain their origin: the camera looks out of them. All other spheres are hit from outside.
     let query = Query { inside: Inside::Ignore, ..Query::default() };
-    let params = Params { largest: crate::bvh::scene_frame::max_magnitude(&spheres), ..Params::of(&query) };
-    spheres.extend(prepared_picture.spheroids.iter().flat_map(records_of));
+    let params = Params { largest: max_magnitude(&spheres_of(prepared_picture)), ..Params::of(&query) };
     let params_of_all = gpu.buffer("params", size_of::<Params>() as u64, uniform).await?;
     gpu.write(&params_of_all, &[params]).await?;
-    let spheres = gpu.filled("spheres", &spheres).await?;
     let uniforms = gpu.buffer("uniforms", size_of::<RenderUniforms>() as u64, uniform).await?;
     // Empty lists are bound with one record: a minimal buffer of 16 bytes would be smaller than the record.
-    let receivers = gpu.filled("receivers", &or_one(receivers)).await?;
-    let occluders = gpu.filled("occluders", &or_one(occluders)).await?;
     let patterns = gpu.filled("surface patterns", &or_one(patterns)).await?;
     let colors = gpu.filled("colors", &colors).await?;
-    let words = gpu.filled("grid lists", &lists.words).await?;
+    let (program, buffers) = bodies.upload(gpu, prepared_picture).await?;
     let sums = gpu.buffer("sums", bytes, storage).await?;
     let middles = gpu.buffer("middles", bytes, storage).await?;
     let staging = gpu.buffer("staging", bytes, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?;
     // A device that fails the probe renders with plain arithmetic (`fast`): pictures have no guaranteed bound on t.
     let own = KernelConstants {
         fast: gpu.probe.failure.is_some(),
-        round: prepared_picture.shapes.is_empty(),
+        round: prepared_picture.shapes.is_empty() && matches!(bodies, Bodies::Lists(_)),
         uniform_light: prepared_picture.limb_darkening.is_none(),
         ..KernelConstants::default()
     };
-    let pipeline = gpu.pipeline(&programs::RENDER, own).await?;
-    let bound = [
-        (0, &params_of_all),
-        (1, &spheres),
-        (2, &uniforms),
-        (3, &receivers),
-        (4, &occluders),
-        (5, &patterns),
-        (6, &colors),
-        (7, &sums),
-        (8, &middles),
-        (9, &words),
-    ];
+    let pipeline = gpu.pipeline(program, own).await?;
+    let mut bound: Vec<_> = buffers.iter().map(|(binding, buffer)| (*binding, buffer)).collect();
+    bound.extend([(0, &params_of_all), (2, &uniforms), (5, &patterns), (6, &colors), (7, &sums), (8, &middles)]);
     let group = gpu.bind(&pipeline, &bound).await?;
     Ok(RenderBuffers { uniforms, sums, middles, staging, group, pipeline })
 }
 
-/// The records of a spheroid, as `shaders/shadow/shade.wgsl` reads them.
+/// The spheres of a picture in camera space, the light last.
+fn spheres_of(picture: &PreparedPicture) -> Vec<Sphere> {
+    picture.balls.iter().map(|ball| Sphere::new(ball.center.as_vec3(), ball.radius as f32)).collect()
+}
+
+/// The records of a spheroid, as `shaders/shadow/lists.wgsl` reads them.
 fn records_of(body: &RenderedSpheroid) -> [Sphere; 3] {
     let center = body.center + (body.stretch - 1.0) * body.center.dot(body.pole) * body.pole;
     [
@@ -232,11 +305,12 @@ fn records_of(body: &RenderedSpheroid) -> [Sphere; 3] {
 }
 
 /// The coefficients of limb darkening in f32.
-fn limb(law: LimbDarkening) -> [f32; 2] {
+pub(super) fn limb(law: LimbDarkening) -> [f32; 2] {
     law.coefficients().map(|u| u as f32)
 }
 
-fn or_one<T: bytemuck::Zeroable>(mut list: Vec<T>) -> Vec<T> {
+/// The list, or one zero record in place of an empty list.
+pub(super) fn or_one<T: bytemuck::Zeroable>(mut list: Vec<T>) -> Vec<T> {
     if list.is_empty() {
         list.push(T::zeroed());
     }
@@ -249,77 +323,4 @@ async fn expose(gpu: &GpuEngine, work: &RenderBuffers, uniforms: &RenderUniforms
     let submission = gpu.dispatch(&work.pipeline, &work.group, uniforms.pixels.div_ceil(WORKGROUP)).await?;
     gpu.wait(submission).await?;
     Ok(())
-}
-
-/// Maximum number of occluders per query on the GPU. Each costs up to three of the 65,535 loop iterations after which lavapipe silently
-/// stops a thread. The CPU computes queries with more.
-const MAX_OCCLUDERS_PER_THREAD: usize = 4096;
-/// Maximum number of occluders and shapes per upload: 32 MiB.
-const MAX_OCCLUDERS_PER_SUBMISSION: usize = 1 << 20;
-
-/// Number of leading queries that are uploaded together.
-fn queries_per_submission(prepared: &[LocalVisibility]) -> usize {
-    let mut sent = 0;
-    let fits = |one: &&LocalVisibility| {
-        sent += (one.occluders.len() + one.shapes.len()).min(2 * MAX_OCCLUDERS_PER_THREAD);
-        sent <= MAX_OCCLUDERS_PER_SUBMISSION
-    };
-    prepared.iter().take(BAND).take_while(fits).count()
-}
-
-/// Whether the CPU has to compute a query: its occluders would exceed the iteration limit, or f32 is not precise enough.
-fn needs_cpu(one: &LocalVisibility) -> bool {
-    one.occluders.len() > MAX_OCCLUDERS_PER_THREAD || one.exceeds_f32()
-}
-
-/// Kind of a result that the CPU has to compute.
-pub(crate) const LEFT_TO_CPU: u32 = 4;
-
-/// Visible fractions of many queries, or visible fluxes of a light with limb darkening.
-pub(crate) async fn visible_shades(
-    gpu: &GpuEngine,
-    prepared: &[LocalVisibility],
-    darkening: Option<LimbDarkening>,
-) -> Result<Vec<Shade>> {
-    let mut out = Vec::with_capacity(prepared.len());
-    let round = prepared.iter().all(|one| one.shapes.is_empty());
-    let own = KernelConstants { round, uniform_light: darkening.is_none(), ..KernelConstants::default() };
-    let pipeline = gpu.pipeline(&programs::VISIBILITY, own).await?;
-    let limb = darkening.map_or([0.0; 2], limb);
-    let mut rest = prepared;
-    while !rest.is_empty() {
-        let (chunk, later) = rest.split_at(queries_per_submission(rest));
-        rest = later;
-        let mut queries = Vec::with_capacity(chunk.len());
-        let mut occluders: Vec<Occluder> = Vec::new();
-        for one in chunk {
-            let first = occluders.len() as u32;
-            let own = if needs_cpu(one) { &[][..] } else { &one.occluders[..] };
-            let shapes_at = occluders.len() + own.len();
-            occluders.extend(own.iter().map(|one| Occluder::new(one, shapes_at)));
-            if !own.is_empty() {
-                occluders.extend(one.shapes.iter().map(Occluder::from));
-            }
-            queries.push(VisibilityQuery { light: Light::from(one.light), first, count: own.len() as u32 });
-        }
-        let bytes = (chunk.len() * size_of::<Shade>()) as u64;
-        let uniform = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
-        let params = gpu.buffer("params", size_of::<VisibilityParams>() as u64, uniform).await?;
-        gpu.write(&params, &[VisibilityParams { count: chunk.len() as u32, zero: 0, limb }]).await?;
-        let queries = gpu.filled("visibility queries", &or_one(queries)).await?;
-        let occluders = gpu.filled("occluders of visibility queries", &or_one(occluders)).await?;
-        let results = gpu.buffer("shadow results", bytes, BufferUsages::STORAGE | BufferUsages::COPY_SRC).await?;
-        let staging = gpu.buffer("staging", bytes, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?;
-        let group = gpu.bind(&pipeline, &[(0, &params), (1, &queries), (2, &occluders), (3, &results)]).await?;
-        let _ = gpu.dispatch(&pipeline, &group, (chunk.len() as u32).div_ceil(WORKGROUP)).await?;
-        let mut raw = vec![Shade { fraction: 0.0, kind: LEFT_TO_CPU }; chunk.len()];
-        gpu.read(&results, &staging, &mut raw).await?;
-        for (raw, one) in raw.iter_mut().zip(chunk) {
-            if needs_cpu(one) {
-                raw.kind = LEFT_TO_CPU;
-            }
-        }
-        out.append(&mut raw);
-    }
-    Ok(out)
 }

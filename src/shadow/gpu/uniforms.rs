@@ -1,5 +1,5 @@
-//! Records that the shadow shaders read and write: twins of those in `shaders/shadow/shade.wgsl`, `shadow/disc.wgsl`,
-//! `shadow/visibility.wgsl` and `shadow/render.wgsl`. Each is converted from f64 by a single rounding.
+//! Records that the shadow shaders read and write: twins of those in `shaders/shadow/shade.wgsl`, `shadow/lists.wgsl`,
+//! `shadow/disc.wgsl`, `shadow/visibility.wgsl` and `shadow/render.wgsl`. Each is converted from f64 by a single rounding.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -77,7 +77,7 @@ pub(crate) struct RenderUniforms {
     pub(crate) columns: u32,
     pub(crate) level: u32,
     pub(crate) figures: u32,
-    pub(crate) unused: u32,
+    pub(crate) nodes: u32,
     pub(crate) limb: [f32; 2],
     pub(crate) padding: [u32; 2],
 }

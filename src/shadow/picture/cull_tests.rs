@@ -54,7 +54,7 @@ fn light_by_lists(lists: &ReceiverLists, seen: VisiblePoint) -> Illumination {
 /// Renders with tiles, with a BVH and without culling, and compares the pictures. Returns the fractions of sphere tests and of occluder tests that were
 /// culled.
 fn same(name: &str, system: &System) -> [f64; 2] {
-    let prepared_picture = PreparedPicture::new(system, true).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let prepared_picture = PreparedPicture::new(system).unwrap_or_else(|e| panic!("{name}: {e}"));
     let whole = whole(&prepared_picture);
     let [found, traversed, expected] = [&prepared_picture, &with_bvh(&prepared_picture), &whole]
         .map(|prepared_picture| picture(system, prepared_picture, &CancelToken::new(), &|_| {}).unwrap());

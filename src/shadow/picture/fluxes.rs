@@ -27,7 +27,7 @@ impl Picture {
         }
         let partial = |at: &usize| self.fraction[*at] > 0.0 && self.fraction[*at] < 1.0;
         let pixels: Vec<usize> = (0..self.fraction.len()).filter(partial).collect();
-        let prepared_picture = PreparedPicture::new(system, false)?;
+        let prepared_picture = PreparedPicture::new(system)?;
         let task = |pixels: &[usize]| {
             let mut scratch = ShadingScratch::default();
             let flux = |&at: &usize| {

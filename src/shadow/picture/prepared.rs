@@ -104,7 +104,7 @@ pub(crate) struct PreparedPicture {
 pub(crate) enum Culling {
     /// Lists of spheres, by pixel, and the words that hold them.
     Tiles(Grid, Vec<u32>),
-    /// A BVH, which only the CPU traverses.
+    /// A BVH.
     Bvh(BallBvh),
 }
 
@@ -113,15 +113,15 @@ const FINEST_TILE: u32 = 3;
 /// Maximum number of words for the tiles, 16 MiB, unless a single tile takes more.
 const MAX_TILE_WORDS: usize = 1 << 22;
 
-/// If the lists of the tiles are longer than this on average, the CPU traverses a BVH instead.
+/// If the lists of the tiles are longer than this on average, a BVH is traversed instead.
 const MOST_TESTS: usize = 128;
 
 /// Bytes per sphere of a prepared picture, roughly.
 const BALL_BYTES: u64 = 256;
 
 impl PreparedPicture {
-    /// Prepares a system. A GPU needs tiles, and the CPU finds the first of many spheres faster with a BVH.
-    pub(crate) fn new(system: &System, for_gpu: bool) -> Result<Self> {
+    /// Prepares a system.
+    pub(crate) fn new(system: &System) -> Result<Self> {
         check_memory("the spheres of a picture", system.ball_count() as u64 * BALL_BYTES)?;
         let view = View::new(system.camera(), system.picture().size);
         let light = system.light().ball;
@@ -203,11 +203,8 @@ impl PreparedPicture {
         let mut words = Vec::new();
         let tiles = Grid::new(&mut words, size, FINEST_TILE, MAX_TILE_WORDS, &items);
         let mean = words.len() / tiles.cells(size);
-        let culling = if !for_gpu && mean > MOST_TESTS {
-            Culling::Bvh(BallBvh::new(round())?)
-        } else {
-            Culling::Tiles(tiles, words)
-        };
+        let culling =
+            if mean > MOST_TESTS { Culling::Bvh(BallBvh::new(round())?) } else { Culling::Tiles(tiles, words) };
         let world_from_view = DMat3::from_cols(view.axes[0], view.axes[1], view.axes[2]);
         Ok(Self {
             view,

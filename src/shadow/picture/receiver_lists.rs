@@ -16,7 +16,6 @@ use crate::shadow::coverage::cones::SpheroidShape;
 use crate::shadow::coverage::light::{Light, Occluder, ROUND};
 use crate::shadow::light_frame::LightFrame;
 use crate::shadow::spheroid::Spheroid;
-use crate::shadow::system::System;
 
 /// A sphere or spheroid, prepared for shading.
 #[derive(Clone, Copy, Debug)]
@@ -55,14 +54,12 @@ const MAX_RECEIVERS: usize = 1 << 16;
 const MAX_PAIRS: usize = 1 << 22;
 
 impl ReceiverLists {
-    /// Whether a GPU may render a system.
-    pub(crate) fn suit(system: &System) -> bool {
-        system.ball_count() <= MAX_RECEIVERS && !system.is_for_cpu()
-    }
-
-    /// Finds the occluders of each receiver. `None` if the picture is not for a GPU: it has a BVH, or there are too many pairs.
+    /// Finds the occluders of each receiver. `None` if the picture has a BVH instead of tiles, too many spheres or too many pairs.
     pub(crate) fn new(picture: &PreparedPicture) -> Result<Option<Self>> {
         let Culling::Tiles(tiles, words) = &picture.culling else { return Ok(None) };
+        if picture.bodies.len() > MAX_RECEIVERS {
+            return Ok(None);
+        }
         let balls: Vec<Ball> = picture.bodies.iter().map(|one| one.ball).collect();
         let (casts, receives) =
             (|i: u32| picture.bodies[i as usize].casts, |i: u32| picture.bodies[i as usize].receives);
@@ -98,6 +95,11 @@ impl ReceiverLists {
         Ok(Some(Self { receivers, occluders, shapes, tiles: *tiles, words }))
     }
 
+    /// Whether f32 is precise enough for all pairs: no small occluder is near the surface of a large receiver.
+    pub(crate) fn are_precise(&self) -> bool {
+        !self.occluders.iter().any(is_near_surface)
+    }
+
     /// Upper bound on the tests of a pixel: spheres in its tile, spheroids, and occluders of the point that it shows.
     pub(crate) fn most_tests(&self, picture: &PreparedPicture, size: [u32; 2]) -> u64 {
         let shading = self.receivers.iter().map(|one| one.grid.longest(&self.words, [SQUARES; 2])).max();
@@ -105,6 +107,16 @@ impl ReceiverLists {
         u64::from(tile) + picture.spheroids.len() as u64 + u64::from(shading.unwrap_or(0))
     }
 }
+
+/// Whether f32 is not precise enough in the frame of the receiver, whose unit is the receiver's radius R. The power of a surface point is
+/// rounded to 2⁻²² R². Its square root, the length of the tangent, has a relative error below 10⁻⁴ only if it is not shorter than about R / 30.
+fn is_near_surface(occluder: &Occluder) -> bool {
+    let gap = occluder.offset.extend(occluder.along).length() - 1.0;
+    gap.max(occluder.radius) < LEAST_REACH
+}
+
+/// Distances from the surface, and radii, of occluders that f32 can represent in the frame of a receiver.
+const LEAST_REACH: f64 = 1.0 / 30.0;
 
 /// Name, in error messages, of what takes the most memory.
 const PAIRS: &str = "pairs of spheres that could shadow one another";
