@@ -162,21 +162,27 @@ fn stream<V: HitCollector>(
     octants.iter_mut().for_each(Vec::clear);
     let mut nearby = false;
     kinds.clear();
-    for (packet, rays) in packets.iter_mut().zip(rays.chunks(PACKET_RAYS)) {
-        let columns = if short { COLUMNS } else { RAY_COLUMNS };
-        bvh.level.bound_packet(packet, columns, rays.len().next_multiple_of(LANES));
-        kinds.push(packet.kind(short).filter(|_| rays.iter().all(|ray| ray.margin < f32::INFINITY)));
-    }
-    for (number, prepared) in rays.iter().enumerate() {
-        if prepared.margin == f32::INFINITY {
-            // From so far away everything may be hit.
-            scene.visit_all(&input[number], ray_attributes.get(number), &mut collectors[number]);
-            continue;
-        }
-        // Positions in the scene lie within ±2 √3.
-        nearby |= prepared.begin.abs() < 4.0;
-        if !packed || kinds[number / PACKET_RAYS].is_none() {
-            octants[prepared.octant()].push(number as u32);
+    for (n, rays) in rays.chunks(PACKET_RAYS).enumerate() {
+        // These are in the cache, once for both loops.
+        let kind = packets.get_mut(n).and_then(|packet| {
+            let columns = if short { COLUMNS } else { RAY_COLUMNS };
+            bvh.level.bound_packet(packet, columns, rays.len().next_multiple_of(LANES));
+            packet.kind(short).filter(|_| rays.iter().all(|ray| ray.margin < f32::INFINITY))
+        });
+        kinds.push(kind);
+        for (i, prepared) in rays.iter().enumerate() {
+            // Positions in the scene lie within ±2 √3.
+            nearby |= prepared.begin.abs() < 4.0;
+            let number = n * PACKET_RAYS + i;
+            if kind.is_some() {
+                continue;
+            }
+            if prepared.margin == f32::INFINITY {
+                // From so far away everything may be hit.
+                scene.visit_all(&input[number], ray_attributes.get(number), &mut collectors[number]);
+            } else {
+                octants[prepared.octant()].push(number as u32);
+            }
         }
     }
     if levels.len() < bvh.tree.depth {
