@@ -4,7 +4,7 @@
 use super::accel::Accel;
 use super::collector::{CandidateTest, HitCollector};
 use super::cull::{self, BLOCK, Block, RayLine, RayParameter};
-use super::traverse::ray_sort::RayOrder;
+use super::traverse::ray_order::RayOrder;
 use super::traverse::{best_first, stream};
 use super::view::SceneView;
 use crate::query::policy::Query;

@@ -36,7 +36,7 @@ impl Candidates<'_> {
                     picked,
                     std::slice::from_mut(collector),
                     query,
-                    super::traverse::ray_sort::RayOrder::Incoherent,
+                    super::traverse::ray_order::RayOrder::Incoherent,
                 );
             }
         }

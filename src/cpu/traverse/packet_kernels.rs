@@ -3,7 +3,7 @@
 //! The interval test needs no error bounds of its own: rounding is monotonic, so a bound that is computed like the position of a ray, from
 //! the least or largest operands of all rays, is a bound of the computed position.
 
-use super::packets::{COLUMNS, PACKET_RAYS, Packet, RAY_COLUMNS};
+use super::packet::{COLUMNS, PACKET_RAYS, Packet, RAY_COLUMNS};
 use crate::bvh::bvh8::node::{Bvh8Node, WIDTH};
 use crate::math::simd::lanes::Lanes;
 use crate::math::simd::level::{SimdLevel, multiversion};

@@ -3,7 +3,7 @@
 use bytemuck::Zeroable;
 
 use super::super::boxes::{ChildHits, LIST_GROUP, RayList};
-use super::super::packets::PacketKind;
+use super::super::packet::PacketKind;
 use super::super::prepared_ray::PreparedRay;
 use super::super::ray_setup::LANES;
 use super::*;
@@ -13,7 +13,8 @@ use crate::batch::raygen::source::RaySource;
 use crate::cpu::accel::{Accel, CpuBvh};
 use crate::cpu::query::kind::RayQuery;
 use crate::cpu::scene::CpuScene;
-use crate::cpu::traverse::ray_sort::{RayOrder, sample_order};
+use crate::cpu::traverse::ray_order::RayOrder;
+use crate::cpu::traverse::ray_sort::sample_order;
 use crate::numbers::Numbers;
 use crate::query::policy::{Precision, Query};
 use crate::records::{Hit, Ray, Sphere};
@@ -30,7 +31,7 @@ fn picture() -> Vec<Ray> {
 }
 
 /// Rays of a LiDAR with 64 channels, one azimuth after the other.
-fn sweep() -> Vec<Ray> {
+fn lidar() -> Vec<Ray> {
     let ray = |i: i32| {
         let azimuth = (i / 64) as f32 * (std::f32::consts::TAU / 128.0);
         Ray::new([0.1, 0.2, 0.3], [azimuth.cos(), azimuth.sin(), (i % 64) as f32 * 0.01 - 0.4])
@@ -79,7 +80,7 @@ fn packets_give_the_results_of_brute_force() {
         let spheres = spheres(count, radius);
         let batches = [
             (picture(), RayOrder::Coherent),
-            (sweep(), RayOrder::CoherentPerOctant),
+            (lidar(), RayOrder::CoherentPerOctant),
             (short(&spheres, 2.0), RayOrder::Short),
         ];
         for (rays, order) in batches {

@@ -5,70 +5,15 @@
 //! if those are short. Each other child is tested against vectors of rays when it is visited, so that segments that have become shorter
 //! count. A ray list has the rays that enter a leaf. The few rays that are left when a packet has parted continue one by one.
 
-use bytemuck::{Pod, Zeroable};
-
 use super::ordered::SHORT_LIST;
+use super::packet::{PACKET_RAYS, Packet, PacketKind};
 use super::stream::StreamTraversal;
 use crate::bvh::bvh8::node::ChildRef;
 use crate::cpu::collector::HitCollector;
 
-/// Rays per packet: one bit each in a word.
-pub(crate) const PACKET_RAYS: usize = 64;
-
-/// 64 rays: the first fields of [`PreparedRay`](super::prepared_ray::PreparedRay) as columns, and the bounds of each column.
-#[repr(C, align(64))]
-#[derive(Clone, Copy, Pod, Zeroable)]
-pub(crate) struct Packet {
-    pub(crate) inverse: [[f32; PACKET_RAYS]; 3],
-    pub(crate) enter: [[f32; PACKET_RAYS]; 3],
-    pub(crate) leave: [[f32; PACKET_RAYS]; 3],
-    pub(crate) near: [f32; PACKET_RAYS],
-    pub(crate) far: [f32; PACKET_RAYS],
-    /// Corners of an AABB around each ray's segment, if the segments are short.
-    pub(crate) low: [[f32; PACKET_RAYS]; 3],
-    pub(crate) high: [[f32; PACKET_RAYS]; 3],
-    /// Least and largest values of the columns above.
-    pub(crate) least: [f32; COLUMNS],
-    pub(crate) largest: [f32; COLUMNS],
-    padding: [f32; 14],
-}
-
-/// Number of columns of a packet, without and with the AABBs.
-pub(crate) const RAY_COLUMNS: usize = 11;
-pub(crate) const COLUMNS: usize = 17;
-
 /// A list of rays. Vectors are written to it and numbers are read at once: across two cache lines that takes several times as long.
 #[repr(align(64))]
 struct AlignedList([u32; PACKET_RAYS]);
-
-/// How a packet visits the children of a node.
-#[derive(Clone, Copy)]
-pub(crate) enum PacketKind {
-    /// In the order of the octant of all rays.
-    Octant(usize),
-    /// By the distance from the middle of the short segments, whose directions differ.
-    Distance,
-}
-
-impl Packet {
-    /// The columns, in the order of the fields.
-    #[inline(always)]
-    pub(crate) fn columns_mut(&mut self) -> &mut [[f32; PACKET_RAYS]; COLUMNS] {
-        bytemuck::from_bytes_mut(&mut bytemuck::bytes_of_mut(self)[..4 * PACKET_RAYS * COLUMNS])
-    }
-
-    /// How the rays can be traversed as a packet, if they can: in one octant, or (`short`) near each other.
-    pub(crate) fn kind(&self, short: bool) -> Option<PacketKind> {
-        let octant = |bounds: &[f32; COLUMNS]| (0..3).fold(0, |all, k| all | usize::from(bounds[k] < 0.0) << k);
-        let least = octant(&self.least);
-        if least == octant(&self.largest) {
-            return Some(PacketKind::Octant(least));
-        }
-        // An unlimited segment has an infinite corner. Positions in the scene lie within ±2 √3.
-        let finite = (RAY_COLUMNS..RAY_COLUMNS + 3).all(|k| self.least[k] > -4.0 && self.largest[k + 3] < 4.0);
-        (short && finite).then_some(PacketKind::Distance)
-    }
-}
 
 impl<V: HitCollector> StreamTraversal<'_, V> {
     /// Traverses the BVH below a node with the `active` rays of a packet.

@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use glam::{Mat4, Vec4};
 
-use super::packets::{Packet, RAY_COLUMNS};
+use super::packet::{Packet, RAY_COLUMNS};
 use super::prepared_ray::PreparedRay;
 use crate::cpu::cull::{CullFrame, MAX_START};
 use crate::math::float::{U as U32, U_WIDE as U};
@@ -162,7 +162,7 @@ fn prepare_rays(
     let (end, before): (Narrow, Narrow) = (from_each(|i| -end[i]), from_each(|i| -before[i]));
     let none = [0.0; LANES];
     // In the order of the fields of `PreparedRay`.
-    let words = [
+    let words = black_box([
         [inverse[0], inverse[1], inverse[2], enter[0]],
         [enter[1], enter[2], leave[0], leave[1]],
         [leave[2], near, far, margin],
@@ -170,7 +170,7 @@ fn prepare_rays(
         [v[0], v[1], v[2], alpha],
         [beta, spread, floor, hat[0]],
         [hat[1], hat[2], none, before],
-    ];
+    ]);
     if let Some((packet, first, short)) = packet {
         for (to, column) in packet.columns_mut()[..RAY_COLUMNS].iter_mut().zip(words.as_flattened()) {
             if let Some(to) = to[first..].first_chunk_mut() {
@@ -192,7 +192,7 @@ fn prepare_rays(
             }
         }
     }
-    for (k, columns) in black_box(words).iter().enumerate() {
+    for (k, columns) in words.iter().enumerate() {
         for (half, prepared) in prepared.chunks_mut(4).enumerate() {
             let part: [[f32; 4]; 4] = std::array::from_fn(|i| std::array::from_fn(|j| columns[i][4 * half + j]));
             let rows = Mat4::from_cols_array_2d(&part).transpose().to_cols_array_2d();

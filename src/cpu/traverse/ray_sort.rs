@@ -3,7 +3,8 @@
 
 use glam::Vec3;
 
-use super::packets::PACKET_RAYS;
+use super::packet::PACKET_RAYS;
+use super::ray_order::RayOrder;
 use super::ray_setup::{axes, columns4};
 use super::stream::STREAM_RAYS;
 use crate::cpu::accel::CpuBvh;
@@ -83,26 +84,6 @@ impl RaySorter {
             std::mem::swap(&mut entries, &mut other);
         }
         entries.iter().map(|&entry| entry as u32).collect()
-    }
-}
-
-/// How the rays of a batch follow each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RayOrder {
-    /// Neighbours are alike, as those of a picture are.
-    Coherent,
-    /// The same within each octant of directions, and the octants alternate. The channels of a LiDAR are an example.
-    CoherentPerOctant,
-    /// Neighbours differ, or are unknown.
-    Incoherent,
-    /// Neighbours differ, and most rays begin and end in the same part of the scene.
-    Short,
-}
-
-impl RayOrder {
-    /// Whether rays in this order are sorted before they are cast.
-    pub(crate) fn is_sorted(self) -> bool {
-        matches!(self, RayOrder::Incoherent | RayOrder::Short)
     }
 }
 

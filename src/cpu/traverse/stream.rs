@@ -13,11 +13,11 @@ use super::boxes::{ChildHits, LIST_GROUP, RayList};
 use super::kernels::{LeafHits, LeafRules, MovingLeaf8, StartInside};
 use super::moving_leaf;
 use super::ordered::{ChildStack, END, SHORT_LIST};
-use super::packets::{COLUMNS, PACKET_RAYS, Packet, PacketKind, RAY_COLUMNS};
+use super::packet::{COLUMNS, PACKET_RAYS, Packet, PacketKind, RAY_COLUMNS};
 use super::pairs::{DeferredPair, IntersectScratch};
 use super::prepared_ray::PreparedRay;
+use super::ray_order::RayOrder;
 use super::ray_setup::LANES;
-use super::ray_sort::RayOrder;
 use super::visits::Visits;
 use crate::bvh::bvh8::node::{Bvh8, Bvh8Node, ChildRef, WIDTH};
 use crate::cpu::accel::CpuBvh;
@@ -158,7 +158,10 @@ fn stream<V: HitCollector>(
     let rays = &rays[..input.len()];
     t_far.clear();
     t_far.extend(rays.iter().map(|ray| ray.far));
-    t_far.resize(input.len().next_multiple_of(PACKET_RAYS), f32::NEG_INFINITY);
+    if packed {
+        // Packets read whole vectors.
+        t_far.resize(input.len().next_multiple_of(PACKET_RAYS), f32::NEG_INFINITY);
+    }
     octants.iter_mut().for_each(Vec::clear);
     let mut nearby = false;
     kinds.clear();
