@@ -49,7 +49,7 @@ fn invalid_motion_times_and_radii_are_refused() {
         bad(ball(&[1.0, f32::INFINITY, 1.0]).unwrap_err(), ("ray", 1, "radius"));
         assert_eq!(ball(&[0.0, 1e30, 3e38]).unwrap().iter().collect::<Vec<_>>(), [true; 3], "{}", device.name());
         let same = Segments::new([[[1.0, 2.0, 3.0]; 2]]);
-        bad(blocking::closest(&still, &same, &query).unwrap_err(), ("ray", 0, "direction"));
+        bad(blocking::closest(&still, &same, &query).unwrap_err(), ("segment", 0, "end"));
         let nan = Segments::new([[[0.0; 3], [f32::NAN, 0.0, 0.0]]]);
         bad(blocking::closest(&still, &nan, &query).unwrap_err(), ("ray", 0, "dx"));
         // A scene of spheres at rest accepts any time.

@@ -1,5 +1,6 @@
 //! Sorts rays for coherence, so that neighbours take the same path through the BVH: by the octant of their direction, then by the points
-//! where they enter and leave the scene's AABB (one Morton code of both points).
+//! where they enter and leave the scene's AABB (one Morton code of both points). Short rays are sorted by the Morton code of the first
+//! point alone, because packets of them do not need one octant. Also determines whether a batch needs sorting.
 
 use glam::Vec3;
 
