@@ -80,7 +80,7 @@ fn gpus_compute_the_same_flux_as_the_cpu() {
     for law in [solar(), LimbDarkening::new(1.0, 0.0).unwrap(), LimbDarkening::new(-0.5, 1.2).unwrap()] {
         for (name, lighting, side) in &cases {
             let lighting = lighting.clone().with_limb_darkening(law);
-            let observers = observers(300, *side);
+            let observers = observers(120, *side);
             let shadows = blocking::shadows(&cpu(), &lighting, &observers).unwrap();
             let expected = blocking::fluxes(&cpu(), &lighting, &observers, &shadows).unwrap();
             for device in devices().iter().filter(|device| !device.is_cpu()) {
@@ -91,7 +91,7 @@ fn gpus_compute_the_same_flux_as_the_cpu() {
                 assert!(error(worst) < 1e-3, "{}: {name}: {} {}", device.name(), found[worst], expected[worst]);
                 let is_partial = |i: &usize| found[*i] > 0.0 && found[*i] < 1.0;
                 let partial: Vec<usize> = (0..found.len()).filter(is_partial).collect();
-                assert!(partial.len() > 100, "{name}: {} observers in a penumbra", partial.len());
+                assert!(partial.len() > 40, "{name}: {} observers in a penumbra", partial.len());
                 // A result of the device is an f32.
                 let on_device = partial.iter().filter(|&&i| f64::from(found[i] as f32) == found[i]).count();
                 assert!(2 * on_device > partial.len(), "{name}: the device computed {on_device} of {}", partial.len());
