@@ -105,6 +105,7 @@ multiversion! {
     enter_mixed_child, (node: &Bvh8Node, place: usize, packet: &Packet, t_far: &[f32; PACKET_RAYS], active: u64) -> u64
 }
 
+#[allow(clippy::needless_range_loop, reason = "a closure with several callers is not inlined")]
 #[inline(always)]
 fn enter_mixed_child<L: Lanes>(
     lanes: L,
@@ -142,6 +143,7 @@ multiversion! {
     enter_child, (node: &Bvh8Node, place: usize, octant: usize, packet: &Packet, t_far: &[f32; PACKET_RAYS], active: u64) -> u64
 }
 
+#[allow(clippy::needless_range_loop, reason = "a closure with several callers is not inlined")]
 #[inline(always)]
 fn enter_child<L: Lanes>(
     lanes: L,

@@ -15,14 +15,11 @@ use crate::cpu::query::kind::RayQuery;
 use crate::cpu::scene::CpuScene;
 use crate::cpu::traverse::ray_order::RayOrder;
 use crate::cpu::traverse::ray_sort::sample_order;
+use crate::cpu::traverse::stream::tests::hard_scenes;
 use crate::numbers::Numbers;
 use crate::query::policy::{Precision, Query};
 use crate::records::{Hit, Ray, Sphere};
 use crate::runtime::cancel::CancelToken;
-
-#[path = "../../../tests/support/hard_scenes.rs"]
-#[allow(dead_code, reason = "only some of its functions are used here")]
-mod hard_scenes;
 
 /// Rays of a picture of 256 x 32 pixels. Their directions have four octants.
 fn picture() -> Vec<Ray> {

@@ -113,6 +113,7 @@ pub(crate) fn traverse<V: HitCollector>(
     });
 }
 
+#[allow(clippy::too_many_arguments, reason = "the arguments of `traverse`, and the memory")]
 fn stream<V: HitCollector>(
     scratch: &mut Scratch,
     bvh: &CpuBvh,
@@ -321,4 +322,4 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
 
 #[cfg(test)]
 #[path = "stream_tests.rs"]
-mod tests;
+pub(crate) mod tests;

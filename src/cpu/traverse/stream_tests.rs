@@ -16,7 +16,7 @@ use crate::records::{Approach, Hit, Interval};
 use crate::runtime::cancel::CancelToken;
 
 #[path = "../../../tests/support/hard_scenes.rs"]
-mod hard_scenes;
+pub(crate) mod hard_scenes;
 
 use hard_scenes::{SCENES, Scene, rays, spheres};
 
