@@ -12,8 +12,7 @@ use crate::records::{Ray, RayAttributes};
 
 impl SceneView<'_> {
     /// Passes the candidates of every ray to its collector. `collectors` has one entry per ray. `ray_attributes` has one, too, or is empty.
-    /// `order`, how neighbouring rays differ, only
-    /// affects speed.
+    /// `order` only affects speed.
     pub(crate) fn visit_candidates<V: HitCollector>(
         &self,
         rays: &[Ray],

@@ -1,6 +1,7 @@
 //! Candidates of a ray: the spheres of a scene, or one sphere in a pairwise scene.
 
 use super::collector::HitCollector;
+use super::traverse::ray_order::RayOrder;
 use super::view::SceneView;
 use crate::intersect::motion::Target;
 use crate::query::policy::Query;
@@ -36,7 +37,7 @@ impl Candidates<'_> {
                     picked,
                     std::slice::from_mut(collector),
                     query,
-                    super::traverse::ray_order::RayOrder::Incoherent,
+                    RayOrder::Incoherent,
                 );
             }
         }

@@ -187,23 +187,19 @@ impl CpuScene {
         let order = self.ordered(&rays, batch.valid_rays(&rays)?, plan);
         let skipped = (rays.len() - order.len()) as u64;
         out.fill(T::MISS);
-        let mut tally = if plan.order.is_sorted() {
+        let mut tally = if plan.order.is_sorted() && order.len() > STREAM_RAYS {
             // One task per core sorts as many rays as it can. Idle cores take parts of its work.
-            let part = order.len().div_ceil(TASKS_PER_CORE).next_multiple_of(STREAM_RAYS).max(STREAM_RAYS);
+            let part = order.len().div_ceil(TASKS_PER_CORE).next_multiple_of(STREAM_RAYS);
             let cast = |places: &[u32]| {
                 let mut records = Vec::with_capacity(places.len());
                 let tally = self.cast_places(&batch, &rays, places, plan, |_, record| records.push(record))?;
-                Ok((places.len(), records, tally))
+                Ok((records, tally))
             };
             let mut tally = Tally::default();
-            let mut places = &order[..];
-            for part in map_tasks(order.chunks(part), cast) {
-                let (count, records, part) = part?;
-                for (&i, record) in places[..count].iter().zip(records) {
-                    out[i as usize] = record;
-                }
-                places = &places[count..];
-                tally = tally + part;
+            for (places, result) in order.chunks(part).zip(map_tasks(order.chunks(part), cast)) {
+                let (records, own) = result?;
+                places.iter().zip(records).for_each(|(&i, record)| out[i as usize] = record);
+                tally = tally + own;
             }
             tally
         } else {

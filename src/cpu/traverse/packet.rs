@@ -2,6 +2,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use super::prepared_ray::octant_of;
+
 /// Rays per packet: one bit each in a word.
 pub(crate) const PACKET_RAYS: usize = 64;
 
@@ -37,6 +39,16 @@ pub(crate) enum PacketKind {
 }
 
 impl Packet {
+    /// Writes the numbers of eight rays, from number `first` on, to the columns from number `column` on.
+    #[inline(always)]
+    pub(crate) fn set(&mut self, column: usize, first: usize, numbers: &[[f32; 8]]) {
+        for (to, numbers) in self.columns_mut()[column..].iter_mut().zip(numbers) {
+            if let Some(to) = to[first..].first_chunk_mut() {
+                *to = *numbers;
+            }
+        }
+    }
+
     /// The columns, in the order of the fields.
     #[inline(always)]
     pub(crate) fn columns_mut(&mut self) -> &mut [[f32; PACKET_RAYS]; COLUMNS] {
@@ -45,9 +57,9 @@ impl Packet {
 
     /// How the rays can be traversed as a packet, if they can: in one octant, or (`short`) near each other.
     pub(crate) fn kind(&self, short: bool) -> Option<PacketKind> {
-        let octant = |bounds: &[f32; COLUMNS]| (0..3).fold(0, |all, k| all | usize::from(bounds[k] < 0.0) << k);
-        let least = octant(&self.least);
-        if least == octant(&self.largest) {
+        let octant = |[x, y, z, ..]: [f32; COLUMNS]| octant_of([x, y, z]);
+        let least = octant(self.least);
+        if least == octant(self.largest) {
             return Some(PacketKind::Octant(least));
         }
         // An unlimited segment has an infinite corner. Positions in the scene lie within ±2 √3.

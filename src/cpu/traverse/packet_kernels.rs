@@ -101,11 +101,28 @@ fn packet_neighbours<L: Lanes>(lanes: L, node: &Bvh8Node, packet: &Packet) -> (u
 }
 
 multiversion! {
+    /// Mask of the active rays of a packet that enter a child of a node before `t_far`.
+    enter_child, (node: &Bvh8Node, place: usize, octant: usize, packet: &Packet, t_far: &[f32; PACKET_RAYS], active: u64) -> u64
+}
+
+#[inline(always)]
+fn enter_child<L: Lanes>(
+    lanes: L,
+    node: &Bvh8Node,
+    place: usize,
+    octant: usize,
+    packet: &Packet,
+    t_far: &[f32; PACKET_RAYS],
+    active: u64,
+) -> u64 {
+    enter_faces::<L, false>(lanes, node, place, octant, packet, t_far, active)
+}
+
+multiversion! {
     /// Like `enter_child`, for rays of several octants.
     enter_mixed_child, (node: &Bvh8Node, place: usize, packet: &Packet, t_far: &[f32; PACKET_RAYS], active: u64) -> u64
 }
 
-#[allow(clippy::needless_range_loop, reason = "a closure with several callers is not inlined")]
 #[inline(always)]
 fn enter_mixed_child<L: Lanes>(
     lanes: L,
@@ -115,37 +132,14 @@ fn enter_mixed_child<L: Lanes>(
     t_far: &[f32; PACKET_RAYS],
     active: u64,
 ) -> u64 {
-    let place = place % WIDTH;
-    let mut faces = [[lanes.splat(0.0); 3]; 2];
-    for k in 0..3 {
-        faces[0][k] = lanes.splat(node.bounds[0][k][place]);
-        faces[1][k] = lanes.splat(node.bounds[1][k][place]);
-    }
-    let mut mask = 0;
-    for i in (0..PACKET_RAYS).step_by(L::COUNT) {
-        if active >> i & ((1 << L::COUNT) - 1) == 0 {
-            continue;
-        }
-        let (mut enter, mut leave) = (lanes.load(&packet.near[i..]), lanes.load(&t_far[i..]));
-        for k in 0..3 {
-            let inverse = lanes.load(&packet.inverse[k][i..]);
-            let (a, b) = (faces[0][k].mul(inverse), faces[1][k].mul(inverse));
-            enter = enter.max(a.min(b).add(lanes.load(&packet.enter[k][i..])));
-            leave = leave.min(a.max(b).add(lanes.load(&packet.leave[k][i..])));
-        }
-        mask |= enter.le_mask(leave) << i;
-    }
-    mask & active
+    enter_faces::<L, true>(lanes, node, place, 0, packet, t_far, active)
 }
 
-multiversion! {
-    /// Mask of the active rays of a packet that enter a child of a node before `t_far`.
-    enter_child, (node: &Bvh8Node, place: usize, octant: usize, packet: &Packet, t_far: &[f32; PACKET_RAYS], active: u64) -> u64
-}
-
+/// The slab test of one child. `octant` selects the faces where all rays enter; rays of a `MIXED` packet enter through the face that comes
+/// first along each axis.
 #[allow(clippy::needless_range_loop, reason = "a closure with several callers is not inlined")]
 #[inline(always)]
-fn enter_child<L: Lanes>(
+fn enter_faces<L: Lanes, const MIXED: bool>(
     lanes: L,
     node: &Bvh8Node,
     place: usize,
@@ -169,8 +163,14 @@ fn enter_child<L: Lanes>(
         let (mut enter, mut leave) = (lanes.load(&packet.near[i..]), lanes.load(&t_far[i..]));
         for k in 0..3 {
             let inverse = lanes.load(&packet.inverse[k][i..]);
-            enter = enter.max(faces[0][k].mul_add(inverse, lanes.load(&packet.enter[k][i..])));
-            leave = leave.min(faces[1][k].mul_add(inverse, lanes.load(&packet.leave[k][i..])));
+            let (first, last) = (lanes.load(&packet.enter[k][i..]), lanes.load(&packet.leave[k][i..]));
+            let (first, last) = if MIXED {
+                let (a, b) = (faces[0][k].mul(inverse), faces[1][k].mul(inverse));
+                (a.min(b).add(first), a.max(b).add(last))
+            } else {
+                (faces[0][k].mul_add(inverse, first), faces[1][k].mul_add(inverse, last))
+            };
+            (enter, leave) = (enter.max(first), leave.min(last));
         }
         mask |= enter.le_mask(leave) << i;
     }

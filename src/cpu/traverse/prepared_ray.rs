@@ -22,8 +22,9 @@ pub(crate) struct PreparedRay {
     /// u, v, −α, −β, `spread`, `floor` and d of a [`RayLine`](crate::cpu::cull::RayLine). If spheres move while the ray travels, the first three
     /// are the ray's point at `pivot`.
     pub(crate) line: [f32; 12],
-    /// Time of the ray, at which moving spheres are intersected, relative to the middle of their time range. If they move while the ray travels, it is the
-    /// time at which the ray is at `pivot`; the other fields are only for this case, see [`moving_leaf`](super::moving_leaf).
+    /// Time of the ray, at which moving spheres are intersected, relative to the middle of their time range. If they move while the ray
+    /// travels, it is the time at which the ray is at `pivot`; the other fields are only for this case, see
+    /// [`moving_leaf`](super::moving_leaf).
     pub(crate) time: f32,
     /// Positions up to this one certainly lie before the ray's beginning.
     pub(crate) before: f32,
@@ -32,6 +33,12 @@ pub(crate) struct PreparedRay {
     pub(crate) flag: f32,
     /// Padding to the end of the cache line.
     padding: f32,
+}
+
+/// The octant of a direction, or of its inverse: bit k is set if number k is negative.
+#[inline(always)]
+pub(crate) fn octant_of(numbers: [f32; 3]) -> usize {
+    (0..3).fold(0, |octant, k| octant | usize::from(numbers[k].is_sign_negative()) << k)
 }
 
 impl PreparedRay {
@@ -59,6 +66,6 @@ impl PreparedRay {
 
     /// Octant of the direction. All rays of an octant enter AABBs through the same faces.
     pub(crate) fn octant(&self) -> usize {
-        (0..3).fold(0, |octant, i| octant | usize::from(self.inverse[i] < 0.0) << i)
+        octant_of(self.inverse)
     }
 }

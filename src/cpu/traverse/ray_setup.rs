@@ -172,11 +172,7 @@ fn prepare_rays(
         [hat[1], hat[2], none, before],
     ]);
     if let Some((packet, first, short)) = packet {
-        for (to, column) in packet.columns_mut()[..RAY_COLUMNS].iter_mut().zip(words.as_flattened()) {
-            if let Some(to) = to[first..].first_chunk_mut() {
-                *to = *column;
-            }
-        }
+        packet.set(0, first, &words.as_flattened()[..RAY_COLUMNS]);
         if short {
             // Errors of these sums are at most 4 U (|F| + |s|), in f32.
             let pad: Narrow = from_each(|i| wide[i] + (near[i].abs() + far[i].abs() + 4.0) * (8.0 * U32));
@@ -184,12 +180,7 @@ fn prepare_rays(
             let b = axes!(|k| from_each(|i| foot[k][i] + far[i] * hat[k][i]));
             let low = axes!(|k| from_each(|i| if a[k][i] < b[k][i] { a[k][i] } else { b[k][i] } - pad[i]));
             let high = axes!(|k| from_each(|i| if a[k][i] > b[k][i] { a[k][i] } else { b[k][i] } + pad[i]));
-            let corners = [low[0], low[1], low[2], high[0], high[1], high[2]];
-            for (to, column) in packet.columns_mut()[RAY_COLUMNS..].iter_mut().zip(corners) {
-                if let Some(to) = to[first..].first_chunk_mut() {
-                    *to = column;
-                }
-            }
+            packet.set(RAY_COLUMNS, first, [low, high].as_flattened());
         }
     }
     for (k, columns) in words.iter().enumerate() {

@@ -5,6 +5,7 @@
 use glam::Vec3;
 
 use super::packet::PACKET_RAYS;
+use super::prepared_ray::octant_of;
 use super::ray_order::RayOrder;
 use super::ray_setup::{axes, columns4};
 use super::stream::STREAM_RAYS;
@@ -90,6 +91,10 @@ impl RaySorter {
 
 /// Determines the order of `count` rays from a sample.
 pub(crate) fn sample_order(bvh: &CpuBvh, count: usize, ray: impl Fn(usize) -> Ray) -> RayOrder {
+    if count < PACKET_RAYS {
+        // Too few for a packet, and for sorting.
+        return RayOrder::Incoherent;
+    }
     let sorter = RaySorter::new(bvh, RayOrder::Incoherent);
     // Two bits per coordinate, and the octant.
     let coarse = |key: u32| key >> (6 * (BITS - 2));
@@ -101,7 +106,7 @@ pub(crate) fn sample_order(bvh: &CpuBvh, count: usize, ray: impl Fn(usize) -> Ra
         short += keys.iter().filter(|&&key| coarse(key) & 0o0707 == coarse(key) >> 3 & 0o0707).count();
         alike += keys.windows(2).filter(|pair| coarse(pair[0]) == coarse(pair[1])).count();
     }
-    if alike * 8 < pairs * 7 || pairs == 0 {
+    if alike * 8 < pairs * 7 {
         // A quarter of the rays. So few rays as fit into one stream are not sorted, and not near each other.
         let short = short * 7 > pairs * 2 && count > STREAM_RAYS;
         return if short { RayOrder::Short } else { RayOrder::Incoherent };
@@ -122,7 +127,7 @@ fn samples(count: usize, most: usize) -> impl Iterator<Item = usize> {
 
 /// The octant of a ray's direction.
 fn octant(ray: &Ray) -> usize {
-    (0..3).fold(0, |octant, k| octant | usize::from(ray.direction[k].is_sign_negative()) << k)
+    octant_of(ray.direction.to_array())
 }
 
 /// The indices `numbers` of rays, ordered by octant, otherwise as before.
