@@ -60,6 +60,22 @@ fn start_traversal() {
   steps = 0u;
 }
 
+fn goes_on() -> bool {
+  return (next_ball < end_ball || next_node < uniforms.nodes) && steps < MAX_STEPS;
+}
+
+// Continues below the next node if it `passes` the test, otherwise after its subtree.
+fn pass_node(passes: bool) {
+  let at = next_node;
+  if (passes) {
+    next_ball = nodes[at].first;
+    end_ball = next_ball + nodes[at].count;
+    next_node = at + 1u;
+  } else {
+    next_node = at + nodes[at].size;
+  }
+}
+
 // Index in `balls` of the body that first_body() has found.
 var<private> ball_seen: u32;
 // The visible point, as high and low parts.
@@ -98,7 +114,7 @@ fn visit_ball(best: ClosestState, ray: Ray, i: u32) -> ClosestState {
 
 // The next visible ball that a ray may enter before `limit`; NO_BALL at the end.
 fn next_on_ray(ray: Ray, limit: f32) -> u32 {
-  while ((next_ball < end_ball || next_node < uniforms.nodes) && steps < MAX_STEPS) {
+  while (goes_on()) {
     steps++;
     if (next_ball < end_ball) {
       let i = next_ball;
@@ -108,14 +124,7 @@ fn next_on_ray(ray: Ray, limit: f32) -> u32 {
       }
       continue;
     }
-    let at = next_node;
-    if (entry_bound(ray, nodes[at].bounds) < limit) {
-      next_ball = nodes[at].first;
-      end_ball = next_ball + nodes[at].count;
-      next_node = at + 1u;
-    } else {
-      next_node = at + nodes[at].size;
-    }
+    pass_node(entry_bound(ray, nodes[next_node].bounds) < limit);
   }
   return NO_BALL;
 }
@@ -182,7 +191,7 @@ fn may_cover(cone: LightCone, ball: vec4<f32>) -> bool {
 
 // The next ball, other than the visible one, that casts a shadow and may cover a part of the light; NO_BALL at the end.
 fn next_in_cone(cone: LightCone) -> u32 {
-  while ((next_ball < end_ball || next_node < uniforms.nodes) && steps < MAX_STEPS) {
+  while (goes_on()) {
     steps++;
     if (next_ball < end_ball) {
       let i = next_ball;
@@ -192,14 +201,7 @@ fn next_in_cone(cone: LightCone) -> u32 {
       }
       continue;
     }
-    let at = next_node;
-    if (may_cover(cone, nodes[at].bounds)) {
-      next_ball = nodes[at].first;
-      end_ball = next_ball + nodes[at].count;
-      next_node = at + 1u;
-    } else {
-      next_node = at + nodes[at].size;
-    }
+    pass_node(may_cover(cone, nodes[next_node].bounds));
   }
   return NO_BALL;
 }

@@ -10,7 +10,7 @@ use super::coverage::disc::OccluderSet;
 use super::gpu::visibility::{LEFT_TO_CPU, visible_shades};
 use super::lighting::Lighting;
 use super::limb_darkening::LimbDarkening;
-use super::observers::{CHUNK_OBSERVERS, MAX_OCCLUDER_RECORDS, occluder_bvh, refuse};
+use super::observers::{occluder_bvh, refuse};
 use super::occluder_bvh::OccluderBvh;
 use super::visibility::LocalVisibility;
 use crate::error::Result;
@@ -44,10 +44,7 @@ impl Device {
         let in_penumbra = |shadow: &Shadow| matches!(shadow.kind, ShadowKind::Partial | ShadowKind::Annular);
         partial.extend((0..observers.len()).filter(|&at| in_penumbra(&shadows[at])));
         let bvh = Arc::new(occluder_bvh(lighting)?);
-        let bodies = lighting.occluders().len() + lighting.spheroids().len();
-        let on_gpu = (MAX_OCCLUDER_RECORDS / bodies.max(1)).clamp(16, CHUNK_OBSERVERS);
-        let piece = self.on_engine(|| CHUNK_OBSERVERS, |_| on_gpu);
-        for places in partial.chunks(piece) {
+        for places in partial.chunks(self.chunk_observers(lighting)) {
             let observers = places.iter().map(|&at| observers[at]).collect();
             let (lighting, cancel) = (lighting.clone(), self.cancel.clone());
             let chunk = Arc::new(FluxChunk { lighting, bvh: bvh.clone(), observers, cancel, limb });

@@ -32,9 +32,9 @@ const TASK_OBSERVERS: usize = 16 * BLOCK;
 /// Minimum number of occluders for which a BVH finds those near the light's disc.
 const MIN_BVH_OCCLUDERS: usize = 64;
 /// Observers per chunk if they must be copied.
-pub(super) const CHUNK_OBSERVERS: usize = 1 << 18;
+const CHUNK_OBSERVERS: usize = 1 << 18;
 /// Maximum number of occluders that are prepared for a GPU at once, if every one touches every observer's disc: 64 MiB.
-pub(super) const MAX_OCCLUDER_RECORDS: usize = 1 << 20;
+const MAX_OCCLUDER_RECORDS: usize = 1 << 20;
 
 /// Observers whose shadow is still to be computed: index in the list, and the prepared query.
 type UndecidedObservers = Vec<(usize, LocalVisibility)>;
@@ -101,9 +101,7 @@ impl Device {
             return cpu(lighting, occluder_bvh(lighting)?.as_ref(), 0, observers, out, &self.cancel);
         }
         let bvh = Arc::new(occluder_bvh(lighting)?);
-        let bodies = lighting.occluders().len() + lighting.spheroids().len();
-        let on_gpu = (MAX_OCCLUDER_RECORDS / bodies.max(1)).clamp(16, CHUNK_OBSERVERS);
-        let piece = self.on_engine(|| CHUNK_OBSERVERS, |_| on_gpu);
+        let piece = self.chunk_observers(lighting);
         for ((first, own), out) in (0_u64..).step_by(piece).zip(observers.chunks(piece)).zip(out.chunks_mut(piece)) {
             let mut observers = try_with_capacity(own.len())?;
             observers.extend_from_slice(own);
@@ -115,6 +113,13 @@ impl Device {
             out.copy_from_slice(&self.on_engine(on_cpu, on_gpu).await?);
         }
         Ok(())
+    }
+
+    /// Observers per chunk.
+    pub(super) fn chunk_observers(&self, lighting: &Lighting) -> usize {
+        let bodies = lighting.occluders().len() + lighting.spheroids().len();
+        let on_gpu = (MAX_OCCLUDER_RECORDS / bodies.max(1)).clamp(16, CHUNK_OBSERVERS);
+        self.on_engine(|| CHUNK_OBSERVERS, |_| on_gpu)
     }
 }
 
