@@ -29,6 +29,16 @@ impl OutputFile<'_> {
     }
 }
 
+/// Whether writing to one of `targets` would overwrite `input`.
+pub(crate) fn overwrites(targets: &[PathBuf], input: &Path) -> bool {
+    std::fs::canonicalize(input).is_ok_and(|input| targets.contains(&input))
+}
+
+/// The error for an output that is also an input.
+pub(crate) fn is_input(path: &Path) -> Error {
+    Error::BadFile { path: path.into(), message: "is also an input: the results would overwrite it".into() }
+}
+
 /// Refuses files of other formats, files that cannot be written, and two files in one place. Returns the places.
 pub(crate) fn check_outputs<'a>(files: impl IntoIterator<Item = OutputFile<'a>>) -> Result<Vec<PathBuf>> {
     let mut targets: Vec<(PathBuf, &str)> = Vec::new();

@@ -268,7 +268,7 @@ pub(crate) fn check_outputs(
         sidecar.map(|path| OutputFile { path, name: "--sidecar", content: "a sidecar", extensions: &["json"] });
     let targets = outputs::check_outputs(std::iter::once(picture).chain(arrays).chain(sidecar))?;
     for input in inputs {
-        if std::fs::canonicalize(input).is_ok_and(|input| targets.contains(&input)) {
+        if outputs::overwrites(&targets, input) {
             let message = "is also an input of this picture: the output would overwrite it".into();
             return Err(Error::BadFile { path: input.clone(), message });
         }

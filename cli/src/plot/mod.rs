@@ -18,6 +18,7 @@ use umbracast::io::{OptionalColumns, PreparedFile, Table, check_target, prepare_
 use umbracast::{Error, HitLists, Motion, Rays, Result, Sphere};
 
 use super::drawing::write_png;
+use super::outputs::overwrites;
 
 /// Maximum number of spheres drawn. If there are more, every nth is drawn.
 const MOST_SPHERES: usize = 200_000;
@@ -61,12 +62,10 @@ impl<'a> Plot<'a> {
             let message = "cannot write a plot in this format: supported is .png".into();
             return Err(Error::BadFile { path: path.into(), message });
         }
-        let target = check_target(path)?;
-        for other in others {
-            if std::fs::canonicalize(other).is_ok_and(|other| other == target) {
-                let message = "is also an input or output of this cast: the plot would overwrite it".into();
-                return Err(Error::BadFile { path: path.into(), message });
-            }
+        let target = [check_target(path)?];
+        if others.iter().any(|other| overwrites(&target, other)) {
+            let message = "is also an input or output of this cast: the plot would overwrite it".into();
+            return Err(Error::BadFile { path: path.into(), message });
         }
         Ok(Self { path, sample: Sample::new(), legend })
     }

@@ -12,6 +12,7 @@ use umbracast::{Error, Result, quoted};
 
 use super::{Conventions, SkyArgs, csv_row, no_eclipse};
 use crate::args::SummaryArgs;
+use crate::outputs::{is_input, overwrites};
 use crate::print_summary;
 
 const EXAMPLES: &str = "\
@@ -103,9 +104,8 @@ impl SystemArgs {
             };
             let path = Path::new(path);
             // The system file must not replace its input.
-            if std::fs::canonicalize(path).is_ok_and(|input| check_target(&self.output).is_ok_and(|own| own == input)) {
-                let message = "is also an input: the results would overwrite it".into();
-                return Err(Error::BadFile { path: path.into(), message });
+            if check_target(&self.output).is_ok_and(|own| overwrites(&[own], path)) {
+                return Err(is_input(path));
             }
             vectors.push(read_vectors(spec, path, radius, delta_t)?);
         }

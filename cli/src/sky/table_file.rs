@@ -1,12 +1,12 @@
 //! Tables that are written to a file: CSV or JSON, by the extension.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::Value;
+use umbracast::Result;
 use umbracast::io::write_atomic;
-use umbracast::{Error, Result};
 
-use crate::outputs::{OutputFile, check_outputs};
+use crate::outputs::{OutputFile, check_outputs, is_input, overwrites};
 
 /// Formats of the file.
 const EXTENSIONS: [&str; 2] = ["csv", "json"];
@@ -14,14 +14,8 @@ const EXTENSIONS: [&str; 2] = ["csv", "json"];
 /// Refuses, before any work, another format, a file that cannot be written, and one of the `inputs`.
 pub(crate) fn check(path: &Path, inputs: &[&Path]) -> Result<()> {
     let file = OutputFile { path, name: "the table", content: "a table", extensions: &EXTENSIONS };
-    let targets: Vec<PathBuf> = check_outputs([file])?;
-    for input in inputs {
-        if std::fs::canonicalize(input).is_ok_and(|input| targets.contains(&input)) {
-            let message = "is also an input: the results would overwrite it".into();
-            return Err(Error::BadFile { path: path.into(), message });
-        }
-    }
-    Ok(())
+    let targets = check_outputs([file])?;
+    if inputs.iter().any(|input| overwrites(&targets, input)) { Err(is_input(path)) } else { Ok(()) }
 }
 
 /// Writes the table. It appears complete or not at all.
