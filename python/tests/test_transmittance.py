@@ -46,8 +46,8 @@ def test_spheres_are_opaque_unless_a_column_or_a_number_says_otherwise():
     columns = dict(zip("xyzr", DUST.T, strict=True))
     opaque = umbracast.Scene(DUST, device="cpu")
     np.testing.assert_array_equal(opaque.transmittance(LIGHT), np.float32([0, 0, 1]))
-    beside = umbracast.Scene({**columns, "transmittance": [0.5, 0.25, 1]}, device="cpu")
-    np.testing.assert_array_equal(beside.transmittance(LIGHT), np.float32([0.125, 0.125, 1]))
+    with_column = umbracast.Scene({**columns, "transmittance": [0.5, 0.25, 1]}, device="cpu")
+    np.testing.assert_array_equal(with_column.transmittance(LIGHT), np.float32([0.125, 0.125, 1]))
     # The argument replaces the column.
     both = umbracast.Scene({**columns, "transmittance": [2, 2, 2]}, device="cpu", transmittances=0.5)
     np.testing.assert_array_equal(both.transmittance(LIGHT), np.float32([0.25, 0.125, 1]))
