@@ -150,8 +150,7 @@ lints() {
   step "format" cargo fmt --all --check
   step "lints" cargo clippy --release --locked --workspace --all-targets --all-features -- -D warnings
   step "lints of the library alone" cargo clippy --release --locked -p umbracast --lib -- -D warnings
-  step "the default features" cargo check --release --locked
-  RUSTDOCFLAGS="-D warnings" step "documentation" cargo doc --release --locked --no-deps -p umbracast --features parquet,sky
+  RUSTDOCFLAGS="-D warnings" step "documentation" cargo doc --release --locked --no-deps -p umbracast --all-features
   # --offline: nothing needs to be downloaded, and the crates are not compiled again.
   step "packages" cargo package --quiet --workspace --no-verify --allow-dirty --offline
   dependencies || bad=1

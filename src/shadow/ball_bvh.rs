@@ -89,6 +89,7 @@ impl BallBvh {
     }
 
     /// Whether a ball passes a test. `intersects` must be true for the bounding balls of each ball that does.
+    #[inline]
     pub(crate) fn any(&self, intersects: impl Fn(Ball) -> bool, mut test: impl FnMut(Ball, u32) -> bool) -> bool {
         let mut at = 0;
         while let Some(node) = self.nodes.get(at) {

@@ -1,11 +1,15 @@
 //! Compares the pictures in `output`, which docs/gallery.md shows, with what the program renders now.
 //!
+//! Of the two pictures that take longest, every run renders a third of the width and height; these small pictures are in
+//! `tests/data/gallery`. Runs with an intensity above 1 render them in full.
+//!
 //! `UMBRACAST_BLESS=1 cargo test --release --test integration gallery` replaces the pictures.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::support::folder::{Folder, program};
+use crate::support::intensity::intensity;
 use crate::support::root;
 use image::{ImageReader, Rgb, RgbImage};
 
@@ -13,10 +17,14 @@ fn open(path: &Path) -> RgbImage {
     ImageReader::open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display())).decode().unwrap().to_rgb8()
 }
 
-/// Compares a new picture with the stored one. Channels may differ by one step of 8 bits; one pixel in ten thousand may differ more,
+/// Compares a new picture with the stored one of that name in `output`. Channels may differ by one step of 8 bits; one pixel in ten thousand may differ more,
 /// because sines and similar functions differ between systems. On failure, writes expected, difference and actual side by side.
 fn guard(name: &str, made: &Path) {
-    let kept = root().join("output").join(name);
+    guard_in("output", name, made);
+}
+
+fn guard_in(folder: &str, name: &str, made: &Path) {
+    let kept = root().join(folder).join(name);
     if std::env::var_os("UMBRACAST_BLESS").is_some() {
         std::fs::copy(made, &kept).unwrap();
         return;
@@ -46,6 +54,10 @@ fn guard(name: &str, made: &Path) {
 
 /// Runs the program on the CPU engine with `arguments` and `output`, the option that names the picture.
 fn draw(arguments: &str, output: &str, name: &str) {
+    draw_in("output", arguments, output, name);
+}
+
+fn draw_in(kept: &str, arguments: &str, output: &str, name: &str) {
     let folder = Folder::new();
     let done = program()
         .args(arguments.split_whitespace())
@@ -55,11 +67,19 @@ fn draw(arguments: &str, output: &str, name: &str) {
         .output()
         .unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    guard(name, &folder.path(name));
+    guard_in(kept, name, &folder.path(name));
 }
 
 fn render(arguments: &str, name: &str) {
     draw(arguments, "-o", name);
+}
+
+/// Renders a third of the width and height, and the whole picture if the intensity is above 1 or pictures are replaced.
+fn render_slow(arguments: &str, name: &str) {
+    draw_in("tests/data/gallery", &format!("{arguments} --size 320x180"), "-o", name);
+    if intensity() > 1.0 || std::env::var_os("UMBRACAST_BLESS").is_some() {
+        render(arguments, name);
+    }
 }
 
 #[test]
@@ -122,12 +142,12 @@ fn ten_thousand_moonlets() {
 
 #[test]
 fn a_molecule_on_a_floor() {
-    render("render systems/molecule.toml", "molecule.png");
+    render_slow("render systems/molecule.toml", "molecule.png");
 }
 
 #[test]
 fn foam_on_a_floor() {
-    render("render systems/foam.toml", "foam.png");
+    render_slow("render systems/foam.toml", "foam.png");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 // Runs the same batches with Embree 4: measures the speed and writes the results.
 //
 //   embree_spheres SPHERES RAYS... [--repeat N] [--threads N] [--answers FOLDER]
+//   embree_spheres SPHERES RAYS --latency N,N,... [--repeat N]
 //
 // SPHERES  little-endian f32 records  x y z r
 // RAYS     little-endian f32 records  ox oy oz tmin dx dy dz tmax
@@ -11,6 +12,9 @@
 // With --answers, the results of single rays are written to FOLDER: RAYS-closest.f32 (t of each ray, infinite on a miss),
 // RAYS-closest.u32 (the sphere ids, all ones on a miss) and RAYS-occluded.u8. "differ" counts the rays of a variant with another result
 // than as single rays.
+//
+// With --latency, measures `closest` calls of N rays each on one thread: `repeat` calls after a first one, each with the next N rays of the
+// file. Prints percentiles 50 and 99 of the elapsed time per call, for single rays and for packets of 16.
 //
 // The time includes the whole batch: packed rays are read and traced, and t and id (or one byte) are written for each. Threads take
 // 4096 rays at a time. `mrays_per_second` is rays per second of elapsed time. `mrays_per_second_free` is rays per second of CPU time
@@ -29,6 +33,7 @@
 #include <cstdlib>
 #include <limits>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -215,18 +220,45 @@ RTCScene build(RTCDevice device, const std::vector<Sphere>& spheres) {
   return scene;
 }
 
+void print_latency(RTCScene scene, const std::vector<Ray>& rays, size_t size, unsigned repeat) {
+  if (size == 0 || size > rays.size()) die("--latency: " + std::to_string(size) + " is not between 1 and the number of rays");
+  _mm_setcsr(_mm_getcsr() | 0x8040);
+  for (const Variant& variant : {kVariants[0], kVariants[5]}) {
+    RTCQueryArguments args;
+    Output out(rays.size());
+    variant.closest(scene, &args, rays, 0, size, out);
+    std::vector<double> seconds;
+    size_t hits = 0, begin = 0;
+    for (unsigned i = 0; i < repeat; ++i) {
+      const double start = wall_seconds();
+      variant.closest(scene, &args, rays, begin, begin + size, out);
+      seconds.push_back(wall_seconds() - start);
+      for (size_t k = begin; k < begin + size; ++k) hits += out.t[k] < kInf;
+      begin = begin + 2 * size <= rays.size() ? begin + size : 0;
+    }
+    std::sort(seconds.begin(), seconds.end());
+    const auto share = [&](double s) { return seconds[std::min(seconds.size() - 1, size_t(s * double(seconds.size())))]; };
+    std::printf("{\"record\":\"latency\",\"variant\":\"%s\",\"rays\":%zu,\"hits\":%zu,\"p50_seconds\":%.6g,\"p99_seconds\":%.6g}\n",
+                variant.name, size, hits, share(0.5), share(0.99));
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   std::vector<std::string> paths;
   std::string answers;
+  std::vector<size_t> latency;
   unsigned repeat = 5, threads = std::max(1u, std::thread::hardware_concurrency());
   for (int i = 1; i < argc; ++i) {
     const std::string arg = argv[i];
     if ((arg == "--repeat" || arg == "--threads") && i + 1 < argc)
       (arg == "--repeat" ? repeat : threads) = unsigned(std::max(0, std::atoi(argv[++i])));
     else if (arg == "--answers" && i + 1 < argc) answers = argv[++i];
-    else if (!arg.empty() && arg[0] == '-') die("unknown option " + arg);
+    else if (arg == "--latency" && i + 1 < argc) {
+      std::stringstream sizes(argv[++i]);
+      for (std::string size; std::getline(sizes, size, ',');) latency.push_back(size_t(std::max(0, std::atoi(size.c_str()))));
+    } else if (!arg.empty() && arg[0] == '-') die("unknown option " + arg);
     else paths.push_back(arg);
   }
   if (paths.size() < 2 || repeat == 0 || threads == 0)
@@ -250,6 +282,11 @@ int main(int argc, char** argv) {
               version / 10000, version / 100 % 100, version % 100, name.c_str(), spheres.size(), threads, built.wall,
               built.cpu, (long long)bytes.load());
 
+  if (!latency.empty()) {
+    const auto rays = load<Ray>(paths[1]);
+    for (const size_t size : latency) print_latency(scene, rays, size, repeat);
+    return 0;
+  }
   for (size_t file = 1; file < paths.size(); ++file) {
     const auto rays = load<Ray>(paths[file]);
     Output out(rays.size()), first(rays.size());

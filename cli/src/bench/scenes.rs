@@ -132,7 +132,7 @@ pub(super) fn run(args: &ScenesArgs) -> Result<()> {
 }
 
 /// Reads the files.
-fn read(spheres: &Path, rays: &[PathBuf]) -> Result<Input> {
+pub(super) fn read(spheres: &Path, rays: &[PathBuf]) -> Result<Input> {
     // The formats of all files are checked before any is read.
     let files = rays.iter().map(|path| Ok((path, RayFile::open(path)?))).collect::<Result<Vec<_>>>()?;
     let table = read_spheres(spheres, DVec3::ZERO)?;

@@ -1,14 +1,19 @@
 //! `umbracast bench small`: latency of calls with few rays.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
 use serde::Serialize;
-use umbracast::{Device, DeviceOptions, Error, Hit, Precision, Query, Ray, Result, Scene, SceneOptions, blocking};
+use umbracast::{
+    Device, DeviceOptions, Error, Hit, Inside, Precision, Query, Ray, Result, Scene, SceneOptions, Sphere, blocking,
+};
 
+use super::scenes::read;
+use super::sets::{self, Input};
 use super::timing::share;
-use super::{choices, sets, threads};
-use crate::args::precisions;
+use super::{choices, threads};
+use crate::args::{insides, precisions};
 use crate::{print, print_json};
 
 /// Rays per call.
@@ -17,6 +22,12 @@ const SPHERES: u32 = 10_000;
 
 #[derive(Debug, Args)]
 pub(crate) struct SmallArgs {
+    /// Spheres, in a format of `cast` [default: 10,000 built-in spheres]
+    #[arg(value_name = "SPHERES", requires = "ray_file")]
+    sphere_file: Option<PathBuf>,
+    /// At least 4,096 rays, in a format of `cast`
+    #[arg(value_name = "RAYS")]
+    ray_file: Option<PathBuf>,
     /// Device: as for `cast --device` [default: $UMBRACAST_DEVICE, or all devices that guarantee the precision]
     #[arg(long, value_name = "NAME")]
     device: Option<String>,
@@ -26,6 +37,9 @@ pub(crate) struct SmallArgs {
     /// Precision of the results
     #[arg(long, default_value = "standard", value_parser = precisions())]
     precision: Precision,
+    /// How to treat a ray that starts inside a sphere; use `exit` to compare with programs whose spheres are hollow
+    #[arg(long, value_parser = insides(), default_value = "enter")]
+    inside: Inside,
     /// Print JSON on stdout
     #[arg(long)]
     json: bool,
@@ -35,7 +49,7 @@ pub(crate) struct SmallArgs {
 struct Table {
     version: &'static str,
     threads: usize,
-    spheres: u32,
+    spheres: usize,
     query: &'static str,
     precision: &'static str,
     repeat: u32,
@@ -56,9 +70,8 @@ struct Row {
 }
 
 pub(super) fn run(args: &SmallArgs) -> Result<()> {
-    let spheres = sets::uniform(SPHERES);
-    let rays = sets::random(&spheres, SIZES[SIZES.len() - 1] as u32);
-    let query = Query::at(args.precision);
+    let (spheres, rays) = input(args)?;
+    let query = Query::at(args.precision).inside(args.inside);
     let mut rows = Vec::new();
     for choice in choices(&args.device) {
         let device = blocking::open(&DeviceOptions::new(choice).precision(args.precision))?;
@@ -80,9 +93,29 @@ pub(super) fn run(args: &SmallArgs) -> Result<()> {
     if args.json {
         let (version, threads, precision, repeat) =
             (env!("CARGO_PKG_VERSION"), threads(), query.precision.word(), args.repeat);
-        print_json(&Table { version, threads, spheres: SPHERES, query: "closest", precision, repeat, rows })?;
+        let spheres = spheres.len();
+        print_json(&Table { version, threads, spheres, query: "closest", precision, repeat, rows })?;
     }
     Ok(())
+}
+
+fn input(args: &SmallArgs) -> Result<(Vec<Sphere>, Vec<Ray>)> {
+    let most = SIZES[SIZES.len() - 1];
+    let (Some(spheres), Some(rays)) = (&args.sphere_file, &args.ray_file) else {
+        let spheres = sets::uniform(SPHERES);
+        let rays = sets::random(&spheres, most as u32);
+        return Ok((spheres, rays));
+    };
+    let Input { spheres, mut batches, .. } = read(spheres, std::slice::from_ref(rays))?;
+    let (_, records) = batches.remove(0);
+    if records.len() < most {
+        return Err(Error::Usage(format!(
+            "{}: {} rays: bench small needs at least {most}",
+            rays.display(),
+            records.len()
+        )));
+    }
+    Ok((spheres, records))
 }
 
 /// Measures successive calls, each with the next `size` rays.
