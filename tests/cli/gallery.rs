@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::support::folder::{Folder, program};
-use crate::support::intensity::intensity;
-use crate::support::root;
+use crate::support::{intensity, root};
 use image::{ImageReader, Rgb, RgbImage};
 
 fn open(path: &Path) -> RgbImage {
