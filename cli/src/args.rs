@@ -257,8 +257,8 @@ impl std::str::FromStr for Origin {
     }
 }
 
-/// Joins the lines of each paragraph of a long help, so that clap alone wraps it. Lists stay as they are: lines that begin with a space, and
-/// the line before the first of them.
+/// Joins the lines of each paragraph of a long help, so that clap alone wraps it. Lists stay as they are: lines that begin with a space,
+/// and the line before the first of them.
 pub(crate) fn paragraphs(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let is_text = |line: &str| !line.is_empty() && !line.starts_with(' ');

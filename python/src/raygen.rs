@@ -66,7 +66,8 @@ pub(crate) fn lidar_rays<'py>(
     Ok(rows(py, (&sensor).into()))
 }
 
-/// The rays of a camera's picture, row by row from the upper left. `lens` is the field of view in degrees, or with `orthographic` the width.
+/// The rays of a camera's picture, row by row from the upper left. `lens` is the field of view in degrees, or with `orthographic` the
+/// width.
 #[pyfunction]
 pub(crate) fn camera_rays<'py>(
     py: Python<'py>,

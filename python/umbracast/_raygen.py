@@ -1,6 +1,7 @@
 """Rays from points, sensors and cameras, as arrays for any query: the same rays as on the command line.
 
-Positions that are given in float64, or as Python numbers, stay in float64, so that a scene can subtract its ``origin`` before it rounds them.
+Positions that are given in float64, or as Python numbers, stay in float64, so that a scene can subtract its ``origin`` before it rounds
+them.
 """
 
 from __future__ import annotations

@@ -60,8 +60,8 @@ impl LightSource {
 }
 
 impl Camera {
-    /// A perspective camera that shows all bodies in a picture of this size, from a little above them. The light comes over its shoulder, so
-    /// that shadows fall to the side. `up` points up in the picture.
+    /// A perspective camera that shows all bodies in a picture of this size, from a little above them. The light comes over its shoulder,
+    /// so that shadows fall to the side. `up` points up in the picture.
     pub fn framing(bodies: &[Body], light: &LightSource, up: DVec3, size: [u32; 2]) -> Self {
         let Ball { center, radius } = bounds(bodies);
         let up = up.normalize_or(DVec3::Z);

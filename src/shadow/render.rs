@@ -29,9 +29,9 @@ impl Device {
     /// except for single pixels at edges: colours within one step of 8 bits; distances within a relative 10⁻⁵; fractions within 10⁻³ plus
     /// the change of the fraction across a thousandth of a pixel (on bodies of many pixels, the largest difference seen is 10⁻⁴).
     ///
-    /// A GPU renders the spheres that fit into its largest binding, 4,194,303 with WebGPU's default limits. The CPU renders more of them. It
-    /// also renders systems with ambient occlusion, maps or graticules ([`System::is_for_cpu`]), large scenes that have a
-    /// spheroid, and those with a light narrower than 10⁻⁹ rad (not a point), or 10¹⁵ times as far away as the scene is large.
+    /// A GPU renders the spheres that fit into its largest binding, 4,194,303 with WebGPU's default limits. The CPU renders more of them.
+    /// It also renders systems with ambient occlusion, maps or graticules ([`System::is_for_cpu`]), large scenes that have a spheroid, and
+    /// those with a light narrower than 10⁻⁹ rad (not a point), or 10¹⁵ times as far away as the scene is large.
     ///
     /// # Errors
     /// [`Error::Usage`](crate::Error::Usage) for a picture that would take longer than a day;

@@ -78,7 +78,8 @@ fn devices_agree_on_a_million_rays_and_a_thousand_spheres() {
                 .filter(|(a, b)| bytemuck::bytes_of(*a) == bytemuck::bytes_of(*b))
                 .count();
             println!(
-                "{} {precision:?}: {} hits, {ties} ids differ within the bounds, {equal} of {} identical, {} resolved exactly; {:.1} s, cpu {:.1} s",
+                "{} {precision:?}: {} hits, {ties} ids differ within the bounds, {equal} of {} identical, \
+                 {} resolved exactly; {:.1} s, cpu {:.1} s",
                 device.name(),
                 found.report.hits,
                 rays.len(),

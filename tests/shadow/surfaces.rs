@@ -7,8 +7,8 @@ use umbracast::shadow::{Picture, System};
 use crate::support::folder::Folder;
 use crate::support::{cpu, devices};
 
-/// A system of one lit ball at the origin, seen from `eye` with an orthographic camera. `body` has the keys of its appearance. Ambient light
-/// alone shows the colours of the surface unchanged.
+/// A system of one lit ball at the origin, seen from `eye` with an orthographic camera. `body` has the keys of its appearance. Ambient
+/// light alone shows the colours of the surface unchanged.
 fn system(folder: &Folder, body: &str, eye: [f64; 3], more: &str) -> System {
     let [x, y, z] = eye.map(|k| 10.0 * k);
     let up = if x == 0.0 && y == 0.0 { "[0, 1, 0]" } else { "[0, 0, 1]" };

@@ -78,8 +78,8 @@ impl GpuScene {
         Self::chunk_rays(gpu, throughput::budget(throughput::usual(gpu.is_software())), tests)
     }
 
-    /// Device memory of the chunks in flight. `pair_attributes` is the number of bytes of attributes per sphere that is uploaded with its ray
-    /// (pairwise scenes).
+    /// Device memory of the chunks in flight. `pair_attributes` is the number of bytes of attributes per sphere that is uploaded with its
+    /// ray (pairwise scenes).
     pub(crate) fn bytes_in_flight(spheres: u64, rays: u64, pair_attributes: u64) -> u64 {
         let (rays, params) =
             (rays.min(MAX_CHUNK_RAYS), (spheres.div_ceil(MAX_RANGE_SPHERES) * UNIFORM_STEP).next_multiple_of(4096));

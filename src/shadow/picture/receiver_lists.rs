@@ -109,7 +109,8 @@ impl ReceiverLists {
 }
 
 /// Whether f32 is not precise enough in the frame of the receiver, whose unit is the receiver's radius R. The power of a surface point is
-/// rounded to 2⁻²² R². Its square root, the length of the tangent, has a relative error below 10⁻⁴ only if it is not shorter than about R / 30.
+/// rounded to 2⁻²² R². Its square root, the length of the tangent, has a relative error below 10⁻⁴ only if it is not shorter than about R /
+/// 30.
 fn is_near_surface(occluder: &Occluder) -> bool {
     let gap = occluder.offset.extend(occluder.along).length() - 1.0;
     gap.max(occluder.radius) < LEAST_REACH
