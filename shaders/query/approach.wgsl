@@ -1,8 +1,5 @@
 // Program: the closest approach of each ray to a sphere, by brute force over the spheres of one dispatch.
 
-@group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
-@group(0) @binding(2) var<storage, read> rays: array<Ray>;
 @group(0) @binding(3) var<storage, read_write> state: array<ApproachState>;
 
 // Upper bound of the clearance with which a sphere can still replace the best so far; scaled, one per ray of the thread.

@@ -1,5 +1,6 @@
 // Bodies of a picture that are found through a BVH of bounding balls: the first body on the ray of a pixel, and the occluders in the cone
-// from a point to the light. Twin of src/shadow/ball_bvh.rs, occluder_bvh.rs and picture/primary.rs; src/shadow/gpu/tree.rs has the records.
+// from a point to the light. Twin of src/shadow/ball_bvh.rs, occluder_bvh.rs and picture/primary.rs; src/shadow/gpu/tree.rs has the
+// records.
 //
 // All positions are in camera space. A ball is stored as the sum of a high and a low part (48 bits), so distances from a visible point to
 // its occluders and to the light keep the precision of f32 however large the bodies are.
