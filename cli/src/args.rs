@@ -30,7 +30,7 @@ impl DeviceArgs {
     }
 }
 
-/// What a command prints when it is done.
+/// The summary that a command prints at its end.
 #[derive(Debug, Args)]
 pub(crate) struct SummaryArgs {
     /// Print one JSON object on stdout instead of the summary
@@ -47,7 +47,7 @@ pub(crate) struct TableArgs {
     /// Format of standard output, for `-o -`; .npy is one structured array, f32 raw records
     #[arg(long, value_parser = formats(), default_value = "csv", hide_short_help = true)]
     pub(crate) format: StreamFormat,
-    /// Format of standard input, for the file `-` [default: recognised; f32 cannot be]
+    /// Format of standard input, for the file `-` [default: detected; f32 cannot be detected]
     #[arg(long, value_parser = formats(), hide_short_help = true)]
     input_format: Option<StreamFormat>,
     /// Ignore columns with other names than those below, instead of refusing them

@@ -61,8 +61,8 @@ N ricochets has N rows, all of them hits.
 Examples:
   umbracast bullets spheres.csv bullets.csv -o hits.csv
   umbracast bullets spheres.npy bullets.npy -o hits.npz --device gpu --compare
-  umbracast bullets box.csv bullets.csv -o ways.csv --bounces 1000
-  umbracast bullets moving.csv bullets.csv -o ways.csv --bounces 20 --frames 600
+  umbracast bullets box.csv bullets.csv -o legs.csv --bounces 1000
+  umbracast bullets moving.csv bullets.csv -o legs.csv --bounces 20 --frames 600
   umbracast bullets --from 0,0,0 --to 4,4,4 --speed 3 --sphere 4,4,0,4
   umbracast bullets --from 0,0,0 --to 1,0,0 --speed 2 --radius 0.5 \\
       --sphere 10,0,0,1 --velocity=-1,0,0
@@ -108,7 +108,7 @@ pub(crate) struct BulletsArgs {
         ("skip", "treat them as misses, and count them", OnBad::Skip),
     ]), default_value = "refuse", requires = "spheres")]
     on_bad: OnBad,
-    /// Precision of the choice of the sphere that is hit; the rest is computed in f64
+    /// Precision with which the hit sphere is selected; all else is computed in f64
     #[arg(long, value_parser = precisions(), default_value = "exact", requires = "spheres")]
     precision: Precision,
     #[command(flatten)]

@@ -183,7 +183,7 @@ pub(crate) struct CastArgs {
          QueryName::Transmittance),
         ("all", "both roots of every sphere that the ray hits, sorted by t: lists of t_enter, t_exit, id", QueryName::All),
         ("nearest", "as `all`, but at most the first --k spheres", QueryName::Nearest),
-        ("approach", "the nearest pass of the ray by any surface: t, clearance, id", QueryName::Approach),
+        ("approach", "the closest approach of the ray to any surface: t, clearance, id", QueryName::Approach),
     ]), default_value = "closest")]
     pub(crate) query: QueryName,
     /// Maximum number of spheres per ray, for --query nearest

@@ -17,7 +17,7 @@ pub(crate) trait CastQuery {
     type Found;
     /// The part of the results that is written to the output file.
     type Batch: ?Sized;
-    /// Bytes of a result per ray in memory; of a list, those of its offset and one sphere.
+    /// Bytes per ray in memory: of its result, or of the offset of its list and one list entry.
     const BYTES: u64;
     /// Minimum bytes of a result per ray in the arrays of `.npz`.
     fn least_bytes(&self) -> u64;

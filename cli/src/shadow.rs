@@ -42,11 +42,11 @@ OUT is .npz, .csv or .parquet and has one row per observer:
 Where bodies overlap in front of the light, the overlap counts once. Bodies
 behind the light or behind the observer are ignored. Inside a body the fraction
 is 0. A body hides half the sky of an observer on its surface, or up to 2.4e-7
-of its radius below it. Inside the light the fraction is 1. A fraction of 0 is
-total. Otherwise the edges of the discs determine the kind, because a sliver may
-be too thin to change the fraction.
+of its radius below it. Inside the light the fraction is 1. If the fraction is
+0, the kind is total. Otherwise the edges of the discs determine the kind,
+because a sliver may be too thin to change the fraction.
 The CPU engine computes in f64, accurate to 1e-9. GPUs compute in f32, accurate
-to 1e-4 (the flux: 1e-3), from coordinates that were reduced in f64.
+to 1e-4 (the flux: 1e-3), from differences of coordinates computed in f64.
 A body with a `polar_radius` is oblate or prolate along its `pole`. With such
 bodies, GPUs are accurate to 1e-3.
 

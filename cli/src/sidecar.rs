@@ -8,7 +8,7 @@ use umbracast::io::{PreparedFile, prepare_atomic};
 use umbracast::shadow::{Body, Camera, Lens, LightSource, PictureOptions, SurfaceMap, System};
 use umbracast::{Device, Result};
 
-/// What every picture assumes.
+/// Assumptions behind every picture.
 const ASSUMPTIONS: [&str; 6] = [
     "positions are those of the system file; light takes no time, and its path is straight (no refraction, no atmosphere)",
     "the light does not weaken with distance",
@@ -18,7 +18,7 @@ const ASSUMPTIONS: [&str; 6] = [
     "stars are made up; the Earth's coastlines are those of Natural Earth (1:50 million, simplified to 0.01 degrees)",
 ];
 
-/// What the sidecar describes.
+/// Content of a sidecar.
 pub(crate) struct Sidecar<'a> {
     /// The command that rendered the picture.
     pub(crate) command: &'static str,
@@ -56,7 +56,7 @@ impl Sidecar<'_> {
             "engine": {
                 "device": self.device.name(),
                 "computed_on": if cpu { "cpu" } else { "gpu" },
-                "precision": if cpu { "f64" } else { "f32, from coordinates reduced in f64" },
+                "precision": if cpu { "f64" } else { "f32, from differences of coordinates computed in f64" },
             },
             "light": light(self.system.light()),
             "bodies": self.system.bodies().iter().map(body).collect::<Vec<_>>(),

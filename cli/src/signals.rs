@@ -14,8 +14,8 @@ const SIGNALS: [c_int; 3] = [SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
 #[cfg(not(unix))]
 const SIGNALS: [c_int; 2] = [SIGINT, SIGTERM];
 
-/// Installs signal handlers: the first signal cancels `watch`, the second one exits at once. Before this call, a signal ends the program at
-/// once, because there are no files to remove yet.
+/// Installs signal handlers: the first signal cancels `watch`, the second one exits immediately. Before this call, a signal ends the
+/// program immediately, because there are no files to remove yet.
 pub(crate) fn cancel(watch: &CancelToken) {
     for signal in SIGNALS.into_iter().filter(|signal| !is_ignored(*signal)) {
         let watch = watch.clone();

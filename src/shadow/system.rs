@@ -47,7 +47,7 @@ pub struct Body {
     pub pole: DVec3,
     /// Direction of longitude 0, of any length; its part along the pole does not count. `None`: the x axis, or y if the pole is along x.
     pub meridian: Option<DVec3>,
-    /// What its surface shows instead of `colors`.
+    /// Map of its surface, in place of `colors`.
     pub map: Option<SurfaceMap>,
     /// Spacing in degrees, 0.1 to 90, of meridians and parallels that are drawn on it.
     pub graticule: Option<f64>,

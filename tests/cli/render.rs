@@ -304,7 +304,7 @@ fn a_gpu_renders_any_number_of_spheres() {
     }
 }
 
-/// Lists have no room for all pairs of a sphere and one that may shade it. The GPU draws the picture through a BVH then.
+/// There are too many pairs of a sphere and an occluder for lists. The GPU then draws the picture through a BVH.
 #[test]
 fn mutual_shadows_that_exceed_the_lists_of_a_gpu_are_drawn_through_a_bvh() {
     let folder = Folder::new();
@@ -343,7 +343,7 @@ fn a_sidecar_records_what_the_picture_depends_on() {
     assert_eq!(body["visible"], true);
     assert_eq!(json["camera"]["lens"]["width"], 4.0);
     assert_eq!(json["picture"]["size"], serde_json::json!([64, 48]));
-    // A map is drawn by the CPU, whichever device was asked for.
+    // The CPU draws maps, on every device.
     assert_eq!(json["engine"]["computed_on"], "cpu");
     assert_eq!(json["outputs"], serde_json::json!({"picture": "out.png", "t": "t.npy"}));
     assert!(json["assumptions"].as_array().unwrap().len() > 3);

@@ -126,7 +126,7 @@ fn exact_works_on_devices_that_lose_error_terms() {
     let (spheres, rays) = (spheres(300), rays(scaled(20_000)));
     let truth = closest(&cpu(), &spheres, &rays, Precision::Exact);
     for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
-        // What naga and Mesa make of a TwoSum without the optimisation barrier.
+        // A TwoSum as naga and Mesa compile it without the optimisation barrier.
         let edit = ("return vec2<f32>(s, opaque(a - aa) + opaque(b - bb));", "return vec2<f32>(s, 0.0);");
         let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
         let failure = &broken.probe().unwrap().failure;

@@ -1,4 +1,4 @@
-//! What bodies show: textures, the built-in Earth, graticules, and bodies that only cast shadows.
+//! Surfaces of bodies: textures, the built-in Earth, graticules, and bodies that only cast shadows.
 
 use umbracast::blocking;
 use umbracast::glam::DVec3;

@@ -56,7 +56,7 @@ struct Chunk {
     submission: u64,
 }
 
-/// What a query adds to a chunk: its results of variable length, in bytes, and the initial state, if no program sets it.
+/// Data that a query adds to a chunk: its results of variable length, in bytes, and the initial state, if no program sets it.
 struct QueryData {
     list_bytes: u64,
     initial_state: Option<Vec<u32>>,

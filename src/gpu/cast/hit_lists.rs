@@ -25,7 +25,7 @@ const MAX_CHUNK_BYTES: u64 = 32 << 20;
 const SORT_TASK_RAYS: usize = 1024;
 const RECORD_BYTES: u64 = size_of::<Interval>() as u64;
 
-/// First pass: the length of each ray's list. The host builds the lists that the device cannot decide, at once.
+/// First pass: the length of each ray's list. Lists with undecided spheres are built by the host immediately.
 pub(crate) struct ListLengthWriter<'a> {
     /// Lengths of the lists that the device will write.
     pub(crate) counts: &'a mut [u32],

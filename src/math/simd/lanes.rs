@@ -44,7 +44,7 @@ pub(crate) trait Lanes: Copy {
     fn le_mask(self, other: Self) -> u64;
     /// Whether [`compress`](Self::compress) is one instruction.
     const COMPRESSES: bool = false;
-    /// Writes those of sixteen words whose bit is set in `mask` to the front of `to`, in order. What it writes behind them is arbitrary.
+    /// Compacts sixteen words: writes those whose bit in `mask` is set to the front of `to`, in order. The words behind them are arbitrary.
     #[inline(always)]
     fn compress(self, words: &[u32; 16], mask: u32, to: &mut [u32; 16]) {
         let mut count = 0;

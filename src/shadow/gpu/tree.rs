@@ -55,7 +55,7 @@ pub(crate) struct PictureTree {
 }
 
 impl BallNode {
-    /// Converts a node. The ball is enlarged by what rounding its centre and radius may take away.
+    /// Converts a node. The ball is enlarged by the rounding errors of its centre and radius.
     fn new(bounds: Ball, balls: std::ops::Range<u32>, size: u32) -> Self {
         let center = bounds.center.as_vec3();
         let moved = (center.as_dvec3() - bounds.center).length();

@@ -119,7 +119,7 @@ fn is_near_surface(occluder: &Occluder) -> bool {
 /// Distances from the surface, and radii, of occluders that f32 can represent in the frame of a receiver.
 const LEAST_REACH: f64 = 1.0 / 30.0;
 
-/// Name, in error messages, of what takes the most memory.
+/// Name of the largest list in error messages.
 const PAIRS: &str = "pairs of spheres that could shadow one another";
 
 /// Light-aligned frame of a receiver, its occluders, and the shapes of those that are spheroids.
