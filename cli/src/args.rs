@@ -265,10 +265,10 @@ pub(crate) fn paragraphs(text: &str) -> String {
     let in_list = |i: usize| !is_text(lines[i]) || lines.get(i + 1).is_some_and(|next| next.starts_with(' '));
     let mut joined = String::new();
     for (i, line) in lines.iter().enumerate() {
-        let goes_on = i > 0 && is_text(lines[i - 1]) && !in_list(i);
+        let continues = i > 0 && is_text(lines[i - 1]) && !in_list(i);
         joined.push_str(if i == 0 {
             ""
-        } else if goes_on {
+        } else if continues {
             " "
         } else {
             "\n"

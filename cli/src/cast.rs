@@ -160,10 +160,10 @@ pub(crate) struct CastArgs {
     /// t is 1 at the target. With a radius R, the rays end before that sphere.
     #[arg(long, value_name = "X,Y,Z[,R]", allow_hyphen_values = true, value_parser = ray_input::toward,
           conflicts_with = "parallel")]
-    toward: Option<ray_input::Aim>,
+    toward: Option<ray_input::DirectionSpec>,
     /// Cast an infinite ray from each point of the second file in this direction
     #[arg(long, value_name = "DX,DY,DZ", allow_hyphen_values = true, value_parser = ray_input::parallel)]
-    parallel: Option<ray_input::Aim>,
+    parallel: Option<ray_input::DirectionSpec>,
     /// The second file has segments between two points; t goes from 0 to 1
     #[arg(long, conflicts_with_all = ["toward", "parallel", "sensor"])]
     segments: bool,
@@ -370,7 +370,7 @@ pub(crate) fn run(args: &CastArgs) -> Result<()> {
     }
     let rays = match (&args.rays, args.toward.as_ref().or(args.parallel.as_ref()), &args.sensor) {
         (_, _, Some(sensor)) => Some(RayInputOptions::Sensor(sensor)),
-        (Some(points), Some(aim), _) => Some(RayInputOptions::Points(points, aim.clone())),
+        (Some(points), Some(direction_spec), _) => Some(RayInputOptions::Points(points, direction_spec.clone())),
         (Some(segments), None, _) if args.segments => Some(RayInputOptions::Segments(segments)),
         (Some(rays), None, _) => Some(RayInputOptions::Rays(rays)),
         (None, ..) => None,

@@ -10,7 +10,7 @@ var<private> limit: f32;
 // No clearance is less than -ABOVE, because no sphere and no ball around an AABB has a larger radius.
 const ABOVE: f32 = 4.0;
 // Larger than every distance: the segment of a ray may begin as far as DISTANT from the scene.
-const ANYTHING: f32 = 1e37;
+const MAX_DISTANCE: f32 = 1e37;
 
 fn apply_cutoff(clearance: f32) {
   limit = min(limit, clearance + abs(clearance) * 3.8e-6 + 2.0 * line.slack);
@@ -94,11 +94,11 @@ fn process_ray(i: u32) {
     }
   }
   if (prepare_ray(ray, ray_attributes_of(i))) {
-    limit = ANYTHING;
+    limit = MAX_DISTANCE;
     apply_best_cutoff(best);
     begin_traversal(i);
     while (current != NONE) {
-      walk();
+      collect_candidates();
       var place = next_deferred();
       while (place != NONE) {
         steps += 1u;

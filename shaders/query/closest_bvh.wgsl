@@ -33,7 +33,7 @@ fn process_ray(i: u32) {
     shorten(select(best.t, best.high, exact));
     begin_traversal(i);
     while (current != NONE) {
-      walk();
+      collect_candidates();
       best = test_deferred(ray, best);
       count_steps();
     }

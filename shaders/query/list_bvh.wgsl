@@ -6,7 +6,7 @@ fn accept_certain(high: f32, place: u32) -> bool {
 }
 
 fn process_ray(i: u32) {
-  if (state[i] == NOWHERE) {
+  if (state[i] == NO_LIST) {
     return;
   }
   var at = state[i];
@@ -14,7 +14,7 @@ fn process_ray(i: u32) {
   if (prepare_ray(ray, ray_attributes_of(i))) {
     begin_traversal(i);
     while (current != NONE) {
-      walk();
+      collect_candidates();
       var place = next_deferred();
       while (place != NONE) {
         steps += 1u;

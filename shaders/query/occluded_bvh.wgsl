@@ -35,7 +35,7 @@ fn process_ray(i: u32) {
     begin_traversal(i);
     certain = false;
     while (current != NONE) {
-      walk();
+      collect_candidates();
       known |= select(0u, IS_HIT, certain);
       test_deferred(ray);
       count_steps();

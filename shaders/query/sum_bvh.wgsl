@@ -30,7 +30,7 @@ fn process_ray(i: u32) {
   if (prepare_ray(ray, ray_attributes_of(i))) {
     begin_traversal(i);
     while (current != NONE) {
-      walk();
+      collect_candidates();
       test_deferred(ray);
       count_steps();
       current = select(current, NONE, is_settled(sum));

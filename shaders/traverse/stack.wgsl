@@ -139,7 +139,7 @@ fn test_leaf() {
 }
 
 // Traverses until FULL leaves are deferred or the traversal is over.
-fn walk() {
+fn collect_candidates() {
   while (current != NONE && deferred_leaves < FULL) {
     descend();
     if (current != NONE) {

@@ -109,7 +109,7 @@ impl<'a> AllHits<'a> {
 
 impl Drop for AllHits<'_> {
     fn drop(&mut self) {
-        self.budget.give_back(&self.entries);
+        self.budget.release(&self.entries);
     }
 }
 

@@ -98,7 +98,7 @@ impl StagingPool {
     }
 
     /// Returns a slot to the pool, unless the pool has `STAGING_COUNT` of them.
-    pub(crate) fn give_back(&self, staging: Staging) {
+    pub(crate) fn release(&self, staging: Staging) {
         let mut slots = lock(&self.0);
         if slots.len() < STAGING_COUNT {
             slots.push(staging);
