@@ -1,7 +1,9 @@
 //! A million rays and a thousand spheres: every device returns the results of the CPU engine, and the comparison detects a shader with
 //! an error of 10⁻⁴.
 
+use crate::shadow::fallbacks::needs_bvh;
 use crate::support::{Numbers, cpu, devices, scaled};
+use umbracast::shadow::CpuFallback;
 use umbracast::{Answer, Device, Error, Hit, Precision, Query, Ray, SceneOptions, Sphere, blocking};
 
 const U: f64 = 1.0 / 16_777_216.0;
@@ -132,5 +134,8 @@ fn exact_works_on_devices_that_lose_error_terms() {
         let failure = &broken.probe().unwrap().failure;
         assert!(failure.as_ref().is_some_and(|why| why.contains("error terms")), "{failure:?}");
         assert_eq!(closest(&broken, &spheres, &rays, Precision::Exact).records, truth.records, "{}", info.name);
+        // The CPU engine renders pictures that need a BVH.
+        let picture = blocking::render(&broken, &needs_bvh([100.0, 1.0]), None).unwrap();
+        assert_eq!(picture.cpu_fallback, Some(CpuFallback::Probe), "{}", info.name);
     }
 }
