@@ -98,7 +98,8 @@ fn casters(count: usize, within: f64, radius: f64, polar_radius: Option<f64>) ->
 #[test]
 fn the_number_of_pixels_by_the_cpu_is_reported() {
     let many = |count: usize, side: u32, radius: f64| {
-        let balls = vec![Ball::new([0.0, 0.0, 2.0], radius); count];
+        // Not in the middle of the picture, where four tiles meet.
+        let balls = vec![Ball::new([0.03, 0.03, 2.0], radius); count];
         system(vec![Body { casts: false, receives: false, ..body(balls) }], [100.0, 1.0], [side; 2], 1.2)
     };
     let lit = |count: usize, polar_radius: Option<f64>| {
@@ -116,7 +117,7 @@ fn the_number_of_pixels_by_the_cpu_is_reported() {
         ("steps through the BVH", many(1000, 8, 0.3), many(16_500, 8, 0.3)),
         ("shadows in a cell", sharp(4000), sharp(17_000)),
         ("spheres on the disc", lit(12, None), lit(24, None)),
-        ("a spheroid on the disc", lit(2, Some(0.015)), lit(6, Some(0.015))),
+        ("a spheroid on the disc", lit(2, Some(0.015)), lit(4, Some(0.015))),
         ("spheres on a disc with limb darkening", darkened(2), darkened(8)),
     ] {
         on_gpus(&few, devices(), |device, picture| {
