@@ -140,10 +140,8 @@ Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the
     umbracast cast [OPTIONS] SPHERES SEGMENTS --segments -o OUT\n       \
     umbracast cast [OPTIONS] SPHERES --sensor FILE.toml -o OUT\n       \
     umbracast cast [OPTIONS] --sphere X,Y,Z,R --ray OX,OY,OZ,DX,DY,DZ[,T_MIN,T_MAX]")]
-#[command(
-    after_long_help = EXAMPLES,
-    after_help = "`umbracast cast --help` has all options and policies, explains the files, and gives examples."
-)]
+#[command(after_long_help = EXAMPLES)]
+#[command(after_help = "`umbracast cast --help` has all options and policies, explains the files, and gives examples.")]
 pub(crate) struct CastArgs {
     /// Spheres: .npy, .csv, .parquet, .ply, .xyz, .pdb, .f32, .spheres or -
     #[arg(required_unless_present_any = ["sphere", "ray"])]
@@ -189,13 +187,8 @@ pub(crate) struct CastArgs {
     /// Maximum number of spheres per ray, for --query nearest
     ///
     /// 1 lists only the closest sphere.
-    #[arg(
-        long,
-        value_name = "K",
-        hide_short_help = true,
-        allow_negative_numbers = true,
-        value_parser = clap::value_parser!(u32).range(1..)
-    )]
+    #[arg(long, value_name = "K", hide_short_help = true)]
+    #[arg(allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     k: Option<u32>,
     /// Additional columns per hit of `closest`, in this order
     #[arg(long, value_name = "WHAT,…", value_delimiter = ',', value_parser = words([
