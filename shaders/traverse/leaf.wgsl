@@ -38,7 +38,8 @@ const MAX_REACH: f32 = 1e9;
 
 // Chord bounds for a moving sphere. Branchless, because software adapters execute both sides of a branch anyway.
 fn pass_moving(ball: vec4<f32>, motion: Sphere) -> Pass {
-  let relative_direction = prepared_ray.d - clamp(motion.center * prepared_ray.t_per_length, vec3<f32>(-MAX_VELOCITY), vec3<f32>(MAX_VELOCITY));
+  let largest = vec3<f32>(MAX_VELOCITY);
+  let relative_direction = prepared_ray.d - clamp(motion.center * prepared_ray.t_per_length, -largest, largest);
   let speed = dot3(relative_direction, relative_direction);
   let is_safe = motion.radius >= 0.0 && speed >= MIN_SAFE_SPEED && speed <= MAX_SAFE_SPEED;
   let w = select(prepared_ray.d, relative_direction, is_safe);

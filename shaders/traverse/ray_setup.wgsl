@@ -22,8 +22,8 @@ struct PreparedRay {
   d: vec3<f32>,
   start: f32,
   // Only for moving spheres. `time`: time, relative to the middle of their time range, at which the ray sees them; if they move while the
-  // ray travels, the time at which the ray is at `pivot`. `t_per_length`: t for s = 1, or 0 if they do not move while the ray travels. `flag`:
-  // error of the hit flag of an intersection test, per |w|. See traverse/leaf.wgsl.
+  // ray travels, the time at which the ray is at `pivot`. `t_per_length`: t for s = 1, or 0 if they do not move while the ray travels.
+  // `flag`: error of the hit flag of an intersection test, per |w|. See traverse/leaf.wgsl.
   time: f32,
   pivot: f32,
   t_per_length: f32,
