@@ -1,5 +1,5 @@
-//! Draws the seven rays of a well-known unit test for ray–sphere intersection: `cargo run --release -p umbracast --example seven_rays` writes
-//! `output/seven-rays.png`.
+//! Draws the seven rays of a well-known unit test for ray–sphere intersection: `cargo run --release -p umbracast --example seven_rays`
+//! writes `output/seven-rays.png`.
 //!
 //! The upper part shows all rays as that test draws them: the spheres of the first three rows in red, the rays in green, the hits in blue.
 //! Not every ray is tested against every sphere, so this view alone does not show which results are correct. The lower part shows each row

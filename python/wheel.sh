@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Builds one Linux wheel for CPython 3.10 and newer: manylinux_2_28, that is glibc 2.28 or newer, whatever glibc this machine has.
 # The linker is Zig's, from PyPI, because it can target other processors, and a glibc older than that of the machine.
-#   python/wheel.sh [FOLDER]                                          for this machine's processor; writes to target/wheels, or FOLDER
-#   python/wheel.sh --target aarch64-unknown-linux-gnu [FOLDER]       for another one, whose Rust target is installed (rustup target add)
-#   python/wheel.sh --sdist [FOLDER]                                  the source archive instead, which needs a compiler where it is installed
-# A package index shows the tutorial without the files next to it. So before an upload, set UMBRACAST_URL to the address of the project's files, such
-# as https://example.org/umbracast/raw/main: links and pictures of the tutorial then begin with it.
+#   python/wheel.sh [FOLDER]                                       for this machine's processor; writes to target/wheels, or FOLDER
+#   python/wheel.sh --target aarch64-unknown-linux-gnu [FOLDER]    for another one, whose Rust target is installed (rustup target add)
+#   python/wheel.sh --sdist [FOLDER]                               the source archive instead, which needs a compiler where it is installed
+# A package index shows the tutorial without the files next to it. So before an upload, set UMBRACAST_URL to the address of the project's
+# files, such as https://example.org/umbracast/raw/main: links and pictures of the tutorial then begin with it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cross=() sdist=

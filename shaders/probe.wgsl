@@ -1,8 +1,5 @@
 // Program: probes the arithmetic of the device. One thread per row of inputs; the host checks the results (src/gpu/probe.rs).
 
-@group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
-@group(0) @binding(2) var<storage, read> rays: array<Ray>;
 @group(0) @binding(3) var<storage, read_write> found: array<vec4<f32>>;
 
 // The low 16 bits of a subnormal number, in a normal number, which no device flushes.
@@ -12,13 +9,7 @@ fn shown(subnormal: f32) -> f32 {
 
 // Writes five rows of results per thread: sum and product of a pair; two forms of a*b+c, quotient and square root; subnormal numbers; both
 // intersection tests.
-@compute @workgroup_size(64)
-fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
-  let i = invocation.x;
-  if (i >= params.ray_count) {
-    return;
-  }
-  zero = params.zero;
+fn process_ray(i: u32) {
   let ray = rays[i];
   let a = ray.origin.x;
   let b = ray.direction.x;

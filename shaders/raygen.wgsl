@@ -20,7 +20,7 @@ struct RayGenParams {
   t_min: f32,
   t_max: f32,
   // The direction of parallel rays, or the target.
-  aim: vec3<f32>,
+  toward: vec3<f32>,
   unused: u32,
 }
 
@@ -73,9 +73,9 @@ fn end(direction: vec3<f32>, radius: f32) -> f32 {
 fn from_point(i: u32) -> Ray {
   let origin = vector_at(3u * i);
   if (seeds.head.kind == PARALLEL) {
-    return Ray(origin, 0.0, seeds.head.aim, seeds.head.t_max);
+    return Ray(origin, 0.0, seeds.head.toward, seeds.head.t_max);
   }
-  let direction = opaque3(seeds.head.aim - origin);
+  let direction = opaque3(seeds.head.toward - origin);
   return Ray(origin, 0.0, direction, end(direction, seeds.head.radius));
 }
 

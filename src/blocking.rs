@@ -168,15 +168,15 @@ pub fn nearest<'a>(scene: &Scene, rays: impl Into<Rays<'a>>, k: u32, query: &Que
 /// # Errors
 /// As [`Scene::bullets`].
 pub fn bullets<'a>(scene: &Scene, bullets: impl Into<Bullets<'a>>, most: u32, query: &Query) -> Result<Flights> {
-    pollster::block_on(scene.fly(bullets.into(), most, query, Wait::Blocking))
+    pollster::block_on(scene.trace_bullets(bullets.into(), most, query, Wait::Blocking))
 }
 
 /// Blocking version of [`Scene::plan`].
 ///
 /// # Errors
 /// As [`Scene::plan`].
-pub fn plan(scene: &Scene, question: QueryKind, most_rays: u64, query: &Query) -> Result<CastPlan> {
-    pollster::block_on(scene.plan(question, most_rays, query))
+pub fn plan(scene: &Scene, query_kind: QueryKind, most_rays: u64, query: &Query) -> Result<CastPlan> {
+    pollster::block_on(scene.plan(query_kind, most_rays, query))
 }
 
 /// Blocking version of [`CastPlan::bind`].

@@ -10,22 +10,6 @@ const PATH: usize = 360;
 /// Maximum number of bytes of a one-line part of a message. A part with several lines may have twice as many characters.
 const PART: usize = 1_400;
 
-/// Levenshtein distance: the number of letters to insert, delete or replace.
-pub(crate) fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
-}
-
 /// Escapes non-printable characters, such as terminal control sequences. Line breaks are kept.
 pub fn printable(text: &str) -> Cow<'_, str> {
     if text.chars().all(|c| c == '\n' || is_plain(c)) {

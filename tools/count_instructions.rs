@@ -5,8 +5,11 @@
 //! in which they run. Everything runs on one thread. Only [`measured`] is counted: it reads no clock and prints nothing. The workloads
 //! include the builds of both BVHs that the CPU builds: its own, and the one for GPUs (`src/bvh/qbvh4/build_lbvh.rs`).
 
+mod numbers;
+
 use std::path::Path;
 
+use numbers::Numbers;
 use umbracast::glam::{DVec3, Quat, Vec3};
 use umbracast::shadow::{Ball, Lighting, PLANET, PictureOptions, System};
 use umbracast::{
@@ -14,28 +17,12 @@ use umbracast::{
     Sphere, Spheres, bench, blocking,
 };
 
-/// Linear congruential generator with a fixed seed.
-struct Numbers(u64);
-
-impl Numbers {
-    /// Uniform in [0, 1).
-    fn unit(&mut self) -> f32 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 40) as f32 / (1 << 24) as f32
-    }
-
-    /// Uniform in the unit cube.
-    fn point(&mut self) -> Vec3 {
-        Vec3::new(self.unit(), self.unit(), self.unit())
-    }
-
-    /// Uniform in the cube [-1, 1)³, but not shorter than 0.1.
-    fn direction(&mut self) -> Vec3 {
-        loop {
-            let direction = 2.0 * self.point() - 1.0;
-            if direction.length_squared() > 0.01 {
-                return direction;
-            }
+/// Uniform in the cube from −1 to 1, but not shorter than 0.1.
+fn direction(numbers: &mut Numbers) -> Vec3 {
+    loop {
+        let direction = numbers.signed_point();
+        if direction.length_squared() > 0.01 {
+            return direction;
         }
     }
 }
@@ -57,7 +44,7 @@ fn spheres(count: u32) -> Vec<Sphere> {
 fn random(count: u32) -> Vec<Ray> {
     let mut numbers = Numbers(2);
     let ray = |_| {
-        let (from, to) = (0.5 + 2.0 * numbers.direction().normalize(), numbers.point());
+        let (from, to) = (0.5 + 2.0 * direction(&mut numbers).normalize(), numbers.point());
         Ray::new(from, to - from)
     };
     (0..count).map(ray).collect()
@@ -76,7 +63,7 @@ fn coherent(side: u32) -> Vec<Ray> {
 fn shadow(spheres: &[Sphere], count: usize) -> Vec<Ray> {
     let mut numbers = Numbers(3);
     let ray = |sphere: &Sphere| {
-        let normal = numbers.direction().normalize();
+        let normal = direction(&mut numbers).normalize();
         Ray::new(sphere.center + 1.001 * sphere.radius * normal.with_z(normal.z.abs()), [0.4, 0.3, 0.866])
     };
     spheres.iter().cycle().take(count).map(ray).collect()
@@ -85,14 +72,14 @@ fn shadow(spheres: &[Sphere], count: usize) -> Vec<Ray> {
 /// Short rays, as between the atoms of a molecule.
 fn short(count: u32) -> Vec<Ray> {
     let mut numbers = Numbers(4);
-    let ray = |_| Ray { t_max: 0.05, ..Ray::new(numbers.point(), numbers.direction()) };
+    let ray = |_| Ray { t_max: 0.05, ..Ray::new(numbers.point(), direction(&mut numbers)) };
     (0..count).map(ray).collect()
 }
 
 /// Rays that start at the centres of spheres.
 fn inside(spheres: &[Sphere], count: usize) -> Vec<Ray> {
     let mut numbers = Numbers(5);
-    spheres.iter().cycle().take(count).map(|sphere| Ray::new(sphere.center, numbers.direction())).collect()
+    spheres.iter().cycle().take(count).map(|sphere| Ray::new(sphere.center, direction(&mut numbers))).collect()
 }
 
 /// Receives the name of a workload, its number of rays or other items, and the workload.
@@ -132,7 +119,7 @@ fn workloads(cpu: &Device, run: &mut Run<'_>) -> Result<()> {
     let points: Vec<[f32; 3]> = (0..8000).map(|_| numbers.point().to_array()).collect();
     run("contains", points.len(), &mut || blocking::contains(&still, &points, &query).map(drop))?;
 
-    let velocities: Vec<Vec3> = balls.iter().map(|_| 0.05 * numbers.direction()).collect();
+    let velocities: Vec<Vec3> = balls.iter().map(|_| 0.05 * direction(&mut numbers)).collect();
     let times: Vec<f32> = rays.iter().map(|_| numbers.unit()).collect();
     let moving = scene(Spheres::from(&balls).velocities(&velocities))?;
     let timed = umbracast::Rays::from(rays).times(&times);
@@ -151,13 +138,13 @@ fn workloads(cpu: &Device, run: &mut Run<'_>) -> Result<()> {
     run("build a tree for GPUs", many.len(), &mut || bench::lbvh(&many).map(drop))?;
     let mut changed: Scene = still.clone();
     let shifted: Vec<Sphere> =
-        balls.iter().map(|ball| Sphere::new(ball.center + 0.001 * numbers.direction(), ball.radius)).collect();
+        balls.iter().map(|ball| Sphere::new(ball.center + 0.001 * direction(&mut numbers), ball.radius)).collect();
     run("update spheres", balls.len(), &mut || blocking::update(&mut changed, &shifted).map(drop))?;
 
     let bullets: Vec<Bullet> = (0..500)
         .map(|_| {
             let from = numbers.point();
-            Bullet::new(from, from + numbers.direction(), 0.1)
+            Bullet::new(from, from + direction(&mut numbers), 0.1)
         })
         .collect();
     run("bullets", bullets.len(), &mut || blocking::bullets(&still, &bullets, 4, &query).map(drop))?;

@@ -68,9 +68,11 @@ def color_of(share):
 def scan(out):
     """One sweep of a LiDAR sensor with 72 channels in a street: ground, houses, trees and cars, coloured by height."""
     rng = random.Random(3)
+    fronts = [(-62, 14, 9), (-44, 17, 13), (-23, 12, 7), (-7, 16, 11), (13, 13, 15), (30, 18, 8), (52, 12, 12)]
     houses = [((x, side * 11 if side > 0 else -11 - 9), (x + w, side * 11 + 9 if side > 0 else -11), h)
-              for side in (1, -1) for x, w, h in [(-62, 14, 9), (-44, 17, 13), (-23, 12, 7), (-7, 16, 11), (13, 13, 15), (30, 18, 8), (52, 12, 12)]]
-    cars = [((x, y - 0.9), (x + 4.2, y + 0.9), 1.5) for x, y in [(-30, -4.5), (-12, 4.6), (6, -4.6), (9, 4.5), (27, 4.4), (-47, 4.6), (21, -4.4)]]
+              for side in (1, -1) for x, w, h in fronts]
+    parked = [(-30, -4.5), (-12, 4.6), (6, -4.6), (9, 4.5), (27, 4.4), (-47, 4.6), (21, -4.4)]
+    cars = [((x, y - 0.9), (x + 4.2, y + 0.9), 1.5) for x, y in parked]
     trees = [((x, side * 8.0, 4.6 + 0.6 * math.sin(x)), 2.0 + 0.4 * math.cos(3 * x)) for side in (1, -1) for x in range(-56, 60, 9)]
     boxes = [(low, high, top) for low, high, top in houses + cars]
     sensor = (0.0, 0.0, 2.2)

@@ -8,8 +8,10 @@ The input is a TopoJSON file. The output has polygons of longitudes and latitude
 degree (Douglas and Peucker, 1973). Islands and lakes below a thousandth of a square degree are dropped. Format:
 
     rings:  u16, little-endian
-    ring:   flags (one byte; bit 0: ice), number of points (zigzag varint), then the points. A ring is closed: its first point follows its last.
-    point:  longitude, beyond 180 degrees where a ring crosses that meridian, and latitude, each as the difference from the previous point (the first one from 0), zigzag varint
+    ring:   flags (one byte; bit 0: ice), number of points (zigzag varint), then the points. A ring is closed: its first point follows its
+            last.
+    point:  longitude, beyond 180 degrees where a ring crosses that meridian, and latitude, each as the difference from the previous point
+            (the first one from 0), zigzag varint
 """
 
 import json

@@ -30,7 +30,7 @@ impl DeviceArgs {
     }
 }
 
-/// What a command prints when it is done.
+/// The summary that a command prints at its end.
 #[derive(Debug, Args)]
 pub(crate) struct SummaryArgs {
     /// Print one JSON object on stdout instead of the summary
@@ -47,7 +47,7 @@ pub(crate) struct TableArgs {
     /// Format of standard output, for `-o -`; .npy is one structured array, f32 raw records
     #[arg(long, value_parser = formats(), default_value = "csv", hide_short_help = true)]
     pub(crate) format: StreamFormat,
-    /// Format of standard input, for the file `-` [default: recognised; f32 cannot be]
+    /// Format of standard input, for the file `-` [default: detected; f32 cannot be detected]
     #[arg(long, value_parser = formats(), hide_short_help = true)]
     input_format: Option<StreamFormat>,
     /// Ignore columns with other names than those below, instead of refusing them
@@ -257,18 +257,18 @@ impl std::str::FromStr for Origin {
     }
 }
 
-/// Joins the lines of each paragraph of a long help, so that clap alone wraps it. Lists stay as they are: lines that begin with a space, and
-/// the line before the first of them.
+/// Joins the lines of each paragraph of a long help, so that clap alone wraps it. Lists stay as they are: lines that begin with a space,
+/// and the line before the first of them.
 pub(crate) fn paragraphs(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let is_text = |line: &str| !line.is_empty() && !line.starts_with(' ');
     let in_list = |i: usize| !is_text(lines[i]) || lines.get(i + 1).is_some_and(|next| next.starts_with(' '));
     let mut joined = String::new();
     for (i, line) in lines.iter().enumerate() {
-        let goes_on = i > 0 && is_text(lines[i - 1]) && !in_list(i);
+        let continues = i > 0 && is_text(lines[i - 1]) && !in_list(i);
         joined.push_str(if i == 0 {
             ""
-        } else if goes_on {
+        } else if continues {
             " "
         } else {
             "\n"

@@ -10,7 +10,7 @@ use umbracast::{
 use umbracast::{MovingSphere, blocking};
 
 use super::args::{Given, numbers};
-use super::single::{GivenSphere, changed, describe, number, said, short, sphere, vector};
+use super::single::{GivenSphere, changed, describe, message_of, number, short, sphere, vector};
 use super::{print, print_json, say};
 
 /// A point in f32, and how many of its numbers rounding changed.
@@ -28,14 +28,14 @@ pub(crate) fn point(text: &str) -> Result<GivenPoint, String> {
     let point = Vec3::new(x, y, z);
     // Checks the point as the start of a bullet, which needs a second, different point.
     let other = if point == Vec3::X { Vec3::Y } else { Vec3::X };
-    Bullet::new(point, other, 1.0).check().map_err(|e| without_number(&said(&e)))?;
+    Bullet::new(point, other, 1.0).check().map_err(|e| without_number(&message_of(&e)))?;
     Ok(GivenPoint(point, changed(&given)))
 }
 
 /// Parser of `--speed`.
 pub(crate) fn speed(text: &str) -> Result<GivenNumber, String> {
     let given = numbers(text, "speed", &[1])?;
-    Bullet::new(Vec3::ZERO, Vec3::X, given[0].narrow).check().map_err(|e| said(&e))?;
+    Bullet::new(Vec3::ZERO, Vec3::X, given[0].narrow).check().map_err(|e| message_of(&e))?;
     Ok(GivenNumber(given[0].narrow, changed(&given)))
 }
 
@@ -68,8 +68,8 @@ pub(crate) fn ball(text: &str) -> Result<GivenSphere, String> {
 const FLAT: &str = "r is 0: a bullet cannot ricochet off a point: the radius must be above 0";
 
 /// Removes the number of the point from a message: `x1` becomes `x`.
-fn without_number(said: &str) -> String {
-    said.replacen('1', "", 1)
+fn without_number(message_of: &str) -> String {
+    message_of.replacen('1', "", 1)
 }
 
 /// One bullet and one sphere.
@@ -95,7 +95,7 @@ impl One {
     ) -> Result<Self> {
         let bullet = Bullet::new(from.0, to.0, speed.0);
         // The parsers of the options have checked everything else.
-        bullet.check().map_err(|e| Error::Usage(said(&e).replacen("x2,y2,z2", "--to", 1)))?;
+        bullet.check().map_err(|e| Error::Usage(message_of(&e).replacen("x2,y2,z2", "--to", 1)))?;
         let rounded = from.1 + to.1 + speed.1 + sphere.1 + radius.map_or(0, |r| r.1) + velocity.map_or(0, |v| v.1);
         let (radius, velocity) = (radius.map(|r| r.0), velocity.map(|v| v.0));
         Ok(Self { bullet, sphere: sphere.0, radius, velocity, rounded })
@@ -133,7 +133,7 @@ impl One {
     }
 
     /// Prints the flight of the bullet, as text or as JSON.
-    pub(crate) fn tell(&self, as_json: bool, quiet: bool) -> Result<()> {
+    pub(crate) fn show(&self, as_json: bool, quiet: bool) -> Result<()> {
         let Self { bullet, sphere, radius, velocity, rounded } = self;
         let leg = self.leg()?;
         if as_json {
@@ -184,16 +184,16 @@ impl One {
     }
 }
 
-/// Prompts for a bullet and a sphere and calls `tell`, and repeats this until the answer to "Another one?" is no. An empty line selects
+/// Prompts for a bullet and a sphere and calls `show`, and repeats this until the answer to "Another one?" is no. An empty line selects
 /// the value in brackets. Returns false if the input ends before all values are given.
 pub(crate) fn ask(
     input: &mut impl BufRead,
     out: &mut impl Write,
-    mut tell: impl FnMut(&One) -> Result<()>,
+    mut show: impl FnMut(&One) -> Result<()>,
 ) -> Result<bool> {
     loop {
         let Some(one) = ask_one(input, out) else { return Ok(false) };
-        tell(&one)?;
+        show(&one)?;
         let again = asked(input, out, "Another bullet? y or n", "n", |text| match text {
             "y" | "Y" | "yes" => Ok(true),
             "n" | "N" | "no" => Ok(false),
@@ -209,7 +209,7 @@ fn ask_one(input: &mut impl BufRead, out: &mut impl Write) -> Option<One> {
     let from = asked(input, out, "Bullet's start point x,y,z", "0,0,0", point)?;
     let to = asked(input, out, "Bullet's target point x,y,z", "4,4,4", |text| {
         let to = point(text)?;
-        Bullet::new(from.0, to.0, 1.0).check().map_err(|e| said(&e).replacen("x2,y2,z2", "x,y,z", 1))?;
+        Bullet::new(from.0, to.0, 1.0).check().map_err(|e| message_of(&e).replacen("x2,y2,z2", "x,y,z", 1))?;
         Ok(to)
     })?;
     let speed = asked(input, out, "Bullet's speed, per frame", "3", speed)?;
@@ -218,7 +218,7 @@ fn ask_one(input: &mut impl BufRead, out: &mut impl Write) -> Option<One> {
     let radius = asked(input, out, "Sphere's radius", "4", |text| {
         let given: Vec<Given> = numbers(text, "r", &[1])?;
         let r = given[0].narrow;
-        Sphere::new(center.0, r).check().map_err(|e| said(&e))?;
+        Sphere::new(center.0, r).check().map_err(|e| message_of(&e))?;
         if r == 0.0 { Err(FLAT.into()) } else { Ok((r, changed(&given))) }
     })?;
     let velocity = asked(input, out, "Sphere's velocity vx,vy,vz, per frame", "0,0,0", velocity)?;
@@ -233,13 +233,13 @@ fn ask_one(input: &mut impl BufRead, out: &mut impl Write) -> Option<One> {
 fn asked<T>(
     input: &mut impl BufRead,
     out: &mut impl Write,
-    question: &str,
+    prompt: &str,
     otherwise: &str,
     parse: impl Fn(&str) -> Result<T, String>,
 ) -> Option<T> {
     loop {
         // The answer is read even if the prompt cannot be written.
-        let _ = write!(out, "{question} [{otherwise}]: ").and_then(|()| out.flush());
+        let _ = write!(out, "{prompt} [{otherwise}]: ").and_then(|()| out.flush());
         let mut line = String::new();
         if input.read_line(&mut line).ok()? == 0 {
             let _ = writeln!(out);
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn empty_answers_keep_the_shown_defaults() {
-        let (list, said, whole) = told("\n\n\n\n\n\n\n\n");
+        let (list, message_of, whole) = told("\n\n\n\n\n\n\n\n");
         assert!(whole);
         assert_eq!(list.len(), 1);
         assert_eq!(list[0].bullet, Bullet::new([0.0; 3], [4.0; 3], 3.0));
@@ -286,7 +286,7 @@ mod tests {
             "Sphere's radius [4]: ",
             "vx,vy,vz, per frame [0,0,0]: ",
         ] {
-            assert!(said.contains(words), "{words}: {said}");
+            assert!(message_of.contains(words), "{words}: {message_of}");
         }
     }
 
@@ -303,7 +303,7 @@ mod tests {
     fn invalid_answers_are_prompted_again() {
         let answers = "1 2\n1 2 x\n1 2 nan\n1 2 3\n1,2,3\n7, 2 3\n0\n-1\n2\nwide\n-2\ninf\n0.25\n9 2 3\n-1\n0\ninf\n1\n1 2\n\
                        1 nan 1\n0 1 0\nperhaps\ny\n1,1,1\n";
-        let (list, said, whole) = told(answers);
+        let (list, message_of, whole) = told(answers);
         assert!(!whole, "the input ended within the second bullet");
         assert_eq!(list.len(), 1);
         assert_eq!(list[0].bullet, Bullet::new([1.0, 2.0, 3.0], [7.0, 2.0, 3.0], 2.0));
@@ -326,7 +326,7 @@ mod tests {
             "r is inf: a radius must be finite",
             "expected y or n",
         ] {
-            assert!(said.contains(words), "{words}: {said}");
+            assert!(message_of.contains(words), "{words}: {message_of}");
         }
     }
 }

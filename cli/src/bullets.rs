@@ -61,8 +61,8 @@ N ricochets has N rows, all of them hits.
 Examples:
   umbracast bullets spheres.csv bullets.csv -o hits.csv
   umbracast bullets spheres.npy bullets.npy -o hits.npz --device gpu --compare
-  umbracast bullets box.csv bullets.csv -o ways.csv --bounces 1000
-  umbracast bullets moving.csv bullets.csv -o ways.csv --bounces 20 --frames 600
+  umbracast bullets box.csv bullets.csv -o legs.csv --bounces 1000
+  umbracast bullets moving.csv bullets.csv -o legs.csv --bounces 20 --frames 600
   umbracast bullets --from 0,0,0 --to 4,4,4 --speed 3 --sphere 4,4,0,4
   umbracast bullets --from 0,0,0 --to 1,0,0 --speed 2 --radius 0.5 \\
       --sphere 10,0,0,1 --velocity=-1,0,0
@@ -108,7 +108,7 @@ pub(crate) struct BulletsArgs {
         ("skip", "treat them as misses, and count them", OnBad::Skip),
     ]), default_value = "refuse", requires = "spheres")]
     on_bad: OnBad,
-    /// Precision of the choice of the sphere that is hit; the rest is computed in f64
+    /// Precision with which the hit sphere is selected; all else is computed in f64
     #[arg(long, value_parser = precisions(), default_value = "exact", requires = "spheres")]
     precision: Precision,
     #[command(flatten)]
@@ -175,11 +175,11 @@ pub(crate) fn run(args: &BulletsArgs) -> Result<()> {
         (Some(spheres), Some(bullets), Some(output), ..) => Files { args, spheres, bullets, output }.run(),
         (.., Some(from), Some(to), Some(speed), Some(sphere)) => {
             let more = (args.radius.as_ref(), args.velocity.as_ref());
-            One::new(from, to, speed, sphere, more)?.tell(args.summary.json, args.summary.quiet)
+            One::new(from, to, speed, sphere, more)?.show(args.summary.json, args.summary.quiet)
         }
         _ if std::io::stdin().is_terminal() => {
-            let tell = |one: &One| one.tell(args.summary.json, args.summary.quiet);
-            if bullet::ask(&mut std::io::stdin().lock(), &mut std::io::stderr(), tell)? {
+            let show = |one: &One| one.show(args.summary.json, args.summary.quiet);
+            if bullet::ask(&mut std::io::stdin().lock(), &mut std::io::stderr(), show)? {
                 Ok(())
             } else {
                 Err(Error::Usage("the input ended before all values were given".into()))
@@ -205,13 +205,13 @@ struct Row {
 
 impl Row {
     /// A coordinate of the end in f64; blank if the leg is not a hit.
-    fn told_wide(&self, axis: usize) -> Number {
+    fn blank_unless_hit_f64(&self, axis: usize) -> Number {
         let number = self.point[axis];
         if self.leg.is_hit() { Number::Double(number) } else { Number::BlankDouble(number) }
     }
 
     /// A value of the leg; blank if the leg is not a hit.
-    fn told(&self, of: impl Fn(&Leg) -> f32) -> Number {
+    fn blank_unless_hit(&self, of: impl Fn(&Leg) -> f32) -> Number {
         let number = of(&self.leg);
         if self.leg.is_hit() { Number::Float(number) } else { Number::Blank(number) }
     }
@@ -221,15 +221,15 @@ impl AnswerRow for Row {
     const COLUMNS: &'static [Column<Self>] = &[
         ("status", |row| Number::Word(row.leg.status as u8, row.leg.status.word())),
         ("id", |row| Number::Id(row.leg.id)),
-        ("distance", |row| row.told(|leg| leg.distance)),
-        ("frames", |row| row.told(|leg| leg.frames)),
-        ("px", |row| row.told(|leg| leg.point.x)),
-        ("py", |row| row.told(|leg| leg.point.y)),
-        ("pz", |row| row.told(|leg| leg.point.z)),
-        ("angle_rad", |row| row.told(|leg| leg.angle)),
-        ("vx", |row| row.told(|leg| leg.velocity.x)),
-        ("vy", |row| row.told(|leg| leg.velocity.y)),
-        ("vz", |row| row.told(|leg| leg.velocity.z)),
+        ("distance", |row| row.blank_unless_hit(|leg| leg.distance)),
+        ("frames", |row| row.blank_unless_hit(|leg| leg.frames)),
+        ("px", |row| row.blank_unless_hit(|leg| leg.point.x)),
+        ("py", |row| row.blank_unless_hit(|leg| leg.point.y)),
+        ("pz", |row| row.blank_unless_hit(|leg| leg.point.z)),
+        ("angle_rad", |row| row.blank_unless_hit(|leg| leg.angle)),
+        ("vx", |row| row.blank_unless_hit(|leg| leg.velocity.x)),
+        ("vy", |row| row.blank_unless_hit(|leg| leg.velocity.y)),
+        ("vz", |row| row.blank_unless_hit(|leg| leg.velocity.z)),
     ];
     const MISS: Self = Self { bullet: 0, bounce: 0, leg: Leg::MISS, point: DVec3::NAN };
     fn is_miss(&self) -> bool {
@@ -239,22 +239,25 @@ impl AnswerRow for Row {
 }
 
 /// The columns `bullet` and `bounce`, for `--bounces`.
-const WHOSE: [Column<Row>; 2] =
+const LEG_COLUMNS: [Column<Row>; 2] =
     [("bullet", |row| Number::Offset(row.bullet)), ("bounce", |row| Number::Count(row.bounce))];
 
 /// The end of a leg in f64, for `--origin`: in the coordinates of the files f32 is too coarse.
-const WIDE: [Column<Row>; 3] =
-    [("px", |row| row.told_wide(0)), ("py", |row| row.told_wide(1)), ("pz", |row| row.told_wide(2))];
+const WIDE: [Column<Row>; 3] = [
+    ("px", |row| row.blank_unless_hit_f64(0)),
+    ("py", |row| row.blank_unless_hit_f64(1)),
+    ("pz", |row| row.blank_unless_hit_f64(2)),
+];
 
 /// The columns of the output.
 fn columns(bounces: bool, has_origin: bool) -> Vec<Column<Row>> {
-    let whose: &[Column<Row>] = if bounces { &WHOSE } else { &[] };
+    let leg_columns: &[Column<Row>] = if bounces { &LEG_COLUMNS } else { &[] };
     let widened = |column: &Column<Row>| *WIDE.iter().find(|wide| has_origin && wide.0 == column.0).unwrap_or(column);
-    whose.iter().chain(Row::COLUMNS).map(widened).collect()
+    leg_columns.iter().chain(Row::COLUMNS).map(widened).collect()
 }
 
 /// Maximum number of legs per call.
-const TOGETHER: usize = 1 << 20;
+const MAX_LEGS_PER_CALL: usize = 1 << 20;
 
 struct Files<'a> {
     args: &'a BulletsArgs,
@@ -277,12 +280,13 @@ impl Files<'_> {
         let range = self.time_range(spheres.optional.velocities.is_some())?;
         let mut bullets = bullets.read(origin.unwrap_or_default(), args.on_bad)?;
         let device = blocking::open(&args.device.options(args.precision))?;
-        let judge = args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
+        let reference = args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
 
         let watch = CancelToken::new();
         // Each leg starts where the rounded previous one ends, so flights at `exact` would differ in the last digits.
         let with = if device.is_cpu() { Reference::EverySphere } else { Reference::CpuEngine };
-        let (scene, judge) = with.scenes(&device, judge, spheres.spheres(), &args.tree, range, args.summary.quiet)?;
+        let (scene, reference) =
+            with.scenes(&device, reference, spheres.spheres(), &args.tree, range, args.summary.quiet)?;
         let scene = scene.with_cancel(&watch);
         signals::cancel(&watch);
         let mut writer = {
@@ -301,7 +305,7 @@ impl Files<'_> {
             let mut batch = RayBatch::default();
             let mut rows = Vec::new();
             while bullets.next(&mut batch, &watch)? {
-                let size = (TOGETHER / most as usize).clamp(1, RayBatches::BATCH);
+                let size = (MAX_LEGS_PER_CALL / most as usize).clamp(1, RayBatches::BATCH);
                 let mut radii = batch.optional.radii.as_deref().map(|radii| radii.chunks(size));
                 for part in batch.records.chunks(size) {
                     let first = sum.report.rays;
@@ -311,8 +315,8 @@ impl Files<'_> {
                     }
                     let flights =
                         blocking::bullets(&scene, part, most, &query).map_err(|error| placed(self.bullets, error))?;
-                    if let Some(judge) = &judge {
-                        sum.differ += differ(&flights, &blocking::bullets(judge, part, most, &query)?);
+                    if let Some(reference) = &reference {
+                        sum.differ += differ(&flights, &blocking::bullets(reference, part, most, &query)?);
                     }
                     rows.clear();
                     for (bullet, legs) in (first..).zip(flights.iter()) {
@@ -377,7 +381,7 @@ fn check_radii(path: &Path, spheres: &[Sphere]) -> Result<()> {
     })
 }
 
-/// Number of bullets whose flights differ.
+/// Number of bullets leg_columns flights differ.
 fn differ(found: &Flights, expected: &Flights) -> u64 {
     // Legs without a hit have NaN, so they are compared by status and id.
     let same = |a: &Leg, b: &Leg| a == b || (!a.is_hit() && (a.status, a.id) == (b.status, b.id));

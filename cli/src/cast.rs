@@ -140,7 +140,8 @@ Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the
     umbracast cast [OPTIONS] SPHERES SEGMENTS --segments -o OUT\n       \
     umbracast cast [OPTIONS] SPHERES --sensor FILE.toml -o OUT\n       \
     umbracast cast [OPTIONS] --sphere X,Y,Z,R --ray OX,OY,OZ,DX,DY,DZ[,T_MIN,T_MAX]")]
-#[command(after_long_help = EXAMPLES, after_help = "`umbracast cast --help` has all options and policies, explains the files, and gives examples.")]
+#[command(after_long_help = EXAMPLES)]
+#[command(after_help = "`umbracast cast --help` has all options and policies, explains the files, and gives examples.")]
 pub(crate) struct CastArgs {
     /// Spheres: .npy, .csv, .parquet, .ply, .xyz, .pdb, .f32, .spheres or -
     #[arg(required_unless_present_any = ["sphere", "ray"])]
@@ -157,10 +158,10 @@ pub(crate) struct CastArgs {
     /// t is 1 at the target. With a radius R, the rays end before that sphere.
     #[arg(long, value_name = "X,Y,Z[,R]", allow_hyphen_values = true, value_parser = ray_input::toward,
           conflicts_with = "parallel")]
-    toward: Option<ray_input::Aim>,
+    toward: Option<ray_input::DirectionSpec>,
     /// Cast an infinite ray from each point of the second file in this direction
     #[arg(long, value_name = "DX,DY,DZ", allow_hyphen_values = true, value_parser = ray_input::parallel)]
-    parallel: Option<ray_input::Aim>,
+    parallel: Option<ray_input::DirectionSpec>,
     /// The second file has segments between two points; t goes from 0 to 1
     #[arg(long, conflicts_with_all = ["toward", "parallel", "sensor"])]
     segments: bool,
@@ -180,13 +181,14 @@ pub(crate) struct CastArgs {
          QueryName::Transmittance),
         ("all", "both roots of every sphere that the ray hits, sorted by t: lists of t_enter, t_exit, id", QueryName::All),
         ("nearest", "as `all`, but at most the first --k spheres", QueryName::Nearest),
-        ("approach", "the nearest pass of the ray by any surface: t, clearance, id", QueryName::Approach),
+        ("approach", "the closest approach of the ray to any surface: t, clearance, id", QueryName::Approach),
     ]), default_value = "closest")]
     pub(crate) query: QueryName,
     /// Maximum number of spheres per ray, for --query nearest
     ///
     /// 1 lists only the closest sphere.
-    #[arg(long, value_name = "K", hide_short_help = true, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "K", hide_short_help = true)]
+    #[arg(allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     k: Option<u32>,
     /// Additional columns per hit of `closest`, in this order
     #[arg(long, value_name = "WHAT,…", value_delimiter = ',', value_parser = words([
@@ -232,8 +234,8 @@ pub(crate) struct CastArgs {
     pub(crate) tree: TreeArgs,
     /// Also run the CPU engine and count the differences
     ///
-    /// Fails if the differences exceed what the precision guarantees. Results of the CPU engine itself are compared with a brute-force test of every sphere in exact arithmetic (for ellipsoids, at the
-    /// same precision). This is slow for many spheres.
+    /// Fails if the differences exceed what the precision guarantees. Results of the CPU engine itself are compared with a brute-force test
+    /// of every sphere in exact arithmetic (for ellipsoids, at the same precision). This is slow for many spheres.
     #[arg(long)]
     pub(crate) compare: bool,
 
@@ -361,7 +363,7 @@ pub(crate) fn run(args: &CastArgs) -> Result<()> {
     }
     let rays = match (&args.rays, args.toward.as_ref().or(args.parallel.as_ref()), &args.sensor) {
         (_, _, Some(sensor)) => Some(RayInputOptions::Sensor(sensor)),
-        (Some(points), Some(aim), _) => Some(RayInputOptions::Points(points, aim.clone())),
+        (Some(points), Some(direction_spec), _) => Some(RayInputOptions::Points(points, direction_spec.clone())),
         (Some(segments), None, _) if args.segments => Some(RayInputOptions::Segments(segments)),
         (Some(rays), None, _) => Some(RayInputOptions::Rays(rays)),
         (None, ..) => None,

@@ -17,7 +17,7 @@ pub(crate) trait CastQuery {
     type Found;
     /// The part of the results that is written to the output file.
     type Batch: ?Sized;
-    /// Bytes of a result per ray in memory; of a list, those of its offset and one sphere.
+    /// Bytes per ray in memory: of its result, or of the offset of its list and one list entry.
     const BYTES: u64;
     /// Minimum bytes of a result per ray in the arrays of `.npz`.
     fn least_bytes(&self) -> u64;
@@ -36,7 +36,7 @@ pub(crate) trait CastQuery {
     /// Creates the output, with columns of text that are `kept`. `stream` is the format of standard output.
     fn create(&self, path: &Path, kept: &[String], stream: StreamFormat) -> Result<FileWriter<Self::Batch>>;
     fn batch(found: &Self::Found) -> &Self::Batch;
-    fn ask(&self, scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Self::Found>;
+    fn cast(&self, scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Self::Found>;
     /// Adds rays and their results to a plot. `optional` has the optional columns of the rays and the row of the first ray.
     fn add_to_plot(
         plot: &mut Plot<'_>,
@@ -70,19 +70,19 @@ impl<T> RecordQuery<T> {
 }
 
 /// A record that a query returns per ray.
-pub(crate) trait EachAsked: AnswerRow + Plotted {
-    fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>>;
+pub(crate) trait RayRecord: AnswerRow + Plotted {
+    fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>>;
     /// Adds the origin to positions, which are then in the coordinates of the files.
-    fn put_back(&mut self, _origin: DVec3) {}
+    fn add_origin(&mut self, _origin: DVec3) {}
     /// Adds the channel of the sensor that made the ray.
     fn add_channel(&mut self, _ring: u32, _azimuth_deg: f32) {}
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison;
-    fn met(_found: &[Self]) -> Option<u64> {
+    fn sphere_hits(_found: &[Self]) -> Option<u64> {
         None
     }
 }
 
-impl<T: EachAsked> CastQuery for RecordQuery<T> {
+impl<T: RayRecord> CastQuery for RecordQuery<T> {
     type Found = Answer<T>;
     type Batch = [T];
     const BYTES: u64 = size_of::<T>() as u64;
@@ -111,10 +111,10 @@ impl<T: EachAsked> CastQuery for RecordQuery<T> {
     fn subtracted(&mut self, origin: DVec3) {
         self.origin = origin;
     }
-    fn ask(&self, scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<T>> {
-        let mut found = T::ask(scene, rays, query)?;
+    fn cast(&self, scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<T>> {
+        let mut found = T::cast(scene, rays, query)?;
         if self.origin != DVec3::ZERO {
-            found.records.iter_mut().for_each(|record| record.put_back(self.origin));
+            found.records.iter_mut().for_each(|record| record.add_origin(self.origin));
         }
         if let Some(angles) = &self.sensor {
             for (index, record) in (rays.first_index()..).zip(&mut found.records) {
@@ -131,7 +131,7 @@ impl<T: EachAsked> CastQuery for RecordQuery<T> {
         found.report
     }
     fn hits(found: &Answer<T>) -> Option<u64> {
-        T::met(found)
+        T::sphere_hits(found)
     }
 }
 
@@ -141,7 +141,7 @@ pub(crate) struct ListQuery {
 }
 
 /// Target number of list entries per call, 96 MiB. The lengths of lists are not known before they are made.
-const TOGETHER: u64 = 1 << 23;
+const MAX_ENTRIES_PER_CALL: u64 = 1 << 23;
 
 impl CastQuery for ListQuery {
     type Found = HitLists;
@@ -167,7 +167,7 @@ impl CastQuery for ListQuery {
     fn batch(found: &HitLists) -> &HitLists {
         found
     }
-    fn ask(&self, scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<HitLists> {
+    fn cast(&self, scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<HitLists> {
         match self.most {
             None => blocking::all(scene, rays, query),
             Some(k) => blocking::nearest(scene, rays, k, query),
@@ -185,15 +185,16 @@ impl CastQuery for ListQuery {
     fn hits(found: &HitLists) -> Option<u64> {
         Some(found.records.len() as u64)
     }
-    /// Aims at `TOGETHER` entries, but at most quadruples the number of rays: the next rays may hit more spheres than the last ones.
+    /// Chooses the number for `MAX_ENTRIES_PER_CALL` entries, but at most quadruples the number of rays: the next rays may hit more spheres
+    /// than the last ones.
     fn next(size: usize, found: &HitLists) -> usize {
-        let fit = (found.len() as u64).saturating_mul(TOGETHER) / (found.records.len() as u64).max(1);
+        let fit = (found.len() as u64).saturating_mul(MAX_ENTRIES_PER_CALL) / (found.records.len() as u64).max(1);
         (fit as usize).clamp(1, (4 * size).min(RayBatches::BATCH))
     }
 }
 
-impl EachAsked for Hit {
-    fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
+impl RayRecord for Hit {
+    fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
         blocking::closest(scene, rays, query)
     }
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
@@ -208,14 +209,14 @@ impl Plotted for Hit {
     const LEGEND: Legend = &[("ray that hits", RAY, true), ("hit", HIT, false), ("ray that misses", MISS, true)];
 }
 
-impl EachAsked for Described {
-    fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
+impl RayRecord for Described {
+    fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
         let hits = blocking::closest(scene, rays, query)?;
         let were = scene.attributes(rays, &hits, query)?;
         let records = hits.iter().zip(were).map(|(hit, was)| Self::new(*hit, was)).collect();
         Ok(Answer { records, report: hits.report })
     }
-    fn put_back(&mut self, origin: DVec3) {
+    fn add_origin(&mut self, origin: DVec3) {
         self.point += origin;
     }
     fn add_channel(&mut self, ring: u32, azimuth_deg: f32) {
@@ -234,8 +235,8 @@ impl Plotted for Described {
     const LEGEND: Legend = Hit::LEGEND;
 }
 
-impl EachAsked for bool {
-    fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
+impl RayRecord for bool {
+    fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
         let bits = blocking::occluded(scene, rays, query)?;
         Ok(Answer { records: bits.iter().collect(), report: bits.report })
     }
@@ -251,14 +252,14 @@ impl Plotted for bool {
     const LEGEND: Legend = &[("occluded ray", DARK, true), ("free ray", MISS, true)];
 }
 
-impl EachAsked for u32 {
-    fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
+impl RayRecord for u32 {
+    fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
         blocking::count(scene, rays, query)
     }
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
         input.compare_bits(found, expected)
     }
-    fn met(found: &[Self]) -> Option<u64> {
+    fn sphere_hits(found: &[Self]) -> Option<u64> {
         Some(found.iter().map(|count| u64::from(*count)).sum())
     }
 }
@@ -270,8 +271,8 @@ impl Plotted for u32 {
     const LEGEND: Legend = &[("ray that hits", DARK, true), ("ray that misses", MISS, true)];
 }
 
-impl EachAsked for f32 {
-    fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
+impl RayRecord for f32 {
+    fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
         blocking::transmittance(scene, rays, query)
     }
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
@@ -286,8 +287,8 @@ impl Plotted for f32 {
     const LEGEND: Legend = &[("ray that loses light", DARK, true), ("ray that loses none", MISS, true)];
 }
 
-impl EachAsked for Interval {
-    fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
+impl RayRecord for Interval {
+    fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
         blocking::interval(scene, rays, query)
     }
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
@@ -307,8 +308,8 @@ impl Plotted for Interval {
     ];
 }
 
-impl EachAsked for Approach {
-    fn ask(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
+impl RayRecord for Approach {
+    fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
         blocking::approach(scene, rays, query)
     }
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {

@@ -124,11 +124,12 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     let query = Query::at(args.precision.unwrap_or(own)).on_bad(args.on_bad);
     let mut points = points.read(origin.unwrap_or_default(), args.on_bad)?;
     let device = blocking::open(&args.device.options(query.precision))?;
-    let judge = args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
+    let reference = args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
 
     let watch = CancelToken::new();
     let with = Reference::of(&device, spheres.optional.stretches());
-    let (scene, judge) = with.scenes(&device, judge, spheres.spheres(), &args.tree, range, args.summary.quiet)?;
+    let (scene, reference) =
+        with.scenes(&device, reference, spheres.spheres(), &args.tree, range, args.summary.quiet)?;
     let scene = scene.with_cancel(&watch);
     signals::cancel(&watch);
     let mut writer =
@@ -156,8 +157,8 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
                 part = part.times(&moments);
             }
             let found = blocking::contains(&scene, part, &query).map_err(|error| placed(&args.points, error))?;
-            if let Some(judge) = &judge {
-                let expected = blocking::contains(judge, part, &with.query(&query))?;
+            if let Some(reference) = &reference {
+                let expected = blocking::contains(reference, part, &with.query(&query))?;
                 sum.differ += found.iter().zip(expected.iter()).filter(|(a, b)| a != b).count() as u64;
             }
             if kept.is_empty() {
@@ -172,7 +173,7 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
             }
         }
     }
-    let broken = (judge.is_some() && sum.differ > 0 && query.precision == Precision::Exact)
+    let broken = (reference.is_some() && sum.differ > 0 && query.precision == Precision::Exact)
         .then(|| format!("{} results differ from those of {with}", sum.differ));
     if broken.is_none() {
         // Results that violate a guarantee are not written.

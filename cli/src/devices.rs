@@ -76,7 +76,7 @@ fn system() -> String {
         env!("UMBRACAST_FEATURES"),
         env!("UMBRACAST_WGPU")
     );
-    // What Linux says about itself; other systems have no such files.
+    // Files that describe a Linux system; other systems do not have them.
     let value = |path: &str, key: &str| {
         let lines = std::fs::read_to_string(path).unwrap_or_default();
         let line = lines.lines().find(|line| line.starts_with(key))?;

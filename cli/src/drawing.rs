@@ -1,4 +1,4 @@
-//! What plots and maps share: the letters, and the encoding of the picture.
+//! Letters and the encoding of pictures, for plots and maps.
 
 use std::io::{Error, Result, Write};
 

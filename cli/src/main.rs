@@ -179,11 +179,11 @@ pub(crate) fn say(line: &str) {
 
 /// Opens the reference device for `--compare` of pictures and shadows. The CPU engine has only one method for them, so for results of the
 /// CPU engine there is no reference: prints a warning, even with `--quiet`, and returns `None`.
-pub(crate) fn open_reference(asked: bool, device: &Device) -> Result<Option<Device>> {
-    if asked && device.is_cpu() {
+pub(crate) fn open_reference(asked: bool, on_cpu: bool) -> Result<Option<Device>> {
+    if asked && on_cpu {
         say("warning: --compare has no effect here: the results come from the CPU engine, which is also the reference");
     }
-    (asked && !device.is_cpu()).then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()
+    (asked && !on_cpu).then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()
 }
 
 /// Prints text on stdout. A closed pipe (`| head`) is not an error.

@@ -8,7 +8,7 @@ use umbracast::{Error, Result};
 /// A file to write.
 pub(crate) struct OutputFile<'a> {
     pub(crate) path: &'a Path,
-    /// The option that names it, or what it is to the user.
+    /// Its name in messages: the option, or a description.
     pub(crate) name: &'static str,
     /// The content, with an article.
     pub(crate) content: &'static str,

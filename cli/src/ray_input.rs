@@ -20,7 +20,7 @@ pub(crate) enum RayInputOptions<'a> {
     /// A file of segments.
     Segments(&'a Path),
     /// Rays that start at the points of a file.
-    Points(&'a Path, Aim),
+    Points(&'a Path, DirectionSpec),
     /// A sensor file.
     Sensor(&'a Path),
 }
@@ -30,7 +30,7 @@ type Ends = [[f32; 3]; 2];
 
 /// Target or direction of the rays from points, as given on the command line.
 #[derive(Clone, Debug)]
-pub(crate) enum Aim {
+pub(crate) enum DirectionSpec {
     /// All rays have this direction.
     Parallel([f32; 3]),
     /// All rays end at a point, or before a sphere with this radius.
@@ -38,7 +38,7 @@ pub(crate) enum Aim {
 }
 
 /// Parser of `--parallel`.
-pub(crate) fn parallel(text: &str) -> Result<Aim, String> {
+pub(crate) fn parallel(text: &str) -> Result<DirectionSpec, String> {
     let given = numbers(text, "dx,dy,dz", &[3])?;
     let direction = [0, 1, 2].map(|i| given[i].narrow);
     if let Some((i, value)) = direction.into_iter().enumerate().find(|(_, value)| !value.is_finite()) {
@@ -47,11 +47,11 @@ pub(crate) fn parallel(text: &str) -> Result<Aim, String> {
     if direction == [0.0; 3] {
         return Err("a direction must not be zero".into());
     }
-    Ok(Aim::Parallel(direction))
+    Ok(DirectionSpec::Parallel(direction))
 }
 
 /// Parser of `--toward`.
-pub(crate) fn toward(text: &str) -> Result<Aim, String> {
+pub(crate) fn toward(text: &str) -> Result<DirectionSpec, String> {
     let given = numbers(text, "x,y,z[,r]", &[3, 4])?;
     if let Some(i) = given.iter().position(|number| !number.narrow.is_finite()) {
         return Err(format!("{} is {}: a target must be finite", ["x", "y", "z", "r"][i], given[i].narrow));
@@ -60,14 +60,14 @@ pub(crate) fn toward(text: &str) -> Result<Aim, String> {
     if radius < 0.0 {
         return Err(format!("r is {radius}: a radius must not be negative"));
     }
-    Ok(Aim::Toward { target: [given[0], given[1], given[2]], radius })
+    Ok(DirectionSpec::Toward { target: [given[0], given[1], given[2]], radius })
 }
 
 /// Sources whose files have been opened and whose formats have been checked.
 pub(crate) enum Opened {
     Rays(RayFile),
     Segments(RayFile<Ends>),
-    Points(RayFile<[f32; 3]>, Aim),
+    Points(RayFile<[f32; 3]>, DirectionSpec),
     Sensor(LidarFile),
 }
 
@@ -92,8 +92,8 @@ impl RayInputOptions<'_> {
         Ok(match self {
             Self::Rays(path) => (Opened::Rays(RayFile::open_with(path, options)?), vec![path.into()]),
             Self::Segments(path) => (Opened::Segments(RayFile::open_with(path, options)?), vec![path.into()]),
-            Self::Points(path, aim) => {
-                (Opened::Points(RayFile::open_with(path, options)?, aim.clone()), vec![path.into()])
+            Self::Points(path, direction_spec) => {
+                (Opened::Points(RayFile::open_with(path, options)?, direction_spec.clone()), vec![path.into()])
             }
             Self::Sensor(path) => {
                 let file = LidarFile::open(path)?;
@@ -141,9 +141,14 @@ impl Opened {
                 batch: RayBatch::default(),
                 segments: Segments::default(),
             },
-            Self::Points(file, aim) => {
-                let (aim, rounding) = aim.from(origin);
-                RayInput::Points { batches: file.read(origin, on_bad)?, batch: RayBatch::default(), aim, rounding }
+            Self::Points(file, direction_spec) => {
+                let (direction_spec, rounding) = direction_spec.from(origin);
+                RayInput::Points {
+                    batches: file.read(origin, on_bad)?,
+                    batch: RayBatch::default(),
+                    direction_spec,
+                    rounding,
+                }
             }
             Self::Sensor(file) => {
                 let (sensor, rounding) = file.sensor(origin, on_bad)?;
@@ -169,17 +174,17 @@ impl SensorAngles {
 }
 
 /// Target or direction of the rays from points, in f32 relative to the origin.
-pub(crate) enum ResolvedAim {
+pub(crate) enum ResolvedDirection {
     Parallel([f32; 3]),
     Toward([f32; 3], f32),
 }
 
-impl Aim {
+impl DirectionSpec {
     /// Subtracts the origin. Also returns the rounding of the target.
-    fn from(self, origin: DVec3) -> (ResolvedAim, Rounding) {
+    fn from(self, origin: DVec3) -> (ResolvedDirection, Rounding) {
         let mut rounding = Rounding::default();
         match self {
-            Self::Parallel(direction) => (ResolvedAim::Parallel(direction), rounding),
+            Self::Parallel(direction) => (ResolvedDirection::Parallel(direction), rounding),
             Self::Toward { target, radius } => {
                 let mut axis = |k: usize, given: Given, origin: f64| {
                     let wide = given.wide - origin;
@@ -190,7 +195,7 @@ impl Aim {
                 };
                 let [x, y, z] = target;
                 let target = [axis(0, x, origin.x), axis(1, y, origin.y), axis(2, z, origin.z)];
-                (ResolvedAim::Toward(target, radius), rounding)
+                (ResolvedDirection::Toward(target, radius), rounding)
             }
         }
     }
@@ -199,9 +204,22 @@ impl Aim {
 /// A stream of rays in batches.
 pub(crate) enum RayInput {
     Rays(RayBatches, RayBatch),
-    Segments { batches: RayBatches<Ends>, batch: RayBatch<Ends>, segments: Segments },
-    Points { batches: RayBatches<[f32; 3]>, batch: RayBatch<[f32; 3]>, aim: ResolvedAim, rounding: Rounding },
-    Sensor { sensor: Lidar, now: Range<usize>, rounding: Rounding },
+    Segments {
+        batches: RayBatches<Ends>,
+        batch: RayBatch<Ends>,
+        segments: Segments,
+    },
+    Points {
+        batches: RayBatches<[f32; 3]>,
+        batch: RayBatch<[f32; 3]>,
+        direction_spec: ResolvedDirection,
+        rounding: Rounding,
+    },
+    Sensor {
+        sensor: Lidar,
+        now: Range<usize>,
+        rounding: Rounding,
+    },
 }
 
 impl RayInput {
@@ -230,12 +248,12 @@ impl RayInput {
             Self::Segments { batch, segments, .. } => batch.optional.rays(segments.into()),
             Self::Points {
                 batch: RayBatch { records: points, optional, .. },
-                aim: ResolvedAim::Parallel(direction),
+                direction_spec: ResolvedDirection::Parallel(direction),
                 ..
             } => optional.rays((&Parallel { points, direction: *direction }).into()),
             Self::Points {
                 batch: RayBatch { records: points, optional, .. },
-                aim: ResolvedAim::Toward(target, radius),
+                direction_spec: ResolvedDirection::Toward(target, radius),
                 ..
             } => optional.rays((&Toward { points, target: *target, radius: *radius }).into()),
             Self::Sensor { sensor, now, .. } => Rays::from(sensor).slice(now.clone()),

@@ -124,7 +124,8 @@ pub(crate) fn run(args: &RenderArgs) -> Result<()> {
         // Printed even with `--quiet`, because it is probably a mistake.
         say(&format!("warning: the picture is entirely dark: {why}"));
     }
-    let difference = match open_reference(args.compare, &device)? {
+    let on_cpu = device.is_cpu() || picture.cpu_fallback.is_some();
+    let difference = match open_reference(args.compare, on_cpu)? {
         Some(cpu) => Some(Difference::between(&system, &picture, &draw(&cpu, &system, args.summary.quiet)?)),
         None => None,
     };
@@ -132,8 +133,10 @@ pub(crate) fn run(args: &RenderArgs) -> Result<()> {
     if broken.is_none() {
         // A picture that violates a guarantee is not written.
         let _working = ProgressDisplay::on("writing".into(), args.summary.quiet);
-        let sidecar =
-            args.sidecar.as_deref().map(|path| args.describe(&system, &inputs, &device, &output).prepare(path));
+        let sidecar = args
+            .sidecar
+            .as_deref()
+            .map(|path| args.describe(&system, &inputs, &device, &picture, &output).prepare(path));
         let sidecar = sidecar.transpose()?;
         let [t, id, fraction, flux, normal, depth] = arrays.map(Option::as_deref);
         let (png, bits) = (output.as_path(), args.bits);
@@ -142,7 +145,9 @@ pub(crate) fn run(args: &RenderArgs) -> Result<()> {
     }
     let summary = PictureSummary {
         device: device.name(),
-        cpu: device.is_cpu(),
+        cpu: on_cpu,
+        cpu_fallback: picture.cpu_fallback.map(|reason| reason.to_string()),
+        cpu_pixels: picture.cpu_pixels,
         width: picture.size[0],
         height: picture.size[1],
         samples: system.picture().samples.pow(2),
@@ -195,6 +200,7 @@ impl RenderArgs {
         system: &'a System,
         inputs: &'a [PathBuf],
         device: &'a Device,
+        picture: &Picture,
         output: &'a Path,
     ) -> Sidecar<'a> {
         let arrays = [&self.t, &self.id, &self.fraction, &self.flux, &self.normal, &self.depth];
@@ -205,7 +211,7 @@ impl RenderArgs {
             system,
             inputs,
             device,
-            on_cpu: system.is_for_cpu(),
+            cpu_fallback: picture.cpu_fallback,
             outputs: [("picture", output)].into_iter().chain(outputs).collect(),
             bits: if self.bits == PngDepth::Eight { 8 } else { 16 },
             sky: None,
@@ -310,7 +316,12 @@ fn duration(time: Duration) -> String {
 #[derive(Serialize)]
 struct PictureSummary<'a> {
     device: &'a str,
+    /// Whether the CPU engine rendered the picture.
     cpu: bool,
+    /// The reason, if the device is a GPU.
+    cpu_fallback: Option<String>,
+    /// Number of pixels that the CPU engine computed although the device is a GPU.
+    cpu_pixels: usize,
     width: u32,
     height: u32,
     /// Samples per pixel.
@@ -345,6 +356,9 @@ impl PictureSummary<'_> {
             line += &format!(" with {}", plural(self.spheres, "sphere", "spheres"));
         }
         line += &format!(", {:.2} s", self.seconds);
+        if let Some(reason) = &self.cpu_fallback {
+            line += &format!("; rendered by the CPU engine, because {reason}");
+        }
         if let Some(output) = self.output {
             line += &format!("; wrote {}", output.display());
         }

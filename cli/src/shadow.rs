@@ -42,11 +42,11 @@ OUT is .npz, .csv or .parquet and has one row per observer:
 Where bodies overlap in front of the light, the overlap counts once. Bodies
 behind the light or behind the observer are ignored. Inside a body the fraction
 is 0. A body hides half the sky of an observer on its surface, or up to 2.4e-7
-of its radius below it. Inside the light the fraction is 1. A fraction of 0 is
-total. Otherwise the edges of the discs determine the kind, because a sliver may
-be too thin to change the fraction.
+of its radius below it. Inside the light the fraction is 1. If the fraction is
+0, the kind is total. Otherwise the edges of the discs determine the kind,
+because a sliver may be too thin to change the fraction.
 The CPU engine computes in f64, accurate to 1e-9. GPUs compute in f32, accurate
-to 1e-4 (the flux: 1e-3), from coordinates that were reduced in f64.
+to 1e-4 (the flux: 1e-3), from differences of coordinates computed in f64.
 A body with a `polar_radius` is oblate or prolate along its `pole`. With such
 bodies, GPUs are accurate to 1e-3.
 
@@ -104,7 +104,7 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
         read_observers_with(&args.observers, &args.keep.read_options(&args.table))?
     };
     let device = blocking::open(&args.device.options(Precision::Fast))?;
-    let judge = open_reference(args.compare, &device)?;
+    let reference = open_reference(args.compare, device.is_cpu())?;
 
     let mut writer = Writer::create(args, &lighting, &kept)?;
     let mut sum = ShadowTotals::default();
@@ -121,7 +121,7 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
         let mut found = vec![Shadow::default(); PIECE.min(observers.len())];
         for (piece, observers) in observers.chunks(PIECE).enumerate() {
             let found = &mut found[..observers.len()];
-            sum.shade(&device, judge.as_ref(), &lighting, observers, found)?;
+            sum.shade(&device, reference.as_ref(), &lighting, observers, found)?;
             writer.write(&device, &lighting, observers, found, piece * PIECE)?;
             if writer.is_closed() {
                 break;
@@ -129,7 +129,7 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
             done.fetch_add(observers.len() as u64, Ordering::Relaxed);
         }
     }
-    let difference = judge.is_some().then_some(&sum.difference);
+    let difference = reference.is_some().then_some(&sum.difference);
     let broken = difference.and_then(Difference::broken);
     if broken.is_none() {
         // Results that violate a guarantee are not written.
@@ -215,7 +215,7 @@ impl ShadowTotals {
     fn shade(
         &mut self,
         device: &Device,
-        judge: Option<&Device>,
+        reference: Option<&Device>,
         lighting: &Lighting,
         observers: &[DVec3],
         found: &mut [Shadow],
@@ -228,8 +228,8 @@ impl ShadowTotals {
         for shadow in found.iter() {
             self.kinds[shadow.kind as usize] += 1;
         }
-        if let Some(judge) = judge {
-            self.difference.add(first, found, &blocking::shadows(judge, lighting, observers)?);
+        if let Some(reference) = reference {
+            self.difference.add(first, found, &blocking::shadows(reference, lighting, observers)?);
         }
         Ok(())
     }

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use umbracast::glam::DVec3;
 use umbracast::io::{PreparedFile, prepare_atomic};
-use umbracast::shadow::{Body, Camera, Lens, LightSource, PictureOptions, SurfaceMap, System};
+use umbracast::shadow::{Body, Camera, CpuFallback, Lens, LightSource, PictureOptions, SurfaceMap, System};
 use umbracast::{Device, Result};
 
-/// What every picture assumes.
+/// Assumptions behind every picture.
 const ASSUMPTIONS: [&str; 6] = [
     "positions are those of the system file; light takes no time, and its path is straight (no refraction, no atmosphere)",
     "the light does not weaken with distance",
@@ -18,7 +18,7 @@ const ASSUMPTIONS: [&str; 6] = [
     "stars are made up; the Earth's coastlines are those of Natural Earth (1:50 million, simplified to 0.01 degrees)",
 ];
 
-/// What the sidecar describes.
+/// Content of a sidecar.
 pub(crate) struct Sidecar<'a> {
     /// The command that rendered the picture.
     pub(crate) command: &'static str,
@@ -26,8 +26,8 @@ pub(crate) struct Sidecar<'a> {
     /// The system file, and the files that it names. Empty for the default picture.
     pub(crate) inputs: &'a [PathBuf],
     pub(crate) device: &'a Device,
-    /// Whether the CPU engine rendered the picture although the device is a GPU.
-    pub(crate) on_cpu: bool,
+    /// The reason, if the CPU engine rendered the picture although the device is a GPU.
+    pub(crate) cpu_fallback: Option<CpuFallback>,
     /// Names of the outputs and their paths.
     pub(crate) outputs: Vec<(&'static str, &'a Path)>,
     pub(crate) bits: u32,
@@ -45,7 +45,7 @@ impl Sidecar<'_> {
     fn value(&self) -> Value {
         let outputs: serde_json::Map<String, Value> =
             self.outputs.iter().map(|(name, path)| ((*name).to_owned(), json!(path))).collect();
-        let cpu = self.device.is_cpu() || self.on_cpu;
+        let cpu = self.device.is_cpu() || self.cpu_fallback.is_some();
         json!({
             "umbracast": env!("CARGO_PKG_VERSION"),
             "command": self.command,
@@ -56,7 +56,8 @@ impl Sidecar<'_> {
             "engine": {
                 "device": self.device.name(),
                 "computed_on": if cpu { "cpu" } else { "gpu" },
-                "precision": if cpu { "f64" } else { "f32, from coordinates reduced in f64" },
+                "cpu_fallback": self.cpu_fallback.map(|reason| reason.to_string()),
+                "precision": if cpu { "f64" } else { "f32, from differences of coordinates computed in f64" },
             },
             "light": light(self.system.light()),
             "bodies": self.system.bodies().iter().map(body).collect::<Vec<_>>(),

@@ -7,20 +7,20 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use umbracast::{CancelToken, Error};
 
 /// The signal received; 0 if there is none.
-static CAME: AtomicI32 = AtomicI32::new(0);
+static RECEIVED: AtomicI32 = AtomicI32::new(0);
 
 #[cfg(unix)]
 const SIGNALS: [c_int; 3] = [SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
 #[cfg(not(unix))]
 const SIGNALS: [c_int; 2] = [SIGINT, SIGTERM];
 
-/// Installs signal handlers: the first signal cancels `watch`, the second one exits at once. Before this call, a signal ends the program at
-/// once, because there are no files to remove yet.
+/// Installs signal handlers: the first signal cancels `watch`, the second one exits immediately. Before this call, a signal ends the
+/// program immediately, because there are no files to remove yet.
 pub(crate) fn cancel(watch: &CancelToken) {
     for signal in SIGNALS.into_iter().filter(|signal| !is_ignored(*signal)) {
         let watch = watch.clone();
         let stop = move || {
-            if CAME.swap(signal, Ordering::Relaxed) != 0 {
+            if RECEIVED.swap(signal, Ordering::Relaxed) != 0 {
                 signal_hook::low_level::exit(128 + signal);
             }
             watch.cancel();
@@ -34,7 +34,7 @@ pub(crate) fn cancel(watch: &CancelToken) {
 
 /// Exit code of an error. For a cancellation by a signal, 128 plus the number of the signal, as shells report it.
 pub(crate) fn exit_code(error: &Error) -> u8 {
-    match (error, CAME.load(Ordering::Relaxed)) {
+    match (error, RECEIVED.load(Ordering::Relaxed)) {
         (Error::Cancelled { .. }, signal @ 1..) => u8::try_from(128 + signal).unwrap_or(130),
         _ => code(error),
     }

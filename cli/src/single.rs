@@ -20,7 +20,7 @@ pub(super) fn changed(given: &[Given]) -> u64 {
 }
 
 /// The message of an error without the number of the record, since there is only one record.
-pub(super) fn said(error: &Error) -> String {
+pub(super) fn message_of(error: &Error) -> String {
     match error {
         Error::BadRecord { field, value, why, .. } => format!("{field} is {value}: {why}"),
         other => other.to_string(),
@@ -32,7 +32,7 @@ pub(crate) fn sphere(text: &str) -> Result<GivenSphere, String> {
     let given = numbers(text, "x,y,z,r", &[4])?;
     let n = |i: usize| given[i].narrow;
     let sphere = Sphere::new([n(0), n(1), n(2)], n(3));
-    check_sphere(0, &sphere).map_err(|e| said(&e))?;
+    check_sphere(0, &sphere).map_err(|e| message_of(&e))?;
     Ok(GivenSphere(sphere, changed(&given)))
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn ray(text: &str) -> Result<GivenRay, String> {
     if given.len() == 8 {
         ray = ray.between(n(6), n(7));
     }
-    check_ray(0, &ray).map_err(|e| said(&e))?;
+    check_ray(0, &ray).map_err(|e| message_of(&e))?;
     Ok(GivenRay(ray, changed(&given)))
 }
 

@@ -40,13 +40,13 @@ struct CastTotals<'a> {
     rounding: Rounding,
     comparison: Comparison,
     /// Number of spheres hit by all rays, for queries that count or list them.
-    met: Option<u64>,
+    sphere_hits: Option<u64>,
     plot: Option<Plot<'a>>,
 }
 
 impl Files<'_> {
     /// Runs the query on all rays and writes its results.
-    pub(crate) fn answer<T: CastQuery>(&self, mut asked: T) -> Result<()> {
+    pub(crate) fn answer<T: CastQuery>(&self, mut cast_query: T) -> Result<()> {
         // All checks that need no device come first, the cheapest ones before the others.
         let (table, keep) = (&self.args.table, &self.args.keep);
         table.check(&[self.spheres, self.rays.path()], self.output, self.args.summary.json)?;
@@ -58,12 +58,12 @@ impl Files<'_> {
             &inputs,
         )?;
         let kept = rays.kept().to_vec();
-        asked.sensor(rays.angles()?);
+        cast_query.sensor(rays.angles()?);
         let others: Vec<&Path> = inputs.iter().copied().chain([self.output, &*target]).collect();
         let plot = self.args.plot.as_deref().map(|path| Plot::new(path, &others, T::LEGEND)).transpose()?;
         let (mut spheres, origin) =
             read_spheres_from(self.spheres, self.args.origin, &keep.sphere_options(table), self.args.summary.quiet)?;
-        asked.subtracted(origin.unwrap_or_default());
+        cast_query.subtracted(origin.unwrap_or_default());
         if spheres.optional.velocities.is_none() {
             self.args.check_rest(self.spheres)?;
         }
@@ -77,12 +77,12 @@ impl Files<'_> {
         let counted = rays.rays();
         let rays = rays.read(origin.unwrap_or_default(), self.args.on_bad)?;
         if let Some(all) = counted.or_else(|| rays.made()) {
-            self.check_disk(all, asked.least_bytes())?;
+            self.check_disk(all, cast_query.least_bytes())?;
         }
         let device = blocking::open(&self.args.device.options(self.query.precision))?;
-        let judge = self.args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
+        let reference = self.args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
         let with = Reference::of(&device, spheres.optional.stretches());
-        self.check_memory::<T>(&device, judge.as_ref(), spheres.spheres(), &rays)?;
+        self.check_memory::<T>(&device, reference.as_ref(), spheres.spheres(), &rays)?;
 
         let watch = CancelToken::new();
         let scene = self.scene(
@@ -92,20 +92,20 @@ impl Files<'_> {
             &watch,
         )?;
         let options = SceneOptions::default().time_range(self.args.time_range());
-        let judge = with.scene(judge, |cpu| self.scene(cpu, spheres.spheres(), &options, &watch))?;
-        if judge.is_none() && plot.is_none() {
+        let reference = with.scene(reference, |cpu| self.scene(cpu, spheres.spheres(), &options, &watch))?;
+        if reference.is_none() && plot.is_none() {
             // The scene has its own copies.
             (spheres.records, spheres.optional) = Default::default();
         }
         // An empty query, which fails if the device does not support the precision or the query.
-        let _ = asked.ask(&scene, Rays::from(&[]).numbered_from(0), &self.query)?;
+        let _ = cast_query.cast(&scene, Rays::from(&[]).numbered_from(0), &self.query)?;
 
         signals::cancel(&watch);
-        let mut writer = asked.create(self.output, &kept, table.format)?;
+        let mut writer = cast_query.create(self.output, &kept, table.format)?;
         let mut sum = CastTotals { plot, comparison: Comparison::to(with), ..CastTotals::default() };
-        let judge = judge.as_ref().map(|scene| (scene, &spheres));
-        let cast = self.cast(&asked, rays, &scene, judge, &watch, &mut writer, &mut sum);
-        let comparison = judge.is_some().then_some(&sum.comparison);
+        let reference = reference.as_ref().map(|scene| (scene, &spheres));
+        let cast = self.cast(&cast_query, rays, &scene, reference, &watch, &mut writer, &mut sum);
+        let comparison = reference.is_some().then_some(&sum.comparison);
         let broken = comparison.and_then(|c| compare::broken(c, self.query.precision));
         // Results that violate a guarantee are not written.
         let mut plotted = None;
@@ -141,7 +141,7 @@ impl Files<'_> {
             device: &device,
             spheres: count,
             report: &sum.report,
-            met: sum.met,
+            sphere_hits: sum.sphere_hits,
             rounding,
             origin,
             output: if broken.is_none() { Some(self.output) } else { None },
@@ -167,10 +167,10 @@ impl Files<'_> {
 
     /// Rejects results that do not fit on the disk, with both sizes. Prints the expected size if it is at least 1 GiB.
     fn check_disk(&self, answers: u64, bytes: u64) -> Result<()> {
-        const MUCH: u64 = 1 << 30;
+        const LARGE_OUTPUT: u64 = 1 << 30;
         let Some(least) = least_output(self.output, answers, bytes) else { return Ok(()) };
         check_disk(self.output, least)?;
-        if least >= MUCH && !self.args.summary.quiet {
+        if least >= LARGE_OUTPUT && !self.args.summary.quiet {
             say(&format!("{answers} rays: the results will take at least {:.1} GB", least as f64 * 1e-9));
         }
         Ok(())
@@ -180,18 +180,18 @@ impl Files<'_> {
     fn check_memory<T: CastQuery>(
         &self,
         device: &Device,
-        judge: Option<&Device>,
+        reference: Option<&Device>,
         spheres: Spheres<'_>,
         rays: &RayInput,
     ) -> Result<()> {
         let batch = rays.at_most().unwrap_or(u64::MAX).min(RayBatches::BATCH as u64);
         // Results per device, and one converted copy, in arrays or as text, that is being written.
         let fixed = RayBatches::IN_FLIGHT * batch * size_of::<Ray>() as u64 + 64 * batch;
-        let asked = [Some(device), judge].into_iter().flatten().fold(fixed, |sum, device| {
+        let needed = [Some(device), reference].into_iter().flatten().fold(fixed, |sum, device| {
             let answers = batch * T::BYTES;
             sum.saturating_add(device.estimate_bytes_of(spheres, batch)).saturating_add(answers)
         });
-        check_memory("the scene and batches of rays", asked)
+        check_memory("the scene and batches of rays", needed)
     }
 
     fn scene(
@@ -217,16 +217,16 @@ impl Files<'_> {
     #[expect(clippy::too_many_arguments, reason = "what is read, where it is cast, and where the answers go")]
     fn cast<T: CastQuery>(
         &self,
-        asked: &T,
+        cast_query: &T,
         mut rays: RayInput,
         scene: &Scene,
-        judge: Option<(&Scene, &Table<Sphere>)>,
+        reference: Option<(&Scene, &Table<Sphere>)>,
         watch: &CancelToken,
         writer: &mut FileWriter<T::Batch>,
         sum: &mut CastTotals<'_>,
     ) -> Result<()> {
         let mut size = T::FIRST;
-        let _working = self.casting(&rays, scene, if judge.is_some() { 2 } else { 1 }, watch);
+        let _working = self.casting(&rays, scene, if reference.is_some() { 2 } else { 1 }, watch);
         while rays.next(watch)? {
             let first = sum.report.rays;
             let end = first + rays.rays(first).len() as u64;
@@ -237,7 +237,7 @@ impl Files<'_> {
             let mut begin = 0;
             while begin < batch.len() {
                 let part = batch.slice(begin..begin + size);
-                let found = match asked.ask(scene, part, &self.query) {
+                let found = match cast_query.cast(scene, part, &self.query) {
                     // The lengths of lists are known only when they are made.
                     Err(Error::TooLarge { .. }) if T::PARTS && part.len() > 1 => {
                         size = part.len() / 8 + 1;
@@ -247,14 +247,14 @@ impl Files<'_> {
                 };
                 let optional = rays.optional().map(|optional| (optional, begin));
                 begin += part.len();
-                if let Some((judge, table)) = judge {
-                    let expected = asked.ask(judge, part, &sum.comparison.with.query(&self.query))?;
+                if let Some((reference, table)) = reference {
+                    let expected = cast_query.cast(reference, part, &sum.comparison.with.query(&self.query))?;
                     let (first, query, pairwise) = (sum.report.rays, &self.query, self.args.pairwise);
                     let written: Vec<Ray> = (0..part.len()).filter_map(|i| part.ray(i)).collect();
                     let (spheres, held) = (&table.records[..], Some(&table.optional));
                     let rays = &written;
                     let input = compare::Input { spheres, held, rays, first, query, pairwise, optional };
-                    sum.comparison += asked.compare(&input, &found, &expected);
+                    sum.comparison += cast_query.compare(&input, &found, &expected);
                 }
                 match rays.kept() {
                     Some(kept) => writer.write_kept(T::batch(&found), kept, begin - part.len())?,
@@ -264,7 +264,7 @@ impl Files<'_> {
                     T::add_to_plot(plot, part, optional, &found);
                 }
                 sum.report = sum.report + T::report(&found);
-                sum.met = T::hits(&found).map(|met| met + sum.met.unwrap_or(0)).or(sum.met);
+                sum.sphere_hits = T::hits(&found).map(|hits| hits + sum.sphere_hits.unwrap_or(0)).or(sum.sphere_hits);
                 size = T::next(size, &found);
             }
             if writer.is_closed() {

@@ -17,7 +17,7 @@ pub(crate) struct CastSummary<'a> {
     pub(crate) spheres: usize,
     pub(crate) report: &'a Report,
     /// Number of spheres hit by all rays, for queries that count or list them.
-    pub(crate) met: Option<u64>,
+    pub(crate) sphere_hits: Option<u64>,
     /// Rounding of spheres and rays.
     pub(crate) rounding: Rounding,
     pub(crate) origin: Option<DVec3>,
@@ -38,7 +38,8 @@ pub(crate) struct Json<'a> {
     spheres: usize,
     rays: u64,
     hits: u64,
-    met: Option<u64>,
+    #[serde(rename = "met")]
+    sphere_hits: Option<u64>,
     skipped: u64,
     beyond: u64,
     judged: u64,
@@ -81,7 +82,7 @@ impl CastSummary<'_> {
             spheres: self.spheres,
             rays,
             hits,
-            met: self.met,
+            sphere_hits: self.sphere_hits,
             skipped,
             beyond,
             judged,
@@ -100,8 +101,8 @@ impl CastSummary<'_> {
         let report = self.report;
         let mut line =
             format!("{}: {} spheres, {} rays, {} hits, ", self.device.name(), self.spheres, report.rays, report.hits);
-        if let Some(met) = self.met {
-            line += &format!("{met} sphere hits in total, ");
+        if let Some(sphere_hits) = self.sphere_hits {
+            line += &format!("{sphere_hits} sphere hits in total, ");
         }
         line += &describe(report.seconds);
         if let Some(rate) = self.mrays_per_second() {

@@ -14,9 +14,9 @@
     --json FILE         also write the figures as JSON
 
 In a volume, spheres lie in a cube of side 2 and fill a twentieth of it; radii differ by a factor of at most 2. Rays start on a sphere of
-radius 3 around the cube and aim at points in the cube, so that none starts inside a sphere. A cloud is that of docs/recipes/picking.md: points
-of a rolling surface of 100 by 100, with one radius that shrinks with the distance of neighbours, and the rays of a square picture, row by row.
-Directions have length 1 to within float32. All inputs are float32.
+radius 3 around the cube and aim at points in the cube, so that none starts inside a sphere. A cloud is that of docs/recipes/picking.md:
+points of a rolling surface of 100 by 100, with one radius that shrinks with the distance of neighbours, and the rays of a square picture,
+row by row. Directions have length 1 to within float32. All inputs are float32.
 
 The timed part is a whole call from arrays in memory to arrays in memory, in the layout that the package takes (`peers.py`): Mrays/s of wall
 time, and of CPU time over all threads of the process. Memory is the peak of a new process while it builds and casts, minus its memory after

@@ -11,7 +11,8 @@ import os
 import numpy as np
 
 SUBDIVISIONS = 2
-"""Subdivisions of the icosphere that stands for a sphere: 320 triangles and 162 vertices. Without any it is an icosahedron, with 20 and 12."""
+"""Subdivisions of the icosphere that stands for a sphere: 320 triangles and 162 vertices. Without any it is an
+icosahedron, with 20 and 12."""
 BRUTE_CELLS = 1 << 20
 """Ray–sphere pairs per step in NumPy, so that intermediate arrays stay in the caches."""
 

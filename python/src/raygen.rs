@@ -33,14 +33,14 @@ fn checked<T>(py: Python<'_>, made: Result<T>) -> PyResult<T> {
 pub(crate) fn point_rays<'py>(
     py: Python<'py>,
     points: PyReadonlyArray2<'_, f32>,
-    aim: [f32; 3],
+    toward: [f32; 3],
     radius: Option<f32>,
 ) -> PyResult<Array<'py>> {
     let points: &[[f32; 3]] =
         try_cast_slice(points.as_slice()?).map_err(|_| PyValueError::new_err("points must have 3 columns"))?;
     Ok(match radius {
-        Some(radius) => rows(py, (&Toward { points, target: aim, radius }).into()),
-        None => rows(py, (&Parallel { points, direction: aim }).into()),
+        Some(radius) => rows(py, (&Toward { points, target: toward, radius }).into()),
+        None => rows(py, (&Parallel { points, direction: toward }).into()),
     })
 }
 
@@ -66,7 +66,8 @@ pub(crate) fn lidar_rays<'py>(
     Ok(rows(py, (&sensor).into()))
 }
 
-/// The rays of a camera's picture, row by row from the upper left. `lens` is the field of view in degrees, or with `orthographic` the width.
+/// The rays of a camera's picture, row by row from the upper left. `lens` is the field of view in degrees, or with `orthographic` the
+/// width.
 #[pyfunction]
 pub(crate) fn camera_rays<'py>(
     py: Python<'py>,

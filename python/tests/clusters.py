@@ -75,10 +75,10 @@ def cpu_seconds(work):
     return sum(now.values()) - sum(before.values())
 
 
-def until(true, seconds=900):
-    """Wait until `true()` holds, at most `seconds`."""
+def until(condition, seconds=900):
+    """Wait until `condition()` is true, at most `seconds`."""
     end = time.monotonic() + seconds
-    while not true():
+    while not condition():
         assert time.monotonic() < end, "it did not happen"
         time.sleep(0.02)
 

@@ -97,7 +97,10 @@ def test_fluxes():
 
 
 def test_shadows():
-    sun = "unit = 'km'\n[light]\ncenter = [0, 0, 149_597_870.7]\nradius = 695_700\n[[body]]\nname = 'Moon'\ncenter = [0, 0, 370_000]\nradius = 1_737.4\n"
+    sun = (
+        "unit = 'km'\n[light]\ncenter = [0, 0, 149_597_870.7]\nradius = 695_700\n"
+        "[[body]]\nname = 'Moon'\ncenter = [0, 0, 370_000]\nradius = 1_737.4\n"
+    )
     observers = np.array([[0, 0, 6_371.0], [1_000, 0, 6_291], [0, 6_371, 0]])
     seen = umbracast.shadow(observers, sun, device="cpu")
     assert [umbracast.SHADOW_KINDS[kind] for kind in seen.kind] == ["total", "partial", "none"]

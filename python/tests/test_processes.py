@@ -77,7 +77,8 @@ scene = umbracast.Scene(cloud(300), device="cpu")
 rays = beams(100000)
 scene.closest(rays)
 said = []
-for ask in (lambda: scene.closest(rays), lambda: scene.closest(rays[0]), lambda: umbracast.Scene(cloud(3), device="cpu"), umbracast.devices):
+new_scene = lambda: umbracast.Scene(cloud(3), device="cpu")
+for ask in (lambda: scene.closest(rays), lambda: scene.closest(rays[0]), new_scene, umbracast.devices):
     read, write = os.pipe()
     if os.fork() == 0:
         try:

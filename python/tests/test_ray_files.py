@@ -103,7 +103,8 @@ ray.init(address=sys.argv[1], log_to_driver=False)
 paths = [{{"path": path}} for path in glob.glob({str(tmp_path / "rays")!r} + "/*")]
 read = ray.data.from_items(paths, override_num_blocks=len(paths))
 rays = read.map_batches(lambda batch: pq.read_table(batch["path"][0]), batch_size=1)
-umbracast.ray_data.cast(rays, np.load({str(tmp_path / "spheres.npy")!r}), query="approach", keep=["key"]).write_parquet({str(tmp_path / "out")!r})
+found = umbracast.ray_data.cast(rays, np.load({str(tmp_path / "spheres.npy")!r}), query="approach", keep=["key"])
+found.write_parquet({str(tmp_path / "out")!r})
 """
     given = beams(300_000)
     (tmp_path / "rays").mkdir()

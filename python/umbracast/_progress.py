@@ -26,7 +26,7 @@ class ProgressLine:
     def __init__(self, verb: str, things: str = "") -> None:
         self.verb = verb
         self.things = things
-        """What is counted, if a rate would say nothing."""
+        """Name of the items counted, for a count in place of a rate."""
         self.start = time.monotonic()
         self.shown = 0.0
 

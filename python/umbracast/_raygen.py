@@ -1,6 +1,7 @@
 """Rays from points, sensors and cameras, as arrays for any query: the same rays as on the command line.
 
-Positions that are given in float64, or as Python numbers, stay in float64, so that a scene can subtract its ``origin`` before it rounds them.
+Positions that are given in float64, or as Python numbers, stay in float64, so that a scene can subtract its ``origin`` before it rounds
+them.
 """
 
 from __future__ import annotations
@@ -145,16 +146,16 @@ def rays_of_camera(
     columns, rows = (
         _validate.integer(name, side, 1, 1 << 16) for name, side in zip(("width", "height"), size, strict=True)
     )
-    place, aim, upwards = (
+    place, toward, upwards = (
         _validate.numbers(name, given, 3) for name, given in (("position", position), ("target", target), ("up", up))
     )
-    made = _umbracast.camera_rays(place, aim, upwards, lens, width is not None, (columns, rows)).reshape(rows, columns, 8)
+    made = _umbracast.camera_rays(place, toward, upwards, lens, width is not None, (columns, rows)).reshape(rows, columns, 8)
     if getattr(position, "dtype", None) == np.float32:
         return made
     if width is None:
         return _with_origins(made, place)
     # The rays of an orthographic camera begin next to each other, relative to the camera.
-    ahead = tuple(np.subtract(aim, place).tolist())
+    ahead = tuple(np.subtract(toward, place).tolist())
     made = _umbracast.camera_rays((0.0, 0.0, 0.0), ahead, upwards, lens, True, (columns, rows)).reshape(rows, columns, 8)
     return _with_origins(made, made[..., :3].astype(np.float64) + place)
 
@@ -166,9 +167,9 @@ def _with_origins(rays: NDArray[np.float32], origins: Any) -> NDArray[np.float64
     return made
 
 
-def _from_points(points: Any, name: str, aim: Any, radius: float | None) -> Rays:
+def _from_points(points: Any, name: str, toward: Any, radius: float | None) -> Rays:
     """Return one ray per point, towards a target or along a direction."""
-    goal = _validate.numbers(name, aim, 3)
+    goal = _validate.numbers(name, toward, 3)
     if not all(math.isfinite(number) for number in goal) or (radius is None and not any(goal)):
         rule = "finite, and not all zero" if radius is None else "finite"
         raise ValueError(f"{name} is {goal}: its numbers must be {rule}")

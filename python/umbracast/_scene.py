@@ -102,7 +102,9 @@ class Scene(Queries):
             _validate.string("builder", builder),
         )
         self._device = open_device(device, precision)
-        self._handle: _umbracast.Scene | None = _umbracast.Scene(self._device._native, given, builder, list(self._options[0]), bool(pairwise))
+        self._handle: _umbracast.Scene | None = _umbracast.Scene(
+            self._device._native, given, builder, list(self._options[0]), bool(pairwise)
+        )
 
     @classmethod
     def from_points(cls, points: ArrayLike | Any, radius: ArrayLike, **arguments: Any) -> Self:

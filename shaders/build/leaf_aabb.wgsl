@@ -7,11 +7,11 @@ fn leaf_bounds(place: u32) -> Bounds {
   }
   // The motion record of the sphere, see traverse/leaf.wgsl; its radius is negative if no motion is stored. `all` bounds the ball around
   // the sphere's whole path. The centre of that ball was rounded; `unsteady` in traverse/ray_setup.wgsl allows for it.
-  let way = leaves[build_params.count + place];
-  if (way.radius < 0.0) {
+  let motion = leaves[build_params.count + place];
+  if (motion.radius < 0.0) {
     return all;
   }
-  let half = opaque3((vec3<f32>(way.radius) + abs(way.center) * build_params.half) * 1.000001);
+  let half = opaque3((vec3<f32>(motion.radius) + abs(motion.center) * build_params.half) * 1.000001);
   let own = conservative_bounds(leaves[place].center, half);
   return Bounds(max(all.low, own.low), min(all.high, own.high));
 }

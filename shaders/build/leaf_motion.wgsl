@@ -17,10 +17,10 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   }
   let at = order[i];
   let velocity = vec3<f32>(number_at(at, 4u), number_at(at, 5u), number_at(at, 6u));
-  let told = max(max(abs(velocity.x), abs(velocity.y)), abs(velocity.z)) <= build_params.fastest;
-  let way = Sphere(velocity * build_params.scale, number_at(at, 3u) * build_params.scale);
-  if (told) {
-    leaves[build_params.count + i] = way;
+  let is_safe = max(max(abs(velocity.x), abs(velocity.y)), abs(velocity.z)) <= build_params.fastest;
+  let motion = Sphere(velocity * build_params.scale, number_at(at, 3u) * build_params.scale);
+  if (is_safe) {
+    leaves[build_params.count + i] = motion;
   } else {
     leaves[build_params.count + i] = Sphere(vec3<f32>(0.0, 0.0, 0.0), -1.0);
   }

@@ -52,12 +52,12 @@ fn first_ray(workgroup: u32, local: u32) -> u32 {
 
 fn line_at(i: u32) -> RayLine {
   if (i >= params.ray_count) {
-    return NEVER;
+    return NO_LINE;
   }
   var line = line_of(rays[i]);
   if (has_motion_or_shape) {
     let more = inflation(ray_attributes_of(i), to_scaled(rays[i].origin));
-    if (!(more < GROWN)) {
+    if (!(more < MAX_INFLATION)) {
       return ALWAYS;
     }
     line.slack += more;

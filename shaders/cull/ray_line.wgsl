@@ -21,9 +21,9 @@ struct RayLine {
 }
 
 // A line that no sphere is near, and one that all spheres are near.
-const NEVER = RayLine(vec3<f32>(0.0, 0.0, 0.0), vec3<f32>(0.0, 0.0, 0.0), vec2<f32>(1e18, 0.0), 0.0);
+const NO_LINE = RayLine(vec3<f32>(0.0, 0.0, 0.0), vec3<f32>(0.0, 0.0, 0.0), vec2<f32>(1e18, 0.0), 0.0);
 // Upper bound of the inflation of a ray. A ray that needs more counts as near every sphere.
-const GROWN: f32 = 1e6;
+const MAX_INFLATION: f32 = 1e6;
 const ALWAYS = RayLine(vec3<f32>(0.0, 0.0, 0.0), vec3<f32>(0.0, 0.0, 0.0), vec2<f32>(0.0, 0.0), 3.6e16);
 
 // A direction as a unit vector, and its length: `length`, from 1 to 1.8, times 2^`power`.
@@ -76,7 +76,7 @@ fn sphere_at(i: u32) -> vec4<f32> {
 // in plain arithmetic.
 fn inflation(attributes: RayAttributes, o: vec3<f32>) -> f32 {
   if (attributes.radius > 0.0 && exponent(attributes.radius) + exponent(params.scale) > 60) {
-    return 2.0 * GROWN;
+    return 2.0 * MAX_INFLATION;
   }
   let turned = select(0.0, 2.1e-7, norm1(attributes.direction_low) != 0.0);
   let intersect = select(power_of_two(-36), 112.0 * U, fast);

@@ -20,7 +20,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   // If spheres move while the ray travels, t is the time, and the ray has no time of its own.
   let time = select(times[task.times_at + min(i, task.last_time)], 0u, moves_with_ray);
   let ends = is_known(given[at + 3u]) && is_known(given[at + 7u]);
-  let usable = take_in(i, select(is_known(time), ends, moves_with_ray));
+  let usable = load_ray(i, select(is_known(time), ends, moves_with_ray));
   let to = 8u * i;
   ray_attributes[to] = 0xffffffffu;
   ray_attributes[to + 1u] = NO_SPHERE;

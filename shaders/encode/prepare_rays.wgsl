@@ -3,6 +3,6 @@
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   if (invocation.x < task.count) {
-    _ = take_in(invocation.x, true);
+    _ = load_ray(invocation.x, true);
   }
 }

@@ -34,7 +34,7 @@ fn is_usable(at: u32) -> bool {
 }
 
 // Copies ray i if it is valid and `otherwise` is true; if not, writes its replacement. Returns whether the ray is usable.
-fn take_in(i: u32, otherwise: bool) -> bool {
+fn load_ray(i: u32, otherwise: bool) -> bool {
   let at = task.rays_at + 8u * i;
   let to = 8u * i;
   if (!(otherwise && is_usable(at))) {

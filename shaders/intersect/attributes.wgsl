@@ -88,7 +88,9 @@ fn scale_for(attributes: RayAttributes, at: u32, ray: Ray, found: Sphere) -> Sca
     sphere = Sphere(numbers_at(at, 0u), number_at(at, 3u));
     velocity = numbers_at(at, 4u);
   }
-  let scaled = scale_moving(ray, sphere, RelativeMotion(velocity, attributes.time, attributes.direction_low, attributes.radius, attributes.moves_with_ray != 0u));
+  let moves_with_ray = attributes.moves_with_ray != 0u;
+  let motion = RelativeMotion(velocity, attributes.time, attributes.direction_low, attributes.radius, moves_with_ray);
+  let scaled = scale_moving(ray, sphere, motion);
   if (!has_ellipsoids) {
     return scaled;
   }

@@ -25,14 +25,14 @@ fn two_product3(a: vec3<f32>, b: f32) -> HighLow {
 
 // Scales a moving pair, as `scale` does for a pair at rest. If nothing moves, the results are identical to the bit.
 fn scale_moving(ray: Ray, sphere: Sphere, moves: RelativeMotion) -> ScaledPair {
-  let way = moves.velocity * moves.time;
-  let stays = way.x == 0.0 && way.y == 0.0 && way.z == 0.0;
-  let places = max(max(largest_of(ray.origin), largest_of(sphere.center)), largest_of(way));
+  let displacement = moves.velocity * moves.time;
+  let stays = displacement.x == 0.0 && displacement.y == 0.0 && displacement.z == 0.0;
+  let places = max(max(largest_of(ray.origin), largest_of(sphere.center)), largest_of(displacement));
   let m = max(max(places, sphere.radius), moves.radius);
   var before = 0;
   if (m >= power_of_two(125)) {
     let s = power_of_two(-3);
-    let away = largest_of((sphere.center * s + way * s) - ray.origin * s);
+    let away = largest_of((sphere.center * s + displacement * s) - ray.origin * s);
     let near = max(max(away, sphere.radius * s), moves.radius * s);
     before = select(-3, 0, near < power_of_two(100) && stays);
   } else if (m < power_of_two(-60)) {

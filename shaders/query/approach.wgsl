@@ -1,14 +1,11 @@
 // Program: the closest approach of each ray to a sphere, by brute force over the spheres of one dispatch.
 
-@group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
-@group(0) @binding(2) var<storage, read> rays: array<Ray>;
 @group(0) @binding(3) var<storage, read_write> state: array<ApproachState>;
 
 // Upper bound of the clearance with which a sphere can still replace the best so far; scaled, one per ray of the thread.
 var<private> within: array<vec4<f32>, 2>;
-// Larger than every distance. Its square is smaller than that of the distance in `NEVER`.
-const ANYWHERE: f32 = 7.2e16;
+// Larger than every distance. Its square is smaller than that of the distance in `NO_LINE`.
+const MAX_DISTANCE: f32 = 7.2e16;
 
 // `best.high` in scaled units, widened by the errors of culling and intersection. The error bounds of a clearance are far smaller than
 // the slack.
@@ -19,7 +16,7 @@ fn reach_of(i: u32, slack: f32) -> f32 {
   let best = state[i];
   // A saturated bound may stand for a larger value.
   if (best.id == NO_SPHERE || best.high >= FAR * 0.25 || best.high > params.far) {
-    return ANYWHERE;
+    return MAX_DISTANCE;
   }
   let high = best.high * params.scale;
   return high + abs(high) * 3.8e-6 + 2.0 * slack;

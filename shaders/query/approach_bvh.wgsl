@@ -3,10 +3,6 @@
 // The ball around an AABB contains the AABB and its spheres. The clearances of the spheres are therefore at least that of the ball
 // (src/cpu/traverse/best_first.rs).
 
-@group(0) @binding(0) var<uniform> params: Params;
-// In leaf order.
-@group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
-@group(0) @binding(2) var<storage, read> rays: array<Ray>;
 @group(0) @binding(3) var<storage, read_write> state: array<ApproachState>;
 
 // Upper bound of the clearances that can still replace the best; scaled, widened by the errors of culling and intersection.
@@ -14,7 +10,7 @@ var<private> limit: f32;
 // No clearance is less than -ABOVE, because no sphere and no ball around an AABB has a larger radius.
 const ABOVE: f32 = 4.0;
 // Larger than every distance: the segment of a ray may begin as far as DISTANT from the scene.
-const ANYTHING: f32 = 1e37;
+const MAX_DISTANCE: f32 = 1e37;
 
 fn apply_cutoff(clearance: f32) {
   limit = min(limit, clearance + abs(clearance) * 3.8e-6 + 2.0 * line.slack);
@@ -59,7 +55,8 @@ fn descend() {
     let radius = sqrt(dx * dx + dy * dy + dz * dz) * 1.000004;
     let across = x * line.u.x + y * line.u.y + z * line.u.z - vec4<f32>(line.at.x);
     let over = x * line.v.x + y * line.v.y + z * line.v.z - vec4<f32>(line.at.y);
-    let past = outside(x * prepared_ray.d.x + y * prepared_ray.d.y + z * prepared_ray.d.z - vec4<f32>(prepared_ray.start), prepared_ray.along);
+    let along = x * prepared_ray.d.x + y * prepared_ray.d.y + z * prepared_ray.d.z - vec4<f32>(prepared_ray.start);
+    let past = outside(along, prepared_ray.along);
     let distance = sqrt(across * across + over * over + past * past);
     let least = distance * 0.999998 - radius - vec4<f32>(line.slack);
     let entered = (least <= vec4<f32>(limit)) & (vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(quad.count));
@@ -67,39 +64,26 @@ fn descend() {
   }
 }
 
-// Culls the spheres of a leaf, and defers those that may replace the best.
-fn test_leaf() {
-  let first = current & 0x0fffffffu;
-  let count = (current >> 28u) & 7u;
-  begin_leaf();
-  for (var j = 0u; j < count; j++) {
-    steps += 1u;
-    let s = sphere_at(first + j);
-    let across = dot3(s.xyz, line.u) - line.at.x;
-    let over = dot3(s.xyz, line.v) - line.at.y;
-    let square = across * across + over * over;
-    let along = vec4<f32>(dot3(s.xyz, prepared_ray.d) - prepared_ray.start);
-    let past = outside(along, prepared_ray.along).x;
-    let least = sqrt(square + past * past) * 0.999998 - s.w * 1.000002 - line.slack;
-    if (least <= limit && admits_leaf(first + j)) {
-      // The ball around the path of a moving sphere gives no upper bound of the clearance.
-      if (!has_sphere_attributes) {
-        let before = outside(along, -prepared_ray.along).x;
-        apply_cutoff(sqrt(square + before * before) * 1.000002 - s.w * 0.999998 + line.slack);
-      }
-      defer(j, least + ABOVE);
+// Culls sphere j of a leaf, or defers it if it may replace the best.
+fn test_sphere(j: u32, place: u32) {
+  let s = sphere_at(place);
+  let across = dot3(s.xyz, line.u) - line.at.x;
+  let over = dot3(s.xyz, line.v) - line.at.y;
+  let square = across * across + over * over;
+  let along = vec4<f32>(dot3(s.xyz, prepared_ray.d) - prepared_ray.start);
+  let past = outside(along, prepared_ray.along).x;
+  let least = sqrt(square + past * past) * 0.999998 - s.w * 1.000002 - line.slack;
+  if (least <= limit && admits_leaf(place)) {
+    // The ball around the path of a moving sphere gives no upper bound of the clearance.
+    if (!has_sphere_attributes) {
+      let before = outside(along, -prepared_ray.along).x;
+      apply_cutoff(sqrt(square + before * before) * 1.000002 - s.w * 0.999998 + line.slack);
     }
+    defer(j, least + ABOVE);
   }
-  end_leaf(first);
 }
 
-@compute @workgroup_size(64)
-fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
-  let i = invocation.x;
-  if (i >= params.ray_count) {
-    return;
-  }
-  zero = params.zero;
+fn process_ray(i: u32) {
   let ray = rays[i];
   var best = ApproachState(FAR, FAR, FAR, FAR, FAR, NO_SPHERE);
   if (params.fresh == 0u) {
@@ -110,11 +94,11 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
     }
   }
   if (prepare_ray(ray, ray_attributes_of(i))) {
-    limit = ANYTHING;
+    limit = MAX_DISTANCE;
     apply_best_cutoff(best);
     begin_traversal(i);
     while (current != NONE) {
-      walk();
+      collect_candidates();
       var place = next_deferred();
       while (place != NONE) {
         steps += 1u;

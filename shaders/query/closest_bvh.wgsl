@@ -1,9 +1,5 @@
 // Program: the closest hit of each ray, by BVH traversal.
 
-@group(0) @binding(0) var<uniform> params: Params;
-// In leaf order.
-@group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
-@group(0) @binding(2) var<storage, read> rays: array<Ray>;
 @group(0) @binding(3) var<storage, read_write> state: array<ClosestState>;
 
 // A certain hit culls everything that begins behind `high`, before it is intersected. It still has to be intersected itself.
@@ -27,13 +23,7 @@ fn test_deferred(ray: Ray, before: ClosestState) -> ClosestState {
   return best;
 }
 
-@compute @workgroup_size(64)
-fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
-  let i = invocation.x;
-  if (i >= params.ray_count) {
-    return;
-  }
-  zero = params.zero;
+fn process_ray(i: u32) {
   let ray = rays[i];
   var best = empty_state();
   if (params.fresh == 0u) {
@@ -43,7 +33,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
     shorten(select(best.t, best.high, exact));
     begin_traversal(i);
     while (current != NONE) {
-      walk();
+      collect_candidates();
       best = test_deferred(ray, best);
       count_steps();
     }

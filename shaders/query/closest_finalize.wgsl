@@ -1,12 +1,9 @@
 // Program: writes the results of `closest` as records. With `exact`, roots are computed as pairs of f32 and rounded once.
 
-@group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
-@group(0) @binding(2) var<storage, read> rays: array<Ray>;
 @group(0) @binding(3) var<storage, read_write> state: array<ClosestState>;
 @group(0) @binding(4) var<storage, read_write> hits: array<Hit>;
 
-// The rounded root if it lies within the bounds that `closest` has proved, else TAG_ROUND: the host rounds it.
+// The rounded root if it lies within the bounds that `closest` has proved, else TAG_UNROUNDED: the host rounds it.
 fn within(t: u32, best: ClosestState) -> u32 {
   if (t == TAG_UNROUNDED) {
     return TAG_UNROUNDED;
@@ -39,13 +36,7 @@ fn rounded(ray: Ray, best: ClosestState) -> u32 {
   return within(bitcast<u32>(max(bitcast<f32>(enter), ray.t_min)), best);
 }
 
-@compute @workgroup_size(64)
-fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
-  let i = invocation.x;
-  if (i >= params.ray_count) {
-    return;
-  }
-  zero = params.zero;
+fn process_ray(i: u32) {
   let best = state[i];
   // Each part finishes the rays whose best sphere it contains. The first part also finishes the rays without a hit.
   if (best.id - params.first_id >= params.sphere_count && (best.id != NO_SPHERE || params.fresh == 0u)) {

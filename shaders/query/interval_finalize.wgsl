@@ -1,18 +1,9 @@
 // Program: writes both roots of the sphere that `closest` found. With `exact`, they are computed as pairs of f32 and rounded once.
 
-@group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
-@group(0) @binding(2) var<storage, read> rays: array<Ray>;
 @group(0) @binding(3) var<storage, read_write> state: array<ClosestState>;
 @group(0) @binding(4) var<storage, read_write> intervals: array<Interval>;
 
-@compute @workgroup_size(64)
-fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
-  let i = invocation.x;
-  if (i >= params.ray_count) {
-    return;
-  }
-  zero = params.zero;
+fn process_ray(i: u32) {
   let best = state[i];
   // Each part finishes the rays whose best sphere it contains. The first part also finishes the rays without a hit.
   if (best.id - params.first_id >= params.sphere_count && (best.id != NO_SPHERE || params.fresh == 0u)) {

@@ -1,9 +1,5 @@
 // Program: writes all hits of each ray, by brute force over the spheres of one dispatch, in the order of their ids.
 
-@group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
-@group(0) @binding(2) var<storage, read> rays: array<Ray>;
-
 fn test_pair(i: u32, at: u32) {
   state[i] = append_hit(state[i], rays[i], scale_for(ray_attributes_of(i), at, rays[i], spheres[at]), params.first_id + at);
 }

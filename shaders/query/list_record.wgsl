@@ -5,7 +5,7 @@
 @group(0) @binding(4) var<storage, read_write> lists: array<Interval>;
 
 // In place of an index: the ray has no list here.
-const NOWHERE: u32 = 0xffffffffu;
+const NO_LIST: u32 = 0xffffffffu;
 
 // Both roots. With `exact`, they are computed as pairs of f32 and rounded once, or left to the host.
 fn roots_of(scaled: ScaledPair, solved: SphereRoots, id: u32) -> Interval {

@@ -2,18 +2,9 @@
 // It is the baseline of `umbracast bench brute`. With `fast` it uses the textbook formula of the perpendicular foot, without scaling
 // or error bounds; else the full compensated intersection of every pair.
 
-@group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
-@group(0) @binding(2) var<storage, read> rays: array<Ray>;
 @group(0) @binding(3) var<storage, read_write> state: array<ClosestState>;
 
-@compute @workgroup_size(64)
-fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
-  let i = invocation.x;
-  if (i >= params.ray_count) {
-    return;
-  }
-  zero = params.zero;
+fn process_ray(i: u32) {
   let ray = rays[i];
   var best = empty_state();
   if (params.fresh == 0u) {

@@ -1,10 +1,6 @@
 // Program: whether each ray hits any sphere, by brute force over the spheres of one dispatch. Results go into the bitsets of
 // query/occluded_state.wgsl.
 
-@group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
-@group(0) @binding(2) var<storage, read> rays: array<Ray>;
-
 // One bit per ray of the thread. `hit_mask` is also set for rays beyond the end of the batch.
 var<private> hit_mask: u32;
 var<private> undecided_mask: u32;
@@ -21,7 +17,8 @@ fn intersect_marked(first: u32, begin: u32) {
     let i = first + candidate.ray * WORKGROUP;
     let at = select(begin + candidate.sphere, i, params.pairwise != 0u);
     let ray = rays[i];
-    let found = select(MISS, classify(intersect_for(ray_attributes_of(i), at, ray, spheres[at]), ray, policies(), exact).hit_class, admits(i, at));
+    let roots = intersect_for(ray_attributes_of(i), at, ray, spheres[at]);
+    let found = select(MISS, classify(roots, ray, policies(), exact).hit_class, admits(i, at));
     let bit = 1u << candidate.ray;
     hit_mask |= select(0u, bit, found == HIT);
     undecided_mask |= select(0u, bit, found == UNDECIDED);

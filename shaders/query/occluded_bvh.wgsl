@@ -1,10 +1,5 @@
 // Program: whether each ray hits any sphere, by BVH traversal. Results go into the bitsets of query/occluded_state.wgsl.
 
-@group(0) @binding(0) var<uniform> params: Params;
-// In leaf order.
-@group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
-@group(0) @binding(2) var<storage, read> rays: array<Ray>;
-
 // Whether a sphere was certainly hit.
 var<private> certain: bool;
 
@@ -31,13 +26,7 @@ fn test_deferred(ray: Ray) {
   }
 }
 
-@compute @workgroup_size(64)
-fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
-  let i = invocation.x;
-  if (i >= params.ray_count) {
-    return;
-  }
-  zero = params.zero;
+fn process_ray(i: u32) {
   if (was_hit(i) != 0u) {
     return;
   }
@@ -46,7 +35,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
     begin_traversal(i);
     certain = false;
     while (current != NONE) {
-      walk();
+      collect_candidates();
       known |= select(0u, IS_HIT, certain);
       test_deferred(ray);
       count_steps();

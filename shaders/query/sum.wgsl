@@ -1,10 +1,6 @@
 // Program: a sum over the spheres that each ray hits, by brute force over the spheres of one dispatch. Needs query/count_state.wgsl or
 // query/transmittance_state.wgsl.
 
-@group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
-@group(0) @binding(2) var<storage, read> rays: array<Ray>;
-
 fn test_pair(i: u32, at: u32) {
   let before = state[i];
   if (is_settled(before)) {

@@ -1,10 +1,5 @@
 // Program: a sum over the spheres that each ray hits, by BVH traversal. Needs query/count_state.wgsl or query/transmittance_state.wgsl.
 
-@group(0) @binding(0) var<uniform> params: Params;
-// In leaf order.
-@group(0) @binding(1) var<storage, read> spheres: array<Sphere>;
-@group(0) @binding(2) var<storage, read> rays: array<Ray>;
-
 var<private> sum: CountState;
 
 // A certain hit is added without an intersection test. The traversal ends once the sum is settled.
@@ -26,13 +21,7 @@ fn test_deferred(ray: Ray) {
   }
 }
 
-@compute @workgroup_size(64)
-fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
-  let i = invocation.x;
-  if (i >= params.ray_count) {
-    return;
-  }
-  zero = params.zero;
+fn process_ray(i: u32) {
   sum = state[i];
   if (is_settled(sum)) {
     return;
@@ -41,7 +30,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   if (prepare_ray(ray, ray_attributes_of(i))) {
     begin_traversal(i);
     while (current != NONE) {
-      walk();
+      collect_candidates();
       test_deferred(ray);
       count_steps();
       current = select(current, NONE, is_settled(sum));

@@ -341,13 +341,13 @@ fn clear_cones() {
 }
 
 // Whether a point is inside a spheroid.
-fn swallows(point: vec3<f32>, occluder: Occluder, shape: SpheroidShape) -> bool {
+fn contains_point(point: vec3<f32>, occluder: Occluder, shape: SpheroidShape) -> bool {
   return power_of(point, occluder, shape) < 0.0;
 }
 
 // Adds a spheroid. Returns the fraction (0 or 1) of a point light that is visible past it.
 fn add_spheroid(point: vec3<f32>, light: Light, disc: Disc, occluder: Occluder, shape: SpheroidShape) -> f32 {
-  if (swallows(point, occluder, shape)) {
+  if (contains_point(point, occluder, shape)) {
     total = true;
     return 0.0;
   }

@@ -15,19 +15,19 @@ fn intensity(mu: f32) -> f32 {
 }
 
 // For a disc of angular radius a, mu^2 = (1 - y) (1 - y tan^2(a/2)). This is tan^2(a/2).
-fn bend(disc: Disc) -> f32 {
+fn half_tangent_squared(disc: Disc) -> f32 {
   let v = versine(disc.radius);
   return v / (2.0 - v);
 }
 
 // mu at a ring; `rest` is the square root of 1 - y.
-fn mu_at(bend: f32, rest: f32) -> f32 {
-  return rest * sqrt(max(1.0 - bend + bend * rest * rest, 0.0));
+fn mu_at(half_tangent_squared: f32, rest: f32) -> f32 {
+  return rest * sqrt(max(1.0 - half_tangent_squared + half_tangent_squared * rest * rest, 0.0));
 }
 
 // Integral of the brightness over the rings up to y. In the square root of 1 - y, three nodes of Gauss are exact for a small disc.
 fn brightness_within(disc: Disc, y: f32) -> f32 {
-  let k = bend(disc);
+  let k = half_tangent_squared(disc);
   let rest = sqrt(max(1.0 - y, 0.0));
   let half = 0.5 * (1.0 - rest);
   let middle = 0.5 * (1.0 + rest);
@@ -127,7 +127,7 @@ fn visible_flux(disc: Disc) -> f32 {
     return 0.0;
   }
   find_limits(disc);
-  let k = bend(disc);
+  let k = half_tangent_squared(disc);
   var sum = 0.0;
   var before = 0.0;
   for (var i = 0u; i <= limit_count; i++) {

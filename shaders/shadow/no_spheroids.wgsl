@@ -17,7 +17,7 @@ fn shape_of(occluder: Occluder) -> SpheroidShape {
   return SpheroidShape(0.0);
 }
 
-fn swallows(point: vec3<f32>, occluder: Occluder, shape: SpheroidShape) -> bool {
+fn contains_point(point: vec3<f32>, occluder: Occluder, shape: SpheroidShape) -> bool {
   return false;
 }
 

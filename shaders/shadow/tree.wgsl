@@ -1,5 +1,6 @@
 // Bodies of a picture that are found through a BVH of bounding balls: the first body on the ray of a pixel, and the occluders in the cone
-// from a point to the light. Twin of src/shadow/ball_bvh.rs, occluder_bvh.rs and picture/primary.rs; src/shadow/gpu/tree.rs has the records.
+// from a point to the light. Twin of src/shadow/ball_bvh.rs, occluder_bvh.rs and picture/primary.rs; src/shadow/gpu/tree.rs has the
+// records.
 //
 // All positions are in camera space. A ball is stored as the sum of a high and a low part (48 bits), so distances from a visible point to
 // its occluders and to the light keep the precision of f32 however large the bodies are.
@@ -60,7 +61,7 @@ fn start_traversal() {
   steps = 0u;
 }
 
-fn goes_on() -> bool {
+fn has_next() -> bool {
   return (next_ball < end_ball || next_node < uniforms.nodes) && steps < MAX_STEPS;
 }
 
@@ -114,7 +115,7 @@ fn visit_ball(best: ClosestState, ray: Ray, i: u32) -> ClosestState {
 
 // The next visible ball that a ray may enter before `limit`; NO_BALL at the end.
 fn next_on_ray(ray: Ray, limit: f32) -> u32 {
-  while (goes_on()) {
+  while (has_next()) {
     steps++;
     if (next_ball < end_ball) {
       let i = next_ball;
@@ -191,7 +192,7 @@ fn may_cover(cone: LightCone, ball: vec4<f32>) -> bool {
 
 // The next ball, other than the visible one, that casts a shadow and may cover a part of the light; NO_BALL at the end.
 fn next_in_cone(cone: LightCone) -> u32 {
-  while (goes_on()) {
+  while (has_next()) {
     steps++;
     if (next_ball < end_ball) {
       let i = next_ball;
@@ -276,11 +277,11 @@ fn light_at(id: u32, spot: VisiblePoint) -> Illumination {
   if (id >= uniforms.light_id) {
     return FULL;
   }
-  let lamp = balls[arrayLength(&balls) - 1u];
-  let light = toward_ball(lamp);
+  let light_ball = balls[arrayLength(&balls) - 1u];
+  let light = toward_ball(light_ball);
   let far = sqrt(dot3(light.high, light.high));
-  let power = (far - lamp.high.w) * (far + lamp.high.w);
-  let disc = Disc(light.high / far, power, arc(lamp.high.w, sqrt(max(power, 0.0))));
+  let power = (far - light_ball.high.w) * (far + light_ball.high.w);
+  let disc = Disc(light.high / far, power, arc(light_ball.high.w, sqrt(max(power, 0.0))));
   if (power <= 0.0) {
     return FULL;
   }
@@ -292,7 +293,7 @@ fn light_at(id: u32, spot: VisiblePoint) -> Illumination {
   let bare = irradiance(disc, ground);
   add(disc, ground);
   var open = 1.0;
-  let sine = lamp.high.w / far;
+  let sine = light_ball.high.w / far;
   let cone = LightCone(point_seen.high, far, disc.toward, sine, sqrt(max((1.0 - sine) * (1.0 + sine), 0.0)));
   start_traversal();
   if ((bodies[ball_seen].flags & RECEIVES) == 0u) {

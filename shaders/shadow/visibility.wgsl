@@ -38,7 +38,7 @@ fn shade(query: VisibilityQuery) -> Shade {
     let occluder = occluders[query.first + i];
     if (spheroids && occluder.shape != 0u) {
       let shape = shape_of(occluders[occluder.shape]);
-      if (swallows(point, occluder, shape)) {
+      if (contains_point(point, occluder, shape)) {
         return Shade(0.0, KIND_TOTAL);
       }
       open = min(open, add_spheroid(point, query.light, disc, occluder, shape));

@@ -21,7 +21,7 @@ struct Leaf {
 var<private> lows: vec4<f32>;
 var<private> more_lows: vec4<f32>;
 // Key of a sphere that is not deferred.
-const NOWHERE_NEAR: f32 = 3e38;
+const NOT_DEFERRED: f32 = 3e38;
 
 // Upper bound of the keys that are not culled, whatever their lowest eight bits.
 fn max_key() -> u32 {
@@ -30,7 +30,7 @@ fn max_key() -> u32 {
 
 // Call before testing a leaf's spheres.
 fn begin_leaf() {
-  lows = vec4<f32>(NOWHERE_NEAR);
+  lows = vec4<f32>(NOT_DEFERRED);
   more_lows = lows;
 }
 

@@ -34,21 +34,22 @@ const MIN_SAFE_SPEED: f32 = 0.25;
 const MAX_SAFE_SPEED: f32 = 1048576.0;
 // Larger than every |w| in that range.
 const MAX_VELOCITY: f32 = 4096.0;
-const ANYWHERE: f32 = 1e9;
+const MAX_REACH: f32 = 1e9;
 
 // Chord bounds for a moving sphere. Branchless, because software adapters execute both sides of a branch anyway.
-fn pass_moving(ball: vec4<f32>, way: Sphere) -> Pass {
-  let heading = prepared_ray.d - clamp(way.center * prepared_ray.pace, vec3<f32>(-MAX_VELOCITY), vec3<f32>(MAX_VELOCITY));
-  let speed = dot3(heading, heading);
-  let tame = way.radius >= 0.0 && speed >= MIN_SAFE_SPEED && speed <= MAX_SAFE_SPEED;
-  let w = select(prepared_ray.d, heading, tame);
-  let e = select(ball.xyz, ball.xyz + way.center * prepared_ray.time, tame) - prepared_ray.place;
+fn pass_moving(ball: vec4<f32>, motion: Sphere) -> Pass {
+  let largest = vec3<f32>(MAX_VELOCITY);
+  let relative_direction = prepared_ray.d - clamp(motion.center * prepared_ray.t_per_length, -largest, largest);
+  let speed = dot3(relative_direction, relative_direction);
+  let is_safe = motion.radius >= 0.0 && speed >= MIN_SAFE_SPEED && speed <= MAX_SAFE_SPEED;
+  let w = select(prepared_ray.d, relative_direction, is_safe);
+  let e = select(ball.xyz, ball.xyz + motion.center * prepared_ray.time, is_safe) - prepared_ray.place;
   let x = vec3<f32>(e.y * w.z - e.z * w.y, e.z * w.x - e.x * w.z, e.x * w.y - e.y * w.x);
   let square = dot3(w, w);
   let length = sqrt(square);
   let flag = prepared_ray.flag * length;
-  let reach = select(ANYWHERE, way.radius + flag, tame);
-  let least = select(0.0, way.radius - 2.0 * flag, tame);
+  let reach = select(MAX_REACH, motion.radius + flag, is_safe);
+  let least = select(0.0, motion.radius - 2.0 * flag, is_safe);
   return pass_of(dot3(x, x) / square, reach, least, prepared_ray.pivot + dot3(e, w) / square, 1.0 / length);
 }
 

@@ -22,11 +22,11 @@ struct PreparedRay {
   d: vec3<f32>,
   start: f32,
   // Only for moving spheres. `time`: time, relative to the middle of their time range, at which the ray sees them; if they move while the
-  // ray travels, the time at which the ray is at `pivot`. `pace`: t for s = 1, or 0 if they do not move while the ray travels. `flag`:
-  // error of the hit flag of an intersection test, per |w|. See traverse/leaf.wgsl.
+  // ray travels, the time at which the ray is at `pivot`. `t_per_length`: t for s = 1, or 0 if they do not move while the ray travels.
+  // `flag`: error of the hit flag of an intersection test, per |w|. See traverse/leaf.wgsl.
   time: f32,
   pivot: f32,
-  pace: f32,
+  t_per_length: f32,
   flag: f32,
   // The ray's point at `pivot`.
   place: vec3<f32>,
@@ -56,24 +56,24 @@ fn motion_error(o: vec3<f32>, moves_with_ray: bool) -> f32 {
 // Prepares the ray; call before anything else here. Returns false if the ray cannot be represented in these units: its origin is beyond
 // `far`, the exponent of `step` is outside -60..60, or its inflation is too large.
 fn prepare_ray(ray: Ray, attributes: RayAttributes) -> bool {
-  let heading = heading_of(ray.direction);
-  let power = heading.power + exponent(params.scale);
+  let direction = heading_of(ray.direction);
+  let power = direction.power + exponent(params.scale);
   if (largest_of(ray.origin) > params.far || abs(power) > 60) {
     return false;
   }
   let o = to_scaled(ray.origin);
-  let d = heading.d;
+  let d = direction.d;
   line = line_along(o, d);
-  let step = heading.length * power_of_two(power);
+  let step = direction.length * power_of_two(power);
   let start = dot3(o, d);
   var longer = 0.0;
   var time = attributes.time - params.mid_time;
   var pivot = 0.0;
-  var pace = 0.0;
+  var t_per_length = 0.0;
   var flag = 0.0;
   if (has_motion_or_shape) {
     let more = inflation(attributes, o);
-    if (!(more < GROWN)) {
+    if (!(more < MAX_INFLATION)) {
       return false;
     }
     line.slack += more;
@@ -86,7 +86,7 @@ fn prepare_ray(ray: Ray, attributes: RayAttributes) -> bool {
       // The point nearest to the middle of the scene, clamped to the ray's ends.
       pivot = min(max(-start, at(ray.t_min, step)), at(ray.t_max, step));
       time += pivot / step;
-      pace = 1.0 / step;
+      t_per_length = 1.0 / step;
       flag = select(0.0, 64.0 * U * at(max(abs(ray.t_min), abs(ray.t_max)), step), fast);
       // Along the ray every error counts up to twice, because |w| is at least 1/2.
       longer += line.slack;
@@ -114,7 +114,7 @@ fn prepare_ray(ray: Ray, attributes: RayAttributes) -> bool {
     start,
     time,
     pivot,
-    pace,
+    t_per_length,
     flag,
     o + d * pivot,
   );

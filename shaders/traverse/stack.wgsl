@@ -1,6 +1,6 @@
 // Traversal stack: the children still to be visited, nearest first. Needs traverse/qnode.wgsl, traverse/lone_thread.wgsl,
 // intersect/attributes.wgsl and traverse/deferred_hits.wgsl. The program defines `descend`, which goes from node to node until `current` is
-// a leaf or NONE; `test_leaf`, which tests a leaf's spheres; and `cutoff_key`, see traverse/deferred_hits.wgsl.
+// a leaf or NONE; `test_sphere`, which tests a sphere of a leaf; and `cutoff_key`, see traverse/deferred_hits.wgsl.
 //
 // A node pushes one stack entry for all its remaining children, not one per child (as Ylitie, Karras & Laine 2017, Efficient Incoherent Ray
 // Traversal on GPUs Through Compressed Wide BVHs): a store to an address that only the thread itself knows is the most expensive operation
@@ -126,8 +126,20 @@ fn enter(keys: vec4<u32>, children: vec4<u32>) {
   }
 }
 
+// Tests the spheres of the current leaf.
+fn test_leaf() {
+  let first = current & 0x0fffffffu;
+  let count = (current >> 28u) & 7u;
+  begin_leaf();
+  for (var j = 0u; j < count; j++) {
+    steps += 1u;
+    test_sphere(j, first + j);
+  }
+  end_leaf(first);
+}
+
 // Traverses until FULL leaves are deferred or the traversal is over.
-fn walk() {
+fn collect_candidates() {
   while (current != NONE && deferred_leaves < FULL) {
     descend();
     if (current != NONE) {

@@ -26,36 +26,31 @@ fn descend() {
     let a = origin + c.enter;
     let b = origin + c.leave;
     let first = max(
-      max(plane_distances(near.x, scale.x, a.x), plane_distances(near.y, scale.y, a.y)), max(plane_distances(near.z, scale.z, a.z), vec4<f32>(c.near)),
+      max(plane_distances(near.x, scale.x, a.x), plane_distances(near.y, scale.y, a.y)),
+      max(plane_distances(near.z, scale.z, a.z), vec4<f32>(c.near)),
     );
     let last = min(
-      min(plane_distances(far.x, scale.x, b.x), plane_distances(far.y, scale.y, b.y)), min(plane_distances(far.z, scale.z, b.z), vec4<f32>(c.far)),
+      min(plane_distances(far.x, scale.x, b.x), plane_distances(far.y, scale.y, b.y)),
+      min(plane_distances(far.z, scale.z, b.z), vec4<f32>(c.far)),
     );
     let entered = (first <= last) & (vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(quad.count));
     enter(sorted(first - vec4<f32>(c.near), entered), quad.children);
   }
 }
 
-// Tests the spheres of a leaf: reports certain hits, and defers the spheres that have to be intersected.
-fn test_leaf() {
-  let first = current & 0x0fffffffu;
-  let count = (current >> 28u) & 7u;
-  begin_leaf();
-  for (var j = 0u; j < count; j++) {
-    steps += 1u;
-    let seen = pass_at(first + j);
-    let half = sqrt(max(seen.room, 0.0)) * seen.stretch + prepared_ray.along;
-    let low = seen.middle - half;
-    if (seen.room >= 0.0 && low <= prepared_ray.far && seen.middle + half >= prepared_ray.near && admits_leaf(first + j)) {
-      let high = seen.middle - sqrt(max(seen.chord, 0.0)) * seen.stretch + 2.0 * prepared_ray.along;
-      var is_candidate = true;
-      if (seen.chord > 0.0 && low >= prepared_ray.begin && high <= min(prepared_ray.far, prepared_ray.end)) {
-        is_candidate = accept_certain(high, first + j);
-      }
-      if (is_candidate) {
-        defer(j, low - prepared_ray.near);
-      }
+// Tests sphere j of a leaf: reports a certain hit, and defers a sphere that has to be intersected.
+fn test_sphere(j: u32, place: u32) {
+  let seen = pass_at(place);
+  let half = sqrt(max(seen.room, 0.0)) * seen.stretch + prepared_ray.along;
+  let low = seen.middle - half;
+  if (seen.room >= 0.0 && low <= prepared_ray.far && seen.middle + half >= prepared_ray.near && admits_leaf(place)) {
+    let high = seen.middle - sqrt(max(seen.chord, 0.0)) * seen.stretch + 2.0 * prepared_ray.along;
+    var is_candidate = true;
+    if (seen.chord > 0.0 && low >= prepared_ray.begin && high <= min(prepared_ray.far, prepared_ray.end)) {
+      is_candidate = accept_certain(high, place);
+    }
+    if (is_candidate) {
+      defer(j, low - prepared_ray.near);
     }
   }
-  end_leaf(first);
 }

@@ -44,10 +44,11 @@ impl From<Sphere> for Ellipsoid {
 /// Such a scene supports [`closest`](crate::Scene::closest), [`occluded`](crate::Scene::occluded),
 /// [`interval`](crate::Scene::interval), [`count`](crate::Scene::count), [`transmittance`](crate::Scene::transmittance),
 /// [`all`](crate::Scene::all), [`nearest`](crate::Scene::nearest) and [`contains`](crate::Scene::contains) under the same rules as for
-/// spheres, with [`Precision::Fast`](crate::Precision::Fast) and [`Precision::Standard`](crate::Precision::Standard). With the latter, the error of
-/// `t` is at most 8 u (|t| + g²/w), plus the effect of a displacement of the ellipsoid by 2⁻⁴² of its distance. Here u = 2⁻²⁴, w is half
-/// the chord of the ray in units of `t`, and g is half the chord that the ray would have through the centre. It is an error to ask for
-/// [`Precision::Exact`](crate::Precision::Exact), [`approach`](crate::Scene::approach), rays with a radius, or anything that needs normals.
+/// spheres, with [`Precision::Fast`](crate::Precision::Fast) and [`Precision::Standard`](crate::Precision::Standard). With the latter, the
+/// error of `t` is at most 8 u (|t| + g²/w), plus the effect of a displacement of the ellipsoid by 2⁻⁴² of its distance. Here u = 2⁻²⁴, w
+/// is half the chord of the ray in units of `t`, and g is half the chord that the ray would have through the centre. It is an error to ask
+/// for [`Precision::Exact`](crate::Precision::Exact), [`approach`](crate::Scene::approach), rays with a radius, or anything that needs
+/// normals.
 ///
 /// [Masks](Spheres::masks), [velocities](Spheres::velocities) and [transmittances](Spheres::transmittances) work as for spheres.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -270,8 +270,8 @@ impl<'a> From<&'a Lidar> for Rays<'a> {
 
 impl<'a> From<&Parallel<'a>> for Rays<'a> {
     fn from(Parallel { points, direction }: &Parallel<'a>) -> Self {
-        let aim = PointTarget::Along { direction: (*direction).into(), t_max: f32::INFINITY };
-        RaySource::Points(points::PointRays { points, target: aim }).into()
+        let target = PointTarget::Along { direction: (*direction).into(), t_max: f32::INFINITY };
+        RaySource::Points(points::PointRays { points, target }).into()
     }
 }
 

@@ -131,11 +131,11 @@ impl Scene {
     /// * [`Error::Usage`]: `most` is 0; the scene is pairwise or contains ellipsoids; or spheres move and time 0 is outside the time range.
     /// * [`Error::TooLarge`]: the legs exceed the available memory of the machine. Then shoot fewer bullets at a time.
     pub async fn bullets(&self, bullets: impl Into<Bullets<'_>>, most: u32, query: &Query) -> Result<Flights> {
-        self.fly(bullets.into(), most, query, Wait::Polling).await
+        self.trace_bullets(bullets.into(), most, query, Wait::Polling).await
     }
 
     /// Boxed version of [`bullets`](Self::bullets).
-    pub(crate) fn fly<'a>(
+    pub(crate) fn trace_bullets<'a>(
         &'a self,
         bullets: Bullets<'a>,
         most: u32,
@@ -154,8 +154,9 @@ impl Scene {
         let [from, to] = self.options.time_range;
         let end = self.host.attributes.velocities.is_some().then_some(to);
         if end.is_some() && !(from..=to).contains(&0.0) {
-            let said = format!("bullets start at time 0, which is outside the time range of the scene, {from} to {to}");
-            return Err(Error::Usage(said));
+            let message =
+                format!("bullets start at time 0, which is outside the time range of the scene, {from} to {to}");
+            return Err(Error::Usage(message));
         }
         if self.host.pairwise {
             return Err(Error::Usage(
@@ -170,12 +171,12 @@ impl Scene {
         let memory = size_of::<BulletState>() + size_of::<crate::records::Ray>() + 8 + 3 * size_of::<Leg>();
         check_memory("bullets", count as u64 * memory as u64)?;
         let mut report = Report { rays: count as u64, ..Report::default() };
-        let mut flying = try_with_capacity(count)?;
+        let mut active = try_with_capacity(count)?;
         for (i, bullet) in bullets.records.iter().enumerate() {
             let (number, radius) = (bullets.first.saturating_add(i as u64), radii.map_or(0.0, |radii| radii[i]));
             let checked = check_bullet(number, bullet).and_then(|()| check_radius(number, radius));
             match (checked, query.on_bad) {
-                (Ok(()), _) => flying.push(BulletState::at_start(i, bullet, radius, end)),
+                (Ok(()), _) => active.push(BulletState::at_start(i, bullet, radius, end)),
                 (Err(_), OnBad::Skip) => report.skipped += 1,
                 (Err(error), OnBad::Refuse) => return Err(error),
             }
@@ -184,12 +185,12 @@ impl Scene {
         let motion = if end.is_some() { Motion::WithRay } else { Motion::AtTime };
         let query = Query { inside: Inside::Enter, touch: Touch::Hit, ends: Ends::Closed, motion, ..*query };
         let mut rounds: Vec<Legs> = Vec::new();
-        while !flying.is_empty() && rounds.len() < most as usize {
-            check_memory("legs of bullets", flying.len() as u64 * 3 * size_of::<(usize, Leg)>() as u64)?;
-            let answers = Answers::ask(self, &flying, rounds.is_empty(), &query, wait, &mut report).await?;
-            let (host, flew) = (self.host.clone(), flying);
+        while !active.is_empty() && rounds.len() < most as usize {
+            check_memory("legs of bullets", active.len() as u64 * 3 * size_of::<(usize, Leg)>() as u64)?;
+            let answers = Answers::query_scene(self, &active, rounds.is_empty(), &query, wait, &mut report).await?;
+            let (host, moved) = (self.host.clone(), active);
             let legs;
-            (legs, flying) = run_on_pool(move || answers.end(BulletScene { host: &host, end }, flew)).await??;
+            (legs, active) = run_on_pool(move || answers.end(BulletScene { host: &host, end }, moved)).await??;
             if rounds.is_empty() {
                 report.hits = legs.iter().filter(|(_, leg)| leg.is_hit()).count() as u64;
             }

@@ -50,7 +50,7 @@ pub(crate) struct BulletState {
     distance: f64,
     frames: f64,
     /// Units of `t` per frame: the speed, or 1.
-    pace: f64,
+    t_per_frame: f64,
 }
 
 impl BulletState {
@@ -59,7 +59,7 @@ impl BulletState {
         // neither underflows nor overflows f32, however near or far the target is.
         let away = shot.to.as_dvec3() - shot.from.as_dvec3();
         let (unit, speed) = (away.normalize(), f64::from(shot.speed));
-        let (along, direction, pace) = if end.is_some() {
+        let (along, direction, t_per_frame) = if end.is_some() {
             (unit * speed, (unit * speed).as_vec3(), 1.0)
         } else {
             (unit, (away * (-away.abs().max_element().log2().floor()).exp2()).as_vec3(), speed)
@@ -76,7 +76,7 @@ impl BulletState {
             direction: along,
             distance: 0.0,
             frames: 0.0,
-            pace,
+            t_per_frame,
         }
     }
 
@@ -124,14 +124,15 @@ impl BulletState {
     /// Distance and frames from the start of the bullet to the ricochet.
     fn reached(&self, turned: &Ricochet, end: Option<f32>) -> (f64, f64) {
         let length = if end.is_some() { self.direction.length() } else { 1.0 };
-        (self.distance + turned.time * length, self.frames + turned.time / self.pace)
+        (self.distance + turned.time * length, self.frames + turned.time / self.t_per_frame)
     }
 
     /// The leg that ends with this ricochet; a miss without one.
     pub(crate) fn leg(&self, end: Option<&(u32, Ricochet)>, field: BulletScene<'_>) -> Leg {
         let Some((id, turned)) = end else { return Leg::MISS };
         let (distance, frames) = self.reached(turned, field.end);
-        let velocity = if field.end.is_some() { turned.velocity } else { turned.velocity.normalize() * self.pace };
+        let velocity =
+            if field.end.is_some() { turned.velocity } else { turned.velocity.normalize() * self.t_per_frame };
         Leg {
             status: LegStatus::Hit,
             id: *id,

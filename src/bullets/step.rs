@@ -43,19 +43,19 @@ impl Answers {
     /// bullet has just glanced off and is so close to a surface that no f32 shows on which side. The first query then ignores spheres that
     /// contain the start, so it need not decide this. The other query uses at most `Standard` precision, which leaves no rays undecided: to
     /// resolve them, the CPU would test every sphere.
-    pub(crate) async fn ask(
+    pub(crate) async fn query_scene(
         scene: &Scene,
-        flying: &[BulletState],
+        active: &[BulletState],
         first: bool,
         query: &Query,
         wait: Wait,
         report: &mut Report,
     ) -> Result<Self> {
         let (mut rays, mut times, mut radii) =
-            (try_with_capacity(flying.len())?, try_with_capacity(flying.len())?, try_with_capacity(flying.len())?);
-        rays.extend(flying.iter().map(|bullet| bullet.ray));
-        times.extend(flying.iter().map(|bullet| bullet.time));
-        radii.extend(flying.iter().map(|bullet| bullet.radius));
+            (try_with_capacity(active.len())?, try_with_capacity(active.len())?, try_with_capacity(active.len())?);
+        rays.extend(active.iter().map(|bullet| bullet.ray));
+        times.extend(active.iter().map(|bullet| bullet.time));
+        radii.extend(active.iter().map(|bullet| bullet.radius));
         let wide = radii.iter().any(|radius| *radius > 0.0);
         let ray_attributes = RayAttributeColumns {
             times: (query.motion == Motion::WithRay).then_some(&times[..]),
@@ -72,67 +72,67 @@ impl Answers {
             .await?;
         report.exact += cast.exact;
         report.overflowed += cast.overflowed;
-        let mut held: Vec<Hit> = Vec::new();
+        let mut containing: Vec<Hit> = Vec::new();
         if !first {
             let starts: Vec<Ray> = rays.iter().map(at_start).collect();
             let quick = Query { precision: query.precision.min(Precision::Standard), ..*query };
-            held = try_with_capacity(rays.len())?;
-            held.resize(rays.len(), Hit::MISS);
-            scene.hits_into(with_attributes(&starts, ray_attributes), &quick, &mut held, wait).await?;
+            containing = try_with_capacity(rays.len())?;
+            containing.resize(rays.len(), Hit::MISS);
+            scene.hits_into(with_attributes(&starts, ray_attributes), &quick, &mut containing, wait).await?;
         }
 
-        let doubtful = |at: &usize| match held.get(*at) {
-            Some(held) => held.is_hit() || (hits[*at].is_hit() && hits[*at].id == flying[*at].last_sphere),
+        let doubtful = |at: &usize| match containing.get(*at) {
+            Some(containing) => containing.is_hit() || (hits[*at].is_hit() && hits[*at].id == active[*at].last_sphere),
             None => hits[*at].is_hit() && hits[*at].t == 0.0,
         };
-        let places: Vec<usize> = (0..flying.len()).filter(doubtful).collect();
+        let places: Vec<usize> = (0..active.len()).filter(doubtful).collect();
         if places.is_empty() {
             return Ok(Self { hits, rechecked: Vec::new() });
         }
         let rays: Vec<Ray> = places.iter().map(|at| rays[*at]).collect();
         let starts: Vec<Ray> = rays.iter().map(at_start).collect();
         let ray_attributes = ray_attributes.gather(places.iter().copied());
-        let held = scene
+        let containing = scene
             .list(with_attributes(&starts, ray_attributes.as_columns()), crate::query::results::ALL, query, wait)
             .await?;
-        let met = scene.list(with_attributes(&rays, ray_attributes.as_columns()), 2, &ignoring, wait).await?;
+        let entered = scene.list(with_attributes(&rays, ray_attributes.as_columns()), 2, &ignoring, wait).await?;
         let host = scene.host.clone();
         let again = run_on_pool(move || {
             let strictly = |i: usize, id: u32| {
                 let target = host.target(id, &ray_attributes.as_columns().of(i));
                 target.is_some_and(|target| ExactRoots::of(&rays[i], target).origin_side().is_lt())
             };
-            recheck(&places, first, &held, &met, strictly)
+            recheck(&places, first, &containing, &entered, strictly)
         })
         .await?;
         Ok(Self { hits, rechecked: again })
     }
 
     /// Computes how every leg ends, and which bullets fly on.
-    pub(crate) fn end(self, field: BulletScene<'_>, flying: Vec<BulletState>) -> Result<(Legs, Vec<BulletState>)> {
-        let mut ends: Vec<Option<(Leg, Option<BulletState>)>> = try_with_capacity(flying.len())?;
+    pub(crate) fn end(self, field: BulletScene<'_>, active: Vec<BulletState>) -> Result<(Legs, Vec<BulletState>)> {
+        let mut ends: Vec<Option<(Leg, Option<BulletState>)>> = try_with_capacity(active.len())?;
         let of = |bullet: &BulletState, end: End| {
             let next = end.as_ref().and_then(|(id, turned)| bullet.after(*id, turned, field));
             (bullet.leg(end.as_ref(), field), next)
         };
         let first = |(bullet, hit): (&BulletState, &Hit)| {
-            let met = |hit: &Hit| {
+            let entered = |hit: &Hit| {
                 (hit.id, field.target(hit.id, bullet).ricochet_of_certain_hit(bullet.position, bullet.direction))
             };
-            Some(of(bullet, hit.is_hit().then(|| met(hit))))
+            Some(of(bullet, hit.is_hit().then(|| entered(hit))))
         };
         cpu_pool::ensure_pool();
-        flying.par_iter().zip(&self.hits).map(first).collect_into_vec(&mut ends);
+        active.par_iter().zip(&self.hits).map(first).collect_into_vec(&mut ends);
         for (at, second) in self.rechecked {
-            let bullet = &flying[at];
+            let bullet = &active[at];
             ends[at] = Some(match second {
                 Recheck::Inside(id) => (Leg::inside(id), None),
-                Recheck::Among(held, met) => of(bullet, nearest(field, bullet, &held, &met)),
+                Recheck::Among(containing, entered) => of(bullet, nearest(field, bullet, &containing, &entered)),
             });
         }
-        let mut legs = try_with_capacity(flying.len())?;
-        let mut next = try_with_capacity(flying.len())?;
-        for (bullet, (leg, on)) in flying.iter().zip(ends.into_iter().flatten()) {
+        let mut legs = try_with_capacity(active.len())?;
+        let mut next = try_with_capacity(active.len())?;
+        for (bullet, (leg, on)) in active.iter().zip(ends.into_iter().flatten()) {
             legs.push((bullet.bullet, leg));
             next.extend(on);
         }
@@ -154,32 +154,32 @@ fn at_start(ray: &Ray) -> Ray {
 fn recheck(
     places: &[usize],
     first: bool,
-    held: &HitLists,
-    met: &HitLists,
+    containing: &HitLists,
+    entered: &HitLists,
     strictly: impl Fn(usize, u32) -> bool + Sync,
 ) -> Vec<(usize, Recheck)> {
     let one = |(i, at): (usize, &usize)| {
-        let held: Vec<u32> = held.get(i).unwrap_or_default().iter().map(|ball| ball.id).collect();
+        let containing: Vec<u32> = containing.get(i).unwrap_or_default().iter().map(|ball| ball.id).collect();
         // In the first round, a start on a surface or inside is intended, and the exact roots distinguish the two; later it is due to
         // rounding.
-        let inside = held.iter().copied().filter(|id| first && strictly(i, *id)).min();
-        let held = if first { Vec::new() } else { held };
+        let inside = containing.iter().copied().filter(|id| first && strictly(i, *id)).min();
+        let containing = if first { Vec::new() } else { containing };
         let mut two = [Hit::MISS; 2];
-        let found = met.get(i).unwrap_or_default();
-        two.iter_mut().zip(found).for_each(|(hit, met)| *hit = Hit { t: met.t_enter, id: met.id });
-        (*at, inside.map_or(Recheck::Among(held, two), Recheck::Inside))
+        let found = entered.get(i).unwrap_or_default();
+        two.iter_mut().zip(found).for_each(|(hit, entered)| *hit = Hit { t: entered.t_enter, id: entered.id });
+        (*at, inside.map_or(Recheck::Among(containing, two), Recheck::Inside))
     };
     cpu_pool::ensure_pool();
     places.par_iter().enumerate().map(one).collect()
 }
 
 /// The first hit among the spheres that contain the start and those hit from outside, except for the sphere just left.
-fn nearest(field: BulletScene<'_>, bullet: &BulletState, held: &[u32], met: &[Hit; 2]) -> End {
-    let held = held.iter().filter(|id| **id != bullet.last_sphere);
-    let held = held
+fn nearest(field: BulletScene<'_>, bullet: &BulletState, containing: &[u32], entered: &[Hit; 2]) -> End {
+    let containing = containing.iter().filter(|id| **id != bullet.last_sphere);
+    let containing = containing
         .filter_map(|id| Some((*id, field.target(*id, bullet).ricochet_or_touch(bullet.position, bullet.direction)?)));
-    let met = met.iter().find(|hit| hit.is_hit() && hit.id != bullet.last_sphere);
-    let met = met
+    let entered = entered.iter().find(|hit| hit.is_hit() && hit.id != bullet.last_sphere);
+    let entered = entered
         .map(|hit| (hit.id, field.target(hit.id, bullet).ricochet_of_certain_hit(bullet.position, bullet.direction)));
-    held.chain(met).min_by(|(a, one), (b, other)| one.time.total_cmp(&other.time).then(a.cmp(b)))
+    containing.chain(entered).min_by(|(a, one), (b, other)| one.time.total_cmp(&other.time).then(a.cmp(b)))
 }

@@ -134,11 +134,11 @@ impl CpuBvh {
         let mut laid = try_with_capacity(self.tree.ids.len())?;
         let middle = f64::from(midpoint(time_range));
         let one = |ids: &[u32; WIDTH]| {
-            let mut ways = MovingLeaf8::zeroed();
+            let mut moving_leaf = MovingLeaf8::zeroed();
             for (k, &id) in ids.iter().enumerate() {
                 let id = id as usize;
                 let (Some(sphere), Some(ball)) = (set.spheres.get(id), set.swept_bounds().get(id)) else {
-                    ways.center[0][k] = f32::NAN;
+                    moving_leaf.center[0][k] = f32::NAN;
                     continue;
                 };
                 let velocity = velocities[id].as_dvec3();
@@ -147,12 +147,12 @@ impl CpuBvh {
                 // The slack of a sphere at rest, and the slack for its motion: see `traverse/moving_leaf.rs`.
                 let slack = 256.0 * f64::from(U) * (center.length() + far);
                 for axis in 0..3 {
-                    ways.center[axis][k] = center[axis] as f32;
-                    ways.velocity[axis][k] = (velocity[axis] * self.frame.scale()) as f32;
+                    moving_leaf.center[axis][k] = center[axis] as f32;
+                    moving_leaf.velocity[axis][k] = (velocity[axis] * self.frame.scale()) as f32;
                 }
-                (ways.padded_radius[k], ways.inner_radius[k]) = ((r + slack) as f32, (r - slack) as f32);
+                (moving_leaf.padded_radius[k], moving_leaf.inner_radius[k]) = ((r + slack) as f32, (r - slack) as f32);
             }
-            ways
+            moving_leaf
         };
         self.tree.ids.par_iter().map(one).collect_into_vec(&mut laid);
         self.tree.refit(|leaf| laid[leaf].corners(half_span(time_range)));

@@ -57,10 +57,10 @@ pub(crate) trait HitCollector {
     }
     /// Receives one sphere with its roots, if it [`accepts_roots`](Self::accepts_roots).
     fn accept(&mut self, _ray: &Ray, _id: u32, _target: Target<'_>, _solved: &SphereRoots) {}
-    /// The `t` (or clearance) above which nothing counts any more; `None` if nothing counts at all.
+    /// Upper bound of the `t` (or clearance) of a sphere that can still change the result; `None` if none can.
     fn cutoff(&self, ray: &Ray) -> Option<f32>;
-    /// Receives spheres of a leaf that are certain hits, not intersected yet: the ids of the leaf, and a mask of those that are hit. Returns
-    /// what is known then.
+    /// Receives spheres of a leaf that are certain hits, not intersected yet: the ids of the leaf, and a mask of those that are hit.
+    /// Returns the part of the result that this settles.
     fn accept_certain(&mut self, _ids: &[u32; WIDTH], _certain: u32) -> Settled {
         Settled::Nothing
     }

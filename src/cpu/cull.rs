@@ -166,11 +166,11 @@ impl CullFrame {
         let parameter = self.parameter(ray);
         let foot = o - parameter.start * hat;
         let (u, v, hat) = (u.as_vec3(), v.as_vec3(), hat.as_vec3());
-        let wild = distance >= MAX_START;
-        let foot = if wild { DVec3::ZERO } else { foot };
+        let too_far = distance >= MAX_START;
+        let foot = if too_far { DVec3::ZERO } else { foot };
         let solve = flag_error(precision);
-        let delta = if wild { 0.0 } else { 16.0 * U * foot.length() + solve * distance };
-        let infinite = if wild { f64::INFINITY } else { 0.0 };
+        let delta = if too_far { 0.0 } else { 16.0 * U * foot.length() + solve * distance };
+        let infinite = if too_far { f64::INFINITY } else { 0.0 };
         let line = RayLine {
             u: [u.x, u.y],
             v: v.to_array(),

@@ -55,7 +55,7 @@ impl GrowthBudget {
     }
 
     /// Returns the memory of a list to the budget.
-    pub(crate) fn give_back<T>(&self, list: &Vec<T>) {
+    pub(crate) fn release<T>(&self, list: &Vec<T>) {
         self.used.fetch_sub(bytes_of(list), Ordering::Relaxed);
     }
 

@@ -287,11 +287,11 @@ impl CpuScene {
         self.candidates(number, attributes).map(|candidates| T::resolve_ray(ray, candidates, query, &self.attributes))
     }
 
-    /// Whether a device that flushes subnormal numbers to 0 could give another result for any of these rays than exact arithmetic. `nears`:
-    /// the query is about closest approaches.
-    pub(crate) fn needs_subnormals(&self, batch: &RayBatch<'_>, nears: bool) -> bool {
+    /// Whether a device that flushes subnormal numbers to 0 could give another result for any of these rays than exact arithmetic.
+    /// `is_approach`: the query is `approach`.
+    pub(crate) fn needs_subnormals(&self, batch: &RayBatch<'_>, is_approach: bool) -> bool {
         let velocities = self.attributes.velocities.as_deref();
         let sizes = self.magnitudes.get_or_init(|| Magnitudes::of_scene(&self.spheres, velocities));
-        sizes.need_subnormals(batch, velocities.is_some(), nears)
+        sizes.need_subnormals(batch, velocities.is_some(), is_approach)
     }
 }

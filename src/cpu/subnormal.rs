@@ -73,15 +73,15 @@ impl Magnitudes {
     }
 
     /// Whether a device that flushes subnormal numbers to 0 could give another result for any of these rays than exact arithmetic. `moves`:
-    /// the spheres have velocities; `nears`: the query is about closest approaches.
-    pub(crate) fn need_subnormals(&self, batch: &RayBatch<'_>, moves: bool, nears: bool) -> bool {
-        if self.min_nonzero < if nears { MIN_SAFE_APPROACH } else { MIN_SAFE }
+    /// the spheres have velocities; `is_approach`: the query is `approach`.
+    pub(crate) fn need_subnormals(&self, batch: &RayBatch<'_>, moves: bool, is_approach: bool) -> bool {
+        if self.min_nonzero < if is_approach { MIN_SAFE_APPROACH } else { MIN_SAFE }
             || (moves && self.radius < MIN_MOVING_RADIUS)
         {
             return true;
         }
         cpu_pool::ensure_pool();
-        let needs = |i: usize| ray_needs(self, &batch.rays.ray(i), &batch.ray_attributes.of(i), nears);
+        let needs = |i: usize| ray_needs(self, &batch.rays.ray(i), &batch.ray_attributes.of(i), is_approach);
         (0..batch.rays.len()).into_par_iter().any(needs)
     }
 }
@@ -92,11 +92,11 @@ fn min_nonzero<const N: usize>(numbers: [f32; N]) -> f32 {
 }
 
 /// Whether one ray needs subnormal numbers.
-fn ray_needs(sizes: &Magnitudes, ray: &Ray, attributes: &RayAttributes, nears: bool) -> bool {
+fn ray_needs(sizes: &Magnitudes, ray: &Ray, attributes: &RayAttributes, is_approach: bool) -> bool {
     let Ray { origin: o, direction: d, t_min, t_max } = *ray;
     let small = min_nonzero([o.x, o.y, o.z, d.x, d.y, d.z, t_min, t_max, attributes.time, attributes.radius]);
     let low = min_nonzero(attributes.direction_low);
-    let (smallest, longest) = match nears {
+    let (smallest, longest) = match is_approach {
         true => (MIN_SAFE_APPROACH, MAX_DIRECTION_APPROACH),
         false => {
             let radius =
@@ -111,8 +111,8 @@ fn ray_needs(sizes: &Magnitudes, ray: &Ray, attributes: &RayAttributes, nears: b
 mod tests {
     use super::*;
 
-    fn pair_needs_subnormals(sphere: Sphere, ray: Ray, nears: bool) -> bool {
-        ray_needs(&Magnitudes::of(&sphere), &ray, &RayAttributes::NONE, nears)
+    fn pair_needs_subnormals(sphere: Sphere, ray: Ray, is_approach: bool) -> bool {
+        ray_needs(&Magnitudes::of(&sphere), &ray, &RayAttributes::NONE, is_approach)
             || Magnitudes::of(&sphere).min_nonzero < MIN_SAFE
     }
 

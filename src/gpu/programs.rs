@@ -29,7 +29,7 @@ macro_rules! stage {
     };
     // The tests of blocks of spheres.
     (cull_blocks) => {
-        join!(intersect, "cull/ray_line", "cull/load", "cull/blocks")
+        join!(intersect, "query/bindings", "cull/ray_line", "cull/load", "cull/blocks")
     };
     // Visits all spheres that culling leaves.
     (brute_force) => {
@@ -54,6 +54,10 @@ macro_rules! stage {
     // Roots as pairs of f32, from which results are rounded once.
     (finalize) => {
         join!(intersect, "intersect/double")
+    };
+    // The bindings and the entry point of a program that processes one ray per thread.
+    (query_per_ray) => {
+        join!("query/bindings", "query/ray_per_thread")
     };
     // Spheres in the frame of the scene, for building a BVH.
     (scene_frame) => {
@@ -91,20 +95,24 @@ macro_rules! join {
 ///
 /// It defines, in this order:
 ///
-/// | name | meaning |
-/// |---|---|
-/// | `Sphere`, `Ray`, `Hit`, `Interval`, `Approach` | the [records](crate::Sphere), laid out as in Rust; `Hit`, `Interval` and `Approach` contain bits (`u32`), because a miss is an infinity, with which no shader may compute |
-/// | `NO_SPHERE`, `FAR`, `INFINITY_BITS`, `reported(x)` | the id of a miss; the largest f32; the bits of `t` of a miss; the bits of a result `x`, those of ±∞ if `x` is ±`FAR` |
-/// | `zero` | the private variable that keeps compilers from simplifying the error terms away: without it they become 0 on Mesa |
-/// | `two_sum`, `quick_two_sum`, `two_product` | a sum or product and its error, as `vec2(value, error)` |
-/// | `scale(ray, sphere)` → `ScaledPair` | the pair scaled by exact powers of two, so that no later step overflows |
-/// | `intersect_fast(scaled)`, `intersect_compensated(scaled)` → `SphereRoots` | `disc` is negative for a miss and 0 for a tangent ray; its sign is certain if its magnitude exceeds `disc_bound`. `t_enter` and `t_exit` have the error bounds `enter_bound` and `exit_bound`; these four are in units of the ray's direction as given, saturating at ±`FAR` |
-/// | `closest_approach(scaled, t_min, t_max)` → `vec2(t, clearance)` | the closest approach between the ends |
-/// | `clearance_at(scaled, t)` | the distance to the surface at `t` |
-/// | `classify(roots, ray, policies, undecided)` → `Classification` | `hit_class` is `HIT`, `MISS`, or `OVERFLOW` if the root exceeds f32; only if `undecided` is true it is `UNDECIDED` if the bounds prove neither. `t` is valid with `HIT` and lies in `low..=high` |
-/// | `Policies(inside, touch, ends)` | `INSIDE_ENTER`, `INSIDE_EXIT` or `INSIDE_IGNORE`; 0 or `TOUCH_MISS`; 0 or `ENDS_HALF_OPEN` |
+/// * `Sphere`, `Ray`, `Hit`, `Interval`, `Approach`: the [records](crate::Sphere), laid out as in Rust. `Hit`, `Interval` and `Approach`
+///   contain bits (`u32`), because a miss is an infinity, with which no shader may compute.
+/// * `NO_SPHERE`, `FAR`, `INFINITY_BITS`, `reported(x)`: the id of a miss; the largest f32; the bits of `t` of a miss; the bits of a result
+///   `x`, those of ±∞ if `x` is ±`FAR`.
+/// * `zero`: the private variable that keeps compilers from simplifying the error terms away: without it they become 0 on Mesa.
+/// * `two_sum`, `quick_two_sum`, `two_product`: a sum or product and its error, as `vec2(value, error)`.
+/// * `scale(ray, sphere)` → `ScaledPair`: the pair scaled by exact powers of two, so that no later step overflows.
+/// * `intersect_fast(scaled)`, `intersect_compensated(scaled)` → `SphereRoots`: `disc` is negative for a miss and 0 for a tangent ray; its
+///   sign is certain if its magnitude exceeds `disc_bound`. `t_enter` and `t_exit` have the error bounds `enter_bound` and `exit_bound`;
+///   these four are in units of the ray's direction as given, saturating at ±`FAR`.
+/// * `closest_approach(scaled, t_min, t_max)` → `vec2(t, clearance)`: the closest approach between the ends.
+/// * `clearance_at(scaled, t)`: the distance to the surface at `t`.
+/// * `classify(roots, ray, policies, undecided)` → `Classification`: `hit_class` is `HIT`, `MISS`, or `OVERFLOW` if the root exceeds f32.
+///   It is `UNDECIDED` only if `undecided` is true and the bounds prove neither. `t` is valid with `HIT` and lies in `low..=high`.
+/// * `Policies(inside, touch, ends)`: `INSIDE_ENTER`, `INSIDE_EXIT` or `INSIDE_IGNORE`; 0 or `TOUCH_MISS`; 0 or `ENDS_HALF_OPEN`.
 ///
-/// `ScaledPair`, `Foot`, `ClosestState`, `ApproachState`, `Params` and the `TAG_…` and `STATE_…` constants are defined too, but may change in later versions.
+/// `ScaledPair`, `Foot`, `ClosestState`, `ApproachState`, `Params` and the `TAG_…` and `STATE_…` constants are defined too, but may change
+/// in later versions.
 ///
 /// Requirements: `center`, `radius`, `origin` and `direction` are finite, the radius is not negative and the direction is not zero
 /// ([`check_sphere`](crate::check_sphere), [`check_ray`](crate::check_ray)); infinite ends are replaced by ±`FAR`. Otherwise the
@@ -115,8 +123,8 @@ macro_rules! join {
 ///
 /// * `intersect_fast`, on every device: hit or miss (the sign of `disc`) is right if |b/r − 1| > 32 u (1 + E/r), and roots have errors
 ///   |δt|·|d| ≤ 32 u (E + r + E·r/h).
-/// * `intersect_compensated`, on devices that pass the [`Probe`](crate::Probe): hit or miss is right if |b/r − 1| > 2⁻⁴⁰ (1 + E/r), and roots
-///   have errors |δt|·|d| ≤ 8 u (|t|·|d| + r·r/h).
+/// * `intersect_compensated`, on devices that pass the [`Probe`](crate::Probe): hit or miss is right if |b/r − 1| > 2⁻⁴⁰ (1 + E/r), and
+///   roots have errors |δt|·|d| ≤ 8 u (|t|·|d| + r·r/h).
 ///
 /// `Device::from_wgpu(device, queue)` runs the probe on a device of yours, and [`Device::probe`](crate::Device::probe) returns its
 /// results.
@@ -141,21 +149,21 @@ pub struct Program {
 
 programs! {
     CLOSEST = "closest": brute_force, "query/closest";
-    CLOSEST_BVH = "closest_bvh": traverse, "query/closest_bvh";
-    CLOSEST_FINALIZE = "closest_finalize": finalize, "query/closest_finalize";
-    INTERVAL_FINALIZE = "interval_finalize": finalize, "query/interval_finalize";
+    CLOSEST_BVH = "closest_bvh": traverse, query_per_ray, "query/closest_bvh";
+    CLOSEST_FINALIZE = "closest_finalize": finalize, query_per_ray, "query/closest_finalize";
+    INTERVAL_FINALIZE = "interval_finalize": finalize, query_per_ray, "query/interval_finalize";
     OCCLUDED = "occluded": cull_blocks, "cull/block_hits", "traverse/lone_thread", "query/occluded_state", "query/occluded";
-    OCCLUDED_BVH = "occluded_bvh": traverse, "query/occluded_state", "query/occluded_bvh";
+    OCCLUDED_BVH = "occluded_bvh": traverse, "query/occluded_state", query_per_ray, "query/occluded_bvh";
     COUNT = "count": brute_force, "query/count_state", "query/sum";
-    COUNT_BVH = "count_bvh": traverse, "query/count_state", "query/sum_bvh";
+    COUNT_BVH = "count_bvh": traverse, "query/count_state", query_per_ray, "query/sum_bvh";
     TRANSMITTANCE = "transmittance": brute_force, "query/transmittance_state", "query/sum";
-    TRANSMITTANCE_BVH = "transmittance_bvh": traverse, "query/transmittance_state", "query/sum_bvh";
+    TRANSMITTANCE_BVH = "transmittance_bvh": traverse, "query/transmittance_state", query_per_ray, "query/sum_bvh";
     LIST = "list": brute_force, "intersect/double", "query/list_record", "query/list";
-    LIST_BVH = "list_bvh": traverse, "intersect/double", "query/list_record", "query/list_bvh";
+    LIST_BVH = "list_bvh": traverse, "intersect/double", "query/list_record", query_per_ray, "query/list_bvh";
     APPROACH = "approach": cull_blocks, "cull/brute_force", "query/approach_state", "query/approach";
-    APPROACH_BVH = "approach_bvh": test_nodes, "query/approach_state", "query/approach_bvh";
+    APPROACH_BVH = "approach_bvh": test_nodes, "query/approach_state", query_per_ray, "query/approach_bvh";
     APPROACH_FINALIZE = "approach_finalize": "records", "query/approach_finalize";
-    NAIVE = "naive": intersect_at_rest, "query/closest_state", "query/naive";
+    NAIVE = "naive": intersect_at_rest, "query/closest_state", query_per_ray, "query/naive";
     RENDER = "render": intersect_at_rest, "query/closest_state", "cull/pair", "math/angles", "shadow/caps", "shadow/cones",
         "shadow/disc", "shadow/flux", "shadow/starfield", "shadow/projection", "shadow/shade", "shadow/lists", "shadow/render";
     RENDER_TREE = "render_tree": "records", "math/error_free", "math/float", "intersect/low_radius", "intersect/sphere",
@@ -166,7 +174,7 @@ programs! {
     PREPARE_RAYS = "prepare_rays": "records", "encode/task", "encode/validate_ray", "encode/prepare_rays";
     PREPARE_MOVING_RAYS = "prepare_moving_rays": "records", "encode/task", "encode/validate_ray", "encode/prepare_moving_rays";
     WRITE_RESULTS = "write_results": "records", "encode/task", "encode/write_results";
-    PROBE = "probe": intersect_at_rest, "probe";
+    PROBE = "probe": intersect_at_rest, query_per_ray, "probe";
     MORTON_CODES = "morton_codes": scene_frame, "build/morton_codes";
     RADIX_COUNT = "radix_count": "build/common", "build/radix_digit", "build/radix_count";
     RADIX_SCAN = "radix_scan": "build/common", "build/workgroup_scan", "build/radix_scan";

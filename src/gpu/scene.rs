@@ -135,16 +135,16 @@ impl GpuScene {
             set.cancel.check()?;
             let (first, count) = ((n * capacity) as u32, chunk.len() as u32);
             let attributes = Self::upload_attributes(gpu, set, first, count).await?;
-            let ways = LeafMotion::of(&attributes, set);
+            let motion = LeafMotion::of(&attributes, set);
             let bvh = match trees {
-                true => Some(GpuBvh::new(gpu, &spheres, chunk, &frame, ways, builder, set.cancel).await?),
+                true => Some(GpuBvh::new(gpu, &spheres, chunk, &frame, motion, builder, set.cancel).await?),
                 false => None,
             };
             set.cancel.check()?;
             parts.push(ScenePart { first, count, spheres, attributes, bvh, built_cost: None });
         }
-        let paces = [(); 2].map(|()| Throughput::new(gpu.is_software()));
-        Ok(Self { parts, throughputs: paces, frame, info: SceneInfo::of(set) })
+        let throughputs = [(); 2].map(|()| Throughput::new(gpu.is_software()));
+        Ok(Self { parts, throughputs, frame, info: SceneInfo::of(set) })
     }
 
     /// Whether rays can traverse: there is a part, and every part has a BVH.
@@ -227,7 +227,7 @@ impl GpuScene {
     /// Adds the scene's frame and properties, which culling needs, to the parameters.
     pub(crate) fn with_frame(&self, params: Params) -> Params {
         let SceneFrame { scale, middle, far, .. } = self.frame;
-        let SceneInfo { largest, max_axis_ratio: slimness, mid_time: midway, .. } = self.info;
-        Params { scale, middle, far, largest, max_axis_ratio: slimness, mid_time: midway, ..params }
+        let SceneInfo { largest, max_axis_ratio, mid_time, .. } = self.info;
+        Params { scale, middle, far, largest, max_axis_ratio, mid_time, ..params }
     }
 }

@@ -29,11 +29,11 @@ impl GpuScene {
             let buffer = Self::upload(gpu, own).await?;
             let attributes = Self::upload_attributes(gpu, set, old.first, old.count).await?;
             let mut part = ScenePart { spheres: buffer, attributes, bvh: None, ..*old };
-            let ways = LeafMotion::of(&part.attributes, set);
+            let motion = LeafMotion::of(&part.attributes, set);
             match (&old.bvh, gpu.probe.failure.is_none()) {
                 _ if !trees => part.built_cost = None,
                 (Some(bvh), true) => {
-                    let fitted = bvh.refit(gpu, &part.spheres, part.count, &frame, ways).await?;
+                    let fitted = bvh.refit(gpu, &part.spheres, part.count, &frame, motion).await?;
                     let built = match old.built_cost {
                         Some(cost) => cost,
                         None => bvh.cost(gpu).await?,
@@ -43,7 +43,7 @@ impl GpuScene {
                     (part.bvh, part.built_cost) = (Some(fitted), Some(built));
                 }
                 _ => {
-                    part.bvh = Some(GpuBvh::new(gpu, &part.spheres, own, &frame, ways, builder, set.cancel).await?);
+                    part.bvh = Some(GpuBvh::new(gpu, &part.spheres, own, &frame, motion, builder, set.cancel).await?);
                     part.built_cost = None;
                 }
             }
@@ -58,9 +58,9 @@ impl GpuScene {
         let mut parts = Vec::new();
         for old in &self.parts {
             let own = &set.swept_bounds()[old.first as usize..][..old.count as usize];
-            let ways = LeafMotion::of(&old.attributes, set);
+            let motion = LeafMotion::of(&old.attributes, set);
             let bvh = match &old.bvh {
-                Some(_) => Some(GpuBvh::new(gpu, &old.spheres, own, &self.frame, ways, builder, set.cancel).await?),
+                Some(_) => Some(GpuBvh::new(gpu, &old.spheres, own, &self.frame, motion, builder, set.cancel).await?),
                 None => None,
             };
             let (spheres, attributes) = (old.spheres.clone(), old.attributes.clone());

@@ -1,5 +1,6 @@
 //! Classification: turns the roots of one ray and one sphere into a result, according to the policies of the query.
-//! [`classify`] is the twin of `shaders/intersect/classify.wgsl`. [`classify_exact`] applies the same rules to roots that can be compared exactly.
+//! [`classify`] is the twin of `shaders/intersect/classify.wgsl`. [`classify_exact`] applies the same rules to roots that can be compared
+//! exactly.
 
 use std::cmp::Ordering;
 

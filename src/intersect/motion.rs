@@ -96,12 +96,15 @@ fn two_product3(a: Vec3, b: f32) -> (Vec3, Vec3) {
 /// [`scale`](super::sphere::scale) for a pair that moves. For a pair at rest the result is bit-identical.
 #[inline(always)]
 pub(crate) fn scale_moving(ray: &Ray, sphere: &Sphere, moves: &RelativeMotion) -> ScaledPair {
-    let way = moves.velocity * moves.time;
-    let m = largest(ray.origin).max(largest(sphere.center)).max(largest(way)).max(sphere.radius).max(moves.radius);
+    let displacement = moves.velocity * moves.time;
+    let m =
+        largest(ray.origin).max(largest(sphere.center)).max(largest(displacement)).max(sphere.radius).max(moves.radius);
     let before = if m >= power_of_two(125) {
         let s = power_of_two(-3);
-        let near = largest((sphere.center * s + way * s) - ray.origin * s).max(sphere.radius * s).max(moves.radius * s);
-        if near < power_of_two(100) && way == Vec3::ZERO { 0 } else { -3 }
+        let near = largest((sphere.center * s + displacement * s) - ray.origin * s)
+            .max(sphere.radius * s)
+            .max(moves.radius * s);
+        if near < power_of_two(100) && displacement == Vec3::ZERO { 0 } else { -3 }
     } else if m < power_of_two(-60) {
         60
     } else {
@@ -114,7 +117,8 @@ pub(crate) fn scale_moving(ray: &Ray, sphere: &Sphere, moves: &RelativeMotion) -
     let (e, e1) = two_sum3(h, -o);
     let (eh, el) = two_sum3(e, e1 + (h1 + p1));
     let (r, rl) = two_sum(sphere.radius * s, moves.radius * s);
-    let noise = if way == Vec3::ZERO { 0.0 } else { power_of_two(-45) * (norm1(o) + norm1(c) + norm1(p)) };
+    let position_error =
+        if displacement == Vec3::ZERO { 0.0 } else { power_of_two(-45) * (norm1(o) + norm1(c) + norm1(p)) };
     // The difference of two large velocities must not overflow.
     let v = if moves.moves_with_ray { moves.velocity } else { Vec3::ZERO };
     let quarter = if largest(ray.direction).max(largest(v)) >= power_of_two(125) { -2 } else { 0 };
@@ -122,7 +126,7 @@ pub(crate) fn scale_moving(ray: &Ray, sphere: &Sphere, moves: &RelativeMotion) -
     let (d, d1) = two_sum3(ray.direction * q, -(v * q));
     // Where direction and velocity cancel, the low part of the direction may be as large as what is left of them, or all of it.
     let (d, dl) = two_sum3(d, d1 + moves.direction_low * q);
-    normalize_range(&ScaledPair { eh, el, d, r, dl, rl, position_error: noise, length: -before, direction: -quarter })
+    normalize_range(&ScaledPair { eh, el, d, r, dl, rl, position_error, length: -before, direction: -quarter })
 }
 
 /// Midpoint of a time range, rounded to f32.

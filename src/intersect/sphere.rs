@@ -2,8 +2,8 @@
 //! Twin of `shaders/intersect/sphere.wgsl`: same functions, same order, same operations.
 //!
 //! The method is that of Haines, Günther and Akenine-Möller (Ray Tracing Gems, chapter 7): the discriminant is computed from the foot of
-//! the perpendicular, not as `b² − ac`. The direction is used as given. `intersect_compensated` adds error-free corrections to the foot, to the
-//! discriminant and to the constant term. Notation of the bounds: u = 2⁻²⁴, e is the vector from the origin to the centre, p the vector
+//! the perpendicular, not as `b² − ac`. The direction is used as given. `intersect_compensated` adds error-free corrections to the foot, to
+//! the discriminant and to the constant term. Notation of the bounds: u = 2⁻²⁴, e is the vector from the origin to the centre, p the vector
 //! from the foot to the centre, h half the chord.
 
 use glam::Vec3;

@@ -3,17 +3,14 @@
 use super::*;
 use crate::intensity::scaled;
 use crate::intersect::sphere::{intersect_compensated, intersect_fast};
+use crate::numbers::Numbers;
 
 /// Generator of finite numbers: arbitrary bits (1 in 8), +0 and −0 (1 in 8 each), up to 10⁶ (1 in 8), and up to 1 (4 in 8).
-struct Numbers(u64);
+struct AnyNumbers(Numbers);
 
-impl Numbers {
-    fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        self.0 >> 20
-    }
+impl AnyNumbers {
     fn number(&mut self) -> f32 {
-        let bits = self.bits();
+        let bits = self.0.word() >> 20;
         let unit = (bits & 0xff_ffff) as f32 / 8_388_608.0 - 1.0;
         match bits >> 24 & 7 {
             0 => f32::from_bits((bits >> 4) as u32 & 0xff7f_ffff),
@@ -35,7 +32,7 @@ fn bits(solved: &SphereRoots) -> [u32; 8] {
 
 #[test]
 fn a_pair_batch_has_the_bits_of_single_pairs() {
-    let mut n = Numbers(3);
+    let mut n = AnyNumbers(Numbers(3));
     for round in 0..scaled(4000) {
         let pairs: [(Ray, Sphere); BATCH_WIDTH] = std::array::from_fn(|_| {
             let direction = n.vector();

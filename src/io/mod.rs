@@ -3,11 +3,15 @@
 //! | extension | spheres | rays |
 //! |---|---|---|
 //! | `.npy` (f4 or f8, either byte order) | (N, 4): x y z r | (M, 6): origin, direction · (M, 8): origin, direction, t_min, t_max |
-//! | `.csv`, `.parquet` | columns `x,y,z,r`, or `rx,ry,rz` and optional `qw,qx,qy,qz` instead of `r`; optional `mask,vx,vy,vz` | columns `ox,oy,oz,dx,dy,dz`, optional `t_min,t_max,mask,skip_id,time,radius` |
+//! | `.csv`, `.parquet` | columns `x,y,z,r` | columns `ox,oy,oz,dx,dy,dz` |
 //! | `.f32`, `.spheres`, `.rays` (raw, little-endian) | 4 × f32 | 8 × f32 in the order of [`Ray`](crate::Ray) |
 //!
+//! Optional columns of spheres are `mask,vx,vy,vz,transmittance`. For ellipsoids, `rx,ry,rz` and optional `qw,qx,qy,qz` replace `r`.
+//! Optional columns of rays are `t_min,t_max,mask,skip_id,time,radius`.
+//!
 //! The rows of a `.ply`, text or binary, are its vertices. The properties have the names of the columns in any order; `radius` is another
-//! name for `r`. Other properties and elements, such as normals and faces, are ignored; system files also use `red,green,blue` or `element`.
+//! name for `r`. Other properties and elements, such as normals and faces, are ignored; system files also use `red,green,blue` or
+//! `element`.
 //!
 //! A `.xyz` or `.pdb` has atoms: spheres with their van der Waals radii. System files also take the colours of the elements.
 //!
@@ -24,8 +28,8 @@
 //! Numbers are rounded to f32 once; [`Rounding`] reports how many changed and by how much. An error in a file is an
 //! [`Error::BadFile`](crate::Error::BadFile) with the row, the field, the value and the expected content. Spheres are read as a whole. Rays
 //! are read in batches, so that files can be larger than memory. Results are streamed to `.npz`, `.csv`, `.parquet` and, if they are
-//! points, `.ply`; the files appear atomically. Pipes can be read too, except Parquet; the extension of their name selects the format, or else their first byte.
-//! `.parquet` needs a build with the feature `parquet`.
+//! points, `.ply`; the files appear atomically. Pipes can be read too, except Parquet; the extension of their name selects the format, or
+//! else their first byte. `.parquet` needs a build with the feature `parquet`.
 //!
 //! A row of text has at most 1 MiB. Devices are refused. A file that a system file or a sensor file names must be a regular file.
 

@@ -15,7 +15,7 @@ const PNG: [u8; 8] = [0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a];
 /// First bytes of a JPEG.
 const JPEG: [u8; 3] = [0xff, 0xd8, 0xff];
 
-/// Reads a texture from a PNG or a JPEG. Transparency is ignored. `place` says in errors which key names the file.
+/// Reads a texture from a PNG or a JPEG. Transparency is ignored. `place` is the key that names the file, for errors.
 pub(super) fn read_texture(path: &Path, place: &str) -> Result<Texture> {
     let bad = |message: String| bad_file(path, format!("{place}: {message}"));
     let unread = |e: std::io::Error| bad(format!("cannot read the file: {e}"));

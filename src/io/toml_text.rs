@@ -51,7 +51,7 @@ fn fault(text: &str, error: &toml::de::Error) -> String {
             message = format!("{plain}{rest}");
         }
     }
-    // serde names the types of Rust.
+    // serde's messages contain names of Rust types.
     for (name, plain) in
         [("f64", "a number"), ("u32", "a whole number from 0 to 4294967295"), ("u64", "a whole number of at least 0")]
     {

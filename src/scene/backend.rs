@@ -68,21 +68,21 @@ impl Scene {
         Some((self.device.gpu()?, self.gpu.as_ref()?))
     }
 
-    /// Chooses the engine for a batch. `nears`: the query is about closest approaches.
-    fn backend(&self, batch: &RayBatch<'_>, nears: bool, wait: Wait) -> Backend<'_> {
+    /// Chooses the engine for a batch. `is_approach`: the query is `approach`.
+    fn backend(&self, batch: &RayBatch<'_>, is_approach: bool, wait: Wait) -> Backend<'_> {
         match self.on_gpu() {
-            Some((engine, scene)) if !self.answers_on_cpu(batch, nears) => Backend::Gpu(engine, scene),
+            Some((engine, scene)) if !self.answers_on_cpu(batch, is_approach) => Backend::Gpu(engine, scene),
             _ => Backend::on_cpu(wait),
         }
     }
 
     /// Whether the CPU engine takes over a batch from the GPU: because it is faster, or because the GPU flushes subnormal numbers to 0 and
-    /// this could change an exact result. `nears`: the query is about closest approaches.
-    pub(crate) fn answers_on_cpu(&self, batch: &RayBatch<'_>, nears: bool) -> bool {
+    /// this could change an exact result. `is_approach`: the query is `approach`.
+    pub(crate) fn answers_on_cpu(&self, batch: &RayBatch<'_>, is_approach: bool) -> bool {
         let (rays, spheres) = (batch.rays.len() as u64, self.len() as u64);
         let flushes = self.device.probe().is_some_and(|probe| !probe.subnormals);
         self.device.answers_on_cpu(if self.host.pairwise { 1 } else { spheres }, rays, batch.query.precision)
-            || (flushes && batch.query.precision == Precision::Exact && self.host.needs_subnormals(batch, nears))
+            || (flushes && batch.query.precision == Precision::Exact && self.host.needs_subnormals(batch, is_approach))
     }
 
     /// Casts a batch for one result per ray.

@@ -96,9 +96,9 @@ impl Scene {
     /// the ray hits, the spheres of its list in [`all`](Self::all). The result contains one f32 per ray: 1 for a ray that hits nothing,
     /// and 0 for a ray that hits an opaque sphere, where its search ends. Spheres without transmittances are opaque.
     ///
-    /// The length of the ray's path inside a sphere does not matter. For n spheres with the exact product p, and u = 2⁻²⁴, the error is at most
-    /// (1 + 0.35 n) u · p + 2⁻¹⁵⁰, to first order in u. A product below about 2⁻¹⁵⁰ is 0. The logarithms are summed in fixed point, so the
-    /// result does not depend on the order of the spheres: engines that find the same hits, as all do at
+    /// The length of the ray's path inside a sphere does not matter. For n spheres with the exact product p, and u = 2⁻²⁴, the error is at
+    /// most (1 + 0.35 n) u · p + 2⁻¹⁵⁰, to first order in u. A product below about 2⁻¹⁵⁰ is 0. The logarithms are summed in fixed point, so
+    /// the result does not depend on the order of the spheres: engines that find the same hits, as all do at
     /// [`Precision::Exact`](crate::Precision::Exact), return the same bits.
     ///
     /// In the report, a ray counts as a hit if its transmittance is below 1. Pairwise scenes on a GPU use the CPU engine for this query.

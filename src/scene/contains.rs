@@ -60,16 +60,16 @@ impl Scene {
         let mut records = try_with_capacity(counts.len())?;
         records.extend(counts.iter().map(|count| Containment { count: *count, ..Containment::NONE }));
         if self.host.pairwise {
-            let held = (0..).zip(&mut records).filter(|(_, found)| found.count > 0);
-            held.for_each(|(i, found)| found.id = points.first as u32 + i);
+            let contained = (0..).zip(&mut records).filter(|(_, found)| found.count > 0);
+            contained.for_each(|(i, found)| found.id = points.first as u32 + i);
         } else {
-            let mut held = try_with_capacity(counts.report.hits as usize)?;
+            let mut contained = try_with_capacity(counts.report.hits as usize)?;
             let holds = (0..points.records.len()).filter(|i| counts[*i] > 0);
-            held.extend(holds.clone().map(|i| points.records[i]));
+            contained.extend(holds.clone().map(|i| points.records[i]));
             let ray_attributes = points.ray_attributes.gather(holds);
-            let mut hits = try_with_capacity(held.len())?;
-            hits.resize(held.len(), Hit::MISS);
-            let rays = Rays { ray_attributes: ray_attributes.as_columns(), ..rays_at_points(&held).into() };
+            let mut hits = try_with_capacity(contained.len())?;
+            hits.resize(contained.len(), Hit::MISS);
+            let rays = Rays { ray_attributes: ray_attributes.as_columns(), ..rays_at_points(&contained).into() };
             self.hits_into(rays, &query, &mut hits, wait).await?;
             let found = records.iter_mut().filter(|found| found.count > 0);
             found.zip(hits).for_each(|(found, hit)| found.id = hit.id);

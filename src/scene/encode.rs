@@ -62,16 +62,16 @@ impl Scene {
     /// * [`Error::TooLarge`], with both sizes: the scene does not fit into one buffer of the device, or the rays do not fit into one buffer
     ///   or one dispatch (at most 4,194,240 with WebGPU's default limits).
     /// * Device errors, as for [`closest`](Self::closest).
-    pub async fn plan(&self, question: QueryKind, most_rays: u64, query: &Query) -> Result<CastPlan> {
+    pub async fn plan(&self, query_kind: QueryKind, most_rays: u64, query: &Query) -> Result<CastPlan> {
         // The spheres of a pairwise scene are not on the device: they are uploaded with their rays.
         let Some((gpu, spheres)) = self.on_gpu().filter(|_| !self.host.pairwise) else {
             let message = "encoded queries need a scene on a GPU that is not pairwise, but this scene is on the CPU engine or pairwise";
             return Err(Error::Usage(message.into()));
         };
-        if question == QueryKind::Approach {
+        if query_kind == QueryKind::Approach {
             self.refuse_ellipsoids("approach queries")?;
         }
         let range = self.options.time_range;
-        CastPlan::new(gpu, spheres, &self.host, range, question, most_rays, query).await
+        CastPlan::new(gpu, spheres, &self.host, range, query_kind, most_rays, query).await
     }
 }

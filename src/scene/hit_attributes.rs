@@ -53,12 +53,12 @@ impl Attributes {
 
     /// Computes the attributes of a hit. The sphere may move, and the ray may have a radius.
     fn of(hit: &Hit, ray: &Ray, target: &Target<'_>) -> Self {
-        let Contact { center, offset, inward, sine, cosine, direction_length: way } = Contact::of(hit, ray, target);
+        let Contact { center, offset, inward, sine, cosine, direction_length } = Contact::of(hit, ray, target);
         Self {
             point: (center + inward * offset).as_vec3(),
             normal: offset.normalize_or_zero().as_vec3(),
             angle: if offset == DVec3::ZERO { 0.0 } else { sine.atan2(cosine) as f32 },
-            distance: (f64::from(hit.t) * way) as f32,
+            distance: (f64::from(hit.t) * direction_length) as f32,
         }
     }
 }
@@ -155,7 +155,7 @@ impl Contact {
         let d = add_subtract(along, low.as_dvec3(), v);
         let (own, r) = (f64::from(sphere.radius), f64::from(sphere.radius) + f64::from(radius));
         let inward = if r > 0.0 { own / r } else { 1.0 };
-        let way = (along + low.as_dvec3()).length();
+        let direction_length = (along + low.as_dvec3()).length();
         let (t, length) = (f64::from(hit.t), d.length());
         let start = f64::from(ray.t_min);
         let center = |t: f64| c + moved + if relative { t * v } else { DVec3::ZERO };
@@ -172,7 +172,7 @@ impl Contact {
                 inward,
                 sine: offset.cross(d).length(),
                 cosine,
-                direction_length: way,
+                direction_length,
             };
         }
         // `t` shows on which side of the foot the root is, unless the roots are almost equal in f32. Then it is the first root: a ray that
@@ -183,13 +183,6 @@ impl Contact {
         let offset = side * (d / length) - p;
         let reach = offset.length();
         let offset = if reach > 0.0 { offset * (r / reach) } else { offset };
-        Self {
-            center: center(foot + side / length),
-            offset,
-            inward,
-            sine: p.length(),
-            cosine: -side,
-            direction_length: way,
-        }
+        Self { center: center(foot + side / length), offset, inward, sine: p.length(), cosine: -side, direction_length }
     }
 }

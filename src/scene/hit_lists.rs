@@ -151,13 +151,13 @@ impl Scene {
         let mut fill = ListFill { scene: self, device, gpu, batch, most, records: &mut records };
         // If few rays hit anything, only they are cast again. In a pairwise scene the index of a ray must not change.
         let unfinished = if self.host.pairwise || listed > batch.rays.len() / 2 {
-            fill.all(places.map(|(_, place)| place).collect(), Search::Bvh).await?
+            fill.write_all(places.map(|(_, place)| place).collect(), Search::Bvh).await?
         } else {
-            fill.some(places.filter(|(_, place)| place.count > 0).collect(), Search::Bvh).await?
+            fill.write_some(places.filter(|(_, place)| place.count > 0).collect(), Search::Bvh).await?
         };
         let unfinished = unfinished.into_iter().map(|at| (at, place(at, device_counts[at])));
         let some = unfinished.chain(brute.into_iter().filter(|(_, place)| place.count > 0)).collect();
-        if let Some(at) = fill.some(some, Search::BruteForce).await?.first() {
+        if let Some(at) = fill.write_some(some, Search::BruteForce).await?.first() {
             let message = format!("ray {} hit fewer spheres than were counted before", batch.first + *at as u64);
             return Err(Error::DeviceFailed { device: self.device.name().into(), message });
         }
@@ -170,13 +170,13 @@ impl Scene {
         device: &GpuEngine,
         gpu: &GpuScene,
         batch: RayBatch<'_>,
-        way: Search,
+        search: Search,
     ) -> Result<(ListCounts, Tally, Vec<usize>)> {
         let mut counts = try_with_capacity(batch.rays.len())?;
         counts.resize(batch.rays.len(), 0);
         let most = device.largest_binding() / (2 * size_of::<Interval>() as u64);
         let mut lengths = ListLengthWriter { counts: &mut counts, made: Vec::new(), most };
-        let (tally, again) = gpu.cast(device, &self.host, batch, &mut lengths, way).await?;
+        let (tally, again) = gpu.cast(device, &self.host, batch, &mut lengths, search).await?;
         let made = lengths.made.into_iter().map(|(at, list)| Ok((at, list?))).collect::<Result<Vec<_>>>()?;
         Ok((ListCounts { device_counts: counts, made }, tally, again))
     }
@@ -215,16 +215,16 @@ struct ListFill<'a> {
 
 impl ListFill<'_> {
     /// Writes the lists of all rays. Returns the indices of unfinished rays.
-    async fn all(&mut self, places: Vec<ListSlot>, way: Search) -> Result<Vec<usize>> {
+    async fn write_all(&mut self, places: Vec<ListSlot>, search: Search) -> Result<Vec<usize>> {
         let Self { batch, most, .. } = *self;
         let ray_attributes = self.scene.host.has_motion_or_shape(&batch.ray_attributes).then_some(batch.ray_attributes);
         let mut fill =
             ListWriter { places: &places, records: self.records, most, inside: batch.query.inside, ray_attributes };
-        Ok(self.gpu.cast(self.device, &self.scene.host, batch, &mut fill, way).await?.1)
+        Ok(self.gpu.cast(self.device, &self.scene.host, batch, &mut fill, search).await?.1)
     }
 
     /// Writes the lists of some rays, given by their indices. Returns the indices of unfinished rays.
-    async fn some(&mut self, some: Vec<(usize, ListSlot)>, way: Search) -> Result<Vec<usize>> {
+    async fn write_some(&mut self, some: Vec<(usize, ListSlot)>, search: Search) -> Result<Vec<usize>> {
         let Self { batch, most, .. } = *self;
         let numbers: Vec<usize> = some.iter().map(|(at, _)| *at).collect();
         let rest = batch.gather(&numbers);
@@ -233,7 +233,7 @@ impl ListFill<'_> {
         let ray_attributes = self.scene.host.has_motion_or_shape(&rest.ray_attributes).then_some(rest.ray_attributes);
         let mut fill =
             ListWriter { places: &places, records: self.records, most, inside: batch.query.inside, ray_attributes };
-        let (_, unfinished) = self.gpu.cast(self.device, &self.scene.host, rest, &mut fill, way).await?;
+        let (_, unfinished) = self.gpu.cast(self.device, &self.scene.host, rest, &mut fill, search).await?;
         Ok(unfinished.into_iter().map(|i| some[i].0).collect())
     }
 }

@@ -192,8 +192,8 @@ impl Scene {
         self.host.attributes.velocities.as_deref()
     }
 
-    /// Returns the same scene with `cancel` attached: its queries report progress to `cancel`, and end when it is cancelled. Cancelling also
-    /// ends [`update`](Self::update) and [`rebuild`](Self::rebuild).
+    /// Returns the same scene with `cancel` attached: its queries report progress to `cancel`, and end when it is cancelled. Cancelling
+    /// also ends [`update`](Self::update) and [`rebuild`](Self::rebuild).
     #[must_use]
     pub fn with_cancel(&self, cancel: &CancelToken) -> Self {
         Self { cancel: cancel.clone(), ..self.clone() }

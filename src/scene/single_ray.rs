@@ -16,7 +16,7 @@ use crate::query::validate::{check_ray, check_sphere};
 use crate::records::{Approach, Hit, Ray, Sphere};
 
 impl Ray {
-    fn ask<T: RayQuery>(&self, sphere: &Sphere, query: &Query) -> Option<T> {
+    fn cast_alone<T: RayQuery>(&self, sphere: &Sphere, query: &Query) -> Option<T> {
         if check_ray(0, self).is_err() || check_sphere(0, sphere).is_err() {
             return None;
         }
@@ -30,7 +30,7 @@ impl Ray {
     /// Computes the hit of this ray on a sphere, whose id is 0. `None` for a miss, and if ray or sphere is invalid (see [`Ray::check`],
     /// [`Sphere::check`]).
     pub fn hit(&self, sphere: &Sphere, query: &Query) -> Option<Hit> {
-        self.ask::<Hit>(sphere, query).filter(Hit::is_hit)
+        self.cast_alone::<Hit>(sphere, query).filter(Hit::is_hit)
     }
 
     /// Whether the ray misses the sphere only because `t` exceeds the largest f32. False if ray or sphere is invalid.
@@ -51,7 +51,7 @@ impl Ray {
 
     /// Computes the closest approach of the ray to a sphere, between the ray's ends, correctly rounded. `None` if ray or sphere is invalid.
     pub fn approach(&self, sphere: &Sphere) -> Option<Approach> {
-        self.ask::<Approach>(sphere, &Query::at(Precision::Exact))
+        self.cast_alone::<Approach>(sphere, &Query::at(Precision::Exact))
     }
 
     /// Checks that the ray is valid: see [`check_ray`].

@@ -29,9 +29,9 @@ impl Scene {
     /// Replaces the spheres of the scene by as many others, which take over the ids. Results are those of a new scene. On a GPU the BVH
     /// keeps its nodes and is refitted; the CPU engine builds a new BVH.
     ///
-    /// Spheres keep their [masks](Spheres::masks), [velocities](Spheres::velocities) and [transmittances](Spheres::transmittances) unless new
-    /// ones are given. In a scene of
-    /// [`Ellipsoids`](crate::Ellipsoids), ellipsoids given as spheres keep their shape: the radius is the longest semi-axis.
+    /// Spheres keep their [masks](Spheres::masks), [velocities](Spheres::velocities) and [transmittances](Spheres::transmittances) unless
+    /// new ones are given. In a scene of [`Ellipsoids`](crate::Ellipsoids), ellipsoids given as spheres keep their shape: the radius is the
+    /// longest semi-axis.
     ///
     /// Clones made before, and their running queries, keep the old spheres: no existing data is overwritten. Both scenes take memory as
     /// long as such clones exist.

@@ -14,7 +14,7 @@ const ELEVATION_DEG: f64 = 24.0;
 /// Angle around the vertical from the light to the automatic camera: shadows fall to the side.
 const AZIMUTH_DEG: f64 = 50.0;
 /// Distance of the automatic camera, relative to the distance at which the bounding ball fills the picture.
-const ROOM: f64 = 1.1;
+const FRAME_MARGIN: f64 = 1.1;
 /// Radius of the ground, in radii of the bounding ball of the bodies. Within ten of these radii it is flat to 1/2000 of a radius.
 const GROUND: f64 = 1e5;
 /// Distance of a distant light, in radii of the bounding ball of the bodies.
@@ -60,8 +60,8 @@ impl LightSource {
 }
 
 impl Camera {
-    /// A perspective camera that shows all bodies in a picture of this size, from a little above them. The light comes over its shoulder, so
-    /// that shadows fall to the side. `up` points up in the picture.
+    /// A perspective camera that shows all bodies in a picture of this size, from a little above them. The light comes over its shoulder,
+    /// so that shadows fall to the side. `up` points up in the picture.
     pub fn framing(bodies: &[Body], light: &LightSource, up: DVec3, size: [u32; 2]) -> Self {
         let Ball { center, radius } = bounds(bodies);
         let up = up.normalize_or(DVec3::Z);
@@ -73,7 +73,7 @@ impl Camera {
         let half = 0.5 * FIELD_OF_VIEW_DEG.to_radians();
         let across = (half.tan() * f64::from(size[0]) / f64::from(size[1].max(1))).atan();
         Self {
-            position: center + direction * (ROOM * radius / half.min(across).sin()),
+            position: center + direction * (FRAME_MARGIN * radius / half.min(across).sin()),
             target: center,
             up,
             lens: Lens::Perspective { field_of_view_deg: FIELD_OF_VIEW_DEG },

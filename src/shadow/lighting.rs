@@ -57,8 +57,8 @@ impl Lighting {
         Ok(self)
     }
 
-    /// The same lighting, with a light that is darker towards its edge. It changes [`Device::fluxes`](crate::Device::fluxes), and no visible
-    /// fraction.
+    /// The same lighting, with a light that is darker towards its edge. It changes [`Device::fluxes`](crate::Device::fluxes), and no
+    /// visible fraction.
     pub fn with_limb_darkening(mut self, law: LimbDarkening) -> Self {
         self.limb_darkening = Some(law);
         self

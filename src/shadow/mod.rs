@@ -26,6 +26,7 @@ pub use ball::{Shadow, ShadowFlux, ShadowKind};
 pub use lighting::Lighting;
 pub use limb_darkening::LimbDarkening;
 pub use picture::color::Color;
+pub use picture::cpu_fallback::CpuFallback;
 pub use picture::image::Picture;
 pub use picture::progress::{Progress, RenderProgress};
 pub use spheroid::Spheroid;

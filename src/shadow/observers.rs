@@ -227,7 +227,7 @@ pub(super) fn refuse(first: u64, observers: &[DVec3]) -> Result<()> {
     (first..).zip(observers).try_for_each(|(index, &observer)| check_observer(index, observer))
 }
 
-/// The BVH of the occluders, if there are so many that it pays.
+/// The BVH of the occluders, if there are enough of them for it to save time.
 pub(super) fn occluder_bvh(lighting: &Lighting) -> Result<Option<OccluderBvh>> {
     let occluders = lighting.occluders();
     if occluders.len() < MIN_BVH_OCCLUDERS {

@@ -1,16 +1,17 @@
-//! Occluders that may cover a part of the light's disc, seen from a point: those that the cone from the point to the light intersects. A BVH
-//! finds them.
+//! Occluders that may cover a part of the light's disc, seen from a point: those that the cone from the point to the light intersects. A
+//! BVH finds them.
 //!
 //! A query is conservative. A ball with centre C and radius r, with `along` and `across` the components of C − P along and across the axis
-//! of the cone with the half angle α, intersects the cone only if `across · cos α − along · sin α ≤ r`: the left side is never more than the
-//! distance of C from the cone. A ball that begins farther away than the light's centre is not in front of the light, because its power is
-//! greater than that of the light. The margin is 10⁻¹² of all lengths (for C − P, the sum of its coordinates, which is at least as long), which
-//! exceeds their rounding errors by far. The error of the light's centre turns the axis: for a ball near P it is as much smaller as the ball is
-//! nearer than the light. (Otherwise a distant light, 10⁹ times as far away as the scene is large, would reach all balls above a large floor.)
+//! of the cone with the half angle α, intersects the cone only if `across · cos α − along · sin α ≤ r`: the left side is never more than
+//! the distance of C from the cone. A ball that begins farther away than the light's centre is not in front of the light, because its power
+//! is greater than that of the light. The margin is 10⁻¹² of all lengths (for C − P, the sum of its coordinates, which is at least as
+//! long), which exceeds their rounding errors by far. The error of the light's centre turns the axis: for a ball near P it is as much
+//! smaller as the ball is nearer than the light. (Otherwise a distant light, 10⁹ times as far away as the scene is large, would reach all
+//! balls above a large floor.)
 //!
 //! A ball seen under the half angle β covers the whole light if the angle θ of C from the axis is at most β − α. Then sin (θ + α) ≤ sin β,
-//! or across · cos α + along · sin α ≤ r; and θ + α < π / 2, or along · cos α > across · sin α. It is in front of the light if it ends before
-//! the light begins.
+//! or across · cos α + along · sin α ≤ r; and θ + α < π / 2, or along · cos α > across · sin α. It is in front of the light if it ends
+//! before the light begins.
 
 use glam::DVec3;
 

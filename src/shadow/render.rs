@@ -29,9 +29,10 @@ impl Device {
     /// except for single pixels at edges: colours within one step of 8 bits; distances within a relative 10⁻⁵; fractions within 10⁻³ plus
     /// the change of the fraction across a thousandth of a pixel (on bodies of many pixels, the largest difference seen is 10⁻⁴).
     ///
-    /// A GPU renders the spheres that fit into its largest binding, 4,194,303 with WebGPU's default limits. The CPU renders more of them. It
-    /// also renders systems with ambient occlusion, maps or graticules ([`System::is_for_cpu`]), large scenes that have a
-    /// spheroid, and those with a light narrower than 10⁻⁹ rad (not a point), or 10¹⁵ times as far away as the scene is large.
+    /// A GPU renders the spheres that fit into its largest binding, 4,194,303 with WebGPU's default limits. The CPU renders more of them.
+    /// It also renders systems with ambient occlusion, maps or graticules ([`System::is_for_cpu`]), large scenes that have a spheroid, and
+    /// those with a light narrower than 10⁻⁹ rad (not a point).
+    /// [`Picture::cpu_fallback`] is the reason, and [`Picture::cpu_pixels`] the number of pixels that the CPU computed.
     ///
     /// # Errors
     /// [`Error::Usage`](crate::Error::Usage) for a picture that would take longer than a day;
@@ -97,10 +98,16 @@ impl RenderWork {
     /// Renders on a GPU, or on the CPU if the GPU cannot draw this picture.
     async fn on_gpu(&self, gpu: Arc<GpuEngine>) -> Result<Picture> {
         let Self { system, prepared_picture, cancel, progress } = self;
-        let bodies = if system.is_for_cpu() { None } else { Bodies::new(&gpu, prepared_picture)? };
+        let bodies = match system.cpu_fallback() {
+            Some(reason) => Err(reason),
+            None => Bodies::new(&gpu, prepared_picture)?,
+        };
         match bodies {
-            Some(bodies) => on_gpu::picture(&gpu, system, prepared_picture, &bodies, cancel, &**progress).await,
-            None => self.on_cpu().await,
+            Ok(bodies) => on_gpu::picture(&gpu, system, prepared_picture, &bodies, cancel, &**progress).await,
+            Err(reason) => {
+                let picture = self.on_cpu().await?;
+                Ok(Picture { cpu_fallback: Some(reason), cpu_pixels: picture.id.len(), ..picture })
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ use glam::DVec3;
 use super::ball::Ball;
 use super::limb_darkening::LimbDarkening;
 use super::picture::color::Color;
+use super::picture::cpu_fallback::CpuFallback;
 use super::spheroid::{MAX_OBLATENESS, POLE_LENGTHS, Spheroid};
 use super::surface::map::SurfaceMap;
 use crate::batch::raygen::camera::{Camera, check_camera};
@@ -47,7 +48,7 @@ pub struct Body {
     pub pole: DVec3,
     /// Direction of longitude 0, of any length; its part along the pole does not count. `None`: the x axis, or y if the pole is along x.
     pub meridian: Option<DVec3>,
-    /// What its surface shows instead of `colors`.
+    /// Map of its surface, in place of `colors`.
     pub map: Option<SurfaceMap>,
     /// Spacing in degrees, 0.1 to 90, of meridians and parallels that are drawn on it.
     pub graticule: Option<f64>,
@@ -204,8 +205,16 @@ impl System {
 
     /// Whether only the CPU engine renders it: it has ambient occlusion, a map or a graticule.
     pub fn is_for_cpu(&self) -> bool {
-        self.picture.ambient_samples > 0
-            || self.bodies.iter().any(|body| body.map.is_some() || body.graticule.is_some())
+        self.cpu_fallback().is_some()
+    }
+
+    /// The reason, if only the CPU engine renders it.
+    pub(crate) fn cpu_fallback(&self) -> Option<CpuFallback> {
+        if self.picture.ambient_samples > 0 {
+            return Some(CpuFallback::AmbientOcclusion);
+        }
+        let has_surface = self.bodies.iter().any(|body| body.map.is_some() || body.graticule.is_some());
+        has_surface.then_some(CpuFallback::Surface)
     }
 
     /// Number of spheres, without the light; also the light's id.

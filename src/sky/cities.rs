@@ -1,8 +1,10 @@
 //! Cities with their coordinates, for `--city`. Heights are 0: 1 km of height changes a contact by less than half a second.
 
+use strsim::levenshtein;
+
 use super::places::Place;
 use crate::error::{Error, Result};
-use crate::escape::{edits, quoted};
+use crate::escape::quoted;
 
 /// Name, latitude and longitude in degrees, in alphabetical order.
 #[rustfmt::skip]
@@ -188,7 +190,7 @@ pub fn city(name: &str) -> Result<(&'static str, Place)> {
     let start: String = wanted.chars().take(100).collect();
     let mut near: Vec<(usize, &str)> = CITIES
         .iter()
-        .map(|one| (edits(&start, &one.0.to_lowercase()), one.0))
+        .map(|one| (levenshtein(&start, &one.0.to_lowercase()), one.0))
         .filter(|&(edits, name)| edits <= 1 + name.len() / 6)
         .collect();
     near.sort_unstable();

@@ -73,7 +73,7 @@ fn prose(text: &str) -> impl Iterator<Item = &str> {
 struct Step {
     line: usize,
     command: String,
-    /// What it prints, where the page shows that.
+    /// Its output, if the page shows it.
     output: Option<String>,
 }
 
@@ -237,7 +237,7 @@ fn every_link_of_the_documents_leads_somewhere() {
             }
         }
     }
-    // The README, or the index that it links to, has every page of `docs`; the page of recipes has every recipe.
+    // The README, or the index that it links to, links to every page of `docs`; the index of recipes links to every recipe.
     let pages_of = |index: &str| {
         let index = Path::new(index);
         let (_, text) = pages.iter().find(|(name, _)| name == index).unwrap();

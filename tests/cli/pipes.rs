@@ -82,7 +82,7 @@ fn a_closed_pipe_ends_the_program_without_an_error() {
     let mut child = folder.start("cast s.csv many.csv -o - -q");
     let mut first = [0; 5];
     child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
-    // What `head` does.
+    // `head` does the same.
     drop(child.stdout.take());
     let done = Done::of(child);
     assert_eq!((done.code, &*done.errors, &first), (0, "", b"t,id\n"));
@@ -129,7 +129,7 @@ fn hits_of_a_sensor_are_written_as_points_with_their_channels() {
     let names: Vec<&str> = header.lines().filter_map(|line| line.strip_prefix("property ")).collect();
     let columns = ["float x", "float y", "float z", "float t", "uint id", "uint ring", "float azimuth_deg"];
     assert_eq!(names, columns, "{header}");
-    // Three of six rays hit: both elevations meet one sphere each, and the lower ray at 90 degrees is within the larger one.
+    // Three of six rays hit: both elevations hit one sphere each, and the lower ray at 90 degrees is within the larger one.
     let vertices: Vec<&[u8]> = bytes[end..].chunks_exact(28).collect();
     assert!(header.contains(&format!("element vertex {:020}\n", vertices.len())), "{header}");
     let f = |at: usize, i: usize| f32::from_le_bytes(vertices[i][4 * at..4 * at + 4].try_into().unwrap());

@@ -304,7 +304,7 @@ fn a_gpu_renders_any_number_of_spheres() {
     }
 }
 
-/// Lists have no room for all pairs of a sphere and one that may shade it. The GPU draws the picture through a BVH then.
+/// There are too many pairs of a sphere and an occluder for lists. The GPU then draws the picture through a BVH.
 #[test]
 fn mutual_shadows_that_exceed_the_lists_of_a_gpu_are_drawn_through_a_bvh() {
     let folder = Folder::new();
@@ -329,8 +329,12 @@ fn a_sidecar_records_what_the_picture_depends_on() {
     let text = SYSTEM.replace("color = \"#808080\"", "texture = \"map.png\"\ngraticule = 15\nvisible = true");
     let text = text.replace("radius = 10", "radius = 10\nlimb_darkening = [0.44, 0.23]");
     folder.write("s.toml", format!("# Positions from an ephemeris\n#\n# of 2024.\n{text}"));
-    let done = folder.run_ok("render s.toml -o out.png --sidecar out.json --t t.npy --device gpu");
+    let done = folder.run_ok("render s.toml -o out.png --sidecar out.json --t t.npy --device gpu --compare");
     assert!(done.errors.contains("; wrote out.png, t.npy, out.json"), "{}", done.errors);
+    // The CPU draws maps, on every device.
+    let reason = "a body has a texture, a surface or a graticule";
+    assert!(done.errors.contains(&format!("; rendered by the CPU engine, because {reason}")), "{}", done.errors);
+    assert!(done.errors.contains("warning: --compare has no effect here"), "{}", done.errors);
     let json: serde_json::Value = serde_json::from_str(&folder.text("out.json")).unwrap();
     assert_eq!(json["inputs"], serde_json::json!(["s.toml", "map.png"]));
     assert_eq!(json["comments"], serde_json::json!(["Positions from an ephemeris", "", "of 2024."]));
@@ -343,8 +347,7 @@ fn a_sidecar_records_what_the_picture_depends_on() {
     assert_eq!(body["visible"], true);
     assert_eq!(json["camera"]["lens"]["width"], 4.0);
     assert_eq!(json["picture"]["size"], serde_json::json!([64, 48]));
-    // A map is drawn by the CPU, whichever device was asked for.
-    assert_eq!(json["engine"]["computed_on"], "cpu");
+    assert_eq!((&json["engine"]["computed_on"], &json["engine"]["cpu_fallback"]), (&"cpu".into(), &reason.into()));
     assert_eq!(json["outputs"], serde_json::json!({"picture": "out.png", "t": "t.npy"}));
     assert!(json["assumptions"].as_array().unwrap().len() > 3);
     for (arguments, words) in [

@@ -206,7 +206,8 @@ fn a_dark_picture_causes_a_warning() {
     let system = |ambient: &str| {
         format!(
             "unit = \"km\"\n[light]\ncenter = [0, 0, 1000]\nradius = 1\n[[body]]\ncenter = [0, 0, 0]\nradius = 10\n\
-             [camera]\nkind = \"perspective\"\nposition = [0, 0, -100]\ntarget = [0, 0, 0]\nup = [0, 1, 0]\nfield_of_view_deg = 20\n[picture]\nsize = [32, 18]\n{ambient}\n"
+             [camera]\nkind = \"perspective\"\nposition = [0, 0, -100]\ntarget = [0, 0, 0]\nup = [0, 1, 0]\nfield_of_view_deg = 20\n\
+             [picture]\nsize = [32, 18]\n{ambient}\n"
         )
     };
     folder.write("night.toml", system("")).write("lit.toml", system("ambient = 0.2"));

@@ -119,7 +119,7 @@ fn errors_name_the_line() {
         ("end_header", "end header", "line 11: 'end header' is not a line of a header"),
         ("float radius", "float weight", "header: column 'r' is missing"),
         ("float nx", "float x", "header: column 'x' appears twice"),
-        ("vertex 2", "vertex 3", "the header has 3 vertices, 2 came"),
+        ("vertex 2", "vertex 3", "the header announces 3 vertices, but only 2 follow"),
         ("vertex 2", "vertex 2000000", "2000000 vertices need at least 24000000 bytes"),
         ("vertex 2", "vertex 18446744073709551615", "the file is truncated"),
         ("vertex 2", "vertex 1", "line 14: a line follows the 1 vertices"),

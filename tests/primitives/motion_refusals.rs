@@ -94,19 +94,19 @@ fn broken_motion_shaders_are_detected() {
             ),
             // In the leaves: a wrong position at the ray's time, a wrong time of the closest approach, a wrong distance, and an inner
             // ball that is too large, so that misses count as certain hits.
-            (with, ("ball.xyz + way.center * prepared_ray.time", "ball.xyz - way.center * prepared_ray.time")),
-            (at, ("ball.xyz + way.center * prepared_ray.time", "ball.xyz - way.center * prepared_ray.time")),
+            (with, ("ball.xyz + motion.center * prepared_ray.time", "ball.xyz - motion.center * prepared_ray.time")),
+            (at, ("ball.xyz + motion.center * prepared_ray.time", "ball.xyz - motion.center * prepared_ray.time")),
             (with, ("time += pivot / step;", "time += 0.0;")),
             (with, ("e.y * w.z - e.z * w.y", "e.y * w.z + e.z * w.y")),
-            (with, ("way.radius - 2.0 * flag", "8.0 * way.radius")),
-            (at, ("way.radius - 2.0 * flag", "8.0 * way.radius")),
-            (with, ("pace = 1.0 / step;", "pace = 0.0;")),
+            (with, ("motion.radius - 2.0 * flag", "8.0 * motion.radius")),
+            (at, ("motion.radius - 2.0 * flag", "8.0 * motion.radius")),
+            (with, ("t_per_length = 1.0 / step;", "t_per_length = 0.0;")),
             // Child bounds that do not include the motion.
-            (with, ("abs(way.center) * build_params.half", "abs(way.center) * 0.0")),
-            (at, ("abs(way.center) * build_params.half", "abs(way.center) * 0.0")),
+            (with, ("abs(motion.center) * build_params.half", "abs(motion.center) * 0.0")),
+            (at, ("abs(motion.center) * build_params.half", "abs(motion.center) * 0.0")),
             // The motion of another sphere.
-            (with, ("leaves[build_params.count + i] = way;", "leaves[build_params.count + (i ^ 1u)] = way;")),
-            (at, ("leaves[build_params.count + i] = way;", "leaves[build_params.count + (i ^ 1u)] = way;")),
+            (with, ("leaves[build_params.count + i] = motion;", "leaves[build_params.count + (i ^ 1u)] = motion;")),
+            (at, ("leaves[build_params.count + i] = motion;", "leaves[build_params.count + (i ^ 1u)] = motion;")),
         ] {
             let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
             let [scene, _] = scenes(&broken, given, [0.0, 1.0]);

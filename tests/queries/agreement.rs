@@ -1,7 +1,9 @@
 //! A million rays and a thousand spheres: every device returns the results of the CPU engine, and the comparison detects a shader with
 //! an error of 10⁻⁴.
 
+use crate::shadow::fallbacks::needs_bvh;
 use crate::support::{Numbers, cpu, devices, scaled};
+use umbracast::shadow::CpuFallback;
 use umbracast::{Answer, Device, Error, Hit, Precision, Query, Ray, SceneOptions, Sphere, blocking};
 
 const U: f64 = 1.0 / 16_777_216.0;
@@ -78,7 +80,8 @@ fn devices_agree_on_a_million_rays_and_a_thousand_spheres() {
                 .filter(|(a, b)| bytemuck::bytes_of(*a) == bytemuck::bytes_of(*b))
                 .count();
             println!(
-                "{} {precision:?}: {} hits, {ties} ids differ within the bounds, {equal} of {} identical, {} resolved exactly; {:.1} s, cpu {:.1} s",
+                "{} {precision:?}: {} hits, {ties} ids differ within the bounds, {equal} of {} identical, \
+                 {} resolved exactly; {:.1} s, cpu {:.1} s",
                 device.name(),
                 found.report.hits,
                 rays.len(),
@@ -125,11 +128,14 @@ fn exact_works_on_devices_that_lose_error_terms() {
     let (spheres, rays) = (spheres(300), rays(scaled(20_000)));
     let truth = closest(&cpu(), &spheres, &rays, Precision::Exact);
     for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
-        // What naga and Mesa make of a TwoSum without the optimisation barrier.
+        // A TwoSum as naga and Mesa compile it without the optimisation barrier.
         let edit = ("return vec2<f32>(s, opaque(a - aa) + opaque(b - bb));", "return vec2<f32>(s, 0.0);");
         let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
         let failure = &broken.probe().unwrap().failure;
         assert!(failure.as_ref().is_some_and(|why| why.contains("error terms")), "{failure:?}");
         assert_eq!(closest(&broken, &spheres, &rays, Precision::Exact).records, truth.records, "{}", info.name);
+        // The CPU engine renders pictures that need a BVH.
+        let picture = blocking::render(&broken, &needs_bvh([100.0, 1.0]), None).unwrap();
+        assert_eq!(picture.cpu_fallback, Some(CpuFallback::Probe), "{}", info.name);
     }
 }

@@ -44,7 +44,7 @@ fn exact_lists_work_on_devices_that_lose_error_terms() {
     let query = Query::at(Precision::Exact);
     let expected = lists_on(&cpu(), &spheres, &rays, &query);
     for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
-        // What naga and Mesa make of a TwoSum without the optimisation barrier.
+        // A TwoSum as naga and Mesa compile it without the optimisation barrier.
         let edit = ("return vec2<f32>(s, opaque(a - aa) + opaque(b - bb));", "return vec2<f32>(s, 0.0);");
         let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
         assert!(broken.probe().unwrap().failure.is_some());

@@ -283,7 +283,7 @@ fn seed_002_geometric() {
         near(hit.point(ray, sphere), point, 3e-7);
         near(ray.point_at(hit.t), point, 3e-7);
     }
-    // One rounding decides the two tangent rows. With radii of 2.1 or 1.9 the answer is clear.
+    // In the two tangent rows, a single rounding decides between hit and miss. With radii of 2.1 or 1.9 the answer is clear.
     for (i, roots) in [(1, (1.679_843_8, 2.320_156)), (3, (0.453_229_2, 0.880_104_1))] {
         let (ray, sphere) = (pairs[i].0, Sphere { radius: 2.1, ..pairs[i].1 });
         let (enter, exit) = ray.roots(&sphere).unwrap();

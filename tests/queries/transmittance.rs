@@ -194,7 +194,7 @@ fn without_the_column_every_sphere_is_opaque() {
             let found = blocking::transmittance(&scene, &rays, &query).unwrap();
             assert!(found.iter().zip(dark.iter()).all(|(t, dark)| *t == if dark { 0.0 } else { 1.0 }));
             assert_eq!((found[5], found.report.skipped), (1.0, 1));
-            // An update may bring the column, and keeps it.
+            // An update may add the column, and without a new column the scene keeps it.
             let of = transmittances(spheres.len(), 9);
             for set in [Spheres::from(&spheres).transmittances(&of), Spheres::from(&spheres)] {
                 let _ = blocking::update(&mut scene, set).unwrap();

@@ -6,7 +6,7 @@ use umbracast::blocking;
 use umbracast::glam::DVec3;
 use umbracast::shadow::{Ball, VisibilityQuery, visible_fraction};
 
-use crate::support::{devices, scaled};
+use crate::support::{Numbers, devices, scaled};
 
 struct Row {
     category: String,
@@ -89,11 +89,8 @@ fn the_table_of_overlaps_is_reproduced_on_every_device() {
 
 /// A light of 0.5 to 40 degrees, and overlapping spheres in front of it.
 fn crowd(case: usize, count: usize) -> VisibilityQuery {
-    let mut state = 1 + case as u64;
-    let mut random = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 11) as f64 * 2f64.powi(-53)
-    };
+    let mut numbers = Numbers(1 + case as u64);
+    let mut random = || numbers.unit_f64();
     let angle = [0.0047, 0.05, 0.35][case % 3];
     let light = Ball::new([0.0, 0.0, 100.0], 100.0 * f64::sin(angle));
     let occluders = (0..count)

@@ -116,7 +116,7 @@ fn a_gpu_misses_no_penumbra() {
     for info in pollster::block_on(Device::list()).iter().filter(|info| info.kind != "CPU engine") {
         let options = umbracast::DeviceOptions::new(info.index.to_string());
         assert_eq!(missed(&blocking::open(&options).unwrap()), 0, "{}", info.name);
-        let narrowed = ("let sine = lamp.high.w / far;", "let sine = 0.99 * lamp.high.w / far;");
+        let narrowed = ("let sine = light_ball.high.w / far;", "let sine = 0.99 * light_ball.high.w / far;");
         let broken = pollster::block_on(Device::open_edited(info.index, narrowed)).unwrap();
         let found = missed(&broken);
         println!(

@@ -4,6 +4,7 @@ mod batches;
 mod coverage;
 mod eclipse;
 mod extremes;
+pub(crate) mod fallbacks;
 mod fraction;
 mod large_pictures;
 mod limb_darkening;

@@ -6,7 +6,7 @@ use umbracast::blocking;
 use umbracast::glam::DVec3;
 use umbracast::shadow::{Ball, Body, Camera, Color, Lens, LightSource, PictureOptions, System, visible_fraction};
 
-use crate::support::{cpu, devices};
+use crate::support::{Numbers, cpu, devices};
 
 fn shipped(name: &str, size: [u32; 2]) -> System {
     let system = System::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../systems").join(name)).unwrap();
@@ -157,9 +157,9 @@ fn casts_and_receives_control_shadows() {
 /// Lavapipe silently stops a thread after 65,535 loop iterations. Pixels that need more are computed on the CPU.
 #[test]
 fn pixels_above_the_loop_limit_are_rendered_on_the_cpu() {
-    let mut random = Random(7);
+    let mut numbers = Numbers(7);
     let mut heap = |count: usize, y: f64, radius: f64| {
-        let place = |_| Ball { center: 0.4 * random.point(0.5) + DVec3::new(0.0, y, 3.0), radius };
+        let place = |_| Ball { center: 0.4 * random_point(&mut numbers, 0.5) + DVec3::new(0.0, y, 3.0), radius };
         (0..count).map(place).collect::<Vec<Ball>>()
     };
     let body =
@@ -210,58 +210,50 @@ fn a_picture_without_bodies_shows_stars() {
     }
 }
 
-/// Random numbers in f64 (a linear congruential generator).
-struct Random(u64);
+/// A random length, log-uniform over some decades around 1.
+fn random_length(numbers: &mut Numbers, decades: f64) -> f64 {
+    10f64.powf(decades * (numbers.unit_f64() - 0.5))
+}
 
-impl Random {
-    fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 * 2f64.powi(-53)
-    }
+fn random_point(numbers: &mut Numbers, decades: f64) -> DVec3 {
+    let direction = DVec3::from_array([(); 3].map(|()| numbers.unit_f64() - 0.5)).normalize_or(DVec3::X);
+    direction * random_length(numbers, decades)
+}
 
-    /// A random length, log-uniform over some decades around 1.
-    fn length(&mut self, decades: f64) -> f64 {
-        10f64.powf(decades * (self.unit() - 0.5))
-    }
-
-    fn point(&mut self, decades: f64) -> DVec3 {
-        let direction = DVec3::new(self.unit() - 0.5, self.unit() - 0.5, self.unit() - 0.5).normalize_or(DVec3::X);
-        direction * self.length(decades)
-    }
-
-    fn system(&mut self, case: usize) -> umbracast::Result<System> {
-        let scale = self.length(50.0);
-        let decades = [0.5, 3.0, 12.0][case % 3];
-        let mut ball =
-            |share: f64| Ball { center: self.point(decades) * scale, radius: share * self.length(decades) * scale };
-        let light = LightSource::new("light", ball([0.0, 0.01, 0.3][case / 3 % 3]));
-        let bodies: Vec<Body> = (0..4)
-            .map(|i| Body {
-                pole: DVec3::new(1.0, 2.0, 3.0),
-                swirl: f64::from(i) / 3.0,
-                ..Body::new("body", vec![ball(0.2)], vec![Color::WHITE, Color::BLACK])
-            })
-            .collect();
-        let target = bodies[0].balls[0];
-        let lens = if case.is_multiple_of(2) {
-            // Not 3, with which some pixels' rays would be exactly tangent.
-            Lens::Orthographic { width: 3.1 * target.radius }
-        } else {
-            Lens::Perspective { field_of_view_deg: 17.0 * self.length(2.0) }
-        };
-        let camera = Camera { position: self.point(decades) * scale, target: target.center, up: DVec3::Z, lens };
-        let picture = PictureOptions { size: [9, 7], samples: 1, stars: 1.0, ..PictureOptions::default() };
-        System::new(light, bodies, camera, picture)
-    }
+fn random_system(numbers: &mut Numbers, case: usize) -> umbracast::Result<System> {
+    let scale = random_length(numbers, 50.0);
+    let decades = [0.5, 3.0, 12.0][case % 3];
+    let mut ball = |share: f64| Ball {
+        center: random_point(numbers, decades) * scale,
+        radius: share * random_length(numbers, decades) * scale,
+    };
+    let light = LightSource::new("light", ball([0.0, 0.01, 0.3][case / 3 % 3]));
+    let bodies: Vec<Body> = (0..4)
+        .map(|i| Body {
+            pole: DVec3::new(1.0, 2.0, 3.0),
+            swirl: f64::from(i) / 3.0,
+            ..Body::new("body", vec![ball(0.2)], vec![Color::WHITE, Color::BLACK])
+        })
+        .collect();
+    let target = bodies[0].balls[0];
+    let lens = if case.is_multiple_of(2) {
+        // Not 3, with which some pixels' rays would be exactly tangent.
+        Lens::Orthographic { width: 3.1 * target.radius }
+    } else {
+        Lens::Perspective { field_of_view_deg: 17.0 * random_length(numbers, 2.0) }
+    };
+    let camera = Camera { position: random_point(numbers, decades) * scale, target: target.center, up: DVec3::Z, lens };
+    let picture = PictureOptions { size: [9, 7], samples: 1, stars: 1.0, ..PictureOptions::default() };
+    System::new(light, bodies, camera, picture)
 }
 
 /// Scenes of all scales, from atoms to light years: no panic, and all results are valid numbers.
 #[test]
 fn scenes_of_any_scale_give_valid_numbers() {
-    let mut random = Random(11);
+    let mut numbers = Numbers(11);
     let (mut drawn, mut refused, mut differ) = (0, 0, 0);
     for case in 0..900 {
-        let Ok(system) = random.system(case) else {
+        let Ok(system) = random_system(&mut numbers, case) else {
             refused += 1;
             continue;
         };

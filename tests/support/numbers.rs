@@ -5,13 +5,21 @@ pub(crate) struct Numbers(pub(crate) u64);
 
 #[allow(dead_code, reason = "the unit tests of the command line use less of it")]
 impl Numbers {
-    pub(crate) fn bits(&mut self) -> u32 {
+    /// The next state, whose high bits are the most random.
+    pub(crate) fn word(&mut self) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as u32
+        self.0
+    }
+    pub(crate) fn bits(&mut self) -> u32 {
+        (self.word() >> 33) as u32
     }
     /// Uniform in [0, 1).
     pub(crate) fn unit(&mut self) -> f32 {
         (self.bits() >> 7) as f32 / (1 << 24) as f32
+    }
+    /// Uniform in [0, 1), with all bits of an f64.
+    pub(crate) fn unit_f64(&mut self) -> f64 {
+        (self.word() >> 11) as f64 * 2f64.powi(-53)
     }
     /// Uniform in [−1, 1).
     pub(crate) fn signed(&mut self) -> f32 {

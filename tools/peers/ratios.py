@@ -82,13 +82,16 @@ def main():
     def median(found, key=rate):
         return statistics.median(row[key] for row in found)
 
-    print(f"umbracast {first['version']} on {first['device']} ({first['kind']}, {first['threads']} threads), {first['precision']};", end=" ")
+    threads = first["threads"]
+    print(f"umbracast {first['version']} on {first['device']} ({first['kind']}, {threads} threads), {first['precision']};", end=" ")
     runs = len(next(iter(batches.values())))
-    print(f"Embree {embree['embree']} robust, {embree['threads']} threads; medians of {runs} runs, each the median of {first['repeat']};", end=" ")
+    print(f"Embree {embree['embree']} robust, {embree['threads']} threads;", end=" ")
+    print(f"medians of {runs} runs, each the median of {first['repeat']};", end=" ")
     print("Mrays/s of CPU time x threads." if free else "Mrays/s of wall time.", end=" ")
     print(f"Before the runs others used {statistics.median(busy):.1f} % of the cores (at most {max(busy):.1f} %).")
-    print("\nDiffer: rays of which only one program says that they hit; that name another sphere; whose t differs by more than a thousandth of it plus")
-    print("a hundred-thousandth of the origin's coordinates; and the largest difference of t where both name the same sphere, relative to t.")
+    print("\nDiffer: rays that hit according to only one program; that hit different spheres; whose t differs by more than a thousandth")
+    print("of t plus a hundred-thousandth of the origin's coordinates. Largest: the largest difference of t relative to t, for rays")
+    print("that hit the same sphere.")
     print("\n| rays | query | count | hits | differ: hit | sphere | t | largest | umbracast | Embree single | best | | / single | / best |")
     print("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|")
     ratios, wrong = collections.defaultdict(list), []

@@ -54,7 +54,8 @@ pub(super) fn run(args: &MadeArgs) -> Result<()> {
             let row = measure(args, &device, source, rays)?;
             if !args.report.json {
                 print(&format!(
-                    "{:<34} {source:<13} {} rays, {} hits: generated on the device: {} bytes uploaded, {:.1} ms CPU; uploaded: {} bytes, {:.1} ms CPU\n",
+                    "{:<34} {source:<13} {} rays, {} hits: generated on the device: {} bytes uploaded, {:.1} ms CPU; \
+                     uploaded: {} bytes, {:.1} ms CPU\n",
                     row.device,
                     row.rays,
                     row.hits,

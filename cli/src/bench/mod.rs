@@ -53,7 +53,7 @@ enum What {
     Copy(copy::CopyArgs),
 }
 
-/// The devices of a benchmark, and the form of its report.
+/// The devices of a benchmark, and the format of its report.
 #[derive(Debug, Args)]
 struct ReportArgs {
     /// Device: as for `cast --device` [default: $UMBRACAST_DEVICE, or all devices]

@@ -42,12 +42,12 @@ impl Line {
         let [x, y, z, w] = ellipsoid.rotation.to_array().map(f64::from);
         let back = DMat3::from_quat(DQuat::from_xyzw(x, y, z, w).normalize()).transpose();
         let stretch = self.radius / ellipsoid.radii.as_dvec3();
-        let slip = (-42.0_f64).exp2() * (self.offset.length() + self.radius);
+        let displacement = (-42.0_f64).exp2() * (self.offset.length() + self.radius);
         Self {
             offset: back * self.offset * stretch,
             direction: back * self.direction * stretch,
             radius: self.radius,
-            position_error: (self.position_error + slip) * stretch.max_element(),
+            position_error: (self.position_error + displacement) * stretch.max_element(),
         }
     }
 
@@ -73,10 +73,10 @@ impl Line {
         if h == 0.0 {
             return f64::INFINITY;
         }
-        let noise = self.position_error * (1.0 + r / h);
+        let position_term = self.position_error * (1.0 + r / h);
         match precision {
-            Precision::Fast => (32.0 * U * (e + r + e * r / h) + noise) / length,
-            _ => (8.0 * U * (t.abs() * length + r * r / h) + noise) / length,
+            Precision::Fast => (32.0 * U * (e + r + e * r / h) + position_term) / length,
+            _ => (8.0 * U * (t.abs() * length + r * r / h) + position_term) / length,
         }
     }
 }

@@ -30,37 +30,37 @@ impl<'a> Input<'a> {
     ) {
         let by_id = |list: &[Interval]| {
             let mut sorted = list.to_vec();
-            sorted.sort_unstable_by_key(|met| met.id);
+            sorted.sort_unstable_by_key(|hit| hit.id);
             sorted
         };
-        let find = |list: &[Interval], id: u32| list.binary_search_by_key(&id, |met| met.id).ok().map(|i| list[i]);
+        let find = |list: &[Interval], id: u32| list.binary_search_by_key(&id, |hit| hit.id).ok().map(|i| list[i]);
         let (a_by_id, b_by_id) = (by_id(a), by_id(b));
-        for &met in &a_by_id {
-            match find(&b_by_id, met.id) {
-                Some(other) => self.compare_one(c, number, ray, met, other),
-                None if self.is_next((number, ray), &met, b, most) => c.ids_tied += 1,
-                None => self.compare_one(c, number, ray, met, Interval::MISS),
+        for &hit in &a_by_id {
+            match find(&b_by_id, hit.id) {
+                Some(other) => self.compare_one(c, number, ray, hit, other),
+                None if self.is_next((number, ray), &hit, b, most) => c.ids_tied += 1,
+                None => self.compare_one(c, number, ray, hit, Interval::MISS),
             }
         }
-        for met in b_by_id.iter().filter(|met| find(&a_by_id, met.id).is_none()) {
-            if self.is_next((number, ray), met, a, most) {
+        for hit in b_by_id.iter().filter(|hit| find(&a_by_id, hit.id).is_none()) {
+            if self.is_next((number, ray), hit, a, most) {
                 c.ids_tied += 1;
             } else {
-                self.compare_one(c, number, ray, Interval::MISS, *met);
+                self.compare_one(c, number, ray, Interval::MISS, *hit);
             }
         }
         // The order of the spheres in both lists: where it differs, they must be tied.
-        let a = a.iter().filter(|met| find(&b_by_id, met.id).is_some());
-        let b = b.iter().filter(|met| find(&a_by_id, met.id).is_some());
+        let a = a.iter().filter(|hit| find(&b_by_id, hit.id).is_some());
+        let b = b.iter().filter(|hit| find(&a_by_id, hit.id).is_some());
         for (p, q) in a.zip(b).filter(|(p, q)| p.id != q.id) {
             if self.tied((number, ray), p, q) { c.ids_tied += 1 } else { c.ids_differ += 1 }
         }
     }
 
     /// Whether a sphere may be missing from a list because the list is full and its last sphere is tied with it.
-    fn is_next(&self, ray: (u64, &'a Ray), met: &Interval, list: &[Interval], most: Option<u32>) -> bool {
+    fn is_next(&self, ray: (u64, &'a Ray), hit: &Interval, list: &[Interval], most: Option<u32>) -> bool {
         let full = most.is_some_and(|most| list.len() >= most as usize);
-        full && list.last().is_some_and(|last| self.tied(ray, met, last))
+        full && list.last().is_some_and(|last| self.tied(ray, hit, last))
     }
 
     /// Whether two spheres are tied: their `t` differ by at most the sum of both bounds.

@@ -11,9 +11,9 @@ use super::view::{View, along};
 use super::{DARK, HIT, INK, Legend, MISS, MOST_SPHERES, PASS, RAY};
 
 /// Maximum number of spheres, and of rays, that are labelled with their ids.
-const FEW: usize = 24;
+const MAX_LABELLED: usize = 24;
 /// Colour of the path of a sphere without hits.
-const IDLE: u32 = 0x8f_99a5;
+const UNHIT_COLOR: u32 = 0x8f_99a5;
 
 /// A picture and its content.
 pub(super) struct Drawing<'a> {
@@ -24,26 +24,26 @@ pub(super) struct Drawing<'a> {
     /// First and last time shown; `None` if no sphere moves.
     span: Option<[f64; 2]>,
     /// Ids and times of the spheres in the results of the rays, sorted.
-    met: Vec<(u32, f64)>,
+    hits: Vec<(u32, f64)>,
 }
 
 impl<'a> Drawing<'a> {
     pub(super) fn new(scenery: Scenery<'a>, sample: &'a Sample) -> Result<Self> {
         let view = View::fit(&scenery, &sample.kept);
-        let one = |beam: &'a Beam| beam.met().map(move |(id, t)| (id, scenery.moment(beam, t)));
-        let mut met: Vec<(u32, f64)> = sample.kept.iter().flat_map(one).collect();
-        met.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        let one = |beam: &'a Beam| beam.hits().map(move |(id, t)| (id, scenery.moment(beam, t)));
+        let mut hits: Vec<(u32, f64)> = sample.kept.iter().flat_map(one).collect();
+        hits.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
         // Positions of a sphere at most 2 pixels apart are merged.
         let apart = |id: u32, time: f64| scenery.velocity(id as usize).length() * time.abs() * view.scale;
-        met.dedup_by(|next, kept| next.0 == kept.0 && apart(next.0, next.1 - kept.1) <= 2.0);
+        hits.dedup_by(|next, kept| next.0 == kept.0 && apart(next.0, next.1 - kept.1) <= 2.0);
         let span = scenery.span(&sample.kept);
-        Ok(Self { canvas: Canvas::new()?, view, scenery, sample, span, met })
+        Ok(Self { canvas: Canvas::new()?, view, scenery, sample, span, hits })
     }
 
     /// Draws everything. Later layers cover earlier ones.
     pub(super) fn drawn(mut self, legend: Legend, shown: &str) -> Canvas {
-        if let Some(span) = self.ways() {
-            self.draw_ways(span);
+        if let Some(span) = self.moving_span() {
+            self.draw_paths(span);
         }
         self.draw_bodies();
         let sample = self.sample;
@@ -61,7 +61,7 @@ impl<'a> Drawing<'a> {
     }
 
     /// The time range of the paths of moving spheres; `None` for a single time.
-    fn ways(&self) -> Option<[f64; 2]> {
+    fn moving_span(&self) -> Option<[f64; 2]> {
         self.span.filter(|[from, to]| from < to)
     }
 
@@ -71,19 +71,19 @@ impl<'a> Drawing<'a> {
 
     /// The times at which results contain a sphere.
     fn moments(&self, id: usize) -> &[(u32, f64)] {
-        let begin = self.met.partition_point(|met| (met.0 as usize) < id);
-        &self.met[begin..self.met.partition_point(|met| met.0 as usize <= id)]
+        let begin = self.hits.partition_point(|hits| (hits.0 as usize) < id);
+        &self.hits[begin..self.hits.partition_point(|hits| hits.0 as usize <= id)]
     }
 
     /// Draws the paths of moving spheres, from faint to strong.
-    fn draw_ways(&mut self, span: [f64; 2]) {
+    fn draw_paths(&mut self, span: [f64; 2]) {
         let moving = |id: &usize| self.scenery.velocity(*id) != DVec3::ZERO;
         let all: Vec<usize> = (0..self.scenery.len()).step_by(self.every()).filter(moving).collect();
         let many = (40.0 / (all.len() as f32).sqrt()).clamp(0.1, 1.0);
         for id in all {
             let ends = span.map(|time| self.scenery.at(id, time));
             let [Some((from, form)), Some((to, _))] = ends else { continue };
-            let paint = if self.moments(id).is_empty() { color(IDLE) } else { tint(id, true) };
+            let paint = if self.moments(id).is_empty() { color(UNHIT_COLOR) } else { tint(id, true) };
             let outline = self.view.body(&form).outline;
             let [from, to] = [from, to].map(|at| self.view.project(at));
             self.canvas.streak(from, to, &outline, paint, [0.05 * many, 0.38 * many]);
@@ -115,7 +115,7 @@ impl<'a> Drawing<'a> {
         }
         let (hex, end) = match beam.mark {
             Mark::Hit { t, .. } => (RAY, t),
-            Mark::Inside(met) => (RAY, met.t_enter.max(beam.ray.t_min)),
+            Mark::Inside(hits) => (RAY, hits.t_enter.max(beam.ray.t_min)),
             Mark::Through(_) | Mark::Pass { .. } => (RAY, beam.ray.t_max),
             Mark::Occluded => (DARK, beam.ray.t_max),
             Mark::Miss => (MISS, beam.ray.t_max),
@@ -138,7 +138,7 @@ impl<'a> Drawing<'a> {
         };
         match *mark {
             Mark::Hit { t, .. } => line(ray.t_min, t, pen(RAY, alpha)),
-            Mark::Inside(met) => line(ray.t_min, met.t_enter.max(ray.t_min), pen(RAY, alpha)),
+            Mark::Inside(hits) => line(ray.t_min, hits.t_enter.max(ray.t_min), pen(RAY, alpha)),
             Mark::Through(_) => line(ray.t_min, ray.t_max, pen(RAY, alpha)),
             Mark::Pass { .. } => line(ray.t_min, ray.t_max, pen(RAY, 0.7 * alpha)),
             Mark::Occluded => line(ray.t_min, ray.t_max, pen(DARK, alpha)),
@@ -196,11 +196,11 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// Labels spheres and rays with their ids, if there are at most `FEW`.
+    /// Labels spheres and rays with their ids, if there are at most `MAX_LABELLED`.
     fn names(&mut self) {
         let last = self.span.map_or(0.0, |[_, to]| to);
-        for id in (0..self.scenery.len()).filter(|_| self.scenery.len() <= FEW) {
-            let time = self.moments(id).first().map_or(last, |met| met.1);
+        for id in (0..self.scenery.len()).filter(|_| self.scenery.len() <= MAX_LABELLED) {
+            let time = self.moments(id).first().map_or(last, |hits| hits.1);
             let Some((center, form)) = self.scenery.at(id, time) else { continue };
             let (at, text) = (self.view.project(center), id.to_string());
             // The label of a hidden sphere would appear on the sphere that hides it.
@@ -210,7 +210,7 @@ impl<'a> Drawing<'a> {
             let middle = DVec2::new(Canvas::text_width(&text) / 2.0, 6.0);
             self.canvas.text(&text, at.truncate() - middle, color(INK));
         }
-        if self.sample.seen <= FEW as u64 {
+        if self.sample.seen <= MAX_LABELLED as u64 {
             // Rays that start close together share a label.
             let mut places: Vec<(DVec2, String)> = Vec::new();
             for Beam { number, ray, .. } in self.sample.kept.iter().filter(|beam| beam.ray.t_min.is_finite()) {
@@ -230,7 +230,7 @@ impl<'a> Drawing<'a> {
 
     /// Draws the legend of the colours, the summary, the axes and the scale.
     fn legend(&mut self, legend: Legend, shown: &str) {
-        let ways = self.ways().is_some();
+        let moving_span = self.moving_span().is_some();
         let (view, canvas) = (self.view, &mut self.canvas);
         let (ink, mut at) = (color(INK), DVec2::new(24.0, HEIGHT as f64 - 36.0));
         let over = |at: DVec2| at.extend(f64::from(f32::MAX));
@@ -245,9 +245,9 @@ impl<'a> Drawing<'a> {
             canvas.text(words, at + DVec2::new(38.0, 0.0), ink);
             at.x += 38.0 + Canvas::text_width(words) + 36.0;
         }
-        if ways {
+        if moving_span {
             let (from, to) = (at + DVec2::new(6.0, 6.0), at + DVec2::new(30.0, 6.0));
-            canvas.streak(over(from), over(to), &Outline::round(6.0), color(IDLE), [0.05, 0.6]);
+            canvas.streak(over(from), over(to), &Outline::round(6.0), color(UNHIT_COLOR), [0.05, 0.6]);
             canvas.text("path of a sphere over time", at + DVec2::new(46.0, 0.0), ink);
         }
         canvas.text(shown, DVec2::new(24.0, HEIGHT as f64 - 62.0), ink);

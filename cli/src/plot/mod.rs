@@ -107,8 +107,8 @@ impl<'a> Plot<'a> {
         self.sample.seen += count as u64;
     }
 
-    /// Draws the picture and writes the file, which appears under its name only by [`PreparedFile`]. Also returns a description of the content:
-    /// the number of spheres and rays drawn.
+    /// Draws the picture and writes the file, which appears under its name only by [`PreparedFile`]. Also returns a description of the
+    /// content: the number of spheres and rays drawn.
     pub(crate) fn write(
         &self,
         spheres: &Table<Sphere>,

@@ -57,7 +57,7 @@ pub(super) struct Beam {
 
 impl Beam {
     /// Ids of the spheres in the result, each with its `t`.
-    pub(super) fn met(&self) -> impl Iterator<Item = (u32, f32)> {
+    pub(super) fn hits(&self) -> impl Iterator<Item = (u32, f32)> {
         let one = match self.mark {
             Mark::Hit { t, id } | Mark::Pass { t, id, .. } => Some((id, t)),
             _ => None,

@@ -62,8 +62,8 @@ impl View {
             _ => (low.min(near), high.max(far)),
         };
         view.center = 0.5 * (low + high);
-        let room = DVec2::new(WIDTH as f64, HEIGHT as f64) - 2.0 * MARGIN;
-        let scale = (room / (high - low).max(DVec2::splat(f64::MIN_POSITIVE))).min_element();
+        let available = DVec2::new(WIDTH as f64, HEIGHT as f64) - 2.0 * MARGIN;
+        let scale = (available / (high - low).max(DVec2::splat(f64::MIN_POSITIVE))).min_element();
         // A single point has no size, so it gets a fixed scale.
         view.scale = if scale.is_finite() && high != low { scale } else { 100.0 };
         view

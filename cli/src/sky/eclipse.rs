@@ -174,7 +174,7 @@ impl EclipseArgs {
                 system: &system,
                 inputs: &[],
                 device: &device,
-                on_cpu: system.is_for_cpu(),
+                cpu_fallback: picture.cpu_fallback,
                 outputs: vec![("picture", output)],
                 bits: 8,
                 sky: Some(json!({ "instant": shown.to_string(), "conventions": Conventions::at(sky, time).json() })),

@@ -61,8 +61,9 @@ def cast(
     spheres, radii, rotations, masks, velocities, transmittances, time_range, origin, builder
         As for `umbracast.Scene`. They are validated here and sent to each node once.
     query : str, default "closest"
-        A query of `umbracast.Scene`. The result columns have the names of its arrays, such as ``t`` and ``id``; a query with a plain array has
-        one column with the name of the query. "all" and "nearest" with ``k`` have lists ``t_enter``, ``t_exit``, ``id``. A miss is null.
+        A query of `umbracast.Scene`. The result columns have the names of its arrays, such as ``t`` and ``id``; a query with a plain array
+        has one column with the name of the query. "all" and "nearest" with ``k`` have lists ``t_enter``, ``t_exit``, ``id``. A miss is
+        null.
     k : int, optional
         Maximum number of hits per ray, for "nearest" only.
     keep : list of str, optional

@@ -40,8 +40,8 @@ impl Image {
         let View { position, axes: [right, up, forward], half, projection, .. } = View::new(camera, size);
         let orthographic = projection == Projection::Orthographic;
         let one = if orthographic { 0.0 } else { 1.0 };
-        // For an orthographic camera, these are lengths in the unit of the scene and may be small. For perspective, they are relative to the
-        // distance 1, so `round_to_f32` may replace tiny ones by 0.
+        // For an orthographic camera, these are lengths in the unit of the scene and may be small. For perspective, they are relative to
+        // the distance 1, so `round_to_f32` may replace tiny ones by 0.
         let rounded = |pair: [f64; 2]| if orthographic { pair.map(|x| x as f32) } else { round_to_f32(pair) };
         let columns = centers(width).map(|x| rounded([one, half.x * x])).collect();
         let rows = centers(height).map(|y| rounded([1.0, -half.y * y])).collect();

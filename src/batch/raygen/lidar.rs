@@ -102,7 +102,7 @@ impl Lidar {
 impl Pose {
     /// Checks a pose: a finite position within the range of f32, and a quaternion of length 1 to within 1e-4.
     ///
-    /// A [`Lidar`] takes poses that are not valid, and the query then refuses or skips their rays.
+    /// A [`Lidar`] accepts invalid poses. The query then returns an error for their rays, or skips them.
     ///
     /// # Errors
     /// [`Error::BadRecord`] with the index, the field and the value.

@@ -34,7 +34,7 @@ pub struct Toward<'a> {
     pub radius: f32,
 }
 
-/// Ray origins and their common aim.
+/// Ray origins and their common target or direction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PointRays<'a> {
     pub(crate) points: &'a [[f32; 3]],

@@ -34,7 +34,7 @@ const PARALLEL_BUILD_SPHERES: usize = 1 << 13;
 /// Minimum number of spheres for which the bins of one split are filled in parallel.
 const PARALLEL_BINNING_SPHERES: usize = 1 << 17;
 
-/// A subtree of the binary BVH: `count` items from `first`. A set has no halves.
+/// A node of the binary BVH: `count` items from `first`. A leaf has no children.
 struct BuildNode {
     bounds: Bounds,
     first: usize,

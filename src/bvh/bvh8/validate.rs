@@ -95,21 +95,21 @@ impl Bvh8 {
         if self.depth > MAX_DEPTH || self.ids.len() != self.leaves.len() {
             return Err(format!("depth {}, {} leaves, {} ids", self.depth, self.leaves.len(), self.ids.len()));
         }
-        let mut census = Validator {
+        let mut validator = Validator {
             tree: self,
             nodes: vec![false; self.nodes.len()],
             leaves: vec![false; self.leaves.len()],
             spheres: vec![false; spheres],
             deepest: 0,
         };
-        census.node(0, &EVERYTHING, 1)?;
-        for (what, seen) in [("node", &census.nodes), ("leaf", &census.leaves), ("sphere", &census.spheres)] {
+        validator.node(0, &EVERYTHING, 1)?;
+        for (what, seen) in [("node", &validator.nodes), ("leaf", &validator.leaves), ("sphere", &validator.spheres)] {
             if let Some(lost) = seen.iter().position(|seen| !seen) {
                 return Err(format!("{what} {lost} is out of reach"));
             }
         }
-        if census.deepest != self.depth {
-            return Err(format!("depth {} is promised, {} is all", self.depth, census.deepest));
+        if validator.deepest != self.depth {
+            return Err(format!("depth {} is promised, {} is all", self.depth, validator.deepest));
         }
         Ok(())
     }

@@ -96,11 +96,11 @@ impl QBvh4 {
             return Err(format!("{next} of {} nodes in {} levels", self.nodes.len(), self.levels.len()));
         }
         let (seen, reaches) = (vec![false; spheres.len()], vec![NOTHING; next]);
-        let mut census = Validator { tree: self, spheres, frame, seen, reaches };
+        let mut validator = Validator { tree: self, spheres, frame, seen, reaches };
         for (number, quad) in self.nodes.iter().enumerate().rev() {
-            census.node(number, quad)?;
+            validator.node(number, quad)?;
         }
-        match census.seen.iter().position(|seen| !seen) {
+        match validator.seen.iter().position(|seen| !seen) {
             Some(lost) => Err(format!("sphere {lost} is out of reach")),
             None => Ok(()),
         }

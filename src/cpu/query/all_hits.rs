@@ -10,8 +10,8 @@ use crate::intersect::sphere::SphereRoots;
 use crate::query::policy::{Precision, Query};
 use crate::records::{Interval, Ray};
 
-/// Largest `max_hits` for which certain hits end the traversal early, before they are intersected. Storing their ends takes up to 8 bytes per
-/// hit, for each ray of a stream. With more hits, most of what lies before the last of them is a hit anyway.
+/// Largest `max_hits` for which certain hits end the traversal early, before they are intersected. Storing their ends takes up to 8 bytes
+/// per hit, for each ray of a stream. With more hits, most of what lies before the last of them is a hit anyway.
 const MAX_CUTOFF_HITS: usize = 64;
 
 /// Classifies a pair with known roots, and leaves nothing undecided: at precision `exact`, a pair that the error bounds do not decide is
@@ -109,7 +109,7 @@ impl<'a> AllHits<'a> {
 
 impl Drop for AllHits<'_> {
     fn drop(&mut self) {
-        self.budget.give_back(&self.entries);
+        self.budget.release(&self.entries);
     }
 }
 

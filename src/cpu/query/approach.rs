@@ -27,18 +27,18 @@ fn clearance_bound(ray: &Ray, target: Target<'_>, t: f32, clearance: f32) -> f32
     }
     let sphere = target.sphere;
     let mut size = (ray.origin - sphere.center).abs().element_sum() + sphere.radius;
-    let mut pace = ray.direction.abs().element_sum();
+    let mut speed_sum = ray.direction.abs().element_sum();
     if let Some(moves) = &target.motion {
         let speed = moves.velocity.abs().element_sum();
         // Not the difference of the two: the position error grows with each of them.
         size = ray.origin.abs().element_sum() + sphere.center.abs().element_sum() + sphere.radius + moves.radius;
         size += speed * moves.time.abs();
-        pace += if moves.moves_with_ray { speed } else { 0.0 };
+        speed_sum += if moves.moves_with_ray { speed } else { 0.0 };
     }
     // The clearance is that of the foot. Of the values that round to the same f32 as its t, another may be the one within the ray's ends:
     // `step` allows for a difference of 2⁻¹⁴⁹ in t.
-    let step = pace * f32::from_bits(1);
-    (clearance.abs() * 9.54e-7 + (size + pace * t.abs()) * 1.5e-11 + step).min(f32::MAX)
+    let step = speed_sum * f32::from_bits(1);
+    (clearance.abs() * 9.54e-7 + (size + speed_sum * t.abs()) * 1.5e-11 + step).min(f32::MAX)
 }
 
 /// Collects the closest approach to all spheres: least clearance, then least `t`, then lowest id.

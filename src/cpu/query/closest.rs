@@ -84,8 +84,8 @@ impl<'a> Closest<'a> {
         let Self { query, best } = self;
         let exact = query.precision == Precision::Exact;
         if exact && best.is_undecided() {
-            let judge = ExactClosest { query, answer: Hit::MISS, overflowed: false };
-            let ExactClosest { answer, overflowed, .. } = candidates.collect(ray, judge, query);
+            let collector = ExactClosest { query, answer: Hit::MISS, overflowed: false };
+            let ExactClosest { answer, overflowed, .. } = candidates.collect(ray, collector, query);
             return Resolved { record: answer, exact: true, overflowed: overflowed && !answer.is_hit() };
         }
         if best.id == NO_SPHERE {

@@ -32,8 +32,8 @@ impl<'a> Occluded<'a> {
     #[inline]
     pub(crate) fn resolve(self, ray: &Ray, candidates: Candidates<'_>) -> Resolved<bool> {
         if self.undecided && !self.answer {
-            let judge = Self { exact: true, ..Self::new(self.query) };
-            let Self { answer, overflowed, .. } = candidates.collect(ray, judge, self.query);
+            let collector = Self { exact: true, ..Self::new(self.query) };
+            let Self { answer, overflowed, .. } = candidates.collect(ray, collector, self.query);
             return Resolved { record: answer, exact: true, overflowed: overflowed && !answer };
         }
         Resolved { record: self.answer, exact: false, overflowed: self.overflowed && !self.answer }

@@ -83,19 +83,19 @@ pub(crate) struct LbvhBuilder<'a> {
 }
 
 impl<'a> LbvhBuilder<'a> {
-    pub(crate) fn new(gpu: &'a GpuEngine, count: u32, frame: &SceneFrame, ways: Option<LeafMotion<'a>>) -> Self {
+    pub(crate) fn new(gpu: &'a GpuEngine, count: u32, frame: &SceneFrame, motion: Option<LeafMotion<'a>>) -> Self {
         let MortonGrid { low, cells } = MortonGrid::new(frame);
         let SceneFrame { scale, middle, .. } = *frame;
         let least = (f64::from(scale) * (-149f64).exp2()) as f32;
-        let (fastest, half) = ways.map_or((0.0, -1.0), |ways| ways.scaled_limits(frame));
+        let (fastest, half) = motion.map_or((0.0, -1.0), |motion| motion.scaled_limits(frame));
         let params = BuildParams { count, low, cells, middle, scale, least, fastest, half, ..BuildParams::default() };
-        Self { gpu, steps: DispatchQueue::new(gpu), params, motion: ways }
+        Self { gpu, steps: DispatchQueue::new(gpu), params, motion }
     }
 
     /// Uploads the parameters of several dispatches into one uniform buffer, `UNIFORM_STEP` bytes apart.
-    pub(crate) async fn upload_params(&self, plants: &[BuildParams]) -> Result<Buffer> {
-        let mut bytes = vec![0; plants.len().max(1) * UNIFORM_STEP as usize];
-        for (params, own) in plants.iter().zip(bytes.chunks_exact_mut(UNIFORM_STEP as usize)) {
+    pub(crate) async fn upload_params(&self, all_params: &[BuildParams]) -> Result<Buffer> {
+        let mut bytes = vec![0; all_params.len().max(1) * UNIFORM_STEP as usize];
+        for (params, own) in all_params.iter().zip(bytes.chunks_exact_mut(UNIFORM_STEP as usize)) {
             own[..size_of::<BuildParams>()].copy_from_slice(bytemuck::bytes_of(params));
         }
         let usage = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
@@ -173,19 +173,19 @@ impl<'a> LbvhBuilder<'a> {
         let boxes = self.scratch("BVH bounds", u64::from(levels.iter().sum::<u32>().max(1)) * BOX_BYTES).await?;
         let records = if self.motion.is_some() { 2 } else { 1 };
         let leaves = self.scratch("BVH leaves", records * u64::from(count) * size_of::<Sphere>() as u64).await?;
-        let mut plants = vec![self.params];
+        let mut all_params = vec![self.params];
         let mut begin = 0;
         for pair in levels.windows(2) {
-            plants.push(BuildParams { begin, next: begin + pair[0], jobs: pair[1], ..self.params });
+            all_params.push(BuildParams { begin, next: begin + pair[0], jobs: pair[1], ..self.params });
             begin += pair[0];
         }
-        let params_buffer = self.upload_params(&plants).await?;
+        let params_buffer = self.upload_params(&all_params).await?;
         if let Some(LeafMotion { attributes, .. }) = self.motion {
             self.step(&programs::LEAF_MOTION, (&params_buffer, 0), &[order, attributes, &leaves], count).await?;
         }
         let buffers = [spheres, order, &leaves, &boxes];
         self.step(&programs::LEAVES, (&params_buffer, 0), &buffers, count.div_ceil(8)).await?;
-        for (n, params) in plants.iter().enumerate().skip(1) {
+        for (n, params) in all_params.iter().enumerate().skip(1) {
             self.step(&programs::AABB_REDUCE8, (&params_buffer, n), &[&boxes], params.jobs).await?;
         }
         Ok((leaves, boxes))
@@ -203,7 +203,7 @@ impl<'a> LbvhBuilder<'a> {
             self.scratch("BVH build ranges", u64::from(widest) * 8).await?,
             self.scratch("BVH build ranges", u64::from(widest) * 8).await?,
         ];
-        let kids = self.scratch("BVH build children", u64::from(widest) * 16).await?;
+        let children = self.scratch("BVH build children", u64::from(widest) * 16).await?;
         let found = self.scratch("BVH build counts", u64::from(widest.div_ceil(THREADS)) * 4).await?;
         let usage = USAGE | BufferUsages::INDIRECT;
         let control = gpu.buffer("BVH build state", size_of::<LevelState>() as u64, usage).await?;
@@ -216,14 +216,14 @@ impl<'a> LbvhBuilder<'a> {
             self.pipeline(&programs::LINK_CHILDREN).await?,
         ];
         let opening = async |n: usize| {
-            let buffers = [leaves, boxes, &nodes, items, &control, &parts[n], &kids, &found];
+            let buffers = [leaves, boxes, &nodes, items, &control, &parts[n], &children, &found];
             self.bind(&open, (&params_buffer, 0), &buffers).await
         };
         let numbering = async |n: usize| {
-            self.bind_only(&number, &[&control, &found, &nodes, &parts[n], &kids, &parts[1 - n]]).await
+            self.bind_only(&number, &[&control, &found, &nodes, &parts[n], &children, &parts[1 - n]]).await
         };
         let openings = [opening(0).await?, opening(1).await?];
-        let levelling = self.bind_only(&level, &[&control, &found]).await?;
+        let next_level = self.bind_only(&level, &[&control, &found]).await?;
         let numberings = [numbering(0).await?, numbering(1).await?];
         let offset = |field: usize| Groups::Indirect(&control, field as u64);
         let (opens, numbers) =
@@ -242,7 +242,7 @@ impl<'a> LbvhBuilder<'a> {
                 // As a rule, all levels together have fewer than `count / 5` nodes.
                 let threads = u64::from(count / 5 / rounds);
                 self.steps.dispatch(&open, &openings[n], offset(opens), 8 * threads).await?;
-                self.steps.dispatch(&level, &levelling, Groups::Known(1), u64::from(THREADS)).await?;
+                self.steps.dispatch(&level, &next_level, Groups::Known(1), u64::from(THREADS)).await?;
                 self.steps.dispatch(&number, &numberings[n], offset(numbers), threads).await?;
                 depth += 1;
             }
@@ -290,17 +290,17 @@ impl GpuBvh {
         spheres: &Buffer,
         count: u32,
         frame: &SceneFrame,
-        ways: Option<LeafMotion<'_>>,
+        motion: Option<LeafMotion<'_>>,
         cancel: &CancelToken,
     ) -> Result<Self> {
-        let mut planter = LbvhBuilder::new(gpu, count, frame, ways);
-        planter.steps.cancel = cancel.clone();
-        let items = planter.sorted(spheres).await?;
-        let order = planter.scratch("BVH sphere order", u64::from(count) * 4).await?;
-        let params_buffer = planter.upload_params(&[planter.params]).await?;
-        planter.step(&programs::LEAF_ORDER, (&params_buffer, 0), &[&items, &order], count).await?;
-        let (leaves, boxes) = planter.leaves(spheres, &order).await?;
-        let (nodes, levels) = planter.nodes(&items, &leaves, &boxes).await?;
+        let mut builder = LbvhBuilder::new(gpu, count, frame, motion);
+        builder.steps.cancel = cancel.clone();
+        let items = builder.sorted(spheres).await?;
+        let order = builder.scratch("BVH sphere order", u64::from(count) * 4).await?;
+        let params_buffer = builder.upload_params(&[builder.params]).await?;
+        builder.step(&programs::LEAF_ORDER, (&params_buffer, 0), &[&items, &order], count).await?;
+        let (leaves, boxes) = builder.leaves(spheres, &order).await?;
+        let (nodes, levels) = builder.nodes(&items, &leaves, &boxes).await?;
         let node_count = levels.last().copied().unwrap_or(0);
         Ok(Self { nodes, order, leaves, node_count, levels })
     }

@@ -20,31 +20,31 @@ impl GpuBvh {
         spheres: &Buffer,
         count: u32,
         frame: &SceneFrame,
-        ways: Option<LeafMotion<'_>>,
+        motion: Option<LeafMotion<'_>>,
     ) -> Result<Self> {
-        let mut planter = LbvhBuilder::new(gpu, count, frame, ways);
+        let mut builder = LbvhBuilder::new(gpu, count, frame, motion);
         let nodes = copy(gpu, "BVH nodes", &self.nodes).await?;
         let order = copy(gpu, "BVH sphere order", &self.order).await?;
-        let (leaves, boxes) = planter.leaves(spheres, &order).await?;
-        let told =
-            planter.upload_params(&[super::build::BuildParams { jobs: self.node_count, ..planter.params }]).await?;
-        planter.step(&programs::REFIT, (&told, 0), &[&leaves, &boxes, &nodes], self.node_count).await?;
-        planter.steps.finish().await?;
+        let (leaves, boxes) = builder.leaves(spheres, &order).await?;
+        let params_buffer =
+            builder.upload_params(&[super::build::BuildParams { jobs: self.node_count, ..builder.params }]).await?;
+        builder.step(&programs::REFIT, (&params_buffer, 0), &[&leaves, &boxes, &nodes], self.node_count).await?;
+        builder.steps.finish().await?;
         Ok(Self { nodes, order, leaves, node_count: self.node_count, levels: self.levels.clone() })
     }
 
     /// SAH cost: the average number of nodes that a line through the root's AABB enters. It is the sum of the surface areas of all nodes'
     /// AABBs, in units of the root's (Goldsmith & Salmon 1987, Automatic Creation of Object Hierarchies for Ray Tracing).
     pub(crate) async fn cost(&self, gpu: &GpuEngine) -> Result<f64> {
-        let mut planter = LbvhBuilder::new(gpu, 0, &SceneFrame::of(&[]), None);
+        let mut builder = LbvhBuilder::new(gpu, 0, &SceneFrame::of(&[]), None);
         let groups = self.node_count.div_ceil(THREADS);
-        let areas = planter.scratch("BVH surface areas", u64::from(groups) * 4).await?;
-        let root = planter.scratch("BVH root surface area", 4).await?;
-        let told = [self.node_count, 1].map(|jobs| super::build::BuildParams { jobs, ..planter.params });
-        let told = planter.upload_params(&told).await?;
-        planter.step(&programs::SAH_COST, (&told, 0), &[&self.nodes, &areas], self.node_count).await?;
-        planter.step(&programs::SAH_COST, (&told, 1), &[&self.nodes, &root], 1).await?;
-        planter.steps.finish().await?;
+        let areas = builder.scratch("BVH surface areas", u64::from(groups) * 4).await?;
+        let root = builder.scratch("BVH root surface area", 4).await?;
+        let params_buffer = [self.node_count, 1].map(|jobs| super::build::BuildParams { jobs, ..builder.params });
+        let params_buffer = builder.upload_params(&params_buffer).await?;
+        builder.step(&programs::SAH_COST, (&params_buffer, 0), &[&self.nodes, &areas], self.node_count).await?;
+        builder.step(&programs::SAH_COST, (&params_buffer, 1), &[&self.nodes, &root], 1).await?;
+        builder.steps.finish().await?;
         let sum = async |from: &Buffer, count: u32| {
             let mut values = vec![0f32; count as usize];
             let usage = BufferUsages::MAP_READ | BufferUsages::COPY_DST;

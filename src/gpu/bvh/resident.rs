@@ -50,16 +50,16 @@ impl GpuBvh {
         buffer: &Buffer,
         spheres: &[Sphere],
         frame: &SceneFrame,
-        ways: Option<LeafMotion<'_>>,
+        motion: Option<LeafMotion<'_>>,
         builder: BvhBuilder,
         cancel: &CancelToken,
     ) -> Result<Self> {
         let count = spheres.len() as u32;
         if builds_on(gpu, builder)? {
-            return Self::build(gpu, buffer, count, frame, ways, cancel).await;
+            return Self::build(gpu, buffer, count, frame, motion, cancel).await;
         }
         let bvh = Self::upload(gpu, &QBvh4::new(spheres, frame, cancel)?, spheres).await?;
-        if ways.is_some() { bvh.refit(gpu, buffer, count, frame, ways).await } else { Ok(bvh) }
+        if motion.is_some() { bvh.refit(gpu, buffer, count, frame, motion).await } else { Ok(bvh) }
     }
 
     /// Uploads a BVH that the CPU has built.

@@ -56,7 +56,7 @@ struct Chunk {
     submission: u64,
 }
 
-/// What a query adds to a chunk: its results of variable length, in bytes, and the initial state, if no program sets it.
+/// Data that a query adds to a chunk: its results of variable length, in bytes, and the initial state, if no program sets it.
 struct QueryData {
     list_bytes: u64,
     initial_state: Option<Vec<u32>>,
@@ -78,8 +78,8 @@ impl GpuScene {
         Self::chunk_rays(gpu, throughput::budget(throughput::usual(gpu.is_software())), tests)
     }
 
-    /// Device memory of the chunks in flight. `pair_attributes` is the number of bytes of attributes per sphere that is uploaded with its ray
-    /// (pairwise scenes).
+    /// Device memory of the chunks in flight. `pair_attributes` is the number of bytes of attributes per sphere that is uploaded with its
+    /// ray (pairwise scenes).
     pub(crate) fn bytes_in_flight(spheres: u64, rays: u64, pair_attributes: u64) -> u64 {
         let (rays, params) =
             (rays.min(MAX_CHUNK_RAYS), (spheres.div_ceil(MAX_RANGE_SPHERES) * UNIFORM_STEP).next_multiple_of(4096));
@@ -104,21 +104,21 @@ impl GpuScene {
         host: &Arc<CpuScene>,
         batch: RayBatch<'_>,
         out: &mut G,
-        way: Search,
+        search: Search,
     ) -> Result<(Tally, Vec<usize>)> {
         let mut sum = CastTotals::default();
         batch.cancel.check()?;
         if batch.rays.len() == 0 {
             return Ok((sum.tally, sum.unfinished));
         }
-        let plan = DispatchPlan::new(gpu, self, host, batch, way, G::KERNELS).await?;
-        let mut flying: VecDeque<Chunk> = VecDeque::new();
+        let plan = DispatchPlan::new(gpu, self, host, batch, search, G::KERNELS).await?;
+        let mut in_flight: VecDeque<Chunk> = VecDeque::new();
         let mut free = Vec::new();
         let mut meter = SubmissionMeter::new(plan.throughput());
         let mut start = 0;
         while start < batch.rays.len() {
-            if flying.len() >= STAGING_COUNT
-                && let Some(chunk) = flying.pop_front()
+            if in_flight.len() >= STAGING_COUNT
+                && let Some(chunk) = in_flight.pop_front()
             {
                 free.push(plan.finish_chunk(chunk, out, &mut sum, &mut meter).await?);
             }
@@ -128,13 +128,13 @@ impl GpuScene {
             let own =
                 QueryData { list_bytes: out.list_bytes(part.clone()), initial_state: out.initial_state(part.clone()) };
             start = part.end;
-            flying.push_back(plan.submit_chunk(free.pop(), part, own, &mut meter).await?);
+            in_flight.push_back(plan.submit_chunk(free.pop(), part, own, &mut meter).await?);
         }
-        while let Some(chunk) = flying.pop_front() {
+        while let Some(chunk) = in_flight.pop_front() {
             free.push(plan.finish_chunk(chunk, out, &mut sum, &mut meter).await?);
         }
         for staging in free {
-            gpu.staging.give_back(staging);
+            gpu.staging.release(staging);
         }
         Ok((sum.tally, sum.unfinished))
     }

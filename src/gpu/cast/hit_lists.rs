@@ -25,7 +25,7 @@ const MAX_CHUNK_BYTES: u64 = 32 << 20;
 const SORT_TASK_RAYS: usize = 1024;
 const RECORD_BYTES: u64 = size_of::<Interval>() as u64;
 
-/// First pass: the length of each ray's list. The host builds the lists that the device cannot decide, at once.
+/// First pass: the length of each ray's list. Lists with undecided spheres are built by the host immediately.
 pub(crate) struct ListLengthWriter<'a> {
     /// Lengths of the lists that the device will write.
     pub(crate) counts: &'a mut [u32],
@@ -126,7 +126,7 @@ impl ResultWriter for ListWriter<'_> {
         let begin = |place: &ListSlot| {
             let own = at;
             at += place.count;
-            // `NOWHERE` in the shader: the ray has no list here.
+            // `NO_LIST` in the shader: the ray has no list here.
             if place.count == 0 { u32::MAX } else { own }
         };
         Some(self.places[rays].iter().map(begin).collect())
@@ -167,18 +167,18 @@ impl ResultWriter for ListWriter<'_> {
         for (i, (ray, &count)) in raw.rays.iter().zip(&raw.counts).enumerate() {
             let attributes = raw.ray_attributes.get(i).unwrap_or(&RayAttributes::NONE);
             keys.clear();
-            for mut met in raw.records[at..at + count as usize].iter().copied() {
-                if met.t_enter.to_bits() == TAG_UNROUNDED
-                    && let Some(target) = host.target(met.id, attributes)
+            for mut hit in raw.records[at..at + count as usize].iter().copied() {
+                if hit.t_enter.to_bits() == TAG_UNROUNDED
+                    && let Some(target) = host.target(hit.id, attributes)
                 {
-                    (met.t_enter, met.t_exit) = round_roots(ray, target);
+                    (hit.t_enter, hit.t_exit) = round_roots(ray, target);
                 }
-                keys.push((key_of(met.hit_t(ray, raw.inside), met.id), met));
+                keys.push((key_of(hit.hit_t(ray, raw.inside), hit.id), hit));
             }
             keys.sort_unstable_by_key(|(key, _)| *key);
             at += count as usize;
-            for (_, met) in keys.iter().take(raw.most as usize) {
-                raw.records[kept] = *met;
+            for (_, hit) in keys.iter().take(raw.most as usize) {
+                raw.records[kept] = *hit;
                 kept += 1;
             }
         }

@@ -65,17 +65,17 @@ impl<'a> DispatchPlan<'a> {
         scene: &'a GpuScene,
         host: &'a Arc<CpuScene>,
         batch: RayBatch<'a>,
-        way: Search,
+        search: Search,
         kernels: Kernels,
     ) -> Result<Self> {
-        let walk = kernels.bvh.filter(|_| way == Search::Bvh && scene.has_bvh());
+        let bvh_kernel = kernels.bvh.filter(|_| search == Search::Bvh && scene.has_bvh());
         let mut ranges = Vec::new();
         if host.pairwise {
             ranges.push(SphereRange { part: 0, begin: 0, end: 1, weight: 1 });
         }
         for (part, spheres) in scene.parts.iter().enumerate() {
-            let weight = |begin, end| if walk.is_some() { BVH_WEIGHT } else { u64::from(end - begin) };
-            let own = spheres.ranges(walk.is_some());
+            let weight = |begin, end| if bvh_kernel.is_some() { BVH_WEIGHT } else { u64::from(end - begin) };
+            let own = spheres.ranges(bvh_kernel.is_some());
             ranges.extend(own.map(|(begin, end)| SphereRange { part, begin, end, weight: weight(begin, end) }));
         }
         if ranges.is_empty() {
@@ -97,8 +97,8 @@ impl<'a> DispatchPlan<'a> {
             scene,
             host,
             batch,
-            search_pipeline: gpu.cast_pipeline(walk.unwrap_or(kernels.brute_force), own).await?,
-            rays_per_thread: if walk.is_some() { 1 } else { kernels.rays_per_thread },
+            search_pipeline: gpu.cast_pipeline(bvh_kernel.unwrap_or(kernels.brute_force), own).await?,
+            rays_per_thread: if bvh_kernel.is_some() { 1 } else { kernels.rays_per_thread },
             finalize_pipeline: match kernels.finalize {
                 Some(program) => Some(gpu.cast_pipeline(program, own).await?),
                 None => None,
@@ -106,7 +106,7 @@ impl<'a> DispatchPlan<'a> {
             kernels,
             generator: RayGenerator::of(gpu, batch.rays).await?,
             ranges,
-            uses_bvh: walk.is_some(),
+            uses_bvh: bvh_kernel.is_some(),
             uploads_ray_attributes: has_filters || has_motion_or_shape,
         })
     }

@@ -31,7 +31,7 @@ pub(crate) struct RayGenParams {
     pub(crate) radius: f32,
     pub(crate) t_min: f32,
     pub(crate) t_max: f32,
-    pub(crate) aim: [f32; 3],
+    pub(crate) toward: [f32; 3],
     pub(crate) unused: u32,
 }
 
@@ -174,13 +174,16 @@ fn point_params(points: &PointRays<'_>) -> (RayGenParams, [f32; 3]) {
         PointTarget::Along { direction, t_max } => {
             let t_max = t_max.min(f32::MAX);
             (
-                RayGenParams { kind: PARALLEL, count, aim: direction.to_array(), t_max, ..RayGenParams::default() },
+                RayGenParams { kind: PARALLEL, count, toward: direction.to_array(), t_max, ..RayGenParams::default() },
                 [0.0; 3],
             )
         }
         PointTarget::At { target, radius } => {
             let harmless = [if target.x == 0.0 { 1.0 } else { 0.0 }, 0.0, 0.0];
-            (RayGenParams { kind: TOWARD, count, aim: target.to_array(), radius, ..RayGenParams::default() }, harmless)
+            (
+                RayGenParams { kind: TOWARD, count, toward: target.to_array(), radius, ..RayGenParams::default() },
+                harmless,
+            )
         }
     }
 }

@@ -148,12 +148,12 @@ impl ResultWriter for BitWriter<'_> {
             usable[*i as usize / 32] &= !(1 << (i % 32));
         }
         for (w, usable) in usable.into_iter().enumerate() {
-            let met = raw[w] & usable;
-            let unfinished = raw[3 * words + w] & usable & !met;
-            let rest = usable & !met & !unfinished;
+            let hit = raw[w] & usable;
+            let unfinished = raw[3 * words + w] & usable & !hit;
+            let rest = usable & !hit & !unfinished;
             let (mut doubt, beyond) = (raw[words + w] & rest, raw[2 * words + w] & rest);
             again.extend((0..32).filter(|bit| unfinished >> bit & 1 == 1).map(|bit| start + w * 32 + bit));
-            tally.hits += u64::from(met.count_ones());
+            tally.hits += u64::from(hit.count_ones());
             // An undecided ray is counted when the host resolves it.
             tally.overflowed += u64::from((beyond & !doubt).count_ones());
             while doubt != 0 {
@@ -166,7 +166,7 @@ impl ResultWriter for BitWriter<'_> {
                     raw: false,
                 });
             }
-            self.put_word(start + w * 32, met, rays.len() - w * 32);
+            self.put_word(start + w * 32, hit, rays.len() - w * 32);
         }
         DecodedChunk { tally, undecided: open, unfinished: again }
     }
@@ -177,9 +177,9 @@ impl ResultWriter for BitWriter<'_> {
 
     fn write(&mut self, settled: Vec<(usize, bool)>) -> u64 {
         let mut hits = 0;
-        for (at, met) in settled {
-            hits += u64::from(met);
-            self.0[at / 32] |= u32::from(met) << (at % 32);
+        for (at, hit) in settled {
+            hits += u64::from(hit);
+            self.0[at / 32] |= u32::from(hit) << (at % 32);
         }
         hits
     }

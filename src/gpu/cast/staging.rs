@@ -11,8 +11,8 @@ use crate::error::Result;
 use crate::gpu::context::buffers::Mapped;
 use crate::gpu::context::device::{GpuContext, lock};
 
-/// Bytes of each buffer. Uploads are `params`; `upload_rays`, the rays, or their seeds if `seeds` is not 0; `pairs`, the spheres of a pairwise
-/// scene; `ray_attributes`, the ray attributes; and `pair_attributes`, the attributes of the spheres in `pairs`.
+/// Bytes of each buffer. Uploads are `params`; `upload_rays`, the rays, or their seeds if `seeds` is not 0; `pairs`, the spheres of a
+/// pairwise scene; `ray_attributes`, the ray attributes; and `pair_attributes`, the attributes of the spheres in `pairs`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BufferSizes {
     pub(crate) params: u64,
@@ -98,7 +98,7 @@ impl StagingPool {
     }
 
     /// Returns a slot to the pool, unless the pool has `STAGING_COUNT` of them.
-    pub(crate) fn give_back(&self, staging: Staging) {
+    pub(crate) fn release(&self, staging: Staging) {
         let mut slots = lock(&self.0);
         if slots.len() < STAGING_COUNT {
             slots.push(staging);

@@ -72,7 +72,7 @@ pub(crate) fn decode_sums<T>(
     DecodedChunk { tally, undecided, unfinished }
 }
 
-/// Results of a query of sums.
+/// Results of a query that sums over the spheres hit, one sum per ray.
 pub(crate) struct SumWriter<'a, T>(pub(crate) &'a mut [T]);
 
 impl<T: GpuSum> ResultWriter for SumWriter<'_, T> {

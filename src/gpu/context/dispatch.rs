@@ -11,8 +11,8 @@ use crate::runtime::cancel::CancelToken;
 /// Threads per workgroup: `THREADS` of `shaders/build/common.wgsl`.
 pub(crate) const THREADS: u32 = 256;
 
-/// Workgroups per row of a two-dimensional dispatch: `ROW_GROUPS` of `shaders/build/common.wgsl`. Small enough that tests have more than one row,
-/// large enough that 2²⁸ spheres have fewer than 65,536 rows.
+/// Workgroups per row of a two-dimensional dispatch: `ROW_GROUPS` of `shaders/build/common.wgsl`. Small enough that tests have more than
+/// one row, large enough that 2²⁸ spheres have fewer than 65,536 rows.
 const ROW_GROUPS: u32 = 64;
 
 /// Maximum number of submissions in flight.
@@ -44,7 +44,8 @@ impl<'a> DispatchQueue<'a> {
         Self { gpu, encoder: None, weight: 0, sent: VecDeque::new(), cancel: CancelToken::new() }
     }
 
-    /// Records a dispatch of about `threads` threads. If it would exceed the budget of one submission, submits the recorded dispatches first.
+    /// Records a dispatch of about `threads` threads. If it would exceed the budget of one submission, submits the recorded dispatches
+    /// first.
     pub(crate) async fn dispatch(
         &mut self,
         pipeline: &ComputePipeline,

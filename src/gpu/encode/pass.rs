@@ -83,7 +83,7 @@ impl CastPlan {
                 (count.saturating_mul(RAY_BYTES), self.max_rays * RAY_BYTES, gpu.name().into());
             return Err(Error::TooLarge { what: "rays of one pass", asked, allowed, device });
         }
-        let width = self.question.width();
+        let width = self.query_kind.width();
         let answers = if width == 0 { count.div_ceil(32) * 4 } else { count * width * 4 };
         let (set, rays_at) = self.window("the rays", &rays, count * RAY_BYTES)?;
         let (answered, out_at) = self.window("the results", &out, answers)?;
@@ -116,14 +116,14 @@ impl CastPlan {
             out_at,
             status_at,
             width: width as u32,
-            approach: u32::from(self.question == QueryKind::Approach),
+            approach: u32::from(self.query_kind == QueryKind::Approach),
             times_at,
             last_time: last_time as u32,
             time_from: range[0].to_bits(),
             time_to: range[1].to_bits(),
             moves_with_ray: u32::from(relative),
         };
-        let mut told = vec![0u8; task_at + size_of::<Task>()];
+        let mut params_bytes = vec![0u8; task_at + size_of::<Task>()];
         for (n, (begin, end)) in ranges.iter().enumerate() {
             let params = Params {
                 ray_count: count as u32,
@@ -134,25 +134,26 @@ impl CastPlan {
                 ..self.params
             };
             let at = n * UNIFORM_STEP as usize;
-            told[at..at + size_of::<Params>()].copy_from_slice(bytemuck::bytes_of(&params));
+            params_bytes[at..at + size_of::<Params>()].copy_from_slice(bytemuck::bytes_of(&params));
         }
-        told[task_at..].copy_from_slice(bytemuck::bytes_of(&task));
-        let params =
-            gpu.buffer("encoded params", told.len() as u64, BufferUsages::UNIFORM | BufferUsages::COPY_DST).await?;
+        params_bytes[task_at..].copy_from_slice(bytemuck::bytes_of(&task));
+        let params = gpu
+            .buffer("encoded params", params_bytes.len() as u64, BufferUsages::UNIFORM | BufferUsages::COPY_DST)
+            .await?;
 
         let task = BufferBinding { buffer: &params, offset: task_at as u64, size: None };
         let found = if self.finalize_pipeline.is_some() { &self.results } else { &self.state };
         let rays = self.rays.as_entire_buffer_binding();
-        let admit = [task.clone(), set.clone(), rays.clone()];
-        let admit = match &self.ray_attributes {
+        let prepare_rays = [task.clone(), set.clone(), rays.clone()];
+        let prepare_rays = match &self.ray_attributes {
             Some(ray_attributes) => {
-                let [a, b, c] = admit;
-                self.group(&self.admit_pipeline, [a, b, c, timed, ray_attributes.as_entire_buffer_binding()]).await?
+                let [a, b, c] = prepare_rays;
+                self.group(&self.prepare_pipeline, [a, b, c, timed, ray_attributes.as_entire_buffer_binding()]).await?
             }
-            None => self.group(&self.admit_pipeline, admit).await?,
+            None => self.group(&self.prepare_pipeline, prepare_rays).await?,
         };
         let found = found.as_entire_buffer_binding();
-        let deliver = self.group(&self.deliver_pipeline, [task, set, rays, found, answered, counted]).await?;
+        let write_results = self.group(&self.write_pipeline, [task, set, rays, found, answered, counted]).await?;
         // If nothing moves, rays have no attributes.
         let ray_attributes = self.ray_attributes.as_ref().unwrap_or(&gpu.no_ray_attributes);
         let own = [&params, &self.rays, &self.state, &self.results, ray_attributes];
@@ -163,7 +164,7 @@ impl CastPlan {
                 [group.clone(), group]
             }
         };
-        gpu.write(&params, &told).await?;
+        gpu.write(&params, &params_bytes).await?;
 
         let groups = |threads: u64| threads.div_ceil(WORKGROUP) as u32;
         let step = |pipeline: &ComputePipeline, group: &BindGroup, offset, groups| Step {
@@ -172,7 +173,7 @@ impl CastPlan {
             offset,
             groups,
         };
-        let mut steps = vec![step(&self.admit_pipeline, &admit, None, groups(count))];
+        let mut steps = vec![step(&self.prepare_pipeline, &prepare_rays, None, groups(count))];
         let rays_a_thread = if self.uses_bvh { 1 } else { self.kernels.rays_per_thread };
         for n in 0..ranges.len() as u32 {
             let offset = Some(n * UNIFORM_STEP as u32);
@@ -180,7 +181,7 @@ impl CastPlan {
         }
         steps.extend(self.finalize_pipeline.as_ref().map(|program| step(program, &finish, Some(0), groups(count))));
         let threads = if width == 0 { count.div_ceil(32) } else { count };
-        steps.push(step(&self.deliver_pipeline, &deliver, None, groups(threads)));
+        steps.push(step(&self.write_pipeline, &write_results, None, groups(threads)));
         // A query without a finalize program sets bits of its state, so the state must be zero at the start.
         let cleared = self.finalize_pipeline.is_none().then(|| (self.state.clone(), (self.kernels.state_bytes)(count)));
         Ok(CastPass { cleared, steps })

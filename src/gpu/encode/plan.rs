@@ -44,8 +44,8 @@ pub(crate) struct Task {
 }
 
 impl Kernels {
-    fn for_question(question: QueryKind) -> Self {
-        match question {
+    fn for_query(query_kind: QueryKind) -> Self {
+        match query_kind {
             QueryKind::Closest => Hit::KERNELS,
             QueryKind::Interval => Interval::KERNELS,
             QueryKind::Approach => Approach::KERNELS,
@@ -59,16 +59,16 @@ impl Kernels {
 pub struct CastPlan {
     pub(crate) gpu: Arc<GpuEngine>,
     pub(crate) scene: Arc<GpuScene>,
-    pub(crate) question: QueryKind,
+    pub(crate) query_kind: QueryKind,
     pub(crate) max_rays: u64,
     /// Parameters that all dispatches have in common.
     pub(crate) params: Params,
     pub(crate) kernels: Kernels,
     pub(crate) uses_bvh: bool,
-    pub(crate) admit_pipeline: ComputePipeline,
+    pub(crate) prepare_pipeline: ComputePipeline,
     pub(crate) search_pipeline: ComputePipeline,
     pub(crate) finalize_pipeline: Option<ComputePipeline>,
-    pub(crate) deliver_pipeline: ComputePipeline,
+    pub(crate) write_pipeline: ComputePipeline,
     pub(crate) rays: Buffer,
     pub(crate) state: Buffer,
     pub(crate) results: Buffer,
@@ -95,7 +95,7 @@ impl CastPlan {
         scene: &Arc<GpuScene>,
         host: &CpuScene,
         range: [f32; 2],
-        question: QueryKind,
+        query_kind: QueryKind,
         most: u64,
         query: &Query,
     ) -> Result<Self> {
@@ -122,7 +122,7 @@ impl CastPlan {
         if most > allowed / RAY_BYTES {
             return too_large("rays of an encoded query", most.saturating_mul(RAY_BYTES), allowed);
         }
-        let kernels = Kernels::for_question(question);
+        let kernels = Kernels::for_query(query_kind);
         let fast = query.precision == Precision::Fast;
         let columns = &host.attributes;
         let (has_filters, changes) = (scene.info.has_masks, scene.info.has_motion_or_shape);
@@ -136,24 +136,24 @@ impl CastPlan {
         };
         let relative = query.motion == Motion::WithRay;
         let times = columns.velocities.as_ref().map(|_| Times { range, relative });
-        let walk = kernels.bvh.filter(|_| scene.has_bvh());
+        let bvh_kernel = kernels.bvh.filter(|_| scene.has_bvh());
         let none = KernelConstants::default();
         let storage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
         let results = if kernels.finalize.is_some() { (kernels.result_bytes)(most) } else { 0 };
         Ok(Self {
-            question,
+            query_kind,
             max_rays: most,
             params: Params { steps: gpu.steps(), ..scene.with_frame(Params::of(query)) },
-            uses_bvh: walk.is_some(),
-            admit_pipeline: gpu
+            uses_bvh: bvh_kernel.is_some(),
+            prepare_pipeline: gpu
                 .pipeline(if times.is_some() { &programs::PREPARE_MOVING_RAYS } else { &programs::PREPARE_RAYS }, none)
                 .await?,
-            search_pipeline: gpu.cast_pipeline(walk.unwrap_or(kernels.brute_force), own).await?,
+            search_pipeline: gpu.cast_pipeline(bvh_kernel.unwrap_or(kernels.brute_force), own).await?,
             finalize_pipeline: match kernels.finalize {
                 Some(program) => Some(gpu.cast_pipeline(program, own).await?),
                 None => None,
             },
-            deliver_pipeline: gpu.pipeline(&programs::WRITE_RESULTS, none).await?,
+            write_pipeline: gpu.pipeline(&programs::WRITE_RESULTS, none).await?,
             rays: gpu.buffer("encoded rays", most * RAY_BYTES, storage).await?,
             state: gpu.buffer("encoded state", (kernels.state_bytes)(most), storage).await?,
             results: gpu.buffer("encoded results", results, storage).await?,

@@ -100,7 +100,7 @@ fn radius_field(schema: &TableSchema) -> Option<usize> {
 /// [`Error::BadFile`] for tables other than spheres, points and observers.
 pub(crate) fn fields(input: &Input, schema: &'static TableSchema) -> Result<Vec<usize>> {
     if !["spheres", "points", "observers"].contains(&schema.plural) {
-        let why = format!("atoms have a position and a radius only, which {} cannot be read from", schema.plural);
+        let why = format!("{} cannot be read from atoms, which have only a position and a radius", schema.plural);
         return Err(bad_file(&input.path, why));
     }
     let radius = radius_field(schema);

@@ -12,7 +12,8 @@ use ::parquet::errors::ParquetError;
 use ::parquet::file::reader::RowGroupReader;
 use ::parquet::schema::types::ColumnDescPtr;
 
-/// The pages of one column of a row group, and whether its 32-bit integers are unsigned: these are stored as signed ones with the same bits.
+/// The pages of one column of a row group, and whether its 32-bit integers are unsigned: these are stored as signed ones with the same
+/// bits.
 fn pages(
     group: &dyn RowGroupReader,
     number: usize,

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use strsim::levenshtein;
+
 use super::input::check_regular;
 use crate::error::Result;
-use crate::escape::{edits, quoted};
+use crate::escape::quoted;
 use crate::io::errors::{bad_file, cannot_read};
 use crate::sky::Place;
 
@@ -19,8 +21,9 @@ const COLUMNS: [&[&str]; 4] = [
 /// Maximum length of the file in bytes.
 const LONGEST: u64 = 1 << 28;
 
-/// Reads places from a `.csv`: columns `latitude` (or `lat`) and `longitude` (or `lon`) in degrees, and optional `height_m` (or `height`) in
-/// metres and `name`, in any order. Other columns are ignored, unless their name is like one of these. A place without a name has an empty one.
+/// Reads places from a `.csv`: columns `latitude` (or `lat`) and `longitude` (or `lon`) in degrees, and optional `height_m` (or `height`)
+/// in metres and `name`, in any order. Other columns are ignored, unless their name is like one of these. A place without a name has an
+/// empty one.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) if the file cannot be read; [`Error::BadFile`](crate::Error::BadFile) with the line, the column and the
@@ -46,7 +49,8 @@ pub fn read_places(path: &Path) -> Result<Vec<(String, Place)>> {
         head.iter().filter(|name| !COLUMNS.iter().any(|known| column(known).is_some_and(|at| &head[at] == *name)))
     {
         let short: String = unknown.to_ascii_lowercase().chars().take(20).collect();
-        let like = COLUMNS.iter().find(|known| known.iter().any(|known| known.len() > 5 && edits(&short, known) <= 2));
+        let like =
+            COLUMNS.iter().find(|known| known.iter().any(|known| known.len() > 5 && levenshtein(&short, known) <= 2));
         if let Some(like) = like {
             let (unknown, like) = (quoted(unknown), like[0]);
             return Err(bad_file(path, format!("unknown column '{unknown}' (did you mean '{like}'?)")));

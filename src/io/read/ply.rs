@@ -231,7 +231,9 @@ impl TableReader for PlyText {
                 return Ok(());
             }
             if count == 0 {
-                let why = format!("the header has {vertices} vertices, {index} came: the input is truncated");
+                let why = format!(
+                    "the header announces {vertices} vertices, but only {index} follow: the input is truncated"
+                );
                 return Err(bad_file(&path, why));
             }
             if blank {

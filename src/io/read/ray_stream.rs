@@ -79,11 +79,11 @@ impl<T: Batched> RayFile<T> {
         let optional = OptionalColumns::of(T::KIND, source.fields());
         // Three buffers: one is filled, one waits, one is in use by the caller.
         let (full, arriving) = sync_channel(1);
-        let (give_back, empty) = channel();
+        let (recycle, empty) = channel();
         for _ in 0..2 {
             // The receiver still exists, so this cannot fail.
             let kept = KeptColumns::new(source.kept().to_vec());
-            let _ = give_back.send(RayBatch { optional: optional.clone(), kept, ..RayBatch::default() });
+            let _ = recycle.send(RayBatch { optional: optional.clone(), kept, ..RayBatch::default() });
         }
         let read = Arc::<AtomicU64>::default();
         let converter = Converter::new(&path, origin, on_bad);
@@ -92,7 +92,7 @@ impl<T: Batched> RayFile<T> {
             .name("reader".into())
             .spawn(move || reader.run(source))
             .map_err(|e| Error::no_thread(&path, e))?;
-        Ok(RayBatches { path, arriving, give_back, total, length, bytes, read, rounding: Rounding::default() })
+        Ok(RayBatches { path, arriving, recycle, total, length, bytes, read, rounding: Rounding::default() })
     }
 }
 
@@ -101,7 +101,7 @@ impl<T: Batched> RayFile<T> {
 pub struct RayBatches<T = Ray> {
     path: PathBuf,
     arriving: Receiver<Result<Batch<T>>>,
-    give_back: Sender<RayBatch<T>>,
+    recycle: Sender<RayBatch<T>>,
     total: Option<u64>,
     length: Option<u64>,
     bytes: Arc<AtomicU64>,
@@ -156,7 +156,7 @@ impl<T: Batched> RayBatches<T> {
                     self.rounding = batch.rounding;
                     let used = std::mem::replace(rays, batch.rays);
                     // After the last batch the reader has ended and no longer receives buffers.
-                    let _ = self.give_back.send(used);
+                    let _ = self.recycle.send(used);
                     return Ok(!batch.last);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -213,18 +213,18 @@ impl<T: Batched> Reader<T> {
             rays.optional.push(T::KIND, &mut self.converter, row)?;
             row.kept.iter().for_each(|cell| rays.kept.push(cell));
             if rays.records.len() == RayBatches::BATCH {
-                self.hand_on(std::mem::take(&mut rays))?;
+                self.send_batch(std::mem::take(&mut rays))?;
                 rays = self.buffer()?;
             }
             Ok(())
         })?;
         if !rays.records.is_empty() {
-            self.hand_on(rays)?;
+            self.send_batch(rays)?;
         }
         Ok(Batch { rays: RayBatch::default(), rounding: self.converter.rounding, last: true })
     }
 
-    fn hand_on(&self, rays: RayBatch<T>) -> Result<()> {
+    fn send_batch(&self, rays: RayBatch<T>) -> Result<()> {
         self.read.fetch_add(rays.records.len() as u64, Ordering::Relaxed);
         let batch = Batch { rays, rounding: self.converter.rounding, last: false };
         self.full.send(Ok(batch)).map_err(|_| Error::Cancelled { done: 0 })

@@ -52,17 +52,17 @@ fn read(path: &Path, origin: DVec3, schema: &'static TableSchema, options: &Read
     let source = OpenTable::open_with(path, schema, options)?;
     let mut records = Vec::new();
     let mut optional = OptionalColumns::of(schema, source.fields());
-    let make_room = |records: &mut Vec<Sphere>, optional: &mut OptionalColumns, more: u64| {
+    let reserve = |records: &mut Vec<Sphere>, optional: &mut OptionalColumns, more: u64| {
         check_memory("spheres", more.saturating_mul(size_of::<Sphere>() as u64 + optional.bytes()))?;
         reserve("spheres", records, more, path)?;
         optional.reserve("optional columns of spheres", more, path)
     };
-    make_room(&mut records, &mut optional, source.rows().unwrap_or(0))?;
+    reserve(&mut records, &mut optional, source.rows().unwrap_or(0))?;
     let mut converter = Converter::new(path, origin, OnBad::Refuse);
     source.read(&mut |row| {
         if records.len() == records.capacity() {
             let half = records.len() as u64 / 2;
-            make_room(&mut records, &mut optional, half.max(1 << 16))?;
+            reserve(&mut records, &mut optional, half.max(1 << 16))?;
         }
         let mut sphere: Sphere = converter.convert(row)?;
         optional.push(schema, &mut converter, row)?;

@@ -1,5 +1,5 @@
-//! Reader of `.xyz`, atoms as text: the number of atoms, a line of comment, and one line per atom with its element (symbol or atomic number)
-//! and x, y, z in angstrom. Further cells of a line, and further frames of a trajectory, are ignored.
+//! Reader of `.xyz`, atoms as text: the number of atoms, a line of comment, and one line per atom with its element (symbol or atomic
+//! number) and x, y, z in angstrom. Further cells of a line, and further frames of a trajectory, are ignored.
 
 use super::atoms::{AtomText, Lines, fields};
 use super::input::Input;

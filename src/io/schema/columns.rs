@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
+use strsim::levenshtein;
+
 use super::kinds::{
     COLORS, ELEMENT, PICTURE_SPHERES, POINTS, POSES, RADII, RADIUS, RAYS, ROTATION, SEGMENTS, SPHERES, TableSchema,
     VELOCITY,
 };
 use crate::error::Result;
-use crate::escape::{edits, quoted};
+use crate::escape::quoted;
 use crate::io::errors::bad_file;
 
 /// Columns of spheres and ellipsoids that points do not have.
@@ -127,7 +129,7 @@ fn nearest(name: &str, known: &[&'static str]) -> Option<&'static str> {
     }
     let name = name.to_ascii_lowercase();
     let initials: String = name.split(['_', ' ', '.', '-']).filter_map(|word| word.chars().next()).collect();
-    let near = known.iter().map(|k| (edits(&name, k), *k)).filter(|(edits, k)| 2 * edits < k.len().max(3)).min();
+    let near = known.iter().map(|k| (levenshtein(&name, k), *k)).filter(|(edits, k)| 2 * edits < k.len().max(3)).min();
     near.map(|(_, k)| k)
         .or_else(|| known.iter().copied().find(|k| *k == initials))
         .or_else(|| known.iter().copied().find(|k| k.len() > 1 && (name.starts_with(k) || name.ends_with(k))))

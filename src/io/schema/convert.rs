@@ -93,7 +93,7 @@ pub(crate) struct Row<'a> {
 }
 
 /// A number as written in the file, if the format is text.
-fn spoken(row: &Row<'_>, field: usize) -> String {
+fn cell_text(row: &Row<'_>, field: usize) -> String {
     match row.texts[field] {
         "" => row.numbers[field].wide.to_string(),
         text => text.into(),
@@ -255,7 +255,7 @@ impl Converter {
         if f64::from(whole) == wide {
             return Ok(whole);
         }
-        Err(self.bad(row, name, &spoken(row, field), "it must be a whole number from 0 to 4294967295"))
+        Err(self.bad(row, name, &cell_text(row, field), "it must be a whole number from 0 to 4294967295"))
     }
 
     /// A number of an optional column. `OnBad::Refuse` refuses numbers that are not finite in f32, and negative radii. Other limits are
@@ -265,10 +265,10 @@ impl Converter {
         let Number { wide, narrow } = row.numbers[field];
         if self.on_bad == OnBad::Refuse && !narrow.is_finite() {
             let why = if wide.is_finite() { "it exceeds the largest f32, 3.4e38" } else { "it must be finite" };
-            return Err(self.bad(row, name, &spoken(row, field), why));
+            return Err(self.bad(row, name, &cell_text(row, field), why));
         }
         if self.on_bad == OnBad::Refuse && name == RADIUS && narrow < 0.0 {
-            return Err(self.bad(row, name, &spoken(row, field), "a radius must not be negative"));
+            return Err(self.bad(row, name, &cell_text(row, field), "a radius must not be negative"));
         }
         let name = kind.name(field);
         self.rounding.note(name, role(name), wide, narrow);
@@ -291,14 +291,14 @@ impl Converter {
             return Ok(value);
         }
         let field = kind.place(name).unwrap_or(0);
-        Err(self.bad(row, name, &spoken(row, field), "a colour must be from 0 to 255"))
+        Err(self.bad(row, name, &cell_text(row, field), "a colour must be from 0 to 255"))
     }
 
     /// Adds the position in the file to an error about the optional columns of a record.
-    pub(crate) fn check_beside(&self, kind: &TableSchema, row: &Row<'_>, checked: Result<()>) -> Result<()> {
+    pub(crate) fn check_optional(&self, kind: &TableSchema, row: &Row<'_>, checked: Result<()>) -> Result<()> {
         match checked {
             Err(Error::BadRecord { field, value, why, .. }) => {
-                let text = kind.place(field).map(|place| spoken(row, place)).unwrap_or(value);
+                let text = kind.place(field).map(|place| cell_text(row, place)).unwrap_or(value);
                 Err(self.bad(row, field, &text, &why))
             }
             other => other,
@@ -314,13 +314,13 @@ impl Converter {
     fn place<T: Record>(&self, row: &Row<'_>, error: Error) -> Error {
         let Error::BadRecord { field, value, why, .. } = error else { return error };
         let apart = |i: usize| row.numbers[i].wide != row.numbers[i + 3].wide;
-        let vanished = match field {
+        let underflowed = match field {
             "direction" => row.numbers[4..7].iter().any(|n| n.wide != 0.0),
             "x2,y2,z2" => (0..3).any(apart),
             "speed" => row.numbers[6].wide > 0.0,
             _ => false,
         };
-        let value = if vanished { format!("{value} after rounding to f32") } else { value };
+        let value = if underflowed { format!("{value} after rounding to f32") } else { value };
         let text = T::KIND.fields.iter().position(|f| *f == field).map(|i| row.texts[i]);
         let text = text.filter(|text| !text.is_empty() && !value.contains(' '));
         // The origin comes first in every order, so the hint would not help.

@@ -150,7 +150,7 @@ impl OptionalColumns {
         }
         if let Some(transmittances) = &mut self.transmittances {
             let transmittance = converter.number(kind, row, TRANSMITTANCE)?;
-            converter.check_beside(kind, row, optical_depth(0, transmittance).map(|_| ()))?;
+            converter.check_optional(kind, row, optical_depth(0, transmittance).map(|_| ()))?;
             transmittances.push(transmittance);
         }
         if let Some(shapes) = &mut self.shapes {
@@ -162,7 +162,7 @@ impl OptionalColumns {
                 (true, [w, x, y, z]) => Quat::from_xyzw(number(x)?, number(y)?, number(z)?, number(w)?),
             };
             let shape = EllipsoidShape { radii, rotation };
-            converter.check_beside(kind, row, shape.check(0))?;
+            converter.check_optional(kind, row, shape.check(0))?;
             shapes.push(shape);
         }
         if let Some(colors) = &mut self.colors {

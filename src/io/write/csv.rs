@@ -132,14 +132,14 @@ fn list_lines(lists: &HitLists, first: u64, start: usize) -> String {
     let end = lists.records.len().min(start + TASK);
     // Ray of the first record. A ray without hits has the same offset as the next ray, so the last ray with this offset is taken.
     let mut ray = lists.offsets.partition_point(|offset| *offset <= start as u64) - 1;
-    for (at, met) in (start..).zip(&lists.records[start..end]) {
+    for (at, hit) in (start..).zip(&lists.records[start..end]) {
         while lists.offsets[ray + 1] <= at as u64 {
             ray += 1;
         }
         cell(&mut text, Number::Offset(first + ray as u64));
         for (_, number) in Interval::COLUMNS {
             text.push(',');
-            cell(&mut text, number(met));
+            cell(&mut text, number(hit));
         }
         text.push('\n');
     }

@@ -200,17 +200,17 @@ pub(crate) fn begin(
 }
 
 /// Writes the next column of a group, and clears the values for the next group. `present` contains the definition levels: 1 if there is a
-/// value. `goes_on` contains the repetition levels: 1 if a list continues.
+/// value. `repetition_levels` contains the repetition levels: 1 if a list continues.
 pub(crate) fn write_column<T: DataType>(
     group: &mut SerializedRowGroupWriter<'_, BufWriter<File>>,
     values: &mut Vec<T::T>,
     present: Option<&[i16]>,
-    goes_on: Option<&[i16]>,
+    repetition_levels: Option<&[i16]>,
 ) -> std::result::Result<(), ParquetError> {
     let Some(mut column) = group.next_column()? else {
         return Err(ParquetError::General("a column is missing".into()));
     };
-    column.typed::<T>().write_batch(values, present, goes_on)?;
+    column.typed::<T>().write_batch(values, present, repetition_levels)?;
     values.clear();
     column.close()
 }

@@ -27,7 +27,7 @@ pub(crate) struct ListGroups {
     /// Definition levels: 1 per element, 0 per empty list.
     present: Vec<i16>,
     /// Repetition levels: 0 where the list of a ray begins, 1 where it continues.
-    goes_on: Vec<i16>,
+    repetition_levels: Vec<i16>,
 }
 
 /// Standard list type of Parquet: a group that contains a repeated group that contains the elements.
@@ -57,18 +57,18 @@ impl ListGroups {
         }
         let writer = begin(file, fields, properties).map_err(failed)?;
         let (enters, exits, ids) = Default::default();
-        Ok(Self { writer, rows: 0, enters, exits, ids, present: Vec::new(), goes_on: Vec::new() })
+        Ok(Self { writer, rows: 0, enters, exits, ids, present: Vec::new(), repetition_levels: Vec::new() })
     }
 
     fn write_group(&mut self) -> std::result::Result<(), ParquetError> {
-        let Self { writer, enters, exits, ids, present, goes_on, rows } = self;
+        let Self { writer, enters, exits, ids, present, repetition_levels, rows } = self;
         let mut group = writer.next_row_group()?;
-        write_column::<FloatType>(&mut group, enters, Some(present), Some(goes_on))?;
-        write_column::<FloatType>(&mut group, exits, Some(present), Some(goes_on))?;
-        write_column::<Int32Type>(&mut group, ids, Some(present), Some(goes_on))?;
+        write_column::<FloatType>(&mut group, enters, Some(present), Some(repetition_levels))?;
+        write_column::<FloatType>(&mut group, exits, Some(present), Some(repetition_levels))?;
+        write_column::<Int32Type>(&mut group, ids, Some(present), Some(repetition_levels))?;
         group.close()?;
         present.clear();
-        goes_on.clear();
+        repetition_levels.clear();
         *rows = 0;
         Ok(())
     }
@@ -79,8 +79,8 @@ impl BatchWriter<HitLists> for ListGroups {
         for list in lists.iter() {
             // An empty list has one level too.
             self.present.extend(std::iter::repeat_n(i16::from(!list.is_empty()), list.len().max(1)));
-            self.goes_on.push(0);
-            self.goes_on.extend(std::iter::repeat_n(1, list.len().saturating_sub(1)));
+            self.repetition_levels.push(0);
+            self.repetition_levels.extend(std::iter::repeat_n(1, list.len().saturating_sub(1)));
             self.enters.extend(list.iter().map(|record| record.t_enter));
             self.exits.extend(list.iter().map(|record| record.t_exit));
             // The logical type is unsigned, with the same bits.

@@ -44,7 +44,7 @@ pub(crate) trait Lanes: Copy {
     fn le_mask(self, other: Self) -> u64;
     /// Whether [`compress`](Self::compress) is one instruction.
     const COMPRESSES: bool = false;
-    /// Writes those of sixteen words whose bit is set in `mask` to the front of `to`, in order. What it writes behind them is arbitrary.
+    /// Compacts sixteen words: writes those whose bit in `mask` is set to the front of `to`, in order. The words behind them are arbitrary.
     #[inline(always)]
     fn compress(self, words: &[u32; 16], mask: u32, to: &mut [u32; 16]) {
         let mut count = 0;
@@ -261,8 +261,8 @@ mod x86 {
             const COMPRESSES: bool = true;
             #[inline(always)]
             fn compress(self, words: &[u32; 16], mask: u32, to: &mut [u32; 16]) {
-                // SAFETY: both arrays are as long as the vector, and any alignment is allowed. `self` proves that the processor supports the
-                // instructions.
+                // SAFETY: both arrays are as long as the vector, and any alignment is allowed. `self` proves that the processor supports
+                // the instructions.
                 unsafe {
                     let words = _mm512_loadu_epi32(words.as_ptr().cast());
                     _mm512_storeu_epi32(to.as_mut_ptr().cast(), _mm512_maskz_compress_epi32(mask as u16, words));

@@ -174,8 +174,8 @@ impl Observers {
         let behind = own_power - power[i] > front;
         let before = outside & (power[i] - own_power > front);
         let covered = before & (inner * inner.abs() - tangents > margin) & (own * power[i] > light * own_power);
-        let swallowed = own_power < -DEEP * own;
-        if swallowed | covered {
+        let inside = own_power < -DEEP * own;
+        if inside | covered {
             COVERS
         } else if apart | behind {
             0

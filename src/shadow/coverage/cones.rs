@@ -369,8 +369,8 @@ const RULE: [(f64, f64, f64); 8] = [
     (0.0, 0.209_482_141_084_727_82, 0.417_959_183_673_469_4),
 ];
 
-/// Integral between two directions, or two rings. Where the integrand behaves like a square root at the ends, a substitution whose derivative vanishes at
-/// both ends makes it analytic.
+/// Integral between two directions, or two rings. Where the integrand behaves like a square root at the ends, a substitution whose
+/// derivative vanishes at both ends makes it analytic.
 pub(crate) fn integral(open: &mut dyn FnMut(f64) -> f64, from: f64, to: f64, tolerance: f64) -> f64 {
     let (middle, half) = (0.5 * (from + to), 0.5 * (to - from));
     let mut at = |u: f64| 1.5 * half * (1.0 - u * u) * open(middle + 0.5 * half * u * (3.0 - u * u));

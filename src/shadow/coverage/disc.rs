@@ -341,8 +341,8 @@ pub(crate) struct Ground {
     pub(crate) bare: f64,
 }
 
-/// The light's disc and the ground, seen from a `point` of a body whose outward normal there is `normal`. An error is the light at points
-/// where occluders do not matter: in the light, and where all of it is below the horizon.
+/// The light's disc and the ground, seen from a `point` of a body whose outward normal there is `normal`. `Err` is the illumination
+/// where occluders do not matter: inside the light, and where all of the light is below the horizon.
 pub(crate) fn ground_at(point: DVec3, normal: DVec3, light: Light) -> Result<Ground, Illumination> {
     let disc = disc_from(point, light);
     if disc.power <= 0.0 {

@@ -120,7 +120,8 @@ pub(crate) fn visible_flux(occluder_set: &mut OccluderSet, disc: Disc, limb: Lim
     (sum / whole).clamp(0.0, 1.0)
 }
 
-/// The light at a point of the ground if the light has limb darkening. `lit` is what [`illumination`](super::disc::illumination) returned last, for the same set.
+/// The light at a point of the ground if the light has limb darkening. `lit` is what [`illumination`](super::disc::illumination) returned
+/// last, for the same set.
 ///
 /// The irradiance is the flux times the mean height of the part of the disc above the horizon: `bare` relative to that part.
 pub(crate) fn darkened(

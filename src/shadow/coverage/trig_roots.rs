@@ -102,14 +102,12 @@ fn root_between(mut low: f64, mut high: f64, value: impl Fn(f64) -> f64, slope: 
 mod tests {
     use super::*;
     use crate::intensity::scaled;
+    use crate::numbers::Numbers;
 
     #[test]
     fn all_sign_changes_of_the_trigonometric_polynomial_are_found() {
-        let mut word = 1_u64;
-        let mut unit = || {
-            word = word.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (word >> 11) as f64 * 2f64.powi(-52) - 1.0
-        };
+        let mut numbers = Numbers(1);
+        let mut unit = || 2.0 * numbers.unit_f64() - 1.0;
         let mut counts = [0; 5];
         for _ in 0..scaled(2000) {
             let wave = Wave { constant: 1.5 * unit(), once: [unit(), unit()], twice: [unit(), unit()] };

@@ -19,6 +19,7 @@ use crate::records::Sphere;
 use crate::runtime::cancel::CancelToken;
 use crate::runtime::cpu_pool;
 use crate::shadow::limb_darkening::LimbDarkening;
+use crate::shadow::picture::cpu_fallback::CpuFallback;
 use crate::shadow::picture::image::{Picture, Pixel};
 use crate::shadow::picture::prepared::{PreparedPicture, RenderedSpheroid};
 use crate::shadow::picture::progress::{RenderClock, RenderProgress};
@@ -40,14 +41,15 @@ pub(crate) enum Bodies {
 }
 
 impl Bodies {
-    /// Prepares the bodies of a picture: lists if they are short and precise, otherwise a BVH. `None` if this GPU cannot draw the picture.
-    pub(crate) fn new(gpu: &GpuEngine, picture: &PreparedPicture) -> Result<Option<Self>> {
+    /// Prepares the bodies of a picture: lists if they are short and precise, otherwise a BVH. Returns the reason if this GPU cannot render
+    /// the picture.
+    pub(crate) fn new(gpu: &GpuEngine, picture: &PreparedPicture) -> Result<std::result::Result<Self, CpuFallback>> {
         if let Some(lists) = ReceiverLists::new(picture)?.filter(ReceiverLists::are_precise) {
-            return Ok(Some(Self::Lists(lists)));
+            return Ok(Ok(Self::Lists(lists)));
         }
         // The low parts of positions need the error terms that the probe checks.
         if gpu.probe.failure.is_some() {
-            return Ok(None);
+            return Ok(Err(CpuFallback::Probe));
         }
         Ok(PictureTree::new(picture, gpu.largest_binding())?.map(Self::Tree))
     }
@@ -195,6 +197,7 @@ pub(crate) async fn picture(
             };
             picture.set(at, pixel);
         }
+        picture.cpu_pixels += crowded.len();
         for (at, pixel) in finish(system, prepared_picture, crowded).await? {
             picture.set(at, pixel);
         }

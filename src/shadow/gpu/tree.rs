@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::runtime::memory::try_reserve;
 use crate::shadow::ball::Ball;
 use crate::shadow::ball_bvh::BallBvh;
+use crate::shadow::picture::cpu_fallback::CpuFallback;
 use crate::shadow::picture::prepared::PreparedPicture;
 
 #[repr(C)]
@@ -39,9 +40,8 @@ const CASTS: u32 = 1;
 const RECEIVES: u32 = 2;
 const VISIBLE: u32 = 4;
 
-/// The largest distance of the light, in units of the scene, and the smallest ratio of its radius to that distance: beyond them, squares
-/// leave the range of f32.
-const FARTHEST_LIGHT: f64 = 1e15;
+/// The smallest ratio of the radius of the light to its distance: below it, squares leave the range of f32. (A system whose light is more
+/// than 10¹⁵ times as far away as its smallest sphere is large is not valid.)
 const SMALLEST_LIGHT: f64 = 1e-9;
 
 /// The bodies of a picture and their BVH. All lengths are in camera space, in units of `unit`.
@@ -55,7 +55,7 @@ pub(crate) struct PictureTree {
 }
 
 impl BallNode {
-    /// Converts a node. The ball is enlarged by what rounding its centre and radius may take away.
+    /// Converts a node. The ball is enlarged by the rounding errors of its centre and radius.
     fn new(bounds: Ball, balls: std::ops::Range<u32>, size: u32) -> Self {
         let center = bounds.center.as_vec3();
         let moved = (center.as_dvec3() - bounds.center).length();
@@ -74,18 +74,23 @@ impl TreeBall {
 }
 
 impl PictureTree {
-    /// The BVH of a picture. `None` if a GPU whose largest binding has `largest` bytes cannot draw it: there are spheroids or too many
-    /// spheres, or the light is so small or so far away that f32 cannot represent squares of its size.
-    pub(crate) fn new(picture: &PreparedPicture, largest: u64) -> Result<Option<Self>> {
-        let (Some(&light), count) = (picture.balls.last(), picture.bodies.len()) else { return Ok(None) };
-        let fits = (count as u64 + 1) * size_of::<TreeBall>() as u64 <= largest;
+    /// The BVH of a picture. Returns the reason if a GPU whose largest binding has `largest` bytes cannot render it: there are spheroids or
+    /// too many spheres, or the light is so small that f32 cannot represent squares of its size.
+    pub(crate) fn new(picture: &PreparedPicture, largest: u64) -> Result<std::result::Result<Self, CpuFallback>> {
+        // The light is the last ball.
+        let count = picture.bodies.len();
+        let light = picture.balls[count];
         let size = |ball: &Ball| ball.center.abs().max_element().max(ball.radius);
         let extent = picture.balls[..count].iter().map(size).fold(f64::MIN_POSITIVE, f64::max);
         let unit = 2_f64.powi(extent.log2().ceil() as i32);
         let ratio = light.radius / light.center.length();
-        let is_measurable = light.center.length() <= FARTHEST_LIGHT * unit && (ratio <= 0.0 || ratio >= SMALLEST_LIGHT);
-        if !picture.shapes.is_empty() || !fits || !unit.is_normal() || !is_measurable {
-            return Ok(None);
+        let reasons = [
+            (!picture.shapes.is_empty(), CpuFallback::Spheroid),
+            ((count as u64 + 1) * size_of::<TreeBall>() as u64 > largest, CpuFallback::SphereCount),
+            (ratio > 0.0 && ratio < SMALLEST_LIGHT, CpuFallback::NarrowLight),
+        ];
+        if let Some(&(_, reason)) = reasons.iter().find(|(holds, _)| *holds) {
+            return Ok(Err(reason));
         }
         let scaled = |ball: Ball| Ball { center: ball.center / unit, radius: ball.radius / unit };
         let bvh = BallBvh::new(picture.balls[..count].iter().copied().map(scaled).zip(0..))?;
@@ -103,7 +108,7 @@ impl PictureTree {
         balls.push(TreeBall::new(scaled(light)));
         bodies.push(TreeBody { id: count as u32, pattern: 0, flags: VISIBLE, unused: 0 });
         bvh.visit_nodes(&mut |bounds, balls, size| nodes.push(BallNode::new(bounds, balls, size)));
-        Ok(Some(Self { nodes, balls, bodies, unit }))
+        Ok(Ok(Self { nodes, balls, bodies, unit }))
     }
 
     /// Upper estimate of the tests of a pixel: those of nodes and spheres on the paths to a few leaves.

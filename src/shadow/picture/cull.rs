@@ -39,8 +39,8 @@ pub(crate) fn may_shade(light: Ball, occluder: Ball, receiver: Ball) -> bool {
     along > 0.0 && across <= 1.000_001 * along * sine / (1.0 - sine * sine).sqrt()
 }
 
-/// The square of a receiver's grid that contains a surface point. Only shaders use it; this is their twin. The point is given in the light-aligned frame, in units of the radius of
-/// the receiver's bounding sphere.
+/// The square of a receiver's grid that contains a surface point. Only shaders use it; this is their twin. The point is given in the
+/// light-aligned frame, in units of the radius of the receiver's bounding sphere.
 #[cfg(any(test, fuzzing))]
 pub(crate) fn square(place: glam::DVec3) -> [u32; 2] {
     let half = 0.5 * f64::from(SQUARES);

@@ -7,6 +7,7 @@ use glam::DVec3;
 use super::*;
 use crate::batch::raygen::camera::{Camera, Lens};
 use crate::intensity::scaled;
+use crate::numbers::Numbers;
 use crate::runtime::cancel::CancelToken;
 use crate::shadow::coverage::disc::{DARK, FULL, Illumination, OccluderSet, ground_at, illumination};
 use crate::shadow::picture::color::Color;
@@ -18,18 +19,9 @@ use crate::shadow::picture::render_cpu::{picture, place};
 use crate::shadow::system::{Body, LightSource, PictureOptions, System};
 use crate::shadow::visibility::visible_fraction;
 
-/// Random numbers in 0…1.
-struct Random(u64);
-
-impl Random {
-    fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 * 2f64.powi(-53)
-    }
-
-    fn point(&mut self) -> DVec3 {
-        DVec3::from_array([(); 3].map(|()| 2.0 * self.unit() - 1.0))
-    }
+/// Uniform in the cube from −1 to 1.
+fn point(numbers: &mut Numbers) -> DVec3 {
+    DVec3::from_array([(); 3].map(|()| 2.0 * numbers.unit_f64() - 1.0))
 }
 
 /// The light at a visible point, with the occluders that the lists for a device contain. Twin of `light_at` in `shade.wgsl`.
@@ -51,8 +43,8 @@ fn light_by_lists(lists: &ReceiverLists, seen: VisiblePoint) -> Illumination {
     }
 }
 
-/// Renders with tiles, with a BVH and without culling, and compares the pictures. Returns the fractions of sphere tests and of occluder tests that were
-/// culled.
+/// Renders with tiles, with a BVH and without culling, and compares the pictures. Returns the fractions of sphere tests and of occluder
+/// tests that were culled.
 fn same(name: &str, system: &System) -> [f64; 2] {
     let prepared_picture = PreparedPicture::new(system).unwrap_or_else(|e| panic!("{name}: {e}"));
     let whole = whole(&prepared_picture);
@@ -100,19 +92,20 @@ fn shipped(name: &str, size: [u32; 2], some: usize) -> System {
 }
 
 /// A planet in a swarm: the light near or far, the camera within the swarm, looking in any direction.
-fn swarm(random: &mut Random, case: usize) -> crate::error::Result<System> {
+fn swarm(numbers: &mut Numbers, case: usize) -> crate::error::Result<System> {
     let distance = [4.0, 30.0, 1e4, 1e9][case % 4];
-    let light = Ball { center: distance * random.point(), radius: [0.0, 0.002, 0.05, 0.3][case / 4 % 4] * distance };
+    let light = Ball { center: distance * point(numbers), radius: [0.0, 0.002, 0.05, 0.3][case / 4 % 4] * distance };
     let body = |balls| Body::new("body", balls, vec![Color::WHITE]);
     let spread = [1.4, 3.0, 12.0][case % 3];
-    let moons = (0..60).map(|_| Ball { center: spread * random.point(), radius: 0.3 * random.unit().powi(4) + 1e-3 });
+    let moons =
+        (0..60).map(|_| Ball { center: spread * point(numbers), radius: 0.3 * numbers.unit_f64().powi(4) + 1e-3 });
     let bodies = vec![body(vec![Ball::new([0.0; 3], 1.0)]), body(moons.collect())];
     let lens = if case.is_multiple_of(5) {
-        Lens::Orthographic { width: 1.0 + 3.0 * random.unit() }
+        Lens::Orthographic { width: 1.0 + 3.0 * numbers.unit_f64() }
     } else {
-        Lens::Perspective { field_of_view_deg: 5.0 + 150.0 * random.unit() }
+        Lens::Perspective { field_of_view_deg: 5.0 + 150.0 * numbers.unit_f64() }
     };
-    let camera = Camera { position: spread * random.point(), target: 0.5 * random.point(), up: random.point(), lens };
+    let camera = Camera { position: spread * point(numbers), target: 0.5 * point(numbers), up: point(numbers), lens };
     let picture = PictureOptions { size: [37, 23], samples: 1, ..PictureOptions::default() };
     let light = LightSource::new("light", light);
     System::new(light, bodies, camera, picture)
@@ -131,10 +124,10 @@ fn culling_does_not_change_a_bit_of_a_picture() {
         println!("{name}: {:.1} % of the balls and {:.1} % of the occluders left out", 100.0 * met, 100.0 * shaded);
         assert!(*name != "ring" || (met > 0.98 && shaded > 0.98));
     }
-    let mut random = Random(3);
+    let mut numbers = Numbers(3);
     let (mut drawn, mut left_out) = (0, [0.0; 2]);
     for case in 0..scaled(600) {
-        let Ok(system) = swarm(&mut random, case) else { continue };
+        let Ok(system) = swarm(&mut numbers, case) else { continue };
         let shares = same(&format!("swarm {case}"), &system);
         drawn += 1;
         left_out = [0, 1].map(|k| left_out[k] + shares[k]);
@@ -146,10 +139,13 @@ fn culling_does_not_change_a_bit_of_a_picture() {
 
 #[test]
 fn groups_contain_every_ball_once() {
-    let mut random = Random(9);
+    let mut numbers = Numbers(9);
     for count in [0, 1, 63, 64, 65, 1000] {
         let balls: Vec<Ball> = (0..count)
-            .map(|i| Ball { center: if i % 3 == 0 { DVec3::ONE } else { random.point() }, radius: random.unit() })
+            .map(|i| Ball {
+                center: if i % 3 == 0 { DVec3::ONE } else { point(&mut numbers) },
+                radius: numbers.unit_f64(),
+            })
             .collect();
         let groups = groups(&balls, 64);
         let mut members: Vec<u32> = groups.iter().flat_map(|group| group.members.clone()).collect();
@@ -168,8 +164,8 @@ fn groups_contain_every_ball_once() {
 /// If the list lacked an occluder, a part of its shadow would be missing.
 #[test]
 fn occluder_lists_contain_every_ball_that_can_cast_a_shadow() {
-    let mut numbers = Random(5);
-    let mut random = || numbers.unit();
+    let mut numbers = Numbers(5);
+    let mut random = || numbers.unit_f64();
     let (mut kept, mut needed) = (0, 0);
     for case in 0..4000 {
         let light = Ball::new([0.0, 0.0, 0.0], [0.0, 0.5, 3.0, 20.0][case % 4]);

@@ -12,8 +12,8 @@ use crate::shadow::system::System;
 
 impl Picture {
     /// Visible flux of the light at the point that the centre of each pixel shows: the brightness of the visible part of its disc, relative
-    /// to that of the whole disc, occlusion by the ground itself included. Where the visible fraction is 0 or 1, and without limb darkening,
-    /// it is that fraction. `system` is the system that the picture shows.
+    /// to that of the whole disc, occlusion by the ground itself included. Where the visible fraction is 0 or 1, and without limb
+    /// darkening, it is that fraction. `system` is the system that the picture shows.
     ///
     /// The CPU computes it, on all cores, accurate to 10⁻⁴.
     ///

@@ -12,7 +12,7 @@ use crate::runtime::memory::try_with_capacity;
 use crate::shadow::ball::Ball;
 use crate::shadow::system::System;
 
-/// What an id shows, in camera space.
+/// The body with an id, in camera space.
 enum Shape {
     Ball(Ball),
     Spheroid(RenderedSpheroid),

@@ -1,6 +1,7 @@
 //! Rendered pictures.
 
 use super::color::encoded;
+use super::cpu_fallback::CpuFallback;
 use crate::error::Result;
 use crate::runtime::memory::{check_memory, try_filled};
 
@@ -22,6 +23,11 @@ pub struct Picture {
     /// Visible fraction of the light's disc at that point, occlusion by the ground itself included: 0 on a night side and in an umbra; 1 on
     /// the light itself and where the pixel shows nothing.
     pub fraction: Vec<f32>,
+    /// The reason, if the CPU engine rendered the whole picture although the device is a GPU.
+    pub cpu_fallback: Option<CpuFallback>,
+    /// Number of pixels that the CPU engine computed although the device is a GPU: all of them, or those that exceed a limit of the GPU
+    /// programs.
+    pub cpu_pixels: usize,
 }
 
 /// One pixel of a picture.
@@ -56,6 +62,8 @@ impl Picture {
             t: try_filled("the picture", pixels, f32::INFINITY)?,
             id: try_filled("the picture", pixels, crate::records::NO_SPHERE)?,
             fraction: try_filled("the picture", pixels, 1.0)?,
+            cpu_fallback: None,
+            cpu_pixels: 0,
         })
     }
 

@@ -12,7 +12,8 @@ use crate::shadow::spheroid::Spheroid;
 /// The open share of the sky above a visible point, weighted by the cosine of the angle to the normal: 1 in the open, 0 in a closed cavity.
 ///
 /// The directions lie on a spiral that the weight and the golden angle distribute evenly. `ray` numbers the pixel and
-/// its sample, and turns the spiral, so that neighbouring samples have different directions. The error is about a third of 1 / √(`samples` · samples per pixel) at most.
+/// its sample, and turns the spiral, so that neighbouring samples have different directions. The error is about a third of 1 / √(`samples`
+/// · samples per pixel) at most.
 pub(crate) fn openness(picture: &PreparedPicture, seen: VisiblePoint, samples: u32, ray: [u32; 2]) -> f64 {
     /// 2π divided by the square of the golden ratio.
     const GOLDEN_ANGLE: f64 = 2.399_963_229_728_653;

@@ -109,7 +109,8 @@ impl ReceiverLists {
 }
 
 /// Whether f32 is not precise enough in the frame of the receiver, whose unit is the receiver's radius R. The power of a surface point is
-/// rounded to 2⁻²² R². Its square root, the length of the tangent, has a relative error below 10⁻⁴ only if it is not shorter than about R / 30.
+/// rounded to 2⁻²² R². Its square root, the length of the tangent, has a relative error below 10⁻⁴ only if it is not shorter than about R /
+/// 30.
 fn is_near_surface(occluder: &Occluder) -> bool {
     let gap = occluder.offset.extend(occluder.along).length() - 1.0;
     gap.max(occluder.radius) < LEAST_REACH
@@ -118,7 +119,7 @@ fn is_near_surface(occluder: &Occluder) -> bool {
 /// Distances from the surface, and radii, of occluders that f32 can represent in the frame of a receiver.
 const LEAST_REACH: f64 = 1.0 / 30.0;
 
-/// Name, in error messages, of what takes the most memory.
+/// Name of the largest list in error messages.
 const PAIRS: &str = "pairs of spheres that could shadow one another";
 
 /// Light-aligned frame of a receiver, its occluders, and the shapes of those that are spheroids.

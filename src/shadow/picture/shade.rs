@@ -154,8 +154,8 @@ pub(crate) struct Palette {
     pub(crate) stars: f64,
 }
 
-/// Colour of the visible surface point, as linear light: Lambert's law with the visible part of the light. `ray` numbers the ray: its pixel,
-/// and its sample within the pixel. `lit` is the light at the point, if it is known.
+/// Colour of the visible surface point, as linear light: Lambert's law with the visible part of the light. `ray` numbers the ray: its
+/// pixel, and its sample within the pixel. `lit` is the light at the point, if it is known.
 pub(crate) fn paint(
     prepared_picture: &PreparedPicture,
     scratch: &mut ShadingScratch,

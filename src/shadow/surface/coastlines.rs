@@ -1,4 +1,5 @@
-//! The coastlines of the Earth, from Natural Earth (public domain, 1:50 million): `tools/make_land.py` writes `land.bin` and has its format.
+//! The coastlines of the Earth, from Natural Earth (public domain, 1:50 million): `tools/make_land.py` writes `land.bin` and has its
+//! format.
 
 /// The coastlines, simplified to a hundredth of a degree.
 const LAND: &[u8] = include_bytes!("land.bin");
@@ -6,8 +7,8 @@ const LAND: &[u8] = include_bytes!("land.bin");
 /// A closed line around land, or around a lake in land.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Coastline {
-    /// Longitude (east) and latitude of each point in degrees. The first point follows the last one. Where a line crosses longitude 180°, its
-    /// longitudes continue beyond ±180°. The line around Antarctica is closed along a meridian and the south pole, which are no coast.
+    /// Longitude (east) and latitude of each point in degrees. The first point follows the last one. Where a line crosses longitude 180°,
+    /// its longitudes continue beyond ±180°. The line around Antarctica is closed along a meridian and the south pole, which are no coast.
     pub points: Vec<[f64; 2]>,
     /// Whether ice covers the land: Antarctica and Greenland.
     pub ice: bool,

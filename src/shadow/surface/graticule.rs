@@ -3,8 +3,8 @@
 /// Width of a line in pixels.
 const WIDTH: f64 = 1.1;
 
-/// Share of a pixel that lines cover, 0…1. `spacing` is in degrees, angles are in radians. `footprint` is the size of a pixel on the surface,
-/// in radians. Meridians end at the last parallel, so that they do not crowd at the poles; those at multiples of 90° continue.
+/// Share of a pixel that lines cover, 0…1. `spacing` is in degrees, angles are in radians. `footprint` is the size of a pixel on the
+/// surface, in radians. Meridians end at the last parallel, so that they do not crowd at the poles; those at multiples of 90° continue.
 pub(crate) fn cover(longitude: f64, latitude: f64, spacing: f64, footprint: f64) -> f64 {
     let spacing_rad = spacing.to_radians();
     let apart = |angle: f64, step: f64| (angle - (angle / step).round() * step).abs();

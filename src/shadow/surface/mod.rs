@@ -1,4 +1,4 @@
-//! What the surfaces of bodies show: maps of colours by longitude and latitude.
+//! Surfaces of bodies: maps of colours by longitude and latitude.
 
 pub(crate) mod coastlines;
 pub(crate) mod earth;
