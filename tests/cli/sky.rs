@@ -190,7 +190,36 @@ fn views_of_eclipses_are_rendered() {
         assert!(expected.contains(&bright), "{view}: {bright} bright pixels");
         std::fs::remove_file(folder.path("view.png")).unwrap();
     }
-    folder.run_ok("eclipse 2025-03-14T05:50Z --view 40,-100 --size 48x27 -o lunar.png -q");
+    // Outside an eclipse, the nearest one is named, on the same day or on another. In one, nothing is said.
+    for (instant, view, words) in [
+        ("2025-03-14T05:50Z", "40,-100", ""),
+        (
+            "2024-04-08T15:30Z",
+            "earth",
+            "15:30:00Z: the nearest is the total solar eclipse of 2024-04-08, which begins at 2024-04-08T15:42:",
+        ),
+        (
+            "2024-04-08T21:10Z",
+            "moon",
+            "21:10:00Z: the nearest is the total solar eclipse of 2024-04-08, which ended at 2024-04-08T20:52:",
+        ),
+        (
+            "2024-03-28T00:00Z",
+            "sun",
+            "00:00:00Z: the nearest is the penumbral lunar eclipse of 2024-03-25, which ended at 2024-03-25T09:",
+        ),
+        (
+            "1900-01-01T00:00Z",
+            "sun",
+            "00:00:00Z: the nearest is the total solar eclipse of 1900-05-28, which begins at",
+        ),
+    ] {
+        let said = folder.run_ok(&format!("eclipse {instant} --view {view} --size 48x27 -o some.png -q")).errors;
+        let warned = said.starts_with(&format!("warning: no eclipse is in progress at {}", &instant[..11]));
+        assert_eq!((warned, said.is_empty()), (!words.is_empty(), words.is_empty()), "{instant}: {said}");
+        assert!(said.contains(words), "{instant}: '{words}' is not in: {said}");
+    }
+    assert!(folder.run_ok("eclipse 2024-04-08T03:00Z").errors.starts_with("warning: no eclipse is in progress"));
     let bright = |arguments: &str, least: u8| {
         folder.run_ok(&format!("{arguments} --size 48x27 -o view.png -q"));
         let picture = image::open(folder.path("view.png")).unwrap().to_rgb8();

@@ -10,6 +10,7 @@ use umbracast::shadow::{PictureFiles, PngDepth, System};
 use umbracast::sky::{DatePrecision, Eclipse, LunarEclipse, Sky, SkyBody, SolarEclipse, Time, View};
 use umbracast::{Error, Precision, Result, blocking};
 
+use super::instant::no_eclipse_warning;
 use super::list::{self, Format, Years};
 use super::{Conventions, ListArgs, LunarArgs, SkyArgs, duration_text, eclipse_name, no_eclipse, place_text, rounded};
 use crate::args::{DeviceArgs, words};
@@ -101,6 +102,13 @@ pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
         (DatePrecision::Day, Some(eclipse)) => Some(eclipse.greatest()),
         (DatePrecision::Day, None) => None,
     };
+    if precision == DatePrecision::Instant
+        && (found.is_some() || args.output.is_some())
+        && let Some(warning) = no_eclipse_warning(&sky, time, found.as_ref())?
+    {
+        // Printed even with `--quiet`, because it is probably a mistake.
+        say(&warning);
+    }
     if let Some(output) = &args.output {
         let Some(instant) = instant else {
             return Err(Error::Usage(no_eclipse(&sky, time, "eclipse", |_| true)?.0));

@@ -2,6 +2,7 @@
 
 pub(crate) mod circumstances;
 pub(crate) mod eclipse;
+mod instant;
 pub(crate) mod list;
 pub(crate) mod map;
 pub(crate) mod system;
