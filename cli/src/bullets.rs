@@ -146,7 +146,7 @@ pub(crate) struct BulletsArgs {
 }
 
 /// Arguments that require files.
-const FILES_ONLY: [&str; 11] = [
+const FILES_ONLY: [&str; 14] = [
     "spheres",
     "bullets",
     "output",
@@ -158,6 +158,9 @@ const FILES_ONLY: [&str; 11] = [
     "device",
     "builder",
     "compare",
+    "format",
+    "input_format",
+    "ignore_extra",
 ];
 
 /// Parser of `--frames`.
@@ -287,7 +290,7 @@ impl Files<'_> {
         signals::cancel(&watch);
         let mut writer = {
             let columns = columns(args.bounces.is_some(), origin.is_some());
-            FileWriter::create_kept(output, columns, &[], args.table.format)?
+            FileWriter::create_kept(output, columns, &[], args.table.stream_format())?
         };
         let most = args.bounces.unwrap_or(1);
         let mut sum = FlightTotals::default();

@@ -273,7 +273,7 @@ pub(crate) fn time_range(text: &str) -> Result<[f32; 2], String> {
 }
 
 /// Arguments that require files.
-const FILES_ONLY: [&str; 19] = [
+const FILES_ONLY: [&str; 23] = [
     "spheres",
     "rays",
     "output",
@@ -293,6 +293,10 @@ const FILES_ONLY: [&str; 19] = [
     "builder",
     "compare",
     "plot",
+    "format",
+    "input_format",
+    "ignore_extra",
+    "keep",
 ];
 
 impl CastArgs {

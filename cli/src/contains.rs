@@ -132,7 +132,7 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     let scene = scene.with_cancel(&watch);
     signals::cancel(&watch);
     let mut writer =
-        FileWriter::<[_]>::create_kept(&args.output, Containment::COLUMNS.to_vec(), &kept, args.table.format)?;
+        FileWriter::<[_]>::create_kept(&args.output, Containment::COLUMNS.to_vec(), &kept, args.table.stream_format())?;
     let mut sum = PointTotals::default();
     {
         let (shown, what) =

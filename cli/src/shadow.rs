@@ -166,7 +166,7 @@ enum WriterFile {
 
 impl<'a> Writer<'a> {
     fn create(args: &ShadowArgs, lighting: &Lighting, kept: &'a KeptColumns) -> Result<Self> {
-        let (path, names, format) = (&args.output, kept.names(), args.table.format);
+        let (path, names, format) = (&args.output, kept.names(), args.table.stream_format());
         let file = match lighting.limb_darkening() {
             None => WriterFile::Shadows(FileWriter::create_kept(path, Shadow::COLUMNS.to_vec(), names, format)?),
             Some(_) => WriterFile::Fluxes(FileWriter::create_kept(path, ShadowFlux::COLUMNS.to_vec(), names, format)?),

@@ -101,7 +101,7 @@ impl Files<'_> {
         let _ = asked.ask(&scene, Rays::from(&[]).numbered_from(0), &self.query)?;
 
         signals::cancel(&watch);
-        let mut writer = asked.create(self.output, &kept, table.format)?;
+        let mut writer = asked.create(self.output, &kept, table.stream_format())?;
         let mut sum = CastTotals { plot, comparison: Comparison::to(with), ..CastTotals::default() };
         let judge = judge.as_ref().map(|scene| (scene, &spheres));
         let cast = self.cast(&asked, rays, &scene, judge, &watch, &mut writer, &mut sum);
