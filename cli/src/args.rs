@@ -131,6 +131,20 @@ impl KeepArgs {
     }
 }
 
+/// How spheres are read.
+#[derive(Debug, Args)]
+pub(crate) struct SphereArgs {
+    /// Radius of all spheres, if the file has points: no radii, no semi-axes, no atoms
+    #[arg(long, value_name = "R", allow_negative_numbers = true, hide_short_help = true)]
+    sphere_radius: Option<f64>,
+}
+
+impl SphereArgs {
+    pub(crate) fn options(&self, options: ReadOptions) -> ReadOptions {
+        options.sphere_radius(self.sphere_radius)
+    }
+}
+
 /// Choice of where the scene is built.
 #[derive(Debug, Args)]
 pub(crate) struct TreeArgs {

@@ -61,8 +61,9 @@ impl Files<'_> {
         asked.sensor(rays.angles()?);
         let others: Vec<&Path> = inputs.iter().copied().chain([self.output, &*target]).collect();
         let plot = self.args.plot.as_deref().map(|path| Plot::new(path, &others, T::LEGEND)).transpose()?;
+        let sphere_options = self.args.sphere_options.options(keep.sphere_options(table));
         let (mut spheres, origin) =
-            read_spheres_from(self.spheres, self.args.origin, &keep.sphere_options(table), self.args.summary.quiet)?;
+            read_spheres_from(self.spheres, self.args.origin, &sphere_options, self.args.summary.quiet)?;
         asked.subtracted(origin.unwrap_or_default());
         if spheres.optional.velocities.is_none() {
             self.args.check_rest(self.spheres)?;

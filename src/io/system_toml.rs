@@ -286,11 +286,11 @@ fn body_of(
             return Err(bad(format!("{place}: a body with spheres cannot have polar_radius")));
         }
         (None, Some(center), Some(radius)) => (vec![Ball::new(center, radius)], Vec::new()),
-        (Some(cloud), None, None) => {
+        (Some(cloud), None, radius) => {
             files.push(path.parent().unwrap_or(Path::new("")).join(cloud));
-            read_balls(&files[files.len() - 1], left)?
+            read_balls(&files[files.len() - 1], left, radius)?
         }
-        (Some(_), ..) => return Err(bad(format!("{place}: a body with spheres cannot have center or radius"))),
+        (Some(_), Some(_), _) => return Err(bad(format!("{place}: a body with spheres cannot have center"))),
         (None, Some(_), None) => return Err(bad(format!("{place}: radius is missing"))),
         (None, None, Some(_)) => return Err(bad(format!("{place}: center is missing"))),
         (None, None, None) => {
@@ -350,9 +350,10 @@ fn color(path: &Path, place: &str, text: &str) -> Result<Color> {
 }
 
 /// Reads the spheres of a sphere file, at most `most`, and their colours if it has any. Their common centre is subtracted first, so that
-/// the error of rounding to f32 is relative to the size of the set and not to its distance.
-fn read_balls(cloud: &Path, most: u64) -> Result<(Vec<Ball>, Vec<Color>)> {
-    let (table, middle) = crate::io::read::spheres::read_cloud(cloud, most)?;
+/// the error of rounding to f32 is relative to the size of the set and not to its distance. `radius` is that of all spheres if the file has
+/// points.
+fn read_balls(cloud: &Path, most: u64, radius: Option<f64>) -> Result<(Vec<Ball>, Vec<Color>)> {
+    let (table, middle) = crate::io::read::spheres::read_cloud(cloud, most, radius)?;
     if table.records.is_empty() {
         return Err(bad_file(cloud, "the file contains no spheres"));
     }
