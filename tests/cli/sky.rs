@@ -237,6 +237,9 @@ fn views_of_eclipses_are_rendered() {
 fn invalid_requests_about_the_sky_are_refused() {
     let folder = Folder::new();
     folder.write("bad.csv", "name,lat,lon\na,10,20\nb,95,20\n").write("word.csv", "lat,lon\n1,east\n");
+    folder
+        .write("cells.csv", "# two places\n\nname,lat,lon\na,10\n")
+        .write("latin.csv", b"name,lat,lon\na,1,2\nM\xe1laga,3,4\n");
     folder.write("like.csv", "lat,lon,hight\n1,2,3\n").write("marks.csv", "lat;lon\n1;2\n");
     folder.write("v.csv", "jd_tdb,x,y,z,vx,vy,vz\n2460409,421800,0,0,0,17,0\n2460409.1,400000,90000,0,-3,16,0\n");
     folder.write("none.csv", "lat,lon\n").write("columns.csv", "x,y\n1,2\n").write("out.toml", "kept");
@@ -277,6 +280,12 @@ fn invalid_requests_about_the_sky_are_refused() {
         ("circumstances 2024-04-08 --city Dalas", 2, "did you mean Dallas"),
         ("circumstances 2024-04-08 --places nowhere.csv", 5, "cannot read nowhere.csv"),
         ("circumstances 2024-04-08 --places bad.csv", 2, "bad.csv: line 3: latitude is 95"),
+        (
+            "circumstances 2024-04-08 --places cells.csv",
+            2,
+            "cells.csv: line 4: found 2 cells, expected 3, as in the header line: name,lat,lon",
+        ),
+        ("circumstances 2024-04-08 --places latin.csv", 2, "latin.csv: line 3: the text is not UTF-8"),
         ("circumstances 2024-04-08 --places word.csv", 2, "word.csv: line 2: longitude is 'east'"),
         ("circumstances 2024-04-08 --places none.csv", 2, "contains no places"),
         (
