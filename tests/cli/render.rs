@@ -44,11 +44,15 @@ const WRONG_SYSTEMS: &[(&str, &str, &[&str])] = &[
         &["body[0] 'Ball': the body touches or overlaps the light 'Sun': the centres are 10.5"],
     ),
     ("[0, 0, 1000]", "[0, 0, 8]", &["body[0] 'Ball': the body is inside the light 'Sun'"]),
-    ("radius = 1\n", "radius = 1008\n", &["body[0] 'Ball': the centre of the light 'Sun' is inside this body"]),
     (
-        "radius = 1\n",
-        "radius = 1010\n",
-        &["body[0] 'Ball': the light 'Sun' is inside this body: the centres are 1000 apart"],
+        "center = [0, 0, 1000]\nradius = 10\n[[body]]\nname = \"Ball\"\ncenter = [0, 0, 0]\nradius = 1\n",
+        "center = [0, 0, 4.8]\nradius = 0.5\n[[body]]\nname = \"Ball\"\ncenter = [0, 0, 0]\nradius = 5\n",
+        &["body[0] 'Ball': the centre of the light 'Sun' is inside this body"],
+    ),
+    (
+        "center = [0, 0, 1000]\nradius = 10\n[[body]]\nname = \"Ball\"\ncenter = [0, 0, 0]\nradius = 1\n",
+        "center = [0, 0, 2]\nradius = 0.5\n[[body]]\nname = \"Ball\"\ncenter = [0, 0, 0]\nradius = 5\n",
+        &["body[0] 'Ball': the light 'Sun' is inside this body: the centres are 2 apart, and the radii are 5 and 0.5"],
     ),
     (
         "[camera]\nkind = \"orthographic\"\nposition = [0, -10, 5]",

@@ -222,7 +222,7 @@ fn a_picture_of_nothing_causes_a_warning() {
     for (camera, words) in [
         (
             "kind = \"perspective\"\nfield_of_view_deg = 20\ntarget = [0, 0, -200]",
-            "'light' is nearest to it, 134.9 degrees from the line of sight: to show it, set `target` in the table [camera] to \
+            "'light' is nearest to it, 135.0 degrees from the line of sight: to show it, set `target` in the table [camera] to \
              [0, 900, 800], or use a larger `field_of_view_deg`\n",
         ),
         (
