@@ -146,6 +146,10 @@ fn a_sidecar_describes_the_picture_of_an_eclipse() {
     assert_eq!(value["sky"]["conventions"]["delta_t_s"], 69.2);
     assert_eq!(value["camera"]["lens"]["width"], 2.2 * 6378.137 * 48.0 / 27.0);
     assert_eq!(value["bodies"].as_array().unwrap().len(), 2);
+    assert_eq!(value["sky"]["corona"], false);
+    folder.run_ok("eclipse 2024-04-08 --view earth --size 48x27 -o p.png --sidecar p.json -q");
+    let value: serde_json::Value = serde_json::from_str(&folder.text("p.json")).unwrap();
+    assert!(value["sky"]["corona"]["is"].as_str().unwrap().starts_with("schematic"), "{value}");
 }
 
 /// Io, computed from a circular orbit, shades Jupiter.
@@ -185,8 +189,8 @@ fn views_of_eclipses_are_rendered() {
         let picture = image::load_from_memory(&bytes).unwrap().to_rgb8();
         assert_eq!(picture.dimensions(), (48, 27), "{view}");
         let bright = picture.pixels().filter(|pixel| pixel.0[2] > 60).count();
-        // The middle of the umbra sees the Moon only, and the others a good part of Earth or Sun.
-        let expected = if view == "earth" { 0..=0 } else { 20..=900 };
+        // The middle of the umbra sees the Moon and a schematic corona, and the others a good part of Earth or Sun.
+        let expected = if view == "earth" { 100..=500 } else { 20..=900 };
         assert!(expected.contains(&bright), "{view}: {bright} bright pixels");
         std::fs::remove_file(folder.path("view.png")).unwrap();
     }
@@ -225,6 +229,35 @@ fn views_of_eclipses_are_rendered() {
         let picture = image::open(folder.path("view.png")).unwrap().to_rgb8();
         picture.pixels().filter(|pixel| pixel.0[2] > least).count()
     };
+    // Without the corona, a total eclipse is black. Elsewhere there is none, and what is visible is said.
+    let said = folder.run_ok("eclipse 2024-04-08 --view earth --size 48x27 -o total.png").errors;
+    assert!(
+        said.contains("a total eclipse, the whole disc is hidden; the corona is schematic: --corona off"),
+        "{said}"
+    );
+    assert_eq!(bright("eclipse 2024-04-08 --view earth --corona off", 60), 0);
+    let picture = image::open(folder.path("total.png")).unwrap().to_rgb8();
+    let row: Vec<u8> = (0..24).map(|x| picture.get_pixel(23 - x, 13).0[1]).collect();
+    // From the middle to the left: the Moon, the bright inner corona, and less of it at each step.
+    let limb = row.iter().position(|x| *x > 100).unwrap();
+    assert!((6..=9).contains(&limb) && row[..limb - 1].iter().all(|x| *x < 10), "{row:?}");
+    assert!(
+        row[limb..].iter().max().unwrap() > &150 && row[23] < 40 && row[limb + 1..].is_sorted_by(|a, b| a >= b),
+        "{row:?}"
+    );
+    for (arguments, words) in [
+        (
+            "2024-04-08T18:00Z --view 32.7767,-96.797",
+            "from 32.7767 N, 96.7970 W, with the Sun 63.9 degrees high: a partial eclipse, 37.4 %",
+        ),
+        ("2024-04-08T18:42Z --view 34.0522,-118.2437", "a partial eclipse, "),
+        ("2023-10-14 --view earth", "an annular eclipse, 90.8 % of the disc is hidden\n"),
+        ("2025-03-14T06:30Z", "the whole Moon is in the umbra\n"),
+        ("2025-03-14T05:30Z", "a part of the Moon is in the umbra\n"),
+    ] {
+        let said = folder.run_ok(&format!("eclipse {arguments} --size 48x27 -o some.png")).errors;
+        assert!(said.contains(words) && !said.contains("corona"), "{arguments}: {said}");
+    }
     // The axis of the shadow misses the Earth: the Sun from the place nearest to it, where 7 % of its disc are left.
     let crescent = bright("eclipse 2025-03-29", 60);
     assert!((5..=60).contains(&crescent), "{crescent}");

@@ -12,6 +12,7 @@ use umbracast::{Error, Precision, Result, blocking};
 
 use super::instant::no_eclipse_warning;
 use super::list::{self, Format, Years};
+use super::visible::{Corona, corona_json, visible_text};
 use super::{Conventions, ListArgs, LunarArgs, SkyArgs, duration_text, eclipse_name, no_eclipse, place_text, rounded};
 use crate::args::{DeviceArgs, words};
 use crate::render;
@@ -29,6 +30,7 @@ Views: moon   the Earth, from the Moon
        earth  the Sun from the middle of the Moon's shadow; in a lunar eclipse the Moon, from the Earth
        above  the Earth from 9,000 km above the shadow
        LAT,LON[,HEIGHT]  the Sun or the Moon from a place
+If the camera sees a total eclipse of the Sun, a schematic corona is drawn (--corona off leaves it out). It shows where the Sun is, and is no prediction.
 
 Examples:
   umbracast eclipse 2024-04-08
@@ -66,6 +68,12 @@ pub(crate) struct EclipseArgs {
     /// Width and height of the picture in pixels
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = render::size, requires = "output")]
     size: Option<[u32; 2]>,
+    /// The Sun's corona in a picture in which the whole Sun is hidden: schematic, round and without streamers
+    #[arg(long, requires = "output", default_value = "auto", value_parser = words([
+        ("auto", "draw it if the camera sees a total eclipse", Corona::Auto),
+        ("off", "never draw it: a total eclipse is black", Corona::Off),
+    ]))]
+    corona: Corona,
     /// Also write everything that the picture depends on, as JSON: instant, conventions, light, bodies, camera, options, engine
     #[arg(long, value_name = "JSON", requires = "output")]
     sidecar: Option<PathBuf>,
@@ -113,7 +121,7 @@ pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
         let Some(instant) = instant else {
             return Err(Error::Usage(no_eclipse(&sky, time, "eclipse", |_| true)?.0));
         };
-        args.render(&sky, instant, view, output)?;
+        args.render(&sky, instant, view, output, found.as_ref())?;
     }
     let Some(eclipse) = found else {
         let (text, next) = no_eclipse(&sky, time, "eclipse", |_| true)?;
@@ -162,7 +170,14 @@ pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
 
 impl EclipseArgs {
     /// Renders the instant into a picture.
-    fn render(&self, sky: &Sky, time: Time, view: Option<View>, output: &Path) -> Result<()> {
+    fn render(
+        &self,
+        sky: &Sky,
+        time: Time,
+        view: Option<View>,
+        output: &Path,
+        eclipse: Option<&Eclipse>,
+    ) -> Result<()> {
         render::check_outputs(output, &[None; 6], self.sidecar.as_deref(), &[])?;
         let bodies = [SkyBody::Sun, SkyBody::Earth, SkyBody::Moon];
         let size = self.size.unwrap_or(SIZE);
@@ -174,7 +189,8 @@ impl EclipseArgs {
         })?;
         let device = blocking::open(&self.device.options(Precision::Fast))?;
         let started = Instant::now();
-        let picture = render::draw(&device, &system, self.table.quiet)?;
+        let mut picture = render::draw(&device, &system, self.table.quiet)?;
+        let has_corona = self.corona.draw(&device, &system, view, &mut picture)?;
         let shown = time.text(1, sky.options().delta_t);
         let sidecar = self.sidecar.as_deref().map(|path| {
             Sidecar {
@@ -185,7 +201,11 @@ impl EclipseArgs {
                 on_cpu: system.is_for_cpu(),
                 outputs: vec![("picture", output)],
                 bits: 8,
-                sky: Some(json!({ "instant": shown.to_string(), "conventions": Conventions::at(sky, time).json() })),
+                sky: Some(json!({
+                    "instant": shown.to_string(),
+                    "conventions": Conventions::at(sky, time).json(),
+                    "corona": corona_json(has_corona),
+                })),
             }
             .prepare(path)
         });
@@ -213,6 +233,10 @@ impl EclipseArgs {
                 size[1],
                 output.display()
             ));
+            if let Some(text) = eclipse.and_then(|eclipse| visible_text(eclipse, &system, view, time)) {
+                let corona = if has_corona { "; the corona is schematic: --corona off leaves it out" } else { "" };
+                say(&format!("{text}{corona}"));
+            }
         }
         Ok(())
     }

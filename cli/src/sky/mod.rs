@@ -7,6 +7,7 @@ pub(crate) mod list;
 pub(crate) mod map;
 pub(crate) mod system;
 mod table_file;
+mod visible;
 
 use clap::Args;
 use serde::Serialize;
