@@ -30,6 +30,7 @@ Views: moon   the Earth, from the Moon
        earth  the Sun from the middle of the Moon's shadow; in a lunar eclipse the Moon, from the Earth
        above  the Earth from 9,000 km above the shadow
        LAT,LON[,HEIGHT]  the Sun or the Moon from a place
+       to-sun, to-moon   the Sun or the Moon from the centre of the Earth
 If the camera sees a total eclipse of the Sun, a schematic corona is drawn (--corona off leaves it out). It shows where the Sun is, and is no prediction.
 
 Examples:
@@ -62,7 +63,7 @@ pub(crate) struct EclipseArgs {
     /// Render a picture: .png. With --list, write the table: .csv or .json
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// From where the picture is seen: moon, sun, earth, above or LAT,LON[,HEIGHT] [default: above, or earth without a shadow on it]
+    /// From where the picture is seen: moon, sun, earth, above, LAT,LON[,HEIGHT] or to-BODY [default: above, or earth without a shadow on it]
     #[arg(long, requires = "output", allow_hyphen_values = true)]
     view: Option<String>,
     /// Width and height of the picture in pixels
