@@ -223,7 +223,7 @@ fn a_picture_of_nothing_causes_a_warning() {
         (
             "kind = \"perspective\"\nfield_of_view_deg = 20\ntarget = [0, 0, -200]",
             "'light' is nearest to it, 135.0 degrees from the line of sight: to show it, set `target` in the table [camera] to \
-             [0, 900, 800], or use a larger `field_of_view_deg`\n",
+             [0, -900, 800], or use a larger `field_of_view_deg`\n",
         ),
         (
             "kind = \"perspective\"\nfield_of_view_deg = 20\ntarget = [0, 50, 0]",
@@ -241,7 +241,7 @@ fn a_picture_of_nothing_causes_a_warning() {
         folder.write(
             "s.toml",
             format!(
-                "unit = \"km\"\n[light]\ncenter = [0, 900, 800]\nradius = 1\n[[body]]\nname = \"Ball\"\ncenter = [0, 0, 0]\nradius = {}\n\
+                "unit = \"km\"\n[light]\ncenter = [0, -900, 800]\nradius = 1\n[[body]]\nname = \"Ball\"\ncenter = [0, 0, 0]\nradius = {}\n\
                  [camera]\n{camera}\nposition = [0, 0, -100]\nup = [0, 1, 0.5]\n\
                  [picture]\nsize = [8, 6]\nsamples = 1\nbackground = \"#4080c0\"\n",
                 if camera.contains("[3, 2, 0]") { 0.01 } else { 10.0 }
