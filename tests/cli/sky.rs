@@ -222,6 +222,7 @@ fn invalid_requests_about_the_sky_are_refused() {
             "--csv prints the table: with -o, the extension selects the format",
         ),
         ("eclipse --list 2024 -o list.csv --sidecar l.json", 2, "--sidecar"),
+        ("eclipse --list 2024 -o list.csv --corona off", 2, "--corona"),
         ("eclipse 2024-04-08 -o p.csv", 2, "supported is .png"),
         ("eclipse 2024-04-08 --sidecar p.json", 2, "--output"),
         ("eclipse 2024-04-08 -o p.png --sidecar p.txt", 2, "supported is .json"),

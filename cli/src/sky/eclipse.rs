@@ -52,7 +52,7 @@ pub(crate) struct EclipseArgs {
     #[arg(required_unless_present = "list")]
     date: Option<String>,
     /// List the eclipses of these years, such as 2020..2040: both years and all between
-    #[arg(long, value_name = "FIRST..LAST", conflicts_with_all = ["date", "view", "size", "sidecar"])]
+    #[arg(long, value_name = "FIRST..LAST", conflicts_with_all = ["date", "view", "size", "sidecar", "corona"])]
     list: Option<Years>,
     /// List only these eclipses
     #[arg(long, requires = "list", value_parser = words([
