@@ -27,7 +27,7 @@ pub enum View {
     Above,
     /// From a place: the Sun, or the Moon, as with [`Earth`](Self::Earth).
     Place(Place),
-    /// From the centre of the Earth, which is left out: a body, which fills a third of the height.
+    /// From the centre of the Earth, which is invisible: a body, which fills a third of the height.
     To(SkyBody),
 }
 
@@ -67,6 +67,8 @@ struct Camera {
     field: Field,
     /// Whether the Earth is in the way: it is left out.
     on_surface: bool,
+    /// Whether the camera is at the centre of the Earth, which is invisible then, but casts its shadow.
+    in_earth: bool,
 }
 
 enum Field {
@@ -147,10 +149,11 @@ impl Sky {
         ));
         for &body in bodies.iter().filter(|body| **body != SkyBody::Sun) {
             if body == SkyBody::Earth && camera.on_surface {
-                line("# Without the Earth: the camera is on its surface or at its centre.\n".into());
+                line("# Without the Earth: the camera is on its surface.\n".into());
                 continue;
             }
-            line(self.body_toml(body, time)?);
+            let hidden = if body == SkyBody::Earth && camera.in_earth { "visible = false\n" } else { "" };
+            line(self.body_toml(body, time)? + hidden);
         }
         for one in vectors {
             line(self.vectors_toml(one, time)?);
@@ -243,7 +246,7 @@ impl Sky {
                 let position = self.earth_fixed(body, time)?;
                 let radius = if body == SkyBody::Sun { self.options().radii.sun_km() } else { body.radii_km().0 };
                 let field = Field::Degrees(6.0 * (radius / position.length()).asin().to_degrees());
-                Camera { on_surface: true, ..Camera::new(DVec3::ZERO, position, DVec3::Z, field) }
+                Camera { in_earth: true, ..Camera::new(DVec3::ZERO, position, DVec3::Z, field) }
             }
             View::Place(place) if new_moon => self.camera_at(&place, sun, "Sun")?,
             View::Place(place) => {
@@ -278,7 +281,7 @@ impl Camera {
         let along = (target - position).normalize();
         // Another direction if `up` is nearly along the line of sight.
         let up = if along.cross(up).length() > 0.01 { up } else { along.any_orthonormal_vector() };
-        Self { position, target, up, field, on_surface: false }
+        Self { position, target, up, field, on_surface: false, in_earth: false }
     }
 
     fn toml(&self, size: [u32; 2]) -> String {
