@@ -44,9 +44,9 @@ pub(crate) struct SummaryArgs {
 /// How input and output streams and unknown columns are treated.
 #[derive(Debug, Args)]
 pub(crate) struct TableArgs {
-    /// Format of standard output, for `-o -`; .npy is one structured array, f32 raw records
-    #[arg(long, value_parser = formats(), default_value = "csv", hide_short_help = true)]
-    pub(crate) format: StreamFormat,
+    /// Format of standard output, for `-o -`; .npy is one structured array, f32 raw records [default: csv]
+    #[arg(long, value_parser = formats(), hide_short_help = true)]
+    format: Option<StreamFormat>,
     /// Format of standard input, for the file `-` [default: detected; f32 cannot be detected]
     #[arg(long, value_parser = formats(), hide_short_help = true)]
     input_format: Option<StreamFormat>,
@@ -70,13 +70,40 @@ impl TableArgs {
         ReadOptions::default().stream_format(self.input_format).extra(extra)
     }
 
-    /// Rejects two inputs from standard input, and JSON on the standard output of results.
+    /// Format of standard output.
+    pub(crate) fn stream_format(&self) -> StreamFormat {
+        self.format.unwrap_or_default()
+    }
+
+    /// Rejects two inputs from standard input, JSON on the standard output of results, and formats of streams for files, whose extensions
+    /// select the format.
     pub(crate) fn check(&self, inputs: &[&Path], output: &Path, json: bool) -> Result<(), Error> {
         if inputs.iter().filter(|path| is_standard_stream(path)).count() > 1 {
             return Err(Error::Usage("`-`, standard input, can be only one of the files".into()));
         }
         if json && is_standard_stream(output) {
             return Err(Error::Usage("--json and `-o -` would both write to standard output".into()));
+        }
+        let has_extension = |path: &Path, word| path.extension().is_some_and(|own| own.eq_ignore_ascii_case(word));
+        if let Some(word) = self.format.map(StreamFormat::extension)
+            && !is_standard_stream(output)
+            && !has_extension(output, word)
+        {
+            let output = output.display();
+            return Err(Error::Usage(format!(
+                "--format {word} is for standard output, `-o -`: the extension of {output} selects another format"
+            )));
+        }
+        if let Some(word) = self.input_format.map(StreamFormat::extension) {
+            // Pipes often have a name without an extension.
+            let is_stream =
+                |path: &&Path| is_standard_stream(path) || path.extension().is_none() || has_extension(path, word);
+            if !inputs.iter().any(is_stream) {
+                let files = inputs.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" and ");
+                return Err(Error::Usage(format!(
+                    "--input-format {word} is for standard input, `-`: the extensions of {files} select other formats"
+                )));
+            }
         }
         Ok(())
     }
@@ -101,6 +128,20 @@ impl KeepArgs {
     pub(crate) fn sphere_options(&self, table: &TableArgs) -> ReadOptions {
         let options = table.read_options();
         if self.keep { options.extra(ExtraColumns::Ignore) } else { options }
+    }
+}
+
+/// How spheres are read.
+#[derive(Debug, Args)]
+pub(crate) struct SphereArgs {
+    /// Radius of all spheres, if the file has points: no radii, no semi-axes, no atoms
+    #[arg(long, value_name = "R", allow_negative_numbers = true, hide_short_help = true)]
+    sphere_radius: Option<f64>,
+}
+
+impl SphereArgs {
+    pub(crate) fn options(&self, options: ReadOptions) -> ReadOptions {
+        options.sphere_radius(self.sphere_radius)
     }
 }
 

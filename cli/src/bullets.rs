@@ -11,7 +11,7 @@ use umbracast::io::{AnswerRow, Column, FileWriter, Number, RayBatch, RayBatches,
 use umbracast::{Bullet, Bullets, DeviceOptions, Error, Flights, Leg, OnBad, Precision, Query};
 use umbracast::{CancelToken, Result, SceneOptions, Sphere, blocking};
 
-use super::args::{DeviceArgs, Origin, SummaryArgs, TableArgs, TreeArgs, numbers, precisions, words};
+use super::args::{DeviceArgs, Origin, SphereArgs, SummaryArgs, TableArgs, TreeArgs, numbers, precisions, words};
 use super::bullet::{self, One};
 use super::compare::Reference;
 use super::flight_summary::FlightTotals;
@@ -112,6 +112,8 @@ pub(crate) struct BulletsArgs {
     #[arg(long, value_parser = precisions(), default_value = "exact", requires = "spheres")]
     precision: Precision,
     #[command(flatten)]
+    sphere_options: SphereArgs,
+    #[command(flatten)]
     table: TableArgs,
     #[command(flatten)]
     device: DeviceArgs,
@@ -146,7 +148,7 @@ pub(crate) struct BulletsArgs {
 }
 
 /// Arguments that require files.
-const FILES_ONLY: [&str; 11] = [
+const FILES_ONLY: [&str; 15] = [
     "spheres",
     "bullets",
     "output",
@@ -158,6 +160,10 @@ const FILES_ONLY: [&str; 11] = [
     "device",
     "builder",
     "compare",
+    "format",
+    "input_format",
+    "ignore_extra",
+    "sphere_radius",
 ];
 
 /// Parser of `--frames`.
@@ -275,7 +281,8 @@ impl Files<'_> {
         args.table.check(&[self.spheres, self.bullets], output, args.summary.json)?;
         let options = args.table.read_options();
         let bullets = RayFile::<Bullet>::open_with(self.bullets, &options)?;
-        let (spheres, origin) = read_spheres_from(self.spheres, args.origin, &options, args.summary.quiet)?;
+        let (spheres, origin) =
+            read_spheres_from(self.spheres, args.origin, &args.sphere_options.options(options), args.summary.quiet)?;
         check_radii(self.spheres, &spheres.records)?;
         let range = self.time_range(spheres.optional.velocities.is_some())?;
         let mut bullets = bullets.read(origin.unwrap_or_default(), args.on_bad)?;
@@ -291,7 +298,7 @@ impl Files<'_> {
         signals::cancel(&watch);
         let mut writer = {
             let columns = columns(args.bounces.is_some(), origin.is_some());
-            FileWriter::create_kept(output, columns, &[], args.table.format)?
+            FileWriter::create_kept(output, columns, &[], args.table.stream_format())?
         };
         let most = args.bounces.unwrap_or(1);
         let mut sum = FlightTotals::default();

@@ -6,7 +6,9 @@ use clap::Args;
 use umbracast::io::{AnswerRow, is_points_output};
 use umbracast::{Approach, Error, Hit, Interval, Motion, OnBad, Result, SceneOptions};
 
-use super::args::{DeviceArgs, KeepArgs, Origin, PolicyArgs, SummaryArgs, TableArgs, TreeArgs, numbers, words};
+use super::args::{
+    DeviceArgs, KeepArgs, Origin, PolicyArgs, SphereArgs, SummaryArgs, TableArgs, TreeArgs, numbers, words,
+};
 use super::cast_query::{ListQuery, RecordQuery};
 use super::describe::{self, With};
 use super::ray_input::{self, RayInputOptions};
@@ -225,6 +227,8 @@ pub(crate) struct CastArgs {
     ]), default_value = "refuse")]
     pub(crate) on_bad: OnBad,
     #[command(flatten)]
+    pub(crate) sphere_options: SphereArgs,
+    #[command(flatten)]
     pub(crate) table: TableArgs,
     #[command(flatten)]
     pub(crate) keep: KeepArgs,
@@ -249,11 +253,11 @@ pub(crate) struct CastArgs {
 
     /// One sphere, instead of a file
     #[arg(long, hide_short_help = true, value_name = "X,Y,Z,R", allow_hyphen_values = true, requires = "ray", value_parser = single::sphere,
-          conflicts_with_all = FILES_ONLY)]
+          conflicts_with_all = single::FILES_ONLY)]
     sphere: Option<single::GivenSphere>,
     /// One ray, instead of a file
     #[arg(long, hide_short_help = true, value_name = "OX,OY,OZ,DX,DY,DZ[,T_MIN,T_MAX]", allow_hyphen_values = true, requires = "sphere",
-          value_parser = single::ray, conflicts_with_all = FILES_ONLY)]
+          value_parser = single::ray, conflicts_with_all = single::FILES_ONLY)]
     ray: Option<single::GivenRay>,
 
     #[command(flatten)]
@@ -273,29 +277,6 @@ pub(crate) fn time_range(text: &str) -> Result<[f32; 2], String> {
     }
     Ok([from, to])
 }
-
-/// Arguments that require files.
-const FILES_ONLY: [&str; 19] = [
-    "spheres",
-    "rays",
-    "output",
-    "toward",
-    "parallel",
-    "segments",
-    "motion",
-    "time_range",
-    "sensor",
-    "query",
-    "k",
-    "with",
-    "pairwise",
-    "origin",
-    "on_bad",
-    "device",
-    "builder",
-    "compare",
-    "plot",
-];
 
 impl CastArgs {
     /// `--motion`, or the default.

@@ -8,7 +8,9 @@ use umbracast::io::{AnswerRow, FileWriter, RayBatch, RayFile, check_output};
 use umbracast::{CancelToken, Containment, blocking};
 use umbracast::{Device, DeviceOptions, Error, OnBad, Points, Precision, Query, Report, Result, SceneOptions};
 
-use super::args::{DeviceArgs, KeepArgs, Origin, SummaryArgs, TableArgs, TreeArgs, numbers, precisions, words};
+use super::args::{
+    DeviceArgs, KeepArgs, Origin, SphereArgs, SummaryArgs, TableArgs, TreeArgs, numbers, precisions, words,
+};
 use super::cast::time_range;
 use super::compare::Reference;
 use super::progress::{CastProgress, ProgressDisplay};
@@ -76,6 +78,8 @@ pub(crate) struct ContainsArgs {
     #[arg(long, value_parser = precisions())]
     precision: Option<Precision>,
     #[command(flatten)]
+    sphere_options: SphereArgs,
+    #[command(flatten)]
     table: TableArgs,
     #[command(flatten)]
     keep: KeepArgs,
@@ -117,7 +121,7 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     args.table.check(&[&args.spheres, &args.points], &args.output, args.summary.json)?;
     let points = RayFile::<[f32; 3]>::open_with(&args.points, &args.keep.read_options(&args.table))?;
     let kept = points.kept().to_vec();
-    let sphere_options = args.keep.sphere_options(&args.table);
+    let sphere_options = args.sphere_options.options(args.keep.sphere_options(&args.table));
     let (spheres, origin) = read_spheres_from(&args.spheres, args.origin, &sphere_options, args.summary.quiet)?;
     let range = args.range(spheres.optional.velocities.is_some())?;
     let own = if spheres.optional.stretches() { Precision::Standard } else { Precision::Exact };
@@ -133,7 +137,7 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     let scene = scene.with_cancel(&watch);
     signals::cancel(&watch);
     let mut writer =
-        FileWriter::<[_]>::create_kept(&args.output, Containment::COLUMNS.to_vec(), &kept, args.table.format)?;
+        FileWriter::<[_]>::create_kept(&args.output, Containment::COLUMNS.to_vec(), &kept, args.table.stream_format())?;
     let mut sum = PointTotals::default();
     {
         let (shown, what) =

@@ -15,6 +15,7 @@ mod drawing;
 mod flight_summary;
 mod manuals;
 mod outputs;
+mod picture_warnings;
 mod pictures;
 mod plot;
 mod progress;

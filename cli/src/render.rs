@@ -10,10 +10,11 @@ use serde::Serialize;
 use umbracast::io::PreparedFile;
 use umbracast::memory::check_memory;
 use umbracast::shadow::{PLANET, Picture, PictureFiles, PngDepth, Progress, RenderProgress, System};
-use umbracast::{Device, Error, NO_SPHERE, Precision, Result, blocking};
+use umbracast::{Device, Error, Precision, Result, blocking};
 
 use super::args::{DeviceArgs, SummaryArgs, words};
 use super::outputs::{self, OutputFile};
+use super::picture_warnings::picture_warning;
 use super::pictures::Difference;
 use super::progress::ProgressDisplay;
 use super::sidecar::Sidecar;
@@ -120,9 +121,9 @@ pub(crate) fn run(args: &RenderArgs) -> Result<()> {
     let started = Instant::now();
     let picture = draw(&device, &system, args.summary.quiet)?;
     let seconds = started.elapsed().as_secs_f64();
-    if let Some(why) = args.dark(&system, &picture) {
+    if let Some(warning) = picture_warning(&system, &picture, args.bits) {
         // Printed even with `--quiet`, because it is probably a mistake.
-        say(&format!("warning: the picture is entirely dark: {why}"));
+        say(&warning);
     }
     let on_cpu = device.is_cpu() || picture.cpu_fallback.is_some();
     let difference = match open_reference(args.compare, on_cpu)? {
@@ -216,26 +217,6 @@ impl RenderArgs {
             bits: if self.bits == PngDepth::Eight { 8 } else { 16 },
             sky: None,
         }
-    }
-
-    /// The reason, if every pixel of the picture is black; otherwise `None`.
-    fn dark(&self, system: &System, picture: &Picture) -> Option<&'static str> {
-        let levels = match self.bits {
-            PngDepth::Eight => 255.0,
-            PngDepth::Sixteen => 65535.0,
-        };
-        // sRGB is linear near black, with slope 12.92. Half a level rounds up to one level.
-        let least = 0.5 / levels / 12.92;
-        if picture.rgb.iter().flatten().any(|part| *part >= least) {
-            return None;
-        }
-        Some(if picture.id.iter().all(|id| *id == NO_SPHERE) {
-            "the camera sees neither the light nor a body"
-        } else if system.picture().ambient == 0.0 {
-            "nothing that the camera sees is lit; to light everything, set `ambient` in the table [picture]"
-        } else {
-            "nothing that the camera sees reflects enough light"
-        })
     }
 
     /// Rejects a picture that does not fit into memory, with both sizes: the pixels on each device, and the encoded file.

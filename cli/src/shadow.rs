@@ -1,5 +1,8 @@
 //! `umbracast shadow`: the visible fraction of a light for each observer, behind occluders.
 
+mod difference;
+mod inside;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,12 +13,14 @@ use cpu_time::ProcessTime;
 use serde::Serialize;
 use umbracast::glam::DVec3;
 use umbracast::io::{AnswerRow, FileWriter, KeptColumns, check_output, read_observers_with};
-use umbracast::shadow::{Lighting, Shadow, ShadowFlux, ShadowKind};
+use umbracast::shadow::{Interiors, Lighting, Shadow, ShadowFlux};
 use umbracast::{CancelToken, Device, Error, Precision, Result, blocking};
 
+use self::difference::{Difference, PROMISED};
+use self::inside::InsideCount;
 use super::args::{DeviceArgs, KeepArgs, SummaryArgs, TableArgs};
 use super::progress::{CastProgress, ProgressDisplay};
-use super::{open_reference, print_summary};
+use super::{open_reference, print_summary, say};
 
 const EXAMPLES: &str = "\
 OBSERVERS are points in the unit and the coordinates of SYSTEM, in f64:
@@ -41,10 +46,11 @@ OUT is .npz, .csv or .parquet and has one row per observer:
             in .npz 0, 1, 2, 3 (u1)
 Where bodies overlap in front of the light, the overlap counts once. Bodies
 behind the light or behind the observer are ignored. Inside a body the fraction
-is 0. A body hides half the sky of an observer on its surface, or up to 2.4e-7
-of its radius below it. Inside the light the fraction is 1. If the fraction is
-0, the kind is total. Otherwise the edges of the discs determine the kind,
-because a sliver may be too thin to change the fraction.
+is 0; a warning has the number of such observers and the first of them. A body
+hides half the sky of an observer on its surface, or up to 2.4e-7 of its radius
+below it. Inside the light the fraction is 1. If the fraction is 0, the kind is
+total. Otherwise the edges of the discs determine the kind, because a sliver may
+be too thin to change the fraction.
 The CPU engine computes in f64, accurate to 1e-9. GPUs compute in f32, accurate
 to 1e-4 (the flux: 1e-3), from differences of coordinates computed in f64.
 A body with a `polar_radius` is oblate or prolate along its `pole`. With such
@@ -107,6 +113,7 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
     let reference = open_reference(args.compare, device.is_cpu())?;
 
     let mut writer = Writer::create(args, &lighting, &kept)?;
+    let interiors = Interiors::new(&lighting)?;
     let mut sum = ShadowTotals::default();
     sum.difference.promised = PROMISED[usize::from(!lighting.spheroids().is_empty())];
     {
@@ -122,6 +129,7 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
         for (piece, observers) in observers.chunks(PIECE).enumerate() {
             let found = &mut found[..observers.len()];
             sum.shade(&device, reference.as_ref(), &lighting, observers, found)?;
+            sum.inside.add(&interiors, piece * PIECE, observers, found)?;
             writer.write(&device, &lighting, observers, found, piece * PIECE)?;
             if writer.is_closed() {
                 break;
@@ -135,6 +143,10 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
         // Results that violate a guarantee are not written.
         let _working = ProgressDisplay::on("writing".into(), args.summary.quiet);
         writer.finish(&CancelToken::new())?;
+    }
+    if let Some(warning) = sum.inside.warning(&args.observers) {
+        // Printed even with `--quiet`, because it is probably a mistake.
+        say(&warning);
     }
     let summary = sum.summary(&device, &lighting, broken.is_none().then_some(&*args.output), difference);
     print_summary(&summary, &summary.line(), args.summary.json, args.summary.quiet)?;
@@ -154,7 +166,7 @@ enum WriterFile {
 
 impl<'a> Writer<'a> {
     fn create(args: &ShadowArgs, lighting: &Lighting, kept: &'a KeptColumns) -> Result<Self> {
-        let (path, names, format) = (&args.output, kept.names(), args.table.format);
+        let (path, names, format) = (&args.output, kept.names(), args.table.stream_format());
         let file = match lighting.limb_darkening() {
             None => WriterFile::Shadows(FileWriter::create_kept(path, Shadow::COLUMNS.to_vec(), names, format)?),
             Some(_) => WriterFile::Fluxes(FileWriter::create_kept(path, ShadowFlux::COLUMNS.to_vec(), names, format)?),
@@ -209,6 +221,7 @@ struct ShadowTotals {
     elapsed: Duration,
     cpu: Duration,
     difference: Difference,
+    inside: InsideCount,
 }
 
 impl ShadowTotals {
@@ -253,6 +266,7 @@ impl ShadowTotals {
             partial,
             annular,
             total,
+            inside: self.inside.count(),
             seconds,
             cpu_seconds: self.cpu.as_secs_f64(),
             mobservers_per_second: (seconds > 0.0 && observers > 0).then(|| observers as f64 / seconds * 1e-6),
@@ -274,6 +288,8 @@ struct ShadowSummary<'a> {
     partial: u64,
     annular: u64,
     total: u64,
+    /// Observers inside a body; `total` counts them, too.
+    inside: u64,
     /// Excludes reading and writing of files.
     seconds: f64,
     /// CPU time of all cores; excludes reading and writing of files.
@@ -311,87 +327,5 @@ impl ShadowSummary<'_> {
             );
         }
         line
-    }
-}
-
-/// Allowed difference of fractions: if all bodies are spheres, and otherwise.
-const PROMISED: [f64; 2] = [1e-4, 1e-3];
-
-/// Differences between the results of two devices.
-#[derive(Debug, Default, Serialize)]
-struct Difference {
-    /// Allowed difference of fractions.
-    promised: f64,
-    /// Largest difference of two fractions, and its observer.
-    fraction: f64,
-    fraction_at: Option<u64>,
-    fractions_beyond: u64,
-    kinds: u64,
-    /// Those of them that fractions within `promised` do not explain.
-    kinds_beyond: u64,
-}
-
-impl Difference {
-    fn add(&mut self, first: u64, found: &[Shadow], expected: &[Shadow]) {
-        for (at, (found, expected)) in (first..).zip(found.iter().zip(expected)) {
-            let apart = (found.fraction - expected.fraction).abs();
-            if apart.is_nan() || apart > self.fraction {
-                (self.fraction, self.fraction_at) = (apart, Some(at));
-            }
-            self.fractions_beyond += u64::from(apart.is_nan() || apart > self.promised);
-            self.kinds += u64::from(found.kind != expected.kind);
-            self.kinds_beyond += u64::from(!explained(found, expected, self.promised));
-        }
-    }
-
-    /// Describes the differences that violate a guarantee; `None` if there are none.
-    fn broken(&self) -> Option<String> {
-        let mut faults = Vec::new();
-        if self.fractions_beyond > 0 {
-            let (count, most, promised) = (self.fractions_beyond, self.fraction, self.promised);
-            faults.push(format!("{count} fractions differ by more than {promised:.0e}, by up to {most:.1e}"));
-        }
-        if self.kinds_beyond > 0 {
-            faults.push(format!("{} kinds differ, and the fractions do not explain it", self.kinds_beyond));
-        }
-        (!faults.is_empty()).then(|| faults.join("; "))
-    }
-}
-
-/// Whether the fractions, within `promised`, allow both kinds: close to 1, the kind may be `None` or any other; close to 0, `Total` or any
-/// other. Partial and annular are allowed for all fractions, because a disc may touch the rim from within.
-fn explained(a: &Shadow, b: &Shadow, promised: f64) -> bool {
-    let near = |fraction: f64| (a.fraction - fraction).abs().max((b.fraction - fraction).abs()) <= promised;
-    let one_is = |kind: ShadowKind| (a.kind == kind) != (b.kind == kind);
-    (!one_is(ShadowKind::None) || near(1.0)) && (!one_is(ShadowKind::Total) || near(0.0))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn compare_reports_differences_beyond_the_bounds() {
-        let shadow = |fraction, kind| Shadow { fraction, kind };
-        let broken = |a: Shadow, b: Shadow| {
-            let mut difference = Difference { promised: 1e-4, ..Difference::default() };
-            difference.add(7, &[Shadow::LIT, a], &[Shadow::LIT, b]);
-            difference.broken()
-        };
-        use ShadowKind::{Annular, None as Lit, Partial, Total};
-        for (a, b, fault) in [
-            (shadow(0.5, Partial), shadow(0.50009, Partial), None),
-            (shadow(0.5, Partial), shadow(0.5002, Partial), Some("1 fractions differ by more than 1e-4")),
-            (shadow(f64::NAN, Partial), shadow(0.5, Partial), Some("fractions")),
-            (shadow(0.5, Partial), shadow(0.5, Annular), None),
-            (shadow(1.0, Lit), shadow(0.99995, Partial), None),
-            (shadow(0.99, Lit), shadow(0.99, Partial), Some("1 kinds differ")),
-            (shadow(0.0, Total), shadow(0.00005, Annular), None),
-            (shadow(0.0, Total), shadow(0.0, Lit), Some("1 kinds differ")),
-        ] {
-            let found = broken(a, b);
-            assert_eq!(found.is_some(), fault.is_some(), "{a:?} {b:?}: {found:?}");
-            assert!(found.unwrap_or_default().contains(fault.unwrap_or_default()), "{a:?} {b:?}");
-        }
     }
 }

@@ -7,6 +7,34 @@ use umbracast::{Error, Query, Ray, Result, Sphere, check_ray, check_sphere};
 use super::args::{Given, numbers};
 use super::{print, print_json, say};
 
+/// Arguments of `cast` that require files.
+pub(crate) const FILES_ONLY: [&str; 24] = [
+    "spheres",
+    "rays",
+    "output",
+    "toward",
+    "parallel",
+    "segments",
+    "motion",
+    "time_range",
+    "sensor",
+    "query",
+    "k",
+    "with",
+    "pairwise",
+    "origin",
+    "on_bad",
+    "device",
+    "builder",
+    "compare",
+    "plot",
+    "format",
+    "input_format",
+    "ignore_extra",
+    "sphere_radius",
+    "keep",
+];
+
 /// A sphere in f32, and how many of its numbers rounding changed.
 #[derive(Clone, Debug)]
 pub(crate) struct GivenSphere(pub(super) Sphere, pub(super) u64);

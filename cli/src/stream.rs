@@ -61,8 +61,9 @@ impl Files<'_> {
         cast_query.sensor(rays.angles()?);
         let others: Vec<&Path> = inputs.iter().copied().chain([self.output, &*target]).collect();
         let plot = self.args.plot.as_deref().map(|path| Plot::new(path, &others, T::LEGEND)).transpose()?;
+        let sphere_options = self.args.sphere_options.options(keep.sphere_options(table));
         let (mut spheres, origin) =
-            read_spheres_from(self.spheres, self.args.origin, &keep.sphere_options(table), self.args.summary.quiet)?;
+            read_spheres_from(self.spheres, self.args.origin, &sphere_options, self.args.summary.quiet)?;
         cast_query.subtracted(origin.unwrap_or_default());
         if spheres.optional.velocities.is_none() {
             self.args.check_rest(self.spheres)?;
@@ -101,7 +102,7 @@ impl Files<'_> {
         let _ = cast_query.cast(&scene, Rays::from(&[]).numbered_from(0), &self.query)?;
 
         signals::cancel(&watch);
-        let mut writer = cast_query.create(self.output, &kept, table.format)?;
+        let mut writer = cast_query.create(self.output, &kept, table.stream_format())?;
         let mut sum = CastTotals { plot, comparison: Comparison::to(with), ..CastTotals::default() };
         let reference = reference.as_ref().map(|scene| (scene, &spheres));
         let cast = self.cast(&cast_query, rays, &scene, reference, &watch, &mut writer, &mut sum);

@@ -1,5 +1,8 @@
 """Eclipses, circumstances and positions."""
 
+import datetime
+import warnings
+
 import numpy as np
 import pytest
 import umbracast
@@ -29,7 +32,8 @@ def test_eclipses_of_a_day():
 def test_circumstances_are_arrays():
     found = sky.circumstances("2024-04-08", [[32.7767], [51.5], [-60.0]], [-96.797, -0.1], delta_t=69.2, radii="nasa")
     assert found.kind.shape == found.c1.shape == found.obscuration.shape == (3, 2)
-    assert sky.KINDS[found.kind[0, 0]] == "total" and sky.KINDS[found.kind[2, 1]] == "none"
+    assert found.kind[0, 0] == "total" and found.kind[2, 1] == "none"
+    assert (found.kind == "total").sum() == 1 and set(found.kind.flat) <= set(sky.KINDS)
     assert seconds(found.c2[0, 0], "2024-04-08T18:40:43") < 1 and seconds(found.c3[0, 0], "2024-04-08T18:44:34") < 1
     assert np.isnat(found.c1[2, 1]) and found.magnitude[2, 1] == 0
     assert found.sun_altitude[1, 1] < 0 and found.visible_obscuration[1, 1] == 0 < found.obscuration[1, 1]
@@ -44,7 +48,7 @@ def test_maps_and_lines():
     table = sky.circumstances("2024-04-08", latitude, longitude)
     np.testing.assert_allclose(table.obscuration, at_maximum.obscuration, atol=1e-9)
     line = sky.central_line("2024-04-08", 300, delta_t=69.2)
-    assert len(line.time) > 35 and (line.kind == 3).all()
+    assert len(line.time) > 35 and (line.kind == "total").all()
     middle = len(line.time) // 2
     assert line.north[middle, 0] > line.center[middle, 0] > line.south[middle, 0]
     assert abs(line.width_km[middle] - 199) < 5
@@ -60,6 +64,30 @@ def test_positions_and_systems():
     np.testing.assert_allclose(np.linalg.norm(gcrs), np.linalg.norm(moon[0]), rtol=1e-12)
     text = sky.system("2024-04-08", view="sun", size=(64, 48))
     assert umbracast.render(text, device="cpu").image.shape == (48, 64, 3)
+
+
+def test_dates_have_many_types():
+    east = datetime.timezone(datetime.timedelta(hours=2))
+    instants = [
+        "2024-04-08T18:17:20.5Z",
+        datetime.datetime(2024, 4, 8, 18, 17, 20, 500_000),
+        datetime.datetime(2024, 4, 8, 20, 17, 20, 500_000, tzinfo=east),
+        np.datetime64("2024-04-08T18:17:20.5"),
+        np.array("2024-04-08T18:17:20.5", "datetime64[ns]"),
+    ]
+    found = [sky.obscuration(instant, 32.78, -96.8).obscuration.item() for instant in instants]
+    assert len(set(found)) == 1 and 0.1 < found[0] < 0.9
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        moons = sky.positions("moon", [instants[2], *instants[:2]])
+    assert moons.shape == (3, 3) and (moons == sky.positions("moon", np.array(instants[3]))).all()
+    days = ["2024-04-08", datetime.date(2024, 4, 8), np.datetime64("2024-04-08")]
+    assert len({sky.eclipse(day) for day in days}) == 1
+    # The whole eclipse, not midnight, which is not within four hours of it.
+    assert [sky.obscuration(day, 32.78, -96.8).obscuration.item() for day in days] == [1, 1, 1]
+    # In the night before, in the east, it is another day in UTC.
+    assert sky.eclipse(datetime.datetime(2024, 4, 9, 1, tzinfo=east)) == sky.eclipse("2024-04-08")
+    assert sky.eclipse(datetime.datetime(2024, 4, 9, 1)) is None
 
 
 def test_vectors(tmp_path):
@@ -84,6 +112,9 @@ def test_vectors(tmp_path):
     [
         (lambda: sky.eclipse("2024-02-30"), "has 29 days"),
         (lambda: sky.eclipse("1899-01-01"), "1900 to 2050"),
+        (lambda: sky.eclipse(np.datetime64("NaT")), "date is NaT"),
+        (lambda: sky.eclipse(np.datetime64("2024-04")), "date is 2024-04: expected a day or an instant"),
+        (lambda: sky.eclipse(datetime.date(1899, 12, 31)), "1900 to 2050"),
         (lambda: sky.eclipse("2024-04-08", radii="esa"), "expected iau or nasa"),
         (lambda: sky.eclipse("2024-04-08", lunar_rule="mean"), "expected danjon"),
         (lambda: sky.eclipse("2024-04-08", delta_t=float("nan")), "delta_t is NaN"),
@@ -109,5 +140,5 @@ def test_invalid_requests(call, words):
 
 
 def test_wrong_types():
-    with pytest.raises(TypeError, match="date must be a str"):
+    with pytest.raises(TypeError, match="date must be a str, datetime, date or numpy.datetime64, not int"):
         sky.eclipse(20240408)

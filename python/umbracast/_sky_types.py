@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 KINDS = ("none", "partial", "annular", "total")
-"""Kinds of a local eclipse, in the order of their numbers."""
+"""Kinds of a local eclipse."""
 
 Radii = Literal["iau", "nasa"]
 LunarRule = Literal["danjon", "chauvenet", "plus88", "none", "equator"]
@@ -76,8 +76,8 @@ class LunarEclipse(NamedTuple):
 class Circumstances(NamedTuple):
     """Local circumstances of a solar eclipse. All arrays have the broadcast shape of the places."""
 
-    kind: NDArray[np.uint8]
-    """0 none, 1 partial, 2 annular, 3 total: an index into `KINDS`."""
+    kind: NDArray[np.str_]
+    """"none", "partial", "annular" or "total"."""
     c1: NDArray[np.datetime64]
     """The partial eclipse begins."""
     c2: NDArray[np.datetime64]
@@ -113,8 +113,8 @@ class CentralLine(NamedTuple):
     """The path of a total or annular eclipse: one row per instant."""
 
     time: NDArray[np.datetime64]
-    kind: NDArray[np.uint8]
-    """2 annular, 3 total."""
+    kind: NDArray[np.str_]
+    """"annular" or "total"."""
     center: NDArray[np.float64]
     """(N, 2): latitude and longitude of the point where the axis meets the Earth."""
     north: NDArray[np.float64]

@@ -7,8 +7,9 @@
     sky.eclipse("2024-04-08").greatest                              # datetime64: 2024-04-08T18:17:20.2
     sky.circumstances("2024-04-08", 32.7767, -96.797).c2            # Dallas: totality begins
 
-Dates are text, ``2024-04-08`` or ``2024-04-08T18:17:20Z``, in UTC, and in UT1 before 1972. Times in results are ``datetime64[us]`` in the
-same scale, ``NaT`` if they do not exist. Latitudes are geodetic (WGS 84), east longitudes are positive, both in degrees; heights are metres
+Dates are days or instants in UTC, and in UT1 before 1972: text, ``2024-04-08`` or ``2024-04-08T18:17:20Z``, ``datetime.date``,
+``datetime.datetime`` or ``numpy.datetime64`` (with the unit D it is a day). A ``datetime`` with a time zone is converted to UTC, and one
+without is taken as UTC. Times in results are ``datetime64[us]`` in the same scale, ``NaT`` if they do not exist. Kinds of eclipses are text. Latitudes are geodetic (WGS 84), east longitudes are positive, both in degrees; heights are metres
 above the ellipsoid. There is no refraction.
 
 Three conventions are options of most functions:
@@ -32,6 +33,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _umbracast, _validate
+from ._dates import Date, date_text, instants
 from ._sky_types import (
     KINDS,
     CentralLine,
@@ -61,13 +63,13 @@ __all__ = [
 
 
 def eclipse(
-    date: str, *, delta_t: float | None = None, radii: Radii = "iau", lunar_rule: LunarRule = "danjon"
+    date: Date, *, delta_t: float | None = None, radii: Radii = "iau", lunar_rule: LunarRule = "danjon"
 ) -> SolarEclipse | LunarEclipse | None:
     """The solar or lunar eclipse of a day, or None.
 
     Parameters
     ----------
-    date : str
+    date : str, date, datetime or datetime64
         A day, or an instant of that day.
     delta_t, radii, lunar_rule
         Conventions; see the module.
@@ -82,7 +84,7 @@ def eclipse(
     ValueError
         For a date that is invalid or outside 1900 to 2050, and for invalid conventions.
     """
-    found = _sky(delta_t, radii, lunar_rule).eclipse_on(_text("date", date))
+    found = _sky(delta_t, radii, lunar_rule).eclipse_on(date_text("date", date))
     return None if found is None else _eclipse(*found)
 
 
@@ -121,7 +123,7 @@ def eclipses(
 
 
 def circumstances(
-    date: str,
+    date: Date,
     latitude: ArrayLike,
     longitude: ArrayLike,
     height: ArrayLike = 0.0,
@@ -133,7 +135,7 @@ def circumstances(
 
     Parameters
     ----------
-    date : str
+    date : str, date, datetime or datetime64
         The day of a solar eclipse.
     latitude, longitude : array_like
         Degrees, north and east positive. They are broadcast against each other and `height`.
@@ -155,17 +157,17 @@ def circumstances(
         If there is no solar eclipse on this day, and for invalid dates and conventions.
     """
     rows, shape = _places(latitude, longitude, height)
-    kind, times, numbers = _sky(delta_t, radii, "danjon").circumstances(_text("date", date), rows)
+    kind, times, numbers = _sky(delta_t, radii, "danjon").circumstances(date_text("date", date), rows)
     moments = times.view("datetime64[us]")
     return Circumstances(
-        kind.reshape(shape),
+        _KIND_NAMES[kind].reshape(shape),
         *(moments[:, i].reshape(shape) for i in range(5)),
         *(numbers[:, i].reshape(shape) for i in range(5)),
     )
 
 
 def obscuration(
-    date: str,
+    date: Date,
     latitude: ArrayLike,
     longitude: ArrayLike,
     height: ArrayLike = 0.0,
@@ -183,7 +185,7 @@ def obscuration(
 
     Parameters
     ----------
-    date : str
+    date : str, date, datetime or datetime64
         A day: the maximum of each place. An instant: the obscuration at that instant, at most 4 hours from the greatest eclipse.
     latitude, longitude, height, delta_t, radii
         As for `circumstances`.
@@ -194,18 +196,18 @@ def obscuration(
         As `circumstances`.
     """
     rows, shape = _places(latitude, longitude, height)
-    amounts, altitudes = _sky(delta_t, radii, "danjon").obscuration(_text("date", date), rows)
+    amounts, altitudes = _sky(delta_t, radii, "danjon").obscuration(date_text("date", date), rows)
     return Obscuration(amounts.reshape(shape), altitudes.reshape(shape))
 
 
 def central_line(
-    date: str, step_s: float = 60.0, *, delta_t: float | None = None, radii: Radii = "iau"
+    date: Date, step_s: float = 60.0, *, delta_t: float | None = None, radii: Radii = "iau"
 ) -> CentralLine:
     """Centre line and limits of the total or annular eclipse of a day. Empty if the axis of the shadow misses the Earth.
 
     Parameters
     ----------
-    date : str
+    date : str, date, datetime or datetime64
         The day of a solar eclipse.
     step_s : float, default 60
         Seconds between the points, at least 1. The first and the last point are the ends of the line.
@@ -219,14 +221,14 @@ def central_line(
     """
     if not 1 <= step_s <= 86400:
         raise ValueError(f"step_s must be between 1 and 86400, not {step_s!r}")
-    time, kind, numbers = _sky(delta_t, radii, "danjon").central_line(_text("date", date), step_s)
+    time, kind, numbers = _sky(delta_t, radii, "danjon").central_line(date_text("date", date), step_s)
     places = numbers[:, 0:2], numbers[:, 2:4], numbers[:, 4:6]
-    return CentralLine(time.view("datetime64[us]"), kind, *places, numbers[:, 6], numbers[:, 7], numbers[:, 8])
+    return CentralLine(time.view("datetime64[us]"), _KIND_NAMES[kind], *places, numbers[:, 6], numbers[:, 7], numbers[:, 8])
 
 
 def positions(
     body: str,
-    times: str | ArrayLike,
+    times: Date | ArrayLike,
     *,
     frame: Literal["earth", "gcrs"] = "earth",
     delta_t: float | None = None,
@@ -237,8 +239,8 @@ def positions(
     ----------
     body : str
         "sun", "moon", "mercury", "venus", "mars", "jupiter", "saturn", "uranus" or "neptune".
-    times : array_like of datetime64 or str
-        Instants in UTC (UT1 before 1972).
+    times : array_like of datetime64, str or datetime
+        Instants in UTC (UT1 before 1972). A day is its midnight.
     frame : "earth" or "gcrs", default "earth"
         Axes that rotate with the Earth (x through 0° N 0° E, z through the north pole), or those of the GCRS.
     delta_t
@@ -255,17 +257,14 @@ def positions(
     """
     if frame not in ("earth", "gcrs"):
         raise ValueError(f"frame must be 'earth' or 'gcrs', not {frame!r}")
-    array = np.asarray(times)
-    if array.dtype.kind == "U":
-        array = np.char.rstrip(array, "Zz")
-    instants = array.astype("datetime64[us]")
-    flat = np.ascontiguousarray(instants).reshape(-1).view(np.int64)
+    found_times = instants(times)
+    flat = np.ascontiguousarray(found_times).reshape(-1).view(np.int64)
     found = _sky(delta_t, "iau", "danjon").positions(_text("body", body), flat, frame == "earth")
-    return found.reshape(*instants.shape, 3)
+    return found.reshape(*found_times.shape, 3)
 
 
 def system(
-    date: str,
+    date: Date,
     bodies: Sequence[str] = ("sun", "earth", "moon"),
     *,
     vectors: Mapping[str, str | os.PathLike[str]] | None = None,
@@ -279,7 +278,7 @@ def system(
 
     Parameters
     ----------
-    date : str
+    date : str, date, datetime or datetime64
         An instant, or the day of an eclipse for its greatest eclipse.
     bodies : sequence of str
         Names, with the Sun.
@@ -290,7 +289,7 @@ def system(
     radius_km : mapping of str to float, optional
         Radii of bodies with vectors, by their names without the centre. Those of large moons are known.
     view : str, optional
-        "moon", "sun", "earth", "above" or "LAT,LON[,HEIGHT]".
+        "moon", "sun", "earth", "above", "LAT,LON[,HEIGHT]" or "to-BODY", such as "to-jupiter".
     size : (int, int)
         Width and height of the picture in pixels.
     delta_t, radii
@@ -313,7 +312,11 @@ def system(
     ]
     if own_radii:
         raise ValueError(f"radius_km has {', '.join(own_radii)}, without vectors")
-    return _sky(delta_t, radii, "danjon").system(_text("date", date), names, files, view, pixels)
+    return _sky(delta_t, radii, "danjon").system(date_text("date", date), names, files, view, pixels)
+
+
+# The names of the kinds in the order of their numbers.
+_KIND_NAMES = np.array(KINDS)
 
 
 def _sky(delta_t: float | None, radii: str, lunar_rule: str) -> _umbracast.Sky:

@@ -30,8 +30,8 @@ pub enum StreamFormat {
 }
 
 impl StreamFormat {
-    /// The extension of files of this format.
-    pub(crate) fn extension(self) -> &'static str {
+    /// The extension of files of this format, which is also its name in options.
+    pub fn extension(self) -> &'static str {
         match self {
             Self::Csv => "csv",
             Self::Npy => "npy",

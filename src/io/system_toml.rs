@@ -84,8 +84,9 @@ impl System {
             transparent,
             stars: table.stars.unwrap_or(defaults.stars),
         };
+        let ground = scene.ground_place();
         let Scene { light, bodies, files, .. } = scene;
-        let system = Self::new(light, bodies, camera, picture).map_err(|e| in_file(path, e))?;
+        let system = Self::new(light, bodies, camera, picture).map_err(|e| in_file(path, of_ground(&ground, e)))?;
         Ok((system.with_unit(file.unit.unwrap_or_default()), files))
     }
 }
@@ -120,10 +121,10 @@ impl Lighting {
 
     fn parse_all(text: &str, path: &Path) -> Result<(Self, Vec<PathBuf>)> {
         let file = SystemFile::parse(text, path)?;
-        let Scene { light, bodies, files, .. } =
-            Scene::new(path, file.light, file.body, file.ground, file.camera.as_ref(), false)?;
-        check_bodies(&light, &bodies, None).map_err(|e| in_file(path, e))?;
-        Ok((Self::of(&light, &bodies), files))
+        let scene = Scene::new(path, file.light, file.body, file.ground, file.camera.as_ref(), false)?;
+        let ground = scene.ground_place();
+        check_bodies(&scene.light, &scene.bodies, None).map_err(|e| in_file(path, of_ground(&ground, e)))?;
+        Ok((Self::of(&scene.light, &scene.bodies), scene.files))
     }
 }
 
@@ -149,6 +150,19 @@ impl SystemFile {
 fn in_file(path: &Path, error: Error) -> Error {
     match error {
         Error::Usage(message) => bad_file(path, message),
+        other => other,
+    }
+}
+
+/// The same error, in the terms of the ground if it is about the ground, which is a huge sphere. `place` is how errors name that sphere.
+fn of_ground(place: &Option<String>, error: Error) -> Error {
+    let Some(place) = place else { return error };
+    match error {
+        Error::Usage(message) if message.starts_with(place) => {
+            let message = message.replacen(place, "ground", 1);
+            let message = message.replacen("the camera is inside: ", "the camera is below the ground: ", 1);
+            Error::Usage(message.replacen("is inside this body", "is below the ground", 1))
+        }
         other => other,
     }
 }
@@ -194,6 +208,12 @@ impl Scene {
             bodies.push(Body::ground(&bodies, up, color(path, "ground: color", &ground)?));
         }
         Ok(Self { light, bodies, has_ground, files })
+    }
+
+    /// How errors of the checks name the ground; `None` without a ground.
+    fn ground_place(&self) -> Option<String> {
+        let last = self.bodies.last().filter(|_| self.has_ground)?;
+        Some(format!("body[{}] '{}'", self.bodies.len() - 1, quoted(&last.name)))
     }
 
     fn without_ground(&self) -> &[Body] {
@@ -266,11 +286,11 @@ fn body_of(
             return Err(bad(format!("{place}: a body with spheres cannot have polar_radius")));
         }
         (None, Some(center), Some(radius)) => (vec![Ball::new(center, radius)], Vec::new()),
-        (Some(cloud), None, None) => {
+        (Some(cloud), None, radius) => {
             files.push(path.parent().unwrap_or(Path::new("")).join(cloud));
-            read_balls(&files[files.len() - 1], left)?
+            read_balls(&files[files.len() - 1], left, radius)?
         }
-        (Some(_), ..) => return Err(bad(format!("{place}: a body with spheres cannot have center or radius"))),
+        (Some(_), Some(_), _) => return Err(bad(format!("{place}: a body with spheres cannot have center"))),
         (None, Some(_), None) => return Err(bad(format!("{place}: radius is missing"))),
         (None, None, Some(_)) => return Err(bad(format!("{place}: center is missing"))),
         (None, None, None) => {
@@ -330,9 +350,10 @@ fn color(path: &Path, place: &str, text: &str) -> Result<Color> {
 }
 
 /// Reads the spheres of a sphere file, at most `most`, and their colours if it has any. Their common centre is subtracted first, so that
-/// the error of rounding to f32 is relative to the size of the set and not to its distance.
-fn read_balls(cloud: &Path, most: u64) -> Result<(Vec<Ball>, Vec<Color>)> {
-    let (table, middle) = crate::io::read::spheres::read_cloud(cloud, most)?;
+/// the error of rounding to f32 is relative to the size of the set and not to its distance. `radius` is that of all spheres if the file has
+/// points.
+fn read_balls(cloud: &Path, most: u64, radius: Option<f64>) -> Result<(Vec<Ball>, Vec<Color>)> {
+    let (table, middle) = crate::io::read::spheres::read_cloud(cloud, most, radius)?;
     if table.records.is_empty() {
         return Err(bad_file(cloud, "the file contains no spheres"));
     }

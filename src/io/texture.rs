@@ -1,6 +1,7 @@
 //! Reader of textures: PNG and JPEG files.
 
-use std::io::{BufReader, Seek, SeekFrom};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use image::{ColorType, ImageDecoder, ImageFormat, ImageReader};
@@ -24,14 +25,20 @@ pub(super) fn read_texture(path: &Path, place: &str) -> Result<Texture> {
         return Err(bad("it is not a regular file".into()));
     }
     let mut first = [0; 8];
-    let read = std::io::Read::read(&mut file, &mut first).map_err(unread)?;
+    let read = file.read(&mut first).map_err(unread)?;
     let format = match &first[..read] {
         start if start == PNG => ImageFormat::Png,
         start if start.starts_with(&JPEG) => ImageFormat::Jpeg,
         _ => return Err(bad("the file is neither a PNG nor a JPEG: expected one of these formats".into())),
     };
     file.seek(SeekFrom::Start(0)).map_err(unread)?;
-    let mut reader = ImageReader::with_format(BufReader::new(file), format);
+    let mut file = BufReader::new(file);
+    // The decoder fills the missing part of a picture with grey.
+    if format == ImageFormat::Jpeg && !is_complete_jpeg(&mut file).map_err(unread)? {
+        return Err(bad("the JPEG is truncated: it ends before the marker of its end".into()));
+    }
+    file.seek(SeekFrom::Start(0)).map_err(unread)?;
+    let mut reader = ImageReader::with_format(file, format);
     // The memory is checked below.
     reader.no_limits();
     let decoder = reader.into_decoder().map_err(|e| bad(e.to_string()))?;
@@ -59,4 +66,38 @@ pub(super) fn read_texture(path: &Path, place: &str) -> Result<Texture> {
         other => return Err(bad(format!("pixels of type {other:?} are not supported"))),
     };
     Texture::new([width, height], colors).map_err(|e| bad(e.to_string()))
+}
+
+/// Whether a JPEG has the marker of its end. Its segments are skipped by their lengths, because a preview in one of them has that marker, too.
+fn is_complete_jpeg(file: &mut impl BufRead) -> std::io::Result<bool> {
+    match find_end(file) {
+        Err(e) if e.kind() == ErrorKind::UnexpectedEof => Ok(false),
+        other => other.map(|()| true),
+    }
+}
+
+/// Reads a JPEG up to the marker of its end.
+fn find_end(file: &mut impl BufRead) -> std::io::Result<()> {
+    /// Markers without a length: fill bytes, restarts, and the beginning.
+    const SHORT: [RangeInclusive<u8>; 2] = [0x00..=0x01, 0xd0..=0xd8];
+    let mut skipped = Vec::new();
+    loop {
+        // In the data of the picture, 0xff is followed by 0.
+        skipped.clear();
+        file.read_until(0xff, &mut skipped)?;
+        let mut marker = [0xff];
+        while marker == [0xff] {
+            file.read_exact(&mut marker)?;
+        }
+        match marker[0] {
+            0xd9 => return Ok(()),
+            short if SHORT.iter().any(|range| range.contains(&short)) => {}
+            _ => {
+                let mut length = [0; 2];
+                file.read_exact(&mut length)?;
+                let length = u64::from(u16::from_be_bytes(length)).saturating_sub(2);
+                std::io::copy(&mut file.by_ref().take(length), &mut std::io::sink())?;
+            }
+        }
+    }
 }

@@ -21,6 +21,8 @@ pub struct Lighting {
     occluders: Vec<Ball>,
     spheroids: Vec<Spheroid>,
     limb_darkening: Option<LimbDarkening>,
+    /// Index of the first sphere of each body with its name, and the names of the spheroids.
+    names: (Vec<(usize, String)>, Vec<String>),
 }
 
 impl Lighting {
@@ -33,7 +35,7 @@ impl Lighting {
         let occluders = occluders.into();
         check("light", 0, light)?;
         (0..).zip(&occluders).try_for_each(|(i, &ball)| check("occluder", i, ball))?;
-        Ok(Self { light, occluders, spheroids: Vec::new(), limb_darkening: None })
+        Ok(Self { light, occluders, spheroids: Vec::new(), limb_darkening: None, names: Default::default() })
     }
 
     /// Adds bodies that are not spheres. The rules for spheres apply to them. Whether one is in front of the light or behind it is decided
@@ -88,14 +90,25 @@ impl Lighting {
 impl Lighting {
     /// A light and the bodies that cast shadows. The bodies must have been checked.
     pub(crate) fn of(light: &LightSource, bodies: &[Body]) -> Self {
-        let (mut occluders, mut spheroids) = (Vec::new(), Vec::new());
+        let (mut occluders, mut spheroids, mut names) = (Vec::new(), Vec::new(), (Vec::new(), Vec::new()));
         for body in bodies.iter().filter(|body| body.casts) {
             match body.spheroid() {
-                Some(spheroid) => spheroids.push(spheroid),
-                None => occluders.extend(&body.balls),
+                Some(spheroid) => {
+                    spheroids.push(spheroid);
+                    names.1.push(body.name.clone());
+                }
+                None => {
+                    names.0.push((occluders.len(), body.name.clone()));
+                    occluders.extend(&body.balls);
+                }
             }
         }
-        Self { light: light.ball, occluders, spheroids, limb_darkening: light.limb_darkening }
+        Self { light: light.ball, occluders, spheroids, limb_darkening: light.limb_darkening, names }
+    }
+
+    /// Index of the first sphere of each body with the name of the body, and the names of the spheroids. Empty without names.
+    pub(crate) fn names(&self) -> (&[(usize, String)], &[String]) {
+        (&self.names.0, &self.names.1)
     }
 }
 

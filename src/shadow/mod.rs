@@ -8,6 +8,7 @@ pub(crate) mod framing;
 #[cfg(all(any(test, fuzzing), feature = "parquet"))]
 pub(crate) mod fuzz;
 pub(crate) mod gpu;
+pub(crate) mod interiors;
 pub(crate) mod light_frame;
 pub(crate) mod lighting;
 pub(crate) mod limb_darkening;
@@ -23,6 +24,7 @@ pub(crate) mod visibility;
 
 pub use ball::Ball;
 pub use ball::{Shadow, ShadowFlux, ShadowKind};
+pub use interiors::{InsideBody, Interiors};
 pub use lighting::Lighting;
 pub use limb_darkening::LimbDarkening;
 pub use picture::color::Color;

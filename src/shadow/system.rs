@@ -280,12 +280,7 @@ pub(crate) fn check_bodies(light: &LightSource, bodies: &[Body], camera: Option<
             check_clear(&place, ball, camera.filter(|_| body.visible))?;
             let distance = (ball.center - light.ball.center).length();
             if distance <= ball.radius + light.ball.radius {
-                return usage(format!(
-                    "{place}: the body touches or overlaps the light '{}': the centres are {distance} apart, and the radii are {} and {}",
-                    quoted(&light.name),
-                    ball.radius,
-                    light.ball.radius
-                ));
+                return usage(format!("{place}: {}", touches(light, ball, distance)));
             }
             smallest = smallest.min(ball.radius);
             farthest = farthest.max(distance).max(from_camera(ball));
@@ -318,13 +313,29 @@ fn check_polar_radius(place: &str, body: &Body) -> Result<()> {
     ))
 }
 
+/// How a body touches the light.
+fn touches(light: &LightSource, ball: &Ball, distance: f64) -> String {
+    let (name, radius) = (quoted(&light.name), light.ball.radius);
+    let how = if distance + radius <= ball.radius {
+        format!("the light '{name}' is inside this body")
+    } else if distance + ball.radius <= radius {
+        format!("the body is inside the light '{name}'")
+    } else if distance <= ball.radius {
+        format!("the centre of the light '{name}' is inside this body")
+    } else {
+        format!("the body touches or overlaps the light '{name}'")
+    };
+    format!("{how}: the centres are {distance} apart, and the radii are {} and {radius}", ball.radius)
+}
+
 fn check_clear(place: &str, ball: &Ball, camera: Option<&Camera>) -> Result<()> {
     let Some(camera) = camera else { return Ok(()) };
     let distance = (ball.center - camera.position).length();
     if distance <= ball.radius {
         return usage(format!(
-            "{place}: the camera is inside: its position {} is {distance} from the centre, and the radius is {}",
+            "{place}: the camera is inside: its position {} is {} below the surface, {distance} from the centre, and the radius is {}",
             text(camera.position),
+            ball.radius - distance,
             ball.radius
         ));
     }

@@ -28,7 +28,8 @@ pub struct LinePoint {
     pub south: Option<Place>,
     /// Duration of the total or annular eclipse at the centre, in seconds.
     pub duration_s: Option<f64>,
-    /// Width of the path, at right angles to the motion of the axis over the ground, in km.
+    /// Width of the path in km: the distance between the limits on the ellipsoid, at right angles to the motion of the axis over the ground.
+    /// With the Sun low, it is more than in the plane that touches the Earth at the centre, which NASA's tables have.
     pub width_km: Option<f64>,
     /// Altitude of the Sun at the centre in degrees.
     pub sun_altitude: f64,

@@ -27,24 +27,33 @@ pub enum View {
     Above,
     /// From a place: the Sun, or the Moon, as with [`Earth`](Self::Earth).
     Place(Place),
+    /// From the centre of the Earth, which is invisible: a body, which fills a third of the height.
+    To(SkyBody),
 }
 
 impl View {
-    /// Parses `moon`, `sun`, `earth`, `above` or `LAT,LON[,HEIGHT]`.
+    /// Parses `moon`, `sun`, `earth`, `above`, `LAT,LON[,HEIGHT]` or `to-BODY`, such as `to-jupiter`.
     ///
     /// # Errors
-    /// [`Error::Usage`] for other words and for numbers out of range.
+    /// [`Error::Usage`] for other words, for bodies without positions, and for numbers out of range.
     pub fn parse(text: &str) -> Result<Self> {
         match text {
             "moon" => Ok(Self::Moon),
             "sun" => Ok(Self::Sun),
             "earth" => Ok(Self::Earth),
             "above" => Ok(Self::Above),
-            _ if text.contains(',') => Ok(Self::Place(Place::parse(text)?)),
-            _ => {
-                let text = quoted(text);
-                Err(Error::Usage(format!("view '{text}': expected moon, sun, earth, above or LAT,LON[,HEIGHT]")))
+            "to-earth" => {
+                Err(Error::Usage("view 'to-earth' is from the centre of the Earth: use moon, sun or above".into()))
             }
+            _ if text.contains(',') => Ok(Self::Place(Place::parse(text)?)),
+            _ => match text.strip_prefix("to-") {
+                Some(body) => Ok(Self::To(SkyBody::from_name(body)?)),
+                None => {
+                    let text = quoted(text);
+                    let expected = "expected moon, sun, earth, above, LAT,LON[,HEIGHT] or to-BODY";
+                    Err(Error::Usage(format!("view '{text}': {expected}")))
+                }
+            },
         }
     }
 }
@@ -58,6 +67,8 @@ struct Camera {
     field: Field,
     /// Whether the Earth is in the way: it is left out.
     on_surface: bool,
+    /// Whether the camera is at the centre of the Earth, which is invisible then, but casts its shadow.
+    in_earth: bool,
 }
 
 enum Field {
@@ -71,7 +82,7 @@ impl Sky {
     /// [`View::Earth`]. The picture has `size` pixels.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the Sun is not among the bodies, if one is listed twice, if the instant is not in the years 1900 to 2050, or if the
+    /// [`Error::Usage`] if the Sun or the body of the view is not among the bodies, if one is listed twice, if the instant is not in the years 1900 to 2050, or if the
     /// Sun or the Moon is below the horizon of a place.
     pub fn system_toml(&self, time: Time, bodies: &[SkyBody], view: Option<View>, size: [u32; 2]) -> Result<String> {
         self.system_toml_with(time, bodies, &[], view, size)
@@ -99,6 +110,15 @@ impl Sky {
         let is_twice = |(i, one): &(usize, &BodyVectors)| vectors[..*i].iter().any(|other| other.name() == one.name());
         if let Some(twice) = vectors.iter().enumerate().find(is_twice) {
             return Err(Error::Usage(format!("{} is listed twice", twice.1.name())));
+        }
+        if let Some(View::To(body)) = view
+            && !bodies.contains(&body)
+        {
+            let name = body.name();
+            return Err(Error::Usage(format!(
+                "view 'to-{}': {name} is not among the bodies",
+                name.to_ascii_lowercase()
+            )));
         }
         let camera = self.camera(time, view)?;
         let options = self.options();
@@ -132,7 +152,8 @@ impl Sky {
                 line("# Without the Earth: the camera is on its surface.\n".into());
                 continue;
             }
-            line(self.body_toml(body, time)?);
+            let hidden = if body == SkyBody::Earth && camera.in_earth { "visible = false\n" } else { "" };
+            line(self.body_toml(body, time)? + hidden);
         }
         for one in vectors {
             line(self.vectors_toml(one, time)?);
@@ -221,6 +242,12 @@ impl Sky {
                 let field = Field::Degrees(3.0 * (1737.4 / moon.length()).asin().to_degrees());
                 Camera::new(toward_moon * 1.01 * EQUATOR_KM, moon, DVec3::Z, field)
             }
+            View::To(body) => {
+                let position = self.earth_fixed(body, time)?;
+                let radius = if body == SkyBody::Sun { self.options().radii.sun_km() } else { body.radii_km().0 };
+                let field = Field::Degrees(6.0 * (radius / position.length()).asin().to_degrees());
+                Camera { in_earth: true, ..Camera::new(DVec3::ZERO, position, DVec3::Z, field) }
+            }
             View::Place(place) if new_moon => self.camera_at(&place, sun, "Sun")?,
             View::Place(place) => {
                 let mut camera = self.camera_at(&place, moon, "Moon")?;
@@ -254,7 +281,7 @@ impl Camera {
         let along = (target - position).normalize();
         // Another direction if `up` is nearly along the line of sight.
         let up = if along.cross(up).length() > 0.01 { up } else { along.any_orthonormal_vector() };
-        Self { position, target, up, field, on_surface: false }
+        Self { position, target, up, field, on_surface: false, in_earth: false }
     }
 
     fn toml(&self, size: [u32; 2]) -> String {

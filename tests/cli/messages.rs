@@ -82,7 +82,7 @@ fn terminal_control_sequences_are_escaped() {
         (
             "unit = \"m\"\n[light]\nname = \"\\u001b[2J\"\ncenter = [0, 0, 9]\nradius = 1\n\
              [[body]]\nname = \"\\u001b[3J\"\ncenter = [0, 0, 9]\nradius = 1\n",
-            "body[0] '\\u{1b}[3J': the body touches or overlaps the light '\\u{1b}[2J'",
+            "body[0] '\\u{1b}[3J': the light '\\u{1b}[2J' is inside this body",
         ),
     ] {
         folder.write("s.toml", toml);

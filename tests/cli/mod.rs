@@ -19,4 +19,5 @@ mod plots;
 mod refusals;
 mod render;
 mod sky;
+mod sky_pictures;
 mod surprises;

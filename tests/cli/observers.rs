@@ -118,15 +118,19 @@ fn the_summary_reports_the_kinds() {
         assert!(done.errors.contains(words), "{}", done.errors);
     }
     assert_eq!(done.output, "");
-    assert_eq!(folder.run_ok(&format!("{FILES} -q")).errors, "");
+    // The last observer is inside a body, which is said even with -q.
+    let warning = "warning: o.csv: 1 observer is inside a body, where the whole light is hidden: the first is row 5 (index 4), \
+                   0,0.1,50, at a depth of 0.15 below the surface of 'body'\n";
+    assert_eq!(folder.run_ok(&format!("{FILES} -q")).errors, warning);
     for device in ["cpu", "gpu"] {
         let done = folder.run_ok(&format!("{FILES} --json --device {device} --compare"));
         let (cpu, warned) = (device == "cpu", done.errors.starts_with("warning: --compare has no effect here"));
         assert_eq!(warned, cpu, "{}", done.errors);
+        assert!(done.errors.ends_with(warning), "{}", done.errors);
         let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
         assert_eq!(json["precision"], if cpu { "f64" } else { "f32" });
         let counts = ["none", "partial", "annular", "total"].map(|kind| json[kind].as_u64().unwrap());
-        assert_eq!(counts, [2, 1, 1, 1]);
+        assert_eq!((counts, json["inside"].as_u64()), ([2, 1, 1, 1], Some(1)));
         assert_eq!((json["occluders"].as_u64(), json["observers"].as_u64()), (Some(2), Some(5)));
         if cpu {
             assert!(json["compare"].is_null(), "{json}");
@@ -140,9 +144,12 @@ fn the_summary_reports_the_kinds() {
 #[test]
 fn oblate_bodies_cast_oblate_shadows() {
     let folder = folder();
-    let flat = SYSTEM.replacen("radius = 0.25", "radius = 0.45\npolar_radius = 0.25\npole = [0, -3, 0]", 1);
+    let flat =
+        SYSTEM.replacen("radius = 0.25", "name = \"Disc\"\nradius = 0.45\npolar_radius = 0.25\npole = [0, -3, 0]", 1);
     folder.write("s.toml", flat).write("o.csv", "x,y,z\n0,0,0\n0,0.2,50\n0,0.4,50\n");
-    folder.run_ok(FILES);
+    let said = folder.run_ok(FILES).errors;
+    // On the way from the centre to its pole.
+    assert!(said.contains("row 2 (index 1), 0,0.2,50, at a depth of 0.05 below the surface of 'Disc'\n"), "{said}");
     let (kinds, fractions) = rows(&folder.text("out.csv"));
     assert_eq!(kinds, ["annular", "total", "none"]);
     // Its outline is an ellipse that is 0.9 times as wide and half as high as the light.

@@ -56,6 +56,8 @@ fn a_dash_is_standard_input_or_output() {
         written(b"", "cast s.csv r.csv -o - -q --query all"),
         b"ray,t_enter,t_exit,id\n0,3.0,5.0,0\n2,3.0,5.0,1\n"
     );
+    // A format that agrees with the extension is no contradiction.
+    assert_eq!(written(b"", "cast s.csv r.csv -o out.csv -q --format csv --input-format csv"), b"");
     assert!(!folder.path("-").exists());
 }
 
@@ -68,6 +70,20 @@ fn a_dash_that_cannot_work_is_refused() {
         ("x,y\n1,2\n", "cast - r.csv -o out.csv", "error: standard input: header line: column 'z' is missing"),
         (SPHERES, "cast - r.csv -o out.csv --origin auto", "error: standard input: finding the centre"),
         ("", "cast s.csv r.csv -o - --query all --format npy", "as csv only"),
+        // The extension of a file selects its format, so another one was ignored.
+        (
+            "",
+            "cast s.csv r.csv -o out.npz --format csv",
+            "--format csv is for standard output, `-o -`: the extension of out.npz",
+        ),
+        ("", "contains s.csv r.csv -o out.csv --format npy", "--format npy is for standard output"),
+        (
+            "",
+            "cast s.csv r.csv -o out.csv --input-format npy",
+            "the extensions of s.csv and r.csv select other formats",
+        ),
+        ("", "cast s.csv - -o out.csv --input-format csv --format f32", "--format f32 is for standard output"),
+        ("", "cast --sphere 4,0,0,1 --ray 0,0,0,1,0,0 --format csv", "cannot be used with"),
     ] {
         let (code, _, errors) = run_with(&folder, input.as_bytes(), arguments);
         assert!(code == 2 && errors.contains(words), "{arguments}: {code} {errors}");

@@ -215,3 +215,40 @@ fn a_dark_picture_causes_a_warning() {
     assert!(said.contains("warning: the picture is entirely dark") && said.contains("`ambient`"), "{said}");
     assert_eq!(folder.run_ok("render lit.toml -o p.png -q").errors, "");
 }
+
+/// A picture of the background alone names what is nearest to the line of sight, also with a background that is not black.
+#[test]
+fn a_picture_of_nothing_causes_a_warning() {
+    let folder = Folder::new();
+    for (camera, words) in [
+        (
+            "kind = \"perspective\"\nfield_of_view_deg = 20\ntarget = [0, 0, -200]",
+            "'light' is nearest to it, 135.0 degrees from the line of sight: to show it, set `target` in the table [camera] to \
+             [0, -900, 800], or use a larger `field_of_view_deg`\n",
+        ),
+        (
+            "kind = \"perspective\"\nfield_of_view_deg = 20\ntarget = [0, 50, 0]",
+            "'Ball' is nearest to it, 20.8 degrees from the line of sight: to show it, set `target` in the table [camera] to [0, 0, 0]",
+        ),
+        (
+            "kind = \"orthographic\"\nwidth = 40\ntarget = [0, 50, 0]",
+            "'Ball' is nearest to it, 3.472e1 beside the line of sight",
+        ),
+        (
+            "kind = \"perspective\"\nfield_of_view_deg = 20\ntarget = [3, 2, 0]",
+            "'Ball' is near the line of sight, but only 3.4e-3 pixels wide: use a smaller `field_of_view_deg`",
+        ),
+    ] {
+        folder.write(
+            "s.toml",
+            format!(
+                "unit = \"km\"\n[light]\ncenter = [0, -900, 800]\nradius = 1\n[[body]]\nname = \"Ball\"\ncenter = [0, 0, 0]\nradius = {}\n\
+                 [camera]\n{camera}\nposition = [0, 0, -100]\nup = [0, 1, 0.5]\n\
+                 [picture]\nsize = [8, 6]\nsamples = 1\nbackground = \"#4080c0\"\n",
+                if camera.contains("[3, 2, 0]") { 0.01 } else { 10.0 }
+            ),
+        );
+        let said = folder.run_ok("render s.toml -o p.png -q").errors;
+        assert!(said.starts_with("warning: nothing is in view: ") && said.contains(words), "{camera}: {said}");
+    }
+}

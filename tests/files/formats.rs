@@ -236,7 +236,7 @@ fn malformed_tables_are_refused() {
         ("x,y,z,r,mask\n1,2,3,4,nan\n", &["line 2: mask is nan", "whole number"]),
         ("x,y,z,r,mask\n1,2,3,4,0x3\n", &["line 2: mask is '0x3'", "expected a number"]),
         ("x,y,z,r,mask,mask\n", &["'mask' appears twice"]),
-        ("x,y,z\n", &["column 'r' is missing", "points need a column with a radius"]),
+        ("x,y,z\n", &["column 'r' is missing", "points need a column with a radius, or --sphere-radius"]),
         ("x,y,z,r,x\n", &["'x' appears twice"]),
         ("x;y;z;r\n1;2;3;4\n", &["separated by ';'", "commas"]),
         ("1,2,3,4\n", &["found only numbers", "x,y,z,r"]),

@@ -9,6 +9,7 @@ mod output;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod ply;
+mod point_spheres;
 mod sources;
 mod streams;
 mod structured;

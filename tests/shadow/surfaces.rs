@@ -107,6 +107,24 @@ fn a_jpeg_shows_what_the_same_png_shows() {
         let mean = apart.iter().map(|x| f64::from(*x)).sum::<f64>() / apart.len() as f64;
         println!("{jpeg}: largest difference {}, mean {mean}", apart.iter().max().unwrap());
         assert!(mean < 0.6 && expected.iter().any(|x| *x > 200), "{jpeg}: {mean}");
+        // No channel is darker or brighter.
+        for channel in 0..3 {
+            let sum = |all: &[u8]| all.iter().skip(channel).step_by(3).map(|x| f64::from(*x)).sum::<f64>();
+            let shift = (sum(&found) - sum(&expected)) / (found.len() / 3) as f64;
+            assert!(shift.abs() < 0.2, "{jpeg}: channel {channel} differs by {shift} on average");
+        }
+    }
+    // A picture that ends early is refused, also behind a preview, which has an end of its own.
+    let preview = [&bytes[..2], &[0xff, 0xe1, 0, 6, 0xff, 0xd9, 0xff, 0xd9], &bytes[2..]].concat();
+    let read = |jpeg: &[u8]| {
+        folder.write("some.jpg", jpeg);
+        let text = "unit = \"km\"\n[light]\ndirection = [0, 0, 1]\n[[body]]\ncenter = [0, 0, 0]\nradius = 1\ntexture = \"some.jpg\"\n";
+        System::parse(text, &folder.path("s.toml")).map(drop).map_err(|error| error.to_string())
+    };
+    assert_eq!(read(&preview), Ok(()));
+    for part in [&bytes[..bytes.len() / 2], &preview[..preview.len() / 2], &bytes[..bytes.len() - 2], &bytes[..3]] {
+        let error = read(part).unwrap_err();
+        assert!(error.contains("texture of body[0]") && error.contains("truncated"), "{} bytes: {error}", part.len());
     }
 }
 

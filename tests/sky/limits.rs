@@ -1,5 +1,6 @@
 //! The limits of the path: where an eclipse stops being total or annular.
 
+use umbracast::glam::DVec3;
 use umbracast::sky::{LocalKind, Place, Radii, SolarEclipse, Time};
 
 use super::{sky, solar};
@@ -10,6 +11,17 @@ fn beside(line: &[(Time, Place)], at: usize) -> [Place; 2] {
     let along = line[at + 1].1.earth_fixed_km() - line[at - 1].1.earth_fixed_km();
     let across = 0.2 * place.cross(along).normalize();
     [place + across, place - across].map(|p| Place { height_m: 0.0, ..Place::from_earth_fixed_km(p) })
+}
+
+/// The distance from a point to the nearest crossing of a line with the plane through it whose normal is `along`.
+fn nearest_crossing(line: &[(Time, Place)], center: DVec3, along: DVec3) -> f64 {
+    let height = |place: &Place| (place.earth_fixed_km() - center).dot(along);
+    let crossing = |pair: &[(Time, Place)]| {
+        let (a, b) = (height(&pair[0].1), height(&pair[1].1));
+        let at = pair[0].1.earth_fixed_km().lerp(pair[1].1.earth_fixed_km(), a / (a - b));
+        ((a < 0.0) != (b < 0.0)).then(|| at.distance(center))
+    };
+    line.windows(2).filter_map(crossing).fold(f64::INFINITY, f64::min)
 }
 
 fn eclipse(date: &str) -> SolarEclipse {
@@ -44,6 +56,17 @@ fn limits_separate_central_from_partial_eclipses_and_reach_the_horizon() {
                 });
                 assert!(central[0] != central[1], "{date}: {:?} {central:?}", line[at]);
             }
+        }
+        // The width is the distance between the limits, along a line across the path; 781 km in NASA's table of 2033, which neglects the
+        // curvature of the ground.
+        let point = eclipse.line_point(eclipse.greatest.time);
+        if let Some((point, width)) = point.as_ref().and_then(|point| Some((point, point.width_km?))) {
+            let center = point.center.earth_fixed_km();
+            let [before, after] = [-1.0, 1.0].map(|s| eclipse.axis_place(point.time.plus(s)).unwrap().earth_fixed_km());
+            let along = (after - before).normalize();
+            let across: f64 = limits.iter().map(|line| nearest_crossing(&line[0], center, along)).sum();
+            assert!((across / width - 1.0).abs() < 4e-3, "{date}: {width} km, and {across} km between the limits");
+            assert!(date != "2033-03-30" || (width - 815.6).abs() < 1.0, "{width}");
         }
         if let Some((first, last)) = eclipse.axis {
             let ends = |line: &Vec<(Time, Place)>| (line[0].0, line[line.len() - 1].0);

@@ -194,7 +194,22 @@ fn wrong_vectors_are_refused() {
         (io, good.lines().take(2).map(|line| format!("{line}\n")).collect(), "io has 1 rows: at least 2"),
         (io, good.replace(",vx,vy,vz", ",a,b,c"), "io has 2 rows: at least 4 are needed without velocities"),
         (io, String::new(), "there is no column `time` or `jd_tdb`"),
-        (io, good.replace("0,17,0", "0,17"), "found record with"),
+        (
+            io,
+            good.replace("0,17,0", "0,17"),
+            "line 2: found 6 cells, expected 7, as in the header line: time,x,y,z,vx,vy,vz",
+        ),
+        // Blank lines and comments count.
+        (
+            io,
+            swap(good, "2024-04-08T13", "\n# noon\r\n\n2024-04-08T13").replace("16,0", "16"),
+            "line 6: found 6 cells, expected 7",
+        ),
+        (
+            io,
+            swap(good, "2024-04-08T13", "# noon\n2024-04-08T13").replace("16", "-"),
+            "line 4: vy is '-': expected a number",
+        ),
         ("io@saturn", horizons.to_string(), "the centre of the vectors is Jupiter, not Saturn"),
         (
             "io",

@@ -10,7 +10,9 @@ use umbracast::shadow::{PictureFiles, PngDepth, System};
 use umbracast::sky::{DatePrecision, Eclipse, LunarEclipse, Sky, SkyBody, SolarEclipse, Time, View};
 use umbracast::{Error, Precision, Result, blocking};
 
+use super::instant::no_eclipse_warning;
 use super::list::{self, Format, Years};
+use super::visible::{Corona, corona_json, visible_text};
 use super::{Conventions, ListArgs, LunarArgs, SkyArgs, duration_text, eclipse_name, no_eclipse, place_text, rounded};
 use crate::args::{DeviceArgs, words};
 use crate::render;
@@ -28,6 +30,8 @@ Views: moon   the Earth, from the Moon
        earth  the Sun from the middle of the Moon's shadow; in a lunar eclipse the Moon, from the Earth
        above  the Earth from 9,000 km above the shadow
        LAT,LON[,HEIGHT]  the Sun or the Moon from a place
+       to-sun, to-moon   the Sun or the Moon from the centre of the Earth
+If the camera sees a total eclipse of the Sun, a schematic corona is drawn (--corona off leaves it out). It shows where the Sun is, and is no prediction.
 
 Examples:
   umbracast eclipse 2024-04-08
@@ -48,7 +52,7 @@ pub(crate) struct EclipseArgs {
     #[arg(required_unless_present = "list")]
     date: Option<String>,
     /// List the eclipses of these years, such as 2020..2040: both years and all between
-    #[arg(long, value_name = "FIRST..LAST", conflicts_with_all = ["date", "view", "size", "sidecar"])]
+    #[arg(long, value_name = "FIRST..LAST", conflicts_with_all = ["date", "view", "size", "sidecar", "corona"])]
     list: Option<Years>,
     /// List only these eclipses
     #[arg(long, requires = "list", value_parser = words([
@@ -59,12 +63,18 @@ pub(crate) struct EclipseArgs {
     /// Render a picture: .png. With --list, write the table: .csv or .json
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// From where the picture is seen: moon, sun, earth, above or LAT,LON[,HEIGHT] [default: above, or earth without a shadow on it]
+    /// From where the picture is seen: moon, sun, earth, above, LAT,LON[,HEIGHT] or to-BODY [default: above, or earth without a shadow on it]
     #[arg(long, requires = "output", allow_hyphen_values = true)]
     view: Option<String>,
     /// Width and height of the picture in pixels
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = render::size, requires = "output")]
     size: Option<[u32; 2]>,
+    /// The Sun's corona in a picture in which the whole Sun is hidden: schematic, round and without streamers
+    #[arg(long, requires = "output", default_value = "auto", value_parser = words([
+        ("auto", "draw it if the camera sees a total eclipse", Corona::Auto),
+        ("off", "never draw it: a total eclipse is black", Corona::Off),
+    ]))]
+    corona: Corona,
     /// Also write everything that the picture depends on, as JSON: instant, conventions, light, bodies, camera, options, engine
     #[arg(long, value_name = "JSON", requires = "output")]
     sidecar: Option<PathBuf>,
@@ -101,11 +111,18 @@ pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
         (DatePrecision::Day, Some(eclipse)) => Some(eclipse.greatest()),
         (DatePrecision::Day, None) => None,
     };
+    if precision == DatePrecision::Instant
+        && (found.is_some() || args.output.is_some())
+        && let Some(warning) = no_eclipse_warning(&sky, time, found.as_ref())?
+    {
+        // Printed even with `--quiet`, because it is probably a mistake.
+        say(&warning);
+    }
     if let Some(output) = &args.output {
         let Some(instant) = instant else {
             return Err(Error::Usage(no_eclipse(&sky, time, "eclipse", |_| true)?.0));
         };
-        args.render(&sky, instant, view, output)?;
+        args.render(&sky, instant, view, output, found.as_ref())?;
     }
     let Some(eclipse) = found else {
         let (text, next) = no_eclipse(&sky, time, "eclipse", |_| true)?;
@@ -154,7 +171,14 @@ pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
 
 impl EclipseArgs {
     /// Renders the instant into a picture.
-    fn render(&self, sky: &Sky, time: Time, view: Option<View>, output: &Path) -> Result<()> {
+    fn render(
+        &self,
+        sky: &Sky,
+        time: Time,
+        view: Option<View>,
+        output: &Path,
+        eclipse: Option<&Eclipse>,
+    ) -> Result<()> {
         render::check_outputs(output, &[None; 6], self.sidecar.as_deref(), &[])?;
         let bodies = [SkyBody::Sun, SkyBody::Earth, SkyBody::Moon];
         let size = self.size.unwrap_or(SIZE);
@@ -166,7 +190,8 @@ impl EclipseArgs {
         })?;
         let device = blocking::open(&self.device.options(Precision::Fast))?;
         let started = Instant::now();
-        let picture = render::draw(&device, &system, self.table.quiet)?;
+        let mut picture = render::draw(&device, &system, self.table.quiet)?;
+        let has_corona = self.corona.draw(&device, &system, view, &mut picture)?;
         let shown = time.text(1, sky.options().delta_t);
         let sidecar = self.sidecar.as_deref().map(|path| {
             Sidecar {
@@ -177,7 +202,11 @@ impl EclipseArgs {
                 cpu_fallback: picture.cpu_fallback,
                 outputs: vec![("picture", output)],
                 bits: 8,
-                sky: Some(json!({ "instant": shown.to_string(), "conventions": Conventions::at(sky, time).json() })),
+                sky: Some(json!({
+                    "instant": shown.to_string(),
+                    "conventions": Conventions::at(sky, time).json(),
+                    "corona": corona_json(has_corona),
+                })),
             }
             .prepare(path)
         });
@@ -205,6 +234,10 @@ impl EclipseArgs {
                 size[1],
                 output.display()
             ));
+            if let Some(text) = eclipse.and_then(|eclipse| visible_text(eclipse, &system, view, time)) {
+                let corona = if has_corona { "; the corona is schematic: --corona off leaves it out" } else { "" };
+                say(&format!("{text}{corona}"));
+            }
         }
         Ok(())
     }

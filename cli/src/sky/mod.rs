@@ -2,10 +2,12 @@
 
 pub(crate) mod circumstances;
 pub(crate) mod eclipse;
+mod instant;
 pub(crate) mod list;
 pub(crate) mod map;
 pub(crate) mod system;
 mod table_file;
+mod visible;
 
 use clap::Args;
 use serde::Serialize;

@@ -32,7 +32,9 @@ Examples:
   umbracast system 2026-08-12T17:46:00Z --view moon -o moon.toml
   umbracast system 2024-04-08 --places places.csv --observers observers.csv -o eclipse.toml
   umbracast shadow observers.csv eclipse.toml -o seen.csv
-  umbracast system 2024-04-08T00:00Z --bodies sun,jupiter,io --vectors io=io.txt -o jupiter.toml
+  umbracast system 2024-04-08T00:00Z --bodies sun,jupiter,io --vectors io=io.txt --view to-jupiter \\
+      -o jupiter.toml
+  umbracast system 2012-06-06T01:30Z --bodies sun,venus --view to-sun -o transit.toml
 
 Exit codes: 0 done, 2 bad usage or input, 5 reading or writing failed.";
 
@@ -51,7 +53,7 @@ pub(crate) struct SystemArgs {
     /// Radius of a body of --vectors in km [default: known for large moons]
     #[arg(long, value_name = "NAME=KM", value_parser = assignment, requires = "vectors")]
     radius: Vec<(String, String)>,
-    /// Camera: moon, sun, earth, above or LAT,LON[,HEIGHT]; see `umbracast eclipse --help`
+    /// Camera: moon, sun, earth, above, LAT,LON[,HEIGHT] or to-BODY, such as to-jupiter; see `umbracast eclipse --help`
     #[arg(long, allow_hyphen_values = true)]
     view: Option<String>,
     /// Output file: .toml

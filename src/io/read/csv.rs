@@ -190,6 +190,12 @@ fn columns(path: &Path, line: &str, kind: &TableSchema, header: &StringRecord) -
     columns::columns(path, &format!("{line}: "), kind, header.iter())
 }
 
+/// How the number of cells differs from that of the header.
+pub(crate) fn unequal(found: u64, expected: u64) -> String {
+    let s = if found == 1 { "" } else { "s" };
+    format!("found {found} cell{s}, expected {expected}, as in the header line")
+}
+
 /// Converts an error in the record that began at `start` to an error of this library, with the line.
 fn fault(path: &Path, again: bool, start: &Position, reader: &Reader<BoundedReader>, error: &::csv::Error) -> Error {
     if let Some(why) = reader.get_ref().fault() {
@@ -199,8 +205,7 @@ fn fault(path: &Path, again: bool, start: &Position, reader: &Reader<BoundedRead
     match error.kind() {
         ::csv::ErrorKind::Io(e) => cannot_read(path, same(e)),
         ::csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            let s = if *len == 1 { "" } else { "s" };
-            bad_file(path, format!("{line}: found {len} cell{s}, expected {expected_len}, as in the header line"))
+            bad_file(path, format!("{line}: {}", unequal(*len, *expected_len)))
         }
         ::csv::ErrorKind::Utf8 { .. } => bad_file(path, format!("{line}: the text is not UTF-8")),
         _ => bad_file(path, format!("{line}: {error}")),

@@ -24,6 +24,7 @@ pub(crate) mod raw;
 pub(crate) mod ray_stream;
 pub(crate) mod read_options;
 pub(crate) mod record_layout;
+pub(crate) mod small_csv;
 pub(crate) mod spheres;
 pub(crate) mod structured_npy;
 pub(crate) mod table;

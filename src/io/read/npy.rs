@@ -93,12 +93,17 @@ fn shape(path: &Path, kind: &TableSchema, shape: &[u64]) -> Result<(u64, &'stati
         [rows, 8] if fields == 8 => Ok((rows, RAYS)),
         // Rays without `t_min` and `t_max`.
         [rows, 6] if fields == 8 => Ok((rows, &RAYS[..6])),
+        // Points that are read as spheres.
+        [rows, 3] if fields == 4 && (kind.default)(3).is_some() => Ok((rows, &FIELDS[..3])),
         [rows, columns] if columns == fields as u64 => Ok((rows, &FIELDS[..fields])),
         _ => {
             let hint = match (kind.plural, shape) {
                 ("spheres", [_, 6 | 8]) | ("rays", [_, 4]) => "; the order of the files is SPHERES, then RAYS",
                 ("spheres", [_, 7]) | ("bullets", [_, 4]) => "; the order of the files is SPHERES, then BULLETS",
                 ("segments", [_, 8]) => "; to cast rays, leave out --segments",
+                ("spheres", [_, 3]) => {
+                    "; points need a column with a radius, or a radius for all spheres (--sphere-radius)"
+                }
                 ("rays", [_, 3]) => "; to cast rays from points, add --toward or --parallel",
                 (_, [_]) => "; for a single row, use array.reshape(1, -1)",
                 _ => "",

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use strsim::levenshtein;
 
-use super::input::check_regular;
+use super::small_csv::{SmallCsv, read_small_text};
 use crate::error::Result;
 use crate::escape::quoted;
-use crate::io::errors::{bad_file, cannot_read};
+use crate::io::errors::bad_file;
 use crate::sky::Place;
 
 /// Names of the columns: the first of each row is used in messages.
@@ -18,9 +18,6 @@ const COLUMNS: [&[&str]; 4] = [
     &["name", "place", "city"],
 ];
 
-/// Maximum length of the file in bytes.
-const LONGEST: u64 = 1 << 28;
-
 /// Reads places from a `.csv`: columns `latitude` (or `lat`) and `longitude` (or `lon`) in degrees, and optional `height_m` (or `height`)
 /// in metres and `name`, in any order. Other columns are ignored, unless their name is like one of these. A place without a name has an
 /// empty one.
@@ -29,24 +26,13 @@ const LONGEST: u64 = 1 << 28;
 /// [`Error::Io`](crate::Error::Io) if the file cannot be read; [`Error::BadFile`](crate::Error::BadFile) with the line, the column and the
 /// value if it cannot be parsed or a number is out of range.
 pub fn read_places(path: &Path) -> Result<Vec<(String, Place)>> {
-    let length = check_regular(path)?;
-    if length > LONGEST {
-        return Err(bad_file(
-            path,
-            format!("the file has {length} bytes: a file of places may have at most {LONGEST}"),
-        ));
-    }
-    let file = std::fs::File::open(path).map_err(|e| cannot_read(path, e))?;
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).comment(Some(b'#')).from_reader(file);
-    let fault = |error: csv::Error| bad_file(path, error.to_string());
-    let head = reader.headers().map_err(fault)?.clone();
-    let column = |names: &[&str]| {
-        let clean = |name: &str| name.trim_start_matches('\u{feff}').to_ascii_lowercase();
-        head.iter().position(|name| names.contains(&clean(name).as_str()))
-    };
-    let [latitude, longitude, height, name] = COLUMNS.map(column);
-    for unknown in
-        head.iter().filter(|name| !COLUMNS.iter().any(|known| column(known).is_some_and(|at| &head[at] == *name)))
+    let text = read_small_text(path, "places")?;
+    let csv = SmallCsv::parse(path, &text)?;
+    let [latitude, longitude, height, name] = COLUMNS.map(|names| csv.column(names));
+    for unknown in csv
+        .header
+        .iter()
+        .filter(|name| !COLUMNS.iter().any(|known| csv.column(known).is_some_and(|at| &csv.header[at] == *name)))
     {
         let short: String = unknown.to_ascii_lowercase().chars().take(20).collect();
         let like =
@@ -56,16 +42,10 @@ pub fn read_places(path: &Path) -> Result<Vec<(String, Place)>> {
             return Err(bad_file(path, format!("unknown column '{unknown}' (did you mean '{like}'?)")));
         }
     }
-    let needed = |at: Option<usize>, names: &[&str]| {
-        let found = head.iter().map(quoted).collect::<Vec<_>>().join(",");
-        let comma = if found.contains(';') { ", and columns must be separated by commas" } else { "" };
-        at.ok_or_else(|| bad_file(path, format!("there is no column `{}`: the header is `{found}`{comma}", names[0])))
-    };
+    let needed = |at: Option<usize>, names: &[&str]| at.ok_or_else(|| csv.missing(names[0]));
     let (latitude, longitude) = (needed(latitude, COLUMNS[0])?, needed(longitude, COLUMNS[1])?);
     let mut places = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(fault)?;
-        let line = record.position().map_or(0, csv::Position::line);
+    for (line, record) in &csv.rows {
         let number = |at: usize, field: &str| {
             let text = record.get(at).unwrap_or("");
             let number = text.parse::<f64>().ok();

@@ -19,15 +19,17 @@ fn open(input: Input, schema: &'static TableSchema, _: ExtraColumns) -> Result<B
 /// Layout of the records. An empty file is valid and has no records, since the format has no other way to write that.
 fn layout(input: &Input, kind: &'static TableSchema) -> Result<Layout> {
     const FIELDS: &[usize] = &[0, 1, 2, 3, 4, 5, 6, 7];
-    let record = 4 * kind.fields.len() as u64;
+    // Points that are read as spheres have no radius.
+    let count = kind.fields.len() - usize::from(kind.fields.len() == 4 && (kind.default)(3).is_some());
+    let record = 4 * count as u64;
     if let Some(length) = input.length()
         && !length.is_multiple_of(record)
     {
-        let (what, count, fields) = (kind.what, kind.fields.len(), kind.fields.join(", "));
+        let (what, fields) = (kind.what, kind.fields[..count].join(", "));
         let size = format!("{record}, the size of a {what} ({count} f32: {fields})");
         return Err(bad_file(&input.path, format!("the file has {length} bytes, which is not a multiple of {size}")));
     }
-    let columns = &FIELDS[..kind.fields.len()];
+    let columns = &FIELDS[..count];
     let rows = input.length().map(|length| length / record);
     let order = if kind.plural == "rays" { "the order in .f32 is origin, t_min, direction, t_max" } else { "" };
     Ok(Layout { rows, columns, double: false, big_endian: false, by_column: None, order })

@@ -19,7 +19,7 @@ pub enum ExtraColumns {
 }
 
 /// How tables are read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ReadOptions {
     /// Format of standard input (the path `-`) and of pipes whose name has no extension. By default the first byte decides: `.npy`, `.ply`,
@@ -27,6 +27,8 @@ pub struct ReadOptions {
     pub stream_format: Option<StreamFormat>,
     /// Unknown columns.
     pub extra: ExtraColumns,
+    /// Radius of all spheres of a file that has points: no column `r`, no semi-axes and no atoms.
+    pub sphere_radius: Option<f64>,
 }
 
 impl ReadOptions {
@@ -40,6 +42,12 @@ impl ReadOptions {
     #[must_use]
     pub fn extra(self, extra: ExtraColumns) -> Self {
         Self { extra, ..self }
+    }
+
+    /// Sets the radius of spheres that have none.
+    #[must_use]
+    pub fn sphere_radius(self, sphere_radius: Option<f64>) -> Self {
+        Self { sphere_radius, ..self }
     }
 }
 

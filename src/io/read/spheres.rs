@@ -7,11 +7,14 @@ use glam::DVec3;
 use super::input::check_regular;
 use super::read_options::{ExtraColumns, ReadOptions};
 use super::table::OpenTable;
+use super::table_reader::RowSink;
 use crate::error::Result;
 use crate::io::errors::{bad_file, reserve};
 use crate::io::format::is_standard_stream;
-use crate::io::schema::convert::Converter;
-use crate::io::schema::kinds::{PICTURE_SPHERES, RADII, SPHERES, TableSchema};
+use crate::io::schema::convert::{Converter, Number, Row};
+use crate::io::schema::kinds::{
+    PICTURE_SPHERES, PICTURE_SPHERES_OF_ONE_RADIUS, RADII, SPHERES, SPHERES_OF_ONE_RADIUS, TableSchema,
+};
 use crate::io::schema::optional::OptionalColumns;
 use crate::io::schema::table::Table;
 use crate::query::policy::OnBad;
@@ -37,7 +40,58 @@ pub fn read_spheres(path: &Path, origin: DVec3) -> Result<Table<Sphere>> {
 /// # Errors
 /// The errors of [`read_spheres`].
 pub fn read_spheres_with(path: &Path, origin: DVec3, options: &ReadOptions) -> Result<Table<Sphere>> {
-    read(path, origin, &SPHERES, &without_kept(options))
+    read(SphereTable::open(path, [&SPHERES, &SPHERES_OF_ONE_RADIUS], &without_kept(options))?, path, origin)
+}
+
+/// An open table of spheres, or of points that are read as spheres of one radius.
+struct SphereTable {
+    source: OpenTable,
+    schema: &'static TableSchema,
+    radius: Option<Number>,
+}
+
+impl SphereTable {
+    /// Opens a file with the first schema, or with the second one if the options have a radius.
+    fn open(path: &Path, schemas: [&'static TableSchema; 2], options: &ReadOptions) -> Result<Self> {
+        let Some(radius) = options.sphere_radius else {
+            return Ok(Self {
+                source: OpenTable::open_with(path, schemas[0], options)?,
+                schema: schemas[0],
+                radius: None,
+            });
+        };
+        if !(0.0..=f64::from(f32::MAX)).contains(&radius) {
+            return Err(bad_file(
+                path,
+                format!("the radius for all spheres is {radius}: a radius must be finite and not negative"),
+            ));
+        }
+        let schema = schemas[1];
+        let source = OpenTable::open_with(path, schema, options)?;
+        let own = |field: &usize| *field == 3 || RADII.iter().any(|name| schema.place(name) == Some(*field));
+        if let Some(field) = source.fields().iter().copied().find(own) {
+            let name = schema.name(field);
+            return Err(bad_file(
+                path,
+                format!(
+                    "the spheres have their own radii ({name}), so there must be no radius for all spheres, which is {radius}"
+                ),
+            ));
+        }
+        Ok(Self { source, schema, radius: Some(radius.into()) })
+    }
+
+    /// Passes every row to `sink`.
+    fn read(self, sink: &mut RowSink<'_>) -> Result<()> {
+        match self.radius {
+            None => self.source.read(sink),
+            Some(radius) => self.source.read(&mut |row| {
+                let mut numbers = row.numbers;
+                numbers[3] = radius;
+                sink(&Row { numbers, ..*row })
+            }),
+        }
+    }
 }
 
 fn without_kept(options: &ReadOptions) -> ReadOptions {
@@ -47,9 +101,9 @@ fn without_kept(options: &ReadOptions) -> ReadOptions {
     }
 }
 
-/// Reads spheres with the columns of a schema: those of queries or those of pictures.
-fn read(path: &Path, origin: DVec3, schema: &'static TableSchema, options: &ReadOptions) -> Result<Table<Sphere>> {
-    let source = OpenTable::open_with(path, schema, options)?;
+/// Reads the spheres of a table.
+fn read(table: SphereTable, path: &Path, origin: DVec3) -> Result<Table<Sphere>> {
+    let (source, schema) = (&table.source, table.schema);
     let mut records = Vec::new();
     let mut optional = OptionalColumns::of(schema, source.fields());
     let reserve = |records: &mut Vec<Sphere>, optional: &mut OptionalColumns, more: u64| {
@@ -59,7 +113,7 @@ fn read(path: &Path, origin: DVec3, schema: &'static TableSchema, options: &Read
     };
     reserve(&mut records, &mut optional, source.rows().unwrap_or(0))?;
     let mut converter = Converter::new(path, origin, OnBad::Refuse);
-    source.read(&mut |row| {
+    table.read(&mut |row| {
         if records.len() == records.capacity() {
             let half = records.len() as u64 / 2;
             reserve(&mut records, &mut optional, half.max(1 << 16))?;
@@ -95,13 +149,14 @@ pub fn center_of_spheres_with(path: &Path, options: &ReadOptions) -> Result<DVec
             "finding the centre of the spheres reads them twice, which is not possible with a pipe; use a file, or give the origin",
         ));
     }
-    center_of(OpenTable::open_with(path, &SPHERES, &without_kept(options))?, &mut || Ok(()))
+    let table = SphereTable::open(path, [&SPHERES, &SPHERES_OF_ONE_RADIUS], &without_kept(options))?;
+    center_of(table, &mut || Ok(()))
 }
 
-fn center_of(source: OpenTable, check_row: &mut dyn FnMut() -> Result<()>) -> Result<DVec3> {
+fn center_of(table: SphereTable, check_row: &mut dyn FnMut() -> Result<()>) -> Result<DVec3> {
     let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
     let radii = RADII.map(|name| SPHERES.place(name).unwrap_or(0));
-    source.read(&mut |row| {
+    table.read(&mut |row| {
         check_row()?;
         let [x, y, z, r] = [0, 1, 2, 3].map(|field| row.numbers[field].wide);
         // For an ellipsoid the longest semi-axis. The semi-axes are 0 if the file has none.
@@ -118,22 +173,25 @@ fn center_of(source: OpenTable, check_row: &mut dyn FnMut() -> Result<()>) -> Re
     Ok(if center.is_finite() { center } else { DVec3::ZERO })
 }
 
-/// Reads the spheres of a file that a system file names, at most `most`. Returns them and the centre that was subtracted. A larger file
-/// is refused as soon as its header states the number of spheres, or else while they are counted.
-pub(crate) fn read_cloud(path: &Path, most: u64) -> Result<(Table<Sphere>, DVec3)> {
+/// Reads the spheres of a file that a system file names, at most `most`. `radius` is that of all spheres if the file has points. Returns
+/// them and the centre that was subtracted. A larger file is refused as soon as its header states the number of spheres, or else while they
+/// are counted.
+pub(crate) fn read_cloud(path: &Path, most: u64, radius: Option<f64>) -> Result<(Table<Sphere>, DVec3)> {
     check_regular(path)?;
     const MOST: u64 = crate::shadow::system::MAX_BALLS as u64;
     let too_many = |count: &str| bad_file(path, format!("{count} spheres in the system: at most {MOST} are allowed"));
-    let source = OpenTable::open(path, &PICTURE_SPHERES)?;
-    if let Some(rows) = source.rows().filter(|rows| *rows > most) {
+    let options = ReadOptions::default().sphere_radius(radius);
+    let open = || SphereTable::open(path, [&PICTURE_SPHERES, &PICTURE_SPHERES_OF_ONE_RADIUS], &options);
+    let table = open()?;
+    if let Some(rows) = table.source.rows().filter(|rows| *rows > most) {
         return Err(too_many(&(MOST - most).saturating_add(rows).to_string()));
     }
     let mut rows = 0;
-    let middle = center_of(source, &mut || {
+    let middle = center_of(table, &mut || {
         rows += 1;
         if rows > most { Err(too_many(&format!("more than {MOST}"))) } else { Ok(()) }
     })?;
-    let table = read(path, middle, &PICTURE_SPHERES, &ReadOptions::default())?;
+    let table = read(open()?, path, middle)?;
     let channels = || table.optional.colors.iter().flatten().flatten();
     if channels().all(|channel| *channel <= 1.0) && channels().any(|channel| channel.fract() != 0.0) {
         return Err(bad_file(

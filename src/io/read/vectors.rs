@@ -4,14 +4,12 @@ use std::path::Path;
 
 use glam::DVec3;
 
-use super::input::check_regular;
+use super::small_csv::{SmallCsv, read_small_text};
 use crate::error::{Error, Result};
 use crate::escape::quoted;
-use crate::io::errors::{bad_file, cannot_read};
+use crate::io::errors::bad_file;
 use crate::sky::{BodyVectors, DatePrecision, DeltaT, SkyBody, Time, VectorRow};
 
-/// Maximum length of the file in bytes.
-const LONGEST: u64 = 1 << 28;
 /// Obliquity of the ecliptic of J2000 that Horizons uses, in degrees: 84,381.448″.
 const OBLIQUITY_DEG: f64 = 84_381.448 / 3600.0;
 /// Names of the numbers of a row.
@@ -32,12 +30,7 @@ pub fn read_vectors(body: &str, path: &Path, radius_km: Option<f64>, delta_t: De
         Some((name, center)) => (name.trim(), Some(SkyBody::from_name(center)?)),
         None => (body.trim(), None),
     };
-    let length = check_regular(path)?;
-    if length > LONGEST {
-        let message = format!("the file has {length} bytes: a file of vectors may have at most {LONGEST}");
-        return Err(bad_file(path, message));
-    }
-    let text = std::fs::read_to_string(path).map_err(|e| cannot_read(path, e))?;
+    let text = read_small_text(path, "vectors")?;
     let file = VectorFile { path, text: &text };
     let table = if text.lines().any(|line| line.trim() == "$$SOE") { file.horizons()? } else { file.csv(delta_t)? };
     let center = match (center, table.center) {
@@ -206,31 +199,20 @@ impl VectorFile<'_> {
 
     /// A CSV with named columns.
     fn csv(&self, delta_t: DeltaT) -> Result<VectorTable> {
-        let mut reader =
-            csv::ReaderBuilder::new().trim(csv::Trim::All).comment(Some(b'#')).from_reader(self.text.as_bytes());
-        let fault = |error: csv::Error| bad_file(self.path, error.to_string());
-        let head = reader.headers().map_err(fault)?.clone();
-        let column = |wanted: &str| {
-            head.iter().position(|name| name.trim_start_matches('\u{feff}').eq_ignore_ascii_case(wanted))
-        };
-        let missing = |name: &str| {
-            let found = head.iter().map(quoted).collect::<Vec<_>>().join(",");
-            bad_file(self.path, format!("there is no column `{name}`: the header is `{found}`"))
-        };
-        let (utc, julian) = (column("time"), column("jd_tdb").or(column("jdtdb")));
+        let csv = SmallCsv::parse(self.path, self.text)?;
+        let (utc, julian) = (csv.column(&["time"]), csv.column(&["jd_tdb"]).or(csv.column(&["jdtdb"])));
         if utc.is_none() && julian.is_none() {
-            return Err(missing("time` or `jd_tdb"));
+            return Err(csv.missing("time` or `jd_tdb"));
         }
-        let fields = FIELDS.map(column);
+        let fields = FIELDS.map(|name| csv.column(&[name]));
         // Velocities are complete or absent.
         let needed = if fields[3..].iter().any(Option::is_some) { 6 } else { 3 };
         if let Some(at) = (0..needed).find(|&at| fields[at].is_none()) {
-            return Err(missing(FIELDS[at]));
+            return Err(csv.missing(FIELDS[at]));
         }
         let mut table = VectorTable::default();
-        for record in reader.records() {
-            let record = record.map_err(fault)?;
-            let line = record.position().map_or(0, csv::Position::line) as usize;
+        for (line, record) in &csv.rows {
+            let line = *line;
             let cell = |at: usize| record.get(at).unwrap_or("");
             let mut numbers = [None; 6];
             for ((number, at), field) in numbers.iter_mut().zip(fields).zip(FIELDS) {

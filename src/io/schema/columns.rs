@@ -5,8 +5,7 @@ use std::path::Path;
 use strsim::levenshtein;
 
 use super::kinds::{
-    COLORS, ELEMENT, PICTURE_SPHERES, POINTS, POSES, RADII, RADIUS, RAYS, ROTATION, SEGMENTS, SPHERES, TableSchema,
-    VELOCITY,
+    COLORS, ELEMENT, POINTS, POSES, RADII, RADIUS, RAYS, ROTATION, SEGMENTS, SPHERES, TableSchema, VELOCITY,
 };
 use crate::error::Result;
 use crate::escape::quoted;
@@ -28,6 +27,9 @@ pub(crate) fn columns<'a>(
     let known = if optional.is_empty() { wanted.clone() } else { format!("{wanted}, optional {optional}") };
     let bad = |why: String| bad_file(path, format!("{place}{why}"));
 
+    // Files that a system or a sensor names are read without options.
+    let is_of_picture = kind.plural == "spheres" && kind.optional.contains(&ELEMENT);
+    let has_option = !is_of_picture && !std::ptr::eq(kind, &POSES);
     let names: Vec<&str> = names.collect();
     let is_points =
         POINTS.fields.iter().all(|field| names.contains(field)) && !names.iter().any(|name| RADII_OR_R.contains(name));
@@ -67,8 +69,6 @@ pub(crate) fn columns<'a>(
             let absent: Vec<&str> =
                 kind.fields.iter().chain(kind.optional).copied().filter(|known| !names.contains(known)).collect();
             let guess = nearest(name, &absent).map(|f| format!(" (did you mean '{f}'?)")).unwrap_or_default();
-            // Files that a system or a sensor names are read without options.
-            let has_option = !std::ptr::eq(kind, &PICTURE_SPHERES) && !std::ptr::eq(kind, &POSES);
             let option = match kind.plural {
                 _ if !has_option => "",
                 "rays" | "segments" | "points" | "observers" => "; other columns need --ignore-extra or --keep",
@@ -105,8 +105,14 @@ pub(crate) fn columns<'a>(
     }
     for (field, name) in kind.fields.iter().enumerate() {
         if (kind.default)(field).is_none() && !columns.contains(&field) && radius != Some(field) {
-            let points =
-                if kind.plural == "spheres" && *name == "r" { "; points need a column with a radius" } else { "" };
+            let points = match kind.plural {
+                "spheres" if *name != "r" => "",
+                "spheres" if is_of_picture => {
+                    "; points need a column with a radius, or `radius` in the table of the body"
+                }
+                "spheres" => "; points need a column with a radius, or --sphere-radius",
+                _ => "",
+            };
             return Err(bad(format!("column '{name}' is missing; {} need the columns {known}{points}", kind.plural)));
         }
     }

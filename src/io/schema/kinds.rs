@@ -52,6 +52,17 @@ pub(crate) static SPHERES: TableSchema = TableSchema {
 /// Spheres of a picture: spheres that may have colours.
 pub(crate) static PICTURE_SPHERES: TableSchema = TableSchema { optional: SPHERE_COLUMNS, ..SPHERES };
 
+/// Points that are read as spheres of one radius, which is not in the file.
+pub(crate) static SPHERES_OF_ONE_RADIUS: TableSchema = TableSchema {
+    default: |field| (field == 3).then_some(f32::NAN),
+    shape: "(N, 3) with x y z, because the radius is given,",
+    ..SPHERES
+};
+
+/// The same for a picture.
+pub(crate) static PICTURE_SPHERES_OF_ONE_RADIUS: TableSchema =
+    TableSchema { optional: SPHERE_COLUMNS, ..SPHERES_OF_ONE_RADIUS };
+
 pub(crate) static RAYS: TableSchema = TableSchema {
     what: "ray",
     plural: "rays",

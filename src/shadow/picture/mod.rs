@@ -1,6 +1,7 @@
 //! Pictures of a system: preparation, culling, and the CPU renderer.
 
 pub(crate) mod color;
+pub(crate) mod corona;
 pub(crate) mod cpu_fallback;
 pub(crate) mod cull;
 #[cfg(all(any(test, fuzzing), feature = "files"))]

@@ -1,0 +1,86 @@
+//! Differences between the shadows of two devices, for `--compare`.
+
+use serde::Serialize;
+use umbracast::shadow::{Shadow, ShadowKind};
+
+/// Allowed difference of fractions: if all bodies are spheres, and otherwise.
+pub(super) const PROMISED: [f64; 2] = [1e-4, 1e-3];
+
+/// Differences between the results of two devices.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Difference {
+    /// Allowed difference of fractions.
+    pub(super) promised: f64,
+    /// Largest difference of two fractions, and its observer.
+    pub(super) fraction: f64,
+    fraction_at: Option<u64>,
+    fractions_beyond: u64,
+    pub(super) kinds: u64,
+    /// Those of them that fractions within `promised` do not explain.
+    kinds_beyond: u64,
+}
+
+impl Difference {
+    pub(super) fn add(&mut self, first: u64, found: &[Shadow], expected: &[Shadow]) {
+        for (at, (found, expected)) in (first..).zip(found.iter().zip(expected)) {
+            let apart = (found.fraction - expected.fraction).abs();
+            if apart.is_nan() || apart > self.fraction {
+                (self.fraction, self.fraction_at) = (apart, Some(at));
+            }
+            self.fractions_beyond += u64::from(apart.is_nan() || apart > self.promised);
+            self.kinds += u64::from(found.kind != expected.kind);
+            self.kinds_beyond += u64::from(!explained(found, expected, self.promised));
+        }
+    }
+
+    /// Describes the differences that violate a guarantee; `None` if there are none.
+    pub(super) fn broken(&self) -> Option<String> {
+        let mut faults = Vec::new();
+        if self.fractions_beyond > 0 {
+            let (count, most, promised) = (self.fractions_beyond, self.fraction, self.promised);
+            faults.push(format!("{count} fractions differ by more than {promised:.0e}, by up to {most:.1e}"));
+        }
+        if self.kinds_beyond > 0 {
+            faults.push(format!("{} kinds differ, and the fractions do not explain it", self.kinds_beyond));
+        }
+        (!faults.is_empty()).then(|| faults.join("; "))
+    }
+}
+
+/// Whether the fractions, within `promised`, allow both kinds: close to 1, the kind may be `None` or any other; close to 0, `Total` or any
+/// other. Partial and annular are allowed for all fractions, because a disc may touch the rim from within.
+fn explained(a: &Shadow, b: &Shadow, promised: f64) -> bool {
+    let near = |fraction: f64| (a.fraction - fraction).abs().max((b.fraction - fraction).abs()) <= promised;
+    let one_is = |kind: ShadowKind| (a.kind == kind) != (b.kind == kind);
+    (!one_is(ShadowKind::None) || near(1.0)) && (!one_is(ShadowKind::Total) || near(0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compare_reports_differences_beyond_the_bounds() {
+        let shadow = |fraction, kind| Shadow { fraction, kind };
+        let broken = |a: Shadow, b: Shadow| {
+            let mut difference = Difference { promised: 1e-4, ..Difference::default() };
+            difference.add(7, &[Shadow::LIT, a], &[Shadow::LIT, b]);
+            difference.broken()
+        };
+        use ShadowKind::{Annular, None as Lit, Partial, Total};
+        for (a, b, fault) in [
+            (shadow(0.5, Partial), shadow(0.50009, Partial), None),
+            (shadow(0.5, Partial), shadow(0.5002, Partial), Some("1 fractions differ by more than 1e-4")),
+            (shadow(f64::NAN, Partial), shadow(0.5, Partial), Some("fractions")),
+            (shadow(0.5, Partial), shadow(0.5, Annular), None),
+            (shadow(1.0, Lit), shadow(0.99995, Partial), None),
+            (shadow(0.99, Lit), shadow(0.99, Partial), Some("1 kinds differ")),
+            (shadow(0.0, Total), shadow(0.00005, Annular), None),
+            (shadow(0.0, Total), shadow(0.0, Lit), Some("1 kinds differ")),
+        ] {
+            let found = broken(a, b);
+            assert_eq!(found.is_some(), fault.is_some(), "{a:?} {b:?}: {found:?}");
+            assert!(found.unwrap_or_default().contains(fault.unwrap_or_default()), "{a:?} {b:?}");
+        }
+    }
+}

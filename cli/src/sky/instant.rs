@@ -1,0 +1,41 @@
+//! The warning about an instant at which there is no eclipse.
+
+use umbracast::Result;
+use umbracast::sky::{Eclipse, Sky, Time};
+
+use super::{date_text, eclipse_name};
+
+/// Seconds in which there is always an eclipse: the seasons of eclipses are at most 178 days apart.
+const SEASON_S: f64 = 200.0 * 86_400.0;
+
+/// A warning that names the nearest eclipse, if no eclipse is in progress at `time`. `found` is the eclipse of that day.
+pub(super) fn no_eclipse_warning(sky: &Sky, time: Time, found: Option<&Eclipse>) -> Result<Option<String>> {
+    let delta_t = sky.options().delta_t;
+    // Seconds from the eclipse to the instant: positive if it is over, and negative if it is still to come.
+    let past = |eclipse: &Eclipse| {
+        let (begins, ends) = eclipse.span();
+        time.seconds_since(ends).max(0.0) + time.seconds_since(begins).min(0.0)
+    };
+    if found.is_some_and(|eclipse| past(eclipse) == 0.0) {
+        return Ok(None);
+    }
+    let (first, last) = (Time::of_year(1900, delta_t), Time::of_year(2051, delta_t));
+    let limited = |time: Time| {
+        if time < first {
+            first
+        } else if time > last {
+            last
+        } else {
+            time
+        }
+    };
+    let near = sky.eclipses(limited(time.plus(-SEASON_S)), limited(time.plus(SEASON_S)), |_| true)?;
+    let nearest = near.iter().min_by(|a, b| past(a).abs().total_cmp(&past(b).abs()));
+    let nearest = nearest.map_or(String::new(), |eclipse| {
+        let (name, day, (begins, ends)) = (eclipse_name(eclipse), date_text(sky, eclipse.greatest()), eclipse.span());
+        let clock = |time: Time| time.text(0, delta_t);
+        let (verb, time) = if past(eclipse) > 0.0 { ("ended at", clock(ends)) } else { ("begins at", clock(begins)) };
+        format!(": the nearest is the {name} of {day}, which {verb} {time}")
+    });
+    Ok(Some(format!("warning: no eclipse is in progress at {}{nearest}", time.text(0, delta_t))))
+}

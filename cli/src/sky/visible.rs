@@ -1,0 +1,103 @@
+//! What an observer at the camera of an eclipse's picture sees of the Sun or of the Moon, and the corona of a total eclipse.
+
+use serde_json::{Value, json};
+use umbracast::shadow::{Lighting, Picture, ShadowKind, System};
+use umbracast::sky::{Eclipse, LocalKind, LunarEclipse, Place, SolarEclipse, Time, View};
+use umbracast::{Device, Result, blocking};
+
+use super::place_text;
+
+/// Linear light that shows a millionth of the brightness of the Sun's disc: the corona is bright at the limb and visible to two radii.
+const CORONA_BRIGHTNESS: f64 = 0.5;
+
+/// Whether a schematic corona is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Corona {
+    /// If the whole Sun is hidden
+    Auto,
+    /// Never
+    Off,
+}
+
+impl Corona {
+    /// Adds a corona to a picture whose camera sees the Sun totally eclipsed. Returns whether it did.
+    pub(super) fn draw(
+        self,
+        device: &Device,
+        system: &System,
+        view: Option<View>,
+        picture: &mut Picture,
+    ) -> Result<bool> {
+        // The other views show the Earth.
+        if self == Self::Off || !matches!(view, None | Some(View::Earth | View::Place(_))) {
+            return Ok(false);
+        }
+        let seen = blocking::shadows(device, &Lighting::from(system), &[system.camera().position])?;
+        let is_total = seen[0].kind == ShadowKind::Total && aims_at_light(system);
+        if is_total {
+            picture.add_corona(system, CORONA_BRIGHTNESS);
+        }
+        Ok(is_total)
+    }
+}
+
+/// Whether the light is the target of the camera.
+fn aims_at_light(system: &System) -> bool {
+    let (camera, light) = (system.camera(), system.light().ball);
+    let [forward, toward] = [camera.target, light.center].map(|point| (point - camera.position).normalize_or_zero());
+    forward.dot(toward) > 0.9999
+}
+
+/// The corona in a sidecar.
+pub(super) fn corona_json(drawn: bool) -> Value {
+    if !drawn {
+        return json!(false);
+    }
+    json!({
+        "is": "schematic, an aid for the eye: round and without streamers, not a prediction of this eclipse",
+        "formula": "2.565 r^-17 + 1.425 r^-7 + 0.0532 r^-2.5 millionths of the Sun's brightness at r solar radii (Baumbach 1937)",
+        "linear_light_per_millionth": CORONA_BRIGHTNESS,
+    })
+}
+
+/// What is visible from the camera: the eclipse of the Sun at its place, or the phase of a lunar eclipse.
+pub(super) fn visible_text(eclipse: &Eclipse, system: &System, view: Option<View>, time: Time) -> Option<String> {
+    match eclipse {
+        Eclipse::Lunar(eclipse) => lunar_phase(eclipse, time),
+        Eclipse::Solar(eclipse)
+            if matches!(view, None | Some(View::Earth | View::Place(_))) && aims_at_light(system) =>
+        {
+            Some(solar_view(eclipse, &Place::from_earth_fixed_km(system.camera().position), time))
+        }
+        Eclipse::Solar(_) => None,
+    }
+}
+
+fn solar_view(eclipse: &SolarEclipse, place: &Place, time: Time) -> String {
+    let seen = eclipse.view(place, time);
+    let from = format!("from {}, with the Sun {:.1} degrees high", place_text(place), seen.sun_altitude);
+    let percent = 100.0 * seen.obscuration;
+    match seen.kind {
+        LocalKind::None => format!("{from}: the whole Sun is visible"),
+        LocalKind::Partial => format!("{from}: a partial eclipse, {percent:.1} % of the disc is hidden"),
+        LocalKind::Annular => format!("{from}: an annular eclipse, {percent:.1} % of the disc is hidden"),
+        LocalKind::Total => format!("{from}: a total eclipse, the whole disc is hidden"),
+    }
+}
+
+/// The phase of a lunar eclipse; `None` outside the eclipse.
+fn lunar_phase(eclipse: &LunarEclipse, time: Time) -> Option<String> {
+    let within = |begins: Option<Time>, ends: Option<Time>| {
+        begins.zip(ends).is_some_and(|(begins, ends)| time >= begins && time <= ends)
+    };
+    let phase = if within(eclipse.u2, eclipse.u3) {
+        "the whole Moon is in the umbra"
+    } else if within(eclipse.u1, eclipse.u4) {
+        "a part of the Moon is in the umbra"
+    } else if within(Some(eclipse.p1), Some(eclipse.p4)) {
+        "the Moon is in the penumbra only"
+    } else {
+        return None;
+    };
+    Some(phase.into())
+}

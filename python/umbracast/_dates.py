@@ -1,0 +1,45 @@
+"""Dates of `umbracast.sky`: text, `datetime`, `date` and `numpy.datetime64`."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Date = str | datetime.date | np.datetime64
+"""A day or an instant in UTC. (A `datetime.datetime` is a `datetime.date`.)"""
+
+
+def date_text(name: str, given: object) -> str:
+    """Return a day as ``2024-04-08`` and an instant as ``2024-04-08T18:17:20Z``. Text is returned as it is."""
+    if isinstance(given, np.ndarray) and given.ndim == 0:
+        given = given[()]
+    if isinstance(given, str):
+        return given
+    if isinstance(given, datetime.datetime):
+        if given.tzinfo is not None:
+            given = given.astimezone(datetime.timezone.utc).replace(tzinfo=None)
+        return given.isoformat(timespec="microseconds") + "Z"
+    if isinstance(given, datetime.date):
+        return given.isoformat()
+    if isinstance(given, np.datetime64):
+        unit = np.datetime_data(given.dtype)[0]
+        if np.isnat(given):
+            raise ValueError(f"{name} is NaT")
+        if unit in ("Y", "M", "W"):
+            raise ValueError(f"{name} is {given}: expected a day or an instant")
+        return str(given) if unit == "D" else f"{given.astype('datetime64[us]')}Z"
+    raise TypeError(f"{name} must be a str, datetime, date or numpy.datetime64, not {type(given).__name__}")
+
+
+def instants(times: ArrayLike | Date) -> NDArray[np.datetime64]:
+    """Return times as datetime64[us]."""
+    array: NDArray[Any] = np.asarray(times)
+    if array.dtype.kind == "O":
+        texts = [date_text("times", one) for one in array.reshape(-1)]
+        array = np.array(texts, dtype=np.str_).reshape(array.shape)
+    if array.dtype.kind == "U":
+        array = np.char.rstrip(array, "Zz")
+    return array.astype("datetime64[us]")

@@ -1,0 +1,109 @@
+//! Observers inside a body that casts shadows. The whole light is hidden from them, which is probably a mistake of the caller.
+
+use glam::DVec3;
+use rayon::prelude::*;
+
+use super::ball::{Ball, Shadow, ShadowKind};
+use super::ball_bvh::BallBvh;
+use super::lighting::Lighting;
+use super::spheroid::Spheroid;
+use crate::error::Result;
+use crate::query::policy::check_same_length;
+use crate::runtime::cpu_pool;
+
+/// Depth below a surface, in radii, up to which an observer is on it.
+const ON: f64 = 1.0 / (1_u64 << 22) as f64;
+/// Observers per task.
+const TASK: usize = 4096;
+
+/// The interiors of the bodies of a [`Lighting`], to find the observers inside them.
+#[derive(Clone, Debug)]
+pub struct Interiors {
+    bvh: BallBvh,
+    spheroids: Vec<Spheroid>,
+    names: Vec<(usize, String)>,
+    spheroid_names: Vec<String>,
+}
+
+/// An observer inside a body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InsideBody {
+    /// Name of the body; empty if it has none.
+    pub body: String,
+    /// Distance to the surface, away from the centre.
+    pub depth: f64,
+}
+
+impl Interiors {
+    /// The interiors of all bodies of a lighting.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub fn new(lighting: &Lighting) -> Result<Self> {
+        let (names, spheroid_names) = lighting.names();
+        Ok(Self {
+            bvh: BallBvh::new(lighting.occluders().iter().copied().zip(0..))?,
+            spheroids: lighting.spheroids().to_vec(),
+            names: names.to_vec(),
+            spheroid_names: spheroid_names.to_vec(),
+        })
+    }
+
+    /// The body around an observer; `None` if the observer is outside all bodies or on a surface.
+    pub fn around(&self, observer: DVec3) -> Option<InsideBody> {
+        let mut found = None;
+        self.bvh.any(
+            |ball| (observer - ball.center).length() <= ball.radius,
+            |ball, id| {
+                let depth = ball.radius - (observer - ball.center).length();
+                let is_inside = depth > ON * ball.radius;
+                if is_inside {
+                    let of = self.names.partition_point(|(first, _)| *first <= id as usize);
+                    let body = of.checked_sub(1).map(|at| self.names[at].1.clone()).unwrap_or_default();
+                    found = Some(InsideBody { body, depth });
+                }
+                is_inside
+            },
+        );
+        found.or_else(|| {
+            let (at, depth) = self
+                .spheroids
+                .iter()
+                .map(|one| spheroid_depth(one, observer))
+                .enumerate()
+                .find(|(at, depth)| *depth > ON * self.spheroids[*at].radius)?;
+            Some(InsideBody { body: self.spheroid_names.get(at).cloned().unwrap_or_default(), depth })
+        })
+    }
+
+    /// Number of observers that are inside a body, and the index of the first of them. `shadows` has the results for these observers: the
+    /// whole light is hidden from an observer inside a body, so the others are not tested.
+    ///
+    /// # Errors
+    /// [`Error::LengthsDiffer`](crate::Error::LengthsDiffer).
+    pub fn count(&self, observers: &[DVec3], shadows: &[Shadow]) -> Result<(u64, Option<usize>)> {
+        check_same_length("observers", observers.len(), "shadows", shadows.len())?;
+        cpu_pool::ensure_pool();
+        let is_inside = |(observer, shadow): (&DVec3, &Shadow)| {
+            shadow.kind == ShadowKind::Total && self.around(*observer).is_some()
+        };
+        let tasks = observers.par_chunks(TASK).zip(shadows.par_chunks(TASK)).enumerate().map(|(task, (some, own))| {
+            let mut inside =
+                (0..).zip(some.iter().zip(own)).filter(|(_, one)| is_inside(*one)).map(|(at, _): (usize, _)| at);
+            let first = inside.next();
+            (first.map_or(0, |_| 1 + inside.count() as u64), first.map(|at| TASK * task + at))
+        });
+        Ok(tasks.reduce(|| (0, None), |a, b| (a.0 + b.0, a.1.or(b.1))))
+    }
+}
+
+/// Distance of a point inside a spheroid to its surface, away from the centre; not positive outside.
+fn spheroid_depth(spheroid: &Spheroid, point: DVec3) -> f64 {
+    let from = point - spheroid.center;
+    let height = from.dot(spheroid.pole.normalize());
+    let across = (from.length_squared() - height * height).max(0.0).sqrt();
+    let level = (across / spheroid.radius).hypot(height / spheroid.polar_radius);
+    let Ball { radius, .. } = spheroid.inscribed_ball();
+    // At the centre, every direction leads to the surface; the shortest one counts.
+    if level > 0.0 { from.length() * (1.0 / level - 1.0) } else { radius }
+}
