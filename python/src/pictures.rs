@@ -22,7 +22,8 @@ const TEXT: &str = "system";
 
 type Array<'py, T> = Bound<'py, PyArray1<T>>;
 
-/// Renders a system, given by its path or as TOML text. Returns width and height, colours, t, id and fraction.
+/// Renders a system, given by its path or as TOML text. Returns width and height, colours, t, id, fraction, and why the CPU
+/// engine rendered it instead of a GPU, if it did.
 #[pyfunction]
 #[expect(clippy::type_complexity, reason = "the columns of a picture")]
 #[pyo3(signature = (device, path, text, size, samples, progress))]
@@ -34,7 +35,7 @@ pub(crate) fn render<'py>(
     size: Option<[u32; 2]>,
     samples: Option<u32>,
     progress: Option<Bound<'_, PyAny>>,
-) -> PyResult<([u32; 2], Array<'py, u8>, Array<'py, f32>, Array<'py, u32>, Array<'py, f32>)> {
+) -> PyResult<([u32; 2], Array<'py, u8>, Array<'py, f32>, Array<'py, u32>, Array<'py, f32>, Option<String>)> {
     let device = device.inner();
     // The share of the work that is done, in thousandths; the number of pixels is not known before the system is read.
     let done = Arc::<AtomicU64>::default();
@@ -57,7 +58,8 @@ pub(crate) fn render<'py>(
         Ok((picture, colours))
     })?;
     let [t, fraction] = [picture.t, picture.fraction].map(|list| PyArray1::from_vec(py, list));
-    Ok((picture.size, PyArray1::from_vec(py, colours), t, PyArray1::from_vec(py, picture.id), fraction))
+    let reason = picture.cpu_fallback.map(|reason| reason.to_string());
+    Ok((picture.size, PyArray1::from_vec(py, colours), t, PyArray1::from_vec(py, picture.id), fraction, reason))
 }
 
 /// Computes visible fraction, kind of shadow and flux for observers, 3 numbers each. Returns whether the light has limb darkening: if not,

@@ -57,7 +57,7 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_form_of_rays_says_the_same(form, scene, rays):
+def test_every_form_of_rays_gives_the_same_answers(form, scene, rays):
     given = FORMS[form](rays)
     hits = scene.closest(given)
     same(hits, scene.closest(rays))
@@ -76,7 +76,7 @@ def test_eight_numbers_of_a_ray_have_the_order_of_the_command_line():
     assert not scene.closest(np.c_[o, d, t0, [1.5]].astype(np.float32)).hit.any()
 
 
-def test_pieces_do_not_show(scene):
+def test_large_batches_give_the_answers_of_single_rays(scene):
     rays = beams((1 << 20) + 77)
     hits = scene.closest(rays)
     same(hits, scene.closest(rays.astype(np.float64)))
@@ -110,7 +110,7 @@ def test_origins_and_directions_are_broadcast(scene, rays):
     assert scene.closest(rays[0]).t.shape == () and scene.occluded(rays[0]).shape == ()
 
 
-def test_nothing_is_a_valid_answer(scene, rays):
+def test_empty_batches_and_scenes_are_valid(scene, rays):
     for shape in ((0, 6), (0, 8), (3, 0, 8)):
         assert scene.closest(np.empty(shape)).t.shape == shape[:-1]
         assert scene.occluded(np.empty(shape, np.float32)).shape == shape[:-1]
@@ -196,7 +196,7 @@ def test_an_origin_is_subtracted_before_rounding(spheres, rays):
     assert (near.closest(rays).id == expected.id).mean() > 0.999
 
 
-def test_columns_beside_rays_and_spheres(spheres, rays):
+def test_attribute_columns_of_rays_and_spheres(spheres, rays):
     scene = umbracast.Scene(spheres, device="cpu", masks=np.arange(300) % 2 + 1)
     plain = umbracast.Scene(spheres, device="cpu")
     odd = scene.closest(rays, masks=2)
@@ -228,7 +228,7 @@ def test_columns_beside_rays_and_spheres(spheres, rays):
     )
 
 
-def test_policies_are_heard():
+def test_policies_change_the_answers():
     scene = umbracast.Scene([[0, 0, 0, 2]], device="cpu")
     assert [float(scene.closest([0, 0, 0, 1, 0, 0], inside=how).t) for how in ("enter", "exit", "ignore")] == [
         0,
@@ -245,7 +245,7 @@ def test_policies_are_heard():
     assert float(racing.closest([-5, 0, 0, 3, 0, 0], motion="with-ray", t_max=10).t) == 2
 
 
-def test_segments_end_where_they_end(scene, spheres):
+def test_segments_end_at_their_second_point(scene, spheres):
     starts, ends = np.float32([-20, 0.5, 0]), spheres[:, :3]
     segments = umbracast.Segments(starts, ends)
     hits = scene.closest(segments)
@@ -282,10 +282,10 @@ def test_update_and_rebuild(spheres, rays):
     np.testing.assert_array_equal(scene.spheres, moved)
 
 
-def test_progress_is_told(scene):
-    told = []
-    scene.approach(beams(200_000), progress=lambda done, total: told.append((done, total)))
-    assert told[-1] == (200_000, 200_000) and told == sorted(told)
+def test_progress_is_reported(scene):
+    calls = []
+    scene.approach(beams(200_000), progress=lambda done, total: calls.append((done, total)))
+    assert calls[-1] == (200_000, 200_000) and calls == sorted(calls)
 
     def stop(done, total):
         raise LookupError("enough")
@@ -294,7 +294,7 @@ def test_progress_is_told(scene):
         scene.approach(beams(200_000), progress=stop)
 
 
-def test_arrow_columns_that_are_no_numbers_are_not_taken_for_them():
+def test_arrow_columns_without_numbers_are_refused():
     words = pyarrow.array(["a", "b"]).dictionary_encode()
     table = pyarrow.table({"ox": words} | {name: [1.0, 2.0] for name in ("oy", "oz", "dx", "dy", "dz")})
     with pytest.raises(ValueError, match="column 'ox' is missing"):

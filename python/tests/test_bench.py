@@ -13,7 +13,7 @@ NEEDS = {"Open3D": "open3d", "embreex": "embreex", "trimesh": "trimesh", "umbrac
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="it reads /proc")
-def test_every_way_has_its_row(tmp_path):
+def test_every_method_has_a_row(tmp_path):
     out = tmp_path / "figures.json"
     words = ["--spheres", "60", "--rays", "3000", "--rounds", "1", "--repeat", "1", "--json", out]
     done = subprocess.run([sys.executable, BENCHMARK, *words], capture_output=True, text=True, timeout=1800)

@@ -44,7 +44,7 @@ def same(a, b, rays, verbs=("closest", "interval", "all")):
 @pytest.mark.parametrize(
     ("device", "inside"), [("cpu", "enter"), ("cpu", "exit"), ("cpu", "ignore"), ("gpu", "enter")]
 )
-def test_queries_say_what_float64_says(device, inside):
+def test_queries_agree_with_float64(device, inside):
     rays = beams(1000)
     rays[::3, 6], rays[1::3, 7] = -np.inf, 0.75
     rays[::5, :3] = parts()[0][:200]
@@ -101,7 +101,7 @@ def test_tables_are_recognised_by_their_columns(scene, rays):
     same(made(turned, parts()[1]), scene, rays)
 
 
-def test_round_ones_are_spheres(spheres, rays):
+def test_round_ellipsoids_are_spheres(spheres, rays):
     round_ones = made(spheres[:, :3], spheres[:, 3:].repeat(3, 1)).closest(rays)
     balls = umbracast.Scene(spheres, device="cpu").closest(rays)
     assert (round_ones.id == balls.id).mean() > 0.999
@@ -124,7 +124,7 @@ def test_an_origin_is_subtracted_from_centres(scene, rays):
     np.testing.assert_allclose(auto.origin, (low + high) / 2, rtol=1e-15)
 
 
-def test_they_are_pickled(scene, rays):
+def test_ellipsoids_are_pickled(scene, rays):
     there = pickle.loads(pickle.dumps(scene))
     same(there, scene, rays)
     for a, b in zip(there.shapes, parts()[1:], strict=True):
@@ -236,20 +236,20 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_what_cannot_be_is_refused(case):
+def test_invalid_ellipsoids_are_refused(case):
     ask, error, words = BAD[case]
     with pytest.raises(error, match=words):
         ask()
 
 
-def test_errors_know_where():
+def test_errors_name_the_row():
     with pytest.raises(umbracast.RecordError) as caught:
         made(*changed(1, 17, 1, -2))
     error = caught.value
     assert (error.what, error.index, error.field, error.value) == ("ellipsoid", 17, "ry", "-2")
 
 
-def test_no_ellipsoids_are_a_scene(rays):
+def test_a_scene_may_have_no_ellipsoids(rays):
     empty = made(np.empty((0, 3)), np.empty((0, 3)), np.empty((0, 4)))
     assert len(empty) == 0 and not empty.closest(rays).hit.any()
     assert len(pickle.loads(pickle.dumps(empty))) == 0

@@ -52,7 +52,7 @@ def test_rays_of_a_sensor_have_poses_elevations_and_azimuths():
             umbracast.rays_of_sensor([0], [0], [[0, 0, 0, 1, 0, 0, 0], pose])
 
 
-def test_rays_in_float64_keep_the_digits_that_an_origin_needs():
+def test_float64_rays_keep_the_digits_of_their_origin():
     base = np.array([500000.3, 5000000.3, 0])
     near, points = cloud(500), cloud(60)[:, :3]
     far = np.c_[near[:, :3] + base, near[:, 3]]
@@ -135,7 +135,7 @@ def test_a_segment_without_length_is_named():
         scene.occluded(path)
 
 
-def test_a_closed_scene_says_so():
+def test_a_closed_scene_raises_an_error():
     with umbracast.Scene([[5, 0, 0, 1]], device="cpu") as scene:
         assert scene.closest([0, 0, 0, 1, 0, 0]).hit
     assert repr(scene) == "<umbracast.Scene, closed>"

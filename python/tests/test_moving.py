@@ -24,7 +24,7 @@ def lengths(vectors):
 
 
 @pytest.mark.parametrize("motion", ["at-time", "with-ray"])
-def test_attributes_are_those_of_the_moment(moving, motion):
+def test_moving_spheres_agree_with_spheres_moved_by_numpy(moving, motion):
     random, rays = np.random.default_rng(7), beams(M)
     rays[:, 7] = 2
     options = {"times": random.uniform(0, 2, M).astype(np.float32), "radii": random.uniform(0, 0.5, M)}
@@ -67,7 +67,7 @@ def test_attributes_are_those_of_the_moment(moving, motion):
 
 
 @pytest.mark.parametrize("device", ["cpu", "gpu"])
-def test_points_are_held_at_their_own_times(device):
+def test_points_have_their_own_times(device):
     moving = umbracast.Scene(cloud(N), velocities=drift(), time_range=(0, 4), device=device)
     random = np.random.default_rng(9)
     points, times = random.uniform(-10, 10, (M, 4, 3)), random.uniform(0, 4, (M, 1)).astype(np.float32)
@@ -103,7 +103,7 @@ def shots():
 
 
 @pytest.mark.parametrize("moves", [False, True])
-def test_balls_glance_off_what_moves(moving, moves):
+def test_bullets_ricochet_off_moving_spheres(moving, moves):
     scene = moving if moves else umbracast.Scene(cloud(N), device="cpu")
     spheres, velocities = cloud(N).astype(float), drift().astype(float) if moves else np.zeros((N, 3))
     bullets, radii = shots()

@@ -37,7 +37,7 @@ def rays_of(draw):
 
 @settings(deadline=None, max_examples=scaled(150))
 @given(spheres_of, rays_of(), st.sampled_from(["enter", "exit", "ignore"]))
-def test_queries_say_what_numpy_says(spheres, rays, inside):
+def test_queries_agree_with_numpy(spheres, rays, inside):
     scene = umbracast.Scene(spheres, device="cpu")
     t, clear = met(spheres, rays, inside)
     count = np.isfinite(t).sum(1)
@@ -72,7 +72,7 @@ def test_queries_say_what_numpy_says(spheres, rays, inside):
 
 @settings(deadline=None, max_examples=scaled(100))
 @given(spheres_of, arrays(np.float32, (8, 3), elements=numbers))
-def test_points_are_where_numpy_finds_them(spheres, points):
+def test_contains_agrees_with_numpy(spheres, points):
     holders = umbracast.Scene(spheres, device="cpu").contains(points)
     apart = np.sqrt(((points[:, None] - spheres[:, :3]).astype(float) ** 2).sum(-1)) - spheres[:, 3]
     clear = (np.abs(apart) > 1e-4).all(1)
@@ -82,7 +82,7 @@ def test_points_are_where_numpy_finds_them(spheres, points):
     np.testing.assert_array_equal(holders.id[clear], lowest[clear])
 
 
-def test_the_nearest_pass_is_the_nearest(scene, spheres, rays):
+def test_approach_agrees_with_numpy(scene, spheres, rays):
     rays = rays[:500]
     found = scene.approach(rays)
     origin, direction = rays[:, None, :3].astype(float), rays[:, None, 3:6].astype(float)
@@ -108,7 +108,7 @@ def test_attributes_and_points_agree(scene, spheres, rays):
     np.testing.assert_allclose(were.distance[there], (hits.t * length)[there], 1e-6)
 
 
-def test_bullets_glance_off():
+def test_bullets_ricochet():
     scene = umbracast.Scene([[4, 4, 0, 4]], device="cpu")
     flights = scene.bullets([[0, 0, 0, 4, 4, 4, 3], [0, 0, 9, 0, 0, 10, 1]])
     np.testing.assert_array_equal(flights.status, [0, 1])
@@ -122,7 +122,7 @@ def test_bullets_glance_off():
 
 
 @pytest.mark.parametrize("device", ["cpu", "gpu"])
-def test_every_kind_of_device_says_the_same(device, spheres, rays):
+def test_every_kind_of_device_gives_the_same_answers(device, spheres, rays):
     if device == "gpu" and len(umbracast.devices()) == 1:
         pytest.fail("no adapter: apt-get install mesa-vulkan-drivers")
     hits = umbracast.Scene(spheres, device=device).closest(rays, precision="exact")

@@ -32,7 +32,7 @@ samples = 2
 """
 
 
-def test_a_picture_knows_what_it_shows():
+def test_a_picture_has_times_ids_and_fractions():
     picture = umbracast.render(SYSTEM, device="cpu")
     assert picture.image.shape == (60, 80, 3) and picture.image.dtype == np.uint8
     assert picture.t.shape == picture.id.shape == picture.fraction.shape == (60, 80)
@@ -41,6 +41,14 @@ def test_a_picture_knows_what_it_shows():
     assert np.isinf(picture.t[0, 0]) and picture.image[0, 0].max() == 0 and picture.image[30, 35].min() > 50
     larger = umbracast.render(SYSTEM, device="cpu", size=(160, 120), samples=1)
     assert larger.image.shape == (120, 160, 3)
+
+
+def test_a_picture_of_the_cpu_engine_on_a_gpu_has_a_reason():
+    ambient = SYSTEM.replace("samples = 2", "samples = 1\nambient = 0.2\nambient_samples = 4")
+    assert ambient != SYSTEM
+    assert umbracast.render(ambient, device="gpu").cpu_fallback == "it has ambient_samples"
+    assert umbracast.render(ambient, device="cpu").cpu_fallback is None
+    assert umbracast.render(SYSTEM, device="gpu").cpu_fallback is None
 
 
 def test_files_and_errors(tmp_path):
@@ -68,14 +76,14 @@ def test_sizes_are_refused():
         umbracast.render(SYSTEM, device="cpu", samples=1.5)
 
 
-def test_shadows_tell_how_far_they_are():
-    heard = []
+def test_shadows_report_their_progress():
+    calls = []
     system, observers = SYSTEM[: SYSTEM.index("[camera]")], np.random.default_rng(0).uniform(3, 9, (2_000_000, 3))
-    umbracast.shadow(observers, system, device="cpu", progress=lambda done, total: heard.append((done, total)))
-    assert heard[-1] == (2_000_000, 2_000_000) and [done for done, _ in heard] == sorted(done for done, _ in heard)
+    umbracast.shadow(observers, system, device="cpu", progress=lambda done, total: calls.append((done, total)))
+    assert calls[-1] == (2_000_000, 2_000_000) and [done for done, _ in calls] == sorted(done for done, _ in calls)
 
 
-def test_a_real_picture_is_the_command_lines():
+def test_a_picture_equals_that_of_the_command_line():
     root = Path(__file__).parents[2]
     image = umbracast.render(root / "systems/planet.toml", device="cpu").image
     from matplotlib.image import imread

@@ -71,7 +71,7 @@ def test_scenes_go_to_spawned_processes(scene, rays):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-def test_a_fork_is_noticed():
+def test_use_after_a_fork_is_an_error():
     script = """
 scene = umbracast.Scene(cloud(300), device="cpu")
 rays = beams(100000)
@@ -109,7 +109,7 @@ print(os.read(read, 100).decode())
     assert run(script) == 4
 
 
-def test_importing_opens_nothing():
+def test_importing_opens_no_device():
     script = """
 before = len(os.listdir("/proc/self/task"))
 maps = open("/proc/self/maps").read()
@@ -141,7 +141,7 @@ def test_threads_share_a_scene(scene):
             np.testing.assert_array_equal(hits.id, expected.id)
 
 
-def test_others_run_meanwhile():
+def test_other_threads_run_during_a_query():
     scene, rays = umbracast.Scene(cloud(20_000), device="cpu"), beams(300_000)
     done = threading.Event()
     worker = threading.Thread(target=lambda: (scene.approach(rays), done.set()))
@@ -229,7 +229,7 @@ LONG = {
 @pytest.mark.parametrize(
     ("what", "device"), [*((what, "cpu") for what in LONG), ("a scene", "gpu"), ("a picture", "gpu")]
 )
-def test_ctrl_c_ends_what_is_built_and_drawn(what, device):
+def test_ctrl_c_ends_builds_and_pictures(what, device):
     before, work = LONG[what]
     script = f"""
 import signal, threading
@@ -290,7 +290,7 @@ print(json.dumps([before, resident()]))
 @pytest.mark.parametrize(
     ("form", "most"), [("rays", 24), ("rays.astype(float)", 24), ("rays[:, [0, 1, 2, 3, 4, 5]]", 24)]
 )
-def test_nothing_is_copied_in_secret(form, most):
+def test_queries_do_not_copy_their_rays(form, most):
     script = f"""
 scene, rays = umbracast.Scene(cloud(300), device="cpu"), beams(4_000_000)
 rays = {form}

@@ -41,7 +41,7 @@ def test_answers_are_those_of_one_process(driver, scene, spheres, many, query, p
     assert found["key"].to_pylist() == list(range(COUNT)) and found["name"][1].as_py() == "odd"
 
 
-def test_a_file_is_read_and_written_by_ray(driver, scene, spheres, many, files, tmp_path):
+def test_ray_reads_and_writes_files(driver, scene, spheres, many, files, tmp_path):
     dataset = ray.data.read_parquet(str(files[1]))
     cast = umbracast.ray_data.cast(dataset, spheres, keep=["key"], batch_size=3000, concurrency=(1, 2))
     cast.write_parquet(str(tmp_path / "hits"))
@@ -50,7 +50,7 @@ def test_a_file_is_read_and_written_by_ray(driver, scene, spheres, many, files, 
     same(found, "closest", scene.closest(many))
 
 
-def test_columns_beside_rays_count(driver, spheres, many):
+def test_attribute_columns_affect_the_answers(driver, spheres, many):
     random = np.random.default_rng(3)
     masks, velocities = random.integers(1, 4, len(spheres)), random.uniform(-1, 1, (len(spheres), 3))
     mask, time, radius = random.integers(1, 4, COUNT), random.uniform(0, 1, COUNT), random.uniform(0, 0.1, COUNT)
@@ -133,7 +133,7 @@ DATASETS = {
 
 
 @pytest.mark.parametrize("case", DATASETS)
-def test_what_cannot_be_cast_is_refused_at_once(driver, spheres, many, case):
+def test_invalid_queries_are_refused_at_once(driver, spheres, many, case):
     change, options, words = DATASETS[case]
     with pytest.raises(ValueError, match=words):
         umbracast.ray_data.cast(ray.data.from_arrow(change(table(many[:100]))), spheres, **options)
@@ -167,7 +167,7 @@ def in_parts(query, parts, spheres, given, policies, **options):
 
 @pytest.mark.parametrize("precision", ["fast", "standard", "exact"])
 @pytest.mark.parametrize("query", _query.MERGEABLE)
-def test_parts_are_as_good_as_the_whole(query, precision):
+def test_parts_of_a_scene_give_the_same_answers(query, precision):
     # Duplicate spheres have equal t, so the id decides.
     spheres = np.tile(cloud(500, seed=5), (4, 1))
     spheres[1500:] = cloud(500, seed=6)
@@ -207,7 +207,7 @@ def test_workers_multiply_transmittances():
         _query.parse_query("transmittance", None, 2, Policies())
 
 
-def test_the_page_runs(driver, files, many, scene, tmp_path):
+def test_the_example_of_the_page_runs(driver, files, many, scene, tmp_path):
     page = (Path(__file__).parent.parent / "RAY.md").read_text()
     (block,) = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
     for file in files:

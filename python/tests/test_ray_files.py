@@ -62,7 +62,7 @@ full = pytest.mark.skipif(INTENSITY < 100, reason="minutes of CPU: with UMBRACAS
 
 
 @pytest.mark.parametrize("count", [500_000, pytest.param(10**7, marks=full)])
-def test_nothing_is_lost_or_doubled_when_a_worker_and_a_node_die(tmp_path, count):
+def test_every_ray_is_answered_once_when_a_worker_and_a_node_die(tmp_path, count):
     rays, spheres = tmp_path / "rays.parquet", tmp_path / "spheres.npy"
     np.save(spheres, cloud(2000))
     given = beams(count)
@@ -93,7 +93,7 @@ def test_nothing_is_lost_or_doubled_when_a_worker_and_a_node_die(tmp_path, count
     same(found, "approach", umbracast.Scene(cloud(2000), device="cpu").approach(given))
 
 
-def test_a_dataset_survives_a_worker_and_a_node_too(tmp_path):
+def test_a_dataset_is_complete_when_a_worker_and_a_node_die(tmp_path):
     script = f"""
 import glob, sys
 import ray, umbracast.ray_data
@@ -156,7 +156,7 @@ def plain(given, out, query):
 
 @full
 @pytest.mark.parametrize(("count", "query", "size"), [(10**7, "approach", 6), (10**8, "closest", 3)])
-def test_it_takes_little_more_than_one_process(cluster, tmp_path, count, query, size):
+def test_a_cluster_takes_little_more_cpu_time_than_one_process(cluster, tmp_path, count, query, size):
     # Two copies of the scene fit into a cache of 32 MB, because both nodes are on one machine here. The work takes minutes, because Ray
     # itself takes up to 20 CPU seconds. With 10⁵ spheres, or with less work, the ratio exceeds this limit: see RAY.md.
     np.save(tmp_path / "spheres.npy", cloud(20_000) * np.float32([1, 1, 1, size]))
@@ -186,7 +186,7 @@ def test_it_takes_little_more_than_one_process(cluster, tmp_path, count, query, 
     assert ratio < 1.15
 
 
-def test_on_one_machine_nothing_stays(files, scene, many, tmp_path):
+def test_a_local_cluster_leaves_no_process_and_no_file(files, scene, many, tmp_path):
     before = set(Path("/tmp").glob("umbracast-*"))
     command = [sys.executable, "-m", "umbracast.ray_data", *files, tmp_path / "out", "--json", "--query", "count"]
     token = "f" * 64
@@ -201,7 +201,7 @@ def test_on_one_machine_nothing_stays(files, scene, many, tmp_path):
     assert set(Path("/tmp").glob("umbracast-*")) == before and not list(tmp_path.glob(".*"))
 
 
-def test_ctrl_c_leaves_nothing(files, tmp_path):
+def test_ctrl_c_leaves_no_file(files, tmp_path):
     before = set(Path("/tmp").glob("umbracast-*"))
     rays = tmp_path / "rays.parquet"
     pq.write_table(table(beams(10**6)), rays, row_group_size=10_000)
@@ -232,7 +232,7 @@ def refused(tmp_path, capsys, code, *words, spheres="spheres.npy", rays="rays.pa
     assert not list(tmp_path.glob(".*"))
 
 
-def test_what_makes_no_sense_is_refused_before_ray_starts(tmp_path, capsys, spheres, many):
+def test_invalid_options_are_refused_before_ray_starts(tmp_path, capsys, spheres, many):
     np.save(tmp_path / "spheres.npy", spheres)
     np.save(tmp_path / "three.npy", spheres[:, :3])
     bad = spheres.copy()
@@ -291,7 +291,7 @@ def test_a_bad_ray_is_named_by_file_and_row(cluster, files, many, tmp_path, caps
         assert told["skipped"] == 2 and answers[777].as_py() == answers[900].as_py() == blank, query
 
 
-def test_ray_is_wanted_only_where_it_is_needed(tmp_path):
+def test_ray_is_imported_only_by_its_module(tmp_path):
     script = """
 import sys
 sys.modules["ray"] = None

@@ -257,12 +257,12 @@ def test_numpy_and_lists_give_numbers_and_hits(scene, rays):
 
 
 @pytest.mark.filterwarnings("error")
-def test_what_float32_cannot_hold_is_refused_without_a_warning(scene, rays):
+def test_values_beyond_float32_are_refused_without_a_warning(scene, rays):
     with pytest.raises(umbracast.RecordError, match="ray 0: radius is inf"):
         scene.closest(rays, radii=1e300)
 
 
-def test_errors_know_where(scene, rays):
+def test_errors_name_the_row(scene, rays):
     with pytest.raises(ValueError) as caught:
         scene.occluded(bad(rays, 17, 1, np.nan))
     error = caught.value

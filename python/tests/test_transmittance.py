@@ -42,7 +42,7 @@ def test_shapes_are_those_of_other_queries():
         scene.transmittance(LIGHT, out=np.empty(3))
 
 
-def test_spheres_are_opaque_unless_a_column_or_a_number_says_otherwise():
+def test_spheres_are_opaque_by_default():
     columns = dict(zip("xyzr", DUST.T, strict=True))
     opaque = umbracast.Scene(DUST, device="cpu")
     np.testing.assert_array_equal(opaque.transmittance(LIGHT), np.float32([0, 0, 1]))

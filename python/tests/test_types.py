@@ -27,7 +27,7 @@ def test_the_package_keeps_its_types(tmp_path):
     mypy(tmp_path, "mypy", "--strict", "-p", "umbracast")
 
 
-def test_users_see_types(tmp_path):
+def test_type_checkers_see_the_types(tmp_path):
     (tmp_path / "use.py").write_text(
         "import numpy as np\n"
         "import umbracast\n"
@@ -40,7 +40,7 @@ def test_users_see_types(tmp_path):
     mypy(tmp_path, "mypy", "--strict", "--warn-unused-ignores", "use.py")
 
 
-def test_everything_public_is_described():
+def test_everything_public_has_a_docstring():
     for name in umbracast.__all__:
         thing = getattr(umbracast, name)
         assert not callable(thing) or thing.__doc__, name

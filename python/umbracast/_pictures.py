@@ -27,6 +27,8 @@ class Picture(NamedTuple):
     """(height, width) uint32: id of the body in the system, the light last; `NO_SPHERE` for the background."""
     fraction: NDArray[np.float32]
     """(height, width) float32: fraction of the light's disc that is visible from the point; 1 for the background."""
+    cpu_fallback: str | None = None
+    """Reason why the CPU engine rendered the picture although the device is a GPU, such as "it has ambient_samples"; otherwise None."""
 
 
 class Shadows(NamedTuple):
@@ -89,11 +91,12 @@ def render(
         size = _size(size)
     if samples is not None:
         samples = _validate.integer("samples", samples, 0, 0xFFFF_FFFF)
-    (width, height), colours, t, id, fraction = _umbracast.render(
+    (width, height), colours, t, id, fraction, reason = _umbracast.render(
         open_device(device, "fast")._native, path, text, size, samples, _progress.listener("render", progress, "parts")
     )
     shape = (height, width)
-    return Picture(colours.reshape(height, width, -1), t.reshape(shape), id.reshape(shape), fraction.reshape(shape))
+    image = colours.reshape(height, width, -1)
+    return Picture(image, t.reshape(shape), id.reshape(shape), fraction.reshape(shape), reason)
 
 
 def shadow(

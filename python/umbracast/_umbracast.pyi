@@ -135,7 +135,7 @@ def render(
     size: Sequence[int] | None,
     samples: int | None,
     progress: _Progress,
-) -> tuple[list[int], NDArray[np.uint8], _Floats, _Ids, _Floats]: ...
+) -> tuple[list[int], NDArray[np.uint8], _Floats, _Ids, _Floats, str | None]: ...
 def shadow(
     device: Device,
     observers: NDArray[np.float64],

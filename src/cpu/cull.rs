@@ -159,17 +159,17 @@ impl CullFrame {
         let o = (ray.origin.as_dvec3() - self.middle) * self.scale;
         let d = ray.direction.as_dvec3();
         let (length, distance) = (d.length(), o.length());
-        let hat = d * (1.0 / length);
+        let unit = d * (1.0 / length);
         let across = d.x * d.x + d.y * d.y;
         let u = if across > 0.0 { DVec3::new(-d.y, d.x, 0.0) * (1.0 / across.sqrt()) } else { DVec3::X };
-        let v = hat.cross(u);
+        let v = unit.cross(u);
         let parameter = self.parameter(ray);
-        let foot = o - parameter.start * hat;
-        let (u, v, hat) = (u.as_vec3(), v.as_vec3(), hat.as_vec3());
+        let foot = o - parameter.start * unit;
+        let (u, v, unit) = (u.as_vec3(), v.as_vec3(), unit.as_vec3());
         let too_far = distance >= MAX_START;
         let foot = if too_far { DVec3::ZERO } else { foot };
-        let solve = flag_error(precision);
-        let delta = if too_far { 0.0 } else { 16.0 * U * foot.length() + solve * distance };
+        let relative_error = flag_error(precision);
+        let delta = if too_far { 0.0 } else { 16.0 * U * foot.length() + relative_error * distance };
         let infinite = if too_far { f64::INFINITY } else { 0.0 };
         let line = RayLine {
             u: [u.x, u.y],
@@ -178,7 +178,7 @@ impl CullFrame {
             minus_beta: -foot.dot(v.as_dvec3()) as f32,
             spread: (2.0 * delta * (1.0 + 32.0 * U)) as f32,
             floor: (delta * delta * (1.0 + 32.0 * U) + 7.9e-31 + infinite) as f32,
-            d: hat.to_array(),
+            d: unit.to_array(),
             near: f32::NEG_INFINITY,
             far: f32::INFINITY,
             limit: f32::INFINITY,
@@ -210,8 +210,8 @@ impl CullFrame {
         let o = (ray.origin.as_dvec3() - self.middle) * self.scale;
         let low =
             DVec3::from_array(attributes.direction_low.map(f64::from)).length() / ray.direction.as_dvec3().length();
-        let by = |solve: f64| {
-            let off = low + 4.0 * solve * self.slimness;
+        let by = |relative_error: f64| {
+            let off = low + 4.0 * relative_error * self.slimness;
             (f64::from(attributes.radius) * self.scale + (o.length() + 4.0) * off) * 1.00001
         };
         Inflation { lateral: by(flag_error(precision)), axial: by(flag_error(Precision::Fast)) }

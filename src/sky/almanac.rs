@@ -101,7 +101,7 @@ impl Sky {
         Orientation::at(time, self.options.delta_t.seconds_at(time)).to_earth_fixed(gcrs)
     }
 
-    /// The eclipses whose greatest eclipse is from `first` until before `end`, in order. `which` selects solar or lunar ones.
+    /// The eclipses whose greatest eclipse is in [`first`, `end`), in order. `which` selects solar or lunar ones.
     ///
     /// # Errors
     /// [`Error::Usage`] if an instant is not in the years 1900 to 2050, or if `end` is before `first`.

@@ -37,23 +37,23 @@ impl<'a> RayList<'a> {
     }
 }
 
-/// Bit `place` of each byte of a word. The product brings the bits together.
+/// Bit `bit` of each byte of a word. The product brings the bits together.
 #[inline(always)]
-fn bits_of_bytes(word: u64, place: usize) -> u64 {
-    (word >> place & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56
+fn bits_of_bytes(word: u64, bit: usize) -> u64 {
+    (word >> bit & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 multiversion! {
-    /// Compacts a list of rays for a child: writes those that enter child `place` to `out`, which is as long as the padded list, and returns
+    /// Compacts a list of rays for a child: writes those that enter child number `child` to `out`, which is as long as the padded list, and returns
     /// their number. With `shortened`, leaves out those whose segment ends before the child by now.
-    compact, (entered: &ChildHits, place: usize, list: RayList<'_>, t_far: &[f32], shortened: bool, out: &mut [u32]) -> usize
+    compact, (entered: &ChildHits, child: usize, list: RayList<'_>, t_far: &[f32], shortened: bool, out: &mut [u32]) -> usize
 }
 
 #[inline(always)]
 fn compact<L: Lanes>(
     lanes: L,
     entered: &ChildHits,
-    place: usize,
+    child: usize,
     list: RayList<'_>,
     t_far: &[f32],
     shortened: bool,
@@ -63,7 +63,7 @@ fn compact<L: Lanes>(
     let masks = &entered.masks[..list.count.div_ceil(8)];
     if L::COMPRESSES && !shortened {
         for (masks, group) in masks.chunks(2).zip(list.padded.as_chunks().0) {
-            let mask = masks.iter().rev().fold(0, |word, &mask| word << 8 | bits_of_bytes(mask, place)) as u32;
+            let mask = masks.iter().rev().fold(0, |word, &mask| word << 8 | bits_of_bytes(mask, child)) as u32;
             let Some(to) = out.get_mut(count..).and_then(|out| out.first_chunk_mut()) else { break };
             lanes.compress(group, mask, to);
             count += mask.count_ones() as usize;
@@ -75,13 +75,13 @@ fn compact<L: Lanes>(
     // One iteration per ray that enters, none for the others, and no branch that depends on a ray.
     for ((masks, list), at) in masks.chunks(8).zip(list.chunks(64)).zip(entered.t_enter.chunks(64)) {
         let at = &at[..list.len()];
-        let mut word = masks.iter().rev().fold(0, |word, &mask| word << 8 | bits_of_bytes(mask, place));
+        let mut word = masks.iter().rev().fold(0, |word, &mask| word << 8 | bits_of_bytes(mask, child));
         while word != 0 {
             let i = word.trailing_zeros() as usize;
             word &= word - 1;
             let ray = list[i];
             out[count] = ray;
-            count += usize::from(at[i][place % WIDTH] <= t_far[ray as usize]);
+            count += usize::from(at[i][child % WIDTH] <= t_far[ray as usize]);
         }
     }
     count

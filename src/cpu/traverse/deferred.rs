@@ -104,10 +104,10 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
         }
         spheres.clear();
         spheres.extend(ids.iter().map(|&id| self.scene.spheres[id as usize]));
-        let lots = pairs.chunks(BATCH_WIDTH).zip(ids.chunks(BATCH_WIDTH)).zip(spheres.chunks(BATCH_WIDTH));
-        for ((pairs, ids), spheres) in lots {
-            let solves = self.collectors[pairs[0].ray as usize].accepts_roots();
-            if solves {
+        let batches = pairs.chunks(BATCH_WIDTH).zip(ids.chunks(BATCH_WIDTH)).zip(spheres.chunks(BATCH_WIDTH));
+        for ((pairs, ids), spheres) in batches {
+            let takes_roots = self.collectors[pairs[0].ray as usize].accepts_roots();
+            if takes_roots {
                 for (i, (pair, sphere)) in pairs.iter().zip(spheres).enumerate() {
                     batch.set(i, &self.input[pair.ray as usize], sphere);
                 }
@@ -116,7 +116,7 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
             for (i, ((pair, &id), sphere)) in pairs.iter().zip(ids).zip(spheres).enumerate() {
                 let number = pair.ray as usize;
                 let (ray, collector) = (&self.input[number], &mut self.collectors[number]);
-                if solves {
+                if takes_roots {
                     collector.accept(ray, id, Target::at_rest(sphere), &batch.roots(i));
                 } else if let Some(target) = self.scene.target(id, self.ray_attributes.get(number)) {
                     collector.test(ray, id, target);

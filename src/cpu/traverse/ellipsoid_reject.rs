@@ -18,13 +18,13 @@ pub(crate) fn misses(ray: &Ray, target: &Target<'_>, precision: Precision) -> bo
     let RelativeMotion { velocity, time, moves_with_ray: relative, direction_low: low, .. } =
         target.motion.unwrap_or(RelativeMotion::NONE);
     let (origin, center) = (ray.origin.as_dvec3(), target.sphere.center.as_dvec3());
-    let way = velocity.as_dvec3() * f64::from(time);
+    let motion = velocity.as_dvec3() * f64::from(time);
     let along = ray.direction.as_dvec3() + low.as_dvec3() - if relative { velocity.as_dvec3() } else { DVec3::ZERO };
     let row = |i: usize| DVec3::from_array([0, 1, 2].map(|k| f64::from(map.high[i][k]) + f64::from(map.low[i][k])));
     let through = DMat3::from_cols(row(0), row(1), row(2)).transpose();
-    let (e, d) = (through * ((center - origin) + way), through * along);
+    let (e, d) = (through * ((center - origin) + motion), through * along);
     let r = f64::from(target.sphere.radius);
-    let size = origin.length() + center.length() + way.length() + r;
+    let size = origin.length() + center.length() + motion.length() + r;
     let off =
         4.0 * flag_error(precision) * (e.length() + r) + 2.0_f64.powi(-40) * size / f64::from(map.inscribed_radius);
     let reach = (r + off) * d.length();
@@ -66,9 +66,9 @@ mod tests {
                 let gap = [1.0, 1.0 + 1e-6, 1.0 - 1e-6, 1.0 + 1e-3, 2.0, 0.5][i % 6];
                 let along = normal.cross(other).normalize();
                 let turned = |v: Vec3| ellipsoid.rotation.normalize() * (v * ellipsoid.radii);
-                let way = turned(along).normalize();
-                let from = center + velocity * time + turned(normal * gap) - way * 10.0_f32.powf(4.0 * unit() - 1.0);
-                rays.push(Ray::new(from, way * 10.0_f32.powf(4.0 * unit() - 2.0)).line());
+                let motion = turned(along).normalize();
+                let from = center + velocity * time + turned(normal * gap) - motion * 10.0_f32.powf(4.0 * unit() - 1.0);
+                rays.push(Ray::new(from, motion * 10.0_f32.powf(4.0 * unit() - 2.0)).line());
                 list.push(ellipsoid);
                 drift.push(velocity);
                 times.push(time);

@@ -27,7 +27,7 @@ use crate::math::simd::level::{SimdLevel, multiversion};
 use crate::query::policy::{Ends, Inside, Query};
 use crate::runtime::prefetch::prefetch;
 
-/// What a leaf test concludes about a sphere that certainly contains the start of a ray.
+/// Conclusion of a leaf test about a sphere that certainly contains the start of a ray.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StartInside {
     /// Nothing: the pair is intersected.
@@ -274,8 +274,8 @@ fn cull_spheres<L: Lanes>(
             let ray = &rays[number as usize];
             for i in (0..WIDTH).step_by(L::COUNT) {
                 let [x, y, z, reach, _] = spheres.load(lanes, ray, i);
-                let (square, room) = distances(lanes, ray, x, y, z, reach);
-                mask |= square.le_mask(room);
+                let (square, limit) = distances(lanes, ray, x, y, z, reach);
+                mask |= square.le_mask(limit);
             }
         }
         // Branchless, because about half of the rays pass.
@@ -287,8 +287,8 @@ fn cull_spheres<L: Lanes>(
     for j in 0..near {
         let number = leaf_hits[j].ray;
         let (ray, far) = (&rays[number as usize], splat(t_far[number as usize]));
-        let LeafHits { ray: name, candidates: maybe, certain, low: lows, high: highs } = &mut leaf_hits[count];
-        (*name, *maybe, *certain) = (number, 0, 0);
+        let LeafHits { ray: name, candidates, certain, low: lows, high: highs } = &mut leaf_hits[count];
+        (*name, *candidates, *certain) = (number, 0, 0);
         let [.., dx, dy, dz] = ray.line;
         for i in (0..WIDTH).step_by(L::COUNT) {
             let [x, y, z, reach, inner] = spheres.load(lanes, ray, i);
@@ -298,16 +298,16 @@ fn cull_spheres<L: Lanes>(
             // The radius without its allowance, and less by the same amount again.
             let least = inner.sub(size.mul(splat(320.0 * U))).max(zero);
             let least = least.mul(least).mul(splat(1.0 - 64.0 * U)).add(minus_w);
-            let (square, room) = distances(lanes, ray, x, y, z, reach);
+            let (square, limit) = distances(lanes, ray, x, y, z, reach);
             let along = z.mul_add(splat(dz), y.mul_add(splat(dy), x.mul(splat(dx))));
-            let half = room.sub(square).max(zero).sqrt().add(slack);
+            let half = limit.sub(square).max(zero).sqrt().add(slack);
             let (low, exit) = (along.sub(half), along.add(half));
-            let mut mask = square.le_mask(room) & low.le_mask(far) & splat(ray.near).le_mask(exit);
-            let chord = least.sub(square).sub(room);
+            let mut mask = square.le_mask(limit) & low.le_mask(far) & splat(ray.near).le_mask(exit);
+            let chord = least.sub(square).sub(limit);
             let root = chord.max(zero).sqrt();
             let error = slack.add(splat(ray.margin));
             let high = along.sub(root).add(error);
-            let mut sure = splat(f32::MIN_POSITIVE).le_mask(chord)
+            let mut certainly = splat(f32::MIN_POSITIVE).le_mask(chord)
                 & splat(ray.begin).le_mask(low)
                 & high.le_mask(far)
                 & high.le_mask(splat(ray.end));
@@ -325,13 +325,13 @@ fn cull_spheres<L: Lanes>(
                 match rules.inside {
                     StartInside::Undecided => {}
                     StartInside::HitAtStart => {
-                        sure |= around;
+                        certainly |= around;
                         high.max(splat(ray.begin)).store(&mut highs[i..]);
                     }
                     StartInside::HitAtExit => {
                         let most_exit = exit.add(splat(ray.margin));
                         mask &= !(around & !least_exit.le_mask(far));
-                        sure |= around & most_exit.le_mask(far) & most_exit.le_mask(splat(ray.end));
+                        certainly |= around & most_exit.le_mask(far) & most_exit.le_mask(splat(ray.end));
                         let mut exits = [[0.0; WIDTH]; 2];
                         least_exit.store(&mut exits[0][i..]);
                         most_exit.store(&mut exits[1][i..]);
@@ -342,11 +342,11 @@ fn cull_spheres<L: Lanes>(
                     StartInside::Ignored => mask &= !around,
                 }
             }
-            *maybe |= (mask as u32) << i;
-            *certain |= ((mask & sure) as u32) << i;
+            *candidates |= (mask as u32) << i;
+            *certain |= ((mask & certainly) as u32) << i;
         }
         // Branchless: half of the rays have a hit.
-        count += usize::from(*maybe != 0);
+        count += usize::from(*candidates != 0);
     }
     count
 }

@@ -14,8 +14,8 @@ use crate::runtime::cancel::CancelToken;
 /// Positions where a ray enters and leaves a sphere, in units of its direction.
 fn roots(ray: &Ray, sphere: &Sphere) -> Option<[f64; 2]> {
     let (e, d) = (ray.origin.as_dvec3() - sphere.center.as_dvec3(), ray.direction.as_dvec3());
-    let room = d.length_squared() * f64::from(sphere.radius).powi(2) - e.cross(d).length_squared();
-    (room >= 0.0).then(|| [-1.0, 1.0].map(|sign| (sign * room.sqrt() - e.dot(d)) / d.length_squared()))
+    let discriminant = d.length_squared() * f64::from(sphere.radius).powi(2) - e.cross(d).length_squared();
+    (discriminant >= 0.0).then(|| [-1.0, 1.0].map(|sign| (sign * discriminant.sqrt() - e.dot(d)) / d.length_squared()))
 }
 
 /// Where the ray hits the sphere by the rules of a query; None for a miss.
@@ -61,10 +61,10 @@ fn spheres_around_the_start_are_decided_as_the_policy_says() {
                 let any = bvh.level.cull_leaf(leaf, &prepared, &t_far, &[0], rules, &mut hits);
                 for (k, sphere) in ids.iter().enumerate().filter_map(|(k, &id)| Some((k, spheres.get(id as usize)?))) {
                     let mask = |bits: u32| any == 1 && bits >> k & 1 == 1;
-                    let (maybe, certain) = (mask(hits[0].candidates), mask(hits[0].certain));
+                    let (candidate, certain) = (mask(hits[0].candidates), mask(hits[0].certain));
                     let truth = hit(&ray, sphere, inside);
                     let context = format!("{inside:?} {ray:?} {sphere:?} {:?} {truth:?}", roots(&ray, sphere));
-                    assert!(truth.is_none() || maybe, "{context}");
+                    assert!(truth.is_none() || candidate, "{context}");
                     if certain {
                         let t = truth.unwrap_or_else(|| panic!("certain, but a miss: {context}"));
                         let (low, high) = (f64::from(hits[0].low[k]), f64::from(hits[0].high[k]));
@@ -74,7 +74,7 @@ fn spheres_around_the_start_are_decided_as_the_policy_says() {
                     if roots(&ray, sphere).is_some_and(contains) {
                         around += 1;
                         certain_around += usize::from(certain);
-                        dropped += usize::from(!maybe);
+                        dropped += usize::from(!candidate);
                     }
                 }
             }

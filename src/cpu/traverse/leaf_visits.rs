@@ -47,9 +47,9 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
     pub(crate) fn take_leaf_hits(&mut self, number: usize, count: usize) {
         let ids = &self.bvh.tree.ids[number];
         for i in 0..count {
-            let LeafHits { ray, candidates: maybe, certain, low, high } = &self.leaf_hits[i];
+            let LeafHits { ray, candidates, certain, low, high } = &self.leaf_hits[i];
             let number_of = |k: u32| (number * WIDTH) as u32 + k;
-            let (mut left, mut certain) = (*maybe, *certain);
+            let (mut left, mut certain) = (*candidates, *certain);
             if let Some(attributes) = self.ray_attributes.get(*ray as usize) {
                 left &= self.admitted_lanes(attributes, number);
                 certain &= left;

@@ -52,9 +52,9 @@ pub(crate) fn prepare_moving(
     let pivot = start + (f64::from(prepared.time) - launch) * step;
     prepared.pivot = pivot as f32;
     let [ux, uy, vx, vy, vz, minus_alpha, minus_beta, _, _, dx, dy, dz] = prepared.line.map(f64::from);
-    let place =
+    let position =
         DVec3::new(ux, uy, 0.0) * -minus_alpha + DVec3::new(vx, vy, vz) * -minus_beta + DVec3::new(dx, dy, dz) * pivot;
-    prepared.line[..3].copy_from_slice(&place.as_vec3().to_array());
+    prepared.line[..3].copy_from_slice(&position.as_vec3().to_array());
     prepared.pace = pace as f32;
     prepared.flag = (flag_error(precision) * from.abs().max(to.abs()) * step * 1.0001) as f32;
 }
@@ -79,11 +79,10 @@ fn cull_passing_leaf<L: Lanes>(
     let mut count = 0;
     for &number in list {
         let (ray, far) = (&rays[number as usize], lanes.splat(t_far[number as usize]));
-        let Some(LeafHits { ray: name, candidates: maybe, certain, low: lows, high: highs }) = leaf_hits.get_mut(count)
-        else {
+        let Some(LeafHits { ray: name, candidates, certain, low: lows, high: highs }) = leaf_hits.get_mut(count) else {
             break;
         };
-        (*name, *maybe, *certain) = (number, 0, 0);
+        (*name, *candidates, *certain) = (number, 0, 0);
         // Written out, because the compiler calls `map` as a function.
         let [px, py, pz, _, _, _, _, spread, _, dx, dy, dz] = ray.line;
         let (px, py, pz) = (lanes.splat(px), lanes.splat(py), lanes.splat(pz));
@@ -110,36 +109,36 @@ fn cull_passing_leaf<L: Lanes>(
             // Each of the two contains half of it.
             let slack = reach.sub(inner);
             let delta = w.mul_add(flag, least_delta);
-            let room = delta.mul_add(lanes.splat(0.250_001), reach).mul_add(delta, lanes.splat(1e-30));
-            let most = reach.mul(reach).mul(lanes.splat(1.0 + 96.0 * U)).add(room).mul(w);
+            let allowance = delta.mul_add(lanes.splat(0.250_001), reach).mul_add(delta, lanes.splat(1e-30));
+            let most = reach.mul(reach).mul(lanes.splat(1.0 + 96.0 * U)).add(allowance).mul(w);
             let least = inner.max(lanes.splat(0.0));
-            let chord = least.mul(least).mul(lanes.splat(1.0 - 96.0 * U)).sub(room).mul(w).sub(square);
+            let chord = least.mul(least).mul(lanes.splat(1.0 - 96.0 * U)).sub(allowance).mul(w).sub(square);
             let half = most.sub(square).max(lanes.splat(0.0)).sqrt().mul_add(inverse, slack);
             let (low, exit) = (middle.sub(half), middle.add(half));
             let high = middle
                 .sub(chord.max(lanes.splat(0.0)).sqrt().mul(inverse))
                 .add(slack)
                 .add(lanes.splat(2.0 * ray.margin));
-            let tame = lanes.splat(SAFE_SPEEDS[0]).le_mask(w)
+            let reliable = lanes.splat(SAFE_SPEEDS[0]).le_mask(w)
                 & w.le_mask(lanes.splat(SAFE_SPEEDS[1]))
                 & square.le_mask(lanes.splat(1e30));
-            let mask = square.le_mask(most) & low.le_mask(far) & lanes.splat(ray.near).le_mask(exit) & tame;
-            let sure = lanes.splat(f32::MIN_POSITIVE).le_mask(chord)
+            let mask = square.le_mask(most) & low.le_mask(far) & lanes.splat(ray.near).le_mask(exit) & reliable;
+            let certainly = lanes.splat(f32::MIN_POSITIVE).le_mask(chord)
                 & lanes.splat(ray.begin).le_mask(low)
                 & high.le_mask(far)
                 & high.le_mask(lanes.splat(ray.end));
             low.store(&mut lows[i..]);
             high.store(&mut highs[i..]);
             // `home` is NaN in unused lanes.
-            let mut wild = !tame & home.le_mask(home);
-            *maybe |= ((mask | wild) as u32) << i;
-            *certain |= ((mask & sure) as u32) << i;
-            while wild != 0 {
-                lows[i + wild.trailing_zeros() as usize] = f32::NEG_INFINITY;
-                wild &= wild - 1;
+            let mut unbounded = !reliable & home.le_mask(home);
+            *candidates |= ((mask | unbounded) as u32) << i;
+            *certain |= ((mask & certainly) as u32) << i;
+            while unbounded != 0 {
+                lows[i + unbounded.trailing_zeros() as usize] = f32::NEG_INFINITY;
+                unbounded &= unbounded - 1;
             }
         }
-        count += usize::from(*maybe != 0);
+        count += usize::from(*candidates != 0);
     }
     count
 }

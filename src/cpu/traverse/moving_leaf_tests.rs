@@ -20,8 +20,8 @@ const RANGES: [[f32; 2]; 3] = [[0.0, 1.0], [-2.0, 2.0], [100.0, 101.0]];
 fn roots(ray: &Ray, sphere: &Sphere, velocity: Vec3) -> Option<[f64; 2]> {
     let e = ray.origin.as_dvec3() - sphere.center.as_dvec3();
     let w = ray.direction.as_dvec3() - velocity.as_dvec3();
-    let room = w.length_squared() * f64::from(sphere.radius).powi(2) - e.cross(w).length_squared();
-    (room >= 0.0).then(|| [-1.0, 1.0].map(|sign| (sign * room.sqrt() - e.dot(w)) / w.length_squared()))
+    let discriminant = w.length_squared() * f64::from(sphere.radius).powi(2) - e.cross(w).length_squared();
+    (discriminant >= 0.0).then(|| [-1.0, 1.0].map(|sign| (sign * discriminant.sqrt() - e.dot(w)) / w.length_squared()))
 }
 
 /// Counts of pairs: hits, certain hits, candidates that are clear misses, hits that begin between the ray's ends, and hits of spheres that
@@ -80,7 +80,7 @@ fn check_random_leaf(
             for (k, sphere) in ids.iter().enumerate().filter_map(|(k, &id)| Some((k, spheres.get(id as usize)?))) {
                 let velocity = drift[ids[k] as usize];
                 let roots = roots(&ray, sphere, velocity);
-                let (maybe, certain) = (leaf_hits[0].candidates >> k & 1 == 1, leaf_hits[0].certain >> k & 1 == 1);
+                let (candidate, certain) = (leaf_hits[0].candidates >> k & 1 == 1, leaf_hits[0].certain >> k & 1 == 1);
                 let context =
                     format!("{range:?} {speed} {along} {precision:?} {ray:?} {sphere:?} {velocity:?} {roots:?}");
                 let inside = |t: f64| (f64::from(ray.t_min)..=f64::from(ray.t_max)).contains(&t);
@@ -91,7 +91,7 @@ fn check_random_leaf(
                 let from_start = |r: [f64; 2]| r[0] <= ray.t_max.max(0.0).into() && r[1] >= ray.t_min.min(0.0).into();
                 let far = !self::roots(&ray, &larger, velocity).is_some_and(from_start);
                 let low = f64::from(leaf_hits[0].low[k]);
-                assert!(within.is_none_or(|r| maybe && low <= s_of(r[0])), "{context}: {low}");
+                assert!(within.is_none_or(|r| candidate && low <= s_of(r[0])), "{context}: {low}");
                 let high = f64::from(leaf_hits[0].high[k]);
                 let begins = roots.filter(|r| inside(r[0]));
                 assert!(!certain || begins.is_some_and(|r| s_of(r[0]) <= high), "{context}: {high}");
@@ -101,7 +101,7 @@ fn check_random_leaf(
                     found.along += 1;
                 } else if (ray.direction - velocity).length() > 0.51 * ray.direction.length() {
                     found.leaf_hits += usize::from(within.is_some());
-                    found.idle += usize::from(maybe && far);
+                    found.idle += usize::from(candidate && far);
                     found.whole += usize::from(begins.is_some());
                     found.certain += usize::from(certain);
                 }
@@ -127,8 +127,8 @@ fn the_moving_leaf_test_agrees_with_f64_roots() {
                 let context =
                     format!("{range:?} {speed:?} {precision:?}: {certain} of {whole}, {idle} idle, {leaf_hits} met");
                 // Plain arithmetic that starts far away is inaccurate itself.
-                let sure = certain * 3 >= whole && idle * 10 <= leaf_hits;
-                assert!(sure || precision == Precision::Fast, "{context}");
+                let useful = certain * 3 >= whole && idle * 10 <= leaf_hits;
+                assert!(useful || precision == Precision::Fast, "{context}");
                 assert!(along > 1_000 || leaf_hits > 2_000, "{context}, {along} along");
             }
         }

@@ -109,7 +109,7 @@ fn next_leaf<L: Lanes>(
                 child = node.children[first];
                 continue;
             }
-            let entry = |place: usize| u64::from(key(at[place])) << 32 | u64::from(node.children[place].0);
+            let entry = |child: usize| u64::from(key(at[child])) << 32 | u64::from(node.children[child].0);
             // The nearest is visited at once, the others wait on the stack.
             let bottom = top;
             let mut nearest = entry(first);

@@ -86,9 +86,9 @@ fn packet_neighbours<L: Lanes>(lanes: L, node: &Bvh8Node, packet: &Packet) -> (u
     let mut keys = [0; WIDTH];
     let (mut left, mut count) = (mask, 0);
     while left != 0 {
-        let place = left.trailing_zeros() as usize % WIDTH;
+        let child = left.trailing_zeros() as usize % WIDTH;
         left &= left - 1;
-        let key = squares[place].to_bits() & !7 | place as u32;
+        let key = squares[child].to_bits() & !7 | child as u32;
         let mut i = count;
         while i > 0 && keys[i - 1] > key {
             keys[i] = keys[i - 1];
@@ -102,37 +102,37 @@ fn packet_neighbours<L: Lanes>(lanes: L, node: &Bvh8Node, packet: &Packet) -> (u
 
 multiversion! {
     /// Mask of the active rays of a packet that enter a child of a node before `t_far`.
-    enter_child, (node: &Bvh8Node, place: usize, octant: usize, packet: &Packet, t_far: &[f32; PACKET_RAYS], active: u64) -> u64
+    enter_child, (node: &Bvh8Node, child: usize, octant: usize, packet: &Packet, t_far: &[f32; PACKET_RAYS], active: u64) -> u64
 }
 
 #[inline(always)]
 fn enter_child<L: Lanes>(
     lanes: L,
     node: &Bvh8Node,
-    place: usize,
+    child: usize,
     octant: usize,
     packet: &Packet,
     t_far: &[f32; PACKET_RAYS],
     active: u64,
 ) -> u64 {
-    enter_faces::<L, false>(lanes, node, place, octant, packet, t_far, active)
+    enter_faces::<L, false>(lanes, node, child, octant, packet, t_far, active)
 }
 
 multiversion! {
     /// Like `enter_child`, for rays of several octants.
-    enter_mixed_child, (node: &Bvh8Node, place: usize, packet: &Packet, t_far: &[f32; PACKET_RAYS], active: u64) -> u64
+    enter_mixed_child, (node: &Bvh8Node, child: usize, packet: &Packet, t_far: &[f32; PACKET_RAYS], active: u64) -> u64
 }
 
 #[inline(always)]
 fn enter_mixed_child<L: Lanes>(
     lanes: L,
     node: &Bvh8Node,
-    place: usize,
+    child: usize,
     packet: &Packet,
     t_far: &[f32; PACKET_RAYS],
     active: u64,
 ) -> u64 {
-    enter_faces::<L, true>(lanes, node, place, 0, packet, t_far, active)
+    enter_faces::<L, true>(lanes, node, child, 0, packet, t_far, active)
 }
 
 /// The slab test of one child. `octant` selects the faces where all rays enter; rays of a `MIXED` packet enter through the face that comes
@@ -142,18 +142,18 @@ fn enter_mixed_child<L: Lanes>(
 fn enter_faces<L: Lanes, const MIXED: bool>(
     lanes: L,
     node: &Bvh8Node,
-    place: usize,
+    child: usize,
     octant: usize,
     packet: &Packet,
     t_far: &[f32; PACKET_RAYS],
     active: u64,
 ) -> u64 {
-    let place = place % WIDTH;
+    let child = child % WIDTH;
     let mut faces = [[lanes.splat(0.0); 3]; 2];
     for k in 0..3 {
         let side = octant >> k & 1;
-        faces[0][k] = lanes.splat(node.bounds[side][k][place]);
-        faces[1][k] = lanes.splat(node.bounds[1 ^ side][k][place]);
+        faces[0][k] = lanes.splat(node.bounds[side][k][child]);
+        faces[1][k] = lanes.splat(node.bounds[1 ^ side][k][child]);
     }
     let mut mask = 0;
     for i in (0..PACKET_RAYS).step_by(L::COUNT) {

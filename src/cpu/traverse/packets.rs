@@ -1,9 +1,10 @@
 //! Packet traversal of coherent rays: 64 neighbouring rays visit nodes together (Wald et al. 2007, Ray tracing deformable
 //! scenes using dynamic bounding volume hierarchies).
 //!
-//! One test for all rays rejects children of a node: with intervals of their numbers if they have one octant, with the AABB of their segments
-//! if those are short. Each other child is tested against vectors of rays when it is visited, so that segments that have become shorter
-//! count. A ray list has the rays that enter a leaf. The few rays that are left when a packet has parted continue one by one.
+//! One test for all rays of the packet rejects children of a node. If the rays have one octant, it uses interval arithmetic on their
+//! directions and origins; if their segments are short, it uses the AABB of the segments. Each of the other children is tested against
+//! vectors of rays when it is visited, with the segments that hits have shortened by then. The rays that enter a leaf form a ray list. Where
+//! a packet diverges to a few rays, they are traversed one by one.
 
 use super::ordered::SHORT_LIST;
 use super::packet::{PACKET_RAYS, Packet, PacketKind};
@@ -11,7 +12,8 @@ use super::stream::StreamTraversal;
 use crate::bvh::bvh8::node::ChildRef;
 use crate::cpu::collector::HitCollector;
 
-/// A list of rays. Vectors are written to it and numbers are read at once: across two cache lines that takes several times as long.
+/// A list of rays. It is written as vectors and read as integers right after. If a vector crossed two cache lines, the reads would take
+/// several times as long.
 #[repr(align(64))]
 struct AlignedList([u32; PACKET_RAYS]);
 
@@ -34,21 +36,21 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
         };
         self.prefetch_children(node, entered);
         while entered != 0 {
-            let place = (order & 7) as usize;
+            let child = (order & 7) as usize;
             order >>= 3;
-            if entered >> place & 1 == 0 {
+            if entered >> child & 1 == 0 {
                 continue;
             }
-            entered &= !(1 << place);
+            entered &= !(1 << child);
             let Some(t_far) = self.t_far[first..].first_chunk() else { return };
             let inside = match kind {
-                PacketKind::Octant(octant) => level.enter_child(node, place, octant, columns, t_far, active),
-                PacketKind::Distance => level.enter_mixed_child(node, place, columns, t_far, active),
+                PacketKind::Octant(octant) => level.enter_child(node, child, octant, columns, t_far, active),
+                PacketKind::Distance => level.enter_mixed_child(node, child, columns, t_far, active),
             };
             if inside == 0 {
                 continue;
             }
-            match node.children[place].kind() {
+            match node.children[child].kind() {
                 ChildRef::Node(child) => self.packet(child, kind, packet, inside),
                 ChildRef::Leaf(leaf) => {
                     let count = level.list_rays(first as u32, inside, &mut list.0);

@@ -111,7 +111,7 @@ fn prepare_rays(
     // of eight.
     let ([ox, oy, oz, t_min], [dx, dy, dz, t_max]) = black_box(columns(rays));
     let (origin, direction) = ([ox, oy, oz], [dx, dy, dz]);
-    let solve = if precision == Precision::Fast { 32.0 * U } else { 3.7e-12 };
+    let relative_error = if precision == Precision::Fast { 32.0 * U } else { 3.7e-12 };
     let (middle, scale) = (frame.middle().to_array(), frame.scale());
     let o = axes!(|k| each(|i| (f64::from(origin[k][i]) - middle[k]) * scale));
     let d = axes!(|k| each(|i| f64::from(direction[k][i])));
@@ -119,15 +119,18 @@ fn prepare_rays(
     let length = each(|i| square[i].sqrt());
     let distance = each(|i| distance[i].sqrt());
     let inverse_length = each(|i| 1.0 / length[i]);
-    let hat = axes!(|k| each(|i| d[k][i] * inverse_length[i]));
+    let unit = axes!(|k| each(|i| d[k][i] * inverse_length[i]));
     let across = each(|i| d[0][i] * d[0][i] + d[1][i] * d[1][i]);
     let inverse_across = each(|i| 1.0 / across[i].sqrt());
     let ux = each(|i| if across[i] > 0.0 { -d[1][i] * inverse_across[i] } else { 1.0 });
     let uy = each(|i| if across[i] > 0.0 { d[0][i] * inverse_across[i] } else { 0.0 });
-    let v =
-        [each(|i| -hat[2][i] * uy[i]), each(|i| hat[2][i] * ux[i]), each(|i| hat[0][i] * uy[i] - hat[1][i] * ux[i])];
-    let start = dot(&o, &hat);
-    let foot = axes!(|k| each(|i| o[k][i] - start[i] * hat[k][i]));
+    let v = [
+        each(|i| -unit[2][i] * uy[i]),
+        each(|i| unit[2][i] * ux[i]),
+        each(|i| unit[0][i] * uy[i] - unit[1][i] * ux[i]),
+    ];
+    let start = dot(&o, &unit);
+    let foot = axes!(|k| each(|i| o[k][i] - start[i] * unit[k][i]));
     let alpha = each(|i| -(foot[0][i] * ux[i] + foot[1][i] * uy[i]));
     let beta = dot(&foot, &v);
     let off = dot(&foot, &foot);
@@ -140,7 +143,7 @@ fn prepare_rays(
     let begin = each(|i| start[i] + f64::from(t_min[i].max(-0.5 * f32::MAX)) * step[i] + 2.0 * slack[i]);
     let end = each(|i| 2.0 * slack[i] - start[i] - f64::from(t_max[i].min(0.5 * f32::MAX)) * step[i]);
     let before = each(|i| 2.0 * slack[i] - start[i] - f64::from(t_min[i]) * step[i]);
-    let delta = each(|i| 16.0 * U * off[i] + solve * distance[i]);
+    let delta = each(|i| 16.0 * U * off[i] + relative_error * distance[i]);
     // The rest need not be exact, only conservative: f32, rounded up.
     let up = |x: &Lane| -> Narrow { from_each(|i| round_up(x[i])) };
     let narrow = |x: &Lane| -> Narrow { from_each(|i| x[i] as f32) };
@@ -153,12 +156,12 @@ fn prepare_rays(
         from_each(|i| if distance[i] < MAX_START { 2.00001 * slack32[i] + 1e-15 } else { f32::INFINITY });
     let near: Narrow = from_each(|i| if t_min[i] <= -f32::MAX { f32::NEG_INFINITY } else { -near[i] });
     let far: Narrow = from_each(|i| if t_max[i] >= f32::MAX { f32::INFINITY } else { far[i] });
-    let (foot, hat, v) = (axes!(|k| narrow(&foot[k])), axes!(|k| narrow(&hat[k])), axes!(|k| narrow(&v[k])));
+    let (foot, unit, v) = (axes!(|k| narrow(&foot[k])), axes!(|k| narrow(&unit[k])), axes!(|k| narrow(&v[k])));
     let (ux, uy, alpha, beta) = (narrow(&ux), narrow(&uy), narrow(&alpha), narrow(&each(|i| -beta[i])));
     // A direction parallel to a face never intersects it. Turned by less than any rounding, it does.
-    let inverse = axes!(|k| from_each(|i| 1.0 / hat[k][i].abs().max(1e-18).copysign(hat[k][i])));
-    let enter = axes!(|k| from_each(|i| -(foot[k][i] + wide[i].copysign(hat[k][i])) * inverse[k][i]));
-    let leave = axes!(|k| from_each(|i| -(foot[k][i] - wide[i].copysign(hat[k][i])) * inverse[k][i]));
+    let inverse = axes!(|k| from_each(|i| 1.0 / unit[k][i].abs().max(1e-18).copysign(unit[k][i])));
+    let enter = axes!(|k| from_each(|i| -(foot[k][i] + wide[i].copysign(unit[k][i])) * inverse[k][i]));
+    let leave = axes!(|k| from_each(|i| -(foot[k][i] - wide[i].copysign(unit[k][i])) * inverse[k][i]));
     let (end, before): (Narrow, Narrow) = (from_each(|i| -end[i]), from_each(|i| -before[i]));
     let none = [0.0; LANES];
     // In the order of the fields of `PreparedRay`.
@@ -168,16 +171,16 @@ fn prepare_rays(
         [leave[2], near, far, margin],
         [begin, end, ux, uy],
         [v[0], v[1], v[2], alpha],
-        [beta, spread, floor, hat[0]],
-        [hat[1], hat[2], none, before],
+        [beta, spread, floor, unit[0]],
+        [unit[1], unit[2], none, before],
     ]);
     if let Some((packet, first, short)) = packet {
         packet.set(0, first, &words.as_flattened()[..RAY_COLUMNS]);
         if short {
             // Errors of these sums are at most 4 U (|F| + |s|), in f32.
             let pad: Narrow = from_each(|i| wide[i] + (near[i].abs() + far[i].abs() + 4.0) * (8.0 * U32));
-            let a = axes!(|k| from_each(|i| foot[k][i] + near[i] * hat[k][i]));
-            let b = axes!(|k| from_each(|i| foot[k][i] + far[i] * hat[k][i]));
+            let a = axes!(|k| from_each(|i| foot[k][i] + near[i] * unit[k][i]));
+            let b = axes!(|k| from_each(|i| foot[k][i] + far[i] * unit[k][i]));
             let low = axes!(|k| from_each(|i| if a[k][i] < b[k][i] { a[k][i] } else { b[k][i] } - pad[i]));
             let high = axes!(|k| from_each(|i| if a[k][i] > b[k][i] { a[k][i] } else { b[k][i] } + pad[i]));
             packet.set(RAY_COLUMNS, first, [low, high].as_flattened());

@@ -153,7 +153,7 @@ fn stream<V: HitCollector>(
             moving_leaf::prepare_moving(prepared, &bvh.frame, ray, attributes, precision, bvh.mid_time);
         }
     }
-    let still = !scene.attributes.has_motion_or_shape() && !ray_attributes.iter().any(RayAttributes::moves);
+    let at_rest = !scene.attributes.has_motion_or_shape() && !ray_attributes.iter().any(RayAttributes::moves);
     let passing = ray_attributes.first().is_some_and(|attributes| attributes.moves_with_ray != 0);
     let moving_leaf = bvh.moving_leaves.as_deref();
     let rays = &rays[..input.len()];
@@ -197,12 +197,12 @@ fn stream<V: HitCollector>(
         scene,
         input,
         ray_attributes,
-        at_rest: still,
+        at_rest: at_rest,
         moving_leaves: moving_leaf,
         moves_with_ray: passing,
         collectors,
         precision,
-        short: if still { SHORT_LIST } else { 0 },
+        short: if at_rest { SHORT_LIST } else { 0 },
         rays,
         t_far,
         shortened: 0,
@@ -252,18 +252,18 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
         self.prefetch_children(node, entered.any);
         let mut order = node.order[octant];
         for _ in 0..WIDTH {
-            let place = (order & 7) as usize;
+            let child = (order & 7) as usize;
             order >>= 3;
-            if entered.any >> place & 1 == 0 {
+            if entered.any >> child & 1 == 0 {
                 continue;
             }
             let shortened = self.shortened != seen;
-            let count = self.bvh.level.compact(entered, place, padded, self.t_far, shortened, through);
+            let count = self.bvh.level.compact(entered, child, padded, self.t_far, shortened, through);
             if count == 0 {
                 continue;
             }
             let list = RayList::new(through, count);
-            match node.children[place].kind() {
+            match node.children[child].kind() {
                 ChildRef::Node(number) => self.node(number, octant, list, levels),
                 ChildRef::Leaf(number) => self.leaf(number, list.rays()),
                 ChildRef::Nothing => {}
@@ -271,12 +271,12 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
         }
     }
 
-    /// Prefetches the children of a node in `places`, which arrive while the first of them is visited. For a node these are its faces: three
+    /// Prefetches those children of a node that have a bit in `children`. They arrive while the first of them is visited. For a node these are its faces: three
     /// of its four cache lines.
     #[inline(always)]
-    pub(crate) fn prefetch_children(&self, node: &Bvh8Node, places: u64) {
+    pub(crate) fn prefetch_children(&self, node: &Bvh8Node, children: u64) {
         let Bvh8 { nodes, leaves, .. } = &self.bvh.tree;
-        for (_, child) in node.children.iter().enumerate().filter(|(place, _)| places >> place & 1 == 1) {
+        for (_, child) in node.children.iter().enumerate().filter(|(k, _)| children >> k & 1 == 1) {
             match child.kind() {
                 ChildRef::Node(number) => nodes[number].bounds.as_flattened().iter().step_by(2).for_each(prefetch),
                 ChildRef::Leaf(number) => {

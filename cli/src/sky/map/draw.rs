@@ -42,7 +42,7 @@ pub(super) struct MapPicture<'a> {
     pub(super) marks: Vec<([f64; 2], String)>,
     /// Longitude and latitude of the greatest eclipse.
     pub(super) greatest: Option<[f64; 2]>,
-    /// What the path is one of: totality or annularity.
+    /// Kind of the path: totality or annularity.
     pub(super) path_name: &'static str,
     /// Spacing of the graticule in degrees.
     pub(super) graticule: f64,
