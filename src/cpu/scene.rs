@@ -149,7 +149,10 @@ impl CpuScene {
     /// The valid rays, by index, in the order in which they are cast.
     pub(crate) fn ordered(&self, rays: &[Ray], usable: Vec<u32>, plan: TaskPlan) -> Vec<u32> {
         match (&self.accel, plan.order) {
-            (Accel::Bvh(bvh), order) if order.is_sorted() => RaySorter::new(bvh, order).sort(bvh, rays, usable),
+            // Rays that fit into one stream gain nothing from sorting.
+            (Accel::Bvh(bvh), order) if order.is_sorted() && rays.len() > STREAM_RAYS => {
+                RaySorter::new(bvh, order).sort(bvh, rays, usable)
+            }
             (Accel::Bvh(_), RayOrder::CoherentPerOctant) => group_octants(rays, &usable),
             _ => usable,
         }

@@ -74,9 +74,12 @@ fn run_single_threaded() {
 ///
 /// rayon compiles its iterators anew for each caller, which takes long for generic callers; of this function little is generic.
 pub(crate) fn map_tasks<I, T: Send>(
-    items: impl ExactSizeIterator<Item = I> + Send,
+    mut items: impl ExactSizeIterator<Item = I> + Send,
     work: impl Fn(I) -> T + Sync,
 ) -> Vec<T> {
+    if items.len() == 1 {
+        return items.next().map(work).into_iter().collect();
+    }
     let mut results: Vec<Option<T>> = (0..items.len()).map(|_| None).collect();
     let count = results.len();
     let tasks = Mutex::new(items.zip(&mut results));
@@ -91,9 +94,6 @@ pub(crate) fn map_tasks<I, T: Send>(
 
 /// Calls `task` `count` times on all cores.
 fn run_tasks(count: usize, task: &(dyn Fn() + Sync)) {
-    if count == 1 {
-        return task();
-    }
     ensure_pool();
     (0..count).into_par_iter().with_max_len(1).for_each(|_| task());
 }

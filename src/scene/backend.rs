@@ -98,8 +98,9 @@ impl Scene {
         };
         match backend {
             Backend::Cpu => O::cast_cpu(&self.host, batch, out),
-            Backend::CpuOwned => self.cast_owned::<O>(batch, out).await,
-            Backend::Gpu(engine, scene) => self.cast_gpu::<O>(engine, scene, batch, out).await,
+            // Boxed, because the state of these futures is large and would be moved for each call on the CPU engine.
+            Backend::CpuOwned => Box::pin(self.cast_owned::<O>(batch, out)).await,
+            Backend::Gpu(engine, scene) => Box::pin(self.cast_gpu::<O>(engine, scene, batch, out)).await,
         }
     }
 
@@ -107,8 +108,8 @@ impl Scene {
     pub(super) async fn dispatch_lists(&self, batch: RayBatch<'_>, most: u32, wait: Wait) -> Result<Listed> {
         match self.backend(&batch, false, wait) {
             Backend::Cpu => join(self.host.list(batch, most, &self.growth_budget())?),
-            Backend::CpuOwned => self.list_owned(batch, most).await,
-            Backend::Gpu(engine, scene) => self.list_gpu(engine, scene, batch, most).await,
+            Backend::CpuOwned => Box::pin(self.list_owned(batch, most)).await,
+            Backend::Gpu(engine, scene) => Box::pin(self.list_gpu(engine, scene, batch, most)).await,
         }
     }
 

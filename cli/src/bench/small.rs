@@ -84,8 +84,8 @@ pub(super) fn run(args: &SmallArgs) -> Result<()> {
             };
             if !args.json {
                 let Row { device, rays, hits, p50_seconds, p99_seconds, .. } = &row;
-                let [p50, p99] = [p50_seconds, p99_seconds].map(|seconds| 1e3 * seconds);
-                print(&format!("{device:<34} {rays:>5} rays  p50 {p50:>9.3} ms  p99 {p99:>9.3} ms  {hits:>9} hits\n"))?;
+                let [p50, p99] = [p50_seconds, p99_seconds].map(|seconds| 1e6 * seconds);
+                print(&format!("{device:<34} {rays:>5} rays  p50 {p50:>9.2} µs  p99 {p99:>9.2} µs  {hits:>9} hits\n"))?;
             }
             rows.push(row);
         }

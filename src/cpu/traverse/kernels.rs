@@ -28,9 +28,10 @@ use crate::query::policy::{Ends, Inside, Query};
 use crate::runtime::prefetch::prefetch;
 
 /// Conclusion of a leaf test about a sphere that certainly contains the start of a ray.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum StartInside {
     /// Nothing: the pair is intersected.
+    #[default]
     Undecided,
     /// It is hit at the start.
     HitAtStart,
@@ -46,12 +47,6 @@ pub(crate) struct LeafRules {
     pub(crate) inside: StartInside,
     /// Selects the rays whose line comes near a sphere first. That pays if most pass all spheres.
     pub(crate) select: bool,
-}
-
-impl Default for LeafRules {
-    fn default() -> Self {
-        Self::PLAIN
-    }
 }
 
 impl LeafRules {
@@ -265,8 +260,6 @@ fn cull_spheres<L: Lanes>(
     rules: LeafRules,
     leaf_hits: &mut [LeafHits],
 ) -> usize {
-    let splat = |value| lanes.splat(value);
-    let zero = splat(0.0);
     let mut near = 0;
     for &number in list {
         let mut mask = u64::from(!rules.select);
@@ -286,69 +279,101 @@ fn cull_spheres<L: Lanes>(
     let mut count = 0;
     for j in 0..near {
         let number = leaf_hits[j].ray;
-        let (ray, far) = (&rays[number as usize], splat(t_far[number as usize]));
-        let LeafHits { ray: name, candidates, certain, low: lows, high: highs } = &mut leaf_hits[count];
-        (*name, *candidates, *certain) = (number, 0, 0);
-        let [.., dx, dy, dz] = ray.line;
-        for i in (0..WIDTH).step_by(L::COUNT) {
-            let [x, y, z, reach, inner] = spheres.load(lanes, ray, i);
-            let size = x.abs().add(y.abs()).add(z.abs()).add(reach);
-            let slack = size.mul(splat(32.0 * U));
-            let minus_w = minus_squared(lanes, reach);
-            // The radius without its allowance, and less by the same amount again.
-            let least = inner.sub(size.mul(splat(320.0 * U))).max(zero);
-            let least = least.mul(least).mul(splat(1.0 - 64.0 * U)).add(minus_w);
-            let (square, limit) = distances(lanes, ray, x, y, z, reach);
-            let along = z.mul_add(splat(dz), y.mul_add(splat(dy), x.mul(splat(dx))));
-            let half = limit.sub(square).max(zero).sqrt().add(slack);
-            let (low, exit) = (along.sub(half), along.add(half));
-            let mut mask = square.le_mask(limit) & low.le_mask(far) & splat(ray.near).le_mask(exit);
-            let chord = least.sub(square).sub(limit);
-            let root = chord.max(zero).sqrt();
-            let error = slack.add(splat(ray.margin));
-            let high = along.sub(root).add(error);
-            let mut certainly = splat(f32::MIN_POSITIVE).le_mask(chord)
-                & splat(ray.begin).le_mask(low)
-                & high.le_mask(far)
-                & high.le_mask(splat(ray.end));
-            low.store(&mut lows[i..]);
-            high.store(&mut highs[i..]);
-            // Few rays start inside a sphere, so this branch is predicted.
-            let started =
-                if rules.inside == StartInside::Undecided { 0 } else { mask & high.le_mask(splat(ray.before)) };
-            if started != 0 {
-                // The chord is at least a quarter of the diameter: see above.
-                let least_exit = along.add(root).sub(error);
-                let around = started
-                    & zero.sub(minus_w).mul(splat(1.0 / 16.0)).le_mask(chord)
-                    & splat(ray.begin).le_mask(least_exit);
-                match rules.inside {
-                    StartInside::Undecided => {}
-                    StartInside::HitAtStart => {
-                        certainly |= around;
-                        high.max(splat(ray.begin)).store(&mut highs[i..]);
-                    }
-                    StartInside::HitAtExit => {
-                        let most_exit = exit.add(splat(ray.margin));
-                        mask &= !(around & !least_exit.le_mask(far));
-                        certainly |= around & most_exit.le_mask(far) & most_exit.le_mask(splat(ray.end));
-                        let mut exits = [[0.0; WIDTH]; 2];
-                        least_exit.store(&mut exits[0][i..]);
-                        most_exit.store(&mut exits[1][i..]);
-                        for k in (i..i + L::COUNT).filter(|k| around >> (k - i) & 1 == 1) {
-                            (lows[k], highs[k]) = (exits[0][k], exits[1][k]);
-                        }
-                    }
-                    StartInside::Ignored => mask &= !around,
-                }
-            }
-            *candidates |= (mask as u32) << i;
-            *certain |= ((mask & certainly) as u32) << i;
-        }
+        let hits = &mut leaf_hits[count];
+        hits.ray = number;
+        classify::<L, false>(lanes, spheres, &rays[number as usize], t_far[number as usize], rules.inside, hits);
         // Branchless: half of the rays have a hit.
-        count += usize::from(*candidates != 0);
+        count += usize::from(hits.candidates != 0);
     }
     count
+}
+
+/// Tests one ray against the spheres of a leaf at rest, which are left at once if the ray's line passes all of them.
+#[inline(always)]
+pub(crate) fn cull_leaf_by_one(
+    lanes: impl Lanes,
+    leaf: &Leaf8,
+    ray: &PreparedRay,
+    far: f32,
+    inside: StartInside,
+    hits: &mut LeafHits,
+) {
+    classify::<_, true>(lanes, &Resting { leaf, inner: &leaf.padded_radius }, ray, far, inside, hits);
+}
+
+/// Classifies the spheres of a leaf for one ray. `EXIT`: stops at vectors whose spheres the ray's line passes.
+#[inline(always)]
+fn classify<L: Lanes, const EXIT: bool>(
+    lanes: L,
+    spheres: &impl LeafSpheres<L>,
+    ray: &PreparedRay,
+    far: f32,
+    inside: StartInside,
+    hits: &mut LeafHits,
+) {
+    let splat = |value| lanes.splat(value);
+    let (zero, far) = (splat(0.0), splat(far));
+    let LeafHits { candidates, certain, low: lows, high: highs, .. } = hits;
+    (*candidates, *certain) = (0, 0);
+    let [.., dx, dy, dz] = ray.line;
+    for i in (0..WIDTH).step_by(L::COUNT) {
+        let [x, y, z, reach, inner] = spheres.load(lanes, ray, i);
+        let (square, limit) = distances(lanes, ray, x, y, z, reach);
+        let near = square.le_mask(limit);
+        if EXIT && near == 0 {
+            continue;
+        }
+        let size = x.abs().add(y.abs()).add(z.abs()).add(reach);
+        let slack = size.mul(splat(32.0 * U));
+        let minus_w = minus_squared(lanes, reach);
+        // The radius without its allowance, and less by the same amount again.
+        let least = inner.sub(size.mul(splat(320.0 * U))).max(zero);
+        let least = least.mul(least).mul(splat(1.0 - 64.0 * U)).add(minus_w);
+        let along = z.mul_add(splat(dz), y.mul_add(splat(dy), x.mul(splat(dx))));
+        let half = limit.sub(square).max(zero).sqrt().add(slack);
+        let (low, exit) = (along.sub(half), along.add(half));
+        let mut mask = near & low.le_mask(far) & splat(ray.near).le_mask(exit);
+        let chord = least.sub(square).sub(limit);
+        let root = chord.max(zero).sqrt();
+        let error = slack.add(splat(ray.margin));
+        let high = along.sub(root).add(error);
+        let mut certainly = splat(f32::MIN_POSITIVE).le_mask(chord)
+            & splat(ray.begin).le_mask(low)
+            & high.le_mask(far)
+            & high.le_mask(splat(ray.end));
+        low.store(&mut lows[i..]);
+        high.store(&mut highs[i..]);
+        // Few rays start inside a sphere, so this branch is predicted.
+        let started = if inside == StartInside::Undecided { 0 } else { mask & high.le_mask(splat(ray.before)) };
+        if started != 0 {
+            // The chord is at least a quarter of the diameter: see above.
+            let least_exit = along.add(root).sub(error);
+            let around = started
+                & zero.sub(minus_w).mul(splat(1.0 / 16.0)).le_mask(chord)
+                & splat(ray.begin).le_mask(least_exit);
+            match inside {
+                StartInside::Undecided => {}
+                StartInside::HitAtStart => {
+                    certainly |= around;
+                    high.max(splat(ray.begin)).store(&mut highs[i..]);
+                }
+                StartInside::HitAtExit => {
+                    let most_exit = exit.add(splat(ray.margin));
+                    mask &= !(around & !least_exit.le_mask(far));
+                    certainly |= around & most_exit.le_mask(far) & most_exit.le_mask(splat(ray.end));
+                    let mut exits = [[0.0; WIDTH]; 2];
+                    least_exit.store(&mut exits[0][i..]);
+                    most_exit.store(&mut exits[1][i..]);
+                    for k in (i..i + L::COUNT).filter(|k| around >> (k - i) & 1 == 1) {
+                        (lows[k], highs[k]) = (exits[0][k], exits[1][k]);
+                    }
+                }
+                StartInside::Ignored => mask &= !around,
+            }
+        }
+        *candidates |= (mask as u32) << i;
+        *certain |= ((mask & certainly) as u32) << i;
+    }
 }
 
 #[cfg(test)]

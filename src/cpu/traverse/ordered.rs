@@ -4,7 +4,7 @@
 //! per list and the mispredicted ends of its loops exceed the work itself. `output/bench/README.md` has the measurements.
 
 use super::boxes::enter_boxes;
-use super::kernels::{LeafHits, LeafRules, cull_leaf};
+use super::kernels::{LeafHits, StartInside, cull_leaf_by_one};
 use super::prepared_ray::PreparedRay;
 use super::visits::Visits;
 use crate::bvh::bvh8::node::{Bvh8, Child, ChildRef, WIDTH};
@@ -23,20 +23,20 @@ pub(crate) const END: u32 = u32::MAX;
 pub(crate) struct ChildStack {
     entries: Vec<u64>,
     count: usize,
-    rules: LeafRules,
+    inside: StartInside,
     visits: Visits,
 }
 
 impl ChildStack {
-    /// Starts a traversal at a node. `depth` is the depth of the tree. All leaves are tested by the same rules.
-    pub(crate) fn start(&mut self, node: usize, depth: usize, rules: LeafRules) {
+    /// Starts a traversal at a node. `depth` is the depth of the tree.
+    pub(crate) fn start(&mut self, node: usize, depth: usize, inside: StartInside) {
         let size = 1 + WIDTH * depth;
         if self.entries.len() < size {
             self.entries.resize(size, 0);
         }
         self.entries[0] = node as u64;
         self.count = 1;
-        self.rules = rules;
+        self.inside = inside;
     }
 
     /// Returns the visits since the last call.
@@ -73,7 +73,7 @@ fn next_leaf<L: Lanes>(
     let lanes = lanes.narrow();
     let (ray, far) = (&rays[number as usize], t_far[number as usize]);
     let (far_key, octant) = (key(far), ray.octant());
-    let ChildStack { entries, count, rules, visits } = stack;
+    let ChildStack { entries, count, inside, visits } = stack;
     let entries = &mut entries[..];
     let mut top = *count;
     let mut at = [0.0; WIDTH];
@@ -89,8 +89,9 @@ fn next_leaf<L: Lanes>(
                 ChildRef::Node(node) => &tree.nodes[node],
                 ChildRef::Leaf(leaf) => {
                     visits.leaves += 1;
-                    let hits = std::slice::from_mut(hits);
-                    if cull_leaf(lanes, &tree.leaves[leaf], rays, t_far, &[number], *rules, hits) != 0 {
+                    cull_leaf_by_one(lanes, &tree.leaves[leaf], ray, far, *inside, hits);
+                    if hits.candidates != 0 {
+                        hits.ray = number;
                         *count = top;
                         return leaf as u32;
                     }
@@ -125,6 +126,7 @@ fn next_leaf<L: Lanes>(
                 }
                 entries[i] = later;
                 top += 1;
+                tree.prefetch(Child(later as u32));
             }
             child = Child(nearest as u32);
         }

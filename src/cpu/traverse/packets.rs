@@ -6,11 +6,13 @@
 //! vectors of rays when it is visited, with the segments that hits have shortened by then. The rays that enter a leaf form a ray list. Where
 //! a packet diverges to a few rays, they are traversed one by one.
 
-use super::ordered::SHORT_LIST;
 use super::packet::{PACKET_RAYS, Packet, PacketKind};
 use super::stream::StreamTraversal;
 use crate::bvh::bvh8::node::ChildRef;
 use crate::cpu::collector::HitCollector;
+
+/// Maximum number of active rays of a packet that are traversed one by one.
+const FEW_ACTIVE: u32 = 6;
 
 /// A list of rays. It is written as vectors and read as integers right after. If a vector crossed two cache lines, the reads would take
 /// several times as long.
@@ -23,7 +25,7 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
         let (number, columns) = packet;
         let first = number * PACKET_RAYS;
         let mut list = AlignedList([0; PACKET_RAYS]);
-        if active.count_ones() as usize <= SHORT_LIST {
+        if active.count_ones() <= FEW_ACTIVE {
             let count = self.bvh.level.list_rays(first as u32, active, &mut list.0);
             return list.0[..count].iter().for_each(|&ray| self.ordered(node, ray));
         }

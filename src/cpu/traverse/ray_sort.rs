@@ -17,6 +17,9 @@ use crate::records::Ray;
 /// Bits per coordinate: three coordinates, two points.
 const BITS: u32 = 4;
 
+/// Bits per coordinate of the one point of short rays. With more, packets hold slightly fewer cells, but sorting takes a third pass.
+const SHORT_BITS: u32 = 6;
+
 /// Bits per pass of the radix sort.
 const DIGIT: u32 = 9;
 
@@ -54,23 +57,25 @@ impl RaySorter {
         }
     }
 
-    /// The indices `numbers` of the valid rays, sorted.
+    /// The indices `numbers` of the valid rays, which are in ascending order, sorted.
     pub(crate) fn sort(&self, bvh: &CpuBvh, rays: &[Ray], numbers: Vec<u32>) -> Vec<u32> {
-        if rays.len() <= STREAM_RAYS {
-            return numbers;
-        }
         let (eights, left) = rays.as_chunks();
-        let mut keys = vec![0; rays.len()];
+        let mut entries = vec![0; rays.len()];
         // The last group of eight is padded with copies of its first ray.
         let last = left.first().map(|first| std::array::from_fn(|i| *left.get(i).unwrap_or(first)));
-        for (eight, keys) in eights.iter().chain(&last).zip(keys.chunks_mut(GROUP)) {
-            let mut found = [0; GROUP];
-            bvh.level.sort_keys(self, eight, &mut found);
-            keys.copy_from_slice(&found[..keys.len()]);
+        for (n, (eight, entries)) in eights.iter().chain(&last).zip(entries.chunks_mut(GROUP)).enumerate() {
+            let mut keys = [0; GROUP];
+            bvh.level.sort_keys(self, eight, &mut keys);
+            for (i, (entry, key)) in entries.iter_mut().zip(keys).enumerate() {
+                *entry = u64::from(key) << 32 | (n * GROUP + i) as u64;
+            }
         }
-        let mut entries: Vec<u64> = numbers.iter().map(|&i| u64::from(keys[i as usize]) << 32 | u64::from(i)).collect();
+        if numbers.len() < rays.len() {
+            entries = numbers.iter().map(|&i| entries[i as usize]).collect();
+        }
         let mut other = vec![0; entries.len()];
-        for shift in (32..32 + 3 + 6 * BITS).step_by(DIGIT as usize) {
+        let bits = if self.short { 3 * SHORT_BITS } else { 3 + 6 * BITS };
+        for shift in (32..32 + bits).step_by(DIGIT as usize) {
             let digit = |entry: u64| (entry >> shift) as usize & ((1 << DIGIT) - 1);
             let mut starts = [0; 1 << DIGIT];
             entries.iter().for_each(|&entry| starts[digit(entry)] += 1);
@@ -99,7 +104,7 @@ pub(crate) fn sample_order(bvh: &CpuBvh, count: usize, ray: impl Fn(usize) -> Ra
     // Two bits per coordinate, and the octant.
     let coarse = |key: u32| key >> (6 * (BITS - 2));
     let (mut pairs, mut alike, mut short) = (0, 0, 0);
-    for group in samples(count / GROUP, 256) {
+    for group in samples(count / GROUP, (count / 32).clamp(2, 256)) {
         let mut keys = [0; GROUP];
         bvh.level.sort_keys(&sorter, &std::array::from_fn(|i| ray(group * GROUP + i)), &mut keys);
         pairs += GROUP - 1;
@@ -161,12 +166,13 @@ fn sort_keys(_: impl Lanes, sorter: &RaySorter, rays: &[Ray; GROUP], keys: &mut 
     let enter = each(|i| t_min[i].max(enter[0][i]).max(enter[1][i]).max(enter[2][i]));
     let leave = each(|i| t_max[i].min(leave[0][i]).min(leave[1][i]).min(leave[2][i]));
     *keys = [0; GROUP];
+    const FINER: f32 = (1 << (SHORT_BITS - BITS)) as f32;
     if *short {
         for k in 0..3 {
-            let cell = each(|i| (origin[k][i] + enter[i] * step[k][i] - low[k]) * (16.0 * cells[k]) - 0.5);
-            let cell = each(|i| cell[i].clamp(0.0, 255.0) + 8_388_608.0);
+            let cell = each(|i| (origin[k][i] + enter[i] * step[k][i] - low[k]) * (FINER * cells[k]) - 0.5);
+            let cell = each(|i| cell[i].clamp(0.0, ((1 << SHORT_BITS) - 1) as f32) + 8_388_608.0);
             for i in 0..GROUP {
-                let mut bits = cell[i].to_bits() & 0xff;
+                let mut bits = cell[i].to_bits() & ((1 << SHORT_BITS) - 1);
                 bits = (bits | bits << 8) & 0x00_f00f;
                 bits = (bits | bits << 4) & 0x0c_30c3;
                 bits = (bits | bits << 2) & 0x24_9249;

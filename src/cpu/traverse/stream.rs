@@ -19,7 +19,7 @@ use super::prepared_ray::PreparedRay;
 use super::ray_order::RayOrder;
 use super::ray_setup::LANES;
 use super::visits::Visits;
-use crate::bvh::bvh8::node::{Bvh8, Bvh8Node, ChildRef, WIDTH};
+use crate::bvh::bvh8::node::{Bvh8Node, ChildRef, WIDTH};
 use crate::cpu::accel::CpuBvh;
 use crate::cpu::collector::HitCollector;
 use crate::cpu::view::SceneView;
@@ -30,6 +30,9 @@ use crate::runtime::prefetch::prefetch;
 /// Rays per stream: together with a leaf and the lists they have to fit into the second-level cache. Measurements show no difference from
 /// 256 to 2048.
 pub(crate) const STREAM_RAYS: usize = 1024;
+
+/// A stream of at most so many rays has no lists worth sharing a node: its rays are traversed one by one.
+const FEW_RAYS: usize = 128;
 
 /// Level scratch: the memory for visiting one node on each level of the BVH.
 #[derive(Default)]
@@ -74,7 +77,7 @@ pub(crate) struct StreamTraversal<'a, V> {
     pub(crate) collectors: &'a mut [V],
     pub(crate) precision: Precision,
     /// Maximum length of a list whose rays are traversed in their own order.
-    short: usize,
+    short_list: usize,
     pub(crate) rays: &'a [PreparedRay],
     /// End of each ray's segment: what begins later does not count.
     pub(crate) t_far: &'a mut [f32],
@@ -192,6 +195,11 @@ fn stream<V: HitCollector>(
     if levels.len() < bvh.tree.depth {
         levels.resize_with(bvh.tree.depth, LevelScratch::default);
     }
+    let short_list = match (at_rest, input.len()) {
+        (false, _) => 0,
+        (true, ..=FEW_RAYS) => FEW_RAYS,
+        (true, _) => SHORT_LIST,
+    };
     let mut traversal = StreamTraversal {
         bvh,
         scene,
@@ -202,7 +210,7 @@ fn stream<V: HitCollector>(
         moves_with_ray: passing,
         collectors,
         precision,
-        short: if at_rest { SHORT_LIST } else { 0 },
+        short_list,
         rays,
         t_far,
         shortened: 0,
@@ -235,7 +243,7 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
     /// Visits a node. The recursion is as deep as the BVH, which is the length of `levels`.
     fn node(&mut self, node: usize, octant: usize, padded: RayList<'_>, levels: &mut [LevelScratch]) {
         let list = padded.rays();
-        if list.len() <= self.short {
+        if list.len() <= self.short_list {
             return list.iter().for_each(|&ray| self.ordered(node, ray));
         }
         self.visits.nodes += list.len() as u64;
@@ -271,36 +279,29 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
         }
     }
 
-    /// Prefetches those children of a node that have a bit in `children`. They arrive while the first of them is visited. For a node these are its faces: three
-    /// of its four cache lines.
+    /// Prefetches those children of a node that have a bit in `children`. They arrive while the first of them is visited.
     #[inline(always)]
     pub(crate) fn prefetch_children(&self, node: &Bvh8Node, children: u64) {
-        let Bvh8 { nodes, leaves, .. } = &self.bvh.tree;
         for (_, child) in node.children.iter().enumerate().filter(|(k, _)| children >> k & 1 == 1) {
-            match child.kind() {
-                ChildRef::Node(number) => nodes[number].bounds.as_flattened().iter().step_by(2).for_each(prefetch),
-                ChildRef::Leaf(number) => {
-                    match self.moving_leaves {
-                        Some(moving_leaf) => moving_leaf[number].prefetch(),
-                        None => [&leaves[number].x, &leaves[number].z].into_iter().for_each(prefetch),
-                    }
-                    self.prefetch_masks(number);
-                }
-                ChildRef::Nothing => {}
+            match (child.kind(), self.moving_leaves) {
+                (ChildRef::Leaf(number), Some(moving_leaf)) => moving_leaf[number].prefetch(),
+                _ => self.bvh.tree.prefetch(*child),
+            }
+            if let ChildRef::Leaf(number) = child.kind() {
+                self.prefetch_masks(number);
             }
         }
     }
 
     /// Traverses the tree below a node with one ray, in its own order.
     pub(crate) fn ordered(&mut self, node: usize, ray: u32) {
-        self.stack.start(node, self.bvh.tree.depth, self.rules);
+        self.stack.start(node, self.bvh.tree.depth, self.rules.inside);
         loop {
             let Self { bvh, rays, t_far, stack, leaf_hits, .. } = self;
             let leaf = bvh.level.next_leaf(&bvh.tree, rays, t_far, ray, stack, &mut leaf_hits[0]);
             let Visits { nodes, leaves: tested, .. } = stack.take_visits();
             self.visits.nodes += nodes;
             self.visits.leaves += tested;
-            self.adapt_rules(tested as usize, usize::from(leaf != END));
             if leaf == END {
                 return;
             }
