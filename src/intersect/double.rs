@@ -40,6 +40,13 @@ impl DoubleRoots {
             // d and r have one more rounding each.
             slop += 8.0 * U * (e.length() + r);
         }
+        Self::of_offset(e, d, r, slop)
+    }
+
+    /// Computes the roots from the offset of the centre, the direction and the radius, without branches. `slop` bounds the error of the
+    /// offset, beyond one rounding.
+    #[inline(always)]
+    pub(crate) fn of_offset(e: DVec3, d: DVec3, r: f64, slop: f64) -> Self {
         let a = d.dot(d);
         let (b, length) = (e.dot(d), a.sqrt());
         let k = b / a;
@@ -49,22 +56,33 @@ impl DoubleRoots {
         let (em, pm) = (e.length(), p.length());
         let dp = 24.0 * U * em + 4.0 * slop;
         let disc_bound = 2.0 * dp * pm + dp * dp + 16.0 * U * (r * r + pm * pm) + 2.0 * slop * r;
-        let h = disc.max(0.0).sqrt();
+        let h = (if disc > 0.0 { disc } else { 0.0 }).sqrt();
         let dh = if h > 0.0 { disc_bound / h } else { f64::INFINITY };
         let constant = e.dot(e) - r * r;
         // One rounding of e changes e·e by 2 v |e|². The roundings of its products and sums change it by 5 v |e|².
         let dconstant = 16.0 * U * (em * em + r * r) + 4.0 * slop * (em + r + slop);
         let q = if b < 0.0 { b - h * length } else { b + h * length };
         let dq = (16.0 * U * em + 4.0 * slop + dh + 4.0 * U * h) * length;
-        let (far, near) = if q == 0.0 { (0.0, 0.0) } else { (q / a, constant / q) };
+        let (far, near) = (q / a, if q == 0.0 { 0.0 } else { constant / q });
         let dfar = dq / a + 8.0 * U * far.abs();
-        let dnear = if q.abs() > 2.0 * dq {
-            (dconstant + near.abs() * dq) / (q.abs() - dq) + 4.0 * U * near.abs()
-        } else {
-            f64::INFINITY
-        };
-        let (t, bound) = if near <= far { ([near, far], [dnear, dfar]) } else { ([far, near], [dfar, dnear]) };
+        let dnear = (dconstant + near.abs() * dq) / (q.abs() - dq) + 4.0 * U * near.abs();
+        let dnear = if q.abs() > 2.0 * dq { dnear } else { f64::INFINITY };
+        let ordered = near <= far;
+        let t = if ordered { [near, far] } else { [far, near] };
+        let bound = if ordered { [dnear, dfar] } else { [dfar, dnear] };
         Self { disc, disc_bound, t, bound }
+    }
+
+    /// Both roots rounded once to f32, or NaN where f64 does not suffice for that. Without branches.
+    #[inline(always)]
+    pub(crate) fn rounded(&self) -> [f32; 2] {
+        let mut rounded = [f32::NAN; 2];
+        for (rounded, (t, bound)) in rounded.iter_mut().zip(self.t.into_iter().zip(self.bound)) {
+            // Adding 0 turns a negative zero into zero. If a bound is NaN, the comparison fails, as intended.
+            let (low, high) = ((t - bound) as f32 + 0.0, (t + bound) as f32 + 0.0);
+            *rounded = if low == high { low } else { f32::NAN };
+        }
+        rounded
     }
 
     fn bounds(&self, root: Root) -> (f64, f64) {
@@ -97,11 +115,8 @@ impl Roots for DoubleRoots {
     }
 
     fn round(&self, root: Root) -> Option<f32> {
-        let (low, high) = self.bounds(root);
-        // Adding 0 turns a negative zero into zero.
-        let (low, high) = (low as f32 + 0.0, high as f32 + 0.0);
-        // If a bound is NaN, this comparison fails and the result is `None`, as intended.
-        (low == high).then_some(low)
+        let rounded = self.rounded()[usize::from(root == Root::Exit)];
+        (!rounded.is_nan()).then_some(rounded)
     }
 }
 

@@ -56,6 +56,8 @@ pub(crate) struct SphereRoots {
     /// If the sign of the discriminant is uncertain, the roots, if any, lie within `foot ± foot_bound`.
     pub(crate) foot: f32,
     pub(crate) foot_bound: f32,
+    /// Both roots rounded once to f32; NaN if unknown.
+    pub(crate) rounded: [f32; 2],
 }
 
 #[inline(always)]
@@ -236,6 +238,7 @@ fn finish(
         exit_bound: unscale(bounds.1, shift) + tiny,
         foot: unscale(foot.k + foot.dk, shift),
         foot_bound: unscale(foot_bound, shift) + tiny,
+        rounded: [f32::NAN; 2],
     }
 }
 
@@ -268,6 +271,7 @@ fn roots_at_rest(s: &ScaledPair) -> SphereRoots {
         exit_bound: 0.0,
         foot: 0.0,
         foot_bound: f32::MAX,
+        rounded: [f32::NAN; 2],
     }
 }
 

@@ -2,8 +2,9 @@
 //! Every lane rounds alike and no operation is fused, so each pair has the same bits as if it were intersected alone. A single pair spends
 //! most of its time waiting for its own intermediate results.
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 
+use super::double::DoubleRoots;
 use super::ellipsoid::{UnitBallMap, to_unit_ball};
 use super::motion::{RelativeMotion, Target, scale_moving};
 use super::sphere::{ScaledPair, SphereRoots, intersect_compensated_branchless, intersect_fast_branchless, scale};
@@ -34,6 +35,8 @@ pub(crate) struct PairBatch {
     exit_bound: Lane,
     foot: Lane,
     foot_bound: Lane,
+    /// Both roots rounded once, or NaN.
+    rounded: [Lane; 2],
 }
 
 impl PairBatch {
@@ -86,6 +89,7 @@ impl PairBatch {
             exit_bound: self.exit_bound[i],
             foot: self.foot[i],
             foot_bound: self.foot_bound[i],
+            rounded: [self.rounded[0][i], self.rounded[1][i]],
         }
     }
 
@@ -138,6 +142,21 @@ impl PairBatch {
             (self.enter[i], self.enter_bound[i]) = (solved.t_enter, solved.enter_bound);
             (self.exit[i], self.exit_bound[i]) = (solved.t_exit, solved.exit_bound);
             (self.foot[i], self.foot_bound[i]) = (solved.foot, solved.foot_bound);
+            if M {
+                self.rounded.iter_mut().for_each(|lane| lane[i] = f32::NAN);
+            }
+        }
+    }
+
+    /// Rounds the roots of all pairs once, with f64. The pairs are at rest.
+    #[inline(always)]
+    fn round_roots(&mut self) {
+        for i in 0..BATCH_WIDTH {
+            let [ox, oy, oz, dx, dy, dz] = self.ray.each_ref().map(|column| f64::from(column[i]));
+            let [x, y, z, r] = self.sphere.each_ref().map(|column| f64::from(column[i]));
+            let offset = DVec3::new(x - ox, y - oy, z - oz);
+            let [enter, exit] = DoubleRoots::of_offset(offset, DVec3::new(dx, dy, dz), r, 0.0).rounded();
+            (self.rounded[0][i], self.rounded[1][i]) = (enter, exit);
         }
     }
 }
@@ -192,6 +211,7 @@ fn intersect_compensated_batch(_: impl Lanes, batch: &mut PairBatch) {
 #[inline(always)]
 fn intersect_bounded_batch(_: impl Lanes, batch: &mut PairBatch) {
     batch.intersect_bounded::<false>();
+    batch.round_roots();
 }
 
 #[inline(always)]

@@ -1,7 +1,11 @@
 //! Pairs in a batch have the same bits as pairs intersected alone, with every instruction set.
 
+use std::cmp::Ordering;
+
 use super::*;
 use crate::intensity::scaled;
+use crate::intersect::classify::{Root, Roots};
+use crate::intersect::exact::ExactRoots;
 use crate::intersect::sphere::{intersect_compensated, intersect_fast};
 use crate::numbers::Numbers;
 
@@ -26,7 +30,7 @@ impl AnyNumbers {
 }
 
 fn bits(solved: &SphereRoots) -> [u32; 8] {
-    let SphereRoots { disc, disc_bound, t_enter, t_exit, enter_bound, exit_bound, foot, foot_bound } = *solved;
+    let SphereRoots { disc, disc_bound, t_enter, t_exit, enter_bound, exit_bound, foot, foot_bound, .. } = *solved;
     [disc, t_enter, t_exit, disc_bound, enter_bound, exit_bound, foot, foot_bound].map(f32::to_bits)
 }
 
@@ -58,4 +62,45 @@ fn a_pair_batch_has_the_bits_of_single_pairs() {
             }
         }
     }
+}
+
+#[test]
+fn roots_of_a_batch_are_rounded_once_or_unknown() {
+    let mut n = Numbers(7);
+    let (mut known, mut all) = (0, 0);
+    for round in 0..scaled(200) {
+        let mut unit = || (n.word() >> 40) as f32 / 8_388_608.0 - 1.0;
+        let pairs: [(Ray, Sphere); BATCH_WIDTH] = std::array::from_fn(|i| {
+            let center: [f32; 3] = std::array::from_fn(|_| unit());
+            let far = if i % 4 < 2 { 1e4 } else { 2.0 };
+            let origin: [f32; 3] = std::array::from_fn(|_| far * unit());
+            let aim: [f32; 3] = std::array::from_fn(|k| center[k] + 0.7 * unit() - origin[k]);
+            let ray = Ray::new(origin, aim);
+            let (e, d) = ((Vec3::from_array(center) - ray.origin).as_dvec3(), ray.direction.as_dvec3());
+            // One in four barely cuts its sphere.
+            let distance = e.cross(d).length() / d.length();
+            let radius = if i % 4 == 0 { (distance * (1.0 + 1e-7)) as f32 } else { 0.1 + unit().abs() };
+            (ray, Sphere::new(center, radius))
+        });
+        let mut batch = PairBatch::default();
+        pairs.iter().enumerate().for_each(|(i, (ray, sphere))| batch.set(i, ray, sphere));
+        for level in SimdLevel::all() {
+            batch.intersect(level, Precision::Exact);
+            for (i, (ray, sphere)) in pairs.iter().enumerate() {
+                let exact = ExactRoots::of(ray, Target::at_rest(sphere));
+                if exact.discriminant_sign() != Some(Ordering::Greater) {
+                    continue;
+                }
+                for (found, root) in batch.roots(i).rounded.into_iter().zip([Root::Enter, Root::Exit]) {
+                    all += 1;
+                    known += usize::from(!found.is_nan());
+                    let expected = exact.round(root);
+                    let what = format!("round {round}, {}: {ray:?} {sphere:?} {root:?}", level.name());
+                    assert!(found.is_nan() || Some(found) == expected, "{what}: {found} is not {expected:?}");
+                }
+            }
+        }
+    }
+    // f64 does not suffice for a root near the midpoint of two f32 values, or near a tangent.
+    assert!(all > 1000 && known * 1000 > all * 995, "{known} of {all}");
 }

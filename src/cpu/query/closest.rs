@@ -4,9 +4,9 @@ use super::kind::RayQuery;
 use crate::batch::sphere_set::SphereAttributes;
 use crate::cpu::candidates::Candidates;
 use crate::cpu::collector::{CandidateTest, HitCollector, Resolved};
-use crate::intersect::classify::{Classification, HitClass, classify};
+use crate::intersect::classify::{Classification, HitClass, classify, classify_exact};
 use crate::intersect::motion::Target;
-use crate::intersect::resolve::{resolve_pair, round_hit, round_roots};
+use crate::intersect::resolve::{RoundedRoots, resolve_pair, round_hit, round_roots};
 use crate::intersect::scalar::{intersect, saturated_to_infinity, with_finite_ends};
 use crate::intersect::sphere::SphereRoots;
 use crate::query::policy::{Precision, Query};
@@ -18,6 +18,8 @@ struct BestHit {
     id: u32,
     low: f32,
     high: f32,
+    /// Both roots of the sphere, if they were rounded.
+    rounded: RoundedRoots,
     /// The least `t` that any other sphere, certain or undecided, may have.
     rival: f32,
     /// Whether there is a rival: `rival` may itself be the largest f32.
@@ -31,13 +33,14 @@ impl BestHit {
         id: NO_SPHERE,
         low: f32::MAX,
         high: f32::MAX,
+        rounded: RoundedRoots([f32::NAN; 2]),
         rival: f32::MAX,
         has_rival: false,
         overflowed: false,
     };
 
     /// Updates the best with one verdict. The order does not matter.
-    fn update(&mut self, id: u32, v: &Classification) {
+    fn update(&mut self, id: u32, v: &Classification, rounded: [f32; 2]) {
         match v.class {
             HitClass::Miss => {}
             HitClass::Overflow => self.overflowed = true,
@@ -51,6 +54,7 @@ impl BestHit {
                 }
                 if better {
                     (self.t, self.id, self.low, self.high) = (v.t, id, v.t_lower, v.t_upper);
+                    self.rounded = RoundedRoots(rounded);
                 }
             }
         }
@@ -91,10 +95,15 @@ impl<'a> Closest<'a> {
         if best.id == NO_SPHERE {
             return Resolved { record: Hit::MISS, exact: false, overflowed: best.overflowed };
         }
+        let hit = |t| Resolved { record: Hit { t, id: best.id }, exact: false, overflowed: false };
+        if !exact {
+            return hit(best.t);
+        }
+        if let Some((_, t)) = classify_exact(&best.rounded, ray, query) {
+            return hit(t);
+        }
         // The look-up happens only if it is needed: with moving spheres it costs a tenth of the traversal.
-        let target = if exact { candidates.target(best.id) } else { None };
-        let t = target.map_or(best.t, |target| round_hit(ray, target, query));
-        Resolved { record: Hit { t, id: best.id }, exact: false, overflowed: false }
+        hit(candidates.target(best.id).map_or(best.t, |target| round_hit(ray, target, query)))
     }
 
     /// Both roots of the closest sphere.
@@ -119,7 +128,7 @@ impl HitCollector for Closest<'_> {
 
     fn accept(&mut self, ray: &Ray, id: u32, _: Target<'_>, solved: &SphereRoots) {
         let exact = self.query.precision == Precision::Exact;
-        self.best.update(id, &classify(solved, &with_finite_ends(ray), self.query, exact));
+        self.best.update(id, &classify(solved, &with_finite_ends(ray), self.query, exact), solved.rounded);
     }
 
     /// A sphere that begins after `t_upper` is no rival: neither of the current best, nor of one that replaces it, because that one has the
