@@ -205,7 +205,7 @@ fn stream<V: HitCollector>(
         scene,
         input,
         ray_attributes,
-        at_rest: at_rest,
+        at_rest,
         moving_leaves: moving_leaf,
         moves_with_ray: passing,
         collectors,
