@@ -22,6 +22,9 @@ def main():
     rows = [
         {
             "spheres": scene["spheres"],
+            "build_cpu_seconds": round(scene["build_cpu_seconds"], 4),
+            "bytes": scene["bytes"],
+            "kind": batch["rays"].rsplit("-", 1)[-1],
             "query": batch["query"],
             "hits": batch["hits"],
             "rays": batch["ray_count"],
@@ -36,13 +39,14 @@ def main():
         out.write(json.dumps({**about, "rows": rows}, indent=1) + "\n")
 
     figure, axes = plt.subplots(figsize=(7, 4.5), dpi=120)
-    for query, mark in (("closest", "o-"), ("occluded", "s-")):
-        points = sorted((row["spheres"], row["ns_per_ray"]) for row in rows if row["query"] == query)
-        axes.plot(*zip(*points), mark, label=query)
+    for kind, query in sorted({(row["kind"], row["query"]) for row in rows}):
+        points = sorted((row["spheres"], row["ns_per_ray"]) for row in rows if (row["kind"], row["query"]) == (kind, query))
+        axes.plot(*zip(*points), "o-" if query == "closest" else "s--", label=f"{query}, {kind} rays")
         for x, y in points:
             axes.annotate(f"{y:.0f}", (x, y), textcoords="offset points", xytext=(0, 7), ha="center", fontsize=8)
     axes.set(xscale="log", yscale="log", xlabel="spheres", ylabel="CPU time a ray on one core, ns")
-    axes.set_title("Random rays through spheres that fill half a cube")
+    axes.set_title("Rays through spheres that fill half a cube")
+    axes.margins(0.08)
     axes.grid(True, which="both", alpha=0.3)
     axes.legend()
     figure.tight_layout()
