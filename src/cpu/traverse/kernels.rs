@@ -288,7 +288,7 @@ fn cull_spheres<L: Lanes>(
     count
 }
 
-/// Tests one ray against the spheres of a leaf at rest, which are left at once if the ray's line passes all of them.
+/// Like `cull_leaf` for one ray, without a separate pass that selects rays. If the ray's line passes all spheres, the rest is skipped.
 #[inline(always)]
 pub(crate) fn cull_leaf_by_one(
     lanes: impl Lanes,
@@ -301,7 +301,7 @@ pub(crate) fn cull_leaf_by_one(
     classify::<_, true>(lanes, &Resting { leaf, inner: &leaf.padded_radius }, ray, far, inside, hits);
 }
 
-/// Classifies the spheres of a leaf for one ray. `EXIT`: stops at vectors whose spheres the ray's line passes.
+/// Classifies the spheres of a leaf for one ray. With `EXIT`, it skips the rest for a vector of spheres that the ray's line passes.
 #[inline(always)]
 fn classify<L: Lanes, const EXIT: bool>(
     lanes: L,

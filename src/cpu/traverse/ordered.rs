@@ -23,12 +23,13 @@ pub(crate) const END: u32 = u32::MAX;
 pub(crate) struct ChildStack {
     entries: Vec<u64>,
     count: usize,
+    /// Conclusion of the leaf tests about spheres that contain the start of the ray.
     inside: StartInside,
     visits: Visits,
 }
 
 impl ChildStack {
-    /// Starts a traversal at a node. `depth` is the depth of the tree.
+    /// Starts a traversal at a node. `depth` is the depth of the tree. `inside` is for all leaf tests of the traversal.
     pub(crate) fn start(&mut self, node: usize, depth: usize, inside: StartInside) {
         let size = 1 + WIDTH * depth;
         if self.entries.len() < size {
