@@ -84,9 +84,8 @@ impl System {
             transparent,
             stars: table.stars.unwrap_or(defaults.stars),
         };
-        let ground = scene.ground_place();
-        let Scene { light, bodies, files, .. } = scene;
-        let system = Self::new(light, bodies, camera, picture).map_err(|e| in_file(path, of_ground(&ground, e)))?;
+        let Scene { light, bodies, has_ground, files } = scene;
+        let system = Self::with_ground(light, bodies, camera, picture, has_ground).map_err(|e| in_file(path, e))?;
         Ok((system.with_unit(file.unit.unwrap_or_default()), files))
     }
 }
@@ -122,9 +121,9 @@ impl Lighting {
     fn parse_all(text: &str, path: &Path) -> Result<(Self, Vec<PathBuf>)> {
         let file = SystemFile::parse(text, path)?;
         let scene = Scene::new(path, file.light, file.body, file.ground, file.camera.as_ref(), false)?;
-        let ground = scene.ground_place();
-        check_bodies(&scene.light, &scene.bodies, None).map_err(|e| in_file(path, of_ground(&ground, e)))?;
-        Ok((Self::of(&scene.light, &scene.bodies), scene.files))
+        let Scene { light, bodies, has_ground, files } = scene;
+        check_bodies(&light, &bodies, has_ground, None).map_err(|e| in_file(path, e))?;
+        Ok((Self::of(&light, &bodies), files))
     }
 }
 
@@ -150,19 +149,6 @@ impl SystemFile {
 fn in_file(path: &Path, error: Error) -> Error {
     match error {
         Error::Usage(message) => bad_file(path, message),
-        other => other,
-    }
-}
-
-/// The same error, in the terms of the ground if it is about the ground, which is a huge sphere. `place` is how errors name that sphere.
-fn of_ground(place: &Option<String>, error: Error) -> Error {
-    let Some(place) = place else { return error };
-    match error {
-        Error::Usage(message) if message.starts_with(place) => {
-            let message = message.replacen(place, "ground", 1);
-            let message = message.replacen("the camera is inside: ", "the camera is below the ground: ", 1);
-            Error::Usage(message.replacen("is inside this body", "is below the ground", 1))
-        }
         other => other,
     }
 }
@@ -208,12 +194,6 @@ impl Scene {
             bodies.push(Body::ground(&bodies, up, color(path, "ground: color", &ground)?));
         }
         Ok(Self { light, bodies, has_ground, files })
-    }
-
-    /// How errors of the checks name the ground; `None` without a ground.
-    fn ground_place(&self) -> Option<String> {
-        let last = self.bodies.last().filter(|_| self.has_ground)?;
-        Some(format!("body[{}] '{}'", self.bodies.len() - 1, quoted(&last.name)))
     }
 
     fn without_ground(&self) -> &[Body] {

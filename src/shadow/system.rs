@@ -166,10 +166,21 @@ impl System {
     /// # Errors
     /// [`Error::Usage`](crate::Error::Usage) with the name of the invalid value, the value and the allowed range.
     pub fn new(light: LightSource, bodies: Vec<Body>, camera: Camera, picture: PictureOptions) -> Result<Self> {
+        Self::with_ground(light, bodies, camera, picture, false)
+    }
+
+    /// [`new`](Self::new). With `has_ground`, the last body is the ground, and errors call it so.
+    pub(crate) fn with_ground(
+        light: LightSource,
+        bodies: Vec<Body>,
+        camera: Camera,
+        picture: PictureOptions,
+        has_ground: bool,
+    ) -> Result<Self> {
         let system = Self { light, bodies, camera, picture, unit: None };
         check_picture(&system.picture)?;
         check_camera(&system.camera)?;
-        check_bodies(&system.light, &system.bodies, Some(&system.camera))?;
+        check_bodies(&system.light, &system.bodies, has_ground, Some(&system.camera))?;
         Ok(system)
     }
 
@@ -232,8 +243,14 @@ impl System {
     }
 }
 
-/// Checks a light and bodies. If there is a camera, also checks that it is outside all of them.
-pub(crate) fn check_bodies(light: &LightSource, bodies: &[Body], camera: Option<&Camera>) -> Result<()> {
+/// Checks a light and bodies. With `has_ground`, the last body is the ground. If there is a camera, also checks that it is outside all of
+/// them.
+pub(crate) fn check_bodies(
+    light: &LightSource,
+    bodies: &[Body],
+    has_ground: bool,
+    camera: Option<&Camera>,
+) -> Result<()> {
     check_ball("light", &light.ball)?;
     let count: usize = bodies.iter().map(|body| body.balls.len()).sum();
     if count > MAX_BALLS {
@@ -242,9 +259,11 @@ pub(crate) fn check_bodies(light: &LightSource, bodies: &[Body], camera: Option<
     let mut smallest = if light.ball.radius > 0.0 { light.ball.radius } else { f64::INFINITY };
     let from_camera = |ball: &Ball| camera.map_or(0.0, |camera| (ball.center - camera.position).length());
     let mut farthest = from_camera(&light.ball);
-    check_clear("light", &light.ball, camera)?;
+    check_clear("light", INSIDE, &light.ball, camera)?;
     for (i, body) in bodies.iter().enumerate() {
-        let place = format!("body[{i}] '{}'", quoted(&body.name));
+        let is_ground = has_ground && i + 1 == bodies.len();
+        let place = if is_ground { "ground".into() } else { format!("body[{i}] '{}'", quoted(&body.name)) };
+        let inside = if is_ground { BELOW_GROUND } else { INSIDE };
         if body.colors.is_empty() {
             return usage(format!("{place}: color is an empty list: at least one colour is needed"));
         }
@@ -277,10 +296,10 @@ pub(crate) fn check_bodies(light: &LightSource, bodies: &[Body], camera: Option<
             if ball.radius == 0.0 {
                 return usage(format!("{place}: radius is 0: the radius of a body must be above 0"));
             }
-            check_clear(&place, ball, camera.filter(|_| body.visible))?;
+            check_clear(&place, inside, ball, camera.filter(|_| body.visible))?;
             let distance = (ball.center - light.ball.center).length();
             if distance <= ball.radius + light.ball.radius {
-                return usage(format!("{place}: {}", touches(light, ball, distance)));
+                return usage(format!("{place}: {}", touches(light, inside, ball, distance)));
             }
             smallest = smallest.min(ball.radius);
             farthest = farthest.max(distance).max(from_camera(ball));
@@ -313,27 +332,33 @@ fn check_polar_radius(place: &str, body: &Body) -> Result<()> {
     ))
 }
 
+/// Words for a place inside a body: for errors about the camera, and about the light.
+type Inside = [&'static str; 2];
+const INSIDE: Inside = ["inside", "inside this body"];
+/// The ground is a huge sphere.
+const BELOW_GROUND: Inside = ["below the ground"; 2];
+
 /// How a body touches the light.
-fn touches(light: &LightSource, ball: &Ball, distance: f64) -> String {
+fn touches(light: &LightSource, [_, inside]: Inside, ball: &Ball, distance: f64) -> String {
     let (name, radius) = (quoted(&light.name), light.ball.radius);
     let how = if distance + radius <= ball.radius {
-        format!("the light '{name}' is inside this body")
+        format!("the light '{name}' is {inside}")
     } else if distance + ball.radius <= radius {
         format!("the body is inside the light '{name}'")
     } else if distance <= ball.radius {
-        format!("the centre of the light '{name}' is inside this body")
+        format!("the centre of the light '{name}' is {inside}")
     } else {
         format!("the body touches or overlaps the light '{name}'")
     };
     format!("{how}: the centres are {distance} apart, and the radii are {} and {radius}", ball.radius)
 }
 
-fn check_clear(place: &str, ball: &Ball, camera: Option<&Camera>) -> Result<()> {
+fn check_clear(place: &str, [inside, _]: Inside, ball: &Ball, camera: Option<&Camera>) -> Result<()> {
     let Some(camera) = camera else { return Ok(()) };
     let distance = (ball.center - camera.position).length();
     if distance <= ball.radius {
         return usage(format!(
-            "{place}: the camera is inside: its position {} is {} below the surface, {distance} from the centre, and the radius is {}",
+            "{place}: the camera is {inside}: its position {} is {} below the surface, {distance} from the centre, and the radius is {}",
             text(camera.position),
             ball.radius - distance,
             ball.radius
