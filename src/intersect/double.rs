@@ -56,7 +56,7 @@ impl DoubleRoots {
         let (em, pm) = (e.length(), p.length());
         let dp = 24.0 * U * em + 4.0 * slop;
         let disc_bound = 2.0 * dp * pm + dp * dp + 16.0 * U * (r * r + pm * pm) + 2.0 * slop * r;
-        let h = (if disc > 0.0 { disc } else { 0.0 }).sqrt();
+        let h = disc.max(0.0).sqrt();
         let dh = if h > 0.0 { disc_bound / h } else { f64::INFINITY };
         let constant = e.dot(e) - r * r;
         // One rounding of e changes e·e by 2 v |e|². The roundings of its products and sums change it by 5 v |e|².
@@ -75,16 +75,18 @@ impl DoubleRoots {
 
     /// Both roots rounded once to f32, or NaN where f64 does not suffice for that. Without branches.
     #[inline(always)]
-    pub(crate) fn rounded(&self) -> [f32; 2] {
+    pub(crate) fn rounded(&self) -> RoundedRoots {
         let mut rounded = [f32::NAN; 2];
-        for (rounded, (t, bound)) in rounded.iter_mut().zip(self.t.into_iter().zip(self.bound)) {
+        for (rounded, root) in rounded.iter_mut().zip([Root::Enter, Root::Exit]) {
+            let (low, high) = self.bounds(root);
             // Adding 0 turns a negative zero into zero. If a bound is NaN, the comparison fails, as intended.
-            let (low, high) = ((t - bound) as f32 + 0.0, (t + bound) as f32 + 0.0);
+            let (low, high) = (low as f32 + 0.0, high as f32 + 0.0);
             *rounded = if low == high { low } else { f32::NAN };
         }
-        rounded
+        RoundedRoots(rounded)
     }
 
+    #[inline(always)]
     fn bounds(&self, root: Root) -> (f64, f64) {
         let i = usize::from(root == Root::Exit);
         (self.t[i] - self.bound[i], self.t[i] + self.bound[i])
@@ -115,7 +117,25 @@ impl Roots for DoubleRoots {
     }
 
     fn round(&self, root: Root) -> Option<f32> {
-        let rounded = self.rounded()[usize::from(root == Root::Exit)];
+        self.rounded().round(root)
+    }
+}
+
+/// Both roots of a pair that certainly has two, rounded once to f32; NaN if unknown.
+pub(crate) struct RoundedRoots(pub(crate) [f32; 2]);
+
+impl Roots for RoundedRoots {
+    fn discriminant_sign(&self) -> Option<Ordering> {
+        Some(Ordering::Greater)
+    }
+
+    /// Rounding is monotonic: a root has the order of its rounded value, unless they are equal.
+    fn compare(&self, root: Root, t: f32) -> Option<Ordering> {
+        self.round(root)?.partial_cmp(&t).filter(|order| order.is_ne())
+    }
+
+    fn round(&self, root: Root) -> Option<f32> {
+        let rounded = self.0[usize::from(root == Root::Exit)];
         (!rounded.is_nan()).then_some(rounded)
     }
 }

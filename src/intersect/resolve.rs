@@ -1,7 +1,5 @@
 //! Exact resolution of pairs that f32 leaves undecided: in f64 if its error bounds suffice, otherwise with integers.
 
-use std::cmp::Ordering;
-
 use super::classify::{HitClass, Root, Roots, classify_exact};
 use super::double::{DoubleRoots, double_approach};
 use super::exact::{self, ExactRoots};
@@ -19,25 +17,6 @@ pub(crate) fn resolve_pair(ray: &Ray, target: Target<'_>, query: &Query) -> (Hit
 /// Correctly rounded `t` of a pair that is known to be a hit.
 pub(crate) fn round_hit(ray: &Ray, target: Target<'_>, query: &Query) -> f32 {
     resolve_pair(ray, target, query).1
-}
-
-/// Roots that were rounded once to f32, of a pair that certainly has two; NaN if unknown.
-pub(crate) struct RoundedRoots(pub(crate) [f32; 2]);
-
-impl Roots for RoundedRoots {
-    fn discriminant_sign(&self) -> Option<Ordering> {
-        Some(Ordering::Greater)
-    }
-
-    /// Rounding is monotonic: a root has the order of its rounded value, unless they are equal.
-    fn compare(&self, root: Root, t: f32) -> Option<Ordering> {
-        self.round(root)?.partial_cmp(&t).filter(|order| order.is_ne())
-    }
-
-    fn round(&self, root: Root) -> Option<f32> {
-        let rounded = self.0[usize::from(root == Root::Exit)];
-        (!rounded.is_nan()).then_some(rounded)
-    }
 }
 
 /// Both roots, correctly rounded; infinities outside the f32 range. The pair must have roots.

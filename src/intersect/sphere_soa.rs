@@ -78,7 +78,7 @@ impl PairBatch {
         }
     }
 
-    /// Result of pair `i`. Its bounds are valid only after [`Precision::Exact`]; other precisions do not need them.
+    /// Result of pair `i`. Its bounds and rounded roots are valid only after [`Precision::Exact`]; other precisions do not need them.
     pub(crate) fn roots(&self, i: usize) -> SphereRoots {
         SphereRoots {
             disc: self.disc[i],
@@ -142,9 +142,6 @@ impl PairBatch {
             (self.enter[i], self.enter_bound[i]) = (solved.t_enter, solved.enter_bound);
             (self.exit[i], self.exit_bound[i]) = (solved.t_exit, solved.exit_bound);
             (self.foot[i], self.foot_bound[i]) = (solved.foot, solved.foot_bound);
-            if M {
-                self.rounded.iter_mut().for_each(|lane| lane[i] = f32::NAN);
-            }
         }
     }
 
@@ -155,8 +152,8 @@ impl PairBatch {
             let [ox, oy, oz, dx, dy, dz] = self.ray.each_ref().map(|column| f64::from(column[i]));
             let [x, y, z, r] = self.sphere.each_ref().map(|column| f64::from(column[i]));
             let offset = DVec3::new(x - ox, y - oy, z - oz);
-            let [enter, exit] = DoubleRoots::of_offset(offset, DVec3::new(dx, dy, dz), r, 0.0).rounded();
-            (self.rounded[0][i], self.rounded[1][i]) = (enter, exit);
+            let rounded = DoubleRoots::of_offset(offset, DVec3::new(dx, dy, dz), r, 0.0).rounded().0;
+            (self.rounded[0][i], self.rounded[1][i]) = (rounded[0], rounded[1]);
         }
     }
 }
@@ -227,6 +224,7 @@ fn intersect_compensated_moving(_: impl Lanes, batch: &mut PairBatch) {
 #[inline(always)]
 fn intersect_bounded_moving(_: impl Lanes, batch: &mut PairBatch) {
     batch.intersect_bounded::<true>();
+    batch.rounded = [[f32::NAN; BATCH_WIDTH]; 2];
 }
 
 #[inline(always)]

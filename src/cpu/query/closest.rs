@@ -5,8 +5,9 @@ use crate::batch::sphere_set::SphereAttributes;
 use crate::cpu::candidates::Candidates;
 use crate::cpu::collector::{CandidateTest, HitCollector, Resolved};
 use crate::intersect::classify::{Classification, HitClass, classify, classify_exact};
+use crate::intersect::double::RoundedRoots;
 use crate::intersect::motion::Target;
-use crate::intersect::resolve::{RoundedRoots, resolve_pair, round_hit, round_roots};
+use crate::intersect::resolve::{resolve_pair, round_hit, round_roots};
 use crate::intersect::scalar::{intersect, saturated_to_infinity, with_finite_ends};
 use crate::intersect::sphere::SphereRoots;
 use crate::query::policy::{Precision, Query};
@@ -18,8 +19,8 @@ struct BestHit {
     id: u32,
     low: f32,
     high: f32,
-    /// Both roots of the sphere, if they were rounded.
-    rounded: RoundedRoots,
+    /// Both roots of the sphere rounded once; NaN if unknown.
+    rounded: [f32; 2],
     /// The least `t` that any other sphere, certain or undecided, may have.
     rival: f32,
     /// Whether there is a rival: `rival` may itself be the largest f32.
@@ -33,7 +34,7 @@ impl BestHit {
         id: NO_SPHERE,
         low: f32::MAX,
         high: f32::MAX,
-        rounded: RoundedRoots([f32::NAN; 2]),
+        rounded: [f32::NAN; 2],
         rival: f32::MAX,
         has_rival: false,
         overflowed: false,
@@ -53,8 +54,7 @@ impl BestHit {
                     self.add_rival(if better { self.low } else { v.t_lower });
                 }
                 if better {
-                    (self.t, self.id, self.low, self.high) = (v.t, id, v.t_lower, v.t_upper);
-                    self.rounded = RoundedRoots(rounded);
+                    (self.t, self.id, self.low, self.high, self.rounded) = (v.t, id, v.t_lower, v.t_upper, rounded);
                 }
             }
         }
@@ -99,7 +99,7 @@ impl<'a> Closest<'a> {
         if !exact {
             return hit(best.t);
         }
-        if let Some((_, t)) = classify_exact(&best.rounded, ray, query) {
+        if let Some((_, t)) = classify_exact(&RoundedRoots(best.rounded), ray, query) {
             return hit(t);
         }
         // The look-up happens only if it is needed: with moving spheres it costs a tenth of the traversal.

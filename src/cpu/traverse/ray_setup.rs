@@ -7,7 +7,7 @@ use glam::{Mat4, Vec4};
 
 use super::packet::{Packet, RAY_COLUMNS};
 use super::prepared_ray::PreparedRay;
-use crate::cpu::cull::{CullFrame, MAX_START};
+use crate::cpu::cull::{CullFrame, MAX_START, flag_error};
 use crate::math::float::{U as U32, U_WIDE as U};
 use crate::math::simd::lanes::Lanes;
 use crate::math::simd::level::{SimdLevel, multiversion};
@@ -111,7 +111,7 @@ fn prepare_rays(
     // of eight.
     let ([ox, oy, oz, t_min], [dx, dy, dz, t_max]) = black_box(columns(rays));
     let (origin, direction) = ([ox, oy, oz], [dx, dy, dz]);
-    let relative_error = if precision == Precision::Fast { 32.0 * U } else { 3.7e-12 };
+    let relative_error = flag_error(precision);
     let (middle, scale) = (frame.middle().to_array(), frame.scale());
     let o = axes!(|k| each(|i| (f64::from(origin[k][i]) - middle[k]) * scale));
     let d = axes!(|k| each(|i| f64::from(direction[k][i])));
