@@ -58,7 +58,7 @@ fn out_of_view(system: &System) -> String {
     let off = match camera.lens {
         Lens::Perspective { .. } => format!("{aside:.1} degrees from the line of sight"),
         Lens::Orthographic { .. } if aside == f64::INFINITY => "behind the camera".into(),
-        Lens::Orthographic { .. } => format!("{aside:.3e} beside the line of sight"),
+        Lens::Orthographic { .. } => format!("{aside:.3e} from the line of sight"),
     };
     format!(
         "'{name}' is nearest to it, {off}: to show it, set `target` in the table [camera] to [{x}, {y}, {z}], or use a larger `{key}`"

@@ -9,8 +9,9 @@
 
 Dates are days or instants in UTC, and in UT1 before 1972: text, ``2024-04-08`` or ``2024-04-08T18:17:20Z``, ``datetime.date``,
 ``datetime.datetime`` or ``numpy.datetime64`` (with the unit D it is a day). A ``datetime`` with a time zone is converted to UTC, and one
-without is taken as UTC. Times in results are ``datetime64[us]`` in the same scale, ``NaT`` if they do not exist. Kinds of eclipses are text. Latitudes are geodetic (WGS 84), east longitudes are positive, both in degrees; heights are metres
-above the ellipsoid. There is no refraction.
+without is taken as UTC. Times in results are ``datetime64[us]`` in the same scale, ``NaT`` if they do not exist. Kinds of eclipses are
+text. Latitudes are geodetic (WGS 84), east longitudes are positive, both in degrees; heights are metres above the ellipsoid. There is no
+refraction.
 
 Three conventions are options of most functions:
 

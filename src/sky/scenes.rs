@@ -82,8 +82,8 @@ impl Sky {
     /// [`View::Earth`]. The picture has `size` pixels.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the Sun or the body of the view is not among the bodies, if one is listed twice, if the instant is not in the years 1900 to 2050, or if the
-    /// Sun or the Moon is below the horizon of a place.
+    /// [`Error::Usage`] if the Sun or the body of the view is not among the bodies, if one is listed twice, if the instant is not in the
+    /// years 1900 to 2050, or if the Sun or the Moon is below the horizon of a place.
     pub fn system_toml(&self, time: Time, bodies: &[SkyBody], view: Option<View>, size: [u32; 2]) -> Result<String> {
         self.system_toml_with(time, bodies, &[], view, size)
     }

@@ -232,7 +232,7 @@ fn a_picture_of_nothing_causes_a_warning() {
         ),
         (
             "kind = \"orthographic\"\nwidth = 40\ntarget = [0, 50, 0]",
-            "'Ball' is nearest to it, 3.472e1 beside the line of sight",
+            "'Ball' is nearest to it, 3.472e1 from the line of sight",
         ),
         (
             "kind = \"perspective\"\nfield_of_view_deg = 20\ntarget = [3, 2, 0]",

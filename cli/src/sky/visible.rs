@@ -28,8 +28,7 @@ impl Corona {
         view: Option<View>,
         picture: &mut Picture,
     ) -> Result<bool> {
-        // The other views show the Earth.
-        if self == Self::Off || !matches!(view, None | Some(View::Earth | View::Place(_))) {
+        if self == Self::Off || !is_toward_light(view) {
             return Ok(false);
         }
         let seen = blocking::shadows(device, &Lighting::from(system), &[system.camera().position])?;
@@ -39,6 +38,11 @@ impl Corona {
         }
         Ok(is_total)
     }
+}
+
+/// Whether a view can have the Sun as its target. The others show the Earth.
+fn is_toward_light(view: Option<View>) -> bool {
+    matches!(view, None | Some(View::Earth | View::Place(_)))
 }
 
 /// Whether the light is the target of the camera.
@@ -64,9 +68,7 @@ pub(super) fn corona_json(drawn: bool) -> Value {
 pub(super) fn visible_text(eclipse: &Eclipse, system: &System, view: Option<View>, time: Time) -> Option<String> {
     match eclipse {
         Eclipse::Lunar(eclipse) => lunar_phase(eclipse, time),
-        Eclipse::Solar(eclipse)
-            if matches!(view, None | Some(View::Earth | View::Place(_))) && aims_at_light(system) =>
-        {
+        Eclipse::Solar(eclipse) if is_toward_light(view) && aims_at_light(system) => {
             Some(solar_view(eclipse, &Place::from_earth_fixed_km(system.camera().position), time))
         }
         Eclipse::Solar(_) => None,

@@ -44,8 +44,8 @@ fn bits_of_bytes(word: u64, bit: usize) -> u64 {
 }
 
 multiversion! {
-    /// Compacts a list of rays for a child: writes those that enter child number `child` to `out`, which is as long as the padded list, and returns
-    /// their number. With `shortened`, leaves out those whose segment ends before the child by now.
+    /// Compacts a list of rays for a child: writes those that enter child number `child` to `out`, which is as long as the padded list, and
+    /// returns their number. With `shortened`, leaves out those whose segment ends before the child by now.
     compact, (entered: &ChildHits, child: usize, list: RayList<'_>, t_far: &[f32], shortened: bool, out: &mut [u32]) -> usize
 }
 

@@ -135,7 +135,7 @@ multiversion! {
 }
 
 #[inline(always)]
-pub(crate) fn cull_leaf(
+fn cull_leaf(
     lanes: impl Lanes,
     leaf: &Leaf8,
     rays: &[PreparedRay],

@@ -104,7 +104,8 @@ pub(crate) fn sample_order(bvh: &CpuBvh, count: usize, ray: impl Fn(usize) -> Ra
     // Two bits per coordinate, and the octant.
     let coarse = |key: u32| key >> (6 * (BITS - 2));
     let (mut pairs, mut alike, mut short) = (0, 0, 0);
-    for group in samples(count / GROUP, (count / 32).clamp(2, 256)) {
+    // Small batches take fewer samples: one ray in four.
+    for group in samples(count / GROUP, (count / (4 * GROUP)).clamp(2, 256)) {
         let mut keys = [0; GROUP];
         bvh.level.sort_keys(&sorter, &std::array::from_fn(|i| ray(group * GROUP + i)), &mut keys);
         pairs += GROUP - 1;
@@ -166,8 +167,8 @@ fn sort_keys(_: impl Lanes, sorter: &RaySorter, rays: &[Ray; GROUP], keys: &mut 
     let enter = each(|i| t_min[i].max(enter[0][i]).max(enter[1][i]).max(enter[2][i]));
     let leave = each(|i| t_max[i].min(leave[0][i]).min(leave[1][i]).min(leave[2][i]));
     *keys = [0; GROUP];
-    const FINER: f32 = (1 << (SHORT_BITS - BITS)) as f32;
     if *short {
+        const FINER: f32 = (1 << (SHORT_BITS - BITS)) as f32;
         for k in 0..3 {
             let cell = each(|i| (origin[k][i] + enter[i] * step[k][i] - low[k]) * (FINER * cells[k]) - 0.5);
             let cell = each(|i| cell[i].clamp(0.0, ((1 << SHORT_BITS) - 1) as f32) + 8_388_608.0);

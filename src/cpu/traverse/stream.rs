@@ -31,7 +31,7 @@ use crate::runtime::prefetch::prefetch;
 /// 256 to 2048.
 pub(crate) const STREAM_RAYS: usize = 1024;
 
-/// A stream of at most so many rays has no lists worth sharing a node: its rays are traversed one by one.
+/// Largest number of rays in a stream whose rays are traversed one by one: in a small stream, few rays visit the same node.
 const FEW_RAYS: usize = 128;
 
 /// Level scratch: the memory for visiting one node on each level of the BVH.
@@ -283,13 +283,14 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
     #[inline(always)]
     pub(crate) fn prefetch_children(&self, node: &Bvh8Node, children: u64) {
         for (_, child) in node.children.iter().enumerate().filter(|(k, _)| children >> k & 1 == 1) {
-            match (child.kind(), self.moving_leaves) {
-                (ChildRef::Leaf(number), Some(moving_leaf)) => moving_leaf[number].prefetch(),
-                _ => self.bvh.tree.prefetch(*child),
-            }
             if let ChildRef::Leaf(number) = child.kind() {
                 self.prefetch_masks(number);
+                if let Some(moving_leaf) = self.moving_leaves {
+                    moving_leaf[number].prefetch();
+                    continue;
+                }
             }
+            self.bvh.tree.prefetch(*child);
         }
     }
 

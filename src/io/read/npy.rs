@@ -93,8 +93,7 @@ fn shape(path: &Path, kind: &TableSchema, shape: &[u64]) -> Result<(u64, &'stati
         [rows, 8] if fields == 8 => Ok((rows, RAYS)),
         // Rays without `t_min` and `t_max`.
         [rows, 6] if fields == 8 => Ok((rows, &RAYS[..6])),
-        // Points that are read as spheres.
-        [rows, 3] if fields == 4 && (kind.default)(3).is_some() => Ok((rows, &FIELDS[..3])),
+        [rows, 3] if kind.is_of_one_radius() => Ok((rows, &FIELDS[..3])),
         [rows, columns] if columns == fields as u64 => Ok((rows, &FIELDS[..fields])),
         _ => {
             let hint = match (kind.plural, shape) {

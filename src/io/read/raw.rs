@@ -19,8 +19,7 @@ fn open(input: Input, schema: &'static TableSchema, _: ExtraColumns) -> Result<B
 /// Layout of the records. An empty file is valid and has no records, since the format has no other way to write that.
 fn layout(input: &Input, kind: &'static TableSchema) -> Result<Layout> {
     const FIELDS: &[usize] = &[0, 1, 2, 3, 4, 5, 6, 7];
-    // Points that are read as spheres have no radius.
-    let count = kind.fields.len() - usize::from(kind.fields.len() == 4 && (kind.default)(3).is_some());
+    let count = kind.fields.len() - usize::from(kind.is_of_one_radius());
     let record = 4 * count as u64;
     if let Some(length) = input.length()
         && !length.is_multiple_of(record)

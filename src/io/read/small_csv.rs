@@ -63,12 +63,15 @@ impl<'a> SmallCsv<'a> {
     fn fault(&self, line: usize, error: &csv::Error) -> Error {
         let message = match error.kind() {
             ErrorKind::UnequalLengths { expected_len, len, .. } => {
-                let names = self.header.iter().map(quoted).collect::<Vec<_>>().join(",");
-                format!("{}: {names}", unequal(*len, *expected_len))
+                format!("{}: {}", unequal(*len, *expected_len), self.header_line())
             }
             _ => error.to_string(),
         };
         bad_file(self.path, format!("line {line}: {message}"))
+    }
+
+    fn header_line(&self) -> String {
+        self.header.iter().map(quoted).collect::<Vec<_>>().join(",")
     }
 
     /// Index of a column, by any of its names, in upper or lower case.
@@ -78,7 +81,7 @@ impl<'a> SmallCsv<'a> {
 
     /// The error for a column that is missing.
     pub(crate) fn missing(&self, name: &str) -> Error {
-        let found = self.header.iter().map(quoted).collect::<Vec<_>>().join(",");
+        let found = self.header_line();
         let comma = if found.contains(';') { ", and columns must be separated by commas" } else { "" };
         bad_file(self.path, format!("there is no column `{name}`: the header is `{found}`{comma}"))
     }

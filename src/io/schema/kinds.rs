@@ -126,6 +126,11 @@ impl TableSchema {
         self.optional.iter().position(|n| *n == name).map(|k| self.fields.len() + k)
     }
 
+    /// Whether records are spheres whose radius is not in the file.
+    pub(crate) fn is_of_one_radius(&self) -> bool {
+        self.plural == "spheres" && (self.default)(3).is_some()
+    }
+
     /// Name of the field or optional column with this index in a row.
     pub(crate) fn name(&self, field: usize) -> &'static str {
         self.fields.get(field).or_else(|| self.optional.get(field - self.fields.len())).copied().unwrap_or_default()
