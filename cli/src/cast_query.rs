@@ -241,7 +241,7 @@ impl RayRecord for bool {
         Ok(Answer { records: bits.iter().collect(), report: bits.report })
     }
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
-        input.compare_bits(found, expected)
+        input.compare_equal(found, expected)
     }
 }
 
@@ -257,7 +257,7 @@ impl RayRecord for u32 {
         blocking::count(scene, rays, query)
     }
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
-        input.compare_bits(found, expected)
+        input.compare_equal(found, expected)
     }
     fn sphere_hits(found: &[Self]) -> Option<u64> {
         Some(found.iter().map(|count| u64::from(*count)).sum())
@@ -276,7 +276,7 @@ impl RayRecord for f32 {
         blocking::transmittance(scene, rays, query)
     }
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
-        input.compare_bits(found, expected)
+        input.compare_equal(found, expected)
     }
 }
 

@@ -296,8 +296,9 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Compares results without ids: bits and counts. All spheres are candidates for a hit at an end of the ray.
-    pub(crate) fn compare_bits<T: PartialEq>(&self, found: &[T], expected: &[T]) -> Comparison {
+    /// Compares results that must be equal: bits, counts and transmittances. A difference counts as a hit that only one has. All spheres are
+    /// candidates for a hit at an end of the ray.
+    pub(crate) fn compare_equal<T: PartialEq>(&self, found: &[T], expected: &[T]) -> Comparison {
         let mut c = Comparison { rays: self.rays.len() as u64, ..Comparison::default() };
         for (number, ((a, b), ray)) in (self.first..).zip(found.iter().zip(expected).zip(self.rays)) {
             if a != b {

@@ -37,7 +37,7 @@ impl CandidateTest {
 /// The part of a result that is known after a report of certain hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Settled {
-    /// Nothing: the spheres have to be intersected.
+    /// Nothing: each of the spheres arrives again, intersected, unless a nearer hit excludes it.
     Nothing,
     /// The whole contribution of these spheres: they need no intersection test.
     These,
@@ -51,7 +51,8 @@ pub(crate) trait HitCollector {
     const CANDIDATES: CandidateTest;
     /// Receives one sphere, not intersected yet. The order of the spheres does not matter.
     fn test(&mut self, ray: &Ray, id: u32, target: Target<'_>);
-    /// Whether the collector needs nothing of a sphere but its roots at the query's precision. The same for all collectors of a batch.
+    /// Whether the collector takes roots at the query's precision, which are computed for a pair batch, through
+    /// [`accept`](Self::accept) instead of [`test`](Self::test). The same for all collectors of a batch.
     fn accepts_roots(&self) -> bool {
         false
     }
@@ -64,7 +65,7 @@ pub(crate) trait HitCollector {
     fn accept_certain(&mut self, _ids: &[u32; WIDTH], _certain: u32) -> Settled {
         Settled::Nothing
     }
-    /// New end of the segment in which spheres count, as a position along the ray, after a certain hit that begins before `high`. `far`
-    /// is the end so far. A query for the closest hit returns the lesser of the two; one that needs every hit must return `far`.
+    /// New end of the segment in which spheres count, after a certain hit that begins before `high`. `far` is the end so far. All three are
+    /// positions along the ray in scaled units of the scene, not `t`. A query for the closest hit returns the lesser of the two; one that needs every hit must return `far`.
     fn shorten(&mut self, far: f32, high: f32) -> f32;
 }

@@ -45,7 +45,7 @@ pub(crate) struct Foot {
 /// Both roots with their error bounds. On a miss the roots and their bounds are meaningless.
 #[derive(Clone, Copy)]
 pub(crate) struct SphereRoots {
-    /// r² − |p|², in scaled units: negative for a miss, 0 for tangency.
+    /// r² − |p|², in scaled units: negative for a miss, 0 for tangency. Only its sign and its ratio to `disc_bound` mean something to others.
     pub(crate) disc: f32,
     /// The sign of `disc` is certain if |disc| exceeds this bound.
     pub(crate) disc_bound: f32,

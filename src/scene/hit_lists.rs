@@ -72,7 +72,7 @@ impl Scene {
         Box::pin(self.cast_lists(rays, most, query, wait))
     }
 
-    /// Casts rays for a word per ray, in new memory.
+    /// Casts rays for one result per ray, or per 32 rays if the results are bits, in new memory.
     pub(super) async fn cast_words<O: Output>(
         &self,
         rays: Rays<'_>,

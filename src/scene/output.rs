@@ -63,7 +63,7 @@ impl<T: GpuSum> Output for SumOutput<T> {
     type Word = T;
     type Writer<'o> = SumWriter<'o, T>;
     const MISS: T = <T as RayQuery>::MISS;
-    const PAIRS_ON_GPU: bool = T::CASTS_PAIRS;
+    const PAIRS_ON_GPU: bool = T::PAIRS_ON_GPU;
 
     fn cast_cpu(host: &CpuScene, batch: RayBatch<'_>, out: &mut [T]) -> Result<Tally> {
         host.cast(batch, out)

@@ -99,7 +99,7 @@ fn occlusion_bits_are_compared_one_by_one() {
     let spheres = spheres();
     let input = at_rest(&spheres, &rays, &query);
     let bits = |low: u8| -> Vec<bool> { (0..40).map(|i| i < 32 || low >> (i - 32) & 1 == 1).collect() };
-    let c = input.compare_bits(&bits(0b1100_0011), &bits(0b1111_1111));
+    let c = input.compare_equal(&bits(0b1100_0011), &bits(0b1111_1111));
     assert_eq!((c.flags_differ, c.flags_at_ends, c.flags_grazing), (4, 0, 0));
     assert!(broken(&c, Precision::Standard).is_some_and(|w| w.contains("4 of 40 rays differ in hit or miss")));
 }
@@ -125,7 +125,7 @@ fn differences_of_chunks_add_up_and_keep_ray_ids() {
     // Pairwise: the number of the ray is the id of its only sphere.
     let input = Input { first: 1, pairwise: true, ..at_rest(&spheres, &rays[..1], &query) };
     let at_end = Ray::new([0.0; 3], [1.0, 0.0, 0.0]).between(0.0, 7.0);
-    let c = Input { rays: &[at_end], ..input }.compare_bits(&[true], &[false]);
+    let c = Input { rays: &[at_end], ..input }.compare_equal(&[true], &[false]);
     assert_eq!((c.flags_differ, c.flags_at_ends), (1, 1), "the end lies on the second sphere");
 }
 
@@ -288,7 +288,7 @@ fn nearly_tangent_rays_stay_within_the_bounds_of_every_precision() {
             input.compare(&closest(&query), &closest(&exact)),
             input.compare(&interval(&query), &interval(&exact)),
             input.compare(&approach(&query), &approach(&exact)),
-            input.compare_bits(&occluded(&query), &occluded(&exact)),
+            input.compare_equal(&occluded(&query), &occluded(&exact)),
         ] {
             assert!(c.not_identical > 0, "nothing was tried");
             assert_eq!(broken(&c, precision), None, "{precision:?} {c:?}");

@@ -6,7 +6,8 @@ use crate::cpu::collector::{HitCollector, Resolved};
 use crate::query::policy::Query;
 use crate::records::Ray;
 
-/// A query, identified by its result type.
+/// A query. Its result type identifies it, so that each query needs a result type of its own: `u32` is the count, and `f32` the
+/// transmittance.
 pub(crate) trait RayQuery: Copy + Send + 'static {
     /// The result of a ray that hits nothing.
     const MISS: Self;

@@ -29,7 +29,8 @@ pub(crate) trait GpuQuery: RayQuery + Pod {
     const KERNELS: Kernels;
     /// Classifies a raw record.
     fn read(raw: Self, ray: impl FnOnce() -> Ray) -> RawRecord<Self>;
-    /// Resolves an undecided record: rounds the roots if the sphere is certain, else casts the ray again on the CPU.
+    /// Resolves an undecided record: rounds the roots if it is decided which sphere is the result, else casts the ray again on the
+    /// CPU.
     fn resolve(raw: Self, context: &RayContext, scene: &CpuScene, query: &Query, tally: &mut Tally) -> Self;
 }
 

@@ -14,19 +14,20 @@ use crate::query::policy::Query;
 use crate::query::results::Tally;
 use crate::records::RayAttributes;
 
-/// A query whose result is computed from one sum per ray, the count of a [`CountState`].
+/// A query whose result is computed from one sum per ray, in the field `count` of a [`CountState`]. What a sphere adds depends on its id
+/// alone, not on the roots. A ray hits if its sum is not 0, so [`RayQuery::is_hit`] must agree.
 pub(crate) trait GpuSum: RayQuery {
     /// The programs for brute force and for a BVH.
     const PROGRAMS: [&'static Program; 2];
     /// Whether a device casts pairwise scenes. Otherwise the CPU engine does.
-    const CASTS_PAIRS: bool;
+    const PAIRS_ON_GPU: bool;
     /// The result of a sum.
     fn of_sum(sum: u32) -> Self;
 }
 
 impl GpuSum for u32 {
     const PROGRAMS: [&'static Program; 2] = [&programs::COUNT, &programs::COUNT_BVH];
-    const CASTS_PAIRS: bool = true;
+    const PAIRS_ON_GPU: bool = true;
     fn of_sum(sum: u32) -> u32 {
         sum
     }
@@ -35,7 +36,7 @@ impl GpuSum for u32 {
 impl GpuSum for f32 {
     const PROGRAMS: [&'static Program; 2] = [&programs::TRANSMITTANCE, &programs::TRANSMITTANCE_BVH];
     /// The depths of a pairwise scene are not uploaded.
-    const CASTS_PAIRS: bool = false;
+    const PAIRS_ON_GPU: bool = false;
     fn of_sum(depth: u32) -> f32 {
         transmittance(depth)
     }
