@@ -1,7 +1,7 @@
 //! Memory budget of lists of unknown length, shared by all tasks that fill them: they stop growing before the machine is out of memory.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
 use crate::runtime::memory::available_bytes;
@@ -15,7 +15,8 @@ pub(crate) struct GrowthBudget {
     /// Determined when lists first exceed `ALWAYS_ALLOWED`: the system takes a while to answer.
     allowed: OnceLock<u64>,
     used: AtomicU64,
-    empty: AtomicBool,
+    /// What all lists would have taken with the first request that was refused; 0 if none was. `used` falls again when lists are freed.
+    refused: AtomicU64,
 }
 
 fn bytes_of<T>(list: &Vec<T>) -> u64 {
@@ -25,7 +26,7 @@ fn bytes_of<T>(list: &Vec<T>) -> u64 {
 impl GrowthBudget {
     /// A budget of the memory that the machine has available, and at most `limit`.
     pub(crate) fn new(limit: u64) -> Self {
-        Self { limit, allowed: OnceLock::new(), used: AtomicU64::new(0), empty: AtomicBool::new(false) }
+        Self { limit, allowed: OnceLock::new(), used: AtomicU64::new(0), refused: AtomicU64::new(0) }
     }
 
     fn allowed(&self) -> u64 {
@@ -48,8 +49,7 @@ impl GrowthBudget {
             && !self.is_empty()
             && list.try_reserve_exact(more).is_ok();
         if !fits {
-            // The request stays counted: the error reports it.
-            self.empty.store(true, Ordering::Relaxed);
+            let _ = self.refused.compare_exchange(0, used, Ordering::Relaxed, Ordering::Relaxed);
         }
         fits
     }
@@ -61,15 +61,31 @@ impl GrowthBudget {
 
     /// Whether a list could not grow: then all results made from the lists are invalid.
     pub(crate) fn is_empty(&self) -> bool {
-        self.empty.load(Ordering::Relaxed)
+        self.refused.load(Ordering::Relaxed) != 0
     }
 
     /// Returns an error if a list could not grow.
     pub(crate) fn check(&self) -> Result<()> {
         if self.is_empty() {
-            let (asked, allowed) = (self.used.load(Ordering::Relaxed), self.allowed());
+            let (asked, allowed) = (self.refused.load(Ordering::Relaxed), self.allowed());
             return Err(Error::TooLarge { what: "hit lists so far", asked, allowed, device: "this machine".into() });
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_error_reports_the_refused_request_after_lists_are_freed() {
+        let budget = GrowthBudget::new(ALWAYS_ALLOWED);
+        let mut list: Vec<u8> = Vec::new();
+        assert!(budget.reserve(&mut list, 700 << 10));
+        assert!(!budget.reserve(&mut Vec::<u8>::new(), 700 << 10));
+        budget.release(&list);
+        let Err(Error::TooLarge { asked, allowed, .. }) = budget.check() else { panic!("no error") };
+        assert_eq!((asked, allowed), (1400 << 10, ALWAYS_ALLOWED));
     }
 }
