@@ -37,11 +37,11 @@ fn widen(t: f32, bound: f32) -> vec2<f32> {
   return vec2<f32>(max(t, bound - FAR) - bound, min(t, FAR - bound) + bound);
 }
 
-// Classifies a pair. With `doubtful`, HIT and MISS are proved by the error bounds of the intersection test. The ray's ends must be finite.
-fn classify(solved: SphereRoots, ray: Ray, policies: Policies, doubtful: bool) -> Classification {
+// Classifies a pair. With `use_bounds`, HIT and MISS are proved by the error bounds of the intersection test. The ray's ends must be finite.
+fn classify(solved: SphereRoots, ray: Ray, policies: Policies, use_bounds: bool) -> Classification {
   var enter = vec2<f32>(solved.t_enter, solved.t_enter);
   var exit = vec2<f32>(solved.t_exit, solved.t_exit);
-  if (doubtful) {
+  if (use_bounds) {
     if (solved.disc < -solved.disc_bound) {
       return classification_without(MISS);
     }
@@ -85,17 +85,17 @@ fn classify(solved: SphereRoots, ray: Ray, policies: Policies, doubtful: bool) -
     high = exit.y;
   }
   let half_open = policies.ends == ENDS_HALF_OPEN;
-  if (doubtful && t <= -FAR) {
+  if (use_bounds && t <= -FAR) {
     return undecided(low);
   }
   if (low > ray.t_max || (half_open && low >= ray.t_max)) {
-    return classification_without(select(MISS, OVERFLOW, ray.t_max >= FAR && t >= FAR && !doubtful));
+    return classification_without(select(MISS, OVERFLOW, ray.t_max >= FAR && t >= FAR && !use_bounds));
   }
   if (high > ray.t_max || (half_open && high >= ray.t_max)) {
     return undecided(low);
   }
   if (low <= -FAR || high >= FAR || abs(t) >= FAR) {
-    if (doubtful) {
+    if (use_bounds) {
       return undecided(low);
     }
     return classification_without(OVERFLOW);

@@ -228,12 +228,12 @@ fn half_chord_bound(s: ScaledPair, foot: Foot, disc_bound: f32) -> f32 {
 }
 
 // Whether ray and sphere do not move relative to each other.
-fn is_at_rest(s: ScaledPair) -> bool {
+fn has_no_relative_direction(s: ScaledPair) -> bool {
   return s.d.x == 0.0 && s.d.y == 0.0 && s.d.z == 0.0;
 }
 
 // Roots of such a pair. A ray inside the sphere is inside at all times: the roots are -+FAR.
-fn roots_at_rest(s: ScaledPair) -> SphereRoots {
+fn roots_without_direction(s: ScaledPair) -> SphereRoots {
   let q = difference_of_squares(s, HighLow(s.eh, s.el));
   let e = norm1(s.eh) + s.r;
   let bound = power_of_two(-39) * e * e + 8.0 * s.position_error * e + 4.0 * s.position_error * s.position_error;
@@ -250,8 +250,8 @@ fn position_error_along(s: ScaledPair, h: f32) -> f32 {
 }
 
 fn intersect_fast(s: ScaledPair) -> SphereRoots {
-  if (has_motion_or_shape && is_at_rest(s)) {
-    return roots_at_rest(s);
+  if (has_motion_or_shape && has_no_relative_direction(s)) {
+    return roots_without_direction(s);
   }
   let foot = foot_fast(s);
   let constant = dot3(s.eh, s.eh) - s.r * s.r;
@@ -267,8 +267,8 @@ fn intersect_fast(s: ScaledPair) -> SphereRoots {
 }
 
 fn intersect_compensated(s: ScaledPair) -> SphereRoots {
-  if (has_motion_or_shape && is_at_rest(s)) {
-    return roots_at_rest(s);
+  if (has_motion_or_shape && has_no_relative_direction(s)) {
+    return roots_without_direction(s);
   }
   let foot = foot_compensated(s);
   let e = norm1(s.eh) + s.r;
@@ -314,7 +314,7 @@ fn clearance(s: ScaledPair, disc: f32, p: vec3<f32>) -> f32 {
 
 // Parameter of the point of the ray, between its ends, that is nearest to the sphere's centre, and the clearance there.
 fn closest_approach(s: ScaledPair, t_min: f32, t_max: f32) -> vec2<f32> {
-  if (has_motion_or_shape && is_at_rest(s)) {
+  if (has_motion_or_shape && has_no_relative_direction(s)) {
     let q = difference_of_squares(s, HighLow(s.eh, s.el));
     return vec2<f32>(t_min, clearance(s, q.w, q.xyz));
   }

@@ -22,7 +22,7 @@ fn add_depth(a: u32, b: u32) -> u32 {
   return a + min(b, OPAQUE - a);
 }
 
-// Whether no further sphere matters: the ray is opaque.
+// Whether no further sphere matters: the sum is OPAQUE.
 fn is_settled(sum: CountState) -> bool {
   return sum.count == OPAQUE;
 }

@@ -5,10 +5,10 @@
 // If spheres move, the second half of `spheres` describes their motion, in leaf order: velocity and radius, scaled. The radius is negative
 // if the velocity is too large for this test.
 
-struct Pass {
-  // Squares of half the chord: upper bound (`room`) and lower bound (`chord`) under all errors. Negative means that there is no chord.
-  room: f32,
-  chord: f32,
+struct ChordBounds {
+  // Squares of half the chord: upper bound (`outer`) and lower bound (`inner`) under all errors. Negative means that there is no chord.
+  outer: f32,
+  inner: f32,
   // Position along the ray nearest to the centre, and ratio of the chord along the ray to the chord in the sphere's frame.
   middle: f32,
   stretch: f32,
@@ -16,17 +16,17 @@ struct Pass {
 
 // Chord bounds for a line at squared distance `square` from a centre. The sphere has at most radius `reach` and contains a concentric ball
 // of radius `least`.
-fn pass_of(square: f32, reach: f32, least: f32, middle: f32, stretch: f32) -> Pass {
+fn chord_bounds(square: f32, reach: f32, least: f32, middle: f32, stretch: f32) -> ChordBounds {
   let far = reach + line.slack;
   let near = max(least - 2.0 * line.slack, 0.0);
-  return Pass(far * far - square, near * near - square, middle, stretch);
+  return ChordBounds(far * far - square, near * near - square, middle, stretch);
 }
 
 // Chord bounds for a ball at rest.
-fn pass_ball(ball: vec4<f32>, least: f32) -> Pass {
+fn bounds_of_ball(ball: vec4<f32>, least: f32) -> ChordBounds {
   let across = dot3(ball.xyz, line.u) - line.at.x;
   let over = dot3(ball.xyz, line.v) - line.at.y;
-  return pass_of(across * across + over * over, ball.w, least, dot3(ball.xyz, prepared_ray.d) - prepared_ray.start, 1.0);
+  return chord_bounds(across * across + over * over, ball.w, least, dot3(ball.xyz, prepared_ray.d) - prepared_ray.start, 1.0);
 }
 
 // Range of |w|^2 in which spheres are tested. Outside of it, as for a sphere that moves almost with the ray, a sphere may be anywhere.
@@ -37,7 +37,7 @@ const MAX_VELOCITY: f32 = 4096.0;
 const MAX_REACH: f32 = 1e9;
 
 // Chord bounds for a moving sphere. Branchless, because software adapters execute both sides of a branch anyway.
-fn pass_moving(ball: vec4<f32>, motion: Sphere) -> Pass {
+fn bounds_of_moving(ball: vec4<f32>, motion: Sphere) -> ChordBounds {
   let largest = vec3<f32>(MAX_VELOCITY);
   let relative_direction = prepared_ray.d - clamp(motion.center * prepared_ray.t_per_length, -largest, largest);
   let speed = dot3(relative_direction, relative_direction);
@@ -50,20 +50,20 @@ fn pass_moving(ball: vec4<f32>, motion: Sphere) -> Pass {
   let flag = prepared_ray.flag * length;
   let reach = select(MAX_REACH, motion.radius + flag, is_safe);
   let least = select(0.0, motion.radius - 2.0 * flag, is_safe);
-  return pass_of(dot3(x, x) / square, reach, least, prepared_ray.pivot + dot3(e, w) / square, 1.0 / length);
+  return chord_bounds(dot3(x, x) / square, reach, least, prepared_ray.pivot + dot3(e, w) / square, 1.0 / length);
 }
 
 // Chord bounds for the sphere at a position in leaf order.
-fn pass_at(place: u32) -> Pass {
+fn bounds_at(place: u32) -> ChordBounds {
   let ball = sphere_at(place);
   if (!has_sphere_attributes) {
-    return pass_ball(ball, ball.w);
+    return bounds_of_ball(ball, ball.w);
   }
   if (!has_ellipsoids) {
-    return pass_moving(ball, spheres[arrayLength(&spheres) / 2u + place]);
+    return bounds_of_moving(ball, spheres[arrayLength(&spheres) / 2u + place]);
   }
   // For an ellipsoid the inner ball has the shortest semi-axis as its radius. If the ellipsoid moves, the inner ball must lie in it at all
   // times: its radius is smaller by as much as the ball around the path is larger than the ball around the ellipsoid.
   let at = order[place];
-  return pass_ball(ball, (1.0 + least_of(at)) * number_at(at, 3u) * params.scale - ball.w * 1.000002);
+  return bounds_of_ball(ball, (1.0 + least_of(at)) * number_at(at, 3u) * params.scale - ball.w * 1.000002);
 }

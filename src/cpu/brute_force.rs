@@ -46,7 +46,7 @@ impl SceneView<'_> {
                 self.visit_all(ray, ray_attributes.get(slot), collector);
                 continue;
             }
-            let Some(counts) = collector.cutoff(ray) else { continue };
+            let Some(cutoff) = collector.cutoff(ray) else { continue };
             let (mut line, mut parameter) = columns.frame.prepare(ray, precision);
             if let Some(attributes) = ray_attributes.get(slot) {
                 let by = columns.frame.inflation(ray, attributes, precision);
@@ -57,7 +57,7 @@ impl SceneView<'_> {
                 CandidateTest::Hits => (line.near, line.far) = (parameter.near(ray.t_min), parameter.far(ray.t_max)),
                 CandidateTest::ClosestApproach => (line.near, line.far) = parameter.ends(ray),
             }
-            apply_cutoff::<V>(&mut line, &parameter, counts);
+            apply_cutoff::<V>(&mut line, &parameter, cutoff);
             lines.push(line);
             under.push(ActiveRay { slot, ray, parameter });
         }
@@ -81,7 +81,7 @@ impl SceneView<'_> {
                 }
                 let (line, ActiveRay { slot, ray, parameter }) = (&mut lines[i], &under[i]);
                 let collector = &mut collectors[*slot];
-                let mut counts = collector.cutoff(ray);
+                let mut cutoff = collector.cutoff(ray);
                 while mask != 0 {
                     let id = first + mask.trailing_zeros();
                     mask &= mask - 1;
@@ -91,18 +91,18 @@ impl SceneView<'_> {
                         continue;
                     }
                     collector.test(ray, id, target);
-                    let before = std::mem::replace(&mut counts, collector.cutoff(ray));
-                    if counts == before {
+                    let before = std::mem::replace(&mut cutoff, collector.cutoff(ray));
+                    if cutoff == before {
                         continue;
                     }
-                    let Some(counts) = counts else { break };
-                    apply_cutoff::<V>(line, parameter, counts);
+                    let Some(cutoff) = cutoff else { break };
+                    apply_cutoff::<V>(line, parameter, cutoff);
                     if mask != 0 {
                         // An intersection test costs more than culling the whole block again.
                         mask &= retest_block::<V>(columns, block, line);
                     }
                 }
-                if counts.is_none() {
+                if cutoff.is_none() {
                     lines.swap_remove(i);
                     under.swap_remove(i);
                 }
@@ -122,10 +122,10 @@ struct ActiveRay<'a> {
 }
 
 /// Updates the limits of a line: `cutoff` is the new limit of the collector.
-fn apply_cutoff<V: HitCollector>(line: &mut RayLine, parameter: &RayParameter, counts: f32) {
+fn apply_cutoff<V: HitCollector>(line: &mut RayLine, parameter: &RayParameter, cutoff: f32) {
     match V::CANDIDATES {
-        CandidateTest::Hits => line.far = line.far.min(parameter.far(counts)),
-        CandidateTest::ClosestApproach => line.limit = parameter.limit(counts),
+        CandidateTest::Hits => line.far = line.far.min(parameter.far(cutoff)),
+        CandidateTest::ClosestApproach => line.limit = parameter.limit(cutoff),
     }
 }
 

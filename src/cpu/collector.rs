@@ -49,7 +49,8 @@ pub(crate) enum Settled {
 pub(crate) trait HitCollector {
     /// The candidate test.
     const CANDIDATES: CandidateTest;
-    /// Receives one sphere, not intersected yet. The order of the spheres does not matter.
+    /// Receives one sphere, not intersected yet. Spheres come in any order, and the result must not
+    /// depend on it.
     fn test(&mut self, ray: &Ray, id: u32, target: Target<'_>);
     /// Whether the collector takes roots at the query's precision, which are computed for a pair batch, through
     /// [`accept`](Self::accept) instead of [`test`](Self::test). The same for all collectors of a batch.

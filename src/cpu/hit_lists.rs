@@ -24,7 +24,7 @@ fn tally(every: &AllHits<'_>, count: usize) -> Tally {
     Tally {
         hits: u64::from(count > 0),
         skipped: 0,
-        exact: u64::from(every.exact),
+        exact: u64::from(every.used_exact),
         overflowed: u64::from(every.overflowed && count == 0),
     }
 }

@@ -15,7 +15,7 @@ pub(crate) enum HitClass {
     Miss,
     /// Hit.
     Hit,
-    /// Undecided within the error bounds. Returned only by [`classify`] with `doubtful`.
+    /// Undecided within the error bounds. Returned only by [`classify`] with `use_bounds`.
     Undecided,
     /// Overflow: a miss only because `t` exceeds the largest f32.
     Overflow,
@@ -44,13 +44,13 @@ fn widen(t: f32, bound: f32) -> (f32, f32) {
     (t.max(bound - f32::MAX) - bound, t.min(f32::MAX - bound) + bound)
 }
 
-/// Classifies a pair by its computed roots. With `doubtful` false, the roots are taken as exact. With `doubtful` true, the result is `Hit`
+/// Classifies a pair by its computed roots. With `use_bounds` false, the roots are taken as exact. With `use_bounds` true, the result is `Hit`
 /// or `Miss` only if the error bounds prove it. The ends of `ray` must be finite.
 #[inline(always)]
-pub(crate) fn classify(solved: &SphereRoots, ray: &Ray, query: &Query, doubtful: bool) -> Classification {
+pub(crate) fn classify(solved: &SphereRoots, ray: &Ray, query: &Query, use_bounds: bool) -> Classification {
     let mut enter = (solved.t_enter, solved.t_enter);
     let mut exit = (solved.t_exit, solved.t_exit);
-    if doubtful {
+    if use_bounds {
         if solved.disc < -solved.disc_bound {
             return Classification::MISS;
         }
@@ -93,14 +93,14 @@ pub(crate) fn classify(solved: &SphereRoots, ray: &Ray, query: &Query, doubtful:
         }
     }
     let half_open = query.ends == Ends::HalfOpen;
-    if doubtful && t <= -f32::MAX {
+    if use_bounds && t <= -f32::MAX {
         // `t` lies below the f32 range. The ends were made finite, so it is unknown whether the ray starts that far back.
         return Classification::undecided(low);
     }
     if low > ray.t_max || (half_open && low >= ray.t_max) {
         // If the ray has no end, a root above the f32 range is an overflow, not a root behind the end.
         let beyond = ray.t_max >= f32::MAX && t >= f32::MAX;
-        return if beyond && !doubtful {
+        return if beyond && !use_bounds {
             Classification { class: HitClass::Overflow, ..Classification::MISS }
         } else {
             Classification::MISS
@@ -111,7 +111,7 @@ pub(crate) fn classify(solved: &SphereRoots, ray: &Ray, query: &Query, doubtful:
     }
     // A saturated root lies outside the f32 range, or within its bound of the end of that range.
     if low <= -f32::MAX || high >= f32::MAX || t.abs() >= f32::MAX {
-        return if doubtful {
+        return if use_bounds {
             Classification::undecided(low)
         } else {
             Classification { class: HitClass::Overflow, ..Classification::MISS }

@@ -1,7 +1,7 @@
 //! Roots in f64 with error bounds, for pairs that f32 leaves undecided. The twin `shaders/intersect/double.wgsl` uses pairs of f32 instead.
 //!
 //! Squares of f32 values fit into the range of f64, so no scaling is needed. The bounds are a running error analysis of the operations
-//! below with the unit roundoff v = 2⁻⁵³, doubled.
+//! below with the unit roundoff U = 2⁻⁵³, doubled.
 
 use std::cmp::Ordering;
 
@@ -52,14 +52,14 @@ impl DoubleRoots {
         let k = b / a;
         let p = e - k * d;
         let disc = r * r - p.dot(p);
-        // |δp| ≤ 10 v |e|: one rounding in e, three in b, one each in k, k·d and the difference, with |k d| ≤ |e|.
+        // |δp| ≤ 10 U |e|: one rounding in e, three in b, one each in k, k·d and the difference, with |k d| ≤ |e|.
         let (em, pm) = (e.length(), p.length());
         let dp = 24.0 * U * em + 4.0 * slop;
         let disc_bound = 2.0 * dp * pm + dp * dp + 16.0 * U * (r * r + pm * pm) + 2.0 * slop * r;
         let h = disc.max(0.0).sqrt();
         let dh = if h > 0.0 { disc_bound / h } else { f64::INFINITY };
         let constant = e.dot(e) - r * r;
-        // One rounding of e changes e·e by 2 v |e|². The roundings of its products and sums change it by 5 v |e|².
+        // One rounding of e changes e·e by 2 U |e|². The roundings of its products and sums change it by 5 U |e|².
         let dconstant = 16.0 * U * (em * em + r * r) + 4.0 * slop * (em + r + slop);
         let q = if b < 0.0 { b - h * length } else { b + h * length };
         let dq = (16.0 * U * em + 4.0 * slop + dh + 4.0 * U * h) * length;

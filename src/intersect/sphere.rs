@@ -21,7 +21,8 @@ pub(crate) struct ScaledPair {
     pub(crate) d: Vec3,
     pub(crate) r: f32,
     /// Low parts of direction and radius, and the error bound of `eh + el`. They are 0 unless the pair moves or its sphere is an ellipsoid,
-    /// see `motion.rs` and `ellipsoid.rs`. The functions below read them only if `M` is true.
+    /// see `motion.rs` and `ellipsoid.rs`. The functions below read them only if their parameter `M` is true: the pair moves, or its
+    /// sphere is an ellipsoid.
     pub(crate) dl: Vec3,
     pub(crate) rl: f32,
     pub(crate) position_error: f32,
@@ -45,7 +46,8 @@ pub(crate) struct Foot {
 /// Both roots with their error bounds. On a miss the roots and their bounds are meaningless.
 #[derive(Clone, Copy)]
 pub(crate) struct SphereRoots {
-    /// r² − |p|², in scaled units: negative for a miss, 0 for tangency. Only its sign and its ratio to `disc_bound` mean something to others.
+    /// r² − |p|², in scaled units: negative for a miss, 0 for tangency. Outside this file, use only its sign and its ratio to
+    /// `disc_bound`.
     pub(crate) disc: f32,
     /// The sign of `disc` is certain if |disc| exceeds this bound.
     pub(crate) disc_bound: f32,
@@ -253,13 +255,13 @@ fn half_chord_bound<const M: bool>(s: &ScaledPair, foot: &Foot, disc_bound: f32)
 
 /// Whether the relative direction is zero, so that the distance between ray and sphere does not change.
 #[inline(always)]
-fn is_at_rest(s: &ScaledPair) -> bool {
+fn has_no_relative_direction(s: &ScaledPair) -> bool {
     s.d.x == 0.0 && s.d.y == 0.0 && s.d.z == 0.0
 }
 
 /// Intersects a pair whose relative direction is zero. A ray inside the sphere is inside for all times, so its roots are ∓ the largest f32.
 #[inline(always)]
-fn roots_at_rest(s: &ScaledPair) -> SphereRoots {
+fn roots_without_direction(s: &ScaledPair) -> SphereRoots {
     let (disc, _) = difference_of_squares::<true>(s, s.eh, s.el);
     let e = norm1(s.eh) + s.r;
     SphereRoots {
@@ -291,7 +293,7 @@ fn position_error_along(s: &ScaledPair, h: f32) -> f32 {
 /// satisfies |δt|·|d| ≤ 32 u (E + r + E·r/h). Both hold for every rounding that a device may use.
 #[inline(always)]
 pub(crate) fn intersect_fast<const M: bool>(s: &ScaledPair) -> SphereRoots {
-    if M && is_at_rest(s) { roots_at_rest(s) } else { intersect_fast_branchless::<M>(s) }
+    if M && has_no_relative_direction(s) { roots_without_direction(s) } else { intersect_fast_branchless::<M>(s) }
 }
 
 /// [`intersect_fast`] for a pair whose relative direction is not zero. Has no branch.
@@ -314,7 +316,11 @@ pub(crate) fn intersect_fast_branchless<const M: bool>(s: &ScaledPair) -> Sphere
 /// root satisfies |δt|·|d| ≤ 8 u (|t|·|d| + r·r/h).
 #[inline(always)]
 pub(crate) fn intersect_compensated<const M: bool>(s: &ScaledPair) -> SphereRoots {
-    if M && is_at_rest(s) { roots_at_rest(s) } else { intersect_compensated_branchless::<M>(s) }
+    if M && has_no_relative_direction(s) {
+        roots_without_direction(s)
+    } else {
+        intersect_compensated_branchless::<M>(s)
+    }
 }
 
 /// [`intersect_compensated`] for a pair whose relative direction is not zero. Has no branch.
@@ -368,7 +374,7 @@ fn clearance(s: &ScaledPair, disc: f32, p: Vec3) -> f32 {
 /// Closest approach of the ray to the sphere's centre, within the ray's ends: parameter and clearance.
 #[inline(always)]
 pub(crate) fn closest_approach<const M: bool>(s: &ScaledPair, t_min: f32, t_max: f32) -> (f32, f32) {
-    if M && is_at_rest(s) {
+    if M && has_no_relative_direction(s) {
         let (disc, p) = difference_of_squares::<M>(s, s.eh, s.el);
         return (t_min, clearance(s, disc, p));
     }

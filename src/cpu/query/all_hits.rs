@@ -16,7 +16,12 @@ const MAX_CUTOFF_HITS: usize = 64;
 
 /// Classifies a pair with known roots, and leaves nothing undecided: at precision `exact`, a pair that the error bounds do not decide is
 /// resolved by exact arithmetic. Returns the class, the `t` of the hit, and whether exact arithmetic was needed.
-pub(crate) fn resolve(ray: &Ray, target: Target<'_>, solved: &SphereRoots, query: &Query) -> (HitClass, f32, bool) {
+pub(crate) fn classify_fully(
+    ray: &Ray,
+    target: Target<'_>,
+    solved: &SphereRoots,
+    query: &Query,
+) -> (HitClass, f32, bool) {
     let verdict = classify(solved, &with_finite_ends(ray), query, query.precision == Precision::Exact);
     if verdict.class == HitClass::Undecided {
         let (class, t) = resolve_pair(ray, target, query);
@@ -67,7 +72,7 @@ pub(crate) struct AllHits<'a> {
     /// Positions along the ray before which certain hits begin, and the `max_hits`-th smallest of them.
     certain_ends: Vec<f32>,
     cutoff: f32,
-    pub(crate) exact: bool,
+    pub(crate) used_exact: bool,
     pub(crate) overflowed: bool,
 }
 
@@ -81,7 +86,7 @@ impl<'a> AllHits<'a> {
             last: f32::MAX,
             certain_ends: Vec::new(),
             cutoff: f32::INFINITY,
-            exact: false,
+            used_exact: false,
             overflowed: false,
         }
     }
@@ -125,8 +130,8 @@ impl HitCollector for AllHits<'_> {
     }
 
     fn accept(&mut self, ray: &Ray, id: u32, target: Target<'_>, solved: &SphereRoots) {
-        let (class, t, exact) = resolve(ray, target, solved, self.query);
-        self.exact |= exact;
+        let (class, t, exact) = classify_fully(ray, target, solved, self.query);
+        self.used_exact |= exact;
         self.overflowed |= class == HitClass::Overflow;
         if class != HitClass::Hit {
             return;

@@ -1,6 +1,6 @@
 //! Collector that counts the spheres that a ray hits.
 
-use super::all_hits::resolve;
+use super::all_hits::classify_fully;
 use super::kind::RayQuery;
 use crate::batch::sphere_set::SphereAttributes;
 use crate::bvh::bvh8::node::WIDTH;
@@ -17,19 +17,19 @@ use crate::records::Ray;
 pub(crate) struct Count<'a> {
     query: &'a Query,
     count: u32,
-    exact: bool,
+    used_exact: bool,
     overflowed: bool,
 }
 
 impl<'a> Count<'a> {
     #[inline]
     pub(crate) fn new(query: &'a Query) -> Self {
-        Self { query, count: 0, exact: false, overflowed: false }
+        Self { query, count: 0, used_exact: false, overflowed: false }
     }
 
     #[inline]
     pub(crate) fn resolve(self, _: &Ray, _: Candidates<'_>) -> Resolved<u32> {
-        Resolved { record: self.count, exact: self.exact, overflowed: self.overflowed && self.count == 0 }
+        Resolved { record: self.count, exact: self.used_exact, overflowed: self.overflowed && self.count == 0 }
     }
 }
 
@@ -45,10 +45,10 @@ impl HitCollector for Count<'_> {
     }
 
     fn accept(&mut self, ray: &Ray, _: u32, target: Target<'_>, solved: &SphereRoots) {
-        let (class, _, exact) = resolve(ray, target, solved, self.query);
+        let (class, _, exact) = classify_fully(ray, target, solved, self.query);
         self.count += u32::from(class == HitClass::Hit);
         self.overflowed |= class == HitClass::Overflow;
-        self.exact |= exact;
+        self.used_exact |= exact;
     }
 
     fn cutoff(&self, _: &Ray) -> Option<f32> {

@@ -17,7 +17,7 @@ use crate::records::Ray;
 pub(crate) struct Occluded<'a> {
     query: &'a Query,
     /// Whether every pair is resolved by exact arithmetic, without regard for error bounds.
-    exact: bool,
+    force_exact: bool,
     answer: bool,
     undecided: bool,
     overflowed: bool,
@@ -26,13 +26,13 @@ pub(crate) struct Occluded<'a> {
 impl<'a> Occluded<'a> {
     #[inline]
     pub(crate) fn new(query: &'a Query) -> Self {
-        Self { query, exact: false, answer: false, undecided: false, overflowed: false }
+        Self { query, force_exact: false, answer: false, undecided: false, overflowed: false }
     }
 
     #[inline]
     pub(crate) fn resolve(self, ray: &Ray, candidates: Candidates<'_>) -> Resolved<bool> {
         if self.undecided && !self.answer {
-            let collector = Self { exact: true, ..Self::new(self.query) };
+            let collector = Self { force_exact: true, ..Self::new(self.query) };
             let Self { answer, overflowed, .. } = candidates.collect(ray, collector, self.query);
             return Resolved { record: answer, exact: true, overflowed: overflowed && !answer };
         }
@@ -55,7 +55,7 @@ impl HitCollector for Occluded<'_> {
     const CANDIDATES: CandidateTest = CandidateTest::Hits;
 
     fn test(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
-        if self.exact {
+        if self.force_exact {
             self.record(resolve_pair(ray, target, self.query).0);
         } else {
             self.accept(ray, id, target, &intersect(ray, target, self.query.precision));
@@ -63,7 +63,7 @@ impl HitCollector for Occluded<'_> {
     }
 
     fn accepts_roots(&self) -> bool {
-        !self.exact
+        !self.force_exact
     }
 
     fn accept(&mut self, ray: &Ray, _: u32, _: Target<'_>, solved: &SphereRoots) {

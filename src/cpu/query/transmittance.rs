@@ -1,6 +1,6 @@
 //! Collector of the transmittance along a ray: sums the optical depths of the spheres that it hits.
 
-use super::all_hits::resolve;
+use super::all_hits::classify_fully;
 use super::kind::RayQuery;
 use crate::batch::sphere_set::SphereAttributes;
 use crate::bvh::bvh8::node::WIDTH;
@@ -20,7 +20,7 @@ pub(crate) struct Transmittance<'a> {
     /// Depths of the spheres; None if all are opaque.
     depths: Option<&'a [u32]>,
     depth: u32,
-    exact: bool,
+    used_exact: bool,
     overflowed: bool,
 }
 
@@ -46,12 +46,12 @@ impl HitCollector for Transmittance<'_> {
         if self.depth == OPAQUE {
             return;
         }
-        let (class, _, exact) = resolve(ray, target, solved, self.query);
+        let (class, _, exact) = classify_fully(ray, target, solved, self.query);
         if class == HitClass::Hit {
             self.add(id);
         }
         self.overflowed |= class == HitClass::Overflow;
-        self.exact |= exact;
+        self.used_exact |= exact;
     }
 
     fn cutoff(&self, _: &Ray) -> Option<f32> {
@@ -82,11 +82,11 @@ impl RayQuery for f32 {
     #[inline]
     fn collector<'a>(query: &'a Query, attributes: &'a SphereAttributes) -> Transmittance<'a> {
         let depths = attributes.optical_depths.as_deref();
-        Transmittance { query, depths, depth: 0, exact: false, overflowed: false }
+        Transmittance { query, depths, depth: 0, used_exact: false, overflowed: false }
     }
     #[inline]
     fn finish(collector: Transmittance<'_>, _: &Ray, _: Candidates<'_>) -> Resolved<Self> {
-        let Transmittance { depth, exact, overflowed, .. } = collector;
+        let Transmittance { depth, used_exact: exact, overflowed, .. } = collector;
         Resolved { record: transmittance(depth), exact, overflowed: overflowed && depth == 0 }
     }
 }

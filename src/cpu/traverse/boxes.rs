@@ -9,7 +9,7 @@ use crate::math::simd::level::{SimdLevel, multiversion};
 #[derive(Default)]
 pub(crate) struct ChildHits {
     /// Position where each ray of the list enters each AABB.
-    t_enter: Vec<[f32; WIDTH]>,
+    s_enter: Vec<[f32; WIDTH]>,
     /// One word per eight rays of the list: one byte per ray, one bit per AABB.
     masks: Vec<u64>,
     /// Mask of the AABBs that any ray enters.
@@ -46,7 +46,7 @@ fn bits_of_bytes(word: u64, bit: usize) -> u64 {
 multiversion! {
     /// Compacts a list of rays for a child: writes those that enter child number `child` to `out`, which is as long as the padded list, and
     /// returns their number. With `shortened`, leaves out those whose segment ends before the child by now.
-    compact, (entered: &ChildHits, child: usize, list: RayList<'_>, t_far: &[f32], shortened: bool, out: &mut [u32]) -> usize
+    compact, (entered: &ChildHits, child: usize, list: RayList<'_>, s_far: &[f32], shortened: bool, out: &mut [u32]) -> usize
 }
 
 #[inline(always)]
@@ -55,7 +55,7 @@ fn compact<L: Lanes>(
     entered: &ChildHits,
     child: usize,
     list: RayList<'_>,
-    t_far: &[f32],
+    s_far: &[f32],
     shortened: bool,
     out: &mut [u32],
 ) -> usize {
@@ -73,7 +73,7 @@ fn compact<L: Lanes>(
     let list = list.rays();
     let out = &mut out[..list.len()];
     // One iteration per ray that enters, none for the others, and no branch that depends on a ray.
-    for ((masks, list), at) in masks.chunks(8).zip(list.chunks(64)).zip(entered.t_enter.chunks(64)) {
+    for ((masks, list), at) in masks.chunks(8).zip(list.chunks(64)).zip(entered.s_enter.chunks(64)) {
         let at = &at[..list.len()];
         let mut word = masks.iter().rev().fold(0, |word, &mask| word << 8 | bits_of_bytes(mask, child));
         while word != 0 {
@@ -81,7 +81,7 @@ fn compact<L: Lanes>(
             word &= word - 1;
             let ray = list[i];
             out[count] = ray;
-            count += usize::from(at[i][child % WIDTH] <= t_far[ray as usize]);
+            count += usize::from(at[i][child % WIDTH] <= s_far[ray as usize]);
         }
     }
     count
@@ -89,7 +89,7 @@ fn compact<L: Lanes>(
 
 multiversion! {
     /// Tests a list of rays against the AABBs of a node.
-    intersect_children, (node: &Bvh8Node, octant: usize, rays: &[PreparedRay], t_far: &[f32], list: &[u32], entered: &mut ChildHits)
+    intersect_children, (node: &Bvh8Node, octant: usize, rays: &[PreparedRay], s_far: &[f32], list: &[u32], entered: &mut ChildHits)
 }
 
 #[inline(always)]
@@ -98,20 +98,20 @@ fn intersect_children<L: Lanes>(
     node: &Bvh8Node,
     octant: usize,
     rays: &[PreparedRay],
-    t_far: &[f32],
+    s_far: &[f32],
     list: &[u32],
     entered: &mut ChildHits,
 ) {
     let lanes = lanes.narrow();
-    if entered.t_enter.len() < list.len() {
-        entered.t_enter.resize(list.len(), [0.0; WIDTH]);
+    if entered.s_enter.len() < list.len() {
+        entered.s_enter.resize(list.len(), [0.0; WIDTH]);
         entered.masks.resize(list.len().div_ceil(8), 0);
     }
     let mut any = 0;
-    for ((list, at), masks) in list.chunks(8).zip(entered.t_enter.chunks_mut(8)).zip(&mut entered.masks) {
+    for ((list, at), masks) in list.chunks(8).zip(entered.s_enter.chunks_mut(8)).zip(&mut entered.masks) {
         let mut eight = 0;
         for (i, (&number, at)) in list.iter().zip(at).enumerate() {
-            let (ray, far) = (&rays[number as usize], t_far[number as usize]);
+            let (ray, far) = (&rays[number as usize], s_far[number as usize]);
             let mask = enter_boxes(lanes, node, octant, ray, far, at);
             eight |= mask << (8 * i);
             any |= mask;

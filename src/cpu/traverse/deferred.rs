@@ -7,7 +7,8 @@ use crate::cpu::collector::HitCollector;
 use crate::intersect::motion::Target;
 use crate::intersect::sphere_soa::BATCH_WIDTH;
 
-/// Number of certain hits at which they are intersected early, so that memory is bounded if all spheres overlap.
+/// Number of deferred certain hits at which they are intersected before the end of the traversal, so that memory is bounded if all spheres
+/// overlap.
 pub(crate) const MAX_DEFERRED: usize = 4 * STREAM_RAYS;
 
 impl<V: HitCollector> StreamTraversal<'_, V> {
@@ -19,14 +20,14 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
         for &DeferredPair { ray, .. } in &pairs {
             let number = ray as usize;
             let ray = &self.input[number];
-            let counts = self.collectors[number].cutoff(ray);
-            if counts.is_some_and(|counts| counts >= f32::MAX) {
+            let cutoff = self.collectors[number].cutoff(ray);
+            if cutoff.is_some_and(|cutoff| cutoff >= f32::MAX) {
                 continue;
             }
             // Computed again: to keep it for every ray takes longer, because most rays never need it.
-            let far = counts.map_or(f32::NEG_INFINITY, |counts| self.far(number, counts));
-            if far < self.t_far[number] {
-                self.t_far[number] = far;
+            let far = cutoff.map_or(f32::NEG_INFINITY, |cutoff| self.far(number, cutoff));
+            if far < self.s_far[number] {
+                self.s_far[number] = far;
                 self.shortened += 1;
             }
         }
@@ -44,12 +45,12 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
         pairs.retain(|pair| {
             let number = pair.ray as usize;
             let target = self.scene.target(slots[pair.slot as usize], self.ray_attributes.get(number));
-            pair.t_lower <= self.t_far[number]
+            pair.s_lower <= self.s_far[number]
                 && !target.is_some_and(|target| misses(&self.input[number], &target, self.precision))
         });
     }
 
-    /// Upper bound of the ray's position, in scaled units, beyond which all hits come later than `t`. Computed again for each call.
+    /// Position in scaled units beyond which every hit has a larger `t`. Computed again for each call.
     fn far(&self, number: usize, t: f32) -> f32 {
         let (ray, frame) = (&self.input[number], &self.bvh.frame);
         let mut parameter = frame.parameter(ray);
@@ -93,7 +94,7 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
     /// Intersects the pairs that are not culled by now, and passes the roots to the collectors. All ids are gathered first, then all
     /// spheres, so that their cache misses overlap.
     fn intersect_pairs(&mut self, pairs: &mut Vec<DeferredPair>) {
-        pairs.retain(|pair| pair.t_lower <= self.t_far[pair.ray as usize]);
+        pairs.retain(|pair| pair.s_lower <= self.s_far[pair.ray as usize]);
         self.visits.solves += pairs.len() as u64;
         let IntersectScratch { ids, spheres, batch } = &mut *self.intersecting;
         let slots = self.bvh.tree.ids.as_flattened();

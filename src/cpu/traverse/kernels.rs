@@ -9,7 +9,7 @@
 //! of the radius, which `padded_radius` and δ' cover, too.
 //!
 //! In a leaf, h² = ρ² − b² bounds the chord: entry and exit lie within s = c·d ± h. The upper bound of h uses the radius ρ + δ, the lower
-//! bound uses 2 r − ρ − δ, and c·d has an error of 32 U (|c| + ρ). A sphere is a certain hit under every policy if even the lower bound
+//! bound uses 2 r − ρ − δ, and c·d has an error of 32 U (|c| + ρ). A sphere ahead is a certain hit under every policy if even the lower bound
 //! gives a chord, and if the sphere begins after the ray's start and before its end by more than the error of a root (`margin`). What
 //! begins later than a certain hit by more than `margin` does not matter. None of this needs an intersection test.
 //!
@@ -45,7 +45,7 @@ pub(crate) enum StartInside {
 #[derive(Clone, Copy)]
 pub(crate) struct LeafRules {
     pub(crate) inside: StartInside,
-    /// Selects the rays whose line comes near a sphere first. That pays if most pass all spheres.
+    /// Selects the rays whose line comes near a sphere first. That pays if most miss all spheres.
     pub(crate) select: bool,
 }
 
@@ -102,10 +102,10 @@ impl MovingLeaf8 {
 #[derive(Clone, Copy)]
 pub(crate) struct LeafHits {
     pub(crate) ray: u32,
-    /// One bit per sphere: may be hit, and certainly hit, whatever the policies.
+    /// One bit per sphere: may be hit, and certainly hit, under the policies of the query.
     pub(crate) candidates: u32,
     pub(crate) certain: u32,
-    /// Positions along the ray: a sphere is not hit before `low`. A certain hit begins before its `high`.
+    /// Positions along the ray: a sphere is not hit before `low`. A certain hit lies between `low` and `high`.
     pub(crate) low: [f32; WIDTH],
     pub(crate) high: [f32; WIDTH],
 }
@@ -118,20 +118,20 @@ multiversion! {
     /// Tests a list of rays against the spheres of a leaf. Writes one entry of `leaf_hits` per ray that may hit a sphere, and returns their
     /// number.
     cull_leaf, (
-        leaf: &Leaf8, rays: &[PreparedRay], t_far: &[f32], list: &[u32], rules: LeafRules, leaf_hits: &mut [LeafHits]
+        leaf: &Leaf8, rays: &[PreparedRay], s_far: &[f32], list: &[u32], rules: LeafRules, leaf_hits: &mut [LeafHits]
     ) -> usize
 }
 multiversion! {
-    /// Like `cull_leaf`, for ellipsoids: the leaf has balls around them and their paths. `inner_radius` has the radii of balls that the ellipsoids
+    /// Like `cull_leaf`, for ellipsoids: the leaf has balls around them and their paths. `inner` has the radii of balls that the ellipsoids
     /// contain at all times, negative where there is none.
     cull_swept_leaf, (
-        leaf: &Leaf8, inner: &[f32; WIDTH], rays: &[PreparedRay], t_far: &[f32], list: &[u32], leaf_hits: &mut [LeafHits]
+        leaf: &Leaf8, inner: &[f32; WIDTH], rays: &[PreparedRay], s_far: &[f32], list: &[u32], leaf_hits: &mut [LeafHits]
     ) -> usize
 }
 
 multiversion! {
     /// Like `cull_leaf`, for moving spheres, each at its position at the time of the ray.
-    cull_moved_leaf, (moving_leaf: &MovingLeaf8, rays: &[PreparedRay], t_far: &[f32], list: &[u32], leaf_hits: &mut [LeafHits]) -> usize
+    cull_moved_leaf, (moving_leaf: &MovingLeaf8, rays: &[PreparedRay], s_far: &[f32], list: &[u32], leaf_hits: &mut [LeafHits]) -> usize
 }
 
 #[inline(always)]
@@ -139,12 +139,12 @@ fn cull_leaf(
     lanes: impl Lanes,
     leaf: &Leaf8,
     rays: &[PreparedRay],
-    t_far: &[f32],
+    s_far: &[f32],
     list: &[u32],
     rules: LeafRules,
     leaf_hits: &mut [LeafHits],
 ) -> usize {
-    cull_resting(lanes, leaf, &leaf.padded_radius, rays, t_far, list, rules, leaf_hits)
+    cull_resting(lanes, leaf, &leaf.padded_radius, rays, s_far, list, rules, leaf_hits)
 }
 
 #[inline(always)]
@@ -153,11 +153,11 @@ fn cull_swept_leaf(
     leaf: &Leaf8,
     inner: &[f32; WIDTH],
     rays: &[PreparedRay],
-    t_far: &[f32],
+    s_far: &[f32],
     list: &[u32],
     leaf_hits: &mut [LeafHits],
 ) -> usize {
-    cull_resting(lanes, leaf, inner, rays, t_far, list, LeafRules::PLAIN, leaf_hits)
+    cull_resting(lanes, leaf, inner, rays, s_far, list, LeafRules::PLAIN, leaf_hits)
 }
 
 #[allow(clippy::too_many_arguments, reason = "a kernel, inlined into the functions that name its variants")]
@@ -167,12 +167,12 @@ fn cull_resting(
     leaf: &Leaf8,
     inner: &[f32; WIDTH],
     rays: &[PreparedRay],
-    t_far: &[f32],
+    s_far: &[f32],
     list: &[u32],
     rules: LeafRules,
     leaf_hits: &mut [LeafHits],
 ) -> usize {
-    cull_spheres(lanes.narrow(), &Resting { leaf, inner }, rays, t_far, list, rules, leaf_hits)
+    cull_spheres(lanes.narrow(), &Resting { leaf, inner }, rays, s_far, list, rules, leaf_hits)
 }
 
 #[inline(always)]
@@ -180,17 +180,17 @@ fn cull_moved_leaf(
     lanes: impl Lanes,
     moving_leaf: &MovingLeaf8,
     rays: &[PreparedRay],
-    t_far: &[f32],
+    s_far: &[f32],
     list: &[u32],
     leaf_hits: &mut [LeafHits],
 ) -> usize {
-    cull_spheres(lanes.narrow(), &Moved(moving_leaf), rays, t_far, list, LeafRules::PLAIN, leaf_hits)
+    cull_spheres(lanes.narrow(), &Moved(moving_leaf), rays, s_far, list, LeafRules::PLAIN, leaf_hits)
 }
 
 /// The spheres of a leaf at the time of a ray. (A trait, because a closure with two callers is not inlined.)
 trait LeafSpheres<L: Lanes> {
-    /// Centres, radii with an allowance for errors, and radii of balls whose hits are certain, from lane `i` on. The rounding errors of the
-    /// last are not subtracted yet.
+    /// Centres, radii with an allowance for errors, and radii of balls that the spheres contain, from lane `i` on. The last are still too
+    /// large by up to twice the allowance, which the leaf test subtracts.
     fn load(&self, lanes: L, ray: &PreparedRay, i: usize) -> [L; 5];
 }
 
@@ -255,7 +255,7 @@ fn cull_spheres<L: Lanes>(
     lanes: L,
     spheres: &impl LeafSpheres<L>,
     rays: &[PreparedRay],
-    t_far: &[f32],
+    s_far: &[f32],
     list: &[u32],
     rules: LeafRules,
     leaf_hits: &mut [LeafHits],
@@ -271,7 +271,7 @@ fn cull_spheres<L: Lanes>(
                 mask |= square.le_mask(limit);
             }
         }
-        // Branchless, because about half of the rays pass.
+        // Branchless, because about half of the rays are selected.
         let Some(hits) = leaf_hits.get_mut(near) else { break };
         hits.ray = number;
         near += usize::from(mask != 0);
@@ -281,14 +281,14 @@ fn cull_spheres<L: Lanes>(
         let number = leaf_hits[j].ray;
         let hits = &mut leaf_hits[count];
         hits.ray = number;
-        classify::<L, false>(lanes, spheres, &rays[number as usize], t_far[number as usize], rules.inside, hits);
+        classify::<L, false>(lanes, spheres, &rays[number as usize], s_far[number as usize], rules.inside, hits);
         // Branchless: half of the rays have a hit.
         count += usize::from(hits.candidates != 0);
     }
     count
 }
 
-/// Like `cull_leaf` for one ray, without a separate pass that selects rays. If the ray's line passes all spheres, the rest is skipped.
+/// Like `cull_leaf` for one ray, without a separate pass that selects rays. If the ray's line misses all spheres, the rest is skipped.
 #[inline(always)]
 pub(crate) fn cull_leaf_by_one(
     lanes: impl Lanes,
@@ -301,9 +301,9 @@ pub(crate) fn cull_leaf_by_one(
     classify::<_, true>(lanes, &Resting { leaf, inner: &leaf.padded_radius }, ray, far, inside, hits);
 }
 
-/// Classifies the spheres of a leaf for one ray. With `EXIT`, it skips the rest for a vector of spheres that the ray's line passes.
+/// Classifies the spheres of a leaf for one ray. With `SKIP_MISSES`, it skips the rest for a vector of spheres that the ray's line misses.
 #[inline(always)]
-fn classify<L: Lanes, const EXIT: bool>(
+fn classify<L: Lanes, const SKIP_MISSES: bool>(
     lanes: L,
     spheres: &impl LeafSpheres<L>,
     ray: &PreparedRay,
@@ -320,7 +320,7 @@ fn classify<L: Lanes, const EXIT: bool>(
         let [x, y, z, reach, inner] = spheres.load(lanes, ray, i);
         let (square, limit) = distances(lanes, ray, x, y, z, reach);
         let near = square.le_mask(limit);
-        if EXIT && near == 0 {
+        if SKIP_MISSES && near == 0 {
             continue;
         }
         let size = x.abs().add(y.abs()).add(z.abs()).add(reach);

@@ -57,8 +57,8 @@ fn spheres_around_the_start_are_decided_as_the_policy_says() {
                 let (o, d) = (bvh.frame.scaled_point(ray.origin.as_dvec3()), ray.direction.as_dvec3());
                 let s_of = |t: f64| o.dot(d) / d.length() + t * d.length() * bvh.frame.scale();
                 let rules = LeafRules { inside: StartInside::of(&query), select: round % 2 == 0 };
-                let (t_far, mut hits) = ([prepared[0].far], [LeafHits::NONE]);
-                let any = bvh.level.cull_leaf(leaf, &prepared, &t_far, &[0], rules, &mut hits);
+                let (s_far, mut hits) = ([prepared[0].far], [LeafHits::NONE]);
+                let any = bvh.level.cull_leaf(leaf, &prepared, &s_far, &[0], rules, &mut hits);
                 for (k, sphere) in ids.iter().enumerate().filter_map(|(k, &id)| Some((k, spheres.get(id as usize)?))) {
                     let mask = |bits: u32| any == 1 && bits >> k & 1 == 1;
                     let (candidate, certain) = (mask(hits[0].candidates), mask(hits[0].certain));

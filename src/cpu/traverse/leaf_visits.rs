@@ -27,15 +27,15 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
         let CpuBvh { level, inner_radii: inner, .. } = self.bvh;
         let count = match (self.moving_leaves, inner) {
             (Some(moving_leaf), _) if self.moves_with_ray => {
-                level.cull_passing_leaf(&moving_leaf[number], self.rays, self.t_far, list, self.leaf_hits)
+                level.cull_passing_leaf(&moving_leaf[number], self.rays, self.s_far, list, self.leaf_hits)
             }
             (Some(moving_leaf), _) => {
-                level.cull_moved_leaf(&moving_leaf[number], self.rays, self.t_far, list, self.leaf_hits)
+                level.cull_moved_leaf(&moving_leaf[number], self.rays, self.s_far, list, self.leaf_hits)
             }
             (_, Some(inner)) => {
-                level.cull_swept_leaf(leaf, &inner[number], self.rays, self.t_far, list, self.leaf_hits)
+                level.cull_swept_leaf(leaf, &inner[number], self.rays, self.s_far, list, self.leaf_hits)
             }
-            _ => level.cull_leaf(leaf, self.rays, self.t_far, list, self.rules, self.leaf_hits),
+            _ => level.cull_leaf(leaf, self.rays, self.s_far, list, self.rules, self.leaf_hits),
         };
         self.visits.leaves += list.len() as u64;
         self.adapt_rules(list.len(), count);
@@ -54,7 +54,7 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
                 left &= self.admitted_lanes(attributes, number);
                 certain &= left;
             }
-            let (collector, far) = (&mut self.collectors[*ray as usize], &mut self.t_far[*ray as usize]);
+            let (collector, far) = (&mut self.collectors[*ray as usize], &mut self.s_far[*ray as usize]);
             if certain != 0 {
                 match collector.accept_certain(ids, certain) {
                     Settled::Nothing => {}
@@ -69,10 +69,10 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
             while left != 0 {
                 let k = left.trailing_zeros();
                 left &= left - 1;
-                let pair = DeferredPair { ray: *ray, slot: number_of(k), t_lower: low[k as usize % WIDTH] };
+                let pair = DeferredPair { ray: *ray, slot: number_of(k), s_lower: low[k as usize % WIDTH] };
                 if certain >> k & 1 == 0 {
                     self.undecided.push(pair);
-                } else if pair.t_lower <= *far {
+                } else if pair.s_lower <= *far {
                     let shorter = collector.shorten(*far, high[k as usize % WIDTH]);
                     self.shortened += usize::from(shorter < *far);
                     *far = shorter;

@@ -62,7 +62,7 @@ pub(crate) fn prepare_moving(
 multiversion! {
     /// Tests a list of rays against the spheres of a leaf, which move while the rays travel. Writes one entry of `leaf_hits` per ray that may hit
     /// a sphere, and returns their number.
-    cull_passing_leaf, (moving_leaf: &MovingLeaf8, rays: &[PreparedRay], t_far: &[f32], list: &[u32], leaf_hits: &mut [LeafHits]) -> usize
+    cull_passing_leaf, (moving_leaf: &MovingLeaf8, rays: &[PreparedRay], s_far: &[f32], list: &[u32], leaf_hits: &mut [LeafHits]) -> usize
 }
 
 #[inline(always)]
@@ -70,7 +70,7 @@ fn cull_passing_leaf<L: Lanes>(
     lanes: L,
     moving_leaf: &MovingLeaf8,
     rays: &[PreparedRay],
-    t_far: &[f32],
+    s_far: &[f32],
     list: &[u32],
     leaf_hits: &mut [LeafHits],
 ) -> usize {
@@ -78,7 +78,7 @@ fn cull_passing_leaf<L: Lanes>(
     let one = lanes.splat(1.0);
     let mut count = 0;
     for &number in list {
-        let (ray, far) = (&rays[number as usize], lanes.splat(t_far[number as usize]));
+        let (ray, far) = (&rays[number as usize], lanes.splat(s_far[number as usize]));
         let Some(LeafHits { ray: name, candidates, certain, low: lows, high: highs }) = leaf_hits.get_mut(count) else {
             break;
         };

@@ -57,7 +57,7 @@ multiversion! {
     /// Continues the traversal of a ray up to the next leaf in which it has candidates, which it writes to `hits`. Returns the leaf, or
     /// [`END`].
     next_leaf, (
-        tree: &Bvh8, rays: &[PreparedRay], t_far: &[f32], number: u32, stack: &mut ChildStack, hits: &mut LeafHits
+        tree: &Bvh8, rays: &[PreparedRay], s_far: &[f32], number: u32, stack: &mut ChildStack, hits: &mut LeafHits
     ) -> u32
 }
 
@@ -66,13 +66,13 @@ fn next_leaf<L: Lanes>(
     lanes: L,
     tree: &Bvh8,
     rays: &[PreparedRay],
-    t_far: &[f32],
+    s_far: &[f32],
     number: u32,
     stack: &mut ChildStack,
     hits: &mut LeafHits,
 ) -> u32 {
     let lanes = lanes.narrow();
-    let (ray, far) = (&rays[number as usize], t_far[number as usize]);
+    let (ray, far) = (&rays[number as usize], s_far[number as usize]);
     let (far_key, octant) = (key(far), ray.octant());
     let ChildStack { entries, count, inside, visits } = stack;
     let entries = &mut entries[..];

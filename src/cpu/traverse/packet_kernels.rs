@@ -101,8 +101,8 @@ fn packet_neighbours<L: Lanes>(lanes: L, node: &Bvh8Node, packet: &Packet) -> (u
 }
 
 multiversion! {
-    /// Mask of the active rays of a packet that enter a child of a node before `t_far`.
-    enter_child, (node: &Bvh8Node, child: usize, octant: usize, packet: &Packet, t_far: &[f32; PACKET_RAYS], active: u64) -> u64
+    /// Mask of the active rays of a packet that enter a child of a node before `s_far`.
+    enter_child, (node: &Bvh8Node, child: usize, octant: usize, packet: &Packet, s_far: &[f32; PACKET_RAYS], active: u64) -> u64
 }
 
 #[inline(always)]
@@ -112,15 +112,15 @@ fn enter_child<L: Lanes>(
     child: usize,
     octant: usize,
     packet: &Packet,
-    t_far: &[f32; PACKET_RAYS],
+    s_far: &[f32; PACKET_RAYS],
     active: u64,
 ) -> u64 {
-    enter_faces::<L, false>(lanes, node, child, octant, packet, t_far, active)
+    enter_faces::<L, false>(lanes, node, child, octant, packet, s_far, active)
 }
 
 multiversion! {
     /// Like `enter_child`, for rays of several octants.
-    enter_mixed_child, (node: &Bvh8Node, child: usize, packet: &Packet, t_far: &[f32; PACKET_RAYS], active: u64) -> u64
+    enter_mixed_child, (node: &Bvh8Node, child: usize, packet: &Packet, s_far: &[f32; PACKET_RAYS], active: u64) -> u64
 }
 
 #[inline(always)]
@@ -129,10 +129,10 @@ fn enter_mixed_child<L: Lanes>(
     node: &Bvh8Node,
     child: usize,
     packet: &Packet,
-    t_far: &[f32; PACKET_RAYS],
+    s_far: &[f32; PACKET_RAYS],
     active: u64,
 ) -> u64 {
-    enter_faces::<L, true>(lanes, node, child, 0, packet, t_far, active)
+    enter_faces::<L, true>(lanes, node, child, 0, packet, s_far, active)
 }
 
 /// The slab test of one child. `octant` selects the faces where all rays enter; rays of a `MIXED` packet enter through the face that comes
@@ -145,7 +145,7 @@ fn enter_faces<L: Lanes, const MIXED: bool>(
     child: usize,
     octant: usize,
     packet: &Packet,
-    t_far: &[f32; PACKET_RAYS],
+    s_far: &[f32; PACKET_RAYS],
     active: u64,
 ) -> u64 {
     let child = child % WIDTH;
@@ -160,7 +160,7 @@ fn enter_faces<L: Lanes, const MIXED: bool>(
         if active >> i & ((1 << L::COUNT) - 1) == 0 {
             continue;
         }
-        let (mut enter, mut leave) = (lanes.load(&packet.near[i..]), lanes.load(&t_far[i..]));
+        let (mut enter, mut leave) = (lanes.load(&packet.near[i..]), lanes.load(&s_far[i..]));
         for k in 0..3 {
             let inverse = lanes.load(&packet.inverse[k][i..]);
             let (first, last) = (lanes.load(&packet.enter[k][i..]), lanes.load(&packet.leave[k][i..]));

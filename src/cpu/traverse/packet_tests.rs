@@ -140,19 +140,19 @@ fn a_child_that_any_ray_of_a_packet_enters_passes_the_interval_test() {
             }
             level.bound_packet(&mut packet, COLUMNS, PACKET_RAYS);
             let Some(PacketKind::Octant(octant)) = packet.kind(false) else { continue };
-            let t_far = prepared.map(|ray| ray.far);
+            let s_far = prepared.map(|ray| ray.far);
             for node in &bvh.tree.nodes {
                 let children = level.packet_children(node, octant, &packet);
                 let mut hits = ChildHits::default();
-                level.intersect_children(node, octant, &prepared, &t_far, &list, &mut hits);
+                level.intersect_children(node, octant, &prepared, &s_far, &list, &mut hits);
                 assert_eq!(hits.any & !children, 0, "{}", level.name());
                 entered += hits.any.count_ones();
                 rejected += (children ^ 0xff).count_ones();
                 for child in 0..WIDTH {
-                    let inside = level.enter_child(node, child, octant, &packet, &t_far, u64::MAX);
+                    let inside = level.enter_child(node, child, octant, &packet, &s_far, u64::MAX);
                     let mut lists = [[0; PACKET_RAYS + LIST_GROUP]; 2];
                     let count =
-                        level.compact(&hits, child, RayList::new(&list, PACKET_RAYS), &t_far, false, &mut lists[0]);
+                        level.compact(&hits, child, RayList::new(&list, PACKET_RAYS), &s_far, false, &mut lists[0]);
                     let Some(words) = lists[1].first_chunk_mut() else { continue };
                     assert_eq!(level.list_rays(0, inside, words), count);
                     assert_eq!(lists[0][..count], lists[1][..count], "{}", level.name());

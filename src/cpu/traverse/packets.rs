@@ -44,10 +44,10 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
                 continue;
             }
             entered &= !(1 << child);
-            let Some(t_far) = self.t_far[first..].first_chunk() else { return };
+            let Some(s_far) = self.s_far[first..].first_chunk() else { return };
             let inside = match kind {
-                PacketKind::Octant(octant) => level.enter_child(node, child, octant, columns, t_far, active),
-                PacketKind::Distance => level.enter_mixed_child(node, child, columns, t_far, active),
+                PacketKind::Octant(octant) => level.enter_child(node, child, octant, columns, s_far, active),
+                PacketKind::Distance => level.enter_mixed_child(node, child, columns, s_far, active),
             };
             if inside == 0 {
                 continue;

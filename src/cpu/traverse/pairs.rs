@@ -10,7 +10,7 @@ pub(crate) struct DeferredPair {
     /// Eight times the index of the leaf, plus the lane in it.
     pub(crate) slot: u32,
     /// Position along the ray before which the sphere is not hit.
-    pub(crate) t_lower: f32,
+    pub(crate) s_lower: f32,
 }
 
 /// Scratch memory for intersecting pairs.

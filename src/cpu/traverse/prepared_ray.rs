@@ -10,13 +10,12 @@ pub(crate) struct PreparedRay {
     pub(crate) inverse: [f32; 3],
     pub(crate) enter: [f32; 3],
     pub(crate) leave: [f32; 3],
-    /// Beginning of the segment in which spheres count, and its end before any hit.
+    /// Ends of the segment that is searched before any hit: the ray's own, extended to contain t = 0.
     pub(crate) near: f32,
     pub(crate) far: f32,
     /// Error of a root.
     pub(crate) margin: f32,
-    /// Positions from `begin` to `end` certainly lie between the ray's own ends. `near` and `far` do not imply that: they are never moved
-    /// past t = 0.
+    /// Positions from `begin` to `end` certainly lie between the ray's own ends.
     pub(crate) begin: f32,
     pub(crate) end: f32,
     /// u, v, −α, −β, `spread`, `floor` and d of a [`RayLine`](crate::cpu::cull::RayLine). If spheres move while the ray travels, the first three

@@ -1,4 +1,4 @@
-//! Ray setup for the stream traversal, eight rays at a time: the arithmetic of [`CullFrame::prepare`](crate::cpu::cull::Frame) and of
+//! Ray setup for the stream traversal, eight rays at a time: the arithmetic of [`CullFrame::prepare`](crate::cpu::cull::CullFrame::prepare) and of
 //! `kernels.rs` in f64, one lane per ray. Ray by ray, setup takes as long as the traversal of a ray that soon hits something.
 
 use std::hint::black_box;
@@ -141,6 +141,7 @@ fn prepare_rays(
     let far = each(|i| start[i] + f64::from(t_max[i].max(0.0)) * step[i] + slack[i]);
     // A root beyond half of the largest f32 may overflow, which is not a hit: so it is never a certain hit.
     let begin = each(|i| start[i] + f64::from(t_min[i].max(-0.5 * f32::MAX)) * step[i] + 2.0 * slack[i]);
+    // Negated, because `up` rounds up.
     let end = each(|i| 2.0 * slack[i] - start[i] - f64::from(t_max[i].min(0.5 * f32::MAX)) * step[i]);
     let before = each(|i| 2.0 * slack[i] - start[i] - f64::from(t_min[i]) * step[i]);
     let delta = each(|i| 16.0 * U * off[i] + relative_error * distance[i]);

@@ -1,8 +1,8 @@
 //! Stream traversal of the BVH, front to back: every ray's collector receives the spheres that the leaf tests leave as candidates, except
 //! those that lie behind certain hits.
 //!
-//! Certain hits are deferred to the end of the traversal: by then most of them lie behind something nearer, and the rest are intersected in
-//! pair batches. An undecided candidate gives no information before it is intersected, so this is done as soon as there are enough of them
+//! Certain hits that the collector does not settle at once are deferred to the end of the traversal: by then most of them lie behind
+//! something nearer, and the rest are intersected in pair batches. An undecided candidate gives no information before it is intersected, so this is done as soon as there are enough of them
 //! for a pair batch.
 
 use std::cell::RefCell;
@@ -49,7 +49,7 @@ struct Scratch {
     packets: Vec<Packet>,
     kinds: Vec<Option<PacketKind>>,
     octants: [Vec<u32>; 8],
-    t_far: Vec<f32>,
+    s_far: Vec<f32>,
     levels: Vec<LevelScratch>,
     leaf_hits: Vec<LeafHits>,
     stack: ChildStack,
@@ -76,17 +76,17 @@ pub(crate) struct StreamTraversal<'a, V> {
     pub(crate) moves_with_ray: bool,
     pub(crate) collectors: &'a mut [V],
     pub(crate) precision: Precision,
-    /// Maximum length of a list whose rays are traversed in their own order.
+    /// Maximum length of a list whose rays are traversed one by one (`ordered.rs`).
     short_list: usize,
     pub(crate) rays: &'a [PreparedRay],
     /// End of each ray's segment: what begins later does not count.
-    pub(crate) t_far: &'a mut [f32],
-    /// How many times `t_far` of any ray was reduced.
+    pub(crate) s_far: &'a mut [f32],
+    /// How many times `s_far` of any ray was reduced.
     pub(crate) shortened: usize,
     pub(crate) leaf_hits: &'a mut [LeafHits],
     stack: &'a mut ChildStack,
     pub(crate) rules: LeafRules,
-    /// Leaf tests of rays at rest, and those that found candidates: of late.
+    /// Number of recent leaf tests of ray lists, and how many of them found candidates.
     pub(crate) tests: [usize; 2],
     pub(crate) visits: Visits,
     pub(crate) certain: &'a mut Vec<DeferredPair>,
@@ -128,7 +128,7 @@ fn stream<V: HitCollector>(
     order: RayOrder,
 ) {
     let (precision, inside) = (query.precision, StartInside::of(query));
-    let Scratch { rays, packets, kinds, octants, t_far, levels, leaf_hits, stack, certain, undecided, intersecting } =
+    let Scratch { rays, packets, kinds, octants, s_far, levels, leaf_hits, stack, certain, undecided, intersecting } =
         scratch;
     let whole = input.len().next_multiple_of(LANES);
     if rays.len() < whole {
@@ -160,11 +160,11 @@ fn stream<V: HitCollector>(
     let passing = ray_attributes.first().is_some_and(|attributes| attributes.moves_with_ray != 0);
     let moving_leaf = bvh.moving_leaves.as_deref();
     let rays = &rays[..input.len()];
-    t_far.clear();
-    t_far.extend(rays.iter().map(|ray| ray.far));
+    s_far.clear();
+    s_far.extend(rays.iter().map(|ray| ray.far));
     if packed {
         // Packets read whole vectors.
-        t_far.resize(input.len().next_multiple_of(PACKET_RAYS), f32::NEG_INFINITY);
+        s_far.resize(input.len().next_multiple_of(PACKET_RAYS), f32::NEG_INFINITY);
     }
     octants.iter_mut().for_each(Vec::clear);
     let mut nearby = false;
@@ -178,7 +178,7 @@ fn stream<V: HitCollector>(
         });
         kinds.push(kind);
         for (i, prepared) in rays.iter().enumerate() {
-            // Positions in the scene lie within ±2 √3.
+            // Positions in the scene lie within ±2 √3. Only a ray that begins there can begin inside a sphere.
             nearby |= prepared.begin.abs() < 4.0;
             let number = n * PACKET_RAYS + i;
             if kind.is_some() {
@@ -212,7 +212,7 @@ fn stream<V: HitCollector>(
         precision,
         short_list,
         rays,
-        t_far,
+        s_far,
         shortened: 0,
         leaf_hits,
         stack,
@@ -251,7 +251,7 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
             return;
         };
         let node = &self.bvh.tree.nodes[node];
-        self.bvh.level.intersect_children(node, octant, self.rays, self.t_far, list, entered);
+        self.bvh.level.intersect_children(node, octant, self.rays, self.s_far, list, entered);
         let seen = self.shortened;
         // Room for one group more: a group is written whole.
         if through.len() < list.len() + 2 * LIST_GROUP {
@@ -266,7 +266,7 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
                 continue;
             }
             let shortened = self.shortened != seen;
-            let count = self.bvh.level.compact(entered, child, padded, self.t_far, shortened, through);
+            let count = self.bvh.level.compact(entered, child, padded, self.s_far, shortened, through);
             if count == 0 {
                 continue;
             }
@@ -298,8 +298,8 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
     pub(crate) fn ordered(&mut self, node: usize, ray: u32) {
         self.stack.start(node, self.bvh.tree.depth, self.rules.inside);
         loop {
-            let Self { bvh, rays, t_far, stack, leaf_hits, .. } = self;
-            let leaf = bvh.level.next_leaf(&bvh.tree, rays, t_far, ray, stack, &mut leaf_hits[0]);
+            let Self { bvh, rays, s_far, stack, leaf_hits, .. } = self;
+            let leaf = bvh.level.next_leaf(&bvh.tree, rays, s_far, ray, stack, &mut leaf_hits[0]);
             let Visits { nodes, leaves: tested, .. } = stack.take_visits();
             self.visits.nodes += nodes;
             self.visits.leaves += tested;
