@@ -1,20 +1,18 @@
-//! Build of a [`Bvh8`]: a binary BVH by the binned surface area heuristic (Wald 2007), down to sets of at most 64 spheres, then
-//! collapsed into nodes of eight children.
+//! Build of a [`Bvh8`]: a binary BVH by the binned surface area heuristic (Wald 2007) down to sets of at most 64 spheres, which
+//! `sweep.rs` splits into leaves; then `collapse.rs` makes nodes of eight children of it.
 //!
-//! A set is split at multiples of eight, so that only its last leaf can have empty slots. The depth is bounded by construction: from
-//! depth [`MIN_PART_DEPTH`] on, each side of a split has at least 1/32 of the spheres; from depth [`MEDIAN_DEPTH`] on, every split halves.
+//! The depth is bounded by construction: from depth [`MIN_PART_DEPTH`] on, each side of a split has at least 1/32 of the spheres; from depth
+//! [`MEDIAN_DEPTH`] on, every split halves; a set has at most eight leaves.
 
 use glam::Vec3A;
 use rayon::prelude::*;
 
-use super::node::{Bounds, BuildItem, Bvh8, Bvh8Node, Child, Leaf8, WIDTH};
+use super::binary::BinaryNode;
+use super::collapse::collapse;
+use super::node::{Bounds, BuildItem, Bvh8, WIDTH};
+use super::sweep::{SET_SPHERES, build_set};
 use crate::error::Result;
-use crate::records::NO_SPHERE;
 use crate::runtime::cancel::CancelToken;
-use crate::runtime::memory::try_with_capacity;
-
-/// Maximum number of spheres in a set, that is in the leaves of one node.
-const SUBTREE_SPHERES: usize = WIDTH * WIDTH;
 
 /// Bins per axis. Splits are considered at the `BINS - 1` boundaries between them.
 const BINS: usize = 16;
@@ -25,7 +23,8 @@ const MIN_PART_DEPTH: usize = 8;
 /// Minimum number of spheres per side of a split, from depth [`MIN_PART_DEPTH`] on. Smaller sets would waste nodes and leaves.
 const MIN_PART_SPHERES: usize = 16;
 
-/// Depth from which splits halve. 48 levels and the 26 halvings from 2³² spheres to a set are fewer than `MAX_DEPTH`.
+/// Depth from which splits halve. 48 levels, the 26 halvings from 2³² spheres to a set, and the 7 levels of a set add up to
+/// `MAX_DEPTH`.
 const MEDIAN_DEPTH: usize = 48;
 
 /// Above this number of spheres, the two sides of a split are built in parallel.
@@ -34,21 +33,13 @@ const PARALLEL_BUILD_SPHERES: usize = 1 << 13;
 /// Minimum number of spheres for which the bins of one split are filled in parallel.
 const PARALLEL_BINNING_SPHERES: usize = 1 << 17;
 
-/// A node of the binary BVH: `count` items from `first`. A leaf has no children.
-struct BuildNode {
-    bounds: Bounds,
-    first: usize,
-    count: usize,
-    children: Option<Box<[BuildNode; 2]>>,
-}
-
 impl BuildItem {
     fn position(&self) -> Vec3A {
         Vec3A::from_array(self.center)
     }
 
     /// Conservative bounds of the padded sphere.
-    fn bounds(&self) -> Bounds {
+    pub(super) fn bounds(&self) -> Bounds {
         let (c, r) = (self.position(), Vec3A::splat(self.padded_radius));
         let (low, high) = (c - r, c + r);
         // At least the error of one rounding.
@@ -154,19 +145,6 @@ fn median_split(items: &mut [BuildItem], at: usize) {
     items.select_nth_unstable_by(at, |a, b| a.center[axis].total_cmp(&b.center[axis]));
 }
 
-/// Sorts a set into leaf order, by median splits at multiples of eight.
-fn order_subtree(items: &mut [BuildItem]) {
-    if items.len() > WIDTH {
-        let at = items.len().div_ceil(2 * WIDTH) * WIDTH;
-        if at < items.len() {
-            median_split(items, at);
-        }
-        let (left, right) = items.split_at_mut(at.min(items.len()));
-        order_subtree(left);
-        order_subtree(right);
-    }
-}
-
 /// Splits items in two; returns the number of items on the left side.
 fn split(items: &mut [BuildItem], depth: usize) -> usize {
     let count = items.len();
@@ -203,12 +181,10 @@ fn split(items: &mut [BuildItem], depth: usize) -> usize {
     at
 }
 
-fn build_subtree(items: &mut [BuildItem], first: usize, depth: usize, cancel: &CancelToken) -> Result<BuildNode> {
+fn build_subtree(items: &mut [BuildItem], first: usize, depth: usize, cancel: &CancelToken) -> Result<BinaryNode> {
     let count = items.len();
-    if count <= SUBTREE_SPHERES {
-        order_subtree(items);
-        let bounds = items.iter().fold(Bounds::EMPTY, |b, item| b.join(item.bounds()));
-        return Ok(BuildNode { bounds, first, count, children: None });
+    if count <= SET_SPHERES {
+        return Ok(build_set(items, first));
     }
     let at = split(items, depth);
     let (left, right) = items.split_at_mut(at);
@@ -221,126 +197,14 @@ fn build_subtree(items: &mut [BuildItem], first: usize, depth: usize, cancel: &C
     } else {
         (build_subtree(left, first, depth + 1, cancel), build_subtree(right, first + at, depth + 1, cancel))
     };
-    let halves = [left?, right?];
-    Ok(BuildNode { bounds: halves[0].bounds.join(halves[1].bounds), first, count, children: Some(Box::new(halves)) })
-}
-
-impl Leaf8 {
-    fn new(items: &[BuildItem]) -> (Self, [u32; WIDTH]) {
-        let mut leaf = Self { x: [f32::NAN; WIDTH], y: [0.0; WIDTH], z: [0.0; WIDTH], padded_radius: [0.0; WIDTH] };
-        let mut ids = [NO_SPHERE; WIDTH];
-        for (i, item) in items.iter().enumerate() {
-            [leaf.x[i], leaf.y[i], leaf.z[i]] = item.center;
-            (leaf.padded_radius[i], ids[i]) = (item.padded_radius, item.id);
-        }
-        (leaf, ids)
-    }
-}
-
-/// The largest number 64 · 8ⁿ below `count`. `count` is above 64.
-fn largest_full_subtree(count: usize) -> usize {
-    let mut cap = SUBTREE_SPHERES;
-    while cap.saturating_mul(WIDTH) < count {
-        cap *= WIDTH;
-    }
-    cap
-}
-
-/// State of the collapse into wide nodes. Leaves are numbered as they are emitted.
-struct WideBuilder<'a> {
-    items: &'a [BuildItem],
-    nodes: Vec<Bvh8Node>,
-    /// Items of each leaf: the first, and the number.
-    leaves: Vec<(usize, usize)>,
-    depth: usize,
-}
-
-impl WideBuilder<'_> {
-    /// Emits the node of a part, and all nodes below; returns its index.
-    fn node(&mut self, part: &BuildNode, depth: usize) -> u32 {
-        self.depth = self.depth.max(depth);
-        let number = self.nodes.len();
-        self.nodes.push(Bvh8Node::of(&[]));
-        let mut children = Vec::with_capacity(WIDTH);
-        if part.children.is_none() {
-            self.push_leaves(part, &mut children);
-        } else {
-            let cap = largest_full_subtree(part.count);
-            let mut parts = vec![part];
-            // Opens the part with the largest surface area first, but no part that fits into a full subtree one level below.
-            while parts.len() < WIDTH {
-                let open = |p: &&BuildNode| p.children.is_some() && (p.count > cap || p.count == part.count);
-                let by_area = |a: &(usize, &&BuildNode), b: &(usize, &&BuildNode)| {
-                    a.1.bounds.area().total_cmp(&b.1.bounds.area())
-                };
-                let Some((i, _)) = parts.iter().enumerate().filter(|(_, p)| open(p)).max_by(by_area) else { break };
-                let Some(halves) = parts[i].children.as_deref() else { break };
-                parts.splice(i..=i, halves.iter());
-            }
-            // The leaves of small sets go into the remaining slots, which saves the nodes of these sets.
-            let mut spare = WIDTH - parts.len();
-            for part in parts {
-                let more = part.count.div_ceil(WIDTH) - 1;
-                if part.children.is_none() && more <= spare {
-                    spare -= more;
-                    self.push_leaves(part, &mut children);
-                } else {
-                    children.push((part.bounds, Child(self.node(part, depth + 1))));
-                }
-            }
-        }
-        self.nodes[number] = Bvh8Node::of(&children);
-        number as u32
-    }
-
-    fn push_leaves(&mut self, set: &BuildNode, children: &mut Vec<(Bounds, Child)>) {
-        for (i, items) in self.items[set.first..][..set.count].chunks(WIDTH).enumerate() {
-            let bounds = items.iter().fold(Bounds::EMPTY, |b, item| b.join(item.bounds()));
-            children.push((bounds, Child(self.leaves.len() as u32 | Child::LEAF)));
-            self.leaves.push((set.first + i * WIDTH, items.len()));
-        }
-    }
-}
-
-impl Bvh8Node {
-    fn of(children: &[(Bounds, Child)]) -> Self {
-        let mut node = Self {
-            bounds: [[[f32::INFINITY; WIDTH]; 3], [[f32::NEG_INFINITY; WIDTH]; 3]],
-            children: [Child::NOTHING; WIDTH],
-            order: [0; 8],
-        };
-        for (i, (bounds, child)) in children.iter().enumerate() {
-            for axis in 0..3 {
-                node.bounds[0][axis][i] = bounds.low[axis];
-                node.bounds[1][axis][i] = bounds.high[axis];
-            }
-            node.children[i] = *child;
-        }
-        for octant in 0..8 {
-            let toward = Vec3A::from_array(std::array::from_fn(|k| if octant >> k & 1 == 0 { 1.0 } else { -1.0 }));
-            let mut places: [usize; WIDTH] = std::array::from_fn(|i| i);
-            let along = |&i: &usize| children.get(i).map_or(f32::INFINITY, |(b, _)| (b.low + b.high).dot(toward));
-            places.sort_by(|a, b| along(a).total_cmp(&along(b)));
-            node.order[octant] = places.iter().rev().fold(0, |order, &place| order << 3 | place as u32);
-        }
-        node
-    }
+    Ok(BinaryNode::join([left?, right?]))
 }
 
 impl Bvh8 {
     /// Builds the tree of at least one item. Sorts the items into leaf order.
     pub(crate) fn new(items: &mut [BuildItem], cancel: &CancelToken) -> Result<Self> {
         let root = build_subtree(items, 0, 0, cancel)?;
-        let (nodes, leaves) = (try_with_capacity(items.len() / 40 + 1)?, try_with_capacity(items.len() / 7 + 1)?);
-        let mut widening = WideBuilder { items, nodes, leaves, depth: 0 };
-        widening.node(&root, 1);
-        drop(root);
-        let WideBuilder { nodes, leaves: ranges, depth, .. } = widening;
-        cancel.check()?;
-        let (mut leaves, mut ids) = (try_with_capacity(ranges.len())?, try_with_capacity(ranges.len())?);
-        let leaf = |&(first, count): &(usize, usize)| Leaf8::new(&items[first..][..count]);
-        ranges.par_iter().map(leaf).unzip_into_vecs(&mut leaves, &mut ids);
-        let tree = Self { nodes, leaves, ids, depth };
+        let tree = collapse(root, items, cancel)?;
         debug_assert_eq!(tree.check(items.len()), Ok(()));
         Ok(tree)
     }

@@ -12,7 +12,7 @@ use crate::runtime::prefetch::prefetch;
 pub(crate) const WIDTH: usize = 8;
 
 /// Maximum number of nodes on a path from the root to a leaf, see `build_sah.rs`.
-pub(crate) const MAX_DEPTH: usize = 80;
+pub(crate) const MAX_DEPTH: usize = 81;
 
 /// Node: eight boxes and the children inside them.
 #[repr(C, align(64))]
@@ -67,7 +67,7 @@ pub(crate) struct Leaf8 {
 }
 
 /// Input of the build: a sphere in scaled units, with its padded radius.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct BuildItem {
     pub(crate) center: [f32; 3],
     pub(crate) padded_radius: f32,

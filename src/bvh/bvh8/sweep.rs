@@ -1,0 +1,108 @@
+//! Build of the lowest levels of the BVH: a set of at most 64 spheres is split into leaves by a sweep over all positions on all axes.
+//!
+//! A set is split only where its halves need as many leaves as the set itself, so at most one leaf of a set has empty slots. There are at
+//! most seven splits on a path.
+
+use super::binary::BinaryNode;
+use super::node::{Bounds, BuildItem, WIDTH};
+
+/// Maximum number of spheres in a set.
+pub(super) const SET_SPHERES: usize = WIDTH * WIDTH;
+
+/// A set: the bounds of its items, and their numbers in order of the centres on each axis.
+struct Set {
+    bounds: [Bounds; SET_SPHERES],
+    order: [[u8; SET_SPHERES]; 3],
+}
+
+/// Builds the binary BVH of a set, whose first item has number `first` in the whole input, and sorts the items into leaf order.
+pub(super) fn build_set(items: &mut [BuildItem], first: usize) -> BinaryNode {
+    debug_assert!(items.len() <= SET_SPHERES);
+    let mut set = Set { bounds: [Bounds::EMPTY; SET_SPHERES], order: [[0; SET_SPHERES]; 3] };
+    for (bounds, item) in set.bounds.iter_mut().zip(&*items) {
+        *bounds = item.bounds();
+    }
+    for (axis, order) in set.order.iter_mut().enumerate() {
+        let mut keys = [0; SET_SPHERES];
+        let keys = &mut keys[..items.len()];
+        for (i, (key, item)) in keys.iter_mut().zip(&*items).enumerate() {
+            *key = u64::from(ordered_bits(item.center[axis])) << 32 | i as u64;
+        }
+        keys.sort_unstable();
+        order.iter_mut().zip(keys).for_each(|(number, key)| *number = *key as u8);
+    }
+    let root = set.split(0, items.len(), first);
+    let mut sorted = [BuildItem::default(); SET_SPHERES];
+    for (to, &number) in sorted.iter_mut().zip(&set.order[0][..items.len()]) {
+        *to = items[number as usize];
+    }
+    items.copy_from_slice(&sorted[..items.len()]);
+    root
+}
+
+/// Maps an f32 to an integer of the same order.
+fn ordered_bits(x: f32) -> u32 {
+    let bits = x.to_bits();
+    bits ^ ((bits as i32 >> 31) as u32 | 0x8000_0000)
+}
+
+impl Set {
+    /// Builds the BVH of the items in places `from` to `to` of each order. Afterwards all orders have the items of a leaf in the same places.
+    fn split(&mut self, from: usize, to: usize, first: usize) -> BinaryNode {
+        let count = to - from;
+        let leaves = count.div_ceil(WIDTH);
+        if leaves <= 1 {
+            let numbers = &self.order[0][from..to];
+            let bounds = numbers.iter().fold(Bounds::EMPTY, |b, &number| b.join(self.bounds[number as usize]));
+            return BinaryNode::leaf(bounds, first + from, count);
+        }
+        let (axis, left) = self.best_split(from, to);
+        let mut on_left = 0_u64;
+        self.order[axis][from..from + left].iter().for_each(|number| on_left |= 1 << number);
+        for other in (0..3).filter(|&other| other != axis) {
+            let numbers = &mut self.order[other][from..to];
+            let (mut right, mut rights) = ([0; SET_SPHERES], 0);
+            let mut lefts = 0;
+            for i in 0..count {
+                // Branch-free, because the branch would be unpredictable.
+                let number = numbers[i];
+                let is_left = (on_left >> number & 1) as usize;
+                numbers[lefts] = number;
+                right[rights] = number;
+                lefts += is_left;
+                rights += 1 - is_left;
+            }
+            numbers[lefts..].copy_from_slice(&right[..rights]);
+        }
+        BinaryNode::join([self.split(from, from + left, first), self.split(from + left, to, first)])
+    }
+
+    /// Best split by the surface area heuristic: the axis, and the number of items on the left side.
+    fn best_split(&self, from: usize, to: usize) -> (usize, usize) {
+        let count = to - from;
+        let leaves = count.div_ceil(WIDTH);
+        let mut best = (f32::INFINITY, (0, WIDTH));
+        for (axis, order) in self.order.iter().enumerate() {
+            let numbers = &order[from..to];
+            let mut right_costs = [0.0; SET_SPHERES];
+            let mut right = Bounds::EMPTY;
+            for i in (1..count).rev() {
+                right = right.join(self.bounds[numbers[i] as usize]);
+                right_costs[i] = right.area() * (count - i).div_ceil(WIDTH) as f32;
+            }
+            let mut left = Bounds::EMPTY;
+            for i in 1..count {
+                left = left.join(self.bounds[numbers[i - 1] as usize]);
+                let (left_leaves, right_leaves) = (i.div_ceil(WIDTH), (count - i).div_ceil(WIDTH));
+                if left_leaves + right_leaves > leaves {
+                    continue;
+                }
+                let cost = left.area() * left_leaves as f32 + right_costs[i];
+                if cost < best.0 {
+                    best = (cost, (axis, i));
+                }
+            }
+        }
+        best.1
+    }
+}
