@@ -1,5 +1,5 @@
 //! Build of a [`Bvh8`]: a binary BVH by the binned surface area heuristic (Wald 2007) down to sets of at most 64 spheres, which
-//! `sweep.rs` splits into leaves; then `collapse.rs` makes nodes of eight children of it.
+//! `split_set.rs` splits into leaves; then `collapse.rs` makes nodes of eight children of it.
 //!
 //! The depth is bounded by construction: from depth [`MIN_PART_DEPTH`] on, each side of a split has at least 1/32 of the spheres; from depth
 //! [`MEDIAN_DEPTH`] on, every split halves; a set has at most eight leaves.
@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::binary::BinaryNode;
 use super::collapse::collapse;
 use super::node::{Bounds, BuildItem, Bvh8, WIDTH};
-use super::sweep::{SET_SPHERES, build_set};
+use super::split_set::{SET_SPHERES, build_set};
 use crate::error::Result;
 use crate::runtime::cancel::CancelToken;
 

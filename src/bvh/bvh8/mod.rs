@@ -4,5 +4,5 @@ mod binary;
 pub(crate) mod build_sah;
 mod collapse;
 pub(crate) mod node;
-mod sweep;
+mod split_set;
 pub(crate) mod validate;
