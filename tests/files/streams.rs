@@ -202,7 +202,7 @@ fn input_that_exceeds_memory_is_refused_with_figures() {
         ("s.f32", 12_000_000, "spheres: 16000000 bytes needed, 12000000 allowed on this machine"),
         // The size of a text is known only while it is read.
         ("s.csv", 2_000_000, "spheres: 2"),
-        ("s.f32", 20_000_000, "the scene and batches of rays: 6"),
+        ("s.f32", 20_000_000, "the scene and batches of rays: 8"),
     ] {
         let (code, errors) = limited(limit, &format!("cast {spheres} r.csv -o out.csv --device cpu"));
         assert_eq!(code, Some(4), "{errors}");
