@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::cull::{CullFrame, SphereBlocks, blocks_bytes};
 use super::traverse::kernels::MovingLeaf8;
 use crate::batch::sphere_set::SphereSet;
+use crate::bvh::bvh8::build_sah::build_bytes;
 use crate::bvh::bvh8::node::{BuildItem, Bvh8, WIDTH, leaf_slots, tree_bytes};
 use crate::error::Result;
 use crate::intersect::motion::{half_span, midpoint};
@@ -45,16 +46,12 @@ pub(crate) struct CpuBvh {
     pub(crate) mid_time: f64,
 }
 
-/// Memory of the binary BVH per sphere during the build: two nodes and their costs, 128 bytes with the allocator's own, per leaf of about
-/// 7.4 spheres.
-const BINARY_BYTES: u64 = 18;
-
 /// Upper bound of the memory that the acceleration structure of `spheres` spheres takes, including its build.
 pub(crate) fn accel_bytes(spheres: u64) -> u64 {
     if spheres <= MAX_BRUTE_FORCE as u64 {
         blocks_bytes(spheres)
     } else {
-        tree_bytes(spheres).saturating_add(spheres.saturating_mul(size_of::<BuildItem>() as u64 + BINARY_BYTES))
+        tree_bytes(spheres).saturating_add(build_bytes(spheres))
     }
 }
 

@@ -49,8 +49,7 @@ pub(crate) enum Settled {
 pub(crate) trait HitCollector {
     /// The candidate test.
     const CANDIDATES: CandidateTest;
-    /// Receives one sphere, not intersected yet. Spheres come in any order, and the result must not
-    /// depend on it.
+    /// Receives one sphere, not intersected yet. Spheres come in any order, and the result must not depend on it.
     fn test(&mut self, ray: &Ray, id: u32, target: Target<'_>);
     /// Whether the collector takes roots at the query's precision, which are computed for a pair batch, through
     /// [`accept`](Self::accept) instead of [`test`](Self::test). The same for all collectors of a batch.
@@ -67,6 +66,7 @@ pub(crate) trait HitCollector {
         Settled::Nothing
     }
     /// New end of the segment in which spheres count, after a certain hit that begins before `high`. `far` is the end so far. All three are
-    /// positions along the ray in scaled units of the scene, not `t`. A query for the closest hit returns the lesser of the two; one that needs every hit must return `far`.
+    /// positions along the ray in scaled units of the scene, not `t`. A query for the closest hit returns the lesser of the two; one that
+    /// needs every hit must return `far`.
     fn shorten(&mut self, far: f32, high: f32) -> f32;
 }

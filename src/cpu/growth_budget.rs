@@ -66,11 +66,11 @@ impl GrowthBudget {
 
     /// Returns an error if a list could not grow.
     pub(crate) fn check(&self) -> Result<()> {
-        if self.is_empty() {
-            let (asked, allowed) = (self.refused.load(Ordering::Relaxed), self.allowed());
-            return Err(Error::TooLarge { what: "hit lists so far", asked, allowed, device: "this machine".into() });
+        let (what, device) = ("hit lists so far", "this machine".into());
+        match self.refused.load(Ordering::Relaxed) {
+            0 => Ok(()),
+            asked => Err(Error::TooLarge { what, asked, allowed: self.allowed(), device }),
         }
-        Ok(())
     }
 }
 

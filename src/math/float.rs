@@ -1,4 +1,4 @@
-//! Unit roundoffs, and powers of two by their bits. Twin of `shaders/math/float.wgsl`.
+//! Unit roundoffs, powers of two by their bits, and the order of f32 as integers. Twin of `shaders/math/float.wgsl`.
 
 /// Unit roundoff of f32: 2⁻²⁴.
 pub(crate) const U: f32 = 1.0 / 16_777_216.0;
@@ -19,4 +19,11 @@ pub(crate) fn power_of_two(n: i32) -> f32 {
 #[inline(always)]
 pub(crate) fn exponent(x: f32) -> i32 {
     (x.to_bits() >> 23 & 0xff) as i32 - 127
+}
+
+/// Maps an f32 to an integer of the same order. -0 comes before 0.
+#[inline(always)]
+pub(crate) fn ordered_bits(x: f32) -> u32 {
+    let bits = x.to_bits();
+    bits ^ ((bits as i32 >> 31) as u32 | 0x8000_0000)
 }

@@ -63,36 +63,20 @@ impl BinaryNode {
         }
     }
 
-    /// Appends the children of the wide node that this node becomes. A leaf is its only child.
-    pub(super) fn wide_children<'a>(&'a self, children: &mut Vec<&'a Self>) {
-        match &self.kind {
-            Kind::Leaf { .. } => children.push(self),
-            Kind::Inner(inner) => inner.fill_slots(WIDTH, children),
-        }
-    }
-
-    /// Appends the roots of the subtrees that fill at most `slots` slots of a wide node.
-    fn fill_slots<'a>(&'a self, slots: usize, children: &mut Vec<&'a Self>) {
-        match &self.kind {
+    /// Appends the roots of the subtrees that fill at most `slots` slots of a wide node. For all [`WIDTH`] slots these are the children of
+    /// the wide node that this node becomes: they always cost less than the node itself. A leaf is its only root.
+    pub(super) fn fill_slots<'a>(&'a self, slots: usize, roots: &mut Vec<&'a Self>) {
+        if let (Kind::Inner(inner), 2..) = (&self.kind, slots) {
+            let Inner { halves, costs } = &**inner;
+            let (cost, left) = divide(&[halves[0].costs(), halves[1].costs()], slots);
             // If areas are 0, a node with many children is better.
-            Kind::Inner(inner) if slots > 1 && inner.divide(slots).0 <= inner.costs[0] => {
-                inner.fill_slots(slots, children);
+            if cost <= costs[0] {
+                halves[0].fill_slots(left, roots);
+                halves[1].fill_slots(slots - left, roots);
+                return;
             }
-            _ => children.push(self),
         }
-    }
-}
-
-impl Inner {
-    fn divide(&self, slots: usize) -> (f32, usize) {
-        divide(&[self.halves[0].costs(), self.halves[1].costs()], slots)
-    }
-
-    /// Appends the roots of the subtrees that fill `slots` slots, at least two.
-    fn fill_slots<'a>(&'a self, slots: usize, children: &mut Vec<&'a BinaryNode>) {
-        let (_, left) = self.divide(slots);
-        self.halves[0].fill_slots(left, children);
-        self.halves[1].fill_slots(slots - left, children);
+        roots.push(self);
     }
 }
 

@@ -7,7 +7,7 @@
 use glam::Vec3A;
 use rayon::prelude::*;
 
-use super::binary::BinaryNode;
+use super::binary::{BinaryNode, Inner};
 use super::collapse::collapse;
 use super::node::{Bounds, BuildItem, Bvh8, WIDTH};
 use super::split_set::{SET_SPHERES, build_set};
@@ -198,6 +198,12 @@ fn build_subtree(items: &mut [BuildItem], first: usize, depth: usize, cancel: &C
         (build_subtree(left, first, depth + 1, cancel), build_subtree(right, first + at, depth + 1, cancel))
     };
     Ok(BinaryNode::join([left?, right?]))
+}
+
+/// Upper bound of the memory in bytes that a build takes in addition to its tree: the items, and the binary BVH, which has an inner node
+/// per leaf. Measured: leaves have 7.3 to 7.6 spheres on average. The allocator takes up to 16 bytes per node.
+pub(crate) fn build_bytes(spheres: u64) -> u64 {
+    spheres.saturating_mul((size_of::<BuildItem>() + (size_of::<Inner>() + 16) / 7) as u64)
 }
 
 impl Bvh8 {

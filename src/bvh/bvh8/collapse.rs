@@ -25,7 +25,7 @@ impl WideBuilder {
         let number = self.nodes.len();
         self.nodes.push(Bvh8Node::of(&[]));
         let mut parts = Vec::with_capacity(WIDTH);
-        subtree.wide_children(&mut parts);
+        subtree.fill_slots(WIDTH, &mut parts);
         let mut children = [(Bounds::EMPTY, Child::NOTHING); WIDTH];
         for (child, part) in children.iter_mut().zip(&parts) {
             let reference = match part.kind {

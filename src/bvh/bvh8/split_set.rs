@@ -5,6 +5,7 @@
 
 use super::binary::BinaryNode;
 use super::node::{Bounds, BuildItem, WIDTH};
+use crate::math::float::ordered_bits;
 
 /// Maximum number of spheres in a set.
 pub(super) const SET_SPHERES: usize = WIDTH * WIDTH;
@@ -38,12 +39,6 @@ pub(super) fn build_set(items: &mut [BuildItem], first: usize) -> BinaryNode {
     }
     items.copy_from_slice(&sorted[..items.len()]);
     root
-}
-
-/// Maps an f32 to an integer of the same order.
-fn ordered_bits(x: f32) -> u32 {
-    let bits = x.to_bits();
-    bits ^ ((bits as i32 >> 31) as u32 | 0x8000_0000)
 }
 
 impl Set {

@@ -7,6 +7,7 @@ use crate::intersect::motion::Target;
 use crate::intersect::resolve::{resolve_pair, round_roots};
 use crate::intersect::scalar::{intersect, saturated_to_infinity, with_finite_ends};
 use crate::intersect::sphere::SphereRoots;
+use crate::math::float::ordered_bits;
 use crate::query::policy::{Precision, Query};
 use crate::records::{Interval, Ray};
 
@@ -56,9 +57,7 @@ impl HitEntry {
 
 /// A key that sorts by `t`, then by id; both zeros are the same `t`.
 pub(crate) fn key_of(t: f32, id: u32) -> u64 {
-    let bits = (t + 0.0).to_bits();
-    let ordered = if bits >> 31 == 1 { !bits } else { bits | 0x8000_0000 };
-    u64::from(ordered) << 32 | u64::from(id)
+    u64::from(ordered_bits(t + 0.0)) << 32 | u64::from(id)
 }
 
 /// Collects the hits of a ray: all of them, or the first `max_hits`.

@@ -8,6 +8,7 @@ use super::kernels::{LeafHits, StartInside, cull_leaf_by_one};
 use super::prepared_ray::PreparedRay;
 use super::visits::Visits;
 use crate::bvh::bvh8::node::{Bvh8, Child, ChildRef, WIDTH};
+use crate::math::float::ordered_bits;
 use crate::math::simd::lanes::Lanes;
 use crate::math::simd::level::{SimdLevel, multiversion};
 
@@ -46,13 +47,6 @@ impl ChildStack {
     }
 }
 
-/// Maps an f32 to an integer of the same order.
-#[inline(always)]
-fn key(t: f32) -> u32 {
-    let bits = t.to_bits();
-    bits ^ ((bits as i32 >> 31) as u32 | 0x8000_0000)
-}
-
 multiversion! {
     /// Continues the traversal of a ray up to the next leaf in which it has candidates, which it writes to `hits`. Returns the leaf, or
     /// [`END`].
@@ -73,7 +67,7 @@ fn next_leaf<L: Lanes>(
 ) -> u32 {
     let lanes = lanes.narrow();
     let (ray, far) = (&rays[number as usize], s_far[number as usize]);
-    let (far_key, octant) = (key(far), ray.octant());
+    let (far_key, octant) = (ordered_bits(far), ray.octant());
     let ChildStack { entries, count, inside, visits } = stack;
     let entries = &mut entries[..];
     let mut top = *count;
@@ -111,7 +105,7 @@ fn next_leaf<L: Lanes>(
                 child = node.children[first];
                 continue;
             }
-            let entry = |child: usize| u64::from(key(at[child])) << 32 | u64::from(node.children[child].0);
+            let entry = |child: usize| u64::from(ordered_bits(at[child])) << 32 | u64::from(node.children[child].0);
             // The nearest is visited at once, the others wait on the stack.
             let bottom = top;
             let mut nearest = entry(first);

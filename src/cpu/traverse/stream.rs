@@ -2,8 +2,8 @@
 //! those that lie behind certain hits.
 //!
 //! Certain hits that the collector does not settle at once are deferred to the end of the traversal: by then most of them lie behind
-//! something nearer, and the rest are intersected in pair batches. An undecided candidate gives no information before it is intersected, so this is done as soon as there are enough of them
-//! for a pair batch.
+//! something nearer, and the rest are intersected in pair batches. An undecided candidate gives no information before it is intersected, so
+//! this is done as soon as there are enough of them for a pair batch.
 
 use std::cell::RefCell;
 

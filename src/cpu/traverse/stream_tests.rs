@@ -134,8 +134,8 @@ fn the_validator_finds_a_broken_tree() {
     };
     broken("out of reach", &|tree| tree.nodes.push(tree.nodes[0]));
     broken("met twice", &|tree| tree.ids[3][2] = tree.ids[4][1]);
-    broken("leaves the box", &|tree| tree.leaves[5].x[0] += 10.0);
-    broken("leaves its parent's", &|tree| tree.nodes[1].bounds[1][2][0] += 10.0);
+    broken("leaves the box", &|tree| tree.leaves[5].x.iter_mut().for_each(|x| *x += 0.1));
+    broken("leaves its parent's", &|tree| tree.nodes[1].bounds[1][2].iter_mut().for_each(|z| *z += 1.0));
     broken("out of its order", &|tree| tree.nodes[1].order[5] ^= 1);
     broken("at depth", &|tree| tree.depth -= 1);
     broken("promised", &|tree| tree.depth += 1);
