@@ -235,8 +235,8 @@ impl RayLine {
     pub(crate) fn inflate(&mut self, by: f64) {
         if by > 0.0 {
             let delta = f64::from(self.floor).sqrt() + by;
-            self.spread = up(f64::from(self.spread) + 2.0 * by * (1.0 + 32.0 * U));
-            self.floor = up(delta * delta * (1.0 + 32.0 * U));
+            self.spread = round_up(f64::from(self.spread) + 2.0 * by * (1.0 + 32.0 * U));
+            self.floor = round_up(delta * delta * (1.0 + 32.0 * U));
         }
     }
 }
@@ -264,7 +264,7 @@ impl Block {
 }
 
 /// The nearest f32 that is not below `x`.
-fn up(x: f64) -> f32 {
+pub(crate) fn round_up(x: f64) -> f32 {
     let y = x as f32;
     if f64::from(y) < x { y.next_up() } else { y }
 }
@@ -282,7 +282,7 @@ impl RayParameter {
     /// 1.42 K and C/q ≥ (K² − r²)/(K + r). The error of t is less than 28 U (|c − o| + r), and its bound and the foot's together are less
     /// than 70 U (|c − o| + r): 128 U covers them. Therefore `t` is clamped to at least 0.
     pub(crate) fn far(&self, t: f32) -> f32 {
-        if t >= f32::MAX { f32::INFINITY } else { up(self.start + f64::from(t.max(0.0)) * self.step + self.slack) }
+        if t >= f32::MAX { f32::INFINITY } else { round_up(self.start + f64::from(t.max(0.0)) * self.step + self.slack) }
     }
 
     /// Beginning of the segment if spheres that the ray leaves before `t` do not count: the mirror image of [`far`](Self::far).
@@ -290,7 +290,7 @@ impl RayParameter {
         if t <= -f32::MAX {
             f32::NEG_INFINITY
         } else {
-            -up(-(self.start + f64::from(t.min(0.0)) * self.step - self.slack))
+            -round_up(-(self.start + f64::from(t.min(0.0)) * self.step - self.slack))
         }
     }
 
@@ -302,8 +302,8 @@ impl RayParameter {
         let rounding = |t: f32| 2.0 * U * f64::from(t).abs() * self.step + 2.9e-45 * self.step;
         let slack = |t: f32| self.clearance_slack + 1e-15 * self.start.abs() + rounding(t);
         // An end at the largest finite f32 means that there is none, as in the intersection test.
-        let near = if ray.t_min <= -f32::MAX { f32::NEG_INFINITY } else { -up(-(at(ray.t_min) - slack(ray.t_min))) };
-        let far = if ray.t_max >= f32::MAX { f32::INFINITY } else { up(at(ray.t_max) + slack(ray.t_max)) };
+        let near = if ray.t_min <= -f32::MAX { f32::NEG_INFINITY } else { -round_up(-(at(ray.t_min) - slack(ray.t_min))) };
+        let far = if ray.t_max >= f32::MAX { f32::INFINITY } else { round_up(at(ray.t_max) + slack(ray.t_max)) };
         (near, far)
     }
 
@@ -314,7 +314,7 @@ impl RayParameter {
             return f32::INFINITY;
         }
         let scaled = f64::from(clearance) * self.scale;
-        up(scaled + 64.0 * U * scaled.abs() + self.clearance_slack)
+        round_up(scaled + 64.0 * U * scaled.abs() + self.clearance_slack)
     }
 }
 

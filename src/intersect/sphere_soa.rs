@@ -22,6 +22,8 @@ type Lane = [f32; BATCH_WIDTH];
 #[derive(Default)]
 pub(crate) struct PairBatch {
     ray: [Lane; 6],
+    /// Beginning of the ray. Set only for pairs at rest.
+    t_min: Lane,
     sphere: [Lane; 4],
     /// Velocity, time, radius of the ray, low part of its direction, and 1 where `t` is time. Set only for moving pairs.
     motion: [Lane; 9],
@@ -41,6 +43,7 @@ pub(crate) struct PairBatch {
 
 impl PairBatch {
     pub(crate) fn set(&mut self, i: usize, ray: &Ray, sphere: &Sphere) {
+        self.t_min[i] = ray.t_min;
         let (o, d, c) = (ray.origin, ray.direction, sphere.center);
         self.ray.iter_mut().zip([o.x, o.y, o.z, d.x, d.y, d.z]).for_each(|(column, x)| column[i] = x);
         self.sphere.iter_mut().zip([c.x, c.y, c.z, sphere.radius]).for_each(|(column, x)| column[i] = x);
@@ -70,7 +73,8 @@ impl PairBatch {
         }
     }
 
-    pub(crate) fn intersect(&mut self, level: SimdLevel, precision: Precision) {
+    /// Intersects all pairs, which are at rest. Returns the mask of those that are not certain misses.
+    pub(crate) fn intersect(&mut self, level: SimdLevel, precision: Precision) -> u32 {
         match precision {
             Precision::Fast => level.intersect_fast_batch(self),
             Precision::Standard => level.intersect_compensated_batch(self),
@@ -145,6 +149,28 @@ impl PairBatch {
         }
     }
 
+    /// Mask of the pairs that are not certain misses under any policy: the line misses the sphere, or the ray begins behind it. `BOUNDED`:
+    /// within the bounds.
+    #[inline(always)]
+    fn possible_hits<L: Lanes, const BOUNDED: bool>(&self, lanes: L) -> u32 {
+        let (zero, max) = (lanes.splat(0.0), lanes.splat(f32::MAX));
+        let mut mask = 0;
+        for i in (0..BATCH_WIDTH).step_by(L::COUNT) {
+            let (disc, t_min) = (lanes.load(&self.disc[i..]), lanes.load(&self.t_min[i..]));
+            let (mut exit, mut disc_bound) = (lanes.load(&self.exit[i..]), zero);
+            if BOUNDED {
+                let bound = lanes.load(&self.exit_bound[i..]);
+                exit = exit.min(max.sub(bound)).add(bound);
+                disc_bound = lanes.load(&self.disc_bound[i..]);
+            }
+            // Negated, so that a NaN is a possible hit.
+            let misses = disc.add(disc_bound).le_mask(lanes.splat(-f32::MIN_POSITIVE));
+            let behind = exit.le_mask(t_min) & !t_min.le_mask(exit) & disc_bound.le_mask(disc) & !disc.le_mask(disc_bound);
+            mask |= (!(misses | behind) & ((1 << L::COUNT) - 1)) << i;
+        }
+        mask as u32
+    }
+
     /// Rounds the roots of all pairs once, with f64. The pairs are at rest.
     #[inline(always)]
     fn round_roots(&mut self) {
@@ -160,15 +186,15 @@ impl PairBatch {
 
 multiversion! {
     /// Intersects a pair batch in plain f32, without bounds.
-    intersect_fast_batch, (batch: &mut PairBatch)
+    intersect_fast_batch, (batch: &mut PairBatch) -> u32
 }
 multiversion! {
     /// Intersects a pair batch with error-free corrections, without bounds.
-    intersect_compensated_batch, (batch: &mut PairBatch)
+    intersect_compensated_batch, (batch: &mut PairBatch) -> u32
 }
 multiversion! {
     /// Intersects a pair batch with error-free corrections and bounds.
-    intersect_bounded_batch, (batch: &mut PairBatch)
+    intersect_bounded_batch, (batch: &mut PairBatch) -> u32
 }
 multiversion! {
     /// Intersects a pair batch of ellipsoids in plain f32, without bounds. The result of a pair with relative direction zero is
@@ -196,19 +222,22 @@ multiversion! {
 }
 
 #[inline(always)]
-fn intersect_fast_batch(_: impl Lanes, batch: &mut PairBatch) {
+fn intersect_fast_batch(lanes: impl Lanes, batch: &mut PairBatch) -> u32 {
     batch.intersect_unbounded::<false, false, false>();
+    batch.possible_hits::<_, false>(lanes)
 }
 
 #[inline(always)]
-fn intersect_compensated_batch(_: impl Lanes, batch: &mut PairBatch) {
+fn intersect_compensated_batch(lanes: impl Lanes, batch: &mut PairBatch) -> u32 {
     batch.intersect_unbounded::<false, false, true>();
+    batch.possible_hits::<_, false>(lanes)
 }
 
 #[inline(always)]
-fn intersect_bounded_batch(_: impl Lanes, batch: &mut PairBatch) {
+fn intersect_bounded_batch(lanes: impl Lanes, batch: &mut PairBatch) -> u32 {
     batch.intersect_bounded::<false>();
     batch.round_roots();
+    batch.possible_hits::<_, true>(lanes)
 }
 
 #[inline(always)]

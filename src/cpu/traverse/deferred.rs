@@ -17,22 +17,20 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
         let mut pairs = std::mem::take(self.undecided);
         self.reject_ellipsoids(&mut pairs);
         self.intersect_pairs(&mut pairs);
-        for &DeferredPair { ray, .. } in &pairs {
-            let number = ray as usize;
-            let ray = &self.input[number];
-            let cutoff = self.collectors[number].cutoff(ray);
+        pairs.clear();
+        *self.undecided = pairs;
+        for i in 0..self.intersecting.changed.len() {
+            let number = self.intersecting.changed[i] as usize;
+            let cutoff = self.collectors[number].cutoff(&self.input[number]);
             if cutoff.is_some_and(|cutoff| cutoff >= f32::MAX) {
                 continue;
             }
-            // Computed again: to keep it for every ray takes longer, because most rays never need it.
             let far = cutoff.map_or(f32::NEG_INFINITY, |cutoff| self.far(number, cutoff));
             if far < self.s_far[number] {
                 self.s_far[number] = far;
                 self.shortened += 1;
             }
         }
-        pairs.clear();
-        *self.undecided = pairs;
     }
 
     /// Removes the pairs whose ray certainly misses the ellipsoid, though not the ball around it.
@@ -50,9 +48,12 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
         });
     }
 
-    /// Position in scaled units beyond which every hit has a larger `t`. Computed again for each call.
+    /// Position in scaled units beyond which every hit has a larger `t`.
     fn far(&self, number: usize, t: f32) -> f32 {
         let (ray, frame) = (&self.input[number], &self.bvh.frame);
+        if ray.t_min >= 0.0 {
+            return self.rays[number].far_after(ray.t_min, t);
+        }
         let mut parameter = frame.parameter(ray);
         if let Some(attributes) = self.ray_attributes.get(number) {
             parameter.grow(frame.inflation(ray, attributes, self.precision).axial);
@@ -69,7 +70,8 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
 
     /// Intersects moving pairs.
     fn intersect_moving(&mut self, pairs: &[DeferredPair]) {
-        let IntersectScratch { ids, batch, .. } = &mut *self.intersecting;
+        let IntersectScratch { ids, batch, changed, .. } = &mut *self.intersecting;
+        changed.extend(pairs.iter().map(|pair| pair.ray));
         ids.iter().for_each(|&id| self.scene.prefetch(id));
         let target = |pair: &DeferredPair, id: u32| self.scene.target(id, self.ray_attributes.get(pair.ray as usize));
         for (pairs, ids) in pairs.chunks(BATCH_WIDTH).zip(ids.chunks(BATCH_WIDTH)) {
@@ -91,13 +93,14 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
         }
     }
 
-    /// Intersects the pairs that are not culled by now, and passes the roots to the collectors. All ids are gathered first, then all
-    /// spheres, so that their cache misses overlap.
+    /// Intersects the pairs that are not culled by now, passes the roots that may be hits to the collectors, and lists the rays of these. All
+    /// ids are gathered first, then all spheres, so that their cache misses overlap.
     fn intersect_pairs(&mut self, pairs: &mut Vec<DeferredPair>) {
         pairs.retain(|pair| pair.s_lower <= self.s_far[pair.ray as usize]);
         self.visits.solves += pairs.len() as u64;
-        let IntersectScratch { ids, spheres, batch } = &mut *self.intersecting;
+        let IntersectScratch { ids, spheres, batch, changed } = &mut *self.intersecting;
         let slots = self.bvh.tree.ids.as_flattened();
+        changed.clear();
         ids.clear();
         ids.extend(pairs.iter().map(|pair| slots[pair.slot as usize]));
         if !self.at_rest && pairs.first().is_some_and(|pair| self.collectors[pair.ray as usize].accepts_roots()) {
@@ -107,21 +110,26 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
         spheres.extend(ids.iter().map(|&id| self.scene.spheres[id as usize]));
         let batches = pairs.chunks(BATCH_WIDTH).zip(ids.chunks(BATCH_WIDTH)).zip(spheres.chunks(BATCH_WIDTH));
         for ((pairs, ids), spheres) in batches {
-            let takes_roots = self.collectors[pairs[0].ray as usize].accepts_roots();
-            if takes_roots {
-                for (i, (pair, sphere)) in pairs.iter().zip(spheres).enumerate() {
-                    batch.set(i, &self.input[pair.ray as usize], sphere);
+            if !self.collectors[pairs[0].ray as usize].accepts_roots() {
+                for (pair, &id) in pairs.iter().zip(ids) {
+                    let number = pair.ray as usize;
+                    changed.push(pair.ray);
+                    if let Some(target) = self.scene.target(id, self.ray_attributes.get(number)) {
+                        self.collectors[number].test(&self.input[number], id, target);
+                    }
                 }
-                batch.intersect(self.bvh.level, self.precision);
+                continue;
             }
-            for (i, ((pair, &id), sphere)) in pairs.iter().zip(ids).zip(spheres).enumerate() {
-                let number = pair.ray as usize;
-                let (ray, collector) = (&self.input[number], &mut self.collectors[number]);
-                if takes_roots {
-                    collector.accept(ray, id, Target::at_rest(sphere), &batch.roots(i));
-                } else if let Some(target) = self.scene.target(id, self.ray_attributes.get(number)) {
-                    collector.test(ray, id, target);
-                }
+            for (i, (pair, sphere)) in pairs.iter().zip(spheres).enumerate() {
+                batch.set(i, &self.input[pair.ray as usize], sphere);
+            }
+            let mut hits = batch.intersect(self.bvh.level, self.precision) & (u32::MAX >> (32 - pairs.len()));
+            while hits != 0 {
+                let i = hits.trailing_zeros() as usize;
+                hits &= hits - 1;
+                let number = pairs[i].ray as usize;
+                changed.push(pairs[i].ray);
+                self.collectors[number].accept(&self.input[number], ids[i], Target::at_rest(&spheres[i]), &batch.roots(i));
             }
         }
     }

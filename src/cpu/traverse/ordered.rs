@@ -7,8 +7,7 @@ use super::boxes::enter_boxes;
 use super::kernels::{LeafHits, StartInside, cull_leaf_by_one};
 use super::prepared_ray::PreparedRay;
 use super::visits::Visits;
-use crate::bvh::bvh8::node::{Bvh8, Child, ChildRef, WIDTH};
-use crate::math::float::ordered_bits;
+use crate::bvh::bvh8::node::{Bvh8, Bvh8Node, Child, ChildRef, WIDTH};
 use crate::math::simd::lanes::Lanes;
 use crate::math::simd::level::{SimdLevel, multiversion};
 
@@ -27,23 +26,112 @@ pub(crate) struct ChildStack {
     /// Conclusion of the leaf tests about spheres that contain the start of the ray.
     inside: StartInside,
     visits: Visits,
+    /// For each ray of a list, the children of the first node that it enters.
+    first: Vec<Entered>,
+}
+
+/// The children of a node that a ray enters.
+#[derive(Clone, Copy, Default)]
+struct Entered {
+    mask: u64,
+    /// Positions where the ray enters them, plus [`OFFSET`].
+    at: [f32; WIDTH],
 }
 
 impl ChildStack {
-    /// Starts a traversal at a node. `depth` is the depth of the tree. `inside` is for all leaf tests of the traversal.
-    pub(crate) fn start(&mut self, node: usize, depth: usize, inside: StartInside) {
+    /// Prepares the traversals of a list of rays from a node on. `depth` is the depth of the tree. `inside` is for all leaf tests.
+    pub(crate) fn prepare(&mut self, depth: usize, rays: usize, inside: StartInside) {
         let size = 1 + WIDTH * depth;
         if self.entries.len() < size {
             self.entries.resize(size, 0);
         }
-        self.entries[0] = node as u64;
-        self.count = 1;
+        if self.first.len() < rays {
+            self.first.resize(rays, Entered::default());
+        }
         self.inside = inside;
+    }
+
+    /// Starts the traversal of ray number `i` of the list.
+    pub(crate) fn start(&mut self, node: &Bvh8Node, i: usize, tree: &Bvh8) {
+        let entered = &self.first[i];
+        self.count = 0;
+        if entered.mask != 0 {
+            let nearest = push_children(tree, node, entered, &mut self.entries, &mut self.count);
+            self.entries[self.count] = nearest;
+            self.count += 1;
+        }
     }
 
     /// Returns the visits since the last call.
     pub(crate) fn take_visits(&mut self) -> Visits {
         std::mem::take(&mut self.visits)
+    }
+}
+
+/// Positions in the scene lie within ±2 √3. With this offset they are not negative, so their bits are in order.
+const OFFSET: f32 = 4.0;
+
+/// Key of a position on the stack. The order of two keys is that of the positions, or the keys are equal.
+#[inline(always)]
+fn position_key(position: f32) -> u32 {
+    (position.max(-OFFSET) + OFFSET).to_bits()
+}
+
+/// Pushes the children that a ray enters, farthest first, except for the nearest, which it returns.
+#[inline(always)]
+fn push_children(tree: &Bvh8, node: &Bvh8Node, entered: &Entered, entries: &mut [u64], top: &mut usize) -> u64 {
+    let (mut mask, at) = (entered.mask, &entered.at);
+    let mut next = || {
+        let child = mask.trailing_zeros() as usize % WIDTH;
+        mask &= mask - 1;
+        (u64::from(at[child].to_bits()) << 32 | u64::from(node.children[child].0), mask)
+    };
+    let bottom = *top;
+    let (mut nearest, mut left) = next();
+    while left != 0 {
+        let new;
+        (new, left) = next();
+        let later = nearest.max(new);
+        nearest = nearest.min(new);
+        let mut i = *top;
+        while i > bottom && entries[i - 1] < later {
+            entries[i] = entries[i - 1];
+            i -= 1;
+        }
+        entries[i] = later;
+        *top += 1;
+        tree.prefetch(Child(later as u32));
+    }
+    nearest
+}
+
+multiversion! {
+    /// Tests a list of rays against the children of a node. One after the other, their tests do not wait for each other.
+    enter_first, (node: &Bvh8Node, rays: &[PreparedRay], s_far: &[f32], list: &[u32], stack: &mut ChildStack)
+}
+
+#[inline(always)]
+fn enter_first<L: Lanes>(
+    lanes: L,
+    node: &Bvh8Node,
+    rays: &[PreparedRay],
+    s_far: &[f32],
+    list: &[u32],
+    stack: &mut ChildStack,
+) {
+    for (&number, entered) in list.iter().zip(&mut stack.first) {
+        let ray = &rays[number as usize];
+        enter_node(lanes.narrow(), node, ray.octant(), ray, s_far[number as usize], entered);
+    }
+}
+
+/// Tests a ray against the children of a node.
+#[inline(always)]
+fn enter_node<L: Lanes>(lanes: L, node: &Bvh8Node, octant: usize, ray: &PreparedRay, far: f32, entered: &mut Entered) {
+    entered.mask = enter_boxes(lanes, node, octant, ray, far, &mut entered.at);
+    for i in (0..WIDTH).step_by(L::COUNT) {
+        let at = &mut entered.at[i..];
+        lanes.load(at).max(lanes.splat(-OFFSET)).add(lanes.splat(OFFSET)).store(at);
     }
 }
 
@@ -67,11 +155,11 @@ fn next_leaf<L: Lanes>(
 ) -> u32 {
     let lanes = lanes.narrow();
     let (ray, far) = (&rays[number as usize], s_far[number as usize]);
-    let (far_key, octant) = (ordered_bits(far), ray.octant());
-    let ChildStack { entries, count, inside, visits } = stack;
+    let (far_key, octant) = (position_key(far), ray.octant());
+    let ChildStack { entries, count, inside, visits, .. } = stack;
     let entries = &mut entries[..];
     let mut top = *count;
-    let mut at = [0.0; WIDTH];
+    let mut entered = Entered::default();
     while top > 0 {
         top -= 1;
         let entry = entries[top];
@@ -95,35 +183,17 @@ fn next_leaf<L: Lanes>(
                 ChildRef::Nothing => break,
             };
             visits.nodes += 1;
-            let mut mask = enter_boxes(lanes, node, octant, ray, far, &mut at);
+            enter_node(lanes, node, octant, ray, far, &mut entered);
+            let mask = entered.mask;
             if mask == 0 {
                 break;
             }
-            let first = mask.trailing_zeros() as usize % WIDTH;
-            mask &= mask - 1;
-            if mask == 0 {
-                child = node.children[first];
+            if mask & (mask - 1) == 0 {
+                child = node.children[mask.trailing_zeros() as usize % WIDTH];
                 continue;
             }
-            let entry = |child: usize| u64::from(ordered_bits(at[child])) << 32 | u64::from(node.children[child].0);
             // The nearest is visited at once, the others wait on the stack.
-            let bottom = top;
-            let mut nearest = entry(first);
-            while mask != 0 {
-                let new = entry(mask.trailing_zeros() as usize % WIDTH);
-                mask &= mask - 1;
-                let later = nearest.max(new);
-                nearest = nearest.min(new);
-                let mut i = top;
-                while i > bottom && entries[i - 1] < later {
-                    entries[i] = entries[i - 1];
-                    i -= 1;
-                }
-                entries[i] = later;
-                top += 1;
-                tree.prefetch(Child(later as u32));
-            }
-            child = Child(nearest as u32);
+            child = Child(push_children(tree, node, &entered, entries, &mut top) as u32);
         }
     }
     *count = 0;

@@ -27,7 +27,7 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
         let mut list = AlignedList([0; PACKET_RAYS]);
         if active.count_ones() <= FEW_ACTIVE {
             let count = self.bvh.level.list_rays(first as u32, active, &mut list.0);
-            return list.0[..count].iter().for_each(|&ray| self.ordered(node, ray));
+            return self.ordered(node, &list.0[..count]);
         }
         self.visits.nodes += u64::from(active.count_ones());
         let node = &self.bvh.tree.nodes[node];

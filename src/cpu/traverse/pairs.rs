@@ -18,5 +18,7 @@ pub(crate) struct DeferredPair {
 pub(crate) struct IntersectScratch {
     pub(crate) ids: Vec<u32>,
     pub(crate) spheres: Vec<Sphere>,
+    /// Rays whose collectors received roots that may be a hit.
+    pub(crate) changed: Vec<u32>,
     pub(crate) batch: PairBatch,
 }

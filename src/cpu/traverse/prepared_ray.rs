@@ -2,6 +2,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use crate::cpu::cull::round_up;
+
 /// A ray prepared for the tests of AABBs and leaves. The fields for AABBs fill one cache line.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Pod, Zeroable)]
@@ -21,17 +23,17 @@ pub(crate) struct PreparedRay {
     /// u, v, −α, −β, `spread`, `floor` and d of a [`RayLine`](crate::cpu::cull::RayLine). If spheres move while the ray travels, the first three
     /// are the ray's point at `pivot`.
     pub(crate) line: [f32; 12],
+    /// Upper bound of the length of one unit of `t`.
+    pub(crate) step: f32,
+    /// Positions up to this one certainly lie before the ray's beginning.
+    pub(crate) before: f32,
     /// Time of the ray, at which moving spheres are intersected, relative to the middle of their time range. If they move while the ray
     /// travels, it is the time at which the ray is at `pivot`; the other fields are only for this case, see
     /// [`moving_leaf`](super::moving_leaf).
     pub(crate) time: f32,
-    /// Positions up to this one certainly lie before the ray's beginning.
-    pub(crate) before: f32,
     pub(crate) pivot: f32,
     pub(crate) pace: f32,
     pub(crate) flag: f32,
-    /// Padding to the end of the cache line.
-    padding: f32,
 }
 
 /// The octant of a direction, or of its inverse: bit k is set if number k is negative.
@@ -61,6 +63,16 @@ impl PreparedRay {
             let delta = (floor.sqrt() + lateral) * 1.000_001;
             (*spread, *floor) = ((*spread + 2.0 * lateral) * 1.000_001, delta * delta * 1.000_001);
         }
+    }
+
+    /// Upper bound of the position beyond which every hit has a larger `t`, as
+    /// [`RayParameter::far`](crate::cpu::cull::RayParameter::far), for a ray that begins at `t_min`. That must not be negative: the position of
+    /// a distant beginning would be too inaccurate.
+    #[inline(always)]
+    pub(crate) fn far_after(&self, t_min: f32, t: f32) -> f32 {
+        // `begin` is an upper bound of the position at `t_min`, with twice the error of a root.
+        let length = f64::from(t.max(t_min)) - f64::from(t_min);
+        round_up(f64::from(self.begin) + length * f64::from(self.step))
     }
 
     /// Octant of the direction. All rays of an octant enter AABBs through the same faces.

@@ -164,7 +164,6 @@ fn prepare_rays(
     let enter = axes!(|k| from_each(|i| -(foot[k][i] + wide[i].copysign(unit[k][i])) * inverse[k][i]));
     let leave = axes!(|k| from_each(|i| -(foot[k][i] - wide[i].copysign(unit[k][i])) * inverse[k][i]));
     let (end, before): (Narrow, Narrow) = (from_each(|i| -end[i]), from_each(|i| -before[i]));
-    let none = [0.0; LANES];
     // In the order of the fields of `PreparedRay`.
     let words = black_box([
         [inverse[0], inverse[1], inverse[2], enter[0]],
@@ -173,7 +172,7 @@ fn prepare_rays(
         [begin, end, ux, uy],
         [v[0], v[1], v[2], alpha],
         [beta, spread, floor, unit[0]],
-        [unit[1], unit[2], none, before],
+        [unit[1], unit[2], up(&step), before],
     ]);
     if let Some((packet, first, short)) = packet {
         packet.set(0, first, &words.as_flattened()[..RAY_COLUMNS]);

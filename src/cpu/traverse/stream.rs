@@ -244,7 +244,7 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
     fn node(&mut self, node: usize, octant: usize, padded: RayList<'_>, levels: &mut [LevelScratch]) {
         let list = padded.rays();
         if list.len() <= self.short_list {
-            return list.iter().for_each(|&ray| self.ordered(node, ray));
+            return self.ordered(node, list);
         }
         self.visits.nodes += list.len() as u64;
         let Some((LevelScratch { child_hits: entered, list: through }, levels)) = levels.split_first_mut() else {
@@ -294,20 +294,26 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
         }
     }
 
-    /// Traverses the tree below a node with one ray, in its own order.
-    pub(crate) fn ordered(&mut self, node: usize, ray: u32) {
-        self.stack.start(node, self.bvh.tree.depth, self.rules.inside);
-        loop {
-            let Self { bvh, rays, s_far, stack, leaf_hits, .. } = self;
-            let leaf = bvh.level.next_leaf(&bvh.tree, rays, s_far, ray, stack, &mut leaf_hits[0]);
-            let Visits { nodes, leaves: tested, .. } = stack.take_visits();
-            self.visits.nodes += nodes;
-            self.visits.leaves += tested;
-            if leaf == END {
-                return;
+    /// Traverses the tree from a node on with the rays of a list one by one, each in its own order.
+    pub(crate) fn ordered(&mut self, node: usize, list: &[u32]) {
+        let node = &self.bvh.tree.nodes[node];
+        self.visits.nodes += list.len() as u64;
+        self.stack.prepare(self.bvh.tree.depth, list.len(), self.rules.inside);
+        self.bvh.level.enter_first(node, self.rays, self.s_far, list, self.stack);
+        for (i, &ray) in list.iter().enumerate() {
+            self.stack.start(node, i, &self.bvh.tree);
+            loop {
+                let Self { bvh, rays, s_far, stack, leaf_hits, .. } = self;
+                let leaf = bvh.level.next_leaf(&bvh.tree, rays, s_far, ray, stack, &mut leaf_hits[0]);
+                let Visits { nodes, leaves: tested, .. } = stack.take_visits();
+                self.visits.nodes += nodes;
+                self.visits.leaves += tested;
+                if leaf == END {
+                    break;
+                }
+                self.take_leaf_hits(leaf as usize, 1);
+                self.intersect_if_many();
             }
-            self.take_leaf_hits(leaf as usize, 1);
-            self.intersect_if_many();
         }
     }
 
