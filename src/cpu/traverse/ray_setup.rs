@@ -8,7 +8,7 @@ use glam::{Mat4, Vec4};
 use super::packet::{Packet, RAY_COLUMNS};
 use super::prepared_ray::PreparedRay;
 use crate::cpu::cull::{CullFrame, MAX_START, flag_error};
-use crate::math::float::{U as U32, U_WIDE as U};
+use crate::math::float::U;
 use crate::math::simd::lanes::Lanes;
 use crate::math::simd::level::{SimdLevel, multiversion};
 use crate::query::policy::Precision;
@@ -20,6 +20,10 @@ pub(crate) const LANES: usize = 8;
 
 type Lane = [f64; LANES];
 type Narrow = [f32; LANES];
+
+/// Vectors in memory. If one crossed two cache lines, its access would take twice as long.
+#[repr(align(64))]
+struct Aligned<T>(T);
 
 /// Evaluates an expression for each axis. Not `map`: the compiler calls it as a function and passes vectors through memory.
 macro_rules! axes {
@@ -60,11 +64,8 @@ fn dot(a: &[Lane; 3], b: &[Lane; 3]) -> Lane {
     each(|i| a[0][i] * b[0][i] + a[1][i] * b[1][i] + a[2][i] * b[2][i])
 }
 
-/// Rounds up to f32, at most a few f32 steps too far.
-#[inline(always)]
-fn round_up(x: f64) -> f32 {
-    (x + x.abs() * (4.0 * U) + 1e-38) as f32
-}
+/// A factor that exceeds the roundings of any bound below.
+const MORE: f32 = 1.0 + 64.0 * U;
 
 /// Eight rays in SoA layout: origin and `t_min`, direction and `t_max`.
 #[inline(always)]
@@ -86,6 +87,94 @@ pub(crate) fn columns4(rays: &[Ray; 4]) -> ([[f32; 4]; 4], [[f32; 4]; 4]) {
     (half(0).to_cols_array_2d(), half(1).to_cols_array_2d())
 }
 
+/// The numbers of eight rays that f64 has to compute, because they lose digits by cancellation, as f32. In scaled units.
+struct RayNumbers {
+    /// The point of the line nearest to the middle of the scene, and the direction.
+    foot: [Narrow; 3],
+    unit: [Narrow; 3],
+    /// Position of t = 0, length of one unit of t, and the square of the distance of the origin from the middle.
+    start: Narrow,
+    step: Narrow,
+    square: Narrow,
+    /// Positions of the ray's ends, and of the least and largest t that a certain hit may have.
+    from: Narrow,
+    to: Narrow,
+    first: Narrow,
+    last: Narrow,
+}
+
+/// The rest of the setup in f32, with bounds that contain its own roundings, for the lanes from `i` on. Writes the numbers of prepared rays as
+/// rows, in the order of the fields, and the corners of AABBs around the segments.
+#[inline(always)]
+fn prepare_narrow<L: Lanes>(
+    lanes: L,
+    numbers: &RayNumbers,
+    relative_error: f32,
+    i: usize,
+    rows: &mut [Narrow; 28],
+    corners: &mut [Narrow; 6],
+) {
+    let splat = |x| lanes.splat(x);
+    let (zero, more) = (splat(0.0), splat(MORE));
+    // No sphere lies as far out as these positions. Infinite ones would give NaN.
+    let (least, most) = (splat(-1e30), splat(1e30));
+    let foot = axes!(|k| lanes.load(&numbers.foot[k][i..]));
+    let unit = axes!(|k| lanes.load(&numbers.unit[k][i..]));
+    let start = lanes.load(&numbers.start[i..]).max(least).min(most);
+    let from = lanes.load(&numbers.from[i..]).max(least).min(most);
+    let to = lanes.load(&numbers.to[i..]).max(least).min(most);
+    let first = lanes.load(&numbers.first[i..]).max(least).min(most);
+    let last = lanes.load(&numbers.last[i..]).max(least).min(most);
+    let step = lanes.load(&numbers.step[i..]).mul_add(more, splat(f32::MIN_POSITIVE));
+    let distance = lanes.load(&numbers.square[i..]).sqrt().mul(more);
+    let slack = step.mul_add(splat(4.8e-38), distance.mul_add(splat(128.0 * U), splat(1e-18))).mul(more);
+    let (double, rounding) = (slack.add(slack), splat(8.0 * U));
+    let near = from.min(start);
+    let near = near.sub(near.abs().mul_add(rounding, slack));
+    let far = to.max(start);
+    let far = far.add(far.abs().mul_add(rounding, slack));
+    let begin = first.add(first.abs().mul_add(rounding, double));
+    let end = last.sub(last.abs().mul_add(rounding, double));
+    let before = from.sub(from.abs().mul_add(rounding, double));
+    let margin = double.mul_add(more, splat(1e-15));
+    let off = foot[2].mul_add(foot[2], foot[1].mul_add(foot[1], foot[0].mul(foot[0]))).sqrt().mul(more);
+    let delta = off.mul_add(splat(24.0 * U), distance.mul(splat(relative_error))).mul(more);
+    let floor = delta.mul(more).mul_add(delta, splat(7.9e-31));
+    let spread = delta.add(delta).mul(more);
+    let wide = off.mul_add(splat(80.0 * U), spread).mul_add(more, splat(1e-15));
+    // A direction parallel to a face never intersects it. Turned by less than any rounding, it does.
+    let inverse = axes!(|k| splat(1.0).div(unit[k]).max(splat(-1e18)).min(splat(1e18)));
+    let enter = axes!(|k| zero.sub(foot[k].mul_add(inverse[k], wide.mul(inverse[k].abs()))));
+    let leave = axes!(|k| wide.mul(inverse[k].abs()).sub(foot[k].mul(inverse[k])));
+    // The perpendicular (−dy, dx, 0). By its inverse, dy is not 0.
+    let y = splat(1.0).div(inverse[1]);
+    let inverse_across = splat(1.0).div(y.mul_add(y, unit[0].mul(unit[0])).sqrt());
+    let (ux, uy) = (zero.sub(y.mul(inverse_across)), unit[0].mul(inverse_across));
+    let v = [zero.sub(unit[2].mul(uy)), unit[2].mul(ux), unit[0].mul_sub(uy, y.mul(ux))];
+    let alpha = zero.sub(foot[1].mul_add(uy, foot[0].mul(ux)));
+    let beta = zero.sub(foot[2].mul_add(v[2], foot[1].mul_add(v[1], foot[0].mul(v[0]))));
+    let [ix, iy, iz] = inverse;
+    let numbers = [
+        [ix, iy, iz, enter[0]],
+        [enter[1], enter[2], leave[0], leave[1]],
+        [leave[2], near, far, margin],
+        [begin, end, ux, uy],
+        [v[0], v[1], v[2], alpha],
+        [beta, spread, floor, unit[0]],
+        [unit[1], unit[2], step, before],
+    ];
+    for (row, number) in rows.iter_mut().zip(numbers.as_flattened()) {
+        number.store(&mut row[i..]);
+    }
+    // Errors of these sums are at most 4 U (|F| + |s|).
+    let pad = near.abs().add(far.abs()).add(splat(4.0)).mul_add(rounding, wide);
+    for k in 0..3 {
+        let (a, b) = (unit[k].mul_add(near, foot[k]), unit[k].mul_add(far, foot[k]));
+        a.min(b).sub(pad).store(&mut corners[k][i..]);
+        a.max(b).add(pad).store(&mut corners[k + 3][i..]);
+    }
+}
+
 multiversion! {
     /// Prepares rays. If a ray starts too far away for f64, its `margin` is infinite. A packet receives them as its rays from the given number
     /// on, with AABBs if its segments are short.
@@ -99,8 +188,8 @@ multiversion! {
 }
 
 #[inline(always)]
-fn prepare_rays(
-    _: impl Lanes,
+fn prepare_rays<L: Lanes>(
+    lanes: L,
     frame: &CullFrame,
     rays: &[Ray; LANES],
     precision: Precision,
@@ -109,83 +198,50 @@ fn prepare_rays(
 ) {
     // The columns go through memory. Otherwise the compiler would see that they come from rows, and work on two numbers at a time instead
     // of eight.
-    let ([ox, oy, oz, t_min], [dx, dy, dz, t_max]) = black_box(columns(rays));
+    let columns = Aligned(columns(rays));
+    let Aligned(([ox, oy, oz, t_min], [dx, dy, dz, t_max])) = black_box(&columns);
     let (origin, direction) = ([ox, oy, oz], [dx, dy, dz]);
-    let relative_error = flag_error(precision);
     let (middle, scale) = (frame.middle().to_array(), frame.scale());
+    let narrow = |x: &Lane| -> Narrow { from_each(|i| x[i] as f32) };
+    // In f64: what loses digits by cancellation.
     let o = axes!(|k| each(|i| (f64::from(origin[k][i]) - middle[k]) * scale));
     let d = axes!(|k| each(|i| f64::from(direction[k][i])));
-    let (square, distance) = (dot(&d, &d), dot(&o, &o));
+    let square = dot(&d, &d);
     let length = each(|i| square[i].sqrt());
-    let distance = each(|i| distance[i].sqrt());
     let inverse_length = each(|i| 1.0 / length[i]);
     let unit = axes!(|k| each(|i| d[k][i] * inverse_length[i]));
-    let across = each(|i| d[0][i] * d[0][i] + d[1][i] * d[1][i]);
-    let inverse_across = each(|i| 1.0 / across[i].sqrt());
-    let ux = each(|i| if across[i] > 0.0 { -d[1][i] * inverse_across[i] } else { 1.0 });
-    let uy = each(|i| if across[i] > 0.0 { d[0][i] * inverse_across[i] } else { 0.0 });
-    let v = [
-        each(|i| -unit[2][i] * uy[i]),
-        each(|i| unit[2][i] * ux[i]),
-        each(|i| unit[0][i] * uy[i] - unit[1][i] * ux[i]),
-    ];
     let start = dot(&o, &unit);
-    let foot = axes!(|k| each(|i| o[k][i] - start[i] * unit[k][i]));
-    let alpha = each(|i| -(foot[0][i] * ux[i] + foot[1][i] * uy[i]));
-    let beta = dot(&foot, &v);
-    let off = dot(&foot, &foot);
-    let off = each(|i| off[i].sqrt());
+    let foot = axes!(|k| narrow(&each(|i| o[k][i] - start[i] * unit[k][i])));
     let step = each(|i| length[i] * scale);
-    let slack = each(|i| 128.0 * U * distance[i] + 4.8e-38 * step[i] + 1e-18);
-    let near = each(|i| start[i] + f64::from(t_min[i].min(0.0)) * step[i] - slack[i]);
-    let far = each(|i| start[i] + f64::from(t_max[i].max(0.0)) * step[i] + slack[i]);
-    // A root beyond half of the largest f32 may overflow, which is not a hit: so it is never a certain hit.
-    let begin = each(|i| start[i] + f64::from(t_min[i].max(-0.5 * f32::MAX)) * step[i] + 2.0 * slack[i]);
-    // Negated, because `up` rounds up.
-    let end = each(|i| 2.0 * slack[i] - start[i] - f64::from(t_max[i].min(0.5 * f32::MAX)) * step[i]);
-    let before = each(|i| 2.0 * slack[i] - start[i] - f64::from(t_min[i]) * step[i]);
-    let delta = each(|i| 16.0 * U * off[i] + relative_error * distance[i]);
-    // The rest need not be exact, only conservative: f32, rounded up.
-    let up = |x: &Lane| -> Narrow { from_each(|i| round_up(x[i])) };
-    let narrow = |x: &Lane| -> Narrow { from_each(|i| x[i] as f32) };
-    let floor = up(&each(|i| delta[i] * delta[i] * (1.0 + 32.0 * U) + 7.9e-31));
-    let wide = up(&each(|i| 2.0 * delta[i] + 80.0 * U * off[i] + 1e-15));
-    let (delta, slack32, near, far) = (up(&delta), up(&slack), up(&each(|i| -near[i])), up(&far));
-    let (begin, end, before) = (up(&begin), up(&end), up(&before));
-    let spread: Narrow = from_each(|i| 2.00001 * delta[i]);
-    let margin: Narrow =
-        from_each(|i| if distance[i] < MAX_START { 2.00001 * slack32[i] + 1e-15 } else { f32::INFINITY });
-    let near: Narrow = from_each(|i| if t_min[i] <= -f32::MAX { f32::NEG_INFINITY } else { -near[i] });
-    let far: Narrow = from_each(|i| if t_max[i] >= f32::MAX { f32::INFINITY } else { far[i] });
-    let (foot, unit, v) = (axes!(|k| narrow(&foot[k])), axes!(|k| narrow(&unit[k])), axes!(|k| narrow(&v[k])));
-    let (ux, uy, alpha, beta) = (narrow(&ux), narrow(&uy), narrow(&alpha), narrow(&each(|i| -beta[i])));
-    // A direction parallel to a face never intersects it. Turned by less than any rounding, it does.
-    let inverse = axes!(|k| from_each(|i| 1.0 / unit[k][i].abs().max(1e-18).copysign(unit[k][i])));
-    let enter = axes!(|k| from_each(|i| -(foot[k][i] + wide[i].copysign(unit[k][i])) * inverse[k][i]));
-    let leave = axes!(|k| from_each(|i| -(foot[k][i] - wide[i].copysign(unit[k][i])) * inverse[k][i]));
-    let (end, before): (Narrow, Narrow) = (from_each(|i| -end[i]), from_each(|i| -before[i]));
-    // In the order of the fields of `PreparedRay`.
-    let words = black_box([
-        [inverse[0], inverse[1], inverse[2], enter[0]],
-        [enter[1], enter[2], leave[0], leave[1]],
-        [leave[2], near, far, margin],
-        [begin, end, ux, uy],
-        [v[0], v[1], v[2], alpha],
-        [beta, spread, floor, unit[0]],
-        [unit[1], unit[2], up(&step), before],
-    ]);
+    let position = |t: &Narrow| narrow(&each(|i| start[i] + f64::from(t[i]) * step[i]));
+    let positions = RayNumbers {
+        foot,
+        unit: axes!(|k| narrow(&unit[k])),
+        start: narrow(&start),
+        step: narrow(&step),
+        square: narrow(&dot(&o, &o)),
+        from: position(t_min),
+        to: position(t_max),
+        // A root beyond half of the largest f32 may overflow, which is not a hit: so it is never a certain hit.
+        first: position(&from_each(|i| if t_min[i] > -0.5 * f32::MAX { t_min[i] } else { -0.5 * f32::MAX })),
+        last: position(&from_each(|i| if t_max[i] < 0.5 * f32::MAX { t_max[i] } else { 0.5 * f32::MAX })),
+    };
+    let (mut rows, mut corners) = (Aligned([[0.0; LANES]; 28]), Aligned([[0.0; LANES]; 6]));
+    let relative_error = flag_error(precision) as f32;
+    for i in (0..LANES).step_by(<L::Narrow as Lanes>::COUNT) {
+        prepare_narrow(lanes.narrow(), &positions, relative_error, i, &mut rows.0, &mut corners.0);
+    }
+    for (margin, square) in rows.0[11].iter_mut().zip(positions.square) {
+        *margin = if square < MAX_START as f32 * MAX_START as f32 { *margin } else { f32::INFINITY };
+    }
+    let Aligned(rows) = black_box(&rows);
     if let Some((packet, first, short)) = packet {
-        packet.set(0, first, &words.as_flattened()[..RAY_COLUMNS]);
+        packet.set(0, first, &rows[..RAY_COLUMNS]);
         if short {
-            // Errors of these sums are at most 4 U (|F| + |s|), in f32.
-            let pad: Narrow = from_each(|i| wide[i] + (near[i].abs() + far[i].abs() + 4.0) * (8.0 * U32));
-            let a = axes!(|k| from_each(|i| foot[k][i] + near[i] * unit[k][i]));
-            let b = axes!(|k| from_each(|i| foot[k][i] + far[i] * unit[k][i]));
-            let low = axes!(|k| from_each(|i| if a[k][i] < b[k][i] { a[k][i] } else { b[k][i] } - pad[i]));
-            let high = axes!(|k| from_each(|i| if a[k][i] > b[k][i] { a[k][i] } else { b[k][i] } + pad[i]));
-            packet.set(RAY_COLUMNS, first, [low, high].as_flattened());
+            packet.set(RAY_COLUMNS, first, &corners.0);
         }
     }
+    let words: &[[Narrow; 4]; 7] = bytemuck::cast_ref(rows);
     for (k, columns) in words.iter().enumerate() {
         for (half, prepared) in prepared.chunks_mut(4).enumerate() {
             let part: [[f32; 4]; 4] = std::array::from_fn(|i| std::array::from_fn(|j| columns[i][4 * half + j]));
