@@ -19,6 +19,7 @@
 
 use bytemuck::Zeroable;
 
+use super::packet::ActiveRays;
 use super::prepared_ray::PreparedRay;
 use crate::bvh::bvh8::node::{Leaf8, WIDTH};
 use crate::math::float::U;
@@ -122,6 +123,19 @@ multiversion! {
     ) -> usize
 }
 multiversion! {
+    /// Like `cull_leaf`, for the `active` rays of a packet, the first of which has number `first`. A list of them would be written as vectors
+    /// and read as integers right after, which waits for the vectors.
+    cull_packet_leaf, (
+        leaf: &Leaf8,
+        rays: &[PreparedRay],
+        s_far: &[f32],
+        first: u32,
+        active: u64,
+        rules: LeafRules,
+        leaf_hits: &mut [LeafHits]
+    ) -> usize
+}
+multiversion! {
     /// Like `cull_leaf`, for ellipsoids: the leaf has balls around them and their paths. `inner` has the radii of balls that the ellipsoids
     /// contain at all times, negative where there is none.
     cull_swept_leaf, (
@@ -144,6 +158,22 @@ fn cull_leaf(
     rules: LeafRules,
     leaf_hits: &mut [LeafHits],
 ) -> usize {
+    cull_resting(lanes, leaf, &leaf.padded_radius, rays, s_far, list.iter().copied(), rules, leaf_hits)
+}
+
+#[allow(clippy::too_many_arguments, reason = "as `cull_leaf`, with the parts of the list")]
+#[inline(always)]
+fn cull_packet_leaf(
+    lanes: impl Lanes,
+    leaf: &Leaf8,
+    rays: &[PreparedRay],
+    s_far: &[f32],
+    first: u32,
+    active: u64,
+    rules: LeafRules,
+    leaf_hits: &mut [LeafHits],
+) -> usize {
+    let list = ActiveRays { first, active };
     cull_resting(lanes, leaf, &leaf.padded_radius, rays, s_far, list, rules, leaf_hits)
 }
 
@@ -157,7 +187,7 @@ fn cull_swept_leaf(
     list: &[u32],
     leaf_hits: &mut [LeafHits],
 ) -> usize {
-    cull_resting(lanes, leaf, inner, rays, s_far, list, LeafRules::PLAIN, leaf_hits)
+    cull_resting(lanes, leaf, inner, rays, s_far, list.iter().copied(), LeafRules::PLAIN, leaf_hits)
 }
 
 #[allow(clippy::too_many_arguments, reason = "a kernel, inlined into the functions that name its variants")]
@@ -168,7 +198,7 @@ fn cull_resting(
     inner: &[f32; WIDTH],
     rays: &[PreparedRay],
     s_far: &[f32],
-    list: &[u32],
+    list: impl Iterator<Item = u32>,
     rules: LeafRules,
     leaf_hits: &mut [LeafHits],
 ) -> usize {
@@ -184,7 +214,7 @@ fn cull_moved_leaf(
     list: &[u32],
     leaf_hits: &mut [LeafHits],
 ) -> usize {
-    cull_spheres(lanes.narrow(), &Moved(moving_leaf), rays, s_far, list, LeafRules::PLAIN, leaf_hits)
+    cull_spheres(lanes.narrow(), &Moved(moving_leaf), rays, s_far, list.iter().copied(), LeafRules::PLAIN, leaf_hits)
 }
 
 /// The spheres of a leaf at the time of a ray. (A trait, because a closure with two callers is not inlined.)
@@ -256,12 +286,12 @@ fn cull_spheres<L: Lanes>(
     spheres: &impl LeafSpheres<L>,
     rays: &[PreparedRay],
     s_far: &[f32],
-    list: &[u32],
+    list: impl Iterator<Item = u32>,
     rules: LeafRules,
     leaf_hits: &mut [LeafHits],
 ) -> usize {
     let mut near = 0;
-    for &number in list {
+    for number in list {
         let mut mask = u64::from(!rules.select);
         if rules.select {
             let ray = &rays[number as usize];

@@ -12,7 +12,7 @@ use crate::records::{NO_SPHERE, RayAttributes};
 
 impl<V: HitCollector> StreamTraversal<'_, V> {
     /// Takes notice of some leaf tests, `found` of which found candidates, and chooses how later ones proceed.
-    pub(crate) fn adapt_rules(&mut self, tested: usize, found: usize) {
+    fn adapt_rules(&mut self, tested: usize, found: usize) {
         let [all, candidates] = &mut self.tests;
         (*all, *candidates) = (*all + tested, *candidates + found);
         self.rules.select = 5 * *candidates < 2 * *all;
@@ -37,9 +37,22 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
             }
             _ => level.cull_leaf(leaf, self.rays, self.s_far, list, self.rules, self.leaf_hits),
         };
-        self.visits.leaves += list.len() as u64;
-        self.adapt_rules(list.len(), count);
-        self.take_leaf_hits(number, count);
+        self.finish_leaf(number, list.len(), count);
+    }
+
+    /// Tests the `active` rays of a packet, which starts at ray number `first`, against a leaf. Spheres of packets are at rest.
+    pub(crate) fn packet_leaf(&mut self, number: usize, first: usize, active: u64) {
+        let Self { bvh, rays, s_far, rules, leaf_hits, .. } = self;
+        let leaf = &bvh.tree.leaves[number];
+        let count = bvh.level.cull_packet_leaf(leaf, rays, s_far, first as u32, active, *rules, leaf_hits);
+        self.finish_leaf(number, active.count_ones() as usize, count);
+    }
+
+    /// Takes notice of a leaf test of `tested` rays, of which `found` have candidates.
+    fn finish_leaf(&mut self, number: usize, tested: usize, found: usize) {
+        self.visits.leaves += tested as u64;
+        self.adapt_rules(tested, found);
+        self.take_leaf_hits(number, found);
         self.intersect_if_many();
     }
 

@@ -29,6 +29,25 @@ pub(crate) struct Packet {
 pub(crate) const RAY_COLUMNS: usize = 11;
 pub(crate) const COLUMNS: usize = 17;
 
+/// The numbers of the active rays of a packet, the first of which has number `first`.
+#[derive(Clone, Copy)]
+pub(crate) struct ActiveRays {
+    pub(crate) first: u32,
+    /// One bit per ray.
+    pub(crate) active: u64,
+}
+
+impl Iterator for ActiveRays {
+    type Item = u32;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<u32> {
+        let next = (self.active != 0).then(|| self.first + self.active.trailing_zeros());
+        self.active &= self.active.wrapping_sub(1);
+        next
+    }
+}
+
 /// How a packet visits the children of a node.
 #[derive(Clone, Copy)]
 pub(crate) enum PacketKind {

@@ -177,32 +177,6 @@ fn enter_faces<L: Lanes, const MIXED: bool>(
     mask & active
 }
 
-multiversion! {
-    /// Lists the rays of a mask, the first of which has number `first`. Returns their number.
-    list_rays, (first: u32, mask: u64, list: &mut [u32; PACKET_RAYS]) -> usize
-}
-
-#[inline(always)]
-fn list_rays<L: Lanes>(lanes: L, first: u32, mut mask: u64, list: &mut [u32; PACKET_RAYS]) -> usize {
-    let mut count = 0;
-    if L::COMPRESSES {
-        for i in (0..PACKET_RAYS).step_by(16) {
-            let numbers = std::array::from_fn(|lane| first + (i + lane) as u32);
-            let sixteen = (mask >> i) as u32 & 0xffff;
-            let Some(to) = list.get_mut(count..).and_then(|list| list.first_chunk_mut()) else { break };
-            lanes.compress(&numbers, sixteen, to);
-            count += sixteen.count_ones() as usize;
-        }
-        return count;
-    }
-    while mask != 0 {
-        list[count % PACKET_RAYS] = first + mask.trailing_zeros();
-        count += 1;
-        mask &= mask - 1;
-    }
-    count
-}
-
 #[cfg(test)]
 #[path = "packet_tests.rs"]
 mod tests;

@@ -3,33 +3,29 @@
 //!
 //! One test for all rays of the packet rejects children of a node. If the rays have one octant, it uses interval arithmetic on their
 //! directions and origins; if their segments are short, it uses the AABB of the segments. Each of the other children is tested against
-//! vectors of rays when it is visited, with the segments that hits have shortened by then. The rays that enter a leaf form a ray list. Where
+//! vectors of rays when it is visited, with the segments that hits have shortened by then. Where
 //! a packet diverges to a few rays, they are traversed one by one.
 
-use super::packet::{PACKET_RAYS, Packet, PacketKind};
+use super::packet::{ActiveRays, PACKET_RAYS, Packet, PacketKind};
 use super::stream::StreamTraversal;
 use crate::bvh::bvh8::node::ChildRef;
 use crate::cpu::collector::HitCollector;
 
 /// Maximum number of active rays of a packet that are traversed one by one.
-const FEW_ACTIVE: u32 = 6;
-
-/// A list of rays. It is written as vectors and read as integers right after. If a vector crossed two cache lines, the reads would take
-/// several times as long.
-#[repr(align(64))]
-struct AlignedList([u32; PACKET_RAYS]);
+const FEW_ACTIVE: usize = 6;
 
 impl<V: HitCollector> StreamTraversal<'_, V> {
     /// Traverses the BVH below a node with the `active` rays of a packet.
     pub(crate) fn packet(&mut self, node: usize, kind: PacketKind, packet: (usize, &Packet), active: u64) {
         let (number, columns) = packet;
         let first = number * PACKET_RAYS;
-        let mut list = AlignedList([0; PACKET_RAYS]);
-        if active.count_ones() <= FEW_ACTIVE {
-            let count = self.bvh.level.list_rays(first as u32, active, &mut list.0);
-            return self.ordered(node, &list.0[..count]);
+        let count = active.count_ones() as usize;
+        if count <= FEW_ACTIVE {
+            let mut list = [0; FEW_ACTIVE];
+            list.iter_mut().zip(ActiveRays { first: first as u32, active }).for_each(|(to, ray)| *to = ray);
+            return self.ordered(node, &list[..count]);
         }
-        self.visits.nodes += u64::from(active.count_ones());
+        self.visits.nodes += count as u64;
         let node = &self.bvh.tree.nodes[node];
         let level = self.bvh.level;
         let (mut entered, mut order) = match kind {
@@ -54,10 +50,7 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
             }
             match node.children[child].kind() {
                 ChildRef::Node(child) => self.packet(child, kind, packet, inside),
-                ChildRef::Leaf(leaf) => {
-                    let count = level.list_rays(first as u32, inside, &mut list.0);
-                    self.leaf(leaf, &list.0[..count]);
-                }
+                ChildRef::Leaf(leaf) => self.packet_leaf(leaf, first, inside),
                 ChildRef::Nothing => {}
             }
         }

@@ -11,14 +11,14 @@ macro_rules! multiversion {
             $(#[$about])*
             pub(crate) fn $name(self, $($argument: $kind),*) $(-> $result)? {
                 #[cfg(target_arch = "x86_64")]
-                #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,avx2,fma,bmi1,bmi2")]
+                #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,avx2,fma,bmi1,bmi2,popcnt")]
                 #[inline(never)]
                 fn avx512($($argument: $kind),*) $(-> $result)? {
                     // SAFETY: this function is compiled for the instructions of these lanes.
                     $name(unsafe { <$crate::math::simd::lanes::Avx512 as $crate::math::simd::lanes::Lanes>::new() }, $($argument),*)
                 }
                 #[cfg(target_arch = "x86_64")]
-                #[target_feature(enable = "avx2,fma")]
+                #[target_feature(enable = "avx2,fma,bmi1,bmi2,popcnt")]
                 #[inline(never)]
                 fn avx2($($argument: $kind),*) $(-> $result)? {
                     // SAFETY: this function is compiled for the instructions of these lanes.
@@ -91,10 +91,11 @@ impl SimdLevel {
         let mut levels = Vec::new();
         #[cfg(target_arch = "x86_64")]
         {
-            let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
-            let short = is_x86_feature_detected!("avx512vl") && is_x86_feature_detected!("avx512bw");
             let bits = is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2");
-            if avx2 && short && bits && is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") {
+            let bits = bits && is_x86_feature_detected!("popcnt");
+            let avx2 = bits && is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+            let short = is_x86_feature_detected!("avx512vl") && is_x86_feature_detected!("avx512bw");
+            if avx2 && short && is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") {
                 levels.push(Self(Instructions::Avx512));
             }
             if avx2 {
