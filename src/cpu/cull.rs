@@ -282,7 +282,11 @@ impl RayParameter {
     /// 1.42 K and C/q ≥ (K² − r²)/(K + r). The error of t is less than 28 U (|c − o| + r), and its bound and the foot's together are less
     /// than 70 U (|c − o| + r): 128 U covers them. Therefore `t` is clamped to at least 0.
     pub(crate) fn far(&self, t: f32) -> f32 {
-        if t >= f32::MAX { f32::INFINITY } else { round_up(self.start + f64::from(t.max(0.0)) * self.step + self.slack) }
+        if t >= f32::MAX {
+            f32::INFINITY
+        } else {
+            round_up(self.start + f64::from(t.max(0.0)) * self.step + self.slack)
+        }
     }
 
     /// Beginning of the segment if spheres that the ray leaves before `t` do not count: the mirror image of [`far`](Self::far).
@@ -302,7 +306,8 @@ impl RayParameter {
         let rounding = |t: f32| 2.0 * U * f64::from(t).abs() * self.step + 2.9e-45 * self.step;
         let slack = |t: f32| self.clearance_slack + 1e-15 * self.start.abs() + rounding(t);
         // An end at the largest finite f32 means that there is none, as in the intersection test.
-        let near = if ray.t_min <= -f32::MAX { f32::NEG_INFINITY } else { -round_up(-(at(ray.t_min) - slack(ray.t_min))) };
+        let near =
+            if ray.t_min <= -f32::MAX { f32::NEG_INFINITY } else { -round_up(-(at(ray.t_min) - slack(ray.t_min))) };
         let far = if ray.t_max >= f32::MAX { f32::INFINITY } else { round_up(at(ray.t_max) + slack(ray.t_max)) };
         (near, far)
     }
@@ -320,4 +325,4 @@ impl RayParameter {
 
 #[cfg(test)]
 #[path = "cull_tests.rs"]
-mod tests;
+pub(crate) mod tests;

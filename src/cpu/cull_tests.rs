@@ -47,7 +47,7 @@ fn step(x: f64, steps: i32) -> f32 {
 type Parts = (([f64; 3], f64, [f64; 3]), (i32, i32), Vec<GrazingSphere>, (f32, f32));
 
 /// A ray and spheres that it grazes, at any scale and position.
-fn scene() -> impl Strategy<Value = (Ray, Vec<Sphere>)> {
+pub(crate) fn scene() -> impl Strategy<Value = (Ray, Vec<Sphere>)> {
     let place = prop_oneof![2 => Just(0.0), 1 => -3.0..3.0, 1 => -1e4..1e4];
     let start = prop_oneof![3 => -3.0..3.0, 1 => -1e5..1e5, 1 => -1e9..1e9];
     let direction = prop_oneof![6 => -1.0..1.0, 1 => Just(0.0), 1 => -1e-9..1e-9, 1 => -1e-30..1e-30];

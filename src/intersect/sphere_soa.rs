@@ -165,7 +165,8 @@ impl PairBatch {
             }
             // Negated, so that a NaN is a possible hit.
             let misses = disc.add(disc_bound).le_mask(lanes.splat(-f32::MIN_POSITIVE));
-            let behind = exit.le_mask(t_min) & !t_min.le_mask(exit) & disc_bound.le_mask(disc) & !disc.le_mask(disc_bound);
+            let behind =
+                exit.le_mask(t_min) & !t_min.le_mask(exit) & disc_bound.le_mask(disc) & !disc.le_mask(disc_bound);
             mask |= (!(misses | behind) & ((1 << L::COUNT) - 1)) << i;
         }
         mask as u32

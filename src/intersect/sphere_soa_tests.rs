@@ -4,10 +4,13 @@ use std::cmp::Ordering;
 
 use super::*;
 use crate::intensity::scaled;
-use crate::intersect::classify::{Root, Roots};
+use crate::intersect::classify::{HitClass, Root, Roots, classify};
 use crate::intersect::exact::ExactRoots;
+use crate::intersect::resolve::resolve_pair;
+use crate::intersect::scalar::with_finite_ends;
 use crate::intersect::sphere::{intersect_compensated, intersect_fast};
 use crate::numbers::Numbers;
+use crate::query::policy::{Inside, Query, Touch};
 
 /// Generator of finite numbers: arbitrary bits (1 in 8), +0 and −0 (1 in 8 each), up to 10⁶ (1 in 8), and up to 1 (4 in 8).
 struct AnyNumbers(Numbers);
@@ -103,4 +106,46 @@ fn roots_of_a_batch_are_rounded_once_or_unknown() {
     }
     // f64 does not suffice for a root near the midpoint of two f32 values, or near a tangent.
     assert!(all > 1000 && known * 1000 > all * 995, "{known} of {all}");
+}
+
+#[test]
+fn pairs_that_a_batch_leaves_out_are_misses_under_every_policy() {
+    let mut n = AnyNumbers(Numbers(5));
+    let (mut left_out, mut kept) = (0, 0);
+    for round in 0..scaled(2000) {
+        let pairs: [(Ray, Sphere); BATCH_WIDTH] = std::array::from_fn(|i| {
+            let aim = n.vector();
+            let direction = if aim == [0.0; 3] { [0.0, 0.0, 1.0] } else { aim };
+            // Every other ray aims at the centre of its sphere, which may lie behind it.
+            let center = if i % 2 == 0 { n.vector() } else { aim.map(|x| x * [1.0, -1.0][i / 2 % 2]) };
+            let origin = if i % 2 == 0 { n.vector() } else { [0.0; 3] };
+            let ray = Ray::new(origin, direction);
+            let t_min = [0.0, f32::NEG_INFINITY, n.number(), 1.0][round % 4];
+            (ray.between(t_min, f32::INFINITY), Sphere::new(center, n.number().abs()))
+        });
+        let mut batch = PairBatch::default();
+        pairs.iter().enumerate().for_each(|(i, (ray, sphere))| batch.set(i, ray, sphere));
+        for (level, precision) in SimdLevel::all().into_iter().flat_map(|l| Precision::ALL.map(|p| (l, p))) {
+            let hits = batch.intersect(level, precision);
+            for (i, (ray, sphere)) in pairs.iter().enumerate() {
+                if hits >> i & 1 == 1 {
+                    kept += 1;
+                    continue;
+                }
+                left_out += 1;
+                for inside in [Inside::Enter, Inside::Exit, Inside::Ignore] {
+                    let query = Query { inside, touch: Touch::Hit, ..Query::at(precision) };
+                    let exact = precision == Precision::Exact;
+                    let class = classify(&batch.roots(i), &with_finite_ends(ray), &query, exact).class;
+                    let what =
+                        format!("round {round}, {}, {precision:?}, {inside:?}: {ray:?} {sphere:?}", level.name());
+                    // The bounds of the entry may reach beyond the start where those of the exit do not.
+                    let undecided = exact && inside != Inside::Enter && class == HitClass::Undecided;
+                    let truth = resolve_pair(ray, Target::at_rest(sphere), &query).0;
+                    assert!(class == HitClass::Miss || undecided && truth == HitClass::Miss, "{class:?}: {what}");
+                }
+            }
+        }
+    }
+    assert!(left_out > 1000 && kept > 1000, "{left_out} {kept}");
 }

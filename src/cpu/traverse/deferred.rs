@@ -129,7 +129,12 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
                 hits &= hits - 1;
                 let number = pairs[i].ray as usize;
                 changed.push(pairs[i].ray);
-                self.collectors[number].accept(&self.input[number], ids[i], Target::at_rest(&spheres[i]), &batch.roots(i));
+                self.collectors[number].accept(
+                    &self.input[number],
+                    ids[i],
+                    Target::at_rest(&spheres[i]),
+                    &batch.roots(i),
+                );
             }
         }
     }

@@ -9,9 +9,9 @@
 //! every hit is at an s no farther from the pivot than from the middle, and every number here is as small as the scene: for every sphere
 //! that is hit, |P| ≤ |c| + f + r and |e| ≤ 2 (|c| + f + r), where f is the radius of the ball around the sphere's whole path.
 //!
-//! Errors, in addition to those in `kernels.rs`: that of P is 8 U |P|, that of the sum e is 4 U (|c| + f) + U |e|. The error of ν is 4 U
+//! Errors, in addition to those in `kernels.rs`: that of P is 20 U |P|, that of the sum e is 4 U (|c| + f) + U |e|. The error of ν is 4 U
 //! |ν|, and w has U |w| more; both turn the line by as much divided by |w|, and |ν| ≤ 1 + |w|. Products and sums of e × w add 4 U |e| |w|.
-//! With |w| ≥ ½ the total is less than 70 U (|c| + f + r), and `MovingLeaf8` allow for 256 U. Along the line it counts up to twice, because |w| ≥
+//! With |w| ≥ ½ the total is less than 85 U (|c| + f + r), and `MovingLeaf8` allow for 256 U. Along the line it counts up to twice, because |w| ≥
 //! ½; `MovingLeaf8` allow for that, too. An intersection test starts at the origin of the ray, where the sphere is |w| times as far away as the
 //! ray travels: `flag` allows for that. A sphere that moves almost with the ray, |w| < ½, is always a candidate and never a certain hit.
 

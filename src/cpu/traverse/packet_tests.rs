@@ -3,7 +3,7 @@
 use bytemuck::Zeroable;
 
 use super::super::boxes::{ChildHits, LIST_GROUP, RayList};
-use super::super::packet::PacketKind;
+use super::super::packet::{ActiveRays, PacketKind};
 use super::super::prepared_ray::PreparedRay;
 use super::super::ray_setup::LANES;
 use super::*;
@@ -150,11 +150,11 @@ fn a_child_that_any_ray_of_a_packet_enters_passes_the_interval_test() {
                 rejected += (children ^ 0xff).count_ones();
                 for child in 0..WIDTH {
                     let inside = level.enter_child(node, child, octant, &packet, &s_far, u64::MAX);
-                    let mut lists = [[0; PACKET_RAYS + LIST_GROUP]; 2];
+                    let mut entering = [0; PACKET_RAYS + LIST_GROUP];
                     let count =
-                        level.compact(&hits, child, RayList::new(&list, PACKET_RAYS), &s_far, false, &mut lists[0]);
+                        level.compact(&hits, child, RayList::new(&list, PACKET_RAYS), &s_far, false, &mut entering);
                     let active: Vec<u32> = ActiveRays { first: 0, active: inside }.collect();
-                    assert_eq!(lists[0][..count], active, "{}", level.name());
+                    assert_eq!(entering[..count], active, "{}", level.name());
                 }
             }
         }

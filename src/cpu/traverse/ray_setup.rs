@@ -1,5 +1,13 @@
 //! Ray setup for the stream traversal, eight rays at a time: the arithmetic of [`CullFrame::prepare`](crate::cpu::cull::CullFrame::prepare) and of
-//! `kernels.rs` in f64, one lane per ray. Ray by ray, setup takes as long as the traversal of a ray that soon hits something.
+//! `kernels.rs`, one lane per ray. Ray by ray, setup takes as long as the traversal of a ray that soon hits something.
+//!
+//! F, the point of the line nearest to the middle of the scene, and positions along the line lose digits by cancellation, so they are
+//! computed in f64. The rest is computed in f32.
+//!
+//! Error analysis, in addition to that in `cull.rs` and `kernels.rs`, to first order in U = 2⁻²⁴. The perpendiculars u and v come from the
+//! rounded direction, with errors of 4 U and 7 U. These count from F, as in `cull.rs`. α and β come from the rounded F, with another 4 U |F|.
+//! So the error of (x, y) is at most 16 U |c| + 20 U |F|: δ has 24 U |F| instead of 16 U |F|, and 16 + 32 is less than 72. The error of a
+//! position p is at most 8 U |p|. The bounds contain it.
 
 use std::hint::black_box;
 
@@ -252,3 +260,7 @@ fn prepare_rays<L: Lanes>(
         }
     }
 }
+
+#[cfg(test)]
+#[path = "ray_setup_tests.rs"]
+mod tests;

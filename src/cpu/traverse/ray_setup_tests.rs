@@ -1,0 +1,141 @@
+//! Prepared rays in the tests of AABBs and leaves, with grazing pairs, against exact arithmetic and both intersection tests.
+
+use bytemuck::Zeroable;
+use proptest::prelude::*;
+
+use super::*;
+use crate::bvh::bvh8::node::{Bvh8Node, Child, Leaf8, WIDTH};
+use crate::cpu::cull::tests::scene;
+use crate::cpu::traverse::boxes::ChildHits;
+use crate::cpu::traverse::kernels::{LeafHits, LeafRules, StartInside};
+use crate::intensity::scaled;
+use crate::intersect::classify::HitClass;
+use crate::intersect::classify::classify;
+use crate::intersect::motion::Target;
+use crate::intersect::resolve::resolve_pair;
+use crate::intersect::scalar::{intersect, with_finite_ends};
+use crate::query::policy::{Inside, Query, Touch};
+use crate::records::Sphere;
+
+/// A leaf of at most eight spheres, and a node whose children are the AABBs of these spheres.
+fn leaf_and_node(frame: &CullFrame, spheres: &[Sphere]) -> (Leaf8, Bvh8Node) {
+    let mut leaf = Leaf8 { x: [f32::NAN; WIDTH], y: [0.0; WIDTH], z: [0.0; WIDTH], padded_radius: [0.0; WIDTH] };
+    let bounds = [[[f32::INFINITY; WIDTH]; 3], [[f32::NEG_INFINITY; WIDTH]; 3]];
+    let mut node = Bvh8Node { bounds, children: [Child::NOTHING; WIDTH], order: [0; 8] };
+    for (k, sphere) in spheres.iter().enumerate() {
+        let (c, _, reach) = frame.sphere(sphere);
+        let c = c.as_vec3().to_array();
+        [leaf.x[k], leaf.y[k], leaf.z[k]] = c;
+        leaf.padded_radius[k] = reach;
+        for (axis, c) in c.into_iter().enumerate() {
+            (node.bounds[0][axis][k], node.bounds[1][axis][k]) = (c - reach, c + reach);
+        }
+    }
+    (leaf, node)
+}
+
+/// Whether a query at a precision reports a hit, under the policies that report most.
+fn is_hit(ray: &Ray, sphere: &Sphere, precision: Precision) -> bool {
+    let target = Target::at_rest(sphere);
+    [Inside::Enter, Inside::Exit].into_iter().any(|inside| {
+        let query = Query { inside, touch: Touch::Hit, ..Query::at(precision) };
+        let solved = intersect(ray, target, precision);
+        resolve_pair(ray, target, &query).0 == HitClass::Hit
+            || classify(&solved, &with_finite_ends(ray), &query, false).class == HitClass::Hit
+    })
+}
+
+/// What the tests say of a ray and eight spheres: masks of those whose AABB it enters, of candidates, and of certain hits.
+fn masks(
+    level: SimdLevel,
+    prepared: &[PreparedRay; LANES],
+    (leaf, node): &(Leaf8, Bvh8Node),
+    select: bool,
+) -> [u32; 3] {
+    let (s_far, mut hits, mut entered) = ([prepared[0].far], [LeafHits::NONE], ChildHits::default());
+    level.intersect_children(node, prepared[0].octant(), prepared, &s_far, &[0], &mut entered);
+    let rules = LeafRules { inside: StartInside::Undecided, select };
+    let count = if select {
+        level.cull_leaf(leaf, prepared, &s_far, &[0], rules, &mut hits)
+    } else {
+        level.cull_packet_leaf(leaf, prepared, &s_far, 0, 1, rules, &mut hits)
+    };
+    let [LeafHits { candidates, certain, .. }] = hits;
+    [entered.any as u32, if count == 1 { candidates } else { 0 }, if count == 1 { certain } else { 0 }]
+}
+
+fn check(ray: &Ray, spheres: &[Sphere]) -> Result<(), TestCaseError> {
+    let frame = CullFrame::of(spheres);
+    for (precision, level) in
+        [Precision::Fast, Precision::Standard].into_iter().zip(SimdLevel::all().into_iter().cycle())
+    {
+        let mut prepared = [PreparedRay::zeroed(); LANES];
+        level.prepare_rays(&frame, &[*ray; LANES], precision, &mut prepared, None);
+        if prepared[0].margin == f32::INFINITY {
+            continue;
+        }
+        for eight in spheres.chunks(WIDTH) {
+            let kernels = leaf_and_node(&frame, eight);
+            for select in [false, true] {
+                let [entered, candidates, certain] = masks(level, &prepared, &kernels, select);
+                for (k, sphere) in eight.iter().enumerate() {
+                    let what = || format!("{precision:?}, {}: {ray:?} {sphere:?}", level.name());
+                    let has = |mask: u32| mask >> k & 1 == 1;
+                    if !has(entered) || !has(candidates) {
+                        prop_assert!(!is_hit(ray, sphere, precision), "left out: {}", what());
+                    }
+                    if has(certain) {
+                        let query = Query { inside: Inside::Ignore, touch: Touch::Miss, ..Query::at(precision) };
+                        let (class, _) = resolve_pair(ray, Target::at_rest(sphere), &query);
+                        prop_assert!(class == HitClass::Hit, "not certain: {}", what());
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The ends of the segment contain those in f64, and a hit at `t` shortens it to no less.
+fn check_ends(ray: &Ray, spheres: &[Sphere], t: f32) -> Result<(), TestCaseError> {
+    let frame = CullFrame::of(spheres);
+    let parameter = frame.parameter(ray);
+    for level in SimdLevel::all() {
+        let mut prepared = [PreparedRay::zeroed(); LANES];
+        level.prepare_rays(&frame, &[*ray; LANES], Precision::Standard, &mut prepared, None);
+        let ray_ends = (prepared[0].near, prepared[0].far);
+        let wanted = (parameter.near(ray.t_min).max(-1e30), parameter.far(ray.t_max).min(1e30));
+        prop_assert!(ray_ends.0 <= wanted.0 && wanted.1 <= ray_ends.1, "{ray:?}: {ray_ends:?} {wanted:?}");
+        if ray.t_min >= 0.0 && ray.t_min <= t && t < f32::MAX {
+            let (found, wanted) = (prepared[0].far_after(ray.t_min, t), parameter.far(t).min(1e30));
+            prop_assert!(found >= wanted || found.is_nan(), "{ray:?}, {t:e}: {found:e} {wanted:e}");
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: scaled(256) as u32,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn spheres_that_the_tests_leave_out_are_misses((ray, spheres) in scene()) {
+        check(&ray, &spheres)?;
+    }
+
+    #[test]
+    fn a_segment_contains_its_ends_and_every_hit_before_the_shortened_end(
+        (ray, spheres) in scene(), which: prop::sample::Index, past in any::<bool>()
+    ) {
+        let solved = intersect(&ray, Target::at_rest(which.get(&spheres)), Precision::Standard);
+        let start = if past { solved.t_enter.clamp(-f32::MAX, f32::MAX) } else { ray.t_min };
+        for ray in [ray, ray.between(start, ray.t_max), ray.between(0.0, f32::INFINITY)] {
+            for t in [solved.t_enter, solved.t_exit, ray.t_min, ray.t_min + 1.0] {
+                check_ends(&ray, &spheres, t)?;
+            }
+        }
+    }
+}
