@@ -11,8 +11,6 @@
 
 use std::hint::black_box;
 
-use glam::{Mat4, Vec4};
-
 use super::packet::{Packet, RAY_COLUMNS};
 use super::prepared_ray::PreparedRay;
 use crate::cpu::cull::{CullFrame, MAX_START, flag_error};
@@ -75,26 +73,6 @@ fn dot(a: &[Lane; 3], b: &[Lane; 3]) -> Lane {
 /// A factor that exceeds the roundings of any bound below.
 const MORE: f32 = 1.0 + 64.0 * U;
 
-/// Eight rays in SoA layout: origin and `t_min`, direction and `t_max`.
-#[inline(always)]
-fn columns(rays: &[Ray; 8]) -> ([Narrow; 4], [Narrow; 4]) {
-    let halves: &[[Ray; 4]; 2] = bytemuck::cast_ref(rays);
-    let (a, b) = (columns4(&halves[0]), columns4(&halves[1]));
-    let join = |a: [f32; 4], b: [f32; 4]| -> Narrow { bytemuck::cast([a, b]) };
-    (
-        [join(a.0[0], b.0[0]), join(a.0[1], b.0[1]), join(a.0[2], b.0[2]), join(a.0[3], b.0[3])],
-        [join(a.1[0], b.1[0]), join(a.1[1], b.1[1]), join(a.1[2], b.1[2]), join(a.1[3], b.1[3])],
-    )
-}
-
-/// Four rays in SoA layout. Transposed as whole vectors: number by number it takes longer than the computations that follow.
-#[inline(always)]
-pub(crate) fn columns4(rays: &[Ray; 4]) -> ([[f32; 4]; 4], [[f32; 4]; 4]) {
-    let column = |half: usize, i: usize| Vec4::from_array(bytemuck::cast::<Ray, [[f32; 4]; 2]>(rays[i])[half]);
-    let half = |half| Mat4::from_cols(column(half, 0), column(half, 1), column(half, 2), column(half, 3)).transpose();
-    (half(0).to_cols_array_2d(), half(1).to_cols_array_2d())
-}
-
 /// The numbers of eight rays that f64 has to compute, because they lose digits by cancellation, as f32. In scaled units.
 struct RayNumbers {
     /// The point of the line nearest to the middle of the scene, and the direction.
@@ -119,7 +97,7 @@ fn prepare_narrow<L: Lanes>(
     numbers: &RayNumbers,
     relative_error: f32,
     i: usize,
-    rows: &mut [Narrow; 28],
+    rows: &mut [Narrow; 32],
     corners: &mut [Narrow; 6],
 ) {
     let splat = |x| lanes.splat(x);
@@ -204,10 +182,11 @@ fn prepare_rays<L: Lanes>(
     prepared: &mut [PreparedRay; LANES],
     packet: Option<(&mut Packet, usize, bool)>,
 ) {
+    let lanes = lanes.narrow();
     // The columns go through memory. Otherwise the compiler would see that they come from rows, and work on two numbers at a time instead
     // of eight.
-    let columns = Aligned(columns(rays));
-    let Aligned(([ox, oy, oz, t_min], [dx, dy, dz, t_max])) = black_box(&columns);
+    let columns = Aligned(lanes.transpose(bytemuck::cast_ref(rays)));
+    let Aligned([ox, oy, oz, t_min, dx, dy, dz, t_max]) = black_box(&columns);
     let (origin, direction) = ([ox, oy, oz], [dx, dy, dz]);
     let (middle, scale) = (frame.middle().to_array(), frame.scale());
     let narrow = |x: &Lane| -> Narrow { from_each(|i| x[i] as f32) };
@@ -234,10 +213,10 @@ fn prepare_rays<L: Lanes>(
         first: position(&from_each(|i| if t_min[i] > -0.5 * f32::MAX { t_min[i] } else { -0.5 * f32::MAX })),
         last: position(&from_each(|i| if t_max[i] < 0.5 * f32::MAX { t_max[i] } else { 0.5 * f32::MAX })),
     };
-    let (mut rows, mut corners) = (Aligned([[0.0; LANES]; 28]), Aligned([[0.0; LANES]; 6]));
+    let (mut rows, mut corners) = (Aligned([[0.0; LANES]; 32]), Aligned([[0.0; LANES]; 6]));
     let relative_error = flag_error(precision) as f32;
     for i in (0..LANES).step_by(<L::Narrow as Lanes>::COUNT) {
-        prepare_narrow(lanes.narrow(), &positions, relative_error, i, &mut rows.0, &mut corners.0);
+        prepare_narrow(lanes, &positions, relative_error, i, &mut rows.0, &mut corners.0);
     }
     for (margin, square) in rows.0[11].iter_mut().zip(positions.square) {
         *margin = if square < MAX_START as f32 * MAX_START as f32 { *margin } else { f32::INFINITY };
@@ -249,14 +228,9 @@ fn prepare_rays<L: Lanes>(
             packet.set(RAY_COLUMNS, first, &corners.0);
         }
     }
-    let words: &[[Narrow; 4]; 7] = bytemuck::cast_ref(rows);
-    for (k, columns) in words.iter().enumerate() {
-        for (half, prepared) in prepared.chunks_mut(4).enumerate() {
-            let part: [[f32; 4]; 4] = std::array::from_fn(|i| std::array::from_fn(|j| columns[i][4 * half + j]));
-            let rows = Mat4::from_cols_array_2d(&part).transpose().to_cols_array_2d();
-            for (ray, row) in prepared.iter_mut().zip(rows) {
-                bytemuck::cast_mut::<PreparedRay, [[f32; 4]; 8]>(ray)[k] = row;
-            }
+    for (k, rows) in rows.as_chunks().0.iter().enumerate() {
+        for (ray, numbers) in prepared.iter_mut().zip(lanes.transpose(rows)) {
+            bytemuck::cast_mut::<PreparedRay, [Narrow; 4]>(ray)[k] = numbers;
         }
     }
 }

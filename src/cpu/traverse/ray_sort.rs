@@ -7,7 +7,7 @@ use glam::Vec3;
 use super::packet::PACKET_RAYS;
 use super::prepared_ray::octant_of;
 use super::ray_order::RayOrder;
-use super::ray_setup::{axes, columns4};
+use super::ray_setup::axes;
 use super::stream::STREAM_RAYS;
 use crate::cpu::accel::CpuBvh;
 use crate::math::simd::lanes::Lanes;
@@ -149,14 +149,10 @@ multiversion! {
 }
 
 #[inline(always)]
-fn sort_keys(_: impl Lanes, sorter: &RaySorter, rays: &[Ray; GROUP], keys: &mut [u32; GROUP]) {
+fn sort_keys(lanes: impl Lanes, sorter: &RaySorter, rays: &[Ray; GROUP], keys: &mut [u32; GROUP]) {
     let RaySorter { low, high, cells, middle, scale, short } = sorter;
-    let halves: &[[Ray; 4]; 2] = bytemuck::cast_ref(rays);
-    let (a, b) = (columns4(&halves[0]), columns4(&halves[1]));
-    let join = |a: [f32; 4], b: [f32; 4]| -> Lane { bytemuck::cast([a, b]) };
-    let (t_min, t_max) = (join(a.0[3], b.0[3]), join(a.1[3], b.1[3]));
-    let from = axes!(|k| join(a.0[k], b.0[k]));
-    let along = axes!(|k| join(a.1[k], b.1[k]));
+    let [x, y, z, t_min, dx, dy, dz, t_max] = lanes.narrow().transpose(bytemuck::cast_ref(rays));
+    let (from, along) = ([x, y, z], [dx, dy, dz]);
     let origin = axes!(|k| each(|i| (from[k][i] - middle[k]) * scale));
     let step = axes!(|k| each(|i| along[k][i] * scale));
     let inverse = axes!(|k| each(|i| 1.0 / step[k][i]));

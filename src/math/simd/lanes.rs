@@ -3,6 +3,8 @@
 //! A kernel is written once over [`Lanes`] and compiled once per [`Level`](super::level::Level). Autovectorised arrays are as fast in
 //! arithmetic, but not in comparisons that give a bit mask. Hence the intrinsics, one line each.
 
+use glam::{Mat4, Vec4};
+
 /// SIMD vector of f32. Implementations may fuse differently, so results may differ; callers must tolerate that.
 ///
 /// A value proves that the processor supports the instructions. Safe code can make lanes only from other lanes. [`Lanes::new`], which makes
@@ -42,6 +44,20 @@ pub(crate) trait Lanes: Copy {
     }
     /// Bit mask of the lanes in which `self <= other`; lane 0 is the lowest bit.
     fn le_mask(self, other: Self) -> u64;
+    /// Transposes eight rows of eight numbers.
+    #[inline(always)]
+    fn transpose(self, rows: &[[f32; 8]; 8]) -> [[f32; 8]; 8] {
+        let block = |i: usize, j: usize| {
+            let row = |k: usize| Vec4::from_slice(&rows[i + k][j..]);
+            Mat4::from_cols(row(0), row(1), row(2), row(3)).transpose().to_cols_array_2d()
+        };
+        let halves = [[block(0, 0), block(4, 0)], [block(0, 4), block(4, 4)]];
+        std::array::from_fn(|j| {
+            let [left, right] = &halves[j / 4];
+            let ([a, b, c, d], [e, f, g, h]) = (left[j % 4], right[j % 4]);
+            [a, b, c, d, e, f, g, h]
+        })
+    }
     /// Whether [`compress`](Self::compress) is one instruction.
     const COMPRESSES: bool = false;
     /// Compacts sixteen words: writes those whose bit in `mask` is set to the front of `to`, in order. The words behind them are arbitrary.
@@ -287,7 +303,37 @@ mod x86 {
         _mm256_sqrt_ps,
         |a, b, c| _mm256_fmadd_ps(a, b, c),
         |a, b, c| _mm256_fmsub_ps(a, b, c),
-        |a, b| _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LE_OQ>(a, b)) as u64
+        |a, b| _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LE_OQ>(a, b)) as u64,
+        {
+            #[inline(always)]
+            fn transpose(self, rows: &[[f32; 8]; 8]) -> [[f32; 8]; 8] {
+                let mut columns = [[0.0; 8]; 8];
+                for j in [0, 4] {
+                    // Rows k and k + 4, numbers j to j + 3 of each.
+                    let pair = |k: usize| {
+                        let [low, high]: [&[f32; 4]; 2] =
+                            [k, k + 4].map(|k| rows[k][j..].first_chunk().expect("j is 0 or 4"));
+                        // SAFETY: the arrays are as long as the vectors, and any alignment is allowed. `self` proves that the processor
+                        // supports the instructions.
+                        unsafe {
+                            let low = _mm256_castps128_ps256(_mm_loadu_ps(low.as_ptr()));
+                            _mm256_insertf128_ps::<1>(low, _mm_loadu_ps(high.as_ptr()))
+                        }
+                    };
+                    let (a, b, c, d) = (pair(0), pair(1), pair(2), pair(3));
+                    // SAFETY: as above.
+                    unsafe {
+                        let (ab, cd) = (_mm256_unpacklo_ps(a, b), _mm256_unpacklo_ps(c, d));
+                        Self(_mm256_shuffle_ps::<0x44>(ab, cd)).store(&mut columns[j]);
+                        Self(_mm256_shuffle_ps::<0xee>(ab, cd)).store(&mut columns[j + 1]);
+                        let (ab, cd) = (_mm256_unpackhi_ps(a, b), _mm256_unpackhi_ps(c, d));
+                        Self(_mm256_shuffle_ps::<0x44>(ab, cd)).store(&mut columns[j + 2]);
+                        Self(_mm256_shuffle_ps::<0xee>(ab, cd)).store(&mut columns[j + 3]);
+                    }
+                }
+                columns
+            }
+        }
     );
     lanes!(
         Sse2,
