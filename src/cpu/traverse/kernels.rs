@@ -123,16 +123,10 @@ multiversion! {
     ) -> usize
 }
 multiversion! {
-    /// Like `cull_leaf`, for the `active` rays of a packet, the first of which has number `first`. A list of them would be written as vectors
-    /// and read as integers right after, which waits for the vectors.
+    /// Like `cull_leaf`, for the active rays of a packet. A list of them would be written as vectors and read as integers right after, which
+    /// waits for the vectors.
     cull_packet_leaf, (
-        leaf: &Leaf8,
-        rays: &[PreparedRay],
-        s_far: &[f32],
-        first: u32,
-        active: u64,
-        rules: LeafRules,
-        leaf_hits: &mut [LeafHits]
+        leaf: &Leaf8, rays: &[PreparedRay], s_far: &[f32], active: ActiveRays, rules: LeafRules, leaf_hits: &mut [LeafHits]
     ) -> usize
 }
 multiversion! {
@@ -161,20 +155,17 @@ fn cull_leaf(
     cull_resting(lanes, leaf, &leaf.padded_radius, rays, s_far, list.iter().copied(), rules, leaf_hits)
 }
 
-#[allow(clippy::too_many_arguments, reason = "as `cull_leaf`, with the parts of the list")]
 #[inline(always)]
 fn cull_packet_leaf(
     lanes: impl Lanes,
     leaf: &Leaf8,
     rays: &[PreparedRay],
     s_far: &[f32],
-    first: u32,
-    active: u64,
+    active: ActiveRays,
     rules: LeafRules,
     leaf_hits: &mut [LeafHits],
 ) -> usize {
-    let list = ActiveRays { first, active };
-    cull_resting(lanes, leaf, &leaf.padded_radius, rays, s_far, list, rules, leaf_hits)
+    cull_resting(lanes, leaf, &leaf.padded_radius, rays, s_far, active, rules, leaf_hits)
 }
 
 #[inline(always)]

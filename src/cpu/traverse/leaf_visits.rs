@@ -2,6 +2,7 @@
 
 use super::deferred::MAX_DEFERRED;
 use super::kernels::LeafHits;
+use super::packet::ActiveRays;
 use super::pairs::DeferredPair;
 use super::stream::StreamTraversal;
 use crate::bvh::bvh8::node::WIDTH;
@@ -40,12 +41,12 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
         self.finish_leaf(number, list.len(), count);
     }
 
-    /// Tests the `active` rays of a packet, which starts at ray number `first`, against a leaf. Spheres of packets are at rest.
-    pub(crate) fn packet_leaf(&mut self, number: usize, first: usize, active: u64) {
+    /// Tests the active rays of a packet against a leaf. Spheres of packets are at rest.
+    pub(crate) fn packet_leaf(&mut self, number: usize, active: ActiveRays) {
         let Self { bvh, rays, s_far, rules, leaf_hits, .. } = self;
         let leaf = &bvh.tree.leaves[number];
-        let count = bvh.level.cull_packet_leaf(leaf, rays, s_far, first as u32, active, *rules, leaf_hits);
-        self.finish_leaf(number, active.count_ones() as usize, count);
+        let count = bvh.level.cull_packet_leaf(leaf, rays, s_far, active, *rules, leaf_hits);
+        self.finish_leaf(number, active.mask.count_ones() as usize, count);
     }
 
     /// Takes notice of a leaf test of `tested` rays, of which `found` have candidates.

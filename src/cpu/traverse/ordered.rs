@@ -68,7 +68,7 @@ impl ChildStack {
     }
 }
 
-/// Positions in the scene lie within ±2 √3. With this offset they are not negative, so their bits are in order.
+/// Added to positions, so that those in the scene, within about ±2 √3, are not negative: then their bits are in order.
 const OFFSET: f32 = 4.0;
 
 /// Key of a position on the stack. The order of two keys is that of the positions, or the keys are equal.

@@ -34,7 +34,7 @@ pub(crate) const COLUMNS: usize = 17;
 pub(crate) struct ActiveRays {
     pub(crate) first: u32,
     /// One bit per ray.
-    pub(crate) active: u64,
+    pub(crate) mask: u64,
 }
 
 impl Iterator for ActiveRays {
@@ -42,8 +42,8 @@ impl Iterator for ActiveRays {
 
     #[inline(always)]
     fn next(&mut self) -> Option<u32> {
-        let next = (self.active != 0).then(|| self.first + self.active.trailing_zeros());
-        self.active &= self.active.wrapping_sub(1);
+        let next = (self.mask != 0).then(|| self.first + self.mask.trailing_zeros());
+        self.mask &= self.mask.wrapping_sub(1);
         next
     }
 }
@@ -81,7 +81,7 @@ impl Packet {
         if least == octant(self.largest) {
             return Some(PacketKind::Octant(least));
         }
-        // An unlimited segment has an infinite corner. Positions in the scene lie within ±2 √3.
+        // An unlimited segment has a distant corner. Positions in the scene lie within ±2 √3.
         let finite = (RAY_COLUMNS..RAY_COLUMNS + 3).all(|k| self.least[k] > -4.0 && self.largest[k + 3] < 4.0);
         (short && finite).then_some(PacketKind::Distance)
     }

@@ -153,7 +153,7 @@ fn a_child_that_any_ray_of_a_packet_enters_passes_the_interval_test() {
                     let mut entering = [0; PACKET_RAYS + LIST_GROUP];
                     let count =
                         level.compact(&hits, child, RayList::new(&list, PACKET_RAYS), &s_far, false, &mut entering);
-                    let active: Vec<u32> = ActiveRays { first: 0, active: inside }.collect();
+                    let active: Vec<u32> = ActiveRays { first: 0, mask: inside }.collect();
                     assert_eq!(entering[..count], active, "{}", level.name());
                 }
             }

@@ -3,8 +3,8 @@
 //!
 //! One test for all rays of the packet rejects children of a node. If the rays have one octant, it uses interval arithmetic on their
 //! directions and origins; if their segments are short, it uses the AABB of the segments. Each of the other children is tested against
-//! vectors of rays when it is visited, with the segments that hits have shortened by then. Where
-//! a packet diverges to a few rays, they are traversed one by one.
+//! vectors of rays when it is visited, with the segments that hits have shortened by then. Where a packet diverges to a few rays, they are
+//! traversed one by one.
 
 use super::packet::{ActiveRays, PACKET_RAYS, Packet, PacketKind};
 use super::stream::StreamTraversal;
@@ -22,7 +22,7 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
         let count = active.count_ones() as usize;
         if count <= FEW_ACTIVE {
             let mut list = [0; FEW_ACTIVE];
-            list.iter_mut().zip(ActiveRays { first: first as u32, active }).for_each(|(to, ray)| *to = ray);
+            list.iter_mut().zip(ActiveRays { first: first as u32, mask: active }).for_each(|(to, ray)| *to = ray);
             return self.ordered(node, &list[..count]);
         }
         self.visits.nodes += count as u64;
@@ -50,7 +50,7 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
             }
             match node.children[child].kind() {
                 ChildRef::Node(child) => self.packet(child, kind, packet, inside),
-                ChildRef::Leaf(leaf) => self.packet_leaf(leaf, first, inside),
+                ChildRef::Leaf(leaf) => self.packet_leaf(leaf, ActiveRays { first: first as u32, mask: inside }),
                 ChildRef::Nothing => {}
             }
         }

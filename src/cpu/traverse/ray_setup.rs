@@ -207,8 +207,9 @@ fn prepare_rays<L: Lanes>(
         start: narrow(&start),
         step: narrow(&step),
         square: narrow(&dot(&o, &o)),
-        from: position(t_min),
-        to: position(t_max),
+        // The largest numbers stand for roots beyond them, too.
+        from: position(&from_each(|i| if t_min[i] > -f32::MAX { t_min[i] } else { f32::NEG_INFINITY })),
+        to: position(&from_each(|i| if t_max[i] < f32::MAX { t_max[i] } else { f32::INFINITY })),
         // A root beyond half of the largest f32 may overflow, which is not a hit: so it is never a certain hit.
         first: position(&from_each(|i| if t_min[i] > -0.5 * f32::MAX { t_min[i] } else { -0.5 * f32::MAX })),
         last: position(&from_each(|i| if t_max[i] < 0.5 * f32::MAX { t_max[i] } else { 0.5 * f32::MAX })),

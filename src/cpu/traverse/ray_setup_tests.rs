@@ -1,6 +1,7 @@
 //! Prepared rays in the tests of AABBs and leaves, with grazing pairs, against exact arithmetic and both intersection tests.
 
 use bytemuck::Zeroable;
+use glam::Vec3;
 use proptest::prelude::*;
 
 use super::*;
@@ -8,12 +9,14 @@ use crate::bvh::bvh8::node::{Bvh8Node, Child, Leaf8, WIDTH};
 use crate::cpu::cull::tests::scene;
 use crate::cpu::traverse::boxes::ChildHits;
 use crate::cpu::traverse::kernels::{LeafHits, LeafRules, StartInside};
+use crate::cpu::traverse::packet::ActiveRays;
 use crate::intensity::scaled;
 use crate::intersect::classify::HitClass;
 use crate::intersect::classify::classify;
 use crate::intersect::motion::Target;
 use crate::intersect::resolve::resolve_pair;
 use crate::intersect::scalar::{intersect, with_finite_ends};
+use crate::numbers::Numbers;
 use crate::query::policy::{Inside, Query, Touch};
 use crate::records::Sphere;
 
@@ -58,7 +61,7 @@ fn masks(
     let count = if select {
         level.cull_leaf(leaf, prepared, &s_far, &[0], rules, &mut hits)
     } else {
-        level.cull_packet_leaf(leaf, prepared, &s_far, 0, 1, rules, &mut hits)
+        level.cull_packet_leaf(leaf, prepared, &s_far, ActiveRays { first: 0, mask: 1 }, rules, &mut hits)
     };
     let [LeafHits { candidates, certain, .. }] = hits;
     [entered.any as u32, if count == 1 { candidates } else { 0 }, if count == 1 { certain } else { 0 }]
@@ -112,6 +115,25 @@ fn check_ends(ray: &Ray, spheres: &[Sphere], t: f32) -> Result<(), TestCaseError
         }
     }
     Ok(())
+}
+
+#[test]
+fn eight_rays_are_prepared_like_each_of_them_alone() {
+    let mut n = Numbers(11);
+    let spheres: Vec<Sphere> = (0..9).map(|_| Sphere::new(Vec3::from(n.vector()), n.unit())).collect();
+    let frame = CullFrame::of(&spheres);
+    for level in SimdLevel::all() {
+        let rays: [Ray; LANES] = std::array::from_fn(|_| {
+            let ray = Ray::new(Vec3::from(n.vector()) * 3.0, Vec3::from(n.vector()));
+            ray.between(n.signed(), 2.0 + n.unit())
+        });
+        let (mut together, mut alone) = ([PreparedRay::zeroed(); LANES], [PreparedRay::zeroed(); LANES]);
+        level.prepare_rays(&frame, &rays, Precision::Standard, &mut together, None);
+        for (ray, together) in rays.iter().zip(together) {
+            level.prepare_rays(&frame, &[*ray; LANES], Precision::Standard, &mut alone, None);
+            assert_eq!(bytemuck::bytes_of(&together), bytemuck::bytes_of(&alone[0]), "{}", level.name());
+        }
+    }
 }
 
 proptest! {

@@ -3,8 +3,6 @@
 //! A kernel is written once over [`Lanes`] and compiled once per [`Level`](super::level::Level). Autovectorised arrays are as fast in
 //! arithmetic, but not in comparisons that give a bit mask. Hence the intrinsics, one line each.
 
-use glam::{Mat4, Vec4};
-
 /// SIMD vector of f32. Implementations may fuse differently, so results may differ; callers must tolerate that.
 ///
 /// A value proves that the processor supports the instructions. Safe code can make lanes only from other lanes. [`Lanes::new`], which makes
@@ -47,16 +45,7 @@ pub(crate) trait Lanes: Copy {
     /// Transposes eight rows of eight numbers.
     #[inline(always)]
     fn transpose(self, rows: &[[f32; 8]; 8]) -> [[f32; 8]; 8] {
-        let block = |i: usize, j: usize| {
-            let row = |k: usize| Vec4::from_slice(&rows[i + k][j..]);
-            Mat4::from_cols(row(0), row(1), row(2), row(3)).transpose().to_cols_array_2d()
-        };
-        let halves = [[block(0, 0), block(4, 0)], [block(0, 4), block(4, 4)]];
-        std::array::from_fn(|j| {
-            let [left, right] = &halves[j / 4];
-            let ([a, b, c, d], [e, f, g, h]) = (left[j % 4], right[j % 4]);
-            [a, b, c, d, e, f, g, h]
-        })
+        std::array::from_fn(|j| std::array::from_fn(|i| rows[i][j]))
     }
     /// Whether [`compress`](Self::compress) is one instruction.
     const COMPRESSES: bool = false;
@@ -249,6 +238,31 @@ macro_rules! lanes {
     };
 }
 
+/// [`Lanes::transpose`] for vectors of four, by the instructions that interleave the lower and the upper halves of two vectors.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+macro_rules! transpose_by_fours {
+    ($low:ident, $high:ident) => {
+        #[inline(always)]
+        fn transpose(self, rows: &[[f32; 8]; 8]) -> [[f32; 8]; 8] {
+            let mut columns = [[0.0; 8]; 8];
+            for (i, j) in [(0, 0), (4, 0), (0, 4), (4, 4)] {
+                let row = |k: usize| self.load(&rows[i + k][j..]).0;
+                let (a, b, c, d) = (row(0), row(1), row(2), row(3));
+                // SAFETY: `self` proves that the processor supports the instructions.
+                let parts = unsafe {
+                    let (even, odd) = ($low(a, c), $low(b, d));
+                    let (left, right) = ($high(a, c), $high(b, d));
+                    [$low(even, odd), $high(even, odd), $low(left, right), $high(left, right)]
+                };
+                for (column, part) in columns[j..].iter_mut().zip(parts) {
+                    Self(part).store(&mut column[i..]);
+                }
+            }
+            columns
+        }
+    };
+}
+
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::*;
@@ -352,7 +366,10 @@ mod x86 {
         _mm_sqrt_ps,
         |a, b, c| _mm_add_ps(_mm_mul_ps(a, b), c),
         |a, b, c| _mm_sub_ps(_mm_mul_ps(a, b), c),
-        |a, b| _mm_movemask_ps(_mm_cmple_ps(a, b)) as u64
+        |a, b| _mm_movemask_ps(_mm_cmple_ps(a, b)) as u64,
+        {
+            transpose_by_fours!(_mm_unpacklo_ps, _mm_unpackhi_ps);
+        }
     );
 }
 #[cfg(target_arch = "x86_64")]
@@ -381,7 +398,10 @@ mod arm {
         vsqrtq_f32,
         |a, b, c| vfmaq_f32(c, a, b),
         |a, b, c| vnegq_f32(vfmsq_f32(c, a, b)),
-        |a, b| vaddvq_u32(vandq_u32(vcleq_f32(a, b), vld1q_u32([1, 2, 4, 8].as_ptr()))).into()
+        |a, b| vaddvq_u32(vandq_u32(vcleq_f32(a, b), vld1q_u32([1, 2, 4, 8].as_ptr()))).into(),
+        {
+            transpose_by_fours!(vzip1q_f32, vzip2q_f32);
+        }
     );
 }
 #[cfg(target_arch = "aarch64")]
