@@ -90,14 +90,17 @@ impl Accel {
     }
 }
 
+/// A sphere as the build of a BVH takes it.
+pub(crate) fn build_item(frame: &CullFrame, id: usize, sphere: &Sphere) -> BuildItem {
+    let (c, _, reach) = frame.sphere(sphere);
+    BuildItem { center: c.as_vec3().to_array(), padded_radius: reach, id: id as u32 }
+}
+
 impl CpuBvh {
     pub(crate) fn new(spheres: &[Sphere], level: SimdLevel, cancel: &CancelToken) -> Result<Self> {
         let frame = CullFrame::of(spheres);
-        let item = |(id, sphere): (usize, &Sphere)| {
-            let (c, _, reach) = frame.sphere(sphere);
-            BuildItem { center: c.as_vec3().to_array(), padded_radius: reach, id: id as u32 }
-        };
         let mut items = try_with_capacity(spheres.len())?;
+        let item = |(id, sphere)| build_item(&frame, id, sphere);
         spheres.par_iter().enumerate().map(item).collect_into_vec(&mut items);
         Ok(Self {
             tree: Bvh8::new(&mut items, cancel)?,

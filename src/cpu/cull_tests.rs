@@ -46,6 +46,11 @@ fn step(x: f64, steps: i32) -> f32 {
 
 type Parts = (([f64; 3], f64, [f64; 3]), (i32, i32), Vec<GrazingSphere>, (f32, f32));
 
+/// Configuration of the property tests of grazing pairs. Failures are printed, not kept in files.
+pub(crate) fn property_cases() -> ProptestConfig {
+    ProptestConfig { cases: scaled(256) as u32, failure_persistence: None, ..ProptestConfig::default() }
+}
+
 /// A ray and spheres that it grazes, at any scale and position.
 pub(crate) fn scene() -> impl Strategy<Value = (Ray, Vec<Sphere>)> {
     let place = prop_oneof![2 => Just(0.0), 1 => -3.0..3.0, 1 => -1e4..1e4];
@@ -178,11 +183,7 @@ fn near(x: f32, steps: i32) -> f32 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: scaled(256) as u32,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(property_cases())]
 
     #[test]
     fn culled_spheres_are_misses((ray, spheres) in scene()) {

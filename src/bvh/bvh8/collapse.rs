@@ -57,7 +57,8 @@ pub(super) fn collapse(root: BinaryNode, items: &[BuildItem], cancel: &CancelTok
 }
 
 impl Leaf8 {
-    fn new(items: &[BuildItem]) -> (Self, [u32; WIDTH]) {
+    /// A leaf of at most eight items, and their ids.
+    pub(crate) fn new(items: &[BuildItem]) -> (Self, [u32; WIDTH]) {
         let mut leaf = Self { x: [f32::NAN; WIDTH], y: [0.0; WIDTH], z: [0.0; WIDTH], padded_radius: [0.0; WIDTH] };
         let mut ids = [NO_SPHERE; WIDTH];
         for (i, item) in items.iter().enumerate() {
@@ -69,7 +70,8 @@ impl Leaf8 {
 }
 
 impl Bvh8Node {
-    fn of(children: &[(Bounds, Child)]) -> Self {
+    /// A node of at most eight children.
+    pub(crate) fn of(children: &[(Bounds, Child)]) -> Self {
         let mut node = Self {
             bounds: [[[f32::INFINITY; WIDTH]; 3], [[f32::NEG_INFINITY; WIDTH]; 3]],
             children: [Child::NOTHING; WIDTH],

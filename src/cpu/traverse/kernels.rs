@@ -152,7 +152,7 @@ fn cull_leaf(
     rules: LeafRules,
     leaf_hits: &mut [LeafHits],
 ) -> usize {
-    cull_resting(lanes, leaf, &leaf.padded_radius, rays, s_far, list.iter().copied(), rules, leaf_hits)
+    cull_spheres(lanes.narrow(), &Resting::of(leaf), rays, s_far, list.iter().copied(), rules, leaf_hits)
 }
 
 #[inline(always)]
@@ -165,7 +165,7 @@ fn cull_packet_leaf(
     rules: LeafRules,
     leaf_hits: &mut [LeafHits],
 ) -> usize {
-    cull_resting(lanes, leaf, &leaf.padded_radius, rays, s_far, active, rules, leaf_hits)
+    cull_spheres(lanes.narrow(), &Resting::of(leaf), rays, s_far, active, rules, leaf_hits)
 }
 
 #[inline(always)]
@@ -178,22 +178,8 @@ fn cull_swept_leaf(
     list: &[u32],
     leaf_hits: &mut [LeafHits],
 ) -> usize {
-    cull_resting(lanes, leaf, inner, rays, s_far, list.iter().copied(), LeafRules::PLAIN, leaf_hits)
-}
-
-#[allow(clippy::too_many_arguments, reason = "a kernel, inlined into the functions that name its variants")]
-#[inline(always)]
-fn cull_resting(
-    lanes: impl Lanes,
-    leaf: &Leaf8,
-    inner: &[f32; WIDTH],
-    rays: &[PreparedRay],
-    s_far: &[f32],
-    list: impl Iterator<Item = u32>,
-    rules: LeafRules,
-    leaf_hits: &mut [LeafHits],
-) -> usize {
-    cull_spheres(lanes.narrow(), &Resting { leaf, inner }, rays, s_far, list, rules, leaf_hits)
+    let spheres = Resting { leaf, inner };
+    cull_spheres(lanes.narrow(), &spheres, rays, s_far, list.iter().copied(), LeafRules::PLAIN, leaf_hits)
 }
 
 #[inline(always)]
@@ -219,6 +205,14 @@ trait LeafSpheres<L: Lanes> {
 struct Resting<'a> {
     leaf: &'a Leaf8,
     inner: &'a [f32; WIDTH],
+}
+
+impl<'a> Resting<'a> {
+    /// The spheres of a leaf, not ellipsoids.
+    #[inline(always)]
+    fn of(leaf: &'a Leaf8) -> Self {
+        Self { leaf, inner: &leaf.padded_radius }
+    }
 }
 
 impl<L: Lanes> LeafSpheres<L> for Resting<'_> {
@@ -319,7 +313,7 @@ pub(crate) fn cull_leaf_by_one(
     inside: StartInside,
     hits: &mut LeafHits,
 ) {
-    classify::<_, true>(lanes, &Resting { leaf, inner: &leaf.padded_radius }, ray, far, inside, hits);
+    classify::<_, true>(lanes, &Resting::of(leaf), ray, far, inside, hits);
 }
 
 /// Classifies the spheres of a leaf for one ray. With `SKIP_MISSES`, it skips the rest for a vector of spheres that the ray's line misses.

@@ -78,7 +78,8 @@ struct RayNumbers {
     /// The point of the line nearest to the middle of the scene, and the direction.
     foot: [Narrow; 3],
     unit: [Narrow; 3],
-    /// Position of t = 0, length of one unit of t, and the square of the distance of the origin from the middle.
+    /// Position of t = 0, length of one unit of t, and the square of the distance of the origin from the middle: infinite beyond
+    /// [`MAX_START`], which makes the margin infinite.
     start: Narrow,
     step: Narrow,
     square: Narrow,
@@ -90,7 +91,7 @@ struct RayNumbers {
 }
 
 /// The rest of the setup in f32, with bounds that contain its own roundings, for the lanes from `i` on. Writes the numbers of prepared rays as
-/// rows, in the order of the fields, and the corners of AABBs around the segments.
+/// rows, in the order of the fields, and with `corners` those of AABBs around the segments.
 #[inline(always)]
 fn prepare_narrow<L: Lanes>(
     lanes: L,
@@ -98,7 +99,7 @@ fn prepare_narrow<L: Lanes>(
     relative_error: f32,
     i: usize,
     rows: &mut [Narrow; 32],
-    corners: &mut [Narrow; 6],
+    corners: Option<&mut [Narrow; 6]>,
 ) {
     let splat = |x| lanes.splat(x);
     let (zero, more) = (splat(0.0), splat(MORE));
@@ -152,6 +153,7 @@ fn prepare_narrow<L: Lanes>(
     for (row, number) in rows.iter_mut().zip(numbers.as_flattened()) {
         number.store(&mut row[i..]);
     }
+    let Some(corners) = corners else { return };
     // Errors of these sums are at most 4 U (|F| + |s|).
     let pad = near.abs().add(far.abs()).add(splat(4.0)).mul_add(rounding, wide);
     for k in 0..3 {
@@ -193,20 +195,21 @@ fn prepare_rays<L: Lanes>(
     // In f64: what loses digits by cancellation.
     let o = axes!(|k| each(|i| (f64::from(origin[k][i]) - middle[k]) * scale));
     let d = axes!(|k| each(|i| f64::from(direction[k][i])));
-    let square = dot(&d, &d);
-    let length = each(|i| square[i].sqrt());
+    let length = dot(&d, &d);
+    let length = each(|i| length[i].sqrt());
     let inverse_length = each(|i| 1.0 / length[i]);
     let unit = axes!(|k| each(|i| d[k][i] * inverse_length[i]));
     let start = dot(&o, &unit);
     let foot = axes!(|k| narrow(&each(|i| o[k][i] - start[i] * unit[k][i])));
     let step = each(|i| length[i] * scale);
     let position = |t: &Narrow| narrow(&each(|i| start[i] + f64::from(t[i]) * step[i]));
-    let positions = RayNumbers {
+    let square = narrow(&dot(&o, &o));
+    let numbers = RayNumbers {
         foot,
         unit: axes!(|k| narrow(&unit[k])),
         start: narrow(&start),
         step: narrow(&step),
-        square: narrow(&dot(&o, &o)),
+        square: from_each(|i| if square[i] < MAX_START as f32 * MAX_START as f32 { square[i] } else { f32::INFINITY }),
         // The largest numbers stand for roots beyond them, too.
         from: position(&from_each(|i| if t_min[i] > -f32::MAX { t_min[i] } else { f32::NEG_INFINITY })),
         to: position(&from_each(|i| if t_max[i] < f32::MAX { t_max[i] } else { f32::INFINITY })),
@@ -216,11 +219,9 @@ fn prepare_rays<L: Lanes>(
     };
     let (mut rows, mut corners) = (Aligned([[0.0; LANES]; 32]), Aligned([[0.0; LANES]; 6]));
     let relative_error = flag_error(precision) as f32;
+    let short = packet.as_ref().is_some_and(|&(.., short)| short);
     for i in (0..LANES).step_by(<L::Narrow as Lanes>::COUNT) {
-        prepare_narrow(lanes, &positions, relative_error, i, &mut rows.0, &mut corners.0);
-    }
-    for (margin, square) in rows.0[11].iter_mut().zip(positions.square) {
-        *margin = if square < MAX_START as f32 * MAX_START as f32 { *margin } else { f32::INFINITY };
+        prepare_narrow(lanes, &numbers, relative_error, i, &mut rows.0, short.then_some(&mut corners.0));
     }
     let Aligned(rows) = black_box(&rows);
     if let Some((packet, first, short)) = packet {

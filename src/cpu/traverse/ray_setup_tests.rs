@@ -1,18 +1,17 @@
 //! Prepared rays in the tests of AABBs and leaves, with grazing pairs, against exact arithmetic and both intersection tests.
 
 use bytemuck::Zeroable;
-use glam::Vec3;
+use glam::{Vec3, Vec3A};
 use proptest::prelude::*;
 
 use super::*;
-use crate::bvh::bvh8::node::{Bvh8Node, Child, Leaf8, WIDTH};
-use crate::cpu::cull::tests::scene;
+use crate::bvh::bvh8::node::{Bounds, BuildItem, Bvh8Node, Child, Leaf8, WIDTH};
+use crate::cpu::accel::build_item;
+use crate::cpu::cull::tests::{property_cases, scene};
 use crate::cpu::traverse::boxes::ChildHits;
 use crate::cpu::traverse::kernels::{LeafHits, LeafRules, StartInside};
 use crate::cpu::traverse::packet::ActiveRays;
-use crate::intensity::scaled;
-use crate::intersect::classify::HitClass;
-use crate::intersect::classify::classify;
+use crate::intersect::classify::{HitClass, classify};
 use crate::intersect::motion::Target;
 use crate::intersect::resolve::resolve_pair;
 use crate::intersect::scalar::{intersect, with_finite_ends};
@@ -20,21 +19,14 @@ use crate::numbers::Numbers;
 use crate::query::policy::{Inside, Query, Touch};
 use crate::records::Sphere;
 
-/// A leaf of at most eight spheres, and a node whose children are the AABBs of these spheres.
+/// A leaf of at most eight spheres, and a node whose children are the AABBs of these spheres, without the allowance of a build.
 fn leaf_and_node(frame: &CullFrame, spheres: &[Sphere]) -> (Leaf8, Bvh8Node) {
-    let mut leaf = Leaf8 { x: [f32::NAN; WIDTH], y: [0.0; WIDTH], z: [0.0; WIDTH], padded_radius: [0.0; WIDTH] };
-    let bounds = [[[f32::INFINITY; WIDTH]; 3], [[f32::NEG_INFINITY; WIDTH]; 3]];
-    let mut node = Bvh8Node { bounds, children: [Child::NOTHING; WIDTH], order: [0; 8] };
-    for (k, sphere) in spheres.iter().enumerate() {
-        let (c, _, reach) = frame.sphere(sphere);
-        let c = c.as_vec3().to_array();
-        [leaf.x[k], leaf.y[k], leaf.z[k]] = c;
-        leaf.padded_radius[k] = reach;
-        for (axis, c) in c.into_iter().enumerate() {
-            (node.bounds[0][axis][k], node.bounds[1][axis][k]) = (c - reach, c + reach);
-        }
-    }
-    (leaf, node)
+    let items: Vec<BuildItem> = spheres.iter().map(|sphere| build_item(frame, 0, sphere)).collect();
+    let children = items.iter().map(|item| {
+        let (c, r) = (Vec3A::from_array(item.center), Vec3A::splat(item.padded_radius));
+        (Bounds { low: c - r, high: c + r }, Child(Child::LEAF))
+    });
+    (Leaf8::new(&items).0, Bvh8Node::of(&children.collect::<Vec<_>>()))
 }
 
 /// Whether a query at a precision reports a hit, under the policies that report most.
@@ -137,11 +129,7 @@ fn eight_rays_are_prepared_like_each_of_them_alone() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: scaled(256) as u32,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(property_cases())]
 
     #[test]
     fn spheres_that_the_tests_leave_out_are_misses((ray, spheres) in scene()) {

@@ -238,24 +238,30 @@ macro_rules! lanes {
     };
 }
 
-/// [`Lanes::transpose`] for vectors of four, by the instructions that interleave the lower and the upper halves of two vectors.
+/// [`Lanes::transpose`] by the instructions that interleave the lower and the upper halves of four numbers, or of twice four. `$join` makes a
+/// vector of the first four numbers of row k and, if it has room, those of row k + 4.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-macro_rules! transpose_by_fours {
-    ($low:ident, $high:ident) => {
+macro_rules! transpose {
+    ($low:ident, $high:ident, |$lanes:ident, $row:ident, $later:ident| $join:expr) => {
         #[inline(always)]
         fn transpose(self, rows: &[[f32; 8]; 8]) -> [[f32; 8]; 8] {
             let mut columns = [[0.0; 8]; 8];
-            for (i, j) in [(0, 0), (4, 0), (0, 4), (4, 4)] {
-                let row = |k: usize| self.load(&rows[i + k][j..]).0;
-                let (a, b, c, d) = (row(0), row(1), row(2), row(3));
-                // SAFETY: `self` proves that the processor supports the instructions.
-                let parts = unsafe {
-                    let (even, odd) = ($low(a, c), $low(b, d));
-                    let (left, right) = ($high(a, c), $high(b, d));
-                    [$low(even, odd), $high(even, odd), $low(left, right), $high(left, right)]
-                };
-                for (column, part) in columns[j..].iter_mut().zip(parts) {
-                    Self(part).store(&mut column[i..]);
+            for j in [0, 4] {
+                for i in (0..8).step_by(Self::COUNT) {
+                    let vector = |k: usize| {
+                        let ($lanes, $row, $later) = (self, &rows[i + k][j..], &rows[(i + k + 4) % 8][j..]);
+                        $join
+                    };
+                    let (a, b, c, d) = (vector(0), vector(1), vector(2), vector(3));
+                    // SAFETY: `self` proves that the processor supports the instructions.
+                    let parts = unsafe {
+                        let (even, odd) = ($low(a, c), $low(b, d));
+                        let (left, right) = ($high(a, c), $high(b, d));
+                        [$low(even, odd), $high(even, odd), $low(left, right), $high(left, right)]
+                    };
+                    for (column, part) in columns[j..].iter_mut().zip(parts) {
+                        Self(part).store(&mut column[i..]);
+                    }
                 }
             }
             columns
@@ -319,34 +325,12 @@ mod x86 {
         |a, b, c| _mm256_fmsub_ps(a, b, c),
         |a, b| _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LE_OQ>(a, b)) as u64,
         {
-            #[inline(always)]
-            fn transpose(self, rows: &[[f32; 8]; 8]) -> [[f32; 8]; 8] {
-                let mut columns = [[0.0; 8]; 8];
-                for j in [0, 4] {
-                    // Rows k and k + 4, numbers j to j + 3 of each.
-                    let pair = |k: usize| {
-                        let [low, high]: [&[f32; 4]; 2] =
-                            [k, k + 4].map(|k| rows[k][j..].first_chunk().expect("j is 0 or 4"));
-                        // SAFETY: the arrays are as long as the vectors, and any alignment is allowed. `self` proves that the processor
-                        // supports the instructions.
-                        unsafe {
-                            let low = _mm256_castps128_ps256(_mm_loadu_ps(low.as_ptr()));
-                            _mm256_insertf128_ps::<1>(low, _mm_loadu_ps(high.as_ptr()))
-                        }
-                    };
-                    let (a, b, c, d) = (pair(0), pair(1), pair(2), pair(3));
-                    // SAFETY: as above.
-                    unsafe {
-                        let (ab, cd) = (_mm256_unpacklo_ps(a, b), _mm256_unpacklo_ps(c, d));
-                        Self(_mm256_shuffle_ps::<0x44>(ab, cd)).store(&mut columns[j]);
-                        Self(_mm256_shuffle_ps::<0xee>(ab, cd)).store(&mut columns[j + 1]);
-                        let (ab, cd) = (_mm256_unpackhi_ps(a, b), _mm256_unpackhi_ps(c, d));
-                        Self(_mm256_shuffle_ps::<0x44>(ab, cd)).store(&mut columns[j + 2]);
-                        Self(_mm256_shuffle_ps::<0xee>(ab, cd)).store(&mut columns[j + 3]);
-                    }
-                }
-                columns
-            }
+            transpose!(_mm256_unpacklo_ps, _mm256_unpackhi_ps, |_lanes, row, later| {
+                // SAFETY: a processor that supports these lanes also supports those of half the width.
+                let half = unsafe { Sse2::new() };
+                // SAFETY: `self` proves that the processor supports the instructions.
+                unsafe { _mm256_set_m128(half.load(later).0, half.load(row).0) }
+            });
         }
     );
     lanes!(
@@ -368,7 +352,7 @@ mod x86 {
         |a, b, c| _mm_sub_ps(_mm_mul_ps(a, b), c),
         |a, b| _mm_movemask_ps(_mm_cmple_ps(a, b)) as u64,
         {
-            transpose_by_fours!(_mm_unpacklo_ps, _mm_unpackhi_ps);
+            transpose!(_mm_unpacklo_ps, _mm_unpackhi_ps, |lanes, row, _later| lanes.load(row).0);
         }
     );
 }
@@ -400,7 +384,7 @@ mod arm {
         |a, b, c| vnegq_f32(vfmsq_f32(c, a, b)),
         |a, b| vaddvq_u32(vandq_u32(vcleq_f32(a, b), vld1q_u32([1, 2, 4, 8].as_ptr()))).into(),
         {
-            transpose_by_fours!(vzip1q_f32, vzip2q_f32);
+            transpose!(vzip1q_f32, vzip2q_f32, |lanes, row, _later| lanes.load(row).0);
         }
     );
 }
