@@ -134,15 +134,30 @@ pub(crate) fn enter_boxes<L: Lanes>(
 ) -> u64 {
     let mut mask = 0;
     for i in (0..WIDTH).step_by(L::COUNT) {
-        let plane = |side: usize, k: usize, add: &[f32; 3]| {
-            let face = lanes.load(&node.bounds[side ^ (octant >> k & 1)][k][i..]);
-            face.mul_add(lanes.splat(ray.inverse[k]), lanes.splat(add[k]))
-        };
-        let (enter, leave) = (|k| plane(0, k, &ray.enter), |k| plane(1, k, &ray.leave));
-        let enter = enter(0).max(enter(1)).max(enter(2).max(lanes.splat(ray.near)));
-        let leave = leave(0).min(leave(1)).min(leave(2).min(lanes.splat(far)));
+        let (enter, leave) = cross_slabs(lanes, node, octant, ray, far, i);
         enter.store(&mut at[i..]);
         mask |= enter.le_mask(leave) << i;
     }
     mask
+}
+
+/// Positions where a ray enters and leaves the boxes of a node from number `i` on. It enters those that it does not leave before.
+#[inline(always)]
+pub(crate) fn cross_slabs<L: Lanes>(
+    lanes: L,
+    node: &Bvh8Node,
+    octant: usize,
+    ray: &PreparedRay,
+    far: f32,
+    i: usize,
+) -> (L, L) {
+    let plane = |side: usize, k: usize, add: &[f32; 3]| {
+        let face = lanes.load(&node.bounds[side ^ (octant >> k & 1)][k][i..]);
+        face.mul_add(lanes.splat(ray.inverse[k]), lanes.splat(add[k]))
+    };
+    let (enter, leave) = (|k| plane(0, k, &ray.enter), |k| plane(1, k, &ray.leave));
+    (
+        enter(0).max(enter(1)).max(enter(2).max(lanes.splat(ray.near))),
+        leave(0).min(leave(1)).min(leave(2).min(lanes.splat(far))),
+    )
 }

@@ -264,6 +264,24 @@ fn minus_squared<L: Lanes>(lanes: L, reach: L) -> L {
     lanes.splat(0.0).sub(reach.mul(reach).mul(lanes.splat(1.0 + 64.0 * U)))
 }
 
+/// Whether a ray's line comes near any sphere of a leaf.
+#[inline(always)]
+fn is_near_any<L: Lanes>(lanes: L, spheres: &impl LeafSpheres<L>, ray: &PreparedRay) -> bool {
+    let mut mask = 0;
+    for i in (0..WIDTH).step_by(L::COUNT) {
+        let [x, y, z, reach, _] = spheres.load(lanes, ray, i);
+        let (square, limit) = distances(lanes, ray, x, y, z, reach);
+        mask |= square.le_mask(limit);
+    }
+    mask != 0
+}
+
+/// Whether a ray's line comes near any sphere of a leaf, all at rest.
+#[inline(always)]
+pub(crate) fn comes_near(lanes: impl Lanes, leaf: &Leaf8, ray: &PreparedRay) -> bool {
+    is_near_any(lanes, &Resting::of(leaf), ray)
+}
+
 /// The leaf test.
 #[inline(always)]
 fn cull_spheres<L: Lanes>(
@@ -277,19 +295,11 @@ fn cull_spheres<L: Lanes>(
 ) -> usize {
     let mut near = 0;
     for number in list {
-        let mut mask = u64::from(!rules.select);
-        if rules.select {
-            let ray = &rays[number as usize];
-            for i in (0..WIDTH).step_by(L::COUNT) {
-                let [x, y, z, reach, _] = spheres.load(lanes, ray, i);
-                let (square, limit) = distances(lanes, ray, x, y, z, reach);
-                mask |= square.le_mask(limit);
-            }
-        }
+        let near_any = !rules.select || is_near_any(lanes, spheres, &rays[number as usize]);
         // Branchless, because about half of the rays are selected.
         let Some(hits) = leaf_hits.get_mut(near) else { break };
         hits.ray = number;
-        near += usize::from(mask != 0);
+        near += usize::from(near_any);
     }
     let mut count = 0;
     for j in 0..near {

@@ -59,39 +59,45 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
 
     /// Passes the first `count` of `leaf_hits` to their collectors.
     pub(crate) fn take_leaf_hits(&mut self, number: usize, count: usize) {
-        let ids = &self.bvh.tree.ids[number];
         for i in 0..count {
-            let LeafHits { ray, candidates, certain, low, high } = &self.leaf_hits[i];
-            let number_of = |k: u32| (number * WIDTH) as u32 + k;
-            let (mut left, mut certain) = (*candidates, *certain);
-            if let Some(attributes) = self.ray_attributes.get(*ray as usize) {
-                left &= self.admitted_lanes(attributes, number);
-                certain &= left;
-            }
-            let (collector, far) = (&mut self.collectors[*ray as usize], &mut self.s_far[*ray as usize]);
-            if certain != 0 {
-                match collector.accept_certain(ids, certain) {
-                    Settled::Nothing => {}
-                    Settled::These => left &= !certain,
-                    Settled::Everything => {
-                        *far = f32::NEG_INFINITY;
-                        self.shortened += 1;
-                        continue;
-                    }
+            self.take_leaf_hit(number, i);
+        }
+    }
+
+    /// Passes an entry of `leaf_hits` to its collector.
+    #[inline(always)]
+    pub(crate) fn take_leaf_hit(&mut self, number: usize, entry: usize) {
+        let ids = &self.bvh.tree.ids[number];
+        let LeafHits { ray, candidates, certain, low, high } = &self.leaf_hits[entry];
+        let number_of = |k: u32| (number * WIDTH) as u32 + k;
+        let (mut left, mut certain) = (*candidates, *certain);
+        if let Some(attributes) = self.ray_attributes.get(*ray as usize) {
+            left &= self.admitted_lanes(attributes, number);
+            certain &= left;
+        }
+        let (collector, far) = (&mut self.collectors[*ray as usize], &mut self.s_far[*ray as usize]);
+        if certain != 0 {
+            match collector.accept_certain(ids, certain) {
+                Settled::Nothing => {}
+                Settled::These => left &= !certain,
+                Settled::Everything => {
+                    *far = f32::NEG_INFINITY;
+                    self.shortened += 1;
+                    return;
                 }
             }
-            while left != 0 {
-                let k = left.trailing_zeros();
-                left &= left - 1;
-                let pair = DeferredPair { ray: *ray, slot: number_of(k), s_lower: low[k as usize % WIDTH] };
-                if certain >> k & 1 == 0 {
-                    self.undecided.push(pair);
-                } else if pair.s_lower <= *far {
-                    let shorter = collector.shorten(*far, high[k as usize % WIDTH]);
-                    self.shortened += usize::from(shorter < *far);
-                    *far = shorter;
-                    self.certain.push(pair);
-                }
+        }
+        while left != 0 {
+            let k = left.trailing_zeros();
+            left &= left - 1;
+            let pair = DeferredPair { ray: *ray, slot: number_of(k), s_lower: low[k as usize % WIDTH] };
+            if certain >> k & 1 == 0 {
+                self.undecided.push(pair);
+            } else if pair.s_lower <= *far {
+                let shorter = collector.shorten(*far, high[k as usize % WIDTH]);
+                self.shortened += usize::from(shorter < *far);
+                *far = shorter;
+                self.certain.push(pair);
             }
         }
     }

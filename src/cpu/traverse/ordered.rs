@@ -11,9 +11,6 @@ use crate::bvh::bvh8::node::{Bvh8, Bvh8Node, Child, ChildRef, WIDTH};
 use crate::math::simd::lanes::Lanes;
 use crate::math::simd::level::{SimdLevel, multiversion};
 
-/// Maximum length of a list whose rays are traversed one by one.
-pub(crate) const SHORT_LIST: usize = 4;
-
 /// Returned by `next_leaf` at the end of a traversal.
 pub(crate) const END: u32 = u32::MAX;
 

@@ -4,14 +4,14 @@
 //! One test for all rays of the packet rejects children of a node. If the rays have one octant, it uses interval arithmetic on their
 //! directions and origins; if their segments are short, it uses the AABB of the segments. Each of the other children is tested against
 //! vectors of rays when it is visited, with the segments that hits have shortened by then. Where a packet diverges to a few rays, they are
-//! traversed one by one.
+//! traversed in their own order.
 
 use super::packet::{ActiveRays, PACKET_RAYS, Packet, PacketKind};
 use super::stream::StreamTraversal;
 use crate::bvh::bvh8::node::ChildRef;
 use crate::cpu::collector::HitCollector;
 
-/// Maximum number of active rays of a packet that are traversed one by one.
+/// Maximum number of active rays of a packet that are traversed in their own order.
 const FEW_ACTIVE: usize = 6;
 
 impl<V: HitCollector> StreamTraversal<'_, V> {
@@ -23,7 +23,7 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
         if count <= FEW_ACTIVE {
             let mut list = [0; FEW_ACTIVE];
             list.iter_mut().zip(ActiveRays { first: first as u32, mask: active }).for_each(|(to, ray)| *to = ray);
-            return self.ordered(node, &list[..count]);
+            return self.in_own_order(node, &list[..count]);
         }
         self.visits.nodes += count as u64;
         let node = &self.bvh.tree.nodes[node];

@@ -10,9 +10,10 @@ use std::cell::RefCell;
 use bytemuck::Zeroable;
 
 use super::boxes::{ChildHits, LIST_GROUP, RayList};
+use super::interleaved::{InterleavedRays, SIDE_BY_SIDE};
 use super::kernels::{LeafHits, LeafRules, MovingLeaf8, StartInside};
 use super::moving_leaf;
-use super::ordered::{ChildStack, END, SHORT_LIST};
+use super::ordered::{ChildStack, END};
 use super::packet::{COLUMNS, PACKET_RAYS, Packet, PacketKind, RAY_COLUMNS};
 use super::pairs::{DeferredPair, IntersectScratch};
 use super::prepared_ray::PreparedRay;
@@ -31,8 +32,12 @@ use crate::runtime::prefetch::prefetch;
 /// 256 to 2048.
 pub(crate) const STREAM_RAYS: usize = 1024;
 
-/// Largest number of rays in a stream whose rays are traversed one by one: in a small stream, few rays visit the same node.
+/// Largest number of rays in a stream that are all traversed in their own order: in a small stream, few rays visit the same node.
 const FEW_RAYS: usize = 128;
+
+/// Maximum length of a list whose rays are traversed in their own order, and of one whose rays are traversed one after the other.
+const SHORT_LIST: usize = 16;
+const ONE_BY_ONE: usize = 4;
 
 /// Level scratch: the memory for visiting one node on each level of the BVH.
 #[derive(Default)]
@@ -53,6 +58,7 @@ struct Scratch {
     levels: Vec<LevelScratch>,
     leaf_hits: Vec<LeafHits>,
     stack: ChildStack,
+    interleaved: InterleavedRays,
     certain: Vec<DeferredPair>,
     undecided: Vec<DeferredPair>,
     intersecting: IntersectScratch,
@@ -76,7 +82,7 @@ pub(crate) struct StreamTraversal<'a, V> {
     pub(crate) moves_with_ray: bool,
     pub(crate) collectors: &'a mut [V],
     pub(crate) precision: Precision,
-    /// Maximum length of a list whose rays are traversed one by one (`ordered.rs`).
+    /// Maximum length of a list whose rays are traversed in their own order.
     short_list: usize,
     pub(crate) rays: &'a [PreparedRay],
     /// End of each ray's segment: what begins later does not count.
@@ -85,6 +91,7 @@ pub(crate) struct StreamTraversal<'a, V> {
     pub(crate) shortened: usize,
     pub(crate) leaf_hits: &'a mut [LeafHits],
     stack: &'a mut ChildStack,
+    interleaved: &'a mut InterleavedRays,
     pub(crate) rules: LeafRules,
     /// Number of recent leaf tests of ray lists, and how many of them found candidates.
     pub(crate) tests: [usize; 2],
@@ -128,8 +135,20 @@ fn stream<V: HitCollector>(
     order: RayOrder,
 ) {
     let (precision, inside) = (query.precision, StartInside::of(query));
-    let Scratch { rays, packets, kinds, octants, s_far, levels, leaf_hits, stack, certain, undecided, intersecting } =
-        scratch;
+    let Scratch {
+        rays,
+        packets,
+        kinds,
+        octants,
+        s_far,
+        levels,
+        leaf_hits,
+        stack,
+        interleaved,
+        certain,
+        undecided,
+        intersecting,
+    } = scratch;
     let whole = input.len().next_multiple_of(LANES);
     if rays.len() < whole {
         rays.resize(whole, PreparedRay::zeroed());
@@ -216,6 +235,7 @@ fn stream<V: HitCollector>(
         shortened: 0,
         leaf_hits,
         stack,
+        interleaved,
         rules: LeafRules { inside: if nearby { inside } else { StartInside::Undecided }, select: true },
         tests: [0; 2],
         visits: Visits::default(),
@@ -244,7 +264,7 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
     fn node(&mut self, node: usize, octant: usize, padded: RayList<'_>, levels: &mut [LevelScratch]) {
         let list = padded.rays();
         if list.len() <= self.short_list {
-            return self.ordered(node, list);
+            return self.in_own_order(node, list);
         }
         self.visits.nodes += list.len() as u64;
         let Some((LevelScratch { child_hits: entered, list: through }, levels)) = levels.split_first_mut() else {
@@ -294,8 +314,17 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
         }
     }
 
-    /// Traverses the tree from a node on with the rays of a list one by one, each in its own order.
-    pub(crate) fn ordered(&mut self, node: usize, list: &[u32]) {
+    /// Traverses the tree from a node on with the rays of a list, each in its own order.
+    pub(crate) fn in_own_order(&mut self, node: usize, list: &[u32]) {
+        if list.len() <= ONE_BY_ONE {
+            return self.one_by_one(node, list);
+        }
+        for list in list.chunks(SIDE_BY_SIDE) {
+            self.side_by_side(node, list);
+        }
+    }
+
+    fn one_by_one(&mut self, node: usize, list: &[u32]) {
         let node = &self.bvh.tree.nodes[node];
         self.visits.nodes += list.len() as u64;
         self.stack.prepare(self.bvh.tree.depth, list.len(), self.rules.inside);
@@ -314,6 +343,24 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
                 self.take_leaf_hits(leaf as usize, 1);
                 self.intersect_if_many();
             }
+        }
+    }
+
+    fn side_by_side(&mut self, node: usize, list: &[u32]) {
+        let (level, tree, inside) = (self.bvh.level, &self.bvh.tree, self.rules.inside);
+        self.interleaved.start(tree, node, self.rays, self.s_far, list);
+        loop {
+            let Self { rays, s_far, interleaved, leaf_hits, .. } = self;
+            let hits = level.next_leaves(tree, rays, s_far, inside, interleaved, leaf_hits);
+            let Visits { nodes, leaves, .. } = interleaved.take_visits();
+            self.visits.nodes += nodes;
+            self.visits.leaves += leaves;
+            let Some(hits) = hits else { break };
+            for i in 0..hits {
+                let leaf = self.interleaved.hit_leaves[i];
+                self.take_leaf_hit(leaf as usize, i);
+            }
+            self.intersect_if_many();
         }
     }
 

@@ -42,6 +42,35 @@ pub(crate) trait Lanes: Copy {
     }
     /// Bit mask of the lanes in which `self <= other`; lane 0 is the lowest bit.
     fn le_mask(self, other: Self) -> u64;
+    /// The least lane. No lane may be NaN.
+    #[inline(always)]
+    fn least(self) -> f32 {
+        let mut all = [f32::INFINITY; 16];
+        self.store(&mut all);
+        all.into_iter().fold(f32::INFINITY, f32::min)
+    }
+    /// `self` in the lanes in which `a <= b`, infinity in the others.
+    #[inline(always)]
+    fn where_le(self, a: Self, b: Self) -> Self {
+        let (mask, mut lanes) = (a.le_mask(b), [f32::INFINITY; 16]);
+        self.store(&mut lanes);
+        self.load(&std::array::from_fn::<f32, 16, _>(|i| if mask >> i & 1 == 1 { lanes[i] } else { f32::INFINITY }))
+    }
+    /// Infinity in the lanes in which `a <= b`, `self` in the others.
+    #[inline(always)]
+    fn except_le(self, a: Self, b: Self) -> Self {
+        let (mask, mut lanes) = (a.le_mask(b), [f32::INFINITY; 16]);
+        self.store(&mut lanes);
+        self.load(&std::array::from_fn::<f32, 16, _>(|i| if mask >> i & 1 == 0 { lanes[i] } else { f32::INFINITY }))
+    }
+    /// Replaces the lowest three bits of each lane by those of `bits`, which has no others.
+    #[inline(always)]
+    fn with_low_bits(self, bits: Self) -> Self {
+        let [mut all, mut low] = [[0.0_f32; 16]; 2];
+        self.store(&mut all);
+        bits.store(&mut low);
+        self.load(&std::array::from_fn::<f32, 16, _>(|i| f32::from_bits(all[i].to_bits() & !7 | low[i].to_bits())))
+    }
     /// Transposes eight rows of eight numbers.
     #[inline(always)]
     fn transpose(self, rows: &[[f32; 8]; 8]) -> [[f32; 8]; 8] {
@@ -331,6 +360,36 @@ mod x86 {
                 // SAFETY: `self` proves that the processor supports the instructions.
                 unsafe { _mm256_set_m128(half.load(later).0, half.load(row).0) }
             });
+            #[inline(always)]
+            fn least(self) -> f32 {
+                // SAFETY: `self` proves that the processor supports the instructions. This also applies to the functions below.
+                unsafe {
+                    let both = _mm256_min_ps(self.0, _mm256_permute2f128_ps::<1>(self.0, self.0));
+                    let pairs = _mm256_min_ps(both, _mm256_permute_ps::<0b01_00_11_10>(both));
+                    _mm256_cvtss_f32(_mm256_min_ps(pairs, _mm256_permute_ps::<0b10_11_00_01>(pairs)))
+                }
+            }
+            #[inline(always)]
+            fn where_le(self, a: Self, b: Self) -> Self {
+                // SAFETY: as above.
+                Self(unsafe {
+                    let others = _mm256_andnot_ps(_mm256_cmp_ps::<_CMP_LE_OQ>(a.0, b.0), _mm256_set1_ps(f32::INFINITY));
+                    _mm256_add_ps(self.0, others)
+                })
+            }
+            #[inline(always)]
+            fn except_le(self, a: Self, b: Self) -> Self {
+                // SAFETY: as above.
+                Self(unsafe {
+                    let those = _mm256_and_ps(_mm256_cmp_ps::<_CMP_LE_OQ>(a.0, b.0), _mm256_set1_ps(f32::INFINITY));
+                    _mm256_add_ps(self.0, those)
+                })
+            }
+            #[inline(always)]
+            fn with_low_bits(self, bits: Self) -> Self {
+                // SAFETY: as above.
+                Self(unsafe { _mm256_or_ps(_mm256_and_ps(self.0, _mm256_set1_ps(f32::from_bits(!7))), bits.0) })
+            }
         }
     );
     lanes!(
@@ -353,6 +412,29 @@ mod x86 {
         |a, b| _mm_movemask_ps(_mm_cmple_ps(a, b)) as u64,
         {
             transpose!(_mm_unpacklo_ps, _mm_unpackhi_ps, |lanes, row, _later| lanes.load(row).0);
+            #[inline(always)]
+            fn least(self) -> f32 {
+                // SAFETY: SSE2 is part of the architecture. This also applies to the functions below.
+                unsafe {
+                    let pairs = _mm_min_ps(self.0, _mm_shuffle_ps::<0b01_00_11_10>(self.0, self.0));
+                    _mm_cvtss_f32(_mm_min_ps(pairs, _mm_shuffle_ps::<0b10_11_00_01>(pairs, pairs)))
+                }
+            }
+            #[inline(always)]
+            fn where_le(self, a: Self, b: Self) -> Self {
+                // SAFETY: as above.
+                Self(unsafe { _mm_add_ps(self.0, _mm_andnot_ps(_mm_cmple_ps(a.0, b.0), _mm_set1_ps(f32::INFINITY))) })
+            }
+            #[inline(always)]
+            fn except_le(self, a: Self, b: Self) -> Self {
+                // SAFETY: as above.
+                Self(unsafe { _mm_add_ps(self.0, _mm_and_ps(_mm_cmple_ps(a.0, b.0), _mm_set1_ps(f32::INFINITY))) })
+            }
+            #[inline(always)]
+            fn with_low_bits(self, bits: Self) -> Self {
+                // SAFETY: as above.
+                Self(unsafe { _mm_or_ps(_mm_and_ps(self.0, _mm_set1_ps(f32::from_bits(!7))), bits.0) })
+            }
         }
     );
 }
@@ -385,6 +467,26 @@ mod arm {
         |a, b| vaddvq_u32(vandq_u32(vcleq_f32(a, b), vld1q_u32([1, 2, 4, 8].as_ptr()))).into(),
         {
             transpose!(vzip1q_f32, vzip2q_f32, |lanes, row, _later| lanes.load(row).0);
+            #[inline(always)]
+            fn least(self) -> f32 {
+                // SAFETY: NEON is part of the architecture. This also applies to the functions below.
+                unsafe { vminnmvq_f32(self.0) }
+            }
+            #[inline(always)]
+            fn where_le(self, a: Self, b: Self) -> Self {
+                // SAFETY: as above.
+                Self(unsafe { vbslq_f32(vcleq_f32(a.0, b.0), self.0, vdupq_n_f32(f32::INFINITY)) })
+            }
+            #[inline(always)]
+            fn except_le(self, a: Self, b: Self) -> Self {
+                // SAFETY: as above.
+                Self(unsafe { vbslq_f32(vcleq_f32(a.0, b.0), vdupq_n_f32(f32::INFINITY), self.0) })
+            }
+            #[inline(always)]
+            fn with_low_bits(self, bits: Self) -> Self {
+                // SAFETY: as above.
+                Self(unsafe { vbslq_f32(vdupq_n_u32(7), bits.0, self.0) })
+            }
         }
     );
 }

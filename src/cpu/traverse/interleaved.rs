@@ -1,0 +1,315 @@
+//! Interleaved traversal: the rays of a list traverse the tree side by side, each in its own order.
+//!
+//! A single ray waits for memory, for each test before the next, and after branches that the processor predicts wrongly: that takes most of
+//! its time. Here every ray makes a step before any makes the next one: those at a node are tested against its children and choose the nearest,
+//! the others choose the nearest child that waits, and then the leaves are tested. No iteration of these loops waits for the one before, and no
+//! branch depends on a ray. `output/bench/README.md` has the measurements.
+
+use super::boxes::cross_slabs;
+use super::kernels::{LeafHits, StartInside, comes_near, cull_leaf_by_one};
+use super::prepared_ray::PreparedRay;
+use super::visits::Visits;
+use crate::bvh::bvh8::node::{Bvh8, Bvh8Node, Child, WIDTH};
+use crate::math::simd::lanes::Lanes;
+use crate::math::simd::level::{SimdLevel, multiversion};
+
+/// Maximum number of rays side by side. Their stacks have to fit into the first-level cache.
+pub(crate) const SIDE_BY_SIDE: usize = 64;
+
+/// The children of a node that a ray has yet to visit.
+#[repr(C, align(64))]
+#[derive(Clone, Copy)]
+struct WaitingChildren {
+    /// Keys of the children: the position where the ray enters a child, with the number of the child in the lowest three bits. Infinite for
+    /// those that it does not visit.
+    keys: [f32; WIDTH],
+    children: [Child; WIDTH],
+}
+
+/// States of the rays.
+struct RayStates {
+    /// Their numbers in the stream.
+    rays: [u32; SIDE_BY_SIDE],
+    octants: [u8; SIDE_BY_SIDE],
+    /// Ends of their segments, and the largest key of a child that they enter before.
+    far: [f32; SIDE_BY_SIDE],
+    limits: [f32; SIDE_BY_SIDE],
+    /// Numbers of nodes on their stacks.
+    depths: [u32; SIDE_BY_SIDE],
+}
+
+impl RayStates {
+    /// Sets the end of the segment of a ray.
+    #[inline(always)]
+    fn end_at(&mut self, i: usize, far: f32) {
+        (self.far[i], self.limits[i]) = (far, largest_key(far));
+    }
+}
+
+/// A ray, as the index of its state, and the child that it visits next.
+#[derive(Clone, Copy)]
+struct Visit(u64);
+
+impl Visit {
+    const NONE: Self = Self(0);
+
+    #[inline(always)]
+    fn new(ray: u32, child: Child) -> Self {
+        Self(u64::from(ray) << 32 | u64::from(child.0))
+    }
+
+    #[inline(always)]
+    fn ray(self) -> usize {
+        (self.0 >> 32) as usize % SIDE_BY_SIDE
+    }
+
+    #[inline(always)]
+    fn is_leaf(self) -> bool {
+        self.0 as u32 & Child::LEAF != 0
+    }
+
+    /// Number of the node or leaf.
+    #[inline(always)]
+    fn place(self) -> usize {
+        (self.0 as u32 & !Child::LEAF) as usize
+    }
+}
+
+/// The rays by what they do next: a list, and how long it is.
+struct Lists<'a> {
+    at_node: &'a mut [Visit; SIDE_BY_SIDE],
+    nodes: usize,
+    at_leaf: &'a mut [Visit; SIDE_BY_SIDE],
+    leaves: usize,
+    /// Indices of the rays that choose among the children on their stack.
+    choosing: &'a mut [u32; SIDE_BY_SIDE],
+    choices: usize,
+}
+
+impl Lists<'_> {
+    /// Adds a ray that chose a child, if it `enters` it. Otherwise the ray chooses again if any children wait.
+    #[inline(always)]
+    fn add(&mut self, visit: Visit, enters: bool, waiting: bool) {
+        let is_leaf = visit.is_leaf();
+        self.at_node[self.nodes % SIDE_BY_SIDE] = visit;
+        self.nodes += usize::from(enters & !is_leaf);
+        self.at_leaf[self.leaves % SIDE_BY_SIDE] = visit;
+        self.leaves += usize::from(enters & is_leaf);
+        self.choosing[self.choices % SIDE_BY_SIDE] = visit.ray() as u32;
+        self.choices += usize::from(!enters & waiting);
+    }
+}
+
+/// Scratch memory of an interleaved traversal.
+pub(crate) struct InterleavedRays {
+    states: RayStates,
+    /// The stacks of all rays: their first nodes, their second nodes, and so on.
+    stacks: Vec<[WaitingChildren; SIDE_BY_SIDE]>,
+    /// The lists of [`Lists`], and how long they are between two calls.
+    at_node: [Visit; SIDE_BY_SIDE],
+    at_leaf: [Visit; SIDE_BY_SIDE],
+    choosing: [u32; SIDE_BY_SIDE],
+    counts: [usize; 3],
+    /// The leaf of each entry of the leaf hits.
+    pub(crate) hit_leaves: [u32; SIDE_BY_SIDE],
+    visits: Visits,
+}
+
+impl Default for InterleavedRays {
+    fn default() -> Self {
+        Self {
+            states: RayStates {
+                rays: [0; SIDE_BY_SIDE],
+                octants: [0; SIDE_BY_SIDE],
+                far: [0.0; SIDE_BY_SIDE],
+                limits: [0.0; SIDE_BY_SIDE],
+                depths: [0; SIDE_BY_SIDE],
+            },
+            stacks: Vec::new(),
+            at_node: [Visit::NONE; SIDE_BY_SIDE],
+            at_leaf: [Visit::NONE; SIDE_BY_SIDE],
+            choosing: [0; SIDE_BY_SIDE],
+            counts: [0; 3],
+            hit_leaves: [0; SIDE_BY_SIDE],
+            visits: Visits::default(),
+        }
+    }
+}
+
+impl InterleavedRays {
+    /// Starts the traversal of at most [`SIDE_BY_SIDE`] rays from a node on.
+    pub(crate) fn start(&mut self, tree: &Bvh8, node: usize, rays: &[PreparedRay], s_far: &[f32], list: &[u32]) {
+        let none = WaitingChildren { keys: [f32::INFINITY; WIDTH], children: [Child::NOTHING; WIDTH] };
+        if self.stacks.len() < tree.depth {
+            self.stacks.resize(tree.depth, [none; SIDE_BY_SIDE]);
+        }
+        for (i, &ray) in list.iter().enumerate() {
+            (self.states.rays[i], self.states.depths[i]) = (ray, 0);
+            self.states.octants[i] = rays[ray as usize].octant() as u8;
+            self.states.end_at(i, s_far[ray as usize]);
+            self.at_node[i] = Visit::new(i as u32, Child(node as u32));
+        }
+        self.counts = [list.len(), 0, 0];
+    }
+
+    /// Returns the visits since the last call.
+    pub(crate) fn take_visits(&mut self) -> Visits {
+        std::mem::take(&mut self.visits)
+    }
+}
+
+/// Positions in the scene lie within ±2 √3. Others are replaced by this one, with the same sign.
+const OUTSIDE: f32 = 4.0;
+
+/// The numbers of the children, as bits.
+const NUMBERS: [f32; WIDTH] = {
+    let mut numbers = [0.0; WIDTH];
+    let mut k = 0;
+    while k < WIDTH {
+        numbers[k] = f32::from_bits(k as u32);
+        k += 1;
+    }
+    numbers
+};
+
+/// Tests a ray against the children of a node. Writes their keys, and returns a mask of those that it enters.
+#[inline(always)]
+fn enter_children<L: Lanes>(
+    lanes: L,
+    node: &Bvh8Node,
+    octant: usize,
+    ray: &PreparedRay,
+    far: f32,
+    keys: &mut [f32; WIDTH],
+) -> u64 {
+    let mut mask = 0;
+    for i in (0..WIDTH).step_by(L::COUNT) {
+        let (enter, leave) = cross_slabs(lanes, node, octant, ray, far, i);
+        mask |= enter.le_mask(leave) << i;
+        let position = enter.max(lanes.splat(-OUTSIDE)).min(lanes.splat(OUTSIDE));
+        position.with_low_bits(lanes.load(&NUMBERS[i..])).where_le(enter, leave).store(&mut keys[i..]);
+    }
+    mask
+}
+
+/// Upper bound of the keys of positions up to `far`: a key is at most seven units in the last place above the position.
+#[inline(always)]
+fn largest_key(far: f32) -> f32 {
+    far + far.abs() * 2e-6 + f32::MIN_POSITIVE
+}
+
+/// Finds the least key, and writes the others to `others`. Returns the least key, and whether any of the others is at most `limit`.
+#[inline(always)]
+fn take_least<L: Lanes>(lanes: L, keys: &[f32; WIDTH], limit: f32, others: &mut [f32; WIDTH]) -> (f32, bool) {
+    let first = lanes.load(keys);
+    let least = (L::COUNT..WIDTH).step_by(L::COUNT).fold(first, |least, i| least.min(lanes.load(&keys[i..]))).least();
+    let mut left = 0;
+    for i in (0..WIDTH).step_by(L::COUNT) {
+        let keys = lanes.load(&keys[i..]);
+        // All finite keys differ.
+        let rest = keys.except_le(keys, lanes.splat(least));
+        left |= rest.le_mask(lanes.splat(limit));
+        rest.store(&mut others[i..]);
+    }
+    (least, left != 0)
+}
+
+/// The child with a key.
+#[inline(always)]
+fn child_of(key: f32, children: &[Child; WIDTH]) -> Child {
+    children[key.to_bits() as usize % WIDTH]
+}
+
+multiversion! {
+    /// Advances the rays until half of them are at leaves, and tests these. Writes an entry of `leaf_hits` for each ray with candidates, and
+    /// returns their number, or None at the end of all traversals.
+    next_leaves, (
+        tree: &Bvh8,
+        rays: &[PreparedRay],
+        s_far: &[f32],
+        inside: StartInside,
+        all: &mut InterleavedRays,
+        leaf_hits: &mut [LeafHits]
+    ) -> Option<usize>
+}
+
+#[inline(always)]
+fn next_leaves<L: Lanes>(
+    lanes: L,
+    tree: &Bvh8,
+    rays: &[PreparedRay],
+    s_far: &[f32],
+    inside: StartInside,
+    all: &mut InterleavedRays,
+    leaf_hits: &mut [LeafHits],
+) -> Option<usize> {
+    let lanes = lanes.narrow();
+    let InterleavedRays { states, stacks, at_node, at_leaf, choosing, counts, hit_leaves, visits } = all;
+    let stacks = &mut stacks[..];
+    let [nodes, leaves, choices] = *counts;
+    let mut lists = Lists { at_node, nodes, at_leaf, leaves: 0, choosing, choices };
+    // The rays that were at leaves go on. Hits may have shortened them.
+    for n in 0..leaves.min(SIDE_BY_SIDE) {
+        let visit = lists.at_leaf[n];
+        let i = visit.ray();
+        states.end_at(i, s_far[states.rays[i] as usize]);
+        lists.add(visit, false, states.depths[i] != 0);
+    }
+    if lists.nodes + lists.choices == 0 {
+        return None;
+    }
+    while lists.nodes + lists.choices > lists.leaves {
+        let count = std::mem::take(&mut lists.nodes);
+        visits.nodes += count as u64;
+        for n in 0..count.min(SIDE_BY_SIDE) {
+            let visit = lists.at_node[n];
+            let (i, node) = (visit.ray(), &tree.nodes[visit.place()]);
+            let (ray, octant) = (&rays[states.rays[i] as usize], usize::from(states.octants[i] % 8));
+            let mut keys = [0.0; WIDTH];
+            let entered = enter_children(lanes, node, octant, ray, states.far[i], &mut keys);
+            let depth = states.depths[i];
+            let waiting = &mut stacks[depth as usize][i];
+            let (nearest, _) = take_least(lanes, &keys, f32::MAX, &mut waiting.keys);
+            waiting.children = node.children;
+            let child = child_of(nearest, &node.children);
+            tree.prefetch(child);
+            states.depths[i] = depth + u32::from(entered & entered.wrapping_sub(1) != 0);
+            lists.add(Visit::new(i as u32, child), entered != 0, depth != 0);
+        }
+        let count = std::mem::take(&mut lists.choices);
+        for n in 0..count.min(SIDE_BY_SIDE) {
+            let i = lists.choosing[n] as usize % SIDE_BY_SIDE;
+            let depth = states.depths[i] - 1;
+            let waiting = &mut stacks[depth as usize][i];
+            let keys = waiting.keys;
+            let (nearest, others) = take_least(lanes, &keys, states.limits[i], &mut waiting.keys);
+            let child = child_of(nearest, &waiting.children);
+            tree.prefetch(child);
+            states.depths[i] = depth + u32::from(others);
+            lists.add(Visit::new(i as u32, child), nearest <= states.limits[i], depth != 0);
+        }
+    }
+    *counts = [lists.nodes, lists.leaves, lists.choices];
+    let at_leaf = &lists.at_leaf[..lists.leaves.min(SIDE_BY_SIDE)];
+    visits.leaves += at_leaf.len() as u64;
+    // About half of the rays come near a sphere.
+    let (mut near, mut count) = ([Visit::NONE; SIDE_BY_SIDE], 0);
+    for visit in at_leaf {
+        let ray = &rays[states.rays[visit.ray()] as usize];
+        near[count % SIDE_BY_SIDE] = *visit;
+        count += usize::from(comes_near(lanes, &tree.leaves[visit.place()], ray));
+    }
+    let mut hit = 0;
+    for visit in &near[..count.min(SIDE_BY_SIDE)] {
+        let (i, leaf) = (visit.ray(), &tree.leaves[visit.place()]);
+        let (Some(hits), Some(place)) = (leaf_hits.get_mut(hit), hit_leaves.get_mut(hit)) else { break };
+        cull_leaf_by_one(lanes, leaf, &rays[states.rays[i] as usize], states.far[i], inside, hits);
+        (hits.ray, *place) = (states.rays[i], visit.place() as u32);
+        hit += usize::from(hits.candidates != 0);
+    }
+    Some(hit)
+}
+
+#[cfg(test)]
+#[path = "interleaved_tests.rs"]
+mod tests;
