@@ -39,6 +39,9 @@ const FEW_RAYS: usize = 128;
 const SHORT_LIST: usize = 16;
 const ONE_BY_ONE: usize = 4;
 
+/// Number of leaves of a tree that exceeds the second-level cache by far. There, longer lists side by side wait less for memory.
+const LARGE_TREE: usize = 1 << 16;
+
 /// Level scratch: the memory for visiting one node on each level of the BVH.
 #[derive(Default)]
 struct LevelScratch {
@@ -217,6 +220,7 @@ fn stream<V: HitCollector>(
     let short_list = match (at_rest, input.len()) {
         (false, _) => 0,
         (true, ..=FEW_RAYS) => FEW_RAYS,
+        (true, _) if bvh.tree.leaves.len() > LARGE_TREE => SIDE_BY_SIDE,
         (true, _) => SHORT_LIST,
     };
     let mut traversal = StreamTraversal {
