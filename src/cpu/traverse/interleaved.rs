@@ -192,7 +192,8 @@ fn enter_children<L: Lanes>(
     mask
 }
 
-/// Upper bound of the keys of positions up to `far`: a key is at most seven units in the last place above the position.
+/// Upper bound of the keys of positions up to `far`: a key is at most seven units in the last place above the position. NaN for −∞, the end of a
+/// ray that needs no more hits: then no key is at most the bound.
 #[inline(always)]
 fn largest_key(far: f32) -> f32 {
     far + far.abs() * 2e-6 + f32::MIN_POSITIVE
