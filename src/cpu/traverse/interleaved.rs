@@ -1,9 +1,9 @@
 //! Interleaved traversal: the rays of a list traverse the tree side by side, each in its own order.
 //!
 //! A single ray waits for memory, for each test before the next, and after branches that the processor predicts wrongly: that takes most of
-//! its time. Here every ray makes a step before any makes the next one: those at a node are tested against its children and choose the nearest,
-//! the others choose the nearest child that waits, and then the leaves are tested. No iteration of these loops waits for the one before, and no
-//! branch depends on a ray. `output/bench/README.md` has the measurements.
+//! its time. Here every ray makes a step before any makes the next one: those at a node are tested against its children and choose the
+//! nearest, the others choose the nearest child that waits, and then the leaves are tested. No iteration of these loops waits for the one
+//! before, and no branch depends on a ray. `output/bench/README.md` has the measurements.
 
 use super::boxes::cross_slabs;
 use super::kernels::{LeafHits, StartInside, comes_near, cull_leaf_by_one};
@@ -192,8 +192,8 @@ fn enter_children<L: Lanes>(
     mask
 }
 
-/// Upper bound of the keys of positions up to `far`: a key is at most seven units in the last place above the position. NaN for −∞, the end of a
-/// ray that needs no more hits: then no key is at most the bound.
+/// Upper bound of the keys of positions up to `far`: a key is at most seven units in the last place above the position. NaN for −∞, the
+/// end of a ray that needs no more hits: then no key is at most the bound.
 #[inline(always)]
 fn largest_key(far: f32) -> f32 {
     far + far.abs() * 2e-6 + f32::MIN_POSITIVE
@@ -222,8 +222,8 @@ fn child_of(key: f32, children: &[Child; WIDTH]) -> Child {
 }
 
 multiversion! {
-    /// Advances the rays until half of them are at leaves, and tests these. Writes an entry of `leaf_hits` for each ray with candidates, and
-    /// returns their number, or None at the end of all traversals.
+    /// Advances the rays until half of them are at leaves, and tests these. Writes an entry of `leaf_hits` for each ray with candidates,
+    /// and returns their number, or None at the end of all traversals.
     next_leaves, (
         tree: &Bvh8,
         rays: &[PreparedRay],
