@@ -7,7 +7,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 use super::cull::{CullFrame, SphereBlocks, blocks_bytes};
-use super::traverse::kernels::MovingLeaf8;
+use super::traverse::moving_spheres::MovingLeaf8;
 use crate::batch::sphere_set::SphereSet;
 use crate::bvh::bvh8::build_sah::build_bytes;
 use crate::bvh::bvh8::node::{BuildItem, Bvh8, WIDTH, leaf_slots, tree_bytes};

@@ -22,7 +22,7 @@ const REFUSED: [(&str, &str); 7] = [
 /// rustc.
 fn compile(expression: &str) -> Option<(bool, String)> {
     let folder = Folder::new();
-    let lanes = root().join("src/math/simd/lanes.rs");
+    let lanes = root().join("src/math/simd/lanes/mod.rs");
     let text = format!(
         "#![allow(unused)]\n#[path = {lanes:?}]\nmod lanes;\nuse lanes::{{Avx2, Avx512, Lanes, Scalar4}};\n\
          fn make() {{ let _ = {expression}; }}\n"

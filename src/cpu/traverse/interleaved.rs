@@ -31,19 +31,8 @@ struct RayStates {
     /// Their numbers in the stream.
     rays: [u32; SIDE_BY_SIDE],
     octants: [u8; SIDE_BY_SIDE],
-    /// Ends of their segments, and the largest key of a child that they enter before.
-    far: [f32; SIDE_BY_SIDE],
-    limits: [f32; SIDE_BY_SIDE],
     /// Numbers of nodes on their stacks.
     depths: [u32; SIDE_BY_SIDE],
-}
-
-impl RayStates {
-    /// Sets the end of the segment of a ray.
-    #[inline(always)]
-    fn end_at(&mut self, i: usize, far: f32) {
-        (self.far[i], self.limits[i]) = (far, largest_key(far));
-    }
 }
 
 /// A ray, as the index of its state, and the child that it visits next.
@@ -54,8 +43,8 @@ impl Visit {
     const NONE: Self = Self(0);
 
     #[inline(always)]
-    fn new(ray: u32, child: Child) -> Self {
-        Self(u64::from(ray) << 32 | u64::from(child.0))
+    fn new(ray: usize, child: Child) -> Self {
+        Self((ray as u64) << 32 | u64::from(child.0))
     }
 
     #[inline(always)]
@@ -118,13 +107,7 @@ pub(crate) struct InterleavedRays {
 impl Default for InterleavedRays {
     fn default() -> Self {
         Self {
-            states: RayStates {
-                rays: [0; SIDE_BY_SIDE],
-                octants: [0; SIDE_BY_SIDE],
-                far: [0.0; SIDE_BY_SIDE],
-                limits: [0.0; SIDE_BY_SIDE],
-                depths: [0; SIDE_BY_SIDE],
-            },
+            states: RayStates { rays: [0; SIDE_BY_SIDE], octants: [0; SIDE_BY_SIDE], depths: [0; SIDE_BY_SIDE] },
             stacks: Vec::new(),
             at_node: [Visit::NONE; SIDE_BY_SIDE],
             at_leaf: [Visit::NONE; SIDE_BY_SIDE],
@@ -138,7 +121,7 @@ impl Default for InterleavedRays {
 
 impl InterleavedRays {
     /// Starts the traversal of at most [`SIDE_BY_SIDE`] rays from a node on.
-    pub(crate) fn start(&mut self, tree: &Bvh8, node: usize, rays: &[PreparedRay], s_far: &[f32], list: &[u32]) {
+    pub(crate) fn start(&mut self, tree: &Bvh8, node: usize, rays: &[PreparedRay], list: &[u32]) {
         let none = WaitingChildren { keys: [f32::INFINITY; WIDTH], children: [Child::NOTHING; WIDTH] };
         if self.stacks.len() < tree.depth {
             self.stacks.resize(tree.depth, [none; SIDE_BY_SIDE]);
@@ -146,8 +129,7 @@ impl InterleavedRays {
         for (i, &ray) in list.iter().enumerate() {
             (self.states.rays[i], self.states.depths[i]) = (ray, 0);
             self.states.octants[i] = rays[ray as usize].octant() as u8;
-            self.states.end_at(i, s_far[ray as usize]);
-            self.at_node[i] = Visit::new(i as u32, Child(node as u32));
+            self.at_node[i] = Visit::new(i, Child(node as u32));
         }
         self.counts = [list.len(), 0, 0];
     }
@@ -249,12 +231,10 @@ fn next_leaves<L: Lanes>(
     let stacks = &mut stacks[..];
     let [nodes, leaves, choices] = *counts;
     let mut lists = Lists { at_node, nodes, at_leaf, leaves: 0, choosing, choices };
-    // The rays that were at leaves go on. Hits may have shortened them.
+    // The rays that were at leaves go on.
     for n in 0..leaves.min(SIDE_BY_SIDE) {
         let visit = lists.at_leaf[n];
-        let i = visit.ray();
-        states.end_at(i, s_far[states.rays[i] as usize]);
-        lists.add(visit, false, states.depths[i] != 0);
+        lists.add(visit, false, states.depths[visit.ray()] != 0);
     }
     if lists.nodes + lists.choices == 0 {
         return None;
@@ -265,9 +245,9 @@ fn next_leaves<L: Lanes>(
         for n in 0..count.min(SIDE_BY_SIDE) {
             let visit = lists.at_node[n];
             let (i, node) = (visit.ray(), &tree.nodes[visit.place()]);
-            let (ray, octant) = (&rays[states.rays[i] as usize], usize::from(states.octants[i] % 8));
+            let (number, octant) = (states.rays[i] as usize, usize::from(states.octants[i] % 8));
             let mut keys = [0.0; WIDTH];
-            let entered = enter_children(lanes, node, octant, ray, states.far[i], &mut keys);
+            let entered = enter_children(lanes, node, octant, &rays[number], s_far[number], &mut keys);
             let depth = states.depths[i];
             let waiting = &mut stacks[depth as usize][i];
             let (nearest, _) = take_least(lanes, &keys, f32::MAX, &mut waiting.keys);
@@ -275,19 +255,19 @@ fn next_leaves<L: Lanes>(
             let child = child_of(nearest, &node.children);
             tree.prefetch(child);
             states.depths[i] = depth + u32::from(entered & entered.wrapping_sub(1) != 0);
-            lists.add(Visit::new(i as u32, child), entered != 0, depth != 0);
+            lists.add(Visit::new(i, child), entered != 0, depth != 0);
         }
         let count = std::mem::take(&mut lists.choices);
         for n in 0..count.min(SIDE_BY_SIDE) {
             let i = lists.choosing[n] as usize % SIDE_BY_SIDE;
             let depth = states.depths[i] - 1;
             let waiting = &mut stacks[depth as usize][i];
-            let keys = waiting.keys;
-            let (nearest, others) = take_least(lanes, &keys, states.limits[i], &mut waiting.keys);
+            let (keys, limit) = (waiting.keys, largest_key(s_far[states.rays[i] as usize]));
+            let (nearest, others) = take_least(lanes, &keys, limit, &mut waiting.keys);
             let child = child_of(nearest, &waiting.children);
             tree.prefetch(child);
             states.depths[i] = depth + u32::from(others);
-            lists.add(Visit::new(i as u32, child), nearest <= states.limits[i], depth != 0);
+            lists.add(Visit::new(i, child), nearest <= limit, depth != 0);
         }
     }
     *counts = [lists.nodes, lists.leaves, lists.choices];
@@ -302,10 +282,10 @@ fn next_leaves<L: Lanes>(
     }
     let mut hit = 0;
     for visit in &near[..count.min(SIDE_BY_SIDE)] {
-        let (i, leaf) = (visit.ray(), &tree.leaves[visit.place()]);
+        let (number, leaf) = (states.rays[visit.ray()], &tree.leaves[visit.place()]);
         let (Some(hits), Some(place)) = (leaf_hits.get_mut(hit), hit_leaves.get_mut(hit)) else { break };
-        cull_leaf_by_one(lanes, leaf, &rays[states.rays[i] as usize], states.far[i], inside, hits);
-        (hits.ray, *place) = (states.rays[i], visit.place() as u32);
+        cull_leaf_by_one(lanes, leaf, &rays[number as usize], s_far[number as usize], inside, hits);
+        (hits.ray, *place) = (number, visit.place() as u32);
         hit += usize::from(hits.candidates != 0);
     }
     Some(hit)

@@ -60,7 +60,7 @@ impl Case {
         let (mut all, mut hits) = (InterleavedRays::default(), [LeafHits::NONE; SIDE_BY_SIDE]);
         let (mut s_far, mut found, mut visits) = (self.ends(), Found::new(), Visits::default());
         for list in self.list().chunks(SIDE_BY_SIDE) {
-            all.start(tree, 0, &self.rays, &s_far, list);
+            all.start(tree, 0, &self.rays, list);
             while let Some(count) =
                 level.next_leaves(tree, &self.rays, &s_far, StartInside::Undecided, &mut all, &mut hits)
             {
@@ -68,8 +68,7 @@ impl Case {
                     Self::take(hits, leaf as usize, shorten, &mut s_far, &mut found);
                 }
             }
-            let Visits { nodes, leaves, .. } = all.take_visits();
-            (visits.nodes, visits.leaves) = (visits.nodes + nodes, visits.leaves + leaves);
+            visits += all.take_visits();
         }
         (found, visits)
     }
@@ -85,8 +84,7 @@ impl Case {
             visits.nodes += 1;
             loop {
                 let leaf = level.next_leaf(tree, &self.rays, &s_far, ray, &mut stack, &mut hits);
-                let Visits { nodes, leaves, .. } = stack.take_visits();
-                (visits.nodes, visits.leaves) = (visits.nodes + nodes, visits.leaves + leaves);
+                visits += stack.take_visits();
                 if leaf == END {
                     break;
                 }

@@ -53,15 +53,10 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
     fn finish_leaf(&mut self, number: usize, tested: usize, found: usize) {
         self.visits.leaves += tested as u64;
         self.adapt_rules(tested, found);
-        self.take_leaf_hits(number, found);
-        self.intersect_if_many();
-    }
-
-    /// Passes the first `count` of `leaf_hits` to their collectors.
-    pub(crate) fn take_leaf_hits(&mut self, number: usize, count: usize) {
-        for i in 0..count {
-            self.take_leaf_hit(number, i);
+        for entry in 0..found {
+            self.take_leaf_hit(number, entry);
         }
+        self.intersect_if_many();
     }
 
     /// Passes an entry of `leaf_hits` to its collector.

@@ -17,7 +17,8 @@
 
 use glam::DVec3;
 
-use super::kernels::{LeafHits, MovingLeaf8};
+use super::kernels::LeafHits;
+use super::moving_spheres::MovingLeaf8;
 use super::prepared_ray::PreparedRay;
 use crate::bvh::bvh8::node::WIDTH;
 use crate::cpu::cull::{CullFrame, flag_error};

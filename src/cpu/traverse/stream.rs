@@ -11,8 +11,9 @@ use bytemuck::Zeroable;
 
 use super::boxes::{ChildHits, LIST_GROUP, RayList};
 use super::interleaved::{InterleavedRays, SIDE_BY_SIDE};
-use super::kernels::{LeafHits, LeafRules, MovingLeaf8, StartInside};
+use super::kernels::{LeafHits, LeafRules, StartInside};
 use super::moving_leaf;
+use super::moving_spheres::MovingLeaf8;
 use super::ordered::{ChildStack, END};
 use super::packet::{COLUMNS, PACKET_RAYS, Packet, PacketKind, RAY_COLUMNS};
 use super::pairs::{DeferredPair, IntersectScratch};
@@ -338,13 +339,11 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
             loop {
                 let Self { bvh, rays, s_far, stack, leaf_hits, .. } = self;
                 let leaf = bvh.level.next_leaf(&bvh.tree, rays, s_far, ray, stack, &mut leaf_hits[0]);
-                let Visits { nodes, leaves: tested, .. } = stack.take_visits();
-                self.visits.nodes += nodes;
-                self.visits.leaves += tested;
+                self.visits += stack.take_visits();
                 if leaf == END {
                     break;
                 }
-                self.take_leaf_hits(leaf as usize, 1);
+                self.take_leaf_hit(leaf as usize, 0);
                 self.intersect_if_many();
             }
         }
@@ -352,13 +351,11 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
 
     fn side_by_side(&mut self, node: usize, list: &[u32]) {
         let (level, tree, inside) = (self.bvh.level, &self.bvh.tree, self.rules.inside);
-        self.interleaved.start(tree, node, self.rays, self.s_far, list);
+        self.interleaved.start(tree, node, self.rays, list);
         loop {
             let Self { rays, s_far, interleaved, leaf_hits, .. } = self;
             let hits = level.next_leaves(tree, rays, s_far, inside, interleaved, leaf_hits);
-            let Visits { nodes, leaves, .. } = interleaved.take_visits();
-            self.visits.nodes += nodes;
-            self.visits.leaves += leaves;
+            self.visits += interleaved.take_visits();
             let Some(hits) = hits else { break };
             for i in 0..hits {
                 let leaf = self.interleaved.hit_leaves[i];

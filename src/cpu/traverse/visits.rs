@@ -17,6 +17,14 @@ static NODES: AtomicU64 = AtomicU64::new(0);
 static LEAVES: AtomicU64 = AtomicU64::new(0);
 static SOLVES: AtomicU64 = AtomicU64::new(0);
 
+impl std::ops::AddAssign for Visits {
+    fn add_assign(&mut self, other: Self) {
+        self.nodes += other.nodes;
+        self.leaves += other.leaves;
+        self.solves += other.solves;
+    }
+}
+
 impl Visits {
     /// Adds the counts of a stream to those of the process.
     pub(crate) fn publish(self) {

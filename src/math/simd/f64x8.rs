@@ -1,5 +1,5 @@
 //! Vectors of eight f64 lanes, as arrays that the compiler vectorises, for long sums without branches. (Comparisons that give bit masks are
-//! in `lanes.rs`.)
+//! in `lanes`.)
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
