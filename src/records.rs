@@ -152,7 +152,7 @@ impl Approach {
     pub const NONE: Self = Self { t: f32::INFINITY, clearance: f32::INFINITY, id: NO_SPHERE };
 }
 
-/// Attributes of one ray. Twin of `RayAttributes` in `shaders/records.wgsl`.
+/// Attributes of one ray. The first [`UPLOADED_BYTES`](Self::UPLOADED_BYTES) are the twin of `RayAttributes` in `shaders/records.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub(crate) struct RayAttributes {
@@ -168,12 +168,29 @@ pub(crate) struct RayAttributes {
     pub(crate) direction_low: [f32; 3],
     /// 1 if spheres move while the ray travels.
     pub(crate) moves_with_ray: u32,
+    /// Id of the sphere on whose surface the ray starts. A GPU does not read it: see `CpuScene::on_gpu`.
+    pub(crate) from_id: u32,
 }
 
 impl RayAttributes {
     /// Attributes of a ray without attribute columns.
-    pub(crate) const NONE: Self =
-        Self { mask: u32::MAX, skip_id: NO_SPHERE, time: 0.0, radius: 0.0, direction_low: [0.0; 3], moves_with_ray: 0 };
+    pub(crate) const NONE: Self = Self {
+        mask: u32::MAX,
+        skip_id: NO_SPHERE,
+        time: 0.0,
+        radius: 0.0,
+        direction_low: [0.0; 3],
+        moves_with_ray: 0,
+        from_id: NO_SPHERE,
+    };
+
+    /// Bytes of the attributes that a GPU reads: all but `from_id`.
+    pub(crate) const UPLOADED_BYTES: usize = std::mem::offset_of!(Self, from_id);
+
+    /// The attributes that a GPU reads.
+    pub(crate) fn uploaded(&self) -> [u8; Self::UPLOADED_BYTES] {
+        std::array::from_fn(|i| bytemuck::bytes_of(self)[i])
+    }
 
     /// Whether radius or low part change the intersection even with a sphere at rest.
     #[inline(always)]

@@ -48,7 +48,10 @@ pub fn layouts() -> Vec<Layout> {
         layout!(ClosestState: t, low, high, rival, id, flags),
         layout!(ApproachState: t, clearance, low, high, rival, id),
         layout!(CountState: count, flags),
-        layout!(RayAttributes: mask, skip_id, time, radius, direction_low, moves_with_ray),
+        Layout {
+            size: RayAttributes::UPLOADED_BYTES,
+            ..layout!(RayAttributes: mask, skip_id, time, radius, direction_low, moves_with_ray)
+        },
         layout!(Params: ray_count, sphere_begin, sphere_end, first_id, inside, touch, ends, pairwise, fresh, zero, largest,
             scale, middle, far, sphere_count, steps, max_axis_ratio, mid_time),
         layout!(Light: inverse_distance, ratio),

@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use umbracast::glam::DVec3;
 use umbracast::io::{ExtraColumns, ReadOptions, StreamFormat, is_standard_stream};
-use umbracast::{BvhBuilder, DeviceOptions, Ends, Error, Inside, OnBad, Precision, Query, SceneOptions, Touch};
+use umbracast::{BvhBuilder, DeviceOptions, Ends, Error, Inside, Near, OnBad, Precision, Query, SceneOptions, Touch};
 
 /// Choice of the device.
 #[derive(Debug, Args)]
@@ -179,6 +179,12 @@ pub(crate) struct PolicyArgs {
         ("half-open", "[t_min, t_max), for rays that continue frame by frame", Ends::HalfOpen),
     ]))]
     ends: Option<Ends>,
+    /// Whether a surface nearer than t_min blocks the ray [default: block for --sensor, else pass]
+    #[arg(long, hide_short_help = true, value_parser = words([
+        ("pass", "nothing before t_min matters", Near::Pass),
+        ("block", "the ray is a miss if it meets a surface at a t from 0 to below t_min", Near::Block),
+    ]))]
+    near: Option<Near>,
     /// Precision of the results
     #[arg(long, value_parser = precisions(), default_value = "standard")]
     precision: Precision,
@@ -192,11 +198,17 @@ impl PolicyArgs {
         given.into_iter().find(|(_, given)| *given).map(|(option, _)| option)
     }
 
+    /// Whether surfaces before the start of a ray block it.
+    pub(crate) fn blocks_near(&self) -> bool {
+        self.near == Some(Near::Block)
+    }
+
     pub(crate) fn query(&self, on_bad: OnBad) -> Query {
         Query::default()
             .inside(self.inside.unwrap_or_default())
             .touch(self.touch.unwrap_or_default())
             .ends(self.ends.unwrap_or_default())
+            .near(self.near.unwrap_or_default())
             .precision(self.precision)
             .on_bad(on_bad)
     }

@@ -314,11 +314,15 @@ impl Files<'_> {
             while bullets.next(&mut batch, &watch)? {
                 let size = (MAX_LEGS_PER_CALL / most as usize).clamp(1, RayBatches::BATCH);
                 let mut radii = batch.optional.radii.as_deref().map(|radii| radii.chunks(size));
+                let mut from_ids = batch.optional.from_ids.as_deref().map(|ids| ids.chunks(size));
                 for part in batch.records.chunks(size) {
                     let first = sum.report.rays;
                     let mut part = Bullets::from(part).numbered_from(first);
                     if let Some(radii) = radii.as_mut().and_then(Iterator::next) {
                         part = part.radii(radii);
+                    }
+                    if let Some(from_ids) = from_ids.as_mut().and_then(Iterator::next) {
+                        part = part.from_ids(from_ids);
                     }
                     let flights =
                         blocking::bullets(&scene, part, most, &query).map_err(|error| placed(self.bullets, error))?;

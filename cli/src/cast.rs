@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use umbracast::io::{AnswerRow, is_points_output};
+use umbracast::io::{AnswerRow, FromColumn, is_points_output};
 use umbracast::{Approach, Error, Hit, Interval, Motion, OnBad, Result, SceneOptions};
 
 use super::args::{
@@ -51,12 +51,13 @@ Files:
         one dimension: fields named as in .csv, in any order, of floating-point
         or integer types
   .csv  named columns. Spheres: x,y,z,r, optional mask. Rays: ox,oy,oz,dx,dy,dz,
-        optional t_min,t_max (default 0 and inf), mask, skip_id. Points: x,y,z,
-        optional mask, skip_id, time. A ray hits only spheres whose mask shares
-        a bit with its own mask (default: all bits), and never the sphere with
-        id skip_id (an empty cell skips none)
+        optional t_min,t_max (default 0 and inf), mask, skip_id, from_id.
+        Points: x,y,z, optional mask, skip_id, time, from_id. A ray hits only
+        spheres whose mask shares a bit with its own mask (default: all bits),
+        and never the sphere with id skip_id (an empty cell skips none). It
+        starts on the surface of the sphere with id from_id
   .parquet  (in builds with the feature parquet) columns as in .csv, Float32 or
-        Float64; mask and skip_id UInt32, Int32 or Int64; read by row groups
+        Float64; mask, skip_id, from_id UInt32, Int32 or Int64; by row groups
   .ply  text or binary: the vertices, with properties named as in .csv
   .xyz, .pdb  atoms as spheres, with the van der Waals radii of their elements
   .f32  raw little-endian records: spheres of 4 f32, x y z r; rays of 8 f32:
@@ -164,6 +165,12 @@ pub(crate) struct CastArgs {
     /// Cast an infinite ray from each point of the second file in this direction
     #[arg(long, value_name = "DX,DY,DZ", allow_hyphen_values = true, value_parser = ray_input::parallel)]
     parallel: Option<ray_input::DirectionSpec>,
+    /// Column of the points with the id of the sphere on whose surface each ray of --toward or --parallel starts, or none
+    ///
+    /// The direction decides whether such a ray leaves its sphere or goes into it, not the rounded point. By default it is the column
+    /// from_id; or the column id, which results of cast have, if every point lies on the sphere that it names. The summary says so.
+    #[arg(long, value_name = "COLUMN|none")]
+    pub(crate) from_id: Option<String>,
     /// The second file has segments between two points; t goes from 0 to 1
     #[arg(long, conflicts_with_all = ["toward", "parallel", "sensor"])]
     segments: bool,
@@ -324,6 +331,15 @@ impl CastArgs {
 pub(crate) fn run(args: &CastArgs) -> Result<()> {
     args.check_policies()?;
     let query = args.policies.query(args.on_bad).motion(args.motion());
+    if args.policies.blocks_near()
+        && !matches!(args.query, QueryName::Closest | QueryName::Interval | QueryName::All | QueryName::Nearest)
+    {
+        let message = format!(
+            "--near block is for --query closest, interval, all and nearest: it cannot be used with --query {}",
+            args.query.word()
+        );
+        return Err(Error::Usage(message));
+    }
     if !args.with.is_empty() && !matches!(args.query, QueryName::Closest) {
         let asked = args.query.word();
         return Err(Error::Usage(format!("--with is only for --query closest, not for {asked}")));
@@ -342,9 +358,18 @@ pub(crate) fn run(args: &CastArgs) -> Result<()> {
             with.insert(0, With::Point);
         }
     }
+    let from = match args.from_id.as_deref() {
+        None => FromColumn::Auto,
+        Some("none") => FromColumn::None,
+        Some(name) => FromColumn::Named(name.into()),
+    };
+    if args.from_id.is_some() && args.toward.is_none() && args.parallel.is_none() {
+        let message = "--from-id is for the points of --toward and --parallel; rays and segments have a column from_id";
+        return Err(Error::Usage(message.into()));
+    }
     let rays = match (&args.rays, args.toward.as_ref().or(args.parallel.as_ref()), &args.sensor) {
         (_, _, Some(sensor)) => Some(RayInputOptions::Sensor(sensor)),
-        (Some(points), Some(direction_spec), _) => Some(RayInputOptions::Points(points, direction_spec.clone())),
+        (Some(points), Some(direction_spec), _) => Some(RayInputOptions::Points(points, direction_spec.clone(), from)),
         (Some(segments), None, _) if args.segments => Some(RayInputOptions::Segments(segments)),
         (Some(rays), None, _) => Some(RayInputOptions::Rays(rays)),
         (None, ..) => None,

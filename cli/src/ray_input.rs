@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use umbracast::glam::DVec3;
 use umbracast::io::{
-    KeptColumns, LidarFile, OptionalColumns, RayBatch, RayBatches, RayFile, ReadOptions, Role, Rounding,
+    FromColumn, KeptColumns, LidarFile, OptionalColumns, RayBatch, RayBatches, RayFile, ReadOptions, Role, Rounding,
 };
 use umbracast::raygen::{Lidar, Parallel, Toward};
 use umbracast::{CancelToken, Error, OnBad, Rays, Result, Segments};
@@ -19,8 +19,8 @@ pub(crate) enum RayInputOptions<'a> {
     Rays(&'a Path),
     /// A file of segments.
     Segments(&'a Path),
-    /// Rays that start at the points of a file.
-    Points(&'a Path, DirectionSpec),
+    /// Rays that start at the points of a file, on the spheres of a column.
+    Points(&'a Path, DirectionSpec, FromColumn),
     /// A sensor file.
     Sensor(&'a Path),
 }
@@ -75,7 +75,7 @@ impl RayInputOptions<'_> {
     /// Adds the path and the row of a record to an error.
     pub(crate) fn placed(&self, error: Error) -> Error {
         match self {
-            Self::Rays(path) | Self::Segments(path) | Self::Points(path, _) => placed(path, error),
+            Self::Rays(path) | Self::Segments(path) | Self::Points(path, ..) => placed(path, error),
             Self::Sensor(_) => error,
         }
     }
@@ -83,7 +83,7 @@ impl RayInputOptions<'_> {
     /// The file of rays, points or segments, or the sensor file.
     pub(crate) fn path(&self) -> &Path {
         match self {
-            Self::Rays(path) | Self::Segments(path) | Self::Points(path, _) | Self::Sensor(path) => path,
+            Self::Rays(path) | Self::Segments(path) | Self::Points(path, ..) | Self::Sensor(path) => path,
         }
     }
 
@@ -92,8 +92,8 @@ impl RayInputOptions<'_> {
         Ok(match self {
             Self::Rays(path) => (Opened::Rays(RayFile::open_with(path, options)?), vec![path.into()]),
             Self::Segments(path) => (Opened::Segments(RayFile::open_with(path, options)?), vec![path.into()]),
-            Self::Points(path, direction_spec) => {
-                (Opened::Points(RayFile::open_with(path, options)?, direction_spec.clone()), vec![path.into()])
+            Self::Points(path, direction_spec, from) => {
+                (Opened::Points(RayFile::open_starts(path, options, from)?, direction_spec.clone()), vec![path.into()])
             }
             Self::Sensor(path) => {
                 let file = LidarFile::open(path)?;
@@ -125,6 +125,14 @@ impl Opened {
         }
     }
 
+    /// Name of the column of the spheres on whose surfaces the rays start.
+    pub(crate) fn from_column(&self) -> Option<&'static str> {
+        match self {
+            Self::Points(file, ..) => file.from_column(),
+            _ => None,
+        }
+    }
+
     /// The angles of a sensor; `None` for files.
     pub(crate) fn angles(&self) -> Result<Option<SensorAngles>> {
         let Self::Sensor(file) = self else { return Ok(None) };
@@ -148,6 +156,7 @@ impl Opened {
                     batch: RayBatch::default(),
                     direction_spec,
                     rounding,
+                    on_surfaces: true,
                 }
             }
             Self::Sensor(file) => {
@@ -214,6 +223,8 @@ pub(crate) enum RayInput {
         batch: RayBatch<[f32; 3]>,
         direction_spec: ResolvedDirection,
         rounding: Rounding,
+        /// Whether the rays start on the surfaces of spheres.
+        on_surfaces: bool,
     },
     Sensor {
         sensor: Lidar,
@@ -232,12 +243,25 @@ impl RayInput {
                 *segments = Segments::new(batch.records.iter().copied());
                 Ok(more)
             }
-            Self::Points { batches, batch, .. } => batches.next(batch, watch),
+            Self::Points { batches, batch, on_surfaces, .. } => {
+                let more = batches.next(batch, watch)?;
+                if !*on_surfaces {
+                    batch.optional.from_ids = None;
+                }
+                Ok(more)
+            }
             Self::Sensor { sensor, now, .. } => {
                 let end = Rays::from(&*sensor).len();
                 *now = now.end..end.min(now.end + RayBatches::BATCH);
                 Ok(now.start < now.end)
             }
+        }
+    }
+
+    /// Sets whether rays from points start on the surfaces of the spheres that a column names.
+    pub(crate) fn use_starts(&mut self, yes: bool) {
+        if let Self::Points { on_surfaces, .. } = self {
+            *on_surfaces = yes;
         }
     }
 

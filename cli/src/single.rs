@@ -8,12 +8,13 @@ use super::args::{Given, numbers};
 use super::{print, print_json, say};
 
 /// Arguments of `cast` that require files.
-pub(crate) const FILES_ONLY: [&str; 24] = [
+pub(crate) const FILES_ONLY: [&str; 25] = [
     "spheres",
     "rays",
     "output",
     "toward",
     "parallel",
+    "from_id",
     "segments",
     "motion",
     "time_range",

@@ -19,7 +19,7 @@ use super::describe::With;
 use super::plot::Plot;
 use super::progress::{CastProgress, ProgressDisplay};
 use super::ray_input::{RayInput, RayInputOptions};
-use super::summary::CastSummary;
+use super::summary::{CastSummary, FromId};
 use super::{print_summary, say, signals};
 
 /// A cast with input and output files.
@@ -58,6 +58,7 @@ impl Files<'_> {
             &inputs,
         )?;
         let kept = rays.kept().to_vec();
+        let from_column = rays.from_column();
         cast_query.sensor(rays.angles()?);
         let others: Vec<&Path> = inputs.iter().copied().chain([self.output, &*target]).collect();
         let plot = self.args.plot.as_deref().map(|path| Plot::new(path, &others, T::LEGEND)).transpose()?;
@@ -76,7 +77,7 @@ impl Files<'_> {
             return Err(not_pairs(count, rays));
         }
         let counted = rays.rays();
-        let rays = rays.read(origin.unwrap_or_default(), self.args.on_bad)?;
+        let mut rays = rays.read(origin.unwrap_or_default(), self.args.on_bad)?;
         if let Some(all) = counted.or_else(|| rays.made()) {
             self.check_disk(all, cast_query.least_bytes())?;
         }
@@ -98,6 +99,8 @@ impl Files<'_> {
             // The scene has its own copies.
             (spheres.records, spheres.optional) = Default::default();
         }
+        let from_id = self.from_id(from_column, &scene, origin, &watch)?;
+        rays.use_starts(matches!(from_id, Some(FromId::Column(_))));
         // An empty query, which fails if the device does not support the precision or the query.
         let _ = cast_query.cast(&scene, Rays::from(&[]).numbered_from(0), &self.query)?;
 
@@ -136,6 +139,12 @@ impl Files<'_> {
             // Printed even with `--quiet`, because the results differ from those of the input before rounding.
             say(&warning);
         }
+        if sum.report.off_surface > 0 {
+            say(&format!(
+                "warning: {} rays start farther from the surface of their sphere than rounding to f32 explains; see from_id in docs/queries.md",
+                sum.report.off_surface
+            ));
+        }
         let summary = CastSummary {
             query: self.args.query.word(),
             precision: self.query.precision.word(),
@@ -145,12 +154,49 @@ impl Files<'_> {
             sphere_hits: sum.sphere_hits,
             rounding,
             origin,
+            from_id,
             output: if broken.is_none() { Some(self.output) } else { None },
             plot: self.args.plot.as_deref().zip(plotted.as_deref()),
             comparison,
         };
         print_summary(&summary.json(), &summary.line(), self.args.summary.json, self.args.summary.quiet)?;
         broken.map_or(Ok(()), |what| Err(Error::BrokenPromise(what)))
+    }
+
+    /// Decides on the column of the spheres on whose surfaces the rays from points start. A column `id` that no option names is used only
+    /// if every point lies on its sphere; so the points are read twice.
+    fn from_id(
+        &self,
+        column: Option<&'static str>,
+        scene: &Scene,
+        origin: Option<DVec3>,
+        watch: &CancelToken,
+    ) -> Result<Option<FromId>> {
+        let Some(column) = column else { return Ok(None) };
+        if column != "id" || self.args.from_id.is_some() {
+            return Ok(Some(FromId::Column(column)));
+        }
+        if !self.rays.path().is_file() {
+            return Ok(Some(FromId::Unused("the points come from a pipe, which is read once; see --from-id".into())));
+        }
+        let (file, _) = self.rays.open(&self.args.keep.read_options(&self.args.table))?;
+        let mut points = file.read(origin.unwrap_or_default(), self.args.on_bad)?;
+        let mut first = 0;
+        while points.next(watch)? {
+            let rays = points.rays(first);
+            first += rays.len() as u64;
+            if let Err(error) = scene.check_starts(rays) {
+                let why = match error {
+                    Error::BadRecord { what: "ray", index, .. } => {
+                        format!("the point in row {} (index {index}) does not lie on the sphere that it names", index + 1)
+                    }
+                    // The cast reports it.
+                    _ => "a point is not valid".into(),
+                };
+                return Ok(Some(FromId::Unused(why)));
+            }
+        }
+        Ok(Some(FromId::Column(column)))
     }
 
     /// Rejects `--with`, which does not support ellipsoids.

@@ -21,11 +21,31 @@ pub(crate) struct CastSummary<'a> {
     /// Rounding of spheres and rays.
     pub(crate) rounding: Rounding,
     pub(crate) origin: Option<DVec3>,
+    /// The column of the spheres on whose surfaces the rays start, or why a column `id` is not.
+    pub(crate) from_id: Option<FromId>,
     /// `None` if `--compare` failed and the file was not written.
     pub(crate) output: Option<&'a Path>,
     /// The plot, and a description of its content.
     pub(crate) plot: Option<(&'a Path, &'a str)>,
     pub(crate) comparison: Option<&'a Comparison>,
+}
+
+/// The column with the spheres on whose surfaces the rays from points start.
+#[derive(Debug)]
+pub(crate) enum FromId {
+    /// This column.
+    Column(&'static str),
+    /// None: the file has a column `id`, but it is not used.
+    Unused(String),
+}
+
+impl FromId {
+    fn column(&self) -> Option<&'static str> {
+        match self {
+            Self::Column(name) => Some(name),
+            Self::Unused(_) => None,
+        }
+    }
 }
 
 /// The object that `--json` prints.
@@ -43,6 +63,8 @@ pub(crate) struct Json<'a> {
     skipped: u64,
     beyond: u64,
     judged: u64,
+    off_surface: u64,
+    from_id: Option<&'static str>,
     seconds: f64,
     mrays_per_second: Option<f64>,
     rounded: Rounded,
@@ -73,7 +95,7 @@ impl CastSummary<'_> {
     }
 
     pub(crate) fn json(&self) -> Json<'_> {
-        let Report { rays, hits, skipped, overflowed: beyond, exact: judged, seconds, .. } = *self.report;
+        let Report { rays, hits, skipped, overflowed: beyond, exact: judged, off_surface, seconds, .. } = *self.report;
         Json {
             query: self.query,
             precision: self.precision,
@@ -86,6 +108,8 @@ impl CastSummary<'_> {
             skipped,
             beyond,
             judged,
+            off_surface,
+            from_id: self.from_id.as_ref().and_then(FromId::column),
             seconds,
             mrays_per_second: self.mrays_per_second(),
             rounded: self.rounded(),
@@ -113,6 +137,11 @@ impl CastSummary<'_> {
             (report.overflowed, "rays miss only because t exceeds f32"),
             (report.exact, "rays resolved by exact arithmetic"),
         ]);
+        match &self.from_id {
+            Some(FromId::Column(name)) => line += &format!("; rays start on the spheres of column {name}"),
+            Some(FromId::Unused(why)) => line += &format!("; column id is not used: {why}"),
+            None => {}
+        }
         if let Some(origin) = self.origin {
             line += &format!("; origin {},{},{}", origin.x, origin.y, origin.z);
         }

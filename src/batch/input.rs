@@ -92,10 +92,30 @@ impl<'a> Rays<'a> {
         Self { ray_attributes: RayAttributeColumns { radii: Some(radii), ..self.ray_attributes }, ..self }
     }
 
-    /// Sets one sphere per ray that the ray does not hit, such as the sphere it starts on; [`NO_SPHERE`](crate::NO_SPHERE) for none.
+    /// Sets one sphere per ray that the ray does not hit at all; [`NO_SPHERE`](crate::NO_SPHERE) for none. For the sphere on which a ray
+    /// starts, see [`from_ids`](Self::from_ids).
     #[must_use]
     pub fn skip_ids(self, ids: &'a [u32]) -> Self {
         Self { ray_attributes: RayAttributeColumns { skip_ids: Some(ids), ..self.ray_attributes }, ..self }
+    }
+
+    /// Sets the sphere on whose surface each ray starts; [`NO_SPHERE`](crate::NO_SPHERE) for none. Rounding puts an origin on either side
+    /// of the surface. The direction decides instead, with e = centre − origin, B = direction · e and A = |direction|², exactly:
+    ///
+    /// * B ≤ 0: the ray leaves the sphere, or touches it. It does not hit that sphere.
+    /// * B > 0: the ray starts inside the sphere, whose roots are 0 and 2 B / A. The root 0 is never a hit. `t_min`, `t_max` and
+    ///   [`Inside`](crate::Inside) decide the rest. For [`approach`](crate::Scene::approach) it is a sphere like any other.
+    ///
+    /// Spheres that are equal to the named one, with their velocities and shapes, count as the named one. All others are intersected from
+    /// the rounded origin. Moving spheres are taken at the ray's [time](Self::times); a ray with a [radius](Self::radii) starts on the
+    /// sphere that is enlarged by it; for ellipsoids, e and the direction are those in the space in which the ellipsoid is a ball.
+    ///
+    /// `t_min` must be at least 0. An origin farther than 2⁻¹⁰ r + 2⁻¹⁶ (|o| + |c| + r) from the surface is an error, and origins farther
+    /// than 2⁻²⁰ (|o| + |c| + r) are [counted](crate::Report::off_surface): so far from the surface may a point `o + t · d` lie whose `t` is
+    /// an f32. [`Motion::WithRay`](crate::Motion::WithRay) is refused.
+    #[must_use]
+    pub fn from_ids(self, ids: &'a [u32]) -> Self {
+        Self { ray_attributes: RayAttributeColumns { from_ids: Some(ids), ..self.ray_attributes }, ..self }
     }
 
     /// Declares that the rays are a part of a longer list, in which the first of them has index `first`. Error messages then use the

@@ -6,3 +6,4 @@ pub(crate) mod ray_attributes;
 pub(crate) mod ray_batch;
 pub mod raygen;
 pub(crate) mod sphere_set;
+pub(crate) mod surface_rays;

@@ -13,6 +13,7 @@ use crate::runtime::prefetch::prefetch;
 pub(crate) struct RayAttributeColumns<'a> {
     pub(crate) masks: Option<&'a [u32]>,
     pub(crate) skip_ids: Option<&'a [u32]>,
+    pub(crate) from_ids: Option<&'a [u32]>,
     pub(crate) times: Option<&'a [f32]>,
     pub(crate) radii: Option<&'a [f32]>,
     pub(crate) directions_low: Option<&'a [[f32; 3]]>,
@@ -29,17 +30,18 @@ macro_rules! each_column {
         let ray_attributes = $ray_attributes;
         let masks = ray_attributes.masks.map(|$column| $do);
         let skip_ids = ray_attributes.skip_ids.map(|$column| $do);
+        let from_ids = ray_attributes.from_ids.map(|$column| $do);
         let times = ray_attributes.times.map(|$column| $do);
         let radii = ray_attributes.radii.map(|$column| $do);
         let lows = ray_attributes.directions_low.map(|$column| $do);
-        (masks, skip_ids, times, radii, lows)
+        (masks, skip_ids, from_ids, times, radii, lows)
     }};
 }
 
 impl RayAttributeColumns<'_> {
-    /// Whether masks or skipped ids restrict the spheres that a ray can hit.
+    /// Whether masks, skipped ids or spheres on which rays start restrict the spheres that a ray can hit.
     pub(crate) fn has_filters(&self) -> bool {
-        self.masks.is_some() || self.skip_ids.is_some()
+        self.masks.is_some() || self.skip_ids.is_some() || self.from_ids.is_some()
     }
 
     /// Whether radii or low parts of directions change the intersection even with spheres at rest.
@@ -55,9 +57,15 @@ impl RayAttributeColumns<'_> {
 
     /// Returns an error if a column's length differs from the number of rays.
     pub(crate) fn check(&self, rays: usize) -> Result<()> {
-        let (masks, skip_ids, times, radii, lows) = each_column!(self, |column| column.len());
-        let columns =
-            [("masks", masks), ("skip_ids", skip_ids), ("times", times), ("radii", radii), ("segments", lows)];
+        let (masks, skip_ids, from_ids, times, radii, lows) = each_column!(self, |column| column.len());
+        let columns = [
+            ("masks", masks),
+            ("skip_ids", skip_ids),
+            ("from_ids", from_ids),
+            ("times", times),
+            ("radii", radii),
+            ("segments", lows),
+        ];
         columns.into_iter().try_for_each(|(name, len)| check_same_length("rays", rays, name, len.unwrap_or(rays)))
     }
 
@@ -88,11 +96,12 @@ impl RayAttributeColumns<'_> {
 
     /// Slices the columns. The range is clamped to their length.
     pub(crate) fn slice(&self, range: Range<usize>) -> Self {
-        let (masks, skip_ids, times, radii, lows) =
+        let (masks, skip_ids, from_ids, times, radii, lows) =
             each_column!(self, |column| { &column[range.start.min(column.len())..range.end.min(column.len())] });
         Self {
             masks,
             skip_ids,
+            from_ids,
             times,
             radii,
             directions_low: lows,
@@ -104,11 +113,12 @@ impl RayAttributeColumns<'_> {
     /// The attributes of ray `i`, with defaults for missing columns.
     #[inline(always)]
     pub(crate) fn of(&self, i: usize) -> RayAttributes {
-        let (mask, skip_id, time, radius, low) = each_column!(self, |column| column[i]);
+        let (mask, skip_id, from_id, time, radius, low) = each_column!(self, |column| column[i]);
         let none = RayAttributes::NONE;
         RayAttributes {
             mask: mask.unwrap_or(none.mask),
             skip_id: skip_id.unwrap_or(none.skip_id),
+            from_id: from_id.unwrap_or(none.from_id),
             // If spheres move while the ray travels, `t` itself is the time.
             time: if self.moves_with_ray && !self.starts_at_own_time { 0.0 } else { time.unwrap_or(none.time) },
             radius: radius.unwrap_or(none.radius),
@@ -119,11 +129,12 @@ impl RayAttributeColumns<'_> {
 
     /// Gathers the attributes of the rays with these indices.
     pub(crate) fn gather(&self, numbers: impl Iterator<Item = usize> + Clone) -> OwnedRayAttributes {
-        let (masks, skip_ids, times, radii, lows) =
+        let (masks, skip_ids, from_ids, times, radii, lows) =
             each_column!(self, |column| numbers.clone().map(|i| column[i]).collect());
         OwnedRayAttributes {
             masks,
             skip_ids,
+            from_ids,
             times,
             radii,
             directions_low: lows,
@@ -138,6 +149,7 @@ impl RayAttributeColumns<'_> {
 pub(crate) struct OwnedRayAttributes {
     masks: Option<Vec<u32>>,
     skip_ids: Option<Vec<u32>>,
+    from_ids: Option<Vec<u32>>,
     times: Option<Vec<f32>>,
     radii: Option<Vec<f32>>,
     directions_low: Option<Vec<[f32; 3]>>,
@@ -150,6 +162,7 @@ impl OwnedRayAttributes {
         RayAttributeColumns {
             masks: self.masks.as_deref(),
             skip_ids: self.skip_ids.as_deref(),
+            from_ids: self.from_ids.as_deref(),
             times: self.times.as_deref(),
             radii: self.radii.as_deref(),
             directions_low: self.directions_low.as_deref(),

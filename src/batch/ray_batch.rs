@@ -7,8 +7,14 @@ use super::raygen::source::RaySource;
 use crate::error::{Error, Result};
 use crate::query::policy::{OnBad, Query};
 use crate::query::validate::is_usable;
-use crate::records::Ray;
+use crate::records::{Ray, RayAttributes};
 use crate::runtime::cancel::CancelToken;
+
+/// Checks the sphere on whose surface a ray starts, if its attributes name one. The scene knows the spheres; the number is the index of the
+/// ray in the whole input.
+pub(crate) trait CheckStart: Fn(u64, &Ray, &RayAttributes) -> Result<()> + Copy {}
+
+impl<F: Fn(u64, &Ray, &RayAttributes) -> Result<()> + Copy> CheckStart for F {}
 
 /// Rays that are cast together. `first` is the index of the first one in the whole input.
 #[derive(Clone, Copy)]
@@ -47,11 +53,11 @@ impl<'a> RayBatch<'a> {
 
     /// Copies a range of the rays for a task that outlives the caller's borrow. The copy consists of records and no longer knows its
     /// source. So rays from generators are checked here, if invalid ones are errors, where the message can name the point or pose.
-    pub(crate) fn owned_range(&self, range: Range<usize>) -> Result<OwnedRayBatch> {
+    pub(crate) fn owned_range(&self, range: Range<usize>, check_start: impl CheckStart) -> Result<OwnedRayBatch> {
         let part = self.slice(range);
         let Self { first, rays, ray_attributes, time_range, .. } = part;
         if self.query.on_bad == OnBad::Refuse && !matches!(rays, RaySource::Records(_)) {
-            (0..rays.len()).try_for_each(|i| part.check_one(i))?;
+            (0..rays.len()).try_for_each(|i| part.check_one(i, check_start))?;
         }
         Ok(OwnedRayBatch {
             first,
@@ -74,15 +80,18 @@ impl<'a> RayBatch<'a> {
 }
 
 impl RayBatch<'_> {
-    /// Returns an error if ray `i` is invalid.
+    /// Returns an error if ray `i` is invalid. `check_start` checks the sphere on which it starts.
     #[inline]
-    pub(crate) fn check_one(&self, i: usize) -> Result<()> {
+    pub(crate) fn check_one(&self, i: usize, check_start: impl CheckStart) -> Result<()> {
         let number = self.first + i as u64;
         self.rays.check_one(i, number).map_err(|error| self.name_segment(i, error))?;
-        if self.at_rest() {
+        if !self.at_rest() {
+            self.ray_attributes.check_one(i, number, &self.rays.ray(i), self.time_range)?;
+        }
+        if self.ray_attributes.from_ids.is_none() {
             return Ok(());
         }
-        self.ray_attributes.check_one(i, number, &self.rays.ray(i), self.time_range)
+        check_start(number, &self.rays.ray(i), &self.ray_attributes.of(i))
     }
 
     /// The error of ray `i`. That of a segment without length names the segment, because its caller gave no direction.
@@ -107,15 +116,16 @@ impl RayBatch<'_> {
     ///
     /// # Errors
     /// The error of the first invalid ray, if the query refuses invalid rays.
-    pub(crate) fn valid_rays(&self, rays: &[Ray]) -> Result<Vec<u32>> {
+    pub(crate) fn valid_rays(&self, rays: &[Ray], check_start: impl CheckStart) -> Result<Vec<u32>> {
         // Usually every ray is valid. One pass without branches confirms it.
-        let records_alone = matches!(self.rays, RaySource::Records(_)) && self.at_rest();
+        let records_alone =
+            matches!(self.rays, RaySource::Records(_)) && self.at_rest() && self.ray_attributes.from_ids.is_none();
         if records_alone && rays.iter().fold(true, |all, ray| all & is_usable(ray)) {
             return Ok((0..rays.len() as u32).collect());
         }
         let mut usable = Vec::with_capacity(rays.len());
         for i in 0..rays.len() {
-            match self.check_one(i) {
+            match self.check_one(i, check_start) {
                 Ok(()) => usable.push(i as u32),
                 Err(error) if self.query.on_bad == OnBad::Refuse => return Err(error),
                 Err(_) => {}

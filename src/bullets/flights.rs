@@ -7,8 +7,9 @@ use super::leg::{Leg, Legs};
 use super::state::{BulletScene, BulletState};
 use super::step::Answers;
 use crate::error::{Error, Result};
-use crate::query::policy::{Ends, Inside, Motion, OnBad, Query, Touch, check_same_length};
+use crate::query::policy::{Ends, Inside, Motion, Near, OnBad, Query, Touch, check_same_length};
 use crate::query::results::Report;
+use crate::records::{NO_SPHERE, RayAttributes};
 use crate::runtime::boxed::BoxedFuture;
 use crate::runtime::cpu_pool::run_on_pool;
 use crate::runtime::memory::{check_memory, try_with_capacity};
@@ -19,6 +20,7 @@ use crate::scene::scene::{Scene, Wait};
 pub struct Bullets<'a> {
     records: &'a [Bullet],
     radii: Option<&'a [f32]>,
+    from_ids: Option<&'a [u32]>,
     first: u64,
 }
 
@@ -28,6 +30,14 @@ impl<'a> Bullets<'a> {
     #[must_use]
     pub fn radii(self, radii: &'a [f32]) -> Self {
         Self { radii: Some(radii), ..self }
+    }
+
+    /// Sets the sphere on whose surface each bullet starts, as [`Rays::from_ids`](crate::Rays::from_ids) does for rays:
+    /// [`NO_SPHERE`](crate::NO_SPHERE) for none. A bullet that flies away from that sphere does not hit it with its first leg, and one that
+    /// flies into it has [started inside](crate::LegStatus::StartedInside). The spheres must be at rest.
+    #[must_use]
+    pub fn from_ids(self, ids: &'a [u32]) -> Self {
+        Self { from_ids: Some(ids), ..self }
     }
 
     /// Declares that the bullets are a part of a longer list, in which the first of them has index `first`. Error messages then use the
@@ -40,7 +50,7 @@ impl<'a> Bullets<'a> {
 
 impl<'a> From<&'a [Bullet]> for Bullets<'a> {
     fn from(records: &'a [Bullet]) -> Self {
-        Self { records, radii: None, first: 0 }
+        Self { records, radii: None, from_ids: None, first: 0 }
     }
 }
 
@@ -168,22 +178,36 @@ impl Scene {
         let count = bullets.records.len();
         let radii = bullets.radii;
         check_same_length("bullets", count, "radii", radii.map_or(count, <[f32]>::len))?;
+        let from_ids = bullets.from_ids;
+        check_same_length("bullets", count, "from_ids", from_ids.map_or(count, <[u32]>::len))?;
         let memory = size_of::<BulletState>() + size_of::<crate::records::Ray>() + 8 + 3 * size_of::<Leg>();
         check_memory("bullets", count as u64 * memory as u64)?;
         let mut report = Report { rays: count as u64, ..Report::default() };
         let mut active = try_with_capacity(count)?;
         for (i, bullet) in bullets.records.iter().enumerate() {
             let (number, radius) = (bullets.first.saturating_add(i as u64), radii.map_or(0.0, |radii| radii[i]));
+            let from_id = from_ids.map_or(NO_SPHERE, |ids| ids[i]);
             let checked = check_bullet(number, bullet).and_then(|()| check_radius(number, radius));
-            match (checked, query.on_bad) {
-                (Ok(()), _) => active.push(BulletState::at_start(i, bullet, radius, end)),
+            let state = checked.and_then(|()| {
+                let state = BulletState::at_start(i, bullet, radius, from_id, end);
+                let attributes = RayAttributes { radius, from_id, ..RayAttributes::NONE };
+                self.host.start_check()(number, &state.ray, &attributes).map_err(|error| match error {
+                    Error::BadRecord { what: "ray", index, field, value, why } => {
+                        Error::BadRecord { what: "bullet", index, field, value, why }
+                    }
+                    other => other,
+                })?;
+                Ok(state)
+            });
+            match (state, query.on_bad) {
+                (Ok(state), _) => active.push(state),
                 (Err(_), OnBad::Skip) => report.skipped += 1,
                 (Err(error), OnBad::Refuse) => return Err(error),
             }
         }
 
         let motion = if end.is_some() { Motion::WithRay } else { Motion::AtTime };
-        let query = Query { inside: Inside::Enter, touch: Touch::Hit, ends: Ends::Closed, motion, ..*query };
+        let query = Query { inside: Inside::Enter, touch: Touch::Hit, ends: Ends::Closed, motion, near: Near::Pass, ..*query };
         let mut rounds: Vec<Legs> = Vec::new();
         while !active.is_empty() && rounds.len() < most as usize {
             check_memory("legs of bullets", active.len() as u64 * 3 * size_of::<(usize, Leg)>() as u64)?;

@@ -38,6 +38,8 @@ pub(crate) struct BulletState {
     /// The sphere that the bullet glanced off last, which is not hit next: a line that leaves a ball does not return to it, even if the
     /// ball moves.
     pub(crate) last_sphere: u32,
+    /// The sphere on whose surface the bullet starts its first leg.
+    pub(crate) from_id: u32,
     /// The ray that the device casts: the nearest f32 ray whose start is not inside that sphere.
     pub(crate) ray: Ray,
     /// Among moving spheres, the time at which the ray's `t` is 0, in frames: the f32 just before the leg begins.
@@ -54,7 +56,7 @@ pub(crate) struct BulletState {
 }
 
 impl BulletState {
-    pub(crate) fn at_start(bullet: usize, shot: &Bullet, radius: f32, end: Option<f32>) -> Self {
+    pub(crate) fn at_start(bullet: usize, shot: &Bullet, radius: f32, from_id: u32, end: Option<f32>) -> Self {
         // For spheres at rest, the direction is scaled by a power of two, which is exact, until its largest component is in [1, 2). Then it
         // neither underflows nor overflows f32, however near or far the target is.
         let away = shot.to.as_dvec3() - shot.from.as_dvec3();
@@ -69,6 +71,7 @@ impl BulletState {
         Self {
             bullet,
             last_sphere: NO_SPHERE,
+            from_id,
             ray,
             time: 0.0,
             radius,
@@ -111,6 +114,7 @@ impl BulletState {
         let usable = start.is_finite() && ray.direction.is_finite();
         usable.then_some(Self {
             last_sphere: id,
+            from_id: NO_SPHERE,
             ray,
             time,
             position: turned.point,

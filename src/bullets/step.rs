@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::intersect::exact::ExactRoots;
 use crate::query::policy::{Inside, Motion, Precision, Query};
 use crate::query::results::{HitLists, Report};
-use crate::records::{Hit, Ray};
+use crate::records::{Hit, NO_SPHERE, Ray};
 use crate::runtime::cpu_pool::{self, run_on_pool};
 use crate::runtime::memory::try_with_capacity;
 use crate::scene::scene::{Scene, Wait};
@@ -51,8 +51,13 @@ impl Answers {
         wait: Wait,
         report: &mut Report,
     ) -> Result<Self> {
-        let (mut rays, mut times, mut radii) =
-            (try_with_capacity(active.len())?, try_with_capacity(active.len())?, try_with_capacity(active.len())?);
+        let (mut rays, mut times, mut radii, mut from_ids) = (
+            try_with_capacity(active.len())?,
+            try_with_capacity(active.len())?,
+            try_with_capacity(active.len())?,
+            try_with_capacity(active.len())?,
+        );
+        from_ids.extend(active.iter().map(|bullet| bullet.from_id));
         rays.extend(active.iter().map(|bullet| bullet.ray));
         times.extend(active.iter().map(|bullet| bullet.time));
         radii.extend(active.iter().map(|bullet| bullet.radius));
@@ -60,6 +65,7 @@ impl Answers {
         let ray_attributes = RayAttributeColumns {
             times: (query.motion == Motion::WithRay).then_some(&times[..]),
             radii: wide.then_some(&radii[..]),
+            from_ids: from_ids.iter().any(|id| *id != NO_SPHERE).then_some(&from_ids[..]),
             starts_at_own_time: true,
             ..RayAttributeColumns::default()
         };
@@ -72,6 +78,7 @@ impl Answers {
             .await?;
         report.exact += cast.exact;
         report.overflowed += cast.overflowed;
+        report.off_surface += cast.off_surface;
         let mut containing: Vec<Hit> = Vec::new();
         if !first {
             let starts: Vec<Ray> = rays.iter().map(at_start).collect();
@@ -99,8 +106,10 @@ impl Answers {
         let host = scene.host.clone();
         let again = run_on_pool(move || {
             let strictly = |i: usize, id: u32| {
-                let target = host.target(id, &ray_attributes.as_columns().of(i));
-                target.is_some_and(|target| ExactRoots::of(&rays[i], target).origin_side().is_lt())
+                let attributes = ray_attributes.as_columns().of(i);
+                let target = host.target(id, &attributes);
+                host.spheres().is_start(&attributes, id)
+                    || target.is_some_and(|target| ExactRoots::of(&rays[i], target).origin_side().is_lt())
             };
             recheck(&places, first, &containing, &entered, strictly)
         })

@@ -22,6 +22,7 @@ impl SceneView<'_> {
         order: RayOrder,
     ) {
         let precision = query.precision;
+        self.visit_starts(rays, ray_attributes, collectors);
         let Self { spheres, accel: index, .. } = *self;
         let columns = match index {
             Accel::Blocks(columns) => columns,

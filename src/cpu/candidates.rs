@@ -46,7 +46,11 @@ impl Candidates<'_> {
     pub(crate) fn target(&self, id: u32) -> Option<Target<'_>> {
         match self {
             Candidates::Pair(own, target) => (*own == id).then_some(*target),
-            Candidates::Scene(scene, attributes) => scene.target(id, Some(attributes)),
+            Candidates::Scene(scene, attributes) => {
+                let target = scene.target(id, Some(attributes))?;
+                // A hit on the sphere on which the ray starts is one from inside.
+                Some(if scene.is_start(attributes, id) { target.from_surface() } else { target })
+            }
         }
     }
 }

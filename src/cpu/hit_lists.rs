@@ -23,9 +23,9 @@ pub(crate) struct TaskLists {
 fn tally(every: &AllHits<'_>, count: usize) -> Tally {
     Tally {
         hits: u64::from(count > 0),
-        skipped: 0,
         exact: u64::from(every.used_exact),
         overflowed: u64::from(every.overflowed && count == 0),
+        ..Tally::default()
     }
 }
 
@@ -42,7 +42,7 @@ impl CpuScene {
     fn list_task(&self, batch: RayBatch<'_>, plan: TaskPlan, most: u32, pool: &GrowthBudget) -> Result<TaskLists> {
         let RayBatch { first, ray_attributes, query, cancel, .. } = batch;
         let rays = batch.rays.records();
-        let order = self.ordered(&rays, batch.valid_rays(&rays)?, plan);
+        let order = self.ordered(&rays, self.valid_rays(&batch, &rays)?, plan);
         let skipped = (rays.len() - order.len()) as u64;
         let mut lists = TaskLists {
             ranges: vec![(0, 0); rays.len()],
@@ -58,14 +58,14 @@ impl CpuScene {
             let mut collectors: Vec<_> = places.iter().map(|_| AllHits::new(query, most, pool)).collect();
             if self.pairwise {
                 for ((&i, ray), collector) in places.iter().zip(&own).zip(&mut collectors) {
-                    if let Some(candidates) = self.candidates(first + u64::from(i), ray_attributes.of(i as usize)) {
+                    if let Some(candidates) = self.candidates(first + u64::from(i), ray, ray_attributes.of(i as usize)) {
                         candidates.collect_into(ray, collector, query);
                     }
                 }
             } else {
                 self.spheres().visit_candidates(
                     &own,
-                    &self.gather_attributes(&ray_attributes, places),
+                    &self.gather_attributes(&batch, &rays, places, false),
                     &mut collectors,
                     query,
                     plan.order,
@@ -92,7 +92,7 @@ impl CpuScene {
     ) -> Result<(Vec<Interval>, Tally)> {
         let pool = GrowthBudget::new(u64::MAX);
         let mut every = AllHits::new(query, most, &pool);
-        if let Some(candidates) = self.candidates(number, attributes) {
+        if let Some(candidates) = self.candidates(number, ray, attributes) {
             candidates.collect_into(ray, &mut every, query);
         }
         let records: Vec<Interval> = every.entries().iter().map(|entry| entry.interval()).collect();

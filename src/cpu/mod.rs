@@ -12,4 +12,5 @@ pub(crate) mod query;
 pub(crate) mod scene;
 pub(crate) mod subnormal;
 pub(crate) mod traverse;
+pub(crate) mod twins;
 pub(crate) mod view;

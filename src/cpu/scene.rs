@@ -8,16 +8,18 @@ use super::subnormal::Magnitudes;
 use super::traverse::ray_order::RayOrder;
 use super::traverse::ray_sort::{RaySorter, group_octants, sample_order};
 use super::traverse::stream::STREAM_RAYS;
+use super::twins::Twins;
 use super::view::SceneView;
 use crate::batch::ray_attributes::RayAttributeColumns;
-use crate::batch::ray_batch::RayBatch;
+use crate::batch::ray_batch::{CheckStart, RayBatch};
 use crate::batch::sphere_set::{SphereAttributes, SphereSet};
 use crate::error::Result;
 use crate::intersect::motion::Target;
+use crate::intersect::surface::SurfaceDistance;
 use crate::math::simd::level::SimdLevel;
 use crate::query::policy::Query;
 use crate::query::results::Tally;
-use crate::records::{Ray, RayAttributes, Sphere};
+use crate::records::{NO_SPHERE, Ray, RayAttributes, Sphere};
 use crate::runtime::cpu_pool::{self, map_tasks};
 use crate::runtime::memory::try_with_capacity;
 use crate::runtime::prefetch::prefetch;
@@ -52,6 +54,8 @@ pub(crate) struct CpuScene {
     pub(crate) pairwise: bool,
     /// Magnitudes of the scene's numbers, computed at first use.
     pub(crate) magnitudes: OnceLock<Magnitudes>,
+    /// Equal spheres, found at first use.
+    twins: OnceLock<Twins>,
 }
 
 /// Adds up the tallies of neighbouring tasks. Of several errors the first counts, so that it names the first invalid ray.
@@ -95,14 +99,15 @@ impl CpuScene {
             accel: index,
             pairwise: false,
             magnitudes: OnceLock::new(),
+            twins: OnceLock::new(),
         })
     }
 
     pub(crate) fn spheres(&self) -> SceneView<'_> {
-        SceneView { spheres: &self.spheres, attributes: &self.attributes, accel: &self.accel }
+        SceneView { spheres: &self.spheres, attributes: &self.attributes, accel: &self.accel, twins: &self.twins }
     }
 
-    /// Whether masks or skipped ids restrict the spheres that a ray can hit.
+    /// Whether masks, skipped ids or spheres on which rays start restrict the spheres that a ray can hit.
     pub(crate) fn has_filters(&self, ray_attributes: &RayAttributeColumns<'_>) -> bool {
         self.attributes.masks.is_some() || ray_attributes.has_filters()
     }
@@ -123,14 +128,50 @@ impl CpuScene {
         self.spheres().admits(attributes, id)
     }
 
-    /// The spheres that the ray with index `ray` in the whole input is cast against. None in a pairwise scene if the ray may not hit its
-    /// sphere.
-    pub(crate) fn candidates(&self, ray: u64, attributes: RayAttributes) -> Option<Candidates<'_>> {
-        if self.pairwise {
-            let target = u32::try_from(ray).ok().and_then(|id| self.target(id, &attributes));
-            target.filter(|_| self.admits(&attributes, ray as u32)).map(|target| Candidates::Pair(ray as u32, target))
-        } else {
-            Some(Candidates::Scene(self.spheres(), attributes))
+    /// The spheres that a ray, which has index `number` in the whole input, is cast against. None in a pairwise scene if the ray may not
+    /// hit its sphere.
+    pub(crate) fn candidates(&self, number: u64, ray: &Ray, attributes: RayAttributes) -> Option<Candidates<'_>> {
+        if !self.pairwise {
+            return Some(Candidates::Scene(self.spheres(), attributes));
+        }
+        let id = u32::try_from(number).ok()?;
+        if attributes.from_id == id {
+            let elsewhere = RayAttributes { from_id: NO_SPHERE, ..attributes };
+            let entered = self.spheres().entered_start(ray, &attributes).filter(|_| self.admits(&elsewhere, id));
+            return entered.map(|target| Candidates::Pair(id, target));
+        }
+        self.target(id, &attributes).filter(|_| self.admits(&attributes, id)).map(|target| Candidates::Pair(id, target))
+    }
+
+    /// The attributes of a ray for a query about closest approaches (`is_approach`) or hits. Only an approach intersects a sphere on whose
+    /// surface the ray starts like any other if the ray goes into it.
+    pub(crate) fn attributes_for(&self, ray: &Ray, attributes: RayAttributes, is_approach: bool) -> RayAttributes {
+        match is_approach && self.spheres().entered_start(ray, &attributes).is_some() {
+            true => RayAttributes { from_id: NO_SPHERE, ..attributes },
+            false => attributes,
+        }
+    }
+
+    /// The attributes with which a GPU casts a ray that starts on the surface of a sphere: it skips that sphere. `None` if the host must
+    /// cast the ray: it goes into the sphere, the sphere has twins, or the ray skips another sphere, too.
+    pub(crate) fn attributes_on_gpu(&self, ray: &Ray, attributes: RayAttributes) -> Option<RayAttributes> {
+        let RayAttributes { from_id, skip_id, .. } = attributes;
+        let scene = self.spheres();
+        let skips_one = skip_id == NO_SPHERE || skip_id == from_id;
+        if !skips_one || scene.entered_start(ray, &attributes).is_some() || scene.twins().get(from_id).is_some() {
+            return None;
+        }
+        Some(RayAttributes { skip_id: from_id, from_id: NO_SPHERE, ..attributes })
+    }
+
+    /// Checks the sphere on whose surface a ray should start.
+    pub(crate) fn start_check(&self) -> impl CheckStart {
+        |number: u64, ray: &Ray, attributes: &RayAttributes| {
+            if attributes.from_id == NO_SPHERE {
+                return Ok(());
+            }
+            let target = self.target(attributes.from_id, attributes);
+            SurfaceDistance::check(number, ray, attributes, target, self.pairwise.then_some(number))
         }
     }
 
@@ -182,12 +223,20 @@ impl CpuScene {
         merge_results(map_tasks(words.chunks_mut(size / 32).enumerate(), task))
     }
 
+    /// Indices of the valid rays of a batch; `rays` are its records.
+    ///
+    /// # Errors
+    /// The error of the first invalid ray, if the query refuses invalid rays.
+    pub(super) fn valid_rays(&self, batch: &RayBatch<'_>, rays: &[Ray]) -> Result<Vec<u32>> {
+        batch.valid_rays(rays, self.start_check())
+    }
+
     /// Casts the rays of one task.
     fn task<T: RayQuery>(&self, batch: RayBatch<'_>, plan: TaskPlan, out: &mut [T]) -> Result<Tally> {
         let cancel = batch.cancel;
         cancel.check()?;
         let rays = batch.rays.records();
-        let order = self.ordered(&rays, batch.valid_rays(&rays)?, plan);
+        let order = self.ordered(&rays, self.valid_rays(&batch, &rays)?, plan);
         let skipped = (rays.len() - order.len()) as u64;
         out.fill(T::MISS);
         let mut tally = if plan.order.is_sorted() && order.len() > STREAM_RAYS {
@@ -235,9 +284,9 @@ impl CpuScene {
             cancel.check()?;
             if self.pairwise {
                 for &i in places {
-                    let attributes = ray_attributes.of(i as usize);
-                    if let Some(candidates) = self.candidates(first + u64::from(i), attributes) {
-                        let ray = &rays[i as usize];
+                    let ray = &rays[i as usize];
+                    let attributes = self.attributes_for(ray, ray_attributes.of(i as usize), T::IS_APPROACH);
+                    if let Some(candidates) = self.candidates(first + u64::from(i), ray, attributes) {
                         take(i as usize, T::resolve_ray(ray, candidates, query, &self.attributes));
                     }
                 }
@@ -253,7 +302,7 @@ impl CpuScene {
                 } else {
                     Cow::Owned(places.iter().map(|&i| rays[i as usize]).collect::<Vec<_>>())
                 };
-                let picked = self.gather_attributes(&ray_attributes, places);
+                let picked = self.gather_attributes(batch, rays, places, T::IS_APPROACH);
                 collectors.extend(places.iter().map(|_| T::collector(query, &self.attributes)));
                 self.spheres().visit_candidates(&own, &picked, &mut collectors, query, plan.order);
                 for (n, ((&i, ray), collector)) in places.iter().zip(&*own).zip(collectors.drain(..)).enumerate() {
@@ -267,16 +316,20 @@ impl CpuScene {
         Ok(tally)
     }
 
-    /// Attributes of the rays with these indices; empty if no attribute of rays or spheres affects the hits.
+    /// Attributes of the rays with these indices among the `rays` of a batch; empty if no attribute of rays or spheres affects the hits.
     pub(crate) fn gather_attributes(
         &self,
-        ray_attributes: &RayAttributeColumns<'_>,
+        batch: &RayBatch<'_>,
+        rays: &[Ray],
         places: &[u32],
+        is_approach: bool,
     ) -> Vec<RayAttributes> {
-        if !self.has_filters(ray_attributes) && !self.has_motion_or_shape(ray_attributes) {
+        let columns = &batch.ray_attributes;
+        if !self.has_filters(columns) && !self.has_motion_or_shape(columns) {
             return Vec::new();
         }
-        places.iter().map(|&i| ray_attributes.of(i as usize)).collect()
+        let one = |&i: &u32| self.attributes_for(&rays[i as usize], columns.of(i as usize), is_approach);
+        places.iter().map(one).collect()
     }
 
     /// Casts one ray, which has index `number` in the whole input.
@@ -287,7 +340,9 @@ impl CpuScene {
         attributes: RayAttributes,
         query: &Query,
     ) -> Option<Resolved<T>> {
-        self.candidates(number, attributes).map(|candidates| T::resolve_ray(ray, candidates, query, &self.attributes))
+        let attributes = self.attributes_for(ray, attributes, T::IS_APPROACH);
+        let candidates = self.candidates(number, ray, attributes)?;
+        Some(T::resolve_ray(ray, candidates, query, &self.attributes))
     }
 
     /// Whether a device that flushes subnormal numbers to 0 could give another result for any of these rays than exact arithmetic.

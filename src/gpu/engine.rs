@@ -44,7 +44,7 @@ impl GpuEngine {
         Self {
             cast: cast_layout(device),
             every_bit: constant(device, "all mask bits", &[0xff; 16]),
-            no_ray_attributes: constant(device, "default ray attributes", bytemuck::bytes_of(&RayAttributes::NONE)),
+            no_ray_attributes: constant(device, "default ray attributes", &RayAttributes::NONE.uploaded()),
             probe: Probe::default(),
             pipelines: Mutex::default(),
             staging: StagingPool::default(),

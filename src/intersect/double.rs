@@ -12,6 +12,30 @@ use super::motion::Target;
 use crate::math::float::U_F64 as U;
 use crate::records::{Ray, Sphere};
 
+/// Offset of the centre from the origin, relative direction and sum of the radii of a pair, and the error bound of the offset beyond one
+/// rounding. An ellipsoid counts as the ball around it.
+#[inline(always)]
+pub(crate) fn double_pair(ray: &Ray, target: Target<'_>) -> (DVec3, DVec3, f64, f64) {
+    let sphere = target.sphere;
+    let (o, mut d, mut c) = (ray.origin.as_dvec3(), ray.direction.as_dvec3(), sphere.center.as_dvec3());
+    let (mut r, mut slop) = (f64::from(sphere.radius), 0.0);
+    if let Some(moves) = &target.motion {
+        let velocity = moves.velocity.as_dvec3();
+        // The centre at the pair's time, with one rounding per component. The rounding errors of d and r are no larger than those of
+        // the operations that use them.
+        c += velocity * f64::from(moves.time);
+        slop = 8.0 * U * (sphere.center.as_dvec3().length() + c.length() + o.length());
+        d += moves.direction_low.as_dvec3() - if moves.moves_with_ray { velocity } else { DVec3::ZERO };
+        r += f64::from(moves.radius);
+    }
+    let e: DVec3 = c - o;
+    if target.motion.is_some() {
+        // d and r have one more rounding each.
+        slop += 8.0 * U * (e.length() + r);
+    }
+    (e, d, r, slop)
+}
+
 /// Both roots of one pair in f64, with error bounds.
 pub(crate) struct DoubleRoots {
     disc: f64,
@@ -23,23 +47,7 @@ pub(crate) struct DoubleRoots {
 impl DoubleRoots {
     /// Computes the roots of one pair. Inputs must be finite, and the direction must not be zero.
     pub(crate) fn new(ray: &Ray, target: Target<'_>) -> Self {
-        let sphere = target.sphere;
-        let (o, mut d, mut c) = (ray.origin.as_dvec3(), ray.direction.as_dvec3(), sphere.center.as_dvec3());
-        let (mut r, mut slop) = (f64::from(sphere.radius), 0.0);
-        if let Some(moves) = &target.motion {
-            let velocity = moves.velocity.as_dvec3();
-            // The centre at the pair's time, with one rounding per component. The rounding errors of d and r are no larger than those of
-            // the operations that use them.
-            c += velocity * f64::from(moves.time);
-            slop = 8.0 * U * (sphere.center.as_dvec3().length() + c.length() + o.length());
-            d += moves.direction_low.as_dvec3() - if moves.moves_with_ray { velocity } else { DVec3::ZERO };
-            r += f64::from(moves.radius);
-        }
-        let e: DVec3 = c - o;
-        if target.motion.is_some() {
-            // d and r have one more rounding each.
-            slop += 8.0 * U * (e.length() + r);
-        }
+        let (e, d, r, slop) = double_pair(ray, target);
         Self::of_offset(e, d, r, slop)
     }
 

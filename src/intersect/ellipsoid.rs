@@ -5,7 +5,7 @@
 //! plain f32 the error of the distance from a slim ellipsoid would be multiplied by the ratio of its longest to its shortest semi-axis.
 
 use bytemuck::{Pod, Zeroable};
-use glam::{DMat3, DQuat, Quat, Vec3};
+use glam::{DMat3, DQuat, DVec3, Quat, Vec3};
 
 use super::sphere::{ScaledPair, normalize_range};
 use crate::error::{Error, Result};
@@ -94,6 +94,15 @@ pub(crate) struct UnitBallMap {
 }
 
 impl UnitBallMap {
+    /// Applies the map to a vector in f64.
+    pub(crate) fn apply(&self, v: DVec3) -> DVec3 {
+        let row = |i: usize| {
+            let part = |j: usize| f64::from(self.high[i][j]) + f64::from(self.low[i][j]);
+            part(0) * v.x + part(1) * v.y + part(2) * v.z
+        };
+        DVec3::new(row(0), row(1), row(2))
+    }
+
     /// Computes the map of a valid shape.
     pub(crate) fn of(shape: &EllipsoidShape) -> Self {
         let [x, y, z, w] = shape.rotation.to_array().map(f64::from);

@@ -104,6 +104,16 @@ impl ExactRoots {
         Self { a, b, c, crossing }
     }
 
+    /// The quadratic of a ray that starts on the surface of its target: its constant term is 0.
+    pub(crate) fn from_surface(ray: &Ray, target: Target<'_>) -> Self {
+        Self { c: BigInt::ZERO, crossing: Ordering::Greater, ..Self::of(ray, target) }
+    }
+
+    /// Sign of the parameter of the perpendicular foot: `Greater` if the centre lies ahead of the origin.
+    pub(crate) fn foot_side(&self) -> Ordering {
+        sign(&self.b)
+    }
+
     /// Side of the sphere on which the point at `t = 0` lies: `Less` inside, `Equal` on it, `Greater` outside.
     pub fn origin_side(&self) -> Ordering {
         sign(&self.c)

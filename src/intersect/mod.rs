@@ -10,3 +10,4 @@ pub(crate) mod resolve;
 pub(crate) mod scalar;
 pub(crate) mod sphere;
 pub(crate) mod sphere_soa;
+pub(crate) mod surface;

@@ -37,12 +37,20 @@ pub(crate) struct RelativeMotion {
     pub(crate) radius: f32,
     /// Low part of the ray's direction: the exact direction is `direction + direction_low`.
     pub(crate) direction_low: Vec3,
+    /// Whether the ray starts on the surface of the sphere and goes inwards. Its roots are then those of [`SurfaceRoots`].
+    pub(crate) starts_on_surface: bool,
 }
 
 impl RelativeMotion {
     /// A pair at rest.
-    pub(crate) const NONE: Self =
-        Self { velocity: Vec3::ZERO, time: 0.0, moves_with_ray: false, radius: 0.0, direction_low: Vec3::ZERO };
+    pub(crate) const NONE: Self = Self {
+        velocity: Vec3::ZERO,
+        time: 0.0,
+        moves_with_ray: false,
+        radius: 0.0,
+        direction_low: Vec3::ZERO,
+        starts_on_surface: false,
+    };
 }
 
 impl<'a> Target<'a> {
@@ -76,8 +84,20 @@ impl<'a> Target<'a> {
             moves_with_ray: relative != 0,
             radius,
             direction_low: low.into(),
+            starts_on_surface: false,
         };
         Self { sphere, motion: Some(moves), map }
+    }
+
+    /// The same target for a ray that starts on its surface and goes inwards.
+    pub(crate) fn from_surface(self) -> Self {
+        let moves = self.motion.unwrap_or(RelativeMotion::NONE);
+        Self { motion: Some(RelativeMotion { starts_on_surface: true, ..moves }), ..self }
+    }
+
+    /// Whether the ray starts on its surface and goes inwards.
+    pub(crate) fn starts_on_surface(&self) -> bool {
+        self.motion.is_some_and(|moves| moves.starts_on_surface)
     }
 }
 

@@ -4,11 +4,15 @@ use super::classify::{HitClass, Root, Roots, classify_exact};
 use super::double::{DoubleRoots, double_approach};
 use super::exact::{self, ExactRoots};
 use super::motion::Target;
+use super::surface::SurfaceRoots;
 use crate::query::policy::Query;
 use crate::records::Ray;
 
 /// Classifies a pair exactly: whether the ray hits the sphere, and the correctly rounded `t`.
 pub(crate) fn resolve_pair(ray: &Ray, target: Target<'_>, query: &Query) -> (HitClass, f32) {
+    if let Some(roots) = SurfaceRoots::of_start(ray, target) {
+        return classify_exact(&roots, ray, query).unwrap_or((HitClass::Miss, f32::INFINITY));
+    }
     classify_exact(&DoubleRoots::new(ray, target), ray, query)
         .or_else(|| classify_exact(&ExactRoots::of(ray, target), ray, query))
         .unwrap_or((HitClass::Miss, f32::INFINITY))
@@ -21,6 +25,10 @@ pub(crate) fn round_hit(ray: &Ray, target: Target<'_>, query: &Query) -> f32 {
 
 /// Both roots, correctly rounded; infinities outside the f32 range. The pair must have roots.
 pub(crate) fn round_roots(ray: &Ray, target: Target<'_>) -> (f32, f32) {
+    if let Some(roots) = SurfaceRoots::of_start(ray, target) {
+        let round = |root| roots.round(root).unwrap_or(f32::INFINITY);
+        return (round(Root::Enter), round(Root::Exit));
+    }
     let double = DoubleRoots::new(ray, target);
     if let (Some(_), Some(enter), Some(exit)) =
         (double.discriminant_sign(), double.round(Root::Enter), double.round(Root::Exit))

@@ -3,6 +3,7 @@
 use super::ellipsoid::to_unit_ball;
 use super::motion::{Target, scale_moving};
 use super::sphere::{SphereRoots, intersect_compensated, intersect_fast, scale};
+use super::surface::SurfaceRoots;
 use crate::query::policy::Precision;
 use crate::records::Ray;
 
@@ -15,7 +16,10 @@ pub(crate) fn with_finite_ends(ray: &Ray) -> Ray {
 pub(crate) fn intersect(ray: &Ray, target: Target<'_>, precision: Precision) -> SphereRoots {
     let scaled = match &target.motion {
         None => scale(ray, target.sphere),
-        Some(moves) => scale_moving(ray, target.sphere, moves),
+        Some(moves) => match SurfaceRoots::of_start(ray, target) {
+            Some(roots) => return roots.as_sphere_roots(),
+            None => scale_moving(ray, target.sphere, moves),
+        },
     };
     let scaled = match target.map {
         None => scaled,

@@ -52,7 +52,7 @@ impl PairBatch {
     /// Sets a pair that may move. All other pairs of the batch must then be set by this function too.
     pub(crate) fn set_moving(&mut self, i: usize, ray: &Ray, target: &Target<'_>) {
         self.set(i, ray, target.sphere);
-        let RelativeMotion { velocity: v, time, moves_with_ray: relative, radius, direction_low: low } =
+        let RelativeMotion { velocity: v, time, moves_with_ray: relative, radius, direction_low: low, .. } =
             target.motion.unwrap_or(RelativeMotion::NONE);
         let moves = [v.x, v.y, v.z, time, radius, low.x, low.y, low.z, f32::from(u8::from(relative))];
         self.motion.iter_mut().zip(moves).for_each(|(column, x)| column[i] = x);
@@ -113,7 +113,14 @@ impl PairBatch {
         let scaled = scale_moving(
             &ray,
             &sphere,
-            &RelativeMotion { velocity, time, moves_with_ray: relative != 0.0, radius, direction_low: low },
+            &RelativeMotion {
+                velocity,
+                time,
+                moves_with_ray: relative != 0.0,
+                radius,
+                direction_low: low,
+                starts_on_surface: false,
+            },
         );
         if !E {
             return scaled;

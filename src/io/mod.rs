@@ -57,7 +57,7 @@ pub use lidar_toml::LidarFile;
 pub use read::observers::{read_observers, read_observers_with};
 pub use read::places::read_places;
 pub use read::poses::{PoseTable, read_poses};
-pub use read::ray_stream::{Batched, RayBatch, RayBatches, RayFile};
+pub use read::ray_stream::{Batched, FromColumn, RayBatch, RayBatches, RayFile};
 pub use read::read_options::{ExtraColumns, ReadOptions};
 pub use read::spheres::{center_of_spheres, center_of_spheres_with, read_spheres, read_spheres_with};
 pub use read::vectors::read_vectors;

@@ -54,6 +54,22 @@ pub enum Ends {
     HalfOpen,
 }
 
+/// Whether a surface before the start of a ray blocks it: one at a `t` from 0 to below `t_min`. The minimum range of a sensor is no start of
+/// its beams: a post that is nearer than the minimum range returns nothing, and hides what is behind it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
+pub enum Near {
+    /// [`Block`](Self::Block) for the rays of a sensor ([`Lidar`](crate::raygen::Lidar)) in queries that can obey it, else
+    /// [`Pass`](Self::Pass).
+    #[default]
+    Auto,
+    /// Nothing before `t_min` matters.
+    Pass,
+    /// The ray is a miss. For `closest`, `interval`, `all` and `nearest`; other queries refuse it.
+    Block,
+}
+
 /// Precision of the results. The [crate documentation](crate) states the error bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -110,6 +126,8 @@ pub struct Query {
     pub on_bad: OnBad,
     /// Motion of the spheres.
     pub motion: Motion,
+    /// Surfaces before the start of a ray.
+    pub near: Near,
 }
 
 impl Query {
@@ -122,6 +140,7 @@ impl Query {
             precision: Precision::Standard,
             on_bad: OnBad::Refuse,
             motion: Motion::AtTime,
+            near: Near::Auto,
         }
     }
 
@@ -164,6 +183,12 @@ impl Query {
     #[must_use]
     pub const fn motion(self, motion: Motion) -> Self {
         Self { motion, ..self }
+    }
+
+    /// Sets whether surfaces before the start of a ray block it.
+    #[must_use]
+    pub const fn near(self, near: Near) -> Self {
+        Self { near, ..self }
     }
 }
 

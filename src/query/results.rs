@@ -12,6 +12,7 @@ pub(crate) struct Tally {
     pub(crate) skipped: u64,
     pub(crate) exact: u64,
     pub(crate) overflowed: u64,
+    pub(crate) off_surface: u64,
 }
 
 impl std::ops::Add for Tally {
@@ -22,6 +23,7 @@ impl std::ops::Add for Tally {
             skipped: self.skipped + other.skipped,
             exact: self.exact + other.exact,
             overflowed: self.overflowed + other.overflowed,
+            off_surface: self.off_surface + other.off_surface,
         }
     }
 }
@@ -40,14 +42,18 @@ pub struct Report {
     pub overflowed: u64,
     /// Rays resolved by exact arithmetic ([`Precision::Exact`](crate::Precision::Exact)).
     pub exact: u64,
+    /// Rays that start far from the surface of the sphere on which they [should start](crate::Rays::from_ids): farther than
+    /// 2⁻²⁰ (|o| + |c| + r), for the origin o, the centre c and the radius r.
+    pub off_surface: u64,
     /// Wall-clock time in seconds.
     pub seconds: f64,
 }
 
 impl Report {
     pub(crate) fn new(rays: usize, tally: Tally, start: Instant) -> Self {
-        let Tally { hits, skipped, exact, overflowed } = tally;
-        Self { rays: rays as u64, hits, skipped, overflowed, exact, seconds: start.elapsed().as_secs_f64() }
+        let Tally { hits, skipped, exact, overflowed, off_surface } = tally;
+        let seconds = start.elapsed().as_secs_f64();
+        Self { rays: rays as u64, hits, skipped, overflowed, exact, off_surface, seconds }
     }
 }
 
@@ -62,6 +68,7 @@ impl std::ops::Add for Report {
             skipped: self.skipped + other.skipped,
             overflowed: self.overflowed + other.overflowed,
             exact: self.exact + other.exact,
+            off_surface: self.off_surface + other.off_surface,
             seconds: self.seconds + other.seconds,
         }
     }

@@ -134,7 +134,7 @@ impl Scene {
     async fn cast_owned<O: Output>(&self, batch: RayBatch<'_>, out: &mut [O::Word]) -> Result<Tally> {
         let mut sum = Tally::default();
         for (start, out) in (0..).step_by(CPU_CHUNK).zip(out.chunks_mut(CPU_CHUNK / O::RAYS_PER_WORD)) {
-            let taken = batch.owned_range(start..batch.rays.len().min(start + CPU_CHUNK))?;
+            let taken = batch.owned_range(start..batch.rays.len().min(start + CPU_CHUNK), self.host.start_check())?;
             let (scene, query, cancel) = (self.host.clone(), *batch.query, self.cancel.clone());
             let (tally, results) = run_on_pool(move || {
                 let mut results = vec![O::MISS; taken.rays.len().div_ceil(O::RAYS_PER_WORD)];

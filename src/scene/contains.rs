@@ -7,7 +7,7 @@ use super::scene::{Scene, Wait};
 use crate::batch::input::{Points, Rays};
 use crate::batch::raygen::source::rays_at_points;
 use crate::error::Result;
-use crate::query::policy::{Ends, Inside, Motion, Query, Touch};
+use crate::query::policy::{Ends, Inside, Motion, Near, Query, Touch};
 use crate::query::results::Answer;
 use crate::records::{Containment, Hit};
 use crate::runtime::boxed::BoxedFuture;
@@ -53,7 +53,7 @@ impl Scene {
     async fn find_containments(&self, points: Points<'_>, query: &Query, wait: Wait) -> Result<Answer<Containment>> {
         let start = Instant::now();
         let query =
-            Query { inside: Inside::Enter, touch: Touch::Hit, ends: Ends::Closed, motion: Motion::AtTime, ..*query };
+            Query { inside: Inside::Enter, touch: Touch::Hit, ends: Ends::Closed, motion: Motion::AtTime, near: Near::Pass, ..*query };
         let first = Some(points.first).filter(|first| *first > 0);
         let rays = Rays { first, ray_attributes: points.ray_attributes, ..rays_at_points(points.records).into() };
         let counts = self.counted(rays, &query, wait).await?;

@@ -68,6 +68,7 @@ impl Scene {
             let message = "encoded queries need a scene on a GPU that is not pairwise, but this scene is on the CPU engine or pairwise";
             return Err(Error::Usage(message.into()));
         };
+        query.near.refuse_block("an encoded query")?;
         if query_kind == QueryKind::Approach {
             self.refuse_ellipsoids("approach queries")?;
         }

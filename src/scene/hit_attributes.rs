@@ -145,7 +145,7 @@ struct Contact {
 impl Contact {
     fn of(hit: &Hit, ray: &Ray, target: &Target<'_>) -> Self {
         let sphere = target.sphere;
-        let RelativeMotion { velocity, time, moves_with_ray: relative, radius, direction_low: low } =
+        let RelativeMotion { velocity, time, moves_with_ray: relative, radius, direction_low: low, .. } =
             target.motion.unwrap_or(RelativeMotion::NONE);
         let v = if relative { velocity.as_dvec3() } else { DVec3::ZERO };
         let (c, along) = (sphere.center.as_dvec3(), ray.direction.as_dvec3());

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use super::near::without_blocked;
 use super::output::{Output, SumOutput};
 use super::scene::{CPU_CHUNK, Scene, Wait};
 use crate::batch::input::Rays;
@@ -80,19 +81,24 @@ impl Scene {
         wait: Wait,
     ) -> Result<Answer<O::Word>> {
         let start = Instant::now();
+        query.near.refuse_block("count and transmittance")?;
         let batch = self.batch(&rays, query)?;
         let mut records = try_with_capacity(rays.len())?;
         records.resize(rays.len(), O::MISS);
+        let off_surface = self.off_surface(&batch);
         let tally = self.dispatch::<O>(batch, &mut records, wait).await?;
-        Ok(Answer { report: Report::new(records.len(), tally, start), records })
+        Ok(Answer { report: Report::new(records.len(), Tally { off_surface, ..tally }, start), records })
     }
 
     async fn cast_lists(&self, rays: Rays<'_>, most: u32, query: &Query, wait: Wait) -> Result<HitLists> {
         let start = Instant::now();
         let len = rays.len();
         let batch = self.batch(&rays, query)?;
+        let off_surface = self.off_surface(&batch);
         let (offsets, records, tally) = self.dispatch_lists(batch, most, wait).await?;
-        Ok(HitLists { offsets, records, report: Report::new(len, tally, start) })
+        let blocked = self.blocked(&rays, query, wait).await?;
+        let report = Report::new(len, Tally { off_surface, ..tally }, start);
+        Ok(without_blocked(HitLists { offsets, records, report }, &blocked))
     }
 
     /// Memory budget that all lists of a query on the CPU engine share.
@@ -186,7 +192,7 @@ impl Scene {
         let pool = std::sync::Arc::new(self.growth_budget());
         let mut shares = Vec::new();
         for start in (0..batch.rays.len()).step_by(CPU_CHUNK) {
-            let taken = batch.owned_range(start..batch.rays.len().min(start + CPU_CHUNK))?;
+            let taken = batch.owned_range(start..batch.rays.len().min(start + CPU_CHUNK), self.host.start_check())?;
             let (scene, query, cancel, pool) = (self.host.clone(), *batch.query, batch.cancel.clone(), pool.clone());
             let more = run_on_pool(move || scene.list(taken.batch(&query, &cancel), most, &pool));
             shares.extend(more.await??);

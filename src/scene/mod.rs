@@ -10,6 +10,7 @@ pub(crate) mod encode;
 pub(crate) mod hit_attributes;
 pub(crate) mod hit_lists;
 pub(crate) mod memory_estimate;
+mod near;
 mod output;
 #[allow(clippy::module_inception, reason = "it defines `Scene`")]
 pub(crate) mod scene;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use glam::Vec3;
+use rayon::prelude::*;
 
 use super::device::Device;
 use super::memory_estimate::Workload;
@@ -19,11 +20,13 @@ use crate::gpu::cast::plan::Search;
 use crate::gpu::cast::readback::{NaiveWriter, RecordWriter};
 use crate::gpu::cast::resolve::GpuQuery;
 use crate::gpu::scene::GpuScene;
+use crate::intersect::surface::SurfaceDistance;
 use crate::query::policy::{Motion, Precision, Query, check_same_length};
-use crate::query::results::{Answer, Bits, Hits, Report};
+use crate::query::results::{Answer, Bits, Hits, Report, Tally};
 use crate::records::{Hit, Sphere};
 use crate::runtime::boxed::BoxedFuture;
 use crate::runtime::cancel::CancelToken;
+use crate::runtime::cpu_pool;
 use crate::runtime::memory::{check_memory, try_with_capacity};
 
 /// Rays per chunk that the CPU engine copies for callers that poll. Its tasks may outlive the caller's borrow, so they own what they read.
@@ -219,10 +222,19 @@ impl Scene {
         check_same_length("rays", rays.len(), "results", out.len())?;
         if T::IS_APPROACH {
             self.refuse_ellipsoids("approach queries")?;
+            query.near.refuse_block("approach")?;
         }
         let batch = self.batch(&rays, query)?;
-        let tally = self.dispatch::<RecordOutput<T>>(batch, out, wait).await?;
-        Ok(Report::new(rays.len(), tally, start))
+        let off_surface = self.off_surface(&batch);
+        let mut tally = self.dispatch::<RecordOutput<T>>(batch, out, wait).await?;
+        if !T::IS_APPROACH {
+            let blocked = self.blocked(&rays, query, wait).await?;
+            for (record, _) in out.iter_mut().zip(blocked).filter(|(_, blocked)| *blocked) {
+                tally.hits -= u64::from(record.is_hit());
+                *record = T::MISS;
+            }
+        }
+        Ok(Report::new(rays.len(), Tally { off_surface, ..tally }, start))
     }
 
     /// [`closest`](Self::closest) on a GPU by the naive shader, for comparison; see [`crate::bench`].
@@ -242,10 +254,12 @@ impl Scene {
     pub(crate) async fn cast_bits(&self, rays: Rays<'_>, query: &Query, wait: Wait) -> Result<Bits> {
         let start = Instant::now();
         let len = rays.len();
+        query.near.refuse_block("occluded")?;
         let batch = self.batch(&rays, query)?;
         let mut words = vec![0u32; len.div_ceil(32)];
+        let off_surface = self.off_surface(&batch);
         let tally = self.dispatch::<BitOutput>(batch, &mut words, wait).await?;
-        Ok(Bits { words, len, report: Report::new(len, tally, start) })
+        Ok(Bits { words, len, report: Report::new(len, Tally { off_surface, ..tally }, start) })
     }
 
     /// Returns an error if the scene contains ellipsoids. `what` names an operation that supports only spheres.
@@ -285,7 +299,36 @@ impl Scene {
         self.device.check_limit("scene and query", &self.workload(rays.len() as u64))?;
         let time_range = self.host.attributes.velocities.as_ref().map(|_| self.options.time_range);
         let ray_attributes = self.with_motion(rays.ray_attributes, query);
+        if ray_attributes.moves_with_ray && ray_attributes.from_ids.is_some() {
+            let message = "rays that start on surfaces (from_ids) are not supported if spheres move while rays travel";
+            return Err(Error::Usage(message.into()));
+        }
         Ok(RayBatch { first, rays: rays.source, ray_attributes, query, time_range, cancel: &self.cancel })
+    }
+
+    /// Checks that each ray starts on the surface of the sphere that [`Rays::from_ids`] names.
+    ///
+    /// # Errors
+    /// The error of the first ray that does not, as [`closest`](Self::closest) returns it; [`Error::LengthsDiffer`]; [`Error::Usage`] as
+    /// for [`closest`](Self::closest).
+    pub fn check_starts<'a>(&'a self, rays: impl Into<Rays<'a>>) -> Result<()> {
+        let query = Query::default();
+        let batch = self.batch(&rays.into(), &query)?;
+        (0..batch.rays.len()).try_for_each(|i| batch.check_one(i, self.host.start_check()))
+    }
+
+    /// Number of rays that start far from the surface on which they should start; see [`Report::off_surface`].
+    pub(super) fn off_surface(&self, batch: &RayBatch<'_>) -> u64 {
+        if batch.ray_attributes.from_ids.is_none() {
+            return 0;
+        }
+        let is_off = |i: &usize| {
+            let (ray, attributes) = (batch.rays.ray(*i), batch.ray_attributes.of(*i));
+            let target = self.host.target(attributes.from_id, &attributes);
+            target.is_some_and(|target| SurfaceDistance::of(&ray, target) == SurfaceDistance::Near)
+        };
+        cpu_pool::ensure_pool();
+        (0..batch.rays.len()).into_par_iter().filter(is_off).count() as u64
     }
 
     /// Load of this scene and of `rays` rays.

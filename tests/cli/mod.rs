@@ -20,4 +20,5 @@ mod refusals;
 mod render;
 mod sky;
 mod sky_pictures;
+mod starts;
 mod surprises;

@@ -23,6 +23,8 @@ pub(crate) struct Grid {
     pub(crate) orthographic: bool,
     pub(crate) t_min: f32,
     pub(crate) t_max: f32,
+    /// Whether these are the rays of a sensor, whose `t_min` is a minimum range.
+    pub(crate) is_sensor: bool,
 }
 
 /// Origin of the rays and the axes of their directions: 48 bytes, in the layout that a device reads.

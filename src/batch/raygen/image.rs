@@ -51,7 +51,7 @@ impl Image {
         }
         let frames = vec![SensorPose::new(position, [forward, right, up])];
         let grid =
-            Grid { frames, rows, columns, invalid_frames: Vec::new(), orthographic, t_min: 0.0, t_max: f32::INFINITY };
+            Grid { frames, rows, columns, invalid_frames: Vec::new(), orthographic, t_min: 0.0, t_max: f32::INFINITY, is_sensor: false };
         Ok(Self { grid: grid.checked("image")? })
     }
 }

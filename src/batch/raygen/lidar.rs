@@ -80,11 +80,13 @@ impl Lidar {
             orthographic: false,
             t_min: 0.0,
             t_max: f32::INFINITY,
+            is_sensor: true,
         };
         Ok(Self { grid: grid.checked("sensor")? })
     }
 
-    /// Sets the range of the sensor: `t` from `near` to `far`.
+    /// Sets the range of the sensor: `t` from `near` to `far`. A sphere before `near` returns nothing and hides what is behind it, unless
+    /// the query says otherwise ([`Near`](crate::Near)).
     ///
     /// # Errors
     /// [`Error::Usage`] unless 0 ≤ `near` ≤ `far`, `near` finite; `far` may be infinite.

@@ -28,6 +28,11 @@ impl<'a> RaySource<'a> {
         }
     }
 
+    /// Whether these are the rays of a sensor.
+    pub(crate) fn is_sensor(&self) -> bool {
+        matches!(self, Self::Grid(part) if part.grid.is_sensor)
+    }
+
     /// Ray `i`, which may be invalid.
     pub(crate) fn ray(&self, i: usize) -> Ray {
         match self {

@@ -135,11 +135,14 @@ impl HitCollector for AllHits<'_> {
         if class != HitClass::Hit {
             return;
         }
-        let entry = if self.query.precision == Precision::Exact {
+        let from_surface = target.starts_on_surface();
+        let entry = if self.query.precision == Precision::Exact || from_surface {
             let (t_enter, t_exit) = round_roots(ray, target);
             let roots = Interval { t_enter, t_exit, id };
-            // Without exact resolution, `t` can be taken from the rounded roots: rounding moves neither across the start of the ray.
-            HitEntry::new(if exact { t } else { roots.hit_t(ray, self.query.inside) }, id, t_enter, t_exit)
+            // Without exact resolution, `t` can be taken from the rounded roots: rounding moves neither across the start of the ray. The
+            // `t` of a ray that starts on the surface is rounded already.
+            let t = if exact || from_surface { t } else { roots.hit_t(ray, self.query.inside) };
+            HitEntry::new(t, id, t_enter, t_exit)
         } else {
             HitEntry::new(t, id, saturated_to_infinity(solved.t_enter), saturated_to_infinity(solved.t_exit))
         };

@@ -172,7 +172,7 @@ impl HitCollector for ExactClosest<'_> {
 /// Both roots of the sphere that was hit.
 pub(crate) fn interval_of(ray: &Ray, candidates: Candidates<'_>, query: &Query, hit: Hit) -> Interval {
     let Some(target) = candidates.target(hit.id) else { return Interval::MISS };
-    let (t_enter, t_exit) = if query.precision == Precision::Exact {
+    let (t_enter, t_exit) = if query.precision == Precision::Exact || target.starts_on_surface() {
         round_roots(ray, target)
     } else {
         let solved = intersect(ray, target, query.precision);

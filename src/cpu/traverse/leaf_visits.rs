@@ -118,6 +118,10 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
         if attributes.skip_id != NO_SPHERE {
             admitted &= lane_mask(&self.bvh.tree.ids[leaf], |id| id != attributes.skip_id);
         }
+        if attributes.from_id != NO_SPHERE {
+            let is_sphere = |id: u32| (id as usize) < self.scene.spheres.len();
+            admitted &= lane_mask(&self.bvh.tree.ids[leaf], |id| is_sphere(id) && !self.scene.is_start(attributes, id));
+        }
         admitted
     }
 }

@@ -26,7 +26,7 @@ use crate::cpu::accel::CpuBvh;
 use crate::cpu::collector::HitCollector;
 use crate::cpu::view::SceneView;
 use crate::query::policy::{Precision, Query};
-use crate::records::{Ray, RayAttributes};
+use crate::records::{NO_SPHERE, Ray, RayAttributes};
 use crate::runtime::prefetch::prefetch;
 
 /// Rays per stream: together with a leaf and the lists they have to fit into the second-level cache. Measurements show no difference from
@@ -185,6 +185,12 @@ fn stream<V: HitCollector>(
     let rays = &rays[..input.len()];
     s_far.clear();
     s_far.extend(rays.iter().map(|ray| ray.far));
+    for (((s_far, ray), attributes), collector) in s_far.iter_mut().zip(input).zip(ray_attributes).zip(&*collectors) {
+        // The sphere on which the ray starts may have settled everything.
+        if attributes.from_id != NO_SPHERE && collector.cutoff(ray).is_none() {
+            *s_far = f32::NEG_INFINITY;
+        }
+    }
     if packed {
         // Packets read whole vectors.
         s_far.resize(input.len().next_multiple_of(PACKET_RAYS), f32::NEG_INFINITY);

@@ -5,8 +5,6 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-use wgpu::BufferView;
-
 use super::plan::{DispatchPlan, Search};
 use super::raygen::RaySeeds;
 use super::readback::{DecodedChunk, ResultWriter, UndecidedRay};
@@ -21,7 +19,7 @@ use crate::gpu::scene::{GpuScene, MAX_RANGE_SPHERES};
 use crate::gpu::uniforms::UNIFORM_STEP;
 use crate::query::policy::Query;
 use crate::query::results::Tally;
-use crate::records::Ray;
+use crate::records::{Ray, RayAttributes};
 use crate::runtime::cancel::CancelToken;
 use crate::runtime::cpu_pool::{map_tasks, run_on_pool};
 
@@ -52,6 +50,8 @@ struct Chunk {
     /// Bytes to read back.
     bytes: u64,
     invalid: Vec<u32>,
+    /// The indices within the chunk of the rays that the host casts.
+    on_host: Vec<u32>,
     /// Number of its last submission in the meter.
     submission: u64,
 }
@@ -87,7 +87,7 @@ impl GpuScene {
             params,
             upload_rays: 32 * rays,
             pairs: 16 * rays,
-            ray_attributes: size_of::<crate::records::RayAttributes>() as u64 * rays,
+            ray_attributes: RayAttributes::UPLOADED_BYTES as u64 * rays,
             pair_attributes: pair_attributes * rays,
             seeds: 0,
             rays: 32 * rays,
@@ -154,7 +154,7 @@ impl DispatchPlan<'_> {
         let seeds = RaySeeds::of(rays, self.generator.is_some());
         let sizes = self.buffer_sizes(&seeds, own.list_bytes);
         let staging = self.gpu.staging.take(self.gpu, free, sizes).await?;
-        let bad = self.write_upload(staging.view(self.gpu).await?, &seeds, start)?;
+        let (invalid, on_host) = self.write_upload(staging.view(self.gpu).await?, &seeds, start)?;
         let groups = self.bind_groups(&staging).await?;
         // Bytes of state to read back: without a finalize program the state is the result.
         let after = if self.finalize_pipeline.is_some() { 0 } else { sizes.results - own.list_bytes };
@@ -229,19 +229,8 @@ impl DispatchPlan<'_> {
             }
         };
         let pending = self.gpu.scoped(|| staging.map_after(submission, sizes.results)).await?;
-        Ok(Chunk { staging, pending, start, count: rays.len(), bytes: sizes.results, invalid: bad, submission: number })
-    }
-
-    /// Waits for a chunk. Returns its buffers, its results in mapped memory, and the indices of its invalid rays.
-    async fn wait_chunk(
-        &self,
-        chunk: Chunk,
-        meter: &mut SubmissionMeter<'_>,
-    ) -> Result<(Staging, BufferView, Vec<u32>)> {
-        let Chunk { staging, pending, bytes, invalid: bad, submission: number, .. } = chunk;
-        let view = staging.wait(self.gpu, pending, bytes).await?;
-        meter.completed(number);
-        Ok((staging, view, bad))
+        let (count, bytes) = (rays.len(), sizes.results);
+        Ok(Chunk { staging, pending, start, count, bytes, invalid, on_host, submission: number })
     }
 
     /// Waits for a chunk and decodes its results. Rays that the device left undecided are resolved on all CPU cores.
@@ -252,12 +241,20 @@ impl DispatchPlan<'_> {
         sum: &mut CastTotals,
         meter: &mut SubmissionMeter<'_>,
     ) -> Result<Staging> {
-        let (start, count) = (chunk.start, chunk.count);
+        let Chunk { staging, pending, start, count, bytes, invalid, on_host, submission } = chunk;
         let batch = self.batch;
         let rays = batch.rays.slice(start..start + count);
-        let (staging, view, bad) = self.wait_chunk(chunk, meter).await?;
+        let view = staging.wait(self.gpu, pending, bytes).await?;
+        meter.completed(submission);
+        // The device computes no result for invalid rays, nor for those that the host casts.
+        let mut without = [&invalid[..], &on_host].concat();
+        without.sort_unstable();
         let DecodedChunk { tally: mut part, undecided: mut open, unfinished: again } =
-            out.decode(start, rays, &view, &bad);
+            out.decode(start, rays, &view, &without);
+        for at in on_host.into_iter().map(|at| at as usize) {
+            let (ray, attributes) = (rays.ray(at), RayAttributes::NONE);
+            open.extend(G::unresolved().map(|raw| UndecidedRay { index: start + at, ray, attributes, raw }));
+        }
         open.iter_mut().for_each(|open| open.attributes = batch.ray_attributes.of(open.index));
         drop(view);
         self.gpu.scoped(|| staging.unmap()).await?;
@@ -268,7 +265,7 @@ impl DispatchPlan<'_> {
             part = part + more;
             part.hits += out.write(settled);
         }
-        part.skipped += bad.len() as u64;
+        part.skipped += invalid.len() as u64;
         sum.tally = sum.tally + part;
         // Rays to cast again are counted as done after that cast.
         batch.cancel.add((count - again.len()) as u64);

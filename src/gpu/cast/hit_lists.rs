@@ -17,7 +17,7 @@ use crate::gpu::uniforms::TAG_UNROUNDED;
 use crate::intersect::resolve::round_roots;
 use crate::query::policy::{Inside, Query};
 use crate::query::results::{ALL, Tally};
-use crate::records::{Interval, Ray, RayAttributes};
+use crate::records::{Interval, NO_SPHERE, Ray, RayAttributes};
 
 /// Maximum number of bytes of records per chunk, unless a single ray has more: enough to keep a device busy.
 const MAX_CHUNK_BYTES: u64 = 32 << 20;
@@ -47,9 +47,15 @@ impl ResultWriter for ListLengthWriter<'_> {
         })
     }
 
+    fn unresolved() -> Option<Self::Item> {
+        Some(Ok(Vec::new()))
+    }
+
     fn resolve(_: Self::Item, context: &RayContext, host: &CpuScene, query: &Query, tally: &mut Tally) -> Self::Item {
         let (records, own) = host.list_one(context.number, &context.ray, context.attributes, query, ALL)?;
-        *tally = *tally + Tally { exact: 1, hits: 0, ..own };
+        // A list that only the start of its ray leaves to the host need not have been undecided.
+        let exact = if context.attributes.from_id == NO_SPHERE { 1 } else { own.exact };
+        *tally = *tally + Tally { exact, hits: 0, ..own };
         Ok(records)
     }
 
@@ -160,6 +166,11 @@ impl ResultWriter for ListWriter<'_> {
             }
         }
         DecodedChunk { tally: Tally::default(), undecided: open, unfinished: again }
+    }
+
+    /// The first pass has built the lists of these rays.
+    fn unresolved() -> Option<ListChunk> {
+        None
     }
 
     fn resolve(mut raw: ListChunk, _: &RayContext, host: &CpuScene, _: &Query, _: &mut Tally) -> ListChunk {

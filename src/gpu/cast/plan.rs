@@ -17,7 +17,7 @@ use crate::gpu::scene::GpuScene;
 use crate::gpu::sphere_attributes::{attribute_words, pack_attributes};
 use crate::gpu::uniforms::{Params, UNIFORM_STEP};
 use crate::query::policy::{Precision, Query};
-use crate::records::{Ray, RayAttributes, Sphere};
+use crate::records::{NO_SPHERE, Ray, RayAttributes, Sphere};
 
 /// How to search for the spheres that rays hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,7 +144,7 @@ impl<'a> DispatchPlan<'a> {
 
     /// Bytes of the attributes of `rays` rays; 0 if they are not uploaded.
     fn ray_attribute_bytes(&self, rays: u64) -> u64 {
-        if self.uploads_ray_attributes { rays * size_of::<RayAttributes>() as u64 } else { 0 }
+        if self.uploads_ray_attributes { rays * RayAttributes::UPLOADED_BYTES as u64 } else { 0 }
     }
 
     fn params_bytes(&self) -> u64 {
@@ -178,8 +178,13 @@ impl<'a> DispatchPlan<'a> {
         }
     }
 
-    /// Writes a chunk's data into mapped memory. Returns the indices of invalid rays.
-    pub(crate) fn write_upload(&self, mut upload: Upload, seeds: &RaySeeds<'_>, start: usize) -> Result<Vec<u32>> {
+    /// Writes a chunk's data into mapped memory. Returns the indices of invalid rays, and those of the rays that the host casts.
+    pub(crate) fn write_upload(
+        &self,
+        mut upload: Upload,
+        seeds: &RaySeeds<'_>,
+        start: usize,
+    ) -> Result<(Vec<u32>, Vec<u32>)> {
         let (rays, first) = (seeds.rays(), self.batch.first + start as u64);
         for (n, range) in (0..).zip(&self.ranges) {
             let part = self.scene.parts.get(range.part);
@@ -196,7 +201,7 @@ impl<'a> DispatchPlan<'a> {
             };
             upload.params(n * UNIFORM_STEP, &params);
         }
-        let check = |at| self.batch.check_one(start + at);
+        let check = |at| self.batch.check_one(start + at, self.host.start_check());
         let bad = seeds.write(&mut upload, self.batch.query.on_bad, self.uploads_ray_attributes, check)?;
         if self.host.pairwise {
             let own = first as usize..first as usize + rays.len();
@@ -207,16 +212,26 @@ impl<'a> DispatchPlan<'a> {
                 upload.pair_attributes(attribute_words(columns), each);
             }
         }
+        let mut on_host = Vec::new();
         if self.uploads_ray_attributes {
             let attributes = |i| {
-                let attributes = self.batch.ray_attributes.of(start + i);
+                let all = self.batch.ray_attributes.of(start + i);
+                let attributes = match all.from_id {
+                    NO_SPHERE => Some(all),
+                    _ if bad.binary_search(&(i as u32)).is_ok() => None,
+                    _ => self.host.attributes_on_gpu(&rays.ray(i), all).or_else(|| {
+                        on_host.push(i as u32);
+                        None
+                    }),
+                };
                 // Masks of pairs are not uploaded. A ray that must not hit its sphere gets mask 0, so that it hits nothing.
-                let none = self.host.pairwise && !self.host.admits(&attributes, first as u32 + i as u32);
-                if none { RayAttributes { mask: 0, ..attributes } } else { attributes }
+                let is_pair = |attributes: &RayAttributes| self.host.admits(attributes, first as u32 + i as u32);
+                let attributes = attributes.filter(|attributes| !self.host.pairwise || is_pair(attributes));
+                attributes.unwrap_or(RayAttributes { mask: 0, ..all }).uploaded()
             };
             upload.ray_attributes((0..rays.len()).map(attributes));
         }
-        Ok(bad)
+        Ok((bad, on_host))
     }
 
     /// Two bind groups per part: for the search program and for the finalize program.

@@ -48,6 +48,8 @@ pub(crate) trait ResultWriter {
     }
     /// Decodes the results of a chunk whose first ray has index `start` in the batch. Rays in `bad` are invalid and miss.
     fn decode(&mut self, start: usize, rays: RaySource<'_>, bytes: &[u8], bad: &[u32]) -> DecodedChunk<Self::Item>;
+    /// The raw result of a ray that the host casts instead of the device. `None` if this pass needs nothing of such rays.
+    fn unresolved() -> Option<Self::Item>;
     /// Resolves an undecided result on the host.
     fn resolve(raw: Self::Item, context: &RayContext, host: &CpuScene, query: &Query, tally: &mut Tally) -> Self::Item;
     /// Stores resolved results. Returns the number of hits among them.
@@ -91,6 +93,10 @@ impl<T: GpuQuery> ResultWriter for RecordWriter<'_, T> {
         DecodedChunk { tally, undecided: open, unfinished: again }
     }
 
+    fn unresolved() -> Option<T> {
+        Some(T::MISS)
+    }
+
     fn resolve(raw: T, context: &RayContext, host: &CpuScene, query: &Query, tally: &mut Tally) -> T {
         T::resolve(raw, context, host, query, tally)
     }
@@ -114,6 +120,10 @@ impl ResultWriter for NaiveWriter<'_> {
 
     fn decode(&mut self, start: usize, rays: RaySource<'_>, bytes: &[u8], bad: &[u32]) -> DecodedChunk<Hit> {
         self.0.decode(start, rays, bytes, bad)
+    }
+
+    fn unresolved() -> Option<Hit> {
+        Some(Hit::MISS)
     }
 
     fn resolve(raw: Hit, context: &RayContext, host: &CpuScene, query: &Query, tally: &mut Tally) -> Hit {
@@ -169,6 +179,10 @@ impl ResultWriter for BitWriter<'_> {
             self.put_word(start + w * 32, hit, rays.len() - w * 32);
         }
         DecodedChunk { tally, undecided: open, unfinished: again }
+    }
+
+    fn unresolved() -> Option<bool> {
+        Some(false)
     }
 
     fn resolve(_: bool, context: &RayContext, host: &CpuScene, query: &Query, tally: &mut Tally) -> bool {

@@ -53,8 +53,11 @@ pub(crate) fn resolve_on_cpu<T: RayQuery>(
     query: &Query,
     tally: &mut Tally,
 ) -> T {
-    tally.exact += 1;
-    match scene.cast_one::<T>(context.number, &context.ray, context.attributes, query) {
+    let found = scene.cast_one::<T>(context.number, &context.ray, context.attributes, query);
+    // A ray that only its start leaves to the host need not have been undecided.
+    let starts_elsewhere = context.attributes.from_id == NO_SPHERE;
+    tally.exact += u64::from(starts_elsewhere || found.is_some_and(|found| found.exact));
+    match found {
         Some(found) => {
             tally.overflowed += u64::from(found.overflowed);
             found.record

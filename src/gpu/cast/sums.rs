@@ -94,6 +94,10 @@ impl<T: GpuSum> ResultWriter for SumWriter<'_, T> {
         })
     }
 
+    fn unresolved() -> Option<T> {
+        Some(T::MISS)
+    }
+
     fn resolve(_: T, context: &RayContext, host: &CpuScene, query: &Query, tally: &mut Tally) -> T {
         resolve_on_cpu(context, host, query, tally)
     }

@@ -159,7 +159,7 @@ impl CastPlan {
             results: gpu.buffer("encoded results", results, storage).await?,
             ray_attributes: match times {
                 Some(_) => {
-                    Some(gpu.buffer("encoded ray attributes", most * size_of::<RayAttributes>() as u64, storage).await?)
+                    Some(gpu.buffer("encoded ray attributes", most * RayAttributes::UPLOADED_BYTES as u64, storage).await?)
                 }
                 None => None,
             },

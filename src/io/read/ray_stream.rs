@@ -14,9 +14,11 @@ use super::read_options::ReadOptions;
 use super::table::OpenTable;
 use crate::bullets::bullet::Bullet;
 use crate::error::{Error, Result};
-use crate::io::errors::cannot_read;
+use crate::escape::quoted;
+use crate::io::errors::{bad_file, cannot_read};
 use crate::io::schema::convert::{Converter, Record};
 use crate::io::schema::kept::KeptColumns;
+use crate::io::schema::kinds::{FROM_ID, ID, STARTS, TableSchema};
 use crate::io::schema::optional::OptionalColumns;
 use crate::io::schema::rounding::Rounding;
 use crate::query::policy::OnBad;
@@ -35,8 +37,62 @@ impl Batched for Bullet {}
 #[derive(Debug)]
 pub struct RayFile<T = Ray> {
     path: PathBuf,
+    kind: &'static TableSchema,
     source: OpenTable,
+    /// The column of the spheres on which rays start, if the file has one.
+    from_column: Option<&'static str>,
     of: PhantomData<T>,
+}
+
+/// Column of a file of points that has the sphere on whose surface the ray from each point starts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum FromColumn {
+    /// `from_id`, else `id`, which a file of hits has.
+    #[default]
+    Auto,
+    /// None, even if the file has them.
+    None,
+    /// The column of this name.
+    Named(String),
+}
+
+impl RayFile<[f32; 3]> {
+    /// Opens a file of points from which rays are cast. The ids of `from` become [`OptionalColumns::from_ids`].
+    ///
+    /// # Errors
+    /// The errors of [`open`](Self::open), also if the file has no column of that name.
+    pub fn open_starts(path: &Path, options: &ReadOptions, from: &FromColumn) -> Result<Self> {
+        let kind = match from {
+            FromColumn::Named(name) if !STARTS.optional.contains(&&**name) => {
+                if STARTS.fields.contains(&&**name) {
+                    return Err(bad_file(path, format!("column '{name}' is a coordinate, and so cannot hold ids")));
+                }
+                // A schema lives as long as the program.
+                let names = [STARTS.optional, &[String::leak(name.clone())]].concat();
+                &*Box::leak(Box::new(TableSchema { optional: Vec::leak(names), ..STARTS }))
+            }
+            _ => &STARTS,
+        };
+        let source = OpenTable::open_with(path, kind, options)?;
+        let find = |name: &str| {
+            let own = kind.optional.iter().copied().find(|own| *own == name)?;
+            kind.place(own).filter(|field| source.fields().contains(field)).map(|_| own)
+        };
+        let from_column = match from {
+            FromColumn::Auto => find(FROM_ID).or_else(|| find(ID)),
+            FromColumn::None => None,
+            FromColumn::Named(name) => match find(name) {
+                None => return Err(bad_file(path, format!("there is no column '{}'", quoted(name)))),
+                found => found,
+            },
+        };
+        Ok(Self { path: path.to_path_buf(), kind, source, from_column, of: PhantomData })
+    }
+
+    /// Name of the column that becomes [`OptionalColumns::from_ids`].
+    pub fn from_column(&self) -> Option<&'static str> {
+        self.from_column
+    }
 }
 
 impl<T: Batched> RayFile<T> {
@@ -53,7 +109,9 @@ impl<T: Batched> RayFile<T> {
     /// # Errors
     /// The errors of [`open`](Self::open).
     pub fn open_with(path: &Path, options: &ReadOptions) -> Result<Self> {
-        Ok(Self { path: path.to_path_buf(), source: OpenTable::open_with(path, T::KIND, options)?, of: PhantomData })
+        let (kind, source) = (T::KIND, OpenTable::open_with(path, T::KIND, options)?);
+        let from_column = kind.place(FROM_ID).filter(|field| source.fields().contains(field)).map(|_| FROM_ID);
+        Ok(Self { path: path.to_path_buf(), kind, source, from_column, of: PhantomData })
     }
 
     /// Names of the columns that are kept as text: see [`ExtraColumns::Keep`](super::read_options::ExtraColumns::Keep).
@@ -74,9 +132,11 @@ impl<T: Batched> RayFile<T> {
     /// # Errors
     /// [`Error::Io`] if the thread cannot be started.
     pub fn read(self, origin: DVec3, on_bad: OnBad) -> Result<RayBatches<T>> {
-        let Self { path, source, .. } = self;
+        let Self { path, kind, source, from_column, .. } = self;
         let (total, length, bytes) = (source.rows(), source.length(), source.progress());
-        let optional = OptionalColumns::of(T::KIND, source.fields());
+        let mut optional = OptionalColumns::of(kind, source.fields());
+        optional.from_ids = from_column.map(|_| Vec::new());
+        optional.from_column = from_column.unwrap_or_default();
         // Three buffers: one is filled, one waits, one is in use by the caller.
         let (full, arriving) = sync_channel(1);
         let (recycle, empty) = channel();
@@ -87,7 +147,7 @@ impl<T: Batched> RayFile<T> {
         }
         let read = Arc::<AtomicU64>::default();
         let converter = Converter::new(&path, origin, on_bad);
-        let reader = Reader { converter, full, empty, read: read.clone() };
+        let reader = Reader { kind, converter, full, empty, read: read.clone() };
         std::thread::Builder::new()
             .name("reader".into())
             .spawn(move || reader.run(source))
@@ -191,6 +251,7 @@ impl<T: Batched> RayBatches<T> {
 
 /// State of the reader thread.
 struct Reader<T> {
+    kind: &'static TableSchema,
     converter: Converter,
     full: SyncSender<Result<Batch<T>>>,
     empty: Receiver<RayBatch<T>>,
@@ -210,7 +271,7 @@ impl<T: Batched> Reader<T> {
         let mut rays = self.buffer()?;
         source.read(&mut |row| {
             rays.records.push(self.converter.convert(row)?);
-            rays.optional.push(T::KIND, &mut self.converter, row)?;
+            rays.optional.push(self.kind, &mut self.converter, row)?;
             row.kept.iter().for_each(|cell| rays.kept.push(cell));
             if rays.records.len() == RayBatches::BATCH {
                 self.send_batch(std::mem::take(&mut rays))?;

@@ -74,7 +74,7 @@ pub(crate) static RAYS: TableSchema = TableSchema {
         _ => None,
     },
     shape: "(M, 6) with origin and direction, or (M, 8) with t_min and t_max in addition,",
-    optional: &[MASK, SKIP_ID, TIME, RADIUS],
+    optional: &[MASK, SKIP_ID, FROM_ID, TIME, RADIUS],
 };
 
 pub(crate) static SEGMENTS: TableSchema = TableSchema {
@@ -84,7 +84,7 @@ pub(crate) static SEGMENTS: TableSchema = TableSchema {
     positions: 2,
     default: |_| None,
     shape: "(M, 6) with x1 y1 z1 x2 y2 z2",
-    optional: &[MASK, SKIP_ID, TIME, RADIUS],
+    optional: &[MASK, SKIP_ID, FROM_ID, TIME, RADIUS],
 };
 
 pub(crate) static POINTS: TableSchema = TableSchema {
@@ -96,6 +96,9 @@ pub(crate) static POINTS: TableSchema = TableSchema {
     shape: "(N, 3) with x y z",
     optional: &[MASK, SKIP_ID, TIME],
 };
+
+/// Points from which rays are cast. `id` is the column of hits.
+pub(crate) static STARTS: TableSchema = TableSchema { optional: &[MASK, SKIP_ID, TIME, FROM_ID, ID], ..POINTS };
 
 pub(crate) static OBSERVERS: TableSchema =
     TableSchema { what: "observer", plural: "observers", optional: &[], ..POINTS };
@@ -117,7 +120,7 @@ pub(crate) static BULLETS: TableSchema = TableSchema {
     positions: 2,
     default: |_| None,
     shape: "(M, 7) with x1 y1 z1 x2 y2 z2 speed",
-    optional: &[RADIUS],
+    optional: &[RADIUS, FROM_ID],
 };
 
 impl TableSchema {
@@ -141,6 +144,12 @@ impl TableSchema {
 pub(crate) const MASK: &str = "mask";
 
 pub(crate) const SKIP_ID: &str = "skip_id";
+
+/// The sphere on whose surface a ray or bullet starts.
+pub(crate) const FROM_ID: &str = "from_id";
+
+/// The sphere of a hit.
+pub(crate) const ID: &str = "id";
 
 pub(crate) const TIME: &str = "time";
 

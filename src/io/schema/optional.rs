@@ -6,7 +6,7 @@ use glam::{Quat, Vec3};
 
 use super::convert::{Converter, Row};
 use super::kinds::{
-    COLORS, ELEMENT, MASK, RADII, RADIUS, ROTATION, SKIP_ID, TIME, TRANSMITTANCE, TableSchema, VELOCITY,
+    COLORS, ELEMENT, FROM_ID, MASK, RADII, RADIUS, ROTATION, SKIP_ID, TIME, TRANSMITTANCE, TableSchema, VELOCITY,
 };
 use crate::batch::ellipsoids::Ellipsoid;
 use crate::batch::input::{Points, Rays, Spheres};
@@ -19,7 +19,7 @@ use crate::records::{NO_SPHERE, Sphere};
 /// Whether a column contains whole numbers.
 #[cfg(feature = "parquet")]
 pub(crate) fn is_whole(name: &str) -> bool {
-    [MASK, SKIP_ID].contains(&name)
+    [MASK, SKIP_ID, FROM_ID, super::kinds::ID].contains(&name)
 }
 
 /// Optional columns of a file, with one value per record. `None` for columns that the file does not have.
@@ -29,6 +29,8 @@ pub struct OptionalColumns {
     pub masks: Option<Vec<u32>>,
     /// Id of the sphere that each ray or point ignores; [`NO_SPHERE`] for none.
     pub skip_ids: Option<Vec<u32>>,
+    /// Id of the sphere on whose surface each ray or bullet starts; [`NO_SPHERE`] for none.
+    pub from_ids: Option<Vec<u32>>,
     /// Time of each ray, for moving spheres.
     pub times: Option<Vec<f32>>,
     /// Radii of thick rays.
@@ -41,6 +43,8 @@ pub struct OptionalColumns {
     pub(crate) shapes: Option<Vec<EllipsoidShape>>,
     /// Colours of the spheres of a picture: sRGB, 0…255.
     pub(crate) colors: Option<Vec<[f32; 3]>>,
+    /// The column of `from_ids`.
+    pub(crate) from_column: &'static str,
     /// Whether the file has rotations of ellipsoids.
     turned: bool,
     /// Whether the colours are those of elements.
@@ -87,6 +91,8 @@ impl OptionalColumns {
         Self {
             masks: has(MASK).then(Vec::new),
             skip_ids: has(SKIP_ID).then(Vec::new),
+            from_ids: has(FROM_ID).then(Vec::new),
+            from_column: FROM_ID,
             times: has(TIME).then(Vec::new),
             radii: has(RADIUS).then(Vec::new),
             velocities: has(VELOCITY[0]).then(Vec::new),
@@ -103,13 +109,13 @@ impl OptionalColumns {
         fn of<T>(list: &Option<Vec<T>>) -> usize {
             if list.is_some() { size_of::<T>() } else { 0 }
         }
-        let numbers = of(&self.masks) + of(&self.skip_ids) + of(&self.times) + of(&self.radii);
+        let numbers = of(&self.masks) + of(&self.skip_ids) + of(&self.from_ids) + of(&self.times) + of(&self.radii);
         (numbers + of(&self.transmittances) + of(&self.velocities) + of(&self.shapes) + of(&self.colors)) as u64
     }
 
     /// Reserves capacity for `more` records.
     pub(crate) fn reserve(&mut self, what: &'static str, more: u64, path: &Path) -> Result<()> {
-        for list in self.masks.iter_mut().chain(&mut self.skip_ids) {
+        for list in self.masks.iter_mut().chain(&mut self.skip_ids).chain(&mut self.from_ids) {
             reserve(what, list, more, path)?;
         }
         for list in self.times.iter_mut().chain(&mut self.radii).chain(&mut self.transmittances) {
@@ -121,7 +127,7 @@ impl OptionalColumns {
     }
 
     pub(crate) fn clear(&mut self) {
-        self.masks.iter_mut().chain(&mut self.skip_ids).for_each(Vec::clear);
+        self.masks.iter_mut().chain(&mut self.skip_ids).chain(&mut self.from_ids).for_each(Vec::clear);
         self.times.iter_mut().chain(&mut self.radii).chain(&mut self.transmittances).for_each(Vec::clear);
         self.velocities.iter_mut().for_each(Vec::clear);
         self.colors.iter_mut().for_each(Vec::clear);
@@ -136,6 +142,10 @@ impl OptionalColumns {
         if let Some(ids) = &mut self.skip_ids {
             // An empty cell means that the ray ignores no sphere.
             ids.push(converter.whole(kind, row, SKIP_ID, Some(NO_SPHERE))?);
+        }
+        if let Some(ids) = &mut self.from_ids {
+            // An empty cell means that the ray starts elsewhere.
+            ids.push(converter.whole(kind, row, self.from_column, Some(NO_SPHERE))?);
         }
         if let Some(times) = &mut self.times {
             times.push(converter.number(kind, row, TIME)?);
@@ -195,6 +205,9 @@ impl OptionalColumns {
         }
         if let Some(ids) = &self.skip_ids {
             rays = rays.skip_ids(ids);
+        }
+        if let Some(ids) = &self.from_ids {
+            rays = rays.from_ids(ids);
         }
         if let Some(times) = &self.times {
             rays = rays.times(times);

@@ -1,0 +1,87 @@
+//! Rays from the points that other rays have hit.
+
+use glam::{DVec3, Vec3};
+
+use super::input::Rays;
+use crate::error::Result;
+use crate::query::policy::check_same_length;
+use crate::query::results::Hits;
+use crate::records::Ray;
+
+/// Rays that start at hit points, one for each ray that hit a sphere, in the order of the rays; with the spheres on which they start
+/// ([`Rays::from_ids`]), and the times and radii of the rays that hit them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SurfaceRays {
+    /// The rays.
+    pub rays: Vec<Ray>,
+    /// Per ray the sphere on whose surface it starts.
+    pub from_ids: Vec<u32>,
+    /// Per ray the index of the ray that hit that sphere.
+    pub indices: Vec<usize>,
+    times: Option<Vec<f32>>,
+    radii: Option<Vec<f32>>,
+}
+
+impl Hits {
+    /// Rays from the hit points to a target, with `t` in `[0, 1]`. `rays` are the rays that were cast.
+    ///
+    /// ```
+    /// use umbracast::{DeviceOptions, Query, Ray, SceneOptions, Sphere, blocking};
+    ///
+    /// let device = blocking::open(&DeviceOptions::new("cpu"))?;
+    /// let scene = blocking::scene(&device, &[Sphere::new([5.0, 0.0, 0.0], 1.0)], &SceneOptions::default())?;
+    /// let rays = [Ray::new([0.0; 3], [1.0, 0.1, 0.0]), Ray::new([0.0; 3], [0.0, 1.0, 0.0])];
+    /// let hits = blocking::closest(&scene, &rays, &Query::default())?;
+    /// let back = hits.rays_to(&rays, [0.0; 3])?;
+    /// assert_eq!(back.indices, [0]);
+    /// assert_eq!(blocking::occluded(&scene, &back, &Query::default())?.get(0), Some(false));
+    /// # Ok::<(), umbracast::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::LengthsDiffer`](crate::Error::LengthsDiffer) if there is not one hit per ray.
+    pub fn rays_to<'a>(&self, rays: impl Into<Rays<'a>>, target: impl Into<Vec3>) -> Result<SurfaceRays> {
+        let target = target.into();
+        self.from_points(rays.into(), |point| Ray::segment(point, target))
+    }
+
+    /// Rays from the hit points in one direction, with `t` in `[0, ∞)`. `rays` are the rays that were cast.
+    ///
+    /// # Errors
+    /// As [`rays_to`](Self::rays_to).
+    pub fn rays_along<'a>(&self, rays: impl Into<Rays<'a>>, direction: impl Into<Vec3>) -> Result<SurfaceRays> {
+        let direction = direction.into();
+        self.from_points(rays.into(), |point| Ray::new(point, direction))
+    }
+
+    fn from_points(&self, rays: Rays<'_>, make: impl Fn(Vec3) -> Ray) -> Result<SurfaceRays> {
+        check_same_length("rays", rays.len(), "hits", self.len())?;
+        let columns = rays.ray_attributes;
+        columns.check(rays.len())?;
+        let mut found = SurfaceRays {
+            times: columns.times.map(|_| Vec::new()),
+            radii: columns.radii.map(|_| Vec::new()),
+            ..SurfaceRays::default()
+        };
+        for (i, hit) in self.iter().enumerate().filter(|(_, hit)| hit.is_hit()) {
+            let (ray, attributes) = (rays.source.ray(i), columns.of(i));
+            let direction = ray.direction.as_dvec3() + Vec3::from(attributes.direction_low).as_dvec3();
+            let point: DVec3 = ray.origin.as_dvec3() + f64::from(hit.t) * direction;
+            found.rays.push(make(point.as_vec3()));
+            found.from_ids.push(hit.id);
+            found.indices.push(i);
+            found.times.iter_mut().for_each(|times| times.push(attributes.time));
+            found.radii.iter_mut().for_each(|radii| radii.push(attributes.radius));
+        }
+        Ok(found)
+    }
+}
+
+impl<'a> From<&'a SurfaceRays> for Rays<'a> {
+    fn from(from: &'a SurfaceRays) -> Self {
+        let mut rays = Self::from(&from.rays).from_ids(&from.from_ids);
+        rays.ray_attributes.times = from.times.as_deref();
+        rays.ray_attributes.radii = from.radii.as_deref();
+        rays
+    }
+}

@@ -1,0 +1,78 @@
+//! Surfaces before the start of a ray, and the policy that lets them block it.
+
+use super::output::BitOutput;
+use super::scene::{CPU_CHUNK, Scene, Wait};
+use crate::batch::input::Rays;
+use crate::error::{Error, Result};
+use crate::query::policy::{Ends, Inside, Near, Query};
+use crate::query::results::HitLists;
+use crate::records::{Interval, Ray};
+
+impl Near {
+    /// Whether surfaces before the start block these rays.
+    fn blocks(self, rays: &Rays<'_>) -> bool {
+        match self {
+            Near::Auto => rays.source.is_sensor(),
+            Near::Pass => false,
+            Near::Block => true,
+        }
+    }
+
+    /// Returns an error if the policy is [`Near::Block`]. `what` names a query that cannot obey it.
+    pub(super) fn refuse_block(self, what: &str) -> Result<()> {
+        if self != Near::Block {
+            return Ok(());
+        }
+        let message = format!("near: block is for closest, interval, all and nearest; {what} cannot obey it");
+        Err(Error::Usage(message))
+    }
+}
+
+impl Scene {
+    /// Whether a surface blocks each ray before its start: one at a `t` from 0 to below `t_min`. Empty if the policy lets rays pass.
+    pub(super) async fn blocked(&self, rays: &Rays<'_>, query: &Query, wait: Wait) -> Result<Vec<bool>> {
+        if !query.near.blocks(rays) {
+            return Ok(Vec::new());
+        }
+        if self.with_motion(rays.ray_attributes, query).moves_with_ray {
+            return Err(Error::Usage("near: block is not supported if spheres move while rays travel".into()));
+        }
+        // A ray that starts inside a sphere meets its surface where it leaves.
+        let before = Query { near: Near::Pass, inside: Inside::Exit, ends: Ends::HalfOpen, ..*query };
+        let mut blocked = Vec::with_capacity(rays.len());
+        for start in (0..rays.len()).step_by(CPU_CHUNK) {
+            let part = rays.slice(start..rays.len().min(start + CPU_CHUNK));
+            let ahead = |i| {
+                let ray: Ray = part.source.ray(i);
+                ray.between(0.0, ray.t_min.max(0.0))
+            };
+            let records: Vec<Ray> = (0..part.len()).map(ahead).collect();
+            let ahead = Rays { source: Rays::from(&records).source, ..part };
+            let batch = self.batch(&ahead, &before)?;
+            let mut words = vec![0; records.len().div_ceil(32)];
+            self.dispatch::<BitOutput>(batch, &mut words, wait).await?;
+            blocked.extend((0..records.len()).map(|i| words[i / 32] >> (i % 32) & 1 == 1));
+        }
+        Ok(blocked)
+    }
+}
+
+/// Removes the hits of blocked rays.
+pub(super) fn without_blocked(lists: HitLists, blocked: &[bool]) -> HitLists {
+    if blocked.is_empty() {
+        return lists;
+    }
+    let HitLists { offsets, records, mut report } = lists;
+    let mut kept: Vec<Interval> = Vec::with_capacity(records.len());
+    let mut ends = Vec::with_capacity(offsets.len());
+    ends.push(0);
+    for (range, blocked) in offsets.windows(2).zip(blocked) {
+        let list = &records[range[0] as usize..range[1] as usize];
+        match blocked {
+            true => report.hits -= u64::from(!list.is_empty()),
+            false => kept.extend(list),
+        }
+        ends.push(kept.len() as u64);
+    }
+    HitLists { offsets: ends, records: kept, report }
+}
