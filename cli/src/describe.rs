@@ -92,8 +92,9 @@ pub(crate) fn columns(with: &[With], has_origin: bool, has_points: bool) -> Vec<
                 ("nz", |described| Number::Float(described.was.normal.z)),
             ],
             With::Angle => &[("angle_rad", |described| Number::Float(described.was.angle))],
-            With::Pose => &[("pose", |described| Number::Count(described.channel.pose))],
-            With::Ring => &[("ring", |described| Number::Count(described.channel.ring))],
+            // Ids, because those can be null in Parquet, where a count cannot: a miss has neither.
+            With::Pose => &[("pose", |described| Number::Id(described.channel.pose))],
+            With::Ring => &[("ring", |described| Number::Id(described.channel.ring))],
             With::Azimuth => &[("azimuth_deg", |described| Number::Float(described.channel.azimuth_deg))],
             With::Distance => &[("distance", |described| Number::Float(described.was.distance))],
         };

@@ -120,7 +120,7 @@ def test_a_device_that_is_named_is_opened_once(monkeypatch):
     monkeypatch.setattr(umbracast.Device, "__init__", counted)
     monkeypatch.setattr(umbracast._devices, "_shared", {})
     ball = {"name": "ball", "center": [0, 0, 0], "radius": 1}
-    camera = {"position": [9, 0, 0], "target": [0, 0, 0], "up": [0, 0, 1], "field_of_view_deg": 40}
+    camera = {"kind": "perspective", "position": [9, 0, 0], "target": [0, 0, 0], "up": [0, 0, 1], "field_of_view_deg": 40}
     system = {"unit": "m", "light": {"center": [0, 0, 100], "radius": 10}, "body": [ball], "camera": camera}
     for named in ({}, {"device": "cpu"}):
         opened.clear()

@@ -114,7 +114,7 @@ def test_julian_dates_have_a_scale():
     assert sky.eclipse(instant) == sky.eclipse("2024-04-08")
     assert sky.obscuration(instant, 32.78, -96.8) == sky.obscuration("2024-04-08T18:00Z", 32.78, -96.8)
     # UT1, before 1972: TT is later by delta T.
-    assert seconds(sky.julian_date(2439126.5, "tt", delta_t=37), "1966-01-02T23:59:23") < 45e-6
+    assert seconds(sky.julian_date(2439126.5, "tt", delta_t=37), "1965-12-31T23:59:23") < 45e-6
     for jd, scale, error, words in [
         (2461120.5, "ut1", ValueError, "scale must be 'utc', 'tt' or 'tdb'"),
         (61120.0, "utc", ValueError, "jd is 61120.0: Julian dates from 1900 to 2050 are 2415020.5 to 2470172.5"),

@@ -123,7 +123,9 @@ def check_once(names: list[str]) -> None:
 def _whole(parts: list[NDArray[Any]], kind: str | None) -> NDArray[Any]:
     if len(parts) == 1:
         return parts[0]
-    return np.ma.concatenate(parts) if parts else np.empty(0, np.float32 if kind else object)
+    # Keeps what is masked.
+    join: Any = np.ma.concatenate
+    return join(parts) if parts else np.empty(0, np.float32 if kind else object)
 
 
 def _column(owner: Array, column: Array, kind: np.dtype[Any]) -> NDArray[Any]:

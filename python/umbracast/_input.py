@@ -135,8 +135,8 @@ def broadcast_columns(parts: dict[str, tuple[Any, tuple[str, ...]]]) -> tuple[tu
     for name, (given, fields) in parts.items():
         width, table = len(fields), _tables.columns(given) if fields else None
         if table is not None:
-            there, columns = _tables.select_columns(name, table, fields if fields[0] in table else POINT)
-            given = np.stack(columns, -1).reshape(*there, width)  # type: ignore[arg-type]  # all columns are required
+            there, vectors = _tables.select_columns(name, table, fields if fields[0] in table else POINT)
+            given = np.stack(vectors, -1).reshape(*there, width)  # type: ignore[arg-type]  # all columns are required
         array = _validate.floats(name, given)
         if width and (array.ndim == 0 or array.shape[-1] != width):
             raise ValueError(f"{name} must have shape (…, {width}), not {array.shape}")

@@ -124,10 +124,11 @@ class Scene(Queries):
         """
         table, sizes = _tables.columns(points), _validate.floats("radius", radius)
         if table is not None:
-            if "r" in table:
-                raise TypeError("radius is given twice: as an argument and as the column 'r' of the table")
+            _validate.check_once("radius", None if "r" not in table else sizes, "r")
             shape = np.shape(next(iter(table.values()), ()))
-            return cls({**table, "r": np.broadcast_to(sizes, shape) if sizes.ndim == 0 else sizes}, **arguments)
+            if sizes.shape not in ((), shape):
+                raise ValueError(f"radius must be a number or have shape {shape}, not {sizes.shape}")
+            return cls({**table, "r": np.broadcast_to(sizes, shape)}, **arguments)
         centers = _validate.floats("points", points)
         if centers.ndim != 2 or centers.shape[1] != 3:
             raise ValueError(f"points must have shape (N, 3), not {centers.shape}")

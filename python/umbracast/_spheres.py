@@ -13,8 +13,14 @@ from . import _input, _tables, _validate
 Origin = tuple[float, float, float]
 
 VELOCITY = ("vx", "vy", "vz")
-SINGLE = {"masks": "mask", "transmittances": "transmittance"}
-"""Arguments that are single columns of a table."""
+PARTS = {
+    "radii": _input.RADII,
+    "rotations": _input.ROTATION,
+    "masks": ("mask",),
+    "velocities": VELOCITY,
+    "transmittances": ("transmittance",),
+}
+"""Arguments of scenes, and the columns of tables with the same values."""
 
 COARSE = 1e-3
 """A rounding larger than this fraction of the smallest radius can change results. The command line warns at the same fraction."""
@@ -38,20 +44,17 @@ def sphere_inputs(given: SphereInputs) -> SphereInputs:
     """
     table = _tables.columns(given.spheres)
     if table is not None:
-        groups = {"radii": _input.RADII, "rotations": _input.ROTATION, "velocities": VELOCITY}
-        optional = (*_input.RADII, *_input.ROTATION, "mask", *VELOCITY, "transmittance")
-        _tables.check_names("spheres", table, _input.SPHERE, optional)
+        _tables.check_names("spheres", table, _input.SPHERE, [name for names in PARTS.values() for name in names])
         if "r" in table:
             _validate.check_once("radii", given.radii, "r")
             if any(name in table for name in _input.RADII):
-                columns = ", ".join(_input.RADII)
-                raise ValueError(f"spheres: a table cannot have both 'r' (spheres) and {columns} (ellipsoids)")
-        parts = {part: {name: table[name] for name in names if name in table} for part, names in groups.items()}
-        parts |= {part: {name: table[name]} for part, name in SINGLE.items() if name in table}
-        for part, columns in parts.items():
-            if columns:
-                _validate.check_once(part, getattr(given, part), next(iter(columns)))
-                given = given._replace(**{part: columns.get(SINGLE.get(part), columns)})
+                radii = ", ".join(_input.RADII)
+                raise ValueError(f"spheres: a table cannot have both 'r' (spheres) and {radii} (ellipsoids)")
+        for part, names in PARTS.items():
+            found = {name: table[name] for name in names if name in table}
+            if found:
+                _validate.check_once(part, getattr(given, part), next(iter(found)))
+                given = given._replace(**{part: found if len(names) > 1 else table[names[0]]})
         given = given._replace(spheres={name: table[name] for name in _input.SPHERE if name in table})
     if given.rotations is not None and given.radii is None:
         raise ValueError("rotations (qw, qx, qy, qz) are for ellipsoids, but the radii (rx, ry, rz) are missing")

@@ -58,7 +58,7 @@ def check_names(what: str, table: Table, required: Iterable[str], optional: Iter
             like = [other for other in absent if other == "r"]
         guess = f" (did you mean {like[0]!r}?)" if like else ""
         also = ", optional ".join(filter(None, (", ".join(required), ", ".join(optional))))
-        raise ValueError(f"{what}: unknown column {name!r}{guess}; known columns are {also}; leave out all others")
+        raise ValueError(f"{what}: unknown column {name!r}{guess}; known columns are {also}; leave out other columns")
 
 
 def split_options(
