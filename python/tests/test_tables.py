@@ -187,6 +187,7 @@ def test_a_table_is_no_array(scene):
         lambda: scene.closest([0, 0, 0, 1, 0, 0], times=pd.DataFrame({"time": [0.0]})),
         lambda: umbracast.Scene.from_points([[0, 0, 0]], pl.DataFrame({"r": [1.0]})),
         lambda: umbracast.Scene(SPHERES, masks=pa.table({"mask": [1, 2, 3]})),
+        lambda: umbracast.sky.circumstances("2024-04-08", pd.DataFrame({"lon": [0.0], "lat": [1.0]}), 0),
     ):
         with pytest.raises(TypeError, match="must be an array, not a table"):
             ask()

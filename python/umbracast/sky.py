@@ -375,7 +375,8 @@ def _text(name: str, value: object) -> str:
 def _places(
     latitude: ArrayLike, longitude: ArrayLike, height: ArrayLike
 ) -> tuple[NDArray[np.float64], tuple[int, ...]]:
-    parts = np.broadcast_arrays(*(np.asarray(part, np.float64) for part in (latitude, longitude, height)))
+    given = {"latitude": latitude, "longitude": longitude, "height": height}
+    parts = np.broadcast_arrays(*(_validate.floats(name, part).astype(np.float64) for name, part in given.items()))
     return np.stack([part.reshape(-1) for part in parts], axis=1), parts[0].shape
 
 

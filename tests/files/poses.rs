@@ -14,7 +14,10 @@ fn case(name: &str) -> Vec<u8> {
 #[test]
 fn quaternions_of_a_few_digits_are_normalised() {
     let folder = Folder::new();
-    folder.write("s.csv", case("quat_s.csv")).write("quat3.toml", case("quat3.toml")).write("quat.csv", case("quat.csv"));
+    folder
+        .write("s.csv", case("quat_s.csv"))
+        .write("quat3.toml", case("quat3.toml"))
+        .write("quat.csv", case("quat.csv"));
     folder.write("quat.toml", format!("{HEAD}poses = \"quat.csv\"\n"));
     let warning = "warning: quat3.toml: quaternions of 1 of 1 poses were normalised: |q| of pose 0 is 0.999849, not 1";
     for (sensor, warning) in [("quat3.toml", warning), ("quat.toml", &warning.replace("quat3", "quat"))] {
@@ -29,7 +32,10 @@ fn quaternions_of_a_few_digits_are_normalised() {
         ("0.64,0,0,0.64", Some("0.905097")),
         ("0.63,0,0,0.63", Some("error: w.toml: poses[0]: |q| is 0.89")),
         ("0.78,0,0,0.78", Some("error: w.toml: poses[0]: |q| is 1.10")),
-        ("0,0,0,0", Some("error: w.toml: poses[0]: |q| is 0: a rotation must be a quaternion of length 1 (0.9 to 1.1 ")),
+        (
+            "0,0,0,0",
+            Some("error: w.toml: poses[0]: |q| is 0: a rotation must be a quaternion of length 1 (0.9 to 1.1 "),
+        ),
         ("nan,0,0,1", Some("error: w.toml: poses[0]: qw is NaN")),
     ];
     for (quaternion, words) in rows {
@@ -86,7 +92,10 @@ fn other_columns_of_poses_are_treated_as_those_of_rays() {
         line.starts_with(kept) && (line.ends_with(pose) || line.ends_with(",,,"))
     };
     assert_eq!(text.lines().skip(1).enumerate().filter(|one| belongs(*one)).count(), 400_000);
-    assert_eq!(text.lines().filter(|line| line.ends_with(",1")).count(), text.lines().filter(|line| line.ends_with(",0")).count());
+    assert_eq!(
+        text.lines().filter(|line| line.ends_with(",1")).count(),
+        text.lines().filter(|line| line.ends_with(",0")).count()
+    );
 }
 
 /// Tables that pandas wrote, from rotations of SciPy rounded to three digits, in the order of ROS, with an index, times and numbers of frames.
@@ -119,7 +128,10 @@ fn poses_of_other_programs_are_read() {
 fn every_format_of_results_has_the_pose() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES);
-    folder.write("l.toml", "elevations_deg = [-80, 0]\nazimuths_deg = [0, 90]\nposes = [[0, 0, 0], [0, 0, 0, 0, 0, 0, 1]]\n");
+    folder.write(
+        "l.toml",
+        "elevations_deg = [-80, 0]\nazimuths_deg = [0, 90]\nposes = [[0, 0, 0], [0, 0, 0, 0, 0, 0, 1]]\n",
+    );
     folder.run_ok("cast s.csv --sensor l.toml -o out.csv -q --with ring,pose,azimuth");
     let expected = "t,id,ring,pose,azimuth_deg\n,,,,\n,,,,\n4.0,1,1,0,0.0\n4.0,0,1,0,90.0\n,,,,\n,,,,\n3.0,3,1,1,0.0\n3.0,2,1,1,90.0\n";
     let text = folder.text("out.csv");
@@ -129,7 +141,8 @@ fn every_format_of_results_has_the_pose() {
     let bytes = std::fs::read(folder.path("out.ply")).unwrap();
     let end = bytes.windows(11).position(|w| w == b"end_header\n").unwrap() + 11;
     assert!(String::from_utf8_lossy(&bytes[..end]).contains("property uint id\nproperty uint pose\n"));
-    let poses: Vec<u32> = bytes[end..].chunks_exact(24).map(|v| u32::from_le_bytes(v[20..].try_into().unwrap())).collect();
+    let poses: Vec<u32> =
+        bytes[end..].chunks_exact(24).map(|v| u32::from_le_bytes(v[20..].try_into().unwrap())).collect();
     assert_eq!(poses, [0, 0, 1, 1]);
     folder.run_ok("cast s.csv --sensor l.toml -o out.npz -q --with pose");
     assert_eq!(npz_array::<u32>(&folder.path("out.npz"), "pose"), [0, 0, 0, 0, 1, 1, 1, 1]);

@@ -90,7 +90,10 @@ fn bad_poses_are_refused_or_skipped() {
         assert_eq!(refused, "pose 1: y is NaN: a position must be finite", "{}", device.name());
         let rest = Rays::from(&sensor).slice(300..600);
         let refused = error_text(blocking::closest(&scene, rest, &Query::default()));
-        assert_eq!(refused, "pose 2: |q| is 0.875: a rotation must be a quaternion of length 1 (0.9 to 1.1 is normalised)");
+        assert_eq!(
+            refused,
+            "pose 2: |q| is 0.875: a rotation must be a quaternion of length 1 (0.9 to 1.1 is normalised)"
+        );
         let hits = blocking::closest(&scene, &sensor, &skip).unwrap();
         assert_eq!(hits.report.skipped, 300, "{}", device.name());
         assert!(hits[150..450].iter().all(|hit| !hit.is_hit()));

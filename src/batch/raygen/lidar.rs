@@ -104,7 +104,9 @@ impl Lidar {
         let (count, worst, length) = self.normalised;
         let poses = self.grid.frames.len();
         (count > 0).then(|| {
-            format!("quaternions of {count} of {poses} poses were normalised: |q| of pose {worst} is {length:.6}, not 1")
+            format!(
+                "quaternions of {count} of {poses} poses were normalised: |q| of pose {worst} is {length:.6}, not 1"
+            )
         })
     }
 

@@ -4,9 +4,7 @@ use std::path::Path;
 
 use strsim::levenshtein;
 
-use super::kinds::{
-    COLORS, ELEMENT, POINTS, RADII, RADIUS, RAYS, ROTATION, SEGMENTS, SPHERES, TableSchema, VELOCITY,
-};
+use super::kinds::{COLORS, ELEMENT, POINTS, RADII, RADIUS, RAYS, ROTATION, SEGMENTS, SPHERES, TableSchema, VELOCITY};
 use crate::error::Result;
 use crate::escape::quoted;
 use crate::io::errors::bad_file;
