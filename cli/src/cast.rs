@@ -92,7 +92,8 @@ Files:
     # [x, y, z, qw, qx, qy, qz]
     poses = 'poses.csv'
   The rays are ordered by pose, then elevation, then azimuth. Directions have
-  length 1, so t is a distance.
+  length 1, so t is a distance. --with pose,ring,azimuth names the ray, and
+  --keep copies other columns of the poses, such as time.
 
   OUT is .npz, .csv, .parquet, .ply or - (standard output, in --format). A miss
   is inf and 4294967295 in .npz (hit = answers['id'] != 4294967295), an empty
@@ -206,6 +207,7 @@ pub(crate) struct CastArgs {
         ("angle", "the angle between the reversed ray, relative to the sphere, and the normal, in radians: angle_rad",
          With::Angle),
         ("distance", "t times the length of the direction: distance", With::Distance),
+        ("pose", "index of the pose of a ray of --sensor, from 0: pose", With::Pose),
         ("ring", "index of the elevation of a ray of --sensor, from 0: ring", With::Ring),
         ("azimuth", "azimuth of a ray of --sensor: azimuth_deg", With::Azimuth),
     ]))]
@@ -347,7 +349,7 @@ pub(crate) fn run(args: &CastArgs) -> Result<()> {
     if let Some((_, twice)) = args.with.iter().enumerate().find(|(i, what)| args.with[..*i].contains(what)) {
         return Err(Error::Usage(format!("--with lists {} twice", twice.word())));
     }
-    let of_sensor = args.with.iter().find(|what| matches!(what, With::Ring | With::Azimuth));
+    let of_sensor = args.with.iter().find(|what| matches!(what, With::Pose | With::Ring | With::Azimuth));
     if let (Some(what), None) = (of_sensor, &args.sensor) {
         return Err(Error::Usage(format!("--with {} needs --sensor", what.word())));
     }

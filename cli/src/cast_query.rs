@@ -9,7 +9,7 @@ use umbracast::{Answer, Approach, Error, Hit, HitLists, Interval, Query, Rays, R
 use super::compare::{Comparison, Input};
 use super::describe::Described;
 use super::plot::{DARK, HIT, LISTED, Legend, MISS, Mark, PASS, Plot, Plotted, RAY};
-use super::ray_input::SensorAngles;
+use super::ray_input::{Channel, SensorAngles};
 
 /// A query kind, for a cast of files.
 pub(crate) trait CastQuery {
@@ -75,7 +75,7 @@ pub(crate) trait RayRecord: AnswerRow + Plotted {
     /// Adds the origin to positions, which are then in the coordinates of the files.
     fn add_origin(&mut self, _origin: DVec3) {}
     /// Adds the channel of the sensor that made the ray.
-    fn add_channel(&mut self, _ring: u32, _azimuth_deg: f32) {}
+    fn add_channel(&mut self, _channel: Channel) {}
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison;
     fn sphere_hits(_found: &[Self]) -> Option<u64> {
         None
@@ -118,8 +118,7 @@ impl<T: RayRecord> CastQuery for RecordQuery<T> {
         }
         if let Some(angles) = &self.sensor {
             for (index, record) in (rays.first_index()..).zip(&mut found.records) {
-                let (ring, azimuth) = angles.channel(index);
-                record.add_channel(ring, azimuth);
+                record.add_channel(angles.channel(index));
             }
         }
         Ok(found)
@@ -219,8 +218,8 @@ impl RayRecord for Described {
     fn add_origin(&mut self, origin: DVec3) {
         self.point += origin;
     }
-    fn add_channel(&mut self, ring: u32, azimuth_deg: f32) {
-        (self.ring, self.azimuth_deg) = (ring, azimuth_deg);
+    fn add_channel(&mut self, channel: Channel) {
+        self.channel = channel;
     }
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
         let [found, expected] = [found, expected].map(|list| list.iter().map(|d| d.hit).collect::<Vec<_>>());

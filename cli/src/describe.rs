@@ -4,6 +4,8 @@ use umbracast::glam::DVec3;
 use umbracast::io::{AnswerRow, Column, Number};
 use umbracast::{Attributes, Hit};
 
+use super::ray_input::Channel;
+
 /// Attributes of a hit that can be written in addition to `t` and `id`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum With {
@@ -11,6 +13,7 @@ pub(crate) enum With {
     Normal,
     Angle,
     Distance,
+    Pose,
     Ring,
     Azimuth,
 }
@@ -23,6 +26,7 @@ impl With {
             Self::Normal => "normal",
             Self::Angle => "angle",
             Self::Distance => "distance",
+            Self::Pose => "pose",
             Self::Ring => "ring",
             Self::Azimuth => "azimuth",
         }
@@ -36,9 +40,8 @@ pub(crate) struct Described {
     pub(crate) was: Attributes,
     /// The point in the coordinates of the files: the subtracted origin is added again.
     pub(crate) point: DVec3,
-    /// Index of the elevation of a sensor's ray, and its azimuth in degrees.
-    pub(crate) ring: u32,
-    pub(crate) azimuth_deg: f32,
+    /// The channel of a sensor's ray.
+    pub(crate) channel: Channel,
 }
 
 impl Described {
@@ -56,7 +59,12 @@ impl Described {
 impl AnswerRow for Described {
     const COLUMNS: &'static [Column<Self>] =
         &[("t", |described| Number::Float(described.hit.t)), ("id", |described| Number::Id(described.hit.id))];
-    const MISS: Self = Self { hit: Hit::MISS, was: Attributes::MISS, point: DVec3::NAN, ring: 0, azimuth_deg: 0.0 };
+    const MISS: Self = Self {
+        hit: Hit::MISS,
+        was: Attributes::MISS,
+        point: DVec3::NAN,
+        channel: Channel { pose: 0, ring: 0, azimuth_deg: 0.0 },
+    };
     fn is_miss(&self) -> bool {
         !self.hit.is_hit()
     }
@@ -84,8 +92,10 @@ pub(crate) fn columns(with: &[With], has_origin: bool, has_points: bool) -> Vec<
                 ("nz", |described| Number::Float(described.was.normal.z)),
             ],
             With::Angle => &[("angle_rad", |described| Number::Float(described.was.angle))],
-            With::Ring => &[("ring", |described| Number::Count(described.ring))],
-            With::Azimuth => &[("azimuth_deg", |described| Number::Float(described.azimuth_deg))],
+            // Ids, because those can be null in Parquet, where a count cannot: a miss has neither.
+            With::Pose => &[("pose", |described| Number::Id(described.channel.pose))],
+            With::Ring => &[("ring", |described| Number::Id(described.channel.ring))],
+            With::Azimuth => &[("azimuth_deg", |described| Number::Float(described.channel.azimuth_deg))],
             With::Distance => &[("distance", |described| Number::Float(described.was.distance))],
         };
         columns.extend_from_slice(more);

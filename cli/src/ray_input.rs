@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use umbracast::glam::DVec3;
 use umbracast::io::{
-    FromColumn, KeptColumns, LidarFile, OptionalColumns, RayBatch, RayBatches, RayFile, ReadOptions, Role, Rounding,
+    FromColumn, KeptColumns, LidarFile, LidarInput, OptionalColumns, RayBatch, RayBatches, RayFile, ReadOptions, Role,
+    Rounding,
 };
 use umbracast::raygen::{Lidar, Parallel, Toward};
 use umbracast::{CancelToken, Error, OnBad, Rays, Result, Segments};
@@ -96,7 +97,7 @@ impl RayInputOptions<'_> {
                 (Opened::Points(RayFile::open_starts(path, options, from)?, direction_spec.clone()), vec![path.into()])
             }
             Self::Sensor(path) => {
-                let file = LidarFile::open(path)?;
+                let file = LidarFile::open(path, options)?;
                 let paths = [Some(path.into()), file.poses()].into_iter().flatten().collect();
                 (Opened::Sensor(file), paths)
             }
@@ -121,7 +122,7 @@ impl Opened {
             Self::Rays(file) => file.kept(),
             Self::Segments(file) => file.kept(),
             Self::Points(file, ..) => file.kept(),
-            Self::Sensor(_) => &[],
+            Self::Sensor(file) => file.kept(),
         }
     }
 
@@ -160,8 +161,8 @@ impl Opened {
                 }
             }
             Self::Sensor(file) => {
-                let (sensor, rounding) = file.sensor(origin, on_bad)?;
-                RayInput::Sensor { sensor, now: 0..0, rounding }
+                let LidarInput { sensor, rounding, kept: poses } = file.read(origin, on_bad)?;
+                RayInput::Sensor { sensor, now: 0..0, rounding, poses, kept: KeptColumns::default() }
             }
         })
     }
@@ -174,12 +175,24 @@ pub(crate) struct SensorAngles {
 }
 
 impl SensorAngles {
-    /// The index of the elevation of a ray, and its azimuth. Rays are ordered by pose, then elevation, then azimuth.
-    pub(crate) fn channel(&self, ray: u64) -> (u32, f32) {
+    /// The channel of a ray. Rays are ordered by pose, then elevation, then azimuth.
+    pub(crate) fn channel(&self, ray: u64) -> Channel {
         let columns = self.azimuths_deg.len() as u64;
-        let ring = ray / columns % self.rings;
-        (ring as u32, self.azimuths_deg[(ray % columns) as usize] as f32)
+        let rows = ray / columns;
+        Channel {
+            pose: (rows / self.rings) as u32,
+            ring: (rows % self.rings) as u32,
+            azimuth_deg: self.azimuths_deg[(ray % columns) as usize] as f32,
+        }
     }
+}
+
+/// The channel of a sensor's ray: the indices of its pose and its elevation, and its azimuth.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Channel {
+    pub(crate) pose: u32,
+    pub(crate) ring: u32,
+    pub(crate) azimuth_deg: f32,
 }
 
 /// Target or direction of the rays from points, in f32 relative to the origin.
@@ -230,6 +243,9 @@ pub(crate) enum RayInput {
         sensor: Lidar,
         now: Range<usize>,
         rounding: Rounding,
+        /// The kept columns of the poses, and those of the rays of the current batch.
+        poses: KeptColumns,
+        kept: KeptColumns,
     },
 }
 
@@ -250,9 +266,11 @@ impl RayInput {
                 }
                 Ok(more)
             }
-            Self::Sensor { sensor, now, .. } => {
+            Self::Sensor { sensor, now, poses, kept, .. } => {
                 let end = Rays::from(&*sensor).len();
                 *now = now.end..end.min(now.end + RayBatches::BATCH);
+                let rays_per_pose = end / poses.rows().max(1);
+                *kept = poses.select(now.clone().map(|ray| ray / rays_per_pose));
                 Ok(now.start < now.end)
             }
         }
@@ -291,7 +309,7 @@ impl RayInput {
             Self::Rays(_, batch) => &batch.kept,
             Self::Segments { batch, .. } => &batch.kept,
             Self::Points { batch, .. } => &batch.kept,
-            Self::Sensor { .. } => return None,
+            Self::Sensor { kept, .. } => kept,
         };
         (!kept.names().is_empty()).then_some(kept)
     }
@@ -304,6 +322,11 @@ impl RayInput {
             Self::Points { batch, .. } => Some(&batch.optional),
             Self::Sensor { .. } => None,
         }
+    }
+
+    /// A warning about the poses of a sensor.
+    pub(crate) fn warning(&self) -> Option<String> {
+        if let Self::Sensor { sensor, .. } = self { sensor.warning() } else { None }
     }
 
     /// Number of rays of a sensor; `None` for files.

@@ -78,6 +78,10 @@ impl Files<'_> {
         }
         let counted = rays.rays();
         let mut rays = rays.read(origin.unwrap_or_default(), self.args.on_bad)?;
+        if let Some(warning) = rays.warning() {
+            // Printed even with `--quiet`, as that about rounding below.
+            say(&format!("warning: {}: {warning}", self.rays.path().display()));
+        }
         if let Some(all) = counted.or_else(|| rays.made()) {
             self.check_disk(all, cast_query.least_bytes())?;
         }

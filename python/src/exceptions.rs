@@ -17,6 +17,8 @@ pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
         Error::NoDevice { .. } => package_exception(py, "NoDeviceError", (message,)),
         Error::NoPrecision { .. } => package_exception(py, "PrecisionError", (message,)),
         Error::DeviceLost { .. } | Error::TimedOut { .. } | Error::DeviceFailed { .. } => {
+            // The next call that names a device opens it again.
+            let _ = py.import("umbracast._devices").and_then(|devices| devices.call_method0("forget_shared"));
             package_exception(py, "DeviceError", (message,))
         }
         Error::TooLarge { .. } | Error::OutOfMemory { .. } => PyMemoryError::new_err(message),

@@ -44,7 +44,8 @@ pub(crate) fn point_rays<'py>(
     })
 }
 
-/// The rays of a sensor, ordered by pose, elevation and azimuth. A pose is x, y, z and a quaternion w, x, y, z.
+/// The rays of a sensor, ordered by pose, elevation and azimuth, and a warning about its poses. A pose is x, y, z and a quaternion w, x,
+/// y, z.
 #[pyfunction]
 pub(crate) fn lidar_rays<'py>(
     py: Python<'py>,
@@ -52,7 +53,7 @@ pub(crate) fn lidar_rays<'py>(
     elevations_deg: Vec<f64>,
     azimuths_deg: Vec<f64>,
     range: [f32; 2],
-) -> PyResult<Array<'py>> {
+) -> PyResult<(Array<'py>, Option<String>)> {
     let pose = |[x, y, z, qw, qx, qy, qz]: [f64; 7]| Pose {
         position: DVec3::new(x, y, z),
         rotation: DQuat::from_xyzw(qx, qy, qz, qw),
@@ -63,7 +64,7 @@ pub(crate) fn lidar_rays<'py>(
     }
     let sensor = Lidar::new(&poses, &elevations_deg, &azimuths_deg);
     let sensor = checked(py, sensor.and_then(|sensor| sensor.within(range[0], range[1])))?;
-    Ok(rows(py, (&sensor).into()))
+    Ok((rows(py, (&sensor).into()), sensor.warning()))
 }
 
 /// The rays of a camera's picture, row by row from the upper left. `lens` is the field of view in degrees, or with `orthographic` the

@@ -233,6 +233,36 @@ impl Sky {
         Ok((PyArray1::from_vec(py, amounts), PyArray1::from_vec(py, degrees)))
     }
 
+    /// Instants that are given as text.
+    fn instants<'py>(&self, py: Python<'py>, texts: Vec<String>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let parse = |text: &String| Ok(self.microseconds(self.inner.parse_time(text)?.0));
+        let times = run_detached(py, || texts.iter().map(parse).collect::<Result<Vec<_>>>())?;
+        Ok(PyArray1::from_vec(py, times))
+    }
+
+    /// Julian dates in UTC (UT1 before 1972), TT or TDB as instants.
+    fn julian_dates<'py>(
+        &self,
+        py: Python<'py>,
+        dates: PyReadonlyArray1<'py, f64>,
+        scale: &str,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let time = |date: f64| match scale {
+            "utc" => {
+                let days = date - 2_451_544.5;
+                Time::from_clock(days.floor() as i64, (days - days.floor()) * 86_400.0, self.inner.options().delta_t)
+            }
+            "tt" => Time::from_tt_julian_date(date),
+            _ => {
+                // The difference of the scales, at most 2 ms, changes by less than a nanosecond in this time.
+                let time = Time::from_tt_julian_date(date);
+                time.plus(time.tt_seconds() - time.tdb_seconds())
+            }
+        };
+        let times = dates.as_slice()?.iter().map(|&date| self.microseconds(time(date))).collect();
+        Ok(PyArray1::from_vec(py, times))
+    }
+
     /// Apparent positions in km, one row per instant.
     fn positions<'py>(
         &self,

@@ -107,7 +107,7 @@ def test_a_scene_from_points_has_one_radius_or_many():
     for radius, shape in ((0.5, (3, 2)), ([1, 2], (3, 3))):
         with pytest.raises(ValueError, match="must have shape|must be a number"):
             umbracast.Scene.from_points(np.zeros(shape), radius, device="cpu")
-    table = np.zeros(2, [("x", "f4"), ("y", "f4"), ("z", "f4"), ("intensity", "f4")])
+    table = np.zeros(2, [("x", "f4"), ("y", "f4"), ("z", "f4")])
     table["x"] = [1, 2]
     np.testing.assert_array_equal(
         umbracast.Scene.from_points(table, 0.5, device="cpu").spheres, [[1, 0, 0, 0.5], [2, 0, 0, 0.5]]

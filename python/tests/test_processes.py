@@ -109,6 +109,71 @@ print(os.read(read, 100).decode())
     assert run(script) == 4
 
 
+def test_a_device_that_is_named_is_opened_once(monkeypatch):
+    opened, start = [], umbracast.Device.__init__
+
+    def counted(self, choice=None, **arguments):
+        opened.append((choice, arguments))
+        time.sleep(0.05)
+        start(self, choice, **arguments)
+
+    monkeypatch.setattr(umbracast.Device, "__init__", counted)
+    monkeypatch.setattr(umbracast._devices, "_shared", {})
+    ball = {"name": "ball", "center": [0, 0, 0], "radius": 1}
+    camera = {"kind": "perspective", "position": [9, 0, 0], "target": [0, 0, 0], "up": [0, 0, 1], "field_of_view_deg": 40}
+    system = {"unit": "m", "light": {"center": [0, 0, 100], "radius": 10}, "body": [ball], "camera": camera}
+    for named in ({}, {"device": "cpu"}):
+        opened.clear()
+        ask = [lambda: umbracast.shadow([[0, 0, -20]], system, **named), lambda: umbracast.Scene([[5, 0, 0, 1]], **named)]
+        ask.append(lambda: umbracast.render(system, size=(8, 8), samples=1, **named))
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda call: call(), ask * 6))
+        # Scenes need the precision standard.
+        assert sorted(arguments["precision"] for _, arguments in opened) == ["fast", "standard"], named
+    opened.clear()
+    first = umbracast.Scene([[5, 0, 0, 1]])
+    assert pickle.loads(pickle.dumps(first)).device is first.device and not opened
+    monkeypatch.setenv("UMBRACAST_DEVICE", "cpu")
+    assert umbracast.Scene([[5, 0, 0, 1]]).device.is_cpu and len(opened) == 1
+    with pytest.raises(umbracast.NoDeviceError):
+        umbracast.Scene([[5, 0, 0, 1]], device="abacus")
+    assert umbracast.Device("cpu") is not umbracast.Device("cpu")
+
+
+def test_a_gpu_that_fails_is_opened_again():
+    device = umbracast.Scene([[5, 0, 0, 1]], device="cpu").device
+    assert umbracast.Scene([[5, 0, 0, 1]], device="cpu").device is device
+    impatient = umbracast.Scene(cloud(3000), device=umbracast.Device("gpu", patience_s=1e-9))
+    with pytest.raises(umbracast.DeviceError):
+        impatient.closest(beams(1000))
+    assert umbracast.Scene([[5, 0, 0, 1]], device="cpu").device is not device
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_fork_while_another_thread_opens_a_device_does_not_hang():
+    script = """
+system = {"unit": "m", "light": {"center": [0, 0, 100], "radius": 10}, "body": [{"name": "a", "center": [0, 0, 0], "radius": 1}]}
+ask = lambda: umbracast.shadow([[0, 0, -20]], system).fraction[0]
+def in_child():
+    read, write = os.pipe()
+    if os.fork() == 0:
+        try:
+            os.write(write, str(ask() < 1).encode())
+        except umbracast.ForkError:
+            os.write(write, b"ForkError")
+        os._exit(0)
+    os.close(write)
+    said = os.read(read, 100).decode()
+    os.wait()
+    return said
+with umbracast._devices._opening:
+    before = in_child()
+ask()
+print(json.dumps([before, in_child()]))
+"""
+    assert run(script, env=os.environ | {"UMBRACAST_DEVICE": "cpu"}) == ["True", "ForkError"]
+
+
 def test_importing_opens_no_device():
     script = """
 before = len(os.listdir("/proc/self/task"))

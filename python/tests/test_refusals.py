@@ -95,7 +95,7 @@ RAYS = {
     "a null": (
         lambda s, r: s.closest(pyarrow.table({n: [1.0, None] for n in ("ox", "oy", "oz", "dx", "dy", "dz")})),
         ValueError,
-        "column 'ox' is null in row 1",
+        r"column 'ox': the value at \[1\] is masked or null",
     ),
     "what is masked": (
         lambda s, r: s.closest(np.ma.masked_array(r, r == r[7, 2])),

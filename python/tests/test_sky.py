@@ -90,6 +90,61 @@ def test_dates_have_many_types():
     assert sky.eclipse(datetime.datetime(2024, 4, 9, 1)) is None
 
 
+# Computed with astropy 8.0.2: Time(jd, format="jd", scale=scale).utc.
+JULIAN_DATES = [
+    (2461120.5, "utc", "2026-03-21T00:00:00"),
+    (2461120.5, "tt", "2026-03-20T23:58:50.816"),
+    (2461120.5, "tdb", "2026-03-20T23:58:50.814416"),
+    (2460409.262, "tdb", "2024-04-08T18:16:07.614372"),
+    (2457754.5, "tt", "2016-12-31T23:58:51.816"),
+    (2446247.3, "tt", "1985-06-30T19:11:05.815984"),
+    (2441500.25, "tdb", "1972-07-01T17:59:16.815934"),
+]
+
+
+def test_julian_dates_have_a_scale():
+    for jd, scale, expected in JULIAN_DATES:
+        # One number resolves 40 µs.
+        assert seconds(sky.julian_date(jd, scale), expected) <= 45e-6, (jd, scale)
+    dates = np.array([[2460409.25, 2460409.5]])
+    times = sky.julian_date(dates, "utc")
+    assert times.dtype == "datetime64[us]" and times.tolist() == np.array([["2024-04-08T18", "2024-04-09"]], "M8[us]").tolist()
+    instant = sky.julian_date(2460409.25, "utc")
+    np.testing.assert_array_equal(sky.positions("moon", times), sky.positions("moon", times.tolist()))
+    assert sky.eclipse(instant) == sky.eclipse("2024-04-08")
+    assert sky.obscuration(instant, 32.78, -96.8) == sky.obscuration("2024-04-08T18:00Z", 32.78, -96.8)
+    # UT1, before 1972: TT is later by delta T.
+    assert seconds(sky.julian_date(2439126.5, "tt", delta_t=37), "1965-12-31T23:59:23") < 45e-6
+    for jd, scale, error, words in [
+        (2461120.5, "ut1", ValueError, "scale must be 'utc', 'tt' or 'tdb'"),
+        (61120.0, "utc", ValueError, "jd is 61120.0: Julian dates from 1900 to 2050 are 2415020.5 to 2470172.5"),
+        ([2461120.5, np.nan], "utc", ValueError, "jd is nan"),
+        ("2461120.5", "utc", TypeError, "jd must be float32 or float64"),
+    ]:
+        with pytest.raises(error, match=words):
+            sky.julian_date(jd, scale)
+    with pytest.raises(TypeError, match="scale"):
+        sky.julian_date(2461120.5)
+
+
+NUMBERS = [2461120.5, 1_774_000_000, np.float64(2461120.5), np.int32(5), True, np.array([60, 120]), np.array([2461120.5]), [[1.5]]]
+NUMBERS += [np.array([5], "m8[s]"), [datetime.datetime(2024, 4, 8), 5], np.array([True]), 1j]
+
+
+@pytest.mark.parametrize("given", NUMBERS, ids=repr)
+def test_plain_numbers_are_no_instants(given):
+    for ask in (
+        lambda: sky.positions("sun", given),
+        lambda: sky.eclipse(given),
+        lambda: sky.circumstances(given, 0, 0),
+        lambda: sky.obscuration(given, 0, 0),
+        lambda: sky.central_line(given),
+        lambda: sky.system(given),
+    ):
+        with pytest.raises(TypeError, match="must be a str, datetime, date or numpy.datetime64, not"):
+            ask()
+
+
 def test_vectors(tmp_path):
     path = tmp_path / "rock.csv"
     path.write_text("jd_tdb,x,y,z,vx,vy,vz\n2460409,421800,0,0,0,17,0\n2460410,400000,90000,0,-3,16,0\n")
@@ -128,6 +183,11 @@ def test_vectors(tmp_path):
         (lambda: sky.positions("pluto", "2024-04-08"), "'pluto'"),
         (lambda: sky.positions("moon", "2060-01-01"), "1900 to 2050"),
         (lambda: sky.positions("moon", "NaT"), "NaT"),
+        (lambda: sky.positions("moon", np.array(["2024-04-08", "NaT"], "M8[s]")), "NaT"),
+        (lambda: sky.positions("moon", "now"), "'now' is not a date or an instant"),
+        (lambda: sky.positions("moon", ["2024-04-08", "2024"]), "'2024' is not a date or an instant"),
+        (lambda: sky.positions("moon", "2461120.5"), "'2461120.5' is not a date or an instant"),
+        (lambda: sky.positions("moon", np.array(["2024-04"], "M8[M]")), "times is 2024-04: expected a day or an instant"),
         (lambda: sky.positions("moon", "2024-01-01", frame="icrs"), "'icrs'"),
         (lambda: sky.system("2024-04-08", ["moon"]), "the Sun"),
         (lambda: sky.system("2024-04-10"), "give an instant"),
@@ -140,5 +200,5 @@ def test_invalid_requests(call, words):
 
 
 def test_wrong_types():
-    with pytest.raises(TypeError, match="date must be a str, datetime, date or numpy.datetime64, not int"):
+    with pytest.raises(TypeError, match="date must be a str, datetime, date or numpy.datetime64, not int: for a Julian date, use"):
         sky.eclipse(20240408)

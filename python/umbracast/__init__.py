@@ -23,10 +23,10 @@ from . import sky
 from ._input import Segments
 from ._devices import Device, DeviceInfo, devices
 from ._errors import DeviceError, ForkError, NoDeviceError, PrecisionError, RecordError
-from ._options import Options, PointOptions
+from ._options import NO_SPHERE, Options, PointOptions
 from ._pictures import SHADOW_KINDS, Picture, Shadows, render, shadow
 from ._raygen import rays_along, rays_of_camera, rays_of_sensor, rays_toward
-from ._results import NO_SPHERE, Approach, Attributes, Containment, Flights, HitLists, Hits, Interval, Report, Update
+from ._results import Approach, Attributes, Containment, Flights, HitLists, Hits, Interval, Report, Update
 from ._scene import Scene
 
 __version__ = _version("umbracast")

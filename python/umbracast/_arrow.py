@@ -81,10 +81,10 @@ _pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
 
 def read(capsule: Any) -> dict[str, NDArray[Any]]:
-    """Return the numeric columns by name, without a copy if the stream has one batch.
+    """Return the columns by name, without a copy if the stream has one batch.
 
-    Other columns are left out. Raises ValueError for a null value, TypeError if the stream is not one of tables, OSError if the stream
-    reports an error.
+    Nulls are masked. Columns that are not numeric are empty arrays of objects. Raises ValueError for two columns of one name, TypeError if
+    the stream is not one of tables, OSError if the stream reports an error.
     """
     # The capsule owns the stream and releases it.
     stream = Stream.from_address(_pointer(capsule, b"arrow_array_stream"))
@@ -100,7 +100,8 @@ def read(capsule: Any) -> dict[str, NDArray[Any]]:
         }
     finally:
         schema.release(ctypes.byref(schema))
-    parts: dict[str, list[NDArray[Any]]] = {name: [] for name, kind in kinds.values() if kind}
+    check_once([name for name, _ in kinds.values()])
+    parts: dict[str, list[NDArray[Any]]] = {name: [] for name, _ in kinds.values()}
     while True:
         array = Array()
         _check(stream, stream.get_next(ctypes.byref(stream), ctypes.byref(array)))
@@ -108,31 +109,40 @@ def read(capsule: Any) -> dict[str, NDArray[Any]]:
             break
         for i, (name, kind) in kinds.items():
             if kind:
-                parts[name].append(_column(array, array.children[i].contents, name, np.dtype(kind)))
-    return {name: _whole(some) for name, some in parts.items()}
+                parts[name].append(_column(array, array.children[i].contents, np.dtype(kind)))
+    return {name: _whole(parts[name], kind) for name, kind in kinds.values()}
 
 
-def _whole(parts: list[NDArray[Any]]) -> NDArray[Any]:
+def check_once(names: list[str]) -> None:
+    """Raise ValueError if a table has two columns of one name."""
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise ValueError(f"column {name!r} appears twice")
+
+
+def _whole(parts: list[NDArray[Any]], kind: str | None) -> NDArray[Any]:
     if len(parts) == 1:
         return parts[0]
-    return np.concatenate(parts) if parts else np.empty(0, np.float32)
+    # Keeps what is masked.
+    join: Any = np.ma.concatenate
+    return join(parts) if parts else np.empty(0, np.float32 if kind else object)
 
 
-def _column(owner: Array, column: Array, name: str, kind: np.dtype[Any]) -> NDArray[Any]:
-    """Return a view of a column's buffer. The view keeps ``owner`` alive."""
+def _column(owner: Array, column: Array, kind: np.dtype[Any]) -> NDArray[Any]:
+    """Return a view of a column's buffer, in which nulls are masked. The view keeps ``owner`` alive."""
     first, length = owner.offset + column.offset, owner.length
+    nulls: Any = np.False_
     if column.null_count != 0 and column.buffers[0]:
         valid = np.ctypeslib.as_array(
             ctypes.cast(column.buffers[0], ctypes.POINTER(ctypes.c_uint8)), ((first + length + 7) // 8,)
         )
-        bits = np.unpackbits(valid, bitorder="little")[first : first + length]
-        if not bits.all():
-            raise ValueError(f"column {name!r} is null in row {int(np.argmin(bits))}: every row needs a value")
+        nulls = np.unpackbits(valid, bitorder="little")[first : first + length] == 0
     if length == 0:
         return np.empty(0, kind)
     buffer = (ctypes.c_char * (kind.itemsize * length)).from_address(column.buffers[1] + kind.itemsize * first)
     buffer.owner = owner
-    return np.frombuffer(buffer, kind)
+    values = np.frombuffer(buffer, kind)
+    return np.ma.masked_array(values, nulls) if nulls.any() else values
 
 
 def _check(stream: Stream, code: int) -> None:

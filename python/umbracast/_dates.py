@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,15 +32,18 @@ def date_text(name: str, given: object) -> str:
         if unit in ("Y", "M", "W"):
             raise ValueError(f"{name} is {given}: expected a day or an instant")
         return str(given) if unit == "D" else f"{given.astype('datetime64[us]')}Z"
-    raise TypeError(f"{name} must be a str, datetime, date or numpy.datetime64, not {type(given).__name__}")
+    number = isinstance(given, (int, float, np.number))
+    remedy = ": for a Julian date, use sky.julian_date" if number else ""
+    raise TypeError(f"{name} must be a str, datetime, date or numpy.datetime64, not {type(given).__name__}{remedy}")
 
 
-def instants(times: ArrayLike | Date) -> NDArray[np.datetime64]:
-    """Return times as datetime64[us]."""
+def instants(times: ArrayLike | Date, parse: Callable[[list[str]], NDArray[np.int64]]) -> NDArray[np.datetime64]:
+    """Return times as datetime64[us]. ``parse`` reads instants that are text.
+
+    Raises TypeError for plain numbers, which have no unit and no epoch.
+    """
     array: NDArray[Any] = np.asarray(times)
-    if array.dtype.kind == "O":
-        texts = [date_text("times", one) for one in array.reshape(-1)]
-        array = np.array(texts, dtype=np.str_).reshape(array.shape)
-    if array.dtype.kind == "U":
-        array = np.char.rstrip(array, "Zz")
-    return array.astype("datetime64[us]")
+    if array.dtype.kind == "M" and np.datetime_data(array.dtype)[0] not in ("Y", "M", "W", "generic"):
+        return array.astype("datetime64[us]")
+    texts = [date_text("times", one) for one in array.reshape(-1)]
+    return parse(texts).view("datetime64[us]").reshape(array.shape)

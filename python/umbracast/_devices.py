@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
+import threading
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -36,7 +37,7 @@ def devices() -> list[DeviceInfo]:
 
 
 class Device:
-    """An open device that several scenes can share. Otherwise each scene opens its own.
+    """An open device that several scenes can share. A device that is only named, as in ``device="gpu"``, is shared by all that name it.
 
     Pickling stores only the arguments; unpickling opens the device again.
 
@@ -69,10 +70,7 @@ class Device:
         memory: int | None = None,
         patience_s: float | None = None,
     ) -> None:
-        if choice is not None and not isinstance(choice, str):
-            if isinstance(choice, (bool, np.bool_)) or not hasattr(choice, "__index__"):
-                raise TypeError(f"device must be a name, an index or an umbracast.Device, not {choice!r}")
-            choice = str(operator.index(choice))
+        choice = _choice(choice)
         _validate.string("precision", precision)
         memory = None if memory is None else _validate.integer("memory", memory, 0, 2**64 - 1)
         self._arguments = (choice, precision, memory, patience_s)
@@ -118,12 +116,49 @@ def _quiet_mesa() -> None:
         os.environ.setdefault("NODEVICE_SELECT", "1")
 
 
-def _unpickle_device(choice: str | int | None, precision: Any, memory: int | None, patience_s: float | None) -> Device:
+def _choice(choice: str | int | None) -> str | None:
+    if choice is None or isinstance(choice, str):
+        return choice
+    if isinstance(choice, (bool, np.bool_)) or not hasattr(choice, "__index__"):
+        raise TypeError(f"device must be a name, an index or an umbracast.Device, not {choice!r}")
+    return str(operator.index(choice))
+
+
+def _unpickle_device(choice: str | None, precision: Any, memory: int | None, patience_s: float | None) -> Device:
+    if memory is None and patience_s is None:
+        return open_device(choice, precision)
     return Device(choice, precision=precision, memory=memory, patience_s=patience_s)
+
+
+_shared: dict[tuple[str | None, ...], Device] = {}
+"""Devices that are named and not passed, by choice, precision and environment. To open and probe one takes longer than a short query."""
+_opening = threading.Lock()
+
+
+def forget_shared() -> None:
+    """Open devices again when they are named next. The extension module calls this after a device has failed."""
+    _shared.clear()
+
+
+def _after_fork() -> None:
+    """Forget the devices of the parent, and its lock, which a thread that does not exist here may have held."""
+    global _opening
+    _opening = threading.Lock()
+    forget_shared()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def open_device(
     device: Device | str | int | None, precision: Literal["fast", "standard", "exact"] = "standard"
 ) -> Device:
-    """Return ``device`` if it is a `Device`, else open the device that it names."""
-    return device if isinstance(device, Device) else Device(device, precision=precision)
+    """Return ``device`` if it is a `Device`, else the device that it names, which is opened once per process."""
+    if isinstance(device, Device):
+        return device
+    key = (_choice(device), _validate.string("precision", precision), os.environ.get("UMBRACAST_DEVICE"))
+    with _opening:
+        if key not in _shared:
+            _shared[key] = Device(device, precision=precision)
+        return _shared[key]

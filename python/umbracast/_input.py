@@ -23,9 +23,6 @@ POINT = ("x", "y", "z")
 RADII = ("rx", "ry", "rz")
 ROTATION = ("qw", "qx", "qy", "qz")
 
-LARGEST_WHOLE = 2**53
-"""All integers up to this magnitude are exact in float64."""
-
 
 class Segments:
     """Line segments, to pass to a query instead of rays. ``t`` runs from 0 at the start to 1 at the end.
@@ -35,7 +32,8 @@ class Segments:
     Parameters
     ----------
     starts : (…, 3) array; or, without ``ends``, (…, 6) array or table
-        Start points. Without ``ends``: start and end points, or a table with columns x1, y1, z1, x2, y2, z2.
+        Start points. Without ``ends``: start and end points, or a table with columns x1, y1, z1, x2, y2, z2 and optionally those of
+        rays: mask, skip_id, time, radius.
     ends : (…, 3) array, optional
         End points. ``starts`` and ``ends`` are broadcast.
 
@@ -46,10 +44,12 @@ class Segments:
     """
 
     def __init__(self, starts: ArrayLike | Any, ends: ArrayLike | None = None) -> None:
+        self.options: dict[str, Any] = {}
         if ends is None:
+            starts, self.options = _tables.split_options("segments", starts, SEGMENT)
             self.shape, self.columns = split("segments", starts, {6: SEGMENT}, SEGMENT)
         else:
-            self.shape, self.columns = broadcast_columns({"starts": (starts, 3), "ends": (ends, 3)})
+            self.shape, self.columns = broadcast_columns({"starts": (starts, POINT), "ends": (ends, POINT)})
 
     def __repr__(self) -> str:
         return f"<umbracast.Segments of shape {self.shape}>"
@@ -66,6 +66,8 @@ class RayInput(NamedTuple):
     """Columns in the order `RAY`, or in the order `SEGMENT`; empty if ``records`` is used."""
     input_order: bool = False
     """Whether the caller gave an array of eight columns in the order `INPUT_ORDER`."""
+    options: dict[str, Any] = {}
+    """Options of the query that are columns of a table, by the names of their arguments. Never modified."""
 
     def as_columns(self) -> Columns:
         """Return the columns for either layout."""
@@ -105,25 +107,6 @@ def batch(given: RayInput, origin: tuple[float, float, float], parsed: CallOptio
     return RayBatch(given.records, given.columns, origin, *columns, given.input_order)
 
 
-def numbers(name: str, given: Any) -> NDArray[Any]:
-    """Return a float32 or float64 array with the same values, without a copy if it already is one.
-
-    Raises TypeError for other dtypes than floats and integers, ValueError for integers that float64 cannot represent.
-    """
-    array = _validate.array(name, given)
-    kind = array.dtype
-    if kind.kind == "f" and kind.itemsize in (4, 8):
-        # In native byte order, and aligned.
-        return np.require(array, kind.newbyteorder("="), "A")
-    if kind.kind == "f" and kind.itemsize == 2:
-        return array.astype(np.float32)
-    if kind.kind in "iu":
-        if array.size and (array.max() > LARGEST_WHOLE or array.min() < -LARGEST_WHOLE):
-            raise ValueError(f"{name}: integers above 2**53 are not exact in float64: convert them first")
-        return array.astype(np.float64)
-    raise TypeError(f"{name} must be float32 or float64 (or integers), not dtype {kind}")
-
-
 def split(
     name: str, given: Any, widths: dict[int, tuple[str, ...]], fields: tuple[str, ...]
 ) -> tuple[tuple[int, ...], Columns]:
@@ -133,8 +116,8 @@ def split(
     """
     table = _tables.columns(given)
     if table is not None:
-        return _tables.select_columns(name, table, fields, numbers)
-    array = numbers(name, given)
+        return _tables.select_columns(name, table, fields)
+    array = _validate.floats(name, given)
     allowed = " or ".join(f"(…, {width})" for width in widths)
     if array.ndim == 0 or array.shape[-1] not in widths:
         raise ValueError(f"{name} must have shape {allowed}, not {array.shape}")
@@ -143,11 +126,18 @@ def split(
     return array.shape[:-1], [found.get(field) for field in fields]
 
 
-def broadcast_columns(parts: dict[str, tuple[Any, int]]) -> tuple[tuple[int, ...], Columns]:
-    """Broadcast arrays of vectors and return their common leading shape and columns. A width of 0 marks an array of scalars."""
+def broadcast_columns(parts: dict[str, tuple[Any, tuple[str, ...]]]) -> tuple[tuple[int, ...], Columns]:
+    """Broadcast arrays of vectors and return their common leading shape and columns. Each has the names of its columns, none for scalars.
+
+    A vector can be a table with these columns, or with columns x, y, z.
+    """
     arrays = {}
-    for name, (given, width) in parts.items():
-        array = numbers(name, given)
+    for name, (given, fields) in parts.items():
+        width, table = len(fields), _tables.columns(given) if fields else None
+        if table is not None:
+            there, vectors = _tables.select_columns(name, table, fields if fields[0] in table else POINT)
+            given = np.stack(vectors, -1).reshape(*there, width)  # type: ignore[arg-type]  # all columns are required
+        array = _validate.floats(name, given)
         if width and (array.ndim == 0 or array.shape[-1] != width):
             raise ValueError(f"{name} must have shape (…, {width}), not {array.shape}")
         arrays[name] = (array, width)
@@ -169,14 +159,18 @@ def rays(given: Any, directions: Any, t_min: Any, t_max: Any) -> RayInput:
     if isinstance(given, Segments):
         if directions is not None or t_min is not None or t_max is not None:
             raise TypeError("directions, t_min and t_max cannot be combined with Segments")
-        return RayInput(given.shape, None, given.columns)
+        return RayInput(given.shape, None, given.columns, options=given.options)
     if directions is not None:
-        parts = {"origins": (given, 3), "directions": (directions, 3)}
+        parts: dict[str, tuple[Any, tuple[str, ...]]] = {
+            "origins": (given, INPUT_ORDER[:3]),
+            "directions": (directions, INPUT_ORDER[3:6]),
+        }
         ends = {name: end for name, end in (("t_min", t_min), ("t_max", t_max)) if end is not None}
-        shape, columns = broadcast_columns(parts | {name: (end, 0) for name, end in ends.items()})
+        shape, columns = broadcast_columns(parts | {name: (end, ()) for name, end in ends.items()})
         found = dict(zip(("ox", "oy", "oz", "dx", "dy", "dz", *ends), columns, strict=True))
         return RayInput(shape, None, [found.get(field) for field in RAY])
-    array = None if _tables.columns(given) is not None else numbers("rays", given)
+    given, options = _tables.split_options("rays", given, INPUT_ORDER)
+    array = None if isinstance(given, dict) else _validate.floats("rays", given)
     if (
         array is not None
         and array.dtype == np.float32
@@ -194,13 +188,13 @@ def rays(given: Any, directions: Any, t_min: Any, t_max: Any) -> RayInput:
             continue
         if columns[place] is not None:
             raise TypeError(f"{name} is given twice: as an argument and as a column of the rays")
-        own = numbers(name, end)
+        own = _validate.floats(name, end)
         try:
             columns[place] = np.broadcast_to(own, shape).reshape(-1)
         except ValueError:
             message = f"{name} has shape {own.shape}, which cannot be broadcast to the shape {shape} of the rays"
             raise ValueError(message) from None
-    return RayInput(shape, None, columns, array is not None and array.shape[-1] == 8)
+    return RayInput(shape, None, columns, array is not None and array.shape[-1] == 8, options)
 
 
 def round_records(
@@ -219,7 +213,7 @@ def records(
     Contiguous float32 records are not copied if the origin is zero. Others are rounded.
     """
     if _tables.columns(given) is None:
-        array = numbers(name, given)
+        array = _validate.floats(name, given)
         if (
             array.dtype == np.float32
             and array.flags.c_contiguous

@@ -3,13 +3,35 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple, TypedDict, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _progress, _validate
+
+NO_SPHERE = 0xFFFF_FFFF
+"""Id that stands for "no sphere": the id of a miss, and a skip id that skips nothing."""
+
+
+class RayColumn(NamedTuple):
+    """An optional column of rays."""
+
+    option: str
+    """The keyword argument with the same values."""
+    dtype: Any
+    has_blanks: bool = False
+    """Whether a missing value (null, NaN) means none."""
+
+
+RAY_COLUMNS = {
+    "mask": RayColumn("masks", np.uint32),
+    "skip_id": RayColumn("skip_ids", np.uint32, has_blanks=True),
+    "time": RayColumn("times", np.float32),
+    "radius": RayColumn("radii", np.float32),
+}
+"""Optional columns of rays, by their names in tables and files."""
 
 Progress = bool | Callable[[int, int], object]
 """True prints a progress line on stderr. A callable is called with the number of finished rays and the total number of rays."""
@@ -88,10 +110,7 @@ class Policies(NamedTuple):
 
 DEFAULTS: dict[str, Any] = {
     **Policies()._asdict(),
-    "masks": None,
-    "skip_ids": None,
-    "times": None,
-    "radii": None,
+    **{column.option: None for column in RAY_COLUMNS.values()},
     "progress": False,
 }
 """Default of each option, in the order in which signatures show them."""
@@ -108,9 +127,6 @@ class CallOptions(NamedTuple):
     times: NDArray[np.float32] | None
     radii: NDArray[np.float32] | None
     progress: Callable[[int, int], object] | None
-
-
-COLUMNS = ("masks", "skip_ids", "times", "radii")
 
 
 def shows_options(kind: Any) -> Callable[[Method], Method]:
@@ -130,25 +146,26 @@ def shows_options(kind: Any) -> Callable[[Method], Method]:
     return decorate
 
 
-def parse_options(verb: str, shape: tuple[int, ...], given: dict[str, Any], allowed: frozenset[str]) -> CallOptions:
-    """Parse the options of a query on records of leading shape ``shape``.
+def parse_options(
+    verb: str, shape: tuple[int, ...], given: dict[str, Any], allowed: frozenset[str], of_table: Mapping[str, Any] = {}
+) -> CallOptions:
+    """Parse the options of a query on records of leading shape ``shape``. Those of the table of the records that have no effect are ignored.
 
-    Raises TypeError for an unknown option.
+    Raises TypeError for an unknown option, and for one that is given twice.
     """
     for name in given:
         if name not in allowed:
             raise TypeError(
                 f"{verb}() got an unexpected keyword argument {name!r}: allowed are {', '.join(sorted(allowed))}"
             )
+    for name, one in RAY_COLUMNS.items():
+        if one.option in of_table:
+            _validate.check_once(one.option, given.get(one.option), name)
+            if one.option in allowed:
+                given = {**given, one.option: of_table[one.option]}
     words = {name: _validate.string(name, given[name]) for name in Policies._fields if name in given}
-    return CallOptions(
-        Policies(**words),
-        column("masks", given.get("masks"), shape, np.uint32),
-        column("skip_ids", given.get("skip_ids"), shape, np.uint32),
-        column("times", given.get("times"), shape, np.float32),
-        column("radii", given.get("radii"), shape, np.float32),
-        _progress.listener(verb, given.get("progress", False)),
-    )
+    columns = {one.option: column(one.option, given.get(one.option), shape, one.dtype) for one in RAY_COLUMNS.values()}
+    return CallOptions(Policies(**words), **columns, progress=_progress.listener(verb, given.get("progress", False)))
 
 
 def column(name: str, given: Any, shape: tuple[int, ...], kind: Any) -> NDArray[Any] | None:

@@ -66,7 +66,7 @@ def render(
     samples : int, optional
         Samples along each axis of a pixel. Default: the system's.
     device : str, int or `Device`, optional
-        Device to render on; see `Device`.
+        Device to render on; see `Device`. A device that is named is opened once per process, and then shared.
     progress : bool or callable, default False
         True prints a progress line on stderr. A callable is called with the finished part of the work in thousandths, and with 1000.
 
@@ -117,7 +117,7 @@ def shadow(
     system : str, path or dict
         System file, its text or its contents, as for `render`. A camera is not needed.
     device : str, int or `Device`, optional
-        Device to compute on; see `Device`.
+        Device to compute on; see `Device`. A device that is named is opened once per process, and then shared.
     progress : bool or callable, default False
         True prints a progress line on stderr. A callable is called with the number of finished observers and the total number.
 
@@ -135,7 +135,7 @@ def shadow(
     """
     path, text = _system(system)
     if _tables.columns(observers) is None:
-        array = _input.numbers("observers", observers)
+        array = _validate.floats("observers", observers)
         if array.ndim == 0 or array.shape[-1] != 3:
             raise ValueError(f"observers must have shape (…, 3), not {array.shape}")
     else:

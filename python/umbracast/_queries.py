@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _input, _out, _tables, _umbracast, _validate
-from ._options import BULLET_OPTIONS, HIT_OPTIONS, OPTIONS, POINT_OPTIONS, CallOptions, HitOptions, Options
+from ._options import BULLET_OPTIONS, HIT_OPTIONS, OPTIONS, POINT_OPTIONS, RAY_COLUMNS, CallOptions, HitOptions, Options
 from ._options import PointOptions, column, parse_options, shows_options
 from ._results import Approach, Attributes, Containment, Flights, HitLists, Hits, Interval, Report, _make_hits
 from ._spheres import Origin
@@ -63,7 +63,8 @@ class Queries:
         ----------
         rays : (…, 6) or (…, 8) array, (…, 3) array, table, or `Segments`
             Origin and direction; or origin, direction, t_min and t_max; or, with ``directions``, origins. A table has columns
-            ox, oy, oz, dx, dy, dz and optionally t_min, t_max.
+            ox, oy, oz, dx, dy, dz and optionally t_min, t_max, mask, skip_id (null or NaN skips none), time, radius, in any order. An
+            unknown column is an error, and so is one that is given as an argument, too.
         directions : (…, 3) array, optional
             Directions of any length except zero. They are not normalised: ``t`` is in units of the direction. Origins and directions are
             broadcast.
@@ -225,7 +226,7 @@ class Queries:
 
         Parameters
         ----------
-        points : (…, 3) array, or a table with columns x, y, z
+        points : (…, 3) array, or a table with columns x, y, z and optionally mask, skip_id, time
             The points.
         out : Containment or tuple of two arrays, optional
             C-contiguous uint32 arrays of the leading shape for count and id.
@@ -242,8 +243,10 @@ class Queries:
         RecordError, TypeError, ValueError, PrecisionError, DeviceError, MemoryError, KeyboardInterrupt
             As `closest`.
         """
+        optional = [name for name, column in RAY_COLUMNS.items() if column.option in POINT_OPTIONS]
+        points, of_table = _tables.split_options("points", points, _input.POINT, optional)
         shape, records, rounded, largest = _input.records("points", "point", points, _input.POINT, self.origin)
-        parsed = parse_options("contains", shape, dict(options), POINT_OPTIONS)
+        parsed = parse_options("contains", shape, dict(options), POINT_OPTIONS, of_table)
         found = Containment(*_out.arrays(out, shape, Containment, ("u4", "u4"), (records,)))
         attributes = (parsed.masks, parsed.skip_ids, parsed.times)
         count, id = _out.flat(found)
@@ -287,9 +290,10 @@ class Queries:
         RecordError, TypeError, ValueError, PrecisionError, DeviceError, MemoryError, KeyboardInterrupt
             As `closest`; ValueError also in scenes that are pairwise, contain ellipsoids, or whose time range does not contain 0.
         """
-        table = _tables.columns(bullets)
-        if table is not None:
-            bullets, radii = table, table.get("radius") if radii is None else radii
+        bullets, of_table = _tables.split_options("bullets", bullets, _input.BULLET, ["radius"])
+        if of_table:
+            _validate.check_once("radii", radii, "radius")
+            radii = of_table["radii"]
         shape, records, rounded, largest = _input.records("bullets", "bullet", bullets, _input.BULLET, self.origin)
         parsed = parse_options(
             "bullets", shape, {"precision": precision, "on_bad": on_bad, "progress": progress}, BULLET_OPTIONS
@@ -376,7 +380,7 @@ class Queries:
         if any(self.origin) and given.records is not None:
             # Columns are converted in chunks, which subtracts the origin; records are used as they are.
             given = given._replace(records=None, columns=given.as_columns())
-        parsed = parse_options(verb, given.shape, dict(options), allowed)
+        parsed = parse_options(verb, given.shape, dict(options), allowed, given.options)
         return given, parsed, _input.batch(given, self.origin, parsed)
 
     def _cast(

@@ -7,12 +7,13 @@ them.
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _input, _umbracast, _validate
+from . import _input, _tables, _umbracast, _validate
 
 
 Rays = NDArray[np.float32] | NDArray[np.float64]
@@ -76,9 +77,10 @@ def rays_of_sensor(
         Elevations of the channels in degrees, upwards from the xy plane of the sensor: -90 to 90.
     azimuths_deg : (A,) array
         Azimuths in degrees, from x towards y.
-    poses : (P, 3) or (P, 7) array, optional
+    poses : (P, 3) or (P, 7) array, or a table with columns x, y, z and optionally qw, qx, qy, qz, optional
         Positions, or positions and quaternions w, x, y, z of length 1, which rotate the sensor. Default: one pose at the origin.
-        ROS, SciPy and Eigen order quaternions x, y, z, w: use ``np.roll(q, 1, axis=-1)``.
+        ROS, SciPy and Eigen order quaternions x, y, z, w: use ``np.roll(q, 1, axis=-1)``, or a table, whose columns go by name.
+        A quaternion of length 0.9 to 1.1 is normalised, with a RuntimeWarning if it is off 1 by more than 10⁻⁴.
     range : (float, float), default (0, inf)
         t_min and t_max of all rays.
 
@@ -91,24 +93,40 @@ def rays_of_sensor(
     Raises
     ------
     RecordError
-        For an angle or a pose that is not valid, such as a quaternion whose length is not 1.
+        For an angle or a pose that is not valid, such as a quaternion that is no rotation.
     """
     elevations, azimuths = (
-        np.ascontiguousarray(_input.numbers(name, angles), np.float64).reshape(-1)
+        np.ascontiguousarray(_validate.floats(name, angles), np.float64).reshape(-1)
         for name, angles in (("elevations_deg", elevations_deg), ("azimuths_deg", azimuths_deg))
     )
-    given = np.zeros((1, 3), np.float32) if poses is None else _input.numbers("poses", poses)
-    placed = np.asarray(given, np.float64)
-    if placed.ndim != 2 or placed.shape[1] not in (3, 7):
-        raise ValueError(f"poses must have shape (P, 3) or (P, 7), not {placed.shape}")
-    if placed.shape[1] == 3:
-        placed = np.c_[placed, np.tile([1.0, 0.0, 0.0, 0.0], (len(placed), 1))]
+    shape, places, rotations = _poses(poses)
+    placed = np.c_[places.astype(np.float64), rotations]
     ends = _validate.numbers("range", range, 2)
-    made = _umbracast.lidar_rays(placed.tolist(), elevations.tolist(), azimuths.tolist(), list(ends))
+    made, warning = _umbracast.lidar_rays(placed.tolist(), elevations.tolist(), azimuths.tolist(), list(ends))
+    if warning is not None:
+        warnings.warn(f"poses: {warning}", RuntimeWarning, stacklevel=2)
     made = made.reshape(len(placed), elevations.size, azimuths.size, 8)
-    if given.dtype != np.float32:
-        return _with_origins(made, placed[:, None, None, :3])
-    return made[0] if poses is None else made
+    rays = made if places.dtype == np.float32 else _with_origins(made, places[:, None, None])
+    return rays.reshape(*shape, elevations.size, azimuths.size, 8)
+
+
+def _poses(poses: Any) -> tuple[tuple[int, ...], NDArray[Any], NDArray[Any]]:
+    """Return the leading shape of poses, and in one dimension their positions and their quaternions w, x, y, z."""
+    if poses is None:
+        return (), np.zeros((1, 3), np.float32), np.array([[1.0, 0.0, 0.0, 0.0]])
+    table = _tables.columns(poses)
+    if table is None:
+        array = _validate.floats("poses", poses)
+        if array.ndim != 2 or array.shape[1] not in (3, 7):
+            raise ValueError(f"poses must have shape (P, 3) or (P, 7), not {array.shape}")
+        table = dict(zip((*_input.POINT, *_input.ROTATION), array.T))
+    _tables.check_names("poses", table, _input.POINT, _input.ROTATION)
+    turned = any(name in table for name in _input.ROTATION)
+    fields = (*_input.POINT, *_input.ROTATION) if turned else _input.POINT
+    shape, columns = _tables.select_columns("poses", table, fields)
+    places = np.stack(columns[:3], -1)  # type: ignore[arg-type]  # all columns are required
+    rotations = np.stack(columns[3:], -1) if turned else np.tile([1.0, 0.0, 0.0, 0.0], (len(places), 1))  # type: ignore[arg-type]
+    return shape, places, rotations
 
 
 def rays_of_camera(

@@ -8,9 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._input import RayInput
-
-NO_SPHERE = 0xFFFF_FFFF
-"""Id that stands for "no sphere": the id of a miss, and a skip id that skips nothing."""
+from ._options import NO_SPHERE
 
 Floats = NDArray[np.float32]
 Ids = NDArray[np.uint32]

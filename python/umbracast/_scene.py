@@ -12,7 +12,7 @@ from ._devices import Device, open_device
 from ._options import column
 from ._queries import Queries
 from ._results import Update
-from ._spheres import Origin
+from ._spheres import Origin, SphereInputs
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -25,7 +25,8 @@ class Scene(Queries):
     ----------
     spheres : (N, 4) array, or a table with columns x, y, z, r
         Centres and radii, in any unit. The row is the id of the sphere. float32 is used as it is, float64 is rounded once.
-        A table may also have columns vx, vy, vz, mask and transmittance. With ``radii``: (N, 3), the centres of ellipsoids.
+        A table may also have columns vx, vy, vz, mask and transmittance. An unknown column is an error, and so is one that is given as
+        an argument, too. With ``radii``: (N, 3), the centres of ellipsoids.
     radii : (N, 3) array, optional
         Semi-axes of ellipsoids along their own axes, > 0, the longest at most 2²⁰ times the shortest. In a table: columns rx, ry, rz
         instead of r.
@@ -33,7 +34,8 @@ class Scene(Queries):
         Quaternions w, x, y, z of any length except zero that rotate the ellipsoids' own axes into those of the scene. In a table: columns
         qw, qx, qy, qz. Default: not rotated.
     device : str, int or `Device`, optional
-        Device to use; see `Device`. Default: the environment variable UMBRACAST_DEVICE, or "auto" if it is unset.
+        Device to use; see `Device`. A device that is named is opened once per process, and then shared. Default: the environment variable
+        UMBRACAST_DEVICE, or "auto" if it is unset.
     masks : (N,) integers, optional
         A ray can hit a sphere only if their masks share a bit. Default: all bits.
     velocities : (N, 3) array, optional
@@ -92,10 +94,11 @@ class Scene(Queries):
         builder: Literal["auto", "cpu", "gpu"] = "auto",
         precision: Literal["fast", "standard", "exact"] = "standard",
     ) -> None:
-        spheres, radii, rotations = _spheres.sphere_inputs(spheres, radii, rotations)
-        self._origin: Origin = _spheres.parse_origin(origin, spheres, radii)
+        inputs = SphereInputs(spheres, radii, rotations, masks, velocities, transmittances)
+        inputs = _spheres.sphere_inputs(inputs)
+        self._origin: Origin = _spheres.parse_origin(origin, inputs.spheres, inputs.radii)
         self._has_origin = origin is not None
-        given = self._given(spheres, radii, rotations, masks, velocities, transmittances)
+        given = self._given(inputs)
         self._options = (
             _validate.numbers("time_range", time_range, 2),
             bool(pairwise),
@@ -113,17 +116,20 @@ class Scene(Queries):
         Parameters
         ----------
         points : (N, 3) array, or a table with columns x, y, z
-            Centres of the spheres. Other columns are ignored.
+            Centres of the spheres. A table may also have the optional columns of spheres, such as mask.
         radius : float or (N,) array
             Radius of all spheres, or of each.
         **arguments
             Keyword arguments of `Scene`, such as ``device``.
         """
-        table = _tables.columns(points)
+        table, sizes = _tables.columns(points), _validate.floats("radius", radius)
         if table is not None:
-            _, columns = _tables.select_columns("points", table, _input.POINT, _input.numbers)
-            points = np.stack(columns, -1)  # type: ignore[arg-type]  # all three columns are required
-        centers, sizes = _input.numbers("points", points), _input.numbers("radius", radius)
+            _validate.check_once("radius", None if "r" not in table else sizes, "r")
+            shape = np.shape(next(iter(table.values()), ()))
+            if sizes.shape not in ((), shape):
+                raise ValueError(f"radius must be a number or have shape {shape}, not {sizes.shape}")
+            return cls({**table, "r": np.broadcast_to(sizes, shape)}, **arguments)
+        centers = _validate.floats("points", points)
         if centers.ndim != 2 or centers.shape[1] != 3:
             raise ValueError(f"points must have shape (N, 3), not {centers.shape}")
         if sizes.shape not in ((), (len(centers),)):
@@ -149,28 +155,14 @@ class Scene(Queries):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _given(
-        self,
-        spheres: Any,
-        radii: Any,
-        rotations: Any,
-        masks: Any,
-        velocities: Any,
-        transmittances: Any,
-        centers: bool = False,
-    ) -> _input.Spheres:
-        table = _tables.columns(spheres)
-        if table is not None:
-            if velocities is None and "vx" in table:
-                velocities = np.stack([_input.numbers(name, table[name]) for name in ("vx", "vy", "vz")], -1)
-            masks = table.get("mask") if masks is None else masks
-            transmittances = table.get("transmittance") if transmittances is None else transmittances
+    def _given(self, inputs: SphereInputs, centers: bool = False) -> _input.Spheres:
+        spheres, radii, rotations, masks, velocities, transmittances = inputs
         turned = None
         if radii is not None:
             width = 3
             shape, records, turned, rounded, largest = _input.ellipsoids(spheres, radii, rotations, self._origin)
         else:
-            if table is None and not centers and (given := np.shape(spheres))[-1:] == (3,):
+            if not isinstance(spheres, dict) and not centers and (given := np.shape(spheres))[-1:] == (3,):
                 remedy = "for points, use Scene.from_points(points, radius); ellipsoids need radii="
                 raise ValueError(f"spheres must have shape (N, 4) with x, y, z and radius, not {given}: {remedy}")
             kind, fields = ("center", _input.POINT) if centers else ("sphere", _input.SPHERE)
@@ -182,7 +174,7 @@ class Scene(Queries):
             raise ValueError(f"spheres must have shape (N, {width}), not {(*shape, width)}")
         if velocities is not None:
             there, velocities, _, _ = _input.records(
-                "velocities", "velocity", velocities, ("vx", "vy", "vz"), (0.0, 0.0, 0.0)
+                "velocities", "velocity", velocities, _spheres.VELOCITY, (0.0, 0.0, 0.0)
             )
             if there != shape:
                 raise ValueError(f"velocities must have shape {(*shape, 3)}, not {(*there, 3)}")
@@ -278,10 +270,10 @@ class Scene(Queries):
         RecordError, TypeError, ValueError, DeviceError, MemoryError, KeyboardInterrupt, ForkError
             As `Scene`; ValueError also if the number of spheres differs.
         """
-        spheres, radii, rotations = _spheres.sphere_inputs(spheres, radii, rotations)
-        centers = radii is None and self._native.has_ellipsoids() and _spheres.are_centers(spheres)
-        given = self._given(spheres, radii, rotations, masks, velocities, transmittances, centers)
-        return Update(*self._native.update(given))
+        inputs = SphereInputs(spheres, radii, rotations, masks, velocities, transmittances)
+        inputs = _spheres.sphere_inputs(inputs)
+        centers = inputs.radii is None and self._native.has_ellipsoids() and _spheres.are_centers(inputs.spheres)
+        return Update(*self._native.update(self._given(inputs, centers)))
 
     def rebuild(self) -> None:
         """Rebuild the BVH for the current spheres. Results do not change; queries may become faster. Raises device errors as `update`."""

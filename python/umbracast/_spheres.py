@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,29 +12,53 @@ from . import _input, _tables, _validate
 
 Origin = tuple[float, float, float]
 
+VELOCITY = ("vx", "vy", "vz")
+PARTS = {
+    "radii": _input.RADII,
+    "rotations": _input.ROTATION,
+    "masks": ("mask",),
+    "velocities": VELOCITY,
+    "transmittances": ("transmittance",),
+}
+"""Arguments of scenes, and the columns of tables with the same values."""
+
 COARSE = 1e-3
 """A rounding larger than this fraction of the smallest radius can change results. The command line warns at the same fraction."""
 
 
-def sphere_inputs(spheres: Any, radii: Any, rotations: Any) -> tuple[Any, Any, Any]:
-    """Split the input into spheres, radii and rotations.
+class SphereInputs(NamedTuple):
+    """Spheres, or centres of ellipsoids, and what belongs to them: arrays, or columns of a table."""
 
-    If `spheres` is a table with columns of radii or rotations, the table is returned in their place. A table is read only once.
-    Radii and rotations are None for spheres. Raises ValueError if either is given twice, or if there are rotations without radii.
+    spheres: Any
+    radii: Any
+    rotations: Any
+    masks: Any
+    velocities: Any
+    transmittances: Any
+
+
+def sphere_inputs(given: SphereInputs) -> SphereInputs:
+    """Split the spheres into these parts, if they are a table. A table is read only once.
+
+    Raises ValueError for an unknown column and for rotations without radii, TypeError if a part is given twice.
     """
-    table = _tables.columns(spheres)
+    table = _tables.columns(given.spheres)
     if table is not None:
-        spheres = table
-        has_radii, has_rotations = _tables.ellipsoid_columns(table, _input.RADII, _input.ROTATION)
-        if radii is not None and (has_radii or "r" in table):
-            raise ValueError("radii are given twice: as an argument and in the table")
-        if rotations is not None and has_rotations:
-            raise ValueError("rotations are given twice: as an argument and in the table")
-        radii = table if has_radii else radii
-        rotations = table if has_rotations else rotations
-    if rotations is not None and radii is None:
+        _tables.check_names("spheres", table, _input.SPHERE, [name for names in PARTS.values() for name in names])
+        if "r" in table:
+            _validate.check_once("radii", given.radii, "r")
+            if any(name in table for name in _input.RADII):
+                radii = ", ".join(_input.RADII)
+                raise ValueError(f"spheres: a table cannot have both 'r' (spheres) and {radii} (ellipsoids)")
+        for part, names in PARTS.items():
+            found = {name: table[name] for name in names if name in table}
+            if found:
+                _validate.check_once(part, getattr(given, part), next(iter(found)))
+                given = given._replace(**{part: found if len(names) > 1 else table[names[0]]})
+        given = given._replace(spheres={name: table[name] for name in _input.SPHERE if name in table})
+    if given.rotations is not None and given.radii is None:
         raise ValueError("rotations (qw, qx, qy, qz) are for ellipsoids, but the radii (rx, ry, rz) are missing")
-    return spheres, radii, rotations
+    return given
 
 
 def are_centers(spheres: Any) -> bool:

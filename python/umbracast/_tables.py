@@ -1,17 +1,20 @@
 """Tables: named columns of Arrow streams (PyArrow, Polars, DuckDB), pandas frames, dictionaries and structured arrays.
 
-None of these packages is imported.
+None of these packages is imported. Columns go by name, in any order. An unknown column is an error, because a misspelt one would otherwise
+go unnoticed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import difflib
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _arrow
+from . import _arrow, _validate
+from ._options import NO_SPHERE, RAY_COLUMNS
 
 Table = Mapping[str, Any]
 OPTIONAL = ("t_min", "t_max")
@@ -28,33 +31,84 @@ def columns(given: Any) -> Table | None:
         return None
     # Read pandas frames by column: their Arrow stream would need PyArrow.
     if hasattr(given, "columns") and hasattr(given, "to_numpy") and hasattr(given, "iloc"):
-        return {str(name): given[name].to_numpy() for name in given.columns}
+        names = [str(name) for name in given.columns]
+        _arrow.check_once(names)
+        return {name: _of_pandas(given.iloc[:, place]) for place, name in enumerate(names)}
     if hasattr(given, "__arrow_c_stream__"):
         return _arrow.read(given.__arrow_c_stream__())
     return None
 
 
+def _of_pandas(series: Any) -> Any:
+    """Return the values of a pandas column. Those that are missing from a nullable column of numbers are masked."""
+    if isinstance(series.dtype, np.dtype) or series.dtype.kind not in "iuf":
+        return series.to_numpy()
+    return np.ma.masked_array(series.to_numpy(na_value=0), np.asarray(series.isna()))
+
+
+def check_names(what: str, table: Table, required: Iterable[str], optional: Iterable[str] = ()) -> None:
+    """Raise ValueError, with a suggestion, if a table has an unknown column."""
+    known = (*required, *optional)
+    for name in map(str, table):
+        if name in known:
+            continue
+        absent = [other for other in known if other not in table]
+        like = difflib.get_close_matches(name.lower(), absent, 1)
+        if not like and name.lower().startswith("rad"):
+            like = [other for other in absent if other == "r"]
+        guess = f" (did you mean {like[0]!r}?)" if like else ""
+        also = ", optional ".join(filter(None, (", ".join(required), ", ".join(optional))))
+        raise ValueError(f"{what}: unknown column {name!r}{guess}; known columns are {also}; leave out other columns")
+
+
+def split_options(
+    what: str, given: Any, fields: tuple[str, ...], options: Iterable[str] = RAY_COLUMNS
+) -> tuple[Any, dict[str, Any]]:
+    """Split a table into the columns ``fields`` and the arguments that its columns ``options`` stand for. Arrays are returned as they are.
+
+    Raises ValueError for an unknown column.
+    """
+    table = columns(given)
+    if table is None:
+        return given, {}
+    required = [field for field in fields if field not in OPTIONAL]
+    check_names(what, table, required, (*(field for field in fields if field in OPTIONAL), *options))
+    found = {}
+    for name in options:
+        if name in table:
+            column = RAY_COLUMNS[name]
+            values = table[name]
+            found[column.option] = _ids(f"{what}: column {name!r}", values) if column.has_blanks else values
+    return {field: table[field] for field in fields if field in table}, found
+
+
+def _ids(name: str, given: Any) -> NDArray[Any]:
+    """Return a column of ids, in which null and NaN stand for none."""
+    array = np.ma.asarray(given)
+    blank = np.ma.getmaskarray(array)
+    if array.dtype.kind == "f":
+        blank = blank | np.isnan(array.data)
+        if (array.data[~blank] % 1 != 0).any():
+            raise TypeError(f"{name} must be integers, not dtype {array.dtype}")
+    elif not blank.any():
+        return np.asarray(array.data)
+    return np.where(blank, NO_SPHERE, np.where(blank, 0, array.data).astype(np.int64))
+
+
 def select_columns(
-    name: str, table: Table, fields: tuple[str, ...], numbers: Callable[[str, Any], NDArray[Any]]
+    name: str, table: Table, fields: tuple[str, ...]
 ) -> tuple[tuple[int, ...], list[NDArray[Any] | None]]:
     """Return the common shape of the columns ``fields``, and these columns in one dimension, None for a missing optional one.
 
-    Other columns are ignored. Raises ValueError if a required column is missing or if the shapes differ.
+    Raises ValueError for an unknown column, if a required column is missing, or if the shapes differ.
     """
+    check_names(name, table, fields)
     missing = [field for field in fields if field not in table and field not in OPTIONAL]
     if missing:
         there = ", ".join(map(str, table)) or "none"
         raise ValueError(f"{name}: column {missing[0]!r} is missing; existing columns: {there}")
-    found = [numbers(f"{name}: column {field!r}", table[field]) if field in table else None for field in fields]
+    found = [_validate.floats(f"{name}: column {field!r}", table[field]) if field in table else None for field in fields]
     shapes = {array.shape for array in found if array is not None}
     if len(shapes) != 1:
         raise ValueError(f"{name}: columns differ in shape: {', '.join(map(str, sorted(shapes)))}")
     return shapes.pop(), [None if array is None else array.reshape(-1) for array in found]
-
-
-def ellipsoid_columns(table: Table, radii: tuple[str, ...], rotation: tuple[str, ...]) -> tuple[bool, bool]:
-    """Return whether a table contains ellipsoids, and whether they have rotations, from its column names as the command line does."""
-    has_radii, has_rotations = any(name in table for name in radii), any(name in table for name in rotation)
-    if has_radii and "r" in table:
-        raise ValueError(f"spheres: a table cannot have both 'r' (spheres) and {', '.join(radii)} (ellipsoids)")
-    return has_radii, has_rotations

@@ -31,6 +31,12 @@ def numbers(name: str, given: Any, count: int) -> tuple[float, ...]:
     return found
 
 
+def check_once(argument: str, given: Any, column: str) -> None:
+    """Raise TypeError if an argument is given although a table has its column."""
+    if given is not None:
+        raise TypeError(f"{argument} is given twice: as an argument and as the column {column!r} of the table")
+
+
 def string(name: str, given: Any) -> str:
     if not isinstance(given, str):
         raise TypeError(f"{name} must be a string, not {given!r}")
@@ -38,8 +44,36 @@ def string(name: str, given: Any) -> str:
 
 
 def array(name: str, given: Any) -> NDArray[Any]:
-    """Return an array. Refuses masked values: the data below a mask is not meant to be used."""
+    """Return an array.
+
+    Refuses masked values, because the data below a mask is not meant to be used, and tables, whose order of columns is not meant.
+    """
+    if hasattr(given, "columns"):
+        raise TypeError(f"{name} must be an array, not a table: select a column, or give the array of some columns in this order")
     if np.ma.is_masked(given):
         place = ", ".join(map(str, np.argwhere(np.ma.getmaskarray(given))[0]))
-        raise ValueError(f"{name}: the value at [{place}] is masked: masked values are not supported")
+        raise ValueError(f"{name}: the value at [{place}] is masked or null: every value is needed")
     return np.asarray(given)
+
+
+LARGEST_WHOLE = 2**53
+"""All integers up to this magnitude are exact in float64."""
+
+
+def floats(name: str, given: Any) -> NDArray[Any]:
+    """Return a float32 or float64 array with the same values, without a copy if it already is one.
+
+    Raises TypeError for other dtypes than floats and integers, ValueError for integers that float64 cannot represent.
+    """
+    found = array(name, given)
+    kind = found.dtype
+    if kind.kind == "f" and kind.itemsize in (4, 8):
+        # In native byte order, and aligned.
+        return np.require(found, kind.newbyteorder("="), "A")
+    if kind.kind == "f" and kind.itemsize == 2:
+        return found.astype(np.float32)
+    if kind.kind in "iu":
+        if found.size and (found.max() > LARGEST_WHOLE or found.min() < -LARGEST_WHOLE):
+            raise ValueError(f"{name}: integers above 2**53 are not exact in float64: convert them first")
+        return found.astype(np.float64)
+    raise TypeError(f"{name} must be float32 or float64 (or integers), not dtype {kind}")

@@ -9,7 +9,7 @@
 
 Dates are days or instants in UTC, and in UT1 before 1972: text, ``2024-04-08`` or ``2024-04-08T18:17:20Z``, ``datetime.date``,
 ``datetime.datetime`` or ``numpy.datetime64`` (with the unit D it is a day). A ``datetime`` with a time zone is converted to UTC, and one
-without is taken as UTC. Times in results are ``datetime64[us]`` in the same scale, ``NaT`` if they do not exist. Kinds of eclipses are
+without is taken as UTC. Plain numbers are refused: `julian_date` converts Julian dates. Times in results are ``datetime64[us]`` in the same scale, ``NaT`` if they do not exist. Kinds of eclipses are
 text. Latitudes are geodetic (WGS 84), east longitudes are positive, both in degrees; heights are metres above the ellipsoid. There is no
 refraction.
 
@@ -57,6 +57,7 @@ __all__ = [
     "circumstances",
     "eclipse",
     "eclipses",
+    "julian_date",
     "obscuration",
     "positions",
     "system",
@@ -255,13 +256,53 @@ def positions(
     ------
     ValueError
         For an unknown body, an invalid time, and a time outside 1900 to 2050.
+    TypeError
+        For plain numbers: for Julian dates, use `julian_date`.
     """
     if frame not in ("earth", "gcrs"):
         raise ValueError(f"frame must be 'earth' or 'gcrs', not {frame!r}")
-    found_times = instants(times)
+    sky = _sky(delta_t, "iau", "danjon")
+    found_times = instants(times, sky.instants)
     flat = np.ascontiguousarray(found_times).reshape(-1).view(np.int64)
-    found = _sky(delta_t, "iau", "danjon").positions(_text("body", body), flat, frame == "earth")
+    found = sky.positions(_text("body", body), flat, frame == "earth")
     return found.reshape(*found_times.shape, 3)
+
+
+def julian_date(
+    jd: ArrayLike, scale: Literal["utc", "tt", "tdb"], *, delta_t: float | None = None
+) -> NDArray[np.datetime64]:
+    """Convert Julian dates to instants, for all functions that take an instant: ``sky.positions("sun", sky.julian_date(2461120.5, "utc"))``.
+
+    Parameters
+    ----------
+    jd : array_like
+        Julian dates from 1900 to 2050. One number resolves 40 µs.
+    scale : "utc", "tt" or "tdb"
+        Time scale of the dates: UTC (UT1 before 1972) is what clocks show, TT and TDB are those of most ephemerides, now 69 s later.
+    delta_t
+        As in the module, for dates before 1972.
+
+    Returns
+    -------
+    (…) array of datetime64[us]
+        Instants in UTC (UT1 before 1972); a datetime64 for one number.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For dates that are no numbers or not in 1900 to 2050, and for an unknown scale.
+    """
+    if scale not in ("utc", "tt", "tdb"):
+        raise ValueError(f"scale must be 'utc', 'tt' or 'tdb', not {scale!r}")
+    dates = np.asarray(_validate.floats("jd", jd), np.float64)
+    first, last = 2415020.5, 2470172.5
+    outside = ~((first <= dates) & (dates <= last))
+    if outside.any():
+        raise ValueError(
+            f"jd is {dates[outside][0]}: Julian dates from 1900 to 2050 are {first} to {last}, and 2400000.5 more than modified ones"
+        )
+    found = _sky(delta_t, "iau", "danjon").julian_dates(np.ascontiguousarray(dates).reshape(-1), scale)
+    return found.view("datetime64[us]").reshape(dates.shape)[()]
 
 
 def system(
@@ -334,7 +375,8 @@ def _text(name: str, value: object) -> str:
 def _places(
     latitude: ArrayLike, longitude: ArrayLike, height: ArrayLike
 ) -> tuple[NDArray[np.float64], tuple[int, ...]]:
-    parts = np.broadcast_arrays(*(np.asarray(part, np.float64) for part in (latitude, longitude, height)))
+    given = {"latitude": latitude, "longitude": longitude, "height": height}
+    parts = np.broadcast_arrays(*(_validate.floats(name, part).astype(np.float64) for name, part in given.items()))
     return np.stack([part.reshape(-1) for part in parts], axis=1), parts[0].shape
 
 

@@ -6,7 +6,9 @@ use glam::{DQuat, DVec3};
 use serde::Deserialize;
 
 use super::errors::bad_file;
-use super::read::poses::{PoseTable, read_poses};
+use super::read::poses::{PoseFile, PoseTable};
+use super::read::read_options::ReadOptions;
+use super::schema::kept::KeptColumns;
 use super::schema::rounding::Rounding;
 use super::toml_text::{parse, read_text};
 use crate::batch::raygen::lidar::{Lidar, linspace};
@@ -59,25 +61,44 @@ enum Poses {
     Inline(Vec<Vec<f64>>),
 }
 
-/// A parsed sensor file. If it names a pose table, that file is not read yet.
+/// A parsed sensor file. If it names a pose table, only the header of that is read yet.
 #[derive(Debug)]
 pub struct LidarFile {
     path: PathBuf,
     tables: Tables,
+    poses: Option<PoseFile>,
+}
+
+/// A sensor, as its files describe it.
+#[derive(Debug)]
+pub struct LidarInput {
+    /// The sensor.
+    pub sensor: Lidar,
+    /// How rounding to f32 changed its positions.
+    pub rounding: Rounding,
+    /// The columns of its pose table that are kept as text, one row per pose.
+    pub kept: KeptColumns,
 }
 
 impl LidarFile {
-    /// Reads and parses the file, but not the pose table that it names.
+    /// Reads and parses the file, and the header of the pose table that it names. `options` are those of the pose table.
     ///
     /// # Errors
-    /// [`Error::Io`] if it cannot be read, [`Error::BadFile`] if it cannot be parsed.
-    pub fn open(path: &Path) -> Result<Self> {
+    /// [`Error::Io`] if a file cannot be read, [`Error::BadFile`] if it cannot be parsed.
+    pub fn open(path: &Path, options: &ReadOptions) -> Result<Self> {
         let tables: Tables = parse(&read_text(path, "sensor")?, path)?;
         let angles = [("elevations_deg", &tables.elevations_deg), ("azimuths_deg", &tables.azimuths_deg)];
         if let Some((name, _)) = angles.into_iter().find(|(_, angles)| angles.is_none()) {
             return Err(missing(path, name));
         }
-        Ok(Self { path: path.into(), tables })
+        let mut file = Self { path: path.into(), tables, poses: None };
+        file.poses = file.poses().map(|poses| PoseFile::open(&poses, options)).transpose()?;
+        Ok(file)
+    }
+
+    /// Names of the columns of the pose table that are kept as text.
+    pub fn kept(&self) -> &[String] {
+        self.poses.as_ref().map_or(&[], PoseFile::kept)
     }
 
     /// Path of the pose table that the file names, relative to the folder of the sensor file.
@@ -101,18 +122,19 @@ impl LidarFile {
         Ok((elevations, list("azimuths_deg", &self.tables.azimuths_deg)?))
     }
 
-    /// Returns the sensor, and how rounding to f32 changed its positions. `origin` is subtracted from the positions in f64.
+    /// Reads the poses and returns the sensor. `origin` is subtracted from the positions in f64.
     ///
     /// With [`OnBad::Skip`], invalid poses are kept, and the query skips them.
     ///
     /// # Errors
-    /// [`Error::BadFile`] with the key, the position and the invalid value; the errors of [`read_poses`].
-    pub fn sensor(&self, origin: DVec3, on_bad: OnBad) -> Result<(Lidar, Rounding)> {
+    /// [`Error::BadFile`] with the key, the position and the invalid value; the errors of [`read_poses`](super::read_poses).
+    pub fn read(mut self, origin: DVec3, on_bad: OnBad) -> Result<LidarInput> {
+        let file = self.poses.take();
         let bad = |message: String| bad_file(&self.path, message);
         let Tables { range: [near, far], poses, .. } = &self.tables;
         let (elevations, azimuths) = self.angles()?;
-        let table = match (self.poses(), poses) {
-            (Some(path), _) => read_poses(&path, origin, on_bad)?,
+        let table = match (file, poses) {
+            (Some(file), _) => file.read(origin, on_bad)?,
             (None, Poses::Inline(rows)) => {
                 let mut table = PoseTable::default();
                 for (i, row) in rows.iter().enumerate() {
@@ -135,7 +157,7 @@ impl LidarFile {
                 }
                 table
             }
-            // Not reachable: a pose table was read above.
+            // Not reachable: a pose table was opened.
             (None, Poses::File(_)) => PoseTable::default(),
         };
         for end in [near, far] {
@@ -150,7 +172,7 @@ impl LidarFile {
                 Error::Usage(why) => bad(why.clone()),
                 _ => error,
             })?;
-        Ok((sensor, table.rounding))
+        Ok(LidarInput { sensor, rounding: table.rounding, kept: table.kept })
     }
 }
 

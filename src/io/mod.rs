@@ -53,7 +53,7 @@ pub(crate) mod write;
 pub use disk_space::{check_disk, least_output};
 pub use format::{STANDARD_STREAM, StreamFormat, is_points_output, is_standard_stream};
 pub use image::prepare_array;
-pub use lidar_toml::LidarFile;
+pub use lidar_toml::{LidarFile, LidarInput};
 pub use read::observers::{read_observers, read_observers_with};
 pub use read::places::read_places;
 pub use read::poses::{PoseTable, read_poses};

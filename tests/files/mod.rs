@@ -10,6 +10,7 @@ mod output;
 mod parquet;
 mod ply;
 mod point_spheres;
+mod poses;
 mod sources;
 mod streams;
 mod structured;

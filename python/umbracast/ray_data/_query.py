@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from .._input import RAY
 from .._errors import RecordError
-from .._options import Policies
-from .._results import NO_SPHERE, HitLists
+from .._options import NO_SPHERE, RAY_COLUMNS, Policies
+from .._results import HitLists
 from .._queries import QUERIES
 from .._scene import Scene
 
@@ -30,7 +30,7 @@ MERGEABLE = (*MERGE_ORDER, "occluded", "count")
 """Queries that work on a scene in parts. "interval" and lists sort by a t that is not among their result columns. A product of two rounded
 transmittances is not that of the whole scene."""
 
-OPTION_COLUMNS = {"mask": "masks", "skip_id": "skip_ids", "time": "times", "radius": "radii"}
+OPTION_COLUMNS = {name: column.option for name, column in RAY_COLUMNS.items()}
 """Optional columns of rays, and the names of the corresponding query options."""
 
 Result = dict[str, NDArray[Any]]
@@ -144,7 +144,7 @@ def from_arrow(spec: QuerySpec, table: pa.Table) -> Result:
 def _option_column(table: pa.Table, name: str) -> NDArray[Any]:
     column = table[name]
     if column.null_count:
-        if name != "skip_id":
+        if not RAY_COLUMNS[name].has_blanks:
             row = int(np.argmax(column.is_null().to_numpy()))
             message = f"ray {row}: {name} is null: every row needs a value"
             raise RecordError(message, "ray", row, name, "null")

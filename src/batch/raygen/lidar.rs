@@ -11,7 +11,7 @@ use crate::runtime::memory::{try_push, try_reserve};
 pub struct Pose {
     /// Position of the sensor; finite, and within the range of f32.
     pub position: DVec3,
-    /// Rotation from the sensor's axes to the world's: a quaternion of length 1 within 10⁻⁴. It is normalised.
+    /// Rotation from the sensor's axes to the world's: a quaternion of length 0.9 to 1.1. It is normalised.
     pub rotation: DQuat,
 }
 
@@ -25,7 +25,14 @@ pub struct Pose {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lidar {
     pub(crate) grid: Grid,
+    /// Number of poses whose quaternion is off length 1 by more than rounding, and the index and length of the worst.
+    normalised: (usize, usize, f64),
 }
+
+/// A quaternion whose length differs from 1 by more was not rounded, but shortened to a few digits, or is no rotation.
+const ROUNDING: f64 = 1e-4;
+/// A quaternion whose length differs from 1 by more is no rotation.
+const MOST_OFF: f64 = 0.1;
 
 impl Lidar {
     /// A sensor from tables of angles in degrees. The range of `t` is `[0, ∞)`.
@@ -60,11 +67,19 @@ impl Lidar {
             };
             degrees.iter().map(pair).collect()
         };
-        let (mut faults, mut frames) = (Vec::new(), Vec::new());
+        let (mut faults, mut frames, mut normalised) = (Vec::new(), Vec::new(), (0, 0, 1.0_f64));
         try_reserve("poses", &mut frames, poses.len() as u64)?;
         for (i, pose) in poses.iter().enumerate() {
             frames.push(match pose.check(i as u64) {
-                Ok(()) => pose.frame(),
+                Ok(()) => {
+                    let length = pose.rotation.length();
+                    let off = |length: f64| (length - 1.0).abs();
+                    normalised.0 += usize::from(off(length) > ROUNDING);
+                    if off(length) > off(normalised.2) {
+                        (normalised.1, normalised.2) = (i, length);
+                    }
+                    pose.frame()
+                }
                 Err(error) => {
                     try_push("invalid poses", &mut faults, (i, error))?;
                     SensorPose::invalid()
@@ -82,7 +97,18 @@ impl Lidar {
             t_max: f32::INFINITY,
             is_sensor: true,
         };
-        Ok(Self { grid: grid.checked("sensor")? })
+        Ok(Self { grid: grid.checked("sensor")?, normalised })
+    }
+
+    /// A warning if the length of a quaternion differs from 1 by more than 10⁻⁴. It was normalised.
+    pub fn warning(&self) -> Option<String> {
+        let (count, worst, length) = self.normalised;
+        let poses = self.grid.frames.len();
+        (count > 0).then(|| {
+            format!(
+                "quaternions of {count} of {poses} poses were normalised: |q| of pose {worst} is {length:.6}, not 1"
+            )
+        })
     }
 
     /// Sets the range of the sensor: `t` from `near` to `far`. A sphere before `near` returns nothing and hides what is behind it, unless
@@ -102,7 +128,7 @@ impl Lidar {
 }
 
 impl Pose {
-    /// Checks a pose: a finite position within the range of f32, and a quaternion of length 1 to within 1e-4.
+    /// Checks a pose: a finite position within the range of f32, and a quaternion of length 0.9 to 1.1.
     ///
     /// A [`Lidar`] accepts invalid poses. The query then returns an error for their rays, or skips them.
     ///
@@ -125,8 +151,8 @@ impl Pose {
             }
         }
         let length = self.rotation.length();
-        if (length - 1.0).abs() > 1e-4 {
-            return bad("|q|", length, "a rotation must be a quaternion of length 1");
+        if (length - 1.0).abs() > MOST_OFF {
+            return bad("|q|", length, "a rotation must be a quaternion of length 1 (0.9 to 1.1 is normalised)");
         }
         Ok(())
     }

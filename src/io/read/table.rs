@@ -36,11 +36,6 @@ pub(crate) struct OpenTable {
 
 impl OpenTable {
     /// Opens a file in the format of its extension. A pipe often has no extension: its first byte selects the format, else it is text.
-    pub(crate) fn open(path: &Path, schema: &'static TableSchema) -> Result<Self> {
-        Self::open_with(path, schema, &ReadOptions::default())
-    }
-
-    /// Opens a file with other options.
     pub(crate) fn open_with(path: &Path, schema: &'static TableSchema, options: &ReadOptions) -> Result<Self> {
         let extension = extension(path);
         check_parquet(path)?;

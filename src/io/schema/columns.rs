@@ -4,9 +4,7 @@ use std::path::Path;
 
 use strsim::levenshtein;
 
-use super::kinds::{
-    COLORS, ELEMENT, POINTS, POSES, RADII, RADIUS, RAYS, ROTATION, SEGMENTS, SPHERES, TableSchema, VELOCITY,
-};
+use super::kinds::{COLORS, ELEMENT, POINTS, RADII, RADIUS, RAYS, ROTATION, SEGMENTS, SPHERES, TableSchema, VELOCITY};
 use crate::error::Result;
 use crate::escape::quoted;
 use crate::io::errors::bad_file;
@@ -27,9 +25,8 @@ pub(crate) fn columns<'a>(
     let known = if optional.is_empty() { wanted.clone() } else { format!("{wanted}, optional {optional}") };
     let bad = |why: String| bad_file(path, format!("{place}{why}"));
 
-    // Files that a system or a sensor names are read without options.
+    // Files that a system names are read without options.
     let is_of_picture = kind.plural == "spheres" && kind.optional.contains(&ELEMENT);
-    let has_option = !is_of_picture && !std::ptr::eq(kind, &POSES);
     let names: Vec<&str> = names.collect();
     let is_points =
         POINTS.fields.iter().all(|field| names.contains(field)) && !names.iter().any(|name| RADII_OR_R.contains(name));
@@ -55,7 +52,7 @@ pub(crate) fn columns<'a>(
                 return Err(bad(format!("column '{name}' belongs to {plural}; {hint}; known columns are {known}")));
             }
             if (other.fields.contains(&name) || (other.optional.contains(&name) && name != RADIUS))
-                && kind.plural != "observers"
+                && !matches!(kind.plural, "observers" | "poses")
             {
                 let (plural, then) = (other.plural, if kind.plural == "bullets" { "BULLETS" } else { "RAYS" });
                 return Err(bad(format!(
@@ -70,8 +67,10 @@ pub(crate) fn columns<'a>(
                 kind.fields.iter().chain(kind.optional).copied().filter(|known| !names.contains(known)).collect();
             let guess = nearest(name, &absent).map(|f| format!(" (did you mean '{f}'?)")).unwrap_or_default();
             let option = match kind.plural {
-                _ if !has_option => "",
-                "rays" | "segments" | "points" | "observers" => "; other columns need --ignore-extra or --keep",
+                _ if is_of_picture => "",
+                "rays" | "segments" | "points" | "observers" | "poses" => {
+                    "; other columns need --ignore-extra or --keep"
+                }
                 _ => "; other columns need --ignore-extra",
             };
             return Err(bad(format!("unknown column '{}'{guess}; known columns are {known}{option}", quoted(name))));

@@ -35,6 +35,14 @@ impl KeptColumns {
         })
     }
 
+    /// These rows of the columns, one after the other.
+    #[must_use]
+    pub fn select(&self, rows: impl Iterator<Item = usize>) -> Self {
+        let mut selected = Self::new(self.names.clone());
+        rows.for_each(|row| self.row(row).for_each(|cell| selected.push(cell)));
+        selected
+    }
+
     /// Appends the next cell.
     pub(crate) fn push(&mut self, cell: &str) {
         self.text.push_str(cell);

@@ -4,4 +4,4 @@
 mod kept;
 mod refusals;
 mod tables;
-mod with;
+pub(super) mod with;

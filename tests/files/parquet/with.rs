@@ -11,7 +11,7 @@ pub(super) const SPHERES: &str = "x,y,z,r\n4,0,0,1\n0,5,0,2\n0.1,0,9,3\n";
 pub(super) const RAYS: &str = "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n0,0,0,0,2,0\n0,0,0,-1,0,0\n0,0,0,0,0.3,1\n";
 
 /// Converts a Parquet table of results to CSV.
-fn as_csv(bytes: Vec<u8>) -> String {
+pub(in crate::files) fn as_csv(bytes: Vec<u8>) -> String {
     let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap();
     let names = reader.metadata().file_metadata().schema().get_fields().iter().map(|f| f.name()).collect::<Vec<_>>();
     let mut text = names.join(",") + "\n";
