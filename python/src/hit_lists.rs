@@ -78,13 +78,15 @@ pub(crate) fn lists<'py>(
     Ok((PyArray1::from_vec(py, offsets), enter, exit, PyArray1::from_vec(py, id), report))
 }
 
-/// Traces bullets, 7 numbers each, with optional radii.
+/// Traces bullets, 7 numbers each, with optional radii and spheres on which they start.
 #[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "an array for each column of the input")]
 pub(crate) fn bullets<'py>(
     scene: &Scene,
     py: Python<'py>,
     bullets: PyReadonlyArray2<'_, f32>,
     radii: Option<PyReadonlyArray1<'_, f32>>,
+    from_ids: Option<PyReadonlyArray1<'_, u32>>,
     bounces: u32,
     policies: Policies,
     progress: Option<Bound<'_, PyAny>>,
@@ -95,6 +97,9 @@ pub(crate) fn bullets<'py>(
     let mut given = Bullets::from(bullets);
     if let Some(radii) = slice(&radii, "radii", bullets.len())? {
         given = given.radii(radii);
+    }
+    if let Some(from_ids) = slice(&from_ids, "from_ids", bullets.len())? {
+        given = given.from_ids(from_ids);
     }
     let scene = scene.current();
     let flights = interruptible(py, bullets.len(), progress.as_ref(), |token| {

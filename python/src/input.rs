@@ -229,6 +229,7 @@ pub(crate) struct PyRays<'py> {
     origin: [f64; 3],
     masks: Option<PyReadonlyArray1<'py, u32>>,
     skip_ids: Option<PyReadonlyArray1<'py, u32>>,
+    from_ids: Option<PyReadonlyArray1<'py, u32>>,
     times: Option<PyReadonlyArray1<'py, f32>>,
     radii: Option<PyReadonlyArray1<'py, f32>>,
     /// Whether the caller passed an array of eight columns.
@@ -248,6 +249,7 @@ pub(crate) struct RayBatch<'a> {
     source: RaySource<'a>,
     masks: Option<&'a [u32]>,
     skip_ids: Option<&'a [u32]>,
+    from_ids: Option<&'a [u32]>,
     times: Option<&'a [f32]>,
     radii: Option<&'a [f32]>,
     input_order: bool,
@@ -276,6 +278,7 @@ impl PyRays<'_> {
             source,
             masks: slice(&self.masks, "masks", len)?,
             skip_ids: slice(&self.skip_ids, "skip_ids", len)?,
+            from_ids: slice(&self.from_ids, "from_ids", len)?,
             times: slice(&self.times, "times", len)?,
             radii: slice(&self.radii, "radii", len)?,
             input_order: self.input_order,
@@ -365,6 +368,9 @@ impl RayBatch<'_> {
         }
         if let Some(skip_ids) = self.skip_ids {
             rays = rays.skip_ids(&skip_ids[range.clone()]);
+        }
+        if let Some(from_ids) = self.from_ids {
+            rays = rays.from_ids(&from_ids[range.clone()]);
         }
         if let Some(times) = self.times {
             rays = rays.times(&times[range.clone()]);

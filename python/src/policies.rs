@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use umbracast::{BvhBuilder, Ends, Inside, Motion, OnBad, Precision, Query, Touch};
+use umbracast::{BvhBuilder, Ends, Inside, Motion, Near, OnBad, Precision, Query, Touch};
 
 /// `umbracast._options.Policies`.
 #[derive(FromPyObject)]
@@ -13,6 +13,7 @@ pub(crate) struct Policies {
     precision: String,
     on_bad: String,
     motion: String,
+    near: String,
 }
 
 impl Policies {
@@ -28,7 +29,8 @@ impl Policies {
             .ends(lookup("ends", &self.ends, &[("closed", Ends::Closed), ("half-open", Ends::HalfOpen)])?)
             .precision(precision(&self.precision)?)
             .on_bad(lookup("on_bad", &self.on_bad, &[("refuse", OnBad::Refuse), ("skip", OnBad::Skip)])?)
-            .motion(lookup("motion", &self.motion, &[("at-time", Motion::AtTime), ("with-ray", Motion::WithRay)])?))
+            .motion(lookup("motion", &self.motion, &[("at-time", Motion::AtTime), ("with-ray", Motion::WithRay)])?)
+            .near(lookup("near", &self.near, &[("auto", Near::Auto), ("pass", Near::Pass), ("block", Near::Block)])?))
     }
 }
 

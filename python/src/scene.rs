@@ -15,12 +15,12 @@ use crate::input::{RayBatch, Rounding};
 use crate::policies::builder;
 use crate::spheres::{PySpheres, Shape};
 
-/// The fields of `umbracast.Report`: rays, hits, skipped, overflowed, exact, seconds, rounded, largest rounding.
-pub(crate) type ReportTuple = (u64, u64, u64, u64, u64, f64, u64, f64);
+/// The fields of `umbracast.Report`: rays, hits, skipped, overflowed, exact, off surface, seconds, rounded, largest rounding.
+pub(crate) type ReportTuple = (u64, u64, u64, u64, u64, u64, f64, u64, f64);
 
 pub(crate) fn report_tuple(report: Report, rounding: Rounding) -> ReportTuple {
-    let Report { rays, hits, skipped, overflowed, exact, seconds, .. } = report;
-    (rays, hits, skipped, overflowed, exact, seconds, rounding.changed, rounding.largest)
+    let Report { rays, hits, skipped, overflowed, exact, off_surface, seconds, .. } = report;
+    (rays, hits, skipped, overflowed, exact, off_surface, seconds, rounding.changed, rounding.largest)
 }
 
 /// A scene, the shapes if it contains ellipsoids, and the transmittances if it has any: of both, the library keeps only derived data, but

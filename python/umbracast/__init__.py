@@ -20,7 +20,7 @@ Importing the package opens no device. Large batches release the GIL, can be int
 from importlib.metadata import version as _version
 
 from . import sky
-from ._input import Segments
+from ._input import Segments, SurfaceRays
 from ._devices import Device, DeviceInfo, devices
 from ._errors import DeviceError, ForkError, NoDeviceError, PrecisionError, RecordError
 from ._options import NO_SPHERE, Options, PointOptions
@@ -54,6 +54,7 @@ __all__ = [
     "Report",
     "Scene",
     "Segments",
+    "SurfaceRays",
     "Shadows",
     "Update",
     "devices",

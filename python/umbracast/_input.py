@@ -33,7 +33,7 @@ class Segments:
     ----------
     starts : (…, 3) array; or, without ``ends``, (…, 6) array or table
         Start points. Without ``ends``: start and end points, or a table with columns x1, y1, z1, x2, y2, z2 and optionally those of
-        rays: mask, skip_id, time, radius.
+        rays: mask, skip_id, from_id, time, radius.
     ends : (…, 3) array, optional
         End points. ``starts`` and ``ends`` are broadcast.
 
@@ -53,6 +53,39 @@ class Segments:
 
     def __repr__(self) -> str:
         return f"<umbracast.Segments of shape {self.shape}>"
+
+
+class SurfaceRays:
+    """Rays from hit points, to pass to a query instead of rays: the result of `Hits.rays_to` and `Hits.rays_along`.
+
+    They are in the order of ``hits.hit``: ``lit = np.zeros(hits.t.shape, bool); lit[hits.hit] = ~scene.occluded(rays)``.
+
+    Attributes
+    ----------
+    rays : (M, 8) float64 array
+        Origin, direction, t_min and t_max of the ray from each hit.
+    from_ids : (M,) uint32
+        The sphere on whose surface each ray starts.
+    """
+
+    def __init__(self, rays: NDArray[np.float64], options: dict[str, Any]) -> None:
+        self.rays = rays
+        self.options = options
+
+    @property
+    def from_ids(self) -> NDArray[np.uint32]:
+        """(M,) uint32: the sphere on whose surface each ray starts."""
+        return np.asarray(self.options["from_ids"])
+
+    def __len__(self) -> int:
+        return len(self.rays)
+
+    def __repr__(self) -> str:
+        return f"<umbracast.SurfaceRays, {len(self)} rays>"
+
+
+class SensorRays(np.ndarray[Any, Any]):
+    """Rays of a sensor: an array whose t_min is a minimum range, before which a surface blocks the ray."""
 
 
 class RayInput(NamedTuple):
@@ -96,6 +129,7 @@ class RayBatch(NamedTuple):
     origin: tuple[float, float, float]
     masks: NDArray[np.uint32] | None
     skip_ids: NDArray[np.uint32] | None
+    from_ids: NDArray[np.uint32] | None
     times: NDArray[np.float32] | None
     radii: NDArray[np.float32] | None
     input_order: bool
@@ -103,7 +137,7 @@ class RayBatch(NamedTuple):
 
 def batch(given: RayInput, origin: tuple[float, float, float], parsed: CallOptions) -> RayBatch:
     """Combine rays, origin and optional columns for the extension module."""
-    columns = (parsed.masks, parsed.skip_ids, parsed.times, parsed.radii)
+    columns = (parsed.masks, parsed.skip_ids, parsed.from_ids, parsed.times, parsed.radii)
     return RayBatch(given.records, given.columns, origin, *columns, given.input_order)
 
 
@@ -160,6 +194,10 @@ def rays(given: Any, directions: Any, t_min: Any, t_max: Any) -> RayInput:
         if directions is not None or t_min is not None or t_max is not None:
             raise TypeError("directions, t_min and t_max cannot be combined with Segments")
         return RayInput(given.shape, None, given.columns, options=given.options)
+    if isinstance(given, SurfaceRays):
+        if directions is not None or t_min is not None or t_max is not None:
+            raise TypeError("directions, t_min and t_max cannot be combined with the rays from hits")
+        return rays(given.rays)._replace(options=given.options)
     if directions is not None:
         parts: dict[str, tuple[Any, tuple[str, ...]]] = {
             "origins": (given, INPUT_ORDER[:3]),

@@ -28,6 +28,7 @@ class RayColumn(NamedTuple):
 RAY_COLUMNS = {
     "mask": RayColumn("masks", np.uint32),
     "skip_id": RayColumn("skip_ids", np.uint32, has_blanks=True),
+    "from_id": RayColumn("from_ids", np.uint32, has_blanks=True),
     "time": RayColumn("times", np.float32),
     "radius": RayColumn("radii", np.float32),
 }
@@ -83,7 +84,14 @@ class Options(CommonOptions, HitOptions, total=False):
     masks : (…) integers in 0 … 2³²-1, default all bits
         A ray ignores spheres whose mask shares no bit with its own.
     skip_ids : (…) integers, default `NO_SPHERE`
-        Id of one sphere that the ray ignores, such as the one on which it starts.
+        Id of one sphere that the ray ignores, on both sides. For the sphere on which a ray starts, use ``from_ids``.
+    from_ids : (…) integers, default `NO_SPHERE`
+        Id of the sphere on whose surface the ray starts, as from a hit point. The direction then decides: with e = centre - origin and
+        B = direction · e, the ray does not hit that sphere if B <= 0; else it starts inside, and leaves at 2 B / |direction|². Raises
+        `RecordError` for an origin that is not on the surface. `Hits.rays_to` and `Hits.rays_along` make such rays.
+    near : "auto" (default), "pass" or "block"
+        Whether a surface at a t from 0 to below ``t_min`` makes the ray a miss. "auto" blocks the rays of `rays_of_sensor`, whose t_min is
+        a minimum range, and lets others pass. "block" is only for `closest`, `interval`, `all` and `nearest`.
     times : (…) array, default 0
         Time at which the ray sees moving spheres, in the time unit of the velocities. Ignored if ``motion="with-ray"``.
     motion : "at-time" (default) or "with-ray"
@@ -95,6 +103,8 @@ class Options(CommonOptions, HitOptions, total=False):
     inside: Literal["enter", "exit", "ignore"]
     touch: Literal["hit", "miss"]
     ends: Literal["closed", "half-open"]
+    from_ids: ArrayLike | None
+    near: Literal["auto", "pass", "block"]
 
 
 class Policies(NamedTuple):
@@ -106,6 +116,7 @@ class Policies(NamedTuple):
     precision: str = "standard"
     on_bad: str = "refuse"
     motion: str = "at-time"
+    near: str = "auto"
 
 
 DEFAULTS: dict[str, Any] = {
@@ -124,6 +135,7 @@ class CallOptions(NamedTuple):
     policies: Policies
     masks: NDArray[np.uint32] | None
     skip_ids: NDArray[np.uint32] | None
+    from_ids: NDArray[np.uint32] | None
     times: NDArray[np.float32] | None
     radii: NDArray[np.float32] | None
     progress: Callable[[int, int], object] | None
@@ -195,5 +207,5 @@ def column(name: str, given: Any, shape: tuple[int, ...], kind: Any) -> NDArray[
 
 POINT_OPTIONS = frozenset({"masks", "skip_ids", "times", "precision", "on_bad", "progress"})
 HIT_OPTIONS = frozenset({"times", "radii", "motion"})
-OPTIONS = POINT_OPTIONS | HIT_OPTIONS | {"inside", "touch", "ends"}
-BULLET_OPTIONS = frozenset({"precision", "on_bad", "progress"})
+OPTIONS = POINT_OPTIONS | HIT_OPTIONS | {"inside", "touch", "ends", "near", "from_ids"}
+BULLET_OPTIONS = frozenset({"radii", "from_ids", "precision", "on_bad", "progress"})

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 Query = Literal["closest", "occluded", "interval", "count", "transmittance", "all", "nearest", "approach"]
 """Names of the queries on rays."""
 
+NEAR_QUERIES = ("closest", "interval", "all", "nearest")
+"""Queries that obey ``near``."""
+
 QUERIES: dict[str, tuple[Any, tuple[str, ...]]] = {
     "closest": (Hits, ("f4", "u4")),
     "occluded": (None, ("?",)),
@@ -251,7 +254,7 @@ class Queries:
         attributes = (parsed.masks, parsed.skip_ids, parsed.times)
         count, id = _out.flat(found)
         report = _umbracast.contains(self._native, records, *attributes, parsed.policies, count, id, parsed.progress)
-        found.report = Report(*report[:6], rounded, largest)
+        found.report = Report(*report[:7], rounded, largest)
         return found
 
     def bullets(
@@ -259,6 +262,7 @@ class Queries:
         bullets: ArrayLike | Any,
         *,
         radii: ArrayLike | None = None,
+        from_ids: ArrayLike | None = None,
         bounces: int = 1,
         precision: Literal["fast", "standard", "exact"] = "standard",
         on_bad: Literal["refuse", "skip"] = "refuse",
@@ -271,10 +275,13 @@ class Queries:
 
         Parameters
         ----------
-        bullets : (M, 7) array, or a table with columns x1, y1, z1, x2, y2, z2, speed and optionally radius
+        bullets : (M, 7) array, or a table with columns x1, y1, z1, x2, y2, z2, speed and optionally radius, from_id
             Start, another point on the path, and distance per frame, > 0.
         radii : (M,) array or number, optional
             Radii of the bullets. Default: the table's column radius, else 0.
+        from_ids : (M,) integers, optional
+            The sphere on whose surface each bullet starts, as for rays; see `Options`. A bullet that flies into it has started inside. The
+            spheres must be at rest.
         bounces : int, default 1
             Maximum number of ricochets, >= 1.
         precision, on_bad, progress
@@ -290,21 +297,17 @@ class Queries:
         RecordError, TypeError, ValueError, PrecisionError, DeviceError, MemoryError, KeyboardInterrupt
             As `closest`; ValueError also in scenes that are pairwise, contain ellipsoids, or whose time range does not contain 0.
         """
-        bullets, of_table = _tables.split_options("bullets", bullets, _input.BULLET, ["radius"])
-        if of_table:
-            _validate.check_once("radii", radii, "radius")
-            radii = of_table["radii"]
+        bullets, of_table = _tables.split_options("bullets", bullets, _input.BULLET, ["radius", "from_id"])
         shape, records, rounded, largest = _input.records("bullets", "bullet", bullets, _input.BULLET, self.origin)
-        parsed = parse_options(
-            "bullets", shape, {"precision": precision, "on_bad": on_bad, "progress": progress}, BULLET_OPTIONS
-        )
+        given = {"radii": radii, "from_ids": from_ids, "precision": precision, "on_bad": on_bad, "progress": progress}
+        parsed = parse_options("bullets", shape, given, BULLET_OPTIONS, of_table)
         bounces = _validate.integer("bounces", bounces, 1, 0xFFFF_FFFF)
         offsets, status, id, distance, frames, point, angle, velocity, report = _umbracast.bullets(
-            self._native, records, column("radii", radii, shape, np.float32), bounces, parsed.policies, parsed.progress
+            self._native, records, parsed.radii, parsed.from_ids, bounces, parsed.policies, parsed.progress
         )
         points = self._in_caller_coordinates(point.reshape(-1, 3))
         found = Flights(offsets, status, id, distance, frames, points, angle, velocity.reshape(-1, 3))
-        found.report = Report(*report[:6], rounded, largest)
+        found.report = Report(*report[:7], rounded, largest)
         return found
 
     @shows_options(HitOptions)
@@ -376,6 +379,8 @@ class Queries:
         options: Any,
         allowed: frozenset[str] = OPTIONS,
     ) -> tuple[_input.RayInput, CallOptions, _input.RayBatch]:
+        if isinstance(rays, _input.SensorRays) and verb in NEAR_QUERIES:
+            options = {"near": "block", **options}
         given = _input.rays(rays, directions, t_min, t_max)
         if any(self.origin) and given.records is not None:
             # Columns are converted in chunks, which subtracts the origin; records are used as they are.
@@ -391,6 +396,7 @@ class Queries:
         kind, types = QUERIES[verb]
         columns = _out.arrays(out, given.shape, kind, types, batch)
         report = _umbracast.cast(self._native, verb, batch, parsed.policies, _out.flat(columns), parsed.progress)
+        given = given._replace(options={"times": parsed.times, "radii": parsed.radii})
         return columns, Report(*report), given
 
     def _list_query(

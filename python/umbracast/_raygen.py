@@ -82,7 +82,8 @@ def rays_of_sensor(
         ROS, SciPy and Eigen order quaternions x, y, z, w: use ``np.roll(q, 1, axis=-1)``, or a table, whose columns go by name.
         A quaternion of length 0.9 to 1.1 is normalised, with a RuntimeWarning if it is off 1 by more than 10⁻⁴.
     range : (float, float), default (0, inf)
-        t_min and t_max of all rays.
+        Smallest and largest range, the t_min and t_max of all rays. A surface nearer than the smallest range blocks the ray, unless the
+        query has ``near="pass"``.
 
     Returns
     -------
@@ -107,7 +108,7 @@ def rays_of_sensor(
         warnings.warn(f"poses: {warning}", RuntimeWarning, stacklevel=2)
     made = made.reshape(len(placed), elevations.size, azimuths.size, 8)
     rays = made if places.dtype == np.float32 else _with_origins(made, places[:, None, None])
-    return rays.reshape(*shape, elevations.size, azimuths.size, 8)
+    return rays.reshape(*shape, elevations.size, azimuths.size, 8).view(_input.SensorRays)
 
 
 def _poses(poses: Any) -> tuple[tuple[int, ...], NDArray[Any], NDArray[Any]]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from ._input import RayInput
+from . import _validate
+from ._input import RayInput, SurfaceRays
 from ._options import NO_SPHERE
 
 Floats = NDArray[np.float32]
@@ -27,6 +28,8 @@ class Report(NamedTuple):
     """Number of rays that miss only because their root exceeds the largest float32."""
     exact: int
     """Number of rays resolved by exact arithmetic, with ``precision="exact"``."""
+    off_surface: int
+    """Number of rays that start farther from the surface of the sphere in ``from_ids`` than rounding to float32 explains."""
     seconds: float
     """Wall time of the casts, in seconds."""
     rounded: int
@@ -90,6 +93,39 @@ class Hits(_Hits):
                 origin, direction = columns[k], columns[4 + k]
                 points[:, k] = np.asarray(origin, np.float64) + t * np.asarray(direction, np.float64)
         return points.reshape(*self.t.shape, 3)
+
+    def rays_to(self, target: ArrayLike) -> SurfaceRays:
+        """Return the rays from the hit points to ``target``, with ``t`` from 0 to 1, which start on the surfaces of their spheres.
+
+        One ray per hit, in the order of ``hits.hit``. They keep the times and radii of the rays that hit.
+
+        Parameters
+        ----------
+        target : three numbers
+            Where the rays end.
+
+        Raises
+        ------
+        ValueError
+            As `points`; also if ``target`` is not three numbers.
+        """
+        points = self.points()[self.hit]
+        ends = np.broadcast_to(_validate.numbers("target", target, 3), points.shape)
+        return self._from_points(points, ends - points, 1.0)
+
+    def rays_along(self, direction: ArrayLike) -> SurfaceRays:
+        """Return the rays from the hit points in ``direction``, with ``t`` from 0 to infinity. Otherwise as `rays_to`."""
+        points = self.points()[self.hit]
+        return self._from_points(
+            points, np.broadcast_to(_validate.numbers("direction", direction, 3), points.shape), np.inf
+        )
+
+    def _from_points(self, points: NDArray[np.float64], directions: NDArray[np.float64], t_max: float) -> SurfaceRays:
+        assert self._rays is not None  # else points() has raised an error
+        there = self.hit.reshape(-1)
+        options = {name: column[there] for name, column in self._rays.options.items() if column is not None}
+        ends = np.broadcast_to([0.0, t_max], (len(points), 2))
+        return SurfaceRays(np.concatenate([points, directions, ends], axis=1), {**options, "from_ids": self.id[self.hit]})
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_make_hits, (self.t, self.id, self.report))

@@ -109,7 +109,13 @@ def lists(
     scene: Scene, rays: RayBatch, policies: Policies, k: int | None, progress: _Progress
 ) -> tuple[_Offsets, _Floats, _Floats, _Ids, _ReportTuple]: ...
 def bullets(
-    scene: Scene, bullets: _Floats, radii: _Floats | None, bounces: int, policies: Policies, progress: _Progress
+    scene: Scene,
+    bullets: _Floats,
+    radii: _Floats | None,
+    from_ids: _Ids | None,
+    bounces: int,
+    policies: Policies,
+    progress: _Progress,
 ) -> tuple[_Offsets, NDArray[np.uint8], _Ids, _Floats, _Floats, _Floats, _Floats, _Floats, _ReportTuple]: ...
 def attributes(
     scene: Scene, rays: RayBatch, policies: Policies, t: _Floats, id: _Ids

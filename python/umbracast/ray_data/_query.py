@@ -58,6 +58,8 @@ def parse_query(query: str, k: int | None, parts: int, policies: Policies) -> Qu
         raise ValueError("k is required for query 'nearest', and allowed for no other")
     if isinstance(parts, bool) or not isinstance(parts, int) or parts < 1:
         raise ValueError(f"parts is {parts!r}: it must be an integer, at least 1")
+    if parts > 1 and policies.near == "block":
+        raise ValueError("near='block' needs all spheres in one part")
     if parts > 1 and query not in MERGEABLE:
         raise ValueError(
             f"query {query!r} needs all spheres in one part; with several parts use one of {', '.join(MERGEABLE)}"
@@ -78,8 +80,9 @@ def run_query(
     options: dict[str, Any] = {
         option: _option_column(table, name) for name, option in OPTION_COLUMNS.items() if name in there
     }
-    if ids is not None and "skip_ids" in options:
-        options["skip_ids"] = _to_part_ids(ids, options["skip_ids"])
+    if ids is not None:
+        for option in {"skip_ids", "from_ids"} & options.keys():
+            options[option] = _to_part_ids(ids, options[option])
     if spec.k is not None:
         options["k"] = spec.k
     options |= spec.policies._asdict()

@@ -14,6 +14,7 @@ use crate::fuzz::memory;
 use crate::fuzz::messages::check_message;
 use crate::io::read::observers::read_observers;
 use crate::io::read::poses::read_poses;
+use crate::io::read::read_options::ReadOptions;
 use crate::io::read::spheres::read_spheres;
 use crate::io::read::table::OpenTable;
 use crate::io::schema::convert::{Converter, Record, Row};
@@ -69,7 +70,7 @@ fn read(path: &Path, kind: &'static TableSchema) -> Read {
             .extend(row.numbers[..fields].iter().map(|number| (bits(number.wide), bits(number.narrow.into()) as u32)));
         Ok(())
     };
-    let done = OpenTable::open(path, kind).and_then(|source| {
+    let done = OpenTable::open_with(path, kind, &ReadOptions::default()).and_then(|source| {
         told = source.rows();
         source.read(&mut take)
     });
@@ -111,7 +112,7 @@ fn records(path: &Path, kind: &'static TableSchema) {
 fn all<T: Record>(path: &Path) -> Result<()> {
     // With `OnBad::Skip` every row is kept; only cells that are not numbers are refused.
     let counts = [OnBad::Skip, OnBad::Refuse].map(|on_bad| {
-        let source = OpenTable::open(path, T::KIND)?;
+        let source = OpenTable::open_with(path, T::KIND, &ReadOptions::default())?;
         let mut converter = Converter::new(path, DVec3::new(1.0, 0.0, -2.5), on_bad);
         let mut optional = OptionalColumns::of(T::KIND, source.fields());
         let mut count = 0_u64;
