@@ -197,7 +197,7 @@ def rays(given: Any, directions: Any, t_min: Any, t_max: Any) -> RayInput:
     if isinstance(given, SurfaceRays):
         if directions is not None or t_min is not None or t_max is not None:
             raise TypeError("directions, t_min and t_max cannot be combined with the rays from hits")
-        return rays(given.rays)._replace(options=given.options)
+        return rays(given.rays, None, None, None)._replace(options=given.options)
     if directions is not None:
         parts: dict[str, tuple[Any, tuple[str, ...]]] = {
             "origins": (given, INPUT_ORDER[:3]),
