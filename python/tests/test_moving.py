@@ -147,10 +147,11 @@ def test_bullets_of_tables_have_radii(moving):
         (table | {"radius": radii}, None, expected),
         (table, radii, expected),
         (table, None, points),
-        (table | {"radius": radii}, 0, points),
     ):
         for a, b in zip(moving.bullets(given, radii=own, bounces=4), same, strict=True):
             np.testing.assert_array_equal(a, b)
+    with pytest.raises(TypeError, match="radii is given twice"):
+        moving.bullets(table | {"radius": radii}, radii=0)
     for a, b in zip(moving.bullets(bullets, radii=0), moving.bullets(bullets), strict=True):
         np.testing.assert_array_equal(a, b)
 

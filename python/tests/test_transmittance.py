@@ -48,9 +48,8 @@ def test_spheres_are_opaque_by_default():
     np.testing.assert_array_equal(opaque.transmittance(LIGHT), np.float32([0, 0, 1]))
     with_column = umbracast.Scene({**columns, "transmittance": [0.5, 0.25, 1]}, device="cpu")
     np.testing.assert_array_equal(with_column.transmittance(LIGHT), np.float32([0.125, 0.125, 1]))
-    # The argument replaces the column.
-    both = umbracast.Scene({**columns, "transmittance": [2, 2, 2]}, device="cpu", transmittances=0.5)
-    np.testing.assert_array_equal(both.transmittance(LIGHT), np.float32([0.25, 0.125, 1]))
+    with pytest.raises(TypeError, match="transmittances is given twice"):
+        umbracast.Scene({**columns, "transmittance": [0.5, 0.25, 1]}, device="cpu", transmittances=0.5)
     eggs = umbracast.Scene(DUST[:, :3], radii=np.ones((3, 3)), device="cpu", transmittances=0.5)
     np.testing.assert_array_equal(eggs.transmittance(LIGHT), np.float32([0.25, 0.125, 1]))
 

@@ -113,6 +113,7 @@ def parser() -> argparse.ArgumentParser:
         "precision": ("fast", "standard", "exact"),
         "on_bad": ("refuse", "skip"),
         "motion": ("at-time", "with-ray"),
+        "near": ("auto", "pass", "block"),
     }
     for name, default in Policies._field_defaults.items():
         add(f"--{name.replace('_', '-')}", choices=words[name], default=default, help=f"default {default}")

@@ -50,6 +50,7 @@ def cast(
     precision: Literal["fast", "standard", "exact"] = "standard",
     on_bad: Literal["refuse", "skip"] = "refuse",
     motion: Literal["at-time", "with-ray"] = "at-time",
+    near: Literal["auto", "pass", "block"] = "auto",
 ) -> Dataset:
     """Add the results of a query to the rays of a dataset, lazily, with ``map_batches`` and one scene per actor.
 
@@ -84,7 +85,7 @@ def cast(
         Device that the actors cast on instead of the one that Ray assigns; see `umbracast.Device`.
     memory : int, optional
         Number of bytes that a scene and a query may use on a device.
-    inside, touch, ends, precision, on_bad, motion
+    inside, touch, ends, precision, on_bad, motion, near
         Policies, as for the queries of `umbracast.Scene`. With ``on_bad="skip"`` invalid rays are misses.
 
     Returns
@@ -108,7 +109,7 @@ def cast(
     rows unless told to (``DataContext.execution_options.preserve_order``): join by a column of your own. Batches of an actor or node that
     died are repeated, and each row appears exactly once.
     """
-    spec = parse_query(query, k, parts, Policies(inside, touch, ends, precision, on_bad, motion))
+    spec = parse_query(query, k, parts, Policies(inside, touch, ends, precision, on_bad, motion, near))
     if batch_size is not None and batch_size < 1:
         raise ValueError(f"batch_size is {batch_size}: it must be at least 1")
     keep = None if keep is None else list(keep)
