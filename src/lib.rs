@@ -1,4 +1,4 @@
-//! Batch ray–sphere queries and physically accurate shadows, on GPUs that wgpu reaches and on CPUs.
+//! Batch ray–sphere queries and physically accurate shadows, on the CPU or on a GPU through wgpu.
 //!
 //! For each ray, a query returns which sphere it hits and where, or how near it passes. Spheres and rays are slices. The result has one
 //! record per ray:

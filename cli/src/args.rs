@@ -7,6 +7,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use umbracast::glam::DVec3;
 use umbracast::io::{ExtraColumns, ReadOptions, StreamFormat, is_standard_stream};
 use umbracast::{BvhBuilder, DeviceOptions, Ends, Error, Inside, Near, OnBad, Precision, Query, SceneOptions, Touch};
+use umbracast::quoted;
 
 /// Choice of the device.
 #[derive(Debug, Args)]
@@ -245,9 +246,11 @@ where
     T: Copy + Send + Sync + 'static,
 {
     let values = table.map(|(word, meaning, _)| PossibleValue::new(word).help(meaning));
-    // clap has rejected all words that are not in the table.
-    PossibleValuesParser::new(values)
-        .map(move |given| table.iter().find(|(word, ..)| *word == given).map_or(table[0].2, |(.., value)| *value))
+    // clap has rejected all words that are not in the table. Their case does not matter: see `with_any_case`.
+    PossibleValuesParser::new(values).map(move |given| {
+        let is_given = |(word, ..): &&(&str, &str, T)| word.eq_ignore_ascii_case(&given);
+        table.iter().find(is_given).map_or(table[0].2, |(.., value)| *value)
+    })
 }
 
 /// A number from the command line: rounded once to f64 and once to f32, both from the text.
@@ -270,10 +273,10 @@ pub(crate) fn numbers(text: &str, names: &str, counts: &[usize]) -> Result<Vec<G
         .enumerate()
         .map(|(i, part)| match (part.parse::<f64>(), part.parse::<f32>()) {
             (Ok(_), Ok(narrow)) if narrow.is_infinite() && part.contains(|c: char| c.is_ascii_digit()) => {
-                Err(format!("{} is {part}: it exceeds the largest f32, 3.4e38", field(i)))
+                Err(format!("{} is {}: it exceeds the largest f32, 3.4e38", field(i), quoted(part)))
             }
             (Ok(wide), Ok(narrow)) => Ok(Given { wide, narrow }),
-            _ => Err(format!("{} is '{part}': expected a number", field(i))),
+            _ => Err(format!("{} is '{}': expected a number", field(i), quoted(part))),
         })
         .collect()
 }
@@ -300,7 +303,7 @@ impl std::str::FromStr for Origin {
         for part in text.split(',') {
             match part.trim().parse::<f64>() {
                 Ok(number) if number.is_finite() => parts.push(number),
-                _ => return Err(format!("'{part}' is not a finite number: expected x,y,z or auto")),
+                _ => return Err(format!("'{}' is not a finite number: expected x,y,z or auto", quoted(part))),
             }
         }
         match parts[..] {

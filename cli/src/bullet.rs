@@ -90,15 +90,15 @@ impl One {
         from: &GivenPoint,
         to: &GivenPoint,
         speed: &GivenNumber,
-        sphere: &GivenSphere,
+        (sphere, changed): (Sphere, u64),
         (radius, velocity): (Option<&GivenNumber>, Option<&GivenPoint>),
     ) -> Result<Self> {
         let bullet = Bullet::new(from.0, to.0, speed.0);
         // The parsers of the options have checked everything else.
         bullet.check().map_err(|e| Error::Usage(message_of(&e).replacen("x2,y2,z2", "--to", 1)))?;
-        let rounded = from.1 + to.1 + speed.1 + sphere.1 + radius.map_or(0, |r| r.1) + velocity.map_or(0, |v| v.1);
+        let rounded = from.1 + to.1 + speed.1 + changed + radius.map_or(0, |r| r.1) + velocity.map_or(0, |v| v.1);
         let (radius, velocity) = (radius.map(|r| r.0), velocity.map(|v| v.0));
-        Ok(Self { bullet, sphere: sphere.0, radius, velocity, rounded })
+        Ok(Self { bullet, sphere, radius, velocity, rounded })
     }
 
     /// The flight of the bullet up to its first hit. A sphere at rest is intersected by the CPU engine at `exact`; a moving sphere is
@@ -222,11 +222,11 @@ fn ask_one(input: &mut impl BufRead, out: &mut impl Write) -> Option<One> {
         if r == 0.0 { Err(FLAT.into()) } else { Ok((r, changed(&given))) }
     })?;
     let velocity = asked(input, out, "Sphere's velocity vx,vy,vz, per frame", "0,0,0", velocity)?;
-    let sphere = GivenSphere(Sphere::new(center.0, radius.0), center.1 + radius.1);
+    let sphere = (Sphere::new(center.0, radius.0), center.1 + radius.1);
     // A radius of 0 is a point, and a velocity of 0 is a sphere at rest.
     let (wide, velocity) = (Some(&wide).filter(|r| r.0 > 0.0), Some(&velocity).filter(|v| v.0 != Vec3::ZERO));
     // The prompts have checked every value.
-    One::new(&from, &to, &speed, &sphere, (wide, velocity)).ok()
+    One::new(&from, &to, &speed, sphere, (wide, velocity)).ok()
 }
 
 /// Prompts until `parse` accepts the line. `None` at the end of the input. Numbers may be separated by commas or spaces.

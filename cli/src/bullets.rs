@@ -7,19 +7,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
 use umbracast::glam::DVec3;
-use umbracast::io::{AnswerRow, Column, FileWriter, Number, RayBatch, RayBatches, RayFile, check_output};
-use umbracast::{Bullet, Bullets, DeviceOptions, Error, Flights, Leg, OnBad, Precision, Query};
+use umbracast::io::{AnswerRow, Column, FileWriter, Heights, Number, RayBatch, RayBatches, RayFile, check_output};
+use umbracast::{Bullet, Bullets, DeviceOptions, Error, Flights, Leg, NO_SPHERE, OnBad, Precision, Query};
 use umbracast::{CancelToken, Result, SceneOptions, Sphere, blocking};
 
 use super::args::{DeviceArgs, Origin, SphereArgs, SummaryArgs, TableArgs, TreeArgs, numbers, precisions, words};
 use super::bullet::{self, One};
+use super::coarse::Rounded;
 use super::compare::Reference;
 use super::flight_summary::FlightTotals;
 use super::progress::{CastProgress, ProgressDisplay};
-use super::ray_input::placed;
-use super::single::GivenSphere;
+use super::ray_input::{first_positions, placed};
+use super::single::{GivenSphere, changed};
 use super::stream::read_spheres_from;
-use super::{print_summary, signals};
+use super::{print_summary, say, signals};
 
 const EXAMPLES: &str = "\
 Files:
@@ -99,7 +100,7 @@ pub(crate) struct BulletsArgs {
     #[arg(long, value_name = "N", allow_negative_numbers = true, requires = "spheres", value_parser = frames)]
     frames: Option<f32>,
     /// Subtract a point from all positions in f64 before rounding to f32, for coordinates far from 0: x,y,z, or auto for
-    /// the centre of the spheres; positions in OUT are in the coordinates of the files, as f64
+    /// the centre of the spheres, or a point near the bullets if that keeps more digits; positions in OUT are in the coordinates of the files, as f64
     #[arg(long, value_name = "X,Y,Z|auto", allow_hyphen_values = true, requires = "spheres")]
     origin: Option<Origin>,
     /// What to do with invalid bullets (NaN, no speed, both points equal)
@@ -181,6 +182,7 @@ pub(crate) fn run(args: &BulletsArgs) -> Result<()> {
         (Some(spheres), Some(bullets), Some(output), ..) => Files { args, spheres, bullets, output }.run(),
         (.., Some(from), Some(to), Some(speed), Some(sphere)) => {
             let more = (args.radius.as_ref(), args.velocity.as_ref());
+            let sphere = (sphere.0, changed(&sphere.1));
             One::new(from, to, speed, sphere, more)?.show(args.summary.json, args.summary.quiet)
         }
         _ if std::io::stdin().is_terminal() => {
@@ -281,8 +283,13 @@ impl Files<'_> {
         args.table.check(&[self.spheres, self.bullets], output, args.summary.json)?;
         let options = args.table.read_options();
         let bullets = RayFile::<Bullet>::open_with(self.bullets, &options)?;
-        let (spheres, origin) =
-            read_spheres_from(self.spheres, args.origin, &args.sphere_options.options(options), args.summary.quiet)?;
+        let (spheres, origin) = read_spheres_from(
+            self.spheres,
+            args.origin,
+            &args.sphere_options.options(options),
+            args.summary.quiet,
+            || first_positions::<Bullet>(self.bullets, &options, |bullet| bullet.from),
+        )?;
         check_radii(self.spheres, &spheres.records)?;
         let range = self.time_range(spheres.optional.velocities.is_some())?;
         let mut bullets = bullets.read(origin.unwrap_or_default(), args.on_bad)?;
@@ -301,7 +308,7 @@ impl Files<'_> {
             FileWriter::create_kept(output, columns, &[], args.table.stream_format())?
         };
         let most = args.bounces.unwrap_or(1);
-        let mut sum = FlightTotals::default();
+        let (mut sum, mut heights) = (FlightTotals::default(), Heights::default());
         {
             let done = Arc::<AtomicU64>::default();
             let shown = done.clone();
@@ -312,6 +319,12 @@ impl Files<'_> {
             let mut batch = RayBatch::default();
             let mut rows = Vec::new();
             while bullets.next(&mut batch, &watch)? {
+                let start = |i: usize| {
+                    let from = batch.records[i].from;
+                    let on = batch.optional.from_ids.as_ref().map_or(NO_SPHERE, |ids| ids[i]);
+                    Some((from, bullets.rounding().change_of(from), on))
+                };
+                heights.add(spheres.spheres(), &spheres.rounding, batch.records.len(), start);
                 let size = (MAX_LEGS_PER_CALL / most as usize).clamp(1, RayBatches::BATCH);
                 let mut radii = batch.optional.radii.as_deref().map(|radii| radii.chunks(size));
                 let mut from_ids = batch.optional.from_ids.as_deref().map(|ids| ids.chunks(size));
@@ -355,7 +368,20 @@ impl Files<'_> {
             let _working = ProgressDisplay::on("writing".into(), args.summary.quiet);
             writer.finish(&watch)?;
         }
-        let rounded = spheres.rounding.changed + bullets.rounding().changed;
+        let mut rounding = spheres.rounding;
+        rounding += bullets.rounding();
+        let files = &[self.spheres, self.bullets];
+        let rounded = Rounded {
+            rounding,
+            heights: &heights,
+            what: "the start of a bullet",
+            origin: (args.origin, origin),
+            files,
+        };
+        if let Some(warning) = rounded.warning(scene.spheres()) {
+            say(&warning);
+        }
+        let rounded = rounding.changed;
         let summary = sum.summary(
             &device,
             scene.len(),

@@ -4,20 +4,22 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
-use umbracast::io::{AnswerRow, FileWriter, RayBatch, RayFile, check_output};
-use umbracast::{CancelToken, Containment, blocking};
+use umbracast::glam::Vec3;
+use umbracast::io::{AnswerRow, FileWriter, Heights, RayBatch, RayFile, check_output};
+use umbracast::{CancelToken, Containment, NO_SPHERE, blocking};
 use umbracast::{Device, DeviceOptions, Error, OnBad, Points, Precision, Query, Report, Result, SceneOptions};
 
 use super::args::{
     DeviceArgs, KeepArgs, Origin, SphereArgs, SummaryArgs, TableArgs, TreeArgs, numbers, precisions, words,
 };
 use super::cast::time_range;
+use super::coarse::Rounded;
 use super::compare::Reference;
 use super::progress::{CastProgress, ProgressDisplay};
-use super::ray_input::placed;
+use super::ray_input::{first_positions, placed};
 use super::stream::read_spheres_from;
 use super::summary::counts;
-use super::{print_summary, signals};
+use super::{print_summary, say, signals};
 
 const EXAMPLES: &str = "\
 Files:
@@ -59,7 +61,7 @@ pub(crate) struct ContainsArgs {
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
     /// Subtract a point from all positions in f64 before rounding to f32, for coordinates far from 0: x,y,z, or auto for
-    /// the centre of the spheres
+    /// the centre of the spheres, or a point near the points if that keeps more digits
     #[arg(long, value_name = "X,Y,Z|auto", allow_hyphen_values = true)]
     origin: Option<Origin>,
     /// Time at which moving spheres (columns vx,vy,vz) are tested; for points without a column time
@@ -122,7 +124,9 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     let points = RayFile::<[f32; 3]>::open_with(&args.points, &args.keep.read_options(&args.table))?;
     let kept = points.kept().to_vec();
     let sphere_options = args.sphere_options.options(args.keep.sphere_options(&args.table));
-    let (spheres, origin) = read_spheres_from(&args.spheres, args.origin, &sphere_options, args.summary.quiet)?;
+    let (spheres, origin) = read_spheres_from(&args.spheres, args.origin, &sphere_options, args.summary.quiet, || {
+        first_positions::<[f32; 3]>(&args.points, &args.keep.read_options(&args.table), |point| Vec3::from(*point))
+    })?;
     let range = args.range(spheres.optional.velocities.is_some())?;
     let own = if spheres.optional.stretches() { Precision::Standard } else { Precision::Exact };
     let query = Query::at(args.precision.unwrap_or(own)).on_bad(args.on_bad);
@@ -138,7 +142,7 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     signals::cancel(&watch);
     let mut writer =
         FileWriter::<[_]>::create_kept(&args.output, Containment::COLUMNS.to_vec(), &kept, args.table.stream_format())?;
-    let mut sum = PointTotals::default();
+    let (mut sum, mut heights) = (PointTotals::default(), Heights::default());
     {
         let (shown, what) =
             (watch.clone(), format!("testing points against {} spheres on {}", scene.len(), device.name()));
@@ -149,6 +153,11 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
         let mut batch = RayBatch::default();
         let mut moments = Vec::new();
         while points.next(&mut batch, &watch)? {
+            let start = |i: usize| {
+                let (point, skipped) = (Vec3::from(batch.records[i]), batch.optional.skip_ids.as_ref());
+                Some((point, points.rounding().change_of(point), skipped.map_or(NO_SPHERE, |ids| ids[i])))
+            };
+            heights.add(spheres.spheres(), &spheres.rounding, batch.records.len(), start);
             if let Some(time) = args.time {
                 if batch.optional.times.is_some() {
                     let points = args.points.display();
@@ -184,7 +193,14 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
         let _working = ProgressDisplay::on("writing".into(), args.summary.quiet);
         writer.finish(&watch)?;
     }
-    let rounded = spheres.rounding.changed + points.rounding().changed;
+    let mut rounding = spheres.rounding;
+    rounding += points.rounding();
+    let files = &[&*args.spheres, &*args.points];
+    let rounded = Rounded { rounding, heights: &heights, what: "a point", origin: (args.origin, origin), files };
+    if let Some(warning) = rounded.warning(scene.spheres()) {
+        say(&warning);
+    }
+    let rounded = rounding.changed;
     let output = broken.is_none().then_some(&*args.output);
     let differ = args.compare.then_some((sum.differ, with));
     let summary = sum.summary(&device, scene.len(), query.precision, rounded, output, differ);

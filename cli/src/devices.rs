@@ -9,7 +9,7 @@ use umbracast::{DeviceInfo, DeviceOptions, Precision, Probe, Result, blocking};
 #[command(after_help = "Examples:
   umbracast devices            all adapters, probed, and the CPU engine
   umbracast devices --json     the list as JSON
-  umbracast devices --report   the list and the system, for a bug report
+  umbracast devices --report   the list, the system and the settings
 
 The option --device of other subcommands accepts auto, gpu, cpu, a number from
 this list, or part of a name. Its default is the environment variable
@@ -18,7 +18,7 @@ pub(crate) struct DevicesArgs {
     /// Print JSON on stdout
     #[arg(long, conflicts_with = "report")]
     json: bool,
-    /// Print the information for a bug report: program, system, settings and devices
+    /// Print program, system, settings and devices, to keep with a description of a fault
     #[arg(long)]
     report: bool,
 }

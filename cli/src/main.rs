@@ -32,12 +32,15 @@ mod summary;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::error::{ContextKind, ContextValue};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use signals::exit_code;
 use umbracast::io::STANDARD_STREAM;
 use umbracast::{Device, DeviceOptions, Error, Result, blocking};
 
-/// Batch ray–sphere queries and physically accurate shadows on any GPU
+/// Batch ray–sphere queries and physically accurate shadows, on the CPU or on a GPU through wgpu
+///
+/// Of GPUs, only software adapters (llvmpipe and SwiftShader) have been tested yet, on Linux and x86-64.
 #[derive(Debug, Parser)]
 #[command(
     name = "umbracast",
@@ -97,12 +100,13 @@ const LONG_VERSION: &str = concat!(
 
 fn main() -> ExitCode {
     quiet_mesa();
-    let arguments = match Cli::try_parse() {
+    let parsed = with_any_case(Cli::command()).try_get_matches();
+    let arguments = match parsed.and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches)) {
         Ok(arguments) => arguments,
         Err(error) => {
             let code = error.exit_code();
             // Help and version exit with 0. A closed pipe (`| head`) is not an error.
-            let _ = if code == 0 { error.print() } else { with_quoted_arguments(error).print() };
+            let _ = if code == 0 { error.print() } else { helpful(error).print() };
             return ExitCode::from(u8::try_from(code).unwrap_or(2));
         }
     };
@@ -121,10 +125,50 @@ fn main() -> ExitCode {
     }
 }
 
-/// The same error with the arguments escaped and shortened. The messages of clap repeat arguments unchanged.
-fn with_quoted_arguments(error: clap::Error) -> clap::Error {
-    let quoted = std::env::args_os().map(|argument| umbracast::quoted(&argument.to_string_lossy()));
-    Cli::try_parse_from(quoted).err().unwrap_or(error)
+/// Accepts the keywords of options in any case, and negative numbers, which the parsers of the options then refuse with their limits.
+fn with_any_case(command: clap::Command) -> clap::Command {
+    let option = |arg: clap::Arg| {
+        let takes_values = arg.get_action().takes_values();
+        let negative = takes_values && !arg.is_positional();
+        arg.ignore_case(takes_values).allow_negative_numbers(negative)
+    };
+    command.mut_args(option).mut_subcommands(with_any_case)
+}
+
+/// The same error in words that help. Arguments are escaped and shortened: the messages of clap repeat them unchanged.
+fn helpful(mut error: clap::Error) -> clap::Error {
+    let context: Vec<_> = error.context().map(|(kind, value)| (kind, value.clone())).collect();
+    for (kind, value) in context {
+        match value {
+            ContextValue::String(text) => {
+                error.insert(kind, ContextValue::String(umbracast::quoted(&text)));
+            }
+            ContextValue::Strings(texts) => {
+                let quoted = texts.iter().map(|text| umbracast::quoted(text)).collect();
+                error.insert(kind, ContextValue::Strings(quoted));
+            }
+            // `-- --option` would be the name of a file.
+            ContextValue::StyledStrs(mut tips) if kind == ContextKind::Suggested => {
+                tips.retain(|tip| !tip.to_string().contains("as a value"));
+                error.remove(kind);
+                if !tips.is_empty() {
+                    error.insert(kind, ContextValue::StyledStrs(tips));
+                }
+            }
+            _ => {}
+        }
+    }
+    let source = std::error::Error::source(&error);
+    let expected = match source {
+        Some(source) if source.is::<std::num::ParseIntError>() => "a whole number",
+        Some(source) if source.is::<std::num::ParseFloatError>() => "a number",
+        _ => return error,
+    };
+    let of = |kind| error.get(kind).map(ToString::to_string).unwrap_or_default();
+    let (value, option) = (of(ContextKind::InvalidValue), of(ContextKind::InvalidArg));
+    let message =
+        format!("invalid value '{value}' for '{option}': expected {expected}\n\nFor more information, try '--help'.\n");
+    clap::Error::raw(error.kind(), message)
 }
 
 /// Switches off Mesa's layer that selects a GPU for desktops. Without a desktop it prints two errors per adapter. All adapters stay

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use umbracast::io::check_target;
+use umbracast::io::{check_target, is_standard_stream};
 use umbracast::{Error, Result};
 
 /// A file to write.
@@ -20,9 +20,16 @@ impl OutputFile<'_> {
     /// Refuses an extension of another format.
     pub(crate) fn check_extension(&self) -> Result<()> {
         let Self { path, content, extensions, .. } = *self;
+        if is_standard_stream(path) {
+            let example = extensions[0];
+            let message = format!("{content} cannot go to standard output, `-`: give the name of a .{example} file");
+            return Err(Error::Usage(message));
+        }
         if extensions.iter().any(|known| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(known))) {
             return Ok(());
         }
+        // A folder or a device has no extension either.
+        check_target(path)?;
         let known = extensions.join(" and .");
         let message = format!("cannot write {content} in this format: supported is .{known}");
         Err(Error::BadFile { path: path.into(), message })

@@ -3,13 +3,13 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use umbracast::glam::DVec3;
+use umbracast::glam::{DVec3, Vec3};
 use umbracast::io::{
-    FromColumn, KeptColumns, LidarFile, LidarInput, OptionalColumns, RayBatch, RayBatches, RayFile, ReadOptions, Role,
-    Rounding,
+    Batched, FromColumn, KeptColumns, LidarFile, LidarInput, OptionalColumns, RayBatch, RayBatches, RayFile, ReadOptions,
+    Role, Rounding, is_pipe,
 };
 use umbracast::raygen::{Lidar, Parallel, Toward};
-use umbracast::{CancelToken, Error, OnBad, Rays, Result, Segments};
+use umbracast::{CancelToken, Error, NO_SPHERE, OnBad, Rays, Result, Segments};
 
 use super::args::{Given, numbers};
 
@@ -103,6 +103,35 @@ impl RayInputOptions<'_> {
             }
         })
     }
+}
+
+impl RayInputOptions<'_> {
+    /// Starts of the first batch of rays, or of all rays of a sensor. Empty for a pipe, which cannot be read twice.
+    pub(crate) fn starts(&self, options: &ReadOptions) -> Result<Vec<DVec3>> {
+        if is_pipe(self.path()) {
+            return Ok(Vec::new());
+        }
+        let mut input = self.open(options)?.0.read(DVec3::ZERO, OnBad::Skip)?;
+        input.next(&CancelToken::new())?;
+        let rays = if let RayInput::Sensor { sensor, .. } = &input { sensor.into() } else { input.rays(0) };
+        let some = (0..rays.len()).step_by(rays.len().div_ceil(1024).max(1));
+        Ok(some.filter_map(|i| rays.ray(i)).map(|ray| ray.origin.as_dvec3()).collect())
+    }
+}
+
+/// Positions of the first records of a file, for `--origin auto`. Empty for a pipe, which cannot be read twice.
+pub(crate) fn first_positions<T: Batched>(
+    path: &Path,
+    options: &ReadOptions,
+    position: impl Fn(&T) -> Vec3,
+) -> Result<Vec<DVec3>> {
+    let mut batch = RayBatch::default();
+    if !is_pipe(path) {
+        RayFile::<T>::open_with(path, options)?
+            .read(DVec3::ZERO, OnBad::Skip)?
+            .next(&mut batch, &CancelToken::new())?;
+    }
+    Ok(batch.records.iter().map(|record| position(record).as_dvec3()).collect())
 }
 
 impl Opened {
@@ -301,6 +330,13 @@ impl RayInput {
             Self::Sensor { sensor, now, .. } => Rays::from(sensor).slice(now.clone()),
         };
         rays.numbered_from(first)
+    }
+
+    /// The start of ray `i` of the current batch, its change by rounding, and the id of the sphere that it skips or starts on.
+    pub(crate) fn start(&self, batch: Rays<'_>, i: usize) -> Option<(Vec3, [f64; 3], u32)> {
+        let start = batch.ray(i)?.origin;
+        let skipped = self.optional().and_then(|own| own.from_ids.as_ref().or(own.skip_ids.as_ref()));
+        Some((start, self.rounding().change_of(start), skipped.map_or(NO_SPHERE, |ids| ids[i])))
     }
 
     /// The columns of the current batch that are kept as text; `None` if there are none.

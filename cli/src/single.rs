@@ -1,14 +1,16 @@
 //! `umbracast cast --sphere … --ray …`: roots, hit and nearest pass of one sphere and one ray, without files or a device.
 
 use serde_json::{Value, json};
-use umbracast::glam::Vec3;
-use umbracast::{Error, Query, Ray, Result, Sphere, check_ray, check_sphere};
+use umbracast::glam::{DVec3, Vec3};
+use umbracast::io::{Heights, OriginFinder, Role, Rounding};
+use umbracast::{Error, NO_SPHERE, Query, Ray, Result, Sphere, check_ray, check_sphere};
 
-use super::args::{Given, numbers};
+use super::args::{Given, Origin, numbers};
+use super::coarse::{RAY, Rounded};
 use super::{print, print_json, say};
 
 /// Arguments of `cast` that require files.
-pub(crate) const FILES_ONLY: [&str; 25] = [
+pub(crate) const FILES_ONLY: [&str; 24] = [
     "spheres",
     "rays",
     "output",
@@ -23,7 +25,6 @@ pub(crate) const FILES_ONLY: [&str; 25] = [
     "k",
     "with",
     "pairwise",
-    "origin",
     "on_bad",
     "device",
     "builder",
@@ -36,14 +37,30 @@ pub(crate) const FILES_ONLY: [&str; 25] = [
     "keep",
 ];
 
-/// A sphere in f32, and how many of its numbers rounding changed.
+/// A sphere in f32, and its numbers as given.
 #[derive(Clone, Debug)]
-pub(crate) struct GivenSphere(pub(super) Sphere, pub(super) u64);
+pub(crate) struct GivenSphere(pub(super) Sphere, pub(super) Vec<Given>);
 
-/// A ray in f32, and how many of its numbers rounding changed.
+/// A valid ray: its numbers as given.
 #[derive(Clone, Debug)]
-pub(crate) struct GivenRay(Ray, u64);
+pub(crate) struct GivenRay(Vec<Given>);
 
+/// The first three numbers: a position.
+fn position(given: &[Given]) -> DVec3 {
+    DVec3::new(given[0].wide, given[1].wide, given[2].wide)
+}
+
+/// Subtracts an origin from a position before it is rounded. Returns the numbers as they are then given.
+fn from_origin(given: &[Given], origin: DVec3) -> Vec<Given> {
+    let mut given = given.to_vec();
+    for (number, from) in given.iter_mut().zip(origin.to_array()).filter(|(_, from)| *from != 0.0) {
+        let wide = number.wide - from;
+        *number = Given { wide, narrow: wide as f32 };
+    }
+    given
+}
+
+/// Number of values that rounding changes.
 pub(super) fn changed(given: &[Given]) -> u64 {
     given.iter().filter(|g| !g.wide.is_nan() && f64::from(g.narrow) != g.wide).count() as u64
 }
@@ -59,38 +76,114 @@ pub(super) fn message_of(error: &Error) -> String {
 /// Parser of `--sphere`.
 pub(crate) fn sphere(text: &str) -> Result<GivenSphere, String> {
     let given = numbers(text, "x,y,z,r", &[4])?;
-    let n = |i: usize| given[i].narrow;
-    let sphere = Sphere::new([n(0), n(1), n(2)], n(3));
+    let sphere = sphere_of(&given);
     check_sphere(0, &sphere).map_err(|e| message_of(&e))?;
-    Ok(GivenSphere(sphere, changed(&given)))
+    Ok(GivenSphere(sphere, given))
+}
+
+fn sphere_of(given: &[Given]) -> Sphere {
+    let n = |i: usize| given[i].narrow;
+    Sphere::new([n(0), n(1), n(2)], n(3))
 }
 
 /// Parser of `--ray`.
 pub(crate) fn ray(text: &str) -> Result<GivenRay, String> {
     let given = numbers(text, "ox,oy,oz,dx,dy,dz[,t_min,t_max]", &[6, 8])?;
-    let n = |i: usize| given[i].narrow;
-    let mut ray = Ray::new([n(0), n(1), n(2)], [n(3), n(4), n(5)]);
-    if given.len() == 8 {
-        ray = ray.between(n(6), n(7));
-    }
-    check_ray(0, &ray).map_err(|e| message_of(&e))?;
-    Ok(GivenRay(ray, changed(&given)))
+    check_ray(0, &ray_of(&given)).map_err(|e| message_of(&e))?;
+    Ok(GivenRay(given))
 }
 
-pub(crate) fn run(sphere: &GivenSphere, ray: &GivenRay, query: &Query, as_json: bool, quiet: bool) -> Result<()> {
-    let rounded = sphere.1 + ray.1;
-    let (sphere, ray) = (&sphere.0, &ray.0);
+fn ray_of(given: &[Given]) -> Ray {
+    let n = |i: usize| given[i].narrow;
+    let ray = Ray::new([n(0), n(1), n(2)], [n(3), n(4), n(5)]);
+    if given.len() == 8 { ray.between(n(6), n(7)) } else { ray }
+}
+
+/// One sphere and one ray, relative to an origin.
+struct Pair {
+    sphere: Sphere,
+    ray: Ray,
+    origin: Option<DVec3>,
+    warning: Option<String>,
+    /// Number of values that rounding changed.
+    rounded: u64,
+}
+
+impl Pair {
+    fn new(sphere: &GivenSphere, ray: &GivenRay, asked: Option<Origin>) -> Result<Self> {
+        let origin = asked.map(|origin| match origin {
+            Origin::At(origin) => origin,
+            Origin::Auto => {
+                let mut finder = OriginFinder::new(&[position(&ray.0)]);
+                finder.add(position(&sphere.1), sphere.1[3].wide);
+                finder.origin()
+            }
+        });
+        let from = |given| from_origin(given, origin.unwrap_or_default());
+        let given = (from(&sphere.1), from(&ray.0));
+        let (sphere, ray) = (sphere_of(&given.0), ray_of(&given.1));
+        // A distant origin can move a position beyond the largest f32.
+        let bad = |error: &Error| Error::Usage(format!("after --origin is subtracted, {}", message_of(error)));
+        check_sphere(0, &sphere).and_then(|()| check_ray(0, &ray)).map_err(|error| bad(&error))?;
+        let warning = coarse(&given, &sphere, &ray, (asked, origin));
+        Ok(Self { sphere, ray, origin, warning, rounded: changed(&given.0) + changed(&given.1) })
+    }
+
+    /// A position in the coordinates of the arguments, as text.
+    fn describe(&self, v: Vec3) -> String {
+        match self.origin {
+            None => describe(v),
+            Some(origin) => (v.as_dvec3() + origin).to_array().map(|x| (x + 0.0).to_string()).join(" "),
+        }
+    }
+
+    /// A position in the coordinates of the arguments, as JSON.
+    fn vector(&self, v: Vec3) -> Value {
+        self.origin.map_or_else(|| vector(v), |origin| json!((v.as_dvec3() + origin).to_array()))
+    }
+}
+
+/// The warning about rounding.
+fn coarse(
+    given: &(Vec<Given>, Vec<Given>),
+    sphere: &Sphere,
+    ray: &Ray,
+    origin: (Option<Origin>, Option<DVec3>),
+) -> Option<String> {
+    let noted = |given: &[Given]| {
+        let mut rounding = Rounding::default();
+        (0..3).for_each(|k| rounding.note("position", Role::Position(k), given[k].wide, given[k].narrow));
+        rounding
+    };
+    let (mut rounding, start) = (noted(&given.0), noted(&given.1));
+    rounding.note("r", Role::Radius, given.0[3].wide, given.0[3].narrow);
+    let mut heights = Heights::default();
+    heights.add((&[*sphere]).into(), &rounding, 1, |_| Some((ray.origin, start.change_of(ray.origin), NO_SPHERE)));
+    rounding += start;
+    Rounded { rounding, heights: &heights, what: RAY, origin, files: &[] }.warning(&[*sphere])
+}
+
+pub(crate) fn run(
+    sphere: &GivenSphere,
+    ray: &GivenRay,
+    origin: Option<Origin>,
+    query: &Query,
+    as_json: bool,
+    quiet: bool,
+) -> Result<()> {
+    let pair = Pair::new(sphere, ray, origin)?;
+    let (sphere, ray, rounded) = (&pair.sphere, &pair.ray, pair.rounded);
     let (roots, hit, approach) = (ray.roots(sphere), ray.hit(sphere, query), ray.approach(sphere));
     // A start on the surface is not inside: a solid ball is hit there in either case.
     let inside = roots.is_some_and(|(enter, exit)| enter < ray.t_min && ray.t_min < exit);
     let beyond = ray.exceeds_f32(sphere, query);
     if as_json {
         let hit = hit.map(|hit| {
-            json!({"t": number(hit.t), "point": vector(hit.point(ray, sphere)), "normal": vector(hit.normal(ray, sphere))})
+            json!({"t": number(hit.t), "point": pair.vector(hit.point(ray, sphere)), "normal": vector(hit.normal(ray, sphere))})
         });
         return print_json(&json!({
-            "sphere": {"center": vector(sphere.center), "radius": number(sphere.radius)},
-            "ray": {"origin": vector(ray.origin), "direction": vector(ray.direction),
+            "sphere": {"center": pair.vector(sphere.center), "radius": number(sphere.radius)},
+            "ray": {"origin": pair.vector(ray.origin), "direction": vector(ray.direction),
                     "t_min": number(ray.t_min), "t_max": number(ray.t_max)},
             "roots": roots.map(|(enter, exit)| json!({"t_enter": number(enter), "t_exit": number(exit)})),
             "inside": inside,
@@ -98,13 +191,14 @@ pub(crate) fn run(sphere: &GivenSphere, ray: &GivenRay, query: &Query, as_json: 
             "beyond": beyond,
             "approach": approach.map(|pass| json!({"t": number(pass.t), "clearance": number(pass.clearance)})),
             "rounded": rounded,
+            "origin": pair.origin.map(|origin| origin.to_array()),
         }));
     }
     let mut text = format!(
         "sphere    center {}, radius {}\nray       origin {}, direction {}, t from {} to {}\n",
-        describe(sphere.center),
+        pair.describe(sphere.center),
         sphere.radius,
-        describe(ray.origin),
+        pair.describe(ray.origin),
         describe(ray.direction),
         short(ray.t_min),
         short(ray.t_max)
@@ -118,7 +212,7 @@ pub(crate) fn run(sphere: &GivenSphere, ray: &GivenRay, query: &Query, as_json: 
         Some(hit) => format!(
             "hit       t {} at {}, normal {}\n",
             short(hit.t),
-            describe(hit.point(ray, sphere)),
+            pair.describe(hit.point(ray, sphere)),
             describe(hit.normal(ray, sphere))
         ),
         None => "hit       none\n".into(),
@@ -130,6 +224,12 @@ pub(crate) fn run(sphere: &GivenSphere, ray: &GivenRay, query: &Query, as_json: 
     print(&text)?;
     if beyond && !quiet {
         say("the ray misses only because t exceeds f32: use a longer direction, which makes t smaller");
+    }
+    if let Some(warning) = &pair.warning {
+        say(warning);
+    }
+    if !quiet && let Some(DVec3 { x, y, z }) = pair.origin {
+        say(&format!("--origin {x},{y},{z} was subtracted before rounding"));
     }
     if rounded > 0 && !quiet {
         say(&format!("{rounded} numbers were rounded to f32"));

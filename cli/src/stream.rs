@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use umbracast::glam::DVec3;
-use umbracast::io::{FileWriter, ReadOptions, center_of_spheres_with, check_disk, least_output, read_spheres_with};
-use umbracast::io::{PreparedFile, RayBatches, Rounding, Table};
+use umbracast::io::{FileWriter, ReadOptions, check_disk, least_output, origin_of_spheres, read_spheres_with};
+use umbracast::io::{Heights, OriginFinder, PreparedFile, RayBatches, Rounding, Table};
 use umbracast::io::{check_output, check_points_output, is_points_output};
 use umbracast::memory::check_memory;
 use umbracast::{CancelToken, Query, Ray, Rays, Report, Sphere, Spheres};
@@ -13,7 +13,7 @@ use umbracast::{Device, DeviceOptions, Error, Result, Scene, SceneOptions, block
 use super::args::Origin;
 use super::cast::{CastArgs, QueryName};
 use super::cast_query::CastQuery;
-use super::coarse;
+use super::coarse::{RAY, Rounded};
 use super::compare::{self, Comparison, Reference};
 use super::describe::With;
 use super::plot::Plot;
@@ -42,6 +42,7 @@ struct CastTotals<'a> {
     /// Number of spheres hit by all rays, for queries that count or list them.
     sphere_hits: Option<u64>,
     plot: Option<Plot<'a>>,
+    heights: Heights,
 }
 
 impl Files<'_> {
@@ -64,7 +65,9 @@ impl Files<'_> {
         let plot = self.args.plot.as_deref().map(|path| Plot::new(path, &others, T::LEGEND)).transpose()?;
         let sphere_options = self.args.sphere_options.options(keep.sphere_options(table));
         let (mut spheres, origin) =
-            read_spheres_from(self.spheres, self.args.origin, &sphere_options, self.args.summary.quiet)?;
+            read_spheres_from(self.spheres, self.args.origin, &sphere_options, self.args.summary.quiet, || {
+                self.rays.starts(&keep.read_options(table))
+            })?;
         cast_query.subtracted(origin.unwrap_or_default());
         if spheres.optional.velocities.is_none() {
             self.args.check_rest(self.spheres)?;
@@ -99,7 +102,7 @@ impl Files<'_> {
         )?;
         let options = SceneOptions::default().time_range(self.args.time_range());
         let reference = with.scene(reference, |cpu| self.scene(cpu, spheres.spheres(), &options, &watch))?;
-        if reference.is_none() && plot.is_none() {
+        if reference.is_none() && plot.is_none() && !spheres.optional.stretches() {
             // The scene has its own copies.
             (spheres.records, spheres.optional) = Default::default();
         }
@@ -112,7 +115,7 @@ impl Files<'_> {
         let mut writer = cast_query.create(self.output, &kept, table.stream_format())?;
         let mut sum = CastTotals { plot, comparison: Comparison::to(with), ..CastTotals::default() };
         let reference = reference.as_ref().map(|scene| (scene, &spheres));
-        let cast = self.cast(&cast_query, rays, &scene, reference, &watch, &mut writer, &mut sum);
+        let cast = self.cast(&cast_query, rays, &scene, &spheres, reference, &watch, &mut writer, &mut sum);
         let comparison = reference.is_some().then_some(&sum.comparison);
         let broken = comparison.and_then(|c| compare::broken(c, self.query.precision));
         // Results that violate a guarantee are not written.
@@ -139,7 +142,9 @@ impl Files<'_> {
         })?;
         let mut rounding = spheres.rounding;
         rounding += sum.rounding;
-        if let Some(warning) = coarse::warning(&rounding, &scene, origin.is_some()) {
+        let files = &[self.spheres, self.rays.path()];
+        let rounded = Rounded { rounding, heights: &sum.heights, what: RAY, origin: (self.args.origin, origin), files };
+        if let Some(warning) = rounded.warning(scene.spheres()) {
             // Printed even with `--quiet`, because the results differ from those of the input before rounding.
             say(&warning);
         }
@@ -271,6 +276,7 @@ impl Files<'_> {
         cast_query: &T,
         mut rays: RayInput,
         scene: &Scene,
+        table: &Table<Sphere>,
         reference: Option<(&Scene, &Table<Sphere>)>,
         watch: &CancelToken,
         writer: &mut FileWriter<T::Batch>,
@@ -285,6 +291,10 @@ impl Files<'_> {
                 return Err(not_pairs(scene.len(), end + count_rest(&mut rays, watch)?));
             }
             let batch = rays.rays(first);
+            if !self.args.pairwise {
+                let spheres = if table.records.is_empty() { scene.spheres().into() } else { table.spheres() };
+                sum.heights.add(spheres, &table.rounding, batch.len(), |i| rays.start(batch, i));
+            }
             let mut begin = 0;
             while begin < batch.len() {
                 let part = batch.slice(begin..begin + size);
@@ -346,18 +356,20 @@ impl Files<'_> {
     }
 }
 
-/// Reads spheres from a file. Also returns the origin that was subtracted.
+/// Reads spheres from a file. Also returns the origin that was subtracted. `starts` returns the starts of some rays, which the automatic
+/// origin also depends on.
 pub(crate) fn read_spheres_from(
     path: &Path,
     origin: Option<Origin>,
     options: &ReadOptions,
     quiet: bool,
+    starts: impl FnOnce() -> Result<Vec<DVec3>>,
 ) -> Result<(Table<Sphere>, Option<DVec3>)> {
     let _working = ProgressDisplay::on("reading spheres".into(), quiet);
     let origin = match origin {
         None => None,
         Some(Origin::At(origin)) => Some(origin),
-        Some(Origin::Auto) => Some(center_of_spheres_with(path, options)?),
+        Some(Origin::Auto) => Some(origin_of_spheres(path, OriginFinder::new(&starts()?), options)?),
     };
     Ok((read_spheres_with(path, origin.unwrap_or_default(), options)?, origin))
 }

@@ -4,9 +4,11 @@ use std::ops::Range;
 
 use bytemuck::Pod;
 use numpy::ndarray::ArrayView1;
-use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use umbracast::glam::{DQuat, DVec3};
+use umbracast::io::OriginFinder;
 use umbracast::{Error, OnBad, Query, Ray, Rays, Result, Segments};
 
 use crate::gil::run_detached;
@@ -170,6 +172,37 @@ fn views<'a, const K: usize>(
         return Err(PyValueError::new_err(format!("the columns of a {} differ in length", kind.name)));
     }
     Ok((len, views))
+}
+
+/// The rows of an (N, 3) array.
+pub(crate) fn positions(array: &PyReadonlyArray2<'_, f64>) -> PyResult<Vec<DVec3>> {
+    if array.shape()[1] != 3 {
+        return Err(PyValueError::new_err("positions must have 3 columns"));
+    }
+    Ok(array.as_array().rows().into_iter().map(|row| DVec3::new(row[0], row[1], row[2])).collect())
+}
+
+/// The origin for starts of rays and for spheres, x, y, z and radius in four columns; or for ellipsoids, x, y, z, semi-axes and rotation in ten.
+#[pyfunction]
+pub(crate) fn choose_origin(
+    spheres: Vec<PyReadonlyArray1<'_, f64>>,
+    starts: PyReadonlyArray2<'_, f64>,
+) -> PyResult<[f64; 3]> {
+    let mut finder = OriginFinder::new(&positions(&starts)?);
+    let columns: Vec<_> = spheres.iter().map(PyReadonlyArray1::as_array).collect();
+    if columns.iter().any(|column| column.len() != columns[0].len()) {
+        return Err(PyValueError::new_err("the columns of spheres differ in length"));
+    }
+    for i in 0..columns.first().map_or(0, ArrayView1::len) {
+        match columns.iter().map(|column| column[i]).collect::<Vec<_>>()[..] {
+            [x, y, z, r] => finder.add(DVec3::new(x, y, z), r),
+            [x, y, z, a, b, c, qw, qx, qy, qz] => {
+                finder.add_ellipsoid(DVec3::new(x, y, z), DVec3::new(a, b, c), DQuat::from_xyzw(qx, qy, qz, qw));
+            }
+            _ => return Err(PyValueError::new_err("spheres have 4 columns, ellipsoids 10")),
+        }
+    }
+    Ok(finder.origin().to_array())
 }
 
 /// Gathers columns into new records of the named kind. Returns their numbers, the number of changed values and the largest change.

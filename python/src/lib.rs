@@ -22,7 +22,7 @@ mod _umbracast {
     #[pymodule_export]
     use super::hit_lists::{attributes, bullets, lists};
     #[pymodule_export]
-    use super::input::round_records;
+    use super::input::{choose_origin, round_records};
     #[pymodule_export]
     use super::pictures::{render, shadow};
     #[pymodule_export]

@@ -4,14 +4,16 @@ use std::mem::ManuallyDrop;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use numpy::PyArray1;
+use numpy::{PyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use umbracast::{Rays, Report, Result, SceneOptions, blocking};
+use umbracast::glam::Quat;
+use umbracast::io::Heights;
+use umbracast::{Ellipsoid, Ellipsoids, NO_SPHERE, Rays, Report, Result, SceneOptions, Sphere, Spheres, blocking};
 
 use crate::device::Device;
 use crate::gil::{interruptible, is_forked};
-use crate::input::{RayBatch, Rounding};
+use crate::input::{RayBatch, Rounding, positions};
 use crate::policies::builder;
 use crate::spheres::{PySpheres, Shape};
 
@@ -39,6 +41,7 @@ pub(crate) struct Scene {
     /// Locked while an update or rebuild prepares the next scene.
     updating: Mutex<()>,
     pairwise: bool,
+    heights: Mutex<Heights>,
 }
 
 impl Drop for Scene {
@@ -121,7 +124,8 @@ impl Scene {
             })?;
             Ok(SceneState { scene, shapes, transmittances })
         })?;
-        Ok(Self { state: ManuallyDrop::new(RwLock::new(state)), updating: Mutex::new(()), pairwise })
+        let state = ManuallyDrop::new(RwLock::new(state));
+        Ok(Self { state, updating: Mutex::new(()), pairwise, heights: Mutex::default() })
     }
 
     fn __len__(&self) -> usize {
@@ -149,6 +153,49 @@ impl Scene {
             shapes.map(|shapes| PyArray1::from_slice(py, bytemuck::cast_slice(&shapes))),
             transmittances.map(|transmittances| PyArray1::from_slice(py, &transmittances)),
         )
+    }
+
+    /// Measures how much rounding moves starts of rays relative to the nearest surface. `moved` is how much the coordinates of spheres were
+    /// changed. Returns, if the mean is coarse, the change and the distance of the worst start, and whether another origin would help.
+    fn coarse_start(
+        &self,
+        starts: PyReadonlyArray2<'_, f64>,
+        skip_ids: Option<Vec<u32>>,
+        moved: f64,
+    ) -> PyResult<Option<(f64, f64, bool)>> {
+        let starts = positions(&starts)?;
+        let mut rounding = umbracast::io::Rounding::default();
+        (0..3).for_each(|k| rounding.positions[k].by = moved);
+        rounding.radius = moved;
+        let SceneState { scene, shapes, .. } = self.state();
+        if self.pairwise || scene.velocities().is_some() {
+            return Ok(None);
+        }
+        let mut heights = self.heights.lock().unwrap_or_else(PoisonError::into_inner);
+        let start = |i: usize| {
+            let (wide, narrow) = (starts[i], starts[i].as_vec3());
+            let change = (narrow.as_dvec3() - wide).abs().to_array();
+            Some((narrow, change, skip_ids.as_ref().map_or(NO_SPHERE, |ids| ids[i])))
+        };
+        match shapes {
+            None => heights.add(Spheres::from(scene.spheres()), &rounding, starts.len(), start),
+            Some(shapes) => {
+                let one = |(ball, &[x, y, z, qw, qx, qy, qz]): (&Sphere, &Shape)| {
+                    Ellipsoid::new(ball.center, [x, y, z]).turned(Quat::from_xyzw(qx, qy, qz, qw))
+                };
+                let ellipsoids = Ellipsoids::new(scene.spheres().iter().zip(&*shapes).map(one));
+                heights.add(Spheres::from(&ellipsoids), &rounding, starts.len(), start);
+            }
+        }
+        Ok(heights.coarse().map(|worst| {
+            let better = heights.origin(scene.spheres());
+            let helps = |k: usize| {
+                let value = f64::from(worst.start[k]);
+                (value - better[k]).abs() < 0.5 * value.abs()
+            };
+            let helped = worst.radius < 0.5 * worst.change() && worst.axes().any(helps);
+            (worst.change(), worst.distance, helped)
+        }))
     }
 
     /// Returns whether the scene contains ellipsoids.

@@ -1,4 +1,4 @@
-"""Batch ray–sphere queries and physically accurate shadows, on GPUs (through wgpu) and CPUs.
+"""Batch ray–sphere queries and physically accurate shadows, on the CPU or on a GPU through wgpu.
 
 Which sphere does each ray hit, where along the ray, and how close does the ray pass? Queries take arrays and return one result per ray::
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _input, _out, _tables, _umbracast, _validate
+from . import _input, _out, _spheres, _tables, _umbracast, _validate
 from ._options import BULLET_OPTIONS, HIT_OPTIONS, OPTIONS, POINT_OPTIONS, RAY_COLUMNS, CallOptions, HitOptions, Options
 from ._options import PointOptions, column, parse_options, shows_options
 from ._results import Approach, Attributes, Containment, Flights, HitLists, Hits, Interval, Report, _make_hits
@@ -37,6 +38,9 @@ class Queries:
     """The queries of `Scene`."""
 
     _has_origin: bool
+    _rounded: int
+    _largest_rounding: float
+    _starts_left: int
 
     @property
     def origin(self) -> Origin:
@@ -250,6 +254,9 @@ class Queries:
         points, of_table = _tables.split_options("points", points, _input.POINT, optional)
         shape, records, rounded, largest = _input.records("points", "point", points, _input.POINT, self.origin)
         parsed = parse_options("contains", shape, dict(options), POINT_OPTIONS, of_table)
+        if rounded + self._rounded > 0:
+            _, columns = _input.split("points", points, {3: _input.POINT}, _input.POINT)
+            self._check_starts("a point", columns, parsed, 3)
         found = Containment(*_out.arrays(out, shape, Containment, ("u4", "u4"), (records,)))
         attributes = (parsed.masks, parsed.skip_ids, parsed.times)
         count, id = _out.flat(found)
@@ -301,6 +308,9 @@ class Queries:
         shape, records, rounded, largest = _input.records("bullets", "bullet", bullets, _input.BULLET, self.origin)
         given = {"radii": radii, "from_ids": from_ids, "precision": precision, "on_bad": on_bad, "progress": progress}
         parsed = parse_options("bullets", shape, given, BULLET_OPTIONS, of_table)
+        if rounded + self._rounded > 0:
+            _, columns = _input.split("bullets", bullets, {7: _input.BULLET}, _input.BULLET)
+            self._check_starts("the start of a bullet", columns[:3], parsed, 3)
         bounces = _validate.integer("bounces", bounces, 1, 0xFFFF_FFFF)
         offsets, status, id, distance, frames, point, angle, velocity, report = _umbracast.bullets(
             self._native, records, parsed.radii, parsed.from_ids, bounces, parsed.policies, parsed.progress
@@ -386,7 +396,23 @@ class Queries:
             # Columns are converted in chunks, which subtracts the origin; records are used as they are.
             given = given._replace(records=None, columns=given.as_columns())
         parsed = parse_options(verb, given.shape, dict(options), allowed, given.options)
+        if verb != "attributes" and len(given.columns) > 0:
+            self._check_starts("the start of a ray", given.columns[:3], parsed, 5)
         return given, parsed, _input.batch(given, self.origin, parsed)
+
+    def _check_starts(self, what: str, columns: Any, parsed: CallOptions, stacklevel: int) -> None:
+        """Warn once if rounding moves starts by much of their distance from the nearest surface. About 1,024 starts are measured."""
+        step = -(-len(columns[0]) // 256)
+        if self._starts_left <= 0 or step == 0:
+            return
+        starts = _spheres.every(step, columns)
+        self._starts_left -= len(starts)
+        ids = parsed.skip_ids if parsed.from_ids is None else parsed.from_ids
+        skipped = None if ids is None else ids[::step].tolist()
+        coarse = self._native.coarse_start(starts - self.origin, skipped, self._largest_rounding)
+        if coarse is not None:
+            self._starts_left = 0
+            warnings.warn(_spheres.start_warning(coarse, what), RuntimeWarning, stacklevel=stacklevel)
 
     def _cast(
         self, verb: str, rays: Any, directions: Any, t_min: Any, t_max: Any, out: Any, options: Any

@@ -45,9 +45,11 @@ class Scene(Queries):
         float32. Default: all are opaque.
     time_range : (float, float), default (0, 1)
         First and last time at which moving spheres may be queried, in the time unit of the velocities.
-    origin : three numbers or "auto", optional
+    origin : three numbers, "auto" or rays, optional
         Subtracted in float64 from all coordinates of spheres, rays and points before they are rounded, for coordinates in the
-        millions. "auto" is the centre of the AABB of all spheres, or of the bounding spheres of all ellipsoids. Default: none.
+        millions. "auto" is the centre of the AABB of all spheres, or of the bounding spheres of all ellipsoids. Rays, an (M, 6) or
+        (M, 8) array or a table, or their starts, (M, 3): the same, or a point near their starts if that keeps more digits, as for an eye
+        above a planet in metres. Default: none.
     pairwise : bool, default False
         Cast ray i against sphere i only.
     builder : {"auto", "cpu", "gpu"}, default "auto"
@@ -73,7 +75,8 @@ class Scene(Queries):
     Scenes of ellipsoids support `closest`, `interval`, `occluded`, `count`, `transmittance`, `all`, `nearest` and `contains`. They raise
     ValueError for other queries and for rays with radii, and `PrecisionError` for ``precision="exact"``.
 
-    A RuntimeWarning says if rounding to float32 changed the spheres by more than a thousandth of the smallest radius.
+    A RuntimeWarning says if rounding to float32 changed the spheres by more than a thousandth of the smallest radius, or moved the starts of
+    rays by more than a thousandth of their distance from the nearest surface, in the mean over a sample.
 
     Several threads can use a scene at once. Pickling stores the spheres and options; unpickling opens the device and builds the BVH again.
     """
@@ -89,15 +92,16 @@ class Scene(Queries):
         velocities: ArrayLike | None = None,
         transmittances: ArrayLike | None = None,
         time_range: tuple[float, float] = (0.0, 1.0),
-        origin: Origin | Literal["auto"] | None = None,
+        origin: Origin | Literal["auto"] | ArrayLike | Any | None = None,
         pairwise: bool = False,
         builder: Literal["auto", "cpu", "gpu"] = "auto",
         precision: Literal["fast", "standard", "exact"] = "standard",
     ) -> None:
         inputs = SphereInputs(spheres, radii, rotations, masks, velocities, transmittances)
         inputs = _spheres.sphere_inputs(inputs)
-        self._origin: Origin = _spheres.parse_origin(origin, inputs.spheres, inputs.radii)
+        self._origin: Origin = _spheres.parse_origin(origin, inputs.spheres, inputs.radii, inputs.rotations)
         self._has_origin = origin is not None
+        self._starts_left = 1024
         given = self._given(inputs)
         self._options = (
             _validate.numbers("time_range", time_range, 2),

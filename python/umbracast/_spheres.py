@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _input, _tables, _validate
+from . import _input, _tables, _umbracast, _validate
 
 Origin = tuple[float, float, float]
 
@@ -76,32 +76,63 @@ def split_shapes(
     return shapes[:, :3].copy(), shapes[:, 3:].copy()
 
 
-def parse_origin(origin: Any, spheres: Any, radii: Any) -> Origin:
+def parse_origin(origin: Any, spheres: Any, radii: Any, rotations: Any) -> Origin:
     if origin is None:
         return (0.0, 0.0, 0.0)
-    if isinstance(origin, str):
-        if origin != "auto":
-            raise ValueError(f"origin is {origin!r}: it must be three numbers or 'auto'")
+    if isinstance(origin, str) and origin != "auto":
+        raise ValueError(f"origin is {origin!r}: it must be three numbers, rays or 'auto'")
+    starts = _starts(origin)
+    if starts is not None:
         if radii is None:
             _, columns = _input.split("spheres", spheres, {4: _input.SPHERE}, _input.SPHERE)
-            x, y, z, r = (np.asarray(column, np.float64) for column in columns)
         else:
             shape, columns = _input.split("centres of ellipsoids", spheres, {3: _input.POINT}, _input.POINT)
             there, axes = _input.split("radii", radii, {3: _input.RADII}, _input.RADII)
             if there != shape:
                 raise ValueError(f"radii must have shape {(*shape, 3)}, not {(*there, 3)}")
-            x, y, z = (np.asarray(column, np.float64) for column in columns)
-            r = np.max([np.asarray(column, np.float64) for column in axes], 0)
-        usable = np.isfinite(x) & np.isfinite(y) & np.isfinite(z) & np.isfinite(r)
-        if not usable.any():
-            return (0.0, 0.0, 0.0)
-        # Halve before adding: the sum of two large bounds could overflow.
-        middle = [float(0.5 * (k - r)[usable].min() + 0.5 * (k + r)[usable].max()) for k in (x, y, z)]
-        return (middle[0], middle[1], middle[2])
+            turned = [np.zeros(shape)] * 4
+            if rotations is not None:
+                _, turned = _input.split("rotations", rotations, {4: _input.ROTATION}, _input.ROTATION)
+            columns = [*columns, *axes, *turned]
+        x, y, z = _umbracast.choose_origin([np.ravel(np.asarray(column, np.float64)) for column in columns], starts)
+        return (x, y, z)
     parts = _validate.numbers("origin", origin, 3)
     if not np.isfinite(parts).all():
-        raise ValueError(f"origin is {origin}: it must be three finite numbers or 'auto'")
+        raise ValueError(f"origin is {origin}: it must be three finite numbers, rays or 'auto'")
     return (parts[0], parts[1], parts[2])
+
+
+def _starts(origin: Any) -> NDArray[np.float64] | None:
+    """Return (K, 3) starts of rays on which the origin depends, none for "auto", and None for three numbers."""
+    if isinstance(origin, str):
+        return np.empty((0, 3))
+    is_array = not isinstance(origin, _input.Segments) and _tables.columns(origin) is None
+    if is_array and np.ndim(origin) < 2 and np.size(origin) not in (6, 8):
+        return None
+    if is_array and np.shape(origin)[-1] == 3:
+        columns = list(_input.numbers("origin", origin).reshape(-1, 3).T)
+    else:
+        columns = _input.rays(origin, None, None, None).as_columns()[:3]
+    return every(-(-len(columns[0]) // 1024), columns)
+
+
+def every(step: int, columns: Any) -> NDArray[np.float64]:
+    """Return every ``step``-th row of columns of coordinates."""
+    return np.stack([np.asarray(column[:: max(step, 1)], np.float64) for column in columns], -1)
+
+
+def start_warning(coarse: tuple[float, float, bool], what: str) -> str:
+    """Describe a coarse start: its change, its distance from the nearest surface, and whether another origin would help."""
+    change, distance, helps = coarse
+    remedy = "the coordinates or the radius have more digits than float32 keeps"
+    if helps:
+        remedy = "Scene(…, origin=rays) keeps more digits"
+    if distance <= change and what == "the start of a ray":
+        remedy += "; rays that start on a sphere need its id in from_ids"
+    return (
+        f"rounding to float32 can move {what} by {change:.1e} relative to the nearest surface, "
+        f"which is {distance:.1e} away: {remedy}"
+    )
 
 
 def warn_if_coarse(records: NDArray[np.float32], largest: float, has_origin: bool) -> None:

@@ -137,6 +137,11 @@ pub fn is_points_output(path: &Path) -> bool {
     output_format(path).is_some_and(|format| format.needs_points)
 }
 
+/// Whether a file is standard input or a pipe, which can be read only once.
+pub fn is_pipe(path: &Path) -> bool {
+    is_standard_stream(path) || std::fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir())
+}
+
 /// The extension in lower case; empty if there is none.
 pub(crate) fn extension(path: &Path) -> String {
     path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase()).unwrap_or_default()

@@ -24,7 +24,7 @@ pub(super) struct LightTable {
     pub(super) direction: Option<[f64; 3]>,
     pub(super) diameter_deg: Option<f64>,
     pub(super) color: Option<String>,
-    pub(super) limb_darkening: Option<[f64; 2]>,
+    pub(super) limb_darkening: Option<Vec<f64>>,
 }
 
 #[derive(Deserialize)]

@@ -201,6 +201,17 @@ impl Scene {
     }
 }
 
+/// The law of a light.
+fn limb_darkening(coefficients: &[f64]) -> Result<LimbDarkening> {
+    match coefficients {
+        [u1, u2] => LimbDarkening::new(*u1, *u2),
+        [u] => Err(Error::Usage(format!(
+            "light: limb_darkening is [{u}]: expected two coefficients, which for a linear law are [{u}, 0]"
+        ))),
+        more => Err(Error::Usage(format!("light: limb_darkening has {} coefficients: expected two", more.len()))),
+    }
+}
+
 /// The light of a file. A distant light has no position: it is placed far away from the bodies.
 fn light_of(path: &Path, table: LightTable, bodies: &[Body]) -> Result<LightSource> {
     let bad = |message: String| Err(bad_file(path, message));
@@ -232,7 +243,7 @@ fn light_of(path: &Path, table: LightTable, bodies: &[Body]) -> Result<LightSour
         color: table.color.map_or(Ok(light.color), |c| color(path, "light: color", &c))?,
         limb_darkening: table
             .limb_darkening
-            .map(|[u1, u2]| LimbDarkening::new(u1, u2))
+            .map(|coefficients| limb_darkening(&coefficients))
             .transpose()
             .map_err(|e| in_file(path, e))?,
         ..light

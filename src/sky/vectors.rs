@@ -90,7 +90,11 @@ impl BodyVectors {
             Some(radius) => {
                 return usage(format!("vectors: the radius of {shown} is {radius}: expected km above 0 and below 1e9"));
             }
-            None => return usage(format!("vectors: the radius of {shown} is not known: give it in km")),
+            None => {
+                return usage(format!(
+                    "vectors: the radius of {shown} is not known: give it in km, as --radius {shown}=KM"
+                ));
+            }
         };
         let has_velocities = rows.first().is_some_and(|row| row.velocity.is_some());
         let least = if has_velocities { 2 } else { LAGRANGE_ROWS };

@@ -18,6 +18,7 @@ mod pipes;
 mod plots;
 mod refusals;
 mod render;
+mod shell;
 mod sky;
 mod sky_pictures;
 mod starts;

@@ -161,18 +161,24 @@ fn rounding_is_reported_and_origin_is_advised_only_if_it_helps() {
         said.contains("changed positions by up to 2.0e-1") && said.ends_with(": --origin auto keeps more digits\n"),
         "{said}"
     );
-    // An origin does not help for a ray that starts far away.
+    // An origin at the start of a ray helps even if it is far away, but not for two rays on opposite sides.
     let said = run("0,0,0,0.5", "100000001,0,0,-1,0,0", "-q");
-    assert!(said.contains("changed positions by up to 1.0e0") && !said.contains("--origin"), "{said}");
+    assert!(
+        said.contains("changed positions by up to 1.0e0") && said.ends_with(": --origin auto keeps more digits\n"),
+        "{said}"
+    );
+    let said = run("0,0,0,0.5", "100000001,0,0,-1,0,0\n-100000001,0,0,1,0,0", "-q");
+    assert!(said.ends_with(": the coordinates are too far apart for f32, with any origin\n"), "{said}");
     // The advice considers every axis that is too coarse, not only the worst one.
-    let said = run("6000000.3,0,0,0.5", "6000000.3,100000001,0,0,-1,0", "-q");
+    let far = "6000000.3,100000001,0,0,-1,0\n6000000.3,-100000001,0,0,1,0";
+    let said = run("6000000.3,0,0,0.5", far, "-q");
     assert!(
         said.contains("changed positions by up to 1.0e0")
             && said.ends_with(": --origin auto keeps more digits, but only of x\n"),
         "{said}"
     );
-    let said = run("6000000.3,0,7000000.3,0.5", "6000000.3,100000001,0,0,-1,0", "-q --origin 1,0,0");
-    assert!(said.ends_with(": an --origin nearer to the spheres keeps more digits, but only of x and z\n"), "{said}");
+    let said = run("6000000.3,0,7000000.3,0.5", far, "-q --origin 1,0,0");
+    assert!(said.ends_with(": --origin auto keeps more digits, but only of x and z\n"), "{said}");
     // An origin does not help for a radius either.
     let said = run("0,0,0,100000001\n0,0,0,1", "0,0,0,1,0,0", "-q");
     assert!(said.contains("changed radii by up to 1.0e0") && !said.contains("--origin"), "{said}");

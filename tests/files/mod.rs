@@ -2,6 +2,7 @@
 
 mod endless;
 mod formats;
+mod heights;
 mod kept;
 mod lines;
 mod moving_files;

@@ -12,7 +12,7 @@ use umbracast::{Error, Result, quoted};
 
 use super::{Conventions, SkyArgs, csv_row, no_eclipse};
 use crate::args::SummaryArgs;
-use crate::outputs::{is_input, overwrites};
+use crate::outputs::{OutputFile, check_outputs, is_input, overwrites};
 use crate::print_summary;
 
 const EXAMPLES: &str = "\
@@ -116,13 +116,11 @@ impl SystemArgs {
 }
 
 pub(crate) fn run(args: &SystemArgs) -> Result<()> {
-    let has = |path: &Path, wanted: &str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(wanted));
-    for (path, extension) in [(Some(&args.output), "toml"), (args.observers.as_ref(), "csv")] {
-        if let Some(path) = path.filter(|path| !has(path, extension)) {
-            let message = format!("cannot write this format: the extension must be .{extension}");
-            return Err(Error::BadFile { path: path.clone(), message });
-        }
-    }
+    let system = OutputFile { path: &args.output, name: "-o", content: "a system", extensions: &["toml"] };
+    let observers = args.observers.as_deref();
+    let observers =
+        observers.map(|path| OutputFile { path, name: "--observers", content: "observers", extensions: &["csv"] });
+    check_outputs([system].into_iter().chain(observers))?;
     let sky = args.sky.sky();
     let (bodies, vectors) = args.bodies(sky.options().delta_t)?;
     let view = args.view.as_deref().map(View::parse).transpose()?;

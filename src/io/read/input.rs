@@ -33,6 +33,9 @@ struct Watched {
 
 /// Checks that a path leads to a regular file, and returns its length. The file is not opened, because opening a pipe waits for its writer.
 pub(crate) fn check_regular(path: &Path) -> error::Result<u64> {
+    if is_standard_stream(path) {
+        return Err(cannot_read(path, Error::other("this input must be a file: save it and give its name")));
+    }
     let about = std::fs::metadata(path).map_err(|e| cannot_read(path, e))?;
     match about.is_file() {
         true => Ok(about.len()),

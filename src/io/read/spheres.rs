@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 
 use super::input::check_regular;
 use super::read_options::{ExtraColumns, ReadOptions};
@@ -10,10 +10,11 @@ use super::table::OpenTable;
 use super::table_reader::RowSink;
 use crate::error::Result;
 use crate::io::errors::{bad_file, reserve};
-use crate::io::format::is_standard_stream;
+use crate::io::format::is_pipe;
 use crate::io::schema::convert::{Converter, Number, Row};
+use crate::io::schema::heights::OriginFinder;
 use crate::io::schema::kinds::{
-    PICTURE_SPHERES, PICTURE_SPHERES_OF_ONE_RADIUS, RADII, SPHERES, SPHERES_OF_ONE_RADIUS, TableSchema,
+    PICTURE_SPHERES, PICTURE_SPHERES_OF_ONE_RADIUS, RADII, ROTATION, SPHERES, SPHERES_OF_ONE_RADIUS, TableSchema,
 };
 use crate::io::schema::optional::OptionalColumns;
 use crate::io::schema::table::Table;
@@ -129,48 +130,49 @@ fn read(table: SphereTable, path: &Path, origin: DVec3) -> Result<Table<Sphere>>
     Ok(Table { records, optional, rounding: converter.rounding })
 }
 
-/// Centre of the AABB of all spheres in a file, in f64. `--origin auto` subtracts it. Zero if there are no spheres.
+/// Centre of the AABB of all spheres in a file, in f64. Zero if there are no spheres.
 ///
 /// # Errors
 /// The errors of [`read_spheres`], except that spheres that are not finite are ignored here.
 pub fn center_of_spheres(path: &Path) -> Result<DVec3> {
-    center_of_spheres_with(path, &ReadOptions::default())
+    origin_of_spheres(path, OriginFinder::new(&[]), &ReadOptions::default())
 }
 
-/// The centre of the spheres, read with other options.
+/// The origin that a finder with starts of rays chooses for the spheres of a file, as `--origin auto` does.
 ///
 /// # Errors
 /// The errors of [`center_of_spheres`].
-pub fn center_of_spheres_with(path: &Path, options: &ReadOptions) -> Result<DVec3> {
+pub fn origin_of_spheres(path: &Path, finder: OriginFinder, options: &ReadOptions) -> Result<DVec3> {
     // Checked before opening, because opening a pipe waits for its writer.
-    if is_standard_stream(path) || std::fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir()) {
+    if is_pipe(path) {
         return Err(bad_file(
             path,
             "finding the centre of the spheres reads them twice, which is not possible with a pipe; use a file, or give the origin",
         ));
     }
     let table = SphereTable::open(path, [&SPHERES, &SPHERES_OF_ONE_RADIUS], &without_kept(options))?;
-    center_of(table, &mut || Ok(()))
+    origin_of(table, finder, &mut || Ok(()))
 }
 
-fn center_of(table: SphereTable, check_row: &mut dyn FnMut() -> Result<()>) -> Result<DVec3> {
-    let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-    let radii = RADII.map(|name| SPHERES.place(name).unwrap_or(0));
+fn origin_of(table: SphereTable, mut finder: OriginFinder, check_row: &mut dyn FnMut() -> Result<()>) -> Result<DVec3> {
+    let places = |names: &[&str]| names.iter().map(|name| SPHERES.place(name).unwrap_or(0)).collect::<Vec<_>>();
+    let (radii, rotation) = (places(&RADII), places(&ROTATION));
     table.read(&mut |row| {
         check_row()?;
         let [x, y, z, r] = [0, 1, 2, 3].map(|field| row.numbers[field].wide);
-        // For an ellipsoid the longest semi-axis. The semi-axes are 0 if the file has none.
-        let r = radii.into_iter().fold(r, |most, field| row.numbers[field].wide.max(most));
         let center = DVec3::new(x, y, z);
-        if center.is_finite() && r.is_finite() {
-            low = low.min(center - r);
-            high = high.max(center + r);
+        let n = |field: usize| row.numbers[field].wide;
+        let axes = DVec3::new(n(radii[0]), n(radii[1]), n(radii[2]));
+        // The semi-axes are 0 if the file has none.
+        if axes == DVec3::ZERO {
+            finder.add(center, r);
+        } else {
+            let [w, x, y, z] = [0, 1, 2, 3].map(|k| n(rotation[k]));
+            finder.add_ellipsoid(center, axes, DQuat::from_xyzw(x, y, z, w));
         }
         Ok(())
     })?;
-    // Halved before the addition, because the sum of two large corners could overflow.
-    let center = 0.5 * low + 0.5 * high;
-    Ok(if center.is_finite() { center } else { DVec3::ZERO })
+    Ok(finder.origin())
 }
 
 /// Reads the spheres of a file that a system file names, at most `most`. `radius` is that of all spheres if the file has points. Returns
@@ -187,7 +189,7 @@ pub(crate) fn read_cloud(path: &Path, most: u64, radius: Option<f64>) -> Result<
         return Err(too_many(&(MOST - most).saturating_add(rows).to_string()));
     }
     let mut rows = 0;
-    let middle = center_of(table, &mut || {
+    let middle = origin_of(table, OriginFinder::new(&[]), &mut || {
         rows += 1;
         if rows > most { Err(too_many(&format!("more than {MOST}"))) } else { Ok(()) }
     })?;

@@ -1,5 +1,10 @@
 //! Statistics of rounding to f32: how many numbers change, the largest change, and how far positions move.
 
+use glam::Vec3;
+
+/// Largest error of rounding to f32, relative to the number.
+pub(crate) const U: f64 = f32::EPSILON as f64 / 2.0;
+
 /// An end of a ray at or beyond this value means that the ray has no end.
 const NO_END: f64 = 1e12;
 
@@ -47,6 +52,12 @@ pub enum Role {
 }
 
 impl Rounding {
+    /// Upper bound of the change of a rounded position along each axis: neither the largest change, nor half a unit in the last place is
+    /// exceeded.
+    pub fn change_of(&self, position: Vec3) -> [f64; 3] {
+        [0, 1, 2].map(|k| self.positions[k].by.min(U * f64::from(position[k].abs())))
+    }
+
     /// Adds the rounding of `wide` to `narrow` to the statistics. Ignores values that are equal or not finite.
     pub fn note(&mut self, field: &'static str, role: Role, wide: f64, narrow: f32) {
         let by = (f64::from(narrow) - wide).abs();

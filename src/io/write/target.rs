@@ -32,6 +32,8 @@ pub(crate) fn check_results_output(path: &Path, inputs: &[&Path], has_points: bo
         return Ok(path.to_path_buf());
     }
     let Some(format) = output_format(path) else {
+        // A folder or a device has no extension either.
+        target(path)?;
         let found = describe(&extension(path));
         let supported = output_extensions(|format| has_points || !format.needs_points, "and");
         return Err(bad_file(path, format!("cannot write results to {found}: supported are {supported}")));
@@ -66,10 +68,17 @@ pub fn check_target(path: &Path) -> Result<PathBuf> {
 fn target(path: &Path) -> Result<PathBuf> {
     let cannot = |message: String| Error::io_message("write", path, message);
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let name = path.file_name().ok_or_else(|| cannot("it has no file name".into()))?;
+    let a_folder = || cannot("it is a folder: add the name of a file".into());
+    // `Path` ignores a separator at the end.
+    if path.to_string_lossy().ends_with(std::path::is_separator) {
+        return Err(a_folder());
+    }
+    let name = path.file_name().ok_or_else(a_folder)?;
     match std::fs::metadata(path) {
-        Ok(about) if about.is_dir() => Err(cannot("it is a folder".into())),
-        Ok(about) if !about.is_file() => Err(cannot("it is not a regular file".into())),
+        Ok(about) if about.is_dir() => Err(a_folder()),
+        Ok(about) if !about.is_file() => {
+            Err(cannot("it is a device or a pipe: give the name of a regular file".into()))
+        }
         // A rename would replace even a read-only file, against the intention of its owner.
         Ok(about) if about.permissions().readonly() => Err(cannot("it is read-only".into())),
         Ok(_) => std::fs::canonicalize(path).map_err(|e| cannot(e.to_string())),
