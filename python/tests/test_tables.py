@@ -76,8 +76,9 @@ def test_columns_of_other_records_are_honoured_in_any_order(scene, kind):
     still = umbracast.Scene(SPHERES, device="cpu")
     flights = still.bullets(made({"radius": [0.5], "speed": [1.0], **ends}))
     assert flights.distance[0] == 3.5
-    turned = made({"transmittance": [0.5], "mask": [6], "vz": [1.0], "vy": [0.0], "vx": [0.0], "r": [1.0], "z": [0.0], "y": [0.0], "x": [5.0]})
-    for one in (umbracast.Scene(turned, device="cpu"), still_moving(turned)):
+    velocity = {"vz": [1.0], "vy": [0.0], "vx": [0.0]}
+    table = made({"transmittance": [0.5], "mask": [6], **velocity, "r": [1.0], "z": [0.0], "y": [0.0], "x": [5.0]})
+    for one in (umbracast.Scene(table, device="cpu"), still_moving(table)):
         assert one.transmittance([0, 0, 0, 1, 0, 0], masks=2) == 0.5 and one.count([0, 0, 0, 1, 0, 0], masks=1) == 0
         assert one.closest([0, 0, 1, 1, 0, 0], times=1).t == 4
     around = umbracast.Scene.from_points(made({"mask": [4], "z": [0.0], "y": [0.0], "x": [5.0]}), 1, device="cpu")

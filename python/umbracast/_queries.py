@@ -70,8 +70,8 @@ class Queries:
         ----------
         rays : (…, 6) or (…, 8) array, (…, 3) array, table, or `Segments`
             Origin and direction; or origin, direction, t_min and t_max; or, with ``directions``, origins. A table has columns
-            ox, oy, oz, dx, dy, dz and optionally t_min, t_max, mask, skip_id (null or NaN skips none), time, radius, in any order. An
-            unknown column is an error, and so is one that is given as an argument, too.
+            ox, oy, oz, dx, dy, dz and optionally t_min, t_max, mask, skip_id, from_id (null or NaN is none), time, radius, in any
+            order. An unknown column is an error, and so is one that is given as an argument, too.
         directions : (…, 3) array, optional
             Directions of any length except zero. They are not normalised: ``t`` is in units of the direction. Origins and directions are
             broadcast.

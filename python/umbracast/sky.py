@@ -271,7 +271,7 @@ def positions(
 def julian_date(
     jd: ArrayLike, scale: Literal["utc", "tt", "tdb"], *, delta_t: float | None = None
 ) -> NDArray[np.datetime64]:
-    """Convert Julian dates to instants, for all functions that take an instant: ``sky.positions("sun", sky.julian_date(2461120.5, "utc"))``.
+    """Convert Julian dates to instants, as all functions take them: ``sky.positions("sun", sky.julian_date(2461120.5, "utc"))``.
 
     Parameters
     ----------

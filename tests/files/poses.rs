@@ -67,7 +67,8 @@ fn other_columns_of_poses_are_treated_as_those_of_rays() {
     folder.run_ok("cast s.csv --sensor l.toml -o out.csv -q --ignore-extra");
     assert_eq!(folder.text("out.csv"), "t,id\n4.0,1\n4.0,0\n3.0,3\n3.0,2\n");
     folder.run_ok("cast s.csv --sensor l.toml -o out.csv -q --keep --with pose");
-    let kept = "time,name,t,id,pose\n08:00:00.0,\"a, b\",4.0,1,0\n08:00:00.0,\"a, b\",4.0,0,0\n08:00:00.1,c,3.0,3,1\n08:00:00.1,c,3.0,2,1\n";
+    let kept = "time,name,t,id,pose\n08:00:00.0,\"a, b\",4.0,1,0\n08:00:00.0,\"a, b\",4.0,0,0\n\
+                08:00:00.1,c,3.0,3,1\n08:00:00.1,c,3.0,2,1\n";
     assert_eq!(folder.text("out.csv"), kept);
     folder.run_ok("cast s.csv --sensor l.toml -o out.csv -q --keep --query occluded");
     assert!(folder.text("out.csv").starts_with("time,name,occluded\n08:00:00.0,\"a, b\",true\n"));
@@ -98,7 +99,7 @@ fn other_columns_of_poses_are_treated_as_those_of_rays() {
     );
 }
 
-/// Tables that pandas wrote, from rotations of SciPy rounded to three digits, in the order of ROS, with an index, times and numbers of frames.
+/// Tables that pandas wrote, from rotations of SciPy rounded to three digits, in the order of ROS, with an index, times and frames.
 #[test]
 fn poses_of_other_programs_are_read() {
     let folder = Folder::new();
