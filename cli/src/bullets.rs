@@ -102,10 +102,10 @@ pub(crate) struct BulletsArgs {
     /// the centre of the spheres; positions in OUT are in the coordinates of the files, as f64
     #[arg(long, value_name = "X,Y,Z|auto", allow_hyphen_values = true, requires = "spheres")]
     origin: Option<Origin>,
-    /// What to do with invalid bullets (NaN, no speed, both points equal)
+    /// What to do with invalid spheres (NaN, negative radius) and bullets (NaN, no speed, both points equal)
     #[arg(long, value_parser = words([
         ("refuse", "stop, report the first one, and write nothing", OnBad::Refuse),
-        ("skip", "treat them as misses, and count them", OnBad::Skip),
+        ("skip", "count them; no bullet hits such a sphere, and such a bullet is a miss", OnBad::Skip),
     ]), default_value = "refuse", requires = "spheres")]
     on_bad: OnBad,
     /// Precision with which the hit sphere is selected; all else is computed in f64
@@ -281,8 +281,12 @@ impl Files<'_> {
         args.table.check(&[self.spheres, self.bullets], output, args.summary.json)?;
         let options = args.table.read_options();
         let bullets = RayFile::<Bullet>::open_with(self.bullets, &options)?;
-        let (spheres, origin) =
-            read_spheres_from(self.spheres, args.origin, &args.sphere_options.options(options), args.summary.quiet)?;
+        let (spheres, origin) = read_spheres_from(
+            self.spheres,
+            args.origin,
+            &args.sphere_options.options(options).on_bad(args.on_bad),
+            args.summary.quiet,
+        )?;
         check_radii(self.spheres, &spheres.records)?;
         let range = self.time_range(spheres.optional.velocities.is_some())?;
         let mut bullets = bullets.read(origin.unwrap_or_default(), args.on_bad)?;
@@ -358,7 +362,7 @@ impl Files<'_> {
         let rounded = spheres.rounding.changed + bullets.rounding().changed;
         let summary = sum.summary(
             &device,
-            scene.len(),
+            (scene.len(), spheres.skipped.len()),
             (args.precision, args.compare.then_some(with)),
             rounded,
             broken.is_none().then_some(*output),
