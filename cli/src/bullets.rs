@@ -103,10 +103,10 @@ pub(crate) struct BulletsArgs {
     /// the centre of the spheres, or a point near the bullets if that keeps more digits; positions in OUT are in the coordinates of the files, as f64
     #[arg(long, value_name = "X,Y,Z|auto", allow_hyphen_values = true, requires = "spheres")]
     origin: Option<Origin>,
-    /// What to do with invalid bullets (NaN, no speed, both points equal)
+    /// What to do with invalid spheres (NaN, negative radius) and bullets (NaN, no speed, both points equal)
     #[arg(long, value_parser = words([
         ("refuse", "stop, report the first one, and write nothing", OnBad::Refuse),
-        ("skip", "treat them as misses, and count them", OnBad::Skip),
+        ("skip", "count them; no bullet hits such a sphere, and such a bullet is a miss", OnBad::Skip),
     ]), default_value = "refuse", requires = "spheres")]
     on_bad: OnBad,
     /// Precision with which the hit sphere is selected; all else is computed in f64
@@ -286,7 +286,7 @@ impl Files<'_> {
         let (spheres, origin) = read_spheres_from(
             self.spheres,
             args.origin,
-            &args.sphere_options.options(options),
+            &args.sphere_options.options(options).on_bad(args.on_bad),
             args.summary.quiet,
             || first_positions::<Bullet>(self.bullets, &options, |bullet| bullet.from),
         )?;
@@ -384,7 +384,7 @@ impl Files<'_> {
         let rounded = rounding.changed;
         let summary = sum.summary(
             &device,
-            scene.len(),
+            (scene.len(), spheres.skipped.len()),
             (args.precision, args.compare.then_some(with)),
             rounded,
             broken.is_none().then_some(*output),

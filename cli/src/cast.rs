@@ -50,14 +50,15 @@ Files:
         t_min, t_max], the order of --ray and .csv. Or a structured array with
         one dimension: fields named as in .csv, in any order, of floating-point
         or integer types
-  .csv  named columns. Spheres: x,y,z,r, optional mask. Rays: ox,oy,oz,dx,dy,dz,
-        optional t_min,t_max (default 0 and inf), mask, skip_id, from_id.
-        Points: x,y,z, optional mask, skip_id, time, from_id. A ray hits only
-        spheres whose mask shares a bit with its own mask (default: all bits),
-        and never the sphere with id skip_id (an empty cell skips none). It
-        starts on the surface of the sphere with id from_id
-  .parquet  (in builds with the feature parquet) columns as in .csv, Float32 or
-        Float64; mask, skip_id, from_id UInt32, Int32 or Int64; by row groups
+  .csv  columns named in any case, with or without a unit: X [m]. Spheres:
+        x,y,z,r, optional mask. Rays: ox,oy,oz,dx,dy,dz, optional t_min,t_max
+        (default 0 and inf), mask, skip_id, from_id. Points: x,y,z, optional
+        mask, skip_id, time, from_id. A ray hits only spheres whose mask shares
+        a bit with its own mask (default: all bits), and never the sphere with
+        id skip_id (an empty cell skips none). It starts on the surface of the
+        sphere with id from_id
+  .parquet  (in builds with the feature parquet) columns as in .csv, of a
+        floating-point, integer or decimal type; read by row groups
   .ply  text or binary: the vertices, with properties named as in .csv
   .xyz, .pdb  atoms as spheres, with the van der Waals radii of their elements
   .f32  raw little-endian records: spheres of 4 f32, x y z r; rays of 8 f32:
@@ -231,10 +232,10 @@ pub(crate) struct CastArgs {
     /// First and last time of the rays, for spheres with velocities [default: 0,1]
     #[arg(long, hide_short_help = true, value_name = "FROM,TO", allow_hyphen_values = true, value_parser = time_range)]
     time_range: Option<[f32; 2]>,
-    /// What to do with invalid rays (NaN, zero direction, t_min above t_max)
+    /// What to do with invalid spheres (NaN, negative radius) and rays (NaN, zero direction, t_min above t_max)
     #[arg(long, hide_short_help = true, value_parser = words([
         ("refuse", "stop, report the first one, and write nothing", OnBad::Refuse),
-        ("skip", "treat them as misses, and count them", OnBad::Skip),
+        ("skip", "count them; no ray hits such a sphere, and such a ray is a miss; ids stay rows of the file", OnBad::Skip),
     ]), default_value = "refuse")]
     pub(crate) on_bad: OnBad,
     #[command(flatten)]

@@ -70,10 +70,10 @@ pub(crate) struct ContainsArgs {
     /// First and last time of points with a column time, for moving spheres [default: 0,1]
     #[arg(long, value_name = "FROM,TO", allow_hyphen_values = true, value_parser = time_range)]
     time_range: Option<[f32; 2]>,
-    /// What to do with points that are not finite
+    /// What to do with invalid spheres (NaN, negative radius) and points that are not finite
     #[arg(long, value_parser = words([
         ("refuse", "stop, report the first one, and write nothing", OnBad::Refuse),
-        ("skip", "report that no sphere contains them, and count them", OnBad::Skip),
+        ("skip", "count them; such a sphere contains no point, and no sphere contains such a point", OnBad::Skip),
     ]), default_value = "refuse")]
     on_bad: OnBad,
     /// Precision of the results. `exact` is cheap here, but not available for ellipsoids [default: exact; for ellipsoids standard]
@@ -123,7 +123,7 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     args.table.check(&[&args.spheres, &args.points], &args.output, args.summary.json)?;
     let points = RayFile::<[f32; 3]>::open_with(&args.points, &args.keep.read_options(&args.table))?;
     let kept = points.kept().to_vec();
-    let sphere_options = args.sphere_options.options(args.keep.sphere_options(&args.table));
+    let sphere_options = args.sphere_options.options(args.keep.sphere_options(&args.table)).on_bad(args.on_bad);
     let (spheres, origin) = read_spheres_from(&args.spheres, args.origin, &sphere_options, args.summary.quiet, || {
         first_positions::<[f32; 3]>(&args.points, &args.keep.read_options(&args.table), |point| Vec3::from(*point))
     })?;
@@ -203,7 +203,8 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     let rounded = rounding.changed;
     let output = broken.is_none().then_some(&*args.output);
     let differ = args.compare.then_some((sum.differ, with));
-    let summary = sum.summary(&device, scene.len(), query.precision, rounded, output, differ);
+    let counted = (scene.len(), spheres.skipped.len());
+    let summary = sum.summary(&device, counted, query.precision, rounded, output, differ);
     print_summary(&summary, &summary.line(), args.summary.json, args.summary.quiet)?;
     broken.map_or(Ok(()), |what| Err(Error::BrokenPromise(what)))
 }
@@ -220,7 +221,7 @@ impl PointTotals {
     fn summary<'a>(
         &self,
         device: &'a Device,
-        spheres: usize,
+        (spheres, skipped_spheres): (usize, usize),
         precision: Precision,
         rounded: u64,
         output: Option<&'a Path>,
@@ -232,6 +233,7 @@ impl PointTotals {
             cpu: device.is_cpu(),
             precision: precision.word(),
             spheres,
+            skipped_spheres,
             points,
             inside: hits,
             holders: self.held,
@@ -254,6 +256,7 @@ struct PointSummary<'a> {
     cpu: bool,
     precision: &'static str,
     spheres: usize,
+    skipped_spheres: usize,
     points: u64,
     /// Points inside at least one sphere.
     inside: u64,
@@ -289,6 +292,7 @@ impl PointSummary<'_> {
             line += &format!(", {rate:.3} Mpoints/s");
         }
         line += &counts([
+            (self.skipped_spheres as u64, "bad spheres skipped"),
             (self.skipped, "bad points skipped"),
             (self.judged, "points resolved by exact arithmetic"),
             (self.rounded, "numbers rounded to f32"),

@@ -28,7 +28,7 @@ impl FlightTotals {
     pub(super) fn summary<'a>(
         &self,
         device: &'a Device,
-        spheres: usize,
+        (spheres, skipped_spheres): (usize, usize),
         (precision, with): (Precision, Option<Reference>),
         rounded: u64,
         output: Option<&'a Path>,
@@ -39,6 +39,7 @@ impl FlightTotals {
             cpu: device.is_cpu(),
             precision: precision.word(),
             spheres,
+            skipped_spheres,
             bullets,
             hit: hits,
             missed: bullets - hits - self.inside,
@@ -64,6 +65,7 @@ pub(super) struct FlightSummary<'a> {
     cpu: bool,
     precision: &'static str,
     spheres: usize,
+    skipped_spheres: usize,
     bullets: u64,
     hit: u64,
     missed: u64,
@@ -99,6 +101,7 @@ impl FlightSummary<'_> {
             line += &format!(", {rate:.3} Mbullets/s");
         }
         line += &counts([
+            (self.skipped_spheres as u64, "bad spheres skipped"),
             (self.skipped, "bad bullets skipped"),
             (self.beyond, "legs miss only because their length exceeds f32"),
             (self.judged, "legs resolved by exact arithmetic"),

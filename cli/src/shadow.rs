@@ -14,12 +14,13 @@ use serde::Serialize;
 use umbracast::glam::DVec3;
 use umbracast::io::{AnswerRow, FileWriter, KeptColumns, check_output, read_observers_with};
 use umbracast::shadow::{Interiors, Lighting, Shadow, ShadowFlux};
-use umbracast::{CancelToken, Device, Error, Precision, Result, blocking};
+use umbracast::{CancelToken, Device, Error, OnBad, Precision, Result, blocking};
 
 use self::difference::{Difference, PROMISED};
 use self::inside::InsideCount;
-use super::args::{DeviceArgs, KeepArgs, SummaryArgs, TableArgs};
+use super::args::{DeviceArgs, KeepArgs, SummaryArgs, TableArgs, words};
 use super::progress::{CastProgress, ProgressDisplay};
+use super::summary::counts;
 use super::{open_reference, print_summary, say};
 
 const EXAMPLES: &str = "\
@@ -44,6 +45,7 @@ OUT is .npz, .csv or .parquet and has one row per observer:
             relative to that of the whole disc (f8)
   kind      none, partial (penumbra), annular (antumbra) or total (umbra);
             in .npz 0, 1, 2, 3 (u1)
+A skipped observer has empty cells, in .npz NaN and 255.
 Where bodies overlap in front of the light, the overlap counts once. Bodies
 behind the light or behind the observer are ignored. Inside a body the fraction
 is 0; a warning has the number of such observers and the first of them. A body
@@ -77,6 +79,12 @@ pub(crate) struct ShadowArgs {
     /// Output file: .npz, .csv, .parquet or - (standard output)
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
+    /// What to do with invalid observers (NaN, coordinates beyond 1e150)
+    #[arg(long, value_parser = words([
+        ("refuse", "stop, report the first one, and write nothing", OnBad::Refuse),
+        ("skip", "count them; their rows have no fraction and no kind", OnBad::Skip),
+    ]), default_value = "refuse")]
+    on_bad: OnBad,
     #[command(flatten)]
     table: TableArgs,
     #[command(flatten)]
@@ -107,7 +115,8 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
     args.table.check(&[&args.observers, &args.system], &args.output, args.summary.json)?;
     let (observers, kept) = {
         let _working = ProgressDisplay::on("reading observers".into(), args.summary.quiet);
-        read_observers_with(&args.observers, &args.keep.read_options(&args.table))?
+        let options = args.keep.read_options(&args.table).on_bad(args.on_bad).unit(lighting.unit());
+        read_observers_with(&args.observers, &options)?
     };
     let device = blocking::open(&args.device.options(Precision::Fast))?;
     let reference = open_reference(args.compare, device.is_cpu())?;
@@ -127,10 +136,15 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
         );
         let mut found = vec![Shadow::default(); PIECE.min(observers.len())];
         for (piece, observers) in observers.chunks(PIECE).enumerate() {
-            let found = &mut found[..observers.len()];
-            sum.shade(&device, reference.as_ref(), &lighting, observers, found)?;
-            sum.inside.add(&interiors, piece * PIECE, observers, found)?;
-            writer.write(&device, &lighting, observers, found, piece * PIECE)?;
+            // Invalid observers are NaN.
+            let rows: Vec<usize> = (0..observers.len()).filter(|at| !observers[*at].is_nan()).collect();
+            let valid: Vec<DVec3> = rows.iter().map(|at| observers[*at]).collect();
+            let found = &mut found[..valid.len()];
+            sum.shade(&device, reference.as_ref(), &lighting, &valid, found)?;
+            sum.inside.add(&interiors, |at| piece * PIECE + rows[at], &valid, found)?;
+            sum.skipped += (observers.len() - valid.len()) as u64;
+            let first = piece * PIECE;
+            writer.write(&device, &lighting, &valid, found, Rows { rows: &rows, first, count: observers.len() })?;
             if writer.is_closed() {
                 break;
             }
@@ -174,21 +188,21 @@ impl<'a> Writer<'a> {
         Ok(Self { file, kept })
     }
 
-    /// Writes the results of some observers, of which `first` is the index of the first one. Computes their fluxes if the file has them.
+    /// Writes the results of some observers. Computes their fluxes if the file has them.
     fn write(
         &mut self,
         device: &Device,
         lighting: &Lighting,
         observers: &[DVec3],
         found: &[Shadow],
-        first: usize,
+        rows: Rows<'_>,
     ) -> Result<()> {
         match &mut self.file {
-            WriterFile::Shadows(writer) => write(writer, found, self.kept, first),
+            WriterFile::Shadows(writer) => rows.write(writer, found.iter().copied(), self.kept),
             WriterFile::Fluxes(writer) => {
                 let fluxes = blocking::fluxes(device, lighting, observers, found)?;
                 let row = |(&shadow, flux)| ShadowFlux { shadow, flux };
-                write(writer, &found.iter().zip(fluxes).map(row).collect::<Vec<_>>(), self.kept, first)
+                rows.write(writer, found.iter().zip(fluxes).map(row), self.kept)
             }
         }
     }
@@ -209,9 +223,27 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Writes rows, with the columns of the observers that are kept.
-fn write<T>(writer: &mut FileWriter<[T]>, rows: &[T], kept: &KeptColumns, first: usize) -> Result<()> {
-    if kept.names().is_empty() { writer.write(rows) } else { writer.write_kept(rows, kept, first) }
+/// Rows of the output.
+struct Rows<'a> {
+    /// Index of the first row in the file, and number of rows.
+    first: usize,
+    count: usize,
+    /// Those of them that have results. The others are of invalid observers.
+    rows: &'a [usize],
+}
+
+impl Rows<'_> {
+    /// Writes rows, with the columns of the observers that are kept.
+    fn write<T: AnswerRow>(
+        self,
+        writer: &mut FileWriter<[T]>,
+        found: impl Iterator<Item = T>,
+        kept: &KeptColumns,
+    ) -> Result<()> {
+        let mut all = vec![T::MISS; self.count];
+        self.rows.iter().zip(found).for_each(|(row, found)| all[*row] = found);
+        if kept.names().is_empty() { writer.write(&all) } else { writer.write_kept(&all, kept, self.first) }
+    }
 }
 
 /// Totals of the observers so far.
@@ -222,6 +254,7 @@ struct ShadowTotals {
     cpu: Duration,
     difference: Difference,
     inside: InsideCount,
+    skipped: u64,
 }
 
 impl ShadowTotals {
@@ -267,6 +300,7 @@ impl ShadowTotals {
             annular,
             total,
             inside: self.inside.count(),
+            skipped: self.skipped,
             seconds,
             cpu_seconds: self.cpu.as_secs_f64(),
             mobservers_per_second: (seconds > 0.0 && observers > 0).then(|| observers as f64 / seconds * 1e-6),
@@ -290,6 +324,8 @@ struct ShadowSummary<'a> {
     total: u64,
     /// Observers inside a body; `total` counts them, too.
     inside: u64,
+    /// Invalid observers; `observers` does not count them.
+    skipped: u64,
     /// Excludes reading and writing of files.
     seconds: f64,
     /// CPU time of all cores; excludes reading and writing of files.
@@ -304,19 +340,20 @@ struct ShadowSummary<'a> {
 impl ShadowSummary<'_> {
     fn line(&self) -> String {
         let plural = |count: u64, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
-        let counts = [(self.none, "none"), (self.partial, "partial"), (self.annular, "annular"), (self.total, "total")];
+        let kinds = [(self.none, "none"), (self.partial, "partial"), (self.annular, "annular"), (self.total, "total")];
         let mut line = format!(
             "{} ({}): {}, {}: {}; {:.3} ms",
             self.device,
             self.precision,
             plural(self.occluders as u64, "occluder"),
             plural(self.observers, "observer"),
-            counts.map(|(count, word)| format!("{count} {word}")).join(", "),
+            kinds.map(|(count, word)| format!("{count} {word}")).join(", "),
             1e3 * self.seconds
         );
         if let Some(rate) = self.mobservers_per_second {
             line += &format!(", {rate:.3} Mobservers/s");
         }
+        line += &counts([(self.skipped, "bad observers skipped")]);
         if let Some(output) = self.output {
             line += &format!("; wrote {}", output.display());
         }

@@ -63,7 +63,7 @@ impl Files<'_> {
         cast_query.sensor(rays.angles()?);
         let others: Vec<&Path> = inputs.iter().copied().chain([self.output, &*target]).collect();
         let plot = self.args.plot.as_deref().map(|path| Plot::new(path, &others, T::LEGEND)).transpose()?;
-        let sphere_options = self.args.sphere_options.options(keep.sphere_options(table));
+        let sphere_options = self.args.sphere_options.options(keep.sphere_options(table)).on_bad(self.args.on_bad);
         let (mut spheres, origin) =
             read_spheres_from(self.spheres, self.args.origin, &sphere_options, self.args.summary.quiet, || {
                 self.rays.starts(&keep.read_options(table))
@@ -159,6 +159,7 @@ impl Files<'_> {
             precision: self.query.precision.word(),
             device: &device,
             spheres: count,
+            skipped_spheres: spheres.skipped.len(),
             report: &sum.report,
             sphere_hits: sum.sphere_hits,
             rounding,

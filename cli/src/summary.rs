@@ -15,6 +15,7 @@ pub(crate) struct CastSummary<'a> {
     pub(crate) precision: &'static str,
     pub(crate) device: &'a Device,
     pub(crate) spheres: usize,
+    pub(crate) skipped_spheres: usize,
     pub(crate) report: &'a Report,
     /// Number of spheres hit by all rays, for queries that count or list them.
     pub(crate) sphere_hits: Option<u64>,
@@ -56,6 +57,7 @@ pub(crate) struct Json<'a> {
     device: &'a str,
     cpu: bool,
     spheres: usize,
+    skipped_spheres: usize,
     rays: u64,
     hits: u64,
     #[serde(rename = "met")]
@@ -102,6 +104,7 @@ impl CastSummary<'_> {
             device: self.device.name(),
             cpu: self.device.is_cpu(),
             spheres: self.spheres,
+            skipped_spheres: self.skipped_spheres,
             rays,
             hits,
             sphere_hits: self.sphere_hits,
@@ -133,6 +136,7 @@ impl CastSummary<'_> {
             line += &format!(", {rate:.3} Mrays/s");
         }
         line += &counts([
+            (self.skipped_spheres as u64, "bad spheres skipped"),
             (report.skipped, "bad rays skipped"),
             (report.overflowed, "rays miss only because t exceeds f32"),
             (report.exact, "rays resolved by exact arithmetic"),

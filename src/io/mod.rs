@@ -9,9 +9,11 @@
 //! Optional columns of spheres are `mask,vx,vy,vz,transmittance`. For ellipsoids, `rx,ry,rz` and optional `qw,qx,qy,qz` replace `r`.
 //! Optional columns of rays are `t_min,t_max,mask,skip_id,time,radius`.
 //!
-//! The rows of a `.ply`, text or binary, are its vertices. The properties have the names of the columns in any order; `radius` is another
-//! name for `r`. Other properties and elements, such as normals and faces, are ignored; system files also use `red,green,blue` or
-//! `element`.
+//! Names of columns may be in any order and any case, and have a unit, such as `X [m]`; `radius` is another name for `r`. Text is UTF-8, or
+//! else Windows-1252, with or without a byte order mark.
+//!
+//! The rows of a `.ply`, text or binary, are its vertices. Properties that are no columns, such as normals and lists, and other elements,
+//! such as faces, are ignored; system files also use `red,green,blue` or `element`.
 //!
 //! A `.xyz` or `.pdb` has atoms: spheres with their van der Waals radii. System files also take the colours of the elements.
 //!

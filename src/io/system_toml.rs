@@ -64,7 +64,7 @@ impl System {
 
     fn parse_all(text: &str, path: &Path) -> Result<(Self, Vec<PathBuf>)> {
         let file = SystemFile::parse(text, path)?;
-        let scene = Scene::new(path, file.light, file.body, file.ground, file.camera.as_ref(), true)?;
+        let scene = Scene::new(path, file.unit(), file.light, file.body, file.ground, file.camera.as_ref(), true)?;
         let table = file.picture;
         let defaults = PictureOptions::default();
         let size = table.size.unwrap_or(defaults.size);
@@ -120,14 +120,20 @@ impl Lighting {
 
     fn parse_all(text: &str, path: &Path) -> Result<(Self, Vec<PathBuf>)> {
         let file = SystemFile::parse(text, path)?;
-        let scene = Scene::new(path, file.light, file.body, file.ground, file.camera.as_ref(), false)?;
+        let unit = file.unit();
+        let scene = Scene::new(path, unit, file.light, file.body, file.ground, file.camera.as_ref(), false)?;
         let Scene { light, bodies, has_ground, files } = scene;
         check_bodies(&light, &bodies, has_ground, None).map_err(|e| in_file(path, e))?;
-        Ok((Self::of(&light, &bodies), files))
+        Ok((Self::of(&light, &bodies).with_unit(unit), files))
     }
 }
 
 impl SystemFile {
+    /// The unit of all lengths.
+    fn unit(&self) -> Option<&'static str> {
+        UNITS.into_iter().find(|unit| self.unit.as_deref() == Some(unit))
+    }
+
     fn parse(text: &str, path: &Path) -> Result<Self> {
         let file: Self = parse(text, path)?;
         let units = UNITS.join(", ");
@@ -166,6 +172,7 @@ struct Scene {
 impl Scene {
     fn new(
         path: &Path,
+        unit: Option<&'static str>,
         light: Option<LightTable>,
         tables: Vec<BodyTable>,
         ground: Option<Ground>,
@@ -178,7 +185,7 @@ impl Scene {
         let (mut bodies, mut files): (Vec<Body>, _) = (Vec::new(), Vec::new());
         let mut left = MAX_BALLS as u64;
         for (i, table) in tables.into_iter().enumerate() {
-            let body = body_of(path, i, table, &mut files, left, textures)?;
+            let body = body_of(path, unit, i, table, &mut files, left, textures)?;
             left = left.saturating_sub(body.balls.len() as u64);
             bodies.push(body);
         }
@@ -254,6 +261,7 @@ fn light_of(path: &Path, table: LightTable, bodies: &[Body]) -> Result<LightSour
 /// appended to `files`.
 fn body_of(
     path: &Path,
+    unit: Option<&'static str>,
     i: usize,
     table: BodyTable,
     files: &mut Vec<PathBuf>,
@@ -279,7 +287,7 @@ fn body_of(
         (None, Some(center), Some(radius)) => (vec![Ball::new(center, radius)], Vec::new()),
         (Some(cloud), None, radius) => {
             files.push(path.parent().unwrap_or(Path::new("")).join(cloud));
-            read_balls(&files[files.len() - 1], left, radius)?
+            read_balls(&files[files.len() - 1], left, radius, unit)?
         }
         (Some(_), Some(_), _) => return Err(bad(format!("{place}: a body with spheres cannot have center"))),
         (None, Some(_), None) => return Err(bad(format!("{place}: radius is missing"))),
@@ -343,8 +351,13 @@ fn color(path: &Path, place: &str, text: &str) -> Result<Color> {
 /// Reads the spheres of a sphere file, at most `most`, and their colours if it has any. Their common centre is subtracted first, so that
 /// the error of rounding to f32 is relative to the size of the set and not to its distance. `radius` is that of all spheres if the file has
 /// points.
-fn read_balls(cloud: &Path, most: u64, radius: Option<f64>) -> Result<(Vec<Ball>, Vec<Color>)> {
-    let (table, middle) = crate::io::read::spheres::read_cloud(cloud, most, radius)?;
+fn read_balls(
+    cloud: &Path,
+    most: u64,
+    radius: Option<f64>,
+    unit: Option<&'static str>,
+) -> Result<(Vec<Ball>, Vec<Color>)> {
+    let (table, middle) = crate::io::read::spheres::read_cloud(cloud, most, radius, unit)?;
     if table.records.is_empty() {
         return Err(bad_file(cloud, "the file contains no spheres"));
     }

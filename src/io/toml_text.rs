@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 
 use super::errors::{bad_file, cannot_read};
+use super::read::encoding::decode;
 use super::read::input::check_regular;
 use crate::error::Result;
 use crate::escape::quoted;
@@ -28,7 +29,7 @@ pub(crate) fn read_text(path: &Path, what: &str) -> Result<String> {
     if bytes.len() as u64 > LONGEST {
         return Err(too_long(bytes.len() as u64));
     }
-    String::from_utf8(bytes).map_err(|e| bad_file(path, format!("the text is not UTF-8: {}", e.utf8_error())))
+    decode(bytes).map_err(|why| bad_file(path, why))
 }
 
 /// Parses a TOML text.

@@ -96,7 +96,7 @@ pub enum Motion {
     WithRay,
 }
 
-/// Treatment of invalid rays. (Invalid spheres are always refused.)
+/// Treatment of invalid rays. (Scenes refuse invalid spheres. `io::ReadOptions::on_bad` skips those of a file.)
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]

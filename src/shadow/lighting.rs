@@ -23,6 +23,7 @@ pub struct Lighting {
     limb_darkening: Option<LimbDarkening>,
     /// Index of the first sphere of each body with its name, and the names of the spheroids.
     names: (Vec<(usize, String)>, Vec<String>),
+    unit: Option<&'static str>,
 }
 
 impl Lighting {
@@ -35,7 +36,14 @@ impl Lighting {
         let occluders = occluders.into();
         check("light", 0, light)?;
         (0..).zip(&occluders).try_for_each(|(i, &ball)| check("occluder", i, ball))?;
-        Ok(Self { light, occluders, spheroids: Vec::new(), limb_darkening: None, names: Default::default() })
+        Ok(Self {
+            light,
+            occluders,
+            spheroids: Vec::new(),
+            limb_darkening: None,
+            names: Default::default(),
+            unit: None,
+        })
     }
 
     /// Adds bodies that are not spheres. The rules for spheres apply to them. Whether one is in front of the light or behind it is decided
@@ -71,6 +79,15 @@ impl Lighting {
         self.limb_darkening
     }
 
+    /// The unit of all lengths, such as `km`, if a system file has it.
+    pub fn unit(&self) -> Option<&'static str> {
+        self.unit
+    }
+
+    pub(crate) fn with_unit(self, unit: Option<&'static str>) -> Self {
+        Self { unit, ..self }
+    }
+
     /// The light.
     pub fn light(&self) -> Ball {
         self.light
@@ -103,7 +120,7 @@ impl Lighting {
                 }
             }
         }
-        Self { light: light.ball, occluders, spheroids, limb_darkening: light.limb_darkening, names }
+        Self { light: light.ball, occluders, spheroids, limb_darkening: light.limb_darkening, names, unit: None }
     }
 
     /// Index of the first sphere of each body with the name of the body, and the names of the spheroids. Empty without names.

@@ -142,7 +142,7 @@ fn invalid_requests_about_the_sky_are_refused() {
     folder.write("bad.csv", "name,lat,lon\na,10,20\nb,95,20\n").write("word.csv", "lat,lon\n1,east\n");
     folder
         .write("cells.csv", "# two places\n\nname,lat,lon\na,10\n")
-        .write("latin.csv", b"name,lat,lon\na,1,2\nM\xe1laga,3,4\n");
+        .write("utf16.csv", b"\xff\xfel\0a\0t\0,\0l\0o\0n\0");
     folder.write("like.csv", "lat,lon,hight\n1,2,3\n").write("marks.csv", "lat;lon\n1;2\n");
     folder.write("v.csv", "jd_tdb,x,y,z,vx,vy,vz\n2460409,421800,0,0,0,17,0\n2460409.1,400000,90000,0,-3,16,0\n");
     folder.write("none.csv", "lat,lon\n").write("columns.csv", "x,y\n1,2\n").write("out.toml", "kept");
@@ -191,7 +191,7 @@ fn invalid_requests_about_the_sky_are_refused() {
             2,
             "cells.csv: line 4: found 2 cells, expected 3, as in the header line: name,lat,lon",
         ),
-        ("circumstances 2024-04-08 --places latin.csv", 2, "latin.csv: line 3: the text is not UTF-8"),
+        ("circumstances 2024-04-08 --places utf16.csv", 2, "utf16.csv: line 1: the text is UTF-16"),
         ("circumstances 2024-04-08 --places word.csv", 2, "word.csv: line 2: longitude is 'east'"),
         ("circumstances 2024-04-08 --places none.csv", 2, "contains no places"),
         (

@@ -13,7 +13,7 @@ fn lines_are_counted_as_editors_do() {
             ("x,y,z,r\n\n\n1,2,3,4\n\n1,2,x,4\n", "a.csv: line 6: z is 'x': expected a number"),
             ("x,y,z,r\n\n1,2,3,-4\n", "a.csv: line 3: r is -4: "),
             ("x,y,z,r\n\n1,2,3,4\n\n\n1,2\n", "a.csv: line 6: found 2 cells"),
-            ("x,y,z,r\n\n# spheres\n1,2,3,4\n", "a.csv: line 3: found 1 cell, expected"),
+            ("# a, b\nx,y,z,r\n\n# spheres\n1,2,3,-4\n", "a.csv: line 5: r is -4"),
             ("x,y,z,r\n\n1,2,3,\"4\n5,6,7,8\n", "a.csv: line 3: "),
             ("\n\nx,y,q,r\n1,2,3,4\n", "a.csv: line 3: unknown column 'q'"),
             ("\n1,2,3,4\n", "a.csv: line 2: found only numbers"),

@@ -1,10 +1,14 @@
 //! Reading and writing files, in every format.
 
+mod bad_rows;
+mod encodings;
 mod endless;
 mod formats;
 mod heights;
 mod kept;
 mod lines;
+#[cfg(feature = "parquet")]
+mod logical_types;
 mod moving_files;
 mod output;
 #[cfg(feature = "parquet")]

@@ -127,7 +127,10 @@ impl<'a> Plot<'a> {
             if shown as u64 == all { format!("{all} {what}") } else { format!("{shown} of {all} {what}") }
         };
         let spheres = scenery.len();
-        let drawn = spheres.div_ceil(spheres.div_ceil(MOST_SPHERES).max(1));
+        let every = spheres.div_ceil(MOST_SPHERES).max(1);
+        let is_skipped = |id: &usize| scenery.is_skipped(*id);
+        let drawn = (0..spheres).step_by(every).filter(|id| !is_skipped(id)).count();
+        let spheres = spheres - (0..spheres).filter(is_skipped).count();
         let rays = part(self.sample.kept.len(), self.sample.seen, "rays");
         let when = match scenery.span(&self.sample.kept).map(|span| span.map(|time| time as f32)) {
             None => String::new(),

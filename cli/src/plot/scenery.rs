@@ -38,8 +38,16 @@ impl<'a> Scenery<'a> {
         if self.table.optional.stretches() { "ellipsoids" } else { "spheres" }
     }
 
-    /// Centre and shape of sphere `id` at a time.
+    /// Whether an id is that of an invalid sphere, which is not drawn.
+    pub(super) fn is_skipped(&self, id: usize) -> bool {
+        self.table.skipped.binary_search(&(id as u32)).is_ok()
+    }
+
+    /// Centre and shape of sphere `id` at a time; `None` if it is skipped.
     pub(super) fn at(&self, id: usize, time: f64) -> Option<(DVec3, Form)> {
+        if self.is_skipped(id) {
+            return None;
+        }
         let sphere = self.table.records.get(id)?;
         let way = self.velocity(id) * time;
         let form = match self.table.optional.ellipsoid(id, sphere) {

@@ -15,18 +15,18 @@ pub(super) struct InsideCount {
 }
 
 impl InsideCount {
-    /// Counts the observers that are inside a body. `first` is the index of the first observer, and `found` has their shadows.
+    /// Counts the observers that are inside a body. `row` is the index in the file of each observer, and `found` has their shadows.
     pub(super) fn add(
         &mut self,
         interiors: &Interiors,
-        first: usize,
+        row: impl Fn(usize) -> usize,
         observers: &[DVec3],
         found: &[Shadow],
     ) -> Result<()> {
         let (count, at) = interiors.count(observers, found)?;
         self.count += count;
         if self.first.is_none() {
-            self.first = at.and_then(|at| Some((first + at, observers[at], interiors.around(observers[at])?)));
+            self.first = at.and_then(|at| Some((row(at), observers[at], interiors.around(observers[at])?)));
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use crate::fuzz::memory;
 use crate::fuzz::messages::check_message;
 use crate::io::read::input::Input;
 use crate::io::read::npy::{NpyArray, array};
-use crate::io::read::read_options::ExtraColumns;
+use crate::io::read::read_options::ReadOptions;
 use crate::io::schema::kinds::{BULLETS, OBSERVERS, POINTS, POSES, RAYS, SEGMENTS, SPHERES, TableSchema};
 
 /// Maximum memory in bytes for reading a header.
@@ -18,7 +18,7 @@ pub fn npy(data: &[u8]) {
     let path = written("array.npy", data);
     for kind in KINDS {
         let mut input = Input::open(&path).expect("it is there");
-        let (found, most) = memory::peak_of(|| array(&mut input, kind, ExtraColumns::Refuse));
+        let (found, most) = memory::peak_of(|| array(&mut input, kind, &ReadOptions::default()));
         assert!(most <= MOST, "{most} bytes for a header");
         let (rows, width) = match found {
             Err(error) => {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::bounded_text::{LONGEST, too_long};
 use super::csv;
 use super::elements::{atomic_number, radius};
+use super::encoding::decode;
 use super::input::Input;
 use super::table_reader::RowSink;
 use crate::error::{Error, Result};
@@ -50,7 +51,7 @@ impl Lines {
         }
         self.position += count as u64;
         self.count += 1;
-        *line = String::from_utf8(bytes).map_err(|_| self.fault("the text is not UTF-8"))?;
+        *line = decode(bytes).map_err(|why| self.fault(why))?;
         Ok(count > 0)
     }
 

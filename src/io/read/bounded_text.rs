@@ -1,8 +1,6 @@
 //! Text input with a maximum record length, so that a file without line ends cannot fill the memory.
 
-use std::io::{Error, Read, Result};
-
-use super::input::Input;
+use std::io::{Cursor, Error, Read, Result};
 
 /// Maximum length of a record in bytes: a line with all its cells, or several lines if a quoted cell contains line ends.
 pub(crate) const LONGEST: u64 = 1 << 20;
@@ -12,17 +10,20 @@ pub(crate) const AHEAD: usize = 1 << 16;
 
 /// Input that returns an error within a record that is too long.
 #[derive(Debug)]
-pub(crate) struct BoundedReader {
-    pub(crate) input: Input,
+pub(crate) struct BoundedReader<R> {
+    /// Bytes that were read before.
+    head: Cursor<Vec<u8>>,
+    input: R,
     /// Bytes read since the last record ended. `line_ends` and `others` say whether line ends and other bytes were among them.
     since: u64,
     line_ends: bool,
     others: bool,
 }
 
-impl BoundedReader {
-    pub(crate) fn new(input: Input) -> Self {
-        Self { input, since: 0, line_ends: false, others: false }
+impl<R> BoundedReader<R> {
+    /// A reader of `head` and then `input`.
+    pub(crate) fn new(head: Vec<u8>, input: R) -> Self {
+        Self { head: Cursor::new(head), input, since: 0, line_ends: false, others: false }
     }
 
     /// Must be called at the end of every record.
@@ -47,9 +48,12 @@ pub(crate) fn too_long() -> String {
     format!("the row has more than {LONGEST} bytes")
 }
 
-impl Read for BoundedReader {
+impl<R: Read> Read for BoundedReader<R> {
     fn read(&mut self, bytes: &mut [u8]) -> Result<usize> {
-        let count = self.input.read(bytes)?;
+        let count = match self.head.read(bytes)? {
+            0 => self.input.read(bytes)?,
+            count => count,
+        };
         self.since += count as u64;
         if self.since > 2 * AHEAD as u64 {
             // All bytes of this read belong to one record.

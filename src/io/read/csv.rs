@@ -1,24 +1,25 @@
 //! Reader of `.csv`: named columns in any order.
 
-use std::path::Path;
+use std::path::PathBuf;
 
-use ::csv::{Position, Reader, ReaderBuilder, StringRecord, Trim};
+use ::csv::StringRecord;
 
-use super::bounded_text::{AHEAD, BoundedReader, LONGEST, too_long};
+use super::csv_records::{CsvRecords, NOT_CLOSED};
 use super::input::Input;
-use super::read_options::ExtraColumns;
+use super::read_options::{ExtraColumns, ReadOptions};
 use super::table_reader::{ReadFormat, RowSink, TableReader};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::escape::quoted;
-use crate::io::errors::{bad_file, cannot_read, same};
-use crate::io::schema::columns::{self, required};
+use crate::io::errors::bad_file;
+use crate::io::schema::columns::{columns, is_known, required};
 use crate::io::schema::convert::{Number, Row, RowLocation};
 use crate::io::schema::kinds::TableSchema;
 
 /// A table whose header line has been read.
 #[derive(Debug)]
 struct CsvReader {
-    reader: Reader<BoundedReader>,
+    path: PathBuf,
+    records: CsvRecords<Input>,
     /// The fields that the known columns fill.
     columns: Vec<usize>,
     /// The use of each cell of a line.
@@ -34,23 +35,18 @@ enum Cell {
     Field(usize),
     Kept,
     Ignored,
+    /// The column has no name, so it must be blank.
+    Blank,
 }
 
 /// Text is also the format of a pipe that is not recognised.
 pub(crate) const FORMAT: ReadFormat = ReadFormat { extension: "csv", first_byte: None, open };
 
 /// Reads the header line, which names the columns.
-fn open(input: Input, kind: &'static TableSchema, extra: ExtraColumns) -> Result<Box<dyn TableReader>> {
-    let path = input.path.clone();
-    let length = input.length();
-    let mut reader =
-        ReaderBuilder::new().trim(Trim::Headers).buffer_capacity(AHEAD).from_reader(BoundedReader::new(input));
-    let start = reader.position().clone();
-    let header = match reader.headers() {
-        Ok(header) => header.clone(),
-        Err(e) => return Err(fault(&path, length.is_some(), &start, &reader, &e)),
-    };
-    check_length(&path, length.is_some(), &start, &mut reader)?;
+fn open(input: Input, kind: &'static TableSchema, options: &ReadOptions) -> Result<Box<dyn TableReader>> {
+    let (path, length) = (input.path.clone(), input.length());
+    let mut records = CsvRecords::open(input, &path, length.is_some(), &|name| is_known(kind, name))?;
+    let header = &records.header;
     if header.is_empty() {
         let bytes = length.unwrap_or(0);
         let columns = required(kind).join(",");
@@ -58,21 +54,29 @@ fn open(input: Input, kind: &'static TableSchema, extra: ExtraColumns) -> Result
         return Err(bad_file(&path, why));
     }
     // Blank lines may precede the header. In a pipe they are not counted.
-    let line = place(header.position(), true);
+    let line = RowLocation::Byte(records.header_at);
     let line = if length.is_some() { line.describe(&path) } else { "header line".into() };
-    let is_extra = |name: &str| extra != ExtraColumns::Refuse && !columns::is_known(kind, name);
-    let known: StringRecord = header.iter().filter(|name| !is_extra(name)).collect();
-    let columns = columns(&path, &line, kind, if known.is_empty() { &header } else { &known })?;
-    let mut fields = columns.iter();
-    let use_of = |name| match extra {
-        ExtraColumns::Keep if is_extra(name) => Cell::Kept,
-        _ if is_extra(name) => Cell::Ignored,
-        _ => fields.next().map_or(Cell::Ignored, |field| Cell::Field(*field)),
+    check_header(header, kind).map_err(|why| bad_file(&path, format!("{line}: {why}")))?;
+    let headings = records.headings();
+    let named: Vec<&str> = headings.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
+    let fields = columns(&path, &format!("{line}: "), kind, &named, options.ignores_unknown(), options.unit)?;
+    let mut of_named = fields.iter();
+    let use_of = |name: &str| match (name, options.extra) {
+        ("", ExtraColumns::Refuse) => Cell::Blank,
+        ("", _) => Cell::Ignored,
+        (_, extra) => match of_named.next() {
+            Some(Some(field)) => Cell::Field(*field),
+            _ if extra == ExtraColumns::Keep => Cell::Kept,
+            _ => Cell::Ignored,
+        },
     };
-    let cells = header.iter().map(use_of).collect();
-    let is_kept = |name: &&str| extra == ExtraColumns::Keep && is_extra(name);
-    let kept = header.iter().filter(is_kept).map(str::to_owned).collect();
-    Ok(Box::new(CsvReader { reader, columns, cells, kept }))
+    let cells: Vec<Cell> = header.iter().map(use_of).collect();
+    let kept = header.iter().zip(&cells).filter(|(_, cell)| matches!(cell, Cell::Kept));
+    let kept = kept.map(|(name, _)| name.to_owned()).collect();
+    let columns = fields.into_iter().flatten().collect();
+    // A number does not begin with `#`, but a text may.
+    records.has_comments = matches!(cells[0], Cell::Field(_));
+    Ok(Box::new(CsvReader { path, records, columns, cells, kept }))
 }
 
 impl TableReader for CsvReader {
@@ -89,29 +93,22 @@ impl TableReader for CsvReader {
     }
 
     fn read(self: Box<Self>, schema: &'static TableSchema, sink: &mut RowSink<'_>) -> Result<()> {
-        let Self { mut reader, cells, .. } = *self;
-        let path = reader.get_ref().input.path.clone();
-        let again = reader.get_ref().input.length().is_some();
+        let Self { path, mut records, cells, .. } = *self;
         let numbers = Row::new(schema).numbers;
-        let mut record = StringRecord::new();
-        loop {
-            let start = reader.position().clone();
-            match reader.read_record(&mut record) {
-                Ok(true) => check_length(&path, again, &start, &mut reader)?,
-                Ok(false) => return Ok(()),
-                Err(e) if is_open(&record) && !matches!(e.kind(), ::csv::ErrorKind::Io(_)) => {
-                    let line = place(Some(&start), again).describe(&path);
-                    return Err(bad_file(&path, format!("{line}: {NOT_CLOSED}")));
-                }
-                Err(e) => return Err(fault(&path, again, &start, &reader, &e)),
-            }
-            let mut row = Row { numbers, place: place(record.position(), again), ..Row::new(schema) };
+        while let Some((place, record)) = records.next()? {
+            let mut row = Row { numbers, place, ..Row::new(schema) };
             let mut kept = Vec::new();
-            for (cell, text) in cells.iter().zip(&record) {
+            for ((at, cell), text) in cells.iter().enumerate().zip(record) {
                 let text = text.trim();
                 let field = match *cell {
                     Cell::Field(field) => field,
                     Cell::Ignored => continue,
+                    Cell::Blank if text.is_empty() => continue,
+                    Cell::Blank => {
+                        let (place, cell) = (place.describe(&path), at + 1);
+                        let why = "its column has no name: name the column, or use --ignore-extra";
+                        return Err(bad_file(&path, format!("{place}: cell {cell} is '{}', but {why}", quoted(text))));
+                    }
                     Cell::Kept => {
                         kept.push(text);
                         continue;
@@ -127,24 +124,8 @@ impl TableReader for CsvReader {
             row.kept = &kept;
             sink(&row)?;
         }
+        Ok(())
     }
-}
-
-/// Error message for a cell that contains a line end. No valid number or column name contains one, so a quotation mark is missing.
-const NOT_CLOSED: &str = "a quotation mark is not closed";
-
-fn is_open(record: &StringRecord) -> bool {
-    record.iter().any(|cell| cell.contains('\n'))
-}
-
-/// Refuses the record that began at `start` if it is too long.
-fn check_length(path: &Path, again: bool, start: &Position, reader: &mut Reader<BoundedReader>) -> Result<()> {
-    if reader.position().byte() - start.byte() > LONGEST {
-        let line = place(Some(start), again).describe(path);
-        return Err(bad_file(path, format!("{line}: {}", too_long())));
-    }
-    reader.get_mut().record_ended();
-    Ok(())
 }
 
 /// Number in a cell: NaN if the cell is empty, `None` if it is not a number.
@@ -164,50 +145,16 @@ pub(crate) fn number(text: &str) -> Option<Number> {
     Some(Number { wide, narrow })
 }
 
-/// Position of a row: its byte, from which its line can be counted if the input can be read `again`, or else its index. (The reader's own
-/// line number omits the blank lines that it skipped.)
-fn place(position: Option<&Position>, again: bool) -> RowLocation {
-    match position {
-        // The header is record 0 of the reader.
-        Some(position) if !again => RowLocation::Index(position.record().saturating_sub(1)),
-        _ => RowLocation::Byte(position.map_or(0, Position::byte)),
-    }
-}
-
-/// The field that each column fills.
-fn columns(path: &Path, line: &str, kind: &TableSchema, header: &StringRecord) -> Result<Vec<usize>> {
-    let bad = |why: String| bad_file(path, format!("{line}: {why}"));
-    if is_open(header) {
-        return Err(bad(NOT_CLOSED.into()));
+/// Refuses a header that names no columns.
+fn check_header(header: &StringRecord, kind: &TableSchema) -> std::result::Result<(), String> {
+    if header.iter().any(|name| name.contains('\n')) {
+        return Err(NOT_CLOSED.into());
     }
     if header.iter().all(|name| name.parse::<f64>().is_ok()) {
-        let wanted = required(kind).join(",");
-        return Err(bad(format!("found only numbers: the first line must name the columns {wanted}")));
+        return Err(format!("found only numbers: the first line must name the columns {}", required(kind).join(",")));
     }
-    if let (1, Some(other)) = (header.len(), header.get(0).and_then(|h| h.chars().find(|c| ";\t|".contains(*c)))) {
-        return Err(bad(format!("columns are separated by {other:?}: expected commas")));
-    }
-    columns::columns(path, &format!("{line}: "), kind, header.iter())
-}
-
-/// How the number of cells differs from that of the header.
-pub(crate) fn unequal(found: u64, expected: u64) -> String {
-    let s = if found == 1 { "" } else { "s" };
-    format!("found {found} cell{s}, expected {expected}, as in the header line")
-}
-
-/// Converts an error in the record that began at `start` to an error of this library, with the line.
-fn fault(path: &Path, again: bool, start: &Position, reader: &Reader<BoundedReader>, error: &::csv::Error) -> Error {
-    if let Some(why) = reader.get_ref().fault() {
-        return bad_file(path, format!("{}: {why}", place(Some(start), again).describe(path)));
-    }
-    let line = place(error.position(), again).describe(path);
-    match error.kind() {
-        ::csv::ErrorKind::Io(e) => cannot_read(path, same(e)),
-        ::csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            bad_file(path, format!("{line}: {}", unequal(*len, *expected_len)))
-        }
-        ::csv::ErrorKind::Utf8 { .. } => bad_file(path, format!("{line}: the text is not UTF-8")),
-        _ => bad_file(path, format!("{line}: {error}")),
+    match (header.len(), header.get(0).and_then(|name| name.chars().find(|c| ";\t| ".contains(*c)))) {
+        (1, Some(other)) => Err(format!("columns are separated by {other:?}: expected commas")),
+        _ => Ok(()),
     }
 }

@@ -110,11 +110,6 @@ impl Input {
         (file, length, shown)
     }
 
-    /// The first byte, without consuming it; `None` for an empty input.
-    pub(crate) fn first(&mut self) -> Result<Option<u8>> {
-        Ok(self.inner.fill_buf()?.first().copied())
-    }
-
     /// Reads until `bytes` is full or the input ends. Returns the number of bytes read.
     pub(crate) fn read_full(&mut self, bytes: &mut [u8]) -> Result<usize> {
         let mut filled = 0;
@@ -138,6 +133,16 @@ impl Input {
 impl Read for Input {
     fn read(&mut self, bytes: &mut [u8]) -> Result<usize> {
         self.inner.read(bytes)
+    }
+}
+
+impl BufRead for Input {
+    fn fill_buf(&mut self) -> Result<&[u8]> {
+        self.inner.fill_buf()
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.inner.consume(count);
     }
 }
 

@@ -4,8 +4,12 @@ pub(crate) mod atoms;
 pub(crate) mod binary;
 pub(crate) mod bounded_text;
 pub(crate) mod csv;
+pub(crate) mod csv_records;
 pub(crate) mod elements;
+pub(crate) mod encoding;
 pub(crate) mod input;
+#[cfg(feature = "parquet")]
+pub(crate) mod logical_text;
 pub(crate) mod npy;
 pub(crate) mod observers;
 #[cfg(feature = "parquet")]

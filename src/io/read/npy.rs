@@ -6,7 +6,7 @@ use npyz::{DType, Endianness, NpyHeader, Order, TypeChar};
 
 use super::binary::{BinaryReader, Layout};
 use super::input::Input;
-use super::read_options::{ExtraColumns, refuse_kept};
+use super::read_options::{ReadOptions, refuse_kept};
 use super::record_layout::{RecordLayout, RecordReader};
 use super::structured_npy::record_layout;
 use super::table_reader::{ReadFormat, TableReader};
@@ -22,9 +22,9 @@ const LONGEST_HEADER: u64 = 10_000;
 pub(crate) const FORMAT: ReadFormat = ReadFormat { extension: "npy", first_byte: Some(0x93), open };
 
 /// Reads the header.
-fn open(mut input: Input, schema: &'static TableSchema, extra: ExtraColumns) -> Result<Box<dyn TableReader>> {
-    refuse_kept(&input, extra)?;
-    Ok(match array(&mut input, schema, extra)? {
+fn open(mut input: Input, schema: &'static TableSchema, options: &ReadOptions) -> Result<Box<dyn TableReader>> {
+    refuse_kept(&input, options)?;
+    Ok(match array(&mut input, schema, options)? {
         NpyArray::Plain(layout) => Box::new(BinaryReader { input, layout }),
         NpyArray::Structured(layout) => Box::new(RecordReader { input, layout }),
     })
@@ -40,9 +40,9 @@ pub(crate) enum NpyArray {
 
 /// Reads the header and returns the layout. An array of f4 or f8 must have the shape of the kind; a structured array names its fields. The
 /// input is then at the first number.
-pub(crate) fn array(input: &mut Input, kind: &'static TableSchema, extra: ExtraColumns) -> Result<NpyArray> {
+pub(crate) fn array(input: &mut Input, kind: &'static TableSchema, options: &ReadOptions) -> Result<NpyArray> {
     let (header, offset) = header(input)?;
-    if let Some(records) = record_layout(&input.path, kind, &header.dtype(), header.shape(), extra)? {
+    if let Some(records) = record_layout(&input.path, kind, &header.dtype(), header.shape(), options)? {
         check_length(input, &header, offset, u128::from(records.rows) * records.width as u128)?;
         return Ok(NpyArray::Structured(records));
     }

@@ -11,6 +11,7 @@ use crate::escape::quoted;
 use crate::io::errors::{bad_file, reserve};
 use crate::io::schema::kept::KeptColumns;
 use crate::io::schema::kinds::OBSERVERS;
+use crate::query::policy::OnBad;
 use crate::runtime::memory::try_push;
 use crate::shadow::validate::check_observer;
 
@@ -23,7 +24,8 @@ pub fn read_observers(path: &Path) -> Result<Vec<DVec3>> {
     Ok(read_observers_with(path, &ReadOptions::default())?.0)
 }
 
-/// Reads observers with other options. Also returns the columns that are kept as text.
+/// Reads observers with other options. Also returns the columns that are kept as text. With [`OnBad::Skip`], invalid observers are
+/// [`DVec3::NAN`].
 ///
 /// # Errors
 /// The errors of [`read_observers`].
@@ -34,15 +36,18 @@ pub fn read_observers_with(path: &Path, options: &ReadOptions) -> Result<(Vec<DV
     reserve("observers", &mut observers, source.rows().unwrap_or(0), path)?;
     source.read(&mut |row| {
         let [x, y, z] = std::array::from_fn(|field| row.numbers[field].wide);
-        let observer = DVec3::new(x, y, z);
-        check_observer(0, observer).map_err(|error| match error {
-            Error::BadRecord { field, value, why, .. } => {
-                let text = OBSERVERS.fields.iter().position(|f| *f == field).map_or("", |i| row.texts[i]);
-                let value = quoted(if text.is_empty() { &value } else { text });
-                bad_file(path, format!("{}: {field} is {value}: {why}", row.place.describe(path)))
-            }
-            other => other,
-        })?;
+        let mut observer = DVec3::new(x, y, z);
+        match check_observer(0, observer) {
+            Err(_) if options.on_bad == OnBad::Skip => observer = DVec3::NAN,
+            checked => checked.map_err(|error| match error {
+                Error::BadRecord { field, value, why, .. } => {
+                    let text = OBSERVERS.fields.iter().position(|f| *f == field).map_or("", |i| row.texts[i]);
+                    let value = quoted(if text.is_empty() { &value } else { text });
+                    bad_file(path, format!("{}: {field} is {value}: {why}", row.place.describe(path)))
+                }
+                other => other,
+            })?,
+        }
         row.kept.iter().for_each(|cell| kept.push(cell));
         try_push("observers", &mut observers, observer)
     })?;

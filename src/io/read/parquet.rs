@@ -7,22 +7,22 @@ use std::sync::atomic::Ordering;
 
 use super::input::{Input, rows_at_once};
 use super::parquet_bytes::FileBytes;
-use super::parquet_columns::{check_lengths, column, fill, text_column};
-use super::read_options::ExtraColumns;
+use super::parquet_columns::{Meaning, check_lengths, column, fill, is_number, meaning, text_column};
+use super::read_options::{ExtraColumns, ReadOptions};
 use super::table_reader::{ReadFormat, RowSink, TableReader};
 use crate::error::{Error, Result};
 use crate::escape::quoted;
 use crate::io::errors::{bad_file, cannot_read, same};
-use crate::io::schema::columns;
+use crate::io::schema::columns::columns;
 use crate::io::schema::convert::{Row, RowLocation};
 use crate::io::schema::kinds::TableSchema;
 use crate::io::schema::optional::is_whole;
 use crate::runtime::memory::check_memory;
-use ::parquet::basic::{Compression, Type};
+use ::parquet::basic::{Compression, ConvertedType, Type};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::RowGroupMetaData;
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
-use ::parquet::schema::types::{ColumnDescriptor, SchemaDescriptor, Type as Node};
+use ::parquet::schema::types::ColumnDescriptor;
 
 /// A file whose footer has been read and checked.
 struct ParquetReader {
@@ -47,7 +47,7 @@ impl std::fmt::Debug for ParquetReader {
 pub(crate) const FORMAT: ReadFormat = ReadFormat { extension: "parquet", first_byte: None, open };
 
 /// Reads the footer, which has the names and positions of the columns.
-fn open(input: Input, kind: &'static TableSchema, extra: ExtraColumns) -> Result<Box<dyn TableReader>> {
+fn open(input: Input, kind: &'static TableSchema, options: &ReadOptions) -> Result<Box<dyn TableReader>> {
     let path = input.path.clone();
     let (file, length, shown) = input.into_parts();
     let Some(length) = length else {
@@ -62,8 +62,8 @@ fn open(input: Input, kind: &'static TableSchema, extra: ExtraColumns) -> Result
     let stack = (2 << 20) + 256 * footer as usize;
     let opened = std::thread::Builder::new().name("footer".into()).stack_size(stack);
     let opened = opened.spawn({
-        let path = path.clone();
-        move || read_footer(path, bytes, kind, extra)
+        let (path, options) = (path.clone(), *options);
+        move || read_footer(path, bytes, kind, &options)
     });
     let opened = opened.map_err(|e| Error::no_thread(&path, e))?;
     let opened = opened.join().unwrap_or_else(|_| Err(damaged(&path, "its footer is invalid")));
@@ -99,28 +99,28 @@ fn read_footer(
     path: PathBuf,
     bytes: FileBytes,
     kind: &'static TableSchema,
-    extra: ExtraColumns,
+    options: &ReadOptions,
 ) -> Result<ParquetReader> {
     let (largest, length) = (bytes.largest.clone(), bytes.length);
     let reader = SerializedFileReader::new(bytes).map_err(|e| fault(&path, "", e))?;
     let metadata = reader.metadata();
     let schema = metadata.file_metadata().schema_descr();
+    let names: Vec<&str> = schema.root_schema().get_fields().iter().map(|field| field.name()).collect();
+    let found = columns(&path, "", kind, &names, options.ignores_unknown(), options.unit)?;
+    let (mut leaves, mut kept, mut kept_leaves) = (Vec::new(), Vec::new(), Vec::new());
     // A nested column has several leaves, which are what row groups list.
-    let is_used = |name: &str| extra == ExtraColumns::Refuse || columns::is_known(kind, name);
-    let names = schema.root_schema().get_fields().iter().map(|field| field.name()).filter(|name| is_used(name));
-    let fields = columns::columns(&path, "", kind, names)?;
-    check_types(&path, schema, kind, &is_used)?;
-    let leaves = schema.columns().iter().enumerate();
-    let leaves = leaves.filter(|(_, leaf)| is_used(&leaf.path().parts()[0])).map(|(leaf, _)| leaf).collect();
-    let (mut kept, mut kept_leaves) = (Vec::new(), Vec::new());
     for (index, leaf) in schema.columns().iter().enumerate() {
-        let name = &leaf.path().parts()[0];
-        if extra == ExtraColumns::Keep && !is_used(name) {
+        let root = schema.get_column_root_idx(index);
+        if let Some(field) = found[root] {
+            check_number(&path, leaf, kind, field)?;
+            leaves.push(index);
+        } else if options.extra == ExtraColumns::Keep {
             check_kept(&path, leaf)?;
-            kept.push(name.clone());
+            kept.push(names[root].to_owned());
             kept_leaves.push(index);
         }
     }
+    let fields = found.into_iter().flatten().collect();
     let mut rows = 0_u64;
     for (number, group) in metadata.row_groups().iter().enumerate() {
         rows += check_group(&path, number, group, length)?;
@@ -135,48 +135,36 @@ fn read_footer(
     Ok(ParquetReader { path, reader, leaves, fields, kept, kept_leaves, rows })
 }
 
-/// Checks that every column is a plain list of floats, or of integers if it is an optional column of whole numbers.
-fn check_types(
-    path: &Path,
-    schema: &SchemaDescriptor,
-    kind: &TableSchema,
-    is_used: &dyn Fn(&str) -> bool,
-) -> Result<()> {
-    for field in schema.root_schema().get_fields().iter().filter(|field| is_used(field.name())) {
-        let name = field.name();
-        let whole = kind.optional.contains(&name) && is_whole(name);
-        let bad = |found: String| {
-            let expected = if whole { "expected UInt32, Int32 or Int64" } else { "expected Float32 or Float64" };
-            Err(bad_file(path, format!("column '{}' is {}: {expected}", quoted(name), quoted(&found))))
-        };
-        match &**field {
-            Node::GroupType { .. } => return bad("nested".into()),
-            Node::PrimitiveType { .. } if schema_repeats(field) => return bad("a list".into()),
-            Node::PrimitiveType { physical_type: Type::FLOAT | Type::DOUBLE, .. } if !whole => {}
-            Node::PrimitiveType { physical_type: Type::INT32 | Type::INT64, .. } if whole => {}
-            Node::PrimitiveType { basic_info, physical_type, .. } => {
-                let logical = basic_info.logical_type_ref().map(|logical| format!(" ({logical:?})"));
-                return bad(format!("{physical_type}{}", logical.unwrap_or_default()));
-            }
-        }
-    }
-    Ok(())
+/// Checks that a column is a plain list of numbers, which are whole if it is an optional column of whole numbers.
+fn check_number(path: &Path, leaf: &ColumnDescriptor, kind: &'static TableSchema, field: usize) -> Result<()> {
+    let whole = is_whole(kind.name(field));
+    let found = match (leaf.path().parts().len(), leaf.max_rep_level(), leaf.physical_type()) {
+        (2.., ..) => "nested".into(),
+        (_, 1.., _) => "a list".into(),
+        (.., Type::FLOAT | Type::DOUBLE) if whole => leaf.physical_type().to_string(),
+        _ if is_number(leaf) => return Ok(()),
+        (.., found) => match (leaf.logical_type_ref(), leaf.converted_type()) {
+            (Some(logical), _) => format!("{found} ({logical:?})"),
+            (None, ConvertedType::NONE) => found.to_string(),
+            (None, converted) => format!("{found} ({converted})"),
+        },
+    };
+    let expected =
+        if whole { "expected an integer type" } else { "expected a number: a floating-point, integer or decimal type" };
+    let name = quoted(&leaf.path().parts()[0]).to_string();
+    Err(bad_file(path, format!("column '{name}' is {}: {expected}", quoted(&found))))
 }
 
-/// Checks that a column is a plain list of texts or numbers, which can be kept as text.
+/// Checks that a column is a plain list of texts, numbers, dates or times, which can be kept as text.
 fn check_kept(path: &Path, leaf: &ColumnDescriptor) -> Result<()> {
     let is_plain = leaf.path().parts().len() == 1 && leaf.max_rep_level() == 0;
-    if is_plain && !matches!(leaf.physical_type(), Type::INT96 | Type::FIXED_LEN_BYTE_ARRAY) {
+    if is_plain && meaning(leaf) != Meaning::Other {
         return Ok(());
     }
     let (name, found) = (quoted(leaf.path().parts()[0].as_str()), leaf.physical_type());
     let found = if is_plain { found.to_string() } else { "nested".into() };
-    Err(bad_file(path, format!("column '{name}' is {found}: only text and numbers can be kept; use --ignore-extra")))
-}
-
-fn schema_repeats(field: &Node) -> bool {
-    let info = field.get_basic_info();
-    info.has_repetition() && info.repetition() == ::parquet::basic::Repetition::REPEATED
+    let kept = "only text, numbers, dates and times can be kept";
+    Err(bad_file(path, format!("column '{name}' is {found}: {kept}; use --ignore-extra")))
 }
 
 /// Checks the claims of a row group against the file, and returns its number of rows.

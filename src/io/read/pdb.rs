@@ -6,7 +6,7 @@
 
 use super::atoms::{AtomText, Lines, fields};
 use super::input::Input;
-use super::read_options::{ExtraColumns, refuse_kept};
+use super::read_options::{ReadOptions, refuse_kept};
 use super::table_reader::{ReadFormat, RowSink, TableReader};
 use crate::error::Result;
 use crate::io::schema::kinds::TableSchema;
@@ -19,8 +19,8 @@ struct PdbReader {
     fields: Vec<usize>,
 }
 
-fn open(input: Input, schema: &'static TableSchema, extra: ExtraColumns) -> Result<Box<dyn TableReader>> {
-    refuse_kept(&input, extra)?;
+fn open(input: Input, schema: &'static TableSchema, options: &ReadOptions) -> Result<Box<dyn TableReader>> {
+    refuse_kept(&input, options)?;
     let fields = fields(&input, schema)?;
     Ok(Box::new(PdbReader { lines: Lines::new(input), fields }))
 }

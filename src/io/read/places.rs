@@ -4,46 +4,40 @@ use std::path::Path;
 
 use strsim::levenshtein;
 
-use super::small_csv::{SmallCsv, read_small_text};
+use super::small_csv::{SmallColumn, SmallCsv};
 use crate::error::Result;
 use crate::escape::quoted;
 use crate::io::errors::bad_file;
 use crate::sky::Place;
 
-/// Names of the columns: the first of each row is used in messages.
-const COLUMNS: [&[&str]; 4] = [
-    &["latitude", "lat"],
-    &["longitude", "lon", "lng"],
-    &["height_m", "height", "elevation", "altitude", "elevation_m", "altitude_m", "elev", "alt"],
-    &["name", "place", "city"],
+/// The columns: the first name of each is used in messages.
+const COLUMNS: [SmallColumn; 4] = [
+    SmallColumn { names: &["latitude", "lat"], units: Some(&["deg", "n", "degn", "°n"]) },
+    SmallColumn { names: &["longitude", "lon", "lng", "long"], units: Some(&["deg", "e", "dege", "°e"]) },
+    SmallColumn { names: &["height_m", "height", "elevation", "altitude", "elev", "alt"], units: Some(&["m"]) },
+    SmallColumn { names: &["name", "place", "city"], units: None },
 ];
 
 /// Reads places from a `.csv`: columns `latitude` (or `lat`) and `longitude` (or `lon`) in degrees, and optional `height_m` (or `height`)
-/// in metres and `name`, in any order. Other columns are ignored, unless their name is like one of these. A place without a name has an
-/// empty one.
+/// in metres and `name`, in any order and any case. A name may have the unit, such as `Height (m)`; another unit is an error. Other columns
+/// are ignored, unless their name is like one of these. A place without a name has an empty one.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) if the file cannot be read; [`Error::BadFile`](crate::Error::BadFile) with the line, the column and the
 /// value if it cannot be parsed or a number is out of range.
 pub fn read_places(path: &Path) -> Result<Vec<(String, Place)>> {
-    let text = read_small_text(path, "places")?;
-    let csv = SmallCsv::parse(path, &text)?;
-    let [latitude, longitude, height, name] = COLUMNS.map(|names| csv.column(names));
-    for unknown in csv
-        .header
-        .iter()
-        .filter(|name| !COLUMNS.iter().any(|known| csv.column(known).is_some_and(|at| &csv.header[at] == *name)))
-    {
+    let csv = SmallCsv::read(path, "places", &COLUMNS)?;
+    let [latitude, longitude, height, name] = [0, 1, 2, 3].map(|column| csv.column(COLUMNS[column].names));
+    for unknown in csv.unknown() {
         let short: String = unknown.to_ascii_lowercase().chars().take(20).collect();
-        let like =
-            COLUMNS.iter().find(|known| known.iter().any(|known| known.len() > 5 && levenshtein(&short, known) <= 2));
-        if let Some(like) = like {
-            let (unknown, like) = (quoted(unknown), like[0]);
+        let is_like = |known: &&str| known.len() > 5 && levenshtein(&short, known) <= 2;
+        if let Some(like) = COLUMNS.iter().find(|column| column.names.iter().any(is_like)) {
+            let (unknown, like) = (quoted(unknown), like.names[0]);
             return Err(bad_file(path, format!("unknown column '{unknown}' (did you mean '{like}'?)")));
         }
     }
     let needed = |at: Option<usize>, names: &[&str]| at.ok_or_else(|| csv.missing(names[0]));
-    let (latitude, longitude) = (needed(latitude, COLUMNS[0])?, needed(longitude, COLUMNS[1])?);
+    let (latitude, longitude) = (needed(latitude, COLUMNS[0].names)?, needed(longitude, COLUMNS[1].names)?);
     let mut places = Vec::new();
     for (line, record) in &csv.rows {
         let number = |at: usize, field: &str| {
@@ -53,12 +47,12 @@ pub fn read_places(path: &Path) -> Result<Vec<(String, Place)>> {
                 .ok_or_else(|| bad_file(path, format!("line {line}: {field} is '{}': expected a number", quoted(text))))
         };
         let height_m = match height {
-            Some(at) if record.get(at).is_some_and(|text| !text.is_empty()) => number(at, COLUMNS[2][0])?,
+            Some(at) if record.get(at).is_some_and(|text| !text.is_empty()) => number(at, COLUMNS[2].names[0])?,
             _ => 0.0,
         };
         let place = Place {
-            latitude: number(latitude, COLUMNS[0][0])?,
-            longitude: number(longitude, COLUMNS[1][0])?,
+            latitude: number(latitude, COLUMNS[0].names[0])?,
+            longitude: number(longitude, COLUMNS[1].names[0])?,
             height_m,
         };
         if let Some((field, value, why)) = place.fault() {

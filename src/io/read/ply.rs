@@ -1,18 +1,21 @@
 //! Reader of `.ply`, the polygon file format: text or binary. The rows are the element `vertex`, and its properties are the columns. Other
-//! properties, such as normals and colours, are ignored, and so are elements that follow. `radius` is another name for `r` of spheres.
+//! properties, such as normals, colours and lists, are ignored, and so are elements that follow.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use super::binary::trailing;
 use super::bounded_text::{LONGEST, too_long};
 use super::csv;
+use super::encoding::decode;
 use super::input::Input;
-use super::read_options::ExtraColumns;
+use super::read_options::ReadOptions;
 use super::record_layout::{NumberForm, RecordLayout, RecordPart, RecordReader};
 use super::table_reader::{ReadFormat, RowSink, TableReader};
 use crate::error::Result;
 use crate::escape::quoted;
 use crate::io::errors::{bad_file, cannot_read};
-use crate::io::schema::columns::columns;
+use crate::io::schema::columns::{columns, is_known};
 use crate::io::schema::convert::{Row, RowLocation};
 use crate::io::schema::kinds::TableSchema;
 
@@ -39,21 +42,24 @@ struct Header {
 
 struct Property {
     name: String,
+    /// Type of the number, or of the length of the list.
     form: NumberForm,
     bytes: usize,
+    /// Bytes per entry of a list.
+    entry: Option<usize>,
 }
 
 /// Reads the header.
-fn open(mut input: Input, schema: &'static TableSchema, _: ExtraColumns) -> Result<Box<dyn TableReader>> {
-    let Header { length, big_endian, vertices, properties, more_follows } = header(&mut input)?;
+fn open(mut input: Input, schema: &'static TableSchema, options: &ReadOptions) -> Result<Box<dyn TableReader>> {
+    let Header { length, big_endian, vertices, properties, more_follows } = header(&mut input, schema)?;
     let path = &input.path;
-    // Name of the column that each property fills.
-    let column = |property: &Property| {
-        let name = if schema.plural == "spheres" && property.name == "radius" { "r" } else { &*property.name };
-        schema.fields.iter().chain(schema.optional).copied().find(|known| *known == name)
-    };
-    let names: Vec<_> = properties.iter().map(column).collect();
-    let columns = columns(path, "header: ", schema, names.iter().copied().flatten())?;
+    let numbers = properties.iter().filter(|property| property.entry.is_none());
+    let names: Vec<&str> = numbers.map(|property| &*property.name).collect();
+    let found = columns(path, "header: ", schema, &names, true, options.unit)?;
+    let mut found_fields = found.iter().copied();
+    let field_of = |property: &Property| property.entry.is_none().then(|| found_fields.next().flatten()).flatten();
+    let fields_of: Vec<Option<usize>> = properties.iter().map(field_of).collect();
+    let columns = found.into_iter().flatten().collect();
     let least = match big_endian {
         // One digit and one separator per number.
         None => 2 * properties.len(),
@@ -70,24 +76,30 @@ fn open(mut input: Input, schema: &'static TableSchema, _: ExtraColumns) -> Resu
         }
     }
     let Some(big_endian) = big_endian else {
-        let mut fields = columns.iter().copied();
-        let fields_of = names.iter().map(|name| name.and_then(|_| fields.next())).collect();
-        return Ok(Box::new(PlyText { input, vertices, columns, fields_of, position: length, more_follows }));
+        let lists = properties.iter().map(|property| property.entry.is_some());
+        let uses = fields_of.into_iter().zip(lists).collect();
+        return Ok(Box::new(PlyText { input, vertices, columns, uses, position: length, more_follows }));
     };
-    let (mut parts, mut offset) = (Vec::new(), 0);
-    for (property, name) in properties.iter().zip(&names) {
-        let Property { form, bytes, .. } = *property;
-        if name.is_some() {
-            parts.push(RecordPart { offset, bytes, form, big_endian });
+    let has_lists = properties.iter().any(|property| property.entry.is_some());
+    let (mut parts, mut entries, mut offset) = (Vec::new(), Vec::new(), 0);
+    for (Property { form, bytes, entry, .. }, field) in properties.into_iter().zip(&fields_of) {
+        if has_lists || field.is_some() {
+            // Records with lists have no fixed offsets.
+            parts.push(RecordPart { offset: if has_lists { 0 } else { offset }, bytes, form, big_endian });
+            entries.push(entry);
         }
         offset += bytes;
+    }
+    if has_lists {
+        let parts = parts.into_iter().zip(fields_of).zip(entries).map(|((part, field), entry)| (part, field, entry));
+        return Ok(Box::new(PlyLists { input, vertices, columns, parts: parts.collect(), more_follows }));
     }
     let layout = RecordLayout { rows: vertices, columns, parts, width: offset, more_follows };
     Ok(Box::new(RecordReader { input, layout }))
 }
 
 /// Reads the lines up to `end_header`.
-fn header(input: &mut Input) -> Result<Header> {
+fn header(input: &mut Input, schema: &TableSchema) -> Result<Header> {
     let path = input.path.clone();
     let mut lines = HeaderLines { input, path: &path, length: 0, line: 0 };
     if lines.next()? != ["ply"] {
@@ -124,12 +136,19 @@ fn header(input: &mut Input) -> Result<Header> {
             ["element", _, _] => more_follows = true,
             // Properties of other elements are not read.
             ["property", ..] if vertices.is_none() || more_follows => {}
-            ["property", "list", ..] => return Err(lines.fault("a vertex must not have a list as a property")),
+            ["property", "list", _, _, name] if is_known(schema, name) => {
+                return Err(lines.fault(&format!("'{}' is a list: expected one number", quoted(name))));
+            }
+            ["property", "list", length, entry, name] => {
+                let ((form, bytes), (_, entry)) = (lines.number_type(length)?, lines.number_type(entry)?);
+                if matches!(form, NumberForm::Float) {
+                    return Err(lines.fault(&format!("the length of a list is '{length}': expected a whole number")));
+                }
+                properties.push(Property { name: name.into(), form, bytes, entry: Some(entry) });
+            }
             ["property", kind, name] => {
-                let Some((form, bytes)) = number_type(kind) else {
-                    return Err(lines.fault(&format!("'{}' is not a number type of .ply", quoted(kind))));
-                };
-                properties.push(Property { name: name.into(), form, bytes });
+                let (form, bytes) = lines.number_type(kind)?;
+                properties.push(Property { name: name.into(), form, bytes, entry: None });
             }
             _ => return Err(lines.fault(&format!("'{}' is not a line of a header", quoted(&words.join(" "))))),
         }
@@ -180,7 +199,12 @@ impl HeaderLines<'_> {
             }
             _ => return Err(self.fault("the file ends within the header")),
         }
-        Ok(String::from_utf8_lossy(&bytes).split_ascii_whitespace().map(str::to_owned).collect())
+        let text = decode(bytes).map_err(|why| self.fault(why))?;
+        Ok(text.split_ascii_whitespace().map(str::to_owned).collect())
+    }
+
+    fn number_type(&self, name: &str) -> Result<(NumberForm, usize)> {
+        number_type(name).ok_or_else(|| self.fault(&format!("'{}' is not a number type of .ply", quoted(name))))
     }
 
     fn fault(&self, why: &str) -> crate::error::Error {
@@ -194,8 +218,8 @@ struct PlyText {
     input: Input,
     vertices: u64,
     columns: Vec<usize>,
-    /// The field that each property fills; `None` for a property that is ignored.
-    fields_of: Vec<Option<usize>>,
+    /// The field that each property fills, if it is not ignored, and whether it is a list.
+    uses: Vec<(Option<usize>, bool)>,
     /// Position of the next line in bytes.
     position: u64,
     more_follows: bool,
@@ -211,7 +235,7 @@ impl TableReader for PlyText {
     }
 
     fn read(self: Box<Self>, schema: &'static TableSchema, sink: &mut RowSink<'_>) -> Result<()> {
-        let Self { mut input, vertices, fields_of, mut position, more_follows, .. } = *self;
+        let Self { mut input, vertices, uses, mut position, more_follows, .. } = *self;
         let path: PathBuf = input.path.clone();
         let is_file = input.length().is_some();
         let mut line = Vec::new();
@@ -243,21 +267,82 @@ impl TableReader for PlyText {
                 return Err(bad(format!("a line follows the {vertices} vertices of the header")));
             }
             let mut row = Row { place, ..Row::new(schema) };
-            let (mut words, mut found) = (text.split_ascii_whitespace(), 0);
-            for field in &fields_of {
+            let (mut words, mut found, mut expected) = (text.split_ascii_whitespace(), 0, uses.len());
+            for (field, is_list) in &uses {
                 let Some(word) = words.next() else { break };
                 found += 1;
+                if *is_list {
+                    let why = || bad(format!("the length of a list is '{}': expected a whole number", quoted(word)));
+                    let entries = word.parse::<u32>().map_err(|_| why())? as usize;
+                    found += words.by_ref().take(entries).count();
+                    expected += entries;
+                }
                 let Some(field) = *field else { continue };
                 row.texts[field] = word;
                 let why = || bad(format!("{} is '{}': expected a number", schema.name(field), quoted(word)));
                 row.numbers[field] = csv::number(word).ok_or_else(why)?;
             }
             found += words.count();
-            if found != fields_of.len() {
-                return Err(bad(format!("there are {found} numbers: expected {}, as in the header", fields_of.len())));
+            if found != expected {
+                return Err(bad(format!("there are {found} numbers: expected {expected}, as in the header")));
             }
             sink(&row)?;
             index += 1;
         }
+    }
+}
+
+/// Binary vertices with lists, which are skipped.
+#[derive(Debug)]
+struct PlyLists {
+    input: Input,
+    vertices: u64,
+    columns: Vec<usize>,
+    /// The number or the length of each property, the field that it fills, and the bytes per entry of a list.
+    parts: Vec<(RecordPart, Option<usize>, Option<usize>)>,
+    more_follows: bool,
+}
+
+impl TableReader for PlyLists {
+    fn fields(&self) -> &[usize] {
+        &self.columns
+    }
+
+    fn rows(&self) -> Option<u64> {
+        Some(self.vertices)
+    }
+
+    fn read(self: Box<Self>, schema: &'static TableSchema, sink: &mut RowSink<'_>) -> Result<()> {
+        let Self { mut input, vertices, parts, more_follows, .. } = *self;
+        let path = input.path.clone();
+        let mut row = Row::new(schema);
+        for index in 0..vertices {
+            row.place = RowLocation::Index(index);
+            let bad = |why: &str| bad_file(&path, format!("{}: {why}", row.place.describe(&path)));
+            for (part, field, entry) in &parts {
+                let mut bytes = [0; 8];
+                let bytes = &mut bytes[..part.bytes];
+                let mut complete = input.read_full(bytes).map_err(|e| cannot_read(&path, e))? == bytes.len();
+                let number = part.number(bytes);
+                if let Some(entry) = entry.filter(|_| complete) {
+                    if number.wide < 0.0 {
+                        return Err(bad(&format!("the length of a list is {}", number.wide)));
+                    }
+                    let length = number.wide as u64 * entry as u64;
+                    let skipped = std::io::copy(&mut (&mut input).take(length), &mut std::io::sink());
+                    complete = skipped.map_err(|e| cannot_read(&path, e))? == length;
+                }
+                if !complete {
+                    return Err(bad(&format!(
+                        "the input ends here, but the header announces {vertices} vertices: it is truncated"
+                    )));
+                }
+                if let Some(field) = *field {
+                    row.numbers[field] = number;
+                }
+            }
+            sink(&row)?;
+        }
+        if more_follows { Ok(()) } else { trailing(&mut input) }
     }
 }

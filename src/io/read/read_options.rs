@@ -4,6 +4,7 @@ use super::input::Input;
 use crate::error::Result;
 use crate::io::errors::bad_file;
 use crate::io::format::StreamFormat;
+use crate::query::policy::OnBad;
 
 /// Treatment of columns that a table does not need and the program does not know.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,6 +30,11 @@ pub struct ReadOptions {
     pub extra: ExtraColumns,
     /// Radius of all spheres of a file that has points: no column `r`, no semi-axes and no atoms.
     pub sphere_radius: Option<f64>,
+    /// Invalid spheres and observers. (Rays and points: see [`RayFile::read`](super::ray_stream::RayFile::read).) With [`OnBad::Skip`],
+    /// they are kept as rows that nothing hits or sees. Text that is not a number is still refused.
+    pub on_bad: OnBad,
+    /// Unit of length that names of columns may have, such as `x [km]`. By default metres.
+    pub unit: Option<&'static str>,
 }
 
 impl ReadOptions {
@@ -49,11 +55,30 @@ impl ReadOptions {
     pub fn sphere_radius(self, sphere_radius: Option<f64>) -> Self {
         Self { sphere_radius, ..self }
     }
+
+    /// Sets the treatment of invalid spheres and observers.
+    #[must_use]
+    pub fn on_bad(self, on_bad: OnBad) -> Self {
+        Self { on_bad, ..self }
+    }
+
+    /// Sets the unit of length that names of columns may have.
+    #[must_use]
+    pub fn unit(self, unit: Option<&'static str>) -> Self {
+        Self { unit, ..self }
+    }
+}
+
+impl ReadOptions {
+    /// Whether a file may have unknown columns.
+    pub(crate) fn ignores_unknown(&self) -> bool {
+        self.extra != ExtraColumns::Refuse
+    }
 }
 
 /// Refuses to keep the unknown columns of a format that is not text.
-pub(crate) fn refuse_kept(input: &Input, extra: ExtraColumns) -> Result<()> {
-    if extra == ExtraColumns::Keep {
+pub(crate) fn refuse_kept(input: &Input, options: &ReadOptions) -> Result<()> {
+    if options.extra == ExtraColumns::Keep {
         return Err(bad_file(
             &input.path,
             "unknown columns can be kept only from .csv and .parquet; use --ignore-extra",

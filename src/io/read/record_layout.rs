@@ -87,7 +87,7 @@ impl TableReader for RecordReader {
 }
 
 impl RecordPart {
-    fn number(self, record: &[u8]) -> Number {
+    pub(crate) fn number(self, record: &[u8]) -> Number {
         let mut bits = 0_u64;
         for (i, byte) in record[self.offset..self.offset + self.bytes].iter().enumerate() {
             let place = if self.big_endian { self.bytes - 1 - i } else { i };

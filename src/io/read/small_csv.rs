@@ -2,86 +2,106 @@
 
 use std::path::Path;
 
-use csv::{ErrorKind, ReaderBuilder, StringRecord, Trim};
+use csv::StringRecord;
 
-use super::csv::unequal;
+use super::csv_records::CsvRecords;
+use super::encoding::decode;
 use super::input::check_regular;
 use crate::error::{Error, Result};
 use crate::escape::quoted;
 use crate::io::errors::{bad_file, cannot_read};
+use crate::io::schema::convert::RowLocation;
+use crate::io::schema::headings::{Meanings, meanings_of, split};
 
 /// Maximum length of a file in bytes.
 const LONGEST: u64 = 1 << 28;
 
 /// Reads a text of at most 256 MiB. `what` says what it has, for errors.
 pub(crate) fn read_small_text(path: &Path, what: &str) -> Result<String> {
+    decode(read_small(path, what)?).map_err(|why| bad_file(path, why))
+}
+
+fn read_small(path: &Path, what: &str) -> Result<Vec<u8>> {
     let length = check_regular(path)?;
     if length > LONGEST {
         let message = format!("the file has {length} bytes: a file of {what} may have at most {LONGEST}");
         return Err(bad_file(path, message));
     }
-    let bytes = std::fs::read(path).map_err(|e| cannot_read(path, e))?;
-    String::from_utf8(bytes).map_err(|error| {
-        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = 1 + valid.iter().filter(|byte| **byte == b'\n').count();
-        bad_file(path, format!("line {line}: the text is not UTF-8"))
-    })
+    std::fs::read(path).map_err(|e| cannot_read(path, e))
+}
+
+/// A column that a file may have.
+pub(crate) struct SmallColumn {
+    /// Its names, the first for messages.
+    pub(crate) names: &'static [&'static str],
+    /// Units that the name may have, the first for messages; `None` for text.
+    pub(crate) units: Option<&'static [&'static str]>,
+}
+
+impl Meanings for &[SmallColumn] {
+    fn named(&self, name: &str) -> Option<usize> {
+        self.iter().position(|column| column.names.contains(&name))
+    }
+
+    fn units(&self, column: usize) -> Option<Vec<String>> {
+        self[column].units.map(|units| units.iter().map(|unit| (*unit).to_owned()).collect())
+    }
+
+    fn name(&self, column: usize) -> &str {
+        self[column].names[0]
+    }
+
+    fn shares_units(&self) -> bool {
+        false
+    }
 }
 
 /// The header and the rows of a CSV.
 pub(crate) struct SmallCsv<'a> {
     path: &'a Path,
-    pub(crate) header: StringRecord,
+    header: StringRecord,
+    /// The names of the column that each heading means.
+    meanings: Vec<Option<&'static [&'static str]>>,
     /// The line of each row, from 1, and its cells, without blanks around them.
     pub(crate) rows: Vec<(usize, StringRecord)>,
 }
 
 impl<'a> SmallCsv<'a> {
-    /// Parses a text.
-    pub(crate) fn parse(path: &'a Path, text: &str) -> Result<Self> {
-        // A byte order mark is no part of a name.
-        let text = text.trim_start_matches('\u{feff}');
-        let mut reader =
-            ReaderBuilder::new().trim(Trim::All).comment(Some(b'#')).has_headers(false).from_reader(text.as_bytes());
-        let mut cursor = LineCursor { text, byte: 0, line: 1 };
-        let mut csv = Self { path, header: StringRecord::new(), rows: Vec::new() };
-        let mut record = StringRecord::new();
-        loop {
-            let start = reader.position().byte() as usize;
-            let found = reader.read_record(&mut record);
-            let line = cursor.record_after(start);
-            match found {
-                Ok(false) => return Ok(csv),
-                Ok(true) if csv.header.is_empty() => csv.header = record.clone(),
-                Ok(true) => csv.rows.push((line, record.clone())),
-                Err(error) => return Err(csv.fault(line, &error)),
-            }
+    /// Reads a file. `what` says what it has, for errors.
+    pub(crate) fn read(path: &'a Path, what: &str, columns: &'static [SmallColumn]) -> Result<Self> {
+        let bytes = read_small(path, what)?;
+        let is_known = |heading: &str| columns.named(&split(heading).0).is_some();
+        let mut records = CsvRecords::open(&bytes[..], path, true, &is_known)?;
+        records.has_comments = true;
+        let headings = records.headings();
+        let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
+        let place = RowLocation::Byte(records.header_at).describe(path);
+        let meanings = meanings_of(&headings, &columns).map_err(|why| bad_file(path, format!("{place}: {why}")))?;
+        let meanings = meanings.into_iter().map(|column| Some(columns[column?].names)).collect();
+        let mut csv = Self { path, header: records.header.clone(), meanings, rows: Vec::new() };
+        let mut cursor = LineCursor { bytes: &bytes, byte: 0, line: 1 };
+        while let Some((place, record)) = records.next()? {
+            let RowLocation::Byte(start) = place else { continue };
+            let mut record = record.clone();
+            record.trim();
+            csv.rows.push((cursor.record_after(start as usize), record));
         }
+        Ok(csv)
     }
 
-    /// An error in a record, with its cells if there are too few or too many.
-    fn fault(&self, line: usize, error: &csv::Error) -> Error {
-        let message = match error.kind() {
-            ErrorKind::UnequalLengths { expected_len, len, .. } => {
-                format!("{}: {}", unequal(*len, *expected_len), self.header_line())
-            }
-            _ => error.to_string(),
-        };
-        bad_file(self.path, format!("line {line}: {message}"))
-    }
-
-    fn header_line(&self) -> String {
-        self.header.iter().map(quoted).collect::<Vec<_>>().join(",")
-    }
-
-    /// Index of a column, by any of its names, in upper or lower case.
+    /// Index of a column, by any of its names.
     pub(crate) fn column(&self, names: &[&str]) -> Option<usize> {
-        self.header.iter().position(|own| names.iter().any(|name| name.eq_ignore_ascii_case(own)))
+        self.meanings.iter().position(|own| own.is_some_and(|own| own.contains(&names[0])))
+    }
+
+    /// Headings that mean no column.
+    pub(crate) fn unknown(&self) -> impl Iterator<Item = &str> {
+        self.header.iter().zip(&self.meanings).filter(|(_, meaning)| meaning.is_none()).map(|(heading, _)| heading)
     }
 
     /// The error for a column that is missing.
     pub(crate) fn missing(&self, name: &str) -> Error {
-        let found = self.header_line();
+        let found = self.header.iter().map(quoted).collect::<Vec<_>>().join(",");
         let comma = if found.contains(';') { ", and columns must be separated by commas" } else { "" };
         bad_file(self.path, format!("there is no column `{name}`: the header is `{found}`{comma}"))
     }
@@ -89,22 +109,21 @@ impl<'a> SmallCsv<'a> {
 
 /// Counts the lines up to records in ascending order.
 struct LineCursor<'a> {
-    text: &'a str,
+    bytes: &'a [u8],
     byte: usize,
     line: usize,
 }
 
 impl LineCursor<'_> {
-    /// The line of the first record at or after a byte, where the reader began: it skips blank lines and comments.
+    /// The line of the first record at or after a byte, where the reader began: it skips blank lines.
     fn record_after(&mut self, start: usize) -> usize {
-        let rest = |byte: usize| self.text.get(byte..).unwrap_or("");
-        let next = |byte: usize| rest(byte).find('\n').map_or(self.text.len(), |end| byte + end + 1);
+        let rest = |byte: usize| self.bytes.get(byte..).unwrap_or_default();
+        let next =
+            |byte: usize| rest(byte).iter().position(|b| *b == b'\n').map_or(self.bytes.len(), |end| byte + end + 1);
         while self.byte < start {
             (self.byte, self.line) = (next(self.byte), self.line + 1);
         }
-        while self.byte < self.text.len()
-            && (rest(self.byte).starts_with(['#', '\n']) || rest(self.byte).starts_with("\r\n"))
-        {
+        while rest(self.byte).starts_with(b"\n") || rest(self.byte).starts_with(b"\r\n") {
             (self.byte, self.line) = (next(self.byte), self.line + 1);
         }
         self.line

@@ -20,7 +20,7 @@ use crate::io::schema::optional::OptionalColumns;
 use crate::io::schema::table::Table;
 use crate::query::policy::OnBad;
 use crate::records::Sphere;
-use crate::runtime::memory::check_memory;
+use crate::runtime::memory::{check_memory, try_push};
 
 /// Reads spheres. `origin` is subtracted from the centres in f64, before rounding.
 ///
@@ -38,10 +38,13 @@ pub fn read_spheres(path: &Path, origin: DVec3) -> Result<Table<Sphere>> {
 
 /// Reads spheres with other options. Unknown columns of spheres are never kept, because results have a row per ray.
 ///
+/// With [`OnBad::Skip`], an invalid sphere keeps its id, and nothing hits it: see [`Table::skipped`].
+///
 /// # Errors
 /// The errors of [`read_spheres`].
 pub fn read_spheres_with(path: &Path, origin: DVec3, options: &ReadOptions) -> Result<Table<Sphere>> {
-    read(SphereTable::open(path, [&SPHERES, &SPHERES_OF_ONE_RADIUS], &without_kept(options))?, path, origin)
+    let table = SphereTable::open(path, [&SPHERES, &SPHERES_OF_ONE_RADIUS], &without_kept(options))?;
+    read(table, path, origin, options.on_bad)
 }
 
 /// An open table of spheres, or of points that are read as spheres of one radius.
@@ -103,37 +106,55 @@ fn without_kept(options: &ReadOptions) -> ReadOptions {
 }
 
 /// Reads the spheres of a table.
-fn read(table: SphereTable, path: &Path, origin: DVec3) -> Result<Table<Sphere>> {
+fn read(table: SphereTable, path: &Path, origin: DVec3, on_bad: OnBad) -> Result<Table<Sphere>> {
     let (source, schema) = (&table.source, table.schema);
-    let mut records = Vec::new();
+    let mut records: Vec<Sphere> = Vec::new();
+    let mut skipped = Vec::new();
     let mut optional = OptionalColumns::of(schema, source.fields());
-    let reserve = |records: &mut Vec<Sphere>, optional: &mut OptionalColumns, more: u64| {
+    let reserve_rows = |records: &mut Vec<Sphere>, optional: &mut OptionalColumns, more: u64| {
         check_memory("spheres", more.saturating_mul(size_of::<Sphere>() as u64 + optional.bytes()))?;
         reserve("spheres", records, more, path)?;
         optional.reserve("optional columns of spheres", more, path)
     };
-    reserve(&mut records, &mut optional, source.rows().unwrap_or(0))?;
-    let mut converter = Converter::new(path, origin, OnBad::Refuse);
+    reserve_rows(&mut records, &mut optional, source.rows().unwrap_or(0))?;
+    let mut converter = Converter::new(path, origin, on_bad);
     table.read(&mut |row| {
         if records.len() == records.capacity() {
             let half = records.len() as u64 / 2;
-            reserve(&mut records, &mut optional, half.max(1 << 16))?;
+            reserve_rows(&mut records, &mut optional, half.max(1 << 16))?;
         }
         let mut sphere: Sphere = converter.convert(row)?;
         optional.push(schema, &mut converter, row)?;
+        let is_invalid = on_bad == OnBad::Skip && optional.replace_invalid();
         if let Some(shape) = optional.shapes.as_ref().and_then(|shapes| shapes.last()) {
             sphere.radius = shape.bounding_radius();
+        }
+        if on_bad == OnBad::Skip && (is_invalid || sphere.check().is_err()) {
+            try_push("skipped spheres", &mut skipped, records.len() as u32)?;
+            // Near the others, so that it does not enlarge the scene.
+            sphere = records.last().copied().unwrap_or(Sphere::new([0.0; 3], 1.0));
+        } else if records.len() == skipped.len() {
+            records.fill(sphere);
         }
         records.push(sphere);
         Ok(())
     })?;
-    Ok(Table { records, optional, rounding: converter.rounding })
+    if !skipped.is_empty() {
+        let mut masks = optional.masks.take().unwrap_or_default();
+        check_memory("masks of spheres", size_of::<u32>() as u64 * records.len() as u64)?;
+        let more = records.len() - masks.len();
+        reserve("masks of spheres", &mut masks, more as u64, path)?;
+        masks.resize(records.len(), u32::MAX);
+        skipped.iter().for_each(|id| masks[*id as usize] = 0);
+        optional.masks = Some(masks);
+    }
+    Ok(Table { records, optional, skipped, rounding: converter.rounding })
 }
 
 /// Centre of the AABB of all spheres in a file, in f64. Zero if there are no spheres.
 ///
 /// # Errors
-/// The errors of [`read_spheres`], except that spheres that are not finite are ignored here.
+/// The errors of [`read_spheres`], except that invalid spheres are ignored here.
 pub fn center_of_spheres(path: &Path) -> Result<DVec3> {
     origin_of_spheres(path, OriginFinder::new(&[]), &ReadOptions::default())
 }
@@ -163,6 +184,11 @@ fn origin_of(table: SphereTable, mut finder: OriginFinder, check_row: &mut dyn F
         let center = DVec3::new(x, y, z);
         let n = |field: usize| row.numbers[field].wide;
         let axes = DVec3::new(n(radii[0]), n(radii[1]), n(radii[2]));
+        // Invalid spheres, which may be skipped, do not count.
+        let largest = f64::from(f32::MAX);
+        if !(center.abs().max_element() <= largest && (0.0..=largest).contains(&r)) {
+            return Ok(());
+        }
         // The semi-axes are 0 if the file has none.
         if axes == DVec3::ZERO {
             finder.add(center, r);
@@ -176,13 +202,18 @@ fn origin_of(table: SphereTable, mut finder: OriginFinder, check_row: &mut dyn F
 }
 
 /// Reads the spheres of a file that a system file names, at most `most`. `radius` is that of all spheres if the file has points. Returns
-/// them and the centre that was subtracted. A larger file is refused as soon as its header states the number of spheres, or else while they
+/// them and the centre that was subtracted. `unit` is that of the system file. A larger file is refused as soon as its header states the number of spheres, or else while they
 /// are counted.
-pub(crate) fn read_cloud(path: &Path, most: u64, radius: Option<f64>) -> Result<(Table<Sphere>, DVec3)> {
+pub(crate) fn read_cloud(
+    path: &Path,
+    most: u64,
+    radius: Option<f64>,
+    unit: Option<&'static str>,
+) -> Result<(Table<Sphere>, DVec3)> {
     check_regular(path)?;
     const MOST: u64 = crate::shadow::system::MAX_BALLS as u64;
     let too_many = |count: &str| bad_file(path, format!("{count} spheres in the system: at most {MOST} are allowed"));
-    let options = ReadOptions::default().sphere_radius(radius);
+    let options = ReadOptions::default().sphere_radius(radius).unit(unit);
     let open = || SphereTable::open(path, [&PICTURE_SPHERES, &PICTURE_SPHERES_OF_ONE_RADIUS], &options);
     let table = open()?;
     if let Some(rows) = table.source.rows().filter(|rows| *rows > most) {
@@ -193,7 +224,7 @@ pub(crate) fn read_cloud(path: &Path, most: u64, radius: Option<f64>) -> Result<
         rows += 1;
         if rows > most { Err(too_many(&format!("more than {MOST}"))) } else { Ok(()) }
     })?;
-    let table = read(open()?, path, middle)?;
+    let table = read(open()?, path, middle, OnBad::Refuse)?;
     let channels = || table.optional.colors.iter().flatten().flatten();
     if channels().all(|channel| *channel <= 1.0) && channels().any(|channel| channel.fract() != 0.0) {
         return Err(bad_file(

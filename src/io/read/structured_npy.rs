@@ -4,7 +4,7 @@ use std::path::Path;
 
 use npyz::{DType, Endianness, TypeChar, TypeStr};
 
-use super::read_options::ExtraColumns;
+use super::read_options::ReadOptions;
 use super::record_layout::{NumberForm, RecordLayout, RecordPart};
 use crate::error::Result;
 use crate::escape::quoted;
@@ -21,7 +21,7 @@ pub(crate) fn record_layout(
     kind: &'static TableSchema,
     dtype: &DType,
     shape: &[u64],
-    extra: ExtraColumns,
+    options: &ReadOptions,
 ) -> Result<Option<RecordLayout>> {
     let DType::Record(fields) = dtype else { return Ok(None) };
     let [rows] = *shape else {
@@ -39,7 +39,7 @@ pub(crate) fn record_layout(
             // NumPy gives gaps an empty name.
             ("", _) => {}
             // An unknown field, of any type.
-            (name, _) if extra != ExtraColumns::Refuse && !is_known(kind, name) => {}
+            (name, _) if options.ignores_unknown() && !is_known(kind, name) => {}
             (name, Some((form, big_endian))) => {
                 names.push(name);
                 parts.push(RecordPart { offset: width as usize, bytes: bytes as usize, form, big_endian });
@@ -63,7 +63,7 @@ pub(crate) fn record_layout(
             return Err(bad_file(path, format!("a record has more than {WIDEST} bytes")));
         }
     }
-    let columns = columns(path, "", kind, names.into_iter())?;
+    let columns = columns(path, "", kind, &names, false, options.unit)?.into_iter().flatten().collect();
     Ok(Some(RecordLayout { rows, columns, parts, width: width as usize, more_follows: false }))
 }
 

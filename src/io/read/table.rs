@@ -1,5 +1,6 @@
 //! A table in any of the readable formats. Opening it reads the header; the rows are read later.
 
+use std::io::BufRead;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -54,12 +55,12 @@ impl OpenTable {
                 FORMATS.iter().find(|format| format.extension == wanted).unwrap_or(&csv::FORMAT)
             }
             None => {
-                let first = input.first().map_err(|e| cannot_read(path, e))?;
+                let first = input.fill_buf().map_err(|e| cannot_read(path, e))?.first().copied();
                 let recognised = |format: &&ReadFormat| format.first_byte.is_some() && format.first_byte == first;
                 FORMATS.iter().find(recognised).unwrap_or(&csv::FORMAT)
             }
         };
-        Ok(Self { schema, length, progress, reader: (format.open)(input, schema, options.extra)? })
+        Ok(Self { schema, length, progress, reader: (format.open)(input, schema, options)? })
     }
 
     /// The fields that the columns fill.

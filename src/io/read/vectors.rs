@@ -4,7 +4,7 @@ use std::path::Path;
 
 use glam::DVec3;
 
-use super::small_csv::{SmallCsv, read_small_text};
+use super::small_csv::{SmallColumn, SmallCsv, read_small_text};
 use crate::error::{Error, Result};
 use crate::escape::quoted;
 use crate::io::errors::bad_file;
@@ -14,6 +14,17 @@ use crate::sky::{BodyVectors, DatePrecision, DeltaT, SkyBody, Time, VectorRow};
 const OBLIQUITY_DEG: f64 = 84_381.448 / 3600.0;
 /// Names of the numbers of a row.
 const FIELDS: [&str; 6] = ["x", "y", "z", "vx", "vy", "vz"];
+/// The columns of a CSV.
+const COLUMNS: [SmallColumn; 8] = [
+    SmallColumn { names: &["time"], units: Some(&["utc"]) },
+    SmallColumn { names: &["jd_tdb", "jdtdb"], units: Some(&["d", "tdb"]) },
+    SmallColumn { names: &["x"], units: Some(&["km"]) },
+    SmallColumn { names: &["y"], units: Some(&["km"]) },
+    SmallColumn { names: &["z"], units: Some(&["km"]) },
+    SmallColumn { names: &["vx"], units: Some(&["km/s"]) },
+    SmallColumn { names: &["vy"], units: Some(&["km/s"]) },
+    SmallColumn { names: &["vz"], units: Some(&["km/s"]) },
+];
 
 /// Reads state vectors of a body, relative to the centre of another body. `body` is `NAME` or `NAME@CENTER`, such as `io@jupiter`;
 /// `radius_km` may be omitted for large moons. `delta_t` is used for times before 1972 only.
@@ -199,8 +210,8 @@ impl VectorFile<'_> {
 
     /// A CSV with named columns.
     fn csv(&self, delta_t: DeltaT) -> Result<VectorTable> {
-        let csv = SmallCsv::parse(self.path, self.text)?;
-        let (utc, julian) = (csv.column(&["time"]), csv.column(&["jd_tdb"]).or(csv.column(&["jdtdb"])));
+        let csv = SmallCsv::read(self.path, "vectors", &COLUMNS)?;
+        let (utc, julian) = (csv.column(&["time"]), csv.column(&["jd_tdb"]));
         if utc.is_none() && julian.is_none() {
             return Err(csv.missing("time` or `jd_tdb"));
         }

@@ -3,7 +3,7 @@
 
 use super::atoms::{AtomText, Lines, fields};
 use super::input::Input;
-use super::read_options::{ExtraColumns, refuse_kept};
+use super::read_options::{ReadOptions, refuse_kept};
 use super::table_reader::{ReadFormat, RowSink, TableReader};
 use crate::error::Result;
 use crate::io::schema::kinds::TableSchema;
@@ -18,8 +18,8 @@ struct XyzReader {
     fields: Vec<usize>,
 }
 
-fn open(input: Input, schema: &'static TableSchema, extra: ExtraColumns) -> Result<Box<dyn TableReader>> {
-    refuse_kept(&input, extra)?;
+fn open(input: Input, schema: &'static TableSchema, options: &ReadOptions) -> Result<Box<dyn TableReader>> {
+    refuse_kept(&input, options)?;
     let fields = fields(&input, schema)?;
     let mut lines = Lines::new(input);
     let mut line = String::new();

@@ -116,27 +116,37 @@ impl AnswerRow for Approach {
     }
 }
 
+fn double_or_blank(x: f64) -> Number {
+    if x.is_nan() { Number::BlankDouble(x) } else { Number::Double(x) }
+}
+
+/// The kind of a shadow. An observer that is skipped has no fraction and no kind.
+fn kind(shadow: &Shadow) -> Number {
+    if shadow.fraction.is_nan() {
+        Number::Word(u8::MAX, "")
+    } else {
+        Number::Word(shadow.kind as u8, shadow.kind.word())
+    }
+}
+
 impl AnswerRow for Shadow {
-    const COLUMNS: &'static [Column<Self>] = &[
-        ("fraction", |shadow| Number::Double(shadow.fraction)),
-        ("kind", |shadow| Number::Word(shadow.kind as u8, shadow.kind.word())),
-    ];
-    const MISS: Self = Shadow::LIT;
+    const COLUMNS: &'static [Column<Self>] = &[("fraction", |shadow| double_or_blank(shadow.fraction)), ("kind", kind)];
+    const MISS: Self = Shadow { fraction: f64::NAN, ..Shadow::LIT };
     fn is_miss(&self) -> bool {
-        // Every observer has a result.
+        // The cells tell.
         false
     }
 }
 
 impl AnswerRow for ShadowFlux {
     const COLUMNS: &'static [Column<Self>] = &[
-        ("fraction", |row| Number::Double(row.shadow.fraction)),
-        ("flux", |row| Number::Double(row.flux)),
-        ("kind", |row| Number::Word(row.shadow.kind as u8, row.shadow.kind.word())),
+        ("fraction", |row| double_or_blank(row.shadow.fraction)),
+        ("flux", |row| double_or_blank(row.flux)),
+        ("kind", |row| kind(&row.shadow)),
     ];
-    const MISS: Self = ShadowFlux { shadow: Shadow::LIT, flux: 1.0 };
+    const MISS: Self = ShadowFlux { shadow: Shadow::MISS, flux: f64::NAN };
     fn is_miss(&self) -> bool {
-        // Every observer has a result.
+        // The cells tell.
         false
     }
 }

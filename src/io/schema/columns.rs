@@ -1,10 +1,14 @@
-//! Assigns named columns in any order to fields. Text, Parquet and structured `.npy` use it.
+//! Assigns named columns in any order to fields. Text, Parquet, `.ply` and structured `.npy` use it.
 
 use std::path::Path;
 
 use strsim::levenshtein;
 
-use super::kinds::{COLORS, ELEMENT, POINTS, RADII, RADIUS, RAYS, ROTATION, SEGMENTS, SPHERES, TableSchema, VELOCITY};
+use super::headings::{Meanings, meanings_of, split};
+use super::kinds::{
+    COLORS, ELEMENT, FROM_ID, ID, MASK, POINTS, RADII, RADIUS, RAYS, ROTATION, SEGMENTS, SKIP_ID, SPHERES, TIME,
+    TRANSMITTANCE, TableSchema, VELOCITY,
+};
 use crate::error::Result;
 use crate::escape::quoted;
 use crate::io::errors::bad_file;
@@ -12,13 +16,48 @@ use crate::io::errors::bad_file;
 /// Columns of spheres and ellipsoids that points do not have.
 const RADII_OR_R: [&str; 4] = ["r", RADII[0], RADII[1], RADII[2]];
 
-/// The field that each column fills. Errors begin with `place`, the position of the names in the file.
-pub(crate) fn columns<'a>(
+/// A table, and the unit of its lengths.
+struct Fields<'a> {
+    kind: &'a TableSchema,
+    unit: Option<&'a str>,
+}
+
+impl Meanings for Fields<'_> {
+    fn named(&self, name: &str) -> Option<usize> {
+        let name = if self.kind.plural == "spheres" && name == RADIUS { "r" } else { name };
+        self.kind.fields.iter().chain(self.kind.optional).position(|known| *known == name)
+    }
+
+    fn units(&self, field: usize) -> Option<Vec<String>> {
+        let (name, length) = (self.kind.name(field), self.unit.unwrap_or("m"));
+        Some(match name {
+            MASK | SKIP_ID | FROM_ID | ID | TRANSMITTANCE | ELEMENT | "t_min" | "t_max" => vec![],
+            _ if ROTATION.contains(&name) || COLORS.contains(&name) => vec![],
+            TIME => vec!["s".into()],
+            _ if VELOCITY.contains(&name) || name == "speed" => vec![format!("{length}/s")],
+            _ => vec![length.into()],
+        })
+    }
+
+    fn name(&self, field: usize) -> &str {
+        self.kind.name(field)
+    }
+
+    fn shares_units(&self) -> bool {
+        self.unit.is_none()
+    }
+}
+
+/// The field that each column fills; `None` for an unknown column, if `others` are allowed. Errors begin with `place`, the position of the
+/// names in the file. `unit` is the unit of lengths that names may have: metres if it is not set.
+pub(crate) fn columns(
     path: &Path,
     place: &str,
     kind: &TableSchema,
-    names: impl Iterator<Item = &'a str>,
-) -> Result<Vec<usize>> {
+    names: &[&str],
+    others: bool,
+    unit: Option<&str>,
+) -> Result<Vec<Option<usize>>> {
     let wanted = required(kind).join(",");
     let optional = kind.fields.iter().enumerate().filter(|(i, _)| (kind.default)(*i).is_some()).map(|(_, name)| *name);
     let optional = optional.chain(kind.optional.iter().copied()).collect::<Vec<_>>().join(",");
@@ -27,13 +66,17 @@ pub(crate) fn columns<'a>(
 
     // Files that a system names are read without options.
     let is_of_picture = kind.plural == "spheres" && kind.optional.contains(&ELEMENT);
-    let names: Vec<&str> = names.collect();
-    let is_points =
-        POINTS.fields.iter().all(|field| names.contains(field)) && !names.iter().any(|name| RADII_OR_R.contains(name));
-    let mut columns = Vec::new();
-    for &name in &names {
-        let mut all = kind.fields.iter().chain(kind.optional);
-        let Some(field) = all.position(|f| *f == name) else {
+    let found = meanings_of(names, &Fields { kind, unit }).map_err(bad)?;
+    let plain: Vec<String> = names.iter().map(|name| split(name).0).collect();
+    let has_name = |name: &str| plain.iter().any(|own| own == name);
+    let r = kind.fields.iter().position(|name| *name == "r");
+    if r.is_some() && ["r", "g", "b"].into_iter().all(has_name) {
+        return Err(bad("columns r, g and b are a colour, so r is not a radius: name the radius 'radius'".into()));
+    }
+    let is_points = POINTS.fields.iter().copied().all(has_name) && !RADII_OR_R.into_iter().any(has_name);
+    for ((heading, name), field) in names.iter().zip(&plain).zip(&found) {
+        let name = name.as_str();
+        if field.is_none() && !others {
             let other = if kind.plural == "spheres" { &RAYS } else { &SPHERES };
             if kind.plural == "points" && RAYS.fields.contains(&name) {
                 return Err(bad(format!(
@@ -64,7 +107,7 @@ pub(crate) fn columns<'a>(
                 return Err(bad(format!("column '{name}' {what}; other columns need --ignore-extra")));
             }
             let absent: Vec<&str> =
-                kind.fields.iter().chain(kind.optional).copied().filter(|known| !names.contains(known)).collect();
+                kind.fields.iter().chain(kind.optional).copied().filter(|known| !has_name(known)).collect();
             let guess = nearest(name, &absent).map(|f| format!(" (did you mean '{f}'?)")).unwrap_or_default();
             let option = match kind.plural {
                 _ if is_of_picture => "",
@@ -73,13 +116,10 @@ pub(crate) fn columns<'a>(
                 }
                 _ => "; other columns need --ignore-extra",
             };
-            return Err(bad(format!("unknown column '{}'{guess}; known columns are {known}{option}", quoted(name))));
-        };
-        if columns.contains(&field) {
-            return Err(bad(format!("column '{name}' appears twice")));
+            return Err(bad(format!("unknown column '{}'{guess}; known columns are {known}{option}", quoted(heading))));
         }
-        columns.push(field);
     }
+    let columns: Vec<usize> = found.iter().flatten().copied().collect();
     let has = |name: &str| kind.place(name).is_some_and(|field| columns.contains(&field));
     for (what, together) in [
         ("a velocity needs three columns", &VELOCITY[..]),
@@ -115,12 +155,12 @@ pub(crate) fn columns<'a>(
             return Err(bad(format!("column '{name}' is missing; {} need the columns {known}{points}", kind.plural)));
         }
     }
-    Ok(columns)
+    Ok(found)
 }
 
-/// Whether a table has a field or an optional column of this name.
-pub(crate) fn is_known(kind: &TableSchema, name: &str) -> bool {
-    kind.fields.iter().chain(kind.optional).any(|known| *known == name)
+/// Whether a name is that of a field or an optional column, with any unit.
+pub(crate) fn is_known(kind: &TableSchema, heading: &str) -> bool {
+    Fields { kind, unit: None }.named(&split(heading).0).is_some()
 }
 
 pub(crate) fn required(kind: &TableSchema) -> Vec<&'static str> {

@@ -294,9 +294,10 @@ impl Converter {
         Err(self.bad(row, name, &cell_text(row, field), "a colour must be from 0 to 255"))
     }
 
-    /// Adds the position in the file to an error about the optional columns of a record.
+    /// Adds the position in the file to an error about the optional columns of a record. With `OnBad::Skip` there is no error.
     pub(crate) fn check_optional(&self, kind: &TableSchema, row: &Row<'_>, checked: Result<()>) -> Result<()> {
         match checked {
+            _ if self.on_bad == OnBad::Skip => Ok(()),
             Err(Error::BadRecord { field, value, why, .. }) => {
                 let text = kind.place(field).map(|place| cell_text(row, place)).unwrap_or(value);
                 Err(self.bad(row, field, &text, &why))

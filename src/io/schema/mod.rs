@@ -3,6 +3,7 @@
 pub(crate) mod answer_row;
 pub(crate) mod columns;
 pub(crate) mod convert;
+pub(crate) mod headings;
 pub(crate) mod heights;
 pub(crate) mod kept;
 pub(crate) mod kinds;

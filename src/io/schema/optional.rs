@@ -187,6 +187,22 @@ impl OptionalColumns {
         Ok(())
     }
 
+    /// Replaces the last row, of a sphere that is skipped, if it is invalid. False if it is valid.
+    pub(crate) fn replace_invalid(&mut self) -> bool {
+        let mut is_invalid = false;
+        if let Some(velocity) = self.velocities.as_mut().and_then(|list| list.last_mut()).filter(|v| !v.is_finite()) {
+            (*velocity, is_invalid) = (Vec3::ZERO, true);
+        }
+        let transmittance = self.transmittances.as_mut().and_then(|list| list.last_mut());
+        if let Some(transmittance) = transmittance.filter(|number| optical_depth(0, **number).is_err()) {
+            (*transmittance, is_invalid) = (0.0, true);
+        }
+        if let Some(shape) = self.shapes.as_mut().and_then(|list| list.last_mut()).filter(|s| s.check(0).is_err()) {
+            (*shape, is_invalid) = (EllipsoidShape { radii: Vec3::ONE, rotation: Quat::IDENTITY }, true);
+        }
+        is_invalid
+    }
+
     /// Whether the file contains ellipsoids.
     pub fn stretches(&self) -> bool {
         self.shapes.is_some()

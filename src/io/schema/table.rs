@@ -12,6 +12,8 @@ pub struct Table<T> {
     pub records: Vec<T>,
     /// The optional columns.
     pub optional: OptionalColumns,
+    /// Ids of invalid records, in ascending order. Their places have copies of others with mask 0, which no ray hits.
+    pub skipped: Vec<u32>,
     /// How rounding to f32 changed the records.
     pub rounding: Rounding,
 }

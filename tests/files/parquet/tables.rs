@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use parquet::basic::{Compression, LogicalType, Repetition, Type};
-use parquet::data_type::{DoubleType, FloatType, Int32Type, Int64Type};
+use parquet::data_type::{DoubleType, FloatType, Int32Type};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type as Node;
@@ -13,7 +13,6 @@ use parquet::schema::types::Type as Node;
 pub(crate) enum NumberType {
     F32,
     F64,
-    I64,
 }
 
 /// Options for writing a table.
@@ -57,7 +56,6 @@ pub(crate) fn table(how: WriteOptions, columns: &[(&str, Vec<f64>)]) -> Vec<u8> 
     let physical = match how.of {
         NumberType::F32 => Type::FLOAT,
         NumberType::F64 => Type::DOUBLE,
-        NumberType::I64 => Type::INT64,
     };
     let repetition = if how.nullable { Repetition::OPTIONAL } else { Repetition::REQUIRED };
     let field = |(name, _): &(&str, Vec<f64>)| {
@@ -92,10 +90,6 @@ pub(crate) fn table(how: WriteOptions, columns: &[(&str, Vec<f64>)]) -> Vec<u8> 
                     column.typed::<FloatType>().write_batch(&held, levels, None)
                 }
                 NumberType::F64 => column.typed::<DoubleType>().write_batch(&held, levels, None),
-                NumberType::I64 => {
-                    let held: Vec<i64> = held.iter().map(|value| *value as i64).collect();
-                    column.typed::<Int64Type>().write_batch(&held, levels, None)
-                }
             };
             written.unwrap();
             column.close().unwrap();
