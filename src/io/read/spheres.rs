@@ -184,13 +184,14 @@ fn origin_of(table: SphereTable, mut finder: OriginFinder, check_row: &mut dyn F
         let center = DVec3::new(x, y, z);
         let n = |field: usize| row.numbers[field].wide;
         let axes = DVec3::new(n(radii[0]), n(radii[1]), n(radii[2]));
+        // The semi-axes are 0 if the file has none.
+        let is_sphere = axes == DVec3::ZERO;
+        let (size, largest) = (if is_sphere { r } else { axes.max_element() }, f64::from(f32::MAX));
         // Invalid spheres, which may be skipped, do not count.
-        let largest = f64::from(f32::MAX);
-        if !(center.abs().max_element() <= largest && (0.0..=largest).contains(&r)) {
+        if !(center.abs().max_element() <= largest && (0.0..=largest).contains(&size)) {
             return Ok(());
         }
-        // The semi-axes are 0 if the file has none.
-        if axes == DVec3::ZERO {
+        if is_sphere {
             finder.add(center, r);
         } else {
             let [w, x, y, z] = [0, 1, 2, 3].map(|k| n(rotation[k]));
