@@ -175,7 +175,7 @@ impl Sky {
     }
 
     /// Local circumstances: kinds; times of C1, C2, maximum, C3 and C4; magnitude, obscuration, altitude and azimuth of the Sun at maximum,
-    /// visible obscuration.
+    /// visible obscuration, altitude of the horizon at maximum.
     #[expect(clippy::type_complexity, reason = "an array for each column of the answer")]
     fn circumstances<'py>(
         &self,
@@ -187,7 +187,7 @@ impl Sky {
         let found = run_detached(py, || Ok(self.solar(date)?.circumstances_of(&list)))?;
         let time = |view: Option<LocalView>| self.optional(view.map(|view| view.time));
         let mut times = Vec::with_capacity(5 * found.len());
-        let mut numbers = Vec::with_capacity(5 * found.len());
+        let mut numbers = Vec::with_capacity(6 * found.len());
         for one in &found {
             let maximum = one.c1.map(|_| one.maximum);
             times.extend([time(one.c1), time(one.c2), time(maximum), time(one.c3), time(one.c4)]);
@@ -197,12 +197,12 @@ impl Sky {
                 one.maximum.sun_altitude,
                 one.maximum.sun_azimuth,
                 one.visible.map_or(0.0, |view| view.obscuration),
+                one.maximum.horizon_altitude,
             ]);
         }
         let kinds = found.iter().map(|one| one.kind as u8).collect();
-        let shape = (found.len(), 5);
-        let times = numpy::ndarray::Array2::from_shape_vec(shape, times).unwrap_or_default();
-        let numbers = numpy::ndarray::Array2::from_shape_vec(shape, numbers).unwrap_or_default();
+        let times = numpy::ndarray::Array2::from_shape_vec((found.len(), 5), times).unwrap_or_default();
+        let numbers = numpy::ndarray::Array2::from_shape_vec((found.len(), 6), numbers).unwrap_or_default();
         Ok((
             PyArray1::from_vec(py, kinds),
             PyArray2::from_owned_array(py, times),

@@ -39,6 +39,20 @@ def test_circumstances_are_arrays():
     assert found.sun_altitude[1, 1] < 0 and found.visible_obscuration[1, 1] == 0 < found.obscuration[1, 1]
 
 
+def test_heights_lower_the_horizon():
+    # An aeroplane, the sea, below the sea, and a satellite; numbers of Skyfield and pymap3d.
+    found = sky.circumstances("2026-08-12", 40, [8, 8, 8, 9.5], [11_000, 0, -400, 400_000])
+    np.testing.assert_allclose(found.horizon_altitude, [-3.361, 0, 0, -19.771], atol=2e-3)
+    np.testing.assert_allclose(found.visible_obscuration, [0.9909, 0.8973, 0.8973, 0.8522], atol=4e-4)
+    assert (found.sun_altitude < 0).all()
+
+
+def test_a_hybrid_eclipse_is_nowhere_partial_on_its_centre_line():
+    assert [sky.eclipse("1966-05-20", radii=radii).kind for radii in ("iau", "nasa")] == ["hybrid", "annular"]
+    line = sky.central_line("1966-05-20", 15)
+    assert set(line.kind) == {"annular", "total"} and (line.duration_s >= 0).all()
+
+
 def test_maps_and_lines():
     latitude, longitude = np.mgrid[80:-81:-10, -170:180:20]
     at_maximum = sky.obscuration("2024-04-08", latitude, longitude)

@@ -93,11 +93,14 @@ class Circumstances(NamedTuple):
     obscuration: NDArray[np.float64]
     """Covered part of the Sun's disc at maximum."""
     sun_altitude: NDArray[np.float64]
-    """Altitude of the Sun at maximum in degrees; negative below the horizon."""
+    """Altitude of the Sun's centre at maximum in degrees above the horizontal plane, without refraction."""
     sun_azimuth: NDArray[np.float64]
     """Azimuth of the Sun at maximum in degrees, from north through east."""
     visible_obscuration: NDArray[np.float64]
-    """Largest obscuration while the Sun's centre is above the horizon."""
+    """Largest obscuration while the Sun's centre is above the horizon, which a height lowers."""
+    horizon_altitude: NDArray[np.float64]
+    """Altitude of the horizon at maximum, below or above the Sun, in degrees: where a line of sight touches the ellipsoid. 0 on or below the
+    ellipsoid, −3.4 at 11 km."""
 
 
 class Obscuration(NamedTuple):
@@ -106,7 +109,7 @@ class Obscuration(NamedTuple):
     obscuration: NDArray[np.float64]
     """Covered part of the Sun's disc, with the Sun above or below the horizon."""
     sun_altitude: NDArray[np.float64]
-    """Altitude of the Sun in degrees at the same instant."""
+    """Altitude of the Sun in degrees at the same instant. The horizon of a place with a height is below 0: see `Circumstances`."""
 
 
 class CentralLine(NamedTuple):
@@ -122,7 +125,7 @@ class CentralLine(NamedTuple):
     south: NDArray[np.float64]
     """(N, 2): a point of the southern limit."""
     duration_s: NDArray[np.float64]
-    """Duration of the total or annular eclipse at the centre."""
+    """Duration of the total or annular eclipse at the centre; 0 where an annular path turns total."""
     width_km: NDArray[np.float64]
     """Width of the path."""
     sun_altitude: NDArray[np.float64]

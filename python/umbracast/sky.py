@@ -164,7 +164,7 @@ def circumstances(
     return Circumstances(
         _KIND_NAMES[kind].reshape(shape),
         *(moments[:, i].reshape(shape) for i in range(5)),
-        *(numbers[:, i].reshape(shape) for i in range(5)),
+        *(numbers[:, i].reshape(shape) for i in range(6)),
     )
 
 

@@ -2,7 +2,7 @@
 
 use super::constants::Radii;
 use super::motion::{HALF_SPAN, Motion, Observer, Seen};
-use super::places::Place;
+use super::places::{Place, horizon_altitude};
 use super::roots;
 use super::time::Time;
 use crate::shadow::coverage::caps::{Cap, covered};
@@ -38,17 +38,27 @@ impl LocalKind {
 pub struct LocalView {
     /// The instant.
     pub time: Time,
-    /// Kind of coverage at this instant.
+    /// Kind of coverage at this instant. At a contact, that of the phase which begins or ends.
     pub kind: LocalKind,
-    /// The covered part of the Sun's diameter; while the eclipse is total or annular, the ratio of the diameters of Moon and Sun. 0 without
-    /// an eclipse.
+    /// The covered part of the Sun's diameter; from C2 to C3, both included, the ratio of the diameters of Moon and Sun. 0 without an
+    /// eclipse.
     pub magnitude: f64,
     /// The covered part of the Sun's disc, by solid angle.
     pub obscuration: f64,
-    /// Altitude of the Sun's centre in degrees, without refraction. Negative: below the horizon.
+    /// Altitude of the Sun's centre in degrees above the horizontal plane, without refraction.
     pub sun_altitude: f64,
     /// Azimuth of the Sun's centre in degrees, from north through east, 0 to 360.
     pub sun_azimuth: f64,
+    /// Altitude of the horizon below or above the Sun, in degrees: where a line of sight touches the ellipsoid WGS 84. It is 0 for a place on
+    /// or below the ellipsoid and negative for one above it, -3.4 at 11 km.
+    pub horizon_altitude: f64,
+}
+
+impl LocalView {
+    /// Whether the Sun's centre is above the horizon.
+    pub fn is_sun_up(&self) -> bool {
+        self.sun_altitude >= self.horizon_altitude
+    }
 }
 
 /// Maximum of an eclipse at a place: see [`SolarEclipse::local_maximum`](super::SolarEclipse::local_maximum).
@@ -142,28 +152,50 @@ impl LocalEclipse<'_> {
         discs.separation - (discs.sun - discs.moon_central).abs()
     }
 
+    /// How much larger than the Sun the Moon is, in radians, with its radius for total and annular phases.
+    pub(crate) fn moon_excess(&self, seconds: f64, observer: &Observer) -> f64 {
+        let discs = self.discs_at(seconds, observer);
+        discs.moon_central - discs.sun
+    }
+
     /// The view at an instant.
     pub(crate) fn view(&self, seconds: f64, observer: &Observer) -> LocalView {
+        self.view_as(Discs::kind, seconds, observer)
+    }
+
+    /// The view where the axis of the shadow meets the Earth, and the duration of the total or annular eclipse there. The discs are
+    /// concentric, so their sizes decide the kind. The axis neglects that the light of the Moon reaches the place before the centre of the
+    /// Earth, which moves the shadow by at most 21 m: where the shadow is smaller, the duration is 0 and not a few hundredths of a second.
+    pub(crate) fn on_axis(&self, seconds: f64, place: &Place) -> (LocalView, f64) {
+        let view = self.view_as(Discs::central_kind, seconds, &Observer::from(place));
+        (view, self.circumstances(place).central_duration_s().unwrap_or(0.0))
+    }
+
+    /// The view at an instant, with a rule for the kind: rounding would decide it at a contact.
+    fn view_as(&self, kind: impl Fn(&Discs) -> LocalKind, seconds: f64, observer: &Observer) -> LocalView {
         let seen = self.motion.seen(seconds, observer);
         let discs = self.discs(&seen);
+        let kind = kind(&discs);
         let sun = seen.sun.normalize();
         // East is perpendicular to the Earth's axis and to the zenith; at a pole, any direction.
         let east = glam::DVec3::Z.cross(seen.zenith).try_normalize().unwrap_or(glam::DVec3::Y);
         let north = seen.zenith.cross(east);
         LocalView {
             time: self.motion.middle().plus(seconds),
-            kind: discs.kind(),
-            magnitude: discs.magnitude(),
-            obscuration: discs.obscuration(),
+            kind,
+            magnitude: discs.magnitude(kind),
+            obscuration: discs.obscuration(kind),
             sun_altitude: sun.dot(seen.zenith).clamp(-1.0, 1.0).asin().to_degrees(),
             sun_azimuth: sun.dot(east).atan2(sun.dot(north)).to_degrees().rem_euclid(360.0),
+            horizon_altitude: horizon_altitude(seen.place, seen.zenith, sun).to_degrees(),
         }
     }
 
     /// The covered part of the Sun's disc, and the sine of the Sun's altitude.
     pub(crate) fn obscuration(&self, seconds: f64, observer: &Observer) -> (f64, f64) {
         let seen = self.motion.seen(seconds, observer);
-        (self.discs(&seen).obscuration(), seen.sun.dot(seen.zenith) / seen.sun.length())
+        let discs = self.discs(&seen);
+        (discs.obscuration(discs.kind()), seen.sun.dot(seen.zenith) / seen.sun.length())
     }
 
     /// The instant of maximum at a place, in seconds from the middle of the motion: that of the largest magnitude
@@ -206,15 +238,17 @@ impl LocalEclipse<'_> {
         let maximum = self.view(middle, observer);
         let gap = |seconds: f64| self.gap(seconds, observer);
         let central_gap = |seconds: f64| self.central_gap(seconds, observer);
-        let contact = |f: &dyn Fn(f64) -> f64, end: f64| {
+        let contact = |f: &dyn Fn(f64) -> f64, end: f64, kind: LocalKind| {
             let sign_changes = f(middle) < 0.0 && f(end) > 0.0;
-            sign_changes.then(|| self.view(roots::root(f, middle, end, 1e-4), observer))
+            sign_changes.then(|| self.view_as(|_| kind, roots::root(f, middle, end, 1e-4), observer))
         };
-        let c1 = contact(&gap, -HALF_SPAN);
-        let c4 = contact(&gap, HALF_SPAN);
+        let c1 = contact(&gap, -HALF_SPAN, LocalKind::Partial);
+        let c4 = contact(&gap, HALF_SPAN, LocalKind::Partial);
         let seconds = |view: Option<LocalView>| view.map(|view| view.time.seconds_since(self.motion.middle()));
         let (c2, c3) = match (seconds(c1), seconds(c4)) {
-            (Some(first), Some(last)) => (contact(&central_gap, first), contact(&central_gap, last)),
+            (Some(first), Some(last)) => {
+                (contact(&central_gap, first, maximum.kind), contact(&central_gap, last, maximum.kind))
+            }
             _ => (None, None),
         };
         // Contact times round; a grazing contact decides the kind at maximum.
@@ -228,12 +262,15 @@ impl LocalEclipse<'_> {
     fn visible(&self, of: &Circumstances, observer: &Observer) -> Option<LocalView> {
         let from_middle = |view: LocalView| view.time.seconds_since(self.motion.middle());
         let (first, last) = (from_middle(of.c1?), from_middle(of.c4?));
-        if of.maximum.sun_altitude >= 0.0 {
+        if of.maximum.is_sun_up() {
             return Some(of.maximum);
         }
         // Sunset before the maximum, or sunrise after it: the crossing of the horizon that is nearest to the maximum.
         let middle = from_middle(of.maximum);
-        let altitude = |seconds: f64| self.obscuration(seconds, observer).1;
+        let altitude = |seconds: f64| {
+            let view = self.view(seconds, observer);
+            view.sun_altitude - view.horizon_altitude
+        };
         let crossing = |end: f64| {
             const STEPS: i32 = 24;
             let mut inner = middle;
@@ -256,21 +293,27 @@ impl LocalEclipse<'_> {
 impl Discs {
     fn kind(&self) -> LocalKind {
         if self.separation < (self.sun - self.moon_central).abs() {
-            return if self.moon_central > self.sun { LocalKind::Total } else { LocalKind::Annular };
+            return self.central_kind();
         }
         if self.separation < self.sun + self.moon { LocalKind::Partial } else { LocalKind::None }
     }
 
-    fn magnitude(&self) -> f64 {
-        match self.kind() {
+    /// The kind if one disc is inside the other.
+    fn central_kind(&self) -> LocalKind {
+        if self.moon_central > self.sun { LocalKind::Total } else { LocalKind::Annular }
+    }
+
+    fn magnitude(&self, kind: LocalKind) -> f64 {
+        match kind {
             LocalKind::Total | LocalKind::Annular => self.moon_central / self.sun,
-            LocalKind::Partial => (self.sun + self.moon - self.separation) / (2.0 * self.sun),
+            // NASA's larger Moon for partial phases covers more than the Sun just before C2.
+            LocalKind::Partial => ((self.sun + self.moon - self.separation) / (2.0 * self.sun)).clamp(0.0, 1.0),
             LocalKind::None => 0.0,
         }
     }
 
-    fn obscuration(&self) -> f64 {
-        let moon = match self.kind() {
+    fn obscuration(&self, kind: LocalKind) -> f64 {
+        let moon = match kind {
             LocalKind::None => return 0.0,
             LocalKind::Total => return 1.0,
             LocalKind::Annular => self.moon_central,

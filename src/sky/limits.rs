@@ -6,7 +6,7 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::circumstances::LocalKind;
-use super::motion::{Motion, Observer};
+use super::motion::Observer;
 use super::places::{Place, line_hits_earth};
 use super::roots;
 use super::solar::{SolarEclipse, SolarKind};
@@ -19,14 +19,14 @@ pub struct LinePoint {
     pub time: Time,
     /// Where the axis of the shadow meets the ellipsoid.
     pub center: Place,
-    /// Total or annular.
+    /// Total or annular: by the sizes of the discs, which are concentric at the centre.
     pub kind: LocalKind,
     /// The point of the northern limit at which the eclipse is total or annular at this instant only. `None` if the shadow's edge misses the
     /// Earth there.
     pub north: Option<Place>,
     /// The same for the southern limit.
     pub south: Option<Place>,
-    /// Duration of the total or annular eclipse at the centre, in seconds.
+    /// Duration of the total or annular eclipse at the centre, in seconds. It is 0 where an annular path turns total.
     pub duration_s: Option<f64>,
     /// Width of the path in km: the distance between the limits on the ellipsoid, at right angles to the motion of the axis over the ground.
     /// With the Sun low, it is more than in the plane that touches the Earth at the centre, which NASA's tables have.
@@ -78,9 +78,7 @@ impl SolarEclipse {
         let start = ((first.tt_seconds() - MARGIN_S - self.utc_phase()) / step).ceil() as i64;
         let end = ((last.tt_seconds() + MARGIN_S - self.utc_phase()) / step).floor() as i64;
         let time = |i: i64| Time::from_tt_seconds(i as f64 * step + self.utc_phase());
-        let limit = |time: Time, north: bool| {
-            ShadowEdge::new(&self.motion, time.seconds_since(self.motion.middle()), self).limit(north)
-        };
+        let limit = |time: Time, north: bool| ShadowEdge::new(self, self.seconds(time)).limit(north);
         let all: Vec<[Option<Place>; 2]> =
             (start..=end).into_par_iter().map(|i| [limit(time(i), true), limit(time(i), false)]).collect();
         [true, false].map(|north| {
@@ -123,8 +121,8 @@ impl SolarEclipse {
     /// The path at one instant. `None` if the axis misses the Earth.
     pub fn line_point(&self, time: Time) -> Option<LinePoint> {
         let center = self.axis_place(time)?;
-        let view = self.view(&center, time);
-        let edge = ShadowEdge::new(&self.motion, time.seconds_since(self.motion.middle()), self);
+        let (view, duration) = self.local().on_axis(self.seconds(time), &center);
+        let edge = ShadowEdge::new(self, self.seconds(time));
         let (north, south) = (edge.limit(true), edge.limit(false));
         let ground = |seconds: f64| self.axis_place(time.plus(seconds)).map(|place| place.earth_fixed_km());
         let motion = match (ground(-1.0), ground(1.0)) {
@@ -143,7 +141,7 @@ impl SolarEclipse {
             kind: view.kind,
             north,
             south,
-            duration_s: self.circumstances(&center).central_duration_s(),
+            duration_s: Some(duration),
             width_km,
             sun_altitude: view.sun_altitude,
             magnitude: view.magnitude,
@@ -153,7 +151,6 @@ impl SolarEclipse {
 
 /// The edge of the umbra or antumbra on the Earth at one instant.
 struct ShadowEdge<'a> {
-    motion: &'a Motion,
     eclipse: &'a SolarEclipse,
     seconds: f64,
     moon: DVec3,
@@ -167,7 +164,8 @@ struct ShadowEdge<'a> {
 }
 
 impl<'a> ShadowEdge<'a> {
-    fn new(motion: &'a Motion, seconds: f64, eclipse: &'a SolarEclipse) -> Self {
+    fn new(eclipse: &'a SolarEclipse, seconds: f64) -> Self {
+        let motion = &eclipse.motion;
         let (sun, moon) = motion.positions(seconds);
         let between = moon - sun;
         let axis = between.normalize();
@@ -182,7 +180,9 @@ impl<'a> ShadowEdge<'a> {
         // The axis points away from the Sun, towards the Earth: seen from the Moon, left is against their cross product.
         let left = ahead.cross(axis);
         let left = if left.z < 0.0 { -left } else { left };
-        Self { motion, eclipse, seconds, moon, axis, radius: moon_radius / cosine, slope: sine / cosine, ahead, left }
+        // The edge may be smaller than the way of the Moon while its light passes from the place to the centre of the Earth.
+        let moon = line_hits_earth(moon, axis).map_or(moon, |place| motion.moon_from(place, moon));
+        Self { eclipse, seconds, moon, axis, radius: moon_radius / cosine, slope: sine / cosine, ahead, left }
     }
 
     /// The point of the edge in a direction across the axis, in radians from `ahead` towards `left`. In an antumbra, the rays have crossed
@@ -190,7 +190,7 @@ impl<'a> ShadowEdge<'a> {
     fn point(&self, angle: f64) -> Option<Place> {
         let across = self.ahead * angle.cos() + self.left * angle.sin();
         let hit = line_hits_earth(self.moon + across * self.radius, self.axis - across * self.slope)?;
-        let place = Place::from_earth_fixed_km(self.motion.to_earth_fixed(self.seconds, hit));
+        let place = Place::from_earth_fixed_km(self.eclipse.motion.to_earth_fixed(self.seconds, hit));
         Some(Place { height_m: 0.0, ..place })
     }
 
@@ -205,11 +205,12 @@ impl<'a> ShadowEdge<'a> {
 
     /// The point of the northern or the southern limit: on the edge, and the edge passes along it.
     fn limit(&self, north: bool) -> Option<Place> {
-        // How fast the place enters the shadow: 0 where the edge moves along itself.
+        // How fast the place enters the shadow: 0 where the edge moves along itself. In a millisecond, the shadow moves by metres at most.
+        const HALF_MS: f64 = 5e-4;
         let rate = |angle: f64| {
             let observer = Observer::from(&self.point(angle)?);
-            let gap = |seconds: f64| self.eclipse.central_gap(seconds, &observer);
-            Some(gap(self.seconds + 0.5) - gap(self.seconds - 0.5))
+            let gap = |seconds: f64| self.eclipse.local().central_gap(seconds, &observer);
+            Some(gap(self.seconds + HALF_MS) - gap(self.seconds - HALF_MS))
         };
         const STEPS: i32 = 36;
         let step = TAU / f64::from(STEPS);
@@ -227,7 +228,7 @@ impl<'a> ShadowEdge<'a> {
         let places = found.filter_map(|angle| self.point(angle));
         // Which side of the axis, measured across the motion.
         let side = |place: &Place| {
-            let position = self.motion.turned_with_earth(self.seconds, place.earth_fixed_km());
+            let position = self.eclipse.motion.turned_with_earth(self.seconds, place.earth_fixed_km());
             (position - self.moon).dot(self.left)
         };
         places.into_iter().find(|place| (side(place) > 0.0) == north)

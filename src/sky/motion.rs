@@ -46,11 +46,12 @@ impl From<&Place> for Observer {
     }
 }
 
-/// Sun and Moon as seen from a place: vectors in km, and the unit vectors to its zenith and its north.
+/// Sun and Moon as seen from a place: vectors in km, the place itself from the centre of the Earth, and the unit vector to its zenith.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen {
     pub(crate) sun: DVec3,
     pub(crate) moon: DVec3,
+    pub(crate) place: DVec3,
     pub(crate) zenith: DVec3,
 }
 
@@ -117,15 +118,20 @@ impl Motion {
         turned(vector, -(self.sidereal_time + self.rate * seconds))
     }
 
-    /// Sun and Moon as seen from a place. The light from the Moon reaches a place on the surface before the centre of the Earth.
+    /// The Moon as seen from `place`: its light arrives there before it arrives at the centre of the Earth.
+    #[inline]
+    pub(crate) fn moon_from(&self, place: DVec3, moon: DVec3) -> DVec3 {
+        moon + self.moon_velocity * (place.dot(moon) / (moon.length() * LIGHT))
+    }
+
+    /// Sun and Moon as seen from a place.
     #[inline]
     pub(crate) fn seen(&self, seconds: f64, observer: &Observer) -> Seen {
         let (sun, moon) = self.positions(seconds);
         let (sine, cosine) = (self.sidereal_time + self.rate * seconds).sin_cos();
         let turn = |v: DVec3| DVec3::new(v.x * cosine - v.y * sine, v.x * sine + v.y * cosine, v.z);
         let (place, zenith) = (turn(observer.position), turn(observer.zenith));
-        let earlier = place.dot(moon) / (moon.length() * LIGHT);
-        Seen { sun: sun - place, moon: moon + self.moon_velocity * earlier - place, zenith }
+        Seen { sun: sun - place, moon: self.moon_from(place, moon) - place, place, zenith }
     }
 }
 

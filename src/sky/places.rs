@@ -138,9 +138,62 @@ pub(crate) fn line_hits_earth(point: DVec3, direction: DVec3) -> Option<DVec3> {
     (inside >= 0.0).then(|| from_sphere(foot - direction * inside.sqrt()))
 }
 
+/// Altitude in radians of the Earth's horizon, seen from a position in km in the azimuth of `toward`: 0 on the ellipsoid WGS 84 and below
+/// it, negative above it.
+///
+/// A line from the position p along d touches the ellipsoid xᵀ M x = a² if (p M d)² = (p M p − a²)(d M d). With d = level + u zenith, this
+/// is a quadratic equation for the tangent u of the altitude. The smaller root touches ahead, the other one behind.
+pub(crate) fn horizon_altitude(position: DVec3, zenith: DVec3, toward: DVec3) -> f64 {
+    let metric = DVec3::new(1.0, 1.0, (EQUATOR_KM / POLE_KM).powi(2));
+    let outside = position.dot(metric * position) - EQUATOR_KM * EQUATOR_KM;
+    // Rounding puts a place on the ellipsoid within a micrometre of it.
+    if outside < 1e-5 {
+        return 0.0;
+    }
+    let level = (toward - zenith * toward.dot(zenith)).normalize_or(zenith.any_orthonormal_vector());
+    let (along, up) = (position.dot(metric * level), position.dot(metric * zenith));
+    let a = up * up - outside * zenith.dot(metric * zenith);
+    let b = along * up - outside * level.dot(metric * zenith);
+    let c = along * along - outside * level.dot(metric * level);
+    ((-b - (b * b - a * c).max(0.0).sqrt()) / a).atan()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A line of sight a little above the horizon misses the ellipsoid, and one a little below it meets it.
+    #[test]
+    fn lines_of_sight_touch_the_ellipsoid_at_the_horizon() {
+        let mut lowest = 0.0_f64;
+        for (latitude, height_m) in
+            [(0.0, 1.0), (45.0, 11_000.0), (-67.3, 4e5), (90.0, 8848.0), (-90.0, 3e6), (-30.0, 1e8), (12.0, 0.1)]
+        {
+            let place = Place { latitude, longitude: 23.0, height_m };
+            let (position, zenith) = (place.earth_fixed_km(), place.zenith());
+            let level = zenith.any_orthonormal_vector();
+            for azimuth in 0..8 {
+                let toward = glam::DQuat::from_axis_angle(zenith, f64::from(azimuth) * 0.7) * level;
+                let horizon = horizon_altitude(position, zenith, toward + 0.3 * zenith);
+                let is_hidden = |altitude: f64| {
+                    let direction = toward * altitude.cos() + zenith * altitude.sin();
+                    line_hits_earth(position, direction).is_some()
+                };
+                assert!(
+                    horizon < 0.0 && is_hidden(horizon - 1e-7) && !is_hidden(horizon + 1e-7),
+                    "{place:?} {horizon}"
+                );
+                lowest = lowest.min(horizon);
+            }
+        }
+        assert!(lowest.to_degrees() < -86.0);
+        for height_m in [0.0, -430.0, -12_000.0] {
+            for latitude in [-90.0, 31.5, 48.2, 0.0] {
+                let place = Place { latitude, longitude: 35.4, height_m };
+                assert_eq!(horizon_altitude(place.earth_fixed_km(), place.zenith(), DVec3::X), 0.0, "{place:?}");
+            }
+        }
+    }
 
     #[test]
     fn positions_and_places_are_inverses() {

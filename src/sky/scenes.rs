@@ -7,7 +7,7 @@ use glam::DVec3;
 use super::almanac::Sky;
 use super::apparent::apparent_of;
 use super::bodies::SkyBody;
-use super::places::{EQUATOR_KM, Place, line_hits_earth};
+use super::places::{EQUATOR_KM, Place, horizon_altitude, line_hits_earth};
 use super::time::Time;
 use super::vectors::BodyVectors;
 use crate::error::{Error, Result};
@@ -265,10 +265,12 @@ impl Sky {
         let position = place.earth_fixed_km();
         let toward = (body - position).normalize();
         let altitude = toward.dot(place.zenith()).clamp(-1.0, 1.0).asin().to_degrees();
-        if altitude < -0.3 {
+        let horizon = horizon_altitude(position, place.zenith(), toward).to_degrees();
+        if altitude < horizon - 0.3 {
             let Place { latitude, longitude, .. } = place;
+            let lowered = if horizon < 0.0 { format!(", that of the horizon {horizon:.1}") } else { String::new() };
             return Err(Error::Usage(format!(
-                "the {name} is below the horizon of {latitude:.4}, {longitude:.4} at that instant: its altitude is {altitude:.1} degrees"
+                "the {name} is below the horizon of {latitude:.4}, {longitude:.4} at that instant: its altitude is {altitude:.1} degrees{lowered}"
             )));
         }
         let camera = Camera::new(position, body, place.zenith(), Field::Degrees(1.0));

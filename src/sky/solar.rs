@@ -18,11 +18,11 @@ use super::time::Time;
 pub enum SolarKind {
     /// Partial everywhere.
     Partial,
-    /// Annular somewhere, and total nowhere.
+    /// Annular on the whole centre line, or at the limb of the Earth if there is no centre line.
     Annular,
-    /// Total somewhere, and annular nowhere.
+    /// Total on the whole centre line, or at the limb of the Earth if there is no centre line.
     Total,
-    /// Total at some places and annular at others.
+    /// Total on a part of the centre line and annular on another.
     Hybrid,
 }
 
@@ -98,21 +98,33 @@ impl SolarEclipse {
             (motion.middle().plus(t), axis.nearest_limb(t))
         };
         let (begins, ends) = (limb_contact(-HALF_SPAN), limb_contact(HALF_SPAN));
-        let touches = central.is_some().then(|| {
-            let edge = |end: f64| roots::root(|t| axis.depth(t), greatest, end, 1e-3);
+        let deepest = roots::minimum(|t| axis.depth(t), greatest, 60.0);
+        let touches = (axis.depth(deepest) < 0.0).then(|| {
+            let edge = |end: f64| roots::root(|t| axis.depth(t), deepest, end, 1e-3);
             (edge(-HALF_SPAN), edge(HALF_SPAN))
         });
-        let circumstances = local.circumstances(&nearest);
-        let view = local.view(greatest, &Observer::from(&nearest));
-        let kind_at = |t: f64| axis.hit(t).map(|place| local.view(t, &Observer::from(&place)).kind);
-        let kind = match (view.kind, touches) {
-            (LocalKind::Total, Some((first, last))) => {
-                let annular_end = [first + 0.5, last - 0.5].into_iter().any(|t| kind_at(t) == Some(LocalKind::Annular));
-                if annular_end { SolarKind::Hybrid } else { SolarKind::Total }
+        let (view, central_duration_s) = match central {
+            Some(place) => {
+                let (view, duration) = local.on_axis(greatest, &place);
+                (view, Some(duration))
             }
-            (LocalKind::Total, None) => SolarKind::Total,
-            (LocalKind::Annular, _) => SolarKind::Annular,
-            _ => SolarKind::Partial,
+            None => {
+                let duration = local.circumstances(&nearest).central_duration_s();
+                (local.view(greatest, &Observer::from(&nearest)), duration)
+            }
+        };
+        let kind = match touches {
+            Some(span) => axis.kind(span, &local),
+            None => {
+                // The Earth is flattened, so the shadow may be deepest a little before or after the greatest eclipse.
+                let limb = |t: f64| Observer::from(&axis.nearest_limb(t));
+                let deepest = roots::minimum(|t| local.central_gap(t, &limb(t)), greatest, 60.0);
+                match local.view(deepest, &limb(deepest)).kind {
+                    LocalKind::Total => SolarKind::Total,
+                    LocalKind::Annular => SolarKind::Annular,
+                    _ => SolarKind::Partial,
+                }
+            }
         };
         let at = |t: f64| motion.middle().plus(t);
         Some(Self {
@@ -122,7 +134,7 @@ impl SolarEclipse {
                 gamma,
                 place: central.unwrap_or_else(|| axis.direction(greatest)),
                 view,
-                central_duration_s: circumstances.central_duration_s(),
+                central_duration_s,
             },
             begins,
             ends,
@@ -138,16 +150,11 @@ impl SolarEclipse {
         self.radii
     }
 
-    fn local(&self) -> LocalEclipse<'_> {
+    pub(crate) fn local(&self) -> LocalEclipse<'_> {
         LocalEclipse { motion: &self.motion, radii: self.radii }
     }
 
-    /// How far the discs are from a total or annular eclipse: negative during it.
-    pub(crate) fn central_gap(&self, seconds: f64, observer: &Observer) -> f64 {
-        self.local().central_gap(seconds, observer)
-    }
-
-    fn seconds(&self, time: Time) -> f64 {
+    pub(crate) fn seconds(&self, time: Time) -> f64 {
         time.seconds_since(self.motion.middle())
     }
 
@@ -247,6 +254,29 @@ impl Axis<'_> {
         let (moon, direction) = self.line(t);
         let hit = line_hits_earth(moon, direction)?;
         Some(self.place(t, hit))
+    }
+
+    /// The kind of an eclipse whose axis is on the Earth from `first` to `last`: by the sizes of the discs along the whole centre line.
+    fn kind(&self, (first, last): (f64, f64), local: &LocalEclipse<'_>) -> SolarKind {
+        const STEPS: i32 = 64;
+        let step = (last - first) / f64::from(STEPS);
+        let excess = |t: f64| {
+            let place = self.hit(t).unwrap_or_else(|| self.nearest_limb(t));
+            local.moon_excess(t, &Observer::from(&place))
+        };
+        let points = (0..=STEPS).map(|i| first + f64::from(i) * step).map(|t| (excess(t), t));
+        let (least, (most, at)) = points.fold((f64::INFINITY, (f64::NEG_INFINITY, first)), |(least, most), point| {
+            (least.min(point.0), if point.0 > most.0 { point } else { most })
+        });
+        // Between the points, the Moon may be larger than the Sun for a short time.
+        let most = most.max(excess(roots::minimum(|t| -excess(t), at, 0.5 * step).clamp(first, last)));
+        if least > 0.0 {
+            SolarKind::Total
+        } else if most > 0.0 {
+            SolarKind::Hybrid
+        } else {
+            SolarKind::Annular
+        }
     }
 
     /// The direction from the centre of the Earth to the nearest point of the axis.

@@ -84,6 +84,75 @@ fn circumstances_are_tables_csv_and_json() {
     assert_eq!(json["conventions"]["radii"], "iau");
 }
 
+/// `plane.csv`: at sea level the Sun has set at the maximum; an aeroplane and a satellite see it below the horizontal plane.
+#[test]
+fn a_height_lowers_the_horizon_in_every_output() {
+    let folder = Folder::new();
+    folder.write("plane.csv", std::fs::read(crate::support::root().join("tests/data/cases/plane.csv")).unwrap());
+    let table = folder.run_ok("circumstances 2026-08-12 --places plane.csv").output;
+    let maxima: Vec<bool> = table.lines().skip(1).map(|row| row.contains(" (18:2") || row.contains(" (18:3")).collect();
+    assert_eq!(maxima, [false, true, false, false], "{table}");
+    let csv = folder.run_ok("circumstances 2026-08-12 --places plane.csv --csv").output;
+    let column = |name: &str| {
+        let at = csv.lines().next().unwrap().split(',').position(|own| own == name).unwrap();
+        let cell = move |row: &str| row.split(',').nth(at).unwrap().parse::<f64>().unwrap();
+        csv.lines().skip(1).map(cell).collect::<Vec<_>>()
+    };
+    let json = folder.run_ok("circumstances 2026-08-12 --places plane.csv --json").output;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    for (i, (visible, horizon)) in
+        [(0.9909, -3.361), (0.8973, 0.0), (0.9847, -3.361), (0.8522, -19.771)].iter().enumerate()
+    {
+        let place = &json["places"][i];
+        let from_json = [&place["visible"]["obscuration"], &place["maximum"]["horizon_altitude"]];
+        let from_csv = [column("visible_obscuration")[i], column("horizon_altitude_at_maximum")[i]];
+        for found in [from_json.map(|value| value.as_f64().unwrap()), from_csv] {
+            assert!((found[0] - visible).abs() < 4e-4 && (found[1] - horizon).abs() < 2e-3, "{i}: {found:?}");
+        }
+    }
+    let picture = "--size 48x27 -o some.png";
+    let said = folder.run_ok(&format!("eclipse 2026-08-12T18:29:19Z --view 40,8,11000 {picture}")).errors;
+    let words = "with the Sun 0.9 degrees below the horizontal: a partial eclipse, 99.1 % of the disc is hidden";
+    assert!(said.contains(words), "{said}");
+    for (view, words) in [
+        ("40,8", "below the horizon of 40.0000, 8.0000 at that instant: its altitude is -0.9 degrees\n"),
+        ("38,15,11000", "its altitude is -6.7 degrees, that of the horizon -3.4\n"),
+    ] {
+        let done = folder.run(&format!("eclipse 2026-08-12T18:29:19Z --view {view} {picture}"));
+        assert!(done.code == 2 && done.errors.contains(words), "{}", done.errors);
+    }
+}
+
+/// The Earth hides the Sun from an observer of `shadow` where `circumstances` has it below the horizon.
+#[test]
+fn the_horizon_is_that_of_shadow() {
+    let folder = Folder::new();
+    let mut places = vec![];
+    for latitude in ["-89.9", "-40", "12", "40", "66", "90"] {
+        for longitude in ["-170", "-60", "0", "8", "14", "20", "27", "100"] {
+            places.extend(["1", "3000", "11000", "400000", "36000000"].map(|m| format!("{latitude},{longitude},{m}")));
+        }
+    }
+    folder.write("p.csv", format!("lat,lon,height\n{}\n", places.join("\n")));
+    folder.run_ok("system 2026-08-12T18:29:00Z --places p.csv --observers o.csv -o s.toml --view above -q");
+    folder.run_ok("shadow o.csv s.toml -o seen.csv -q");
+    let sky = umbracast::sky::Sky::new(umbracast::sky::SkyOptions::default());
+    let (time, _) = sky.parse_time("2026-08-12T18:29:00Z").unwrap();
+    let Some(umbracast::sky::Eclipse::Solar(eclipse)) = sky.eclipse_on(time).unwrap() else { panic!() };
+    let seen = folder.text("seen.csv");
+    let (mut below_plane, mut hidden) = (0, 0);
+    for (place, row) in places.iter().zip(seen.lines().skip(1)) {
+        let view = eclipse.view(&umbracast::sky::Place::parse(place).unwrap(), time);
+        let above = view.sun_altitude - view.horizon_altitude;
+        let fraction: f64 = row.split(',').next().unwrap().parse().unwrap();
+        let expected = if above > 0.0 { 1.0 - view.obscuration } else { 0.0 };
+        assert!(above.abs() < 0.27 || (fraction - expected).abs() < 1e-4, "{place}: {fraction}, {view:?}");
+        below_plane += usize::from(above > 0.27 && view.sun_altitude < 0.0);
+        hidden += usize::from(above < -0.27);
+    }
+    assert!(seen.lines().count() == places.len() + 1 && below_plane > 20 && hidden > 20, "{below_plane} {hidden}");
+}
+
 /// A system of a date gives the same obscuration by way of `shadow` as `circumstances` computes.
 #[test]
 fn systems_of_a_date_agree_with_circumstances() {

@@ -19,10 +19,11 @@ FILE.csv has the columns latitude (or lat) and longitude (or lon) in degrees, ea
 height, in metres) and name.
 
 C1 and C4 begin and end the partial eclipse, C2 and C3 the total or annular one. Magnitude: the covered part of the
-Sun's diameter; if total or annular, the ratio of the diameters. Obscuration: the covered part of the disc. There is no
-refraction. In tables, parentheses mean that the Sun is below the horizon, and the last column is the altitude of the
-Sun at the maximum, in degrees. `visible_obscuration` in CSV and JSON is the largest
-obscuration with the Sun above the horizon.
+Sun's diameter; from C2 to C3, both included, the ratio of the diameters. Obscuration: the covered part of the disc.
+There is no refraction. The horizon is where a line of sight touches the ellipsoid: a height lowers it, by 3.4 degrees
+at 11 km. In tables, parentheses mean that the Sun's centre is below the horizon, and the last column is the altitude
+of the Sun at the maximum, in degrees. `visible_obscuration` in CSV, and `visible` in JSON, is the largest obscuration
+with the Sun's centre above the horizon.
 
 Examples:
   umbracast circumstances 2024-04-08 --city Dallas --city Houston
@@ -118,7 +119,7 @@ pub(crate) fn run(args: &CircumstancesArgs) -> Result<()> {
 }
 
 /// Columns of CSV.
-const COLUMNS: [&str; 21] = [
+const COLUMNS: [&str; 22] = [
     "name",
     "latitude",
     "longitude",
@@ -137,6 +138,7 @@ const COLUMNS: [&str; 21] = [
     "sun_azimuth_at_maximum",
     "sun_altitude_at_c1",
     "sun_altitude_at_c4",
+    "horizon_altitude_at_maximum",
     "visible_obscuration",
     "radii",
     "delta_t_s",
@@ -167,6 +169,7 @@ fn csv_cells(sky: &Sky, name: &str, one: &Circumstances, conventions: &Conventio
         number(exists.then_some(one.maximum.sun_azimuth), 3),
         number(one.c1.map(|view| view.sun_altitude), 3),
         number(one.c4.map(|view| view.sun_altitude), 3),
+        number(exists.then_some(one.maximum.horizon_altitude), 3),
         number(Some(one.visible.map_or(0.0, |view| view.obscuration)), 6),
         conventions.radii.into(),
         format!("{:.2}", conventions.delta_t_s),
@@ -182,6 +185,7 @@ fn one_json(sky: &Sky, name: &str, one: &Circumstances) -> Value {
             "obscuration": rounded(view.obscuration, 6),
             "sun_altitude": rounded(view.sun_altitude, 3),
             "sun_azimuth": rounded(view.sun_azimuth, 3),
+            "horizon_altitude": rounded(view.horizon_altitude, 3),
         })
     };
     json!({
@@ -206,7 +210,7 @@ fn one_json(sky: &Sky, name: &str, one: &Circumstances) -> Value {
 fn table_cells(sky: &Sky, name: &str, one: &Circumstances) -> Vec<String> {
     let delta_t = sky.options().delta_t;
     let time = |view: Option<LocalView>| match view {
-        Some(view) if view.sun_altitude < 0.0 => format!("({})", view.time.clock_text(1, delta_t)),
+        Some(view) if !view.is_sun_up() => format!("({})", view.time.clock_text(1, delta_t)),
         Some(view) => view.time.clock_text(1, delta_t).to_string(),
         None => "-".into(),
     };

@@ -77,7 +77,9 @@ pub(super) fn visible_text(eclipse: &Eclipse, system: &System, view: Option<View
 
 fn solar_view(eclipse: &SolarEclipse, place: &Place, time: Time) -> String {
     let seen = eclipse.view(place, time);
-    let from = format!("from {}, with the Sun {:.1} degrees high", place_text(place), seen.sun_altitude);
+    let altitude = seen.sun_altitude;
+    let side = if altitude < 0.0 { "below the horizontal" } else { "high" };
+    let from = format!("from {}, with the Sun {:.1} degrees {side}", place_text(place), altitude.abs());
     let percent = 100.0 * seen.obscuration;
     match seen.kind {
         LocalKind::None => format!("{from}: the whole Sun is visible"),

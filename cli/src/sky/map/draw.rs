@@ -42,7 +42,7 @@ pub(super) struct MapPicture<'a> {
     pub(super) marks: Vec<([f64; 2], String)>,
     /// Longitude and latitude of the greatest eclipse.
     pub(super) greatest: Option<[f64; 2]>,
-    /// Kind of the path: totality or annularity.
+    /// What the limits bound: totality, annularity or, in a hybrid eclipse, the path.
     pub(super) path_name: &'static str,
     /// Spacing of the graticule in degrees.
     pub(super) graticule: f64,

@@ -11,7 +11,7 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};
 use umbracast::io::{PreparedFile, prepare_array, prepare_atomic};
-use umbracast::sky::{DatePrecision, LocalKind, MapGrid, Sky, SkyOptions, SolarEclipse, Time};
+use umbracast::sky::{DatePrecision, MapGrid, Sky, SkyOptions, SolarEclipse, SolarKind, Time};
 use umbracast::{Error, Result};
 
 use super::{Conventions, SkyArgs, date_text, solar_eclipse};
@@ -116,7 +116,11 @@ pub(crate) fn run(args: &MapArgs) -> Result<()> {
         marks: marks(&eclipse, options, &grid),
         greatest: (grid.region() == MapGrid::EARTH || contains(&grid, &eclipse))
             .then_some([eclipse.greatest.place.longitude, eclipse.greatest.place.latitude]),
-        path_name: if eclipse.greatest.view.kind == LocalKind::Annular { "annularity" } else { "totality" },
+        path_name: match eclipse.kind {
+            SolarKind::Annular => "annularity",
+            SolarKind::Hybrid => "the path",
+            SolarKind::Total | SolarKind::Partial => "totality",
+        },
         graticule: args.graticule.unwrap_or_else(|| spacing_for(grid.region())),
     };
     let canvas = picture.draw()?;
