@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::escape::quoted;
 use crate::io::errors::bad_file;
 use crate::sky::Place;
+use crate::sky::places::parse_degrees;
 
 /// Names of the columns: the first of each row is used in messages.
 const COLUMNS: [&[&str]; 4] = [
@@ -18,7 +19,8 @@ const COLUMNS: [&[&str]; 4] = [
     &["name", "place", "city"],
 ];
 
-/// Reads places from a `.csv`: columns `latitude` (or `lat`) and `longitude` (or `lon`) in degrees, and optional `height_m` (or `height`)
+/// Reads places from a `.csv`: columns `latitude` (or `lat`) and `longitude` (or `lon`) in degrees
+/// (`-33.87` or `33.87 S`), and optional `height_m` (or `height`)
 /// in metres and `name`, in any order. Other columns are ignored, unless their name is like one of these. A place without a name has an
 /// empty one.
 ///
@@ -46,19 +48,18 @@ pub fn read_places(path: &Path) -> Result<Vec<(String, Place)>> {
     let (latitude, longitude) = (needed(latitude, COLUMNS[0])?, needed(longitude, COLUMNS[1])?);
     let mut places = Vec::new();
     for (line, record) in &csv.rows {
-        let number = |at: usize, field: &str| {
-            let text = record.get(at).unwrap_or("");
-            let number = text.parse::<f64>().ok();
-            number
-                .ok_or_else(|| bad_file(path, format!("line {line}: {field} is '{}': expected a number", quoted(text))))
+        let cell = |at: usize| record.get(at).unwrap_or("");
+        let known = |at: usize, field: &str, number: Option<f64>| {
+            let bad = || format!("line {line}: {field} is '{}': expected a number", quoted(cell(at)));
+            number.ok_or_else(|| bad_file(path, bad()))
         };
         let height_m = match height {
-            Some(at) if record.get(at).is_some_and(|text| !text.is_empty()) => number(at, COLUMNS[2][0])?,
+            Some(at) if !cell(at).is_empty() => known(at, COLUMNS[2][0], cell(at).parse().ok())?,
             _ => 0.0,
         };
         let place = Place {
-            latitude: number(latitude, COLUMNS[0][0])?,
-            longitude: number(longitude, COLUMNS[1][0])?,
+            latitude: known(latitude, COLUMNS[0][0], parse_degrees(cell(latitude), ['N', 'S']))?,
+            longitude: known(longitude, COLUMNS[1][0], parse_degrees(cell(longitude), ['E', 'W']))?,
             height_m,
         };
         if let Some((field, value, why)) = place.fault() {
