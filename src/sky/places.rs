@@ -132,23 +132,21 @@ pub(crate) fn parse_degrees(text: &str, sides: [char; 2]) -> Option<f64> {
     }
     let letter = text.chars().next_back()?.to_ascii_uppercase();
     let side = sides.iter().position(|side| *side == letter)?;
-    let (mut rest, mut degrees) = (text[..text.len() - 1].trim_end(), 0.0);
-    for (part, marks) in [(1.0, "°º"), (60.0, "'′’"), (3600.0, "\"″”")] {
+    let (mut rest, mut seconds) = (text[..text.len() - 1].trim_end(), 0.0);
+    for (unit, marks) in [(3600.0, "°º"), (60.0, "'′’"), (1.0, "\"″”")] {
         let (number, after) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len()));
         let number: f64 = number.parse().ok()?;
-        if part > 1.0 && number >= 60.0 {
-            return None;
-        }
-        degrees += number / part;
         // Degrees alone need no mark.
-        let is_plain = part == 1.0 && after.is_empty();
+        let is_plain = unit == 3600.0 && after.is_empty();
         rest =
             if is_plain { after } else { after.trim_start().strip_prefix(|mark| marks.contains(mark))?.trim_start() };
-        if rest.is_empty() {
-            return Some(if side == 0 { degrees } else { -degrees });
-        }
-        if number.fract() != 0.0 {
+        seconds += unit * number;
+        if (unit < 3600.0 && number >= 60.0) || (number.fract() != 0.0 && !rest.is_empty()) {
             return None;
+        }
+        if rest.is_empty() {
+            let degrees = if unit == 3600.0 { number } else { seconds / 3600.0 };
+            return Some(if side == 0 { degrees } else { -degrees });
         }
     }
     None

@@ -48,14 +48,10 @@ fn a_map_has_a_picture_an_array_and_lines() {
 fn coordinates_and_instants_of_geojson_agree() {
     let folder = Folder::new();
     let sky = umbracast::sky::Sky::new(umbracast::sky::SkyOptions::default());
-    // Paths that cross 180° once, one that does not, one over the south pole, and one that begins near 180°.
-    for (date, is_cut) in [
-        ("2013-05-10", true),
-        ("2031-11-14", true),
-        ("2026-08-12", false),
-        ("2021-12-04", false),
-        ("2016-03-09", false),
-    ] {
+    // Paths that cross 180° once, one that does not, and one near the south pole.
+    for (date, is_cut) in
+        [("2013-05-10", true), ("2031-11-14", true), ("2026-08-12", false), ("2021-12-04", false), ("2016-03-09", true)]
+    {
         folder.run_ok(&format!("map {date} --size 40x20 -o m.png --geojson g.geojson -q"));
         // RFC 7946, section 7.1: a collection has no properties.
         let collection: serde_json::Value = serde_json::from_str(&folder.text("g.geojson")).unwrap();
@@ -107,7 +103,7 @@ fn coordinates_and_instants_of_geojson_agree() {
         }
         let total =
             points.iter().filter(|point| point.1["kind"] == "total" && point.1["duration_s"].is_number()).count();
-        assert_eq!(total > 500, date != "2013-05-10" && date != "2021-12-04", "{date}: {total}");
+        assert_eq!(total > 300, date != "2013-05-10" && date != "2021-12-04", "{date}: {total}");
     }
 }
 

@@ -151,12 +151,11 @@ fn a_camera_keeps_all_bodies() {
 fn offsets_and_letters_of_places_are_understood() {
     let folder = Folder::new();
     let out = |arguments: &str| folder.run_ok(arguments).output;
-    let expected = out("circumstances 2028-07-22 --at=-33.8688,151.2093 --csv");
-    for place in ["33.8688S,151.2093E", "33.8688°S,151.2093°E", "33°52'7.68\"S,151°12'33.48\"E", "33.8688s,151.2093"]
-    {
+    let expected = out("circumstances 2028-07-22 --at=-33.87,151.21 --csv");
+    for place in ["33.87S,151.21E", "33.87°S,151.21°E", "33°52'12\"S,151°12.6'E", "33.87s,151.21"] {
         assert_eq!(out(&format!("circumstances 2028-07-22 --at {place} --csv")), expected, "{place}");
     }
-    folder.write("places.csv", "name,lat,lon\n,33.8688 S,151.2093° E\n");
+    folder.write("places.csv", "name,lat,lon\n,33.87 S,151.21° E\n");
     assert_eq!(out("circumstances 2028-07-22 --places places.csv --csv"), expected);
     // As the program prints it.
     let printed = out("eclipse 2024-04-08");
