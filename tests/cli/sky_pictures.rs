@@ -172,6 +172,8 @@ fn views_of_eclipses_are_rendered() {
             "from 32.7767 N, 96.7970 W, with the Sun 63.9 degrees high: a partial eclipse, 37.4 %",
         ),
         ("2024-04-08T18:42Z --view 34.0522,-118.2437", "a partial eclipse, "),
+        // Below the ellipsoid: the Earth is in the way of the light, but not in the picture.
+        ("2024-04-08T18:00Z --view 32.7767N,96.797W,-400", "a partial eclipse, 37.4 %"),
         ("2023-10-14 --view earth", "an annular eclipse, 90.8 % of the disc is hidden\n"),
         ("2025-03-14T06:30Z", "the whole Moon is in the umbra\n"),
         ("2025-03-14T05:30Z", "a part of the Moon is in the umbra\n"),
