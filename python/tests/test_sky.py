@@ -80,6 +80,13 @@ def test_positions_and_systems():
     assert umbracast.render(text, device="cpu").image.shape == (48, 64, 3)
 
 
+@pytest.mark.parametrize("view", [None, "33.87S,151.21E", "0,180", "to-moon", "sun"])
+def test_a_view_keeps_the_shadow_of_the_earth(view):
+    text = sky.system("2026-03-20T12:00:00+12:00", ["sun", "earth", "moon"], view=view)
+    seen = umbracast.shadow([[7000, 231, 30], [-7000, -231, -30]], text, device="cpu")
+    assert seen.fraction.tolist() == [0, 1]
+
+
 def test_dates_have_many_types():
     east = datetime.timezone(datetime.timedelta(hours=2))
     instants = [
@@ -88,13 +95,17 @@ def test_dates_have_many_types():
         datetime.datetime(2024, 4, 8, 20, 17, 20, 500_000, tzinfo=east),
         np.datetime64("2024-04-08T18:17:20.5"),
         np.array("2024-04-08T18:17:20.5", "datetime64[ns]"),
+        "2024-04-08T13:17:20.5-05:00",
+        str(datetime.datetime(2024, 4, 8, 20, 17, 20, 500_000, tzinfo=east)),
     ]
     found = [sky.obscuration(instant, 32.78, -96.8).obscuration.item() for instant in instants]
     assert len(set(found)) == 1 and 0.1 < found[0] < 0.9
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        moons = sky.positions("moon", [instants[2], *instants[:2]])
-    assert moons.shape == (3, 3) and (moons == sky.positions("moon", np.array(instants[3]))).all()
+        moons = sky.positions("moon", [instants[2], *instants[:2], *instants[5:]])
+        texts = sky.positions("moon", [[instants[0], *instants[5:]]])
+    assert texts.shape == (1, 3, 3) and (texts == moons[0]).all()
+    assert moons.shape == (5, 3) and (moons == sky.positions("moon", np.array(instants[3]))).all()
     days = ["2024-04-08", datetime.date(2024, 4, 8), np.datetime64("2024-04-08")]
     assert len({sky.eclipse(day) for day in days}) == 1
     # The whole eclipse, not midnight, which is not within four hours of it.

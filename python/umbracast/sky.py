@@ -7,10 +7,11 @@
     sky.eclipse("2024-04-08").greatest                              # datetime64: 2024-04-08T18:17:20.2
     sky.circumstances("2024-04-08", 32.7767, -96.797).c2            # Dallas: totality begins
 
-Dates are days or instants in UTC, and in UT1 before 1972: text, ``2024-04-08`` or ``2024-04-08T18:17:20Z``, ``datetime.date``,
-``datetime.datetime`` or ``numpy.datetime64`` (with the unit D it is a day). A ``datetime`` with a time zone is converted to UTC, and one
-without is taken as UTC. Plain numbers are refused: `julian_date` converts Julian dates. Times in results are ``datetime64[us]`` in the same scale, ``NaT`` if they do not exist. Kinds of eclipses are
-text. Latitudes are geodetic (WGS 84), east longitudes are positive, both in degrees; heights are metres above the ellipsoid. There is no
+Dates are days or instants in UTC, and in UT1 before 1972: text, ``2024-04-08``, ``2024-04-08T18:17:20Z`` or
+``2024-04-08T13:17:20-05:00``, ``datetime.date``, ``datetime.datetime`` or ``numpy.datetime64`` (with the unit D it is a day). A
+``datetime`` with a time zone is converted to UTC, and one without is taken as UTC. Plain numbers are refused: `julian_date` converts
+Julian dates. Times in results are ``datetime64[us]`` in the same scale, ``NaT`` if they do not exist. Kinds of eclipses are text.
+Latitudes are geodetic (WGS 84), east longitudes are positive, both in degrees; heights are metres above the ellipsoid. There is no
 refraction.
 
 Three conventions are options of most functions:
@@ -327,11 +328,13 @@ def system(
     vectors : mapping of str to path, optional
         More bodies, as ``NAME`` or ``NAME@CENTER``, with a file of state vectors relative to the centre: a vector table of JPL Horizons, or
         a CSV with the columns time (UTC) or jd_tdb, x, y, z (km, axes of the ICRF) and optional vx, vy, vz (km/s). A CSV does not name its
-        centre, so the key must: ``{"io@jupiter": "io.csv"}``. Positions are interpolated; the text states the error.
+        centre, so the key must: ``{"io@jupiter": "io.csv"}``. The centre is that of the body, not the barycentre of its moons. Positions
+        are interpolated; the text states the error.
     radius_km : mapping of str to float, optional
         Radii of bodies with vectors, by their names without the centre. Those of large moons are known.
     view : str, optional
-        "moon", "sun", "earth", "above", "LAT,LON[,HEIGHT]" or "to-BODY", such as "to-jupiter".
+        "moon", "sun", "earth", "above", "LAT,LON[,HEIGHT]" (also "33.87S,151.21E") or "to-BODY", such as "to-jupiter". It changes no
+        body; if the camera is on the Earth or in it, the Earth is invisible, but casts its shadow.
     size : (int, int)
         Width and height of the picture in pixels.
     delta_t, radii

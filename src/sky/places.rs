@@ -36,7 +36,8 @@ impl Place {
         }
     }
 
-    /// Parses `LAT,LON` or `LAT,LON,HEIGHT`: degrees, and metres above the ellipsoid.
+    /// Parses `LAT,LON` or `LAT,LON,HEIGHT`: degrees, and metres above the ellipsoid. Degrees have a sign (`-33.87,151.21`) or a letter
+    /// (`33.87 S, 151.21 E`); with a letter, minutes and seconds may follow (`33°52'8" S`).
     ///
     /// # Errors
     /// [`Error::Usage`] if the text has another form or a number is out of range.
@@ -48,11 +49,14 @@ impl Place {
             [latitude, longitude, height] => (latitude, longitude, height),
             _ => return Err(Error::Usage(format!("place '{shown}': expected LAT,LON or LAT,LON,HEIGHT"))),
         };
-        let number = |text: &str| {
-            let found = text.parse::<f64>().ok();
-            found.ok_or_else(|| Error::Usage(format!("place '{shown}': '{}' is not a number", quoted(text))))
-        };
-        let place = Self::new(number(latitude)?, number(longitude)?, number(height)?);
+        let bad = |text: &str, what: &str| Error::Usage(format!("place '{shown}': '{}' is not {what}", quoted(text)));
+        let place = Self::new(
+            parse_degrees(latitude, ['N', 'S'])
+                .ok_or_else(|| bad(latitude, "a latitude, such as -33.87 or 33.87 S"))?,
+            parse_degrees(longitude, ['E', 'W'])
+                .ok_or_else(|| bad(longitude, "a longitude, such as -96.8 or 96.8 W"))?,
+            height.parse().map_err(|_| bad(height, "a number of metres"))?,
+        );
         place.map_err(|error| Error::Usage(format!("place '{shown}': {error}")))
     }
 
@@ -118,6 +122,34 @@ impl Place {
     pub fn chord_km(&self, other: &Self) -> f64 {
         self.earth_fixed_km().distance(other.earth_fixed_km())
     }
+}
+
+/// Parses degrees with a sign, `-33.87`, or with a letter of `sides`, that of positive angles first: `33.87S`, `33.87° S`, `33°52' S` or
+/// `33°52'8" S`.
+pub(crate) fn parse_degrees(text: &str, sides: [char; 2]) -> Option<f64> {
+    if let Ok(degrees) = text.parse() {
+        return Some(degrees);
+    }
+    let letter = text.chars().next_back()?.to_ascii_uppercase();
+    let side = sides.iter().position(|side| *side == letter)?;
+    let (mut rest, mut seconds) = (text[..text.len() - 1].trim_end(), 0.0);
+    for (unit, marks) in [(3600.0, "°º"), (60.0, "'′’"), (1.0, "\"″”")] {
+        let (number, after) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len()));
+        let number: f64 = number.parse().ok()?;
+        // Degrees alone need no mark.
+        let is_plain = unit == 3600.0 && after.is_empty();
+        rest =
+            if is_plain { after } else { after.trim_start().strip_prefix(|mark| marks.contains(mark))?.trim_start() };
+        seconds += unit * number;
+        if (unit < 3600.0 && number >= 60.0) || (number.fract() != 0.0 && !rest.is_empty()) {
+            return None;
+        }
+        if rest.is_empty() {
+            let degrees = if unit == 3600.0 { number } else { seconds / 3600.0 };
+            return Some(if side == 0 { degrees } else { -degrees });
+        }
+    }
+    None
 }
 
 /// Scales z so that the ellipsoid becomes a sphere with the equatorial radius.
@@ -208,6 +240,29 @@ mod tests {
                     assert!((to_sphere(surface).length() - EQUATOR_KM).abs() < 1e-9);
                 }
             }
+        }
+        for (text, expected) in [
+            ("-33.87,151.21", Some([-33.87, 151.21])),
+            ("33.87S,151.21E", Some([-33.87, 151.21])),
+            ("25.2896 N, 104.1479 W", Some([25.2896, -104.1479])),
+            ("33.8688° S, 151.2093° E", Some([-33.8688, 151.2093])),
+            ("33°52'7.68\" s, 151° 12′ 33.48″ e", Some([-33.8688, 151.2093])),
+            ("51º 30’ N, 0W", Some([51.5, 0.0])),
+            // Letters of the other axis, a sign and a letter, minutes without marks or out of range, no number.
+            ("151.21E,33.87S", None),
+            ("-33.87S,151.21E", None),
+            ("33 52 S,151E", None),
+            ("33°60'S,151E", None),
+            ("33.5°30'S,151E", None),
+            ("33°52\"S,151E", None),
+            ("33'52\"S,151E", None),
+            ("S,151E", None),
+            ("33.87°,151E", None),
+            ("91N,0E", None),
+        ] {
+            let found = Place::parse(text).ok().map(|place| [place.latitude, place.longitude]);
+            let is_near = |(a, b): ([f64; 2], [f64; 2])| (a[0] - b[0]).abs().max((a[1] - b[1]).abs()) < 1e-9;
+            assert!(found.zip(expected).map_or(found == expected, is_near), "{text}: {found:?}");
         }
         for (latitude, longitude, height) in
             [(91.0, 0.0, 0.0), (0.0, 361.0, 0.0), (0.0, 0.0, f64::NAN), (f64::NAN, 0.0, 0.0)]

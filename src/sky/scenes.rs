@@ -25,7 +25,7 @@ pub enum View {
     Earth,
     /// From 9,000 km above the place where the axis of the Moon's shadow meets the Earth, or above the place that sees the Moon at the zenith.
     Above,
-    /// From a place: the Sun, or the Moon, as with [`Earth`](Self::Earth).
+    /// From a place: the Sun, or the Moon, as with [`Earth`](Self::Earth). The Earth is invisible.
     Place(Place),
     /// From the centre of the Earth, which is invisible: a body, which fills a third of the height.
     To(SkyBody),
@@ -65,9 +65,7 @@ struct Camera {
     up: DVec3,
     /// Vertical field of view in degrees, or the height of a parallel projection in km.
     field: Field,
-    /// Whether the Earth is in the way: it is left out.
-    on_surface: bool,
-    /// Whether the camera is at the centre of the Earth, which is invisible then, but casts its shadow.
+    /// Whether the camera is on the surface of the Earth or at its centre. The Earth is invisible then, but casts its shadow.
     in_earth: bool,
 }
 
@@ -79,7 +77,8 @@ enum Field {
 impl Sky {
     /// The text of a system file: the light is the Sun, and the bodies are at their apparent positions, in km and in axes that rotate with
     /// the Earth. The camera has the `view`; without one, [`View::Above`] if the axis of the Moon's shadow meets the Earth, else
-    /// [`View::Earth`]. The picture has `size` pixels.
+    /// [`View::Earth`]. A view changes no body, except that the Earth is invisible if the camera is on it or in it. The picture has `size`
+    /// pixels.
     ///
     /// # Errors
     /// [`Error::Usage`] if the Sun or the body of the view is not among the bodies, if one is listed twice, if the instant is not in the
@@ -148,11 +147,9 @@ impl Sky {
             options.radii.sun_km()
         ));
         for &body in bodies.iter().filter(|body| **body != SkyBody::Sun) {
-            if body == SkyBody::Earth && camera.on_surface {
-                line("# Without the Earth: the camera is on its surface.\n".into());
-                continue;
-            }
-            let hidden = if body == SkyBody::Earth && camera.in_earth { "visible = false\n" } else { "" };
+            let is_hidden = body == SkyBody::Earth && camera.in_earth;
+            let hidden =
+                if is_hidden { "visible = false  # the camera is on it or in it; it casts its shadow\n" } else { "" };
             line(self.body_toml(body, time)? + hidden);
         }
         for one in vectors {
@@ -249,14 +246,7 @@ impl Sky {
                 Camera { in_earth: true, ..Camera::new(DVec3::ZERO, position, DVec3::Z, field) }
             }
             View::Place(place) if new_moon => self.camera_at(&place, sun, "Sun")?,
-            View::Place(place) => {
-                let mut camera = self.camera_at(&place, moon, "Moon")?;
-                // The Earth casts the shadow, so it stays, and the camera is above the ball around it.
-                let least = 1.000_1 * EQUATOR_KM;
-                camera.position = camera.position.normalize() * camera.position.length().max(least);
-                camera.on_surface = false;
-                camera
-            }
+            View::Place(place) => self.camera_at(&place, moon, "Moon")?,
         })
     }
 
@@ -274,7 +264,7 @@ impl Sky {
             )));
         }
         let camera = Camera::new(position, body, place.zenith(), Field::Degrees(1.0));
-        Ok(Camera { on_surface: true, ..camera })
+        Ok(Camera { in_earth: true, ..camera })
     }
 }
 
@@ -283,7 +273,7 @@ impl Camera {
         let along = (target - position).normalize();
         // Another direction if `up` is nearly along the line of sight.
         let up = if along.cross(up).length() > 0.01 { up } else { along.any_orthonormal_vector() };
-        Self { position, target, up, field, on_surface: false, in_earth: false }
+        Self { position, target, up, field, in_earth: false }
     }
 
     fn toml(&self, size: [u32; 2]) -> String {

@@ -85,14 +85,8 @@ impl Time {
         2000.0 + (self.0 / DAY + 0.5) / 365.25
     }
 
-    /// The instant of a date and time of day in UTC, or in UT1 before 1972. `delta_t` is needed for UT1 only. The second may be 60 at the
-    /// end of a day with a leap second. The fields must be valid.
-    pub(crate) fn from_fields(date: (i64, i64, i64), second_of_day: f64, delta_t: DeltaT) -> Self {
-        Self::from_clock(days_from_date(date.0, date.1, date.2), second_of_day, delta_t)
-    }
-
     /// The instant of a day, counted from 2000-01-01, and a second of that day, in UTC (in UT1 before 1972): the inverse of
-    /// [`clock`](Self::clock).
+    /// [`clock`](Self::clock). The second may be 60 at the end of a day with a leap second.
     pub fn from_clock(day: i64, second_of_day: f64, delta_t: DeltaT) -> Self {
         let clock = (day as f64 - 0.5) * DAY + second_of_day;
         match tai_minus_utc(day) {
@@ -121,17 +115,18 @@ impl Time {
         (day as i64, (ut1 - day * DAY).max(0.0))
     }
 
-    /// Parses a date (`2024-04-08`) or an instant (`2024-04-08T18:17:20.5Z`; also with a blank instead of `T`, without seconds, or without
-    /// `Z`) in UTC, which is UT1 before 1972. A date alone is its first instant.
+    /// Parses a date (`2024-04-08`) or an instant (`2024-04-08T18:17:20.5Z`; also with a blank instead of `T`, and without seconds) in UTC,
+    /// which is UT1 before 1972. Instead of `Z`, an instant may have an offset from UTC (`-05:00`, `+0530` or `+02`), `UTC` or nothing. A
+    /// date alone is its first instant.
     ///
     /// # Errors
     /// [`Error::Usage`] if the text is neither, if there is no such date or time, or if it is not in the years 1900 to 2050.
     pub fn parse(text: &str, delta_t: DeltaT) -> Result<(Self, Precision)> {
         let shown = quoted(text);
         let fault = |why: &str| Error::Usage(format!("'{shown}' is not a date or an instant: {why}"));
-        let expected = "expected YYYY-MM-DD or YYYY-MM-DDTHH:MM:SSZ (UTC)";
+        let expected = "expected YYYY-MM-DD or YYYY-MM-DDTHH:MM:SSZ (UTC), or an offset such as -05:00 instead of Z";
         let (date, clock) = match text.split_once(['T', 't', ' ']) {
-            Some((date, clock)) => (date, Some(clock.strip_suffix(['Z', 'z']).unwrap_or(clock))),
+            Some((date, clock)) => (date, Some(clock)),
             None => (text, None),
         };
         let whole = |part: &str, digits: usize| {
@@ -150,13 +145,35 @@ impl Time {
         if !(1..=days).contains(&day) {
             return Err(fault(&format!("{year:04}-{month:02} has {days} days")));
         }
-        if !(1900..=2050).contains(&year) {
-            return Err(Error::Usage(format!(
-                "{shown} is outside the years 1900 to 2050, for which positions are known"
-            )));
-        }
+        let day = days_from_date(year, month, day);
+        let (clock, zone) = clock.map_or((None, ""), |clock| {
+            let (clock, zone) =
+                clock.split_at(clock.find(|c: char| !matches!(c, '0'..='9' | ':' | '.')).unwrap_or(clock.len()));
+            (Some(clock), zone.trim_start())
+        });
+        let offset = match (zone, zone.split_at_checked(1)) {
+            ("" | "Z" | "z" | "UTC", _) => Some(0),
+            // The suffix of results before 1972.
+            ("UT1", _) if tai_minus_utc(day).is_none() => Some(0),
+            (_, Some((sign @ ("+" | "-"), offset))) => {
+                let (hours, minutes) = offset.split_at_checked(2).unwrap_or((offset, ""));
+                let minutes =
+                    if minutes.is_empty() { Some(0) } else { whole(minutes.strip_prefix(':').unwrap_or(minutes), 2) };
+                let size = whole(hours, 2).zip(minutes).filter(|(hours, minutes)| *hours < 24 && *minutes < 60);
+                size.map(|(hours, minutes)| if sign == "-" { -60 * hours - minutes } else { 60 * hours + minutes })
+            }
+            _ => None,
+        };
+        let Some(offset) = offset else { return Err(fault(expected)) };
+        let in_range = |day: i64| match (1900..=2050).contains(&date_from_days(day).0) {
+            true => Ok(()),
+            false => {
+                Err(Error::Usage(format!("{shown} is outside the years 1900 to 2050, for which positions are known")))
+            }
+        };
         let Some(clock) = clock else {
-            return Ok((Self::from_fields((year, month, day), 0.0, delta_t), Precision::Day));
+            in_range(day)?;
+            return Ok((Self::from_clock(day, 0.0, delta_t), Precision::Day));
         };
         let parts: Vec<&str> = clock.split(':').collect();
         let (hour, minute, second) = match parts[..] {
@@ -167,26 +184,28 @@ impl Time {
         let (Some(hour), Some(minute)) = (whole(hour, 2), whole(minute, 2)) else { return Err(fault(expected)) };
         let plain = second.bytes().all(|b| b.is_ascii_digit() || b == b'.') && second.bytes().take(2).count() == 2;
         let Some(second) = second.parse::<f64>().ok().filter(|_| plain) else { return Err(fault(expected)) };
-        let day_number = days_from_date(year, month, day);
-        let leap = hour == 23 && minute == 59 && tai_minus_utc(day_number + 1) > tai_minus_utc(day_number);
-        let most = if leap && tai_minus_utc(day_number).is_some() { 61.0 } else { 60.0 };
+        // The minute of UTC, from the beginning of the day of the text.
+        let minutes = 60 * hour + minute - offset;
+        let day = day + minutes.div_euclid(1440);
+        let minutes_of_day = minutes.rem_euclid(1440);
+        in_range(day)?;
+        let leap = minutes_of_day == 1439 && tai_minus_utc(day + 1) > tai_minus_utc(day);
+        let most = if leap && tai_minus_utc(day).is_some() { 61.0 } else { 60.0 };
         if hour > 23 || minute > 59 || second >= most {
             return Err(fault("there is no such time of day"));
         }
-        let second = (3600 * hour + 60 * minute) as f64 + second;
-        Ok((Self::from_fields((year, month, day), second, delta_t), Precision::Instant))
+        Ok((Self::from_clock(day, (60 * minutes_of_day) as f64 + second, delta_t), Precision::Instant))
     }
 
     /// The beginning of the UTC day (UT1 before 1972) of this instant, and that of the next day.
     pub fn day(self, delta_t: DeltaT) -> (Self, Self) {
         let (day, _) = self.clock(delta_t);
-        let start = |day| Self::from_fields(date_from_days(day), 0.0, delta_t);
-        (start(day), start(day + 1))
+        (Self::from_clock(day, 0.0, delta_t), Self::from_clock(day + 1, 0.0, delta_t))
     }
 
     /// The beginning of a year.
     pub fn of_year(year: i32, delta_t: DeltaT) -> Self {
-        Self::from_fields((i64::from(year), 1, 1), 0.0, delta_t)
+        Self::from_clock(days_from_date(i64::from(year), 1, 1), 0.0, delta_t)
     }
 
     /// An error if positions are not known at this instant: before 1900 or after 2050.
@@ -292,6 +311,28 @@ mod tests {
         let late = parse("2024-04-08T23:59:59.96").unwrap().0;
         assert_eq!(late.text(1, DeltaT::Table).to_string(), "2024-04-09T00:00:00.0Z");
         assert_eq!(late.clock_text(2, DeltaT::Table).to_string(), "23:59:59.96");
+        // Offsets (RFC 3339, section 5.6; ISO 8601; `str` of Python's datetime), and the suffix of results before 1972.
+        for (text, utc) in [
+            ("2024-04-08T13:17:20-05:00", "2024-04-08T18:17:20Z"),
+            ("2024-04-08T13:17:20-0500", "2024-04-08T18:17:20Z"),
+            ("2024-04-08 23:47:20.0+05:30", "2024-04-08T18:17:20Z"),
+            ("2024-04-08t20:17:20+02", "2024-04-08T18:17:20Z"),
+            ("2024-04-08T18:17:20+00:00", "2024-04-08T18:17:20Z"),
+            ("2024-04-08T18:17:20-00:00", "2024-04-08T18:17:20Z"),
+            ("2024-04-08 18:17:20 UTC", "2024-04-08T18:17:20Z"),
+            ("2024-01-01T01:00+02:00", "2023-12-31T23:00:00Z"),
+            ("2023-12-31T20:00-04:30", "2024-01-01T00:30:00Z"),
+            ("2016-12-31T18:59:60-05:00", "2016-12-31T23:59:60Z"),
+            ("1899-12-31T23:00-05:00", "1900-01-01T04:00:00 UT1"),
+            ("1919-05-29T13:08:34 UT1", "1919-05-29T13:08:34 UT1"),
+        ] {
+            let (time, precision) = parse(text).unwrap();
+            assert_eq!(
+                (time.text(0, DeltaT::Table).to_string(), precision),
+                (utc.into(), Precision::Instant),
+                "{text}"
+            );
+        }
         let leap = parse("2016-12-31T23:59:60").unwrap().0;
         assert!((parse("2017-01-01T00:00:00").unwrap().0.seconds_since(leap) - 1.0).abs() < 1e-6);
     }
@@ -319,6 +360,16 @@ mod tests {
             ("2024-04-08T12:00:-1", "expected YYYY-MM-DD"),
             ("2024-04-08T12", "expected YYYY-MM-DD"),
             ("2024-04-08T12:00:NaN", "expected YYYY-MM-DD"),
+            ("2024-04-08T12:00+24:00", "an offset such as -05:00"),
+            ("2024-04-08T12:00+01:60", "an offset such as -05:00"),
+            ("2024-04-08T12:00+5:30", "an offset such as -05:00"),
+            ("2024-04-08T12:00-", "an offset such as -05:00"),
+            ("2024-04-08T12:00 EST", "an offset such as -05:00"),
+            ("2024-04-08T12:00 UT1", "an offset such as -05:00"),
+            ("2024-04-08-05:00", "expected YYYY-MM-DD"),
+            ("2016-12-31T23:59:60-05:00", "no such time"),
+            ("2050-12-31T23:00-05:00", "1900 to 2050"),
+            ("1900-01-01T00:30+01:00", "1900 to 2050"),
             ("1899-12-31", "1900 to 2050"),
             ("2051-01-01", "1900 to 2050"),
         ] {

@@ -7,8 +7,8 @@ use super::time::DAY;
 use crate::error::{Error, Result};
 use crate::escape::quoted;
 
-/// State vectors of a body relative to the centre of another body, in km and in the axes of the ICRF, with a cubic interpolation between the
-/// rows.
+/// State vectors of a body relative to the centre of another body (not to a barycentre), in km and in the axes of the ICRF, with a cubic
+/// interpolation between the rows.
 ///
 /// With velocities, each interval has the cubic that agrees with both rows (Hermite); without them, it has the cubic through the four
 /// nearest rows (Lagrange). The error grows with the fourth power of the spacing: for Io, 0.6 km with velocities every hour.
@@ -56,6 +56,11 @@ const RADII_KM: [(&str, f64); 19] = [
     ("charon", 606.0),
 ];
 
+/// The mean radius in km of a large moon or of Pluto.
+pub(crate) fn known_radius(name: &str) -> Option<f64> {
+    RADII_KM.iter().find(|known| known.0.eq_ignore_ascii_case(name)).map(|known| known.1)
+}
+
 /// Rows around an instant that a Lagrange polynomial needs.
 const LAGRANGE_ROWS: usize = 4;
 
@@ -84,8 +89,7 @@ impl BodyVectors {
         if SkyBody::from_name(name).is_ok() {
             return usage(format!("vectors: the positions of {shown} are known: give vectors of other bodies only"));
         }
-        let known = RADII_KM.iter().find(|known| known.0.eq_ignore_ascii_case(name)).map(|known| known.1);
-        let radius_km = match radius_km.or(known) {
+        let radius_km = match radius_km.or(known_radius(name)) {
             Some(radius) if radius > 0.0 && radius < 1e9 => radius,
             Some(radius) => {
                 return usage(format!("vectors: the radius of {shown} is {radius}: expected km above 0 and below 1e9"));

@@ -182,6 +182,77 @@ fn systems_of_a_date_agree_with_circumstances() {
     folder.run_ok("render moon.toml -o moon.png --size 32x18 -q");
 }
 
+/// A camera changes no body: the shadow of the Earth is there although the default view stands on the Earth.
+#[test]
+fn a_camera_keeps_all_bodies() {
+    let folder = Folder::new();
+    // In the middle of the umbra at 7,000 km, opposite to the Sun of that instant; and towards the Sun.
+    folder.write("eyes.csv", "x,y,z\n7000,231,30\n-7000,-231,-30\n");
+    for (instant, options) in [
+        ("2026-03-20T00:00:00Z", "--bodies sun,earth,moon"),
+        ("2026-03-20T00:00:00Z", "--bodies sun,earth"),
+        ("2026-03-20T00:00:00Z", "--view 0,180"),
+        ("2026-03-20T00:00:00Z", "--view=-20.5,179,-400"),
+        ("2026-03-20T00:00:00Z", "--view to-moon"),
+        ("2026-03-20T00:00:00Z", "--view above"),
+        ("2026-03-19T20:00:00-0400", "--view sun"),
+    ] {
+        folder.run_ok(&format!("system {instant} {options} -o s.toml -q"));
+        assert!(folder.text("s.toml").contains("name = \"Earth\""), "{options}");
+        folder.run_ok("shadow eyes.csv s.toml -o seen.csv -q");
+        assert_eq!(folder.text("seen.csv"), "fraction,kind\n0.0,total\n1.0,none\n", "{options}");
+        folder.run_ok("render s.toml -o s.png --size 48x27 -q");
+    }
+    // In an eclipse, on the ground: the bodies are those of any other view.
+    for view in ["moon", "25.29N,104.15W", "to-sun", "earth"] {
+        folder.run_ok(&format!("system 2024-04-08 --view {view} -o s.toml -q"));
+        let text = folder.text("s.toml");
+        let bodies: Vec<&str> =
+            text.lines().filter(|line| line.starts_with("name") || line.starts_with("center")).collect();
+        folder.run_ok("system 2024-04-08 -o s.toml -q");
+        let expected = folder.text("s.toml");
+        assert!(bodies.len() == 6 && bodies.iter().all(|line| expected.contains(line)), "{view}: {bodies:?}");
+    }
+}
+
+/// Times with offsets and places with letters, in every place where the command line and files have them.
+#[test]
+fn offsets_and_letters_of_places_are_understood() {
+    let folder = Folder::new();
+    let out = |arguments: &str| folder.run_ok(arguments).output;
+    let expected = out("circumstances 2028-07-22 --at=-33.87,151.21 --csv");
+    for place in ["33.87S,151.21E", "33.87°S,151.21°E", "33°52'12\"S,151°12.6'E", "33.87s,151.21"] {
+        assert_eq!(out(&format!("circumstances 2028-07-22 --at {place} --csv")), expected, "{place}");
+    }
+    folder.write("places.csv", "name,lat,lon\n,33.87 S,151.21° E\n");
+    assert_eq!(out("circumstances 2028-07-22 --places places.csv --csv"), expected);
+    // As the program prints it.
+    let printed = out("eclipse 2024-04-08");
+    let place = printed.lines().find_map(|line| line.trim().strip_prefix("place")).unwrap().trim().replace(' ', "");
+    assert!(out(&format!("circumstances 2024-04-08 --at {place}")).contains("total"), "{place}");
+    let picture = |instant: &str, view: &str| {
+        folder.run_ok(&format!("eclipse {instant} --view {view} --size 24x18 -o p.png -q"));
+        std::fs::read(folder.path("p.png")).unwrap()
+    };
+    let expected = picture("2024-04-08T18:30:00Z", "32.7767,-96.797");
+    assert_eq!(picture("2024-04-08T13:30:00-05:00", "32.7767N,96.797W"), expected);
+    // The eclipse of the day of UTC: 22:30 of the 7th is the 8th.
+    assert!(out("eclipse 2024-04-07T22:30:00-05:00").starts_with("Total solar eclipse of 2024-04-08"));
+    // Rows as pandas writes them, from a column of times with a zone.
+    let csv = |zone: &str, hours: [usize; 4]| {
+        let row = |(k, hour): (usize, usize)| {
+            format!("2024-04-08 {hour:02}:00:00{zone},{},{},0\n", 421_800 - 1000 * k, 60_000 * k)
+        };
+        "time,x,y,z\n".to_string() + &hours.into_iter().enumerate().map(row).collect::<String>()
+    };
+    let system = |text: String| {
+        folder.write("io.csv", text);
+        out("system 2024-04-08T14:00+00:00 --bodies sun,jupiter,io --vectors io@jupiter=io.csv -o s.toml -q");
+        folder.text("s.toml")
+    };
+    assert_eq!(system(csv("-05:00", [7, 8, 9, 10])), system(csv("Z", [12, 13, 14, 15])));
+}
+
 #[test]
 fn tables_are_written_to_files() {
     let folder = Folder::new();
@@ -231,7 +302,11 @@ fn invalid_requests_about_the_sky_are_refused() {
         ("eclipse --list 1800..2020", 2, "1800 is not in 1900 to 2050"),
         ("eclipse --list soon", 2, "'soon' is not a year: expected FIRST..LAST"),
         ("eclipse 2024-04-08 --view mars -o p.png", 2, "expected moon, sun, earth, above"),
-        ("eclipse 2024-04-08 --view to-mars -o p.png", 2, "view 'to-mars': Mars is not among the bodies"),
+        ("system 2024-04-08 --view to-mars -o out.toml", 2, "view 'to-mars': Mars is not among the bodies"),
+        ("eclipse 2024-04-08T13:17:20-5 -o p.png", 2, "or an offset such as -05:00 instead of Z"),
+        ("circumstances 2024-04-08 --at 151.21E,33.87S", 2, "'151.21E' is not a latitude, such as -33.87 or 33.87 S"),
+        ("eclipse 2024-04-08 --view 33.87S,-151.21E -o p.png", 2, "'-151.21E' is not a longitude"),
+        ("circumstances 2024-04-08 --at 1,2,3m", 2, "'3m' is not a number of metres"),
         ("eclipse 2024-04-08 --view to-ceres -o p.png", 2, "no positions of 'ceres'"),
         ("eclipse 2024-04-08 --view to-earth -o p.png", 2, "view 'to-earth' is from the centre of the Earth"),
         ("eclipse 2024-04-08 --view 95,0 -o p.png", 2, "expected -90 to 90"),
@@ -251,7 +326,7 @@ fn invalid_requests_about_the_sky_are_refused() {
         ("circumstances 2024-04-08 --at 91,2", 2, "latitude 91"),
         ("circumstances 2024-04-08 --at 1,2,inf", 2, "height inf"),
         ("circumstances 2024-04-08 --at 1", 2, "expected LAT,LON"),
-        ("circumstances 2024-04-08 --at north,2", 2, "'north' is not a number"),
+        ("circumstances 2024-04-08 --at north,2", 2, "'north' is not a latitude"),
         ("circumstances 2024-04-08 --city Dalas", 2, "did you mean Dallas"),
         ("circumstances 2024-04-08 --places nowhere.csv", 5, "cannot read nowhere.csv"),
         ("circumstances 2024-04-08 --places bad.csv", 2, "bad.csv: line 3: latitude is 95"),

@@ -11,7 +11,7 @@ fn a_sidecar_describes_the_picture_of_an_eclipse() {
     assert_eq!(value["sky"]["instant"], "2024-04-08T18:17:20.2Z");
     assert_eq!(value["sky"]["conventions"]["delta_t_s"], 69.2);
     assert_eq!(value["camera"]["lens"]["width"], 2.2 * 6378.137 * 48.0 / 27.0);
-    assert_eq!(value["bodies"].as_array().unwrap().len(), 2);
+    assert_eq!(value["bodies"].as_array().unwrap().len(), 9);
     assert_eq!(value["sky"]["corona"], false);
     folder.run_ok("eclipse 2024-04-08 --view earth --size 48x27 -o p.png --sidecar p.json -q");
     let value: serde_json::Value = serde_json::from_str(&folder.text("p.json")).unwrap();
@@ -58,10 +58,47 @@ fn bodies_with_vectors_are_written_to_system_files() {
     let transit = ids("2012-06-06T01:30Z --bodies sun,venus,earth --view to-sun");
     // Venus is 1.8 pixels wide.
     assert!((1..=6).contains(&count(&transit, 0)) && count(&transit, 2) > 2780, "{}", count(&transit, 2));
+    // A page of Horizons: lines before $$SOE, names of columns on lines of their own.
+    let page = crate::support::root().join("tests/data/cases/h_text.txt");
+    let page = page.to_str().unwrap();
+    folder.run_ok(&format!("system 2024-04-08T13:00:00Z --bodies sun,jupiter,io --vectors io={page} -o x.toml -q"));
+    let io = folder.text("x.toml");
+    let center = io.split("name = \"Io\"\ncenter = [").nth(1).unwrap().split(']').next().unwrap();
+    let found: Vec<f64> = center.split(", ").map(|number| number.parse().unwrap()).collect();
+    for (found, expected) in found.iter().zip([811_934_321.06, 209_556_477.88, 251_436_235.78]) {
+        assert!((found - expected).abs() < 0.01, "{center}");
+    }
     folder.run_ok(
         "system 2024-04-08T12:00Z --bodies sun,jupiter,io --vectors io@jupiter=io.csv --radius io=1800 -o j.toml -q",
     );
     assert!(folder.text("j.toml").contains("radius = 1800.0"));
+}
+
+/// `eclipse` has all bodies: Venus and Mercury in front of the Sun, and planets as targets.
+#[test]
+fn eclipse_draws_planets() {
+    let folder = Folder::new();
+    let rgb = |arguments: &str| {
+        folder.run_ok(&format!("eclipse {arguments} --size 640x360 -o p.png -q"));
+        image::open(folder.path("p.png")).unwrap().to_rgb8()
+    };
+    // Pixels of the Sun's disc that a planet darkens: Venus is 1/32 of the Sun's 120 pixels wide, and Mercury 1/160.
+    for (instant, expected) in [
+        ("2012-06-06T01:29:36Z", 8..=20),
+        ("2004-06-08T08:19:45Z", 8..=20),
+        ("2019-11-11T15:19:48Z", 1..=4),
+        ("2012-06-06T12:00:00Z", 0..=0),
+    ] {
+        let picture = rgb(&format!("{instant} --view to-sun"));
+        let near = |x: u32, y: u32| (f64::from(x) - 319.5).hypot(f64::from(y) - 179.5) < 57.0;
+        let dark = picture.enumerate_pixels().filter(|(x, y, rgb)| near(*x, *y) && rgb.0[0] < 230).count();
+        assert!(expected.contains(&dark), "{instant}: {dark} dark pixels");
+    }
+    for planet in ["mars", "jupiter"] {
+        let picture = rgb(&format!("2024-04-08 --view to-{planet}"));
+        let bright = picture.pixels().filter(|rgb| rgb.0[0] > 60).count();
+        assert!((6000..=11_500).contains(&bright), "{planet}: {bright} bright pixels");
+    }
 }
 
 #[test]
@@ -135,6 +172,8 @@ fn views_of_eclipses_are_rendered() {
             "from 32.7767 N, 96.7970 W, with the Sun 63.9 degrees high: a partial eclipse, 37.4 %",
         ),
         ("2024-04-08T18:42Z --view 34.0522,-118.2437", "a partial eclipse, "),
+        // Below the ellipsoid: the Earth is in the way of the light, but not in the picture.
+        ("2024-04-08T18:00Z --view 32.7767N,96.797W,-400", "a partial eclipse, 37.4 %"),
         ("2023-10-14 --view earth", "an annular eclipse, 90.8 % of the disc is hidden\n"),
         ("2025-03-14T06:30Z", "the whole Moon is in the umbra\n"),
         ("2025-03-14T05:30Z", "a part of the Moon is in the umbra\n"),

@@ -135,6 +135,67 @@ fn all_formats_are_read() {
     }
 }
 
+/// Two pages that Horizons wrote: a spacecraft as text in km and days, and an asteroid as CSV in au and days, both in axes of the ecliptic.
+/// TESS is near the Earth, so its heliocentric position must be that of the Earth.
+#[test]
+fn pages_that_horizons_wrote_are_read() {
+    let folder = Folder::new();
+    let page =
+        |name: &str| std::fs::read_to_string(crate::support::root().join("tests/data/cases").join(name)).unwrap();
+    let read = |name: &str, text: &str| {
+        folder.write("page.txt", text);
+        read_vectors(name, &folder.path("page.txt"), Some(400.0), DeltaT::Table).unwrap()
+    };
+    let (sky, tess) = (Sky::new(SkyOptions::default()), page("horizons_2019.txt"));
+    let labels = ["X =", "Y =", "Z =", "VX=", "VY=", "VZ=", "LT=", "RG=", "RR="];
+    let old = "ICRF/J2000.0\nCoordinate systm: Ecliptic and Mean Equinox of Reference Epoch";
+    for (name, text) in [
+        ("as it is", tess.clone()),
+        ("labels=NO", labels.iter().fold(tess.clone(), |text, label| text.replace(label, ""))),
+        ("the frame as in pages since 2021", tess.replace(old, "Ecliptic of J2000.0")),
+        ("the time scale as in pages before 2015", tess.replace("JDTDB", "JDCT").replace("TDB [", "(CT) [")),
+        ("lines of DOS", tess.replace('\n', "\r\n")),
+    ] {
+        let body = read("tess", &text);
+        let (first, last) = body.span();
+        assert_eq!(body.center(), SkyBody::Sun, "{name}");
+        for at in [first, 0.5 * (first + last), last] {
+            let position = |body| sky.ephemeris().barycentric(body, at).unwrap().position;
+            let apart = (position(SkyBody::Sun) + body.position(at).unwrap() - position(SkyBody::Earth)).length();
+            // The orbit reaches from 108,000 to 376,000 km.
+            assert!((100_000.0..400_000.0).contains(&apart), "{name}: {apart} km from the Earth");
+        }
+    }
+    let ceres = page("horizons_2022.txt");
+    let body = read("ceres", &ceres);
+    let (first, last) = body.span();
+    // The range RG of the first row.
+    let au = body.position(first).unwrap().length() / umbracast::sky::AU_KM;
+    assert!((au - 2.603_704_250_997_457).abs() < 1e-12, "{au}");
+    // Velocities in other units would move the middle, whose row is known.
+    let ends: Vec<&str> = ceres.lines().filter(|line| !line.starts_with("2459750.5")).collect();
+    let middle = 0.5 * (first + last);
+    let apart = read("ceres", &ends.join("\n")).position(middle).unwrap() - body.position(middle).unwrap();
+    assert!(apart.length() < 1000.0, "{apart}");
+}
+
+/// Positions of the Moon that astropy computed and pandas wrote, with times in the clock of Chicago, are those of DE421.
+#[test]
+fn positions_of_astropy_agree_with_the_ephemeris() {
+    let path = crate::support::root().join("tests/data/cases/moon_pandas.csv");
+    let body = read_vectors("luna@earth", &path, Some(1737.4), DeltaT::Table).unwrap();
+    let sky = Sky::new(SkyOptions::default());
+    let (noon, _) = sky.parse_time("2024-04-08T12:00:00Z").unwrap();
+    assert!((body.span().0 - noon.tdb_seconds()).abs() < 1e-3);
+    for hour in 0..10 {
+        let at = noon.tdb_seconds() + 3600.0 * f64::from(hour);
+        let [moon, earth] =
+            [SkyBody::Moon, SkyBody::Earth].map(|body| sky.ephemeris().barycentric(body, at).unwrap().position);
+        let apart = body.position(at).unwrap().distance(moon - earth);
+        assert!(apart < 20.0, "{hour}: {apart} km");
+    }
+}
+
 /// Io's apparent place is that of Jupiter plus the vector at the time when the light left Io.
 #[test]
 fn positions_in_system_files_include_light_time() {
@@ -214,9 +275,47 @@ fn wrong_vectors_are_refused() {
         (
             "io",
             swap(horizons, "Jupiter (599)", "Solar System Barycenter (0)"),
-            "line 1: center body: there are no positions",
+            "line 1: the centre is 'Solar System Barycenter (0)', which is no body: in Horizons, choose the Coordinate Center of a body",
         ),
-        ("io", swap(horizons, "KM-S", "AU-D"), "line 2: the units are 'AU-D': expected KM-S"),
+        (
+            "io",
+            swap(horizons, "Jupiter (599)", "Jupiter Barycenter (5)    {source: jup365}"),
+            "the centre is 'Jupiter Barycenter (5)', which is not the centre of Jupiter: in Horizons, choose the Coordinate Center \
+             Jupiter (body center)",
+        ),
+        (
+            "io",
+            swap(horizons, "Jupiter (599)", "Titan (606)"),
+            "line 1: center body: there are no positions of 'Titan'",
+        ),
+        (
+            "pluto",
+            format!("Target body name: Pluto Barycenter (9)\n{horizons}"),
+            "line 1: the target is 'Pluto Barycenter (9)', a barycentre: in Horizons, choose the body itself",
+        ),
+        (
+            "io",
+            format!("Target body name: Hyperion (607)\n{horizons}"),
+            "line 1: the target is 'Hyperion (607)', not io",
+        ),
+        (
+            "io",
+            format!("Center-site name: Pan-STARRS 1, Haleakala\n{horizons}"),
+            "line 1: the positions are relative to 'Pan-STARRS 1, Haleakala', a place on the body",
+        ),
+        ("io", format!("JDUT\n{horizons}"), "line 1: the times are in UT: expected TDB"),
+        (
+            "io",
+            format!("Coordinate systm: Body Mean Equator and Node of Date\n{horizons}"),
+            "the reference frame is 'Body Mean Equator and Node of Date'",
+        ),
+        (
+            "io",
+            format!("Output type : GEOMETRIC osculating elements\n{horizons}"),
+            "the output type is 'GEOMETRIC osculating elements': expected GEOMETRIC cartesian states",
+        ),
+        ("io", horizons.replace('\n', "\\n"), "save the page of Horizons as text (of its API: format=text, not json)"),
+        ("io", swap(horizons, "KM-S", "MI-H"), "line 2: the units are 'MI-H': expected KM-S, KM-D or AU-D"),
         ("io", swap(horizons, "Output units    : KM-S\n", ""), "no line `Output units : KM-S`"),
         ("io", swap(horizons, "Reference frame : ICRF\n", ""), "no line `Reference frame : ICRF`"),
         ("io", swap(horizons, ": ICRF", ": FK4/B1950.0"), "line 3: the reference frame is 'FK4/B1950.0'"),

@@ -20,8 +20,8 @@ use crate::sidecar::Sidecar;
 use crate::{print, print_json, say};
 
 const EXAMPLES: &str = "\
-DATE is a day, 2024-04-08, or an instant, 2024-04-08T18:17:20Z. Times are UTC, and UT1 before 1972. Dates are from 1900
-to 2050. A day finds its solar or lunar eclipse; without one, the next eclipse is named.
+DATE is a day, 2024-04-08, or an instant, 2024-04-08T18:17:20Z or 2024-04-08T13:17:20-05:00. Times are UTC, and UT1
+before 1972. Dates are from 1900 to 2050. A day finds its solar or lunar eclipse; without one, the next eclipse is named.
 
 With -o, a picture is rendered: of the greatest eclipse if DATE is a day, otherwise of the instant. With --list, -o
 writes the table to a file instead: .csv or .json.
@@ -29,8 +29,8 @@ Views: moon   the Earth, from the Moon
        sun    the day side of the Earth, from the direction of the Sun
        earth  the Sun from the middle of the Moon's shadow; in a lunar eclipse the Moon, from the Earth
        above  the Earth from 9,000 km above the shadow
-       LAT,LON[,HEIGHT]  the Sun or the Moon from a place
-       to-sun, to-moon   the Sun or the Moon from the centre of the Earth
+       LAT,LON[,HEIGHT]  the Sun or the Moon from a place: 33.87S,151.21E or -33.87,151.21
+       to-BODY  the Sun, the Moon or a planet from the centre of the Earth: to-sun in a transit of Venus
 If the camera sees a total eclipse of the Sun, a schematic corona is drawn (--corona off leaves it out). It shows where the Sun is, and is no prediction.
 
 Examples:
@@ -180,9 +180,8 @@ impl EclipseArgs {
         eclipse: Option<&Eclipse>,
     ) -> Result<()> {
         render::check_outputs(output, &[None; 6], self.sidecar.as_deref(), &[])?;
-        let bodies = [SkyBody::Sun, SkyBody::Earth, SkyBody::Moon];
         let size = self.size.unwrap_or(SIZE);
-        let text = sky.system_toml(time, &bodies, view, size)?;
+        let text = sky.system_toml(time, &SkyBody::ALL, view, size)?;
         let system = System::parse(&text, Path::new("system.toml")).map_err(|error| match error {
             // The text is ours, so only the size can be wrong.
             Error::BadFile { message, .. } => Error::Usage(message.replacen("picture: size is ", "--size is ", 1)),

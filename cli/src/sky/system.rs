@@ -21,8 +21,9 @@ before 1972; dates are from 1900 to 2050. Positions are apparent: light time and
 km and in axes that rotate with the Earth: x through 0 N 0 E, z through the north pole.
 
 With --vectors, positions of other bodies are interpolated between the rows of a file: a vector table of JPL Horizons
-(text or CSV, units KM-S, frame ICRF or ecliptic), or a CSV with the columns time (UTC) or jd_tdb, x, y, z in km and
-optional vx, vy, vz in km/s, axes of the ICRF. A CSV does not name its centre, so the option does: io@jupiter=FILE.
+(text or CSV, frame ICRF or ecliptic), or a CSV with the columns time (UTC) or jd_tdb, x, y, z in km and optional vx, vy,
+vz in km/s, axes of the ICRF. Positions are relative to the centre of a body, not to a barycentre. A CSV does not name
+its centre, so the option does: io@jupiter=FILE.
 
 With --places, the places of FILE.csv (columns latitude, longitude, optional height_m) are also written as observers
 for `umbracast shadow`, in the same axes.

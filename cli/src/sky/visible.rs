@@ -31,7 +31,10 @@ impl Corona {
         if self == Self::Off || !is_toward_light(view) {
             return Ok(false);
         }
-        let seen = blocking::shadows(device, &Lighting::from(system), &[system.camera().position])?;
+        // An invisible Earth below the camera hides nothing in the picture.
+        let bodies = system.bodies().iter().filter(|body| body.visible).cloned().collect();
+        let shown = System::new(system.light().clone(), bodies, *system.camera(), system.picture().clone())?;
+        let seen = blocking::shadows(device, &Lighting::from(&shown), &[system.camera().position])?;
         let is_total = seen[0].kind == ShadowKind::Total && aims_at_light(system);
         if is_total {
             picture.add_corona(system, CORONA_BRIGHTNESS);

@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::escape::quoted;
 use crate::io::errors::bad_file;
 use crate::sky::Place;
+use crate::sky::places::parse_degrees;
 
 /// The columns: the first name of each is used in messages.
 const COLUMNS: [SmallColumn; 4] = [
@@ -18,9 +19,9 @@ const COLUMNS: [SmallColumn; 4] = [
     SmallColumn { names: &["name", "place", "city"], units: None },
 ];
 
-/// Reads places from a `.csv`: columns `latitude` (or `lat`) and `longitude` (or `lon`) in degrees, and optional `height_m` (or `height`)
-/// in metres and `name`, in any order and any case. A name may have the unit, such as `Height (m)`; another unit is an error. Other columns
-/// are ignored, unless their name is like one of these. A place without a name has an empty one.
+/// Reads places from a `.csv`: columns `latitude` (or `lat`) and `longitude` (or `lon`) in degrees (`-33.87` or `33.87 S`), and optional
+/// `height_m` (or `height`) in metres and `name`, in any order and any case. A name may have the unit, such as `Height (m)`; another unit is an
+/// error. Other columns are ignored, unless their name is like one of these. A place without a name has an empty one.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) if the file cannot be read; [`Error::BadFile`](crate::Error::BadFile) with the line, the column and the
@@ -40,19 +41,18 @@ pub fn read_places(path: &Path) -> Result<Vec<(String, Place)>> {
     let (latitude, longitude) = (needed(latitude, COLUMNS[0].names)?, needed(longitude, COLUMNS[1].names)?);
     let mut places = Vec::new();
     for (line, record) in &csv.rows {
-        let number = |at: usize, field: &str| {
-            let text = record.get(at).unwrap_or("");
-            let number = text.parse::<f64>().ok();
-            number
-                .ok_or_else(|| bad_file(path, format!("line {line}: {field} is '{}': expected a number", quoted(text))))
+        let cell = |at: usize| record.get(at).unwrap_or("");
+        let known = |at: usize, field: &str, number: Option<f64>| {
+            let bad = || format!("line {line}: {field} is '{}': expected a number", quoted(cell(at)));
+            number.ok_or_else(|| bad_file(path, bad()))
         };
         let height_m = match height {
-            Some(at) if record.get(at).is_some_and(|text| !text.is_empty()) => number(at, COLUMNS[2].names[0])?,
+            Some(at) if !cell(at).is_empty() => known(at, COLUMNS[2].names[0], cell(at).parse().ok())?,
             _ => 0.0,
         };
         let place = Place {
-            latitude: number(latitude, COLUMNS[0].names[0])?,
-            longitude: number(longitude, COLUMNS[1].names[0])?,
+            latitude: known(latitude, COLUMNS[0].names[0], parse_degrees(cell(latitude), ['N', 'S']))?,
+            longitude: known(longitude, COLUMNS[1].names[0], parse_degrees(cell(longitude), ['E', 'W']))?,
             height_m,
         };
         if let Some((field, value, why)) = place.fault() {

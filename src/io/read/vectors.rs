@@ -8,10 +8,13 @@ use super::small_csv::{SmallColumn, SmallCsv, read_small_text};
 use crate::error::{Error, Result};
 use crate::escape::quoted;
 use crate::io::errors::bad_file;
-use crate::sky::{BodyVectors, DatePrecision, DeltaT, SkyBody, Time, VectorRow};
+use crate::sky::vectors::known_radius;
+use crate::sky::{AU_KM, BodyVectors, DatePrecision, DeltaT, SkyBody, Time, VectorRow};
 
 /// Obliquity of the ecliptic of J2000 that Horizons uses, in degrees: 84,381.448″.
 const OBLIQUITY_DEG: f64 = 84_381.448 / 3600.0;
+/// Seconds per day.
+const DAY_S: f64 = 86_400.0;
 /// Names of the numbers of a row.
 const FIELDS: [&str; 6] = ["x", "y", "z", "vx", "vy", "vz"];
 /// The columns of a CSV.
@@ -29,13 +32,14 @@ const COLUMNS: [SmallColumn; 8] = [
 /// Reads state vectors of a body, relative to the centre of another body. `body` is `NAME` or `NAME@CENTER`, such as `io@jupiter`;
 /// `radius_km` may be omitted for large moons. `delta_t` is used for times before 1972 only.
 ///
-/// The file is a vector table of JPL Horizons, as text or as CSV, in km and km/s (`KM-S`) and in the axes of the ICRF or of the ecliptic of
-/// J2000; it names the centre. Or it is a CSV with the columns `time` (an instant in UTC) or `jd_tdb` (a Julian date in TDB), `x,y,z` in km
-/// in the axes of the ICRF, and optional `vx,vy,vz` in km/s; then `body` names the centre. Lines that start with `#` are comments.
+/// The file is a vector table of JPL Horizons, as text or as CSV, in the units `KM-S`, `KM-D` or `AU-D` and in the axes of the ICRF or of
+/// the ecliptic of J2000; it names the centre, which must be that of a body and not a barycentre. Or it is a CSV with the columns `time`
+/// (an instant in UTC) or `jd_tdb` (a Julian date in TDB), `x,y,z` in km in the axes of the ICRF, and optional `vx,vy,vz` in km/s; then
+/// `body` names the centre. Lines that start with `#` are comments.
 ///
 /// # Errors
 /// [`Error::Io`] if the file cannot be read; [`Error::BadFile`] with the line, the field and the value if it cannot be parsed, has other
-/// units or axes, or is incomplete; the errors of [`BodyVectors::new`].
+/// units or axes, a barycentre, or is incomplete; the errors of [`BodyVectors::new`].
 pub fn read_vectors(body: &str, path: &Path, radius_km: Option<f64>, delta_t: DeltaT) -> Result<BodyVectors> {
     let (name, center) = match body.split_once('@') {
         Some((name, center)) => (name.trim(), Some(SkyBody::from_name(center)?)),
@@ -43,7 +47,14 @@ pub fn read_vectors(body: &str, path: &Path, radius_km: Option<f64>, delta_t: De
     };
     let text = read_small_text(path, "vectors")?;
     let file = VectorFile { path, text: &text };
-    let table = if text.lines().any(|line| line.trim() == "$$SOE") { file.horizons()? } else { file.csv(delta_t)? };
+    let table = match text.lines().any(|line| line.trim() == "$$SOE") {
+        true => file.horizons(name)?,
+        false if text.contains("$$SOE") => {
+            let why = "$$SOE is not on a line of its own: save the page of Horizons as text (of its API: format=text, not json)";
+            return Err(bad_file(path, why));
+        }
+        false => file.csv(delta_t)?,
+    };
     let center = match (center, table.center) {
         (Some(given), Some(found)) if given != found => {
             let (given, found) = (given.name(), found.name());
@@ -90,6 +101,114 @@ impl VectorTable {
     }
 }
 
+/// What the lines before `$$SOE` of a page of Horizons say.
+#[derive(Default)]
+struct HorizonsHeader {
+    center: Option<SkyBody>,
+    /// The units of length, in km, and of velocity, in km/s.
+    units: Option<[f64; 2]>,
+    /// Whether the axes are those of the ecliptic, by the line `Reference frame`.
+    frame: Option<bool>,
+    /// The same by the line `Coordinate systm`, which pages before 2021 have: there, `Reference frame` is ICRF for both.
+    system: Option<bool>,
+    /// Names of the columns, beginning with the date. In text, they are on several lines.
+    columns: Vec<String>,
+    is_csv: bool,
+    /// Whether the next line continues the names of the columns.
+    in_columns: bool,
+}
+
+/// A row of a table of Horizons.
+#[derive(Default)]
+struct HorizonsRow {
+    line: usize,
+    date: f64,
+    numbers: [Option<f64>; 6],
+    /// Numbers without labels so far.
+    numbers_seen: usize,
+}
+
+impl HorizonsHeader {
+    /// Reads a line. An error is the reason why the table is refused.
+    fn add(&mut self, line: &str, name: &str) -> Result<(), String> {
+        if line.starts_with("JDUT") {
+            return Err("the times are in UT: expected TDB; in Horizons, choose the time scale TDB".into());
+        }
+        if line.starts_with("JDTDB") || line.starts_with("JDCT") {
+            self.is_csv = line.contains(',');
+            self.in_columns = !self.is_csv;
+            self.columns = line.split(',').map(|name| name.trim().into()).collect();
+            return Ok(());
+        }
+        self.in_columns &= !line.starts_with('*');
+        if self.in_columns {
+            self.columns.extend(line.split_whitespace().map(String::from));
+        }
+        let Some((key, value)) = line.split_once(':') else { return Ok(()) };
+        // Comments such as the source of the data follow in braces.
+        let value = value.split('{').next().unwrap_or("").trim();
+        let shown = quoted(value);
+        let is_barycenter = value.to_ascii_lowercase().contains("barycenter");
+        let body = value.split('(').next().unwrap_or("").trim().trim_end_matches(" Barycenter");
+        let advice = "in Horizons, choose the Coordinate Center";
+        match key.trim() {
+            "Target body name" if is_barycenter => {
+                return Err(format!("the target is '{shown}', a barycentre: in Horizons, choose the body itself"));
+            }
+            // A radius by the name of another body would be wrong, too.
+            "Target body name"
+                if known_radius(name).is_some() && !value.split(' ').any(|own| own.eq_ignore_ascii_case(name)) =>
+            {
+                return Err(format!("the target is '{shown}', not {}", quoted(name)));
+            }
+            "Center body name" => match SkyBody::from_name(body) {
+                // The barycentres of these three are their centres, within a metre.
+                Ok(found) if !is_barycenter || matches!(found, SkyBody::Mercury | SkyBody::Venus | SkyBody::Mars) => {
+                    self.center = Some(found);
+                }
+                Ok(found) => {
+                    let found = found.name();
+                    return Err(format!(
+                        "the centre is '{shown}', which is not the centre of {found}: {advice} {found} (body center)"
+                    ));
+                }
+                Err(_) if is_barycenter => {
+                    return Err(format!(
+                        "the centre is '{shown}', which is no body: {advice} of a body, such as Sun (body center)"
+                    ));
+                }
+                Err(error) => return Err(format!("center body: {error}")),
+            },
+            "Center-site name" if !matches!(value, "BODY CENTER" | "GEOCENTRIC") => {
+                return Err(format!(
+                    "the positions are relative to '{shown}', a place on the body: {advice} (body center)"
+                ));
+            }
+            "Output units" => {
+                self.units = match value {
+                    "KM-S" => Some([1.0, 1.0]),
+                    "KM-D" => Some([1.0, 1.0 / DAY_S]),
+                    "AU-D" => Some([AU_KM, AU_KM / DAY_S]),
+                    _ => return Err(format!("the units are '{shown}': expected KM-S, KM-D or AU-D")),
+                };
+            }
+            "Output type" if value != "GEOMETRIC cartesian states" => {
+                return Err(format!("the output type is '{shown}': expected GEOMETRIC cartesian states"));
+            }
+            "Reference frame" | "Coordinate systm" => {
+                let ecliptic = match value {
+                    "ICRF" | "ICRF/J2000.0" | "Earth Mean Equator and Equinox of Reference Epoch" => false,
+                    "Ecliptic of J2000.0" | "Ecliptic and Mean Equinox of Reference Epoch" => true,
+                    _ => return Err(format!("the reference frame is '{shown}': expected ICRF or Ecliptic of J2000.0")),
+                };
+                *(if key.starts_with('C') { &mut self.system } else { &mut self.frame }) = Some(ecliptic);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
 impl VectorFile<'_> {
     fn bad(&self, line: usize, message: &str) -> Error {
         bad_file(self.path, format!("line {line}: {message}"))
@@ -100,91 +219,63 @@ impl VectorFile<'_> {
         text.trim().parse().map_err(|_| why())
     }
 
-    /// A table of JPL Horizons: a header, and rows between `$$SOE` and `$$EOE`.
-    fn horizons(&self) -> Result<VectorTable> {
-        let mut table = VectorTable::default();
+    /// A table of JPL Horizons: a header, and rows between `$$SOE` and `$$EOE`. `name` is that of the body.
+    fn horizons(&self, name: &str) -> Result<VectorTable> {
         let mut lines = self.text.lines().enumerate().map(|(at, line)| (at + 1, line.trim()));
-        let (mut ecliptic, mut units, mut columns) = (None, false, Vec::new());
-        for (at, line) in lines.by_ref() {
-            if line == "$$SOE" {
-                break;
-            }
-            if line.starts_with("JDTDB") {
-                columns = line.split(',').map(|name| name.trim().to_ascii_lowercase()).collect();
-            }
-            let Some((key, value)) = line.split_once(':') else { continue };
-            // Comments such as the source of the data follow in braces.
-            let value = value.split('{').next().unwrap_or("").trim();
-            match key.trim() {
-                "Center body name" => {
-                    let name = value.split('(').next().unwrap_or("").trim();
-                    let name = name.strip_suffix(" Barycenter").unwrap_or(name);
-                    table.center =
-                        Some(SkyBody::from_name(name).map_err(|error| self.bad(at, &format!("center body: {error}")))?);
-                }
-                "Output units" if value != "KM-S" => {
-                    return Err(
-                        self.bad(at, &format!("the units are '{}': expected KM-S, km and seconds", quoted(value)))
-                    );
-                }
-                "Output units" => units = true,
-                "Output type" if !value.starts_with("GEOMETRIC") => {
-                    return Err(self.bad(at, &format!("the output type is '{}': expected GEOMETRIC", quoted(value))));
-                }
-                "Reference frame" if value.starts_with("ICRF") => ecliptic = Some(false),
-                "Reference frame" if value.starts_with("Ecliptic of J2000") => ecliptic = Some(true),
-                "Reference frame" => {
-                    let message =
-                        format!("the reference frame is '{}': expected ICRF or Ecliptic of J2000.0", quoted(value));
-                    return Err(self.bad(at, &message));
-                }
-                _ => {}
-            }
+        let mut header = HorizonsHeader::default();
+        for (at, line) in lines.by_ref().take_while(|(_, line)| *line != "$$SOE") {
+            header.add(line, name).map_err(|why| self.bad(at, &why))?;
         }
-        if !units {
-            return Err(bad_file(self.path, "there is no line `Output units : KM-S` before $$SOE"));
-        }
-        let Some(ecliptic) = ecliptic else {
-            return Err(bad_file(self.path, "there is no line `Reference frame : ICRF` before $$SOE"));
+        let missing = |line: &str| {
+            let message = format!("there is no line `{line}` before $$SOE: expected a vector table of Horizons");
+            bad_file(self.path, message)
         };
-        let mut pending: Option<(usize, f64, [Option<f64>; 6])> = None;
+        let Some(units) = header.units else { return Err(missing("Output units : KM-S")) };
+        let Some(ecliptic) = header.system.or(header.frame) else { return Err(missing("Reference frame : ICRF")) };
+        let mut table = VectorTable { center: header.center, ..VectorTable::default() };
+        let mut pending: Option<HorizonsRow> = None;
         let mut complete = false;
         for (at, line) in lines {
-            if line == "$$EOE" {
+            let is_end = line == "$$EOE";
+            let date = line.split_once('=').filter(|_| line.starts_with(|c: char| c.is_ascii_digit()));
+            // In text, a line with the date begins a row. In a CSV, each line is one.
+            if (header.is_csv || is_end || date.is_some())
+                && let Some(row) = pending.take()
+            {
+                self.finish(&mut table, &row)?;
+            }
+            if is_end {
                 complete = true;
                 break;
             }
-            if !columns.is_empty() {
-                let cells: Vec<&str> = line.split(',').collect();
-                let cell =
-                    |name: &str| columns.iter().position(|column| column == name).and_then(|at| cells.get(at).copied());
-                let mut numbers = [None; 6];
-                for (number, field) in numbers.iter_mut().zip(FIELDS) {
-                    *number = cell(field).map(|text| self.number(at, field, text)).transpose()?;
+            if header.is_csv {
+                let mut cells = line.split(',').map(str::trim);
+                let date = self.number(at, "JDTDB", cells.next().unwrap_or(""))?;
+                let mut row = HorizonsRow { line: at, date, ..HorizonsRow::default() };
+                for (name, cell) in header.columns[1..].iter().zip(cells) {
+                    self.set(&mut row, at, name, cell, units)?;
                 }
-                let date = self.number(at, "JDTDB", cell("jdtdb").unwrap_or(""))?;
-                self.finish(&mut table, (at, date, numbers))?;
-            } else if let Some((date, rest)) = line.split_once(" = ").filter(|(date, _)| !date.contains(['X', 'V'])) {
-                if let Some(row) = pending.take() {
-                    self.finish(&mut table, row)?;
-                }
-                if !rest.trim().ends_with("TDB") {
+                pending = Some(row);
+            } else if let Some((date, calendar)) = date {
+                // `CT` is the name of TDB in old pages.
+                if !calendar.split(|c: char| !c.is_alphanumeric()).any(|word| matches!(word, "TDB" | "CT")) {
                     return Err(self.bad(at, &format!("the time is '{}': expected a time in TDB", quoted(line))));
                 }
-                pending = Some((at, self.number(at, "JDTDB", date)?, [None; 6]));
-            } else if let Some((_, _, numbers)) = &mut pending {
-                let spaced = line.replace('=', " = ");
-                let words: Vec<&str> = spaced.split_whitespace().collect();
-                for triple in words.windows(3).filter(|triple| triple[1] == "=") {
-                    let field = FIELDS.iter().position(|field| field.eq_ignore_ascii_case(triple[0]));
-                    if let Some(field) = field {
-                        numbers[field] = Some(self.number(at, triple[0], triple[2])?);
-                    }
+                let date = self.number(at, "JDTDB", date)?;
+                pending = Some(HorizonsRow { line: at, date, ..HorizonsRow::default() });
+            } else if let Some(row) = &mut pending {
+                let words: Vec<&str> = line.split(['=', ' ']).filter(|word| !word.is_empty()).collect();
+                if line.contains('=') {
+                    words.chunks_exact(2).try_for_each(|pair| self.set(row, at, pair[0], pair[1], units))?;
+                    continue;
+                }
+                // Without labels, the numbers are in the order of the header.
+                for word in words {
+                    let name = header.columns.get(1 + row.numbers_seen).map_or("", String::as_str);
+                    row.numbers_seen += 1;
+                    self.set(row, at, name, word, units)?;
                 }
             }
-        }
-        if let Some(row) = pending.take() {
-            self.finish(&mut table, row)?;
         }
         if !complete {
             return Err(bad_file(self.path, "the table does not end with $$EOE: the file is incomplete"));
@@ -199,12 +290,20 @@ impl VectorFile<'_> {
         Ok(table)
     }
 
-    /// Adds a row of Horizons, whose time is a Julian date.
-    fn finish(&self, table: &mut VectorTable, (line, date, numbers): (usize, f64, [Option<f64>; 6])) -> Result<()> {
-        if let Some(missing) = (0..3).find(|&at| numbers[at].is_none()) {
-            return Err(self.bad(line, &format!("the row has no {}", FIELDS[missing].to_uppercase())));
+    /// Sets a number of a row of Horizons, if it is a coordinate.
+    fn set(&self, row: &mut HorizonsRow, line: usize, name: &str, text: &str, units: [f64; 2]) -> Result<()> {
+        if let Some(field) = FIELDS.iter().position(|field| field.eq_ignore_ascii_case(name)) {
+            row.numbers[field] = Some(self.number(line, name, text)? * units[field / 3]);
         }
-        table.push(line, seconds_of(date), numbers);
+        Ok(())
+    }
+
+    /// Adds a row of Horizons, whose time is a Julian date.
+    fn finish(&self, table: &mut VectorTable, row: &HorizonsRow) -> Result<()> {
+        if let Some(missing) = (0..3).find(|&at| row.numbers[at].is_none()) {
+            return Err(self.bad(row.line, &format!("the row has no {}", FIELDS[missing].to_uppercase())));
+        }
+        table.push(row.line, seconds_of(row.date), row.numbers);
         Ok(())
     }
 
@@ -252,5 +351,5 @@ impl VectorFile<'_> {
 
 /// Seconds since J2000 of a Julian date.
 fn seconds_of(julian_date: f64) -> f64 {
-    (julian_date - 2_451_545.0) * 86_400.0
+    (julian_date - 2_451_545.0) * DAY_S
 }

@@ -1,90 +1,108 @@
-//! GeoJSON (RFC 7946) of an eclipse: the centre line, the limits of the path and the greatest eclipse.
+//! GeoJSON (RFC 7946) of an eclipse: the centre line, the limits of the path, their points, and the greatest eclipse.
 
+use geojson::{Feature, FeatureCollection, Geometry};
 use serde_json::{Value, json};
 use umbracast::sky::{CentralLine, DeltaT, Place, SolarEclipse, Time};
 
 use super::draw::unwrapped;
 
-/// The features of an eclipse. `properties` are those of the collection: conventions and date.
+/// Longitude and latitude in degrees at an instant.
+type Point = ([f64; 2], Time);
+
+/// The features of an eclipse: a line each, the greatest eclipse, whose properties include those of `about`, and one point per instant.
 pub(super) fn features(
     eclipse: &SolarEclipse,
     path: &CentralLine,
     limits: &[Vec<Vec<(Time, Place)>>; 2],
     delta_t: DeltaT,
-    properties: &Value,
-) -> Value {
-    let points = &path.points;
-    let time = |time: Time| time.text(1, delta_t).to_string();
-    let line = |name: &str, all: &[Vec<(Time, Place)>], with_data: bool| {
-        let places =
-            |line: &Vec<(Time, Place)>| unwrapped(line.iter().map(|(_, at)| Some([at.longitude, at.latitude])));
-        let lines: Vec<Vec<[f64; 2]>> = all.iter().flat_map(places).flat_map(cut).collect();
-        let times: Vec<String> = all.iter().flatten().map(|point| time(point.0)).collect();
-        let mut own = json!({ "name": name, "times": times });
-        if with_data {
-            own["kinds"] = json!(points.iter().map(|point| point.kind.name()).collect::<Vec<_>>());
-            own["durations_s"] = json!(points.iter().map(|point| point.duration_s).collect::<Vec<_>>());
-            own["widths_km"] = json!(points.iter().map(|point| point.width_km).collect::<Vec<_>>());
-            own["sun_altitudes_deg"] = json!(points.iter().map(|point| point.sun_altitude).collect::<Vec<_>>());
-        }
-        let geometry = match &lines[..] {
-            [one] => json!({ "type": "LineString", "coordinates": rounded(one) }),
-            many => json!({
-                "type": "MultiLineString",
-                "coordinates": many.iter().map(|one| rounded(one)).collect::<Vec<_>>(),
-            }),
+    about: &Value,
+) -> FeatureCollection {
+    let clock = |time: Time| time.text(1, delta_t).to_string();
+    let center = [path.points.iter().map(|point| (point.time, point.center)).collect()];
+    let line = |name: &str, parts: &[Vec<(Time, Place)>]| {
+        let lines: Vec<Vec<Point>> = parts.iter().flat_map(|part| cut(points_of(part))).collect();
+        let times: Vec<String> = lines.iter().flatten().map(|point| clock(point.1)).collect();
+        let mut coordinates = lines.iter().map(|line| line.iter().map(|point| rounded(point.0)));
+        let geometry = match lines.len() {
+            0 => return None,
+            1 => Geometry::new_line_string(coordinates.next().into_iter().flatten()),
+            _ => Geometry::new_multi_line_string(coordinates),
         };
-        (!lines.is_empty()).then(|| json!({ "type": "Feature", "properties": own, "geometry": geometry }))
+        Some(feature(geometry, json!({ "name": name, "times": times })))
     };
+    let point = |place: &Place, properties: Value| {
+        feature(Geometry::new_point(rounded([place.longitude, place.latitude])), properties)
+    };
+    let names = ["centre line", "northern limit", "southern limit"];
     let greatest = &eclipse.greatest;
-    let place = rounded(&[[greatest.place.longitude, greatest.place.latitude]]);
-    let point = json!({
-        "type": "Feature",
-        "properties": {
-            "name": "greatest eclipse",
-            "time": greatest.time.text(1, delta_t).to_string(),
-            "magnitude": greatest.view.magnitude,
-            "obscuration": greatest.view.obscuration,
-            "gamma": greatest.gamma,
-            "duration_s": greatest.central_duration_s,
-        },
-        "geometry": { "type": "Point", "coordinates": place[0] },
+    let mut about_greatest = json!({
+        "name": "greatest eclipse",
+        "time": clock(greatest.time),
+        "obscuration": greatest.view.obscuration,
+        "duration_s": greatest.central_duration_s,
     });
-    let lines = [
-        line("centre line", &[points.iter().map(|point| (point.time, point.center)).collect()], true),
-        line("northern limit", &limits[0], false),
-        line("southern limit", &limits[1], false),
-    ];
-    let features: Vec<Value> = lines.into_iter().flatten().chain([point]).collect();
-    json!({ "type": "FeatureCollection", "properties": properties, "features": features })
+    for (key, value) in about.as_object().into_iter().flatten() {
+        about_greatest[key] = value.clone();
+    }
+    let mut features: Vec<Feature> =
+        names.iter().zip([&center[..], &limits[0], &limits[1]]).filter_map(|(name, parts)| line(name, parts)).collect();
+    features.push(point(&greatest.place, about_greatest));
+    features.extend(path.points.iter().map(|one| {
+        let properties = json!({
+            "name": names[0],
+            "time": clock(one.time),
+            "kind": one.kind.name(),
+            "duration_s": one.duration_s,
+            "width_km": one.width_km,
+            "sun_altitude_deg": one.sun_altitude,
+        });
+        point(&one.center, properties)
+    }));
+    for (name, parts) in names[1..].iter().zip(limits) {
+        let points = parts.iter().flatten();
+        features.extend(points.map(|(time, place)| point(place, json!({ "name": name, "time": clock(*time) }))));
+    }
+    FeatureCollection::new(features)
+}
+
+/// A feature whose `properties` are an object.
+fn feature(geometry: Geometry, properties: Value) -> Feature {
+    Feature { properties: properties.as_object().cloned(), ..Feature::from(geometry) }
+}
+
+/// The points of a line, with longitudes beyond ±180° after the antimeridian.
+fn points_of(line: &[(Time, Place)]) -> Vec<Point> {
+    let places = unwrapped(line.iter().map(|(_, at)| Some([at.longitude, at.latitude])));
+    places.into_iter().flatten().zip(line.iter().map(|point| point.0)).collect()
 }
 
 /// Coordinates with five decimals, about a metre.
-fn rounded(line: &[[f64; 2]]) -> Vec<[f64; 2]> {
-    line.iter().map(|point| point.map(|x| (x * 1e5).round() / 1e5)).collect()
+fn rounded(point: [f64; 2]) -> [f64; 2] {
+    point.map(|x| (x * 1e5).round() / 1e5)
 }
 
-/// A line with longitudes beyond ±180°, cut at the antimeridian as RFC 7946 asks for.
-fn cut(line: Vec<[f64; 2]>) -> Vec<Vec<[f64; 2]>> {
+/// A line with longitudes beyond ±180°, cut at the antimeridian as RFC 7946, section 3.1.9, asks for. Both ends of a cut have the instant of
+/// the crossing.
+fn cut(line: Vec<Point>) -> Vec<Vec<Point>> {
     let turn = |x: f64| ((x + 180.0) / 360.0).floor();
-    let mut out: Vec<Vec<[f64; 2]>> = vec![Vec::new()];
-    let mut before: Option<[f64; 2]> = None;
-    for point in line {
-        if let Some(from) = before {
+    let mut out: Vec<Vec<Point>> = vec![Vec::new()];
+    let mut before: Option<Point> = None;
+    for (point, time) in line {
+        if let Some((from, begin)) = before {
             let (a, b) = (turn(from[0]), turn(point[0]));
             if a != b {
-                // The crossing, on both sides of the antimeridian.
                 let edge = a.max(b) * 360.0 - 180.0;
                 let part = (edge - from[0]) / (point[0] - from[0]);
                 let latitude = from[1] + part * (point[1] - from[1]);
+                let crossing = begin.plus(part * time.seconds_since(begin));
                 let last = out.len() - 1;
-                out[last].push([edge - 360.0 * a, latitude]);
-                out.push(vec![[edge - 360.0 * b, latitude]]);
+                out[last].push(([edge - 360.0 * a, latitude], crossing));
+                out.push(vec![([edge - 360.0 * b, latitude], crossing)]);
             }
         }
         let last = out.len() - 1;
-        out[last].push([point[0] - 360.0 * turn(point[0]), point[1]]);
-        before = Some(point);
+        out[last].push(([point[0] - 360.0 * turn(point[0]), point[1]], time));
+        before = Some((point, time));
     }
     out.retain(|line| line.len() > 1);
     out
@@ -96,14 +114,22 @@ mod tests {
 
     #[test]
     fn a_line_is_cut_at_the_antimeridian() {
-        let line = vec![[170.0, 0.0], [178.0, 8.0], [182.0, 10.0], [190.0, 12.0]];
-        let parts = cut(line);
-        assert_eq!(
-            parts,
-            [vec![[170.0, 0.0], [178.0, 8.0], [180.0, 9.0]], vec![[-180.0, 9.0], [-178.0, 10.0], [-170.0, 12.0]]]
-        );
-        let back = cut(vec![[-170.0, 0.0], [-178.0, 8.0], [-182.0, 10.0]]);
-        assert_eq!(back, [vec![[-170.0, 0.0], [-178.0, 8.0], [-180.0, 9.0]], vec![[180.0, 9.0], [178.0, 10.0]]]);
-        assert_eq!(cut(vec![[0.0, 1.0], [1.0, 2.0]]), [vec![[0.0, 1.0], [1.0, 2.0]]]);
+        let timed = |line: &[[f64; 3]]| -> Vec<Point> {
+            line.iter().map(|&[x, y, seconds]| ([x, y], Time::from_tt_seconds(seconds))).collect()
+        };
+        let parts = cut(timed(&[[170.0, 0.0, 0.0], [178.0, 8.0, 10.0], [182.0, 10.0, 30.0], [190.0, 12.0, 40.0]]));
+        let expected = [
+            timed(&[[170.0, 0.0, 0.0], [178.0, 8.0, 10.0], [180.0, 9.0, 20.0]]),
+            timed(&[[-180.0, 9.0, 20.0], [-178.0, 10.0, 30.0], [-170.0, 12.0, 40.0]]),
+        ];
+        assert_eq!(parts, expected);
+        let back = cut(timed(&[[-170.0, 0.0, 0.0], [-178.0, 8.0, 1.0], [-182.0, 10.0, 2.0]]));
+        let expected = [
+            timed(&[[-170.0, 0.0, 0.0], [-178.0, 8.0, 1.0], [-180.0, 9.0, 1.5]]),
+            timed(&[[180.0, 9.0, 1.5], [178.0, 10.0, 2.0]]),
+        ];
+        assert_eq!(back, expected);
+        let whole = timed(&[[0.0, 1.0, 0.0], [1.0, 2.0, 1.0]]);
+        assert_eq!(cut(whole.clone()), [whole]);
     }
 }

@@ -37,7 +37,7 @@ at the instant TIME. Refraction is ignored; places are at sea level on the ellip
 
 The array has shape (height, width), f4, row by row from the north, at the centres of the cells of the map: 0 where
 there is no eclipse or the Sun is down. The GeoJSON has the centre line, the limits of the path and the greatest
-eclipse, with times, durations and widths.
+eclipse, and a point per instant with time, kind, duration and width.
 
 Exit codes: 0 done, 2 bad usage or input, 5 reading or writing failed.";
 
@@ -56,7 +56,7 @@ pub(crate) struct MapArgs {
     /// Also write the obscuration as an array: .npy
     #[arg(long, value_name = "NPY")]
     npy: Option<PathBuf>,
-    /// Also write the centre line, the limits and the greatest eclipse: .geojson or .json
+    /// Also write the centre line, the limits, their points and the greatest eclipse: .geojson or .json
     #[arg(long, value_name = "FILE")]
     geojson: Option<PathBuf>,
     /// Width and height of the map in pixels; the picture adds a frame
@@ -170,7 +170,8 @@ impl MapArgs {
             }
             (None, given) => given,
             (Some(text), None) => {
-                let text = if text.contains(['T', ' ']) { text.clone() } else { format!("{}T{text}", self.date) };
+                let has_date = text.as_bytes().get(4) == Some(&b'-');
+                let text = if has_date { text.clone() } else { format!("{}T{text}", self.date) };
                 Some(sky.parse_time(&text)?.0)
             }
         };
