@@ -6,8 +6,8 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use umbracast::glam::DVec3;
 use umbracast::io::{ExtraColumns, ReadOptions, StreamFormat, is_standard_stream};
-use umbracast::{BvhBuilder, DeviceOptions, Ends, Error, Inside, Near, OnBad, Precision, Query, SceneOptions, Touch};
 use umbracast::quoted;
+use umbracast::{BvhBuilder, DeviceOptions, Ends, Error, Inside, Near, OnBad, Precision, Query, SceneOptions, Touch};
 
 /// Choice of the device.
 #[derive(Debug, Args)]

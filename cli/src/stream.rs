@@ -198,7 +198,10 @@ impl Files<'_> {
             if let Err(error) = scene.check_starts(rays) {
                 let why = match error {
                     Error::BadRecord { what: "ray", index, .. } => {
-                        format!("the point in row {} (index {index}) does not lie on the sphere that it names", index + 1)
+                        format!(
+                            "the point in row {} (index {index}) does not lie on the sphere that it names",
+                            index + 1
+                        )
                     }
                     // The cast reports it.
                     _ => "a point is not valid".into(),
