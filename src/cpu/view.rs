@@ -63,7 +63,7 @@ impl<'a> SceneView<'a> {
 
     /// The equal spheres of the scene.
     pub(crate) fn twins(&self) -> &'a Twins {
-        self.twins.get_or_init(|| Twins::of(*self))
+        self.twins.get_or_init(|| Twins::of(self.spheres, |a, b| self.are_twins(a, b)))
     }
 
     /// Passes the spheres on whose surface a ray starts and into which it goes to its collector. The search leaves them out.
