@@ -57,7 +57,7 @@ impl<'a> SceneView<'a> {
         if attributes.from_id == NO_SPHERE {
             return None;
         }
-        let target = self.target(attributes.from_id, Some(attributes))?.from_surface();
+        let target = self.target(attributes.from_id, Some(attributes))?.with_surface_start();
         SurfaceRoots::new(ray, target).map(|_| target)
     }
 
