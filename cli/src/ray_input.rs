@@ -156,9 +156,9 @@ impl Opened {
     }
 
     /// Name of the column of the spheres on whose surfaces the rays start.
-    pub(crate) fn from_column(&self) -> Option<&'static str> {
+    pub(crate) fn start_column(&self) -> Option<&'static str> {
         match self {
-            Self::Points(file, ..) => file.from_column(),
+            Self::Points(file, ..) => file.start_column(),
             _ => None,
         }
     }

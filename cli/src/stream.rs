@@ -59,7 +59,7 @@ impl Files<'_> {
             &inputs,
         )?;
         let kept = rays.kept().to_vec();
-        let from_column = rays.from_column();
+        let from_column = rays.start_column();
         cast_query.sensor(rays.angles()?);
         let others: Vec<&Path> = inputs.iter().copied().chain([self.output, &*target]).collect();
         let plot = self.args.plot.as_deref().map(|path| Plot::new(path, &others, T::LEGEND)).transpose()?;
@@ -106,7 +106,7 @@ impl Files<'_> {
             // The scene has its own copies.
             (spheres.records, spheres.optional) = Default::default();
         }
-        let from_id = self.from_id(from_column, &scene, origin, &watch)?;
+        let from_id = self.choose_start_column(from_column, &scene, origin, &watch)?;
         rays.use_starts(matches!(from_id, Some(FromId::Column(_))));
         // An empty query, which fails if the device does not support the precision or the query.
         let _ = cast_query.cast(&scene, Rays::from(&[]).numbered_from(0), &self.query)?;
@@ -175,7 +175,7 @@ impl Files<'_> {
 
     /// Decides on the column of the spheres on whose surfaces the rays from points start. A column `id` that no option names is used only
     /// if every point lies on its sphere; so the points are read twice.
-    fn from_id(
+    fn choose_start_column(
         &self,
         column: Option<&'static str>,
         scene: &Scene,

@@ -90,7 +90,7 @@ impl RayFile<[f32; 3]> {
     }
 
     /// Name of the column that becomes [`OptionalColumns::from_ids`].
-    pub fn from_column(&self) -> Option<&'static str> {
+    pub fn start_column(&self) -> Option<&'static str> {
         self.from_column
     }
 }
