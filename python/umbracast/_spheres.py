@@ -90,7 +90,7 @@ def parse_origin(origin: Any, spheres: Any, radii: Any, rotations: Any) -> Origi
             there, axes = _input.split("radii", radii, {3: _input.RADII}, _input.RADII)
             if there != shape:
                 raise ValueError(f"radii must have shape {(*shape, 3)}, not {(*there, 3)}")
-            turned = [np.zeros(shape)] * 4
+            turned: _input.Columns = [np.zeros(shape)] * 4
             if rotations is not None:
                 _, turned = _input.split("rotations", rotations, {4: _input.ROTATION}, _input.ROTATION)
             columns = [*columns, *axes, *turned]
@@ -110,7 +110,7 @@ def _starts(origin: Any) -> NDArray[np.float64] | None:
     if is_array and np.ndim(origin) < 2 and np.size(origin) not in (6, 8):
         return None
     if is_array and np.shape(origin)[-1] == 3:
-        columns = list(_input.numbers("origin", origin).reshape(-1, 3).T)
+        columns = list(_validate.floats("origin", origin).reshape(-1, 3).T)
     else:
         columns = _input.rays(origin, None, None, None).as_columns()[:3]
     return every(-(-len(columns[0]) // 1024), columns)

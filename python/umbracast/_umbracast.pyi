@@ -16,6 +16,7 @@ __all__ = [
     "bullets",
     "camera_rays",
     "cast",
+    "choose_origin",
     "contains",
     "devices",
     "lidar_rays",
