@@ -82,14 +82,22 @@ fn real_files_give_the_right_radii_and_ids() {
         &["lammps.xyz: line 3: the element is 1", "dump_modify", "Properties=Z:I:1:pos:R:3"],
     );
     refuse(&folder, "tip4p.pdb", "--unknown-atoms -1", &["expected skip, error, or a radius"]);
+    // No query finds an atom that is left out.
+    folder.write("b.csv", "x1,y1,z1,x2,y2,z2,speed\n-10,0,20,0,0,20,1\n").write("p.csv", "x,y,z\n0,0,20\n0,0,10\n");
+    folder.run_ok("bullets tip4p.pdb b.csv -o out.csv -q");
+    assert!(folder.text("out.csv").lines().nth(1).unwrap().starts_with("miss"), "{}", folder.text("out.csv"));
+    folder.run_ok("contains tip4p.pdb p.csv -o out.csv -q");
+    assert_eq!(folder.text("out.csv"), "count,id\n0,\n1,1\n");
+    let (found, _) = probe(&folder, "tip4p.pdb", 3, "--query approach");
+    assert_eq!(found.split(' ').nth(2), Some("10.0,8.9,1"));
     // What the error advises works.
     folder.write("z.xyz", folder.text("lammps.xyz").replace("Atoms. Timestep: 0", "Properties=Z:I:1:pos:R:3"));
     check(&folder, "z.xyz", "", "8.9,0 8.6,1 8.6,2", "");
 }
 
 /// Radii of the atoms of `gemmi_names.pdb`.
-const GEMMI: &str = "8.3,0 8.3,1 8.9,2 8.9,3 8.45,4 8.9,5 8.2,6 8.48,7 8.9,8 8.9,9 8.48,10 8.9,11 8.2,12 8.9,13 8.1,14 8.3,15 8.3,16 8.2,17 \
-    8.48,18 8.9,19 8.3,20 8.45,21 8.45,22 8.0,23 8.9,24 8.2,25 8.48,26 8.2,27 8.9,28 8.25,29 8.17,30 8.3,31 8.9,32 8.9,33 \
+const GEMMI: &str = "8.3,0 8.3,1 8.9,2 8.9,3 8.45,4 8.9,5 8.2,6 8.48,7 8.9,8 8.9,9 8.48,10 8.9,11 8.2,12 8.9,13 8.1,14 8.3,15 8.3,16 \
+    8.2,17 8.48,18 8.9,19 8.3,20 8.45,21 8.45,22 8.0,23 8.9,24 8.2,25 8.48,26 8.2,27 8.9,28 8.25,29 8.17,30 8.3,31 8.9,32 8.9,33 \
     8.45,34 7.69,35 8.0,36 7.73,37 7.25,38 8.0,39";
 
 /// A line of a PDB file. `name` has four columns, and `location` one.
@@ -143,7 +151,7 @@ fn names_give_elements_where_the_column_has_none() {
     ] {
         folder.write("a.pdb", line(record, name, ' ', residue, [0.0, 0.0], element));
         let (found, done) = probe(&folder, "a.pdb", 1, "");
-        let expected = if radius == UNKNOWN { ",".into() } else { format!("{},0", (10.0 - radius) as f32) };
+        let expected = if radius == UNKNOWN { ",".into() } else { format!("{:?},0", (10.0 - radius) as f32) };
         assert_eq!(found, expected, "{record} {name} {residue} {element}: {}", done.errors);
         assert_eq!(done.errors.contains("unknown element"), radius == UNKNOWN, "{name}: {}", done.errors);
     }
@@ -286,7 +294,7 @@ fn extended_xyz_is_read_by_its_properties() {
         ("", "Fe+3 0 0 0", "", "8.0,0", ""),
         ("", "OW 0 0 0", "", ",", &unknown("OW")),
         ("", "X 0 0 0", "--unknown-atoms 1", "9.0,0", ""),
-        ("", "C 1.5d-1 -1.5D-1 6.5*^-6", "", "8.456623,0", ""),
+        ("", "C 1.5d-1 -1.5D-1 6.5*^-6", "", "8.456631,0", ""),
     ] {
         folder.write("a.xyz", format!("1\n{comment}\n{atom}\n"));
         check(&folder, "a.xyz", options, expected, warning);

@@ -148,8 +148,8 @@ fn check_length(path: &Path, again: bool, start: &Position, reader: &mut Reader<
     Ok(())
 }
 
-/// Number in a cell: NaN if the cell is empty, `None` if it is not a number. The exponent may begin with `d`, as Fortran writes it, or with `*^`,
-/// as Mathematica does.
+/// Number in a cell: NaN if the cell is empty, `None` if it is not a number. The exponent may begin with `d`, as in Fortran, or
+/// with `*^`, as in Mathematica.
 pub(crate) fn number(text: &str) -> Option<Number> {
     if text.is_empty() {
         return Some(f64::NAN.into());

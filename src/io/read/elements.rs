@@ -20,8 +20,8 @@ pub(crate) fn atomic_number(symbol: &str) -> Option<u32> {
     (1..).zip(SYMBOLS).find(|(_, known)| known.eq_ignore_ascii_case(symbol)).map(|(number, _)| number)
 }
 
-/// Atomic number from a label: a symbol that may have a mass in front, and a charge, a number or another suffix that begins with no letter, as
-/// in `Fe3+`, `13C` or `O1'`.
+/// Atomic number from a label: a symbol that may have a mass in front, and a suffix that begins with no letter, such as a charge or a
+/// number. Examples are `Fe3+`, `13C` and `O1'`.
 pub(crate) fn number_of_label(label: &str) -> Option<u32> {
     let label = label.trim_start_matches(|c: char| c.is_ascii_digit());
     let end = label.find(|c: char| !c.is_alphabetic()).unwrap_or(label.len());

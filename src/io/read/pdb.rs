@@ -184,7 +184,8 @@ impl Model {
         Ok(())
     }
 
-    /// For each atom of a residue, whether it is read at another location. The location that is read is blank, A or 1, or else the first one.
+    /// For each atom of a residue, whether it is read at another location. The location that is read is blank, A or 1, or else the
+    /// first one.
     fn alternates(&mut self, residue: &[AtomLine]) -> Vec<bool> {
         if residue.iter().all(|atom| !atom.is_disordered()) {
             return vec![false; residue.len()];

@@ -1,5 +1,5 @@
-//! Elements of the atoms of a PDB file that has no column of elements. The names of atoms have four columns, 13 to 16. The symbol of the element
-//! is right-justified in the first two (wwPDB format version 3.30), but many programs justify names to the left.
+//! Elements of the atoms of a PDB file that has no column of elements. The names of atoms have four columns, 13 to 16. The symbol of the
+//! element is right-justified in the first two (wwPDB format version 3.30), but many programs justify names to the left.
 
 use super::elements::atomic_number;
 
@@ -12,7 +12,7 @@ const POLYMERS: &str = "ALA ARG ASN ASP CYS GLN GLU GLY HIS ILE LEU LYS MET PHE 
 /// Ions whose name is not the symbol.
 const IONS: [(&str, &str); 5] = [("SOD", "NA"), ("POT", "K"), ("CLA", "CL"), ("CES", "CS"), ("RUB", "RB")];
 
-/// Symbols that begin with the letter of a common element, and are more likely than that element with a letter for its position, such as CA.
+/// Symbols that begin with the letter of a common element, but are unlikely to be that element with a letter for its position, as CA is.
 const TWO_LETTERS: [&str; 10] = ["CL", "CO", "CR", "CU", "NI", "PT", "SE", "SI", "SN", "SR"];
 
 /// Whether a residue has only elements that are common in biopolymers.

@@ -124,8 +124,8 @@ fn read(table: SphereTable, path: &Path, origin: DVec3, keeps_rows: bool) -> Res
         }
         if row.omitted.is_some() {
             optional.push_hidden(records.len());
-            // Its position must not enlarge the bounds of the others.
-            records.push(Sphere::new(records.last().map_or([0.0; 3], |last| last.center.to_array()), 0.0));
+            // A copy does not change the bounds or the least radius of the spheres.
+            records.push(records.last().copied().unwrap_or(Sphere::new([0.0; 3], 1.0)));
             return Ok(());
         }
         let mut sphere: Sphere = converter.convert(row)?;

@@ -94,7 +94,7 @@ impl OpenTable {
         let mut left_out = LeftOut::default();
         self.reader.read(self.schema, &mut |row| {
             if let Some(omitted) = row.omitted {
-                left_out.note(omitted, row.place, &self.path);
+                left_out.note(omitted, || row.place.describe(&self.path));
                 if matches!(omitted, Omitted::Model) {
                     return Ok(());
                 }

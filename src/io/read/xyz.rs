@@ -1,8 +1,8 @@
-//! Reader of `.xyz`, atoms as text: the number of atoms, a line of comment, and one line per atom with its element (a symbol, or a label that
-//! begins with one) and x, y, z in angstrom. Further cells of a line are ignored. Several frames may follow each other.
+//! Reader of `.xyz`, atoms as text: the number of atoms, a line of comment, and one line per atom with its element (a symbol, or a label
+//! that begins with one) and x, y, z in angstrom. Further cells of a line are ignored. Several frames may follow each other.
 //!
-//! In an extended XYZ, the comment has `Properties=name:type:count:…`, the names of all cells of a line: `pos`, `species`, and optional `Z` and
-//! `radius`.
+//! In an extended XYZ, the comment has `Properties=name:type:count:…`, the names of all cells of a line: `pos`, `species` or `Z` (atomic
+//! numbers), and optional `radius`.
 
 use super::atoms::{Atom, Lines};
 use super::elements::number_of_label;
@@ -124,9 +124,9 @@ fn read_frame(lines: &mut Lines, frame: &Frame, sink: &mut RowSink<'_>) -> Resul
         let is_needed = radius.is_none() && lines.radius_field().is_some();
         if is_type && is_needed && !matches!(lines.options.unknown_atoms, UnknownAtoms::Radius(_)) {
             let why = format!(
-                "the element is {}, a number. If it is a type, write the symbol of its element instead (in LAMMPS with dump_modify and the \
-                 keyword element), or give all types one radius with {}. If it is an atomic number, write Properties=Z:I:1:pos:R:3 into the \
-                 comment",
+                "the element is {}, a number. If it is a type, write the symbol of its element instead (in LAMMPS with dump_modify and \
+                 the keyword element), or give all types one radius with {}. If it is an atomic number, write Properties=Z:I:1:pos:R:3 \
+                 into the comment",
                 quoted(label),
                 lines.radius_option()
             );

@@ -1,8 +1,5 @@
 //! Rows of atoms that are left out.
 
-use std::path::Path;
-
-use super::convert::RowLocation;
 use crate::escape::quoted;
 
 /// Why a row is left out.
@@ -31,13 +28,13 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
-    /// Counts a row.
-    pub(crate) fn note(&mut self, omitted: Omitted<'_>, place: RowLocation, path: &Path) {
+    /// Counts a row. `place` describes where it is.
+    pub(crate) fn note(&mut self, omitted: Omitted<'_>, place: impl FnOnce() -> String) {
         match omitted {
             Omitted::AlternateLocation => self.alternate_locations += 1,
             Omitted::UnknownAtom(label) => {
                 if self.unknown_atoms == 0 {
-                    self.first_unknown = format!("'{}' in {}", quoted(label), place.describe(path));
+                    self.first_unknown = format!("'{}' in {}", quoted(label), place());
                 }
                 self.unknown_atoms += 1;
             }
