@@ -314,7 +314,7 @@ fn extended_xyz_is_read_by_its_properties() {
         ),
         ("1\nProperties=pos:R\n0 0 0\n", "Properties has 'pos:R': expected name:type:count"),
         ("1\nProperties=species:S:1:pos:R:3\n2 0 0 0\n", "line 3: the element is 2, a number"),
-        ("1\nProperties=pos:R:3:radius:R:1\n0 0 0 -1\n", "line 3: r is -1: a radius must be finite and not negative"),
+        ("1\nProperties=pos:R:3:radius:R:1\n0 0 0 -1\n", "line 3: r is -1: a radius must not be negative"),
         ("2\n\nC 0 0 0\nC 0 0 1\nC 0 0 2\n", "line 5: expected the number of atoms of another frame, or the end"),
         ("2\n\nC 0 0 0\n", "line 1: it claims 2 atoms, but the file has 1"),
         ("1\n\nC 0 0 1.5D\n", "line 3: z is '1.5D': expected a number"),
