@@ -173,7 +173,7 @@ pub(crate) struct CastArgs {
     ///
     /// The direction decides whether such a ray leaves its sphere or goes into it, not the rounded point. By default it is the column
     /// from_id; or the column id, which results of cast have, if every point lies on the sphere that it names. The summary says so.
-    #[arg(long, value_name = "COLUMN|none")]
+    #[arg(long, value_name = "COLUMN|none", hide_short_help = true)]
     pub(crate) from_id: Option<String>,
     /// The second file has segments between two points; t goes from 0 to 1
     #[arg(long, conflicts_with_all = ["toward", "parallel", "sensor"])]

@@ -153,7 +153,7 @@ impl Files<'_> {
         }
         if sum.report.off_surface > 0 {
             say(&format!(
-                "warning: {} rays start farther from the surface of their sphere than rounding to f32 explains; see from_id in docs/queries.md",
+                "warning: {} rays start farther from the surface of their sphere than rounding to f32 explains; see from_id in docs/columns.md",
                 sum.report.off_surface
             ));
         }

@@ -42,7 +42,7 @@ impl Hits {
     /// [`Error::LengthsDiffer`](crate::Error::LengthsDiffer) if there is not one hit per ray.
     pub fn rays_to<'a>(&self, rays: impl Into<Rays<'a>>, target: impl Into<Vec3>) -> Result<SurfaceRays> {
         let target = target.into();
-        self.from_points(rays.into(), |point| Ray::segment(point, target))
+        self.rays_from_points(rays.into(), |point| Ray::segment(point, target))
     }
 
     /// Rays from the hit points in one direction, with `t` in `[0, ∞)`. `rays` are the rays that were cast.
@@ -51,10 +51,10 @@ impl Hits {
     /// As [`rays_to`](Self::rays_to).
     pub fn rays_along<'a>(&self, rays: impl Into<Rays<'a>>, direction: impl Into<Vec3>) -> Result<SurfaceRays> {
         let direction = direction.into();
-        self.from_points(rays.into(), |point| Ray::new(point, direction))
+        self.rays_from_points(rays.into(), |point| Ray::new(point, direction))
     }
 
-    fn from_points(&self, rays: Rays<'_>, make: impl Fn(Vec3) -> Ray) -> Result<SurfaceRays> {
+    fn rays_from_points(&self, rays: Rays<'_>, make: impl Fn(Vec3) -> Ray) -> Result<SurfaceRays> {
         check_same_length("rays", rays.len(), "hits", self.len())?;
         let columns = rays.ray_attributes;
         columns.check(rays.len())?;

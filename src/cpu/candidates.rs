@@ -49,7 +49,7 @@ impl Candidates<'_> {
             Candidates::Scene(scene, attributes) => {
                 let target = scene.target(id, Some(attributes))?;
                 // A hit on the sphere on which the ray starts is one from inside.
-                Some(if scene.is_start(attributes, id) { target.from_surface() } else { target })
+                Some(if scene.is_start(attributes, id) { target.with_surface_start() } else { target })
             }
         }
     }

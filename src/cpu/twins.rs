@@ -1,6 +1,5 @@
 //! Twins: spheres with equal records, velocities and shapes. A ray that starts on the surface of one starts on that of the others.
 
-use super::view::SceneView;
 use crate::records::Sphere;
 
 /// The spheres of a scene that have twins, in groups.
@@ -13,16 +12,16 @@ pub(crate) struct Twins {
 }
 
 impl Twins {
-    /// Finds the twins of a scene. Not in parallel: a thread of a pool that waits for its own pool may take up a task that waits for this
+    /// Finds the twins among the spheres of a scene. Not in parallel: a thread of a pool that waits for its own pool may take up a task that waits for this
     /// result.
-    pub(crate) fn of(scene: SceneView<'_>) -> Self {
-        let mut hashed: Vec<(u64, u32)> = scene.spheres.iter().map(hash).zip(0..).collect();
+    pub(crate) fn of(spheres: &[Sphere], are_twins: impl Fn(u32, u32) -> bool) -> Self {
+        let mut hashed: Vec<(u64, u32)> = spheres.iter().map(hash).zip(0..).collect();
         hashed.sort_unstable();
         let mut twins = Self::default();
         for alike in hashed.chunk_by(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1) {
             let mut left: Vec<u32> = alike.iter().map(|(_, id)| *id).collect();
             while let Some(&first) = left.first() {
-                let (group, others): (Vec<_>, _) = left.into_iter().partition(|id| scene.are_twins(first, *id));
+                let (group, others): (Vec<_>, _) = left.into_iter().partition(|id| are_twins(first, *id));
                 left = others;
                 if group.len() > 1 {
                     let range = [twins.ids.len(), twins.ids.len() + group.len()].map(|at| at as u32);

@@ -57,13 +57,13 @@ impl<'a> SceneView<'a> {
         if attributes.from_id == NO_SPHERE {
             return None;
         }
-        let target = self.target(attributes.from_id, Some(attributes))?.from_surface();
+        let target = self.target(attributes.from_id, Some(attributes))?.with_surface_start();
         SurfaceRoots::new(ray, target).map(|_| target)
     }
 
     /// The equal spheres of the scene.
     pub(crate) fn twins(&self) -> &'a Twins {
-        self.twins.get_or_init(|| Twins::of(*self))
+        self.twins.get_or_init(|| Twins::of(self.spheres, |a, b| self.are_twins(a, b)))
     }
 
     /// Passes the spheres on whose surface a ray starts and into which it goes to its collector. The search leaves them out.

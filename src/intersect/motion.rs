@@ -90,7 +90,7 @@ impl<'a> Target<'a> {
     }
 
     /// The same target for a ray that starts on its surface and goes inwards.
-    pub(crate) fn from_surface(self) -> Self {
+    pub(crate) fn with_surface_start(self) -> Self {
         let moves = self.motion.unwrap_or(RelativeMotion::NONE);
         Self { motion: Some(RelativeMotion { starts_on_surface: true, ..moves }), ..self }
     }

@@ -132,7 +132,7 @@ const WRONG_SYSTEMS: &[(&str, &str, &[&str])] = &[
         &["light: limb_darkening is [5, -5]", "must not be negative", "-0.25"],
     ),
     ("radius = 10", "radius = 10\nlimb_darkening = [nan, 0]", &["light: limb_darkening is [NaN, 0]", "-10 and 10"]),
-    ("radius = 10", "radius = 10\nlimb_darkening = [0.6]", &["line 6", "limb_darkening"]),
+    ("radius = 10", "radius = 10\nlimb_darkening = [0.6]", &["light: limb_darkening is [0.6]", "[0.6, 0]"]),
     ("radius = 10", "radius = 10\ndiameter_deg = 1", &["light: diameter_deg is 1", "only for a light with direction"]),
     (
         "radius = 10",

@@ -349,7 +349,7 @@ fn invalid_requests_about_the_sky_are_refused() {
         ("system 2024-04-08 --bodies earth,moon -o out.toml", 2, "do not include the Sun"),
         ("system 2024-04-08 --bodies sun,moon,moon -o out.toml", 2, "Moon is listed twice"),
         ("system 2024-04-10 -o out.toml", 2, "2024-04-10T12:00:00Z"),
-        ("system 2024-04-08 -o out.txt", 2, "the extension must be .toml"),
+        ("system 2024-04-08 -o out.txt", 2, "out.txt: cannot write a system in this format: supported is .toml"),
         ("system 2024-04-08 --places bad.csv --observers bad.csv -o out.toml", 2, "is also an input"),
         ("circumstances 2024-04-08 --at 1,2 --lunar-rule danjon", 2, "unexpected argument '--lunar-rule'"),
         ("map 2024-04-08 --lunar-rule danjon", 2, "unexpected argument '--lunar-rule'"),

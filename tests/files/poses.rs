@@ -74,7 +74,7 @@ fn other_columns_of_poses_are_treated_as_those_of_rays() {
     assert!(folder.text("out.csv").starts_with("time,name,occluded\n08:00:00.0,\"a, b\",true\n"));
     for (header, words) in [
         ("x,y,z,qw,qx,qy,qz,mask", "unknown column 'mask'; known columns are x,y,z,qw,qx,qy,qz; other columns need"),
-        ("x,y,z,qw,qx,qy,gz,qy", "unknown column 'gz' (did you mean 'qz'?)"),
+        ("x,y,z,qw,qx,qy,gz,t", "unknown column 'gz' (did you mean 'qz'?)"),
         ("x,y,z,qw,qx,qy,t,t", "unknown column 't'"),
     ] {
         folder.write("p.csv", format!("{header}\n0,0,0,1,0,0,0,0\n"));
@@ -122,7 +122,7 @@ fn poses_of_other_programs_are_read() {
     }
     folder.write("l.toml", format!("{HEAD}poses = \"pandas_poses.csv\"\n"));
     folder.run_ok("cast s.csv --sensor l.toml -o out.csv -q --keep");
-    assert!(folder.text("out.csv").contains("\n2,2026-11-26 08:00:00.200+00:00,102,4.7"), "{}", folder.text("out.csv"));
+    assert!(folder.text("out.csv").contains("\n2026-11-26 08:00:00.200+00:00,102,4.7"), "{}", folder.text("out.csv"));
 }
 
 #[test]

@@ -248,8 +248,8 @@ fn every_query_follows_the_rule_exactly() {
         let t_min = [0.0, 0.0, 0.25, 1.0][n.bits() as usize % 4];
         let t_max = [f32::INFINITY, 0.5, 1.0, 3.0][n.bits() as usize % 4].max(t_min);
         rays.push(Ray::new(origin, direction).between(t_min, t_max));
-        from.push(if n.bits() % 8 == 0 { NO_SPHERE } else { id });
-        skips.push(if n.bits() % 4 == 0 { n.bits() % spheres.len() as u32 } else { NO_SPHERE });
+        from.push(if n.bits().is_multiple_of(8) { NO_SPHERE } else { id });
+        skips.push(if n.bits().is_multiple_of(4) { n.bits() % spheres.len() as u32 } else { NO_SPHERE });
         masks.push(1 + n.bits() % 3);
     }
     let transmittances: Vec<f32> = (0..spheres.len()).map(|i| if i % 3 == 0 { 0.0 } else { 0.5 }).collect();

@@ -4,7 +4,7 @@ use crate::support::{Numbers, devices, limited, scaled};
 use umbracast::glam::{DQuat, DVec3, Vec3};
 use umbracast::raygen::{Image, Lidar, Parallel, Pose, Toward, linspace};
 use umbracast::shadow::{Ball, Body, Camera, Lens, LightSource, PictureOptions, System};
-use umbracast::{Device, Limits, Precision, Query, Ray, Rays, SceneOptions, Sphere, bench, blocking};
+use umbracast::{Device, Limits, Near, Precision, Query, Ray, Rays, SceneOptions, Sphere, bench, blocking};
 
 pub(super) fn points(count: usize) -> Vec<[f32; 3]> {
     let mut numbers = Numbers(count as u64);
@@ -84,7 +84,8 @@ fn bytes_of(ray: &Ray) -> [u32; 8] {
 fn check_results(what: &str, device: &Device, spheres: &[Sphere], rays: Rays<'_>, records: &[Ray]) {
     let scene = blocking::scene(device, spheres, &SceneOptions::default()).unwrap();
     for precision in Precision::ALL {
-        let query = Query::at(precision);
+        // Rays of a sensor are blocked before their range by default, and the records of the same rays are not.
+        let query = Query::at(precision).near(Near::Pass);
         macro_rules! ask {
             ($($verb:ident),+) => {$(
                 let (generated, sent) = (blocking::$verb(&scene, rays, &query), blocking::$verb(&scene, records, &query));

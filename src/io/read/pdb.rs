@@ -86,7 +86,9 @@ impl TableReader for PdbReader {
             if models > 1 && lines.options.models == Models::First {
                 continue;
             }
-            let atom = AtomLine::new(std::mem::take(&mut line), lines.place);
+            // A column is one character, in any encoding.
+            let text = std::mem::take(&mut line).replace(|c: char| !c.is_ascii(), "?");
+            let atom = AtomLine::new(text, lines.place);
             let continues = residue.last().is_some_and(|last| last.columns(21, 27) == atom.columns(21, 27));
             if !continues || residue.len() == LONGEST_RESIDUE {
                 model.add(&lines, &mut residue, sink)?;

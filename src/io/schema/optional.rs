@@ -43,7 +43,7 @@ pub struct OptionalColumns {
     pub(crate) shapes: Option<Vec<EllipsoidShape>>,
     /// Colours of the spheres of a picture: sRGB, 0…255.
     pub(crate) colors: Option<Vec<[f32; 3]>>,
-    /// The column of `from_ids`.
+    /// The column of `from_ids`; empty if there is none.
     pub(crate) from_column: &'static str,
     /// Whether the file has rotations of ellipsoids.
     turned: bool,
@@ -92,7 +92,7 @@ impl OptionalColumns {
             masks: has(MASK).then(Vec::new),
             skip_ids: has(SKIP_ID).then(Vec::new),
             from_ids: has(FROM_ID).then(Vec::new),
-            from_column: FROM_ID,
+            from_column: if has(FROM_ID) { FROM_ID } else { "" },
             times: has(TIME).then(Vec::new),
             radii: has(RADIUS).then(Vec::new),
             velocities: has(VELOCITY[0]).then(Vec::new),
