@@ -368,3 +368,30 @@ fn bodies_of_system_files_are_read_with_the_same_options() {
         assert!(done.code == 2 && done.errors.contains(words), "{key}: {}", done.errors);
     }
 }
+
+#[test]
+fn rows_that_are_left_out_and_skipped_keep_their_ids() {
+    let folder = Folder::new();
+    // An unknown atom comes first, a skipped one second.
+    folder.write("a.xyz", "5\n\nX 9 9 9\nC nan 0 0\nC 0 0 20\nX 0 0 30\nC 0 0 40\n");
+    let unknown = "left out 2 atoms of unknown element, such as 'X' in line 3";
+    for device in ["cpu", "gpu"] {
+        let options = format!("--on-bad skip --device {device}");
+        check(&folder, "a.xyz", &options, ", , 8.3,2 , 8.3,4", unknown);
+        check(&folder, "a.xyz", &format!("{options} --origin auto"), ", , 8.3,2 , 8.3,4", unknown);
+    }
+    let done = folder.run_ok("cast a.xyz probe.csv -o out.csv --on-bad skip");
+    assert!(done.errors.contains(", 1 bad spheres skipped"), "{}", done.errors);
+    refuse(&folder, "a.xyz", "", &["a.xyz: line 4: x is nan"]);
+}
+
+#[test]
+fn columns_of_pdb_files_are_characters() {
+    let folder = Folder::new();
+    let text = line("ATOM", " CA ", ' ', "GLY", [1.25, 0.0], " C").replace("GLY A", "GLY å");
+    let latin_1 = text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect::<Vec<_>>();
+    folder.write("utf_8.pdb", &text).write("latin_1.pdb", latin_1);
+    for file in ["utf_8.pdb", "latin_1.pdb"] {
+        check(&folder, file, "", "9.55,0", "");
+    }
+}
