@@ -19,7 +19,7 @@ use super::progress::{CastProgress, ProgressDisplay};
 use super::ray_input::{first_positions, placed};
 use super::stream::read_spheres_from;
 use super::summary::counts;
-use super::{print_summary, say, signals};
+use super::{left_out, print_summary, say, signals};
 
 const EXAMPLES: &str = "\
 Files:
@@ -121,11 +121,12 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     // All checks that need no device come first, the cheapest ones before the others.
     check_output(&args.output, &[&args.spheres, &args.points])?;
     args.table.check(&[&args.spheres, &args.points], &args.output, args.summary.json)?;
-    let points = RayFile::<[f32; 3]>::open_with(&args.points, &args.keep.read_options(&args.table))?;
+    let point_options = args.sphere_options.options(args.keep.read_options(&args.table));
+    let points = RayFile::<[f32; 3]>::open_with(&args.points, &point_options)?;
     let kept = points.kept().to_vec();
     let sphere_options = args.sphere_options.options(args.keep.sphere_options(&args.table)).on_bad(args.on_bad);
     let (spheres, origin) = read_spheres_from(&args.spheres, args.origin, &sphere_options, args.summary.quiet, || {
-        first_positions::<[f32; 3]>(&args.points, &args.keep.read_options(&args.table), |point| Vec3::from(*point))
+        first_positions::<[f32; 3]>(&args.points, &point_options, |point| Vec3::from(*point))
     })?;
     let range = args.range(spheres.optional.velocities.is_some())?;
     let own = if spheres.optional.stretches() { Precision::Standard } else { Precision::Exact };
@@ -193,6 +194,7 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
         let _working = ProgressDisplay::on("writing".into(), args.summary.quiet);
         writer.finish(&watch)?;
     }
+    left_out::say_of(&args.points, points.left_out(), args.summary.quiet);
     let mut rounding = spheres.rounding;
     rounding += points.rounding();
     let files = &[&*args.spheres, &*args.points];

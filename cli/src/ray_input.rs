@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use umbracast::glam::{DVec3, Vec3};
 use umbracast::io::{
-    Batched, FromColumn, KeptColumns, LidarFile, LidarInput, OptionalColumns, RayBatch, RayBatches, RayFile,
+    Batched, FromColumn, KeptColumns, LeftOut, LidarFile, LidarInput, OptionalColumns, RayBatch, RayBatches, RayFile,
     ReadOptions, Role, Rounding, is_pipe,
 };
 use umbracast::raygen::{Lidar, Parallel, Toward};
@@ -390,6 +390,14 @@ impl RayInput {
                 let all = self.at_most();
                 Box::new(move || all)
             }
+        }
+    }
+
+    /// What was left out of points.
+    pub(crate) fn left_out(&self) -> LeftOut {
+        match self {
+            Self::Points { batches, .. } => batches.left_out().clone(),
+            _ => LeftOut::default(),
         }
     }
 

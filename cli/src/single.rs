@@ -10,7 +10,7 @@ use super::coarse::{RAY, Rounded};
 use super::{print, print_json, say};
 
 /// Arguments of `cast` that require files.
-pub(crate) const FILES_ONLY: [&str; 24] = [
+pub(crate) const FILES_ONLY: [&str; 26] = [
     "spheres",
     "rays",
     "output",
@@ -34,6 +34,8 @@ pub(crate) const FILES_ONLY: [&str; 24] = [
     "input_format",
     "ignore_extra",
     "sphere_radius",
+    "unknown_atoms",
+    "models",
     "keep",
 ];
 

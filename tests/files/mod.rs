@@ -1,5 +1,6 @@
 //! Reading and writing files, in every format.
 
+mod atoms;
 mod bad_rows;
 mod encodings;
 mod endless;

@@ -128,11 +128,19 @@ impl TableReader for CsvReader {
     }
 }
 
-/// Number in a cell: NaN if the cell is empty, `None` if it is not a number.
+/// Number in a cell: NaN if the cell is empty, `None` if it is not a number. The exponent may begin with `d`, as in Fortran, or
+/// with `*^`, as in Mathematica.
 pub(crate) fn number(text: &str) -> Option<Number> {
     if text.is_empty() {
         return Some(f64::NAN.into());
     }
+    plain_number(text).or_else(|| {
+        let (digits, exponent) = text.split_once("*^").or_else(|| text.split_once(['d', 'D']))?;
+        plain_number(&format!("{digits}e{exponent}"))
+    })
+}
+
+fn plain_number(text: &str) -> Option<Number> {
     let wide = text.parse::<f64>().ok()?;
     // Parsing to f64 and then converting to f32 rounds twice. This matters only if the first rounding ends halfway between two f32: if the
     // 29 bits that f32 lacks are a one followed by zeros. (A subnormal f32 has fewer bits, so small numbers are always parsed again.)

@@ -261,7 +261,7 @@ impl TableReader for ParquetReader {
                     let kept: Vec<&str> =
                         texts.iter().map(|(_, column)| column.cells()[i].as_deref().unwrap_or_default()).collect();
                     let Row { place, numbers, texts, order, .. } = row;
-                    sink(&Row { place, numbers, texts, order, kept: &kept })?;
+                    sink(&Row { place, numbers, texts, order, kept: &kept, omitted: None })?;
                 }
                 first += count as u64;
                 left -= count as u64;

@@ -1,4 +1,4 @@
-//! Options of readers: the format of standard input, and the treatment of unknown columns.
+//! Options of readers: the format of standard input, and the treatment of unknown columns and of atoms.
 
 use super::input::Input;
 use crate::error::Result;
@@ -19,6 +19,30 @@ pub enum ExtraColumns {
     Keep,
 }
 
+/// Treatment of atoms whose element is unknown, such as virtual sites, when spheres are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub enum UnknownAtoms {
+    /// They are left out and counted. Their rows keep their ids.
+    #[default]
+    Skip,
+    /// They are spheres of this radius.
+    Radius(f64),
+    /// They are an error.
+    Refuse,
+}
+
+/// Which models of a `.pdb`, or frames of a `.xyz`, are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Models {
+    /// The first one. The others are counted.
+    #[default]
+    First,
+    /// All of them, one after the other.
+    All,
+}
+
 /// How tables are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -35,6 +59,10 @@ pub struct ReadOptions {
     pub on_bad: OnBad,
     /// Unit of length that names of columns may have, such as `x [km]`. By default metres.
     pub unit: Option<&'static str>,
+    /// Atoms whose element is unknown.
+    pub unknown_atoms: UnknownAtoms,
+    /// Models or frames of atoms.
+    pub models: Models,
 }
 
 impl ReadOptions {
@@ -66,6 +94,18 @@ impl ReadOptions {
     #[must_use]
     pub fn unit(self, unit: Option<&'static str>) -> Self {
         Self { unit, ..self }
+    }
+
+    /// Sets the treatment of atoms whose element is unknown.
+    #[must_use]
+    pub fn unknown_atoms(self, unknown_atoms: UnknownAtoms) -> Self {
+        Self { unknown_atoms, ..self }
+    }
+
+    /// Sets which models or frames of atoms are read.
+    #[must_use]
+    pub fn models(self, models: Models) -> Self {
+        Self { models, ..self }
     }
 }
 

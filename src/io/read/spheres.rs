@@ -16,6 +16,7 @@ use crate::io::schema::heights::OriginFinder;
 use crate::io::schema::kinds::{
     PICTURE_SPHERES, PICTURE_SPHERES_OF_ONE_RADIUS, RADII, ROTATION, SPHERES, SPHERES_OF_ONE_RADIUS, TableSchema,
 };
+use crate::io::schema::left_out::LeftOut;
 use crate::io::schema::optional::OptionalColumns;
 use crate::io::schema::table::Table;
 use crate::query::policy::OnBad;
@@ -44,7 +45,7 @@ pub fn read_spheres(path: &Path, origin: DVec3) -> Result<Table<Sphere>> {
 /// The errors of [`read_spheres`].
 pub fn read_spheres_with(path: &Path, origin: DVec3, options: &ReadOptions) -> Result<Table<Sphere>> {
     let table = SphereTable::open(path, [&SPHERES, &SPHERES_OF_ONE_RADIUS], &without_kept(options))?;
-    read(table, path, origin, options.on_bad)
+    read(table, path, origin, Faults { on_bad: options.on_bad, keeps_rows: true })
 }
 
 /// An open table of spheres, or of points that are read as spheres of one radius.
@@ -86,7 +87,7 @@ impl SphereTable {
     }
 
     /// Passes every row to `sink`.
-    fn read(self, sink: &mut RowSink<'_>) -> Result<()> {
+    fn read(self, sink: &mut RowSink<'_>) -> Result<LeftOut> {
         match self.radius {
             None => self.source.read(sink),
             Some(radius) => self.source.read(&mut |row| {
@@ -105,11 +106,21 @@ fn without_kept(options: &ReadOptions) -> ReadOptions {
     }
 }
 
+/// What happens to spheres that are not read.
+#[derive(Clone, Copy)]
+struct Faults {
+    /// Invalid spheres.
+    on_bad: OnBad,
+    /// Whether a sphere that is left out keeps its place, where nothing hits it.
+    keeps_rows: bool,
+}
+
 /// Reads the spheres of a table.
-fn read(table: SphereTable, path: &Path, origin: DVec3, on_bad: OnBad) -> Result<Table<Sphere>> {
+fn read(table: SphereTable, path: &Path, origin: DVec3, faults: Faults) -> Result<Table<Sphere>> {
+    let Faults { on_bad, keeps_rows } = faults;
     let (source, schema) = (&table.source, table.schema);
     let mut records: Vec<Sphere> = Vec::new();
-    let mut skipped = Vec::new();
+    let (mut hidden, mut skipped) = (Vec::new(), Vec::new());
     let mut optional = OptionalColumns::of(schema, source.fields());
     let reserve_rows = |records: &mut Vec<Sphere>, optional: &mut OptionalColumns, more: u64| {
         check_memory("spheres", more.saturating_mul(size_of::<Sphere>() as u64 + optional.bytes()))?;
@@ -118,10 +129,17 @@ fn read(table: SphereTable, path: &Path, origin: DVec3, on_bad: OnBad) -> Result
     };
     reserve_rows(&mut records, &mut optional, source.rows().unwrap_or(0))?;
     let mut converter = Converter::new(path, origin, on_bad);
-    table.read(&mut |row| {
+    let left_out = table.read(&mut |row| {
+        if row.omitted.is_some() && !keeps_rows {
+            return Ok(());
+        }
         if records.len() == records.capacity() {
             let half = records.len() as u64 / 2;
             reserve_rows(&mut records, &mut optional, half.max(1 << 16))?;
+        }
+        if row.omitted.is_some() {
+            // Atoms have no optional columns.
+            return hide(&mut records, &mut hidden);
         }
         let mut sphere: Sphere = converter.convert(row)?;
         optional.push(schema, &mut converter, row)?;
@@ -131,24 +149,32 @@ fn read(table: SphereTable, path: &Path, origin: DVec3, on_bad: OnBad) -> Result
         }
         if on_bad == OnBad::Skip && (is_invalid || sphere.check().is_err()) {
             try_push("skipped spheres", &mut skipped, records.len() as u32)?;
-            // Near the others, so that it does not enlarge the scene.
-            sphere = records.last().copied().unwrap_or(Sphere::new([0.0; 3], 1.0));
-        } else if records.len() == skipped.len() {
+            return hide(&mut records, &mut hidden);
+        }
+        if records.len() == hidden.len() {
             records.fill(sphere);
         }
         records.push(sphere);
         Ok(())
     })?;
-    if !skipped.is_empty() {
+    if !hidden.is_empty() {
         let mut masks = optional.masks.take().unwrap_or_default();
         check_memory("masks of spheres", size_of::<u32>() as u64 * records.len() as u64)?;
         let more = records.len() - masks.len();
         reserve("masks of spheres", &mut masks, more as u64, path)?;
         masks.resize(records.len(), u32::MAX);
-        skipped.iter().for_each(|id| masks[*id as usize] = 0);
+        hidden.iter().for_each(|id| masks[*id as usize] = 0);
         optional.masks = Some(masks);
     }
-    Ok(Table { records, optional, skipped, rounding: converter.rounding })
+    Ok(Table { records, optional, skipped, rounding: converter.rounding, left_out })
+}
+
+/// Appends a sphere that nothing hits. It is a copy of another, so that it does not change the bounds or the least radius of the spheres.
+/// Its id is appended to `hidden`; masks of 0 are set at the end.
+fn hide(records: &mut Vec<Sphere>, hidden: &mut Vec<u32>) -> Result<()> {
+    try_push("spheres that are left out", hidden, records.len() as u32)?;
+    records.push(records.last().copied().unwrap_or(Sphere::new([0.0; 3], 1.0)));
+    Ok(())
 }
 
 /// Centre of the AABB of all spheres in a file, in f64. Zero if there are no spheres.
@@ -179,6 +205,9 @@ fn origin_of(table: SphereTable, mut finder: OriginFinder, check_row: &mut dyn F
     let places = |names: &[&str]| names.iter().map(|name| SPHERES.place(name).unwrap_or(0)).collect::<Vec<_>>();
     let (radii, rotation) = (places(&RADII), places(&ROTATION));
     table.read(&mut |row| {
+        if row.omitted.is_some() {
+            return Ok(());
+        }
         check_row()?;
         let [x, y, z, r] = [0, 1, 2, 3].map(|field| row.numbers[field].wide);
         let center = DVec3::new(x, y, z);
@@ -202,20 +231,13 @@ fn origin_of(table: SphereTable, mut finder: OriginFinder, check_row: &mut dyn F
     Ok(finder.origin())
 }
 
-/// Reads the spheres of a file that a system file names, at most `most`. `radius` is that of all spheres if the file has points. Returns
-/// them and the centre that was subtracted. `unit` is that of the system file. A larger file is refused as soon as its header states the number of spheres, or else while they
-/// are counted.
-pub(crate) fn read_cloud(
-    path: &Path,
-    most: u64,
-    radius: Option<f64>,
-    unit: Option<&'static str>,
-) -> Result<(Table<Sphere>, DVec3)> {
+/// Reads the spheres of a file that a system file names, at most `most`. Returns them and the centre that was subtracted. A larger file is
+/// refused as soon as its header states the number of spheres, or else while they are counted.
+pub(crate) fn read_cloud(path: &Path, most: u64, options: &ReadOptions) -> Result<(Table<Sphere>, DVec3)> {
     check_regular(path)?;
     const MOST: u64 = crate::shadow::system::MAX_BALLS as u64;
     let too_many = |count: &str| bad_file(path, format!("{count} spheres in the system: at most {MOST} are allowed"));
-    let options = ReadOptions::default().sphere_radius(radius).unit(unit);
-    let open = || SphereTable::open(path, [&PICTURE_SPHERES, &PICTURE_SPHERES_OF_ONE_RADIUS], &options);
+    let open = || SphereTable::open(path, [&PICTURE_SPHERES, &PICTURE_SPHERES_OF_ONE_RADIUS], options);
     let table = open()?;
     if let Some(rows) = table.source.rows().filter(|rows| *rows > most) {
         return Err(too_many(&(MOST - most).saturating_add(rows).to_string()));
@@ -225,7 +247,7 @@ pub(crate) fn read_cloud(
         rows += 1;
         if rows > most { Err(too_many(&format!("more than {MOST}"))) } else { Ok(()) }
     })?;
-    let table = read(open()?, path, middle, OnBad::Refuse)?;
+    let table = read(open()?, path, middle, Faults { on_bad: OnBad::Refuse, keeps_rows: false })?;
     let channels = || table.optional.colors.iter().flatten().flatten();
     if channels().all(|channel| *channel <= 1.0) && channels().any(|channel| channel.fract() != 0.0) {
         return Err(bad_file(

@@ -7,6 +7,7 @@ pub(crate) mod headings;
 pub(crate) mod heights;
 pub(crate) mod kept;
 pub(crate) mod kinds;
+pub(crate) mod left_out;
 pub(crate) mod optional;
 pub(crate) mod rounding;
 pub(crate) mod table;
