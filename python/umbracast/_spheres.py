@@ -109,7 +109,7 @@ def _starts(origin: Any) -> NDArray[np.float64] | None:
     is_array = not isinstance(origin, _input.Segments) and _tables.columns(origin) is None
     if is_array and np.ndim(origin) < 2 and np.size(origin) not in (6, 8):
         return None
-    columns: _input.Columns
+    columns: list[Any]
     if is_array and np.shape(origin)[-1] == 3:
         columns = list(_validate.floats("origin", origin).reshape(-1, 3).T)
     else:
