@@ -109,12 +109,11 @@ def _starts(origin: Any) -> NDArray[np.float64] | None:
     is_array = not isinstance(origin, _input.Segments) and _tables.columns(origin) is None
     if is_array and np.ndim(origin) < 2 and np.size(origin) not in (6, 8):
         return None
-    columns: list[Any]
     if is_array and np.shape(origin)[-1] == 3:
-        columns = list(_validate.floats("origin", origin).reshape(-1, 3).T)
+        columns: list[Any] = list(_validate.floats("origin", origin).reshape(-1, 3).T)
     else:
         columns = _input.rays(origin, None, None, None).as_columns()[:3]
-    return every(-(-len(columns[0]) // 1024), columns)
+    return every(-(-np.size(columns[0]) // 1024), columns)
 
 
 def every(step: int, columns: Any) -> NDArray[np.float64]:
