@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use umbracast::glam::DVec3;
-use umbracast::io::{ExtraColumns, ReadOptions, StreamFormat, is_standard_stream};
+use umbracast::io::{ExtraColumns, Models, ReadOptions, StreamFormat, UnknownAtoms, is_standard_stream};
 use umbracast::{BvhBuilder, DeviceOptions, Ends, Error, Inside, Near, OnBad, Precision, Query, SceneOptions, Touch};
 
 /// Choice of the device.
@@ -131,17 +131,39 @@ impl KeepArgs {
     }
 }
 
-/// How spheres are read.
+/// How spheres and atoms are read.
 #[derive(Debug, Args)]
 pub(crate) struct SphereArgs {
     /// Radius of all spheres, if the file has points: no radii, no semi-axes, no atoms
     #[arg(long, value_name = "R", allow_negative_numbers = true, hide_short_help = true)]
     sphere_radius: Option<f64>,
+    /// What to do with atoms of unknown element: skip (leave them out; ids stay rows of the file), error, or a radius
+    #[arg(long, value_name = "skip|error|RADIUS", default_value = "skip", allow_negative_numbers = true, hide_short_help = true,
+          value_parser = unknown_atoms)]
+    unknown_atoms: UnknownAtoms,
+    /// Models of a .pdb, or frames of a .xyz, to read
+    #[arg(long, hide_short_help = true, value_parser = words([
+        ("first", "the first one; the number of others is reported", Models::First),
+        ("all", "all of them; ids count on", Models::All),
+    ]), default_value = "first")]
+    models: Models,
+}
+
+/// Parser of `--unknown-atoms`.
+fn unknown_atoms(text: &str) -> Result<UnknownAtoms, String> {
+    match text {
+        "skip" => Ok(UnknownAtoms::Skip),
+        "error" => Ok(UnknownAtoms::Refuse),
+        radius => match radius.parse::<f64>() {
+            Ok(radius) if (0.0..=f64::from(f32::MAX)).contains(&radius) => Ok(UnknownAtoms::Radius(radius)),
+            _ => Err("expected skip, error, or a radius, which is finite and not negative".into()),
+        },
+    }
 }
 
 impl SphereArgs {
     pub(crate) fn options(&self, options: ReadOptions) -> ReadOptions {
-        options.sphere_radius(self.sphere_radius)
+        options.sphere_radius(self.sphere_radius).unknown_atoms(self.unknown_atoms).models(self.models)
     }
 }
 

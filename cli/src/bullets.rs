@@ -148,7 +148,7 @@ pub(crate) struct BulletsArgs {
 }
 
 /// Arguments that require files.
-const FILES_ONLY: [&str; 15] = [
+const FILES_ONLY: [&str; 17] = [
     "spheres",
     "bullets",
     "output",
@@ -164,6 +164,8 @@ const FILES_ONLY: [&str; 15] = [
     "input_format",
     "ignore_extra",
     "sphere_radius",
+    "unknown_atoms",
+    "models",
 ];
 
 /// Parser of `--frames`.

@@ -59,7 +59,9 @@ Files:
   .parquet  (in builds with the feature parquet) columns as in .csv, Float32 or
         Float64; mask, skip_id, from_id UInt32, Int32 or Int64; by row groups
   .ply  text or binary: the vertices, with properties named as in .csv
-  .xyz, .pdb  atoms as spheres, with the van der Waals radii of their elements
+  .xyz, .pdb  atoms as spheres, with the van der Waals radii of their elements,
+        or the radii of an extended XYZ; ids are rows of the file. See --models
+        and --unknown-atoms
   .f32  raw little-endian records: spheres of 4 f32, x y z r; rays of 8 f32:
         origin, t_min, direction, t_max. This is the order of the program's own
         records, not that of .npy. Also named .spheres and .rays

@@ -17,7 +17,7 @@ use super::progress::{CastProgress, ProgressDisplay};
 use super::ray_input::placed;
 use super::stream::read_spheres_from;
 use super::summary::counts;
-use super::{print_summary, signals};
+use super::{left_out, print_summary, signals};
 
 const EXAMPLES: &str = "\
 Files:
@@ -119,7 +119,10 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     // All checks that need no device come first, the cheapest ones before the others.
     check_output(&args.output, &[&args.spheres, &args.points])?;
     args.table.check(&[&args.spheres, &args.points], &args.output, args.summary.json)?;
-    let points = RayFile::<[f32; 3]>::open_with(&args.points, &args.keep.read_options(&args.table))?;
+    let points = RayFile::<[f32; 3]>::open_with(
+        &args.points,
+        &args.sphere_options.options(args.keep.read_options(&args.table)),
+    )?;
     let kept = points.kept().to_vec();
     let sphere_options = args.sphere_options.options(args.keep.sphere_options(&args.table));
     let (spheres, origin) = read_spheres_from(&args.spheres, args.origin, &sphere_options, args.summary.quiet)?;
@@ -184,6 +187,7 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
         let _working = ProgressDisplay::on("writing".into(), args.summary.quiet);
         writer.finish(&watch)?;
     }
+    left_out::say_of(&args.points, points.left_out(), args.summary.quiet);
     let rounded = spheres.rounding.changed + points.rounding().changed;
     let output = broken.is_none().then_some(&*args.output);
     let differ = args.compare.then_some((sum.differ, with));

@@ -13,6 +13,7 @@ mod describe;
 mod devices;
 mod drawing;
 mod flight_summary;
+mod left_out;
 mod manuals;
 mod outputs;
 mod picture_warnings;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use umbracast::glam::DVec3;
 use umbracast::io::{
-    FromColumn, KeptColumns, LidarFile, LidarInput, OptionalColumns, RayBatch, RayBatches, RayFile, ReadOptions, Role,
-    Rounding,
+    FromColumn, KeptColumns, LeftOut, LidarFile, LidarInput, OptionalColumns, RayBatch, RayBatches, RayFile,
+    ReadOptions, Role, Rounding,
 };
 use umbracast::raygen::{Lidar, Parallel, Toward};
 use umbracast::{CancelToken, Error, OnBad, Rays, Result, Segments};
@@ -354,6 +354,14 @@ impl RayInput {
                 let all = self.at_most();
                 Box::new(move || all)
             }
+        }
+    }
+
+    /// What was left out of points.
+    pub(crate) fn left_out(&self) -> LeftOut {
+        match self {
+            Self::Points { batches, .. } => batches.left_out().clone(),
+            _ => LeftOut::default(),
         }
     }
 

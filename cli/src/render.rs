@@ -9,7 +9,7 @@ use clap::Args;
 use serde::Serialize;
 use umbracast::io::PreparedFile;
 use umbracast::memory::check_memory;
-use umbracast::shadow::{PLANET, Picture, PictureFiles, PngDepth, Progress, RenderProgress, System};
+use umbracast::shadow::{PLANET, Picture, PictureFiles, PngDepth, Progress, RenderProgress, System, SystemFiles};
 use umbracast::{Device, Error, Precision, Result, blocking};
 
 use super::args::{DeviceArgs, SummaryArgs, words};
@@ -18,7 +18,7 @@ use super::picture_warnings::picture_warning;
 use super::pictures::Difference;
 use super::progress::ProgressDisplay;
 use super::sidecar::Sidecar;
-use super::{open_reference, print_summary, say};
+use super::{left_out, open_reference, print_summary, say};
 
 /// Default folder of pictures.
 const FOLDER: &str = "output";
@@ -113,7 +113,9 @@ pub(crate) fn size(text: &str) -> std::result::Result<[u32; 2], String> {
 }
 
 pub(crate) fn run(args: &RenderArgs) -> Result<()> {
-    let (system, output, inputs) = args.system()?;
+    let (system, output, files) = args.system()?;
+    left_out::say_all(&files, args.summary.quiet);
+    let inputs = files.paths;
     let arrays = [&args.t, &args.id, &args.fraction, &args.flux, &args.normal, &args.depth];
     check_outputs(&output, &arrays.map(Option::as_deref), args.sidecar.as_deref(), &inputs)?;
     let device = blocking::open(&args.device.options(Precision::Fast))?;
@@ -171,10 +173,10 @@ pub(crate) fn run(args: &RenderArgs) -> Result<()> {
 
 impl RenderArgs {
     /// The system with the options of the command line, the output path, and the input files.
-    fn system(&self) -> Result<(System, PathBuf, Vec<PathBuf>)> {
-        let ((system, inputs), stem) = match &self.system {
+    fn system(&self) -> Result<(System, PathBuf, SystemFiles)> {
+        let ((system, files), stem) = match &self.system {
             Some(path) => (System::read_with_files(path)?, path.file_stem().unwrap_or(path.as_os_str())),
-            None => ((System::parse(PLANET, Path::new("planet.toml"))?, Vec::new()), "planet".as_ref()),
+            None => ((System::parse(PLANET, Path::new("planet.toml"))?, SystemFiles::default()), "planet".as_ref()),
         };
         let mut options = system.picture().clone();
         options.size = self.size.unwrap_or(options.size);
@@ -192,7 +194,7 @@ impl RenderArgs {
             )),
             other => other,
         })?;
-        Ok((system, output, inputs))
+        Ok((system, output, files))
     }
 
     /// The contents of the sidecar.

@@ -20,7 +20,7 @@ use self::difference::{Difference, PROMISED};
 use self::inside::InsideCount;
 use super::args::{DeviceArgs, KeepArgs, SummaryArgs, TableArgs};
 use super::progress::{CastProgress, ProgressDisplay};
-use super::{open_reference, print_summary, say};
+use super::{left_out, open_reference, print_summary, say};
 
 const EXAMPLES: &str = "\
 OBSERVERS are points in the unit and the coordinates of SYSTEM, in f64:
@@ -103,7 +103,8 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
     }
     let (lighting, files) = Lighting::read_with_files(&args.system)?;
     // The cloud files that the system names are inputs, too.
-    check_output(&args.output, &files.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
+    check_output(&args.output, &files.paths.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
+    left_out::say_all(&files, args.summary.quiet);
     args.table.check(&[&args.observers, &args.system], &args.output, args.summary.json)?;
     let (observers, kept) = {
         let _working = ProgressDisplay::on("reading observers".into(), args.summary.quiet);

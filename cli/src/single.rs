@@ -8,7 +8,7 @@ use super::args::{Given, numbers};
 use super::{print, print_json, say};
 
 /// Arguments of `cast` that require files.
-pub(crate) const FILES_ONLY: [&str; 25] = [
+pub(crate) const FILES_ONLY: [&str; 27] = [
     "spheres",
     "rays",
     "output",
@@ -33,6 +33,8 @@ pub(crate) const FILES_ONLY: [&str; 25] = [
     "input_format",
     "ignore_extra",
     "sphere_radius",
+    "unknown_atoms",
+    "models",
     "keep",
 ];
 

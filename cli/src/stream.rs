@@ -4,7 +4,7 @@ use std::path::Path;
 
 use umbracast::glam::DVec3;
 use umbracast::io::{FileWriter, ReadOptions, center_of_spheres_with, check_disk, least_output, read_spheres_with};
-use umbracast::io::{PreparedFile, RayBatches, Rounding, Table};
+use umbracast::io::{LeftOut, PreparedFile, RayBatches, Rounding, Table};
 use umbracast::io::{check_output, check_points_output, is_points_output};
 use umbracast::memory::check_memory;
 use umbracast::{CancelToken, Query, Ray, Rays, Report, Sphere, Spheres};
@@ -20,7 +20,7 @@ use super::plot::Plot;
 use super::progress::{CastProgress, ProgressDisplay};
 use super::ray_input::{RayInput, RayInputOptions};
 use super::summary::{CastSummary, FromId};
-use super::{print_summary, say, signals};
+use super::{left_out, print_summary, say, signals};
 
 /// A cast with input and output files.
 pub(crate) struct Files<'a> {
@@ -38,6 +38,8 @@ pub(crate) struct Files<'a> {
 struct CastTotals<'a> {
     report: Report,
     rounding: Rounding,
+    /// What was left out of a file of points.
+    left_out: LeftOut,
     comparison: Comparison,
     /// Number of spheres hit by all rays, for queries that count or list them.
     sphere_hits: Option<u64>,
@@ -50,7 +52,7 @@ impl Files<'_> {
         // All checks that need no device come first, the cheapest ones before the others.
         let (table, keep) = (&self.args.table, &self.args.keep);
         table.check(&[self.spheres, self.rays.path()], self.output, self.args.summary.json)?;
-        let (rays, inputs) = self.rays.open(&keep.read_options(table))?;
+        let (rays, inputs) = self.rays.open(&self.args.sphere_options.options(keep.read_options(table)))?;
         let inputs = [self.spheres].into_iter().chain(inputs.iter().map(|path| &**path)).collect::<Vec<_>>();
         // `run` adds the point of each hit to the columns of a file of points.
         let target = if matches!(self.args.query, QueryName::Closest) { check_points_output } else { check_output }(
@@ -137,6 +139,7 @@ impl Files<'_> {
             Error::Cancelled { .. } => Error::Cancelled { done: sum.report.rays },
             other => other,
         })?;
+        left_out::say_of(self.rays.path(), &sum.left_out, self.args.summary.quiet);
         let mut rounding = spheres.rounding;
         rounding += sum.rounding;
         if let Some(warning) = coarse::warning(&rounding, &scene, origin.is_some()) {
@@ -192,7 +195,10 @@ impl Files<'_> {
             if let Err(error) = scene.check_starts(rays) {
                 let why = match error {
                     Error::BadRecord { what: "ray", index, .. } => {
-                        format!("the point in row {} (index {index}) does not lie on the sphere that it names", index + 1)
+                        format!(
+                            "the point in row {} (index {index}) does not lie on the sphere that it names",
+                            index + 1
+                        )
                     }
                     // The cast reports it.
                     _ => "a point is not valid".into(),
@@ -323,6 +329,7 @@ impl Files<'_> {
             }
         }
         sum.rounding = rays.rounding();
+        sum.left_out = rays.left_out();
         if self.args.pairwise && !writer.is_closed() && sum.report.rays != scene.len() as u64 {
             return Err(not_pairs(scene.len(), sum.report.rays));
         }
@@ -353,13 +360,16 @@ pub(crate) fn read_spheres_from(
     options: &ReadOptions,
     quiet: bool,
 ) -> Result<(Table<Sphere>, Option<DVec3>)> {
-    let _working = ProgressDisplay::on("reading spheres".into(), quiet);
+    let working = ProgressDisplay::on("reading spheres".into(), quiet);
     let origin = match origin {
         None => None,
         Some(Origin::At(origin)) => Some(origin),
         Some(Origin::Auto) => Some(center_of_spheres_with(path, options)?),
     };
-    Ok((read_spheres_with(path, origin.unwrap_or_default(), options)?, origin))
+    let spheres = read_spheres_with(path, origin.unwrap_or_default(), options)?;
+    drop(working);
+    left_out::say_of(path, &spheres.left_out, quiet);
+    Ok((spheres, origin))
 }
 
 fn not_pairs(spheres: usize, rays: u64) -> Error {

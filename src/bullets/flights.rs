@@ -207,7 +207,8 @@ impl Scene {
         }
 
         let motion = if end.is_some() { Motion::WithRay } else { Motion::AtTime };
-        let query = Query { inside: Inside::Enter, touch: Touch::Hit, ends: Ends::Closed, motion, near: Near::Pass, ..*query };
+        let query =
+            Query { inside: Inside::Enter, touch: Touch::Hit, ends: Ends::Closed, motion, near: Near::Pass, ..*query };
         let mut rounds: Vec<Legs> = Vec::new();
         while !active.is_empty() && rounds.len() < most as usize {
             check_memory("legs of bullets", active.len() as u64 * 3 * size_of::<(usize, Leg)>() as u64)?;

@@ -58,7 +58,8 @@ impl CpuScene {
             let mut collectors: Vec<_> = places.iter().map(|_| AllHits::new(query, most, pool)).collect();
             if self.pairwise {
                 for ((&i, ray), collector) in places.iter().zip(&own).zip(&mut collectors) {
-                    if let Some(candidates) = self.candidates(first + u64::from(i), ray, ray_attributes.of(i as usize)) {
+                    if let Some(candidates) = self.candidates(first + u64::from(i), ray, ray_attributes.of(i as usize))
+                    {
                         candidates.collect_into(ray, collector, query);
                     }
                 }

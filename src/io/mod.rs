@@ -13,7 +13,9 @@
 //! name for `r`. Other properties and elements, such as normals and faces, are ignored; system files also use `red,green,blue` or
 //! `element`.
 //!
-//! A `.xyz` or `.pdb` has atoms: spheres with their van der Waals radii. System files also take the colours of the elements.
+//! A `.xyz` or `.pdb` has atoms: spheres with their van der Waals radii. System files also take the colours of the elements. Alternate
+//! locations, unknown atoms and further models are left out and counted ([`LeftOut`]). The record of an atom that is left out keeps its
+//! place, with mask 0, so that ids are rows of the file.
 //!
 //! The path `-` is standard input or standard output. It is text with named columns, or what [`ReadOptions`] and [`StreamFormat`] say.
 //!
@@ -58,11 +60,12 @@ pub use read::observers::{read_observers, read_observers_with};
 pub use read::places::read_places;
 pub use read::poses::{PoseTable, read_poses};
 pub use read::ray_stream::{Batched, FromColumn, RayBatch, RayBatches, RayFile};
-pub use read::read_options::{ExtraColumns, ReadOptions};
+pub use read::read_options::{ExtraColumns, Models, ReadOptions, UnknownAtoms};
 pub use read::spheres::{center_of_spheres, center_of_spheres_with, read_spheres, read_spheres_with};
 pub use read::vectors::read_vectors;
 pub use schema::answer_row::{AnswerRow, Column, Number};
 pub use schema::kept::KeptColumns;
+pub use schema::left_out::LeftOut;
 pub use schema::optional::OptionalColumns;
 pub use schema::rounding::{Moved, Role, Rounding};
 pub use schema::table::Table;

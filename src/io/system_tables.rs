@@ -47,6 +47,8 @@ pub(super) struct BodyTable {
     pub(super) center: Option<[f64; 3]>,
     pub(super) radius: Option<f64>,
     pub(super) spheres: Option<String>,
+    pub(super) models: Option<ModelsWord>,
+    pub(super) unknown_atoms: Option<UnknownAtomsValue>,
     pub(super) color: Option<Colors>,
     pub(super) pole: Option<[f64; 3]>,
     pub(super) meridian: Option<[f64; 3]>,
@@ -58,6 +60,29 @@ pub(super) struct BodyTable {
     pub(super) swirl: Option<f64>,
     pub(super) casts: Option<bool>,
     pub(super) receives: Option<bool>,
+}
+
+/// Which models of a file of atoms are read.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum ModelsWord {
+    First,
+    All,
+}
+
+/// What happens to atoms whose element is unknown.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected \"skip\", \"error\", or a radius")]
+pub(super) enum UnknownAtomsValue {
+    Word(UnknownAtomsWord),
+    Radius(f64),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum UnknownAtomsWord {
+    Skip,
+    Error,
 }
 
 #[derive(Deserialize)]

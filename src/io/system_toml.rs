@@ -5,7 +5,12 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
-use super::system_tables::{BodyTable, CameraKind, CameraTable, Colors, Ground, LightTable, SurfaceKind, SystemFile};
+use super::read::read_options::{Models, ReadOptions, UnknownAtoms};
+use super::schema::left_out::LeftOut;
+use super::system_tables::{
+    BodyTable, CameraKind, CameraTable, Colors, Ground, LightTable, ModelsWord, SurfaceKind, SystemFile,
+    UnknownAtomsValue, UnknownAtomsWord,
+};
 use super::texture::read_texture;
 use super::toml_text::{parse, read_text};
 use crate::batch::raygen::camera::{Camera, Lens};
@@ -34,6 +39,16 @@ const GROUND_COLOR: &str = "#b8b4ac";
 /// it.
 pub const PLANET: &str = include_str!("../../systems/planet.toml");
 
+/// The files that were read for a system.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SystemFiles {
+    /// The system file, then the sphere files and textures. Output must not overwrite them.
+    pub paths: Vec<PathBuf>,
+    /// What was left out of files of atoms.
+    pub left_out: Vec<(PathBuf, LeftOut)>,
+}
+
 impl System {
     /// Reads a system file. Lengths stay in the unit of the file.
     ///
@@ -44,14 +59,14 @@ impl System {
         Ok(Self::read_with_files(path)?.0)
     }
 
-    /// Reads a system file. Also returns the files that were read: the system file, then the sphere files
-    /// and textures. Output must not overwrite them.
+    /// Reads a system file. Also returns the files that were read.
     ///
     /// # Errors
     /// The errors of [`System::read`].
-    pub fn read_with_files(path: &Path) -> Result<(Self, Vec<PathBuf>)> {
-        let (system, files) = Self::parse_all(&read_text(path, "system")?, path)?;
-        Ok((system, [path.to_path_buf()].into_iter().chain(files).collect()))
+    pub fn read_with_files(path: &Path) -> Result<(Self, SystemFiles)> {
+        let (system, mut files) = Self::parse_all(&read_text(path, "system")?, path)?;
+        files.paths.insert(0, path.into());
+        Ok((system, files))
     }
 
     /// Parses the text of a system file. Errors name `path`. Sphere files are found relative to its folder.
@@ -62,7 +77,7 @@ impl System {
         Ok(Self::parse_all(text, path)?.0)
     }
 
-    fn parse_all(text: &str, path: &Path) -> Result<(Self, Vec<PathBuf>)> {
+    fn parse_all(text: &str, path: &Path) -> Result<(Self, SystemFiles)> {
         let file = SystemFile::parse(text, path)?;
         let scene = Scene::new(path, file.light, file.body, file.ground, file.camera.as_ref(), true)?;
         let table = file.picture;
@@ -99,15 +114,14 @@ impl Lighting {
         Ok(Self::read_with_files(path)?.0)
     }
 
-    /// Reads a system file like [`Lighting::read`]. Also returns the files that were read: the system file, then the sphere files
-    /// and textures. Output
-    /// must not overwrite them.
+    /// Reads a system file like [`Lighting::read`]. Also returns the files that were read.
     ///
     /// # Errors
     /// The errors of [`System::read`].
-    pub fn read_with_files(path: &Path) -> Result<(Self, Vec<PathBuf>)> {
-        let (lighting, files) = Self::parse_all(&read_text(path, "system")?, path)?;
-        Ok((lighting, [path.to_path_buf()].into_iter().chain(files).collect()))
+    pub fn read_with_files(path: &Path) -> Result<(Self, SystemFiles)> {
+        let (lighting, mut files) = Self::parse_all(&read_text(path, "system")?, path)?;
+        files.paths.insert(0, path.into());
+        Ok((lighting, files))
     }
 
     /// Parses the text of a system file. Errors name `path`. Sphere files are found relative to its folder.
@@ -118,7 +132,7 @@ impl Lighting {
         Ok(Self::parse_all(text, path)?.0)
     }
 
-    fn parse_all(text: &str, path: &Path) -> Result<(Self, Vec<PathBuf>)> {
+    fn parse_all(text: &str, path: &Path) -> Result<(Self, SystemFiles)> {
         let file = SystemFile::parse(text, path)?;
         let scene = Scene::new(path, file.light, file.body, file.ground, file.camera.as_ref(), false)?;
         let Scene { light, bodies, has_ground, files } = scene;
@@ -159,8 +173,8 @@ struct Scene {
     /// The bodies. The last one may be the ground.
     bodies: Vec<Body>,
     has_ground: bool,
-    /// Paths of the sphere files and textures.
-    files: Vec<PathBuf>,
+    /// The sphere files and textures.
+    files: SystemFiles,
 }
 
 impl Scene {
@@ -175,7 +189,7 @@ impl Scene {
         let Some(light) = light else {
             return Err(bad_file(path, "the table [light] is missing: it needs center and radius, or direction"));
         };
-        let (mut bodies, mut files): (Vec<Body>, _) = (Vec::new(), Vec::new());
+        let (mut bodies, mut files) = (Vec::<Body>::new(), SystemFiles::default());
         let mut left = MAX_BALLS as u64;
         for (i, table) in tables.into_iter().enumerate() {
             let body = body_of(path, i, table, &mut files, left, textures)?;
@@ -245,7 +259,7 @@ fn body_of(
     path: &Path,
     i: usize,
     table: BodyTable,
-    files: &mut Vec<PathBuf>,
+    files: &mut SystemFiles,
     left: u64,
     textures: bool,
 ) -> Result<Body> {
@@ -267,8 +281,21 @@ fn body_of(
         }
         (None, Some(center), Some(radius)) => (vec![Ball::new(center, radius)], Vec::new()),
         (Some(cloud), None, radius) => {
-            files.push(path.parent().unwrap_or(Path::new("")).join(cloud));
-            read_balls(&files[files.len() - 1], left, radius)?
+            let cloud = path.parent().unwrap_or(Path::new("")).join(cloud);
+            files.paths.push(cloud.clone());
+            let models = match table.models {
+                Some(ModelsWord::All) => Models::All,
+                Some(ModelsWord::First) | None => Models::First,
+            };
+            let unknown_atoms = match table.unknown_atoms {
+                Some(UnknownAtomsValue::Radius(radius)) => UnknownAtoms::Radius(radius),
+                Some(UnknownAtomsValue::Word(UnknownAtomsWord::Error)) => UnknownAtoms::Refuse,
+                Some(UnknownAtomsValue::Word(UnknownAtomsWord::Skip)) | None => UnknownAtoms::Skip,
+            };
+            let options = ReadOptions::default().sphere_radius(radius).models(models).unknown_atoms(unknown_atoms);
+            let (balls, colors, left_out) = read_balls(&cloud, left, &options)?;
+            files.left_out.push((cloud, left_out));
+            (balls, colors)
         }
         (Some(_), Some(_), _) => return Err(bad(format!("{place}: a body with spheres cannot have center"))),
         (None, Some(_), None) => return Err(bad(format!("{place}: radius is missing"))),
@@ -287,7 +314,7 @@ fn body_of(
         (Some(texture), None) => {
             let file = path.parent().unwrap_or(Path::new("")).join(texture);
             let texture = textures.then(|| read_texture(&file, &format!("texture of {place} in {}", path.display())));
-            files.push(file);
+            files.paths.push(file);
             texture.transpose()?.map(|texture| SurfaceMap::Texture(Arc::new(texture)))
         }
     };
@@ -330,14 +357,13 @@ fn color(path: &Path, place: &str, text: &str) -> Result<Color> {
 }
 
 /// Reads the spheres of a sphere file, at most `most`, and their colours if it has any. Their common centre is subtracted first, so that
-/// the error of rounding to f32 is relative to the size of the set and not to its distance. `radius` is that of all spheres if the file has
-/// points.
-fn read_balls(cloud: &Path, most: u64, radius: Option<f64>) -> Result<(Vec<Ball>, Vec<Color>)> {
-    let (table, middle) = crate::io::read::spheres::read_cloud(cloud, most, radius)?;
+/// the error of rounding to f32 is relative to the size of the set and not to its distance.
+fn read_balls(cloud: &Path, most: u64, options: &ReadOptions) -> Result<(Vec<Ball>, Vec<Color>, LeftOut)> {
+    let (table, middle) = crate::io::read::spheres::read_cloud(cloud, most, options)?;
     if table.records.is_empty() {
         return Err(bad_file(cloud, "the file contains no spheres"));
     }
     let ball = |sphere: &Sphere| Ball { center: sphere.center.as_dvec3() + middle, radius: f64::from(sphere.radius) };
     let colors = table.optional.colors.unwrap_or_default().into_iter().map(Color::from_srgb).collect();
-    Ok((table.records.iter().map(ball).collect(), colors))
+    Ok((table.records.iter().map(ball).collect(), colors, table.left_out))
 }

@@ -52,8 +52,14 @@ impl Scene {
     /// Counts the spheres that contain each point, then finds the lowest id for the points in at least one.
     async fn find_containments(&self, points: Points<'_>, query: &Query, wait: Wait) -> Result<Answer<Containment>> {
         let start = Instant::now();
-        let query =
-            Query { inside: Inside::Enter, touch: Touch::Hit, ends: Ends::Closed, motion: Motion::AtTime, near: Near::Pass, ..*query };
+        let query = Query {
+            inside: Inside::Enter,
+            touch: Touch::Hit,
+            ends: Ends::Closed,
+            motion: Motion::AtTime,
+            near: Near::Pass,
+            ..*query
+        };
         let first = Some(points.first).filter(|first| *first > 0);
         let rays = Rays { first, ray_attributes: points.ray_attributes, ..rays_at_points(points.records).into() };
         let counts = self.counted(rays, &query, wait).await?;

@@ -45,4 +45,4 @@ pub use crate::batch::raygen::camera::{Camera, Lens};
 #[cfg(feature = "files")]
 pub use crate::io::image::{PictureFiles, PngDepth};
 #[cfg(feature = "files")]
-pub use crate::io::system_toml::PLANET;
+pub use crate::io::system_toml::{PLANET, SystemFiles};

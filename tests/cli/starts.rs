@@ -55,7 +55,11 @@ fn a_column_id_is_used_only_if_every_point_lies_on_its_sphere() {
     let refused = folder.run("cast one.csv own.csv -o x.csv --from-id sphere");
     assert!(refused.errors.contains("--toward and --parallel"), "{}", refused.errors);
     let json = folder.run_ok("cast one.csv own.csv -o x.csv --toward -9,0,0 --from-id sphere --json");
-    assert!(json.output.contains("\"from_id\":\"sphere\"") && json.output.contains("\"off_surface\":0"), "{}", json.output);
+    assert!(
+        json.output.contains("\"from_id\":\"sphere\"") && json.output.contains("\"off_surface\":0"),
+        "{}",
+        json.output
+    );
 }
 
 #[test]
@@ -74,7 +78,8 @@ fn rays_and_bullets_have_a_column_of_the_spheres_on_which_they_start() {
     // Hit points, fired back to the sensor.
     let folder = cases(&["one.csv", "grid.toml"]);
     folder.run_ok("cast one.csv --sensor grid.toml -o seen.csv -q --with point");
-    let points: Vec<String> = folder.text("seen.csv").lines().skip(1).filter(|line| *line != ",,,,").map(str::to_owned).collect();
+    let points: Vec<String> =
+        folder.text("seen.csv").lines().skip(1).filter(|line| *line != ",,,,").map(str::to_owned).collect();
     assert_eq!(points.len(), 403);
     let row = |line: &String, end: &str| {
         let [_, id, x, y, z] = line.split(',').collect::<Vec<_>>()[..] else { panic!("{line}") };

@@ -26,7 +26,7 @@ fn read_rays(path: &Path, origin: DVec3, on_bad: OnBad) -> Result<Table<Ray>> {
         records.extend_from_slice(&batch.records);
         optional = batch.optional.clone();
     }
-    Ok(Table { records, optional, rounding: batches.rounding() })
+    Ok(Table { records, optional, rounding: batches.rounding(), left_out: Default::default() })
 }
 
 /// Writes a file of results in two calls.

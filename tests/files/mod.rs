@@ -1,5 +1,6 @@
 //! Reading and writing files, in every format.
 
+mod atoms;
 mod endless;
 mod formats;
 mod kept;

@@ -77,7 +77,12 @@ fn the_table_of_corner_cases_is_what_every_device_returns() {
             let spheres: Vec<Sphere> = spheres.split("; ").map(sphere).collect();
             let (query, from) = options(given);
             for scene in with_and_without_tree(device, &spheres) {
-                let got = answers(&scene, ray(line), &query, from); if std::env::var_os("SHOW_ROWS").is_some() { eprintln!("ROW {} | {}", row.split(" | ? |").next().unwrap(), got.join(" | ")); continue; } assert_eq!(answers(&scene, ray(line), &query, from), expected, "{row}\non {}", device.name());
+                let got = answers(&scene, ray(line), &query, from);
+                if std::env::var_os("SHOW_ROWS").is_some() {
+                    eprintln!("ROW {} | {}", row.split(" | ? |").next().unwrap(), got.join(" | "));
+                    continue;
+                }
+                assert_eq!(answers(&scene, ray(line), &query, from), expected, "{row}\non {}", device.name());
             }
         }
     }

@@ -111,7 +111,13 @@ fn rays_from_surfaces_hit_what_rays_from_exact_surface_points_hit() {
                             continue;
                         };
                         judged += 1;
-                        assert_eq!(found.is_some(), hit, "{precision:?} {start_id} {id} {:?}", start.ray, start_id = start.id);
+                        assert_eq!(
+                            found.is_some(),
+                            hit,
+                            "{precision:?} {start_id} {id} {:?}",
+                            start.ray,
+                            start_id = start.id
+                        );
                         if let Some(found) = found.filter(|_| spheres[id as usize] == spheres[start.id as usize]) {
                             own_hits += 1;
                             let Sphere { center, radius } = spheres[id as usize];
@@ -218,15 +224,22 @@ fn rule(ray: &Ray, sphere: &Sphere, is_start: bool, query: &Query) -> Option<(f3
 #[test]
 fn every_query_follows_the_rule_exactly() {
     let n = &mut Numbers(41);
-    let mut spheres: Vec<Sphere> =
-        (0..24).map(|_| Sphere::new(Vec3::from_array(std::array::from_fn(|_| (n.bits() % 5) as f32)), 0.5 * (1 + n.bits() % 3) as f32)).collect();
+    let mut spheres: Vec<Sphere> = (0..24)
+        .map(|_| {
+            Sphere::new(
+                Vec3::from_array(std::array::from_fn(|_| (n.bits() % 5) as f32)),
+                0.5 * (1 + n.bits() % 3) as f32,
+            )
+        })
+        .collect();
     spheres.extend([spheres[3], spheres[3], spheres[5], Sphere::new([2.0, 2.0, 2.0], 0.0)]);
     let sphere_masks: Vec<u32> = (0..spheres.len()).map(|_| 1 + n.bits() % 3).collect();
     let count = scaled(1500);
     let (mut rays, mut from, mut skips, mut masks) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for _ in 0..count {
         let id = n.bits() % spheres.len() as u32;
-        let axis: [f32; 3] = [[1.0, 0.0, 0.0], [0.0, -1.0, 0.0], [0.6, 0.0, 0.8], [0.0, 0.28, -0.96]][n.bits() as usize % 4];
+        let axis: [f32; 3] =
+            [[1.0, 0.0, 0.0], [0.0, -1.0, 0.0], [0.6, 0.0, 0.8], [0.0, 0.28, -0.96]][n.bits() as usize % 4];
         let origin = spheres[id as usize].center + spheres[id as usize].radius * Vec3::from_array(axis);
         let mut direction = Vec3::from_array(std::array::from_fn(|_| (n.bits() % 5) as f32 - 2.0));
         if direction == Vec3::ZERO {
@@ -256,7 +269,8 @@ fn every_query_follows_the_rule_exactly() {
                     let occluded = blocking::occluded(&scene, batch, &query).unwrap();
                     let light = blocking::transmittance(&scene, batch, &query).unwrap();
                     for (i, ray) in rays.iter().enumerate() {
-                        let is_start = |id: u32| from[i] != NO_SPHERE && spheres[from[i] as usize] == spheres[id as usize];
+                        let is_start =
+                            |id: u32| from[i] != NO_SPHERE && spheres[from[i] as usize] == spheres[id as usize];
                         let mut wanted: Vec<(f32, Interval)> = (0..spheres.len() as u32)
                             .filter(|id| masks[i] & sphere_masks[*id as usize] != 0 && skips[i] != *id)
                             .filter_map(|id| {
@@ -306,7 +320,8 @@ fn rays_from_surfaces_give_the_same_bits_at_every_instruction_set() {
         let near = blocking::approach(&scene, rays, &query).unwrap();
         let polled = pollster::block_on(scene.closest(rays, &query)).unwrap();
         assert_eq!(hits.records, polled.records);
-        let one: Vec<Hit> = (0..starts.len()).map(|i| blocking::closest(&scene, rays.slice(i..i + 1), &query).unwrap()[0]).collect();
+        let one: Vec<Hit> =
+            (0..starts.len()).map(|i| blocking::closest(&scene, rays.slice(i..i + 1), &query).unwrap()[0]).collect();
         assert_eq!(hits.records, one);
         let all = (lists.records, hits.records, near.records);
         assert_eq!(first.get_or_insert_with(|| all.clone()), &all, "{level}");
@@ -321,8 +336,13 @@ fn approach_leaves_out_the_sphere_that_a_ray_leaves() {
     for device in devices() {
         for scene in with_and_without_tree(device, &spheres) {
             for precision in Precision::ALL {
-                let near = blocking::approach(&scene, Rays::from(&[out, into]).from_ids(&[0, 1]), &Query::at(precision)).unwrap();
-                assert_eq!(near.records, [Approach { t: 8.0, clearance: 2.0, id: 2 }, Approach { t: 1.0, clearance: -1.0, id: 0 }]);
+                let near =
+                    blocking::approach(&scene, Rays::from(&[out, into]).from_ids(&[0, 1]), &Query::at(precision))
+                        .unwrap();
+                assert_eq!(
+                    near.records,
+                    [Approach { t: 8.0, clearance: 2.0, id: 2 }, Approach { t: 1.0, clearance: -1.0, id: 0 }]
+                );
             }
         }
     }
@@ -363,7 +383,8 @@ fn starts_are_taken_at_the_ray_s_time_on_enlarged_spheres_and_in_the_space_of_th
 
         let spheres = [Sphere::new([10.0, 0.0, 0.0], 1.0), Sphere::new([10.0, 0.0, 0.0], 1.0)];
         let scene = blocking::pairwise(device, &spheres).unwrap();
-        let hits = blocking::closest(&scene, Rays::from(&[out, into]).from_ids(&[0, 1]), &query.inside(Inside::Exit)).unwrap();
+        let hits =
+            blocking::closest(&scene, Rays::from(&[out, into]).from_ids(&[0, 1]), &query.inside(Inside::Exit)).unwrap();
         assert_eq!(hits.records, [Hit::MISS, Hit { t: 1.0, id: 1 }]);
         let error = blocking::closest(&scene, Rays::from(&[out, into]).from_ids(&[1, 1]), &query).unwrap_err();
         assert!(error.to_string().contains("paired with sphere 0"), "{error}");
@@ -385,7 +406,9 @@ fn rays_that_cannot_start_on_their_surface_are_refused_or_skipped_and_doubtful_o
             for (ray, id, why) in &cases {
                 let (rays, ids) = ([on, *ray], [0, *id]);
                 let rays = Rays::from(&rays).from_ids(&ids);
-                let Err(Error::BadRecord { what: "ray", index: 1, .. }) = blocking::closest(&scene, rays, &Query::default()) else {
+                let Err(Error::BadRecord { what: "ray", index: 1, .. }) =
+                    blocking::closest(&scene, rays, &Query::default())
+                else {
                     panic!("{ray:?} {id}");
                 };
                 let error = pollster::block_on(scene.closest(rays, &Query::default())).unwrap_err();

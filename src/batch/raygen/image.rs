@@ -50,8 +50,16 @@ impl Image {
             return Err(Error::Usage("image: the edges of the picture exceed the largest f32, 3.4e38".into()));
         }
         let frames = vec![SensorPose::new(position, [forward, right, up])];
-        let grid =
-            Grid { frames, rows, columns, invalid_frames: Vec::new(), orthographic, t_min: 0.0, t_max: f32::INFINITY, is_sensor: false };
+        let grid = Grid {
+            frames,
+            rows,
+            columns,
+            invalid_frames: Vec::new(),
+            orthographic,
+            t_min: 0.0,
+            t_max: f32::INFINITY,
+            is_sensor: false,
+        };
         Ok(Self { grid: grid.checked("image")? })
     }
 }

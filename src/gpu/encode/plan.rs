@@ -158,9 +158,9 @@ impl CastPlan {
             state: gpu.buffer("encoded state", (kernels.state_bytes)(most), storage).await?,
             results: gpu.buffer("encoded results", results, storage).await?,
             ray_attributes: match times {
-                Some(_) => {
-                    Some(gpu.buffer("encoded ray attributes", most * RayAttributes::UPLOADED_BYTES as u64, storage).await?)
-                }
+                Some(_) => Some(
+                    gpu.buffer("encoded ray attributes", most * RayAttributes::UPLOADED_BYTES as u64, storage).await?,
+                ),
                 None => None,
             },
             no_time: gpu.buffer("no time", 4, storage).await?,

@@ -5,19 +5,29 @@ use std::path::PathBuf;
 
 use super::bounded_text::{LONGEST, too_long};
 use super::csv;
-use super::elements::{atomic_number, radius};
+use super::elements::radius;
 use super::input::Input;
+use super::read_options::{ReadOptions, UnknownAtoms, refuse_kept};
 use super::table_reader::RowSink;
 use crate::error::{Error, Result};
 use crate::escape::quoted;
 use crate::io::errors::{bad_file, cannot_read};
-use crate::io::schema::convert::{Row, RowLocation};
+use crate::io::schema::convert::{Number, Row, RowLocation};
 use crate::io::schema::kinds::{ELEMENT, TableSchema};
+use crate::io::schema::left_out::Omitted;
 
-/// An element, and the coordinates x, y and z, as the file has them.
-pub(crate) struct AtomText<'a> {
-    pub(crate) element: &'a str,
+/// An atom as the file has it.
+pub(crate) struct Atom<'a> {
+    pub(crate) place: RowLocation,
+    pub(crate) label: &'a str,
+    /// Atomic number; `None` if it is unknown.
+    pub(crate) element: Option<u32>,
+    /// Radius in the file, which replaces that of the element.
+    pub(crate) radius: Option<&'a str>,
+    /// x, y and z.
     pub(crate) position: [&'a str; 3],
+    /// Whether the atom is at another location that is read.
+    pub(crate) is_alternate: bool,
 }
 
 /// Lines of text, with the place of the current one.
@@ -25,16 +35,31 @@ pub(crate) struct AtomText<'a> {
 pub(crate) struct Lines {
     input: Input,
     path: PathBuf,
-    place: RowLocation,
+    pub(crate) options: ReadOptions,
+    pub(crate) schema: &'static TableSchema,
+    pub(crate) place: RowLocation,
     /// Bytes and lines read so far.
     position: u64,
     count: u64,
 }
 
 impl Lines {
-    pub(crate) fn new(input: Input) -> Self {
+    /// # Errors
+    /// [`Error::BadFile`] for tables other than spheres, points and observers, and for unknown columns that must be kept.
+    pub(crate) fn new(input: Input, schema: &'static TableSchema, options: &ReadOptions) -> Result<Self> {
+        refuse_kept(&input, options.extra)?;
         let path = input.path.clone();
-        Self { input, path, place: RowLocation::Byte(0), position: 0, count: 0 }
+        if !["spheres", "points", "observers"].contains(&schema.plural) {
+            let why = format!("{} cannot be read from atoms, which have only a position and a radius", schema.plural);
+            return Err(bad_file(&path, why));
+        }
+        Ok(Self { input, path, options: *options, schema, place: RowLocation::Byte(0), position: 0, count: 0 })
+    }
+
+    /// The fields that atoms fill.
+    pub(crate) fn fields(&self) -> Vec<usize> {
+        let element = self.radius_field().and_then(|_| self.schema.place(ELEMENT));
+        [0, 1, 2].into_iter().chain(self.radius_field()).chain(element).collect()
     }
 
     /// Reads the next line. False at the end.
@@ -51,12 +76,21 @@ impl Lines {
         self.position += count as u64;
         self.count += 1;
         *line = String::from_utf8(bytes).map_err(|_| self.fault("the text is not UTF-8"))?;
+        if line.trim_end().contains('\r') {
+            return Err(
+                self.fault(r"expected lines that end with \n or \r\n, found \r alone; `tr '\r' '\n'` converts them")
+            );
+        }
         Ok(count > 0)
     }
 
     /// An error about the current line.
     pub(crate) fn fault(&self, why: &str) -> Error {
-        bad_file(&self.path, format!("{}: {why}", self.place.describe(&self.path)))
+        self.fault_at(self.place, why)
+    }
+
+    pub(crate) fn fault_at(&self, place: RowLocation, why: &str) -> Error {
+        bad_file(&self.path, format!("{}: {why}", place.describe(&self.path)))
     }
 
     /// An error about the whole file.
@@ -64,45 +98,57 @@ impl Lines {
         bad_file(&self.path, why)
     }
 
-    /// Passes the atom of the current line to `sink`.
-    pub(crate) fn add(&self, atom: &AtomText<'_>, schema: &'static TableSchema, sink: &mut RowSink<'_>) -> Result<()> {
-        let mut row = Row { place: self.place, ..Row::new(schema) };
+    /// Index of the radius in a row. Points and observers have none.
+    pub(crate) fn radius_field(&self) -> Option<usize> {
+        self.schema.fields.iter().position(|name| *name == "r")
+    }
+
+    /// What the user writes to give unknown atoms a radius: a key of a system file, or an option.
+    pub(crate) fn radius_option(&self) -> &'static str {
+        if self.schema.place(ELEMENT).is_some() { "unknown_atoms = RADIUS" } else { "--unknown-atoms RADIUS" }
+    }
+
+    /// Passes an atom to `sink`.
+    pub(crate) fn add(&self, atom: &Atom<'_>, sink: &mut RowSink<'_>) -> Result<()> {
+        let schema = self.schema;
+        let mut row = Row { place: atom.place, ..Row::new(schema) };
+        let number = |field: usize, text: &str| -> Result<Number> {
+            csv::number(text).filter(|_| !text.is_empty()).ok_or_else(|| {
+                self.fault_at(atom.place, &format!("{} is '{}': expected a number", schema.name(field), quoted(text)))
+            })
+        };
         for (field, text) in atom.position.into_iter().enumerate() {
             row.texts[field] = text;
-            row.numbers[field] = csv::number(text).filter(|_| !text.is_empty()).ok_or_else(|| {
-                self.fault(&format!("{} is '{}': expected a number", schema.name(field), quoted(text)))
-            })?;
+            row.numbers[field] = number(field, text)?;
         }
-        let number = match atom.element.parse() {
-            Ok(number @ 1..=118) => Some(number),
-            _ => atomic_number(atom.element),
-        };
-        // Points and observers have no radius, and any name will do.
-        if let Some(field) = radius_field(schema) {
-            let unknown = || self.fault(&format!("'{}' is not a chemical element", quoted(atom.element)));
-            let number = number.ok_or_else(unknown)?;
-            row.numbers[field] = radius(number).into();
-            if let Some(element) = schema.place(ELEMENT) {
-                row.numbers[element] = f64::from(number).into();
+        // Points and observers have no radius, so any label will do.
+        let Some(field) = self.radius_field() else { return sink(&row) };
+        row.omitted = atom.is_alternate.then_some(Omitted::AlternateLocation);
+        match (atom.radius, atom.element, self.options.unknown_atoms) {
+            (Some(text), ..) => {
+                row.texts[field] = text;
+                row.numbers[field] = number(field, text)?;
             }
+            (None, Some(element), _) => row.numbers[field] = radius(element).into(),
+            (None, None, UnknownAtoms::Radius(radius)) => row.numbers[field] = radius.into(),
+            (None, None, _) if atom.is_alternate => {}
+            (None, None, UnknownAtoms::Skip) => row.omitted = Some(Omitted::UnknownAtom(atom.label)),
+            (None, None, UnknownAtoms::Refuse) => {
+                let (label, radius) = (quoted(atom.label), self.radius_option());
+                let why = format!(
+                    "'{label}' is not a chemical element; {radius} gives such atoms a radius, and skip leaves them out"
+                );
+                return Err(self.fault_at(atom.place, &why));
+            }
+        }
+        if let Some(field) = schema.place(ELEMENT) {
+            row.numbers[field] = f64::from(atom.element.unwrap_or(0)).into();
         }
         sink(&row)
     }
-}
 
-fn radius_field(schema: &TableSchema) -> Option<usize> {
-    schema.fields.iter().position(|name| *name == "r")
-}
-
-/// The fields that atoms fill.
-///
-/// # Errors
-/// [`Error::BadFile`] for tables other than spheres, points and observers.
-pub(crate) fn fields(input: &Input, schema: &'static TableSchema) -> Result<Vec<usize>> {
-    if !["spheres", "points", "observers"].contains(&schema.plural) {
-        let why = format!("{} cannot be read from atoms, which have only a position and a radius", schema.plural);
-        return Err(bad_file(&input.path, why));
+    /// Tells `sink` that a model or frame is left out.
+    pub(crate) fn leave_out_model(&self, sink: &mut RowSink<'_>) -> Result<()> {
+        sink(&Row { place: self.place, omitted: Some(Omitted::Model), ..Row::new(self.schema) })
     }
-    let radius = radius_field(schema);
-    Ok([0, 1, 2].into_iter().chain(radius).chain(radius.and_then(|_| schema.place(ELEMENT))).collect())
 }

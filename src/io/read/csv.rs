@@ -6,7 +6,7 @@ use ::csv::{Position, Reader, ReaderBuilder, StringRecord, Trim};
 
 use super::bounded_text::{AHEAD, BoundedReader, LONGEST, too_long};
 use super::input::Input;
-use super::read_options::ExtraColumns;
+use super::read_options::{ExtraColumns, ReadOptions};
 use super::table_reader::{ReadFormat, RowSink, TableReader};
 use crate::error::{Error, Result};
 use crate::escape::quoted;
@@ -40,7 +40,8 @@ enum Cell {
 pub(crate) const FORMAT: ReadFormat = ReadFormat { extension: "csv", first_byte: None, open };
 
 /// Reads the header line, which names the columns.
-fn open(input: Input, kind: &'static TableSchema, extra: ExtraColumns) -> Result<Box<dyn TableReader>> {
+fn open(input: Input, kind: &'static TableSchema, options: &ReadOptions) -> Result<Box<dyn TableReader>> {
+    let extra = options.extra;
     let path = input.path.clone();
     let length = input.length();
     let mut reader =
@@ -147,11 +148,19 @@ fn check_length(path: &Path, again: bool, start: &Position, reader: &mut Reader<
     Ok(())
 }
 
-/// Number in a cell: NaN if the cell is empty, `None` if it is not a number.
+/// Number in a cell: NaN if the cell is empty, `None` if it is not a number. The exponent may begin with `d`, as in Fortran, or
+/// with `*^`, as in Mathematica.
 pub(crate) fn number(text: &str) -> Option<Number> {
     if text.is_empty() {
         return Some(f64::NAN.into());
     }
+    plain_number(text).or_else(|| {
+        let (digits, exponent) = text.split_once("*^").or_else(|| text.split_once(['d', 'D']))?;
+        plain_number(&format!("{digits}e{exponent}"))
+    })
+}
+
+fn plain_number(text: &str) -> Option<Number> {
     let wide = text.parse::<f64>().ok()?;
     // Parsing to f64 and then converting to f32 rounds twice. This matters only if the first rounding ends halfway between two f32: if the
     // 29 bits that f32 lacks are a one followed by zeros. (A subnormal f32 has fewer bits, so small numbers are always parsed again.)

@@ -20,6 +20,14 @@ pub(crate) fn atomic_number(symbol: &str) -> Option<u32> {
     (1..).zip(SYMBOLS).find(|(_, known)| known.eq_ignore_ascii_case(symbol)).map(|(number, _)| number)
 }
 
+/// Atomic number from a label: a symbol that may have a mass in front, and a suffix that begins with no letter, such as a charge or a
+/// number. Examples are `Fe3+`, `13C` and `O1'`.
+pub(crate) fn number_of_label(label: &str) -> Option<u32> {
+    let label = label.trim_start_matches(|c: char| c.is_ascii_digit());
+    let end = label.find(|c: char| !c.is_alphabetic()).unwrap_or(label.len());
+    atomic_number(&label[..end])
+}
+
 /// Van der Waals radius in angstrom, for main-group elements after Mantina et al., J. Phys. Chem. A 113 (2009) 5806, table 12.
 pub(crate) fn radius(atomic_number: u32) -> f64 {
     match atomic_number {

@@ -17,6 +17,7 @@ mod parquet_columns;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet_pages;
 pub(crate) mod pdb;
+pub(crate) mod pdb_names;
 pub(crate) mod places;
 pub(crate) mod ply;
 pub(crate) mod poses;

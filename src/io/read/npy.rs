@@ -6,7 +6,7 @@ use npyz::{DType, Endianness, NpyHeader, Order, TypeChar};
 
 use super::binary::{BinaryReader, Layout};
 use super::input::Input;
-use super::read_options::{ExtraColumns, refuse_kept};
+use super::read_options::{ExtraColumns, ReadOptions, refuse_kept};
 use super::record_layout::{RecordLayout, RecordReader};
 use super::structured_npy::record_layout;
 use super::table_reader::{ReadFormat, TableReader};
@@ -22,7 +22,8 @@ const LONGEST_HEADER: u64 = 10_000;
 pub(crate) const FORMAT: ReadFormat = ReadFormat { extension: "npy", first_byte: Some(0x93), open };
 
 /// Reads the header.
-fn open(mut input: Input, schema: &'static TableSchema, extra: ExtraColumns) -> Result<Box<dyn TableReader>> {
+fn open(mut input: Input, schema: &'static TableSchema, options: &ReadOptions) -> Result<Box<dyn TableReader>> {
+    let extra = options.extra;
     refuse_kept(&input, extra)?;
     Ok(match array(&mut input, schema, extra)? {
         NpyArray::Plain(layout) => Box::new(BinaryReader { input, layout }),

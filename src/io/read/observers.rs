@@ -32,7 +32,7 @@ pub fn read_observers_with(path: &Path, options: &ReadOptions) -> Result<(Vec<DV
     let mut observers = Vec::new();
     let mut kept = KeptColumns::new(source.kept().to_vec());
     reserve("observers", &mut observers, source.rows().unwrap_or(0), path)?;
-    source.read(&mut |row| {
+    let left_out = source.read(&mut |row| {
         let [x, y, z] = std::array::from_fn(|field| row.numbers[field].wide);
         let observer = DVec3::new(x, y, z);
         check_observer(0, observer).map_err(|error| match error {
@@ -46,5 +46,9 @@ pub fn read_observers_with(path: &Path, options: &ReadOptions) -> Result<(Vec<DV
         row.kept.iter().for_each(|cell| kept.push(cell));
         try_push("observers", &mut observers, observer)
     })?;
+    if left_out.models > 0 {
+        let why = format!("it has {} models or frames: observers are read from one", 1 + left_out.models);
+        return Err(bad_file(path, why));
+    }
     Ok((observers, kept))
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use super::input::{Input, rows_at_once};
 use super::parquet_bytes::FileBytes;
 use super::parquet_columns::{check_lengths, column, fill, text_column};
-use super::read_options::ExtraColumns;
+use super::read_options::{ExtraColumns, ReadOptions};
 use super::table_reader::{ReadFormat, RowSink, TableReader};
 use crate::error::{Error, Result};
 use crate::escape::quoted;
@@ -47,7 +47,8 @@ impl std::fmt::Debug for ParquetReader {
 pub(crate) const FORMAT: ReadFormat = ReadFormat { extension: "parquet", first_byte: None, open };
 
 /// Reads the footer, which has the names and positions of the columns.
-fn open(input: Input, kind: &'static TableSchema, extra: ExtraColumns) -> Result<Box<dyn TableReader>> {
+fn open(input: Input, kind: &'static TableSchema, options: &ReadOptions) -> Result<Box<dyn TableReader>> {
+    let extra = options.extra;
     let path = input.path.clone();
     let (file, length, shown) = input.into_parts();
     let Some(length) = length else {
@@ -273,7 +274,7 @@ impl TableReader for ParquetReader {
                     let kept: Vec<&str> =
                         texts.iter().map(|(_, column)| column.cells()[i].as_deref().unwrap_or_default()).collect();
                     let Row { place, numbers, texts, order, .. } = row;
-                    sink(&Row { place, numbers, texts, order, kept: &kept })?;
+                    sink(&Row { place, numbers, texts, order, kept: &kept, omitted: None })?;
                 }
                 first += count as u64;
                 left -= count as u64;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::bounded_text::{LONGEST, too_long};
 use super::csv;
 use super::input::Input;
-use super::read_options::ExtraColumns;
+use super::read_options::ReadOptions;
 use super::record_layout::{NumberForm, RecordLayout, RecordPart, RecordReader};
 use super::table_reader::{ReadFormat, RowSink, TableReader};
 use crate::error::Result;
@@ -44,7 +44,7 @@ struct Property {
 }
 
 /// Reads the header.
-fn open(mut input: Input, schema: &'static TableSchema, _: ExtraColumns) -> Result<Box<dyn TableReader>> {
+fn open(mut input: Input, schema: &'static TableSchema, _: &ReadOptions) -> Result<Box<dyn TableReader>> {
     let Header { length, big_endian, vertices, properties, more_follows } = header(&mut input)?;
     let path = &input.path;
     // Name of the column that each property fills.

@@ -2,7 +2,7 @@
 
 use super::binary::{BinaryReader, Layout};
 use super::input::Input;
-use super::read_options::ExtraColumns;
+use super::read_options::ReadOptions;
 use super::table_reader::{ReadFormat, TableReader};
 use crate::error::Result;
 use crate::io::errors::bad_file;
@@ -11,7 +11,7 @@ use crate::io::schema::kinds::TableSchema;
 /// The format of `.f32`, and of files whose extension is the plural of their records.
 pub(crate) const FORMAT: ReadFormat = ReadFormat { extension: "f32", first_byte: None, open };
 
-fn open(input: Input, schema: &'static TableSchema, _: ExtraColumns) -> Result<Box<dyn TableReader>> {
+fn open(input: Input, schema: &'static TableSchema, _: &ReadOptions) -> Result<Box<dyn TableReader>> {
     let layout = layout(&input, schema)?;
     Ok(Box::new(BinaryReader { input, layout }))
 }

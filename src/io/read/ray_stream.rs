@@ -19,6 +19,7 @@ use crate::io::errors::{bad_file, cannot_read};
 use crate::io::schema::convert::{Converter, Record};
 use crate::io::schema::kept::KeptColumns;
 use crate::io::schema::kinds::{FROM_ID, ID, STARTS, TableSchema};
+use crate::io::schema::left_out::LeftOut;
 use crate::io::schema::optional::OptionalColumns;
 use crate::io::schema::rounding::Rounding;
 use crate::query::policy::OnBad;
@@ -152,7 +153,17 @@ impl<T: Batched> RayFile<T> {
             .name("reader".into())
             .spawn(move || reader.run(source))
             .map_err(|e| Error::no_thread(&path, e))?;
-        Ok(RayBatches { path, arriving, recycle, total, length, bytes, read, rounding: Rounding::default() })
+        Ok(RayBatches {
+            path,
+            arriving,
+            recycle,
+            total,
+            length,
+            bytes,
+            read,
+            rounding: Rounding::default(),
+            left_out: LeftOut::default(),
+        })
     }
 }
 
@@ -167,6 +178,7 @@ pub struct RayBatches<T = Ray> {
     bytes: Arc<AtomicU64>,
     read: Arc<AtomicU64>,
     rounding: Rounding,
+    left_out: LeftOut,
 }
 
 /// A batch of rays or points, with its optional columns.
@@ -190,6 +202,7 @@ impl<T> Default for RayBatch<T> {
 struct Batch<T> {
     rays: RayBatch<T>,
     rounding: Rounding,
+    left_out: LeftOut,
     last: bool,
 }
 
@@ -214,6 +227,7 @@ impl<T: Batched> RayBatches<T> {
                 Ok(batch) => {
                     let batch = batch?;
                     self.rounding = batch.rounding;
+                    self.left_out = batch.left_out;
                     let used = std::mem::replace(rays, batch.rays);
                     // After the last batch the reader has ended and no longer receives buffers.
                     let _ = self.recycle.send(used);
@@ -247,6 +261,11 @@ impl<T: Batched> RayBatches<T> {
     pub fn rounding(&self) -> Rounding {
         self.rounding
     }
+
+    /// What was left out, after the last batch.
+    pub fn left_out(&self) -> &LeftOut {
+        &self.left_out
+    }
 }
 
 /// State of the reader thread.
@@ -269,7 +288,7 @@ impl<T: Batched> Reader<T> {
     /// Sends all batches. Returns the final, empty one, which says that there are no more.
     fn fill(&mut self, source: OpenTable) -> Result<Batch<T>> {
         let mut rays = self.buffer()?;
-        source.read(&mut |row| {
+        let left_out = source.read(&mut |row| {
             rays.records.push(self.converter.convert(row)?);
             rays.optional.push(self.kind, &mut self.converter, row)?;
             row.kept.iter().for_each(|cell| rays.kept.push(cell));
@@ -282,12 +301,12 @@ impl<T: Batched> Reader<T> {
         if !rays.records.is_empty() {
             self.send_batch(rays)?;
         }
-        Ok(Batch { rays: RayBatch::default(), rounding: self.converter.rounding, last: true })
+        Ok(Batch { rays: RayBatch::default(), rounding: self.converter.rounding, left_out, last: true })
     }
 
     fn send_batch(&self, rays: RayBatch<T>) -> Result<()> {
         self.read.fetch_add(rays.records.len() as u64, Ordering::Relaxed);
-        let batch = Batch { rays, rounding: self.converter.rounding, last: false };
+        let batch = Batch { rays, rounding: self.converter.rounding, left_out: LeftOut::default(), last: false };
         self.full.send(Ok(batch)).map_err(|_| Error::Cancelled { done: 0 })
     }
 

@@ -1,4 +1,4 @@
-//! Options of readers: the format of standard input, and the treatment of unknown columns.
+//! Options of readers: the format of standard input, and the treatment of unknown columns and of atoms.
 
 use super::input::Input;
 use crate::error::Result;
@@ -18,6 +18,30 @@ pub enum ExtraColumns {
     Keep,
 }
 
+/// Treatment of atoms whose element is unknown, such as virtual sites, when spheres are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub enum UnknownAtoms {
+    /// They are left out and counted. Their rows keep their ids.
+    #[default]
+    Skip,
+    /// They are spheres of this radius.
+    Radius(f64),
+    /// They are an error.
+    Refuse,
+}
+
+/// Which models of a `.pdb`, or frames of a `.xyz`, are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Models {
+    /// The first one. The others are counted.
+    #[default]
+    First,
+    /// All of them, one after the other.
+    All,
+}
+
 /// How tables are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -29,6 +53,10 @@ pub struct ReadOptions {
     pub extra: ExtraColumns,
     /// Radius of all spheres of a file that has points: no column `r`, no semi-axes and no atoms.
     pub sphere_radius: Option<f64>,
+    /// Atoms whose element is unknown.
+    pub unknown_atoms: UnknownAtoms,
+    /// Models or frames of atoms.
+    pub models: Models,
 }
 
 impl ReadOptions {
@@ -48,6 +76,18 @@ impl ReadOptions {
     #[must_use]
     pub fn sphere_radius(self, sphere_radius: Option<f64>) -> Self {
         Self { sphere_radius, ..self }
+    }
+
+    /// Sets the treatment of atoms whose element is unknown.
+    #[must_use]
+    pub fn unknown_atoms(self, unknown_atoms: UnknownAtoms) -> Self {
+        Self { unknown_atoms, ..self }
+    }
+
+    /// Sets which models or frames of atoms are read.
+    #[must_use]
+    pub fn models(self, models: Models) -> Self {
+        Self { models, ..self }
     }
 }
 

@@ -15,6 +15,7 @@ use crate::io::schema::convert::{Converter, Number, Row};
 use crate::io::schema::kinds::{
     PICTURE_SPHERES, PICTURE_SPHERES_OF_ONE_RADIUS, RADII, SPHERES, SPHERES_OF_ONE_RADIUS, TableSchema,
 };
+use crate::io::schema::left_out::LeftOut;
 use crate::io::schema::optional::OptionalColumns;
 use crate::io::schema::table::Table;
 use crate::query::policy::OnBad;
@@ -40,7 +41,7 @@ pub fn read_spheres(path: &Path, origin: DVec3) -> Result<Table<Sphere>> {
 /// # Errors
 /// The errors of [`read_spheres`].
 pub fn read_spheres_with(path: &Path, origin: DVec3, options: &ReadOptions) -> Result<Table<Sphere>> {
-    read(SphereTable::open(path, [&SPHERES, &SPHERES_OF_ONE_RADIUS], &without_kept(options))?, path, origin)
+    read(SphereTable::open(path, [&SPHERES, &SPHERES_OF_ONE_RADIUS], &without_kept(options))?, path, origin, true)
 }
 
 /// An open table of spheres, or of points that are read as spheres of one radius.
@@ -82,7 +83,7 @@ impl SphereTable {
     }
 
     /// Passes every row to `sink`.
-    fn read(self, sink: &mut RowSink<'_>) -> Result<()> {
+    fn read(self, sink: &mut RowSink<'_>) -> Result<LeftOut> {
         match self.radius {
             None => self.source.read(sink),
             Some(radius) => self.source.read(&mut |row| {
@@ -101,8 +102,8 @@ fn without_kept(options: &ReadOptions) -> ReadOptions {
     }
 }
 
-/// Reads the spheres of a table.
-fn read(table: SphereTable, path: &Path, origin: DVec3) -> Result<Table<Sphere>> {
+/// Reads the spheres of a table. If `keeps_rows`, a sphere that is left out keeps its place, where no ray hits it.
+fn read(table: SphereTable, path: &Path, origin: DVec3, keeps_rows: bool) -> Result<Table<Sphere>> {
     let (source, schema) = (&table.source, table.schema);
     let mut records = Vec::new();
     let mut optional = OptionalColumns::of(schema, source.fields());
@@ -113,10 +114,19 @@ fn read(table: SphereTable, path: &Path, origin: DVec3) -> Result<Table<Sphere>>
     };
     reserve(&mut records, &mut optional, source.rows().unwrap_or(0))?;
     let mut converter = Converter::new(path, origin, OnBad::Refuse);
-    table.read(&mut |row| {
+    let left_out = table.read(&mut |row| {
+        if row.omitted.is_some() && !keeps_rows {
+            return Ok(());
+        }
         if records.len() == records.capacity() {
             let half = records.len() as u64 / 2;
             reserve(&mut records, &mut optional, half.max(1 << 16))?;
+        }
+        if row.omitted.is_some() {
+            optional.push_hidden(records.len());
+            // A copy does not change the bounds or the least radius of the spheres.
+            records.push(records.last().copied().unwrap_or(Sphere::new([0.0; 3], 1.0)));
+            return Ok(());
         }
         let mut sphere: Sphere = converter.convert(row)?;
         optional.push(schema, &mut converter, row)?;
@@ -126,7 +136,7 @@ fn read(table: SphereTable, path: &Path, origin: DVec3) -> Result<Table<Sphere>>
         records.push(sphere);
         Ok(())
     })?;
-    Ok(Table { records, optional, rounding: converter.rounding })
+    Ok(Table { records, optional, rounding: converter.rounding, left_out })
 }
 
 /// Centre of the AABB of all spheres in a file, in f64. `--origin auto` subtracts it. Zero if there are no spheres.
@@ -157,6 +167,9 @@ fn center_of(table: SphereTable, check_row: &mut dyn FnMut() -> Result<()>) -> R
     let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
     let radii = RADII.map(|name| SPHERES.place(name).unwrap_or(0));
     table.read(&mut |row| {
+        if row.omitted.is_some() {
+            return Ok(());
+        }
         check_row()?;
         let [x, y, z, r] = [0, 1, 2, 3].map(|field| row.numbers[field].wide);
         // For an ellipsoid the longest semi-axis. The semi-axes are 0 if the file has none.
@@ -173,15 +186,14 @@ fn center_of(table: SphereTable, check_row: &mut dyn FnMut() -> Result<()>) -> R
     Ok(if center.is_finite() { center } else { DVec3::ZERO })
 }
 
-/// Reads the spheres of a file that a system file names, at most `most`. `radius` is that of all spheres if the file has points. Returns
+/// Reads the spheres of a file that a system file names, at most `most`. Returns
 /// them and the centre that was subtracted. A larger file is refused as soon as its header states the number of spheres, or else while they
 /// are counted.
-pub(crate) fn read_cloud(path: &Path, most: u64, radius: Option<f64>) -> Result<(Table<Sphere>, DVec3)> {
+pub(crate) fn read_cloud(path: &Path, most: u64, options: &ReadOptions) -> Result<(Table<Sphere>, DVec3)> {
     check_regular(path)?;
     const MOST: u64 = crate::shadow::system::MAX_BALLS as u64;
     let too_many = |count: &str| bad_file(path, format!("{count} spheres in the system: at most {MOST} are allowed"));
-    let options = ReadOptions::default().sphere_radius(radius);
-    let open = || SphereTable::open(path, [&PICTURE_SPHERES, &PICTURE_SPHERES_OF_ONE_RADIUS], &options);
+    let open = || SphereTable::open(path, [&PICTURE_SPHERES, &PICTURE_SPHERES_OF_ONE_RADIUS], options);
     let table = open()?;
     if let Some(rows) = table.source.rows().filter(|rows| *rows > most) {
         return Err(too_many(&(MOST - most).saturating_add(rows).to_string()));
@@ -191,7 +203,7 @@ pub(crate) fn read_cloud(path: &Path, most: u64, radius: Option<f64>) -> Result<
         rows += 1;
         if rows > most { Err(too_many(&format!("more than {MOST}"))) } else { Ok(()) }
     })?;
-    let table = read(open()?, path, middle)?;
+    let table = read(open()?, path, middle, false)?;
     let channels = || table.optional.colors.iter().flatten().flatten();
     if channels().all(|channel| *channel <= 1.0) && channels().any(|channel| channel.fract() != 0.0) {
         return Err(bad_file(

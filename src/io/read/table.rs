@@ -1,6 +1,6 @@
 //! A table in any of the readable formats. Opening it reads the header; the rows are read later.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -16,6 +16,7 @@ use crate::io::errors::{bad_file, cannot_read};
 use crate::io::format::without_parquet;
 use crate::io::format::{check_parquet, describe, extension};
 use crate::io::schema::kinds::TableSchema;
+use crate::io::schema::left_out::{LeftOut, Omitted};
 
 /// All readable formats. The raw format also has the plural of the records as its extension, such as `.rays`.
 const FORMATS: &[ReadFormat] = &[npy::FORMAT, csv::FORMAT, PARQUET, ply::FORMAT, xyz::FORMAT, pdb::FORMAT, raw::FORMAT];
@@ -28,6 +29,7 @@ const PARQUET: ReadFormat =
 /// An open table with a checked header.
 #[derive(Debug)]
 pub(crate) struct OpenTable {
+    path: PathBuf,
     schema: &'static TableSchema,
     length: Option<u64>,
     progress: Arc<AtomicU64>,
@@ -59,7 +61,7 @@ impl OpenTable {
                 FORMATS.iter().find(recognised).unwrap_or(&csv::FORMAT)
             }
         };
-        Ok(Self { schema, length, progress, reader: (format.open)(input, schema, options.extra)? })
+        Ok(Self { path: path.into(), schema, length, progress, reader: (format.open)(input, schema, options)? })
     }
 
     /// The fields that the columns fill.
@@ -87,9 +89,19 @@ impl OpenTable {
         self.progress.clone()
     }
 
-    /// Passes every row to `sink`.
-    pub(crate) fn read(self, sink: &mut RowSink<'_>) -> Result<()> {
-        self.reader.read(self.schema, sink)
+    /// Passes every row to `sink`, those that are left out included. Returns what is left out.
+    pub(crate) fn read(self, sink: &mut RowSink<'_>) -> Result<LeftOut> {
+        let mut left_out = LeftOut::default();
+        self.reader.read(self.schema, &mut |row| {
+            if let Some(omitted) = row.omitted {
+                left_out.note(omitted, || row.place.describe(&self.path));
+                if matches!(omitted, Omitted::Model) {
+                    return Ok(());
+                }
+            }
+            sink(row)
+        })?;
+        Ok(left_out)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use super::input::Input;
-use super::read_options::ExtraColumns;
+use super::read_options::ReadOptions;
 use crate::error::Result;
 use crate::io::schema::convert::Row;
 use crate::io::schema::kinds::TableSchema;
@@ -36,5 +36,5 @@ pub(crate) struct ReadFormat {
     /// First byte by which a pipe without an extension is recognised; `None` if the first byte can be any.
     pub(crate) first_byte: Option<u8>,
     /// Reads the header.
-    pub(crate) open: fn(Input, &'static TableSchema, ExtraColumns) -> Result<Box<dyn TableReader>>,
+    pub(crate) open: fn(Input, &'static TableSchema, &ReadOptions) -> Result<Box<dyn TableReader>>,
 }

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use glam::DVec3;
 
 use super::kinds::{
-    BULLETS, PICTURE_SPHERES, POINTS, RADII, RADIUS, RAYS, SEGMENTS, SPHERES, TIME, TableSchema, VELOCITY,
+    BULLETS, MASK, PICTURE_SPHERES, POINTS, RADII, RADIUS, RAYS, SEGMENTS, SPHERES, TIME, TableSchema, VELOCITY,
 };
+use super::left_out::Omitted;
 use super::rounding::{Role, Rounding};
 use crate::batch::raygen::points::check_point;
 use crate::bullets::bullet::{Bullet, check_bullet};
@@ -90,6 +91,8 @@ pub(crate) struct Row<'a> {
     pub(crate) order: &'static str,
     /// Cells of the columns that are kept as text.
     pub(crate) kept: &'a [&'a str],
+    /// Why the row is left out.
+    pub(crate) omitted: Option<Omitted<'a>>,
 }
 
 /// A number as written in the file, if the format is text.
@@ -107,7 +110,10 @@ impl Row<'_> {
         for (field, number) in numbers.iter_mut().enumerate().take(kind.fields.len()) {
             *number = (kind.default)(field).unwrap_or(0.0).into();
         }
-        Self { place: RowLocation::Index(0), numbers, texts: [""; MOST_FIELDS], order: "", kept: &[] }
+        if let Some(mask) = kind.place(MASK) {
+            numbers[mask] = f64::from(u32::MAX).into();
+        }
+        Self { place: RowLocation::Index(0), numbers, texts: [""; MOST_FIELDS], order: "", kept: &[], omitted: None }
     }
 }
 
@@ -275,13 +281,13 @@ impl Converter {
         Ok(if narrow.is_finite() { narrow } else { f32::NAN })
     }
 
-    /// The atomic number of an optional column, at most `most`.
+    /// The atomic number of an optional column, at most `most`. 0 is an unknown atom.
     pub(crate) fn whole_below(&self, kind: &TableSchema, row: &Row<'_>, name: &str, most: u32) -> Result<u32> {
         let number = self.whole(kind, row, name, None)?;
-        if (1..=most).contains(&number) {
+        if number <= most {
             return Ok(number);
         }
-        Err(self.bad(row, name, &number.to_string(), &format!("it must be from 1 to {most}")))
+        Err(self.bad(row, name, &number.to_string(), &format!("it must be from 0 to {most}")))
     }
 
     /// A colour channel of an optional column: 0 to 255.

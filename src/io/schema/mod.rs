@@ -5,6 +5,7 @@ pub(crate) mod columns;
 pub(crate) mod convert;
 pub(crate) mod kept;
 pub(crate) mod kinds;
+pub(crate) mod left_out;
 pub(crate) mod optional;
 pub(crate) mod rounding;
 pub(crate) mod table;

@@ -187,6 +187,11 @@ impl OptionalColumns {
         Ok(())
     }
 
+    /// Appends a sphere that no ray hits, after `before` others. Only its mask is filled.
+    pub(crate) fn push_hidden(&mut self, before: usize) {
+        self.masks.get_or_insert_with(|| vec![u32::MAX; before]).push(0);
+    }
+
     /// Whether the file contains ellipsoids.
     pub fn stretches(&self) -> bool {
         self.shapes.is_some()

@@ -1,5 +1,6 @@
 //! Table in memory: records with their optional columns.
 
+use super::left_out::LeftOut;
 use super::optional::OptionalColumns;
 use super::rounding::Rounding;
 use crate::batch::input::Spheres;
@@ -14,6 +15,8 @@ pub struct Table<T> {
     pub optional: OptionalColumns,
     /// How rounding to f32 changed the records.
     pub rounding: Rounding,
+    /// What was left out of a file of atoms. The records of such atoms have mask 0.
+    pub left_out: LeftOut,
 }
 
 impl Table<Sphere> {
