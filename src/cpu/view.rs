@@ -67,6 +67,7 @@ impl<'a> SceneView<'a> {
     }
 
     /// Passes the spheres on whose surface a ray starts and into which it goes to its collector. The search leaves them out.
+    #[cold]
     fn visit_start<V: HitCollector>(&self, ray: &Ray, attributes: &RayAttributes, collector: &mut V) {
         let Some(target) = self.entered_start(ray, attributes) else { return };
         for &id in self.twins().get(attributes.from_id).unwrap_or(&[attributes.from_id]) {
@@ -84,7 +85,9 @@ impl<'a> SceneView<'a> {
         collectors: &mut [V],
     ) {
         for ((ray, attributes), collector) in rays.iter().zip(ray_attributes).zip(collectors) {
-            self.visit_start(ray, attributes, collector);
+            if attributes.from_id != NO_SPHERE {
+                self.visit_start(ray, attributes, collector);
+            }
         }
     }
 

@@ -84,6 +84,7 @@ impl Lighting {
         self.unit
     }
 
+    #[cfg(feature = "files")]
     pub(crate) fn with_unit(self, unit: Option<&'static str>) -> Self {
         Self { unit, ..self }
     }

@@ -115,14 +115,21 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
         } else if attributes.mask == 0 {
             return 0;
         }
-        if attributes.skip_id != NO_SPHERE {
-            admitted &= lane_mask(&self.bvh.tree.ids[leaf], |id| id != attributes.skip_id);
+        // Neither of them: `NO_SPHERE` has all bits.
+        if attributes.skip_id & attributes.from_id == NO_SPHERE {
+            return admitted;
         }
         if attributes.from_id != NO_SPHERE {
-            let is_sphere = |id: u32| (id as usize) < self.scene.spheres.len();
-            admitted &= lane_mask(&self.bvh.tree.ids[leaf], |id| is_sphere(id) && !self.scene.is_start(attributes, id));
+            admitted &= self.lanes_without_start(attributes, leaf);
         }
-        admitted
+        admitted & lane_mask(&self.bvh.tree.ids[leaf], |id| id != attributes.skip_id)
+    }
+
+    /// Mask of a leaf's spheres on whose surfaces the ray does not start. Few batches have such rays: inlined, it would make others slower.
+    #[cold]
+    fn lanes_without_start(&self, attributes: &RayAttributes, leaf: usize) -> u32 {
+        let is_sphere = |id: u32| (id as usize) < self.scene.spheres.len();
+        lane_mask(&self.bvh.tree.ids[leaf], |id| is_sphere(id) && !self.scene.is_start(attributes, id))
     }
 }
 

@@ -168,7 +168,11 @@ fn stream<V: HitCollector>(
         let packet = packets.get_mut(n * LANES / PACKET_RAYS).map(|packet| (packet, n * LANES % PACKET_RAYS, short));
         bvh.level.prepare_rays(&bvh.frame, group, precision, prepared, packet);
     }
-    for ((prepared, ray), attributes) in rays.iter_mut().zip(input).zip(ray_attributes) {
+    for (i, ((prepared, ray), attributes)) in rays.iter_mut().zip(input).zip(ray_attributes).enumerate() {
+        if attributes.from_id != NO_SPHERE && collectors[i].cutoff(ray).is_none() {
+            // The sphere on which the ray starts has settled everything.
+            prepared.far = f32::NEG_INFINITY;
+        }
         let by = bvh.frame.inflation(ray, attributes, precision);
         if by.axial > 0.0 {
             prepared.inflate(by.lateral as f32, by.axial as f32);
@@ -185,12 +189,6 @@ fn stream<V: HitCollector>(
     let rays = &rays[..input.len()];
     s_far.clear();
     s_far.extend(rays.iter().map(|ray| ray.far));
-    for (((s_far, ray), attributes), collector) in s_far.iter_mut().zip(input).zip(ray_attributes).zip(&*collectors) {
-        // The sphere on which the ray starts may have settled everything.
-        if attributes.from_id != NO_SPHERE && collector.cutoff(ray).is_none() {
-            *s_far = f32::NEG_INFINITY;
-        }
-    }
     if packed {
         // Packets read whole vectors.
         s_far.resize(input.len().next_multiple_of(PACKET_RAYS), f32::NEG_INFINITY);

@@ -28,7 +28,10 @@ fn check(text: &str) {
         assert!(found.is_some_and(|number| number.wide.is_nan() && number.narrow.is_nan()), "an empty cell");
         return;
     }
-    let (wide, narrow) = (text.parse::<f64>(), text.parse::<f32>());
+    // The exponent may begin as in Fortran or in Mathematica.
+    let exponent = ["*^", "d", "D"].into_iter().find(|start| text.contains(start)).unwrap_or("e");
+    let plain = if text.parse::<f64>().is_ok() { text.into() } else { text.replacen(exponent, "e", 1) };
+    let (wide, narrow) = (plain.parse::<f64>(), plain.parse::<f32>());
     let Some(found) = found else {
         assert!(wide.is_err(), "'{text}' was refused");
         return;
