@@ -163,10 +163,12 @@ fn hit_points_see_where_they_were_seen_from_and_nothing_behind_their_sphere() {
                     let normal = (ray.point_at(hit.t).as_dvec3() - sphere.center.as_dvec3()).normalize();
                     let cosine = normal.dot((eye - sphere.center).as_dvec3().normalize());
                     let limit = 4.0 * U * (1.0 + sphere.center.as_dvec3().length() / f64::from(sphere.radius));
-                    // Not those that graze, nor those of spheres that overlap at this point.
+                    // Not those that graze their sphere, nor those whose way back may graze another.
+                    let (from, way) = (ray.point_at(hit.t).as_dvec3(), (eye - ray.point_at(hit.t)).as_dvec3());
                     let alone = spheres.iter().all(|other| {
-                        let gap = (ray.point_at(hit.t).as_dvec3() - other.center.as_dvec3()).length();
-                        *other == sphere || gap > f64::from(other.radius) * 1.001 + 1e-6 * distance
+                        let e = other.center.as_dvec3() - from;
+                        let gap = (e - (e.dot(way) / way.length_squared()).clamp(0.0, 1.0) * way).length();
+                        *other == sphere || gap > f64::from(other.radius) * (1.0 + 1e-5) + 1e-6 * distance
                     });
                     let square = f64::from((eye - sphere.center).length());
                     if alone && (cosine - f64::from(sphere.radius) / square).abs() > 1e-3 + limit {
