@@ -47,7 +47,11 @@ def test_lists_and_reports_of_rays_that_start_on_a_surface():
     lists = scene.all([[1, 0, 0, 1, 0, 0], [1, 0, 0, -1, 0, 0]], from_ids=[0, 0], precision="exact")
     assert lists.offsets.tolist() == [0, 0, 1]
     assert (lists.t_enter[0], lists.t_exit[0], lists.id[0]) == (0, 2, 0)
-    hits = scene.closest([[1.0001, 0, 0, 1, 0, 0]], from_ids=0)
+    with pytest.warns(RuntimeWarning, match="1 rays start farther") as caught:
+        hits = scene.closest([[1.0001, 0, 0, 1, 0, 0]], from_ids=0)
+        assert scene.all([[1.0001, 0, 0, 1, 0, 0]], from_ids=0).offsets.tolist() == [0, 0]
+        assert scene.bullets([[1.0001, 0, 0, 2, 0, 0, 1]], from_ids=0).status.tolist() == [1]
+    assert len(caught) == 3 and {one.filename for one in caught} == {__file__}
     assert not hits.hit.any() and hits.report.off_surface == 1
     with pytest.raises(umbracast.RecordError, match="does not lie on the surface"):
         scene.closest([[1.5, 0, 0, 1, 0, 0]], from_ids=0)

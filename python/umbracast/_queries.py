@@ -317,7 +317,7 @@ class Queries:
         )
         points = self._in_caller_coordinates(point.reshape(-1, 3))
         found = Flights(offsets, status, id, distance, frames, points, angle, velocity.reshape(-1, 3))
-        found.report = Report(*report[:7], rounded, largest)
+        found.report = _warn_of_starts(Report(*report[:7], rounded, largest), 3)
         return found
 
     @shows_options(HitOptions)
@@ -423,7 +423,7 @@ class Queries:
         columns = _out.arrays(out, given.shape, kind, types, batch)
         report = _umbracast.cast(self._native, verb, batch, parsed.policies, _out.flat(columns), parsed.progress)
         given = given._replace(options={"times": parsed.times, "radii": parsed.radii})
-        return columns, Report(*report), given
+        return columns, _warn_of_starts(Report(*report), 4), given
 
     def _list_query(
         self, verb: str, k: int | None, rays: Any, directions: Any, t_min: Any, t_max: Any, options: Any
@@ -431,5 +431,14 @@ class Queries:
         _, parsed, batch = self._prepare(verb, rays, directions, t_min, t_max, options)
         offsets, enter, exit, id, report = _umbracast.lists(self._native, batch, parsed.policies, k, parsed.progress)
         found = HitLists(offsets, enter, exit, id)
-        found.report = Report(*report)
+        found.report = _warn_of_starts(Report(*report), 4)
         return found
+
+
+def _warn_of_starts(report: Report, stacklevel: int) -> Report:
+    """Return the report. Warns if rays start farther from the surfaces of their spheres than rounding to float32 explains."""
+    if report.off_surface > 0:
+        count = report.off_surface
+        message = f"{count} rays start farther from the surface of their sphere in from_ids than rounding to float32 explains"
+        warnings.warn(message, RuntimeWarning, stacklevel=stacklevel)
+    return report
