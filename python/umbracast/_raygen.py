@@ -108,7 +108,9 @@ def rays_of_sensor(
         warnings.warn(f"poses: {warning}", RuntimeWarning, stacklevel=2)
     made = made.reshape(len(placed), elevations.size, azimuths.size, 8)
     rays = made if places.dtype == np.float32 else _with_origins(made, places[:, None, None])
-    return rays.reshape(*shape, elevations.size, azimuths.size, 8).view(_input.SensorRays)
+    rays = rays.reshape(*shape, elevations.size, azimuths.size, 8)
+    # Without a minimum range nothing can be too near.
+    return rays.view(_input.SensorRays) if ends[0] > 0 else rays
 
 
 def _poses(poses: Any) -> tuple[tuple[int, ...], NDArray[Any], NDArray[Any]]:

@@ -54,8 +54,8 @@ pub enum Ends {
     HalfOpen,
 }
 
-/// Whether a surface before the start of a ray blocks it: one at a `t` from 0 to below `t_min`. The minimum range of a sensor is no start of
-/// its beams: a post that is nearer than the minimum range returns nothing, and hides what is behind it.
+/// Whether a surface before the start of a ray blocks it: one at a `t` from 0 to below `t_min`. The minimum range of a sensor is no start
+/// of its beams: a post that is nearer than the minimum range returns nothing, and hides the spheres behind it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]

@@ -1,6 +1,5 @@
 //! Surfaces before the start of a ray, and the policy that lets them block it.
 
-use super::output::BitOutput;
 use super::scene::{CPU_CHUNK, Scene, Wait};
 use crate::batch::input::Rays;
 use crate::error::{Error, Result};
@@ -12,7 +11,7 @@ impl Near {
     /// Whether surfaces before the start block these rays.
     fn blocks(self, rays: &Rays<'_>) -> bool {
         match self {
-            Near::Auto => rays.source.is_sensor(),
+            Near::Auto => rays.source.has_minimum_range(),
             Near::Pass => false,
             Near::Block => true,
         }
@@ -48,10 +47,7 @@ impl Scene {
             };
             let records: Vec<Ray> = (0..part.len()).map(ahead).collect();
             let ahead = Rays { source: Rays::from(&records).source, ..part };
-            let batch = self.batch(&ahead, &before)?;
-            let mut words = vec![0; records.len().div_ceil(32)];
-            self.dispatch::<BitOutput>(batch, &mut words, wait).await?;
-            blocked.extend((0..records.len()).map(|i| words[i / 32] >> (i % 32) & 1 == 1));
+            blocked.extend(self.cast_bits(ahead, &before, wait).await?.iter());
         }
         Ok(blocked)
     }

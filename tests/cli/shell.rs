@@ -80,7 +80,7 @@ fn one_ray_by_hand_takes_an_origin() {
     for origin in ["auto", "511954,5412006,102"] {
         assert!((t(&["--origin", origin]) - exact).abs() < 1e-5, "{origin}: {} {exact}", t(&["--origin", origin]));
     }
-    // Positions are in the coordinates of the arguments, and the origin is told.
+    // Positions are in the coordinates of the arguments, and the origin is printed.
     let one = cast(&["--origin", "511954,5412006,102"]);
     assert_eq!(one["origin"], serde_json::json!([511954.0, 5412006.0, 102.0]));
     assert!((one["sphere"]["center"][1].as_f64().unwrap() - 5412006.00318531).abs() < 1e-6);

@@ -1,4 +1,4 @@
-//! Atoms of PDB and XYZ files as spheres: elements, alternate locations, models and frames, and what is left out.
+//! Atoms of PDB and XYZ files as spheres: elements, alternate locations, models and frames, and the counts of atoms that are left out.
 
 use crate::support::folder::{Done, Folder};
 
@@ -244,7 +244,7 @@ fn models_and_frames_are_told_apart() {
     check(&folder, "a.xyz", "", "8.3,0 ,", "");
     check(&folder, "c.xyz", "", "8.3,0 ,", &warning("1 model"));
     check(&folder, "c.xyz", "--models all", "8.3,0 8.3,1", "");
-    // Points: the same models, and what is left out is said, too.
+    // Points: the same models, and the same warning.
     folder.write("s.csv", "x,y,z,r\n0,0,0,1\n");
     let done = folder.run_ok("cast s.csv c.xyz -o out.csv -q --toward 0,0,50 --query count");
     assert!(done.errors.contains(&format!("c.xyz: {}", warning("1 model"))), "{}", done.errors);

@@ -9,7 +9,7 @@ pub(super) fn case(folder: &Folder, name: &str) {
     folder.write(name, std::fs::read(root().join("tests/data/cases").join(name)).unwrap());
 }
 
-/// Two rays along +x at z = 0 and 10, from x = -10: 10 less the radius of what is there.
+/// Two rays along +x at z = 0 and 10, from x = -10: `t` is 10 minus the radius of the sphere.
 fn hits(spheres: &str, arguments: &str) -> Result<String, String> {
     let folder = Folder::new();
     case(&folder, "probe2.csv");

@@ -111,8 +111,8 @@ impl Lidar {
         })
     }
 
-    /// Sets the range of the sensor: `t` from `near` to `far`. A sphere before `near` returns nothing and hides what is behind it, unless
-    /// the query says otherwise ([`Near`](crate::Near)).
+    /// Sets the range of the sensor: `t` from `near` to `far`. A sphere before `near` returns nothing and hides the spheres behind it,
+    /// unless the query says otherwise ([`Near`](crate::Near)).
     ///
     /// # Errors
     /// [`Error::Usage`] unless 0 ≤ `near` ≤ `far`, `near` finite; `far` may be infinite.

@@ -28,9 +28,9 @@ impl<'a> RaySource<'a> {
         }
     }
 
-    /// Whether these are the rays of a sensor.
-    pub(crate) fn is_sensor(&self) -> bool {
-        matches!(self, Self::Grid(part) if part.grid.is_sensor)
+    /// Whether these are the rays of a sensor whose range begins above 0.
+    pub(crate) fn has_minimum_range(&self) -> bool {
+        matches!(self, Self::Grid(part) if part.grid.is_sensor && part.grid.t_min > 0.0)
     }
 
     /// Ray `i`, which may be invalid.

@@ -17,7 +17,7 @@ use crate::gpu::uniforms::TAG_UNROUNDED;
 use crate::intersect::resolve::round_roots;
 use crate::query::policy::{Inside, Query};
 use crate::query::results::{ALL, Tally};
-use crate::records::{Interval, NO_SPHERE, Ray, RayAttributes};
+use crate::records::{Interval, Ray, RayAttributes};
 
 /// Maximum number of bytes of records per chunk, unless a single ray has more: enough to keep a device busy.
 const MAX_CHUNK_BYTES: u64 = 32 << 20;
@@ -53,9 +53,7 @@ impl ResultWriter for ListLengthWriter<'_> {
 
     fn resolve(_: Self::Item, context: &RayContext, host: &CpuScene, query: &Query, tally: &mut Tally) -> Self::Item {
         let (records, own) = host.list_one(context.number, &context.ray, context.attributes, query, ALL)?;
-        // A list that only the start of its ray leaves to the host need not have been undecided.
-        let exact = if context.attributes.from_id == NO_SPHERE { 1 } else { own.exact };
-        *tally = *tally + Tally { exact, hits: 0, ..own };
+        *tally = *tally + Tally { exact: context.count_exact(own.exact > 0), hits: 0, ..own };
         Ok(records)
     }
 

@@ -123,7 +123,7 @@ impl ResultWriter for NaiveWriter<'_> {
     }
 
     fn unresolved() -> Option<Hit> {
-        Some(Hit::MISS)
+        RecordWriter::<Hit>::unresolved()
     }
 
     fn resolve(raw: Hit, context: &RayContext, host: &CpuScene, query: &Query, tally: &mut Tally) -> Hit {

@@ -54,9 +54,7 @@ pub(crate) fn resolve_on_cpu<T: RayQuery>(
     tally: &mut Tally,
 ) -> T {
     let found = scene.cast_one::<T>(context.number, &context.ray, context.attributes, query);
-    // A ray that only its start leaves to the host need not have been undecided.
-    let starts_elsewhere = context.attributes.from_id == NO_SPHERE;
-    tally.exact += u64::from(starts_elsewhere || found.is_some_and(|found| found.exact));
+    tally.exact += context.count_exact(found.is_some_and(|found| found.exact));
     match found {
         Some(found) => {
             tally.overflowed += u64::from(found.overflowed);
@@ -144,4 +142,12 @@ pub(crate) struct RayContext {
     pub(crate) ray: Ray,
     pub(crate) number: u64,
     pub(crate) attributes: RayAttributes,
+}
+
+impl RayContext {
+    /// What the ray adds to the count of exact resolutions. A ray that only its start leaves to the host need not have been undecided:
+    /// `used_exact` says whether the host used exact arithmetic.
+    pub(crate) fn count_exact(&self, used_exact: bool) -> u64 {
+        u64::from(used_exact || self.attributes.from_id == NO_SPHERE)
+    }
 }

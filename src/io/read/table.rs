@@ -90,7 +90,7 @@ impl OpenTable {
         self.progress.clone()
     }
 
-    /// Passes every row to `sink`, those that are left out included. Returns what is left out.
+    /// Passes every row to `sink`, including those that are left out. Returns their counts.
     pub(crate) fn read(self, sink: &mut RowSink<'_>) -> Result<LeftOut> {
         let mut left_out = LeftOut::default();
         self.reader.read(self.schema, &mut |row| {
