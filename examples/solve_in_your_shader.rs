@@ -6,7 +6,8 @@
 use std::error::Error;
 
 use umbracast::glam::Vec3;
-use umbracast::wgpu::{self, BufferUsages, util::DeviceExt as _};
+use umbracast::wgpu::util::DeviceExt as _;
+use umbracast::wgpu::{self, BufferUsages};
 use umbracast::{Hit, Precision, Query, Ray, Sphere, wgsl};
 
 const PAIRS: usize = 1 << 20;

@@ -83,57 +83,49 @@ mod bullets;
 mod bvh;
 mod cpu;
 mod error;
-mod escape;
-#[cfg(all(any(test, fuzzing), feature = "parquet"))]
-#[doc(hidden)]
-pub mod fuzz;
 mod gpu;
 #[cfg(test)]
-#[path = "../tests/support/intensity.rs"]
 mod intensity;
 mod intersect;
-#[cfg(feature = "files")]
-pub mod io;
 mod math;
 #[cfg(test)]
-#[path = "../tests/support/numbers.rs"]
 mod numbers;
 mod query;
 mod records;
 mod runtime;
 mod scene;
+#[cfg(feature = "shadow")]
 pub mod shadow;
-pub mod sky;
 pub mod wgsl;
 
 pub use batch::ellipsoids::{Ellipsoid, Ellipsoids};
 pub use batch::input::{Points, Rays, Segments, Spheres};
 pub use batch::raygen;
 pub use batch::surface_rays::SurfaceRays;
-pub use bullets::bullet::{Bullet, check_bullet};
+pub use bullets::bullet::Bullet;
 pub use bullets::flights::{Bullets, Flights};
 pub use bullets::leg::{Leg, LegStatus};
 pub use bullets::ricochet::{MovingSphere, Ricochet};
 pub use bvh::builder::BvhBuilder;
-pub use error::{Error, IoCause, Result};
-pub use escape::{printable, quoted};
+pub use error::{Error, Result};
 pub use glam;
 pub use gpu::context::adapters::{required_features, required_limits};
 pub use gpu::encode::pass::CastPass;
 pub use gpu::encode::plan::CastPlan;
 pub use gpu::probe::Probe;
+pub use intersect::ellipsoid::EllipsoidShape;
 pub use intersect::exact;
 pub use query::kind::QueryKind;
 pub use query::policy::{Ends, Inside, Motion, Near, OnBad, Precision, Query, Touch};
 pub use query::results::{Answer, Bits, HitLists, Hits, Report};
-pub use query::validate::{check_ray, check_sphere};
 pub use records::{Approach, Containment, Hit, Interval, NO_SPHERE, Ray, Sphere};
 pub use runtime::cancel::CancelToken;
+pub use runtime::cpu_pool::threads;
 pub use runtime::limits::Limits;
 pub use runtime::memory;
 #[doc(hidden)]
 pub use scene::bench_hooks as bench;
-pub use scene::device::{Device, DeviceInfo, DeviceOptions, no_adapter_hint};
+pub use scene::device::{Device, DeviceInfo, DeviceOptions};
 pub use scene::hit_attributes::Attributes;
 pub use scene::scene::{Scene, SceneOptions};
 pub use scene::update::Update;

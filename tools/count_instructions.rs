@@ -8,14 +8,16 @@
 mod numbers;
 
 use std::path::Path;
+use umbracast_files::parse_system;
 
 use numbers::Numbers;
 use umbracast::glam::{DVec3, Quat, Vec3};
-use umbracast::shadow::{Ball, Lighting, PLANET, PictureOptions, System};
+use umbracast::shadow::{Ball, Lighting, PictureOptions, System};
 use umbracast::{
     Bullet, Device, DeviceOptions, Ellipsoid, Ellipsoids, Inside, Precision, Query, Ray, Result, Scene, SceneOptions,
     Sphere, Spheres, bench, blocking,
 };
+use umbracast_files::PLANET;
 
 /// Uniform in the cube from −1 to 1, but not shorter than 0.1.
 fn direction(numbers: &mut Numbers) -> Vec3 {
@@ -157,7 +159,7 @@ fn workloads(cpu: &Device, run: &mut Run<'_>) -> Result<()> {
     let lighting = Lighting::new(light, occluders)?;
     let observers: Vec<DVec3> = (0..8000).map(|_| place(&mut numbers)).collect();
     run("visible fractions", observers.len(), &mut || blocking::shadows(cpu, &lighting, &observers).map(drop))?;
-    let planet = System::parse(PLANET, Path::new("planet.toml"))?;
+    let planet = parse_system(PLANET, Path::new("planet.toml")).expect("the built-in system is valid");
     let small = PictureOptions { size: [64, 48], samples: 1, ..planet.picture().clone() };
     let planet = planet.with_picture(small)?;
     run("a picture", 64 * 48, &mut || blocking::render(cpu, &planet, None).map(drop))?;

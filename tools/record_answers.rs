@@ -9,11 +9,12 @@ mod numbers;
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
+use umbracast_files::read_system;
 
 use numbers::Numbers;
 use umbracast::glam::{DQuat, DVec3, Quat, Vec3};
 use umbracast::raygen::{Image, Lidar, Parallel, Pose, Toward};
-use umbracast::shadow::{Ball, Camera, Lens, Lighting, Spheroid, System};
+use umbracast::shadow::{Ball, Camera, Lens, Lighting, Spheroid};
 use umbracast::{
     Bullet, Bullets, Device, DeviceOptions, Ellipsoid, Ellipsoids, Ends, Inside, Motion, Points, Precision, Query, Ray,
     Rays, Report, Result, Scene, SceneOptions, Segments, Sphere, Spheres, Touch, bench, blocking,
@@ -298,7 +299,7 @@ fn record_shadows(recorder: &Recorder, device: &Device) -> Result<()> {
 
 /// A small picture of a system's file.
 fn picture(device: &Device, path: &Path) -> Result<umbracast::shadow::Picture> {
-    let system = System::read(path)?;
+    let system = read_system(path).map_err(|error| umbracast::Error::Usage(error.to_string()))?;
     let options = umbracast::shadow::PictureOptions { size: [80, 60], samples: 2, ..system.picture().clone() };
     blocking::render(device, &system.with_picture(options)?, None)
 }

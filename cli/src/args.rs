@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
+use crate::error::Error;
+use crate::escape::quoted;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use umbracast::glam::DVec3;
-use umbracast::io::{ExtraColumns, Models, ReadOptions, StreamFormat, UnknownAtoms, is_standard_stream};
-use umbracast::quoted;
-use umbracast::{BvhBuilder, DeviceOptions, Ends, Error, Inside, Near, OnBad, Precision, Query, SceneOptions, Touch};
+use umbracast::{BvhBuilder, DeviceOptions, Ends, Inside, Near, OnBad, Precision, Query, SceneOptions, Touch};
+use umbracast_files::{ExtraColumns, Models, ReadOptions, StreamFormat, UnknownAtoms, is_standard_stream};
 
 /// Choice of the device.
 #[derive(Debug, Args)]
@@ -23,7 +24,7 @@ pub(crate) struct DeviceArgs {
 impl DeviceArgs {
     /// Options that open the device. `auto` chooses only among devices that guarantee `precision`.
     pub(crate) fn options(&self, precision: Precision) -> DeviceOptions {
-        let mut options = DeviceOptions::default().precision(precision);
+        let mut options = DeviceOptions::from_env().precision(precision);
         if let Some(choice) = &self.device {
             options.choice.clone_from(choice);
         }

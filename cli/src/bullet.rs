@@ -2,11 +2,10 @@
 
 use std::io::{BufRead, Write};
 
+use crate::error::{Error, Result};
 use serde_json::json;
 use umbracast::glam::Vec3;
-use umbracast::{
-    Bullet, Bullets, DeviceOptions, Error, Leg, LegStatus, Precision, Query, Result, SceneOptions, Sphere,
-};
+use umbracast::{Bullet, Bullets, DeviceOptions, Leg, LegStatus, Precision, Query, SceneOptions, Sphere};
 use umbracast::{MovingSphere, blocking};
 
 use super::args::{Given, numbers};

@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::error::Error;
+use crate::error::Result;
 use clap::Args;
 use umbracast::glam::DVec3;
-use umbracast::io::{AnswerRow, Column, FileWriter, Heights, Number, RayBatch, RayBatches, RayFile, check_output};
-use umbracast::{Bullet, Bullets, DeviceOptions, Error, Flights, Leg, NO_SPHERE, OnBad, Precision, Query};
-use umbracast::{CancelToken, Result, SceneOptions, Sphere, blocking};
+use umbracast::{Bullet, Bullets, DeviceOptions, Flights, Leg, NO_SPHERE, OnBad, Precision, Query};
+use umbracast::{CancelToken, SceneOptions, Sphere, blocking};
+use umbracast_files::{AnswerRow, Column, FileWriter, Heights, Number, RayBatch, RayBatches, RayFile, check_output};
 
 use super::args::{DeviceArgs, Origin, SphereArgs, SummaryArgs, TableArgs, TreeArgs, numbers, precisions, words};
 use super::bullet::{self, One};
@@ -416,7 +418,7 @@ fn check_radii(path: &Path, spheres: &[Sphere]) -> Result<()> {
     spheres.iter().position(|sphere| sphere.radius == 0.0).map_or(Ok(()), |index| {
         let why = "a bullet cannot ricochet off a point: the radius must be above 0";
         let message = format!("row {} (index {index}): r is 0: {why}", index + 1);
-        Err(Error::BadFile { path: path.into(), message })
+        Err(Error::bad_file(path, message))
     })
 }
 

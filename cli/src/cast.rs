@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::error::{Error, Result};
 use clap::Args;
-use umbracast::io::{AnswerRow, FromColumn, is_points_output};
-use umbracast::{Approach, Error, Hit, Interval, Motion, OnBad, Result, SceneOptions};
+use umbracast::{Approach, Hit, Interval, Motion, OnBad, SceneOptions};
+use umbracast_files::{AnswerRow, FromColumn, is_points_output};
 
 use super::args::{
     DeviceArgs, KeepArgs, Origin, PolicyArgs, SphereArgs, SummaryArgs, TableArgs, TreeArgs, numbers, words,

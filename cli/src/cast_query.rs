@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use crate::error::{Error, Result};
 use umbracast::glam::DVec3;
-use umbracast::io::{AnswerRow, Column, FileWriter, OptionalColumns, RayBatches, StreamFormat, is_standard_stream};
-use umbracast::{Answer, Approach, Error, Hit, HitLists, Interval, Query, Rays, Report, Result, Scene, blocking};
+use umbracast::{Answer, Approach, Hit, HitLists, Interval, Query, Rays, Report, Scene, blocking};
+use umbracast_files::{AnswerRow, Column, FileWriter, OptionalColumns, RayBatches, StreamFormat, is_standard_stream};
 
 use super::compare::{Comparison, Input};
 use super::describe::Described;
@@ -95,7 +96,7 @@ impl<T: RayRecord> CastQuery for RecordQuery<T> {
         self.sensor = angles;
     }
     fn create(&self, path: &Path, kept: &[String], stream: StreamFormat) -> Result<FileWriter<[T]>> {
-        FileWriter::create_kept(path, self.columns.clone(), kept, stream)
+        Ok(FileWriter::create_kept(path, self.columns.clone(), kept, stream)?)
     }
     fn batch(found: &Answer<T>) -> &[T] {
         found
@@ -161,15 +162,15 @@ impl CastQuery for ListQuery {
         if is_standard_stream(path) && stream != StreamFormat::Csv {
             return Err(Error::Usage("the lists of all and nearest are written to standard output as csv only".into()));
         }
-        FileWriter::<HitLists>::create(path)
+        Ok(FileWriter::<HitLists>::create(path)?)
     }
     fn batch(found: &HitLists) -> &HitLists {
         found
     }
     fn cast(&self, scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<HitLists> {
         match self.most {
-            None => blocking::all(scene, rays, query),
-            Some(k) => blocking::nearest(scene, rays, k, query),
+            None => Ok(blocking::all(scene, rays, query)?),
+            Some(k) => Ok(blocking::nearest(scene, rays, k, query)?),
         }
     }
     fn add_to_plot(plot: &mut Plot<'_>, rays: Rays<'_>, optional: Option<(&OptionalColumns, usize)>, found: &HitLists) {
@@ -194,7 +195,7 @@ impl CastQuery for ListQuery {
 
 impl RayRecord for Hit {
     fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
-        blocking::closest(scene, rays, query)
+        Ok(blocking::closest(scene, rays, query)?)
     }
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
         input.compare(found, expected)
@@ -253,7 +254,7 @@ impl Plotted for bool {
 
 impl RayRecord for u32 {
     fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
-        blocking::count(scene, rays, query)
+        Ok(blocking::count(scene, rays, query)?)
     }
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
         input.compare_equal(found, expected)
@@ -272,7 +273,7 @@ impl Plotted for u32 {
 
 impl RayRecord for f32 {
     fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
-        blocking::transmittance(scene, rays, query)
+        Ok(blocking::transmittance(scene, rays, query)?)
     }
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
         input.compare_equal(found, expected)
@@ -288,7 +289,7 @@ impl Plotted for f32 {
 
 impl RayRecord for Interval {
     fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
-        blocking::interval(scene, rays, query)
+        Ok(blocking::interval(scene, rays, query)?)
     }
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
         input.compare(found, expected)
@@ -309,7 +310,7 @@ impl Plotted for Interval {
 
 impl RayRecord for Approach {
     fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
-        blocking::approach(scene, rays, query)
+        Ok(blocking::approach(scene, rays, query)?)
     }
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
         input.compare(found, expected)

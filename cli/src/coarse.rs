@@ -4,7 +4,7 @@ use std::path::Path;
 
 use umbracast::Sphere;
 use umbracast::glam::DVec3;
-use umbracast::io::{Height, Heights, Rounding, is_pipe};
+use umbracast_files::{Height, Heights, Rounding, is_pipe};
 
 use super::args::Origin;
 

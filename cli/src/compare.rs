@@ -9,15 +9,15 @@ use std::fmt;
 
 use super::args::TreeArgs;
 use super::progress::ProgressDisplay;
+use crate::error::Result;
 use line::{Line, U};
 use records::{Comparable, steps};
 use serde::Serialize;
 use umbracast::glam::DVec3;
-use umbracast::io::OptionalColumns;
 use umbracast::{
-    Device, Ellipsoid, Inside, Motion, Precision, Query, Ray, Result, Scene, SceneOptions, Sphere, Spheres, bench,
-    blocking,
+    Device, Ellipsoid, Inside, Motion, Precision, Query, Ray, Scene, SceneOptions, Sphere, Spheres, bench, blocking,
 };
+use umbracast_files::OptionalColumns;
 
 /// The reference for a comparison: a method other than the one that computed the results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -68,7 +68,7 @@ impl Reference {
         let _working = ProgressDisplay::on(what, quiet);
         let scene = blocking::scene(device, spheres, &tree.options().time_range(time_range))?;
         let options = SceneOptions::default().time_range(time_range);
-        Ok((scene, self.scene(reference, |cpu| blocking::scene(cpu, spheres, &options))?))
+        Ok((scene, self.scene(reference, |cpu| Ok(blocking::scene(cpu, spheres, &options)?))?))
     }
 
     /// The query for the reference, in place of `query`.

@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::error::{Error, Result};
 use clap::Args;
 use serde::Serialize;
 use umbracast::glam::Vec3;
-use umbracast::io::{AnswerRow, FileWriter, Heights, RayBatch, RayFile, check_output};
 use umbracast::{CancelToken, Containment, NO_SPHERE, blocking};
-use umbracast::{Device, DeviceOptions, Error, OnBad, Points, Precision, Query, Report, Result, SceneOptions};
+use umbracast::{Device, DeviceOptions, OnBad, Points, Precision, Query, Report, SceneOptions};
+use umbracast_files::{AnswerRow, FileWriter, Heights, RayBatch, RayFile, check_output};
 
 use super::args::{
     DeviceArgs, KeepArgs, Origin, SphereArgs, SummaryArgs, TableArgs, TreeArgs, numbers, precisions, words,

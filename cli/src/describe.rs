@@ -1,8 +1,8 @@
 //! `cast --with`: additional columns with attributes of hits.
 
 use umbracast::glam::DVec3;
-use umbracast::io::{AnswerRow, Column, Number};
 use umbracast::{Attributes, Hit};
+use umbracast_files::{AnswerRow, Column, Number};
 
 use super::ray_input::Channel;
 

@@ -1,8 +1,9 @@
 //! `umbracast devices`: the devices of this machine, their probes, and the precisions that they guarantee.
 
+use crate::error::Result;
 use clap::Args;
 use serde_json::{Value, json};
-use umbracast::{DeviceInfo, DeviceOptions, Precision, Probe, Result, blocking};
+use umbracast::{DeviceInfo, DeviceOptions, Precision, Probe, blocking};
 
 /// Arguments of `umbracast devices`.
 #[derive(Debug, Args)]
@@ -39,7 +40,7 @@ pub(crate) fn run(args: &DevicesArgs) -> Result<()> {
     }
     text += &format!("auto chooses {}\n", auto.name());
     if list.len() == 1 {
-        text += umbracast::no_adapter_hint();
+        text += no_adapter_hint();
         text += "\n";
     }
     super::print(&text)
@@ -81,17 +82,17 @@ fn system() -> String {
         let lines = std::fs::read_to_string(path).unwrap_or_default();
         let line = lines.lines().find(|line| line.starts_with(key))?;
         let value = line.split_once(['=', ':'])?.1.trim().trim_matches('"');
-        Some(umbracast::printable(value).into_owned())
+        Some(crate::escape::printable(value).into_owned())
     };
     let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").ok();
     for (name, value) in [
         ("system", value("/etc/os-release", "PRETTY_NAME")),
-        ("kernel", kernel.map(|text| umbracast::printable(text.trim()).into_owned())),
+        ("kernel", kernel.map(|text| crate::escape::printable(text.trim()).into_owned())),
         ("cpu", value("/proc/cpuinfo", "model name")),
     ] {
         text += &value.map(|value| format!("  {name:9} {value}\n")).unwrap_or_default();
     }
-    let spoken = |text: std::ffi::OsString| umbracast::printable(&text.to_string_lossy()).into_owned();
+    let spoken = |text: std::ffi::OsString| crate::escape::printable(&text.to_string_lossy()).into_owned();
     let mut settings: Vec<String> = std::env::vars_os()
         .map(|(name, value)| (spoken(name), spoken(value)))
         .filter(|(name, _)| VARIABLES.iter().any(|start| name.starts_with(start)))
@@ -179,4 +180,21 @@ fn as_json(info: &DeviceInfo) -> Value {
             "roots_of_bound": probe.roots_of_bound,
         })),
     })
+}
+
+/// What to do on a machine without adapters. A software adapter is suggested only where there is no GPU: otherwise a driver is missing.
+pub(crate) fn no_adapter_hint() -> &'static str {
+    // Linux lists each GPU for which its kernel has a driver.
+    let has_gpu = std::fs::read_dir("/dev/dri").is_ok_and(|mut nodes| nodes.next().is_some())
+        || std::path::Path::new("/dev/nvidia0").exists();
+    match (cfg!(target_os = "linux"), has_gpu) {
+        (true, true) => {
+            "this machine has a GPU, but no Vulkan driver for it was found: install the Vulkan driver of the GPU; until then use \
+             --device cpu"
+        }
+        (true, false) => {
+            "no GPU was found; use --device cpu, or install the package mesa-vulkan-drivers, a software Vulkan adapter"
+        }
+        (false, _) => "no GPU driver was found: use --device cpu",
+    }
 }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use umbracast::io::LeftOut;
-use umbracast::shadow::SystemFiles;
+use umbracast_files::LeftOut;
+use umbracast_files::SystemFiles;
 
 use super::say;
 

@@ -12,6 +12,8 @@ mod contains;
 mod describe;
 mod devices;
 mod drawing;
+mod error;
+mod escape;
 mod flight_summary;
 mod left_out;
 mod manuals;
@@ -33,11 +35,12 @@ mod summary;
 use std::io::Write;
 use std::process::ExitCode;
 
+use crate::error::{Error, Result};
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use signals::exit_code;
-use umbracast::io::STANDARD_STREAM;
-use umbracast::{Device, DeviceOptions, Error, Result, blocking};
+use umbracast::{Device, DeviceOptions, blocking};
+use umbracast_files::STANDARD_STREAM;
 
 /// Batch ray–sphere queries and physically accurate shadows, on the CPU or on a GPU through wgpu
 ///
@@ -119,8 +122,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let hint = hint(&error).map(|hint| format!(" ({hint})")).unwrap_or_default();
-            // Errors are printable already. Messages of drivers may have several lines.
-            let _ = writeln!(std::io::stderr(), "error: {error}{hint}");
+            let _ = writeln!(std::io::stderr(), "error: {}{hint}", escape::message(&error));
             ExitCode::from(exit_code(&error))
         }
     }
@@ -142,10 +144,10 @@ fn helpful(mut error: clap::Error) -> clap::Error {
     for (kind, value) in context {
         match value {
             ContextValue::String(text) => {
-                error.insert(kind, ContextValue::String(umbracast::quoted(&text)));
+                error.insert(kind, ContextValue::String(crate::escape::quoted(&text)));
             }
             ContextValue::Strings(texts) => {
-                let quoted = texts.iter().map(|text| umbracast::quoted(text)).collect();
+                let quoted = texts.iter().map(|text| crate::escape::quoted(text)).collect();
                 error.insert(kind, ContextValue::Strings(quoted));
             }
             // `-- --option` would be the name of a file.
@@ -182,7 +184,7 @@ fn quiet_mesa() {
 }
 
 fn run(cli: Cli) -> Result<()> {
-    umbracast::memory::check_variable()?;
+    limit_memory()?;
     match cli.command {
         Command::Cast(args) => cast::run(&args),
         Command::Contains(args) => contains::run(&args),
@@ -200,9 +202,27 @@ fn run(cli: Cli) -> Result<()> {
     }
 }
 
+/// Obeys the environment variable `UMBRACAST_MEMORY`, which replaces what the system reports as available memory.
+fn limit_memory() -> Result<()> {
+    let Some(value) = std::env::var_os("UMBRACAST_MEMORY").filter(|value| !value.is_empty()) else { return Ok(()) };
+    let bytes = value.to_str().and_then(|text| text.parse().ok()).ok_or_else(|| {
+        Error::Usage(format!("UMBRACAST_MEMORY is '{}': expected a number of bytes", value.to_string_lossy()))
+    })?;
+    umbracast::memory::set_limit(bytes);
+    Ok(())
+}
+
 /// The consequence of an error, or advice, if the error itself does not state it.
 fn hint(error: &Error) -> Option<&'static str> {
-    match error {
+    use umbracast::Error;
+    match error.of_records()? {
+        Error::NoDevice { asked, .. }
+            if std::env::var_os("UMBRACAST_DEVICE").is_some_and(|set| set.to_string_lossy() == *asked) =>
+        {
+            Some("this name was set by UMBRACAST_DEVICE")
+        }
+        Error::NoDevice { seen, .. } if seen.starts_with("no GPU driver") => Some(devices::no_adapter_hint()),
+        Error::NoPrecision { .. } => Some("--precision selects one, --device cpu the CPU engine"),
         // Another device would not help.
         Error::OutOfMemory { device, .. } | Error::TooLarge { device, .. }
             if ["this machine", "any device"].contains(&device.as_str()) =>
@@ -219,7 +239,7 @@ fn hint(error: &Error) -> Option<&'static str> {
 
 /// Prints one line on stderr, escaped where it is not printable. A closed stderr is not an error.
 pub(crate) fn say(line: &str) {
-    let line = umbracast::printable(line).replace('\n', "\\n");
+    let line = crate::escape::printable(line).replace('\n', "\\n");
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
@@ -229,14 +249,14 @@ pub(crate) fn open_reference(asked: bool, on_cpu: bool) -> Result<Option<Device>
     if asked && on_cpu {
         say("warning: --compare has no effect here: the results come from the CPU engine, which is also the reference");
     }
-    (asked && !on_cpu).then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()
+    Ok((asked && !on_cpu).then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?)
 }
 
 /// Prints text on stdout. A closed pipe (`| head`) is not an error.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::io("write", STANDARD_STREAM, e)),
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::cannot_write(STANDARD_STREAM, e)),
         _ => Ok(()),
     }
 }
@@ -254,6 +274,6 @@ pub(crate) fn print_summary(value: &impl serde::Serialize, line: &str, json: boo
 
 /// Prints a value as one line of JSON on stdout.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<()> {
-    let text = serde_json::to_string(value).map_err(|e| Error::io("write", STANDARD_STREAM, e.into()))?;
+    let text = serde_json::to_string(value).map_err(|e| Error::cannot_write(STANDARD_STREAM, e.into()))?;
     print(&format!("{text}\n"))
 }

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use crate::error::{Error, Result};
 use clap::{Args, Command};
 use clap_complete::Shell;
-use umbracast::{Error, Result};
 
 /// Arguments of `umbracast completions`.
 #[derive(Debug, Args)]
@@ -35,7 +35,7 @@ pub(crate) fn complete(args: &CompletionsArgs, mut command: Command) -> Result<(
 
 /// Writes the manual pages.
 pub(crate) fn write_pages(args: &ManArgs, command: Command) -> Result<()> {
-    let failed = |e: std::io::Error| Error::io("write", &args.folder, e);
+    let failed = |e: std::io::Error| Error::cannot_write(&args.folder, e);
     std::fs::create_dir_all(&args.folder).map_err(failed)?;
     clap_mangen::generate_to(command.disable_help_subcommand(true), &args.folder).map_err(failed)
 }

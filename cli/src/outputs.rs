@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use umbracast::io::{check_target, is_standard_stream};
-use umbracast::{Error, Result};
+use crate::error::{Error, Result};
+use umbracast_files::{check_target, is_standard_stream};
 
 /// A file to write.
 pub(crate) struct OutputFile<'a> {
@@ -32,7 +32,7 @@ impl OutputFile<'_> {
         check_target(path)?;
         let known = extensions.join(" and .");
         let message = format!("cannot write {content} in this format: supported is .{known}");
-        Err(Error::BadFile { path: path.into(), message })
+        Err(Error::bad_file(path, message))
     }
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn overwrites(targets: &[PathBuf], input: &Path) -> bool {
 
 /// The error for an output that is also an input.
 pub(crate) fn is_input(path: &Path) -> Error {
-    Error::BadFile { path: path.into(), message: "is also an input: the results would overwrite it".into() }
+    Error::bad_file(path, "is also an input: the results would overwrite it")
 }
 
 /// Refuses files of other formats, files that cannot be written, and two files in one place. Returns the places.
@@ -54,7 +54,7 @@ pub(crate) fn check_outputs<'a>(files: impl IntoIterator<Item = OutputFile<'a>>)
         let target = check_target(file.path)?;
         if let Some((_, other)) = targets.iter().find(|(known, _)| *known == target) {
             let message = format!("{other} and {} would both write this file", file.name);
-            return Err(Error::BadFile { path: file.path.into(), message });
+            return Err(Error::bad_file(file.path, message));
         }
         targets.push((target, file.name));
     }

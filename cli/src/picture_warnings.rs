@@ -2,7 +2,8 @@
 
 use umbracast::NO_SPHERE;
 use umbracast::glam::DVec3;
-use umbracast::shadow::{Ball, Camera, Lens, Picture, PngDepth, System};
+use umbracast::shadow::{Ball, Camera, Lens, Picture, System};
+use umbracast_files::PngDepth;
 
 /// A warning about a picture in which no pixel shows a body or the light, or in which every pixel is black.
 pub(crate) fn picture_warning(system: &System, picture: &Picture, bits: PngDepth) -> Option<String> {
@@ -37,7 +38,7 @@ fn out_of_view(system: &System) -> String {
     else {
         return "the system is empty".into();
     };
-    let name = umbracast::quoted(name);
+    let name = crate::escape::quoted(name);
     let DVec3 { x, y, z } = ball.center;
     let [width, height] = system.picture().size.map(f64::from);
     let (across, size, key) = match camera.lens {

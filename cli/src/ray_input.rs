@@ -3,13 +3,14 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use crate::error::{Error, Result};
 use umbracast::glam::{DVec3, Vec3};
-use umbracast::io::{
+use umbracast::raygen::{Lidar, Parallel, Toward};
+use umbracast::{CancelToken, NO_SPHERE, OnBad, Rays, Segments};
+use umbracast_files::{
     Batched, FromColumn, KeptColumns, LeftOut, LidarFile, LidarInput, OptionalColumns, RayBatch, RayBatches, RayFile,
     ReadOptions, Role, Rounding, is_pipe,
 };
-use umbracast::raygen::{Lidar, Parallel, Toward};
-use umbracast::{CancelToken, Error, NO_SPHERE, OnBad, Rays, Result, Segments};
 
 use super::args::{Given, numbers};
 
@@ -74,10 +75,10 @@ pub(crate) enum Opened {
 
 impl RayInputOptions<'_> {
     /// Adds the path and the row of a record to an error.
-    pub(crate) fn placed(&self, error: Error) -> Error {
+    pub(crate) fn placed(&self, error: impl Into<Error>) -> Error {
         match self {
             Self::Rays(path) | Self::Segments(path) | Self::Points(path, ..) => placed(path, error),
-            Self::Sensor(_) => error,
+            Self::Sensor(_) => error.into(),
         }
     }
 
@@ -282,7 +283,7 @@ impl RayInput {
     /// Reads the next batch. False at the end.
     pub(crate) fn next(&mut self, watch: &CancelToken) -> Result<bool> {
         match self {
-            Self::Rays(batches, batch) => batches.next(batch, watch),
+            Self::Rays(batches, batch) => Ok(batches.next(batch, watch)?),
             Self::Segments { batches, batch, segments } => {
                 let more = batches.next(batch, watch)?;
                 *segments = Segments::new(batch.records.iter().copied());
@@ -417,11 +418,17 @@ impl RayInput {
 }
 
 /// Adds the path and the row to an error about a ray, a point or a bullet.
-pub(crate) fn placed(path: &Path, error: Error) -> Error {
-    match error {
-        Error::BadRecord { what: "bullet" | "point" | "ray", index, field, value, why } => {
+pub(crate) fn placed(path: &Path, error: impl Into<Error>) -> Error {
+    match error.into() {
+        Error::Umbracast(umbracast::Error::BadRecord {
+            what: "bullet" | "point" | "ray",
+            index,
+            field,
+            value,
+            why,
+        }) => {
             let message = format!("row {} (index {index}): {field} is {value}: {why}", index + 1);
-            Error::BadFile { path: path.into(), message }
+            Error::bad_file(path, message)
         }
         other => other,
     }

@@ -4,13 +4,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use umbracast_files::write_picture;
+use umbracast_files::{parse_system, read_system_with_files};
 
+use crate::error::{Error, Result};
 use clap::Args;
 use serde::Serialize;
-use umbracast::io::PreparedFile;
-use umbracast::memory::check_memory;
-use umbracast::shadow::{PLANET, Picture, PictureFiles, PngDepth, Progress, RenderProgress, System, SystemFiles};
-use umbracast::{Device, Error, Precision, Result, blocking};
+use umbracast::memory;
+use umbracast::shadow::{Picture, Progress, RenderProgress, System};
+use umbracast::{Device, Precision, blocking};
+use umbracast_files::PreparedFile;
+use umbracast_files::{PLANET, PictureFiles, PngDepth, SystemFiles};
 
 use super::args::{DeviceArgs, SummaryArgs, words};
 use super::outputs::{self, OutputFile};
@@ -143,7 +147,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<()> {
         let sidecar = sidecar.transpose()?;
         let [t, id, fraction, flux, normal, depth] = arrays.map(Option::as_deref);
         let (png, bits) = (output.as_path(), args.bits);
-        picture.write_files(&system, &PictureFiles { png, bits, t, id, fraction, flux, normal, depth })?;
+        write_picture(&picture, &system, &PictureFiles { png, bits, t, id, fraction, flux, normal, depth })?;
         sidecar.map_or(Ok(()), PreparedFile::persist)?;
     }
     let summary = PictureSummary {
@@ -175,8 +179,8 @@ impl RenderArgs {
     /// The system with the options of the command line, the output path, and the input files.
     fn system(&self) -> Result<(System, PathBuf, SystemFiles)> {
         let ((system, files), stem) = match &self.system {
-            Some(path) => (System::read_with_files(path)?, path.file_stem().unwrap_or(path.as_os_str())),
-            None => ((System::parse(PLANET, Path::new("planet.toml"))?, SystemFiles::default()), "planet".as_ref()),
+            Some(path) => (read_system_with_files(path)?, path.file_stem().unwrap_or(path.as_os_str())),
+            None => ((parse_system(PLANET, Path::new("planet.toml"))?, SystemFiles::default()), "planet".as_ref()),
         };
         let mut options = system.picture().clone();
         options.size = self.size.unwrap_or(options.size);
@@ -187,12 +191,12 @@ impl RenderArgs {
         let output = self.output.clone().unwrap_or_else(|| Path::new(FOLDER).join(name));
         let system = system.with_picture(options).map_err(|error| match error {
             // The values of the file are valid, so these come from the command line.
-            Error::Usage(why) => Error::Usage(why.replacen("picture: size is ", "--size is ", 1).replacen(
+            umbracast::Error::Usage(why) => Error::Usage(why.replacen("picture: size is ", "--size is ", 1).replacen(
                 "picture: samples is ",
                 "--samples is ",
                 1,
             )),
-            other => other,
+            other => other.into(),
         })?;
         Ok((system, output, files))
     }
@@ -231,7 +235,7 @@ impl RenderArgs {
             PngDepth::Eight => 9,
             PngDepth::Sixteen => 24,
         };
-        check_memory("the picture", pixels * (drawn + written))
+        Ok(memory::check("the picture", pixels * (drawn + written))?)
     }
 }
 
@@ -248,7 +252,7 @@ pub(crate) fn check_outputs(
     let picture = OutputFile { path: output, name: "the picture", content: "a picture", extensions: &["png"] };
     picture.check_extension()?;
     if output.parent() == Some(Path::new(FOLDER)) {
-        std::fs::create_dir_all(FOLDER).map_err(|e| Error::io("write", FOLDER, e))?;
+        std::fs::create_dir_all(FOLDER).map_err(|e| Error::cannot_write(FOLDER, e))?;
     }
     let arrays = arrays.iter().zip(ARRAYS).filter_map(|(path, name)| {
         Some(OutputFile { path: (*path)?, name, content: "an array", extensions: &["npy"] })
@@ -258,8 +262,8 @@ pub(crate) fn check_outputs(
     let targets = outputs::check_outputs(std::iter::once(picture).chain(arrays).chain(sidecar))?;
     for input in inputs {
         if outputs::overwrites(&targets, input) {
-            let message = "is also an input of this picture: the output would overwrite it".into();
-            return Err(Error::BadFile { path: input.clone(), message });
+            let message = "is also an input of this picture: the output would overwrite it";
+            return Err(Error::bad_file(input.clone(), message));
         }
     }
     Ok(())
@@ -272,7 +276,7 @@ const LONG: Duration = Duration::from_secs(60);
 /// expected to take longer than a minute, prints the time first.
 pub(crate) fn draw(device: &Device, system: &System, quiet: bool) -> Result<Picture> {
     if quiet {
-        return blocking::render(device, system, None);
+        return Ok(blocking::render(device, system, None)?);
     }
     // Thousandths of the work, and whether the time has been printed.
     let shared = Arc::new((AtomicU64::new(0), AtomicBool::new(false)));
@@ -286,7 +290,7 @@ pub(crate) fn draw(device: &Device, system: &System, quiet: bool) -> Result<Pict
     });
     let picture = blocking::render(device, system, Some(progress));
     drop(display);
-    picture
+    Ok(picture?)
 }
 
 /// A duration as text: minutes or hours.

@@ -7,14 +7,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use umbracast_files::read_lighting_with_files;
 
+use crate::error::{Error, Result};
 use clap::Args;
 use cpu_time::ProcessTime;
 use serde::Serialize;
 use umbracast::glam::DVec3;
-use umbracast::io::{AnswerRow, FileWriter, KeptColumns, check_output, read_observers_with};
 use umbracast::shadow::{Interiors, Lighting, Shadow, ShadowFlux};
-use umbracast::{CancelToken, Device, Error, OnBad, Precision, Result, blocking};
+use umbracast::{CancelToken, Device, OnBad, Precision, blocking};
+use umbracast_files::{AnswerRow, FileWriter, KeptColumns, check_output, read_observers_with};
 
 use self::difference::{Difference, PROMISED};
 use self::inside::InsideCount;
@@ -106,10 +108,10 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
     // All checks that need no device come first, the cheapest ones before the others.
     check_output(&args.output, &[&args.observers, &args.system])?;
     if args.observers.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml")) {
-        let message = "is a system file: the order of the files is OBSERVERS, then SYSTEM".into();
-        return Err(Error::BadFile { path: args.observers.clone(), message });
+        let message = "is a system file: the order of the files is OBSERVERS, then SYSTEM";
+        return Err(Error::bad_file(args.observers.clone(), message));
     }
-    let (lighting, files) = Lighting::read_with_files(&args.system)?;
+    let (lighting, files) = read_lighting_with_files(&args.system)?;
     // The cloud files that the system names are inputs, too.
     check_output(&args.output, &files.paths.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     left_out::say_all(&files, args.summary.quiet);
@@ -218,8 +220,8 @@ impl<'a> Writer<'a> {
 
     fn finish(self, cancel: &CancelToken) -> Result<()> {
         match self.file {
-            WriterFile::Shadows(writer) => writer.finish(cancel).map(drop),
-            WriterFile::Fluxes(writer) => writer.finish(cancel).map(drop),
+            WriterFile::Shadows(writer) => Ok(writer.finish(cancel).map(drop)?),
+            WriterFile::Fluxes(writer) => Ok(writer.finish(cancel).map(drop)?),
         }
     }
 }
@@ -243,7 +245,7 @@ impl Rows<'_> {
     ) -> Result<()> {
         let mut all = vec![T::MISS; self.count];
         self.rows.iter().zip(found).for_each(|(row, found)| all[*row] = found);
-        if kept.names().is_empty() { writer.write(&all) } else { writer.write_kept(&all, kept, self.first) }
+        if kept.names().is_empty() { Ok(writer.write(&all)?) } else { Ok(writer.write_kept(&all, kept, self.first)?) }
     }
 }
 

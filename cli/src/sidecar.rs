@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::error::Result;
 use serde_json::{Value, json};
+use umbracast::Device;
 use umbracast::glam::DVec3;
-use umbracast::io::{PreparedFile, prepare_atomic};
 use umbracast::shadow::{Body, Camera, CpuFallback, Lens, LightSource, PictureOptions, SurfaceMap, System};
-use umbracast::{Device, Result};
+use umbracast_files::{PreparedFile, prepare_atomic};
 
 /// Assumptions behind every picture.
 const ASSUMPTIONS: [&str; 6] = [
@@ -39,7 +40,7 @@ impl Sidecar<'_> {
     /// Writes the file, but does not name it yet.
     pub(crate) fn prepare(&self, path: &Path) -> Result<PreparedFile> {
         let text = serde_json::to_string_pretty(&self.value()).unwrap_or_default();
-        prepare_atomic(path, |out| std::io::Write::write_all(out, format!("{text}\n").as_bytes()))
+        Ok(prepare_atomic(path, |out| std::io::Write::write_all(out, format!("{text}\n").as_bytes()))?)
     }
 
     fn value(&self) -> Value {

@@ -3,8 +3,9 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicI32, Ordering};
 
+use crate::error::Error;
 use signal_hook::consts::{SIGINT, SIGTERM};
-use umbracast::{CancelToken, Error};
+use umbracast::{CancelToken, Error as Records};
 
 /// The signal received; 0 if there is none.
 static RECEIVED: AtomicI32 = AtomicI32::new(0);
@@ -35,7 +36,9 @@ pub(crate) fn cancel(watch: &CancelToken) {
 /// Exit code of an error. For a cancellation by a signal, 128 plus the number of the signal, as shells report it.
 pub(crate) fn exit_code(error: &Error) -> u8 {
     match (error, RECEIVED.load(Ordering::Relaxed)) {
-        (Error::Cancelled { .. }, signal @ 1..) => u8::try_from(128 + signal).unwrap_or(130),
+        (error, signal @ 1..) if matches!(error.of_records(), Some(Records::Cancelled { .. })) => {
+            u8::try_from(128 + signal).unwrap_or(130)
+        }
         _ => code(error),
     }
 }
@@ -44,13 +47,15 @@ pub(crate) fn exit_code(error: &Error) -> u8 {
 /// violated guarantee, 130 cancelled (as shells report Ctrl-C).
 fn code(error: &Error) -> u8 {
     match error {
-        Error::BadRecord { .. } | Error::Usage(_) | Error::BadFile { .. } | Error::LengthsDiffer { .. } => 2,
-        Error::NoDevice { .. } | Error::NoPrecision { .. } => 3,
-        Error::Io { .. } => 5,
+        Error::Files(umbracast_files::Error::Io { .. }) => 5,
         Error::BrokenPromise(_) => 6,
-        Error::Cancelled { .. } => 130,
-        // The device ran out of memory, was lost, or failed in another way.
-        _ => 4,
+        _ => match error.of_records() {
+            None | Some(Records::BadRecord { .. } | Records::Usage(_) | Records::LengthsDiffer { .. }) => 2,
+            Some(Records::NoDevice { .. } | Records::NoPrecision { .. }) => 3,
+            Some(Records::Cancelled { .. }) => 130,
+            // The device ran out of memory, was lost, or failed in another way.
+            Some(_) => 4,
+        },
     }
 }
 

@@ -1,9 +1,10 @@
 //! `umbracast cast --sphere … --ray …`: roots, hit and nearest pass of one sphere and one ray, without files or a device.
 
+use crate::error::{Error, Result};
 use serde_json::{Value, json};
 use umbracast::glam::{DVec3, Vec3};
-use umbracast::io::{Heights, OriginFinder, Role, Rounding};
-use umbracast::{Error, NO_SPHERE, Query, Ray, Result, Sphere, check_ray, check_sphere};
+use umbracast::{NO_SPHERE, Query, Ray, Sphere};
+use umbracast_files::{Heights, OriginFinder, Role, Rounding};
 
 use super::args::{Given, Origin, numbers};
 use super::coarse::{RAY, Rounded};
@@ -68,9 +69,9 @@ pub(super) fn changed(given: &[Given]) -> u64 {
 }
 
 /// The message of an error without the number of the record, since there is only one record.
-pub(super) fn message_of(error: &Error) -> String {
+pub(super) fn message_of(error: &umbracast::Error) -> String {
     match error {
-        Error::BadRecord { field, value, why, .. } => format!("{field} is {value}: {why}"),
+        umbracast::Error::BadRecord { field, value, why, .. } => format!("{field} is {value}: {why}"),
         other => other.to_string(),
     }
 }
@@ -79,7 +80,7 @@ pub(super) fn message_of(error: &Error) -> String {
 pub(crate) fn sphere(text: &str) -> Result<GivenSphere, String> {
     let given = numbers(text, "x,y,z,r", &[4])?;
     let sphere = sphere_of(&given);
-    check_sphere(0, &sphere).map_err(|e| message_of(&e))?;
+    sphere.check().map_err(|e| message_of(&e))?;
     Ok(GivenSphere(sphere, given))
 }
 
@@ -91,7 +92,7 @@ fn sphere_of(given: &[Given]) -> Sphere {
 /// Parser of `--ray`.
 pub(crate) fn ray(text: &str) -> Result<GivenRay, String> {
     let given = numbers(text, "ox,oy,oz,dx,dy,dz[,t_min,t_max]", &[6, 8])?;
-    check_ray(0, &ray_of(&given)).map_err(|e| message_of(&e))?;
+    ray_of(&given).check().map_err(|e| message_of(&e))?;
     Ok(GivenRay(given))
 }
 
@@ -125,8 +126,9 @@ impl Pair {
         let given = (from(&sphere.1), from(&ray.0));
         let (sphere, ray) = (sphere_of(&given.0), ray_of(&given.1));
         // A distant origin can move a position beyond the largest f32.
-        let bad = |error: &Error| Error::Usage(format!("after --origin is subtracted, {}", message_of(error)));
-        check_sphere(0, &sphere).and_then(|()| check_ray(0, &ray)).map_err(|error| bad(&error))?;
+        let bad =
+            |error: &umbracast::Error| Error::Usage(format!("after --origin is subtracted, {}", message_of(error)));
+        sphere.check().and_then(|()| ray.check()).map_err(|error| bad(&error))?;
         let warning = coarse(&given, &sphere, &ray, (asked, origin));
         Ok(Self { sphere, ray, origin, warning, rounded: changed(&given.0) + changed(&given.1) })
     }

@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
+use crate::error::{Error, Result};
 use umbracast::glam::DVec3;
-use umbracast::io::{FileWriter, ReadOptions, check_disk, least_output, origin_of_spheres, read_spheres_with};
-use umbracast::io::{Heights, LeftOut, OriginFinder, PreparedFile, RayBatches, Rounding, Table};
-use umbracast::io::{check_output, check_points_output, is_points_output};
-use umbracast::memory::check_memory;
+use umbracast::memory;
 use umbracast::{CancelToken, Query, Ray, Rays, Report, Sphere, Spheres};
-use umbracast::{Device, DeviceOptions, Error, Result, Scene, SceneOptions, blocking};
+use umbracast::{Device, DeviceOptions, Scene, SceneOptions, blocking};
+use umbracast_files::{FileWriter, ReadOptions, check_disk, least_output, origin_of_spheres, read_spheres_with};
+use umbracast_files::{Heights, LeftOut, OriginFinder, PreparedFile, RayBatches, Rounding, Table};
+use umbracast_files::{check_output, check_points_output, is_points_output};
 
 use super::args::Origin;
 use super::cast::{CastArgs, QueryName};
@@ -139,7 +140,9 @@ impl Files<'_> {
         };
         cast.and_then(|()| finish()).map_err(|error| match error {
             // `watch` counts rays once per device.
-            Error::Cancelled { .. } => Error::Cancelled { done: sum.report.rays },
+            error if matches!(error.of_records(), Some(umbracast::Error::Cancelled { .. })) => {
+                umbracast::Error::Cancelled { done: sum.report.rays }.into()
+            }
             other => other,
         })?;
         left_out::say_of(self.rays.path(), &sum.left_out, self.args.summary.quiet);
@@ -200,7 +203,7 @@ impl Files<'_> {
             first += rays.len() as u64;
             if let Err(error) = scene.check_starts(rays) {
                 let why = match error {
-                    Error::BadRecord { what: "ray", index, .. } => {
+                    umbracast::Error::BadRecord { what: "ray", index, .. } => {
                         format!(
                             "the point in row {} (index {index}) does not lie on the sphere that it names",
                             index + 1
@@ -254,7 +257,7 @@ impl Files<'_> {
             let answers = batch * T::BYTES;
             sum.saturating_add(device.estimate_bytes_of(spheres, batch)).saturating_add(answers)
         });
-        check_memory("the scene and batches of rays", needed)
+        Ok(memory::check("the scene and batches of rays", needed)?)
     }
 
     fn scene(
@@ -307,7 +310,7 @@ impl Files<'_> {
                 let part = batch.slice(begin..begin + size);
                 let found = match cast_query.cast(scene, part, &self.query) {
                     // The lengths of lists are known only when they are made.
-                    Err(Error::TooLarge { .. }) if T::PARTS && part.len() > 1 => {
+                    Err(Error::Umbracast(umbracast::Error::TooLarge { .. })) if T::PARTS && part.len() > 1 => {
                         size = part.len() / 8 + 1;
                         continue;
                     }
@@ -360,7 +363,7 @@ impl Files<'_> {
 
     fn complete<T: CastQuery>(&self, writer: FileWriter<T::Batch>, watch: &CancelToken) -> Result<PreparedFile> {
         let _working = ProgressDisplay::on("writing".into(), self.args.summary.quiet);
-        writer.complete(watch)
+        Ok(writer.complete(watch)?)
     }
 }
 
@@ -386,7 +389,8 @@ pub(crate) fn read_spheres_from(
 }
 
 fn not_pairs(spheres: usize, rays: u64) -> Error {
-    Error::LengthsDiffer { left_name: "spheres", left: spheres as u64, right_name: "rays", right: rays }
+    umbracast::Error::LengthsDiffer { left_name: "spheres", left: spheres as u64, right_name: "rays", right: rays }
+        .into()
 }
 
 /// Reads the remaining rays and returns their number.

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde::Serialize;
 use umbracast::glam::DVec3;
-use umbracast::io::Rounding;
 use umbracast::{Device, Report};
+use umbracast_files::Rounding;
 
 use super::compare::Comparison;
 

@@ -52,11 +52,11 @@ impl Device {
                 .map_err(|error| PyValueError::new_err(format!("patience_s is {seconds}: {error}")))?;
             limits.patience = Some(patience);
         }
-        let mut options = DeviceOptions::default().precision(precision(precision_word)?).limits(limits);
+        let mut options = DeviceOptions::from_env().precision(precision(precision_word)?).limits(limits);
         if let Some(choice) = choice {
             options.choice = choice;
         }
-        run_detached(py, || blocking::open(&options)).map(|device| Self(ManuallyDrop::new(device)))
+        run_detached(py, || Ok(blocking::open(&options)?)).map(|device| Self(ManuallyDrop::new(device)))
     }
 
     #[getter]

@@ -4,27 +4,70 @@ use pyo3::exceptions::{
     PyFileNotFoundError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeError, PyValueError,
 };
 use pyo3::prelude::*;
-use umbracast::Error;
+
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// An error of any of the crates.
+pub(crate) enum Error {
+    Umbracast(umbracast::Error),
+    Files(umbracast_files::Error),
+    Sky(umbracast_sky::Error),
+}
+
+impl From<umbracast::Error> for Error {
+    fn from(error: umbracast::Error) -> Self {
+        Self::Umbracast(error)
+    }
+}
+
+impl From<umbracast_files::Error> for Error {
+    fn from(error: umbracast_files::Error) -> Self {
+        Self::Files(error)
+    }
+}
+
+impl From<umbracast_sky::Error> for Error {
+    fn from(error: umbracast_sky::Error) -> Self {
+        Self::Sky(error)
+    }
+}
+
+/// The error of an invalid argument.
+pub(crate) fn usage(message: impl Into<String>) -> Error {
+    umbracast::Error::Usage(message.into()).into()
+}
 
 /// Converts an error to the corresponding exception.
-pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
+pub(crate) fn exception(py: Python<'_>, error: impl Into<Error>) -> PyErr {
+    use umbracast::Error as Records;
+    use umbracast_files::Error as Files;
+    let error = match error.into() {
+        Error::Umbracast(error)
+        | Error::Files(Files::Umbracast(error))
+        | Error::Sky(umbracast_sky::Error::Umbracast(error)) => error,
+        Error::Files(error @ Files::Io { .. }) => {
+            let is_missing = matches!(&error, Files::Io { path, .. } if !path.exists());
+            let message = error.to_string();
+            return if is_missing { PyFileNotFoundError::new_err(message) } else { PyOSError::new_err(message) };
+        }
+        Error::Files(error) => return PyValueError::new_err(error.to_string()),
+        Error::Sky(error) => return PyValueError::new_err(error.to_string()),
+    };
     let message = error.to_string();
-    match error {
-        Error::BadRecord { what, index, field, value, .. } => {
+    match &error {
+        Records::BadRecord { what, index, field, value, .. } => {
             package_exception(py, "RecordError", (message, *what, *index, *field, value.as_str()))
         }
-        Error::Usage(_) | Error::BadFile { .. } | Error::LengthsDiffer { .. } => PyValueError::new_err(message),
-        Error::NoDevice { .. } => package_exception(py, "NoDeviceError", (message,)),
-        Error::NoPrecision { .. } => package_exception(py, "PrecisionError", (message,)),
-        Error::DeviceLost { .. } | Error::TimedOut { .. } | Error::DeviceFailed { .. } => {
+        Records::Usage(_) | Records::LengthsDiffer { .. } => PyValueError::new_err(message),
+        Records::NoDevice { .. } => package_exception(py, "NoDeviceError", (message,)),
+        Records::NoPrecision { .. } => package_exception(py, "PrecisionError", (message,)),
+        Records::DeviceLost { .. } | Records::TimedOut { .. } | Records::DeviceFailed { .. } => {
             // The next call that names a device opens it again.
             let _ = py.import("umbracast._devices").and_then(|devices| devices.call_method0("forget_shared"));
             package_exception(py, "DeviceError", (message,))
         }
-        Error::TooLarge { .. } | Error::OutOfMemory { .. } => PyMemoryError::new_err(message),
-        Error::Io { path, .. } if !path.exists() => PyFileNotFoundError::new_err(message),
-        Error::Io { .. } => PyOSError::new_err(message),
-        Error::Cancelled { .. } => PyKeyboardInterrupt::new_err(message),
+        Records::TooLarge { .. } | Records::OutOfMemory { .. } => PyMemoryError::new_err(message),
+        Records::Cancelled { .. } => PyKeyboardInterrupt::new_err(message),
         _ => PyRuntimeError::new_err(message),
     }
 }

@@ -5,8 +5,9 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::{Builder, scope};
 use std::time::Duration;
 
+use crate::exceptions::Result;
 use pyo3::prelude::*;
-use umbracast::{CancelToken, Result};
+use umbracast::CancelToken;
 
 use crate::exceptions::{exception, fork_error};
 
@@ -35,7 +36,7 @@ pub(crate) fn check_fork(py: Python<'_>) -> PyResult<()> {
 /// Runs work without the GIL that is short or cannot be cancelled.
 pub(crate) fn run_detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     check_fork(py)?;
-    py.detach(work).map_err(|error| exception(py, &error))
+    py.detach(work).map_err(|error| exception(py, error))
 }
 
 /// Runs cancellable work on `records` records without the GIL. Many records are processed in a new thread, while this one checks for
@@ -91,7 +92,7 @@ pub(crate) fn interruptible_with<T: Send>(
             match raised {
                 Some(error) => Err(error),
                 None => {
-                    let result = result.map_err(|error| Python::attach(|py| exception(py, &error)))?;
+                    let result = result.map_err(|error| Python::attach(|py| exception(py, error)))?;
                     // Report the final progress, and check for a signal that arrived in the last interval.
                     poll().map(|()| result)
                 }

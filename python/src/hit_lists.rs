@@ -4,7 +4,8 @@ use bytemuck::try_cast_slice;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use umbracast::{Bullet, Bullets, Error, Hit, Result, blocking};
+use umbracast::{Bullet, Bullets, Hit, blocking};
+use umbracast::{Error, Result};
 
 use crate::exceptions::exception;
 use crate::gil::interruptible;
@@ -54,7 +55,7 @@ pub(crate) fn lists<'py>(
 ) -> PyResult<ListArrays<'py>> {
     let query = policies.query()?;
     let batch = rays.batch(&query)?;
-    let failed = |error| exception(py, &error);
+    let failed = |error| exception(py, error);
     if k == Some(0) {
         // If there are no rays, nothing else would check this.
         return Err(failed(Error::Usage("k is 0: it must be at least 1".into())));
@@ -103,7 +104,7 @@ pub(crate) fn bullets<'py>(
     }
     let scene = scene.current();
     let flights = interruptible(py, bullets.len(), progress.as_ref(), |token| {
-        blocking::bullets(&scene.with_cancel(token), given, bounces, &query)
+        Ok(blocking::bullets(&scene.with_cancel(token), given, bounces, &query)?)
     })?;
     let legs = &flights.records;
     let numbers = |number: fn(&umbracast::Leg) -> f32| PyArray1::from_iter(py, legs.iter().map(number));

@@ -8,8 +8,9 @@ use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods}
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use umbracast::glam::{DQuat, DVec3};
-use umbracast::io::OriginFinder;
-use umbracast::{Error, OnBad, Query, Ray, Rays, Result, Segments};
+use umbracast::{Error, Result};
+use umbracast::{OnBad, Query, Ray, Rays, Segments};
+use umbracast_files::OriginFinder;
 
 use crate::gil::run_detached;
 
@@ -238,9 +239,9 @@ where
     let (len, views) = views(kind, columns)?;
     let columns = Columns { kind, views, origin, on_bad: OnBad::Refuse };
     let mut rounding = Rounding::default();
-    let mut numbers = try_with_capacity::<f32>(len * K).map_err(|error| crate::exceptions::exception(py, &error))?;
+    let mut numbers = try_with_capacity::<f32>(len * K).map_err(|error| crate::exceptions::exception(py, error))?;
     numbers.resize(len * K, 0.0);
-    run_detached(py, || columns.gather(0, bytemuck::cast_slice_mut(&mut numbers), &mut rounding))?;
+    run_detached(py, || Ok(columns.gather(0, bytemuck::cast_slice_mut(&mut numbers), &mut rounding)?))?;
     Ok((PyArray1::from_vec(py, numbers), rounding.changed, rounding.largest))
 }
 

@@ -3,14 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use umbracast_files::{parse_lighting, parse_system, read_lighting, read_system};
 
 use bytemuck::try_cast_slice;
 use numpy::{PyArray1, PyReadonlyArray2, PyReadwriteArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use umbracast::Error;
 use umbracast::glam::DVec3;
-use umbracast::shadow::{Lighting, Progress, Shadow, System};
-use umbracast::{CancelToken, Error, blocking};
+use umbracast::shadow::{Progress, Shadow};
+use umbracast::{CancelToken, blocking};
 
 use crate::device::Device;
 use crate::gil::{interruptible, interruptible_with};
@@ -47,8 +49,8 @@ pub(crate) fn render<'py>(
     let (picture, colours) = interruptible_with(py, (usize::MAX, 1000), progress.as_ref(), done, |token| {
         let device = &device.with_cancel(token);
         let system = match (path, text) {
-            (Some(path), _) => System::read(&path)?,
-            (None, text) => System::parse(text.unwrap_or_default(), Path::new(TEXT))?,
+            (Some(path), _) => read_system(&path)?,
+            (None, text) => parse_system(text.unwrap_or_default(), Path::new(TEXT))?,
         };
         let mut options = system.picture().clone();
         options.size = size.unwrap_or(options.size);
@@ -86,8 +88,8 @@ pub(crate) fn shadow(
     interruptible(py, observers.len(), progress.as_ref(), |token| {
         let device = &device.with_cancel(token);
         let lighting = match (path, text) {
-            (Some(path), _) => Lighting::read(&path)?,
-            (None, text) => Lighting::parse(text.unwrap_or_default(), Path::new(TEXT))?,
+            (Some(path), _) => read_lighting(&path)?,
+            (None, text) => parse_lighting(text.unwrap_or_default(), Path::new(TEXT))?,
         };
         let mut shadows = Vec::new();
         for range in chunks(observers.len()) {

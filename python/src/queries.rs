@@ -73,7 +73,7 @@ pub(crate) fn cast(
     match (verb, &mut out[..]) {
         ("closest", [Output::F32(t), Output::U32(id)]) => {
             // All chunks use the same memory.
-            let mut hits = try_with_capacity(batch.len.min(CHUNK)).map_err(|error| exception(py, &error))?;
+            let mut hits = try_with_capacity(batch.len.min(CHUNK)).map_err(|error| exception(py, error))?;
             scene.run_chunked(py, &batch, progress, |scene, rays, range| {
                 hits.resize(range.len(), Hit::MISS);
                 let report = blocking::closest_into(scene, rays, &mut hits, &query)?;

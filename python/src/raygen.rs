@@ -4,10 +4,11 @@ use bytemuck::try_cast_slice;
 use numpy::{PyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use umbracast::Rays;
+use umbracast::Result;
 use umbracast::glam::{DQuat, DVec3};
 use umbracast::raygen::{Image, Lidar, Parallel, Pose, Toward};
 use umbracast::shadow::{Camera, Lens};
-use umbracast::{Rays, Result};
 
 use crate::exceptions::exception;
 
@@ -25,7 +26,7 @@ fn rows<'py>(py: Python<'py>, rays: Rays<'_>) -> Array<'py> {
 }
 
 fn checked<T>(py: Python<'_>, made: Result<T>) -> PyResult<T> {
-    made.map_err(|error| exception(py, &error))
+    made.map_err(|error| exception(py, error))
 }
 
 /// One ray per point: towards a target, which may have a radius, or along a direction.

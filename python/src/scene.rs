@@ -7,9 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use numpy::{PyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use umbracast::Result;
 use umbracast::glam::Quat;
-use umbracast::io::Heights;
-use umbracast::{Ellipsoid, Ellipsoids, NO_SPHERE, Rays, Report, Result, SceneOptions, Sphere, Spheres, blocking};
+use umbracast::{Ellipsoid, Ellipsoids, NO_SPHERE, Rays, Report, SceneOptions, Sphere, Spheres, blocking};
+use umbracast_files::Heights;
 
 use crate::device::Device;
 use crate::gil::{interruptible, is_forked};
@@ -164,7 +165,7 @@ impl Scene {
         moved: f64,
     ) -> PyResult<Option<(f64, f64, bool)>> {
         let starts = positions(&starts)?;
-        let mut rounding = umbracast::io::Rounding::default();
+        let mut rounding = umbracast_files::Rounding::default();
         (0..3).for_each(|k| rounding.positions[k].by = moved);
         rounding.radius = moved;
         let SceneState { scene, shapes, .. } = self.state();

@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
+use crate::exceptions::{Result, usage};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use umbracast::io::read_vectors;
-use umbracast::sky::{
+use umbracast_files::read_vectors;
+use umbracast_sky::{
     DatePrecision, DeltaT, Eclipse, LocalView, LunarEclipse, LunarRule, Place, Radii, SkyBody, SkyOptions,
     SolarEclipse, Time, View,
 };
-use umbracast::{Error, Result};
 
 use crate::exceptions::exception;
 use crate::gil::run_detached;
@@ -23,7 +23,7 @@ const NOT_A_TIME: i64 = i64::MIN;
 /// The sky with its conventions.
 #[pyclass(frozen, module = "umbracast._umbracast")]
 pub(crate) struct Sky {
-    inner: umbracast::sky::Sky,
+    inner: umbracast_sky::Sky,
 }
 
 impl Sky {
@@ -40,7 +40,7 @@ impl Sky {
     fn time(&self, microseconds: i64) -> Result<Time> {
         // Beyond 1900 to 2050 the library refuses it; a wide margin keeps the arithmetic in range.
         if microseconds == NOT_A_TIME || microseconds.abs() > 1 << 56 {
-            return Err(Error::Usage("a time is NaT or outside the years 1900 to 2050".into()));
+            return Err(usage("a time is NaT or outside the years 1900 to 2050"));
         }
         let since = microseconds - EPOCH_US;
         let (day, rest) = (since.div_euclid(86_400_000_000), since.rem_euclid(86_400_000_000));
@@ -49,13 +49,13 @@ impl Sky {
 
     fn eclipse(&self, date: &str) -> Result<Option<Eclipse>> {
         let (time, _) = self.inner.parse_time(date)?;
-        self.inner.eclipse_on(time)
+        Ok(self.inner.eclipse_on(time)?)
     }
 
     fn solar(&self, date: &str) -> Result<Box<SolarEclipse>> {
         match self.eclipse(date)? {
             Some(Eclipse::Solar(eclipse)) => Ok(eclipse),
-            _ => Err(Error::Usage(format!("there is no solar eclipse on {}", umbracast::quoted(date)))),
+            _ => Err(usage(format!("there is no solar eclipse on {date}"))),
         }
     }
 
@@ -119,7 +119,7 @@ fn places(rows: &PyReadonlyArray2<'_, f64>) -> PyResult<Vec<Place>> {
         let place = Place { latitude: row[0], longitude: row[1], height_m: row[2] };
         match place.check(index as u64) {
             Ok(()) => Ok(place),
-            Err(error) => Err(exception(py, &error)),
+            Err(error) => Err(exception(py, error)),
         }
     };
     rows.rows().into_iter().enumerate().map(place).collect()
@@ -132,15 +132,15 @@ impl Sky {
         let options = || -> Result<SkyOptions> {
             let delta_t = match delta_t {
                 Some(seconds) if !(-1000.0..=10_000.0).contains(&seconds) => {
-                    return Err(Error::Usage(format!("delta_t is {seconds}: expected -1000 to 10000 seconds")));
+                    return Err(usage(format!("delta_t is {seconds}: expected -1000 to 10000 seconds")));
                 }
                 Some(seconds) => DeltaT::Seconds(seconds),
                 None => DeltaT::Table,
             };
             Ok(SkyOptions { delta_t, radii: Radii::from_name(radii)?, lunar_rule: LunarRule::from_name(lunar_rule)? })
         };
-        let options = options().map_err(|error| exception(py, &error))?;
-        Ok(Self { inner: umbracast::sky::Sky::new(options) })
+        let options = options().map_err(|error| exception(py, error))?;
+        Ok(Self { inner: umbracast_sky::Sky::new(options) })
     }
 
     /// Name of the ephemeris.
@@ -166,10 +166,10 @@ impl Sky {
             let delta_t = self.inner.options().delta_t;
             let allowed = 1900..=2050;
             if !(allowed.contains(&first) && allowed.contains(&last)) {
-                return Err(Error::Usage(format!("the years {first} to {last} are not in 1900 to 2050")));
+                return Err(usage(format!("the years {first} to {last} are not in 1900 to 2050")));
             }
             let (from, end) = (Time::of_year(first, delta_t), Time::of_year(last + 1, delta_t));
-            self.inner.eclipses(from, end, |is_solar| solar.is_none_or(|only| only == is_solar))
+            Ok(self.inner.eclipses(from, end, |is_solar| solar.is_none_or(|only| only == is_solar))?)
         })?;
         found.iter().map(|one| Ok((one.body() == "solar", self.dictionary(py, one)?))).collect()
     }
@@ -224,7 +224,7 @@ impl Sky {
             let (time, precision) = self.inner.parse_time(date)?;
             let instant = (precision == DatePrecision::Instant).then_some(time);
             if !instant.is_none_or(|time| eclipse.covers(time)) {
-                return Err(Error::Usage("the instant is more than 4 hours from the greatest eclipse".into()));
+                return Err(usage("the instant is more than 4 hours from the greatest eclipse"));
             }
             let found = eclipse.obscurations(&list, instant);
             Ok(found.into_iter().unzip::<f64, f64, Vec<_>, Vec<_>>())
@@ -329,24 +329,22 @@ impl Sky {
         size: [u32; 2],
     ) -> PyResult<String> {
         run_detached(py, || {
-            let bodies = bodies.iter().map(|name| SkyBody::from_name(name)).collect::<Result<Vec<_>>>()?;
+            let bodies =
+                bodies.iter().map(|name| SkyBody::from_name(name)).collect::<std::result::Result<Vec<_>, _>>()?;
             let delta_t = self.inner.options().delta_t;
             let read =
                 |(body, path, radius): &(String, PathBuf, Option<f64>)| read_vectors(body, path, *radius, delta_t);
-            let vectors = vectors.iter().map(read).collect::<Result<Vec<_>>>()?;
+            let vectors = vectors.iter().map(read).collect::<std::result::Result<Vec<_>, _>>()?;
             let view = view.map(View::parse).transpose()?;
             let (time, precision) = self.inner.parse_time(date)?;
             let time = match (precision, self.inner.eclipse_on(time)?) {
                 (DatePrecision::Day, Some(eclipse)) => eclipse.greatest(),
                 (DatePrecision::Day, None) => {
-                    let date = umbracast::quoted(date);
-                    return Err(Error::Usage(format!(
-                        "there is no eclipse on {date}: give an instant, {date}T12:00:00Z"
-                    )));
+                    return Err(usage(format!("there is no eclipse on {date}: give an instant, {date}T12:00:00Z")));
                 }
                 _ => time,
             };
-            self.inner.system_toml_with(time, &bodies, &vectors, view, size)
+            Ok(self.inner.system_toml_with(time, &bodies, &vectors, view, size)?)
         })
     }
 }

@@ -7,7 +7,8 @@ use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use umbracast::glam::{Quat, Vec3};
-use umbracast::{Ellipsoid, Ellipsoids, Error, Result, Sphere, Spheres};
+use umbracast::{Ellipsoid, Ellipsoids, Sphere, Spheres};
+use umbracast::{Error, Result};
 
 use crate::input::{slice, try_with_capacity};
 

@@ -16,11 +16,16 @@ use crate::records::{Ray, Sphere};
 /// Spheres to build a scene from: a borrowed slice, and optional attribute columns.
 #[derive(Clone, Copy, Debug)]
 pub struct Spheres<'a> {
-    pub(crate) records: &'a [Sphere],
-    pub(crate) masks: Option<&'a [u32]>,
-    pub(crate) velocities: Option<&'a [Vec3]>,
-    pub(crate) transmittances: Option<&'a [f32]>,
-    pub(crate) shapes: Option<&'a [EllipsoidShape]>,
+    /// The spheres; for ellipsoids, the balls around them.
+    pub records: &'a [Sphere],
+    /// See [`masks`](Self::masks).
+    pub masks: Option<&'a [u32]>,
+    /// See [`velocities`](Self::velocities).
+    pub velocities: Option<&'a [Vec3]>,
+    /// See [`transmittances`](Self::transmittances).
+    pub transmittances: Option<&'a [f32]>,
+    /// See [`shapes`](Self::shapes).
+    pub shapes: Option<&'a [EllipsoidShape]>,
 }
 
 impl<'a> Spheres<'a> {
@@ -57,7 +62,7 @@ impl<'a> Spheres<'a> {
 
     /// Turns each sphere into an ellipsoid. The sphere is the ball around it.
     #[must_use]
-    pub(crate) fn shapes(self, shapes: &'a [EllipsoidShape]) -> Self {
+    pub fn shapes(self, shapes: &'a [EllipsoidShape]) -> Self {
         Self { shapes: Some(shapes), ..self }
     }
 }

@@ -44,7 +44,7 @@ pub(crate) fn check_radius(index: u64, radius: f32) -> Result<()> {
 ///
 /// # Errors
 /// [`Error::BadRecord`] with the index, the field and the value.
-pub fn check_bullet(index: u64, bullet: &Bullet) -> Result<()> {
+pub(crate) fn check_bullet(index: u64, bullet: &Bullet) -> Result<()> {
     let bad = |field, value: String, why: &'static str| Err(Error::record("bullet", index, field, value, why));
     for (names, point, why) in [
         (["x1", "y1", "z1"], bullet.from, "a start point must be finite"),

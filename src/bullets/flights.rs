@@ -12,7 +12,7 @@ use crate::query::results::Report;
 use crate::records::{NO_SPHERE, RayAttributes};
 use crate::runtime::boxed::BoxedFuture;
 use crate::runtime::cpu_pool::run_on_pool;
-use crate::runtime::memory::{check_memory, try_with_capacity};
+use crate::runtime::memory::{self, try_with_capacity};
 use crate::scene::scene::{Scene, Wait};
 
 /// Bullets to shoot: a borrowed slice, and an optional column of radii.
@@ -181,7 +181,7 @@ impl Scene {
         let from_ids = bullets.from_ids;
         check_same_length("bullets", count, "from_ids", from_ids.map_or(count, <[u32]>::len))?;
         let memory = size_of::<BulletState>() + size_of::<crate::records::Ray>() + 8 + 3 * size_of::<Leg>();
-        check_memory("bullets", count as u64 * memory as u64)?;
+        memory::check("bullets", count as u64 * memory as u64)?;
         let mut report = Report { rays: count as u64, ..Report::default() };
         let mut active = try_with_capacity(count)?;
         for (i, bullet) in bullets.records.iter().enumerate() {
@@ -211,7 +211,7 @@ impl Scene {
             Query { inside: Inside::Enter, touch: Touch::Hit, ends: Ends::Closed, motion, near: Near::Pass, ..*query };
         let mut rounds: Vec<Legs> = Vec::new();
         while !active.is_empty() && rounds.len() < most as usize {
-            check_memory("legs of bullets", active.len() as u64 * 3 * size_of::<(usize, Leg)>() as u64)?;
+            memory::check("legs of bullets", active.len() as u64 * 3 * size_of::<(usize, Leg)>() as u64)?;
             let answers = Answers::query_scene(self, &active, rounds.is_empty(), &query, wait, &mut report).await?;
             let (host, moved) = (self.host.clone(), active);
             let legs;

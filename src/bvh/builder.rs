@@ -17,8 +17,6 @@ pub enum BvhBuilder {
 impl BvhBuilder {
     /// The error for [`BvhBuilder::Gpu`] on the CPU engine.
     pub(crate) fn needs_gpu() -> Error {
-        Error::Usage(
-            "builder 'gpu' needs a GPU, but the device is the CPU engine: use builder 'auto', or --device gpu".into(),
-        )
+        Error::Usage("builder 'gpu' needs a GPU, but the device is the CPU engine: use builder 'auto', or a GPU".into())
     }
 }

@@ -182,7 +182,7 @@ impl CpuScene {
         let Accel::Bvh(bvh) = &self.accel else { return TaskPlan { size: TASK_RAYS, order: RayOrder::Coherent } };
         let order = if sortable { sample_order(bvh, rays, |i| batch.rays.ray(i)) } else { RayOrder::Coherent };
         let per_core = if divisible && order.is_sorted() { 1 } else { TASKS_PER_CORE };
-        let cores = per_core * cpu_pool::count();
+        let cores = per_core * cpu_pool::threads();
         let tasks = cores * rays.div_ceil(cores * MAX_SORTED_RAYS).max(1);
         TaskPlan { size: rays.div_ceil(tasks).next_multiple_of(TASK_RAYS).max(TASK_RAYS), order }
     }

@@ -58,8 +58,8 @@ impl GpuEngine {
             Err(Error::NoPrecision { device: self.name().into(), asked: precision.word(), why: why.clone(), instead })
         };
         match (precision, &self.probe.failure, &self.probe.broken) {
-            (_, _, Some(why)) => refuse(why, "--device cpu"),
-            (Precision::Standard, Some(why), None) => refuse(why, "--precision fast or exact, or --device cpu"),
+            (_, _, Some(why)) => refuse(why, "the CPU engine"),
+            (Precision::Standard, Some(why), None) => refuse(why, "fast or exact, or the CPU engine"),
             _ => Ok(()),
         }
     }

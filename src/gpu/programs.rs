@@ -115,7 +115,7 @@ macro_rules! join {
 /// in later versions.
 ///
 /// Requirements: `center`, `radius`, `origin` and `direction` are finite, the radius is not negative and the direction is not zero
-/// ([`check_sphere`](crate::check_sphere), [`check_ray`](crate::check_ray)); infinite ends are replaced by ±`FAR`. Otherwise the
+/// ([`Sphere::check`](crate::Sphere::check), [`Ray::check`](crate::Ray::check)); infinite ends are replaced by ±`FAR`. Otherwise the
 /// results are meaningless, but no code loops forever or traps.
 ///
 /// Guarantees, with u = 2⁻²⁴, E the distance from origin to centre, r the radius, b the distance from the line to the centre, and h the

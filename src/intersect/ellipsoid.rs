@@ -44,19 +44,25 @@ const MAX_AXIS_RATIO: f32 = 1_048_576.0;
 
 /// Semi-axes and rotation of an ellipsoid. Its sphere record contains the bounding ball.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct EllipsoidShape {
-    pub(crate) radii: Vec3,
-    pub(crate) rotation: Quat,
+pub struct EllipsoidShape {
+    /// Semi-axes: finite and above 0.
+    pub radii: Vec3,
+    /// Rotation from its own axes to those of the scene, of any finite length except zero.
+    pub rotation: Quat,
 }
 
 impl EllipsoidShape {
     /// Radius of the bounding ball.
-    pub(crate) fn bounding_radius(&self) -> f32 {
+    pub fn bounding_radius(&self) -> f32 {
         self.radii.max_element()
     }
 
-    /// Returns an error if ellipsoid `index` is invalid.
-    pub(crate) fn check(&self, index: u64) -> Result<()> {
+    /// Checks that the shape of ellipsoid `index` is valid: semi-axes finite, above 0 and of a ratio of at most 2²⁰, a rotation that is
+    /// finite and not zero.
+    ///
+    /// # Errors
+    /// [`Error::BadRecord`] with the field and the value.
+    pub fn check(&self, index: u64) -> Result<()> {
         let bad = |field, value: f32, why: &'static str| Err(Error::record("ellipsoid", index, field, value, why));
         let radii = self.radii.to_array();
         for (field, radius) in ["rx", "ry", "rz"].into_iter().zip(radii) {

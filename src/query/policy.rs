@@ -219,7 +219,7 @@ pub(crate) fn check_same_length(
     Err(Error::LengthsDiffer { left_name, left: left as u64, right_name, right: right as u64 })
 }
 
-#[cfg(all(test, feature = "serde", feature = "files"))]
+#[cfg(all(test, feature = "serde"))]
 mod tests {
     use super::*;
     use crate::records::{Ray, Sphere};

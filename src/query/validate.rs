@@ -9,7 +9,7 @@ use crate::records::{Ray, Sphere};
 ///
 /// # Errors
 /// [`Error::BadRecord`] with the index, the field and the value.
-pub fn check_sphere(index: u64, sphere: &Sphere) -> Result<()> {
+pub(crate) fn check_sphere(index: u64, sphere: &Sphere) -> Result<()> {
     let bad = |field, value: f32, why: &'static str| Err(Error::record("sphere", index, field, value, why));
     for (field, value) in ["x", "y", "z"].into_iter().zip(sphere.center.to_array()) {
         if !value.is_finite() {
@@ -29,7 +29,7 @@ pub fn check_sphere(index: u64, sphere: &Sphere) -> Result<()> {
 ///
 /// # Errors
 /// [`Error::BadRecord`] with the index, the field and the value.
-pub fn check_ray(index: u64, ray: &Ray) -> Result<()> {
+pub(crate) fn check_ray(index: u64, ray: &Ray) -> Result<()> {
     let bad = |field, value: String, why: &'static str| Err(Error::record("ray", index, field, value, why));
     for (field, value) in ["ox", "oy", "oz"].into_iter().zip(ray.origin.to_array()) {
         if !value.is_finite() {
@@ -61,7 +61,7 @@ pub fn check_ray(index: u64, ray: &Ray) -> Result<()> {
     Ok(())
 }
 
-/// Whether [`check_ray`] finds no error, in a tenth of its time: tests bits, without a branch.
+/// Whether `check_ray` finds no error, in a tenth of its time: tests bits, without a branch.
 #[inline]
 pub(crate) fn is_usable(ray: &Ray) -> bool {
     let size = |x: f32| x.to_bits() & 0x7fff_ffff;

@@ -53,7 +53,11 @@ impl CancelToken {
         self.shared.done.fetch_add(rays, Ordering::Relaxed);
     }
 
-    pub(crate) fn check(&self) -> Result<()> {
+    /// Returns an error if the token is cancelled.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] with the rays that are done.
+    pub fn check(&self) -> Result<()> {
         if self.is_cancelled() { Err(Error::Cancelled { done: self.done() }) } else { Ok(()) }
     }
 }

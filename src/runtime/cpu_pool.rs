@@ -24,8 +24,9 @@ pub(crate) fn ensure_pool() {
     }
 }
 
-/// Number of threads that work at the same time.
-pub(crate) fn count() -> usize {
+/// Number of threads of the CPU engine, which rayon's pool holds. Starts them if they are not there yet, and so that a system that refuses
+/// threads is no error: code that uses rayon for data of this library calls it first.
+pub fn threads() -> usize {
     ensure_pool();
     rayon::current_num_threads()
 }

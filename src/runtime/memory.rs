@@ -1,22 +1,26 @@
 //! Available memory, checked before it is used: a system that has overcommitted its memory kills programs without a message.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
-use crate::escape::quoted;
 
-/// Checks that `asked` more bytes fit into the available memory of the machine.
+/// The limit of [`set_limit`]; `u64::MAX` if there is none.
+static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
+
+/// Replaces what the system reports as available by a number of bytes, for this process.
+pub fn set_limit(bytes: u64) {
+    LIMIT.store(bytes, Ordering::Relaxed);
+}
+
+/// Checks that `asked` more bytes fit into the [available](available_bytes) memory. `what` are the data, for the error.
 ///
 /// # Errors
-/// [`Error::TooLarge`] with both figures; the errors of [`check_variable`].
-pub fn check_memory(what: &'static str, asked: u64) -> Result<()> {
+/// [`Error::TooLarge`] with both figures.
+pub fn check(what: &'static str, asked: u64) -> Result<()> {
     // Up to this many bytes are granted without asking the system.
     const ALWAYS: u64 = 1 << 20;
-    let replaced = variable()?;
-    if asked <= ALWAYS {
-        return Ok(());
-    }
-    match replaced.or_else(system_bytes) {
+    match (asked > ALWAYS).then(available_bytes).flatten() {
         Some(allowed) if asked > allowed => {
             Err(Error::TooLarge { what, asked, allowed, device: "this machine".into() })
         }
@@ -35,7 +39,7 @@ pub(crate) fn try_with_capacity<T>(count: usize) -> Result<Vec<T>> {
 
 /// Reserves capacity for `more` records in a list, if the machine has the memory.
 pub(crate) fn try_reserve<T>(what: &'static str, list: &mut Vec<T>, more: u64) -> Result<()> {
-    check_memory(what, more.saturating_mul(size_of::<T>() as u64))?;
+    check(what, more.saturating_mul(size_of::<T>() as u64))?;
     let failed =
         |_| Error::OutOfMemory { device: "this machine".into(), message: format!("cannot allocate memory for {what}") };
     list.try_reserve_exact(usize::try_from(more).unwrap_or(usize::MAX)).map_err(failed)
@@ -58,33 +62,16 @@ pub(crate) fn try_filled<T: Clone>(what: &'static str, count: usize, value: T) -
     Ok(list)
 }
 
-/// Bytes that a program can allocate without harm to others; `None` if the system does not report it.
+/// Bytes that this program can allocate without harm to others: those of [`set_limit`], or else those that the system reports, within the
+/// limits of its control groups. `None` if the system does not report them.
 pub fn available_bytes() -> Option<u64> {
-    // The environment variable is for tests, and for users who know better than the system.
-    variable().ok().flatten().or_else(system_bytes)
-}
-
-/// [`available_bytes`] as reported by the system.
-fn system_bytes() -> Option<u64> {
+    match LIMIT.load(Ordering::Relaxed) {
+        u64::MAX => {}
+        limit => return Some(limit),
+    }
     let machine = field(&std::fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:")?.saturating_mul(1024);
     let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     Some(cgroup_available(&groups, Path::new("/sys/fs/cgroup")).map_or(machine, |left| left.min(machine)))
-}
-
-/// Checks the environment variable `UMBRACAST_MEMORY`, which replaces the system's figure.
-///
-/// # Errors
-/// [`Error::Usage`] if it is not a number of bytes.
-pub fn check_variable() -> Result<()> {
-    variable().map(|_| ())
-}
-
-/// Value of the environment variable; `None` if it is not set or is empty.
-fn variable() -> Result<Option<u64>> {
-    let Some(value) = std::env::var_os("UMBRACAST_MEMORY").filter(|value| !value.is_empty()) else { return Ok(None) };
-    let bytes = value.to_str().and_then(|text| text.parse().ok());
-    let bad = || format!("UMBRACAST_MEMORY is '{}': expected a number of bytes", quoted(&value.to_string_lossy()));
-    bytes.map(Some).ok_or_else(|| Error::Usage(bad()))
 }
 
 /// Bytes that are left within the limits of this program's control groups; `None` without a limit.

@@ -91,7 +91,7 @@ impl Readback {
 
 /// Number of threads of the CPU engine.
 pub fn threads() -> usize {
-    cpu_pool::count()
+    cpu_pool::threads()
 }
 
 /// Instruction sets of the CPU engine that this processor supports, fastest first.

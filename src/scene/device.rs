@@ -36,14 +36,9 @@ pub struct DeviceOptions {
 }
 
 impl Default for DeviceOptions {
-    /// The choice in the environment variable `UMBRACAST_DEVICE`; `auto` if it is unset or empty.
+    /// The choice `auto`.
     fn default() -> Self {
-        // A value that is not UTF-8 matches no device, so opening it returns an error.
-        let choice = std::env::var_os("UMBRACAST_DEVICE").filter(|value| !value.is_empty());
-        Self {
-            choice: choice.map_or_else(|| "auto".into(), |value| value.to_string_lossy().into_owned()),
-            ..Self::new("")
-        }
+        Self::new("auto")
     }
 }
 
@@ -51,6 +46,13 @@ impl DeviceOptions {
     /// Options for a choice of device, with the default precision and limits.
     pub fn new(choice: impl Into<String>) -> Self {
         Self { choice: choice.into(), precision: Precision::default(), limits: Limits::default() }
+    }
+
+    /// The choice in the environment variable `UMBRACAST_DEVICE`; `auto` if it is unset or empty.
+    pub fn from_env() -> Self {
+        // A value that is not UTF-8 matches no device, so opening it returns an error.
+        let choice = std::env::var_os("UMBRACAST_DEVICE").filter(|value| !value.is_empty());
+        choice.map_or_else(Self::default, |value| Self::new(value.to_string_lossy()))
     }
 
     /// Sets the precision.
@@ -249,7 +251,12 @@ impl Device {
             name: CPU_NAME.into(),
             kind: "CPU engine",
             backend: "built in".into(),
-            driver: format!("{} threads, {}, {}", cpu_pool::count(), std::env::consts::ARCH, SimdLevel::best().name()),
+            driver: format!(
+                "{} threads, {}, {}",
+                cpu_pool::threads(),
+                std::env::consts::ARCH,
+                SimdLevel::best().name()
+            ),
             largest_binding: u64::MAX,
             largest_dispatch: u32::MAX,
             probe: None,
@@ -311,31 +318,12 @@ async fn round_trip(gpu: &GpuEngine) -> Result<Duration> {
     Ok(least)
 }
 
-/// What to do on a machine without adapters. A software adapter is suggested only where there is no GPU: otherwise a driver is missing.
-pub fn no_adapter_hint() -> &'static str {
-    // Linux lists each GPU for which its kernel has a driver.
-    let has_gpu = std::fs::read_dir("/dev/dri").is_ok_and(|mut nodes| nodes.next().is_some())
-        || std::path::Path::new("/dev/nvidia0").exists();
-    match (cfg!(target_os = "linux"), has_gpu) {
-        (true, true) => {
-            "this machine has a GPU, but no Vulkan driver for it was found: install the Vulkan driver of the GPU; until then use \
-             --device cpu"
-        }
-        (true, false) => {
-            "no GPU was found; use --device cpu, or install the package mesa-vulkan-drivers, a software Vulkan adapter"
-        }
-        (false, _) => "no GPU driver was found: use --device cpu",
-    }
-}
-
 fn no_device(asked: &str, infos: &[wgpu::AdapterInfo]) -> Error {
     let seen = if infos.is_empty() {
-        no_adapter_hint().to_owned()
+        "no GPU driver was found, so only cpu is available".to_owned()
     } else {
         let names: Vec<_> = infos.iter().enumerate().map(|(i, info)| format!("{i}: {}", info.name)).collect();
         format!("available are {}, {}: cpu", names.join(", "), infos.len())
     };
-    let by_variable = std::env::var_os("UMBRACAST_DEVICE").is_some_and(|value| value.to_string_lossy() == asked);
-    let seen = if by_variable { format!("this name was set by UMBRACAST_DEVICE; {seen}") } else { seen };
     Error::NoDevice { asked: asked.into(), seen }
 }

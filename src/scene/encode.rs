@@ -29,7 +29,7 @@ impl Scene {
     /// Rays, results and status are three different buffers with usage `STORAGE`. Slices of them may start at any multiple of 4 bytes.
     ///
     /// * **Rays** are [`Ray`](crate::Ray)s, 32 bytes each; infinite ends are allowed. The device validates them: a ray that
-    ///   [`check_ray`](crate::check_ray) refuses is a miss, and is counted. `on_bad` is ignored.
+    ///   [`Ray::check`](crate::Ray::check) refuses is a miss, and is counted. `on_bad` is ignored.
     /// * **Results** are byte-identical to those of the ordinary call on this device. A miss is the bits of `+∞` and
     ///   [`NO_SPHERE`](crate::NO_SPHERE). In a shader, compare the id with `0xffffffff`, not `t` with an infinity. Nothing is written after
     ///   the last result, except that bits are written as whole words: the unused bits of the last word are 0.

@@ -19,7 +19,7 @@ use crate::query::results::{ALL, Answer, HitLists, Report, Tally};
 use crate::records::Interval;
 use crate::runtime::boxed::BoxedFuture;
 use crate::runtime::cpu_pool::run_on_pool;
-use crate::runtime::memory::{check_memory, try_with_capacity};
+use crate::runtime::memory::{self, try_with_capacity};
 
 /// Offset of each ray's list, the records of all lists, and the counts of the batch.
 pub(super) type Listed = (Vec<u64>, Vec<Interval>, Tally);
@@ -139,7 +139,7 @@ impl Scene {
             let (allowed, device) = (self.device.limits.memory, self.device.name().into());
             return Err(Error::TooLarge { what: "hit lists", asked, allowed, device });
         }
-        check_memory("hit lists", asked)?;
+        memory::check("hit lists", asked)?;
         let mut records: Vec<Interval> = try_with_capacity(end as usize)?;
         records.resize(end as usize, Interval::MISS);
         for (at, list) in made {

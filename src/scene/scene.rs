@@ -27,7 +27,7 @@ use crate::records::{Hit, Sphere};
 use crate::runtime::boxed::BoxedFuture;
 use crate::runtime::cancel::CancelToken;
 use crate::runtime::cpu_pool;
-use crate::runtime::memory::{check_memory, try_with_capacity};
+use crate::runtime::memory::{self, try_with_capacity};
 
 /// Rays per chunk that the CPU engine copies for callers that poll. Its tasks may outlive the caller's borrow, so they own what they read.
 pub(crate) const CPU_CHUNK: usize = 1 << 18;
@@ -151,7 +151,7 @@ impl Scene {
         let load = Workload::of(&set, 0, pairwise);
         device.check_limit("the scene", &load)?;
         let here = if device.kind() == "software" { device } else { &Device::cpu() };
-        check_memory("the scene", here.bytes(&load))?;
+        memory::check("the scene", here.bytes(&load))?;
         let set = SphereSet::new(&set, SphereAttributes::default(), time_range, &device.cancel)?;
         let gpu = device.upload(&set, pairwise, builder).await?;
         let host = Arc::new(CpuScene::for_device(gpu.is_some(), set, pairwise)?);

@@ -54,7 +54,7 @@ impl Ray {
         self.cast_alone::<Approach>(sphere, &Query::at(Precision::Exact))
     }
 
-    /// Checks that the ray is valid: see [`check_ray`].
+    /// Checks that the ray is valid: see `check_ray`.
     ///
     /// # Errors
     /// [`Error::BadRecord`](crate::Error::BadRecord) with index 0, the field and the value.
@@ -70,7 +70,7 @@ impl Sphere {
         check_sphere(0, self).is_ok() && ray.check().is_ok() && ExactRoots::new(&ray, self).origin_side().is_le()
     }
 
-    /// Checks that the sphere is valid: see [`check_sphere`].
+    /// Checks that the sphere is valid: see `check_sphere`.
     ///
     /// # Errors
     /// [`Error::BadRecord`](crate::Error::BadRecord) with index 0, the field and the value.

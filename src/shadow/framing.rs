@@ -41,7 +41,7 @@ impl Body {
         let least = below.iter().flat_map(Body::bounding_balls).map(lowest).fold(f64::INFINITY, f64::min);
         let height = if least.is_finite() { least } else { 0.0 };
         let sphere = Ball { center: center + up * (height - GROUND * radius), radius: GROUND * radius };
-        Self::new("ground", vec![sphere], vec![color])
+        Self { is_ground: true, ..Self::new("ground", vec![sphere], vec![color]) }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::ball::Ball;
 use super::limb_darkening::LimbDarkening;
 use super::spheroid::{Spheroid, check_spheroid};
-use super::system::{Body, LightSource, System};
+use super::system::{Body, LightSource, System, check_bodies};
 use super::validate::check;
 use crate::error::Result;
 
@@ -84,9 +84,10 @@ impl Lighting {
         self.unit
     }
 
-    #[cfg(feature = "files")]
-    pub(crate) fn with_unit(self, unit: Option<&'static str>) -> Self {
-        Self { unit, ..self }
+    /// The same lighting with the name of its unit of length.
+    #[must_use]
+    pub fn with_unit(self, unit: &'static str) -> Self {
+        Self { unit: Some(unit), ..self }
     }
 
     /// The light.
@@ -106,8 +107,17 @@ impl Lighting {
 }
 
 impl Lighting {
-    /// A light and the bodies that cast shadows. The bodies must have been checked.
-    pub(crate) fn of(light: &LightSource, bodies: &[Body]) -> Self {
+    /// A light and the spheres and spheroids of all bodies that cast shadows.
+    ///
+    /// # Errors
+    /// [`Error::Usage`](crate::Error::Usage) with the name of the invalid value, the value and the allowed range.
+    pub fn of_bodies(light: &LightSource, bodies: &[Body]) -> Result<Self> {
+        check_bodies(light, bodies, None)?;
+        Ok(Self::of(light, bodies))
+    }
+
+    /// [`of_bodies`](Self::of_bodies), of bodies that have been checked.
+    fn of(light: &LightSource, bodies: &[Body]) -> Self {
         let (mut occluders, mut spheroids, mut names) = (Vec::new(), Vec::new(), (Vec::new(), Vec::new()));
         for body in bodies.iter().filter(|body| body.casts) {
             match body.spheroid() {

@@ -5,8 +5,6 @@ pub(crate) mod ball_bvh;
 pub(crate) mod coverage;
 pub(crate) mod fluxes;
 pub(crate) mod framing;
-#[cfg(all(any(test, fuzzing), feature = "parquet"))]
-pub(crate) mod fuzz;
 pub(crate) mod gpu;
 pub(crate) mod interiors;
 pub(crate) mod light_frame;
@@ -24,6 +22,7 @@ pub(crate) mod visibility;
 
 pub use ball::Ball;
 pub use ball::{Shadow, ShadowFlux, ShadowKind};
+pub use coverage::caps::covered_fraction;
 pub use interiors::{InsideBody, Interiors};
 pub use lighting::Lighting;
 pub use limb_darkening::LimbDarkening;
@@ -42,7 +41,3 @@ pub use system::{
 pub use visibility::{VisibilityQuery, visible_fraction};
 
 pub use crate::batch::raygen::camera::{Camera, Lens};
-#[cfg(feature = "files")]
-pub use crate::io::image::{PictureFiles, PngDepth};
-#[cfg(feature = "files")]
-pub use crate::io::system_toml::{PLANET, SystemFiles};

@@ -10,7 +10,6 @@ use super::spheroid::{MAX_OBLATENESS, POLE_LENGTHS, Spheroid};
 use super::surface::map::SurfaceMap;
 use crate::batch::raygen::camera::{Camera, check_camera};
 use crate::error::Result;
-use crate::escape::quoted;
 use crate::query::validate::{MAX_LENGTH, check_point, text, usage};
 
 /// The light source: a sphere.
@@ -63,6 +62,8 @@ pub struct Body {
     pub receives: bool,
     /// Whether pictures show it. An invisible body only casts shadows.
     pub visible: bool,
+    /// Whether it is the [ground](Self::ground); errors call it so.
+    pub is_ground: bool,
 }
 
 impl Body {
@@ -82,6 +83,7 @@ impl Body {
             casts: true,
             receives: true,
             visible: true,
+            is_ground: false,
         }
     }
 
@@ -166,21 +168,10 @@ impl System {
     /// # Errors
     /// [`Error::Usage`](crate::Error::Usage) with the name of the invalid value, the value and the allowed range.
     pub fn new(light: LightSource, bodies: Vec<Body>, camera: Camera, picture: PictureOptions) -> Result<Self> {
-        Self::with_ground(light, bodies, camera, picture, false)
-    }
-
-    /// [`new`](Self::new). With `has_ground`, the last body is the ground, and errors call it so.
-    pub(crate) fn with_ground(
-        light: LightSource,
-        bodies: Vec<Body>,
-        camera: Camera,
-        picture: PictureOptions,
-        has_ground: bool,
-    ) -> Result<Self> {
         let system = Self { light, bodies, camera, picture, unit: None };
         check_picture(&system.picture)?;
         check_camera(&system.camera)?;
-        check_bodies(&system.light, &system.bodies, has_ground, Some(&system.camera))?;
+        check_bodies(&system.light, &system.bodies, Some(&system.camera))?;
         Ok(system)
     }
 
@@ -243,14 +234,8 @@ impl System {
     }
 }
 
-/// Checks a light and bodies. With `has_ground`, the last body is the ground. If there is a camera, also checks that it is outside all of
-/// them.
-pub(crate) fn check_bodies(
-    light: &LightSource,
-    bodies: &[Body],
-    has_ground: bool,
-    camera: Option<&Camera>,
-) -> Result<()> {
+/// Checks a light and bodies. If there is a camera, also checks that it is outside all of them.
+pub(crate) fn check_bodies(light: &LightSource, bodies: &[Body], camera: Option<&Camera>) -> Result<()> {
     check_ball("light", &light.ball)?;
     let count: usize = bodies.iter().map(|body| body.balls.len()).sum();
     if count > MAX_BALLS {
@@ -261,9 +246,8 @@ pub(crate) fn check_bodies(
     let mut farthest = from_camera(&light.ball);
     check_clear("light", INSIDE, &light.ball, camera)?;
     for (i, body) in bodies.iter().enumerate() {
-        let is_ground = has_ground && i + 1 == bodies.len();
-        let place = if is_ground { "ground".into() } else { format!("body[{i}] '{}'", quoted(&body.name)) };
-        let inside = if is_ground { BELOW_GROUND } else { INSIDE };
+        let place = if body.is_ground { "ground".into() } else { format!("body[{i}] '{}'", body.name) };
+        let inside = if body.is_ground { BELOW_GROUND } else { INSIDE };
         if body.colors.is_empty() {
             return usage(format!("{place}: color is an empty list: at least one colour is needed"));
         }
@@ -340,7 +324,7 @@ const BELOW_GROUND: Inside = ["below the ground"; 2];
 
 /// How a body touches the light.
 fn touches(light: &LightSource, [_, inside]: Inside, ball: &Ball, distance: f64) -> String {
-    let (name, radius) = (quoted(&light.name), light.ball.radius);
+    let (name, radius) = (&light.name, light.ball.radius);
     let how = if distance + radius <= ball.radius {
         format!("the light '{name}' is {inside}")
     } else if distance + ball.radius <= radius {

@@ -1,16 +1,14 @@
 //! Bullets: accuracy of ricochets, flights in closed rooms, and input that is rejected.
 
-mod files;
 mod moving;
 mod rooms;
-mod wrong;
 
-use crate::support::{Numbers, cpu, devices, scaled, steps, with_and_without_tree};
 use umbracast::glam::{DVec3, Vec3};
 use umbracast::{
     Bullet, Bullets, Error, Leg, LegStatus, MovingSphere, NO_SPHERE, OnBad, Precision, Query, Ray, Ricochet,
     SceneOptions, Sphere, blocking,
 };
+use umbracast_testing::{Numbers, cpu, devices, scaled, steps, with_and_without_tree};
 
 const EXACT: Query = Query::new()
     .inside(umbracast::Inside::Enter)
@@ -34,7 +32,7 @@ struct Row {
 }
 
 fn rows() -> Vec<Row> {
-    let bytes = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/ricochet.bin")).unwrap();
+    let bytes = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/ricochet.bin")).unwrap();
     assert_eq!((&bytes[..8], bytes.len()), (&b"RSPHCOR1"[..], 32 + 160 * 1000));
     let row = |record: &[u8]| {
         let f: Vec<f32> = bytemuck::pod_collect_to_vec(&record[..56]);

@@ -3,12 +3,12 @@
 
 use super::EXACT;
 use super::rooms::{depth, middle_of, rooms};
-use crate::support::{Numbers, both_searches, cpu, devices, scaled, with_and_without_tree};
 use umbracast::glam::{DVec3, Vec3};
 use umbracast::{
     Bullet, Bullets, Error, Flights, Leg, LegStatus, MovingSphere, NO_SPHERE, OnBad, Query, SceneOptions, Sphere,
     Spheres, blocking,
 };
+use umbracast_testing::{Numbers, both_searches, cpu, devices, scaled, with_and_without_tree};
 
 /// Formats legs as text for comparisons, because NaN is not equal to itself.
 fn formatted(flights: &Flights) -> String {

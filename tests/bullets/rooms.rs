@@ -1,9 +1,9 @@
 //! Flights that must not pass walls: closed rooms whose walls are spheres, and creases between overlapping spheres.
 
 use super::EXACT;
-use crate::support::{Numbers, devices, scaled, steps, with_and_without_tree};
 use umbracast::glam::{DVec3, Vec3};
 use umbracast::{Bullet, Leg, LegStatus, SceneOptions, Sphere, blocking};
+use umbracast_testing::{Numbers, devices, scaled, steps, with_and_without_tree};
 
 /// Closed rooms whose walls are spheres: name, spheres, and the distance from the middle to the walls.
 pub(crate) fn rooms() -> Vec<(&'static str, Vec<Sphere>, f32)> {

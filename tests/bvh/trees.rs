@@ -3,10 +3,10 @@
 
 use std::cmp::Ordering;
 
-use crate::support::{cpu, devices, intensity, scaled, scenes, with_and_without_tree};
 use rayon::prelude::*;
 use umbracast::exact::{ExactRoots, Root, Roots};
 use umbracast::{Hit, Precision, Query, Ray, Sphere, blocking};
+use umbracast_testing::{cpu, devices, intensity, scaled, scenes, with_and_without_tree};
 
 /// Returns the number of rays that limits a case to about `1e8 * intensity()` pairs of rays and spheres; at least 64.
 fn rays_for(spheres: usize) -> usize {

@@ -1,11 +1,12 @@
 //! Updated scenes return the same results as new ones, with either builder, and clones of them stay unchanged.
 
-use crate::support::{Numbers, devices, hard_scenes, scaled};
+use umbracast::blocking::update;
 use umbracast::glam::Vec3;
 use umbracast::{
     BvhBuilder, Error, Motion, Precision, Query, Ray, Rays, Result, Scene, SceneOptions, Sphere, Spheres, bench,
-    blocking, blocking::update,
+    blocking,
 };
+use umbracast_testing::{Numbers, devices, hard_scenes, scaled};
 
 fn bytes<T: bytemuck::NoUninit>(records: &[T]) -> Vec<u8> {
     bytemuck::cast_slice(records).to_vec()
@@ -86,7 +87,7 @@ fn updates_include_the_motion_of_spheres() {
             let mut scene = blocking::scene(device, given, &options).unwrap();
             let expected = |spheres: &[Sphere], velocities: &[Vec3]| {
                 let given = Spheres::from(spheres).velocities(velocities);
-                ask(&blocking::scene(&crate::support::cpu(), given, &SceneOptions::default()).unwrap())
+                ask(&blocking::scene(&umbracast_testing::cpu(), given, &SceneOptions::default()).unwrap())
             };
             let context = || format!("{builder:?} on {}", device.name());
             assert!(ask(&scene) == expected(&spheres, &velocities[0]), "{}", context());
@@ -114,7 +115,8 @@ fn both_bvh_builders_give_the_same_results() {
         }
     }
     let spheres = [Sphere::new([0.0; 3], 1.0)];
-    let refused = blocking::scene(&crate::support::cpu(), &spheres, &SceneOptions::default().builder(BvhBuilder::Gpu));
+    let refused =
+        blocking::scene(&umbracast_testing::cpu(), &spheres, &SceneOptions::default().builder(BvhBuilder::Gpu));
     assert!(refused.is_err_and(|error| error.to_string().contains("CPU engine")));
 }
 

@@ -1,7 +1,7 @@
 //! Traversing a tree and testing every sphere give byte-identical results, on the CPU and on every GPU.
 
-use crate::support::{devices, hard_scenes, scaled, with_and_without_tree};
 use umbracast::{Device, Ends, Inside, Precision, Query, Ray, Scene, Sphere, Touch, blocking};
+use umbracast_testing::{devices, hard_scenes, scaled, with_and_without_tree};
 
 fn bytes<T: bytemuck::NoUninit>(records: &[T]) -> Vec<u8> {
     bytemuck::cast_slice(records).to_vec()

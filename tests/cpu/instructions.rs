@@ -12,9 +12,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::kernels::compiler;
-use crate::support::folder::Folder;
-use crate::support::root;
+use umbracast_testing::folder::Folder;
+use umbracast_testing::{compiler, root};
 
 /// Maximum relative difference from the stored count.
 const SLACK: f64 = 0.03;

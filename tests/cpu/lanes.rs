@@ -4,8 +4,8 @@
 use std::io::Write;
 use std::process::Command;
 
-use crate::support::folder::Folder;
-use crate::support::root;
+use umbracast_testing::folder::Folder;
+use umbracast_testing::root;
 
 /// Safe code that would create lanes from nothing, and the compiler error that rejects it.
 const REFUSED: [(&str, &str); 7] = [

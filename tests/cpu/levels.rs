@@ -1,8 +1,8 @@
 //! The CPU engine returns the same bytes with every instruction set, with and without a tree. The scalar loop that benchmarks compare it
 //! with computes the same query.
 
-use crate::support::{Numbers, cpu, scaled};
 use umbracast::{Hit, Precision, Query, Ray, SceneOptions, Sphere, bench, blocking};
+use umbracast_testing::{Numbers, cpu, scaled};
 
 fn scene(rays: usize) -> (Vec<Sphere>, Vec<Ray>) {
     let mut n = Numbers(5);

@@ -3,13 +3,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::support::Numbers;
-use crate::support::child::run_alone;
 use umbracast::wgpu;
 use umbracast::{
     CancelToken, Device, DeviceOptions, Error, Limits, Precision, Query, Ray, SceneOptions, Sphere, blocking,
 };
 use umbracast::{required_features, required_limits};
+use umbracast_testing::Numbers;
+use umbracast_testing::child::run_alone;
 
 fn adapters() -> Vec<wgpu::Adapter> {
     let mut description = wgpu::InstanceDescriptor::new_without_display_handle();
@@ -38,7 +38,7 @@ fn work() -> (Vec<Sphere>, Vec<Ray>) {
 #[test]
 fn a_device_of_the_caller_gives_the_same_results() {
     let (spheres, rays) = work();
-    let cpu = blocking::scene(&crate::support::cpu(), &spheres, &SceneOptions::default()).unwrap();
+    let cpu = blocking::scene(&umbracast_testing::cpu(), &spheres, &SceneOptions::default()).unwrap();
     let expected = blocking::closest(&cpu, &rays, &Query::default()).unwrap().records;
     for adapter in adapters() {
         let (device, queue) = own_device(&adapter);
@@ -151,7 +151,7 @@ fn a_device_destroyed_during_a_query_is_reported_as_lost() {
 fn a_timeout_is_an_error_and_the_device_stays_usable() {
     let (spheres, rays) = work();
     let query = Query::default();
-    for (index, device) in crate::support::devices().iter().enumerate().filter(|(_, device)| !device.is_cpu()) {
+    for (index, device) in umbracast_testing::devices().iter().enumerate().filter(|(_, device)| !device.is_cpu()) {
         let mut limits = Limits::default();
         let limit = Duration::from_nanos(1);
         limits.patience = Some(limit);
@@ -189,7 +189,7 @@ fn out_of_device_memory_is_an_error() {
         assert!(matches!(error, Error::OutOfMemory { .. }), "{error:?}");
         return;
     }
-    for (index, device) in crate::support::devices().iter().enumerate() {
+    for (index, device) in umbracast_testing::devices().iter().enumerate() {
         let name = concat!(module_path!(), "::out_of_device_memory_is_an_error");
         println!("{}: {}", device.name(), run_alone(name, "UMBRACAST_TEST_STARVED", &index.to_string()));
     }
@@ -199,7 +199,7 @@ fn out_of_device_memory_is_an_error() {
 fn a_device_with_small_buffers_works_in_chunks() {
     let (spheres, rays) = work();
     let rays = rays.repeat(20);
-    let cpu = blocking::scene(&crate::support::cpu(), &spheres, &SceneOptions::default()).unwrap();
+    let cpu = blocking::scene(&umbracast_testing::cpu(), &spheres, &SceneOptions::default()).unwrap();
     let expected = blocking::closest(&cpu, &rays, &Query::default()).unwrap().records;
     for adapter in adapters() {
         let bytes = 1 << 20;

@@ -1,13 +1,13 @@
 //! Limits of devices and of [`Limits`]. Batches and scenes that exceed a limit are split into chunks of rays, parts of the spheres
 //! and ranges, and the results stay the same, byte for byte. What exceeds the memory limit is refused with an error that has the sizes.
 
-use crate::support::child::run_alone;
-use crate::support::{Numbers, devices, limited};
 use umbracast::glam::Vec3;
 use umbracast::{
     Device, DeviceOptions, Ellipsoid, Ellipsoids, Error, Limits, Precision, Query, Ray, Rays, SceneOptions, Sphere,
     Spheres, blocking,
 };
+use umbracast_testing::child::run_alone;
+use umbracast_testing::{Numbers, devices, limited};
 
 fn rays_at_once(rays: u64) -> Limits {
     let mut limits = Limits::default();

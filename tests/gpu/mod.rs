@@ -1,6 +1,5 @@
 //! GPU devices: shaders, limits, device failures, cancellation, and queries recorded into the caller's command encoder.
 
-mod busy;
 mod encode;
 mod faults;
 mod limits;

@@ -17,7 +17,7 @@ fn row(count: usize) -> (Vec<Sphere>, Vec<Ray>) {
 #[test]
 fn parts_of_a_pairwise_batch_use_the_ids_of_the_whole_batch() {
     let (spheres, rays) = row(1000);
-    for device in crate::support::devices() {
+    for device in umbracast_testing::devices() {
         let scene = blocking::pairwise(device, &spheres).unwrap();
         let whole = blocking::closest(&scene, &rays, &Query::default()).unwrap();
         assert!(whole.report.hits > 300, "{}", whole.report.hits);
@@ -37,7 +37,7 @@ fn errors_name_rays_by_their_id_in_the_whole_batch() {
     // Two invalid rays in different tasks: the error names the first one, in whatever order the tasks run.
     rays[550].direction = [0.0; 3].into();
     rays[300].t_min = f32::NAN;
-    for device in crate::support::devices() {
+    for device in umbracast_testing::devices() {
         let scene = blocking::scene(device, &spheres, &Default::default()).unwrap();
         let refused = blocking::closest(&scene, Rays::from(&rays).numbered_from(1 << 40), &Query::default());
         let Err(Error::BadRecord { index, field, .. }) = refused else { panic!("{refused:?}") };
@@ -48,7 +48,7 @@ fn errors_name_rays_by_their_id_in_the_whole_batch() {
 #[test]
 fn a_token_counts_rays_and_cancels() {
     let (spheres, rays) = row(2000);
-    for device in crate::support::devices() {
+    for device in umbracast_testing::devices() {
         let watch = CancelToken::new();
         let scene = blocking::scene(device, &spheres, &Default::default()).unwrap().with_cancel(&watch);
         let _ = blocking::closest(&scene, &rays, &Query::default()).unwrap();
@@ -67,7 +67,7 @@ fn a_running_query_can_be_cancelled() {
     // Enough rays that the query cannot end before it is cancelled.
     let (spheres, rays) = row(20_000);
     let rays = rays.repeat(100);
-    for device in crate::support::devices() {
+    for device in umbracast_testing::devices() {
         let watch = CancelToken::new();
         let scene = blocking::scene(device, &spheres, &Default::default()).unwrap().with_cancel(&watch);
         let ended = Arc::new(AtomicBool::new(false));
@@ -105,7 +105,7 @@ fn a_token_of_a_device_cancels_builds_and_pictures() {
     let (spheres, rays) = row(3000);
     let (system, observers) = (ball(), vec![DVec3::new(5.0, 0.0, 0.0); 5000]);
     let lighting = Lighting::new(system.light().ball, [Ball::new([0.0; 3], 1.0)]).unwrap();
-    for device in crate::support::devices() {
+    for device in umbracast_testing::devices() {
         let watch = CancelToken::new();
         let watched = device.with_cancel(&watch);
         let scene = blocking::scene(&watched, &spheres, &Default::default()).unwrap();

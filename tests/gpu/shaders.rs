@@ -6,7 +6,7 @@ use std::path::Path;
 use umbracast::wgpu::naga;
 use umbracast::wgsl;
 
-use crate::support::files_below;
+use umbracast_testing::files_below;
 
 fn parse(name: &str, source: &str) -> naga::Module {
     naga::front::wgsl::parse_str(source).unwrap_or_else(|e| panic!("{name}: {}", e.emit_to_string(source)))
@@ -54,7 +54,7 @@ fn every_program_is_valid_for_webgpu() {
 
 #[test]
 fn every_shader_file_belongs_to_a_program() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shaders");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders");
     let files = files_below(&root, "wgsl");
     for path in &files {
         let text = std::fs::read_to_string(root.join(path)).unwrap();

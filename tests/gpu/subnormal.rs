@@ -4,7 +4,7 @@ use umbracast::blocking::{self, all, approach, closest, contains, count, interva
 use umbracast::{Device, Precision, Query, Ray, Sphere};
 use umbracast::{Points, SceneOptions, Segments, bench};
 
-use crate::support::{Numbers, cpu, scaled};
+use umbracast_testing::{Numbers, cpu, scaled};
 
 /// An edit that flushes the inputs of the intersection function.
 const FLUSH_INPUTS: (&str, &str) = (

@@ -1,9 +1,9 @@
 //! Ellipsoids: invalid ones are refused, queries for spheres only are refused, and a device that computes them wrongly is detected.
 
 use super::ellipsoids::{cloud, rays_at};
-use crate::support::{Numbers, both_searches, cpu, devices};
 use umbracast::glam::{Quat, Vec3};
 use umbracast::{Device, Ellipsoid, Ellipsoids, Error, Precision, Query, Ray, Rays, SceneOptions, blocking};
+use umbracast_testing::{Numbers, both_searches, cpu, devices};
 
 #[test]
 fn queries_for_spheres_only_are_refused() {

@@ -2,12 +2,12 @@
 
 use std::f64::consts::PI;
 
-use crate::support::{Numbers, both_searches, devices, scaled};
 use umbracast::glam::{DMat3, DQuat, DVec3, Quat, Vec3};
 use umbracast::{
     Ellipsoid, Ellipsoids, Ends, Hit, Inside, Interval, Motion, Precision, Query, Ray, Rays, Scene, SceneOptions,
     Segments, Sphere, Spheres, Touch, blocking,
 };
+use umbracast_testing::{Numbers, both_searches, devices, scaled};
 
 const U: f64 = 1.0 / 16_777_216.0;
 
@@ -68,7 +68,7 @@ impl UnitBallPair {
 
 /// The rows of `tests/data/ray_ellipsoid.csv`: category, ellipsoid, ray, t, and the discriminant divided by b².
 fn corpus() -> Vec<(String, Ellipsoid, Ray, Option<f64>, f64)> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/ray_ellipsoid.csv");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/ray_ellipsoid.csv");
     let text = std::fs::read_to_string(path).unwrap();
     let rows = text.lines().skip(1).map(|line| {
         let cells: Vec<&str> = line.split(',').collect();

@@ -1,11 +1,11 @@
 //! Moving spheres, thick rays and segments: compared with exact corpora, and with scenes at rest.
 
-use crate::support::{Numbers, both_searches, cpu, devices, hard_scenes, quarters, scaled};
 use umbracast::glam::Vec3;
 use umbracast::{
     Approach, Device, Hit, Inside, Interval, Motion, Precision, Query, Ray, Rays, Scene, SceneOptions, Segments,
     Sphere, Spheres, blocking,
 };
+use umbracast_testing::{Numbers, both_searches, cpu, devices, hard_scenes, quarters, scaled};
 
 /// A binary corpus of `tests/data`; README.md there has the format.
 struct Corpus {
@@ -15,7 +15,7 @@ struct Corpus {
 
 impl Corpus {
     fn read(name: &str, size: usize, count: usize) -> Self {
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data").join(name);
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
         let bytes = std::fs::read(path).unwrap();
         assert_eq!((&bytes[..8], bytes.len()), (&b"RSPHCOR1"[..], 32 + size * count), "{name}");
         Self { bytes, size }

@@ -1,11 +1,11 @@
 //! Motion: invalid velocities, times and radii are refused, and a device that computes motion wrongly is detected.
 
 use super::motion::scenes;
-use crate::support::{Numbers, cpu, devices};
 use umbracast::glam::Vec3;
 use umbracast::{
     Device, Error, Hit, Motion, OnBad, Query, Ray, Rays, Scene, SceneOptions, Segments, Sphere, Spheres, blocking,
 };
+use umbracast_testing::{Numbers, cpu, devices};
 
 #[test]
 fn invalid_motion_times_and_radii_are_refused() {

@@ -4,7 +4,7 @@
 use umbracast::glam::Vec3;
 use umbracast::{Motion, Precision, Query, Ray, Rays, SceneOptions, Segments, Sphere, Spheres, blocking};
 
-use crate::support::{Numbers, both_searches, devices};
+use umbracast_testing::{Numbers, both_searches, devices};
 
 /// An integer from 0 to `below − 1`.
 fn integer(n: &mut Numbers, below: u32) -> f32 {

@@ -2,9 +2,9 @@
 //! an error of 10⁻⁴.
 
 use crate::shadow::fallbacks::needs_bvh;
-use crate::support::{Numbers, cpu, devices, scaled};
 use umbracast::shadow::CpuFallback;
 use umbracast::{Answer, Device, Error, Hit, Precision, Query, Ray, SceneOptions, Sphere, blocking};
+use umbracast_testing::{Numbers, cpu, devices, scaled};
 
 const U: f64 = 1.0 / 16_777_216.0;
 

@@ -1,7 +1,7 @@
 //! `contains`: every device, with and without a tree, compared with an exact test of every sphere.
 
-use crate::support::{Numbers, devices, hard_scenes, with_and_without_tree};
 use umbracast::{Containment, Error, NO_SPHERE, OnBad, Precision, Query, SceneOptions, Sphere, blocking};
+use umbracast_testing::{Numbers, devices, hard_scenes, with_and_without_tree};
 
 /// The expected result: tests every sphere with [`Sphere::contains`].
 fn expected(spheres: &[Sphere], point: [f32; 3]) -> Containment {

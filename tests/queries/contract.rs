@@ -1,10 +1,10 @@
 //! The documented semantics of queries, one test per property, on every device.
 
-use crate::support::{Numbers, cpu, devices, scaled};
 use umbracast::{
     Approach, Device, DeviceOptions, Ends, Error, Hit, Inside, Interval, NO_SPHERE, Precision, Query, Ray,
     SceneOptions, Sphere, Touch, blocking,
 };
+use umbracast_testing::{Numbers, cpu, devices, scaled};
 
 pub(super) const X: [f32; 3] = [1.0, 0.0, 0.0];
 

@@ -1,7 +1,7 @@
 //! The table of corner cases in `docs/queries.md`: reads each row, casts its ray on every device, and compares every cell.
 
-use crate::support::{devices, root, with_and_without_tree};
 use umbracast::{Ends, Inside, NO_SPHERE, Near, Precision, Query, Ray, Rays, Sphere, Touch, blocking};
+use umbracast_testing::{devices, root, with_and_without_tree};
 
 const COLUMNS: &str =
     "| case | spheres | ray | options | `closest` | `interval` | `all` | `count` | `occluded` | `approach` |";

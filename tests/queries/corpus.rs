@@ -2,9 +2,9 @@
 
 use std::cmp::Ordering;
 
-use crate::support::{REGIMES, Row, corpus, devices, steps};
 use umbracast::exact::{ExactRoots, Root, Roots};
 use umbracast::{Ends, Inside, Precision, Query, Ray, Sphere, Touch, blocking};
+use umbracast_testing::{REGIMES, Row, corpus, devices, steps};
 
 const U: f64 = 1.0 / 16_777_216.0;
 

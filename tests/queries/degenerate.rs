@@ -1,9 +1,9 @@
 //! The edge cases of `tests/data/degenerate.jsonl`: tangency, ends on roots, radius 0, huge and tiny numbers, and invalid
 //! records. Every row is tested on every device, at every precision, in batches and as a single pair.
 
-use crate::support::devices;
 use serde_json::Value;
 use umbracast::{Ends, Error, Hit, Inside, Interval, NO_SPHERE, OnBad, Precision, Query, Ray, Sphere, Touch, blocking};
+use umbracast_testing::devices;
 
 const U: f64 = 1.0 / 16_777_216.0;
 
@@ -38,7 +38,7 @@ fn f32_input(value: &Value) -> f32 {
 }
 
 fn rows() -> Vec<Row> {
-    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/degenerate.jsonl"))
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/degenerate.jsonl"))
         .expect("tests/data/degenerate.jsonl");
     let mut rows = Vec::new();
     for (i, line) in text.lines().enumerate() {

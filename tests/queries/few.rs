@@ -1,7 +1,7 @@
 //! Small exact queries, which the CPU engine computes if `auto` chose a GPU.
 
-use crate::support::{Numbers, devices};
 use umbracast::{Device, Precision, Query, Ray, SceneOptions, Sphere, blocking};
+use umbracast_testing::{Numbers, devices};
 
 /// Runs queries and asserts that exact results equal those of the CPU engine. Returns whether the device created buffers for them.
 fn runs_on_device(device: &Device, spheres: &[Sphere], rays: &[Ray], precision: Precision) -> bool {

@@ -1,8 +1,8 @@
 //! Invalid spheres, rays and pairs: refused with index, field and value, or skipped and counted.
 
 use super::contract::{X, random_rays, random_spheres, scene};
-use crate::support::devices;
 use umbracast::{Approach, Error, Hit, OnBad, Precision, Query, Ray, SceneOptions, Sphere, blocking};
+use umbracast_testing::devices;
 
 #[test]
 fn bad_spheres_are_refused_with_index_field_and_value() {

@@ -3,7 +3,6 @@
 
 use std::cmp::Ordering;
 
-use crate::support::{Numbers, cpu, devices, hard_scenes, scaled, scenes, with_and_without_tree};
 use rayon::prelude::*;
 use umbracast::exact::{ExactRoots, Root, Roots};
 use umbracast::raygen::Parallel;
@@ -11,6 +10,7 @@ use umbracast::{
     Device, DeviceOptions, Ends, Error, HitLists, Inside, Interval, Limits, OnBad, Precision, Query, Ray, Rays, Scene,
     SceneOptions, Sphere, Touch, blocking,
 };
+use umbracast_testing::{Numbers, cpu, devices, hard_scenes, scaled, scenes, with_and_without_tree};
 
 fn policies() -> impl Iterator<Item = Query> {
     let all = [Inside::Enter, Inside::Exit, Inside::Ignore].into_iter().flat_map(|inside| {

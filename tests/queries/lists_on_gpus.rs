@@ -1,9 +1,9 @@
 //! Hit lists on GPUs with small buffers, without error terms, with unfinished traversals and with broken shaders.
 
-use crate::support::{cpu, devices, hard_scenes, scaled, scenes};
 use umbracast::{
     Device, DeviceOptions, HitLists, Interval, Limits, Precision, Query, Ray, SceneOptions, Sphere, blocking,
 };
+use umbracast_testing::{cpu, devices, hard_scenes, scaled, scenes};
 
 fn lists_on(device: &Device, spheres: &[Sphere], rays: &[Ray], query: &Query) -> HitLists {
     let scene = blocking::scene(device, spheres, &SceneOptions::default()).unwrap();

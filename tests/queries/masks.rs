@@ -1,11 +1,11 @@
 //! Masks and skipped ids select the spheres that a ray can hit, on every device, with and without a tree.
 
-use crate::support::{Numbers, cpu, devices, hard_scenes, with_and_without_tree};
 use umbracast::raygen::Parallel;
 use umbracast::{
     Approach, Device, Error, Hit, Inside, Interval, NO_SPHERE, Precision, Query, Ray, Rays, Scene, SceneOptions,
     Sphere, Spheres, blocking,
 };
+use umbracast_testing::{Numbers, cpu, devices, hard_scenes, with_and_without_tree};
 
 /// Spheres and rays with masks of a few bits, sometimes all or none, and a skipped id per ray.
 struct Case {

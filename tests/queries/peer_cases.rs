@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::peers::U;
 use serde_json::Value;
 use umbracast::glam::DVec3;
-use umbracast::{Ellipsoid, Ends, Inside, Precision, Query, Ray, Sphere, Touch, check_ray, check_sphere};
+use umbracast::{Ellipsoid, Ends, Inside, Precision, Query, Ray, Sphere, Touch};
 
 /// The number of cases of each kind that are tested, and of those that are not, so that no case is lost silently.
 pub(super) const COVERED: [(&str, usize); 11] = [
@@ -154,8 +154,8 @@ impl Case {
             Ray::new(o.as_vec3(), d.as_vec3()).between(ends.0 as f32, ends.1 as f32)
         };
         let sphere = Sphere::new(c.as_vec3(), r as f32);
-        check_ray(0, &ray).unwrap();
-        check_sphere(0, &sphere).unwrap();
+        ray.check().unwrap();
+        sphere.check().unwrap();
         let ellipsoid = radii.map(|radii| Ellipsoid::new(sphere.center, radii.as_vec3()));
         let sizes = radii.map_or(DVec3::X * r, |radii| radii);
         let rounded = ellipsoid.map_or(DVec3::X * f64::from(sphere.radius), |ellipsoid| ellipsoid.radii.as_dvec3());
@@ -245,7 +245,7 @@ impl Case {
 
 /// All cases of supported kinds. Asserts that the counts are those of `COVERED` and `NOT_COVERED`.
 pub(super) fn cases() -> Vec<Case> {
-    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/peer_cases.jsonl"))
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/peer_cases.jsonl"))
         .expect("tests/data/peer_cases.jsonl");
     let (mut covered, mut left_out) = (BTreeMap::<String, usize>::new(), BTreeMap::<String, usize>::new());
     let mut cases = Vec::new();

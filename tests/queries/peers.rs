@@ -7,10 +7,10 @@
 use std::f64::consts::PI;
 
 use super::peer_cases::{COVERED, Case, NOT_COVERED, cases, vector};
-use crate::support::devices;
 use umbracast::exact::{ExactRoots, Root};
 use umbracast::glam::DVec3;
 use umbracast::{Approach, Ellipsoids, Hit, Interval, Query, Ray, Sphere, Spheres, blocking};
+use umbracast_testing::devices;
 
 pub(super) const U: f64 = 1.0 / 16_777_216.0;
 

@@ -3,10 +3,10 @@
 
 use std::cmp::Ordering;
 
-use crate::support::scaled;
 use proptest::prelude::*;
 use umbracast::exact::{self, ExactRoots, Root, Roots};
 use umbracast::{Ends, Hit, Inside, Precision, Query, Ray, SceneOptions, Sphere, Touch, blocking};
+use umbracast_testing::scaled;
 
 /// A second implementation of the policies, written from the documentation and not from the code.
 fn oracle(ray: &Ray, sphere: &Sphere, query: &Query) -> Option<f32> {
@@ -111,7 +111,7 @@ fn case(x: BoxedStrategy<f32>) -> impl Strategy<Value = Case> {
 /// Compares `closest`, `occluded` and `approach` on every device with the oracle: one scene and one batch.
 fn check((spheres, rays, query): &Case) -> Result<(), TestCaseError> {
     let expected: Vec<Hit> = rays.iter().map(|ray| closest(ray, spheres, query)).collect();
-    for device in crate::support::devices() {
+    for device in umbracast_testing::devices() {
         let scene = blocking::scene(device, spheres, &SceneOptions::default()).unwrap();
         let hits = blocking::closest(&scene, rays, query).unwrap();
         prop_assert_eq!(&hits.records, &expected, "{}", device.name());

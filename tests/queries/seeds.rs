@@ -4,9 +4,9 @@
 
 use std::f32::consts::{FRAC_PI_2, FRAC_PI_6};
 
-use crate::support::{Numbers, devices, scaled, steps};
 use umbracast::glam::Vec3;
 use umbracast::{Approach, Ends, Error, Hit, Inside, Precision, Query, Ray, Sphere, Touch, blocking};
+use umbracast_testing::{Numbers, devices, scaled, steps};
 
 fn exact(inside: Inside, touch: Touch, ends: Ends) -> Query {
     Query::at(Precision::Exact).inside(inside).touch(touch).ends(ends)
@@ -417,12 +417,17 @@ fn seed_004_half_open_time() {
     assert_eq!((3e-25f32 * 3e-25, 1e20f32 * 1e20), (0.0, f32::INFINITY));
     for (path, truth) in [(slow, 2e25f32), (fast, 2e-20)] {
         let t = hit_time(path, UNIT, &query).unwrap();
-        assert!(crate::support::steps(t, truth) <= 1, "{t}");
+        assert!(umbracast_testing::steps(t, truth) <= 1, "{t}");
         for precision in Precision::ALL {
             for device in devices() {
                 let scene = blocking::pairwise(device, &[UNIT]).unwrap();
                 let hits = blocking::closest(&scene, &[path], &query.precision(precision)).unwrap();
-                assert!(crate::support::steps(hits[0].t, truth) <= 64, "{} {precision:?} {:?}", device.name(), hits[0]);
+                assert!(
+                    umbracast_testing::steps(hits[0].t, truth) <= 64,
+                    "{} {precision:?} {:?}",
+                    device.name(),
+                    hits[0]
+                );
             }
         }
     }

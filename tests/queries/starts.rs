@@ -3,13 +3,13 @@
 
 use std::cmp::Ordering;
 
-use crate::support::{Numbers, cpu, devices, scaled, with_and_without_tree};
 use umbracast::exact::{ExactRoots, Root, Roots};
 use umbracast::glam::{DVec3, Vec3};
 use umbracast::{
     Approach, Ellipsoid, Ellipsoids, Ends, Error, Hit, Inside, Interval, Motion, NO_SPHERE, OnBad, Precision, Query,
     Ray, Rays, SceneOptions, Segments, Sphere, Spheres, Touch, bench, blocking,
 };
+use umbracast_testing::{Numbers, cpu, devices, scaled, with_and_without_tree};
 
 /// u, the unit roundoff of f32.
 const U: f64 = 1.0 / 16_777_216.0;

@@ -1,12 +1,11 @@
 //! Transmittances: the product over the spheres of a ray's list, on every device, with a tree and without.
 
-use crate::support::folder::Folder;
-use crate::support::{Numbers, both_searches, cpu, devices, hard_scenes, limited, with_and_without_tree};
 use umbracast::glam::{Quat, Vec3};
 use umbracast::{
     Answer, Ellipsoid, Ellipsoids, Error, HitLists, Inside, Limits, Motion, OnBad, Precision, Query, Ray, Rays,
     SceneOptions, Segments, Sphere, Spheres, bench, blocking,
 };
+use umbracast_testing::{Numbers, both_searches, cpu, devices, hard_scenes, limited, with_and_without_tree};
 
 /// Half of them from 0 to 1; the others opaque, invisible, tiny, and almost 1. One in `opaque` is opaque.
 fn transmittances(count: usize, opaque: u32) -> Vec<f32> {
@@ -236,25 +235,5 @@ fn other_values_are_refused() {
         let few = blocking::scene(device, Spheres::from(&spheres).transmittances(&[0.5]), &SceneOptions::default());
         let few = few.err();
         assert!(matches!(few, Some(Error::LengthsDiffer { right_name: "transmittances", right: 1, .. })), "{few:?}");
-    }
-}
-
-#[test]
-fn files_have_the_column() {
-    let folder = Folder::new();
-    folder.write("dust.csv", "x,y,z,r,transmittance\n5,0,0,1,0.5\n9,0,0,1,0.25\n12,0,0,1,0\n");
-    folder
-        .write("light.csv", "ox,oy,oz,dx,dy,dz,t_max\n0,0,0,1,0,0,7\n0,0,0,1,0,0,10\n0,0,0,1,0,0,inf\n0,0,0,0,1,0,9\n");
-    for device in ["cpu", "0"] {
-        let options = format!("--query transmittance --device {device} --precision exact --compare");
-        folder.run_ok(&format!("cast dust.csv light.csv -o left.csv {options}"));
-        assert_eq!(folder.text("left.csv"), "transmittance\n0.5\n0.125\n0.0\n1.0\n");
-    }
-    for (value, why) in [("1.5", "from 0 (opaque) to 1 (invisible)"), ("-0.5", "from 0"), ("nan", "must be finite")] {
-        folder.write("bad.csv", format!("x,y,z,r,transmittance\n5,0,0,1,0.5\n9,0,0,1,{value}\n"));
-        let done = folder.run("cast bad.csv light.csv -o left.csv --query transmittance");
-        assert_eq!(done.code, 2);
-        assert!(done.errors.contains(&format!("bad.csv: line 3: transmittance is {value}: ")), "{}", done.errors);
-        assert!(done.errors.contains(why), "{}", done.errors);
     }
 }

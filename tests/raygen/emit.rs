@@ -1,10 +1,10 @@
 //! Ray generators: devices generate the same rays as the host, byte for byte, and queries return the same results as for explicit rays.
 
-use crate::support::{Numbers, devices, limited, scaled};
 use umbracast::glam::{DQuat, DVec3, Vec3};
 use umbracast::raygen::{Image, Lidar, Parallel, Pose, Toward, linspace};
 use umbracast::shadow::{Ball, Body, Camera, Lens, LightSource, PictureOptions, System};
 use umbracast::{Device, Limits, Near, Precision, Query, Ray, Rays, SceneOptions, Sphere, bench, blocking};
+use umbracast_testing::{Numbers, devices, limited, scaled};
 
 pub(super) fn points(count: usize) -> Vec<[f32; 3]> {
     let mut numbers = Numbers(count as u64);

@@ -1,11 +1,11 @@
 //! Ray generators: invalid points, poses, sensors and cameras are refused with their index, or skipped.
 
 use super::emit::{camera, explicit_rays, perspective, points, poses, sensor, spheres};
-use crate::support::devices;
 use umbracast::glam::{DQuat, DVec3};
 use umbracast::raygen::{Image, Lidar, Parallel, Toward, linspace};
 use umbracast::shadow::{Camera, Lens};
 use umbracast::{Error, OnBad, Query, Rays, SceneOptions, blocking};
+use umbracast_testing::devices;
 
 fn error_text<T: std::fmt::Debug>(result: umbracast::Result<T>) -> String {
     result.map(|_| ()).expect_err("expected an error").to_string()

@@ -1,12 +1,12 @@
 //! Visible fractions of batches of observers: compared with single observers, on every device; invalid observers.
 
 use super::fraction::{earth, lighting, moon, shadow, sun};
-use crate::support::{Numbers, cpu, devices, scaled};
 use ShadowKind::{Annular, None as Lit, Partial, Total};
 use umbracast::blocking::{self, shadows};
 use umbracast::glam::DVec3;
 use umbracast::shadow::{Ball, Lighting, Shadow, ShadowKind, visible_fraction};
 use umbracast::{Error, bench};
+use umbracast_testing::{Numbers, cpu, devices, scaled};
 
 fn between(numbers: &mut Numbers, low: f64, high: f64) -> f64 {
     low + (high - low) * f64::from(numbers.unit())

@@ -6,7 +6,7 @@ use umbracast::blocking;
 use umbracast::glam::DVec3;
 use umbracast::shadow::{Ball, VisibilityQuery, visible_fraction};
 
-use crate::support::{Numbers, devices, scaled};
+use umbracast_testing::{Numbers, devices, scaled};
 
 struct Row {
     category: String,

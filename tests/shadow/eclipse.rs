@@ -8,7 +8,7 @@ use umbracast::blocking;
 use umbracast::glam::DVec3;
 use umbracast::shadow::{Ball, Camera, Lens, Picture, PictureOptions, System, visible_fraction};
 
-use crate::support::{devices, shipped_system};
+use umbracast_testing::{devices, shipped_system};
 
 /// The point where the line through the centres of the light and the Moon enters the Earth.
 fn axis_on_ground(system: &System) -> DVec3 {
@@ -84,7 +84,7 @@ fn rendered_fractions_agree_with_visible_fraction() {
 
 /// The cells of a CSV table of tests/data, row by row, without the header.
 fn table(name: &str) -> Vec<Vec<String>> {
-    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data").join(name)).unwrap();
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)).unwrap();
     text.lines().skip(1).map(|line| line.split(',').map(str::to_owned).collect()).collect()
 }
 

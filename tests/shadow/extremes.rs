@@ -4,7 +4,7 @@ use umbracast::blocking::shadows;
 use umbracast::glam::DVec3;
 use umbracast::shadow::{Ball, Lighting, Shadow, ShadowKind, visible_fraction};
 
-use crate::support::{Numbers, devices};
+use umbracast_testing::{Numbers, devices};
 
 /// Three axes and 40 random unit vectors.
 fn directions() -> Vec<DVec3> {

@@ -9,7 +9,7 @@ use umbracast::shadow::{
 };
 use umbracast::{Device, Limits, blocking};
 
-use crate::support::{devices, limited};
+use umbracast_testing::{devices, limited};
 
 fn body(balls: impl Into<Vec<Ball>>) -> Body {
     Body::new("body", balls.into(), vec![Color::WHITE])

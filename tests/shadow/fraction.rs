@@ -1,10 +1,10 @@
 //! Visible fractions for batches of observers, compared with 50-digit values, with single calls, and with ephemerides.
 
-use crate::support::devices;
 use umbracast::blocking::shadows;
 use umbracast::glam::DVec3;
 use umbracast::shadow::ShadowKind::{Annular, None as Lit, Partial, Total};
 use umbracast::shadow::{Ball, Lighting, Shadow, visible_fraction};
+use umbracast_testing::devices;
 
 /// The Sun and the Moon on 2024-04-08 at 18:17:20 UTC, in km, in the frame that rotates with the Earth, from its centre.
 const SUN: [f64; 3] = [-10_166_499.187541846, -148_161_748.2976715, 19_793_051.468534708];

@@ -5,7 +5,7 @@ use umbracast::glam::DVec3;
 use umbracast::shadow::{Ball, Body, Camera, Color, Lens, LightSource, Picture, PictureOptions, System};
 use umbracast::{Device, NO_SPHERE};
 
-use crate::support::{Numbers, cpu, devices};
+use umbracast_testing::{Numbers, cpu, devices};
 
 /// Spheres at random in a box of side `side` on the plane z = 0; their radii are around `radius`.
 fn cloud(count: usize, side: f64, radius: f64) -> Vec<Ball> {

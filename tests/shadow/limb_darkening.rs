@@ -3,8 +3,9 @@
 use umbracast::blocking;
 use umbracast::glam::DVec3;
 use umbracast::shadow::{Ball, Lighting, LimbDarkening, Picture, ShadowKind, Spheroid, System, visible_fraction};
+use umbracast_files::parse_system;
 
-use crate::support::{cpu, devices, root};
+use umbracast_testing::{cpu, devices, root};
 
 /// The Sun in the V band.
 fn solar() -> LimbDarkening {
@@ -187,7 +188,7 @@ fn ball_system(law: &str, camera: &str) -> System {
          color = \"#ffffff\"\n[[body]]\ncenter = [0, 0, 50]\nradius = 0.4\n\
          [camera]\nkind = \"orthographic\"\n{camera}\n[picture]\nsize = [41, 41]\nsamples = 1\nexposure = 0.5\n"
     );
-    System::parse(&text, "s.toml".as_ref()).unwrap()
+    parse_system(&text, "s.toml".as_ref()).unwrap()
 }
 
 /// One picture per device.
@@ -248,7 +249,7 @@ fn a_gpu_draws_the_same_darkened_shadows_as_the_cpu() {
          [[body]]\ncenter = [9, 1, 15]\nradius = 2\n[[body]]\ncenter = [12, -4, 12]\nradius = 1.5\npolar_radius = 1\n\
          [camera]\nkind = \"perspective\"\nposition = [0, 40, 60]\ntarget = [0, 0, 0]\nup = [0, 1, 0]\nfield_of_view_deg = 30\n\
          [picture]\nsize = [160, 120]\nsamples = 1\nexposure = 0.8\n";
-    let system = System::parse(text, "s.toml".as_ref()).unwrap();
+    let system = parse_system(text, "s.toml".as_ref()).unwrap();
     let pictures: Vec<_> = devices().iter().map(|device| blocking::render(device, &system, None).unwrap()).collect();
     let expected = blocking::render(&cpu(), &system, None).unwrap();
     for (picture, device) in pictures.iter().zip(devices()) {

@@ -9,7 +9,6 @@ mod fraction;
 mod large_pictures;
 mod limb_darkening;
 mod pictures;
-mod scenes;
 mod shadows;
 mod spheroids;
 mod surfaces;

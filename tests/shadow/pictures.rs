@@ -1,15 +1,16 @@
 //! Rendered pictures: the devices agree with the CPU engine, and shadows with `visible_fraction`.
 
 use std::path::Path;
+use umbracast_files::read_system;
 
 use umbracast::blocking;
 use umbracast::glam::DVec3;
 use umbracast::shadow::{Ball, Body, Camera, Color, Lens, LightSource, PictureOptions, System, visible_fraction};
 
-use crate::support::{Numbers, cpu, devices};
+use umbracast_testing::{Numbers, cpu, devices};
 
 fn shipped(name: &str, size: [u32; 2]) -> System {
-    let system = System::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../systems").join(name)).unwrap();
+    let system = read_system(&Path::new(env!("CARGO_MANIFEST_DIR")).join("systems").join(name)).unwrap();
     let picture = PictureOptions { size, samples: 2, ..system.picture().clone() };
     system.with_picture(picture).unwrap()
 }

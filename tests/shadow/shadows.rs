@@ -6,7 +6,7 @@ use umbracast::glam::{DVec2, DVec3};
 use umbracast::shadow::{Ball, Camera, Lens, Picture, PictureOptions, System, visible_fraction};
 use umbracast::{Ends, NO_SPHERE, Query, Ray, Sphere, Touch};
 
-use crate::support::{Numbers, cpu, devices, root, shipped_system};
+use umbracast_testing::{Numbers, cpu, devices, root, shipped_system};
 
 /// The rows of a CSV table of tests/data: the cells of the columns named.
 fn rows<const N: usize>(name: &str, columns: [&str; N]) -> Vec<[String; N]> {

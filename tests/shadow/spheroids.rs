@@ -5,7 +5,7 @@ use umbracast::blocking::shadows;
 use umbracast::glam::{DQuat, DVec3};
 use umbracast::shadow::{Ball, Lighting, ShadowKind, Spheroid};
 
-use crate::support::{Numbers, cpu, devices};
+use umbracast_testing::{Numbers, cpu, devices};
 
 /// The error of a fraction that is allowed on a device.
 fn allowed(device: &umbracast::Device) -> f64 {

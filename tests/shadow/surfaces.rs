@@ -3,9 +3,10 @@
 use umbracast::blocking;
 use umbracast::glam::DVec3;
 use umbracast::shadow::{Picture, System};
+use umbracast_files::{parse_system, read_system};
 
-use crate::support::folder::Folder;
-use crate::support::{cpu, devices};
+use umbracast_testing::folder::Folder;
+use umbracast_testing::{cpu, devices};
 
 /// A system of one lit ball at the origin, seen from `eye` with an orthographic camera. `body` has the keys of its appearance. Ambient
 /// light alone shows the colours of the surface unchanged.
@@ -20,7 +21,7 @@ fn system(folder: &Folder, body: &str, eye: [f64; 3], more: &str) -> System {
              [picture]\nsize = [201, 201]\nsamples = 1\nexposure = 0.000001\nambient = 1.0\n"
         ),
     );
-    System::read(&folder.path("s.toml")).unwrap()
+    read_system(&folder.path("s.toml")).unwrap()
 }
 
 /// The visible points of the unit ball at the centres of pixels, with their colours.
@@ -119,7 +120,7 @@ fn a_jpeg_shows_what_the_same_png_shows() {
     let read = |jpeg: &[u8]| {
         folder.write("some.jpg", jpeg);
         let text = "unit = \"km\"\n[light]\ndirection = [0, 0, 1]\n[[body]]\ncenter = [0, 0, 0]\nradius = 1\ntexture = \"some.jpg\"\n";
-        System::parse(text, &folder.path("s.toml")).map(drop).map_err(|error| error.to_string())
+        parse_system(text, &folder.path("s.toml")).map(drop).map_err(|error| error.to_string())
     };
     assert_eq!(read(&preview), Ok(()));
     for part in [&bytes[..bytes.len() / 2], &preview[..preview.len() / 2], &bytes[..bytes.len() - 2], &bytes[..3]] {

@@ -1,11 +1,10 @@
 //! `umbracast bench brute`: brute force, every ray against every sphere.
 
+use crate::error::{Error, Result};
 use clap::Args;
 use serde::Serialize;
 use umbracast::glam::Vec3;
-use umbracast::{
-    Device, DeviceOptions, Error, Hit, Precision, Query, Ray, Result, SceneOptions, Sphere, bench, blocking,
-};
+use umbracast::{Device, DeviceOptions, Hit, Precision, Query, Ray, SceneOptions, Sphere, bench, blocking};
 
 use super::numbers::Numbers;
 use super::timing::{Times, median};
@@ -105,7 +104,7 @@ pub(super) fn run(args: &BruteArgs) -> Result<()> {
             let query = Query::at(precision);
             let cast = || Ok(blocking::closest_into(&scene, &rays, &mut hits.borrow_mut(), &query)?.hits);
             match runner.run("closest", precision.word(), cast) {
-                Err(Error::NoPrecision { .. }) => continue,
+                Err(Error::Umbracast(umbracast::Error::NoPrecision { .. })) => continue,
                 other => other?,
             }
             if precision == Precision::Exact {
@@ -131,7 +130,7 @@ pub(super) fn run(args: &BruteArgs) -> Result<()> {
         }
         let query = Query::default();
         match runner.run("approach", "standard", || Ok(blocking::approach(&scene, &rays, &query)?.report.hits)) {
-            Err(Error::NoPrecision { .. }) => {}
+            Err(Error::Umbracast(umbracast::Error::NoPrecision { .. })) => {}
             other => other?,
         }
     }

@@ -1,8 +1,9 @@
 //! `umbracast bench copy`: readback from a GPU, in place or through a new staging buffer.
 
+use crate::error::{Error, Result};
 use clap::Args;
 use serde::Serialize;
-use umbracast::{DeviceOptions, Error, Result, bench, blocking};
+use umbracast::{DeviceOptions, bench, blocking};
 
 use super::choices;
 use super::timing::median;
@@ -47,8 +48,8 @@ pub(super) fn run(args: &CopyArgs) -> Result<()> {
             }
             continue;
         };
-        let fresh = median(args.repeat, || readback.fresh())?;
-        let in_place = median(args.repeat, || readback.in_place())?;
+        let fresh = median(args.repeat, || Ok(readback.fresh()?))?;
+        let in_place = median(args.repeat, || Ok(readback.in_place()?))?;
         rows.push(CopyRow {
             device: device.name().into(),
             mebibytes: args.mebibytes,

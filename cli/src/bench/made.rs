@@ -1,11 +1,12 @@
 //! `umbracast bench made`: an occlusion image with rays generated on the device, compared with the same rays uploaded.
 
+use crate::error::Result;
 use clap::Args;
 use serde::Serialize;
 use umbracast::glam::DVec3;
 use umbracast::raygen::{Image, Toward};
 use umbracast::shadow::{Camera, Lens};
-use umbracast::{Device, DeviceOptions, Query, Ray, Rays, Result, SceneOptions, bench, blocking};
+use umbracast::{Device, DeviceOptions, Query, Ray, Rays, SceneOptions, bench, blocking};
 
 use super::timing::median;
 use super::{ReportArgs, choices, sets};
@@ -76,8 +77,8 @@ fn measure(args: &MadeArgs, device: &Device, source: &'static str, rays: Rays<'_
     let written: Vec<Ray> = (0..rays.len()).filter_map(|i| rays.ray(i)).collect();
     let up = |rays: Rays<'_>| Ok::<u64, umbracast::Error>(bench::made(device, rays)?.map_or(0, |(_, bytes)| bytes));
     let (made_bytes, sent_bytes) = (up(rays)?, up(Rays::from(&written))?);
-    let made = median(args.repeat, || blocking::occluded(&scene, rays, &Query::default()))?;
-    let sent = median(args.repeat, || blocking::occluded(&scene, &written, &Query::default()))?;
+    let made = median(args.repeat, || Ok(blocking::occluded(&scene, rays, &Query::default())?))?;
+    let sent = median(args.repeat, || Ok(blocking::occluded(&scene, &written, &Query::default())?))?;
     Ok(Row {
         device: device.name().into(),
         source,

@@ -10,8 +10,9 @@ mod sets;
 mod small;
 mod timing;
 
+use crate::error::Result;
 use clap::{Args, Subcommand};
-use umbracast::{Result, blocking};
+use umbracast::blocking;
 
 /// Arguments of `umbracast bench`.
 #[derive(Debug, Args)]

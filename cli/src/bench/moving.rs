@@ -1,11 +1,10 @@
 //! `umbracast bench moving`: a scene with moving spheres, compared with the same scene at rest.
 
+use crate::error::Result;
 use clap::Args;
 use serde::Serialize;
 use umbracast::glam::Vec3;
-use umbracast::{
-    Device, DeviceOptions, Motion, Query, Ray, Rays, Result, Scene, SceneOptions, Sphere, Spheres, blocking,
-};
+use umbracast::{Device, DeviceOptions, Motion, Query, Ray, Rays, Scene, SceneOptions, Sphere, Spheres, blocking};
 
 use super::numbers::Numbers;
 use super::timing::{share, timed};
@@ -86,7 +85,7 @@ pub(super) fn run(args: &MovingArgs) -> Result<()> {
 fn scene(device: &Device, spheres: &[Sphere], way: f32) -> Result<Scene> {
     let options = SceneOptions::default().time_range([0.0, TIME]);
     if way == 0.0 {
-        return blocking::scene(device, spheres, &options);
+        return Ok(blocking::scene(device, spheres, &options)?);
     }
     let mut numbers = Numbers(6);
     let velocity = |sphere: &Sphere| numbers.direction().as_vec3() * (way * sphere.radius / TIME);
@@ -94,7 +93,7 @@ fn scene(device: &Device, spheres: &[Sphere], way: f32) -> Result<Scene> {
     let start =
         |(sphere, velocity): (&Sphere, &Vec3)| Sphere::new(sphere.center - *velocity * (0.5 * TIME), sphere.radius);
     let starts: Vec<Sphere> = spheres.iter().zip(&velocities).map(start).collect();
-    blocking::scene(device, Spheres::from(&starts).velocities(&velocities), &options)
+    Ok(blocking::scene(device, Spheres::from(&starts).velocities(&velocities), &options)?)
 }
 
 /// Measures all cases in turn, round by round, so other load on the machine affects all cases equally.

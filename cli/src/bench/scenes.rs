@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::error::{Error, Result};
 use clap::Args;
 use serde::Serialize;
 use umbracast::bench::Visits;
 use umbracast::glam::DVec3;
-use umbracast::io::{OptionalColumns, RayBatch, RayFile, read_spheres};
-use umbracast::memory::check_memory;
-use umbracast::{CancelToken, Device, Error, Hit, Inside, OnBad, Precision, Query, Ray, Result, Scene, blocking};
+use umbracast::memory;
+use umbracast::{CancelToken, Device, Hit, Inside, OnBad, Precision, Query, Ray, Scene, blocking};
+use umbracast_files::{OptionalColumns, RayBatch, RayFile, read_spheres};
 
 use super::sets::{self, Input};
 use super::threads;
@@ -155,14 +156,16 @@ fn without_columns(path: &Path, optional: &OptionalColumns) -> Result<()> {
 }
 
 fn all_rays(path: &Path, file: RayFile) -> Result<Vec<Ray>> {
-    check_memory("rays", file.rays().unwrap_or(0).saturating_mul(size_of::<Ray>() as u64))?;
+    memory::check("rays", file.rays().unwrap_or(0).saturating_mul(size_of::<Ray>() as u64))?;
     let (mut all, mut batch, watch) = (Vec::new(), RayBatch::default(), CancelToken::new());
     let mut batches = file.read(DVec3::ZERO, OnBad::Refuse)?;
     while batches.next(&mut batch, &watch)? {
         without_columns(path, &batch.optional)?;
-        check_memory("rays", (batch.records.len() * size_of::<Ray>()) as u64)?;
-        all.try_reserve(batch.records.len())
-            .map_err(|_| Error::OutOfMemory { device: "this machine".into(), message: "reading rays".into() })?;
+        memory::check("rays", (batch.records.len() * size_of::<Ray>()) as u64)?;
+        all.try_reserve(batch.records.len()).map_err(|_| umbracast::Error::OutOfMemory {
+            device: "this machine".into(),
+            message: "reading rays".into(),
+        })?;
         all.extend_from_slice(&batch.records);
     }
     Ok(all)
@@ -176,7 +179,7 @@ struct Bench<'a> {
 impl Bench<'_> {
     fn scene(&self, Input { name, spheres, batches }: Input) -> Result<SceneRow> {
         let working = ProgressDisplay::on(format!("building {name}"), self.args.json);
-        let build = || blocking::scene(self.device, &spheres, &self.args.tree.options());
+        let build = || Ok(blocking::scene(self.device, &spheres, &self.args.tree.options())?);
         let built = median(self.args.repeat, build)?;
         drop(working);
         let largest = batches.iter().map(|(_, rays)| rays.len()).max().unwrap_or(0);

@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
+use crate::error::{Error, Result};
 use clap::Args;
 use serde::Serialize;
-use umbracast::{
-    Device, DeviceOptions, Error, Hit, Inside, Precision, Query, Ray, Result, Scene, SceneOptions, Sphere, blocking,
-};
+use umbracast::{Device, DeviceOptions, Hit, Inside, Precision, Query, Ray, Scene, SceneOptions, Sphere, blocking};
 
 use super::scenes::read;
 use super::sets::{self, Input};
@@ -79,7 +78,7 @@ pub(super) fn run(args: &SmallArgs) -> Result<()> {
         for size in SIZES {
             let row = match wait(args, &device, &scene, &rays, size, &query) {
                 // Without `--device`, devices that do not support the precision are skipped.
-                Err(Error::NoPrecision { .. }) if args.device.is_none() => break,
+                Err(Error::Umbracast(umbracast::Error::NoPrecision { .. })) if args.device.is_none() => break,
                 other => other?,
             };
             if !args.json {

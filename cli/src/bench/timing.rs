@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
+use crate::error::Result;
 use cpu_time::ProcessTime;
-use umbracast::Result;
 
 /// Wall-clock seconds, CPU seconds of this process on all cores (or medians of both), and the result of the last run.
 pub(super) struct Times<T> {

@@ -1,8 +1,8 @@
 //! Tests of the differences that `--compare` allows and rejects.
 
-#[path = "../../../tests/support/intensity.rs"]
+#[path = "../../../src/intensity.rs"]
 mod intensity;
-#[path = "../../../tests/support/numbers.rs"]
+#[path = "../../../src/numbers.rs"]
 mod numbers;
 
 use intensity::scaled;
@@ -168,10 +168,10 @@ fn moving_pairs_have_bounds_of_the_actual_positions() {
 }
 
 /// Reads ellipsoids, one per line.
-fn ellipsoids(lines: &str) -> umbracast::io::Table<Sphere> {
+fn ellipsoids(lines: &str) -> umbracast_files::Table<Sphere> {
     let file = tempfile::Builder::new().suffix(".csv").tempfile().unwrap();
     std::fs::write(file.path(), format!("x,y,z,rx,ry,rz,qw,qx,qy,qz\n{lines}")).unwrap();
-    umbracast::io::read_spheres(file.path(), DVec3::ZERO).unwrap()
+    umbracast_files::read_spheres(file.path(), DVec3::ZERO).unwrap()
 }
 
 /// The bounds of a needle are not those of its bounding ball: a ray that grazes the needle passes deep inside the ball.

@@ -1,8 +1,8 @@
 //! Canvas of a plot: linear colours and a depth buffer, with 2 × 2 supersampling.
 
-use umbracast::Result;
+use crate::error::Result;
 use umbracast::glam::{DVec2, DVec3, Vec3};
-use umbracast::memory::check_memory;
+use umbracast::memory;
 
 use super::body::{Body, Outline};
 use crate::drawing::Glyphs;
@@ -38,7 +38,7 @@ pub(super) struct Pen {
 impl Canvas {
     pub(super) fn new() -> Result<Self> {
         let pixels = WIDTH * HEIGHT * FINE * FINE;
-        check_memory("the plot", (pixels * (size_of::<Vec3>() + size_of::<f32>())) as u64)?;
+        memory::check("the plot", (pixels * (size_of::<Vec3>() + size_of::<f32>())) as u64)?;
         let (low, high) = (color(0xe9_edf2), color(0xfb_fcfd));
         let row = |y: usize| low.lerp(high, y as f32 / (HEIGHT * FINE) as f32);
         let mut colors = Vec::with_capacity(pixels);

@@ -1,7 +1,8 @@
 //! Drawing of a plot: the order of the layers, their colours and opacities.
 
+use crate::error::Result;
+use umbracast::Ray;
 use umbracast::glam::{DVec2, DVec3, Vec3};
-use umbracast::{Ray, Result};
 
 use super::body::Outline;
 use super::canvas::{Canvas, HEIGHT, Pen, WIDTH, color};

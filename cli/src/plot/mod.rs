@@ -9,13 +9,14 @@ mod view;
 
 use std::path::Path;
 
+use crate::error::{Error, Result};
 use canvas::{HEIGHT, WIDTH};
 use draw::Drawing;
 pub(crate) use sample::Mark;
 use sample::{Beam, Sample};
 use scenery::Scenery;
-use umbracast::io::{OptionalColumns, PreparedFile, Table, check_target, prepare_atomic};
-use umbracast::{Error, HitLists, Motion, Rays, Result, Sphere};
+use umbracast::{HitLists, Motion, Rays, Sphere};
+use umbracast_files::{OptionalColumns, PreparedFile, Table, check_target, prepare_atomic};
 
 use super::drawing::write_png;
 use super::outputs::overwrites;
@@ -59,13 +60,13 @@ impl<'a> Plot<'a> {
     pub(crate) fn new(path: &'a Path, others: &[&Path], legend: Legend) -> Result<Self> {
         let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
         if extension.as_deref() != Some("png") {
-            let message = "cannot write a plot in this format: supported is .png".into();
-            return Err(Error::BadFile { path: path.into(), message });
+            let message = "cannot write a plot in this format: supported is .png";
+            return Err(Error::bad_file(path, message));
         }
         let target = [check_target(path)?];
         if others.iter().any(|other| overwrites(&target, other)) {
-            let message = "is also an input or output of this cast: the plot would overwrite it".into();
-            return Err(Error::BadFile { path: path.into(), message });
+            let message = "is also an input or output of this cast: the plot would overwrite it";
+            return Err(Error::bad_file(path, message));
         }
         Ok(Self { path, sample: Sample::new(), legend })
     }

@@ -3,7 +3,7 @@
 use umbracast::Motion;
 use umbracast::Sphere;
 use umbracast::glam::{DMat3, DQuat, DVec3};
-use umbracast::io::Table;
+use umbracast_files::Table;
 
 use super::sample::{Beam, Mark};
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use umbracast::Result;
+use crate::error::Result;
 use umbracast::glam::DVec3;
 use umbracast::shadow::{InsideBody, Interiors, Shadow};
 

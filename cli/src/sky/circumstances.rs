@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
+use crate::error::Result;
 use clap::Args;
 use serde_json::{Value, json};
-use umbracast::Result;
-use umbracast::io::read_places;
-use umbracast::sky::{Circumstances, LocalView, Place, Sky, city};
+use umbracast_files::read_places;
+use umbracast_sky::{Circumstances, LocalView, Place, Sky, city};
 
 use super::{
     Conventions, ListArgs, SkyArgs, csv_row, duration_text, eclipse_name, rounded, solar_eclipse, table, table_file,
@@ -88,7 +88,7 @@ pub(crate) fn run(args: &CircumstancesArgs) -> Result<()> {
     };
     let list_json = || {
         let list: Vec<Value> = names.iter().zip(&found).map(|(name, one)| one_json(&sky, name, one)).collect();
-        let name = eclipse_name(&umbracast::sky::Eclipse::Solar(eclipse.clone()));
+        let name = eclipse_name(&umbracast_sky::Eclipse::Solar(eclipse.clone()));
         json!({ "eclipse": name, "places": list, "conventions": conventions.json() })
     };
     if let Some(output) = &args.output {
@@ -218,7 +218,7 @@ fn table_cells(sky: &Sky, name: &str, one: &Circumstances) -> Vec<String> {
     let exists = one.c1.is_some();
     let shown = |text: String| if exists { text } else { "-".into() };
     vec![
-        if name.is_empty() { super::place_text(&one.place) } else { umbracast::printable(name).into_owned() },
+        if name.is_empty() { super::place_text(&one.place) } else { crate::escape::printable(name).into_owned() },
         if exists && one.visible.is_none() { format!("({})", one.kind.name()) } else { one.kind.name().into() },
         time(one.c1),
         time(one.c2),
@@ -234,13 +234,13 @@ fn table_cells(sky: &Sky, name: &str, one: &Circumstances) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use umbracast::Error;
+    use crate::error::Error;
 
     use super::*;
 
     #[test]
     fn rows_have_the_columns() {
-        let sky = Sky::new(umbracast::sky::SkyOptions::default());
+        let sky = Sky::new(umbracast_sky::SkyOptions::default());
         let eclipse = solar_eclipse(&sky, "2024-04-08").unwrap();
         let one = eclipse.circumstances(&city("Dallas").unwrap().1);
         let conventions = Conventions::without_lunar_rule(&sky, eclipse.greatest.time);

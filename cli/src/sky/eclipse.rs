@@ -2,13 +2,16 @@
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+use umbracast_files::parse_system;
+use umbracast_files::write_picture;
 
+use crate::error::{Error, Result};
 use clap::Args;
 use serde_json::{Value, json};
-use umbracast::io::PreparedFile;
-use umbracast::shadow::{PictureFiles, PngDepth, System};
-use umbracast::sky::{DatePrecision, Eclipse, LunarEclipse, Sky, SkyBody, SolarEclipse, Time, View};
-use umbracast::{Error, Precision, Result, blocking};
+use umbracast::{Precision, blocking};
+use umbracast_files::PreparedFile;
+use umbracast_files::{PictureFiles, PngDepth};
+use umbracast_sky::{DatePrecision, Eclipse, LunarEclipse, Sky, SkyBody, SolarEclipse, Time, View};
 
 use super::instant::no_eclipse_warning;
 use super::list::{self, Format, Years};
@@ -182,10 +185,12 @@ impl EclipseArgs {
         render::check_outputs(output, &[None; 6], self.sidecar.as_deref(), &[])?;
         let size = self.size.unwrap_or(SIZE);
         let text = sky.system_toml(time, &SkyBody::ALL, view, size)?;
-        let system = System::parse(&text, Path::new("system.toml")).map_err(|error| match error {
+        let system = parse_system(&text, Path::new("system.toml")).map_err(|error| match error {
             // The text is ours, so only the size can be wrong.
-            Error::BadFile { message, .. } => Error::Usage(message.replacen("picture: size is ", "--size is ", 1)),
-            other => other,
+            umbracast_files::Error::BadFile { message, .. } => {
+                Error::Usage(message.replacen("picture: size is ", "--size is ", 1))
+            }
+            other => other.into(),
         })?;
         let device = blocking::open(&self.device.options(Precision::Fast))?;
         let started = Instant::now();
@@ -210,7 +215,8 @@ impl EclipseArgs {
             .prepare(path)
         });
         let sidecar = sidecar.transpose()?;
-        picture.write_files(
+        write_picture(
+            &picture,
             &system,
             &PictureFiles {
                 png: output,
@@ -276,7 +282,7 @@ fn solar_rows(sky: &Sky, eclipse: &SolarEclipse) -> Vec<(&'static str, String)> 
 fn solar_json(sky: &Sky, eclipse: &SolarEclipse) -> Value {
     let clock = |time: Time| time.text(2, sky.options().delta_t).to_string();
     let greatest = &eclipse.greatest;
-    let at = |(time, place): (Time, umbracast::sky::Place)| json!({ "time": clock(time), "latitude": rounded(place.latitude, 5), "longitude": rounded(place.longitude, 5) });
+    let at = |(time, place): (Time, umbracast_sky::Place)| json!({ "time": clock(time), "latitude": rounded(place.latitude, 5), "longitude": rounded(place.longitude, 5) });
     json!({
         "body": "solar",
         "kind": eclipse.kind.name(),

@@ -1,7 +1,7 @@
 //! The warning about an instant at which there is no eclipse.
 
-use umbracast::Result;
-use umbracast::sky::{Eclipse, Sky, Time};
+use crate::error::Result;
+use umbracast_sky::{Eclipse, Sky, Time};
 
 use super::{date_text, eclipse_name};
 

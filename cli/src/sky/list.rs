@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use crate::error::{Error, Result};
+use crate::escape::quoted;
 use serde_json::{Value, json};
-use umbracast::sky::{Eclipse, Sky, Time};
-use umbracast::{Error, Result, quoted};
+use umbracast_sky::{Eclipse, Sky, Time};
 
 use super::{Conventions, csv_row, rounded, table, table_file};
 use crate::{print, print_json, print_summary, say};

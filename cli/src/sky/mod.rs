@@ -9,11 +9,11 @@ pub(crate) mod system;
 mod table_file;
 mod visible;
 
+use crate::error::{Error, Result};
 use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};
-use umbracast::sky::{DeltaT, Eclipse, LunarRule, Place, Radii, Sky, SkyOptions, Time};
-use umbracast::{Error, Result};
+use umbracast_sky::{DeltaT, Eclipse, LunarRule, Place, Radii, Sky, SkyOptions, Time};
 
 use super::args::words;
 
@@ -210,7 +210,7 @@ pub(crate) fn no_eclipse(
 }
 
 /// The solar eclipse of a date or an instant; an error that names the next one if there is none.
-pub(crate) fn solar_eclipse(sky: &Sky, date: &str) -> Result<Box<umbracast::sky::SolarEclipse>> {
+pub(crate) fn solar_eclipse(sky: &Sky, date: &str) -> Result<Box<umbracast_sky::SolarEclipse>> {
     let (time, _) = sky.parse_time(date)?;
     match sky.eclipse_on(time)? {
         Some(Eclipse::Solar(eclipse)) => Ok(eclipse),

@@ -2,13 +2,14 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use umbracast_files::parse_system;
 
+use crate::error::{Error, Result};
+use crate::escape::quoted;
 use clap::Args;
 use serde_json::json;
-use umbracast::io::{check_output, check_target, read_places, read_vectors, write_atomic};
-use umbracast::shadow::System;
-use umbracast::sky::{BodyVectors, DatePrecision, DeltaT, SkyBody, View};
-use umbracast::{Error, Result, quoted};
+use umbracast_files::{check_output, check_target, read_places, read_vectors, write_atomic};
+use umbracast_sky::{BodyVectors, DatePrecision, DeltaT, SkyBody, View};
 
 use super::{Conventions, SkyArgs, csv_row, no_eclipse};
 use crate::args::SummaryArgs;
@@ -141,7 +142,7 @@ pub(crate) fn run(args: &SystemArgs) -> Result<()> {
     };
     let text = sky.system_toml_with(time, &bodies, &vectors, view, [1920, 1080])?;
     // The checks of every system file: for example, no body may touch the light.
-    System::parse(&text, &args.output)?;
+    parse_system(&text, &args.output)?;
     let mut observers = 0;
     if let (Some(places), Some(output)) = (&args.places, &args.observers) {
         check_output(output, &[places])?;

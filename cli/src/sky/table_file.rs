@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use crate::error::Result;
 use serde_json::Value;
-use umbracast::Result;
-use umbracast::io::write_atomic;
+use umbracast_files::write_atomic;
 
 use crate::outputs::{OutputFile, check_outputs, is_input, overwrites};
 
@@ -22,5 +22,5 @@ pub(crate) fn check(path: &Path, inputs: &[&Path]) -> Result<()> {
 pub(crate) fn write(path: &Path, csv: impl FnOnce() -> String, json: impl FnOnce() -> Value) -> Result<()> {
     let is_json = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
     let text = if is_json { format!("{}\n", json()) } else { csv() };
-    write_atomic(path, |out| std::io::Write::write_all(out, text.as_bytes()))
+    Ok(write_atomic(path, |out| std::io::Write::write_all(out, text.as_bytes()))?)
 }

@@ -1,9 +1,10 @@
 //! What an observer at the camera of an eclipse's picture sees of the Sun or of the Moon, and the corona of a total eclipse.
 
+use crate::error::Result;
 use serde_json::{Value, json};
 use umbracast::shadow::{Lighting, Picture, ShadowKind, System};
-use umbracast::sky::{Eclipse, LocalKind, LunarEclipse, Place, SolarEclipse, Time, View};
-use umbracast::{Device, Result, blocking};
+use umbracast::{Device, blocking};
+use umbracast_sky::{Eclipse, LocalKind, LunarEclipse, Place, SolarEclipse, Time, View};
 
 use super::place_text;
 

@@ -15,7 +15,6 @@ use crate::records::Sphere;
 use crate::records::{Approach, Hit, Interval};
 use crate::runtime::cancel::CancelToken;
 
-#[path = "../../../tests/support/hard_scenes.rs"]
 pub(crate) mod hard_scenes;
 
 use hard_scenes::{SCENES, Scene, rays, spheres};

@@ -92,6 +92,12 @@ pub(crate) fn covered(a: f64, cap: Cap) -> f64 {
     ((segment(half.x, v_a) + segment(half.y, v_b)) / (PI * v_a)).clamp(0.0, 1.0)
 }
 
+/// Fraction of a disc of angular radius `disc` that a disc of angular radius `cover` covers, by solid angle; their centres are
+/// `separation` apart. All angles are in radians, as seen from one point. No rounding error is amplified, however unequal the discs are.
+pub fn covered_fraction(disc: f64, cover: f64, separation: f64) -> f64 {
+    covered(disc, Cap { separation, radius: cover, edge: separation - cover, azimuth: DVec2::X })
+}
+
 /// Angle between the centres of two caps (haversines, so nothing cancels).
 pub(crate) fn are_apart(a: Cap, b: Cap) -> f64 {
     let near = sine(0.5 * (a.separation - b.separation).abs());

@@ -3,7 +3,7 @@
 use super::color::encoded;
 use super::cpu_fallback::CpuFallback;
 use crate::error::Result;
-use crate::runtime::memory::{check_memory, try_filled};
+use crate::runtime::memory::{self, try_filled};
 
 /// A picture: colour, distance, id and visible fraction per pixel, row by row from the upper left.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,7 +54,7 @@ impl Picture {
         let pixels = size[0] as usize * size[1] as usize;
         let bytes = size_of::<[f32; 5]>() + size_of::<u32>() + if transparent { size_of::<f32>() } else { 0 };
         // The total is checked first, then each allocation.
-        check_memory("the picture", (pixels * bytes) as u64)?;
+        memory::check("the picture", (pixels * bytes) as u64)?;
         Ok(Self {
             size,
             alpha: try_filled("the picture", if transparent { pixels } else { 0 }, 0.0)?,
@@ -83,7 +83,7 @@ impl Picture {
     }
 
     /// The channels of all pixels in sRGB, 0…1. Alpha is linear, and colours are not multiplied by it, as in a PNG.
-    pub(crate) fn channels(&self) -> impl Iterator<Item = f64> {
+    pub fn channels(&self) -> impl Iterator<Item = f64> {
         self.rgb.iter().enumerate().flat_map(|(i, rgb)| {
             let alpha = self.alpha.get(i).map(|&alpha| f64::from(alpha));
             let share = alpha.filter(|alpha| *alpha > 0.0).unwrap_or(1.0);

@@ -8,7 +8,7 @@ use super::cull;
 use super::tiles::Grid;
 use crate::batch::raygen::camera::View;
 use crate::error::Result;
-use crate::runtime::memory::check_memory;
+use crate::runtime::memory;
 use crate::shadow::ball::Ball;
 use crate::shadow::ball_bvh::BallBvh;
 use crate::shadow::limb_darkening::LimbDarkening;
@@ -122,7 +122,7 @@ const BALL_BYTES: u64 = 256;
 impl PreparedPicture {
     /// Prepares a system.
     pub(crate) fn new(system: &System) -> Result<Self> {
-        check_memory("the spheres of a picture", system.ball_count() as u64 * BALL_BYTES)?;
+        memory::check("the spheres of a picture", system.ball_count() as u64 * BALL_BYTES)?;
         let view = View::new(system.camera(), system.picture().size);
         let light = system.light().ball;
         let mut colors = Vec::new();

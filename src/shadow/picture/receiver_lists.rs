@@ -10,7 +10,7 @@ use super::prepared::{Culling, PreparedPicture};
 use super::tiles::Grid;
 use crate::error::Result;
 use crate::runtime::cpu_pool;
-use crate::runtime::memory::{check_memory, try_reserve, try_with_capacity};
+use crate::runtime::memory::{self, try_reserve, try_with_capacity};
 use crate::shadow::ball::Ball;
 use crate::shadow::coverage::cones::SpheroidShape;
 use crate::shadow::coverage::light::{Light, Occluder, ROUND};
@@ -160,7 +160,7 @@ fn shadows(
     if pairs > MAX_PAIRS {
         return Ok(None);
     }
-    check_memory(PAIRS, (pairs * size_of::<Occluder>()) as u64)?;
+    memory::check(PAIRS, (pairs * size_of::<Occluder>()) as u64)?;
     found.sort_unstable_by_key(|one| one.0);
     let shaded = |(i, own): (u32, Vec<u32>)| {
         let frame = LightFrame::new(ball(i).center, ball(i).radius, light);

@@ -7,9 +7,6 @@ use crate::error::Result;
 use crate::query::validate::usage;
 use crate::shadow::picture::color::Color;
 
-/// Largest width of a texture in pixels.
-pub(crate) const MAX_TEXTURE_SIDE: u32 = 32_768;
-
 /// An equirectangular map: the left edge is at longitude −180°, the right edge at 180°, the upper edge at the north pole.
 #[derive(Clone, PartialEq)]
 pub struct Texture {
@@ -27,15 +24,19 @@ impl std::fmt::Debug for Texture {
 }
 
 impl Texture {
+    /// Largest width and height in pixels.
+    pub const MAX_SIDE: u32 = 32_768;
+
     /// A texture of this width and height in pixels, with colours in sRGB, row by row from the north-west corner.
     ///
     /// # Errors
     /// [`Error::Usage`](crate::Error::Usage) if a side is 0 or above 32,768, or if the number of colours is not that of the pixels.
     pub fn new(size: [u32; 2], pixels: Vec<[u8; 3]>) -> Result<Self> {
         let [width, height] = size;
-        if !size.iter().all(|side| (1..=MAX_TEXTURE_SIDE).contains(side)) {
+        if !size.iter().all(|side| (1..=Self::MAX_SIDE).contains(side)) {
             return usage(format!(
-                "the texture has {width}x{height} pixels: width and height must be between 1 and {MAX_TEXTURE_SIDE}"
+                "the texture has {width}x{height} pixels: width and height must be between 1 and {}",
+                Self::MAX_SIDE
             ));
         }
         if pixels.len() as u64 != u64::from(width) * u64::from(height) {

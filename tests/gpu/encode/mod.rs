@@ -3,12 +3,12 @@
 mod caller;
 mod moving;
 
-use crate::support::Numbers;
 use caller::{QUERY_KINDS, compare, ordinary, own, shared, words_of};
 use umbracast::wgpu::{self, BufferUsages};
 use umbracast::{
     Ends, Error, Hit, Inside, Precision, Query, QueryKind, Ray, SceneOptions, Sphere, Spheres, Touch, blocking,
 };
+use umbracast_testing::Numbers;
 
 const UNFINISHED: u32 = 0x7fc0_0004;
 /// A number of spheres for which every adapter uses a tree.
@@ -91,7 +91,7 @@ fn bad_rays_miss_and_are_counted() {
     let mut rays = rays(100);
     let bad = bad_rays();
     for (i, ray) in bad.iter().enumerate() {
-        assert!(umbracast::check_ray(0, ray).is_err(), "{ray:?}");
+        assert!(ray.check().is_err(), "{ray:?}");
         rays.insert(3 * i, *ray);
     }
     // Rays that are just valid.
@@ -208,7 +208,7 @@ fn assert_error<T>(result: Result<T, Error>, words: &[&str]) {
 #[test]
 fn unsupported_encoded_queries_are_refused() {
     let query = Query::default();
-    let cpu = blocking::scene(&crate::support::cpu(), &spheres(3), &SceneOptions::default()).unwrap();
+    let cpu = blocking::scene(&umbracast_testing::cpu(), &spheres(3), &SceneOptions::default()).unwrap();
     assert_error(blocking::plan(&cpu, QueryKind::Closest, 1, &query), &["on a GPU", "CPU engine"]);
     let small = own(|limits| limits.max_storage_buffer_binding_size = 1 << 19);
     for own in &small {

@@ -9,7 +9,7 @@ use umbracast::{
 
 use super::caller::{CallerDevice, QUERY_KINDS, compare_at, shared};
 use super::{TREE, assert_error, rays, spheres};
-use crate::support::Numbers;
+use umbracast_testing::Numbers;
 
 fn velocities(count: usize) -> Vec<Vec3> {
     let mut n = Numbers(count as u64 + 5);

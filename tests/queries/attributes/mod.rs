@@ -4,9 +4,9 @@ mod moving;
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
-use crate::support::{REGIMES, Row, corpus, cpu, devices, steps};
 use umbracast::glam::{DVec3, Vec3};
 use umbracast::{Attributes, Error, Hit, Inside, OnBad, Precision, Query, Ray, SceneOptions, Sphere, blocking};
+use umbracast_testing::{REGIMES, Row, corpus, cpu, devices, steps};
 
 const U: f64 = 1.0 / 16_777_216.0;
 
@@ -122,7 +122,7 @@ fn attributes_of_the_corpus_are_within_bounds() {
 /// The 286 cases of `ricochet.bin` with a sphere at rest (case 1): exact points, normals and angles to the tangent plane.
 #[test]
 fn normals_and_angles_agree_with_the_ricochet_corpus() {
-    let bytes = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/ricochet.bin")).unwrap();
+    let bytes = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/ricochet.bin")).unwrap();
     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
     let (count, size) = (word(12), word(16));
     assert_eq!((size, bytes.len()), (160, 32 + 160 * count));
@@ -214,73 +214,4 @@ fn mismatched_hits_and_rays_are_refused() {
     );
     let error = scene.attributes(&rays, &[hits[0], Hit { t: 1.0, id: 1 }], &query).unwrap_err();
     assert_eq!(error.to_string(), "hit 1: id is 1: the scene has no such sphere");
-}
-
-mod files {
-    use crate::support::folder::{Folder, npz_array};
-
-    const SPHERES: &str = "x,y,z,r\n4,0,0,1\n0,5,0,2\n";
-    const RAYS: &str = "ox,oy,oz,dx,dy,dz\n0,0,0,2,0,0\n0,0,0,0,0,1\n0,0,2,0,1,0\n";
-
-    #[test]
-    fn columns_are_written_in_the_requested_order() {
-        let folder = Folder::new();
-        folder.write("s.csv", SPHERES).write("r.csv", RAYS);
-        for device in ["cpu", "gpu"] {
-            folder.run_ok(&format!(
-                "cast s.csv r.csv -o o.csv -q --device {device} --compare --with distance,point,normal,angle"
-            ));
-            let expected = "t,id,distance,px,py,pz,nx,ny,nz,angle_rad\n1.5,0,3.0,3.0,0.0,0.0,-1.0,0.0,0.0,0.0\n\
-                            ,,,,,,,,,\n5.0,1,5.0,0.0,5.0,2.0,0.0,0.0,1.0,1.5707964\n";
-            assert_eq!(folder.text("o.csv").replace("-0.0", "0.0"), expected);
-        }
-        folder.run_ok("cast s.csv r.csv -o o.npz -q --with angle,point");
-        let path = folder.path("o.npz");
-        assert_eq!(npz_array::<f32>(&path, "t"), [1.5, f32::INFINITY, 5.0]);
-        assert_eq!(npz_array::<f32>(&path, "px").replace_nan(), [3.0, -1.0, 0.0]);
-        assert_eq!(npz_array::<f32>(&path, "angle_rad").replace_nan(), [0.0, -1.0, std::f32::consts::FRAC_PI_2]);
-        let archive = zip::ZipArchive::new(std::fs::File::open(&path).unwrap()).unwrap();
-        assert_eq!(archive.len(), 6, "only the requested arrays");
-    }
-
-    trait ReplaceNan {
-        /// Replaces NaN by −1, because NaN is not equal to itself.
-        fn replace_nan(self) -> Vec<f32>;
-    }
-
-    impl ReplaceNan for Vec<f32> {
-        fn replace_nan(self) -> Vec<f32> {
-            self.into_iter().map(|x| if x.is_nan() { -1.0 } else { x }).collect()
-        }
-    }
-
-    #[test]
-    fn invalid_attribute_options_are_refused() {
-        let folder = Folder::new();
-        folder.write("s.csv", SPHERES).write("r.csv", RAYS).write("o.csv", "before");
-        let before = folder.contents();
-        for (arguments, words) in [
-            ("s.csv r.csv -o o.csv --with color", "invalid value 'color' for '--with <WHAT,…>'"),
-            ("s.csv r.csv -o o.csv --with point,", "a value is required for '--with <WHAT,…>'"),
-            ("s.csv r.csv -o o.csv --with point,angle,point", "--with lists point twice"),
-            (
-                "s.csv r.csv -o o.csv --with point --query occluded",
-                "--with is only for --query closest, not for occluded",
-            ),
-            (
-                "s.csv r.csv -o o.csv --with angle --query approach",
-                "--with is only for --query closest, not for approach",
-            ),
-            (
-                "s.csv r.csv -o o.csv --with normal --query interval",
-                "--with is only for --query closest, not for interval",
-            ),
-            ("--sphere 4,0,0,1 --ray 0,0,0,1,0,0 --with point", "cannot be used with"),
-        ] {
-            let done = folder.run(&format!("cast {arguments}"));
-            assert_eq!(done.code, 2, "{arguments}: {}", done.errors);
-            assert!(done.errors.contains(words), "expected '{words}' in: {}", done.errors);
-            assert!(folder.contents() == before, "{arguments}: files have changed");
-        }
-    }
 }

@@ -2,11 +2,11 @@
 
 use std::f64::consts::FRAC_PI_2;
 
-use crate::support::{Numbers, cpu, devices, quarters, scaled};
 use umbracast::glam::{DVec3, Vec3};
 use umbracast::{
     Attributes, Error, Inside, Motion, Precision, Query, Ray, Rays, SceneOptions, Segments, Sphere, Spheres, blocking,
 };
+use umbracast_testing::{Numbers, cpu, devices, quarters, scaled};
 
 const U: f64 = 1.0 / 16_777_216.0;
 
@@ -27,7 +27,7 @@ fn error_bounds(e: DVec3, w: DVec3, v: DVec3, reach: f64, half: f64) -> (f64, f6
 /// The 298 cases of `ricochet.bin` with a moving sphere (case 2).
 #[test]
 fn attributes_agree_with_the_moving_ricochet_corpus() {
-    let bytes = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/data/ricochet.bin")).unwrap();
+    let bytes = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/ricochet.bin")).unwrap();
     let (mut rays, mut spheres, mut velocities, mut truths) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for record in bytes[32..].chunks(160).filter(|record| record[144] == 2) {
         let f32s: Vec<f32> = bytemuck::pod_collect_to_vec(&record[..56]);

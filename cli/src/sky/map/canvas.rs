@@ -1,8 +1,8 @@
 //! Canvas of a map: sRGB colours, antialiased lines, marks and text. Positions are in pixels from the upper left corner.
 
+use crate::error::{Error, Result};
 use umbracast::glam::DVec2;
-use umbracast::memory::check_memory;
-use umbracast::{Error, Result};
+use umbracast::memory;
 
 use crate::drawing::{Glyphs, write_png};
 
@@ -37,7 +37,7 @@ impl Canvas {
     pub(super) fn new(size: [usize; 2], color: Rgb) -> Result<Self> {
         let pixels = size[0] * size[1];
         // The colours, and the coverage of a line.
-        check_memory("the picture of the map", (pixels * 19) as u64)?;
+        memory::check("the picture of the map", (pixels * 19) as u64)?;
         Ok(Self { size, pixels: vec![color; pixels] })
     }
 

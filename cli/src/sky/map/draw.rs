@@ -1,9 +1,9 @@
 //! Drawing of an eclipse map: base map, obscuration, contours, graticule, path, labels and legend.
 
-use umbracast::Result;
+use crate::error::Result;
 use umbracast::glam::DVec2;
 use umbracast::shadow::{Coastline, coastlines, land_and_ice};
-use umbracast::sky::{CentralLine, MapGrid, Place, Time};
+use umbracast_sky::{CentralLine, MapGrid, Place, Time};
 
 use super::canvas::{Canvas, Frame, Rgb, check_canvas, rgb};
 

@@ -2,7 +2,7 @@
 
 use geojson::{Feature, FeatureCollection, Geometry};
 use serde_json::{Value, json};
-use umbracast::sky::{CentralLine, DeltaT, Place, SolarEclipse, Time};
+use umbracast_sky::{CentralLine, DeltaT, Place, SolarEclipse, Time};
 
 use super::draw::unwrapped;
 

@@ -7,12 +7,12 @@ mod geojson;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use crate::error::{Error, Result};
 use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};
-use umbracast::io::{PreparedFile, prepare_array, prepare_atomic};
-use umbracast::sky::{DatePrecision, MapGrid, Sky, SkyOptions, SolarEclipse, SolarKind, Time};
-use umbracast::{Error, Result};
+use umbracast_files::{PreparedFile, prepare_array, prepare_atomic};
+use umbracast_sky::{DatePrecision, MapGrid, Sky, SkyOptions, SolarEclipse, SolarKind, Time};
 
 use super::{Conventions, SkyArgs, date_text, solar_eclipse};
 use crate::args::SummaryArgs;
@@ -100,8 +100,8 @@ pub(crate) fn run(args: &MapArgs) -> Result<()> {
     let _working = ProgressDisplay::on("drawing the map".into(), args.summary.quiet);
     let started = Instant::now();
     let values = eclipse.obscuration_map(&grid, at).map_err(|error| match error {
-        Error::Usage(why) => Error::Usage(format!("--at: {why}")),
-        other => other,
+        umbracast_sky::Error::Usage(why) => Error::Usage(format!("--at: {why}")),
+        other => other.into(),
     })?;
     let computed = started.elapsed().as_secs_f64();
     let (path, limits) = (eclipse.central_line(STEP_S), eclipse.limits(STEP_S));
@@ -150,12 +150,12 @@ pub(crate) fn run(args: &MapArgs) -> Result<()> {
 }
 
 /// Names the options in messages about a grid.
-fn named_options(error: Error) -> Error {
+fn named_options(error: umbracast_sky::Error) -> Error {
     match error {
-        Error::Usage(why) => {
+        umbracast_sky::Error::Usage(why) => {
             Error::Usage(why.replacen("region: ", "--region: ", 1).replacen("size is ", "--size is ", 1))
         }
-        other => other,
+        other => other.into(),
     }
 }
 
@@ -183,7 +183,7 @@ impl MapArgs {
         let output = match &self.output {
             Some(path) => path.clone(),
             None => {
-                std::fs::create_dir_all(FOLDER).map_err(|e| Error::io("write", FOLDER, e))?;
+                std::fs::create_dir_all(FOLDER).map_err(|e| Error::cannot_write(FOLDER, e))?;
                 Path::new(FOLDER).join(format!("map-{}.png", date_text(sky, eclipse.greatest.time)))
             }
         };

@@ -1,0 +1,260 @@
+//! Plots of queries: their pixels, the summary about them, and rejected arguments.
+
+use image::{ImageReader, Rgb, RgbImage};
+use umbracast_testing::folder::{Folder, f32_bytes};
+
+const SPHERES: &str = "x,y,z,r\n4,0,0,1\n0,5,0,2\n";
+const HIT: [u8; 3] = [0xd6, 0x33, 0x6c];
+const DARK: [u8; 3] = [0xc2, 0x5a, 0x00];
+const PASS: [u8; 3] = [0x6f, 0x42, 0xc1];
+
+fn picture(folder: &Folder, name: &str) -> RgbImage {
+    ImageReader::open(folder.path(name)).unwrap().decode().unwrap().to_rgb8()
+}
+
+/// Counts the pixels below the legend that have approximately this colour.
+fn count(picture: &RgbImage, color: [u8; 3]) -> usize {
+    let near = |pixel: &Rgb<u8>| pixel.0.iter().zip(color).all(|(a, b)| a.abs_diff(b) <= 12);
+    picture.enumerate_pixels().filter(|(x, y, pixel)| *y > 90 && !(*x < 140 && *y > 800) && near(pixel)).count()
+}
+
+#[test]
+fn hits_are_marked_in_every_query() {
+    let folder = Folder::new();
+    folder.write("s.csv", SPHERES);
+    // A ray that hits the first sphere on the side of the camera, and one that misses everything.
+    folder.write("hit.csv", "ox,oy,oz,dx,dy,dz\n4,-6,0,0,1,0\n").write("miss.csv", "ox,oy,oz,dx,dy,dz\n4,-6,0,1,0,0\n");
+    // Query, colour, and the allowed numbers of pixels for a hit and for a miss.
+    for (query, color, hit, miss) in [
+        ("closest", HIT, 20..200, 0..1),
+        ("occluded", DARK, 30..2000, 0..1),
+        ("interval", HIT, 15..900, 0..1),
+        ("approach", PASS, 0..15, 15..2000),
+    ] {
+        for (rays, range) in [("hit.csv", hit), ("miss.csv", miss)] {
+            folder.run_ok(&format!("cast s.csv {rays} -o o.npz -q --plot o.png --query {query}"));
+            let picture = picture(&folder, "o.png");
+            assert_eq!(picture.dimensions(), (1280, 960));
+            let found = count(&picture, color);
+            assert!(range.contains(&found), "{query} {rays}: {found} pixels of {color:02x?}: expected {range:?}");
+        }
+    }
+}
+
+#[test]
+fn hit_points_are_drawn_at_their_position() {
+    let folder = Folder::new();
+    // The camera looks from the front right and from above, with z up. The scene is centred in the picture.
+    folder.write("s.csv", "x,y,z,r\n0,0,0,1\n").write("r.csv", "ox,oy,oz,dx,dy,dz,t_min,t_max\n0,0,3,0,0,-1,0,9\n");
+    folder.run_ok("cast s.csv r.csv -o o.npz -q --plot o.png");
+    let picture = picture(&folder, "o.png");
+    let spots = picture.enumerate_pixels().filter(|(_, y, p)| *y > 90 && p.0 == HIT).map(|(x, y, _)| (x, y));
+    let (mut n, mut sum) = (0, (0, 0));
+    for (x, y) in spots {
+        (n, sum) = (n + 1, (sum.0 + x, sum.1 + y));
+    }
+    // The scene extends from 1 below to cos 26° · 3 above, in 960 − 180 pixels; the hit is cos 26° above the centre of the sphere.
+    let scale = 780.0 / (1.0 + 3.0 * 26_f64.to_radians().cos());
+    let expected = 870.0 - scale * (1.0 + 26_f64.to_radians().cos());
+    let found = (f64::from(sum.0) / f64::from(n), f64::from(sum.1) / f64::from(n));
+    assert!((found.0 - 639.5).abs() < 1.0 && (found.1 - expected).abs() < 1.5, "{found:?} for {expected}");
+}
+
+/// Returns the mean position of the pixels below the legend that satisfy `is`, and the width and height of their bounding box.
+fn middle(picture: &RgbImage, is: impl Fn([u8; 3]) -> bool) -> ([f64; 2], [u32; 2]) {
+    let found = picture.enumerate_pixels().filter(|(x, y, p)| *y > 90 && !(*x < 320 && *y > 800) && is(p.0));
+    let (mut n, mut sum, mut low, mut high) = (0.0, [0.0; 2], [u32::MAX; 2], [0; 2]);
+    for (x, y, _) in found {
+        n += 1.0;
+        for (k, at) in [x, y].into_iter().enumerate() {
+            sum[k] += f64::from(at);
+            (low[k], high[k]) = (low[k].min(at), high[k].max(at));
+        }
+    }
+    assert!(n > 0.0, "no pixel has this colour");
+    ([sum[0] / n, sum[1] / n], [high[0] - low[0] + 1, high[1] - low[1] + 1])
+}
+
+/// Whether a colour is a bluish grey that is darker than the background.
+fn pale([r, g, b]: [u8; 3]) -> bool {
+    (120..=228).contains(&r) && b.abs_diff(r) < 16 && g >= r && b >= g && (r < 215 || b - r > 6)
+}
+
+#[test]
+fn moving_spheres_are_drawn_at_the_times_of_the_hits() {
+    let folder = Folder::new();
+    // The sphere moves upwards, and each of the first two rays hits it at the time of the ray.
+    folder.write("s.csv", "x,y,z,r,vx,vy,vz\n0,0,-4,0.5,0,0,8\n").write(
+        "r.csv",
+        "ox,oy,oz,dx,dy,dz,t_min,t_max,time\n0,-3,-2,0,1,0,0,9,0.25\n0,-3,3,0,1,0,0,9,0.875\n9,9,9,1,0,0,0,1,0\n9,9,9,1,0,0,0,1,1\n",
+    );
+    let said = |arguments: &str| folder.run_ok(&format!("cast s.csv {arguments} -o o.npz --plot o.png")).errors;
+    let shown = said("r.csv");
+    assert!(shown.contains("o.png shows 1 spheres from time 0 to 1, 4 rays"), "{shown}");
+    let found = picture(&folder, "o.png");
+    // Two spots of 41 pixels each, if neither is hidden by the sphere of another time.
+    assert!((70..95).contains(&count(&found, HIT)), "{} pixels of hits", count(&found, HIT));
+    // With a single time the sphere is drawn once; at a later time it is higher up.
+    let mut heights = Vec::new();
+    for time in ["0.25", "0.875"] {
+        folder.write("one.csv", format!("ox,oy,oz,dx,dy,dz,t_min,t_max,time\n5,5,5,0,0,1,0,1,{time}\n"));
+        folder.write("ends.csv", "x,y,z,r,vx,vy,vz\n0,0,-4,0.5,0,0,8\n3,3,5,0.01,0,0,0\n-3,-3,-5,0.01,0,0,0\n");
+        let shown = folder.run_ok("cast ends.csv one.csv -o o.npz --plot o.png").errors;
+        assert!(shown.contains(&format!("3 spheres at time {time}, 1 rays")), "{shown}");
+        let (at, size) = middle(&picture(&folder, "o.png"), pale);
+        assert!(size[0] > 20, "{size:?}");
+        heights.push(at[1]);
+    }
+    assert!(heights[0] - heights[1] > 100.0, "{heights:?}");
+    // With `--motion with-ray` t is the time, so the sphere is drawn over a range of times.
+    folder.write("shot.csv", "ox,oy,oz,dx,dy,dz,t_min,t_max\n0,-4,0,0,4,0,0,1\n0,-4,3,0,4,0,0,1\n");
+    let shown = said("shot.csv --motion with-ray");
+    assert!(shown.contains("1 spheres from time 0 to 1, 2 rays"), "{shown}");
+}
+
+#[test]
+fn segments_inside_spheres_are_drawn_thicker() {
+    let folder = Folder::new();
+    folder.write("s.csv", "x,y,z,r\n4,0,0,1\n8,0,0,1\n12,0,0,1\n16,0,0,1\n");
+    folder.write("r.csv", "ox,oy,oz,dx,dy,dz,t_min,t_max\n0,0,0,1,0,0,0,20\n");
+    folder.write("miss.csv", "ox,oy,oz,dx,dy,dz,t_min,t_max\n0,0,5,1,0,0,0,20\n");
+    let drawn = |arguments: &str| {
+        folder.run_ok(&format!("cast s.csv {arguments} -o o.npz -q --plot o.png"));
+        // Lines seen through spheres are paler.
+        let reddish = |p: &Rgb<u8>| i32::from(p.0[0]) - i32::from(p.0[1]) > 70 && p.0[1] < 150;
+        let below = |x: u32, y: u32| y > 90 && !(x < 140 && y > 800);
+        picture(&folder, "o.png").enumerate_pixels().filter(|(x, y, p)| below(*x, *y) && reddish(p)).count()
+    };
+    let [one, two, all] =
+        ["nearest --k 1", "nearest --k 2", "all"].map(|query| drawn(&format!("r.csv --query {query}")));
+    assert!(one > 60 && two > 3 * one / 2 && all > 3 * two / 2, "{one} {two} {all}");
+    assert_eq!(drawn("miss.csv --query all"), 0);
+}
+
+#[test]
+fn ellipsoids_have_their_own_outlines() {
+    let folder = Folder::new();
+    // Two tiny ellipsoids set the scale: they are 8 apart along x, which appears shortened by cos 30°.
+    let ends = "-4,0,0,1e-3,1e-3,1e-3,1,0,0,0\n4,0,0,1e-3,1e-3,1e-3,1,0,0,0\n";
+    folder.write("r.csv", "ox,oy,oz,dx,dy,dz,t_min,t_max\n");
+    let scale = 1140.0 / (8.0 * 60_f64.to_radians().sin());
+    let (elevation, azimuth) = (26_f64.to_radians(), -60_f64.to_radians());
+    let right = [-azimuth.sin(), azimuth.cos(), 0.0];
+    let up = [-azimuth.cos() * elevation.sin(), -azimuth.sin() * elevation.sin(), elevation.cos()];
+    for radii in [[2.0, 0.5, 0.25], [0.25, 0.25, 1.5], [1.0, 1.0, 1.0], [0.1, 1.5, 1.0]] {
+        let [a, b, c] = radii;
+        // Unrotated, and rotated by 90° about z.
+        for (turn, axes) in [("1,0,0,0", [a, b, c]), ("1,0,0,1", [b, a, c])] {
+            folder.write("e.csv", format!("x,y,z,rx,ry,rz,qw,qx,qy,qz\n0,0,0,{a},{b},{c},{turn}\n{ends}"));
+            folder.run_ok("cast e.csv r.csv -o o.npz -q --plot o.png");
+            let picture = picture(&folder, "o.png");
+            let bare = picture.get_pixel(1270, 470).0;
+            // The tiny ellipsoids are at the sides of the picture; the label is in the middle.
+            let strange = |x: u32, y: u32| picture.get_pixel(x, y).0.iter().zip(bare).any(|(p, q)| p.abs_diff(q) > 24);
+            let columns = (110..1170).filter(|x| (100..800).any(|y| strange(*x, y))).count() as f64;
+            let rows = (100..800).filter(|y| (110..1170).any(|x| strange(x, *y))).count() as f64;
+            let reach = |axis: [f64; 3]| 2.0 * scale * (0..3).map(|k| (axis[k] * axes[k]).powi(2)).sum::<f64>().sqrt();
+            let (wide, high) = (reach(right), reach(up));
+            assert!((columns - wide).abs() < 6.0, "{radii:?} {turn}: {columns} columns for {wide}");
+            assert!(high > 690.0 || (rows - high).abs() < 6.0, "{radii:?} {turn}: {rows} rows for {high}");
+        }
+    }
+}
+
+#[test]
+fn thick_rays_are_drawn_with_their_width() {
+    let folder = Folder::new();
+    folder.write("s.csv", "x,y,z,r\n0,0,-4,0.5\n0,0,4,0.5\n");
+    let columns = |radius: f32| {
+        // The width is measured along a row of pixels half-way up, which crosses the vertical ray at right angles.
+        folder.write("r.csv", format!("ox,oy,oz,dx,dy,dz,t_min,t_max,radius\n0,0,3,0,0,-1,0,6,{radius}\n"));
+        folder.run_ok("cast s.csv r.csv -o o.npz -q --plot o.png --query occluded");
+        let picture = picture(&folder, "o.png");
+        let bare = picture.get_pixel(1270, 440).0;
+        let strange = |x: &u32| picture.get_pixel(*x, 440).0.iter().zip(bare).any(|(p, q)| p.abs_diff(q) > 6);
+        (1..1279).filter(strange).count() as f64
+    };
+    let scale = 780.0 / (8.0 * 26_f64.to_radians().cos() + 1.0);
+    assert!(columns(0.0) < 5.0);
+    for radius in [0.25, 1.0] {
+        assert!((columns(radius) - 2.0 * scale * f64::from(radius)).abs() < 3.0, "{radius}: {}", columns(radius));
+    }
+}
+
+#[test]
+fn the_summary_reports_that_rays_were_sampled() {
+    let folder = Folder::new();
+    let rays: Vec<f32> = (0..300_000).flat_map(|i| [0.0, i as f32 * 1e-5, 0.0, 0.0, 1.0, 0.0, 0.0, 9.0]).collect();
+    folder.write("s.csv", SPHERES).write("r.rays", f32_bytes(&rays));
+    let done = folder.run_ok("cast s.csv r.rays -o o.npz --plot many.png");
+    assert!(done.errors.contains("; many.png shows 2 spheres, 1239 of 300000 rays"), "{}", done.errors);
+    let done = folder.run_ok("cast s.csv r.rays -o o.npz --plot again.PNG --json");
+    let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
+    assert_eq!((&json["plot"], &json["plot_shows"]), (&"again.PNG".into(), &"2 spheres, 1239 of 300000 rays".into()));
+    assert!(std::fs::read(folder.path("many.png")).unwrap() == std::fs::read(folder.path("again.PNG")).unwrap());
+    let done = folder.run_ok("cast s.csv r.rays -o o.npz --json");
+    assert!(done.output.contains("\"plot\":null"), "{}", done.output);
+}
+
+#[test]
+fn extreme_scenes_can_be_plotted() {
+    let folder = Folder::new();
+    // Extreme velocities, sizes, times and radii, needles and discs; further below, scenes without spheres or rays.
+    let moving = "x,y,z,r,vx,vy,vz\n0,0,0,0,0,0,0\n1,2,3,1,1e30,0,0\n1e-40,0,0,1e-41,0,0,1e-44\n0,0,0,1e30,-1e30,1,1\n";
+    let stretched = "x,y,z,rx,ry,rz,qw,qx,qy,qz\n0,0,0,1e30,1e25,1e30,1,2,3,4\n1,1,1,1e-30,1e-35,1e-30,1e-20,0,0,1\n";
+    let wide = "ox,oy,oz,dx,dy,dz,t_min,t_max,time,radius\n0,0,0,1,0,0,0,1,0.5,0\n1,2,3,1,1,1,0,1,1e30,1e30\n\
+                0,0,0,1e30,0,0,-1,1,0.5,1e38\n5,5,5,1,2,3,0,1,nan,-1\n";
+    folder.write("moving.csv", moving).write("stretched.csv", stretched).write("wide.csv", wide);
+    folder.write("thin.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n3,3,3,-1,-1,-1\n1e38,0,0,-1,0,0\n");
+    for query in ["closest", "occluded", "interval", "approach", "all", "nearest --k 2"] {
+        for motion in ["at-time", "with-ray"] {
+            let arguments = format!("--query {query} --motion {motion} --on-bad skip");
+            folder.run_ok(&format!("cast moving.csv wide.csv -o o.npz -q --plot o.png {arguments}"));
+        }
+        if query != "approach" {
+            folder.run_ok(&format!("cast stretched.csv thin.csv -o o.npz -q --plot o.png --query {query}"));
+        }
+    }
+    for (spheres, rays) in [
+        ("", ""),
+        ("", "0,0,0,1,0,0,0,inf\n"),
+        ("1,2,3,0\n", ""),
+        ("1,2,3,0\n", "1,2,3,1,0,0,-inf,inf\n"),
+        ("3e38,0,0,1e38\n-3e38,0,0,1e38\n", "0,0,0,3e38,0,0,0,1\n0,0,0,1e-30,0,0,-3e38,3e38\n"),
+        ("1e-40,0,0,1e-41\n", "0,0,0,1e-40,0,0,0,inf\n"),
+        ("0,0,-6400000,6400000\n0,0,1,0.5\n", "0,0,3,0,0,-1,0,inf\n1,0,3,0,0,-1,0,inf\n"),
+    ] {
+        folder
+            .write("s.csv", format!("x,y,z,r\n{spheres}"))
+            .write("r.csv", format!("ox,oy,oz,dx,dy,dz,t_min,t_max\n{rays}"));
+        for query in ["closest", "occluded", "interval", "approach", "all"] {
+            folder.run_ok(&format!("cast s.csv r.csv -o o.npz -q --plot o.png --query {query} --on-bad skip"));
+            assert_eq!(picture(&folder, "o.png").dimensions(), (1280, 960));
+        }
+    }
+}
+
+#[test]
+fn invalid_plot_arguments_are_refused_before_work() {
+    let folder = Folder::new();
+    folder.write("s.csv", SPHERES).write("r.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n").write("o.npz", "before");
+    folder.write("old.png", "before").write("bad.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,0,0,0\n");
+    std::fs::create_dir(folder.path("folder.png")).unwrap();
+    let before = folder.contents();
+    for (arguments, code, words) in [
+        ("s.csv r.csv -o o.npz --plot o.jpg", 2, "o.jpg: cannot write a plot in this format: supported is .png"),
+        ("s.csv r.csv -o o.npz --plot plot", 2, "plot: cannot write a plot in this format"),
+        ("s.csv r.csv -o o.npz --plot absent/o.png", 5, "there is no folder absent"),
+        ("s.csv r.csv -o o.npz --plot folder.png", 5, "folder.png: it is a folder"),
+        ("s.csv r.csv -o o.npz --plot", 2, "a value is required for '--plot <FILE.png>'"),
+        ("--sphere 4,0,0,1 --ray 0,0,0,1,0,0 --plot o.png", 2, "cannot be used with"),
+        // A later failure leaves an existing plot unchanged.
+        ("s.csv bad.csv -o o.npz --plot old.png", 2, "bad.csv: line 2: direction"),
+        ("s.csv r.csv -o absent/o.npz --plot old.png", 5, "there is no folder absent"),
+    ] {
+        let done = folder.run(&format!("cast {arguments}"));
+        assert_eq!(done.code, code, "{arguments}: {}", done.errors);
+        assert!(done.errors.contains(words), "expected '{words}' in: {}", done.errors);
+        assert!(folder.contents() == before, "{arguments}: files have changed");
+    }
+}

@@ -1,0 +1,408 @@
+//! `umbracast eclipse`, `circumstances` and `system`, run as users run them.
+
+use umbracast_testing::folder::Folder;
+
+#[test]
+fn a_date_finds_its_eclipse_or_names_the_next_one() {
+    let folder = Folder::new();
+    let out = |arguments: &str| folder.run_ok(arguments).output;
+    let solar = out("eclipse 2024-04-08 --delta-t 69.2 --radii nasa");
+    for words in [
+        "Total solar eclipse of 2024-04-08\n",
+        "2024-04-08T18:17:20.2Z",
+        "25.2896 N, 104.1479 W",
+        "4 min 28.0 s",
+        "JPL DE421",
+        "radii nasa (Sun 695989 km, Moon 1738.093 km, central phases 1736.646 km)",
+        "delta T 69.20 s (given)",
+    ] {
+        assert!(solar.contains(words), "'{words}' is not in: {solar}");
+    }
+    let lunar = out("eclipse 2025-03-14T05:00Z --lunar-rule chauvenet");
+    for words in
+        ["Total lunar eclipse of 2025-03-14\n", "total begins (U2)", "umbral magnitude", "lunar rule chauvenet"]
+    {
+        assert!(lunar.contains(words), "'{words}' is not in: {lunar}");
+    }
+    // The lunar eclipse of 2025-09-07 is on that day; the day before has none.
+    assert_eq!(
+        out("eclipse 2025-09-06"),
+        "there is no eclipse on 2025-09-06; the next one is the total lunar eclipse of 2025-09-07\n"
+    );
+    assert!(out("eclipse 2050-12-31").contains("none after it until the end of 2050"));
+    let json: serde_json::Value = serde_json::from_str(&out("eclipse 2026-08-12 --json")).unwrap();
+    assert_eq!(json["eclipse"]["kind"], "total");
+    assert_eq!(json["conventions"]["ephemeris"], "JPL DE421");
+    assert!((json["eclipse"]["path_width_km"].as_f64().unwrap() - 294.0).abs() < 8.0, "{json}");
+    let none: serde_json::Value = serde_json::from_str(&out("eclipse 2026-08-13 --json")).unwrap();
+    assert!(none["eclipse"].is_null() && none["next"]["date"] == "2026-08-28", "{none}");
+    // Before 1972, times are UT1. Eddington's eclipse.
+    let old = out("eclipse 1919-05-29");
+    assert!(old.contains("1919-05-29T13:08:3") && old.contains("times in UT1"), "{old}");
+}
+
+/// NASA counts 228 solar eclipses from 1901 to 2000: 78 partial, 73 annular, 71 total, 6 hybrid (Five Millennium Canon).
+#[test]
+fn lists_of_eclipses_are_complete() {
+    let folder = Folder::new();
+    let list = folder.run_ok("eclipse --list 1901..2000 --only solar --radii nasa --csv").output;
+    let count = |kind: &str| list.lines().filter(|line| line.contains(&format!(",solar,{kind},"))).count();
+    assert_eq!(["partial", "annular", "total", "hybrid"].map(count), [78, 73, 71, 6]);
+    assert_eq!(list.lines().count(), 229);
+    assert!(list.contains("\n1919-05-29,1919-05-29T13:08:3"), "{list}");
+    let table = folder.run_ok("eclipse --list 2024");
+    assert_eq!(table.output.lines().count(), 5, "{}", table.output);
+    assert!(table.errors.contains("delta T as listed"), "{}", table.errors);
+    let json = folder.run_ok("eclipse --list 2024..2025 --only lunar --json").output;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let dates: Vec<_> = json["eclipses"].as_array().unwrap().iter().map(|one| one["date"].as_str().unwrap()).collect();
+    assert_eq!(dates, ["2024-03-25", "2024-09-18", "2025-03-14", "2025-09-07"]);
+}
+
+#[test]
+fn circumstances_are_tables_csv_and_json() {
+    let folder = Folder::new();
+    folder.write("places.csv", "name,lat,lon,height\nDallas,32.7767,-96.797,\n\"Over, there\",51.5,-0.13,35\n");
+    let done = folder.run_ok("circumstances 2024-04-08 --places places.csv --city dallas --delta-t 69.2");
+    let rows: Vec<&str> = done.output.lines().collect();
+    assert_eq!(rows.len(), 4, "{}", done.output);
+    // NASA's radii give 18:40:43 and 18:44:34, those of the IAU two seconds more on either side.
+    assert!(rows[1].starts_with("Dallas") && rows[1].contains("18:40:4") && rows[1].contains("total"), "{}", rows[1]);
+    // The city of the list and the row of the file.
+    assert_eq!(rows[1], rows[2], "{}", done.output);
+    // In London, the Sun sets before C1: everything is in parentheses.
+    assert!(rows[3].starts_with("Over, there") && rows[3].contains("(partial)  (18:56:"), "{}", rows[3]);
+    assert!(done.errors.contains("delta T 69.20 s (given)"), "{}", done.errors);
+    let csv = folder.run_ok("circumstances 2024-04-08 --places places.csv --csv").output;
+    let lines: Vec<&str> = csv.lines().collect();
+    assert!(lines[1].starts_with("Dallas,32.7767,-96.797,0,total,2024-04-08T17:23:"), "{}", lines[1]);
+    assert!(lines[2].starts_with("\"Over, there\",51.5,-0.13,35,"), "{}", lines[2]);
+    let json = folder.run_ok("circumstances 2026-08-12 --at 43.36,-8.41,20 --at -33.9,18.4 --json").output;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["places"][0]["kind"], "total");
+    assert_eq!(json["places"][1]["c1"], serde_json::Value::Null);
+    assert_eq!(json["conventions"]["radii"], "iau");
+}
+
+/// `plane.csv`: at sea level the Sun has set at the maximum; an aeroplane and a satellite see it below the horizontal plane.
+#[test]
+fn a_height_lowers_the_horizon_in_every_output() {
+    let folder = Folder::new();
+    folder.write("plane.csv", std::fs::read(umbracast_testing::root().join("tests/data/cases/plane.csv")).unwrap());
+    let table = folder.run_ok("circumstances 2026-08-12 --places plane.csv").output;
+    let maxima: Vec<bool> = table.lines().skip(1).map(|row| row.contains(" (18:2") || row.contains(" (18:3")).collect();
+    assert_eq!(maxima, [false, true, false, false], "{table}");
+    let csv = folder.run_ok("circumstances 2026-08-12 --places plane.csv --csv").output;
+    let column = |name: &str| {
+        let at = csv.lines().next().unwrap().split(',').position(|own| own == name).unwrap();
+        let cell = move |row: &str| row.split(',').nth(at).unwrap().parse::<f64>().unwrap();
+        csv.lines().skip(1).map(cell).collect::<Vec<_>>()
+    };
+    let json = folder.run_ok("circumstances 2026-08-12 --places plane.csv --json").output;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    for (i, (visible, horizon)) in
+        [(0.9909, -3.361), (0.8973, 0.0), (0.9847, -3.361), (0.8522, -19.771)].iter().enumerate()
+    {
+        let place = &json["places"][i];
+        let from_json = [&place["visible"]["obscuration"], &place["maximum"]["horizon_altitude"]];
+        let from_csv = [column("visible_obscuration")[i], column("horizon_altitude_at_maximum")[i]];
+        for found in [from_json.map(|value| value.as_f64().unwrap()), from_csv] {
+            assert!((found[0] - visible).abs() < 4e-4 && (found[1] - horizon).abs() < 2e-3, "{i}: {found:?}");
+        }
+    }
+    let picture = "--size 48x27 -o some.png";
+    let said = folder.run_ok(&format!("eclipse 2026-08-12T18:29:19Z --view 40,8,11000 {picture}")).errors;
+    let words = "with the Sun 0.9 degrees below the horizontal: a partial eclipse, 99.1 % of the disc is hidden";
+    assert!(said.contains(words), "{said}");
+    for (view, words) in [
+        ("40,8", "below the horizon of 40.0000, 8.0000 at that instant: its altitude is -0.9 degrees\n"),
+        ("38,15,11000", "its altitude is -6.7 degrees, that of the horizon -3.4\n"),
+    ] {
+        let done = folder.run(&format!("eclipse 2026-08-12T18:29:19Z --view {view} {picture}"));
+        assert!(done.code == 2 && done.errors.contains(words), "{}", done.errors);
+    }
+}
+
+/// The Earth hides the Sun from an observer of `shadow` where `circumstances` has it below the horizon.
+#[test]
+fn the_horizon_is_that_of_shadow() {
+    let folder = Folder::new();
+    let mut places = vec![];
+    for latitude in ["-89.9", "-40", "12", "40", "66", "90"] {
+        for longitude in ["-170", "-60", "0", "8", "14", "20", "27", "100"] {
+            places.extend(["1", "3000", "11000", "400000", "36000000"].map(|m| format!("{latitude},{longitude},{m}")));
+        }
+    }
+    folder.write("p.csv", format!("lat,lon,height\n{}\n", places.join("\n")));
+    folder.run_ok("system 2026-08-12T18:29:00Z --places p.csv --observers o.csv -o s.toml --view above -q");
+    folder.run_ok("shadow o.csv s.toml -o seen.csv -q");
+    let sky = umbracast_sky::Sky::new(umbracast_sky::SkyOptions::default());
+    let (time, _) = sky.parse_time("2026-08-12T18:29:00Z").unwrap();
+    let Some(umbracast_sky::Eclipse::Solar(eclipse)) = sky.eclipse_on(time).unwrap() else { panic!() };
+    let seen = folder.text("seen.csv");
+    let (mut below_plane, mut hidden) = (0, 0);
+    for (place, row) in places.iter().zip(seen.lines().skip(1)) {
+        let view = eclipse.view(&umbracast_sky::Place::parse(place).unwrap(), time);
+        let above = view.sun_altitude - view.horizon_altitude;
+        let fraction: f64 = row.split(',').next().unwrap().parse().unwrap();
+        let expected = if above > 0.0 { 1.0 - view.obscuration } else { 0.0 };
+        assert!(above.abs() < 0.27 || (fraction - expected).abs() < 1e-4, "{place}: {fraction}, {view:?}");
+        below_plane += usize::from(above > 0.27 && view.sun_altitude < 0.0);
+        hidden += usize::from(above < -0.27);
+    }
+    assert!(seen.lines().count() == places.len() + 1 && below_plane > 20 && hidden > 20, "{below_plane} {hidden}");
+}
+
+/// A system of a date gives the same obscuration by way of `shadow` as `circumstances` computes.
+#[test]
+fn systems_of_a_date_agree_with_circumstances() {
+    let folder = Folder::new();
+    let places = "lat,lon\n25.2896,-104.1479\n32.7767,-96.797\n29.7604,-95.3698\n19.4326,-99.1332\n28.6,77.2\n";
+    folder.write("places.csv", places);
+    folder.run_ok(
+        "system 2024-04-08T18:30:00Z --places places.csv --observers o.csv -o s.toml --bodies sun,earth,moon,jupiter",
+    );
+    folder.run_ok("shadow o.csv s.toml -o seen.csv");
+    let (seen, text) = (folder.text("seen.csv"), folder.text("s.toml"));
+    assert!(text.contains("name = \"Jupiter\"") && text.contains("Ephemeris: JPL DE421"), "{text}");
+    let sky = umbracast_sky::Sky::new(umbracast_sky::SkyOptions::default());
+    let (time, _) = sky.parse_time("2024-04-08T18:30:00Z").unwrap();
+    let Some(umbracast_sky::Eclipse::Solar(eclipse)) = sky.eclipse_on(time).unwrap() else { panic!() };
+    let mut partial = 0;
+    for (place, row) in places.lines().zip(seen.lines()).skip(1) {
+        let place = umbracast_sky::Place::parse(place).unwrap();
+        let view = eclipse.view(&place, time);
+        let expected = if view.sun_altitude < 0.0 { 1.0 } else { view.obscuration };
+        let fraction: f64 = row.split(',').next().unwrap().parse().unwrap();
+        assert!((1.0 - fraction - expected).abs() < 1e-4, "{place:?}: {fraction} and {expected}");
+        partial += u32::from(expected > 0.0 && expected < 1.0);
+    }
+    assert_eq!(partial, 4);
+    folder.run_ok("system 2025-03-14 --view moon -o moon.toml -q");
+    folder.run_ok("render moon.toml -o moon.png --size 32x18 -q");
+}
+
+/// A camera changes no body: the shadow of the Earth is there although the default view stands on the Earth.
+#[test]
+fn a_camera_keeps_all_bodies() {
+    let folder = Folder::new();
+    // In the middle of the umbra at 7,000 km, opposite to the Sun of that instant; and towards the Sun.
+    folder.write("eyes.csv", "x,y,z\n7000,231,30\n-7000,-231,-30\n");
+    for (instant, options) in [
+        ("2026-03-20T00:00:00Z", "--bodies sun,earth,moon"),
+        ("2026-03-20T00:00:00Z", "--bodies sun,earth"),
+        ("2026-03-20T00:00:00Z", "--view 0,180"),
+        ("2026-03-20T00:00:00Z", "--view=-20.5,179,-400"),
+        ("2026-03-20T00:00:00Z", "--view to-moon"),
+        ("2026-03-20T00:00:00Z", "--view above"),
+        ("2026-03-19T20:00:00-0400", "--view sun"),
+    ] {
+        folder.run_ok(&format!("system {instant} {options} -o s.toml -q"));
+        assert!(folder.text("s.toml").contains("name = \"Earth\""), "{options}");
+        folder.run_ok("shadow eyes.csv s.toml -o seen.csv -q");
+        assert_eq!(folder.text("seen.csv"), "fraction,kind\n0.0,total\n1.0,none\n", "{options}");
+        folder.run_ok("render s.toml -o s.png --size 48x27 -q");
+    }
+    // In an eclipse, on the ground: the bodies are those of any other view.
+    for view in ["moon", "25.29N,104.15W", "to-sun", "earth"] {
+        folder.run_ok(&format!("system 2024-04-08 --view {view} -o s.toml -q"));
+        let text = folder.text("s.toml");
+        let bodies: Vec<&str> =
+            text.lines().filter(|line| line.starts_with("name") || line.starts_with("center")).collect();
+        folder.run_ok("system 2024-04-08 -o s.toml -q");
+        let expected = folder.text("s.toml");
+        assert!(bodies.len() == 6 && bodies.iter().all(|line| expected.contains(line)), "{view}: {bodies:?}");
+    }
+}
+
+/// Times with offsets and places with letters, in every place where the command line and files have them.
+#[test]
+fn offsets_and_letters_of_places_are_understood() {
+    let folder = Folder::new();
+    let out = |arguments: &str| folder.run_ok(arguments).output;
+    let expected = out("circumstances 2028-07-22 --at=-33.87,151.21 --csv");
+    for place in ["33.87S,151.21E", "33.87°S,151.21°E", "33°52'12\"S,151°12.6'E", "33.87s,151.21"] {
+        assert_eq!(out(&format!("circumstances 2028-07-22 --at {place} --csv")), expected, "{place}");
+    }
+    folder.write("places.csv", "name,lat,lon\n,33.87 S,151.21° E\n");
+    assert_eq!(out("circumstances 2028-07-22 --places places.csv --csv"), expected);
+    // As the program prints it.
+    let printed = out("eclipse 2024-04-08");
+    let place = printed.lines().find_map(|line| line.trim().strip_prefix("place")).unwrap().trim().replace(' ', "");
+    assert!(out(&format!("circumstances 2024-04-08 --at {place}")).contains("total"), "{place}");
+    let picture = |instant: &str, view: &str| {
+        folder.run_ok(&format!("eclipse {instant} --view {view} --size 24x18 -o p.png -q"));
+        std::fs::read(folder.path("p.png")).unwrap()
+    };
+    let expected = picture("2024-04-08T18:30:00Z", "32.7767,-96.797");
+    assert_eq!(picture("2024-04-08T13:30:00-05:00", "32.7767N,96.797W"), expected);
+    // The eclipse of the day of UTC: 22:30 of the 7th is the 8th.
+    assert!(out("eclipse 2024-04-07T22:30:00-05:00").starts_with("Total solar eclipse of 2024-04-08"));
+    // Rows as pandas writes them, from a column of times with a zone.
+    let csv = |zone: &str, hours: [usize; 4]| {
+        let row = |(k, hour): (usize, usize)| {
+            format!("2024-04-08 {hour:02}:00:00{zone},{},{},0\n", 421_800 - 1000 * k, 60_000 * k)
+        };
+        "time,x,y,z\n".to_string() + &hours.into_iter().enumerate().map(row).collect::<String>()
+    };
+    let system = |text: String| {
+        folder.write("io.csv", text);
+        out("system 2024-04-08T14:00+00:00 --bodies sun,jupiter,io --vectors io@jupiter=io.csv -o s.toml -q");
+        folder.text("s.toml")
+    };
+    assert_eq!(system(csv("-05:00", [7, 8, 9, 10])), system(csv("Z", [12, 13, 14, 15])));
+}
+
+#[test]
+fn tables_are_written_to_files() {
+    let folder = Folder::new();
+    let printed = folder.run_ok("eclipse --list 2024..2026 --csv").output;
+    let done = folder.run_ok("eclipse --list 2024..2026 -o list.csv");
+    assert_eq!(folder.text("list.csv"), printed);
+    assert!(done.output.is_empty() && done.errors.contains("12 eclipses; times in UTC"), "{}", done.errors);
+    assert!(done.errors.ends_with("; wrote list.csv\n"), "{}", done.errors);
+    let printed = folder.run_ok("eclipse --list 2024..2026 --only solar --json").output;
+    let summary = folder.run_ok("eclipse --list 2024..2026 --only solar -o list.JSON --json").output;
+    assert_eq!(folder.text("list.JSON"), printed);
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    assert_eq!((&summary["eclipses"], &summary["output"]), (&6.into(), &"list.JSON".into()));
+    let arguments = "circumstances 2024-04-08 --city Dallas --at 51.5,-0.13";
+    let quiet = folder.run_ok(&format!("{arguments} -o seen.csv -q"));
+    assert!(quiet.output.is_empty() && quiet.errors.is_empty(), "{}{}", quiet.output, quiet.errors);
+    assert_eq!(folder.text("seen.csv"), folder.run_ok(&format!("{arguments} --csv")).output);
+    let done = folder.run_ok(&format!("{arguments} -o seen.json"));
+    assert_eq!(folder.text("seen.json"), folder.run_ok(&format!("{arguments} --json")).output);
+    assert!(done.errors.starts_with("2 places; 2024-04-08; times in UTC"), "{}", done.errors);
+    assert!(!folder.text("seen.json").contains("lunar_rule"));
+}
+
+#[test]
+fn invalid_requests_about_the_sky_are_refused() {
+    let folder = Folder::new();
+    folder.write("bad.csv", "name,lat,lon\na,10,20\nb,95,20\n").write("word.csv", "lat,lon\n1,east\n");
+    folder
+        .write("cells.csv", "# two places\n\nname,lat,lon\na,10\n")
+        .write("utf16.csv", b"\xff\xfel\0a\0t\0,\0l\0o\0n\0");
+    folder.write("like.csv", "lat,lon,hight\n1,2,3\n").write("marks.csv", "lat;lon\n1;2\n");
+    folder.write("v.csv", "jd_tdb,x,y,z,vx,vy,vz\n2460409,421800,0,0,0,17,0\n2460409.1,400000,90000,0,-3,16,0\n");
+    folder.write("none.csv", "lat,lon\n").write("columns.csv", "x,y\n1,2\n").write("out.toml", "kept");
+    let before = folder.contents();
+    for (arguments, code, words) in [
+        ("eclipse 2024-13-01", 2, "no month 13"),
+        ("eclipse 2023-02-29", 2, "has 28 days"),
+        ("eclipse yesterday", 2, "expected YYYY-MM-DD"),
+        ("eclipse 1899-06-01", 2, "1900 to 2050"),
+        ("eclipse 2051-01-01", 2, "1900 to 2050"),
+        ("eclipse", 2, "DATE"),
+        ("eclipse 2024-04-08 --radii esa", 2, "possible values: iau, nasa"),
+        ("eclipse 2024-04-08 --lunar-rule mean", 2, "possible values: danjon"),
+        ("eclipse 2024-04-08 --delta-t often", 2, "expected a number of seconds"),
+        ("eclipse 2024-04-08 --delta-t 1e9", 2, "expected -1000 to 10000"),
+        ("eclipse --list 2030..2020", 2, "2030 is after 2020"),
+        ("eclipse --list 1800..2020", 2, "1800 is not in 1900 to 2050"),
+        ("eclipse --list soon", 2, "'soon' is not a year: expected FIRST..LAST"),
+        ("eclipse 2024-04-08 --view mars -o p.png", 2, "expected moon, sun, earth, above"),
+        ("system 2024-04-08 --view to-mars -o out.toml", 2, "view 'to-mars': Mars is not among the bodies"),
+        ("eclipse 2024-04-08T13:17:20-5 -o p.png", 2, "or an offset such as -05:00 instead of Z"),
+        ("circumstances 2024-04-08 --at 151.21E,33.87S", 2, "'151.21E' is not a latitude, such as -33.87 or 33.87 S"),
+        ("eclipse 2024-04-08 --view 33.87S,-151.21E -o p.png", 2, "'-151.21E' is not a longitude"),
+        ("circumstances 2024-04-08 --at 1,2,3m", 2, "'3m' is not a number of metres"),
+        ("eclipse 2024-04-08 --view to-ceres -o p.png", 2, "no positions of 'ceres'"),
+        ("eclipse 2024-04-08 --view to-earth -o p.png", 2, "view 'to-earth' is from the centre of the Earth"),
+        ("eclipse 2024-04-08 --view 95,0 -o p.png", 2, "expected -90 to 90"),
+        ("eclipse 2024-04-08 --view 51.5,-0.1,0,0 -o p.png", 2, "LAT,LON"),
+        ("eclipse 2024-04-08T23:00Z --view 51.5,-0.1 -o p.png", 2, "below the horizon"),
+        ("eclipse 2024-04-08 -o p.jpg", 2, "supported is .png"),
+        ("eclipse 2024-04-08 -o none/p.png", 5, "there is no folder"),
+        ("eclipse 2024-04-08 --size 0x4 -o p.png", 2, "--size is 0x4"),
+        ("eclipse 2024-05-08 -o p.png", 2, "there is no eclipse on 2024-05-08; the next one is"),
+        ("circumstances 2024-04-08", 2, "--places"),
+        ("circumstances 2024-04-09 --at 1,2", 2, "the next one is the annular solar eclipse of 2024-10-02"),
+        (
+            "circumstances 2025-03-14 --at 1,2",
+            2,
+            "of 2025-03-29; that day has a lunar eclipse: see `umbracast eclipse`",
+        ),
+        ("circumstances 2024-04-08 --at 91,2", 2, "latitude 91"),
+        ("circumstances 2024-04-08 --at 1,2,inf", 2, "height inf"),
+        ("circumstances 2024-04-08 --at 1", 2, "expected LAT,LON"),
+        ("circumstances 2024-04-08 --at north,2", 2, "'north' is not a latitude"),
+        ("circumstances 2024-04-08 --city Dalas", 2, "did you mean Dallas"),
+        ("circumstances 2024-04-08 --places nowhere.csv", 5, "cannot read nowhere.csv"),
+        ("circumstances 2024-04-08 --places bad.csv", 2, "bad.csv: line 3: latitude is 95"),
+        (
+            "circumstances 2024-04-08 --places cells.csv",
+            2,
+            "cells.csv: line 4: found 2 cells, expected 3, as in the header line: name,lat,lon",
+        ),
+        ("circumstances 2024-04-08 --places utf16.csv", 2, "utf16.csv: line 1: the text is UTF-16"),
+        ("circumstances 2024-04-08 --places word.csv", 2, "word.csv: line 2: longitude is 'east'"),
+        ("circumstances 2024-04-08 --places none.csv", 2, "contains no places"),
+        (
+            "circumstances 2024-04-08 --places like.csv",
+            2,
+            "like.csv: unknown column 'hight' (did you mean 'height_m'?)",
+        ),
+        ("circumstances 2024-04-08 --places marks.csv", 2, "`lat;lon`, and columns must be separated by commas"),
+        ("circumstances 2024-04-08 --places columns.csv", 2, "no column `latitude`: the header is `x,y`"),
+        ("system 2024-04-08 --bodies sun,pluto -o out.toml", 2, "no positions of 'pluto'"),
+        ("system 2024-04-08 --bodies earth,moon -o out.toml", 2, "do not include the Sun"),
+        ("system 2024-04-08 --bodies sun,moon,moon -o out.toml", 2, "Moon is listed twice"),
+        ("system 2024-04-10 -o out.toml", 2, "2024-04-10T12:00:00Z"),
+        ("system 2024-04-08 -o out.txt", 2, "out.txt: cannot write a system in this format: supported is .toml"),
+        ("system 2024-04-08 --places bad.csv --observers bad.csv -o out.toml", 2, "is also an input"),
+        ("circumstances 2024-04-08 --at 1,2 --lunar-rule danjon", 2, "unexpected argument '--lunar-rule'"),
+        ("map 2024-04-08 --lunar-rule danjon", 2, "unexpected argument '--lunar-rule'"),
+        ("system 2024-04-08 --lunar-rule danjon -o out.toml", 2, "unexpected argument '--lunar-rule'"),
+        (
+            "eclipse --list 2024 -o list.txt",
+            2,
+            "list.txt: cannot write a table in this format: supported is .csv and .json",
+        ),
+        ("eclipse --list 2024 -o none/list.csv", 5, "there is no folder"),
+        (
+            "eclipse --list 2024 -o list.csv --csv",
+            2,
+            "--csv prints the table: with -o, the extension selects the format",
+        ),
+        ("eclipse --list 2024 -o list.csv --sidecar l.json", 2, "--sidecar"),
+        ("eclipse --list 2024 -o list.csv --corona off", 2, "--corona"),
+        ("eclipse 2024-04-08 -o p.csv", 2, "supported is .png"),
+        ("eclipse 2024-04-08 --sidecar p.json", 2, "--output"),
+        ("eclipse 2024-04-08 -o p.png --sidecar p.txt", 2, "supported is .json"),
+        ("circumstances 2024-04-08 --places bad.csv -o bad.csv", 2, "bad.csv: is also an input"),
+        ("circumstances 2024-04-08 --at 1,2 -o seen.npz", 2, "supported is .csv and .json"),
+        ("circumstances 2024-04-08 --at 1,2 -o seen.csv --csv", 2, "cannot be used with"),
+        ("system 2024-04-08 --vectors io=v.csv -o out.toml", 2, "'io', which --bodies does not list"),
+        ("system 2024-04-08 --bodies sun,io --vectors io -o out.toml", 2, "expected NAME=VALUE"),
+        ("system 2024-04-08 --bodies sun,io --vectors io=none.txt -o out.toml", 5, "cannot read none.txt"),
+        ("system 2024-04-08 --bodies sun,io --vectors io=v.csv -o out.toml", 2, "expected io@CENTER"),
+        (
+            "system 2024-04-08 --bodies sun,io --vectors io@jupiter=v.csv -o out.toml",
+            2,
+            "v.csv: the vectors of Io are for",
+        ),
+        (
+            "system 2024-04-08 --bodies sun,io --vectors io@jupiter=v.csv --radius io=big -o out.toml",
+            2,
+            "'big': expected a number",
+        ),
+        (
+            "system 2024-04-08 --bodies sun,io --vectors io@jupiter=v.csv --radius moon=3 -o out.toml",
+            2,
+            "'moon', which has no --vectors",
+        ),
+        ("system 2024-04-08 --bodies sun,io,io --vectors io@jupiter=v.csv -o out.toml", 2, "Io is listed twice"),
+        (
+            "system 2024-04-08 --bodies sun,io --vectors io@jupiter=out.toml -o out.toml",
+            2,
+            "out.toml: is also an input",
+        ),
+        ("system 2024-04-08 --radius io=3 -o out.toml", 2, "--vectors"),
+    ] {
+        let done = folder.run(arguments);
+        assert_eq!(done.code, code, "{arguments}: {}", done.errors);
+        assert!(done.errors.contains(words), "{arguments}: '{words}' is not in: {}", done.errors);
+        assert_eq!(folder.contents(), before, "{arguments}");
+    }
+}

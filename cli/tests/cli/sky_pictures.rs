@@ -1,0 +1,194 @@
+//! Pictures of eclipses and of bodies with vectors, rendered as users render them.
+
+use umbracast_testing::folder::Folder;
+
+#[test]
+fn a_sidecar_describes_the_picture_of_an_eclipse() {
+    let folder = Folder::new();
+    folder.run_ok("eclipse 2024-04-08 --view sun --size 48x27 -o p.png --sidecar p.json --delta-t 69.2 -q");
+    let value: serde_json::Value = serde_json::from_str(&folder.text("p.json")).unwrap();
+    assert_eq!((&value["command"], &value["outputs"]["picture"]), (&"eclipse".into(), &"p.png".into()));
+    assert_eq!(value["sky"]["instant"], "2024-04-08T18:17:20.2Z");
+    assert_eq!(value["sky"]["conventions"]["delta_t_s"], 69.2);
+    assert_eq!(value["camera"]["lens"]["width"], 2.2 * 6378.137 * 48.0 / 27.0);
+    assert_eq!(value["bodies"].as_array().unwrap().len(), 9);
+    assert_eq!(value["sky"]["corona"], false);
+    folder.run_ok("eclipse 2024-04-08 --view earth --size 48x27 -o p.png --sidecar p.json -q");
+    let value: serde_json::Value = serde_json::from_str(&folder.text("p.json")).unwrap();
+    assert!(value["sky"]["corona"]["is"].as_str().unwrap().starts_with("schematic"), "{value}");
+}
+
+/// Io, computed from a circular orbit, shades Jupiter.
+#[test]
+fn bodies_with_vectors_are_written_to_system_files() {
+    let folder = Folder::new();
+    let mut text = String::from("jd_tdb,x,y,z\n");
+    for k in 0..25 {
+        let angle = std::f64::consts::TAU * f64::from(k) / (24.0 * 1.769);
+        let [x, y] = [421_800.0 * angle.cos(), 421_800.0 * angle.sin()];
+        text += &format!("{:.7},{x:.3},{:.3},{:.3}\n", 2_460_408.5 + f64::from(k) / 24.0, 0.9 * y, 0.436 * y);
+    }
+    folder.write("io.csv", &text);
+    let done =
+        folder.run_ok("system 2024-04-08T12:00Z --bodies sun,jupiter,io --vectors io@jupiter=io.csv -o j.toml --json");
+    let summary: serde_json::Value = serde_json::from_str(&done.output).unwrap();
+    assert_eq!(summary["bodies"], serde_json::json!(["Sun", "Jupiter", "Io"]));
+    assert!((0.1..20.0).contains(&summary["interpolation_error_km"][0].as_f64().unwrap()), "{summary}");
+    let system = folder.text("j.toml");
+    assert!(
+        system.contains("# Vectors relative to Jupiter: io.csv.") && system.contains("radius = 1821.49"),
+        "{system}"
+    );
+    folder.run_ok("render j.toml -o j.png --size 32x18 -q");
+    // From the centre of the Earth towards a body, which fills a third of the height: Jupiter, and Venus in front of the Sun.
+    let ids = |arguments: &str| {
+        folder.run_ok(&format!("system {arguments} -o v.toml -q"));
+        assert_eq!(
+            folder.run_ok("render v.toml -o v.png --size 320x180 --samples 1 --id v.npy -q").errors,
+            "",
+            "{arguments}"
+        );
+        let bytes = std::fs::read(folder.path("v.npy")).unwrap();
+        npyz::NpyFile::new(&bytes[..]).unwrap().into_vec::<u32>().unwrap()
+    };
+    let count = |ids: &[u32], id: u32| ids.iter().filter(|own| **own == id).count();
+    let jupiter = ids("2024-04-08T12:00Z --bodies sun,earth,jupiter --view to-jupiter");
+    // A disc with a diameter of 60 pixels, flattened by 6 %.
+    assert!((2600..=2700).contains(&count(&jupiter, 1)), "{}", count(&jupiter, 1));
+    let transit = ids("2012-06-06T01:30Z --bodies sun,venus,earth --view to-sun");
+    // Venus is 1.8 pixels wide.
+    assert!((1..=6).contains(&count(&transit, 0)) && count(&transit, 2) > 2780, "{}", count(&transit, 2));
+    // A page of Horizons: lines before $$SOE, names of columns on lines of their own.
+    let page = umbracast_testing::root().join("tests/data/cases/h_text.txt");
+    let page = page.to_str().unwrap();
+    folder.run_ok(&format!("system 2024-04-08T13:00:00Z --bodies sun,jupiter,io --vectors io={page} -o x.toml -q"));
+    let io = folder.text("x.toml");
+    let center = io.split("name = \"Io\"\ncenter = [").nth(1).unwrap().split(']').next().unwrap();
+    let found: Vec<f64> = center.split(", ").map(|number| number.parse().unwrap()).collect();
+    for (found, expected) in found.iter().zip([811_934_321.06, 209_556_477.88, 251_436_235.78]) {
+        assert!((found - expected).abs() < 0.01, "{center}");
+    }
+    folder.run_ok(
+        "system 2024-04-08T12:00Z --bodies sun,jupiter,io --vectors io@jupiter=io.csv --radius io=1800 -o j.toml -q",
+    );
+    assert!(folder.text("j.toml").contains("radius = 1800.0"));
+}
+
+/// `eclipse` has all bodies: Venus and Mercury in front of the Sun, and planets as targets.
+#[test]
+fn eclipse_draws_planets() {
+    let folder = Folder::new();
+    let rgb = |arguments: &str| {
+        folder.run_ok(&format!("eclipse {arguments} --size 640x360 -o p.png -q"));
+        image::open(folder.path("p.png")).unwrap().to_rgb8()
+    };
+    // Pixels of the Sun's disc that a planet darkens: Venus is 1/32 of the Sun's 120 pixels wide, and Mercury 1/160.
+    for (instant, expected) in [
+        ("2012-06-06T01:29:36Z", 8..=20),
+        ("2004-06-08T08:19:45Z", 8..=20),
+        ("2019-11-11T15:19:48Z", 1..=4),
+        ("2012-06-06T12:00:00Z", 0..=0),
+    ] {
+        let picture = rgb(&format!("{instant} --view to-sun"));
+        let near = |x: u32, y: u32| (f64::from(x) - 319.5).hypot(f64::from(y) - 179.5) < 57.0;
+        let dark = picture.enumerate_pixels().filter(|(x, y, rgb)| near(*x, *y) && rgb.0[0] < 230).count();
+        assert!(expected.contains(&dark), "{instant}: {dark} dark pixels");
+    }
+    for planet in ["mars", "jupiter"] {
+        let picture = rgb(&format!("2024-04-08 --view to-{planet}"));
+        let bright = picture.pixels().filter(|rgb| rgb.0[0] > 60).count();
+        assert!((6000..=11_500).contains(&bright), "{planet}: {bright} bright pixels");
+    }
+}
+
+#[test]
+fn views_of_eclipses_are_rendered() {
+    let folder = Folder::new();
+    for view in ["moon", "sun", "earth", "above", "32.7767,-96.797"] {
+        folder.run_ok(&format!("eclipse 2024-04-08 --view {view} --size 48x27 -o view.png -q"));
+        let bytes = std::fs::read(folder.path("view.png")).unwrap();
+        let picture = image::load_from_memory(&bytes).unwrap().to_rgb8();
+        assert_eq!(picture.dimensions(), (48, 27), "{view}");
+        let bright = picture.pixels().filter(|pixel| pixel.0[2] > 60).count();
+        // The middle of the umbra sees the Moon and a schematic corona, and the others a good part of Earth or Sun.
+        let expected = if view == "earth" { 100..=500 } else { 20..=900 };
+        assert!(expected.contains(&bright), "{view}: {bright} bright pixels");
+        std::fs::remove_file(folder.path("view.png")).unwrap();
+    }
+    // Outside an eclipse, the nearest one is named, on the same day or on another. In one, nothing is said.
+    for (instant, view, words) in [
+        ("2025-03-14T05:50Z", "40,-100", ""),
+        (
+            "2024-04-08T15:30Z",
+            "earth",
+            "15:30:00Z: the nearest is the total solar eclipse of 2024-04-08, which begins at 2024-04-08T15:42:",
+        ),
+        (
+            "2024-04-08T21:10Z",
+            "moon",
+            "21:10:00Z: the nearest is the total solar eclipse of 2024-04-08, which ended at 2024-04-08T20:52:",
+        ),
+        (
+            "2024-03-28T00:00Z",
+            "sun",
+            "00:00:00Z: the nearest is the penumbral lunar eclipse of 2024-03-25, which ended at 2024-03-25T09:",
+        ),
+        (
+            "1900-01-01T00:00Z",
+            "sun",
+            "00:00:00 UT1: the nearest is the total solar eclipse of 1900-05-28, which begins at 1900-05-28T12:12:",
+        ),
+    ] {
+        let said = folder.run_ok(&format!("eclipse {instant} --view {view} --size 48x27 -o some.png -q")).errors;
+        let warned = said.starts_with(&format!("warning: no eclipse is in progress at {}", &instant[..11]));
+        assert_eq!((warned, said.is_empty()), (!words.is_empty(), words.is_empty()), "{instant}: {said}");
+        assert!(said.contains(words), "{instant}: '{words}' is not in: {said}");
+    }
+    assert!(folder.run_ok("eclipse 2024-04-08T03:00Z").errors.starts_with("warning: no eclipse is in progress"));
+    let bright = |arguments: &str, least: u8| {
+        folder.run_ok(&format!("{arguments} --size 48x27 -o view.png -q"));
+        let picture = image::open(folder.path("view.png")).unwrap().to_rgb8();
+        picture.pixels().filter(|pixel| pixel.0[2] > least).count()
+    };
+    // Without the corona, a total eclipse is black. Elsewhere there is none, and what is visible is said.
+    let said = folder.run_ok("eclipse 2024-04-08 --view earth --size 48x27 -o total.png").errors;
+    assert!(
+        said.contains("a total eclipse, the whole disc is hidden; the corona is schematic: --corona off"),
+        "{said}"
+    );
+    assert_eq!(bright("eclipse 2024-04-08 --view earth --corona off", 60), 0);
+    let picture = image::open(folder.path("total.png")).unwrap().to_rgb8();
+    let row: Vec<u8> = (0..24).map(|x| picture.get_pixel(23 - x, 13).0[1]).collect();
+    // From the middle to the left: the Moon, the bright inner corona, and less of it at each step.
+    let limb = row.iter().position(|x| *x > 100).unwrap();
+    assert!((6..=9).contains(&limb) && row[..limb - 1].iter().all(|x| *x < 10), "{row:?}");
+    assert!(
+        row[limb..].iter().max().unwrap() > &140 && row[23] < 40 && row[limb + 1..].is_sorted_by(|a, b| a >= b),
+        "{row:?}"
+    );
+    for (arguments, words) in [
+        (
+            "2024-04-08T18:00Z --view 32.7767,-96.797",
+            "from 32.7767 N, 96.7970 W, with the Sun 63.9 degrees high: a partial eclipse, 37.4 %",
+        ),
+        ("2024-04-08T18:42Z --view 34.0522,-118.2437", "a partial eclipse, "),
+        // Below the ellipsoid: the Earth is in the way of the light, but not in the picture.
+        ("2024-04-08T18:00Z --view 32.7767N,96.797W,-400", "a partial eclipse, 37.4 %"),
+        ("2023-10-14 --view earth", "an annular eclipse, 90.8 % of the disc is hidden\n"),
+        ("2025-03-14T06:30Z", "the whole Moon is in the umbra\n"),
+        ("2025-03-14T05:30Z", "a part of the Moon is in the umbra\n"),
+    ] {
+        let said = folder.run_ok(&format!("eclipse {arguments} --size 48x27 -o some.png")).errors;
+        assert!(said.contains(words) && !said.contains("corona"), "{arguments}: {said}");
+    }
+    // The axis of the shadow misses the Earth: the Sun from the place nearest to it, where 7 % of its disc are left.
+    let crescent = bright("eclipse 2025-03-29", 60);
+    assert!((5..=60).contains(&crescent), "{crescent}");
+    // The Moon is visible in the umbra.
+    let (moon, sunlit) = (bright("eclipse 2025-03-14", 15), bright("eclipse 2025-03-14", 90));
+    assert!((150..=500).contains(&moon) && sunlit == 0, "{moon} {sunlit}");
+    // From the centre of the Earth, which is invisible, but casts its shadow.
+    let (moon, sunlit) =
+        (bright("eclipse 2025-03-14 --view to-moon", 15), bright("eclipse 2025-03-14 --view to-moon", 90));
+    assert!((50..=80).contains(&moon) && sunlit == 0, "{moon} {sunlit}");
+}

@@ -1,0 +1,127 @@
+//! Rays from hit points, and surfaces nearer than the range of a sensor, as on the command line.
+
+use umbracast_testing::folder::Folder;
+use umbracast_testing::root;
+
+/// A folder with some files of `tests/data/cases`.
+fn cases(names: &[&str]) -> Folder {
+    let folder = Folder::new();
+    for name in names {
+        folder.write(name, std::fs::read(root().join("tests/data/cases").join(name)).unwrap());
+    }
+    folder
+}
+
+/// The number of rows `true` of the result of `occluded`.
+fn occluded(folder: &Folder, arguments: &str) -> (usize, String) {
+    let done = folder.run_ok(&format!("cast {arguments} -o dark.csv --query occluded"));
+    (folder.text("dark.csv").matches("true").count(), done.errors)
+}
+
+#[test]
+fn hit_points_see_the_sensor_and_are_hidden_from_what_lies_behind_their_ball() {
+    let folder = cases(&["one.csv", "grid.toml"]);
+    folder.run_ok("cast one.csv --sensor grid.toml -o seen.ply -q");
+    let (dark, summary) = occluded(&folder, "one.csv seen.ply --toward 0,0,0");
+    assert_eq!(dark, 0);
+    assert!(summary.contains("rays start on the spheres of column id"), "{summary}");
+    assert_eq!(occluded(&folder, "one.csv seen.ply --toward 20,0,0").0, 403);
+    assert_eq!(occluded(&folder, "one.csv seen.ply --parallel=-1,0,0 --from-id id").0, 0);
+    assert_eq!(occluded(&folder, "one.csv seen.ply --parallel 1,0,0").0, 403);
+    // Without the column the rounded points decide.
+    let (dark, summary) = occluded(&folder, "one.csv seen.ply --toward 0,0,0 --from-id none");
+    assert!((100..300).contains(&dark), "{dark}");
+    assert!(!summary.contains("column"), "{summary}");
+}
+
+#[test]
+fn a_column_id_is_used_only_if_every_point_lies_on_its_sphere() {
+    let folder = cases(&["one.csv"]);
+    let points = "x,y,z,id\n4,0,0,0\n3,0,0,0\n";
+    folder.write("points.csv", points);
+    let (dark, summary) = occluded(&folder, "one.csv points.csv --toward 0,0,0");
+    assert_eq!(dark, 1, "the first point touches its ball");
+    assert!(summary.contains("column id is not used: the point in row 2 (index 1)"), "{summary}");
+    let refused = folder.run("cast one.csv points.csv -o x.csv --query occluded --toward 0,0,0 --from-id id");
+    assert_eq!(refused.code, 2);
+    for part in ["points.csv: row 2 (index 1)", "from_id is 0", "does not lie on the surface"] {
+        assert!(refused.errors.contains(part), "{part}: {}", refused.errors);
+    }
+    // The column of another name, one that does not exist, and points of a pipe.
+    folder.write("own.csv", "x,y,z,sphere\n4,0,0,0\n0,0,0,\n");
+    assert_eq!(occluded(&folder, "one.csv own.csv --toward -9,0,0 --from-id sphere").0, 0);
+    let refused = folder.run("cast one.csv own.csv -o x.csv --toward 0,0,0 --from-id nothing --ignore-extra");
+    assert!(refused.errors.contains("there is no column 'nothing'"), "{}", refused.errors);
+    let refused = folder.run("cast one.csv own.csv -o x.csv --from-id sphere");
+    assert!(refused.errors.contains("--toward and --parallel"), "{}", refused.errors);
+    let json = folder.run_ok("cast one.csv own.csv -o x.csv --toward -9,0,0 --from-id sphere --json");
+    assert!(
+        json.output.contains("\"from_id\":\"sphere\"") && json.output.contains("\"off_surface\":0"),
+        "{}",
+        json.output
+    );
+}
+
+#[test]
+fn rays_and_bullets_have_a_column_of_the_spheres_on_which_they_start() {
+    let folder = cases(&["contact_s.csv", "contact_r.csv"]);
+    folder.run_ok("cast contact_s.csv contact_r.csv -o out.csv -q");
+    assert_eq!(folder.text("out.csv"), "t,id\n0.0,0\n0.0,0\n0.0,0\n0.0,0\n", "closed balls are hit at their surface");
+    let rays: String = folder.text("contact_r.csv").lines().skip(1).map(|line| format!("{line},0\n")).collect();
+    folder.write("from.csv", format!("ox,oy,oz,dx,dy,dz,from_id\n{rays}"));
+    folder.run_ok("cast contact_s.csv from.csv -o out.csv -q");
+    // Only the third ray goes inwards.
+    assert_eq!(folder.text("out.csv"), "t,id\n,\n,\n0.0,0\n,\n");
+    folder.run_ok("cast contact_s.csv from.csv -o out.csv -q --inside exit");
+    assert_eq!(folder.text("out.csv"), "t,id\n,\n,\n2.0,0\n,\n");
+
+    // Hit points, fired back to the sensor.
+    let folder = cases(&["one.csv", "grid.toml"]);
+    folder.run_ok("cast one.csv --sensor grid.toml -o seen.csv -q --with point");
+    let points: Vec<String> =
+        folder.text("seen.csv").lines().skip(1).filter(|line| *line != ",,,,").map(str::to_owned).collect();
+    assert_eq!(points.len(), 403);
+    let row = |line: &String, end: &str| {
+        let [_, id, x, y, z] = line.split(',').collect::<Vec<_>>()[..] else { panic!("{line}") };
+        format!("{x},{y},{z},{end},1,{id}\n")
+    };
+    for (end, status) in [("0,0,0", "miss"), ("20,0,0", "started_inside")] {
+        let bullets: String = points.iter().map(|line| row(line, end)).collect();
+        folder.write("bullets.csv", format!("x1,y1,z1,x2,y2,z2,speed,from_id\n{bullets}"));
+        folder.run_ok("bullets one.csv bullets.csv -o legs.csv -q");
+        assert_eq!(folder.text("legs.csv").matches(&format!("{status},")).count(), 403, "{end}");
+    }
+    folder.write("bad.csv", "x1,y1,z1,x2,y2,z2,speed,from_id\n0,0,0,1,0,0,1,0\n");
+    let refused = folder.run("bullets one.csv bad.csv -o x.csv");
+    assert!(refused.errors.contains("bad.csv: row 1 (index 0): from_id is 0"), "{}", refused.errors);
+}
+
+#[test]
+fn a_surface_nearer_than_the_range_of_a_sensor_blocks_the_beam() {
+    let folder = cases(&["minrange_s.csv", "minrange.toml"]);
+    for (options, row) in [
+        ("", ","),
+        ("--near block", ","),
+        ("--near pass", "9.0,1"),
+        ("--query interval", ",,"),
+        ("--query interval --near pass", "9.0,11.0,1"),
+    ] {
+        folder.run_ok(&format!("cast minrange_s.csv --sensor minrange.toml -o out.csv -q {options}"));
+        assert_eq!(folder.text("out.csv").lines().nth(1), Some(row), "{options}");
+    }
+    for (options, rows) in [("all", 1), ("nearest --k 1", 1), ("all --near pass", 2)] {
+        folder.run_ok(&format!("cast minrange_s.csv --sensor minrange.toml -o out.csv -q --query {options}"));
+        assert_eq!(folder.text("out.csv").lines().count(), rows, "{options}");
+    }
+    // Other queries cannot obey the policy: they refuse it, and ignore the default of sensors.
+    folder.run_ok("cast minrange_s.csv --sensor minrange.toml -o out.csv -q --query count");
+    assert_eq!(folder.text("out.csv"), "count\n1\n");
+    let refused = folder.run("cast minrange_s.csv --sensor minrange.toml -o x.csv --query count --near block");
+    assert!(refused.errors.contains("--near block is for --query closest"), "{}", refused.errors);
+    // A ray of a file passes by default: its post ends before the range, and a ball around the start of the range is hit there.
+    folder.write("rays.csv", "ox,oy,oz,dx,dy,dz,t_min\n0,0,0,1,0,0,0.5\n0,0,0,1,0,0,9.5\n0,0,0,-1,0,0,0.5\n");
+    folder.run_ok("cast minrange_s.csv rays.csv -o out.csv -q");
+    assert_eq!(folder.text("out.csv"), "t,id\n9.0,1\n9.5,1\n,\n");
+    folder.run_ok("cast minrange_s.csv rays.csv -o out.csv -q --near block");
+    assert_eq!(folder.text("out.csv"), "t,id\n,\n,\n,\n");
+}

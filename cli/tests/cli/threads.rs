@@ -1,0 +1,143 @@
+//! If the system refuses to start threads, every calling thread does its work itself. Work that comes from a thread pool of the caller is
+//! done by this pool.
+//!
+//! The tests make threads fail by requesting a stack larger than the address space: `RUST_MIN_STACK` is the stack size of every thread
+//! without an explicit one.
+
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use umbracast::shadow::{Ball, Lighting};
+use umbracast::{Hit, Precision, Query, Ray, SceneOptions, Sphere, blocking};
+
+use umbracast_testing::child::run_alone;
+use umbracast_testing::folder::{Done, Folder, program};
+use umbracast_testing::{Numbers, cpu};
+
+const VARIABLE: &str = "RUST_MIN_STACK";
+const TOO_MUCH: &str = "1152921504606846976";
+
+/// Returns hits, which are right only if all work was done, and the visible fraction of a light.
+fn answers() -> (Vec<Hit>, f64) {
+    let n = &mut Numbers(5);
+    let spheres: Vec<Sphere> = (0..5_000).map(|_| Sphere::new(n.vector(), 0.01)).collect();
+    let rays: Vec<Ray> = (0..5_000).map(|_| Ray::new(n.vector(), n.vector())).collect();
+    let device = cpu();
+    let scene = blocking::scene(&device, &spheres, &SceneOptions::default()).unwrap();
+    let query = Query::at(Precision::Exact);
+    let hits = blocking::closest(&scene, &rays, &query).unwrap();
+    assert_eq!(scene.attributes(&rays, &hits, &query).unwrap().len(), rays.len());
+    // The async method returns the same hits.
+    assert_eq!(pollster::block_on(scene.closest(&rays, &query)).unwrap().records, hits.records);
+    let lighting = Lighting::new(Ball::new([0.0, 0.0, 100.0], 1.0), [Ball::new([0.0, 0.0, 50.0], 0.25)]).unwrap();
+    let shadows = blocking::shadows(&device, &lighting, &[[0.0; 3].into(); 10_000]).unwrap();
+    (hits.records, shadows[9_999].fraction)
+}
+
+#[test]
+fn queries_work_if_no_thread_can_start() {
+    if std::env::var_os(VARIABLE).is_none() {
+        run_alone(concat!(module_path!(), "::queries_work_if_no_thread_can_start"), VARIABLE, TOO_MUCH);
+        return;
+    }
+    assert!(std::thread::Builder::new().spawn(|| ()).is_err(), "threads must fail to start here");
+    let own = answers();
+    assert!(own.0.iter().filter(|hit| hit.is_hit()).count() > 100);
+    // Two more threads at the same time, while the first one waits and does no work for them.
+    let (done, found) = channel();
+    for _ in 0..2 {
+        let done = done.clone();
+        let small = std::thread::Builder::new().stack_size(8 << 20);
+        small.spawn(move || done.send(answers()).unwrap()).expect("a thread with a small stack must start");
+    }
+    for _ in 0..2 {
+        let other = found.recv_timeout(Duration::from_secs(120)).expect("a thread did not finish within two minutes");
+        assert!(other == own);
+    }
+}
+
+const HOST: &str = "UMBRACAST_TEST_HOST_POOL";
+
+/// Returns the names of the threads of this process; empty on a system without `/proc`.
+fn thread_names() -> Vec<String> {
+    let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    tasks.filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok()).collect()
+}
+
+#[test]
+fn work_from_the_callers_pool_stays_in_that_pool() {
+    if std::env::var_os(HOST).is_none() {
+        run_alone(concat!(module_path!(), "::work_from_the_callers_pool_stays_in_that_pool"), HOST, "1");
+        return;
+    }
+    let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    let in_three = pool(3).install(|| {
+        assert_eq!(umbracast::bench::threads(), 3);
+        answers()
+    });
+    // If the only worker waited for another one, it would wait forever.
+    let in_one = pool(1).install(|| {
+        assert_eq!(umbracast::bench::threads(), 1);
+        answers()
+    });
+    let own = thread_names().iter().filter(|name| name.starts_with("umbracast-work")).count();
+    assert_eq!(own, 0, "the library started workers of its own: {:?}", thread_names());
+    // Outside of a pool, workers of our own are started.
+    assert!(answers() == in_three && in_one == in_three);
+    assert!(thread_names().is_empty() || thread_names().iter().any(|name| name.starts_with("umbracast-work")));
+}
+
+/// With `LD_DEBUG`, the loader of glibc prints every library that it loads, including those that are unloaded again.
+#[test]
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn the_cpu_engine_loads_no_driver() {
+    const LOADER: &str = "LD_DEBUG";
+    if std::env::var_os(LOADER).is_some() {
+        answers();
+        return;
+    }
+    let told = run_alone(concat!(module_path!(), "::the_cpu_engine_loads_no_driver"), LOADER, "files");
+    assert!(told.contains("file=libc.so") && !told.contains("file=libvulkan"), "{told}");
+}
+
+/// Runs the program so that it cannot start threads.
+fn refused(folder: &Folder, arguments: &str) -> Done {
+    let mut program = program();
+    program.args(arguments.split_whitespace()).current_dir(folder.root()).env("UMBRACAST_DEVICE", "cpu");
+    let pipe = std::process::Stdio::piped;
+    Done::of(program.env(VARIABLE, TOO_MUCH).stdout(pipe()).stderr(pipe()).spawn().unwrap())
+}
+
+#[test]
+fn the_program_works_if_no_thread_can_start() {
+    let folder = Folder::new();
+    folder
+        .write("s.csv", "x,y,z,r\n5,0,0,1\n0,6,0,2\n")
+        .write("r.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n")
+        .write("o.csv", "x,y,z\n0,0,0\n0.75,0,0\n")
+        .write("s.toml", "elevations_deg = [0]\nazimuths_deg = { from = 0, to = 360, count = 64 }\n")
+        .write(
+            "l.toml",
+            "unit = \"km\"\n[light]\ncenter = [0, 0, 100]\nradius = 1\n[[body]]\ncenter = [0, 0, 50]\nradius = 0.25\n",
+        );
+    for arguments in ["cast s.csv --sensor s.toml -o out.csv", "shadow o.csv l.toml -o out.csv"] {
+        folder.run_ok(arguments);
+        let expected = folder.text("out.csv");
+        std::fs::remove_file(folder.path("out.csv")).unwrap();
+        let done = refused(&folder, arguments);
+        assert_eq!(done.code, 0, "{arguments}: {}", done.errors);
+        assert_eq!(folder.text("out.csv"), expected, "{arguments}");
+    }
+    let done = refused(&folder, "render -o p.png --size 32x18 --samples 1");
+    assert_eq!(done.code, 0, "{}", done.errors);
+}
+
+/// Rays are read in a thread. If it cannot start, the error must not blame the file.
+#[test]
+fn a_reader_thread_that_cannot_start_does_not_blame_the_file() {
+    let folder = Folder::new();
+    folder.write("s.csv", "x,y,z,r\n5,0,0,1\n").write("r.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n");
+    let done = refused(&folder, "cast s.csv r.csv -o out.csv");
+    assert_eq!(done.code, 5, "{}", done.errors);
+    assert!(done.errors.starts_with("error: cannot start a thread to read r.csv: "), "{}", done.errors);
+}

@@ -1,0 +1,100 @@
+//! Structured `.npy` arrays: fields are found by name, in any order and of any number type.
+
+use umbracast::{CancelToken, OnBad, Ray, Sphere};
+use umbracast_files::{RayBatch, RayFile, read_spheres};
+
+use umbracast_testing::folder::{Folder, f32_bytes, npy};
+
+/// Reads the rays and the optional columns of an array with these fields, or returns the error message.
+fn rays(descr: &str, shape: &str, data: &[u8]) -> Result<RayBatch, String> {
+    let folder = Folder::new();
+    folder.write("r.npy", npy(descr, false, shape, data));
+    let file = RayFile::<Ray>::open(&folder.path("r.npy")).map_err(|e| e.to_string())?;
+    let mut batches = file.read([0.0; 3].into(), OnBad::Refuse).map_err(|e| e.to_string())?;
+    let mut batch = RayBatch::default();
+    batches.next(&mut batch, &CancelToken::new()).map_err(|e| e.to_string())?;
+    Ok(batch)
+}
+
+fn joined(parts: &[&[u8]]) -> Vec<u8> {
+    parts.concat()
+}
+
+#[test]
+fn fields_are_found_by_name() {
+    let expected = Ray::new([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]).between(-7.0, 8.0);
+    // Fields of several types and byte orders, with padding.
+    let descr = "[('t_max', '<f4'), ('dx', '>f8'), ('dy', '<i2'), ('dz', '|u1'), ('', '|V3'), ('oz', '<f8'), ('oy', '>i4'), \
+                 ('ox', '<f4'), ('mask', '<u4'), ('t_min', '|i1')]";
+    let row = joined(&[
+        &8_f32.to_le_bytes(),
+        &4_f64.to_be_bytes(),
+        &5_i16.to_le_bytes(),
+        &[6, 0xff, 0xff, 0xff],
+        &3_f64.to_le_bytes(),
+        &2_i32.to_be_bytes(),
+        &1_f32.to_le_bytes(),
+        &0xffff_fff0_u32.to_le_bytes(),
+        &(-7_i8).to_le_bytes(),
+    ]);
+    // More rows than one read takes.
+    let count = 5000;
+    let found = rays(descr, &format!("({count},)"), &row.repeat(count)).unwrap();
+    assert_eq!(found.records, vec![expected; count]);
+    assert_eq!(found.optional.masks, Some(vec![0xffff_fff0; count]));
+
+    let folder = Folder::new();
+    let descr = "[('r', '<f4'), ('z', '<f4'), ('y', '<f4'), ('x', '<f4')]";
+    let data: Vec<u8> = [0.5_f32, 3.0, 2.0, 1.0].into_iter().flat_map(f32::to_le_bytes).collect();
+    folder.write("s.npy", npy(descr, false, "(1,)", &data));
+    let table = read_spheres(&folder.path("s.npy"), [0.0; 3].into()).unwrap();
+    assert_eq!(table.records, [Sphere::new([1.0, 2.0, 3.0], 0.5)]);
+}
+
+#[test]
+fn invalid_fields_are_named() {
+    let fields = |last: &str| {
+        let names = ["ox", "oy", "oz", "dx", "dy"].map(|name| format!("('{name}', '<f4'), "));
+        format!("[{}{last}]", names.concat())
+    };
+    let row = [0_u8; 24];
+    for (descr, shape, said) in [
+        (fields("('dz', '<f4')"), "(1, 1)", "2 dimensions: expected 1"),
+        (fields("('bz', '<f4')"), "(1,)", "unknown column 'bz'"),
+        (fields("('dy', '<f4')"), "(1,)", "column 'dy' appears twice"),
+        (fields("('t_min', '<f4')"), "(1,)", "column 'dz' is missing"),
+        (fields("('dz', '<c8')"), "(1,)", "field 'dz' is "),
+        (fields("('dz', '<f4', (9,))"), "(1,)", "field 'dz' is "),
+        (fields("('dz', '<f4', (900,))"), "(1,)", "r.npy: field 'dz' is "),
+        (fields("('dz', '|O')"), "(1,)", "r.npy: field 'dz' is '|O': expected f4"),
+        (fields("('dz', '<M8[ns]')"), "(1,)", "r.npy: field 'dz' is '<M8[ns]': expected f4"),
+        (fields("('dz', '<U3')"), "(1,)", "r.npy: field 'dz' is '<U3': expected f4"),
+        (fields("('dz', '|b1')"), "(1,)", "r.npy: field 'dz' is '|b1': expected f4"),
+        (fields("('dz', '<f2')"), "(1,)", "r.npy: field 'dz' is '<f2': expected f4"),
+        (fields("('dz', '<f4'), ('', '|V4000')"), "(1,)", "a record has more than 256 bytes"),
+        (fields("('dz', '<f4')"), "(2,)", "needs 48 bytes of data, but the file has 24: the file is truncated"),
+        (fields("('dz', '<f4')"), "(1,)", "direction is 0,0,0"),
+    ] {
+        let error = rays(&descr, shape, &row).map(|batch| batch.records).unwrap_err();
+        assert!(error.contains(said), "{descr} {shape}: {error}");
+    }
+    // A very long type, and a very long name.
+    let inner = ["a", "b", "c", "d", "e", "f", "g", "h"].map(|name| format!("('{name}', '<f4'), ")).concat();
+    for field in [format!("('dz', [{inner}])"), format!("('{}', '<c8')", "dz".repeat(300))] {
+        let error = rays(&fields(&field), "(1,)", &row).map(|batch| batch.records).unwrap_err();
+        let (_, message) = error.split_once("r.npy: ").unwrap();
+        assert!(message.starts_with("field 'dz") && message.contains('…') && message.len() < 250, "{message}");
+    }
+}
+
+#[test]
+fn fields_with_other_names_are_ignored_on_request() {
+    let folder = Folder::new();
+    let fields = "[('name', '<U1'), ('x', '<f4'), ('y', '<f4'), ('z', '<f4'), ('r', '<f4')]";
+    let record = [b"a\0\0\0".to_vec(), f32_bytes(&[4.0, 0.0, 0.0, 1.0])].concat();
+    folder.write("s.npy", npy(fields, false, "(1,)", &record)).write("r.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n");
+    let refused = folder.run("cast s.npy r.csv -o out.csv");
+    assert!(refused.code == 2 && refused.errors.contains("field 'name'"), "{}", refused.errors);
+    folder.run_ok("cast s.npy r.csv -o out.csv -q --ignore-extra");
+    assert_eq!(folder.text("out.csv"), "t,id\n3.0,0\n");
+}

@@ -1,0 +1,37 @@
+//! Warnings and notes of a cast: coarse rounding, and the permissions of a replaced file.
+
+use umbracast_testing::folder::{Folder, program};
+
+#[test]
+fn coarse_rounding_causes_a_warning() {
+    let folder = Folder::new();
+    folder.write("far.csv", "x,y,z,r\n6000000.3,0,0,0.5\n");
+    folder.write("rays.csv", "ox,oy,oz,dx,dy,dz\n6000000.1,-4,0,0,1,0\n");
+    let run = |origin: &[&str]| {
+        let arguments = ["cast", "far.csv", "rays.csv", "-o", "out.csv", "-q"];
+        let done = program().args(arguments).args(origin).current_dir(folder.root()).output().unwrap();
+        assert!(done.status.success());
+        String::from_utf8(done.stderr).unwrap()
+    };
+    let said = run(&[]);
+    assert!(said.starts_with("warning: rounding to f32 changed positions by up to 2.0e-1"), "{said}");
+    assert!(said.contains("smallest radius is 5.0e-1: --origin auto keeps more digits"), "{said}");
+    assert_eq!(run(&["--origin", "auto"]), "");
+    assert!(run(&["--origin", "1,0,0"]).ends_with("--origin auto keeps more digits\n"));
+}
+
+#[test]
+#[cfg(unix)]
+fn a_replaced_file_keeps_its_permissions() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    folder.write("s.csv", "x,y,z,r\n4,0,0,1\n");
+    folder.write("r.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n");
+    folder.write("out.csv", "mine");
+    let mode = || std::fs::metadata(folder.path("out.csv")).unwrap().permissions().mode() & 0o777;
+    std::fs::set_permissions(folder.path("out.csv"), PermissionsExt::from_mode(0o600)).unwrap();
+    let done = program().args(["cast", "s.csv", "r.csv", "-o", "out.csv"]).current_dir(folder.root()).output();
+    assert!(done.unwrap().status.success());
+    assert_eq!(std::fs::read_to_string(folder.path("out.csv")).unwrap(), "t,id\n3.0,0\n");
+    assert_eq!(mode(), 0o600);
+}

@@ -1,0 +1,139 @@
+//! Writes pictures and their arrays to files, atomically.
+
+use std::io::Write;
+use std::path::Path;
+
+use image::codecs::png::{CompressionType, FilterType, PngEncoder};
+use image::{ExtendedColorType, ImageEncoder};
+use npyz::WriterBuilder;
+
+use super::write::target::{PreparedFile, prepare_atomic};
+use crate::error::{Error, Result, reserve};
+use umbracast::memory;
+use umbracast::shadow::Picture;
+use umbracast::shadow::System;
+
+/// Bits per colour channel of a PNG.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PngDepth {
+    /// 8 bits, for screens.
+    #[default]
+    Eight,
+    /// 16 bits, for further processing.
+    Sixteen,
+}
+
+/// Output files of a picture.
+#[derive(Clone, Copy, Debug)]
+pub struct PictureFiles<'a> {
+    /// Path of the PNG.
+    pub png: &'a Path,
+    /// Bits per channel of the PNG.
+    pub bits: PngDepth,
+    /// Path of the array of `t`, if wanted.
+    pub t: Option<&'a Path>,
+    /// Path of the array of ids, if wanted.
+    pub id: Option<&'a Path>,
+    /// Path of the array of visible fractions, if wanted.
+    pub fraction: Option<&'a Path>,
+    /// Path of the array of visible fluxes, if wanted.
+    pub flux: Option<&'a Path>,
+    /// Path of the array of normals, if wanted.
+    pub normal: Option<&'a Path>,
+    /// Path of the array of depths, if wanted.
+    pub depth: Option<&'a Path>,
+}
+
+/// Writes a PNG in sRGB.
+///
+/// # Errors
+/// [`Error::Io`] if writing fails, [`Error::TooLarge`] and [`Error::OutOfMemory`] if there is not enough memory to encode the picture.
+/// A file that exists at `path` then stays unchanged.
+pub fn write_png(picture: &Picture, path: &Path, bits: PngDepth) -> Result<()> {
+    prepare_png(picture, path, bits)?.persist()
+}
+
+/// Writes the PNG and the arrays of a picture of `system`. No file appears before all are complete. Arrays have shape (height, width),
+/// that of the normals (height, width, 3).
+///
+/// # Errors
+/// The errors of [`write_png`].
+pub fn write_picture(picture: &Picture, system: &System, files: &PictureFiles<'_>) -> Result<()> {
+    let mut ready = vec![prepare_png(picture, files.png, files.bits)?];
+    ready.extend(files.t.map(|path| prepare(path, picture.size, &picture.t)).transpose()?);
+    ready.extend(files.id.map(|path| prepare(path, picture.size, &picture.id)).transpose()?);
+    ready.extend(files.fraction.map(|path| prepare(path, picture.size, &picture.fraction)).transpose()?);
+    if let Some(path) = files.flux {
+        ready.push(prepare(path, picture.size, &picture.fluxes(system)?)?);
+    }
+    if let Some(path) = files.normal {
+        ready.push(prepare(path, picture.size, picture.normals(system)?.as_flattened())?);
+    }
+    if let Some(path) = files.depth {
+        ready.push(prepare(path, picture.size, &picture.depths(system)?)?);
+    }
+    PreparedFile::persist_all(ready)
+}
+
+fn prepare_png(picture: &Picture, path: &Path, bits: PngDepth) -> Result<PreparedFile> {
+    let channels = (picture.channel_count() * picture.rgb.len()) as u64;
+    // Additional memory of the encoder: the compressed bytes, whose buffer grows by doubling, and for 16 bits a copy of the channels.
+    let (own, more) = match bits {
+        PngDepth::Eight => (channels, 2 * channels),
+        PngDepth::Sixteen => (2 * channels, 6 * channels),
+    };
+    memory::check("encoding of the picture", own + more)?;
+    let (mut bytes, mut words) = (Vec::new(), Vec::new());
+    match bits {
+        PngDepth::Eight => encode_into(picture, &mut bytes, |x| (x * 255.0).round() as u8)?,
+        PngDepth::Sixteen => encode_into(picture, &mut words, |x| (x * 65535.0).round() as u16)?,
+    }
+    // The encoder itself aborts if an allocation fails, so the same amount is allocated here and freed again.
+    reserve("encoding of the picture", &mut Vec::<u8>::new(), more)?;
+    prepare_atomic(path, |out| {
+        let encoder = PngEncoder::new_with_quality(out, CompressionType::Default, FilterType::Adaptive);
+        let [width, height] = picture.size;
+        let (bytes, form) = match (bits, picture.alpha.is_empty()) {
+            (PngDepth::Eight, true) => (&bytes[..], ExtendedColorType::Rgb8),
+            (PngDepth::Eight, false) => (&bytes[..], ExtendedColorType::Rgba8),
+            (PngDepth::Sixteen, true) => (bytemuck::cast_slice(&words), ExtendedColorType::Rgb16),
+            (PngDepth::Sixteen, false) => (bytemuck::cast_slice(&words), ExtendedColorType::Rgba16),
+        };
+        encoder.write_image(bytes, width, height, form).map_err(std::io::Error::other)
+    })
+}
+
+fn encode_into<T>(picture: &Picture, list: &mut Vec<T>, channel: impl Fn(f64) -> T) -> Result<()> {
+    reserve("the picture in sRGB", list, (picture.channel_count() * picture.rgb.len()) as u64)?;
+    list.extend(picture.channels().map(channel));
+    Ok(())
+}
+
+/// Writes an array of shape (height, width) to a `.npy`, but does not name the file yet. `size` is width and height.
+///
+/// # Errors
+/// [`Error::BadFile`] if the extension is another one, [`Error::Io`] if writing fails.
+pub fn prepare_array(path: &Path, size: [u32; 2], values: &[f32]) -> Result<PreparedFile> {
+    prepare(path, size, values)
+}
+
+/// Writes the values of pixels, one or three each.
+fn prepare<T>(path: &Path, size: [u32; 2], values: &[T]) -> Result<PreparedFile>
+where
+    T: npyz::AutoSerialize + Copy,
+{
+    if !path.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy")) {
+        let message = "cannot write an array in this format: supported is .npy".into();
+        return Err(Error::BadFile { path: path.to_path_buf(), message });
+    }
+    let [width, height] = size.map(u64::from);
+    let pixels = [height, width, values.len() as u64 / (height * width).max(1)];
+    let shape = if pixels[2] == 1 { &pixels[..2] } else { &pixels[..] };
+    prepare_atomic(path, |out| {
+        let options = npyz::WriteOptions::new().default_dtype().shape(shape);
+        let mut writer = options.writer(&mut *out).begin_nd()?;
+        writer.extend(values.iter().copied())?;
+        writer.finish()?;
+        out.flush()
+    })
+}

@@ -1,0 +1,183 @@
+//! Buffered input from a file or a pipe. A file whose length changes while it is read is an error.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Error, ErrorKind, IsTerminal, Read, Result, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error;
+use crate::error::cannot_read;
+use crate::format::is_standard_stream;
+
+/// Bytes per system call for formats that read in small steps.
+const BUFFER: usize = 1 << 16;
+
+/// An open file or pipe.
+#[derive(Debug)]
+pub(crate) struct Input {
+    pub(crate) path: PathBuf,
+    inner: BufReader<Watched>,
+}
+
+/// A file that is checked against the length it had when it was opened.
+#[derive(Debug)]
+struct Watched {
+    file: File,
+    /// `None` for a pipe.
+    length: Option<u64>,
+    position: u64,
+    /// The highest position so far, for other threads.
+    shown: Arc<AtomicU64>,
+}
+
+/// Checks that a path leads to a regular file, and returns its length. The file is not opened, because opening a pipe waits for its writer.
+pub(crate) fn check_regular(path: &Path) -> error::Result<u64> {
+    if is_standard_stream(path) {
+        return Err(cannot_read(path, Error::other("this input must be a file: save it and give its name")));
+    }
+    let about = std::fs::metadata(path).map_err(|e| cannot_read(path, e))?;
+    match about.is_file() {
+        true => Ok(about.len()),
+        false if about.is_dir() => Err(cannot_read(path, Error::other("it is a folder, not a regular file"))),
+        false => Err(cannot_read(path, Error::other("it is not a regular file"))),
+    }
+}
+
+/// Whether the file is a device, such as a disk or /dev/zero.
+#[cfg(unix)]
+fn is_device(kind: std::fs::FileType) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    kind.is_char_device() || kind.is_block_device()
+}
+
+#[cfg(not(unix))]
+fn is_device(_: std::fs::FileType) -> bool {
+    false
+}
+
+/// A second handle of standard input.
+fn standard_input() -> Result<File> {
+    #[cfg(unix)]
+    return Ok(std::os::fd::AsFd::as_fd(&std::io::stdin()).try_clone_to_owned()?.into());
+    #[cfg(windows)]
+    return Ok(std::os::windows::io::AsHandle::as_handle(&std::io::stdin()).try_clone_to_owned()?.into());
+    #[cfg(not(any(unix, windows)))]
+    return Err(Error::from(ErrorKind::Unsupported));
+}
+
+impl Input {
+    /// Opens a file, a pipe, or standard input (the path `-`), which is always treated as a pipe.
+    pub(crate) fn open(path: &Path) -> error::Result<Self> {
+        if is_standard_stream(path) {
+            let file = standard_input().map_err(|e| cannot_read(path, e))?;
+            return Ok(Self::new(path, file, None));
+        }
+        // Checked before opening: on Windows, opening a folder fails without this reason.
+        let about = std::fs::metadata(path).map_err(|e| cannot_read(path, e))?;
+        if about.is_dir() {
+            return Err(cannot_read(path, Error::other("it is a folder")));
+        }
+        let file = File::open(path).map_err(|e| cannot_read(path, e))?;
+        // Most devices have no end. On a terminal the user ends the input.
+        if is_device(about.file_type()) && !file.is_terminal() {
+            return Err(cannot_read(path, Error::other("it is a device: expected a file or a pipe")));
+        }
+        let about = file.metadata().map_err(|e| cannot_read(path, e))?;
+        let length = about.is_file().then_some(about.len());
+        Ok(Self::new(path, file, length))
+    }
+
+    fn new(path: &Path, file: File, length: Option<u64>) -> Self {
+        let watched = Watched { file, length, position: 0, shown: Arc::default() };
+        Self { path: path.to_path_buf(), inner: BufReader::with_capacity(BUFFER, watched) }
+    }
+
+    /// Length in bytes when the file was opened; `None` for a pipe.
+    pub(crate) fn length(&self) -> Option<u64> {
+        self.inner.get_ref().length
+    }
+
+    /// Bytes read so far, as a counter that another thread can read.
+    pub(crate) fn progress(&self) -> Arc<AtomicU64> {
+        self.inner.get_ref().shown.clone()
+    }
+
+    /// File, length and progress counter, for a format with random access. Nothing must have been read yet.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn into_parts(self) -> (File, Option<u64>, Arc<AtomicU64>) {
+        let Watched { file, length, shown, .. } = self.inner.into_inner();
+        (file, length, shown)
+    }
+
+    /// Reads until `bytes` is full or the input ends. Returns the number of bytes read.
+    pub(crate) fn read_full(&mut self, bytes: &mut [u8]) -> Result<usize> {
+        let mut filled = 0;
+        while filled < bytes.len() {
+            match self.read(&mut bytes[filled..]) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(filled)
+    }
+
+    /// Appends the bytes up to and including the next line end to `line`, at most `most` bytes. Returns their number; 0 at the end.
+    pub(crate) fn read_line(&mut self, line: &mut Vec<u8>, most: usize) -> Result<usize> {
+        (&mut self.inner).take(most as u64).read_until(b'\n', line)
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, bytes: &mut [u8]) -> Result<usize> {
+        self.inner.read(bytes)
+    }
+}
+
+impl BufRead for Input {
+    fn fill_buf(&mut self) -> Result<&[u8]> {
+        self.inner.fill_buf()
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.inner.consume(count);
+    }
+}
+
+impl Seek for Input {
+    fn seek(&mut self, to: SeekFrom) -> Result<u64> {
+        self.inner.seek(to)
+    }
+}
+
+impl Read for Watched {
+    fn read(&mut self, bytes: &mut [u8]) -> Result<usize> {
+        let count = self.file.read(bytes)?;
+        self.position += count as u64;
+        // Column-major arrays are read in strips across the whole file. The highest position is then the least wrong progress.
+        self.shown.fetch_max(self.position, Ordering::Relaxed);
+        let Some(length) = self.length else { return Ok(count) };
+        let ended = count == 0 && !bytes.is_empty();
+        if (ended && self.position < length) || self.position > length {
+            let how = if ended { "shorter" } else { "longer" };
+            return Err(Error::other(format!(
+                "the file became {how} while it was being read: it had {length} bytes when it was opened"
+            )));
+        }
+        Ok(count)
+    }
+}
+
+impl Seek for Watched {
+    fn seek(&mut self, to: SeekFrom) -> Result<u64> {
+        self.position = self.file.seek(to)?;
+        Ok(self.position)
+    }
+}
+
+/// Rows per batch: large enough for the disk, small enough for the cache. Fuzz targets use fewer.
+pub(crate) fn rows_at_once() -> usize {
+    4096
+}

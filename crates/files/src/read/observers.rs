@@ -1,0 +1,74 @@
+//! Reader of observers: points in f64, from which a light is seen.
+
+use std::path::Path;
+
+use glam::DVec3;
+
+use super::read_options::ReadOptions;
+use super::table::OpenTable;
+use crate::error::Result;
+use crate::error::push;
+use crate::error::quoted;
+use crate::error::{bad_file, reserve};
+use crate::schema::kept::KeptColumns;
+use crate::schema::kinds::OBSERVERS;
+use umbracast::OnBad;
+
+/// Reads observers: `.npy` (N, 3), `.csv` with columns `x,y,z`, or raw `.f32`. Numbers keep the precision of the file, up to f64.
+///
+/// # Errors
+/// [`Error::Io`] if the file cannot be read, [`Error::BadFile`] if it cannot be parsed or contains an invalid observer, [`Error::TooLarge`]
+/// and [`Error::OutOfMemory`] if the observers do not fit into memory.
+pub fn read_observers(path: &Path) -> Result<Vec<DVec3>> {
+    Ok(read_observers_with(path, &ReadOptions::default())?.0)
+}
+
+/// Reads observers with other options. Also returns the columns that are kept as text. With [`OnBad::Skip`], invalid observers are
+/// [`DVec3::NAN`].
+///
+/// # Errors
+/// The errors of [`read_observers`].
+pub fn read_observers_with(path: &Path, options: &ReadOptions) -> Result<(Vec<DVec3>, KeptColumns)> {
+    let source = OpenTable::open_with(path, &OBSERVERS, options)?;
+    let mut observers = Vec::new();
+    let mut kept = KeptColumns::new(source.kept().to_vec());
+    reserve("observers", &mut observers, source.rows().unwrap_or(0))?;
+    let left_out = source.read(&mut |row| {
+        let [x, y, z] = std::array::from_fn(|field| row.numbers[field].wide);
+        let mut observer = DVec3::new(x, y, z);
+        match check_observer(observer) {
+            Err(_) if options.on_bad == OnBad::Skip => observer = DVec3::NAN,
+            checked => checked.map_err(|error| match error {
+                umbracast::Error::BadRecord { field, value, why, .. } => {
+                    let text = OBSERVERS.fields.iter().position(|f| *f == field).map_or("", |i| row.texts[i]);
+                    let value = quoted(if text.is_empty() { &value } else { text });
+                    bad_file(path, format!("{}: {field} is {value}: {why}", row.place.describe(path)))
+                }
+                other => other.into(),
+            })?,
+        }
+        row.kept.iter().for_each(|cell| kept.push(cell));
+        push("observers", &mut observers, observer)
+    })?;
+    if left_out.models > 0 {
+        let why = format!("it has {} models or frames: observers are read from one", 1 + left_out.models);
+        return Err(bad_file(path, why));
+    }
+    Ok((observers, kept))
+}
+
+/// Checks an observer as [`Device::shadows`](umbracast::Device::shadows) does, where its squares must be finite.
+fn check_observer(observer: DVec3) -> umbracast::Result<()> {
+    const LARGEST: f64 = 1e150;
+    match ["x", "y", "z"]
+        .into_iter()
+        .zip(observer.to_array())
+        .find(|(_, value)| value.is_nan() || value.abs() > LARGEST)
+    {
+        Some((field, value)) => {
+            let why = "a coordinate must be between -1e150 and 1e150";
+            Err(umbracast::Error::record("observer", 0, field, value, why))
+        }
+        None => Ok(()),
+    }
+}

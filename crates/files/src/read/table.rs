@@ -1,0 +1,128 @@
+//! A table in any of the readable formats. Opening it reads the header; the rows are read later.
+
+use std::io::BufRead;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use super::input::Input;
+#[cfg(feature = "parquet")]
+use super::parquet::FORMAT as PARQUET;
+use super::read_options::ReadOptions;
+use super::table_reader::{ReadFormat, RowSink, TableReader};
+use super::{csv, npy, pdb, ply, raw, xyz};
+use crate::error::Result;
+use crate::error::{bad_file, cannot_read};
+#[cfg(not(feature = "parquet"))]
+use crate::format::without_parquet;
+use crate::format::{check_parquet, describe, extension};
+use crate::schema::kinds::TableSchema;
+use crate::schema::left_out::{LeftOut, Omitted};
+
+/// All readable formats. The raw format also has the plural of the records as its extension, such as `.rays`.
+const FORMATS: &[ReadFormat] = &[npy::FORMAT, csv::FORMAT, PARQUET, ply::FORMAT, xyz::FORMAT, pdb::FORMAT, raw::FORMAT];
+
+/// The entry of Parquet in a build without it.
+#[cfg(not(feature = "parquet"))]
+const PARQUET: ReadFormat =
+    ReadFormat { extension: "parquet", first_byte: None, open: |input, _, _| Err(without_parquet(&input.path)) };
+
+/// An open table with a checked header.
+#[derive(Debug)]
+pub(crate) struct OpenTable {
+    path: PathBuf,
+    schema: &'static TableSchema,
+    length: Option<u64>,
+    progress: Arc<AtomicU64>,
+    reader: Box<dyn TableReader>,
+}
+
+impl OpenTable {
+    /// Opens a file in the format of its extension. A pipe often has no extension: its first byte selects the format, else it is text.
+    pub(crate) fn open_with(path: &Path, schema: &'static TableSchema, options: &ReadOptions) -> Result<Self> {
+        let extension = extension(path);
+        check_parquet(path)?;
+        let raw = extension == schema.plural;
+        let known = FORMATS.iter().find(|format| format.extension == extension).or(raw.then_some(&raw::FORMAT));
+        if known.is_none() && !extension.is_empty() {
+            return Err(unsupported(path, schema, &extension));
+        }
+        let mut input = Input::open(path)?;
+        let (length, progress) = (input.length(), input.progress());
+        let format = match known {
+            Some(format) => format,
+            None if length.is_some() => return Err(unsupported(path, schema, "")),
+            None if options.stream_format.is_some() => {
+                let wanted = options.stream_format.map_or("", |format| format.extension());
+                FORMATS.iter().find(|format| format.extension == wanted).unwrap_or(&csv::FORMAT)
+            }
+            None => {
+                let first = input.fill_buf().map_err(|e| cannot_read(path, e))?.first().copied();
+                let recognised = |format: &&ReadFormat| format.first_byte.is_some() && format.first_byte == first;
+                FORMATS.iter().find(recognised).unwrap_or(&csv::FORMAT)
+            }
+        };
+        Ok(Self { path: path.into(), schema, length, progress, reader: (format.open)(input, schema, options)? })
+    }
+
+    /// The fields that the columns fill.
+    pub(crate) fn fields(&self) -> &[usize] {
+        self.reader.fields()
+    }
+
+    /// Names of the columns that are kept as text.
+    pub(crate) fn kept(&self) -> &[String] {
+        self.reader.kept()
+    }
+
+    /// Number of rows, if it is known before the end of the input.
+    pub(crate) fn rows(&self) -> Option<u64> {
+        self.reader.rows()
+    }
+
+    /// Length in bytes when the file was opened; `None` for a pipe.
+    pub(crate) fn length(&self) -> Option<u64> {
+        self.length
+    }
+
+    /// Bytes read so far, as a counter that another thread can read.
+    pub(crate) fn progress(&self) -> Arc<AtomicU64> {
+        self.progress.clone()
+    }
+
+    /// Passes every row to `sink`, including those that are left out. Returns their counts.
+    pub(crate) fn read(self, sink: &mut RowSink<'_>) -> Result<LeftOut> {
+        let mut left_out = LeftOut::default();
+        self.reader.read(self.schema, &mut |row| {
+            if let Some(omitted) = row.omitted {
+                left_out.note(omitted, || row.place.describe(&self.path));
+                if matches!(omitted, Omitted::Model) {
+                    return Ok(());
+                }
+            }
+            sink(row)
+        })?;
+        Ok(left_out)
+    }
+}
+
+/// The error for a file whose extension is not that of a readable format.
+fn unsupported(path: &Path, schema: &TableSchema, found: &str) -> crate::error::Error {
+    let swapped = match (schema.plural, found) {
+        (_, "npz") => "; an archive may contain several arrays: save a single one with numpy.save",
+        ("observers", _) => "",
+        ("rays", "segments") => "; to cast segments, add --segments",
+        ("rays", "points") => "; to cast rays from points, add --toward or --parallel",
+        ("segments", "rays") => "; to cast rays, leave out --segments",
+        ("bullets", "spheres") => "; the order of the files is SPHERES, then BULLETS",
+        (_, "spheres" | "rays") => "; the order of the files is SPHERES, then RAYS or POINTS",
+        _ => "",
+    };
+    let (plural, found) = (schema.plural, describe(found));
+    // Atoms have a place and a radius.
+    let fits = |extension: &str| !matches!(extension, "xyz" | "pdb") || matches!(plural, "spheres" | "points");
+    let extensions = FORMATS.iter().map(|format| format.extension).filter(|extension| fits(extension));
+    let supported: Vec<String> = extensions.map(|extension| format!(".{extension}")).collect();
+    let supported = supported.join(", ");
+    bad_file(path, format!("cannot read {plural} from {found}: supported are {supported} and .{plural}{swapped}"))
+}

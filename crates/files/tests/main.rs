@@ -1,0 +1,7 @@
+//! The readers and writers as a library.
+
+mod formats;
+mod lines;
+mod output;
+mod ply;
+mod vectors;

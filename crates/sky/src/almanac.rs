@@ -1,0 +1,166 @@
+//! The front of this folder: an ephemeris with the options for eclipses.
+
+use glam::DVec3;
+use rayon::prelude::*;
+
+use crate::apparent::apparent;
+use crate::bodies::SkyBody;
+use crate::constants::{LunarRule, Radii};
+use crate::delta_t::DeltaT;
+use crate::eclipse::Eclipse;
+use crate::ephemeris::Ephemeris;
+use crate::error::{Error, Result};
+use crate::lunar::LunarEclipse;
+use crate::motion::Motion;
+use crate::orientation::Orientation;
+use crate::search::{Candidate, candidates, closest_approach};
+use crate::solar::SolarEclipse;
+use crate::time::{DAY, Precision, Time};
+
+/// Conventions for eclipses.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SkyOptions {
+    /// ΔT = TT − UT1.
+    pub delta_t: DeltaT,
+    /// Radii of Sun and Moon.
+    pub radii: Radii,
+    /// Enlargement of the Earth's shadow in lunar eclipses.
+    pub lunar_rule: LunarRule,
+}
+
+/// Finds eclipses and computes positions, from 1900 to 2050.
+///
+/// ```
+/// # #[cfg(feature = "ephemeris")] {
+/// use umbracast_sky::{Eclipse, Place, Sky, SkyOptions};
+/// let sky = Sky::new(SkyOptions::default());
+/// let (day, _) = sky.parse_time("2024-04-08")?;
+/// let Some(Eclipse::Solar(eclipse)) = sky.eclipse_on(day)? else { panic!("there is one") };
+/// let dallas = eclipse.circumstances(&Place::new(32.7767, -96.797, 0.0)?);
+/// assert_eq!(dallas.kind.name(), "total");
+/// assert!((dallas.central_duration_s().unwrap() - 236.1).abs() < 1.0);
+/// # }
+/// # Ok::<(), umbracast::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Sky {
+    ephemeris: Ephemeris,
+    options: SkyOptions,
+}
+
+impl Sky {
+    /// With the built-in ephemeris.
+    #[cfg(feature = "ephemeris")]
+    pub fn new(options: SkyOptions) -> Self {
+        Self { ephemeris: Ephemeris::embedded(), options }
+    }
+
+    /// With an ephemeris of the caller.
+    pub fn with_ephemeris(ephemeris: Ephemeris, options: SkyOptions) -> Self {
+        Self { ephemeris, options }
+    }
+
+    /// The ephemeris.
+    pub fn ephemeris(&self) -> &Ephemeris {
+        &self.ephemeris
+    }
+
+    /// The conventions.
+    pub fn options(&self) -> SkyOptions {
+        self.options
+    }
+
+    /// Parses a date or an instant: see [`Time::parse`].
+    ///
+    /// # Errors
+    /// As for [`Time::parse`].
+    pub fn parse_time(&self, text: &str) -> Result<(Time, Precision)> {
+        Time::parse(text, self.options.delta_t)
+    }
+
+    /// The apparent position of a body from the centre of the Earth in km, in the axes of the GCRS: light time and aberration are included.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the instant is not in the years 1900 to 2050, or if the ephemeris does not have the body.
+    pub fn apparent(&self, body: SkyBody, time: Time) -> Result<DVec3> {
+        time.check()?;
+        apparent(&self.ephemeris, body, time)
+    }
+
+    /// The apparent position of a body from the centre of the Earth in km, in axes that rotate with the Earth: x through 0° N 0° E, z
+    /// through the north pole (ITRS without polar motion).
+    ///
+    /// # Errors
+    /// As for [`apparent`](Self::apparent).
+    pub fn earth_fixed(&self, body: SkyBody, time: Time) -> Result<DVec3> {
+        Ok(self.to_earth_fixed(self.apparent(body, time)?, time))
+    }
+
+    /// Turns a vector from the axes of the GCRS to those that rotate with the Earth.
+    pub fn to_earth_fixed(&self, gcrs: DVec3, time: Time) -> DVec3 {
+        Orientation::at(time, self.options.delta_t.seconds_at(time)).to_earth_fixed(gcrs)
+    }
+
+    /// The eclipses whose greatest eclipse is in [`first`, `end`), in order. `which` selects solar or lunar ones.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if an instant is not in the years 1900 to 2050, or if `end` is before `first`.
+    pub fn eclipses(&self, first: Time, end: Time, which: impl Fn(bool) -> bool) -> Result<Vec<Eclipse>> {
+        first.check()?;
+        end.check()?;
+        if end < first {
+            return Err(Error::Usage("the end of the search is before its beginning".into()));
+        }
+        let list: Vec<Candidate> =
+            candidates(first.plus(-DAY), end.plus(DAY)).into_iter().filter(|one| which(one.solar)).collect();
+        let found: Result<Vec<Option<Eclipse>>> =
+            list.into_par_iter().with_min_len(4).map(|candidate| self.eclipse(candidate)).collect();
+        let within = |eclipse: &Eclipse| eclipse.greatest() >= first && eclipse.greatest() < end;
+        Ok(found?.into_iter().flatten().filter(within).collect())
+    }
+
+    /// The eclipse of a UTC day (UT1 before 1972): one whose greatest eclipse is on this day; otherwise one of which a part is on this day.
+    ///
+    /// # Errors
+    /// As for [`eclipses`](Self::eclipses).
+    pub fn eclipse_on(&self, time: Time) -> Result<Option<Eclipse>> {
+        time.check()?;
+        let (first, end) = time.day(self.options.delta_t);
+        let near = candidates(first.plus(-2.0 * DAY), end.plus(2.0 * DAY));
+        let mut found = Vec::new();
+        for candidate in near {
+            found.extend(self.eclipse(candidate)?);
+        }
+        let on_day = |eclipse: &Eclipse| eclipse.greatest() >= first && eclipse.greatest() < end;
+        let touches = |eclipse: &Eclipse| eclipse.span().0 < end && eclipse.span().1 >= first;
+        let at = found.iter().position(on_day).or_else(|| found.iter().position(touches));
+        Ok(at.map(|at| found.swap_remove(at)))
+    }
+
+    /// The first eclipse after an instant; `None` if there is none before 2051.
+    ///
+    /// # Errors
+    /// As for [`eclipses`](Self::eclipses).
+    pub fn next_eclipse(&self, after: Time, which: impl Fn(bool) -> bool) -> Result<Option<Eclipse>> {
+        after.check()?;
+        let end = Time::of_year(2051, self.options.delta_t);
+        for candidate in candidates(after.plus(-DAY), end.plus(DAY)).into_iter().filter(|one| which(one.solar)) {
+            if let Some(eclipse) = self.eclipse(candidate)?.filter(|one| one.greatest() > after && one.greatest() < end)
+            {
+                return Ok(Some(eclipse));
+            }
+        }
+        Ok(None)
+    }
+
+    fn eclipse(&self, candidate: Candidate) -> Result<Option<Eclipse>> {
+        let SkyOptions { delta_t, radii, lunar_rule } = self.options;
+        let middle = closest_approach(&self.ephemeris, candidate)?;
+        let motion = Motion::around(&self.ephemeris, middle, delta_t)?;
+        Ok(if candidate.solar {
+            SolarEclipse::from_motion(motion, radii, delta_t).map(|one| Eclipse::Solar(Box::new(one)))
+        } else {
+            LunarEclipse::from_motion(motion, radii, lunar_rule).map(|one| Eclipse::Lunar(Box::new(one)))
+        })
+    }
+}

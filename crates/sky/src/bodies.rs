@@ -1,0 +1,131 @@
+//! The bodies with known positions, their sizes and their poles.
+
+use glam::DVec3;
+
+use crate::error::quoted;
+use crate::error::{Error, Result};
+use crate::time::{DAY, Time};
+
+/// The Sun, the Moon or a planet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "their names say it")]
+pub enum SkyBody {
+    Sun,
+    Earth,
+    Moon,
+    Mercury,
+    Venus,
+    Mars,
+    Jupiter,
+    Saturn,
+    Uranus,
+    Neptune,
+}
+
+impl SkyBody {
+    /// All bodies.
+    pub const ALL: [Self; 10] = [
+        Self::Sun,
+        Self::Earth,
+        Self::Moon,
+        Self::Mercury,
+        Self::Venus,
+        Self::Mars,
+        Self::Jupiter,
+        Self::Saturn,
+        Self::Uranus,
+        Self::Neptune,
+    ];
+
+    /// The name, with a capital letter.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sun => "Sun",
+            Self::Earth => "Earth",
+            Self::Moon => "Moon",
+            Self::Mercury => "Mercury",
+            Self::Venus => "Venus",
+            Self::Mars => "Mars",
+            Self::Jupiter => "Jupiter",
+            Self::Saturn => "Saturn",
+            Self::Uranus => "Uranus",
+            Self::Neptune => "Neptune",
+        }
+    }
+
+    /// The body with this name, in small or capital letters.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if there is none.
+    pub fn from_name(name: &str) -> Result<Self> {
+        let found = Self::ALL.into_iter().find(|one| one.name().eq_ignore_ascii_case(name.trim()));
+        found.ok_or_else(|| {
+            let names = Self::ALL.map(|one| one.name().to_lowercase()).join(", ");
+            Error::Usage(format!("there are no positions of '{}': expected one of {names}", quoted(name)))
+        })
+    }
+
+    /// The number of NAIF, under which the ephemeris has the body.
+    pub(crate) fn naif_number(self) -> i16 {
+        match self {
+            Self::Sun => 10,
+            Self::Earth => 399,
+            Self::Moon => 301,
+            Self::Mercury => 199,
+            Self::Venus => 299,
+            Self::Mars => 499,
+            Self::Jupiter => 5,
+            Self::Saturn => 6,
+            Self::Uranus => 7,
+            Self::Neptune => 8,
+        }
+    }
+
+    /// Equatorial and polar radius in km (IAU Working Group on Cartographic Coordinates 2015; the Earth: WGS 84).
+    pub fn radii_km(self) -> (f64, f64) {
+        match self {
+            Self::Sun => (695_700.0, 695_700.0),
+            Self::Earth => (super::places::EQUATOR_KM, super::places::POLE_KM),
+            Self::Moon => (1737.4, 1737.4),
+            Self::Mercury => (2440.53, 2438.26),
+            Self::Venus => (6051.8, 6051.8),
+            Self::Mars => (3396.19, 3376.20),
+            Self::Jupiter => (71_492.0, 66_854.0),
+            Self::Saturn => (60_268.0, 54_364.0),
+            Self::Uranus => (25_559.0, 24_973.0),
+            Self::Neptune => (24_764.0, 24_341.0),
+        }
+    }
+
+    /// Unit vector of the north pole, in the axes of the ICRF (IAU Working Group on Cartographic Coordinates 2015; main terms only). The
+    /// Earth's is that of J2000; [`Sky::earth_fixed`](super::Sky::earth_fixed) has its true pole as z.
+    pub fn pole(self, time: Time) -> DVec3 {
+        let t = time.centuries();
+        let (ascension, declination) = match self {
+            Self::Sun => (286.13, 63.87),
+            Self::Earth => (0.0, 90.0),
+            Self::Moon => {
+                let days = time.tt_seconds() / DAY;
+                let e1 = (125.045 - 0.052_992_1 * days).to_radians();
+                let e2 = (250.089 - 0.105_984_2 * days).to_radians();
+                (
+                    269.9949 + 0.0031 * t - 3.8787 * e1.sin() - 0.1204 * e2.sin(),
+                    66.5392 + 0.0130 * t + 1.5419 * e1.cos() + 0.0239 * e2.cos(),
+                )
+            }
+            Self::Mercury => (281.0103 - 0.0328 * t, 61.4155 - 0.0049 * t),
+            Self::Venus => (272.76, 67.16),
+            Self::Mars => (317.681_43 - 0.1061 * t, 52.886_50 - 0.0609 * t),
+            Self::Jupiter => (268.056_595 - 0.006_499 * t, 64.495_303 + 0.002_413 * t),
+            Self::Saturn => (40.589 - 0.036 * t, 83.537 - 0.004 * t),
+            Self::Uranus => (257.311, -15.175),
+            Self::Neptune => {
+                let n = (357.85 + 52.316 * t).to_radians();
+                (299.36 + 0.70 * n.sin(), 43.46 - 0.51 * n.cos())
+            }
+        };
+        let (ascension, declination) = (f64::to_radians(ascension), f64::to_radians(declination));
+        let across = declination.cos();
+        DVec3::new(across * ascension.cos(), across * ascension.sin(), declination.sin())
+    }
+}

@@ -1,0 +1,67 @@
+//! A solar or a lunar eclipse.
+
+use crate::lunar::LunarEclipse;
+use crate::solar::SolarEclipse;
+use crate::time::Time;
+
+/// A solar or a lunar eclipse.
+#[derive(Clone, Debug)]
+pub enum Eclipse {
+    /// A solar eclipse.
+    Solar(Box<SolarEclipse>),
+    /// A lunar eclipse.
+    Lunar(Box<LunarEclipse>),
+}
+
+impl Eclipse {
+    /// The instant of the greatest eclipse.
+    pub fn greatest(&self) -> Time {
+        match self {
+            Self::Solar(eclipse) => eclipse.greatest.time,
+            Self::Lunar(eclipse) => eclipse.greatest,
+        }
+    }
+
+    /// `solar` or `lunar`.
+    pub fn body(&self) -> &'static str {
+        match self {
+            Self::Solar(_) => "solar",
+            Self::Lunar(_) => "lunar",
+        }
+    }
+
+    /// The kind: `total`, `partial` and so on.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Solar(eclipse) => eclipse.kind.name(),
+            Self::Lunar(eclipse) => eclipse.kind.name(),
+        }
+    }
+
+    /// Least distance of the shadow's axis from the centre of the Earth (solar) or of the Moon from the axis (lunar), in equatorial radii of
+    /// the Earth; positive in the north.
+    pub fn gamma(&self) -> f64 {
+        match self {
+            Self::Solar(eclipse) => eclipse.greatest.gamma,
+            Self::Lunar(eclipse) => eclipse.gamma,
+        }
+    }
+
+    /// Magnitude: of a solar eclipse at the greatest eclipse; of a lunar one the umbral magnitude, or the penumbral one if the Moon misses
+    /// the umbra.
+    pub fn magnitude(&self) -> f64 {
+        match self {
+            Self::Solar(eclipse) => eclipse.greatest.view.magnitude,
+            Self::Lunar(eclipse) if eclipse.umbral_magnitude > 0.0 => eclipse.umbral_magnitude,
+            Self::Lunar(eclipse) => eclipse.penumbral_magnitude,
+        }
+    }
+
+    /// The first and the last instant of the eclipse: P1 and P4.
+    pub fn span(&self) -> (Time, Time) {
+        match self {
+            Self::Solar(eclipse) => (eclipse.begins.0, eclipse.ends.0),
+            Self::Lunar(eclipse) => (eclipse.p1, eclipse.p4),
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Real eclipses: time scales, positions of Sun, Earth and Moon from an ephemeris, solar and lunar eclipses, and local circumstances.
+//!
+//! [`Sky`] joins an [`Ephemeris`] and [`SkyOptions`]. With the feature `ephemeris`, the ephemeris is part of the library ([`Sky::new`]);
+//! without it, the caller passes the bytes of the file ([`Ephemeris::from_bytes`]), for example in a browser.
+//!
+//! Positions are apparent places: light time and aberration are included. Distances are in km, angles in degrees unless a name says
+//! otherwise, east longitudes are positive. There is no refraction and no lunar limb profile.
+
+mod almanac;
+mod apparent;
+mod bodies;
+mod calendar;
+mod circumstances;
+mod cities;
+mod constants;
+mod delta_t;
+mod eclipse;
+mod ephemeris;
+mod error;
+mod limits;
+mod lunar;
+mod map;
+mod motion;
+mod orientation;
+mod places;
+mod roots;
+mod scenes;
+mod search;
+mod solar;
+mod time;
+mod vectors;
+
+pub use almanac::{Sky, SkyOptions};
+pub use bodies::SkyBody;
+pub use calendar::date_from_days;
+pub use circumstances::{Circumstances, LocalKind, LocalMaximum, LocalView};
+pub use cities::{CITIES, city};
+pub use constants::{AU_KM, LunarRule, Radii};
+pub use delta_t::DeltaT;
+pub use eclipse::Eclipse;
+pub use ephemeris::{Ephemeris, State};
+pub use error::{Error, Result};
+pub use limits::{CentralLine, LinePoint};
+pub use lunar::{LunarEclipse, LunarKind};
+pub use map::MapGrid;
+pub use places::{Place, parse_degrees};
+pub use scenes::View;
+pub use solar::{Greatest, SolarEclipse, SolarKind};
+pub use time::{Precision as DatePrecision, Time, TimeText};
+pub use vectors::{BodyVectors, VectorRow, known_radius};

@@ -1,0 +1,233 @@
+//! Maps of obscuration: the covered part of the Sun's disc on a grid of longitudes and latitudes.
+//!
+//! The instant of maximum varies smoothly from place to place. It is computed on a coarse grid and interpolated; an error of a second moves
+//! the Moon by half an arcsecond along its path, which changes the maximum by less than 10⁻⁴. So each point of the map needs one position.
+//! Where the Sun is below the horizon at the maximum, the largest obscuration is at sunrise or sunset.
+
+use std::f64::consts::TAU;
+
+use rayon::prelude::*;
+
+use crate::error::Result;
+use crate::error::usage;
+use crate::motion::HALF_SPAN;
+use crate::places::{EQUATOR_KM, Place};
+use crate::solar::SolarEclipse;
+use crate::time::Time;
+
+/// Largest width and height of a grid.
+const MAX_SIDE: u32 = 16_384;
+/// Largest number of points of a grid.
+const MAX_POINTS: u64 = 1 << 26;
+/// Spacing of the coarse grid in degrees.
+const COARSE: f64 = 1.0;
+/// The Earth turns by this angle per second, in radians, relative to the Sun.
+const TURN: f64 = TAU / 86_400.0;
+
+/// A grid of places: the centres of equal cells of a rectangle in longitude and latitude, row by row from the north-west corner.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MapGrid {
+    /// West, south, east and north in degrees.
+    region: [f64; 4],
+    /// Number of columns and rows.
+    size: [u32; 2],
+}
+
+impl MapGrid {
+    /// The whole Earth, from longitude −180° to 180°.
+    pub const EARTH: [f64; 4] = [-180.0, -90.0, 180.0, 90.0];
+
+    /// A grid over a region: west, south, east and north in degrees. East must be at most 360° east of west.
+    ///
+    /// # Errors
+    /// [`Error::Usage`](crate::Error::Usage) for a region that is empty or outside these limits, and for a size of 0, above 16,384 per side
+    /// or above 67,108,864 points.
+    pub fn new(region: [f64; 4], size: [u32; 2]) -> Result<Self> {
+        let [west, south, east, north] = region;
+        if !(-360.0..=360.0).contains(&west) || !(-360.0..=360.0).contains(&east) || west >= east || east - west > 360.0
+        {
+            return usage(format!(
+                "region: west is {west} and east is {east}: they must be between -360 and 360 degrees, west less than east, and at most 360 apart"
+            ));
+        }
+        if !(-90.0..=90.0).contains(&south) || !(-90.0..=90.0).contains(&north) || south >= north {
+            return usage(format!(
+                "region: south is {south} and north is {north}: they must be between -90 and 90 degrees, and south less than north"
+            ));
+        }
+        let [width, height] = size;
+        if width == 0 || height == 0 || width > MAX_SIDE || height > MAX_SIDE {
+            return usage(format!("size is {width}x{height}: width and height must be between 1 and {MAX_SIDE}"));
+        }
+        if u64::from(width) * u64::from(height) > MAX_POINTS {
+            return usage(format!("size is {width}x{height}: at most {MAX_POINTS} points are allowed"));
+        }
+        Ok(Self { region, size })
+    }
+
+    /// West, south, east and north in degrees.
+    pub fn region(&self) -> [f64; 4] {
+        self.region
+    }
+
+    /// Number of columns and rows.
+    pub fn size(&self) -> [u32; 2] {
+        self.size
+    }
+
+    /// Longitude and latitude, in degrees, of a point given in columns from the west and rows from the north. The centre of the first cell
+    /// is at (0.5, 0.5).
+    pub fn degrees(&self, column: f64, row: f64) -> [f64; 2] {
+        let [west, south, east, north] = self.region;
+        let [width, height] = self.size.map(f64::from);
+        [west + (east - west) * column / width, north - (north - south) * row / height]
+    }
+
+    /// The inverse of [`degrees`](Self::degrees). The longitude is not wrapped.
+    pub fn cell(&self, longitude: f64, latitude: f64) -> [f64; 2] {
+        let [west, south, east, north] = self.region;
+        let [width, height] = self.size.map(f64::from);
+        [(longitude - west) / (east - west) * width, (north - latitude) / (north - south) * height]
+    }
+}
+
+impl SolarEclipse {
+    /// The covered part of the Sun's disc, by solid angle, at the points of a grid at sea level: at an instant, or the maximum over the
+    /// eclipse. Row by row from the north-west. It is 0 where the centre of the Sun is below the horizon; the maximum is that of the time
+    /// when it is above. Refraction is ignored.
+    ///
+    /// The maximum agrees with [`circumstances`](Self::circumstances) to 0.0005.
+    ///
+    /// # Errors
+    /// [`Error::Usage`](crate::Error::Usage) for an instant more than 4 hours from the eclipse, where positions are not known;
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub fn obscuration_map(&self, grid: &MapGrid, at: Option<Time>) -> Result<Vec<f32>> {
+        if let Some(time) = at {
+            let seconds = time.seconds_since(self.greatest.time);
+            if seconds.abs() > REACH {
+                let hours = seconds / 3600.0;
+                return usage(format!(
+                    "the instant is {hours:.1} hours from the greatest eclipse: at most 4 are allowed"
+                ));
+            }
+        }
+        let [width, height] = grid.size.map(|side| side as usize);
+        umbracast::memory::check("a map", (width * height * size_of::<f32>()) as u64)?;
+        umbracast::threads();
+        let mut values = vec![0.0_f32; width * height];
+        let times = if at.is_none() { Some(CoarseTimes::new(self, grid)) } else { None };
+        values.par_chunks_mut(width).enumerate().for_each(|(row, values)| {
+            for (column, value) in values.iter_mut().enumerate() {
+                let [longitude, latitude] = grid.degrees(column as f64 + 0.5, row as f64 + 0.5);
+                let place = Place { latitude, longitude, height_m: 0.0 };
+                *value = match (&times, at) {
+                    (None, Some(time)) => visible(self.obscuration(&place, time)),
+                    (Some(times), _) => self.largest(&place, times.at(longitude, latitude)),
+                    _ => 0.0,
+                } as f32;
+            }
+        });
+        Ok(values)
+    }
+
+    /// The largest obscuration while the Sun is up. `seconds` is the instant of maximum, from the greatest eclipse.
+    fn largest(&self, place: &Place, seconds: f64) -> f64 {
+        let time = self.greatest.time.plus(seconds);
+        let (obscuration, sine_altitude) = self.obscuration(place, time);
+        if sine_altitude >= 0.0 {
+            return obscuration;
+        }
+        // A partial eclipse lasts less than 4 hours at a place, so the Sun may be up in 2 hours of the maximum only if it is this low.
+        if obscuration <= 0.0 || sine_altitude < -0.55 {
+            return 0.0;
+        }
+        let last_set = self.horizon(place, seconds, false);
+        let next_rise = self.horizon(place, seconds, true);
+        // A second within the day: the horizon itself is rounded.
+        let at = |then: f64| {
+            let is_known = then.abs() <= REACH;
+            if is_known { self.obscuration(place, self.greatest.time.plus(then)).0 } else { 0.0 }
+        };
+        last_set.map_or(0.0, |then| at(then - 1.0)).max(next_rise.map_or(0.0, |then| at(then + 1.0)))
+    }
+
+    /// Time of the last sunset before `seconds`, or of the next sunrise after it if `rise`. At `seconds` it is night. All times are in seconds
+    /// from the greatest eclipse. `None` if the Sun does not cross the horizon, or if the time is outside the range of the ephemeris.
+    fn horizon(&self, place: &Place, seconds: f64, rise: bool) -> Option<f64> {
+        let mut found = seconds;
+        // The declination of the Sun changes until then: its position at the first result gives a better one.
+        for _ in 0..3 {
+            let (sun, _) = self.earth_fixed(self.greatest.time.plus(found.clamp(-REACH, REACH)));
+            // Hour angle at `seconds`, as if the Sun had been at this declination.
+            let hour_angle = place.longitude.to_radians() - sun.y.atan2(sun.x) - (found - seconds) * TURN;
+            // The parallax lowers the Sun: at the horizon, it is this high above that of the Earth's centre.
+            let (sine, across) = place.latitude.to_radians().sin_cos();
+            let cosine = (EQUATOR_KM - sine * sun.z) / (across * sun.x.hypot(sun.y));
+            if cosine.abs() > 1.0 {
+                return None;
+            }
+            let set = cosine.acos();
+            let angle = if rise { -set - hour_angle } else { hour_angle - set }.rem_euclid(TAU);
+            // Rounding may put a place near the horizon on its other side: a negative time, which counts as none.
+            let wait = if angle > TAU - 0.05 { 0.0 } else { angle / TURN };
+            found = seconds + if rise { wait } else { -wait };
+            if found.abs() > REACH {
+                return None;
+            }
+        }
+        Some(found)
+    }
+}
+
+/// Largest distance of an instant from the greatest eclipse, in seconds: a little less than that of the positions.
+const REACH: f64 = HALF_SPAN - 600.0;
+
+fn visible((obscuration, sine_altitude): (f64, f64)) -> f64 {
+    if sine_altitude >= 0.0 { obscuration } else { 0.0 }
+}
+
+/// Instants of maximum on a coarse grid, in seconds from the greatest eclipse.
+struct CoarseTimes {
+    west: f64,
+    north: f64,
+    columns: usize,
+    seconds: Vec<f64>,
+}
+
+impl CoarseTimes {
+    fn new(eclipse: &SolarEclipse, grid: &MapGrid) -> Self {
+        let [west, south, east, north] = grid.region;
+        let steps = |from: f64, to: f64| ((to - from) / COARSE).ceil() as usize + 2;
+        let (columns, rows) = (steps(west, east), steps(south, north));
+        let seconds = (0..columns * rows).into_par_iter().with_min_len(64).map(|i| {
+            let (column, row) = ((i % columns) as f64, (i / columns) as f64);
+            let latitude = (north - row * COARSE).max(-90.0);
+            eclipse.local_maximum(&Place { latitude, longitude: west + column * COARSE, height_m: 0.0 }).seconds
+        });
+        Self { west, north, columns, seconds: seconds.collect() }
+    }
+
+    fn at(&self, longitude: f64, latitude: f64) -> f64 {
+        let (x, y) = ((longitude - self.west) / COARSE, (self.north - latitude) / COARSE);
+        let (f, g) = (x.fract(), y.fract());
+        let first = y as usize * self.columns + x as usize;
+        let value = |offset: usize| self.seconds[(first + offset).min(self.seconds.len() - 1)];
+        let upper = value(0) * (1.0 - f) + value(1) * f;
+        let lower = value(self.columns) * (1.0 - f) + value(self.columns + 1) * f;
+        upper * (1.0 - g) + lower * g
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_and_degrees_are_inverse() {
+        let grid = MapGrid::new([-20.0, 30.0, 40.0, 70.0], [600, 200]).unwrap();
+        assert_eq!(grid.degrees(0.0, 0.0), [-20.0, 70.0]);
+        assert_eq!(grid.degrees(600.0, 200.0), [40.0, 30.0]);
+        let [x, y] = grid.cell(10.0, 50.0);
+        assert!((x - 300.0).abs() < 1e-9 && (y - 100.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,163 @@
+//! The apparent motion of Sun and Moon during one eclipse, as polynomials of time.
+//!
+//! An eclipse is computed from thousands of positions. Instead of the ephemeris and nutation, polynomials are evaluated that agree with
+//! them to centimetres. Axes are those of the true equator and equinox of date; the Earth turns in them at a constant rate.
+
+use glam::DVec3;
+
+use crate::apparent::{LIGHT, apparent};
+use crate::bodies::SkyBody;
+use crate::delta_t::DeltaT;
+use crate::ephemeris::Ephemeris;
+use crate::error::Result;
+use crate::orientation::Orientation;
+use crate::places::Place;
+use crate::time::Time;
+
+/// Coefficients of a polynomial.
+const SIZE: usize = 10;
+
+/// Half the span of the polynomials in seconds: 4 h.
+pub(crate) const HALF_SPAN: f64 = 14_400.0;
+
+/// Apparent positions of Sun and Moon around an instant.
+#[derive(Clone, Debug)]
+pub(crate) struct Motion {
+    middle: Time,
+    moon: [DVec3; SIZE],
+    sun: [DVec3; SIZE],
+    /// Sidereal time in radians at the middle, and its rate per second.
+    sidereal_time: f64,
+    rate: f64,
+    /// Mean velocity of the Moon in km/s, for light time to places on the surface.
+    moon_velocity: DVec3,
+}
+
+/// A place, in the axes that rotate with the Earth.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Observer {
+    position: DVec3,
+    zenith: DVec3,
+}
+
+impl From<&Place> for Observer {
+    fn from(place: &Place) -> Self {
+        Self { position: place.earth_fixed_km(), zenith: place.zenith() }
+    }
+}
+
+/// Sun and Moon as seen from a place: vectors in km, the place itself from the centre of the Earth, and the unit vector to its zenith.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen {
+    pub(crate) sun: DVec3,
+    pub(crate) moon: DVec3,
+    pub(crate) place: DVec3,
+    pub(crate) zenith: DVec3,
+}
+
+impl Motion {
+    /// The motion around `middle`. ΔT is constant during it.
+    ///
+    /// # Errors
+    /// [`Error::Usage`](crate::Error::Usage) if the span extends beyond the ephemeris.
+    pub(crate) fn around(ephemeris: &Ephemeris, middle: Time, delta_t: DeltaT) -> Result<Self> {
+        let delta_t = delta_t.seconds_at(middle);
+        let mut moon = [DVec3::ZERO; SIZE];
+        let mut sun = [DVec3::ZERO; SIZE];
+        for k in 0..SIZE {
+            let angle = std::f64::consts::PI * (k as f64 + 0.5) / SIZE as f64;
+            let time = middle.plus(HALF_SPAN * angle.cos());
+            let axes = Orientation::at(time, delta_t).true_from_gcrs;
+            let moon_there = axes * apparent(ephemeris, SkyBody::Moon, time)?;
+            let sun_there = axes * apparent(ephemeris, SkyBody::Sun, time)?;
+            for j in 0..SIZE {
+                let weight = if j == 0 { 1.0 } else { 2.0 } / SIZE as f64 * (j as f64 * angle).cos();
+                moon[j] += moon_there * weight;
+                sun[j] += sun_there * weight;
+            }
+        }
+        let (moon, sun) = (powers(&moon), powers(&sun));
+        let turned = |seconds: f64| Orientation::at(middle.plus(seconds), delta_t).sidereal_time;
+        let (before, after) = (turned(-HALF_SPAN), turned(HALF_SPAN));
+        let rate = (after - before).rem_euclid(std::f64::consts::TAU) / (2.0 * HALF_SPAN);
+        Ok(Self {
+            middle,
+            moon,
+            sun,
+            sidereal_time: before + rate * HALF_SPAN,
+            rate,
+            moon_velocity: moon[1] / HALF_SPAN,
+        })
+    }
+
+    /// The instant from which seconds are counted.
+    pub(crate) fn middle(&self) -> Time {
+        self.middle
+    }
+
+    /// Apparent positions of (Sun, Moon) from the centre of the Earth, in km.
+    #[inline]
+    pub(crate) fn positions(&self, seconds: f64) -> (DVec3, DVec3) {
+        let x = seconds / HALF_SPAN;
+        let (mut sun, mut moon) = (self.sun[SIZE - 1], self.moon[SIZE - 1]);
+        for i in (0..SIZE - 1).rev() {
+            sun = sun * x + self.sun[i];
+            moon = moon * x + self.moon[i];
+        }
+        (sun, moon)
+    }
+
+    /// Turns a vector from the axes that rotate with the Earth to those of the positions.
+    #[inline]
+    pub(crate) fn turned_with_earth(&self, seconds: f64, vector: DVec3) -> DVec3 {
+        turned(vector, self.sidereal_time + self.rate * seconds)
+    }
+
+    /// Turns a vector from the axes of the positions to those that rotate with the Earth.
+    pub(crate) fn to_earth_fixed(&self, seconds: f64, vector: DVec3) -> DVec3 {
+        turned(vector, -(self.sidereal_time + self.rate * seconds))
+    }
+
+    /// The Moon as seen from `place`: its light arrives there before it arrives at the centre of the Earth.
+    #[inline]
+    pub(crate) fn moon_from(&self, place: DVec3, moon: DVec3) -> DVec3 {
+        moon + self.moon_velocity * (place.dot(moon) / (moon.length() * LIGHT))
+    }
+
+    /// Sun and Moon as seen from a place.
+    #[inline]
+    pub(crate) fn seen(&self, seconds: f64, observer: &Observer) -> Seen {
+        let (sun, moon) = self.positions(seconds);
+        let (sine, cosine) = (self.sidereal_time + self.rate * seconds).sin_cos();
+        let turn = |v: DVec3| DVec3::new(v.x * cosine - v.y * sine, v.x * sine + v.y * cosine, v.z);
+        let (place, zenith) = (turn(observer.position), turn(observer.zenith));
+        Seen { sun: sun - place, moon: self.moon_from(place, moon) - place, place, zenith }
+    }
+}
+
+/// Turns a vector about z.
+fn turned(v: DVec3, angle: f64) -> DVec3 {
+    let (sine, cosine) = angle.sin_cos();
+    DVec3::new(v.x * cosine - v.y * sine, v.x * sine + v.y * cosine, v.z)
+}
+
+/// The coefficients of powers, from those of Chebyshev polynomials.
+fn powers(chebyshev: &[DVec3; SIZE]) -> [DVec3; SIZE] {
+    let mut sum = [DVec3::ZERO; SIZE];
+    let (mut before, mut now) = ([0.0; SIZE], [0.0; SIZE]);
+    now[0] = 1.0;
+    for (j, &coefficient) in chebyshev.iter().enumerate() {
+        for (total, &power) in sum.iter_mut().zip(&now) {
+            *total += coefficient * power;
+        }
+        let mut next = [0.0; SIZE];
+        for i in 1..SIZE {
+            next[i] = if j == 0 { now[i - 1] } else { 2.0 * now[i - 1] };
+        }
+        for i in 0..SIZE {
+            next[i] -= before[i];
+        }
+        (before, now) = (now, next);
+    }
+    sum
+}

@@ -1,0 +1,318 @@
+//! System files with the bodies where they appear from the Earth, and cameras for eclipses.
+
+use std::fmt::Write;
+
+use glam::DVec3;
+
+use crate::almanac::Sky;
+use crate::apparent::apparent_of;
+use crate::bodies::SkyBody;
+use crate::error::quoted;
+use crate::error::{Error, Result};
+use crate::places::{EQUATOR_KM, Place, horizon_altitude, line_hits_earth};
+use crate::time::Time;
+use crate::vectors::BodyVectors;
+
+/// From where an eclipse is seen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum View {
+    /// From the Moon: the whole Earth.
+    Moon,
+    /// From the direction of the Sun: the day side of the Earth, in parallel projection.
+    Sun,
+    /// From the Earth. If the Moon is nearer to the Sun than to the opposite point: the Sun, from where the axis of the Moon's shadow meets
+    /// the surface, or from the place nearest to the axis. Otherwise: the Moon.
+    Earth,
+    /// From 9,000 km above the place where the axis of the Moon's shadow meets the Earth, or above the place that sees the Moon at the zenith.
+    Above,
+    /// From a place: the Sun, or the Moon, as with [`Earth`](Self::Earth). The Earth is invisible.
+    Place(Place),
+    /// From the centre of the Earth, which is invisible: a body, which fills a third of the height.
+    To(SkyBody),
+}
+
+impl View {
+    /// Parses `moon`, `sun`, `earth`, `above`, `LAT,LON[,HEIGHT]` or `to-BODY`, such as `to-jupiter`.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for other words, for bodies without positions, and for numbers out of range.
+    pub fn parse(text: &str) -> Result<Self> {
+        match text {
+            "moon" => Ok(Self::Moon),
+            "sun" => Ok(Self::Sun),
+            "earth" => Ok(Self::Earth),
+            "above" => Ok(Self::Above),
+            "to-earth" => {
+                Err(Error::Usage("view 'to-earth' is from the centre of the Earth: use moon, sun or above".into()))
+            }
+            _ if text.contains(',') => Ok(Self::Place(Place::parse(text)?)),
+            _ => match text.strip_prefix("to-") {
+                Some(body) => Ok(Self::To(SkyBody::from_name(body)?)),
+                None => {
+                    let text = quoted(text);
+                    let expected = "expected moon, sun, earth, above, LAT,LON[,HEIGHT] or to-BODY";
+                    Err(Error::Usage(format!("view '{text}': {expected}")))
+                }
+            },
+        }
+    }
+}
+
+/// A camera, as in a system file.
+struct Camera {
+    position: DVec3,
+    target: DVec3,
+    up: DVec3,
+    /// Vertical field of view in degrees, or the height of a parallel projection in km.
+    field: Field,
+    /// Whether the camera is on the surface of the Earth or at its centre. The Earth is invisible then, but casts its shadow.
+    in_earth: bool,
+}
+
+enum Field {
+    Degrees(f64),
+    HeightKm(f64),
+}
+
+impl Sky {
+    /// The text of a system file: the light is the Sun, and the bodies are at their apparent positions, in km and in axes that rotate with
+    /// the Earth. The camera has the `view`; without one, [`View::Above`] if the axis of the Moon's shadow meets the Earth, else
+    /// [`View::Earth`]. A view changes no body, except that the Earth is invisible if the camera is on it or in it. The picture has `size`
+    /// pixels.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the Sun or the body of the view is not among the bodies, if one is listed twice, if the instant is not in the
+    /// years 1900 to 2050, or if the Sun or the Moon is below the horizon of a place.
+    pub fn system_toml(&self, time: Time, bodies: &[SkyBody], view: Option<View>, size: [u32; 2]) -> Result<String> {
+        self.system_toml_with(time, bodies, &[], view, size)
+    }
+
+    /// As [`system_toml`](Self::system_toml), with more bodies, whose vectors the caller supplies.
+    ///
+    /// # Errors
+    /// The errors of [`system_toml`](Self::system_toml), and [`Error::Usage`] if the instant, less the light time, is not between the rows
+    /// of the vectors.
+    pub fn system_toml_with(
+        &self,
+        time: Time,
+        bodies: &[SkyBody],
+        vectors: &[BodyVectors],
+        view: Option<View>,
+        size: [u32; 2],
+    ) -> Result<String> {
+        if !bodies.contains(&SkyBody::Sun) {
+            return Err(Error::Usage("the bodies do not include the Sun, which is the light".into()));
+        }
+        if let Some(twice) = bodies.iter().enumerate().find(|(i, body)| bodies[..*i].contains(body)) {
+            return Err(Error::Usage(format!("{} is listed twice", twice.1.name())));
+        }
+        let is_twice = |(i, one): &(usize, &BodyVectors)| vectors[..*i].iter().any(|other| other.name() == one.name());
+        if let Some(twice) = vectors.iter().enumerate().find(is_twice) {
+            return Err(Error::Usage(format!("{} is listed twice", twice.1.name())));
+        }
+        if let Some(View::To(body)) = view
+            && !bodies.contains(&body)
+        {
+            let name = body.name();
+            return Err(Error::Usage(format!(
+                "view 'to-{}': {name} is not among the bodies",
+                name.to_ascii_lowercase()
+            )));
+        }
+        let camera = self.camera(time, view)?;
+        let options = self.options();
+        let delta_t = options.delta_t;
+        let mut out = String::new();
+        let mut line = |text: String| {
+            out.push_str(&text);
+            out.push('\n');
+        };
+        line(format!(
+            "# {} ({}), apparent positions with light time and aberration,",
+            time.text(3, delta_t),
+            time.scale(delta_t)
+        ));
+        line("# in axes that rotate with the Earth: x through 0° N 0° E, z through the north pole.".into());
+        line(format!(
+            "# Ephemeris: {}. Radii: {}. Delta T: {:.3} s.",
+            self.ephemeris().name(),
+            options.radii.name(),
+            delta_t.seconds_at(time)
+        ));
+        line("unit = \"km\"\n".into());
+        let sun = self.earth_fixed(SkyBody::Sun, time)?;
+        line(format!(
+            "[light]\nname = \"Sun\"\ncenter = {}\nradius = {:?}\ncolor = \"#fff6e9\"\n",
+            vector(sun),
+            options.radii.sun_km()
+        ));
+        for &body in bodies.iter().filter(|body| **body != SkyBody::Sun) {
+            let is_hidden = body == SkyBody::Earth && camera.in_earth;
+            let hidden =
+                if is_hidden { "visible = false  # the camera is on it or in it; it casts its shadow\n" } else { "" };
+            line(self.body_toml(body, time)? + hidden);
+        }
+        for one in vectors {
+            line(self.vectors_toml(one, time)?);
+        }
+        line(camera.toml(size));
+        // No sunlight is refracted into the Earth's shadow, where the Moon would be black.
+        let is_full = sun.dot(self.earth_fixed(SkyBody::Moon, time)?) < 0.0;
+        let ambient = if is_full { "0.03" } else { "0.003" };
+        let [width, height] = size;
+        line(format!("[picture]\nsize = [{width}, {height}]\nsamples = 3\nexposure = 1.7\nambient = {ambient}"));
+        Ok(out)
+    }
+
+    /// The table of one body.
+    fn body_toml(&self, body: SkyBody, time: Time) -> Result<String> {
+        let (mut equator, mut polar) = body.radii_km();
+        if body == SkyBody::Moon {
+            (equator, polar) = (self.options().radii.moon_partial_km(), self.options().radii.moon_partial_km());
+        }
+        let pole = if body == SkyBody::Earth { DVec3::Z } else { self.to_earth_fixed(body.pole(time), time) };
+        let center = vector(self.earth_fixed(body, time)?);
+        let mut text = format!("[[body]]\nname = \"{}\"\ncenter = {center}\nradius = {equator:?}\n", body.name());
+        let mut add = |key: &str, value: &str| {
+            let _ = writeln!(text, "{key} = {value}");
+        };
+        if polar != equator {
+            add("polar_radius", &format!("{polar:?}"));
+        }
+        add("pole", &vector(pole));
+        if body == SkyBody::Earth {
+            add("surface", "\"earth\"");
+            add("graticule", "15");
+        } else {
+            add("color", colors(body));
+        }
+        Ok(text)
+    }
+
+    /// The table of a body with vectors of the caller.
+    fn vectors_toml(&self, body: &BodyVectors, time: Time) -> Result<String> {
+        let ephemeris = self.ephemeris();
+        let apparent = apparent_of(ephemeris, time, |tdb_seconds| {
+            let own = body.position(tdb_seconds).ok_or_else(|| body.outside(tdb_seconds))?;
+            Ok(ephemeris.barycentric(body.center(), tdb_seconds)?.position + own)
+        })?;
+        let error = body.error_km().map_or("unknown".into(), |error| format!("about {error:.1e} km"));
+        Ok(format!(
+            "# Vectors relative to {}: {}. Error of the interpolation: {error}.\n[[body]]\nname = \"{}\"\ncenter = {}\nradius = {:?}\n\
+             color = \"#b3a88f\"\n",
+            body.center().name(),
+            body.source(),
+            body.name(),
+            vector(self.to_earth_fixed(apparent, time)),
+            body.radius_km()
+        ))
+    }
+
+    fn camera(&self, time: Time, view: Option<View>) -> Result<Camera> {
+        let (sun, moon) = (self.earth_fixed(SkyBody::Sun, time)?, self.earth_fixed(SkyBody::Moon, time)?);
+        let axis = line_hits_earth(moon, moon - sun).map(Place::from_earth_fixed_km);
+        // If the axis of the shadow misses the Earth: the point of the surface that is nearest to it, with the Sun at the horizon.
+        let along = (moon - sun).normalize();
+        let foot = Place { height_m: 0.0, ..Place::from_earth_fixed_km(moon - along * moon.dot(along)) };
+        let new_moon = sun.dot(moon) > 0.0;
+        let view = view.unwrap_or(if axis.is_some() && new_moon { View::Above } else { View::Earth });
+        let below = Place { height_m: 0.0, ..Place::from_earth_fixed_km(moon) };
+        let under_axis = axis.filter(|_| new_moon).map(|place| Place { height_m: 0.0, ..place });
+        let toward_moon = moon.normalize();
+        Ok(match view {
+            View::Moon => {
+                let distance = moon.length() - 1.05 * 1737.4;
+                let field = 2.5 * (EQUATOR_KM / distance).asin().to_degrees();
+                Camera::new(toward_moon * distance, DVec3::ZERO, DVec3::Z, Field::Degrees(field))
+            }
+            View::Sun => {
+                let field = Field::HeightKm(2.2 * EQUATOR_KM);
+                Camera::new(sun.normalize() * 100_000.0, DVec3::ZERO, DVec3::Z, field)
+            }
+            View::Above => {
+                let place = under_axis.unwrap_or(below);
+                let high = Place { height_m: 9e6, ..place };
+                Camera::new(high.earth_fixed_km(), place.earth_fixed_km(), DVec3::Z, Field::Degrees(52.0))
+            }
+            View::Earth if new_moon => self.camera_at(&under_axis.unwrap_or(foot), sun, "Sun")?,
+            View::Earth => {
+                let field = Field::Degrees(3.0 * (1737.4 / moon.length()).asin().to_degrees());
+                Camera::new(toward_moon * 1.01 * EQUATOR_KM, moon, DVec3::Z, field)
+            }
+            View::To(body) => {
+                let position = self.earth_fixed(body, time)?;
+                let radius = if body == SkyBody::Sun { self.options().radii.sun_km() } else { body.radii_km().0 };
+                let field = Field::Degrees(6.0 * (radius / position.length()).asin().to_degrees());
+                Camera { in_earth: true, ..Camera::new(DVec3::ZERO, position, DVec3::Z, field) }
+            }
+            View::Place(place) if new_moon => self.camera_at(&place, sun, "Sun")?,
+            View::Place(place) => self.camera_at(&place, moon, "Moon")?,
+        })
+    }
+
+    /// A camera at a place that is directed at a body, the zenith up.
+    fn camera_at(&self, place: &Place, body: DVec3, name: &str) -> Result<Camera> {
+        let position = place.earth_fixed_km();
+        let toward = (body - position).normalize();
+        let altitude = toward.dot(place.zenith()).clamp(-1.0, 1.0).asin().to_degrees();
+        let horizon = horizon_altitude(position, place.zenith(), toward).to_degrees();
+        if altitude < horizon - 0.3 {
+            let Place { latitude, longitude, .. } = place;
+            let lowered = if horizon < 0.0 { format!(", that of the horizon {horizon:.1}") } else { String::new() };
+            return Err(Error::Usage(format!(
+                "the {name} is below the horizon of {latitude:.4}, {longitude:.4} at that instant: its altitude is {altitude:.1} degrees{lowered}"
+            )));
+        }
+        let camera = Camera::new(position, body, place.zenith(), Field::Degrees(1.0));
+        Ok(Camera { in_earth: true, ..camera })
+    }
+}
+
+impl Camera {
+    fn new(position: DVec3, target: DVec3, up: DVec3, field: Field) -> Self {
+        let along = (target - position).normalize();
+        // Another direction if `up` is nearly along the line of sight.
+        let up = if along.cross(up).length() > 0.01 { up } else { along.any_orthonormal_vector() };
+        Self { position, target, up, field, in_earth: false }
+    }
+
+    fn toml(&self, size: [u32; 2]) -> String {
+        let (kind, field) = match self.field {
+            Field::Degrees(degrees) => ("perspective", format!("field_of_view_deg = {degrees:?}")),
+            Field::HeightKm(height) => {
+                ("orthographic", format!("width = {:?}", height * f64::from(size[0]) / f64::from(size[1].max(1))))
+            }
+        };
+        format!(
+            "[camera]\nkind = \"{kind}\"\nposition = {}\ntarget = {}\nup = {}\n{field}\n",
+            vector(self.position),
+            vector(self.target),
+            vector(self.up)
+        )
+    }
+}
+
+/// A vector as TOML, with all digits.
+fn vector(v: DVec3) -> String {
+    format!("[{:?}, {:?}, {:?}]", v.x, v.y, v.z)
+}
+
+/// Colours of a body, as TOML: made up, but similar to how it looks.
+fn colors(body: SkyBody) -> &'static str {
+    match body {
+        SkyBody::Sun => "\"#fff6e9\"",
+        SkyBody::Earth => {
+            "[\"#f4f7fa\", \"#d5dfe8\", \"#6f93b3\", \"#39688f\", \"#4f83ab\", \"#2e6496\", \"#5c8fb4\", \"#2e6496\", \"#4f83ab\", \"#39688f\", \"#7d9db8\", \"#dbe4ec\", \"#f4f7fa\"]"
+        }
+        SkyBody::Moon => "\"#a9a59f\"",
+        SkyBody::Mercury => "\"#8f8a86\"",
+        SkyBody::Venus => "\"#e6d9b8\"",
+        SkyBody::Mars => "\"#b5653d\"",
+        SkyBody::Jupiter => {
+            "[\"#9a8f86\", \"#d8c7ab\", \"#a87f5d\", \"#e6dac3\", \"#a87f5d\", \"#d8c7ab\", \"#9a8f86\"]"
+        }
+        SkyBody::Saturn => "[\"#b7a67c\", \"#dccb9b\", \"#cbb684\", \"#e3d6ae\", \"#cbb684\", \"#dccb9b\"]",
+        SkyBody::Uranus => "\"#b5d6dc\"",
+        SkyBody::Neptune => "\"#5b7fd6\"",
+    }
+}

@@ -1,0 +1,61 @@
+//! The search for eclipses: which new and full moons have one.
+
+use glam::DVec3;
+
+use crate::apparent::apparent;
+use crate::bodies::SkyBody;
+use crate::ephemeris::Ephemeris;
+use crate::error::Result;
+use crate::time::Time;
+
+/// A new or a full moon near a node of the Moon's orbit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Candidate {
+    /// The mean new or full moon: within 16 hours of the true one.
+    pub(crate) mean: Time,
+    /// Whether it is a new moon, with a solar eclipse.
+    pub(crate) solar: bool,
+}
+
+/// Days per mean lunation, and the first mean new moon of 2000 as a Julian date (Meeus, Astronomical Algorithms, chapter 49).
+const LUNATION: f64 = 29.530_588_861;
+const NEW_MOON: f64 = 2_451_550.097_66;
+
+/// The candidates with a mean instant from `first` to `last`, in order.
+pub(crate) fn candidates(first: Time, last: Time) -> Vec<Candidate> {
+    let number = |time: Time| (time.tt_julian_date() - NEW_MOON) / LUNATION * 2.0;
+    let range = number(first).ceil() as i64..=number(last).floor() as i64;
+    let near_node = |half: i64| {
+        // The mean argument of latitude at the mean lunation. Beyond 21° from a node there is no eclipse; 25° leaves a margin.
+        let latitude = (160.7108 + 390.670_502_84 * 0.5 * half as f64).to_radians();
+        latitude.sin().abs() < 0.42
+    };
+    let candidate = |half: i64| Candidate {
+        mean: Time::from_tt_julian_date(NEW_MOON + LUNATION * 0.5 * half as f64),
+        solar: half % 2 == 0,
+    };
+    range.filter(|&half| near_node(half)).map(candidate).collect()
+}
+
+/// The instant near a candidate at which the axis of the shadow is nearest to the centre of the Earth (solar) or of the Moon (lunar), within
+/// a few minutes.
+pub(crate) fn closest_approach(ephemeris: &Ephemeris, candidate: Candidate) -> Result<Time> {
+    let offset = |time: Time| -> Result<DVec3> {
+        let sun = apparent(ephemeris, SkyBody::Sun, time)?;
+        let moon = apparent(ephemeris, SkyBody::Moon, time)?;
+        let axis = if candidate.solar { (moon - sun).normalize() } else { -sun.normalize() };
+        Ok(moon - axis * moon.dot(axis))
+    };
+    const STEP: f64 = 200.0;
+    let mut time = candidate.mean;
+    for _ in 0..6 {
+        let here = offset(time)?;
+        let motion = (offset(time.plus(STEP))? - here) / STEP;
+        let change = -here.dot(motion) / motion.length_squared();
+        time = time.plus(change.clamp(-90_000.0, 90_000.0));
+        if change.abs() < 30.0 {
+            break;
+        }
+    }
+    Ok(time)
+}

@@ -1,0 +1,184 @@
+//! Shared helpers of the tests: devices, corpora, seeded random numbers, the number of random cases, and temporary folders.
+
+pub mod child;
+pub mod folder;
+#[path = "../../../src/cpu/traverse/hard_scenes.rs"]
+pub mod hard_scenes;
+#[path = "../../../src/intensity.rs"]
+mod intensity;
+#[path = "../../../src/numbers.rs"]
+mod numbers;
+pub mod scenes;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use umbracast_files::read_system;
+
+pub use intensity::{intensity, scaled};
+pub use numbers::Numbers;
+use umbracast::glam::Vec3;
+use umbracast::shadow::{PictureOptions, System};
+use umbracast::{Device, DeviceOptions, Limits, Ray, Scene, SceneOptions, Sphere, Spheres, bench, blocking};
+
+/// All files below a folder with an extension, as paths relative to the folder.
+pub fn files_below(root: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![root.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|own| own == extension) {
+                found.push(path.strip_prefix(root).unwrap().to_path_buf());
+            }
+        }
+    }
+    found
+}
+
+/// Every adapter, and the CPU engine last.
+///
+/// # Panics
+/// If there is no adapter, because tests would not test the GPU.
+pub fn devices() -> &'static [Device] {
+    static DEVICES: OnceLock<Vec<Device>> = OnceLock::new();
+    DEVICES.get_or_init(|| {
+        let list = blocking::list();
+        assert!(list.len() > 1, "no GPU adapter: run tests/run.sh, or apt-get install mesa-vulkan-drivers");
+        let mut devices = Vec::new();
+        for info in list {
+            assert!(info.failure.is_none(), "{}: {:?}", info.name, info.failure);
+            let device =
+                blocking::open(&DeviceOptions::new(info.index.to_string())).expect("a listed device must open");
+            eprintln!("device {} {} ({})", info.index, device.name(), device.kind());
+            devices.push(device);
+        }
+        devices
+    })
+}
+
+/// The same devices with limits. Each is opened once per run, because a new device compiles its kernels again.
+pub fn limited(limits: Limits) -> &'static [Device] {
+    static OPENED: Mutex<Vec<(Limits, &[Device])>> = Mutex::new(Vec::new());
+    let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, devices)) = opened.iter().find(|(known, _)| *known == limits) {
+        return devices;
+    }
+    let open = |index: usize| blocking::open(&DeviceOptions::new(index.to_string()).limits(limits)).unwrap();
+    let new: &[Device] = (0..devices().len()).map(open).collect::<Vec<_>>().leak();
+    opened.push((limits, new));
+    new
+}
+
+/// Opens the CPU engine.
+pub fn cpu() -> Device {
+    blocking::open(&DeviceOptions::new("cpu")).expect("the CPU engine must open")
+}
+
+/// Two scenes of the same spheres: with a tree, however few the spheres, and without.
+pub fn with_and_without_tree<'a>(device: &Device, spheres: impl Into<Spheres<'a>>) -> [Scene; 2] {
+    both_searches(device, spheres.into(), &SceneOptions::default())
+}
+
+/// Two scenes of the same spheres, with a tree and without, built with these options.
+pub fn both_searches(device: &Device, spheres: Spheres<'_>, options: &SceneOptions) -> [Scene; 2] {
+    [1, usize::MAX].map(|from| {
+        let _search = bench::use_tree(from == 1);
+        let _from = bench::tree_from(from);
+        blocking::scene(device, spheres, options).unwrap()
+    })
+}
+
+/// One record of `tests/data/rays.bin`; `tests/data/README.md` has the format.
+#[derive(Clone, Debug)]
+pub struct Row {
+    pub ray: Ray,
+    pub sphere: Sphere,
+    pub t: [f64; 2],
+    pub gap: f64,
+    pub tca: f64,
+    pub dist: f64,
+    /// −1: no root, 0: tangent, 1: two roots.
+    pub crossing: i8,
+    /// Position of the origin: −1 inside, 0 on the surface, 1 outside.
+    pub origin_side: i8,
+    pub regime: u8,
+    /// Whether a root lies in [t_min, t_max]; whether the chord overlaps it; whether the enter root lies in it.
+    pub flags: [bool; 3],
+}
+
+pub const REGIMES: [&str; 11] =
+    ["unit", "far", "planet_geo", "planet_loc", "graze", "unnorm", "scale", "inside", "surface", "lattice", "behind"];
+
+/// The folder of the repository.
+pub fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+/// All of `tests/data/rays.bin`.
+pub fn corpus() -> Vec<Row> {
+    let bytes =
+        std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/rays.bin")).expect("tests/data/rays.bin");
+    assert_eq!(&bytes[..8], b"RSPHCOR1");
+    let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+    let (count, size) = (word(12) as usize, word(16) as usize);
+    assert_eq!((count, size, bytes.len()), (10_000, 96, 32 + 96 * 10_000));
+    (0..count)
+        .map(|i| {
+            let record = &bytes[32 + i * size..][..size];
+            let f = |k: usize| f32::from_le_bytes(record[4 * k..4 * k + 4].try_into().unwrap());
+            let g = |k: usize| f64::from_le_bytes(record[48 + 8 * k..56 + 8 * k].try_into().unwrap());
+            let flags = record[91];
+            Row {
+                ray: Ray::new([f(0), f(1), f(2)], [f(3), f(4), f(5)]).between(f(10), f(11)),
+                sphere: Sphere::new([f(6), f(7), f(8)], f(9)),
+                t: [g(0), g(1)],
+                gap: g(2),
+                tca: g(3),
+                dist: g(4),
+                crossing: record[88] as i8 - 1,
+                origin_side: record[89] as i8 - 1,
+                regime: record[90],
+                flags: [flags & 1 != 0, flags & 2 != 0, flags & 4 != 0],
+            }
+        })
+        .collect()
+}
+
+/// A random vector of multiples of 1/4 up to 8, which f32 adds and f64 multiplies without rounding.
+pub fn quarters(n: &mut Numbers) -> Vec3 {
+    Vec3::from(n.vector()).map(|x| (x * 32.0).round() * 0.25)
+}
+
+/// A system of the folder systems, with one sample per pixel, at its centre.
+pub fn shipped_system(name: &str) -> System {
+    let system = read_system(&root().join("systems").join(name)).unwrap();
+    let picture = PictureOptions { samples: 1, ..system.picture().clone() };
+    system.with_picture(picture).unwrap()
+}
+
+/// The number of f32 steps between two numbers.
+pub fn steps(a: f32, b: f32) -> u32 {
+    let key = |x: f32| {
+        let k = x.to_bits() as i32;
+        i64::from(if k < 0 { i32::MIN ^ k } else { k })
+    };
+    (key(a) - key(b)).unsigned_abs().min(u64::from(u32::MAX)) as u32
+}
+
+/// Runs a tool that comes with the C compiler, and returns what it prints.
+pub fn output(program: &str, arguments: &[&str]) -> String {
+    let done = Command::new(program).args(arguments).output();
+    let done = done.unwrap_or_else(|e| panic!("{program}: {e}; it comes with the C compiler"));
+    assert!(done.status.success(), "{program}: {}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8_lossy(&done.stdout).into_owned()
+}
+
+/// Returns the compiler that built a program, from its `.comment` section.
+pub fn compiler(program: &str) -> String {
+    let section = output("readelf", &["-p", ".comment", program]);
+    let line = section.lines().find(|line| line.contains("rustc version")).expect("the compiler's name in .comment");
+    line.split_once("rustc version ").unwrap().1.trim().to_owned()
+}
