@@ -1,7 +1,6 @@
 """Helpers for Ray tests: clusters of several nodes on one machine, and faults in them."""
 
 import atexit
-import contextlib
 import os
 import shutil
 import signal
@@ -39,9 +38,9 @@ def two_nodes(cpus=2):
     return cluster
 
 
-def processes(words, token=None):
-    """Return the processes of this cluster, or of the one with `token`, whose command lines contain `words`."""
-    token = f"RAY_AUTH_TOKEN={token or os.environ['RAY_AUTH_TOKEN']}".encode()
+def processes(words):
+    """Return the processes of this cluster whose command lines contain `words`."""
+    token = f"RAY_AUTH_TOKEN={os.environ['RAY_AUTH_TOKEN']}".encode()
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -57,22 +56,6 @@ def kill_a_worker():
     worker = processes("ray::MapWorker")[0]
     os.kill(worker, signal.SIGKILL)
     return worker
-
-
-def cpu_seconds(work):
-    """Measure the CPU seconds of a process and the whole cluster until the process ends.
-
-    Samples twice per second, so the last moments of processes that end in between are not counted.
-    """
-    before, now = {}, {}
-    while work.poll() is None:
-        for process in processes(""):
-            with contextlib.suppress(OSError):
-                fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-                now[process] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-        before = before or {process: seconds for process, seconds in now.items() if process != work.pid}
-        time.sleep(0.5)
-    return sum(now.values()) - sum(before.values())
 
 
 def until(condition, seconds=900):

@@ -1,6 +1,8 @@
-"""Ray Data: results equal those of one process, whatever the batches, workers and parts."""
+"""Ray Data: results equal those of one process, whatever the batches and workers, and although workers die."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -8,14 +10,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import umbracast
-from clusters import COUNT, same, table
+from clusters import COUNT, kill_a_worker, same, table, two_nodes, until
 from conftest import beams, cloud
 from umbracast._input import INPUT_ORDER
-from umbracast._options import Policies
 
 import ray
 import umbracast.ray_data
-from umbracast.ray_data import _actors, _partition, _query
 
 
 @pytest.fixture(scope="module")
@@ -31,11 +31,11 @@ def gathered(dataset):
     return pa.concat_tables(ray.get(dataset.to_arrow_refs())).sort_by("key")
 
 
-@pytest.mark.parametrize(("query", "parts"), [("closest", 1), ("closest", 2), ("nearest", 1)])
-def test_answers_are_those_of_one_process(driver, scene, spheres, many, query, parts):
+@pytest.mark.parametrize("query", ["closest", "occluded", "approach", "nearest"])
+def test_answers_are_those_of_one_process(driver, scene, spheres, many, query):
     options = {"k": 3} if query == "nearest" else {}
     blocks = [table(many[start:end], start) for start, end in ((0, 7), (7, 7), (7, 30_008), (30_008, COUNT))]
-    found = gathered(umbracast.ray_data.cast(ray.data.from_arrow(blocks), spheres, query=query, parts=parts, **options))
+    found = gathered(umbracast.ray_data.cast(ray.data.from_arrow(blocks), spheres, query=query, **options))
     same(found, query, getattr(scene, query)(many, **options))
     assert found.column_names[:10] == [*INPUT_ORDER, "key", "name"]
     assert found["key"].to_pylist() == list(range(COUNT)) and found["name"][1].as_py() == "odd"
@@ -60,7 +60,7 @@ def test_attribute_columns_affect_the_answers(driver, spheres, many):
     moving = umbracast.Scene(spheres, device="cpu", masks=masks, velocities=velocities)
     skips = np.where(skip > 150, umbracast.NO_SPHERE, skip)
     expected = moving.closest(many, masks=mask, times=time, radii=radius, skip_ids=skips)
-    given = {"masks": masks, "velocities": velocities, "parts": 2}
+    given = {"masks": masks, "velocities": velocities}
     # A column of the rays may have the name of a result column if it is not kept.
     rays = rays.append_column("t", pa.array(np.zeros(COUNT)))
     same(
@@ -70,10 +70,29 @@ def test_attribute_columns_affect_the_answers(driver, spheres, many):
     )
 
 
+def test_ellipsoids_and_maps(driver):
+    centers, random = cloud(300, seed=8)[:, :3], np.random.default_rng(9)
+    shapes = {"radii": random.uniform(0.2, 1, (300, 3)), "rotations": random.normal(size=(300, 4))}
+    eggs, rays = umbracast.Scene(centers, device="cpu", **shapes), beams(3000)
+    same(gathered(umbracast.ray_data.cast(ray.data.from_arrow(table(rays)), centers, **shapes)), "closest", eggs.closest(rays))
+    with pytest.raises(ValueError, match="ellipsoids"):
+        umbracast.ray_data.cast(ray.data.from_arrow(table(rays)), centers, query="approach", **shapes)
+    far, moved = cloud(300) + np.array([1e6, 0, 0, 0]), rays.astype(float) + [1e6, 0, 0, 0, 0, 0, 0, 0]
+    expected = umbracast.Scene(far, device="cpu", origin="auto").closest(moved)
+    same(gathered(umbracast.ray_data.cast(ray.data.from_arrow(table(moved)), far, origin="auto")), "closest", expected)
+
+
+def test_rays_that_start_on_spheres_leave_them(driver, scene, many):
+    starts = scene.closest(many, inside="exit").rays_along([0, 0, 1])
+    rays = table(starts.rays).append_column("from_id", pa.array(starts.from_ids))
+    cast = umbracast.ray_data.cast(ray.data.from_arrow(rays), scene.spheres)
+    same(gathered(cast), "closest", scene.closest(starts))
+
+
 def test_workers_with_gpus_cast_on_them(driver, spheres, many):
     # The GPU exists only in Ray's bookkeeping; the workers use a software adapter.
     rays = many[:2000]
-    found = umbracast.ray_data.cast(ray.data.from_arrow(table(rays)), spheres, num_gpus=0.5, num_cpus=0, parts=2)
+    found = umbracast.ray_data.cast(ray.data.from_arrow(table(rays)), spheres, num_gpus=0.5, num_cpus=0)
     same(gathered(found), "closest", umbracast.Scene(spheres, device="gpu").closest(rays))
 
 
@@ -93,9 +112,9 @@ def test_each_number_of_rays_gets_a_gpu_of_its_own(monkeypatch):
     monkeypatch.setattr(umbracast._devices, "devices", lambda: found)
     for given, device in (((), "cpu"), (("0",), 0), (("1",), 2), (("2",), 0), (("GPU-6af1",), 0)):
         Context.given = given
-        assert _actors.assigned_device() == device
+        assert umbracast.ray_data._assigned_device() == device
     found[:3] = []
-    assert _actors.assigned_device() == "gpu"
+    assert umbracast.ray_data._assigned_device() == "gpu"
 
 
 def test_without_rays_there_are_no_answers(driver, spheres):
@@ -109,6 +128,9 @@ def test_a_bad_ray_is_named_by_its_row(driver, spheres, many):
     dataset = ray.data.from_arrow(table(rays))
     with pytest.raises(ray.exceptions.RayTaskError, match="oy is NaN: an origin must be finite .*key 777"):
         umbracast.ray_data.cast(dataset, spheres, concurrency=1).materialize()
+    masked = table(many).append_column("mask", pa.array(np.ones(COUNT, int), mask=np.arange(COUNT) == 99))
+    with pytest.raises(ray.exceptions.RayTaskError, match="ray 99: mask is null: every row needs a value .*key 99"):
+        umbracast.ray_data.cast(ray.data.from_arrow(masked), spheres, concurrency=1).materialize()
     found = gathered(umbracast.ray_data.cast(dataset, spheres, on_bad="skip", concurrency=1))
     assert not found["t"][777].is_valid and found["t"].null_count < COUNT
 
@@ -121,13 +143,8 @@ DATASETS = {
     "no k": (lambda r: r, {"query": "nearest"}, "k is required for query 'nearest'"),
     "no word": (lambda r: r, {"inside": "out"}, "inside is 'out': allowed are 'enter'"),
     "no builder": (lambda r: r, {"builder": "me"}, "builder is 'me'"),
-    "parts of lists": (lambda r: r, {"query": "all", "parts": 2}, "needs all spheres in one part"),
-    "no parts": (lambda r: r, {"parts": 0}, "parts is 0"),
-    "many parts": (lambda r: r, {"parts": 301}, "parts is 301, but there are only 300 spheres"),
-    "more parts than CPUs": (lambda r: r, {"parts": 4}, "4 workers are needed.*room for 3, with 1 CPU kept free"),
-    "no GPUs": (lambda r: r, {"num_gpus": 2}, "2 GPUs each: the cluster has room for 0"),
+    "a device of its own": (lambda r: r, {"builder": "gpu", "memory": -1}, "memory is -1"),
     "no workers": (lambda r: r, {"concurrency": 0}, "concurrency is 0"),
-    "workers of nothing": (lambda r: r, {"num_cpus": 0}, "num_cpus is 0"),
     "no batches": (lambda r: r, {"batch_size": 0}, "batch_size is 0"),
 }
 
@@ -146,65 +163,12 @@ def test_bad_spheres_are_refused_at_once(driver, spheres, many):
         umbracast.ray_data.cast(ray.data.from_arrow(table(many[:100])), bad)
 
 
-def in_parts(query, parts, spheres, given, policies, **options):
-    """Do what the workers do, one after the other and without Ray."""
-    spec = _query.parse_query(query, None, parts, Policies(**policies))
-    arguments = {"memory": None, "origin": None, **options}
-    arguments.pop("device", None)
-    config, cut = _partition.prepare_parts(spheres, spec, parts, time_range=(0, 1), builder="auto", **arguments)
-    assert sorted(np.concatenate([part.ids for part in cut])) == list(range(len(spheres)))
-    assert all((np.diff(part.ids.astype(int)) > 0).all() for part in cut)
-    whole = None
-    for part in cut:
-        answer, _ = _query.run_query(config.build(part, options.get("device", "cpu")), part.ids, spec, given)
-        if whole is not None:
-            # Convert as for the transfer from part to part.
-            before = _query.from_arrow(spec, pa.table(_query.to_arrow(spec, whole)))
-            answer = _query.merge_results(query, before, answer)
-        whole = answer
-    return pa.table(_query.to_arrow(spec, whole))
-
-
-@pytest.mark.parametrize("precision", ["fast", "standard", "exact"])
-@pytest.mark.parametrize("query", _query.MERGEABLE)
-def test_parts_of_a_scene_give_the_same_answers(query, precision):
-    # Duplicate spheres have equal t, so the id decides.
-    spheres = np.tile(cloud(500, seed=5), (4, 1))
-    spheres[1500:] = cloud(500, seed=6)
-    rays = beams(3000, seed=7)
-    rays[::3, 7] = 0.5
-    for inside in ("enter", "exit", "ignore"):
-        policies = {"precision": precision, "inside": inside}
-        expected = getattr(umbracast.Scene(spheres, device="cpu"), query)(rays, **policies)
-        for parts in (2, 7, 2000) if inside == "enter" else (5,):
-            if parts < 2000 or precision == "standard":
-                same(in_parts(query, parts, spheres, table(rays), policies), query, expected)
-
-
-def test_parts_of_ellipsoids_and_of_maps():
-    centers, random = cloud(300, seed=8)[:, :3], np.random.default_rng(9)
-    shapes = {"radii": random.uniform(0.2, 1, (300, 3)), "rotations": random.normal(size=(300, 4))}
-    eggs, rays = umbracast.Scene(centers, device="cpu", **shapes), beams(3000)
-    same(in_parts("closest", 4, centers, table(rays), {}, **shapes), "closest", eggs.closest(rays))
-    far, moved = cloud(300) + np.array([1e6, 0, 0, 0]), beams(3000).astype(float) + [1e6, 0, 0, 0, 0, 0, 0, 0]
-    given = pa.table({name: moved[:, place] for place, name in enumerate(INPUT_ORDER)})
-    expected = umbracast.Scene(far, device="cpu", origin="auto").closest(moved)
-    same(in_parts("closest", 4, far, given, {}, origin="auto"), "closest", expected)
-
-
-def test_workers_multiply_transmittances():
-    spheres, rays = cloud(300), beams(3000)
-    left = np.linspace(0, 1, 300)
-    spec = _query.parse_query("transmittance", None, 1, Policies())
-    config, (whole,) = _partition.prepare_parts(
-        spheres, spec, 1, builder="auto", memory=None, time_range=(0, 1), origin=None, transmittances=left
-    )
-    answer, _ = _query.run_query(config.build(whole, "cpu"), None, spec, table(rays))
-    expected = umbracast.Scene(spheres, device="cpu", transmittances=left).transmittance(rays)
-    np.testing.assert_array_equal(answer["transmittance"], expected)
-    assert _query.count_hits(spec, _query.to_arrow(spec, answer)) == (expected < 1).sum() > 100
-    with pytest.raises(ValueError, match="'transmittance' needs all spheres in one part"):
-        _query.parse_query("transmittance", None, 2, Policies())
+def test_workers_multiply_transmittances(driver, spheres, many):
+    left = np.linspace(0, 1, len(spheres))
+    cast = umbracast.ray_data.cast(ray.data.from_arrow(table(many)), spheres, query="transmittance", transmittances=left)
+    expected = umbracast.Scene(spheres, device="cpu", transmittances=left).transmittance(many)
+    np.testing.assert_array_equal(gathered(cast)["transmittance"].to_numpy(), expected)
+    assert (expected < 1).sum() > 100
 
 
 def test_the_example_of_the_page_runs(driver, files, many, scene, tmp_path):
@@ -214,3 +178,56 @@ def test_the_example_of_the_page_runs(driver, files, many, scene, tmp_path):
         (tmp_path / file.name).symlink_to(file)
     exec(compile(block.replace("/data/", f"{tmp_path}/"), "RAY.md", "exec"), {})
     same(pq.read_table(tmp_path / "hits").sort_by("key"), "closest", scene.closest(many))
+
+
+def test_a_dataset_is_complete_when_a_worker_and_a_node_die(tmp_path):
+    script = f"""
+import glob, sys
+import ray, umbracast.ray_data
+import numpy as np, pyarrow.parquet as pq
+ray.init(address=sys.argv[1], log_to_driver=False)
+# One block per file: Ray's own reader would read them all at once.
+paths = [{{"path": path}} for path in glob.glob({str(tmp_path / "rays")!r} + "/*")]
+read = ray.data.from_items(paths, override_num_blocks=len(paths))
+rays = read.map_batches(lambda batch: pq.read_table(batch["path"][0]), batch_size=1)
+found = umbracast.ray_data.cast(rays, np.load({str(tmp_path / "spheres.npy")!r}), query="approach", keep=["key"])
+found.write_parquet({str(tmp_path / "out")!r})
+"""
+    given = beams(300_000)
+    (tmp_path / "rays").mkdir()
+    for first in range(0, len(given), 5000):
+        pq.write_table(table(given[first : first + 5000], first), tmp_path / "rays" / f"{first}.parquet")
+    np.save(tmp_path / "spheres.npy", cloud(20_000))
+    made = two_nodes()
+    try:
+        work = subprocess.Popen([sys.executable, "-c", script, made.address])
+
+        def done():
+            return len(list(tmp_path.glob("out/*.parquet")))
+
+        until(lambda: done() > 0 or work.poll() is not None)
+        kill_a_worker()
+        made.remove_node(next(iter(made.worker_nodes)), allow_graceful=False)
+        assert done() < 50 and work.poll() is None, "it was over before the node died"
+        assert work.wait(1800) == 0
+    finally:
+        work.kill()
+        made.shutdown()
+    found = pq.read_table(tmp_path / "out").sort_by("key")
+    assert found["key"].to_pylist() == list(range(len(given)))
+    same(found, "approach", umbracast.Scene(cloud(20_000), device="cpu").approach(given))
+
+
+def test_ray_is_imported_only_by_its_module(tmp_path):
+    script = """
+import sys
+sys.modules["ray"] = None
+import umbracast
+umbracast.Scene([[5, 0, 0, 1]], device="cpu").closest([0, 0, 0, 1, 0, 0])
+try:
+    import umbracast.ray_data
+except ImportError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True)
+    assert 'umbracast.ray_data needs Ray Data: pip install "ray[data]" pyarrow' in done.stdout, done.stderr

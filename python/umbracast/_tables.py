@@ -1,7 +1,7 @@
-"""Tables: named columns of Arrow streams (PyArrow, Polars, DuckDB), pandas frames, dictionaries and structured arrays.
+"""Tables: named columns of pandas and Polars frames, of Arrow streams (PyArrow, DuckDB), dictionaries and structured arrays.
 
-None of these packages is imported. Columns go by name, in any order. An unknown column is an error, because a misspelt one would otherwise
-go unnoticed.
+None of these packages is needed, but for Arrow streams PyArrow. Columns go by name, in any order. An unknown column is an error, because
+a misspelt one would otherwise go unnoticed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _arrow, _validate
+from . import _validate
 from ._options import NO_SPHERE, RAY_COLUMNS
 
 Table = Mapping[str, Any]
@@ -29,14 +29,19 @@ def columns(given: Any) -> Table | None:
         return given
     if isinstance(given, (list, tuple)):
         return None
-    # Read pandas frames by column: their Arrow stream would need PyArrow.
+    # pandas and Polars have no need of PyArrow, by column.
     if hasattr(given, "columns") and hasattr(given, "to_numpy") and hasattr(given, "iloc"):
-        names = [str(name) for name in given.columns]
-        _arrow.check_once(names)
-        return {name: _of_pandas(given.iloc[:, place]) for place, name in enumerate(names)}
-    if hasattr(given, "__arrow_c_stream__"):
-        return _arrow.read(given.__arrow_c_stream__())
-    return None
+        named = [(str(name), _of_pandas(given.iloc[:, place])) for place, name in enumerate(given.columns)]
+    elif hasattr(given, "get_columns"):
+        named = [(column.name, _of_arrow(column)) for column in given.get_columns()]
+    elif hasattr(given, "__arrow_c_stream__"):
+        named = [(name, _of_arrow(column)) for name, column in _read_stream(given)]
+    else:
+        return None
+    for place, (name, _) in enumerate(named):
+        if any(name == other for other, _ in named[:place]):
+            raise ValueError(f"column {name!r} appears twice")
+    return dict(named)
 
 
 def _of_pandas(series: Any) -> Any:
@@ -44,6 +49,28 @@ def _of_pandas(series: Any) -> Any:
     if isinstance(series.dtype, np.dtype) or series.dtype.kind not in "iuf":
         return series.to_numpy()
     return np.ma.masked_array(series.to_numpy(na_value=0), np.asarray(series.isna()))
+
+
+def _of_arrow(column: Any) -> Any:
+    """Return the values of a column of Polars or PyArrow. Those that are missing from a column of numbers are masked."""
+    values = column.to_numpy()
+    # Numbers with nulls are floats here, with NaN in their places.
+    if values.dtype.kind != "f" or not (nulls := column.is_null().to_numpy()).any():
+        return values
+    return np.ma.masked_array(column.fill_null(0).to_numpy(), nulls)
+
+
+def _read_stream(given: Any) -> Iterable[tuple[str, Any]]:
+    """Read the columns of an Arrow stream. Raises ImportError without PyArrow, and TypeError if the stream is not one of tables."""
+    try:
+        import pyarrow  # type: ignore[import-untyped]
+    except ImportError as error:
+        raise ImportError(f"an Arrow stream of {type(given).__name__} needs PyArrow: pip install pyarrow") from error
+    structs = pyarrow.chunked_array(given)
+    if not pyarrow.types.is_struct(structs.type):
+        raise TypeError("an Arrow stream must contain tables, not single columns")
+    table = pyarrow.Table.from_struct_array(structs)
+    return zip(table.column_names, table.columns, strict=True)
 
 
 def check_names(what: str, table: Table, required: Iterable[str], optional: Iterable[str] = ()) -> None:
