@@ -114,7 +114,7 @@ pub use bullets::bullet::{Bullet, check_bullet};
 pub use bullets::flights::{Bullets, Flights};
 pub use bullets::leg::{Leg, LegStatus};
 pub use bullets::ricochet::{MovingSphere, Ricochet};
-pub use bvh::builder::BvhBuilder;
+pub use bvh::BvhBuilder;
 pub use error::{Error, IoCause, Result};
 pub use escape::{printable, quoted};
 pub use glam;

@@ -11,7 +11,6 @@ use crate::math::float::U_WIDE as U;
 use crate::query::policy::{Ends, Inside, Precision, Query, Touch};
 use crate::query::results::HitLists;
 use crate::records::{Hit, Ray, Sphere};
-use crate::scene::bench_hooks::use_tree;
 use crate::scene::device::Device;
 use crate::scene::scene::{Scene, SceneOptions};
 
@@ -51,9 +50,9 @@ pub fn casts(data: &[u8]) {
     if rays.is_empty() {
         return;
     }
-    let scenes = [true, false].map(|tree| {
-        let _choice = use_tree(tree);
-        blocking::scene(&Device::cpu(), &spheres, &SceneOptions::default()).expect("the input is valid")
+    let scenes = [1, usize::MAX].map(|from| {
+        let options = SceneOptions::default().tree_from(from);
+        blocking::scene(&Device::cpu(), &spheres, &options).expect("the input is valid")
     });
     for precision in Precision::ALL {
         let query = Query { precision, ..policy };

@@ -1,7 +1,7 @@
 //! Fuzz target `quads`: boxes of nodes contain their spheres, and packed children unpack to the same value.
 
+use super::node::QBvh4;
 use super::node::{Bounds, Child, MAX_LEAF_SPHERES, QNode4, next_above, next_below};
-use super::tree::QBvh4;
 use crate::bvh::scene_frame::SceneFrame;
 use crate::fuzz::bytes::Bytes;
 use crate::records::Sphere;

@@ -5,10 +5,9 @@
 //! nearest, the others choose the nearest child that waits, and then the leaves are tested. No iteration of these loops waits for the one
 //! before, and no branch depends on a ray. `output/bench/README.md` has the measurements.
 
-use super::boxes::cross_slabs;
-use super::kernels::{LeafHits, StartInside, comes_near, cull_leaf_by_one};
-use super::prepared_ray::PreparedRay;
-use super::visits::Visits;
+use super::leaf::{LeafHits, StartInside, comes_near, cull_leaf_by_one};
+use super::ray_setup::PreparedRay;
+use super::stream::cross_slabs;
 use crate::bvh::bvh8::node::{Bvh8, Bvh8Node, Child, WIDTH};
 use crate::math::simd::lanes::Lanes;
 use crate::math::simd::level::{SimdLevel, multiversion};
@@ -101,7 +100,6 @@ pub(crate) struct InterleavedRays {
     counts: [usize; 3],
     /// The leaf of each entry of the leaf hits.
     pub(crate) hit_leaves: [u32; SIDE_BY_SIDE],
-    visits: Visits,
 }
 
 impl Default for InterleavedRays {
@@ -114,7 +112,6 @@ impl Default for InterleavedRays {
             choosing: [0; SIDE_BY_SIDE],
             counts: [0; 3],
             hit_leaves: [0; SIDE_BY_SIDE],
-            visits: Visits::default(),
         }
     }
 }
@@ -132,11 +129,6 @@ impl InterleavedRays {
             self.at_node[i] = Visit::new(i, Child(node as u32));
         }
         self.counts = [list.len(), 0, 0];
-    }
-
-    /// Returns the visits since the last call.
-    pub(crate) fn take_visits(&mut self) -> Visits {
-        std::mem::take(&mut self.visits)
     }
 }
 
@@ -227,7 +219,7 @@ fn next_leaves<L: Lanes>(
     leaf_hits: &mut [LeafHits],
 ) -> Option<usize> {
     let lanes = lanes.narrow();
-    let InterleavedRays { states, stacks, at_node, at_leaf, choosing, counts, hit_leaves, visits } = all;
+    let InterleavedRays { states, stacks, at_node, at_leaf, choosing, counts, hit_leaves } = all;
     let stacks = &mut stacks[..];
     let [nodes, leaves, choices] = *counts;
     let mut lists = Lists { at_node, nodes, at_leaf, leaves: 0, choosing, choices };
@@ -241,7 +233,6 @@ fn next_leaves<L: Lanes>(
     }
     while lists.nodes + lists.choices > lists.leaves {
         let count = std::mem::take(&mut lists.nodes);
-        visits.nodes += count as u64;
         for n in 0..count.min(SIDE_BY_SIDE) {
             let visit = lists.at_node[n];
             let (i, node) = (visit.ray(), &tree.nodes[visit.place()]);
@@ -272,7 +263,6 @@ fn next_leaves<L: Lanes>(
     }
     *counts = [lists.nodes, lists.leaves, lists.choices];
     let at_leaf = &lists.at_leaf[..lists.leaves.min(SIDE_BY_SIDE)];
-    visits.leaves += at_leaf.len() as u64;
     // About half of the rays come near a sphere.
     let (mut near, mut count) = ([Visit::NONE; SIDE_BY_SIDE], 0);
     for visit in at_leaf {
