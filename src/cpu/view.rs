@@ -141,7 +141,8 @@ impl<'a> SceneView<'a> {
         }
     }
 
-    /// Passes every sphere that the ray may hit to one collector.
+    /// Passes every sphere that the ray may hit to one collector. Not inlined, so that its callers are.
+    #[inline(never)]
     pub(crate) fn visit_all<V: HitCollector>(&self, ray: &Ray, attributes: Option<&RayAttributes>, collector: &mut V) {
         for id in 0..self.spheres.len() as u32 {
             if let Some(target) = self.target(id, attributes)

@@ -3,10 +3,10 @@
 pub(crate) mod best_first;
 pub(crate) mod certain_miss;
 pub(crate) mod deferred;
-pub(crate) mod interleaved;
 pub(crate) mod leaf;
 pub(crate) mod moving_leaf;
 pub(crate) mod packet;
 pub(crate) mod ray_order;
 pub(crate) mod ray_setup;
+pub(crate) mod single;
 pub(crate) mod stream;

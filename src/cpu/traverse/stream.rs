@@ -12,12 +12,12 @@ use std::cell::RefCell;
 use bytemuck::Zeroable;
 
 use super::deferred::{DeferredPair, IntersectScratch};
-use super::interleaved::{InterleavedRays, SIDE_BY_SIDE};
 use super::leaf::{LeafHits, LeafRules, StartInside};
 use super::moving_leaf::{self, MovingLeaf8};
 use super::packet::{COLUMNS, PACKET_RAYS, Packet, PacketKind, RAY_COLUMNS};
 use super::ray_order::RayOrder;
 use super::ray_setup::{LANES, PreparedRay};
+use super::single::{ChildStack, END, InterleavedRays, SIDE_BY_SIDE};
 use crate::bvh::bvh8::node::{Bvh8Node, ChildRef, WIDTH};
 use crate::cpu::accel::CpuBvh;
 use crate::cpu::collector::HitCollector;
@@ -37,6 +37,9 @@ const FEW_RAYS: usize = 128;
 
 /// Maximum length of a list whose rays are traversed in their own order.
 const SHORT_LIST: usize = 16;
+
+/// Maximum length of a list whose rays are traversed one after the other.
+const ONE_BY_ONE: usize = 4;
 
 /// Number of leaves of a tree that exceeds the second-level cache by far. There, longer lists side by side wait less for memory.
 const LARGE_TREE: usize = 1 << 16;
@@ -59,6 +62,7 @@ struct Scratch {
     s_far: Vec<f32>,
     levels: Vec<LevelScratch>,
     leaf_hits: Vec<LeafHits>,
+    stack: ChildStack,
     interleaved: InterleavedRays,
     certain: Vec<DeferredPair>,
     undecided: Vec<DeferredPair>,
@@ -91,6 +95,7 @@ pub(crate) struct StreamTraversal<'a, V> {
     /// How many times `s_far` of any ray was reduced.
     pub(crate) shortened: usize,
     pub(crate) leaf_hits: &'a mut [LeafHits],
+    stack: &'a mut ChildStack,
     interleaved: &'a mut InterleavedRays,
     pub(crate) rules: LeafRules,
     /// Number of recent leaf tests of ray lists, and how many of them found candidates.
@@ -142,6 +147,7 @@ fn stream<V: HitCollector>(
         s_far,
         levels,
         leaf_hits,
+        stack,
         interleaved,
         certain,
         undecided,
@@ -237,6 +243,7 @@ fn stream<V: HitCollector>(
         s_far,
         shortened: 0,
         leaf_hits,
+        stack,
         interleaved,
         rules: LeafRules { inside: if nearby { inside } else { StartInside::Undecided }, select: true },
         tests: [0; 2],
@@ -315,8 +322,29 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
 
     /// Traverses the tree from a node on with the rays of a list, each in its own order.
     pub(crate) fn in_own_order(&mut self, node: usize, list: &[u32]) {
+        if list.len() <= ONE_BY_ONE {
+            return self.one_by_one(node, list);
+        }
         for list in list.chunks(SIDE_BY_SIDE) {
             self.side_by_side(node, list);
+        }
+    }
+
+    fn one_by_one(&mut self, node: usize, list: &[u32]) {
+        let node = &self.bvh.tree.nodes[node];
+        self.stack.prepare(self.bvh.tree.depth, list.len(), self.rules.inside);
+        self.bvh.level.enter_first(node, self.rays, self.s_far, list, self.stack);
+        for (i, &ray) in list.iter().enumerate() {
+            self.stack.start(node, i, &self.bvh.tree);
+            loop {
+                let Self { bvh, rays, s_far, stack, leaf_hits, .. } = self;
+                let leaf = bvh.level.next_leaf(&bvh.tree, rays, s_far, ray, stack, &mut leaf_hits[0]);
+                if leaf == END {
+                    break;
+                }
+                self.take_leaf_hit(leaf as usize, 0);
+                self.intersect_if_many();
+            }
         }
     }
 

@@ -5,11 +5,8 @@ use std::collections::BTreeSet;
 use bytemuck::Zeroable;
 
 use super::*;
-use crate::bvh::bvh8::node::ChildRef;
 use crate::cpu::accel::CpuBvh;
-use crate::cpu::traverse::leaf::LeafRules;
 use crate::cpu::traverse::ray_setup::LANES;
-use crate::cpu::traverse::stream::ChildHits;
 use crate::cpu::traverse::stream::tests::hard_scenes::{SCENES, rays, spheres};
 use crate::numbers::Numbers;
 use crate::records::{Ray, Sphere};
@@ -51,10 +48,9 @@ impl Case {
             "ray {} is tested against leaf {leaf} again",
             hits.ray
         );
-        for k in (0..WIDTH).filter(|k| shorten && hits.certain >> k & 1 == 1) {
-            let end = &mut s_far[hits.ray as usize];
-            *end = end.min(hits.high[k]);
-        }
+        let certain = (0..WIDTH).filter(|k| shorten && hits.certain >> k & 1 == 1);
+        let end = &mut s_far[hits.ray as usize];
+        *end = certain.fold(*end, |end, k| end.min(hits.high[k]));
     }
 
     fn side_by_side(&self, shorten: bool) -> Found {
@@ -74,24 +70,23 @@ impl Case {
         found
     }
 
-    /// What a ray finds below a node, in any order.
-    fn alone(&self, node: usize, ray: u32, found: &mut Found) {
-        let (level, tree, ends) = (self.bvh.level, &self.bvh.tree, self.ends());
-        let (mut entered, mut hits) = (ChildHits::default(), [LeafHits::NONE]);
-        let octant = self.rays[ray as usize].octant();
-        level.intersect_children(&tree.nodes[node], octant, &self.rays, &ends, &[ray], &mut entered);
-        for child in (0..WIDTH).filter(|child| entered.any >> child & 1 == 1) {
-            match tree.nodes[node].children[child].kind() {
-                ChildRef::Node(number) => self.alone(number, ray, found),
-                ChildRef::Leaf(number) => {
-                    let rules = LeafRules { inside: StartInside::Undecided, select: true };
-                    if level.cull_leaf(&tree.leaves[number], &self.rays, &ends, &[ray], rules, &mut hits) == 1 {
-                        Self::take(&hits[0], number, false, &mut [], found);
-                    }
+    fn one_by_one(&self, shorten: bool) -> Found {
+        let (level, tree) = (self.bvh.level, &self.bvh.tree);
+        let (mut stack, mut hits) = (ChildStack::default(), LeafHits::NONE);
+        let (mut s_far, mut found) = (self.ends(), Found::new());
+        for ray in self.list() {
+            stack.prepare(tree.depth, 1, StartInside::Undecided);
+            level.enter_first(&tree.nodes[0], &self.rays, &s_far, &[ray], &mut stack);
+            stack.start(&tree.nodes[0], 0, tree);
+            loop {
+                let leaf = level.next_leaf(tree, &self.rays, &s_far, ray, &mut stack, &mut hits);
+                if leaf == END {
+                    break;
                 }
-                ChildRef::Nothing => {}
+                Self::take(&hits, leaf as usize, shorten, &mut s_far, &mut found);
             }
         }
+        found
     }
 }
 
@@ -103,9 +98,7 @@ fn rays_side_by_side_find_what_each_finds_alone() {
                 let spheres = spheres(scene, count);
                 let rays = rays(&spheres, scene.2, 200);
                 let case = Case::new(level, &spheres, &rays);
-                let mut alone = Found::new();
-                case.list().into_iter().for_each(|ray| case.alone(0, ray, &mut alone));
-                assert!(case.side_by_side(false) == alone, "{} of {}", count, scene.0);
+                assert!(case.side_by_side(false) == case.one_by_one(false), "{} of {}", count, scene.0);
             }
         }
     }
@@ -118,9 +111,12 @@ fn rays_side_by_side_visit_the_nearest_first() {
     let rays: Vec<Ray> = (0..512).map(|_| Ray::new(n.vector(), n.vector())).collect();
     for level in SimdLevel::all() {
         let case = Case::new(level, &spheres, &rays);
-        // Leaves with candidates, of all and of those that are visited before a certain hit ends the ray.
-        let [whole, visited] = [false, true].map(|shorten| case.side_by_side(shorten).len());
-        assert!(visited * 3 < whole, "order saves little: {visited} of {whole}");
+        // Leaves with candidates that are visited before a certain hit ends the ray.
+        let [found, alone] = [case.side_by_side(true).len(), case.one_by_one(true).len()];
+        // Children that a ray enters at the same position, because it begins inside them, are visited in another order.
+        assert!(found.abs_diff(alone) * 50 <= alone, "{found} {alone}");
+        let whole = case.side_by_side(false).len();
+        assert!(found * 3 < whole, "order saves little: {found} of {whole}");
     }
 }
 
