@@ -106,7 +106,7 @@ pub use bullets::bullet::Bullet;
 pub use bullets::flights::{Bullets, Flights};
 pub use bullets::leg::{Leg, LegStatus};
 pub use bullets::ricochet::{MovingSphere, Ricochet};
-pub use bvh::builder::BvhBuilder;
+pub use bvh::BvhBuilder;
 pub use error::{Error, Result};
 pub use glam;
 pub use gpu::context::adapters::{required_features, required_limits};

@@ -185,8 +185,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
         return Err(format!("{level} is not among {:?}", bench::levels()).into());
     }
     rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build_global()?;
-    let _level = bench::use_level(&level);
-    let cpu = blocking::open(&DeviceOptions::new("cpu"))?;
+    let cpu = blocking::open(&DeviceOptions::new("cpu"))?.with_level(&level);
     let mut names = Vec::new();
     workloads(&cpu, &mut |name, pieces, work| {
         names.push(format!("{name}\t{pieces}"));

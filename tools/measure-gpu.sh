@@ -60,9 +60,5 @@ for precision in fast standard; do
   fi
 done
 run build "$binary" bench scenes --spheres "$built" --rays 65536 --repeat 1 --device "$device" --builder gpu --json
-run brute "$binary" bench brute --device "$device" --spheres 16384 --json
-run made "$binary" bench made --device "$device" --json
 run small "$binary" bench small --device "$device" --json
-run moving "$binary" bench moving --device "$device" --spheres 1000000 --rays 4194304 --json
-run copy "$binary" bench copy --device "$device" --json
 exit $failed

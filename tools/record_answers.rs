@@ -135,11 +135,12 @@ fn policies() -> Vec<(String, Query)> {
 }
 
 /// Queries of spheres and ellipsoids, at rest and moving.
-fn record_queries(recorder: &Recorder, device: &Device) -> Result<()> {
+fn record_queries(recorder: &Recorder, device: &Device, tree_from: Option<usize>) -> Result<()> {
     let balls = spheres(1500);
     let rays = rays(&balls, 4000);
     let mut numbers = Numbers(3);
-    let options = SceneOptions::default();
+    let mut options = SceneOptions::default();
+    options.tree_from = tree_from;
     let still = blocking::scene(device, &balls, &options)?;
     for (name, query) in policies() {
         recorder.queries(&format!("spheres, {name}"), &still, (&rays).into(), &query);
@@ -304,30 +305,23 @@ fn picture(device: &Device, path: &Path) -> Result<umbracast::shadow::Picture> {
     blocking::render(device, &system.with_picture(options)?, None)
 }
 
-fn record(prefix: &str, device: &Device) -> Result<()> {
-    let recorder = Recorder { prefix: prefix.to_owned() };
-    record_queries(&recorder, device)
-}
+/// Names of the searches, and the minimum numbers of spheres for a BVH.
+const SEARCHES: [(&str, Option<usize>); 2] = [("bvh", None), ("no bvh", Some(usize::MAX))];
 
 fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     for level in bench::levels() {
-        for (tree, with) in [("bvh", true), ("no bvh", false)] {
-            let _level = bench::use_level(level);
-            let _tree = bench::use_tree(with);
-            let cpu = blocking::open(&DeviceOptions::new("cpu"))?;
-            record(&format!("cpu, {level}, {tree}"), &cpu)?;
+        let cpu = blocking::open(&DeviceOptions::new("cpu"))?.with_level(level);
+        for (tree, from) in SEARCHES {
+            record_queries(&Recorder { prefix: format!("cpu, {level}, {tree}") }, &cpu, from)?;
         }
-        let _level = bench::use_level(level);
-        let cpu = blocking::open(&DeviceOptions::new("cpu"))?;
         record_shadows(&Recorder { prefix: format!("cpu, {level}") }, &cpu)?;
     }
     let Ok(gpu) = blocking::open(&DeviceOptions::new("gpu")) else {
         println!("gpu\tnone");
         return Ok(());
     };
-    for (tree, with) in [("bvh", true), ("no bvh", false)] {
-        let _tree = bench::use_tree(with);
-        record(&format!("gpu, {tree}"), &gpu)?;
+    for (tree, from) in SEARCHES {
+        record_queries(&Recorder { prefix: format!("gpu, {tree}") }, &gpu, from)?;
     }
     record_shadows(&Recorder { prefix: "gpu".to_owned() }, &gpu)?;
     Ok(())

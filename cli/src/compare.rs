@@ -15,7 +15,7 @@ use records::{Comparable, steps};
 use serde::Serialize;
 use umbracast::glam::DVec3;
 use umbracast::{
-    Device, Ellipsoid, Inside, Motion, Precision, Query, Ray, Scene, SceneOptions, Sphere, Spheres, bench, blocking,
+    Device, Ellipsoid, Inside, Motion, Precision, Query, Ray, Scene, SceneOptions, Sphere, Spheres, blocking,
 };
 use umbracast_files::OptionalColumns;
 
@@ -44,14 +44,10 @@ impl Reference {
         }
     }
 
-    /// Builds the scene on the reference device, if there is one; without a BVH if every sphere is to be tested.
-    pub(crate) fn scene<T>(
-        self,
-        device: Option<Device>,
-        build: impl FnOnce(&Device) -> Result<T>,
-    ) -> Result<Option<T>> {
-        let _no_tree = (self != Self::CpuEngine).then(|| bench::use_tree(false));
-        device.as_ref().map(build).transpose()
+    /// The options of the reference scene, which has no BVH if every sphere is to be tested.
+    pub(crate) fn options(self, time_range: [f32; 2]) -> SceneOptions {
+        let options = SceneOptions::default().time_range(time_range);
+        if self == Self::CpuEngine { options } else { options.tree_from(usize::MAX) }
     }
 
     /// Builds the scene of the results on `device`, and the scene of the reference if there is a device for it.
@@ -67,8 +63,8 @@ impl Reference {
         let what = format!("building a scene of {} spheres on {}", spheres.len(), device.name());
         let _working = ProgressDisplay::on(what, quiet);
         let scene = blocking::scene(device, spheres, &tree.options().time_range(time_range))?;
-        let options = SceneOptions::default().time_range(time_range);
-        Ok((scene, self.scene(reference, |cpu| Ok(blocking::scene(cpu, spheres, &options)?))?))
+        let reference = reference.map(|cpu| blocking::scene(&cpu, spheres, &self.options(time_range)));
+        Ok((scene, reference.transpose()?))
     }
 
     /// The query for the reference, in place of `query`.

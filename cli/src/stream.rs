@@ -103,8 +103,8 @@ impl Files<'_> {
             &self.args.tree.options().time_range(self.args.time_range()),
             &watch,
         )?;
-        let options = SceneOptions::default().time_range(self.args.time_range());
-        let reference = with.scene(reference, |cpu| self.scene(cpu, spheres.spheres(), &options, &watch))?;
+        let options = with.options(self.args.time_range());
+        let reference = reference.map(|cpu| self.scene(&cpu, spheres.spheres(), &options, &watch)).transpose()?;
         if reference.is_none() && plot.is_none() && !spheres.optional.stretches() {
             // The scene has its own copies.
             (spheres.records, spheres.optional) = Default::default();

@@ -52,6 +52,8 @@ pub(crate) struct SphereSet<'a> {
     pub(crate) attributes: SphereAttributes,
     /// Time range of their motion, if they move.
     pub(crate) time_range: [f32; 2],
+    /// Minimum number of spheres for a BVH, if it is not the engine's own.
+    pub(crate) tree_from: Option<usize>,
     /// Cancels builds over these spheres.
     pub(crate) cancel: &'a CancelToken,
     /// Balls around the whole paths; None if the spheres rest.
@@ -87,6 +89,7 @@ impl<'a> SphereSet<'a> {
             spheres,
             attributes: SphereAttributes { masks, velocities, optical_depths, maps },
             time_range,
+            tree_from: None,
             cancel,
             swept_bounds: swept,
         })

@@ -7,7 +7,7 @@
 
 use glam::DVec3;
 
-use crate::intersect::perpendicular_foot::PerpendicularFoot;
+use crate::intersect::surface::PerpendicularFoot;
 use crate::records::Sphere;
 
 /// A ball that a bullet may hit, at rest or with a constant velocity, as it is at the start of the bullet's flight. For a bullet with a

@@ -1,6 +1,26 @@
 //! Bounding volume hierarchies: their nodes, how they are built on the CPU, and how they are validated.
 
-pub(crate) mod builder;
 pub(crate) mod bvh8;
 pub(crate) mod qbvh4;
 pub(crate) mod scene_frame;
+
+use crate::error::Error;
+
+/// Where the GPU's BVH is built. The BVH is byte-identical either way; only the build time differs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BvhBuilder {
+    /// On the GPU, except for software adapters, for which all cores of the CPU are faster, and GPUs whose arithmetic fails the probe.
+    #[default]
+    Auto,
+    /// On all cores of the CPU.
+    Cpu,
+    /// On the GPU, also with a software adapter.
+    Gpu,
+}
+
+impl BvhBuilder {
+    /// The error for [`BvhBuilder::Gpu`] on the CPU engine.
+    pub(crate) fn needs_gpu() -> Error {
+        Error::Usage("builder 'gpu' needs a GPU, but the device is the CPU engine: use builder 'auto', or a GPU".into())
+    }
+}

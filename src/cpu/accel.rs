@@ -1,14 +1,12 @@
-//! Acceleration structures of the CPU engine: a BVH, or blocks of spheres for brute force.
-
-use std::cell::Cell;
+//! The BVH of the CPU engine, and the data that its traversal needs.
 
 use bytemuck::Zeroable;
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::cull::{CullFrame, SphereBlocks, blocks_bytes};
-use super::traverse::moving_spheres::MovingLeaf8;
-use crate::batch::sphere_set::SphereSet;
+use super::cull::CullFrame;
+use super::traverse::moving_leaf::MovingLeaf8;
+use crate::batch::sphere_set::{SphereAttributes, SphereSet};
 use crate::bvh::bvh8::build_sah::build_bytes;
 use crate::bvh::bvh8::node::{BuildItem, Bvh8, WIDTH, leaf_slots, tree_bytes};
 use crate::error::Result;
@@ -19,17 +17,9 @@ use crate::records::Sphere;
 use crate::runtime::cancel::CancelToken;
 use crate::runtime::memory::try_with_capacity;
 
-/// Largest number of spheres for which brute force replaces the BVH. Measured by `umbracast bench scenes` with 1 to 128 spheres in a cube,
-/// both methods in turn: the BVH is faster for every count, see `output/bench`. One sphere needs no BVH.
-pub(crate) const MAX_BRUTE_FORCE: usize = 1;
-
-/// Acceleration structure of a scene.
-pub(crate) enum Accel {
-    /// Brute force over blocks of spheres.
-    Blocks(SphereBlocks),
-    /// A BVH.
-    Bvh(CpuBvh),
-}
+/// Minimum number of spheres for a BVH. Measured by `umbracast bench scenes` with 1 to 128 spheres in a cube, with and without a BVH in
+/// turn: it is faster for every count, see `output/bench`. One sphere needs none.
+pub(crate) const TREE_FROM: usize = 2;
 
 /// A BVH, and the data that its traversal needs.
 pub(crate) struct CpuBvh {
@@ -46,18 +36,14 @@ pub(crate) struct CpuBvh {
     pub(crate) mid_time: f64,
 }
 
-/// Upper bound of the memory that the acceleration structure of `spheres` spheres takes, including its build.
-pub(crate) fn accel_bytes(spheres: u64) -> u64 {
-    if spheres <= MAX_BRUTE_FORCE as u64 {
-        blocks_bytes(spheres)
-    } else {
-        tree_bytes(spheres).saturating_add(build_bytes(spheres))
-    }
+/// Upper bound of the memory that the BVH of `spheres` spheres takes, including its build.
+pub(crate) fn bvh_bytes(spheres: u64) -> u64 {
+    if spheres < TREE_FROM as u64 { 0 } else { tree_bytes(spheres).saturating_add(build_bytes(spheres)) }
 }
 
 /// Memory of the columns in leaf order, for spheres that have masks, move, or are ellipsoids.
 pub(crate) fn leaf_attribute_bytes(spheres: u64, masked: bool, moving: bool, mapped: bool) -> u64 {
-    if spheres <= MAX_BRUTE_FORCE as u64 {
+    if spheres < TREE_FROM as u64 {
         return 0;
     }
     let each = |counts: bool, bytes: usize| if counts { bytes } else { 0 };
@@ -67,36 +53,29 @@ pub(crate) fn leaf_attribute_bytes(spheres: u64, masked: bool, moving: bool, map
     leaf_slots(spheres).saturating_mul(place as u64)
 }
 
-thread_local! {
-    /// Whether scenes that this thread creates have no BVH, set by [`crate::bench::use_tree`].
-    pub(crate) static BRUTE_FORCE_ONLY: Cell<bool> = const { Cell::new(false) };
-}
-
-impl Accel {
-    pub(crate) fn new(spheres: &[Sphere], level: SimdLevel, cancel: &CancelToken) -> Result<Self> {
-        let few = spheres.len() <= MAX_BRUTE_FORCE || BRUTE_FORCE_ONLY.get();
-        if few { Self::blocks(spheres, level) } else { Ok(Self::Bvh(CpuBvh::new(spheres, level, cancel)?)) }
-    }
-
-    pub(crate) fn blocks(spheres: &[Sphere], level: SimdLevel) -> Result<Self> {
-        Ok(Self::Blocks(SphereBlocks::new(spheres, level)?))
-    }
-
-    pub(crate) fn frame_mut(&mut self) -> &mut CullFrame {
-        match self {
-            Self::Blocks(columns) => &mut columns.frame,
-            Self::Bvh(bvh) => &mut bvh.frame,
-        }
-    }
-}
-
 /// A sphere as the build of a BVH takes it.
 pub(crate) fn build_item(frame: &CullFrame, id: usize, sphere: &Sphere) -> BuildItem {
-    let (c, _, reach) = frame.sphere(sphere);
+    let (c, reach) = frame.sphere(sphere);
     BuildItem { center: c.as_vec3().to_array(), padded_radius: reach, id: id as u32 }
 }
 
 impl CpuBvh {
+    /// Builds the BVH of spheres with their attributes.
+    pub(crate) fn of(set: &SphereSet<'_>, level: SimdLevel) -> Result<Self> {
+        let mut bvh = Self::new(set.swept_bounds(), level, set.cancel)?;
+        bvh.frame.slimness = set.attributes.max_axis_ratio().into();
+        if let Some(masks) = &set.attributes.masks {
+            bvh.add_masks(masks)?;
+        }
+        match &set.attributes {
+            SphereAttributes { maps: Some(_), .. } => bvh.add_inner_radii(set)?,
+            SphereAttributes { velocities: Some(velocities), .. } => bvh.add_motion(set, velocities, set.time_range)?,
+            _ => {}
+        }
+        Ok(bvh)
+    }
+
+    /// Builds the BVH of spheres at rest, at least one.
     pub(crate) fn new(spheres: &[Sphere], level: SimdLevel, cancel: &CancelToken) -> Result<Self> {
         let frame = CullFrame::of(spheres);
         let mut items = try_with_capacity(spheres.len())?;
@@ -114,7 +93,7 @@ impl CpuBvh {
     }
 
     /// Stores, per leaf, the radii of balls that the ellipsoids certainly contain, concentric with the balls around them and their paths.
-    pub(crate) fn add_inner_radii(&mut self, set: &SphereSet<'_>) -> Result<()> {
+    fn add_inner_radii(&mut self, set: &SphereSet<'_>) -> Result<()> {
         let mut laid = try_with_capacity(self.tree.ids.len())?;
         let inner = |id: u32| match (set.spheres.get(id as usize), set.swept_bounds().get(id as usize)) {
             // The radius of the ball around the path is that of the sphere plus half the path. The radius of the ball that is contained at
@@ -165,7 +144,7 @@ impl CpuBvh {
     }
 
     /// Stores the masks of the spheres per leaf.
-    pub(crate) fn add_masks(&mut self, masks: &[u32]) -> Result<()> {
+    fn add_masks(&mut self, masks: &[u32]) -> Result<()> {
         let mut laid = try_with_capacity(self.tree.ids.len())?;
         // A leaf may have unused lanes.
         let mask = |id: u32| masks.get(id as usize).copied().unwrap_or(0);

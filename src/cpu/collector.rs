@@ -49,14 +49,12 @@ pub(crate) enum Settled {
 pub(crate) trait HitCollector {
     /// The candidate test.
     const CANDIDATES: CandidateTest;
+    /// Whether the collector takes roots at the query's precision, which are computed for a pair batch, through
+    /// [`accept`](Self::accept) instead of [`test`](Self::test).
+    const ACCEPTS_ROOTS: bool = false;
     /// Receives one sphere, not intersected yet. Spheres come in any order, and the result must not depend on it.
     fn test(&mut self, ray: &Ray, id: u32, target: Target<'_>);
-    /// Whether the collector takes roots at the query's precision, which are computed for a pair batch, through
-    /// [`accept`](Self::accept) instead of [`test`](Self::test). The same for all collectors of a batch.
-    fn accepts_roots(&self) -> bool {
-        false
-    }
-    /// Receives one sphere with its roots, if it [`accepts_roots`](Self::accepts_roots).
+    /// Receives one sphere with its roots, if it [accepts roots](Self::ACCEPTS_ROOTS).
     fn accept(&mut self, _ray: &Ray, _id: u32, _target: Target<'_>, _solved: &SphereRoots) {}
     /// Upper bound of the `t` (or clearance) of a sphere that can still change the result; `None` if none can.
     fn cutoff(&self, ray: &Ray) -> Option<f32>;

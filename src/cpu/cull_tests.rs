@@ -1,14 +1,19 @@
-//! Every culled sphere is a certain miss: grazing pairs against integer arithmetic and against both intersection tests.
+//! Every sphere that is left out is a certain miss: grazing pairs against integer arithmetic and against the intersection test.
 
 use proptest::prelude::*;
 
 use super::*;
+use crate::bvh::bvh8::node::Leaf8;
+use crate::cpu::accel::build_item;
+use crate::cpu::traverse::certain_miss::misses;
 use crate::intensity::scaled;
 use crate::intersect::classify::{HitClass, classify};
 use crate::intersect::exact::ExactRoots;
+use crate::intersect::motion::Target;
 use crate::intersect::resolve::resolve_pair;
 use crate::intersect::{exact, sphere};
-use crate::query::policy::{Inside, Query, Touch};
+use crate::math::simd::level::SimdLevel;
+use crate::query::policy::{Inside, Precision, Query, Touch};
 
 /// A sphere relative to the ray: position along it, distance from it in radii, angle around it, radius, and the f32 steps by which its
 /// numbers are changed.
@@ -83,38 +88,11 @@ pub(crate) fn scene() -> impl Strategy<Value = (Ray, Vec<Sphere>)> {
     })
 }
 
-/// Which spheres a kernel culls, on any instruction set.
-fn dropped(spheres: &[Sphere], mut ask: impl FnMut(&SphereBlocks, &Block) -> u64) -> Vec<bool> {
-    let mut dropped = vec![false; spheres.len()];
-    for level in SimdLevel::all() {
-        let columns = SphereBlocks::new(spheres, level).unwrap();
-        for (b, block) in columns.blocks.iter().enumerate() {
-            let mask = ask(&columns, block);
-            for (i, dropped) in dropped[b * BLOCK..].iter_mut().take(BLOCK).enumerate() {
-                *dropped |= mask >> i & 1 == 0;
-            }
-        }
-    }
-    dropped
-}
-
-fn check_culled_misses(ray: &Ray, spheres: &[Sphere]) -> Result<(), TestCaseError> {
-    for precision in [Precision::Fast, Precision::Standard] {
-        let dropped = dropped(spheres, |columns, block| {
-            let mut mask = [0];
-            columns.level.cull_hits(block, &[columns.frame.prepare(ray, precision).0], &mut mask);
-            mask[0]
-        });
-        for (sphere, _) in spheres.iter().zip(dropped).filter(|(_, dropped)| *dropped) {
-            prop_assert!(ExactRoots::new(ray, sphere).crossing.is_lt(), "{ray:?} meets {sphere:?}");
-            let scaled = sphere::scale(ray, sphere);
-            let solved = if precision == Precision::Fast {
-                sphere::intersect_fast::<false>(&scaled)
-            } else {
-                sphere::intersect_compensated::<false>(&scaled)
-            };
-            prop_assert!(solved.disc < 0.0, "{precision:?} says that {ray:?} meets {sphere:?}");
-        }
+fn check_certain_misses(ray: &Ray, spheres: &[Sphere]) -> Result<(), TestCaseError> {
+    for sphere in spheres.iter().filter(|sphere| misses(ray, &Target::at_rest(sphere))) {
+        prop_assert!(ExactRoots::new(ray, sphere).crossing.is_lt(), "{ray:?} meets {sphere:?}");
+        let solved = sphere::intersect_compensated::<false>(&sphere::scale(ray, sphere));
+        prop_assert!(solved.disc < 0.0, "the intersection test says that {ray:?} meets {sphere:?}");
     }
     Ok(())
 }
@@ -122,37 +100,34 @@ fn check_culled_misses(ray: &Ray, spheres: &[Sphere]) -> Result<(), TestCaseErro
 /// A sphere outside the segment has no hit at a `t` that counts, whatever the policies.
 fn check_cull_by_ends(ray: &Ray, spheres: &[Sphere], last: f32) -> Result<(), TestCaseError> {
     let finite = ray.between(ray.t_min.max(-f32::MAX), ray.t_max.min(f32::MAX));
-    for precision in Precision::ALL {
-        let dropped = dropped(spheres, |columns, block| {
-            let (mut line, parameter) = columns.frame.prepare(ray, precision);
-            (line.near, line.far) = (parameter.near(ray.t_min), parameter.far(ray.t_max).min(parameter.far(last)));
-            columns.level.cull_range(block, &line)
-        });
-        for (sphere, _) in spheres.iter().zip(dropped).filter(|(_, dropped)| *dropped) {
-            let scaled = sphere::scale(ray, sphere);
-            for inside in [Inside::Enter, Inside::Exit, Inside::Ignore] {
-                let query = Query { inside, touch: Touch::Hit, ..Query::at(precision) };
-                let found = resolve_pair(ray, crate::intersect::motion::Target::at_rest(sphere), &query);
-                prop_assert!(
-                    found.0 != HitClass::Hit || found.1 > last,
-                    "{found:?} of {ray:?} and {sphere:?}, {last:e}"
-                );
-                let (solved, undecided) = match precision {
-                    Precision::Fast => (sphere::intersect_fast::<false>(&scaled), false),
-                    _ => (sphere::intersect_compensated::<false>(&scaled), precision == Precision::Exact),
-                };
-                // A saturated number may stand for a larger one: `exact` resolves such a pair, as above.
-                if undecided && solved.foot.abs().max(solved.t_exit.abs()) >= f32::MAX {
-                    continue;
-                }
-                let verdict = classify(&solved, &finite, &query, undecided);
-                let counts = match verdict.class {
-                    HitClass::Hit if !undecided => verdict.t <= last,
-                    HitClass::Hit | HitClass::Undecided => verdict.t_lower <= last,
-                    HitClass::Miss | HitClass::Overflow => false,
-                };
-                prop_assert!(!counts, "{precision:?} {verdict:?} of {ray:?} and {sphere:?}, {last:e}");
+    let frame = CullFrame::of(spheres);
+    let parameter = frame.parameter(ray);
+    let (near, far) = (parameter.near(ray.t_min), parameter.far(ray.t_max).min(parameter.far(last)));
+    let d = ray.direction.as_dvec3().normalize().as_vec3();
+    let is_outside = |sphere: &&Sphere| {
+        let (c, reach) = frame.sphere(sphere);
+        let along = c.as_vec3().dot(d);
+        along - reach > far || near > along + reach
+    };
+    for (sphere, precision) in spheres.iter().filter(is_outside).flat_map(|sphere| Precision::ALL.map(|p| (sphere, p)))
+    {
+        let solved = sphere::intersect_compensated::<false>(&sphere::scale(ray, sphere));
+        for inside in [Inside::Enter, Inside::Exit, Inside::Ignore] {
+            let query = Query { inside, touch: Touch::Hit, ..Query::at(precision) };
+            let found = resolve_pair(ray, Target::at_rest(sphere), &query);
+            prop_assert!(found.0 != HitClass::Hit || found.1 > last, "{found:?} of {ray:?} and {sphere:?}, {last:e}");
+            let undecided = precision == Precision::Exact;
+            // A saturated number may stand for a larger one: `exact` resolves such a pair, as above.
+            if undecided && solved.foot.abs().max(solved.t_exit.abs()) >= f32::MAX {
+                continue;
             }
+            let verdict = classify(&solved, &finite, &query, undecided);
+            let counts = match verdict.class {
+                HitClass::Hit if !undecided => verdict.t <= last,
+                HitClass::Hit | HitClass::Undecided => verdict.t_lower <= last,
+                HitClass::Miss | HitClass::Overflow => false,
+            };
+            prop_assert!(!counts, "{precision:?} {verdict:?} of {ray:?} and {sphere:?}, {last:e}");
         }
     }
     Ok(())
@@ -160,19 +135,20 @@ fn check_cull_by_ends(ray: &Ray, spheres: &[Sphere], last: f32) -> Result<(), Te
 
 fn check_cull_by_clearance(ray: &Ray, spheres: &[Sphere], limit: f32) -> Result<(), TestCaseError> {
     let ends = ray.between(ray.t_min.max(-f32::MAX), ray.t_max.min(f32::MAX));
-    let dropped = dropped(spheres, |columns, block| {
-        let (mut line, parameter) = columns.frame.prepare(ray, Precision::Standard);
-        (line.near, line.far) = parameter.ends(ray);
-        line.limit = parameter.limit(limit);
-        let mut mask = [0];
-        columns.level.cull_clearance(block, &[line], &mut mask);
-        mask[0]
-    });
-    for (sphere, _) in spheres.iter().zip(dropped).filter(|(_, dropped)| *dropped) {
-        let (_, clearance) = sphere::closest_approach::<false>(&sphere::scale(ray, sphere), ends.t_min, ends.t_max);
-        prop_assert!(clearance > limit, "{clearance:e} of {ray:?} and {sphere:?}, {limit:e}");
-        let (_, clearance) = exact::approach(ray, sphere);
-        prop_assert!(clearance > limit, "exactly {clearance:e} of {ray:?} and {sphere:?}, {limit:e}");
+    let frame = CullFrame::of(spheres);
+    let Some((line, parameter)) = frame.prepare(ray, None) else { return Ok(()) };
+    for (eight, level) in
+        spheres.chunks(8).flat_map(|eight| SimdLevel::all().into_iter().map(move |level| (eight, level)))
+    {
+        let items: Vec<_> = eight.iter().map(|sphere| build_item(&frame, 0, sphere)).collect();
+        let mut least = [0.0; 8];
+        level.clearances(&Leaf8::new(&items).0, &line, &mut least);
+        for (sphere, _) in eight.iter().zip(least).filter(|(_, least)| *least > parameter.limit(limit)) {
+            let (_, clearance) = sphere::closest_approach::<false>(&sphere::scale(ray, sphere), ends.t_min, ends.t_max);
+            prop_assert!(clearance > limit, "{clearance:e} of {ray:?} and {sphere:?}, {limit:e}");
+            let (_, clearance) = exact::approach(ray, sphere);
+            prop_assert!(clearance > limit, "exactly {clearance:e} of {ray:?} and {sphere:?}, {limit:e}");
+        }
     }
     Ok(())
 }
@@ -187,7 +163,7 @@ proptest! {
 
     #[test]
     fn culled_spheres_are_misses((ray, spheres) in scene()) {
-        check_culled_misses(&ray, &spheres)?;
+        check_certain_misses(&ray, &spheres)?;
     }
 
     #[test]

@@ -1,11 +1,8 @@
 //! The CPU engine.
 
 pub(crate) mod accel;
-pub(crate) mod brute_force;
-pub(crate) mod candidates;
 pub(crate) mod collector;
 pub(crate) mod cull;
-pub(crate) mod cull_kernels;
 pub(crate) mod growth_budget;
 pub(crate) mod hit_lists;
 pub(crate) mod query;

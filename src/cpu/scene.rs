@@ -1,15 +1,18 @@
 //! The CPU engine's scene: casts batches on all cores, and resolves the rays that a GPU leaves undecided.
 
-use super::accel::Accel;
-use super::candidates::Candidates;
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+use super::accel::{CpuBvh, TREE_FROM, bvh_bytes};
 use super::collector::Resolved;
 use super::query::kind::RayQuery;
 use super::subnormal::Magnitudes;
-use super::traverse::ray_order::RayOrder;
-use super::traverse::ray_sort::{RaySorter, group_octants, sample_order};
+use super::traverse::ray_order::{RayOrder, RaySorter, group_octants, sample_order};
 use super::traverse::stream::STREAM_RAYS;
 use super::twins::Twins;
+use super::view::Candidates;
 use super::view::SceneView;
+use crate::batch::input::Spheres;
 use crate::batch::ray_attributes::RayAttributeColumns;
 use crate::batch::ray_batch::{CheckStart, RayBatch};
 use crate::batch::sphere_set::{SphereAttributes, SphereSet};
@@ -20,12 +23,10 @@ use crate::math::simd::level::SimdLevel;
 use crate::query::policy::Query;
 use crate::query::results::Tally;
 use crate::records::{NO_SPHERE, Ray, RayAttributes, Sphere};
+use crate::runtime::cancel::CancelToken;
 use crate::runtime::cpu_pool::{self, map_tasks};
-use crate::runtime::memory::try_with_capacity;
+use crate::runtime::memory::{self, try_with_capacity};
 use crate::runtime::prefetch::prefetch;
-
-use std::borrow::Cow;
-use std::sync::OnceLock;
 
 /// Rays per task: enough to hide the cost of a task, few enough for an even distribution.
 const TASK_RAYS: usize = 256;
@@ -33,6 +34,9 @@ const TASK_RAYS: usize = 256;
 /// Largest number of rays that a task sorts. The more there are, the more of them take the same path through the BVH, and the farther apart
 /// they lie in memory. From 2¹⁵ to 2¹⁸ small scenes take the same time, and a million spheres are slower below 2¹⁷.
 const MAX_SORTED_RAYS: usize = 1 << 17;
+
+/// Number of undecided rays for which building a BVH takes less time than testing each against all spheres.
+const RAYS_PER_BUILD: usize = 64;
 
 /// Tasks per core, for an even distribution.
 const TASKS_PER_CORE: usize = 4;
@@ -49,7 +53,12 @@ pub(crate) struct TaskPlan {
 pub(crate) struct CpuScene {
     pub(crate) spheres: Vec<Sphere>,
     pub(crate) attributes: SphereAttributes,
-    accel: Accel,
+    /// Set when it is built; without it, a ray is tested against every sphere.
+    bvh: OnceLock<CpuBvh>,
+    /// Minimum number of spheres for it.
+    tree_from: usize,
+    /// Time range of the motion of the spheres.
+    time_range: [f32; 2],
     /// Ray i is tested against sphere i only.
     pub(crate) pairwise: bool,
     /// Magnitudes of the scene's numbers, computed at first use.
@@ -64,47 +73,49 @@ fn merge_results(tasks: Vec<Result<Tally>>) -> Result<Tally> {
 }
 
 impl CpuScene {
-    /// Creates a scene for the CPU engine itself, or (`gpu`) for resolving the rays that a GPU leaves undecided. These are few: building a
-    /// BVH would take longer than it saves. A pairwise scene needs no acceleration structure.
-    pub(crate) fn for_device(gpu: bool, set: SphereSet<'_>, pairwise: bool) -> Result<Self> {
+    /// Creates a scene for the CPU engine itself, or (`gpu`) for resolving the rays that a GPU leaves undecided. These are few, so it has
+    /// no BVH until [`expect_rays`](Self::expect_rays) builds one. A pairwise scene needs none.
+    pub(crate) fn for_device(gpu: bool, level: SimdLevel, set: SphereSet<'_>, pairwise: bool) -> Result<Self> {
         cpu_pool::ensure_pool();
-        let mut index = match gpu {
-            _ if pairwise => Accel::blocks(&[], SimdLevel::best())?,
-            true => Accel::blocks(set.swept_bounds(), SimdLevel::best())?,
-            false => Accel::new(set.swept_bounds(), SimdLevel::best(), set.cancel)?,
-        };
-        let columns = &set.attributes;
-        index.frame_mut().slimness = columns.max_axis_ratio().into();
-        if let (Accel::Bvh(bvh), Some(masks)) = (&mut index, &columns.masks) {
-            bvh.add_masks(masks)?;
-        }
-        if let Accel::Bvh(bvh) = &mut index {
-            match columns {
-                SphereAttributes { maps: Some(_), .. } => bvh.add_inner_radii(&set)?,
-                SphereAttributes { velocities: Some(velocities), .. } => {
-                    bvh.add_motion(&set, velocities, set.time_range)?
-                }
-                _ => {}
-            }
-        }
-        Ok(Self { attributes: set.attributes, pairwise, ..Self::with(set.spheres, index)? })
+        let tree_from = if pairwise { usize::MAX } else { set.tree_from.unwrap_or(TREE_FROM) };
+        let bvh = (!gpu && set.spheres.len() >= tree_from).then(|| CpuBvh::of(&set, level)).transpose()?;
+        let (attributes, time_range) = (set.attributes, set.time_range);
+        Ok(Self { attributes, pairwise, tree_from, time_range, ..Self::with(set.spheres, bvh)? })
     }
 
-    pub(crate) fn with(spheres: &[Sphere], index: Accel) -> Result<Self> {
+    pub(crate) fn with(spheres: &[Sphere], bvh: Option<CpuBvh>) -> Result<Self> {
         let mut own = try_with_capacity(spheres.len())?;
         own.extend_from_slice(spheres);
         Ok(Self {
             spheres: own,
             attributes: SphereAttributes::default(),
-            accel: index,
+            bvh: bvh.map(OnceLock::from).unwrap_or_default(),
+            tree_from: usize::MAX,
+            time_range: [0.0; 2],
             pairwise: false,
             magnitudes: OnceLock::new(),
             twins: OnceLock::new(),
         })
     }
 
+    /// Prepares for `rays` rays that a GPU left undecided: builds a BVH if a loop over all spheres for each of them would take longer. If
+    /// there is no memory for it, they are cast without.
+    pub(crate) fn expect_rays(&self, rays: usize) {
+        if rays < RAYS_PER_BUILD || self.spheres.len() < self.tree_from || self.bvh.get().is_some() {
+            return;
+        }
+        let (spheres, cancel) = (Spheres::from(&self.spheres[..]), CancelToken::new());
+        let build = || {
+            memory::check("the BVH", bvh_bytes(self.spheres.len() as u64))?;
+            let set = SphereSet::new(&spheres, self.attributes.clone(), self.time_range, &cancel)?;
+            CpuBvh::of(&set, SimdLevel::best())
+        };
+        // Not `get_or_init`: a worker that waits for the build may take up a task that waits for the same BVH.
+        let _ = build().map(|bvh| self.bvh.set(bvh));
+    }
+
     pub(crate) fn spheres(&self) -> SceneView<'_> {
-        SceneView { spheres: &self.spheres, attributes: &self.attributes, accel: &self.accel, twins: &self.twins }
+        SceneView { spheres: &self.spheres, attributes: &self.attributes, bvh: self.bvh.get(), twins: &self.twins }
     }
 
     /// Whether masks, skipped ids or spheres on which rays start restrict the spheres that a ray can hit.
@@ -179,7 +190,7 @@ impl CpuScene {
     /// again, after sorting.
     pub(crate) fn plan(&self, batch: &RayBatch<'_>, sortable: bool, divisible: bool) -> TaskPlan {
         let rays = batch.rays.len();
-        let Accel::Bvh(bvh) = &self.accel else { return TaskPlan { size: TASK_RAYS, order: RayOrder::Coherent } };
+        let Some(bvh) = self.bvh.get() else { return TaskPlan { size: TASK_RAYS, order: RayOrder::Coherent } };
         let order = if sortable { sample_order(bvh, rays, |i| batch.rays.ray(i)) } else { RayOrder::Coherent };
         let per_core = if divisible && order.is_sorted() { 1 } else { TASKS_PER_CORE };
         let cores = per_core * cpu_pool::threads();
@@ -189,12 +200,12 @@ impl CpuScene {
 
     /// The valid rays, by index, in the order in which they are cast.
     pub(crate) fn ordered(&self, rays: &[Ray], usable: Vec<u32>, plan: TaskPlan) -> Vec<u32> {
-        match (&self.accel, plan.order) {
+        match (self.bvh.get(), plan.order) {
             // Rays that fit into one stream gain nothing from sorting.
-            (Accel::Bvh(bvh), order) if order.is_sorted() && rays.len() > STREAM_RAYS => {
+            (Some(bvh), order) if order.is_sorted() && rays.len() > STREAM_RAYS => {
                 RaySorter::new(bvh, order).sort(bvh, rays, usable)
             }
-            (Accel::Bvh(_), RayOrder::CoherentPerOctant) => group_octants(rays, &usable),
+            (Some(_), RayOrder::CoherentPerOctant) => group_octants(rays, &usable),
             _ => usable,
         }
     }

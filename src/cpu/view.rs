@@ -1,14 +1,20 @@
-//! View of a scene for candidate searches: its spheres, their attributes, and the acceleration structure.
+//! View of a scene for candidate searches: its spheres, their attributes, and its BVH; and the search for the candidates of rays.
+//!
+//! Candidates of a ray: the spheres of a scene, or one sphere in a pairwise scene.
 
 use std::cmp::Ordering;
 use std::sync::OnceLock;
 
-use super::accel::Accel;
-use super::collector::HitCollector;
+use super::accel::CpuBvh;
+use super::collector::{CandidateTest, HitCollector};
+use super::traverse::certain_miss::misses;
+use super::traverse::ray_order::RayOrder;
+use super::traverse::{best_first, stream};
 use super::twins::Twins;
 use crate::batch::sphere_set::SphereAttributes;
 use crate::intersect::motion::Target;
 use crate::intersect::surface::SurfaceRoots;
+use crate::query::policy::Query;
 use crate::records::{NO_SPHERE, Ray, RayAttributes, Sphere};
 use crate::runtime::prefetch::prefetch;
 
@@ -17,7 +23,8 @@ use crate::runtime::prefetch::prefetch;
 pub(crate) struct SceneView<'a> {
     pub(crate) spheres: &'a [Sphere],
     pub(crate) attributes: &'a SphereAttributes,
-    pub(crate) accel: &'a Accel,
+    /// Without it, every sphere is tested.
+    pub(crate) bvh: Option<&'a CpuBvh>,
     pub(crate) twins: &'a OnceLock<Twins>,
 }
 
@@ -111,10 +118,35 @@ impl<'a> SceneView<'a> {
         attributes.admits(self.attributes.masks.as_ref().map_or(u32::MAX, |masks| masks[id as usize]), id)
     }
 
-    /// Passes every sphere that the ray may hit to one collector.
+    /// Passes the candidates of every ray to its collector. `collectors` has one entry per ray. `ray_attributes` has one, too, or is empty.
+    /// `order` only affects speed.
+    pub(crate) fn visit_candidates<V: HitCollector>(
+        &self,
+        rays: &[Ray],
+        ray_attributes: &[RayAttributes],
+        collectors: &mut [V],
+        query: &Query,
+        order: RayOrder,
+    ) {
+        self.visit_starts(rays, ray_attributes, collectors);
+        let bvh = self.bvh.filter(|_| self.spheres.len() > V::CANDIDATES.max_unculled());
+        if let (Some(bvh), CandidateTest::Hits) = (bvh, V::CANDIDATES) {
+            return stream::traverse(bvh, *self, rays, ray_attributes, collectors, query, order);
+        }
+        for (i, (ray, collector)) in rays.iter().zip(collectors).enumerate() {
+            match bvh {
+                Some(bvh) => best_first::search(bvh, *self, ray, ray_attributes.get(i), collector),
+                None => self.visit_all(ray, ray_attributes.get(i), collector),
+            }
+        }
+    }
+
+    /// Passes every sphere that the ray may hit to one collector. Not inlined, so that its callers are.
+    #[inline(never)]
     pub(crate) fn visit_all<V: HitCollector>(&self, ray: &Ray, attributes: Option<&RayAttributes>, collector: &mut V) {
         for id in 0..self.spheres.len() as u32 {
             if let Some(target) = self.target(id, attributes)
+                && (V::CANDIDATES == CandidateTest::ClosestApproach || !misses(ray, &target))
                 && attributes.is_none_or(|attributes| self.admits(attributes, id))
             {
                 collector.test(ray, id, target);
@@ -122,3 +154,55 @@ impl<'a> SceneView<'a> {
         }
     }
 }
+
+/// The spheres that a ray is cast against.
+#[derive(Clone, Copy)]
+pub(crate) enum Candidates<'a> {
+    /// Every sphere of a scene that the ray may hit, and the ray's attributes.
+    Scene(SceneView<'a>, RayAttributes),
+    /// One sphere and its id.
+    Pair(u32, Target<'a>),
+}
+
+impl Candidates<'_> {
+    /// Passes the candidates of one ray to its collector, and returns the collector.
+    pub(crate) fn collect<V: HitCollector>(self, ray: &Ray, mut collector: V, query: &Query) -> V {
+        self.collect_into(ray, &mut collector, query);
+        collector
+    }
+
+    /// Passes the candidates of one ray to its collector.
+    pub(crate) fn collect_into<V: HitCollector>(self, ray: &Ray, collector: &mut V, query: &Query) {
+        match self {
+            Candidates::Pair(id, target) => collector.test(ray, id, target),
+            Candidates::Scene(scene, attributes) => {
+                let plain = scene.attributes.masks.is_none()
+                    && !scene.attributes.has_motion_or_shape()
+                    && attributes == RayAttributes::NONE;
+                let picked = if plain { &[] } else { &[attributes][..] };
+                scene.visit_candidates(
+                    std::slice::from_ref(ray),
+                    picked,
+                    std::slice::from_mut(collector),
+                    query,
+                    RayOrder::Incoherent,
+                );
+            }
+        }
+    }
+
+    pub(crate) fn target(&self, id: u32) -> Option<Target<'_>> {
+        match self {
+            Candidates::Pair(own, target) => (*own == id).then_some(*target),
+            Candidates::Scene(scene, attributes) => {
+                let target = scene.target(id, Some(attributes))?;
+                // A hit on the sphere on which the ray starts is one from inside.
+                Some(if scene.is_start(attributes, id) { target.with_surface_start() } else { target })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "view_tests.rs"]
+mod tests;

@@ -163,7 +163,6 @@ programs! {
     APPROACH = "approach": cull_blocks, "cull/brute_force", "query/approach_state", "query/approach";
     APPROACH_BVH = "approach_bvh": test_nodes, "query/approach_state", query_per_ray, "query/approach_bvh";
     APPROACH_FINALIZE = "approach_finalize": "records", "query/approach_finalize";
-    NAIVE = "naive": intersect_at_rest, "query/closest_state", query_per_ray, "query/naive";
     RENDER = "render": intersect_at_rest, "query/closest_state", "cull/pair", "math/angles", "shadow/caps", "shadow/cones",
         "shadow/disc", "shadow/flux", "shadow/starfield", "shadow/projection", "shadow/shade", "shadow/lists", "shadow/render";
     RENDER_TREE = "render_tree": "records", "math/error_free", "math/float", "intersect/low_radius", "intersect/sphere",

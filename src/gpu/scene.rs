@@ -1,7 +1,5 @@
 //! The spheres of a scene on a GPU, in as many parts as the limit of a binding requires.
 
-use std::cell::Cell;
-
 use wgpu::{BindGroup, Buffer, BufferUsages};
 
 use super::bvh::motion::LeafMotion;
@@ -10,7 +8,7 @@ use super::context::throughput::Throughput;
 use super::sphere_attributes::{attribute_words, buffer_words, pack_attributes};
 use super::uniforms::Params;
 use crate::batch::sphere_set::SphereSet;
-use crate::bvh::builder::BvhBuilder;
+use crate::bvh::BvhBuilder;
 use crate::bvh::scene_frame::{SceneFrame, max_magnitude};
 use crate::error::{Error, Result};
 use crate::gpu::engine::GpuEngine;
@@ -33,17 +31,9 @@ const TREE_FROM_SOFTWARE: usize = 2500;
 /// a test 14, and the threads of a traversal diverge.
 const TREE_FROM: usize = 512;
 
-thread_local! {
-    /// Minimum number of spheres for a BVH, for scenes of this thread, set by [`crate::bench::tree_from`]; 0 if it is not set.
-    pub(crate) static TREE_FROM_CHOSEN: Cell<usize> = const { Cell::new(0) };
-}
-
+/// Minimum number of spheres for a BVH on a GPU.
 fn tree_from(gpu: &GpuEngine) -> usize {
-    match TREE_FROM_CHOSEN.get() {
-        0 if gpu.is_software() => TREE_FROM_SOFTWARE,
-        0 => TREE_FROM,
-        chosen => chosen,
-    }
+    if gpu.is_software() { TREE_FROM_SOFTWARE } else { TREE_FROM }
 }
 
 const SPHERE_BYTES: u64 = size_of::<Sphere>() as u64;
@@ -129,7 +119,7 @@ impl GpuScene {
         let frame = SceneFrame::of(spheres);
         let capacity = Self::capacity(gpu, buffer_words(&set.attributes))? as usize;
         let resident = if pairwise { &[] } else { spheres };
-        let trees = Self::worth_bvh(gpu, spheres.len(), &frame);
+        let trees = Self::worth_bvh(gpu, set, &frame);
         for (n, chunk) in resident.chunks(capacity).enumerate() {
             let spheres = Self::upload(gpu, chunk).await?;
             set.cancel.check()?;
@@ -152,9 +142,9 @@ impl GpuScene {
         !self.parts.is_empty() && self.parts.iter().all(|part| part.bvh.is_some())
     }
 
-    /// Whether a scene of `spheres` spheres has BVHs: there are enough spheres, and the frame can represent a BVH.
-    pub(crate) fn worth_bvh(gpu: &GpuEngine, spheres: usize, frame: &SceneFrame) -> bool {
-        spheres >= tree_from(gpu) && frame.supports_bvh()
+    /// Whether a scene has BVHs: there are enough spheres, and the frame can represent a BVH.
+    pub(crate) fn worth_bvh(gpu: &GpuEngine, set: &SphereSet<'_>, frame: &SceneFrame) -> bool {
+        set.spheres.len() >= set.tree_from.unwrap_or_else(|| tree_from(gpu)) && frame.supports_bvh()
     }
 
     /// Uploads the spheres of one part.

@@ -4,7 +4,7 @@ use super::bvh::motion::LeafMotion;
 use super::bvh::resident::GpuBvh;
 use super::scene::{GpuScene, SceneInfo, ScenePart};
 use crate::batch::sphere_set::SphereSet;
-use crate::bvh::builder::BvhBuilder;
+use crate::bvh::BvhBuilder;
 use crate::bvh::scene_frame::SceneFrame;
 use crate::error::Result;
 use crate::gpu::engine::GpuEngine;
@@ -20,7 +20,7 @@ impl GpuScene {
     ) -> Result<(Self, f64)> {
         let spheres = set.swept_bounds();
         let frame = SceneFrame::of(spheres);
-        let trees = Self::worth_bvh(gpu, spheres.len(), &frame);
+        let trees = Self::worth_bvh(gpu, set, &frame);
         let mut parts = Vec::new();
         let (mut now, mut before) = (0.0, 0.0);
         for old in &self.parts {

@@ -1,5 +1,5 @@
 //! Intersection of one ray and one sphere in f32: both roots, with error bounds of the roots and of the discriminant.
-//! Twin of `shaders/intersect/sphere.wgsl`: same functions, same order, same operations.
+//! Twin of `shaders/intersect/sphere.wgsl`: same functions, same order, same operations. Only shaders have `intersect_fast`.
 //!
 //! The method is that of Haines, Günther and Akenine-Möller (Ray Tracing Gems, chapter 7): the discriminant is computed from the foot of
 //! the perpendicular, not as `b² − ac`. The direction is used as given. `intersect_compensated` adds error-free corrections to the foot, to
@@ -129,14 +129,6 @@ pub(crate) fn unscale(x: f32, n: i32) -> f32 {
     }
     // Subnormal result: the product rounds once.
     f32::from_bits(bits & 0x807f_ffff | ((e + 100) as u32) << 23) * power_of_two(-100)
-}
-
-/// Computes the foot in plain f32.
-#[inline(always)]
-pub(crate) fn foot_fast(s: &ScaledPair) -> Foot {
-    let k = dot3(s.eh, s.d) / dot3(s.d, s.d);
-    let p = s.eh - k * s.d;
-    Foot { k, dk: 0.0, p, disc: s.r * s.r - dot3(p, p) }
 }
 
 /// Vector from the point at parameter `k` to the centre, as high and low parts.
@@ -287,29 +279,6 @@ fn position_error_bounds(s: &ScaledPair, foot: &Foot) -> f32 {
 #[inline(always)]
 fn position_error_along(s: &ScaledPair, h: f32) -> f32 {
     4.0 * s.position_error * (1.0 + s.r / h) / dot3(s.d, s.d).sqrt()
-}
-
-/// Intersects a pair in plain f32. With E = |e| and b = |p|, hit or miss is right if |b/r − 1| > 32 u (1 + E/r), and the error of a root
-/// satisfies |δt|·|d| ≤ 32 u (E + r + E·r/h). Both hold for every rounding that a device may use.
-#[inline(always)]
-pub(crate) fn intersect_fast<const M: bool>(s: &ScaledPair) -> SphereRoots {
-    if M && has_no_relative_direction(s) { roots_without_direction(s) } else { intersect_fast_branchless::<M>(s) }
-}
-
-/// [`intersect_fast`] for a pair whose relative direction is not zero. Has no branch.
-#[inline(always)]
-pub(crate) fn intersect_fast_branchless<const M: bool>(s: &ScaledPair) -> SphereRoots {
-    let foot = foot_fast(s);
-    let constant = dot3(s.eh, s.eh) - s.r * s.r;
-    let e = norm1(s.eh) + s.r;
-    // 24 u covers every rounding that WGSL allows. The square of p's own error is the minimum of the bound.
-    let disc_bound = 24.0 * U * e * (norm1(foot.p) + s.r) + power_of_two(-38) * e * e;
-    let disc_bound = if M { disc_bound + position_error_bounds(s, &foot) } else { disc_bound };
-    let h = foot.disc.max(power_of_two(-80)).sqrt();
-    let bound = 33.0 * U * (e + e * s.r / h) / dot3(s.d, s.d).sqrt();
-    let bound = if M { bound + position_error_along(s, h) } else { bound };
-    let roots = roots::<M>(s, &foot, constant);
-    finish(s, &foot, roots, disc_bound, (bound, bound), half_chord_bound::<M>(s, &foot, disc_bound))
 }
 
 /// Intersects a pair in compensated f32. With E = |e| and b = |p|, hit or miss is right if |b/r − 1| > 2⁻⁴⁰ (1 + E/r), and the error of a

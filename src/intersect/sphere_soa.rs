@@ -7,7 +7,7 @@ use glam::{DVec3, Vec3};
 use super::double::DoubleRoots;
 use super::ellipsoid::{UnitBallMap, to_unit_ball};
 use super::motion::{RelativeMotion, Target, scale_moving};
-use super::sphere::{ScaledPair, SphereRoots, intersect_compensated_branchless, intersect_fast_branchless, scale};
+use super::sphere::{ScaledPair, SphereRoots, intersect_compensated_branchless, scale};
 use crate::math::simd::lanes::Lanes;
 use crate::math::simd::level::{SimdLevel, multiversion};
 use crate::query::policy::Precision;
@@ -65,10 +65,8 @@ impl PairBatch {
     /// Intersects all pairs. They may move; with `ellipsoids`, all spheres are ellipsoids.
     pub(crate) fn intersect_moving(&mut self, level: SimdLevel, precision: Precision, ellipsoids: bool) {
         match (precision, ellipsoids) {
-            (Precision::Fast, true) => level.intersect_fast_ellipsoids(self),
             (_, true) => level.intersect_compensated_ellipsoids(self),
-            (Precision::Fast, _) => level.intersect_fast_moving(self),
-            (Precision::Standard, _) => level.intersect_compensated_moving(self),
+            (Precision::Fast | Precision::Standard, _) => level.intersect_compensated_moving(self),
             (Precision::Exact, _) => level.intersect_bounded_moving(self),
         }
     }
@@ -76,8 +74,7 @@ impl PairBatch {
     /// Intersects all pairs, which are at rest. Returns the mask of those that are not certain misses.
     pub(crate) fn intersect(&mut self, level: SimdLevel, precision: Precision) -> u32 {
         match precision {
-            Precision::Fast => level.intersect_fast_batch(self),
-            Precision::Standard => level.intersect_compensated_batch(self),
+            Precision::Fast | Precision::Standard => level.intersect_compensated_batch(self),
             Precision::Exact => level.intersect_bounded_batch(self),
         }
     }
@@ -129,17 +126,11 @@ impl PairBatch {
         to_unit_ball(&scaled, &UnitBallMap { high: rows(0), low: rows(9), inscribed_radius: 0.0 })
     }
 
-    /// Intersects all pairs without bounds: with error-free corrections if `STANDARD`, otherwise in plain f32. A solver passed as a
-    /// function would be called once per pair and not be vectorised.
+    /// Intersects all pairs with error-free corrections, without bounds.
     #[inline(always)]
-    fn intersect_unbounded<const M: bool, const E: bool, const STANDARD: bool>(&mut self) {
+    fn intersect_unbounded<const M: bool, const E: bool>(&mut self) {
         for i in 0..BATCH_WIDTH {
-            let pair = self.pair::<M, E>(i);
-            let solved = if STANDARD {
-                intersect_compensated_branchless::<M>(&pair)
-            } else {
-                intersect_fast_branchless::<M>(&pair)
-            };
+            let solved = intersect_compensated_branchless::<M>(&self.pair::<M, E>(i));
             (self.disc[i], self.enter[i], self.exit[i]) = (solved.disc, solved.t_enter, solved.t_exit);
         }
     }
@@ -193,10 +184,6 @@ impl PairBatch {
 }
 
 multiversion! {
-    /// Intersects a pair batch in plain f32, without bounds.
-    intersect_fast_batch, (batch: &mut PairBatch) -> u32
-}
-multiversion! {
     /// Intersects a pair batch with error-free corrections, without bounds.
     intersect_compensated_batch, (batch: &mut PairBatch) -> u32
 }
@@ -205,18 +192,9 @@ multiversion! {
     intersect_bounded_batch, (batch: &mut PairBatch) -> u32
 }
 multiversion! {
-    /// Intersects a pair batch of ellipsoids in plain f32, without bounds. The result of a pair with relative direction zero is
-    /// meaningless.
-    intersect_fast_ellipsoids, (batch: &mut PairBatch)
-}
-multiversion! {
     /// Intersects a pair batch of ellipsoids with error-free corrections, without bounds: only `Precision::Exact` needs bounds, and it is
     /// refused for ellipsoids. The result of a pair with relative direction zero is meaningless.
     intersect_compensated_ellipsoids, (batch: &mut PairBatch)
-}
-multiversion! {
-    /// Intersects a batch of moving pairs in plain f32, without bounds. The result of a pair with relative direction zero is meaningless.
-    intersect_fast_moving, (batch: &mut PairBatch)
 }
 multiversion! {
     /// Intersects a batch of moving pairs with error-free corrections, without bounds. The result of a pair with relative direction zero is
@@ -230,14 +208,8 @@ multiversion! {
 }
 
 #[inline(always)]
-fn intersect_fast_batch(lanes: impl Lanes, batch: &mut PairBatch) -> u32 {
-    batch.intersect_unbounded::<false, false, false>();
-    batch.possible_hits::<_, false>(lanes)
-}
-
-#[inline(always)]
 fn intersect_compensated_batch(lanes: impl Lanes, batch: &mut PairBatch) -> u32 {
-    batch.intersect_unbounded::<false, false, true>();
+    batch.intersect_unbounded::<false, false>();
     batch.possible_hits::<_, false>(lanes)
 }
 
@@ -249,13 +221,8 @@ fn intersect_bounded_batch(lanes: impl Lanes, batch: &mut PairBatch) -> u32 {
 }
 
 #[inline(always)]
-fn intersect_fast_moving(_: impl Lanes, batch: &mut PairBatch) {
-    batch.intersect_unbounded::<true, false, false>();
-}
-
-#[inline(always)]
 fn intersect_compensated_moving(_: impl Lanes, batch: &mut PairBatch) {
-    batch.intersect_unbounded::<true, false, true>();
+    batch.intersect_unbounded::<true, false>();
 }
 
 #[inline(always)]
@@ -265,13 +232,8 @@ fn intersect_bounded_moving(_: impl Lanes, batch: &mut PairBatch) {
 }
 
 #[inline(always)]
-fn intersect_fast_ellipsoids(_: impl Lanes, batch: &mut PairBatch) {
-    batch.intersect_unbounded::<true, true, false>();
-}
-
-#[inline(always)]
 fn intersect_compensated_ellipsoids(_: impl Lanes, batch: &mut PairBatch) {
-    batch.intersect_unbounded::<true, true, true>();
+    batch.intersect_unbounded::<true, true>();
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use crate::intensity::scaled;
 use crate::intersect::classify::{HitClass, Root, Roots, classify};
 use crate::intersect::exact::ExactRoots;
 use crate::intersect::resolve::resolve_pair;
-use crate::intersect::scalar::with_finite_ends;
-use crate::intersect::sphere::{intersect_compensated, intersect_fast};
+use crate::intersect::resolve::with_finite_ends;
+use crate::intersect::sphere::intersect_compensated;
 use crate::numbers::Numbers;
 use crate::query::policy::{Inside, Query, Touch};
 
@@ -52,12 +52,8 @@ fn a_pair_batch_has_the_bits_of_single_pairs() {
             for precision in Precision::ALL {
                 batch.intersect(level, precision);
                 for (i, (ray, sphere)) in pairs.iter().enumerate() {
-                    let solve = if precision == Precision::Fast {
-                        intersect_fast::<false>
-                    } else {
-                        intersect_compensated::<false>
-                    };
-                    let (alone, among) = (bits(&solve(&scale(ray, sphere))), bits(&batch.roots(i)));
+                    let alone = bits(&intersect_compensated::<false>(&scale(ray, sphere)));
+                    let among = bits(&batch.roots(i));
                     let asked = if precision == Precision::Exact { 8 } else { 3 };
                     let what = format!("round {round}, {}, {precision:?}: {ray:?} {sphere:?}", level.name());
                     assert_eq!(among[..asked], alone[..asked], "{what}");

@@ -75,7 +75,7 @@ pub enum Near {
 #[non_exhaustive]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Precision {
-    /// Plain f32 arithmetic. The error bounds hold on every device.
+    /// Plain f32 arithmetic on a GPU; the CPU engine computes as at `Standard`. The error bounds hold on every device.
     Fast,
     /// Error-free corrections: hit or miss is wrong only within 2⁻⁴⁰ of tangency. Needs a device that rounds correctly.
     #[default]

@@ -9,7 +9,7 @@ use super::output::Output;
 use super::scene::{CPU_CHUNK, Scene, Wait};
 use crate::batch::ray_batch::RayBatch;
 use crate::batch::sphere_set::SphereSet;
-use crate::bvh::builder::BvhBuilder;
+use crate::bvh::BvhBuilder;
 use crate::cpu::hit_lists::join;
 use crate::error::Result;
 use crate::gpu::cast::plan::Search;

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use wgpu::BufferUsages;
+
 use crate::error::{Error, Result};
 use crate::gpu::context::adapters;
-use crate::gpu::context::readback::Readback;
 use crate::gpu::engine::GpuEngine;
 use crate::gpu::probe::Probe;
 use crate::gpu::programs::PROGRAMS;
@@ -77,10 +78,12 @@ pub struct Device {
     /// Number of pairs of a ray and a sphere that the CPU engine tests in the time of a round trip to this GPU; 0 unless `auto` chose the
     /// GPU.
     few: u64,
+    /// Instruction set of the CPU engine.
+    pub(crate) level: SimdLevel,
     pub(crate) cancel: CancelToken,
 }
 
-/// Pairs that one core tests per second, at least, with SSE2 or wider instructions (`umbracast bench brute`).
+/// Pairs that one core tests per second, at least, with SSE2 or wider instructions.
 const CPU_RATE: f64 = 1e9;
 
 /// Description of a device, from [`Device::list`].
@@ -168,11 +171,12 @@ impl Device {
     }
 
     fn cpu_within(limits: Limits) -> Self {
-        Self { gpu: None, limits, few: 0, cancel: CancelToken::new() }
+        Self { gpu: None, limits, few: 0, level: SimdLevel::best(), cancel: CancelToken::new() }
     }
 
     fn of_gpu(gpu: GpuEngine) -> Self {
-        Self { limits: *gpu.limits(), gpu: Some(Arc::new(gpu)), few: 0, cancel: CancelToken::new() }
+        let limits = *gpu.limits();
+        Self { gpu: Some(Arc::new(gpu)), ..Self::cpu_within(limits) }
     }
 
     /// The device as `auto` returns it: a query that the CPU engine answers bit-identically, and before a round trip to this GPU ends, runs
@@ -299,6 +303,19 @@ impl Device {
         Self { cancel: cancel.clone(), ..self.clone() }
     }
 
+    /// Returns the same device with another instruction set of the CPU engine: one of [`levels`](crate::bench::levels). Results do not
+    /// depend on it.
+    ///
+    /// # Panics
+    /// If this processor does not support it.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_level(&self, name: &str) -> Self {
+        let level = SimdLevel::all().into_iter().find(|level| name == level.name());
+        let level = level.unwrap_or_else(|| panic!("'{name}' is not an instruction set of this processor"));
+        Self { level, ..self.clone() }
+    }
+
     /// Number of buffers created on the GPU so far. Tests use it to check that repeated calls create none.
     #[doc(hidden)]
     pub fn buffers_made(&self) -> u64 {
@@ -308,11 +325,12 @@ impl Device {
 
 /// Shortest measured time in which a device copies a word and reports it: a lower bound of the time of a query.
 async fn round_trip(gpu: &GpuEngine) -> Result<Duration> {
-    let word = Readback::new(gpu, 4).await?;
+    let word = gpu.buffer("source", 4, BufferUsages::COPY_SRC | BufferUsages::COPY_DST).await?;
+    let staging = gpu.buffer("staging", 4, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?;
     let mut least = Duration::MAX;
     for _ in 0..8 {
         let start = Instant::now();
-        word.in_place(gpu).await?;
+        gpu.read_in_place(&word, &staging, 4, gpu.patience(), |_| ()).await?;
         least = least.min(start.elapsed());
     }
     Ok(least)

@@ -13,7 +13,7 @@ use super::scene::Scene;
 use crate::batch::input::Rays;
 use crate::error::{Error, Result};
 use crate::intersect::motion::{RelativeMotion, Target};
-use crate::intersect::perpendicular_foot::{PerpendicularFoot, add_subtract};
+use crate::intersect::surface::{PerpendicularFoot, add_subtract};
 use crate::query::policy::Query;
 use crate::records::{Hit, Ray, Sphere};
 use crate::runtime::cpu_pool;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::device::Device;
 use crate::batch::input::Spheres;
-use crate::cpu::{accel, cull};
+use crate::cpu::accel;
 use crate::error::{Error, Result};
 use crate::gpu::engine::GpuEngine;
 use crate::gpu::scene::GpuScene;
@@ -83,11 +83,9 @@ impl Device {
         let host = spheres.saturating_mul(host).saturating_add(answers);
         let on_cpu = || {
             let laid = accel::leaf_attribute_bytes(spheres, masked, moving, mapped);
-            host.saturating_add(accel::accel_bytes(spheres)).saturating_add(laid)
+            host.saturating_add(accel::bvh_bytes(spheres)).saturating_add(laid)
         };
         let on_gpu = |gpu: &Arc<GpuEngine>| {
-            // Blocks of spheres for culling, rounded up to whole blocks.
-            let host = host.saturating_add(cull::blocks_bytes(spheres));
             let resident = if spheres > 0 { GpuScene::bytes(gpu, spheres) } else { 0 };
             let held = sphere_attributes::attribute_bytes(moving, mapped);
             // Packed attributes exist twice during the upload: on the host and on the device.

@@ -13,17 +13,15 @@ use crate::batch::input::{Rays, Spheres};
 use crate::batch::ray_attributes::RayAttributeColumns;
 use crate::batch::ray_batch::RayBatch;
 use crate::batch::sphere_set::{SphereAttributes, SphereSet};
-use crate::bvh::builder::BvhBuilder;
+use crate::bvh::BvhBuilder;
 use crate::cpu::scene::CpuScene;
 use crate::error::{Error, Result};
-use crate::gpu::cast::plan::Search;
-use crate::gpu::cast::readback::{NaiveWriter, RecordWriter};
 use crate::gpu::cast::resolve::GpuQuery;
 use crate::gpu::scene::GpuScene;
 use crate::intersect::surface::SurfaceDistance;
 use crate::query::policy::{Motion, Precision, Query, check_same_length};
-use crate::query::results::{Answer, Bits, Hits, Report, Tally};
-use crate::records::{Hit, Sphere};
+use crate::query::results::{Answer, Bits, Report, Tally};
+use crate::records::Sphere;
 use crate::runtime::boxed::BoxedFuture;
 use crate::runtime::cancel::CancelToken;
 use crate::runtime::cpu_pool;
@@ -42,11 +40,14 @@ pub struct SceneOptions {
     /// First and last time at which moving spheres are queried; finite, and in order. Default: 0 and 1. The BVH contains the paths of the
     /// spheres between these times, so a longer range means larger AABBs.
     pub time_range: [f32; 2],
+    /// Minimum number of spheres for a BVH; `None` for that of the device. For tests: results do not depend on it.
+    #[doc(hidden)]
+    pub tree_from: Option<usize>,
 }
 
 impl Default for SceneOptions {
     fn default() -> Self {
-        Self { builder: BvhBuilder::default(), time_range: [0.0, 1.0] }
+        Self { builder: BvhBuilder::default(), time_range: [0.0, 1.0], tree_from: None }
     }
 }
 
@@ -61,6 +62,13 @@ impl SceneOptions {
     #[must_use]
     pub fn time_range(self, time_range: [f32; 2]) -> Self {
         Self { time_range, ..self }
+    }
+
+    /// Sets the minimum number of spheres for a BVH.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn tree_from(self, spheres: usize) -> Self {
+        Self { tree_from: Some(spheres), ..self }
     }
 }
 
@@ -139,7 +147,7 @@ impl Scene {
     }
 
     async fn build(device: &Device, set: Spheres<'_>, pairwise: bool, options: &SceneOptions) -> Result<Self> {
-        let SceneOptions { builder, time_range } = *options;
+        let SceneOptions { builder, time_range, tree_from } = *options;
         check_span(time_range)?;
         let spheres = set.records;
         // The largest id is reserved: it means "no sphere".
@@ -152,9 +160,10 @@ impl Scene {
         device.check_limit("the scene", &load)?;
         let here = if device.kind() == "software" { device } else { &Device::cpu() };
         memory::check("the scene", here.bytes(&load))?;
-        let set = SphereSet::new(&set, SphereAttributes::default(), time_range, &device.cancel)?;
+        let mut set = SphereSet::new(&set, SphereAttributes::default(), time_range, &device.cancel)?;
+        set.tree_from = tree_from;
         let gpu = device.upload(&set, pairwise, builder).await?;
-        let host = Arc::new(CpuScene::for_device(gpu.is_some(), set, pairwise)?);
+        let host = Arc::new(CpuScene::for_device(gpu.is_some(), device.level, set, pairwise)?);
         // The watch of the build does not apply to the finished scene.
         Ok(Self {
             device: device.with_cancel(&CancelToken::new()),
@@ -235,19 +244,6 @@ impl Scene {
             }
         }
         Ok(Report::new(rays.len(), Tally { off_surface, ..tally }, start))
-    }
-
-    /// [`closest`](Self::closest) on a GPU by the naive shader, for comparison; see [`crate::bench`].
-    pub(crate) async fn closest_naive(&self, rays: Rays<'_>, query: &Query) -> Result<Option<Hits>> {
-        let start = Instant::now();
-        let batch = self.batch(&rays, query)?;
-        let Some((engine, scene)) = self.on_gpu() else { return Ok(None) };
-        let mut records = vec![Hit::MISS; rays.len()];
-        let tally = scene
-            .cast(engine, &self.host, batch, &mut NaiveWriter(RecordWriter(&mut records)), Search::BruteForce)
-            .await?
-            .0;
-        Ok(Some(Answer { report: Report::new(records.len(), tally, start), records }))
     }
 
     /// Casts rays for bits.

@@ -3,9 +3,9 @@
 use glam::Vec3;
 
 use crate::batch::sphere_set::SphereAttributes;
-use crate::cpu::candidates::Candidates;
 use crate::cpu::collector::Resolved;
 use crate::cpu::query::kind::RayQuery;
+use crate::cpu::view::Candidates;
 use crate::error::Result;
 use crate::intersect::classify::Roots;
 use crate::intersect::exact::ExactRoots;

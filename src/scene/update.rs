@@ -65,7 +65,8 @@ impl Scene {
     async fn replace_spheres(&mut self, set: Spheres<'_>) -> Result<Update> {
         let spheres = set.records;
         check_same_length("spheres", spheres.len(), "spheres in the scene", self.len())?;
-        let set = SphereSet::new(&set, self.host.attributes.clone(), self.options.time_range, &self.cancel)?;
+        let mut set = SphereSet::new(&set, self.host.attributes.clone(), self.options.time_range, &self.cancel)?;
+        set.tree_from = self.options.tree_from;
         let mut quality_loss = 0.0;
         let mut moved = None;
         if let Some((device, gpu)) = self.on_gpu() {
@@ -74,7 +75,7 @@ impl Scene {
             self.cancel.check()?;
             (moved, quality_loss) = (Some(Arc::new(scene)), loss as f32);
         }
-        let host = CpuScene::for_device(moved.is_some(), set, self.host.pairwise)?;
+        let host = CpuScene::for_device(moved.is_some(), self.device.level, set, self.host.pairwise)?;
         self.gpu = moved;
         self.host = Arc::new(host);
         Ok(Update { quality_loss, rebuild_suggested: quality_loss > WORTH_REBUILDING })

@@ -98,15 +98,15 @@ impl Device {
     ) -> Result<()> {
         check_same_length("observers", observers.len(), "shadows", out.len())?;
         if self.is_cpu() && wait == Wait::Blocking {
-            return cpu(lighting, occluder_bvh(lighting)?.as_ref(), 0, observers, out, &self.cancel);
+            return cpu(self.level, lighting, occluder_bvh(lighting)?.as_ref(), 0, observers, out, &self.cancel);
         }
         let bvh = Arc::new(occluder_bvh(lighting)?);
         let piece = self.chunk_observers(lighting);
         for ((first, own), out) in (0_u64..).step_by(piece).zip(observers.chunks(piece)).zip(out.chunks_mut(piece)) {
             let mut observers = try_with_capacity(own.len())?;
             observers.extend_from_slice(own);
-            let (lighting, cancel) = (lighting.clone(), self.cancel.clone());
-            let chunk = Arc::new(ObserverChunk { lighting, bvh: bvh.clone(), first, observers, cancel });
+            let (level, lighting, cancel) = (self.level, lighting.clone(), self.cancel.clone());
+            let chunk = Arc::new(ObserverChunk { level, lighting, bvh: bvh.clone(), first, observers, cancel });
             let on_gpu =
                 |gpu: &Arc<GpuEngine>| -> BoxedFuture<'_, Vec<Shadow>> { Box::pin(chunk.clone().on_gpu(gpu.clone())) };
             let on_cpu = || Box::pin(chunk.clone().on_cpu()) as BoxedFuture<'_, Vec<Shadow>>;
@@ -125,6 +125,7 @@ impl Device {
 
 /// A part of the observers, copied because the caller's list may be dropped before the work is done.
 struct ObserverChunk {
+    level: SimdLevel,
     lighting: Lighting,
     bvh: Arc<Option<OccluderBvh>>,
     /// Index of the first observer.
@@ -136,9 +137,9 @@ struct ObserverChunk {
 impl ObserverChunk {
     async fn on_cpu(self: Arc<Self>) -> Result<Vec<Shadow>> {
         let work = move || {
-            let Self { lighting, bvh, first, observers, cancel } = &*self;
+            let Self { level, lighting, bvh, first, observers, cancel } = &*self;
             let mut out = try_filled("shadows", observers.len(), Shadow::default())?;
-            cpu(lighting, bvh.as_ref().as_ref(), *first, observers, &mut out, cancel).map(|()| out)
+            cpu(*level, lighting, bvh.as_ref().as_ref(), *first, observers, &mut out, cancel).map(|()| out)
         };
         run_on_pool(work).await?
     }
@@ -146,8 +147,8 @@ impl ObserverChunk {
     async fn on_gpu(self: Arc<Self>, gpu: Arc<GpuEngine>) -> Result<Vec<Shadow>> {
         let chunk = self.clone();
         let work = move || {
-            let Self { lighting, bvh, first, observers, cancel } = &*chunk;
-            classify(lighting, bvh.as_ref().as_ref(), *first, observers, cancel)
+            let Self { level, lighting, bvh, first, observers, cancel } = &*chunk;
+            classify(*level, lighting, bvh.as_ref().as_ref(), *first, observers, cancel)
         };
         let (mut out, undecided) = run_on_pool(work).await??;
         let (places, prepared): (Vec<usize>, Vec<LocalVisibility>) = undecided.into_iter().unzip();
@@ -170,6 +171,7 @@ pub(crate) fn resolve(found: &[Shade], prepared: &[LocalVisibility]) -> Vec<Shad
 
 /// Computes all shadows in f64, on all cores.
 fn cpu(
+    level: SimdLevel,
     lighting: &Lighting,
     bvh: Option<&OccluderBvh>,
     first: u64,
@@ -178,7 +180,6 @@ fn cpu(
     cancel: &CancelToken,
 ) -> Result<()> {
     cpu_pool::ensure_pool();
-    let level = SimdLevel::best();
     let done = observers.par_chunks(TASK_OBSERVERS).zip(out.par_chunks_mut(TASK_OBSERVERS)).try_for_each(
         |(observers, out)| {
             cancel.check()?;
@@ -198,13 +199,13 @@ fn cpu(
 
 /// Classifies observers. Returns the shadows of those outside every penumbra; for all others, their indices and prepared queries.
 fn classify(
+    level: SimdLevel,
     lighting: &Lighting,
     bvh: Option<&OccluderBvh>,
     first: u64,
     observers: &[DVec3],
     cancel: &CancelToken,
 ) -> Result<(Vec<Shadow>, UndecidedObservers)> {
-    let level = SimdLevel::best();
     let mut out = try_with_capacity(observers.len())?;
     out.resize(observers.len(), Shadow::default());
     let tasks = observers.par_chunks(TASK_OBSERVERS).zip(out.par_chunks_mut(TASK_OBSERVERS)).enumerate();

@@ -3,8 +3,7 @@
 use umbracast::blocking::update;
 use umbracast::glam::Vec3;
 use umbracast::{
-    BvhBuilder, Error, Motion, Precision, Query, Ray, Rays, Result, Scene, SceneOptions, Sphere, Spheres, bench,
-    blocking,
+    BvhBuilder, Error, Motion, Precision, Query, Ray, Rays, Result, Scene, SceneOptions, Sphere, Spheres, blocking,
 };
 use umbracast_testing::{Numbers, devices, hard_scenes, scaled};
 
@@ -35,11 +34,10 @@ fn drift(spheres: &mut [Sphere], step: usize) {
 
 #[test]
 fn updated_scenes_give_the_results_of_new_ones() {
-    let _every_scene_has_a_tree = bench::tree_from(1);
     for device in devices() {
         for kind in &hard_scenes::SCENES {
             let mut spheres = hard_scenes::spheres(kind, 1300);
-            let mut scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+            let mut scene = blocking::scene(device, &spheres, &SceneOptions::default().tree_from(1)).unwrap();
             for step in 1..=3 {
                 drift(&mut spheres, step);
                 let report = update(&mut scene, &spheres).unwrap();
@@ -47,7 +45,7 @@ fn updated_scenes_give_the_results_of_new_ones() {
                 if step == 3 {
                     blocking::rebuild(&mut scene).unwrap();
                 }
-                let fresh = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+                let fresh = blocking::scene(device, &spheres, &SceneOptions::default().tree_from(1)).unwrap();
                 for (precision, count) in [(Precision::Fast, 30), (Precision::Standard, 30), (Precision::Exact, 6)] {
                     let rays = hard_scenes::rays(&spheres, kind.2, scaled(count));
                     let same = answers(&scene, &rays, precision) == answers(&fresh, &rays, precision);
@@ -61,7 +59,6 @@ fn updated_scenes_give_the_results_of_new_ones() {
 /// Trees include the motion of spheres. Checks a new tree, a refitted one and a rebuilt one.
 #[test]
 fn updates_include_the_motion_of_spheres() {
-    let _every_scene_has_a_tree = bench::tree_from(1);
     let n = &mut Numbers(6);
     let mut spheres: Vec<Sphere> = (0..700).map(|_| Sphere::new(n.vector(), 0.08)).collect();
     let mut ways = || -> Vec<Vec3> { (0..700).map(|_| Vec3::from(n.vector()) * 0.3).collect() };
@@ -82,12 +79,12 @@ fn updates_include_the_motion_of_spheres() {
             if device.is_cpu() && builder == BvhBuilder::Gpu {
                 continue;
             }
-            let options = SceneOptions::default().builder(builder);
+            let options = SceneOptions::default().tree_from(1).builder(builder);
             let given = Spheres::from(&spheres).velocities(&velocities[0]);
             let mut scene = blocking::scene(device, given, &options).unwrap();
             let expected = |spheres: &[Sphere], velocities: &[Vec3]| {
                 let given = Spheres::from(spheres).velocities(velocities);
-                ask(&blocking::scene(&umbracast_testing::cpu(), given, &SceneOptions::default()).unwrap())
+                ask(&blocking::scene(&umbracast_testing::cpu(), given, &SceneOptions::default().tree_from(1)).unwrap())
             };
             let context = || format!("{builder:?} on {}", device.name());
             assert!(ask(&scene) == expected(&spheres, &velocities[0]), "{}", context());
@@ -102,31 +99,32 @@ fn updates_include_the_motion_of_spheres() {
 
 #[test]
 fn both_bvh_builders_give_the_same_results() {
-    let _every_scene_has_a_tree = bench::tree_from(1);
     for device in devices().iter().filter(|device| !device.is_cpu()) {
         for kind in &hard_scenes::SCENES {
             let spheres = hard_scenes::spheres(kind, 1300);
             let rays = hard_scenes::rays(&spheres, kind.2, scaled(60));
             let found = [BvhBuilder::Auto, BvhBuilder::Cpu, BvhBuilder::Gpu].map(|builder| {
-                let options = SceneOptions::default().builder(builder);
+                let options = SceneOptions::default().tree_from(1).builder(builder);
                 answers(&blocking::scene(device, &spheres, &options).unwrap(), &rays, Precision::Standard)
             });
             assert!(found[0] == found[1] && found[1] == found[2], "{} on {}", kind.0, device.name());
         }
     }
     let spheres = [Sphere::new([0.0; 3], 1.0)];
-    let refused =
-        blocking::scene(&umbracast_testing::cpu(), &spheres, &SceneOptions::default().builder(BvhBuilder::Gpu));
+    let refused = blocking::scene(
+        &umbracast_testing::cpu(),
+        &spheres,
+        &SceneOptions::default().tree_from(1).builder(BvhBuilder::Gpu),
+    );
     assert!(refused.is_err_and(|error| error.to_string().contains("CPU engine")));
 }
 
 #[test]
 fn clones_and_failed_updates_leave_scenes_unchanged() {
-    let _every_scene_has_a_tree = bench::tree_from(1);
     for device in devices() {
         let spheres = hard_scenes::spheres(&hard_scenes::SCENES[0], 700);
         let rays = hard_scenes::rays(&spheres, 2.0, 60);
-        let mut scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+        let mut scene = blocking::scene(device, &spheres, &SceneOptions::default().tree_from(1)).unwrap();
         let clone = scene.clone();
         let before = answers(&scene, &rays, Precision::Standard);
         let refused = |result: Result<_>, scene: &Scene| {
@@ -150,11 +148,10 @@ fn clones_and_failed_updates_leave_scenes_unchanged() {
 
 #[test]
 fn updates_report_the_quality_of_the_tree() {
-    let _every_scene_has_a_tree = bench::tree_from(1);
     for device in devices().iter().filter(|device| !device.is_cpu()) {
         let n = &mut Numbers(5);
         let mut spheres: Vec<Sphere> = (0..5000).map(|_| Sphere::new(n.vector(), 0.01)).collect();
-        let mut scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+        let mut scene = blocking::scene(device, &spheres, &SceneOptions::default().tree_from(1)).unwrap();
         let still = update(&mut scene, &spheres).unwrap();
         assert_eq!((still.quality_loss, still.rebuild_suggested), (0.0, false));
         // All spheres at new random positions: the worst case for a refitted tree.

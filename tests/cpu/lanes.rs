@@ -13,8 +13,8 @@ const REFUSED: [(&str, &str); 7] = [
     ("<Avx512 as Lanes>::load(&[0.0; 16])", "E0061"),
     ("Avx512::new()", "E0133"),
     ("<<Avx512 as Lanes>::Narrow as Lanes>::new()", "E0133"),
-    ("std::iter::once(()).map(|()| Scalar4::new()).next()", "E0133"),
-    ("Scalar4([0.0; 4])", "E0423"),
+    ("std::iter::once(()).map(|()| Sse2::new()).next()", "E0133"),
+    ("Sse2(std::mem::zeroed())", "E0423"),
     ("Avx2::default()", "E0599"),
 ];
 
@@ -24,7 +24,7 @@ fn compile(expression: &str) -> Option<(bool, String)> {
     let folder = Folder::new();
     let lanes = root().join("src/math/simd/lanes/mod.rs");
     let text = format!(
-        "#![allow(unused)]\n#[path = {lanes:?}]\nmod lanes;\nuse lanes::{{Avx2, Avx512, Lanes, Scalar4}};\n\
+        "#![allow(unused)]\n#[path = {lanes:?}]\nmod lanes;\nuse lanes::{{Avx2, Avx512, Lanes, Sse2}};\n\
          fn make() {{ let _ = {expression}; }}\n"
     );
     folder.write("make.rs", text);

@@ -1,7 +1,6 @@
-//! The CPU engine returns the same bytes with every instruction set, with and without a tree. The scalar loop that benchmarks compare it
-//! with computes the same query.
+//! The CPU engine returns the same bytes with every instruction set, with and without a tree.
 
-use umbracast::{Hit, Precision, Query, Ray, SceneOptions, Sphere, bench, blocking};
+use umbracast::{Precision, Query, Ray, SceneOptions, Sphere, bench, blocking};
 use umbracast_testing::{Numbers, cpu, scaled};
 
 fn scene(rays: usize) -> (Vec<Sphere>, Vec<Ray>) {
@@ -19,7 +18,7 @@ fn every_instruction_set_gives_the_same_bytes() {
     let (spheres, rays) = scene(20_000);
     let levels = bench::levels();
     println!("{}", levels.join(", "));
-    assert_eq!(levels.last(), Some(&"plain"));
+    assert!(levels.len() > 1 || cfg!(not(target_arch = "x86_64")), "{levels:?}");
     let list = blocking::list();
     assert!(
         list.last().unwrap().driver.ends_with(levels[0]),
@@ -27,9 +26,7 @@ fn every_instruction_set_gives_the_same_bytes() {
         list.last()
     );
     let answers = levels.iter().map(|level| {
-        let instructions = bench::use_level(level);
-        let scene = blocking::scene(&cpu(), &spheres, &SceneOptions::default()).unwrap();
-        drop(instructions);
+        let scene = blocking::scene(&cpu().with_level(level), &spheres, &SceneOptions::default()).unwrap();
         Precision::ALL.map(|precision| {
             let query = Query::at(precision);
             let hits = blocking::closest(&scene, &rays, &query).unwrap();
@@ -47,26 +44,11 @@ fn every_instruction_set_gives_the_same_bytes() {
 }
 
 #[test]
-fn the_scalar_benchmark_loop_computes_the_same_query() {
-    let (spheres, rays) = scene(20_000);
-    let mut hits = vec![Hit::MISS; rays.len()];
-    let count = bench::scalar_closest(&spheres, &rays, &mut hits);
-    let scene = blocking::scene(&cpu(), &spheres, &SceneOptions::default()).unwrap();
-    let answers = blocking::closest(&scene, &rays, &Query::at(Precision::Fast)).unwrap();
-    assert!(count.abs_diff(answers.report.hits) <= 2, "{count} and {} hits", answers.report.hits);
-    let near = |(a, b): &(&Hit, &Hit)| a.id == b.id && (!a.is_hit() || (a.t - b.t).abs() < 1e-3);
-    let equal = hits.iter().zip(answers.iter()).filter(near).count();
-    assert!(equal + 4 >= rays.len(), "{equal} of {} alike", rays.len());
-}
-
-#[test]
 fn trees_give_the_results_of_brute_force() {
     let (spheres, rays) = scene(scaled(20_000));
     let device = cpu();
     let grown = blocking::scene(&device, &spheres, &SceneOptions::default()).unwrap();
-    let every_sphere = bench::use_tree(false);
-    let swept = blocking::scene(&device, &spheres, &SceneOptions::default()).unwrap();
-    drop(every_sphere);
+    let swept = blocking::scene(&device, &spheres, &SceneOptions::default().tree_from(usize::MAX)).unwrap();
     for precision in Precision::ALL {
         let query = Query::at(precision);
         let ask = |scene| {

@@ -2,7 +2,7 @@
 
 use umbracast::blocking::{self, all, approach, closest, contains, count, interval, nearest, occluded};
 use umbracast::{Device, Precision, Query, Ray, Sphere};
-use umbracast::{Points, SceneOptions, Segments, bench};
+use umbracast::{Points, SceneOptions, Segments};
 
 use umbracast_testing::{Numbers, cpu, scaled};
 
@@ -59,10 +59,11 @@ fn exact_is_exact_on_devices_that_flush_subnormals() {
                 "{name}"
             );
             let few = &spheres[..300];
-            for tree in [true, false] {
-                let _tree = bench::use_tree(tree);
+            for from in [None, Some(usize::MAX)] {
+                let mut options = SceneOptions::default();
+                options.tree_from = from;
                 let [tested, reference] =
-                    [device, &cpu()].map(|device| blocking::scene(device, few, &SceneOptions::default()).unwrap());
+                    [device, &cpu()].map(|device| blocking::scene(device, few, &options).unwrap());
                 let found = |scene| {
                     let list = nearest(scene, &rays, 3, &query).unwrap();
                     let everything = all(scene, &rays, &query).unwrap();

@@ -315,8 +315,7 @@ fn rays_from_surfaces_give_the_same_bits_at_every_instruction_set() {
     let query = Query::at(Precision::Exact);
     let mut first = None;
     for level in bench::levels() {
-        let _level = bench::use_level(level);
-        let scene = blocking::scene(&cpu(), &spheres, &SceneOptions::default()).unwrap();
+        let scene = blocking::scene(&cpu().with_level(level), &spheres, &SceneOptions::default()).unwrap();
         let lists = blocking::all(&scene, rays, &query).unwrap();
         let hits = blocking::closest(&scene, rays, &query).unwrap();
         let near = blocking::approach(&scene, rays, &query).unwrap();

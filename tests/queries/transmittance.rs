@@ -159,8 +159,7 @@ fn every_instruction_set_and_every_part_sums_the_same() {
     let query = Query::at(Precision::Exact);
     let lists = blocking::all(&with_and_without_tree(&cpu(), set)[0], &rays, &query).unwrap();
     for level in bench::levels() {
-        let _level = bench::use_level(level);
-        for scene in with_and_without_tree(&cpu(), set) {
+        for scene in with_and_without_tree(&cpu().with_level(level), set) {
             let kinds = check(&blocking::transmittance(&scene, &rays, &query).unwrap(), &lists, &of, level);
             assert!(kinds.iter().all(|count| *count > 5), "{kinds:?}");
         }

@@ -1,9 +1,5 @@
 //! `umbracast bench`: benchmarks of the devices of this machine.
 
-mod brute;
-mod copy;
-mod made;
-mod moving;
 mod numbers;
 mod scenes;
 mod sets;
@@ -23,12 +19,6 @@ use umbracast::blocking;
   umbracast bench scenes s.spheres r.rays --device cpu --queries closest
                                   from files that `cast` reads
   umbracast bench small           latency of 1, 64 and 4,096 rays
-  umbracast bench brute           every device, at every precision
-  umbracast bench brute --device gpu --json
-                                  the best GPU, as JSON
-  umbracast bench made            generated rays, compared with uploaded rays
-  umbracast bench moving          moving spheres, compared with spheres at rest
-  umbracast bench copy            readback in place, compared with a copy
 
 Every time is printed with the number of hits: runs with different hits did not
 do the same work.
@@ -44,35 +34,12 @@ enum What {
     Scenes(scenes::ScenesArgs),
     /// Small batches: latency of 1, 64 and 4,096 rays on 10,000 spheres
     Small(small::SmallArgs),
-    /// Brute force, every ray against every sphere: 10^9 tests per second, compared with naive loops
-    Brute(brute::BruteArgs),
-    /// Rays generated on the device, compared with uploaded rays: bytes and CPU time of an occlusion image
-    Made(made::MadeArgs),
-    /// Moving spheres, for rays at an instant and for projectiles: CPU time compared with spheres at rest
-    Moving(moving::MovingArgs),
-    /// Readback from a GPU: in place, compared with a new staging buffer per readback
-    Copy(copy::CopyArgs),
-}
-
-/// The devices of a benchmark, and the format of its report.
-#[derive(Debug, Args)]
-struct ReportArgs {
-    /// Device: as for `cast --device` [default: $UMBRACAST_DEVICE, or all devices]
-    #[arg(long, value_name = "NAME")]
-    device: Option<String>,
-    /// Print JSON on stdout
-    #[arg(long)]
-    json: bool,
 }
 
 pub(crate) fn run(args: &BenchArgs) -> Result<()> {
     match &args.what {
         What::Scenes(args) => scenes::run(args),
         What::Small(args) => small::run(args),
-        What::Brute(args) => brute::run(args),
-        What::Made(args) => made::run(args),
-        What::Moving(args) => moving::run(args),
-        What::Copy(args) => copy::run(args),
     }
 }
 

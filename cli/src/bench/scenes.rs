@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use clap::Args;
 use serde::Serialize;
-use umbracast::bench::Visits;
 use umbracast::glam::DVec3;
 use umbracast::memory;
 use umbracast::{CancelToken, Device, Hit, Inside, OnBad, Precision, Query, Ray, Scene, blocking};
@@ -106,10 +105,6 @@ struct BatchRow {
     mrays_per_second: f64,
     /// 10⁶ rays per second of CPU time, times the number of threads: the rate of the CPU engine if no other program uses the cores.
     mrays_per_second_free: Option<f64>,
-    /// Work per ray on the CPU engine, which no other program changes: tests of nodes and of leaves, and pairs that were intersected.
-    nodes_per_ray: Option<f64>,
-    leaves_per_ray: Option<f64>,
-    solves_per_ray: Option<f64>,
 }
 
 pub(super) fn run(args: &ScenesArgs) -> Result<()> {
@@ -204,7 +199,6 @@ impl Bench<'_> {
     fn batch(&self, scene: &Scene, name: &str, rays: &[Ray], ask: QueryName) -> Result<BatchRow> {
         let working = ProgressDisplay::on(format!("casting {name}"), self.args.json);
         let query = Query::at(self.args.precision).inside(self.args.inside);
-        Visits::take();
         let (word, times) = match ask {
             QueryName::Closest => {
                 let mut hits = vec![Hit::MISS; rays.len()];
@@ -231,10 +225,6 @@ impl Bench<'_> {
             }
         };
         drop(working);
-        let visits = Visits::take();
-        // A first run comes before those that are measured.
-        let casts = (rays.len() as u64).saturating_mul(u64::from(self.args.repeat) + 1);
-        let per_ray = |count: u64| self.device.is_cpu().then(|| count as f64 / casts as f64);
         let millions = rays.len() as f64 * 1e-6;
         let free = self.device.is_cpu().then(|| millions / times.cpu * threads() as f64);
         let row = BatchRow {
@@ -247,9 +237,6 @@ impl Bench<'_> {
             cpu_seconds: times.cpu,
             mrays_per_second: millions / times.wall,
             mrays_per_second_free: free,
-            nodes_per_ray: per_ray(visits.nodes),
-            leaves_per_ray: per_ray(visits.leaves),
-            solves_per_ray: per_ray(visits.solves),
         };
         if !self.args.json {
             let BatchRow { ray_count, hits, met, mrays_per_second, .. } = row;

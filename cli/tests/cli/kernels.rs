@@ -11,9 +11,9 @@ use std::path::Path;
 use umbracast_testing::folder::program;
 use umbracast_testing::{compiler, output, root};
 
-const LEVELS: [&str; 4] = ["avx512", "avx2", "sse2", "plain"];
+const LEVELS: [&str; 3] = ["avx512", "avx2", "sse2"];
 
-/// Collects the names given to `dispatch!` in the source files of a folder.
+/// Collects the names given to `multiversion!` in the source files of a folder.
 fn kernels(folder: &Path, names: &mut BTreeSet<String>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -144,11 +144,8 @@ fn every_kernel_keeps_its_register_width() {
     for name in &names {
         let find = |level: &str| symbols.lines().find(|line| line.ends_with(&format!("::{name}::{level}")));
         for level in LEVELS {
-            // The compiler merges functions with the same code, which the SSE2 and the plain version of a kernel often have.
-            let twin = [("sse2", "plain"), ("plain", "sse2")].into_iter().find(|pair| pair.0 == level);
-            let symbol = find(level).or_else(|| find(twin?.1));
             let symbol =
-                symbol.unwrap_or_else(|| panic!("no function {name}::{level} in the program: was it inlined?"));
+                find(level).unwrap_or_else(|| panic!("no function {name}::{level} in the program: was it inlined?"));
             let mut parts = symbol.split(' ').map(|part| u64::from_str_radix(part, 16));
             let (start, size) = (parts.next().unwrap().unwrap(), parts.next().unwrap().unwrap());
             rows.push(shape(program, &slots, start, size).row(name, level));

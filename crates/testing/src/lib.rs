@@ -19,7 +19,7 @@ pub use intensity::{intensity, scaled};
 pub use numbers::Numbers;
 use umbracast::glam::Vec3;
 use umbracast::shadow::{PictureOptions, System};
-use umbracast::{Device, DeviceOptions, Limits, Ray, Scene, SceneOptions, Sphere, Spheres, bench, blocking};
+use umbracast::{Device, DeviceOptions, Limits, Ray, Scene, SceneOptions, Sphere, Spheres, blocking};
 
 /// All files below a folder with an extension, as paths relative to the folder.
 pub fn files_below(root: &Path, extension: &str) -> Vec<PathBuf> {
@@ -84,11 +84,7 @@ pub fn with_and_without_tree<'a>(device: &Device, spheres: impl Into<Spheres<'a>
 
 /// Two scenes of the same spheres, with a tree and without, built with these options.
 pub fn both_searches(device: &Device, spheres: Spheres<'_>, options: &SceneOptions) -> [Scene; 2] {
-    [1, usize::MAX].map(|from| {
-        let _search = bench::use_tree(from == 1);
-        let _from = bench::tree_from(from);
-        blocking::scene(device, spheres, options).unwrap()
-    })
+    [1, usize::MAX].map(|from| blocking::scene(device, spheres, &options.tree_from(from)).unwrap())
 }
 
 /// One record of `tests/data/rays.bin`; `tests/data/README.md` has the format.

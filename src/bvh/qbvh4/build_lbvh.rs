@@ -2,8 +2,8 @@
 
 use rayon::prelude::*;
 
+use super::node::QBvh4;
 use super::node::{Bounds, Child, MAX_LEAF_SPHERES, QNode4, TINY, WIDTH};
-use super::tree::QBvh4;
 use crate::bvh::scene_frame::SceneFrame;
 use crate::error::Result;
 use crate::records::Sphere;

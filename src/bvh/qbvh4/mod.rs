@@ -6,5 +6,4 @@ pub(crate) mod node;
 pub(crate) mod refit;
 #[cfg(test)]
 pub(crate) mod tests;
-pub(crate) mod tree;
 pub(crate) mod validate;

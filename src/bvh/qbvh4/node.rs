@@ -4,6 +4,12 @@
 //! Each box has one byte per axis and side: a multiple of a power of two, relative to the lower corner that all four boxes share,
 //! rounded outwards (Ylitie, Karras & Laine 2017, Efficient Incoherent Ray Traversal on GPUs Through Compressed Wide BVHs). Everything
 //! is in units of the scene's [`SceneFrame`], where no coordinate exceeds 2.
+//!
+//! LBVH that shaders traverse: spheres are sorted along a Morton curve, a radix tree is built over them (Karras 2012, Maximizing
+//! Parallelism in the Construction of BVHs, Octrees, and k-d Trees), and it is collapsed into nodes of four boxes.
+//!
+//! The algorithm has two implementations with bit-identical results: this one for all CPU cores, and the shaders of `shaders/build`. So
+//! the only rounded operations here are sums and products of two numbers, which every device rounds alike.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -156,4 +162,19 @@ impl QNode4 {
 fn unit_exponent(width: f32) -> i32 {
     let unit = (width.to_bits() >> 23) as i32 - 127 - 7;
     if width > 255.0 * power_of_two(unit) { unit + 1 } else { unit }
+}
+
+/// LBVH over the spheres of one buffer.
+pub(crate) struct QBvh4 {
+    /// All nodes, the root first, then level by level.
+    pub(crate) nodes: Vec<QNode4>,
+    /// Index in the buffer of each sphere, in leaf order.
+    pub(crate) order: Vec<u32>,
+    /// End of each level, as a node index; the first level, the root, ends at 1.
+    pub(crate) levels: Vec<u32>,
+}
+
+impl QBvh4 {
+    /// Maximum number of levels of nodes, see `build_lbvh.rs`.
+    pub(crate) const MAX_LEVELS: usize = 96;
 }

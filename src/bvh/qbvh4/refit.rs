@@ -1,8 +1,8 @@
 //! Refit of an [`QBvh4`] whose spheres have moved, and its SAH cost. Reference for tests; twins of `shaders/build/refit.wgsl` and
 //! `shaders/build/sah_cost.wgsl`.
 
+use super::node::QBvh4;
 use super::node::{Bounds, Child, QNode4};
-use super::tree::QBvh4;
 use crate::bvh::scene_frame::SceneFrame;
 use crate::records::Sphere;
 

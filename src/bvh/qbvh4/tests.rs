@@ -1,7 +1,7 @@
 //! Tests: the validator accepts trees over scenes of many kinds, and finds the fault in broken trees.
 
+use super::node::QBvh4;
 use super::node::{Bounds, Child, QNode4, next_above, next_below};
-use super::tree::QBvh4;
 use crate::bvh::scene_frame::SceneFrame;
 use crate::intensity::scaled;
 use crate::numbers::Numbers;

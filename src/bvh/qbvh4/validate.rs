@@ -1,7 +1,7 @@
 //! Validator for an [`QBvh4`]: checks its invariants by visiting all nodes and leaves.
 
+use super::node::QBvh4;
 use super::node::{Child, MAX_LEAF_SPHERES, QNode4, WIDTH};
-use super::tree::QBvh4;
 use crate::bvh::scene_frame::SceneFrame;
 use crate::records::Sphere;
 

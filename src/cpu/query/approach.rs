@@ -2,11 +2,11 @@
 
 use super::kind::RayQuery;
 use crate::batch::sphere_set::SphereAttributes;
-use crate::cpu::candidates::Candidates;
 use crate::cpu::collector::{CandidateTest, HitCollector, Resolved};
+use crate::cpu::view::Candidates;
 use crate::intersect::motion::{Target, scale_moving};
 use crate::intersect::resolve::resolve_approach;
-use crate::intersect::scalar::{saturated_to_infinity, with_finite_ends};
+use crate::intersect::resolve::{saturated_to_infinity, with_finite_ends};
 use crate::intersect::sphere::{closest_approach, scale};
 use crate::query::policy::{Precision, Query};
 use crate::records::{Approach, NO_SPHERE, Ray};

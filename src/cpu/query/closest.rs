@@ -2,13 +2,13 @@
 
 use super::kind::RayQuery;
 use crate::batch::sphere_set::SphereAttributes;
-use crate::cpu::candidates::Candidates;
 use crate::cpu::collector::{CandidateTest, HitCollector, Resolved};
+use crate::cpu::view::Candidates;
 use crate::intersect::classify::{Classification, HitClass, classify, classify_exact};
 use crate::intersect::double::RoundedRoots;
 use crate::intersect::motion::Target;
+use crate::intersect::resolve::{intersect, saturated_to_infinity, with_finite_ends};
 use crate::intersect::resolve::{resolve_pair, round_hit, round_roots};
-use crate::intersect::scalar::{intersect, saturated_to_infinity, with_finite_ends};
 use crate::intersect::sphere::SphereRoots;
 use crate::query::policy::{Precision, Query};
 use crate::records::{Hit, Interval, NO_SPHERE, Ray};
@@ -117,13 +117,10 @@ impl<'a> Closest<'a> {
 
 impl HitCollector for Closest<'_> {
     const CANDIDATES: CandidateTest = CandidateTest::Hits;
+    const ACCEPTS_ROOTS: bool = true;
 
     fn test(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
-        self.accept(ray, id, target, &intersect(ray, target, self.query.precision));
-    }
-
-    fn accepts_roots(&self) -> bool {
-        true
+        self.accept(ray, id, target, &intersect(ray, target));
     }
 
     fn accept(&mut self, ray: &Ray, id: u32, _: Target<'_>, solved: &SphereRoots) {
@@ -175,7 +172,7 @@ pub(crate) fn interval_of(ray: &Ray, candidates: Candidates<'_>, query: &Query, 
     let (t_enter, t_exit) = if query.precision == Precision::Exact || target.starts_on_surface() {
         round_roots(ray, target)
     } else {
-        let solved = intersect(ray, target, query.precision);
+        let solved = intersect(ray, target);
         (saturated_to_infinity(solved.t_enter), saturated_to_infinity(solved.t_exit))
     };
     Interval { t_enter, t_exit, id: hit.id }

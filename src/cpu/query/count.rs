@@ -4,11 +4,11 @@ use super::all_hits::classify_fully;
 use super::kind::RayQuery;
 use crate::batch::sphere_set::SphereAttributes;
 use crate::bvh::bvh8::node::WIDTH;
-use crate::cpu::candidates::Candidates;
 use crate::cpu::collector::{CandidateTest, HitCollector, Resolved, Settled};
+use crate::cpu::view::Candidates;
 use crate::intersect::classify::HitClass;
 use crate::intersect::motion::Target;
-use crate::intersect::scalar::intersect;
+use crate::intersect::resolve::intersect;
 use crate::intersect::sphere::SphereRoots;
 use crate::query::policy::Query;
 use crate::records::Ray;
@@ -35,13 +35,10 @@ impl<'a> Count<'a> {
 
 impl HitCollector for Count<'_> {
     const CANDIDATES: CandidateTest = CandidateTest::Hits;
+    const ACCEPTS_ROOTS: bool = true;
 
     fn test(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
-        self.accept(ray, id, target, &intersect(ray, target, self.query.precision));
-    }
-
-    fn accepts_roots(&self) -> bool {
-        true
+        self.accept(ray, id, target, &intersect(ray, target));
     }
 
     fn accept(&mut self, ray: &Ray, _: u32, target: Target<'_>, solved: &SphereRoots) {

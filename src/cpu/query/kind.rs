@@ -1,8 +1,8 @@
 //! Trait of the CPU engine's queries, implemented by their result types.
 
 use crate::batch::sphere_set::SphereAttributes;
-use crate::cpu::candidates::Candidates;
 use crate::cpu::collector::{HitCollector, Resolved};
+use crate::cpu::view::Candidates;
 use crate::query::policy::Query;
 use crate::records::Ray;
 

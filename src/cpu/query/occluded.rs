@@ -3,12 +3,12 @@
 use super::kind::RayQuery;
 use crate::batch::sphere_set::SphereAttributes;
 use crate::bvh::bvh8::node::WIDTH;
-use crate::cpu::candidates::Candidates;
 use crate::cpu::collector::{CandidateTest, HitCollector, Resolved, Settled};
+use crate::cpu::view::Candidates;
 use crate::intersect::classify::{HitClass, classify};
 use crate::intersect::motion::Target;
 use crate::intersect::resolve::resolve_pair;
-use crate::intersect::scalar::{intersect, with_finite_ends};
+use crate::intersect::resolve::{intersect, with_finite_ends};
 use crate::intersect::sphere::SphereRoots;
 use crate::query::policy::{Precision, Query};
 use crate::records::Ray;
@@ -16,8 +16,6 @@ use crate::records::Ray;
 /// Determines whether any sphere is hit.
 pub(crate) struct Occluded<'a> {
     query: &'a Query,
-    /// Whether every pair is resolved by exact arithmetic, without regard for error bounds.
-    force_exact: bool,
     answer: bool,
     undecided: bool,
     overflowed: bool,
@@ -26,14 +24,14 @@ pub(crate) struct Occluded<'a> {
 impl<'a> Occluded<'a> {
     #[inline]
     pub(crate) fn new(query: &'a Query) -> Self {
-        Self { query, force_exact: false, answer: false, undecided: false, overflowed: false }
+        Self { query, answer: false, undecided: false, overflowed: false }
     }
 
     #[inline]
     pub(crate) fn resolve(self, ray: &Ray, candidates: Candidates<'_>) -> Resolved<bool> {
         if self.undecided && !self.answer {
-            let collector = Self { force_exact: true, ..Self::new(self.query) };
-            let Self { answer, overflowed, .. } = candidates.collect(ray, collector, self.query);
+            let collector = ExactOccluded(Self::new(self.query));
+            let ExactOccluded(Self { answer, overflowed, .. }) = candidates.collect(ray, collector, self.query);
             return Resolved { record: answer, exact: true, overflowed: overflowed && !answer };
         }
         Resolved { record: self.answer, exact: false, overflowed: self.overflowed && !self.answer }
@@ -53,17 +51,10 @@ impl Occluded<'_> {
 
 impl HitCollector for Occluded<'_> {
     const CANDIDATES: CandidateTest = CandidateTest::Hits;
+    const ACCEPTS_ROOTS: bool = true;
 
     fn test(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
-        if self.force_exact {
-            self.record(resolve_pair(ray, target, self.query).0);
-        } else {
-            self.accept(ray, id, target, &intersect(ray, target, self.query.precision));
-        }
-    }
-
-    fn accepts_roots(&self) -> bool {
-        !self.force_exact
+        self.accept(ray, id, target, &intersect(ray, target));
     }
 
     fn accept(&mut self, ray: &Ray, _: u32, _: Target<'_>, solved: &SphereRoots) {
@@ -83,6 +74,29 @@ impl HitCollector for Occluded<'_> {
 
     fn shorten(&mut self, far: f32, high: f32) -> f32 {
         far.min(high)
+    }
+}
+
+/// Determines whether any sphere is hit by exact arithmetic alone.
+struct ExactOccluded<'a>(Occluded<'a>);
+
+impl HitCollector for ExactOccluded<'_> {
+    const CANDIDATES: CandidateTest = CandidateTest::Hits;
+
+    fn test(&mut self, ray: &Ray, _: u32, target: Target<'_>) {
+        self.0.record(resolve_pair(ray, target, self.0.query).0);
+    }
+
+    fn cutoff(&self, ray: &Ray) -> Option<f32> {
+        self.0.cutoff(ray)
+    }
+
+    fn accept_certain(&mut self, ids: &[u32; WIDTH], certain: u32) -> Settled {
+        self.0.accept_certain(ids, certain)
+    }
+
+    fn shorten(&mut self, far: f32, high: f32) -> f32 {
+        self.0.shorten(far, high)
     }
 }
 

@@ -4,11 +4,11 @@ use super::all_hits::classify_fully;
 use super::kind::RayQuery;
 use crate::batch::sphere_set::SphereAttributes;
 use crate::bvh::bvh8::node::WIDTH;
-use crate::cpu::candidates::Candidates;
 use crate::cpu::collector::{CandidateTest, HitCollector, Resolved, Settled};
+use crate::cpu::view::Candidates;
 use crate::intersect::classify::HitClass;
 use crate::intersect::motion::Target;
-use crate::intersect::scalar::intersect;
+use crate::intersect::resolve::intersect;
 use crate::intersect::sphere::SphereRoots;
 use crate::query::optical_depth::{OPAQUE, add_depths, transmittance};
 use crate::query::policy::Query;
@@ -33,13 +33,10 @@ impl Transmittance<'_> {
 
 impl HitCollector for Transmittance<'_> {
     const CANDIDATES: CandidateTest = CandidateTest::Hits;
+    const ACCEPTS_ROOTS: bool = true;
 
     fn test(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
-        self.accept(ray, id, target, &intersect(ray, target, self.query.precision));
-    }
-
-    fn accepts_roots(&self) -> bool {
-        true
+        self.accept(ray, id, target, &intersect(ray, target));
     }
 
     fn accept(&mut self, ray: &Ray, id: u32, target: Target<'_>, solved: &SphereRoots) {

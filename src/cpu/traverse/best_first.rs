@@ -11,7 +11,6 @@ use crate::cpu::view::SceneView;
 use crate::math::float::U;
 use crate::math::simd::lanes::Lanes;
 use crate::math::simd::level::{SimdLevel, multiversion};
-use crate::query::policy::Precision;
 use crate::records::{Ray, RayAttributes};
 
 multiversion! {
@@ -69,15 +68,10 @@ pub(crate) fn search<V: HitCollector>(
     ray: &Ray,
     attributes: Option<&RayAttributes>,
     collector: &mut V,
-    precision: Precision,
 ) {
-    let (mut line, mut parameter) = bvh.frame.prepare(ray, precision);
-    parameter.grow(attributes.map_or(0.0, |attributes| bvh.frame.inflation(ray, attributes, precision).axial));
-    // From so far away everything may be near.
-    if line.floor == f32::INFINITY {
+    let Some((line, parameter)) = bvh.frame.prepare(ray, attributes) else {
         return scene.visit_all(ray, attributes, collector);
-    }
-    (line.near, line.far) = parameter.ends(ray);
+    };
     let mut search = BestFirstSearch { bvh, scene, ray, attributes, collector, line, parameter };
     search.apply_cutoff();
     search.node(0);

@@ -1,11 +1,13 @@
 //! Deferred intersection tests of a stream traversal: pairs of a ray and a sphere, intersected in pair batches.
+//!
+//! Pairs of a ray and a sphere whose intersection is deferred, and the memory for intersecting them.
 
-use super::ellipsoid_reject::misses;
-use super::pairs::{DeferredPair, IntersectScratch};
+use super::certain_miss::misses;
 use super::stream::{STREAM_RAYS, StreamTraversal};
 use crate::cpu::collector::HitCollector;
 use crate::intersect::motion::Target;
-use crate::intersect::sphere_soa::BATCH_WIDTH;
+use crate::intersect::sphere_soa::{BATCH_WIDTH, PairBatch};
+use crate::records::Sphere;
 
 /// Number of deferred certain hits at which they are intersected before the end of the traversal, so that memory is bounded if all spheres
 /// overlap.
@@ -43,8 +45,7 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
         pairs.retain(|pair| {
             let number = pair.ray as usize;
             let target = self.scene.target(slots[pair.slot as usize], self.ray_attributes.get(number));
-            pair.s_lower <= self.s_far[number]
-                && !target.is_some_and(|target| misses(&self.input[number], &target, self.precision))
+            pair.s_lower <= self.s_far[number] && !target.is_some_and(|target| misses(&self.input[number], &target))
         });
     }
 
@@ -56,7 +57,7 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
         }
         let mut parameter = frame.parameter(ray);
         if let Some(attributes) = self.ray_attributes.get(number) {
-            parameter.grow(frame.inflation(ray, attributes, self.precision).axial);
+            parameter.grow(frame.inflation(ray, attributes).axial);
         }
         parameter.far(t)
     }
@@ -97,29 +98,28 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
     /// ids are gathered first, then all spheres, so that their cache misses overlap.
     fn intersect_pairs(&mut self, pairs: &mut Vec<DeferredPair>) {
         pairs.retain(|pair| pair.s_lower <= self.s_far[pair.ray as usize]);
-        self.visits.solves += pairs.len() as u64;
         let IntersectScratch { ids, spheres, batch, changed } = &mut *self.intersecting;
         let slots = self.bvh.tree.ids.as_flattened();
         changed.clear();
         ids.clear();
         ids.extend(pairs.iter().map(|pair| slots[pair.slot as usize]));
-        if !self.at_rest && pairs.first().is_some_and(|pair| self.collectors[pair.ray as usize].accepts_roots()) {
+        if !V::ACCEPTS_ROOTS {
+            for (pair, &id) in pairs.iter().zip(&*ids) {
+                let number = pair.ray as usize;
+                changed.push(pair.ray);
+                if let Some(target) = self.scene.target(id, self.ray_attributes.get(number)) {
+                    self.collectors[number].test(&self.input[number], id, target);
+                }
+            }
+            return;
+        }
+        if !self.at_rest {
             return self.intersect_moving(pairs);
         }
         spheres.clear();
         spheres.extend(ids.iter().map(|&id| self.scene.spheres[id as usize]));
         let batches = pairs.chunks(BATCH_WIDTH).zip(ids.chunks(BATCH_WIDTH)).zip(spheres.chunks(BATCH_WIDTH));
         for ((pairs, ids), spheres) in batches {
-            if !self.collectors[pairs[0].ray as usize].accepts_roots() {
-                for (pair, &id) in pairs.iter().zip(ids) {
-                    let number = pair.ray as usize;
-                    changed.push(pair.ray);
-                    if let Some(target) = self.scene.target(id, self.ray_attributes.get(number)) {
-                        self.collectors[number].test(&self.input[number], id, target);
-                    }
-                }
-                continue;
-            }
             for (i, (pair, sphere)) in pairs.iter().zip(spheres).enumerate() {
                 batch.set(i, &self.input[pair.ray as usize], sphere);
             }
@@ -138,4 +138,24 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
             }
         }
     }
+}
+
+/// A candidate pair of a ray and a sphere, to be intersected.
+#[derive(Clone, Copy)]
+pub(crate) struct DeferredPair {
+    pub(crate) ray: u32,
+    /// Eight times the index of the leaf, plus the lane in it.
+    pub(crate) slot: u32,
+    /// Position along the ray before which the sphere is not hit.
+    pub(crate) s_lower: f32,
+}
+
+/// Scratch memory for intersecting pairs.
+#[derive(Default)]
+pub(crate) struct IntersectScratch {
+    pub(crate) ids: Vec<u32>,
+    pub(crate) spheres: Vec<Sphere>,
+    /// Rays whose collectors received roots that may be a hit.
+    pub(crate) changed: Vec<u32>,
+    pub(crate) batch: PairBatch,
 }

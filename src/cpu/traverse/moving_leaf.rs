@@ -9,24 +9,26 @@
 //! every hit is at an s no farther from the pivot than from the middle, and every number here is as small as the scene: for every sphere
 //! that is hit, |P| ≤ |c| + f + r and |e| ≤ 2 (|c| + f + r), where f is the radius of the ball around the sphere's whole path.
 //!
-//! Errors, in addition to those in `kernels.rs`: that of P is 20 U |P|, that of the sum e is 4 U (|c| + f) + U |e|. The error of ν is 4 U
+//! Errors, in addition to those in `leaf.rs`: that of P is 20 U |P|, that of the sum e is 4 U (|c| + f) + U |e|. The error of ν is 4 U
 //! |ν|, and w has U |w| more; both turn the line by as much divided by |w|, and |ν| ≤ 1 + |w|. Products and sums of e × w add 4 U |e| |w|.
 //! With |w| ≥ ½ the total is less than 85 U (|c| + f + r), and `MovingLeaf8` allow for 256 U. Along the line it counts up to twice, because |w| ≥
 //! ½; `MovingLeaf8` allow for that, too. An intersection test starts at the origin of the ray, where the sphere is |w| times as far away as the
 //! ray travels: `flag` allows for that. A sphere that moves almost with the ray, |w| < ½, is always a candidate and never a certain hit.
+//!
+//! Leaves of moving spheres.
 
+use bytemuck::Zeroable;
 use glam::DVec3;
 
-use super::kernels::LeafHits;
-use super::moving_spheres::MovingLeaf8;
-use super::prepared_ray::PreparedRay;
+use super::leaf::LeafHits;
+use super::ray_setup::PreparedRay;
 use crate::bvh::bvh8::node::WIDTH;
-use crate::cpu::cull::{CullFrame, flag_error};
+use crate::cpu::cull::{CullFrame, FLAG_ERROR};
 use crate::math::float::U;
 use crate::math::simd::lanes::Lanes;
 use crate::math::simd::level::{SimdLevel, multiversion};
-use crate::query::policy::Precision;
 use crate::records::{Ray, RayAttributes};
+use crate::runtime::prefetch::prefetch;
 
 /// Range of |w|² in which spheres are tested. Outside of it they are candidates.
 const SAFE_SPEEDS: [f32; 2] = [0.25, 1_048_576.0];
@@ -38,7 +40,6 @@ pub(crate) fn prepare_moving(
     frame: &CullFrame,
     ray: &Ray,
     attributes: &RayAttributes,
-    precision: Precision,
     middle: f64,
 ) {
     let (o, d) = (frame.scaled_point(ray.origin.as_dvec3()), ray.direction.as_dvec3());
@@ -57,7 +58,7 @@ pub(crate) fn prepare_moving(
         DVec3::new(ux, uy, 0.0) * -minus_alpha + DVec3::new(vx, vy, vz) * -minus_beta + DVec3::new(dx, dy, dz) * pivot;
     prepared.line[..3].copy_from_slice(&position.as_vec3().to_array());
     prepared.pace = pace as f32;
-    prepared.flag = (flag_error(precision) * from.abs().max(to.abs()) * step * 1.0001) as f32;
+    prepared.flag = (FLAG_ERROR * from.abs().max(to.abs()) * step * 1.0001) as f32;
 }
 
 multiversion! {
@@ -142,6 +143,38 @@ fn cull_passing_leaf<L: Lanes>(
         count += usize::from(*candidates != 0);
     }
     count
+}
+
+/// Eight moving spheres in SoA layout, in scaled units: centres in the middle of the time range in which the motion is known, velocities,
+/// radii with an allowance for errors, and radii of balls that the spheres certainly contain.
+#[repr(C, align(64))]
+#[derive(Clone, Copy, Zeroable)]
+pub(crate) struct MovingLeaf8 {
+    pub(crate) center: [[f32; WIDTH]; 3],
+    pub(crate) velocity: [[f32; WIDTH]; 3],
+    pub(crate) padded_radius: [f32; WIDTH],
+    pub(crate) inner_radius: [f32; WIDTH],
+}
+
+impl MovingLeaf8 {
+    /// Corners of an AABB that contains the spheres at all times within `half` of the middle.
+    pub(crate) fn corners(&self, half: f64) -> [[f32; 3]; 2] {
+        let [mut low, mut high] = [[f32::INFINITY; 3], [f32::NEG_INFINITY; 3]];
+        for k in (0..WIDTH).filter(|&k| !self.center[0][k].is_nan()) {
+            for (axis, (low, high)) in low.iter_mut().zip(&mut high).enumerate() {
+                let (center, velocity) = (f64::from(self.center[axis][k]), f64::from(self.velocity[axis][k]));
+                let reach = f64::from(self.padded_radius[k]) + velocity.abs() * half * (1.0 + 1e-6);
+                *low = low.min(((center - reach) as f32).next_down());
+                *high = high.max(((center + reach) as f32).next_up());
+            }
+        }
+        [low, high]
+    }
+
+    /// Prefetches the four cache lines.
+    pub(crate) fn prefetch(&self) {
+        [&self.center[0], &self.center[2], &self.velocity[1], &self.padded_radius].into_iter().for_each(prefetch);
+    }
 }
 
 #[cfg(test)]

@@ -35,13 +35,7 @@ struct Found {
     along: usize,
 }
 
-fn check_random_leaf(
-    n: &mut Numbers,
-    range: [f32; 2],
-    (speed, along): (f32, bool),
-    precision: Precision,
-    found: &mut Found,
-) {
+fn check_random_leaf(n: &mut Numbers, range: [f32; 2], (speed, along): (f32, bool), found: &mut Found) {
     let heading = Vec3::from(n.vector()).normalize() * 2.0;
     let vector = |n: &mut Numbers| Vec3::from(n.vector());
     let size = 10.0_f32.powf(2.0 * n.signed());
@@ -69,8 +63,8 @@ fn check_random_leaf(
         let ray = ray.between(ends[0].min(ends[1]), ends[0].max(ends[1]));
         let attributes = RayAttributes { moves_with_ray: 1, ..RayAttributes::NONE };
         let mut prepared = [PreparedRay::zeroed(); LANES];
-        bvh.level.prepare_rays(&bvh.frame, &[ray; LANES], precision, &mut prepared, None);
-        prepare_moving(&mut prepared[0], &bvh.frame, &ray, &attributes, precision, bvh.mid_time);
+        bvh.level.prepare_rays(&bvh.frame, &[ray; LANES], &mut prepared, None);
+        prepare_moving(&mut prepared[0], &bvh.frame, &ray, &attributes, bvh.mid_time);
         let (o, d) = (bvh.frame.scaled_point(ray.origin.as_dvec3()), ray.direction.as_dvec3());
         let s_of = |t: f64| o.dot(d) / d.length() + t * d.length() * bvh.frame.scale();
         let mut leaf_hits = [LeafHits::NONE];
@@ -81,8 +75,7 @@ fn check_random_leaf(
                 let velocity = drift[ids[k] as usize];
                 let roots = roots(&ray, sphere, velocity);
                 let (candidate, certain) = (leaf_hits[0].candidates >> k & 1 == 1, leaf_hits[0].certain >> k & 1 == 1);
-                let context =
-                    format!("{range:?} {speed} {along} {precision:?} {ray:?} {sphere:?} {velocity:?} {roots:?}");
+                let context = format!("{range:?} {speed} {along} {ray:?} {sphere:?} {velocity:?} {roots:?}");
                 let inside = |t: f64| (f64::from(ray.t_min)..=f64::from(ray.t_max)).contains(&t);
                 let reaches = |r: &[f64; 2]| r[0] <= ray.t_max.into() && r[1] >= ray.t_min.into();
                 let within = roots.filter(reaches);
@@ -116,21 +109,16 @@ fn check_random_leaf(
 #[test]
 fn the_moving_leaf_test_agrees_with_f64_roots() {
     let n = &mut Numbers(3);
-    for precision in [Precision::Fast, Precision::Standard] {
-        for range in RANGES {
-            for speed in SPEEDS {
-                let mut found = Found::default();
-                for _ in 0..200 {
-                    check_random_leaf(n, range, speed, precision, &mut found);
-                }
-                let Found { leaf_hits, certain, idle, whole, along } = found;
-                let context =
-                    format!("{range:?} {speed:?} {precision:?}: {certain} of {whole}, {idle} idle, {leaf_hits} met");
-                // Plain arithmetic that starts far away is inaccurate itself.
-                let useful = certain * 3 >= whole && idle * 10 <= leaf_hits;
-                assert!(useful || precision == Precision::Fast, "{context}");
-                assert!(along > 1_000 || leaf_hits > 2_000, "{context}, {along} along");
+    for range in RANGES {
+        for speed in SPEEDS {
+            let mut found = Found::default();
+            for _ in 0..200 {
+                check_random_leaf(n, range, speed, &mut found);
             }
+            let Found { leaf_hits, certain, idle, whole, along } = found;
+            let context = format!("{range:?} {speed:?}: {certain} of {whole}, {idle} idle, {leaf_hits} met");
+            assert!(certain * 3 >= whole && idle * 10 <= leaf_hits, "{context}");
+            assert!(along > 1_000 || leaf_hits > 2_000, "{context}, {along} along");
         }
     }
 }
@@ -148,13 +136,13 @@ fn the_moving_leaf_test_includes_the_ray_radius() {
     let ray = Ray::new([-2.0, 0.0, 0.0], [1.0, 0.0, 0.0]).between(0.0, 9.0);
     let attributes = RayAttributes { moves_with_ray: 1, radius: 0.6, ..RayAttributes::NONE };
     let mut prepared = [PreparedRay::zeroed(); LANES];
-    bvh.level.prepare_rays(&bvh.frame, &[ray; LANES], Precision::Standard, &mut prepared, None);
-    let by = bvh.frame.inflation(&ray, &attributes, Precision::Standard);
+    bvh.level.prepare_rays(&bvh.frame, &[ray; LANES], &mut prepared, None);
+    let by = bvh.frame.inflation(&ray, &attributes);
     for (grown, expected) in [(false, 0), (true, 2)] {
         if grown {
             prepared[0].inflate(by.lateral as f32, by.axial as f32);
         }
-        prepare_moving(&mut prepared[0], &bvh.frame, &ray, &attributes, Precision::Standard, bvh.mid_time);
+        prepare_moving(&mut prepared[0], &bvh.frame, &ray, &attributes, bvh.mid_time);
         let mut leaf_hits = [LeafHits::NONE];
         let moving_leaf = &bvh.moving_leaves.as_ref().unwrap()[0];
         bvh.level.cull_passing_leaf(moving_leaf, &prepared, &[prepared[0].far], &[0], &mut leaf_hits);

@@ -2,19 +2,17 @@
 
 use bytemuck::Zeroable;
 
-use super::super::boxes::{ChildHits, LIST_GROUP, RayList};
 use super::super::packet::{ActiveRays, PacketKind};
-use super::super::prepared_ray::PreparedRay;
-use super::super::ray_setup::LANES;
+use super::super::ray_setup::{LANES, PreparedRay};
+use super::super::stream::{ChildHits, LIST_GROUP, RayList};
 use super::*;
 use crate::batch::ray_attributes::RayAttributeColumns;
 use crate::batch::ray_batch::RayBatch;
 use crate::batch::raygen::source::RaySource;
-use crate::cpu::accel::{Accel, CpuBvh};
+use crate::cpu::accel::CpuBvh;
 use crate::cpu::query::kind::RayQuery;
 use crate::cpu::scene::CpuScene;
-use crate::cpu::traverse::ray_order::RayOrder;
-use crate::cpu::traverse::ray_sort::sample_order;
+use crate::cpu::traverse::ray_order::{RayOrder, sample_order};
 use crate::cpu::traverse::stream::tests::hard_scenes;
 use crate::numbers::Numbers;
 use crate::query::policy::{Precision, Query};
@@ -81,7 +79,7 @@ fn packets_give_the_results_of_brute_force() {
             (short(&spheres, 2.0), RayOrder::Short),
         ];
         for (rays, order) in batches {
-            let brute = CpuScene::with(&spheres, Accel::blocks(&spheres, SimdLevel::best()).unwrap()).unwrap();
+            let brute = CpuScene::with(&spheres, None).unwrap();
             for (precision, levels) in
                 [(Precision::Standard, SimdLevel::all()), (Precision::Exact, vec![SimdLevel::best()])]
             {
@@ -91,7 +89,7 @@ fn packets_give_the_results_of_brute_force() {
                 for level in levels {
                     let bvh = bvh(&spheres, level);
                     assert_eq!(sample_order(&bvh, rays.len(), |i| rays[i]), order, "radius {radius}");
-                    let scene = CpuScene::with(&spheres, Accel::Bvh(bvh)).unwrap();
+                    let scene = CpuScene::with(&spheres, Some(bvh)).unwrap();
                     let found = (results::<Hit>(&scene, &rays, &query), results::<bool>(&scene, &rays, &query));
                     assert!(found == wanted, "{order:?}, radius {radius}, {precision:?}, {}", level.name());
                 }
@@ -115,9 +113,9 @@ fn packets_of_hard_scenes_give_the_results_of_brute_force() {
             })
             .collect();
         let query = Query::at(Precision::Standard);
-        let brute = CpuScene::with(&spheres, Accel::blocks(&spheres, SimdLevel::best()).unwrap()).unwrap();
+        let brute = CpuScene::with(&spheres, None).unwrap();
         for level in SimdLevel::all() {
-            let scene = CpuScene::with(&spheres, Accel::Bvh(bvh(&spheres, level))).unwrap();
+            let scene = CpuScene::with(&spheres, Some(bvh(&spheres, level))).unwrap();
             let [found, wanted] = [&scene, &brute].map(|scene| results::<Hit>(scene, &rays, &query));
             assert!(found == wanted, "{}, {}", hard.0, level.name());
         }
@@ -136,7 +134,7 @@ fn a_child_that_any_ray_of_a_packet_enters_passes_the_interval_test() {
             let (mut packet, mut prepared) = (Packet::zeroed(), [PreparedRay::zeroed(); PACKET_RAYS]);
             for (n, (rays, prepared)) in rays.as_chunks().0.iter().zip(prepared.as_chunks_mut().0).enumerate() {
                 let packet = Some((&mut packet, n * LANES, true));
-                level.prepare_rays(&bvh.frame, rays, Precision::Standard, prepared, packet);
+                level.prepare_rays(&bvh.frame, rays, prepared, packet);
             }
             level.bound_packet(&mut packet, COLUMNS, PACKET_RAYS);
             let Some(PacketKind::Octant(octant)) = packet.kind(false) else { continue };

@@ -1,23 +1,25 @@
 //! Ray setup for the stream traversal, eight rays at a time: the arithmetic of [`CullFrame::prepare`](crate::cpu::cull::CullFrame::prepare) and of
-//! `kernels.rs`, one lane per ray. Ray by ray, setup takes as long as the traversal of a ray that soon hits something.
+//! `leaf.rs`, one lane per ray. Ray by ray, setup takes as long as the traversal of a ray that soon hits something.
 //!
 //! F, the point of the line nearest to the middle of the scene, and positions along the line lose digits by cancellation, so they are
 //! computed in f64. The rest is computed in f32.
 //!
-//! Error analysis, in addition to that in `cull.rs` and `kernels.rs`, to first order in U = 2⁻²⁴. The perpendiculars u and v come from the
+//! Error analysis, in addition to that in `cull.rs` and `leaf.rs`, to first order in U = 2⁻²⁴. The perpendiculars u and v come from the
 //! rounded direction, with errors of 4 U and 7 U. These count from F, as in `cull.rs`. α and β come from the rounded F, with another 4 U |F|.
 //! So the error of (x, y) is at most 16 U |c| + 20 U |F|: δ has 24 U |F| instead of 16 U |F|, and 16 + 32 is less than 72. The error of a
 //! position p is at most 8 U |p|. The bounds contain it.
+//!
+//! Rays prepared for the tests of AABBs and leaves. `ray_setup.rs` prepares them; `leaf.rs` has the error analysis.
 
 use std::hint::black_box;
 
+use bytemuck::{Pod, Zeroable};
+
 use super::packet::{Packet, RAY_COLUMNS};
-use super::prepared_ray::PreparedRay;
-use crate::cpu::cull::{CullFrame, MAX_START, flag_error};
+use crate::cpu::cull::{CullFrame, FLAG_ERROR, MAX_START, round_up};
 use crate::math::float::U;
 use crate::math::simd::lanes::Lanes;
 use crate::math::simd::level::{SimdLevel, multiversion};
-use crate::query::policy::Precision;
 use crate::records::Ray;
 
 /// Rays prepared at once: one 512-bit register per number. With four, AVX-512 prepares pictures 5 to 9 % more slowly, and AVX2 takes as many
@@ -96,7 +98,6 @@ struct RayNumbers {
 fn prepare_narrow<L: Lanes>(
     lanes: L,
     numbers: &RayNumbers,
-    relative_error: f32,
     i: usize,
     rows: &mut [Narrow; 32],
     corners: Option<&mut [Narrow; 6]>,
@@ -125,7 +126,7 @@ fn prepare_narrow<L: Lanes>(
     let before = from.sub(from.abs().mul_add(rounding, double));
     let margin = double.mul_add(more, splat(1e-15));
     let off = foot[2].mul_add(foot[2], foot[1].mul_add(foot[1], foot[0].mul(foot[0]))).sqrt().mul(more);
-    let delta = off.mul_add(splat(24.0 * U), distance.mul(splat(relative_error))).mul(more);
+    let delta = off.mul_add(splat(24.0 * U), distance.mul(splat(FLAG_ERROR as f32))).mul(more);
     let floor = delta.mul(more).mul_add(delta, splat(7.9e-31));
     let spread = delta.add(delta).mul(more);
     let wide = off.mul_add(splat(80.0 * U), spread).mul_add(more, splat(1e-15));
@@ -169,7 +170,6 @@ multiversion! {
     prepare_rays, (
         frame: &CullFrame,
         rays: &[Ray; LANES],
-        precision: Precision,
         prepared: &mut [PreparedRay; LANES],
         packet: Option<(&mut Packet, usize, bool)>
     )
@@ -180,7 +180,6 @@ fn prepare_rays<L: Lanes>(
     lanes: L,
     frame: &CullFrame,
     rays: &[Ray; LANES],
-    precision: Precision,
     prepared: &mut [PreparedRay; LANES],
     packet: Option<(&mut Packet, usize, bool)>,
 ) {
@@ -218,10 +217,9 @@ fn prepare_rays<L: Lanes>(
         last: position(&from_each(|i| if t_max[i] < 0.5 * f32::MAX { t_max[i] } else { 0.5 * f32::MAX })),
     };
     let (mut rows, mut corners) = (Aligned([[0.0; LANES]; 32]), Aligned([[0.0; LANES]; 6]));
-    let relative_error = flag_error(precision) as f32;
     let short = packet.as_ref().is_some_and(|&(.., short)| short);
     for i in (0..LANES).step_by(<L::Narrow as Lanes>::COUNT) {
-        prepare_narrow(lanes, &numbers, relative_error, i, &mut rows.0, short.then_some(&mut corners.0));
+        prepare_narrow(lanes, &numbers, i, &mut rows.0, short.then_some(&mut corners.0));
     }
     let Aligned(rows) = black_box(&rows);
     if let Some((packet, first, short)) = packet {
@@ -234,6 +232,83 @@ fn prepare_rays<L: Lanes>(
         for (ray, numbers) in prepared.iter_mut().zip(lanes.transpose(rows)) {
             bytemuck::cast_mut::<PreparedRay, [Narrow; 4]>(ray)[k] = numbers;
         }
+    }
+}
+
+/// A ray prepared for the tests of AABBs and leaves. The fields for AABBs fill one cache line.
+#[repr(C, align(64))]
+#[derive(Clone, Copy, Pod, Zeroable)]
+pub(crate) struct PreparedRay {
+    /// 1/d, and the offsets for the planes where the ray enters and leaves.
+    pub(crate) inverse: [f32; 3],
+    pub(crate) enter: [f32; 3],
+    pub(crate) leave: [f32; 3],
+    /// Ends of the segment that is searched before any hit: the ray's own, extended to contain t = 0.
+    pub(crate) near: f32,
+    pub(crate) far: f32,
+    /// Error of a root.
+    pub(crate) margin: f32,
+    /// Positions from `begin` to `end` certainly lie between the ray's own ends.
+    pub(crate) begin: f32,
+    pub(crate) end: f32,
+    /// u, v, −α, −β, `spread`, `floor` and d of a [`RayLine`](crate::cpu::cull::RayLine). If spheres move while the ray travels, the first three
+    /// are the ray's point at `pivot`.
+    pub(crate) line: [f32; 12],
+    /// Upper bound of the length of one unit of `t`.
+    pub(crate) step: f32,
+    /// Positions up to this one certainly lie before the ray's beginning.
+    pub(crate) before: f32,
+    /// Time of the ray, at which moving spheres are intersected, relative to the middle of their time range. If they move while the ray
+    /// travels, it is the time at which the ray is at `pivot`; the other fields are only for this case, see
+    /// [`moving_leaf`](super::moving_leaf).
+    pub(crate) time: f32,
+    pub(crate) pivot: f32,
+    pub(crate) pace: f32,
+    pub(crate) flag: f32,
+}
+
+/// The octant of a direction, or of its inverse: bit k is set if number k is negative.
+#[inline(always)]
+pub(crate) fn octant_of(numbers: [f32; 3]) -> usize {
+    (0..3).fold(0, |octant, k| octant | usize::from(numbers[k].is_sign_negative()) << k)
+}
+
+impl PreparedRay {
+    /// Inflates the ray laterally by `lateral` and axially by `along`, in scaled units. The conditions for certain hits become stricter
+    /// by the same amounts.
+    pub(crate) fn inflate(&mut self, lateral: f32, along: f32) {
+        let [lateral, along] = [lateral, along].map(|by| by * 1.000_001);
+        if along > 0.0 {
+            (self.near, self.far) = ((self.near - along).next_down(), (self.far + along).next_up());
+            (self.begin, self.end) = ((self.begin + along).next_up(), (self.end - along).next_down());
+            self.margin = (self.margin + along).next_up();
+            self.before = (self.before - along).next_down();
+        }
+        if lateral > 0.0 {
+            for k in 0..3 {
+                let more = (lateral * self.inverse[k].abs()) * 1.000_001;
+                self.enter[k] -= more;
+                self.leave[k] += more;
+            }
+            let [.., spread, floor, _, _, _] = &mut self.line;
+            let delta = (floor.sqrt() + lateral) * 1.000_001;
+            (*spread, *floor) = ((*spread + 2.0 * lateral) * 1.000_001, delta * delta * 1.000_001);
+        }
+    }
+
+    /// Upper bound of the position beyond which every hit has a larger `t`, as
+    /// [`RayParameter::far`](crate::cpu::cull::RayParameter::far), for a ray that begins at `t_min`. That must not be negative: the position of
+    /// a distant beginning would be too inaccurate.
+    #[inline(always)]
+    pub(crate) fn far_after(&self, t_min: f32, t: f32) -> f32 {
+        // `begin` is an upper bound of the position at `t_min`, with twice the error of a root.
+        let length = f64::from(t.max(t_min)) - f64::from(t_min);
+        round_up(f64::from(self.begin) + length * f64::from(self.step))
+    }
+
+    /// Octant of the direction. All rays of an octant enter AABBs through the same faces.
+    pub(crate) fn octant(&self) -> usize {
+        octant_of(self.inverse)
     }
 }
 

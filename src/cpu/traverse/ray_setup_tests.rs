@@ -8,13 +8,13 @@ use super::*;
 use crate::bvh::bvh8::node::{Bounds, BuildItem, Bvh8Node, Child, Leaf8, WIDTH};
 use crate::cpu::accel::build_item;
 use crate::cpu::cull::tests::{property_cases, scene};
-use crate::cpu::traverse::boxes::ChildHits;
-use crate::cpu::traverse::kernels::{LeafHits, LeafRules, StartInside};
+use crate::cpu::traverse::leaf::{LeafHits, LeafRules, StartInside};
 use crate::cpu::traverse::packet::ActiveRays;
+use crate::cpu::traverse::stream::ChildHits;
 use crate::intersect::classify::{HitClass, classify};
 use crate::intersect::motion::Target;
 use crate::intersect::resolve::resolve_pair;
-use crate::intersect::scalar::{intersect, with_finite_ends};
+use crate::intersect::resolve::{intersect, with_finite_ends};
 use crate::numbers::Numbers;
 use crate::query::policy::{Inside, Query, Touch};
 use crate::records::Sphere;
@@ -29,12 +29,12 @@ fn leaf_and_node(frame: &CullFrame, spheres: &[Sphere]) -> (Leaf8, Bvh8Node) {
     (Leaf8::new(&items).0, Bvh8Node::of(&children.collect::<Vec<_>>()))
 }
 
-/// Whether a query at a precision reports a hit, under the policies that report most.
-fn is_hit(ray: &Ray, sphere: &Sphere, precision: Precision) -> bool {
+/// Whether a query reports a hit at any precision, under the policies that report most.
+fn is_hit(ray: &Ray, sphere: &Sphere) -> bool {
     let target = Target::at_rest(sphere);
     [Inside::Enter, Inside::Exit].into_iter().any(|inside| {
-        let query = Query { inside, touch: Touch::Hit, ..Query::at(precision) };
-        let solved = intersect(ray, target, precision);
+        let query = Query { inside, touch: Touch::Hit, ..Query::default() };
+        let solved = intersect(ray, target);
         resolve_pair(ray, target, &query).0 == HitClass::Hit
             || classify(&solved, &with_finite_ends(ray), &query, false).class == HitClass::Hit
     })
@@ -61,11 +61,9 @@ fn masks(
 
 fn check(ray: &Ray, spheres: &[Sphere]) -> Result<(), TestCaseError> {
     let frame = CullFrame::of(spheres);
-    for (precision, level) in
-        [Precision::Fast, Precision::Standard].into_iter().zip(SimdLevel::all().into_iter().cycle())
-    {
+    for level in SimdLevel::all() {
         let mut prepared = [PreparedRay::zeroed(); LANES];
-        level.prepare_rays(&frame, &[*ray; LANES], precision, &mut prepared, None);
+        level.prepare_rays(&frame, &[*ray; LANES], &mut prepared, None);
         if prepared[0].margin == f32::INFINITY {
             continue;
         }
@@ -74,13 +72,13 @@ fn check(ray: &Ray, spheres: &[Sphere]) -> Result<(), TestCaseError> {
             for select in [false, true] {
                 let [entered, candidates, certain] = masks(level, &prepared, &kernels, select);
                 for (k, sphere) in eight.iter().enumerate() {
-                    let what = || format!("{precision:?}, {}: {ray:?} {sphere:?}", level.name());
+                    let what = || format!("{}: {ray:?} {sphere:?}", level.name());
                     let has = |mask: u32| mask >> k & 1 == 1;
                     if !has(entered) || !has(candidates) {
-                        prop_assert!(!is_hit(ray, sphere, precision), "left out: {}", what());
+                        prop_assert!(!is_hit(ray, sphere), "left out: {}", what());
                     }
                     if has(certain) {
-                        let query = Query { inside: Inside::Ignore, touch: Touch::Miss, ..Query::at(precision) };
+                        let query = Query { inside: Inside::Ignore, touch: Touch::Miss, ..Query::default() };
                         let (class, _) = resolve_pair(ray, Target::at_rest(sphere), &query);
                         prop_assert!(class == HitClass::Hit, "not certain: {}", what());
                     }
@@ -97,7 +95,7 @@ fn check_ends(ray: &Ray, spheres: &[Sphere], t: f32) -> Result<(), TestCaseError
     let parameter = frame.parameter(ray);
     for level in SimdLevel::all() {
         let mut prepared = [PreparedRay::zeroed(); LANES];
-        level.prepare_rays(&frame, &[*ray; LANES], Precision::Standard, &mut prepared, None);
+        level.prepare_rays(&frame, &[*ray; LANES], &mut prepared, None);
         let ray_ends = (prepared[0].near, prepared[0].far);
         let wanted = (parameter.near(ray.t_min).max(-1e30), parameter.far(ray.t_max).min(1e30));
         prop_assert!(ray_ends.0 <= wanted.0 && wanted.1 <= ray_ends.1, "{ray:?}: {ray_ends:?} {wanted:?}");
@@ -120,9 +118,9 @@ fn eight_rays_are_prepared_like_each_of_them_alone() {
             ray.between(n.signed(), 2.0 + n.unit())
         });
         let (mut together, mut alone) = ([PreparedRay::zeroed(); LANES], [PreparedRay::zeroed(); LANES]);
-        level.prepare_rays(&frame, &rays, Precision::Standard, &mut together, None);
+        level.prepare_rays(&frame, &rays, &mut together, None);
         for (ray, together) in rays.iter().zip(together) {
-            level.prepare_rays(&frame, &[*ray; LANES], Precision::Standard, &mut alone, None);
+            level.prepare_rays(&frame, &[*ray; LANES], &mut alone, None);
             assert_eq!(bytemuck::bytes_of(&together), bytemuck::bytes_of(&alone[0]), "{}", level.name());
         }
     }
@@ -140,7 +138,7 @@ proptest! {
     fn a_segment_contains_its_ends_and_every_hit_before_the_shortened_end(
         (ray, spheres) in scene(), which: prop::sample::Index, past in any::<bool>()
     ) {
-        let solved = intersect(&ray, Target::at_rest(which.get(&spheres)), Precision::Standard);
+        let solved = intersect(&ray, Target::at_rest(which.get(&spheres)));
         let start = if past { solved.t_enter.clamp(-f32::MAX, f32::MAX) } else { ray.t_min };
         for ray in [ray, ray.between(start, ray.t_max), ray.between(0.0, f32::INFINITY)] {
             for t in [solved.t_enter, solved.t_exit, ray.t_min, ray.t_min + 1.0] {

@@ -4,27 +4,26 @@
 //! Certain hits that the collector does not settle at once are deferred to the end of the traversal: by then most of them lie behind
 //! something nearer, and the rest are intersected in pair batches. An undecided candidate gives no information before it is intersected, so
 //! this is done as soon as there are enough of them for a pair batch.
+//!
+//! Tests of rays against the eight AABBs of a node, and the lists of rays that enter each. `leaf.rs` has the error analysis.
 
 use std::cell::RefCell;
 
 use bytemuck::Zeroable;
 
-use super::boxes::{ChildHits, LIST_GROUP, RayList};
-use super::interleaved::{InterleavedRays, SIDE_BY_SIDE};
-use super::kernels::{LeafHits, LeafRules, StartInside};
-use super::moving_leaf;
-use super::moving_spheres::MovingLeaf8;
-use super::ordered::{ChildStack, END};
+use super::deferred::{DeferredPair, IntersectScratch};
+use super::leaf::{LeafHits, LeafRules, StartInside};
+use super::moving_leaf::{self, MovingLeaf8};
 use super::packet::{COLUMNS, PACKET_RAYS, Packet, PacketKind, RAY_COLUMNS};
-use super::pairs::{DeferredPair, IntersectScratch};
-use super::prepared_ray::PreparedRay;
 use super::ray_order::RayOrder;
-use super::ray_setup::LANES;
-use super::visits::Visits;
+use super::ray_setup::{LANES, PreparedRay};
+use super::single::{ChildStack, END, InterleavedRays, SIDE_BY_SIDE};
 use crate::bvh::bvh8::node::{Bvh8Node, ChildRef, WIDTH};
 use crate::cpu::accel::CpuBvh;
 use crate::cpu::collector::HitCollector;
 use crate::cpu::view::SceneView;
+use crate::math::simd::lanes::Lanes;
+use crate::math::simd::level::{SimdLevel, multiversion};
 use crate::query::policy::{Precision, Query};
 use crate::records::{NO_SPHERE, Ray, RayAttributes};
 use crate::runtime::prefetch::prefetch;
@@ -36,8 +35,10 @@ pub(crate) const STREAM_RAYS: usize = 1024;
 /// Largest number of rays in a stream that are all traversed in their own order: in a small stream, few rays visit the same node.
 const FEW_RAYS: usize = 128;
 
-/// Maximum length of a list whose rays are traversed in their own order, and of one whose rays are traversed one after the other.
+/// Maximum length of a list whose rays are traversed in their own order.
 const SHORT_LIST: usize = 16;
+
+/// Maximum length of a list whose rays are traversed one after the other.
 const ONE_BY_ONE: usize = 4;
 
 /// Number of leaves of a tree that exceeds the second-level cache by far. There, longer lists side by side wait less for memory.
@@ -99,7 +100,6 @@ pub(crate) struct StreamTraversal<'a, V> {
     pub(crate) rules: LeafRules,
     /// Number of recent leaf tests of ray lists, and how many of them found candidates.
     pub(crate) tests: [usize; 2],
-    pub(crate) visits: Visits,
     pub(crate) certain: &'a mut Vec<DeferredPair>,
     pub(crate) undecided: &'a mut Vec<DeferredPair>,
     pub(crate) intersecting: &'a mut IntersectScratch,
@@ -166,21 +166,21 @@ fn stream<V: HitCollector>(
     packets.resize(if packed { whole.div_ceil(PACKET_RAYS) } else { 0 }, Packet::zeroed());
     for (n, (group, prepared)) in groups.iter().chain(&last).zip(rays.as_chunks_mut::<LANES>().0).enumerate() {
         let packet = packets.get_mut(n * LANES / PACKET_RAYS).map(|packet| (packet, n * LANES % PACKET_RAYS, short));
-        bvh.level.prepare_rays(&bvh.frame, group, precision, prepared, packet);
+        bvh.level.prepare_rays(&bvh.frame, group, prepared, packet);
     }
     for (i, ((prepared, ray), attributes)) in rays.iter_mut().zip(input).zip(ray_attributes).enumerate() {
         if attributes.from_id != NO_SPHERE && collectors[i].cutoff(ray).is_none() {
             // The sphere on which the ray starts has settled everything.
             prepared.far = f32::NEG_INFINITY;
         }
-        let by = bvh.frame.inflation(ray, attributes, precision);
+        let by = bvh.frame.inflation(ray, attributes);
         if by.axial > 0.0 {
             prepared.inflate(by.lateral as f32, by.axial as f32);
         }
         if attributes.moves_with_ray == 0 {
             prepared.time = (f64::from(attributes.time) - bvh.mid_time) as f32;
         } else if bvh.moving_leaves.is_some() {
-            moving_leaf::prepare_moving(prepared, &bvh.frame, ray, attributes, precision, bvh.mid_time);
+            moving_leaf::prepare_moving(prepared, &bvh.frame, ray, attributes, bvh.mid_time);
         }
     }
     let at_rest = !scene.attributes.has_motion_or_shape() && !ray_attributes.iter().any(RayAttributes::moves);
@@ -247,7 +247,6 @@ fn stream<V: HitCollector>(
         interleaved,
         rules: LeafRules { inside: if nearby { inside } else { StartInside::Undecided }, select: true },
         tests: [0; 2],
-        visits: Visits::default(),
         certain,
         undecided,
         intersecting,
@@ -265,7 +264,6 @@ fn stream<V: HitCollector>(
     }
     traversal.intersect_undecided();
     traversal.intersect_certain();
-    traversal.visits.publish();
 }
 
 impl<V: HitCollector> StreamTraversal<'_, V> {
@@ -275,7 +273,6 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
         if list.len() <= self.short_list {
             return self.in_own_order(node, list);
         }
-        self.visits.nodes += list.len() as u64;
         let Some((LevelScratch { child_hits: entered, list: through }, levels)) = levels.split_first_mut() else {
             return;
         };
@@ -335,7 +332,6 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
 
     fn one_by_one(&mut self, node: usize, list: &[u32]) {
         let node = &self.bvh.tree.nodes[node];
-        self.visits.nodes += list.len() as u64;
         self.stack.prepare(self.bvh.tree.depth, list.len(), self.rules.inside);
         self.bvh.level.enter_first(node, self.rays, self.s_far, list, self.stack);
         for (i, &ray) in list.iter().enumerate() {
@@ -343,7 +339,6 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
             loop {
                 let Self { bvh, rays, s_far, stack, leaf_hits, .. } = self;
                 let leaf = bvh.level.next_leaf(&bvh.tree, rays, s_far, ray, stack, &mut leaf_hits[0]);
-                self.visits += stack.take_visits();
                 if leaf == END {
                     break;
                 }
@@ -359,7 +354,6 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
         loop {
             let Self { rays, s_far, interleaved, leaf_hits, .. } = self;
             let hits = level.next_leaves(tree, rays, s_far, inside, interleaved, leaf_hits);
-            self.visits += interleaved.take_visits();
             let Some(hits) = hits else { break };
             for i in 0..hits {
                 let leaf = self.interleaved.hit_leaves[i];
@@ -378,6 +372,163 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
             }
         }
     }
+}
+
+/// Hits of a list of rays with the AABBs of a node.
+#[derive(Default)]
+pub(crate) struct ChildHits {
+    /// Position where each ray of the list enters each AABB.
+    s_enter: Vec<[f32; WIDTH]>,
+    /// One word per eight rays of the list: one byte per ray, one bit per AABB.
+    masks: Vec<u64>,
+    /// Mask of the AABBs that any ray enters.
+    pub(crate) any: u64,
+}
+
+/// List of rays, padded to a multiple of [`LIST_GROUP`] words.
+#[derive(Clone, Copy)]
+pub(crate) struct RayList<'a> {
+    padded: &'a [u32],
+    count: usize,
+}
+
+/// Lists are compacted in groups of this size.
+pub(crate) const LIST_GROUP: usize = 16;
+
+impl<'a> RayList<'a> {
+    /// The first `count` words of a buffer that is long enough for the padding.
+    pub(crate) fn new(buffer: &'a [u32], count: usize) -> Self {
+        Self { padded: &buffer[..count.next_multiple_of(LIST_GROUP)], count }
+    }
+
+    pub(crate) fn rays(self) -> &'a [u32] {
+        &self.padded[..self.count]
+    }
+}
+
+/// Bit `bit` of each byte of a word. The product brings the bits together.
+#[inline(always)]
+fn bits_of_bytes(word: u64, bit: usize) -> u64 {
+    (word >> bit & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
+multiversion! {
+    /// Compacts a list of rays for a child: writes those that enter child number `child` to `out`, which is as long as the padded list, and
+    /// returns their number. With `shortened`, leaves out those whose segment ends before the child by now.
+    compact, (entered: &ChildHits, child: usize, list: RayList<'_>, s_far: &[f32], shortened: bool, out: &mut [u32]) -> usize
+}
+
+#[inline(always)]
+fn compact<L: Lanes>(
+    lanes: L,
+    entered: &ChildHits,
+    child: usize,
+    list: RayList<'_>,
+    s_far: &[f32],
+    shortened: bool,
+    out: &mut [u32],
+) -> usize {
+    let mut count = 0;
+    let masks = &entered.masks[..list.count.div_ceil(8)];
+    if L::COMPRESSES && !shortened {
+        for (masks, group) in masks.chunks(2).zip(list.padded.as_chunks().0) {
+            let mask = masks.iter().rev().fold(0, |word, &mask| word << 8 | bits_of_bytes(mask, child)) as u32;
+            let Some(to) = out.get_mut(count..).and_then(|out| out.first_chunk_mut()) else { break };
+            lanes.compress(group, mask, to);
+            count += mask.count_ones() as usize;
+        }
+        return count;
+    }
+    let list = list.rays();
+    let out = &mut out[..list.len()];
+    // One iteration per ray that enters, none for the others, and no branch that depends on a ray.
+    for ((masks, list), at) in masks.chunks(8).zip(list.chunks(64)).zip(entered.s_enter.chunks(64)) {
+        let at = &at[..list.len()];
+        let mut word = masks.iter().rev().fold(0, |word, &mask| word << 8 | bits_of_bytes(mask, child));
+        while word != 0 {
+            let i = word.trailing_zeros() as usize;
+            word &= word - 1;
+            let ray = list[i];
+            out[count] = ray;
+            count += usize::from(at[i][child % WIDTH] <= s_far[ray as usize]);
+        }
+    }
+    count
+}
+
+multiversion! {
+    /// Tests a list of rays against the AABBs of a node.
+    intersect_children, (node: &Bvh8Node, octant: usize, rays: &[PreparedRay], s_far: &[f32], list: &[u32], entered: &mut ChildHits)
+}
+
+#[inline(always)]
+fn intersect_children<L: Lanes>(
+    lanes: L,
+    node: &Bvh8Node,
+    octant: usize,
+    rays: &[PreparedRay],
+    s_far: &[f32],
+    list: &[u32],
+    entered: &mut ChildHits,
+) {
+    let lanes = lanes.narrow();
+    if entered.s_enter.len() < list.len() {
+        entered.s_enter.resize(list.len(), [0.0; WIDTH]);
+        entered.masks.resize(list.len().div_ceil(8), 0);
+    }
+    let mut any = 0;
+    for ((list, at), masks) in list.chunks(8).zip(entered.s_enter.chunks_mut(8)).zip(&mut entered.masks) {
+        let mut eight = 0;
+        for (i, (&number, at)) in list.iter().zip(at).enumerate() {
+            let (ray, far) = (&rays[number as usize], s_far[number as usize]);
+            let mask = enter_boxes(lanes, node, octant, ray, far, at);
+            eight |= mask << (8 * i);
+            any |= mask;
+        }
+        *masks = eight;
+    }
+    entered.any = any;
+}
+
+/// The slab test of one ray: writes the positions where it enters the boxes of a node, and returns the mask of those that it enters before
+/// `far`. `octant` is that of the ray.
+#[inline(always)]
+pub(crate) fn enter_boxes<L: Lanes>(
+    lanes: L,
+    node: &Bvh8Node,
+    octant: usize,
+    ray: &PreparedRay,
+    far: f32,
+    at: &mut [f32; WIDTH],
+) -> u64 {
+    let mut mask = 0;
+    for i in (0..WIDTH).step_by(L::COUNT) {
+        let (enter, leave) = cross_slabs(lanes, node, octant, ray, far, i);
+        enter.store(&mut at[i..]);
+        mask |= enter.le_mask(leave) << i;
+    }
+    mask
+}
+
+/// Positions where a ray enters and leaves the boxes of a node from number `i` on. It enters those that it does not leave before.
+#[inline(always)]
+pub(crate) fn cross_slabs<L: Lanes>(
+    lanes: L,
+    node: &Bvh8Node,
+    octant: usize,
+    ray: &PreparedRay,
+    far: f32,
+    i: usize,
+) -> (L, L) {
+    let plane = |side: usize, k: usize, add: &[f32; 3]| {
+        let face = lanes.load(&node.bounds[side ^ (octant >> k & 1)][k][i..]);
+        face.mul_add(lanes.splat(ray.inverse[k]), lanes.splat(add[k]))
+    };
+    let (enter, leave) = (|k| plane(0, k, &ray.enter), |k| plane(1, k, &ray.leave));
+    (
+        enter(0).max(enter(1)).max(enter(2).max(lanes.splat(ray.near))),
+        leave(0).min(leave(1)).min(leave(2).min(lanes.splat(far))),
+    )
 }
 
 #[cfg(test)]

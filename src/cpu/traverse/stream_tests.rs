@@ -4,7 +4,6 @@ use super::*;
 use crate::batch::ray_batch::RayBatch;
 use crate::batch::raygen::source::RaySource;
 use crate::bvh::bvh8::node::{WIDTH, leaf_slots, tree_bytes};
-use crate::cpu::accel::Accel;
 use crate::cpu::query::kind::RayQuery;
 use crate::cpu::scene::CpuScene;
 use crate::intensity::scaled;
@@ -50,8 +49,7 @@ fn compare(scene: &Scene, count: usize, many: usize, precisions: &[Precision]) {
     assert!(bvh.tree.bytes() <= tree_bytes(count as u64), "{}: {} bytes", scene.0, bvh.tree.bytes());
     let laid = (bvh.tree.ids.len() * WIDTH) as u64;
     assert!(laid <= leaf_slots(count as u64), "{}: {laid} places for {count} spheres", scene.0);
-    let index = [Accel::Bvh(bvh), Accel::blocks(&spheres, level).unwrap()];
-    let scenes = index.map(|index| CpuScene::with(&spheres, index).unwrap());
+    let scenes = [Some(bvh), None].map(|bvh| CpuScene::with(&spheres, bvh).unwrap());
     for &precision in precisions {
         let policies = [
             (Inside::Enter, Touch::Hit, Ends::Closed),
@@ -85,11 +83,8 @@ fn hits_with_overflowing_roots_do_not_hide_other_hits() {
     let ray = Ray::new([0.0; 3], [0.0, 0.0, -1e-45]);
     let rays = [ray.line(), ray.between(f32::NEG_INFINITY, 0.0), ray, Ray::new([0.0, 0.0, 1.5e25], [0.0, 0.0, -1e-45])];
     let level = SimdLevel::best();
-    let index = [
-        Accel::Bvh(CpuBvh::new(&spheres, level, &CancelToken::new()).unwrap()),
-        Accel::blocks(&spheres, level).unwrap(),
-    ];
-    let scenes = index.map(|index| CpuScene::with(&spheres, index).unwrap());
+    let bvh = CpuBvh::new(&spheres, level, &CancelToken::new()).unwrap();
+    let scenes = [Some(bvh), None].map(|bvh| CpuScene::with(&spheres, bvh).unwrap());
     for precision in Precision::ALL {
         for inside in [Inside::Enter, Inside::Exit, Inside::Ignore] {
             let query = Query { inside, ..Query::at(precision) };

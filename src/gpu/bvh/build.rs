@@ -8,8 +8,8 @@ use wgpu::{BindGroup, BindingResource, Buffer, BufferBinding, BufferUsages, Comp
 use super::motion::LeafMotion;
 use super::resident::{GpuBvh, USAGE};
 use crate::bvh::qbvh4::build_lbvh::MortonGrid;
+use crate::bvh::qbvh4::node::QBvh4;
 use crate::bvh::qbvh4::node::QNode4;
-use crate::bvh::qbvh4::tree::QBvh4;
 use crate::bvh::scene_frame::SceneFrame;
 use crate::error::{Error, Result};
 use crate::gpu::context::dispatch::{DispatchQueue, Groups, THREADS};

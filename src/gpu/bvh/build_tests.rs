@@ -4,9 +4,9 @@ use bytemuck::Pod;
 use wgpu::{Buffer, BufferUsages};
 
 use super::resident::GpuBvh;
+use crate::bvh::qbvh4::node::QBvh4;
 use crate::bvh::qbvh4::node::QNode4;
 use crate::bvh::qbvh4::tests::scenes;
-use crate::bvh::qbvh4::tree::QBvh4;
 use crate::bvh::scene_frame::SceneFrame;
 use crate::gpu::context::adapters;
 use crate::gpu::engine::GpuEngine;

@@ -3,9 +3,9 @@
 use wgpu::{Buffer, BufferUsages};
 
 use super::motion::LeafMotion;
-use crate::bvh::builder::BvhBuilder;
+use crate::bvh::BvhBuilder;
+use crate::bvh::qbvh4::node::QBvh4;
 use crate::bvh::qbvh4::node::QNode4;
-use crate::bvh::qbvh4::tree::QBvh4;
 use crate::bvh::scene_frame::SceneFrame;
 use crate::error::{Error, Result};
 use crate::gpu::engine::GpuEngine;

@@ -293,6 +293,7 @@ fn resolve_all<G: ResultWriter>(
         let context = RayContext { ray: open.ray, number: first + open.index as u64, attributes: open.attributes };
         (open.index, G::resolve(open.raw, &context, host, query, tally))
     };
+    host.expect_rays(open.len());
     let mut groups = Vec::new();
     while !open.is_empty() {
         groups.push(open.split_off(open.len().saturating_sub(TASK_RAYS)));

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::gpu::context::pipelines::KernelConstants;
 use crate::gpu::engine::GpuEngine;
 use crate::gpu::programs;
-use crate::intersect::scalar::with_finite_ends;
+use crate::intersect::resolve::with_finite_ends;
 use crate::query::policy::OnBad;
 use crate::records::Ray;
 

@@ -9,7 +9,7 @@ use crate::cpu::scene::CpuScene;
 use crate::gpu::programs;
 use crate::query::policy::Query;
 use crate::query::results::Tally;
-use crate::records::{Hit, Ray, RayAttributes};
+use crate::records::{Ray, RayAttributes};
 
 /// A ray that the device left undecided: its index in the batch, and its raw result.
 pub(crate) struct UndecidedRay<T> {
@@ -108,30 +108,6 @@ impl<T: GpuQuery> ResultWriter for RecordWriter<'_, T> {
             self.0[at] = record;
         }
         hits
-    }
-}
-
-/// Records of `closest`, computed by the naive program.
-pub(crate) struct NaiveWriter<'a>(pub(crate) RecordWriter<'a, Hit>);
-
-impl ResultWriter for NaiveWriter<'_> {
-    type Item = Hit;
-    const KERNELS: Kernels = Kernels { brute_force: &programs::NAIVE, rays_per_thread: 1, bvh: None, ..Hit::KERNELS };
-
-    fn decode(&mut self, start: usize, rays: RaySource<'_>, bytes: &[u8], bad: &[u32]) -> DecodedChunk<Hit> {
-        self.0.decode(start, rays, bytes, bad)
-    }
-
-    fn unresolved() -> Option<Hit> {
-        RecordWriter::<Hit>::unresolved()
-    }
-
-    fn resolve(raw: Hit, context: &RayContext, host: &CpuScene, query: &Query, tally: &mut Tally) -> Hit {
-        RecordWriter::<Hit>::resolve(raw, context, host, query, tally)
-    }
-
-    fn write(&mut self, settled: Vec<(usize, Hit)>) -> u64 {
-        self.0.write(settled)
     }
 }
 

@@ -5,5 +5,4 @@ pub(crate) mod buffers;
 pub(crate) mod device;
 pub(crate) mod dispatch;
 pub(crate) mod pipelines;
-pub(crate) mod readback;
 pub(crate) mod throughput;

@@ -1,7 +1,5 @@
 //! Instruction sets: detection at run time, and the macro that compiles a kernel for each of them.
 
-use std::cell::Cell;
-
 /// Defines a method of [`SimdLevel`] that runs a kernel with the lanes of that instruction set. The kernel receives [`Lanes`] as its first
 /// argument, to make others from. Each instruction set has a function of its own, which `tests/cpu/kernels.rs` finds by its name and
 /// disassembles.
@@ -36,6 +34,7 @@ macro_rules! multiversion {
                     // SAFETY: NEON is part of the architecture.
                     $name(unsafe { <$crate::math::simd::lanes::Neon as $crate::math::simd::lanes::Lanes>::new() }, $($argument),*)
                 }
+                #[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
                 #[inline(never)]
                 fn plain($($argument: $kind),*) $(-> $result)? {
                     // SAFETY: plain lanes need no special instructions.
@@ -53,6 +52,7 @@ macro_rules! multiversion {
                     $crate::math::simd::level::Instructions::Sse2 => sse2($($argument),*),
                     #[cfg(target_arch = "aarch64")]
                     $crate::math::simd::level::Instructions::Neon => neon($($argument),*),
+                    #[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
                     $crate::math::simd::level::Instructions::Plain => plain($($argument),*),
                 }
             }
@@ -61,11 +61,6 @@ macro_rules! multiversion {
 }
 
 pub(crate) use multiversion;
-
-thread_local! {
-    /// Instruction set that [`crate::bench::use_level`] chose for this thread.
-    pub(crate) static CHOSEN: Cell<Option<SimdLevel>> = const { Cell::new(None) };
-}
 
 /// Instruction set that the kernels use. A value proves that this processor supports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +77,8 @@ pub(crate) enum Instructions {
     Sse2,
     #[cfg(target_arch = "aarch64")]
     Neon,
+    /// Without vector instructions. SSE2 and NEON are part of their architectures, so only tests use it there.
+    #[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
     Plain,
 }
 
@@ -105,13 +102,14 @@ impl SimdLevel {
         }
         #[cfg(target_arch = "aarch64")]
         levels.push(Self(Instructions::Neon));
+        #[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
         levels.push(Self(Instructions::Plain));
         levels
     }
 
-    /// The fastest instruction set, unless this thread chose another.
+    /// The fastest instruction set.
     pub(crate) fn best() -> Self {
-        CHOSEN.get().unwrap_or_else(|| Self::all()[0])
+        Self::all()[0]
     }
 
     /// Used by [`multiversion`].
@@ -131,6 +129,7 @@ impl SimdLevel {
             Instructions::Sse2 => "SSE2",
             #[cfg(target_arch = "aarch64")]
             Instructions::Neon => "NEON",
+            #[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
             Instructions::Plain => "plain",
         }
     }

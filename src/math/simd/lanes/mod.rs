@@ -1,6 +1,6 @@
 //! SIMD vectors of f32, one type per instruction set.
 //!
-//! A kernel is written once over [`Lanes`] and compiled once per [`Level`](super::level::Level). Autovectorised arrays are as fast in
+//! A kernel is written once over [`Lanes`] and compiled once per [`SimdLevel`](super::level::SimdLevel). Autovectorised arrays are as fast in
 //! arithmetic, but not in comparisons that give a bit mask. Hence the intrinsics, one line each.
 
 /// SIMD vector of f32. Implementations may fuse differently, so results may differ; callers must tolerate that.
@@ -90,9 +90,11 @@ pub(crate) trait Lanes: Copy {
 }
 
 /// Four lanes without intrinsics, for every processor.
+#[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 #[derive(Clone, Copy)]
 pub(crate) struct Scalar4([f32; 4]);
 
+#[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 impl Scalar4 {
     #[inline(always)]
     fn zip(self, other: Self, f: impl Fn(f32, f32) -> f32) -> Self {
@@ -100,6 +102,7 @@ impl Scalar4 {
     }
 }
 
+#[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 impl Lanes for Scalar4 {
     const COUNT: usize = 4;
     type Narrow = Self;

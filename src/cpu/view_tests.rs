@@ -1,13 +1,12 @@
-//! On every instruction set and for any batch size, brute force and BVH give the results of a loop over all spheres.
+//! On every instruction set and for any batch size, a search with or without a BVH gives the results of a loop over all spheres.
 
 use super::*;
 use crate::batch::ray_batch::RayBatch;
 use crate::batch::raygen::source::RaySource;
-use crate::cpu::accel::{Accel, CpuBvh};
-use crate::cpu::candidates::Candidates;
 use crate::cpu::collector::Resolved;
 use crate::cpu::query::kind::RayQuery;
 use crate::cpu::scene::CpuScene;
+use crate::cpu::view::Candidates;
 use crate::intensity::scaled;
 use crate::math::simd::level::SimdLevel;
 use crate::numbers::Numbers;
@@ -58,13 +57,10 @@ fn slow<T: RayQuery>(ray: &Ray, candidates: Candidates<'_>, spheres: &[Sphere], 
 
 fn check<T: RayQuery + bytemuck::NoUninit>(spheres: &[Sphere], rays: &[Ray], query: &Query) {
     let mut expected: Option<Vec<T>> = None;
-    for (level, tree) in SimdLevel::all().into_iter().flat_map(|level| [(level, false), (level, !spheres.is_empty())]) {
-        let index = if tree {
-            CpuBvh::new(spheres, level, &CancelToken::new()).map(Accel::Bvh)
-        } else {
-            Accel::blocks(spheres, level)
-        };
-        let scene = CpuScene::with(spheres, index.unwrap()).unwrap();
+    let levels = SimdLevel::all().into_iter().filter(|_| !spheres.is_empty()).map(Some);
+    for level in std::iter::once(None).chain(levels) {
+        let bvh = level.map(|level| CpuBvh::new(spheres, level, &CancelToken::new()).unwrap());
+        let scene = CpuScene::with(spheres, bvh).unwrap();
         let expected = expected.get_or_insert_with(|| {
             let slow = |ray: &Ray| {
                 slow(ray, Candidates::Scene(scene.spheres(), crate::records::RayAttributes::NONE), spheres, query)
@@ -86,7 +82,7 @@ fn check<T: RayQuery + bytemuck::NoUninit>(spheres: &[Sphere], rays: &[Ray], que
                 tally = tally + scene.cast(batch, found).unwrap();
             }
             let bytes = |records: &[T]| bytemuck::cast_slice::<T, u8>(records).to_vec();
-            assert_eq!(bytes(&found), bytes(expected), "{} {query:?}, {size} at a time, tree: {tree}", level.name());
+            assert_eq!(bytes(&found), bytes(expected), "{level:?} {query:?}, {size} at a time");
             assert_eq!(tally.hits, expected.iter().filter(|one| one.is_hit()).count() as u64);
             assert_eq!(cancel.done(), rays.len() as u64);
         }
