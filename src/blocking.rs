@@ -35,12 +35,12 @@ pub fn open(options: &DeviceOptions) -> Result<Device> {
 /// # Errors
 /// As [`Device::from_wgpu`].
 pub fn from_wgpu(device: wgpu::Device, queue: wgpu::Queue) -> Result<Device> {
-    pollster::block_on(Device::from_wgpu(device, queue))
+    Device::from_wgpu(device, queue)
 }
 
 /// Blocking version of [`Device::list`].
 pub fn list() -> Vec<DeviceInfo> {
-    pollster::block_on(Device::list())
+    Device::list()
 }
 
 /// Blocking version of [`Device::scene`].
@@ -48,7 +48,7 @@ pub fn list() -> Vec<DeviceInfo> {
 /// # Errors
 /// As [`Device::scene`].
 pub fn scene<'a>(device: &Device, spheres: impl Into<Spheres<'a>>, options: &SceneOptions) -> Result<Scene> {
-    pollster::block_on(device.scene(spheres.into(), options))
+    pollster::block_on(device.scene_async(spheres.into(), options))
 }
 
 /// Blocking version of [`Device::pairwise`].
@@ -56,7 +56,7 @@ pub fn scene<'a>(device: &Device, spheres: impl Into<Spheres<'a>>, options: &Sce
 /// # Errors
 /// As [`Device::pairwise`].
 pub fn pairwise<'a>(device: &Device, spheres: impl Into<Spheres<'a>>) -> Result<Scene> {
-    pollster::block_on(device.pairwise(spheres.into()))
+    pollster::block_on(device.pairwise_async(spheres.into()))
 }
 
 /// Blocking version of [`Device::pairwise_with`].
@@ -72,7 +72,7 @@ pub fn pairwise_with<'a>(device: &Device, spheres: impl Into<Spheres<'a>>, optio
 /// # Errors
 /// As [`Scene::update`].
 pub fn update<'a>(scene: &mut Scene, spheres: impl Into<Spheres<'a>>) -> Result<Update> {
-    pollster::block_on(scene.update(spheres.into()))
+    pollster::block_on(scene.update_async(spheres.into()))
 }
 
 /// Blocking version of [`Scene::rebuild`].
@@ -80,7 +80,7 @@ pub fn update<'a>(scene: &mut Scene, spheres: impl Into<Spheres<'a>>) -> Result<
 /// # Errors
 /// As [`Scene::rebuild`].
 pub fn rebuild(scene: &mut Scene) -> Result<()> {
-    pollster::block_on(scene.rebuild())
+    pollster::block_on(scene.rebuild_async())
 }
 
 /// Blocking version of [`Scene::closest`].
@@ -176,7 +176,7 @@ pub fn bullets<'a>(scene: &Scene, bullets: impl Into<Bullets<'a>>, most: u32, qu
 /// # Errors
 /// As [`Scene::plan`].
 pub fn plan(scene: &Scene, query_kind: QueryKind, most_rays: u64, query: &Query) -> Result<CastPlan> {
-    pollster::block_on(scene.plan(query_kind, most_rays, query))
+    pollster::block_on(scene.plan_async(query_kind, most_rays, query))
 }
 
 /// Blocking version of [`CastPlan::bind`].
@@ -190,7 +190,7 @@ pub fn bind(
     out: wgpu::BufferSlice<'_>,
     status: Option<wgpu::BufferSlice<'_>>,
 ) -> Result<CastPass> {
-    pollster::block_on(plan.bind(count, rays, out, status))
+    pollster::block_on(plan.bind_async(count, rays, out, status))
 }
 
 /// Blocking version of [`CastPlan::bind_at`].
@@ -213,7 +213,7 @@ pub fn bind_at(
 /// # Errors
 /// As [`Device::render`].
 pub fn render(device: &Device, system: &System, progress: Option<Progress>) -> Result<Picture> {
-    pollster::block_on(device.render(system, progress))
+    pollster::block_on(device.render_async(system, progress))
 }
 
 /// Blocking version of [`Device::visible_fractions`].
@@ -221,7 +221,7 @@ pub fn render(device: &Device, system: &System, progress: Option<Progress>) -> R
 /// # Errors
 /// As [`Device::visible_fractions`].
 pub fn visible_fractions(device: &Device, sights: &[VisibilityQuery]) -> Result<Vec<f64>> {
-    pollster::block_on(device.visible_fractions(sights))
+    pollster::block_on(device.visible_fractions_async(sights))
 }
 
 /// Blocking version of [`Device::shadows`].
@@ -245,5 +245,5 @@ pub fn shadows_into(device: &Device, lighting: &Lighting, observers: &[DVec3], o
 /// # Errors
 /// As [`Device::fluxes`].
 pub fn fluxes(device: &Device, lighting: &Lighting, observers: &[DVec3], shadows: &[Shadow]) -> Result<Vec<f64>> {
-    pollster::block_on(device.fluxes(lighting, observers, shadows))
+    pollster::block_on(device.fluxes_async(lighting, observers, shadows))
 }

@@ -4,14 +4,14 @@
 //! record per ray:
 //!
 //! ```
-//! use umbracast::{DeviceOptions, Hit, Query, Ray, SceneOptions, Sphere, blocking};
+//! use umbracast::{Device, DeviceOptions, Hit, Query, Ray, SceneOptions, Sphere};
 //!
 //! let spheres = [Sphere::new([5.0, 0.0, 0.0], 1.0), Sphere::new([0.0, 8.0, 0.0], 2.0)];
 //! let rays = [Ray::new([0.0; 3], [1.0, 0.0, 0.0]), Ray::segment([0.0; 3], [0.0, 4.0, 0.0])];
 //!
-//! let device = blocking::open(&DeviceOptions::default())?; // the best GPU, else the CPU engine
-//! let scene = blocking::scene(&device, &spheres, &SceneOptions::default())?;
-//! let hits = blocking::closest(&scene, &rays, &Query::default())?;
+//! let device = Device::open(&DeviceOptions::default())?; // the best GPU, else the CPU engine
+//! let scene = device.scene(&spheres, &SceneOptions::default())?;
+//! let hits = scene.closest(&rays, &Query::default())?;
 //!
 //! assert_eq!(hits[0], Hit { t: 4.0, id: 0 });
 //! assert_eq!(hits[1], Hit::MISS); // the segment ends before the second sphere begins

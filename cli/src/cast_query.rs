@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use umbracast::glam::DVec3;
-use umbracast::{Answer, Approach, Hit, HitLists, Interval, Query, Rays, Report, Scene, blocking};
+use umbracast::{Answer, Approach, Hit, HitLists, Interval, Query, Rays, Report, Scene};
 use umbracast_files::{AnswerRow, Column, FileWriter, OptionalColumns, RayBatches, StreamFormat, is_standard_stream};
 
 use super::compare::{Comparison, Input};
@@ -157,10 +157,12 @@ impl CastQuery for ListQuery {
     }
     fn create(&self, path: &Path, kept: &[String], stream: StreamFormat) -> Result<FileWriter<HitLists>> {
         if !kept.is_empty() {
-            return Err(Error::Usage("--keep needs a query with one row per ray, not all or nearest".into()));
+            return Err(Error::InvalidArgument("--keep needs a query with one row per ray, not all or nearest".into()));
         }
         if is_standard_stream(path) && stream != StreamFormat::Csv {
-            return Err(Error::Usage("the lists of all and nearest are written to standard output as csv only".into()));
+            return Err(Error::InvalidArgument(
+                "the lists of all and nearest are written to standard output as csv only".into(),
+            ));
         }
         Ok(FileWriter::<HitLists>::create(path)?)
     }
@@ -169,8 +171,8 @@ impl CastQuery for ListQuery {
     }
     fn cast(&self, scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<HitLists> {
         match self.most {
-            None => Ok(blocking::all(scene, rays, query)?),
-            Some(k) => Ok(blocking::nearest(scene, rays, k, query)?),
+            None => Ok(scene.all(rays, query)?),
+            Some(k) => Ok(scene.nearest(rays, k, query)?),
         }
     }
     fn add_to_plot(plot: &mut Plot<'_>, rays: Rays<'_>, optional: Option<(&OptionalColumns, usize)>, found: &HitLists) {
@@ -195,7 +197,7 @@ impl CastQuery for ListQuery {
 
 impl RayRecord for Hit {
     fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
-        Ok(blocking::closest(scene, rays, query)?)
+        Ok(scene.closest(rays, query)?)
     }
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
         input.compare(found, expected)
@@ -211,7 +213,7 @@ impl Plotted for Hit {
 
 impl RayRecord for Described {
     fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
-        let hits = blocking::closest(scene, rays, query)?;
+        let hits = scene.closest(rays, query)?;
         let were = scene.attributes(rays, &hits, query)?;
         let records = hits.iter().zip(were).map(|(hit, was)| Self::new(*hit, was)).collect();
         Ok(Answer { records, report: hits.report })
@@ -237,7 +239,7 @@ impl Plotted for Described {
 
 impl RayRecord for bool {
     fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
-        let bits = blocking::occluded(scene, rays, query)?;
+        let bits = scene.occluded(rays, query)?;
         Ok(Answer { records: bits.iter().collect(), report: bits.report })
     }
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
@@ -254,7 +256,7 @@ impl Plotted for bool {
 
 impl RayRecord for u32 {
     fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
-        Ok(blocking::count(scene, rays, query)?)
+        Ok(scene.count(rays, query)?)
     }
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
         input.compare_equal(found, expected)
@@ -273,7 +275,7 @@ impl Plotted for u32 {
 
 impl RayRecord for f32 {
     fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
-        Ok(blocking::transmittance(scene, rays, query)?)
+        Ok(scene.transmittance(rays, query)?)
     }
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
         input.compare_equal(found, expected)
@@ -289,7 +291,7 @@ impl Plotted for f32 {
 
 impl RayRecord for Interval {
     fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
-        Ok(blocking::interval(scene, rays, query)?)
+        Ok(scene.interval(rays, query)?)
     }
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
         input.compare(found, expected)
@@ -310,7 +312,7 @@ impl Plotted for Interval {
 
 impl RayRecord for Approach {
     fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
-        Ok(blocking::approach(scene, rays, query)?)
+        Ok(scene.approach(rays, query)?)
     }
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
         input.compare(found, expected)

@@ -14,9 +14,7 @@ use line::{Line, U};
 use records::{Comparable, steps};
 use serde::Serialize;
 use umbracast::glam::DVec3;
-use umbracast::{
-    Device, Ellipsoid, Inside, Motion, Precision, Query, Ray, Scene, SceneOptions, Sphere, Spheres, blocking,
-};
+use umbracast::{Device, Ellipsoid, Inside, Motion, Precision, Query, Ray, Scene, SceneOptions, Sphere, Spheres};
 use umbracast_files::OptionalColumns;
 
 /// The reference for a comparison: a method other than the one that computed the results.
@@ -62,8 +60,8 @@ impl Reference {
     ) -> Result<(Scene, Option<Scene>)> {
         let what = format!("building a scene of {} spheres on {}", spheres.len(), device.name());
         let _working = ProgressDisplay::on(what, quiet);
-        let scene = blocking::scene(device, spheres, &tree.options().time_range(time_range))?;
-        let reference = reference.map(|cpu| blocking::scene(&cpu, spheres, &self.options(time_range)));
+        let scene = device.scene(spheres, &tree.options().time_range(time_range))?;
+        let reference = reference.map(|cpu| cpu.scene(spheres, &self.options(time_range)));
         Ok((scene, reference.transpose()?))
     }
 

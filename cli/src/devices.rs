@@ -3,7 +3,7 @@
 use crate::error::Result;
 use clap::Args;
 use serde_json::{Value, json};
-use umbracast::{DeviceInfo, DeviceOptions, Precision, Probe, blocking};
+use umbracast::{Device, DeviceInfo, DeviceOptions, Precision, Probe};
 
 /// Arguments of `umbracast devices`.
 #[derive(Debug, Args)]
@@ -25,8 +25,8 @@ pub(crate) struct DevicesArgs {
 }
 
 pub(crate) fn run(args: &DevicesArgs) -> Result<()> {
-    let list = blocking::list();
-    let auto = blocking::open(&DeviceOptions::new("auto"))?;
+    let list = umbracast::Device::list();
+    let auto = umbracast::Device::open(&DeviceOptions::new("auto"))?;
     if args.json {
         let devices: Vec<Value> = list.iter().map(as_json).collect();
         return super::print_json(&json!({ "auto": auto.name(), "devices": devices }));

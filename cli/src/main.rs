@@ -39,7 +39,7 @@ use crate::error::{Error, Result};
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use signals::exit_code;
-use umbracast::{Device, DeviceOptions, blocking};
+use umbracast::{Device, DeviceOptions};
 use umbracast_files::STANDARD_STREAM;
 
 /// Batch ray–sphere queries and physically accurate shadows, on the CPU or on a GPU through wgpu
@@ -206,7 +206,7 @@ fn run(cli: Cli) -> Result<()> {
 fn limit_memory() -> Result<()> {
     let Some(value) = std::env::var_os("UMBRACAST_MEMORY").filter(|value| !value.is_empty()) else { return Ok(()) };
     let bytes = value.to_str().and_then(|text| text.parse().ok()).ok_or_else(|| {
-        Error::Usage(format!("UMBRACAST_MEMORY is '{}': expected a number of bytes", value.to_string_lossy()))
+        Error::InvalidArgument(format!("UMBRACAST_MEMORY is '{}': expected a number of bytes", value.to_string_lossy()))
     })?;
     umbracast::memory::set_limit(bytes);
     Ok(())
@@ -249,7 +249,7 @@ pub(crate) fn open_reference(asked: bool, on_cpu: bool) -> Result<Option<Device>
     if asked && on_cpu {
         say("warning: --compare has no effect here: the results come from the CPU engine, which is also the reference");
     }
-    Ok((asked && !on_cpu).then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?)
+    Ok((asked && !on_cpu).then(|| Device::open(&DeviceOptions::new("cpu"))).transpose()?)
 }
 
 /// Prints text on stdout. A closed pipe (`| head`) is not an error.

@@ -12,7 +12,7 @@ use clap::Args;
 use serde::Serialize;
 use umbracast::memory;
 use umbracast::shadow::{Picture, Progress, RenderProgress, System};
-use umbracast::{Device, Precision, blocking};
+use umbracast::{Device, Precision};
 use umbracast_files::PreparedFile;
 use umbracast_files::{PLANET, PictureFiles, PngDepth, SystemFiles};
 
@@ -122,7 +122,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<()> {
     let inputs = files.paths;
     let arrays = [&args.t, &args.id, &args.fraction, &args.flux, &args.normal, &args.depth];
     check_outputs(&output, &arrays.map(Option::as_deref), args.sidecar.as_deref(), &inputs)?;
-    let device = blocking::open(&args.device.options(Precision::Fast))?;
+    let device = Device::open(&args.device.options(Precision::Fast))?;
     args.check_memory(&system, &device)?;
     let started = Instant::now();
     let picture = draw(&device, &system, args.summary.quiet)?;
@@ -191,11 +191,9 @@ impl RenderArgs {
         let output = self.output.clone().unwrap_or_else(|| Path::new(FOLDER).join(name));
         let system = system.with_picture(options).map_err(|error| match error {
             // The values of the file are valid, so these come from the command line.
-            umbracast::Error::Usage(why) => Error::Usage(why.replacen("picture: size is ", "--size is ", 1).replacen(
-                "picture: samples is ",
-                "--samples is ",
-                1,
-            )),
+            umbracast::Error::InvalidArgument(why) => Error::InvalidArgument(
+                why.replacen("picture: size is ", "--size is ", 1).replacen("picture: samples is ", "--samples is ", 1),
+            ),
             other => other.into(),
         })?;
         Ok((system, output, files))
@@ -276,7 +274,7 @@ const LONG: Duration = Duration::from_secs(60);
 /// expected to take longer than a minute, prints the time first.
 pub(crate) fn draw(device: &Device, system: &System, quiet: bool) -> Result<Picture> {
     if quiet {
-        return Ok(blocking::render(device, system, None)?);
+        return Ok(device.render(system, None)?);
     }
     // Thousandths of the work, and whether the time has been printed.
     let shared = Arc::new((AtomicU64::new(0), AtomicBool::new(false)));
@@ -288,7 +286,7 @@ pub(crate) fn draw(device: &Device, system: &System, quiet: bool) -> Result<Pict
             say(&format!("rendering takes about {} on {name}", duration(progress.expected)));
         }
     });
-    let picture = blocking::render(device, system, Some(progress));
+    let picture = device.render(system, Some(progress));
     drop(display);
     Ok(picture?)
 }

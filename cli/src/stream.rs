@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use umbracast::glam::DVec3;
 use umbracast::memory;
 use umbracast::{CancelToken, Query, Ray, Rays, Report, Sphere, Spheres};
-use umbracast::{Device, DeviceOptions, Scene, SceneOptions, blocking};
+use umbracast::{Device, DeviceOptions, Scene, SceneOptions};
 use umbracast_files::{FileWriter, ReadOptions, check_disk, least_output, origin_of_spheres, read_spheres_with};
 use umbracast_files::{Heights, LeftOut, OriginFinder, PreparedFile, RayBatches, Rounding, Table};
 use umbracast_files::{check_output, check_points_output, is_points_output};
@@ -91,8 +91,8 @@ impl Files<'_> {
         if let Some(all) = counted.or_else(|| rays.made()) {
             self.check_disk(all, cast_query.least_bytes())?;
         }
-        let device = blocking::open(&self.args.device.options(self.query.precision))?;
-        let reference = self.args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
+        let device = Device::open(&self.args.device.options(self.query.precision))?;
+        let reference = self.args.compare.then(|| Device::open(&DeviceOptions::new("cpu"))).transpose()?;
         let with = Reference::of(&device, spheres.optional.stretches());
         self.check_memory::<T>(&device, reference.as_ref(), spheres.spheres(), &rays)?;
 
@@ -226,9 +226,13 @@ impl Files<'_> {
         let spheres = self.spheres.display();
         if is_points_output(self.output) {
             let output = self.output.display();
-            return Err(Error::Usage(format!("-o {output} does not support ellipsoids, which {spheres} contains")));
+            return Err(Error::InvalidArgument(format!(
+                "-o {output} does not support ellipsoids, which {spheres} contains"
+            )));
         }
-        Err(Error::Usage(format!("--with does not support ellipsoids, which {spheres} contains (columns rx,ry,rz)")))
+        Err(Error::InvalidArgument(format!(
+            "--with does not support ellipsoids, which {spheres} contains (columns rx,ry,rz)"
+        )))
     }
 
     /// Rejects results that do not fit on the disk, with both sizes. Prints the expected size if it is at least 1 GiB.
@@ -271,11 +275,8 @@ impl Files<'_> {
             format!("building a scene of {} spheres on {}", spheres.len(), device.name()),
             self.args.summary.quiet,
         );
-        let scene = if self.args.pairwise {
-            blocking::pairwise_with(device, spheres, options)?
-        } else {
-            blocking::scene(device, spheres, options)?
-        };
+        let scene =
+            if self.args.pairwise { device.pairwise(spheres, options)? } else { device.scene(spheres, options)? };
         Ok(scene.with_cancel(watch))
     }
 

@@ -34,7 +34,7 @@ impl From<umbracast_sky::Error> for Error {
 
 /// The error of an invalid argument.
 pub(crate) fn usage(message: impl Into<String>) -> Error {
-    umbracast::Error::Usage(message.into()).into()
+    umbracast::Error::InvalidArgument(message.into()).into()
 }
 
 /// Converts an error to the corresponding exception.

@@ -9,10 +9,10 @@ use bytemuck::try_cast_slice;
 use numpy::{PyArray1, PyReadonlyArray2, PyReadwriteArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use umbracast::CancelToken;
 use umbracast::Error;
 use umbracast::glam::DVec3;
 use umbracast::shadow::{Progress, Shadow};
-use umbracast::{CancelToken, blocking};
 
 use crate::device::Device;
 use crate::gil::{interruptible, interruptible_with};
@@ -55,7 +55,7 @@ pub(crate) fn render<'py>(
         let mut options = system.picture().clone();
         options.size = size.unwrap_or(options.size);
         options.samples = samples.unwrap_or(options.samples);
-        let picture = blocking::render(device, &system.with_picture(options)?, is_reported.then_some(report))?;
+        let picture = device.render(&system.with_picture(options)?, is_reported.then_some(report))?;
         let colours = picture.srgb8();
         Ok((picture, colours))
     })?;
@@ -95,16 +95,14 @@ pub(crate) fn shadow(
         for range in chunks(observers.len()) {
             shadows.resize(range.len(), Shadow::default());
             let first = range.start as u64;
-            blocking::shadows_into(device, &lighting, &observers[range.clone()], &mut shadows).map_err(|error| {
-                match error {
-                    Error::BadRecord { what, index, field, value, why } => {
-                        Error::BadRecord { what, index: first + index, field, value, why }
-                    }
-                    other => other,
+            device.shadows_into(&lighting, &observers[range.clone()], &mut shadows).map_err(|error| match error {
+                Error::BadRecord { what, index, field, value, why } => {
+                    Error::BadRecord { what, index: first + index, field, value, why }
                 }
+                other => other,
             })?;
             if lighting.limb_darkening().is_some() {
-                let own = blocking::fluxes(device, &lighting, &observers[range.clone()], &shadows)?;
+                let own = device.fluxes(&lighting, &observers[range.clone()], &shadows)?;
                 flux[range.clone()].copy_from_slice(&own);
             }
             for (i, shadow) in range.zip(&shadows) {

@@ -120,13 +120,13 @@ impl Scene {
     /// every device.
     ///
     /// ```
-    /// use umbracast::{Bullet, DeviceOptions, Query, SceneOptions, Sphere, blocking};
+    /// use umbracast::{Bullet, Device, DeviceOptions, Query, SceneOptions, Sphere};
     ///
-    /// let device = blocking::open(&DeviceOptions::new("cpu"))?;
+    /// let device = Device::open(&DeviceOptions::new("cpu"))?;
     /// let spheres = [Sphere::new([5.0, 0.0, 0.0], 1.0), Sphere::new([-5.0, 0.0, 0.0], 1.0)];
-    /// let scene = blocking::scene(&device, &spheres, &SceneOptions::default())?;
+    /// let scene = device.scene(&spheres, &SceneOptions::default())?;
     /// let bullet = Bullet::new([0.0; 3], [1.0, 0.0, 0.0], 2.0);
-    /// let flights = blocking::bullets(&scene, &[bullet], 2, &Query::default())?;
+    /// let flights = scene.bullets(&[bullet], 2, &Query::default())?;
     /// let legs = flights.get(0).unwrap();
     /// assert_eq!((legs[0].id, legs[0].distance, legs[0].frames), (0, 4.0, 2.0));
     /// assert_eq!((legs[1].id, legs[1].distance, legs[1].frames), (1, 12.0, 6.0));
@@ -138,7 +138,7 @@ impl Scene {
     ///
     /// * [`Error::BadRecord`]: a sphere with radius 0.
     /// * [`Error::LengthsDiffer`]: the number of radii differs from that of bullets.
-    /// * [`Error::Usage`]: `most` is 0; the scene is pairwise or contains ellipsoids; or spheres move and time 0 is outside the time range.
+    /// * [`Error::InvalidArgument`]: `most` is 0; the scene is pairwise or contains ellipsoids; or spheres move and time 0 is outside the time range.
     /// * [`Error::TooLarge`]: the legs exceed the available memory of the machine. Then shoot fewer bullets at a time.
     pub async fn bullets(&self, bullets: impl Into<Bullets<'_>>, most: u32, query: &Query) -> Result<Flights> {
         self.trace_bullets(bullets.into(), most, query, Wait::Polling).await
@@ -159,17 +159,17 @@ impl Scene {
     async fn fly_in_rounds(&self, bullets: Bullets<'_>, most: u32, query: &Query, wait: Wait) -> Result<Flights> {
         let start = Instant::now();
         if most == 0 {
-            return Err(Error::Usage("the maximum number of ricochets is 0: it must be at least 1".into()));
+            return Err(Error::InvalidArgument("the maximum number of ricochets is 0: it must be at least 1".into()));
         }
         let [from, to] = self.options.time_range;
         let end = self.host.attributes.velocities.is_some().then_some(to);
         if end.is_some() && !(from..=to).contains(&0.0) {
             let message =
                 format!("bullets start at time 0, which is outside the time range of the scene, {from} to {to}");
-            return Err(Error::Usage(message));
+            return Err(Error::InvalidArgument(message));
         }
         if self.host.pairwise {
-            return Err(Error::Usage(
+            return Err(Error::InvalidArgument(
                 "bullets cannot be used with a pairwise scene: any of them may hit any sphere".into(),
             ));
         }
@@ -217,7 +217,7 @@ impl Scene {
             let legs;
             (legs, active) = run_on_pool(move || answers.end(BulletScene { host: &host, end }, moved)).await??;
             if rounds.is_empty() {
-                report.hits = legs.iter().filter(|(_, leg)| leg.is_hit()).count() as u64;
+                report.rays_hit = legs.iter().filter(|(_, leg)| leg.is_hit()).count() as u64;
             }
             rounds.push(legs);
         }

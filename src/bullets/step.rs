@@ -76,7 +76,7 @@ impl Answers {
         let cast = scene
             .hits_into(with_attributes(&rays, ray_attributes), if first { query } else { &ignoring }, &mut hits, wait)
             .await?;
-        report.exact += cast.exact;
+        report.resolved_exactly += cast.exact;
         report.overflowed += cast.overflowed;
         report.off_surface += cast.off_surface;
         let mut containing: Vec<Hit> = Vec::new();

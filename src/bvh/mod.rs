@@ -21,6 +21,8 @@ pub enum BvhBuilder {
 impl BvhBuilder {
     /// The error for [`BvhBuilder::Gpu`] on the CPU engine.
     pub(crate) fn needs_gpu() -> Error {
-        Error::Usage("builder 'gpu' needs a GPU, but the device is the CPU engine: use builder 'auto', or a GPU".into())
+        Error::InvalidArgument(
+            "builder 'gpu' needs a GPU, but the device is the CPU engine: use builder 'auto', or a GPU".into(),
+        )
     }
 }

@@ -47,7 +47,7 @@ impl Device {
     /// Uploads the spheres of a scene. `None` on the CPU engine.
     ///
     /// # Errors
-    /// [`Error::Usage`](crate::Error::Usage) if the CPU engine should build a BVH on a GPU; device errors.
+    /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) if the CPU engine should build a BVH on a GPU; device errors.
     pub(super) async fn upload(
         &self,
         set: &SphereSet<'_>,

@@ -26,7 +26,7 @@ impl Scene {
     ///   ellipsoids.
     /// * [`Error::LengthsDiffer`](crate::Error::LengthsDiffer): a column of ray attributes does not have one entry per ray, or a pairwise
     ///   scene does not have one sphere per ray.
-    /// * [`Error::Usage`](crate::Error::Usage): rays with a radius in a scene of ellipsoids.
+    /// * [`Error::InvalidArgument`](crate::Error::InvalidArgument): rays with a radius in a scene of ellipsoids.
     /// * [`Error::TooLarge`](crate::Error::TooLarge): scene and query exceed [`Limits::memory`](crate::Limits::memory).
     /// * [`Error::Cancelled`](crate::Error::Cancelled): the scene's [cancel token](Self::with_cancel) was cancelled.
     /// * Device errors: [`OutOfMemory`](crate::Error::OutOfMemory), [`DeviceLost`](crate::Error::DeviceLost),
@@ -61,17 +61,17 @@ impl Scene {
     /// sphere counts as a hit.
     ///
     /// ```
-    /// use umbracast::{Approach, DeviceOptions, Query, Ray, SceneOptions, Sphere, blocking};
+    /// use umbracast::{Approach, Device, DeviceOptions, Query, Ray, SceneOptions, Sphere};
     ///
-    /// let device = blocking::open(&DeviceOptions::new("cpu"))?;
-    /// let scene = blocking::scene(&device, &[Sphere::new([5.0, 3.0, 0.0], 1.0)], &SceneOptions::default())?;
-    /// let nearest = blocking::approach(&scene, &[Ray::new([0.0; 3], [2.0, 0.0, 0.0])], &Query::default())?;
+    /// let device = Device::open(&DeviceOptions::new("cpu"))?;
+    /// let scene = device.scene(&[Sphere::new([5.0, 3.0, 0.0], 1.0)], &SceneOptions::default())?;
+    /// let nearest = scene.approach(&[Ray::new([0.0; 3], [2.0, 0.0, 0.0])], &Query::default())?;
     /// assert_eq!(nearest[0], Approach { t: 2.5, clearance: 2.0, id: 0 });
     /// # Ok::<(), umbracast::Error>(())
     /// ```
     ///
     /// # Errors
-    /// As [`closest`](Self::closest); [`Error::Usage`](crate::Error::Usage) also for a scene of ellipsoids.
+    /// As [`closest`](Self::closest); [`Error::InvalidArgument`](crate::Error::InvalidArgument) also for a scene of ellipsoids.
     pub async fn approach(&self, rays: impl Into<Rays<'_>>, query: &Query) -> Result<Answer<Approach>> {
         self.approaches(rays.into(), query, Wait::Polling).await
     }
@@ -104,15 +104,15 @@ impl Scene {
     /// In the report, a ray counts as a hit if its transmittance is below 1. Pairwise scenes on a GPU use the CPU engine for this query.
     ///
     /// ```
-    /// use umbracast::{DeviceOptions, Query, Ray, SceneOptions, Sphere, Spheres, blocking};
+    /// use umbracast::{Device, DeviceOptions, Query, Ray, SceneOptions, Sphere, Spheres};
     ///
-    /// let device = blocking::open(&DeviceOptions::new("cpu"))?;
+    /// let device = Device::open(&DeviceOptions::new("cpu"))?;
     /// let spheres = [3.0, 6.0, 9.0].map(|x| Sphere::new([x, 0.0, 0.0], 1.0));
     /// let dust = Spheres::from(&spheres).transmittances(&[0.5, 0.25, 0.0]);
-    /// let scene = blocking::scene(&device, dust, &SceneOptions::default())?;
+    /// let scene = device.scene(dust, &SceneOptions::default())?;
     /// let ray = Ray::new([0.0; 3], [1.0, 0.0, 0.0]);
     /// let rays = [ray.between(0.0, 7.0), ray, ray.between(-5.0, 0.0)];
-    /// assert_eq!(blocking::transmittance(&scene, &rays, &Query::default())?.records, [0.125, 0.0, 1.0]);
+    /// assert_eq!(scene.transmittance(&rays, &Query::default())?.records, [0.125, 0.0, 1.0]);
     /// # Ok::<(), umbracast::Error>(())
     /// ```
     ///

@@ -21,12 +21,12 @@ impl Scene {
     /// [`Sphere::contains`](crate::Sphere::contains). In the report, a point in at least one sphere counts as a hit.
     ///
     /// ```
-    /// use umbracast::{DeviceOptions, Containment, Query, SceneOptions, Sphere, blocking};
+    /// use umbracast::{Containment, Device, DeviceOptions, Query, SceneOptions, Sphere};
     ///
-    /// let device = blocking::open(&DeviceOptions::new("cpu"))?;
+    /// let device = Device::open(&DeviceOptions::new("cpu"))?;
     /// let spheres = [Sphere::new([0.0; 3], 1.0), Sphere::new([1.0, 0.0, 0.0], 1.0)];
-    /// let scene = blocking::scene(&device, &spheres, &SceneOptions::default())?;
-    /// let found = blocking::contains(&scene, &[[0.5, 0.0, 0.0], [2.0, 0.0, 0.0], [9.0, 0.0, 0.0]], &Query::default())?;
+    /// let scene = device.scene(&spheres, &SceneOptions::default())?;
+    /// let found = scene.contains(&[[0.5, 0.0, 0.0], [2.0, 0.0, 0.0], [9.0, 0.0, 0.0]], &Query::default())?;
     /// assert_eq!(found[0], Containment { count: 2, id: 0 });
     /// assert_eq!(found[1], Containment { count: 1, id: 1 }); // on the surface
     /// assert_eq!(found[2], Containment::NONE);
@@ -69,7 +69,7 @@ impl Scene {
             let contained = (0..).zip(&mut records).filter(|(_, found)| found.count > 0);
             contained.for_each(|(i, found)| found.id = points.first as u32 + i);
         } else {
-            let mut contained = try_with_capacity(counts.report.hits as usize)?;
+            let mut contained = try_with_capacity(counts.report.rays_hit as usize)?;
             let holds = (0..points.records.len()).filter(|i| counts[*i] > 0);
             contained.extend(holds.clone().map(|i| points.records[i]));
             let ray_attributes = points.ray_attributes.gather(holds);

@@ -57,7 +57,7 @@ impl Scene {
     /// reset a device if a submission takes seconds.
     ///
     /// # Errors
-    /// * [`Error::Usage`]: the scene is on the CPU engine or pairwise, or `approach` is requested for ellipsoids.
+    /// * [`Error::InvalidArgument`]: the scene is on the CPU engine or pairwise, or `approach` is requested for ellipsoids.
     /// * [`Error::NoPrecision`]: `exact`, which resolves undecided rays on the host, or a precision that the device's probe does not allow.
     /// * [`Error::TooLarge`], with both sizes: the scene does not fit into one buffer of the device, or the rays do not fit into one buffer
     ///   or one dispatch (at most 4,194,240 with WebGPU's default limits).
@@ -66,7 +66,7 @@ impl Scene {
         // The spheres of a pairwise scene are not on the device: they are uploaded with their rays.
         let Some((gpu, spheres)) = self.on_gpu().filter(|_| !self.host.pairwise) else {
             let message = "encoded queries need a scene on a GPU that is not pairwise, but this scene is on the CPU engine or pairwise";
-            return Err(Error::Usage(message.into()));
+            return Err(Error::InvalidArgument(message.into()));
         };
         query.near.refuse_block("an encoded query")?;
         if query_kind == QueryKind::Approach {

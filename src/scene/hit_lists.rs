@@ -29,13 +29,13 @@ impl Scene {
     /// ([`Interval::hit_t`]). The number of hits is not limited: memory grows with the result.
     ///
     /// ```
-    /// use umbracast::{DeviceOptions, Interval, Query, Ray, SceneOptions, Sphere, blocking};
+    /// use umbracast::{Device, DeviceOptions, Interval, Query, Ray, SceneOptions, Sphere};
     ///
-    /// let device = blocking::open(&DeviceOptions::new("cpu"))?;
+    /// let device = Device::open(&DeviceOptions::new("cpu"))?;
     /// let spheres = [Sphere::new([9.0, 0.0, 0.0], 1.0), Sphere::new([5.0, 0.0, 0.0], 1.0)];
-    /// let scene = blocking::scene(&device, &spheres, &SceneOptions::default())?;
+    /// let scene = device.scene(&spheres, &SceneOptions::default())?;
     /// let rays = [Ray::new([0.0; 3], [1.0, 0.0, 0.0]), Ray::new([0.0; 3], [0.0, 1.0, 0.0])];
-    /// let lists = blocking::all(&scene, &rays, &Query::default())?;
+    /// let lists = scene.all(&rays, &Query::default())?;
     /// assert_eq!(lists.offsets, [0, 2, 2]);
     /// assert_eq!(lists.get(0).unwrap()[0], Interval { t_enter: 4.0, t_exit: 6.0, id: 1 });
     /// # Ok::<(), umbracast::Error>(())
@@ -52,7 +52,7 @@ impl Scene {
     /// [`closest`](Self::closest). The CPU engine does not search behind the last of them; a GPU finds all hits and keeps the first `k`.
     ///
     /// # Errors
-    /// As [`all`](Self::all); [`Error::Usage`] also if `k` is 0.
+    /// As [`all`](Self::all); [`Error::InvalidArgument`] also if `k` is 0.
     pub async fn nearest(&self, rays: impl Into<Rays<'_>>, k: u32, query: &Query) -> Result<HitLists> {
         self.list(rays.into(), at_least_one(k)?, query, Wait::Polling).await
     }
@@ -247,7 +247,7 @@ impl ListFill<'_> {
 /// Returns `k`, or an error if it is 0.
 pub(crate) fn at_least_one(k: u32) -> Result<u32> {
     if k == 0 {
-        return Err(Error::Usage("k is 0: nearest needs a k of at least 1".into()));
+        return Err(Error::InvalidArgument("k is 0: nearest needs a k of at least 1".into()));
     }
     Ok(k)
 }

@@ -23,7 +23,7 @@ impl Near {
             return Ok(());
         }
         let message = format!("near: block is for closest, interval, all and nearest; {what} cannot obey it");
-        Err(Error::Usage(message))
+        Err(Error::InvalidArgument(message))
     }
 }
 
@@ -34,7 +34,9 @@ impl Scene {
             return Ok(Vec::new());
         }
         if self.with_motion(rays.ray_attributes, query).moves_with_ray {
-            return Err(Error::Usage("near: block is not supported if spheres move while rays travel".into()));
+            return Err(Error::InvalidArgument(
+                "near: block is not supported if spheres move while rays travel".into(),
+            ));
         }
         // A ray that starts inside a sphere meets its surface where it leaves.
         let before = Query { near: Near::Pass, inside: Inside::Exit, ends: Ends::HalfOpen, ..*query };
@@ -65,7 +67,7 @@ pub(super) fn without_blocked(lists: HitLists, blocked: &[bool]) -> HitLists {
     for (range, blocked) in offsets.windows(2).zip(blocked) {
         let list = &records[range[0] as usize..range[1] as usize];
         match blocked {
-            true => report.hits -= u64::from(!list.is_empty()),
+            true => report.rays_hit -= u64::from(!list.is_empty()),
             false => kept.extend(list),
         }
         ends.push(kept.len() as u64);

@@ -99,7 +99,7 @@ impl Device {
     /// * [`Error::LengthsDiffer`]: a column of sphere attributes does not have one entry per sphere.
     /// * [`Error::TooLarge`]: the scene exceeds the memory of device or machine, [`Limits::memory`](crate::Limits::memory), or 2³² − 1
     ///   spheres.
-    /// * [`Error::Usage`]: [`BvhBuilder::Gpu`] on the CPU engine, or a time range with an end that is not finite or
+    /// * [`Error::InvalidArgument`]: [`BvhBuilder::Gpu`] on the CPU engine, or a time range with an end that is not finite or
     ///   before its start.
     /// * [`Error::Cancelled`]: the device's [cancel token](Self::with_cancel) was cancelled.
     /// * Device errors, as for [`Scene::closest`].
@@ -111,12 +111,12 @@ impl Device {
     /// unless the rays are [a numbered part](Rays::numbered_from) of a longer list.
     ///
     /// ```
-    /// use umbracast::{DeviceOptions, Query, Ray, Sphere, blocking};
+    /// use umbracast::{Device, DeviceOptions, Query, Ray, Sphere};
     ///
-    /// let device = blocking::open(&DeviceOptions::new("cpu"))?;
-    /// let scene = blocking::pairwise(&device, &[Sphere::new([5.0, 0.0, 0.0], 1.0), Sphere::new([0.0, 5.0, 0.0], 1.0)])?;
+    /// let device = Device::open(&DeviceOptions::new("cpu"))?;
+    /// let scene = device.pairwise(&[Sphere::new([5.0, 0.0, 0.0], 1.0), Sphere::new([0.0, 5.0, 0.0], 1.0)], &Default::default())?;
     /// let rays = [Ray::new([0.0; 3], [1.0, 0.0, 0.0]), Ray::new([0.0; 3], [1.0, 0.0, 0.0])];
-    /// let hits = blocking::closest(&scene, &rays, &Query::default())?;
+    /// let hits = scene.closest(&rays, &Query::default())?;
     /// assert!(hits[0].is_hit() && !hits[1].is_hit());
     /// # Ok::<(), umbracast::Error>(())
     /// ```
@@ -263,14 +263,14 @@ impl Scene {
         if self.host.attributes.maps.is_none() {
             return Ok(());
         }
-        Err(Error::Usage(format!("{what} do not support ellipsoids, which this scene contains")))
+        Err(Error::InvalidArgument(format!("{what} do not support ellipsoids, which this scene contains")))
     }
 
     /// Checks everything that can be checked before casting, and returns the batch.
     pub(crate) fn batch<'a>(&'a self, rays: &Rays<'a>, query: &'a Query) -> Result<RayBatch<'a>> {
         let first = rays.first.unwrap_or(0);
         let Some(end) = first.checked_add(rays.len() as u64) else {
-            return Err(Error::Usage(format!(
+            return Err(Error::InvalidArgument(format!(
                 "{} rays numbered from {first}: the numbers must be below 2^64",
                 rays.len()
             )));
@@ -297,7 +297,7 @@ impl Scene {
         let ray_attributes = self.with_motion(rays.ray_attributes, query);
         if ray_attributes.moves_with_ray && ray_attributes.from_ids.is_some() {
             let message = "rays that start on surfaces (from_ids) are not supported if spheres move while rays travel";
-            return Err(Error::Usage(message.into()));
+            return Err(Error::InvalidArgument(message.into()));
         }
         Ok(RayBatch { first, rays: rays.source, ray_attributes, query, time_range, cancel: &self.cancel })
     }
@@ -305,7 +305,7 @@ impl Scene {
     /// Checks that each ray starts on the surface of the sphere that [`Rays::from_ids`] names.
     ///
     /// # Errors
-    /// The error of the first ray that does not, as [`closest`](Self::closest) returns it; [`Error::LengthsDiffer`]; [`Error::Usage`] as
+    /// The error of the first ray that does not, as [`closest`](Self::closest) returns it; [`Error::LengthsDiffer`]; [`Error::InvalidArgument`] as
     /// for [`closest`](Self::closest).
     pub fn check_starts<'a>(&'a self, rays: impl Into<Rays<'a>>) -> Result<()> {
         let query = Query::default();
@@ -358,7 +358,7 @@ fn check_span([from, to]: [f32; 2]) -> Result<()> {
     if from.is_finite() && to.is_finite() && from <= to {
         return Ok(());
     }
-    Err(Error::Usage(format!(
+    Err(Error::InvalidArgument(format!(
         "the time range is {from} to {to}: both times must be finite, and the first must not exceed the last"
     )))
 }

@@ -37,14 +37,14 @@ impl Scene {
     /// long as such clones exist.
     ///
     /// ```
-    /// use umbracast::{DeviceOptions, Query, Ray, SceneOptions, Sphere, blocking};
+    /// use umbracast::{Device, DeviceOptions, Query, Ray, SceneOptions, Sphere};
     ///
-    /// let device = blocking::open(&DeviceOptions::new("cpu"))?;
-    /// let mut scene = blocking::scene(&device, &[Sphere::new([5.0, 0.0, 0.0], 1.0)], &SceneOptions::default())?;
-    /// if blocking::update(&mut scene, &[Sphere::new([7.0, 0.0, 0.0], 1.0)])?.rebuild_suggested {
-    ///     blocking::rebuild(&mut scene)?;
+    /// let device = Device::open(&DeviceOptions::new("cpu"))?;
+    /// let mut scene = device.scene(&[Sphere::new([5.0, 0.0, 0.0], 1.0)], &SceneOptions::default())?;
+    /// if scene.update(&[Sphere::new([7.0, 0.0, 0.0], 1.0)])?.rebuild_suggested {
+    ///     scene.rebuild()?;
     /// }
-    /// let hits = blocking::closest(&scene, &[Ray::new([0.0; 3], [1.0, 0.0, 0.0])], &Query::default())?;
+    /// let hits = scene.closest(&[Ray::new([0.0; 3], [1.0, 0.0, 0.0])], &Query::default())?;
     /// assert_eq!(hits[0].t, 6.0);
     /// # Ok::<(), umbracast::Error>(())
     /// ```

@@ -110,7 +110,7 @@ impl Lighting {
     /// A light and the spheres and spheroids of all bodies that cast shadows.
     ///
     /// # Errors
-    /// [`Error::Usage`](crate::Error::Usage) with the name of the invalid value, the value and the allowed range.
+    /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) with the name of the invalid value, the value and the allowed range.
     pub fn of_bodies(light: &LightSource, bodies: &[Body]) -> Result<Self> {
         check_bodies(light, bodies, None)?;
         Ok(Self::of(light, bodies))

@@ -50,15 +50,15 @@ impl Device {
     ///
     /// ```
     /// use umbracast::shadow::{Ball, Lighting, ShadowKind};
-    /// use umbracast::{DeviceOptions, blocking};
+    /// use umbracast::{Device, DeviceOptions};
     ///
     /// let sun = Ball::new([0.0, 0.0, 149_597_870.7], 695_700.0);
     /// let moon = Ball::new([0.0, 0.0, 370_000.0], 1_737.4);
     /// let lighting = Lighting::new(sun, [moon])?;
     /// let observers = [[0.0, 0.0, 6_371.0].into(), [1_000.0, 0.0, 6_291.0].into(), [0.0, 6_371.0, 0.0].into()];
     ///
-    /// let device = blocking::open(&DeviceOptions::new("cpu"))?;
-    /// let shadows = blocking::shadows(&device, &lighting, &observers)?;
+    /// let device = Device::open(&DeviceOptions::new("cpu"))?;
+    /// let shadows = device.shadows(&lighting, &observers)?;
     ///
     /// let kinds = shadows.iter().map(|shadow| shadow.kind).collect::<Vec<_>>();
     /// assert_eq!(kinds, [ShadowKind::Total, ShadowKind::Partial, ShadowKind::None]);

@@ -35,7 +35,7 @@ impl Device {
     /// [`Picture::cpu_fallback`] is the reason, and [`Picture::cpu_pixels`] the number of pixels that the CPU computed.
     ///
     /// # Errors
-    /// [`Error::Usage`](crate::Error::Usage) for a picture that would take longer than a day;
+    /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a picture that would take longer than a day;
     /// [`Error::TooLarge`](crate::Error::TooLarge) for a picture too large for the device; [`Error::Cancelled`](crate::Error::Cancelled);
     /// device errors.
     pub async fn render(&self, system: &System, progress: Option<Progress>) -> Result<Picture> {

@@ -166,7 +166,7 @@ impl System {
     /// A system of a light, bodies, a camera and picture options.
     ///
     /// # Errors
-    /// [`Error::Usage`](crate::Error::Usage) with the name of the invalid value, the value and the allowed range.
+    /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) with the name of the invalid value, the value and the allowed range.
     pub fn new(light: LightSource, bodies: Vec<Body>, camera: Camera, picture: PictureOptions) -> Result<Self> {
         let system = Self { light, bodies, camera, picture, unit: None };
         check_picture(&system.picture)?;

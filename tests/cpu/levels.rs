@@ -1,6 +1,6 @@
 //! The CPU engine returns the same bytes with every instruction set, with and without a tree.
 
-use umbracast::{Precision, Query, Ray, SceneOptions, Sphere, bench, blocking};
+use umbracast::{Device, Precision, Query, Ray, SceneOptions, Sphere, bench};
 use umbracast_testing::{Numbers, cpu, scaled};
 
 fn scene(rays: usize) -> (Vec<Sphere>, Vec<Ray>) {
@@ -19,21 +19,21 @@ fn every_instruction_set_gives_the_same_bytes() {
     let levels = bench::levels();
     println!("{}", levels.join(", "));
     assert!(levels.len() > 1 || cfg!(not(target_arch = "x86_64")), "{levels:?}");
-    let list = blocking::list();
+    let list = Device::list();
     assert!(
         list.last().unwrap().driver.ends_with(levels[0]),
         "`devices` reports the instruction set: {:?}",
         list.last()
     );
     let answers = levels.iter().map(|level| {
-        let scene = blocking::scene(&cpu().with_level(level), &spheres, &SceneOptions::default()).unwrap();
+        let scene = cpu().with_level(level).scene(&spheres, &SceneOptions::default()).unwrap();
         Precision::ALL.map(|precision| {
             let query = Query::at(precision);
-            let hits = blocking::closest(&scene, &rays, &query).unwrap();
-            let bits = blocking::occluded(&scene, &rays, &query).unwrap();
-            let passes = blocking::approach(&scene, &rays[..2000], &query).unwrap();
+            let hits = scene.closest(&rays, &query).unwrap();
+            let bits = scene.occluded(&rays, &query).unwrap();
+            let passes = scene.approach(&rays[..2000], &query).unwrap();
             let bytes: (&[u8], &[u8]) = (bytemuck::cast_slice(&hits.records), bytemuck::cast_slice(&passes.records));
-            (bytes.0.to_vec(), bytes.1.to_vec(), bits.words, hits.report.hits, hits.report.exact)
+            (bytes.0.to_vec(), bytes.1.to_vec(), bits.words, hits.report.rays_hit, hits.report.resolved_exactly)
         })
     });
     let answers: Vec<_> = answers.collect();
@@ -47,16 +47,16 @@ fn every_instruction_set_gives_the_same_bytes() {
 fn trees_give_the_results_of_brute_force() {
     let (spheres, rays) = scene(scaled(20_000));
     let device = cpu();
-    let grown = blocking::scene(&device, &spheres, &SceneOptions::default()).unwrap();
-    let swept = blocking::scene(&device, &spheres, &SceneOptions::default().tree_from(usize::MAX)).unwrap();
+    let grown = device.scene(&spheres, &SceneOptions::default()).unwrap();
+    let swept = device.scene(&spheres, &SceneOptions::default().tree_from(usize::MAX)).unwrap();
     for precision in Precision::ALL {
         let query = Query::at(precision);
-        let ask = |scene| {
+        let ask = |scene: &umbracast::Scene| {
             (
-                blocking::closest(scene, &rays, &query).unwrap().records,
-                blocking::occluded(scene, &rays, &query).unwrap().words,
-                blocking::interval(scene, &rays, &query).unwrap().records,
-                blocking::approach(scene, &rays, &query).unwrap().records,
+                scene.closest(&rays, &query).unwrap().records,
+                scene.occluded(&rays, &query).unwrap().words,
+                scene.interval(&rays, &query).unwrap().records,
+                scene.approach(&rays, &query).unwrap().records,
             )
         };
         let (a, b) = (ask(&grown), ask(&swept));

@@ -8,7 +8,6 @@ mod timing;
 
 use crate::error::Result;
 use clap::{Args, Subcommand};
-use umbracast::blocking;
 
 /// Arguments of `umbracast bench`.
 #[derive(Debug, Args)]
@@ -48,7 +47,7 @@ fn choices(device: &Option<String>) -> Vec<String> {
     let variable = std::env::var_os("UMBRACAST_DEVICE").filter(|value| !value.is_empty());
     match device.clone().or_else(|| Some(variable?.to_string_lossy().into_owned())) {
         Some(choice) => vec![choice],
-        None => (0..blocking::list().len()).map(|index| index.to_string()).collect(),
+        None => (0..umbracast::Device::list().len()).map(|index| index.to_string()).collect(),
     }
 }
 

@@ -8,7 +8,7 @@ use umbracast_files::write_picture;
 use crate::error::{Error, Result};
 use clap::Args;
 use serde_json::{Value, json};
-use umbracast::{Precision, blocking};
+use umbracast::{Device, Precision};
 use umbracast_files::PreparedFile;
 use umbracast_files::{PictureFiles, PngDepth};
 use umbracast_sky::{DatePrecision, Eclipse, LunarEclipse, Sky, SkyBody, SolarEclipse, Time, View};
@@ -123,7 +123,7 @@ pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
     }
     if let Some(output) = &args.output {
         let Some(instant) = instant else {
-            return Err(Error::Usage(no_eclipse(&sky, time, "eclipse", |_| true)?.0));
+            return Err(Error::InvalidArgument(no_eclipse(&sky, time, "eclipse", |_| true)?.0));
         };
         args.render(&sky, instant, view, output, found.as_ref())?;
     }
@@ -188,11 +188,11 @@ impl EclipseArgs {
         let system = parse_system(&text, Path::new("system.toml")).map_err(|error| match error {
             // The text is ours, so only the size can be wrong.
             umbracast_files::Error::BadFile { message, .. } => {
-                Error::Usage(message.replacen("picture: size is ", "--size is ", 1))
+                Error::InvalidArgument(message.replacen("picture: size is ", "--size is ", 1))
             }
             other => other.into(),
         })?;
-        let device = blocking::open(&self.device.options(Precision::Fast))?;
+        let device = Device::open(&self.device.options(Precision::Fast))?;
         let started = Instant::now();
         let mut picture = render::draw(&device, &system, self.table.quiet)?;
         let has_corona = self.corona.draw(&device, &system, view, &mut picture)?;

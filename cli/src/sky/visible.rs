@@ -2,8 +2,8 @@
 
 use crate::error::Result;
 use serde_json::{Value, json};
+use umbracast::Device;
 use umbracast::shadow::{Lighting, Picture, ShadowKind, System};
-use umbracast::{Device, blocking};
 use umbracast_sky::{Eclipse, LocalKind, LunarEclipse, Place, SolarEclipse, Time, View};
 
 use super::place_text;
@@ -35,7 +35,7 @@ impl Corona {
         // An invisible Earth below the camera hides nothing in the picture.
         let bodies = system.bodies().iter().filter(|body| body.visible).cloned().collect();
         let shown = System::new(system.light().clone(), bodies, *system.camera(), system.picture().clone())?;
-        let seen = blocking::shadows(device, &Lighting::from(&shown), &[system.camera().position])?;
+        let seen = device.shadows(&Lighting::from(&shown), &[system.camera().position])?;
         let is_total = seen[0].kind == ShadowKind::Total && aims_at_light(system);
         if is_total {
             picture.add_corona(system, CORONA_BRIGHTNESS);

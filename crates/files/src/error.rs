@@ -85,7 +85,7 @@ impl Error {
 }
 
 pub(crate) fn usage(message: impl Into<String>) -> Error {
-    Error::Umbracast(umbracast::Error::Usage(message.into()))
+    Error::Umbracast(umbracast::Error::InvalidArgument(message.into()))
 }
 
 pub(crate) fn bad_file(path: &Path, message: impl Into<String>) -> Error {

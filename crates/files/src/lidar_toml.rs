@@ -171,7 +171,7 @@ impl LidarFile {
                 umbracast::Error::BadRecord { what, index, .. } => {
                     bad(placed(&error, &format!("{what}s_deg[{index}]")))
                 }
-                umbracast::Error::Usage(why) => bad(why.clone()),
+                umbracast::Error::InvalidArgument(why) => bad(why.clone()),
                 _ => error.into(),
             })?;
         Ok(LidarInput { sensor, rounding: table.rounding, kept: table.kept })

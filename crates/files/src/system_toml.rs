@@ -168,7 +168,7 @@ impl SystemFile {
 /// An error about a value, with the file that contains it.
 fn in_file(path: &Path, error: umbracast::Error) -> Error {
     match error {
-        umbracast::Error::Usage(message) => bad_file(path, message),
+        umbracast::Error::InvalidArgument(message) => bad_file(path, message),
         other => other.into(),
     }
 }
@@ -226,12 +226,13 @@ impl Scene {
 fn limb_darkening(coefficients: &[f64]) -> umbracast::Result<LimbDarkening> {
     match coefficients {
         [u1, u2] => LimbDarkening::new(*u1, *u2),
-        [u] => Err(umbracast::Error::Usage(format!(
+        [u] => Err(umbracast::Error::InvalidArgument(format!(
             "light: limb_darkening is [{u}]: expected two coefficients, which for a linear law are [{u}, 0]"
         ))),
-        more => {
-            Err(umbracast::Error::Usage(format!("light: limb_darkening has {} coefficients: expected two", more.len())))
-        }
+        more => Err(umbracast::Error::InvalidArgument(format!(
+            "light: limb_darkening has {} coefficients: expected two",
+            more.len()
+        ))),
     }
 }
 

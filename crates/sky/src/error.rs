@@ -11,7 +11,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub enum Error {
     /// An argument is invalid: which one, its value, and what is allowed.
     #[error("{0}")]
-    Usage(String),
+    InvalidArgument(String),
     /// A place or a row of vectors is invalid, or the machine has too little memory.
     #[error(transparent)]
     Umbracast(#[from] umbracast::Error),
@@ -26,5 +26,5 @@ pub(crate) fn quoted(text: &str) -> Cow<'_, str> {
 }
 
 pub(crate) fn usage<T>(message: String) -> Result<T> {
-    Err(Error::Usage(message))
+    Err(Error::InvalidArgument(message))
 }

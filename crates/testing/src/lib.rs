@@ -19,7 +19,7 @@ pub use intensity::{intensity, scaled};
 pub use numbers::Numbers;
 use umbracast::glam::Vec3;
 use umbracast::shadow::{PictureOptions, System};
-use umbracast::{Device, DeviceOptions, Limits, Ray, Scene, SceneOptions, Sphere, Spheres, blocking};
+use umbracast::{Device, DeviceOptions, Limits, Ray, Scene, SceneOptions, Sphere, Spheres};
 
 /// All files below a folder with an extension, as paths relative to the folder.
 pub fn files_below(root: &Path, extension: &str) -> Vec<PathBuf> {
@@ -45,13 +45,12 @@ pub fn files_below(root: &Path, extension: &str) -> Vec<PathBuf> {
 pub fn devices() -> &'static [Device] {
     static DEVICES: OnceLock<Vec<Device>> = OnceLock::new();
     DEVICES.get_or_init(|| {
-        let list = blocking::list();
+        let list = Device::list();
         assert!(list.len() > 1, "no GPU adapter: run tests/run.sh, or apt-get install mesa-vulkan-drivers");
         let mut devices = Vec::new();
         for info in list {
             assert!(info.failure.is_none(), "{}: {:?}", info.name, info.failure);
-            let device =
-                blocking::open(&DeviceOptions::new(info.index.to_string())).expect("a listed device must open");
+            let device = Device::open(&DeviceOptions::new(info.index.to_string())).expect("a listed device must open");
             eprintln!("device {} {} ({})", info.index, device.name(), device.kind());
             devices.push(device);
         }
@@ -66,7 +65,7 @@ pub fn limited(limits: Limits) -> &'static [Device] {
     if let Some((_, devices)) = opened.iter().find(|(known, _)| *known == limits) {
         return devices;
     }
-    let open = |index: usize| blocking::open(&DeviceOptions::new(index.to_string()).limits(limits)).unwrap();
+    let open = |index: usize| Device::open(&DeviceOptions::new(index.to_string()).limits(limits)).unwrap();
     let new: &[Device] = (0..devices().len()).map(open).collect::<Vec<_>>().leak();
     opened.push((limits, new));
     new
@@ -74,7 +73,7 @@ pub fn limited(limits: Limits) -> &'static [Device] {
 
 /// Opens the CPU engine.
 pub fn cpu() -> Device {
-    blocking::open(&DeviceOptions::new("cpu")).expect("the CPU engine must open")
+    Device::open(&DeviceOptions::new("cpu")).expect("the CPU engine must open")
 }
 
 /// Two scenes of the same spheres: with a tree, however few the spheres, and without.
@@ -84,7 +83,7 @@ pub fn with_and_without_tree<'a>(device: &Device, spheres: impl Into<Spheres<'a>
 
 /// Two scenes of the same spheres, with a tree and without, built with these options.
 pub fn both_searches(device: &Device, spheres: Spheres<'_>, options: &SceneOptions) -> [Scene; 2] {
-    [1, usize::MAX].map(|from| blocking::scene(device, spheres, &options.tree_from(from)).unwrap())
+    [1, usize::MAX].map(|from| device.scene(spheres, &options.tree_from(from)).unwrap())
 }
 
 /// One record of `tests/data/rays.bin`; `tests/data/README.md` has the format.

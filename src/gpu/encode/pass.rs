@@ -31,7 +31,7 @@ impl CastPlan {
     ///
     /// # Errors
     /// [`Error::TooLarge`], with both sizes, if there are more rays than the plan allows or a slice is too small for them.
-    /// [`Error::Usage`] for a buffer without `STORAGE`, a buffer of another device, a destroyed buffer, the same buffer given twice,
+    /// [`Error::InvalidArgument`] for a buffer without `STORAGE`, a buffer of another device, a destroyed buffer, the same buffer given twice,
     /// and an offset that is not a multiple of 4. No error is left on the device. Never pass a buffer of another [`wgpu::Instance`]:
     /// wgpu 30 mistakes it for one of this instance.
     pub async fn bind(
@@ -50,7 +50,7 @@ impl CastPlan {
     /// [time range](crate::SceneOptions::time_range) of the scene is a bad ray.
     ///
     /// # Errors
-    /// As [`bind`](Self::bind). Also [`Error::Usage`] if no sphere moves, or if spheres move while rays travel
+    /// As [`bind`](Self::bind). Also [`Error::InvalidArgument`] if no sphere moves, or if spheres move while rays travel
     /// ([`Motion::WithRay`](crate::Motion::WithRay)): `t` is then the time.
     pub async fn bind_at(
         &self,
@@ -61,9 +61,11 @@ impl CastPlan {
         status: Option<BufferSlice<'_>>,
     ) -> Result<CastPass> {
         match self.times {
-            None => Err(Error::Usage("times need moving spheres, but the spheres of this scene are at rest".into())),
+            None => Err(Error::InvalidArgument(
+                "times need moving spheres, but the spheres of this scene are at rest".into(),
+            )),
             Some(Times { relative: true, .. }) => {
-                Err(Error::Usage("times cannot be used with Motion::WithRay: t is the time there".into()))
+                Err(Error::InvalidArgument("times cannot be used with Motion::WithRay: t is the time there".into()))
             }
             Some(_) => self.bound(count, rays, Some(times), out, status).await,
         }
@@ -99,7 +101,7 @@ impl CastPlan {
         };
         let all = [&set, &answered, &counted, &timed].map(|binding| binding.buffer);
         if (1..all.len()).any(|i| all[..i].contains(&all[i])) {
-            return Err(Error::Usage("rays, times, results and status must be in different buffers".into()));
+            return Err(Error::InvalidArgument("rays, times, results and status must be in different buffers".into()));
         }
         if count == 0 {
             return Ok(CastPass { cleared: None, steps: Vec::new() });
@@ -192,13 +194,13 @@ impl CastPlan {
     fn window<'a>(&self, what: &'static str, slice: &BufferSlice<'a>, bytes: u64) -> Result<(BufferBinding<'a>, u32)> {
         let (buffer, at) = (slice.buffer(), slice.offset());
         if !buffer.usage().contains(BufferUsages::STORAGE) {
-            return Err(Error::Usage(format!(
+            return Err(Error::InvalidArgument(format!(
                 "{what}: the buffer must have the usage STORAGE, but has {:?}",
                 buffer.usage()
             )));
         }
         if !at.is_multiple_of(4) {
-            return Err(Error::Usage(format!(
+            return Err(Error::InvalidArgument(format!(
                 "{what}: the offset in the buffer is {at} bytes: it must be a multiple of 4"
             )));
         }
@@ -214,7 +216,7 @@ impl CastPlan {
         Ok((BufferBinding { buffer, offset: at - before, size: NonZeroU64::new(asked) }, (before / 4) as u32))
     }
 
-    /// Creates the bind group of a program. A validation error of wgpu is about the caller's buffers: it becomes [`Error::Usage`].
+    /// Creates the bind group of a program. A validation error of wgpu is about the caller's buffers: it becomes [`Error::InvalidArgument`].
     async fn group<const N: usize>(
         &self,
         pipeline: &ComputePipeline,
@@ -232,7 +234,9 @@ impl CastPlan {
             })
         });
         bound.await.map_err(|error| match error {
-            Error::DeviceFailed { message, .. } => Error::Usage(format!("a buffer cannot be bound: {message}")),
+            Error::DeviceFailed { message, .. } => {
+                Error::InvalidArgument(format!("a buffer cannot be bound: {message}"))
+            }
             other => other,
         })
     }
