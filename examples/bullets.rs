@@ -3,7 +3,7 @@
 //! `cargo run --release -p umbracast --example bullets`
 
 use umbracast::glam::DVec3;
-use umbracast::{Bullet, DeviceOptions, MovingSphere, Precision, Query, SceneOptions, Sphere, blocking};
+use umbracast::{Bullet, Device, DeviceOptions, MovingSphere, Precision, Query, SceneOptions, Sphere};
 
 fn main() -> umbracast::Result<()> {
     // Six balls of radius 20 around the origin, with their surfaces at distance 1 from it. They leave no gap.
@@ -11,11 +11,11 @@ fn main() -> umbracast::Result<()> {
         .into_iter()
         .flat_map(|[x, y, z]| [Sphere::new([x, y, z], 20.0), Sphere::new([-x, -y, -z], 20.0)])
         .collect();
-    let device = blocking::open(&DeviceOptions::default())?;
-    let room = blocking::scene(&device, &walls, &SceneOptions::default())?;
+    let device = Device::open(&DeviceOptions::default())?;
+    let room = device.scene(&walls, &SceneOptions::default())?;
 
     let bullet = Bullet::new([0.0, 0.1, 0.2], [1.0, 0.4, -0.3], 3.0);
-    let flights = blocking::bullets(&room, &[bullet], 1000, &Query::at(Precision::Exact))?;
+    let flights = room.bullets(&[bullet], 1000, &Query::at(Precision::Exact))?;
     println!("{}: {} ricochets", device.name(), flights.iter().flatten().filter(|leg| leg.is_hit()).count());
     for leg in flights.iter().flatten().take(3) {
         println!(

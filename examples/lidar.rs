@@ -9,7 +9,7 @@ use std::io::Write;
 
 use umbracast::glam::{DQuat, DVec3};
 use umbracast::raygen::{Lidar, Pose, linspace};
-use umbracast::{DeviceOptions, Query, Rays, SceneOptions, Sphere, blocking};
+use umbracast::{Device, DeviceOptions, Query, Rays, SceneOptions, Sphere};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // 500 trees, in metres: each is a trunk of six balls and a crown. They stand on a spiral that leaves the road free.
@@ -27,11 +27,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let azimuths: Vec<f64> = linspace(0.0, 360.0, 1024).collect();
     let sensor = Lidar::new(&poses, &elevations, &azimuths)?.within(0.5, 120.0)?;
 
-    let device = blocking::open(&DeviceOptions::default())?;
-    let scene = blocking::scene(&device, &wood, &SceneOptions::default())?;
-    let hits = blocking::closest(&scene, &sensor, &Query::default())?;
+    let device = Device::open(&DeviceOptions::default())?;
+    let scene = device.scene(&wood, &SceneOptions::default())?;
+    let hits = scene.closest(&sensor, &Query::default())?;
     let report = hits.report;
-    println!("{} rays, {} returns in {:.3} s on {}", report.rays, report.hits, report.seconds, device.name());
+    println!("{} rays, {} returns in {:.3} s on {}", report.rays, report.rays_hit, report.seconds, device.name());
 
     let mut cloud = std::io::BufWriter::new(std::fs::File::create("lidar.csv")?);
     writeln!(cloud, "x,y,z,range,channel,tree")?;

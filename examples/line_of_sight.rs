@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p umbracast --example line_of_sight`
 
-use umbracast::{DeviceOptions, Query, Ray, SceneOptions, Sphere, blocking};
+use umbracast::{Device, DeviceOptions, Query, Ray, SceneOptions, Sphere};
 
 fn main() -> umbracast::Result<()> {
     // Boulders on a plain, in metres: a spiral, each boulder half buried.
@@ -21,9 +21,9 @@ fn main() -> umbracast::Result<()> {
         .collect();
     let rays: Vec<Ray> = towers.iter().flat_map(|a| towers.iter().map(move |b| (a, b))).map(sight).collect();
 
-    let device = blocking::open(&DeviceOptions::default())?;
-    let scene = blocking::scene(&device, &boulders, &SceneOptions::default())?;
-    let hidden = blocking::occluded(&scene, &rays, &Query::default())?;
+    let device = Device::open(&DeviceOptions::default())?;
+    let scene = device.scene(&boulders, &SceneOptions::default())?;
+    let hidden = scene.occluded(&rays, &Query::default())?;
 
     for row in 0..towers.len() {
         let line: String = (0..towers.len())

@@ -9,7 +9,7 @@
 use std::f32::consts::TAU;
 
 use umbracast::glam::{Vec2, Vec3, vec2, vec3};
-use umbracast::{DeviceOptions, Hit, Inside, Precision, Query, Ray, Sphere, blocking};
+use umbracast::{Device, DeviceOptions, Hit, Inside, Precision, Query, Ray, Sphere};
 
 const RED: Vec3 = vec3(0.78, 0.10, 0.12);
 const GREEN: Vec3 = vec3(0.05, 0.56, 0.20);
@@ -209,11 +209,11 @@ fn rows() -> umbracast::Result<Vec<Row>> {
     ];
     let rays = table.map(|(origin, direction, _)| Ray::new(origin, direction));
     let spheres = table.map(|(.., center)| Sphere::new(center, 2.0));
-    let device = blocking::open(&DeviceOptions::default())?;
-    let scene = blocking::pairwise(&device, &spheres)?;
+    let device = Device::open(&DeviceOptions::default())?;
+    let scene = device.pairwise(&spheres, &Default::default())?;
     let query = Query::at(Precision::Exact).inside(Inside::Exit);
-    let hits = blocking::closest(&scene, &rays, &query)?;
-    let passes = blocking::approach(&scene, &rays, &query)?;
+    let hits = scene.closest(&rays, &query)?;
+    let passes = scene.approach(&rays, &query)?;
     let row = |i: usize| {
         let (ray, sphere, hit) = (rays[i], spheres[i], hits[i]);
         let last = ray.roots(&sphere).map_or(passes[i].t, |(_, exit)| exit.max(passes[i].t));

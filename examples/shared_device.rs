@@ -58,13 +58,14 @@ async fn picture(path: &Path) -> Result<(), Box<dyn Error>> {
     queue.write_buffer(&drawn, 0, bytemuck::cast_slice(&spheres));
 
     // Once: the scene, and the plans of the queries.
-    let ours = umbracast::Device::from_wgpu(device.clone(), queue.clone()).await?;
-    let scene = ours.scene(&spheres, &SceneOptions::default()).await?;
+    let ours = umbracast::Device::from_wgpu_async(device.clone(), queue.clone()).await?;
+    let scene = ours.scene_async(&spheres, &SceneOptions::default()).await?;
     let (rays_count, counts) = (u64::from(RAYS), status.slice(..));
-    let closest = scene.plan(QueryKind::Closest, rays_count, &Query::default()).await?;
-    let closest = closest.bind(rays_count, rays.slice(..), hits.slice(..), Some(counts)).await?;
-    let occluded = scene.plan(QueryKind::Occluded, rays_count, &Query::default()).await?;
-    let occluded = occluded.bind(rays_count, shadow_rays.slice(..), shadows.slice(..), Some(counts)).await?;
+    let closest = scene.plan_async(QueryKind::Closest, rays_count, &Query::default()).await?;
+    let closest = closest.bind_async(rays_count, rays.slice(..), None, hits.slice(..), Some(counts)).await?;
+    let occluded = scene.plan_async(QueryKind::Occluded, rays_count, &Query::default()).await?;
+    let occluded =
+        occluded.bind_async(rays_count, shadow_rays.slice(..), None, shadows.slice(..), Some(counts)).await?;
 
     let module = device.create_shader_module(wgpu::include_wgsl!("shared_device.wgsl"));
     let bound = [&drawn, &rays, &hits, &shadow_rays, &shadows, &pixels];

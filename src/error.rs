@@ -31,7 +31,7 @@ pub enum Error {
     },
     /// An option, an argument or a system file is invalid.
     #[error("{}", line(.0))]
-    Usage(String),
+    InvalidArgument(String),
     /// A file cannot be parsed.
     #[error("{}: {}", name_of_file("read", path), line(message))]
     BadFile {

@@ -118,7 +118,7 @@ mod tests {
             let said = Error::DeviceLost { device: text.clone(), message: text.clone() }.to_string();
             assert!(said.len() < 40_000 && !said.contains(|c: char| c.is_control() && c != '\n'), "{said:?}");
             for error in [
-                Error::Usage(text.clone()),
+                Error::InvalidArgument(text.clone()),
                 Error::BadFile { path: path.clone(), message: text.clone() },
                 Error::io_message("read", path, text.clone()),
                 Error::record("sphere", 3, "x", &text, text.clone()),

@@ -4,21 +4,22 @@
 //! record per ray:
 //!
 //! ```
-//! use umbracast::{DeviceOptions, Hit, Query, Ray, SceneOptions, Sphere, blocking};
+//! use umbracast::{Device, DeviceOptions, Hit, Query, Ray, SceneOptions, Sphere};
 //!
 //! let spheres = [Sphere::new([5.0, 0.0, 0.0], 1.0), Sphere::new([0.0, 8.0, 0.0], 2.0)];
 //! let rays = [Ray::new([0.0; 3], [1.0, 0.0, 0.0]), Ray::segment([0.0; 3], [0.0, 4.0, 0.0])];
 //!
-//! let device = blocking::open(&DeviceOptions::default())?; // the best GPU, else the CPU engine
-//! let scene = blocking::scene(&device, &spheres, &SceneOptions::default())?;
-//! let hits = blocking::closest(&scene, &rays, &Query::default())?;
+//! let device = Device::open(&DeviceOptions::default())?; // the best GPU, else the CPU engine
+//! let scene = device.scene(&spheres, &SceneOptions::default())?;
+//! let hits = scene.closest(&rays, &Query::default())?;
 //!
 //! assert_eq!(hits[0], Hit { t: 4.0, id: 0 });
 //! assert_eq!(hits[1], Hit::MISS); // the segment ends before the second sphere begins
 //! # Ok::<(), umbracast::Error>(())
 //! ```
 //!
-//! Calls that use a device are async; [`blocking`] has synchronous versions. A single ray and a single sphere need no device:
+//! Calls block until the answer is there. Code that must not block has [`Scene::cast_async`] and, of other calls, versions whose names end
+//! in `_async`. A single ray and a single sphere need no device:
 //!
 //! ```
 //! use umbracast::{Query, Ray, Sphere};
@@ -78,7 +79,6 @@
 //! release of this crate uses one major release of wgpu.
 
 mod batch;
-pub mod blocking;
 mod bullets;
 mod bvh;
 mod cpu;
@@ -98,6 +98,12 @@ mod math;
 #[cfg(test)]
 #[path = "../tests/support/numbers.rs"]
 mod numbers;
+pub mod queries {
+    //! The queries of [`Scene::cast_async`](crate::Scene::cast_async), one type for each.
+
+    pub use crate::query::kind::{All, Approach, Closest, Contains, Count, Interval, Nearest, Occluded, Transmittance};
+    pub use crate::scene::cast::Cast;
+}
 mod query;
 mod records;
 mod runtime;

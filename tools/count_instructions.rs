@@ -14,7 +14,7 @@ use umbracast::glam::{DVec3, Quat, Vec3};
 use umbracast::shadow::{Ball, Lighting, PLANET, PictureOptions, System};
 use umbracast::{
     Bullet, Device, DeviceOptions, Ellipsoid, Ellipsoids, Inside, Precision, Query, Ray, Result, Scene, SceneOptions,
-    Sphere, Spheres, bench, blocking,
+    Sphere, Spheres, bench,
 };
 
 /// Uniform in the cube from −1 to 1, but not shorter than 0.1.
@@ -88,7 +88,7 @@ type Run<'a> = dyn FnMut(&str, usize, &mut dyn FnMut() -> Result<()>) -> Result<
 /// Runs all workloads in a fixed order, each through `run`.
 fn workloads(cpu: &Device, run: &mut Run<'_>) -> Result<()> {
     let balls = spheres(4000);
-    let scene = |spheres: Spheres<'_>| blocking::scene(cpu, spheres, &SceneOptions::default());
+    let scene = |spheres: Spheres<'_>| cpu.scene(spheres, &SceneOptions::default());
     let query = Query::default();
     let still = scene((&balls).into())?;
 
@@ -100,37 +100,36 @@ fn workloads(cpu: &Device, run: &mut Run<'_>) -> Result<()> {
         ("inside", inside(&balls, 8000)),
     ];
     for (kind, rays) in &kinds {
-        run(&format!("closest, {kind} rays"), rays.len(), &mut || blocking::closest(&still, rays, &query).map(drop))?;
+        run(&format!("closest, {kind} rays"), rays.len(), &mut || still.closest(rays, &query).map(drop))?;
     }
     for (kind, rays) in &kinds[..4] {
-        run(&format!("occluded, {kind} rays"), rays.len(), &mut || blocking::occluded(&still, rays, &query).map(drop))?;
+        run(&format!("occluded, {kind} rays"), rays.len(), &mut || still.occluded(rays, &query).map(drop))?;
     }
     let rays = &kinds[1].1;
-    let mut with =
-        |name: &str, query: Query| run(name, rays.len(), &mut || blocking::closest(&still, rays, &query).map(drop));
+    let mut with = |name: &str, query: Query| run(name, rays.len(), &mut || still.closest(rays, &query).map(drop));
     with("closest, fast", Query::at(Precision::Fast))?;
     with("closest, exact", Query::at(Precision::Exact))?;
     with("closest, from inside to the surface", query.inside(Inside::Exit))?;
-    run("count", rays.len(), &mut || blocking::count(&still, rays, &query).map(drop))?;
-    run("all", rays.len(), &mut || blocking::all(&still, rays, &query).map(drop))?;
-    run("nearest 3", rays.len(), &mut || blocking::nearest(&still, rays, 3, &query).map(drop))?;
-    run("approach", 2000, &mut || blocking::approach(&still, &rays[..2000], &query).map(drop))?;
+    run("count", rays.len(), &mut || still.count(rays, &query).map(drop))?;
+    run("all", rays.len(), &mut || still.all(rays, &query).map(drop))?;
+    run("nearest 3", rays.len(), &mut || still.nearest(rays, 3, &query).map(drop))?;
+    run("approach", 2000, &mut || still.approach(&rays[..2000], &query).map(drop))?;
     let mut numbers = Numbers(6);
     let points: Vec<[f32; 3]> = (0..8000).map(|_| numbers.point().to_array()).collect();
-    run("contains", points.len(), &mut || blocking::contains(&still, &points, &query).map(drop))?;
+    run("contains", points.len(), &mut || still.contains(&points, &query).map(drop))?;
 
     let velocities: Vec<Vec3> = balls.iter().map(|_| 0.05 * direction(&mut numbers)).collect();
     let times: Vec<f32> = rays.iter().map(|_| numbers.unit()).collect();
     let moving = scene(Spheres::from(&balls).velocities(&velocities))?;
     let timed = umbracast::Rays::from(rays).times(&times);
-    run("closest, moving spheres", rays.len(), &mut || blocking::closest(&moving, timed, &query).map(drop))?;
+    run("closest, moving spheres", rays.len(), &mut || moving.closest(timed, &query).map(drop))?;
     let stretched = balls.iter().map(|ball| {
         let radii = ball.radius * (0.5 + 0.5 * numbers.point());
         Ellipsoid::new(ball.center, radii).turned(Quat::from_rotation_z(numbers.unit()))
     });
     let stretched = Ellipsoids::new(stretched);
     let ellipsoids = scene((&stretched).into())?;
-    run("closest, ellipsoids", rays.len(), &mut || blocking::closest(&ellipsoids, rays, &query).map(drop))?;
+    run("closest, ellipsoids", rays.len(), &mut || ellipsoids.closest(rays, &query).map(drop))?;
 
     run("build a tree", balls.len(), &mut || scene((&balls).into()).map(drop))?;
     // Enough spheres that subtrees would be built in parallel if there were several threads.
@@ -139,7 +138,7 @@ fn workloads(cpu: &Device, run: &mut Run<'_>) -> Result<()> {
     let mut changed: Scene = still.clone();
     let shifted: Vec<Sphere> =
         balls.iter().map(|ball| Sphere::new(ball.center + 0.001 * direction(&mut numbers), ball.radius)).collect();
-    run("update spheres", balls.len(), &mut || blocking::update(&mut changed, &shifted).map(drop))?;
+    run("update spheres", balls.len(), &mut || changed.update(&shifted).map(drop))?;
 
     let bullets: Vec<Bullet> = (0..500)
         .map(|_| {
@@ -147,7 +146,7 @@ fn workloads(cpu: &Device, run: &mut Run<'_>) -> Result<()> {
             Bullet::new(from, from + direction(&mut numbers), 0.1)
         })
         .collect();
-    run("bullets", bullets.len(), &mut || blocking::bullets(&still, &bullets, 4, &query).map(drop))?;
+    run("bullets", bullets.len(), &mut || still.bullets(&bullets, 4, &query).map(drop))?;
 
     let place = |numbers: &mut Numbers| numbers.point().as_dvec3();
     let light = Ball::new([0.5, 0.5, 200.0], 3.0);
@@ -156,13 +155,13 @@ fn workloads(cpu: &Device, run: &mut Run<'_>) -> Result<()> {
     let occluders: Vec<Ball> = std::iter::once(Ball::new([0.5, 0.5, 20.0], 0.3)).chain(small).collect();
     let lighting = Lighting::new(light, occluders)?;
     let observers: Vec<DVec3> = (0..8000).map(|_| place(&mut numbers)).collect();
-    run("visible fractions", observers.len(), &mut || blocking::shadows(cpu, &lighting, &observers).map(drop))?;
+    run("visible fractions", observers.len(), &mut || cpu.shadows(&lighting, &observers).map(drop))?;
     let planet = System::parse(PLANET, Path::new("planet.toml"))?;
     let small = PictureOptions { size: [64, 48], samples: 1, ..planet.picture().clone() };
     let planet = planet.with_picture(small)?;
-    run("a picture", 64 * 48, &mut || blocking::render(cpu, &planet, None).map(drop))?;
+    run("a picture", 64 * 48, &mut || cpu.render(&planet, None).map(drop))?;
     let floor = floor_below(&balls, &planet)?;
-    run("a picture with a floor", 64 * 48, &mut || blocking::render(cpu, &floor, None).map(drop))
+    run("a picture with a floor", 64 * 48, &mut || cpu.render(&floor, None).map(drop))
 }
 
 /// The spheres above a large sphere as a floor, with the light, colours and picture size of another system.
@@ -184,7 +183,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     }
     rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build_global()?;
     let _level = bench::use_level(&level);
-    let cpu = blocking::open(&DeviceOptions::new("cpu"))?;
+    let cpu = Device::open(&DeviceOptions::new("cpu"))?;
     let mut names = Vec::new();
     workloads(&cpu, &mut |name, pieces, work| {
         names.push(format!("{name}\t{pieces}"));

@@ -16,7 +16,7 @@ use umbracast::raygen::{Image, Lidar, Parallel, Pose, Toward};
 use umbracast::shadow::{Ball, Camera, Lens, Lighting, Spheroid, System};
 use umbracast::{
     Bullet, Bullets, Device, DeviceOptions, Ellipsoid, Ellipsoids, Ends, Inside, Motion, Points, Precision, Query, Ray,
-    Rays, Report, Result, Scene, SceneOptions, Segments, Sphere, Spheres, Touch, bench, blocking,
+    Rays, Report, Result, Scene, SceneOptions, Segments, Sphere, Spheres, Touch, bench,
 };
 
 /// The 64-bit FNV-1a hash of the bytes that it is given.
@@ -43,7 +43,7 @@ impl Hash {
     }
 
     fn report(self, report: &Report) -> Self {
-        self.records(&[report.rays, report.hits, report.skipped])
+        self.records(&[report.rays, report.rays_hit, report.skipped])
     }
 }
 
@@ -65,21 +65,21 @@ impl Recorder {
     fn queries(&self, name: &str, scene: &Scene, rays: Rays<'_>, query: &Query) {
         let start = || Hash(0xcbf2_9ce4_8422_2325);
         let line = |verb: &str, hash| self.line(&format!("{name}, {verb}"), hash);
-        let hits = blocking::closest(scene, rays, query);
+        let hits = scene.closest(rays, query);
         if let Ok(hits) = &hits {
             let attributes = scene.attributes(rays, hits, query);
             line("attributes", attributes.map(|attributes| start().numbers(&attributes)));
         }
         line("closest", hits.map(|a| start().records(&a.records).report(&a.report)));
-        line("interval", blocking::interval(scene, rays, query).map(|a| start().records(&a.records).report(&a.report)));
-        line("occluded", blocking::occluded(scene, rays, query).map(|a| start().records(&a.words).report(&a.report)));
-        line("count", blocking::count(scene, rays, query).map(|a| start().records(&a.records).report(&a.report)));
+        line("interval", scene.interval(rays, query).map(|a| start().records(&a.records).report(&a.report)));
+        line("occluded", scene.occluded(rays, query).map(|a| start().records(&a.words).report(&a.report)));
+        line("count", scene.count(rays, query).map(|a| start().records(&a.records).report(&a.report)));
         let lists =
             |lists: umbracast::HitLists| start().records(&lists.offsets).records(&lists.records).report(&lists.report);
-        line("all", blocking::all(scene, rays, query).map(lists));
-        line("nearest 3", blocking::nearest(scene, rays, 3, query).map(lists));
+        line("all", scene.all(rays, query).map(lists));
+        line("nearest 3", scene.nearest(rays, 3, query).map(lists));
         let few = rays.slice(0..rays.len().min(300));
-        line("approach", blocking::approach(scene, few, query).map(|a| start().records(&a.records).report(&a.report)));
+        line("approach", scene.approach(few, query).map(|a| start().records(&a.records).report(&a.report)));
     }
 }
 
@@ -139,20 +139,20 @@ fn record_queries(recorder: &Recorder, device: &Device) -> Result<()> {
     let rays = rays(&balls, 4000);
     let mut numbers = Numbers(3);
     let options = SceneOptions::default();
-    let still = blocking::scene(device, &balls, &options)?;
+    let still = device.scene(&balls, &options)?;
     for (name, query) in policies() {
         recorder.queries(&format!("spheres, {name}"), &still, (&rays).into(), &query);
     }
     let exact = Query::at(Precision::Exact);
-    let few = blocking::scene(device, &balls[..5], &options)?;
+    let few = device.scene(&balls[..5], &options)?;
     recorder.queries("five spheres", &few, (&rays).into(), &exact);
-    let one = blocking::scene(device, &balls, &options)?;
+    let one = device.scene(&balls, &options)?;
     recorder.queries("one ray", &one, rays[..1].into(), &exact);
-    let pairs = blocking::pairwise(device, &balls[..1000])?;
+    let pairs = device.pairwise(&balls[..1000], &Default::default())?;
     recorder.queries("pairwise", &pairs, rays[..1000].into(), &exact);
     recorder.queries("no rays", &still, rays[..0].into(), &exact);
     let tiny: Vec<Sphere> = balls.iter().map(|ball| Sphere::new(1e-38 * ball.center, 1e-38 * ball.radius)).collect();
-    let tiny = blocking::scene(device, &tiny, &options)?;
+    let tiny = device.scene(&tiny, &options)?;
     recorder.queries("subnormal spheres", &tiny, rays[..800].into(), &exact);
 
     let (mut masks, mut ray_masks, mut times, mut radii, mut skips) = (vec![], vec![], vec![], vec![], vec![]);
@@ -164,13 +164,13 @@ fn record_queries(recorder: &Recorder, device: &Device) -> Result<()> {
         skips.push((numbers.unit() * balls.len() as f32) as u32);
     }
     let velocities: Vec<Vec3> = balls.iter().map(|_| 0.2 * numbers.signed_point()).collect();
-    let masked = blocking::scene(device, Spheres::from(&balls).masks(&masks), &options)?;
+    let masked = device.scene(Spheres::from(&balls).masks(&masks), &options)?;
     let plain = Rays::from(&rays);
     recorder.queries("masks", &masked, plain.masks(&ray_masks), &exact);
     recorder.queries("radii", &still, plain.radii(&radii), &exact);
     recorder.queries("skipped ids", &still, plain.skip_ids(&skips), &exact);
     let moving = Spheres::from(&balls).velocities(&velocities);
-    let moving = blocking::scene(device, moving, &options.time_range([0.0, 1.0]))?;
+    let moving = device.scene(moving, &options.time_range([0.0, 1.0]))?;
     for precision in Precision::ALL {
         let query = exact.precision(precision);
         let name = format!("moving, {}", precision.word());
@@ -185,9 +185,9 @@ fn record_queries(recorder: &Recorder, device: &Device) -> Result<()> {
         Ellipsoid::new(ball.center, radii).turned(Quat::from_rotation_z(6.0 * numbers.unit()))
     });
     let ellipsoids = Ellipsoids::new(ellipsoids);
-    let stretched = blocking::scene(device, &ellipsoids, &options)?;
+    let stretched = device.scene(&ellipsoids, &options)?;
     let moving_ellipsoids =
-        blocking::scene(device, Spheres::from(&ellipsoids).velocities(&velocities), &options.time_range([0.0, 1.0]))?;
+        device.scene(Spheres::from(&ellipsoids).velocities(&velocities), &options.time_range([0.0, 1.0]))?;
     for precision in [Precision::Fast, Precision::Standard] {
         let query = Query::at(precision);
         recorder.queries(&format!("ellipsoids, {}", precision.word()), &stretched, plain, &query);
@@ -203,7 +203,7 @@ fn record_queries(recorder: &Recorder, device: &Device) -> Result<()> {
     for (name, scene) in [("contains", &still), ("contains, ellipsoids", &stretched), ("contains, moving", &moving)] {
         let times = vec![0.5; points.len()];
         let points = Points::from(&points[..]).times(&times);
-        let answer = blocking::contains(scene, points, &Query::default());
+        let answer = scene.contains(points, &Query::default());
         recorder.line(name, answer.map(|a| Hash(7).records(&a.records).report(&a.report)));
     }
     let ends = rays.iter().map(|ray| [ray.origin.to_array(), ray.point_at(0.5).to_array()]);
@@ -219,24 +219,24 @@ fn record_queries(recorder: &Recorder, device: &Device) -> Result<()> {
     let radii: Vec<f32> = shots.iter().map(|_| 0.01 * numbers.unit()).collect();
     let thick: Vec<Sphere> = balls.iter().copied().filter(|ball| ball.radius > 0.0).collect();
     let thick_velocities = &velocities[..thick.len().min(velocities.len())];
-    let room = blocking::scene(device, &thick, &options)?;
+    let room = device.scene(&thick, &options)?;
     let moving_room = Spheres::from(&thick).velocities(thick_velocities);
-    let moving_room = blocking::scene(device, moving_room, &options.time_range([0.0, 20.0]))?;
+    let moving_room = device.scene(moving_room, &options.time_range([0.0, 20.0]))?;
     for (name, scene) in [("bullets", &room), ("bullets, moving", &moving_room)] {
         for (name, bullets) in
             [(name.to_owned(), Bullets::from(&shots)), (format!("{name}, radii"), Bullets::from(&shots).radii(&radii))]
         {
-            let flights = blocking::bullets(scene, bullets, 6, &exact);
+            let flights = scene.bullets(bullets, 6, &exact);
             recorder.line(&name, flights.map(|f| Hash(7).records(&f.offsets).numbers(&f.records).report(&f.report)));
         }
     }
     let mut changed = still.clone();
     let shifted: Vec<Sphere> =
         balls.iter().map(|ball| Sphere::new(ball.center + 0.05 * numbers.signed_point(), ball.radius)).collect();
-    let update = blocking::update(&mut changed, &shifted)?;
+    let update = changed.update(&shifted)?;
     recorder.line("update", Ok(Hash(7).numbers(&update.quality_loss)));
     recorder.queries("updated", &changed, plain, &exact);
-    blocking::rebuild(&mut changed)?;
+    changed.rebuild()?;
     recorder.queries("rebuilt", &changed, plain, &exact);
     Ok(())
 }
@@ -279,7 +279,7 @@ fn record_shadows(recorder: &Recorder, device: &Device) -> Result<()> {
     let round = Lighting::new(light, occluders)?;
     let flat = round.clone().with_spheroids([spheroid])?;
     for (name, lighting) in [("shadows", &round), ("shadows, spheroids", &flat)] {
-        let shadows = blocking::shadows(device, lighting, &observers)?;
+        let shadows = device.shadows(lighting, &observers)?;
         let fractions: Vec<f64> = shadows.iter().map(|shadow| shadow.fraction).collect();
         let kinds: Vec<u8> = shadows.iter().map(|shadow| shadow.kind as u8).collect();
         recorder.line(name, Ok(Hash(7).records(&fractions).records(&kinds)));
@@ -300,7 +300,7 @@ fn record_shadows(recorder: &Recorder, device: &Device) -> Result<()> {
 fn picture(device: &Device, path: &Path) -> Result<umbracast::shadow::Picture> {
     let system = System::read(path)?;
     let options = umbracast::shadow::PictureOptions { size: [80, 60], samples: 2, ..system.picture().clone() };
-    blocking::render(device, &system.with_picture(options)?, None)
+    device.render(&system.with_picture(options)?, None)
 }
 
 fn record(prefix: &str, device: &Device) -> Result<()> {
@@ -313,14 +313,14 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
         for (tree, with) in [("bvh", true), ("no bvh", false)] {
             let _level = bench::use_level(level);
             let _tree = bench::use_tree(with);
-            let cpu = blocking::open(&DeviceOptions::new("cpu"))?;
+            let cpu = Device::open(&DeviceOptions::new("cpu"))?;
             record(&format!("cpu, {level}, {tree}"), &cpu)?;
         }
         let _level = bench::use_level(level);
-        let cpu = blocking::open(&DeviceOptions::new("cpu"))?;
+        let cpu = Device::open(&DeviceOptions::new("cpu"))?;
         record_shadows(&Recorder { prefix: format!("cpu, {level}") }, &cpu)?;
     }
-    let Ok(gpu) = blocking::open(&DeviceOptions::new("gpu")) else {
+    let Ok(gpu) = Device::open(&DeviceOptions::new("gpu")) else {
         println!("gpu\tnone");
         return Ok(());
     };

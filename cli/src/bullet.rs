@@ -7,7 +7,7 @@ use umbracast::glam::Vec3;
 use umbracast::{
     Bullet, Bullets, DeviceOptions, Error, Leg, LegStatus, Precision, Query, Result, SceneOptions, Sphere,
 };
-use umbracast::{MovingSphere, blocking};
+use umbracast::{Device, MovingSphere};
 
 use super::args::{Given, numbers};
 use super::single::{GivenSphere, changed, describe, message_of, number, short, sphere, vector};
@@ -95,7 +95,7 @@ impl One {
     ) -> Result<Self> {
         let bullet = Bullet::new(from.0, to.0, speed.0);
         // The parsers of the options have checked everything else.
-        bullet.check().map_err(|e| Error::Usage(message_of(&e).replacen("x2,y2,z2", "--to", 1)))?;
+        bullet.check().map_err(|e| Error::InvalidArgument(message_of(&e).replacen("x2,y2,z2", "--to", 1)))?;
         let rounded = from.1 + to.1 + speed.1 + changed + radius.map_or(0, |r| r.1) + velocity.map_or(0, |v| v.1);
         let (radius, velocity) = (radius.map(|r| r.0), velocity.map(|v| v.0));
         Ok(Self { bullet, sphere, radius, velocity, rounded })
@@ -107,11 +107,11 @@ impl One {
         let Self { bullet, sphere, .. } = self;
         let radius = self.radius.unwrap_or(0.0);
         let Some(velocity) = self.velocity else {
-            let cpu = blocking::open(&DeviceOptions::new("cpu"))?;
-            let scene = blocking::scene(&cpu, &[*sphere], &SceneOptions::default())?;
+            let cpu = Device::open(&DeviceOptions::new("cpu"))?;
+            let scene = cpu.scene(&[*sphere], &SceneOptions::default())?;
             let shot = [*bullet];
             let shot = Bullets::from(&shot).radii(std::slice::from_ref(&radius));
-            return Ok(blocking::bullets(&scene, shot, 1, &Query::at(Precision::Exact))?.records[0]);
+            return Ok(scene.bullets(shot, 1, &Query::at(Precision::Exact))?.records[0]);
         };
         let (from, speed) = (bullet.from.as_dvec3(), f64::from(bullet.speed));
         let way = (bullet.to.as_dvec3() - from).normalize() * speed;

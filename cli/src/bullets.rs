@@ -9,7 +9,7 @@ use clap::Args;
 use umbracast::glam::DVec3;
 use umbracast::io::{AnswerRow, Column, FileWriter, Heights, Number, RayBatch, RayBatches, RayFile, check_output};
 use umbracast::{Bullet, Bullets, DeviceOptions, Error, Flights, Leg, NO_SPHERE, OnBad, Precision, Query};
-use umbracast::{CancelToken, Result, SceneOptions, Sphere, blocking};
+use umbracast::{CancelToken, Device, Result, SceneOptions, Sphere};
 
 use super::args::{DeviceArgs, Origin, SphereArgs, SummaryArgs, TableArgs, TreeArgs, numbers, precisions, words};
 use super::bullet::{self, One};
@@ -192,10 +192,10 @@ pub(crate) fn run(args: &BulletsArgs) -> Result<()> {
             if bullet::ask(&mut std::io::stdin().lock(), &mut std::io::stderr(), show)? {
                 Ok(())
             } else {
-                Err(Error::Usage("the input ended before all values were given".into()))
+                Err(Error::InvalidArgument("the input ended before all values were given".into()))
             }
         }
-        _ => Err(Error::Usage(
+        _ => Err(Error::InvalidArgument(
             "bullets needs SPHERES, BULLETS and -o OUT, or --from, --to, --speed and --sphere; or run it in a terminal for \
              interactive prompts"
                 .into(),
@@ -295,8 +295,8 @@ impl Files<'_> {
         check_radii(self.spheres, &spheres.records)?;
         let range = self.time_range(spheres.optional.velocities.is_some())?;
         let mut bullets = bullets.read(origin.unwrap_or_default(), args.on_bad)?;
-        let device = blocking::open(&args.device.options(args.precision))?;
-        let reference = args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
+        let device = Device::open(&args.device.options(args.precision))?;
+        let reference = args.compare.then(|| Device::open(&DeviceOptions::new("cpu"))).transpose()?;
 
         let watch = CancelToken::new();
         // Each leg starts where the rounded previous one ends, so flights at `exact` would differ in the last digits.
@@ -339,10 +339,9 @@ impl Files<'_> {
                     if let Some(from_ids) = from_ids.as_mut().and_then(Iterator::next) {
                         part = part.from_ids(from_ids);
                     }
-                    let flights =
-                        blocking::bullets(&scene, part, most, &query).map_err(|error| placed(self.bullets, error))?;
+                    let flights = scene.bullets(part, most, &query).map_err(|error| placed(self.bullets, error))?;
                     if let Some(reference) = &reference {
-                        sum.differ += differ(&flights, &blocking::bullets(reference, part, most, &query)?);
+                        sum.differ += differ(&flights, &reference.bullets(part, most, &query)?);
                     }
                     rows.clear();
                     for (bullet, legs) in (first..).zip(flights.iter()) {
@@ -401,12 +400,12 @@ impl Files<'_> {
         match self.args.frames {
             Some(frames) if moves => Ok([0.0, frames]),
             None if !moves => Ok(SceneOptions::default().time_range),
-            None => Err(Error::Usage(format!(
+            None => Err(Error::InvalidArgument(format!(
                 "the spheres of {spheres} move (columns vx,vy,vz): set the number of frames that bullets fly with --frames"
             ))),
-            Some(_) => {
-                Err(Error::Usage(format!("--frames needs moving spheres, but {spheres} has no columns vx,vy,vz")))
-            }
+            Some(_) => Err(Error::InvalidArgument(format!(
+                "--frames needs moving spheres, but {spheres} has no columns vx,vy,vz"
+            ))),
         }
     }
 }

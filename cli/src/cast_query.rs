@@ -4,7 +4,7 @@ use std::path::Path;
 
 use umbracast::glam::DVec3;
 use umbracast::io::{AnswerRow, Column, FileWriter, OptionalColumns, RayBatches, StreamFormat, is_standard_stream};
-use umbracast::{Answer, Approach, Error, Hit, HitLists, Interval, Query, Rays, Report, Result, Scene, blocking};
+use umbracast::{Answer, Approach, Error, Hit, HitLists, Interval, Query, Rays, Report, Result, Scene};
 
 use super::compare::{Comparison, Input};
 use super::describe::Described;
@@ -156,10 +156,12 @@ impl CastQuery for ListQuery {
     }
     fn create(&self, path: &Path, kept: &[String], stream: StreamFormat) -> Result<FileWriter<HitLists>> {
         if !kept.is_empty() {
-            return Err(Error::Usage("--keep needs a query with one row per ray, not all or nearest".into()));
+            return Err(Error::InvalidArgument("--keep needs a query with one row per ray, not all or nearest".into()));
         }
         if is_standard_stream(path) && stream != StreamFormat::Csv {
-            return Err(Error::Usage("the lists of all and nearest are written to standard output as csv only".into()));
+            return Err(Error::InvalidArgument(
+                "the lists of all and nearest are written to standard output as csv only".into(),
+            ));
         }
         FileWriter::<HitLists>::create(path)
     }
@@ -168,8 +170,8 @@ impl CastQuery for ListQuery {
     }
     fn cast(&self, scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<HitLists> {
         match self.most {
-            None => blocking::all(scene, rays, query),
-            Some(k) => blocking::nearest(scene, rays, k, query),
+            None => scene.all(rays, query),
+            Some(k) => scene.nearest(rays, k, query),
         }
     }
     fn add_to_plot(plot: &mut Plot<'_>, rays: Rays<'_>, optional: Option<(&OptionalColumns, usize)>, found: &HitLists) {
@@ -194,7 +196,7 @@ impl CastQuery for ListQuery {
 
 impl RayRecord for Hit {
     fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
-        blocking::closest(scene, rays, query)
+        scene.closest(rays, query)
     }
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
         input.compare(found, expected)
@@ -210,7 +212,7 @@ impl Plotted for Hit {
 
 impl RayRecord for Described {
     fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
-        let hits = blocking::closest(scene, rays, query)?;
+        let hits = scene.closest(rays, query)?;
         let were = scene.attributes(rays, &hits, query)?;
         let records = hits.iter().zip(were).map(|(hit, was)| Self::new(*hit, was)).collect();
         Ok(Answer { records, report: hits.report })
@@ -236,7 +238,7 @@ impl Plotted for Described {
 
 impl RayRecord for bool {
     fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
-        let bits = blocking::occluded(scene, rays, query)?;
+        let bits = scene.occluded(rays, query)?;
         Ok(Answer { records: bits.iter().collect(), report: bits.report })
     }
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
@@ -253,7 +255,7 @@ impl Plotted for bool {
 
 impl RayRecord for u32 {
     fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
-        blocking::count(scene, rays, query)
+        scene.count(rays, query)
     }
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
         input.compare_equal(found, expected)
@@ -272,7 +274,7 @@ impl Plotted for u32 {
 
 impl RayRecord for f32 {
     fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
-        blocking::transmittance(scene, rays, query)
+        scene.transmittance(rays, query)
     }
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
         input.compare_equal(found, expected)
@@ -288,7 +290,7 @@ impl Plotted for f32 {
 
 impl RayRecord for Interval {
     fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
-        blocking::interval(scene, rays, query)
+        scene.interval(rays, query)
     }
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
         input.compare(found, expected)
@@ -309,7 +311,7 @@ impl Plotted for Interval {
 
 impl RayRecord for Approach {
     fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
-        blocking::approach(scene, rays, query)
+        scene.approach(rays, query)
     }
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
         input.compare(found, expected)

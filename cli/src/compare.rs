@@ -16,7 +16,6 @@ use umbracast::glam::DVec3;
 use umbracast::io::OptionalColumns;
 use umbracast::{
     Device, Ellipsoid, Inside, Motion, Precision, Query, Ray, Result, Scene, SceneOptions, Sphere, Spheres, bench,
-    blocking,
 };
 
 /// The reference for a comparison: a method other than the one that computed the results.
@@ -66,9 +65,9 @@ impl Reference {
     ) -> Result<(Scene, Option<Scene>)> {
         let what = format!("building a scene of {} spheres on {}", spheres.len(), device.name());
         let _working = ProgressDisplay::on(what, quiet);
-        let scene = blocking::scene(device, spheres, &tree.options().time_range(time_range))?;
+        let scene = device.scene(spheres, &tree.options().time_range(time_range))?;
         let options = SceneOptions::default().time_range(time_range);
-        Ok((scene, self.scene(reference, |cpu| blocking::scene(cpu, spheres, &options))?))
+        Ok((scene, self.scene(reference, |cpu| cpu.scene(spheres, &options))?))
     }
 
     /// The query for the reference, in place of `query`.

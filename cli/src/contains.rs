@@ -6,7 +6,7 @@ use clap::Args;
 use serde::Serialize;
 use umbracast::glam::Vec3;
 use umbracast::io::{AnswerRow, FileWriter, Heights, RayBatch, RayFile, check_output};
-use umbracast::{CancelToken, Containment, NO_SPHERE, blocking};
+use umbracast::{CancelToken, Containment, NO_SPHERE};
 use umbracast::{Device, DeviceOptions, Error, OnBad, Points, Precision, Query, Report, Result, SceneOptions};
 
 use super::args::{
@@ -111,7 +111,9 @@ impl ContainsArgs {
             (time, _) => {
                 let (option, spheres) =
                     (if time.is_some() { "--time" } else { "--time-range" }, self.spheres.display());
-                Err(Error::Usage(format!("{option} needs moving spheres, but {spheres} has no columns vx,vy,vz")))
+                Err(Error::InvalidArgument(format!(
+                    "{option} needs moving spheres, but {spheres} has no columns vx,vy,vz"
+                )))
             }
         }
     }
@@ -132,8 +134,8 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     let own = if spheres.optional.stretches() { Precision::Standard } else { Precision::Exact };
     let query = Query::at(args.precision.unwrap_or(own)).on_bad(args.on_bad);
     let mut points = points.read(origin.unwrap_or_default(), args.on_bad)?;
-    let device = blocking::open(&args.device.options(query.precision))?;
-    let reference = args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
+    let device = Device::open(&args.device.options(query.precision))?;
+    let reference = args.compare.then(|| Device::open(&DeviceOptions::new("cpu"))).transpose()?;
 
     let watch = CancelToken::new();
     let with = Reference::of(&device, spheres.optional.stretches());
@@ -162,7 +164,9 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
             if let Some(time) = args.time {
                 if batch.optional.times.is_some() {
                     let points = args.points.display();
-                    return Err(Error::Usage(format!("--time cannot be used, because {points} has a column time")));
+                    return Err(Error::InvalidArgument(format!(
+                        "--time cannot be used, because {points} has a column time"
+                    )));
                 }
                 moments.resize(batch.records.len(), time);
             }
@@ -170,9 +174,9 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
             if args.time.is_some() {
                 part = part.times(&moments);
             }
-            let found = blocking::contains(&scene, part, &query).map_err(|error| placed(&args.points, error))?;
+            let found = scene.contains(part, &query).map_err(|error| placed(&args.points, error))?;
             if let Some(reference) = &reference {
-                let expected = blocking::contains(reference, part, &with.query(&query))?;
+                let expected = reference.contains(part, &with.query(&query))?;
                 sum.differ += found.iter().zip(expected.iter()).filter(|(a, b)| a != b).count() as u64;
             }
             if kept.is_empty() {
@@ -229,7 +233,7 @@ impl PointTotals {
         output: Option<&'a Path>,
         differ: Option<(u64, Reference)>,
     ) -> PointSummary<'a> {
-        let Report { rays: points, hits, skipped, exact: judged, seconds, .. } = self.report;
+        let Report { rays: points, rays_hit: hits, skipped, resolved_exactly: judged, seconds, .. } = self.report;
         PointSummary {
             device: device.name(),
             cpu: device.is_cpu(),

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::{Value, json};
-use umbracast::{DeviceInfo, DeviceOptions, Precision, Probe, Result, blocking};
+use umbracast::{Device, DeviceInfo, DeviceOptions, Precision, Probe, Result};
 
 /// Arguments of `umbracast devices`.
 #[derive(Debug, Args)]
@@ -24,8 +24,8 @@ pub(crate) struct DevicesArgs {
 }
 
 pub(crate) fn run(args: &DevicesArgs) -> Result<()> {
-    let list = blocking::list();
-    let auto = blocking::open(&DeviceOptions::new("auto"))?;
+    let list = Device::list();
+    let auto = Device::open(&DeviceOptions::new("auto"))?;
     if args.json {
         let devices: Vec<Value> = list.iter().map(as_json).collect();
         return super::print_json(&json!({ "auto": auto.name(), "devices": devices }));

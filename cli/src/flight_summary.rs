@@ -33,7 +33,15 @@ impl FlightTotals {
         rounded: u64,
         output: Option<&'a Path>,
     ) -> FlightSummary<'a> {
-        let Report { rays: bullets, hits, skipped, overflowed: beyond, exact: judged, seconds, .. } = self.report;
+        let Report {
+            rays: bullets,
+            rays_hit: hits,
+            skipped,
+            overflowed: beyond,
+            resolved_exactly: judged,
+            seconds,
+            ..
+        } = self.report;
         FlightSummary {
             device: device.name(),
             cpu: device.is_cpu(),

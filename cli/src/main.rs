@@ -37,7 +37,7 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use signals::exit_code;
 use umbracast::io::STANDARD_STREAM;
-use umbracast::{Device, DeviceOptions, Error, Result, blocking};
+use umbracast::{Device, DeviceOptions, Error, Result};
 
 /// Batch ray–sphere queries and physically accurate shadows, on the CPU or on a GPU through wgpu
 ///
@@ -229,7 +229,7 @@ pub(crate) fn open_reference(asked: bool, on_cpu: bool) -> Result<Option<Device>
     if asked && on_cpu {
         say("warning: --compare has no effect here: the results come from the CPU engine, which is also the reference");
     }
-    (asked && !on_cpu).then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()
+    (asked && !on_cpu).then(|| Device::open(&DeviceOptions::new("cpu"))).transpose()
 }
 
 /// Prints text on stdout. A closed pipe (`| head`) is not an error.

@@ -10,7 +10,7 @@ use serde::Serialize;
 use umbracast::io::PreparedFile;
 use umbracast::memory::check_memory;
 use umbracast::shadow::{PLANET, Picture, PictureFiles, PngDepth, Progress, RenderProgress, System, SystemFiles};
-use umbracast::{Device, Error, Precision, Result, blocking};
+use umbracast::{Device, Error, Precision, Result};
 
 use super::args::{DeviceArgs, SummaryArgs, words};
 use super::outputs::{self, OutputFile};
@@ -118,7 +118,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<()> {
     let inputs = files.paths;
     let arrays = [&args.t, &args.id, &args.fraction, &args.flux, &args.normal, &args.depth];
     check_outputs(&output, &arrays.map(Option::as_deref), args.sidecar.as_deref(), &inputs)?;
-    let device = blocking::open(&args.device.options(Precision::Fast))?;
+    let device = Device::open(&args.device.options(Precision::Fast))?;
     args.check_memory(&system, &device)?;
     let started = Instant::now();
     let picture = draw(&device, &system, args.summary.quiet)?;
@@ -187,11 +187,9 @@ impl RenderArgs {
         let output = self.output.clone().unwrap_or_else(|| Path::new(FOLDER).join(name));
         let system = system.with_picture(options).map_err(|error| match error {
             // The values of the file are valid, so these come from the command line.
-            Error::Usage(why) => Error::Usage(why.replacen("picture: size is ", "--size is ", 1).replacen(
-                "picture: samples is ",
-                "--samples is ",
-                1,
-            )),
+            Error::InvalidArgument(why) => Error::InvalidArgument(
+                why.replacen("picture: size is ", "--size is ", 1).replacen("picture: samples is ", "--samples is ", 1),
+            ),
             other => other,
         })?;
         Ok((system, output, files))
@@ -272,7 +270,7 @@ const LONG: Duration = Duration::from_secs(60);
 /// expected to take longer than a minute, prints the time first.
 pub(crate) fn draw(device: &Device, system: &System, quiet: bool) -> Result<Picture> {
     if quiet {
-        return blocking::render(device, system, None);
+        return device.render(system, None);
     }
     // Thousandths of the work, and whether the time has been printed.
     let shared = Arc::new((AtomicU64::new(0), AtomicBool::new(false)));
@@ -284,7 +282,7 @@ pub(crate) fn draw(device: &Device, system: &System, quiet: bool) -> Result<Pict
             say(&format!("rendering takes about {} on {name}", duration(progress.expected)));
         }
     });
-    let picture = blocking::render(device, system, Some(progress));
+    let picture = device.render(system, Some(progress));
     drop(display);
     picture
 }

@@ -14,7 +14,7 @@ use serde::Serialize;
 use umbracast::glam::DVec3;
 use umbracast::io::{AnswerRow, FileWriter, KeptColumns, check_output, read_observers_with};
 use umbracast::shadow::{Interiors, Lighting, Shadow, ShadowFlux};
-use umbracast::{CancelToken, Device, Error, OnBad, Precision, Result, blocking};
+use umbracast::{CancelToken, Device, Error, OnBad, Precision, Result};
 
 use self::difference::{Difference, PROMISED};
 use self::inside::InsideCount;
@@ -119,7 +119,7 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
         let options = args.keep.read_options(&args.table).on_bad(args.on_bad).unit(lighting.unit());
         read_observers_with(&args.observers, &options)?
     };
-    let device = blocking::open(&args.device.options(Precision::Fast))?;
+    let device = Device::open(&args.device.options(Precision::Fast))?;
     let reference = open_reference(args.compare, device.is_cpu())?;
 
     let mut writer = Writer::create(args, &lighting, &kept)?;
@@ -201,7 +201,7 @@ impl<'a> Writer<'a> {
         match &mut self.file {
             WriterFile::Shadows(writer) => rows.write(writer, found.iter().copied(), self.kept),
             WriterFile::Fluxes(writer) => {
-                let fluxes = blocking::fluxes(device, lighting, observers, found)?;
+                let fluxes = device.fluxes(lighting, observers, found)?;
                 let row = |(&shadow, flux)| ShadowFlux { shadow, flux };
                 rows.write(writer, found.iter().zip(fluxes).map(row), self.kept)
             }
@@ -269,14 +269,14 @@ impl ShadowTotals {
     ) -> Result<()> {
         let first = self.kinds.iter().sum();
         let (start, cpu) = (Instant::now(), ProcessTime::now());
-        blocking::shadows_into(device, lighting, observers, found)?;
+        device.shadows_into(lighting, observers, found)?;
         self.elapsed += start.elapsed();
         self.cpu += cpu.elapsed();
         for shadow in found.iter() {
             self.kinds[shadow.kind as usize] += 1;
         }
         if let Some(reference) = reference {
-            self.difference.add(first, found, &blocking::shadows(reference, lighting, observers)?);
+            self.difference.add(first, found, &reference.shadows(lighting, observers)?);
         }
         Ok(())
     }

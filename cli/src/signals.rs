@@ -44,7 +44,7 @@ pub(crate) fn exit_code(error: &Error) -> u8 {
 /// violated guarantee, 130 cancelled (as shells report Ctrl-C).
 fn code(error: &Error) -> u8 {
     match error {
-        Error::BadRecord { .. } | Error::Usage(_) | Error::BadFile { .. } | Error::LengthsDiffer { .. } => 2,
+        Error::BadRecord { .. } | Error::InvalidArgument(_) | Error::BadFile { .. } | Error::LengthsDiffer { .. } => 2,
         Error::NoDevice { .. } | Error::NoPrecision { .. } => 3,
         Error::Io { .. } => 5,
         Error::BrokenPromise(_) => 6,

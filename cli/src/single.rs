@@ -125,7 +125,8 @@ impl Pair {
         let given = (from(&sphere.1), from(&ray.0));
         let (sphere, ray) = (sphere_of(&given.0), ray_of(&given.1));
         // A distant origin can move a position beyond the largest f32.
-        let bad = |error: &Error| Error::Usage(format!("after --origin is subtracted, {}", message_of(error)));
+        let bad =
+            |error: &Error| Error::InvalidArgument(format!("after --origin is subtracted, {}", message_of(error)));
         check_sphere(0, &sphere).and_then(|()| check_ray(0, &ray)).map_err(|error| bad(&error))?;
         let warning = coarse(&given, &sphere, &ray, (asked, origin));
         Ok(Self { sphere, ray, origin, warning, rounded: changed(&given.0) + changed(&given.1) })

@@ -8,7 +8,7 @@ use umbracast::io::{Heights, LeftOut, OriginFinder, PreparedFile, RayBatches, Ro
 use umbracast::io::{check_output, check_points_output, is_points_output};
 use umbracast::memory::check_memory;
 use umbracast::{CancelToken, Query, Ray, Rays, Report, Sphere, Spheres};
-use umbracast::{Device, DeviceOptions, Error, Result, Scene, SceneOptions, blocking};
+use umbracast::{Device, DeviceOptions, Error, Result, Scene, SceneOptions};
 
 use super::args::Origin;
 use super::cast::{CastArgs, QueryName};
@@ -90,8 +90,8 @@ impl Files<'_> {
         if let Some(all) = counted.or_else(|| rays.made()) {
             self.check_disk(all, cast_query.least_bytes())?;
         }
-        let device = blocking::open(&self.args.device.options(self.query.precision))?;
-        let reference = self.args.compare.then(|| blocking::open(&DeviceOptions::new("cpu"))).transpose()?;
+        let device = Device::open(&self.args.device.options(self.query.precision))?;
+        let reference = self.args.compare.then(|| Device::open(&DeviceOptions::new("cpu"))).transpose()?;
         let with = Reference::of(&device, spheres.optional.stretches());
         self.check_memory::<T>(&device, reference.as_ref(), spheres.spheres(), &rays)?;
 
@@ -223,9 +223,13 @@ impl Files<'_> {
         let spheres = self.spheres.display();
         if is_points_output(self.output) {
             let output = self.output.display();
-            return Err(Error::Usage(format!("-o {output} does not support ellipsoids, which {spheres} contains")));
+            return Err(Error::InvalidArgument(format!(
+                "-o {output} does not support ellipsoids, which {spheres} contains"
+            )));
         }
-        Err(Error::Usage(format!("--with does not support ellipsoids, which {spheres} contains (columns rx,ry,rz)")))
+        Err(Error::InvalidArgument(format!(
+            "--with does not support ellipsoids, which {spheres} contains (columns rx,ry,rz)"
+        )))
     }
 
     /// Rejects results that do not fit on the disk, with both sizes. Prints the expected size if it is at least 1 GiB.
@@ -268,11 +272,8 @@ impl Files<'_> {
             format!("building a scene of {} spheres on {}", spheres.len(), device.name()),
             self.args.summary.quiet,
         );
-        let scene = if self.args.pairwise {
-            blocking::pairwise_with(device, spheres, options)?
-        } else {
-            blocking::scene(device, spheres, options)?
-        };
+        let scene =
+            if self.args.pairwise { device.pairwise(spheres, options)? } else { device.scene(spheres, options)? };
         Ok(scene.with_cancel(watch))
     }
 

@@ -97,7 +97,16 @@ impl CastSummary<'_> {
     }
 
     pub(crate) fn json(&self) -> Json<'_> {
-        let Report { rays, hits, skipped, overflowed: beyond, exact: judged, off_surface, seconds, .. } = *self.report;
+        let Report {
+            rays,
+            rays_hit: hits,
+            skipped,
+            overflowed: beyond,
+            resolved_exactly: judged,
+            off_surface,
+            seconds,
+            ..
+        } = *self.report;
         Json {
             query: self.query,
             precision: self.precision,
@@ -126,8 +135,13 @@ impl CastSummary<'_> {
 
     pub(crate) fn line(&self) -> String {
         let report = self.report;
-        let mut line =
-            format!("{}: {} spheres, {} rays, {} hits, ", self.device.name(), self.spheres, report.rays, report.hits);
+        let mut line = format!(
+            "{}: {} spheres, {} rays, {} hits, ",
+            self.device.name(),
+            self.spheres,
+            report.rays,
+            report.rays_hit
+        );
         if let Some(sphere_hits) = self.sphere_hits {
             line += &format!("{sphere_hits} sphere hits in total, ");
         }
@@ -139,7 +153,7 @@ impl CastSummary<'_> {
             (self.skipped_spheres as u64, "bad spheres skipped"),
             (report.skipped, "bad rays skipped"),
             (report.overflowed, "rays miss only because t exceeds f32"),
-            (report.exact, "rays resolved by exact arithmetic"),
+            (report.resolved_exactly, "rays resolved by exact arithmetic"),
         ]);
         match &self.from_id {
             Some(FromId::Column(name)) => line += &format!("; rays start on the spheres of column {name}"),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use umbracast::{DeviceOptions, Limits, blocking};
+use umbracast::{Device, DeviceOptions, Limits};
 
 use crate::gil::{is_forked, run_detached};
 use crate::policies::precision;
@@ -56,7 +56,7 @@ impl Device {
         if let Some(choice) = choice {
             options.choice = choice;
         }
-        run_detached(py, || blocking::open(&options)).map(|device| Self(ManuallyDrop::new(device)))
+        run_detached(py, || Device::open(&options)).map(|device| Self(ManuallyDrop::new(device)))
     }
 
     #[getter]
@@ -83,7 +83,7 @@ impl Device {
 /// Lists the devices, each as keyword arguments of `umbracast.DeviceInfo`.
 #[pyfunction]
 pub(crate) fn devices(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
-    let list = run_detached(py, || Ok(blocking::list()))?;
+    let list = run_detached(py, || Ok(Device::list()))?;
     let one = |info: umbracast::DeviceInfo| {
         let about = PyDict::new(py);
         about.set_item("index", info.index)?;

@@ -13,7 +13,9 @@ pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
         Error::BadRecord { what, index, field, value, .. } => {
             package_exception(py, "RecordError", (message, *what, *index, *field, value.as_str()))
         }
-        Error::Usage(_) | Error::BadFile { .. } | Error::LengthsDiffer { .. } => PyValueError::new_err(message),
+        Error::InvalidArgument(_) | Error::BadFile { .. } | Error::LengthsDiffer { .. } => {
+            PyValueError::new_err(message)
+        }
         Error::NoDevice { .. } => package_exception(py, "NoDeviceError", (message,)),
         Error::NoPrecision { .. } => package_exception(py, "PrecisionError", (message,)),
         Error::DeviceLost { .. } | Error::TimedOut { .. } | Error::DeviceFailed { .. } => {

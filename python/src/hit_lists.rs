@@ -4,7 +4,7 @@ use bytemuck::try_cast_slice;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use umbracast::{Bullet, Bullets, Error, Hit, Result, blocking};
+use umbracast::{Bullet, Bullets, Error, Hit, Result};
 
 use crate::exceptions::exception;
 use crate::gil::interruptible;
@@ -57,15 +57,15 @@ pub(crate) fn lists<'py>(
     let failed = |error| exception(py, &error);
     if k == Some(0) {
         // If there are no rays, nothing else would check this.
-        return Err(failed(Error::Usage("k is 0: it must be at least 1".into())));
+        return Err(failed(Error::InvalidArgument("k is 0: it must be at least 1".into())));
     }
     let mut offsets = try_with_capacity(batch.len + 1).map_err(failed)?;
     offsets.push(0);
     let (mut enter, mut exit, mut id) = (Vec::new(), Vec::new(), Vec::new());
     let report = scene.run_chunked(py, &batch, progress.as_ref(), |scene, rays, _| {
         let lists = match k {
-            Some(k) => blocking::nearest(scene, rays, k, &query)?,
-            None => blocking::all(scene, rays, &query)?,
+            Some(k) => scene.nearest(rays, k, &query)?,
+            None => scene.all(rays, &query)?,
         };
         let before = id.len() as u64;
         extend(&mut offsets, lists.offsets[1..].iter().map(|offset| before + offset))?;
@@ -103,7 +103,7 @@ pub(crate) fn bullets<'py>(
     }
     let scene = scene.current();
     let flights = interruptible(py, bullets.len(), progress.as_ref(), |token| {
-        blocking::bullets(&scene.with_cancel(token), given, bounces, &query)
+        scene.with_cancel(token).bullets(given, bounces, &query)
     })?;
     let legs = &flights.records;
     let numbers = |number: fn(&umbracast::Leg) -> f32| PyArray1::from_iter(py, legs.iter().map(number));

@@ -10,7 +10,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use umbracast::glam::DVec3;
 use umbracast::shadow::{Lighting, Progress, Shadow, System};
-use umbracast::{CancelToken, Error, blocking};
+use umbracast::{CancelToken, Error};
 
 use crate::device::Device;
 use crate::gil::{interruptible, interruptible_with};
@@ -53,7 +53,7 @@ pub(crate) fn render<'py>(
         let mut options = system.picture().clone();
         options.size = size.unwrap_or(options.size);
         options.samples = samples.unwrap_or(options.samples);
-        let picture = blocking::render(device, &system.with_picture(options)?, is_reported.then_some(report))?;
+        let picture = device.render(&system.with_picture(options)?, is_reported.then_some(report))?;
         let colours = picture.srgb8();
         Ok((picture, colours))
     })?;
@@ -93,16 +93,14 @@ pub(crate) fn shadow(
         for range in chunks(observers.len()) {
             shadows.resize(range.len(), Shadow::default());
             let first = range.start as u64;
-            blocking::shadows_into(device, &lighting, &observers[range.clone()], &mut shadows).map_err(|error| {
-                match error {
-                    Error::BadRecord { what, index, field, value, why } => {
-                        Error::BadRecord { what, index: first + index, field, value, why }
-                    }
-                    other => other,
+            device.shadows_into(&lighting, &observers[range.clone()], &mut shadows).map_err(|error| match error {
+                Error::BadRecord { what, index, field, value, why } => {
+                    Error::BadRecord { what, index: first + index, field, value, why }
                 }
+                other => other,
             })?;
             if lighting.limb_darkening().is_some() {
-                let own = blocking::fluxes(device, &lighting, &observers[range.clone()], &shadows)?;
+                let own = device.fluxes(&lighting, &observers[range.clone()], &shadows)?;
                 flux[range.clone()].copy_from_slice(&own);
             }
             for (i, shadow) in range.zip(&shadows) {

@@ -4,7 +4,7 @@ use bytemuck::try_cast_slice;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyReadwriteArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use umbracast::{Answer, Hit, Report, blocking};
+use umbracast::{Answer, Hit, Report};
 
 use crate::exceptions::exception;
 use crate::gil::interruptible;
@@ -76,7 +76,7 @@ pub(crate) fn cast(
             let mut hits = try_with_capacity(batch.len.min(CHUNK)).map_err(|error| exception(py, &error))?;
             scene.run_chunked(py, &batch, progress, |scene, rays, range| {
                 hits.resize(range.len(), Hit::MISS);
-                let report = blocking::closest_into(scene, rays, &mut hits, &query)?;
+                let report = scene.closest_into(rays, &mut hits, &query)?;
                 let places = t[range.clone()].iter_mut().zip(&mut id[range]);
                 places.zip(&hits).for_each(|((t, id), hit)| (*t, *id) = (hit.t, hit.id));
                 Ok(report)
@@ -84,7 +84,7 @@ pub(crate) fn cast(
         }
         ("interval", [Output::F32(enter), Output::F32(exit), Output::U32(id)]) => {
             scene.run_chunked(py, &batch, progress, |scene, rays, range| {
-                let found = blocking::interval(scene, rays, &query)?;
+                let found = scene.interval(rays, &query)?;
                 for (i, record) in range.zip(found.iter()) {
                     (enter[i], exit[i], id[i]) = (record.t_enter, record.t_exit, record.id);
                 }
@@ -93,7 +93,7 @@ pub(crate) fn cast(
         }
         ("approach", [Output::F32(t), Output::F32(clearance), Output::U32(id)]) => {
             scene.run_chunked(py, &batch, progress, |scene, rays, range| {
-                let found = blocking::approach(scene, rays, &query)?;
+                let found = scene.approach(rays, &query)?;
                 for (i, record) in range.zip(found.iter()) {
                     (t[i], clearance[i], id[i]) = (record.t, record.clearance, record.id);
                 }
@@ -101,13 +101,13 @@ pub(crate) fn cast(
             })
         }
         ("count", [Output::U32(count)]) => scene.run_chunked(py, &batch, progress, |scene, rays, range| {
-            Ok(copy(&blocking::count(scene, rays, &query)?, &mut count[range]))
+            Ok(copy(&scene.count(rays, &query)?, &mut count[range]))
         }),
         ("transmittance", [Output::F32(left)]) => scene.run_chunked(py, &batch, progress, |scene, rays, range| {
-            Ok(copy(&blocking::transmittance(scene, rays, &query)?, &mut left[range]))
+            Ok(copy(&scene.transmittance(rays, &query)?, &mut left[range]))
         }),
         ("occluded", [Output::Bool(occluded)]) => scene.run_chunked(py, &batch, progress, |scene, rays, range| {
-            let bits = blocking::occluded(scene, rays, &query)?;
+            let bits = scene.occluded(rays, &query)?;
             for (out, word) in occluded[range].chunks_mut(32).zip(&bits.words) {
                 (0..).zip(out).for_each(|(bit, out)| *out = word >> bit & 1 == 1);
             }
@@ -156,7 +156,7 @@ pub(crate) fn contains(
             if let Some(times) = times {
                 part = part.times(&times[range.clone()]);
             }
-            let found = blocking::contains(&scene, part, &query)?;
+            let found = scene.contains(part, &query)?;
             report = report + found.report;
             for (i, record) in range.zip(&found.records) {
                 (count[i], id[i]) = (record.count, record.id);

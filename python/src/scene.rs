@@ -9,7 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use umbracast::glam::Quat;
 use umbracast::io::Heights;
-use umbracast::{Ellipsoid, Ellipsoids, NO_SPHERE, Rays, Report, Result, SceneOptions, Sphere, Spheres, blocking};
+use umbracast::{Ellipsoid, Ellipsoids, NO_SPHERE, Rays, Report, Result, SceneOptions, Sphere, Spheres};
 
 use crate::device::Device;
 use crate::gil::{interruptible, is_forked};
@@ -21,7 +21,7 @@ use crate::spheres::{PySpheres, Shape};
 pub(crate) type ReportTuple = (u64, u64, u64, u64, u64, u64, f64, u64, f64);
 
 pub(crate) fn report_tuple(report: Report, rounding: Rounding) -> ReportTuple {
-    let Report { rays, hits, skipped, overflowed, exact, off_surface, seconds, .. } = report;
+    let Report { rays, rays_hit: hits, skipped, overflowed, exact, off_surface, seconds, .. } = report;
     (rays, hits, skipped, overflowed, exact, off_surface, seconds, rounding.changed, rounding.largest)
 }
 
@@ -119,8 +119,8 @@ impl Scene {
             let device = &device.with_cancel(token);
             let (shapes, transmittances) = (view.shapes(None)?, view.transmittances(None)?);
             let scene = view.with(shapes.as_ref(), |spheres| match pairwise {
-                true => blocking::pairwise_with(device, spheres, &options),
-                false => blocking::scene(device, spheres, &options),
+                true => device.pairwise(spheres, &options),
+                false => device.scene(spheres, &options),
             })?;
             Ok(SceneState { scene, shapes, transmittances })
         })?;
@@ -212,7 +212,7 @@ impl Scene {
             let mut scene = scene.with_cancel(token);
             let shapes = view.shapes(shapes.as_ref())?;
             let transmittances = view.transmittances(transmittances.as_ref())?;
-            let update = view.with(shapes.as_ref(), |spheres| blocking::update(&mut scene, spheres))?;
+            let update = view.with(shapes.as_ref(), |spheres| scene.update(spheres))?;
             self.set_state(SceneState { scene, shapes, transmittances });
             Ok(update)
         })?;
@@ -225,7 +225,7 @@ impl Scene {
             let _lock = self.updating.lock().unwrap_or_else(PoisonError::into_inner);
             let SceneState { scene, shapes, transmittances } = self.state();
             let mut scene = scene.with_cancel(token);
-            blocking::rebuild(&mut scene)?;
+            scene.rebuild()?;
             self.set_state(SceneState { scene, shapes, transmittances });
             Ok(())
         })

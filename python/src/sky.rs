@@ -40,7 +40,7 @@ impl Sky {
     fn time(&self, microseconds: i64) -> Result<Time> {
         // Beyond 1900 to 2050 the library refuses it; a wide margin keeps the arithmetic in range.
         if microseconds == NOT_A_TIME || microseconds.abs() > 1 << 56 {
-            return Err(Error::Usage("a time is NaT or outside the years 1900 to 2050".into()));
+            return Err(Error::InvalidArgument("a time is NaT or outside the years 1900 to 2050".into()));
         }
         let since = microseconds - EPOCH_US;
         let (day, rest) = (since.div_euclid(86_400_000_000), since.rem_euclid(86_400_000_000));
@@ -55,7 +55,7 @@ impl Sky {
     fn solar(&self, date: &str) -> Result<Box<SolarEclipse>> {
         match self.eclipse(date)? {
             Some(Eclipse::Solar(eclipse)) => Ok(eclipse),
-            _ => Err(Error::Usage(format!("there is no solar eclipse on {}", umbracast::quoted(date)))),
+            _ => Err(Error::InvalidArgument(format!("there is no solar eclipse on {}", umbracast::quoted(date)))),
         }
     }
 
@@ -132,7 +132,9 @@ impl Sky {
         let options = || -> Result<SkyOptions> {
             let delta_t = match delta_t {
                 Some(seconds) if !(-1000.0..=10_000.0).contains(&seconds) => {
-                    return Err(Error::Usage(format!("delta_t is {seconds}: expected -1000 to 10000 seconds")));
+                    return Err(Error::InvalidArgument(format!(
+                        "delta_t is {seconds}: expected -1000 to 10000 seconds"
+                    )));
                 }
                 Some(seconds) => DeltaT::Seconds(seconds),
                 None => DeltaT::Table,
@@ -166,7 +168,7 @@ impl Sky {
             let delta_t = self.inner.options().delta_t;
             let allowed = 1900..=2050;
             if !(allowed.contains(&first) && allowed.contains(&last)) {
-                return Err(Error::Usage(format!("the years {first} to {last} are not in 1900 to 2050")));
+                return Err(Error::InvalidArgument(format!("the years {first} to {last} are not in 1900 to 2050")));
             }
             let (from, end) = (Time::of_year(first, delta_t), Time::of_year(last + 1, delta_t));
             self.inner.eclipses(from, end, |is_solar| solar.is_none_or(|only| only == is_solar))
@@ -224,7 +226,9 @@ impl Sky {
             let (time, precision) = self.inner.parse_time(date)?;
             let instant = (precision == DatePrecision::Instant).then_some(time);
             if !instant.is_none_or(|time| eclipse.covers(time)) {
-                return Err(Error::Usage("the instant is more than 4 hours from the greatest eclipse".into()));
+                return Err(Error::InvalidArgument(
+                    "the instant is more than 4 hours from the greatest eclipse".into(),
+                ));
             }
             let found = eclipse.obscurations(&list, instant);
             Ok(found.into_iter().unzip::<f64, f64, Vec<_>, Vec<_>>())
@@ -340,7 +344,7 @@ impl Sky {
                 (DatePrecision::Day, Some(eclipse)) => eclipse.greatest(),
                 (DatePrecision::Day, None) => {
                     let date = umbracast::quoted(date);
-                    return Err(Error::Usage(format!(
+                    return Err(Error::InvalidArgument(format!(
                         "there is no eclipse on {date}: give an instant, {date}T12:00:00Z"
                     )));
                 }

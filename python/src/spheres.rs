@@ -109,9 +109,9 @@ impl SphereView<'_> {
                 let (left, right) = (centers.len() as u64, shapes.len() as u64);
                 Err(Error::LengthsDiffer { left_name: "centres", left, right_name: "ellipsoids in the scene", right })
             }
-            (Records::Centers(_), None) => Err(Error::Usage("spheres must have 4 columns: centre and radius".into())),
+            (Records::Centers(_), None) => Err(Error::InvalidArgument("spheres must have 4 columns: centre and radius".into())),
             // The library would give them the previous shapes, which a caller who passes spheres does not mean.
-            (Records::Spheres(_), Some(_)) => Err(Error::Usage(
+            (Records::Spheres(_), Some(_)) => Err(Error::InvalidArgument(
                 "this scene contains ellipsoids: pass centres (N, 3), which keep their shapes, or centres and radii (N, 3)"
                     .into(),
             )),

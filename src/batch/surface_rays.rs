@@ -26,15 +26,15 @@ impl Hits {
     /// Rays from the hit points to a target, with `t` in `[0, 1]`. `rays` are the rays that were cast.
     ///
     /// ```
-    /// use umbracast::{DeviceOptions, Query, Ray, SceneOptions, Sphere, blocking};
+    /// use umbracast::{Device, DeviceOptions, Query, Ray, SceneOptions, Sphere};
     ///
-    /// let device = blocking::open(&DeviceOptions::new("cpu"))?;
-    /// let scene = blocking::scene(&device, &[Sphere::new([5.0, 0.0, 0.0], 1.0)], &SceneOptions::default())?;
+    /// let device = Device::open(&DeviceOptions::new("cpu"))?;
+    /// let scene = device.scene(&[Sphere::new([5.0, 0.0, 0.0], 1.0)], &SceneOptions::default())?;
     /// let rays = [Ray::new([0.0; 3], [1.0, 0.1, 0.0]), Ray::new([0.0; 3], [0.0, 1.0, 0.0])];
-    /// let hits = blocking::closest(&scene, &rays, &Query::default())?;
+    /// let hits = scene.closest(&rays, &Query::default())?;
     /// let back = hits.rays_to(&rays, [0.0; 3])?;
     /// assert_eq!(back.indices, [0]);
-    /// assert_eq!(blocking::occluded(&scene, &back, &Query::default())?.get(0), Some(false));
+    /// assert_eq!(scene.occluded(&back, &Query::default())?.get(0), Some(false));
     /// # Ok::<(), umbracast::Error>(())
     /// ```
     ///

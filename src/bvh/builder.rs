@@ -17,7 +17,7 @@ pub enum BvhBuilder {
 impl BvhBuilder {
     /// The error for [`BvhBuilder::Gpu`] on the CPU engine.
     pub(crate) fn needs_gpu() -> Error {
-        Error::Usage(
+        Error::InvalidArgument(
             "builder 'gpu' needs a GPU, but the device is the CPU engine: use builder 'auto', or --device gpu".into(),
         )
     }

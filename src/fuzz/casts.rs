@@ -4,7 +4,6 @@
 use std::cmp::Ordering;
 
 use super::bytes::{Bytes, Style};
-use crate::blocking;
 use crate::intersect::classify::{Root, Roots};
 use crate::intersect::exact::{self, ExactRoots};
 use crate::math::float::U_WIDE as U;
@@ -53,7 +52,7 @@ pub fn casts(data: &[u8]) {
     }
     let scenes = [true, false].map(|tree| {
         let _choice = use_tree(tree);
-        blocking::scene(&Device::cpu(), &spheres, &SceneOptions::default()).expect("the input is valid")
+        Device::cpu().scene(&spheres, &SceneOptions::default()).expect("the input is valid")
     });
     for precision in Precision::ALL {
         let query = Query { precision, ..policy };
@@ -72,15 +71,15 @@ pub fn casts(data: &[u8]) {
 
 /// Runs all queries, checks that they agree with each other, and returns their results as bytes.
 fn answers(scene: &Scene, rays: &[Ray], query: &Query) -> Vec<Vec<u8>> {
-    let closest = blocking::closest(scene, rays, query).expect("the input is valid");
-    let interval = blocking::interval(scene, rays, query).expect("the input is valid");
-    let approach = blocking::approach(scene, rays, query).expect("the input is valid");
-    let occluded = blocking::occluded(scene, rays, query).expect("the input is valid");
-    let count = blocking::count(scene, rays, query).expect("the input is valid");
-    let all = blocking::all(scene, rays, query).expect("the input is valid");
-    let nearest = blocking::nearest(scene, rays, 2, query).expect("the input is valid");
+    let closest = scene.closest(rays, query).expect("the input is valid");
+    let interval = scene.interval(rays, query).expect("the input is valid");
+    let approach = scene.approach(rays, query).expect("the input is valid");
+    let occluded = scene.occluded(rays, query).expect("the input is valid");
+    let count = scene.count(rays, query).expect("the input is valid");
+    let all = scene.all(rays, query).expect("the input is valid");
+    let nearest = scene.nearest(rays, 2, query).expect("the input is valid");
     let points: Vec<[f32; 3]> = rays.iter().map(|ray| ray.origin.to_array()).collect();
-    let contains = blocking::contains(scene, &points, query).expect("the input is valid");
+    let contains = scene.contains(&points, query).expect("the input is valid");
     for (i, ray) in rays.iter().enumerate() {
         let what = || format!("{query:?}, {ray:?}, {:?}", scene.spheres());
         let list = all.get(i).expect("as many");
@@ -139,8 +138,8 @@ fn oracle(ray: &Ray, sphere: &Sphere, query: &Query) -> Option<f32> {
 /// Compares the exact results of a scene with integer arithmetic.
 fn exactly(scene: &Scene, rays: &[Ray], query: &Query) {
     let spheres = scene.spheres();
-    let hits = blocking::closest(scene, rays, query).expect("the input is valid");
-    let passes = blocking::approach(scene, rays, query).expect("the input is valid");
+    let hits = scene.closest(rays, query).expect("the input is valid");
+    let passes = scene.approach(rays, query).expect("the input is valid");
     for ((ray, hit), pass) in rays.iter().zip(hits.iter()).zip(passes.iter()) {
         let mut best = Hit::MISS;
         for (id, sphere) in (0..).zip(spheres) {

@@ -37,7 +37,7 @@ pub fn messages(data: &[u8]) {
     let long = text.repeat(4096 / text.len().max(1));
     for text in [text, long] {
         for error in [
-            Error::Usage(text.clone()),
+            Error::InvalidArgument(text.clone()),
             Error::BadFile { path: path.clone(), message: text.clone() },
             Error::io_message("read", path.clone(), text.clone()),
             Error::record("sphere", 3, "x", &text, "a centre must be finite"),

@@ -3,7 +3,6 @@
 use glam::{DVec3, Vec3};
 
 use super::bytes::{Bytes, Style};
-use crate::blocking;
 use crate::bullets::bullet::Bullet;
 use crate::bullets::flights::Flights;
 use crate::bullets::leg::{Leg, LegStatus};
@@ -33,12 +32,12 @@ pub fn ricochet(data: &[u8]) {
             radii.push(radius);
         }
     }
-    let scene = blocking::scene(&Device::cpu(), &spheres, &SceneOptions::default()).expect("they can be used");
+    let scene = Device::cpu().scene(&spheres, &SceneOptions::default()).expect("they can be used");
     let query = Query::at(precision);
     let shot = |most: u32| -> Flights {
         let bullets = crate::bullets::flights::Bullets::from(&bullets);
         let bullets = if wide { bullets.radii(&radii) } else { bullets };
-        blocking::bullets(&scene, bullets, most, &query).expect("they can be used")
+        scene.bullets(bullets, most, &query).expect("they can be used")
     };
     let (one, all) = (shot(1), shot(most));
     assert_eq!(all.len(), bullets.len());

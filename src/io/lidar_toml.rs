@@ -169,7 +169,7 @@ impl LidarFile {
             .and_then(|sensor| sensor.within(*near as f32, *far as f32))
             .map_err(|error| match &error {
                 Error::BadRecord { what, index, .. } => bad(placed(&error, &format!("{what}s_deg[{index}]"))),
-                Error::Usage(why) => bad(why.clone()),
+                Error::InvalidArgument(why) => bad(why.clone()),
                 _ => error,
             })?;
         Ok(LidarInput { sensor, rounding: table.rounding, kept: table.kept })

@@ -168,7 +168,7 @@ impl SystemFile {
 /// An error about a value, with the file that contains it.
 fn in_file(path: &Path, error: Error) -> Error {
     match error {
-        Error::Usage(message) => bad_file(path, message),
+        Error::InvalidArgument(message) => bad_file(path, message),
         other => other,
     }
 }
@@ -226,10 +226,12 @@ impl Scene {
 fn limb_darkening(coefficients: &[f64]) -> Result<LimbDarkening> {
     match coefficients {
         [u1, u2] => LimbDarkening::new(*u1, *u2),
-        [u] => Err(Error::Usage(format!(
+        [u] => Err(Error::InvalidArgument(format!(
             "light: limb_darkening is [{u}]: expected two coefficients, which for a linear law are [{u}, 0]"
         ))),
-        more => Err(Error::Usage(format!("light: limb_darkening has {} coefficients: expected two", more.len()))),
+        more => {
+            Err(Error::InvalidArgument(format!("light: limb_darkening has {} coefficients: expected two", more.len())))
+        }
     }
 }
 

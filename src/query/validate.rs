@@ -90,7 +90,7 @@ pub(crate) fn text(v: DVec3) -> String {
 }
 
 pub(crate) fn usage<T>(message: String) -> Result<T> {
-    Err(Error::Usage(message))
+    Err(Error::InvalidArgument(message))
 }
 
 #[cfg(test)]

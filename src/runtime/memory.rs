@@ -74,7 +74,7 @@ fn system_bytes() -> Option<u64> {
 /// Checks the environment variable `UMBRACAST_MEMORY`, which replaces the system's figure.
 ///
 /// # Errors
-/// [`Error::Usage`] if it is not a number of bytes.
+/// [`Error::InvalidArgument`] if it is not a number of bytes.
 pub fn check_variable() -> Result<()> {
     variable().map(|_| ())
 }
@@ -84,7 +84,7 @@ fn variable() -> Result<Option<u64>> {
     let Some(value) = std::env::var_os("UMBRACAST_MEMORY").filter(|value| !value.is_empty()) else { return Ok(None) };
     let bytes = value.to_str().and_then(|text| text.parse().ok());
     let bad = || format!("UMBRACAST_MEMORY is '{}': expected a number of bytes", quoted(&value.to_string_lossy()));
-    bytes.map(Some).ok_or_else(|| Error::Usage(bad()))
+    bytes.map(Some).ok_or_else(|| Error::InvalidArgument(bad()))
 }
 
 /// Bytes that are left within the limits of this program's control groups; `None` without a limit.

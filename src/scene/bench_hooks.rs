@@ -19,6 +19,7 @@ use crate::math::simd::level::{CHOSEN, SimdLevel};
 use crate::query::policy::Query;
 use crate::query::results::Hits;
 use crate::records::{Hit, Ray, Sphere};
+use crate::runtime::block_on::block_on;
 use crate::runtime::cancel::CancelToken;
 use crate::runtime::cpu_pool;
 
@@ -27,7 +28,7 @@ use crate::runtime::cpu_pool;
 /// # Errors
 /// As [`Scene::closest`].
 pub fn naive(scene: &Scene, rays: &[Ray], query: &Query) -> Result<Option<Hits>> {
-    pollster::block_on(scene.closest_naive(Rays::from(rays), query))
+    block_on(scene.closest_naive(Rays::from(rays), query))
 }
 
 /// Generates rays on a GPU and reads them back as it casts them: infinite ends are the largest f32. Also returns the number of bytes
@@ -40,9 +41,8 @@ pub fn made<'a>(device: &Device, rays: impl Into<Rays<'a>>) -> Result<Option<(Ve
 }
 
 fn made_of(device: &Device, rays: Rays<'_>) -> Result<Option<(Vec<Ray>, u64)>> {
-    let generated =
-        |gpu: &Arc<GpuEngine>| pollster::block_on(crate::gpu::cast::raygen::generated_rays(gpu, rays.source));
-    device.on_engine(|| Ok(None), |gpu| generated(gpu).map(Some))
+    let generated = |gpu: &Arc<GpuEngine>| block_on(crate::gpu::cast::raygen::generated_rays(gpu, rays.source));
+    device.on_gpu().map(generated).transpose()
 }
 
 /// Builds the BVH for GPUs on the CPU. Returns its number of nodes.
@@ -66,10 +66,10 @@ impl Readback {
     /// Device errors, as for [`Scene::closest`].
     pub fn new(device: &Device, bytes: u64) -> Result<Option<Self>> {
         let create = |gpu: &Arc<GpuEngine>| {
-            let inner = pollster::block_on(crate::gpu::context::readback::Readback::new(gpu, bytes))?;
-            Ok(Some(Self { gpu: gpu.clone(), inner }))
+            let inner = block_on(crate::gpu::context::readback::Readback::new(gpu, bytes))?;
+            Ok(Self { gpu: gpu.clone(), inner })
         };
-        device.on_engine(|| Ok(None), create)
+        device.on_gpu().map(create).transpose()
     }
 
     /// Reads back through a new staging buffer into a new list. Returns the sum of the words.
@@ -77,7 +77,7 @@ impl Readback {
     /// # Errors
     /// Device errors, as for [`Scene::closest`].
     pub fn fresh(&self) -> Result<u64> {
-        pollster::block_on(self.inner.fresh(&self.gpu))
+        block_on(self.inner.fresh(&self.gpu))
     }
 
     /// Reads back in place, through the same staging buffer each time. Returns the sum of the words.
@@ -85,7 +85,7 @@ impl Readback {
     /// # Errors
     /// Device errors, as for [`Scene::closest`].
     pub fn in_place(&self) -> Result<u64> {
-        pollster::block_on(self.inner.in_place(&self.gpu))
+        block_on(self.inner.in_place(&self.gpu))
     }
 }
 

@@ -102,7 +102,7 @@ impl Scene {
     /// # Errors
     /// * [`Error::LengthsDiffer`]: there is not one hit per ray, or a column of ray attributes has another length.
     /// * [`Error::BadRecord`]: a hit on a sphere that the scene does not have.
-    /// * [`Error::Usage`]: the scene contains ellipsoids.
+    /// * [`Error::InvalidArgument`]: the scene contains ellipsoids.
     /// * [`Error::OutOfMemory`].
     pub fn attributes<'a>(&self, rays: impl Into<Rays<'a>>, hits: &[Hit], query: &Query) -> Result<Vec<Attributes>> {
         let rays = rays.into();

@@ -8,29 +8,27 @@ use rayon::prelude::*;
 
 use super::device::Device;
 use super::memory_estimate::Workload;
-use super::output::{BitOutput, RecordOutput};
 use crate::batch::input::{Rays, Spheres};
 use crate::batch::ray_attributes::RayAttributeColumns;
 use crate::batch::ray_batch::RayBatch;
 use crate::batch::sphere_set::{SphereAttributes, SphereSet};
 use crate::bvh::builder::BvhBuilder;
+use crate::cpu::query::kind::RayQuery;
 use crate::cpu::scene::CpuScene;
 use crate::error::{Error, Result};
 use crate::gpu::cast::plan::Search;
-use crate::gpu::cast::readback::{NaiveWriter, RecordWriter};
+use crate::gpu::cast::readback::RecordWriter;
 use crate::gpu::cast::resolve::GpuQuery;
 use crate::gpu::scene::GpuScene;
 use crate::intersect::surface::SurfaceDistance;
+use crate::query::kind::{Closest, Occluded};
 use crate::query::policy::{Motion, Precision, Query, check_same_length};
 use crate::query::results::{Answer, Bits, Hits, Report, Tally};
 use crate::records::{Hit, Sphere};
-use crate::runtime::boxed::BoxedFuture;
+use crate::runtime::block_on::{BoxedFuture, block_on};
 use crate::runtime::cancel::CancelToken;
 use crate::runtime::cpu_pool;
 use crate::runtime::memory::{check_memory, try_with_capacity};
-
-/// Rays per chunk that the CPU engine copies for callers that poll. Its tasks may outlive the caller's borrow, so they own what they read.
-pub(crate) const CPU_CHUNK: usize = 1 << 18;
 
 /// Options for building a scene. Start from [`SceneOptions::default`] and change some of them. Every scene has a BVH, unless it has so few
 /// spheres that testing each of them is faster.
@@ -74,15 +72,6 @@ pub struct Scene {
     pub(crate) cancel: CancelToken,
 }
 
-/// How the caller's thread waits for a result.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wait {
-    /// It polls: no call may block it for long.
-    Polling,
-    /// It blocks until the result is there. The CPU engine then reads and writes the caller's memory in place.
-    Blocking,
-}
-
 impl Device {
     /// Builds a scene: its queries cast every ray against every sphere. The index of a sphere in the list is its id.
     ///
@@ -91,11 +80,19 @@ impl Device {
     /// * [`Error::LengthsDiffer`]: a column of sphere attributes does not have one entry per sphere.
     /// * [`Error::TooLarge`]: the scene exceeds the memory of device or machine, [`Limits::memory`](crate::Limits::memory), or 2³² − 1
     ///   spheres.
-    /// * [`Error::Usage`]: [`BvhBuilder::Gpu`] on the CPU engine, or a time range with an end that is not finite or
+    /// * [`Error::InvalidArgument`]: [`BvhBuilder::Gpu`] on the CPU engine, or a time range with an end that is not finite or
     ///   before its start.
     /// * [`Error::Cancelled`]: the device's [cancel token](Self::with_cancel) was cancelled.
     /// * Device errors, as for [`Scene::closest`].
-    pub async fn scene(&self, spheres: impl Into<Spheres<'_>>, options: &SceneOptions) -> Result<Scene> {
+    pub fn scene<'a>(&self, spheres: impl Into<Spheres<'a>>, options: &SceneOptions) -> Result<Scene> {
+        block_on(Scene::new(self, spheres.into(), false, options))
+    }
+
+    /// [`scene`](Self::scene), for code that must not block. On the CPU engine the scene is built when the future is first polled.
+    ///
+    /// # Errors
+    /// As [`scene`](Self::scene).
+    pub async fn scene_async(&self, spheres: impl Into<Spheres<'_>>, options: &SceneOptions) -> Result<Scene> {
         Scene::new(self, spheres.into(), false, options).await
     }
 
@@ -103,27 +100,27 @@ impl Device {
     /// unless the rays are [a numbered part](Rays::numbered_from) of a longer list.
     ///
     /// ```
-    /// use umbracast::{DeviceOptions, Query, Ray, Sphere, blocking};
+    /// use umbracast::{Device, DeviceOptions, Query, Ray, Sphere};
     ///
-    /// let device = blocking::open(&DeviceOptions::new("cpu"))?;
-    /// let scene = blocking::pairwise(&device, &[Sphere::new([5.0, 0.0, 0.0], 1.0), Sphere::new([0.0, 5.0, 0.0], 1.0)])?;
+    /// let device = Device::open(&DeviceOptions::new("cpu"))?;
+    /// let scene = device.pairwise(&[Sphere::new([5.0, 0.0, 0.0], 1.0), Sphere::new([0.0, 5.0, 0.0], 1.0)], &Default::default())?;
     /// let rays = [Ray::new([0.0; 3], [1.0, 0.0, 0.0]), Ray::new([0.0; 3], [1.0, 0.0, 0.0])];
-    /// let hits = blocking::closest(&scene, &rays, &Query::default())?;
+    /// let hits = scene.closest(&rays, &Query::default())?;
     /// assert!(hits[0].is_hit() && !hits[1].is_hit());
     /// # Ok::<(), umbracast::Error>(())
     /// ```
     ///
     /// # Errors
     /// As [`scene`](Self::scene).
-    pub async fn pairwise(&self, spheres: impl Into<Spheres<'_>>) -> Result<Scene> {
-        self.pairwise_with(spheres, &SceneOptions::default()).await
+    pub fn pairwise<'a>(&self, spheres: impl Into<Spheres<'a>>, options: &SceneOptions) -> Result<Scene> {
+        block_on(Scene::new(self, spheres.into(), true, options))
     }
 
-    /// Builds a [pairwise](Self::pairwise) scene with options, such as the time range of moving spheres.
+    /// [`pairwise`](Self::pairwise), for code that must not block, as [`scene_async`](Self::scene_async).
     ///
     /// # Errors
     /// As [`scene`](Self::scene).
-    pub async fn pairwise_with(&self, spheres: impl Into<Spheres<'_>>, options: &SceneOptions) -> Result<Scene> {
+    pub async fn pairwise_async(&self, spheres: impl Into<Spheres<'_>>, options: &SceneOptions) -> Result<Scene> {
         Scene::new(self, spheres.into(), true, options).await
     }
 }
@@ -203,38 +200,47 @@ impl Scene {
     }
 
     /// Casts rays for records, in new memory.
-    pub(crate) async fn answer<T: GpuQuery>(&self, rays: Rays<'_>, query: &Query, wait: Wait) -> Result<Answer<T>> {
+    pub(super) async fn answer<Q: GpuQuery>(&self, rays: Rays<'_>, query: &Query) -> Result<Answer<Q::Record>> {
         let mut records = try_with_capacity(rays.len())?;
-        records.resize(rays.len(), T::MISS);
-        let report = self.cast(rays, query, &mut records, wait).await?;
+        records.resize(rays.len(), Q::MISS);
+        let report = self.cast::<Q>(rays, query, &mut records).await?;
         Ok(Answer { records, report })
     }
 
     /// Casts rays for records, in the caller's memory.
-    pub(crate) async fn cast<T: GpuQuery>(
+    pub(super) async fn cast<Q: GpuQuery>(
         &self,
         rays: Rays<'_>,
         query: &Query,
-        out: &mut [T],
-        wait: Wait,
+        out: &mut [Q::Record],
     ) -> Result<Report> {
         let start = Instant::now();
         check_same_length("rays", rays.len(), "results", out.len())?;
-        if T::IS_APPROACH {
+        if Q::IS_APPROACH {
             self.refuse_ellipsoids("approach queries")?;
-            query.near.refuse_block("approach")?;
         }
+        query.near.refuse_block(Q::CANNOT_BLOCK)?;
         let batch = self.batch(&rays, query)?;
         let off_surface = self.off_surface(&batch);
-        let mut tally = self.dispatch::<RecordOutput<T>>(batch, out, wait).await?;
-        if !T::IS_APPROACH {
-            let blocked = self.blocked(&rays, query, wait).await?;
+        let mut tally = self.dispatch::<Q>(batch, out).await?;
+        if Q::CANNOT_BLOCK.is_none() {
+            let blocked = self.blocked(&rays, query).await?;
             for (record, _) in out.iter_mut().zip(blocked).filter(|(_, blocked)| *blocked) {
-                tally.hits -= u64::from(record.is_hit());
-                *record = T::MISS;
+                tally.hits -= u64::from(Q::is_hit(record));
+                *record = Q::MISS;
             }
         }
         Ok(Report::new(rays.len(), Tally { off_surface, ..tally }, start))
+    }
+
+    /// Casts rays for the closest hits, in the caller's memory.
+    pub(crate) fn hits_into<'a>(
+        &'a self,
+        rays: Rays<'a>,
+        query: &'a Query,
+        hits: &'a mut [Hit],
+    ) -> BoxedFuture<'a, Report> {
+        Box::pin(self.cast::<Closest>(rays, query, hits))
     }
 
     /// [`closest`](Self::closest) on a GPU by the naive shader, for comparison; see [`crate::bench`].
@@ -243,22 +249,20 @@ impl Scene {
         let batch = self.batch(&rays, query)?;
         let Some((engine, scene)) = self.on_gpu() else { return Ok(None) };
         let mut records = vec![Hit::MISS; rays.len()];
-        let tally = scene
-            .cast(engine, &self.host, batch, &mut NaiveWriter(RecordWriter(&mut records)), Search::BruteForce)
-            .await?
-            .0;
+        let mut writer = RecordWriter::naive(&mut records);
+        let tally = scene.cast(engine, &self.host, batch, &mut writer, Search::BruteForce).await?.0;
         Ok(Some(Answer { report: Report::new(records.len(), tally, start), records }))
     }
 
     /// Casts rays for bits.
-    pub(crate) async fn cast_bits(&self, rays: Rays<'_>, query: &Query, wait: Wait) -> Result<Bits> {
+    pub(super) async fn cast_bits(&self, rays: Rays<'_>, query: &Query) -> Result<Bits> {
         let start = Instant::now();
         let len = rays.len();
-        query.near.refuse_block("occluded")?;
+        query.near.refuse_block(Occluded::CANNOT_BLOCK)?;
         let batch = self.batch(&rays, query)?;
         let mut words = vec![0u32; len.div_ceil(32)];
         let off_surface = self.off_surface(&batch);
-        let tally = self.dispatch::<BitOutput>(batch, &mut words, wait).await?;
+        let tally = self.dispatch::<Occluded>(batch, &mut words).await?;
         Ok(Bits { words, len, report: Report::new(len, Tally { off_surface, ..tally }, start) })
     }
 
@@ -267,14 +271,14 @@ impl Scene {
         if self.host.attributes.maps.is_none() {
             return Ok(());
         }
-        Err(Error::Usage(format!("{what} do not support ellipsoids, which this scene contains")))
+        Err(Error::InvalidArgument(format!("{what} do not support ellipsoids, which this scene contains")))
     }
 
     /// Checks everything that can be checked before casting, and returns the batch.
     pub(crate) fn batch<'a>(&'a self, rays: &Rays<'a>, query: &'a Query) -> Result<RayBatch<'a>> {
         let first = rays.first.unwrap_or(0);
         let Some(end) = first.checked_add(rays.len() as u64) else {
-            return Err(Error::Usage(format!(
+            return Err(Error::InvalidArgument(format!(
                 "{} rays numbered from {first}: the numbers must be below 2^64",
                 rays.len()
             )));
@@ -286,7 +290,7 @@ impl Scene {
                 return Err(Error::LengthsDiffer { left_name: "rays", left, right_name: "spheres", right });
             }
         }
-        self.device.on_engine(|| Ok(()), |gpu| gpu.check_precision(query.precision))?;
+        self.device.on_gpu().map_or(Ok(()), |gpu| gpu.check_precision(query.precision))?;
         if self.host.attributes.maps.is_some() && query.precision == Precision::Exact {
             let (device, asked, instead) = (self.device.name().into(), query.precision.word(), "fast or standard");
             return Err(Error::NoPrecision { device, asked, why: "the scene contains ellipsoids".into(), instead });
@@ -301,7 +305,7 @@ impl Scene {
         let ray_attributes = self.with_motion(rays.ray_attributes, query);
         if ray_attributes.moves_with_ray && ray_attributes.from_ids.is_some() {
             let message = "rays that start on surfaces (from_ids) are not supported if spheres move while rays travel";
-            return Err(Error::Usage(message.into()));
+            return Err(Error::InvalidArgument(message.into()));
         }
         Ok(RayBatch { first, rays: rays.source, ray_attributes, query, time_range, cancel: &self.cancel })
     }
@@ -309,7 +313,7 @@ impl Scene {
     /// Checks that each ray starts on the surface of the sphere that [`Rays::from_ids`] names.
     ///
     /// # Errors
-    /// The error of the first ray that does not, as [`closest`](Self::closest) returns it; [`Error::LengthsDiffer`]; [`Error::Usage`] as
+    /// The error of the first ray that does not, as [`closest`](Self::closest) returns it; [`Error::LengthsDiffer`]; [`Error::InvalidArgument`] as
     /// for [`closest`](Self::closest).
     pub fn check_starts<'a>(&'a self, rays: impl Into<Rays<'a>>) -> Result<()> {
         let query = Query::default();
@@ -362,7 +366,7 @@ fn check_span([from, to]: [f32; 2]) -> Result<()> {
     if from.is_finite() && to.is_finite() && from <= to {
         return Ok(());
     }
-    Err(Error::Usage(format!(
+    Err(Error::InvalidArgument(format!(
         "the time range is {from} to {to}: both times must be finite, and the first must not exceed the last"
     )))
 }

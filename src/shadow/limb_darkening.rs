@@ -17,7 +17,7 @@ impl LimbDarkening {
     /// The law with these coefficients.
     ///
     /// # Errors
-    /// [`Error::Usage`](crate::Error::Usage) unless both are between −10 and 10 and no part of the disc is darker than black.
+    /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) unless both are between −10 and 10 and no part of the disc is darker than black.
     pub fn new(u1: f64, u2: f64) -> Result<Self> {
         if ![u1, u2].iter().all(|u| (-10.0..=10.0).contains(u)) {
             return usage(format!(

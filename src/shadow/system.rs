@@ -164,7 +164,7 @@ impl System {
     /// A system of a light, bodies, a camera and picture options.
     ///
     /// # Errors
-    /// [`Error::Usage`](crate::Error::Usage) with the name of the invalid value, the value and the allowed range.
+    /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) with the name of the invalid value, the value and the allowed range.
     pub fn new(light: LightSource, bodies: Vec<Body>, camera: Camera, picture: PictureOptions) -> Result<Self> {
         Self::with_ground(light, bodies, camera, picture, false)
     }

@@ -81,7 +81,7 @@ impl Sky {
     /// The apparent position of a body from the centre of the Earth in km, in the axes of the GCRS: light time and aberration are included.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the instant is not in the years 1900 to 2050, or if the ephemeris does not have the body.
+    /// [`Error::InvalidArgument`] if the instant is not in the years 1900 to 2050, or if the ephemeris does not have the body.
     pub fn apparent(&self, body: SkyBody, time: Time) -> Result<DVec3> {
         time.check()?;
         apparent(&self.ephemeris, body, time)
@@ -104,12 +104,12 @@ impl Sky {
     /// The eclipses whose greatest eclipse is in [`first`, `end`), in order. `which` selects solar or lunar ones.
     ///
     /// # Errors
-    /// [`Error::Usage`] if an instant is not in the years 1900 to 2050, or if `end` is before `first`.
+    /// [`Error::InvalidArgument`] if an instant is not in the years 1900 to 2050, or if `end` is before `first`.
     pub fn eclipses(&self, first: Time, end: Time, which: impl Fn(bool) -> bool) -> Result<Vec<Eclipse>> {
         first.check()?;
         end.check()?;
         if end < first {
-            return Err(Error::Usage("the end of the search is before its beginning".into()));
+            return Err(Error::InvalidArgument("the end of the search is before its beginning".into()));
         }
         let list: Vec<Candidate> =
             candidates(first.plus(-DAY), end.plus(DAY)).into_iter().filter(|one| which(one.solar)).collect();

@@ -56,12 +56,12 @@ impl SkyBody {
     /// The body with this name, in small or capital letters.
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is none.
+    /// [`Error::InvalidArgument`] if there is none.
     pub fn from_name(name: &str) -> Result<Self> {
         let found = Self::ALL.into_iter().find(|one| one.name().eq_ignore_ascii_case(name.trim()));
         found.ok_or_else(|| {
             let names = Self::ALL.map(|one| one.name().to_lowercase()).join(", ");
-            Error::Usage(format!("there are no positions of '{}': expected one of {names}", quoted(name)))
+            Error::InvalidArgument(format!("there are no positions of '{}': expected one of {names}", quoted(name)))
         })
     }
 

@@ -180,7 +180,7 @@ fn plain(name: &str) -> String {
 /// The city with this name, in small or capital letters, with or without accents: its name and its place.
 ///
 /// # Errors
-/// [`Error::Usage`] if the list does not have it, with the most similar names.
+/// [`Error::InvalidArgument`] if the list does not have it, with the most similar names.
 pub fn city(name: &str) -> Result<(&'static str, Place)> {
     let wanted = plain(name);
     if let Some(&(name, latitude, longitude)) = CITIES.iter().find(|one| one.0.to_lowercase() == wanted) {
@@ -200,7 +200,7 @@ pub fn city(name: &str) -> Result<(&'static str, Place)> {
     } else {
         format!("did you mean {}?", names.join(" or "))
     };
-    Err(Error::Usage(format!("there is no city '{}' in the list: {hint}", quoted(name))))
+    Err(Error::InvalidArgument(format!("there is no city '{}' in the list: {hint}", quoted(name))))
 }
 
 #[cfg(test)]

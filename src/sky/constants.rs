@@ -33,10 +33,10 @@ impl Radii {
     /// The convention with this name.
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is none.
+    /// [`Error::InvalidArgument`] if there is none.
     pub fn from_name(name: &str) -> Result<Self> {
         let found = Self::ALL.into_iter().find(|one| one.name() == name);
-        found.ok_or_else(|| Error::Usage(format!("radii '{}': expected iau or nasa", quoted(name))))
+        found.ok_or_else(|| Error::InvalidArgument(format!("radii '{}': expected iau or nasa", quoted(name))))
     }
 
     /// Radius of the Sun in km.
@@ -98,11 +98,11 @@ impl LunarRule {
     /// The rule with this name.
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is none.
+    /// [`Error::InvalidArgument`] if there is none.
     pub fn from_name(name: &str) -> Result<Self> {
         let found = Self::ALL.into_iter().find(|one| one.name() == name);
         let expected = "expected danjon, chauvenet, plus88, none or equator";
-        found.ok_or_else(|| Error::Usage(format!("lunar rule '{}': {expected}", quoted(name))))
+        found.ok_or_else(|| Error::InvalidArgument(format!("lunar rule '{}': {expected}", quoted(name))))
     }
 
     /// Angular radii of (umbra, penumbra) at the Moon, in radians, from the distances of Moon and Sun and the Sun's radius in km.

@@ -90,7 +90,7 @@ impl<'a> Reader<'a> {
 }
 
 fn bad(why: &str) -> Error {
-    Error::Usage(format!("the ephemeris is invalid: {why}"))
+    Error::InvalidArgument(format!("the ephemeris is invalid: {why}"))
 }
 
 impl Ephemeris {
@@ -105,7 +105,7 @@ impl Ephemeris {
     /// An ephemeris from the bytes of `src/sky/data/ephemeris.bin` or a file of the same format.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the bytes are not such a file, or if Sun, Moon or Earth are missing.
+    /// [`Error::InvalidArgument`] if the bytes are not such a file, or if Sun, Moon or Earth are missing.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
         Self::parse(Cow::Owned(bytes))
     }
@@ -147,11 +147,11 @@ impl Ephemeris {
     /// Position and velocity of a body relative to the barycentre of the solar system, at seconds of TDB since J2000.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the ephemeris does not contain the body, or the instant is not in the years 1900 to 2050.
+    /// [`Error::InvalidArgument`] if the ephemeris does not contain the body, or the instant is not in the years 1900 to 2050.
     pub fn barycentric(&self, body: SkyBody, tdb_seconds: f64) -> Result<State> {
         let center = |number, of| {
             let found = self.series.iter().find(|one| (one.body, one.center) == (number, of));
-            found.ok_or_else(|| Error::Usage(format!("{} has no positions of {}", self.name, body.name())))
+            found.ok_or_else(|| Error::InvalidArgument(format!("{} has no positions of {}", self.name, body.name())))
         };
         let state = |number, of| self.evaluate(center(number, of)?, tdb_seconds);
         match body {
@@ -193,7 +193,7 @@ impl Ephemeris {
     fn evaluate(&self, series: &Series, tdb_seconds: f64) -> Result<State> {
         let since = (tdb_seconds / DAY - self.first_day) / series.days;
         if !(since >= 0.0 && since < series.intervals as f64) {
-            return Err(Error::Usage(format!(
+            return Err(Error::InvalidArgument(format!(
                 "{} has no positions {:.1} days from J2000: they cover the years 1900 to 2050",
                 self.name,
                 tdb_seconds / DAY

@@ -42,7 +42,7 @@ impl MapGrid {
     /// A grid over a region: west, south, east and north in degrees. East must be at most 360° east of west.
     ///
     /// # Errors
-    /// [`Error::Usage`](crate::Error::Usage) for a region that is empty or outside these limits, and for a size of 0, above 16,384 per side
+    /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a region that is empty or outside these limits, and for a size of 0, above 16,384 per side
     /// or above 67,108,864 points.
     pub fn new(region: [f64; 4], size: [u32; 2]) -> Result<Self> {
         let [west, south, east, north] = region;
@@ -101,7 +101,7 @@ impl SolarEclipse {
     /// The maximum agrees with [`circumstances`](Self::circumstances) to 0.0005.
     ///
     /// # Errors
-    /// [`Error::Usage`](crate::Error::Usage) for an instant more than 4 hours from the eclipse, where positions are not known;
+    /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for an instant more than 4 hours from the eclipse, where positions are not known;
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub fn obscuration_map(&self, grid: &MapGrid, at: Option<Time>) -> Result<Vec<f32>> {
         if let Some(time) = at {

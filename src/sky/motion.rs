@@ -59,7 +59,7 @@ impl Motion {
     /// The motion around `middle`. ΔT is constant during it.
     ///
     /// # Errors
-    /// [`Error::Usage`](crate::Error::Usage) if the span extends beyond the ephemeris.
+    /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) if the span extends beyond the ephemeris.
     pub(crate) fn around(ephemeris: &Ephemeris, middle: Time, delta_t: DeltaT) -> Result<Self> {
         let delta_t = delta_t.seconds_at(middle);
         let mut moon = [DVec3::ZERO; SIZE];

@@ -27,11 +27,11 @@ impl Place {
     /// A place, checked.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a number that is out of range.
+    /// [`Error::InvalidArgument`] for a number that is out of range.
     pub fn new(latitude: f64, longitude: f64, height_m: f64) -> Result<Self> {
         let place = Self { latitude, longitude, height_m };
         match place.fault() {
-            Some((field, value, why)) => Err(Error::Usage(format!("{field} {value}: {why}"))),
+            Some((field, value, why)) => Err(Error::InvalidArgument(format!("{field} {value}: {why}"))),
             None => Ok(place),
         }
     }
@@ -40,16 +40,18 @@ impl Place {
     /// (`33.87 S, 151.21 E`); with a letter, minutes and seconds may follow (`33°52'8" S`).
     ///
     /// # Errors
-    /// [`Error::Usage`] if the text has another form or a number is out of range.
+    /// [`Error::InvalidArgument`] if the text has another form or a number is out of range.
     pub fn parse(text: &str) -> Result<Self> {
         let shown = quoted(text);
         let parts: Vec<&str> = text.split(',').map(str::trim).collect();
         let (latitude, longitude, height) = match parts[..] {
             [latitude, longitude] => (latitude, longitude, "0"),
             [latitude, longitude, height] => (latitude, longitude, height),
-            _ => return Err(Error::Usage(format!("place '{shown}': expected LAT,LON or LAT,LON,HEIGHT"))),
+            _ => return Err(Error::InvalidArgument(format!("place '{shown}': expected LAT,LON or LAT,LON,HEIGHT"))),
         };
-        let bad = |text: &str, what: &str| Error::Usage(format!("place '{shown}': '{}' is not {what}", quoted(text)));
+        let bad = |text: &str, what: &str| {
+            Error::InvalidArgument(format!("place '{shown}': '{}' is not {what}", quoted(text)))
+        };
         let place = Self::new(
             parse_degrees(latitude, ['N', 'S'])
                 .ok_or_else(|| bad(latitude, "a latitude, such as -33.87 or 33.87 S"))?,
@@ -57,7 +59,7 @@ impl Place {
                 .ok_or_else(|| bad(longitude, "a longitude, such as -96.8 or 96.8 W"))?,
             height.parse().map_err(|_| bad(height, "a number of metres"))?,
         );
-        place.map_err(|error| Error::Usage(format!("place '{shown}': {error}")))
+        place.map_err(|error| Error::InvalidArgument(format!("place '{shown}': {error}")))
     }
 
     /// Checks the numbers. `index` is that of the place in a list, for the message.

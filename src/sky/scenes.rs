@@ -35,23 +35,23 @@ impl View {
     /// Parses `moon`, `sun`, `earth`, `above`, `LAT,LON[,HEIGHT]` or `to-BODY`, such as `to-jupiter`.
     ///
     /// # Errors
-    /// [`Error::Usage`] for other words, for bodies without positions, and for numbers out of range.
+    /// [`Error::InvalidArgument`] for other words, for bodies without positions, and for numbers out of range.
     pub fn parse(text: &str) -> Result<Self> {
         match text {
             "moon" => Ok(Self::Moon),
             "sun" => Ok(Self::Sun),
             "earth" => Ok(Self::Earth),
             "above" => Ok(Self::Above),
-            "to-earth" => {
-                Err(Error::Usage("view 'to-earth' is from the centre of the Earth: use moon, sun or above".into()))
-            }
+            "to-earth" => Err(Error::InvalidArgument(
+                "view 'to-earth' is from the centre of the Earth: use moon, sun or above".into(),
+            )),
             _ if text.contains(',') => Ok(Self::Place(Place::parse(text)?)),
             _ => match text.strip_prefix("to-") {
                 Some(body) => Ok(Self::To(SkyBody::from_name(body)?)),
                 None => {
                     let text = quoted(text);
                     let expected = "expected moon, sun, earth, above, LAT,LON[,HEIGHT] or to-BODY";
-                    Err(Error::Usage(format!("view '{text}': {expected}")))
+                    Err(Error::InvalidArgument(format!("view '{text}': {expected}")))
                 }
             },
         }
@@ -81,7 +81,7 @@ impl Sky {
     /// pixels.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the Sun or the body of the view is not among the bodies, if one is listed twice, if the instant is not in the
+    /// [`Error::InvalidArgument`] if the Sun or the body of the view is not among the bodies, if one is listed twice, if the instant is not in the
     /// years 1900 to 2050, or if the Sun or the Moon is below the horizon of a place.
     pub fn system_toml(&self, time: Time, bodies: &[SkyBody], view: Option<View>, size: [u32; 2]) -> Result<String> {
         self.system_toml_with(time, bodies, &[], view, size)
@@ -90,7 +90,7 @@ impl Sky {
     /// As [`system_toml`](Self::system_toml), with more bodies, whose vectors the caller supplies.
     ///
     /// # Errors
-    /// The errors of [`system_toml`](Self::system_toml), and [`Error::Usage`] if the instant, less the light time, is not between the rows
+    /// The errors of [`system_toml`](Self::system_toml), and [`Error::InvalidArgument`] if the instant, less the light time, is not between the rows
     /// of the vectors.
     pub fn system_toml_with(
         &self,
@@ -101,20 +101,20 @@ impl Sky {
         size: [u32; 2],
     ) -> Result<String> {
         if !bodies.contains(&SkyBody::Sun) {
-            return Err(Error::Usage("the bodies do not include the Sun, which is the light".into()));
+            return Err(Error::InvalidArgument("the bodies do not include the Sun, which is the light".into()));
         }
         if let Some(twice) = bodies.iter().enumerate().find(|(i, body)| bodies[..*i].contains(body)) {
-            return Err(Error::Usage(format!("{} is listed twice", twice.1.name())));
+            return Err(Error::InvalidArgument(format!("{} is listed twice", twice.1.name())));
         }
         let is_twice = |(i, one): &(usize, &BodyVectors)| vectors[..*i].iter().any(|other| other.name() == one.name());
         if let Some(twice) = vectors.iter().enumerate().find(is_twice) {
-            return Err(Error::Usage(format!("{} is listed twice", twice.1.name())));
+            return Err(Error::InvalidArgument(format!("{} is listed twice", twice.1.name())));
         }
         if let Some(View::To(body)) = view
             && !bodies.contains(&body)
         {
             let name = body.name();
-            return Err(Error::Usage(format!(
+            return Err(Error::InvalidArgument(format!(
                 "view 'to-{}': {name} is not among the bodies",
                 name.to_ascii_lowercase()
             )));
@@ -259,7 +259,7 @@ impl Sky {
         if altitude < horizon - 0.3 {
             let Place { latitude, longitude, .. } = place;
             let lowered = if horizon < 0.0 { format!(", that of the horizon {horizon:.1}") } else { String::new() };
-            return Err(Error::Usage(format!(
+            return Err(Error::InvalidArgument(format!(
                 "the {name} is below the horizon of {latitude:.4}, {longitude:.4} at that instant: its altitude is {altitude:.1} degrees{lowered}"
             )));
         }

@@ -120,10 +120,10 @@ impl Time {
     /// date alone is its first instant.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the text is neither, if there is no such date or time, or if it is not in the years 1900 to 2050.
+    /// [`Error::InvalidArgument`] if the text is neither, if there is no such date or time, or if it is not in the years 1900 to 2050.
     pub fn parse(text: &str, delta_t: DeltaT) -> Result<(Self, Precision)> {
         let shown = quoted(text);
-        let fault = |why: &str| Error::Usage(format!("'{shown}' is not a date or an instant: {why}"));
+        let fault = |why: &str| Error::InvalidArgument(format!("'{shown}' is not a date or an instant: {why}"));
         let expected = "expected YYYY-MM-DD or YYYY-MM-DDTHH:MM:SSZ (UTC), or an offset such as -05:00 instead of Z";
         let (date, clock) = match text.split_once(['T', 't', ' ']) {
             Some((date, clock)) => (date, Some(clock)),
@@ -167,9 +167,9 @@ impl Time {
         let Some(offset) = offset else { return Err(fault(expected)) };
         let in_range = |day: i64| match (1900..=2050).contains(&date_from_days(day).0) {
             true => Ok(()),
-            false => {
-                Err(Error::Usage(format!("{shown} is outside the years 1900 to 2050, for which positions are known")))
-            }
+            false => Err(Error::InvalidArgument(format!(
+                "{shown} is outside the years 1900 to 2050, for which positions are known"
+            ))),
         };
         let Some(clock) = clock else {
             in_range(day)?;
@@ -216,7 +216,7 @@ impl Time {
             return Ok(());
         }
         let year = self.year();
-        Err(Error::Usage(format!(
+        Err(Error::InvalidArgument(format!(
             "the year {year:.1} is outside the years 1900 to 2050, for which positions are known"
         )))
     }

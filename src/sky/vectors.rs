@@ -69,7 +69,7 @@ impl BodyVectors {
     /// vectors are from, for messages.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a name with characters other than letters, digits, blanks, `-` and `_`, for a radius that is missing or not
+    /// [`Error::InvalidArgument`] for a name with characters other than letters, digits, blanks, `-` and `_`, for a radius that is missing or not
     /// positive, for a body of the ephemeris, and for fewer than two rows (four without velocities). [`Error::BadRecord`] for a row whose
     /// numbers are not finite, whose time is not after that of the row before it, that has a velocity if the first row has none or the other
     /// way round, or whose position is inside the centre body.
@@ -81,7 +81,7 @@ impl BodyVectors {
         rows: Vec<VectorRow>,
     ) -> Result<Self> {
         let shown = quoted(name);
-        let usage = |why: String| Err(Error::Usage(why));
+        let usage = |why: String| Err(Error::InvalidArgument(why));
         let is_plain = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
         if name.is_empty() || !name.chars().all(is_plain) {
             return usage(format!("vectors: '{shown}' is not a name: expected letters, digits, blanks, - and _"));
@@ -167,7 +167,7 @@ impl BodyVectors {
     pub(crate) fn outside(&self, tdb_seconds: f64) -> Error {
         let date = |seconds: f64| 2_451_545.0 + seconds / DAY;
         let (first, last) = self.span();
-        Error::Usage(format!(
+        Error::InvalidArgument(format!(
             "{}: the vectors of {} are for the Julian dates {:.5} to {:.5} (TDB), and not for {:.5}, when the light left it",
             self.source,
             self.name,

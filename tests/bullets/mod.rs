@@ -9,7 +9,7 @@ use crate::support::{Numbers, cpu, devices, scaled, steps, with_and_without_tree
 use umbracast::glam::{DVec3, Vec3};
 use umbracast::{
     Bullet, Bullets, Error, Leg, LegStatus, MovingSphere, NO_SPHERE, OnBad, Precision, Query, Ray, Ricochet,
-    SceneOptions, Sphere, blocking,
+    SceneOptions, Sphere,
 };
 
 const EXACT: Query = Query::new()
@@ -98,8 +98,8 @@ fn ricochets_agree_with_exact_arithmetic_on_every_device() {
         let mut worst = [0.0_f64; 5];
         for (i, row) in rows().iter().enumerate().filter(|(_, row)| row.case == 0) {
             let bullet = Bullet::new(row.from, row.towards, row.speed);
-            let scene = blocking::scene(device, &[row.sphere], &SceneOptions::default()).unwrap();
-            let flights = blocking::bullets(&scene, &[bullet], 1, &EXACT).unwrap();
+            let scene = device.scene(&[row.sphere], &SceneOptions::default()).unwrap();
+            let flights = scene.bullets(&[bullet], 1, &EXACT).unwrap();
             let (leg, truth) = (flights.records[0], row.truth);
             assert_eq!((leg.status, leg.id), (LegStatus::Hit, 0), "record {i}");
             let off = |found: Vec3, truth: DVec3| (found.as_dvec3() - truth).length() / truth.length().max(1e-30);
@@ -131,8 +131,8 @@ fn hit_times_agree_with_exact_arithmetic_on_every_device() {
     let rays: Vec<Ray> = rows.iter().map(|row| Ray::new(row.from, row.towards - row.drift)).collect();
     let spheres: Vec<Sphere> = rows.iter().map(|row| row.sphere).collect();
     for device in devices() {
-        let pairs = blocking::pairwise(device, &spheres).unwrap();
-        let hits = blocking::closest(&pairs, &rays, &EXACT).unwrap();
+        let pairs = device.pairwise(&spheres, &Default::default()).unwrap();
+        let hits = pairs.closest(&rays, &EXACT).unwrap();
         let mut worst = 0.0_f64;
         for (i, (row, hit)) in rows.iter().zip(hits.iter()).enumerate() {
             let what = format!("{} record {i}: {hit:?}", device.name());
@@ -155,8 +155,8 @@ fn hit_times_agree_with_exact_arithmetic_on_every_device() {
 fn the_default_bullet_has_the_ricochet_of_the_original_program() {
     for device in devices() {
         let spheres = [Sphere::new([4.0, 4.0, 0.0], 4.0)];
-        let scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
-        let flights = blocking::bullets(&scene, &[Bullet::new([0.0; 3], [4.0; 3], 3.0)], 1, &EXACT).unwrap();
+        let scene = device.scene(&spheres, &SceneOptions::default()).unwrap();
+        let flights = scene.bullets(&[Bullet::new([0.0; 3], [4.0; 3], 3.0)], 1, &EXACT).unwrap();
         let leg = flights.records[0];
         assert_eq!((leg.status, leg.id), (LegStatus::Hit, 0));
         let root = 3.0_f64.sqrt();
@@ -167,7 +167,7 @@ fn the_default_bullet_has_the_ricochet_of_the_original_program() {
         let close = |a: f32, b: f64| steps(a, b as f32) <= 1;
         let [x, y, z] = leg.velocity.to_array();
         assert!(close(x, -1.0 / root) && close(y, -1.0 / root) && close(z, 5.0 / root), "{leg:?}");
-        assert_eq!((flights.report.rays, flights.report.hits), (1, 1));
+        assert_eq!((flights.report.rays, flights.report.rays_hit), (1, 1));
     }
 }
 
@@ -198,7 +198,7 @@ fn bullets_may_start_inside_on_and_outside_spheres() {
     for device in devices() {
         for scene in with_and_without_tree(device, &spheres) {
             let bullets: Vec<Bullet> = shots.iter().map(|(from, to, _)| Bullet::new(*from, *to, 2.0)).collect();
-            let flights = blocking::bullets(&scene, &bullets, 1, &EXACT).unwrap();
+            let flights = scene.bullets(&bullets, 1, &EXACT).unwrap();
             assert_eq!(flights.offsets, (0..=shots.len() as u64).collect::<Vec<_>>());
             for (leg, (from, to, expected)) in flights.iter().zip(&shots) {
                 let what = format!("{} {from:?} to {to:?}: {leg:?}", device.name());
@@ -220,12 +220,12 @@ fn bullets_may_start_inside_on_and_outside_spheres() {
             // A touch does not change the velocity, and the sphere does not block the next leg.
             let along = flights.get(5).unwrap()[0];
             assert_eq!((along.angle, along.velocity), (0.0, Vec3::new(0.0, 0.0, 2.0)));
-            let flights = blocking::bullets(&scene, &bullets, 9, &EXACT).unwrap();
+            let flights = scene.bullets(&bullets, 9, &EXACT).unwrap();
             let statuses = |i: usize| flights.get(i).unwrap().iter().map(|leg| leg.status).collect::<Vec<_>>();
             assert_eq!(statuses(0), [LegStatus::StartedInside]);
             assert_eq!(statuses(3), [LegStatus::Hit, LegStatus::Miss]);
             assert_eq!(statuses(4), [LegStatus::Miss]);
-            assert_eq!(flights.report.hits, 5);
+            assert_eq!(flights.report.rays_hit, 5);
             // The next leg hits sphere 2 above at (−5, 0, 40 − √75).
             let on = flights.get(5).unwrap();
             assert_eq!((on[1].id, on[1].status), (2, LegStatus::Hit));
@@ -245,8 +245,8 @@ fn the_first_ricochets_agree_with_f64() {
         .map(|_| Bullet::new(Vec3::from(n.vector()) * 30.0, Vec3::from(n.vector()) * 8.0, 1.0 + n.unit()))
         .collect();
     for device in devices() {
-        let scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
-        let flights = blocking::bullets(&scene, &bullets, 4, &EXACT).unwrap();
+        let scene = device.scene(&spheres, &SceneOptions::default()).unwrap();
+        let flights = scene.bullets(&bullets, 4, &EXACT).unwrap();
         let (mut second, mut inside) = (0, 0);
         for (i, (bullet, legs)) in bullets.iter().zip(flights.iter()).enumerate() {
             if spheres.iter().any(|ball| ball.contains(bullet.from)) {
@@ -292,8 +292,8 @@ fn huge_and_tiny_numbers_are_handled() {
     let bullets: Vec<Bullet> = shots.iter().map(|(bullet, _)| *bullet).collect();
     for device in devices() {
         let spheres = [Sphere::new([0.0; 3], 1.0), Sphere::new([3e38, -3e38, 0.0], 3e38)];
-        let scene = blocking::scene(device, &spheres[..1], &SceneOptions::default()).unwrap();
-        let flights = blocking::bullets(&scene, &bullets, 3, &EXACT).unwrap();
+        let scene = device.scene(&spheres[..1], &SceneOptions::default()).unwrap();
+        let flights = scene.bullets(&bullets, 3, &EXACT).unwrap();
         for (i, (legs, (_, status))) in flights.iter().zip(&shots).enumerate() {
             assert_eq!(legs[0].status, *status, "{} {i}: {legs:?}", device.name());
             if legs[0].is_hit() {
@@ -301,10 +301,10 @@ fn huge_and_tiny_numbers_are_handled() {
             }
         }
         assert_eq!(flights.get(1).unwrap()[0].frames, f32::INFINITY, "a distance of 3e38 at 1e-38 per frame");
-        let scene = blocking::scene(device, &spheres[1..], &SceneOptions::default()).unwrap();
+        let scene = device.scene(&spheres[1..], &SceneOptions::default()).unwrap();
         // After the ricochet the bullet flies beyond the range of f32.
         let away = Bullet::new([3.3e38, 3e38, 0.0], [3.3e38, -3e38, 0.0], 1.0);
-        let flights = blocking::bullets(&scene, &[away], 5, &EXACT).unwrap();
+        let flights = scene.bullets(&[away], 5, &EXACT).unwrap();
         assert!(flights.len() == 1 && flights.records[0].is_hit(), "{flights:?}");
     }
 }
@@ -312,7 +312,7 @@ fn huge_and_tiny_numbers_are_handled() {
 #[test]
 fn invalid_bullets_are_refused() {
     let spheres = [Sphere::new([4.0, 0.0, 0.0], 1.0)];
-    let scene = blocking::scene(&cpu(), &spheres, &SceneOptions::default()).unwrap();
+    let scene = cpu().scene(&spheres, &SceneOptions::default()).unwrap();
     let good = Bullet::new([0.0; 3], [1.0, 0.0, 0.0], 2.0);
     for (bullet, said) in [
         (Bullet { speed: 0.0, ..good }, "speed is 0: a speed must be above 0"),
@@ -326,32 +326,32 @@ fn invalid_bullets_are_refused() {
     ] {
         assert_eq!(bullet.check().unwrap_err().to_string(), format!("bullet 0: {said}"));
         let list = [good, good, bullet];
-        let error = blocking::bullets(&scene, Bullets::from(&list).numbered_from(70), 1, &EXACT).unwrap_err();
+        let error = scene.bullets(Bullets::from(&list).numbered_from(70), 1, &EXACT).unwrap_err();
         assert_eq!(error.to_string(), format!("bullet 72: {said}"));
         let skip = EXACT.on_bad(OnBad::Skip);
-        let flights = blocking::bullets(&scene, &[good, bullet, good], 2, &skip).unwrap();
+        let flights = scene.bullets(&[good, bullet, good], 2, &skip).unwrap();
         assert_eq!(flights.iter().map(<[Leg]>::len).collect::<Vec<_>>(), [2, 1, 2]);
         let statuses: Vec<LegStatus> = flights.records.iter().map(|leg| leg.status).collect();
         use LegStatus::{Hit, Miss};
         assert_eq!(statuses, [Hit, Miss, Miss, Hit, Miss]);
-        assert_eq!((flights.report.rays, flights.report.hits, flights.report.skipped), (3, 2, 1));
+        assert_eq!((flights.report.rays, flights.report.rays_hit, flights.report.skipped), (3, 2, 1));
     }
-    let error = blocking::bullets(&scene, &[good], 0, &EXACT).unwrap_err();
-    assert!(matches!(&error, Error::Usage(said) if said.contains("is 0: it must be at least 1")), "{error}");
-    let pairs = blocking::pairwise(&cpu(), &spheres).unwrap();
-    let error = blocking::bullets(&pairs, &[good], 1, &EXACT).unwrap_err();
-    assert!(matches!(&error, Error::Usage(said) if said.contains("pairwise")), "{error}");
+    let error = scene.bullets(&[good], 0, &EXACT).unwrap_err();
+    assert!(matches!(&error, Error::InvalidArgument(said) if said.contains("is 0: it must be at least 1")), "{error}");
+    let pairs = cpu().pairwise(&spheres, &Default::default()).unwrap();
+    let error = pairs.bullets(&[good], 1, &EXACT).unwrap_err();
+    assert!(matches!(&error, Error::InvalidArgument(said) if said.contains("pairwise")), "{error}");
     let drift = vec![umbracast::glam::Vec3::X; spheres.len()];
     let given = umbracast::Spheres::from(&spheres).velocities(&drift);
-    let late = blocking::scene(&cpu(), given, &SceneOptions::default().time_range([0.5, 1.0])).unwrap();
-    let error = blocking::bullets(&late, &[good], 1, &EXACT).unwrap_err();
+    let late = cpu().scene(given, &SceneOptions::default().time_range([0.5, 1.0])).unwrap();
+    let error = late.bullets(&[good], 1, &EXACT).unwrap_err();
     assert!(
-        matches!(&error, Error::Usage(said) if said.contains("outside the time range of the scene, 0.5 to 1")),
+        matches!(&error, Error::InvalidArgument(said) if said.contains("outside the time range of the scene, 0.5 to 1")),
         "{error}"
     );
     let flat = [spheres[0], Sphere::new([0.0; 3], 0.0)];
-    let scene = blocking::scene(&cpu(), &flat, &SceneOptions::default()).unwrap();
-    let error = blocking::bullets(&scene, &[good], 1, &EXACT).unwrap_err();
+    let scene = cpu().scene(&flat, &SceneOptions::default()).unwrap();
+    let error = scene.bullets(&[good], 1, &EXACT).unwrap_err();
     assert!(matches!(error, Error::BadRecord { what: "sphere", index: 1, field: "r", .. }), "{error}");
     assert!(error.to_string().contains("the radius must be above 0"), "{error}");
 }
@@ -359,10 +359,10 @@ fn invalid_bullets_are_refused() {
 #[test]
 fn empty_batches_and_scenes_are_valid() {
     for device in devices() {
-        let none = blocking::scene(device, &[], &SceneOptions::default()).unwrap();
-        let flights = blocking::bullets(&none, &[Bullet::new([0.0; 3], [1.0; 3], 1.0)], 7, &EXACT).unwrap();
+        let none = device.scene(&[], &SceneOptions::default()).unwrap();
+        let flights = none.bullets(&[Bullet::new([0.0; 3], [1.0; 3], 1.0)], 7, &EXACT).unwrap();
         assert_eq!((flights.len(), flights.records[0].status, flights.records[0].id), (1, LegStatus::Miss, NO_SPHERE));
-        let flights = blocking::bullets(&none, &[], 7, &EXACT).unwrap();
+        let flights = none.bullets(&[], 7, &EXACT).unwrap();
         assert_eq!((flights.len(), flights.is_empty(), &flights.offsets[..]), (0, true, &[0][..]));
     }
 }
@@ -374,16 +374,16 @@ fn the_async_method_returns_the_same_as_the_blocking_one() {
     let bullets: Vec<Bullet> =
         (0..500).map(|i| Bullet::new([0.1 * i as f32 - 9.0, 8.0, 0.0], [0.05 * i as f32, 0.0, 0.0], 1.0)).collect();
     for device in devices() {
-        let scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
-        let waited = blocking::bullets(&scene, &bullets, 6, &EXACT).unwrap();
-        let polled = pollster::block_on(scene.bullets(&bullets, 6, &EXACT)).unwrap();
+        let scene = device.scene(&spheres, &SceneOptions::default()).unwrap();
+        let waited = scene.bullets(&bullets, 6, &EXACT).unwrap();
+        let polled = pollster::block_on(scene.bullets_async(&bullets, 6, &EXACT)).unwrap();
         assert_eq!(
             (&waited.offsets, format!("{:?}", waited.records)),
             (&polled.offsets, format!("{:?}", polled.records))
         );
         for (bullet, legs) in bullets.iter().zip(waited.iter()) {
             let path = Ray::new(bullet.from, bullet.to - bullet.from);
-            let hit = blocking::closest(&scene, &[path], &EXACT).unwrap()[0];
+            let hit = scene.closest(&[path], &EXACT).unwrap()[0];
             assert_eq!(legs[0].id, hit.id, "{bullet:?}");
         }
     }

@@ -3,7 +3,7 @@
 use super::EXACT;
 use crate::support::{Numbers, devices, scaled, steps, with_and_without_tree};
 use umbracast::glam::{DVec3, Vec3};
-use umbracast::{Bullet, Leg, LegStatus, SceneOptions, Sphere, blocking};
+use umbracast::{Bullet, Leg, LegStatus, SceneOptions, Sphere};
 
 /// Closed rooms whose walls are spheres: name, spheres, and the distance from the middle to the walls.
 pub(crate) fn rooms() -> Vec<(&'static str, Vec<Sphere>, f32)> {
@@ -51,8 +51,8 @@ fn bullets_never_leave_a_closed_room() {
         let grid = f64::from(f32::EPSILON) * (middle.length() + 4.0 * f64::from(size));
         let mut before: Option<Vec<Leg>> = None;
         for device in devices() {
-            let scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
-            let flights = blocking::bullets(&scene, &bullets, 1000, &EXACT).unwrap();
+            let scene = device.scene(&spheres, &SceneOptions::default()).unwrap();
+            let flights = scene.bullets(&bullets, 1000, &EXACT).unwrap();
             let mut deepest = 0.0_f64;
             for (bullet, legs) in bullets.iter().zip(flights.iter()) {
                 assert_eq!(legs.len(), 1000, "{name} on {}: {:?} ends with {:?}", device.name(), bullet, legs.last());
@@ -129,7 +129,7 @@ fn bullets_do_not_slip_through_creases_between_spheres() {
     let grid = f64::from(f32::EPSILON) * 1600.0;
     for device in devices() {
         for scene in with_and_without_tree(device, &spheres) {
-            let flights = blocking::bullets(&scene, &bullets, 30, &EXACT).unwrap();
+            let flights = scene.bullets(&bullets, 30, &EXACT).unwrap();
             let (mut twice, mut deepest) = (0, 0.0_f64);
             for (i, (bullet, legs)) in bullets.iter().zip(flights.iter()).enumerate() {
                 let mut at = bullet.from.as_dvec3();

@@ -4,7 +4,6 @@ use crate::support::{Numbers, devices, hard_scenes, scaled};
 use umbracast::glam::Vec3;
 use umbracast::{
     BvhBuilder, Error, Motion, Precision, Query, Ray, Rays, Result, Scene, SceneOptions, Sphere, Spheres, bench,
-    blocking, blocking::update,
 };
 
 fn bytes<T: bytemuck::NoUninit>(records: &[T]) -> Vec<u8> {
@@ -15,10 +14,10 @@ fn bytes<T: bytemuck::NoUninit>(records: &[T]) -> Vec<u8> {
 fn answers(scene: &Scene, rays: &[Ray], precision: Precision) -> [Vec<u8>; 4] {
     let query = Query::at(precision);
     [
-        bytes(&blocking::closest(scene, rays, &query).unwrap().records),
-        bytes(&blocking::interval(scene, rays, &query).unwrap().records),
-        bytes(&blocking::occluded(scene, rays, &query).unwrap().words),
-        bytes(&blocking::approach(scene, rays, &query).unwrap().records),
+        bytes(&scene.closest(rays, &query).unwrap().records),
+        bytes(&scene.interval(rays, &query).unwrap().records),
+        bytes(&scene.occluded(rays, &query).unwrap().words),
+        bytes(&scene.approach(rays, &query).unwrap().records),
     ]
 }
 
@@ -38,15 +37,15 @@ fn updated_scenes_give_the_results_of_new_ones() {
     for device in devices() {
         for kind in &hard_scenes::SCENES {
             let mut spheres = hard_scenes::spheres(kind, 1300);
-            let mut scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+            let mut scene = device.scene(&spheres, &SceneOptions::default()).unwrap();
             for step in 1..=3 {
                 drift(&mut spheres, step);
-                let report = update(&mut scene, &spheres).unwrap();
+                let report = scene.update(&spheres).unwrap();
                 assert!(report.quality_loss.is_finite(), "{} on {}", kind.0, device.name());
                 if step == 3 {
-                    blocking::rebuild(&mut scene).unwrap();
+                    scene.rebuild().unwrap();
                 }
-                let fresh = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+                let fresh = device.scene(&spheres, &SceneOptions::default()).unwrap();
                 for (precision, count) in [(Precision::Fast, 30), (Precision::Standard, 30), (Precision::Exact, 6)] {
                     let rays = hard_scenes::rays(&spheres, kind.2, scaled(count));
                     let same = answers(&scene, &rays, precision) == answers(&fresh, &rays, precision);
@@ -71,8 +70,8 @@ fn updates_include_the_motion_of_spheres() {
     let ask = |scene: &Scene| {
         [Motion::WithRay, Motion::AtTime].map(|motion| {
             let query = Query::default().motion(motion);
-            let found = blocking::closest(scene, Rays::from(&rays).times(&times), &query).unwrap();
-            assert!((50..300).contains(&found.report.hits), "{motion:?}: {}", found.report.hits);
+            let found = scene.closest(Rays::from(&rays).times(&times), &query).unwrap();
+            assert!((50..300).contains(&found.report.rays_hit), "{motion:?}: {}", found.report.rays_hit);
             found.records
         })
     };
@@ -83,17 +82,17 @@ fn updates_include_the_motion_of_spheres() {
             }
             let options = SceneOptions::default().builder(builder);
             let given = Spheres::from(&spheres).velocities(&velocities[0]);
-            let mut scene = blocking::scene(device, given, &options).unwrap();
+            let mut scene = device.scene(given, &options).unwrap();
             let expected = |spheres: &[Sphere], velocities: &[Vec3]| {
                 let given = Spheres::from(spheres).velocities(velocities);
-                ask(&blocking::scene(&crate::support::cpu(), given, &SceneOptions::default()).unwrap())
+                ask(&crate::support::cpu().scene(given, &SceneOptions::default()).unwrap())
             };
             let context = || format!("{builder:?} on {}", device.name());
             assert!(ask(&scene) == expected(&spheres, &velocities[0]), "{}", context());
             drift(&mut spheres, 1);
-            update(&mut scene, Spheres::from(&spheres).velocities(&velocities[1])).unwrap();
+            scene.update(Spheres::from(&spheres).velocities(&velocities[1])).unwrap();
             assert!(ask(&scene) == expected(&spheres, &velocities[1]), "updated, {}", context());
-            blocking::rebuild(&mut scene).unwrap();
+            scene.rebuild().unwrap();
             assert!(ask(&scene) == expected(&spheres, &velocities[1]), "rebuilt, {}", context());
         }
     }
@@ -108,13 +107,13 @@ fn both_bvh_builders_give_the_same_results() {
             let rays = hard_scenes::rays(&spheres, kind.2, scaled(60));
             let found = [BvhBuilder::Auto, BvhBuilder::Cpu, BvhBuilder::Gpu].map(|builder| {
                 let options = SceneOptions::default().builder(builder);
-                answers(&blocking::scene(device, &spheres, &options).unwrap(), &rays, Precision::Standard)
+                answers(&device.scene(&spheres, &options).unwrap(), &rays, Precision::Standard)
             });
             assert!(found[0] == found[1] && found[1] == found[2], "{} on {}", kind.0, device.name());
         }
     }
     let spheres = [Sphere::new([0.0; 3], 1.0)];
-    let refused = blocking::scene(&crate::support::cpu(), &spheres, &SceneOptions::default().builder(BvhBuilder::Gpu));
+    let refused = crate::support::cpu().scene(&spheres, &SceneOptions::default().builder(BvhBuilder::Gpu));
     assert!(refused.is_err_and(|error| error.to_string().contains("CPU engine")));
 }
 
@@ -124,7 +123,7 @@ fn clones_and_failed_updates_leave_scenes_unchanged() {
     for device in devices() {
         let spheres = hard_scenes::spheres(&hard_scenes::SCENES[0], 700);
         let rays = hard_scenes::rays(&spheres, 2.0, 60);
-        let mut scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+        let mut scene = device.scene(&spheres, &SceneOptions::default()).unwrap();
         let clone = scene.clone();
         let before = answers(&scene, &rays, Precision::Standard);
         let refused = |result: Result<_>, scene: &Scene| {
@@ -132,15 +131,15 @@ fn clones_and_failed_updates_leave_scenes_unchanged() {
             assert!(same, "{}: changed by an update that failed", device.name());
             result.unwrap_err()
         };
-        let short = update(&mut scene, &spheres[1..]);
+        let short = scene.update(&spheres[1..]);
         assert!(matches!(refused(short, &scene), Error::LengthsDiffer { left: 699, right: 700, .. }));
         let mut bad = spheres.clone();
         bad[123].radius = -1.0;
-        let found = update(&mut scene, &bad);
+        let found = scene.update(&bad);
         assert!(matches!(refused(found, &scene), Error::BadRecord { index: 123, .. }));
         let mut moved = spheres.clone();
         drift(&mut moved, 1);
-        update(&mut scene, &moved).unwrap();
+        scene.update(&moved).unwrap();
         assert!(answers(&scene, &rays, Precision::Standard) != before, "{}", device.name());
         assert!(answers(&clone, &rays, Precision::Standard) == before, "{}: the clone changed", device.name());
     }
@@ -152,15 +151,15 @@ fn updates_report_the_quality_of_the_tree() {
     for device in devices().iter().filter(|device| !device.is_cpu()) {
         let n = &mut Numbers(5);
         let mut spheres: Vec<Sphere> = (0..5000).map(|_| Sphere::new(n.vector(), 0.01)).collect();
-        let mut scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
-        let still = update(&mut scene, &spheres).unwrap();
+        let mut scene = device.scene(&spheres, &SceneOptions::default()).unwrap();
+        let still = scene.update(&spheres).unwrap();
         assert_eq!((still.quality_loss, still.rebuild_suggested), (0.0, false));
         // All spheres at new random positions: the worst case for a refitted tree.
         spheres.iter_mut().for_each(|sphere| sphere.center = n.vector().into());
-        let mixed = update(&mut scene, &spheres).unwrap();
+        let mixed = scene.update(&spheres).unwrap();
         assert!(mixed.quality_loss > 5.0 && mixed.rebuild_suggested, "{mixed:?}");
-        blocking::rebuild(&mut scene).unwrap();
-        let again = update(&mut scene, &spheres).unwrap();
+        scene.rebuild().unwrap();
+        let again = scene.update(&spheres).unwrap();
         assert_eq!((again.quality_loss, again.rebuild_suggested), (0.0, false));
     }
 }

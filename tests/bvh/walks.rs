@@ -1,7 +1,7 @@
 //! Traversing a tree and testing every sphere give byte-identical results, on the CPU and on every GPU.
 
 use crate::support::{devices, hard_scenes, scaled, with_and_without_tree};
-use umbracast::{Device, Ends, Inside, Precision, Query, Ray, Scene, Sphere, Touch, blocking};
+use umbracast::{Device, Ends, Inside, Precision, Query, Ray, Scene, Sphere, Touch};
 
 fn bytes<T: bytemuck::NoUninit>(records: &[T]) -> Vec<u8> {
     bytemuck::cast_slice(records).to_vec()
@@ -9,10 +9,10 @@ fn bytes<T: bytemuck::NoUninit>(records: &[T]) -> Vec<u8> {
 
 /// Returns the results of three queries as bytes, and their hit and overflow counts.
 fn answers(scene: &Scene, rays: &[Ray], query: &Query) -> (Vec<u8>, Vec<u8>, Vec<u8>, [u64; 4]) {
-    let hits = blocking::closest(scene, rays, query).unwrap();
-    let intervals = blocking::interval(scene, rays, query).unwrap();
-    let bits = blocking::occluded(scene, rays, query).unwrap();
-    let counts = [hits.report.hits, hits.report.overflowed, bits.report.hits, bits.report.overflowed];
+    let hits = scene.closest(rays, query).unwrap();
+    let intervals = scene.interval(rays, query).unwrap();
+    let bits = scene.occluded(rays, query).unwrap();
+    let counts = [hits.report.rays_hit, hits.report.overflowed, bits.report.rays_hit, bits.report.overflowed];
     (bytes(&hits.records), bytes(&intervals.records), bytes(&bits.words), counts)
 }
 
@@ -30,7 +30,7 @@ fn compare(device: &Device, name: &str, spheres: &[Sphere], rays: &[Ray], precis
             assert!(tree == brute, "{name} on {}, {query:?}: bytes differ", device.name());
         }
         let query = Query::at(precision);
-        let [tree, brute] = scenes.each_ref().map(|scene| blocking::approach(scene, rays, &query).unwrap());
+        let [tree, brute] = scenes.each_ref().map(|scene| scene.approach(rays, &query).unwrap());
         for ((tree, brute), ray) in tree.iter().zip(brute.iter()).zip(rays) {
             assert_eq!(bytes(&[*tree]), bytes(&[*brute]), "{name} on {}: {tree:?}, {brute:?}, {ray:?}", device.name());
         }

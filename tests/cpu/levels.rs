@@ -2,7 +2,7 @@
 //! with computes the same query.
 
 use crate::support::{Numbers, cpu, scaled};
-use umbracast::{Hit, Precision, Query, Ray, SceneOptions, Sphere, bench, blocking};
+use umbracast::{Device, Hit, Precision, Query, Ray, SceneOptions, Sphere, bench};
 
 fn scene(rays: usize) -> (Vec<Sphere>, Vec<Ray>) {
     let mut n = Numbers(5);
@@ -20,7 +20,7 @@ fn every_instruction_set_gives_the_same_bytes() {
     let levels = bench::levels();
     println!("{}", levels.join(", "));
     assert_eq!(levels.last(), Some(&"plain"));
-    let list = blocking::list();
+    let list = Device::list();
     assert!(
         list.last().unwrap().driver.ends_with(levels[0]),
         "`devices` reports the instruction set: {:?}",
@@ -28,15 +28,15 @@ fn every_instruction_set_gives_the_same_bytes() {
     );
     let answers = levels.iter().map(|level| {
         let instructions = bench::use_level(level);
-        let scene = blocking::scene(&cpu(), &spheres, &SceneOptions::default()).unwrap();
+        let scene = cpu().scene(&spheres, &SceneOptions::default()).unwrap();
         drop(instructions);
         Precision::ALL.map(|precision| {
             let query = Query::at(precision);
-            let hits = blocking::closest(&scene, &rays, &query).unwrap();
-            let bits = blocking::occluded(&scene, &rays, &query).unwrap();
-            let passes = blocking::approach(&scene, &rays[..2000], &query).unwrap();
+            let hits = scene.closest(&rays, &query).unwrap();
+            let bits = scene.occluded(&rays, &query).unwrap();
+            let passes = scene.approach(&rays[..2000], &query).unwrap();
             let bytes: (&[u8], &[u8]) = (bytemuck::cast_slice(&hits.records), bytemuck::cast_slice(&passes.records));
-            (bytes.0.to_vec(), bytes.1.to_vec(), bits.words, hits.report.hits, hits.report.exact)
+            (bytes.0.to_vec(), bytes.1.to_vec(), bits.words, hits.report.rays_hit, hits.report.resolved_exactly)
         })
     });
     let answers: Vec<_> = answers.collect();
@@ -51,9 +51,9 @@ fn the_scalar_benchmark_loop_computes_the_same_query() {
     let (spheres, rays) = scene(20_000);
     let mut hits = vec![Hit::MISS; rays.len()];
     let count = bench::scalar_closest(&spheres, &rays, &mut hits);
-    let scene = blocking::scene(&cpu(), &spheres, &SceneOptions::default()).unwrap();
-    let answers = blocking::closest(&scene, &rays, &Query::at(Precision::Fast)).unwrap();
-    assert!(count.abs_diff(answers.report.hits) <= 2, "{count} and {} hits", answers.report.hits);
+    let scene = cpu().scene(&spheres, &SceneOptions::default()).unwrap();
+    let answers = scene.closest(&rays, &Query::at(Precision::Fast)).unwrap();
+    assert!(count.abs_diff(answers.report.rays_hit) <= 2, "{count} and {} hits", answers.report.rays_hit);
     let near = |(a, b): &(&Hit, &Hit)| a.id == b.id && (!a.is_hit() || (a.t - b.t).abs() < 1e-3);
     let equal = hits.iter().zip(answers.iter()).filter(near).count();
     assert!(equal + 4 >= rays.len(), "{equal} of {} alike", rays.len());
@@ -63,18 +63,18 @@ fn the_scalar_benchmark_loop_computes_the_same_query() {
 fn trees_give_the_results_of_brute_force() {
     let (spheres, rays) = scene(scaled(20_000));
     let device = cpu();
-    let grown = blocking::scene(&device, &spheres, &SceneOptions::default()).unwrap();
+    let grown = device.scene(&spheres, &SceneOptions::default()).unwrap();
     let every_sphere = bench::use_tree(false);
-    let swept = blocking::scene(&device, &spheres, &SceneOptions::default()).unwrap();
+    let swept = device.scene(&spheres, &SceneOptions::default()).unwrap();
     drop(every_sphere);
     for precision in Precision::ALL {
         let query = Query::at(precision);
-        let ask = |scene| {
+        let ask = |scene: &umbracast::Scene| {
             (
-                blocking::closest(scene, &rays, &query).unwrap().records,
-                blocking::occluded(scene, &rays, &query).unwrap().words,
-                blocking::interval(scene, &rays, &query).unwrap().records,
-                blocking::approach(scene, &rays, &query).unwrap().records,
+                scene.closest(&rays, &query).unwrap().records,
+                scene.occluded(&rays, &query).unwrap().words,
+                scene.interval(&rays, &query).unwrap().records,
+                scene.approach(&rays, &query).unwrap().records,
             )
         };
         let (a, b) = (ask(&grown), ask(&swept));

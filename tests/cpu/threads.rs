@@ -8,7 +8,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use umbracast::shadow::{Ball, Lighting};
-use umbracast::{Hit, Precision, Query, Ray, SceneOptions, Sphere, blocking};
+use umbracast::{Hit, Precision, Query, Ray, SceneOptions, Sphere};
 
 use crate::support::child::run_alone;
 use crate::support::folder::{Done, Folder, program};
@@ -23,14 +23,17 @@ fn answers() -> (Vec<Hit>, f64) {
     let spheres: Vec<Sphere> = (0..5_000).map(|_| Sphere::new(n.vector(), 0.01)).collect();
     let rays: Vec<Ray> = (0..5_000).map(|_| Ray::new(n.vector(), n.vector())).collect();
     let device = cpu();
-    let scene = blocking::scene(&device, &spheres, &SceneOptions::default()).unwrap();
+    let scene = device.scene(&spheres, &SceneOptions::default()).unwrap();
     let query = Query::at(Precision::Exact);
-    let hits = blocking::closest(&scene, &rays, &query).unwrap();
+    let hits = scene.closest(&rays, &query).unwrap();
     assert_eq!(scene.attributes(&rays, &hits, &query).unwrap().len(), rays.len());
     // The async method returns the same hits.
-    assert_eq!(pollster::block_on(scene.closest(&rays, &query)).unwrap().records, hits.records);
+    assert_eq!(
+        pollster::block_on(scene.cast_async(umbracast::queries::Closest, &rays, &query)).unwrap().records,
+        hits.records
+    );
     let lighting = Lighting::new(Ball::new([0.0, 0.0, 100.0], 1.0), [Ball::new([0.0, 0.0, 50.0], 0.25)]).unwrap();
-    let shadows = blocking::shadows(&device, &lighting, &[[0.0; 3].into(); 10_000]).unwrap();
+    let shadows = device.shadows(&lighting, &[[0.0; 3].into(); 10_000]).unwrap();
     (hits.records, shadows[9_999].fraction)
 }
 

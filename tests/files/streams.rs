@@ -7,7 +7,7 @@ use std::io::Write;
 use crate::support::folder::{Folder, f32_bytes, npy, npz_array};
 use crate::support::intensity;
 use umbracast::io::RayBatches;
-use umbracast::{DeviceOptions, Hit, Query, Ray, SceneOptions, Sphere, blocking};
+use umbracast::{Device, DeviceOptions, Hit, Query, Ray, SceneOptions, Sphere};
 
 const SPHERES: &str = "x,y,z,r\n4,0,0,1\n0,5,0,2\n";
 const RAYS: &str = "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n0,0,0,0,1,0\n0,0,0,0,0,1\n";
@@ -34,15 +34,15 @@ fn batch_boundaries_do_not_change_results() {
     let rays: Vec<Ray> = (0..MANY).map(ray).collect();
     let spheres = [Sphere::new([4.0, 0.0, 0.0], 1.0), Sphere::new([0.0, 5.0, 0.0], 2.0)];
     folder.write("s.csv", SPHERES).write("r.f32", raw(rays.iter().copied()));
-    let device = blocking::open(&DeviceOptions::new("cpu")).unwrap();
-    let scene = blocking::scene(&device, &spheres, &SceneOptions::default()).unwrap();
-    let hits = blocking::closest(&scene, &rays, &Query::default()).unwrap();
+    let device = Device::open(&DeviceOptions::new("cpu")).unwrap();
+    let scene = device.scene(&spheres, &SceneOptions::default()).unwrap();
+    let hits = scene.closest(&rays, &Query::default()).unwrap();
     let done = folder.run_ok("cast s.csv r.f32 -o out.npz --compare --json");
     let (t, id) = (npz_array::<f32>(&folder.path("out.npz"), "t"), npz_array::<u32>(&folder.path("out.npz"), "id"));
     assert!(t.len() == MANY && id.len() == MANY);
     assert!(hits.iter().zip(t.iter().zip(&id)).all(|(hit, (t, id))| *hit == Hit { t: *t, id: *id }));
     let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
-    assert_eq!((&json["rays"], &json["hits"]), (&MANY.into(), &hits.report.hits.into()));
+    assert_eq!((&json["rays"], &json["hits"]), (&MANY.into(), &hits.report.rays_hit.into()));
     // Compared with exact arithmetic, only the last digits of t differ.
     assert_eq!(json["compare"]["with"], "an exact test of every sphere");
     assert_eq!(json["compare"]["rays"], MANY);
@@ -50,13 +50,13 @@ fn batch_boundaries_do_not_change_results() {
         assert_eq!(json["compare"][none], 0, "{none}");
     }
 
-    let bits = blocking::occluded(&scene, &rays, &Query::default()).unwrap();
+    let bits = scene.occluded(&rays, &Query::default()).unwrap();
     folder.run_ok("cast s.csv r.f32 -o out.csv --query occluded -q");
     let text = folder.text("out.csv");
     assert!(text.lines().skip(1).eq(bits.iter().map(|bit| if bit { "true" } else { "false" })));
     assert_eq!(text.lines().count(), 1 + MANY);
 
-    let lists = blocking::all(&scene, &rays, &Query::default()).unwrap();
+    let lists = scene.all(&rays, &Query::default()).unwrap();
     folder.run_ok("cast s.csv r.f32 -o all.npz --query all -q");
     let npz = folder.path("all.npz");
     assert!(npz_array::<u64>(&npz, "offsets") == lists.offsets);

@@ -6,9 +6,7 @@ use std::time::Duration;
 use crate::support::Numbers;
 use crate::support::child::run_alone;
 use umbracast::wgpu;
-use umbracast::{
-    CancelToken, Device, DeviceOptions, Error, Limits, Precision, Query, Ray, SceneOptions, Sphere, blocking,
-};
+use umbracast::{CancelToken, Device, DeviceOptions, Error, Limits, Precision, Query, Ray, SceneOptions, Sphere};
 use umbracast::{required_features, required_limits};
 
 fn adapters() -> Vec<wgpu::Adapter> {
@@ -38,14 +36,14 @@ fn work() -> (Vec<Sphere>, Vec<Ray>) {
 #[test]
 fn a_device_of_the_caller_gives_the_same_results() {
     let (spheres, rays) = work();
-    let cpu = blocking::scene(&crate::support::cpu(), &spheres, &SceneOptions::default()).unwrap();
-    let expected = blocking::closest(&cpu, &rays, &Query::default()).unwrap().records;
+    let cpu = crate::support::cpu().scene(&spheres, &SceneOptions::default()).unwrap();
+    let expected = cpu.closest(&rays, &Query::default()).unwrap().records;
     for adapter in adapters() {
         let (device, queue) = own_device(&adapter);
-        let ours = blocking::from_wgpu(device.clone(), queue).unwrap();
+        let ours = Device::from_wgpu(device.clone(), queue).unwrap();
         assert_eq!(ours.name(), adapter.get_info().name);
-        let scene = blocking::scene(&ours, &spheres, &SceneOptions::default()).unwrap();
-        assert_eq!(blocking::closest(&scene, &rays, &Query::default()).unwrap().records, expected);
+        let scene = ours.scene(&spheres, &SceneOptions::default()).unwrap();
+        assert_eq!(scene.closest(&rays, &Query::default()).unwrap().records, expected);
         drop((scene, ours));
         // The device still belongs to the caller and still works.
         let scope = device.push_error_scope(wgpu::ErrorFilter::Validation);
@@ -72,17 +70,17 @@ fn shaders_without_subgroups_give_the_same_results() {
                 ..Default::default()
             };
             let (device, queue) = pollster::block_on(adapter.request_device(&description)).unwrap();
-            blocking::from_wgpu(device, queue).unwrap()
+            Device::from_wgpu(device, queue).unwrap()
         });
         compared += usize::from(required_features(&adapter).contains(wgpu::Features::SUBGROUP));
         for precision in Precision::ALL {
             let query = Query::at(precision);
             let [alone, shared] = devices.each_ref().map(|device| {
-                let scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+                let scene = device.scene(&spheres, &SceneOptions::default()).unwrap();
                 (
-                    blocking::closest(&scene, &rays, &query).unwrap().records,
-                    blocking::occluded(&scene, &rays, &query).unwrap().words,
-                    blocking::approach(&scene, &rays, &query).unwrap().records,
+                    scene.closest(&rays, &query).unwrap().records,
+                    scene.occluded(&rays, &query).unwrap().words,
+                    scene.approach(&rays, &query).unwrap().records,
                 )
             });
             assert!(alone.0.iter().any(|hit| hit.is_hit()));
@@ -97,14 +95,14 @@ fn a_destroyed_device_is_reported_as_lost() {
     let (spheres, rays) = work();
     for adapter in adapters() {
         let (device, queue) = own_device(&adapter);
-        let ours = blocking::from_wgpu(device.clone(), queue).unwrap();
-        let scene = blocking::scene(&ours, &spheres, &SceneOptions::default()).unwrap();
-        let _ = blocking::closest(&scene, &rays, &Query::default()).unwrap();
+        let ours = Device::from_wgpu(device.clone(), queue).unwrap();
+        let scene = ours.scene(&spheres, &SceneOptions::default()).unwrap();
+        let _ = scene.closest(&rays, &Query::default()).unwrap();
         device.destroy();
         for error in [
-            blocking::closest(&scene, &rays, &Query::default()).err(),
-            blocking::occluded(&scene, &rays, &Query::default()).err(),
-            blocking::scene(&ours, &spheres, &SceneOptions::default()).err(),
+            scene.closest(&rays, &Query::default()).err(),
+            scene.occluded(&rays, &Query::default()).err(),
+            ours.scene(&spheres, &SceneOptions::default()).err(),
         ] {
             let error = error.expect("the call succeeded on a destroyed device");
             assert!(matches!(error, Error::DeviceLost { .. }), "{error:?}");
@@ -120,9 +118,9 @@ fn a_device_destroyed_during_a_query_is_reported_as_lost() {
     for adapter in adapters() {
         for occluded in [false, true] {
             let (device, queue) = own_device(&adapter);
-            let ours = blocking::from_wgpu(device.clone(), queue).unwrap();
+            let ours = Device::from_wgpu(device.clone(), queue).unwrap();
             let watch = CancelToken::new();
-            let scene = blocking::scene(&ours, &spheres, &SceneOptions::default()).unwrap().with_cancel(&watch);
+            let scene = ours.scene(&spheres, &SceneOptions::default()).unwrap().with_cancel(&watch);
             let ended = AtomicBool::new(false);
             let error = std::thread::scope(|threads| {
                 threads.spawn(|| {
@@ -132,9 +130,9 @@ fn a_device_destroyed_during_a_query_is_reported_as_lost() {
                     device.destroy();
                 });
                 let error = if occluded {
-                    blocking::occluded(&scene, &rays, &Query::default()).err()
+                    scene.occluded(&rays, &Query::default()).err()
                 } else {
-                    blocking::closest(&scene, &rays, &Query::default()).err()
+                    scene.closest(&rays, &Query::default()).err()
                 };
                 ended.store(true, Ordering::Relaxed);
                 error
@@ -155,15 +153,15 @@ fn a_timeout_is_an_error_and_the_device_stays_usable() {
         let mut limits = Limits::default();
         let limit = Duration::from_nanos(1);
         limits.patience = Some(limit);
-        let hasty = blocking::open(&DeviceOptions::new(index.to_string()).limits(limits)).unwrap();
-        let scene = blocking::scene(&hasty, &spheres, &SceneOptions::default()).unwrap();
-        for error in [blocking::closest(&scene, &rays, &query).err(), blocking::occluded(&scene, &rays, &query).err()] {
+        let hasty = Device::open(&DeviceOptions::new(index.to_string()).limits(limits)).unwrap();
+        let scene = hasty.scene(&spheres, &SceneOptions::default()).unwrap();
+        for error in [scene.closest(&rays, &query).err(), scene.occluded(&rays, &query).err()] {
             let error = error.expect("the call took less than a nanosecond");
             assert_eq!(error, Error::TimedOut { device: device.name().into(), limit });
             println!("{error}");
         }
-        let patient = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
-        let _ = blocking::closest(&patient, &rays, &query).unwrap();
+        let patient = device.scene(&spheres, &SceneOptions::default()).unwrap();
+        let _ = patient.closest(&rays, &query).unwrap();
     }
 }
 
@@ -173,7 +171,7 @@ fn a_timeout_is_an_error_and_the_device_stays_usable() {
 fn out_of_device_memory_is_an_error() {
     if let Ok(index) = std::env::var("UMBRACAST_TEST_STARVED") {
         let spheres: Vec<Sphere> = vec![Sphere::new([0.0; 3], 1.0); 6_000_000];
-        let device = blocking::open(&DeviceOptions::new(index)).unwrap();
+        let device = Device::open(&DeviceOptions::new(index)).unwrap();
         let status = std::fs::read_to_string("/proc/self/status").unwrap();
         let used = status.lines().find(|line| line.starts_with("VmSize:")).unwrap();
         let used: u64 = used.split_whitespace().nth(1).unwrap().parse().unwrap();
@@ -184,7 +182,7 @@ fn out_of_device_memory_is_an_error() {
             .status()
             .unwrap();
         assert!(done.success());
-        let error = blocking::scene(&device, &spheres, &SceneOptions::default()).map(|_| ()).unwrap_err();
+        let error = device.scene(&spheres, &SceneOptions::default()).map(|_| ()).unwrap_err();
         println!("{error}");
         assert!(matches!(error, Error::OutOfMemory { .. }), "{error:?}");
         return;
@@ -199,8 +197,8 @@ fn out_of_device_memory_is_an_error() {
 fn a_device_with_small_buffers_works_in_chunks() {
     let (spheres, rays) = work();
     let rays = rays.repeat(20);
-    let cpu = blocking::scene(&crate::support::cpu(), &spheres, &SceneOptions::default()).unwrap();
-    let expected = blocking::closest(&cpu, &rays, &Query::default()).unwrap().records;
+    let cpu = crate::support::cpu().scene(&spheres, &SceneOptions::default()).unwrap();
+    let expected = cpu.closest(&rays, &Query::default()).unwrap().records;
     for adapter in adapters() {
         let bytes = 1 << 20;
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
@@ -212,11 +210,11 @@ fn a_device_with_small_buffers_works_in_chunks() {
             ..Default::default()
         }))
         .unwrap();
-        let ours = blocking::from_wgpu(device, queue).unwrap();
-        let scene = blocking::scene(&ours, &spheres, &SceneOptions::default()).unwrap();
+        let ours = Device::from_wgpu(device, queue).unwrap();
+        let scene = ours.scene(&spheres, &SceneOptions::default()).unwrap();
         // Repeated until the measured throughput allows chunks of the largest size.
         for _ in 0..6 {
-            assert_eq!(blocking::closest(&scene, &rays, &Query::default()).unwrap().records, expected);
+            assert_eq!(scene.closest(&rays, &Query::default()).unwrap().records, expected);
         }
     }
 }
@@ -229,7 +227,7 @@ fn a_device_below_the_required_limits_is_refused() {
             ..Default::default()
         }));
         let (device, queue) = device.unwrap();
-        let error = pollster::block_on(Device::from_wgpu(device, queue))
+        let error = Device::from_wgpu(device, queue)
             .expect_err("the device was accepted, but 64 threads per workgroup are required");
         assert!(matches!(error, Error::DeviceFailed { .. }), "{error:?}");
     }

@@ -6,7 +6,7 @@ use crate::support::{Numbers, devices, limited};
 use umbracast::glam::Vec3;
 use umbracast::{
     Device, DeviceOptions, Ellipsoid, Ellipsoids, Error, Limits, Precision, Query, Ray, Rays, SceneOptions, Sphere,
-    Spheres, blocking,
+    Spheres,
 };
 
 fn rays_at_once(rays: u64) -> Limits {
@@ -33,14 +33,14 @@ fn rays(count: usize) -> Vec<Ray> {
 
 /// The results of `closest`, `occluded`, `interval` and `approach` at one precision, as bytes.
 fn answers(device: &Device, spheres: &[Sphere], rays: &[Ray], precision: Precision) -> [Vec<u8>; 4] {
-    let scene = blocking::scene(device, spheres, &SceneOptions::default()).unwrap();
+    let scene = device.scene(spheres, &SceneOptions::default()).unwrap();
     let query = Query::at(precision);
-    let closest = blocking::closest(&scene, rays, &query).unwrap();
-    let occluded = blocking::occluded(&scene, rays, &query).unwrap();
-    assert_eq!(closest.report.hits, occluded.report.hits, "{}", device.name());
-    assert_eq!(closest.report.hits, closest.records.iter().filter(|hit| hit.is_hit()).count() as u64);
-    let interval = blocking::interval(&scene, rays, &query).unwrap();
-    let approach = blocking::approach(&scene, rays, &query).unwrap();
+    let closest = scene.closest(rays, &query).unwrap();
+    let occluded = scene.occluded(rays, &query).unwrap();
+    assert_eq!(closest.report.rays_hit, occluded.report.rays_hit, "{}", device.name());
+    assert_eq!(closest.report.rays_hit, closest.records.iter().filter(|hit| hit.is_hit()).count() as u64);
+    let interval = scene.interval(rays, &query).unwrap();
+    let approach = scene.approach(rays, &query).unwrap();
     [
         bytemuck::cast_slice(&closest.records).to_vec(),
         bytemuck::cast_slice(&occluded.words).to_vec(),
@@ -88,16 +88,14 @@ fn ray_counts_around_word_and_workgroup_sizes() {
 fn ray_counts_around_the_largest_dispatch() {
     let spheres = cloud(3, 0.5);
     let rays = rays(65_535 * 64 + 1);
-    let scenes: Vec<_> =
-        devices().iter().map(|d| blocking::scene(d, &spheres, &SceneOptions::default()).unwrap()).collect();
+    let scenes: Vec<_> = devices().iter().map(|d| d.scene(&spheres, &SceneOptions::default()).unwrap()).collect();
     for count in [65_535 * 64 - 1, 65_535 * 64, 65_535 * 64 + 1] {
         let query = Query::at(Precision::Exact);
-        let all: Vec<_> =
-            scenes.iter().map(|scene| blocking::closest(scene, &rays[..count], &query).unwrap()).collect();
-        assert!(all[0].report.hits > 100_000, "{}", all[0].report.hits);
+        let all: Vec<_> = scenes.iter().map(|scene| scene.closest(&rays[..count], &query).unwrap()).collect();
+        assert!(all[0].report.rays_hit > 100_000, "{}", all[0].report.rays_hit);
         for (answer, device) in all.iter().zip(devices()) {
             assert!(answer.records == all[all.len() - 1].records, "{} at {count}", device.name());
-            assert_eq!(answer.report.hits, all[0].report.hits, "{} at {count}", device.name());
+            assert_eq!(answer.report.rays_hit, all[0].report.rays_hit, "{} at {count}", device.name());
         }
     }
 }
@@ -135,11 +133,11 @@ fn nested_spheres_stay_below_the_loop_limit() {
     let rays: Vec<_> =
         (0..700).map(|_| Ray::segment(n.vector().map(|x| 9.0 + x), n.vector().map(|x| 0.1 * x))).collect();
     for device in devices() {
-        let scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+        let scene = device.scene(&spheres, &SceneOptions::default()).unwrap();
         for precision in [Precision::Fast, Precision::Standard] {
-            let hits = blocking::closest(&scene, &rays, &Query::at(precision)).unwrap();
+            let hits = scene.closest(&rays, &Query::at(precision)).unwrap();
             assert!(hits.iter().all(|hit| hit.id == 8999), "{}: {:?}", device.name(), &hits[..2]);
-            let nearest = blocking::approach(&scene, &rays, &Query::at(precision)).unwrap();
+            let nearest = scene.approach(&rays, &Query::at(precision)).unwrap();
             assert!(nearest.iter().all(|pass| pass.id == 8999), "{}: {:?}", device.name(), &nearest[..2]);
         }
     }
@@ -151,11 +149,11 @@ fn pairwise_queries_in_chunks() {
     let rays: Vec<_> = rays(1000);
     for (whole, limited) in devices().iter().zip(limited(rays_at_once(65))) {
         let [a, b] = [whole, limited].map(|device| {
-            let scene = blocking::pairwise(device, &spheres).unwrap();
+            let scene = device.pairwise(&spheres, &Default::default()).unwrap();
             let query = Query::default();
-            let bits = blocking::occluded(&scene, &rays, &query).unwrap();
-            assert!(bits.report.hits > 30, "{}", bits.report.hits);
-            (blocking::interval(&scene, &rays, &query).unwrap().records, bits.words)
+            let bits = scene.occluded(&rays, &query).unwrap();
+            assert!(bits.report.rays_hit > 30, "{}", bits.report.rays_hit);
+            (scene.interval(&rays, &query).unwrap().records, bits.words)
         });
         assert!(a == b, "{}", whole.name());
     }
@@ -168,9 +166,9 @@ fn approaches_with_infinite_clearance_agree() {
     spheres.push(Sphere::new([-1e38, -3.3e38, 0.0], 1.0));
     let ray = [Ray::new([0.0, 3e38, 0.0], [1.0, 0.0, 0.0]).between(f32::NEG_INFINITY, f32::INFINITY)];
     for device in devices() {
-        let scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+        let scene = device.scene(&spheres, &SceneOptions::default()).unwrap();
         for precision in Precision::ALL {
-            let passes = blocking::approach(&scene, &ray, &Query::at(precision)).unwrap();
+            let passes = scene.approach(&ray, &Query::at(precision)).unwrap();
             let found = (passes[0].id, passes[0].t, passes[0].clearance);
             assert_eq!(found, (128, -1e38, f32::INFINITY), "{} {precision:?}", device.name());
         }
@@ -180,11 +178,11 @@ fn approaches_with_infinite_clearance_agree() {
 #[test]
 fn ray_ids_above_u64_are_refused() {
     for device in devices() {
-        let scene = blocking::scene(device, &cloud(3, 0.1), &SceneOptions::default()).unwrap();
+        let scene = device.scene(&cloud(3, 0.1), &SceneOptions::default()).unwrap();
         let rays = rays(2);
         let beyond = Rays::from(&rays).numbered_from(u64::MAX);
-        let refused = blocking::closest(&scene, beyond, &Query::default());
-        assert!(matches!(refused, Err(Error::Usage(_))), "{refused:?}");
+        let refused = scene.closest(beyond, &Query::default());
+        assert!(matches!(refused, Err(Error::InvalidArgument(_))), "{refused:?}");
     }
 }
 
@@ -194,7 +192,7 @@ fn scenes_and_batches_above_the_memory_limit_are_refused_with_figures() {
     let mut limits = Limits::default();
     limits.memory = 1 << 20;
     for device in limited(limits) {
-        let refused = blocking::scene(device, &spheres, &SceneOptions::default());
+        let refused = device.scene(&spheres, &SceneOptions::default());
         let Err(error @ Error::TooLarge { asked, allowed, .. }) = refused.map(|_| ()) else {
             panic!("{}", device.name())
         };
@@ -202,9 +200,9 @@ fn scenes_and_batches_above_the_memory_limit_are_refused_with_figures() {
         assert!(asked >= 3_200_000, "{asked}");
         println!("{error}");
         // A scene that fits is built, and queries work until a batch has too many rays.
-        let scene = blocking::scene(device, &spheres[..1000], &SceneOptions::default()).unwrap();
-        assert!(blocking::closest(&scene, &rays(10), &Query::default()).is_ok());
-        let many = blocking::closest(&scene, &rays(1 << 17), &Query::default());
+        let scene = device.scene(&spheres[..1000], &SceneOptions::default()).unwrap();
+        assert!(scene.closest(&rays(10), &Query::default()).is_ok());
+        let many = scene.closest(&rays(1 << 17), &Query::default());
         assert!(matches!(many, Err(Error::TooLarge { .. })), "{}", device.name());
     }
 }
@@ -233,8 +231,8 @@ fn optional_sphere_columns_count_towards_the_memory_limit() {
             let within = |memory: u64| {
                 let mut limits = Limits::default();
                 limits.memory = memory;
-                let device = blocking::open(&DeviceOptions::new(i.to_string()).limits(limits)).unwrap();
-                blocking::scene(&device, given, &SceneOptions::default())
+                let device = Device::open(&DeviceOptions::new(i.to_string()).limits(limits)).unwrap();
+                device.scene(given, &SceneOptions::default())
             };
             match within(asked - 1).map(|_| ()) {
                 Err(Error::TooLarge { asked: reported, allowed, .. }) => {
@@ -244,7 +242,7 @@ fn optional_sphere_columns_count_towards_the_memory_limit() {
             }
             // Each query adds the resident scene to its estimate. Here the scene fits exactly, and no ray does.
             let scene = within(asked).unwrap();
-            let refused = blocking::closest(&scene, &rays(1000), &Query::default());
+            let refused = scene.closest(&rays(1000), &Query::default());
             assert!(matches!(refused, Err(Error::TooLarge { .. })), "{}: {refused:?}", device.name());
         }
     }
@@ -269,10 +267,10 @@ fn repeated_calls_create_no_buffers_and_leak_no_memory() {
     }
     let (spheres, rays) = (cloud(50, 0.2), rays(3000));
     for device in devices() {
-        let scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+        let scene = device.scene(&spheres, &SceneOptions::default()).unwrap();
         let call = || {
-            let _ = blocking::closest(&scene, &rays, &Query::default()).unwrap();
-            let _ = blocking::occluded(&scene, &rays, &Query::default()).unwrap();
+            let _ = scene.closest(&rays, &Query::default()).unwrap();
+            let _ = scene.occluded(&rays, &Query::default()).unwrap();
         };
         (0..100).for_each(|_| call());
         let (made, before) = (device.buffers_made(), resident());
@@ -293,11 +291,11 @@ fn unfinished_traversals_of_one_part_survive_the_next_part() {
     let mut n = Numbers(43);
     let rays: Vec<_> = (0..40).map(|_| Ray::segment(n.vector(), n.vector().map(|x| 1e-3 * x))).collect();
     for device in limited(one_mebibyte()) {
-        let scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+        let scene = device.scene(&spheres, &SceneOptions::default()).unwrap();
         for precision in [Precision::Fast, Precision::Standard] {
-            let nearest = blocking::approach(&scene, &rays, &Query::at(precision)).unwrap();
+            let nearest = scene.approach(&rays, &Query::at(precision)).unwrap();
             assert!(nearest.iter().all(|pass| pass.id == 65_535), "{}: {:?}", device.name(), &nearest[..2]);
-            let hits = blocking::closest(&scene, &rays, &Query::at(precision)).unwrap();
+            let hits = scene.closest(&rays, &Query::at(precision)).unwrap();
             // Radii differ by 1e-7, which `t` hardly resolves: the last few ids are accepted.
             assert!(hits.iter().all(|hit| hit.id >= 65_530), "{}: {:?}", device.name(), &hits[..2]);
         }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use umbracast::glam::DVec3;
 use umbracast::shadow::{Ball, Body, Camera, Color, Lens, LightSource, Lighting, PictureOptions, System};
-use umbracast::{CancelToken, Error, Hit, Query, Ray, Rays, Sphere, blocking};
+use umbracast::{CancelToken, Error, Hit, Query, Ray, Rays, Sphere};
 
 /// Spheres in a row along x, and a downward ray for each: at its centre, at its edge, or next to it.
 fn row(count: usize) -> (Vec<Sphere>, Vec<Ray>) {
@@ -18,15 +18,15 @@ fn row(count: usize) -> (Vec<Sphere>, Vec<Ray>) {
 fn parts_of_a_pairwise_batch_use_the_ids_of_the_whole_batch() {
     let (spheres, rays) = row(1000);
     for device in crate::support::devices() {
-        let scene = blocking::pairwise(device, &spheres).unwrap();
-        let whole = blocking::closest(&scene, &rays, &Query::default()).unwrap();
-        assert!(whole.report.hits > 300, "{}", whole.report.hits);
+        let scene = device.pairwise(&spheres, &Default::default()).unwrap();
+        let whole = scene.closest(&rays, &Query::default()).unwrap();
+        assert!(whole.report.rays_hit > 300, "{}", whole.report.rays_hit);
         let parts = rays.chunks(77).enumerate().flat_map(|(n, part)| {
             let part = Rays::from(part).numbered_from(77 * n as u64);
-            blocking::closest(&scene, part, &Query::default()).unwrap().records
+            scene.closest(part, &Query::default()).unwrap().records
         });
         assert_eq!(whole.records, parts.collect::<Vec<Hit>>(), "{}", device.name());
-        let past = blocking::closest(&scene, Rays::from(&rays[..2]).numbered_from(999), &Query::default());
+        let past = scene.closest(Rays::from(&rays[..2]).numbered_from(999), &Query::default());
         assert!(matches!(past, Err(Error::LengthsDiffer { left: 1001, right: 1000, .. })), "{past:?}");
     }
 }
@@ -38,8 +38,8 @@ fn errors_name_rays_by_their_id_in_the_whole_batch() {
     rays[550].direction = [0.0; 3].into();
     rays[300].t_min = f32::NAN;
     for device in crate::support::devices() {
-        let scene = blocking::scene(device, &spheres, &Default::default()).unwrap();
-        let refused = blocking::closest(&scene, Rays::from(&rays).numbered_from(1 << 40), &Query::default());
+        let scene = device.scene(&spheres, &Default::default()).unwrap();
+        let refused = scene.closest(Rays::from(&rays).numbered_from(1 << 40), &Query::default());
         let Err(Error::BadRecord { index, field, .. }) = refused else { panic!("{refused:?}") };
         assert_eq!((index, field), ((1 << 40) + 300, "t_min"), "{}", device.name());
     }
@@ -50,14 +50,14 @@ fn a_token_counts_rays_and_cancels() {
     let (spheres, rays) = row(2000);
     for device in crate::support::devices() {
         let watch = CancelToken::new();
-        let scene = blocking::scene(device, &spheres, &Default::default()).unwrap().with_cancel(&watch);
-        let _ = blocking::closest(&scene, &rays, &Query::default()).unwrap();
-        let _ = blocking::occluded(&scene, &rays, &Query::default()).unwrap();
+        let scene = device.scene(&spheres, &Default::default()).unwrap().with_cancel(&watch);
+        let _ = scene.closest(&rays, &Query::default()).unwrap();
+        let _ = scene.occluded(&rays, &Query::default()).unwrap();
         assert_eq!(watch.done(), 4000, "{}", device.name());
         watch.cancel();
-        let stopped = blocking::closest(&scene, &rays, &Query::default());
+        let stopped = scene.closest(&rays, &Query::default());
         assert_eq!(stopped, Err(Error::Cancelled { done: 4000 }), "{}", device.name());
-        let stopped = blocking::occluded(&scene, &rays, &Query::default());
+        let stopped = scene.occluded(&rays, &Query::default());
         assert_eq!(stopped, Err(Error::Cancelled { done: 4000 }), "{}", device.name());
     }
 }
@@ -69,7 +69,7 @@ fn a_running_query_can_be_cancelled() {
     let rays = rays.repeat(100);
     for device in crate::support::devices() {
         let watch = CancelToken::new();
-        let scene = blocking::scene(device, &spheres, &Default::default()).unwrap().with_cancel(&watch);
+        let scene = device.scene(&spheres, &Default::default()).unwrap().with_cancel(&watch);
         let ended = Arc::new(AtomicBool::new(false));
         let stopper = std::thread::spawn({
             let (watch, ended) = (watch.clone(), ended.clone());
@@ -80,7 +80,7 @@ fn a_running_query_can_be_cancelled() {
                 watch.cancel();
             }
         });
-        let stopped = blocking::closest(&scene, &rays, &Query::default());
+        let stopped = scene.closest(&rays, &Query::default());
         ended.store(true, Ordering::Relaxed);
         stopper.join().unwrap();
         let Err(Error::Cancelled { done }) = stopped else {
@@ -108,36 +108,36 @@ fn a_token_of_a_device_cancels_builds_and_pictures() {
     for device in crate::support::devices() {
         let watch = CancelToken::new();
         let watched = device.with_cancel(&watch);
-        let scene = blocking::scene(&watched, &spheres, &Default::default()).unwrap();
-        let expected = blocking::closest(&scene, &rays, &Query::default()).unwrap().records;
-        let _ = blocking::render(&watched, &system, None).unwrap();
+        let scene = watched.scene(&spheres, &Default::default()).unwrap();
+        let expected = scene.closest(&rays, &Query::default()).unwrap().records;
+        let _ = watched.render(&system, None).unwrap();
         assert_eq!(watch.done(), 0, "{}", device.name());
-        let _ = blocking::shadows(&watched, &lighting, &observers).unwrap();
+        let _ = watched.shadows(&lighting, &observers).unwrap();
         assert_eq!(watch.done(), 5000, "{}", device.name());
 
         watch.cancel();
         let cancelled = Error::Cancelled { done: 5000 };
-        let built = blocking::scene(&watched, &spheres, &Default::default()).map(drop);
+        let built = watched.scene(&spheres, &Default::default()).map(drop);
         assert_eq!(built, Err(cancelled.clone()), "{}", device.name());
-        assert_eq!(blocking::pairwise(&watched, &spheres).map(drop), Err(cancelled.clone()), "{}", device.name());
-        assert_eq!(blocking::render(&watched, &system, None).map(drop), Err(cancelled.clone()), "{}", device.name());
         assert_eq!(
-            blocking::shadows(&watched, &lighting, &observers).map(drop),
+            watched.pairwise(&spheres, &Default::default()).map(drop),
             Err(cancelled.clone()),
             "{}",
             device.name()
         );
+        assert_eq!(watched.render(&system, None).map(drop), Err(cancelled.clone()), "{}", device.name());
+        assert_eq!(watched.shadows(&lighting, &observers).map(drop), Err(cancelled.clone()), "{}", device.name());
 
         // Scenes that exist already are not cancelled: a scene is cancelled by its own token only.
-        assert_eq!(blocking::closest(&scene, &rays, &Query::default()).unwrap().records, expected);
-        let again = blocking::scene(scene.device(), &spheres, &Default::default()).unwrap();
-        assert_eq!(blocking::closest(&again, &rays, &Query::default()).unwrap().records, expected);
+        assert_eq!(scene.closest(&rays, &Query::default()).unwrap().records, expected);
+        let again = scene.device().scene(&spheres, &Default::default()).unwrap();
+        assert_eq!(again.closest(&rays, &Query::default()).unwrap().records, expected);
         let mut stopped = scene.with_cancel(&watch);
-        assert_eq!(blocking::update(&mut stopped, &spheres[..]).map(drop), Err(cancelled.clone()));
+        assert_eq!(stopped.update(&spheres[..]).map(drop), Err(cancelled.clone()));
         // On the CPU engine there is nothing to rebuild.
         let rebuilt = if device.is_cpu() { Ok(()) } else { Err(cancelled) };
-        assert_eq!(blocking::rebuild(&mut stopped), rebuilt, "{}", device.name());
-        let after = blocking::closest(&stopped.with_cancel(&CancelToken::new()), &rays, &Query::default()).unwrap();
+        assert_eq!(stopped.rebuild(), rebuilt, "{}", device.name());
+        let after = stopped.with_cancel(&CancelToken::new()).closest(&rays, &Query::default()).unwrap();
         assert_eq!(after.records, expected, "{}", device.name());
     }
 }

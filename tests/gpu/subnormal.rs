@@ -1,6 +1,5 @@
 //! Devices that flush subnormal numbers to 0, as SwiftShader and many GPUs do. Simulated on llvmpipe by edited shaders.
 
-use umbracast::blocking::{self, all, approach, closest, contains, count, interval, nearest, occluded};
 use umbracast::{Device, Precision, Query, Ray, Sphere};
 use umbracast::{Points, SceneOptions, Segments, bench};
 
@@ -53,25 +52,26 @@ fn exact_is_exact_on_devices_that_flush_subnormals() {
             let (spheres, rays) = pairs(size, speed, scaled(2000));
             let name = format!("{edit} {size:e} {speed:e}");
             // As pairs, so that every ray is near its sphere.
-            let [tested, reference] = [device, &cpu()].map(|device| blocking::pairwise(device, &spheres).unwrap());
+            let [tested, reference] =
+                [device, &cpu()].map(|device| device.pairwise(&spheres, &Default::default()).unwrap());
             assert!(
-                closest(&tested, &rays, &query).unwrap().records == closest(&reference, &rays, &query).unwrap().records,
+                tested.closest(&rays, &query).unwrap().records == reference.closest(&rays, &query).unwrap().records,
                 "{name}"
             );
             let few = &spheres[..300];
             for tree in [true, false] {
                 let _tree = bench::use_tree(tree);
                 let [tested, reference] =
-                    [device, &cpu()].map(|device| blocking::scene(device, few, &SceneOptions::default()).unwrap());
-                let found = |scene| {
-                    let list = nearest(scene, &rays, 3, &query).unwrap();
-                    let everything = all(scene, &rays, &query).unwrap();
+                    [device, &cpu()].map(|device| device.scene(few, &SceneOptions::default()).unwrap());
+                let found = |scene: &umbracast::Scene| {
+                    let list = scene.nearest(&rays, 3, &query).unwrap();
+                    let everything = scene.all(&rays, &query).unwrap();
                     (
-                        closest(scene, &rays, &query).unwrap().records,
-                        interval(scene, &rays, &query).unwrap().records,
-                        occluded(scene, &rays, &query).unwrap().words,
-                        count(scene, &rays, &query).unwrap().records,
-                        approach(scene, &rays, &query).unwrap().records,
+                        scene.closest(&rays, &query).unwrap().records,
+                        scene.interval(&rays, &query).unwrap().records,
+                        scene.occluded(&rays, &query).unwrap().words,
+                        scene.count(&rays, &query).unwrap().records,
+                        scene.approach(&rays, &query).unwrap().records,
                         (list.offsets, list.records, everything.offsets, everything.records),
                     )
                 };
@@ -85,11 +85,11 @@ fn exact_is_exact_on_devices_that_flush_subnormals() {
             }
             let points: Vec<[f32; 3]> = rays.iter().map(|ray| ray.origin.into()).collect();
             let [tested, reference] =
-                [device, &cpu()].map(|device| blocking::scene(device, few, &SceneOptions::default()).unwrap());
-            let contained = |scene| contains(scene, Points::from(&points), &query).unwrap().records;
+                [device, &cpu()].map(|device| device.scene(few, &SceneOptions::default()).unwrap());
+            let contained = |scene: &umbracast::Scene| scene.contains(Points::from(&points), &query).unwrap().records;
             assert!(contained(&tested) == contained(&reference), "{name}: contains");
             let segments = Segments::new(rays.iter().map(|ray| [ray.origin.into(), ray.point_at(2.0).into()]));
-            let ends = |scene| closest(scene, &segments, &query).map(|hits| hits.records);
+            let ends = |scene: &umbracast::Scene| scene.closest(&segments, &query).map(|hits| hits.records);
             assert!(ends(&tested) == ends(&reference), "{name}: segments");
         }
         // The probe has detected it.
@@ -108,8 +108,8 @@ fn pairs_of_bug_reports_give_the_exact_results() {
     for device in flushing() {
         for (sphere, ray) in [(sphere, ray), small] {
             let [tested, reference] =
-                [&device, &cpu()].map(|device| blocking::scene(device, &[sphere], &SceneOptions::default()).unwrap());
-            let [found, expected] = [tested, reference].map(|scene| interval(&scene, &[ray], &query).unwrap().records);
+                [&device, &cpu()].map(|device| device.scene(&[sphere], &SceneOptions::default()).unwrap());
+            let [found, expected] = [tested, reference].map(|scene| scene.interval(&[ray], &query).unwrap().records);
             assert_eq!(found, expected);
         }
     }
@@ -120,9 +120,9 @@ fn pairs_of_bug_reports_give_the_exact_results() {
 fn ordinary_numbers_are_computed_by_the_device() {
     let (spheres, rays) = pairs(1.0, 3.0, 2000);
     for device in flushing() {
-        let scene = blocking::scene(&device, &spheres, &SceneOptions::default()).unwrap();
+        let scene = device.scene(&spheres, &SceneOptions::default()).unwrap();
         let before = device.buffers_made();
-        let _ = closest(&scene, &rays, &Query::at(Precision::Exact)).unwrap();
+        let _ = scene.closest(&rays, &Query::at(Precision::Exact)).unwrap();
         assert!(device.buffers_made() > before, "the CPU engine answered");
     }
 }

@@ -3,34 +3,34 @@
 use super::ellipsoids::{cloud, rays_at};
 use crate::support::{Numbers, both_searches, cpu, devices};
 use umbracast::glam::{Quat, Vec3};
-use umbracast::{Device, Ellipsoid, Ellipsoids, Error, Precision, Query, Ray, Rays, SceneOptions, blocking};
+use umbracast::{Device, Ellipsoid, Ellipsoids, Error, Precision, Query, Ray, Rays, SceneOptions};
 
 #[test]
 fn queries_for_spheres_only_are_refused() {
     let ellipsoids = Ellipsoids::new([Ellipsoid::new([0.0; 3], [1.0, 2.0, 3.0])]);
     let rays = [Ray::new([-9.0, 0.0, 0.0], [1.0, 0.0, 0.0])];
     for device in devices() {
-        let scene = blocking::scene(device, &ellipsoids, &SceneOptions::default()).unwrap();
+        let scene = device.scene(&ellipsoids, &SceneOptions::default()).unwrap();
         let usage = |error: Error| {
-            assert!(matches!(error, Error::Usage(_)), "{error:?}");
+            assert!(matches!(error, Error::InvalidArgument(_)), "{error:?}");
             error.to_string()
         };
-        let exact = blocking::closest(&scene, &rays, &Query::at(Precision::Exact)).unwrap_err();
+        let exact = scene.closest(&rays, &Query::at(Precision::Exact)).unwrap_err();
         assert!(matches!(exact, Error::NoPrecision { .. }), "{exact:?}");
         let expected = format!(
             "{} cannot guarantee precision 'exact': the scene contains ellipsoids; use fast or standard",
             device.name()
         );
         assert_eq!(exact.to_string(), expected);
-        let near = usage(blocking::approach(&scene, &rays, &Query::default()).unwrap_err());
+        let near = usage(scene.approach(&rays, &Query::default()).unwrap_err());
         assert_eq!(near, "approach queries do not support ellipsoids, which this scene contains");
-        let thick = usage(blocking::closest(&scene, Rays::from(&rays).radii(&[0.5]), &Query::default()).unwrap_err());
+        let thick = usage(scene.closest(Rays::from(&rays).radii(&[0.5]), &Query::default()).unwrap_err());
         assert_eq!(thick, "rays with a radius do not support ellipsoids, which this scene contains");
-        let hits = blocking::closest(&scene, &rays, &Query::default()).unwrap();
+        let hits = scene.closest(&rays, &Query::default()).unwrap();
         let like = usage(scene.attributes(&rays, &hits, &Query::default()).unwrap_err());
         assert_eq!(like, "attributes of hits do not support ellipsoids, which this scene contains");
         let shots = [umbracast::Bullet::new([-9.0, 0.0, 0.0], [0.0; 3], 1.0)];
-        let shot = usage(blocking::bullets(&scene, &shots, 1, &Query::default()).unwrap_err());
+        let shot = usage(scene.bullets(&shots, 1, &Query::default()).unwrap_err());
         assert_eq!(shot, "bullets do not support ellipsoids, which this scene contains");
     }
 }
@@ -57,7 +57,7 @@ fn invalid_ellipsoids_are_refused_by_id_and_field() {
     ] {
         let ellipsoids = Ellipsoids::new([right, wrong]);
         for device in devices() {
-            let refused = blocking::scene(device, &ellipsoids, &SceneOptions::default()).err().unwrap();
+            let refused = device.scene(&ellipsoids, &SceneOptions::default()).err().unwrap();
             let Error::BadRecord { index, field: named, why: said, .. } = &refused else { panic!("{refused:?}") };
             assert_eq!((*index, *named), (1, field), "{refused}");
             assert!(said.contains(why), "{refused}");
@@ -65,7 +65,7 @@ fn invalid_ellipsoids_are_refused_by_id_and_field() {
     }
     // The largest ratio of semi-axes that is allowed.
     let slim = Ellipsoids::new([radii([1048576.0, 1.0, 1.0])]);
-    assert!(blocking::scene(&cpu(), &slim, &SceneOptions::default()).is_ok());
+    assert!(cpu().scene(&slim, &SceneOptions::default()).is_ok());
     assert!(Ellipsoids::default().is_empty() && slim.len() == 1);
 }
 
@@ -76,8 +76,8 @@ fn broken_ellipsoid_shaders_are_detected() {
     let rays = rays_at(&list, 400, n);
     let ellipsoids = Ellipsoids::new(list);
     let [expected, _] = both_searches(&cpu(), (&ellipsoids).into(), &SceneOptions::default());
-    let expected = blocking::closest(&expected, &rays, &Query::default()).unwrap();
-    for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
+    let expected = expected.closest(&rays, &Query::default()).unwrap();
+    for info in Device::list().into_iter().filter(|info| info.probe.is_some()) {
         for edit in [
             // The edits: the bounding ball instead of the ellipsoid; the map of another ellipsoid; no low parts of the map; a wrong last
             // row of the map; a constant radius; an inner ball as large as the bounding ball; an unmapped direction.
@@ -94,7 +94,7 @@ fn broken_ellipsoid_shaders_are_detected() {
         ] {
             let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
             let [scene, _] = both_searches(&broken, (&ellipsoids).into(), &SceneOptions::default());
-            let found = blocking::closest(&scene, &rays, &Query::default()).unwrap();
+            let found = scene.closest(&rays, &Query::default()).unwrap();
             assert!(*found != *expected, "{}: {edit:?}", info.name);
         }
     }

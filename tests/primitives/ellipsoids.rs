@@ -6,7 +6,7 @@ use crate::support::{Numbers, both_searches, devices, scaled};
 use umbracast::glam::{DMat3, DQuat, DVec3, Quat, Vec3};
 use umbracast::{
     Ellipsoid, Ellipsoids, Ends, Hit, Inside, Interval, Motion, Precision, Query, Ray, Rays, Scene, SceneOptions,
-    Segments, Sphere, Spheres, Touch, blocking,
+    Segments, Sphere, Spheres, Touch,
 };
 
 const U: f64 = 1.0 / 16_777_216.0;
@@ -87,10 +87,10 @@ fn the_corpus_of_planets_and_moons_is_reproduced_within_bounds() {
     let ellipsoids = Ellipsoids::new(rows.iter().map(|row| row.1));
     let rays: Vec<Ray> = rows.iter().map(|row| row.2).collect();
     for device in devices() {
-        let pairs = blocking::pairwise(device, &ellipsoids).unwrap();
+        let pairs = device.pairwise(&ellipsoids, &Default::default()).unwrap();
         for (precision, share) in [(Precision::Fast, f64::INFINITY), (Precision::Standard, 8.0)] {
             let query = Query::at(precision).inside(Inside::Exit);
-            let found = blocking::closest(&pairs, &rays, &query).unwrap();
+            let found = pairs.closest(&rays, &query).unwrap();
             let (mut wrong, mut worst, mut hit_count) = (0, 0.0f64, 0);
             for (i, (category, ellipsoid, ray, t, disc)) in rows.iter().enumerate() {
                 if found[i].is_hit() != t.is_some() {
@@ -171,8 +171,8 @@ fn random_ellipsoids_agree_with_f64_on_every_device() {
         for device in devices() {
             for scene in both_searches(device, (&ellipsoids).into(), &SceneOptions::default()) {
                 let query = Query::default();
-                let hits = blocking::closest(&scene, &rays, &query).unwrap();
-                let both = blocking::interval(&scene, &rays, &query).unwrap();
+                let hits = scene.closest(&rays, &query).unwrap();
+                let both = scene.interval(&rays, &query).unwrap();
                 let mut worst = 0.0f64;
                 for (i, ray) in rays.iter().enumerate() {
                     let Some((t, id)) = sure[i] else { continue };
@@ -197,12 +197,12 @@ fn random_ellipsoids_agree_with_f64_on_every_device() {
 
 /// The results of all queries that ellipsoids support, as bytes. Asserts that the queries agree with one another.
 fn all_answers(scene: &Scene, rays: Rays<'_>, query: &Query) -> Vec<u8> {
-    let hits = blocking::closest(scene, rays, query).unwrap();
-    let both = blocking::interval(scene, rays, query).unwrap();
-    let occluded = blocking::occluded(scene, rays, query).unwrap();
-    let counts = blocking::count(scene, rays, query).unwrap();
-    let lists = blocking::all(scene, rays, query).unwrap();
-    let first = blocking::nearest(scene, rays, 2, query).unwrap();
+    let hits = scene.closest(rays, query).unwrap();
+    let both = scene.interval(rays, query).unwrap();
+    let occluded = scene.occluded(rays, query).unwrap();
+    let counts = scene.count(rays, query).unwrap();
+    let lists = scene.all(rays, query).unwrap();
+    let first = scene.nearest(rays, 2, query).unwrap();
     let (lists, first): (Vec<&[Interval]>, Vec<&[Interval]>) = (lists.iter().collect(), first.iter().collect());
     for i in 0..hits.len() {
         assert_eq!(hits[i].is_hit(), occluded.get(i).unwrap());
@@ -273,9 +273,8 @@ fn ellipsoids_with_equal_radii_give_the_bytes_of_spheres() {
             let query = Query::at(precision);
             let plain = [Spheres::from(&spheres), Spheres::from(&ellipsoids)];
             let options = SceneOptions::default();
-            let ask = |given: Spheres<'_>, rays: Rays<'_>| {
-                all_answers(&blocking::scene(device, given, &options).unwrap(), rays, &query)
-            };
+            let ask =
+                |given: Spheres<'_>, rays: Rays<'_>| all_answers(&device.scene(given, &options).unwrap(), rays, &query);
             let [a, b] = plain.map(|given| ask(given.masks(&masks), Rays::from(&rays)));
             assert!(a == b, "{} {precision:?}", device.name());
             let rays = Rays::from(&rays).times(&times);
@@ -313,8 +312,8 @@ fn moving_ellipsoids_agree_with_ellipsoids_at_rest_and_f64() {
         let with = query.motion(Motion::WithRay);
         let [a, b] = moving.each_ref().map(|scene| all_answers(scene, Rays::from(&shots), &with));
         assert!(a == b, "{}", device.name());
-        let both = blocking::interval(&moving[0], &shots, &with).unwrap();
-        assert!(both.report.hits > 300, "{}", both.report.hits);
+        let both = moving[0].interval(&shots, &with).unwrap();
+        assert!(both.report.rays_hit > 300, "{}", both.report.rays_hit);
         for (shot, found) in shots.iter().zip(both.iter()).filter(|(_, found)| found.is_hit()) {
             let id = found.id as usize;
             let seen = Ray { direction: shot.direction - drift[id], ..*shot };
@@ -333,7 +332,7 @@ fn contains_agrees_with_f64_for_ellipsoids() {
     let ellipsoids = Ellipsoids::new(list.iter().copied());
     for device in devices() {
         for scene in both_searches(device, (&ellipsoids).into(), &SceneOptions::default()) {
-            let found = blocking::contains(&scene, &points, &Query::default()).unwrap();
+            let found = scene.contains(&points, &Query::default()).unwrap();
             let mut contained = 0;
             for (point, found) in points.iter().zip(found.iter()) {
                 let depths =
@@ -362,16 +361,16 @@ fn updates_take_ellipsoids_or_their_bounding_balls() {
     let rays = rays_at(&list, scaled(800), n);
     let [list, grown, other] = [list, grown, other].map(Ellipsoids::new);
     for device in devices() {
-        let of = |given: &Ellipsoids| blocking::scene(device, given, &SceneOptions::default()).unwrap();
+        let of = |given: &Ellipsoids| device.scene(given, &SceneOptions::default()).unwrap();
         let ask = |scene: &Scene| all_answers(scene, Rays::from(&rays), &Query::default());
         let mut scene = of(&list);
-        blocking::update(&mut scene, &other).unwrap();
+        scene.update(&other).unwrap();
         assert!(ask(&scene) == ask(&of(&other)), "{}", device.name());
         // An update with bounding balls keeps the shapes of the ellipsoids and scales them.
         let mut scene = of(&list);
-        blocking::update(&mut scene, &balls).unwrap();
+        scene.update(&balls).unwrap();
         assert!(ask(&scene) == ask(&of(&grown)), "{}", device.name());
-        blocking::rebuild(&mut scene).unwrap();
+        scene.rebuild().unwrap();
         assert!(ask(&scene) == ask(&of(&grown)), "{}", device.name());
     }
 }
@@ -383,8 +382,8 @@ fn rotations_are_normalised_and_have_the_documented_direction() {
     let ellipsoids = Ellipsoids::new([Ellipsoid::new([0.0; 3], [4.0, 1.0, 2.0]).turned(turn)]);
     let down = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(|axis| Ray::new([0.0; 3], axis).line());
     for device in devices() {
-        let scene = blocking::scene(device, &ellipsoids, &SceneOptions::default()).unwrap();
-        let found = blocking::interval(&scene, &down, &Query::default()).unwrap();
+        let scene = device.scene(&ellipsoids, &SceneOptions::default()).unwrap();
+        let found = scene.interval(&down, &Query::default()).unwrap();
         let ends: Vec<f32> = found.iter().map(|found| found.t_exit).collect();
         assert_eq!(ends, [1.0, 4.0, 2.0], "{}", device.name());
     }

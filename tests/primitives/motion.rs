@@ -4,7 +4,7 @@ use crate::support::{Numbers, both_searches, cpu, devices, hard_scenes, quarters
 use umbracast::glam::Vec3;
 use umbracast::{
     Approach, Device, Hit, Inside, Interval, Motion, Precision, Query, Ray, Rays, Scene, SceneOptions, Segments,
-    Sphere, Spheres, blocking,
+    Sphere, Spheres,
 };
 
 /// A binary corpus of `tests/data`; README.md there has the format.
@@ -56,11 +56,11 @@ fn hits_of_moving_spheres_agree_with_exact_arithmetic() {
     for device in devices() {
         let given = Spheres::from(&spheres).velocities(&velocities);
         let options = SceneOptions::default().time_range([0.0, last]);
-        let pairs = blocking::pairwise_with(device, given, &options).unwrap();
+        let pairs = device.pairwise(given, &options).unwrap();
         for precision in Precision::ALL {
             let query = Query::at(precision).motion(Motion::WithRay);
-            let found = blocking::interval(&pairs, &rays, &query).unwrap();
-            let hits = blocking::closest(&pairs, &rays, &query).unwrap();
+            let found = pairs.interval(&rays, &query).unwrap();
+            let hits = pairs.closest(&rays, &query).unwrap();
             let (mut wrong, mut worst, mut hit_count) = (0, 0.0f64, 0);
             for (i, row) in rows.iter().enumerate() {
                 let (t, gap) = ([f64_at(row, 56), f64_at(row, 64)], f64_at(row, 72));
@@ -106,13 +106,13 @@ fn segments_agree_with_exact_arithmetic() {
     let segments = Segments::new(ends);
     let spheres: Vec<Sphere> = rows.iter().map(|row| Sphere::new(vec_at(row, 6), f32_at(row, 9))).collect();
     for device in devices() {
-        let pairs = blocking::pairwise(device, &spheres).unwrap();
+        let pairs = device.pairwise(&spheres, &Default::default()).unwrap();
         for precision in Precision::ALL {
             let query = Query::at(precision);
-            let hits = blocking::closest(&pairs, &segments, &query).unwrap();
-            let found = blocking::interval(&pairs, &segments, &query).unwrap();
-            let near = blocking::approach(&pairs, &segments, &query).unwrap();
-            let occluded = blocking::occluded(&pairs, &segments, &query).unwrap();
+            let hits = pairs.closest(&segments, &query).unwrap();
+            let found = pairs.interval(&segments, &query).unwrap();
+            let near = pairs.approach(&segments, &query).unwrap();
+            let occluded = pairs.occluded(&segments, &query).unwrap();
             let (mut wrong, mut worst, mut hit_count) = (0, [0.0f64; 2], 0);
             for (i, row) in rows.iter().enumerate() {
                 let [t0, t1, s, distance, gap] = [40, 48, 56, 64, 72].map(|byte| f64_at(row, byte));
@@ -167,15 +167,15 @@ struct Answers {
 }
 
 fn run_all(scene: &Scene, rays: Rays<'_>, query: &Query) -> Answers {
-    let lists = blocking::all(scene, rays, query).unwrap();
+    let lists = scene.all(rays, query).unwrap();
     Answers {
-        hits: blocking::closest(scene, rays, query).unwrap().records,
-        roots: blocking::interval(scene, rays, query).unwrap().records,
-        near: blocking::approach(scene, rays, query).unwrap().records,
-        occluded: blocking::occluded(scene, rays, query).unwrap().iter().collect(),
-        counts: blocking::count(scene, rays, query).unwrap().records,
+        hits: scene.closest(rays, query).unwrap().records,
+        roots: scene.interval(rays, query).unwrap().records,
+        near: scene.approach(rays, query).unwrap().records,
+        occluded: scene.occluded(rays, query).unwrap().iter().collect(),
+        counts: scene.count(rays, query).unwrap().records,
         lists: (lists.offsets, lists.records),
-        firsts: blocking::nearest(scene, rays, 2, query).unwrap().records,
+        firsts: scene.nearest(rays, 2, query).unwrap().records,
     }
 }
 
@@ -228,15 +228,15 @@ fn pairwise_motion_equals_scenes_of_one_sphere() {
         for motion in [Motion::AtTime, Motion::WithRay] {
             let query = Query::default().motion(motion);
             let given = Spheres::from(&spheres).velocities(&velocities);
-            let pairs = blocking::pairwise(device, given).unwrap();
+            let pairs = device.pairwise(given, &Default::default()).unwrap();
             let times = vec![0.5; 300];
-            let all = blocking::closest(&pairs, Rays::from(&rays).radii(&radii).times(&times), &query).unwrap();
-            assert!((20..280).contains(&all.report.hits), "{}", all.report.hits);
+            let all = pairs.closest(Rays::from(&rays).radii(&radii).times(&times), &query).unwrap();
+            assert!((20..280).contains(&all.report.rays_hit), "{}", all.report.rays_hit);
             for i in (0..300).step_by(7) {
                 let one = Spheres::from(&spheres[i..=i]).velocities(&velocities[i..=i]);
-                let scene = blocking::scene(device, one, &SceneOptions::default()).unwrap();
+                let scene = device.scene(one, &SceneOptions::default()).unwrap();
                 let ray = Rays::from(&rays[i..=i]).radii(&radii[i..=i]).times(&times[i..=i]);
-                let hit = blocking::closest(&scene, ray, &query).unwrap()[0];
+                let hit = scene.closest(ray, &query).unwrap()[0];
                 assert_eq!((hit.t, hit.is_hit()), (all[i].t, all[i].is_hit()), "pair {i} on {}", device.name());
             }
         }
@@ -287,14 +287,14 @@ fn without_relative_motion_a_sphere_is_hit_always_or_never() {
         for scene in scenes(device, Spheres::from(&sphere).velocities(&along), [0.0, 1.0]) {
             for precision in Precision::ALL {
                 let query = Query::at(precision).motion(Motion::WithRay);
-                let hits = blocking::closest(&scene, &rays, &query).unwrap();
+                let hits = scene.closest(&rays, &query).unwrap();
                 let inside = Hit { t: 0.0, id: 0 };
                 assert_eq!(*hits, [inside, inside, Hit::MISS], "{precision:?} on {}", device.name());
-                let near = blocking::approach(&scene, &rays, &query).unwrap();
+                let near = scene.approach(&rays, &query).unwrap();
                 assert_eq!([near[0].clearance, near[1].clearance, near[0].t], [-0.5, 0.0, 0.0]);
                 assert!((near[2].clearance - 0.1).abs() < 1e-6);
                 let out = query.inside(Inside::Exit);
-                assert!(blocking::closest(&scene, &rays[..1], &out).unwrap().iter().all(|hit| !hit.is_hit()));
+                assert!(scene.closest(&rays[..1], &out).unwrap().iter().all(|hit| !hit.is_hit()));
             }
         }
     }

@@ -3,9 +3,7 @@
 use super::motion::scenes;
 use crate::support::{Numbers, cpu, devices};
 use umbracast::glam::Vec3;
-use umbracast::{
-    Device, Error, Hit, Motion, OnBad, Query, Ray, Rays, Scene, SceneOptions, Segments, Sphere, Spheres, blocking,
-};
+use umbracast::{Device, Error, Hit, Motion, OnBad, Query, Ray, Rays, Scene, SceneOptions, Segments, Sphere, Spheres};
 
 #[test]
 fn invalid_motion_times_and_radii_are_refused() {
@@ -18,7 +16,7 @@ fn invalid_motion_times_and_radii_are_refused() {
     for device in devices() {
         let build = |velocities: &[Vec3], range| {
             let given = Spheres::from(&spheres).velocities(velocities);
-            blocking::scene(device, given, &SceneOptions::default().time_range(range))
+            device.scene(given, &SceneOptions::default().time_range(range))
         };
         let none = Vec3::ZERO;
         let refused = |velocities: &[Vec3], range| build(velocities, range).err().unwrap();
@@ -27,34 +25,34 @@ fn invalid_motion_times_and_radii_are_refused() {
         bad(refused(&[Vec3::new(1e38, 0.0, 0.0), none], [0.0, 3.0]), ("sphere", 0, "vx"));
         assert!(matches!(refused(&[none], [0.0, 1.0]), Error::LengthsDiffer { right_name: "velocities", .. }));
         for range in [[1.0, 0.0], [f32::NAN, 1.0], [0.0, f32::INFINITY]] {
-            assert!(matches!(refused(&[none; 2], range), Error::Usage(_)), "{range:?}");
+            assert!(matches!(refused(&[none; 2], range), Error::InvalidArgument(_)), "{range:?}");
         }
         let scene = build(&[none, Vec3::X], [0.0, 2.0]).unwrap();
         let query = Query::default();
-        let at = |times: &[f32]| blocking::closest(&scene, Rays::from(&rays).times(times), &query);
+        let at = |times: &[f32]| scene.closest(Rays::from(&rays).times(times), &query);
         bad(at(&[0.0, 2.5, 0.0]).unwrap_err(), ("ray", 1, "time"));
         bad(at(&[0.0, 2.0, f32::NAN]).unwrap_err(), ("ray", 2, "time"));
         assert!(matches!(at(&[0.0]).unwrap_err(), Error::LengthsDiffer { right_name: "times", .. }));
         let skip = query.on_bad(OnBad::Skip);
-        let found = blocking::closest(&scene, Rays::from(&rays).times(&[0.0, -1.0, 2.0]), &skip).unwrap();
-        assert_eq!((found[1], found.report.hits, found.report.skipped), (Hit::MISS, 2, 1), "{}", device.name());
+        let found = scene.closest(Rays::from(&rays).times(&[0.0, -1.0, 2.0]), &skip).unwrap();
+        assert_eq!((found[1], found.report.rays_hit, found.report.skipped), (Hit::MISS, 2, 1), "{}", device.name());
         let with = query.motion(Motion::WithRay);
-        bad(blocking::closest(&scene, &rays, &with).unwrap_err(), ("ray", 0, "t_max"));
+        bad(scene.closest(&rays, &with).unwrap_err(), ("ray", 0, "t_max"));
         let early = [rays[0].between(-0.5, 1.0)];
-        bad(blocking::all(&scene, &early, &with).unwrap_err(), ("ray", 0, "t_min"));
-        let still = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
-        let ball = |radii: &[f32]| blocking::occluded(&still, Rays::from(&rays).radii(radii), &query);
+        bad(scene.all(&early, &with).unwrap_err(), ("ray", 0, "t_min"));
+        let still = device.scene(&spheres, &SceneOptions::default()).unwrap();
+        let ball = |radii: &[f32]| still.occluded(Rays::from(&rays).radii(radii), &query);
         bad(ball(&[0.0, 1.0, -1.0]).unwrap_err(), ("ray", 2, "radius"));
         bad(ball(&[f32::NAN, 1.0, 1.0]).unwrap_err(), ("ray", 0, "radius"));
         bad(ball(&[1.0, f32::INFINITY, 1.0]).unwrap_err(), ("ray", 1, "radius"));
         assert_eq!(ball(&[0.0, 1e30, 3e38]).unwrap().iter().collect::<Vec<_>>(), [true; 3], "{}", device.name());
         let same = Segments::new([[[1.0, 2.0, 3.0]; 2]]);
-        bad(blocking::closest(&still, &same, &query).unwrap_err(), ("segment", 0, "end"));
+        bad(still.closest(&same, &query).unwrap_err(), ("segment", 0, "end"));
         let nan = Segments::new([[[0.0; 3], [f32::NAN, 0.0, 0.0]]]);
-        bad(blocking::closest(&still, &nan, &query).unwrap_err(), ("ray", 0, "dx"));
+        bad(still.closest(&nan, &query).unwrap_err(), ("ray", 0, "dx"));
         // A scene of spheres at rest accepts any time.
-        let late = blocking::closest(&still, Rays::from(&rays).times(&[9.0; 3]), &with).unwrap();
-        assert_eq!(late.report.hits, 3);
+        let late = still.closest(Rays::from(&rays).times(&[9.0; 3]), &with).unwrap();
+        assert_eq!(late.report.rays_hit, 3);
     }
 }
 
@@ -69,10 +67,9 @@ fn broken_motion_shaders_are_detected() {
     let [expected, _] = scenes(&cpu(), given, [0.0, 1.0]);
     let times: Vec<f32> = rays.iter().map(|_| n.unit()).collect();
     let rays = Rays::from(&rays).radii(&radii).times(&times);
-    let run_all =
-        |scene: &Scene, motion| blocking::closest(scene, rays, &Query::default().motion(motion)).unwrap().records;
+    let run_all = |scene: &Scene, motion| scene.closest(rays, &Query::default().motion(motion)).unwrap().records;
     let (with, at) = (Motion::WithRay, Motion::AtTime);
-    for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
+    for info in Device::list().into_iter().filter(|info| info.probe.is_some()) {
         for (motion, edit) in [
             // The edits: the ball around the whole path instead of the sphere; the velocity of another sphere; a ray without its
             // radius; a rounded relative velocity.

@@ -2,7 +2,7 @@
 //! direction decides. Integer coordinates make the relative motion exact, so a scene at rest is the reference.
 
 use umbracast::glam::Vec3;
-use umbracast::{Motion, Precision, Query, Ray, Rays, SceneOptions, Segments, Sphere, Spheres, blocking};
+use umbracast::{Motion, Precision, Query, Ray, Rays, SceneOptions, Segments, Sphere, Spheres};
 
 use crate::support::{Numbers, both_searches, devices};
 
@@ -36,11 +36,11 @@ fn the_low_part_of_a_segment_direction_is_used() {
     for device in devices() {
         for precision in [Precision::Standard, Precision::Exact] {
             let query = Query::at(precision).motion(Motion::WithRay);
-            let reference = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
-            let expected = blocking::interval(&reference, &still, &Query::at(Precision::Exact)).unwrap();
-            assert!((500..2900).contains(&expected.report.hits), "{} rays hit", expected.report.hits);
+            let reference = device.scene(&spheres, &SceneOptions::default()).unwrap();
+            let expected = reference.interval(&still, &Query::at(Precision::Exact)).unwrap();
+            assert!((500..2900).contains(&expected.report.rays_hit), "{} rays hit", expected.report.rays_hit);
             for scene in both_searches(device, Spheres::from(&spheres).velocities(&velocities), &options) {
-                let found = blocking::interval(&scene, Rays::from(&segments), &query).unwrap();
+                let found = scene.interval(Rays::from(&segments), &query).unwrap();
                 for (i, (found, expected)) in found.iter().zip(expected.iter()).enumerate() {
                     let name = format!("{}, {}, ray {i}: {:?}", device.name(), precision.word(), still[i]);
                     assert_eq!(found.id, expected.id, "{name}: {found:?}, expected {expected:?}");

@@ -4,7 +4,7 @@
 use crate::shadow::fallbacks::needs_bvh;
 use crate::support::{Numbers, cpu, devices, scaled};
 use umbracast::shadow::CpuFallback;
-use umbracast::{Answer, Device, Error, Hit, Precision, Query, Ray, SceneOptions, Sphere, blocking};
+use umbracast::{Answer, Device, Error, Hit, Precision, Query, Ray, SceneOptions, Sphere};
 
 const U: f64 = 1.0 / 16_777_216.0;
 
@@ -56,8 +56,8 @@ fn compare(rays: &[Ray], spheres: &[Sphere], a: &[Hit], b: &[Hit], precision: Pr
 }
 
 fn closest(device: &Device, spheres: &[Sphere], rays: &[Ray], precision: Precision) -> Answer<Hit> {
-    let scene = blocking::scene(device, spheres, &SceneOptions::default()).unwrap();
-    blocking::closest(&scene, rays, &Query::at(precision)).unwrap()
+    let scene = device.scene(spheres, &SceneOptions::default()).unwrap();
+    scene.closest(rays, &Query::at(precision)).unwrap()
 }
 
 #[test]
@@ -66,9 +66,9 @@ fn devices_agree_on_a_million_rays_and_a_thousand_spheres() {
     for precision in Precision::ALL {
         let truth = closest(&cpu(), &spheres, &rays, precision);
         assert!(
-            (200_000..900_000).contains(&truth.report.hits),
+            (200_000..900_000).contains(&truth.report.rays_hit),
             "expected 200,000 to 900,000 hits, not {}",
-            truth.report.hits
+            truth.report.rays_hit
         );
         for device in devices().iter().filter(|device| !device.is_cpu()) {
             let found = closest(device, &spheres, &rays, precision);
@@ -83,13 +83,13 @@ fn devices_agree_on_a_million_rays_and_a_thousand_spheres() {
                 "{} {precision:?}: {} hits, {ties} ids differ within the bounds, {equal} of {} identical, \
                  {} resolved exactly; {:.1} s, cpu {:.1} s",
                 device.name(),
-                found.report.hits,
+                found.report.rays_hit,
                 rays.len(),
-                found.report.exact,
+                found.report.resolved_exactly,
                 found.report.seconds,
                 truth.report.seconds,
             );
-            assert_eq!(found.report.hits, truth.report.hits);
+            assert_eq!(found.report.rays_hit, truth.report.rays_hit);
             if precision == Precision::Exact {
                 assert_eq!(equal, rays.len(), "{}: exact results differ between devices", device.name());
             }
@@ -101,7 +101,7 @@ fn devices_agree_on_a_million_rays_and_a_thousand_spheres() {
 fn a_half_chord_with_an_error_of_1e_4_is_detected() {
     let (spheres, rays) = (spheres(1000), rays(20_000));
     let truth = closest(&cpu(), &spheres, &rays, Precision::Fast);
-    for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
+    for info in Device::list().into_iter().filter(|info| info.probe.is_some()) {
         // An edit of a program that the probe does not run: only the comparison can detect it.
         let edit = ("var t = solved.t_enter;", "var t = solved.foot - 1.0001 * (solved.foot - solved.t_enter);");
         let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
@@ -114,9 +114,8 @@ fn a_half_chord_with_an_error_of_1e_4_is_detected() {
         let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
         let failure = &broken.probe().unwrap().failure;
         assert!(failure.as_ref().is_some_and(|why| why.contains("errors of roots reach")), "{failure:?}");
-        let scene = blocking::scene(&broken, &spheres, &SceneOptions::default()).unwrap();
-        let refusals =
-            Precision::ALL.map(|precision| blocking::closest(&scene, &rays, &Query::at(precision)).unwrap_err());
+        let scene = broken.scene(&spheres, &SceneOptions::default()).unwrap();
+        let refusals = Precision::ALL.map(|precision| scene.closest(&rays, &Query::at(precision)).unwrap_err());
         assert!(refusals.iter().all(|refused| matches!(refused, Error::NoPrecision { .. })), "{refusals:?}");
         let refused = &refusals[0];
         println!("{}: {error}; {refused}", info.name);
@@ -127,7 +126,7 @@ fn a_half_chord_with_an_error_of_1e_4_is_detected() {
 fn exact_works_on_devices_that_lose_error_terms() {
     let (spheres, rays) = (spheres(300), rays(scaled(20_000)));
     let truth = closest(&cpu(), &spheres, &rays, Precision::Exact);
-    for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
+    for info in Device::list().into_iter().filter(|info| info.probe.is_some()) {
         // A TwoSum as naga and Mesa compile it without the optimisation barrier.
         let edit = ("return vec2<f32>(s, opaque(a - aa) + opaque(b - bb));", "return vec2<f32>(s, 0.0);");
         let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
@@ -135,7 +134,7 @@ fn exact_works_on_devices_that_lose_error_terms() {
         assert!(failure.as_ref().is_some_and(|why| why.contains("error terms")), "{failure:?}");
         assert_eq!(closest(&broken, &spheres, &rays, Precision::Exact).records, truth.records, "{}", info.name);
         // The CPU engine renders pictures that need a BVH.
-        let picture = blocking::render(&broken, &needs_bvh([100.0, 1.0]), None).unwrap();
+        let picture = broken.render(&needs_bvh([100.0, 1.0]), None).unwrap();
         assert_eq!(picture.cpu_fallback, Some(CpuFallback::Probe), "{}", info.name);
     }
 }

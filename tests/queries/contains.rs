@@ -1,7 +1,7 @@
 //! `contains`: every device, with and without a tree, compared with an exact test of every sphere.
 
 use crate::support::{Numbers, devices, hard_scenes, with_and_without_tree};
-use umbracast::{Containment, Error, NO_SPHERE, OnBad, Precision, Query, SceneOptions, Sphere, blocking};
+use umbracast::{Containment, Error, NO_SPHERE, OnBad, Precision, Query, SceneOptions, Sphere};
 
 /// The expected result: tests every sphere with [`Sphere::contains`].
 fn expected(spheres: &[Sphere], point: [f32; 3]) -> Containment {
@@ -36,12 +36,12 @@ fn contains_agrees_with_a_test_of_every_sphere() {
         contained += expected.iter().filter(|found| found.count > 0).count();
         for device in devices() {
             for scene_on in with_and_without_tree(device, &spheres) {
-                let found = blocking::contains(&scene_on, &points, &Query::at(Precision::Exact)).unwrap();
+                let found = scene_on.contains(&points, &Query::at(Precision::Exact)).unwrap();
                 for ((found, expected), point) in found.iter().zip(&expected).zip(&points) {
                     assert_eq!(found, expected, "{} on {}: {point:?}", scene.0, device.name());
                 }
-                assert_eq!(found.report.hits, expected.iter().filter(|found| found.count > 0).count() as u64);
-                let standard = blocking::contains(&scene_on, &points, &Query::default()).unwrap();
+                assert_eq!(found.report.rays_hit, expected.iter().filter(|found| found.count > 0).count() as u64);
+                let standard = scene_on.contains(&points, &Query::default()).unwrap();
                 // For subnormal numbers only `exact` is guaranteed.
                 if scene.0 != "subnormal" {
                     let off = standard.iter().zip(&expected).filter(|(a, b)| a != b).count();
@@ -60,24 +60,24 @@ fn contains_handles_pairs_empty_scenes_and_invalid_points() {
     let at = [[1.5, 0.0, 0.0], [1.5, 0.0, 0.0], [9.0, 0.0, 0.0]];
     let query = Query::default();
     for device in devices() {
-        let pairs = blocking::pairwise(device, &spheres).unwrap();
-        let found = blocking::contains(&pairs, &at, &query).unwrap();
+        let pairs = device.pairwise(&spheres, &Default::default()).unwrap();
+        let found = pairs.contains(&at, &query).unwrap();
         assert_eq!(*found, [Containment::NONE, Containment { count: 1, id: 1 }, Containment { count: 1, id: 2 }]);
         let part = umbracast::Points::from(&at[1..]).numbered_from(1);
-        assert_eq!(*blocking::contains(&pairs, part, &query).unwrap(), found[1..]);
+        assert_eq!(*pairs.contains(part, &query).unwrap(), found[1..]);
 
-        let scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
-        let found = blocking::contains(&scene, &[[0.0; 3], [2.0, 0.0, 0.0], [2.1, 0.0, 0.0]], &query).unwrap();
+        let scene = device.scene(&spheres, &SceneOptions::default()).unwrap();
+        let found = scene.contains(&[[0.0; 3], [2.0, 0.0, 0.0], [2.1, 0.0, 0.0]], &query).unwrap();
         assert_eq!(*found, [Containment { count: 2, id: 0 }, Containment { count: 1, id: 1 }, Containment::NONE]);
-        assert!(blocking::contains(&scene, &[], &query).unwrap().is_empty());
-        let nothing = blocking::scene(device, &[], &SceneOptions::default()).unwrap();
-        assert_eq!(*blocking::contains(&nothing, &at, &query).unwrap(), [Containment::NONE; 3]);
+        assert!(scene.contains(&[], &query).unwrap().is_empty());
+        let nothing = device.scene(&[], &SceneOptions::default()).unwrap();
+        assert_eq!(*nothing.contains(&at, &query).unwrap(), [Containment::NONE; 3]);
 
         let bad = [[0.0; 3], [0.0, f32::NAN, 0.0], [0.0; 3]];
-        let error = blocking::contains(&scene, &bad, &query).unwrap_err();
+        let error = scene.contains(&bad, &query).unwrap_err();
         assert!(matches!(error, Error::BadRecord { what: "point", index: 1, field: "y", .. }), "{error}");
         let skip = query.on_bad(OnBad::Skip);
-        let found = blocking::contains(&scene, &bad, &skip).unwrap();
+        let found = scene.contains(&bad, &skip).unwrap();
         assert_eq!((found[1], found[2].count, found.report.skipped), (Containment::NONE, 2, 1));
     }
 }

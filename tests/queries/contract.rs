@@ -3,13 +3,13 @@
 use crate::support::{Numbers, cpu, devices, scaled};
 use umbracast::{
     Approach, Device, DeviceOptions, Ends, Error, Hit, Inside, Interval, NO_SPHERE, Precision, Query, Ray,
-    SceneOptions, Sphere, Touch, blocking,
+    SceneOptions, Sphere, Touch,
 };
 
 pub(super) const X: [f32; 3] = [1.0, 0.0, 0.0];
 
 pub(super) fn scene(device: &Device, spheres: &[Sphere]) -> umbracast::Scene {
-    blocking::scene(device, spheres, &SceneOptions::default()).unwrap()
+    device.scene(spheres, &SceneOptions::default()).unwrap()
 }
 
 pub(super) fn random_spheres(seed: u64, count: usize) -> Vec<Sphere> {
@@ -54,9 +54,9 @@ fn a_sphere_behind_the_start_is_never_hit() {
         let scene = scene(device, &behind);
         for query in every_query() {
             let rays = [Ray::new([0.0; 3], X), Ray::new([0.0; 3], X).between(-3.9, 9.0)];
-            assert_eq!(blocking::closest(&scene, &rays, &query).unwrap().records, [Hit::MISS; 2]);
-            assert_eq!(blocking::interval(&scene, &rays, &query).unwrap().records, [Interval::MISS; 2]);
-            assert_eq!(blocking::occluded(&scene, &rays, &query).unwrap().words, [0]);
+            assert_eq!(scene.closest(&rays, &query).unwrap().records, [Hit::MISS; 2]);
+            assert_eq!(scene.interval(&rays, &query).unwrap().records, [Interval::MISS; 2]);
+            assert_eq!(scene.occluded(&rays, &query).unwrap().words, [0]);
         }
     }
 }
@@ -67,10 +67,10 @@ fn a_miss_overwrites_the_output() {
         let scene = scene(device, &[Sphere::new([5.0, 0.0, 0.0], 1.0)]);
         let rays = [Ray::new([0.0; 3], X), Ray::new([0.0, 3.0, 0.0], X)];
         let mut hits = [Hit { t: 7.0, id: 7 }; 2];
-        let report = blocking::closest_into(&scene, &rays, &mut hits, &Query::default()).unwrap();
+        let report = scene.closest_into(&rays, &mut hits, &Query::default()).unwrap();
         assert_eq!(hits, [Hit { t: 4.0, id: 0 }, Hit { t: f32::INFINITY, id: 4_294_967_295 }]);
-        assert_eq!((report.rays, report.hits), (2, 1));
-        let error = blocking::closest_into(&scene, &rays, &mut hits[..1], &Query::default()).unwrap_err();
+        assert_eq!((report.rays, report.rays_hit), (2, 1));
+        let error = scene.closest_into(&rays, &mut hits[..1], &Query::default()).unwrap_err();
         assert!(matches!(error, Error::LengthsDiffer { left: 2, right: 1, .. }), "{error}");
     }
 }
@@ -83,9 +83,9 @@ fn whole_lines_extend_in_both_directions() {
         for precision in Precision::ALL {
             let query = Query::at(precision);
             let line = Ray::new([0.0; 3], [2.0, 0.0, 0.0]).line();
-            assert_eq!(blocking::closest(&scene, &[line], &query).unwrap().records, [Hit { t: -3.0, id: 1 }]);
+            assert_eq!(scene.closest(&[line], &query).unwrap().records, [Hit { t: -3.0, id: 1 }]);
             assert_eq!(
-                blocking::interval(&scene, &[line], &query).unwrap().records,
+                scene.interval(&[line], &query).unwrap().records,
                 [Interval { t_enter: -3.0, t_exit: -2.0, id: 1 }]
             );
         }
@@ -100,11 +100,11 @@ fn an_overflowing_root_is_a_miss_and_is_counted() {
     for device in devices() {
         let scene = scene(device, &sphere);
         for query in every_query() {
-            let hits = blocking::closest(&scene, &[ray, ray.line(), ray.between(0.0, 1e38)], &query).unwrap();
+            let hits = scene.closest(&[ray, ray.line(), ray.between(0.0, 1e38)], &query).unwrap();
             assert_eq!(hits.records, [Hit::MISS; 3], "{} {query:?}", device.name());
             // The third ray ends long before the sphere: an ordinary miss.
             assert_eq!(hits.report.overflowed, 2, "{} {query:?}", device.name());
-            let bits = blocking::occluded(&scene, &[ray, ray.line(), ray.between(0.0, 1e38)], &query).unwrap();
+            let bits = scene.occluded(&[ray, ray.line(), ray.between(0.0, 1e38)], &query).unwrap();
             assert_eq!((bits.words, bits.report.overflowed), (vec![0], 2), "{} {query:?}", device.name());
         }
     }
@@ -112,7 +112,7 @@ fn an_overflowing_root_is_a_miss_and_is_counted() {
     let around = [Sphere::new([0.0; 3], 1e9)];
     for device in devices() {
         for precision in Precision::ALL {
-            let found = blocking::interval(&scene(device, &around), &[ray], &Query::at(precision)).unwrap();
+            let found = scene(device, &around).interval(&[ray], &Query::at(precision)).unwrap();
             let whole = Interval { t_enter: f32::NEG_INFINITY, t_exit: f32::INFINITY, id: 0 };
             assert_eq!(found.records, [whole], "{} {precision:?}", device.name());
         }
@@ -129,12 +129,12 @@ fn equal_t_reports_the_lowest_id() {
         for precision in Precision::ALL {
             let query = Query::at(precision);
             let ray = [Ray::new([0.0; 3], X)];
-            let hit = blocking::closest(&scene(device, &spheres), &ray, &query).unwrap();
+            let hit = scene(device, &spheres).closest(&ray, &query).unwrap();
             assert_eq!(hit.records, [Hit { t: 4.0, id: 1 }], "{} {precision:?}", device.name());
-            let inside = blocking::closest(&scene(device, &around), &ray, &query).unwrap();
+            let inside = scene(device, &around).closest(&ray, &query).unwrap();
             assert_eq!(inside.records, [Hit { t: 0.0, id: 0 }]);
-            assert_eq!(inside.report.exact, 0, "a tie at the start is certain");
-            let nearest = blocking::approach(&scene(device, &spheres[2..]), &ray, &query).unwrap();
+            assert_eq!(inside.report.resolved_exactly, 0, "a tie at the start is certain");
+            let nearest = scene(device, &spheres[2..]).approach(&ray, &query).unwrap();
             assert_eq!(nearest.records, [Approach { t: 5.0, clearance: -1.0, id: 0 }]);
         }
     }
@@ -153,9 +153,9 @@ fn nearly_equal_t_is_decided_exactly() {
     for device in devices() {
         for (spheres, id) in &pairs {
             let ray = [Ray::new([0.0; 3], X)];
-            let hit = blocking::closest(&scene(device, spheres), &ray, &Query::at(Precision::Exact)).unwrap();
+            let hit = scene(device, spheres).closest(&ray, &Query::at(Precision::Exact)).unwrap();
             assert_eq!(hit.records, [Hit { t: 4.0, id: *id }], "{}", device.name());
-            assert_eq!(hit.report.exact, 1);
+            assert_eq!(hit.report.resolved_exactly, 1);
         }
     }
 }
@@ -167,13 +167,13 @@ fn results_do_not_depend_on_the_batch() {
         let scene = scene(device, &spheres);
         for precision in Precision::ALL {
             let query = Query::at(precision).inside(Inside::Exit);
-            let whole = blocking::interval(&scene, &rays, &query).unwrap().records;
-            let shadow: Vec<bool> = blocking::occluded(&scene, &rays, &query).unwrap().iter().collect();
+            let whole = scene.interval(&rays, &query).unwrap().records;
+            let shadow: Vec<bool> = scene.occluded(&rays, &query).unwrap().iter().collect();
             for size in [1, 7, 64, 65] {
                 let (mut pieces, mut bits) = (Vec::new(), Vec::new());
                 for piece in rays.chunks(size).take(40) {
-                    pieces.extend(blocking::interval(&scene, piece, &query).unwrap().records);
-                    bits.extend(blocking::occluded(&scene, piece, &query).unwrap().iter());
+                    pieces.extend(scene.interval(piece, &query).unwrap().records);
+                    bits.extend(scene.occluded(piece, &query).unwrap().iter());
                 }
                 assert_eq!(
                     bytemuck::cast_slice::<_, u8>(&pieces),
@@ -192,21 +192,21 @@ fn every_query_agrees_across_devices_at_every_policy() {
     for device in devices().iter().filter(|device| !device.is_cpu()) {
         let scene = scene(device, &spheres);
         for query in every_query() {
-            let hits = blocking::closest(&scene, &rays, &query).unwrap();
-            let expected = blocking::closest(&truth, &rays, &query).unwrap();
+            let hits = scene.closest(&rays, &query).unwrap();
+            let expected = truth.closest(&rays, &query).unwrap();
             let differ = hits.iter().zip(expected.iter()).filter(|(a, b)| a.is_hit() != b.is_hit()).count();
             assert_eq!(differ, 0, "{} {query:?}", device.name());
             if query.precision == Precision::Exact {
                 assert_eq!(hits.records, expected.records);
-                let intervals = blocking::interval(&truth, &rays, &query).unwrap().records;
-                assert_eq!(blocking::interval(&scene, &rays, &query).unwrap().records, intervals);
+                let intervals = truth.interval(&rays, &query).unwrap().records;
+                assert_eq!(scene.interval(&rays, &query).unwrap().records, intervals);
             }
-            let occluded: Vec<bool> = blocking::occluded(&scene, &rays, &query).unwrap().iter().collect();
+            let occluded: Vec<bool> = scene.occluded(&rays, &query).unwrap().iter().collect();
             assert_eq!(occluded, hits.iter().map(Hit::is_hit).collect::<Vec<_>>());
         }
         let query = Query::at(Precision::Exact);
-        let nearest = blocking::approach(&truth, &rays, &query).unwrap().records;
-        assert_eq!(blocking::approach(&scene, &rays, &query).unwrap().records, nearest, "{}", device.name());
+        let nearest = truth.approach(&rays, &query).unwrap().records;
+        assert_eq!(scene.approach(&rays, &query).unwrap().records, nearest, "{}", device.name());
     }
 }
 
@@ -217,13 +217,13 @@ fn empty_scenes_and_batches_are_valid() {
         assert!(empty.is_empty());
         let query = Query::at(Precision::Exact);
         let rays = [Ray::new([0.0; 3], X); 3];
-        assert_eq!(blocking::closest(&empty, &rays, &query).unwrap().records, [Hit::MISS; 3]);
-        assert_eq!(blocking::approach(&empty, &rays, &query).unwrap().records, [Approach::NONE; 3]);
-        assert_eq!(blocking::occluded(&empty, &rays, &query).unwrap().words, [0]);
+        assert_eq!(empty.closest(&rays, &query).unwrap().records, [Hit::MISS; 3]);
+        assert_eq!(empty.approach(&rays, &query).unwrap().records, [Approach::NONE; 3]);
+        assert_eq!(empty.occluded(&rays, &query).unwrap().words, [0]);
         let some = scene(device, &[Sphere::new([0.0; 3], 1.0)]);
         let no_rays: [Ray; 0] = [];
-        assert!(blocking::closest(&some, &no_rays, &query).unwrap().is_empty());
-        assert_eq!(blocking::occluded(&some, &no_rays, &query).unwrap().len, 0);
+        assert!(some.closest(&no_rays, &query).unwrap().is_empty());
+        assert_eq!(some.occluded(&no_rays, &query).unwrap().len, 0);
     }
 }
 
@@ -235,10 +235,10 @@ fn scenes_past_a_dispatch_and_past_the_loop_limit() {
         // Only the last sphere is large, so that a truncated loop is noticed.
         let mut spheres: Vec<Sphere> = spheres.iter().map(|s| Sphere::new(s.center, s.radius * 0.01)).collect();
         spheres.push(Sphere::new([3.0, 0.0, 0.0], 1.5));
-        let expected = blocking::closest(&scene(&cpu(), &spheres), &rays, &Query::default()).unwrap();
+        let expected = scene(&cpu(), &spheres).closest(&rays, &Query::default()).unwrap();
         assert!(expected.iter().any(|hit| hit.id as usize == spheres.len() - 1));
         for device in devices() {
-            let found = blocking::closest(&scene(device, &spheres), &rays, &Query::default()).unwrap();
+            let found = scene(device, &spheres).closest(&rays, &Query::default()).unwrap();
             assert_eq!(found.records, expected.records, "{} {}", device.name(), spheres.len());
         }
     }
@@ -248,13 +248,13 @@ fn scenes_past_a_dispatch_and_past_the_loop_limit() {
 fn batch_sizes_around_words_and_workgroups() {
     let spheres = random_spheres(8, 10);
     let rays = random_rays(9, 70_000);
-    let expected = blocking::closest(&scene(&cpu(), &spheres), &rays, &Query::default()).unwrap();
+    let expected = scene(&cpu(), &spheres).closest(&rays, &Query::default()).unwrap();
     for device in devices() {
         let scene = scene(device, &spheres);
         for count in [1, 31, 32, 33, 63, 64, 65, 4095, 4096, 4097, 65_537] {
-            let found = blocking::closest(&scene, &rays[..count], &Query::default()).unwrap();
+            let found = scene.closest(&rays[..count], &Query::default()).unwrap();
             assert_eq!(found.records, expected.records[..count], "{} {count}", device.name());
-            let bits = blocking::occluded(&scene, &rays[..count], &Query::default()).unwrap();
+            let bits = scene.occluded(&rays[..count], &Query::default()).unwrap();
             assert!(bits.iter().eq(found.iter().map(Hit::is_hit)), "{} {count}", device.name());
             assert_eq!(bits.get(count), None);
         }
@@ -283,19 +283,19 @@ fn single_pairs_need_no_device() {
 
 #[test]
 fn devices_are_chosen_by_keyword_index_or_name() {
-    let list = blocking::list();
+    let list = Device::list();
     assert_eq!(list.last().unwrap().name, "cpu");
-    assert!(blocking::open(&DeviceOptions::new("CPU")).unwrap().is_cpu());
-    assert!(blocking::open(&DeviceOptions::new((list.len() - 1).to_string())).unwrap().is_cpu());
-    assert!(!blocking::open(&DeviceOptions::new("gpu")).unwrap().is_cpu());
+    assert!(Device::open(&DeviceOptions::new("CPU")).unwrap().is_cpu());
+    assert!(Device::open(&DeviceOptions::new((list.len() - 1).to_string())).unwrap().is_cpu());
+    assert!(!Device::open(&DeviceOptions::new("gpu")).unwrap().is_cpu());
     let first = &list[0];
     let part = first.name[..5].to_uppercase();
-    assert_eq!(blocking::open(&DeviceOptions::new(part)).unwrap().name(), first.name);
+    assert_eq!(Device::open(&DeviceOptions::new(part)).unwrap().name(), first.name);
     // Software adapters are slower than the CPU engine, so `auto` never chooses one.
-    let auto = blocking::open(&DeviceOptions::new("auto")).unwrap();
+    let auto = Device::open(&DeviceOptions::new("auto")).unwrap();
     assert_ne!(auto.kind(), "software");
     for wrong in ["nosuchgpu", "99", "-1"] {
-        let error = blocking::open(&DeviceOptions::new(wrong)).err().unwrap();
+        let error = Device::open(&DeviceOptions::new(wrong)).err().unwrap();
         assert!(matches!(error, Error::NoDevice { .. }), "{error}");
         assert!(error.to_string().contains(&first.name), "{error}");
     }
@@ -309,13 +309,13 @@ fn futures_may_move_between_threads() {
     let device = cpu();
     let hits = std::thread::spawn(move || {
         pollster::block_on(send(async move {
-            let scene = device.scene(&[Sphere::new([5.0, 0.0, 0.0], 1.0)], &SceneOptions::default()).await?;
-            scene.closest(&[Ray::new([0.0; 3], X)], &Query::default()).await
+            let scene = device.scene_async(&[Sphere::new([5.0, 0.0, 0.0], 1.0)], &SceneOptions::default()).await?;
+            scene.cast_async(umbracast::queries::Closest, &[Ray::new([0.0; 3], X)], &Query::default()).await
         }))
     });
     assert_eq!(hits.join().unwrap().unwrap().records, [Hit { t: 4.0, id: 0 }]);
     for device in devices() {
-        drop(send(device.scene(&[], &SceneOptions::default())));
+        drop(send(device.scene_async(&[], &SceneOptions::default())));
     }
 }
 
@@ -324,9 +324,9 @@ fn a_query_from_inside_a_rayon_pool_does_not_hang() {
     use rayon::prelude::*;
     let scene = scene(&cpu(), &random_spheres(30, 100));
     let rays = random_rays(31, 500);
-    let alone = blocking::closest(&scene, &rays, &Query::default()).unwrap().records;
+    let alone = scene.closest(&rays, &Query::default()).unwrap().records;
     (0..64).into_par_iter().for_each(|_| {
-        assert_eq!(blocking::closest(&scene, &rays, &Query::default()).unwrap().records, alone);
+        assert_eq!(scene.closest(&rays, &Query::default()).unwrap().records, alone);
     });
 }
 
@@ -338,17 +338,17 @@ fn exact_works_at_the_limits_of_f32() {
         // A ray that starts at the largest f32 still hits a sphere there.
         let far = [Sphere::new([2f32.powi(28), 0.0, 0.0], 2f32.powi(26))];
         let ray = [Ray::new([0.0; 3], [2f32.powi(-100), 0.0, 0.0]).between(max, f32::INFINITY)];
-        assert_eq!(blocking::closest(&scene(device, &far), &ray, &exact).unwrap().records, [Hit { t: max, id: 0 }]);
-        assert_eq!(blocking::occluded(&scene(device, &far), &ray, &exact).unwrap().words, [1]);
+        assert_eq!(scene(device, &far).closest(&ray, &exact).unwrap().records, [Hit { t: max, id: 0 }]);
+        assert_eq!(scene(device, &far).occluded(&ray, &exact).unwrap().words, [1]);
         // If the large coordinates are equal, the small ones decide.
         let near = [Sphere::new([two, 5.792_252e-38, 8.944_747_6e-38], 1.065_639_3e-37)];
         let ray = [Ray::new([two, 0.0, 0.0], [2f32.powi(-126), 0.0, 0.0]).between(-1.0, 1.0)];
-        assert!(blocking::closest(&scene(device, &near), &ray, &exact).unwrap()[0].is_hit(), "{}", device.name());
+        assert!(scene(device, &near).closest(&ray, &exact).unwrap()[0].is_hit(), "{}", device.name());
         // Ends above 2^127: both clearances round to the same f32, so the lower id is reported.
         let small = [Sphere::new([0.1, 0.0, 0.0], 0.01), Sphere::new([0.1, 0.0, 0.0], 0.05)];
         let ray = [Ray::new([0.0; 3], [1e-30, 0.0, 0.0]).between(2e38, 3e38)];
         for precision in Precision::ALL {
-            let found = blocking::approach(&scene(device, &small), &ray, &Query::at(precision)).unwrap();
+            let found = scene(device, &small).approach(&ray, &Query::at(precision)).unwrap();
             assert!((found[0].clearance / 2e8 - 1.0).abs() < 1e-6, "{} {precision:?} {found:?}", device.name());
             assert_eq!((found[0].t, found[0].id), (2e38, 0), "{} {precision:?}", device.name());
         }

@@ -1,7 +1,7 @@
 //! The table of corner cases in `docs/queries.md`: reads each row, casts its ray on every device, and compares every cell.
 
 use crate::support::{devices, root, with_and_without_tree};
-use umbracast::{Ends, Inside, NO_SPHERE, Near, Precision, Query, Ray, Rays, Sphere, Touch, blocking};
+use umbracast::{Ends, Inside, NO_SPHERE, Near, Precision, Query, Ray, Rays, Sphere, Touch};
 
 const COLUMNS: &str =
     "| case | spheres | ray | options | `closest` | `interval` | `all` | `count` | `occluded` | `approach` |";
@@ -43,18 +43,18 @@ fn answers(scene: &umbracast::Scene, ray: Ray, query: &Query, from: u32) -> [Str
     // Only the hits with a position obey `near`.
     let other = query.near(Near::Pass);
     let miss = |found: bool, text: String| if found { text } else { "miss".into() };
-    let hit = blocking::closest(scene, rays, query).unwrap()[0];
-    let interval = blocking::interval(scene, rays, query).unwrap()[0];
-    let all = blocking::all(scene, rays, query).unwrap().records;
-    let near = blocking::approach(scene, rays, &other).unwrap()[0];
-    let occluded = blocking::occluded(scene, rays, &other).unwrap().get(0).unwrap();
+    let hit = scene.closest(rays, query).unwrap()[0];
+    let interval = scene.interval(rays, query).unwrap()[0];
+    let all = scene.all(rays, query).unwrap().records;
+    let near = scene.approach(rays, &other).unwrap()[0];
+    let occluded = scene.occluded(rays, &other).unwrap().get(0).unwrap();
     let list: Vec<String> =
         all.iter().map(|hit| format!("{:?} to {:?} ({})", hit.t_enter, hit.t_exit, hit.id)).collect();
     [
         miss(hit.is_hit(), format!("{:?} ({})", hit.t, hit.id)),
         miss(interval.is_hit(), format!("{:?} to {:?} ({})", interval.t_enter, interval.t_exit, interval.id)),
         miss(!list.is_empty(), list.join("; ")),
-        blocking::count(scene, rays, &other).unwrap()[0].to_string(),
+        scene.count(rays, &other).unwrap()[0].to_string(),
         if occluded { "yes" } else { "no" }.into(),
         miss(near.id != NO_SPHERE, format!("{:?}, {:?} ({})", near.t, near.clearance, near.id)),
     ]

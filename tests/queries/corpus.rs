@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use crate::support::{REGIMES, Row, corpus, devices, steps};
 use umbracast::exact::{ExactRoots, Root, Roots};
-use umbracast::{Ends, Inside, Precision, Query, Ray, Sphere, Touch, blocking};
+use umbracast::{Ends, Inside, Precision, Query, Ray, Sphere, Touch};
 
 const U: f64 = 1.0 / 16_777_216.0;
 
@@ -52,21 +52,21 @@ fn hit_flags_of_the_corpus_under_every_policy() {
     let rows = corpus();
     let (rays, spheres) = parts(&rows);
     for device in devices() {
-        let pairs = blocking::pairwise(device, &spheres).unwrap();
+        let pairs = device.pairwise(&spheres, &Default::default()).unwrap();
         for precision in Precision::ALL {
             for inside in [Inside::Enter, Inside::Exit, Inside::Ignore] {
                 for touch in [Touch::Hit, Touch::Miss] {
                     let query = Query::default().inside(inside).touch(touch).precision(precision);
-                    let hits = blocking::closest(&pairs, &rays, &query).unwrap();
+                    let hits = pairs.closest(&rays, &query).unwrap();
                     let found: Vec<bool> = hits.iter().map(|hit| hit.is_hit()).collect();
-                    let occluded: Vec<bool> = blocking::occluded(&pairs, &rays, &query).unwrap().iter().collect();
+                    let occluded: Vec<bool> = pairs.occluded(&rays, &query).unwrap().iter().collect();
                     assert_eq!(found, occluded, "{} {query:?}", device.name());
                     let (wrong, away) = wrong_flags(&rows, &found, inside, touch);
                     println!(
                         "{} {precision:?} {inside:?} {touch:?}: {wrong} wrong, {} away from ends, {} resolved exactly",
                         device.name(),
                         away.len(),
-                        hits.report.exact
+                        hits.report.resolved_exactly
                     );
                     match precision {
                         Precision::Fast => {
@@ -100,11 +100,11 @@ fn exact_gives_rounded_roots_with_closed_and_half_open_ends() {
     let rows = corpus();
     let (rays, spheres) = parts(&rows);
     for device in devices() {
-        let pairs = blocking::pairwise(device, &spheres).unwrap();
+        let pairs = device.pairwise(&spheres, &Default::default()).unwrap();
         for inside in [Inside::Enter, Inside::Exit, Inside::Ignore] {
             for ends in [Ends::Closed, Ends::HalfOpen] {
                 let query = Query::default().inside(inside).ends(ends).precision(Precision::Exact);
-                let hits = blocking::closest(&pairs, &rays, &query).unwrap();
+                let hits = pairs.closest(&rays, &query).unwrap();
                 for (i, (row, hit)) in rows.iter().zip(hits.iter()).enumerate() {
                     let expected = truth(row, inside, ends);
                     assert_eq!(hit.is_hit().then_some(hit.t), expected, "{} row {i} {query:?} {row:?}", device.name());
@@ -144,10 +144,10 @@ fn roots_are_within_their_error_bounds() {
     let (rays, spheres) = parts(&rows);
     let lines: Vec<Ray> = rays.iter().map(|ray| ray.line()).collect();
     for device in devices() {
-        let pairs = blocking::pairwise(device, &spheres).unwrap();
+        let pairs = device.pairwise(&spheres, &Default::default()).unwrap();
         for precision in Precision::ALL {
             let query = Query::at(precision);
-            let found = blocking::interval(&pairs, &lines, &query).unwrap();
+            let found = pairs.interval(&lines, &query).unwrap();
             let (mut worst, mut worst_step, mut missed) = (0f64, 0, [0usize; 11]);
             for (i, (row, interval)) in rows.iter().zip(found.iter()).enumerate() {
                 if !interval.is_hit() {
@@ -200,9 +200,9 @@ fn approaches_of_whole_lines_are_within_their_error_bounds() {
     let (rays, spheres) = parts(&rows);
     let lines: Vec<Ray> = rays.iter().map(|ray| ray.line()).collect();
     for device in devices() {
-        let pairs = blocking::pairwise(device, &spheres).unwrap();
+        let pairs = device.pairwise(&spheres, &Default::default()).unwrap();
         for precision in Precision::ALL {
-            let found = blocking::approach(&pairs, &lines, &Query::at(precision)).unwrap();
+            let found = pairs.approach(&lines, &Query::at(precision)).unwrap();
             let (mut worst_t, mut worst_clearance) = (0f64, 0f64);
             for (i, (row, approach)) in rows.iter().zip(found.iter()).enumerate() {
                 let length = row.ray.direction.as_dvec3().length();

@@ -3,7 +3,7 @@
 
 use crate::support::devices;
 use serde_json::Value;
-use umbracast::{Ends, Error, Hit, Inside, Interval, NO_SPHERE, OnBad, Precision, Query, Ray, Sphere, Touch, blocking};
+use umbracast::{Ends, Error, Hit, Inside, Interval, NO_SPHERE, OnBad, Precision, Query, Ray, Sphere, Touch};
 
 const U: f64 = 1.0 / 16_777_216.0;
 
@@ -193,9 +193,9 @@ fn every_castable_row_has_its_expected_hit() {
                 check(row, precision, truth(row), row.ray.hit(&row.sphere, &query), "alone");
             }
             for device in devices() {
-                let pairs = blocking::pairwise(device, &spheres).unwrap();
-                let hits = blocking::closest(&pairs, &rays, &query).unwrap();
-                let occluded = blocking::occluded(&pairs, &rays, &query).unwrap();
+                let pairs = device.pairwise(&spheres, &Default::default()).unwrap();
+                let hits = pairs.closest(&rays, &query).unwrap();
+                let occluded = pairs.occluded(&rays, &query).unwrap();
                 let (mut tangent, mut at_ends) = ([0, 0], [0, 0]);
                 for (i, (row, hit)) in rows.iter().zip(hits.iter()).enumerate() {
                     let found = hit.is_hit().then_some(*hit);
@@ -229,15 +229,15 @@ fn touch_and_ends_policies_change_only_the_affected_rows() {
     let rows = castable();
     let (rays, spheres) = parts(&rows);
     for device in devices() {
-        let pairs = blocking::pairwise(device, &spheres).unwrap();
+        let pairs = device.pairwise(&spheres, &Default::default()).unwrap();
         let exact = Query::at(Precision::Exact);
-        let usual = blocking::closest(&pairs, &rays, &exact).unwrap();
+        let usual = pairs.closest(&rays, &exact).unwrap();
         for (query, changed) in [
             // One of the six tangent rows lies behind the start, and is a miss anyway.
             (exact.touch(Touch::Miss), 5),
             (exact.ends(Ends::HalfOpen), 2),
         ] {
-            let found = blocking::closest(&pairs, &rays, &query).unwrap();
+            let found = pairs.closest(&rays, &query).unwrap();
             let mut count = 0;
             for ((row, usual), hit) in rows.iter().zip(usual.iter()).zip(found.iter()) {
                 let named = match query.ends {
@@ -264,13 +264,13 @@ fn both_roots_of_every_row_are_within_bounds() {
         assert_eq!(row.ray.roots(&row.sphere), rounded, "{}", row.id);
     }
     for device in devices() {
-        let pairs = blocking::pairwise(device, &spheres).unwrap();
+        let pairs = device.pairwise(&spheres, &Default::default()).unwrap();
         for precision in Precision::ALL {
             let query = Query::at(precision);
             // For the whole line and for the ray as given. The roots are not clipped to the ray's ends.
             for clipped in [false, true] {
                 let batch_rays = if clipped { &rays } else { &lines };
-                let found = blocking::interval(&pairs, batch_rays, &query).unwrap();
+                let found = pairs.interval(batch_rays, &query).unwrap();
                 for (row, interval) in rows.iter().zip(found.iter()) {
                     let what = format!("{} {precision:?} {}: {interval:?}", device.name(), row.id);
                     let met = if clipped { row.enter.is_some() } else { row.roots.is_some() };
@@ -343,7 +343,7 @@ fn bad_records_are_refused_by_field() {
             assert!(!row.sphere.contains(row.ray.origin), "{}", row.id);
         }
         for device in devices() {
-            let scene = blocking::pairwise(device, &[good.sphere, row.sphere]);
+            let scene = device.pairwise(&[good.sphere, row.sphere], &Default::default());
             if of_sphere {
                 assert_eq!(refusal(&scene.err().unwrap()), ("sphere", 1, field), "{} {}", device.name(), row.id);
                 spheres += 1;
@@ -354,10 +354,10 @@ fn bad_records_are_refused_by_field() {
             let batch = [good.ray, row.ray];
             let query = Query::at(Precision::Exact);
             let errors = [
-                blocking::closest(&scene, &batch, &query).unwrap_err(),
-                blocking::occluded(&scene, &batch, &query).unwrap_err(),
-                blocking::interval(&scene, &batch, &query).unwrap_err(),
-                blocking::approach(&scene, &batch, &query).unwrap_err(),
+                scene.closest(&batch, &query).unwrap_err(),
+                scene.occluded(&batch, &query).unwrap_err(),
+                scene.interval(&batch, &query).unwrap_err(),
+                scene.approach(&batch, &query).unwrap_err(),
             ];
             for error in errors {
                 assert_eq!(refusal(&error), ("ray", 1, field), "{} {}", device.name(), row.id);
@@ -375,12 +375,12 @@ fn skipped_rays_miss_are_counted_and_do_not_affect_others() {
     let rays: Vec<Ray> = rows.iter().map(|row| row.ray).collect();
     let spheres: Vec<Sphere> = rows.iter().map(|row| row.sphere).collect();
     for device in devices() {
-        let pairs = blocking::pairwise(device, &spheres).unwrap();
+        let pairs = device.pairwise(&spheres, &Default::default()).unwrap();
         for inside in [Inside::Enter, Inside::Exit] {
             let query = Query::at(Precision::Exact).inside(inside).on_bad(OnBad::Skip);
-            let hits = blocking::closest(&pairs, &rays, &query).unwrap();
-            let occluded = blocking::occluded(&pairs, &rays, &query).unwrap();
-            let both = blocking::interval(&pairs, &rays, &query).unwrap();
+            let hits = pairs.closest(&rays, &query).unwrap();
+            let occluded = pairs.occluded(&rays, &query).unwrap();
+            let both = pairs.interval(&rays, &query).unwrap();
             for report in [&hits.report, &occluded.report, &both.report] {
                 assert_eq!((report.rays, report.skipped), (49, 26), "{}", device.name());
             }

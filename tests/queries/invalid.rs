@@ -2,7 +2,7 @@
 
 use super::contract::{X, random_rays, random_spheres, scene};
 use crate::support::devices;
-use umbracast::{Approach, Error, Hit, OnBad, Precision, Query, Ray, SceneOptions, Sphere, blocking};
+use umbracast::{Approach, Error, Hit, OnBad, Precision, Query, Ray, SceneOptions, Sphere};
 
 #[test]
 fn bad_spheres_are_refused_with_index_field_and_value() {
@@ -17,7 +17,7 @@ fn bad_spheres_are_refused_with_index_field_and_value() {
     ];
     for device in devices() {
         for (bad, words) in &cases {
-            let error = blocking::scene(device, &[good, good, *bad], &SceneOptions::default()).err().unwrap();
+            let error = device.scene(&[good, good, *bad], &SceneOptions::default()).err().unwrap();
             assert!(error.to_string().contains(words), "{error}");
             assert!(matches!(error, Error::BadRecord { .. }), "{error}");
             assert_eq!(Ray::new([0.0; 3], X).hit(bad, &Query::default()), None);
@@ -48,16 +48,16 @@ fn bad_rays_are_refused_or_skipped_and_counted() {
             for (bad, words) in &cases {
                 let rays = [ray, *bad, ray];
                 let query = Query::at(precision);
-                let error = blocking::closest(&scene, &rays, &query).unwrap_err();
+                let error = scene.closest(&rays, &query).unwrap_err();
                 assert!(error.to_string().starts_with("ray 1: ") && error.to_string().contains(words), "{error}");
-                assert!(blocking::occluded(&scene, &rays, &query).is_err());
+                assert!(scene.occluded(&rays, &query).is_err());
                 let query = query.on_bad(OnBad::Skip);
-                let hits = blocking::closest(&scene, &rays, &query).unwrap();
+                let hits = scene.closest(&rays, &query).unwrap();
                 assert_eq!(hits.records, [Hit { t: 2.0, id: 0 }, Hit::MISS, Hit { t: 2.0, id: 0 }]);
-                assert_eq!((hits.report.skipped, hits.report.hits), (1, 2));
-                let bits = blocking::occluded(&scene, &rays, &query).unwrap();
+                assert_eq!((hits.report.skipped, hits.report.rays_hit), (1, 2));
+                let bits = scene.occluded(&rays, &query).unwrap();
                 assert_eq!((bits.words, bits.report.skipped), (vec![0b101], 1));
-                let nearest = blocking::approach(&scene, &rays, &query).unwrap();
+                let nearest = scene.approach(&rays, &query).unwrap();
                 assert_eq!(nearest.records[1], Approach::NONE);
             }
         }
@@ -69,13 +69,13 @@ fn pairwise_needs_as_many_rays_as_spheres() {
     let spheres = random_spheres(20, 5000);
     let rays = random_rays(21, 5000);
     for device in devices() {
-        let pairs = blocking::pairwise(device, &spheres).unwrap();
+        let pairs = device.pairwise(&spheres, &Default::default()).unwrap();
         let query = Query::at(Precision::Exact);
-        for (i, hit) in blocking::closest(&pairs, &rays, &query).unwrap().iter().enumerate() {
+        for (i, hit) in pairs.closest(&rays, &query).unwrap().iter().enumerate() {
             let alone = rays[i].hit(&spheres[i], &query).map(|hit| (hit.t, i as u32));
             assert_eq!(hit.is_hit().then_some((hit.t, hit.id)), alone, "{} pair {i}", device.name());
         }
-        let error = blocking::closest(&pairs, &rays[1..], &query).unwrap_err();
+        let error = pairs.closest(&rays[1..], &query).unwrap_err();
         assert_eq!(error.to_string(), "4999 rays and 5000 spheres: the counts must be equal");
     }
 }

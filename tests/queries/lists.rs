@@ -9,7 +9,7 @@ use umbracast::exact::{ExactRoots, Root, Roots};
 use umbracast::raygen::Parallel;
 use umbracast::{
     Device, DeviceOptions, Ends, Error, HitLists, Inside, Interval, Limits, OnBad, Precision, Query, Ray, Rays, Scene,
-    SceneOptions, Sphere, Touch, blocking,
+    SceneOptions, Sphere, Touch,
 };
 
 fn policies() -> impl Iterator<Item = Query> {
@@ -22,11 +22,11 @@ fn policies() -> impl Iterator<Item = Query> {
 
 /// The expected lists: the roots of all hits of each ray, from pairwise queries.
 fn pair_by_pair(device: &Device, spheres: &[Sphere], rays: &[Ray], query: &Query) -> Vec<Vec<Interval>> {
-    let scene = blocking::pairwise(device, spheres).unwrap();
+    let scene = device.pairwise(spheres, &Default::default()).unwrap();
     let list = |ray: &Ray| {
         let rays = vec![*ray; spheres.len()];
-        let hits = blocking::closest(&scene, &rays, query).unwrap();
-        let roots = blocking::interval(&scene, &rays, query).unwrap();
+        let hits = scene.closest(&rays, query).unwrap();
+        let roots = scene.interval(&rays, query).unwrap();
         let mut both: Vec<_> = hits.iter().zip(roots.iter()).filter(|(hit, _)| hit.is_hit()).collect();
         both.sort_by(|(a, _), (b, _)| (a.t, a.id).partial_cmp(&(b.t, b.id)).unwrap());
         both.into_iter().map(|(_, roots)| *roots).collect()
@@ -38,10 +38,10 @@ fn pair_by_pair(device: &Device, spheres: &[Sphere], rays: &[Ray], query: &Query
 fn check(what: &str, scene: &Scene, rays: &[Ray], query: &Query, lists: &HitLists) {
     assert_eq!((lists.len(), lists.offsets.len(), lists.offsets[0]), (rays.len(), rays.len() + 1, 0), "{what}");
     assert_eq!(*lists.offsets.last().unwrap(), lists.records.len() as u64, "{what}");
-    let counts = blocking::count(scene, rays, query).unwrap();
-    let closest = blocking::closest(scene, rays, query).unwrap();
-    let interval = blocking::interval(scene, rays, query).unwrap();
-    let of = |report: umbracast::Report| (report.rays, report.hits, report.skipped, report.overflowed);
+    let counts = scene.count(rays, query).unwrap();
+    let closest = scene.closest(rays, query).unwrap();
+    let interval = scene.interval(rays, query).unwrap();
+    let of = |report: umbracast::Report| (report.rays, report.rays_hit, report.skipped, report.overflowed);
     assert_eq!(of(lists.report), of(closest.report), "{what}");
     assert_eq!(of(counts.report), of(closest.report), "{what}");
     for (i, (list, ray)) in lists.iter().zip(rays).enumerate() {
@@ -58,7 +58,7 @@ fn check(what: &str, scene: &Scene, rays: &[Ray], query: &Query, lists: &HitList
         assert_eq!(ids.len(), list.len(), "{what}, ray {i}: a sphere is listed twice");
     }
     for k in [1, 2, 3, 10, 70, 5000] {
-        let nearest = blocking::nearest(scene, rays, k, query).unwrap();
+        let nearest = scene.nearest(rays, k, query).unwrap();
         assert_eq!(of(nearest.report), of(closest.report), "{what}");
         for (i, (list, all)) in nearest.iter().zip(lists.iter()).enumerate() {
             assert_eq!(list, &all[..all.len().min(k as usize)], "{what}, nearest {k}, ray {i}: {:?}", rays[i]);
@@ -78,7 +78,7 @@ fn hit_lists_agree_with_single_pairs() {
                 let expected = pair_by_pair(&cpu(), &spheres, &rays, &query);
                 for (search, built) in ["tree", "brute"].iter().zip(&scenes) {
                     let what = format!("{} on {} by {search}, {query:?}", scene.0, device.name());
-                    let lists = blocking::all(built, &rays, &query).unwrap();
+                    let lists = built.all(&rays, &query).unwrap();
                     // A device may flush subnormal numbers, so its lists are compared only with its own other queries.
                     if scene.0 != "subnormal" || device.is_cpu() {
                         for (i, (list, expected)) in lists.iter().zip(&expected).enumerate() {
@@ -127,7 +127,7 @@ fn a_billion_pairs_agree_with_exact_arithmetic() {
     };
     let n = &mut Numbers(6);
     let query = Query::at(Precision::Exact);
-    let scene = blocking::scene(&cpu(), &spheres, &SceneOptions::default()).unwrap();
+    let scene = cpu().scene(&spheres, &SceneOptions::default()).unwrap();
     let (mut hit_count, mut worst) = (0, 0.0f64);
     // A billion pairs at a time, so that memory stays constant.
     for round in 0..scaled(1) {
@@ -146,8 +146,8 @@ fn a_billion_pairs_agree_with_exact_arithmetic() {
                 (0..).zip(&spheres).filter_map(one).collect()
             })
             .collect();
-        let lists = blocking::all(&scene, &rays, &query).unwrap();
-        let counts = blocking::count(&scene, &rays, &query).unwrap();
+        let lists = scene.all(&rays, &query).unwrap();
+        let counts = scene.count(&rays, &query).unwrap();
         for (i, ((list, expected), ray)) in lists.iter().zip(&expected).zip(&rays).enumerate() {
             let t = |roots: [f64; 2]| roots[0].max(ray.t_min.into());
             let of = |id: u32| expected[expected.binary_search_by_key(&id, |(id, _)| *id).unwrap()].1;
@@ -184,15 +184,15 @@ fn hit_lists_do_not_depend_on_the_batch() {
     for device in devices() {
         for built in with_and_without_tree(device, &spheres) {
             let query = Query::default();
-            let whole = blocking::all(&built, &rays, &query).unwrap();
-            let polled = pollster::block_on(built.all(&rays, &query)).unwrap();
+            let whole = built.all(&rays, &query).unwrap();
+            let polled = pollster::block_on(built.cast_async(umbracast::queries::All, &rays, &query)).unwrap();
             assert_eq!((&whole.offsets, &whole.records), (&polled.offsets, &polled.records));
-            let count = pollster::block_on(built.count(&rays, &query)).unwrap();
-            assert_eq!(count.records, blocking::count(&built, &rays, &query).unwrap().records);
-            let near = pollster::block_on(built.nearest(&rays, 2, &query)).unwrap();
-            assert_eq!(near.records, blocking::nearest(&built, &rays, 2, &query).unwrap().records);
+            let count = pollster::block_on(built.cast_async(umbracast::queries::Count, &rays, &query)).unwrap();
+            assert_eq!(count.records, built.count(&rays, &query).unwrap().records);
+            let near = pollster::block_on(built.cast_async(umbracast::queries::Nearest(2), &rays, &query)).unwrap();
+            assert_eq!(near.records, built.nearest(&rays, 2, &query).unwrap().records);
             for range in [0..1, 1..65, 65..1000, 1000..rays.len()] {
-                let part = blocking::all(&built, Rays::from(&rays).slice(range.clone()), &query).unwrap();
+                let part = built.all(Rays::from(&rays).slice(range.clone()), &query).unwrap();
                 for (i, list) in range.zip(part.iter()) {
                     assert_eq!(Some(list), whole.get(i), "ray {i} on {}", device.name());
                 }
@@ -206,9 +206,9 @@ fn pairwise_lists_have_at_most_one_hit() {
     for device in devices() {
         let spheres = hard_scenes::spheres(&hard_scenes::SCENES[0], 500);
         let rays = &hard_scenes::rays(&spheres, 2.0, 500)[..500];
-        let scene = blocking::pairwise(device, &spheres).unwrap();
+        let scene = device.pairwise(&spheres, &Default::default()).unwrap();
         for query in policies() {
-            let lists = blocking::all(&scene, rays, &query).unwrap();
+            let lists = scene.all(rays, &query).unwrap();
             assert!(lists.iter().all(|list| list.len() <= 1));
             check(&format!("pairs on {}, {query:?}", device.name()), &scene, rays, &query, &lists);
         }
@@ -218,16 +218,16 @@ fn pairwise_lists_have_at_most_one_hit() {
 #[test]
 fn empty_scenes_and_batches_have_empty_lists() {
     for device in devices() {
-        let none = blocking::scene(device, &[], &SceneOptions::default()).unwrap();
+        let none = device.scene(&[], &SceneOptions::default()).unwrap();
         let ray = [Ray::new([0.0; 3], [1.0, 0.0, 0.0])];
-        let lists = blocking::all(&none, &ray, &Query::default()).unwrap();
+        let lists = none.all(&ray, &Query::default()).unwrap();
         assert_eq!((lists.offsets.as_slice(), lists.records.len()), (&[0, 0][..], 0));
         assert_eq!((lists.get(0), lists.get(1)), (Some(&[][..]), None));
-        assert_eq!(blocking::count(&none, &ray, &Query::default()).unwrap().records, [0]);
-        let one = blocking::scene(device, &[Sphere::new([5.0, 0.0, 0.0], 1.0)], &SceneOptions::default()).unwrap();
-        let lists = blocking::all(&one, &[], &Query::default()).unwrap();
+        assert_eq!(none.count(&ray, &Query::default()).unwrap().records, [0]);
+        let one = device.scene(&[Sphere::new([5.0, 0.0, 0.0], 1.0)], &SceneOptions::default()).unwrap();
+        let lists = one.all(&[], &Query::default()).unwrap();
         assert_eq!((lists.offsets.as_slice(), lists.is_empty()), (&[0][..], true));
-        let lists = blocking::nearest(&one, &ray, 3, &Query::default()).unwrap();
+        let lists = one.nearest(&ray, 3, &Query::default()).unwrap();
         assert_eq!(lists.records, [Interval { t_enter: 4.0, t_exit: 6.0, id: 0 }]);
     }
 }
@@ -236,13 +236,13 @@ fn empty_scenes_and_batches_have_empty_lists() {
 fn an_overflowing_root_is_counted_and_not_listed() {
     for device in devices() {
         let spheres = [Sphere::new([1e30, 0.0, 0.0], 1.0), Sphere::new([0.0, 1e30, 0.0], 1.0)];
-        let scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+        let scene = device.scene(&spheres, &SceneOptions::default()).unwrap();
         let rays = [Ray::new([0.0; 3], [1e-30, 0.0, 0.0]), Ray::new([0.0; 3], [0.0, 1.0, 0.0])];
         for precision in Precision::ALL {
-            let lists = blocking::all(&scene, &rays, &Query::at(precision)).unwrap();
+            let lists = scene.all(&rays, &Query::at(precision)).unwrap();
             assert_eq!((lists.get(0).unwrap().len(), lists.get(1).unwrap().len()), (0, 1), "{}", device.name());
-            let closest = blocking::closest(&scene, &rays, &Query::at(precision)).unwrap();
-            let count = blocking::count(&scene, &rays, &Query::at(precision)).unwrap();
+            let closest = scene.closest(&rays, &Query::at(precision)).unwrap();
+            let count = scene.count(&rays, &Query::at(precision)).unwrap();
             let beyond = [lists.report, count.report, closest.report].map(|report| report.overflowed);
             assert_eq!(beyond, [1; 3], "{precision:?} on {}", device.name());
         }
@@ -253,33 +253,33 @@ fn an_overflowing_root_is_counted_and_not_listed() {
 fn bad_rays_are_refused_or_skipped() {
     for device in devices() {
         let spheres = scenes::spheres("uniform", 3000);
-        let scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+        let scene = device.scene(&spheres, &SceneOptions::default()).unwrap();
         let mut rays = scenes::rays("random", &spheres, 200);
-        let good = blocking::all(&scene, &rays, &Query::default()).unwrap();
+        let good = scene.all(&rays, &Query::default()).unwrap();
         rays[77].direction.y = f32::NAN;
         rays[150].t_min = f32::INFINITY;
         let refuse = |error: Error| match error {
             Error::BadRecord { what, index, field, .. } => assert_eq!((what, index, field), ("ray", 77, "dy")),
             other => panic!("{other}"),
         };
-        refuse(blocking::all(&scene, &rays, &Query::default()).unwrap_err());
-        refuse(blocking::count(&scene, &rays, &Query::default()).unwrap_err());
+        refuse(scene.all(&rays, &Query::default()).unwrap_err());
+        refuse(scene.count(&rays, &Query::default()).unwrap_err());
         let skip = Query::default().on_bad(OnBad::Skip);
-        let lists = blocking::all(&scene, &rays, &skip).unwrap();
-        let counts = blocking::count(&scene, &rays, &skip).unwrap();
+        let lists = scene.all(&rays, &skip).unwrap();
+        let counts = scene.count(&rays, &skip).unwrap();
         assert_eq!((lists.report.skipped, counts.report.skipped), (2, 2), "{}", device.name());
         for (i, (list, good)) in lists.iter().zip(good.iter()).enumerate() {
             let expected = if [77, 150].contains(&i) { &[][..] } else { good };
             assert_eq!((list, counts[i] as usize), (expected, expected.len()), "ray {i} on {}", device.name());
         }
-        assert!(matches!(blocking::nearest(&scene, &rays, 0, &skip), Err(Error::Usage(_))));
+        assert!(matches!(scene.nearest(&rays, 0, &skip), Err(Error::InvalidArgument(_))));
 
         // Rays that the device generates, some from invalid points.
         let mut points = [[0.5, 0.5, -1.0]; 130];
         (points[3][0], points[70][2]) = (f32::NAN, f32::INFINITY);
         let made = Parallel { points: &points, direction: [0.01, 0.02, 1.0] };
-        let lists = blocking::all(&scene, &made, &skip).unwrap();
-        let counts = blocking::count(&scene, &made, &skip).unwrap();
+        let lists = scene.all(&made, &skip).unwrap();
+        let counts = scene.count(&made, &skip).unwrap();
         assert_eq!((lists.report.skipped, counts.report.skipped), (2, 2), "{}", device.name());
         let good = lists.get(0).unwrap();
         assert!(good.len() > 5, "{}", good.len());
@@ -298,15 +298,15 @@ fn hit_lists_above_the_memory_limit_are_refused_with_figures() {
     for name in names {
         let mut limits = Limits::default();
         limits.memory = 60 << 20;
-        let device = blocking::open(&DeviceOptions::new(name).limits(limits)).unwrap();
-        let scene = blocking::scene(&device, &spheres, &SceneOptions::default()).unwrap();
-        let error = blocking::all(&scene, &rays, &Query::default()).unwrap_err();
+        let device = Device::open(&DeviceOptions::new(name).limits(limits)).unwrap();
+        let scene = device.scene(&spheres, &SceneOptions::default()).unwrap();
+        let error = scene.all(&rays, &Query::default()).unwrap_err();
         let Error::TooLarge { what, asked, allowed, .. } = error else { panic!("{error}") };
         assert!(asked > allowed && allowed <= 60 << 20, "{what}: {asked} of {allowed}");
-        let few = blocking::all(&scene, &rays[..300], &Query::default()).unwrap();
+        let few = scene.all(&rays[..300], &Query::default()).unwrap();
         assert_eq!(few.records.len(), 300 * 3000);
         assert!(few.get(7).unwrap().iter().map(|hit| hit.id).eq(0..3000));
-        assert_eq!(blocking::nearest(&scene, &rays, 2, &Query::default()).unwrap().records.len(), 6000);
-        assert_eq!(blocking::count(&scene, &rays, &Query::default()).unwrap().records, vec![3000; 3000]);
+        assert_eq!(scene.nearest(&rays, 2, &Query::default()).unwrap().records.len(), 6000);
+        assert_eq!(scene.count(&rays, &Query::default()).unwrap().records, vec![3000; 3000]);
     }
 }

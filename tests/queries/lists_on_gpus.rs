@@ -1,14 +1,12 @@
 //! Hit lists on GPUs with small buffers, without error terms, with unfinished traversals and with broken shaders.
 
 use crate::support::{cpu, devices, hard_scenes, scaled, scenes};
-use umbracast::{
-    Device, DeviceOptions, HitLists, Interval, Limits, Precision, Query, Ray, SceneOptions, Sphere, blocking,
-};
+use umbracast::{Device, DeviceOptions, HitLists, Interval, Limits, Precision, Query, Ray, SceneOptions, Sphere};
 
 fn lists_on(device: &Device, spheres: &[Sphere], rays: &[Ray], query: &Query) -> HitLists {
-    let scene = blocking::scene(device, spheres, &SceneOptions::default()).unwrap();
-    let lists = blocking::all(&scene, rays, query).unwrap();
-    let counts = blocking::count(&scene, rays, query).unwrap();
+    let scene = device.scene(spheres, &SceneOptions::default()).unwrap();
+    let lists = scene.all(rays, query).unwrap();
+    let counts = scene.count(rays, query).unwrap();
     assert!(lists.iter().map(|list| list.len() as u32).eq(counts.records), "{}", device.name());
     lists
 }
@@ -26,11 +24,11 @@ fn small_buffers_give_the_same_hit_lists() {
     for (i, _) in devices().iter().enumerate() {
         let mut limits = Limits::default();
         (limits.binding, limits.rays) = (1 << 20, 77);
-        let device = blocking::open(&DeviceOptions::new(i.to_string()).limits(limits)).unwrap();
+        let device = Device::open(&DeviceOptions::new(i.to_string()).limits(limits)).unwrap();
         let found = lists_on(&device, &spheres, &rays, &Query::default());
         assert!((&found.offsets, &found.records) == (&expected.offsets, &expected.records), "{}", device.name());
-        let scene = blocking::scene(&device, &spheres, &SceneOptions::default()).unwrap();
-        let nearest = blocking::nearest(&scene, &rays, 3, &Query::default()).unwrap();
+        let scene = device.scene(&spheres, &SceneOptions::default()).unwrap();
+        let nearest = scene.nearest(&rays, 3, &Query::default()).unwrap();
         for (i, (list, all)) in nearest.iter().zip(expected.iter()).enumerate() {
             assert_eq!(list, &all[..all.len().min(3)], "ray {i} on {}", device.name());
         }
@@ -43,7 +41,7 @@ fn exact_lists_work_on_devices_that_lose_error_terms() {
     let rays = hard_scenes::rays(&spheres, 2.0, scaled(100));
     let query = Query::at(Precision::Exact);
     let expected = lists_on(&cpu(), &spheres, &rays, &query);
-    for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
+    for info in Device::list().into_iter().filter(|info| info.probe.is_some()) {
         // A TwoSum as naga and Mesa compile it without the optimisation barrier.
         let edit = ("return vec2<f32>(s, opaque(a - aa) + opaque(b - bb));", "return vec2<f32>(s, 0.0);");
         let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
@@ -58,7 +56,7 @@ fn unfinished_list_traversals_are_cast_again() {
     let spheres = hard_scenes::spheres(&hard_scenes::SCENES[0], 3000);
     let rays = hard_scenes::rays(&spheres, 2.0, scaled(200));
     let expected = lists_on(&cpu(), &spheres, &rays, &Query::default());
-    for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
+    for info in Device::list().into_iter().filter(|info| info.probe.is_some()) {
         // Marks every third counting traversal as unfinished; ends every third listing traversal early.
         for edit in [
             (
@@ -82,7 +80,7 @@ fn broken_list_shaders_are_detected() {
     let spheres = hard_scenes::spheres(&hard_scenes::SCENES[0], 3000);
     let rays = hard_scenes::rays(&spheres, 2.0, 100);
     let expected = lists_on(&cpu(), &spheres, &rays, &Query::default());
-    for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
+    for info in Device::list().into_iter().filter(|info| info.probe.is_some()) {
         for edit in [
             // The edits: certain hits are counted twice; certain hits are not counted; roots are exchanged; a wrong id; records overwrite
             // one another. (Lists that end too early are detected and cast again.)
@@ -102,11 +100,11 @@ fn broken_list_shaders_are_detected() {
             ("  return at + 1u;\n", "  return at;\n"),
         ] {
             let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
-            let scene = blocking::scene(&broken, &spheres, &SceneOptions::default()).unwrap();
-            let counts = blocking::count(&scene, &rays, &Query::default()).unwrap();
+            let scene = broken.scene(&spheres, &SceneOptions::default()).unwrap();
+            let counts = scene.count(&rays, &Query::default()).unwrap();
             let counted = counts.iter().map(|count| *count as usize).eq(expected.iter().map(<[Interval]>::len));
             // An error counts as detected, too.
-            let lists = blocking::all(&scene, &rays, &Query::default());
+            let lists = scene.all(&rays, &Query::default());
             let listed = lists.is_ok_and(|found| {
                 (found.offsets, found.records) == (expected.offsets.clone(), expected.records.clone())
             });

@@ -4,7 +4,7 @@ use crate::support::{Numbers, cpu, devices, hard_scenes, with_and_without_tree};
 use umbracast::raygen::Parallel;
 use umbracast::{
     Approach, Device, Error, Hit, Inside, Interval, NO_SPHERE, Precision, Query, Ray, Rays, Scene, SceneOptions,
-    Sphere, Spheres, blocking,
+    Sphere, Spheres,
 };
 
 /// Spheres and rays with masks of a few bits, sometimes all or none, and a skipped id per ray.
@@ -31,9 +31,8 @@ impl Case {
         let ray_masks = (0..rays.len()).map(&mut mask).collect();
         let mut case = Self { spheres, sphere_masks, rays, ray_masks, skips: Vec::new() };
         // Every second ray skips the sphere that it would hit first.
-        let scene = blocking::scene(&cpu(), case.spheres(), &SceneOptions::default()).unwrap();
-        let first =
-            blocking::closest(&scene, Rays::from(&case.rays).masks(&case.ray_masks), &Query::default()).unwrap();
+        let scene = cpu().scene(case.spheres(), &SceneOptions::default()).unwrap();
+        let first = scene.closest(Rays::from(&case.rays).masks(&case.ray_masks), &Query::default()).unwrap();
         case.skips = first.iter().enumerate().map(|(i, hit)| if i % 2 == 0 { hit.id } else { NO_SPHERE }).collect();
         case
     }
@@ -58,8 +57,8 @@ impl Case {
 
 /// The expected hits of each ray: all hits without masks and skips, filtered.
 fn expected(case: &Case, query: &Query) -> Vec<Vec<Interval>> {
-    let scene = blocking::scene(&cpu(), &case.spheres, &SceneOptions::default()).unwrap();
-    let all = blocking::all(&scene, &case.rays, query).unwrap();
+    let scene = cpu().scene(&case.spheres, &SceneOptions::default()).unwrap();
+    let all = scene.all(&case.rays, query).unwrap();
     all.iter()
         .enumerate()
         .map(|(i, list)| list.iter().copied().filter(|hit| case.admits(i, hit.id)).collect())
@@ -71,8 +70,8 @@ fn approaches(case: &Case, query: &Query) -> Vec<Approach> {
     let one = |(i, ray): (usize, &Ray)| {
         let mine = (0..case.spheres.len() as u32).filter(|id| case.admits(i, *id));
         let near: Vec<Sphere> = mine.clone().map(|id| case.spheres[id as usize]).collect();
-        let scene = blocking::scene(&cpu(), &near, &SceneOptions::default()).unwrap();
-        let found = blocking::approach(&scene, &[*ray], query).unwrap()[0];
+        let scene = cpu().scene(&near, &SceneOptions::default()).unwrap();
+        let found = scene.approach(&[*ray], query).unwrap()[0];
         let id = if found.id == NO_SPHERE { NO_SPHERE } else { mine.clone().nth(found.id as usize).unwrap() };
         Approach { id, ..found }
     };
@@ -92,13 +91,13 @@ fn masks_select_the_spheres_a_ray_can_hit() {
                 for device in devices() {
                     for (search, built) in ["tree", "brute"].iter().zip(case.scenes(device)) {
                         let what = format!("scene {scene} on {} by {search}, {query:?}", device.name());
-                        let all = blocking::all(&built, case.rays(), &query).unwrap();
+                        let all = built.all(case.rays(), &query).unwrap();
                         assert!(all.iter().eq(lists.iter().map(|list| &list[..])), "{what}");
-                        let counts = blocking::count(&built, case.rays(), &query).unwrap();
+                        let counts = built.count(case.rays(), &query).unwrap();
                         assert!(counts.iter().map(|count| *count as usize).eq(lists.iter().map(Vec::len)), "{what}");
-                        let interval = blocking::interval(&built, case.rays(), &query).unwrap();
-                        let hits = blocking::closest(&built, case.rays(), &query).unwrap();
-                        let occluded = blocking::occluded(&built, case.rays(), &query).unwrap();
+                        let interval = built.interval(case.rays(), &query).unwrap();
+                        let hits = built.closest(case.rays(), &query).unwrap();
+                        let occluded = built.occluded(case.rays(), &query).unwrap();
                         for (i, list) in lists.iter().enumerate() {
                             let first = list.first().copied().unwrap_or(Interval::MISS);
                             assert_eq!(interval[i], first, "{what}, ray {i}");
@@ -110,8 +109,8 @@ fn masks_select_the_spheres_a_ray_can_hit() {
                             assert_eq!(hits[i], hit, "{what}, ray {i}");
                             assert_eq!(occluded.get(i), Some(!list.is_empty()), "{what}, ray {i}");
                         }
-                        assert_eq!(hits.report.hits, lists.iter().filter(|list| !list.is_empty()).count() as u64);
-                        let found = blocking::approach(&built, case.rays(), &query).unwrap();
+                        assert_eq!(hits.report.rays_hit, lists.iter().filter(|list| !list.is_empty()).count() as u64);
+                        let found = built.approach(case.rays(), &query).unwrap();
                         for (i, (found, near)) in found.iter().zip(&near).enumerate() {
                             assert_eq!(found, near, "{what}, ray {i}");
                         }
@@ -129,12 +128,15 @@ fn masks_and_skipped_ids_follow_their_rays() {
     let case = Case::new(0, 3000, 700);
     let query = Query::at(Precision::Exact);
     for device in devices() {
-        let scene = blocking::scene(device, case.spheres(), &SceneOptions::default()).unwrap();
-        let whole = blocking::closest(&scene, case.rays(), &query).unwrap();
-        assert_eq!(*pollster::block_on(scene.closest(case.rays(), &query)).unwrap(), *whole);
-        let bits = pollster::block_on(scene.occluded(case.rays(), &query)).unwrap();
+        let scene = device.scene(case.spheres(), &SceneOptions::default()).unwrap();
+        let whole = scene.closest(case.rays(), &query).unwrap();
+        assert_eq!(
+            *pollster::block_on(scene.cast_async(umbracast::queries::Closest, case.rays(), &query)).unwrap(),
+            *whole
+        );
+        let bits = pollster::block_on(scene.cast_async(umbracast::queries::Occluded, case.rays(), &query)).unwrap();
         assert!(bits.iter().eq(whole.iter().map(Hit::is_hit)));
-        let lists = pollster::block_on(scene.nearest(case.rays(), 1, &query)).unwrap();
+        let lists = pollster::block_on(scene.cast_async(umbracast::queries::Nearest(1), case.rays(), &query)).unwrap();
         assert!(
             lists
                 .iter()
@@ -142,7 +144,7 @@ fn masks_and_skipped_ids_follow_their_rays() {
                 .eq(whole.iter().map(|hit| hit.is_hit().then_some(hit.id)))
         );
         for range in [0..1, 1..65, 65..1000, 1000..case.rays.len()] {
-            let part = blocking::closest(&scene, case.rays().slice(range.clone()), &query).unwrap();
+            let part = scene.closest(case.rays().slice(range.clone()), &query).unwrap();
             assert_eq!(*part, whole[range]);
         }
     }
@@ -154,9 +156,9 @@ fn ray_masks_and_sphere_masks_are_optional() {
     let ray = [Ray::new([0.0; 3], [1.0, 0.0, 0.0])];
     let query = Query::default();
     for device in devices() {
-        let plain = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
-        let masked = blocking::scene(device, Spheres::from(&spheres).masks(&[0, 4]), &SceneOptions::default()).unwrap();
-        let id = |scene: &Scene, rays: Rays<'_>| blocking::closest(scene, rays, &query).unwrap()[0].id;
+        let plain = device.scene(&spheres, &SceneOptions::default()).unwrap();
+        let masked = device.scene(Spheres::from(&spheres).masks(&[0, 4]), &SceneOptions::default()).unwrap();
+        let id = |scene: &Scene, rays: Rays<'_>| scene.closest(rays, &query).unwrap()[0].id;
         assert_eq!(id(&plain, Rays::from(&ray).masks(&[0])), NO_SPHERE);
         assert_eq!(id(&plain, Rays::from(&ray).masks(&[1 << 31])), 0);
         assert_eq!(id(&plain, Rays::from(&ray).skip_ids(&[0])), 1);
@@ -168,22 +170,22 @@ fn ray_masks_and_sphere_masks_are_optional() {
         // Rays that the device generates, and points.
         let points = [[0.0; 3], [9.0, 0.0, 0.5]];
         let made = Parallel { points: &points, direction: [1.0, 0.0, 0.0] };
-        let found = blocking::closest(&plain, Rays::from(&made).skip_ids(&[0, 1]), &query).unwrap();
+        let found = plain.closest(Rays::from(&made).skip_ids(&[0, 1]), &query).unwrap();
         assert_eq!((found[0].id, found[1].id), (1, NO_SPHERE));
         let at = umbracast::Points::from(&points).masks(&[u32::MAX, 3]);
-        assert_eq!(blocking::contains(&masked, at, &query).unwrap()[1].count, 0);
-        assert_eq!(blocking::contains(&masked, &points, &query).unwrap()[1].id, 1);
+        assert_eq!(masked.contains(at, &query).unwrap()[1].count, 0);
+        assert_eq!(masked.contains(&points, &query).unwrap()[1].id, 1);
         // An update keeps the masks unless it has new ones.
         let mut moved = masked.clone();
-        blocking::update(&mut moved, &[spheres[1], spheres[0]]).unwrap();
-        let hit = blocking::closest(&moved, &ray, &query).unwrap()[0];
+        moved.update(&[spheres[1], spheres[0]]).unwrap();
+        let hit = moved.closest(&ray, &query).unwrap()[0];
         assert_eq!(hit, Hit { t: 4.0, id: 1 });
-        blocking::update(&mut moved, Spheres::from(&spheres).masks(&[1, 0])).unwrap();
+        moved.update(Spheres::from(&spheres).masks(&[1, 0])).unwrap();
         assert_eq!(id(&moved, (&ray).into()), 0);
-        blocking::rebuild(&mut moved).unwrap();
+        moved.rebuild().unwrap();
         assert_eq!(id(&moved, (&ray).into()), 0);
         let mut plain = plain.clone();
-        blocking::update(&mut plain, Spheres::from(&spheres).masks(&[0, 0])).unwrap();
+        plain.update(Spheres::from(&spheres).masks(&[0, 0])).unwrap();
         assert_eq!(id(&plain, (&ray).into()), NO_SPHERE);
     }
 }
@@ -201,12 +203,12 @@ fn masks_apply_to_pairwise_queries() {
     let skips: Vec<u32> = (0..700).map(|i| if i % 5 == 0 { i } else { 0 }).collect();
     let query = Query::default();
     for device in devices() {
-        let all = blocking::pairwise(device, &case.spheres[..700]).unwrap();
-        let some = blocking::pairwise(device, spheres).unwrap();
-        let expected = blocking::closest(&all, rays, &query).unwrap();
+        let all = device.pairwise(&case.spheres[..700], &Default::default()).unwrap();
+        let some = device.pairwise(spheres, &Default::default()).unwrap();
+        let expected = all.closest(rays, &query).unwrap();
         let given = Rays::from(rays).masks(&case.ray_masks[..700]).skip_ids(&skips);
-        let found = blocking::closest(&some, given, &query).unwrap();
-        let part = blocking::closest(&some, given.slice(100..400), &query).unwrap();
+        let found = some.closest(given, &query).unwrap();
+        let part = some.closest(given.slice(100..400), &query).unwrap();
         assert_eq!(*part, found[100..400]);
         let mut hit_count = [0; 2];
         for (i, (found, expected)) in found.iter().zip(expected.iter()).enumerate() {
@@ -227,16 +229,16 @@ fn mask_columns_of_another_length_are_refused() {
     };
     for device in devices() {
         let few = Spheres::from(&case.spheres).masks(&case.sphere_masks[1..]);
-        let refused = |spheres| blocking::scene(device, spheres, &SceneOptions::default()).err().unwrap();
+        let refused = |spheres| device.scene(spheres, &SceneOptions::default()).err().unwrap();
         differ(refused(few), ["spheres", "masks"]);
-        let mut scene = blocking::scene(device, case.spheres(), &SceneOptions::default()).unwrap();
-        differ(blocking::update(&mut scene, few).unwrap_err(), ["spheres", "masks"]);
+        let mut scene = device.scene(case.spheres(), &SceneOptions::default()).unwrap();
+        differ(scene.update(few).unwrap_err(), ["spheres", "masks"]);
         let query = Query::default();
         let few = Rays::from(&case.rays).masks(&case.ray_masks[1..]);
-        differ(blocking::closest(&scene, few, &query).unwrap_err(), ["rays", "masks"]);
+        differ(scene.closest(few, &query).unwrap_err(), ["rays", "masks"]);
         let many = Rays::from(&case.rays[1..]).skip_ids(&case.skips);
-        differ(blocking::occluded(&scene, many, &query).unwrap_err(), ["rays", "skip_ids"]);
-        differ(blocking::all(&scene, many, &query).unwrap_err(), ["rays", "skip_ids"]);
+        differ(scene.occluded(many, &query).unwrap_err(), ["rays", "skip_ids"]);
+        differ(scene.all(many, &query).unwrap_err(), ["rays", "skip_ids"]);
     }
 }
 
@@ -244,9 +246,9 @@ fn mask_columns_of_another_length_are_refused() {
 fn shaders_that_ignore_masks_are_detected() {
     let case = Case::new(0, 3000, 100);
     let query = Query::default();
-    let scene = blocking::scene(&cpu(), case.spheres(), &SceneOptions::default()).unwrap();
-    let expected = blocking::closest(&scene, case.rays(), &query).unwrap();
-    for info in blocking::list().into_iter().filter(|info| info.probe.is_some()) {
+    let scene = cpu().scene(case.spheres(), &SceneOptions::default()).unwrap();
+    let expected = scene.closest(case.rays(), &query).unwrap();
+    for info in Device::list().into_iter().filter(|info| info.probe.is_some()) {
         for edit in [
             ("& attributes.mask) != 0u", "| attributes.mask) != 0u"),
             ("params.first_id + at != attributes.skip_id", "at <= NO_SPHERE"),
@@ -254,7 +256,7 @@ fn shaders_that_ignore_masks_are_detected() {
         ] {
             let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
             let [scene, _] = case.scenes(&broken);
-            let found = blocking::closest(&scene, case.rays(), &query).unwrap();
+            let found = scene.closest(case.rays(), &query).unwrap();
             assert!(*found != *expected, "{}: {edit:?}", info.name);
         }
     }

@@ -10,7 +10,7 @@ use super::peer_cases::{COVERED, Case, NOT_COVERED, cases, vector};
 use crate::support::devices;
 use umbracast::exact::{ExactRoots, Root};
 use umbracast::glam::DVec3;
-use umbracast::{Approach, Ellipsoids, Hit, Interval, Query, Ray, Sphere, Spheres, blocking};
+use umbracast::{Approach, Ellipsoids, Hit, Interval, Query, Ray, Sphere, Spheres};
 
 pub(super) const U: f64 = 1.0 / 16_777_216.0;
 
@@ -204,17 +204,17 @@ fn peer_cases_agree_in_batches_on_every_device() {
             let rays: Vec<Ray> = group.iter().map(|case| case.ray).collect();
             let ellipsoids = Ellipsoids::new(group.iter().filter_map(|case| case.ellipsoid));
             let given = if ellipsoids.is_empty() { Spheres::from(&spheres) } else { (&ellipsoids).into() };
-            let pairs = blocking::pairwise(device, given).unwrap();
+            let pairs = device.pairwise(given, &Default::default()).unwrap();
             if *group_kind == "nearest" {
-                let found = blocking::approach(&pairs, &rays, query).unwrap();
+                let found = pairs.approach(&rays, query).unwrap();
                 for (case, approach) in group.iter().zip(found.iter()) {
                     check_approach(case, *approach, &mut tally, device.name());
                 }
                 continue;
             }
-            let hits = blocking::closest(&pairs, &rays, query).unwrap();
-            let both = blocking::interval(&pairs, &rays, query).unwrap();
-            let occluded = blocking::occluded(&pairs, &rays, query).unwrap();
+            let hits = pairs.closest(&rays, query).unwrap();
+            let both = pairs.interval(&rays, query).unwrap();
+            let occluded = pairs.occluded(&rays, query).unwrap();
             let attributes = (*group_kind == "spheres").then(|| pairs.attributes(&rays, &hits, query).unwrap());
             for (i, case) in group.iter().enumerate() {
                 if let Some(attributes) = &attributes {

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use crate::support::scaled;
 use proptest::prelude::*;
 use umbracast::exact::{self, ExactRoots, Root, Roots};
-use umbracast::{Ends, Hit, Inside, Precision, Query, Ray, SceneOptions, Sphere, Touch, blocking};
+use umbracast::{Ends, Hit, Inside, Precision, Query, Ray, SceneOptions, Sphere, Touch};
 
 /// A second implementation of the policies, written from the documentation and not from the code.
 fn oracle(ray: &Ray, sphere: &Sphere, query: &Query) -> Option<f32> {
@@ -112,12 +112,12 @@ fn case(x: BoxedStrategy<f32>) -> impl Strategy<Value = Case> {
 fn check((spheres, rays, query): &Case) -> Result<(), TestCaseError> {
     let expected: Vec<Hit> = rays.iter().map(|ray| closest(ray, spheres, query)).collect();
     for device in crate::support::devices() {
-        let scene = blocking::scene(device, spheres, &SceneOptions::default()).unwrap();
-        let hits = blocking::closest(&scene, rays, query).unwrap();
+        let scene = device.scene(spheres, &SceneOptions::default()).unwrap();
+        let hits = scene.closest(rays, query).unwrap();
         prop_assert_eq!(&hits.records, &expected, "{}", device.name());
-        let occluded: Vec<bool> = blocking::occluded(&scene, rays, query).unwrap().iter().collect();
+        let occluded: Vec<bool> = scene.occluded(rays, query).unwrap().iter().collect();
         prop_assert_eq!(occluded, expected.iter().map(Hit::is_hit).collect::<Vec<_>>(), "{}", device.name());
-        let approaches = blocking::approach(&scene, rays, query).unwrap();
+        let approaches = scene.approach(rays, query).unwrap();
         for (ray, found) in rays.iter().zip(approaches.iter()) {
             let least = spheres.iter().map(|s| exact::approach(ray, s)).map(|(t, c)| (c, t));
             let least = least.min_by(|a, b| a.partial_cmp(b).unwrap()).unwrap();

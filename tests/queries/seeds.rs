@@ -6,7 +6,7 @@ use std::f32::consts::{FRAC_PI_2, FRAC_PI_6};
 
 use crate::support::{Numbers, devices, scaled, steps};
 use umbracast::glam::Vec3;
-use umbracast::{Approach, Ends, Error, Hit, Inside, Precision, Query, Ray, Sphere, Touch, blocking};
+use umbracast::{Approach, Ends, Error, Hit, Inside, Precision, Query, Ray, Sphere, Touch};
 
 fn exact(inside: Inside, touch: Touch, ends: Ends) -> Query {
     Query::at(Precision::Exact).inside(inside).touch(touch).ends(ends)
@@ -18,10 +18,10 @@ fn hit_times(pairs: &[(Ray, Sphere)], query: &Query) -> Vec<Option<f32>> {
     let (rays, spheres): (Vec<Ray>, Vec<Sphere>) = pairs.iter().copied().unzip();
     let alone: Vec<Option<Hit>> = pairs.iter().map(|(ray, sphere)| ray.hit(sphere, query)).collect();
     for device in devices() {
-        let scene = blocking::pairwise(device, &spheres).unwrap();
-        let hits = blocking::closest(&scene, &rays, query).unwrap();
-        let occluded = blocking::occluded(&scene, &rays, query).unwrap();
-        let both = blocking::interval(&scene, &rays, query).unwrap();
+        let scene = device.pairwise(&spheres, &Default::default()).unwrap();
+        let hits = scene.closest(&rays, query).unwrap();
+        let occluded = scene.occluded(&rays, query).unwrap();
+        let both = scene.interval(&rays, query).unwrap();
         for (i, expected) in alone.iter().enumerate() {
             let what = format!("{} {query:?} {:?}", device.name(), pairs[i]);
             assert_eq!(hits[i].is_hit().then_some(hits[i].t), expected.map(|hit| hit.t), "{what}");
@@ -41,8 +41,8 @@ fn hit_time(ray: Ray, sphere: Sphere, query: &Query) -> Option<f32> {
 fn approach_of(ray: Ray, sphere: Sphere) -> Approach {
     let alone = ray.approach(&sphere).unwrap();
     for device in devices() {
-        let scene = blocking::pairwise(device, &[sphere]).unwrap();
-        let found = blocking::approach(&scene, &[ray], &Query::at(Precision::Exact)).unwrap();
+        let scene = device.pairwise(&[sphere], &Default::default()).unwrap();
+        let found = scene.approach(&[ray], &Query::at(Precision::Exact)).unwrap();
         assert_eq!(found[0], alone, "{} {ray:?} {sphere:?}", device.name());
     }
     alone
@@ -122,8 +122,8 @@ fn seed_000_time_of_hit() {
     for precision in Precision::ALL {
         assert_eq!(past.hit(&far, &Query::at(precision)), None, "{precision:?}");
         for device in devices() {
-            let scene = blocking::pairwise(device, &[far]).unwrap();
-            let hits = blocking::closest(&scene, &[past], &Query::at(precision)).unwrap();
+            let scene = device.pairwise(&[far], &Default::default()).unwrap();
+            let hits = scene.closest(&[past], &Query::at(precision)).unwrap();
             assert_eq!(hits[0], Hit::MISS, "{} {precision:?}", device.name());
         }
     }
@@ -420,8 +420,8 @@ fn seed_004_half_open_time() {
         assert!(crate::support::steps(t, truth) <= 1, "{t}");
         for precision in Precision::ALL {
             for device in devices() {
-                let scene = blocking::pairwise(device, &[UNIT]).unwrap();
-                let hits = blocking::closest(&scene, &[path], &query.precision(precision)).unwrap();
+                let scene = device.pairwise(&[UNIT], &Default::default()).unwrap();
+                let hits = scene.closest(&[path], &query.precision(precision)).unwrap();
                 assert!(crate::support::steps(hits[0].t, truth) <= 64, "{} {precision:?} {:?}", device.name(), hits[0]);
             }
         }

@@ -8,7 +8,7 @@ use umbracast::exact::{ExactRoots, Root, Roots};
 use umbracast::glam::{DVec3, Vec3};
 use umbracast::{
     Approach, Ellipsoid, Ellipsoids, Ends, Error, Hit, Inside, Interval, Motion, NO_SPHERE, OnBad, Precision, Query,
-    Ray, Rays, SceneOptions, Segments, Sphere, Spheres, Touch, bench, blocking,
+    Ray, Rays, SceneOptions, Segments, Sphere, Spheres, Touch, bench,
 };
 
 /// u, the unit roundoff of f32.
@@ -99,10 +99,10 @@ fn rays_from_surfaces_hit_what_rays_from_exact_surface_points_hit() {
                 [Precision::Exact, Precision::Standard].into_iter().zip(with_and_without_tree(device, &spheres))
             {
                 let query = Query::at(precision);
-                let lists = blocking::all(&scene, rays, &query).unwrap();
-                let occluded = blocking::occluded(&scene, rays, &query).unwrap();
-                let counts = blocking::count(&scene, rays, &query).unwrap();
-                let hits = blocking::closest(&scene, rays, &query).unwrap();
+                let lists = scene.all(rays, &query).unwrap();
+                let occluded = scene.occluded(rays, &query).unwrap();
+                let counts = scene.count(rays, &query).unwrap();
+                let hits = scene.closest(rays, &query).unwrap();
                 for (i, (start, list)) in starts.iter().zip(lists.iter()).enumerate() {
                     for id in 0..spheres.len() as u32 {
                         let found = list.iter().find(|hit| hit.id == id);
@@ -156,7 +156,7 @@ fn hit_points_see_where_they_were_seen_from_and_nothing_behind_their_sphere() {
         for device in devices() {
             for scene in with_and_without_tree(device, &spheres) {
                 let query = Query::default();
-                let hits = blocking::closest(&scene, &rays, &query).unwrap();
+                let hits = scene.closest(&rays, &query).unwrap();
                 let mut points: Vec<(Vec3, u32)> = Vec::new();
                 for (ray, hit) in rays.iter().zip(hits.iter()).filter(|(_, hit)| hit.is_hit()) {
                     let sphere = spheres[hit.id as usize];
@@ -178,11 +178,11 @@ fn hit_points_see_where_they_were_seen_from_and_nothing_behind_their_sphere() {
                 assert!(points.len() > rays.len() / 4, "{}", points.len());
                 let ids: Vec<u32> = points.iter().map(|(_, id)| *id).collect();
                 let back: Vec<Ray> = points.iter().map(|(point, _)| Ray::segment(*point, eye)).collect();
-                let seen = blocking::occluded(&scene, Rays::from(&back).from_ids(&ids), &query).unwrap();
-                assert_eq!(seen.report.hits, 0);
+                let seen = scene.occluded(Rays::from(&back).from_ids(&ids), &query).unwrap();
+                assert_eq!(seen.report.rays_hit, 0);
                 let on: Vec<Ray> = back.iter().map(|ray| Ray::new(ray.origin, -ray.direction)).collect();
-                let hidden = blocking::occluded(&scene, Rays::from(&on).from_ids(&ids), &query).unwrap();
-                assert_eq!(hidden.report.hits, ids.len() as u64);
+                let hidden = scene.occluded(Rays::from(&on).from_ids(&ids), &query).unwrap();
+                assert_eq!(hidden.report.rays_hit, ids.len() as u64);
             }
         }
     }
@@ -263,13 +263,13 @@ fn every_query_follows_the_rule_exactly() {
             for inside in [Inside::Enter, Inside::Exit, Inside::Ignore] {
                 for (ends, touch) in [(Ends::Closed, Touch::Hit), (Ends::HalfOpen, Touch::Miss)] {
                     let query = Query::at(Precision::Exact).inside(inside).ends(ends).touch(touch);
-                    let lists = blocking::all(&scene, batch, &query).unwrap();
-                    let nearest = blocking::nearest(&scene, batch, 2, &query).unwrap();
-                    let hits = blocking::closest(&scene, batch, &query).unwrap();
-                    let intervals = blocking::interval(&scene, batch, &query).unwrap();
-                    let counts = blocking::count(&scene, batch, &query).unwrap();
-                    let occluded = blocking::occluded(&scene, batch, &query).unwrap();
-                    let light = blocking::transmittance(&scene, batch, &query).unwrap();
+                    let lists = scene.all(batch, &query).unwrap();
+                    let nearest = scene.nearest(batch, 2, &query).unwrap();
+                    let hits = scene.closest(batch, &query).unwrap();
+                    let intervals = scene.interval(batch, &query).unwrap();
+                    let counts = scene.count(batch, &query).unwrap();
+                    let occluded = scene.occluded(batch, &query).unwrap();
+                    let light = scene.transmittance(batch, &query).unwrap();
                     for (i, ray) in rays.iter().enumerate() {
                         let is_start =
                             |id: u32| from[i] != NO_SPHERE && spheres[from[i] as usize] == spheres[id as usize];
@@ -294,8 +294,8 @@ fn every_query_follows_the_rule_exactly() {
                         let product: f32 = list.iter().map(|hit| transmittances[hit.id as usize]).product();
                         assert_eq!(light[i], product, "{what}");
                     }
-                    assert_eq!(hits.report.hits, occluded.report.hits);
-                    assert_eq!(hits.report.hits, hits.iter().filter(|hit| hit.is_hit()).count() as u64);
+                    assert_eq!(hits.report.rays_hit, occluded.report.rays_hit);
+                    assert_eq!(hits.report.rays_hit, hits.iter().filter(|hit| hit.is_hit()).count() as u64);
                 }
             }
         }
@@ -316,14 +316,14 @@ fn rays_from_surfaces_give_the_same_bits_at_every_instruction_set() {
     let mut first = None;
     for level in bench::levels() {
         let _level = bench::use_level(level);
-        let scene = blocking::scene(&cpu(), &spheres, &SceneOptions::default()).unwrap();
-        let lists = blocking::all(&scene, rays, &query).unwrap();
-        let hits = blocking::closest(&scene, rays, &query).unwrap();
-        let near = blocking::approach(&scene, rays, &query).unwrap();
-        let polled = pollster::block_on(scene.closest(rays, &query)).unwrap();
+        let scene = cpu().scene(&spheres, &SceneOptions::default()).unwrap();
+        let lists = scene.all(rays, &query).unwrap();
+        let hits = scene.closest(rays, &query).unwrap();
+        let near = scene.approach(rays, &query).unwrap();
+        let polled = pollster::block_on(scene.cast_async(umbracast::queries::Closest, rays, &query)).unwrap();
         assert_eq!(hits.records, polled.records);
         let one: Vec<Hit> =
-            (0..starts.len()).map(|i| blocking::closest(&scene, rays.slice(i..i + 1), &query).unwrap()[0]).collect();
+            (0..starts.len()).map(|i| scene.closest(rays.slice(i..i + 1), &query).unwrap()[0]).collect();
         assert_eq!(hits.records, one);
         let all = (lists.records, hits.records, near.records);
         assert_eq!(first.get_or_insert_with(|| all.clone()), &all, "{level}");
@@ -338,9 +338,7 @@ fn approach_leaves_out_the_sphere_that_a_ray_leaves() {
     for device in devices() {
         for scene in with_and_without_tree(device, &spheres) {
             for precision in Precision::ALL {
-                let near =
-                    blocking::approach(&scene, Rays::from(&[out, into]).from_ids(&[0, 1]), &Query::at(precision))
-                        .unwrap();
+                let near = scene.approach(Rays::from(&[out, into]).from_ids(&[0, 1]), &Query::at(precision)).unwrap();
                 assert_eq!(
                     near.records,
                     [Approach { t: 8.0, clearance: 2.0, id: 2 }, Approach { t: 1.0, clearance: -1.0, id: 0 }]
@@ -362,33 +360,31 @@ fn starts_are_taken_at_the_ray_s_time_on_enlarged_spheres_and_in_the_space_of_th
     for device in devices() {
         // At time 0.5 the sphere is at x = 10.
         let (sphere, velocity) = ([Sphere::new([0.0; 3], 1.0)], [Vec3::new(20.0, 0.0, 0.0)]);
-        let scene =
-            blocking::scene(device, Spheres::from(&sphere).velocities(&velocity), &SceneOptions::default()).unwrap();
+        let scene = device.scene(Spheres::from(&sphere).velocities(&velocity), &SceneOptions::default()).unwrap();
         let timed = rays.times(&[0.5, 0.5]);
-        let lists = blocking::all(&scene, timed, &query).unwrap();
+        let lists = scene.all(timed, &query).unwrap();
         assert_eq!((lists.get(0).unwrap(), lists.get(1).unwrap()), (&[][..], &inside(1.0)[..]));
-        let error = blocking::all(&scene, timed, &query.motion(Motion::WithRay)).unwrap_err();
+        let error = scene.all(timed, &query.motion(Motion::WithRay)).unwrap_err();
         assert!(error.to_string().contains("from_ids"), "{error}");
 
         // The sphere of radius 1 is enlarged to 3.
-        let scene = blocking::scene(device, &[Sphere::new([8.0, 0.0, 0.0], 1.0)], &SceneOptions::default()).unwrap();
-        let lists = blocking::all(&scene, rays.radii(&[2.0, 2.0]), &query).unwrap();
+        let scene = device.scene(&[Sphere::new([8.0, 0.0, 0.0], 1.0)], &SceneOptions::default()).unwrap();
+        let lists = scene.all(rays.radii(&[2.0, 2.0]), &query).unwrap();
         assert_eq!((lists.get(0).unwrap(), lists.get(1).unwrap()), (&[][..], &inside(3.0)[..]));
         let segments = Segments::new([[[9.0, 0.0, 0.0], [20.0, 0.0, 0.0]], [[9.0, 0.0, 0.0], [5.0, 0.0, 0.0]]]);
-        let lists = blocking::all(&scene, Rays::from(&segments).from_ids(&[0, 0]), &query).unwrap();
+        let lists = scene.all(Rays::from(&segments).from_ids(&[0, 0]), &query).unwrap();
         assert_eq!((lists.get(0).unwrap(), lists.get(1).unwrap()), (&[][..], &inside(0.5)[..]));
 
         let ellipsoids = Ellipsoids::new([Ellipsoid::new([8.0, 0.0, 0.0], [3.0, 1.0, 0.5])]);
-        let scene = blocking::scene(device, &ellipsoids, &SceneOptions::default()).unwrap();
-        let lists = blocking::all(&scene, rays, &query).unwrap();
+        let scene = device.scene(&ellipsoids, &SceneOptions::default()).unwrap();
+        let lists = scene.all(rays, &query).unwrap();
         assert_eq!((lists.get(0).unwrap(), lists.get(1).unwrap()), (&[][..], &inside(3.0)[..]));
 
         let spheres = [Sphere::new([10.0, 0.0, 0.0], 1.0), Sphere::new([10.0, 0.0, 0.0], 1.0)];
-        let scene = blocking::pairwise(device, &spheres).unwrap();
-        let hits =
-            blocking::closest(&scene, Rays::from(&[out, into]).from_ids(&[0, 1]), &query.inside(Inside::Exit)).unwrap();
+        let scene = device.pairwise(&spheres, &Default::default()).unwrap();
+        let hits = scene.closest(Rays::from(&[out, into]).from_ids(&[0, 1]), &query.inside(Inside::Exit)).unwrap();
         assert_eq!(hits.records, [Hit::MISS, Hit { t: 1.0, id: 1 }]);
-        let error = blocking::closest(&scene, Rays::from(&[out, into]).from_ids(&[1, 1]), &query).unwrap_err();
+        let error = scene.closest(Rays::from(&[out, into]).from_ids(&[1, 1]), &query).unwrap_err();
         assert!(error.to_string().contains("paired with sphere 0"), "{error}");
     }
 }
@@ -408,26 +404,25 @@ fn rays_that_cannot_start_on_their_surface_are_refused_or_skipped_and_doubtful_o
             for (ray, id, why) in &cases {
                 let (rays, ids) = ([on, *ray], [0, *id]);
                 let rays = Rays::from(&rays).from_ids(&ids);
-                let Err(Error::BadRecord { what: "ray", index: 1, .. }) =
-                    blocking::closest(&scene, rays, &Query::default())
-                else {
+                let Err(Error::BadRecord { what: "ray", index: 1, .. }) = scene.closest(rays, &Query::default()) else {
                     panic!("{ray:?} {id}");
                 };
-                let error = pollster::block_on(scene.closest(rays, &Query::default())).unwrap_err();
+                let error = pollster::block_on(scene.cast_async(umbracast::queries::Closest, rays, &Query::default()))
+                    .unwrap_err();
                 assert!(error.to_string().contains(why), "{error}");
-                let skipped = blocking::closest(&scene, rays, &Query::default().on_bad(OnBad::Skip)).unwrap();
+                let skipped = scene.closest(rays, &Query::default().on_bad(OnBad::Skip)).unwrap();
                 assert_eq!((skipped.records, skipped.report.skipped), (vec![Hit { t: 0.0, id: 0 }, Hit::MISS], 1));
             }
             // 2⁻²⁰ (11 + 10 + 1) is 2.1e-5, and 2⁻¹⁰ + 2⁻¹⁶ · 22 is 1.3e-3.
             for (offset, off_surface) in [(1e-5, 0), (4e-5, 1), (1e-3, 1)] {
                 let rays = [Ray::new([11.0 + offset, 0.0, 0.0], [1.0, 0.0, 0.0])];
-                let hits = blocking::closest(&scene, Rays::from(&rays).from_ids(&[0]), &Query::default()).unwrap();
+                let hits = scene.closest(Rays::from(&rays).from_ids(&[0]), &Query::default()).unwrap();
                 assert_eq!((hits[0], hits.report.off_surface), (Hit::MISS, off_surface));
             }
         }
     }
     let (rays, short) = ([on], [0, 0]);
-    let scene = blocking::scene(&cpu(), &spheres, &SceneOptions::default()).unwrap();
-    let error = blocking::closest(&scene, Rays::from(&rays).from_ids(&short), &Query::default()).unwrap_err();
+    let scene = cpu().scene(&spheres, &SceneOptions::default()).unwrap();
+    let error = scene.closest(Rays::from(&rays).from_ids(&short), &Query::default()).unwrap_err();
     assert!(error.to_string().contains("from_ids"), "{error}");
 }

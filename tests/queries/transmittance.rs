@@ -5,7 +5,7 @@ use crate::support::{Numbers, both_searches, cpu, devices, hard_scenes, limited,
 use umbracast::glam::{Quat, Vec3};
 use umbracast::{
     Answer, Ellipsoid, Ellipsoids, Error, HitLists, Inside, Limits, Motion, OnBad, Precision, Query, Ray, Rays,
-    SceneOptions, Segments, Sphere, Spheres, bench, blocking,
+    SceneOptions, Segments, Sphere, Spheres, bench,
 };
 
 /// Half of them from 0 to 1; the others opaque, invisible, tiny, and almost 1. One in `opaque` is opaque.
@@ -42,7 +42,7 @@ fn check(found: &Answer<f32>, lists: &HitLists, of: &[f32], what: &str) -> [usiz
         kinds[if *found == 0.0 { 0 } else { 1 + usize::from(*found == 1.0) }] += 1;
     }
     assert_eq!(found.len(), expected.len(), "{what}");
-    assert_eq!(found.report.hits, expected.iter().filter(|t| **t < 1.0).count() as u64, "{what}");
+    assert_eq!(found.report.rays_hit, expected.iter().filter(|t| **t < 1.0).count() as u64, "{what}");
     kinds
 }
 
@@ -61,11 +61,11 @@ fn the_product_is_that_of_the_list() {
         for inside in [Inside::Enter, Inside::Exit, Inside::Ignore] {
             for precision in Precision::ALL {
                 let query = Query::at(precision).inside(inside);
-                let all = blocking::scene(&cpu(), &spheres, &SceneOptions::default()).unwrap();
-                let lists = blocking::all(&all, &rays, &query).unwrap();
+                let all = cpu().scene(&spheres, &SceneOptions::default()).unwrap();
+                let lists = all.all(&rays, &query).unwrap();
                 for device in devices() {
                     for scene in with_and_without_tree(device, Spheres::from(&spheres).transmittances(&of)) {
-                        let found = blocking::transmittance(&scene, &rays, &query).unwrap();
+                        let found = scene.transmittance(&rays, &query).unwrap();
                         add(
                             &mut kinds,
                             check(&found, &lists, &of, &format!("scene {k} on {}, {query:?}", device.name())),
@@ -96,8 +96,8 @@ fn masks_and_skips_choose_the_factors() {
                 set = set.masks(&masks);
             }
             for scene in with_and_without_tree(device, set) {
-                let lists = blocking::all(&scene, some, &Query::default()).unwrap();
-                let found = blocking::transmittance(&scene, some, &Query::default()).unwrap();
+                let lists = scene.all(some, &Query::default()).unwrap();
+                let found = scene.transmittance(some, &Query::default()).unwrap();
                 let kinds = check(&found, &lists, &of, &format!("{}, {masked}", device.name()));
                 assert!(kinds.iter().all(|count| *count > 20), "{kinds:?}");
             }
@@ -138,8 +138,8 @@ fn moving_spheres_ellipsoids_segments_and_thick_rays() {
                 for precision in Precision::ALL.into_iter().filter(|p| round || *p != Precision::Exact) {
                     for motion in [Motion::AtTime, Motion::WithRay] {
                         let query = Query::at(precision).motion(motion);
-                        let lists = blocking::all(&scene, rays, &query).unwrap();
-                        let found = blocking::transmittance(&scene, rays, &query).unwrap();
+                        let lists = scene.all(rays, &query).unwrap();
+                        let found = scene.transmittance(rays, &query).unwrap();
                         let what = format!("{}: {kind}, {query:?}", device.name());
                         let kinds = check(&found, &lists, &of, &what);
                         assert!(kinds.iter().all(|count| *count > 5), "{what}: {kinds:?}");
@@ -158,11 +158,11 @@ fn every_instruction_set_and_every_part_sums_the_same() {
     let of: Vec<f32> = (0..spheres.len()).map(|i| if i % 900 == 7 { 0.0 } else { 1.0 - 0.05 * n.unit() }).collect();
     let set = Spheres::from(&spheres).transmittances(&of);
     let query = Query::at(Precision::Exact);
-    let lists = blocking::all(&with_and_without_tree(&cpu(), set)[0], &rays, &query).unwrap();
+    let lists = with_and_without_tree(&cpu(), set)[0].all(&rays, &query).unwrap();
     for level in bench::levels() {
         let _level = bench::use_level(level);
         for scene in with_and_without_tree(&cpu(), set) {
-            let kinds = check(&blocking::transmittance(&scene, &rays, &query).unwrap(), &lists, &of, level);
+            let kinds = check(&scene.transmittance(&rays, &query).unwrap(), &lists, &of, level);
             assert!(kinds.iter().all(|count| *count > 5), "{kinds:?}");
         }
     }
@@ -174,8 +174,9 @@ fn every_instruction_set_and_every_part_sums_the_same() {
     for device in limited(limits) {
         for set in [set, set.masks(&masks), set.velocities(&velocities)] {
             for scene in with_and_without_tree(device, set) {
-                check(&blocking::transmittance(&scene, &rays, &query).unwrap(), &lists, &of, device.name());
-                let polled = pollster::block_on(scene.transmittance(&rays, &query)).unwrap();
+                check(&scene.transmittance(&rays, &query).unwrap(), &lists, &of, device.name());
+                let polled =
+                    pollster::block_on(scene.cast_async(umbracast::queries::Transmittance, &rays, &query)).unwrap();
                 check(&polled, &lists, &of, device.name());
             }
         }
@@ -190,20 +191,20 @@ fn without_the_column_every_sphere_is_opaque() {
     let query = Query::default().on_bad(OnBad::Skip);
     for device in devices() {
         for mut scene in with_and_without_tree(device, &spheres) {
-            let dark = blocking::occluded(&scene, &rays, &query).unwrap();
-            let found = blocking::transmittance(&scene, &rays, &query).unwrap();
+            let dark = scene.occluded(&rays, &query).unwrap();
+            let found = scene.transmittance(&rays, &query).unwrap();
             assert!(found.iter().zip(dark.iter()).all(|(t, dark)| *t == if dark { 0.0 } else { 1.0 }));
             assert_eq!((found[5], found.report.skipped), (1.0, 1));
             // An update may add the column, and without a new column the scene keeps it.
             let of = transmittances(spheres.len(), 9);
             for set in [Spheres::from(&spheres).transmittances(&of), Spheres::from(&spheres)] {
-                let _ = blocking::update(&mut scene, set).unwrap();
-                let lists = blocking::all(&scene, &rays, &query).unwrap();
-                check(&blocking::transmittance(&scene, &rays, &query).unwrap(), &lists, &of, device.name());
+                let _ = scene.update(set).unwrap();
+                let lists = scene.all(&rays, &query).unwrap();
+                check(&scene.transmittance(&rays, &query).unwrap(), &lists, &of, device.name());
             }
         }
-        let none = blocking::scene(device, &[] as &[Sphere], &SceneOptions::default()).unwrap();
-        assert_eq!(blocking::transmittance(&none, &rays[..2], &query).unwrap().records, [1.0; 2]);
+        let none = device.scene(&[] as &[Sphere], &SceneOptions::default()).unwrap();
+        assert_eq!(none.transmittance(&rays[..2], &query).unwrap().records, [1.0; 2]);
     }
 }
 
@@ -213,12 +214,12 @@ fn pairs_have_one_factor_each() {
     let rays: Vec<Ray> = (0..500).map(|i| Ray::new([3.2 * i as f32, 0.0, 5.0], [0.0, 0.0, -1.0])).collect();
     let of = transmittances(spheres.len(), 2);
     for device in devices() {
-        let scene = blocking::pairwise(device, Spheres::from(&spheres).transmittances(&of)).unwrap();
-        let found = blocking::transmittance(&scene, &rays, &Query::default()).unwrap();
-        let lists = blocking::all(&scene, &rays, &Query::default()).unwrap();
+        let scene = device.pairwise(Spheres::from(&spheres).transmittances(&of), &Default::default()).unwrap();
+        let found = scene.transmittance(&rays, &Query::default()).unwrap();
+        let lists = scene.all(&rays, &Query::default()).unwrap();
         check(&found, &lists, &of, device.name());
         let part = Rays::from(&rays[2..5]).numbered_from(2);
-        assert_eq!(blocking::transmittance(&scene, part, &Query::default()).unwrap()[..], found[2..5]);
+        assert_eq!(scene.transmittance(part, &Query::default()).unwrap()[..], found[2..5]);
     }
 }
 
@@ -229,11 +230,11 @@ fn other_values_are_refused() {
         for value in [f32::NAN, f32::INFINITY, -f32::INFINITY, -f32::MIN_POSITIVE, 1.0_f32.next_up(), 7.0] {
             let of = [0.5, value, -1.0];
             let set = Spheres::from(&spheres).transmittances(&of);
-            let refused = blocking::scene(device, set, &SceneOptions::default()).err();
+            let refused = device.scene(set, &SceneOptions::default()).err();
             let Some(Error::BadRecord { what, index, field, value: text, .. }) = refused else { panic!("{refused:?}") };
             assert_eq!((what, index, field, text), ("sphere", 1, "transmittance", value.to_string()));
         }
-        let few = blocking::scene(device, Spheres::from(&spheres).transmittances(&[0.5]), &SceneOptions::default());
+        let few = device.scene(Spheres::from(&spheres).transmittances(&[0.5]), &SceneOptions::default());
         let few = few.err();
         assert!(matches!(few, Some(Error::LengthsDiffer { right_name: "transmittances", right: 1, .. })), "{few:?}");
     }

@@ -4,7 +4,7 @@ use crate::support::{Numbers, devices, limited, scaled};
 use umbracast::glam::{DQuat, DVec3, Vec3};
 use umbracast::raygen::{Image, Lidar, Parallel, Pose, Toward, linspace};
 use umbracast::shadow::{Ball, Body, Camera, Lens, LightSource, PictureOptions, System};
-use umbracast::{Device, Limits, Near, Precision, Query, Ray, Rays, SceneOptions, Sphere, bench, blocking};
+use umbracast::{Device, Limits, Near, Precision, Query, Ray, Rays, SceneOptions, Sphere, bench};
 
 pub(super) fn points(count: usize) -> Vec<[f32; 3]> {
     let mut numbers = Numbers(count as u64);
@@ -82,20 +82,20 @@ fn bytes_of(ray: &Ray) -> [u32; 8] {
 
 #[track_caller]
 fn check_results(what: &str, device: &Device, spheres: &[Sphere], rays: Rays<'_>, records: &[Ray]) {
-    let scene = blocking::scene(device, spheres, &SceneOptions::default()).unwrap();
+    let scene = device.scene(spheres, &SceneOptions::default()).unwrap();
     for precision in Precision::ALL {
         // Rays of a sensor are blocked before their range by default, and the records of the same rays are not.
         let query = Query::at(precision).near(Near::Pass);
         macro_rules! ask {
             ($($verb:ident),+) => {$(
-                let (generated, sent) = (blocking::$verb(&scene, rays, &query), blocking::$verb(&scene, records, &query));
+                let (generated, sent) = (scene.$verb(rays, &query), scene.$verb(records, &query));
                 let (generated, sent) = (generated.unwrap(), sent.unwrap());
                 assert_eq!(generated.records, sent.records, "{} {what} {precision:?}", stringify!($verb));
-                assert_eq!(generated.report.hits, sent.report.hits, "{} {what} {precision:?}", stringify!($verb));
+                assert_eq!(generated.report.rays_hit, sent.report.rays_hit, "{} {what} {precision:?}", stringify!($verb));
             )+};
         }
         ask!(closest, interval, approach);
-        let (generated, sent) = (blocking::occluded(&scene, rays, &query), blocking::occluded(&scene, records, &query));
+        let (generated, sent) = (scene.occluded(rays, &query), scene.occluded(records, &query));
         assert_eq!(generated.unwrap().words, sent.unwrap().words, "occluded {what} {precision:?}");
     }
 }
@@ -187,15 +187,16 @@ fn async_calls_give_the_same_results() {
     let (spheres, points) = (spheres(), points(700));
     let toward = Toward { points: &points, target: [0.5, 0.25, 9.0], radius: 0.5 };
     for device in devices() {
-        let scene = blocking::scene(device, &spheres, &SceneOptions::default()).unwrap();
+        let scene = device.scene(&spheres, &SceneOptions::default()).unwrap();
         let query = Query::default();
-        let (polled, waited) = (scene.closest(&toward, &query), blocking::closest(&scene, &toward, &query));
+        let (polled, waited) =
+            (scene.cast_async(umbracast::queries::Closest, &toward, &query), scene.closest(&toward, &query));
         assert_eq!(pollster::block_on(polled).unwrap().records, waited.unwrap().records);
-        let polled = pollster::block_on(scene.occluded(&toward, &query)).unwrap();
-        assert_eq!(polled.words, blocking::occluded(&scene, &toward, &query).unwrap().words);
+        let polled = pollster::block_on(scene.cast_async(umbracast::queries::Occluded, &toward, &query)).unwrap();
+        assert_eq!(polled.words, scene.occluded(&toward, &query).unwrap().words);
         let mut hits = vec![umbracast::Hit::MISS; 700];
-        blocking::closest_into(&scene, &toward, &mut hits, &query).unwrap();
-        assert_eq!(hits, blocking::closest(&scene, &toward, &query).unwrap().records);
+        scene.closest_into(&toward, &mut hits, &query).unwrap();
+        assert_eq!(hits, scene.closest(&toward, &query).unwrap().records);
     }
 }
 
@@ -255,11 +256,11 @@ fn camera_rays_hit_the_spheres_that_render_shows() {
     let options = PictureOptions { size: [64, 48], samples: 1, ambient: 0.1, ..PictureOptions::default() };
     let system = System::new(light, vec![body], perspective(), options).unwrap();
     for device in devices() {
-        let scene = blocking::scene(device, &balls, &SceneOptions::default()).unwrap();
-        let hits = blocking::closest(&scene, &image, &Query::default()).unwrap();
-        let picture = blocking::render(device, &system, None).unwrap();
+        let scene = device.scene(&balls, &SceneOptions::default()).unwrap();
+        let hits = scene.closest(&image, &Query::default()).unwrap();
+        let picture = device.render(&system, None).unwrap();
         let different = hits.iter().zip(&picture.id).filter(|(hit, id)| hit.id != **id).count();
-        assert!(hits.report.hits > 300 && different <= 3, "{} hits, {different} differ", hits.report.hits);
+        assert!(hits.report.rays_hit > 300 && different <= 3, "{} hits, {different} differ", hits.report.rays_hit);
     }
 }
 
@@ -302,11 +303,11 @@ fn rays_toward_a_lamp_end_before_it() {
     for device in devices() {
         for precision in Precision::ALL {
             let query = Query::at(precision);
-            let alone = blocking::scene(device, &[lamp], &SceneOptions::default()).unwrap();
-            let occluded = blocking::occluded(&alone, &light(&points), &query).unwrap();
-            assert_eq!(occluded.report.hits, 0, "{precision:?} on {}", device.name());
-            let both = blocking::scene(device, &scene_of, &SceneOptions::default()).unwrap();
-            let occluded = blocking::occluded(&both, &light(&[[0.3, 0.1, 0.0], [2.0, 0.0, 0.0]]), &query).unwrap();
+            let alone = device.scene(&[lamp], &SceneOptions::default()).unwrap();
+            let occluded = alone.occluded(&light(&points), &query).unwrap();
+            assert_eq!(occluded.report.rays_hit, 0, "{precision:?} on {}", device.name());
+            let both = device.scene(&scene_of, &SceneOptions::default()).unwrap();
+            let occluded = both.occluded(&light(&[[0.3, 0.1, 0.0], [2.0, 0.0, 0.0]]), &query).unwrap();
             assert_eq!(occluded.iter().collect::<Vec<_>>(), [true, false], "{precision:?} on {}", device.name());
         }
         // For a point inside the lamp, the ray has length 0.
@@ -321,12 +322,12 @@ fn generated_rays_work_pairwise() {
     let points = points(balls.len());
     let toward = Toward { points: &points, target: [0.0; 3], radius: 0.0 };
     for device in devices() {
-        let scene = blocking::pairwise(device, &balls).unwrap();
-        let generated = blocking::approach(&scene, &toward, &Query::default()).unwrap();
-        let sent = blocking::approach(&scene, &explicit_rays((&toward).into()), &Query::default()).unwrap();
+        let scene = device.pairwise(&balls, &Default::default()).unwrap();
+        let generated = scene.approach(&toward, &Query::default()).unwrap();
+        let sent = scene.approach(&explicit_rays((&toward).into()), &Query::default()).unwrap();
         assert_eq!(generated.records, sent.records, "{}", device.name());
         let half = Rays::from(&toward).slice(100..200);
-        let half = blocking::approach(&scene, half, &Query::default()).unwrap();
+        let half = scene.approach(half, &Query::default()).unwrap();
         assert_eq!(half.records, generated.records[100..200], "{}", device.name());
     }
 }

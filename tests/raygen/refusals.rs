@@ -5,7 +5,7 @@ use crate::support::devices;
 use umbracast::glam::{DQuat, DVec3};
 use umbracast::raygen::{Image, Lidar, Parallel, Toward, linspace};
 use umbracast::shadow::{Camera, Lens};
-use umbracast::{Error, OnBad, Query, Rays, SceneOptions, blocking};
+use umbracast::{Error, OnBad, Query, Rays, SceneOptions};
 
 fn error_text<T: std::fmt::Debug>(result: umbracast::Result<T>) -> String {
     result.map(|_| ()).expect_err("expected an error").to_string()
@@ -22,7 +22,7 @@ fn bad_points_are_refused_or_skipped() {
     let far = Toward { points: &points, target: [0.0, 3e38, 9.0], radius: 1.0 };
     let skip = Query::default().on_bad(OnBad::Skip);
     for device in devices() {
-        let scene = blocking::scene(device, &spheres(), &SceneOptions::default()).unwrap();
+        let scene = device.scene(&spheres(), &SceneOptions::default()).unwrap();
         for (source, bad, first) in [
             (Rays::from(&parallel), vec![70], "point 70: y is NaN: a point must be finite"),
             (Rays::from(&toward), vec![70, 200], "point 70: y is NaN: a point must be finite"),
@@ -37,18 +37,25 @@ fn bad_points_are_refused_or_skipped() {
                 "point 1098: y is -300000000000000000000000000000000000000: the distance to the target exceeds the largest f32, 3.4e38",
             ),
         ] {
-            assert_eq!(error_text(blocking::closest(&scene, source, &Query::default())), first, "{}", device.name());
-            assert_eq!(error_text(pollster::block_on(scene.occluded(source, &Query::default()))), first);
-            let hits = blocking::closest(&scene, source, &skip).unwrap();
+            assert_eq!(error_text(scene.closest(source, &Query::default())), first, "{}", device.name());
+            assert_eq!(
+                error_text(pollster::block_on(scene.cast_async(
+                    umbracast::queries::Occluded,
+                    source,
+                    &Query::default()
+                ))),
+                first
+            );
+            let hits = scene.closest(source, &skip).unwrap();
             assert_eq!(hits.report.skipped, bad.len() as u64, "{}", device.name());
             for at in &bad {
                 assert!(!hits[*at].is_hit());
             }
-            let sent = blocking::closest(&scene, &explicit_rays(source), &skip).unwrap();
+            let sent = scene.closest(&explicit_rays(source), &skip).unwrap();
             assert_eq!(hits.records, sent.records, "{}", device.name());
-            let occluded = blocking::occluded(&scene, source, &skip).unwrap();
-            assert_eq!((occluded.report.skipped, occluded.report.hits), (bad.len() as u64, hits.report.hits));
-            let polled = pollster::block_on(scene.closest(source, &skip)).unwrap();
+            let occluded = scene.occluded(source, &skip).unwrap();
+            assert_eq!((occluded.report.skipped, occluded.report.rays_hit), (bad.len() as u64, hits.report.rays_hit));
+            let polled = pollster::block_on(scene.cast_async(umbracast::queries::Closest, source, &skip)).unwrap();
             assert_eq!((polled.report.skipped, &polled.records), (bad.len() as u64, &hits.records));
         }
     }
@@ -59,19 +66,19 @@ fn invalid_targets_and_directions_are_refused() {
     let points = points(3);
     let at = |target, radius| Toward { points: &points, target, radius };
     for device in devices() {
-        let scene = blocking::scene(device, &spheres(), &SceneOptions::default()).unwrap();
+        let scene = device.scene(&spheres(), &SceneOptions::default()).unwrap();
         let skip = Query::default().on_bad(OnBad::Skip);
         for (toward, words) in [
             (at([0.0, f32::INFINITY, 0.0], 0.0), "the target is 0,inf,0: it must be finite"),
             (at([0.0; 3], -1.0), "the radius is -1: it must be finite and not negative"),
             (at([0.0; 3], f32::NAN), "the radius is NaN"),
         ] {
-            let found = error_text(blocking::closest(&scene, &toward, &skip));
+            let found = error_text(scene.closest(&toward, &skip));
             assert!(found.contains(words), "{found}");
         }
         for (direction, words) in [([0.0; 3], "must not be zero"), ([0.0, f32::NAN, 1.0], "0,NaN,1: it must be finite")]
         {
-            let found = error_text(blocking::occluded(&scene, &Parallel { points: &points, direction }, &skip));
+            let found = error_text(scene.occluded(&Parallel { points: &points, direction }, &skip));
             assert!(found.contains(words), "{found}");
         }
     }
@@ -85,20 +92,20 @@ fn bad_poses_are_refused_or_skipped() {
     let sensor = Lidar::new(&four, &[-10.0, 0.0, 5.0], &linspace(0.0, 360.0, 50).collect::<Vec<_>>()).unwrap();
     let skip = Query::default().on_bad(OnBad::Skip);
     for device in devices() {
-        let scene = blocking::scene(device, &spheres(), &SceneOptions::default()).unwrap();
-        let refused = error_text(blocking::closest(&scene, &sensor, &Query::default()));
+        let scene = device.scene(&spheres(), &SceneOptions::default()).unwrap();
+        let refused = error_text(scene.closest(&sensor, &Query::default()));
         assert_eq!(refused, "pose 1: y is NaN: a position must be finite", "{}", device.name());
         let rest = Rays::from(&sensor).slice(300..600);
-        let refused = error_text(blocking::closest(&scene, rest, &Query::default()));
+        let refused = error_text(scene.closest(rest, &Query::default()));
         assert_eq!(
             refused,
             "pose 2: |q| is 0.875: a rotation must be a quaternion of length 1 (0.9 to 1.1 is normalised)"
         );
-        let hits = blocking::closest(&scene, &sensor, &skip).unwrap();
+        let hits = scene.closest(&sensor, &skip).unwrap();
         assert_eq!(hits.report.skipped, 300, "{}", device.name());
         assert!(hits[150..450].iter().all(|hit| !hit.is_hit()));
-        assert!(hits.report.hits > 50, "{}", hits.report.hits);
-        let polled = pollster::block_on(scene.closest(&sensor, &skip)).unwrap();
+        assert!(hits.report.rays_hit > 50, "{}", hits.report.rays_hit);
+        let polled = pollster::block_on(scene.cast_async(umbracast::queries::Closest, &sensor, &skip)).unwrap();
         assert_eq!((polled.report.skipped, &polled.records), (300, &hits.records));
     }
 }

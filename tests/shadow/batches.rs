@@ -3,7 +3,6 @@
 use super::fraction::{earth, lighting, moon, shadow, sun};
 use crate::support::{Numbers, cpu, devices, scaled};
 use ShadowKind::{Annular, None as Lit, Partial, Total};
-use umbracast::blocking::{self, shadows};
 use umbracast::glam::DVec3;
 use umbracast::shadow::{Ball, Lighting, Shadow, ShadowKind, visible_fraction};
 use umbracast::{Error, bench};
@@ -53,7 +52,7 @@ fn batches_agree_with_single_observers() {
     let (mut kinds, mut worst) = ([0; 4], 0.0_f64);
     for case in 0..scaled(400) {
         let (lighting, observers) = scene(&mut numbers, case % 7, 200 + case % 400);
-        let found = shadows(&device, &lighting, &observers).unwrap();
+        let found = device.shadows(&lighting, &observers).unwrap();
         for (shadow, observer) in found.iter().zip(&observers) {
             let expected = visible_fraction(*observer, lighting.light(), lighting.occluders()).unwrap();
             let apart = (shadow.fraction - expected).abs();
@@ -65,7 +64,7 @@ fn batches_agree_with_single_observers() {
         }
         for level in bench::levels() {
             let instructions = bench::use_level(level);
-            let again = shadows(&device, &lighting, &observers).unwrap();
+            let again = device.shadows(&lighting, &observers).unwrap();
             // Each observer in a batch of its own, so that its lane is another one.
             let alone: Vec<_> = observers.iter().take(20).map(|one| shadow(&device, &lighting, *one)).collect();
             drop(instructions);
@@ -96,13 +95,13 @@ fn devices_agree_on_the_night_and_the_moons_shadow() {
             }
         })
         .collect();
-    let expected = shadows(&cpu(), &lighting, &observers).unwrap();
+    let expected = cpu().shadows(&lighting, &observers).unwrap();
     let count = |kind| expected.iter().filter(|shadow| shadow.kind == kind).count();
     println!("{:?}", ShadowKind::ALL.map(count));
     assert!(count(Total) > 50_000 && count(Partial) > 20_000 && count(Lit) > 100_000);
     for device in devices() {
         let mut found = vec![Shadow::default(); observers.len()];
-        blocking::shadows_into(device, &lighting, &observers, &mut found).unwrap();
+        device.shadows_into(&lighting, &observers, &mut found).unwrap();
         let mut worst = 0.0_f64;
         for ((a, b), observer) in found.iter().zip(&expected).zip(&observers) {
             worst = worst.max((a.fraction - b.fraction).abs());
@@ -130,7 +129,7 @@ fn swarms_of_occluders_agree_with_single_observers() {
     let crowded = expected.iter().filter(|fraction| **fraction > 0.0 && **fraction < 0.95).count();
     assert!(crowded > 300, "{crowded}");
     for device in devices() {
-        let found = shadows(device, &lighting, &observers).unwrap();
+        let found = device.shadows(&lighting, &observers).unwrap();
         let worst = found.iter().zip(&expected).map(|(a, b)| (a.fraction - b).abs()).fold(0.0, f64::max);
         println!("{}: {crowded} crowded, worst {worst:.1e}", device.name());
         assert!(worst < if device.is_cpu() { 1e-10 } else { 1e-4 }, "{}: {worst}", device.name());
@@ -157,12 +156,12 @@ fn observers_inside_on_and_around_balls_and_lights() {
     let observers = cases.map(|(_, observer, ..)| observer);
     let with_ball = lighting(light, [ball]);
     for device in devices() {
-        for (found, (name, _, fraction, kind)) in shadows(device, &with_ball, &observers).unwrap().iter().zip(cases) {
+        for (found, (name, _, fraction, kind)) in device.shadows(&with_ball, &observers).unwrap().iter().zip(cases) {
             assert_eq!((found.fraction, found.kind), (fraction, kind), "{}: {name}", device.name());
         }
         // No observers, and no occluders.
-        assert_eq!(shadows(device, &with_ball, &[]).unwrap(), []);
-        assert_eq!(shadows(device, &lighting(light, []), &observers).unwrap(), [Shadow::LIT; 11]);
+        assert_eq!(device.shadows(&with_ball, &[]).unwrap(), []);
+        assert_eq!(device.shadows(&lighting(light, []), &observers).unwrap(), [Shadow::LIT; 11]);
         // On the terminator the light's centre is on the horizon, and half of it is visible.
         let terminator = shadow(device, &with_ball, ball.center + 5.0 * DVec3::new(0.99_f64.sqrt(), 0.0, 0.1));
         assert_eq!(terminator.kind, Partial);
@@ -175,7 +174,7 @@ fn observers_inside_on_and_around_balls_and_lights() {
         assert_eq!(shadow(device, &lighting(wide, [left, at_rim]), DVec3::ZERO).kind, Partial);
         // A point light.
         let point = lighting(Ball { radius: 0.0, ..light }, [ball]);
-        let found = shadows(device, &point, &[DVec3::ZERO, DVec3::new(30.0, 0.0, 0.0)]).unwrap();
+        let found = device.shadows(&point, &[DVec3::ZERO, DVec3::new(30.0, 0.0, 0.0)]).unwrap();
         assert_eq!(found, [Shadow::DARK, Shadow::LIT]);
     }
 }
@@ -187,9 +186,9 @@ fn invalid_observers_and_balls_are_named() {
         let mut observers = vec![DVec3::ZERO; 300_000];
         observers[299_999].z = f64::NAN;
         observers[270_001].y = -1e300;
-        let error = shadows(device, &good, &observers).unwrap_err();
+        let error = device.shadows(&good, &observers).unwrap_err();
         assert!(matches!(&error, Error::BadRecord { what: "observer", index: 270_001, field: "y", .. }), "{error}");
-        let error = blocking::shadows_into(device, &good, &observers, &mut [Shadow::LIT; 3]).unwrap_err();
+        let error = device.shadows_into(&good, &observers, &mut [Shadow::LIT; 3]).unwrap_err();
         assert!(matches!(error, Error::LengthsDiffer { left: 300_000, right: 3, .. }), "{error}");
     }
     let bad = |light, occluders: Vec<Ball>| Lighting::new(light, occluders).unwrap_err().to_string();
@@ -204,6 +203,6 @@ fn async_shadows_give_the_same_results() {
     let mut numbers = Numbers(9);
     let (lighting, observers) = scene(&mut numbers, 3, 300_000);
     let device = cpu();
-    let found = pollster::block_on(device.shadows(&lighting, &observers)).unwrap();
-    assert_eq!(found, shadows(&device, &lighting, &observers).unwrap());
+    let found = pollster::block_on(device.shadows_async(&lighting, &observers)).unwrap();
+    assert_eq!(found, device.shadows(&lighting, &observers).unwrap());
 }

@@ -2,7 +2,6 @@
 
 use std::f64::consts::TAU;
 
-use umbracast::blocking;
 use umbracast::glam::DVec3;
 use umbracast::shadow::{Ball, VisibilityQuery, visible_fraction};
 
@@ -65,7 +64,7 @@ fn the_table_of_overlaps_is_reproduced_on_every_device() {
         .map(|row| VisibilityQuery { observer: row.observer, light: row.light, occluders: vec![row.occluder] })
         .collect();
     for device in devices() {
-        let found = blocking::visible_fractions(device, &queries).unwrap();
+        let found = device.visible_fractions(&queries).unwrap();
         let mut worst = std::collections::BTreeMap::<&str, (f64, usize)>::new();
         let mut misses = Vec::new();
         let allowed = if device.is_cpu() { 1e-9 } else { 1e-4 };
@@ -148,7 +147,7 @@ fn unions_of_occluders_agree_on_every_device() {
         let expected: Vec<f64> =
             queries.iter().map(|s| visible_fraction(s.observer, s.light, &s.occluders).unwrap()).collect();
         for device in devices() {
-            let found = blocking::visible_fractions(device, &queries).unwrap();
+            let found = device.visible_fractions(&queries).unwrap();
             let (case, worst) = (first..)
                 .zip(found.iter().zip(&expected))
                 .map(|(case, (a, b))| (case, (a - b).abs()))
@@ -185,7 +184,7 @@ fn only_occluders_between_observer_and_light_count() {
         .map(|(_, occluders, _)| VisibilityQuery { observer: DVec3::ZERO, light: sun, occluders: occluders.clone() })
         .collect();
     for device in devices() {
-        let found = blocking::visible_fractions(device, &queries).unwrap();
+        let found = device.visible_fractions(&queries).unwrap();
         for ((name, _, expected), got) in cases.iter().zip(found) {
             // By solid angle, a disc of half the angular radius is not exactly a quarter: hence the tolerance.
             assert!((got - expected).abs() < 1e-4, "{}: {name}: {got}", device.name());
@@ -226,7 +225,7 @@ fn nearly_equal_occluders_hide_as_much_as_one() {
         }
     }
     for device in devices() {
-        let found = blocking::visible_fractions(device, &queries).unwrap();
+        let found = device.visible_fractions(&queries).unwrap();
         let mut alone = 0.0;
         for ((change, got), query) in changes.iter().zip(found).zip(&queries) {
             let Some(change) = change else {
@@ -263,6 +262,6 @@ fn the_last_of_very_many_occluders_counts() {
     };
     let queries = [query(10), query(4095), query(4096), query(30_000), query(0)];
     for device in devices() {
-        assert_eq!(blocking::visible_fractions(device, &queries).unwrap(), [0.0; 5], "{}", device.name());
+        assert_eq!(device.visible_fractions(&queries).unwrap(), [0.0; 5], "{}", device.name());
     }
 }

@@ -4,7 +4,6 @@
 use std::path::Path;
 
 use umbracast::NO_SPHERE;
-use umbracast::blocking;
 use umbracast::glam::DVec3;
 use umbracast::shadow::{Ball, Camera, Lens, Picture, PictureOptions, System, visible_fraction};
 
@@ -53,7 +52,7 @@ fn the_umbra_is_189_km_across() {
     assert!((middle - axis_on_ground(&system)).length() < 1e-6);
     for device in devices() {
         println!("{}", device.name());
-        check_umbra(&blocking::render(device, &system, None).unwrap());
+        check_umbra(&device.render(&system, None).unwrap());
     }
 }
 
@@ -66,7 +65,7 @@ fn rendered_fractions_agree_with_visible_fraction() {
     let up = right.cross(forward);
     let moon: Ball = system.bodies()[1].balls[0];
     for device in devices() {
-        let picture = blocking::render(device, &system, None).unwrap();
+        let picture = device.render(&system, None).unwrap();
         // In f32 the covered part of the disc has an error of about 10⁻⁵.
         let allowed = if device.is_cpu() { 2e-6 } else { 2e-5 };
         for (x, y) in [(300, 300), (180, 300), (300, 420), (20, 30), (590, 300), (0, 600)] {
@@ -147,7 +146,7 @@ fn the_antumbra_of_2023_is_173_km_across_and_never_total() {
     let row = table("solar_greatest.csv").into_iter().find(|row| row[1] == "skyfield-de421/iau").unwrap();
     let (right, up) = (along.cross(DVec3::Z).normalize(), along.cross(DVec3::Z).normalize().cross(along));
     for device in devices() {
-        let picture = blocking::render(device, &system, None).unwrap();
+        let picture = device.render(&system, None).unwrap();
         let darkest = picture.fraction.iter().copied().fold(1.0, f32::min);
         let allowed = if device.is_cpu() { 1e-6 } else { 2e-5 };
         let mut ringed = 0;
@@ -184,7 +183,7 @@ fn the_ring_of_2023_is_rendered() {
     let scale = 0.5 * height as f64 / (0.5 * field_of_view_deg).to_radians().tan();
     let radius = |ball: Ball| scale * (ball.radius / (ball.center - eye).length()).asin().tan();
     for device in devices() {
-        let picture = blocking::render(device, &system, None).unwrap();
+        let picture = device.render(&system, None).unwrap();
         for step in 0..720 {
             let (sine, cosine) = (f64::from(step) * std::f64::consts::PI / 360.0).sin_cos();
             let id = |r: f64| {

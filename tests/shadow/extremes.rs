@@ -1,6 +1,5 @@
 //! Discs that are equal to within a rounding, and observers so far away that squares of angles are outside f32's range.
 
-use umbracast::blocking::shadows;
 use umbracast::glam::DVec3;
 use umbracast::shadow::{Ball, Lighting, Shadow, ShadowKind, visible_fraction};
 
@@ -55,7 +54,7 @@ fn equal_concentric_discs_are_total_or_annular() {
                 Ball::new(ball.center + 0.5 * ball.radius * ball.center.any_orthonormal_vector(), 1e-3 * ball.radius);
             for occluders in [vec![ball], vec![ball, smaller], vec![ball, beside]] {
                 let lighting = Lighting::new(light, occluders).unwrap();
-                let found = shadows(device, &lighting, &[DVec3::ZERO; 3]).unwrap();
+                let found = device.shadows(&lighting, &[DVec3::ZERO; 3]).unwrap();
                 if !is_total_or_thin_ring(found[0]) || found[1] != found[0] {
                     wrong.push(format!("{light:?} {:?}: {:?}", lighting.occluders(), found[0]));
                 }
@@ -81,7 +80,7 @@ fn very_distant_observers_have_the_right_fraction() {
     ];
     for device in devices() {
         for (lighting, fraction, kind) in &cases {
-            for (observer, found) in observers.iter().zip(shadows(device, lighting, &observers).unwrap()) {
+            for (observer, found) in observers.iter().zip(device.shadows(lighting, &observers).unwrap()) {
                 let expected = visible_fraction(*observer, light, lighting.occluders()).unwrap();
                 assert!((expected - fraction).abs() < 1e-9, "{expected}");
                 assert!((found.fraction - expected).abs() < 1e-4, "{}: {observer}: {found:?}", device.name());
@@ -89,7 +88,7 @@ fn very_distant_observers_have_the_right_fraction() {
             }
         }
         let near = [DVec3::ZERO, DVec3::new(2.0, 0.0, 0.0), DVec3::new(12.0, 0.0, 0.0)];
-        for (observer, found) in near.iter().zip(shadows(device, &wide, &near).unwrap()) {
+        for (observer, found) in near.iter().zip(device.shadows(&wide, &near).unwrap()) {
             let expected = visible_fraction(*observer, wide.light(), wide.occluders()).unwrap();
             assert!((found.fraction - expected).abs() < 1e-4, "{}: {observer}: {found:?}, {expected}", device.name());
         }

@@ -7,7 +7,7 @@ use umbracast::shadow::{
     Ball, Body, Camera, Color, CpuFallback, Lens, LightSource, LimbDarkening, Picture, PictureOptions, SurfaceMap,
     System, Texture,
 };
-use umbracast::{Device, Limits, blocking};
+use umbracast::{Device, Limits};
 
 use crate::support::{devices, limited};
 
@@ -43,7 +43,7 @@ fn with_body(system: &System, change: impl Fn(&mut Body)) -> System {
 
 fn on_gpus(system: &System, devices: &[Device], check: impl Fn(&Device, &Picture)) {
     for device in devices.iter().filter(|device| !device.is_cpu()) {
-        check(device, &blocking::render(device, system, None).unwrap());
+        check(device, &device.render(system, None).unwrap());
     }
 }
 

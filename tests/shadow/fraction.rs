@@ -1,7 +1,6 @@
 //! Visible fractions for batches of observers, compared with 50-digit values, with single calls, and with ephemerides.
 
 use crate::support::devices;
-use umbracast::blocking::shadows;
 use umbracast::glam::DVec3;
 use umbracast::shadow::ShadowKind::{Annular, None as Lit, Partial, Total};
 use umbracast::shadow::{Ball, Lighting, Shadow, visible_fraction};
@@ -28,7 +27,7 @@ pub(super) fn lighting<const N: usize>(light: Ball, occluders: [Ball; N]) -> Lig
 
 /// One observer on one device.
 pub(super) fn shadow(device: &umbracast::Device, lighting: &Lighting, observer: DVec3) -> Shadow {
-    shadows(device, lighting, &[observer]).unwrap()[0]
+    device.shadows(lighting, &[observer]).unwrap()[0]
 }
 
 #[test]
@@ -89,7 +88,7 @@ fn fractions_at_the_edge_of_the_umbra_stay_within_0_and_1() {
         observers.extend([at(dark), at(seen), at(6_332.050_999_097_188)]);
     }
     for device in devices() {
-        let found = shadows(device, &lighting, &observers).unwrap();
+        let found = device.shadows(&lighting, &observers).unwrap();
         for (i, [dark, seen, reported]) in found.as_chunks::<3>().0.iter().enumerate() {
             for shadow in [dark, seen, reported] {
                 assert!((0.0..=1.0).contains(&shadow.fraction), "{} {i}: {shadow:?}", device.name());
@@ -129,7 +128,7 @@ fn earth_and_moon_together_never_give_negative_fractions() {
     let observers = cases.map(|(observer, ..)| DVec3::from(observer));
     for device in devices() {
         let allowed = if device.is_cpu() { 5e-9 } else { 1e-4 };
-        for (found, (observer, fraction, kind)) in shadows(device, &lighting, &observers).unwrap().iter().zip(cases) {
+        for (found, (observer, fraction, kind)) in device.shadows(&lighting, &observers).unwrap().iter().zip(cases) {
             let apart = (found.fraction - fraction).abs();
             assert!(apart < allowed, "{} {observer:?}: {found:?} for {fraction}", device.name());
             assert_eq!(found.kind, kind, "{} {observer:?}: {found:?}", device.name());
@@ -158,7 +157,7 @@ fn the_eclipse_of_2024_has_the_obscuration_of_the_ephemerides() {
     let observers: Vec<DVec3> = rows.iter().map(place).collect();
     assert_eq!(rows.len(), 271);
     for device in devices() {
-        let found = shadows(device, &lighting(sun, [moon]), &observers).unwrap();
+        let found = device.shadows(&lighting(sun, [moon]), &observers).unwrap();
         let off = found.iter().zip(&rows).map(|(shadow, row)| (1.0 - shadow.fraction - row[2]).abs());
         let worst = off.fold(0.0, f64::max);
         println!("{}: {worst:.1e}", device.name());
@@ -197,7 +196,7 @@ fn umbra_antumbra_and_penumbra_have_their_analytic_bounds() {
         expected.push(Lit);
     }
     for device in devices() {
-        let found = shadows(device, &lighting, &observers).unwrap();
+        let found = device.shadows(&lighting, &observers).unwrap();
         for ((found, kind), observer) in found.iter().zip(&expected).zip(&observers) {
             assert_eq!(found.kind, *kind, "{} {observer}: {found:?}", device.name());
             match kind {

@@ -1,6 +1,5 @@
 //! Pictures that a GPU draws through a BVH: many spheres, large floors, and small spheres near a large one.
 
-use umbracast::blocking;
 use umbracast::glam::DVec3;
 use umbracast::shadow::{Ball, Body, Camera, Color, Lens, LightSource, Picture, PictureOptions, System};
 use umbracast::{Device, NO_SPHERE};
@@ -76,11 +75,11 @@ fn a_gpu_draws_large_scenes_as_the_cpu_does() {
         ("bodies that cast no shadows, or are invisible", system(flags, 80.0, 2.0, WIDE, [120, 90])),
     ];
     for (name, system) in &systems {
-        let expected = blocking::render(&cpu(), system, None).unwrap();
+        let expected = cpu().render(system, None).unwrap();
         let shaded = expected.fraction.iter().filter(|f| **f < 0.999).count();
         assert!(shaded > expected.id.len() / 100, "{name}: {shaded} pixels are shaded");
         for device in devices().iter().filter(|device| !device.is_cpu()) {
-            let found = blocking::render(device, system, None).unwrap();
+            let found = device.render(system, None).unwrap();
             assert_same(name, device, &found, &expected);
         }
     }
@@ -105,17 +104,17 @@ fn penumbras() -> System {
 #[test]
 fn a_gpu_misses_no_penumbra() {
     let system = penumbras();
-    let expected = blocking::render(&cpu(), &system, None).unwrap();
+    let expected = cpu().render(&system, None).unwrap();
     let at_edge = expected.fraction.iter().filter(|f| (0.9994..0.999_99).contains(*f)).count();
     assert!(at_edge > 30, "{at_edge} pixels at the edge of a penumbra");
     let missed = |device: &Device| {
-        let found = blocking::render(device, &system, None).unwrap();
+        let found = device.render(&system, None).unwrap();
         let lighter = |(found, expected): &(&f32, &f32)| **found > **expected + 1e-4;
         found.fraction.iter().zip(&expected.fraction).filter(lighter).count()
     };
-    for info in pollster::block_on(Device::list()).iter().filter(|info| info.kind != "CPU engine") {
+    for info in Device::list().iter().filter(|info| info.kind != "CPU engine") {
         let options = umbracast::DeviceOptions::new(info.index.to_string());
-        assert_eq!(missed(&blocking::open(&options).unwrap()), 0, "{}", info.name);
+        assert_eq!(missed(&Device::open(&options).unwrap()), 0, "{}", info.name);
         let narrowed = ("let sine = light_ball.high.w / far;", "let sine = 0.99 * light_ball.high.w / far;");
         let broken = pollster::block_on(Device::open_edited(info.index, narrowed)).unwrap();
         let found = missed(&broken);

@@ -1,6 +1,5 @@
 //! Visible flux of lights with limb darkening. tests/data/README.md has the source of the expected values.
 
-use umbracast::blocking;
 use umbracast::glam::DVec3;
 use umbracast::shadow::{Ball, Lighting, LimbDarkening, Picture, ShadowKind, Spheroid, System, visible_fraction};
 
@@ -13,8 +12,8 @@ fn solar() -> LimbDarkening {
 
 fn flux(lighting: &Lighting, device: &umbracast::Device) -> f64 {
     let observers = [DVec3::ZERO];
-    let shadows = blocking::shadows(device, lighting, &observers).unwrap();
-    blocking::fluxes(device, lighting, &observers, &shadows).unwrap()[0]
+    let shadows = device.shadows(lighting, &observers).unwrap();
+    device.fluxes(lighting, &observers, &shadows).unwrap()[0]
 }
 
 #[test]
@@ -81,10 +80,10 @@ fn gpus_compute_the_same_flux_as_the_cpu() {
         for (name, lighting, side) in &cases {
             let lighting = lighting.clone().with_limb_darkening(law);
             let observers = observers(120, *side);
-            let shadows = blocking::shadows(&cpu(), &lighting, &observers).unwrap();
-            let expected = blocking::fluxes(&cpu(), &lighting, &observers, &shadows).unwrap();
+            let shadows = cpu().shadows(&lighting, &observers).unwrap();
+            let expected = cpu().fluxes(&lighting, &observers, &shadows).unwrap();
             for device in devices().iter().filter(|device| !device.is_cpu()) {
-                let found = blocking::fluxes(device, &lighting, &observers, &shadows).unwrap();
+                let found = device.fluxes(&lighting, &observers, &shadows).unwrap();
                 let error = |i: usize| (found[i] - expected[i]).abs();
                 let worst = (0..found.len()).max_by(|&i, &j| error(i).total_cmp(&error(j))).unwrap();
                 println!("{name}, {law:?}: {:e} at {}", error(worst), observers[worst]);
@@ -154,7 +153,7 @@ fn spheroids_agree_with_layers_of_uniform_discs() {
         let spheroid = Spheroid::new(center, radius, polar, [0.3, 0.9, 0.1]);
         let balls = if extra { vec![Ball::new([-0.4, 0.2, 6.0], 0.3)] } else { Vec::new() };
         let bare = |light| Lighting::new(light, balls.clone()).unwrap().with_spheroids([spheroid]).unwrap();
-        let fraction = |light| blocking::shadows(&device, &bare(light), &[DVec3::ZERO]).unwrap()[0].fraction;
+        let fraction = |light| device.shadows(&bare(light), &[DVec3::ZERO]).unwrap()[0].fraction;
         let lighting = bare(light).with_limb_darkening(solar());
         let (found, expected) = (flux(&lighting, &device), layered(&lighting, &fraction));
         assert!((found - expected).abs() < 1e-6, "{center:?}: {found} {expected}");
@@ -175,9 +174,9 @@ fn observers_outside_the_penumbra_see_all_or_nothing() {
     let light = Ball::new([0.0, 0.0, 100.0], 1.0);
     let lighting = Lighting::new(light, [Ball::new([0.0, 0.0, 50.0], 2.0)]).unwrap().with_limb_darkening(solar());
     let observers = [DVec3::ZERO, DVec3::X * 50.0, DVec3::Z * 50.0];
-    let shadows = blocking::shadows(&cpu(), &lighting, &observers).unwrap();
+    let shadows = cpu().shadows(&lighting, &observers).unwrap();
     assert_eq!(shadows[0].kind, ShadowKind::Total);
-    assert_eq!(blocking::fluxes(&cpu(), &lighting, &observers, &shadows).unwrap(), [0.0, 1.0, 0.0]);
+    assert_eq!(cpu().fluxes(&lighting, &observers, &shadows).unwrap(), [0.0, 1.0, 0.0]);
 }
 
 /// A light behind a ball, seen from the ground below; the camera looks at the light or at the ground.
@@ -193,7 +192,7 @@ fn ball_system(law: &str, camera: &str) -> System {
 /// One picture per device.
 fn pictures(law: &str, camera: &str) -> Vec<Picture> {
     let system = ball_system(law, camera);
-    let pictures: Vec<_> = devices().iter().map(|device| blocking::render(device, &system, None).unwrap()).collect();
+    let pictures: Vec<_> = devices().iter().map(|device| device.render(&system, None).unwrap()).collect();
     pictures.iter().for_each(|picture| assert!(picture.id == pictures[0].id, "devices disagree"));
     pictures
 }
@@ -227,8 +226,8 @@ fn pictures_show_a_darkened_disc_and_a_shadow_by_flux() {
             let x = (k as f64 - 20.0) * 2.0 / 41.0;
             let point = DVec3::new(x, 0.0, -10.0 + (100.0 - x * x).sqrt());
             let observers = [point + 1e-9 * DVec3::Z];
-            let shadows = blocking::shadows(&cpu(), &lighting, &observers).unwrap();
-            let flux = blocking::fluxes(&cpu(), &lighting, &observers, &shadows).unwrap()[0];
+            let shadows = cpu().shadows(&lighting, &observers).unwrap();
+            let flux = cpu().fluxes(&lighting, &observers, &shadows).unwrap()[0];
             assert!(
                 (f64::from(fluxes[at]) - flux).abs() < 1e-5 && fluxes[at] != dark.fraction[at],
                 "{k}: {} {flux}",
@@ -249,8 +248,8 @@ fn a_gpu_draws_the_same_darkened_shadows_as_the_cpu() {
          [camera]\nkind = \"perspective\"\nposition = [0, 40, 60]\ntarget = [0, 0, 0]\nup = [0, 1, 0]\nfield_of_view_deg = 30\n\
          [picture]\nsize = [160, 120]\nsamples = 1\nexposure = 0.8\n";
     let system = System::parse(text, "s.toml".as_ref()).unwrap();
-    let pictures: Vec<_> = devices().iter().map(|device| blocking::render(device, &system, None).unwrap()).collect();
-    let expected = blocking::render(&cpu(), &system, None).unwrap();
+    let pictures: Vec<_> = devices().iter().map(|device| device.render(&system, None).unwrap()).collect();
+    let expected = cpu().render(&system, None).unwrap();
     for (picture, device) in pictures.iter().zip(devices()) {
         let differs = |at: &usize| (picture.rgb[*at][0] - expected.rgb[*at][0]).abs() > 1e-3;
         let count = (0..expected.rgb.len()).filter(differs).count();

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use umbracast::blocking;
 use umbracast::glam::DVec3;
 use umbracast::shadow::{Ball, Body, Camera, Color, Lens, LightSource, PictureOptions, System, visible_fraction};
 
@@ -82,10 +81,10 @@ fn every_device_renders_the_same_picture() {
         ("oblate crowd under a point", oblate(crowded(perspective, 0.0))),
     ];
     for (name, system) in &systems {
-        let expected = blocking::render(&cpu(), system, None).unwrap();
+        let expected = cpu().render(system, None).unwrap();
         let shadows = expected.fraction.iter().filter(|f| (0.001..0.999).contains(*f)).count();
         for device in devices().iter().filter(|device| !device.is_cpu()) {
-            let found = blocking::render(device, system, None).unwrap();
+            let found = device.render(system, None).unwrap();
             let count = expected.id.len();
             let ids = (0..count).filter(|&i| found.id[i] != expected.id[i]).count();
             let off = |i: &usize| (found.fraction[*i] - expected.fraction[*i]).abs() > 1e-3;
@@ -123,7 +122,7 @@ fn casts_and_receives_control_shadows() {
     let light = system.light().ball;
     let (earth, crowd) = (system.bodies()[0].balls[0], &system.bodies()[1].balls);
     for device in devices() {
-        let picture = blocking::render(device, &system, None).unwrap();
+        let picture = device.render(&system, None).unwrap();
         let [width, height] = picture.size;
         let (mut compared, mut shaded, mut ghosts, mut worst) = (0, 0, 0, 0.0_f64);
         for (x, y) in (0..height).flat_map(|y| (0..width).map(move |x| (x, y))) {
@@ -182,13 +181,13 @@ fn pixels_above_the_loop_limit_are_rendered_on_the_cpu() {
         PictureOptions { size: [48, 36], samples: 1, ambient: 0.01, ..PictureOptions::default() },
     )
     .unwrap();
-    let expected = blocking::render(&cpu(), &system, None).unwrap();
+    let expected = cpu().render(&system, None).unwrap();
     let seen = expected.id.iter().filter(|id| (58_001..64_001).contains(*id)).count();
     let shaded = (0..expected.id.len()).filter(|&i| expected.id[i] == 0 && expected.fraction[i] < 0.9).count();
     println!("{seen} pixels of the heap, {shaded} in its shadow");
     assert!(seen > 10 && shaded > 5);
     for device in devices().iter().filter(|device| !device.is_cpu()) {
-        let found = blocking::render(device, &system, None).unwrap();
+        let found = device.render(&system, None).unwrap();
         let ids = (0..expected.id.len()).filter(|&i| found.id[i] != expected.id[i]).count();
         let off = |i: &usize| (found.fraction[*i] - expected.fraction[*i]).abs() > 1e-3;
         let fractions = (0..expected.id.len()).filter(off).count();
@@ -202,7 +201,7 @@ fn a_picture_without_bodies_shows_stars() {
     let camera = Camera { target: DVec3::new(30.0, -60.0, 6.0), ..*system.camera() };
     let system = System::new(system.light().clone(), Vec::new(), camera, system.picture().clone()).unwrap();
     for device in devices() {
-        let picture = blocking::render(device, &system, None).unwrap();
+        let picture = device.render(&system, None).unwrap();
         assert!(picture.id.iter().all(|&id| id == umbracast::NO_SPHERE));
         assert!(picture.t.iter().all(|t| t.is_infinite()) && picture.fraction.iter().all(|&f| f == 1.0));
         let bright = picture.rgb.iter().filter(|rgb| rgb[1] > 0.01).count();
@@ -258,9 +257,9 @@ fn scenes_of_any_scale_give_valid_numbers() {
             continue;
         };
         drawn += 1;
-        let expected = blocking::render(&cpu(), &system, None).unwrap();
+        let expected = cpu().render(&system, None).unwrap();
         for device in devices() {
-            let picture = blocking::render(device, &system, None).unwrap();
+            let picture = device.render(&system, None).unwrap();
             for i in 0..picture.id.len() {
                 let (t, fraction) = (picture.t[i], picture.fraction[i]);
                 assert!((0.0..=1.0).contains(&fraction), "case {case} on {}: {fraction}", device.name());

@@ -1,6 +1,5 @@
 //! Scenes made easy: colours per sphere, a distant light, a ground, an automatic camera, transparency, normals, depth, ambient occlusion.
 
-use umbracast::blocking;
 use umbracast::glam::DVec3;
 use umbracast::shadow::{Body, Picture, System};
 
@@ -10,7 +9,7 @@ use crate::support::folder::Folder;
 /// Renders the system on the CPU.
 fn render(text: &str, folder: &Folder) -> (System, Picture) {
     let system = System::parse(text, &folder.path("s.toml")).unwrap_or_else(|e| panic!("{e}"));
-    let picture = blocking::render(&cpu(), &system, None).unwrap();
+    let picture = cpu().render(&system, None).unwrap();
     (system, picture)
 }
 

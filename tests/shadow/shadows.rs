@@ -1,7 +1,6 @@
 //! Astronomical shadows, measured in the pictures of systems/: Ganymede's on Jupiter, the Earth's on the Moon, an occultation of a
 //! star by a planet, and the shadow of ten thousand spheres. tests/data/README.md has the sources of the expected values.
 
-use umbracast::blocking;
 use umbracast::glam::{DVec2, DVec3};
 use umbracast::shadow::{Ball, Camera, Lens, Picture, PictureOptions, System, visible_fraction};
 use umbracast::{Ends, NO_SPHERE, Query, Ray, Sphere, Touch};
@@ -157,7 +156,7 @@ fn ganymedes_shadow_is_at_its_ephemeris_position() {
         let view = expected.normalize().dot((eye.at - expected).normalize());
         let stretch = (view / slope).sqrt();
         for device in devices().iter().filter(|device| row == shown || device.is_cpu()) {
-            let picture = blocking::render(device, &system, None).unwrap();
+            let picture = device.render(&system, None).unwrap();
             let (umbra, umbra_radius) = spot(&picture, disc, |f| f <= 1e-5);
             let (penumbra, penumbra_radius) = spot(&picture, disc, |f| f < 1.0 - 1e-5);
             let off = (umbra - place).length();
@@ -216,7 +215,7 @@ fn the_earths_umbra_has_its_radius_at_the_moon() {
     // the third Moon.
     let slopes = [(695_700.0 - 6_371.0) / sun, -(695_700.0 + 6_371.0) / sun];
     for device in devices() {
-        let picture = blocking::render(device, &system, None).unwrap();
+        let picture = device.render(&system, None).unwrap();
         let width = picture.size[0] as usize;
         let mut edges = [Vec::new(), Vec::new()];
         for (i, x, y) in places(&picture) {
@@ -307,7 +306,7 @@ fn occultation_contacts_agree_with_geometry() {
     for device in devices() {
         let count = |aside: f64| {
             let camera = Camera { position: at(aside), target: star.center, up: DVec3::Z, lens };
-            let picture = blocking::render(device, &seen_from(&system, camera, size), None).unwrap();
+            let picture = device.render(&seen_from(&system, camera, size), None).unwrap();
             picture.id.iter().filter(|id| **id == 2).count() as f64
         };
         let whole = count(first + 2_000.0);
@@ -338,7 +337,7 @@ fn shadows_of_ten_thousand_moonlets_agree_with_visible_fraction() {
     let (light, planet, ring) = (system.light().ball, system.bodies()[0].balls[0], &system.bodies()[1].balls);
     assert_eq!(ring.len(), 10_000);
     let eye = Eye::of(&system);
-    let picture = blocking::render(&cpu(), &system, None).unwrap();
+    let picture = cpu().render(&system, None).unwrap();
     let mut numbers = Numbers(17);
     let (mut compared, mut shaded, mut of_ring, mut worst) = (0, 0, 0, 0.0_f64);
     for (i, x, y) in places(&picture) {

@@ -1,7 +1,6 @@
 //! Oblate and prolate occluders: visible fractions compared with 30-digit values and with ray casting.
 
 use umbracast::Error;
-use umbracast::blocking::shadows;
 use umbracast::glam::{DQuat, DVec3};
 use umbracast::shadow::{Ball, Lighting, ShadowKind, Spheroid};
 
@@ -23,7 +22,7 @@ fn the_table_of_spheroid_overlaps_is_reproduced() {
             let spheroid = Spheroid::new([0.0; 3], v(9), v(10), DVec3::Z);
             let light = Ball::new([v(5), v(6), v(7)], v(8));
             let lighting = Lighting::new(light, []).unwrap().with_spheroids([spheroid]).unwrap();
-            let found = shadows(device, &lighting, &[DVec3::new(v(2), v(3), v(4))]).unwrap()[0];
+            let found = device.shadows(&lighting, &[DVec3::new(v(2), v(3), v(4))]).unwrap()[0];
             let apart = (found.fraction - v(11)).abs();
             worst = worst.max(apart);
             rows += 1;
@@ -55,7 +54,7 @@ fn the_pole_may_have_any_direction_and_length() {
         let spheroid = Spheroid::new([0.0; 3], v(9), v(10), pole);
         let light = Ball::new(turn * DVec3::new(v(5), v(6), v(7)), v(8));
         let lighting = Lighting::new(light, []).unwrap().with_spheroids([spheroid]).unwrap();
-        let found = shadows(&cpu(), &lighting, &[turn * DVec3::new(v(2), v(3), v(4))]).unwrap()[0];
+        let found = cpu().shadows(&lighting, &[turn * DVec3::new(v(2), v(3), v(4))]).unwrap()[0];
         assert!((found.fraction - v(11)).abs() < 1e-9, "{found:?} for {line}");
         assert_eq!(found.kind.word(), cells[12], "{line}");
     }
@@ -75,7 +74,7 @@ fn spheroids_with_equal_radii_agree_with_spheres() {
             let spheroid = Spheroid::new([v(5), v(6), v(7)], v(8), v(8), pole);
             let light = Ball::new([v(9), v(10), v(11)], v(12));
             let lighting = Lighting::new(light, []).unwrap().with_spheroids([spheroid]).unwrap();
-            let found = shadows(device, &lighting, &[DVec3::new(v(2), v(3), v(4))]).unwrap()[0];
+            let found = device.shadows(&lighting, &[DVec3::new(v(2), v(3), v(4))]).unwrap()[0];
             assert!((found.fraction - v(13)).abs() < allowed(device), "{}: {found:?} for {line}", device.name());
             let kind = if cells[14] == "behind" { "none" } else { cells[14] };
             if found.kind.word() != kind {
@@ -162,11 +161,11 @@ fn unions_of_spheroids_agree_with_ray_casting() {
         let expected = by_rays(DVec3::ZERO, light, &bodies);
         let alone = bodies.iter().map(|&one| 1.0 - by_rays(DVec3::ZERO, light, &[one])).sum::<f64>();
         overlaps += usize::from(1.0 - alone < expected - 1e-3);
-        let found = shadows(&cpu(), &lighting, &[DVec3::ZERO]).unwrap()[0];
+        let found = cpu().shadows(&lighting, &[DVec3::ZERO]).unwrap()[0];
         worst = worst.max((found.fraction - expected).abs());
         assert!((found.fraction - expected).abs() < 5e-6, "{case}: {found:?} for {expected}: {lighting:?}");
         for device in devices() {
-            let found = shadows(device, &lighting, &[DVec3::ZERO]).unwrap()[0];
+            let found = device.shadows(&lighting, &[DVec3::ZERO]).unwrap()[0];
             assert!((found.fraction - expected).abs() < 1e-3, "{} {case}: {found:?} for {expected}", device.name());
         }
     }
@@ -182,7 +181,7 @@ fn coinciding_outlines_count_once() {
     let ball = Ball::new([0.4, 0.0, 41.0], 0.5);
     let of = |balls: &[Ball], spheroids: &[Spheroid]| {
         let lighting = Lighting::new(light, balls).unwrap().with_spheroids(spheroids).unwrap();
-        shadows(&cpu(), &lighting, &[DVec3::ZERO]).unwrap()[0]
+        cpu().shadows(&lighting, &[DVec3::ZERO]).unwrap()[0]
     };
     let shadow = of(&[], &[one]);
     assert!(shadow.kind == ShadowKind::Partial || shadow.kind == ShadowKind::Annular);
@@ -218,7 +217,7 @@ fn observers_with_obvious_results() {
     use ShadowKind::{None as Lit, Total};
     let kinds = [Total, Total, Lit, Lit, Total, Lit, Lit];
     for device in devices() {
-        let found = shadows(device, &lighting, &observers.map(DVec3::from_array)).unwrap();
+        let found = device.shadows(&lighting, &observers.map(DVec3::from_array)).unwrap();
         assert_eq!(found.iter().map(|one| one.kind).collect::<Vec<_>>(), kinds, "{}", device.name());
         for one in found {
             assert_eq!(one.fraction, if one.kind == Total { 0.0 } else { 1.0 }, "{}", device.name());
@@ -231,7 +230,7 @@ fn observers_with_obvious_results() {
         [(light, [0.0; 3], ShadowKind::Partial), (point, [0.0; 3], Total), (point, [0.0, 0.3, 0.0], Lit)]
     {
         let lighting = Lighting::new(light, []).unwrap().with_spheroids([edge_on]).unwrap();
-        let found = shadows(&cpu(), &lighting, &[observer.into()]).unwrap()[0];
+        let found = cpu().shadows(&lighting, &[observer.into()]).unwrap()[0];
         assert_eq!(found.kind, kind, "{found:?}");
         // A bar of 0.2 by 20 at half the distance, in front of a disc of diameter 10: it covers about 0.4 × 10 of 25 π.
         if kind == ShadowKind::Partial {

@@ -1,6 +1,5 @@
 //! Surfaces of bodies: textures, the built-in Earth, graticules, and bodies that only cast shadows.
 
-use umbracast::blocking;
 use umbracast::glam::DVec3;
 use umbracast::shadow::{Picture, System};
 
@@ -59,7 +58,7 @@ fn a_texture_is_where_pole_and_meridian_put_it() {
         for eye in [[1.0, 0.0, 0.0], [-0.5, 0.6, 0.3], [0.0, -0.7, -0.7]] {
             let system = system(&folder, &format!("texture = \"map.png\"\n{keys}"), eye, "");
             let mut seen = 0;
-            for (normal, rgb) in points(&system, &blocking::render(&cpu(), &system, None).unwrap()) {
+            for (normal, rgb) in points(&system, &cpu().render(&system, None).unwrap()) {
                 let longitude = normal.dot(y).atan2(normal.dot(x)).to_degrees();
                 let latitude = normal.dot(z).clamp(-1.0, 1.0).asin().to_degrees();
                 // Red repeats at 180°, and the map has no centres of pixels beyond the outer rows.
@@ -101,7 +100,7 @@ fn a_jpeg_shows_what_the_same_png_shows() {
     for (png, jpeg) in [("map.png", "map.texture"), ("gray.png", "gray.jpg")] {
         let [expected, found] = [png, jpeg].map(|file| {
             let system = system(&folder, &format!("texture = \"{file}\""), [1.0, 0.2, 0.3], "");
-            blocking::render(&cpu(), &system, None).unwrap().srgb8()
+            cpu().render(&system, None).unwrap().srgb8()
         });
         let apart = expected.iter().zip(&found).map(|(a, b)| a.abs_diff(*b)).collect::<Vec<_>>();
         let mean = apart.iter().map(|x| f64::from(*x)).sum::<f64>() / apart.len() as f64;
@@ -133,9 +132,9 @@ fn every_device_renders_the_same_map() {
     let folder = Folder::new();
     gradient(&folder);
     let system = system(&folder, "texture = \"map.png\"\ngraticule = 30", [1.0, 0.2, 0.3], "");
-    let expected = blocking::render(&cpu(), &system, None).unwrap();
+    let expected = cpu().render(&system, None).unwrap();
     for device in devices() {
-        let mut found = blocking::render(device, &system, None).unwrap();
+        let mut found = device.render(&system, None).unwrap();
         assert_eq!(found.cpu_fallback.is_some(), !device.is_cpu(), "{}", device.name());
         (found.cpu_fallback, found.cpu_pixels) = (None, 0);
         assert!(found == expected, "{}", device.name());
@@ -162,7 +161,7 @@ fn the_earth_has_its_continents() {
         let (x, z) = (latitude.to_radians().cos(), latitude.to_radians().sin());
         let eye = [x * longitude.to_radians().cos(), x * longitude.to_radians().sin(), z];
         let system = system(&folder, "surface = \"earth\"", eye, "");
-        let picture = blocking::render(&cpu(), &system, None).unwrap();
+        let picture = cpu().render(&system, None).unwrap();
         let [red, _, blue] = picture.rgb[100 * 201 + 100];
         // Sea is blue, ice is white, other land is brown or green.
         assert_eq!(red > 0.6 * blue, land, "{longitude} {latitude}: {:?}", picture.rgb[100 * 201 + 100]);
@@ -174,7 +173,7 @@ fn a_graticule_has_lines_at_its_spacing() {
     let folder = Folder::new();
     let render = |keys: &str| {
         let system = system(&folder, &format!("color = \"#204060\"\n{keys}"), [1.0, 0.0, 0.0], "");
-        let picture = blocking::render(&cpu(), &system, None).unwrap();
+        let picture = cpu().render(&system, None).unwrap();
         points(&system, &picture)
     };
     let (plain, lined) = (render(""), render("graticule = 20"));
@@ -202,7 +201,7 @@ fn an_invisible_body_only_casts_its_shadow() {
         let moon = |visible: &str| format!("[[body]]\ncenter = [0, 0, 1.8]\nradius = 0.3\n{shape}\n{visible}");
         let eye = [0.0, -0.5, 0.8];
         for device in devices() {
-            let render = |more: &str| blocking::render(device, &system(&folder, "", eye, more), None).unwrap();
+            let render = |more: &str| device.render(&system(&folder, "", eye, more), None).unwrap();
             let (shown, hidden, none) = (render(&moon("")), render(&moon("visible = false")), render(""));
             // Ids follow the order of the file: the light's is the last one, and no pixel shows it.
             let seen = |picture: &Picture| picture.id.iter().filter(|id| **id == 1).count();

@@ -14,7 +14,7 @@ pub(crate) use intensity::{intensity, scaled};
 pub(crate) use numbers::Numbers;
 use umbracast::glam::Vec3;
 use umbracast::shadow::{PictureOptions, System};
-use umbracast::{Device, DeviceOptions, Limits, Ray, Scene, SceneOptions, Sphere, Spheres, bench, blocking};
+use umbracast::{Device, DeviceOptions, Limits, Ray, Scene, SceneOptions, Sphere, Spheres, bench};
 
 /// All files below a folder with an extension, as paths relative to the folder.
 pub(crate) fn files_below(root: &Path, extension: &str) -> Vec<PathBuf> {
@@ -40,13 +40,12 @@ pub(crate) fn files_below(root: &Path, extension: &str) -> Vec<PathBuf> {
 pub(crate) fn devices() -> &'static [Device] {
     static DEVICES: OnceLock<Vec<Device>> = OnceLock::new();
     DEVICES.get_or_init(|| {
-        let list = blocking::list();
+        let list = Device::list();
         assert!(list.len() > 1, "no GPU adapter: run tests/run.sh, or apt-get install mesa-vulkan-drivers");
         let mut devices = Vec::new();
         for info in list {
             assert!(info.failure.is_none(), "{}: {:?}", info.name, info.failure);
-            let device =
-                blocking::open(&DeviceOptions::new(info.index.to_string())).expect("a listed device must open");
+            let device = Device::open(&DeviceOptions::new(info.index.to_string())).expect("a listed device must open");
             eprintln!("device {} {} ({})", info.index, device.name(), device.kind());
             devices.push(device);
         }
@@ -61,7 +60,7 @@ pub(crate) fn limited(limits: Limits) -> &'static [Device] {
     if let Some((_, devices)) = opened.iter().find(|(known, _)| *known == limits) {
         return devices;
     }
-    let open = |index: usize| blocking::open(&DeviceOptions::new(index.to_string()).limits(limits)).unwrap();
+    let open = |index: usize| Device::open(&DeviceOptions::new(index.to_string()).limits(limits)).unwrap();
     let new: &[Device] = (0..devices().len()).map(open).collect::<Vec<_>>().leak();
     opened.push((limits, new));
     new
@@ -69,7 +68,7 @@ pub(crate) fn limited(limits: Limits) -> &'static [Device] {
 
 /// Opens the CPU engine.
 pub(crate) fn cpu() -> Device {
-    blocking::open(&DeviceOptions::new("cpu")).expect("the CPU engine must open")
+    Device::open(&DeviceOptions::new("cpu")).expect("the CPU engine must open")
 }
 
 /// Two scenes of the same spheres: with a tree, however few the spheres, and without.
@@ -82,7 +81,7 @@ pub(crate) fn both_searches(device: &Device, spheres: Spheres<'_>, options: &Sce
     [1, usize::MAX].map(|from| {
         let _search = bench::use_tree(from == 1);
         let _from = bench::tree_from(from);
-        blocking::scene(device, spheres, options).unwrap()
+        device.scene(spheres, options).unwrap()
     })
 }
 

@@ -3,9 +3,7 @@
 use clap::Args;
 use serde::Serialize;
 use umbracast::glam::Vec3;
-use umbracast::{
-    Device, DeviceOptions, Error, Hit, Precision, Query, Ray, Result, SceneOptions, Sphere, bench, blocking,
-};
+use umbracast::{Device, DeviceOptions, Error, Hit, Precision, Query, Ray, Result, SceneOptions, Sphere, bench};
 
 use super::numbers::Numbers;
 use super::timing::{Times, median};
@@ -97,13 +95,13 @@ pub(super) fn run(args: &BruteArgs) -> Result<()> {
     let mut rows = Vec::new();
     let _every_sphere = bench::use_tree(false);
     for choice in choices(&args.report.device) {
-        let device = blocking::open(&DeviceOptions::new(choice))?;
-        let scene = blocking::scene(&device, &spheres, &SceneOptions::default())?;
+        let device = Device::open(&DeviceOptions::new(choice))?;
+        let scene = device.scene(&spheres, &SceneOptions::default())?;
         let mut runner = Runner { args, device: &device, rows: &mut rows };
         let hits = std::cell::RefCell::new(vec![Hit::MISS; rays.len()]);
         for precision in Precision::ALL {
             let query = Query::at(precision);
-            let cast = || Ok(blocking::closest_into(&scene, &rays, &mut hits.borrow_mut(), &query)?.hits);
+            let cast = || Ok(scene.closest_into(&rays, &mut hits.borrow_mut(), &query)?.rays_hit);
             match runner.run("closest", precision.word(), cast) {
                 Err(Error::NoPrecision { .. }) => continue,
                 other => other?,
@@ -119,18 +117,18 @@ pub(super) fn run(args: &BruteArgs) -> Result<()> {
                 // `closest` again, with the lower SIMD instruction sets.
                 for level in bench::levels().into_iter().skip(1) {
                     let _instructions = bench::use_level(level);
-                    let scene = blocking::scene(&device, &spheres, &SceneOptions::default())?;
-                    let cast = || Ok(blocking::closest_into(&scene, &rays, &mut hits.borrow_mut(), &query)?.hits);
+                    let scene = device.scene(&spheres, &SceneOptions::default())?;
+                    let cast = || Ok(scene.closest_into(&rays, &mut hits.borrow_mut(), &query)?.rays_hit);
                     runner.run(level, precision.word(), cast)?;
                 }
             } else {
-                let cast = || Ok(bench::naive(&scene, &rays, &query)?.map_or(0, |hits| hits.report.hits));
+                let cast = || Ok(bench::naive(&scene, &rays, &query)?.map_or(0, |hits| hits.report.rays_hit));
                 runner.run("naive", precision.word(), cast)?;
             }
-            runner.run("occluded", precision.word(), || Ok(blocking::occluded(&scene, &rays, &query)?.report.hits))?;
+            runner.run("occluded", precision.word(), || Ok(scene.occluded(&rays, &query)?.report.rays_hit))?;
         }
         let query = Query::default();
-        match runner.run("approach", "standard", || Ok(blocking::approach(&scene, &rays, &query)?.report.hits)) {
+        match runner.run("approach", "standard", || Ok(scene.approach(&rays, &query)?.report.rays_hit)) {
             Err(Error::NoPrecision { .. }) => {}
             other => other?,
         }

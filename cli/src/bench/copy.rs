@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde::Serialize;
-use umbracast::{DeviceOptions, Error, Result, bench, blocking};
+use umbracast::{Device, DeviceOptions, Error, Result, bench};
 
 use super::choices;
 use super::timing::median;
@@ -38,10 +38,10 @@ struct CopyRow {
 pub(super) fn run(args: &CopyArgs) -> Result<()> {
     let mut rows = Vec::new();
     for choice in choices(&args.device) {
-        let device = blocking::open(&DeviceOptions::new(choice))?;
+        let device = Device::open(&DeviceOptions::new(choice))?;
         let Some(readback) = bench::Readback::new(&device, args.mebibytes << 20)? else {
             if args.device.is_some() {
-                return Err(Error::Usage(
+                return Err(Error::InvalidArgument(
                     "--device selects the CPU engine, which needs no readback: choose a GPU".into(),
                 ));
             }

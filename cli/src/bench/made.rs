@@ -5,7 +5,7 @@ use serde::Serialize;
 use umbracast::glam::DVec3;
 use umbracast::raygen::{Image, Toward};
 use umbracast::shadow::{Camera, Lens};
-use umbracast::{Device, DeviceOptions, Query, Ray, Rays, Result, SceneOptions, bench, blocking};
+use umbracast::{Device, DeviceOptions, Query, Ray, Rays, Result, SceneOptions, bench};
 
 use super::timing::median;
 use super::{ReportArgs, choices, sets};
@@ -49,7 +49,7 @@ pub(super) fn run(args: &MadeArgs) -> Result<()> {
     let image = Image::new(&camera, [SIDE; 2])?;
     let mut rows = Vec::new();
     for choice in choices(&args.report.device) {
-        let device = blocking::open(&DeviceOptions::new(choice))?;
+        let device = Device::open(&DeviceOptions::new(choice))?;
         for (source, rays) in [("toward a lamp", Rays::from(&lamp)), ("camera", Rays::from(&image))] {
             let row = measure(args, &device, source, rays)?;
             if !args.report.json {
@@ -72,17 +72,17 @@ pub(super) fn run(args: &MadeArgs) -> Result<()> {
 }
 
 fn measure(args: &MadeArgs, device: &Device, source: &'static str, rays: Rays<'_>) -> Result<Row> {
-    let scene = blocking::scene(device, &sets::uniform(SPHERES), &SceneOptions::default())?;
+    let scene = device.scene(&sets::uniform(SPHERES), &SceneOptions::default())?;
     let written: Vec<Ray> = (0..rays.len()).filter_map(|i| rays.ray(i)).collect();
     let up = |rays: Rays<'_>| Ok::<u64, umbracast::Error>(bench::made(device, rays)?.map_or(0, |(_, bytes)| bytes));
     let (made_bytes, sent_bytes) = (up(rays)?, up(Rays::from(&written))?);
-    let made = median(args.repeat, || blocking::occluded(&scene, rays, &Query::default()))?;
-    let sent = median(args.repeat, || blocking::occluded(&scene, &written, &Query::default()))?;
+    let made = median(args.repeat, || scene.occluded(rays, &Query::default()))?;
+    let sent = median(args.repeat, || scene.occluded(&written, &Query::default()))?;
     Ok(Row {
         device: device.name().into(),
         source,
         rays: rays.len() as u64,
-        hits: made.last.report.hits,
+        hits: made.last.report.rays_hit,
         made_bytes,
         made_cpu_seconds: made.cpu,
         sent_bytes,

@@ -11,7 +11,7 @@ mod small;
 mod timing;
 
 use clap::{Args, Subcommand};
-use umbracast::{Result, blocking};
+use umbracast::{Device, Result};
 
 /// Arguments of `umbracast bench`.
 #[derive(Debug, Args)]
@@ -80,7 +80,7 @@ fn choices(device: &Option<String>) -> Vec<String> {
     let variable = std::env::var_os("UMBRACAST_DEVICE").filter(|value| !value.is_empty());
     match device.clone().or_else(|| Some(variable?.to_string_lossy().into_owned())) {
         Some(choice) => vec![choice],
-        None => (0..blocking::list().len()).map(|index| index.to_string()).collect(),
+        None => (0..Device::list().len()).map(|index| index.to_string()).collect(),
     }
 }
 

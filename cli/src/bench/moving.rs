@@ -3,9 +3,7 @@
 use clap::Args;
 use serde::Serialize;
 use umbracast::glam::Vec3;
-use umbracast::{
-    Device, DeviceOptions, Motion, Query, Ray, Rays, Result, Scene, SceneOptions, Sphere, Spheres, blocking,
-};
+use umbracast::{Device, DeviceOptions, Motion, Query, Ray, Rays, Result, Scene, SceneOptions, Sphere, Spheres};
 
 use super::numbers::Numbers;
 use super::timing::{share, timed};
@@ -61,7 +59,7 @@ pub(super) fn run(args: &MovingArgs) -> Result<()> {
     let rays: Vec<Ray> = sets::random(&spheres, args.rays).into_iter().map(|ray| ray.between(0.0, TIME)).collect();
     let mut all = Vec::new();
     for choice in choices(&args.report.device) {
-        let device = blocking::open(&DeviceOptions::new(choice))?;
+        let device = Device::open(&DeviceOptions::new(choice))?;
         let scenes = WAYS.into_iter().map(|way| scene(&device, &spheres, way)).collect::<Result<Vec<_>>>()?;
         for query in ["closest", "occluded"] {
             let rows = measure(args, &device, &scenes, &rays, query)?;
@@ -86,7 +84,7 @@ pub(super) fn run(args: &MovingArgs) -> Result<()> {
 fn scene(device: &Device, spheres: &[Sphere], way: f32) -> Result<Scene> {
     let options = SceneOptions::default().time_range([0.0, TIME]);
     if way == 0.0 {
-        return blocking::scene(device, spheres, &options);
+        return device.scene(spheres, &options);
     }
     let mut numbers = Numbers(6);
     let velocity = |sphere: &Sphere| numbers.direction().as_vec3() * (way * sphere.radius / TIME);
@@ -94,7 +92,7 @@ fn scene(device: &Device, spheres: &[Sphere], way: f32) -> Result<Scene> {
     let start =
         |(sphere, velocity): (&Sphere, &Vec3)| Sphere::new(sphere.center - *velocity * (0.5 * TIME), sphere.radius);
     let starts: Vec<Sphere> = spheres.iter().zip(&velocities).map(start).collect();
-    blocking::scene(device, Spheres::from(&starts).velocities(&velocities), &options)
+    device.scene(Spheres::from(&starts).velocities(&velocities), &options)
 }
 
 /// Measures all cases in turn, round by round, so other load on the machine affects all cases equally.
@@ -117,8 +115,8 @@ fn measure(
             };
             let asked = Query::default().motion(motion.unwrap_or_default().1);
             let once = timed(|| match query {
-                "closest" => Ok(blocking::closest(&scenes[number], given, &asked)?.report.hits),
-                _ => Ok(blocking::occluded(&scenes[number], given, &asked)?.report.hits),
+                "closest" => Ok(scenes[number].closest(given, &asked)?.report.rays_hit),
+                _ => Ok(scenes[number].occluded(given, &asked)?.report.rays_hit),
             })?;
             hits[case] = once.last;
             if round > 0 {

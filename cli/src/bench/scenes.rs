@@ -8,7 +8,7 @@ use umbracast::bench::Visits;
 use umbracast::glam::DVec3;
 use umbracast::io::{OptionalColumns, RayBatch, RayFile, read_spheres};
 use umbracast::memory::check_memory;
-use umbracast::{CancelToken, Device, Error, Hit, Inside, OnBad, Precision, Query, Ray, Result, Scene, blocking};
+use umbracast::{CancelToken, Device, Error, Hit, Inside, OnBad, Precision, Query, Ray, Result, Scene};
 
 use super::sets::{self, Input};
 use super::threads;
@@ -116,7 +116,7 @@ pub(super) fn run(args: &ScenesArgs) -> Result<()> {
         Some(spheres) => vec![read(spheres, &args.ray_files)?],
         None => sets::all(args.spheres, args.rays),
     };
-    let device = blocking::open(&args.device.options(args.precision))?;
+    let device = Device::open(&args.device.options(args.precision))?;
     let (threads, precision, repeat) = (threads(), args.precision.word(), args.repeat);
     if !args.json {
         let (name, kind) = (device.name(), device.kind());
@@ -151,7 +151,7 @@ fn without_columns(path: &Path, optional: &OptionalColumns) -> Result<()> {
     if *optional == OptionalColumns::default() {
         return Ok(());
     }
-    Err(Error::Usage(format!("{}: bench does not support optional columns", path.display())))
+    Err(Error::InvalidArgument(format!("{}: bench does not support optional columns", path.display())))
 }
 
 fn all_rays(path: &Path, file: RayFile) -> Result<Vec<Ray>> {
@@ -176,7 +176,7 @@ struct Bench<'a> {
 impl Bench<'_> {
     fn scene(&self, Input { name, spheres, batches }: Input) -> Result<SceneRow> {
         let working = ProgressDisplay::on(format!("building {name}"), self.args.json);
-        let build = || blocking::scene(self.device, &spheres, &self.args.tree.options());
+        let build = || self.device.scene(&spheres, &self.args.tree.options());
         let built = median(self.args.repeat, build)?;
         drop(working);
         let largest = batches.iter().map(|(_, rays)| rays.len()).max().unwrap_or(0);
@@ -205,24 +205,24 @@ impl Bench<'_> {
         let (word, times) = match ask {
             QueryName::Closest => {
                 let mut hits = vec![Hit::MISS; rays.len()];
-                let cast = || Ok([blocking::closest_into(scene, rays, &mut hits, &query)?.hits; 2]);
+                let cast = || Ok([scene.closest_into(rays, &mut hits, &query)?.rays_hit; 2]);
                 ("closest", median(self.args.repeat, cast)?)
             }
             QueryName::Occluded => {
-                let cast = || Ok([blocking::occluded(scene, rays, &query)?.report.hits; 2]);
+                let cast = || Ok([scene.occluded(rays, &query)?.report.rays_hit; 2]);
                 ("occluded", median(self.args.repeat, cast)?)
             }
             QueryName::Count => {
                 let cast = || {
-                    let counts = blocking::count(scene, rays, &query)?;
-                    Ok([counts.report.hits, counts.iter().map(|count| u64::from(*count)).sum()])
+                    let counts = scene.count(rays, &query)?;
+                    Ok([counts.report.rays_hit, counts.iter().map(|count| u64::from(*count)).sum()])
                 };
                 ("count", median(self.args.repeat, cast)?)
             }
             QueryName::All => {
                 let cast = || {
-                    let lists = blocking::all(scene, rays, &query)?;
-                    Ok([lists.report.hits, lists.records.len() as u64])
+                    let lists = scene.all(rays, &query)?;
+                    Ok([lists.report.rays_hit, lists.records.len() as u64])
                 };
                 ("all", median(self.args.repeat, cast)?)
             }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use clap::Args;
 use serde::Serialize;
 use umbracast::{
-    Device, DeviceOptions, Error, Hit, Inside, Precision, Query, Ray, Result, Scene, SceneOptions, Sphere, blocking,
+    Device, DeviceOptions, Error, Hit, Inside, Precision, Query, Ray, Result, Scene, SceneOptions, Sphere,
 };
 
 use super::scenes::read;
@@ -74,8 +74,8 @@ pub(super) fn run(args: &SmallArgs) -> Result<()> {
     let query = Query::at(args.precision).inside(args.inside);
     let mut rows = Vec::new();
     for choice in choices(&args.device) {
-        let device = blocking::open(&DeviceOptions::new(choice).precision(args.precision))?;
-        let scene = blocking::scene(&device, &spheres, &SceneOptions::default())?;
+        let device = Device::open(&DeviceOptions::new(choice).precision(args.precision))?;
+        let scene = device.scene(&spheres, &SceneOptions::default())?;
         for size in SIZES {
             let row = match wait(args, &device, &scene, &rays, size, &query) {
                 // Without `--device`, devices that do not support the precision are skipped.
@@ -109,7 +109,7 @@ fn input(args: &SmallArgs) -> Result<(Vec<Sphere>, Vec<Ray>)> {
     let Input { spheres, mut batches, .. } = read(spheres, std::slice::from_ref(rays))?;
     let (_, records) = batches.remove(0);
     if records.len() < most {
-        return Err(Error::Usage(format!(
+        return Err(Error::InvalidArgument(format!(
             "{}: {} rays: bench small needs at least {most}",
             rays.display(),
             records.len()
@@ -121,13 +121,13 @@ fn input(args: &SmallArgs) -> Result<(Vec<Sphere>, Vec<Ray>)> {
 /// Measures successive calls, each with the next `size` rays.
 fn wait(args: &SmallArgs, device: &Device, scene: &Scene, rays: &[Ray], size: usize, query: &Query) -> Result<Row> {
     let mut hits = vec![Hit::MISS; size];
-    blocking::closest_into(scene, &rays[..size], &mut hits, query)?;
+    scene.closest_into(&rays[..size], &mut hits, query)?;
     let (mut count, mut seconds) = (0, Vec::new());
     for rays in rays.chunks_exact(size).cycle().take(args.repeat as usize) {
         let start = Instant::now();
-        let report = blocking::closest_into(scene, rays, &mut hits, query)?;
+        let report = scene.closest_into(rays, &mut hits, query)?;
         seconds.push(start.elapsed().as_secs_f64());
-        count += report.hits;
+        count += report.rays_hit;
     }
     let (p50_seconds, p99_seconds) = (share(&mut seconds, 0.5), share(&mut seconds, 0.99));
     Ok(Row { device: device.name().into(), kind: device.kind(), rays: size, hits: count, p50_seconds, p99_seconds })

@@ -8,7 +8,7 @@ mod numbers;
 use intensity::scaled;
 use numbers::Numbers;
 use umbracast::glam::Vec3;
-use umbracast::{Approach, DeviceOptions, Hit, Interval, SceneOptions, blocking};
+use umbracast::{Approach, Device, DeviceOptions, Hit, Interval, SceneOptions};
 
 use super::*;
 
@@ -229,13 +229,13 @@ fn fast_and_standard_stay_within_the_bounds_of_ellipsoids() {
         let (distance, length) = (10.0_f32.powf(4.0 * random() - 1.0), 10.0_f32.powf(4.0 * random() - 2.0));
         rays.push(Ray::new(point - way.normalize() * distance, way.normalize() * length));
     }
-    let device = blocking::open(&DeviceOptions::new("cpu")).unwrap();
-    let scene = blocking::scene(&device, table.spheres(), &SceneOptions::default()).unwrap();
+    let device = Device::open(&DeviceOptions::new("cpu")).unwrap();
+    let scene = device.scene(table.spheres(), &SceneOptions::default()).unwrap();
     let [fast, standard] = [Precision::Fast, Precision::Standard].map(Query::at);
     let input = Input { held: Some(&table.optional), ..at_rest(&table.records, &rays, &fast) };
-    let closest = |query| blocking::closest(&scene, &rays, query).unwrap();
-    let interval = |query| blocking::interval(&scene, &rays, query).unwrap();
-    let all = |query| blocking::all(&scene, &rays, query).unwrap();
+    let closest = |query| scene.closest(&rays, query).unwrap();
+    let interval = |query| scene.interval(&rays, query).unwrap();
+    let all = |query| scene.all(&rays, query).unwrap();
     for c in [
         input.compare(&closest(&fast), &closest(&standard)),
         input.compare(&interval(&fast), &interval(&standard)),
@@ -274,16 +274,16 @@ fn nearly_tangent_rays_stay_within_the_bounds_of_every_precision() {
             _ => ray,
         });
     }
-    let device = blocking::open(&DeviceOptions::new("cpu")).unwrap();
-    let scene = blocking::scene(&device, &spheres, &SceneOptions::default()).unwrap();
+    let device = Device::open(&DeviceOptions::new("cpu")).unwrap();
+    let scene = device.scene(&spheres, &SceneOptions::default()).unwrap();
     let exact = Query::at(Precision::Exact);
     for precision in [Precision::Fast, Precision::Standard] {
         let query = Query::at(precision);
         let input = at_rest(&spheres, &rays, &query);
-        let closest = |query| blocking::closest(&scene, &rays, query).unwrap();
-        let interval = |query| blocking::interval(&scene, &rays, query).unwrap();
-        let approach = |query| blocking::approach(&scene, &rays, query).unwrap();
-        let occluded = |query| blocking::occluded(&scene, &rays, query).unwrap().iter().collect::<Vec<bool>>();
+        let closest = |query| scene.closest(&rays, query).unwrap();
+        let interval = |query| scene.interval(&rays, query).unwrap();
+        let approach = |query| scene.approach(&rays, query).unwrap();
+        let occluded = |query| scene.occluded(&rays, query).unwrap().iter().collect::<Vec<bool>>();
         for c in [
             input.compare(&closest(&query), &closest(&exact)),
             input.compare(&interval(&query), &interval(&exact)),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use umbracast::io::PreparedFile;
 use umbracast::shadow::{PictureFiles, PngDepth, System};
 use umbracast::sky::{DatePrecision, Eclipse, LunarEclipse, Sky, SkyBody, SolarEclipse, Time, View};
-use umbracast::{Error, Precision, Result, blocking};
+use umbracast::{Device, Error, Precision, Result};
 
 use super::instant::no_eclipse_warning;
 use super::list::{self, Format, Years};
@@ -120,7 +120,7 @@ pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
     }
     if let Some(output) = &args.output {
         let Some(instant) = instant else {
-            return Err(Error::Usage(no_eclipse(&sky, time, "eclipse", |_| true)?.0));
+            return Err(Error::InvalidArgument(no_eclipse(&sky, time, "eclipse", |_| true)?.0));
         };
         args.render(&sky, instant, view, output, found.as_ref())?;
     }
@@ -184,10 +184,12 @@ impl EclipseArgs {
         let text = sky.system_toml(time, &SkyBody::ALL, view, size)?;
         let system = System::parse(&text, Path::new("system.toml")).map_err(|error| match error {
             // The text is ours, so only the size can be wrong.
-            Error::BadFile { message, .. } => Error::Usage(message.replacen("picture: size is ", "--size is ", 1)),
+            Error::BadFile { message, .. } => {
+                Error::InvalidArgument(message.replacen("picture: size is ", "--size is ", 1))
+            }
             other => other,
         })?;
-        let device = blocking::open(&self.device.options(Precision::Fast))?;
+        let device = Device::open(&self.device.options(Precision::Fast))?;
         let started = Instant::now();
         let mut picture = render::draw(&device, &system, self.table.quiet)?;
         let has_corona = self.corona.draw(&device, &system, view, &mut picture)?;

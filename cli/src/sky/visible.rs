@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use umbracast::shadow::{Lighting, Picture, ShadowKind, System};
 use umbracast::sky::{Eclipse, LocalKind, LunarEclipse, Place, SolarEclipse, Time, View};
-use umbracast::{Device, Result, blocking};
+use umbracast::{Device, Result};
 
 use super::place_text;
 
@@ -34,7 +34,7 @@ impl Corona {
         // An invisible Earth below the camera hides nothing in the picture.
         let bodies = system.bodies().iter().filter(|body| body.visible).cloned().collect();
         let shown = System::new(system.light().clone(), bodies, *system.camera(), system.picture().clone())?;
-        let seen = blocking::shadows(device, &Lighting::from(&shown), &[system.camera().position])?;
+        let seen = device.shadows(&Lighting::from(&shown), &[system.camera().position])?;
         let is_total = seen[0].kind == ShadowKind::Total && aims_at_light(system);
         if is_total {
             picture.add_corona(system, CORONA_BRIGHTNESS);

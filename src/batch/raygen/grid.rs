@@ -79,7 +79,7 @@ impl Grid {
         let here = rows.checked_mul(columns).filter(|rays| *rays <= 1 << 30);
         match here.and_then(|rays| rays.checked_mul(frames)) {
             Some(_) => Ok(self),
-            None => Err(Error::Usage(format!(
+            None => Err(Error::InvalidArgument(format!(
                 "{what}: {frames} × {rows} × {columns} rays are too many: at most 2^30 rays per pose are allowed"
             ))),
         }

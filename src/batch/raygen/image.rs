@@ -27,13 +27,13 @@ impl Image {
     /// The rays of a picture of `width` × `height` pixels.
     ///
     /// # Errors
-    /// [`Error::Usage`] with the field and the value if the camera is invalid (`up` parallel to the line of sight, an angle out of
+    /// [`Error::InvalidArgument`] with the field and the value if the camera is invalid (`up` parallel to the line of sight, an angle out of
     /// range), if width or height is not in 1…65,536, or if there are more than 2³⁰ pixels.
     pub fn new(camera: &Camera, size: [u32; 2]) -> Result<Self> {
         check_camera(camera)?;
         let [width, height] = size;
         if ![width, height].iter().all(|side| (1..=MAX_SIDE).contains(side)) {
-            return Err(Error::Usage(format!(
+            return Err(Error::InvalidArgument(format!(
                 "image: size is {width}x{height}: width and height must be between 1 and {MAX_SIDE}"
             )));
         }
@@ -47,7 +47,9 @@ impl Image {
         let rows = centers(height).map(|y| rounded([1.0, -half.y * y])).collect();
         let reach = DVec3::new(position.abs().max_element(), half.x, half.y);
         if orthographic && reach.element_sum() > f64::from(f32::MAX) {
-            return Err(Error::Usage("image: the edges of the picture exceed the largest f32, 3.4e38".into()));
+            return Err(Error::InvalidArgument(
+                "image: the edges of the picture exceed the largest f32, 3.4e38".into(),
+            ));
         }
         let frames = vec![SensorPose::new(position, [forward, right, up])];
         let grid = Grid {

@@ -41,12 +41,14 @@ impl Lidar {
     ///
     /// # Errors
     /// [`Error::BadRecord`] with the index and the value of an angle that is not finite, or of an elevation outside −90…90;
-    /// [`Error::Usage`] if a table is empty, or for more than 2³⁰ rays per pose; [`Error::TooLarge`] and [`Error::OutOfMemory`] if
+    /// [`Error::InvalidArgument`] if a table is empty, or for more than 2³⁰ rays per pose; [`Error::TooLarge`] and [`Error::OutOfMemory`] if
     /// memory for the poses cannot be allocated.
     pub fn new(poses: &[Pose], elevations_deg: &[f64], azimuths_deg: &[f64]) -> Result<Self> {
         for (name, table) in [("elevations", elevations_deg), ("azimuths", azimuths_deg)] {
             if table.is_empty() {
-                return Err(Error::Usage(format!("sensor: the list of {name} is empty: it needs at least one angle")));
+                return Err(Error::InvalidArgument(format!(
+                    "sensor: the list of {name} is empty: it needs at least one angle"
+                )));
             }
         }
         let angle = |what, index, value: f64, why: &'static str| Err(Error::record(what, index, "deg", value, why));
@@ -115,10 +117,10 @@ impl Lidar {
     /// unless the query says otherwise ([`Near`](crate::Near)).
     ///
     /// # Errors
-    /// [`Error::Usage`] unless 0 ≤ `near` ≤ `far`, `near` finite; `far` may be infinite.
+    /// [`Error::InvalidArgument`] unless 0 ≤ `near` ≤ `far`, `near` finite; `far` may be infinite.
     pub fn within(mut self, near: f32, far: f32) -> Result<Self> {
         if !(0.0..=f32::MAX).contains(&near) || far.is_nan() || far < near {
-            return Err(Error::Usage(format!(
+            return Err(Error::InvalidArgument(format!(
                 "sensor: the range is {near} to {far}: its start must be finite and at least 0, and its end at least its start"
             )));
         }

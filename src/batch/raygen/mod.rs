@@ -11,15 +11,15 @@
 //!
 //! ```
 //! use umbracast::raygen::Toward;
-//! use umbracast::{DeviceOptions, Query, SceneOptions, Sphere, blocking};
+//! use umbracast::{Device, DeviceOptions, Query, SceneOptions, Sphere};
 //!
 //! let ball = [Sphere::new([0.0, 0.0, 5.0], 1.0)];
 //! let floor = [[0.0, 0.0, 0.0], [3.0, 0.0, 0.0]];
 //!
-//! let device = blocking::open(&DeviceOptions::default())?;
-//! let scene = blocking::scene(&device, &ball, &SceneOptions::default())?;
+//! let device = Device::open(&DeviceOptions::default())?;
+//! let scene = device.scene(&ball, &SceneOptions::default())?;
 //! let lamp = Toward { points: &floor, target: [0.0, 0.0, 10.0], radius: 0.0 };
-//! let dark = blocking::occluded(&scene, &lamp, &Query::default())?;
+//! let dark = scene.occluded(&lamp, &Query::default())?;
 //! assert_eq!(dark.iter().collect::<Vec<_>>(), [true, false]);
 //! # Ok::<(), umbracast::Error>(())
 //! ```

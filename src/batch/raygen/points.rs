@@ -96,7 +96,7 @@ fn bad(index: u64, field: &'static str, value: impl ToString, why: &'static str)
 
 impl PointTarget {
     pub(crate) fn check(&self) -> Result<()> {
-        let usage = |message| Err(Error::Usage(message));
+        let usage = |message| Err(Error::InvalidArgument(message));
         match *self {
             Self::Along { direction, .. } if !direction.is_finite() => {
                 usage(format!("parallel: the direction is {}: it must be finite", describe(direction)))

@@ -39,7 +39,6 @@ mod tests {
     use crate::batch::ellipsoids::{Ellipsoid, Ellipsoids};
     use crate::batch::input::Rays;
     use crate::batch::input::Spheres;
-    use crate::blocking;
     use crate::intensity::scaled;
     use crate::numbers::Numbers;
     use crate::query::policy::{Inside, Query};
@@ -74,12 +73,12 @@ mod tests {
                 times.push(time);
             }
             let ellipsoids = Ellipsoids::new(list);
-            let device = blocking::open(&DeviceOptions::new("cpu")).unwrap();
+            let device = crate::Device::open(&DeviceOptions::new("cpu")).unwrap();
             let set = Spheres::from(&ellipsoids).velocities(&drift);
-            let pairs = blocking::pairwise_with(&device, set, &SceneOptions::default()).unwrap();
+            let pairs = device.pairwise(set, &SceneOptions::default()).unwrap();
             for (precision, leaf_hits, passed) in &mut counts {
                 let query = Query { inside: Inside::Exit, ..Query::at(*precision) };
-                let found = blocking::closest(&pairs, Rays::from(&rays).times(&times), &query).unwrap();
+                let found = pairs.closest(Rays::from(&rays).times(&times), &query).unwrap();
                 for (i, hit) in found.iter().enumerate() {
                     let attributes = RayAttributes { time: times[i], ..RayAttributes::NONE };
                     let target = pairs.host.target(i as u32, &attributes).unwrap();

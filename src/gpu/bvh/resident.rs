@@ -36,7 +36,7 @@ fn builds_on(gpu: &GpuEngine, builder: BvhBuilder) -> Result<bool> {
         (BvhBuilder::Cpu, _) => Ok(false),
         (BvhBuilder::Auto, failure) => Ok(failure.is_none() && !gpu.is_software()),
         (BvhBuilder::Gpu, None) => Ok(true),
-        (BvhBuilder::Gpu, Some(why)) => Err(Error::Usage(format!(
+        (BvhBuilder::Gpu, Some(why)) => Err(Error::InvalidArgument(format!(
             "builder 'gpu': the arithmetic of {} is not accurate enough: {why}; use builder 'cpu'",
             gpu.name()
         ))),

@@ -8,6 +8,7 @@ use super::plan::{CastPlan, RAY_BYTES, STATUS_BYTES, Task, Times, WORKGROUP};
 use crate::error::{Error, Result};
 use crate::gpu::uniforms::{Params, UNIFORM_STEP};
 use crate::query::kind::QueryKind;
+use crate::runtime::block_on::block_on;
 
 /// One dispatch.
 struct Step {
@@ -25,51 +26,21 @@ pub struct CastPass {
 }
 
 impl CastPlan {
-    /// Binds the plan to the buffers of the caller: `count` rays, their results (`out`) and, optionally, the counts (`status`).
-    /// [`Scene::plan`](crate::Scene::plan) describes the contents of the three. Bind once for the same buffers and the same number of
-    /// rays, not per frame: this creates a few bind groups and one small buffer, and writes only to that buffer.
+    /// Binds the plan to the buffers of the caller: `count` rays, their times if spheres move, their results (`out`) and, optionally, the
+    /// counts (`status`). [`Scene::plan`](crate::Scene::plan) describes the contents. Bind once for the same buffers and the same number of
+    /// rays, not per frame: this creates a few bind groups and one small buffer, writes only to that buffer, and blocks until that is done.
+    ///
+    /// `times` are the times at which rays see moving spheres ([`Motion::AtTime`](crate::Motion::AtTime)): one f32 per ray, or a slice of 4
+    /// bytes with one f32 for all rays, so that a frame's time is one write. Without times, rays see the spheres at time 0. A ray whose
+    /// time is NaN or not in the [time range](crate::SceneOptions::time_range) of the scene is a bad ray.
     ///
     /// # Errors
     /// [`Error::TooLarge`], with both sizes, if there are more rays than the plan allows or a slice is too small for them.
-    /// [`Error::Usage`] for a buffer without `STORAGE`, a buffer of another device, a destroyed buffer, the same buffer given twice,
-    /// and an offset that is not a multiple of 4. No error is left on the device. Never pass a buffer of another [`wgpu::Instance`]:
-    /// wgpu 30 mistakes it for one of this instance.
-    pub async fn bind(
-        &self,
-        count: u64,
-        rays: BufferSlice<'_>,
-        out: BufferSlice<'_>,
-        status: Option<BufferSlice<'_>>,
-    ) -> Result<CastPass> {
-        self.bound(count, rays, None, out, status).await
-    }
-
-    /// Like [`bind`](Self::bind), for moving spheres, with the times at which rays see them
-    /// ([`Motion::AtTime`](crate::Motion::AtTime)): one f32 per ray, or a slice of 4 bytes with one f32 for all rays, so that a frame's
-    /// time is one write. Rays bound without times see the spheres at time 0. A ray whose time is NaN or not in the
-    /// [time range](crate::SceneOptions::time_range) of the scene is a bad ray.
-    ///
-    /// # Errors
-    /// As [`bind`](Self::bind). Also [`Error::Usage`] if no sphere moves, or if spheres move while rays travel
-    /// ([`Motion::WithRay`](crate::Motion::WithRay)): `t` is then the time.
-    pub async fn bind_at(
-        &self,
-        count: u64,
-        rays: BufferSlice<'_>,
-        times: BufferSlice<'_>,
-        out: BufferSlice<'_>,
-        status: Option<BufferSlice<'_>>,
-    ) -> Result<CastPass> {
-        match self.times {
-            None => Err(Error::Usage("times need moving spheres, but the spheres of this scene are at rest".into())),
-            Some(Times { relative: true, .. }) => {
-                Err(Error::Usage("times cannot be used with Motion::WithRay: t is the time there".into()))
-            }
-            Some(_) => self.bound(count, rays, Some(times), out, status).await,
-        }
-    }
-
-    async fn bound(
+    /// [`Error::InvalidArgument`] for a buffer without `STORAGE`, a buffer of another device, a destroyed buffer, the same buffer given twice,
+    /// and an offset that is not a multiple of 4. Also for times if no sphere moves, or if spheres move while rays travel
+    /// ([`Motion::WithRay`](crate::Motion::WithRay)): `t` is then the time. No error is left on the device. Never pass a buffer of another
+    /// [`wgpu::Instance`]: wgpu 30 mistakes it for one of this instance.
+    pub fn bind(
         &self,
         count: u64,
         rays: BufferSlice<'_>,
@@ -77,6 +48,28 @@ impl CastPlan {
         out: BufferSlice<'_>,
         status: Option<BufferSlice<'_>>,
     ) -> Result<CastPass> {
+        block_on(self.bind_async(count, rays, times, out, status))
+    }
+
+    /// [`bind`](Self::bind), for code that must not block.
+    ///
+    /// # Errors
+    /// As [`bind`](Self::bind).
+    pub async fn bind_async(
+        &self,
+        count: u64,
+        rays: BufferSlice<'_>,
+        times: Option<BufferSlice<'_>>,
+        out: BufferSlice<'_>,
+        status: Option<BufferSlice<'_>>,
+    ) -> Result<CastPass> {
+        let refusal = match self.times {
+            None => Some("times need moving spheres, but the spheres of this scene are at rest"),
+            Some(times) => times.relative.then_some("times cannot be used with Motion::WithRay: t is the time there"),
+        };
+        if let Some(message) = refusal.filter(|_| times.is_some()) {
+            return Err(Error::InvalidArgument(message.into()));
+        }
         let gpu = &*self.gpu;
         if count > self.max_rays {
             let (asked, allowed, device) =
@@ -99,7 +92,7 @@ impl CastPlan {
         };
         let all = [&set, &answered, &counted, &timed].map(|binding| binding.buffer);
         if (1..all.len()).any(|i| all[..i].contains(&all[i])) {
-            return Err(Error::Usage("rays, times, results and status must be in different buffers".into()));
+            return Err(Error::InvalidArgument("rays, times, results and status must be in different buffers".into()));
         }
         if count == 0 {
             return Ok(CastPass { cleared: None, steps: Vec::new() });
@@ -192,13 +185,13 @@ impl CastPlan {
     fn window<'a>(&self, what: &'static str, slice: &BufferSlice<'a>, bytes: u64) -> Result<(BufferBinding<'a>, u32)> {
         let (buffer, at) = (slice.buffer(), slice.offset());
         if !buffer.usage().contains(BufferUsages::STORAGE) {
-            return Err(Error::Usage(format!(
+            return Err(Error::InvalidArgument(format!(
                 "{what}: the buffer must have the usage STORAGE, but has {:?}",
                 buffer.usage()
             )));
         }
         if !at.is_multiple_of(4) {
-            return Err(Error::Usage(format!(
+            return Err(Error::InvalidArgument(format!(
                 "{what}: the offset in the buffer is {at} bytes: it must be a multiple of 4"
             )));
         }
@@ -214,7 +207,7 @@ impl CastPlan {
         Ok((BufferBinding { buffer, offset: at - before, size: NonZeroU64::new(asked) }, (before / 4) as u32))
     }
 
-    /// Creates the bind group of a program. A validation error of wgpu is about the caller's buffers: it becomes [`Error::Usage`].
+    /// Creates the bind group of a program. A validation error of wgpu is about the caller's buffers: it becomes [`Error::InvalidArgument`].
     async fn group<const N: usize>(
         &self,
         pipeline: &ComputePipeline,
@@ -232,7 +225,9 @@ impl CastPlan {
             })
         });
         bound.await.map_err(|error| match error {
-            Error::DeviceFailed { message, .. } => Error::Usage(format!("a buffer cannot be bound: {message}")),
+            Error::DeviceFailed { message, .. } => {
+                Error::InvalidArgument(format!("a buffer cannot be bound: {message}"))
+            }
             other => other,
         })
     }

@@ -74,7 +74,7 @@ pub fn read_vectors(body: &str, path: &Path, radius_km: Option<f64>, delta_t: De
             let line = table.lines.get(index as usize).copied().unwrap_or(0);
             bad_file(path, format!("line {line}: {field} is {value}: {why}"))
         }
-        Error::Usage(why) => bad_file(path, why),
+        Error::InvalidArgument(why) => bad_file(path, why),
         other => other,
     })
 }

@@ -27,7 +27,7 @@ pub(crate) fn check_expected(expected: Duration) -> Result<()> {
         return Ok(());
     }
     let days = expected.as_secs_f64() / LONGEST.as_secs_f64();
-    Err(Error::Usage(format!(
+    Err(Error::InvalidArgument(format!(
         "rendering this picture would take about {days:.1} days: at most one day is allowed; \
              use fewer samples, a smaller size, or a smaller light"
     )))

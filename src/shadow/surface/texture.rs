@@ -30,7 +30,7 @@ impl Texture {
     /// A texture of this width and height in pixels, with colours in sRGB, row by row from the north-west corner.
     ///
     /// # Errors
-    /// [`Error::Usage`](crate::Error::Usage) if a side is 0 or above 32,768, or if the number of colours is not that of the pixels.
+    /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) if a side is 0 or above 32,768, or if the number of colours is not that of the pixels.
     pub fn new(size: [u32; 2], pixels: Vec<[u8; 3]>) -> Result<Self> {
         let [width, height] = size;
         if !size.iter().all(|side| (1..=MAX_TEXTURE_SIDE).contains(side)) {

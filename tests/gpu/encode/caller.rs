@@ -4,8 +4,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use umbracast::wgpu::{self, BufferUsages};
 use umbracast::{
-    Device, OnBad, Query, QueryKind, Ray, Rays, Scene, SceneOptions, Sphere, blocking, required_features,
-    required_limits,
+    Device, OnBad, Query, QueryKind, Ray, Rays, Scene, SceneOptions, Sphere, required_features, required_limits,
 };
 
 pub(super) const QUERY_KINDS: [QueryKind; 4] =
@@ -33,7 +32,7 @@ pub(super) fn own(edit: impl Fn(&mut wgpu::Limits)) -> Vec<CallerDevice> {
             ..Default::default()
         };
         let (device, queue) = pollster::block_on(adapter.request_device(&description)).unwrap();
-        let ours = blocking::from_wgpu(device.clone(), queue.clone()).unwrap();
+        let ours = Device::from_wgpu(device.clone(), queue.clone()).unwrap();
         CallerDevice { adapter, device, queue, ours }
     };
     found.into_iter().map(open).collect()
@@ -48,7 +47,7 @@ pub(super) fn shared() -> MutexGuard<'static, Vec<CallerDevice>> {
 
 impl CallerDevice {
     pub(super) fn scene(&self, spheres: &[Sphere]) -> Scene {
-        blocking::scene(&self.ours, spheres, &SceneOptions::default()).unwrap()
+        self.ours.scene(spheres, &SceneOptions::default()).unwrap()
     }
 
     pub(super) fn buffer(&self, bytes: usize, usage: BufferUsages) -> wgpu::Buffer {
@@ -103,16 +102,16 @@ impl CallerDevice {
         let out = self.filled(0, &vec![UNTOUCHED; at / 4 + words + 3]);
         let status = self.filled(0, &[0; 16]);
         // The plan has a capacity for more rays than there are.
-        let plan = blocking::plan(scene, kind, rays.len() as u64 + 7, query).unwrap();
+        let plan = scene.plan(kind, rays.len() as u64 + 7, query).unwrap();
         let slice = |buffer| wgpu::Buffer::slice(buffer, at as u64..);
         let (count, counts) = (rays.len() as u64, Some(status.slice(8..24)));
         let pass = match times {
-            None => blocking::bind(&plan, count, slice(&given), slice(&out), counts),
+            None => plan.bind(count, slice(&given), None, slice(&out), counts),
             Some(times) => {
                 let timed = self.filled(at + 4, bytemuck::cast_slice(times));
                 let from = at as u64 + 4;
                 let timed = timed.slice(from..from + 4 * times.len() as u64);
-                blocking::bind_at(&plan, count, slice(&given), timed, slice(&out), counts)
+                plan.bind(count, slice(&given), Some(timed), slice(&out), counts)
             }
         }
         .unwrap();
@@ -163,23 +162,23 @@ pub(super) fn ordinary<'a>(
     let query = &query.on_bad(OnBad::Skip);
     let (words, report) = match kind {
         QueryKind::Closest => {
-            let found = blocking::closest(scene, rays, query).unwrap();
+            let found = scene.closest(rays, query).unwrap();
             (bytemuck::cast_slice(&found.records).to_vec(), found.report)
         }
         QueryKind::Interval => {
-            let found = blocking::interval(scene, rays, query).unwrap();
+            let found = scene.interval(rays, query).unwrap();
             (bytemuck::cast_slice(&found.records).to_vec(), found.report)
         }
         QueryKind::Approach => {
-            let found = blocking::approach(scene, rays, query).unwrap();
+            let found = scene.approach(rays, query).unwrap();
             (bytemuck::cast_slice(&found.records).to_vec(), found.report)
         }
         QueryKind::Occluded => {
-            let found = blocking::occluded(scene, rays, query).unwrap();
+            let found = scene.occluded(rays, query).unwrap();
             (found.words, found.report)
         }
     };
-    (words, [report.skipped, report.overflowed, report.hits].map(|count| count as u32))
+    (words, [report.skipped, report.overflowed, report.rays_hit].map(|count| count as u32))
 }
 
 pub(super) fn compare(own: &CallerDevice, scene: &Scene, rays: &[Ray], query: &Query, at: usize) {

@@ -6,9 +6,7 @@ mod moving;
 use crate::support::Numbers;
 use caller::{QUERY_KINDS, compare, ordinary, own, shared, words_of};
 use umbracast::wgpu::{self, BufferUsages};
-use umbracast::{
-    Ends, Error, Hit, Inside, Precision, Query, QueryKind, Ray, SceneOptions, Sphere, Spheres, Touch, blocking,
-};
+use umbracast::{Ends, Error, Hit, Inside, Precision, Query, QueryKind, Ray, SceneOptions, Sphere, Spheres, Touch};
 
 const UNFINISHED: u32 = 0x7fc0_0004;
 /// A number of spheres for which every adapter uses a tree.
@@ -174,16 +172,16 @@ fn passes_may_share_encoder_plan_and_status_and_outlive_the_scene() {
         let (others, status) = (own.filled(0, &[7; 10]), own.filled(0, &[0; 4]));
         let mut encoder = own.device.create_command_encoder(&Default::default());
         {
-            let plan = blocking::plan(&scene, QueryKind::Closest, 400, &query).unwrap();
+            let plan = scene.plan(QueryKind::Closest, 400, &query).unwrap();
             assert_eq!(plan.max_rays(), 400);
-            let other = blocking::plan(&scene, QueryKind::Occluded, 300, &query).unwrap();
+            let other = scene.plan(QueryKind::Occluded, 300, &query).unwrap();
             let counts = status.slice(..16);
             let parts = [
-                blocking::bind(&plan, 200, given.slice(..), first.slice(..), Some(counts)).unwrap(),
-                blocking::bind(&plan, 300, given.slice(6400..), rest.slice(..), Some(counts)).unwrap(),
-                blocking::bind(&other, 300, given.slice(..), bits.slice(..), Some(counts)).unwrap(),
+                plan.bind(200, given.slice(..), None, first.slice(..), Some(counts)).unwrap(),
+                plan.bind(300, given.slice(6400..), None, rest.slice(..), Some(counts)).unwrap(),
+                other.bind(300, given.slice(..), None, bits.slice(..), Some(counts)).unwrap(),
                 // The status is optional.
-                blocking::bind(&other, 300, given.slice(6400..), others.slice(..), None).unwrap(),
+                other.bind(300, given.slice(6400..), None, others.slice(..), None).unwrap(),
             ];
             drop((scene, plan, other));
             parts.iter().for_each(|pass| pass.encode(&mut encoder));
@@ -208,16 +206,16 @@ fn assert_error<T>(result: Result<T, Error>, words: &[&str]) {
 #[test]
 fn unsupported_encoded_queries_are_refused() {
     let query = Query::default();
-    let cpu = blocking::scene(&crate::support::cpu(), &spheres(3), &SceneOptions::default()).unwrap();
-    assert_error(blocking::plan(&cpu, QueryKind::Closest, 1, &query), &["on a GPU", "CPU engine"]);
+    let cpu = crate::support::cpu().scene(&spheres(3), &SceneOptions::default()).unwrap();
+    assert_error(cpu.plan(QueryKind::Closest, 1, &query), &["on a GPU", "CPU engine"]);
     let small = own(|limits| limits.max_storage_buffer_binding_size = 1 << 19);
     for own in &small {
         let scene = own.scene(&spheres(100));
-        let plan = blocking::plan(&scene, QueryKind::Closest, 1000, &query).unwrap();
+        let plan = scene.plan(QueryKind::Closest, 1000, &query).unwrap();
         let (given, out) = (own.filled(0, &[0; 8000]), own.filled(0, &[0; 2000]));
         let status = own.filled(0, &[0; 8]);
         let parts = own.scene(&spheres(33_000));
-        let pairs = blocking::pairwise(&own.ours, &spheres(100)).unwrap();
+        let pairs = own.ours.pairwise(&spheres(100), &Default::default()).unwrap();
         let plain = own.buffer(32_000, BufferUsages::COPY_DST);
         // A device of the same instance: wgpu cannot recognise buffers of another instance.
         let (other, _) = pollster::block_on(own.adapter.request_device(&Default::default())).unwrap();
@@ -228,16 +226,13 @@ fn unsupported_encoded_queries_are_refused() {
         gone.destroy();
         own.without_errors(|| {
             let exact = Query::at(Precision::Exact);
-            assert_error(blocking::plan(&scene, QueryKind::Closest, 1, &exact), &["'exact'", "fast or standard"]);
-            assert_error(blocking::plan(&parts, QueryKind::Occluded, 1, &query), &["528000 bytes", "524288 allowed"]);
-            assert_error(blocking::plan(&pairs, QueryKind::Closest, 1, &query), &["pairwise"]);
-            assert_error(
-                blocking::plan(&scene, QueryKind::Closest, 16_385, &query),
-                &["524320 bytes", "524288 allowed"],
-            );
-            assert_error(blocking::plan(&scene, QueryKind::Closest, u64::MAX, &query), &["allowed"]);
+            assert_error(scene.plan(QueryKind::Closest, 1, &exact), &["'exact'", "fast or standard"]);
+            assert_error(parts.plan(QueryKind::Occluded, 1, &query), &["528000 bytes", "524288 allowed"]);
+            assert_error(pairs.plan(QueryKind::Closest, 1, &query), &["pairwise"]);
+            assert_error(scene.plan(QueryKind::Closest, 16_385, &query), &["524320 bytes", "524288 allowed"]);
+            assert_error(scene.plan(QueryKind::Closest, u64::MAX, &query), &["allowed"]);
             let bind = |count, rays: &wgpu::Buffer, at, out: &wgpu::Buffer, to| {
-                blocking::bind(&plan, count, rays.slice(at..), out.slice(to..), Some(status.slice(..)))
+                plan.bind(count, rays.slice(at..), None, out.slice(to..), Some(status.slice(..)))
             };
             assert!(bind(1000, &given, 0, &out, 0).is_ok());
             assert_error(bind(1001, &given, 0, &out, 0), &["32032 bytes", "32000 allowed"]);
@@ -251,13 +246,13 @@ fn unsupported_encoded_queries_are_refused() {
             assert_error(bind(1, &given, 0, &foreign, 0), &["cannot be bound", "Device"]);
             assert_error(bind(1, &gone, 0, &out, 0), &["cannot be bound", "destroyed"]);
             let counted = |status: wgpu::BufferSlice<'_>| {
-                blocking::bind(&plan, 1, given.slice(..), out.slice(..), Some(status)).map(|_| ())
+                plan.bind(1, given.slice(..), None, out.slice(..), Some(status)).map(|_| ())
             };
             assert_error(counted(status.slice(28..)), &["the status", "16 bytes", "12 allowed"]);
             assert_error(counted(out.slice(..)), &["in different buffers"]);
         });
         // The device still works.
-        let expected = blocking::closest(&scene, &rays(100), &query).unwrap();
+        let expected = scene.closest(&rays(100), &query).unwrap();
         let (found, _) = own.encoded(&scene, QueryKind::Closest, &rays(100), &query, 0);
         assert_eq!(bytemuck::cast_slice::<u32, Hit>(&found), &expected.records[..]);
     }
@@ -270,8 +265,8 @@ fn sphere_masks_apply_in_encoded_queries() {
     let query = Query::default();
     for own in shared().iter() {
         let masked = Spheres::from(&spheres).masks(&masks);
-        let scene = blocking::scene(&own.ours, masked, &SceneOptions::default()).unwrap();
-        let expected = blocking::closest(&scene, &rays, &query).unwrap();
+        let scene = own.ours.scene(masked, &SceneOptions::default()).unwrap();
+        let expected = scene.closest(&rays, &query).unwrap();
         assert!(expected.iter().all(|hit| !hit.is_hit() || hit.id % 3 != 0));
         let (found, _) = own.encoded(&scene, QueryKind::Closest, &rays, &query, 0);
         assert_eq!(found, bytemuck::cast_slice::<Hit, u32>(&expected), "{}", own.adapter.get_info().name);

@@ -4,7 +4,7 @@ use umbracast::glam::{Quat, Vec3};
 use umbracast::wgpu;
 use umbracast::{
     CastPlan, Ellipsoid, Ellipsoids, Ends, Inside, Motion, Precision, Query, QueryKind, Ray, Scene, SceneOptions,
-    Spheres, blocking,
+    Spheres,
 };
 
 use super::caller::{CallerDevice, QUERY_KINDS, compare_at, shared};
@@ -19,7 +19,7 @@ fn velocities(count: usize) -> Vec<Vec3> {
 }
 
 fn scene_of<'a>(own: &CallerDevice, spheres: impl Into<Spheres<'a>>, range: [f32; 2]) -> Scene {
-    blocking::scene(&own.ours, spheres, &SceneOptions::default().time_range(range)).unwrap()
+    own.ours.scene(spheres, &SceneOptions::default().time_range(range)).unwrap()
 }
 
 /// Whether the results at two times differ in more than 20 words. This shows that the test covers motion.
@@ -149,9 +149,9 @@ fn unsupported_queries_of_moving_scenes_are_refused() {
     for own in shared().iter() {
         let (given, out) = (own.filled(0, &[0; 800]), own.filled(0, &[0; 200]));
         let times = own.filled(0, &[0; 100]);
-        let plan = |scene: &Scene, query: &Query| blocking::plan(scene, QueryKind::Closest, 100, query);
+        let plan = |scene: &Scene, query: &Query| scene.plan(QueryKind::Closest, 100, query);
         let bind = |plan: &CastPlan, times: wgpu::BufferSlice<'_>| {
-            blocking::bind_at(plan, 100, given.slice(..), times, out.slice(..), None)
+            plan.bind(100, given.slice(..), Some(times), out.slice(..), None)
         };
         own.without_errors(|| {
             let still = plan(&own.scene(&spheres), &query).unwrap();
@@ -166,10 +166,7 @@ fn unsupported_queries_of_moving_scenes_are_refused() {
             assert_error(bind(&moving, out.slice(..400)), &["in different buffers"]);
             assert_error(bind(&moving, given.slice(..400)), &["in different buffers"]);
             let round = scene_of(own, &ellipsoids, [0.0, 1.0]);
-            assert_error(
-                blocking::plan(&round, QueryKind::Approach, 1, &query),
-                &["approach queries do not support ellipsoids"],
-            );
+            assert_error(round.plan(QueryKind::Approach, 1, &query), &["approach queries do not support ellipsoids"]);
             assert_error(plan(&round, &Query::at(Precision::Exact)), &["'exact'", "fast or standard"]);
         });
     }

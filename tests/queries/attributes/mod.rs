@@ -6,7 +6,7 @@ use std::f64::consts::{FRAC_PI_2, PI};
 
 use crate::support::{REGIMES, Row, corpus, cpu, devices, steps};
 use umbracast::glam::{DVec3, Vec3};
-use umbracast::{Attributes, Error, Hit, Inside, OnBad, Precision, Query, Ray, SceneOptions, Sphere, blocking};
+use umbracast::{Attributes, Error, Hit, Inside, OnBad, Precision, Query, Ray, SceneOptions, Sphere};
 
 const U: f64 = 1.0 / 16_777_216.0;
 
@@ -86,7 +86,7 @@ fn attributes_of_the_corpus_are_within_bounds() {
     let rows = corpus();
     let (rays, spheres): (Vec<Ray>, Vec<Sphere>) = rows.iter().map(|row| (row.ray, row.sphere)).unzip();
     for device in devices() {
-        let pairs = blocking::pairwise(device, &spheres).unwrap();
+        let pairs = device.pairwise(&spheres, &Default::default()).unwrap();
         for (precision, inside) in [
             (Precision::Exact, Inside::Enter),
             (Precision::Exact, Inside::Exit),
@@ -94,7 +94,7 @@ fn attributes_of_the_corpus_are_within_bounds() {
             (Precision::Standard, Inside::Exit),
         ] {
             let query = Query::default().inside(inside).precision(precision);
-            let hits = blocking::closest(&pairs, &rays, &query).unwrap();
+            let hits = pairs.closest(&rays, &query).unwrap();
             let all_attributes = pairs.attributes(&rays, &hits, &query).unwrap();
             let mut worst = Worst::default();
             for (i, ((row, hit), attributes)) in rows.iter().zip(hits.iter()).zip(&all_attributes).enumerate() {
@@ -135,9 +135,9 @@ fn normals_and_angles_agree_with_the_ricochet_corpus() {
         spheres.push(Sphere::new(Vec3::from_slice(&f32s[6..9]), f32s[12]));
         truths.push((DVec3::from_slice(&f64s[4..7]), f64s[10]));
     }
-    let pairs = blocking::pairwise(&cpu(), &spheres).unwrap();
+    let pairs = cpu().pairwise(&spheres, &Default::default()).unwrap();
     let query = Query::at(Precision::Exact);
-    let hits = blocking::closest(&pairs, &rays, &query).unwrap();
+    let hits = pairs.closest(&rays, &query).unwrap();
     let all_attributes = pairs.attributes(&rays, &hits, &query).unwrap();
     let mut worst = Worst::default();
     for (i, (normal, angle)) in truths.iter().enumerate() {
@@ -198,9 +198,9 @@ fn attributes_from_outside_inside_and_tangent_rays() {
 fn mismatched_hits_and_rays_are_refused() {
     let spheres = [Sphere::new([4.0, 0.0, 0.0], 1.0)];
     let rays = [Ray::new([0.0; 3], [1.0, 0.0, 0.0]), Ray::new([0.0; 3], [0.0; 3])];
-    let scene = blocking::scene(&cpu(), &spheres, &SceneOptions::default()).unwrap();
+    let scene = cpu().scene(&spheres, &SceneOptions::default()).unwrap();
     let query = Query::default().on_bad(OnBad::Skip);
-    let hits = blocking::closest(&scene, &rays, &query).unwrap();
+    let hits = scene.closest(&rays, &query).unwrap();
     let all_attributes = scene.attributes(&rays, &hits, &query).unwrap();
     assert_eq!(all_attributes[0].point, Vec3::new(3.0, 0.0, 0.0));
     assert!(

@@ -5,7 +5,7 @@ use std::f64::consts::FRAC_PI_2;
 use crate::support::{Numbers, cpu, devices, quarters, scaled};
 use umbracast::glam::{DVec3, Vec3};
 use umbracast::{
-    Attributes, Error, Inside, Motion, Precision, Query, Ray, Rays, SceneOptions, Segments, Sphere, Spheres, blocking,
+    Attributes, Error, Inside, Motion, Precision, Query, Ray, Rays, SceneOptions, Segments, Sphere, Spheres,
 };
 
 const U: f64 = 1.0 / 16_777_216.0;
@@ -42,8 +42,8 @@ fn attributes_agree_with_the_moving_ricochet_corpus() {
     let given = Spheres::from(&spheres).velocities(&velocities);
     let options = SceneOptions::default().time_range([0.0, last]);
     for device in devices() {
-        let pairs = blocking::pairwise_with(device, given, &options).unwrap();
-        let hits = blocking::closest(&pairs, &rays, &WITH_RAY).unwrap();
+        let pairs = device.pairwise(given, &options).unwrap();
+        let hits = pairs.closest(&rays, &WITH_RAY).unwrap();
         let all_attributes = pairs.attributes(&rays, &hits, &WITH_RAY).unwrap();
         let mut worst = [0.0f64; 3];
         for (i, (point, normal, angle)) in truths.iter().enumerate() {
@@ -92,11 +92,11 @@ fn contact_points_agree_with_f64() {
     let given = Spheres::from(&spheres).velocities(&velocities);
     let options = SceneOptions::default().time_range([0.0, 4.0]);
     for device in devices() {
-        let pairs = blocking::pairwise_with(device, given, &options).unwrap();
+        let pairs = device.pairwise(given, &options).unwrap();
         for motion in [Motion::AtTime, Motion::WithRay] {
             let query = WITH_RAY.motion(motion);
             let rays = Rays::from(&segments).times(&times).radii(&radii);
-            let hits = blocking::closest(&pairs, rays, &query).unwrap();
+            let hits = pairs.closest(rays, &query).unwrap();
             let all_attributes = pairs.attributes(rays, &hits, &query).unwrap();
             let (mut compared, mut worst) = (0, [0.0f64; 4]);
             for i in (0..count).filter(|i| hits[*i].is_hit() && hits[*i].t > 0.0) {
@@ -136,11 +136,11 @@ fn attributes_of_moving_hits_computed_by_hand() {
     let sphere = [Sphere::new([10.0, 0.0, 0.0], 1.0)];
     let along = [Vec3::new(-2.0, 0.0, 0.0)];
     let given = Spheres::from(&sphere).velocities(&along);
-    let scene = blocking::scene(&cpu(), given, &SceneOptions::default().time_range([0.0, 10.0])).unwrap();
+    let scene = cpu().scene(given, &SceneOptions::default().time_range([0.0, 10.0])).unwrap();
     let of = |ray: Ray, radius: f32, time: f32, query: &Query| {
         let (rays, radii, times) = ([ray.between(ray.t_min, 10.0)], [radius], [time]);
         let rays = Rays::from(&rays).radii(&radii).times(&times);
-        let hits = blocking::closest(&scene, rays, query).unwrap();
+        let hits = scene.closest(rays, query).unwrap();
         scene.attributes(rays, &hits, query).unwrap()[0]
     };
     let attributes = |point: [f32; 3], normal: [f32; 3], angle: f32, distance: f32| Attributes {
@@ -170,9 +170,9 @@ fn attributes_of_moving_hits_computed_by_hand() {
     assert_eq!(of(beside, 0.5, 0.0, &WITH_RAY), attributes([9.0, 0.0, 0.0], back, 0.0, 0.0));
     // A sphere of radius 0, hit by a thick ray.
     let point = [Sphere::new([4.0, 0.0, 0.0], 0.0)];
-    let scene = blocking::scene(&cpu(), &point, &SceneOptions::default()).unwrap();
+    let scene = cpu().scene(&point, &SceneOptions::default()).unwrap();
     let rays = Rays::from(std::slice::from_ref(&ray)).radii(&[1.0]);
-    let hits = blocking::closest(&scene, rays, &at_time).unwrap();
+    let hits = scene.closest(rays, &at_time).unwrap();
     assert_eq!(scene.attributes(rays, &hits, &at_time).unwrap()[0], attributes([4.0, 0.0, 0.0], back, 0.0, 3.0));
     assert_eq!(
         scene.attributes(Rays::from(&[ray, ray]).radii(&[1.0]), &[hits[0]; 2], &at_time).unwrap_err(),
@@ -189,9 +189,9 @@ fn attributes_keep_their_digits_after_cancellation() {
     let there = [Ray { origin: Vec3::new(far * far, 0.0, 0.0), ..near }];
     let velocities = [Vec3::new(far, 0.0, 0.0)];
     let given = Spheres::from(std::slice::from_ref(&sphere)).velocities(&velocities);
-    let scene = blocking::scene(&cpu(), given, &SceneOptions::default().time_range([0.0, far])).unwrap();
+    let scene = cpu().scene(given, &SceneOptions::default().time_range([0.0, far])).unwrap();
     let rays = Rays::from(&there).times(std::slice::from_ref(&far));
-    let hits = blocking::closest(&scene, rays, &query).unwrap();
+    let hits = scene.closest(rays, &query).unwrap();
     let attributes = scene.attributes(rays, &hits, &query).unwrap()[0];
     let expected = near.hit(&sphere, &query).unwrap().attributes(&near, &sphere);
     assert_eq!(
