@@ -27,7 +27,7 @@ pub enum Error {
     },
     /// An argument is invalid.
     #[error("{0}")]
-    Usage(String),
+    InvalidArgument(String),
     /// Lists that belong together differ in length.
     #[error("{left} {left_name} and {right} {right_name}: the counts must be equal")]
     LengthsDiffer {

@@ -18,7 +18,8 @@
 //! # Ok::<(), umbracast::Error>(())
 //! ```
 //!
-//! Calls that use a device are async; [`blocking`] has synchronous versions. A single ray and a single sphere need no device:
+//! Calls block until the answer is there. Code that must not block has [`Scene::cast_async`] and, of other calls, versions whose names end
+//! in `_async`. A single ray and a single sphere need no device:
 //!
 //! ```
 //! use umbracast::{Query, Ray, Sphere};
@@ -78,7 +79,6 @@
 //! release of this crate uses one major release of wgpu.
 
 mod batch;
-pub mod blocking;
 mod bullets;
 mod bvh;
 mod cpu;
@@ -90,6 +90,12 @@ mod intersect;
 mod math;
 #[cfg(test)]
 mod numbers;
+pub mod queries {
+    //! The queries of [`Scene::cast_async`](crate::Scene::cast_async), one type for each.
+
+    pub use crate::query::kind::{All, Approach, Closest, Contains, Count, Interval, Nearest, Occluded, Transmittance};
+    pub use crate::scene::cast::Cast;
+}
 mod query;
 mod records;
 mod runtime;

@@ -81,10 +81,10 @@ impl TableArgs {
     /// select the format.
     pub(crate) fn check(&self, inputs: &[&Path], output: &Path, json: bool) -> Result<(), Error> {
         if inputs.iter().filter(|path| is_standard_stream(path)).count() > 1 {
-            return Err(Error::InvalidArgument("`-`, standard input, can be only one of the files".into()));
+            return Err(Error::Usage("`-`, standard input, can be only one of the files".into()));
         }
         if json && is_standard_stream(output) {
-            return Err(Error::InvalidArgument("--json and `-o -` would both write to standard output".into()));
+            return Err(Error::Usage("--json and `-o -` would both write to standard output".into()));
         }
         let has_extension = |path: &Path, word| path.extension().is_some_and(|own| own.eq_ignore_ascii_case(word));
         if let Some(word) = self.format.map(StreamFormat::extension)
@@ -92,7 +92,7 @@ impl TableArgs {
             && !has_extension(output, word)
         {
             let output = output.display();
-            return Err(Error::InvalidArgument(format!(
+            return Err(Error::Usage(format!(
                 "--format {word} is for standard output, `-o -`: the extension of {output} selects another format"
             )));
         }
@@ -102,7 +102,7 @@ impl TableArgs {
                 |path: &&Path| is_standard_stream(path) || path.extension().is_none() || has_extension(path, word);
             if !inputs.iter().any(is_stream) {
                 let files = inputs.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" and ");
-                return Err(Error::InvalidArgument(format!(
+                return Err(Error::Usage(format!(
                     "--input-format {word} is for standard input, `-`: the extensions of {files} select other formats"
                 )));
             }

@@ -94,7 +94,7 @@ impl One {
     ) -> Result<Self> {
         let bullet = Bullet::new(from.0, to.0, speed.0);
         // The parsers of the options have checked everything else.
-        bullet.check().map_err(|e| Error::InvalidArgument(message_of(&e).replacen("x2,y2,z2", "--to", 1)))?;
+        bullet.check().map_err(|e| Error::Usage(message_of(&e).replacen("x2,y2,z2", "--to", 1)))?;
         let rounded = from.1 + to.1 + speed.1 + changed + radius.map_or(0, |r| r.1) + velocity.map_or(0, |v| v.1);
         let (radius, velocity) = (radius.map(|r| r.0), velocity.map(|v| v.0));
         Ok(Self { bullet, sphere, radius, velocity, rounded })

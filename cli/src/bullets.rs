@@ -194,10 +194,10 @@ pub(crate) fn run(args: &BulletsArgs) -> Result<()> {
             if bullet::ask(&mut std::io::stdin().lock(), &mut std::io::stderr(), show)? {
                 Ok(())
             } else {
-                Err(Error::InvalidArgument("the input ended before all values were given".into()))
+                Err(Error::Usage("the input ended before all values were given".into()))
             }
         }
-        _ => Err(Error::InvalidArgument(
+        _ => Err(Error::Usage(
             "bullets needs SPHERES, BULLETS and -o OUT, or --from, --to, --speed and --sphere; or run it in a terminal for \
              interactive prompts"
                 .into(),
@@ -402,10 +402,10 @@ impl Files<'_> {
         match self.args.frames {
             Some(frames) if moves => Ok([0.0, frames]),
             None if !moves => Ok(SceneOptions::default().time_range),
-            None => Err(Error::InvalidArgument(format!(
+            None => Err(Error::Usage(format!(
                 "the spheres of {spheres} move (columns vx,vy,vz): set the number of frames that bullets fly with --frames"
             ))),
-            Some(_) => Err(Error::InvalidArgument(format!(
+            Some(_) => Err(Error::Usage(format!(
                 "--frames needs moving spheres, but {spheres} has no columns vx,vy,vz"
             ))),
         }

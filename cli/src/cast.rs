@@ -309,14 +309,14 @@ impl CastArgs {
         let given = [("--motion", self.motion.is_some()), ("--time-range", self.time_range.is_some())];
         given.into_iter().find(|(_, given)| *given).map_or(Ok(()), |(option, _)| {
             let spheres = spheres.display();
-            Err(Error::InvalidArgument(format!("{option} needs moving spheres, but {spheres} has no columns vx,vy,vz")))
+            Err(Error::Usage(format!("{option} needs moving spheres, but {spheres} has no columns vx,vy,vz")))
         })
     }
 
     /// Rejects hit policies with `--query approach`, which does not use them.
     fn check_policies(&self) -> Result<()> {
         match (self.query, self.policies.of_hits()) {
-            (QueryName::Approach, Some(option)) => Err(Error::InvalidArgument(format!(
+            (QueryName::Approach, Some(option)) => Err(Error::Usage(format!(
                 "{option} applies only to hits: it cannot be used with --query approach"
             ))),
             _ => Ok(()),
@@ -327,12 +327,12 @@ impl CastArgs {
     pub(crate) fn most(&self) -> Result<Option<u32>> {
         match (self.query, self.k) {
             (QueryName::Nearest, None) => {
-                Err(Error::InvalidArgument("--query nearest needs --k, the maximum number of spheres per ray".into()))
+                Err(Error::Usage("--query nearest needs --k, the maximum number of spheres per ray".into()))
             }
             (QueryName::Nearest, k) => Ok(k),
             (_, None) => Ok(None),
             (other, Some(_)) => {
-                Err(Error::InvalidArgument(format!("--k is only for --query nearest, not for {}", other.word())))
+                Err(Error::Usage(format!("--k is only for --query nearest, not for {}", other.word())))
             }
         }
     }
@@ -348,18 +348,18 @@ pub(crate) fn run(args: &CastArgs) -> Result<()> {
             "--near block is for --query closest, interval, all and nearest: it cannot be used with --query {}",
             args.query.word()
         );
-        return Err(Error::InvalidArgument(message));
+        return Err(Error::Usage(message));
     }
     if !args.with.is_empty() && !matches!(args.query, QueryName::Closest) {
         let asked = args.query.word();
-        return Err(Error::InvalidArgument(format!("--with is only for --query closest, not for {asked}")));
+        return Err(Error::Usage(format!("--with is only for --query closest, not for {asked}")));
     }
     if let Some((_, twice)) = args.with.iter().enumerate().find(|(i, what)| args.with[..*i].contains(what)) {
-        return Err(Error::InvalidArgument(format!("--with lists {} twice", twice.word())));
+        return Err(Error::Usage(format!("--with lists {} twice", twice.word())));
     }
     let of_sensor = args.with.iter().find(|what| matches!(what, With::Pose | With::Ring | With::Azimuth));
     if let (Some(what), None) = (of_sensor, &args.sensor) {
-        return Err(Error::InvalidArgument(format!("--with {} needs --sensor", what.word())));
+        return Err(Error::Usage(format!("--with {} needs --sensor", what.word())));
     }
     let mut with = args.with.clone();
     if args.output.as_deref().is_some_and(is_points_output) && matches!(args.query, QueryName::Closest) {
@@ -375,7 +375,7 @@ pub(crate) fn run(args: &CastArgs) -> Result<()> {
     };
     if args.from_id.is_some() && args.toward.is_none() && args.parallel.is_none() {
         let message = "--from-id is for the points of --toward and --parallel; rays and segments have a column from_id";
-        return Err(Error::InvalidArgument(message.into()));
+        return Err(Error::Usage(message.into()));
     }
     let rays = match (&args.rays, args.toward.as_ref().or(args.parallel.as_ref()), &args.sensor) {
         (_, _, Some(sensor)) => Some(RayInputOptions::Sensor(sensor)),
@@ -390,7 +390,7 @@ pub(crate) fn run(args: &CastArgs) -> Result<()> {
         }
         (_, _, Some(spheres), Some(rays), Some(output)) => Files { args, query, spheres, rays, output, with }.run(),
         // clap already requires one of the two forms.
-        _ => Err(Error::InvalidArgument("cast needs SPHERES, RAYS and -o OUT, or --sphere and --ray".into())),
+        _ => Err(Error::Usage("cast needs SPHERES, RAYS and -o OUT, or --sphere and --ray".into())),
     }
 }
 

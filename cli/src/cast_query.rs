@@ -157,10 +157,10 @@ impl CastQuery for ListQuery {
     }
     fn create(&self, path: &Path, kept: &[String], stream: StreamFormat) -> Result<FileWriter<HitLists>> {
         if !kept.is_empty() {
-            return Err(Error::InvalidArgument("--keep needs a query with one row per ray, not all or nearest".into()));
+            return Err(Error::Usage("--keep needs a query with one row per ray, not all or nearest".into()));
         }
         if is_standard_stream(path) && stream != StreamFormat::Csv {
-            return Err(Error::InvalidArgument(
+            return Err(Error::Usage(
                 "the lists of all and nearest are written to standard output as csv only".into(),
             ));
         }

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use clap::Args;
 use serde_json::{Value, json};
-use umbracast::{Device, DeviceInfo, DeviceOptions, Precision, Probe};
+use umbracast::{DeviceInfo, DeviceOptions, Precision, Probe};
 
 /// Arguments of `umbracast devices`.
 #[derive(Debug, Args)]

@@ -206,7 +206,7 @@ fn run(cli: Cli) -> Result<()> {
 fn limit_memory() -> Result<()> {
     let Some(value) = std::env::var_os("UMBRACAST_MEMORY").filter(|value| !value.is_empty()) else { return Ok(()) };
     let bytes = value.to_str().and_then(|text| text.parse().ok()).ok_or_else(|| {
-        Error::InvalidArgument(format!("UMBRACAST_MEMORY is '{}': expected a number of bytes", value.to_string_lossy()))
+        Error::Usage(format!("UMBRACAST_MEMORY is '{}': expected a number of bytes", value.to_string_lossy()))
     })?;
     umbracast::memory::set_limit(bytes);
     Ok(())

@@ -23,7 +23,7 @@ impl OutputFile<'_> {
         if is_standard_stream(path) {
             let example = extensions[0];
             let message = format!("{content} cannot go to standard output, `-`: give the name of a .{example} file");
-            return Err(Error::InvalidArgument(message));
+            return Err(Error::Usage(message));
         }
         if extensions.iter().any(|known| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(known))) {
             return Ok(());

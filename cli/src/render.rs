@@ -191,7 +191,7 @@ impl RenderArgs {
         let output = self.output.clone().unwrap_or_else(|| Path::new(FOLDER).join(name));
         let system = system.with_picture(options).map_err(|error| match error {
             // The values of the file are valid, so these come from the command line.
-            umbracast::Error::InvalidArgument(why) => Error::InvalidArgument(
+            umbracast::Error::InvalidArgument(why) => Error::Usage(
                 why.replacen("picture: size is ", "--size is ", 1).replacen("picture: samples is ", "--samples is ", 1),
             ),
             other => other.into(),

@@ -50,7 +50,7 @@ fn code(error: &Error) -> u8 {
         Error::Files(umbracast_files::Error::Io { .. }) => 5,
         Error::BrokenPromise(_) => 6,
         _ => match error.of_records() {
-            None | Some(Records::BadRecord { .. } | Records::Usage(_) | Records::LengthsDiffer { .. }) => 2,
+            None | Some(Records::BadRecord { .. } | Records::InvalidArgument(_) | Records::LengthsDiffer { .. }) => 2,
             Some(Records::NoDevice { .. } | Records::NoPrecision { .. }) => 3,
             Some(Records::Cancelled { .. }) => 130,
             // The device ran out of memory, was lost, or failed in another way.

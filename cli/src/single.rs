@@ -127,7 +127,7 @@ impl Pair {
         let (sphere, ray) = (sphere_of(&given.0), ray_of(&given.1));
         // A distant origin can move a position beyond the largest f32.
         let bad = |error: &umbracast::Error| {
-            Error::InvalidArgument(format!("after --origin is subtracted, {}", message_of(error)))
+            Error::Usage(format!("after --origin is subtracted, {}", message_of(error)))
         };
         sphere.check().and_then(|()| ray.check()).map_err(|error| bad(&error))?;
         let warning = coarse(&given, &sphere, &ray, (asked, origin));

@@ -226,11 +226,11 @@ impl Files<'_> {
         let spheres = self.spheres.display();
         if is_points_output(self.output) {
             let output = self.output.display();
-            return Err(Error::InvalidArgument(format!(
+            return Err(Error::Usage(format!(
                 "-o {output} does not support ellipsoids, which {spheres} contains"
             )));
         }
-        Err(Error::InvalidArgument(format!(
+        Err(Error::Usage(format!(
             "--with does not support ellipsoids, which {spheres} contains (columns rx,ry,rz)"
         )))
     }

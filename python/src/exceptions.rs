@@ -58,7 +58,7 @@ pub(crate) fn exception(py: Python<'_>, error: impl Into<Error>) -> PyErr {
         Records::BadRecord { what, index, field, value, .. } => {
             package_exception(py, "RecordError", (message, *what, *index, *field, value.as_str()))
         }
-        Records::Usage(_) | Records::LengthsDiffer { .. } => PyValueError::new_err(message),
+        Records::InvalidArgument(_) | Records::LengthsDiffer { .. } => PyValueError::new_err(message),
         Records::NoDevice { .. } => package_exception(py, "NoDeviceError", (message,)),
         Records::NoPrecision { .. } => package_exception(py, "PrecisionError", (message,)),
         Records::DeviceLost { .. } | Records::TimedOut { .. } | Records::DeviceFailed { .. } => {

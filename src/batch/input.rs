@@ -123,13 +123,6 @@ impl<'a> Rays<'a> {
         Self { ray_attributes: RayAttributeColumns { from_ids: Some(ids), ..self.ray_attributes }, ..self }
     }
 
-    /// Declares that the rays are a part of a longer list, in which the first of them has index `first`. Error messages then use the
-    /// indices of that list, and a pairwise scene of the whole list pairs rays and spheres by them.
-    #[must_use]
-    pub fn numbered_from(self, first: u64) -> Self {
-        Self { first: Some(first), ..self }
-    }
-
     /// Index of the first ray in the longer list of [`numbered_from`](Self::numbered_from); 0 for a list of its own.
     pub fn first_index(&self) -> u64 {
         self.first.unwrap_or(0)
@@ -219,7 +212,8 @@ impl<'a> From<&'a Segments> for Rays<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Points<'a> {
     pub(crate) records: &'a [Point],
-    pub(crate) first: u64,
+    /// Index of the first point in a longer list, if the points are a part of one.
+    pub(crate) first: Option<u64>,
     pub(crate) ray_attributes: RayAttributeColumns<'a>,
 }
 
@@ -243,17 +237,11 @@ impl<'a> Points<'a> {
     pub fn skip_ids(self, ids: &'a [u32]) -> Self {
         Self { ray_attributes: RayAttributeColumns { skip_ids: Some(ids), ..self.ray_attributes }, ..self }
     }
-
-    /// Declares that the points are a part of a longer list, in which the first of them has index `first`. Error messages then use the
-    /// indices of that list, and a pairwise scene of the whole list pairs points and spheres by them.
-    #[must_use]
-    pub fn numbered_from(self, first: u64) -> Self {
-        Self { first, ..self }
-    }
 }
 
+/// Conversions from slices, lists and arrays of records; for a type that may be a part of a longer list, also `numbered_from`.
 macro_rules! from_slices {
-    ($columns:ident, $record:ident, $of:expr) => {
+    ($columns:ident, $record:ident, $of:expr $(, $words:literal, $more:literal)?) => {
         impl<'a> From<&'a [$record]> for $columns<'a> {
             fn from(records: &'a [$record]) -> Self {
                 $of(records)
@@ -269,8 +257,18 @@ macro_rules! from_slices {
                 records.as_slice().into()
             }
         }
+        $(impl $columns<'_> {
+            #[doc = concat!("Declares that the ", $words, " are a part of a longer list, in which the first of them has index `first`. ")]
+            #[doc = concat!("Error messages then use the indices of that list", $more, ".")]
+            #[must_use]
+            pub fn numbered_from(self, first: u64) -> Self {
+                Self { first: Some(first), ..self }
+            }
+        })?
     };
 }
+pub(crate) use from_slices;
+
 from_slices!(Spheres, Sphere, |records| Spheres {
     records,
     masks: None,
@@ -278,8 +276,20 @@ from_slices!(Spheres, Sphere, |records| Spheres {
     transmittances: None,
     shapes: None
 });
-from_slices!(Rays, Ray, |records| RaySource::Records(records).into());
-from_slices!(Points, Point, |records| Points { records, first: 0, ray_attributes: RayAttributeColumns::default() });
+from_slices!(
+    Rays,
+    Ray,
+    |records| RaySource::Records(records).into(),
+    "rays",
+    ", and a pairwise scene of the whole list pairs rays and spheres by them"
+);
+from_slices!(
+    Points,
+    Point,
+    |records| Points { records, first: None, ray_attributes: RayAttributeColumns::default() },
+    "points",
+    ", and a pairwise scene of the whole list pairs points and spheres by them"
+);
 
 impl<'a> From<&'a Image> for Rays<'a> {
     fn from(image: &'a Image) -> Self {

@@ -8,15 +8,15 @@ use crate::query::policy::check_same_length;
 use crate::records::{Ray, RayAttributes};
 use crate::runtime::prefetch::prefetch;
 
-/// Borrowed attribute columns, each with one entry per ray.
+/// Attribute columns, each with one entry per ray: `U` holds u32, `F` holds f32, and `D` holds low parts of directions.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct RayAttributeColumns<'a> {
-    pub(crate) masks: Option<&'a [u32]>,
-    pub(crate) skip_ids: Option<&'a [u32]>,
-    pub(crate) from_ids: Option<&'a [u32]>,
-    pub(crate) times: Option<&'a [f32]>,
-    pub(crate) radii: Option<&'a [f32]>,
-    pub(crate) directions_low: Option<&'a [[f32; 3]]>,
+pub(crate) struct Columns<U, F, D> {
+    pub(crate) masks: Option<U>,
+    pub(crate) skip_ids: Option<U>,
+    pub(crate) from_ids: Option<U>,
+    pub(crate) times: Option<F>,
+    pub(crate) radii: Option<F>,
+    pub(crate) directions_low: Option<D>,
     /// Whether spheres move while rays travel.
     pub(crate) moves_with_ray: bool,
     /// Whether `t` then counts from the ray's own time instead of from 0. Times are then not checked against the time range; the caller
@@ -24,17 +24,26 @@ pub(crate) struct RayAttributeColumns<'a> {
     pub(crate) starts_at_own_time: bool,
 }
 
+/// Columns of the caller.
+pub(crate) type RayAttributeColumns<'a> = Columns<&'a [u32], &'a [f32], &'a [[f32; 3]]>;
+
+/// Columns of gathered rays.
+pub(crate) type OwnedRayAttributes = Columns<Vec<u32>, Vec<f32>, Vec<[f32; 3]>>;
+
 /// Applies an expression to each column that is present.
 macro_rules! each_column {
-    ($ray_attributes:expr, |$column:ident| $do:expr) => {{
-        let ray_attributes = $ray_attributes;
-        let masks = ray_attributes.masks.map(|$column| $do);
-        let skip_ids = ray_attributes.skip_ids.map(|$column| $do);
-        let from_ids = ray_attributes.from_ids.map(|$column| $do);
-        let times = ray_attributes.times.map(|$column| $do);
-        let radii = ray_attributes.radii.map(|$column| $do);
-        let lows = ray_attributes.directions_low.map(|$column| $do);
-        (masks, skip_ids, from_ids, times, radii, lows)
+    ($columns:expr, |$column:ident| $do:expr) => {{
+        let columns = $columns;
+        Columns {
+            masks: columns.masks.as_ref().map(|$column| $do),
+            skip_ids: columns.skip_ids.as_ref().map(|$column| $do),
+            from_ids: columns.from_ids.as_ref().map(|$column| $do),
+            times: columns.times.as_ref().map(|$column| $do),
+            radii: columns.radii.as_ref().map(|$column| $do),
+            directions_low: columns.directions_low.as_ref().map(|$column| $do),
+            moves_with_ray: columns.moves_with_ray,
+            starts_at_own_time: columns.starts_at_own_time,
+        }
     }};
 }
 
@@ -57,14 +66,14 @@ impl RayAttributeColumns<'_> {
 
     /// Returns an error if a column's length differs from the number of rays.
     pub(crate) fn check(&self, rays: usize) -> Result<()> {
-        let (masks, skip_ids, from_ids, times, radii, lows) = each_column!(self, |column| column.len());
+        let lengths = each_column!(self, |column| column.len());
         let columns = [
-            ("masks", masks),
-            ("skip_ids", skip_ids),
-            ("from_ids", from_ids),
-            ("times", times),
-            ("radii", radii),
-            ("segments", lows),
+            ("masks", lengths.masks),
+            ("skip_ids", lengths.skip_ids),
+            ("from_ids", lengths.from_ids),
+            ("times", lengths.times),
+            ("radii", lengths.radii),
+            ("segments", lengths.directions_low),
         ];
         columns.into_iter().try_for_each(|(name, len)| check_same_length("rays", rays, name, len.unwrap_or(rays)))
     }
@@ -96,78 +105,34 @@ impl RayAttributeColumns<'_> {
 
     /// Slices the columns. The range is clamped to their length.
     pub(crate) fn slice(&self, range: Range<usize>) -> Self {
-        let (masks, skip_ids, from_ids, times, radii, lows) =
-            each_column!(self, |column| { &column[range.start.min(column.len())..range.end.min(column.len())] });
-        Self {
-            masks,
-            skip_ids,
-            from_ids,
-            times,
-            radii,
-            directions_low: lows,
-            moves_with_ray: self.moves_with_ray,
-            starts_at_own_time: self.starts_at_own_time,
-        }
+        each_column!(self, |column| &column[range.start.min(column.len())..range.end.min(column.len())])
     }
 
     /// The attributes of ray `i`, with defaults for missing columns.
     #[inline(always)]
     pub(crate) fn of(&self, i: usize) -> RayAttributes {
-        let (mask, skip_id, from_id, time, radius, low) = each_column!(self, |column| column[i]);
+        let own = each_column!(self, |column| column[i]);
         let none = RayAttributes::NONE;
         RayAttributes {
-            mask: mask.unwrap_or(none.mask),
-            skip_id: skip_id.unwrap_or(none.skip_id),
-            from_id: from_id.unwrap_or(none.from_id),
+            mask: own.masks.unwrap_or(none.mask),
+            skip_id: own.skip_ids.unwrap_or(none.skip_id),
+            from_id: own.from_ids.unwrap_or(none.from_id),
             // If spheres move while the ray travels, `t` itself is the time.
-            time: if self.moves_with_ray && !self.starts_at_own_time { 0.0 } else { time.unwrap_or(none.time) },
-            radius: radius.unwrap_or(none.radius),
-            direction_low: low.unwrap_or(none.direction_low),
+            time: if self.moves_with_ray && !self.starts_at_own_time { 0.0 } else { own.times.unwrap_or(none.time) },
+            radius: own.radii.unwrap_or(none.radius),
+            direction_low: own.directions_low.unwrap_or(none.direction_low),
             moves_with_ray: u32::from(self.moves_with_ray),
         }
     }
 
     /// Gathers the attributes of the rays with these indices.
     pub(crate) fn gather(&self, numbers: impl Iterator<Item = usize> + Clone) -> OwnedRayAttributes {
-        let (masks, skip_ids, from_ids, times, radii, lows) =
-            each_column!(self, |column| numbers.clone().map(|i| column[i]).collect());
-        OwnedRayAttributes {
-            masks,
-            skip_ids,
-            from_ids,
-            times,
-            radii,
-            directions_low: lows,
-            moves_with_ray: self.moves_with_ray,
-            starts_at_own_time: self.starts_at_own_time,
-        }
+        each_column!(self, |column| numbers.clone().map(|i| column[i]).collect())
     }
-}
-
-/// Owned attribute columns, for tasks that outlive the caller's borrow.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct OwnedRayAttributes {
-    masks: Option<Vec<u32>>,
-    skip_ids: Option<Vec<u32>>,
-    from_ids: Option<Vec<u32>>,
-    times: Option<Vec<f32>>,
-    radii: Option<Vec<f32>>,
-    directions_low: Option<Vec<[f32; 3]>>,
-    moves_with_ray: bool,
-    starts_at_own_time: bool,
 }
 
 impl OwnedRayAttributes {
     pub(crate) fn as_columns(&self) -> RayAttributeColumns<'_> {
-        RayAttributeColumns {
-            masks: self.masks.as_deref(),
-            skip_ids: self.skip_ids.as_deref(),
-            from_ids: self.from_ids.as_deref(),
-            times: self.times.as_deref(),
-            radii: self.radii.as_deref(),
-            directions_low: self.directions_low.as_deref(),
-            moves_with_ray: self.moves_with_ray,
-            starts_at_own_time: self.starts_at_own_time,
-        }
+        each_column!(self, |column| &column[..])
     }
 }

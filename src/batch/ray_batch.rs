@@ -28,10 +28,10 @@ pub(crate) struct RayBatch<'a> {
     pub(crate) cancel: &'a CancelToken,
 }
 
-/// Owned copy of some rays of a batch with their attributes: a range for a task that outlives the caller's borrow, or gathered rays.
+/// Gathered rays of a batch, with their attributes.
 pub(crate) struct OwnedRayBatch {
     first: u64,
-    pub(crate) rays: Vec<Ray>,
+    rays: Vec<Ray>,
     ray_attributes: OwnedRayAttributes,
     time_range: Option<[f32; 2]>,
 }
@@ -49,22 +49,6 @@ impl<'a> RayBatch<'a> {
     pub(crate) fn slice(&self, range: Range<usize>) -> Self {
         let (first, rays) = (self.first + range.start as u64, self.rays.slice(range.clone()));
         Self { first, rays, ray_attributes: self.ray_attributes.slice(range), ..*self }
-    }
-
-    /// Copies a range of the rays for a task that outlives the caller's borrow. The copy consists of records and no longer knows its
-    /// source. So rays from generators are checked here, if invalid ones are errors, where the message can name the point or pose.
-    pub(crate) fn owned_range(&self, range: Range<usize>, check_start: impl CheckStart) -> Result<OwnedRayBatch> {
-        let part = self.slice(range);
-        let Self { first, rays, ray_attributes, time_range, .. } = part;
-        if self.query.on_bad == OnBad::Refuse && !matches!(rays, RaySource::Records(_)) {
-            (0..rays.len()).try_for_each(|i| part.check_one(i, check_start))?;
-        }
-        Ok(OwnedRayBatch {
-            first,
-            rays: rays.records().into_owned(),
-            ray_attributes: ray_attributes.gather(0..rays.len()),
-            time_range,
-        })
     }
 
     /// Gathers the rays with these indices, to cast them again. They are not checked: the first cast has reported errors.

@@ -6,14 +6,14 @@ use super::bullet::{Bullet, check_bullet, check_radius};
 use super::leg::{Leg, Legs};
 use super::state::{BulletScene, BulletState};
 use super::step::Answers;
+use crate::batch::input::from_slices;
 use crate::error::{Error, Result};
 use crate::query::policy::{Ends, Inside, Motion, Near, OnBad, Query, Touch, check_same_length};
 use crate::query::results::Report;
 use crate::records::{NO_SPHERE, RayAttributes};
-use crate::runtime::boxed::BoxedFuture;
-use crate::runtime::cpu_pool::run_on_pool;
+use crate::runtime::block_on::{BoxedFuture, block_on};
 use crate::runtime::memory::{self, try_with_capacity};
-use crate::scene::scene::{Scene, Wait};
+use crate::scene::scene::Scene;
 
 /// Bullets to shoot: a borrowed slice, and an optional column of radii.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,7 @@ pub struct Bullets<'a> {
     records: &'a [Bullet],
     radii: Option<&'a [f32]>,
     from_ids: Option<&'a [u32]>,
-    first: u64,
+    first: Option<u64>,
 }
 
 impl<'a> Bullets<'a> {
@@ -39,32 +39,9 @@ impl<'a> Bullets<'a> {
     pub fn from_ids(self, ids: &'a [u32]) -> Self {
         Self { from_ids: Some(ids), ..self }
     }
-
-    /// Declares that the bullets are a part of a longer list, in which the first of them has index `first`. Error messages then use the
-    /// indices of that list.
-    #[must_use]
-    pub fn numbered_from(self, first: u64) -> Self {
-        Self { first, ..self }
-    }
 }
 
-impl<'a> From<&'a [Bullet]> for Bullets<'a> {
-    fn from(records: &'a [Bullet]) -> Self {
-        Self { records, radii: None, from_ids: None, first: 0 }
-    }
-}
-
-impl<'a> From<&'a Vec<Bullet>> for Bullets<'a> {
-    fn from(records: &'a Vec<Bullet>) -> Self {
-        records.as_slice().into()
-    }
-}
-
-impl<'a, const N: usize> From<&'a [Bullet; N]> for Bullets<'a> {
-    fn from(records: &'a [Bullet; N]) -> Self {
-        records.as_slice().into()
-    }
-}
+from_slices!(Bullets, Bullet, |records| Bullets { records, radii: None, from_ids: None, first: None }, "bullets", "");
 
 /// Result of `bullets`: the legs of each bullet, one bullet after the other.
 #[derive(Clone, Debug, PartialEq)]
@@ -140,23 +117,25 @@ impl Scene {
     /// * [`Error::LengthsDiffer`]: the number of radii differs from that of bullets.
     /// * [`Error::InvalidArgument`]: `most` is 0; the scene is pairwise or contains ellipsoids; or spheres move and time 0 is outside the time range.
     /// * [`Error::TooLarge`]: the legs exceed the available memory of the machine. Then shoot fewer bullets at a time.
-    pub async fn bullets(&self, bullets: impl Into<Bullets<'_>>, most: u32, query: &Query) -> Result<Flights> {
-        self.trace_bullets(bullets.into(), most, query, Wait::Polling).await
+    pub fn bullets<'a>(&'a self, bullets: impl Into<Bullets<'a>>, most: u32, query: &'a Query) -> Result<Flights> {
+        block_on(self.flights(bullets.into(), most, query))
     }
 
-    /// Boxed version of [`bullets`](Self::bullets).
-    pub(crate) fn trace_bullets<'a>(
-        &'a self,
-        bullets: Bullets<'a>,
-        most: u32,
-        query: &'a Query,
-        wait: Wait,
-    ) -> BoxedFuture<'a, Flights> {
-        Box::pin(self.fly_in_rounds(bullets, most, query, wait))
+    /// [`bullets`](Self::bullets), for code that must not block. On a scene of the CPU engine the first poll of the future computes
+    /// everything, as for [`cast_async`](Self::cast_async).
+    ///
+    /// # Errors
+    /// As [`bullets`](Self::bullets).
+    pub async fn bullets_async(&self, bullets: impl Into<Bullets<'_>>, most: u32, query: &Query) -> Result<Flights> {
+        self.flights(bullets.into(), most, query).await
+    }
+
+    fn flights<'a>(&'a self, bullets: Bullets<'a>, most: u32, query: &'a Query) -> BoxedFuture<'a, Flights> {
+        Box::pin(self.fly_in_rounds(bullets, most, query))
     }
 
     /// Traces flights round by round: each round computes one leg of every bullet that still flies.
-    async fn fly_in_rounds(&self, bullets: Bullets<'_>, most: u32, query: &Query, wait: Wait) -> Result<Flights> {
+    async fn fly_in_rounds(&self, bullets: Bullets<'_>, most: u32, query: &Query) -> Result<Flights> {
         let start = Instant::now();
         if most == 0 {
             return Err(Error::InvalidArgument("the maximum number of ricochets is 0: it must be at least 1".into()));
@@ -185,7 +164,8 @@ impl Scene {
         let mut report = Report { rays: count as u64, ..Report::default() };
         let mut active = try_with_capacity(count)?;
         for (i, bullet) in bullets.records.iter().enumerate() {
-            let (number, radius) = (bullets.first.saturating_add(i as u64), radii.map_or(0.0, |radii| radii[i]));
+            let (number, radius) =
+                (bullets.first.unwrap_or(0).saturating_add(i as u64), radii.map_or(0.0, |radii| radii[i]));
             let from_id = from_ids.map_or(NO_SPHERE, |ids| ids[i]);
             let checked = check_bullet(number, bullet).and_then(|()| check_radius(number, radius));
             let state = checked.and_then(|()| {
@@ -212,16 +192,15 @@ impl Scene {
         let mut rounds: Vec<Legs> = Vec::new();
         while !active.is_empty() && rounds.len() < most as usize {
             memory::check("legs of bullets", active.len() as u64 * 3 * size_of::<(usize, Leg)>() as u64)?;
-            let answers = Answers::query_scene(self, &active, rounds.is_empty(), &query, wait, &mut report).await?;
-            let (host, moved) = (self.host.clone(), active);
+            let answers = Answers::query_scene(self, &active, rounds.is_empty(), &query, &mut report).await?;
             let legs;
-            (legs, active) = run_on_pool(move || answers.end(BulletScene { host: &host, end }, moved)).await??;
+            (legs, active) = answers.end(BulletScene { host: &self.host, end }, active)?;
             if rounds.is_empty() {
                 report.rays_hit = legs.iter().filter(|(_, leg)| leg.is_hit()).count() as u64;
             }
             rounds.push(legs);
         }
-        let (offsets, records) = run_on_pool(move || joined(count, rounds)).await??;
+        let (offsets, records) = joined(count, rounds)?;
         report.seconds = start.elapsed().as_secs_f64();
         Ok(Flights { offsets, records, report })
     }

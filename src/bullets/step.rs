@@ -10,12 +10,14 @@ use crate::batch::input::Rays;
 use crate::batch::ray_attributes::RayAttributeColumns;
 use crate::error::Result;
 use crate::intersect::exact::ExactRoots;
+use crate::query::kind::{All, Nearest};
 use crate::query::policy::{Inside, Motion, Precision, Query};
 use crate::query::results::{HitLists, Report};
 use crate::records::{Hit, NO_SPHERE, Ray};
-use crate::runtime::cpu_pool::{self, run_on_pool};
+use crate::runtime::cpu_pool;
 use crate::runtime::memory::try_with_capacity;
-use crate::scene::scene::{Scene, Wait};
+use crate::scene::cast::Cast;
+use crate::scene::scene::Scene;
 
 /// The sphere on which a leg ends, and the ricochet; `None` without a hit.
 type End = Option<(u32, Ricochet)>;
@@ -48,7 +50,6 @@ impl Answers {
         active: &[BulletState],
         first: bool,
         query: &Query,
-        wait: Wait,
         report: &mut Report,
     ) -> Result<Self> {
         let (mut rays, mut times, mut radii, mut from_ids) = (
@@ -74,9 +75,9 @@ impl Answers {
         let mut hits = try_with_capacity(rays.len())?;
         hits.resize(rays.len(), Hit::MISS);
         let cast = scene
-            .hits_into(with_attributes(&rays, ray_attributes), if first { query } else { &ignoring }, &mut hits, wait)
+            .hits_into(with_attributes(&rays, ray_attributes), if first { query } else { &ignoring }, &mut hits)
             .await?;
-        report.resolved_exactly += cast.exact;
+        report.resolved_exactly += cast.resolved_exactly;
         report.overflowed += cast.overflowed;
         report.off_surface += cast.off_surface;
         let mut containing: Vec<Hit> = Vec::new();
@@ -85,7 +86,7 @@ impl Answers {
             let quick = Query { precision: query.precision.min(Precision::Standard), ..*query };
             containing = try_with_capacity(rays.len())?;
             containing.resize(rays.len(), Hit::MISS);
-            scene.hits_into(with_attributes(&starts, ray_attributes), &quick, &mut containing, wait).await?;
+            scene.hits_into(with_attributes(&starts, ray_attributes), &quick, &mut containing).await?;
         }
 
         let doubtful = |at: &usize| match containing.get(*at) {
@@ -99,22 +100,18 @@ impl Answers {
         let rays: Vec<Ray> = places.iter().map(|at| rays[*at]).collect();
         let starts: Vec<Ray> = rays.iter().map(at_start).collect();
         let ray_attributes = ray_attributes.gather(places.iter().copied());
-        let containing = scene
-            .list(with_attributes(&starts, ray_attributes.as_columns()), crate::query::results::ALL, query, wait)
-            .await?;
-        let entered = scene.list(with_attributes(&rays, ray_attributes.as_columns()), 2, &ignoring, wait).await?;
-        let host = scene.host.clone();
-        let again = run_on_pool(move || {
-            let strictly = |i: usize, id: u32| {
-                let attributes = ray_attributes.as_columns().of(i);
-                let target = host.target(id, &attributes);
-                host.spheres().is_start(&attributes, id)
-                    || target.is_some_and(|target| ExactRoots::of(&rays[i], target).origin_side().is_lt())
-            };
-            recheck(&places, first, &containing, &entered, strictly)
-        })
-        .await?;
-        Ok(Self { hits, rechecked: again })
+        let starts = with_attributes(&starts, ray_attributes.as_columns());
+        let containing = All.start(scene, starts, query).await?;
+        let entering = with_attributes(&rays, ray_attributes.as_columns());
+        let entered = Nearest(2).start(scene, entering, &ignoring).await?;
+        let strictly = |i: usize, id: u32| {
+            let attributes = ray_attributes.as_columns().of(i);
+            let target = scene.host.target(id, &attributes);
+            scene.host.spheres().is_start(&attributes, id)
+                || target.is_some_and(|target| ExactRoots::of(&rays[i], target).origin_side().is_lt())
+        };
+        let rechecked = recheck(&places, first, &containing, &entered, strictly);
+        Ok(Self { hits, rechecked })
     }
 
     /// Computes how every leg ends, and which bullets fly on.

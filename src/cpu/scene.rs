@@ -20,6 +20,7 @@ use crate::error::Result;
 use crate::intersect::motion::Target;
 use crate::intersect::surface::SurfaceDistance;
 use crate::math::simd::level::SimdLevel;
+use crate::query::kind::Occluded;
 use crate::query::policy::Query;
 use crate::query::results::Tally;
 use crate::records::{NO_SPHERE, Ray, RayAttributes, Sphere};
@@ -211,10 +212,12 @@ impl CpuScene {
     }
 
     /// Casts a batch on all cores.
-    pub(crate) fn cast<T: RayQuery>(&self, batch: RayBatch<'_>, out: &mut [T]) -> Result<Tally> {
-        let plan = self.plan(&batch, !T::IS_APPROACH, true);
+    pub(crate) fn cast<Q: RayQuery>(&self, batch: RayBatch<'_>, out: &mut [Q::Record]) -> Result<Tally> {
+        let plan = self.plan(&batch, !Q::IS_APPROACH, true);
         let size = plan.size;
-        let task = |(i, out): (usize, &mut [T])| self.task(batch.slice(i * size..i * size + out.len()), plan, out);
+        let task = |(i, out): (usize, &mut [Q::Record])| {
+            self.task::<Q>(batch.slice(i * size..i * size + out.len()), plan, out)
+        };
         merge_results(map_tasks(out.chunks_mut(size).enumerate(), task))
     }
 
@@ -225,7 +228,7 @@ impl CpuScene {
         let task = |(i, words): (usize, &mut [u32])| {
             let part = batch.slice(i * size..batch.rays.len().min((i + 1) * size));
             let mut flags = vec![false; part.rays.len()];
-            let tally = self.task(part, plan, &mut flags)?;
+            let tally = self.task::<Occluded>(part, plan, &mut flags)?;
             for (word, flags) in words.iter_mut().zip(flags.chunks(32)) {
                 *word = flags.iter().rev().fold(0, |word, flag| word << 1 | u32::from(*flag));
             }
@@ -243,19 +246,19 @@ impl CpuScene {
     }
 
     /// Casts the rays of one task.
-    fn task<T: RayQuery>(&self, batch: RayBatch<'_>, plan: TaskPlan, out: &mut [T]) -> Result<Tally> {
+    fn task<Q: RayQuery>(&self, batch: RayBatch<'_>, plan: TaskPlan, out: &mut [Q::Record]) -> Result<Tally> {
         let cancel = batch.cancel;
         cancel.check()?;
         let rays = batch.rays.records();
         let order = self.ordered(&rays, self.valid_rays(&batch, &rays)?, plan);
         let skipped = (rays.len() - order.len()) as u64;
-        out.fill(T::MISS);
+        out.fill(Q::MISS);
         let mut tally = if plan.order.is_sorted() && order.len() > STREAM_RAYS {
             // One task per core sorts as many rays as it can. Idle cores take parts of its work.
             let part = order.len().div_ceil(TASKS_PER_CORE).next_multiple_of(STREAM_RAYS);
             let cast = |places: &[u32]| {
                 let mut records = Vec::with_capacity(places.len());
-                let tally = self.cast_places(&batch, &rays, places, plan, |_, record| records.push(record))?;
+                let tally = self.cast_places::<Q>(&batch, &rays, places, plan, |_, record| records.push(record))?;
                 Ok((records, tally))
             };
             let mut tally = Tally::default();
@@ -266,7 +269,7 @@ impl CpuScene {
             }
             tally
         } else {
-            self.cast_places(&batch, &rays, &order, plan, |i, record| out[i] = record)?
+            self.cast_places::<Q>(&batch, &rays, &order, plan, |i, record| out[i] = record)?
         };
         tally.skipped = skipped;
         cancel.add(skipped);
@@ -274,18 +277,18 @@ impl CpuScene {
     }
 
     /// Casts the rays in `places` of a batch's records, in this order, and passes the index and the result of each to `put`.
-    fn cast_places<T: RayQuery>(
+    fn cast_places<Q: RayQuery>(
         &self,
         batch: &RayBatch<'_>,
         rays: &[Ray],
         places: &[u32],
         plan: TaskPlan,
-        mut put: impl FnMut(usize, T),
+        mut put: impl FnMut(usize, Q::Record),
     ) -> Result<Tally> {
         let RayBatch { first, ray_attributes, query, cancel, .. } = *batch;
         let mut tally = Tally::default();
-        let mut take = |place: usize, found: Resolved<T>| {
-            tally.hits += u64::from(found.record.is_hit());
+        let mut take = |place: usize, found: Resolved<Q::Record>| {
+            tally.hits += u64::from(Q::is_hit(&found.record));
             tally.exact += u64::from(found.exact);
             tally.overflowed += u64::from(found.overflowed);
             put(place, found.record);
@@ -296,9 +299,9 @@ impl CpuScene {
             if self.pairwise {
                 for &i in places {
                     let ray = &rays[i as usize];
-                    let attributes = self.attributes_for(ray, ray_attributes.of(i as usize), T::IS_APPROACH);
+                    let attributes = self.attributes_for(ray, ray_attributes.of(i as usize), Q::IS_APPROACH);
                     if let Some(candidates) = self.candidates(first + u64::from(i), ray, attributes) {
-                        take(i as usize, T::resolve_ray(ray, candidates, query, &self.attributes));
+                        take(i as usize, Q::resolve_ray(ray, candidates, query, &self.attributes));
                     }
                 }
             } else {
@@ -313,13 +316,13 @@ impl CpuScene {
                 } else {
                     Cow::Owned(places.iter().map(|&i| rays[i as usize]).collect::<Vec<_>>())
                 };
-                let picked = self.gather_attributes(batch, rays, places, T::IS_APPROACH);
-                collectors.extend(places.iter().map(|_| T::collector(query, &self.attributes)));
+                let picked = self.gather_attributes(batch, rays, places, Q::IS_APPROACH);
+                collectors.extend(places.iter().map(|_| Q::collector(query, &self.attributes)));
                 self.spheres().visit_candidates(&own, &picked, &mut collectors, query, plan.order);
                 for (n, ((&i, ray), collector)) in places.iter().zip(&*own).zip(collectors.drain(..)).enumerate() {
                     let attributes = picked.get(n).copied().unwrap_or(RayAttributes::NONE);
                     let candidates = Candidates::Scene(self.spheres(), attributes);
-                    take(i as usize, T::finish(collector, ray, candidates));
+                    take(i as usize, Q::finish(collector, ray, candidates));
                 }
             }
             cancel.add(places.len() as u64);
@@ -344,16 +347,16 @@ impl CpuScene {
     }
 
     /// Casts one ray, which has index `number` in the whole input.
-    pub(crate) fn cast_one<T: RayQuery>(
+    pub(crate) fn cast_one<Q: RayQuery>(
         &self,
         number: u64,
         ray: &Ray,
         attributes: RayAttributes,
         query: &Query,
-    ) -> Option<Resolved<T>> {
-        let attributes = self.attributes_for(ray, attributes, T::IS_APPROACH);
+    ) -> Option<Resolved<Q::Record>> {
+        let attributes = self.attributes_for(ray, attributes, Q::IS_APPROACH);
         let candidates = self.candidates(number, ray, attributes)?;
-        Some(T::resolve_ray(ray, candidates, query, &self.attributes))
+        Some(Q::resolve_ray(ray, candidates, query, &self.attributes))
     }
 
     /// Whether a device that flushes subnormal numbers to 0 could give another result for any of these rays than exact arithmetic.

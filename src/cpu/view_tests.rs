@@ -10,9 +10,10 @@ use crate::cpu::view::Candidates;
 use crate::intensity::scaled;
 use crate::math::simd::level::SimdLevel;
 use crate::numbers::Numbers;
+use crate::query::kind as queries;
 use crate::query::policy::{Ends, Inside, Precision, Query};
 use crate::query::results::Tally;
-use crate::records::{Approach, Hit, Interval, Sphere};
+use crate::records::Sphere;
 use crate::runtime::cancel::CancelToken;
 
 /// Spheres of all sizes: some are duplicates, one is around everything, one is very far away.
@@ -47,29 +48,29 @@ fn rays(count: usize, n: &mut Numbers) -> Vec<Ray> {
 }
 
 /// Reference: a loop over all spheres.
-fn slow<T: RayQuery>(ray: &Ray, candidates: Candidates<'_>, spheres: &[Sphere], query: &Query) -> Resolved<T> {
-    let mut collector = T::collector(query, &crate::batch::sphere_set::SphereAttributes::NONE);
+fn slow<Q: RayQuery>(ray: &Ray, candidates: Candidates<'_>, spheres: &[Sphere], query: &Query) -> Resolved<Q::Record> {
+    let mut collector = Q::collector(query, &crate::batch::sphere_set::SphereAttributes::NONE);
     (0..)
         .zip(spheres)
         .for_each(|(id, sphere)| collector.test(ray, id, crate::intersect::motion::Target::at_rest(sphere)));
-    T::finish(collector, ray, candidates)
+    Q::finish(collector, ray, candidates)
 }
 
-fn check<T: RayQuery + bytemuck::NoUninit>(spheres: &[Sphere], rays: &[Ray], query: &Query) {
-    let mut expected: Option<Vec<T>> = None;
+fn check<Q: RayQuery<Record: bytemuck::NoUninit>>(spheres: &[Sphere], rays: &[Ray], query: &Query) {
+    let mut expected: Option<Vec<Q::Record>> = None;
     let levels = SimdLevel::all().into_iter().filter(|_| !spheres.is_empty()).map(Some);
     for level in std::iter::once(None).chain(levels) {
         let bvh = level.map(|level| CpuBvh::new(spheres, level, &CancelToken::new()).unwrap());
         let scene = CpuScene::with(spheres, bvh).unwrap();
         let expected = expected.get_or_insert_with(|| {
             let slow = |ray: &Ray| {
-                slow(ray, Candidates::Scene(scene.spheres(), crate::records::RayAttributes::NONE), spheres, query)
+                slow::<Q>(ray, Candidates::Scene(scene.spheres(), crate::records::RayAttributes::NONE), spheres, query)
                     .record
             };
-            rays.iter().map(|ray| if ray.check().is_ok() { slow(ray) } else { T::MISS }).collect()
+            rays.iter().map(|ray| if ray.check().is_ok() { slow(ray) } else { Q::MISS }).collect()
         });
         for size in [1, 37, 300] {
-            let (cancel, mut found, mut tally) = (CancelToken::new(), vec![T::MISS; rays.len()], Tally::default());
+            let (cancel, mut found, mut tally) = (CancelToken::new(), vec![Q::MISS; rays.len()], Tally::default());
             for (i, (rays, found)) in rays.chunks(size).zip(found.chunks_mut(size)).enumerate() {
                 let batch = RayBatch {
                     first: (i * size) as u64,
@@ -79,11 +80,11 @@ fn check<T: RayQuery + bytemuck::NoUninit>(spheres: &[Sphere], rays: &[Ray], que
                     query,
                     cancel: &cancel,
                 };
-                tally = tally + scene.cast(batch, found).unwrap();
+                tally = tally + scene.cast::<Q>(batch, found).unwrap();
             }
-            let bytes = |records: &[T]| bytemuck::cast_slice::<T, u8>(records).to_vec();
+            let bytes = |records: &[Q::Record]| bytemuck::cast_slice::<Q::Record, u8>(records).to_vec();
             assert_eq!(bytes(&found), bytes(expected), "{level:?} {query:?}, {size} at a time");
-            assert_eq!(tally.hits, expected.iter().filter(|one| one.is_hit()).count() as u64);
+            assert_eq!(tally.hits, expected.iter().filter(|one| Q::is_hit(one)).count() as u64);
             assert_eq!(cancel.done(), rays.len() as u64);
         }
     }
@@ -101,11 +102,11 @@ fn brute_force_and_bvh_agree_with_a_plain_loop() {
                 [(Inside::Enter, Ends::Closed), (Inside::Exit, Ends::HalfOpen), (Inside::Ignore, Ends::Closed)]
             {
                 let query = Query { inside, ends, on_bad: crate::query::policy::OnBad::Skip, ..Query::at(precision) };
-                check::<Hit>(&spheres, &rays, &query);
-                check::<Interval>(&spheres, &rays, &query);
-                check::<bool>(&spheres, &rays, &query);
+                check::<queries::Closest>(&spheres, &rays, &query);
+                check::<queries::Interval>(&spheres, &rays, &query);
+                check::<queries::Occluded>(&spheres, &rays, &query);
             }
-            check::<Approach>(
+            check::<queries::Approach>(
                 &spheres,
                 &rays,
                 &Query { on_bad: crate::query::policy::OnBad::Skip, ..Query::at(precision) },

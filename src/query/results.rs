@@ -35,13 +35,13 @@ pub struct Report {
     /// Number of rays cast.
     pub rays: u64,
     /// Rays that hit a sphere (for `approach`: rays that touch or enter one).
-    pub hits: u64,
+    pub rays_hit: u64,
     /// Invalid rays, treated as misses ([`OnBad::Skip`](crate::OnBad::Skip)).
     pub skipped: u64,
     /// Overflow: rays that miss only because their root exceeds the largest f32.
     pub overflowed: u64,
     /// Rays resolved by exact arithmetic ([`Precision::Exact`](crate::Precision::Exact)).
-    pub exact: u64,
+    pub resolved_exactly: u64,
     /// Rays that start far from the surface of the sphere on which they [should start](crate::Rays::from_ids): farther than
     /// 2⁻²⁰ (|o| + |c| + r), for the origin o, the centre c and the radius r.
     pub off_surface: u64,
@@ -51,9 +51,9 @@ pub struct Report {
 
 impl Report {
     pub(crate) fn new(rays: usize, tally: Tally, start: Instant) -> Self {
-        let Tally { hits, skipped, exact, overflowed, off_surface } = tally;
+        let Tally { hits: rays_hit, skipped, exact: resolved_exactly, overflowed, off_surface } = tally;
         let seconds = start.elapsed().as_secs_f64();
-        Self { rays: rays as u64, hits, skipped, overflowed, exact, off_surface, seconds }
+        Self { rays: rays as u64, rays_hit, skipped, overflowed, resolved_exactly, off_surface, seconds }
     }
 }
 
@@ -64,10 +64,10 @@ impl std::ops::Add for Report {
     fn add(self, other: Self) -> Self {
         Self {
             rays: self.rays + other.rays,
-            hits: self.hits + other.hits,
+            rays_hit: self.rays_hit + other.rays_hit,
             skipped: self.skipped + other.skipped,
             overflowed: self.overflowed + other.overflowed,
-            exact: self.exact + other.exact,
+            resolved_exactly: self.resolved_exactly + other.resolved_exactly,
             off_surface: self.off_surface + other.off_surface,
             seconds: self.seconds + other.seconds,
         }

@@ -11,8 +11,6 @@ use std::thread::{Builder, JoinHandle};
 use rayon::prelude::*;
 use rayon::{ThreadBuilder, ThreadPoolBuilder};
 
-use crate::error::{Error, Result};
-
 /// Threads left free for other purposes, so that not all become workers: one reads a file, and one shows progress.
 const RESERVED_THREADS: usize = 2;
 
@@ -97,19 +95,4 @@ pub(crate) fn map_tasks<I, T: Send>(
 fn run_tasks(count: usize, task: &(dyn Fn() + Sync)) {
     ensure_pool();
     (0..count).into_par_iter().with_max_len(1).for_each(|_| task());
-}
-
-/// Runs work on a rayon worker. The thread that polls never runs it, unless it is a worker.
-pub(crate) async fn run_on_pool<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
-    ensure_pool();
-    if rayon::current_thread_index().is_some() {
-        // Already on a worker: handing the work over and waiting could leave no worker to run it.
-        return Ok(work());
-    }
-    let (done, answer) = futures_channel::oneshot::channel();
-    // The receiver may be gone by now.
-    rayon::spawn(move || drop(done.send(work())));
-    answer
-        .await
-        .map_err(|_| Error::DeviceFailed { device: "cpu".into(), message: "a worker thread ended unexpectedly".into() })
 }

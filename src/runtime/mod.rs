@@ -1,6 +1,6 @@
 //! Threads, memory, limits and cancellation.
 
-pub(crate) mod boxed;
+pub(crate) mod block_on;
 pub(crate) mod cancel;
 pub(crate) mod cpu_pool;
 pub(crate) mod limits;

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::gpu::cast::raygen::generated_rays;
 use crate::math::simd::level::SimdLevel;
 use crate::records::{Ray, Sphere};
+use crate::runtime::block_on::block_on;
 use crate::runtime::cancel::CancelToken;
 use crate::runtime::cpu_pool;
 
@@ -18,7 +19,7 @@ use crate::runtime::cpu_pool;
 /// As a query with these rays.
 pub fn made<'a>(device: &Device, rays: impl Into<Rays<'a>>) -> Result<Option<(Vec<Ray>, u64)>> {
     let source = rays.into().source;
-    device.on_engine(|| Ok(None), |gpu| pollster::block_on(generated_rays(gpu, source)).map(Some))
+    device.on_gpu().map(|gpu| block_on(generated_rays(gpu, source))).transpose()
 }
 
 /// Builds the BVH for GPUs on the CPU. Returns its number of nodes.

@@ -1,17 +1,97 @@
-//! Queries that return one record or one bit per ray. [`crate::scene::hit_lists`] contains those that return lists.
-//!
-//! Each query exists twice: as a public async function, and boxed, for callers that poll and callers that block.
+//! Queries that return one record or one bit per ray, and the trait of all queries. [`crate::scene::hit_lists`] and
+//! [`crate::scene::contains`] contain the others.
 
-use super::output::SumOutput;
-use super::scene::{Scene, Wait};
-use crate::batch::input::Rays;
-use crate::error::Result;
+use super::scene::Scene;
+use crate::batch::input::{Points, Rays};
+use crate::error::{Error, Result};
+use crate::query::kind::{self as queries, All, Contains, Nearest};
 use crate::query::policy::Query;
-use crate::query::results::{Answer, Bits, Hits, Report};
-use crate::records::{Approach, Hit, Interval};
-use crate::runtime::boxed::BoxedFuture;
+use crate::query::results::{ALL, Answer, Bits, HitLists, Hits, Report};
+use crate::records::{Approach, Containment, Hit, Interval};
+use crate::runtime::block_on::{BoxedFuture, block_on};
+
+/// A query that [`Scene::cast_async`] asks: one of the types of [`queries`](crate::queries). No other type can implement this trait.
+pub trait Cast: sealed::Sealed {
+    /// What is asked about: rays or points.
+    type Input<'a>;
+    /// The answer.
+    type Output;
+    /// The future of the answer.
+    #[doc(hidden)]
+    fn start<'a>(self, scene: &'a Scene, input: Self::Input<'a>, query: &'a Query) -> BoxedFuture<'a, Self::Output>;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// Implements [`Cast`] for each query. The functions are not generic, so that they are compiled here, with all that they call.
+macro_rules! casts {
+    ($($kind:ty: $input:ident => $output:ty, |$own:pat_param, $scene:ident, $from:ident, $query:ident| $ask:expr;)*) => {$(
+        impl sealed::Sealed for $kind {}
+
+        impl Cast for $kind {
+            type Input<'a> = $input<'a>;
+            type Output = $output;
+            fn start<'a>(self, $scene: &'a Scene, $from: $input<'a>, $query: &'a Query) -> BoxedFuture<'a, $output> {
+                let $own = self;
+                Box::pin($ask)
+            }
+        }
+    )*};
+}
+casts! {
+    queries::Closest: Rays => Hits, |_, scene, rays, query| scene.answer::<Self>(rays, query);
+    queries::Interval: Rays => Answer<Interval>, |_, scene, rays, query| scene.answer::<Self>(rays, query);
+    queries::Approach: Rays => Answer<Approach>, |_, scene, rays, query| scene.answer::<Self>(rays, query);
+    queries::Occluded: Rays => Bits, |_, scene, rays, query| scene.cast_bits(rays, query);
+    queries::Count: Rays => Answer<u32>, |_, scene, rays, query| scene.answer::<Self>(rays, query);
+    queries::Transmittance: Rays => Answer<f32>, |_, scene, rays, query| scene.answer::<Self>(rays, query);
+    Contains: Points => Answer<Containment>, |_, scene, points, query| scene.find_containments(points, query);
+    All: Rays => HitLists, |_, scene, rays, query| scene.list(rays, ALL, query);
+    Nearest: Rays => HitLists, |Nearest(k), scene, rays, query| async move {
+        match k {
+            0 => Err(Error::InvalidArgument("k is 0: nearest needs a k of at least 1".into())),
+            _ => scene.list(rays, k, query).await,
+        }
+    };
+}
 
 impl Scene {
+    /// Asks one of the [`queries`](crate::queries), for code that must not block: in a browser, and in servers that wait for many things.
+    /// The answer is that of the blocking method, whose documentation applies.
+    ///
+    /// On a scene of the CPU engine nothing is awaited: the first poll of the future computes the whole answer on all cores, and blocks
+    /// its thread meanwhile. On a GPU the future waits for the device without blocking, and computes on all cores what the device leaves to
+    /// the CPU. Rays are borrowed until the answer is there. They are copied only to the device.
+    ///
+    /// ```
+    /// use umbracast::queries::{Closest, Nearest};
+    /// use umbracast::{DeviceOptions, Query, Ray, Result, Sphere};
+    ///
+    /// # fn main() -> Result<()> { pollster::block_on(ask()) }
+    /// async fn ask() -> Result<()> {
+    ///     let device = umbracast::Device::open_async(&DeviceOptions::new("cpu")).await?;
+    ///     let scene = device.scene_async(&[Sphere::new([5.0, 0.0, 0.0], 1.0)], &Default::default()).await?;
+    ///     let rays = [Ray::new([0.0; 3], [1.0, 0.0, 0.0])];
+    ///     let hits = scene.cast_async(Closest, &rays, &Query::default()).await?;
+    ///     let lists = scene.cast_async(Nearest(2), &rays, &Query::default()).await?;
+    ///     assert_eq!((hits[0].t, lists.records[0].t_exit), (4.0, 6.0));
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of the blocking method.
+    pub async fn cast_async<'a, Q: Cast>(
+        &'a self,
+        kind: Q,
+        input: impl Into<Q::Input<'a>>,
+        query: &'a Query,
+    ) -> Result<Q::Output> {
+        kind.start(self, input.into(), query).await
+    }
+
     /// Finds the closest hit of each ray: the smallest valid `t` over all spheres, and the id of the sphere. If several spheres have the
     /// same `t`, the lowest id wins.
     ///
@@ -31,8 +111,8 @@ impl Scene {
     /// * [`Error::Cancelled`](crate::Error::Cancelled): the scene's [cancel token](Self::with_cancel) was cancelled.
     /// * Device errors: [`OutOfMemory`](crate::Error::OutOfMemory), [`DeviceLost`](crate::Error::DeviceLost),
     ///   [`TimedOut`](crate::Error::TimedOut), [`DeviceFailed`](crate::Error::DeviceFailed).
-    pub async fn closest(&self, rays: impl Into<Rays<'_>>, query: &Query) -> Result<Hits> {
-        self.hits(rays.into(), query, Wait::Polling).await
+    pub fn closest<'a>(&'a self, rays: impl Into<Rays<'a>>, query: &'a Query) -> Result<Hits> {
+        block_on(queries::Closest.start(self, rays.into(), query))
     }
 
     /// Writes the results of [`closest`](Self::closest) into the caller's memory: `hits[i]` is the result of ray `i`. Returns the report.
@@ -40,8 +120,13 @@ impl Scene {
     ///
     /// # Errors
     /// As [`closest`](Self::closest); [`Error::LengthsDiffer`](crate::Error::LengthsDiffer) also unless `hits` has one record per ray.
-    pub async fn closest_into(&self, rays: impl Into<Rays<'_>>, hits: &mut [Hit], query: &Query) -> Result<Report> {
-        self.hits_into(rays.into(), query, hits, Wait::Polling).await
+    pub fn closest_into<'a>(
+        &'a self,
+        rays: impl Into<Rays<'a>>,
+        hits: &'a mut [Hit],
+        query: &'a Query,
+    ) -> Result<Report> {
+        block_on(self.hits_into(rays.into(), query, hits))
     }
 
     /// Finds both roots of the closest sphere of each ray: the sphere that [`closest`](Self::closest) reports. The roots are never clipped
@@ -49,8 +134,8 @@ impl Scene {
     ///
     /// # Errors
     /// As [`closest`](Self::closest).
-    pub async fn interval(&self, rays: impl Into<Rays<'_>>, query: &Query) -> Result<Answer<Interval>> {
-        self.intervals(rays.into(), query, Wait::Polling).await
+    pub fn interval<'a>(&'a self, rays: impl Into<Rays<'a>>, query: &'a Query) -> Result<Answer<Interval>> {
+        block_on(queries::Interval.start(self, rays.into(), query))
     }
 
     /// Finds the point of each ray, between its ends, with the smallest clearance from any sphere: the distance to the centre minus the
@@ -72,24 +157,24 @@ impl Scene {
     ///
     /// # Errors
     /// As [`closest`](Self::closest); [`Error::InvalidArgument`](crate::Error::InvalidArgument) also for a scene of ellipsoids.
-    pub async fn approach(&self, rays: impl Into<Rays<'_>>, query: &Query) -> Result<Answer<Approach>> {
-        self.approaches(rays.into(), query, Wait::Polling).await
+    pub fn approach<'a>(&'a self, rays: impl Into<Rays<'a>>, query: &'a Query) -> Result<Answer<Approach>> {
+        block_on(queries::Approach.start(self, rays.into(), query))
     }
 
     /// Tests whether each ray hits any sphere. The result contains one bit per ray, set for a hit.
     ///
     /// # Errors
     /// As [`closest`](Self::closest).
-    pub async fn occluded(&self, rays: impl Into<Rays<'_>>, query: &Query) -> Result<Bits> {
-        self.bits(rays.into(), query, Wait::Polling).await
+    pub fn occluded<'a>(&'a self, rays: impl Into<Rays<'a>>, query: &'a Query) -> Result<Bits> {
+        block_on(queries::Occluded.start(self, rays.into(), query))
     }
 
     /// Counts the spheres that each ray hits: the length of its list in [`all`](Self::all). The result contains one count per ray.
     ///
     /// # Errors
     /// As [`closest`](Self::closest).
-    pub async fn count(&self, rays: impl Into<Rays<'_>>, query: &Query) -> Result<Answer<u32>> {
-        self.counted(rays.into(), query, Wait::Polling).await
+    pub fn count<'a>(&'a self, rays: impl Into<Rays<'a>>, query: &'a Query) -> Result<Answer<u32>> {
+        block_on(queries::Count.start(self, rays.into(), query))
     }
 
     /// Computes the transmittance along each ray: the product of the [transmittances](crate::Spheres::transmittances) of all spheres that
@@ -118,58 +203,7 @@ impl Scene {
     ///
     /// # Errors
     /// As [`closest`](Self::closest).
-    pub async fn transmittance(&self, rays: impl Into<Rays<'_>>, query: &Query) -> Result<Answer<f32>> {
-        self.transmittances(rays.into(), query, Wait::Polling).await
-    }
-
-    /// Boxed version of [`transmittance`](Self::transmittance).
-    pub(crate) fn transmittances<'a>(
-        &'a self,
-        rays: Rays<'a>,
-        query: &'a Query,
-        wait: Wait,
-    ) -> BoxedFuture<'a, Answer<f32>> {
-        Box::pin(self.cast_words::<SumOutput<f32>>(rays, query, wait))
-    }
-
-    /// Boxed version of [`closest`](Self::closest).
-    pub(crate) fn hits<'a>(&'a self, rays: Rays<'a>, query: &'a Query, wait: Wait) -> BoxedFuture<'a, Hits> {
-        Box::pin(self.answer(rays, query, wait))
-    }
-
-    /// Boxed version of [`closest_into`](Self::closest_into).
-    pub(crate) fn hits_into<'a>(
-        &'a self,
-        rays: Rays<'a>,
-        query: &'a Query,
-        hits: &'a mut [Hit],
-        wait: Wait,
-    ) -> BoxedFuture<'a, Report> {
-        Box::pin(self.cast(rays, query, hits, wait))
-    }
-
-    /// Boxed version of [`interval`](Self::interval).
-    pub(crate) fn intervals<'a>(
-        &'a self,
-        rays: Rays<'a>,
-        query: &'a Query,
-        wait: Wait,
-    ) -> BoxedFuture<'a, Answer<Interval>> {
-        Box::pin(self.answer(rays, query, wait))
-    }
-
-    /// Boxed version of [`approach`](Self::approach).
-    pub(crate) fn approaches<'a>(
-        &'a self,
-        rays: Rays<'a>,
-        query: &'a Query,
-        wait: Wait,
-    ) -> BoxedFuture<'a, Answer<Approach>> {
-        Box::pin(self.answer(rays, query, wait))
-    }
-
-    /// Boxed version of [`occluded`](Self::occluded).
-    pub(crate) fn bits<'a>(&'a self, rays: Rays<'a>, query: &'a Query, wait: Wait) -> BoxedFuture<'a, Bits> {
-        Box::pin(self.cast_bits(rays, query, wait))
+    pub fn transmittance<'a>(&'a self, rays: impl Into<Rays<'a>>, query: &'a Query) -> Result<Answer<f32>> {
+        block_on(queries::Transmittance.start(self, rays.into(), query))
     }
 }

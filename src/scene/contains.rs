@@ -3,14 +3,16 @@
 
 use std::time::Instant;
 
-use super::scene::{Scene, Wait};
+use super::cast::Cast;
+use super::scene::Scene;
 use crate::batch::input::{Points, Rays};
 use crate::batch::raygen::source::rays_at_points;
 use crate::error::Result;
+use crate::query::kind::{Closest, Contains, Count};
 use crate::query::policy::{Ends, Inside, Motion, Near, Query, Touch};
 use crate::query::results::Answer;
 use crate::records::{Containment, Hit};
-use crate::runtime::boxed::BoxedFuture;
+use crate::runtime::block_on::block_on;
 use crate::runtime::memory::try_with_capacity;
 
 impl Scene {
@@ -35,22 +37,12 @@ impl Scene {
     ///
     /// # Errors
     /// As [`closest`](Self::closest), for points.
-    pub async fn contains(&self, points: impl Into<Points<'_>>, query: &Query) -> Result<Answer<Containment>> {
-        self.containments(points.into(), query, Wait::Polling).await
-    }
-
-    /// Boxed version of [`contains`](Self::contains).
-    pub(crate) fn containments<'a>(
-        &'a self,
-        points: Points<'a>,
-        query: &'a Query,
-        wait: Wait,
-    ) -> BoxedFuture<'a, Answer<Containment>> {
-        Box::pin(self.find_containments(points, query, wait))
+    pub fn contains<'a>(&'a self, points: impl Into<Points<'a>>, query: &'a Query) -> Result<Answer<Containment>> {
+        block_on(Contains.start(self, points.into(), query))
     }
 
     /// Counts the spheres that contain each point, then finds the lowest id for the points in at least one.
-    async fn find_containments(&self, points: Points<'_>, query: &Query, wait: Wait) -> Result<Answer<Containment>> {
+    pub(super) async fn find_containments(&self, points: Points<'_>, query: &Query) -> Result<Answer<Containment>> {
         let start = Instant::now();
         let query = Query {
             inside: Inside::Enter,
@@ -60,14 +52,17 @@ impl Scene {
             near: Near::Pass,
             ..*query
         };
-        let first = Some(points.first).filter(|first| *first > 0);
-        let rays = Rays { first, ray_attributes: points.ray_attributes, ..rays_at_points(points.records).into() };
-        let counts = self.counted(rays, &query, wait).await?;
+        let rays = Rays {
+            first: points.first,
+            ray_attributes: points.ray_attributes,
+            ..rays_at_points(points.records).into()
+        };
+        let counts = self.answer::<Count>(rays, &query).await?;
         let mut records = try_with_capacity(counts.len())?;
         records.extend(counts.iter().map(|count| Containment { count: *count, ..Containment::NONE }));
         if self.host.pairwise {
             let contained = (0..).zip(&mut records).filter(|(_, found)| found.count > 0);
-            contained.for_each(|(i, found)| found.id = points.first as u32 + i);
+            contained.for_each(|(i, found)| found.id = points.first.unwrap_or(0) as u32 + i);
         } else {
             let mut contained = try_with_capacity(counts.report.rays_hit as usize)?;
             let holds = (0..points.records.len()).filter(|i| counts[*i] > 0);
@@ -76,7 +71,7 @@ impl Scene {
             let mut hits = try_with_capacity(contained.len())?;
             hits.resize(contained.len(), Hit::MISS);
             let rays = Rays { ray_attributes: ray_attributes.as_columns(), ..rays_at_points(&contained).into() };
-            self.hits_into(rays, &query, &mut hits, wait).await?;
+            self.cast::<Closest>(rays, &query, &mut hits).await?;
             let found = records.iter_mut().filter(|found| found.count > 0);
             found.zip(hits).for_each(|(found, hit)| found.id = hit.id);
         }

@@ -12,6 +12,7 @@ use crate::gpu::probe::Probe;
 use crate::gpu::programs::PROGRAMS;
 use crate::math::simd::level::SimdLevel;
 use crate::query::policy::Precision;
+use crate::runtime::block_on::block_on;
 use crate::runtime::cancel::CancelToken;
 use crate::runtime::cpu_pool;
 use crate::runtime::limits::Limits;
@@ -114,6 +115,23 @@ pub struct DeviceInfo {
 
 const CPU_NAME: &str = "cpu";
 
+impl DeviceInfo {
+    fn of_cpu(index: usize) -> Self {
+        Self {
+            index,
+            name: CPU_NAME.into(),
+            kind: "CPU engine",
+            backend: "built in".into(),
+            driver: format!("{} threads, {}, {}", cpu_pool::threads(), std::env::consts::ARCH, SimdLevel::best().name()),
+            largest_binding: u64::MAX,
+            largest_dispatch: u32::MAX,
+            probe: None,
+            failure: None,
+            precisions: Precision::ALL.to_vec(),
+        }
+    }
+}
+
 impl std::fmt::Debug for Device {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Device").field("name", &self.name()).field("kind", &self.kind()).finish_non_exhaustive()
@@ -126,7 +144,15 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::NoDevice`], with the available devices, if none matches the choice; [`Error::DeviceFailed`] if a driver refuses.
-    pub async fn open(options: &DeviceOptions) -> Result<Self> {
+    pub fn open(options: &DeviceOptions) -> Result<Self> {
+        block_on(Self::open_async(options))
+    }
+
+    /// [`open`](Self::open), for code that must not block.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub async fn open_async(options: &DeviceOptions) -> Result<Self> {
         let choice = options.choice.trim();
         if choice.eq_ignore_ascii_case(CPU_NAME) {
             return Ok(Self::cpu_within(options.limits));
@@ -204,7 +230,15 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::DeviceFailed`] if the device cannot run the probe.
-    pub async fn from_wgpu(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self> {
+    pub fn from_wgpu(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self> {
+        block_on(Self::from_wgpu_async(device, queue))
+    }
+
+    /// [`from_wgpu`](Self::from_wgpu), for code that must not block.
+    ///
+    /// # Errors
+    /// As [`from_wgpu`](Self::from_wgpu).
+    pub async fn from_wgpu_async(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self> {
         Ok(Self::of_gpu(GpuEngine::adopt(device, queue).await?))
     }
 
@@ -225,7 +259,12 @@ impl Device {
     }
 
     /// Lists all devices of this machine, best first, the CPU engine last. Opens and probes each of them.
-    pub async fn list() -> Vec<DeviceInfo> {
+    pub fn list() -> Vec<DeviceInfo> {
+        block_on(async { Ok(Self::list_async().await) }).unwrap_or_else(|_| vec![DeviceInfo::of_cpu(0)])
+    }
+
+    /// [`list`](Self::list), for code that must not block.
+    pub async fn list_async() -> Vec<DeviceInfo> {
         let mut list = Vec::new();
         for (index, adapter) in adapters::adapters().await.iter().enumerate() {
             let info = adapter.get_info();
@@ -250,23 +289,7 @@ impl Device {
                 precisions,
             });
         }
-        list.push(DeviceInfo {
-            index: list.len(),
-            name: CPU_NAME.into(),
-            kind: "CPU engine",
-            backend: "built in".into(),
-            driver: format!(
-                "{} threads, {}, {}",
-                cpu_pool::threads(),
-                std::env::consts::ARCH,
-                SimdLevel::best().name()
-            ),
-            largest_binding: u64::MAX,
-            largest_dispatch: u32::MAX,
-            probe: None,
-            failure: None,
-            precisions: Precision::ALL.to_vec(),
-        });
+        list.push(DeviceInfo::of_cpu(list.len()));
         list
     }
 

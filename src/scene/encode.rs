@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::gpu::encode::plan::CastPlan;
 use crate::query::kind::QueryKind;
 use crate::query::policy::Query;
+use crate::runtime::block_on::block_on;
 
 impl Scene {
     /// Prepares a query for recording into a [`wgpu::CommandEncoder`] of the caller, for up to `most_rays` rays in the caller's buffers.
@@ -12,11 +13,11 @@ impl Scene {
     ///
     /// ```no_run
     /// # use umbracast::{Query, QueryKind, Result, Scene, wgpu};
-    /// # async fn frame(scene: &Scene, device: &wgpu::Device, queue: &wgpu::Queue, rays: &wgpu::Buffer, hits: &wgpu::Buffer,
+    /// # fn frame(scene: &Scene, device: &wgpu::Device, queue: &wgpu::Queue, rays: &wgpu::Buffer, hits: &wgpu::Buffer,
     /// #     status: &wgpu::Buffer) -> Result<()> {
     /// // Once:
-    /// let plan = scene.plan(QueryKind::Closest, 1_000_000, &Query::default()).await?;
-    /// let cast = plan.bind(1_000_000, rays.slice(..), hits.slice(..), Some(status.slice(..))).await?;
+    /// let plan = scene.plan(QueryKind::Closest, 1_000_000, &Query::default())?;
+    /// let cast = plan.bind(1_000_000, rays.slice(..), None, hits.slice(..), Some(status.slice(..)))?;
     /// // Per frame, between the caller's own passes:
     /// let mut encoder = device.create_command_encoder(&Default::default());
     /// encoder.clear_buffer(status, 0, None);
@@ -47,7 +48,7 @@ impl Scene {
     /// and may write 0 or −0 for a `t` below 2⁻¹²⁶, as in ordinary calls at `fast` and `standard`. A ray whose direction is not zero, but
     /// has no component of 2⁻¹²⁶ or more, is not a bad ray; it may miss.
     ///
-    /// Moving spheres are evaluated at the times passed to [`CastPlan::bind_at`], or move while rays travel, as the query's
+    /// Moving spheres are evaluated at the times passed to [`CastPlan::bind`], or move while rays travel, as the query's
     /// [`Motion`](crate::Motion) says. A ray outside the scene's time range is then a bad ray, too: in the first case because of its time,
     /// in the second because of its ends. Ellipsoids are handled as in ordinary calls. Spheres may have masks; the rays have none.
     ///
@@ -62,13 +63,21 @@ impl Scene {
     /// * [`Error::TooLarge`], with both sizes: the scene does not fit into one buffer of the device, or the rays do not fit into one buffer
     ///   or one dispatch (at most 4,194,240 with WebGPU's default limits).
     /// * Device errors, as for [`closest`](Self::closest).
-    pub async fn plan(&self, query_kind: QueryKind, most_rays: u64, query: &Query) -> Result<CastPlan> {
+    pub fn plan(&self, query_kind: QueryKind, most_rays: u64, query: &Query) -> Result<CastPlan> {
+        block_on(self.plan_async(query_kind, most_rays, query))
+    }
+
+    /// [`plan`](Self::plan), for code that must not block.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan).
+    pub async fn plan_async(&self, query_kind: QueryKind, most_rays: u64, query: &Query) -> Result<CastPlan> {
         // The spheres of a pairwise scene are not on the device: they are uploaded with their rays.
         let Some((gpu, spheres)) = self.on_gpu().filter(|_| !self.host.pairwise) else {
             let message = "encoded queries need a scene on a GPU that is not pairwise, but this scene is on the CPU engine or pairwise";
             return Err(Error::InvalidArgument(message.into()));
         };
-        query.near.refuse_block("an encoded query")?;
+        query.near.refuse_block(Some("an encoded query"))?;
         if query_kind == QueryKind::Approach {
             self.refuse_ellipsoids("approach queries")?;
         }

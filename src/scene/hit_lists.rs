@@ -2,23 +2,21 @@
 
 use std::time::Instant;
 
+use super::cast::Cast;
 use super::near::without_blocked;
-use super::output::{Output, SumOutput};
-use super::scene::{CPU_CHUNK, Scene, Wait};
+use super::scene::Scene;
 use crate::batch::input::Rays;
 use crate::batch::ray_batch::RayBatch;
-use crate::cpu::growth_budget::GrowthBudget;
-use crate::cpu::hit_lists::join;
 use crate::error::{Error, Result};
 use crate::gpu::cast::hit_lists::{ListLengthWriter, ListSlot, ListWriter};
 use crate::gpu::cast::plan::Search;
 use crate::gpu::engine::GpuEngine;
 use crate::gpu::scene::GpuScene;
+use crate::query::kind::{All, Nearest};
 use crate::query::policy::Query;
-use crate::query::results::{ALL, Answer, HitLists, Report, Tally};
+use crate::query::results::{HitLists, Report, Tally};
 use crate::records::Interval;
-use crate::runtime::boxed::BoxedFuture;
-use crate::runtime::cpu_pool::run_on_pool;
+use crate::runtime::block_on::block_on;
 use crate::runtime::memory::{self, try_with_capacity};
 
 /// Offset of each ray's list, the records of all lists, and the counts of the batch.
@@ -44,8 +42,8 @@ impl Scene {
     /// # Errors
     /// As [`closest`](Self::closest); [`Error::TooLarge`] also if the lists of these rays exceed the available memory of the machine. Then
     /// cast fewer rays at a time.
-    pub async fn all(&self, rays: impl Into<Rays<'_>>, query: &Query) -> Result<HitLists> {
-        self.list(rays.into(), ALL, query, Wait::Polling).await
+    pub fn all<'a>(&'a self, rays: impl Into<Rays<'a>>, query: &'a Query) -> Result<HitLists> {
+        block_on(All.start(self, rays.into(), query))
     }
 
     /// Finds the first `k` hits of each ray, in the order of [`all`](Self::all), or all hits if there are fewer. The first is the hit of
@@ -53,57 +51,20 @@ impl Scene {
     ///
     /// # Errors
     /// As [`all`](Self::all); [`Error::InvalidArgument`] also if `k` is 0.
-    pub async fn nearest(&self, rays: impl Into<Rays<'_>>, k: u32, query: &Query) -> Result<HitLists> {
-        self.list(rays.into(), at_least_one(k)?, query, Wait::Polling).await
+    pub fn nearest<'a>(&'a self, rays: impl Into<Rays<'a>>, k: u32, query: &'a Query) -> Result<HitLists> {
+        block_on(Nearest(k).start(self, rays.into(), query))
     }
 
-    /// Boxed version of [`count`](Self::count).
-    pub(crate) fn counted<'a>(&'a self, rays: Rays<'a>, query: &'a Query, wait: Wait) -> BoxedFuture<'a, Answer<u32>> {
-        Box::pin(self.cast_words::<SumOutput<u32>>(rays, query, wait))
-    }
-
-    /// Boxed version of [`all`](Self::all) and [`nearest`](Self::nearest): lists of at most `most` hits per ray.
-    pub(crate) fn list<'a>(
-        &'a self,
-        rays: Rays<'a>,
-        most: u32,
-        query: &'a Query,
-        wait: Wait,
-    ) -> BoxedFuture<'a, HitLists> {
-        Box::pin(self.cast_lists(rays, most, query, wait))
-    }
-
-    /// Casts rays for one result per ray, or per 32 rays if the results are bits, in new memory.
-    pub(super) async fn cast_words<O: Output>(
-        &self,
-        rays: Rays<'_>,
-        query: &Query,
-        wait: Wait,
-    ) -> Result<Answer<O::Word>> {
-        let start = Instant::now();
-        query.near.refuse_block("count and transmittance")?;
-        let batch = self.batch(&rays, query)?;
-        let mut records = try_with_capacity(rays.len())?;
-        records.resize(rays.len(), O::MISS);
-        let off_surface = self.off_surface(&batch);
-        let tally = self.dispatch::<O>(batch, &mut records, wait).await?;
-        Ok(Answer { report: Report::new(records.len(), Tally { off_surface, ..tally }, start), records })
-    }
-
-    async fn cast_lists(&self, rays: Rays<'_>, most: u32, query: &Query, wait: Wait) -> Result<HitLists> {
+    /// Lists at most `most` hits per ray.
+    pub(super) async fn list(&self, rays: Rays<'_>, most: u32, query: &Query) -> Result<HitLists> {
         let start = Instant::now();
         let len = rays.len();
         let batch = self.batch(&rays, query)?;
         let off_surface = self.off_surface(&batch);
-        let (offsets, records, tally) = self.dispatch_lists(batch, most, wait).await?;
-        let blocked = self.blocked(&rays, query, wait).await?;
+        let (offsets, records, tally) = self.dispatch_lists(batch, most).await?;
+        let blocked = self.blocked(&rays, query).await?;
         let report = Report::new(len, Tally { off_surface, ..tally }, start);
         Ok(without_blocked(HitLists { offsets, records, report }, &blocked))
-    }
-
-    /// Memory budget that all lists of a query on the CPU engine share.
-    pub(super) fn growth_budget(&self) -> GrowthBudget {
-        GrowthBudget::new(self.device.limits.memory)
     }
 
     /// Lists hits on a GPU in two passes: the first counts them, the second writes the records, if there is memory for them.
@@ -186,19 +147,6 @@ impl Scene {
         let made = lengths.made.into_iter().map(|(at, list)| Ok((at, list?))).collect::<Result<Vec<_>>>()?;
         Ok((ListCounts { device_counts: counts, made }, tally, again))
     }
-
-    /// Lists hits in chunks, on workers of the CPU engine that own the rays of their chunk.
-    pub(super) async fn list_owned(&self, batch: RayBatch<'_>, most: u32) -> Result<Listed> {
-        let pool = std::sync::Arc::new(self.growth_budget());
-        let mut shares = Vec::new();
-        for start in (0..batch.rays.len()).step_by(CPU_CHUNK) {
-            let taken = batch.owned_range(start..batch.rays.len().min(start + CPU_CHUNK), self.host.start_check())?;
-            let (scene, query, cancel, pool) = (self.host.clone(), *batch.query, batch.cancel.clone(), pool.clone());
-            let more = run_on_pool(move || scene.list(taken.batch(&query, &cancel), most, &pool));
-            shares.extend(more.await??);
-        }
-        run_on_pool(move || join(shares)).await?
-    }
 }
 
 /// Lengths of hit lists.
@@ -242,12 +190,4 @@ impl ListFill<'_> {
         let (_, unfinished) = self.gpu.cast(self.device, &self.scene.host, rest, &mut fill, search).await?;
         Ok(unfinished.into_iter().map(|i| some[i].0).collect())
     }
-}
-
-/// Returns `k`, or an error if it is 0.
-pub(crate) fn at_least_one(k: u32) -> Result<u32> {
-    if k == 0 {
-        return Err(Error::InvalidArgument("k is 0: nearest needs a k of at least 1".into()));
-    }
-    Ok(k)
 }

@@ -101,7 +101,7 @@ impl Device {
                 if rays > 0 { GpuScene::bytes_in_flight(spheres, rays, each(pairwise, held as usize)) } else { 0 };
             host.saturating_add(resident).saturating_add(spheres.saturating_mul(one)).saturating_add(flight)
         };
-        self.on_engine(on_cpu, on_gpu)
+        self.on_gpu().map_or_else(on_cpu, on_gpu)
     }
 
     /// Returns an error if a load exceeds the memory limit. Called before anything is allocated.

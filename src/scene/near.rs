@@ -1,11 +1,14 @@
 //! Surfaces before the start of a ray, and the policy that lets them block it.
 
-use super::scene::{CPU_CHUNK, Scene, Wait};
+use super::scene::Scene;
 use crate::batch::input::Rays;
 use crate::error::{Error, Result};
 use crate::query::policy::{Ends, Inside, Near, Query};
 use crate::query::results::HitLists;
 use crate::records::{Interval, Ray};
+
+/// Rays whose way to the start is copied at once.
+const CHUNK_RAYS: usize = 1 << 18;
 
 impl Near {
     /// Whether surfaces before the start block these rays.
@@ -17,11 +20,9 @@ impl Near {
         }
     }
 
-    /// Returns an error if the policy is [`Near::Block`]. `what` names a query that cannot obey it.
-    pub(super) fn refuse_block(self, what: &str) -> Result<()> {
-        if self != Near::Block {
-            return Ok(());
-        }
+    /// Returns an error if the policy is [`Near::Block`] and the query cannot obey it. `what` names such a query.
+    pub(super) fn refuse_block(self, what: Option<&str>) -> Result<()> {
+        let Some(what) = what.filter(|_| self == Near::Block) else { return Ok(()) };
         let message = format!("near: block is for closest, interval, all and nearest; {what} cannot obey it");
         Err(Error::InvalidArgument(message))
     }
@@ -29,7 +30,7 @@ impl Near {
 
 impl Scene {
     /// Whether a surface blocks each ray before its start: one at a `t` from 0 to below `t_min`. Empty if the policy lets rays pass.
-    pub(super) async fn blocked(&self, rays: &Rays<'_>, query: &Query, wait: Wait) -> Result<Vec<bool>> {
+    pub(super) async fn blocked(&self, rays: &Rays<'_>, query: &Query) -> Result<Vec<bool>> {
         if !query.near.blocks(rays) {
             return Ok(Vec::new());
         }
@@ -41,15 +42,15 @@ impl Scene {
         // A ray that starts inside a sphere meets its surface where it leaves.
         let before = Query { near: Near::Pass, inside: Inside::Exit, ends: Ends::HalfOpen, ..*query };
         let mut blocked = Vec::with_capacity(rays.len());
-        for start in (0..rays.len()).step_by(CPU_CHUNK) {
-            let part = rays.slice(start..rays.len().min(start + CPU_CHUNK));
+        for start in (0..rays.len()).step_by(CHUNK_RAYS) {
+            let part = rays.slice(start..rays.len().min(start + CHUNK_RAYS));
             let ahead = |i| {
                 let ray: Ray = part.source.ray(i);
                 ray.between(0.0, ray.t_min.max(0.0))
             };
             let records: Vec<Ray> = (0..part.len()).map(ahead).collect();
             let ahead = Rays { source: Rays::from(&records).source, ..part };
-            blocked.extend(self.cast_bits(ahead, &before, wait).await?.iter());
+            blocked.extend(self.cast_bits(ahead, &before).await?.iter());
         }
         Ok(blocked)
     }

@@ -1,6 +1,4 @@
-//! How the results of a query lie in the caller's memory: a record, a count or a bit per ray. Each engine casts into any of them.
-
-use std::marker::PhantomData;
+//! How the results of a query lie in the caller's memory: a record or a bit per ray. Each engine casts into any of them.
 
 use crate::batch::ray_batch::RayBatch;
 use crate::cpu::query::kind::RayQuery;
@@ -8,23 +6,21 @@ use crate::cpu::scene::CpuScene;
 use crate::error::Result;
 use crate::gpu::cast::readback::{BitWriter, RecordWriter, ResultWriter};
 use crate::gpu::cast::resolve::GpuQuery;
-use crate::gpu::cast::sums::{GpuSum, SumWriter};
+use crate::query::kind::Occluded;
 use crate::query::results::Tally;
 
 /// Layout of a query's results, and the two casts that write it.
-pub(super) trait Output {
+pub(super) trait Output: RayQuery {
     /// Element of the caller's memory.
     type Word: Copy + Send + 'static;
     /// Results of the GPU, on their way into the caller's memory.
     type Writer<'o>: ResultWriter;
     /// A word whose rays all miss.
-    const MISS: Self::Word;
+    const EMPTY: Self::Word;
     /// Results per word.
-    const RAYS_PER_WORD: usize = 1;
-    /// Whether the query is about closest approaches.
-    const IS_APPROACH: bool = false;
+    const RAYS_PER_WORD: usize;
     /// Whether a GPU casts pairwise scenes. Otherwise the CPU engine does.
-    const PAIRS_ON_GPU: bool = true;
+    const PAIRS_ON_GPU: bool;
 
     /// Casts a batch on the CPU engine. `out` has a word for each [`RAYS_PER_WORD`](Self::RAYS_PER_WORD) rays, the last perhaps for fewer.
     fn cast_cpu(host: &CpuScene, batch: RayBatch<'_>, out: &mut [Self::Word]) -> Result<Tally>;
@@ -35,57 +31,33 @@ pub(super) trait Output {
 }
 
 /// One record per ray.
-pub(super) struct RecordOutput<T>(PhantomData<T>);
+impl<Q: GpuQuery> Output for Q {
+    type Word = Q::Record;
+    type Writer<'o> = RecordWriter<'o, Q>;
+    const EMPTY: Q::Record = Q::MISS;
+    const RAYS_PER_WORD: usize = 1;
+    const PAIRS_ON_GPU: bool = <Q as GpuQuery>::PAIRS_ON_GPU;
 
-impl<T: GpuQuery> Output for RecordOutput<T> {
-    type Word = T;
-    type Writer<'o> = RecordWriter<'o, T>;
-    const MISS: T = <T as RayQuery>::MISS;
-    const IS_APPROACH: bool = T::IS_APPROACH;
-
-    fn cast_cpu(host: &CpuScene, batch: RayBatch<'_>, out: &mut [T]) -> Result<Tally> {
-        host.cast(batch, out)
+    fn cast_cpu(host: &CpuScene, batch: RayBatch<'_>, out: &mut [Q::Record]) -> Result<Tally> {
+        host.cast::<Q>(batch, out)
     }
 
-    fn writer(out: &mut [T]) -> RecordWriter<'_, T> {
-        RecordWriter(out)
+    fn writer(out: &mut [Q::Record]) -> RecordWriter<'_, Q> {
+        RecordWriter::new(out)
     }
 
-    fn copy(out: &mut [T], at: usize, from: &[T], i: usize) {
+    fn copy(out: &mut [Q::Record], at: usize, from: &[Q::Record], i: usize) {
         out[at] = from[i];
     }
 }
 
-/// A result per ray that is computed from a sum over the spheres that it hits.
-pub(super) struct SumOutput<T>(PhantomData<T>);
-
-impl<T: GpuSum> Output for SumOutput<T> {
-    type Word = T;
-    type Writer<'o> = SumWriter<'o, T>;
-    const MISS: T = <T as RayQuery>::MISS;
-    const PAIRS_ON_GPU: bool = T::PAIRS_ON_GPU;
-
-    fn cast_cpu(host: &CpuScene, batch: RayBatch<'_>, out: &mut [T]) -> Result<Tally> {
-        host.cast(batch, out)
-    }
-
-    fn writer(out: &mut [T]) -> SumWriter<'_, T> {
-        SumWriter(out)
-    }
-
-    fn copy(out: &mut [T], at: usize, from: &[T], i: usize) {
-        out[at] = from[i];
-    }
-}
-
-/// One bit per ray: whether it hits anything.
-pub(super) struct BitOutput;
-
-impl Output for BitOutput {
+/// One bit per ray.
+impl Output for Occluded {
     type Word = u32;
     type Writer<'o> = BitWriter<'o>;
-    const MISS: u32 = 0;
+    const EMPTY: u32 = 0;
     const RAYS_PER_WORD: usize = 32;
+    const PAIRS_ON_GPU: bool = true;
 
     fn cast_cpu(host: &CpuScene, batch: RayBatch<'_>, out: &mut [u32]) -> Result<Tally> {
         host.cast_bits(batch, out)

@@ -8,27 +8,25 @@ use rayon::prelude::*;
 
 use super::device::Device;
 use super::memory_estimate::Workload;
-use super::output::{BitOutput, RecordOutput};
 use crate::batch::input::{Rays, Spheres};
 use crate::batch::ray_attributes::RayAttributeColumns;
 use crate::batch::ray_batch::RayBatch;
 use crate::batch::sphere_set::{SphereAttributes, SphereSet};
 use crate::bvh::BvhBuilder;
+use crate::cpu::query::kind::RayQuery;
 use crate::cpu::scene::CpuScene;
 use crate::error::{Error, Result};
 use crate::gpu::cast::resolve::GpuQuery;
 use crate::gpu::scene::GpuScene;
 use crate::intersect::surface::SurfaceDistance;
+use crate::query::kind::{Closest, Occluded};
 use crate::query::policy::{Motion, Precision, Query, check_same_length};
 use crate::query::results::{Answer, Bits, Report, Tally};
-use crate::records::Sphere;
-use crate::runtime::boxed::BoxedFuture;
+use crate::records::{Hit, Sphere};
+use crate::runtime::block_on::{BoxedFuture, block_on};
 use crate::runtime::cancel::CancelToken;
 use crate::runtime::cpu_pool;
 use crate::runtime::memory::{self, try_with_capacity};
-
-/// Rays per chunk that the CPU engine copies for callers that poll. Its tasks may outlive the caller's borrow, so they own what they read.
-pub(crate) const CPU_CHUNK: usize = 1 << 18;
 
 /// Options for building a scene. Start from [`SceneOptions::default`] and change some of them. Every scene has a BVH, unless it has so few
 /// spheres that testing each of them is faster.
@@ -82,15 +80,6 @@ pub struct Scene {
     pub(crate) cancel: CancelToken,
 }
 
-/// How the caller's thread waits for a result.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wait {
-    /// It polls: no call may block it for long.
-    Polling,
-    /// It blocks until the result is there. The CPU engine then reads and writes the caller's memory in place.
-    Blocking,
-}
-
 impl Device {
     /// Builds a scene: its queries cast every ray against every sphere. The index of a sphere in the list is its id.
     ///
@@ -103,7 +92,15 @@ impl Device {
     ///   before its start.
     /// * [`Error::Cancelled`]: the device's [cancel token](Self::with_cancel) was cancelled.
     /// * Device errors, as for [`Scene::closest`].
-    pub async fn scene(&self, spheres: impl Into<Spheres<'_>>, options: &SceneOptions) -> Result<Scene> {
+    pub fn scene<'a>(&self, spheres: impl Into<Spheres<'a>>, options: &SceneOptions) -> Result<Scene> {
+        block_on(Scene::new(self, spheres.into(), false, options))
+    }
+
+    /// [`scene`](Self::scene), for code that must not block. On the CPU engine the scene is built when the future is first polled.
+    ///
+    /// # Errors
+    /// As [`scene`](Self::scene).
+    pub async fn scene_async(&self, spheres: impl Into<Spheres<'_>>, options: &SceneOptions) -> Result<Scene> {
         Scene::new(self, spheres.into(), false, options).await
     }
 
@@ -123,15 +120,15 @@ impl Device {
     ///
     /// # Errors
     /// As [`scene`](Self::scene).
-    pub async fn pairwise(&self, spheres: impl Into<Spheres<'_>>) -> Result<Scene> {
-        self.pairwise_with(spheres, &SceneOptions::default()).await
+    pub fn pairwise<'a>(&self, spheres: impl Into<Spheres<'a>>, options: &SceneOptions) -> Result<Scene> {
+        block_on(Scene::new(self, spheres.into(), true, options))
     }
 
-    /// Builds a [pairwise](Self::pairwise) scene with options, such as the time range of moving spheres.
+    /// [`pairwise`](Self::pairwise), for code that must not block, as [`scene_async`](Self::scene_async).
     ///
     /// # Errors
     /// As [`scene`](Self::scene).
-    pub async fn pairwise_with(&self, spheres: impl Into<Spheres<'_>>, options: &SceneOptions) -> Result<Scene> {
+    pub async fn pairwise_async(&self, spheres: impl Into<Spheres<'_>>, options: &SceneOptions) -> Result<Scene> {
         Scene::new(self, spheres.into(), true, options).await
     }
 }
@@ -212,49 +209,58 @@ impl Scene {
     }
 
     /// Casts rays for records, in new memory.
-    pub(crate) async fn answer<T: GpuQuery>(&self, rays: Rays<'_>, query: &Query, wait: Wait) -> Result<Answer<T>> {
+    pub(super) async fn answer<Q: GpuQuery>(&self, rays: Rays<'_>, query: &Query) -> Result<Answer<Q::Record>> {
         let mut records = try_with_capacity(rays.len())?;
-        records.resize(rays.len(), T::MISS);
-        let report = self.cast(rays, query, &mut records, wait).await?;
+        records.resize(rays.len(), Q::MISS);
+        let report = self.cast::<Q>(rays, query, &mut records).await?;
         Ok(Answer { records, report })
     }
 
     /// Casts rays for records, in the caller's memory.
-    pub(crate) async fn cast<T: GpuQuery>(
+    pub(super) async fn cast<Q: GpuQuery>(
         &self,
         rays: Rays<'_>,
         query: &Query,
-        out: &mut [T],
-        wait: Wait,
+        out: &mut [Q::Record],
     ) -> Result<Report> {
         let start = Instant::now();
         check_same_length("rays", rays.len(), "results", out.len())?;
-        if T::IS_APPROACH {
+        if Q::IS_APPROACH {
             self.refuse_ellipsoids("approach queries")?;
-            query.near.refuse_block("approach")?;
         }
+        query.near.refuse_block(Q::CANNOT_BLOCK)?;
         let batch = self.batch(&rays, query)?;
         let off_surface = self.off_surface(&batch);
-        let mut tally = self.dispatch::<RecordOutput<T>>(batch, out, wait).await?;
-        if !T::IS_APPROACH {
-            let blocked = self.blocked(&rays, query, wait).await?;
+        let mut tally = self.dispatch::<Q>(batch, out).await?;
+        if Q::CANNOT_BLOCK.is_none() {
+            let blocked = self.blocked(&rays, query).await?;
             for (record, _) in out.iter_mut().zip(blocked).filter(|(_, blocked)| *blocked) {
-                tally.hits -= u64::from(record.is_hit());
-                *record = T::MISS;
+                tally.hits -= u64::from(Q::is_hit(record));
+                *record = Q::MISS;
             }
         }
         Ok(Report::new(rays.len(), Tally { off_surface, ..tally }, start))
     }
 
+    /// Casts rays for the closest hits, in the caller's memory.
+    pub(crate) fn hits_into<'a>(
+        &'a self,
+        rays: Rays<'a>,
+        query: &'a Query,
+        hits: &'a mut [Hit],
+    ) -> BoxedFuture<'a, Report> {
+        Box::pin(self.cast::<Closest>(rays, query, hits))
+    }
+
     /// Casts rays for bits.
-    pub(crate) async fn cast_bits(&self, rays: Rays<'_>, query: &Query, wait: Wait) -> Result<Bits> {
+    pub(super) async fn cast_bits(&self, rays: Rays<'_>, query: &Query) -> Result<Bits> {
         let start = Instant::now();
         let len = rays.len();
-        query.near.refuse_block("occluded")?;
+        query.near.refuse_block(Occluded::CANNOT_BLOCK)?;
         let batch = self.batch(&rays, query)?;
         let mut words = vec![0u32; len.div_ceil(32)];
         let off_surface = self.off_surface(&batch);
-        let tally = self.dispatch::<BitOutput>(batch, &mut words, wait).await?;
+        let tally = self.dispatch::<Occluded>(batch, &mut words).await?;
         Ok(Bits { words, len, report: Report::new(len, Tally { off_surface, ..tally }, start) })
     }
 
@@ -282,7 +288,7 @@ impl Scene {
                 return Err(Error::LengthsDiffer { left_name: "rays", left, right_name: "spheres", right });
             }
         }
-        self.device.on_engine(|| Ok(()), |gpu| gpu.check_precision(query.precision))?;
+        self.device.on_gpu().map_or(Ok(()), |gpu| gpu.check_precision(query.precision))?;
         if self.host.attributes.maps.is_some() && query.precision == Precision::Exact {
             let (device, asked, instead) = (self.device.name().into(), query.precision.word(), "fast or standard");
             return Err(Error::NoPrecision { device, asked, why: "the scene contains ellipsoids".into(), instead });

@@ -11,32 +11,33 @@ use crate::intersect::classify::Roots;
 use crate::intersect::exact::ExactRoots;
 use crate::intersect::motion::Target;
 use crate::intersect::resolve::round_roots;
+use crate::query::kind as queries;
 use crate::query::policy::{Precision, Query};
 use crate::query::validate::{check_ray, check_sphere};
 use crate::records::{Approach, Hit, Ray, Sphere};
 
 impl Ray {
-    fn cast_alone<T: RayQuery>(&self, sphere: &Sphere, query: &Query) -> Option<T> {
+    fn cast_alone<Q: RayQuery>(&self, sphere: &Sphere, query: &Query) -> Option<Q::Record> {
         if check_ray(0, self).is_err() || check_sphere(0, sphere).is_err() {
             return None;
         }
-        Some(self.resolve::<T>(sphere, query).record)
+        Some(self.resolve::<Q>(sphere, query).record)
     }
 
-    fn resolve<T: RayQuery>(&self, sphere: &Sphere, query: &Query) -> Resolved<T> {
-        T::resolve_ray(self, Candidates::Pair(0, Target::at_rest(sphere)), query, &SphereAttributes::NONE)
+    fn resolve<Q: RayQuery>(&self, sphere: &Sphere, query: &Query) -> Resolved<Q::Record> {
+        Q::resolve_ray(self, Candidates::Pair(0, Target::at_rest(sphere)), query, &SphereAttributes::NONE)
     }
 
     /// Computes the hit of this ray on a sphere, whose id is 0. `None` for a miss, and if ray or sphere is invalid (see [`Ray::check`],
     /// [`Sphere::check`]).
     pub fn hit(&self, sphere: &Sphere, query: &Query) -> Option<Hit> {
-        self.cast_alone::<Hit>(sphere, query).filter(Hit::is_hit)
+        self.cast_alone::<queries::Closest>(sphere, query).filter(Hit::is_hit)
     }
 
     /// Whether the ray misses the sphere only because `t` exceeds the largest f32. False if ray or sphere is invalid.
     pub fn exceeds_f32(&self, sphere: &Sphere, query: &Query) -> bool {
         let usable = check_ray(0, self).is_ok() && check_sphere(0, sphere).is_ok();
-        usable && self.resolve::<Hit>(sphere, query).overflowed
+        usable && self.resolve::<queries::Closest>(sphere, query).overflowed
     }
 
     /// Computes both roots of the whole line, correctly rounded; the ray's ends are ignored. The roots of a tangent line are equal. `None`
@@ -51,7 +52,7 @@ impl Ray {
 
     /// Computes the closest approach of the ray to a sphere, between the ray's ends, correctly rounded. `None` if ray or sphere is invalid.
     pub fn approach(&self, sphere: &Sphere) -> Option<Approach> {
-        self.cast_alone::<Approach>(sphere, &Query::at(Precision::Exact))
+        self.cast_alone::<queries::Approach>(sphere, &Query::at(Precision::Exact))
     }
 
     /// Checks that the ray is valid: see `check_ray`.

@@ -8,7 +8,7 @@ use crate::batch::sphere_set::SphereSet;
 use crate::cpu::scene::CpuScene;
 use crate::error::Result;
 use crate::query::policy::check_same_length;
-use crate::runtime::boxed::BoxedFuture;
+use crate::runtime::block_on::{BoxedFuture, block_on};
 
 /// Increase of the SAH cost of a BVH above which a rebuild pays off. Rays then took 1.4 times as long as with a new BVH (1.3 times at 0.2,
 /// 1.7 at 0.5, 3 at 1.3, 9 at 3.5; 10⁵ drifting spheres, uniform and clustered), and a build takes no longer than a refit.
@@ -53,12 +53,19 @@ impl Scene {
     /// [`LengthsDiffer`](crate::Error::LengthsDiffer) unless there are as many spheres as before, [`BadRecord`](crate::Error::BadRecord)
     /// for an invalid sphere, [`Cancelled`](crate::Error::Cancelled), and device errors as for [`closest`](Self::closest). After an error
     /// the scene is unchanged.
-    pub async fn update(&mut self, spheres: impl Into<Spheres<'_>>) -> Result<Update> {
-        self.replace(spheres.into()).await
+    pub fn update<'a>(&'a mut self, spheres: impl Into<Spheres<'a>>) -> Result<Update> {
+        block_on(self.replaced(spheres.into()))
     }
 
-    /// Boxed version of [`update`](Self::update).
-    fn replace<'a>(&'a mut self, set: Spheres<'a>) -> BoxedFuture<'a, Update> {
+    /// [`update`](Self::update), for code that must not block. On the CPU engine the first poll of the future computes everything.
+    ///
+    /// # Errors
+    /// As [`update`](Self::update).
+    pub async fn update_async(&mut self, spheres: impl Into<Spheres<'_>>) -> Result<Update> {
+        self.replaced(spheres.into()).await
+    }
+
+    fn replaced<'a>(&'a mut self, set: Spheres<'a>) -> BoxedFuture<'a, Update> {
         Box::pin(self.replace_spheres(set))
     }
 
@@ -86,7 +93,15 @@ impl Scene {
     ///
     /// # Errors
     /// [`Cancelled`](crate::Error::Cancelled), and device errors as for [`closest`](Self::closest). After an error the scene is unchanged.
-    pub async fn rebuild(&mut self) -> Result<()> {
+    pub fn rebuild(&mut self) -> Result<()> {
+        block_on(self.rebuild_async())
+    }
+
+    /// [`rebuild`](Self::rebuild), for code that must not block.
+    ///
+    /// # Errors
+    /// As [`rebuild`](Self::rebuild).
+    pub async fn rebuild_async(&mut self) -> Result<()> {
         if let Some((device, gpu)) = self.on_gpu() {
             let CpuScene { spheres, attributes: columns, .. } = &*self.host;
             let same = crate::batch::input::Spheres::from(&spheres[..]);

@@ -1,24 +1,22 @@
 //! The visible flux of a light with limb darkening, for many observers.
 
-use std::sync::Arc;
-
 use glam::DVec3;
 use rayon::prelude::*;
 
 use super::ball::{Ball, Shadow, ShadowKind};
 use super::coverage::disc::OccluderSet;
+use super::gpu::uniforms::Shade;
 use super::gpu::visibility::{LEFT_TO_CPU, visible_shades};
 use super::lighting::Lighting;
 use super::limb_darkening::LimbDarkening;
-use super::observers::{occluder_bvh, refuse};
+use super::observers::{chunk_observers, occluder_bvh, refuse};
 use super::occluder_bvh::OccluderBvh;
 use super::visibility::LocalVisibility;
 use crate::error::Result;
-use crate::gpu::engine::GpuEngine;
 use crate::query::policy::check_same_length;
-use crate::runtime::boxed::BoxedFuture;
+use crate::runtime::block_on::block_on;
 use crate::runtime::cancel::CancelToken;
-use crate::runtime::cpu_pool::run_on_pool;
+use crate::runtime::cpu_pool;
 use crate::runtime::memory::try_with_capacity;
 use crate::scene::device::Device;
 
@@ -32,7 +30,15 @@ impl Device {
     ///
     /// # Errors
     /// The errors of [`shadows_into`](Self::shadows_into).
-    pub async fn fluxes(&self, lighting: &Lighting, observers: &[DVec3], shadows: &[Shadow]) -> Result<Vec<f64>> {
+    pub fn fluxes(&self, lighting: &Lighting, observers: &[DVec3], shadows: &[Shadow]) -> Result<Vec<f64>> {
+        block_on(self.fluxes_async(lighting, observers, shadows))
+    }
+
+    /// [`fluxes`](Self::fluxes), for code that must not block. On the CPU engine the first poll of the future computes everything.
+    ///
+    /// # Errors
+    /// As [`fluxes`](Self::fluxes).
+    pub async fn fluxes_async(&self, lighting: &Lighting, observers: &[DVec3], shadows: &[Shadow]) -> Result<Vec<f64>> {
         check_same_length("observers", observers.len(), "shadows", shadows.len())?;
         let Some(limb) = lighting.limb_darkening() else {
             return Ok(shadows.iter().map(|shadow| shadow.fraction).collect());
@@ -43,51 +49,43 @@ impl Device {
         let mut partial = try_with_capacity(observers.len())?;
         let in_penumbra = |shadow: &Shadow| matches!(shadow.kind, ShadowKind::Partial | ShadowKind::Annular);
         partial.extend((0..observers.len()).filter(|&at| in_penumbra(&shadows[at])));
-        let bvh = Arc::new(occluder_bvh(lighting)?);
-        for places in partial.chunks(self.chunk_observers(lighting)) {
-            let observers = places.iter().map(|&at| observers[at]).collect();
-            let (lighting, cancel) = (lighting.clone(), self.cancel.clone());
-            let chunk = Arc::new(FluxChunk { lighting, bvh: bvh.clone(), observers, cancel, limb });
-            let on_gpu =
-                |gpu: &Arc<GpuEngine>| -> BoxedFuture<'_, Vec<f64>> { Box::pin(chunk.clone().on_gpu(gpu.clone())) };
-            let on_cpu = || Box::pin(chunk.clone().on_cpu()) as BoxedFuture<'_, Vec<f64>>;
-            let found = self.on_engine(on_cpu, on_gpu).await?;
+        let partial_observers =
+            PartialObservers { lighting, bvh: occluder_bvh(lighting)?, observers, cancel: &self.cancel };
+        let chunk = self.on_gpu().map_or(partial.len().max(1), |_| chunk_observers(lighting));
+        for places in partial.chunks(chunk) {
+            let found = match self.on_gpu() {
+                None => partial_observers.prepare_each(places, |set, one| one.flux(set, limb))?,
+                Some(gpu) => {
+                    let prepared = partial_observers.prepare_each(places, |_, one| one.clone())?;
+                    resolve(&visible_shades(gpu, &prepared, Some(limb)).await?, &prepared, limb)
+                }
+            };
             places.iter().zip(found).for_each(|(&at, flux)| fluxes[at] = flux);
         }
         Ok(fluxes)
     }
 }
 
-/// A part of the observers.
-struct FluxChunk {
-    lighting: Lighting,
-    bvh: Arc<Option<OccluderBvh>>,
-    observers: Vec<DVec3>,
-    cancel: CancelToken,
-    limb: LimbDarkening,
+/// Observers of which some see a part of the light.
+struct PartialObservers<'a> {
+    lighting: &'a Lighting,
+    bvh: Option<OccluderBvh>,
+    observers: &'a [DVec3],
+    cancel: &'a CancelToken,
 }
 
-impl FluxChunk {
-    async fn on_cpu(self: Arc<Self>) -> Result<Vec<f64>> {
-        let limb = self.limb;
-        run_on_pool(move || self.prepare_each(|set, one| one.flux(set, limb))).await?
-    }
-
-    async fn on_gpu(self: Arc<Self>, gpu: Arc<GpuEngine>) -> Result<Vec<f64>> {
-        let limb = self.limb;
-        let prepared = run_on_pool(move || self.prepare_each(|_, one| one.clone())).await??;
-        let shades = visible_shades(&gpu, &prepared, Some(limb)).await?;
-        let found = shades.iter().map(|one| (one.kind != LEFT_TO_CPU).then_some(f64::from(one.fraction)));
-        let found: Vec<Option<f64>> = found.collect();
-        run_on_pool(move || resolve(&found, &prepared, limb)).await
-    }
-
-    /// Prepares the visibility query of each observer, and applies `finish` to it.
-    fn prepare_each<T: Send>(&self, finish: impl Fn(&mut OccluderSet, &LocalVisibility) -> T + Sync) -> Result<Vec<T>> {
-        let Self { lighting, bvh, observers, cancel, .. } = self;
-        let one = |(occluder_set, prepared, ids, near): &mut Scratch, &observer: &DVec3| {
+impl PartialObservers<'_> {
+    /// Prepares the visibility query of each of the observers in `places`, and applies `finish` to it.
+    fn prepare_each<T: Send>(
+        &self,
+        places: &[usize],
+        finish: impl Fn(&mut OccluderSet, &LocalVisibility) -> T + Sync,
+    ) -> Result<Vec<T>> {
+        let Self { lighting, bvh, observers, cancel } = self;
+        let one = |(occluder_set, prepared, ids, near): &mut Scratch, &at: &usize| {
             cancel.check()?;
-            let occluders = match bvh.as_ref() {
+            let observer = observers[at];
+            let occluders = match bvh {
                 None => lighting.occluders(),
                 Some(bvh) => {
                     ids.clear();
@@ -100,7 +98,8 @@ impl FluxChunk {
             prepared.set(observer, lighting.light(), occluders, lighting.spheroids());
             Ok(finish(occluder_set, prepared))
         };
-        observers.par_iter().map_init(Scratch::default, one).collect()
+        cpu_pool::ensure_pool();
+        places.par_iter().map_init(Scratch::default, one).collect()
     }
 }
 
@@ -108,9 +107,11 @@ impl FluxChunk {
 type Scratch = (OccluderSet, LocalVisibility, Vec<u32>, Vec<Ball>);
 
 /// The device's results; those that it left to the CPU are computed here in f64.
-fn resolve(found: &[Option<f64>], prepared: &[LocalVisibility], limb: LimbDarkening) -> Vec<f64> {
-    let one = |set: &mut OccluderSet, (found, one): (&Option<f64>, &LocalVisibility)| {
-        found.unwrap_or_else(|| one.flux(set, limb))
+fn resolve(found: &[Shade], prepared: &[LocalVisibility], limb: LimbDarkening) -> Vec<f64> {
+    let one = |set: &mut OccluderSet, (found, one): (&Shade, &LocalVisibility)| match found.kind {
+        LEFT_TO_CPU => one.flux(set, limb),
+        _ => f64::from(found.fraction),
     };
+    cpu_pool::ensure_pool();
     found.par_iter().zip(prepared).map_init(OccluderSet::default, one).collect()
 }

@@ -1,7 +1,5 @@
 //! The visible fraction for many observers of one light.
 
-use std::sync::Arc;
-
 use glam::DVec3;
 use rayon::prelude::*;
 
@@ -15,15 +13,13 @@ use super::spheroid::Spheroid;
 use super::validate::{LARGEST, check_observer};
 use super::visibility::LocalVisibility;
 use crate::error::Result;
-use crate::gpu::engine::GpuEngine;
 use crate::math::simd::level::SimdLevel;
 use crate::query::policy::check_same_length;
-use crate::runtime::boxed::BoxedFuture;
+use crate::runtime::block_on::block_on;
 use crate::runtime::cancel::CancelToken;
-use crate::runtime::cpu_pool::{self, run_on_pool};
-use crate::runtime::memory::{try_filled, try_with_capacity};
+use crate::runtime::cpu_pool;
+use crate::runtime::memory::try_with_capacity;
 use crate::scene::device::Device;
-use crate::scene::scene::Wait;
 use crate::shadow::gpu::uniforms::Shade;
 use crate::shadow::gpu::visibility::visible_shades;
 
@@ -31,8 +27,8 @@ use crate::shadow::gpu::visibility::visible_shades;
 const TASK_OBSERVERS: usize = 16 * BLOCK;
 /// Minimum number of occluders for which a BVH finds those near the light's disc.
 const MIN_BVH_OCCLUDERS: usize = 64;
-/// Observers per chunk if they must be copied.
-const CHUNK_OBSERVERS: usize = 1 << 18;
+/// Largest number of observers that are prepared for a GPU at once.
+const MAX_CHUNK_OBSERVERS: usize = 1 << 18;
 /// Maximum number of occluders that are prepared for a GPU at once, if every one touches every observer's disc: 64 MiB.
 const MAX_OCCLUDER_RECORDS: usize = 1 << 20;
 
@@ -69,95 +65,52 @@ impl Device {
     /// # Errors
     /// [`Error::BadRecord`](crate::Error::BadRecord) for the first observer with a coordinate that is not a number or exceeds 1e150 in
     /// magnitude; [`Error::OutOfMemory`](crate::Error::OutOfMemory); [`Error::Cancelled`](crate::Error::Cancelled); device errors.
-    pub async fn shadows(&self, lighting: &Lighting, observers: &[DVec3]) -> Result<Vec<Shadow>> {
-        self.shadows_of(lighting, observers, Wait::Polling).await
+    pub fn shadows(&self, lighting: &Lighting, observers: &[DVec3]) -> Result<Vec<Shadow>> {
+        block_on(self.shadows_async(lighting, observers))
     }
 
-    /// [`shadows`](Self::shadows), written to `out`.
+    /// [`shadows`](Self::shadows), for code that must not block. On the CPU engine the first poll of the future computes everything.
+    ///
+    /// # Errors
+    /// The errors of [`shadows`](Self::shadows).
+    pub async fn shadows_async(&self, lighting: &Lighting, observers: &[DVec3]) -> Result<Vec<Shadow>> {
+        let mut out = try_with_capacity(observers.len())?;
+        out.resize(observers.len(), Shadow::default());
+        self.shade(lighting, observers, &mut out).await?;
+        Ok(out)
+    }
+
+    /// [`shadows`](Self::shadows), written to `out`. On the CPU engine it allocates nothing that grows with the number of observers.
     ///
     /// # Errors
     /// The errors of [`shadows`](Self::shadows), and [`Error::LengthsDiffer`](crate::Error::LengthsDiffer). After an error the contents of
     /// `out` are unspecified.
-    pub async fn shadows_into(&self, lighting: &Lighting, observers: &[DVec3], out: &mut [Shadow]) -> Result<()> {
-        self.shade(lighting, observers, out, Wait::Polling).await
+    pub fn shadows_into(&self, lighting: &Lighting, observers: &[DVec3], out: &mut [Shadow]) -> Result<()> {
+        block_on(self.shade(lighting, observers, out))
     }
 
-    pub(crate) async fn shadows_of(&self, lighting: &Lighting, observers: &[DVec3], wait: Wait) -> Result<Vec<Shadow>> {
-        let mut out = try_with_capacity(observers.len())?;
-        out.resize(observers.len(), Shadow::default());
-        self.shade(lighting, observers, &mut out, wait).await?;
-        Ok(out)
-    }
-
-    pub(crate) async fn shade(
-        &self,
-        lighting: &Lighting,
-        observers: &[DVec3],
-        out: &mut [Shadow],
-        wait: Wait,
-    ) -> Result<()> {
+    async fn shade(&self, lighting: &Lighting, observers: &[DVec3], out: &mut [Shadow]) -> Result<()> {
         check_same_length("observers", observers.len(), "shadows", out.len())?;
-        if self.is_cpu() && wait == Wait::Blocking {
-            return cpu(self.level, lighting, occluder_bvh(lighting)?.as_ref(), 0, observers, out, &self.cancel);
-        }
-        let bvh = Arc::new(occluder_bvh(lighting)?);
-        let piece = self.chunk_observers(lighting);
+        let bvh = occluder_bvh(lighting)?;
+        let Some(gpu) = self.on_gpu() else {
+            return cpu(self.level, lighting, bvh.as_ref(), 0, observers, out, &self.cancel);
+        };
+        let piece = chunk_observers(lighting);
         for ((first, own), out) in (0_u64..).step_by(piece).zip(observers.chunks(piece)).zip(out.chunks_mut(piece)) {
-            let mut observers = try_with_capacity(own.len())?;
-            observers.extend_from_slice(own);
-            let (level, lighting, cancel) = (self.level, lighting.clone(), self.cancel.clone());
-            let chunk = Arc::new(ObserverChunk { level, lighting, bvh: bvh.clone(), first, observers, cancel });
-            let on_gpu =
-                |gpu: &Arc<GpuEngine>| -> BoxedFuture<'_, Vec<Shadow>> { Box::pin(chunk.clone().on_gpu(gpu.clone())) };
-            let on_cpu = || Box::pin(chunk.clone().on_cpu()) as BoxedFuture<'_, Vec<Shadow>>;
-            out.copy_from_slice(&self.on_engine(on_cpu, on_gpu).await?);
+            let undecided = classify(self.level, lighting, bvh.as_ref(), first, own, out, &self.cancel)?;
+            let (places, prepared): (Vec<usize>, Vec<LocalVisibility>) = undecided.into_iter().unzip();
+            let found = visible_shades(gpu, &prepared, None).await?;
+            places.into_iter().zip(resolve(&found, &prepared)).for_each(|(at, shadow)| out[at] = shadow);
+            self.cancel.add(own.len() as u64);
         }
         Ok(())
     }
-
-    /// Observers per chunk.
-    pub(super) fn chunk_observers(&self, lighting: &Lighting) -> usize {
-        let bodies = lighting.occluders().len() + lighting.spheroids().len();
-        let on_gpu = (MAX_OCCLUDER_RECORDS / bodies.max(1)).clamp(16, CHUNK_OBSERVERS);
-        self.on_engine(|| CHUNK_OBSERVERS, |_| on_gpu)
-    }
 }
 
-/// A part of the observers, copied because the caller's list may be dropped before the work is done.
-struct ObserverChunk {
-    level: SimdLevel,
-    lighting: Lighting,
-    bvh: Arc<Option<OccluderBvh>>,
-    /// Index of the first observer.
-    first: u64,
-    observers: Vec<DVec3>,
-    cancel: CancelToken,
-}
-
-impl ObserverChunk {
-    async fn on_cpu(self: Arc<Self>) -> Result<Vec<Shadow>> {
-        let work = move || {
-            let Self { level, lighting, bvh, first, observers, cancel } = &*self;
-            let mut out = try_filled("shadows", observers.len(), Shadow::default())?;
-            cpu(*level, lighting, bvh.as_ref().as_ref(), *first, observers, &mut out, cancel).map(|()| out)
-        };
-        run_on_pool(work).await?
-    }
-
-    async fn on_gpu(self: Arc<Self>, gpu: Arc<GpuEngine>) -> Result<Vec<Shadow>> {
-        let chunk = self.clone();
-        let work = move || {
-            let Self { level, lighting, bvh, first, observers, cancel } = &*chunk;
-            classify(*level, lighting, bvh.as_ref().as_ref(), *first, observers, cancel)
-        };
-        let (mut out, undecided) = run_on_pool(work).await??;
-        let (places, prepared): (Vec<usize>, Vec<LocalVisibility>) = undecided.into_iter().unzip();
-        let found = visible_shades(&gpu, &prepared, None).await?;
-        let resolved = run_on_pool(move || resolve(&found, &prepared)).await?;
-        places.into_iter().zip(resolved).for_each(|(at, shadow)| out[at] = shadow);
-        self.cancel.add(self.observers.len() as u64);
-        Ok(out)
-    }
+/// Observers that are prepared for a GPU at once.
+pub(super) fn chunk_observers(lighting: &Lighting) -> usize {
+    let bodies = lighting.occluders().len() + lighting.spheroids().len();
+    (MAX_OCCLUDER_RECORDS / bodies.max(1)).clamp(16, MAX_CHUNK_OBSERVERS)
 }
 
 /// The device's results; those that it left to the CPU are computed here in f64.
@@ -166,6 +119,7 @@ pub(crate) fn resolve(found: &[Shade], prepared: &[LocalVisibility]) -> Vec<Shad
         Some(&kind) => Shadow { fraction: f64::from(found.fraction), kind },
         None => one.shadow(&mut OccluderSet::default()),
     };
+    cpu_pool::ensure_pool();
     found.par_iter().zip(prepared).map(one).collect()
 }
 
@@ -197,17 +151,17 @@ fn cpu(
     done.or_else(|error| refuse(first, observers).and(Err(error)))
 }
 
-/// Classifies observers. Returns the shadows of those outside every penumbra; for all others, their indices and prepared queries.
+/// Classifies observers. Writes the shadows of those outside every penumbra, and returns the indices and prepared queries of all others.
 fn classify(
     level: SimdLevel,
     lighting: &Lighting,
     bvh: Option<&OccluderBvh>,
     first: u64,
     observers: &[DVec3],
+    out: &mut [Shadow],
     cancel: &CancelToken,
-) -> Result<(Vec<Shadow>, UndecidedObservers)> {
-    let mut out = try_with_capacity(observers.len())?;
-    out.resize(observers.len(), Shadow::default());
+) -> Result<UndecidedObservers> {
+    cpu_pool::ensure_pool();
     let tasks = observers.par_chunks(TASK_OBSERVERS).zip(out.par_chunks_mut(TASK_OBSERVERS)).enumerate();
     let found = tasks.map(|(n, (observers, out))| {
         cancel.check()?;
@@ -220,7 +174,7 @@ fn classify(
     });
     let found: Result<Vec<UndecidedObservers>> = found.collect();
     let doubtful = found.or_else(|error| refuse(first, observers).and(Err(error)))?;
-    Ok((out, doubtful.into_iter().flatten().collect()))
+    Ok(doubtful.into_iter().flatten().collect())
 }
 
 /// Returns the error for the first invalid observer.

@@ -15,10 +15,8 @@ use super::picture::render_cpu;
 use super::system::System;
 use super::visibility::{LocalVisibility, VisibilityQuery};
 use crate::error::Result;
-use crate::gpu::engine::GpuEngine;
-use crate::runtime::boxed::BoxedFuture;
-use crate::runtime::cancel::CancelToken;
-use crate::runtime::cpu_pool::run_on_pool;
+use crate::runtime::block_on::block_on;
+use crate::runtime::cpu_pool;
 use crate::runtime::memory::try_reserve;
 use crate::scene::device::Device;
 
@@ -38,16 +36,31 @@ impl Device {
     /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a picture that would take longer than a day;
     /// [`Error::TooLarge`](crate::Error::TooLarge) for a picture too large for the device; [`Error::Cancelled`](crate::Error::Cancelled);
     /// device errors.
-    pub async fn render(&self, system: &System, progress: Option<Progress>) -> Result<Picture> {
+    pub fn render(&self, system: &System, progress: Option<Progress>) -> Result<Picture> {
+        block_on(self.render_async(system, progress))
+    }
+
+    /// [`render`](Self::render), for code that must not block. On the CPU engine the first poll of the future renders everything, and a
+    /// GPU's future does so if [the picture is for the CPU](System::is_for_cpu).
+    ///
+    /// # Errors
+    /// As [`render`](Self::render).
+    pub async fn render_async(&self, system: &System, progress: Option<Progress>) -> Result<Picture> {
         let progress = progress.unwrap_or_else(|| Arc::new(|_| {}));
-        let work = RenderWork {
-            prepared_picture: Arc::new(PreparedPicture::new(system)?),
-            system: Arc::new(system.clone()),
-            cancel: self.cancel.clone(),
-            progress,
+        let prepared = PreparedPicture::new(system)?;
+        let on_cpu = || render_cpu::picture(system, &prepared, &self.cancel, &*progress);
+        let Some(gpu) = self.on_gpu() else { return on_cpu() };
+        let bodies = match system.cpu_fallback() {
+            Some(reason) => Err(reason),
+            None => Bodies::new(gpu, &prepared)?,
         };
-        let on_gpu = |gpu: &Arc<GpuEngine>| -> BoxedFuture<'_, Picture> { Box::pin(work.on_gpu(gpu.clone())) };
-        self.on_engine(|| Box::pin(work.on_cpu()) as BoxedFuture<'_, Picture>, on_gpu).await
+        match bodies {
+            Ok(bodies) => on_gpu::picture(gpu, system, &prepared, &bodies, &self.cancel, &*progress).await,
+            Err(reason) => {
+                let picture = on_cpu()?;
+                Ok(Picture { cpu_fallback: Some(reason), cpu_pixels: picture.id.len(), ..picture })
+            }
+        }
     }
 
     /// Visible fraction of each query's light: the batch version of [`visible_fraction`](crate::shadow::visible_fraction).
@@ -57,57 +70,27 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::BadRecord`](crate::Error::BadRecord) for an invalid query; device errors.
-    pub async fn visible_fractions(&self, queries: &[VisibilityQuery]) -> Result<Vec<f64>> {
+    pub fn visible_fractions(&self, queries: &[VisibilityQuery]) -> Result<Vec<f64>> {
+        block_on(self.visible_fractions_async(queries))
+    }
+
+    /// [`visible_fractions`](Self::visible_fractions), for code that must not block. On the CPU engine the first poll of the future computes
+    /// everything.
+    ///
+    /// # Errors
+    /// As [`visible_fractions`](Self::visible_fractions).
+    pub async fn visible_fractions_async(&self, queries: &[VisibilityQuery]) -> Result<Vec<f64>> {
         let mut prepared = Vec::new();
         try_reserve("visibility queries", &mut prepared, queries.len() as u64)?;
         for query in queries {
             prepared.push(query.prepare()?);
         }
-        let prepared = Arc::new(prepared);
-        let on_cpu = || -> BoxedFuture<'_, Vec<f64>> {
+        let Some(gpu) = self.on_gpu() else {
             let fraction = |occluder_set: &mut OccluderSet, one: &LocalVisibility| one.shadow(occluder_set).fraction;
-            let prepared = prepared.clone();
-            Box::pin(run_on_pool(move || prepared.par_iter().map_init(OccluderSet::default, fraction).collect()))
+            cpu_pool::ensure_pool();
+            return Ok(prepared.par_iter().map_init(OccluderSet::default, fraction).collect());
         };
-        let on_gpu = |gpu: &Arc<GpuEngine>| -> BoxedFuture<'_, Vec<f64>> {
-            let (gpu, prepared) = (gpu.clone(), prepared.clone());
-            Box::pin(async move {
-                let found = visible_shades(&gpu, &prepared, None).await?;
-                run_on_pool(move || resolve(&found, &prepared).iter().map(|shadow| shadow.fraction).collect()).await
-            })
-        };
-        self.on_engine(on_cpu, on_gpu).await
-    }
-}
-
-/// A picture to be rendered.
-struct RenderWork {
-    system: Arc<System>,
-    prepared_picture: Arc<PreparedPicture>,
-    cancel: CancelToken,
-    progress: Progress,
-}
-
-impl RenderWork {
-    async fn on_cpu(&self) -> Result<Picture> {
-        let (system, prepared_picture) = (self.system.clone(), self.prepared_picture.clone());
-        let (cancel, progress) = (self.cancel.clone(), self.progress.clone());
-        run_on_pool(move || render_cpu::picture(&system, &prepared_picture, &cancel, &*progress)).await?
-    }
-
-    /// Renders on a GPU, or on the CPU if the GPU cannot draw this picture.
-    async fn on_gpu(&self, gpu: Arc<GpuEngine>) -> Result<Picture> {
-        let Self { system, prepared_picture, cancel, progress } = self;
-        let bodies = match system.cpu_fallback() {
-            Some(reason) => Err(reason),
-            None => Bodies::new(&gpu, prepared_picture)?,
-        };
-        match bodies {
-            Ok(bodies) => on_gpu::picture(&gpu, system, prepared_picture, &bodies, cancel, &**progress).await,
-            Err(reason) => {
-                let picture = self.on_cpu().await?;
-                Ok(Picture { cpu_fallback: Some(reason), cpu_pixels: picture.id.len(), ..picture })
-            }
-        }
+        let found = visible_shades(gpu, &prepared, None).await?;
+        Ok(resolve(&found, &prepared).iter().map(|shadow| shadow.fraction).collect())
     }
 }

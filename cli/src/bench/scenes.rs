@@ -147,7 +147,7 @@ fn without_columns(path: &Path, optional: &OptionalColumns) -> Result<()> {
     if *optional == OptionalColumns::default() {
         return Ok(());
     }
-    Err(Error::InvalidArgument(format!("{}: bench does not support optional columns", path.display())))
+    Err(Error::Usage(format!("{}: bench does not support optional columns", path.display())))
 }
 
 fn all_rays(path: &Path, file: RayFile) -> Result<Vec<Ray>> {

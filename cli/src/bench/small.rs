@@ -108,7 +108,7 @@ fn input(args: &SmallArgs) -> Result<(Vec<Sphere>, Vec<Ray>)> {
     let Input { spheres, mut batches, .. } = read(spheres, std::slice::from_ref(rays))?;
     let (_, records) = batches.remove(0);
     if records.len() < most {
-        return Err(Error::InvalidArgument(format!(
+        return Err(Error::Usage(format!(
             "{}: {} rays: bench small needs at least {most}",
             rays.display(),
             records.len()

@@ -245,6 +245,6 @@ mod tests {
         let one = eclipse.circumstances(&city("Dallas").unwrap().1);
         let conventions = Conventions::without_lunar_rule(&sky, eclipse.greatest.time);
         assert_eq!(csv_cells(&sky, "Dallas", &one, &conventions).len(), COLUMNS.len());
-        assert!(matches!(solar_eclipse(&sky, "2024-04-09"), Err(Error::InvalidArgument(_))));
+        assert!(matches!(solar_eclipse(&sky, "2024-04-09"), Err(Error::Usage(_))));
     }
 }

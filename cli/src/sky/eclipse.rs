@@ -123,7 +123,7 @@ pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
     }
     if let Some(output) = &args.output {
         let Some(instant) = instant else {
-            return Err(Error::InvalidArgument(no_eclipse(&sky, time, "eclipse", |_| true)?.0));
+            return Err(Error::Usage(no_eclipse(&sky, time, "eclipse", |_| true)?.0));
         };
         args.render(&sky, instant, view, output, found.as_ref())?;
     }
@@ -188,7 +188,7 @@ impl EclipseArgs {
         let system = parse_system(&text, Path::new("system.toml")).map_err(|error| match error {
             // The text is ours, so only the size can be wrong.
             umbracast_files::Error::BadFile { message, .. } => {
-                Error::InvalidArgument(message.replacen("picture: size is ", "--size is ", 1))
+                Error::Usage(message.replacen("picture: size is ", "--size is ", 1))
             }
             other => other.into(),
         })?;

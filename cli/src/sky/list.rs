@@ -110,7 +110,7 @@ pub(crate) fn run(
 ) -> Result<()> {
     if let Some(output) = output {
         if format == Format::Csv {
-            return Err(Error::InvalidArgument(
+            return Err(Error::Usage(
                 "--csv prints the table: with -o, the extension selects the format".into(),
             ));
         }
@@ -120,7 +120,7 @@ pub(crate) fn run(
     let (first, end) = (Time::of_year(years.first, delta_t), Time::of_year(years.last + 1, delta_t));
     let eclipses = sky.eclipses(first, end, which)?;
     if eclipses.is_empty() {
-        return Err(Error::InvalidArgument("there is no such eclipse in these years".into()));
+        return Err(Error::Usage("there is no such eclipse in these years".into()));
     }
     let conventions = Conventions::at(sky, eclipses[0].greatest());
     let list_json = || {

@@ -217,7 +217,7 @@ pub(crate) fn solar_eclipse(sky: &Sky, date: &str) -> Result<Box<umbracast_sky::
         other => {
             let text = no_eclipse(sky, time, "solar eclipse", |solar| solar)?.0;
             let lunar = other.map_or("", |_| "; that day has a lunar eclipse: see `umbracast eclipse`");
-            Err(Error::InvalidArgument(text + lunar))
+            Err(Error::Usage(text + lunar))
         }
     }
 }

@@ -89,13 +89,13 @@ impl SystemArgs {
         let names: Vec<&str> = self.bodies.split(',').map(str::trim).collect();
         let is_listed = |name: &str| names.iter().any(|listed| own_name(listed) == own_name(name));
         if let Some((name, _)) = self.vectors.iter().find(|(name, _)| !is_listed(name)) {
-            return Err(Error::InvalidArgument(format!(
+            return Err(Error::Usage(format!(
                 "--vectors gives '{}', which --bodies does not list",
                 quoted(name)
             )));
         }
         if let Some((name, _)) = self.radius.iter().find(|(name, _)| given(name).is_none()) {
-            return Err(Error::InvalidArgument(format!("--radius gives '{}', which has no --vectors", quoted(name))));
+            return Err(Error::Usage(format!("--radius gives '{}', which has no --vectors", quoted(name))));
         }
         let (mut bodies, mut vectors) = (Vec::new(), Vec::new());
         for name in names {
@@ -106,7 +106,7 @@ impl SystemArgs {
             let radius = match self.radius.iter().find(|(other, _)| own_name(other) == own_name(name)) {
                 None => None,
                 Some((_, text)) => Some(text.trim().parse::<f64>().map_err(|_| {
-                    Error::InvalidArgument(format!("--radius of {name} is '{}': expected a number of km", quoted(text)))
+                    Error::Usage(format!("--radius of {name} is '{}': expected a number of km", quoted(text)))
                 })?),
             };
             let path = Path::new(path);
@@ -136,7 +136,7 @@ pub(crate) fn run(args: &SystemArgs) -> Result<()> {
             Some(eclipse) => eclipse.greatest(),
             None => {
                 let (text, _) = no_eclipse(&sky, time, "eclipse", |_| true)?;
-                return Err(Error::InvalidArgument(format!(
+                return Err(Error::Usage(format!(
                     "{text}; for another instant, give its time: {}T12:00:00Z",
                     args.date
                 )));

@@ -8,6 +8,7 @@ use crate::intersect::motion::{Target, scale_moving};
 use crate::intersect::resolve::resolve_approach;
 use crate::intersect::resolve::{saturated_to_infinity, with_finite_ends};
 use crate::intersect::sphere::{closest_approach, scale};
+use crate::query::kind as queries;
 use crate::query::policy::{Precision, Query};
 use crate::records::{Approach, NO_SPHERE, Ray};
 
@@ -139,20 +140,22 @@ impl HitCollector for ExactClosestApproach {
     }
 }
 
-impl RayQuery for Approach {
-    const MISS: Self = Approach::NONE;
+impl RayQuery for queries::Approach {
+    type Record = Approach;
+    const MISS: Approach = Approach::NONE;
     const IS_APPROACH: bool = true;
+    const CANNOT_BLOCK: Option<&'static str> = Some("approach");
     type Collector<'a> = ClosestApproach<'a>;
     #[inline]
-    fn is_hit(&self) -> bool {
-        self.clearance <= 0.0
+    fn is_hit(record: &Approach) -> bool {
+        record.clearance <= 0.0
     }
     #[inline]
     fn collector<'a>(query: &'a Query, _: &SphereAttributes) -> ClosestApproach<'a> {
         ClosestApproach::new(query)
     }
     #[inline]
-    fn finish(collector: ClosestApproach<'_>, ray: &Ray, candidates: Candidates<'_>) -> Resolved<Self> {
+    fn finish(collector: ClosestApproach<'_>, ray: &Ray, candidates: Candidates<'_>) -> Resolved<Approach> {
         collector.resolve(ray, candidates)
     }
 }

@@ -10,6 +10,7 @@ use crate::intersect::motion::Target;
 use crate::intersect::resolve::{intersect, saturated_to_infinity, with_finite_ends};
 use crate::intersect::resolve::{resolve_pair, round_hit, round_roots};
 use crate::intersect::sphere::SphereRoots;
+use crate::query::kind as queries;
 use crate::query::policy::{Precision, Query};
 use crate::records::{Hit, Interval, NO_SPHERE, Ray};
 
@@ -178,36 +179,40 @@ pub(crate) fn interval_of(ray: &Ray, candidates: Candidates<'_>, query: &Query, 
     Interval { t_enter, t_exit, id: hit.id }
 }
 
-impl RayQuery for Hit {
-    const MISS: Self = Hit::MISS;
+impl RayQuery for queries::Closest {
+    type Record = Hit;
+    const MISS: Hit = Hit::MISS;
+    const CANNOT_BLOCK: Option<&'static str> = None;
     type Collector<'a> = Closest<'a>;
     #[inline]
-    fn is_hit(&self) -> bool {
-        Hit::is_hit(self)
+    fn is_hit(record: &Hit) -> bool {
+        record.is_hit()
     }
     #[inline]
     fn collector<'a>(query: &'a Query, _: &SphereAttributes) -> Closest<'a> {
         Closest::new(query)
     }
     #[inline]
-    fn finish(collector: Closest<'_>, ray: &Ray, candidates: Candidates<'_>) -> Resolved<Self> {
+    fn finish(collector: Closest<'_>, ray: &Ray, candidates: Candidates<'_>) -> Resolved<Hit> {
         collector.resolve(ray, candidates)
     }
 }
 
-impl RayQuery for Interval {
-    const MISS: Self = Interval::MISS;
+impl RayQuery for queries::Interval {
+    type Record = Interval;
+    const MISS: Interval = Interval::MISS;
+    const CANNOT_BLOCK: Option<&'static str> = None;
     type Collector<'a> = Closest<'a>;
     #[inline]
-    fn is_hit(&self) -> bool {
-        Interval::is_hit(self)
+    fn is_hit(record: &Interval) -> bool {
+        record.is_hit()
     }
     #[inline]
     fn collector<'a>(query: &'a Query, _: &SphereAttributes) -> Closest<'a> {
         Closest::new(query)
     }
     #[inline]
-    fn finish(collector: Closest<'_>, ray: &Ray, candidates: Candidates<'_>) -> Resolved<Self> {
+    fn finish(collector: Closest<'_>, ray: &Ray, candidates: Candidates<'_>) -> Resolved<Interval> {
         collector.resolve_interval(ray, candidates)
     }
 }

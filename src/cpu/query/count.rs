@@ -10,6 +10,7 @@ use crate::intersect::classify::HitClass;
 use crate::intersect::motion::Target;
 use crate::intersect::resolve::intersect;
 use crate::intersect::sphere::SphereRoots;
+use crate::query::kind as queries;
 use crate::query::policy::Query;
 use crate::records::Ray;
 
@@ -63,19 +64,21 @@ impl HitCollector for Count<'_> {
     }
 }
 
-impl RayQuery for u32 {
-    const MISS: Self = 0;
+impl RayQuery for queries::Count {
+    type Record = u32;
+    const MISS: u32 = 0;
+    const CANNOT_BLOCK: Option<&'static str> = Some("count and transmittance");
     type Collector<'a> = Count<'a>;
     #[inline]
-    fn is_hit(&self) -> bool {
-        *self > 0
+    fn is_hit(record: &u32) -> bool {
+        *record > 0
     }
     #[inline]
     fn collector<'a>(query: &'a Query, _: &SphereAttributes) -> Count<'a> {
         Count::new(query)
     }
     #[inline]
-    fn finish(collector: Count<'_>, ray: &Ray, candidates: Candidates<'_>) -> Resolved<Self> {
+    fn finish(collector: Count<'_>, ray: &Ray, candidates: Candidates<'_>) -> Resolved<u32> {
         collector.resolve(ray, candidates)
     }
 }

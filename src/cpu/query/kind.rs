@@ -1,4 +1,4 @@
-//! Trait of the CPU engine's queries, implemented by their result types.
+//! Trait of the CPU engine's queries, implemented by their marker types.
 
 use crate::batch::sphere_set::SphereAttributes;
 use crate::cpu::collector::{HitCollector, Resolved};
@@ -6,21 +6,24 @@ use crate::cpu::view::Candidates;
 use crate::query::policy::Query;
 use crate::records::Ray;
 
-/// A query. Its result type identifies it, so that each query needs a result type of its own: `u32` is the count, and `f32` the
-/// transmittance.
-pub(crate) trait RayQuery: Copy + Send + 'static {
+/// A query that has one result per ray.
+pub(crate) trait RayQuery: Send + Sync + 'static {
+    /// The result of a ray.
+    type Record: Copy + Send + Sync + 'static;
     /// The result of a ray that hits nothing.
-    const MISS: Self;
+    const MISS: Self::Record;
     /// Whether the query is about clearances instead of hits.
     const IS_APPROACH: bool = false;
+    /// The name of a query that cannot obey [`Near::Block`](crate::query::policy::Near::Block), for the message.
+    const CANNOT_BLOCK: Option<&'static str>;
     /// The collector of the query.
     type Collector<'a>: HitCollector;
-    /// Whether the result counts as a hit in the report.
-    fn is_hit(&self) -> bool;
+    /// Whether a result counts as a hit in the report.
+    fn is_hit(record: &Self::Record) -> bool;
     /// A collector that has not received any sphere.
     fn collector<'a>(query: &'a Query, attributes: &'a SphereAttributes) -> Self::Collector<'a>;
     /// The result, after the collector has received all candidates.
-    fn finish(collector: Self::Collector<'_>, ray: &Ray, candidates: Candidates<'_>) -> Resolved<Self>;
+    fn finish(collector: Self::Collector<'_>, ray: &Ray, candidates: Candidates<'_>) -> Resolved<Self::Record>;
 
     /// Casts one ray.
     fn resolve_ray(
@@ -28,7 +31,7 @@ pub(crate) trait RayQuery: Copy + Send + 'static {
         candidates: Candidates<'_>,
         query: &Query,
         attributes: &SphereAttributes,
-    ) -> Resolved<Self> {
+    ) -> Resolved<Self::Record> {
         Self::finish(candidates.collect(ray, Self::collector(query, attributes), query), ray, candidates)
     }
 }

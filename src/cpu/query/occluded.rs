@@ -10,6 +10,7 @@ use crate::intersect::motion::Target;
 use crate::intersect::resolve::resolve_pair;
 use crate::intersect::resolve::{intersect, with_finite_ends};
 use crate::intersect::sphere::SphereRoots;
+use crate::query::kind as queries;
 use crate::query::policy::{Precision, Query};
 use crate::records::Ray;
 
@@ -100,19 +101,21 @@ impl HitCollector for ExactOccluded<'_> {
     }
 }
 
-impl RayQuery for bool {
-    const MISS: Self = false;
+impl RayQuery for queries::Occluded {
+    type Record = bool;
+    const MISS: bool = false;
+    const CANNOT_BLOCK: Option<&'static str> = Some("occluded");
     type Collector<'a> = Occluded<'a>;
     #[inline]
-    fn is_hit(&self) -> bool {
-        *self
+    fn is_hit(record: &bool) -> bool {
+        *record
     }
     #[inline]
     fn collector<'a>(query: &'a Query, _: &SphereAttributes) -> Occluded<'a> {
         Occluded::new(query)
     }
     #[inline]
-    fn finish(collector: Occluded<'_>, ray: &Ray, candidates: Candidates<'_>) -> Resolved<Self> {
+    fn finish(collector: Occluded<'_>, ray: &Ray, candidates: Candidates<'_>) -> Resolved<bool> {
         collector.resolve(ray, candidates)
     }
 }

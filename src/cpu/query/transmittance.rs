@@ -10,6 +10,7 @@ use crate::intersect::classify::HitClass;
 use crate::intersect::motion::Target;
 use crate::intersect::resolve::intersect;
 use crate::intersect::sphere::SphereRoots;
+use crate::query::kind as queries;
 use crate::query::optical_depth::{OPAQUE, add_depths, transmittance};
 use crate::query::policy::Query;
 use crate::records::Ray;
@@ -69,12 +70,14 @@ impl HitCollector for Transmittance<'_> {
     }
 }
 
-impl RayQuery for f32 {
-    const MISS: Self = 1.0;
+impl RayQuery for queries::Transmittance {
+    type Record = f32;
+    const MISS: f32 = 1.0;
+    const CANNOT_BLOCK: Option<&'static str> = Some("count and transmittance");
     type Collector<'a> = Transmittance<'a>;
     #[inline]
-    fn is_hit(&self) -> bool {
-        *self < 1.0
+    fn is_hit(record: &f32) -> bool {
+        *record < 1.0
     }
     #[inline]
     fn collector<'a>(query: &'a Query, attributes: &'a SphereAttributes) -> Transmittance<'a> {
@@ -82,7 +85,7 @@ impl RayQuery for f32 {
         Transmittance { query, depths, depth: 0, used_exact: false, overflowed: false }
     }
     #[inline]
-    fn finish(collector: Transmittance<'_>, _: &Ray, _: Candidates<'_>) -> Resolved<Self> {
+    fn finish(collector: Transmittance<'_>, _: &Ray, _: Candidates<'_>) -> Resolved<f32> {
         let Transmittance { depth, used_exact: exact, overflowed, .. } = collector;
         Resolved { record: transmittance(depth), exact, overflowed: overflowed && depth == 0 }
     }

@@ -15,8 +15,9 @@ use crate::cpu::scene::CpuScene;
 use crate::cpu::traverse::ray_order::{RayOrder, sample_order};
 use crate::cpu::traverse::stream::tests::hard_scenes;
 use crate::numbers::Numbers;
+use crate::query::kind as queries;
 use crate::query::policy::{Precision, Query};
-use crate::records::{Hit, Ray, Sphere};
+use crate::records::{Ray, Sphere};
 use crate::runtime::cancel::CancelToken;
 
 /// Rays of a picture of 256 x 32 pixels. Their directions have four octants.
@@ -51,8 +52,8 @@ fn spheres(count: usize, radius: f32) -> Vec<Sphere> {
     (0..count).map(|_| Sphere::new(numbers.vector().map(|x| 10.0 * x), radius)).collect()
 }
 
-fn results<T: RayQuery + bytemuck::NoUninit>(scene: &CpuScene, rays: &[Ray], query: &Query) -> (Vec<u8>, u64) {
-    let mut out = vec![T::MISS; rays.len()];
+fn results<Q: RayQuery<Record: bytemuck::NoUninit>>(scene: &CpuScene, rays: &[Ray], query: &Query) -> (Vec<u8>, u64) {
+    let mut out = vec![Q::MISS; rays.len()];
     let batch = RayBatch {
         first: 0,
         rays: RaySource::Records(rays),
@@ -61,7 +62,7 @@ fn results<T: RayQuery + bytemuck::NoUninit>(scene: &CpuScene, rays: &[Ray], que
         query,
         cancel: &CancelToken::new(),
     };
-    let tally = scene.cast(batch, &mut out).unwrap();
+    let tally = scene.cast::<Q>(batch, &mut out).unwrap();
     (bytemuck::cast_slice(&out).to_vec(), tally.hits)
 }
 
@@ -84,13 +85,19 @@ fn packets_give_the_results_of_brute_force() {
                 [(Precision::Standard, SimdLevel::all()), (Precision::Exact, vec![SimdLevel::best()])]
             {
                 let query = Query::at(precision);
-                let wanted = (results::<Hit>(&brute, &rays, &query), results::<bool>(&brute, &rays, &query));
+                let wanted = (
+                    results::<queries::Closest>(&brute, &rays, &query),
+                    results::<queries::Occluded>(&brute, &rays, &query),
+                );
                 assert!(wanted.0.1 > 20, "{order:?} with radius {radius}: only {} hits", wanted.0.1);
                 for level in levels {
                     let bvh = bvh(&spheres, level);
                     assert_eq!(sample_order(&bvh, rays.len(), |i| rays[i]), order, "radius {radius}");
                     let scene = CpuScene::with(&spheres, Some(bvh)).unwrap();
-                    let found = (results::<Hit>(&scene, &rays, &query), results::<bool>(&scene, &rays, &query));
+                    let found = (
+                        results::<queries::Closest>(&scene, &rays, &query),
+                        results::<queries::Occluded>(&scene, &rays, &query),
+                    );
                     assert!(found == wanted, "{order:?}, radius {radius}, {precision:?}, {}", level.name());
                 }
             }
@@ -116,7 +123,7 @@ fn packets_of_hard_scenes_give_the_results_of_brute_force() {
         let brute = CpuScene::with(&spheres, None).unwrap();
         for level in SimdLevel::all() {
             let scene = CpuScene::with(&spheres, Some(bvh(&spheres, level))).unwrap();
-            let [found, wanted] = [&scene, &brute].map(|scene| results::<Hit>(scene, &rays, &query));
+            let [found, wanted] = [&scene, &brute].map(|scene| results::<queries::Closest>(scene, &rays, &query));
             assert!(found == wanted, "{}, {}", hard.0, level.name());
         }
     }

@@ -9,21 +9,21 @@ use crate::cpu::scene::CpuScene;
 use crate::intensity::scaled;
 use crate::math::simd::level::SimdLevel;
 use crate::numbers::Numbers;
+use crate::query::kind as queries;
 use crate::query::policy::{Ends, Inside, Query, Touch};
 use crate::records::Sphere;
-use crate::records::{Approach, Hit, Interval};
 use crate::runtime::cancel::CancelToken;
 
 pub(crate) mod hard_scenes;
 
 use hard_scenes::{SCENES, Scene, rays, spheres};
 
-fn both<T: RayQuery + bytemuck::NoUninit>(name: &str, scenes: &[CpuScene; 2], rays: &[Ray], query: &Query) {
+fn both<Q: RayQuery<Record: bytemuck::NoUninit>>(name: &str, scenes: &[CpuScene; 2], rays: &[Ray], query: &Query) {
     let cancel = CancelToken::new();
     let [tree, sweep] = scenes.each_ref().map(|scene| {
-        let mut out = vec![T::MISS; rays.len()];
+        let mut out = vec![Q::MISS; rays.len()];
         let tally = scene
-            .cast(
+            .cast::<Q>(
                 RayBatch {
                     first: 0,
                     rays: RaySource::Records(rays),
@@ -35,7 +35,7 @@ fn both<T: RayQuery + bytemuck::NoUninit>(name: &str, scenes: &[CpuScene; 2], ra
                 &mut out,
             )
             .unwrap();
-        (bytemuck::cast_slice::<T, u8>(&out).to_vec(), tally.hits, tally.overflowed)
+        (bytemuck::cast_slice::<Q::Record, u8>(&out).to_vec(), tally.hits, tally.overflowed)
     });
     assert!(tree == sweep, "{name}, {query:?}: {} hits by the tree, {} by a sweep", tree.1, sweep.1);
 }
@@ -58,11 +58,11 @@ fn compare(scene: &Scene, count: usize, many: usize, precisions: &[Precision]) {
         ];
         for (inside, touch, ends) in policies {
             let query = Query { inside, touch, ends, ..Query::at(precision) };
-            both::<Hit>(scene.0, &scenes, &rays, &query);
-            both::<Interval>(scene.0, &scenes, &rays, &query);
-            both::<bool>(scene.0, &scenes, &rays, &query);
+            both::<queries::Closest>(scene.0, &scenes, &rays, &query);
+            both::<queries::Interval>(scene.0, &scenes, &rays, &query);
+            both::<queries::Occluded>(scene.0, &scenes, &rays, &query);
         }
-        both::<Approach>(scene.0, &scenes, &rays, &Query::at(precision));
+        both::<queries::Approach>(scene.0, &scenes, &rays, &Query::at(precision));
     }
 }
 
@@ -88,8 +88,8 @@ fn hits_with_overflowing_roots_do_not_hide_other_hits() {
     for precision in Precision::ALL {
         for inside in [Inside::Enter, Inside::Exit, Inside::Ignore] {
             let query = Query { inside, ..Query::at(precision) };
-            both::<Hit>("beyond", &scenes, &rays, &query);
-            both::<bool>("beyond", &scenes, &rays, &query);
+            both::<queries::Closest>("beyond", &scenes, &rays, &query);
+            both::<queries::Occluded>("beyond", &scenes, &rays, &query);
         }
     }
 }

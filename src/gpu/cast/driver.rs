@@ -3,7 +3,6 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::Arc;
 
 use super::plan::{DispatchPlan, Search};
 use super::raygen::RaySeeds;
@@ -17,11 +16,9 @@ use crate::gpu::context::throughput::{self, SubmissionMeter};
 use crate::gpu::engine::GpuEngine;
 use crate::gpu::scene::{GpuScene, MAX_RANGE_SPHERES};
 use crate::gpu::uniforms::UNIFORM_STEP;
-use crate::query::policy::Query;
 use crate::query::results::Tally;
 use crate::records::{Ray, RayAttributes};
-use crate::runtime::cancel::CancelToken;
-use crate::runtime::cpu_pool::{map_tasks, run_on_pool};
+use crate::runtime::cpu_pool::map_tasks;
 
 /// Threads per workgroup, in every program of a cast.
 const WORKGROUP: u64 = 64;
@@ -101,7 +98,7 @@ impl GpuScene {
     pub(crate) async fn cast<G: ResultWriter>(
         &self,
         gpu: &GpuEngine,
-        host: &Arc<CpuScene>,
+        host: &CpuScene,
         batch: RayBatch<'_>,
         out: &mut G,
         search: Search,
@@ -111,7 +108,7 @@ impl GpuScene {
         if batch.rays.len() == 0 {
             return Ok((sum.tally, sum.unfinished));
         }
-        let plan = DispatchPlan::new(gpu, self, host, batch, search, G::KERNELS).await?;
+        let plan = DispatchPlan::new(gpu, self, host, batch, search, out.kernels()).await?;
         let mut in_flight: VecDeque<Chunk> = VecDeque::new();
         let mut free = Vec::new();
         let mut meter = SubmissionMeter::new(plan.throughput());
@@ -259,8 +256,7 @@ impl DispatchPlan<'_> {
         drop(view);
         self.gpu.scoped(|| staging.unmap()).await?;
         if !open.is_empty() {
-            let (host, query, first, cancel) = (self.host.clone(), *batch.query, batch.first, batch.cancel.clone());
-            let (settled, more) = run_on_pool(move || resolve_all::<G>(open, &host, &query, first, &cancel)).await?;
+            let (settled, more) = resolve_all::<G>(open, self.host, batch);
             batch.cancel.check()?;
             part = part + more;
             part.hits += out.write(settled);
@@ -281,17 +277,16 @@ const TASK_RAYS: usize = 64;
 fn resolve_all<G: ResultWriter>(
     mut open: Vec<UndecidedRay<G::Item>>,
     host: &CpuScene,
-    query: &Query,
-    first: u64,
-    cancel: &CancelToken,
+    batch: RayBatch<'_>,
 ) -> (Vec<(usize, G::Item)>, Tally) {
     let one = |open: UndecidedRay<G::Item>, tally: &mut Tally| {
-        if cancel.is_cancelled() {
+        if batch.cancel.is_cancelled() {
             // The result is discarded.
             return (open.index, open.raw);
         }
-        let context = RayContext { ray: open.ray, number: first + open.index as u64, attributes: open.attributes };
-        (open.index, G::resolve(open.raw, &context, host, query, tally))
+        let context =
+            RayContext { ray: open.ray, number: batch.first + open.index as u64, attributes: open.attributes };
+        (open.index, G::resolve(open.raw, &context, host, batch.query, tally))
     };
     host.expect_rays(open.len());
     let mut groups = Vec::new();

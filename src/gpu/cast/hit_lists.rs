@@ -4,9 +4,8 @@
 use std::ops::Range;
 
 use super::kernels::{Kernels, RAYS_PER_THREAD};
-use super::readback::{DecodedChunk, ResultWriter, UndecidedRay};
-use super::resolve::RayContext;
-use super::sums::{SumWriter, decode_sums};
+use super::readback::{DecodedChunk, ResultWriter, UndecidedRay, decode};
+use super::resolve::{GpuQuery, RayContext};
 use crate::batch::ray_attributes::RayAttributeColumns;
 use crate::batch::raygen::source::RaySource;
 use crate::cpu::query::all_hits::key_of;
@@ -15,6 +14,7 @@ use crate::error::Result;
 use crate::gpu::programs;
 use crate::gpu::uniforms::TAG_UNROUNDED;
 use crate::intersect::resolve::round_roots;
+use crate::query::kind::Count;
 use crate::query::policy::{Inside, Query};
 use crate::query::results::{ALL, Tally};
 use crate::records::{Interval, Ray, RayAttributes};
@@ -37,13 +37,16 @@ pub(crate) struct ListLengthWriter<'a> {
 
 impl ResultWriter for ListLengthWriter<'_> {
     type Item = Result<Vec<Interval>>;
-    const KERNELS: Kernels = SumWriter::<u32>::KERNELS;
+
+    fn kernels(&self) -> Kernels {
+        Count::KERNELS
+    }
 
     fn decode(&mut self, start: usize, rays: RaySource<'_>, bytes: &[u8], bad: &[u32]) -> DecodedChunk<Self::Item> {
-        decode_sums(start, rays, bytes, bad, |at, count| {
-            let own = count.filter(|count| u64::from(*count) <= self.most);
-            self.counts[at] = own.unwrap_or(0);
-            own.is_none().then(|| Ok(Vec::new()))
+        decode::<Count, _>(start, rays, bytes, bad, |at, count, is_final| {
+            let own = is_final && u64::from(count) <= self.most;
+            self.counts[at] = if own { count } else { 0 };
+            (!own).then(|| Ok(Vec::new()))
         })
     }
 
@@ -102,15 +105,18 @@ impl ListWriter<'_> {
 
 impl ResultWriter for ListWriter<'_> {
     type Item = ListChunk;
+
     /// The result per ray is the end of its list, which shows whether records are missing.
-    const KERNELS: Kernels = Kernels {
-        brute_force: &programs::LIST,
-        rays_per_thread: RAYS_PER_THREAD,
-        bvh: Some(&programs::LIST_BVH),
-        finalize: None,
-        state_bytes: |rays| 4 * rays,
-        result_bytes: |rays| 4 * rays,
-    };
+    fn kernels(&self) -> Kernels {
+        Kernels {
+            brute_force: &programs::LIST,
+            rays_per_thread: RAYS_PER_THREAD,
+            bvh: Some(&programs::LIST_BVH),
+            finalize: None,
+            state_bytes: |rays| 4 * rays,
+            result_bytes: |rays| 4 * rays,
+        }
+    }
 
     fn list_bytes(&self, rays: Range<usize>) -> u64 {
         RECORD_BYTES * self.records_of(rays)

@@ -9,4 +9,3 @@ pub(crate) mod raygen;
 pub(crate) mod readback;
 pub(crate) mod resolve;
 pub(crate) mod staging;
-pub(crate) mod sums;

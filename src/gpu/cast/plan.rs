@@ -1,7 +1,5 @@
 //! Plan of a cast, which all its chunks share: programs, ranges of spheres, and buffer sizes.
 
-use std::sync::Arc;
-
 use wgpu::{BindGroup, ComputePipeline};
 
 use super::kernels::Kernels;
@@ -44,7 +42,7 @@ pub(crate) struct SphereRange {
 pub(crate) struct DispatchPlan<'a> {
     pub(crate) gpu: &'a GpuEngine,
     pub(crate) scene: &'a GpuScene,
-    pub(crate) host: &'a Arc<CpuScene>,
+    pub(crate) host: &'a CpuScene,
     pub(crate) batch: RayBatch<'a>,
     kernels: Kernels,
     pub(crate) search_pipeline: ComputePipeline,
@@ -63,7 +61,7 @@ impl<'a> DispatchPlan<'a> {
     pub(crate) async fn new(
         gpu: &'a GpuEngine,
         scene: &'a GpuScene,
-        host: &'a Arc<CpuScene>,
+        host: &'a CpuScene,
         batch: RayBatch<'a>,
         search: Search,
         kernels: Kernels,

@@ -7,6 +7,7 @@ use super::resolve::{GpuQuery, RawRecord, RayContext, resolve_on_cpu};
 use crate::batch::raygen::source::RaySource;
 use crate::cpu::scene::CpuScene;
 use crate::gpu::programs;
+use crate::query::kind::Occluded;
 use crate::query::policy::Query;
 use crate::query::results::Tally;
 use crate::records::{Ray, RayAttributes};
@@ -33,7 +34,8 @@ pub(crate) struct DecodedChunk<T> {
 pub(crate) trait ResultWriter {
     /// Result of an undecided entry, before and after it is resolved; usually of one ray.
     type Item: Send + 'static;
-    const KERNELS: Kernels;
+    /// The programs.
+    fn kernels(&self) -> Kernels;
     /// Bytes of results of variable length for some rays of the batch. They precede the other results in the readback.
     fn list_bytes(&self, _rays: Range<usize>) -> u64 {
         0
@@ -56,57 +58,82 @@ pub(crate) trait ResultWriter {
     fn write(&mut self, settled: Vec<(usize, Self::Item)>) -> u64;
 }
 
-/// Results of one record per ray.
-pub(crate) struct RecordWriter<'a, T>(pub(crate) &'a mut [T]);
-
-impl<T: GpuQuery> ResultWriter for RecordWriter<'_, T> {
-    type Item = T;
-    const KERNELS: Kernels = T::KERNELS;
-
-    fn decode(&mut self, start: usize, rays: RaySource<'_>, bytes: &[u8], bad: &[u32]) -> DecodedChunk<T> {
-        let (mut tally, mut open, mut again) = (Tally::default(), Vec::new(), Vec::new());
-        let raw: &[T] = bytemuck::cast_slice(bytes);
-        let mut bad = bad.iter().map(|i| *i as usize).peekable();
-        for (i, (out, raw)) in self.0[start..].iter_mut().zip(&raw[..rays.len()]).enumerate() {
-            if bad.next_if_eq(&i).is_some() {
-                *out = T::MISS;
+/// Decodes the results of a chunk. Rays in `bad` are invalid and miss. `put` stores the record of a ray, which is final if the flag is set,
+/// or returns what the host resolves.
+pub(crate) fn decode<Q: GpuQuery, T>(
+    start: usize,
+    rays: RaySource<'_>,
+    bytes: &[u8],
+    bad: &[u32],
+    mut put: impl FnMut(usize, Q::Record, bool) -> Option<T>,
+) -> DecodedChunk<T> {
+    let (mut tally, mut undecided, mut unfinished) = (Tally::default(), Vec::new(), Vec::new());
+    let raw: &[Q::Raw] = bytemuck::cast_slice(bytes);
+    let mut bad = bad.iter().map(|i| *i as usize).peekable();
+    for (i, raw) in raw[..rays.len()].iter().enumerate() {
+        let index = start + i;
+        let read = match bad.next_if_eq(&i) {
+            Some(_) => RawRecord::Final(Q::MISS),
+            None => Q::read(*raw, || rays.ray(i)),
+        };
+        let (record, is_final, overflowed) = match read {
+            RawRecord::Final(record) => (record, true, false),
+            RawRecord::Overflow => (Q::MISS, true, true),
+            RawRecord::Undecided(raw) => (raw, false, false),
+            RawRecord::Unfinished => {
+                unfinished.push(index);
                 continue;
             }
-            match T::read(*raw, || rays.ray(i)) {
-                RawRecord::Final(record) => {
-                    tally.hits += u64::from(record.is_hit());
-                    *out = record;
-                }
-                RawRecord::Overflow => {
-                    tally.overflowed += 1;
-                    *out = T::MISS;
-                }
-                RawRecord::Undecided => open.push(UndecidedRay {
-                    index: start + i,
-                    ray: rays.ray(i),
-                    attributes: RayAttributes::NONE,
-                    raw: *raw,
-                }),
-                RawRecord::Unfinished => again.push(start + i),
+        };
+        if let Some(raw) = put(index, record, is_final) {
+            undecided.push(UndecidedRay { index, ray: rays.ray(i), attributes: RayAttributes::NONE, raw });
+        } else {
+            tally.hits += u64::from(Q::is_hit(&record));
+            tally.overflowed += u64::from(overflowed);
+        }
+    }
+    DecodedChunk { tally, undecided, unfinished }
+}
+
+/// Results of one record per ray, with the programs that compute them.
+pub(crate) struct RecordWriter<'a, Q: GpuQuery> {
+    out: &'a mut [Q::Record],
+    kernels: Kernels,
+}
+
+impl<'a, Q: GpuQuery> RecordWriter<'a, Q> {
+    pub(crate) fn new(out: &'a mut [Q::Record]) -> Self {
+        Self { out, kernels: Q::KERNELS }
+    }
+}
+
+impl<Q: GpuQuery> ResultWriter for RecordWriter<'_, Q> {
+    type Item = Q::Record;
+
+    fn kernels(&self) -> Kernels {
+        self.kernels
+    }
+
+    fn decode(&mut self, start: usize, rays: RaySource<'_>, bytes: &[u8], bad: &[u32]) -> DecodedChunk<Q::Record> {
+        decode::<Q, _>(start, rays, bytes, bad, |at, record, is_final| {
+            if is_final {
+                self.out[at] = record;
             }
-        }
-        DecodedChunk { tally, undecided: open, unfinished: again }
+            (!is_final).then_some(record)
+        })
     }
 
-    fn unresolved() -> Option<T> {
-        Some(T::MISS)
+    fn unresolved() -> Option<Q::Record> {
+        Some(Q::MISS)
     }
 
-    fn resolve(raw: T, context: &RayContext, host: &CpuScene, query: &Query, tally: &mut Tally) -> T {
-        T::resolve(raw, context, host, query, tally)
+    fn resolve(raw: Q::Record, context: &RayContext, host: &CpuScene, query: &Query, tally: &mut Tally) -> Q::Record {
+        Q::round(raw, context, host, query).unwrap_or_else(|| resolve_on_cpu::<Q>(context, host, query, tally))
     }
 
-    fn write(&mut self, settled: Vec<(usize, T)>) -> u64 {
-        let mut hits = 0;
-        for (at, record) in settled {
-            hits += u64::from(record.is_hit());
-            self.0[at] = record;
-        }
+    fn write(&mut self, settled: Vec<(usize, Q::Record)>) -> u64 {
+        let hits = settled.iter().filter(|(_, record)| Q::is_hit(record)).count() as u64;
+        settled.into_iter().for_each(|(at, record)| self.out[at] = record);
         hits
     }
 }
@@ -116,14 +143,10 @@ pub(crate) struct BitWriter<'a>(pub(crate) &'a mut [u32]);
 
 impl ResultWriter for BitWriter<'_> {
     type Item = bool;
-    const KERNELS: Kernels = Kernels {
-        brute_force: &programs::OCCLUDED,
-        rays_per_thread: RAYS_PER_THREAD,
-        bvh: Some(&programs::OCCLUDED_BVH),
-        finalize: None,
-        state_bytes: |rays| 4 * 4 * rays.div_ceil(32),
-        result_bytes: |rays| 4 * 4 * rays.div_ceil(32),
-    };
+
+    fn kernels(&self) -> Kernels {
+        Self::KERNELS
+    }
 
     fn decode(&mut self, start: usize, rays: RaySource<'_>, bytes: &[u8], bad: &[u32]) -> DecodedChunk<bool> {
         let (mut tally, mut open, mut again) = (Tally::default(), Vec::new(), Vec::new());
@@ -162,7 +185,7 @@ impl ResultWriter for BitWriter<'_> {
     }
 
     fn resolve(_: bool, context: &RayContext, host: &CpuScene, query: &Query, tally: &mut Tally) -> bool {
-        resolve_on_cpu(context, host, query, tally)
+        resolve_on_cpu::<Occluded>(context, host, query, tally)
     }
 
     fn write(&mut self, settled: Vec<(usize, bool)>) -> u64 {
@@ -176,6 +199,15 @@ impl ResultWriter for BitWriter<'_> {
 }
 
 impl BitWriter<'_> {
+    pub(crate) const KERNELS: Kernels = Kernels {
+        brute_force: &programs::OCCLUDED,
+        rays_per_thread: RAYS_PER_THREAD,
+        bvh: Some(&programs::OCCLUDED_BVH),
+        finalize: None,
+        state_bytes: |rays| 4 * 4 * rays.div_ceil(32),
+        result_bytes: |rays| 4 * 4 * rays.div_ceil(32),
+    };
+
     /// Sets up to 32 bits from bit `index` on. A chunk need not begin at a word boundary.
     fn put_word(&mut self, at: usize, bits: u32, count: usize) {
         let (word, shift) = (at / 32, at % 32);

@@ -11,7 +11,7 @@ use wgpu::{ErrorFilter, ErrorScopeGuard, PollError, PollType, SubmissionIndex};
 
 use super::adapters::{is_software, kind, required_features, required_limits, shares_loads};
 use crate::error::{Error, Result};
-use crate::runtime::boxed::BoxedFuture;
+use crate::runtime::block_on::BoxedFuture;
 use crate::runtime::limits::Limits;
 
 /// How long a hardware GPU may take for one submission before it counts as hung. Drivers reset a device long before that.

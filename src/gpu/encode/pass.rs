@@ -8,6 +8,7 @@ use super::plan::{CastPlan, RAY_BYTES, STATUS_BYTES, Task, Times, WORKGROUP};
 use crate::error::{Error, Result};
 use crate::gpu::uniforms::{Params, UNIFORM_STEP};
 use crate::query::kind::QueryKind;
+use crate::runtime::block_on::block_on;
 
 /// One dispatch.
 struct Step {
@@ -25,53 +26,21 @@ pub struct CastPass {
 }
 
 impl CastPlan {
-    /// Binds the plan to the buffers of the caller: `count` rays, their results (`out`) and, optionally, the counts (`status`).
-    /// [`Scene::plan`](crate::Scene::plan) describes the contents of the three. Bind once for the same buffers and the same number of
-    /// rays, not per frame: this creates a few bind groups and one small buffer, and writes only to that buffer.
+    /// Binds the plan to the buffers of the caller: `count` rays, their times if spheres move, their results (`out`) and, optionally, the
+    /// counts (`status`). [`Scene::plan`](crate::Scene::plan) describes the contents. Bind once for the same buffers and the same number of
+    /// rays, not per frame: this creates a few bind groups and one small buffer, writes only to that buffer, and blocks until that is done.
+    ///
+    /// `times` are the times at which rays see moving spheres ([`Motion::AtTime`](crate::Motion::AtTime)): one f32 per ray, or a slice of 4
+    /// bytes with one f32 for all rays, so that a frame's time is one write. Without times, rays see the spheres at time 0. A ray whose
+    /// time is NaN or not in the [time range](crate::SceneOptions::time_range) of the scene is a bad ray.
     ///
     /// # Errors
     /// [`Error::TooLarge`], with both sizes, if there are more rays than the plan allows or a slice is too small for them.
     /// [`Error::InvalidArgument`] for a buffer without `STORAGE`, a buffer of another device, a destroyed buffer, the same buffer given twice,
-    /// and an offset that is not a multiple of 4. No error is left on the device. Never pass a buffer of another [`wgpu::Instance`]:
-    /// wgpu 30 mistakes it for one of this instance.
-    pub async fn bind(
-        &self,
-        count: u64,
-        rays: BufferSlice<'_>,
-        out: BufferSlice<'_>,
-        status: Option<BufferSlice<'_>>,
-    ) -> Result<CastPass> {
-        self.bound(count, rays, None, out, status).await
-    }
-
-    /// Like [`bind`](Self::bind), for moving spheres, with the times at which rays see them
-    /// ([`Motion::AtTime`](crate::Motion::AtTime)): one f32 per ray, or a slice of 4 bytes with one f32 for all rays, so that a frame's
-    /// time is one write. Rays bound without times see the spheres at time 0. A ray whose time is NaN or not in the
-    /// [time range](crate::SceneOptions::time_range) of the scene is a bad ray.
-    ///
-    /// # Errors
-    /// As [`bind`](Self::bind). Also [`Error::InvalidArgument`] if no sphere moves, or if spheres move while rays travel
-    /// ([`Motion::WithRay`](crate::Motion::WithRay)): `t` is then the time.
-    pub async fn bind_at(
-        &self,
-        count: u64,
-        rays: BufferSlice<'_>,
-        times: BufferSlice<'_>,
-        out: BufferSlice<'_>,
-        status: Option<BufferSlice<'_>>,
-    ) -> Result<CastPass> {
-        match self.times {
-            None => Err(Error::InvalidArgument(
-                "times need moving spheres, but the spheres of this scene are at rest".into(),
-            )),
-            Some(Times { relative: true, .. }) => {
-                Err(Error::InvalidArgument("times cannot be used with Motion::WithRay: t is the time there".into()))
-            }
-            Some(_) => self.bound(count, rays, Some(times), out, status).await,
-        }
-    }
-
-    async fn bound(
+    /// and an offset that is not a multiple of 4. Also for times if no sphere moves, or if spheres move while rays travel
+    /// ([`Motion::WithRay`](crate::Motion::WithRay)): `t` is then the time. No error is left on the device. Never pass a buffer of another
+    /// [`wgpu::Instance`]: wgpu 30 mistakes it for one of this instance.
+    pub fn bind(
         &self,
         count: u64,
         rays: BufferSlice<'_>,
@@ -79,6 +48,28 @@ impl CastPlan {
         out: BufferSlice<'_>,
         status: Option<BufferSlice<'_>>,
     ) -> Result<CastPass> {
+        block_on(self.bind_async(count, rays, times, out, status))
+    }
+
+    /// [`bind`](Self::bind), for code that must not block.
+    ///
+    /// # Errors
+    /// As [`bind`](Self::bind).
+    pub async fn bind_async(
+        &self,
+        count: u64,
+        rays: BufferSlice<'_>,
+        times: Option<BufferSlice<'_>>,
+        out: BufferSlice<'_>,
+        status: Option<BufferSlice<'_>>,
+    ) -> Result<CastPass> {
+        let refusal = match self.times {
+            None => Some("times need moving spheres, but the spheres of this scene are at rest"),
+            Some(times) => times.relative.then_some("times cannot be used with Motion::WithRay: t is the time there"),
+        };
+        if let Some(message) = refusal.filter(|_| times.is_some()) {
+            return Err(Error::InvalidArgument(message.into()));
+        }
         let gpu = &*self.gpu;
         if count > self.max_rays {
             let (asked, allowed, device) =

@@ -8,16 +8,16 @@ use wgpu::{Buffer, BufferUsages, ComputePipeline};
 use crate::cpu::scene::CpuScene;
 use crate::error::{Error, Result};
 use crate::gpu::cast::kernels::Kernels;
-use crate::gpu::cast::readback::{BitWriter, ResultWriter};
+use crate::gpu::cast::readback::BitWriter;
 use crate::gpu::cast::resolve::GpuQuery;
 use crate::gpu::context::pipelines::KernelConstants;
 use crate::gpu::engine::GpuEngine;
 use crate::gpu::programs;
 use crate::gpu::scene::GpuScene;
 use crate::gpu::uniforms::Params;
-use crate::query::kind::QueryKind;
+use crate::query::kind::{Approach, Closest, Interval, QueryKind};
 use crate::query::policy::{Motion, Precision, Query};
-use crate::records::{Approach, Hit, Interval, Ray, RayAttributes};
+use crate::records::{Ray, RayAttributes};
 
 /// Threads per workgroup, in every program used here.
 pub(crate) const WORKGROUP: u64 = 64;
@@ -46,7 +46,7 @@ pub(crate) struct Task {
 impl Kernels {
     fn for_query(query_kind: QueryKind) -> Self {
         match query_kind {
-            QueryKind::Closest => Hit::KERNELS,
+            QueryKind::Closest => Closest::KERNELS,
             QueryKind::Interval => Interval::KERNELS,
             QueryKind::Approach => Approach::KERNELS,
             QueryKind::Occluded => BitWriter::KERNELS,

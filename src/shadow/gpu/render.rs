@@ -1,7 +1,5 @@
 //! Pictures on a GPU.
 
-use std::sync::Arc;
-
 use wgpu::{Buffer, BufferUsages, ComputePipeline};
 
 use super::tree::PictureTree;
@@ -17,7 +15,7 @@ use crate::gpu::uniforms::Params;
 use crate::query::policy::{Inside, Query};
 use crate::records::Sphere;
 use crate::runtime::cancel::CancelToken;
-use crate::runtime::cpu_pool;
+use crate::runtime::cpu_pool::map_tasks;
 use crate::shadow::limb_darkening::LimbDarkening;
 use crate::shadow::picture::cpu_fallback::CpuFallback;
 use crate::shadow::picture::image::{Picture, Pixel};
@@ -139,8 +137,8 @@ struct RenderBuffers {
 /// tests than a dispatch may run.
 pub(crate) async fn picture(
     gpu: &GpuEngine,
-    system: &Arc<System>,
-    prepared_picture: &Arc<PreparedPicture>,
+    system: &System,
+    prepared_picture: &PreparedPicture,
     bodies: &Bodies,
     cancel: &CancelToken,
     progress: &(dyn Fn(RenderProgress) + Send + Sync),
@@ -198,7 +196,7 @@ pub(crate) async fn picture(
             picture.set(at, pixel);
         }
         picture.cpu_pixels += crowded.len();
-        for (at, pixel) in finish(system, prepared_picture, crowded).await? {
+        for (at, pixel) in finish(system, prepared_picture, &crowded) {
             picture.set(at, pixel);
         }
     }
@@ -206,24 +204,13 @@ pub(crate) async fn picture(
 }
 
 /// Computes in f64 the pixels that the device left to the CPU.
-async fn finish(
-    system: &Arc<System>,
-    prepared_picture: &Arc<PreparedPicture>,
-    pixels: Vec<usize>,
-) -> Result<Vec<(usize, Pixel)>> {
-    if pixels.is_empty() {
-        return Ok(Vec::new());
-    }
-    let (system, prepared_picture) = (system.clone(), prepared_picture.clone());
-    cpu_pool::run_on_pool(move || {
-        let task = |pixels: &[usize]| {
-            let mut scratch = ShadingScratch::default();
-            let one = |&at: &usize| (at, twin::pixel(&system, &prepared_picture, &mut scratch, at));
-            pixels.iter().map(one).collect::<Vec<_>>()
-        };
-        cpu_pool::map_tasks(pixels.chunks(twin::TASK_PIXELS), task).into_iter().flatten().collect()
-    })
-    .await
+fn finish(system: &System, prepared_picture: &PreparedPicture, pixels: &[usize]) -> Vec<(usize, Pixel)> {
+    let task = |pixels: &[usize]| {
+        let mut scratch = ShadingScratch::default();
+        let one = |&at: &usize| (at, twin::pixel(system, prepared_picture, &mut scratch, at));
+        pixels.iter().map(one).collect::<Vec<_>>()
+    };
+    map_tasks(pixels.chunks(twin::TASK_PIXELS), task).into_iter().flatten().collect()
 }
 
 /// The uniforms that all dispatches share.

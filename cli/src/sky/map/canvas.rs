@@ -237,7 +237,7 @@ fn luma(color: Rgb) -> f32 {
 /// An error if a size does not fit a canvas.
 pub(super) fn check_canvas(size: [usize; 2]) -> Result<()> {
     if size.iter().any(|side| *side > 20_000) {
-        return Err(Error::InvalidArgument(format!(
+        return Err(Error::Usage(format!(
             "the picture would have {}x{} pixels: at most 20000 per side",
             size[0], size[1]
         )));

@@ -100,7 +100,7 @@ pub(crate) fn run(args: &MapArgs) -> Result<()> {
     let _working = ProgressDisplay::on("drawing the map".into(), args.summary.quiet);
     let started = Instant::now();
     let values = eclipse.obscuration_map(&grid, at).map_err(|error| match error {
-        umbracast_sky::Error::InvalidArgument(why) => Error::InvalidArgument(format!("--at: {why}")),
+        umbracast_sky::Error::InvalidArgument(why) => Error::Usage(format!("--at: {why}")),
         other => other.into(),
     })?;
     let computed = started.elapsed().as_secs_f64();
@@ -153,7 +153,7 @@ pub(crate) fn run(args: &MapArgs) -> Result<()> {
 fn named_options(error: umbracast_sky::Error) -> Error {
     match error {
         umbracast_sky::Error::InvalidArgument(why) => {
-            Error::InvalidArgument(why.replacen("region: ", "--region: ", 1).replacen("size is ", "--size is ", 1))
+            Error::Usage(why.replacen("region: ", "--region: ", 1).replacen("size is ", "--size is ", 1))
         }
         other => other.into(),
     }
@@ -166,7 +166,7 @@ impl MapArgs {
         let given = (precision == DatePrecision::Instant).then_some(day);
         let at = match (&self.at, given) {
             (Some(_), Some(_)) => {
-                return Err(Error::InvalidArgument("--at: DATE is an instant already; give a date alone".into()));
+                return Err(Error::Usage("--at: DATE is an instant already; give a date alone".into()));
             }
             (None, given) => given,
             (Some(text), None) => {
