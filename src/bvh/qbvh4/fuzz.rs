@@ -1,8 +1,8 @@
 //! Fuzz target `quads`: boxes of nodes contain their spheres, and packed children unpack to the same value.
 
 use super::node::QBvh4;
-use super::node::{Bounds, Child, MAX_LEAF_SPHERES, QNode4, next_above, next_below};
-use crate::bvh::scene_frame::SceneFrame;
+use super::node::{MAX_LEAF_SPHERES, QBounds, QChild, QNode4, next_above, next_below};
+use crate::bvh::gpu_frame::GpuFrame;
 use crate::fuzz::bytes::Bytes;
 use crate::records::Sphere;
 use crate::runtime::cancel::CancelToken;
@@ -11,10 +11,10 @@ use crate::runtime::cancel::CancelToken;
 pub fn quads(data: &[u8]) {
     let mut bytes = Bytes(data);
     let word = bytes.word();
-    assert_eq!(Child::unpack(word).pack(), word);
-    let leaf = Child::Leaf { first: word & 0x0fff_ffff, count: 1 + word % MAX_LEAF_SPHERES as u32 };
-    for child in [Child::Node(word >> 1), leaf] {
-        assert_eq!(Child::unpack(child.pack()), child);
+    assert_eq!(QChild::unpack(word).pack(), word);
+    let leaf = QChild::Leaf { first: word & 0x0fff_ffff, count: 1 + word % MAX_LEAF_SPHERES as u32 };
+    for child in [QChild::Node(word >> 1), leaf] {
+        assert_eq!(QChild::unpack(child.pack()), child);
     }
     boxes(&mut bytes);
     tree(&mut bytes);
@@ -28,11 +28,11 @@ fn boxes(bytes: &mut Bytes<'_>) {
     for number in 0..count {
         let at = [place(), place(), place()];
         let radius = place().abs();
-        let bounds = Bounds {
+        let bounds = QBounds {
             low: at.map(|x| next_below(x - radius).max(-2.0)),
             high: at.map(|x| next_above(x + radius).min(2.0)),
         };
-        own.push((bounds, Child::Node(number as u32)));
+        own.push((bounds, QChild::Node(number as u32)));
     }
     let quad = QNode4::new(&own, [0, 7]);
     assert_eq!(quad.count(), count);
@@ -52,7 +52,7 @@ fn tree(bytes: &mut Bytes<'_>) {
     while !bytes.is_empty() && spheres.len() < 40 {
         spheres.push(Sphere::new(bytes.vector(style), bytes.number(style).abs()));
     }
-    let frame = SceneFrame::of(&spheres);
+    let frame = GpuFrame::of(&spheres);
     // There is no tree if the spheres span the whole range of f32.
     if frame.supports_bvh() {
         let tree = QBvh4::new(&spheres, &frame, &CancelToken::new()).expect("the build is not cancelled");
