@@ -1,4 +1,4 @@
-// Axis-aligned bounding boxes (AABBs). Twin of `Bounds` in src/bvh/qbvh4/node.rs. Needs build/scene_frame.wgsl.
+// Axis-aligned bounding boxes (AABBs). Twin of `QBounds` in src/bvh/qbvh4/node.rs. Needs build/scene_frame.wgsl.
 
 struct Bounds {
   low: vec3<f32>,

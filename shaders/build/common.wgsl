@@ -13,7 +13,7 @@ struct BuildParams {
   // Grid of the Morton curve: its lower corner, and cells per unit length.
   low: vec3<f32>,
   cells: f32,
-  // The scene's frame: see `SceneFrame` in src/bvh/scene_frame.rs.
+  // The scene's frame: see `GpuFrame` in src/bvh/gpu_frame.rs.
   middle: vec3<f32>,
   scale: f32,
   // Work items of this dispatch: output boxes, sort tiles or nodes.

@@ -71,7 +71,7 @@ fn sphere_at(i: u32) -> vec4<f32> {
   return vec4<f32>(sphere.center * params.scale - params.middle, sphere.radius * params.scale);
 }
 
-// Lateral inflation, in scaled units, for a ray's attributes and for ellipsoids. Twin of `inflation` in src/cpu/cull.rs. In the space where
+// Lateral inflation, in scaled units, for a ray's attributes and for ellipsoids. Twin of `inflation` in src/cpu/frame.rs. In the space where
 // an ellipsoid is a ball, the errors of an intersection test are larger by its slimness: 2^-38 (E + r) for the hit flag, and 32 u (E + r)
 // in plain arithmetic.
 fn inflation(attributes: RayAttributes, o: vec3<f32>) -> f32 {

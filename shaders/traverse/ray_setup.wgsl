@@ -3,7 +3,7 @@
 // A ray is the line o + s d with |d| = 1, in scaled units relative to the middle of the scene; t is s / step. AABBs are in the same units
 // and contain their spheres exactly. The errors of the arithmetic here and of an intersection test are at most `slack` across the line
 // (cull/ray_line.wgsl). So AABBs are inflated by `slack` on every side; this also covers the few roundings of |plane| + |o| in the slab
-// test. Along the line, the same slack and the error of t (src/cpu/cull.rs, `RayParameter`) add up to `along`.
+// test. Along the line, the same slack and the error of t (src/cpu/frame.rs, `RayParameter`) add up to `along`.
 
 struct PreparedRay {
   inverse: vec3<f32>,

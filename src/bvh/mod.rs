@@ -1,8 +1,8 @@
 //! Bounding volume hierarchies: their nodes, how they are built on the CPU, and how they are validated.
 
 pub(crate) mod bvh8;
+pub(crate) mod gpu_frame;
 pub(crate) mod qbvh4;
-pub(crate) mod scene_frame;
 
 use crate::error::Error;
 

@@ -4,7 +4,7 @@ use bytemuck::Zeroable;
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::cull::CullFrame;
+use super::frame::CpuFrame;
 use super::traverse::moving_leaf::MovingLeaf8;
 use crate::batch::sphere_set::{SphereAttributes, SphereSet};
 use crate::bvh::bvh8::build_sah::build_bytes;
@@ -24,7 +24,7 @@ pub(crate) const TREE_FROM: usize = 2;
 /// A BVH, and the data that its traversal needs.
 pub(crate) struct CpuBvh {
     pub(crate) tree: Bvh8,
-    pub(crate) frame: CullFrame,
+    pub(crate) frame: CpuFrame,
     pub(crate) level: SimdLevel,
     /// Masks of the spheres per leaf, if spheres have masks: contiguous per leaf, not scattered over the list of spheres.
     pub(crate) masks: Option<Vec<[u32; WIDTH]>>,
@@ -54,7 +54,7 @@ pub(crate) fn leaf_attribute_bytes(spheres: u64, masked: bool, moving: bool, map
 }
 
 /// A sphere as the build of a BVH takes it.
-pub(crate) fn build_item(frame: &CullFrame, id: usize, sphere: &Sphere) -> BuildItem {
+pub(crate) fn build_item(frame: &CpuFrame, id: usize, sphere: &Sphere) -> BuildItem {
     let (c, reach) = frame.sphere(sphere);
     BuildItem { center: c.as_vec3().to_array(), padded_radius: reach, id: id as u32 }
 }
@@ -77,7 +77,7 @@ impl CpuBvh {
 
     /// Builds the BVH of spheres at rest, at least one.
     pub(crate) fn new(spheres: &[Sphere], level: SimdLevel, cancel: &CancelToken) -> Result<Self> {
-        let frame = CullFrame::of(spheres);
+        let frame = CpuFrame::of(spheres);
         let mut items = try_with_capacity(spheres.len())?;
         let item = |(id, sphere)| build_item(&frame, id, sphere);
         spheres.par_iter().enumerate().map(item).collect_into_vec(&mut items);

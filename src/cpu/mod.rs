@@ -2,7 +2,7 @@
 
 pub(crate) mod accel;
 pub(crate) mod collector;
-pub(crate) mod cull;
+pub(crate) mod frame;
 pub(crate) mod growth_budget;
 pub(crate) mod hit_lists;
 pub(crate) mod query;

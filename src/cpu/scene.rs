@@ -58,6 +58,7 @@ pub(crate) struct CpuScene {
     bvh: OnceLock<CpuBvh>,
     /// Minimum number of spheres for it.
     tree_from: usize,
+    level: SimdLevel,
     /// Time range of the motion of the spheres.
     time_range: [f32; 2],
     /// Ray i is tested against sphere i only.
@@ -81,7 +82,7 @@ impl CpuScene {
         let tree_from = if pairwise { usize::MAX } else { set.tree_from.unwrap_or(TREE_FROM) };
         let bvh = (!gpu && set.spheres.len() >= tree_from).then(|| CpuBvh::of(&set, level)).transpose()?;
         let (attributes, time_range) = (set.attributes, set.time_range);
-        Ok(Self { attributes, pairwise, tree_from, time_range, ..Self::with(set.spheres, bvh)? })
+        Ok(Self { attributes, pairwise, tree_from, level, time_range, ..Self::with(set.spheres, bvh)? })
     }
 
     pub(crate) fn with(spheres: &[Sphere], bvh: Option<CpuBvh>) -> Result<Self> {
@@ -92,6 +93,7 @@ impl CpuScene {
             attributes: SphereAttributes::default(),
             bvh: bvh.map(OnceLock::from).unwrap_or_default(),
             tree_from: usize::MAX,
+            level: SimdLevel::best(),
             time_range: [0.0; 2],
             pairwise: false,
             magnitudes: OnceLock::new(),
@@ -109,14 +111,15 @@ impl CpuScene {
         let build = || {
             memory::check("the BVH", bvh_bytes(self.spheres.len() as u64))?;
             let set = SphereSet::new(&spheres, self.attributes.clone(), self.time_range, &cancel)?;
-            CpuBvh::of(&set, SimdLevel::best())
+            CpuBvh::of(&set, self.level)
         };
         // Not `get_or_init`: a worker that waits for the build may take up a task that waits for the same BVH.
         let _ = build().map(|bvh| self.bvh.set(bvh));
     }
 
     pub(crate) fn spheres(&self) -> SceneView<'_> {
-        SceneView { spheres: &self.spheres, attributes: &self.attributes, bvh: self.bvh.get(), twins: &self.twins }
+        let (spheres, bvh) = (&self.spheres, self.bvh.get());
+        SceneView { spheres, attributes: &self.attributes, bvh, twins: &self.twins, level: self.level }
     }
 
     /// Whether masks, skipped ids or spheres on which rays start restrict the spheres that a ray can hit.

@@ -7,13 +7,14 @@ use std::sync::OnceLock;
 
 use super::accel::CpuBvh;
 use super::collector::{CandidateTest, HitCollector};
-use super::traverse::certain_miss::misses;
+use super::traverse::certain_miss::{GROUP, misses};
 use super::traverse::ray_order::RayOrder;
 use super::traverse::{best_first, stream};
 use super::twins::Twins;
 use crate::batch::sphere_set::SphereAttributes;
 use crate::intersect::motion::Target;
 use crate::intersect::surface::SurfaceRoots;
+use crate::math::simd::level::SimdLevel;
 use crate::query::policy::Query;
 use crate::records::{NO_SPHERE, Ray, RayAttributes, Sphere};
 use crate::runtime::prefetch::prefetch;
@@ -26,6 +27,7 @@ pub(crate) struct SceneView<'a> {
     /// Without it, every sphere is tested.
     pub(crate) bvh: Option<&'a CpuBvh>,
     pub(crate) twins: &'a OnceLock<Twins>,
+    pub(crate) level: SimdLevel,
 }
 
 impl<'a> SceneView<'a> {
@@ -144,12 +146,19 @@ impl<'a> SceneView<'a> {
     /// Passes every sphere that the ray may hit to one collector. Not inlined, so that its callers are.
     #[inline(never)]
     pub(crate) fn visit_all<V: HitCollector>(&self, ray: &Ray, attributes: Option<&RayAttributes>, collector: &mut V) {
-        for id in 0..self.spheres.len() as u32 {
-            if let Some(target) = self.target(id, attributes)
-                && (V::CANDIDATES == CandidateTest::ClosestApproach || !misses(ray, &target))
-                && attributes.is_none_or(|attributes| self.admits(attributes, id))
-            {
-                collector.test(ray, id, target);
+        for (first, spheres) in (0..).step_by(GROUP).zip(self.spheres.chunks(GROUP)) {
+            let mut left = match (V::CANDIDATES, attributes) {
+                (CandidateTest::Hits, None) => self.level.possible_hits(ray, spheres),
+                _ => u64::MAX >> (GROUP - spheres.len()),
+            };
+            while left != 0 {
+                let id = first + left.trailing_zeros();
+                left &= left - 1;
+                let Some(target) = self.target(id, attributes) else { continue };
+                let missed = || V::CANDIDATES == CandidateTest::Hits && misses(ray, &target);
+                if attributes.is_none_or(|attributes| self.admits(attributes, id) && !missed()) {
+                    collector.test(ray, id, target);
+                }
             }
         }
     }
@@ -171,7 +180,8 @@ impl Candidates<'_> {
         collector
     }
 
-    /// Passes the candidates of one ray to its collector.
+    /// Passes the candidates of one ray to its collector. Not inlined, so that its callers are.
+    #[inline(never)]
     pub(crate) fn collect_into<V: HitCollector>(self, ray: &Ray, collector: &mut V, query: &Query) {
         match self {
             Candidates::Pair(id, target) => collector.test(ray, id, target),

@@ -9,7 +9,7 @@ use super::sphere_attributes::{attribute_words, buffer_words, pack_attributes};
 use super::uniforms::Params;
 use crate::batch::sphere_set::SphereSet;
 use crate::bvh::BvhBuilder;
-use crate::bvh::scene_frame::{SceneFrame, max_magnitude};
+use crate::bvh::gpu_frame::{GpuFrame, max_magnitude};
 use crate::error::{Error, Result};
 use crate::gpu::engine::GpuEngine;
 use crate::intersect::motion::midpoint;
@@ -46,7 +46,7 @@ pub(crate) struct GpuScene {
     pub(crate) parts: Vec<ScenePart>,
     /// Throughput with the BVH, and without it.
     pub(crate) throughputs: [Throughput; 2],
-    pub(crate) frame: SceneFrame,
+    pub(crate) frame: GpuFrame,
     pub(crate) info: SceneInfo,
 }
 
@@ -116,7 +116,7 @@ impl GpuScene {
     pub(crate) async fn new(gpu: &GpuEngine, set: &SphereSet<'_>, pairwise: bool, builder: BvhBuilder) -> Result<Self> {
         let spheres = set.swept_bounds();
         let mut parts = Vec::new();
-        let frame = SceneFrame::of(spheres);
+        let frame = GpuFrame::of(spheres);
         let capacity = Self::capacity(gpu, buffer_words(&set.attributes))? as usize;
         let resident = if pairwise { &[] } else { spheres };
         let trees = Self::worth_bvh(gpu, set, &frame);
@@ -143,7 +143,7 @@ impl GpuScene {
     }
 
     /// Whether a scene has BVHs: there are enough spheres, and the frame can represent a BVH.
-    pub(crate) fn worth_bvh(gpu: &GpuEngine, set: &SphereSet<'_>, frame: &SceneFrame) -> bool {
+    pub(crate) fn worth_bvh(gpu: &GpuEngine, set: &SphereSet<'_>, frame: &GpuFrame) -> bool {
         set.spheres.len() >= set.tree_from.unwrap_or_else(|| tree_from(gpu)) && frame.supports_bvh()
     }
 
@@ -216,7 +216,7 @@ impl GpuScene {
 
     /// Adds the scene's frame and properties, which culling needs, to the parameters.
     pub(crate) fn with_frame(&self, params: Params) -> Params {
-        let SceneFrame { scale, middle, far, .. } = self.frame;
+        let GpuFrame { scale, middle, far, .. } = self.frame;
         let SceneInfo { largest, max_axis_ratio, mid_time, .. } = self.info;
         Params { scale, middle, far, largest, max_axis_ratio, mid_time, ..params }
     }

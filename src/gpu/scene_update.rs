@@ -5,7 +5,7 @@ use super::bvh::resident::GpuBvh;
 use super::scene::{GpuScene, SceneInfo, ScenePart};
 use crate::batch::sphere_set::SphereSet;
 use crate::bvh::BvhBuilder;
-use crate::bvh::scene_frame::SceneFrame;
+use crate::bvh::gpu_frame::GpuFrame;
 use crate::error::Result;
 use crate::gpu::engine::GpuEngine;
 
@@ -19,7 +19,7 @@ impl GpuScene {
         builder: BvhBuilder,
     ) -> Result<(Self, f64)> {
         let spheres = set.swept_bounds();
-        let frame = SceneFrame::of(spheres);
+        let frame = GpuFrame::of(spheres);
         let trees = Self::worth_bvh(gpu, set, &frame);
         let mut parts = Vec::new();
         let (mut now, mut before) = (0.0, 0.0);
@@ -70,7 +70,7 @@ impl GpuScene {
     }
 
     /// Returns a scene without spheres, with the throughputs measured so far.
-    fn empty_like(&self, frame: SceneFrame) -> Self {
+    fn empty_like(&self, frame: GpuFrame) -> Self {
         Self {
             parts: Vec::new(),
             throughputs: self.throughputs.each_ref().map(super::context::throughput::Throughput::for_similar_scene),

@@ -185,55 +185,36 @@ impl PairBatch {
 
 multiversion! {
     /// Intersects a pair batch with error-free corrections, without bounds.
-    intersect_compensated_batch, (batch: &mut PairBatch) -> u32
+    intersect_compensated_batch, (batch: &mut PairBatch) -> u32, |lanes| {
+        batch.intersect_unbounded::<false, false>();
+        batch.possible_hits::<_, false>(lanes)
+    }
 }
 multiversion! {
     /// Intersects a pair batch with error-free corrections and bounds.
-    intersect_bounded_batch, (batch: &mut PairBatch) -> u32
+    intersect_bounded_batch, (batch: &mut PairBatch) -> u32, |lanes| {
+        batch.intersect_bounded::<false>();
+        batch.round_roots();
+        batch.possible_hits::<_, true>(lanes)
+    }
 }
 multiversion! {
     /// Intersects a pair batch of ellipsoids with error-free corrections, without bounds: only `Precision::Exact` needs bounds, and it is
     /// refused for ellipsoids. The result of a pair with relative direction zero is meaningless.
-    intersect_compensated_ellipsoids, (batch: &mut PairBatch)
+    intersect_compensated_ellipsoids, (batch: &mut PairBatch), |_lanes| batch.intersect_unbounded::<true, true>()
 }
 multiversion! {
     /// Intersects a batch of moving pairs with error-free corrections, without bounds. The result of a pair with relative direction zero is
     /// meaningless.
-    intersect_compensated_moving, (batch: &mut PairBatch)
+    intersect_compensated_moving, (batch: &mut PairBatch), |_lanes| batch.intersect_unbounded::<true, false>()
 }
 multiversion! {
     /// Intersects a batch of moving pairs with error-free corrections and bounds. The result of a pair with relative direction zero is
     /// meaningless.
-    intersect_bounded_moving, (batch: &mut PairBatch)
-}
-
-#[inline(always)]
-fn intersect_compensated_batch(lanes: impl Lanes, batch: &mut PairBatch) -> u32 {
-    batch.intersect_unbounded::<false, false>();
-    batch.possible_hits::<_, false>(lanes)
-}
-
-#[inline(always)]
-fn intersect_bounded_batch(lanes: impl Lanes, batch: &mut PairBatch) -> u32 {
-    batch.intersect_bounded::<false>();
-    batch.round_roots();
-    batch.possible_hits::<_, true>(lanes)
-}
-
-#[inline(always)]
-fn intersect_compensated_moving(_: impl Lanes, batch: &mut PairBatch) {
-    batch.intersect_unbounded::<true, false>();
-}
-
-#[inline(always)]
-fn intersect_bounded_moving(_: impl Lanes, batch: &mut PairBatch) {
-    batch.intersect_bounded::<true>();
-    batch.rounded = [[f32::NAN; BATCH_WIDTH]; 2];
-}
-
-#[inline(always)]
-fn intersect_compensated_ellipsoids(_: impl Lanes, batch: &mut PairBatch) {
-    batch.intersect_unbounded::<true, true>();
+    intersect_bounded_moving, (batch: &mut PairBatch), |_lanes| {
+        batch.intersect_bounded::<true>();
+        batch.rounded = [[f32::NAN; BATCH_WIDTH]; 2];
+    }
 }
 
 #[cfg(test)]

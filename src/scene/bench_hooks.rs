@@ -2,8 +2,8 @@
 
 use super::device::Device;
 use crate::batch::input::Rays;
+use crate::bvh::gpu_frame::GpuFrame;
 use crate::bvh::qbvh4::node::QBvh4;
-use crate::bvh::scene_frame::SceneFrame;
 use crate::error::Result;
 use crate::gpu::cast::raygen::generated_rays;
 use crate::math::simd::level::SimdLevel;
@@ -27,7 +27,7 @@ pub fn made<'a>(device: &Device, rays: impl Into<Rays<'a>>) -> Result<Option<(Ve
 /// # Errors
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 pub fn lbvh(spheres: &[Sphere]) -> Result<usize> {
-    Ok(QBvh4::new(spheres, &SceneFrame::of(spheres), &CancelToken::new())?.nodes.len())
+    Ok(QBvh4::new(spheres, &GpuFrame::of(spheres), &CancelToken::new())?.nodes.len())
 }
 
 /// Number of threads of the CPU engine.

@@ -42,7 +42,7 @@ fn nothing_times_out_on_a_busy_machine() {
     folder.write("spheres.csv", "x,y,z,r,vx,vy,vz\n10,0,0,1,0,0,0\n-10,0,0,1,1,0,0\n0,12,0,2,0,-1,0\n");
     folder.write("bullets.csv", "x1,y1,z1,x2,y2,z2,speed,radius\n0,0,0,1,0,0,3,0.5\n0,0,0,0,1,0,2,0.25\n");
     folder.write("rays.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n0,0,0,0,1,0\n0,0,0,0,0,1\n");
-    let system = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("systems/planet.toml");
+    let system = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../systems/planet.toml");
     let busy = Busy::start();
     // All commands run at the same time.
     let commands = [

@@ -246,7 +246,7 @@ fn usages() -> Vec<Wrong> {
         wrong_usage(
             "builder without a device for it",
             "cast s.csv r.csv -o out.csv --device cpu --builder gpu",
-            &["needs a GPU", "--device gpu"],
+            &["needs a GPU", "or a GPU"],
         ),
         wrong_usage(
             "builder of pairs",

@@ -115,7 +115,7 @@ pub(crate) fn same(error: &std::io::Error) -> std::io::Error {
 pub(crate) fn reserve<T>(what: &'static str, records: &mut Vec<T>, more: u64) -> Result<()> {
     umbracast::memory::check(what, more.saturating_mul(size_of::<T>() as u64))?;
     records.try_reserve_exact(usize::try_from(more).unwrap_or(usize::MAX)).map_err(|_| {
-        let message = format!("cannot allocate memory for {what}");
+        let message = format!("reading {what}");
         Error::Umbracast(umbracast::Error::OutOfMemory { device: "this machine".into(), message })
     })
 }

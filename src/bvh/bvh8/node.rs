@@ -1,6 +1,6 @@
 //! The CPU engine's BVH: nodes of eight boxes over leaves of eight spheres.
 //!
-//! A leaf is a SoA record in the scaled units of the culling pass (`src/cpu/cull.rs`), so that each component is one or two SIMD
+//! A leaf is a SoA record in the scaled units of the culling pass (`src/cpu/frame.rs`), so that each component is one or two SIMD
 //! vectors. Spheres have no boxes of their own. A box contains its spheres with padded radii. The padding covers the sphere's share of
 //! the error of every intersection method. The ray's share is added when the ray is tested against the box.
 

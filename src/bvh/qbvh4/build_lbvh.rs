@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 
 use super::node::QBvh4;
-use super::node::{Bounds, Child, MAX_LEAF_SPHERES, QNode4, TINY, WIDTH};
-use crate::bvh::scene_frame::SceneFrame;
+use super::node::{MAX_LEAF_SPHERES, QBounds, QChild, QNode4, TINY, WIDTH};
+use crate::bvh::gpu_frame::GpuFrame;
 use crate::error::Result;
 use crate::records::Sphere;
 use crate::runtime::cancel::CancelToken;
@@ -34,7 +34,7 @@ pub(crate) struct MortonGrid {
 
 impl MortonGrid {
     /// A grid of at most 2²¹ cells per axis that covers all centres of the scene.
-    pub(crate) fn new(frame: &SceneFrame) -> Self {
+    pub(crate) fn new(frame: &GpuFrame) -> Self {
         // Rounding is monotonic, so these corners are the minimum and the maximum of the centres in the frame.
         let [low, high] = frame.corners.map(|corner| flush_tiny(frame.center(corner)));
         let width = (0..3).map(|k| high[k] - low[k]).fold(0.0, f32::max);
@@ -73,7 +73,7 @@ fn spread_bits(x: u32) -> u64 {
 
 /// A subtree of the radix tree: `count` keys from `first`. A leaf has no halves.
 struct RadixNode {
-    bounds: Bounds,
+    bounds: QBounds,
     first: usize,
     count: usize,
     children: Option<Box<[RadixNode; 2]>>,
@@ -82,7 +82,7 @@ struct RadixNode {
 /// The spheres in the order of their keys.
 struct SortedSpheres<'a> {
     spheres: &'a [Sphere],
-    frame: &'a SceneFrame,
+    frame: &'a GpuFrame,
     keys: &'a [Key],
     cancel: &'a CancelToken,
 }
@@ -90,8 +90,8 @@ struct SortedSpheres<'a> {
 impl SortedSpheres<'_> {
     fn build_node(&self, first: usize, count: usize) -> Result<RadixNode> {
         if count <= MAX_LEAF_SPHERES {
-            let bounds = self.keys[first..][..count].iter().fold(Bounds::EMPTY, |all, (_, place)| {
-                all.join(Bounds::of(&self.spheres[*place as usize], self.frame))
+            let bounds = self.keys[first..][..count].iter().fold(QBounds::EMPTY, |all, (_, place)| {
+                all.join(QBounds::of(&self.spheres[*place as usize], self.frame))
             });
             return Ok(RadixNode { bounds, first, count, children: None });
         }
@@ -154,7 +154,7 @@ impl QBvh4 {
     ///
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
-    pub(crate) fn new(spheres: &[Sphere], frame: &SceneFrame, cancel: &CancelToken) -> Result<Self> {
+    pub(crate) fn new(spheres: &[Sphere], frame: &GpuFrame, cancel: &CancelToken) -> Result<Self> {
         cpu_pool::ensure_pool();
         let center = |sphere: &Sphere| frame.sphere(sphere).0;
         let grid = MortonGrid::new(frame);
@@ -185,18 +185,18 @@ fn collapse(root: &RadixNode, cancel: &CancelToken) -> Result<(Vec<QNode4>, Vec<
         let begin = (nodes.len() + level.len()) as u32;
         for part in level {
             let child = |part: &&'_ RadixNode| {
-                let child = Child::Leaf { first: part.first as u32, count: part.count as u32 };
+                let child = QChild::Leaf { first: part.first as u32, count: part.count as u32 };
                 (part.bounds, child)
             };
             let parts = open_children(part, levels.len());
-            let mut children: Vec<(Bounds, Child)> = parts.iter().map(child).collect();
+            let mut children: Vec<(QBounds, QChild)> = parts.iter().map(child).collect();
             for (part, (_, child)) in parts.into_iter().zip(&mut children) {
                 if part.children.is_some() {
-                    *child = Child::Node(begin + next.len() as u32);
+                    *child = QChild::Node(begin + next.len() as u32);
                     next.push(part);
                 }
             }
-            children.retain(|(_, child)| !matches!(child, Child::Leaf { count: 0, .. }));
+            children.retain(|(_, child)| !matches!(child, QChild::Leaf { count: 0, .. }));
             nodes.push(QNode4::new(&children, [part.first as u32, part.count as u32]));
         }
         levels.push(begin);

@@ -3,7 +3,7 @@
 //!
 //! Each box has one byte per axis and side: a multiple of a power of two, relative to the lower corner that all four boxes share,
 //! rounded outwards (Ylitie, Karras & Laine 2017, Efficient Incoherent Ray Traversal on GPUs Through Compressed Wide BVHs). Everything
-//! is in units of the scene's [`SceneFrame`], where no coordinate exceeds 2.
+//! is in units of the scene's [`GpuFrame`], where no coordinate exceeds 2.
 //!
 //! LBVH that shaders traverse: spheres are sorted along a Morton curve, a radix tree is built over them (Karras 2012, Maximizing
 //! Parallelism in the Construction of BVHs, Octrees, and k-d Trees), and it is collapsed into nodes of four boxes.
@@ -13,7 +13,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::bvh::scene_frame::SceneFrame;
+use crate::bvh::gpu_frame::GpuFrame;
 use crate::math::float::power_of_two;
 use crate::records::Sphere;
 
@@ -43,12 +43,12 @@ pub(crate) struct QNode4 {
 
 /// A child of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Child {
+pub(crate) enum QChild {
     Node(u32),
     Leaf { first: u32, count: u32 },
 }
 
-impl Child {
+impl QChild {
     pub(crate) fn pack(self) -> u32 {
         match self {
             Self::Node(number) => number,
@@ -80,18 +80,18 @@ pub(crate) fn next_above(x: f32) -> f32 {
 
 /// An axis-aligned box.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Bounds {
+pub(crate) struct QBounds {
     pub(crate) low: [f32; 3],
     pub(crate) high: [f32; 3],
 }
 
-impl Bounds {
-    /// Inverted box: the identity of [`Bounds::join`].
+impl QBounds {
+    /// Inverted box: the identity of [`QBounds::join`].
     pub(crate) const EMPTY: Self = Self { low: [f32::MAX; 3], high: [-f32::MAX; 3] };
 
     /// Conservative bounds of a sphere in the frame. Devices may treat subnormal coordinates as 0 in an intersection test, so the bounds
     /// contain that position, too.
-    pub(crate) fn of(sphere: &Sphere, frame: &SceneFrame) -> Self {
+    pub(crate) fn of(sphere: &Sphere, frame: &GpuFrame) -> Self {
         let ((center, radius), set) = (frame.sphere(sphere), sphere.center.to_array());
         let flushed = |k: usize| if set[k].is_subnormal() { -frame.middle[k] } else { center[k] };
         Self {
@@ -116,11 +116,11 @@ impl Bounds {
 
 impl QNode4 {
     /// A node of up to four boxes, over a range of spheres.
-    pub(crate) fn new(children: &[(Bounds, Child)], range: [u32; 2]) -> Self {
+    pub(crate) fn new(children: &[(QBounds, QChild)], range: [u32; 2]) -> Self {
         if children.is_empty() {
             return Self::default();
         }
-        let all = children.iter().fold(Bounds::EMPTY, |all, (bounds, _)| all.join(*bounds));
+        let all = children.iter().fold(QBounds::EMPTY, |all, (bounds, _)| all.join(*bounds));
         let mut quad = Self { units: (children.len() as u32) << 24, range, ..Self::default() };
         for k in 0..3 {
             let origin = all.low[k];
@@ -147,14 +147,14 @@ impl QNode4 {
     }
 
     /// Box of child `i`, exact in f64, and the child.
-    pub(crate) fn child(&self, i: usize) -> ([[f64; 3]; 2], Child) {
+    pub(crate) fn child(&self, i: usize) -> ([[f64; 3]; 2], QChild) {
         let face = |words: &[u32; 3], k: usize| {
             let unit = (self.units >> (8 * k) & 255) as i32 - 127;
             let steps = f64::from(words[k] >> (8 * i) & 255);
             f64::from(f32::from_bits(self.origin[k])) + steps * f64::from(power_of_two(unit))
         };
         let corner = |words| std::array::from_fn(|k| face(words, k));
-        ([corner(&self.low), corner(&self.high)], Child::unpack(self.children[i]))
+        ([corner(&self.low), corner(&self.high)], QChild::unpack(self.children[i]))
     }
 }
 

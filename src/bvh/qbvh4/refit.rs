@@ -2,27 +2,27 @@
 //! `shaders/build/sah_cost.wgsl`.
 
 use super::node::QBvh4;
-use super::node::{Bounds, Child, QNode4};
-use crate::bvh::scene_frame::SceneFrame;
+use super::node::{QBounds, QChild, QNode4};
+use crate::bvh::gpu_frame::GpuFrame;
 use crate::records::Sphere;
 
 impl QBvh4 {
     /// Refits the boxes to other spheres, of the same number as before.
-    pub(crate) fn refit(&mut self, spheres: &[Sphere], frame: &SceneFrame) {
-        let mut bounds = vec![Bounds::EMPTY; self.nodes.len()];
+    pub(crate) fn refit(&mut self, spheres: &[Sphere], frame: &GpuFrame) {
+        let mut bounds = vec![QBounds::EMPTY; self.nodes.len()];
         // Children have higher indices than their parents.
         for number in (0..self.nodes.len()).rev() {
             let quad = self.nodes[number];
-            let around = |child: Child| match child {
-                Child::Node(child) => bounds[child as usize],
-                Child::Leaf { first, count } => {
+            let around = |child: QChild| match child {
+                QChild::Node(child) => bounds[child as usize],
+                QChild::Leaf { first, count } => {
                     let own = self.order[first as usize..][..count as usize].iter();
-                    own.map(|place| Bounds::of(&spheres[*place as usize], frame)).fold(Bounds::EMPTY, Bounds::join)
+                    own.map(|place| QBounds::of(&spheres[*place as usize], frame)).fold(QBounds::EMPTY, QBounds::join)
                 }
             };
             let child = |i| quad.child(i).1;
-            let children: Vec<(Bounds, Child)> = (0..quad.count()).map(|i| (around(child(i)), child(i))).collect();
-            bounds[number] = children.iter().fold(Bounds::EMPTY, |all, (own, _)| all.join(*own));
+            let children: Vec<(QBounds, QChild)> = (0..quad.count()).map(|i| (around(child(i)), child(i))).collect();
+            bounds[number] = children.iter().fold(QBounds::EMPTY, |all, (own, _)| all.join(*own));
             self.nodes[number] = QNode4::new(&children, quad.range);
         }
     }

@@ -1,8 +1,8 @@
 //! Tests: the validator accepts trees over scenes of many kinds, and finds the fault in broken trees.
 
 use super::node::QBvh4;
-use super::node::{Bounds, Child, QNode4, next_above, next_below};
-use crate::bvh::scene_frame::SceneFrame;
+use super::node::{QBounds, QChild, QNode4, next_above, next_below};
+use crate::bvh::gpu_frame::GpuFrame;
 use crate::intensity::scaled;
 use crate::numbers::Numbers;
 use crate::records::Sphere;
@@ -47,7 +47,7 @@ pub(crate) fn scenes() -> Vec<(&'static str, Vec<Sphere>)> {
 #[test]
 fn valid_trees_pass_the_validator() {
     for (name, spheres) in scenes() {
-        let frame = SceneFrame::of(&spheres);
+        let frame = GpuFrame::of(&spheres);
         let tree = QBvh4::new(&spheres, &frame, &CancelToken::new()).unwrap();
         assert_eq!(tree.check(&spheres, &frame), Ok(()), "{name}");
     }
@@ -62,7 +62,7 @@ fn the_shader_stack_has_an_entry_per_level() {
 #[test]
 fn the_validator_finds_faults_in_broken_trees() {
     let (_, spheres) = scenes().swap_remove(4);
-    let frame = SceneFrame::of(&spheres);
+    let frame = GpuFrame::of(&spheres);
     let broken = |name: &str, change: &dyn Fn(&mut QBvh4)| {
         let mut tree = QBvh4::new(&spheres, &frame, &CancelToken::new()).unwrap();
         change(&mut tree);
@@ -77,7 +77,7 @@ fn the_validator_finds_faults_in_broken_trees() {
     broken("spheres leave box", &|tree| tree.nodes[0].high[1] -= 0x0101_0101);
     broken("spheres", &|tree| {
         let quad = tree.nodes.last_mut().unwrap();
-        quad.children[0] = Child::Leaf { first: 0, count: 0 }.pack();
+        quad.children[0] = QChild::Leaf { first: 0, count: 0 }.pack();
     });
     broken("out of reach", &|tree| {
         let quad = tree.nodes.last_mut().unwrap();
@@ -89,11 +89,11 @@ fn the_validator_finds_faults_in_broken_trees() {
 fn quantised_boxes_contain_the_child_bounds() {
     let mut n = Numbers(2);
     let around =
-        |at: [f32; 3], r: f32| Bounds { low: at.map(|x| next_below(x - r)), high: at.map(|x| next_above(x + r)) };
+        |at: [f32; 3], r: f32| QBounds { low: at.map(|x| next_below(x - r)), high: at.map(|x| next_above(x + r)) };
     for _ in 0..scaled(20_000) {
         let mut place = || (n.unit() - 0.5) * 2f32.powi((n.unit() * 80.0) as i32 - 79) * 4.0;
-        let boxes: Vec<Bounds> = (0..4).map(|_| around([place(), place(), place()], place().abs())).collect();
-        let children: Vec<(Bounds, Child)> = boxes.iter().map(|b| (*b, Child::Node(7))).collect();
+        let boxes: Vec<QBounds> = (0..4).map(|_| around([place(), place(), place()], place().abs())).collect();
+        let children: Vec<(QBounds, QChild)> = boxes.iter().map(|b| (*b, QChild::Node(7))).collect();
         let quad = QNode4::new(&children, [0, 28]);
         for (i, own) in boxes.iter().enumerate() {
             let ([low, high], _) = quad.child(i);

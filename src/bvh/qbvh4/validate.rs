@@ -1,8 +1,8 @@
 //! Validator for an [`QBvh4`]: checks its invariants by visiting all nodes and leaves.
 
 use super::node::QBvh4;
-use super::node::{Child, MAX_LEAF_SPHERES, QNode4, WIDTH};
-use crate::bvh::scene_frame::SceneFrame;
+use super::node::{MAX_LEAF_SPHERES, QChild, QNode4, WIDTH};
+use crate::bvh::gpu_frame::GpuFrame;
 use crate::records::Sphere;
 
 type Corners = [[f64; 3]; 2];
@@ -21,9 +21,9 @@ fn join(a: &Corners, b: &Corners) -> Corners {
 struct Validator<'a> {
     tree: &'a QBvh4,
     spheres: &'a [Sphere],
-    frame: &'a SceneFrame,
+    frame: &'a GpuFrame,
     seen: Vec<bool>,
-    /// Bounds of the spheres below each node, in f64.
+    /// QBounds of the spheres below each node, in f64.
     reaches: Vec<Corners>,
 }
 
@@ -34,8 +34,8 @@ impl Validator<'_> {
         for i in 0..quad.count() {
             let (own, child) = quad.child(i);
             let reach = match child {
-                Child::Node(child) => self.reaches[child as usize],
-                Child::Leaf { first, count } => self.leaf(first as usize, count as usize)?,
+                QChild::Node(child) => self.reaches[child as usize],
+                QChild::Leaf { first, count } => self.leaf(first as usize, count as usize)?,
             };
             if !contains(&own, &reach) {
                 return Err(format!("spheres leave box {i} of node {number}"));
@@ -72,7 +72,7 @@ impl QBvh4 {
     ///
     /// # Errors
     /// A description of the first violation.
-    pub(crate) fn check(&self, spheres: &[Sphere], frame: &SceneFrame) -> Result<(), String> {
+    pub(crate) fn check(&self, spheres: &[Sphere], frame: &GpuFrame) -> Result<(), String> {
         let (mut begin, mut next) = (0, 1);
         for end in self.levels.iter().map(|end| *end as usize) {
             if end != next || end > self.nodes.len() {
@@ -84,9 +84,9 @@ impl QBvh4 {
                 }
                 for child in (0..quad.count()).map(|i| quad.child(i).1) {
                     match child {
-                        Child::Node(child) if child as usize == next => next += 1,
-                        Child::Node(child) => return Err(format!("node {number} leads to {child}, not {next}")),
-                        Child::Leaf { .. } => {}
+                        QChild::Node(child) if child as usize == next => next += 1,
+                        QChild::Node(child) => return Err(format!("node {number} leads to {child}, not {next}")),
+                        QChild::Leaf { .. } => {}
                     }
                 }
             }

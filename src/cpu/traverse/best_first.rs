@@ -6,7 +6,7 @@
 use crate::bvh::bvh8::node::{Bvh8Node, Child, ChildRef, Leaf8, WIDTH};
 use crate::cpu::accel::CpuBvh;
 use crate::cpu::collector::HitCollector;
-use crate::cpu::cull::{RayLine, RayParameter};
+use crate::cpu::frame::{RayLine, RayParameter};
 use crate::cpu::view::SceneView;
 use crate::math::float::U;
 use crate::math::simd::lanes::Lanes;

@@ -8,9 +8,24 @@
 
 use glam::{DMat3, DVec3};
 
-use crate::cpu::cull::FLAG_ERROR;
+use crate::cpu::frame::FLAG_ERROR;
 use crate::intersect::motion::{RelativeMotion, Target};
-use crate::records::Ray;
+use crate::math::simd::level::{SimdLevel, multiversion};
+use crate::records::{Ray, Sphere};
+
+/// Maximum number of spheres at rest that are tested together.
+pub(crate) const GROUP: usize = u64::BITS as usize;
+
+multiversion! {
+    /// Mask of the spheres at rest, at most [`GROUP`], that a ray does not certainly miss.
+    possible_hits, (ray: &Ray, spheres: &[Sphere]) -> u64, |_lanes| {
+        let mut possible = [false; GROUP];
+        for (possible, sphere) in possible.iter_mut().zip(spheres) {
+            *possible = !misses(ray, &Target::at_rest(sphere));
+        }
+        possible.iter().rev().fold(0, |mask, possible| mask << 1 | u64::from(*possible))
+    }
+}
 
 /// Whether the ray certainly misses the sphere or ellipsoid: then no intersection test reports a hit.
 #[inline(always)]

@@ -1,7 +1,7 @@
 //! Kernels of the stream traversal: many rays are tested against one node or one leaf in a row (Barringer & Akenine-Möller 2014, Dynamic
 //! ray stream traversal). The node stays in registers, no ray waits for another, and no branch depends on the result of a slab test.
 //!
-//! Error analysis, with U, F, δ, ρ as in `src/cpu/cull.rs`. A ray is the line F + s · d in scaled units. All values in the tests of AABBs
+//! Error analysis, with U, F, δ, ρ as in `src/cpu/frame.rs`. A ray is the line F + s · d in scaled units. All values in the tests of AABBs
 //! and leaves stay as small as the scene, wherever the ray starts. The line intersects a plane of an AABB at s = plane · (1/d) − (F ±
 //! δ')/d, with one rounding of each part: this is equivalent to an error of 4 U (|plane| + |F|) of the plane. The rounding of d and F moves
 //! the line by as much again. The part that depends on the plane is covered by the 128 U (|c| + r) in every sphere's `padded_radius`; the part that
@@ -22,7 +22,7 @@
 use super::deferred::{DeferredPair, MAX_DEFERRED};
 use super::moving_leaf::MovingLeaf8;
 use super::packet::ActiveRays;
-use super::ray_setup::PreparedRay;
+use super::ray_setup::{Line, PreparedRay};
 use super::stream::StreamTraversal;
 use crate::bvh::bvh8::node::{Leaf8, WIDTH};
 use crate::cpu::accel::CpuBvh;
@@ -94,78 +94,34 @@ multiversion! {
     /// number.
     cull_leaf, (
         leaf: &Leaf8, rays: &[PreparedRay], s_far: &[f32], list: &[u32], rules: LeafRules, leaf_hits: &mut [LeafHits]
-    ) -> usize
+    ) -> usize, |lanes| {
+        cull_spheres(lanes.narrow(), &Resting::of(leaf), rays, s_far, list.iter().copied(), rules, leaf_hits)
+    }
 }
 multiversion! {
     /// Like `cull_leaf`, for the active rays of a packet. A list of them would be written as vectors and read as integers right after, which
     /// waits for the vectors.
     cull_packet_leaf, (
         leaf: &Leaf8, rays: &[PreparedRay], s_far: &[f32], active: ActiveRays, rules: LeafRules, leaf_hits: &mut [LeafHits]
-    ) -> usize
+    ) -> usize, |lanes| {
+        cull_spheres(lanes.narrow(), &Resting::of(leaf), rays, s_far, active, rules, leaf_hits)
+    }
 }
 multiversion! {
     /// Like `cull_leaf`, for ellipsoids: the leaf has balls around them and their paths. `inner` has the radii of balls that the ellipsoids
     /// contain at all times, negative where there is none.
     cull_swept_leaf, (
         leaf: &Leaf8, inner: &[f32; WIDTH], rays: &[PreparedRay], s_far: &[f32], list: &[u32], leaf_hits: &mut [LeafHits]
-    ) -> usize
+    ) -> usize, |lanes| {
+        cull_spheres(lanes.narrow(), &Resting { leaf, inner }, rays, s_far, list.iter().copied(), LeafRules::PLAIN, leaf_hits)
+    }
 }
 
 multiversion! {
     /// Like `cull_leaf`, for moving spheres, each at its position at the time of the ray.
-    cull_moved_leaf, (moving_leaf: &MovingLeaf8, rays: &[PreparedRay], s_far: &[f32], list: &[u32], leaf_hits: &mut [LeafHits]) -> usize
-}
-
-#[inline(always)]
-fn cull_leaf(
-    lanes: impl Lanes,
-    leaf: &Leaf8,
-    rays: &[PreparedRay],
-    s_far: &[f32],
-    list: &[u32],
-    rules: LeafRules,
-    leaf_hits: &mut [LeafHits],
-) -> usize {
-    cull_spheres(lanes.narrow(), &Resting::of(leaf), rays, s_far, list.iter().copied(), rules, leaf_hits)
-}
-
-#[inline(always)]
-fn cull_packet_leaf(
-    lanes: impl Lanes,
-    leaf: &Leaf8,
-    rays: &[PreparedRay],
-    s_far: &[f32],
-    active: ActiveRays,
-    rules: LeafRules,
-    leaf_hits: &mut [LeafHits],
-) -> usize {
-    cull_spheres(lanes.narrow(), &Resting::of(leaf), rays, s_far, active, rules, leaf_hits)
-}
-
-#[inline(always)]
-fn cull_swept_leaf(
-    lanes: impl Lanes,
-    leaf: &Leaf8,
-    inner: &[f32; WIDTH],
-    rays: &[PreparedRay],
-    s_far: &[f32],
-    list: &[u32],
-    leaf_hits: &mut [LeafHits],
-) -> usize {
-    let spheres = Resting { leaf, inner };
-    cull_spheres(lanes.narrow(), &spheres, rays, s_far, list.iter().copied(), LeafRules::PLAIN, leaf_hits)
-}
-
-#[inline(always)]
-fn cull_moved_leaf(
-    lanes: impl Lanes,
-    moving_leaf: &MovingLeaf8,
-    rays: &[PreparedRay],
-    s_far: &[f32],
-    list: &[u32],
-    leaf_hits: &mut [LeafHits],
-) -> usize {
-    cull_spheres(lanes.narrow(), &Moved(moving_leaf), rays, s_far, list.iter().copied(), LeafRules::PLAIN, leaf_hits)
+    cull_moved_leaf, (moving_leaf: &MovingLeaf8, rays: &[PreparedRay], s_far: &[f32], list: &[u32], leaf_hits: &mut [LeafHits]) -> usize, |lanes| {
+        cull_spheres(lanes.narrow(), &Moved(moving_leaf), rays, s_far, list.iter().copied(), LeafRules::PLAIN, leaf_hits)
+    }
 }
 
 /// The spheres of a leaf at the time of a ray. (A trait, because a closure with two callers is not inlined.)
@@ -225,7 +181,7 @@ impl<L: Lanes> LeafSpheres<L> for Moved<'_> {
 #[inline(always)]
 fn distances<L: Lanes>(lanes: L, ray: &PreparedRay, x: L, y: L, z: L, reach: L) -> (L, L) {
     let splat = |value| lanes.splat(value);
-    let [ux, uy, vx, vy, vz, minus_alpha, minus_beta, spread, floor, ..] = ray.line;
+    let Line { u: [ux, uy], v: [vx, vy, vz], minus_alpha, minus_beta, spread, floor, .. } = ray.line;
     let minus_w = minus_squared(lanes, reach);
     let across = y.mul_add(splat(uy), x.mul_add(splat(ux), splat(minus_alpha)));
     let over = z.mul_add(splat(vz), y.mul_add(splat(vy), x.mul_add(splat(vx), splat(minus_beta))));
@@ -314,7 +270,7 @@ fn classify<L: Lanes, const SKIP_MISSES: bool>(
     let (zero, far) = (splat(0.0), splat(far));
     let LeafHits { candidates, certain, low: lows, high: highs, .. } = hits;
     (*candidates, *certain) = (0, 0);
-    let [.., dx, dy, dz] = ray.line;
+    let [dx, dy, dz] = ray.line.d;
     for i in (0..WIDTH).step_by(L::COUNT) {
         let [x, y, z, reach, inner] = spheres.load(lanes, ray, i);
         let (square, limit) = distances(lanes, ray, x, y, z, reach);

@@ -21,9 +21,9 @@ use bytemuck::Zeroable;
 use glam::DVec3;
 
 use super::leaf::LeafHits;
-use super::ray_setup::PreparedRay;
+use super::ray_setup::{Line, PreparedRay};
 use crate::bvh::bvh8::node::WIDTH;
-use crate::cpu::cull::{CullFrame, FLAG_ERROR};
+use crate::cpu::frame::{CpuFrame, FLAG_ERROR};
 use crate::math::float::U;
 use crate::math::simd::lanes::Lanes;
 use crate::math::simd::level::{SimdLevel, multiversion};
@@ -37,7 +37,7 @@ const SAFE_SPEEDS: [f32; 2] = [0.25, 1_048_576.0];
 /// known.
 pub(crate) fn prepare_moving(
     prepared: &mut PreparedRay,
-    frame: &CullFrame,
+    frame: &CpuFrame,
     ray: &Ray,
     attributes: &RayAttributes,
     middle: f64,
@@ -53,10 +53,10 @@ pub(crate) fn prepare_moving(
     // The position at the rounded `time`, not at the exact one.
     let pivot = start + (f64::from(prepared.time) - launch) * step;
     prepared.pivot = pivot as f32;
-    let [ux, uy, vx, vy, vz, minus_alpha, minus_beta, _, _, dx, dy, dz] = prepared.line.map(f64::from);
-    let position =
-        DVec3::new(ux, uy, 0.0) * -minus_alpha + DVec3::new(vx, vy, vz) * -minus_beta + DVec3::new(dx, dy, dz) * pivot;
-    prepared.line[..3].copy_from_slice(&position.as_vec3().to_array());
+    let Line { u: [ux, uy], v, minus_alpha, minus_beta, d, .. } = prepared.line;
+    let [u, v, d] = [[ux, uy, 0.0], v, d].map(|vector| DVec3::from_array(vector.map(f64::from)));
+    let position = u * -f64::from(minus_alpha) + v * -f64::from(minus_beta) + d * pivot;
+    prepared.line.v = position.as_vec3().to_array();
     prepared.pace = pace as f32;
     prepared.flag = (FLAG_ERROR * from.abs().max(to.abs()) * step * 1.0001) as f32;
 }
@@ -86,7 +86,7 @@ fn cull_passing_leaf<L: Lanes>(
         };
         (*name, *candidates, *certain) = (number, 0, 0);
         // Written out, because the compiler calls `map` as a function.
-        let [px, py, pz, _, _, _, _, spread, _, dx, dy, dz] = ray.line;
+        let Line { v: [px, py, pz], spread, d: [dx, dy, dz], .. } = ray.line;
         let (px, py, pz) = (lanes.splat(px), lanes.splat(py), lanes.splat(pz));
         let (dx, dy, dz) = (lanes.splat(dx), lanes.splat(dy), lanes.splat(dz));
         let (moment, pivot, minus_pace) = (lanes.splat(ray.time), lanes.splat(ray.pivot), lanes.splat(-ray.pace));

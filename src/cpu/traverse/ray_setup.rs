@@ -1,11 +1,11 @@
-//! Ray setup for the stream traversal, eight rays at a time: the arithmetic of [`CullFrame::prepare`](crate::cpu::cull::CullFrame::prepare) and of
+//! Ray setup for the stream traversal, eight rays at a time: the arithmetic of [`CpuFrame::prepare`](crate::cpu::frame::CpuFrame::prepare) and of
 //! `leaf.rs`, one lane per ray. Ray by ray, setup takes as long as the traversal of a ray that soon hits something.
 //!
 //! F, the point of the line nearest to the middle of the scene, and positions along the line lose digits by cancellation, so they are
 //! computed in f64. The rest is computed in f32.
 //!
-//! Error analysis, in addition to that in `cull.rs` and `leaf.rs`, to first order in U = 2⁻²⁴. The perpendiculars u and v come from the
-//! rounded direction, with errors of 4 U and 7 U. These count from F, as in `cull.rs`. α and β come from the rounded F, with another 4 U |F|.
+//! Error analysis, in addition to that in `frame.rs` and `leaf.rs`, to first order in U = 2⁻²⁴. The perpendiculars u and v come from the
+//! rounded direction, with errors of 4 U and 7 U. These count from F, as in `frame.rs`. α and β come from the rounded F, with another 4 U |F|.
 //! So the error of (x, y) is at most 16 U |c| + 20 U |F|: δ has 24 U |F| instead of 16 U |F|, and 16 + 32 is less than 72. The error of a
 //! position p is at most 8 U |p|. The bounds contain it.
 //!
@@ -16,7 +16,7 @@ use std::hint::black_box;
 use bytemuck::{Pod, Zeroable};
 
 use super::packet::{Packet, RAY_COLUMNS};
-use crate::cpu::cull::{CullFrame, FLAG_ERROR, MAX_START, round_up};
+use crate::cpu::frame::{CpuFrame, FLAG_ERROR, MAX_START, round_up};
 use crate::math::float::U;
 use crate::math::simd::lanes::Lanes;
 use crate::math::simd::level::{SimdLevel, multiversion};
@@ -168,7 +168,7 @@ multiversion! {
     /// Prepares rays. If a ray starts too far away for f64, its `margin` is infinite. A packet receives them as its rays from the given number
     /// on, with AABBs if its segments are short.
     prepare_rays, (
-        frame: &CullFrame,
+        frame: &CpuFrame,
         rays: &[Ray; LANES],
         prepared: &mut [PreparedRay; LANES],
         packet: Option<(&mut Packet, usize, bool)>
@@ -178,7 +178,7 @@ multiversion! {
 #[inline(always)]
 fn prepare_rays<L: Lanes>(
     lanes: L,
-    frame: &CullFrame,
+    frame: &CpuFrame,
     rays: &[Ray; LANES],
     prepared: &mut [PreparedRay; LANES],
     packet: Option<(&mut Packet, usize, bool)>,
@@ -251,9 +251,7 @@ pub(crate) struct PreparedRay {
     /// Positions from `begin` to `end` certainly lie between the ray's own ends.
     pub(crate) begin: f32,
     pub(crate) end: f32,
-    /// u, v, −α, −β, `spread`, `floor` and d of a [`RayLine`](crate::cpu::cull::RayLine). If spheres move while the ray travels, the first three
-    /// are the ray's point at `pivot`.
-    pub(crate) line: [f32; 12],
+    pub(crate) line: Line,
     /// Upper bound of the length of one unit of `t`.
     pub(crate) step: f32,
     /// Positions up to this one certainly lie before the ray's beginning.
@@ -265,6 +263,23 @@ pub(crate) struct PreparedRay {
     pub(crate) pivot: f32,
     pub(crate) pace: f32,
     pub(crate) flag: f32,
+}
+
+/// The line of a prepared ray, in the notation of `frame.rs`.
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+pub(crate) struct Line {
+    /// The perpendiculars (the first has no z), and the coordinates of the line along them, negated. If spheres move while the ray travels,
+    /// `v` is the ray's point at [`pivot`](PreparedRay::pivot) instead.
+    pub(crate) u: [f32; 2],
+    pub(crate) v: [f32; 3],
+    pub(crate) minus_alpha: f32,
+    pub(crate) minus_beta: f32,
+    /// 2 δ and δ²: a sphere is a candidate up to `spread` · ρ + `floor`.
+    pub(crate) spread: f32,
+    pub(crate) floor: f32,
+    /// The unit direction.
+    pub(crate) d: [f32; 3],
 }
 
 /// The octant of a direction, or of its inverse: bit k is set if number k is negative.
@@ -290,14 +305,14 @@ impl PreparedRay {
                 self.enter[k] -= more;
                 self.leave[k] += more;
             }
-            let [.., spread, floor, _, _, _] = &mut self.line;
+            let Line { spread, floor, .. } = &mut self.line;
             let delta = (floor.sqrt() + lateral) * 1.000_001;
             (*spread, *floor) = ((*spread + 2.0 * lateral) * 1.000_001, delta * delta * 1.000_001);
         }
     }
 
     /// Upper bound of the position beyond which every hit has a larger `t`, as
-    /// [`RayParameter::far`](crate::cpu::cull::RayParameter::far), for a ray that begins at `t_min`. That must not be negative: the position of
+    /// [`RayParameter::far`](crate::cpu::frame::RayParameter::far), for a ray that begins at `t_min`. That must not be negative: the position of
     /// a distant beginning would be too inaccurate.
     #[inline(always)]
     pub(crate) fn far_after(&self, t_min: f32, t: f32) -> f32 {

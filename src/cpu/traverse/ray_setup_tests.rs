@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::bvh::bvh8::node::{Bounds, BuildItem, Bvh8Node, Child, Leaf8, WIDTH};
 use crate::cpu::accel::build_item;
-use crate::cpu::cull::tests::{property_cases, scene};
+use crate::cpu::frame::tests::{property_cases, scene};
 use crate::cpu::traverse::leaf::{LeafHits, LeafRules, StartInside};
 use crate::cpu::traverse::packet::ActiveRays;
 use crate::cpu::traverse::stream::ChildHits;
@@ -20,7 +20,7 @@ use crate::query::policy::{Inside, Query, Touch};
 use crate::records::Sphere;
 
 /// A leaf of at most eight spheres, and a node whose children are the AABBs of these spheres, without the allowance of a build.
-fn leaf_and_node(frame: &CullFrame, spheres: &[Sphere]) -> (Leaf8, Bvh8Node) {
+fn leaf_and_node(frame: &CpuFrame, spheres: &[Sphere]) -> (Leaf8, Bvh8Node) {
     let items: Vec<BuildItem> = spheres.iter().map(|sphere| build_item(frame, 0, sphere)).collect();
     let children = items.iter().map(|item| {
         let (c, r) = (Vec3A::from_array(item.center), Vec3A::splat(item.padded_radius));
@@ -60,7 +60,7 @@ fn masks(
 }
 
 fn check(ray: &Ray, spheres: &[Sphere]) -> Result<(), TestCaseError> {
-    let frame = CullFrame::of(spheres);
+    let frame = CpuFrame::of(spheres);
     for level in SimdLevel::all() {
         let mut prepared = [PreparedRay::zeroed(); LANES];
         level.prepare_rays(&frame, &[*ray; LANES], &mut prepared, None);
@@ -91,7 +91,7 @@ fn check(ray: &Ray, spheres: &[Sphere]) -> Result<(), TestCaseError> {
 
 /// The ends of the segment contain those in f64, and a hit at `t` shortens it to no less.
 fn check_ends(ray: &Ray, spheres: &[Sphere], t: f32) -> Result<(), TestCaseError> {
-    let frame = CullFrame::of(spheres);
+    let frame = CpuFrame::of(spheres);
     let parameter = frame.parameter(ray);
     for level in SimdLevel::all() {
         let mut prepared = [PreparedRay::zeroed(); LANES];
@@ -111,7 +111,7 @@ fn check_ends(ray: &Ray, spheres: &[Sphere], t: f32) -> Result<(), TestCaseError
 fn eight_rays_are_prepared_like_each_of_them_alone() {
     let mut n = Numbers(11);
     let spheres: Vec<Sphere> = (0..9).map(|_| Sphere::new(Vec3::from(n.vector()), n.unit())).collect();
-    let frame = CullFrame::of(&spheres);
+    let frame = CpuFrame::of(&spheres);
     for level in SimdLevel::all() {
         let rays: [Ray; LANES] = std::array::from_fn(|_| {
             let ray = Ray::new(Vec3::from(n.vector()) * 3.0, Vec3::from(n.vector()));

@@ -7,10 +7,10 @@ use wgpu::{BindGroup, BindingResource, Buffer, BufferBinding, BufferUsages, Comp
 
 use super::motion::LeafMotion;
 use super::resident::{GpuBvh, USAGE};
+use crate::bvh::gpu_frame::GpuFrame;
 use crate::bvh::qbvh4::build_lbvh::MortonGrid;
 use crate::bvh::qbvh4::node::QBvh4;
 use crate::bvh::qbvh4::node::QNode4;
-use crate::bvh::scene_frame::SceneFrame;
 use crate::error::{Error, Result};
 use crate::gpu::context::dispatch::{DispatchQueue, Groups, THREADS};
 use crate::gpu::context::pipelines::KernelConstants;
@@ -83,9 +83,9 @@ pub(crate) struct LbvhBuilder<'a> {
 }
 
 impl<'a> LbvhBuilder<'a> {
-    pub(crate) fn new(gpu: &'a GpuEngine, count: u32, frame: &SceneFrame, motion: Option<LeafMotion<'a>>) -> Self {
+    pub(crate) fn new(gpu: &'a GpuEngine, count: u32, frame: &GpuFrame, motion: Option<LeafMotion<'a>>) -> Self {
         let MortonGrid { low, cells } = MortonGrid::new(frame);
-        let SceneFrame { scale, middle, .. } = *frame;
+        let GpuFrame { scale, middle, .. } = *frame;
         let least = (f64::from(scale) * (-149f64).exp2()) as f32;
         let (fastest, half) = motion.map_or((0.0, -1.0), |motion| motion.scaled_limits(frame));
         let params = BuildParams { count, low, cells, middle, scale, least, fastest, half, ..BuildParams::default() };
@@ -289,7 +289,7 @@ impl GpuBvh {
         gpu: &GpuEngine,
         spheres: &Buffer,
         count: u32,
-        frame: &SceneFrame,
+        frame: &GpuFrame,
         motion: Option<LeafMotion<'_>>,
         cancel: &CancelToken,
     ) -> Result<Self> {

@@ -4,10 +4,10 @@ use bytemuck::Pod;
 use wgpu::{Buffer, BufferUsages};
 
 use super::resident::GpuBvh;
+use crate::bvh::gpu_frame::GpuFrame;
 use crate::bvh::qbvh4::node::QBvh4;
 use crate::bvh::qbvh4::node::QNode4;
 use crate::bvh::qbvh4::tests::scenes;
-use crate::bvh::scene_frame::SceneFrame;
 use crate::gpu::context::adapters;
 use crate::gpu::engine::GpuEngine;
 use crate::numbers::Numbers;
@@ -72,7 +72,7 @@ fn shaders_build_the_same_tree_as_the_cpu() {
     pollster::block_on(async {
         for gpu in devices().await {
             for (name, spheres) in more_scenes() {
-                let frame = SceneFrame::of(&spheres);
+                let frame = GpuFrame::of(&spheres);
                 let buffer = gpu.filled("spheres", &spheres).await.unwrap();
                 let bvh = GpuBvh::build(&gpu, &buffer, spheres.len() as u32, &frame, None, &CancelToken::new())
                     .await
@@ -93,7 +93,7 @@ fn shaders_build_trees_of_parts_that_fill_a_binding() {
             let gpu = GpuEngine::open(&adapter, limits, None).await.unwrap();
             let mut n = Numbers(11);
             let spheres: Vec<Sphere> = (0..32_768).map(|_| Sphere::new([n.unit(), n.unit(), n.unit()], 0.01)).collect();
-            let frame = SceneFrame::of(&spheres);
+            let frame = GpuFrame::of(&spheres);
             let buffer = gpu.filled("spheres", &spheres).await.unwrap();
             let bvh = GpuBvh::build(&gpu, &buffer, 32_768, &frame, None, &CancelToken::new()).await.unwrap();
             same(
@@ -110,7 +110,7 @@ fn shaders_refit_a_tree_to_moved_spheres() {
     pollster::block_on(async {
         for gpu in devices().await {
             for (name, spheres) in more_scenes() {
-                let frame = SceneFrame::of(&spheres);
+                let frame = GpuFrame::of(&spheres);
                 let mut tree = QBvh4::new(&spheres, &frame, &CancelToken::new()).unwrap();
                 let bvh = GpuBvh::upload(&gpu, &tree, &spheres).await.unwrap();
                 let (cost, built) = (bvh.cost(&gpu).await.unwrap(), tree.cost());
@@ -123,7 +123,7 @@ fn shaders_refit_a_tree_to_moved_spheres() {
                 let mut n = Numbers(3);
                 let moved: Vec<Sphere> =
                     spheres.iter().map(|s| Sphere { center: s.center + largest * 0.1 * n.unit(), ..*s }).collect();
-                let frame = SceneFrame::of(&moved);
+                let frame = GpuFrame::of(&moved);
                 let buffer = gpu.filled("spheres", &moved).await.unwrap();
                 let refitted = bvh.refit(&gpu, &buffer, count, &frame, None).await.unwrap();
                 let found = tree_of(&gpu, &refitted, &moved).await;

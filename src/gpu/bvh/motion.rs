@@ -4,7 +4,7 @@
 use wgpu::Buffer;
 
 use crate::batch::sphere_set::SphereSet;
-use crate::bvh::scene_frame::SceneFrame;
+use crate::bvh::gpu_frame::GpuFrame;
 use crate::intersect::motion::half_span;
 
 /// Longest time range for which leaves have velocities. Over a longer one, velocities that a device flushes to zero would matter.
@@ -30,7 +30,7 @@ impl<'a> LeafMotion<'a> {
 
     /// Parameters of the build: the largest velocity component that leaves contain, negative for none, and half the length of the time
     /// range, rounded up.
-    pub(crate) fn scaled_limits(&self, frame: &SceneFrame) -> (f32, f32) {
+    pub(crate) fn scaled_limits(&self, frame: &GpuFrame) -> (f32, f32) {
         let half = half_span(self.time_range);
         let fastest = if 2.0 * half <= MAX_HALF_SPAN { MAX_VELOCITY / f64::from(frame.scale) } else { -1.0 };
         (fastest.min(f32::MAX.into()) as f32, (half as f32).next_up())

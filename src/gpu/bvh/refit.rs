@@ -5,7 +5,7 @@ use wgpu::{Buffer, BufferUsages};
 use super::build::LbvhBuilder;
 use super::motion::LeafMotion;
 use super::resident::GpuBvh;
-use crate::bvh::scene_frame::SceneFrame;
+use crate::bvh::gpu_frame::GpuFrame;
 use crate::error::Result;
 use crate::gpu::context::dispatch::THREADS;
 use crate::gpu::engine::GpuEngine;
@@ -19,7 +19,7 @@ impl GpuBvh {
         gpu: &GpuEngine,
         spheres: &Buffer,
         count: u32,
-        frame: &SceneFrame,
+        frame: &GpuFrame,
         motion: Option<LeafMotion<'_>>,
     ) -> Result<Self> {
         let mut builder = LbvhBuilder::new(gpu, count, frame, motion);
@@ -36,7 +36,7 @@ impl GpuBvh {
     /// SAH cost: the average number of nodes that a line through the root's AABB enters. It is the sum of the surface areas of all nodes'
     /// AABBs, in units of the root's (Goldsmith & Salmon 1987, Automatic Creation of Object Hierarchies for Ray Tracing).
     pub(crate) async fn cost(&self, gpu: &GpuEngine) -> Result<f64> {
-        let mut builder = LbvhBuilder::new(gpu, 0, &SceneFrame::of(&[]), None);
+        let mut builder = LbvhBuilder::new(gpu, 0, &GpuFrame::of(&[]), None);
         let groups = self.node_count.div_ceil(THREADS);
         let areas = builder.scratch("BVH surface areas", u64::from(groups) * 4).await?;
         let root = builder.scratch("BVH root surface area", 4).await?;

@@ -4,9 +4,9 @@ use wgpu::{Buffer, BufferUsages};
 
 use super::motion::LeafMotion;
 use crate::bvh::BvhBuilder;
+use crate::bvh::gpu_frame::GpuFrame;
 use crate::bvh::qbvh4::node::QBvh4;
 use crate::bvh::qbvh4::node::QNode4;
-use crate::bvh::scene_frame::SceneFrame;
 use crate::error::{Error, Result};
 use crate::gpu::engine::GpuEngine;
 use crate::records::Sphere;
@@ -49,7 +49,7 @@ impl GpuBvh {
         gpu: &GpuEngine,
         buffer: &Buffer,
         spheres: &[Sphere],
-        frame: &SceneFrame,
+        frame: &GpuFrame,
         motion: Option<LeafMotion<'_>>,
         builder: BvhBuilder,
         cancel: &CancelToken,

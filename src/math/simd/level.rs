@@ -2,8 +2,15 @@
 
 /// Defines a method of [`SimdLevel`] that runs a kernel with the lanes of that instruction set. The kernel receives [`Lanes`] as its first
 /// argument, to make others from. Each instruction set has a function of its own, which `tests/cpu/kernels.rs` finds by its name and
-/// disassembles.
+/// disassembles. A kernel that is one expression may stand in the macro.
 macro_rules! multiversion {
+    ($(#[$about:meta])* $name:ident, ($($argument:ident: $kind:ty),*) $(-> $result:ty)?, |$lanes:ident| $body:expr) => {
+        $crate::math::simd::level::multiversion! { $(#[$about])* $name, ($($argument: $kind),*) $(-> $result)? }
+        #[inline(always)]
+        fn $name($lanes: impl $crate::math::simd::lanes::Lanes, $($argument: $kind),*) $(-> $result)? {
+            $body
+        }
+    };
     ($(#[$about:meta])* $name:ident, ($($argument:ident: $kind:ty),*) $(-> $result:ty)?) => {
         impl SimdLevel {
             $(#[$about])*

@@ -5,7 +5,7 @@ use wgpu::{Buffer, BufferUsages, ComputePipeline};
 use super::tree::PictureTree;
 use super::uniforms::{CenterSample, Occluder, Receiver, RenderUniforms, SurfacePattern};
 use crate::batch::raygen::projection::Projection;
-use crate::bvh::scene_frame::max_magnitude;
+use crate::bvh::gpu_frame::max_magnitude;
 use crate::error::Result;
 use crate::gpu::context::pipelines::KernelConstants;
 use crate::gpu::engine::GpuEngine;

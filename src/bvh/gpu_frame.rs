@@ -4,7 +4,7 @@ use crate::records::Sphere;
 
 /// Origin and unit of these coordinates; see `shaders/cull/blocks.wgsl`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct SceneFrame {
+pub(crate) struct GpuFrame {
     pub(crate) scale: f32,
     pub(crate) middle: [f32; 3],
     pub(crate) far: f32,
@@ -12,7 +12,7 @@ pub(crate) struct SceneFrame {
     pub(crate) corners: [[f32; 3]; 2],
 }
 
-impl SceneFrame {
+impl GpuFrame {
     pub(crate) fn of(spheres: &[Sphere]) -> Self {
         let (mut low, mut high) = (glam::Vec3::INFINITY, glam::Vec3::NEG_INFINITY);
         for sphere in spheres {

@@ -100,7 +100,7 @@ fn check_certain_misses(ray: &Ray, spheres: &[Sphere]) -> Result<(), TestCaseErr
 /// A sphere outside the segment has no hit at a `t` that counts, whatever the policies.
 fn check_cull_by_ends(ray: &Ray, spheres: &[Sphere], last: f32) -> Result<(), TestCaseError> {
     let finite = ray.between(ray.t_min.max(-f32::MAX), ray.t_max.min(f32::MAX));
-    let frame = CullFrame::of(spheres);
+    let frame = CpuFrame::of(spheres);
     let parameter = frame.parameter(ray);
     let (near, far) = (parameter.near(ray.t_min), parameter.far(ray.t_max).min(parameter.far(last)));
     let d = ray.direction.as_dvec3().normalize().as_vec3();
@@ -135,7 +135,7 @@ fn check_cull_by_ends(ray: &Ray, spheres: &[Sphere], last: f32) -> Result<(), Te
 
 fn check_cull_by_clearance(ray: &Ray, spheres: &[Sphere], limit: f32) -> Result<(), TestCaseError> {
     let ends = ray.between(ray.t_min.max(-f32::MAX), ray.t_max.min(f32::MAX));
-    let frame = CullFrame::of(spheres);
+    let frame = CpuFrame::of(spheres);
     let Some((line, parameter)) = frame.prepare(ray, None) else { return Ok(()) };
     for (eight, level) in
         spheres.chunks(8).flat_map(|eight| SimdLevel::all().into_iter().map(move |level| (eight, level)))

@@ -31,7 +31,7 @@ pub(crate) const MAX_START: f64 = 1.152_921_504_606_847e18;
 
 /// The scaled units of a scene.
 #[derive(Clone, Copy)]
-pub(crate) struct CullFrame {
+pub(crate) struct CpuFrame {
     middle: DVec3,
     scale: f64,
     /// Largest ratio of the longest to the shortest semi-axis of an ellipsoid; 0 if all are spheres.
@@ -74,7 +74,7 @@ fn median(spheres: &[Sphere], axis: usize) -> f64 {
     if values.is_empty() { 0.0 } else { f64::from(*values.select_nth_unstable_by(half, f32::total_cmp).1) }
 }
 
-impl CullFrame {
+impl CpuFrame {
     pub(crate) fn of(spheres: &[Sphere]) -> Self {
         let middle = DVec3::from_array(std::array::from_fn(|axis| median(spheres, axis)));
         let size = |s: &Sphere| (s.center.as_dvec3() - middle).abs().max_element().max(s.radius.into());
@@ -240,5 +240,5 @@ impl RayParameter {
 }
 
 #[cfg(test)]
-#[path = "cull_tests.rs"]
+#[path = "frame_tests.rs"]
 pub(crate) mod tests;
