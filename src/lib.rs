@@ -102,7 +102,6 @@ mod runtime;
 mod scene;
 #[cfg(feature = "shadow")]
 pub mod shadow;
-pub mod wgsl;
 
 pub use batch::ellipsoids::{Ellipsoid, Ellipsoids};
 pub use batch::input::{Points, Rays, Segments, Spheres};
@@ -136,3 +135,8 @@ pub use scene::hit_attributes::Attributes;
 pub use scene::scene::{Scene, SceneOptions};
 pub use scene::update::Update;
 pub use wgpu;
+
+/// WGSL for pipelines of your own.
+pub mod wgsl {
+    pub use crate::gpu::programs::SOLVE;
+}

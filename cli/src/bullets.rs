@@ -405,9 +405,9 @@ impl Files<'_> {
             None => Err(Error::Usage(format!(
                 "the spheres of {spheres} move (columns vx,vy,vz): set the number of frames that bullets fly with --frames"
             ))),
-            Some(_) => Err(Error::Usage(format!(
-                "--frames needs moving spheres, but {spheres} has no columns vx,vy,vz"
-            ))),
+            Some(_) => {
+                Err(Error::Usage(format!("--frames needs moving spheres, but {spheres} has no columns vx,vy,vz")))
+            }
         }
     }
 }

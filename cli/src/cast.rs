@@ -316,9 +316,9 @@ impl CastArgs {
     /// Rejects hit policies with `--query approach`, which does not use them.
     fn check_policies(&self) -> Result<()> {
         match (self.query, self.policies.of_hits()) {
-            (QueryName::Approach, Some(option)) => Err(Error::Usage(format!(
-                "{option} applies only to hits: it cannot be used with --query approach"
-            ))),
+            (QueryName::Approach, Some(option)) => {
+                Err(Error::Usage(format!("{option} applies only to hits: it cannot be used with --query approach")))
+            }
             _ => Ok(()),
         }
     }
@@ -331,9 +331,7 @@ impl CastArgs {
             }
             (QueryName::Nearest, k) => Ok(k),
             (_, None) => Ok(None),
-            (other, Some(_)) => {
-                Err(Error::Usage(format!("--k is only for --query nearest, not for {}", other.word())))
-            }
+            (other, Some(_)) => Err(Error::Usage(format!("--k is only for --query nearest, not for {}", other.word()))),
         }
     }
 }

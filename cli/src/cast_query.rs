@@ -160,9 +160,7 @@ impl CastQuery for ListQuery {
             return Err(Error::Usage("--keep needs a query with one row per ray, not all or nearest".into()));
         }
         if is_standard_stream(path) && stream != StreamFormat::Csv {
-            return Err(Error::Usage(
-                "the lists of all and nearest are written to standard output as csv only".into(),
-            ));
+            return Err(Error::Usage("the lists of all and nearest are written to standard output as csv only".into()));
         }
         Ok(FileWriter::<HitLists>::create(path)?)
     }

@@ -112,9 +112,7 @@ impl ContainsArgs {
             (time, _) => {
                 let (option, spheres) =
                     (if time.is_some() { "--time" } else { "--time-range" }, self.spheres.display());
-                Err(Error::Usage(format!(
-                    "{option} needs moving spheres, but {spheres} has no columns vx,vy,vz"
-                )))
+                Err(Error::Usage(format!("{option} needs moving spheres, but {spheres} has no columns vx,vy,vz")))
             }
         }
     }
@@ -165,9 +163,7 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
             if let Some(time) = args.time {
                 if batch.optional.times.is_some() {
                     let points = args.points.display();
-                    return Err(Error::Usage(format!(
-                        "--time cannot be used, because {points} has a column time"
-                    )));
+                    return Err(Error::Usage(format!("--time cannot be used, because {points} has a column time")));
                 }
                 moments.resize(batch.records.len(), time);
             }

@@ -126,9 +126,8 @@ impl Pair {
         let given = (from(&sphere.1), from(&ray.0));
         let (sphere, ray) = (sphere_of(&given.0), ray_of(&given.1));
         // A distant origin can move a position beyond the largest f32.
-        let bad = |error: &umbracast::Error| {
-            Error::Usage(format!("after --origin is subtracted, {}", message_of(error)))
-        };
+        let bad =
+            |error: &umbracast::Error| Error::Usage(format!("after --origin is subtracted, {}", message_of(error)));
         sphere.check().and_then(|()| ray.check()).map_err(|error| bad(&error))?;
         let warning = coarse(&given, &sphere, &ray, (asked, origin));
         Ok(Self { sphere, ray, origin, warning, rounded: changed(&given.0) + changed(&given.1) })

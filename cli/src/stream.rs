@@ -226,13 +226,9 @@ impl Files<'_> {
         let spheres = self.spheres.display();
         if is_points_output(self.output) {
             let output = self.output.display();
-            return Err(Error::Usage(format!(
-                "-o {output} does not support ellipsoids, which {spheres} contains"
-            )));
+            return Err(Error::Usage(format!("-o {output} does not support ellipsoids, which {spheres} contains")));
         }
-        Err(Error::Usage(format!(
-            "--with does not support ellipsoids, which {spheres} contains (columns rx,ry,rz)"
-        )))
+        Err(Error::Usage(format!("--with does not support ellipsoids, which {spheres} contains (columns rx,ry,rz)")))
     }
 
     /// Rejects results that do not fit on the disk, with both sizes. Prints the expected size if it is at least 1 GiB.

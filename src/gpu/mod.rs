@@ -10,5 +10,7 @@ pub(crate) mod probe;
 pub(crate) mod programs;
 pub(crate) mod scene;
 pub(crate) mod scene_update;
+#[cfg(all(test, feature = "shadow"))]
+mod shader_tests;
 pub(crate) mod sphere_attributes;
 pub(crate) mod uniforms;

@@ -134,13 +134,13 @@ macro_rules! programs {
     ($($constant:ident = $name:literal: $($part:tt),+;)+) => {
         $(pub(crate) const $constant: Program = Program { name: $name, source: join!($($part),+) };)+
         /// Every program the library runs.
-        pub const PROGRAMS: &[Program] = &[$($constant),+];
+        pub(crate) const PROGRAMS: &[Program] = &[$($constant),+];
     };
 }
 
 /// A compute program: its name and its whole source, with one entry point `main`.
 #[derive(Clone, Copy, Debug)]
-pub struct Program {
+pub(crate) struct Program {
     /// Its name, unique among the programs.
     pub name: &'static str,
     /// The WGSL source.
@@ -190,7 +190,7 @@ programs! {
 }
 
 /// Variant of a program for a device on which the threads of a subgroup share their loads and loop counts.
-pub fn with_shared_loads(source: &str) -> String {
+pub(crate) fn with_shared_loads(source: &str) -> String {
     source
         .replace(include_str!("../../shaders/cull/load.wgsl"), include_str!("../../shaders/cull/load_subgroup.wgsl"))
         .replace(
@@ -200,7 +200,7 @@ pub fn with_shared_loads(source: &str) -> String {
 }
 
 /// Variant of a program for bodies that are all spheres: a third of the source, and of the time to compile it.
-pub fn without_spheroids(source: &str) -> String {
+pub(crate) fn without_spheroids(source: &str) -> String {
     source.replace(
         include_str!("../../shaders/shadow/cones.wgsl"),
         include_str!("../../shaders/shadow/no_spheroids.wgsl"),
@@ -208,7 +208,7 @@ pub fn without_spheroids(source: &str) -> String {
 }
 
 /// Variant of a program for a light of uniform brightness, without the integral of limb darkening.
-pub fn without_limb_darkening(source: &str) -> String {
+pub(crate) fn without_limb_darkening(source: &str) -> String {
     source.replace(
         include_str!("../../shaders/shadow/flux.wgsl"),
         include_str!("../../shaders/shadow/uniform_light.wgsl"),

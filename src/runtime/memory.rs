@@ -54,6 +54,7 @@ pub(crate) fn try_push<T>(what: &'static str, list: &mut Vec<T>, record: T) -> R
     Ok(())
 }
 
+#[cfg(feature = "shadow")]
 /// A list of `count` copies of a value, if the machine has the memory.
 pub(crate) fn try_filled<T: Clone>(what: &'static str, count: usize, value: T) -> Result<Vec<T>> {
     let mut list = Vec::new();

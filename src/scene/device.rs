@@ -122,7 +122,12 @@ impl DeviceInfo {
             name: CPU_NAME.into(),
             kind: "CPU engine",
             backend: "built in".into(),
-            driver: format!("{} threads, {}, {}", cpu_pool::threads(), std::env::consts::ARCH, SimdLevel::best().name()),
+            driver: format!(
+                "{} threads, {}, {}",
+                cpu_pool::threads(),
+                std::env::consts::ARCH,
+                SimdLevel::best().name()
+            ),
             largest_binding: u64::MAX,
             largest_dispatch: u32::MAX,
             probe: None,

@@ -4,5 +4,4 @@ mod encode;
 mod faults;
 mod limits;
 mod pieces;
-mod shaders;
 mod subnormal;

@@ -110,9 +110,7 @@ pub(crate) fn run(
 ) -> Result<()> {
     if let Some(output) = output {
         if format == Format::Csv {
-            return Err(Error::Usage(
-                "--csv prints the table: with -o, the extension selects the format".into(),
-            ));
+            return Err(Error::Usage("--csv prints the table: with -o, the extension selects the format".into()));
         }
         table_file::check(output, &[])?;
     }

@@ -89,10 +89,7 @@ impl SystemArgs {
         let names: Vec<&str> = self.bodies.split(',').map(str::trim).collect();
         let is_listed = |name: &str| names.iter().any(|listed| own_name(listed) == own_name(name));
         if let Some((name, _)) = self.vectors.iter().find(|(name, _)| !is_listed(name)) {
-            return Err(Error::Usage(format!(
-                "--vectors gives '{}', which --bodies does not list",
-                quoted(name)
-            )));
+            return Err(Error::Usage(format!("--vectors gives '{}', which --bodies does not list", quoted(name))));
         }
         if let Some((name, _)) = self.radius.iter().find(|(name, _)| given(name).is_none()) {
             return Err(Error::Usage(format!("--radius gives '{}', which has no --vectors", quoted(name))));

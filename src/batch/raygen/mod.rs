@@ -32,11 +32,13 @@
 //! Invalid points and poses are treated like invalid rays: they are errors, or skipped and counted ([`OnBad`](crate::OnBad)). An input
 //! that makes all rays invalid, such as a target that is not finite, is always an error.
 
+#[cfg_attr(not(feature = "shadow"), allow(dead_code, reason = "shadows and pictures use all of it"))]
 pub(crate) mod camera;
 pub(crate) mod grid;
 pub(crate) mod image;
 pub(crate) mod lidar;
 pub(crate) mod points;
+#[cfg_attr(not(feature = "shadow"), allow(dead_code, reason = "shadows and pictures use all of it"))]
 pub(crate) mod projection;
 pub(crate) mod source;
 

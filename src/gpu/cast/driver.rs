@@ -70,6 +70,7 @@ impl GpuScene {
         whole.min(gpu.limits().rays.max(1))
     }
 
+    #[cfg(feature = "shadow")]
     /// Maximum number of rays in a band of a picture with `tests` tests per ray.
     pub(crate) fn band_rays(gpu: &GpuEngine, tests: u64) -> u64 {
         Self::chunk_rays(gpu, throughput::budget(throughput::usual(gpu.is_software())), tests)

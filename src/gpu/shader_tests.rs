@@ -1,12 +1,79 @@
 //! Static tests of the shaders, without a GPU: every program is valid, browsers accept it, and its records have Rust's layout.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::mem::offset_of;
+use std::path::{Path, PathBuf};
 
-use umbracast::wgpu::naga;
-use umbracast::wgsl;
+use wgpu::naga;
 
-use umbracast_testing::files_below;
+use super::bvh::build::{BuildParams, LevelState};
+use super::cast::raygen::RayGenParams;
+use super::encode::plan::Task;
+use super::programs::{PROGRAMS, Program, SOLVE, with_shared_loads, without_limb_darkening, without_spheroids};
+use super::uniforms::{ApproachState, ClosestState, CountState, Params};
+use crate::records::{Approach, Hit, Interval, Ray, RayAttributes, Sphere};
+use crate::shadow::gpu::tree::{BallNode, TreeBall, TreeBody};
+use crate::shadow::gpu::uniforms::{
+    CenterSample, Light, Occluder, Receiver, RenderUniforms, Shade, SurfacePattern, VisibilityParams, VisibilityQuery,
+};
+
+/// Memory layout of a record in Rust.
+struct Layout {
+    /// Its name in WGSL.
+    name: &'static str,
+    /// Size of a record in bytes, which is also the stride of an array.
+    size: usize,
+    /// Fields and their offsets in bytes.
+    fields: Vec<(&'static str, usize)>,
+}
+
+macro_rules! layout {
+    ($type:ident: $($field:ident),+) => {
+        Layout {
+            name: stringify!($type),
+            size: size_of::<$type>(),
+            fields: vec![$((stringify!($field), offset_of!($type, $field))),+],
+        }
+    };
+}
+
+/// Memory layouts of all records that are uploaded or read back.
+fn layouts() -> Vec<Layout> {
+    vec![
+        layout!(Sphere: center, radius),
+        layout!(Ray: origin, t_min, direction, t_max),
+        layout!(Hit: t, id),
+        layout!(Interval: t_enter, t_exit, id),
+        layout!(Approach: t, clearance, id),
+        layout!(ClosestState: t, low, high, rival, id, flags),
+        layout!(ApproachState: t, clearance, low, high, rival, id),
+        layout!(CountState: count, flags),
+        Layout {
+            size: RayAttributes::UPLOADED_BYTES,
+            ..layout!(RayAttributes: mask, skip_id, time, radius, direction_low, moves_with_ray)
+        },
+        layout!(Params: ray_count, sphere_begin, sphere_end, first_id, inside, touch, ends, pairwise, fresh, zero, largest,
+            scale, middle, far, sphere_count, steps, max_axis_ratio, mid_time),
+        layout!(Light: inverse_distance, ratio),
+        layout!(Occluder: offset, along, radius, power, beyond, front, shape),
+        layout!(Receiver: x, inverse_distance, y, ratio, z, first_list, columns, level, pattern, unused),
+        layout!(SurfacePattern: x, swirl, y, first, z, count),
+        layout!(RenderUniforms: size, first_pixel, pixels, half, within, right, pixel, up, stars, forward, exposure, light, ambient,
+            background, light_id, projection, middle, fresh, first_list, columns, level, figures, nodes, limb),
+        layout!(BallNode: bounds, first, count, size, unused),
+        layout!(TreeBall: high, low),
+        layout!(TreeBody: id, pattern, flags, unused),
+        layout!(CenterSample: t, id, fraction, crowded),
+        layout!(VisibilityQuery: light, first, count),
+        layout!(Shade: fraction, kind),
+        layout!(VisibilityParams: count, zero, limb),
+        layout!(BuildParams: count, shift, begin, next, low, cells, middle, scale, jobs, zero, least, fastest, half),
+        layout!(LevelState: begin, count, next, next_count, depth, unused, link_dispatch, emit_dispatch, levels),
+        layout!(RayGenParams: kind, count, zero, columns, first_column, rows, first_row, rows_at, frames_at, radius, t_min, t_max,
+            toward, unused),
+        layout!(Task: count, rays_at, out_at, status_at, width, approach, times_at, last_time, time_from, time_to, moves_with_ray),
+    ]
+}
 
 fn parse(name: &str, source: &str) -> naga::Module {
     naga::front::wgsl::parse_str(source).unwrap_or_else(|e| panic!("{name}: {}", e.emit_to_string(source)))
@@ -17,7 +84,7 @@ fn every_program_is_valid_for_webgpu() {
     // No capability beyond WebGPU's core: no f64, no push constants, no subgroups.
     let flags = naga::valid::ValidationFlags::all();
     let mut used = BTreeSet::new();
-    for program in wgsl::PROGRAMS {
+    for program in PROGRAMS {
         let module = parse(program.name, program.source);
         let mut validator = naga::valid::Validator::new(flags, naga::valid::Capabilities::empty());
         validator.validate(&module).unwrap_or_else(|e| panic!("{}: {e:?}", program.name));
@@ -31,14 +98,14 @@ fn every_program_is_valid_for_webgpu() {
             .count();
         assert!(storage <= 8, "{} binds {storage} storage buffers", program.name);
         used.insert(program.name);
-        let round = wgsl::without_spheroids(program.source);
-        for variant in [wgsl::without_limb_darkening(program.source), wgsl::without_limb_darkening(&round), round] {
+        let round = without_spheroids(program.source);
+        for variant in [without_limb_darkening(program.source), without_limb_darkening(&round), round] {
             naga::valid::Validator::new(flags, naga::valid::Capabilities::empty())
                 .validate(&parse(program.name, &variant))
                 .unwrap_or_else(|e| panic!("a variant of {}: {e:?}", program.name));
         }
         // This variant is not for browsers, which require `enable subgroups;`.
-        let shared = parse(program.name, &wgsl::with_shared_loads(program.source));
+        let shared = parse(program.name, &with_shared_loads(program.source));
         let mut validator = naga::valid::Validator::new(flags, naga::valid::Capabilities::SUBGROUP);
         validator
             .subgroup_stages(naga::valid::ShaderStages::COMPUTE)
@@ -47,23 +114,28 @@ fn every_program_is_valid_for_webgpu() {
             .unwrap_or_else(|e| panic!("{} with shared loads: {e:?}", program.name));
     }
     println!("{} programs", used.len());
-    assert_eq!(used.len(), wgsl::PROGRAMS.len());
+    assert_eq!(used.len(), PROGRAMS.len());
     assert_eq!(used.len(), 37, "a program was added or removed: update this number");
-    parse("SOLVE", wgsl::SOLVE);
+    parse("SOLVE", SOLVE);
+}
+
+/// The shaders below a folder.
+fn shaders(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { shaders(&path) } else { vec![path] }).collect()
 }
 
 #[test]
 fn every_shader_file_belongs_to_a_program() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders");
-    let files = files_below(&root, "wgsl");
+    let files = shaders(&root);
     for path in &files {
-        let text = std::fs::read_to_string(root.join(path)).unwrap();
-        let contains = |p: &wgsl::Program| {
-            let others =
-                [wgsl::with_shared_loads, wgsl::without_spheroids, wgsl::without_limb_darkening].map(|f| f(p.source));
+        let text = std::fs::read_to_string(path).unwrap();
+        let contains = |p: &Program| {
+            let others = [with_shared_loads, without_spheroids, without_limb_darkening].map(|f| f(p.source));
             p.source.contains(&text) || others.iter().any(|source| source.contains(&text))
         };
-        assert!(wgsl::PROGRAMS.iter().any(contains), "{} is in no program", path.display());
+        assert!(PROGRAMS.iter().any(contains), "{} is in no program", path.display());
     }
     assert!(files.len() > 70, "{} shaders were found", files.len());
 }
@@ -74,7 +146,7 @@ fn without_comments(source: &str) -> String {
 
 #[test]
 fn no_program_uses_features_that_browsers_refuse() {
-    for program in wgsl::PROGRAMS {
+    for program in PROGRAMS {
         let code = without_comments(program.source);
         for word in
             ["enable ", "f64", "i64", "u64", "subgroup", "push_constant", "immediate", "ptr<storage", "binding_array"]
@@ -91,11 +163,11 @@ fn no_program_uses_features_that_browsers_refuse() {
 #[test]
 fn records_have_the_same_layout_on_both_sides() {
     let mut compared = BTreeSet::new();
-    for program in wgsl::PROGRAMS {
+    for program in PROGRAMS {
         let module = parse(program.name, program.source);
         let mut layouter = naga::proc::Layouter::default();
         layouter.update(module.to_ctx()).unwrap();
-        for layout in wgsl::layouts() {
+        for layout in layouts() {
             let Some((handle, ty)) = module.types.iter().find(|(_, t)| t.name.as_deref() == Some(layout.name)) else {
                 continue;
             };
@@ -108,7 +180,7 @@ fn records_have_the_same_layout_on_both_sides() {
             compared.insert(layout.name);
         }
     }
-    assert_eq!(compared.len(), wgsl::layouts().len(), "compared only {compared:?}");
+    assert_eq!(compared.len(), layouts().len(), "compared only {compared:?}");
 }
 
 /// Finds expressions that naga accepts and browsers reject because parentheses are missing. By WGSL's grammar both operands of a shift
@@ -169,7 +241,7 @@ fn mixed_operators_have_the_parentheses_that_browsers_require() {
     }
     let right = "let a: array<vec4<u32>, 4> = (b >> 8u) & bitcast<vec2<u32>>(-c); let d = a < b && c > (d << 2u) && !(e & f & g);";
     assert_eq!(missing_parentheses(right), [""; 0]);
-    for program in wgsl::PROGRAMS {
+    for program in PROGRAMS {
         assert_eq!(missing_parentheses(&without_comments(program.source)), [""; 0], "{}", program.name);
     }
 }
