@@ -12,7 +12,7 @@ use super::staging::{BufferSizes, PendingReadback, STAGING_COUNT, Staging};
 use crate::batch::ray_batch::RayBatch;
 use crate::cpu::scene::CpuScene;
 use crate::error::Result;
-use crate::gpu::context::throughput::{self, SubmissionMeter};
+use crate::gpu::context::throughput::SubmissionMeter;
 use crate::gpu::engine::GpuEngine;
 use crate::gpu::scene::{GpuScene, MAX_RANGE_SPHERES};
 use crate::gpu::uniforms::UNIFORM_STEP;
@@ -73,7 +73,7 @@ impl GpuScene {
     #[cfg(feature = "shadow")]
     /// Maximum number of rays in a band of a picture with `tests` tests per ray.
     pub(crate) fn band_rays(gpu: &GpuEngine, tests: u64) -> u64 {
-        Self::chunk_rays(gpu, throughput::budget(throughput::usual(gpu.is_software())), tests)
+        Self::chunk_rays(gpu, crate::gpu::context::throughput::budget(throughput::usual(gpu.is_software())), tests)
     }
 
     /// Device memory of the chunks in flight. `pair_attributes` is the number of bytes of attributes per sphere that is uploaded with its
