@@ -75,8 +75,8 @@ def test_ellipsoids_and_maps(driver):
     shapes = {"radii": random.uniform(0.2, 1, (300, 3)), "rotations": random.normal(size=(300, 4))}
     eggs, rays = umbracast.Scene(centers, device="cpu", **shapes), beams(3000)
     same(gathered(umbracast.ray_data.cast(ray.data.from_arrow(table(rays)), centers, **shapes)), "closest", eggs.closest(rays))
-    with pytest.raises(ValueError, match="ellipsoids"):
-        umbracast.ray_data.cast(ray.data.from_arrow(table(rays)), centers, query="approach", **shapes)
+    with pytest.raises(ray.exceptions.RayTaskError, match="ellipsoids"):
+        umbracast.ray_data.cast(ray.data.from_arrow(table(rays)), centers, query="approach", **shapes).materialize()
     far, moved = cloud(300) + np.array([1e6, 0, 0, 0]), rays.astype(float) + [1e6, 0, 0, 0, 0, 0, 0, 0]
     expected = umbracast.Scene(far, device="cpu", origin="auto").closest(moved)
     same(gathered(umbracast.ray_data.cast(ray.data.from_arrow(table(moved)), far, origin="auto")), "closest", expected)
