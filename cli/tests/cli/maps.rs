@@ -1,12 +1,10 @@
 //! `umbracast map`, run as users run it.
 
-use umbracast_testing::folder::Folder;
+use umbracast_testing::folder::{Folder, npy_array};
 
 /// The numbers of a 2-D array of f4.
 fn array(folder: &Folder, name: &str) -> (Vec<u64>, Vec<f32>) {
-    let bytes = std::fs::read(folder.path(name)).unwrap();
-    let file = npyz::NpyFile::new(&bytes[..]).unwrap();
-    (file.shape().to_vec(), file.into_vec().unwrap())
+    npy_array(std::fs::File::open(folder.path(name)).unwrap())
 }
 
 #[test]

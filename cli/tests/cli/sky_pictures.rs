@@ -1,6 +1,6 @@
 //! Pictures of eclipses and of bodies with vectors, rendered as users render them.
 
-use umbracast_testing::folder::Folder;
+use umbracast_testing::folder::{Folder, npy_array};
 
 #[test]
 fn a_sidecar_describes_the_picture_of_an_eclipse() {
@@ -48,8 +48,7 @@ fn bodies_with_vectors_are_written_to_system_files() {
             "",
             "{arguments}"
         );
-        let bytes = std::fs::read(folder.path("v.npy")).unwrap();
-        npyz::NpyFile::new(&bytes[..]).unwrap().into_vec::<u32>().unwrap()
+        npy_array::<u32>(std::fs::File::open(folder.path("v.npy")).unwrap()).1
     };
     let count = |ids: &[u32], id: u32| ids.iter().filter(|own| **own == id).count();
     let jupiter = ids("2024-04-08T12:00Z --bodies sun,earth,jupiter --view to-jupiter");

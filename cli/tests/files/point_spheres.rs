@@ -1,6 +1,6 @@
 //! Points that are read as spheres of one radius.
 
-use umbracast_testing::folder::{Folder, f32_bytes, npy};
+use umbracast_testing::folder::{Folder, f32_bytes, npy, npy_array};
 
 const POINTS: [f32; 6] = [4.0, 0.0, 0.0, 0.0, 9.0, 0.0];
 const PLY: &str = "ply\nformat ascii 1.0\nelement vertex 2\nproperty float x\nproperty float y\nproperty float z\nproperty float nx\n\
@@ -36,8 +36,7 @@ fn every_format_of_points_gives_spheres_of_one_radius() {
     };
     folder.write("c.csv", "x,y,z\n4,0,0\n0,9,0\n").write("s.toml", system("radius = 1"));
     folder.run_ok("render s.toml -o p.png --t t.npy -q");
-    let bytes = std::fs::read(folder.path("t.npy")).unwrap();
-    assert_eq!(npyz::NpyFile::new(&bytes[..]).unwrap().into_vec::<f32>().unwrap(), [3.0]);
+    assert_eq!(npy_array::<f32>(std::fs::File::open(folder.path("t.npy")).unwrap()).1, [3.0]);
     folder
         .write("s.toml", system(""))
         .write("own.csv", "x,y,z,r\n4,0,0,1\n")

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{ExtendedColorType, ImageEncoder};
-use npyz::WriterBuilder;
 
+use super::schema::answer_row::AnswerRow;
+use super::write::npy::{header, push, type_of};
 use super::write::target::{PreparedFile, prepare_atomic};
 use crate::error::{Error, Result, reserve};
 use umbracast::memory;
@@ -118,22 +119,24 @@ pub fn prepare_array(path: &Path, size: [u32; 2], values: &[f32]) -> Result<Prep
 }
 
 /// Writes the values of pixels, one or three each.
-fn prepare<T>(path: &Path, size: [u32; 2], values: &[T]) -> Result<PreparedFile>
-where
-    T: npyz::AutoSerialize + Copy,
-{
+fn prepare<T: AnswerRow>(path: &Path, size: [u32; 2], values: &[T]) -> Result<PreparedFile> {
     if !path.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy")) {
         let message = "cannot write an array in this format: supported is .npy".into();
         return Err(Error::BadFile { path: path.to_path_buf(), message });
     }
     let [width, height] = size.map(u64::from);
-    let pixels = [height, width, values.len() as u64 / (height * width).max(1)];
-    let shape = if pixels[2] == 1 { &pixels[..2] } else { &pixels[..] };
+    let channels = values.len() as u64 / (height * width).max(1);
+    let shape =
+        if channels == 1 { format!("({height}, {width}, )") } else { format!("({height}, {width}, {channels}, )") };
+    let number = T::COLUMNS[0].1;
     prepare_atomic(path, |out| {
-        let options = npyz::WriteOptions::new().default_dtype().shape(shape);
-        let mut writer = options.writer(&mut *out).begin_nd()?;
-        writer.extend(values.iter().copied())?;
-        writer.finish()?;
+        out.write_all(&header(type_of(number(&T::MISS)), &shape))?;
+        let mut bytes = Vec::new();
+        for values in values.chunks(1 << 16) {
+            bytes.clear();
+            values.iter().for_each(|value| push(&mut bytes, number(value)));
+            out.write_all(&bytes)?;
+        }
         out.flush()
     })
 }

@@ -1,9 +1,12 @@
 //! Helpers of the tests of files and of the command line: a temporary folder, runs of the program, and arrays in NumPy's format.
 
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+
+use bytemuck::CheckedBitPattern;
 
 /// The program under test: Cargo puts it beside the folder of the test programs.
 fn program_path() -> PathBuf {
@@ -169,8 +172,24 @@ pub fn csv_numbers(table: &str) -> Vec<f32> {
 }
 
 /// One array of an `.npz` archive.
-pub fn npz_array<T: npyz::Deserialize>(path: &Path, name: &str) -> Vec<T> {
+pub fn npz_array<T: CheckedBitPattern>(path: &Path, name: &str) -> Vec<T> {
     let mut archive = zip::ZipArchive::new(std::fs::File::open(path).unwrap()).unwrap();
     let entry = archive.by_name(&format!("{name}.npy")).unwrap();
-    npyz::NpyFile::new(entry).unwrap().into_vec().unwrap()
+    npy_array(entry).1
+}
+
+/// Shape and numbers of an array in NumPy's format, whose header must name the type `T`.
+pub fn npy_array<T: CheckedBitPattern>(mut file: impl Read) -> (Vec<u64>, Vec<T>) {
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).unwrap();
+    assert_eq!(&bytes[..8], b"\x93NUMPY\x01\x00");
+    let data = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    let header = std::str::from_utf8(&bytes[10..data]).unwrap();
+    let size = size_of::<T>();
+    let kind = format!("{}{}{size}", if size == 1 { '|' } else { '<' }, &std::any::type_name::<T>()[..1]);
+    let start = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': (");
+    let (shape, end) = header.strip_prefix(&start).unwrap().split_once(')').unwrap();
+    assert!(end.trim_end_matches(' ').starts_with(", }") && header.ends_with('\n') && data % 64 == 0, "{header}");
+    let shape = shape.split(',').map(str::trim).filter(|size| !size.is_empty()).map(|size| size.parse().unwrap());
+    (shape.collect(), bytes[data..].chunks(size).map(bytemuck::checked::pod_read_unaligned).collect())
 }

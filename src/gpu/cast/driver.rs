@@ -73,7 +73,11 @@ impl GpuScene {
     #[cfg(feature = "shadow")]
     /// Maximum number of rays in a band of a picture with `tests` tests per ray.
     pub(crate) fn band_rays(gpu: &GpuEngine, tests: u64) -> u64 {
-        Self::chunk_rays(gpu, crate::gpu::context::throughput::budget(throughput::usual(gpu.is_software())), tests)
+        Self::chunk_rays(
+            gpu,
+            crate::gpu::context::throughput::budget(crate::gpu::context::throughput::usual(gpu.is_software())),
+            tests,
+        )
     }
 
     /// Device memory of the chunks in flight. `pair_attributes` is the number of bytes of attributes per sphere that is uploaded with its

@@ -8,18 +8,12 @@ pub(crate) mod csv_records;
 pub(crate) mod elements;
 pub(crate) mod encoding;
 pub(crate) mod input;
-#[cfg(feature = "parquet")]
-pub(crate) mod logical_text;
 pub(crate) mod npy;
 pub(crate) mod observers;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
 #[cfg(feature = "parquet")]
-pub(crate) mod parquet_bytes;
-#[cfg(feature = "parquet")]
-mod parquet_columns;
-#[cfg(feature = "parquet")]
-pub(crate) mod parquet_pages;
+mod parquet_bytes;
 pub(crate) mod pdb;
 pub(crate) mod pdb_names;
 pub(crate) mod places;

@@ -1,17 +1,15 @@
-//! Reader of `.npy`, the format of NumPy. npyz parses the header. The sizes in it are checked against the file before they are used.
+//! Reader of `.npy`, the format of NumPy. The sizes in the header are checked against the file before they are used.
 
 use std::path::Path;
-
-use npyz::{DType, Endianness, NpyHeader, Order, TypeChar};
 
 use super::binary::{BinaryReader, Layout};
 use super::input::Input;
 use super::read_options::{ReadOptions, refuse_kept};
-use super::record_layout::{RecordLayout, RecordReader};
-use super::structured_npy::record_layout;
+use super::record_layout::{NumberForm, RecordLayout, RecordReader};
+use super::structured_npy::{number, record_layout};
 use super::table_reader::{ReadFormat, TableReader};
+use crate::error::Result;
 use crate::error::quoted;
-use crate::error::{Error, Result};
 use crate::error::{bad_file, cannot_read};
 use crate::schema::kinds::TableSchema;
 
@@ -38,25 +36,43 @@ pub(crate) enum NpyArray {
     Structured(RecordLayout),
 }
 
+/// The header of an array.
+struct Header {
+    /// The type of the numbers, a Python literal.
+    descr: String,
+    shape: Vec<u64>,
+    is_fortran: bool,
+    /// Position of the first number.
+    offset: u64,
+}
+
 /// Reads the header and returns the layout. An array of f4 or f8 must have the shape of the kind; a structured array names its fields. The
 /// input is then at the first number.
 pub(crate) fn array(input: &mut Input, kind: &'static TableSchema, options: &ReadOptions) -> Result<NpyArray> {
-    let (header, offset) = header(input)?;
-    if let Some(records) = record_layout(&input.path, kind, &header.dtype(), header.shape(), options)? {
-        check_length(input, &header, offset, u128::from(records.rows) * records.width as u128)?;
+    let header = header(input)?;
+    let descr = parse(&mut &*header.descr, DEEPEST).map_err(|why| bad_file(&input.path, why))?;
+    if let Kind::Items(fields) = &descr.kind {
+        let records = record_layout(&input.path, kind, fields, &header.shape, options)?;
+        check_length(input, &header, u128::from(records.rows) * records.width as u128)?;
         return Ok(NpyArray::Structured(records));
     }
-    layout(input, kind, &header, offset).map(NpyArray::Plain)
+    layout(input, kind, &header, &descr).map(NpyArray::Plain)
 }
 
 /// Layout of an array of f4 or f8, which must have the shape of the kind.
-fn layout(input: &Input, kind: &'static TableSchema, header: &NpyHeader, offset: u64) -> Result<Layout> {
+fn layout(input: &Input, kind: &'static TableSchema, header: &Header, descr: &Value<'_>) -> Result<Layout> {
     let path = &input.path;
-    let (double, big_endian) = number_type(path, header)?;
-    let (rows, columns) = shape(path, kind, header.shape())?;
-    let width = if double { 8 } else { 4 };
-    check_length(input, header, offset, u128::from(rows) * columns.len() as u128 * width)?;
-    let by_column = (header.order() == Order::Fortran).then_some(offset);
+    let (_, number) = number(descr);
+    let Some((NumberForm::Float, width, big_endian)) = number else {
+        let hint = match descr.text().as_bytes().get(1) {
+            Some(b'b' | b'i' | b'u' | b'f') => "; convert the array with array.astype('float32')",
+            _ => "",
+        };
+        return Err(bad_file(path, format!("dtype is {}: expected f4 or f8{hint}", quoted(descr.source))));
+    };
+    let (rows, columns) = shape(path, kind, &header.shape)?;
+    check_length(input, header, u128::from(rows) * columns.len() as u128 * width as u128)?;
+    let by_column = header.is_fortran.then_some(header.offset);
     if by_column.is_some() && input.length().is_none() {
         let why = "an array in Fortran order cannot be read from a pipe; use numpy.ascontiguousarray before saving it";
         return Err(bad_file(path, why));
@@ -66,16 +82,16 @@ fn layout(input: &Input, kind: &'static TableSchema, header: &NpyHeader, offset:
     } else {
         ""
     };
-    Ok(Layout { rows: Some(rows), columns, double, big_endian, by_column, order })
+    Ok(Layout { rows: Some(rows), columns, double: width == 8, big_endian, by_column, order })
 }
 
 /// Refuses a file whose length differs from the length that its header claims.
-fn check_length(input: &Input, header: &NpyHeader, offset: u64, claimed: u128) -> Result<()> {
+fn check_length(input: &Input, header: &Header, claimed: u128) -> Result<()> {
     if let Some(length) = input.length() {
-        let held = u128::from(length.saturating_sub(offset));
+        let held = u128::from(length.saturating_sub(header.offset));
         if claimed != held {
             let fault = if held < claimed { "the file is truncated" } else { "there are trailing bytes" };
-            let shape = describe(header.shape());
+            let shape = describe(&header.shape);
             let need = format!("shape {shape} needs {claimed} bytes of data, but the file has {held}: {fault}");
             return Err(bad_file(&input.path, need));
         }
@@ -121,29 +137,8 @@ fn describe(shape: &[u64]) -> String {
     }
 }
 
-/// Whether the numbers are f8 (else f4), and whether they are big-endian.
-fn number_type(path: &Path, header: &NpyHeader) -> Result<(bool, bool)> {
-    let dtype = header.dtype();
-    let mut hint = "";
-    if let DType::Plain(plain) = &dtype {
-        if plain.type_char() == TypeChar::Float
-            && let 4 | 8 = plain.size_field()
-        {
-            return Ok((plain.size_field() == 8, plain.endianness() == Endianness::Big));
-        }
-        if let TypeChar::Bool | TypeChar::Int | TypeChar::Uint | TypeChar::Float = plain.type_char() {
-            hint = "; convert the array with array.astype('float32')";
-        }
-    }
-    let found = quoted(&dtype.descr());
-    Err(bad_file(path, format!("dtype is {found}: expected f4 or f8{hint}")))
-}
-
-/// Reads the header. It is checked before npyz parses it: the parser takes time exponential in the depth of brackets, allocates as many
-/// bytes as the length field claims, and multiplies the dimensions without an overflow check.
-///
-/// Also returns the offset of the first number.
-fn header(input: &mut Input) -> Result<(NpyHeader, u64)> {
+/// Reads the header.
+fn header(input: &mut Input) -> Result<Header> {
     let path = input.path.clone();
     let bad = |why: String| bad_file(&path, format!("not a readable .npy file: {why}"));
     let mut start = vec![0; 12];
@@ -167,26 +162,105 @@ fn header(input: &mut Input) -> Result<(NpyHeader, u64)> {
     let Some(text) = start.get(from..from + claimed as usize).filter(|text| text.len() + from <= 12 + rest) else {
         return Err(bad(format!("its header of {claimed} bytes is truncated")));
     };
-    let (mut depth, mut deepest) = (0_i32, 0);
-    for byte in text {
-        depth += match byte {
-            b'(' | b'[' | b'{' => 1,
-            b')' | b']' | b'}' => -1,
-            _ => 0,
-        };
-        deepest = deepest.max(depth);
-    }
-    if deepest > 5 {
-        return Err(bad("its header nests too deeply".into()));
-    }
-    let at = text.windows(7).position(|w| w == b"'shape'").unwrap_or(0);
-    // The product of dimensions with fewer than 19 digits in total fits in 64 bits.
-    if text[at..].iter().filter(|b| b.is_ascii_digit()).count() > 18 {
+    let text = std::str::from_utf8(text).map_err(|_| bad("its header is not UTF-8".into()))?;
+    let mut rest = text;
+    let found = parse(&mut rest, DEEPEST).map_err(|why| bad(why.into()))?;
+    let Value { kind: Kind::Items(items), .. } = found else { return Err(bad("its header is no dict".into())) };
+    // Keys and values.
+    let (pairs, []) = items.as_chunks::<2>() else { return Err(bad("its header is no dict".into())) };
+    let value = |name: &str| {
+        let pair = pairs.iter().rfind(|[key, _]| key.text() == name);
+        pair.map(|[_, value]| value).ok_or_else(|| bad(format!("its header has no '{name}'")))
+    };
+    let (descr, order, shape) = (value("descr")?, value("fortran_order")?, value("shape")?);
+    let (Kind::Truth(is_fortran), Some(shape)) = (&order.kind, shape.sizes()) else {
+        return Err(bad("'fortran_order' is no bool, or 'shape' no tuple of sizes".into()));
+    };
+    // With this maximum, sizes in bytes fit in 64 bits.
+    if shape.iter().try_fold(1_u64, |all, size| all.checked_mul(*size)).is_none_or(|all| all >= 1 << 58) {
         return Err(bad("its shape is too large for any file".into()));
     }
-    let header = NpyHeader::from_reader(&start[..]).map_err(|e| match e.kind() {
-        std::io::ErrorKind::InvalidData | std::io::ErrorKind::UnexpectedEof => bad(quoted(&e.to_string())),
-        _ => Error::io("read", path.clone(), e),
-    })?;
-    Ok((header, start.len() as u64))
+    Ok(Header { descr: descr.source.into(), shape, is_fortran: *is_fortran, offset: start.len() as u64 })
+}
+
+/// Maximum depth of brackets in a header.
+const DEEPEST: u32 = 5;
+
+/// A literal of Python.
+pub(super) struct Value<'a> {
+    /// The literal as written.
+    pub(super) source: &'a str,
+    pub(super) kind: Kind<'a>,
+}
+
+pub(super) enum Kind<'a> {
+    Text(String),
+    Whole(u64),
+    Truth(bool),
+    /// A tuple or a list; or a dict, with keys and values in turn.
+    Items(Vec<Value<'a>>),
+}
+
+impl Value<'_> {
+    /// The text; empty for other literals.
+    pub(super) fn text(&self) -> &str {
+        if let Kind::Text(text) = &self.kind { text } else { "" }
+    }
+
+    /// The sizes of a tuple or a list of sizes.
+    pub(super) fn sizes(&self) -> Option<Vec<u64>> {
+        let Kind::Items(items) = &self.kind else { return None };
+        items.iter().map(|item| if let Kind::Whole(size) = item.kind { Some(size) } else { None }).collect()
+    }
+}
+
+/// Parses the literal at the start of a text, and leaves what follows it.
+fn parse<'a>(rest: &mut &'a str, depth: u32) -> std::result::Result<Value<'a>, &'static str> {
+    let start = rest.trim_start();
+    let first = start.chars().next().unwrap_or_default();
+    let kind = if let Some(close) = [('(', ')'), ('[', ']'), ('{', '}')].iter().find(|pair| pair.0 == first) {
+        let depth = depth.checked_sub(1).ok_or("its header nests too deeply")?;
+        *rest = &start[1..];
+        let mut items = Vec::new();
+        while !takes(rest, close.1) {
+            items.push(parse(rest, depth)?);
+            let is_key = first == '{' && items.len() % 2 == 1;
+            let is_last = !is_key && rest.trim_start().starts_with(close.1);
+            if !takes(rest, if is_key { ':' } else { ',' }) && !is_last {
+                return Err("its header is no literal of Python");
+            }
+        }
+        Kind::Items(items)
+    } else if matches!(first, '\'' | '"') {
+        let (mut text, mut chars) = (String::new(), start[1..].chars());
+        loop {
+            match chars.next().ok_or("a text in its header is not closed")? {
+                c if c == first => break,
+                '\\' => text.extend(chars.next()),
+                c => text.push(c),
+            }
+        }
+        *rest = chars.as_str();
+        Kind::Text(text)
+    } else {
+        let end = start.find(|c: char| !c.is_alphanumeric() && c != '-').unwrap_or(start.len());
+        *rest = &start[end..];
+        match &start[..end] {
+            "True" => Kind::Truth(true),
+            "False" => Kind::Truth(false),
+            word if word.starts_with('-') => return Err("a size in its header is negative"),
+            word if word.starts_with(|c: char| c.is_ascii_digit()) => {
+                Kind::Whole(word.parse().map_err(|_| "its shape is too large for any file")?)
+            }
+            _ => return Err("its header is no literal of Python"),
+        }
+    };
+    Ok(Value { source: &start[..start.len() - rest.len()], kind })
+}
+
+/// Whether a text begins with a character, which is then removed.
+fn takes(rest: &mut &str, token: char) -> bool {
+    let found = rest.trim_start().strip_prefix(token);
+    *rest = found.unwrap_or(rest);
+    found.is_some()
 }

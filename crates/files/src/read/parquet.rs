@@ -1,46 +1,63 @@
-//! Reader of `.parquet`: a few thousand rows of every column at a time. Pages are unpacked when they are needed.
+//! Reader of `.parquet`: a few thousand rows of every column at a time, as arrays of Arrow.
 
-use std::io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
-use std::path::{Path, PathBuf};
+use std::cmp::Ordering::{Equal, Greater, Less};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float32Type, Float64Type, TimestampNanosecondType, TimestampSecondType};
+use arrow_array::{Array, ArrayRef, RecordBatchReader, new_empty_array};
+use arrow_cast::cast;
+use arrow_cast::display::{ArrayFormatter, FormatOptions};
+use arrow_schema::{ArrowError, DataType, Field, Fields, TimeUnit};
+
+use super::csv;
 use super::input::{Input, rows_at_once};
 use super::parquet_bytes::FileBytes;
-use super::parquet_columns::{Meaning, check_lengths, column, fill, is_number, meaning, text_column};
 use super::read_options::{ExtraColumns, ReadOptions};
 use super::table_reader::{ReadFormat, RowSink, TableReader};
+use crate::error::bad_file;
 use crate::error::quoted;
 use crate::error::{Error, Result};
-use crate::error::{bad_file, cannot_read, same};
 use crate::schema::columns::columns;
-use crate::schema::convert::{Row, RowLocation};
+use crate::schema::convert::{Number, Row, RowLocation};
 use crate::schema::kinds::TableSchema;
 use crate::schema::optional::is_whole;
-use ::parquet::basic::{Compression, ConvertedType, Type};
-use ::parquet::errors::ParquetError;
-use ::parquet::file::metadata::RowGroupMetaData;
-use ::parquet::file::reader::{FileReader, SerializedFileReader};
+use ::parquet::arrow::arrow_reader::ParquetRecordBatchReader;
+use ::parquet::arrow::{ProjectionMask, parquet_to_arrow_field_levels};
+use ::parquet::basic::{Compression, ConvertedType, LogicalType, Type};
+use ::parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use ::parquet::schema::types::ColumnDescriptor;
 use umbracast::memory;
 
 /// A file whose footer has been read and checked.
 struct ParquetReader {
-    path: PathBuf,
-    reader: SerializedFileReader<FileBytes>,
-    /// Indices of the columns that are used.
-    leaves: Vec<usize>,
-    /// For each of them, the field of the record that it fills.
+    bytes: FileBytes,
+    /// For each column of numbers, the field of the record that it fills.
     fields: Vec<usize>,
-    /// Names of the columns that are kept as text, and their indices.
+    numbers: Vec<Column>,
+    /// Names of the columns that are kept as text.
     kept: Vec<String>,
-    kept_leaves: Vec<usize>,
+    texts: Vec<Column>,
+    /// Rows in all, and per batch.
     rows: u64,
+    batch: u64,
 }
+
+/// A column, batch by batch. (Arrow reads any number of columns at once. Of one column, an error can have the name.)
+struct Column {
+    batches: ParquetRecordBatchReader,
+    /// The same column in whole seconds, if it is INT96. Its nanoseconds may exceed an integer of Arrow, which wraps around.
+    seconds: Option<ParquetRecordBatchReader>,
+}
+
+type ArrowResult<T> = std::result::Result<T, ArrowError>;
 
 impl std::fmt::Debug for ParquetReader {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ParquetReader").field("path", &self.path).field("rows", &self.rows).finish_non_exhaustive()
+        f.debug_struct("ParquetReader").field("bytes", &self.bytes).field("rows", &self.rows).finish_non_exhaustive()
     }
 }
 
@@ -51,20 +68,18 @@ fn open(input: Input, kind: &'static TableSchema, options: &ReadOptions) -> Resu
     let path = input.path.clone();
     let (file, length, shown) = input.into_parts();
     let Some(length) = length else {
-        let why = "a Parquet file cannot be read from a pipe; use .npy or .csv";
-        return Err(bad_file(&path, why));
+        return Err(bad_file(&path, "a Parquet file cannot be read from a pipe; use .npy or .csv"));
     };
-    let bytes = FileBytes { file: Arc::new(file), length, shown, largest: Arc::default() };
+    let (largest, failed) = Default::default();
+    let bytes = FileBytes { path: path.clone(), file: Arc::new(file), length, shown, largest, failed };
     let footer = footer_length(&path, &bytes)?;
     memory::check("the footer of a Parquet file", 8 * footer)?;
     // A schema may be as deep as the footer is long, and the crate recurses into it: 7 bytes of footer and some hundred bytes of stack per
     // level. (The stack uses only address space until the recursion needs it.)
     let stack = (2 << 20) + 256 * footer as usize;
     let opened = std::thread::Builder::new().name("footer".into()).stack_size(stack);
-    let opened = opened.spawn({
-        let (path, options) = (path.clone(), *options);
-        move || read_footer(path, bytes, kind, &options)
-    });
+    let (options, batch) = (*options, rows_at_once());
+    let opened = opened.spawn(move || read_footer(bytes, kind, &options, batch));
     let opened = opened.map_err(|e| Error::no_thread(&path, e))?;
     let opened = opened.join().unwrap_or_else(|_| Err(damaged(&path, "its footer is invalid")));
     Ok(Box::new(opened?))
@@ -72,15 +87,13 @@ fn open(input: Input, kind: &'static TableSchema, options: &ReadOptions) -> Resu
 
 /// Checks both ends of the file, and returns the length of the footer in bytes.
 fn footer_length(path: &Path, bytes: &FileBytes) -> Result<u64> {
-    use ::parquet::file::reader::ChunkReader;
     let length = bytes.length;
     let bad = |why: String| Err(bad_file(path, format!("not a readable .parquet file: {why}")));
     if length == 0 {
         return bad("it is empty (0 bytes)".into());
     }
-    let read = |from, count| bytes.get_bytes(from, count).map_err(|e| fault(path, "", e));
-    let begins = length >= 4 && read(0, 4)?[..] == *b"PAR1";
-    if !begins {
+    let read = |from, count| bytes.get_bytes(from, count).map_err(|e| fault(bytes, "", &e));
+    if length < 4 || read(0, 4)?[..] != *b"PAR1" {
         return bad("it does not begin with PAR1".into());
     }
     let tail = if length >= 12 { read(length - 8, 8)? } else { Default::default() };
@@ -96,108 +109,200 @@ fn footer_length(path: &Path, bytes: &FileBytes) -> Result<u64> {
 }
 
 fn read_footer(
-    path: PathBuf,
     bytes: FileBytes,
     kind: &'static TableSchema,
     options: &ReadOptions,
+    batch: usize,
 ) -> Result<ParquetReader> {
-    let (largest, length) = (bytes.largest.clone(), bytes.length);
-    let reader = SerializedFileReader::new(bytes).map_err(|e| fault(&path, "", e))?;
+    let path = &bytes.path;
+    let reader = SerializedFileReader::new(bytes.clone()).map_err(|e| fault(&bytes, "", &e))?;
+    let reader: Arc<dyn FileReader> = Arc::new(reader);
     let metadata = reader.metadata();
     let schema = metadata.file_metadata().schema_descr();
     let names: Vec<&str> = schema.root_schema().get_fields().iter().map(|field| field.name()).collect();
-    let found = columns(&path, "", kind, &names, options.ignores_unknown(), options.unit)?;
-    let (mut leaves, mut kept, mut kept_leaves) = (Vec::new(), Vec::new(), Vec::new());
-    // A nested column has several leaves, which are what row groups list.
+    let found = columns(path, "", kind, &names, options.ignores_unknown(), options.unit)?;
+    let (mut numbers, mut kept, mut texts) = (Vec::new(), Vec::new(), Vec::new());
+    // A nested column has several leaves.
     for (index, leaf) in schema.columns().iter().enumerate() {
         let root = schema.get_column_root_idx(index);
-        if let Some(field) = found[root] {
-            check_number(&path, leaf, kind, field)?;
-            leaves.push(index);
-        } else if options.extra == ExtraColumns::Keep {
-            check_kept(&path, leaf)?;
+        let is_kept = found[root].is_none() && options.extra == ExtraColumns::Keep;
+        if found[root].is_none() && !is_kept {
+            continue;
+        }
+        // None for types that Arrow does not have.
+        let column = Column::new(&reader, index, leaf, batch).ok();
+        let schema = column.as_ref().map(|column| column.batches.schema());
+        let of = schema.as_ref().map_or(&DataType::Binary, |schema| schema.field(0).data_type());
+        match found[root] {
+            Some(field) => check_number(path, leaf, of, is_whole(kind.name(field)))?,
+            None => check_kept(path, leaf, of)?,
+        }
+        if is_kept {
             kept.push(names[root].to_owned());
-            kept_leaves.push(index);
+            texts.extend(column);
+        } else {
+            numbers.extend(column);
         }
     }
     let fields = found.into_iter().flatten().collect();
     let mut rows = 0_u64;
     for (number, group) in metadata.row_groups().iter().enumerate() {
-        rows += check_group(&path, number, group, length)?;
+        let claimed = u64::try_from(group.num_rows());
+        rows += claimed.map_err(|_| damaged(path, &format!("row group {number} claims {} rows", group.num_rows())))?;
         for chunk in group.columns() {
-            largest.fetch_max(chunk.uncompressed_size().max(0) as u64, Ordering::Relaxed);
+            bytes.largest.fetch_max(chunk.uncompressed_size().max(0) as u64, Ordering::Relaxed);
+            if let Compression::BROTLI(_) | Compression::LZO = chunk.compression() {
+                let (name, found) = (quoted(chunk.column_descr().name()), chunk.compression().to_string());
+                let found = found.split('(').next().unwrap_or_default();
+                let supported = "none, SNAPPY, ZSTD, GZIP and LZ4";
+                let why = format!("column '{name}' is compressed with {found}: supported are {supported}");
+                return Err(bad_file(path, why));
+            }
         }
     }
-    if rows != metadata.file_metadata().num_rows() as u64 {
-        let claimed = metadata.file_metadata().num_rows();
-        return Err(damaged(&path, &format!("it claims {claimed} rows, but its row groups have {rows}")));
+    let claimed = metadata.file_metadata().num_rows();
+    if rows != claimed as u64 {
+        return Err(damaged(path, &format!("it claims {claimed} rows, but its row groups have {rows}")));
     }
-    Ok(ParquetReader { path, reader, leaves, fields, kept, kept_leaves, rows })
+    Ok(ParquetReader { bytes, fields, numbers, kept, texts, rows, batch: batch as u64 })
 }
 
-/// Checks that a column is a plain list of numbers, which are whole if it is an optional column of whole numbers.
-fn check_number(path: &Path, leaf: &ColumnDescriptor, kind: &'static TableSchema, field: usize) -> Result<()> {
-    let whole = is_whole(kind.name(field));
+fn is_decimal(of: &DataType) -> bool {
+    matches!(of, DataType::Decimal128(..) | DataType::Decimal256(..))
+}
+
+fn is_number(of: &DataType) -> bool {
+    of.is_integer() || is_decimal(of) || matches!(of, DataType::Float32 | DataType::Float64 | DataType::Null)
+}
+
+/// Checks that a column is a plain list of numbers, which are integers if `is_whole`.
+fn check_number(path: &Path, leaf: &ColumnDescriptor, of: &DataType, is_whole: bool) -> Result<()> {
     let found = match (leaf.path().parts().len(), leaf.max_rep_level(), leaf.physical_type()) {
         (2.., ..) => "nested".into(),
         (_, 1.., _) => "a list".into(),
-        (.., Type::FLOAT | Type::DOUBLE) if whole => leaf.physical_type().to_string(),
-        _ if is_number(leaf) => return Ok(()),
+        (.., Type::FLOAT | Type::DOUBLE) if is_whole => leaf.physical_type().to_string(),
+        _ if is_number(of) => return Ok(()),
         (.., found) => match (leaf.logical_type_ref(), leaf.converted_type()) {
             (Some(logical), _) => format!("{found} ({logical:?})"),
             (None, ConvertedType::NONE) => found.to_string(),
             (None, converted) => format!("{found} ({converted})"),
         },
     };
-    let expected =
-        if whole { "expected an integer type" } else { "expected a number: a floating-point, integer or decimal type" };
-    let name = quoted(&leaf.path().parts()[0]).to_string();
+    let number = "expected a number: a floating-point, integer or decimal type";
+    let expected = if is_whole { "expected an integer type" } else { number };
+    let name = quoted(&leaf.path().parts()[0]);
     Err(bad_file(path, format!("column '{name}' is {}: {expected}", quoted(&found))))
 }
 
 /// Checks that a column is a plain list of texts, numbers, dates or times, which can be kept as text.
-fn check_kept(path: &Path, leaf: &ColumnDescriptor) -> Result<()> {
-    let is_plain = leaf.path().parts().len() == 1 && leaf.max_rep_level() == 0;
-    if is_plain && meaning(leaf) != Meaning::Other {
+fn check_kept(path: &Path, leaf: &ColumnDescriptor, of: &DataType) -> Result<()> {
+    use DataType::{Binary, Boolean, Date32, FixedSizeBinary, Time32, Time64, Timestamp, Utf8};
+    let is_text = match (of, leaf.logical_type_ref(), leaf.converted_type()) {
+        (Boolean | Date32 | Time32(_) | Time64(_) | Timestamp(..) | Utf8, ..) => true,
+        (Binary, None, ConvertedType::NONE) | (Binary, Some(LogicalType::Enum), _) => true,
+        (FixedSizeBinary(16), Some(LogicalType::Uuid), _) => true,
+        _ => is_number(of),
+    };
+    if is_text {
         return Ok(());
     }
-    let (name, found) = (quoted(leaf.path().parts()[0].as_str()), leaf.physical_type());
-    let found = if is_plain { found.to_string() } else { "nested".into() };
+    let (name, is_plain) = (quoted(leaf.path().parts()[0].as_str()), leaf.path().parts().len() == 1);
+    let found = if is_plain && leaf.max_rep_level() == 0 { leaf.physical_type().to_string() } else { "nested".into() };
     let kept = "only text, numbers, dates and times can be kept";
     Err(bad_file(path, format!("column '{name}' is {found}: {kept}; use --ignore-extra")))
 }
 
-/// Checks the claims of a row group against the file, and returns its number of rows.
-fn check_group(path: &Path, number: usize, group: &RowGroupMetaData, length: u64) -> Result<u64> {
-    let Ok(rows) = u64::try_from(group.num_rows()) else {
-        return Err(damaged(path, &format!("row group {number} claims {} rows", group.num_rows())));
-    };
-    for chunk in group.columns() {
-        let name = chunk.column_descr().name();
-        let name = quoted(name);
-        let bad = |why: String| Err(damaged(path, &format!("column '{name}' of row group {number} {why}")));
-        match chunk.compression() {
-            Compression::BROTLI(_) | Compression::LZO => {
-                let found = chunk.compression().to_string();
-                let found = found.split('(').next().unwrap_or_default();
-                let supported = "none, SNAPPY, ZSTD, GZIP and LZ4";
-                let why = format!("column '{name}' is compressed with {found}: supported are {supported}");
-                return Err(bad_file(path, why));
-            }
-            _ => {}
-        }
-        if chunk.num_values() != group.num_rows() {
-            return bad(format!("claims {} values, but the row group has {rows} rows", chunk.num_values()));
-        }
-        let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset());
-        let (Ok(start), Ok(size)) = (u64::try_from(start), u64::try_from(chunk.compressed_size())) else {
-            return bad(format!("claims {} bytes from byte {start} on", chunk.compressed_size()));
+impl Column {
+    fn new(
+        file: &Arc<dyn FileReader>,
+        index: usize,
+        leaf: &ColumnDescriptor,
+        batch: usize,
+    ) -> ::parquet::errors::Result<Self> {
+        let schema = file.metadata().file_metadata().schema_descr();
+        let read = |as_type: Option<&Fields>| {
+            let levels = parquet_to_arrow_field_levels(schema, ProjectionMask::leaves(schema, [index]), as_type)?;
+            ParquetRecordBatchReader::try_new_with_row_groups(&levels, file, batch, None)
         };
-        if start.checked_add(size).is_none_or(|end| end > length) {
-            return bad(format!("claims {size} bytes from byte {start} on, but the file has {length}"));
+        let seconds = Field::new(leaf.name(), DataType::Timestamp(TimeUnit::Second, None), true);
+        let seconds = (leaf.physical_type() == Type::INT96).then(|| read(Some(&vec![seconds].into())));
+        Ok(Self { batches: read(None)?, seconds: seconds.transpose()? })
+    }
+
+    /// The next cells as numbers, `None` for nulls.
+    fn numbers(&mut self) -> ArrowResult<Vec<Option<Number>>> {
+        let cells = next(&mut self.batches)?;
+        if is_decimal(cells.data_type()) {
+            // Text is rounded to f32 only once.
+            let number = |text: String| csv::number(&text).unwrap_or(f64::NAN.into());
+            return Ok(texts(&cells, None)?.into_iter().map(|text| text.map(number)).collect());
+        }
+        let (wide, narrow) = (cast(&cells, &DataType::Float64)?, cast(&cells, &DataType::Float32)?);
+        let pairs = wide.as_primitive::<Float64Type>().iter().zip(narrow.as_primitive::<Float32Type>());
+        Ok(pairs.map(|(wide, narrow)| Some(Number { wide: wide?, narrow: narrow? })).collect())
+    }
+
+    /// The next cells as texts, `None` for nulls.
+    fn texts(&mut self) -> ArrowResult<Vec<Option<String>>> {
+        let cells = next(&mut self.batches)?;
+        let seconds = self.seconds.as_mut().map(next).transpose()?;
+        let texts = texts(&cells, seconds.as_ref())?;
+        // A dictionary can repeat a long text in every row.
+        match texts.iter().flatten().any(|text| text.len() > 1024) {
+            true => Err(ArrowError::ParquetError("a cell has more than 1024 bytes".into())),
+            false => Ok(texts),
         }
     }
-    Ok(rows)
+}
+
+/// The next cells of a column; none at its end. The crate slices by sizes that pages claim. A few of its slices panic if a size is wrong.
+fn next(batches: &mut ParquetRecordBatchReader) -> ArrowResult<ArrayRef> {
+    let batch = catch_unwind(AssertUnwindSafe(|| batches.next()))
+        .unwrap_or_else(|_| Some(Err(ArrowError::ParquetError("a page is invalid".into()))));
+    Ok(batch.transpose()?.map_or_else(|| new_empty_array(&DataType::Null), |batch| batch.column(0).clone()))
+}
+
+/// Cells as text. Instants of INT96 are given in `seconds`, too.
+fn texts(cells: &ArrayRef, seconds: Option<&ArrayRef>) -> ArrowResult<Vec<Option<String>>> {
+    let zone = if matches!(cells.data_type(), DataType::Timestamp(_, Some(_))) { "Z" } else { "" };
+    // Arrow formats only local time without a database of time zones.
+    let local = match cells.data_type() {
+        DataType::Timestamp(unit, Some(_)) => cast(cells, &DataType::Timestamp(*unit, None))?,
+        _ => seconds.unwrap_or(cells).clone(),
+    };
+    let options = FormatOptions::new();
+    let format = ArrayFormatter::try_new(&local, &options)?;
+    let nulls = cells.logical_nulls();
+    let text = |row: usize| {
+        let text = || format.value(row).try_to_string();
+        Ok(match cells.data_type() {
+            DataType::Float32 => format!("{:?}", cells.as_primitive::<Float32Type>().value(row)),
+            DataType::Float64 => format!("{:?}", cells.as_primitive::<Float64Type>().value(row)),
+            DataType::Binary => String::from_utf8_lossy(cells.as_binary::<i32>().value(row)).into_owned(),
+            DataType::FixedSizeBinary(16) => {
+                let hex = text()?;
+                [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &hex[part]).join("-")
+            }
+            DataType::Timestamp(..) | DataType::Time32(_) | DataType::Time64(_) => {
+                let text = match seconds {
+                    Some(seconds) => {
+                        let whole =
+                            seconds.as_primitive::<TimestampSecondType>().value(row).wrapping_mul(1_000_000_000);
+                        let part = cells.as_primitive::<TimestampNanosecondType>().value(row).wrapping_sub(whole);
+                        format!("{}.{part:09}", text()?)
+                    }
+                    None => text()?,
+                };
+                // As many digits of the second as are needed.
+                let digits = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+                format!("{digits}{zone}")
+            }
+            _ => text()?,
+        })
+    };
+    (0..cells.len())
+        .map(|row| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row)).then(|| text(row)).transpose())
+        .collect()
 }
 
 impl TableReader for ParquetReader {
@@ -214,60 +319,46 @@ impl TableReader for ParquetReader {
     }
 
     fn read(self: Box<Self>, kind: &'static TableSchema, sink: &mut RowSink<'_>) -> Result<()> {
-        let Self { path, reader, leaves, fields, kept, kept_leaves, .. } = *self;
+        let Self { bytes, fields, mut numbers, kept, mut texts, rows, batch } = *self;
+        let mut row = Row::new(kind);
         let mut first = 0;
-        for number in 0..reader.num_row_groups() {
-            let group = reader.get_row_group(number).map_err(|e| fault(&path, "", e))?;
-            let mut row = Row::new(kind);
-            let mut columns = fields
-                .iter()
-                .zip(&leaves)
-                .map(|(&field, &leaf)| {
-                    Ok((field, column(&*group, leaf).map_err(|e| fault(&path, kind.name(field), e))?))
-                })
-                .collect::<Result<Vec<_>>>()?;
-            let mut texts = kept_leaves
-                .iter()
-                .zip(&kept)
-                .map(|(&leaf, name)| Ok((name, text_column(&*group, leaf).map_err(|e| fault(&path, name, e))?)))
-                .collect::<Result<Vec<_>>>()?;
-            let mut left = group.metadata().num_rows() as u64;
-            while left > 0 {
-                let count = left.min(rows_at_once() as u64) as usize;
-                for (field, column) in &mut columns {
-                    let name = kind.name(*field);
-                    fill(column.as_mut(), count).map_err(|e| fault(&path, name, e))?;
-                    if column.cells().len() < count {
-                        let row = first + column.cells().len() as u64;
-                        let why = format!("column '{name}' ends before row {} (index {row})", row + 1);
-                        return Err(damaged(&path, &why));
-                    }
-                }
-                for (name, column) in &mut texts {
-                    fill(column.as_mut(), count)
-                        .and_then(|()| check_lengths(column.cells()))
-                        .map_err(|e| fault(&path, name, e))?;
-                    if column.cells().len() < count {
-                        return Err(damaged(&path, &format!("column '{}' ends too early", quoted(name))));
-                    }
-                }
-                for i in 0..count {
-                    for (field, column) in &columns {
-                        let number = column.cells()[i];
-                        row.texts[*field] = if number.is_none() { "null" } else { "" };
-                        row.numbers[*field] = number.unwrap_or(f64::NAN.into());
-                    }
-                    row.place = RowLocation::Index(first + i as u64);
-                    let kept: Vec<&str> =
-                        texts.iter().map(|(_, column)| column.cells()[i].as_deref().unwrap_or_default()).collect();
-                    let Row { place, numbers, texts, order, .. } = row;
-                    sink(&Row { place, numbers, texts, order, kept: &kept, omitted: None })?;
-                }
-                first += count as u64;
-                left -= count as u64;
+        loop {
+            // No rows after the last one: then the columns must end.
+            let count = (rows - first).min(batch) as usize;
+            let check = |name: &str, held: usize| {
+                let why = match held.cmp(&count) {
+                    Equal => return Ok(()),
+                    Less => format!("ends before row {}", first + held as u64 + 1),
+                    Greater => format!("has more than {rows} rows"),
+                };
+                Err(damaged(&bytes.path, &format!("column '{}' {why}", quoted(name))))
+            };
+            let numbers = fields.iter().zip(&mut numbers).map(|(field, column)| {
+                let name = kind.name(*field);
+                let cells = column.numbers().map_err(|e| fault(&bytes, name, &e))?;
+                check(name, cells.len()).map(|()| cells)
+            });
+            let numbers = numbers.collect::<Result<Vec<_>>>()?;
+            let texts = kept.iter().zip(&mut texts).map(|(name, column)| {
+                let cells = column.texts().map_err(|e| fault(&bytes, name, &e))?;
+                check(name, cells.len()).map(|()| cells)
+            });
+            let texts = texts.collect::<Result<Vec<_>>>()?;
+            if count == 0 {
+                return Ok(());
             }
+            for i in 0..count {
+                for (&field, cells) in fields.iter().zip(&numbers) {
+                    row.texts[field] = if cells[i].is_none() { "null" } else { "" };
+                    row.numbers[field] = cells[i].unwrap_or(f64::NAN.into());
+                }
+                row.place = RowLocation::Index(first + i as u64);
+                let kept: Vec<&str> = texts.iter().map(|cells| cells[i].as_deref().unwrap_or_default()).collect();
+                let Row { place, numbers, texts, order, .. } = row;
+                sink(&Row { place, numbers, texts, order, kept: &kept, omitted: None })?;
+            }
+            first += count as u64;
         }
-        Ok(())
     }
 }
 
@@ -275,21 +366,77 @@ fn damaged(path: &Path, why: &str) -> Error {
     bad_file(path, format!("the file is damaged: {why}"))
 }
 
-/// Converts an error of the crate to an error of this library, with the column if there is one.
-fn fault(path: &Path, column: &str, error: ParquetError) -> Error {
+/// Converts an error of the crates to an error of this library, with the column if there is one.
+fn fault(bytes: &FileBytes, column: &str, error: &dyn std::error::Error) -> Error {
+    if let Some(error) = bytes.failed.lock().ok().and_then(|mut failed| failed.take()) {
+        return error;
+    }
     let within = if column.is_empty() { String::new() } else { format!("column '{}': ", quoted(column)) };
-    match error {
-        ParquetError::External(error) => match error.downcast::<Error>() {
-            Ok(error) => *error,
-            Err(error) => match error.downcast_ref::<std::io::Error>() {
-                // Decompressors report damaged bytes as I/O errors of these kinds.
-                Some(e) if !matches!(e.kind(), InvalidData | UnexpectedEof | InvalidInput) => {
-                    cannot_read(path, same(e))
-                }
-                _ => damaged(path, &format!("{within}{error}")),
-            },
-        },
-        ParquetError::General(why) | ParquetError::EOF(why) => damaged(path, &format!("{within}{why}")),
-        other => damaged(path, &format!("{within}{other}")),
+    let why = error.to_string();
+    let names = ["Parquet argument error: ", "Parquet error: ", "EOF: ", "Cast error: "];
+    let why = names.iter().fold(&*why, |why, name| why.strip_prefix(name).unwrap_or(why));
+    damaged(&bytes.path, &format!("{within}{why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::{
+        Date32Array, Decimal128Array, Time32MillisecondArray, Time64NanosecondArray, TimestampMicrosecondArray,
+        TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray,
+    };
+
+    use super::*;
+
+    /// The text of the only cell; `None` for an error.
+    fn text(cell: impl Array + 'static) -> Option<String> {
+        texts(&(Arc::new(cell) as ArrayRef), None).ok().map(|texts| texts[0].clone().unwrap())
+    }
+
+    #[test]
+    fn decimals_have_all_digits() {
+        for (integer, scale, expected) in [
+            (1234_i128, 2, "12.34"),
+            (-1234, 2, "-12.34"),
+            (5, 3, "0.005"),
+            (-5, 3, "-0.005"),
+            (0, 2, "0.00"),
+            (0, 0, "0"),
+            (700, 0, "700"),
+            (i128::MAX, 38, "1.70141183460469231731687303715884105727"),
+            (i128::MIN, 0, "-170141183460469231731687303715884105728"),
+        ] {
+            let cell = Decimal128Array::from(vec![integer]).with_precision_and_scale(38, scale).unwrap();
+            assert_eq!(text(cell).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn dates_and_times_are_those_of_the_calendar() {
+        for (days, expected) in [
+            (0, "1970-01-01"),
+            (19_821, "2024-04-08"),
+            (-1, "1969-12-31"),
+            (-719_528, "0000-01-01"),
+            (-719_529, "-0001-12-31"),
+            (2_932_897, "+10000-01-01"),
+        ] {
+            assert_eq!(text(Date32Array::from(vec![days])).unwrap(), expected);
+        }
+        assert_eq!(text(Time32MillisecondArray::from(vec![65_840_000])).unwrap(), "18:17:20");
+        assert_eq!(text(Time64NanosecondArray::from(vec![1])).unwrap(), "00:00:00.000000001");
+        assert_eq!(text(Time32MillisecondArray::from(vec![86_399_500])).unwrap(), "23:59:59.5");
+        for outside in [86_400_000, -1] {
+            assert_eq!(text(Time32MillisecondArray::from(vec![outside])), None);
+        }
+        let utc = TimestampMicrosecondArray::from(vec![1_712_600_240_000_000]).with_timezone("UTC");
+        assert_eq!(text(utc).unwrap(), "2024-04-08T18:17:20Z");
+        assert_eq!(text(TimestampNanosecondArray::from(vec![-1])).unwrap(), "1969-12-31T23:59:59.999999999");
+        assert_eq!(text(TimestampMillisecondArray::from(vec![i64::MIN])), None);
+        // INT96 of the year 1, whose nanoseconds have wrapped around.
+        let second = -62_135_596_800_i64;
+        let wrapped: ArrayRef =
+            Arc::new(TimestampNanosecondArray::from(vec![second.wrapping_mul(1_000_000_000) + 500]));
+        let seconds: ArrayRef = Arc::new(TimestampSecondArray::from(vec![second]));
+        assert_eq!(texts(&wrapped, Some(&seconds)).unwrap()[0].as_deref(), Some("0001-01-01T00:00:00.0000005"));
     }
 }

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use npyz::{DType, Endianness, TypeChar, TypeStr};
-
+use super::npy::{Kind, Value};
 use super::read_options::ReadOptions;
 use super::record_layout::{NumberForm, RecordLayout, RecordPart};
 use crate::error::Result;
@@ -15,15 +14,14 @@ use crate::schema::kinds::TableSchema;
 /// Maximum bytes per record: 16 numbers of 8 bytes, and as many bytes of gaps.
 const WIDEST: u64 = 256;
 
-/// Layout of a structured array; `None` if the type has no named fields.
-pub(crate) fn record_layout(
+/// Layout of a structured array, whose type is a list of fields.
+pub(super) fn record_layout(
     path: &Path,
     kind: &'static TableSchema,
-    dtype: &DType,
+    fields: &[Value<'_>],
     shape: &[u64],
     options: &ReadOptions,
-) -> Result<Option<RecordLayout>> {
-    let DType::Record(fields) = dtype else { return Ok(None) };
+) -> Result<RecordLayout> {
     let [rows] = *shape else {
         let why = format!(
             "the structured array of {} has {} dimensions: expected 1; flatten it with array.ravel()",
@@ -33,27 +31,31 @@ pub(crate) fn record_layout(
         return Err(bad_file(path, why));
     };
     let (mut names, mut parts, mut width) = (Vec::new(), Vec::new(), 0_u64);
-    for field in fields {
-        let bytes = field.dtype.num_bytes().unwrap_or(usize::MAX) as u64;
-        match (&*field.name, number(&field.dtype)) {
+    for value in fields {
+        let Some((name, of, sizes)) = field(value) else {
+            let why = "is no field with a name and a type";
+            return Err(bad_file(path, format!("not a readable .npy file: {} {why}", quoted(value.source))));
+        };
+        let (bytes, form) = number(of);
+        let bytes = sizes.iter().fold(bytes, |bytes, size| bytes.saturating_mul(*size));
+        match (name, form.filter(|_| sizes.is_empty())) {
             // NumPy gives gaps an empty name.
             ("", _) => {}
             // An unknown field, of any type.
             (name, _) if options.ignores_unknown() && !is_known(kind, name) => {}
-            (name, Some((form, big_endian))) => {
+            (name, Some((form, bytes, big_endian))) => {
                 names.push(name);
-                parts.push(RecordPart { offset: width as usize, bytes: bytes as usize, form, big_endian });
+                parts.push(RecordPart { offset: width as usize, bytes, form, big_endian });
             }
             (name, None) => {
-                let found = match &field.dtype {
-                    DType::Array(count, one) => format!("an array of {count} {}", one.descr()),
-                    other => other.descr(),
+                let found = match &sizes[..] {
+                    [] => of.source.to_owned(),
+                    [count] => format!("an array of {count} {}", of.source),
+                    sizes => format!("an array of {sizes:?} {}", of.source),
                 };
                 let (name, found) = (quoted(name), quoted(&found));
-                let hint = match field.dtype {
-                    DType::Plain(_) => "",
-                    _ => "; each number needs a field of its own, named as in .csv",
-                };
+                let is_plain = sizes.is_empty() && matches!(of.kind, Kind::Text(_));
+                let hint = if is_plain { "" } else { "; each number needs a field of its own, named as in .csv" };
                 let why = format!("field '{name}' is {found}: expected f4, f8 or an integer type{hint}");
                 return Err(bad_file(path, why));
             }
@@ -64,21 +66,39 @@ pub(crate) fn record_layout(
         }
     }
     let columns = columns(path, "", kind, &names, false, options.unit)?.into_iter().flatten().collect();
-    Ok(Some(RecordLayout { rows, columns, parts, width: width as usize, more_follows: false }))
+    Ok(RecordLayout { rows, columns, parts, width: width as usize, more_follows: false })
 }
 
-/// Number format of a type, and whether it is big-endian; `None` if the type is not a number.
-fn number(dtype: &DType) -> Option<(NumberForm, bool)> {
-    let DType::Plain(plain) = dtype else { return None };
-    let form = match (plain.type_char(), plain.size_field()) {
-        (TypeChar::Float, 4 | 8) => NumberForm::Float,
-        (TypeChar::Int, 1 | 2 | 4 | 8) => NumberForm::Signed,
-        (TypeChar::Uint, 1 | 2 | 4 | 8) => NumberForm::Unsigned,
-        _ => return None,
+/// Name, type and shape of a field of a structured array.
+fn field<'a>(value: &'a Value<'a>) -> Option<(&'a str, &'a Value<'a>, Vec<u64>)> {
+    let Kind::Items(parts) = &value.kind else { return None };
+    match &parts[..] {
+        [Value { kind: Kind::Text(name), .. }, of] => Some((name, of, Vec::new())),
+        [Value { kind: Kind::Text(name), .. }, of, shape] => Some((name, of, shape.sizes()?)),
+        _ => None,
+    }
+}
+
+/// Bytes of a type, such as `<f4`, and for numbers their format, bytes and whether they are big-endian.
+pub(super) fn number(of: &Value<'_>) -> (u64, Option<(NumberForm, usize, bool)>) {
+    if let Kind::Items(fields) = &of.kind {
+        // A record within a record.
+        let bytes = fields.iter().map(|value| {
+            let (_, of, sizes) = field(value)?;
+            Some(sizes.iter().fold(number(of).0, |bytes, size| bytes.saturating_mul(*size)))
+        });
+        return (bytes.fold(0, |all, bytes| all.saturating_add(bytes.unwrap_or(u64::MAX))), None);
+    }
+    let text = of.text().split('[').next().unwrap_or_default();
+    let letter = text.as_bytes().get(1).copied().unwrap_or_default();
+    let size = text.get(2..).and_then(|digits| digits.parse::<u64>().ok()).unwrap_or(u64::MAX);
+    let form = match (letter, size) {
+        (b'f', 4 | 8) => NumberForm::Float,
+        (b'i', 1 | 2 | 4 | 8) => NumberForm::Signed,
+        (b'u', 1 | 2 | 4 | 8) => NumberForm::Unsigned,
+        // A character has 4 bytes.
+        (b'U', _) => return (size.saturating_mul(4), None),
+        _ => return (size, None),
     };
-    Some((form, is_big(plain)))
-}
-
-fn is_big(plain: &TypeStr) -> bool {
-    plain.endianness() == Endianness::Big
+    (size, Some((form, size as usize, text.starts_with('>'))))
 }

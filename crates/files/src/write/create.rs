@@ -5,9 +5,7 @@ use std::path::Path;
 
 use super::file_writer::{BatchWriter, FileWriter};
 #[cfg(feature = "parquet")]
-use super::parquet::Groups;
-#[cfg(feature = "parquet")]
-use super::parquet_lists::ListGroups;
+use super::parquet::{Groups, ListGroups};
 use super::{csv, hit_lists, npy, npz, ply};
 use crate::error::Result;
 use crate::error::bad_file;
@@ -56,7 +54,7 @@ impl<T: AnswerRow> FileWriter<[T]> {
                 OutputKind::Csv => Box::new(csv::Rows::begin(&mut file.out, columns, kept)?),
                 OutputKind::Npz => Box::new(npz::Spools::new(&file.folder(), &columns)?),
                 #[cfg(feature = "parquet")]
-                OutputKind::Parquet => Box::new(Groups::new(file.second_handle()?, &columns, kept)?),
+                OutputKind::Parquet => Box::new(Groups::new(file.second_handle()?, columns, kept)?),
                 #[cfg(not(feature = "parquet"))]
                 OutputKind::Parquet => return Err(unsupported()),
                 OutputKind::Ply => Box::new(ply::Vertices::begin(&mut file.out, columns)?),

@@ -9,7 +9,5 @@ pub(crate) mod npy;
 pub(crate) mod npz;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
-#[cfg(feature = "parquet")]
-pub(crate) mod parquet_lists;
 pub(crate) mod ply;
 pub(crate) mod target;

@@ -65,16 +65,8 @@ impl<T: AnswerRow> StructuredArray<T> {
         Ok(Self { records: RawRecords::new(columns), spool: tempfile::tempfile_in(folder)?, rows: 0 })
     }
 
-    /// Version 1.0 of the format: the header is padded to a multiple of 64 bytes.
     fn header(&self) -> Vec<u8> {
-        let kind = |(_, number): &Column<T>| match number(&T::MISS) {
-            Number::Float(_) | Number::Blank(_) => "'<f4'",
-            Number::Double(_) | Number::BlankDouble(_) => "'<f8'",
-            Number::Word(..) => "'|u1'",
-            Number::Id(_) | Number::Count(_) => "'<u4'",
-            Number::Offset(_) => "'<u8'",
-            Number::Flag(_) => "'|b1'",
-        };
+        let kind = |(_, number): &Column<T>| type_of(number(&T::MISS));
         let kinds = match &self.records.columns[..] {
             [column] => kind(column).to_owned(),
             columns => {
@@ -83,14 +75,31 @@ impl<T: AnswerRow> StructuredArray<T> {
                 format!("[{}]", fields.join(", "))
             }
         };
-        let mut text = format!("{{'descr': {kinds}, 'fortran_order': False, 'shape': ({},), }}", self.rows);
-        while !(text.len() + 11).is_multiple_of(64) {
-            text.push(' ');
-        }
-        text.push('\n');
-        let length = (text.len() as u16).to_le_bytes();
-        [&b"\x93NUMPY\x01\x00"[..], &length, text.as_bytes()].concat()
+        header(&kinds, &format!("({},)", self.rows))
     }
+}
+
+/// The type of a number in the header of an array.
+pub(crate) fn type_of(number: Number) -> &'static str {
+    match number {
+        Number::Float(_) | Number::Blank(_) => "'<f4'",
+        Number::Double(_) | Number::BlankDouble(_) => "'<f8'",
+        Number::Word(..) => "'|u1'",
+        Number::Id(_) | Number::Count(_) => "'<u4'",
+        Number::Offset(_) => "'<u8'",
+        Number::Flag(_) => "'|b1'",
+    }
+}
+
+/// Header of an array, version 1.0 of the format: padded to a multiple of 64 bytes.
+pub(crate) fn header(kind: &str, shape: &str) -> Vec<u8> {
+    let mut text = format!("{{'descr': {kind}, 'fortran_order': False, 'shape': {shape}, }}");
+    while !(text.len() + 11).is_multiple_of(64) {
+        text.push(' ');
+    }
+    text.push('\n');
+    let length = (text.len() as u16).to_le_bytes();
+    [&b"\x93NUMPY\x01\x00"[..], &length, text.as_bytes()].concat()
 }
 
 impl<T: AnswerRow> BatchWriter<[T]> for StructuredArray<T> {

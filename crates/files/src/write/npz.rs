@@ -7,12 +7,12 @@ use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use npyz::{WriteOptions, WriterBuilder};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use super::file_writer::{BatchWriter, Output};
-use crate::schema::answer_row::{AnswerRow, Column, Number};
+use super::npy::{header, push, type_of};
+use crate::schema::answer_row::{AnswerRow, Column};
 use umbracast::CancelToken;
 
 /// Bytes copied per step.
@@ -91,16 +91,7 @@ impl<T: AnswerRow> Spools<T> {
     fn write_piece(&mut self, answers: &[T]) -> Result<()> {
         for (file, (_, number)) in &mut self.files {
             self.bytes.clear();
-            for answer in answers {
-                match number(answer) {
-                    Number::Float(x) | Number::Blank(x) => self.bytes.extend(x.to_le_bytes()),
-                    Number::Double(x) | Number::BlankDouble(x) => self.bytes.extend(x.to_le_bytes()),
-                    Number::Word(byte, _) => self.bytes.push(byte),
-                    Number::Id(number) | Number::Count(number) => self.bytes.extend(number.to_le_bytes()),
-                    Number::Offset(number) => self.bytes.extend(number.to_le_bytes()),
-                    Number::Flag(flag) => self.bytes.push(u8::from(flag)),
-                }
-            }
+            answers.iter().for_each(|answer| push(&mut self.bytes, number(answer)));
             file.write_all(&self.bytes)?;
         }
         self.rows += answers.len() as u64;
@@ -112,7 +103,7 @@ impl<T: AnswerRow> Spools<T> {
     pub(crate) fn add_to<W: Write + Seek>(self, npz: &mut ZipWriter<W>, cancel: &CancelToken) -> Result<()> {
         let mut block = vec![0; BLOCK];
         for (mut file, (name, number)) in self.files {
-            let header = header(number(&T::MISS), self.rows)?;
+            let header = header(type_of(number(&T::MISS)), &format!("({}, )", self.rows));
             let size = header.len() as u64 + file.stream_position()?;
             file.rewind()?;
             let options = SimpleFileOptions::default()
@@ -147,31 +138,4 @@ impl<T: AnswerRow> BatchWriter<[T]> for Spools<T> {
         self.add_to(&mut npz, cancel)?;
         npz.finish().map_err(Error::other)?.flush()
     }
-}
-
-/// Header of an array.
-fn header(like: Number, rows: u64) -> Result<Vec<u8>> {
-    let mut header = Vec::new();
-    // Each writer writes its header at once. It is dropped without numbers, because these are copied from the temporary file.
-    match like {
-        Number::Float(_) | Number::Blank(_) => {
-            drop(WriteOptions::<f32>::new().default_dtype().shape(&[rows]).writer(&mut header).begin_nd()?)
-        }
-        Number::Double(_) | Number::BlankDouble(_) => {
-            drop(WriteOptions::<f64>::new().default_dtype().shape(&[rows]).writer(&mut header).begin_nd()?)
-        }
-        Number::Word(..) => {
-            drop(WriteOptions::<u8>::new().default_dtype().shape(&[rows]).writer(&mut header).begin_nd()?)
-        }
-        Number::Id(_) | Number::Count(_) => {
-            drop(WriteOptions::<u32>::new().default_dtype().shape(&[rows]).writer(&mut header).begin_nd()?)
-        }
-        Number::Offset(_) => {
-            drop(WriteOptions::<u64>::new().default_dtype().shape(&[rows]).writer(&mut header).begin_nd()?)
-        }
-        Number::Flag(_) => {
-            drop(WriteOptions::<bool>::new().default_dtype().shape(&[rows]).writer(&mut header).begin_nd()?)
-        }
-    }
-    Ok(header)
 }
