@@ -77,7 +77,7 @@ crates="-p umbracast -p umbracast-sky -p umbracast-files -p umbracast-cli"
 options="--release --locked --features umbracast-cli/parquet,umbracast-files/parquet"
 programs="--test integration --test sky --test files --test cli"
 say "building"
-cargo build $options $crates --bins --examples $programs
+cargo build $options $crates -p umbracast-bench --bins --examples $programs
 
 say "looking for an adapter"
 # No shader cache until the adapters are known, because its folder is named after them.

@@ -22,7 +22,8 @@ use crate::spheres::{PySpheres, Shape};
 pub(crate) type ReportTuple = (u64, u64, u64, u64, u64, u64, f64, u64, f64);
 
 pub(crate) fn report_tuple(report: Report, rounding: Rounding) -> ReportTuple {
-    let Report { rays, rays_hit: hits, skipped, overflowed, exact, off_surface, seconds, .. } = report;
+    let Report { rays, rays_hit: hits, skipped, overflowed, resolved_exactly: exact, off_surface, seconds, .. } =
+        report;
     (rays, hits, skipped, overflowed, exact, off_surface, seconds, rounding.changed, rounding.largest)
 }
 

@@ -4,9 +4,9 @@
 //! `tests/data/instructions.tsv` contains the counts per ray, and the compiler that built the measured program. The test fails if a
 //! workload takes over 3 % more, and also if it takes over 3 % less, so that the gain is recorded. To update the counts, find out why
 //! they changed, run
-//! `UMBRACAST_BLESS=1 cargo test --release -p umbracast -p umbracast-cli --features umbracast-cli/parquet instructions`
+//! `UMBRACAST_BLESS=1 cargo test --release -p umbracast --test integration instructions`
 //! and commit the file with the reason. Callgrind does not support AVX-512: the counts are for AVX2 and SSE2. The workloads are in
-//! `tools/count_instructions.rs`; they run on one thread.
+//! `crates/bench`; they run on one thread.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -19,13 +19,9 @@ use umbracast_testing::{compiler, root};
 const SLACK: f64 = 0.03;
 
 fn harness() -> PathBuf {
-    // The examples are built next to the tests, by `tests/run.sh`.
-    let path = std::env::current_exe().unwrap().parent().unwrap().join("../examples/count_instructions");
-    assert!(
-        path.exists(),
-        "{}: build it with cargo build --release -p umbracast --features parquet --example count_instructions",
-        path.display()
-    );
+    // `tests/run.sh` builds it.
+    let path = std::env::current_exe().unwrap().parent().unwrap().with_file_name("count_instructions");
+    assert!(path.exists(), "{}: build it with cargo build --release -p umbracast-bench", path.display());
     path
 }
 

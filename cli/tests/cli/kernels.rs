@@ -1,7 +1,7 @@
 //! Machine code of every SIMD kernel: the width of its registers, and the functions that it calls. A kernel that is no longer vectorised
 //! still gives the right results, so no other test notices it.
 //!
-//! `UMBRACAST_BLESS=1 cargo test --release -p umbracast -p umbracast-cli --features umbracast-cli/parquet kernels` updates
+//! `UMBRACAST_BLESS=1 cargo test --release -p umbracast-cli kernels` updates
 //! `tests/data/kernels.tsv`. Check the difference: narrower registers or a new call make a kernel several times as slow.
 
 use std::collections::{BTreeMap, BTreeSet};

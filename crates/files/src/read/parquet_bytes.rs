@@ -10,9 +10,9 @@ use ::bytes::Bytes;
 use ::parquet::errors::{ParquetError, Result};
 use ::parquet::file::reader::{ChunkReader, Length};
 
-use crate::error::reserve;
 use crate::error::Error;
 use crate::error::cannot_read;
+use crate::error::reserve;
 use umbracast::memory;
 
 /// A page may always unpack to this many bytes, whatever size its column claims.

@@ -1,17 +1,15 @@
 //! Prints one line per batch: its name and a hash of every bit of the answer. Two builds whose outputs are equal answer alike.
 //!
-//! Run `cargo run --release -p umbracast --features files --example record_answers > before.tsv` before a change of structure, run it
+//! Run `cargo run --release -p umbracast-bench --bin record_answers > before.tsv` before a change of structure, run it
 //! again after the change, and compare the two files with `diff`. It records every instruction set of this processor, with and without
 //! a BVH, and the adapter `gpu` if there is one. The batches cover all queries, policies, attributes, ray sources, shadows, pictures
 //! and bullets.
 
-mod numbers;
-
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 use umbracast_files::read_system;
+use umbracast_testing::Numbers;
 
-use numbers::Numbers;
 use umbracast::glam::{DQuat, DVec3, Quat, Vec3};
 use umbracast::raygen::{Image, Lidar, Parallel, Pose, Toward};
 use umbracast::shadow::{Ball, Camera, Lens, Lighting, Spheroid};
@@ -88,7 +86,7 @@ impl Recorder {
 fn spheres(count: usize) -> Vec<Sphere> {
     let mut numbers = Numbers(1);
     let mut spheres: Vec<Sphere> =
-        (0..count).map(|_| Sphere::new(numbers.signed_point(), 0.15 * numbers.unit() * numbers.unit())).collect();
+        (0..count).map(|_| Sphere::new(Vec3::from(numbers.vector()), 0.15 * numbers.unit() * numbers.unit())).collect();
     let first = spheres[0];
     spheres.extend([
         first,
@@ -106,7 +104,7 @@ fn rays(spheres: &[Sphere], count: usize) -> Vec<Ray> {
     let mut numbers = Numbers(2);
     let ray = |i: usize| {
         let sphere = spheres[i * 7919 % spheres.len()];
-        let (a, b) = (numbers.signed_point(), numbers.signed_point());
+        let (a, b) = (Vec3::from(numbers.vector()), Vec3::from(numbers.vector()));
         match i % 8 {
             0 => Ray::new(3.0 * a, b - 3.0 * a),
             1 => Ray::new(sphere.center, b),
@@ -165,7 +163,7 @@ fn record_queries(recorder: &Recorder, device: &Device, tree_from: Option<usize>
         radii.push(0.01 * numbers.unit());
         skips.push((numbers.unit() * balls.len() as f32) as u32);
     }
-    let velocities: Vec<Vec3> = balls.iter().map(|_| 0.2 * numbers.signed_point()).collect();
+    let velocities: Vec<Vec3> = balls.iter().map(|_| 0.2 * Vec3::from(numbers.vector())).collect();
     let masked = device.scene(Spheres::from(&balls).masks(&masks), &options)?;
     let plain = Rays::from(&rays);
     recorder.queries("masks", &masked, plain.masks(&ray_masks), &exact);
@@ -183,7 +181,7 @@ fn record_queries(recorder: &Recorder, device: &Device, tree_from: Option<usize>
         recorder.queries(&format!("{name}, with the ray"), &moving, (&ended).into(), &query);
     }
     let ellipsoids = balls.iter().map(|ball| {
-        let radii = ball.radius.max(0.01) * (0.6 + 0.4 * numbers.signed_point().abs());
+        let radii = ball.radius.max(0.01) * (0.6 + 0.4 * Vec3::from(numbers.vector()).abs());
         Ellipsoid::new(ball.center, radii).turned(Quat::from_rotation_z(6.0 * numbers.unit()))
     });
     let ellipsoids = Ellipsoids::new(ellipsoids);
@@ -201,7 +199,7 @@ fn record_queries(recorder: &Recorder, device: &Device, tree_from: Option<usize>
         );
     }
 
-    let points: Vec<[f32; 3]> = (0..3000).map(|_| numbers.signed_point().to_array()).collect();
+    let points: Vec<[f32; 3]> = (0..3000).map(|_| numbers.vector()).collect();
     for (name, scene) in [("contains", &still), ("contains, ellipsoids", &stretched), ("contains, moving", &moving)] {
         let times = vec![0.5; points.len()];
         let points = Points::from(&points[..]).times(&times);
@@ -216,7 +214,9 @@ fn record_queries(recorder: &Recorder, device: &Device, tree_from: Option<usize>
     record_sources(recorder, &still)?;
 
     let shots: Vec<Bullet> = (0..300)
-        .map(|_| Bullet::new(2.0 * numbers.signed_point(), numbers.signed_point(), 0.3 * numbers.unit() + 0.01))
+        .map(|_| {
+            Bullet::new(2.0 * Vec3::from(numbers.vector()), Vec3::from(numbers.vector()), 0.3 * numbers.unit() + 0.01)
+        })
         .collect();
     let radii: Vec<f32> = shots.iter().map(|_| 0.01 * numbers.unit()).collect();
     let thick: Vec<Sphere> = balls.iter().copied().filter(|ball| ball.radius > 0.0).collect();
@@ -234,7 +234,7 @@ fn record_queries(recorder: &Recorder, device: &Device, tree_from: Option<usize>
     }
     let mut changed = still.clone();
     let shifted: Vec<Sphere> =
-        balls.iter().map(|ball| Sphere::new(ball.center + 0.05 * numbers.signed_point(), ball.radius)).collect();
+        balls.iter().map(|ball| Sphere::new(ball.center + 0.05 * Vec3::from(numbers.vector()), ball.radius)).collect();
     let update = changed.update(&shifted)?;
     recorder.line("update", Ok(Hash(7).numbers(&update.quality_loss)));
     recorder.queries("updated", &changed, plain, &exact);
@@ -260,7 +260,7 @@ fn record_sources(recorder: &Recorder, scene: &Scene) -> Result<()> {
     let lidar = Lidar::new(&poses, &elevations, &azimuths)?.within(0.1, 5.0)?;
     recorder.queries("lidar", scene, (&lidar).into(), &exact);
     let mut numbers = Numbers(9);
-    let points: Vec<[f32; 3]> = (0..700).map(|_| (2.0 * numbers.signed_point()).to_array()).collect();
+    let points: Vec<[f32; 3]> = (0..700).map(|_| (2.0 * Vec3::from(numbers.vector())).to_array()).collect();
     let parallel = Parallel { points: &points, direction: [0.4, 0.3, 0.866] };
     recorder.queries("parallel rays", scene, (&parallel).into(), &exact);
     let toward = Toward { points: &points, target: [3.0, 2.0, 1.0], radius: 0.5 };
@@ -271,7 +271,7 @@ fn record_sources(recorder: &Recorder, scene: &Scene) -> Result<()> {
 /// Observers' shadows and small pictures of every system in `systems/`.
 fn record_shadows(recorder: &Recorder, device: &Device) -> Result<()> {
     let mut numbers = Numbers(5);
-    let mut place = || numbers.signed_point().as_dvec3();
+    let mut place = || Vec3::from(numbers.vector()).as_dvec3();
     let light = Ball::new([0.5, 0.5, 200.0], 3.0);
     let occluders: Vec<Ball> = std::iter::once(Ball::new([0.5, 0.5, 20.0], 0.3))
         .chain((0..6).map(|_| Ball::new(place() + 3.0 * DVec3::Z, 0.03)))

@@ -1,16 +1,14 @@
 //! Small workloads of the CPU engine, for counting their instructions. `tests/cpu/instructions.rs` runs this program under callgrind and
 //! compares the counts with `tests/data/instructions.tsv`.
 //!
-//! `cargo run --release -p umbracast --features files --example count_instructions -- AVX2` prints the names of the workloads in the order
+//! `cargo run --release -p umbracast-bench --bin count_instructions AVX2` prints the names of the workloads in the order
 //! in which they run. Everything runs on one thread. Only [`measured`] is counted: it reads no clock and prints nothing. The workloads
 //! include the builds of both BVHs that the CPU builds: its own, and the one for GPUs (`src/bvh/qbvh4/build_lbvh.rs`).
 
-mod numbers;
-
 use std::path::Path;
 use umbracast_files::parse_system;
+use umbracast_testing::Numbers;
 
-use numbers::Numbers;
 use umbracast::glam::{DVec3, Quat, Vec3};
 use umbracast::shadow::{Ball, Lighting, PictureOptions, System};
 use umbracast::{
@@ -20,9 +18,14 @@ use umbracast::{
 use umbracast_files::PLANET;
 
 /// Uniform in the cube from −1 to 1, but not shorter than 0.1.
+/// Uniform in the unit cube.
+fn point(numbers: &mut Numbers) -> Vec3 {
+    Vec3::new(numbers.unit(), numbers.unit(), numbers.unit())
+}
+
 fn direction(numbers: &mut Numbers) -> Vec3 {
     loop {
-        let direction = numbers.signed_point();
+        let direction = Vec3::from(numbers.vector());
         if direction.length_squared() > 0.01 {
             return direction;
         }
@@ -39,14 +42,14 @@ fn measured(work: &mut dyn FnMut() -> Result<()>) -> Result<()> {
 fn spheres(count: u32) -> Vec<Sphere> {
     let mut numbers = Numbers(1);
     let radius = 0.31 / (count as f32).cbrt();
-    (0..count).map(|_| Sphere::new(numbers.point(), radius)).collect()
+    (0..count).map(|_| Sphere::new(point(&mut numbers), radius)).collect()
 }
 
 /// Incoherent rays that start outside the spheres.
 fn random(count: u32) -> Vec<Ray> {
     let mut numbers = Numbers(2);
     let ray = |_| {
-        let (from, to) = (0.5 + 2.0 * direction(&mut numbers).normalize(), numbers.point());
+        let (from, to) = (0.5 + 2.0 * direction(&mut numbers).normalize(), point(&mut numbers));
         Ray::new(from, to - from)
     };
     (0..count).map(ray).collect()
@@ -74,7 +77,7 @@ fn shadow(spheres: &[Sphere], count: usize) -> Vec<Ray> {
 /// Short rays, as between the atoms of a molecule.
 fn short(count: u32) -> Vec<Ray> {
     let mut numbers = Numbers(4);
-    let ray = |_| Ray { t_max: 0.05, ..Ray::new(numbers.point(), direction(&mut numbers)) };
+    let ray = |_| Ray { t_max: 0.05, ..Ray::new(point(&mut numbers), direction(&mut numbers)) };
     (0..count).map(ray).collect()
 }
 
@@ -117,7 +120,7 @@ fn workloads(cpu: &Device, run: &mut Run<'_>) -> Result<()> {
     run("nearest 3", rays.len(), &mut || still.nearest(rays, 3, &query).map(drop))?;
     run("approach", 2000, &mut || still.approach(&rays[..2000], &query).map(drop))?;
     let mut numbers = Numbers(6);
-    let points: Vec<[f32; 3]> = (0..8000).map(|_| numbers.point().to_array()).collect();
+    let points: Vec<[f32; 3]> = (0..8000).map(|_| point(&mut numbers).to_array()).collect();
     run("contains", points.len(), &mut || still.contains(&points, &query).map(drop))?;
 
     let velocities: Vec<Vec3> = balls.iter().map(|_| 0.05 * direction(&mut numbers)).collect();
@@ -126,7 +129,7 @@ fn workloads(cpu: &Device, run: &mut Run<'_>) -> Result<()> {
     let timed = umbracast::Rays::from(rays).times(&times);
     run("closest, moving spheres", rays.len(), &mut || moving.closest(timed, &query).map(drop))?;
     let stretched = balls.iter().map(|ball| {
-        let radii = ball.radius * (0.5 + 0.5 * numbers.point());
+        let radii = ball.radius * (0.5 + 0.5 * point(&mut numbers));
         Ellipsoid::new(ball.center, radii).turned(Quat::from_rotation_z(numbers.unit()))
     });
     let stretched = Ellipsoids::new(stretched);
@@ -144,13 +147,13 @@ fn workloads(cpu: &Device, run: &mut Run<'_>) -> Result<()> {
 
     let bullets: Vec<Bullet> = (0..500)
         .map(|_| {
-            let from = numbers.point();
+            let from = point(&mut numbers);
             Bullet::new(from, from + direction(&mut numbers), 0.1)
         })
         .collect();
     run("bullets", bullets.len(), &mut || still.bullets(&bullets, 4, &query).map(drop))?;
 
-    let place = |numbers: &mut Numbers| numbers.point().as_dvec3();
+    let place = |numbers: &mut Numbers| point(numbers).as_dvec3();
     let light = Ball::new([0.5, 0.5, 200.0], 3.0);
     // Almost every observer is in the penumbra of the first ball, and a few are also in that of another.
     let small = (0..4).map(|_| Ball::new(place(&mut numbers) + 2.0 * DVec3::Z, 0.02));
