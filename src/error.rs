@@ -189,7 +189,7 @@ impl Error {
     }
 
     /// Error for a file that cannot be read or written for a reason that the system did not report.
-    #[cfg(any(feature = "files", test, fuzzing))]
+    #[cfg(any(feature = "files", test))]
     pub(crate) fn io_message(action: &'static str, path: impl Into<PathBuf>, message: impl Into<String>) -> Self {
         Self::Io { action, path: path.into(), message: message.into(), source: None }
     }

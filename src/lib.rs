@@ -84,9 +84,6 @@ mod bvh;
 mod cpu;
 mod error;
 mod escape;
-#[cfg(all(any(test, fuzzing), feature = "parquet"))]
-#[doc(hidden)]
-pub mod fuzz;
 mod gpu;
 #[cfg(test)]
 #[path = "../tests/support/intensity.rs"]

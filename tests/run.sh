@@ -24,7 +24,7 @@ for argument in "$@"; do
   esac
 done
 
-packages="--release --locked -p umbracast -p umbracast-cli --features umbracast-cli/parquet"
+packages="--release --locked -p umbracast -p umbracast-cli -p umbracast-fuzz --features umbracast-cli/parquet"
 programs() { # CARGO_ARGUMENT...: builds test programs and prints the path of each
   cargo "$@" $packages --message-format json-render-diagnostics |
     sed -n '/"overflow_checks":[a-z]*,"test":true/s/.*"executable":"\([^"]*\)".*/\1/p'

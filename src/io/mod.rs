@@ -40,8 +40,6 @@
 pub(crate) mod disk_space;
 pub(crate) mod errors;
 pub(crate) mod format;
-#[cfg(all(any(test, fuzzing), feature = "parquet"))]
-pub(crate) mod fuzz;
 pub(crate) mod image;
 pub(crate) mod lidar_toml;
 #[cfg(test)]

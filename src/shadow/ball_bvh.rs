@@ -58,7 +58,7 @@ impl BallBvh {
     }
 
     /// The same balls without nodes: a query visits all of them.
-    #[cfg(any(test, fuzzing))]
+    #[cfg(test)]
     pub(crate) fn without_nodes(&self) -> Self {
         Self { nodes: Vec::new(), ..self.clone() }
     }

@@ -5,8 +5,6 @@ pub(crate) mod ball_bvh;
 pub(crate) mod coverage;
 pub(crate) mod fluxes;
 pub(crate) mod framing;
-#[cfg(all(any(test, fuzzing), feature = "parquet"))]
-pub(crate) mod fuzz;
 pub(crate) mod gpu;
 pub(crate) mod interiors;
 pub(crate) mod light_frame;

@@ -81,7 +81,7 @@ impl OccluderBvh {
     }
 
     /// The same occluders without nodes: a query returns all of them.
-    #[cfg(any(test, fuzzing))]
+    #[cfg(test)]
     pub(crate) fn exhaustive(&self) -> Self {
         Self { bvh: self.bvh.without_nodes(), ..*self }
     }

@@ -24,7 +24,7 @@ impl Projection {
     }
 
     /// The position at which a point appears; `None` if it is behind the camera.
-    #[cfg(any(test, fuzzing))]
+    #[cfg(test)]
     pub(crate) fn position(self, point: DVec3) -> Option<DVec2> {
         match self {
             Self::Perspective => (point.z > 0.0).then(|| point.truncate() / point.z),

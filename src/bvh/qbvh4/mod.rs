@@ -1,8 +1,6 @@
 //! The BVH of GPUs: an LBVH along a Morton curve, with nodes of four quantised boxes.
 
 pub(crate) mod build_lbvh;
-#[cfg(all(any(test, fuzzing), feature = "parquet"))]
-pub(crate) mod fuzz;
 pub(crate) mod node;
 #[cfg(test)]
 pub(crate) mod refit;

@@ -154,8 +154,6 @@ impl Seek for Input {
 
 impl Read for Watched {
     fn read(&mut self, bytes: &mut [u8]) -> Result<usize> {
-        #[cfg(all(any(test, fuzzing), feature = "parquet"))]
-        let bytes = crate::io::fuzz::shortened(bytes);
         let count = self.file.read(bytes)?;
         self.position += count as u64;
         // Column-major arrays are read in strips across the whole file. The highest position is then the least wrong progress.
@@ -179,11 +177,5 @@ impl Seek for Watched {
     }
 }
 
-/// Rows per batch: large enough for the disk, small enough for the cache. Fuzz targets use fewer.
-pub(crate) fn rows_at_once() -> usize {
-    const CHUNK: usize = 4096;
-    #[cfg(all(any(test, fuzzing), feature = "parquet"))]
-    return crate::io::fuzz::chunk(CHUNK);
-    #[cfg(not(all(any(test, fuzzing), feature = "parquet")))]
-    CHUNK
-}
+/// Rows per batch: large enough for the disk, small enough for the cache.
+pub(crate) const ROWS_AT_ONCE: usize = 4096;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::input::{Input, rows_at_once};
+use super::input::{Input, ROWS_AT_ONCE};
 use super::parquet_bytes::FileBytes;
 use super::parquet_columns::{Meaning, check_lengths, column, fill, is_number, meaning, text_column};
 use super::read_options::{ExtraColumns, ReadOptions};
@@ -233,7 +233,7 @@ impl TableReader for ParquetReader {
                 .collect::<Result<Vec<_>>>()?;
             let mut left = group.metadata().num_rows() as u64;
             while left > 0 {
-                let count = left.min(rows_at_once() as u64) as usize;
+                let count = left.min(ROWS_AT_ONCE as u64) as usize;
                 for (field, column) in &mut columns {
                     let name = kind.name(*field);
                     fill(column.as_mut(), count).map_err(|e| fault(&path, name, e))?;

@@ -171,10 +171,6 @@ mod unnamed {
 
     /// `None` if the file system has no unnamed files, or if the file could not be named later.
     pub(crate) fn create(folder: &Path) -> Option<File> {
-        #[cfg(all(any(test, fuzzing), feature = "parquet"))]
-        if let Some(cramped) = crate::io::fuzz::cramped_file() {
-            return Some(cramped);
-        }
         let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
         let file = File::from(rustix::fs::open(folder, flags, Mode::from_raw_mode(0o666)).ok()?);
         path(&file).exists().then_some(file)

@@ -41,7 +41,7 @@ pub(crate) fn may_shade(light: Ball, occluder: Ball, receiver: Ball) -> bool {
 
 /// The square of a receiver's grid that contains a surface point. Only shaders use it; this is their twin. The point is given in the
 /// light-aligned frame, in units of the radius of the receiver's bounding sphere.
-#[cfg(any(test, fuzzing))]
+#[cfg(test)]
 pub(crate) fn square(place: glam::DVec3) -> [u32; 2] {
     let half = 0.5 * f64::from(SQUARES);
     [place.x, place.y].map(|c| ((c + 1.0) * half).clamp(0.0, f64::from(SQUARES - 1)) as u32)

@@ -4,7 +4,7 @@ pub(crate) mod color;
 pub(crate) mod corona;
 pub(crate) mod cpu_fallback;
 pub(crate) mod cull;
-#[cfg(all(any(test, fuzzing), feature = "files"))]
+#[cfg(all(test, feature = "files"))]
 pub(crate) mod exhaustive;
 pub(crate) mod fluxes;
 pub(crate) mod geometry;

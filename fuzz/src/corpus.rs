@@ -1,9 +1,13 @@
-//! Runs every fuzz target with its corpus and with random changes of it. `UMBRACAST_INTENSITY` scales the number of random inputs.
+//! Runs a target with its corpus and with random changes of it. `UMBRACAST_INTENSITY` scales the number of random inputs.
 
 use std::path::Path;
 
-use crate::intensity::scaled;
-use crate::numbers::Numbers;
+#[path = "../../tests/support/intensity.rs"]
+mod intensity;
+#[path = "../../tests/support/numbers.rs"]
+mod numbers;
+
+use numbers::Numbers;
 
 /// Maximum length of a corpus file in bytes. `MOST` is the maximum number of files per corpus.
 const LONGEST: usize = 4096;
@@ -20,25 +24,23 @@ impl Drop for Shown<'_> {
     }
 }
 
-fn run(name: &str, target: fn(&[u8]), cases: usize) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(name);
+pub(crate) fn check(name: &str, cases: usize) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(name);
     let entries = std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
     let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     assert!((1..=MOST).contains(&paths.len()), "{} files in {}", paths.len(), folder.display());
-    let mut corpus = Vec::new();
-    for path in paths {
-        let input = std::fs::read(&path).unwrap();
+    let corpus: Vec<Vec<u8>> = paths.iter().map(|path| std::fs::read(path).unwrap()).collect();
+    for (path, input) in paths.iter().zip(&corpus) {
         assert!(input.len() <= LONGEST, "{} has {} bytes", path.display(), input.len());
-        let _shown = Shown(path.file_name().and_then(|name| name.to_str()).unwrap_or(name), &input);
-        target(&input);
-        corpus.push(input.clone());
+        let _shown = Shown(&path.to_string_lossy(), input);
+        crate::run(name, input);
     }
     let mut n = Numbers(name.bytes().fold(1, |seed, byte| seed * 31 + u64::from(byte)));
-    for _ in 0..scaled(cases) {
+    for _ in 0..intensity::scaled(cases) {
         let input = changed(&mut n, &corpus);
         let _shown = Shown(name, &input);
-        target(&input);
+        crate::run(name, &input);
     }
 }
 
@@ -76,44 +78,4 @@ fn changed(n: &mut Numbers, corpus: &[Vec<u8>]) -> Vec<u8> {
     }
     input.truncate(LONGEST);
     input
-}
-
-macro_rules! targets {
-    ($($name:ident: $cases:expr,)*) => {
-        $(
-            #[test]
-            fn $name() {
-                run(stringify!($name), super::$name, $cases);
-            }
-        )*
-
-        /// Checks that `fuzz/` has the same targets for cargo fuzz.
-        #[test]
-        fn every_fuzz_target_has_a_cargo_fuzz_program() {
-            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
-            let programs = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap();
-            let names = [$(stringify!($name)),*];
-            for name in names {
-                assert!(programs.contains(&format!("name = \"{name}\"")), "{name} is not in fuzz/Cargo.toml");
-                let source = std::fs::read_to_string(folder.join(format!("fuzz_targets/{name}.rs"))).unwrap();
-                assert!(source.contains(&format!("fuzz::{name}(data)")), "{name}");
-            }
-            assert_eq!(programs.matches("[[bin]]").count(), names.len());
-        }
-    };
-}
-
-targets! {
-    answers: 200,
-    caps: 20_000,
-    casts: 2_000,
-    cull: 5_000,
-    messages: 800,
-    npy: 1_500,
-    number: 10_000,
-    parquet: 1_500,
-    quads: 20_000,
-    ricochet: 5_000,
-    sources: 800,
-    systems: 5_000,
 }

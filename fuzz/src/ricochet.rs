@@ -1,44 +1,40 @@
-//! Fuzz target for bullets. They keep their speed, never enter spheres, and have the same first leg for every limit on the number of legs.
+//! Bullets keep their speed, never enter spheres, and have the same first leg for every limit on the number of legs.
 
-use glam::{DVec3, Vec3};
+use arbitrary::{Result, Unstructured};
+use umbracast::glam::{DVec3, Vec3};
+use umbracast::{
+    Bullet, Bullets, Flights, Leg, LegStatus, NO_SPHERE, Precision, Query, SceneOptions, Sphere, blocking,
+};
 
-use super::bytes::{Bytes, Style};
-use crate::blocking;
-use crate::bullets::bullet::Bullet;
-use crate::bullets::flights::Flights;
-use crate::bullets::leg::{Leg, LegStatus};
-use crate::query::policy::{Precision, Query};
-use crate::records::{NO_SPHERE, Sphere};
-use crate::scene::device::Device;
-use crate::scene::scene::SceneOptions;
+use crate::{Style, below, cpu, number, vector};
 
 /// Relative tolerance, 2⁻²¹, for the rounding of points, directions and their sums to f32.
 const SLACK: f64 = 1.0 / (1_u64 << 21) as f64;
 
-/// `ricochet`: the input encodes spheres at rest and bullets with or without radii.
-pub fn ricochet(data: &[u8]) {
-    let mut bytes = Bytes(data);
-    let style = [Style::Lattice, Style::Tame][bytes.below(2)];
-    let precision = [Precision::Standard, Precision::Exact][bytes.below(2)];
-    let (count, most, wide) = (1 + bytes.below(12), 2 + bytes.below(20) as u32, bytes.byte() % 4 == 1);
-    let spheres: Vec<Sphere> =
-        (0..count).map(|_| Sphere::new(bytes.vector(style), bytes.number(style).abs().max(0.125))).collect();
+/// The input encodes spheres at rest and bullets with or without radii.
+pub(crate) fn ricochet(u: &mut Unstructured<'_>) -> Result<()> {
+    let style = *u.choose(&[Style::Lattice, Style::Tame])?;
+    let precision = *u.choose(&[Precision::Standard, Precision::Exact])?;
+    let (count, most, wide) = (1 + below(u, 12)?, 2 + below(u, 20)? as u32, u.arbitrary::<u8>()? % 4 == 1);
+    let mut spheres = Vec::new();
+    for _ in 0..count {
+        spheres.push(Sphere::new(vector(u, style)?, number(u, style)?.abs().max(0.125)));
+    }
     let (mut bullets, mut radii) = (Vec::new(), Vec::new());
-    while !bytes.is_empty() && bullets.len() < 8 {
-        let speed = bytes.number(style).abs().max(0.01);
-        let bullet = Bullet::new(bytes.vector(style), bytes.vector(style), speed);
-        let radius = if wide { bytes.number(style).abs() / 16.0 } else { 0.0 };
+    while !u.is_empty() && bullets.len() < 8 {
+        let speed = number(u, style)?.abs().max(0.01);
+        let bullet = Bullet::new(vector(u, style)?, vector(u, style)?, speed);
+        let radius = if wide { number(u, style)?.abs() / 16.0 } else { 0.0 };
         if bullet.check().is_ok() {
             bullets.push(bullet);
             radii.push(radius);
         }
     }
-    let scene = blocking::scene(&Device::cpu(), &spheres, &SceneOptions::default()).expect("they can be used");
-    let query = Query::at(precision);
+    let scene = blocking::scene(cpu(), &spheres, &SceneOptions::default()).expect("they can be used");
     let shot = |most: u32| -> Flights {
-        let bullets = crate::bullets::flights::Bullets::from(&bullets);
+        let bullets = Bullets::from(&bullets);
         let bullets = if wide { bullets.radii(&radii) } else { bullets };
-        blocking::bullets(&scene, bullets, most, &query).expect("they can be used")
+        blocking::bullets(&scene, bullets, most, &Query::at(precision)).expect("they can be used")
     };
     let (one, all) = (shot(1), shot(most));
     assert_eq!(all.len(), bullets.len());
@@ -56,6 +52,7 @@ pub fn ricochet(data: &[u8]) {
             panic!("{why}: {}", what());
         }
     }
+    Ok(())
 }
 
 /// Whether two legs are equal bit by bit: the points of a miss are NaN.
@@ -74,7 +71,7 @@ struct Flight<'a> {
 }
 
 impl Flight<'_> {
-    fn check(&self, legs: &[Leg]) -> Result<(), String> {
+    fn check(&self, legs: &[Leg]) -> std::result::Result<(), String> {
         let speed = f64::from(self.bullet.speed);
         let (mut at, mut along) = (self.bullet.from, self.bullet.to.as_dvec3() - self.bullet.from.as_dvec3());
         let mut flown = 0.0;
@@ -122,7 +119,7 @@ impl Flight<'_> {
     }
 
     /// Checks that the segment from `from` to `to`, or the half-line along `along`, is outside all spheres.
-    fn clear(&self, from: Vec3, along: DVec3, to: Option<Vec3>) -> Result<(), String> {
+    fn clear(&self, from: Vec3, along: DVec3, to: Option<Vec3>) -> std::result::Result<(), String> {
         for (id, sphere) in self.spheres.iter().enumerate() {
             let (start, unit) = (from.as_dvec3() - sphere.center.as_dvec3(), along.normalize());
             let end = to.map_or(f64::INFINITY, |to| (to.as_dvec3() - from.as_dvec3()).length());

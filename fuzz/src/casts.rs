@@ -1,46 +1,41 @@
-//! Fuzz target for queries. Exact results are compared with integer arithmetic, standard results with their error bounds, and the tree with
-//! brute force.
+//! Queries: exact results are compared with integer arithmetic, standard results with their error bounds, and the tree with a sweep.
 
 use std::cmp::Ordering;
 
-use super::bytes::{Bytes, Style};
-use crate::blocking;
-use crate::intersect::classify::{Root, Roots};
-use crate::intersect::exact::{self, ExactRoots};
-use crate::math::float::U_WIDE as U;
-use crate::query::policy::{Ends, Inside, Precision, Query, Touch};
-use crate::query::results::HitLists;
-use crate::records::{Hit, Ray, Sphere};
-use crate::scene::bench_hooks::use_tree;
-use crate::scene::device::Device;
-use crate::scene::scene::{Scene, SceneOptions};
+use arbitrary::{Result, Unstructured};
+use umbracast::bench::use_tree;
+use umbracast::exact::{self, ExactRoots, Root, Roots};
+use umbracast::{Ends, Hit, Inside, Precision, Query, Ray, Scene, SceneOptions, Sphere, Touch, blocking};
 
-/// `casts`: the input encodes policies, spheres and rays.
-pub fn casts(data: &[u8]) {
-    let mut bytes = Bytes(data);
-    let (style, policies, copies) = (bytes.style(), bytes.byte(), bytes.below(8));
-    let policy = Query {
-        inside: [Inside::Enter, Inside::Exit, Inside::Ignore][usize::from(policies % 3)],
-        touch: [Touch::Hit, Touch::Miss][usize::from(policies / 3 % 2)],
-        ends: [Ends::Closed, Ends::HalfOpen][usize::from(policies / 6 % 2)],
-        ..Query::default()
-    };
-    let count = 1 + bytes.below(8);
-    let mut spheres: Vec<Sphere> =
-        (0..count).map(|_| Sphere::new(bytes.vector(style), bytes.number(style).abs())).collect();
+use crate::{Style, below, cpu, number, vector};
+
+/// Unit roundoff of f32.
+const U: f64 = 1.0 / (1 << 24) as f64;
+
+/// The input encodes policies, spheres and rays.
+pub(crate) fn casts(u: &mut Unstructured<'_>) -> Result<()> {
+    let style = *u.choose(&[Style::Lattice, Style::Tame, Style::Wild])?;
+    let (policies, copies, count) = (usize::from(u.arbitrary::<u8>()?), below(u, 8)?, 1 + below(u, 8)?);
+    let policy = Query::new()
+        .inside([Inside::Enter, Inside::Exit, Inside::Ignore][policies % 3])
+        .touch([Touch::Hit, Touch::Miss][policies / 3 % 2])
+        .ends([Ends::Closed, Ends::HalfOpen][policies / 6 % 2]);
+    let mut spheres = Vec::new();
+    for _ in 0..count {
+        spheres.push(Sphere::new(vector(u, style)?, number(u, style)?.abs()));
+    }
     // Shifted copies in rows give the tree many spheres. They cost few input bytes and few exact (integer) roots.
-    let first = spheres.len();
     for copy in 1..=3 * copies.saturating_sub(4) {
-        for i in 0..first {
+        for i in 0..count {
             let moved = Sphere { center: spheres[i].center + copy as f32 * 0.75, ..spheres[i] };
             spheres.extend(moved.check().is_ok().then_some(moved));
         }
     }
     let mut rays = Vec::new();
-    while !bytes.is_empty() && rays.len() < 4 {
-        let ray = Ray::new(bytes.vector(style), bytes.vector(style));
-        let (a, b) = (bytes.number(style), bytes.number(style));
-        let ray = match bytes.below(4) {
+    while !u.is_empty() && rays.len() < 4 {
+        let ray = Ray::new(vector(u, style)?, vector(u, style)?);
+        let (a, b) = (number(u, style)?, number(u, style)?);
+        let ray = match below(u, 4)? {
             0 => ray,
             1 => ray.line(),
             2 => ray.between(a.min(b), f32::INFINITY),
@@ -49,29 +44,31 @@ pub fn casts(data: &[u8]) {
         rays.extend(ray.check().is_ok().then_some(ray));
     }
     if rays.is_empty() {
-        return;
+        return Ok(());
     }
     let scenes = [true, false].map(|tree| {
         let _choice = use_tree(tree);
-        blocking::scene(&Device::cpu(), &spheres, &SceneOptions::default()).expect("the input is valid")
+        blocking::scene(cpu(), &spheres, &SceneOptions::default()).expect("the input is valid")
     });
     for precision in Precision::ALL {
-        let query = Query { precision, ..policy };
+        let query = policy.precision(precision);
         let [tree, sweep] = scenes.each_ref().map(|scene| answers(scene, &rays, &query));
         assert_eq!(tree, sweep, "{query:?}, {rays:?}, {spheres:?}");
     }
-    let exact = Query { precision: Precision::Exact, ..policy };
-    exactly(&scenes[0], &rays, &exact);
-    for ray in &rays {
-        for sphere in &spheres[..count] {
-            let standard = Query { precision: Precision::Standard, ..policy };
-            within_bounds(ray, sphere, &standard, style);
+    exactly(&scenes[0], &rays, &policy.precision(Precision::Exact));
+    // f64 is accurate enough to check the bounds only for numbers of moderate size.
+    if style != Style::Wild {
+        for ray in &rays {
+            for sphere in &spheres[..count] {
+                within_bounds(ray, sphere, &policy.precision(Precision::Standard));
+            }
         }
     }
+    Ok(())
 }
 
-/// Runs all queries, checks that they agree with each other, and returns their results as bytes.
-fn answers(scene: &Scene, rays: &[Ray], query: &Query) -> Vec<Vec<u8>> {
+/// Runs all queries, checks that they agree with each other, and returns their results as text, which has every bit.
+fn answers(scene: &Scene, rays: &[Ray], query: &Query) -> String {
     let closest = blocking::closest(scene, rays, query).expect("the input is valid");
     let interval = blocking::interval(scene, rays, query).expect("the input is valid");
     let approach = blocking::approach(scene, rays, query).expect("the input is valid");
@@ -96,18 +93,11 @@ fn answers(scene: &Scene, rays: &[Ray], query: &Query) -> Vec<Vec<u8>> {
             assert_eq!(first.hit_t(ray, query.inside).to_bits(), closest[i].t.to_bits(), "{first:?}: {}", what());
         }
     }
-    let lists = |lists: &HitLists| bytemuck::cast_slice(&lists.records).to_vec();
-    vec![
-        bytemuck::cast_slice(&closest.records).to_vec(),
-        bytemuck::cast_slice(&interval.records).to_vec(),
-        bytemuck::cast_slice(&approach.records).to_vec(),
-        bytemuck::cast_slice(&occluded.words).to_vec(),
-        bytemuck::cast_slice(&count.records).to_vec(),
-        bytemuck::cast_slice(&contains.records).to_vec(),
-        bytemuck::cast_slice(&all.offsets).to_vec(),
-        lists(&all),
-        lists(&nearest),
-    ]
+    let lists = (&all.offsets, &all.records, &nearest.records);
+    format!(
+        "{:?}",
+        (closest.records, interval.records, approach.records, occluded.words, count.records, contains.records, lists)
+    )
 }
 
 /// Reference implementation of the policies. It follows the text of the contract, not the code.
@@ -125,7 +115,7 @@ fn oracle(ray: &Ray, sphere: &Sphere, query: &Query) -> Option<f32> {
         (true, _) => Root::Enter,
         (false, Inside::Exit) => Root::Exit,
         (false, Inside::Ignore) => return None,
-        (false, Inside::Enter) => {
+        (false, _) => {
             let within = ray.t_min < ray.t_max || query.ends == Ends::Closed;
             return within.then_some(ray.t_min);
         }
@@ -157,11 +147,7 @@ fn exactly(scene: &Scene, rays: &[Ray], query: &Query) {
 }
 
 /// Checks the guarantees of `standard` for one pair.
-fn within_bounds(ray: &Ray, sphere: &Sphere, query: &Query, style: Style) {
-    // f64 is accurate enough to check the bounds only for numbers of moderate size.
-    if style == Style::Wild {
-        return;
-    }
+fn within_bounds(ray: &Ray, sphere: &Sphere, query: &Query) {
     let (found, truth) = (ray.hit(sphere, query), oracle(ray, sphere, query));
     let (e, d) = (sphere.center.as_dvec3() - ray.origin.as_dvec3(), ray.direction.as_dvec3());
     let (r, length) = (f64::from(sphere.radius), d.length());
