@@ -114,7 +114,9 @@ impl CpuScene {
             CpuBvh::of(&set, self.level)
         };
         // Not `get_or_init`: a worker that waits for the build may take up a task that waits for the same BVH.
-        let _ = build().map(|bvh| self.bvh.set(bvh));
+        if let Ok(bvh) = build() {
+            let _ = self.bvh.set(bvh);
+        }
     }
 
     pub(crate) fn spheres(&self) -> SceneView<'_> {

@@ -23,6 +23,15 @@ impl Projection {
         }
     }
 
+    /// The position at which a point appears; `None` if it is behind the camera.
+    #[cfg(test)]
+    pub(crate) fn position(self, point: DVec3) -> Option<DVec2> {
+        match self {
+            Self::Perspective => (point.z > 0.0).then(|| point.truncate() / point.z),
+            Self::Orthographic => Some(point.truncate()),
+        }
+    }
+
     /// The intervals of x and y in which a ball appears; `None` if it is behind the camera.
     pub(crate) fn bounds(self, center: DVec3, radius: f64) -> Option<[[f64; 2]; 2]> {
         let DVec3 { x, y, z } = center;

@@ -1,7 +1,9 @@
 //! Tests: the validator accepts trees over scenes of many kinds, and finds the fault in broken trees.
 
+use proptest::prelude::*;
+
 use super::node::QBvh4;
-use super::node::{QBounds, QChild, QNode4, next_above, next_below};
+use super::node::{MAX_LEAF_SPHERES, QBounds, QChild, QNode4, next_above, next_below};
 use crate::bvh::gpu_frame::GpuFrame;
 use crate::intensity::scaled;
 use crate::numbers::Numbers;
@@ -107,5 +109,38 @@ fn quantised_boxes_contain_the_child_bounds() {
     }
     for x in [0.0f32, 1.0, -1.0, 0.3, -1e-30, 1.999_999_9, 2f32.powi(-60)] {
         assert!(next_below(x) < x && x < next_above(x), "{x}");
+    }
+}
+
+/// Spheres of small multiples of powers of two, of ordinary numbers, or of any finite numbers.
+fn any_spheres() -> impl Strategy<Value = Vec<Sphere>> {
+    let lattice = (-32i8..32, -2i32..2).prop_map(|(m, e)| f32::from(m) * 2f32.powi(e));
+    let wild = any::<u32>().prop_map(f32::from_bits).prop_filter("finite", |x| x.is_finite());
+    let spheres = |x: BoxedStrategy<f32>| {
+        let sphere = (prop::array::uniform3(x.clone()), x).prop_map(|(c, r)| Sphere::new(c, r.abs()));
+        prop::collection::vec(sphere, 0..40)
+    };
+    prop_oneof![spheres(lattice.boxed()), spheres((-16.0f32..16.0).boxed()), spheres(wild.boxed())]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: scaled(4000) as u32, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn child_words_unpack_to_what_was_packed(word in any::<u32>(), count in 1..=MAX_LEAF_SPHERES) {
+        prop_assert_eq!(QChild::unpack(word).pack(), word);
+        for child in [QChild::Node(word >> 1), QChild::Leaf { first: word & 0x0fff_ffff, count: count as u32 }] {
+            prop_assert_eq!(QChild::unpack(child.pack()), child);
+        }
+    }
+
+    #[test]
+    fn trees_over_any_spheres_pass_the_validator(spheres in any_spheres()) {
+        let frame = GpuFrame::of(&spheres);
+        // There is no tree if the spheres span the whole range of f32.
+        if frame.supports_bvh() {
+            let tree = QBvh4::new(&spheres, &frame, &CancelToken::new()).unwrap();
+            prop_assert_eq!(tree.check(&spheres, &frame), Ok(()));
+        }
     }
 }

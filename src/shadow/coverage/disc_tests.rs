@@ -1,7 +1,8 @@
 //! Compares the union of overlapping occluders with the same disc cut into slices.
 
 use super::*;
-use crate::shadow::coverage::caps::Cap;
+use crate::intensity::scaled;
+use crate::shadow::coverage::caps::{Cap, are_apart, covered};
 
 /// Random numbers in 0…1 (SplitMix64).
 struct Random(u64);
@@ -20,8 +21,48 @@ impl Random {
         let radius = if self.unit() < 0.15 { FRAC_PI_2 } else { (a * 10f64.powf(2.0 * self.unit() - 1.3)).min(1.4) };
         let inner = (radius - a).max(0.0);
         let separation = inner + (radius + a - inner) * self.unit();
-        Cap { separation, radius, edge: separation - radius, azimuth: DVec2::from_angle(2.0 * PI * self.unit()) }
+        cap_at(separation, radius, DVec2::from_angle(2.0 * PI * self.unit()))
     }
+
+    /// A cap that overlaps or touches a disc of radius `a`, and often shares a part with the cap `before`, or is almost equal to it.
+    fn cap_after(&mut self, a: f64, before: Cap) -> Cap {
+        if self.unit() < 0.15 {
+            let mut near = || a * (2.0 * self.unit() - 1.0) * 0.1_f64.powf((18.0 * self.unit()).floor());
+            let (nearer, wider, turned) = (near(), near(), near());
+            let radius = (before.radius + wider).clamp(1e-3 * a, FRAC_PI_2);
+            let separation = (before.separation + nearer).clamp((radius - a).max(0.0), radius + a);
+            let turn = DVec2::from_angle(turned / before.separation.max(a));
+            return cap_at(separation, radius, before.azimuth.rotate(turn));
+        }
+        let radius = match (6.0 * self.unit()) as u32 {
+            0 => FRAC_PI_2,
+            1 => a,
+            2 => before.radius,
+            3 => a * self.unit().powi(4),
+            4 => a * self.unit(),
+            _ => a * (1.0 + 4.0 * self.unit()),
+        };
+        let radius = radius.clamp(1e-3 * a, FRAC_PI_2);
+        let inner = (radius - a).max(0.0);
+        let separation = match (6.0 * self.unit()) as u32 {
+            0 | 1 => before.separation.clamp(inner, radius + a),
+            2 => inner,
+            3 => radius + a,
+            _ => inner + (radius + a - inner) * self.unit(),
+        };
+        let turn = DVec2::from_angle(TAU / 256.0 * (256.0 * self.unit()).floor());
+        cap_at(separation, radius, if self.unit() < 0.3 { before.azimuth } else { turn })
+    }
+}
+
+fn cap_at(separation: f64, radius: f64, azimuth: DVec2) -> Cap {
+    Cap { separation, radius, edge: separation - radius, azimuth }
+}
+
+fn left_by<'a>(disc: Disc, caps: impl IntoIterator<Item = &'a Cap>) -> f64 {
+    let mut occluder_set = OccluderSet::default();
+    caps.into_iter().for_each(|cap| add(&mut occluder_set, disc, *cap));
+    uncovered_fraction(&mut occluder_set, disc)
 }
 
 /// Uncovered fraction by another method: along radii of the disc, the intervals that the caps cover are sorted and merged.
@@ -63,12 +104,8 @@ fn the_union_of_overlapping_caps_agrees_with_slices() {
     for case in 0..800 {
         let a = [1e-4, 4.7e-3, 0.1, 1.0][case % 4];
         let disc = Disc { toward: DVec3::Z, power: 1.0, radius: a };
-        let mut occluder_set = OccluderSet::default();
         let caps: Vec<Cap> = (0..2 + case % 5).map(|_| random.cap(a)).collect();
-        for &cap in &caps {
-            add(&mut occluder_set, disc, cap);
-        }
-        let got = uncovered_fraction(&mut occluder_set, disc);
+        let got = left_by(disc, &caps);
         for (worst, &count) in worst.iter_mut().zip(&counts) {
             *worst = worst.max((got - sliced(disc, &caps, count)).abs());
         }
@@ -77,6 +114,44 @@ fn the_union_of_overlapping_caps_agrees_with_slices() {
         println!("against {count} slices: worst {worst:.1e}");
     }
     assert!(worst[2] < 2e-5, "{worst:?}");
+}
+
+/// The part that is left depends neither on the order of the caps nor on caps hidden behind others, and more caps leave no more.
+#[test]
+fn the_order_of_caps_and_hidden_ones_do_not_matter() {
+    for case in 0..scaled(20_000) {
+        let mut random = Random(case as u64);
+        let a = [1e-4, 4.7e-3, 0.1, 1.0][case % 4];
+        let disc = Disc { toward: DVec3::Z, power: 1.0, radius: a };
+        let mut caps = vec![random.cap_after(a, cap_at(a, a, DVec2::X))];
+        while caps.len() < 1 + case / 4 % 8 {
+            caps.push(random.cap_after(a, caps[caps.len() - 1]));
+        }
+        let count = caps.len();
+        // The crossings of the edges of caps that are almost equal are less accurate.
+        let apart_by = |one: Cap, other: Cap| are_apart(one, other).max((one.radius - other.radius).abs());
+        let nearly = (1..count).any(|i| caps[..i].iter().any(|before| apart_by(*before, caps[i]) < 1e-3 * a));
+        let bound = if nearly { 1e-5 } else { 1e-9 };
+        let all = left_by(disc, &caps);
+        assert!((0.0..=1.0).contains(&all), "case {case}: {all} is left by {caps:?}");
+        let same = |what: &str, found: f64| {
+            assert!((found - all).abs() <= bound, "case {case}, {what}: {found} instead of {all}, disc {a}, {caps:?}");
+        };
+        let one = caps[(count as f64 * random.unit()) as usize];
+        let inside = cap_at(one.separation, one.radius * (1e-3 + 0.999 * random.unit()), one.azimuth);
+        same("reversed", left_by(disc, caps.iter().rev()));
+        same("turned", left_by(disc, caps.iter().cycle().skip(case / 32 % count).take(count)));
+        same("one twice", left_by(disc, caps.iter().chain([&one])));
+        same("one inside another", left_by(disc, caps.iter().chain([&inside])));
+        same("one inside another, first", left_by(disc, [&inside].into_iter().chain(&caps)));
+        let fractions: Vec<f64> = (0..=count).map(|some| left_by(disc, &caps[..some])).collect();
+        assert!(
+            fractions.is_sorted_by(|before, now| *now <= before + bound),
+            "case {case}: {fractions:?}, disc {a}, {caps:?}"
+        );
+        let (single, part) = (left_by(disc, [&one]), covered(a, one));
+        assert!((single + part - 1.0).abs() <= bound, "{single} is left where {part} is covered, disc {a}, {one:?}");
+    }
 }
 
 #[test]

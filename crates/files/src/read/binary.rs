@@ -2,7 +2,7 @@
 
 use std::io::{Seek, SeekFrom};
 
-use super::input::{Input, rows_at_once};
+use super::input::{Input, ROWS_AT_ONCE};
 use super::table_reader::{RowSink, TableReader};
 use crate::error::Result;
 use crate::error::{bad_file, cannot_read};
@@ -72,7 +72,7 @@ fn rows<const WIDTH: usize>(
 ) -> Result<()> {
     let columns = layout.columns.len();
     let mut row = Row { order: layout.order, ..Row::new(kind) };
-    let chunk = rows_at_once() as u64;
+    let chunk = ROWS_AT_ONCE as u64;
     let mut bytes = vec![0; chunk as usize * columns * WIDTH];
     let mut first = 0;
     loop {

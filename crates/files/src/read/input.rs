@@ -177,7 +177,5 @@ impl Seek for Watched {
     }
 }
 
-/// Rows per batch: large enough for the disk, small enough for the cache. Fuzz targets use fewer.
-pub(crate) fn rows_at_once() -> usize {
-    4096
-}
+/// Rows per batch: large enough for the disk, small enough for the cache.
+pub(crate) const ROWS_AT_ONCE: usize = 4096;

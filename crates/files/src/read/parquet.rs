@@ -14,7 +14,7 @@ use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{ArrowError, DataType, Field, Fields, TimeUnit};
 
 use super::csv;
-use super::input::{Input, rows_at_once};
+use super::input::{Input, ROWS_AT_ONCE};
 use super::parquet_bytes::FileBytes;
 use super::read_options::{ExtraColumns, ReadOptions};
 use super::table_reader::{ReadFormat, RowSink, TableReader};
@@ -78,7 +78,7 @@ fn open(input: Input, kind: &'static TableSchema, options: &ReadOptions) -> Resu
     // level. (The stack uses only address space until the recursion needs it.)
     let stack = (2 << 20) + 256 * footer as usize;
     let opened = std::thread::Builder::new().name("footer".into()).stack_size(stack);
-    let (options, batch) = (*options, rows_at_once());
+    let (options, batch) = (*options, ROWS_AT_ONCE);
     let opened = opened.spawn(move || read_footer(bytes, kind, &options, batch));
     let opened = opened.map_err(|e| Error::no_thread(&path, e))?;
     let opened = opened.join().unwrap_or_else(|_| Err(damaged(&path, "its footer is invalid")));

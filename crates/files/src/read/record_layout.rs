@@ -1,7 +1,7 @@
 //! Reader of binary records: each named field has an offset, a number type and a byte order. Structured `.npy` and binary `.ply` use it.
 
 use super::binary::trailing;
-use super::input::{Input, rows_at_once};
+use super::input::{Input, ROWS_AT_ONCE};
 use super::table_reader::{RowSink, TableReader};
 use crate::error::Result;
 use crate::error::{bad_file, cannot_read};
@@ -59,7 +59,7 @@ impl TableReader for RecordReader {
         let Self { mut input, layout: RecordLayout { rows, columns, parts, width, more_follows } } = *self;
         let mut row = Row::new(schema);
         // At most 1 MiB at a time, but for one record.
-        let chunk = rows_at_once().min((1 << 20) / width.max(1)).max(1);
+        let chunk = ROWS_AT_ONCE.min((1 << 20) / width.max(1)).max(1);
         let mut bytes = vec![0; chunk * width];
         let mut first = 0;
         while first < rows {
