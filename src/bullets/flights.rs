@@ -93,6 +93,9 @@ impl Scene {
     /// reflects the bullet in the frame of the sphere, which has infinite mass: the speed relative to the sphere is preserved, so the
     /// bullet is faster or slower afterwards. Nothing is hit after the end of the scene's [time range](crate::SceneOptions::time_range).
     ///
+    /// The call blocks until all bullets are traced. It allocates the legs, which are as many as there are ricochets, and per flying bullet
+    /// a state and a ray.
+    ///
     /// Of the query only the precision and `on_bad` are used. With [`Precision::Exact`](crate::Precision::Exact) the result is the same on
     /// every device.
     ///

@@ -99,6 +99,9 @@ impl Scene {
     /// ray's direction, and lies between the ray's ends. The [`Query`] sets the policies for tangent rays, rays that start inside a sphere,
     /// and the ends of rays.
     ///
+    /// The call blocks until all rays are cast, and allocates 8 bytes per ray for the result. The CPU engine works on all cores, reads the
+    /// rays in place, and needs scratch memory per core. A GPU casts in chunks, through buffers that later calls use again.
+    ///
     /// # Errors
     /// * [`Error::BadRecord`](crate::Error::BadRecord): a ray or one of its attributes is invalid. With [`OnBad::Skip`](crate::OnBad::Skip)
     ///   such a ray is a miss instead.
@@ -116,7 +119,7 @@ impl Scene {
     }
 
     /// Writes the results of [`closest`](Self::closest) into the caller's memory: `hits[i]` is the result of ray `i`. Returns the report.
-    /// After an error the contents of `hits` are unspecified.
+    /// After an error the contents of `hits` are unspecified. It blocks as [`closest`](Self::closest) does, and allocates no results.
     ///
     /// # Errors
     /// As [`closest`](Self::closest); [`Error::LengthsDiffer`](crate::Error::LengthsDiffer) also unless `hits` has one record per ray.
@@ -130,7 +133,8 @@ impl Scene {
     }
 
     /// Finds both roots of the closest sphere of each ray: the sphere that [`closest`](Self::closest) reports. The roots are never clipped
-    /// to the ray's ends. The result contains one record per ray; [`Interval::MISS`] for a ray that hits nothing.
+    /// to the ray's ends. The result contains one record per ray; [`Interval::MISS`] for a ray that hits nothing. The call blocks as
+    /// [`closest`](Self::closest) does, and allocates 12 bytes per ray.
     ///
     /// # Errors
     /// As [`closest`](Self::closest).
@@ -143,7 +147,7 @@ impl Scene {
     /// per ray.
     ///
     /// Of the query only the precision, `on_bad` and, if spheres move, `motion` are used. In the report, a ray that touches or enters a
-    /// sphere counts as a hit.
+    /// sphere counts as a hit. The call blocks as [`closest`](Self::closest) does, and allocates 12 bytes per ray.
     ///
     /// ```
     /// use umbracast::{Approach, Device, DeviceOptions, Query, Ray, SceneOptions, Sphere};
@@ -161,7 +165,8 @@ impl Scene {
         block_on(queries::Approach.start(self, rays.into(), query))
     }
 
-    /// Tests whether each ray hits any sphere. The result contains one bit per ray, set for a hit.
+    /// Tests whether each ray hits any sphere. The result contains one bit per ray, set for a hit: that is all that it allocates. The call
+    /// blocks as [`closest`](Self::closest) does.
     ///
     /// # Errors
     /// As [`closest`](Self::closest).
@@ -170,6 +175,7 @@ impl Scene {
     }
 
     /// Counts the spheres that each ray hits: the length of its list in [`all`](Self::all). The result contains one count per ray.
+    /// The call blocks as [`closest`](Self::closest) does, and allocates 4 bytes per ray.
     ///
     /// # Errors
     /// As [`closest`](Self::closest).
@@ -187,6 +193,7 @@ impl Scene {
     /// [`Precision::Exact`](crate::Precision::Exact), return the same bits.
     ///
     /// In the report, a ray counts as a hit if its transmittance is below 1. Pairwise scenes on a GPU use the CPU engine for this query.
+    /// The call blocks as [`closest`](Self::closest) does, and allocates 4 bytes per ray.
     ///
     /// ```
     /// use umbracast::{Device, DeviceOptions, Query, Ray, SceneOptions, Sphere, Spheres};

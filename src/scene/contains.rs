@@ -22,6 +22,9 @@ impl Scene {
     /// Of the query only the precision and `on_bad` are used. With [`Precision::Exact`](crate::Precision::Exact) every result agrees with
     /// [`Sphere::contains`](crate::Sphere::contains). In the report, a point in at least one sphere counts as a hit.
     ///
+    /// The call blocks as [`closest`](Self::closest) does. It allocates 8 bytes per point for the result and 4 for counts, and copies the
+    /// points that lie in a sphere, which are cast again for the id.
+    ///
     /// ```
     /// use umbracast::{Containment, Device, DeviceOptions, Query, SceneOptions, Sphere};
     ///

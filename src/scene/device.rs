@@ -147,6 +147,9 @@ impl Device {
     /// Opens a device. A GPU is probed first, to find the precisions that its arithmetic allows. The choice `auto` never fails, because it
     /// can always use the CPU engine.
     ///
+    /// The call blocks until drivers are loaded and the GPU is probed, which takes up to a few seconds. The CPU engine opens at once, and
+    /// allocates nothing.
+    ///
     /// # Errors
     /// [`Error::NoDevice`], with the available devices, if none matches the choice; [`Error::DeviceFailed`] if a driver refuses.
     pub fn open(options: &DeviceOptions) -> Result<Self> {
@@ -230,6 +233,7 @@ impl Device {
 
     /// Uses a wgpu device of the caller, with the default [`Limits`]. Create it with [`required_limits`](crate::required_limits) and
     /// [`required_features`](crate::required_features). No error handlers and no callbacks are installed on it.
+    /// The call blocks until the device is probed, and allocates a few kilobytes on it.
     ///
     /// Do not destroy the device while a query runs *and* poll it from another thread: wgpu 30 then frees memory that the query is writing.
     ///
@@ -263,7 +267,8 @@ impl Device {
         Ok(Self::of_gpu(GpuEngine::open(adapter, Limits::default(), Some(edit)).await?))
     }
 
-    /// Lists all devices of this machine, best first, the CPU engine last. Opens and probes each of them.
+    /// Lists all devices of this machine, best first, the CPU engine last. Opens and probes each of them, and blocks meanwhile. In a browser,
+    /// which cannot wait, it lists only the CPU engine.
     pub fn list() -> Vec<DeviceInfo> {
         block_on(async { Ok(Self::list_async().await) }).unwrap_or_else(|_| vec![DeviceInfo::of_cpu(0)])
     }

@@ -25,6 +25,7 @@ pub(super) type Listed = (Vec<u64>, Vec<Interval>, Tally);
 impl Scene {
     /// Finds every sphere that each ray hits, with both raw roots, ordered by (`t`, id), where `t` follows the policy
     /// ([`Interval::hit_t`]). The number of hits is not limited: memory grows with the result.
+    /// The call blocks until all lists are complete, and allocates 8 bytes per ray and 12 per hit; while tasks join their lists, twice that.
     ///
     /// ```
     /// use umbracast::{Device, DeviceOptions, Interval, Query, Ray, SceneOptions, Sphere};
@@ -48,6 +49,7 @@ impl Scene {
 
     /// Finds the first `k` hits of each ray, in the order of [`all`](Self::all), or all hits if there are fewer. The first is the hit of
     /// [`closest`](Self::closest). The CPU engine does not search behind the last of them; a GPU finds all hits and keeps the first `k`.
+    /// It blocks and allocates as [`all`](Self::all), for at most `k` hits per ray.
     ///
     /// # Errors
     /// As [`all`](Self::all); [`Error::InvalidArgument`] also if `k` is 0.

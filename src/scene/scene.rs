@@ -83,6 +83,9 @@ pub struct Scene {
 impl Device {
     /// Builds a scene: its queries cast every ray against every sphere. The index of a sphere in the list is its id.
     ///
+    /// The call blocks until the BVH is built. It copies the spheres and their attributes; [`estimate_bytes`](Self::estimate_bytes) tells
+    /// how much memory they and the BVH take.
+    ///
     /// # Errors
     /// * [`Error::BadRecord`]: a sphere or one of its attributes is invalid.
     /// * [`Error::LengthsDiffer`]: a column of sphere attributes does not have one entry per sphere.
@@ -105,7 +108,7 @@ impl Device {
     }
 
     /// Builds a pairwise scene: its queries cast ray i against sphere i only. A query must have as many rays as the scene has spheres,
-    /// unless the rays are [a numbered part](Rays::numbered_from) of a longer list.
+    /// unless the rays are [a numbered part](Rays::numbered_from) of a longer list. The call copies the spheres, and builds no BVH.
     ///
     /// ```
     /// use umbracast::{Device, DeviceOptions, Query, Ray, Sphere};

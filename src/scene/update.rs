@@ -34,7 +34,8 @@ impl Scene {
     /// longest semi-axis.
     ///
     /// Clones made before, and their running queries, keep the old spheres: no existing data is overwritten. Both scenes take memory as
-    /// long as such clones exist.
+    /// long as such clones exist. The call allocates a second copy of the scene's data, on the host and on the GPU, and blocks until the BVH
+    /// is ready.
     ///
     /// ```
     /// use umbracast::{Device, DeviceOptions, Query, Ray, SceneOptions, Sphere};
@@ -89,7 +90,7 @@ impl Scene {
     }
 
     /// Builds the BVH anew for the current spheres. Results do not change; queries may be faster. Clones made before keep their BVH. Does
-    /// nothing on the CPU engine, whose BVH is always new.
+    /// nothing on the CPU engine, whose BVH is always new. On a GPU it allocates a second BVH, and blocks until it is built.
     ///
     /// # Errors
     /// [`Cancelled`](crate::Error::Cancelled), and device errors as for [`closest`](Self::closest). After an error the scene is unchanged.

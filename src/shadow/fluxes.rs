@@ -28,6 +28,8 @@ impl Device {
     /// cannot: those of [`shadows`](Self::shadows), and more than four spheres on one disc. Observers outside the penumbra and the
     /// antumbra see all of the light or nothing of it.
     ///
+    /// The call blocks until all fluxes are computed, and allocates 16 bytes per observer.
+    ///
     /// # Errors
     /// The errors of [`shadows_into`](Self::shadows_into).
     pub fn fluxes(&self, lighting: &Lighting, observers: &[DVec3], shadows: &[Shadow]) -> Result<Vec<f64>> {

@@ -44,6 +44,9 @@ impl Device {
     /// cases that the GPU cannot: an edge of an occluder across a light of a few µrad, more than sixteen spheres on one disc, or more than
     /// three bodies if one is a spheroid. Empty lists of observers or occluders are valid.
     ///
+    /// The call blocks until all shadows are computed. It allocates one [`Shadow`] per observer; on a GPU, also the occluders in front of the
+    /// light of each observer in the penumbra, for a part of the observers at a time.
+    ///
     /// ```
     /// use umbracast::shadow::{Ball, Lighting, ShadowKind};
     /// use umbracast::{Device, DeviceOptions};
@@ -80,7 +83,7 @@ impl Device {
         Ok(out)
     }
 
-    /// [`shadows`](Self::shadows), written to `out`. On the CPU engine it allocates nothing that grows with the number of observers.
+    /// [`shadows`](Self::shadows), written to `out`. It blocks, too. On the CPU engine it allocates nothing that grows with the number of observers.
     ///
     /// # Errors
     /// The errors of [`shadows`](Self::shadows), and [`Error::LengthsDiffer`](crate::Error::LengthsDiffer). After an error the contents of

@@ -32,6 +32,8 @@ impl Device {
     /// those with a light narrower than 10⁻⁹ rad (not a point).
     /// [`Picture::cpu_fallback`] is the reason, and [`Picture::cpu_pixels`] the number of pixels that the CPU computed.
     ///
+    /// The call blocks until the picture is complete, and allocates the picture and copies of the bodies.
+    ///
     /// # Errors
     /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a picture that would take longer than a day;
     /// [`Error::TooLarge`](crate::Error::TooLarge) for a picture too large for the device; [`Error::Cancelled`](crate::Error::Cancelled);
@@ -66,7 +68,7 @@ impl Device {
     /// Visible fraction of each query's light: the batch version of [`visible_fraction`](crate::shadow::visible_fraction).
     ///
     /// A GPU computes in f32, accurate to 10⁻⁴; the CPU computes what f32 cannot represent. For many observers of one light
-    /// [`shadows`](Self::shadows) is faster.
+    /// [`shadows`](Self::shadows) is faster. The call blocks until all are computed, and allocates 8 bytes and a copy of its numbers per query.
     ///
     /// # Errors
     /// [`Error::BadRecord`](crate::Error::BadRecord) for an invalid query; device errors.
