@@ -85,10 +85,12 @@ mod cpu;
 mod error;
 mod gpu;
 #[cfg(test)]
+#[path = "../tests/support/intensity.rs"]
 mod intensity;
 mod intersect;
 mod math;
 #[cfg(test)]
+#[path = "../tests/support/numbers.rs"]
 mod numbers;
 pub mod queries {
     //! The queries of [`Scene::cast_async`](crate::Scene::cast_async), one type for each.
@@ -125,11 +127,8 @@ pub use query::policy::{Ends, Inside, Motion, Near, OnBad, Precision, Query, Tou
 pub use query::results::{Answer, Bits, HitLists, Hits, Report};
 pub use records::{Approach, Containment, Hit, Interval, NO_SPHERE, Ray, Sphere};
 pub use runtime::cancel::CancelToken;
-pub use runtime::cpu_pool::threads;
 pub use runtime::limits::Limits;
 pub use runtime::memory;
-#[doc(hidden)]
-pub use scene::bench_hooks as bench;
 pub use scene::device::{Device, DeviceInfo, DeviceOptions};
 pub use scene::hit_attributes::Attributes;
 pub use scene::scene::{Scene, SceneOptions};

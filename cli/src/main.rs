@@ -114,10 +114,7 @@ fn main() -> ExitCode {
             return ExitCode::from(u8::try_from(code).unwrap_or(2));
         }
     };
-    if let Some(threads) = arguments.threads {
-        // SAFETY: no other thread is running yet, so none reads the environment. The library reads this variable when it starts threads.
-        unsafe { std::env::set_var("RAYON_NUM_THREADS", threads.to_string()) };
-    }
+    start_threads(arguments.threads);
     match run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -126,6 +123,15 @@ fn main() -> ExitCode {
             ExitCode::from(exit_code(&error))
         }
     }
+}
+
+/// Sets the number of threads. If the system refuses to start any, this thread does all work.
+fn start_threads(count: Option<u32>) {
+    let can_start = std::thread::Builder::new().spawn(|| ()).is_ok();
+    let builder = rayon::ThreadPoolBuilder::new().num_threads(count.unwrap_or(0) as usize);
+    let builder = if can_start { builder } else { builder.num_threads(1).use_current_thread() };
+    // An error would come again where the threads are needed.
+    let _ = builder.build_global();
 }
 
 /// Accepts the keywords of options in any case, and negative numbers, which the parsers of the options then refuse with their limits.

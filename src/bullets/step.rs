@@ -14,7 +14,6 @@ use crate::query::kind::{All, Nearest};
 use crate::query::policy::{Inside, Motion, Precision, Query};
 use crate::query::results::{HitLists, Report};
 use crate::records::{Hit, NO_SPHERE, Ray};
-use crate::runtime::cpu_pool;
 use crate::runtime::memory::try_with_capacity;
 use crate::scene::cast::Cast;
 use crate::scene::scene::Scene;
@@ -127,7 +126,6 @@ impl Answers {
             };
             Some(of(bullet, hit.is_hit().then(|| entered(hit))))
         };
-        cpu_pool::ensure_pool();
         active.par_iter().zip(&self.hits).map(first).collect_into_vec(&mut ends);
         for (at, second) in self.rechecked {
             let bullet = &active[at];
@@ -175,7 +173,6 @@ fn recheck(
         two.iter_mut().zip(found).for_each(|(hit, entered)| *hit = Hit { t: entered.t_enter, id: entered.id });
         (*at, inside.map_or(Recheck::Among(containing, two), Recheck::Inside))
     };
-    cpu_pool::ensure_pool();
     places.par_iter().enumerate().map(one).collect()
 }
 

@@ -21,7 +21,6 @@ use rayon::prelude::*;
 
 use crate::math::float::U_WIDE as U;
 use crate::records::{Ray, RayAttributes, Sphere};
-use crate::runtime::cpu_pool;
 
 /// Largest number of spheres from which a median is computed. The frame need not be optimal.
 const MEDIAN_SAMPLE: usize = 4096;
@@ -78,7 +77,6 @@ impl CpuFrame {
     pub(crate) fn of(spheres: &[Sphere]) -> Self {
         let middle = DVec3::from_array(std::array::from_fn(|axis| median(spheres, axis)));
         let size = |s: &Sphere| (s.center.as_dvec3() - middle).abs().max_element().max(s.radius.into());
-        cpu_pool::ensure_pool();
         let largest = spheres.par_iter().map(size).reduce(|| 0.0, f64::max);
         // The power of two that scales it to [1, 2). f64 has it for every f32.
         let exponent = (largest.max(f64::MIN_POSITIVE).to_bits() >> 52) as i64 - 1023;

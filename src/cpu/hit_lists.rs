@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::query::policy::Query;
 use crate::query::results::Tally;
 use crate::records::{Interval, Ray, RayAttributes};
-use crate::runtime::cpu_pool::map_tasks;
+use crate::runtime::map_tasks;
 use crate::runtime::memory::try_with_capacity;
 
 /// Hit lists of the rays of one task.

@@ -25,7 +25,7 @@ use crate::query::policy::Query;
 use crate::query::results::Tally;
 use crate::records::{NO_SPHERE, Ray, RayAttributes, Sphere};
 use crate::runtime::cancel::CancelToken;
-use crate::runtime::cpu_pool::{self, map_tasks};
+use crate::runtime::map_tasks;
 use crate::runtime::memory::{self, try_with_capacity};
 use crate::runtime::prefetch::prefetch;
 
@@ -78,7 +78,6 @@ impl CpuScene {
     /// Creates a scene for the CPU engine itself, or (`gpu`) for resolving the rays that a GPU leaves undecided. These are few, so it has
     /// no BVH until [`expect_rays`](Self::expect_rays) builds one. A pairwise scene needs none.
     pub(crate) fn for_device(gpu: bool, level: SimdLevel, set: SphereSet<'_>, pairwise: bool) -> Result<Self> {
-        cpu_pool::ensure_pool();
         let tree_from = if pairwise { usize::MAX } else { set.tree_from.unwrap_or(TREE_FROM) };
         let bvh = (!gpu && set.spheres.len() >= tree_from).then(|| CpuBvh::of(&set, level)).transpose()?;
         let (attributes, time_range) = (set.attributes, set.time_range);
@@ -199,7 +198,7 @@ impl CpuScene {
         let Some(bvh) = self.bvh.get() else { return TaskPlan { size: TASK_RAYS, order: RayOrder::Coherent } };
         let order = if sortable { sample_order(bvh, rays, |i| batch.rays.ray(i)) } else { RayOrder::Coherent };
         let per_core = if divisible && order.is_sorted() { 1 } else { TASKS_PER_CORE };
-        let cores = per_core * cpu_pool::threads();
+        let cores = per_core * rayon::current_num_threads();
         let tasks = cores * rays.div_ceil(cores * MAX_SORTED_RAYS).max(1);
         TaskPlan { size: rays.div_ceil(tasks).next_multiple_of(TASK_RAYS).max(TASK_RAYS), order }
     }

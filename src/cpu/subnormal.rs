@@ -12,7 +12,6 @@ use rayon::prelude::*;
 
 use crate::batch::ray_batch::RayBatch;
 use crate::records::{Ray, RayAttributes, Sphere};
-use crate::runtime::cpu_pool;
 
 /// Least magnitude of numbers that need no subnormals, unless they are 0: 2⁻¹⁰⁰.
 const MIN_SAFE: f32 = 1.0 / (1_u128 << 100) as f32;
@@ -62,7 +61,6 @@ impl Magnitudes {
 
     /// Magnitudes of all spheres of a scene.
     pub(crate) fn of_scene(spheres: &[Sphere], velocities: Option<&[Vec3]>) -> Self {
-        cpu_pool::ensure_pool();
         let still = spheres.par_iter().map(Self::of).reduce(|| Self::NONE, Self::union);
         let moving = |sizes: Self, v: &Vec3| Self {
             min_nonzero: sizes.min_nonzero.min(min_nonzero(v.to_array())),
@@ -80,7 +78,6 @@ impl Magnitudes {
         {
             return true;
         }
-        cpu_pool::ensure_pool();
         let needs = |i: usize| ray_needs(self, &batch.rays.ray(i), &batch.ray_attributes.of(i), is_approach);
         (0..batch.rays.len()).into_par_iter().any(needs)
     }

@@ -5,16 +5,20 @@ use std::time::{Duration, Instant};
 
 use wgpu::BufferUsages;
 
+use crate::batch::input::Rays;
+use crate::bvh::gpu_frame::GpuFrame;
+use crate::bvh::qbvh4::node::QBvh4;
 use crate::error::{Error, Result};
+use crate::gpu::cast::raygen::generated_rays;
 use crate::gpu::context::adapters;
 use crate::gpu::engine::GpuEngine;
 use crate::gpu::probe::Probe;
 use crate::gpu::programs::PROGRAMS;
 use crate::math::simd::level::SimdLevel;
 use crate::query::policy::Precision;
+use crate::records::{Ray, Sphere};
 use crate::runtime::block_on::block_on;
 use crate::runtime::cancel::CancelToken;
-use crate::runtime::cpu_pool;
 use crate::runtime::limits::Limits;
 
 /// Options for opening a device.
@@ -124,7 +128,7 @@ impl DeviceInfo {
             backend: "built in".into(),
             driver: format!(
                 "{} threads, {}, {}",
-                cpu_pool::threads(),
+                rayon::current_num_threads(),
                 std::env::consts::ARCH,
                 SimdLevel::best().name()
             ),
@@ -336,7 +340,27 @@ impl Device {
         Self { cancel: cancel.clone(), ..self.clone() }
     }
 
-    /// Returns the same device with another instruction set of the CPU engine: one of [`levels`](crate::bench::levels). Results do not
+    /// For tests: the rays that this device generates, with infinite ends as the largest f32, and the bytes uploaded for them. `None` on
+    /// the CPU engine.
+    #[doc(hidden)]
+    pub fn generated_rays<'a>(&self, rays: impl Into<Rays<'a>>) -> Result<Option<(Vec<Ray>, u64)>> {
+        let source = rays.into().source;
+        self.on_gpu().map(|gpu| block_on(generated_rays(gpu, source))).transpose()
+    }
+
+    /// For tests: builds the BVH of a GPU on the CPU, and returns its number of nodes.
+    #[doc(hidden)]
+    pub fn gpu_bvh_nodes(spheres: &[Sphere]) -> Result<usize> {
+        Ok(QBvh4::new(spheres, &GpuFrame::of(spheres), &CancelToken::new())?.nodes.len())
+    }
+
+    /// For tests: instruction sets of the CPU engine that this processor supports, fastest first.
+    #[doc(hidden)]
+    pub fn levels() -> Vec<&'static str> {
+        SimdLevel::all().into_iter().map(SimdLevel::name).collect()
+    }
+
+    /// Returns the same device with another instruction set of the CPU engine: one of [`levels`](Self::levels). Results do not
     /// depend on it.
     ///
     /// # Panics

@@ -16,7 +16,6 @@ use crate::intersect::motion::{RelativeMotion, Target};
 use crate::intersect::surface::{PerpendicularFoot, add_subtract};
 use crate::query::policy::Query;
 use crate::records::{Hit, Ray, Sphere};
-use crate::runtime::cpu_pool;
 use crate::runtime::memory::try_with_capacity;
 
 /// Attributes of a hit, from [`Hit::attributes`] or [`Scene::attributes`].
@@ -121,7 +120,6 @@ impl Scene {
             (Some(ray), Some(target)) => Attributes::of(hit, &ray, &target),
             _ => Attributes::MISS,
         };
-        cpu_pool::ensure_pool();
         hits.par_iter().enumerate().map(one).collect_into_vec(&mut list);
         Ok(list)
     }

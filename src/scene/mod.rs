@@ -2,7 +2,6 @@
 
 pub(crate) mod backend;
 #[doc(hidden)]
-pub mod bench_hooks;
 pub(crate) mod cast;
 pub(crate) mod contains;
 pub(crate) mod device;

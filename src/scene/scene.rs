@@ -25,7 +25,6 @@ use crate::query::results::{Answer, Bits, Report, Tally};
 use crate::records::{Hit, Sphere};
 use crate::runtime::block_on::{BoxedFuture, block_on};
 use crate::runtime::cancel::CancelToken;
-use crate::runtime::cpu_pool;
 use crate::runtime::memory::{self, try_with_capacity};
 
 /// Options for building a scene. Start from [`SceneOptions::default`] and change some of them. Every scene has a BVH, unless it has so few
@@ -332,7 +331,6 @@ impl Scene {
             let target = self.host.target(attributes.from_id, &attributes);
             target.is_some_and(|target| SurfaceDistance::of(&ray, target) == SurfaceDistance::Near)
         };
-        cpu_pool::ensure_pool();
         (0..batch.rays.len()).into_par_iter().filter(is_off).count() as u64
     }
 

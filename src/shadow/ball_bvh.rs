@@ -6,7 +6,6 @@ use glam::DVec3;
 
 use super::ball::Ball;
 use crate::error::Result;
-use crate::runtime::cpu_pool;
 use crate::runtime::memory::{try_filled, try_reserve};
 
 /// Maximum number of balls per leaf.
@@ -51,7 +50,6 @@ impl BallBvh {
         if !order.is_empty() {
             let none = Node { bounds: NO_BALL, first: 0, count: 0, size: 0 };
             nodes = try_filled("a BVH of spheres", node_count(order.len()), none)?;
-            cpu_pool::ensure_pool();
             build(&mut nodes, &mut order, 0);
         }
         Ok(Self { nodes, order })

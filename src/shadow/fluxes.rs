@@ -16,7 +16,6 @@ use crate::error::Result;
 use crate::query::policy::check_same_length;
 use crate::runtime::block_on::block_on;
 use crate::runtime::cancel::CancelToken;
-use crate::runtime::cpu_pool;
 use crate::runtime::memory::try_with_capacity;
 use crate::scene::device::Device;
 
@@ -100,7 +99,6 @@ impl PartialObservers<'_> {
             prepared.set(observer, lighting.light(), occluders, lighting.spheroids());
             Ok(finish(occluder_set, prepared))
         };
-        cpu_pool::ensure_pool();
         places.par_iter().map_init(Scratch::default, one).collect()
     }
 }
@@ -114,6 +112,5 @@ fn resolve(found: &[Shade], prepared: &[LocalVisibility], limb: LimbDarkening) -
         LEFT_TO_CPU => one.flux(set, limb),
         _ => f64::from(found.fraction),
     };
-    cpu_pool::ensure_pool();
     found.par_iter().zip(prepared).map_init(OccluderSet::default, one).collect()
 }

@@ -9,7 +9,6 @@ use super::lighting::Lighting;
 use super::spheroid::Spheroid;
 use crate::error::Result;
 use crate::query::policy::check_same_length;
-use crate::runtime::cpu_pool;
 
 /// Depth below a surface, in radii, up to which an observer is on it.
 const ON: f64 = 1.0 / (1_u64 << 22) as f64;
@@ -83,7 +82,6 @@ impl Interiors {
     /// [`Error::LengthsDiffer`](crate::Error::LengthsDiffer).
     pub fn count(&self, observers: &[DVec3], shadows: &[Shadow]) -> Result<(u64, Option<usize>)> {
         check_same_length("observers", observers.len(), "shadows", shadows.len())?;
-        cpu_pool::ensure_pool();
         let is_inside = |(observer, shadow): (&DVec3, &Shadow)| {
             shadow.kind == ShadowKind::Total && self.around(*observer).is_some()
         };

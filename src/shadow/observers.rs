@@ -17,7 +17,6 @@ use crate::math::simd::level::SimdLevel;
 use crate::query::policy::check_same_length;
 use crate::runtime::block_on::block_on;
 use crate::runtime::cancel::CancelToken;
-use crate::runtime::cpu_pool;
 use crate::runtime::memory::try_with_capacity;
 use crate::scene::device::Device;
 use crate::shadow::gpu::uniforms::Shade;
@@ -122,7 +121,6 @@ pub(crate) fn resolve(found: &[Shade], prepared: &[LocalVisibility]) -> Vec<Shad
         Some(&kind) => Shadow { fraction: f64::from(found.fraction), kind },
         None => one.shadow(&mut OccluderSet::default()),
     };
-    cpu_pool::ensure_pool();
     found.par_iter().zip(prepared).map(one).collect()
 }
 
@@ -136,7 +134,6 @@ fn cpu(
     out: &mut [Shadow],
     cancel: &CancelToken,
 ) -> Result<()> {
-    cpu_pool::ensure_pool();
     let done = observers.par_chunks(TASK_OBSERVERS).zip(out.par_chunks_mut(TASK_OBSERVERS)).try_for_each(
         |(observers, out)| {
             cancel.check()?;
@@ -164,7 +161,6 @@ fn classify(
     out: &mut [Shadow],
     cancel: &CancelToken,
 ) -> Result<UndecidedObservers> {
-    cpu_pool::ensure_pool();
     let tasks = observers.par_chunks(TASK_OBSERVERS).zip(out.par_chunks_mut(TASK_OBSERVERS)).enumerate();
     let found = tasks.map(|(n, (observers, out))| {
         cancel.check()?;

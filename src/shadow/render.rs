@@ -16,7 +16,6 @@ use super::system::System;
 use super::visibility::{LocalVisibility, VisibilityQuery};
 use crate::error::Result;
 use crate::runtime::block_on::block_on;
-use crate::runtime::cpu_pool;
 use crate::runtime::memory::try_reserve;
 use crate::scene::device::Device;
 
@@ -89,7 +88,6 @@ impl Device {
         }
         let Some(gpu) = self.on_gpu() else {
             let fraction = |occluder_set: &mut OccluderSet, one: &LocalVisibility| one.shadow(occluder_set).fraction;
-            cpu_pool::ensure_pool();
             return Ok(prepared.par_iter().map_init(OccluderSet::default, fraction).collect());
         };
         let found = visible_shades(gpu, &prepared, None).await?;

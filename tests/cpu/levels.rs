@@ -1,6 +1,6 @@
 //! The CPU engine returns the same bytes with every instruction set, with and without a tree.
 
-use umbracast::{Device, Precision, Query, Ray, SceneOptions, Sphere, bench};
+use umbracast::{Device, Precision, Query, Ray, SceneOptions, Sphere};
 use umbracast_testing::{Numbers, cpu, scaled};
 
 fn scene(rays: usize) -> (Vec<Sphere>, Vec<Ray>) {
@@ -16,7 +16,7 @@ fn scene(rays: usize) -> (Vec<Sphere>, Vec<Ray>) {
 #[test]
 fn every_instruction_set_gives_the_same_bytes() {
     let (spheres, rays) = scene(20_000);
-    let levels = bench::levels();
+    let levels = Device::levels();
     println!("{}", levels.join(", "));
     assert!(levels.len() > 1 || cfg!(not(target_arch = "x86_64")), "{levels:?}");
     let list = Device::list();

@@ -6,8 +6,8 @@ use std::cmp::Ordering;
 use umbracast::exact::{ExactRoots, Root, Roots};
 use umbracast::glam::{DVec3, Vec3};
 use umbracast::{
-    Approach, Ellipsoid, Ellipsoids, Ends, Error, Hit, Inside, Interval, Motion, NO_SPHERE, OnBad, Precision, Query,
-    Ray, Rays, SceneOptions, Segments, Sphere, Spheres, Touch, bench,
+    Approach, Device, Ellipsoid, Ellipsoids, Ends, Error, Hit, Inside, Interval, Motion, NO_SPHERE, OnBad, Precision,
+    Query, Ray, Rays, SceneOptions, Segments, Sphere, Spheres, Touch,
 };
 use umbracast_testing::{Numbers, cpu, devices, scaled, with_and_without_tree};
 
@@ -314,7 +314,7 @@ fn rays_from_surfaces_give_the_same_bits_at_every_instruction_set() {
     let rays = Rays::from(&rays).from_ids(&ids);
     let query = Query::at(Precision::Exact);
     let mut first = None;
-    for level in bench::levels() {
+    for level in Device::levels() {
         let scene = cpu().with_level(level).scene(&spheres, &SceneOptions::default()).unwrap();
         let lists = scene.all(rays, &query).unwrap();
         let hits = scene.closest(rays, &query).unwrap();

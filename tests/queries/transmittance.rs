@@ -2,8 +2,8 @@
 
 use umbracast::glam::{Quat, Vec3};
 use umbracast::{
-    Answer, Ellipsoid, Ellipsoids, Error, HitLists, Inside, Limits, Motion, OnBad, Precision, Query, Ray, Rays,
-    SceneOptions, Segments, Sphere, Spheres, bench,
+    Answer, Device, Ellipsoid, Ellipsoids, Error, HitLists, Inside, Limits, Motion, OnBad, Precision, Query, Ray, Rays,
+    SceneOptions, Segments, Sphere, Spheres,
 };
 use umbracast_testing::{Numbers, both_searches, cpu, devices, hard_scenes, limited, with_and_without_tree};
 
@@ -158,7 +158,7 @@ fn every_instruction_set_and_every_part_sums_the_same() {
     let set = Spheres::from(&spheres).transmittances(&of);
     let query = Query::at(Precision::Exact);
     let lists = with_and_without_tree(&cpu(), set)[0].all(&rays, &query).unwrap();
-    for level in bench::levels() {
+    for level in Device::levels() {
         for scene in with_and_without_tree(&cpu().with_level(level), set) {
             let kinds = check(&scene.transmittance(&rays, &query).unwrap(), &lists, &of, level);
             assert!(kinds.iter().all(|count| *count > 5), "{kinds:?}");

@@ -3,7 +3,7 @@
 use umbracast::glam::{DQuat, DVec3, Vec3};
 use umbracast::raygen::{Image, Lidar, Parallel, Pose, Toward, linspace};
 use umbracast::shadow::{Ball, Body, Camera, Lens, LightSource, PictureOptions, System};
-use umbracast::{Device, Limits, Near, Precision, Query, Ray, Rays, SceneOptions, Sphere, bench};
+use umbracast::{Device, Limits, Near, Precision, Query, Ray, Rays, SceneOptions, Sphere};
 use umbracast_testing::{Numbers, devices, limited, scaled};
 
 pub(super) fn points(count: usize) -> Vec<[f32; 3]> {
@@ -61,7 +61,7 @@ fn check_generated_rays(what: &str, rays: Rays<'_>) -> u64 {
     for device in devices() {
         let what = format!("{what}, {} rays on {}", rays.len(), device.name());
         if !rays.is_empty()
-            && let Some((generated, uploaded)) = bench::made(device, rays).unwrap()
+            && let Some((generated, uploaded)) = device.generated_rays(rays).unwrap()
         {
             let expected: Vec<Ray> = records.iter().copied().map(finite).collect();
             let different = generated.iter().zip(&expected).position(|(a, b)| bytes_of(a) != bytes_of(b));
@@ -138,7 +138,7 @@ fn directions_of_all_lengths_are_the_same_on_every_device() {
     for (target, radius) in [([0.0; 3], 0.0), ([0.0; 3], 1e-20), ([0.0; 3], 1.0), ([1e30, 0.0, -1e25], 1e29)] {
         let toward = Toward { points: &points, target, radius };
         for device in devices() {
-            let Some((generated, _)) = bench::made(device, &toward).unwrap() else { continue };
+            let Some((generated, _)) = device.generated_rays(&toward).unwrap() else { continue };
             for (i, (generated, ray)) in generated.iter().zip(explicit_rays((&toward).into())).enumerate() {
                 assert_eq!(
                     bytes_of(generated),
@@ -159,7 +159,7 @@ fn any_part_of_a_grid_is_the_same_on_every_device() {
     for device in devices() {
         for (start, end) in [(0, 300), (69, 500), (70, 700), (209, 900), (211, 212), (640, 1050), (100, 170)] {
             let part = whole.slice(start..end);
-            let Some((generated, _)) = bench::made(device, part).unwrap() else { continue };
+            let Some((generated, _)) = device.generated_rays(part).unwrap() else { continue };
             let expected: Vec<Ray> = explicit_rays(whole)[start..end].iter().copied().map(finite).collect();
             assert_eq!(generated, expected, "{start}..{end} on {}", device.name());
         }
@@ -208,7 +208,7 @@ fn rays_are_uploaded_to_a_device_that_fails_the_probe() {
     let edit = ("return bitcast<f32>(bitcast<u32>(x) ^ zero);", "return x * 1.0000002;");
     let device = pollster::block_on(Device::open_edited(0, edit)).unwrap();
     assert!(device.probe().unwrap().failure.is_some());
-    let (generated, uploaded) = bench::made(&device, &parallel).unwrap().unwrap();
+    let (generated, uploaded) = device.generated_rays(&parallel).unwrap().unwrap();
     assert_eq!((uploaded, generated), (3200, explicit_rays((&parallel).into()).into_iter().map(finite).collect()));
 }
 

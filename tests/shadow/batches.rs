@@ -4,7 +4,7 @@ use super::fraction::{earth, lighting, moon, shadow, sun};
 use ShadowKind::{Annular, None as Lit, Partial, Total};
 use umbracast::glam::DVec3;
 use umbracast::shadow::{Ball, Lighting, Shadow, ShadowKind, visible_fraction};
-use umbracast::{Error, bench};
+use umbracast::{Device, Error};
 use umbracast_testing::{Numbers, cpu, devices, scaled};
 
 fn between(numbers: &mut Numbers, low: f64, high: f64) -> f64 {
@@ -62,7 +62,7 @@ fn batches_agree_with_single_observers() {
             assert!(shadow.kind != Lit || shadow.fraction == 1.0, "case {case}, {observer}: {shadow:?}");
             kinds[shadow.kind as usize] += 1;
         }
-        for level in bench::levels() {
+        for level in Device::levels() {
             let device = device.with_level(level);
             let again = device.shadows(&lighting, &observers).unwrap();
             // Each observer in a batch of its own, so that its lane is another one.

@@ -53,5 +53,5 @@ fn choices(device: &Option<String>) -> Vec<String> {
 
 /// Number of threads of the CPU engine.
 fn threads() -> usize {
-    umbracast::bench::threads()
+    rayon::current_num_threads()
 }

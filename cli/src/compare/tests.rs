@@ -1,8 +1,8 @@
 //! Tests of the differences that `--compare` allows and rejects.
 
-#[path = "../../../src/intensity.rs"]
+#[path = "../../../tests/support/intensity.rs"]
 mod intensity;
-#[path = "../../../src/numbers.rs"]
+#[path = "../../../tests/support/numbers.rs"]
 mod numbers;
 
 use intensity::scaled;

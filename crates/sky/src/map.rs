@@ -113,7 +113,6 @@ impl SolarEclipse {
         }
         let [width, height] = grid.size.map(|side| side as usize);
         umbracast::memory::check("a map", (width * height * size_of::<f32>()) as u64)?;
-        umbracast::threads();
         let mut values = vec![0.0_f32; width * height];
         let times = if at.is_none() { Some(CoarseTimes::new(self, grid)) } else { None };
         values.par_chunks_mut(width).enumerate().for_each(|(row, values)| {

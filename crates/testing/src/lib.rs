@@ -2,11 +2,11 @@
 
 pub mod child;
 pub mod folder;
-#[path = "../../../src/cpu/traverse/hard_scenes.rs"]
+#[path = "../../../tests/support/hard_scenes.rs"]
 pub mod hard_scenes;
-#[path = "../../../src/intensity.rs"]
+#[path = "../../../tests/support/intensity.rs"]
 mod intensity;
-#[path = "../../../src/numbers.rs"]
+#[path = "../../../tests/support/numbers.rs"]
 mod numbers;
 pub mod scenes;
 

@@ -8,7 +8,6 @@ use crate::bvh::gpu_frame::GpuFrame;
 use crate::error::Result;
 use crate::records::Sphere;
 use crate::runtime::cancel::CancelToken;
-use crate::runtime::cpu_pool;
 use crate::runtime::memory::try_with_capacity;
 
 /// Bits of a Morton code per axis.
@@ -155,7 +154,6 @@ impl QBvh4 {
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
     pub(crate) fn new(spheres: &[Sphere], frame: &GpuFrame, cancel: &CancelToken) -> Result<Self> {
-        cpu_pool::ensure_pool();
         let center = |sphere: &Sphere| frame.sphere(sphere).0;
         let grid = MortonGrid::new(frame);
         let mut keys: Vec<Key> = try_with_capacity(spheres.len())?;

@@ -14,6 +14,7 @@ use crate::query::policy::{Ends, Inside, Query, Touch};
 use crate::records::Sphere;
 use crate::runtime::cancel::CancelToken;
 
+#[path = "../../../tests/support/hard_scenes.rs"]
 pub(crate) mod hard_scenes;
 
 use hard_scenes::{SCENES, Scene, rays, spheres};

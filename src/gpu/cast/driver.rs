@@ -18,7 +18,7 @@ use crate::gpu::scene::{GpuScene, MAX_RANGE_SPHERES};
 use crate::gpu::uniforms::UNIFORM_STEP;
 use crate::query::results::Tally;
 use crate::records::{Ray, RayAttributes};
-use crate::runtime::cpu_pool::map_tasks;
+use crate::runtime::map_tasks;
 
 /// Threads per workgroup, in every program of a cast.
 const WORKGROUP: u64 = 64;

@@ -15,7 +15,7 @@ use crate::gpu::uniforms::Params;
 use crate::query::policy::{Inside, Query};
 use crate::records::Sphere;
 use crate::runtime::cancel::CancelToken;
-use crate::runtime::cpu_pool::map_tasks;
+use crate::runtime::map_tasks;
 use crate::shadow::limb_darkening::LimbDarkening;
 use crate::shadow::picture::cpu_fallback::CpuFallback;
 use crate::shadow::picture::image::{Picture, Pixel};

@@ -6,7 +6,6 @@ use rayon::prelude::*;
 use super::image::Picture;
 use super::render_cpu::place;
 use crate::batch::raygen::camera::{Lens, View};
-use crate::runtime::cpu_pool;
 use crate::shadow::ball::Ball;
 use crate::shadow::system::System;
 
@@ -48,7 +47,6 @@ impl Picture {
             // Clipped before averaging, as in the rest of the picture.
             (brightness * corona_brightness((angle / half).max(1.0))).min(1.0)
         };
-        cpu_pool::ensure_pool();
         self.rgb.par_iter_mut().enumerate().for_each(|(at, rgb)| {
             let [x, y] = [at as u32 % size[0], at as u32 / size[0]].map(f64::from);
             let within = (0..samples * samples).map(|i| DVec2::new(f64::from(i % samples), f64::from(i / samples)));

@@ -6,7 +6,7 @@ use super::primary::{first_body, pixel_ray};
 use super::render_cpu::{TASK_PIXELS, place};
 use super::shade::{ShadingScratch, light_at};
 use crate::error::Result;
-use crate::runtime::cpu_pool::map_tasks;
+use crate::runtime::map_tasks;
 use crate::runtime::memory::try_filled;
 use crate::shadow::system::System;
 

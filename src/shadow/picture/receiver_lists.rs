@@ -9,7 +9,6 @@ use super::cull::{self, SQUARES, may_shade};
 use super::prepared::{Culling, PreparedPicture};
 use super::tiles::Grid;
 use crate::error::Result;
-use crate::runtime::cpu_pool;
 use crate::runtime::memory::{self, try_reserve, try_with_capacity};
 use crate::shadow::ball::Ball;
 use crate::shadow::coverage::cones::SpheroidShape;
@@ -154,7 +153,6 @@ fn shadows(
         group.members.iter().take_while(|_| !too_many()).map(of).collect()
     };
     let groups = cull::groups(balls, GROUP);
-    cpu_pool::ensure_pool();
     let mut found: Vec<_> = groups.par_iter().flat_map_iter(of_group).collect();
     let pairs = pairs.load(Ordering::Relaxed);
     if pairs > MAX_PAIRS {

@@ -13,7 +13,7 @@ use super::shade::{Palette, ShadingScratch, light_at, paint};
 use crate::error::Result;
 use crate::records::NO_SPHERE;
 use crate::runtime::cancel::CancelToken;
-use crate::runtime::cpu_pool::map_tasks;
+use crate::runtime::map_tasks;
 use crate::shadow::system::System;
 
 /// Pixels per task.

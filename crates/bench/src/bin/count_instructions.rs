@@ -13,7 +13,7 @@ use umbracast::glam::{DVec3, Quat, Vec3};
 use umbracast::shadow::{Ball, Lighting, PictureOptions, System};
 use umbracast::{
     Bullet, Device, DeviceOptions, Ellipsoid, Ellipsoids, Inside, Precision, Query, Ray, Result, Scene, SceneOptions,
-    Sphere, Spheres, bench,
+    Sphere, Spheres,
 };
 use umbracast_files::PLANET;
 
@@ -139,7 +139,7 @@ fn workloads(cpu: &Device, run: &mut Run<'_>) -> Result<()> {
     run("build a tree", balls.len(), &mut || scene((&balls).into()).map(drop))?;
     // Enough spheres that subtrees would be built in parallel if there were several threads.
     let many = spheres(50_000);
-    run("build a tree for GPUs", many.len(), &mut || bench::lbvh(&many).map(drop))?;
+    run("build a tree for GPUs", many.len(), &mut || Device::gpu_bvh_nodes(&many).map(drop))?;
     let mut changed: Scene = still.clone();
     let shifted: Vec<Sphere> =
         balls.iter().map(|ball| Sphere::new(ball.center + 0.001 * direction(&mut numbers), ball.radius)).collect();
@@ -183,8 +183,8 @@ fn floor_below(spheres: &[Sphere], other: &System) -> Result<System> {
 
 fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let level = std::env::args().nth(1).ok_or("which instructions? AVX2, SSE2 …")?;
-    if !bench::levels().contains(&level.as_str()) {
-        return Err(format!("{level} is not among {:?}", bench::levels()).into());
+    if !Device::levels().contains(&level.as_str()) {
+        return Err(format!("{level} is not among {:?}", Device::levels()).into());
     }
     rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build_global()?;
     let cpu = Device::open(&DeviceOptions::new("cpu"))?.with_level(&level);

@@ -15,7 +15,7 @@ use umbracast::raygen::{Image, Lidar, Parallel, Pose, Toward};
 use umbracast::shadow::{Ball, Camera, Lens, Lighting, Spheroid};
 use umbracast::{
     Bullet, Bullets, Device, DeviceOptions, Ellipsoid, Ellipsoids, Ends, Inside, Motion, Points, Precision, Query, Ray,
-    Rays, Report, Result, Scene, SceneOptions, Segments, Sphere, Spheres, Touch, bench,
+    Rays, Report, Result, Scene, SceneOptions, Segments, Sphere, Spheres, Touch,
 };
 
 /// The 64-bit FNV-1a hash of the bytes that it is given.
@@ -309,7 +309,7 @@ fn picture(device: &Device, path: &Path) -> Result<umbracast::shadow::Picture> {
 const SEARCHES: [(&str, Option<usize>); 2] = [("bvh", None), ("no bvh", Some(usize::MAX))];
 
 fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
-    for level in bench::levels() {
+    for level in Device::levels() {
         let cpu = Device::open(&DeviceOptions::new("cpu"))?.with_level(level);
         for (tree, from) in SEARCHES {
             record_queries(&Recorder { prefix: format!("cpu, {level}, {tree}") }, &cpu, from)?;

@@ -45,7 +45,6 @@ impl<T: AnswerRow> Rows<T> {
 impl<T: AnswerRow> BatchWriter<[T]> for Rows<T> {
     /// Formats rows in parallel, because formatting takes longer than casting if there are few spheres.
     fn write(&mut self, out: &mut Output, answers: &[T]) -> Result<()> {
-        umbracast::threads();
         let texts: Vec<String> = answers.par_chunks(TASK).map(|answers| lines(&self.columns, answers)).collect();
         texts.iter().try_for_each(|text| out.write_all(text.as_bytes()))
     }
@@ -113,7 +112,6 @@ impl ListRows {
 
 impl BatchWriter<HitLists> for ListRows {
     fn write(&mut self, out: &mut Output, lists: &HitLists) -> Result<()> {
-        umbracast::threads();
         let first = self.rays;
         self.rays += lists.len() as u64;
         // Tasks are ranges of records, not of rays: one ray may hit all spheres. Only a few texts per thread exist at a time.
