@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use crate::support::{Numbers, cpu, devices, hard_scenes, scaled, scenes, with_and_without_tree};
+use crate::support::{Numbers, cpu, devices, hard_scenes, reference, scaled, scenes, with_and_without_tree};
 use rayon::prelude::*;
 use umbracast::exact::{ExactRoots, Root, Roots};
 use umbracast::raygen::Parallel;
@@ -75,7 +75,7 @@ fn hit_lists_agree_with_single_pairs() {
             let rays: Vec<Ray> = hard_scenes::rays(&spheres, scene.2, scaled(40)).into_iter().step_by(5).collect();
             let scenes = with_and_without_tree(device, &spheres);
             for query in policies() {
-                let expected = pair_by_pair(&cpu(), &spheres, &rays, &query);
+                let expected = pair_by_pair(&reference(device, query.precision), &spheres, &rays, &query);
                 for (search, built) in ["tree", "brute"].iter().zip(&scenes) {
                     let what = format!("{} on {} by {search}, {query:?}", scene.0, device.name());
                     let lists = blocking::all(built, &rays, &query).unwrap();

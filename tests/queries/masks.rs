@@ -1,6 +1,6 @@
 //! Masks and skipped ids select the spheres that a ray can hit, on every device, with and without a tree.
 
-use crate::support::{Numbers, cpu, devices, hard_scenes, with_and_without_tree};
+use crate::support::{Numbers, cpu, devices, hard_scenes, reference, with_and_without_tree};
 use umbracast::raygen::Parallel;
 use umbracast::{
     Approach, Device, Error, Hit, Inside, Interval, NO_SPHERE, Precision, Query, Ray, Rays, Scene, SceneOptions,
@@ -57,8 +57,8 @@ impl Case {
 }
 
 /// The expected hits of each ray: all hits without masks and skips, filtered.
-fn expected(case: &Case, query: &Query) -> Vec<Vec<Interval>> {
-    let scene = blocking::scene(&cpu(), &case.spheres, &SceneOptions::default()).unwrap();
+fn expected(device: &Device, case: &Case, query: &Query) -> Vec<Vec<Interval>> {
+    let scene = blocking::scene(device, &case.spheres, &SceneOptions::default()).unwrap();
     let all = blocking::all(&scene, &case.rays, query).unwrap();
     all.iter()
         .enumerate()
@@ -87,9 +87,9 @@ fn masks_select_the_spheres_a_ray_can_hit() {
         for inside in [Inside::Enter, Inside::Exit] {
             for precision in Precision::ALL {
                 let query = Query::at(precision).inside(inside);
-                let lists = expected(&case, &query);
                 let near = approaches(&case, &query);
                 for device in devices() {
+                    let lists = expected(&reference(device, precision), &case, &query);
                     for (search, built) in ["tree", "brute"].iter().zip(case.scenes(device)) {
                         let what = format!("scene {scene} on {} by {search}, {query:?}", device.name());
                         let all = blocking::all(&built, case.rays(), &query).unwrap();

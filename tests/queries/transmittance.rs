@@ -1,7 +1,7 @@
 //! Transmittances: the product over the spheres of a ray's list, on every device, with a tree and without.
 
 use crate::support::folder::Folder;
-use crate::support::{Numbers, both_searches, cpu, devices, hard_scenes, limited, with_and_without_tree};
+use crate::support::{Numbers, both_searches, cpu, devices, hard_scenes, limited, reference, with_and_without_tree};
 use umbracast::glam::{Quat, Vec3};
 use umbracast::{
     Answer, Ellipsoid, Ellipsoids, Error, HitLists, Inside, Limits, Motion, OnBad, Precision, Query, Ray, Rays,
@@ -61,9 +61,9 @@ fn the_product_is_that_of_the_list() {
         for inside in [Inside::Enter, Inside::Exit, Inside::Ignore] {
             for precision in Precision::ALL {
                 let query = Query::at(precision).inside(inside);
-                let all = blocking::scene(&cpu(), &spheres, &SceneOptions::default()).unwrap();
-                let lists = blocking::all(&all, &rays, &query).unwrap();
                 for device in devices() {
+                    let all = blocking::scene(&reference(device, precision), &spheres, &SceneOptions::default());
+                    let lists = blocking::all(&all.unwrap(), &rays, &query).unwrap();
                     for scene in with_and_without_tree(device, Spheres::from(&spheres).transmittances(&of)) {
                         let found = blocking::transmittance(&scene, &rays, &query).unwrap();
                         add(

@@ -14,7 +14,7 @@ pub(crate) use intensity::{intensity, scaled};
 pub(crate) use numbers::Numbers;
 use umbracast::glam::Vec3;
 use umbracast::shadow::{PictureOptions, System};
-use umbracast::{Device, DeviceOptions, Limits, Ray, Scene, SceneOptions, Sphere, Spheres, blocking};
+use umbracast::{Device, DeviceOptions, Limits, Precision, Ray, Scene, SceneOptions, Sphere, Spheres, blocking};
 
 /// All files below a folder with an extension, as paths relative to the folder.
 pub(crate) fn files_below(root: &Path, extension: &str) -> Vec<PathBuf> {
@@ -70,6 +70,11 @@ pub(crate) fn limited(limits: Limits) -> &'static [Device] {
 /// Opens the CPU engine.
 pub(crate) fn cpu() -> Device {
     blocking::open(&DeviceOptions::new("cpu")).expect("the CPU engine must open")
+}
+
+/// The device that gives the same bytes as another: the CPU engine, but at `fast`, which it computes as `standard`, the device itself.
+pub(crate) fn reference(device: &Device, precision: Precision) -> Device {
+    if precision == Precision::Fast { device.clone() } else { cpu() }
 }
 
 /// Two scenes of the same spheres: with a tree, however few the spheres, and without.
