@@ -24,16 +24,6 @@ pub(crate) enum CandidateTest {
     ClosestApproach,
 }
 
-impl CandidateTest {
-    /// Up to this number of spheres, passing all of them to the collector is faster than culling.
-    pub(crate) fn max_unculled(self) -> usize {
-        match self {
-            CandidateTest::Hits => 1,
-            CandidateTest::ClosestApproach => 4,
-        }
-    }
-}
-
 /// The part of a result that is known after a report of certain hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Settled {

@@ -19,6 +19,9 @@ use crate::query::policy::Query;
 use crate::records::{NO_SPHERE, Ray, RayAttributes, Sphere};
 use crate::runtime::prefetch::prefetch;
 
+/// Minimum number of spheres for which a search for the closest approach is faster than a test of all.
+const APPROACH_FROM: usize = 5;
+
 /// A borrowed scene.
 #[derive(Clone, Copy)]
 pub(crate) struct SceneView<'a> {
@@ -131,10 +134,10 @@ impl<'a> SceneView<'a> {
         order: RayOrder,
     ) {
         self.visit_starts(rays, ray_attributes, collectors);
-        let bvh = self.bvh.filter(|_| self.spheres.len() > V::CANDIDATES.max_unculled());
-        if let (Some(bvh), CandidateTest::Hits) = (bvh, V::CANDIDATES) {
+        if let (Some(bvh), CandidateTest::Hits) = (self.bvh, V::CANDIDATES) {
             return stream::traverse(bvh, *self, rays, ray_attributes, collectors, query, order);
         }
+        let bvh = self.bvh.filter(|_| self.spheres.len() >= APPROACH_FROM);
         for (i, (ray, collector)) in rays.iter().zip(collectors).enumerate() {
             match bvh {
                 Some(bvh) => best_first::search(bvh, *self, ray, ray_attributes.get(i), collector),

@@ -1,8 +1,6 @@
 //! On every instruction set and for any batch size, a search with or without a BVH gives the results of a loop over all spheres.
 
 use super::*;
-use crate::batch::ray_batch::RayBatch;
-use crate::batch::raygen::source::RaySource;
 use crate::cpu::collector::Resolved;
 use crate::cpu::query::kind::RayQuery;
 use crate::cpu::scene::CpuScene;
@@ -70,22 +68,15 @@ fn check<Q: RayQuery<Record: bytemuck::NoUninit>>(spheres: &[Sphere], rays: &[Ra
             rays.iter().map(|ray| if ray.check().is_ok() { slow(ray) } else { Q::MISS }).collect()
         });
         for size in [1, 37, 300] {
-            let (cancel, mut found, mut tally) = (CancelToken::new(), vec![Q::MISS; rays.len()], Tally::default());
-            for (i, (rays, found)) in rays.chunks(size).zip(found.chunks_mut(size)).enumerate() {
-                let batch = RayBatch {
-                    first: (i * size) as u64,
-                    rays: RaySource::Records(rays),
-                    ray_attributes: crate::batch::ray_attributes::RayAttributeColumns::default(),
-                    time_range: None,
-                    query,
-                    cancel: &cancel,
-                };
-                tally = tally + scene.cast::<Q>(batch, found).unwrap();
+            let (mut found, mut tally) = (Vec::new(), Tally::default());
+            for rays in rays.chunks(size) {
+                let (records, own) = scene.cast_rays::<Q>(rays, query);
+                found.extend(records);
+                tally = tally + own;
             }
             let bytes = |records: &[Q::Record]| bytemuck::cast_slice::<Q::Record, u8>(records).to_vec();
             assert_eq!(bytes(&found), bytes(expected), "{level:?} {query:?}, {size} at a time");
             assert_eq!(tally.hits, expected.iter().filter(|one| Q::is_hit(one)).count() as u64);
-            assert_eq!(cancel.done(), rays.len() as u64);
         }
     }
 }

@@ -5,7 +5,7 @@ use umbracast::{
     Approach, Device, Hit, Inside, Interval, Motion, Precision, Query, Ray, Rays, Scene, SceneOptions, Segments,
     Sphere, Spheres,
 };
-use umbracast_testing::{Numbers, both_searches, cpu, devices, hard_scenes, quarters, scaled};
+use umbracast_testing::{Numbers, both_searches, devices, hard_scenes, quarters, reference, scaled};
 
 /// A binary corpus of `tests/data`; README.md there has the format.
 struct Corpus {
@@ -200,12 +200,12 @@ fn the_bvh_of_moving_spheres_gives_the_results_of_brute_force() {
                 for inside in [Inside::Enter, Inside::Exit] {
                     let query = Query::at(precision).motion(motion).inside(inside);
                     let attributed_rays = Rays::from(&rays).times(&times).radii(&radii);
-                    // The reference: the CPU engine without a tree.
-                    let [_, plain] = scenes(&cpu(), given, range);
-                    let expected = run_all(&plain, attributed_rays, &query);
-                    let hit_count = expected.hits.iter().filter(|hit| hit.is_hit()).count();
-                    assert!(hit_count > 20 && hit_count < rays.len(), "{}, {query:?}: {hit_count}", scene.0);
                     for device in devices() {
+                        // The reference has no tree.
+                        let [_, plain] = scenes(&reference(device, precision), given, range);
+                        let expected = run_all(&plain, attributed_rays, &query);
+                        let hit_count = expected.hits.iter().filter(|hit| hit.is_hit()).count();
+                        assert!(hit_count > 20 && hit_count < rays.len(), "{}, {query:?}: {hit_count}", scene.0);
                         for (search, built) in ["tree", "brute"].iter().zip(scenes(device, given, range)) {
                             let found = run_all(&built, attributed_rays, &query);
                             assert!(found == expected, "{} on {} by {search}, {query:?}", scene.0, device.name());

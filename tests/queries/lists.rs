@@ -10,7 +10,7 @@ use umbracast::{
     Device, DeviceOptions, Ends, Error, HitLists, Inside, Interval, Limits, OnBad, Precision, Query, Ray, Rays, Scene,
     SceneOptions, Sphere, Touch,
 };
-use umbracast_testing::{Numbers, cpu, devices, hard_scenes, scaled, scenes, with_and_without_tree};
+use umbracast_testing::{Numbers, cpu, devices, hard_scenes, reference, scaled, scenes, with_and_without_tree};
 
 fn policies() -> impl Iterator<Item = Query> {
     let all = [Inside::Enter, Inside::Exit, Inside::Ignore].into_iter().flat_map(|inside| {
@@ -75,7 +75,7 @@ fn hit_lists_agree_with_single_pairs() {
             let rays: Vec<Ray> = hard_scenes::rays(&spheres, scene.2, scaled(40)).into_iter().step_by(5).collect();
             let scenes = with_and_without_tree(device, &spheres);
             for query in policies() {
-                let expected = pair_by_pair(&cpu(), &spheres, &rays, &query);
+                let expected = pair_by_pair(&reference(device, query.precision), &spheres, &rays, &query);
                 for (search, built) in ["tree", "brute"].iter().zip(&scenes) {
                     let what = format!("{} on {} by {search}, {query:?}", scene.0, device.name());
                     let lists = built.all(&rays, &query).unwrap();

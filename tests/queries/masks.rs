@@ -5,7 +5,7 @@ use umbracast::{
     Approach, Device, Error, Hit, Inside, Interval, NO_SPHERE, Precision, Query, Ray, Rays, Scene, SceneOptions,
     Sphere, Spheres,
 };
-use umbracast_testing::{Numbers, cpu, devices, hard_scenes, with_and_without_tree};
+use umbracast_testing::{Numbers, cpu, devices, hard_scenes, reference, with_and_without_tree};
 
 /// Spheres and rays with masks of a few bits, sometimes all or none, and a skipped id per ray.
 struct Case {
@@ -56,8 +56,8 @@ impl Case {
 }
 
 /// The expected hits of each ray: all hits without masks and skips, filtered.
-fn expected(case: &Case, query: &Query) -> Vec<Vec<Interval>> {
-    let scene = cpu().scene(&case.spheres, &SceneOptions::default()).unwrap();
+fn expected(device: &Device, case: &Case, query: &Query) -> Vec<Vec<Interval>> {
+    let scene = device.scene(&case.spheres, &SceneOptions::default()).unwrap();
     let all = scene.all(&case.rays, query).unwrap();
     all.iter()
         .enumerate()
@@ -86,9 +86,9 @@ fn masks_select_the_spheres_a_ray_can_hit() {
         for inside in [Inside::Enter, Inside::Exit] {
             for precision in Precision::ALL {
                 let query = Query::at(precision).inside(inside);
-                let lists = expected(&case, &query);
                 let near = approaches(&case, &query);
                 for device in devices() {
+                    let lists = expected(&reference(device, precision), &case, &query);
                     for (search, built) in ["tree", "brute"].iter().zip(case.scenes(device)) {
                         let what = format!("scene {scene} on {} by {search}, {query:?}", device.name());
                         let all = built.all(case.rays(), &query).unwrap();

@@ -19,7 +19,7 @@ pub use intensity::{intensity, scaled};
 pub use numbers::Numbers;
 use umbracast::glam::Vec3;
 use umbracast::shadow::{PictureOptions, System};
-use umbracast::{Device, DeviceOptions, Limits, Ray, Scene, SceneOptions, Sphere, Spheres};
+use umbracast::{Device, DeviceOptions, Limits, Precision, Ray, Scene, SceneOptions, Sphere, Spheres};
 
 /// All files below a folder with an extension, as paths relative to the folder.
 pub fn files_below(root: &Path, extension: &str) -> Vec<PathBuf> {
@@ -74,6 +74,11 @@ pub fn limited(limits: Limits) -> &'static [Device] {
 /// Opens the CPU engine.
 pub fn cpu() -> Device {
     Device::open(&DeviceOptions::new("cpu")).expect("the CPU engine must open")
+}
+
+/// The device that gives the same bytes as another: the CPU engine, but at `fast`, which it computes as `standard`, the device itself.
+pub fn reference(device: &Device, precision: Precision) -> Device {
+    if precision == Precision::Fast { device.clone() } else { cpu() }
 }
 
 /// Two scenes of the same spheres: with a tree, however few the spheres, and without.

@@ -6,9 +6,6 @@ use super::super::packet::{ActiveRays, PacketKind};
 use super::super::ray_setup::{LANES, PreparedRay};
 use super::super::stream::{ChildHits, LIST_GROUP, RayList};
 use super::*;
-use crate::batch::ray_attributes::RayAttributeColumns;
-use crate::batch::ray_batch::RayBatch;
-use crate::batch::raygen::source::RaySource;
 use crate::cpu::accel::CpuBvh;
 use crate::cpu::query::kind::RayQuery;
 use crate::cpu::scene::CpuScene;
@@ -53,16 +50,7 @@ fn spheres(count: usize, radius: f32) -> Vec<Sphere> {
 }
 
 fn results<Q: RayQuery<Record: bytemuck::NoUninit>>(scene: &CpuScene, rays: &[Ray], query: &Query) -> (Vec<u8>, u64) {
-    let mut out = vec![Q::MISS; rays.len()];
-    let batch = RayBatch {
-        first: 0,
-        rays: RaySource::Records(rays),
-        ray_attributes: RayAttributeColumns::default(),
-        time_range: None,
-        query,
-        cancel: &CancelToken::new(),
-    };
-    let tally = scene.cast::<Q>(batch, &mut out).unwrap();
+    let (out, tally) = scene.cast_rays::<Q>(rays, query);
     (bytemuck::cast_slice(&out).to_vec(), tally.hits)
 }
 

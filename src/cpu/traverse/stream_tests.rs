@@ -1,8 +1,6 @@
 //! Scenes that are hard for BVHs: the invariants are satisfied, and every result is that of brute force.
 
 use super::*;
-use crate::batch::ray_batch::RayBatch;
-use crate::batch::raygen::source::RaySource;
 use crate::bvh::bvh8::node::{WIDTH, leaf_slots, tree_bytes};
 use crate::cpu::query::kind::RayQuery;
 use crate::cpu::scene::CpuScene;
@@ -20,22 +18,8 @@ pub(crate) mod hard_scenes;
 use hard_scenes::{SCENES, Scene, rays, spheres};
 
 fn both<Q: RayQuery<Record: bytemuck::NoUninit>>(name: &str, scenes: &[CpuScene; 2], rays: &[Ray], query: &Query) {
-    let cancel = CancelToken::new();
     let [tree, sweep] = scenes.each_ref().map(|scene| {
-        let mut out = vec![Q::MISS; rays.len()];
-        let tally = scene
-            .cast::<Q>(
-                RayBatch {
-                    first: 0,
-                    rays: RaySource::Records(rays),
-                    ray_attributes: crate::batch::ray_attributes::RayAttributeColumns::default(),
-                    time_range: None,
-                    query,
-                    cancel: &cancel,
-                },
-                &mut out,
-            )
-            .unwrap();
+        let (out, tally) = scene.cast_rays::<Q>(rays, query);
         (bytemuck::cast_slice::<Q::Record, u8>(&out).to_vec(), tally.hits, tally.overflowed)
     });
     assert!(tree == sweep, "{name}, {query:?}: {} hits by the tree, {} by a sweep", tree.1, sweep.1);

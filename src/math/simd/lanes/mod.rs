@@ -170,6 +170,18 @@ impl Lanes for Scalar4 {
     }
 }
 
+/// Functions of [`Lanes`] that are one instruction each, with two operands.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+macro_rules! binary {
+    ($($name:ident $instruction:ident),*) => {
+        $(#[inline(always)]
+        fn $name(self, other: Self) -> Self {
+            // SAFETY: `self` proves that the processor supports the instructions.
+            Self(unsafe { $instruction(self.0, other.0) })
+        })*
+    };
+}
+
 /// Implements [`Lanes`] with intrinsics.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! lanes {
@@ -224,36 +236,7 @@ macro_rules! lanes {
                 // SAFETY: as above.
                 Self(unsafe { $mul_sub })
             }
-            #[inline(always)]
-            fn add(self, other: Self) -> Self {
-                // SAFETY: as above.
-                Self(unsafe { $add(self.0, other.0) })
-            }
-            #[inline(always)]
-            fn sub(self, other: Self) -> Self {
-                // SAFETY: as above.
-                Self(unsafe { $sub(self.0, other.0) })
-            }
-            #[inline(always)]
-            fn mul(self, other: Self) -> Self {
-                // SAFETY: as above.
-                Self(unsafe { $mul(self.0, other.0) })
-            }
-            #[inline(always)]
-            fn div(self, other: Self) -> Self {
-                // SAFETY: as above.
-                Self(unsafe { $div(self.0, other.0) })
-            }
-            #[inline(always)]
-            fn max(self, other: Self) -> Self {
-                // SAFETY: as above.
-                Self(unsafe { $max(self.0, other.0) })
-            }
-            #[inline(always)]
-            fn min(self, other: Self) -> Self {
-                // SAFETY: as above.
-                Self(unsafe { $min(self.0, other.0) })
-            }
+            binary!(add $add, sub $sub, mul $mul, div $div, max $max, min $min);
             #[inline(always)]
             fn sqrt(self) -> Self {
                 // SAFETY: as above.
