@@ -44,8 +44,6 @@ pub(crate) mod format;
 pub(crate) mod fuzz;
 pub(crate) mod image;
 pub(crate) mod lidar_toml;
-#[cfg(test)]
-pub(crate) mod no_parquet_tests;
 pub(crate) mod read;
 pub(crate) mod schema;
 pub(crate) mod system_tables;

@@ -9,7 +9,7 @@ use crate::io::read::read_options::ReadOptions;
 use crate::io::schema::kinds::{BULLETS, OBSERVERS, POINTS, POSES, RAYS, SEGMENTS, SPHERES, TableSchema};
 
 /// Maximum memory in bytes for reading a header.
-const MOST: u64 = 64 << 10;
+const MOST: u64 = 1 << 20;
 
 pub(crate) static KINDS: [&TableSchema; 7] = [&SPHERES, &RAYS, &SEGMENTS, &POINTS, &OBSERVERS, &POSES, &BULLETS];
 

@@ -2,7 +2,7 @@
 
 use super::binary::trailing;
 use super::input::{Input, rows_at_once};
-use super::table_reader::{RowSink, TableReader};
+use super::table::{RowSink, TableReader};
 use crate::error::Result;
 use crate::io::errors::{bad_file, cannot_read};
 use crate::io::schema::convert::{Number, Row, RowLocation};
