@@ -1,8 +1,9 @@
 //! Structured `.npy` arrays: fields are found by name, in any order and of any number type.
 
 use umbracast::{CancelToken, OnBad, Ray, Sphere};
-use umbracast_files::{RayBatch, RayFile, read_spheres};
 
+use super::encodings::case;
+use umbracast_files::{ExtraColumns, RayBatch, RayFile, ReadOptions, read_spheres, read_spheres_with};
 use umbracast_testing::folder::{Folder, f32_bytes, npy};
 
 /// Reads the rays and the optional columns of an array with these fields, or returns the error message.
@@ -97,4 +98,17 @@ fn fields_with_other_names_are_ignored_on_request() {
     assert!(refused.code == 2 && refused.errors.contains("field 'name'"), "{}", refused.errors);
     folder.run_ok("cast s.npy r.csv -o out.csv -q --ignore-extra");
     assert_eq!(folder.text("out.csv"), "t,id\n3.0,0\n");
+}
+
+/// NumPy has written these arrays: fields of several types and shapes, with gaps, names in Latin-1 (version 1) and in UTF-8 (version 3).
+#[test]
+fn headers_of_numpy_are_read() {
+    for name in ["numpy_v1.npy", "numpy_v3.npy"] {
+        let folder = Folder::new();
+        case(&folder, name);
+        let options = ReadOptions::default().extra(ExtraColumns::Ignore);
+        let table = read_spheres_with(&folder.path(name), [0.0; 3].into(), &options).unwrap();
+        let expected = [Sphere::new([4.0, 0.0, 0.0], 1.0), Sphere::new([0.5, 5.0, -2.0], 2.0)];
+        assert_eq!(table.records, expected, "{name}");
+    }
 }

@@ -42,8 +42,6 @@ mod error;
 mod format;
 mod image;
 mod lidar_toml;
-#[cfg(test)]
-mod no_parquet_tests;
 mod read;
 mod schema;
 mod system_tables;

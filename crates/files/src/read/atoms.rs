@@ -9,7 +9,7 @@ use super::elements::radius;
 use super::encoding::decode;
 use super::input::Input;
 use super::read_options::{ReadOptions, UnknownAtoms, refuse_kept};
-use super::table_reader::RowSink;
+use super::table::RowSink;
 use crate::error::quoted;
 use crate::error::{Error, Result};
 use crate::error::{bad_file, cannot_read};

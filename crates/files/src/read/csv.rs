@@ -7,7 +7,7 @@ use ::csv::StringRecord;
 use super::csv_records::{CsvRecords, NOT_CLOSED};
 use super::input::Input;
 use super::read_options::{ExtraColumns, ReadOptions};
-use super::table_reader::{ReadFormat, RowSink, TableReader};
+use super::table::{ReadFormat, RowSink, TableReader};
 use crate::error::Result;
 use crate::error::bad_file;
 use crate::error::quoted;

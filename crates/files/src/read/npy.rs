@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use super::binary::{BinaryReader, Layout};
+use super::encoding::decode;
 use super::input::Input;
 use super::read_options::{ReadOptions, refuse_kept};
 use super::record_layout::{NumberForm, RecordLayout, RecordReader};
 use super::structured_npy::{number, record_layout};
-use super::table_reader::{ReadFormat, TableReader};
+use super::table::{ReadFormat, TableReader};
 use crate::error::Result;
 use crate::error::quoted;
 use crate::error::{bad_file, cannot_read};
@@ -162,9 +163,9 @@ fn header(input: &mut Input) -> Result<Header> {
     let Some(text) = start.get(from..from + claimed as usize).filter(|text| text.len() + from <= 12 + rest) else {
         return Err(bad(format!("its header of {claimed} bytes is truncated")));
     };
-    let text = std::str::from_utf8(text).map_err(|_| bad("its header is not UTF-8".into()))?;
-    let mut rest = text;
-    let found = parse(&mut rest, DEEPEST).map_err(|why| bad(why.into()))?;
+    // Version 1 is Latin-1.
+    let text = decode(text.to_vec()).map_err(|why| bad(why.into()))?;
+    let found = parse(&mut &*text, DEEPEST).map_err(|why| bad(why.into()))?;
     let Value { kind: Kind::Items(items), .. } = found else { return Err(bad("its header is no dict".into())) };
     // Keys and values.
     let (pairs, []) = items.as_chunks::<2>() else { return Err(bad("its header is no dict".into())) };

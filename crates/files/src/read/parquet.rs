@@ -17,10 +17,9 @@ use super::csv;
 use super::input::{Input, ROWS_AT_ONCE};
 use super::parquet_bytes::FileBytes;
 use super::read_options::{ExtraColumns, ReadOptions};
-use super::table_reader::{ReadFormat, RowSink, TableReader};
-use crate::error::bad_file;
-use crate::error::quoted;
+use super::table::{ReadFormat, RowSink, TableReader};
 use crate::error::{Error, Result};
+use crate::error::{bad_file, quoted};
 use crate::schema::columns::columns;
 use crate::schema::convert::{Number, Row, RowLocation};
 use crate::schema::kinds::TableSchema;
@@ -129,10 +128,10 @@ fn read_footer(
         if found[root].is_none() && !is_kept {
             continue;
         }
-        // None for types that Arrow does not have.
+        // Types that Arrow does not have are refused like Float16.
         let column = Column::new(&reader, index, leaf, batch).ok();
         let schema = column.as_ref().map(|column| column.batches.schema());
-        let of = schema.as_ref().map_or(&DataType::Binary, |schema| schema.field(0).data_type());
+        let of = schema.as_ref().map_or(&DataType::Float16, |schema| schema.field(0).data_type());
         match found[root] {
             Some(field) => check_number(path, leaf, of, is_whole(kind.name(field)))?,
             None => check_kept(path, leaf, of)?,
@@ -199,7 +198,7 @@ fn check_kept(path: &Path, leaf: &ColumnDescriptor, of: &DataType) -> Result<()>
     use DataType::{Binary, Boolean, Date32, FixedSizeBinary, Time32, Time64, Timestamp, Utf8};
     let is_text = match (of, leaf.logical_type_ref(), leaf.converted_type()) {
         (Boolean | Date32 | Time32(_) | Time64(_) | Timestamp(..) | Utf8, ..) => true,
-        (Binary, None, ConvertedType::NONE) | (Binary, Some(LogicalType::Enum), _) => true,
+        (Binary, None, ConvertedType::NONE | ConvertedType::ENUM) | (Binary, Some(LogicalType::Enum), _) => true,
         (FixedSizeBinary(16), Some(LogicalType::Uuid), _) => true,
         _ => is_number(of),
     };
@@ -224,8 +223,13 @@ impl Column {
             let levels = parquet_to_arrow_field_levels(schema, ProjectionMask::leaves(schema, [index]), as_type)?;
             ParquetRecordBatchReader::try_new_with_row_groups(&levels, file, batch, None)
         };
-        let seconds = Field::new(leaf.name(), DataType::Timestamp(TimeUnit::Second, None), true);
-        let seconds = (leaf.physical_type() == Type::INT96).then(|| read(Some(&vec![seconds].into())));
+        let as_type = |name| match name == leaf.name() {
+            true => Field::new(name, DataType::Timestamp(TimeUnit::Second, None), true),
+            // The type of the file, as this one is not possible.
+            false => Field::new(name, DataType::Null, true),
+        };
+        let all = || schema.root_schema().get_fields().iter().map(|field| as_type(field.name())).collect();
+        let seconds = (leaf.physical_type() == Type::INT96).then(|| read(Some(&all())));
         Ok(Self { batches: read(None)?, seconds: seconds.transpose()? })
     }
 

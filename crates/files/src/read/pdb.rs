@@ -10,7 +10,7 @@ use super::elements::number_of_label;
 use super::input::Input;
 use super::pdb_names::{self, Name};
 use super::read_options::{Models, ReadOptions};
-use super::table_reader::{ReadFormat, RowSink, TableReader};
+use super::table::{ReadFormat, RowSink, TableReader};
 use crate::error::Result;
 use crate::schema::convert::RowLocation;
 use crate::schema::kinds::TableSchema;

@@ -11,7 +11,7 @@ use super::encoding::decode;
 use super::input::Input;
 use super::read_options::ReadOptions;
 use super::record_layout::{NumberForm, RecordLayout, RecordPart, RecordReader};
-use super::table_reader::{ReadFormat, RowSink, TableReader};
+use super::table::{ReadFormat, RowSink, TableReader};
 use crate::error::Result;
 use crate::error::quoted;
 use crate::error::{bad_file, cannot_read};

@@ -2,7 +2,7 @@
 
 use super::binary::trailing;
 use super::input::{Input, ROWS_AT_ONCE};
-use super::table_reader::{RowSink, TableReader};
+use super::table::{RowSink, TableReader};
 use crate::error::Result;
 use crate::error::{bad_file, cannot_read};
 use crate::schema::convert::{Number, Row, RowLocation};

@@ -6,8 +6,7 @@ use glam::{DQuat, DVec3};
 
 use super::input::check_regular;
 use super::read_options::{ExtraColumns, ReadOptions};
-use super::table::OpenTable;
-use super::table_reader::RowSink;
+use super::table::{OpenTable, RowSink};
 use crate::error::Result;
 use crate::error::push;
 use crate::error::{bad_file, reserve};

@@ -1,26 +1,60 @@
-//! A table in any of the readable formats. Opening it reads the header; the rows are read later.
+//! A table in any of the readable formats, and the interface of a format: how it is recognised, and how its rows are read. Opening a
+//! table reads the header; the rows are read later.
 
+use std::fmt::Debug;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use super::binary::RAW;
 use super::input::Input;
 #[cfg(feature = "parquet")]
 use super::parquet::FORMAT as PARQUET;
 use super::read_options::ReadOptions;
-use super::table_reader::{ReadFormat, RowSink, TableReader};
-use super::{csv, npy, pdb, ply, raw, xyz};
+use super::{csv, npy, pdb, ply, xyz};
 use crate::error::Result;
 use crate::error::{bad_file, cannot_read};
 #[cfg(not(feature = "parquet"))]
 use crate::format::without_parquet;
 use crate::format::{check_parquet, describe, extension};
+use crate::schema::convert::Row;
 use crate::schema::kinds::TableSchema;
 use crate::schema::left_out::{LeftOut, Omitted};
 
+/// Receives the rows of a table, one after the other. An error ends the read.
+pub(crate) type RowSink<'a> = dyn FnMut(&Row<'_>) -> Result<()> + 'a;
+
+/// An open file whose header has been read and checked.
+pub(crate) trait TableReader: Debug + Send {
+    /// The field of a row that each column fills.
+    fn fields(&self) -> &[usize];
+
+    /// Names of the columns that are kept as text. Each row has one cell for each of them.
+    fn kept(&self) -> &[String] {
+        &[]
+    }
+
+    /// Number of rows, if it is known before the end of the input.
+    fn rows(&self) -> Option<u64>;
+
+    /// Passes every row to `sink`.
+    fn read(self: Box<Self>, schema: &'static TableSchema, sink: &mut RowSink<'_>) -> Result<()>;
+}
+
+/// A format in which tables can be read.
+#[derive(Debug)]
+pub(crate) struct ReadFormat {
+    /// Extension of the file name, in lower case.
+    pub(crate) extension: &'static str,
+    /// First byte by which a pipe without an extension is recognised; `None` if the first byte can be any.
+    pub(crate) first_byte: Option<u8>,
+    /// Reads the header.
+    pub(crate) open: fn(Input, &'static TableSchema, &ReadOptions) -> Result<Box<dyn TableReader>>,
+}
+
 /// All readable formats. The raw format also has the plural of the records as its extension, such as `.rays`.
-const FORMATS: &[ReadFormat] = &[npy::FORMAT, csv::FORMAT, PARQUET, ply::FORMAT, xyz::FORMAT, pdb::FORMAT, raw::FORMAT];
+const FORMATS: &[ReadFormat] = &[npy::FORMAT, csv::FORMAT, PARQUET, ply::FORMAT, xyz::FORMAT, pdb::FORMAT, RAW];
 
 /// The entry of Parquet in a build without it.
 #[cfg(not(feature = "parquet"))]
@@ -43,7 +77,7 @@ impl OpenTable {
         let extension = extension(path);
         check_parquet(path)?;
         let raw = extension == schema.plural;
-        let known = FORMATS.iter().find(|format| format.extension == extension).or(raw.then_some(&raw::FORMAT));
+        let known = FORMATS.iter().find(|format| format.extension == extension).or(raw.then_some(&RAW));
         if known.is_none() && !extension.is_empty() {
             return Err(unsupported(path, schema, &extension));
         }

@@ -8,7 +8,7 @@ use super::atoms::{Atom, Lines};
 use super::elements::number_of_label;
 use super::input::Input;
 use super::read_options::{Models, ReadOptions, UnknownAtoms};
-use super::table_reader::{ReadFormat, RowSink, TableReader};
+use super::table::{ReadFormat, RowSink, TableReader};
 use crate::error::Result;
 use crate::error::quoted;
 use crate::schema::convert::RowLocation;
