@@ -78,11 +78,14 @@
 //! buffers (`examples/shared_device.rs`). [`wgsl::SOLVE`] is the ray–sphere intersection as WGSL text. [`wgpu`] is re-exported: each
 //! release of this crate uses one major release of wgpu.
 
+#![cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "some functions are called for GPUs alone"))]
+
 mod batch;
 mod bullets;
 mod bvh;
 mod cpu;
 mod error;
+#[cfg_attr(not(feature = "gpu"), path = "no_gpu.rs")]
 mod gpu;
 #[cfg(test)]
 #[path = "../tests/support/intensity.rs"]
@@ -116,9 +119,10 @@ pub use bullets::ricochet::{MovingSphere, Ricochet};
 pub use bvh::BvhBuilder;
 pub use error::{Error, Result};
 pub use glam;
+#[cfg(feature = "gpu")]
 pub use gpu::context::adapters::{required_features, required_limits};
-pub use gpu::encode::pass::CastPass;
-pub use gpu::encode::plan::CastPlan;
+#[cfg(feature = "gpu")]
+pub use gpu::encode::{pass::CastPass, plan::CastPlan};
 pub use gpu::probe::Probe;
 pub use intersect::ellipsoid::EllipsoidShape;
 pub use intersect::exact;
@@ -133,9 +137,11 @@ pub use scene::device::{Device, DeviceInfo, DeviceOptions};
 pub use scene::hit_attributes::Attributes;
 pub use scene::scene::{Scene, SceneOptions};
 pub use scene::update::Update;
+#[cfg(feature = "gpu")]
 pub use wgpu;
 
 /// WGSL for pipelines of your own.
+#[cfg(feature = "gpu")]
 pub mod wgsl {
     pub use crate::gpu::programs::SOLVE;
 }

@@ -64,6 +64,10 @@ impl GpuEngine {
         }
     }
 
+    pub(crate) fn probe(&self) -> &Probe {
+        &self.probe
+    }
+
     /// Returns the pipeline of a program with its own layout; created at first use.
     pub(crate) async fn pipeline(&self, program: &Program, own: KernelConstants) -> Result<wgpu::ComputePipeline> {
         self.pipeline_in(program, own, None).await

@@ -14,16 +14,17 @@ pub(crate) type BoxedFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Se
 pub(crate) type BoxedFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + 'a>>;
 
 /// Blocks the thread until a future is ready.
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
 pub(crate) fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
     pollster::block_on(future)
 }
 
-/// Polls a future once, because a browser does not let its thread wait. What runs on the CPU engine is ready then.
+/// Polls a future once: a browser does not let its thread wait, and without GPUs there is nothing to wait for. What runs on the CPU engine
+/// is ready then.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) if the future is not ready.
-#[cfg(target_arch = "wasm32")]
+#[cfg(any(not(feature = "gpu"), target_arch = "wasm32"))]
 pub(crate) fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
     use std::task::{Context, Poll, Waker};
 

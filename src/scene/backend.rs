@@ -13,7 +13,6 @@ use crate::bvh::BvhBuilder;
 use crate::cpu::growth_budget::GrowthBudget;
 use crate::cpu::hit_lists::join;
 use crate::error::Result;
-use crate::gpu::cast::plan::Search;
 use crate::gpu::engine::GpuEngine;
 use crate::gpu::scene::GpuScene;
 use crate::query::policy::Precision;
@@ -82,22 +81,5 @@ impl Scene {
             // All lists of a query share the memory budget.
             None => join(self.host.list(batch, most, &GrowthBudget::new(self.device.limits.memory))?),
         }
-    }
-
-    /// Casts a batch on a GPU, with the BVH. Rays that the traversal does not finish are cast again by brute force.
-    async fn cast_gpu<O: Output>(
-        &self,
-        device: &GpuEngine,
-        gpu: &GpuScene,
-        batch: RayBatch<'_>,
-        out: &mut [O::Word],
-    ) -> Result<Tally> {
-        let (tally, again) = gpu.cast(device, &self.host, batch, &mut O::writer(out), Search::Bvh).await?;
-        let rest = batch.gather(&again);
-        let mut results = vec![O::EMPTY; again.len().div_ceil(O::RAYS_PER_WORD)];
-        let rest = rest.batch(batch.query, batch.cancel);
-        let (more, _) = gpu.cast(device, &self.host, rest, &mut O::writer(&mut results), Search::BruteForce).await?;
-        again.into_iter().enumerate().for_each(|(i, at)| O::copy(out, at, &results, i));
-        Ok(tally + more)
     }
 }

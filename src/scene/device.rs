@@ -1,22 +1,15 @@
 //! Devices: a GPU, or the built-in CPU engine.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use wgpu::BufferUsages;
-
-use crate::batch::input::Rays;
 use crate::bvh::gpu_frame::GpuFrame;
 use crate::bvh::qbvh4::node::QBvh4;
 use crate::error::{Error, Result};
-use crate::gpu::cast::raygen::generated_rays;
-use crate::gpu::context::adapters;
 use crate::gpu::engine::GpuEngine;
 use crate::gpu::probe::Probe;
-use crate::gpu::programs::PROGRAMS;
 use crate::math::simd::level::SimdLevel;
 use crate::query::policy::Precision;
-use crate::records::{Ray, Sphere};
+use crate::records::Sphere;
 use crate::runtime::block_on::block_on;
 use crate::runtime::cancel::CancelToken;
 use crate::runtime::limits::Limits;
@@ -78,18 +71,15 @@ impl DeviceOptions {
 #[derive(Clone)]
 pub struct Device {
     /// `None` for the CPU engine.
-    gpu: Option<Arc<GpuEngine>>,
+    pub(super) gpu: Option<Arc<GpuEngine>>,
     pub(crate) limits: Limits,
     /// Number of pairs of a ray and a sphere that the CPU engine tests in the time of a round trip to this GPU; 0 unless `auto` chose the
     /// GPU.
-    few: u64,
+    pub(super) few: u64,
     /// Instruction set of the CPU engine.
     pub(crate) level: SimdLevel,
     pub(crate) cancel: CancelToken,
 }
-
-/// Pairs that one core tests per second, at least, with SSE2 or wider instructions.
-const CPU_RATE: f64 = 1e9;
 
 /// Description of a device, from [`Device::list`].
 #[derive(Clone, Debug)]
@@ -169,38 +159,7 @@ impl Device {
         if choice.eq_ignore_ascii_case(CPU_NAME) {
             return Ok(Self::cpu_within(options.limits));
         }
-        let found = adapters::adapters().await;
-        let infos: Vec<_> = found.iter().map(|adapter| adapter.get_info()).collect();
-        let chosen = match choice.to_ascii_lowercase().as_str() {
-            "auto" => return Ok(Self::best(&found, options).await),
-            "gpu" if !found.is_empty() => 0,
-            "gpu" => return Err(no_device(choice, &infos)),
-            lower => match lower.parse::<usize>() {
-                Ok(index) if index == found.len() => return Ok(Self::cpu_within(options.limits)),
-                Ok(index) if index < found.len() => index,
-                Ok(_) => return Err(no_device(choice, &infos)),
-                Err(_) => infos
-                    .iter()
-                    .position(|info| !lower.is_empty() && info.name.to_lowercase().contains(lower))
-                    .ok_or_else(|| no_device(choice, &infos))?,
-            },
-        };
-        Ok(Self::of_gpu(GpuEngine::open(&found[chosen], options.limits, None).await?))
-    }
-
-    /// Opens the first GPU that allows the precision and is not a software adapter; else the CPU engine, which is faster than any software
-    /// adapter. [`Device::list`] shows why a GPU was not chosen.
-    async fn best(found: &[wgpu::Adapter], options: &DeviceOptions) -> Self {
-        for adapter in found.iter().filter(|adapter| !adapters::is_software(&adapter.get_info())) {
-            if let Ok(gpu) = GpuEngine::open(adapter, options.limits, None).await
-                && gpu.check_precision(options.precision).is_ok()
-            {
-                let device = Self::of_gpu(gpu);
-                // A device that fails already at the measurement also fails at the first query, which reports the error.
-                return device.clone().with_cpu_for_few().await.unwrap_or(device);
-            }
-        }
-        Self::cpu_within(options.limits)
+        Self::open_gpu(choice, options).await
     }
 
     /// The CPU engine, without limits.
@@ -208,67 +167,14 @@ impl Device {
         Self::cpu_within(Limits::default())
     }
 
-    fn cpu_within(limits: Limits) -> Self {
+    pub(super) fn cpu_within(limits: Limits) -> Self {
         Self { gpu: None, limits, few: 0, level: SimdLevel::best(), cancel: CancelToken::new() }
-    }
-
-    fn of_gpu(gpu: GpuEngine) -> Self {
-        let limits = *gpu.limits();
-        Self { gpu: Some(Arc::new(gpu)), ..Self::cpu_within(limits) }
-    }
-
-    /// The device as `auto` returns it: a query that the CPU engine answers bit-identically, and before a round trip to this GPU ends, runs
-    /// on the CPU engine.
-    ///
-    /// # Errors
-    /// Device errors.
-    #[doc(hidden)]
-    pub async fn with_cpu_for_few(self) -> Result<Self> {
-        let Some(gpu) = self.gpu() else { return Ok(self) };
-        let few = (round_trip(gpu).await?.as_secs_f64() * CPU_RATE) as u64;
-        Ok(Self { few, ..self })
     }
 
     /// Whether the CPU engine should take over a query this small from the GPU. Only at `Exact` do both give the same bytes; at other
     /// precisions the result of a ray would depend on the size of its batch.
     pub(crate) fn answers_on_cpu(&self, spheres: u64, rays: u64, precision: Precision) -> bool {
         precision == Precision::Exact && spheres.saturating_mul(rays) < self.few
-    }
-
-    /// Uses a wgpu device of the caller, with the default [`Limits`]. Create it with [`required_limits`](crate::required_limits) and
-    /// [`required_features`](crate::required_features). No error handlers and no callbacks are installed on it.
-    /// The call blocks until the device is probed, and allocates a few kilobytes on it.
-    ///
-    /// Do not destroy the device while a query runs *and* poll it from another thread: wgpu 30 then frees memory that the query is writing.
-    ///
-    /// # Errors
-    /// [`Error::DeviceFailed`] if the device cannot run the probe.
-    pub fn from_wgpu(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self> {
-        block_on(Self::from_wgpu_async(device, queue))
-    }
-
-    /// [`from_wgpu`](Self::from_wgpu), for code that must not block.
-    ///
-    /// # Errors
-    /// As [`from_wgpu`](Self::from_wgpu).
-    pub async fn from_wgpu_async(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self> {
-        Ok(Self::of_gpu(GpuEngine::adopt(device, queue).await?))
-    }
-
-    /// Opens an adapter after replacing text in its programs, before they are compiled. Tests use it to check that a faulty device is
-    /// detected. `edit` is the text to replace, and its replacement.
-    ///
-    /// # Errors
-    /// As [`open`](Self::open). Also an error if no program contains the text: the test would otherwise pass without testing anything.
-    #[doc(hidden)]
-    pub async fn open_edited(index: usize, edit: (&'static str, &'static str)) -> Result<Self> {
-        if !PROGRAMS.iter().any(|program| program.source.contains(edit.0)) {
-            let message = format!("no program contains '{}'", edit.0);
-            return Err(Error::DeviceFailed { device: "edited".into(), message });
-        }
-        let found = adapters::adapters().await;
-        let adapter = found.get(index).ok_or_else(|| no_device(&index.to_string(), &[]))?;
-        Ok(Self::of_gpu(GpuEngine::open(adapter, Limits::default(), Some(edit)).await?))
     }
 
     /// Lists all devices of this machine, best first, the CPU engine last. Opens and probes each of them, and blocks meanwhile. In a browser,
@@ -279,30 +185,7 @@ impl Device {
 
     /// [`list`](Self::list), for code that must not block.
     pub async fn list_async() -> Vec<DeviceInfo> {
-        let mut list = Vec::new();
-        for (index, adapter) in adapters::adapters().await.iter().enumerate() {
-            let info = adapter.get_info();
-            let limits = adapters::required_limits(adapter);
-            let opened = GpuEngine::open(adapter, Limits::default(), None).await;
-            let precisions = match &opened {
-                Ok(gpu) if gpu.probe.failure.is_none() => Precision::ALL.to_vec(),
-                Ok(gpu) if gpu.probe.broken.is_none() => vec![Precision::Fast, Precision::Exact],
-                Ok(_) => Vec::new(),
-                Err(_) => Vec::new(),
-            };
-            list.push(DeviceInfo {
-                index,
-                kind: adapters::kind(&info),
-                backend: format!("{:?}", info.backend),
-                driver: [info.driver.as_str(), &info.driver_info].join(" ").trim().to_owned(),
-                name: info.name,
-                largest_binding: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size),
-                largest_dispatch: limits.max_compute_workgroups_per_dimension,
-                probe: opened.as_ref().ok().map(|gpu| gpu.probe.clone()),
-                failure: opened.err(),
-                precisions,
-            });
-        }
+        let mut list = Self::list_gpus().await;
         list.push(DeviceInfo::of_cpu(list.len()));
         list
     }
@@ -329,7 +212,7 @@ impl Device {
 
     /// Results of the probe; `None` for the CPU engine, whose arithmetic is known.
     pub fn probe(&self) -> Option<&Probe> {
-        self.gpu().map(|gpu| &gpu.probe)
+        self.gpu().map(|gpu| gpu.probe())
     }
 
     /// Returns the same device with `cancel` attached. Cancelling it ends scene builds, [pictures](Self::render) and
@@ -339,15 +222,6 @@ impl Device {
     pub fn with_cancel(&self, cancel: &CancelToken) -> Self {
         Self { cancel: cancel.clone(), ..self.clone() }
     }
-
-    /// For tests: the rays that this device generates, with infinite ends as the largest f32, and the bytes uploaded for them. `None` on
-    /// the CPU engine.
-    #[doc(hidden)]
-    pub fn generated_rays<'a>(&self, rays: impl Into<Rays<'a>>) -> Result<Option<(Vec<Ray>, u64)>> {
-        let source = rays.into().source;
-        self.on_gpu().map(|gpu| block_on(generated_rays(gpu, source))).transpose()
-    }
-
     /// For tests: builds the BVH of a GPU on the CPU, and returns its number of nodes.
     #[doc(hidden)]
     pub fn gpu_bvh_nodes(spheres: &[Sphere]) -> Result<usize> {
@@ -372,33 +246,4 @@ impl Device {
         let level = level.unwrap_or_else(|| panic!("'{name}' is not an instruction set of this processor"));
         Self { level, ..self.clone() }
     }
-
-    /// Number of buffers created on the GPU so far. Tests use it to check that repeated calls create none.
-    #[doc(hidden)]
-    pub fn buffers_made(&self) -> u64 {
-        self.gpu().map_or(0, |gpu| gpu.made.load(std::sync::atomic::Ordering::Relaxed))
-    }
-}
-
-/// Shortest measured time in which a device copies a word and reports it: a lower bound of the time of a query.
-async fn round_trip(gpu: &GpuEngine) -> Result<Duration> {
-    let word = gpu.buffer("source", 4, BufferUsages::COPY_SRC | BufferUsages::COPY_DST).await?;
-    let staging = gpu.buffer("staging", 4, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?;
-    let mut least = Duration::MAX;
-    for _ in 0..8 {
-        let start = Instant::now();
-        gpu.read_in_place(&word, &staging, 4, gpu.patience(), |_| ()).await?;
-        least = least.min(start.elapsed());
-    }
-    Ok(least)
-}
-
-fn no_device(asked: &str, infos: &[wgpu::AdapterInfo]) -> Error {
-    let seen = if infos.is_empty() {
-        "no GPU driver was found, so only cpu is available".to_owned()
-    } else {
-        let names: Vec<_> = infos.iter().enumerate().map(|(i, info)| format!("{i}: {}", info.name)).collect();
-        format!("available are {}, {}: cpu", names.join(", "), infos.len())
-    };
-    Error::NoDevice { asked: asked.into(), seen }
 }

@@ -1,15 +1,17 @@
 //! The public objects: devices, scenes and their queries.
 
 pub(crate) mod backend;
-#[doc(hidden)]
 pub(crate) mod cast;
 pub(crate) mod contains;
 pub(crate) mod device;
+#[cfg(feature = "gpu")]
 pub(crate) mod encode;
 pub(crate) mod hit_attributes;
 pub(crate) mod hit_lists;
 pub(crate) mod memory_estimate;
 mod near;
+#[cfg_attr(not(feature = "gpu"), path = "no_gpu.rs")]
+mod on_gpu;
 mod output;
 #[allow(clippy::module_inception, reason = "it defines `Scene`")]
 pub(crate) mod scene;

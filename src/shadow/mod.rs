@@ -5,6 +5,7 @@ pub(crate) mod ball_bvh;
 pub(crate) mod coverage;
 pub(crate) mod fluxes;
 pub(crate) mod framing;
+#[cfg_attr(not(feature = "gpu"), path = "no_gpu.rs")]
 pub(crate) mod gpu;
 pub(crate) mod interiors;
 pub(crate) mod light_frame;

@@ -55,6 +55,7 @@ fn valid_trees_pass_the_validator() {
     }
 }
 
+#[cfg(feature = "gpu")]
 #[test]
 fn the_shader_stack_has_an_entry_per_level() {
     let room = format!("var<private> stack: array<Siblings, {}>;", QBvh4::MAX_LEVELS);
