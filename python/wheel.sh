@@ -3,6 +3,7 @@
 # The linker is Zig's, from PyPI, because it can target other processors, and a glibc older than that of the machine.
 #   python/wheel.sh [FOLDER]                                       for this machine's processor; writes to target/wheels, or FOLDER
 #   python/wheel.sh --target aarch64-unknown-linux-gnu [FOLDER]    for another one, whose Rust target is installed (rustup target add)
+#   python/wheel.sh --target x86_64-unknown-linux-musl [FOLDER]    for musl, such as Alpine (musllinux_1_2)
 #   python/wheel.sh --sdist [FOLDER]                               the source archive instead, which needs a compiler where it is installed
 # A package index shows the tutorial without the files next to it. So before an upload, set UMBRACAST_URL to the address of the project's
 # files, such as https://example.org/umbracast/raw/main: links and pictures of the tutorial then begin with it.
@@ -31,8 +32,10 @@ if [ -n "$sdist" ]; then
   "$tools/bin/twine" check --strict "$out"/umbracast-*.tar.gz
   exit
 fi
+platform=manylinux_2_28
+case "${cross[*]}" in *musl*) platform=musllinux_1_2 ;; esac
 # maturin looks for Zig in the first Python on PATH.
-PATH="$(cd "$tools/bin" && pwd):$PATH" maturin build --release --locked --zig --compatibility manylinux_2_28 "${cross[@]}" \
+PATH="$(cd "$tools/bin" && pwd):$PATH" maturin build --release --locked --zig --compatibility "$platform" "${cross[@]}" \
   -m python/Cargo.toml -o "$out"
-for wheel in "$out"/umbracast-*manylinux_2_28*.whl; do "$tools/bin/auditwheel" show "$wheel"; done
-"$tools/bin/twine" check --strict "$out"/umbracast-*manylinux_2_28*.whl
+for wheel in "$out"/umbracast-*"$platform"*.whl; do "$tools/bin/auditwheel" show "$wheel"; done
+"$tools/bin/twine" check --strict "$out"/umbracast-*"$platform"*.whl
