@@ -38,8 +38,9 @@ const TASK_RAYS: usize = 256;
 /// they lie in memory. From 2¹⁵ to 2¹⁸ small scenes take the same time, and a million spheres are slower below 2¹⁷.
 const MAX_SORTED_RAYS: usize = 1 << 17;
 
-/// Number of undecided rays for which building a BVH takes less time than testing each against all spheres.
-const RAYS_PER_BUILD: usize = 64;
+/// Number of undecided rays for which building a BVH takes about as long as testing each against all spheres: 0.3 µs per sphere, and per ray
+/// and sphere 0.8 ns at rest and 3 ns otherwise.
+const RAYS_PER_BUILD: usize = 256;
 
 /// Tasks per core, for an even distribution.
 const TASKS_PER_CORE: usize = 4;

@@ -1,10 +1,13 @@
 //! On every instruction set and for any batch size, a search with or without a BVH gives the results of a loop over all spheres.
 
+use glam::Vec3;
+
 use super::*;
+use crate::batch::input::Spheres;
+use crate::batch::sphere_set::SphereSet;
 use crate::cpu::collector::Resolved;
 use crate::cpu::query::kind::RayQuery;
 use crate::cpu::scene::CpuScene;
-use crate::cpu::view::Candidates;
 use crate::intensity::scaled;
 use crate::math::simd::level::SimdLevel;
 use crate::numbers::Numbers;
@@ -104,4 +107,28 @@ fn brute_force_and_bvh_agree_with_a_plain_loop() {
             );
         }
     }
+}
+
+#[test]
+fn a_scene_of_a_gpu_has_a_bvh_once_many_rays_are_undecided() {
+    let n = &mut Numbers(9);
+    let (spheres, rays) = (spheres(300, 0.3, n), rays(200, n));
+    let masks: Vec<u32> = (0..300).map(|i| 1 << (i % 3)).collect();
+    let velocities: Vec<Vec3> = (0..300).map(|_| Vec3::from(n.vector())).collect();
+    let (set, cancel) = (Spheres::from(&spheres).masks(&masks).velocities(&velocities), CancelToken::new());
+    let set = SphereSet::new(&set, SphereAttributes::default(), [0.0, 4.0], &cancel).unwrap();
+    let scene = CpuScene::for_device(true, SimdLevel::best(), set, false).unwrap();
+    let query = Query::at(Precision::Exact);
+    let attributes = RayAttributes { time: 3.0, mask: 5, ..RayAttributes::NONE };
+    let cast = || {
+        let rays = rays.iter().filter(|ray| ray.check().is_ok());
+        rays.map(|ray| scene.cast_one::<Hit>(0, ray, attributes, &query).unwrap().record).collect::<Vec<_>>()
+    };
+    let plain = cast();
+    assert!(plain.iter().filter(|hit| hit.is_hit()).count() > 50);
+    scene.expect_rays(1);
+    assert!(scene.spheres().bvh.is_none());
+    scene.expect_rays(1000);
+    assert!(scene.spheres().bvh.is_some());
+    assert_eq!(cast(), plain);
 }

@@ -7,8 +7,7 @@
 use glam::Vec3A;
 use rayon::prelude::*;
 
-use super::binary::{BinaryNode, Inner};
-use super::collapse::collapse;
+use super::collapse::{BinaryNode, Inner, collapse};
 use super::node::{Bounds, BuildItem, Bvh8, WIDTH};
 use super::split_set::{SET_SPHERES, build_set};
 use crate::error::Result;

@@ -3,7 +3,7 @@
 //! A set is split only where its halves need as many leaves as the set itself, so at most one leaf of a set has empty slots. There are at
 //! most seven splits on a path.
 
-use super::binary::BinaryNode;
+use super::collapse::BinaryNode;
 use super::node::{Bounds, BuildItem, WIDTH};
 use crate::math::float::ordered_bits;
 
