@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes the coastlines of the Earth, src/shadow/surface/land.bin, from Natural Earth (public domain).
+"""Writes the coastlines of the Earth, crates/sky/src/data/land.bin, from Natural Earth (public domain).
 
     npm pack world-atlas@2.0.2 && tar xzf world-atlas-2.0.2.tgz
-    tools/make_land.py package/land-50m.json src/shadow/surface/land.bin
+    tools/make_land.py package/land-50m.json crates/sky/src/data/land.bin
 
 The input is a TopoJSON file. The output has polygons of longitudes and latitudes in hundredths of a degree, simplified to a hundredth of a
 degree (Douglas and Peucker, 1973). Islands and lakes below a thousandth of a square degree are dropped. Format:

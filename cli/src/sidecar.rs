@@ -99,7 +99,7 @@ fn body(body: &Body) -> Value {
     let one = (body.balls.len() == 1).then(|| body.balls[0]);
     let map = match &body.map {
         None => Value::Null,
-        Some(SurfaceMap::Earth) => json!("earth"),
+        Some(SurfaceMap::Computed(name, _)) => json!(name),
         Some(SurfaceMap::Texture(texture)) => json!({ "texture_size": texture.size() }),
         Some(_) => json!("other"),
     };

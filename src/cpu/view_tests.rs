@@ -122,7 +122,8 @@ fn a_scene_of_a_gpu_has_a_bvh_once_many_rays_are_undecided() {
     let attributes = RayAttributes { time: 3.0, mask: 5, ..RayAttributes::NONE };
     let cast = || {
         let rays = rays.iter().filter(|ray| ray.check().is_ok());
-        rays.map(|ray| scene.cast_one::<queries::Closest>(0, ray, attributes, &query).unwrap().record).collect::<Vec<_>>()
+        rays.map(|ray| scene.cast_one::<queries::Closest>(0, ray, attributes, &query).unwrap().record)
+            .collect::<Vec<_>>()
     };
     let plain = cast();
     assert!(plain.iter().filter(|hit| hit.is_hit()).count() > 50);

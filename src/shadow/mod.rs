@@ -32,9 +32,7 @@ pub use picture::cpu_fallback::CpuFallback;
 pub use picture::image::Picture;
 pub use picture::progress::{Progress, RenderProgress};
 pub use spheroid::Spheroid;
-pub use surface::coastlines::{Coastline, coastlines};
-pub use surface::land_raster::land_and_ice;
-pub use surface::map::SurfaceMap;
+pub use surface::map::{ColorAt, SurfaceMap};
 pub use surface::texture::Texture;
 pub use system::{
     Body, LightSource, MAX_AMBIENT_SAMPLES, MAX_BALLS, MAX_PIXELS, MAX_SAMPLES, MAX_SIDE, PictureOptions, System,

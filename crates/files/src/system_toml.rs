@@ -333,7 +333,7 @@ fn body_of(
         _ if table.color.is_some() => {
             return Err(bad(format!("{place}: a body with texture or surface cannot have color")));
         }
-        (None, Some(SurfaceKind::Earth)) => Some(SurfaceMap::Earth),
+        (None, Some(SurfaceKind::Earth)) => Some(umbracast_sky::earth_map()),
         (Some(texture), None) => {
             let file = path.parent().unwrap_or(Path::new("")).join(texture);
             let texture = textures.then(|| read_texture(&file, &format!("texture of {place} in {}", path.display())));

@@ -14,8 +14,7 @@ use crate::shadow::ball_bvh::BallBvh;
 use crate::shadow::limb_darkening::LimbDarkening;
 use crate::shadow::occluder_bvh::OccluderBvh;
 use crate::shadow::spheroid::Spheroid;
-use crate::shadow::surface::land_raster;
-use crate::shadow::surface::map::{Surface, SurfaceMap};
+use crate::shadow::surface::map::Surface;
 use crate::shadow::system::{Body, System};
 
 /// A sphere of a body, or a spheroid, in the coordinates of the system.
@@ -146,10 +145,6 @@ impl PreparedPicture {
             };
             let surface = if is_mapped { surfaces.len() as u32 } else { NO_SURFACE };
             if is_mapped {
-                if body.map == Some(SurfaceMap::Earth) {
-                    // Computed now, so that the first pixels do not wait for it.
-                    land_raster::raster();
-                }
                 surfaces.push(Surface { map: body.map.clone(), graticule: body.graticule });
             }
             patterns.push(SurfacePattern {

@@ -4,17 +4,32 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
+use super::graticule;
 use super::texture::Texture;
-use super::{earth, graticule};
+
+/// The colour at a longitude and a latitude in radians, as linear light. The third number is the size of a pixel on the surface in radians,
+/// to which edges can be sharp.
+pub type ColorAt = fn(longitude: f64, latitude: f64, footprint: f64) -> DVec3;
 
 /// Map of a body's surface.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum SurfaceMap {
-    /// The built-in map of the Earth: sea, land and ice.
-    Earth,
+    /// A map that is computed, with its name.
+    Computed(&'static str, ColorAt),
     /// A picture.
     Texture(Arc<Texture>),
+}
+
+impl PartialEq for SurfaceMap {
+    /// Computed maps are equal if they have the same name.
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Computed(name, _), Self::Computed(other, _)) => name == other,
+            (Self::Texture(texture), Self::Texture(other)) => texture == other,
+            _ => false,
+        }
+    }
 }
 
 /// A map with a graticule.
@@ -39,7 +54,7 @@ impl Surface {
         let latitude = normal.z.atan2(normal.x.hypot(normal.y));
         let color = match &self.map {
             None => bands(),
-            Some(SurfaceMap::Earth) => earth::color(longitude, latitude, footprint),
+            Some(SurfaceMap::Computed(_, color)) => color(longitude, latitude, footprint),
             Some(SurfaceMap::Texture(texture)) => texture.color(longitude, latitude),
         };
         match self.graticule {

@@ -2,8 +2,8 @@
 
 use crate::error::Result;
 use umbracast::glam::DVec2;
-use umbracast::shadow::{Coastline, coastlines, land_and_ice};
 use umbracast_sky::{CentralLine, MapGrid, Place, Time};
+use umbracast_sky::{Coastline, coastlines, land_and_ice};
 
 use super::canvas::{Canvas, Frame, Rgb, check_canvas, rgb};
 

@@ -2,7 +2,7 @@
 //! format.
 
 /// The coastlines, simplified to a hundredth of a degree.
-const LAND: &[u8] = include_bytes!("land.bin");
+const LAND: &[u8] = include_bytes!("data/land.bin");
 
 /// A closed line around land, or around a lake in land.
 #[derive(Clone, Debug, PartialEq)]

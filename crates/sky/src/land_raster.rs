@@ -6,7 +6,7 @@
 
 use std::sync::OnceLock;
 
-use super::coastlines::{Coastline, coastlines};
+use crate::coastlines::{Coastline, coastlines};
 
 /// Cells per degree.
 const PER_DEGREE: usize = 10;

@@ -4,8 +4,8 @@ use std::sync::OnceLock;
 
 use glam::DVec3;
 
-use super::land_raster::{CELL, raster};
-use crate::shadow::picture::color::Color;
+use crate::land_raster::{CELL, raster};
+use umbracast::shadow::{Color, SurfaceMap};
 
 /// Land by the magnitude of the latitude in degrees.
 const LAND: [(f64, &str); 6] =
@@ -14,9 +14,16 @@ const LAND: [(f64, &str); 6] =
 const SEA: [(f64, &str); 3] = [(0.0, "#1d4f80"), (45.0, "#1a4470"), (90.0, "#2a4d6e")];
 const ICE: &str = "#eef2f5";
 
+/// The map of the Earth for the surface of a body: sea, land and ice.
+pub fn earth_map() -> SurfaceMap {
+    // The raster is made now, by all cores, and not by the first pixel that needs it.
+    raster();
+    SurfaceMap::Computed("earth", color)
+}
+
 /// Colour at a place, as linear light. Angles are in radians. `footprint` is the size of a pixel on the surface, in radians: coasts are as
 /// sharp as it allows.
-pub(crate) fn color(longitude: f64, latitude: f64, footprint: f64) -> DVec3 {
+fn color(longitude: f64, latitude: f64, footprint: f64) -> DVec3 {
     let [land, ice] = raster().at(longitude, latitude);
     let sharpness = (CELL / footprint).clamp(1.0, 8.0);
     let sharp = |share: f64| (0.5 + (share - 0.5) * sharpness).clamp(0.0, 1.0);
