@@ -113,13 +113,16 @@ multiversion! {
     cull_swept_leaf, (
         leaf: &Leaf8, inner: &[f32; WIDTH], rays: &[PreparedRay], s_far: &[f32], list: &[u32], leaf_hits: &mut [LeafHits]
     ) -> usize, |lanes| {
-        cull_spheres(lanes.narrow(), &Resting { leaf, inner }, rays, s_far, list.iter().copied(), LeafRules::PLAIN, leaf_hits)
+        let spheres = Resting { leaf, inner };
+        cull_spheres(lanes.narrow(), &spheres, rays, s_far, list.iter().copied(), LeafRules::PLAIN, leaf_hits)
     }
 }
 
 multiversion! {
     /// Like `cull_leaf`, for moving spheres, each at its position at the time of the ray.
-    cull_moved_leaf, (moving_leaf: &MovingLeaf8, rays: &[PreparedRay], s_far: &[f32], list: &[u32], leaf_hits: &mut [LeafHits]) -> usize, |lanes| {
+    cull_moved_leaf, (
+        moving_leaf: &MovingLeaf8, rays: &[PreparedRay], s_far: &[f32], list: &[u32], leaf_hits: &mut [LeafHits]
+    ) -> usize, |lanes| {
         cull_spheres(lanes.narrow(), &Moved(moving_leaf), rays, s_far, list.iter().copied(), LeafRules::PLAIN, leaf_hits)
     }
 }

@@ -244,14 +244,18 @@ fn packet_neighbours<L: Lanes>(lanes: L, node: &Bvh8Node, packet: &Packet) -> (u
 
 multiversion! {
     /// Mask of the active rays of a packet that enter a child of a node before `s_far`.
-    enter_child, (node: &Bvh8Node, child: usize, octant: usize, packet: &Packet, s_far: &[f32; PACKET_RAYS], active: u64) -> u64, |lanes| {
+    enter_child, (
+        node: &Bvh8Node, child: usize, octant: usize, packet: &Packet, s_far: &[f32; PACKET_RAYS], active: u64
+    ) -> u64, |lanes| {
         enter_faces::<_, false>(lanes, node, child, octant, packet, s_far, active)
     }
 }
 
 multiversion! {
     /// Like `enter_child`, for rays of several octants.
-    enter_mixed_child, (node: &Bvh8Node, child: usize, packet: &Packet, s_far: &[f32; PACKET_RAYS], active: u64) -> u64, |lanes| {
+    enter_mixed_child, (
+        node: &Bvh8Node, child: usize, packet: &Packet, s_far: &[f32; PACKET_RAYS], active: u64
+    ) -> u64, |lanes| {
         enter_faces::<_, true>(lanes, node, child, 0, packet, s_far, active)
     }
 }
