@@ -112,7 +112,8 @@ fn brute_force_and_bvh_agree_with_a_plain_loop() {
 #[test]
 fn a_scene_of_a_gpu_has_a_bvh_once_many_rays_are_undecided() {
     let n = &mut Numbers(9);
-    let (spheres, rays) = (spheres(300, 0.3, n), rays(200, n));
+    let spheres: Vec<Sphere> = (0..300).map(|_| Sphere::new(n.vector(), 0.3 * n.unit())).collect();
+    let rays = rays(200, n);
     let masks: Vec<u32> = (0..300).map(|i| 1 << (i % 3)).collect();
     let velocities: Vec<Vec3> = (0..300).map(|_| Vec3::from(n.vector())).collect();
     let (set, cancel) = (Spheres::from(&spheres).masks(&masks).velocities(&velocities), CancelToken::new());
