@@ -202,9 +202,9 @@ fn ellipsoids_have_bounds_of_their_own() {
     assert_eq!((c.not_identical, c.beyond_bounds), (1, 0));
 }
 
-/// Compares `fast` with `standard` for balls, needles and discs, with grazing and with central hits.
+/// Compares `fast` with `standard` for balls, needles and discs, with grazing and with central hits: the CPU engine computes both alike.
 #[test]
-fn fast_and_standard_stay_within_the_bounds_of_ellipsoids() {
+fn fast_is_standard_for_ellipsoids_on_the_cpu() {
     let mut numbers = Numbers(1);
     let mut random = || numbers.unit();
     let mut lines = String::new();
@@ -241,8 +241,8 @@ fn fast_and_standard_stay_within_the_bounds_of_ellipsoids() {
         input.compare(&interval(&fast), &interval(&standard)),
         input.compare_lists(&all(&fast), &all(&standard), None),
     ] {
-        assert!(c.not_identical > 0 && c.flags_grazing > 0, "nothing was tried");
-        assert_eq!(broken(&c, Precision::Fast), None, "{c:?}");
+        assert_eq!((c.not_identical, broken(&c, Precision::Fast)), (0, None), "{c:?}");
+        assert!(c.rays > 0, "nothing was tried");
     }
 }
 
