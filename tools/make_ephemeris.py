@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Writes the data of src/sky/data, and the reference positions of its tests.
+"""Writes the data of crates/sky/src/data, and the reference positions of its tests.
 
     python3 -m venv venv && venv/bin/pip install numpy jplephem skyfield skyfield-data
     venv/bin/python tools/make_ephemeris.py
 
 * `ephemeris.bin`: JPL's DE421 (public domain, from the package skyfield-data) for 1900 to 2050, fitted again and rounded. The errors of the
-  rounded series are printed. `src/sky/ephemeris.rs` describes the format.
+  rounded series are printed. `crates/sky/src/ephemeris.rs` describes the format.
 * `delta_t.csv`: TT - UT1. 1900 to 1973 from Morrison, Stephenson, Hohenkerk and Zawilski (2020), then from IERS bulletins (finals2000A),
-  both in the package skyfield. After the last value, `src/sky/delta_t.rs` extrapolates.
+  both in the package skyfield. After the last value, `crates/sky/src/delta_t.rs` extrapolates.
 * `nutation.csv`: the largest terms of the nutation series IAU 2000A (IERS Conventions 2003, in the package skyfield).
 * `tests/data/sky/positions.csv`: positions of Moon and Sun from the original DE421, and the rotation of the Earth, at 1,000 random dates.
 """
