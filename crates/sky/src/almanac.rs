@@ -40,7 +40,7 @@ pub struct SkyOptions {
 /// assert_eq!(dallas.kind.name(), "total");
 /// assert!((dallas.central_duration_s().unwrap() - 236.1).abs() < 1.0);
 /// # }
-/// # Ok::<(), umbracast::Error>(())
+/// # Ok::<(), umbracast_sky::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Sky {
