@@ -105,7 +105,7 @@ lints() {
   # Without libFuzzer, which needs a C++ compiler.
   step "lints" cargo clippy --release --locked --workspace --exclude umbracast-fuzz --all-targets --all-features -- -D warnings
   step "lints of the library without features" cargo clippy --release --locked -p umbracast --lib --no-default-features -- -D warnings
-  RUSTDOCFLAGS="-D warnings" step "documentation" cargo doc --release --locked --no-deps $crates --all-features
+  RUSTDOCFLAGS="-D warnings" step "documentation" cargo doc --release --locked --no-deps --lib -p umbracast -p umbracast-sky -p umbracast-files --all-features
   if cargo deny --version >/dev/null 2>&1; then
     step "dependencies" cargo deny --locked --offline check licenses bans sources
   else

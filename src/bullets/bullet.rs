@@ -23,7 +23,7 @@ impl Bullet {
         Self { from: from.into(), to: to.into(), speed }
     }
 
-    /// Checks that the bullet is valid: see [`check_bullet`].
+    /// Checks that the bullet is valid: two finite points that differ, and a finite speed above 0.
     ///
     /// # Errors
     /// [`Error::BadRecord`] with index 0, the field and the value.

@@ -18,8 +18,8 @@ pub(super) type Listed = (Vec<u64>, Vec<Interval>, Tally);
 
 impl Scene {
     /// Finds every sphere that each ray hits, with both raw roots, ordered by (`t`, id), where `t` follows the policy
-    /// ([`Interval::hit_t`]). The number of hits is not limited: memory grows with the result.
-    /// The call blocks until all lists are complete, and allocates 8 bytes per ray and 12 per hit; while tasks join their lists, twice that.
+    /// ([`Interval::hit_t`]). The number of hits is not limited: memory grows with the result. The call blocks until all lists are
+    /// complete, and allocates 8 bytes per ray and 12 per hit; while tasks join their lists, twice that.
     ///
     /// ```
     /// use umbracast::{Device, DeviceOptions, Interval, Query, Ray, SceneOptions, Sphere};
@@ -35,7 +35,7 @@ impl Scene {
     /// ```
     ///
     /// # Errors
-    /// As [`closest`](Self::closest); [`Error::TooLarge`] also if the lists of these rays exceed the available memory of the machine. Then
+    /// As [`closest`](Self::closest); [`Error::TooLarge`](crate::Error::TooLarge) also if the lists of these rays exceed the available memory of the machine. Then
     /// cast fewer rays at a time.
     pub fn all<'a>(&'a self, rays: impl Into<Rays<'a>>, query: &'a Query) -> Result<HitLists> {
         block_on(All.start(self, rays.into(), query))
@@ -46,7 +46,7 @@ impl Scene {
     /// It blocks and allocates as [`all`](Self::all), for at most `k` hits per ray.
     ///
     /// # Errors
-    /// As [`all`](Self::all); [`Error::InvalidArgument`] also if `k` is 0.
+    /// As [`all`](Self::all); [`Error::InvalidArgument`](crate::Error::InvalidArgument) also if `k` is 0.
     pub fn nearest<'a>(&'a self, rays: impl Into<Rays<'a>>, k: u32, query: &'a Query) -> Result<HitLists> {
         block_on(Nearest(k).start(self, rays.into(), query))
     }

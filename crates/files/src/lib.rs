@@ -26,11 +26,11 @@
 //! Segments are (M, 6), columns `x1,y1,z1,x2,y2,z2` or 6 × f32 (also `.segments`), with the optional columns of rays except `t_min,t_max`.
 //!
 //! Points from which rays are generated, and observers, are (N, 3), columns `x,y,z` or 3 × f32 (also `.points`). Poses of a sensor are (N,
-//! 7), columns `x,y,z,qw,qx,qy,qz` or 7 × f32 (also `.poses`). [Bullets](umbracast::Bullet) are (M, 7), columns `x1,y1,z1,x2,y2,z2,speed` or 7
-//! × f32 (also `.bullets`).
+//! 7), columns `x,y,z,qw,qx,qy,qz` or 7 × f32 (also `.poses`). [Bullets](umbracast::Bullet) are (M, 7), columns `x1,y1,z1,x2,y2,z2,speed`
+//! or 7 × f32 (also `.bullets`).
 //!
 //! Numbers are rounded to f32 once; [`Rounding`] reports how many changed and by how much. An error in a file is an
-//! [`Error::BadFile`](crate::Error::BadFile) with the row, the field, the value and the expected content. Spheres are read as a whole. Rays
+//! [`Error::BadFile`] with the row, the field, the value and the expected content. Spheres are read as a whole. Rays
 //! are read in batches, so that files can be larger than memory. Results are streamed to `.npz`, `.csv`, `.parquet` and, if they are
 //! points, `.ply`; the files appear atomically. Pipes can be read too, except Parquet; the extension of their name selects the format, or
 //! else their first byte. `.parquet` needs a build with the feature `parquet`.

@@ -100,7 +100,7 @@ impl SolarEclipse {
     ///
     /// # Errors
     /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for an instant more than 4 hours from the eclipse, where positions are not known;
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`OutOfMemory`](umbracast::Error::OutOfMemory).
     pub fn obscuration_map(&self, grid: &MapGrid, at: Option<Time>) -> Result<Vec<f32>> {
         if let Some(time) = at {
             let seconds = time.seconds_since(self.greatest.time);
@@ -150,8 +150,9 @@ impl SolarEclipse {
         last_set.map_or(0.0, |then| at(then - 1.0)).max(next_rise.map_or(0.0, |then| at(then + 1.0)))
     }
 
-    /// Time of the last sunset before `seconds`, or of the next sunrise after it if `rise`. At `seconds` it is night. All times are in seconds
-    /// from the greatest eclipse. `None` if the Sun does not cross the horizon, or if the time is outside the range of the ephemeris.
+    /// Time of the last sunset before `seconds`, or of the next sunrise after it if `rise`. At `seconds` it is night. All times are in
+    /// seconds from the greatest eclipse. `None` if the Sun does not cross the horizon, or if the time is outside the range of the
+    /// ephemeris.
     fn horizon(&self, place: &Place, seconds: f64, rise: bool) -> Option<f64> {
         let mut found = seconds;
         // The declination of the Sun changes until then: its position at the first result gives a better one.

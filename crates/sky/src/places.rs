@@ -65,7 +65,7 @@ impl Place {
     /// Checks the numbers. `index` is that of the place in a list, for the message.
     ///
     /// # Errors
-    /// [`Error::BadRecord`] with the first invalid field.
+    /// [`BadRecord`](umbracast::Error::BadRecord) with the first invalid field.
     pub fn check(&self, index: u64) -> Result<()> {
         match self.fault() {
             Some((field, value, why)) => Err(umbracast::Error::record("place", index, field, value, why).into()),

@@ -33,7 +33,7 @@ impl PoseTable {
     /// Appends a pose. `origin` is subtracted from its position in f64.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] and [`Error::OutOfMemory`] if there is not enough memory.
+    /// [`TooLarge`](umbracast::Error::TooLarge) and [`OutOfMemory`](umbracast::Error::OutOfMemory) if there is not enough memory.
     pub fn push(&mut self, position: DVec3, rotation: DQuat, origin: DVec3) -> Result<()> {
         let position = position - origin;
         for (axis, wide) in position.to_array().into_iter().enumerate() {
@@ -55,8 +55,8 @@ pub(crate) struct PoseFile {
 /// With [`OnBad::Skip`], invalid poses are kept, and the query skips them.
 ///
 /// # Errors
-/// [`Error::Io`] if the file cannot be read, [`Error::BadFile`] if it cannot be parsed or contains an invalid pose, [`Error::TooLarge`] and
-/// [`Error::OutOfMemory`] if the poses do not fit into memory.
+/// [`Error::Io`](crate::Error::Io) if the file cannot be read, [`Error::BadFile`](crate::Error::BadFile) if it cannot be parsed or contains an invalid pose, [`TooLarge`](umbracast::Error::TooLarge) and
+/// [`OutOfMemory`](umbracast::Error::OutOfMemory) if the poses do not fit into memory.
 pub fn read_poses(path: &Path, origin: DVec3, on_bad: OnBad) -> Result<PoseTable> {
     PoseFile::open(path, &ReadOptions::default())?.read(origin, on_bad)
 }

@@ -219,7 +219,7 @@ impl<T: Batched> RayBatches<T> {
     ///
     /// # Errors
     /// The errors of [`read_spheres`](super::spheres::read_spheres), also if the length of the file changed while it was read;
-    /// [`Error::Cancelled`].
+    /// [`Cancelled`](umbracast::Error::Cancelled).
     pub fn next(&mut self, rays: &mut RayBatch<T>, cancel: &CancelToken) -> Result<bool> {
         loop {
             cancel.check()?;

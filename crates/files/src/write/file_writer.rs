@@ -34,7 +34,7 @@ pub(crate) trait BatchWriter<B: ?Sized>: Send {
 /// Writes results to `.npz`, `.csv`, `.parquet` or `.ply` in batches. Until [`finish`](Self::finish), no file of that name appears, and an
 /// existing one stays unchanged. If the writer is dropped earlier, nothing is left behind.
 ///
-/// `FileWriter<[T]>` writes one row per record, `FileWriter<HitLists>` writes [hit lists](crate::HitLists).
+/// `FileWriter<[T]>` writes one row per record, `FileWriter<HitLists>` writes [hit lists](umbracast::HitLists).
 pub struct FileWriter<B: ?Sized> {
     path: PathBuf,
     file: AtomicFile,
@@ -104,7 +104,7 @@ impl<B: ?Sized> FileWriter<B> {
     /// Completes the file and gives it its name.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io), [`Error::Cancelled`](crate::Error::Cancelled); the folder is then as it was before the writer was
+    /// [`Error::Io`](crate::Error::Io), [`Cancelled`](umbracast::Error::Cancelled); the folder is then as it was before the writer was
     /// created.
     pub fn finish(self, cancel: &CancelToken) -> Result<()> {
         self.complete(cancel)?.persist()
