@@ -35,8 +35,8 @@ impl Scene {
     /// ```
     ///
     /// # Errors
-    /// As [`closest`](Self::closest); [`Error::TooLarge`](crate::Error::TooLarge) also if the lists of these rays exceed the available memory of the machine. Then
-    /// cast fewer rays at a time.
+    /// As [`closest`](Self::closest); [`Error::TooLarge`](crate::Error::TooLarge) also if the lists of these rays exceed the available
+    /// memory of the machine. Then cast fewer rays at a time.
     pub fn all<'a>(&'a self, rays: impl Into<Rays<'a>>, query: &'a Query) -> Result<HitLists> {
         block_on(All.start(self, rays.into(), query))
     }

@@ -48,8 +48,8 @@ pub struct PictureFiles<'a> {
 /// Writes a PNG in sRGB.
 ///
 /// # Errors
-/// [`Error::Io`] if writing fails, [`TooLarge`](umbracast::Error::TooLarge) and [`OutOfMemory`](umbracast::Error::OutOfMemory) if there is not enough memory to encode the picture.
-/// A file that exists at `path` then stays unchanged.
+/// [`Error::Io`] if writing fails, [`TooLarge`](umbracast::Error::TooLarge) and [`OutOfMemory`](umbracast::Error::OutOfMemory) if there is
+/// not enough memory to encode the picture. A file that exists at `path` then stays unchanged.
 pub fn write_png(picture: &Picture, path: &Path, bits: PngDepth) -> Result<()> {
     prepare_png(picture, path, bits)?.persist()
 }

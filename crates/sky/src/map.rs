@@ -40,8 +40,8 @@ impl MapGrid {
     /// A grid over a region: west, south, east and north in degrees. East must be at most 360° east of west.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a region that is empty or outside these limits, and for a size of 0, above 16,384 per side
-    /// or above 67,108,864 points.
+    /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a region that is empty or outside these limits, and for a size of 0,
+    /// above 16,384 per side or above 67,108,864 points.
     pub fn new(region: [f64; 4], size: [u32; 2]) -> Result<Self> {
         let [west, south, east, north] = region;
         if !(-360.0..=360.0).contains(&west) || !(-360.0..=360.0).contains(&east) || west >= east || east - west > 360.0
@@ -99,8 +99,8 @@ impl SolarEclipse {
     /// The maximum agrees with [`circumstances`](Self::circumstances) to 0.0005.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for an instant more than 4 hours from the eclipse, where positions are not known;
-    /// [`OutOfMemory`](umbracast::Error::OutOfMemory).
+    /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for an instant more than 4 hours from the eclipse, where positions are not
+    /// known; [`OutOfMemory`](umbracast::Error::OutOfMemory).
     pub fn obscuration_map(&self, grid: &MapGrid, at: Option<Time>) -> Result<Vec<f32>> {
         if let Some(time) = at {
             let seconds = time.seconds_since(self.greatest.time);

@@ -69,10 +69,10 @@ impl BodyVectors {
     /// vectors are from, for messages.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for a name with characters other than letters, digits, blanks, `-` and `_`, for a radius that is missing or not
-    /// positive, for a body of the ephemeris, and for fewer than two rows (four without velocities). [`BadRecord`](umbracast::Error::BadRecord) for a row whose
-    /// numbers are not finite, whose time is not after that of the row before it, that has a velocity if the first row has none or the other
-    /// way round, or whose position is inside the centre body.
+    /// [`Error::InvalidArgument`] for a name with characters other than letters, digits, blanks, `-` and `_`, for a radius that is missing
+    /// or not positive, for a body of the ephemeris, and for fewer than two rows (four without velocities).
+    /// [`BadRecord`](umbracast::Error::BadRecord) for a row whose numbers are not finite, whose time is not after that of the row before
+    /// it, that has a velocity if the first row has none or the other way round, or whose position is inside the centre body.
     pub fn new(
         name: &str,
         center: SkyBody,

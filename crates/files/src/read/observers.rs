@@ -17,8 +17,9 @@ use umbracast::OnBad;
 /// Reads observers: `.npy` (N, 3), `.csv` with columns `x,y,z`, or raw `.f32`. Numbers keep the precision of the file, up to f64.
 ///
 /// # Errors
-/// [`Error::Io`](crate::Error::Io) if the file cannot be read, [`Error::BadFile`](crate::Error::BadFile) if it cannot be parsed or contains an invalid observer, [`TooLarge`](umbracast::Error::TooLarge)
-/// and [`OutOfMemory`](umbracast::Error::OutOfMemory) if the observers do not fit into memory.
+/// [`Error::Io`](crate::Error::Io) if the file cannot be read, [`Error::BadFile`](crate::Error::BadFile) if it cannot be parsed or contains
+/// an invalid observer, [`TooLarge`](umbracast::Error::TooLarge) and [`OutOfMemory`](umbracast::Error::OutOfMemory) if the observers do not
+/// fit into memory.
 pub fn read_observers(path: &Path) -> Result<Vec<DVec3>> {
     Ok(read_observers_with(path, &ReadOptions::default())?.0)
 }

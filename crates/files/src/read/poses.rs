@@ -55,8 +55,9 @@ pub(crate) struct PoseFile {
 /// With [`OnBad::Skip`], invalid poses are kept, and the query skips them.
 ///
 /// # Errors
-/// [`Error::Io`](crate::Error::Io) if the file cannot be read, [`Error::BadFile`](crate::Error::BadFile) if it cannot be parsed or contains an invalid pose, [`TooLarge`](umbracast::Error::TooLarge) and
-/// [`OutOfMemory`](umbracast::Error::OutOfMemory) if the poses do not fit into memory.
+/// [`Error::Io`](crate::Error::Io) if the file cannot be read, [`Error::BadFile`](crate::Error::BadFile) if it cannot be parsed or contains
+/// an invalid pose, [`TooLarge`](umbracast::Error::TooLarge) and [`OutOfMemory`](umbracast::Error::OutOfMemory) if the poses do not fit
+/// into memory.
 pub fn read_poses(path: &Path, origin: DVec3, on_bad: OnBad) -> Result<PoseTable> {
     PoseFile::open(path, &ReadOptions::default())?.read(origin, on_bad)
 }

@@ -26,8 +26,8 @@ use umbracast::memory;
 /// Reads spheres. `origin` is subtracted from the centres in f64, before rounding.
 ///
 /// # Errors
-/// [`Error::Io`] if the file cannot be read, [`Error::BadFile`] if it cannot be parsed or contains an invalid sphere, [`TooLarge`](umbracast::Error::TooLarge)
-/// and [`OutOfMemory`](umbracast::Error::OutOfMemory) if the spheres do not fit into memory.
+/// [`Error::Io`] if the file cannot be read, [`Error::BadFile`] if it cannot be parsed or contains an invalid sphere,
+/// [`TooLarge`](umbracast::Error::TooLarge) and [`OutOfMemory`](umbracast::Error::OutOfMemory) if the spheres do not fit into memory.
 ///
 /// [`Error::Io`]: crate::Error::Io
 /// [`Error::BadFile`]: crate::Error::BadFile
