@@ -6,8 +6,7 @@
 #   tests/run.sh --no-install   installs nothing; if a package is missing, stops and prints the command that would install it
 # UMBRACAST_INTENSITY scales the number of random cases; the default is 1, and --full sets it to 100.
 set -euo pipefail
-# Tests send signals to programs. A signal that is ignored when a program starts stays ignored (under nohup, for example), and the
-# program would never end. So restart with default signals.
+# A signal that is ignored when a program starts stays ignored (under nohup, for example). Tests send signals: restart with default ones.
 if [ -z "${UMBRACAST_SIGNALS:-}" ] && env --default-signal true 2>/dev/null; then
   exec env --default-signal UMBRACAST_SIGNALS=default bash "$0" "$@"
 fi
@@ -31,11 +30,9 @@ get() { # WHY PACKAGE...: installs Debian packages; with --no-install, prints th
   shift
   [ -n "$install" ] || fail "$why; without --no-install this would run: apt-get install -y --no-install-recommends $*"
   command -v apt-get >/dev/null || fail "$why, and no apt-get to install $* with"
-  sudo=
-  if [ "$(id -u)" != 0 ]; then
-    command -v sudo >/dev/null || fail "$why; as root run: apt-get install -y --no-install-recommends $*"
-    sudo=sudo
-  fi
+  sudo=sudo
+  [ "$(id -u)" != 0 ] || sudo=
+  [ -z "$sudo" ] || command -v sudo >/dev/null || fail "$why; as root run: apt-get install -y --no-install-recommends $*"
   $sudo apt-get update -q
   $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@"
 }
@@ -47,15 +44,14 @@ component() { # NAME COMMAND: installs a component that a minimal Rust toolchain
 
 command -v cargo >/dev/null || fail "cargo is missing: install Rust 1.89 or newer from https://rustup.rs"
 command -v cc >/dev/null || fail "a C linker is missing: apt-get install gcc libc6-dev"
-# Valgrind counts the instructions of the CPU engine. The counts are for Linux on x86-64 only.
+# Valgrind counts instructions, on Linux and x86-64 only.
 if [ "$(uname -sm)" = "Linux x86_64" ] && ! command -v valgrind >/dev/null; then get "no valgrind" valgrind; fi
 # Debian's Chromium has a second software adapter, which is tested if it is installed.
 swiftshader=/usr/lib/chromium/vk_swiftshader_icd.json
 if [ -f "$swiftshader" ] && [ -z "${VK_DRIVER_FILES:-}" ]; then
   export VK_ADD_DRIVER_FILES=${VK_ADD_DRIVER_FILES:-$swiftshader}
 fi
-work=$(mktemp -d)
-pip= rest=
+work=$(mktemp -d) pip= rest=
 trap 'kill $pip $rest 2>/dev/null || true; rm -rf "$work"' EXIT
 # Only UMBRACAST_INTENSITY sets the number of cases.
 unset PROPTEST_CASES
@@ -87,8 +83,7 @@ if ! has_adapter; then
   has_adapter || fail "no GPU adapter even with mesa-vulkan-drivers: see umbracast devices --report"
 fi
 cat "$work/devices"
-# The first process that needs a kernel compiles it, and the others load it from this folder. The name of the folder depends on the
-# features of the processor, because kernels for another vector width would be wrong.
+# Kernels are compiled once. The folder depends on the processor, because kernels for another vector width would be wrong.
 MESA_SHADER_CACHE_DIR=$PWD/target/shaders/$(cat "$work/devices" <(grep -m 1 '^flags' /proc/cpuinfo || uname -mp) | cksum | tr -d ' ')
 export MESA_SHADER_CACHE_DIR
 mkdir -p "$MESA_SHADER_CACHE_DIR"
@@ -130,6 +125,8 @@ rest() {
   fi
   # With debug assertions and overflow checks.
   cargo --config tests/checked.toml test --no-fail-fast $options $crates -p umbracast-fuzz --lib --bins >"$work/units.log" 2>&1 || bad=1
+  # Without Parquet and without wgpu.
+  cargo test --release --locked -p umbracast-files --lib format >>"$work/units.log" 2>&1 || bad=1
   cargo test --no-fail-fast --doc $options $crates >>"$work/units.log" 2>&1 || bad=1
   [ -n "$core" ] || lints >"$work/lints.log" 2>&1 || bad=1
   [ -z "$pytest" ] || wait "$pytest" || bad=1
@@ -137,10 +134,9 @@ rest() {
 }
 
 if [ -n "$pip" ]; then wait "$pip" || { cat "$work/pip.log"; fail "the Python test dependencies could not be installed"; }; fi
-failed=
 say "integration tests; unit tests, the Python package, lints and documentation in the background"
 rest &
-rest=$!
+rest=$! failed=
 cargo test --no-fail-fast $options $crates $programs 2>&1 | tee "$work/rust.log" || failed=1
 wait "$rest" || failed=1
 for part in units pytest lints; do

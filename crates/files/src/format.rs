@@ -165,7 +165,7 @@ mod tests {
     use super::*;
     use crate::read::{ray_stream::RayFile, spheres::read_spheres};
     use crate::write::file_writer::FileWriter;
-    use crate::{Hit, HitLists, Ray};
+    use umbracast::{Hit, HitLists, Ray};
 
     #[test]
     fn errors_without_parquet_name_the_feature() {
