@@ -46,15 +46,14 @@ command -v cargo >/dev/null || fail "cargo is missing: install Rust 1.89 or newe
 command -v cc >/dev/null || fail "a C linker is missing: apt-get install gcc libc6-dev"
 # Valgrind counts instructions, on Linux and x86-64 only.
 if [ "$(uname -sm)" = "Linux x86_64" ] && ! command -v valgrind >/dev/null; then get "no valgrind" valgrind; fi
-# Debian's Chromium has a second software adapter, which is tested if it is installed.
+# Debian's Chromium has a second software adapter.
 swiftshader=/usr/lib/chromium/vk_swiftshader_icd.json
 if [ -f "$swiftshader" ] && [ -z "${VK_DRIVER_FILES:-}" ]; then
   export VK_ADD_DRIVER_FILES=${VK_ADD_DRIVER_FILES:-$swiftshader}
 fi
 work=$(mktemp -d) pip= rest=
 trap 'kill $pip $rest 2>/dev/null || true; rm -rf "$work"' EXIT
-# Only UMBRACAST_INTENSITY sets the number of cases.
-unset PROPTEST_CASES
+unset PROPTEST_CASES # only UMBRACAST_INTENSITY sets the number of cases
 # Without a desktop, Mesa's device-select layer prints two warnings per adapter.
 [ -n "${XDG_RUNTIME_DIR:-}" ] || export NODEVICE_SELECT=1
 if [ -z "$core" ]; then
@@ -64,7 +63,6 @@ if [ -z "$core" ]; then
   component clippy clippy
   rm -rf target/python target/wheels
   python3 -m venv target/python
-  # Downloads in the background, during the build.
   target/python/bin/pip install -q -r python/tests/requirements.txt >"$work/pip.log" 2>&1 &
   pip=$!
 fi
@@ -76,17 +74,19 @@ say "building"
 cargo build $options $crates -p umbracast-bench --bins --examples $programs
 
 say "looking for an adapter"
-# No shader cache until the adapters are known, because its folder is named after them.
-has_adapter() { MESA_SHADER_CACHE_DISABLE=true ./target/release/umbracast devices | tee "$work/devices" | grep -q 'Vulkan\|Metal\|Dx12'; }
+has_adapter() { # also writes the devices to a file
+  MESA_SHADER_CACHE_DISABLE=true ./target/release/umbracast devices --json >"$work/devices" &&
+    grep -q '"backend":"\(Vulkan\|Metal\|Dx12\)"' "$work/devices"
+}
 if ! has_adapter; then
   get "no GPU adapter" mesa-vulkan-drivers libvulkan1
   has_adapter || fail "no GPU adapter even with mesa-vulkan-drivers: see umbracast devices --report"
 fi
-cat "$work/devices"
 # Kernels are compiled once. The folder depends on the processor, because kernels for another vector width would be wrong.
 MESA_SHADER_CACHE_DIR=$PWD/target/shaders/$(cat "$work/devices" <(grep -m 1 '^flags' /proc/cpuinfo || uname -mp) | cksum | tr -d ' ')
 export MESA_SHADER_CACHE_DIR
 mkdir -p "$MESA_SHADER_CACHE_DIR"
+./target/release/umbracast devices
 # A minimal container may have no pseudo-terminals, without which terminal output cannot be tested.
 if [ "$(uname -s)" = Linux ] && ! grep -qs ' devpts ' /proc/self/mounts; then
   say "NOT TESTED: the progress bar, because there are no pseudo-terminals (mount -t devpts devpts /dev/pts)"
