@@ -17,7 +17,7 @@ cargo publish --dry-run --locked --allow-dirty --no-verify "${packages[@]}"
 printf '== unit tests and examples in the documentation, from the archives alone\n'
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-for crate in "${crates[@]}"; do tar -xzf "$target/package/$crate-$version.crate" -C "$work"; done
+for crate in "${crates[@]}"; do tar -xzf "$target/package/tmp-registry/$crate-$version.crate" -C "$work"; done
 {
   printf '[workspace]\nresolver = "3"\nmembers = ["*"]\n[patch.crates-io]\n'
   for crate in "${crates[@]}"; do printf '%s = { path = "%s-%s" }\n' "$crate" "$crate" "$version"; done
