@@ -190,7 +190,7 @@ fn quiet_mesa() {
 }
 
 fn run(cli: Cli) -> Result<()> {
-    limit_memory()?;
+    umbracast::memory::set_limit_from_env()?;
     match cli.command {
         Command::Cast(args) => cast::run(&args),
         Command::Contains(args) => contains::run(&args),
@@ -206,16 +206,6 @@ fn run(cli: Cli) -> Result<()> {
         Command::Completions(args) => manuals::complete(&args, Cli::command()),
         Command::Man(args) => manuals::write_pages(&args, Cli::command()),
     }
-}
-
-/// Obeys the environment variable `UMBRACAST_MEMORY`, which replaces what the system reports as available memory.
-fn limit_memory() -> Result<()> {
-    let Some(value) = std::env::var_os("UMBRACAST_MEMORY").filter(|value| !value.is_empty()) else { return Ok(()) };
-    let bytes = value.to_str().and_then(|text| text.parse().ok()).ok_or_else(|| {
-        Error::Usage(format!("UMBRACAST_MEMORY is '{}': expected a number of bytes", value.to_string_lossy()))
-    })?;
-    umbracast::memory::set_limit(bytes);
-    Ok(())
 }
 
 /// The consequence of an error, or advice, if the error itself does not state it.

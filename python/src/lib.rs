@@ -20,8 +20,8 @@ mod _umbracast {
     use pyo3::prelude::*;
 
     #[pymodule_init]
-    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
-        super::limit_memory()
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        umbracast::memory::set_limit_from_env().map_err(|e| super::exceptions::exception(module.py(), e))
     }
 
     #[pymodule_export]
@@ -40,15 +40,4 @@ mod _umbracast {
     use super::scene::Scene;
     #[pymodule_export]
     use super::sky::Sky;
-}
-
-/// Obeys the environment variable `UMBRACAST_MEMORY`, which replaces what the system reports as available memory.
-fn limit_memory() -> pyo3::PyResult<()> {
-    let Some(value) = std::env::var_os("UMBRACAST_MEMORY").filter(|value| !value.is_empty()) else { return Ok(()) };
-    let bytes = value.to_str().and_then(|text| text.parse().ok()).ok_or_else(|| {
-        let shown = value.to_string_lossy();
-        pyo3::exceptions::PyValueError::new_err(format!("UMBRACAST_MEMORY is '{shown}': expected a number of bytes"))
-    })?;
-    umbracast::memory::set_limit(bytes);
-    Ok(())
 }

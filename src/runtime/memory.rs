@@ -13,6 +13,19 @@ pub fn set_limit(bytes: u64) {
     LIMIT.store(bytes, Ordering::Relaxed);
 }
 
+/// Calls [`set_limit`] with the number of bytes in the environment variable `UMBRACAST_MEMORY`, if it is set and not empty.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] if the variable is not a number of bytes.
+pub fn set_limit_from_env() -> Result<()> {
+    let Some(value) = std::env::var_os("UMBRACAST_MEMORY").filter(|value| !value.is_empty()) else { return Ok(()) };
+    let bytes = value.to_str().and_then(|text| text.parse().ok()).ok_or_else(|| {
+        Error::InvalidArgument(format!("UMBRACAST_MEMORY is '{}': expected a number of bytes", value.to_string_lossy()))
+    })?;
+    set_limit(bytes);
+    Ok(())
+}
+
 /// Checks that `asked` more bytes fit into the [available](available_bytes) memory. `what` are the data, for the error.
 ///
 /// # Errors

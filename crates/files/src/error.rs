@@ -84,10 +84,6 @@ impl Error {
     }
 }
 
-pub(crate) fn usage(message: impl Into<String>) -> Error {
-    Error::Umbracast(umbracast::Error::InvalidArgument(message.into()))
-}
-
 pub(crate) fn bad_file(path: &Path, message: impl Into<String>) -> Error {
     Error::BadFile { path: path.to_path_buf(), message: message.into() }
 }

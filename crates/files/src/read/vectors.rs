@@ -7,7 +7,7 @@ use glam::DVec3;
 use super::small_csv::{SmallColumn, SmallCsv, read_small_text};
 use crate::error::quoted;
 use crate::error::{Error, Result};
-use crate::error::{bad_file, name_of_file, usage};
+use crate::error::{bad_file, name_of_file};
 use umbracast_sky::{
     AU_KM, BodyVectors, DatePrecision, DeltaT, Error as SkyError, SkyBody, Time, VectorRow, known_radius,
 };
@@ -43,7 +43,10 @@ const COLUMNS: [SmallColumn; 8] = [
 /// units or axes, a barycentre, or is incomplete; the errors of [`BodyVectors::new`].
 pub fn read_vectors(body: &str, path: &Path, radius_km: Option<f64>, delta_t: DeltaT) -> Result<BodyVectors> {
     let (name, center) = match body.split_once('@') {
-        Some((name, center)) => (name.trim(), Some(SkyBody::from_name(center).map_err(|e| usage(e.to_string()))?)),
+        Some((name, center)) => (
+            name.trim(),
+            Some(SkyBody::from_name(center).map_err(|e| umbracast::Error::InvalidArgument(e.to_string()))?),
+        ),
         None => (body.trim(), None),
     };
     let text = read_small_text(path, "vectors")?;
