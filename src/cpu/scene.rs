@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::accel::{CpuBvh, TREE_FROM, bvh_bytes};
 use super::collector::Resolved;
@@ -59,6 +60,8 @@ pub(crate) struct CpuScene {
     pub(crate) attributes: SphereAttributes,
     /// Set when it is built; without it, a ray is tested against every sphere.
     bvh: OnceLock<CpuBvh>,
+    /// Number of rays that a GPU has left undecided so far.
+    undecided: AtomicUsize,
     /// Minimum number of spheres for it.
     tree_from: usize,
     level: SimdLevel,
@@ -94,6 +97,7 @@ impl CpuScene {
             spheres: own,
             attributes: SphereAttributes::default(),
             bvh: bvh.map(OnceLock::from).unwrap_or_default(),
+            undecided: AtomicUsize::new(0),
             tree_from: usize::MAX,
             level: SimdLevel::best(),
             time_range: [0.0; 2],
@@ -103,10 +107,11 @@ impl CpuScene {
         })
     }
 
-    /// Prepares for `rays` rays that a GPU left undecided: builds a BVH if a loop over all spheres for each of them would take longer. If
-    /// there is no memory for it, they are cast without.
+    /// Prepares for `rays` more rays that a GPU left undecided: builds a BVH once a loop over all spheres for each of them, and of those
+    /// before, takes longer. If there is no memory for it, they are cast without.
     pub(crate) fn expect_rays(&self, rays: usize) {
-        if rays < RAYS_PER_BUILD || self.spheres.len() < self.tree_from || self.bvh.get().is_some() {
+        let all = self.undecided.fetch_add(rays, Ordering::Relaxed) + rays;
+        if all < RAYS_PER_BUILD || self.spheres.len() < self.tree_from || self.bvh.get().is_some() {
             return;
         }
         let (spheres, cancel) = (Spheres::from(&self.spheres[..]), CancelToken::new());

@@ -43,9 +43,11 @@ impl ResultWriter for ListLengthWriter<'_> {
     }
 
     fn decode(&mut self, start: usize, rays: RaySource<'_>, bytes: &[u8], bad: &[u32]) -> DecodedChunk<Self::Item> {
-        decode::<Count, _>(start, rays, bytes, bad, |at, count, is_final| {
-            let own = is_final && u64::from(count) <= self.most;
-            self.counts[at] = if own { count } else { 0 };
+        let most = self.most;
+        let counts = &mut self.counts[start..start + rays.len()];
+        decode::<Count, _, _>(start, rays, bytes, bad, counts, |slot, count, is_final| {
+            let own = is_final && u64::from(count) <= most;
+            *slot = if own { count } else { 0 };
             (!own).then(|| Ok(Vec::new()))
         })
     }

@@ -1,15 +1,17 @@
 //! The buffers of a chunk, including its staging buffers for upload and readback. They are reused across chunks and calls. The staging
 //! buffers are mapped, so that the host writes and reads in place.
 
+use std::ops::Range;
 use std::sync::Mutex;
 
 use bytemuck::Pod;
 use futures_channel::oneshot;
-use wgpu::{Buffer, BufferUsages, BufferView, BufferViewMut, CommandEncoder, MapMode, SubmissionIndex};
+use wgpu::{Buffer, BufferUsages, BufferView, BufferViewMut, CommandEncoder, MapMode, SubmissionIndex, WriteOnly};
 
 use crate::error::Result;
 use crate::gpu::context::buffers::Mapped;
 use crate::gpu::context::device::{GpuContext, lock};
+use crate::runtime::map_tasks;
 
 /// Bytes of each buffer. Uploads are `params`; `upload_rays`, the rays, or their seeds if `seeds` is not 0; `pairs`, the spheres of a
 /// pairwise scene; `ray_attributes`, the ray attributes; and `pair_attributes`, the attributes of the spheres in `pairs`.
@@ -228,6 +230,11 @@ impl Staging {
     }
 }
 
+/// Records per task of [`Upload::write_rays`].
+pub(crate) const TASK_RECORDS: usize = 1 << 14;
+/// Records prepared at a time, so that they stay in the L1 cache.
+const WRITE_RECORDS: usize = 256;
+
 /// The upload buffer while it is mapped for writing.
 pub(crate) struct Upload {
     view: BufferViewMut,
@@ -242,6 +249,44 @@ impl Upload {
     /// Writes rays or seeds, `at` bytes after the first.
     pub(crate) fn rays<T: Pod>(&mut self, at: usize, rays: &[T]) {
         self.put(self.sizes.params + at as u64, bytemuck::cast_slice(rays));
+    }
+
+    /// Writes `count` records from byte `at` of the rays on, on all CPU cores. `record` computes one, and may add to the indices of
+    /// invalid ones, which are returned in order. Of several errors the first is returned. `BYTES` is the size of `TASK_RECORDS` records:
+    /// wgpu lends slices of constant length to other threads, and no others.
+    pub(crate) fn write_rays<T: Pod + Sync, const BYTES: usize>(
+        &mut self,
+        at: usize,
+        count: usize,
+        filler: T,
+        record: impl Fn(usize, &mut Vec<u32>) -> Result<T> + Sync,
+    ) -> Result<Vec<u32>> {
+        const { assert!(BYTES == TASK_RECORDS * size_of::<T>()) };
+        let task = |own: Range<usize>, mut target: WriteOnly<'_, [u8]>| {
+            let (mut bad, mut ready) = (Vec::new(), [filler; WRITE_RECORDS]);
+            for start in own.clone().step_by(WRITE_RECORDS) {
+                let count = WRITE_RECORDS.min(own.end - start);
+                for (at, ready) in (start..).zip(&mut ready[..count]) {
+                    *ready = record(at, &mut bad)?;
+                }
+                let (ready, at): (&[u8], _) =
+                    (bytemuck::cast_slice(&ready[..count]), (start - own.start) * size_of::<T>());
+                target.slice(at..at + ready.len()).copy_from_slice(ready);
+            }
+            Ok(bad)
+        };
+        let first = self.sizes.params as usize + at;
+        let (whole, rest) = self.view.slice(first..first + count * size_of::<T>()).into_chunks::<BYTES>();
+        let begin = whole.len() * TASK_RECORDS;
+        let tasks: Vec<WriteOnly<'_, [u8; BYTES]>> = whole.into_iter().collect();
+        let one =
+            |(n, target): (usize, WriteOnly<'_, _>)| task(n * TASK_RECORDS..(n + 1) * TASK_RECORDS, target.into());
+        let mut bad = Vec::new();
+        for more in map_tasks(tasks.into_iter().enumerate(), one) {
+            bad.extend(more?);
+        }
+        bad.extend(task(begin..count, rest)?);
+        Ok(bad)
     }
 
     pub(crate) fn pairs<T: Pod>(&mut self, spheres: &[T]) {
