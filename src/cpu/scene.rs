@@ -382,11 +382,18 @@ impl CpuScene {
         Some(Q::resolve_ray(ray, candidates, query, &self.attributes))
     }
 
-    /// Whether a device that flushes subnormal numbers to 0 could give another result for any of these rays than exact arithmetic.
+    fn magnitudes(&self) -> &Magnitudes {
+        self.magnitudes.get_or_init(|| Magnitudes::of_scene(&self.spheres, self.attributes.velocities.as_deref()))
+    }
+
+    /// Whether a device that flushes subnormal numbers to 0 could give another result than exact arithmetic for every ray.
     /// `is_approach`: the query is `approach`.
-    pub(crate) fn needs_subnormals(&self, batch: &RayBatch<'_>, is_approach: bool) -> bool {
-        let velocities = self.attributes.velocities.as_deref();
-        let sizes = self.magnitudes.get_or_init(|| Magnitudes::of_scene(&self.spheres, velocities));
-        sizes.need_subnormals(batch, velocities.is_some(), is_approach)
+    pub(crate) fn needs_subnormals(&self, is_approach: bool) -> bool {
+        self.magnitudes().need_subnormals(self.attributes.velocities.is_some(), is_approach)
+    }
+
+    /// The same for one ray, if it is not so for every ray.
+    pub(crate) fn ray_needs_subnormals(&self, ray: &Ray, attributes: &RayAttributes, is_approach: bool) -> bool {
+        self.magnitudes().ray_needs_subnormals(ray, attributes, is_approach)
     }
 }

@@ -39,6 +39,8 @@ impl<T> Default for DecodedChunk<T> {
 
 /// A query on a GPU: its programs, and where its results are stored.
 pub(crate) trait ResultWriter {
+    /// Whether the query is `approach`.
+    const IS_APPROACH: bool = false;
     /// Result of an undecided entry, before and after it is resolved; usually of one ray.
     type Item: Send + 'static;
     /// The programs.
@@ -129,6 +131,7 @@ impl<'a, Q: GpuQuery> RecordWriter<'a, Q> {
 }
 
 impl<Q: GpuQuery> ResultWriter for RecordWriter<'_, Q> {
+    const IS_APPROACH: bool = Q::IS_APPROACH;
     type Item = Q::Record;
 
     fn kernels(&self) -> Kernels {
