@@ -79,8 +79,6 @@ impl Magnitudes {
     /// The same for one ray.
     pub(crate) fn ray_needs_subnormals(&self, ray: &Ray, attributes: &RayAttributes, is_approach: bool) -> bool {
         let Ray { origin: o, direction: d, t_min, t_max } = *ray;
-        let small = min_nonzero([o.x, o.y, o.z, d.x, d.y, d.z, t_min, t_max, attributes.time, attributes.radius]);
-        let low = min_nonzero(attributes.direction_low);
         let (smallest, longest) = match is_approach {
             true => (MIN_SAFE_APPROACH, MAX_DIRECTION_APPROACH),
             false => {
@@ -89,8 +87,18 @@ impl Magnitudes {
                 (MIN_SAFE, radius * MAX_DIRECTION)
             }
         };
-        small < smallest || low < f32::MIN_POSITIVE || d.abs().max_element() + self.speed > longest
+        let numbers = [o.x, o.y, o.z, d.x, d.y, d.z, t_min, t_max, attributes.time, attributes.radius];
+        // Without branches: every ray of a batch is tested.
+        numbers.into_iter().fold(false, |any, x| any | is_below(x, smallest))
+            || attributes.direction_low.into_iter().any(|x| is_below(x, f32::MIN_POSITIVE))
+            || d.abs().max_element() + self.speed > longest
     }
+}
+
+/// Whether a number is smaller than a limit in magnitude, but not 0.
+fn is_below(x: f32, limit: f32) -> bool {
+    // Without the sign bit, bits are ordered as magnitudes. Those of 0 wrap around.
+    (x.to_bits() << 1).wrapping_sub(1) < (limit.to_bits() << 1) - 1
 }
 
 /// Least magnitude of the numbers that are not 0; infinite if there is none.

@@ -202,9 +202,13 @@ impl<'a> DispatchPlan<'a> {
         }
         let check = |at| {
             self.batch.check_one(start + at, self.host.start_check())?;
-            let attributes = || self.batch.ray_attributes.of(start + at);
-            Ok(!self.needs_subnormals
-                || !self.host.ray_needs_subnormals(&rays.ray(at), &attributes(), self.is_approach))
+            if !self.needs_subnormals {
+                return Ok(true);
+            }
+            let has_attributes = self.uploads_ray_attributes;
+            let attributes =
+                if has_attributes { self.batch.ray_attributes.of(start + at) } else { RayAttributes::NONE };
+            Ok(!self.host.ray_needs_subnormals(&rays.ray(at), &attributes, self.is_approach))
         };
         let mut excluded = seeds.write(
             &mut upload,
