@@ -78,8 +78,11 @@ impl PointRays<'_> {
     }
 }
 
-/// Returns an error if a point is not finite, whatever the direction of its ray.
-pub(crate) fn check_point(index: u64, point: &[f32; 3]) -> Result<()> {
+/// Checks that point `index` is finite.
+///
+/// # Errors
+/// [`Error::BadRecord`] with the index, the field and the value.
+pub fn check_point(index: u64, point: &[f32; 3]) -> Result<()> {
     match coordinates(point).find(|(_, value)| !value.is_finite()) {
         Some((field, value)) => bad(index, field, value, "a point must be finite"),
         None => Ok(()),
