@@ -9,6 +9,7 @@ use crate::records::{Ray, Sphere};
 ///
 /// # Errors
 /// [`Error::BadRecord`] with the index, the field and the value.
+#[inline]
 pub(crate) fn check_sphere(index: u64, sphere: &Sphere) -> Result<()> {
     let bad = |field, value: f32, why: &'static str| Err(Error::record("sphere", index, field, value, why));
     for (field, value) in ["x", "y", "z"].into_iter().zip(sphere.center.to_array()) {

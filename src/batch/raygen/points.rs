@@ -49,6 +49,7 @@ pub(crate) enum PointTarget {
 }
 
 impl PointRays<'_> {
+    #[inline]
     pub(crate) fn ray(&self, i: usize) -> Ray {
         let origin = Vec3::from(self.points[i]);
         match self.target {
@@ -60,6 +61,7 @@ impl PointRays<'_> {
         }
     }
 
+    #[inline]
     pub(crate) fn check_one(&self, i: usize, index: u64) -> Result<()> {
         let point = &self.points[i];
         check_point(index, point)?;
