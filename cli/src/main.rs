@@ -13,7 +13,6 @@ mod describe;
 mod devices;
 mod drawing;
 mod error;
-mod escape;
 mod flight_summary;
 mod left_out;
 mod manuals;
@@ -119,7 +118,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let hint = hint(&error).map(|hint| format!(" ({hint})")).unwrap_or_default();
-            let _ = writeln!(std::io::stderr(), "error: {}{hint}", escape::message(&error));
+            let _ = writeln!(std::io::stderr(), "error: {}{hint}", error.printable());
             ExitCode::from(exit_code(&error))
         }
     }
@@ -150,10 +149,10 @@ fn helpful(mut error: clap::Error) -> clap::Error {
     for (kind, value) in context {
         match value {
             ContextValue::String(text) => {
-                error.insert(kind, ContextValue::String(crate::escape::quoted(&text)));
+                error.insert(kind, ContextValue::String(umbracast_files::escape::quoted(&text)));
             }
             ContextValue::Strings(texts) => {
-                let quoted = texts.iter().map(|text| crate::escape::quoted(text)).collect();
+                let quoted = texts.iter().map(|text| umbracast_files::escape::quoted(text)).collect();
                 error.insert(kind, ContextValue::Strings(quoted));
             }
             // `-- --option` would be the name of a file.
@@ -235,7 +234,7 @@ fn hint(error: &Error) -> Option<&'static str> {
 
 /// Prints one line on stderr, escaped where it is not printable. A closed stderr is not an error.
 pub(crate) fn say(line: &str) {
-    let line = crate::escape::printable(line).replace('\n', "\\n");
+    let line = umbracast_files::escape::printable(line).replace('\n', "\\n");
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 

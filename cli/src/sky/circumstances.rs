@@ -218,7 +218,11 @@ fn table_cells(sky: &Sky, name: &str, one: &Circumstances) -> Vec<String> {
     let exists = one.c1.is_some();
     let shown = |text: String| if exists { text } else { "-".into() };
     vec![
-        if name.is_empty() { super::place_text(&one.place) } else { crate::escape::printable(name).into_owned() },
+        if name.is_empty() {
+            super::place_text(&one.place)
+        } else {
+            umbracast_files::escape::printable(name).into_owned()
+        },
         if exists && one.visible.is_none() { format!("({})", one.kind.name()) } else { one.kind.name().into() },
         time(one.c1),
         time(one.c2),

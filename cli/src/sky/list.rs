@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::escape::quoted;
 use serde_json::{Value, json};
+use umbracast_files::escape::quoted;
 use umbracast_sky::{Eclipse, Sky, Time};
 
 use super::{Conventions, csv_row, rounded, table, table_file};

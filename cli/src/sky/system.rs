@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use umbracast_files::parse_system;
 
 use crate::error::{Error, Result};
-use crate::escape::quoted;
 use clap::Args;
 use serde_json::json;
+use umbracast_files::escape::quoted;
 use umbracast_files::{check_output, check_target, read_places, read_vectors, write_atomic};
 use umbracast_sky::{BodyVectors, DatePrecision, DeltaT, SkyBody, View};
 

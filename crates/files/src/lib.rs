@@ -39,6 +39,7 @@
 
 mod disk_space;
 mod error;
+pub mod escape;
 mod format;
 mod image;
 mod lidar_toml;

@@ -8,6 +8,7 @@ pub mod hard_scenes;
 mod intensity;
 #[path = "../../../tests/support/numbers.rs"]
 mod numbers;
+pub mod oracle;
 pub mod scenes;
 
 use std::path::{Path, PathBuf};

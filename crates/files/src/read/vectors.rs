@@ -5,9 +5,9 @@ use std::path::Path;
 use glam::DVec3;
 
 use super::small_csv::{SmallColumn, SmallCsv, read_small_text};
-use crate::error::quoted;
 use crate::error::{Error, Result};
 use crate::error::{bad_file, name_of_file};
+use crate::escape::quoted;
 use umbracast_sky::{
     AU_KM, BodyVectors, DatePrecision, DeltaT, Error as SkyError, SkyBody, Time, VectorRow, known_radius,
 };
