@@ -471,7 +471,8 @@ impl Eclipse {
 }
 
 impl SolarEclipse {
-    fn moment(&self, time: Time) -> TimeText {
+    /// An instant as it stands in records.
+    pub fn moment(&self, time: Time) -> TimeText {
         time.text(TIME_DECIMALS, self.delta_t)
     }
 
