@@ -1,5 +1,6 @@
 //! Outputs of records: a table of text, CSV or JSON, on standard output or in a file.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use crate::args::words;
@@ -7,7 +8,7 @@ use crate::error::{Error, Result};
 use clap::Args;
 use serde::Serialize;
 use umbracast_files::{is_standard_stream, write_atomic};
-use umbracast_sky::{Cell, Conventions, Record};
+use umbracast_sky::{Cell, Conventions, LunarEclipseRecord, Record, SolarEclipseRecord};
 
 use super::{duration_text, latitude_text, longitude_text};
 use crate::outputs::{OutputFile, check_outputs, is_input, overwrites};
@@ -119,7 +120,7 @@ struct Summary<'a> {
     conventions: &'a Conventions,
 }
 
-/// Writes records as CSV. The columns are the fields of all of them; a field that a record lacks is empty.
+/// Writes records as CSV. If there are both solar and lunar eclipses, the columns are the fields of both, and those of the other are empty.
 fn write_csv(out: impl std::io::Write, records: &[Box<dyn Record>]) -> std::io::Result<()> {
     let failed = |error: csv::Error| match error.into_kind() {
         csv::ErrorKind::Io(error) => error,
@@ -131,12 +132,10 @@ fn write_csv(out: impl std::io::Write, records: &[Box<dyn Record>]) -> std::io::
         records.iter().try_for_each(|record| writer.serialize(record)).map_err(failed)?;
         return writer.flush();
     }
-    let mut names: Vec<&str> = Vec::new();
-    for name in records.iter().flat_map(|record| record.fields()).map(|field| field.name) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
+    let mut names: Vec<&str> = SolarEclipseRecord::fields().iter().map(|field| field.name).collect();
+    names.extend(LunarEclipseRecord::fields().iter().map(|field| field.name));
+    let mut known = HashSet::new();
+    names.retain(|name| known.insert(*name));
     writer.write_record(&names).map_err(failed)?;
     for record in records {
         // The row as it would be alone.
