@@ -19,7 +19,13 @@ pub(crate) struct OutputFile<'a> {
 impl OutputFile<'_> {
     /// Refuses an extension of another format.
     pub(crate) fn check_extension(&self) -> Result<()> {
-        let Self { path, content, extensions, .. } = *self;
+        let Self { path, name, content, extensions } = *self;
+        // Only the main output may be standard output.
+        if is_standard_stream(path) && name.starts_with("--") {
+            let example = extensions[0];
+            let message = format!("{content} cannot go to standard output, `-`: give the name of a .{example} file");
+            return Err(Error::Usage(message));
+        }
         if is_standard_stream(path)
             || extensions.iter().any(|known| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(known)))
         {
@@ -51,7 +57,7 @@ pub(crate) fn check_outputs<'a>(files: impl IntoIterator<Item = OutputFile<'a>>,
         file.check_extension()?;
         let target = check_target(file.path)?;
         if json && is_standard_stream(file.path) {
-            return Err(Error::Usage("--json and an output `-` would both write to standard output".into()));
+            return Err(Error::Usage("--json and `-o -` would both write to standard output".into()));
         }
         if let Some((_, other)) = targets.iter().find(|(known, _)| *known == target) {
             let message = format!("{other} and {} would both write this file", file.name);

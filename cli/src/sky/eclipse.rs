@@ -167,8 +167,7 @@ impl EclipseArgs {
         output: &Path,
         eclipse: Option<&Eclipse>,
     ) -> Result<()> {
-        let to_stream = self.record.json && is_standard_stream(output);
-        render::check_outputs(output, &[None; 6], self.sidecar.as_deref(), &[], to_stream)?;
+        render::check_outputs(output, &[None; 6], self.sidecar.as_deref(), &[], self.record.json)?;
         let size = self.size.unwrap_or(SIZE);
         let text = sky.system_toml(time, &SkyBody::ALL, view, size)?;
         let system = parse_system(&text, Path::new("system.toml")).map_err(|error| match error {

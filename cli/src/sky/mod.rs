@@ -28,10 +28,10 @@ pub(crate) struct SkyArgs {
         ("nasa", "those of NASA's catalogues: the Moon's k is 0.272508 for partial phases, 0.272281 for total and annular ones", Radii::NASA),
     ]))]
     radii: Radii,
-    /// Radius of the Sun in arcseconds at 1 au, such as 959.95 [default: that of --radii]
+    /// Radius of the Sun at 1 au instead, such as 959.95
     #[arg(long, value_name = "ARCSECONDS", value_parser = sun_radius)]
     sun_radius: Option<f64>,
-    /// Radius of the Moon in equatorial radii of the Earth, such as 0.2722810 [default: that of --radii]
+    /// Radius of the Moon instead, in equatorial radii of the Earth, such as 0.2722810
     #[arg(long, value_name = "K", value_parser = moon_k)]
     moon_k: Option<f64>,
 }

@@ -27,7 +27,7 @@ pub(crate) enum Format {
 #[derive(Debug, Args)]
 pub(crate) struct RecordArgs {
     /// Format of standard output, for `-o -` [default: csv]
-    #[arg(long, requires = "output", value_parser = words([
+    #[arg(long, requires = "output", hide_short_help = true, value_parser = words([
         ("csv", "one row per result", Format::Csv),
         ("json", "one object", Format::Json),
         ("png", "a picture, of `eclipse` only", Format::Png),

@@ -73,8 +73,6 @@ impl Field {
 
 /// A result as a row of named cells.
 pub trait Record {
-    /// Description of the record.
-    fn about(&self) -> &'static str;
     /// The fields, in order.
     fn fields(&self) -> &'static [Field];
     /// A value for each field. Numbers have their full precision; [`Serialize`] rounds them.
@@ -201,9 +199,6 @@ macro_rules! record {
         }
 
         impl Record for $name {
-            fn about(&self) -> &'static str {
-                concat!($($about),+).trim()
-            }
             fn fields(&self) -> &'static [Field] {
                 Self::fields()
             }

@@ -34,7 +34,7 @@ fn record(name: &str, about: &str, fields: &'static [Field]) -> (String, Value) 
         }
         if field.optional {
             value["type"] = json!([kind, "null"]);
-            if let Some(names) = value["enum"].as_array_mut() {
+            if let Some(names) = value.get_mut("enum").and_then(Value::as_array_mut) {
                 names.push(Value::Null);
             }
         }
