@@ -81,6 +81,12 @@ pub fn reference(device: &Device, precision: Precision) -> Device {
     if precision == Precision::Fast { device.clone() } else { cpu() }
 }
 
+/// The precisions at which every program of a device gives the same bytes. Hardware rounds divisions and roots in its own way, and fuses
+/// products and sums in one program and not in another: below `exact` its results are only within their bounds.
+pub fn byte_precisions(device: &Device) -> &'static [Precision] {
+    if device.is_cpu() || device.kind() == "software" { &Precision::ALL } else { &[Precision::Exact] }
+}
+
 /// Two scenes of the same spheres: with a tree, however few the spheres, and without.
 pub fn with_and_without_tree<'a>(device: &Device, spheres: impl Into<Spheres<'a>>) -> [Scene; 2] {
     both_searches(device, spheres.into(), &SceneOptions::default())
