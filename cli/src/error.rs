@@ -16,6 +16,9 @@ pub(crate) enum Error {
     /// An option is invalid.
     #[error("{0}")]
     Usage(String),
+    /// There is no eclipse on a day.
+    #[error("{0}")]
+    NoEclipse(String),
     /// `--compare` found results outside the promised bounds.
     #[error("guarantee violated: {0}")]
     BrokenPromise(String),

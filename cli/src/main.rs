@@ -50,7 +50,8 @@ use umbracast_files::STANDARD_STREAM;
     version,
     long_version = LONG_VERSION,
     arg_required_else_help = true,
-    max_term_width = 110
+    max_term_width = 110,
+    after_help = EXIT_CODES
 )]
 struct Cli {
     /// Number of threads of the CPU engine [default: one per core]
@@ -59,6 +60,17 @@ struct Cli {
     #[command(subcommand)]
     command: Command,
 }
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    done
+  1    there is no eclipse on this day
+  2    bad usage or input
+  3    no such device or precision
+  4    the device failed
+  5    reading or writing failed
+  6    a guarantee is violated, found by --compare
+  129, 130, 143   cancelled by SIGHUP, SIGINT (Ctrl-C) or SIGTERM";
 
 #[derive(Debug, Subcommand)]
 enum Command {
