@@ -14,7 +14,7 @@ fn main() -> umbracast::Result<()> {
     let device = Device::open(&DeviceOptions::default())?;
     let shadows = device.shadows(&lighting, &points)?;
     for (point, shadow) in points.iter().zip(&shadows) {
-        println!("{:.2} m from the middle: {:.3} of the lamp, {}", point.x, shadow.fraction, shadow.kind.word());
+        println!("{:.2} m from the middle: {:.3} of the lamp is visible", point.x, shadow.fraction);
     }
 
     // In the middle both discs are concentric. A ball of radius r at distance d has the solid angle 2π (1 − √(1 − r²/d²)).
