@@ -25,7 +25,7 @@ for crate in "${crates[@]}"; do tar -xzf "$target/package/tmp-registry/$crate-$v
 cp Cargo.lock "$work"
 for crate in "${crates[@]}"; do
   kinds=(--lib --doc)
-  [ "$crate" != umbracast-cli ] || kinds=(--bins)
+  [ "$crate" != umbracast-cli ] || kinds=(--lib)
   features=()
   [ "$crate" != umbracast ] || features=(--features serde,shadow)
   for kind in "${kinds[@]}"; do

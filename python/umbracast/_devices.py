@@ -32,7 +32,7 @@ class DeviceInfo(NamedTuple):
 
 def devices() -> list[DeviceInfo]:
     """List all devices of this machine, the CPU engine last. Opens and probes each one."""
-    _quiet_mesa()
+    quiet_mesa()
     return [DeviceInfo(**about) for about in _umbracast.devices()]
 
 
@@ -75,7 +75,7 @@ class Device:
         memory = None if memory is None else _validate.integer("memory", memory, 0, 2**64 - 1)
         self._arguments = (choice, precision, memory, patience_s)
         if choice != "cpu":
-            _quiet_mesa()
+            quiet_mesa()
         self._native = _umbracast.Device(choice, precision, memory, patience_s)
 
     @property
@@ -107,7 +107,7 @@ class Device:
         return f"umbracast.Device({self.name!r}, {self.kind})"
 
 
-def _quiet_mesa() -> None:
+def quiet_mesa() -> None:
     """Switch off Mesa's layer that selects a GPU for desktops, as the command line does, unless the variable NODEVICE_SELECT is set.
 
     Without a desktop (XDG_RUNTIME_DIR) the layer prints two errors per adapter on stderr. All adapters stay available.

@@ -17,6 +17,7 @@ __all__ = [
     "camera_rays",
     "cast",
     "choose_origin",
+    "command_line",
     "contains",
     "devices",
     "lidar_rays",
@@ -87,6 +88,7 @@ class Sky:
         size: Sequence[int],
     ) -> str: ...
 
+def command_line(arguments: Sequence[str]) -> int: ...
 def cast(
     scene: Scene,
     verb: str,
