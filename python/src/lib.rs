@@ -27,13 +27,13 @@ mod _umbracast {
     #[pymodule_export]
     use super::input::{choose_origin, round_records};
     #[pymodule_export]
-    use super::pictures::{render, shadow};
+    use super::pictures::{System, save_png};
     #[pymodule_export]
     use super::queries::{cast, contains};
     #[pymodule_export]
     use super::raygen::{camera_rays, lidar_rays, point_rays};
     #[pymodule_export]
-    use super::scene::Scene;
+    use super::scene::{Scene, read_spheres};
     #[pymodule_export]
     use super::sky::Sky;
 }

@@ -36,6 +36,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _umbracast, _validate
 from ._dates import Date, date_text, instants
+from ._pictures import System
 from ._sky_types import (
     KINDS,
     CentralLine,
@@ -316,8 +317,8 @@ def system(
     size: tuple[int, int] = (1920, 1080),
     delta_t: float | None = None,
     radii: Radii = "iau",
-) -> str:
-    """The text of a system file, for `umbracast.render` and `umbracast.shadow`.
+) -> System:
+    """The system of bodies of the solar system at an instant, with its text as of a system file.
 
     Parameters
     ----------
@@ -357,7 +358,7 @@ def system(
     ]
     if own_radii:
         raise ValueError(f"radius_km has {', '.join(own_radii)}, without vectors")
-    return _sky(delta_t, radii, "danjon").system(date_text("date", date), names, files, view, pixels)
+    return System.parse(_sky(delta_t, radii, "danjon").system(date_text("date", date), names, files, view, pixels))
 
 
 # The names of the kinds in the order of their numbers.
