@@ -47,11 +47,11 @@ done
 [ -z "$only_crates" ] || exit 0
 
 step "source archives"
-git archive --prefix="umbracast-$version/" -o "$folder/umbracast-$version-source.tar.gz" HEAD
 python/wheel.sh --sdist "$folder"
 missing=$(comm -13 <(tar -tzf "$folder/umbracast-$version.tar.gz" | cut -d / -f 2- | sort) \
   <(git ls-files src shaders crates/files/src crates/sky/src cli/src python/src | sort))
 [ -z "$missing" ] || { printf 'the source archive of the Python package lacks:\n%s\n' "$missing" >&2; exit 1; }
+git archive --prefix="umbracast-$version/" -o "$folder/umbracast-$version-source.tar.gz" HEAD
 
 tools=$target/wheel-tools
 "$tools/bin/pip" install -q "cargo-zigbuild==0.24.1"
