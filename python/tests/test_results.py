@@ -93,6 +93,7 @@ def test_texts_are_short(scene):
     assert repr(hits) == f"<umbracast.Hits: shape (5, 12), {hits.hit.sum()} of 60 rays hit a sphere>"
     assert repr(scene.closest(RAYS[0, 0])).startswith("<umbracast.Hits: shape (), ")
     assert "and 50 more rows" in hits._repr_html_() and "<td>60</td>" in hits.report._repr_html_()
+    assert hits._repr_html_().count("<td>none</td>") == np.count_nonzero(~hits.hit.reshape(-1)[:10])
     empty = scene.closest(RAYS[:0])
     assert "0 of 0 rays" in repr(empty) and empty.to_pandas().empty and empty._repr_html_()
 

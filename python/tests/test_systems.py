@@ -38,6 +38,8 @@ def test_values_are_replaced():
     assert seen == [1, 0]
     wide = PAIR.replace(camera={"width": None, "field_of_view_deg": 40})
     assert wide.camera["field_of_view_deg"] == 40 and PAIR.replace(camera=wide.camera).camera == wide.camera
+    with pytest.raises(ValueError, match="camera: either field_of_view_deg or width is needed"):
+        PAIR.replace(camera={"width": None}).render(device="cpu")
     assert PAIR.replace(light={"color": None}).contents == PAIR.contents
     with pytest.raises(ValueError, match="no body of the name 'mars'; existing bodies: 'ball', 'moon'"):
         PAIR.replace(body={"mars": {}})

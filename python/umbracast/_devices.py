@@ -5,17 +5,19 @@ from __future__ import annotations
 import operator
 import os
 import threading
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
 from . import _umbracast, _validate
 
 
-class DeviceInfo(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class DeviceInfo:
     """Description of one device, as returned by `devices`."""
 
-    index: int  # type: ignore[assignment]  # hides the method tuple.index
+    index: int
     """Index to pass as ``device=``."""
     name: str
     kind: str

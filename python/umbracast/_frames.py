@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._options import NO_SPHERE
+
 VECTORS = {"point": ("x", "y", "z"), "normal": ("nx", "ny", "nz"), "velocity": ("vx", "vy", "vz")}
 """Names of the columns of vectors, as in files."""
 SHOWN = 10
@@ -62,8 +64,15 @@ class Result:
     def _repr_html_(self) -> str:
         columns = self.columns()
         count = len(next(iter(columns.values())))
-        rows = [[f"{column[row]}" for column in columns.values()] for row in range(min(count, SHOWN))]
+        rows = [[_cell(column[row]) for column in columns.values()] for row in range(min(count, SHOWN))]
         return html_table(f"{type(self).__name__}: {self._summary()}", list(columns), rows, count - len(rows))
+
+
+def _cell(value: Any) -> str:
+    """Return a value for a table: float32 in the digits that it has, and "none" for no sphere."""
+    if isinstance(value, np.uint32) and value == NO_SPHERE:
+        return "none"
+    return f"{value:.7g}" if isinstance(value, np.floating) else str(value)
 
 
 def html_table(title: str, names: list[str], rows: list[list[str]], more: int = 0) -> str:

@@ -42,7 +42,7 @@ class Report:
     """Largest rounding of these values, in the unit of the rays."""
 
     def _repr_html_(self) -> str:
-        rows = [[one.name, f"{getattr(self, one.name):,}"] for one in dataclasses.fields(self)]
+        rows = [[one.name, str(getattr(self, one.name))] for one in dataclasses.fields(self)]
         return html_table("Report", [], rows)
 
 
