@@ -188,9 +188,10 @@ class Scene(Queries):
         """
         if models not in ("first", "all"):
             raise ValueError(f"models must be 'first' or 'all', not {models!r}")
-        start: Origin | None = None if origin == "auto" else (0.0, 0.0, 0.0)
-        if origin is not None and start is not None:
-            start = _spheres.parse_origin(_validate.numbers("origin", origin, 3), None, None, None)
+        start: Origin | None = None
+        if not isinstance(origin, str) or origin != "auto":
+            parts = None if origin is None else _validate.numbers("origin", origin, 3)
+            start = _spheres.parse_origin(parts, None, None, None)
         chosen, spheres, shapes, masks, velocities, transmittances, rounded, largest, left_out = _umbracast.read_spheres(
             Path(path), start, radius, unknown_atoms, models == "all", bool(ignore_extra)
         )
