@@ -198,9 +198,9 @@ class Scene(Queries):
         for line in left_out:
             warnings.warn(f"{path}: {line}", RuntimeWarning, stacklevel=2)
         records = spheres.reshape(-1, 4)
-        parts = (masks, None if velocities is None else velocities.reshape(-1, 3), transmittances)
+        optional = (masks, None if velocities is None else velocities.reshape(-1, 3), transmittances)
         given = None if origin is None else (chosen[0], chosen[1], chosen[2])
-        scene = cls._of_parts(records, _spheres.split_shapes(shapes), *parts, given, **arguments)
+        scene = cls._of_parts(records, _spheres.split_shapes(shapes), *optional, given, **arguments)
         scene._rounded, scene._largest_rounding = rounded, largest
         _spheres.warn_if_coarse(records, largest, origin is not None, 3)
         return scene
