@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use umbracast::{DeviceOptions, Limits};
 
+use crate::exceptions::exception;
 use crate::gil::{is_forked, run_detached};
 use crate::policies::precision;
 
@@ -43,6 +44,7 @@ impl Device {
         memory: Option<u64>,
         patience_s: Option<f64>,
     ) -> PyResult<Self> {
+        umbracast::memory::set_limit_from_env().map_err(|error| exception(py, error))?;
         let mut limits = Limits::default();
         if let Some(bytes) = memory {
             limits.memory = bytes;

@@ -1,6 +1,7 @@
 //! The extension module of the Python package: it borrows arrays and runs queries. The public classes and functions, with their docstrings,
 //! are in `umbracast/*.py`.
 
+mod command_line;
 mod device;
 mod exceptions;
 mod gil;
@@ -17,13 +18,8 @@ mod spheres;
 /// Private to the package; its names may change.
 #[pyo3::pymodule]
 mod _umbracast {
-    use pyo3::prelude::*;
-
-    #[pymodule_init]
-    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        umbracast::memory::set_limit_from_env().map_err(|e| super::exceptions::exception(module.py(), e))
-    }
-
+    #[pymodule_export]
+    use super::command_line::command_line;
     #[pymodule_export]
     use super::device::{Device, devices};
     #[pymodule_export]
@@ -31,13 +27,13 @@ mod _umbracast {
     #[pymodule_export]
     use super::input::{choose_origin, round_records};
     #[pymodule_export]
-    use super::pictures::{render, shadow};
+    use super::pictures::{System, save_png};
     #[pymodule_export]
     use super::queries::{cast, contains};
     #[pymodule_export]
     use super::raygen::{camera_rays, lidar_rays, point_rays};
     #[pymodule_export]
-    use super::scene::Scene;
+    use super::scene::{Scene, read_spheres};
     #[pymodule_export]
     use super::sky::Sky;
 }

@@ -2,18 +2,22 @@
 
 use std::mem::ManuallyDrop;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use numpy::{PyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use umbracast::Result;
-use umbracast::glam::Quat;
+use umbracast::glam::{DVec3, Quat};
 use umbracast::{Ellipsoid, Ellipsoids, NO_SPHERE, Rays, Report, SceneOptions, Sphere, Spheres};
-use umbracast_files::Heights;
+use umbracast_files::{
+    ExtraColumns, Heights, LeftOut, Models, OriginFinder, ReadOptions, UnknownAtoms, origin_of_spheres,
+    read_spheres_with,
+};
 
 use crate::device::Device;
-use crate::gil::{interruptible, is_forked};
+use crate::gil::{interruptible, is_forked, run_detached};
 use crate::input::{RayBatch, Rounding, positions};
 use crate::policies::builder;
 use crate::spheres::{PySpheres, Shape};
@@ -232,4 +236,77 @@ impl Scene {
             Ok(())
         })
     }
+}
+
+/// Spheres of a file: the origin; spheres, 4 numbers each; the shapes of ellipsoids, 7 numbers each; masks; velocities, 3 numbers each;
+/// transmittances; the number of rounded values and the largest rounding; what was left out.
+type FileSpheres<'py> = (
+    [f64; 3],
+    Bound<'py, PyArray1<f32>>,
+    Option<Bound<'py, PyArray1<f32>>>,
+    Option<Bound<'py, PyArray1<u32>>>,
+    Option<Bound<'py, PyArray1<f32>>>,
+    Option<Bound<'py, PyArray1<f32>>>,
+    u64,
+    f64,
+    Vec<String>,
+);
+
+/// Reads the spheres of a file. Without an `origin`, it is chosen as for `--origin auto`. `unknown_atoms` is the radius of atoms of unknown
+/// elements.
+#[pyfunction(name = "read_spheres")]
+#[pyo3(signature = (path, origin, radius, unknown_atoms, all_models, ignore_extra))]
+pub(crate) fn read_spheres(
+    py: Python<'_>,
+    path: PathBuf,
+    origin: Option<[f64; 3]>,
+    radius: Option<f64>,
+    unknown_atoms: Option<f64>,
+    all_models: bool,
+    ignore_extra: bool,
+) -> PyResult<FileSpheres<'_>> {
+    let options = ReadOptions::default()
+        .sphere_radius(radius)
+        .unknown_atoms(unknown_atoms.map_or(UnknownAtoms::Skip, UnknownAtoms::Radius))
+        .models(if all_models { Models::All } else { Models::First })
+        .extra(if ignore_extra { ExtraColumns::Ignore } else { ExtraColumns::Refuse });
+    let (origin, table) = run_detached(py, || {
+        let origin = match origin {
+            Some(origin) => DVec3::from(origin),
+            None => origin_of_spheres(&path, OriginFinder::new(&[]), &options)?,
+        };
+        Ok((origin, read_spheres_with(&path, origin, &options)?))
+    })?;
+    let (records, optional) = (&table.records, table.optional);
+    let shapes = optional.stretches().then(|| {
+        let ellipsoids = records.iter().enumerate().filter_map(|(i, ball)| optional.ellipsoid(i, ball));
+        let one = |Ellipsoid { radii, rotation: q, .. }: Ellipsoid| [radii.x, radii.y, radii.z, q.w, q.x, q.y, q.z];
+        PyArray1::from_vec(py, ellipsoids.flat_map(one).collect())
+    });
+    Ok((
+        origin.into(),
+        PyArray1::from_slice(py, bytemuck::cast_slice(records)),
+        shapes,
+        optional.masks.map(|masks| PyArray1::from_vec(py, masks)),
+        optional.velocities.map(|list| PyArray1::from_slice(py, bytemuck::cast_slice(&list))),
+        optional.transmittances.map(|list| PyArray1::from_vec(py, list)),
+        table.rounding.changed,
+        table.rounding.largest,
+        warnings_of(&table.left_out),
+    ))
+}
+
+/// Describes atoms that are left out. Alternate locations are left out of most files, and are not named.
+fn warnings_of(left_out: &LeftOut) -> Vec<String> {
+    let mut lines = Vec::new();
+    if left_out.unknown_atoms > 0 {
+        let (count, first) = (left_out.unknown_atoms, &left_out.first_unknown);
+        lines.push(format!(
+            "left out {count} atoms of unknown element, such as {first}; unknown_atoms=RADIUS gives them a radius"
+        ));
+    }
+    if left_out.models > 0 {
+        lines.push(format!("left out {} models after the first; models='all' reads them", left_out.models));
+    }
+    lines
 }

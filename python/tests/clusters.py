@@ -83,7 +83,7 @@ def same(found, query, expected):
         columns = dict(zip(("t_enter", "t_exit", "id"), lists, strict=True))
     else:
         miss = expected.id == umbracast.NO_SPHERE
-        columns = {name: pa.array(values, mask=miss) for name, values in expected._asdict().items()}
+        columns = {name: pa.array(values, mask=miss) for name, values in expected.columns().items()}
     for name, values in columns.items():
         column = found[name].combine_chunks()
         assert column.type == values.type and column.equals(values), name

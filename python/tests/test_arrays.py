@@ -204,7 +204,7 @@ def test_attribute_columns_of_rays_and_spheres(spheres, rays):
     first = plain.closest(rays)
     second = plain.closest(rays, skip_ids=first.id)
     both = plain.nearest(rays, k=2)
-    expected = np.array([both.of(i)[2][1] if len(both.of(i)[2]) > 1 else umbracast.NO_SPHERE for i in range(5000)])
+    expected = np.array([both.of(i).id[1] if len(both.of(i).id) > 1 else umbracast.NO_SPHERE for i in range(5000)])
     np.testing.assert_array_equal(second.id, expected)
     fat = plain.closest(rays, radii=np.float32(0.125))
     larger = spheres + np.float32([0, 0, 0, 0.125])

@@ -1,4 +1,7 @@
-"""Runs every block of Python in the tutorial and in docs/recipes, page by page, on the files of the project, and checks their pictures."""
+"""Runs every block of Python in the tutorial and in docs/recipes, page by page, on the files of the project, and checks their pictures.
+
+Also runs the notebook, as Jupyter does.
+"""
 
 import os
 import re
@@ -26,6 +29,22 @@ def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
         if "UMBRACAST_KEEP_PICTURES" in os.environ:
             shutil.copy(picture, os.environ["UMBRACAST_KEEP_PICTURES"])
     assert page == TUTORIAL or "savefig" not in text or any(tmp_path.glob("*.png"))
+
+
+def test_the_notebook_runs(tmp_path):
+    import nbformat
+    from nbclient import NotebookClient
+
+    folder = tmp_path / "docs" / "notebooks"
+    folder.mkdir(parents=True)
+    (tmp_path / "systems").symlink_to(ROOT / "systems")
+    notebook = nbformat.read(ROOT / "docs/notebooks/tour.ipynb", as_version=4)
+    assert not any(cell.get("outputs") for cell in notebook.cells), "the notebook is stored without outputs"
+    NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(folder)}}).execute()
+    shown = [set(out["data"]) for cell in notebook.cells for out in cell.get("outputs", []) if "data" in out]
+    assert sum("image/png" in one for one in shown) >= 4 and sum("text/html" in one for one in shown) >= 5
+    errors = [out for cell in notebook.cells for out in cell.get("outputs", []) if out.get("name") == "stderr"]
+    assert not errors, errors
 
 
 def test_there_are_pages():

@@ -66,7 +66,7 @@ def test_queries_agree_with_float64(device, inside):
     np.testing.assert_allclose(interval.t_exit[sure], leave[sure, hits.id[sure]], 1e-4, 1e-4)
     lists = scene.all(rays, inside=inside)
     for ray in np.flatnonzero(clear):
-        assert sorted(lists.of(ray)[2]) == list(np.flatnonzero(np.isfinite(t[ray])))
+        assert sorted(lists.of(ray).id) == list(np.flatnonzero(np.isfinite(t[ray])))
     np.testing.assert_array_equal(
         scene.nearest(rays, k=1, inside=inside).id, hits.id[hits.hit]
     )

@@ -31,6 +31,11 @@ def test_rays_from_points_end_at_the_target_or_go_along_a_direction():
             call()
 
 
+def poses(*rows):
+    """A table of positions and quaternions."""
+    return dict(zip(("x", "y", "z", "qw", "qx", "qy", "qz"), np.array(rows).T, strict=True))
+
+
 def test_rays_of_a_sensor_have_poses_elevations_and_azimuths():
     one = umbracast.rays_of_sensor([0, 90], [0, 90, 180])
     assert one.shape == (2, 3, 8) and one.dtype == np.float32
@@ -38,18 +43,18 @@ def test_rays_of_a_sensor_have_poses_elevations_and_azimuths():
     np.testing.assert_allclose(one[1, :, 3:6], [[0, 0, 1]] * 3, atol=1e-7)
     # The second pose turns the sensor by 90 degrees about z.
     half = np.sqrt(0.5)
-    both = umbracast.rays_of_sensor([0], [0], [[1, 2, 3, 1, 0, 0, 0], [4, 5, 6, half, 0, 0, half]], range=(0.5, 120))
+    both = umbracast.rays_of_sensor([0], [0], poses([1, 2, 3, 1, 0, 0, 0], [4, 5, 6, half, 0, 0, half]), range=(0.5, 120))
     np.testing.assert_allclose(both[:, 0, 0], [[1, 2, 3, 1, 0, 0, 0.5, 120], [4, 5, 6, 0, 1, 0, 0.5, 120]], atol=1e-6)
     with pytest.raises(umbracast.RecordError, match="elevation"):
         umbracast.rays_of_sensor([91], [0])
-    with pytest.raises(ValueError, match=r"\(P, 3\) or \(P, 7\)"):
+    with pytest.raises(ValueError, match=r"\(P, 3\), \(P, 4, 4\) or \(4, 4\)"):
         umbracast.rays_of_sensor([0], [0], [[1, 2]])
     for pose, words in (
         ([0, 0, 0, 2, 0, 0, 0], r"pose 1: \|q\| is 2: a rotation must be a quaternion of length 1"),
         ([0, np.nan, 0, 1, 0, 0, 0], "pose 1: y is NaN: a position must be finite"),
     ):
         with pytest.raises(umbracast.RecordError, match=words):
-            umbracast.rays_of_sensor([0], [0], [[0, 0, 0, 1, 0, 0, 0], pose])
+            umbracast.rays_of_sensor([0], [0], poses([0, 0, 0, 1, 0, 0, 0], pose))
 
 
 def test_float64_rays_keep_the_digits_of_their_origin():
@@ -156,22 +161,22 @@ def test_a_system_can_be_a_dictionary():
         "camera": {"kind": "orthographic", "position": [0, 0, 10], "target": [0, 0, 0], "up": [0, 1, 0], "width": 8},
         "picture": {"size": [80, 60], "samples": 2},
     }
-    drawn, expected = umbracast.render(system, device="cpu"), umbracast.render(SYSTEM, device="cpu")
+    drawn, expected = umbracast.System(system).render(device="cpu"), umbracast.System.parse(SYSTEM).render(device="cpu")
     np.testing.assert_array_equal(drawn.image, expected.image)
-    seen = umbracast.shadow([[1, 0, 0]], system, device="cpu")
-    np.testing.assert_array_equal(seen.fraction, umbracast.shadow([[1, 0, 0]], SYSTEM, device="cpu").fraction)
+    seen = umbracast.System(system).shadow([[1, 0, 0]], device="cpu")
+    np.testing.assert_array_equal(seen.fraction, umbracast.System.parse(SYSTEM).shadow([[1, 0, 0]], device="cpu").fraction)
     with pytest.raises(TypeError, match=r"body\[0\].radius is"):
-        umbracast.render({**system, "body": [{"radius": 1j}]}, device="cpu")
+        umbracast.System({**system, "body": [{"radius": 1j}]}).render(device="cpu")
     with pytest.raises(TypeError, match="keys"):
-        umbracast.render({1: 2}, device="cpu")
+        umbracast.System({1: 2}).render(device="cpu")
 
 
 def test_pictures_report_their_progress():
     reports = []
-    umbracast.render(SYSTEM, device="cpu", size=(160, 120), progress=lambda done, total: reports.append((done, total)))
+    umbracast.System.parse(SYSTEM).render(device="cpu", size=(160, 120), progress=lambda done, total: reports.append((done, total)))
     assert reports[-1] == (1000, 1000) and reports == sorted(reports)
     with pytest.raises(TypeError, match="progress"):
-        umbracast.render(SYSTEM, device="cpu", progress=1)
+        umbracast.System.parse(SYSTEM).render(device="cpu", progress=1)
 
 
 def test_signatures_name_the_options():

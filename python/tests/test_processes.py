@@ -124,8 +124,8 @@ def test_a_device_that_is_named_is_opened_once(monkeypatch):
     system = {"unit": "m", "light": {"center": [0, 0, 100], "radius": 10}, "body": [ball], "camera": camera}
     for named in ({}, {"device": "cpu"}):
         opened.clear()
-        ask = [lambda: umbracast.shadow([[0, 0, -20]], system, **named), lambda: umbracast.Scene([[5, 0, 0, 1]], **named)]
-        ask.append(lambda: umbracast.render(system, size=(8, 8), samples=1, **named))
+        ask = [lambda: umbracast.System(system).shadow([[0, 0, -20]], **named), lambda: umbracast.Scene([[5, 0, 0, 1]], **named)]
+        ask.append(lambda: umbracast.System(system).render(size=(8, 8), samples=1, **named))
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(lambda call: call(), ask * 6))
         # Scenes need the precision standard.
@@ -153,7 +153,7 @@ def test_a_gpu_that_fails_is_opened_again():
 def test_a_fork_while_another_thread_opens_a_device_does_not_hang():
     script = """
 system = {"unit": "m", "light": {"center": [0, 0, 100], "radius": 10}, "body": [{"name": "a", "center": [0, 0, 0], "radius": 1}]}
-ask = lambda: umbracast.shadow([[0, 0, -20]], system).fraction[0]
+ask = lambda: umbracast.System(system).shadow([[0, 0, -20]]).fraction[0]
 def in_child():
     read, write = os.pipe()
     if os.fork() == 0:
@@ -273,6 +273,7 @@ except KeyboardInterrupt:
 SHADED = """
 system = "unit = 'km'\\n[light]\\ncenter = [0, 0, 1e6]\\nradius = 7e3\\n" + "".join(
     f"[[body]]\\nname = '{i}'\\ncenter = [{i}, 0, 3000]\\nradius = 3\\n" for i in range(400))
+system = umbracast.System.parse(system)
 observers = np.random.default_rng(0).uniform(-1000, 1000, (150_000, 3))
 """
 # Operations to interrupt with Ctrl-C: the name, the code that prepares it, and the code that is interrupted.
@@ -283,10 +284,10 @@ LONG = {
         "scene.update(spheres)",
     ),
     "a picture": (
-        "from test_pictures import SYSTEM; umbracast.render(SYSTEM, size=(8, 6), device=device)",
-        "umbracast.render(SYSTEM, size=(600, 450) if device.is_cpu else (120, 90), samples=5, device=device)",
+        "from test_pictures import SYSTEM; system = umbracast.System.parse(SYSTEM); system.render(size=(8, 6), device=device)",
+        "system.render(size=(600, 450) if device.is_cpu else (120, 90), samples=5, device=device)",
     ),
-    "shadows": (SHADED, "umbracast.shadow(observers, system, device=device)"),
+    "shadows": (SHADED, "system.shadow(observers, device=device)"),
 }
 
 

@@ -84,7 +84,7 @@ def test_columns_of_other_records_are_honoured_in_any_order(scene, kind):
     around = umbracast.Scene.from_points(made({"mask": [4], "z": [0.0], "y": [0.0], "x": [5.0]}), 1, device="cpu")
     assert around.count([[0, 0, 0, 1, 0, 0]] * 2, masks=[3, 4]).tolist() == [0, 1]
     system = {"unit": "m", "light": {"center": [100, 0, 0], "radius": 1}, "body": [{"name": "a", "center": [0, 0, 0], "radius": 2}]}
-    seen = umbracast.shadow(made({"z": [0.0], "y": [0.0], "x": [-9.0]}), system, device="cpu")
+    seen = umbracast.System(system).shadow(made({"z": [0.0], "y": [0.0], "x": [-9.0]}), device="cpu")
     assert seen.fraction == [0]
     np.testing.assert_array_equal(umbracast.rays_along(made({"z": [3.0], "y": [2.0], "x": [1.0]}), [0, 0, 1])[0, :3], [1, 2, 3])
 
@@ -131,6 +131,7 @@ def ray(**columns):
 
 
 POINT = {"x": [0.0], "y": [0.0], "z": [0.0]}
+LIT = umbracast.System({"unit": "m", "light": {"center": [0, 0, 9], "radius": 1}})
 BALL = {**POINT, "r": [1.0]}
 QUARTER = {"qw": [1.0], "qx": [0.0], "qy": [0.0], "qz": [1.0]}
 ENDS = {**{f"{axis}1": [0.0] for axis in "xyz"}, **{f"{axis}2": [1.0] for axis in "xyz"}}
@@ -152,7 +153,7 @@ WRONG = {
     "poses": (lambda s, m: umbracast.rays_of_sensor([0], [0], m({**POINT, "time": [1.0]})), "poses: unknown column 'time'"),
     "part": (lambda s, m: umbracast.rays_of_sensor([0], [0], m({**POINT, "qw": [1.0]})), "column 'qx' is missing"),
     "length": (lambda s, m: umbracast.rays_of_sensor([0], [0], m({**POINT, **QUARTER})), r"pose 0: \|q\| is 1.414"),
-    "observers": (lambda s, m: umbracast.shadow(m({**POINT, "height": [1.0]}), "unit = 'm'\n"), "observers: unknown column"),
+    "observers": (lambda s, m: LIT.shadow(m({**POINT, "height": [1.0]})), "observers: unknown column"),
     "type": (lambda s, m: s.closest(m(ray(ox=["a"]))), "column 'ox' must be float32 or float64"),
     "skip twice": (lambda s, m: s.closest(m(ray(skip_id=[0])), skip_ids=1), "skip_ids is given twice: .* column 'skip_id'"),
     "mask twice": (lambda s, m: s.contains(m({**POINT, "mask": [1]}), masks=1), "masks is given twice"),
@@ -200,7 +201,8 @@ def test_a_table_is_no_array(scene):
 
 def test_quaternions_of_few_digits_are_normalised_with_a_warning():
     with pytest.warns(RuntimeWarning, match=r"1 of 2 poses were normalised: \|q\| of pose 1 is 0.999849") as found:
-        rays = umbracast.rays_of_sensor([0], [0], [[0, 0, 0, 1, 0, 0, 0], [0, 0, 0, 0.707, 0, 0, 0.707]])
+        table = pd.DataFrame([[0, 0, 0, 1, 0, 0, 0], [0, 0, 0, 0.707, 0, 0, 0.707]], columns=["x", "y", "z", "qw", "qx", "qy", "qz"])
+        rays = umbracast.rays_of_sensor([0], [0], table)
     assert found[0].filename == __file__
     np.testing.assert_allclose(rays[1, 0, 0, 3:6], [0, 1, 0], atol=1e-7)
     # Rotations of SciPy, rounded to three digits, in a table that pandas wrote.

@@ -24,9 +24,9 @@ from ._input import Segments, SurfaceRays
 from ._devices import Device, DeviceInfo, devices
 from ._errors import DeviceError, ForkError, NoDeviceError, PrecisionError, RecordError
 from ._options import NO_SPHERE, Options, PointOptions
-from ._pictures import SHADOW_KINDS, Picture, Shadows, render, shadow
+from ._pictures import SHADOW_KINDS, Picture, Shadows, System
 from ._raygen import rays_along, rays_of_camera, rays_of_sensor, rays_toward
-from ._results import Approach, Attributes, Containment, Flights, HitLists, Hits, Interval, Report, Update
+from ._results import Approach, Attributes, Containment, Flights, HitLists, Hits, Interval, RayHits, Report, Update
 from ._scene import Scene
 
 __version__ = _version("umbracast")
@@ -50,19 +50,19 @@ __all__ = [
     "Picture",
     "PointOptions",
     "PrecisionError",
+    "RayHits",
     "RecordError",
     "Report",
     "Scene",
     "Segments",
     "SurfaceRays",
     "Shadows",
+    "System",
     "Update",
     "devices",
     "rays_along",
     "rays_of_camera",
     "rays_of_sensor",
     "rays_toward",
-    "render",
-    "shadow",
     "sky",
 ]

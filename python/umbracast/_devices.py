@@ -5,17 +5,19 @@ from __future__ import annotations
 import operator
 import os
 import threading
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
 from . import _umbracast, _validate
 
 
-class DeviceInfo(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class DeviceInfo:
     """Description of one device, as returned by `devices`."""
 
-    index: int  # type: ignore[assignment]  # hides the method tuple.index
+    index: int
     """Index to pass as ``device=``."""
     name: str
     kind: str
@@ -32,7 +34,7 @@ class DeviceInfo(NamedTuple):
 
 def devices() -> list[DeviceInfo]:
     """List all devices of this machine, the CPU engine last. Opens and probes each one."""
-    _quiet_mesa()
+    quiet_mesa()
     return [DeviceInfo(**about) for about in _umbracast.devices()]
 
 
@@ -75,7 +77,7 @@ class Device:
         memory = None if memory is None else _validate.integer("memory", memory, 0, 2**64 - 1)
         self._arguments = (choice, precision, memory, patience_s)
         if choice != "cpu":
-            _quiet_mesa()
+            quiet_mesa()
         self._native = _umbracast.Device(choice, precision, memory, patience_s)
 
     @property
@@ -107,7 +109,7 @@ class Device:
         return f"umbracast.Device({self.name!r}, {self.kind})"
 
 
-def _quiet_mesa() -> None:
+def quiet_mesa() -> None:
     """Switch off Mesa's layer that selects a GPU for desktops, as the command line does, unless the variable NODEVICE_SELECT is set.
 
     Without a desktop (XDG_RUNTIME_DIR) the layer prints two errors per adapter on stderr. All adapters stay available.

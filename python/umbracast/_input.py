@@ -121,6 +121,19 @@ class Spheres(NamedTuple):
     transmittances: NDArray[np.float32] | None
 
 
+class PictureParts(NamedTuple):
+    """The arrays of a picture from which others are computed, one-dimensional, as the extension module reads them."""
+
+    size: tuple[int, int]
+    """Width and height."""
+    linear: NDArray[np.float32]
+    alpha: NDArray[np.float32]
+    """Empty unless the background is transparent."""
+    t: NDArray[np.float32]
+    id: NDArray[np.uint32]
+    fraction: NDArray[np.float32]
+
+
 class RayBatch(NamedTuple):
     """Rays and their optional columns, as the extension module reads them."""
 

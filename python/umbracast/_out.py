@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 from typing import Any
 
@@ -19,8 +20,8 @@ def arrays(
     """
     if out is None:
         return tuple(np.empty(shape, one) for one in types)
-    names = ("",) if kind is None else kind._fields
-    given = (out,) if kind is None else out
+    names = [""] if kind is None else [one.name for one in dataclasses.fields(kind) if one.repr]
+    given = (out,) if kind is None else tuple(out) if isinstance(out, kind) else out
     if not isinstance(given, tuple) or len(given) != len(types):
         raise TypeError(f"out must be a tuple of {len(types)} arrays ({', '.join(names)}), not {type(out).__name__}")
     read = [array for array in inputs if isinstance(array, np.ndarray)]

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _input, _out, _spheres, _tables, _umbracast, _validate
 from ._options import BULLET_OPTIONS, HIT_OPTIONS, OPTIONS, POINT_OPTIONS, RAY_COLUMNS, CallOptions, HitOptions, Options
 from ._options import PointOptions, column, parse_options, shows_options
-from ._results import Approach, Attributes, Containment, Flights, HitLists, Hits, Interval, Report, _make_hits
+from ._results import Approach, Attributes, Containment, Flights, HitLists, Hits, Interval, Report
 from ._spheres import Origin
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class Queries:
             Soon after Ctrl-C.
         """
         (t, id), report, given = self._cast("closest", rays, directions, t_min, t_max, out, options)
-        return _make_hits(t, id, report, given)
+        return Hits(t, id, report, given)
 
     @shows_options(Options)
     def interval(
@@ -115,10 +115,8 @@ class Queries:
         **options: Unpack[Options],
     ) -> Interval:
         """Find both roots of the closest sphere of each ray, not clipped to t_min and t_max. Arguments and errors as for `closest`."""
-        columns, report, _ = self._cast("interval", rays, directions, t_min, t_max, out, options)
-        found = Interval(*columns)
-        found.report = report
-        return found
+        (enter, exit, id), report, _ = self._cast("interval", rays, directions, t_min, t_max, out, options)
+        return Interval(enter, exit, id, report)
 
     @shows_options(Options)
     def approach(
@@ -136,10 +134,8 @@ class Queries:
         The result has the smallest clearance; among equal ones the smallest t, then the lowest id. Only the policies ``precision`` and
         ``on_bad`` have an effect. Arguments and errors as for `closest`.
         """
-        columns, report, _ = self._cast("approach", rays, directions, t_min, t_max, out, options)
-        found = Approach(*columns)
-        found.report = report
-        return found
+        (t, clearance, id), report, _ = self._cast("approach", rays, directions, t_min, t_max, out, options)
+        return Approach(t, clearance, id, report)
 
     @shows_options(Options)
     def occluded(
@@ -257,12 +253,11 @@ class Queries:
         if rounded + self._rounded > 0:
             _, columns = _input.split("points", points, {3: _input.POINT}, _input.POINT)
             self._check_starts("a point", columns, parsed, 3)
-        found = Containment(*_out.arrays(out, shape, Containment, ("u4", "u4"), (records,)))
+        counts, ids = _out.arrays(out, shape, Containment, ("u4", "u4"), (records,))
         attributes = (parsed.masks, parsed.skip_ids, parsed.times)
-        count, id = _out.flat(found)
+        count, id = _out.flat((counts, ids))
         report = _umbracast.contains(self._native, records, *attributes, parsed.policies, count, id, parsed.progress)
-        found.report = Report(*report[:7], rounded, largest)
-        return found
+        return Containment(counts, ids, Report(*report[:7], rounded, largest))
 
     def bullets(
         self,
@@ -316,9 +311,8 @@ class Queries:
             self._native, records, parsed.radii, parsed.from_ids, bounces, parsed.policies, parsed.progress
         )
         points = self._in_caller_coordinates(point.reshape(-1, 3))
-        found = Flights(offsets, status, id, distance, frames, points, angle, velocity.reshape(-1, 3))
-        found.report = _warn_of_starts(Report(*report[:7], rounded, largest), 3)
-        return found
+        found = _warn_of_starts(Report(*report[:7], rounded, largest), 3)
+        return Flights(offsets, status, id, distance, frames, points, angle, velocity.reshape(-1, 3), found)
 
     @shows_options(HitOptions)
     def attributes(
@@ -359,12 +353,13 @@ class Queries:
             As `closest`.
         """
         given, parsed, batch = self._prepare("attributes", rays, directions, t_min, t_max, options, HIT_OPTIONS)
-        if not isinstance(hits, tuple) or len(hits) != 2:
+        if not isinstance(hits, Hits) and (not isinstance(hits, tuple) or len(hits) != 2):
             raise TypeError(f"hits must be the result of closest or a tuple of t and id, not {type(hits).__name__}")
-        shapes = [np.shape(part) for part in hits]
+        found_t, found_id = hits
+        shapes = [np.shape(found_t), np.shape(found_id)]
         if shapes != [given.shape, given.shape]:
             raise ValueError(f"hits have shapes {shapes[0]} and {shapes[1]}, but the rays have {given.shape}")
-        t, id = column("hits.t", hits[0], given.shape, np.float32), column("hits.id", hits[1], given.shape, np.uint32)
+        t, id = column("hits.t", found_t, given.shape, np.float32), column("hits.id", found_id, given.shape, np.uint32)
         assert t is not None and id is not None
         point, normal, angle, distance = _umbracast.attributes(self._native, batch, parsed.policies, t, id)
         vectors = (*given.shape, 3)
@@ -428,11 +423,9 @@ class Queries:
     def _list_query(
         self, verb: str, k: int | None, rays: Any, directions: Any, t_min: Any, t_max: Any, options: Any
     ) -> HitLists:
-        _, parsed, batch = self._prepare(verb, rays, directions, t_min, t_max, options)
+        given, parsed, batch = self._prepare(verb, rays, directions, t_min, t_max, options)
         offsets, enter, exit, id, report = _umbracast.lists(self._native, batch, parsed.policies, k, parsed.progress)
-        found = HitLists(offsets, enter, exit, id)
-        found.report = _warn_of_starts(Report(*report), 4)
-        return found
+        return HitLists(offsets, enter, exit, id, given.shape, _warn_of_starts(Report(*report), 4))
 
 
 def _warn_of_starts(report: Report, stacklevel: int) -> Report:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _input, _tables, _umbracast, _validate
+from ._errors import RecordError
 
 
 Rays = NDArray[np.float32] | NDArray[np.float64]
@@ -63,8 +64,9 @@ def rays_along(points: ArrayLike | Any, direction: ArrayLike) -> Rays:
 def rays_of_sensor(
     elevations_deg: ArrayLike,
     azimuths_deg: ArrayLike,
-    poses: ArrayLike | None = None,
+    poses: ArrayLike | Any | None = None,
     *,
+    rotations: Any | None = None,
     range: tuple[float, float] = (0.0, math.inf),
 ) -> Rays:
     """Return the rays of a sensor, such as a LiDAR, for each of its poses.
@@ -77,10 +79,12 @@ def rays_of_sensor(
         Elevations of the channels in degrees, upwards from the xy plane of the sensor: -90 to 90.
     azimuths_deg : (A,) array
         Azimuths in degrees, from x towards y.
-    poses : (P, 3) or (P, 7) array, or a table with columns x, y, z and optionally qw, qx, qy, qz, optional
-        Positions, or positions and quaternions w, x, y, z of length 1, which rotate the sensor. Default: one pose at the origin.
-        ROS, SciPy and Eigen order quaternions x, y, z, w: use ``np.roll(q, 1, axis=-1)``, or a table, whose columns go by name.
-        A quaternion of length 0.9 to 1.1 is normalised, with a RuntimeWarning if it is off 1 by more than 10⁻⁴.
+    poses : (P, 3) array, (P, 4, 4) or (4, 4) array, or a table with columns x, y, z and optionally qw, qx, qy, qz, optional
+        Positions; or matrices that take points of the sensor to the scene, such as those of SciPy's `RigidTransform`; or positions and
+        quaternions of length 1, which rotate the sensor. Default: one pose at the origin. Quaternions go by name, because their order
+        differs from package to package. One of length 0.9 to 1.1 is normalised, with a RuntimeWarning if it is off 1 by more than 10⁻⁴.
+    rotations : scipy.spatial.transform.Rotation, optional
+        One rotation of the sensor per position, or one for all.
     range : (float, float), default (0, inf)
         Smallest and largest range, the t_min and t_max of all rays. A surface nearer than the smallest range blocks the ray, unless the
         query has ``near="pass"``.
@@ -100,8 +104,8 @@ def rays_of_sensor(
         np.ascontiguousarray(_validate.floats(name, angles), np.float64).reshape(-1)
         for name, angles in (("elevations_deg", elevations_deg), ("azimuths_deg", azimuths_deg))
     )
-    shape, places, rotations = _poses(poses)
-    placed = np.c_[places.astype(np.float64), rotations]
+    shape, places, turns = _poses(poses, rotations)
+    placed = np.c_[places.astype(np.float64), turns]
     ends = _validate.numbers("range", range, 2)
     made, warning = _umbracast.lidar_rays(placed.tolist(), elevations.tolist(), azimuths.tolist(), list(ends))
     if warning is not None:
@@ -113,23 +117,59 @@ def rays_of_sensor(
     return rays.view(_input.SensorRays) if ends[0] > 0 else rays
 
 
-def _poses(poses: Any) -> tuple[tuple[int, ...], NDArray[Any], NDArray[Any]]:
+def _poses(poses: Any, rotations: Any) -> tuple[tuple[int, ...], NDArray[Any], NDArray[Any]]:
     """Return the leading shape of poses, and in one dimension their positions and their quaternions w, x, y, z."""
+    shape: tuple[int, ...] = ()
+    turns: NDArray[Any] | None = None
+    places: NDArray[Any]
     if poses is None:
-        return (), np.zeros((1, 3), np.float32), np.array([[1.0, 0.0, 0.0, 0.0]])
-    table = _tables.columns(poses)
-    if table is None:
-        array = _validate.floats("poses", poses)
-        if array.ndim != 2 or array.shape[1] not in (3, 7):
-            raise ValueError(f"poses must have shape (P, 3) or (P, 7), not {array.shape}")
-        table = dict(zip((*_input.POINT, *_input.ROTATION), array.T))
-    _tables.check_names("poses", table, _input.POINT, _input.ROTATION)
-    turned = any(name in table for name in _input.ROTATION)
-    fields = (*_input.POINT, *_input.ROTATION) if turned else _input.POINT
-    shape, columns = _tables.select_columns("poses", table, fields)
-    places = np.stack(columns[:3], -1)  # type: ignore[arg-type]  # all columns are required
-    rotations = np.stack(columns[3:], -1) if turned else np.tile([1.0, 0.0, 0.0, 0.0], (len(places), 1))  # type: ignore[arg-type]
-    return shape, places, rotations
+        places = np.zeros((1, 3), np.float32)
+    elif (table := _tables.columns(poses)) is not None:
+        _tables.check_names("poses", table, _input.POINT, _input.ROTATION)
+        turned = any(name in table for name in _input.ROTATION)
+        fields = (*_input.POINT, *_input.ROTATION) if turned else _input.POINT
+        shape, columns = _tables.select_columns("poses", table, fields)
+        places = np.stack(columns[:3], -1)  # type: ignore[arg-type]  # all columns are required
+        if turned:
+            turns = np.stack(columns[3:], -1)  # type: ignore[arg-type]
+    else:
+        array = _validate.floats("poses", poses.as_matrix() if hasattr(poses, "as_matrix") else poses)
+        if array.ndim in (2, 3) and array.shape[-2:] == (4, 4):
+            shape, (places, turns) = array.shape[:-2], _of_matrices(array.reshape(-1, 4, 4))
+        elif array.ndim == 2 and array.shape[1] == 3:
+            shape, places = array.shape[:1], array
+        else:
+            remedy = "quaternions go by name: a table with columns x, y, z, qw, qx, qy, qz"
+            raise ValueError(f"poses must have shape (P, 3), (P, 4, 4) or (4, 4), not {array.shape}; {remedy}")
+    if rotations is not None:
+        if turns is not None:
+            raise TypeError("rotations are given twice: as an argument and in the poses")
+        quaternions = _validate.quaternions("rotations", rotations)
+        try:
+            turns = np.broadcast_to(quaternions, (len(places), 4))
+        except ValueError:
+            raise ValueError(f"there are {len(quaternions)} rotations and {len(places)} positions") from None
+    return shape, places, np.tile([1.0, 0.0, 0.0, 0.0], (len(places), 1)) if turns is None else turns
+
+
+def _of_matrices(matrices: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Return the positions and the quaternions w, x, y, z of (P, 4, 4) matrices. Raises RecordError for one that does not only move."""
+    turns = matrices[:, :3, :3].astype(np.float64)
+    off = np.abs(turns @ turns.transpose(0, 2, 1) - np.eye(3)).max((1, 2), initial=0)
+    bad = ~(off < 1e-4) | ~(np.linalg.det(turns) > 0) | (matrices[:, 3] != [0, 0, 0, 1]).any(1)
+    if bad.any():
+        index = int(np.argmax(bad))
+        rule = "its upper left 3×3 must be a rotation, and its last row 0, 0, 0, 1"
+        message = f"pose {index}: the matrix is {matrices[index].tolist()}: {rule}"
+        raise RecordError(message, "pose", index, "matrix", str(matrices[index].tolist()))
+    # The largest of the four rows of the outer product of the quaternion with itself loses no digits.
+    x, y, z = (turns[:, k, k] for k in (0, 1, 2))
+    squares = np.stack([1 + x + y + z, 1 + x - y - z, 1 - x + y - z, 1 - x - y + z], -1)
+    a, b, c = (turns[:, j, i] - turns[:, i, j] for i, j in ((1, 2), (2, 0), (0, 1)))
+    d, e, f = (turns[:, j, i] + turns[:, i, j] for i, j in ((0, 1), (2, 0), (1, 2)))
+    rows = np.stack([squares[:, 0], a, b, c, a, squares[:, 1], d, e, b, d, squares[:, 2], f, c, e, f, squares[:, 3]], -1)
+    found = rows.reshape(-1, 4, 4)[np.arange(len(turns)), squares.argmax(1)]
+    return matrices[:, :3, 3], found / np.linalg.norm(found, axis=1, keepdims=True)
 
 
 def rays_of_camera(

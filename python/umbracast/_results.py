@@ -1,13 +1,16 @@
-"""Query results: named tuples of arrays with the leading shape of the rays."""
+"""Query results: frozen dataclasses of arrays with the leading shape of the rays."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _validate
+from ._frames import Result, counted, html_table, shape_text, share
 from ._input import RayInput, SurfaceRays
 from ._options import NO_SPHERE
 
@@ -15,7 +18,8 @@ Floats = NDArray[np.float32]
 Ids = NDArray[np.uint32]
 
 
-class Report(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Report:
     """Statistics of a query."""
 
     rays: int
@@ -37,14 +41,14 @@ class Report(NamedTuple):
     largest_rounding: float
     """Largest rounding of these values, in the unit of the rays."""
 
+    def _repr_html_(self) -> str:
+        rows = [[one.name, str(getattr(self, one.name))] for one in dataclasses.fields(self)]
+        return html_table("Report", [], rows)
 
-class _Hits(NamedTuple):
-    t: Floats
-    id: Ids
 
-
-class Hits(_Hits):
-    """Result of `Scene.closest`: a tuple of two arrays, with a ``report``. It can be passed as ``out=``, like any tuple of two such arrays.
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Hits(Result):
+    """Result of `Scene.closest`. It can be passed as ``out=``, like a tuple of two such arrays.
 
     Attributes
     ----------
@@ -56,8 +60,13 @@ class Hits(_Hits):
         Statistics of the query.
     """
 
-    report: Report | None = None
-    _rays: RayInput | None = None
+    t: Floats
+    id: Ids
+    report: Report | None = field(default=None, repr=False)
+    _rays: RayInput | None = field(default=None, repr=False)
+
+    def _summary(self) -> str:
+        return f"{shape_text(self.t)}, {share(self.hit, 'ray')} hit a sphere"
 
     @property
     def hit(self) -> NDArray[np.bool_]:
@@ -128,23 +137,11 @@ class Hits(_Hits):
         return SurfaceRays(np.concatenate([points, directions, ends], axis=1), {**options, "from_ids": self.id[self.hit]})
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_make_hits, (self.t, self.id, self.report))
+        return (Hits, (self.t, self.id, self.report))
 
 
-def _make_hits(t: Floats, id: Ids, report: Report | None, rays: RayInput | None = None) -> Hits:
-    hits = Hits(t, id)
-    hits.report = report
-    hits._rays = rays
-    return hits
-
-
-class _Interval(NamedTuple):
-    t_enter: Floats
-    t_exit: Floats
-    id: Ids
-
-
-class Interval(_Interval):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Interval(Result):
     """Result of `Scene.interval`.
 
     Attributes
@@ -157,7 +154,13 @@ class Interval(_Interval):
         Statistics of the query.
     """
 
-    report: Report | None = None
+    t_enter: Floats
+    t_exit: Floats
+    id: Ids
+    report: Report | None = field(default=None, repr=False)
+
+    def _summary(self) -> str:
+        return f"{shape_text(self.id)}, {share(self.hit, 'ray')} hit a sphere"
 
     @property
     def hit(self) -> NDArray[np.bool_]:
@@ -165,13 +168,8 @@ class Interval(_Interval):
         return np.asarray(self.id != NO_SPHERE)
 
 
-class _Approach(NamedTuple):
-    t: Floats
-    clearance: Floats
-    id: Ids
-
-
-class Approach(_Approach):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Approach(Result):
     """Result of `Scene.approach`. In an empty scene all t and clearances are inf, and all ids `NO_SPHERE`.
 
     Attributes
@@ -186,15 +184,18 @@ class Approach(_Approach):
         Statistics of the query.
     """
 
-    report: Report | None = None
-
-
-class _Containment(NamedTuple):
-    count: Ids  # type: ignore[assignment]  # hides the method tuple.count
+    t: Floats
+    clearance: Floats
     id: Ids
+    report: Report | None = field(default=None, repr=False)
+
+    def _summary(self) -> str:
+        least = f", least clearance {self.clearance.min():.6g}" if self.clearance.size else ""
+        return f"{shape_text(self.t)}{least}"
 
 
-class Containment(_Containment):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Containment(Result):
     """Result of `Scene.contains`.
 
     Attributes
@@ -207,17 +208,36 @@ class Containment(_Containment):
         Statistics of the query.
     """
 
-    report: Report | None = None
+    count: Ids
+    id: Ids
+    report: Report | None = field(default=None, repr=False)
+
+    def _summary(self) -> str:
+        return f"{shape_text(self.count)}, {share(self.count, 'point')} are in a sphere"
 
 
-class _HitLists(NamedTuple):
-    offsets: NDArray[np.uint64]
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class RayHits(Result):
+    """The hits of one ray, sorted by (t, id): what `HitLists.of` returns.
+
+    Attributes
+    ----------
+    t_enter, t_exit : (n,) float32
+        Both roots, not clipped to the ray's t_min and t_max.
+    id : (n,) uint32
+        Id of the sphere.
+    """
+
     t_enter: Floats
     t_exit: Floats
     id: Ids
 
+    def _summary(self) -> str:
+        return counted(len(self.id), "hit")
 
-class HitLists(_HitLists):
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class HitLists(Result):
     """Result of `Scene.all` and `Scene.nearest`, in CSR layout.
 
     The hits of ray i (in C order of the leading shape) are ``offsets[i]:offsets[i + 1]`` of the other arrays, sorted by (t, id). The length
@@ -231,30 +251,52 @@ class HitLists(_HitLists):
         Both roots, not clipped to the ray's t_min and t_max.
     id : (n,) uint32
         Id of the sphere.
+    shape : tuple of int
+        Leading shape of the rays.
     report : Report or None
         Statistics of the query.
     """
 
-    report: Report | None = None
+    offsets: NDArray[np.uint64]
+    t_enter: Floats
+    t_exit: Floats
+    id: Ids
+    shape: tuple[int, ...] = field(repr=False)
+    report: Report | None = field(default=None, repr=False)
 
-    def of(self, ray: int) -> tuple[Floats, Floats, Ids]:
-        """Return ``t_enter``, ``t_exit`` and ``id`` of the hits of one ray. A negative index counts from the end.
+    def _summary(self) -> str:
+        return f"{counted(len(self.id), 'hit')} of {counted(len(self.offsets) - 1, 'ray')}"
+
+    def of(self, ray: int | tuple[int, ...]) -> RayHits:
+        """Return the hits of one ray: its number in C order, or its index in the shape of the rays. Negative numbers count from the end.
 
         Raises IndexError if there is no such ray.
         """
         count = len(self.offsets) - 1
+        if isinstance(ray, tuple):
+            ray = int(np.arange(count).reshape(self.shape)[ray])
         if not -count <= ray < count:
             raise IndexError(f"ray {ray} is out of range: there are {count} rays")
         ray %= count
         place = slice(int(self.offsets[ray]), int(self.offsets[ray + 1]))
-        return self.t_enter[place], self.t_exit[place], self.id[place]
+        return RayHits(self.t_enter[place], self.t_exit[place], self.id[place])
 
     def rays(self) -> NDArray[np.int64]:
         """Return the index of the ray of each hit: (n,) int64."""
-        return np.repeat(np.arange(len(self.offsets) - 1), (self.offsets[1:] - self.offsets[:-1]).astype(np.int64))
+        return _rows(self.offsets)
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return the columns of a long table: one row per hit, with the number of its ray."""
+        return {"ray": self.rays(), "t_enter": self.t_enter, "t_exit": self.t_exit, "id": self.id}
 
 
-class Attributes(NamedTuple):
+def _rows(offsets: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Return the number of the list in which each element is."""
+    return np.repeat(np.arange(len(offsets) - 1), (offsets[1:] - offsets[:-1]).astype(np.int64))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Attributes(Result):
     """Result of `Scene.attributes`: properties of each hit. On a miss, all but ``distance`` are NaN."""
 
     point: Floats | NDArray[np.float64]
@@ -267,19 +309,12 @@ class Attributes(NamedTuple):
     distance: Floats
     """(…) float32: distance ``t · |direction|``; inf on a miss."""
 
-
-class _Flights(NamedTuple):
-    offsets: NDArray[np.uint64]
-    status: NDArray[np.uint8]
-    id: Ids
-    distance: Floats
-    frames: Floats
-    point: Floats | NDArray[np.float64]
-    angle: Floats
-    velocity: Floats
+    def _summary(self) -> str:
+        return f"{shape_text(self.distance)}, {share(np.isfinite(self.distance), 'ray')} hit a sphere"
 
 
-class Flights(_Flights):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Flights(Result):
     """Result of `Scene.bullets`, in CSR layout: the legs of bullet i are ``offsets[i]:offsets[i + 1]`` of the other arrays.
 
     Attributes
@@ -305,10 +340,27 @@ class Flights(_Flights):
         Statistics of the query.
     """
 
-    report: Report | None = None
+    offsets: NDArray[np.uint64]
+    status: NDArray[np.uint8]
+    id: Ids
+    distance: Floats
+    frames: Floats
+    point: Floats | NDArray[np.float64]
+    angle: Floats
+    velocity: Floats
+    report: Report | None = field(default=None, repr=False)
+
+    def _summary(self) -> str:
+        return f"{counted(len(self.id), 'leg')} of {counted(len(self.offsets) - 1, 'bullet')}"
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return the columns of a long table: one row per leg, with the number of its bullet."""
+        arrays = {name: array for name, array in Result.columns(self).items() if name != "offsets"}
+        return {"bullet": _rows(self.offsets), **arrays}
 
 
-class Update(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Update:
     """Result of `Scene.update`."""
 
     quality_loss: float

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -30,9 +33,9 @@ class Scene(Queries):
     radii : (N, 3) array, optional
         Semi-axes of ellipsoids along their own axes, > 0, the longest at most 2²⁰ times the shortest. In a table: columns rx, ry, rz
         instead of r.
-    rotations : (N, 4) array, optional
-        Quaternions w, x, y, z of any length except zero that rotate the ellipsoids' own axes into those of the scene. In a table: columns
-        qw, qx, qy, qz. Default: not rotated.
+    rotations : (N, 4) array or scipy.spatial.transform.Rotation, optional
+        Quaternions w, x, y, z of any length except zero that rotate the ellipsoids' own axes into those of the scene, or rotations of
+        SciPy. In a table: columns qw, qx, qy, qz. Default: not rotated.
     device : str, int or `Device`, optional
         Device to use; see `Device`. A device that is named is opened once per process, and then shared. Default: the environment variable
         UMBRACAST_DEVICE, or "auto" if it is unset.
@@ -143,6 +146,65 @@ class Scene(Queries):
         spheres[:, :3], spheres[:, 3] = centers, sizes
         return cls(spheres, **arguments)
 
+    @classmethod
+    def read(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        radius: float | None = None,
+        unknown_atoms: float | None = None,
+        models: Literal["first", "all"] = "first",
+        ignore_extra: bool = False,
+        origin: Origin | Literal["auto"] | None = None,
+        **arguments: Any,
+    ) -> Self:
+        """Read the spheres of a file, as the command line does: ``.npy``, ``.csv``, ``.ply``, ``.xyz``, ``.pdb``, ``.f32``, ``.spheres``.
+
+        The columns of a file may have masks, velocities, transmittances, and the shapes of ellipsoids.
+
+        Parameters
+        ----------
+        path : str or path
+            The file. For ``.parquet``, pass the frame of ``pandas.read_parquet`` to `Scene`.
+        radius : float, optional
+            Radius of all spheres of a file of points.
+        unknown_atoms : float, optional
+            Radius of atoms of unknown elements. By default they are left out, with a RuntimeWarning; ids stay rows of the file.
+        models : {"first", "all"}, default "first"
+            Which models of a ``.pdb``, or frames of a ``.xyz``, to read. A RuntimeWarning says if there are more.
+        ignore_extra : bool, default False
+            Whether to ignore unknown columns. By default they are an error, because a misspelt one would otherwise go unnoticed.
+        origin : three numbers or "auto", optional
+            As for `Scene`; it is subtracted from all digits of the file.
+        **arguments
+            Keyword arguments of `Scene`: device, time_range, pairwise, builder, precision.
+
+        Raises
+        ------
+        FileNotFoundError, OSError
+            If the file does not exist or cannot be read.
+        ValueError
+            For an invalid file; the message names file, row and column.
+        """
+        if models not in ("first", "all"):
+            raise ValueError(f"models must be 'first' or 'all', not {models!r}")
+        start: Origin | None = None
+        if not isinstance(origin, str) or origin != "auto":
+            parts = None if origin is None else _validate.numbers("origin", origin, 3)
+            start = _spheres.parse_origin(parts, None, None, None)
+        chosen, spheres, shapes, masks, velocities, transmittances, rounded, largest, left_out = _umbracast.read_spheres(
+            Path(path), start, radius, unknown_atoms, models == "all", bool(ignore_extra)
+        )
+        for line in left_out:
+            warnings.warn(f"{path}: {line}", RuntimeWarning, stacklevel=2)
+        records = spheres.reshape(-1, 4)
+        optional = (masks, None if velocities is None else velocities.reshape(-1, 3), transmittances)
+        given = None if origin is None else (chosen[0], chosen[1], chosen[2])
+        scene = cls._of_parts(records, _spheres.split_shapes(shapes), *optional, given, **arguments)
+        scene._rounded, scene._largest_rounding = rounded, largest
+        _spheres.warn_if_coarse(records, largest, origin is not None, 3)
+        return scene
+
     def close(self) -> None:
         """Free the memory of the scene on its device. Further calls raise ValueError. A scene is also closed by ``with``."""
         self._handle = None
@@ -237,6 +299,32 @@ class Scene(Queries):
     def __reduce__(self) -> tuple[Any, ...]:
         return (_unpickle_scene, (*self._parts(), self._given_origin(), self._device, *self._options))
 
+    @classmethod
+    def _of_parts(
+        cls,
+        spheres: NDArray[np.float32],
+        shapes: tuple[NDArray[np.float32], NDArray[np.float32]] | None,
+        masks: Any,
+        velocities: Any,
+        transmittances: Any,
+        origin: Origin | None,
+        **arguments: Any,
+    ) -> Self:
+        """Make a scene of the result of `_parts`, from whose coordinates the origin is subtracted already."""
+        radii, rotations = (None, None) if shapes is None else shapes
+        scene = cls(
+            spheres if shapes is None else spheres[:, :3],
+            radii=radii,
+            rotations=rotations,
+            masks=masks,
+            velocities=velocities,
+            transmittances=transmittances,
+            **arguments,
+        )
+        if origin is not None:
+            scene._origin, scene._has_origin = origin, True
+        return scene
+
     def _given_origin(self) -> Origin | None:
         """Return ``origin``, or None if the scene was made without one."""
         return self.origin if self._has_origin else None
@@ -296,20 +384,6 @@ def _unpickle_scene(
     pairwise: bool,
     builder: Any,
 ) -> Scene:
-    """Rebuild a pickled scene. Its coordinates are relative to the origin already."""
-    radii, rotations = (None, None) if shapes is None else shapes
-    scene = Scene(
-        spheres,
-        radii=radii,
-        rotations=rotations,
-        device=device,
-        masks=masks,
-        velocities=velocities,
-        transmittances=transmittances,
-        time_range=time_range,
-        pairwise=pairwise,
-        builder=builder,
-    )
-    if origin is not None:
-        scene._origin, scene._has_origin = origin, True
-    return scene
+    """Rebuild a pickled scene."""
+    options = {"device": device, "time_range": time_range, "pairwise": pairwise, "builder": builder}
+    return Scene._of_parts(spheres, shapes, masks, velocities, transmittances, origin, **options)

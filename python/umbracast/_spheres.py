@@ -56,6 +56,8 @@ def sphere_inputs(given: SphereInputs) -> SphereInputs:
                 _validate.check_once(part, getattr(given, part), next(iter(found)))
                 given = given._replace(**{part: found if len(names) > 1 else table[names[0]]})
         given = given._replace(spheres={name: table[name] for name in _input.SPHERE if name in table})
+    if hasattr(given.rotations, "as_quat"):
+        given = given._replace(rotations=_validate.quaternions("rotations", given.rotations))
     if given.rotations is not None and given.radii is None:
         raise ValueError("rotations (qw, qx, qy, qz) are for ellipsoids, but the radii (rx, ry, rz) are missing")
     return given
@@ -135,7 +137,7 @@ def start_warning(coarse: tuple[float, float, bool], what: str) -> str:
     )
 
 
-def warn_if_coarse(records: NDArray[np.float32], largest: float, has_origin: bool) -> None:
+def warn_if_coarse(records: NDArray[np.float32], largest: float, has_origin: bool, stacklevel: int = 4) -> None:
     """Warn if rounding to float32 changed spheres or ellipsoids by up to ``largest``, and that is coarse for their radii."""
     radii = records[:, 3:] if largest > 0 else records[:0, 3:]
     smallest = float(radii[radii > 0].min(initial=np.inf))
@@ -144,5 +146,5 @@ def warn_if_coarse(records: NDArray[np.float32], largest: float, has_origin: boo
         warnings.warn(
             f"rounding to float32 changed the spheres by up to {largest:.1e}; the smallest radius is {smallest:.1e}: {remedy}",
             RuntimeWarning,
-            stacklevel=4,
+            stacklevel=stacklevel,
         )

@@ -5,26 +5,28 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ._input import RayBatch, Spheres
+from ._input import PictureParts, RayBatch, Spheres
 from ._options import Policies
 
 __all__ = [
     "Device",
     "Scene",
     "Sky",
+    "System",
     "attributes",
     "bullets",
     "camera_rays",
     "cast",
     "choose_origin",
+    "command_line",
     "contains",
     "devices",
     "lidar_rays",
     "lists",
     "point_rays",
-    "render",
+    "read_spheres",
     "round_records",
-    "shadow",
+    "save_png",
 ]
 
 _Floats: TypeAlias = NDArray[np.float32]
@@ -85,6 +87,30 @@ class Sky:
         size: Sequence[int],
     ) -> str: ...
 
+@final
+class System:
+    def __new__(cls, text: str | None, path: Path) -> System: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def path(self) -> Path: ...
+    def contents(self) -> dict[str, Any]: ...
+    def camera(self) -> tuple[list[float], list[float], list[float], float | None, float | None]: ...
+    def render(
+        self, device: Device, size: Sequence[int] | None, samples: int | None, progress: _Progress
+    ) -> tuple[list[int], _Floats, _Floats, NDArray[np.uint8], _Floats, _Ids, _Floats, str | None]: ...
+    def channel(self, picture: PictureParts, name: str) -> _Floats: ...
+    def shadow(
+        self,
+        device: Device,
+        observers: NDArray[np.float64],
+        fraction: NDArray[np.float64],
+        kind: NDArray[np.uint8],
+        flux: NDArray[np.float64],
+        progress: _Progress,
+    ) -> bool: ...
+
+def command_line(arguments: Sequence[str]) -> int: ...
 def cast(
     scene: Scene,
     verb: str,
@@ -141,21 +167,22 @@ def camera_rays(
     orthographic: bool,
     size: Sequence[int],
 ) -> _Floats: ...
-def render(
-    device: Device,
-    path: Path | None,
-    text: str | None,
-    size: Sequence[int] | None,
-    samples: int | None,
-    progress: _Progress,
-) -> tuple[list[int], NDArray[np.uint8], _Floats, _Ids, _Floats, str | None]: ...
-def shadow(
-    device: Device,
-    observers: NDArray[np.float64],
-    path: Path | None,
-    text: str | None,
-    fraction: NDArray[np.float64],
-    kind: NDArray[np.uint8],
-    flux: NDArray[np.float64],
-    progress: _Progress,
-) -> bool: ...
+def read_spheres(
+    path: Path,
+    origin: Sequence[float] | None,
+    radius: float | None,
+    unknown_atoms: float | None,
+    all_models: bool,
+    ignore_extra: bool,
+) -> tuple[
+    list[float],
+    _Floats,
+    _Floats | None,
+    _Ids | None,
+    _Floats | None,
+    _Floats | None,
+    int,
+    float,
+    list[str],
+]: ...
+def save_png(picture: PictureParts, deep: bool, path: Path | None) -> bytes: ...

@@ -56,6 +56,14 @@ def array(name: str, given: Any) -> NDArray[Any]:
     return np.asarray(given)
 
 
+def quaternions(name: str, rotations: Any) -> NDArray[np.float64]:
+    """Return the quaternions w, x, y, z of rotations of SciPy: (N, 4)."""
+    if not hasattr(rotations, "as_quat"):
+        raise TypeError(f"{name} must be a scipy.spatial.transform.Rotation, not {type(rotations).__name__}")
+    # SciPy's own order is x, y, z, w.
+    return np.roll(np.asarray(rotations.as_quat(), np.float64).reshape(-1, 4), 1, axis=-1)
+
+
 LARGEST_WHOLE = 2**53
 """All integers up to this magnitude are exact in float64."""
 

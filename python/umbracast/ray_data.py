@@ -228,7 +228,7 @@ def _columns(query: str, found: Any) -> dict[str, Any]:
     """Return the results of a query as Arrow columns, where a miss is null."""
     if isinstance(found, np.ndarray):
         return {query: pa.array(found)}
-    columns = found._asdict()
+    columns = found._arrays()
     if isinstance(found, HitLists):
         offsets = pa.array(columns.pop("offsets").astype(np.int64))
         return {name: pa.LargeListArray.from_arrays(offsets, pa.array(values)) for name, values in columns.items()}

@@ -40,6 +40,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _umbracast, _validate
 from ._dates import Date, date_text, instants
+from ._pictures import System
 from ._sky_types import (
     CentralLine,
     Circumstances,
@@ -335,8 +336,8 @@ def system(
     radii: Radii = "iau",
     sun_radius: float | None = None,
     moon_k: float | None = None,
-) -> str:
-    """The text of a system file, for `umbracast.render` and `umbracast.shadow`.
+) -> System:
+    """The system of bodies of the solar system at an instant, with its text as of a system file.
 
     Parameters
     ----------
@@ -376,7 +377,8 @@ def system(
     ]
     if own_radii:
         raise ValueError(f"radius_km has {', '.join(own_radii)}, without vectors")
-    return _sky(delta_t, radii, sun_radius, moon_k).system(date_text("date", date), names, files, view, pixels)
+    text = _sky(delta_t, radii, sun_radius, moon_k).system(date_text("date", date), names, files, view, pixels)
+    return System.parse(text)
 
 
 def _sky(

@@ -54,6 +54,16 @@ pub fn write_png(picture: &Picture, path: &Path, bits: PngDepth) -> Result<()> {
     prepare_png(picture, path, bits)?.persist()
 }
 
+/// The bytes of a PNG in sRGB.
+///
+/// # Errors
+/// The errors of [`write_png`].
+pub fn encode_png(picture: &Picture, bits: PngDepth) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    png(picture, bits)?(&mut bytes).map_err(|error| Error::io("write", "the picture", error))?;
+    Ok(bytes)
+}
+
 /// Writes the PNG and the arrays of a picture of `system`. No file appears before all are complete. Arrays have shape (height, width),
 /// that of the normals (height, width, 3).
 ///
@@ -77,6 +87,12 @@ pub fn write_picture(picture: &Picture, system: &System, files: &PictureFiles<'_
 }
 
 fn prepare_png(picture: &Picture, path: &Path, bits: PngDepth) -> Result<PreparedFile> {
+    let write = png(picture, bits)?;
+    prepare_atomic(path, |out| write(out))
+}
+
+/// A function that writes the PNG.
+fn png(picture: &Picture, bits: PngDepth) -> Result<impl FnOnce(&mut dyn Write) -> std::io::Result<()>> {
     let channels = (picture.channel_count() * picture.rgb.len()) as u64;
     // Additional memory of the encoder: the compressed bytes, whose buffer grows by doubling, and for 16 bits a copy of the channels.
     let (own, more) = match bits {
@@ -91,10 +107,10 @@ fn prepare_png(picture: &Picture, path: &Path, bits: PngDepth) -> Result<Prepare
     }
     // The encoder itself aborts if an allocation fails, so the same amount is allocated here and freed again.
     reserve("encoding of the picture", &mut Vec::<u8>::new(), more)?;
-    prepare_atomic(path, |out| {
+    let ([width, height], opaque) = (picture.size, picture.alpha.is_empty());
+    Ok(move |out: &mut dyn Write| {
         let encoder = PngEncoder::new_with_quality(out, CompressionType::Default, FilterType::Adaptive);
-        let [width, height] = picture.size;
-        let (bytes, form) = match (bits, picture.alpha.is_empty()) {
+        let (bytes, form) = match (bits, opaque) {
             (PngDepth::Eight, true) => (&bytes[..], ExtendedColorType::Rgb8),
             (PngDepth::Eight, false) => (&bytes[..], ExtendedColorType::Rgba8),
             (PngDepth::Sixteen, true) => (bytemuck::cast_slice(&words), ExtendedColorType::Rgb16),

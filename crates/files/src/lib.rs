@@ -54,7 +54,7 @@ mod write;
 pub use disk_space::{check_disk, least_output};
 pub use error::{Error, IoCause, Result};
 pub use format::{STANDARD_STREAM, StreamFormat, is_pipe, is_points_output, is_standard_stream};
-pub use image::{PictureFiles, PngDepth, prepare_array, write_picture, write_png};
+pub use image::{PictureFiles, PngDepth, encode_png, prepare_array, write_picture, write_png};
 pub use lidar_toml::{LidarFile, LidarInput};
 pub use read::observers::{read_observers, read_observers_with};
 pub use read::places::read_places;
@@ -72,7 +72,7 @@ pub use schema::rounding::{Moved, Role, Rounding};
 pub use schema::table::Table;
 pub use system_toml::{
     PLANET, SystemFiles, parse_lighting, parse_system, read_lighting, read_lighting_with_files, read_system,
-    read_system_with_files,
+    read_system_text, read_system_with_files,
 };
 pub use write::file_writer::FileWriter;
 pub use write::target::{PreparedFile, check_output, check_points_output, check_target, prepare_atomic, write_atomic};

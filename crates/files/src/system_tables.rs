@@ -46,7 +46,7 @@ pub(super) struct BodyTable {
     pub(super) name: Option<String>,
     pub(super) center: Option<[f64; 3]>,
     pub(super) radius: Option<f64>,
-    pub(super) spheres: Option<String>,
+    pub(super) spheres: Option<SpheresValue>,
     pub(super) models: Option<ModelsWord>,
     pub(super) unknown_atoms: Option<UnknownAtomsValue>,
     pub(super) color: Option<Colors>,
@@ -60,6 +60,14 @@ pub(super) struct BodyTable {
     pub(super) swirl: Option<f64>,
     pub(super) casts: Option<bool>,
     pub(super) receives: Option<bool>,
+}
+
+/// The spheres of a body.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected the name of a file, or a list of spheres [x, y, z, radius]")]
+pub(super) enum SpheresValue {
+    File(String),
+    List(Vec<[f64; 4]>),
 }
 
 /// Which models of a file of atoms are read.
@@ -101,7 +109,7 @@ pub(super) enum SurfaceKind {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(super) struct CameraTable {
-    pub(super) kind: CameraKind,
+    pub(super) kind: Option<CameraKind>,
     pub(super) position: [f64; 3],
     pub(super) target: [f64; 3],
     pub(super) up: [f64; 3],

@@ -8,7 +8,7 @@ use glam::DVec3;
 use super::read::read_options::{Models, ReadOptions, UnknownAtoms};
 use super::schema::left_out::LeftOut;
 use super::system_tables::{
-    BodyTable, CameraKind, CameraTable, Colors, Ground, LightTable, ModelsWord, SurfaceKind, SystemFile,
+    BodyTable, CameraKind, CameraTable, Colors, Ground, LightTable, ModelsWord, SpheresValue, SurfaceKind, SystemFile,
     UnknownAtomsValue, UnknownAtomsWord,
 };
 use super::texture::read_texture;
@@ -45,6 +45,14 @@ pub struct SystemFiles {
     pub paths: Vec<PathBuf>,
     /// What was left out of files of atoms.
     pub left_out: Vec<(PathBuf, LeftOut)>,
+}
+
+/// Reads the text of a system file, for [`parse_system`].
+///
+/// # Errors
+/// [`Error::Io`] if the file cannot be read; [`Error::BadFile`] if it is not text, or has more than 1 MiB.
+pub fn read_system_text(path: &Path) -> Result<String> {
+    read_text(path, "system")
 }
 
 /// Reads a system file. Lengths stay in the unit of the file.
@@ -291,7 +299,16 @@ fn body_of(
             return Err(bad(format!("{place}: a body with spheres cannot have polar_radius")));
         }
         (None, Some(center), Some(radius)) => (vec![Ball::new(center, radius)], Vec::new()),
-        (Some(cloud), None, radius) => {
+        (Some(SpheresValue::List(_)), None, Some(radius)) => {
+            return Err(bad(format!("{place}: radius is {radius}: the spheres of a list have their own radii")));
+        }
+        (Some(SpheresValue::List(list)), None, None) => {
+            if list.is_empty() {
+                return Err(bad(format!("{place}: spheres is an empty list")));
+            }
+            (list.iter().map(|&[x, y, z, radius]| Ball::new([x, y, z], radius)).collect(), Vec::new())
+        }
+        (Some(SpheresValue::File(cloud)), None, radius) => {
             let cloud = path.parent().unwrap_or(Path::new("")).join(cloud);
             files.paths.push(cloud.clone());
             let models = match table.models {
@@ -348,13 +365,16 @@ fn body_of(
 
 fn camera_of(path: &Path, camera: &CameraTable) -> Result<Camera> {
     let lens = match (&camera.kind, camera.field_of_view_deg, camera.width) {
-        (CameraKind::Perspective, Some(field_of_view_deg), None) => Lens::Perspective { field_of_view_deg },
-        (CameraKind::Orthographic, None, Some(width)) => Lens::Orthographic { width },
-        (CameraKind::Perspective, ..) => {
+        (None | Some(CameraKind::Perspective), Some(field_of_view_deg), None) => {
+            Lens::Perspective { field_of_view_deg }
+        }
+        (None | Some(CameraKind::Orthographic), None, Some(width)) => Lens::Orthographic { width },
+        (None, ..) => return Err(bad_file(path, "camera: either field_of_view_deg or width is needed")),
+        (Some(CameraKind::Perspective), ..) => {
             let why = "camera: kind \"perspective\" needs field_of_view_deg and does not allow width";
             return Err(bad_file(path, why));
         }
-        (CameraKind::Orthographic, ..) => {
+        (Some(CameraKind::Orthographic), ..) => {
             let why = "camera: kind \"orthographic\" needs width and does not allow field_of_view_deg";
             return Err(bad_file(path, why));
         }

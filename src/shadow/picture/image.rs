@@ -3,6 +3,7 @@
 use super::color::encoded;
 use super::cpu_fallback::CpuFallback;
 use crate::error::Result;
+use crate::query::policy::check_same_length;
 use crate::runtime::memory::{self, try_filled};
 
 /// A picture: colour, distance, id and visible fraction per pixel, row by row from the upper left.
@@ -65,6 +66,28 @@ impl Picture {
             cpu_fallback: None,
             cpu_pixels: 0,
         })
+    }
+
+    /// A picture of arrays that another one had, such as stored ones. `alpha` may be empty.
+    ///
+    /// # Errors
+    /// [`LengthsDiffer`](crate::Error::LengthsDiffer) if an array does not have a value per pixel.
+    pub fn from_arrays(
+        size: [u32; 2],
+        rgb: Vec<[f32; 3]>,
+        alpha: Vec<f32>,
+        t: Vec<f32>,
+        id: Vec<u32>,
+        fraction: Vec<f32>,
+    ) -> Result<Self> {
+        let pixels = size[0] as usize * size[1] as usize;
+        let alphas = if alpha.is_empty() { pixels } else { alpha.len() };
+        for (name, length) in
+            [("rgb", rgb.len()), ("alpha", alphas), ("t", t.len()), ("id", id.len()), ("fraction", fraction.len())]
+        {
+            check_same_length("pixels", pixels, name, length)?;
+        }
+        Ok(Self { size, rgb, alpha, t, id, fraction, cpu_fallback: None, cpu_pixels: 0 })
     }
 
     /// The picture in sRGB, 8 bits per channel: red, green and blue, and alpha if the background is transparent.
