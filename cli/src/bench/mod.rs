@@ -1,6 +1,6 @@
 //! `umbracast bench`: benchmarks of the devices of this machine.
 
-mod numbers;
+pub(crate) mod numbers;
 mod scenes;
 mod sets;
 mod small;
