@@ -63,11 +63,11 @@ for machine in x86_64 aarch64; do
     continue
   fi
   # The linker is Zig's, as for the wheels: it can target an old glibc, and other processors.
-  PATH="$(cd "$tools/bin" && pwd):$PATH" cargo zigbuild --release --locked -p umbracast-cli --features parquet --target "$triple.2.28"
+  PATH="$(cd "$tools/bin" && pwd):$PATH" cargo-zigbuild rustc --release --locked -p umbracast-cli --bin umbracast --features parquet \
+    --target "$triple.2.28" -- -C strip=symbols
   name=umbracast-$version-$triple
   mkdir "$work/$name"
   cp "$target/$triple/release/umbracast" README.md CHANGELOG.md LICENSE-* "$work/$name"
-  "$tools/bin/python" -m ziglang objcopy --strip-all "$work/$name/umbracast" "$work/stripped" && install -m 755 "$work/stripped" "$work/$name/umbracast"
   tar -C "$work" --owner=0 --group=0 --sort=name -czf "$folder/$name.tar.gz" "$name"
   python/wheel.sh --target "$triple" "$folder"
 done
