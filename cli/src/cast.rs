@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use clap::Args;
 use umbracast::{Approach, Hit, Interval, Motion, OnBad, SceneOptions};
-use umbracast_files::{AnswerRow, FromColumn, is_points_output};
+use umbracast_files::{AnswerRow, FromColumn, StreamFormat, is_points_output, is_standard_stream};
 
 use super::args::{
     DeviceArgs, KeepArgs, Origin, PolicyArgs, SphereArgs, SummaryArgs, TableArgs, TreeArgs, numbers, words,
@@ -65,8 +65,8 @@ Files:
         or the radii of an extended XYZ; ids are rows of the file. See --models
         and --unknown-atoms
   .f32  raw little-endian records: spheres of 4 f32, x y z r; rays of 8 f32:
-        origin, t_min, direction, t_max. This is the order of the program's own
-        records, not that of .npy. Also named .spheres and .rays
+        origin, direction, t_min, t_max, as in .npy. Also named .spheres and
+        .rays
   -     standard input: .csv, .npy or .ply, or what --input-format says
   Segments, for --segments: (M, 6), columns x1,y1,z1,x2,y2,z2, or records of 6
   f32 (also .segments). --query occluded reports whether a segment hits
@@ -83,7 +83,8 @@ Files:
   (invisible), for --query transmittance.
   Spheres may be ellipsoids: columns rx,ry,rz instead of r, and optional
   qw,qx,qy,qz, the rotation from the axes of the ellipsoid to those of the file.
-  They work with every --query except approach, at precision fast and standard.
+  They work with every --query except approach, at precision standard (their
+  default) and fast.
 
   A sensor file is TOML:
     # Or lists of angles. Elevations rise from the sensor's xy plane, azimuths
@@ -120,7 +121,7 @@ Examples:
   umbracast cast spheres.csv rays.csv -o hits.csv
   umbracast cast spheres.csv rays.csv -o - | head
   umbracast cast spheres.npy rays.npy -o dark.npz --query occluded --compare
-  umbracast cast map.csv rays.csv -o hits.npz --origin auto --precision exact
+  umbracast cast map.csv rays.csv -o hits.npz --origin auto
   umbracast cast s.f32 r.f32 -o both.npz --query interval --on-bad skip --json
   umbracast cast spheres.npy rays.npy -o chords.npz --query all
   umbracast cast s.npy points.npy -o d.npz --query occluded --toward 0,0,50,2
@@ -130,7 +131,7 @@ Examples:
   umbracast cast s.csv segments.csv -o blocked.npz --segments --query occluded
   umbracast cast s.csv r.csv -o hits.csv --motion with-ray --time-range 0,60
   umbracast cast spheres.csv rays.csv -o hits.csv --plot hits.png
-  umbracast cast spheres.npy rays.npy -o hits.npz --with point,normal,angle
+  umbracast cast spheres.npy rays.npy -o hits.npz --with point,normal,incidence
   umbracast cast spheres.csv named.csv -o hits.csv --keep
   umbracast cast --sphere 4,0,0,1 --ray 0,0,0,1,0,0
 
@@ -208,8 +209,8 @@ pub(crate) struct CastArgs {
     #[arg(long, value_name = "WHAT,…", value_delimiter = ',', value_parser = words([
         ("point", "the position of the hit, at the time of the hit: px, py, pz", With::Point),
         ("normal", "the outward unit normal at the point: nx, ny, nz", With::Normal),
-        ("angle", "the angle between the reversed ray, relative to the sphere, and the normal, in radians: angle_rad",
-         With::Angle),
+        ("incidence", "the angle between the reversed ray, relative to the sphere, and the normal, in radians: incidence_rad",
+         With::Incidence),
         ("distance", "t times the length of the direction: distance", With::Distance),
         ("pose", "index of the pose of a ray of --sensor, from 0: pose", With::Pose),
         ("ring", "index of the elevation of a ray of --sensor, from 0: ring", With::Ring),
@@ -407,7 +408,20 @@ impl Files<'_> {
             QueryName::Count => self.answer(RecordQuery::new(u32::COLUMNS)),
             QueryName::Transmittance => self.answer(RecordQuery::new(f32::COLUMNS)),
             QueryName::Approach => self.answer(RecordQuery::new(Approach::COLUMNS)),
-            QueryName::All | QueryName::Nearest => self.answer(ListQuery { most }),
+            QueryName::All | QueryName::Nearest => {
+                let has = |word: &str| self.output.extension().is_some_and(|own| own.eq_ignore_ascii_case(word));
+                let asked = self.args.table.format.filter(|format| *format != StreamFormat::Csv);
+                if asked.is_some()
+                    || has("npy")
+                    || has("f32")
+                    || (self.output.extension().is_none() && !is_standard_stream(self.output))
+                {
+                    let message =
+                        "the lists of all and nearest have no array: write .npz, .csv or .parquet, or csv to `-`";
+                    return Err(Error::Usage(message.into()));
+                }
+                self.answer(ListQuery { most })
+            }
         }
     }
 }

@@ -51,6 +51,7 @@ impl FromId {
 
 /// The object that `--json` prints.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Json<'a> {
     query: &'static str,
     precision: &'static str,
@@ -59,12 +60,11 @@ pub(crate) struct Json<'a> {
     spheres: usize,
     skipped_spheres: usize,
     rays: u64,
-    hits: u64,
-    #[serde(rename = "met")]
+    rays_hit: u64,
     sphere_hits: Option<u64>,
     skipped: u64,
-    beyond: u64,
-    judged: u64,
+    overflowed: u64,
+    resolved_exactly: u64,
     off_surface: u64,
     from_id: Option<&'static str>,
     seconds: f64,
@@ -78,6 +78,7 @@ pub(crate) struct Json<'a> {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Rounded {
     numbers: u64,
     largest_change: f64,
@@ -97,16 +98,7 @@ impl CastSummary<'_> {
     }
 
     pub(crate) fn json(&self) -> Json<'_> {
-        let Report {
-            rays,
-            rays_hit: hits,
-            skipped,
-            overflowed: beyond,
-            resolved_exactly: judged,
-            off_surface,
-            seconds,
-            ..
-        } = *self.report;
+        let Report { rays, rays_hit, skipped, overflowed, resolved_exactly, off_surface, seconds, .. } = *self.report;
         Json {
             query: self.query,
             precision: self.precision,
@@ -115,11 +107,11 @@ impl CastSummary<'_> {
             spheres: self.spheres,
             skipped_spheres: self.skipped_spheres,
             rays,
-            hits,
+            rays_hit,
             sphere_hits: self.sphere_hits,
             skipped,
-            beyond,
-            judged,
+            overflowed,
+            resolved_exactly,
             off_surface,
             from_id: self.from_id.as_ref().and_then(FromId::column),
             seconds,

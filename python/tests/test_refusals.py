@@ -85,7 +85,7 @@ RAYS = {
         umbracast.RecordError,
         "ray 9: ox is 1e39: it exceeds",
     ),
-    "a bad radius": (lambda s, r: s.closest(r, radii=-1), umbracast.RecordError, "ray 0: radius is -1"),
+    "a bad radius": (lambda s, r: s.closest(r, ray_radius=-1), umbracast.RecordError, "ray 0: radius is -1"),
     "a missing column": (lambda s, r: s.closest({"ox": [1.0]}), ValueError, "column 'oy' is missing; existing columns: ox"),
     "uneven columns": (
         lambda s, r: s.closest({n: np.ones(2 + (n == "oz")) for n in ("ox", "oy", "oz", "dx", "dy", "dz")}),
@@ -259,7 +259,7 @@ def test_numpy_and_lists_give_numbers_and_hits(scene, rays):
 @pytest.mark.filterwarnings("error")
 def test_values_beyond_float32_are_refused_without_a_warning(scene, rays):
     with pytest.raises(umbracast.RecordError, match="ray 0: radius is inf"):
-        scene.closest(rays, radii=1e300)
+        scene.closest(rays, ray_radius=1e300)
 
 
 def test_errors_name_the_row(scene, rays):

@@ -24,16 +24,15 @@ from ._input import Segments, SurfaceRays
 from ._devices import Device, DeviceInfo, devices
 from ._errors import DeviceError, ForkError, NoDeviceError, PrecisionError, RecordError
 from ._options import NO_SPHERE, Options, PointOptions
-from ._pictures import SHADOW_KINDS, Picture, Shadows, render, shadow
+from ._pictures import Picture, ShadowKind, Shadows, render, shadow
 from ._raygen import rays_along, rays_of_camera, rays_of_sensor, rays_toward
-from ._results import Approach, Attributes, Containment, Flights, HitLists, Hits, Interval, Report, Update
+from ._results import Approach, Attributes, Containment, Flights, HitLists, Hits, Interval, LegStatus, Report, Update
 from ._scene import Scene
 
 __version__ = _version("umbracast")
 
 __all__ = [
     "NO_SPHERE",
-    "SHADOW_KINDS",
     "Approach",
     "Attributes",
     "Containment",
@@ -45,6 +44,7 @@ __all__ = [
     "HitLists",
     "Hits",
     "Interval",
+    "LegStatus",
     "NoDeviceError",
     "Options",
     "Picture",
@@ -55,6 +55,7 @@ __all__ = [
     "Scene",
     "Segments",
     "SurfaceRays",
+    "ShadowKind",
     "Shadows",
     "Update",
     "devices",

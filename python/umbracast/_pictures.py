@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from enum import IntEnum
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,19 +32,29 @@ class Picture(NamedTuple):
     """Reason why the CPU engine rendered the picture although the device is a GPU, such as "it has ambient_samples"; otherwise None."""
 
 
+class ShadowKind(IntEnum):
+    """Kind of coverage of a light's disc, as in `Shadows.kind` and in files."""
+
+    LIT = 0
+    """Not covered: full light."""
+    PENUMBRA = 1
+    """Partly covered, including part of its rim."""
+    ANTUMBRA = 2
+    """Partly covered, with the whole rim visible."""
+    UMBRA = 3
+    """Completely covered."""
+
+
 class Shadows(NamedTuple):
     """How much of a light each observer sees."""
 
     fraction: NDArray[np.float64]
     """(…) float64: visible fraction of the light's disc, by solid angle: 0 in the umbra, 1 in full light."""
     kind: NDArray[np.uint8]
-    """(…) uint8: 0 none, 1 partial (penumbra), 2 annular (antumbra), 3 total (umbra); an index into `SHADOW_KINDS`."""
+    """(…) uint8: a `ShadowKind`."""
     flux: NDArray[np.float64]
     """(…) float64: brightness of the visible part, relative to that of the whole disc. It differs from `fraction` only if the light of the
     system has limb darkening; otherwise it is the same array."""
-
-
-SHADOW_KINDS = ("none", "partial", "annular", "total")
 
 
 def render(

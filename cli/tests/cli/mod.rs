@@ -21,6 +21,7 @@ mod pipes;
 mod plots;
 mod refusals;
 mod render;
+mod schema;
 mod shell;
 mod sky;
 mod sky_pictures;
