@@ -91,7 +91,7 @@ pub(crate) struct BulletsArgs {
     /// Bullets: .npy, .csv, .parquet, .ply, .f32, .bullets or -
     #[arg(requires = "output")]
     bullets: Option<PathBuf>,
-    /// Output file: .npz, .csv, .parquet or - (standard output)
+    /// Output file: .npz, .csv, .parquet, .npy, .f32 or - (standard output)
     #[arg(short, long, value_name = "OUT", requires = "spheres")]
     output: Option<PathBuf>,
     /// Follow each bullet through up to N ricochets, with one row per leg of its path

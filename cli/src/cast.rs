@@ -51,6 +51,7 @@ Files:
         t_min, t_max], the order of --ray and .csv. Or a structured array with
         one dimension: fields named as in .csv, in any order, of floating-point
         or integer types
+  .npz  an array per column, named as in .csv, as numpy.savez writes it
   .csv  columns named in any case, with or without a unit: X [m]. Spheres:
         x,y,z,r, optional mask. Rays: ox,oy,oz,dx,dy,dz, optional t_min,t_max
         (default 0 and inf), mask, skip_id, from_id. Points: x,y,z, optional
@@ -100,7 +101,7 @@ Files:
   length 1, so t is a distance. --with pose,ring,azimuth names the ray, and
   --keep copies other columns of the poses, such as time.
 
-  OUT is .npz, .csv, .parquet, .ply or - (standard output, in --format). A miss
+  OUT is .npz, .csv, .parquet, .ply, .npy, .f32 or - (in --format). A miss
   is inf and 4294967295 in .npz (hit = answers['id'] != 4294967295), an empty
   cell in .csv, null in .parquet. In .ply the hits are points, binary, with x,
   y, z, t, id and the columns of --with; a miss has no point.
@@ -152,13 +153,13 @@ Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the
 #[command(after_long_help = EXAMPLES)]
 #[command(after_help = "`umbracast cast --help` has all options and policies, explains the files, and gives examples.")]
 pub(crate) struct CastArgs {
-    /// Spheres: .npy, .csv, .parquet, .ply, .xyz, .pdb, .f32, .spheres or -
+    /// Spheres: .npy, .npz, .csv, .parquet, .ply, .xyz, .pdb, .f32, .spheres or -
     #[arg(required_unless_present_any = ["sphere", "ray"])]
     spheres: Option<PathBuf>,
-    /// Rays, points or segments: .npy, .csv, .parquet, .ply, .f32, .rays or -
+    /// Rays, points or segments: .npy, .npz, .csv, .parquet, .ply, .f32, .rays or -
     #[arg(required_unless_present_any = ["sphere", "ray", "sensor"])]
     rays: Option<PathBuf>,
-    /// Output file: .npz, .csv, .parquet, .ply (hits as points) or - (standard output)
+    /// Output file: .npz, .csv, .parquet, .npy, .f32, .ply (hits as points) or - (standard output)
     #[arg(short, long, value_name = "OUT", required_unless_present_any = ["sphere", "ray"])]
     output: Option<PathBuf>,
 

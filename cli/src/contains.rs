@@ -58,7 +58,7 @@ pub(crate) struct ContainsArgs {
     spheres: PathBuf,
     /// Points: .npy, .csv, .parquet, .ply, .xyz, .pdb, .f32, .points or -
     points: PathBuf,
-    /// Output file: .npz, .csv, .parquet or - (standard output)
+    /// Output file: .npz, .csv, .parquet, .npy, .f32 or - (standard output)
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
     /// Subtract a point from all positions in f64 before rounding to f32, for coordinates far from 0: x,y,z, or auto for

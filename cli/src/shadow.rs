@@ -77,7 +77,7 @@ pub(crate) struct ShadowArgs {
     observers: PathBuf,
     /// The light and the bodies: a system file (.toml)
     system: PathBuf,
-    /// Output file: .npz, .csv, .parquet or - (standard output)
+    /// Output file: .npz, .csv, .parquet, .npy, .f32 or - (standard output)
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
     /// What to do with invalid observers (NaN, coordinates beyond 1e150)

@@ -69,7 +69,10 @@ pub(crate) struct Json<'a> {
     from_id: Option<&'static str>,
     seconds: f64,
     mrays_per_second: Option<f64>,
-    rounded: Rounded,
+    /// Number of values that rounding to f32 changed, the largest change, and its field.
+    rounded: u64,
+    largest_rounding: f64,
+    rounded_field: Option<&'static str>,
     origin: Option<[f64; 3]>,
     output: Option<String>,
     plot: Option<String>,
@@ -77,21 +80,7 @@ pub(crate) struct Json<'a> {
     compare: Option<&'a Comparison>,
 }
 
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Rounded {
-    numbers: u64,
-    largest_change: f64,
-    /// The field with the largest change.
-    field: Option<&'static str>,
-}
-
 impl CastSummary<'_> {
-    fn rounded(&self) -> Rounded {
-        let Rounding { changed: numbers, largest: largest_change, field, .. } = self.rounding;
-        Rounded { numbers, largest_change, field: (numbers > 0).then_some(field) }
-    }
-
     /// `None` if the measured time is 0.
     fn mrays_per_second(&self) -> Option<f64> {
         (self.report.seconds > 0.0).then(|| self.report.rays as f64 / self.report.seconds * 1e-6)
@@ -116,7 +105,9 @@ impl CastSummary<'_> {
             from_id: self.from_id.as_ref().and_then(FromId::column),
             seconds,
             mrays_per_second: self.mrays_per_second(),
-            rounded: self.rounded(),
+            rounded: self.rounding.changed,
+            largest_rounding: self.rounding.largest,
+            rounded_field: (self.rounding.changed > 0).then_some(self.rounding.field),
             origin: self.origin.map(|o| o.to_array()),
             output: self.output.map(|path| path.display().to_string()),
             plot: self.plot.map(|(path, _)| path.display().to_string()),
@@ -155,11 +146,9 @@ impl CastSummary<'_> {
         if let Some(origin) = self.origin {
             line += &format!("; origin {},{},{}", origin.x, origin.y, origin.z);
         }
-        let rounded = self.rounded();
-        if rounded.numbers > 0 {
-            let Rounded { numbers, largest_change, field } = rounded;
-            let field = field.unwrap_or_default();
-            line += &format!("; {numbers} numbers rounded to f32, by at most {largest_change:.1e} ({field})");
+        let Rounding { changed, largest, field, .. } = self.rounding;
+        if changed > 0 {
+            line += &format!("; {changed} numbers rounded to f32, by at most {largest:.1e} ({field})");
         }
         if let Some((path, shows)) = self.plot {
             line += &format!("; {} shows {shows}", path.display());

@@ -8,8 +8,9 @@ use umbracast_testing::folder::{Folder, npy_array};
 use umbracast_testing::root;
 
 use super::observers::{OBSERVERS, SYSTEM};
-use crate::files::bullets::{BULLETS, SPHERES};
 
+const SPHERES: &str = "x,y,z,r\n4,4,0,4\n0,0,50,2\n";
+const BULLETS: &str = "x1,y1,z1,x2,y2,z2,speed\n0,0,0,4,4,4,3\n4,4,0,1,1,1,2\n5,5,9,5,5,90,1\n";
 const RAYS: &str = "ox,oy,oz,dx,dy,dz\n0,0,0,1,1,1\n0,0,0,0,1,0\n0,0,0,0,0,1\n";
 const SENSOR: &str = "elevations_deg = [0]\nazimuths_deg = { from = 0, to = 90, count = 3 }\nposes = [[0, 0, 0]]\n";
 
@@ -113,10 +114,7 @@ fn json_outputs_follow_their_schemas() {
 /// Commands without their outputs, and the table of `columns.json` that they write.
 const TABLES: [(&str, &str); 12] = [
     ("cast s.csv r.csv", "closest"),
-    (
-        "cast s.csv --sensor w.toml --with point,normal,incidence,distance,pose,ring,azimuth",
-        "closest with all",
-    ),
+    ("cast s.csv --sensor w.toml --with point,normal,incidence,distance,pose,ring,azimuth", "closest with all"),
     ("cast s.csv r.csv --query occluded", "occluded"),
     ("cast s.csv r.csv --query interval", "interval"),
     ("cast s.csv r.csv --query count", "count"),
@@ -134,7 +132,8 @@ fn tables_have_the_columns_of_their_schema() {
     let (folder, columns) = (folder(), schema("columns"));
     for (command, table) in TABLES {
         let table = &columns["$defs"][table];
-        let names: Vec<&str> = table["required"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+        let names: Vec<&str> =
+            table["required"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
         assert_eq!(table["properties"].as_object().unwrap().len(), names.len());
 
         folder.run_ok(&format!("{command} -o t.csv -q"));
@@ -174,11 +173,7 @@ fn tables_have_the_columns_of_their_schema() {
 #[test]
 fn archives_and_arrays_are_read_as_they_are_written() {
     let folder = folder();
-    // The points of hits, as an archive, a structured array and a point cloud.
-    folder.run_ok("cast s.csv r.csv -o hits.ply -q");
     folder.run_ok("contains s.csv p.csv -o held.npz -q");
-    let python = "ox,oy,oz,dx,dy,dz,t_min,t_max,skip_id\n0,0,0,1,1,1,0,9,\n0,0,0,0,0,1,0,60,0\n";
-    folder.write("skips.csv", python);
     // An archive of columns in another order than the fields, with other number types.
     let columns: [(&str, &str, Vec<u8>); 5] = [
         ("r", "'<f4'", [4_f32, 2.0].map(f32::to_le_bytes).concat()),
@@ -193,7 +188,7 @@ fn archives_and_arrays_are_read_as_they_are_written() {
     assert_eq!(folder.text("found.csv"), folder.text("expected.csv"));
     folder.run_ok("cast more.npz r.csv -o found.csv -q --ignore-extra");
     assert_eq!(folder.text("found.csv"), folder.text("expected.csv"));
-    // Rays from the intervals of an earlier cast: `.npy` and a file without an extension.
+    // A plain array, and files without an extension.
     folder.run_ok("cast s.csv r.csv -o t.npy -q --query count");
     let (shape, counts) = npy_array::<u32>(File::open(folder.path("t.npy")).unwrap());
     assert_eq!((shape, counts), (vec![3], vec![1, 1, 1]));
@@ -203,9 +198,17 @@ fn archives_and_arrays_are_read_as_they_are_written() {
     folder.run_ok("cast s.csv r.csv -o raw -q --format f32");
     assert_eq!(std::fs::read(folder.path("raw")).unwrap(), std::fs::read(folder.path("raw.f32")).unwrap());
 
-    let short = [("x", "'<f4'", vec![0; 8]), ("y", "'<f4'", vec![0; 8]), ("z", "'<f4'", vec![0; 4]), ("r", "'<f4'", vec![0; 8])];
+    let short = [
+        ("x", "'<f4'", vec![0; 8]),
+        ("y", "'<f4'", vec![0; 8]),
+        ("z", "'<f4'", vec![0; 4]),
+        ("r", "'<f4'", vec![0; 8]),
+    ];
     let text = [("x", "'<U3'", vec![0; 24]), columns[3].clone(), columns[1].clone(), columns[0].clone()];
-    folder.write("short.npz", archive(&short)).write("text.npz", archive(&text)).write("bad.npz", "PK\x03\x04 and no more");
+    folder
+        .write("short.npz", archive(&short))
+        .write("text.npz", archive(&text))
+        .write("bad.npz", "PK\x03\x04 and no more");
     for (arguments, words) in [
         ("cast short.npz r.csv -o o.csv", "array 'x' has 2 numbers and array 'z' 1"),
         ("cast text.npz r.csv -o o.csv", "array 'x': dtype is '<U3'"),

@@ -192,7 +192,7 @@ fn doubles_are_rounded_once_and_counted() {
             (json["rounded"].clone(), folder.text("out.csv"))
         };
         let expected = json("s.csv", "r.csv");
-        assert_eq!(expected.0["numbers"], if origin.is_empty() { 2 } else { 0 });
+        assert_eq!(expected.0, if origin.is_empty() { 2 } else { 0 });
         assert_eq!(json("s.parquet", "r.parquet"), expected, "{origin}");
     }
     folder.write("big.parquet", table(wide, &columns("x,y,z,r\n1,2,3,4\n1,2,1e39,4\n")));
