@@ -410,16 +410,18 @@ impl Files<'_> {
             QueryName::Transmittance => self.answer(RecordQuery::new(f32::COLUMNS)),
             QueryName::Approach => self.answer(RecordQuery::new(Approach::COLUMNS)),
             QueryName::All | QueryName::Nearest => {
-                let has = |word: &str| self.output.extension().is_some_and(|own| own.eq_ignore_ascii_case(word));
-                let asked = self.args.table.format.filter(|format| *format != StreamFormat::Csv);
-                if asked.is_some()
-                    || has("npy")
-                    || has("f32")
-                    || (self.output.extension().is_none() && !is_standard_stream(self.output))
-                {
+                let named = self.output.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
+                let is_array = match &named {
+                    None => {
+                        !is_standard_stream(self.output)
+                            || self.args.table.format.is_some_and(|f| f != StreamFormat::Csv)
+                    }
+                    Some(extension) => ["npy", "f32"].contains(&&**extension),
+                };
+                if is_array {
                     let message =
-                        "the lists of all and nearest have no array: write .npz, .csv or .parquet, or csv to `-`";
-                    return Err(Error::Usage(message.into()));
+                        "the lists of all and nearest are no single array: supported are .npz, .csv and .parquet";
+                    return Err(Error::bad_file(self.output, message));
                 }
                 self.answer(ListQuery { most })
             }

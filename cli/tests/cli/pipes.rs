@@ -69,12 +69,12 @@ fn a_dash_that_cannot_work_is_refused() {
         ("", "cast s.csv r.csv -o - --json", "would both write to standard output"),
         ("x,y\n1,2\n", "cast - r.csv -o out.csv", "error: standard input: header line: column 'z' is missing"),
         (SPHERES, "cast - r.csv -o out.csv --origin auto", "error: standard input: finding the centre"),
-        ("", "cast s.csv r.csv -o - --query all --format npy", "as csv only"),
+        ("", "cast s.csv r.csv -o - --query all --format npy", "are no single array"),
         // The extension of a file selects its format, so another one was ignored.
         (
             "",
             "cast s.csv r.csv -o out.npz --format csv",
-            "--format csv is for standard output, `-o -`: the extension of out.npz",
+            "--format csv is for standard output and files without an extension: that of out.npz selects another",
         ),
         ("", "contains s.csv r.csv -o out.csv --format npy", "--format npy is for standard output"),
         (
@@ -184,7 +184,7 @@ fn atoms_are_spheres_with_the_radii_of_their_elements() {
     assert_eq!(folder.text("out.csv"), "ray,t_enter,t_exit,id\n0,2.48,5.52,0\n0,10.3,13.7,1\n");
     folder.run_ok("cast a.pdb up.csv -o out.csv -q --query all");
     // Nitrogen, and carbon by the name of the atom; neither the other location nor the second model. Ids are rows of the file.
-    assert_eq!(folder.text("out.csv"), "ray,t_enter,t_exit,id\n0,2.4499998,5.55,0\n1,2.3,5.7,2\n");
+    assert_eq!(folder.text("out.csv"), "ray,t_enter,t_exit,id\n0,2.45,5.55,0\n1,2.3,5.7,2\n");
     for (name, text, words) in [
         ("b.xyz", "2\n\nO 0 0 0\n", "claims 2 atoms, but the file has 1"),
         ("b.xyz", "1\n\n6 0 0 0\n", "line 3: the element is 6, a number"),

@@ -216,7 +216,7 @@ fn archives_and_arrays_are_read_as_they_are_written() {
         ("cast bad.npz r.csv -o o.csv", "bad.npz: not a readable .npz file"),
         ("cast held.npz r.csv -o o.csv", "column"),
         ("cast s.csv r.csv -o o", "cannot write results to a file without an extension"),
-        ("cast s.csv r.csv -o o.npy --query all", "have no array"),
+        ("cast s.csv r.csv -o o.npy --query all", "are no single array"),
         ("cast s.csv r.csv -o o.npz --format csv", "selects another format"),
     ] {
         let done = folder.run(arguments);

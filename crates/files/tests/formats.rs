@@ -253,7 +253,7 @@ fn malformed_tables_are_refused() {
     refused(rays("a.csv", "origin_x,oy,oz,dx,dy,dz\n"), &["did you mean 'ox'"]);
     refused(rays("a.csv", "x,y,z,r\n"), &["belongs to spheres"]);
     refused(spheres("a.csv", b"x,y,z,r\n1,2,3,\xff\n"), &["line 2: r is '\u{ff}'", "expected a number"]);
-    refused(spheres("a.txt", ""), &["'.txt'", ".npy, .csv, .parquet, .ply, .xyz, .pdb, .f32 and .spheres"]);
+    refused(spheres("a.txt", ""), &["'.txt'", ".npy, .npz, .csv, .parquet, .ply, .xyz, .pdb, .f32 and .spheres"]);
     refused(spheres("a", ""), &["without an extension"]);
     refused(spheres("a.rays", ""), &["SPHERES, then RAYS"]);
     refused(spheres("a.f32", [0; 17]), &["17 bytes", "multiple of 16"]);

@@ -74,7 +74,7 @@ fn a_failed_write_changes_no_file() {
 fn output_paths_are_checked_before_any_work() {
     let (folder, path) = file("in.csv", "x,y,z,r\n");
     let message = |path: &Path, inputs: &[&Path]| check_output(path, inputs, None).unwrap_err().to_string();
-    assert!(message(Path::new("out.txt"), &[]).contains(".npz, .csv and .parquet"));
+    assert!(message(Path::new("out.txt"), &[]).contains(".npz, .csv, .parquet, .npy and .f32"));
     assert!(message(Path::new("out"), &[]).contains("without an extension"));
     assert!(message(&path, &[&path]).contains("is also an input"));
     assert!(message(&folder.path().join("no/out.csv"), &[]).contains("there is no folder"));

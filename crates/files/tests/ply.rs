@@ -174,5 +174,8 @@ fn only_results_with_a_position_are_written_as_points() {
         message(check_points_output(&jpg, &[], None).err())
             .ends_with("supported are .npz, .csv, .parquet, .ply, .npy and .f32")
     );
-    assert!(message(FileWriter::<HitLists>::create(&jpg).err()).ends_with("supported are .npz, .csv and .parquet"));
+    assert!(
+        message(FileWriter::<HitLists>::create(&jpg).err())
+            .ends_with("supported are .npz, .csv, .parquet, .npy and .f32")
+    );
 }
