@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use crate::error::Error;
-use crate::escape::quoted;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use umbracast::glam::DVec3;
 use umbracast::{BvhBuilder, DeviceOptions, Ends, Inside, Near, OnBad, Precision, Query, SceneOptions, Touch};
+use umbracast_files::escape::quoted;
 use umbracast_files::{ExtraColumns, Models, ReadOptions, StreamFormat, UnknownAtoms, is_standard_stream};
 
 /// Choice of the device.

@@ -82,17 +82,17 @@ fn system() -> String {
         let lines = std::fs::read_to_string(path).unwrap_or_default();
         let line = lines.lines().find(|line| line.starts_with(key))?;
         let value = line.split_once(['=', ':'])?.1.trim().trim_matches('"');
-        Some(crate::escape::printable(value).into_owned())
+        Some(umbracast_files::escape::printable(value).into_owned())
     };
     let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").ok();
     for (name, value) in [
         ("system", value("/etc/os-release", "PRETTY_NAME")),
-        ("kernel", kernel.map(|text| crate::escape::printable(text.trim()).into_owned())),
+        ("kernel", kernel.map(|text| umbracast_files::escape::printable(text.trim()).into_owned())),
         ("cpu", value("/proc/cpuinfo", "model name")),
     ] {
         text += &value.map(|value| format!("  {name:9} {value}\n")).unwrap_or_default();
     }
-    let spoken = |text: std::ffi::OsString| crate::escape::printable(&text.to_string_lossy()).into_owned();
+    let spoken = |text: std::ffi::OsString| umbracast_files::escape::printable(&text.to_string_lossy()).into_owned();
     let mut settings: Vec<String> = std::env::vars_os()
         .map(|(name, value)| (spoken(name), spoken(value)))
         .filter(|(name, _)| VARIABLES.iter().any(|start| name.starts_with(start)))

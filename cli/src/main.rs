@@ -13,7 +13,6 @@ mod describe;
 mod devices;
 mod drawing;
 mod error;
-mod escape;
 mod flight_summary;
 mod left_out;
 mod manuals;
@@ -53,7 +52,8 @@ use umbracast_files::STANDARD_STREAM;
     version,
     long_version = LONG_VERSION,
     arg_required_else_help = true,
-    max_term_width = 110
+    max_term_width = 110,
+    after_help = EXIT_CODES
 )]
 struct Cli {
     /// Number of threads of the CPU engine [default: one per core]
@@ -62,6 +62,17 @@ struct Cli {
     #[command(subcommand)]
     command: Command,
 }
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    done
+  1    there is no eclipse on this day
+  2    bad usage or input
+  3    no such device or precision
+  4    the device failed
+  5    reading or writing failed
+  6    a guarantee is violated, found by --compare
+  129, 130, 143   cancelled by SIGHUP, SIGINT (Ctrl-C) or SIGTERM";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -121,7 +132,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let hint = hint(&error).map(|hint| format!(" ({hint})")).unwrap_or_default();
-            let _ = writeln!(std::io::stderr(), "error: {}{hint}", escape::message(&error));
+            let _ = writeln!(std::io::stderr(), "error: {}{hint}", error.printable());
             ExitCode::from(exit_code(&error))
         }
     }
@@ -152,10 +163,10 @@ fn helpful(mut error: clap::Error) -> clap::Error {
     for (kind, value) in context {
         match value {
             ContextValue::String(text) => {
-                error.insert(kind, ContextValue::String(crate::escape::quoted(&text)));
+                error.insert(kind, ContextValue::String(umbracast_files::escape::quoted(&text)));
             }
             ContextValue::Strings(texts) => {
-                let quoted = texts.iter().map(|text| crate::escape::quoted(text)).collect();
+                let quoted = texts.iter().map(|text| umbracast_files::escape::quoted(text)).collect();
                 error.insert(kind, ContextValue::Strings(quoted));
             }
             // `-- --option` would be the name of a file.
@@ -237,7 +248,7 @@ fn hint(error: &Error) -> Option<&'static str> {
 
 /// Prints one line on stderr, escaped where it is not printable. A closed stderr is not an error.
 pub(crate) fn say(line: &str) {
-    let line = crate::escape::printable(line).replace('\n', "\\n");
+    let line = umbracast_files::escape::printable(line).replace('\n', "\\n");
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 

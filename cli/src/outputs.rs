@@ -19,13 +19,16 @@ pub(crate) struct OutputFile<'a> {
 impl OutputFile<'_> {
     /// Refuses an extension of another format.
     pub(crate) fn check_extension(&self) -> Result<()> {
-        let Self { path, content, extensions, .. } = *self;
-        if is_standard_stream(path) {
+        let Self { path, name, content, extensions } = *self;
+        // Only the main output may be standard output.
+        if is_standard_stream(path) && name.starts_with("--") {
             let example = extensions[0];
             let message = format!("{content} cannot go to standard output, `-`: give the name of a .{example} file");
             return Err(Error::Usage(message));
         }
-        if extensions.iter().any(|known| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(known))) {
+        if is_standard_stream(path)
+            || extensions.iter().any(|known| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(known)))
+        {
             return Ok(());
         }
         // A folder or a device has no extension either.
@@ -46,12 +49,16 @@ pub(crate) fn is_input(path: &Path) -> Error {
     Error::bad_file(path, "is also an input: the results would overwrite it")
 }
 
-/// Refuses files of other formats, files that cannot be written, and two files in one place. Returns the places.
-pub(crate) fn check_outputs<'a>(files: impl IntoIterator<Item = OutputFile<'a>>) -> Result<Vec<PathBuf>> {
+/// Refuses files of other formats, files that cannot be written, two files in one place, and a file on standard output beside the JSON of
+/// `--json`. Returns the places.
+pub(crate) fn check_outputs<'a>(files: impl IntoIterator<Item = OutputFile<'a>>, json: bool) -> Result<Vec<PathBuf>> {
     let mut targets: Vec<(PathBuf, &str)> = Vec::new();
     for file in files {
         file.check_extension()?;
         let target = check_target(file.path)?;
+        if json && is_standard_stream(file.path) {
+            return Err(Error::Usage("--json and `-o -` would both write to standard output".into()));
+        }
         if let Some((_, other)) = targets.iter().find(|(known, _)| *known == target) {
             let message = format!("{other} and {} would both write this file", file.name);
             return Err(Error::bad_file(file.path, message));

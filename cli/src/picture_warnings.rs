@@ -38,7 +38,7 @@ fn out_of_view(system: &System) -> String {
     else {
         return "the system is empty".into();
     };
-    let name = crate::escape::quoted(name);
+    let name = umbracast_files::escape::quoted(name);
     let DVec3 { x, y, z } = ball.center;
     let [width, height] = system.picture().size.map(f64::from);
     let (across, size, key) = match camera.lens {

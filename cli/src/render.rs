@@ -122,7 +122,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<()> {
     left_out::say_all(&files, args.summary.quiet);
     let inputs = files.paths;
     let arrays = [&args.t, &args.id, &args.fraction, &args.flux, &args.normal, &args.view_distance];
-    check_outputs(&output, &arrays.map(Option::as_deref), args.sidecar.as_deref(), &inputs)?;
+    check_outputs(&output, &arrays.map(Option::as_deref), args.sidecar.as_deref(), &inputs, args.summary.json)?;
     let device = Device::open(&args.device.options(Precision::Fast))?;
     args.check_memory(&system, &device)?;
     let started = Instant::now();
@@ -254,6 +254,7 @@ pub(crate) fn check_outputs(
     arrays: &[Option<&Path>; 6],
     sidecar: Option<&Path>,
     inputs: &[PathBuf],
+    json: bool,
 ) -> Result<()> {
     let picture = OutputFile { path: output, name: "the picture", content: "a picture", extensions: &["png"] };
     picture.check_extension()?;
@@ -262,7 +263,7 @@ pub(crate) fn check_outputs(
     });
     let sidecar =
         sidecar.map(|path| OutputFile { path, name: "--sidecar", content: "a sidecar", extensions: &["json"] });
-    let targets = outputs::check_outputs(std::iter::once(picture).chain(arrays).chain(sidecar))?;
+    let targets = outputs::check_outputs(std::iter::once(picture).chain(arrays).chain(sidecar), json)?;
     for input in inputs {
         if outputs::overwrites(&targets, input) {
             let message = "is also an input of this picture: the output would overwrite it";

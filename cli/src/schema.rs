@@ -14,7 +14,11 @@ use crate::describe::{self, With};
 
 /// The schema of a summary. It has no other keys than those of the record, and all of them.
 fn summary<T: JsonSchema>(name: &str) -> (String, Value) {
-    let mut schema = SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>();
+    let mut schema = SchemaSettings::draft2020_12()
+        .for_serialize()
+        .with(|settings| settings.inline_subschemas = true)
+        .into_generator()
+        .into_root_schema_for::<T>();
     RecursiveTransform(|schema: &mut Schema| {
         if schema.get("properties").is_some() {
             schema.insert("additionalProperties".into(), false.into());
@@ -24,7 +28,7 @@ fn summary<T: JsonSchema>(name: &str) -> (String, Value) {
     })
     .transform(&mut schema);
     schema.insert("title".into(), format!("umbracast {name} --json").into());
-    (name.replace(' ', "-"), schema.to_value())
+    (format!("output-{}", name.replace(' ', "-")), schema.to_value())
 }
 
 /// The columns of a table: names in the order of the columns, types, and types in arrays.

@@ -43,11 +43,12 @@ pub(crate) fn exit_code(error: &Error) -> u8 {
     }
 }
 
-/// Exit code of an error: 2 bad input or usage, 3 no such device or precision, 4 the device failed, 5 reading or writing failed, 6 a
+/// Exit code of an error: 1 no eclipse on a day, 2 bad input or usage, 3 no such device or precision, 4 the device failed, 5 reading or writing failed, 6 a
 /// violated guarantee, 130 cancelled (as shells report Ctrl-C).
 fn code(error: &Error) -> u8 {
     match error {
         Error::Files(umbracast_files::Error::Io { .. }) => 5,
+        Error::NoEclipse(_) => 1,
         Error::BrokenPromise(_) => 6,
         _ => match error.of_records() {
             None | Some(Records::BadRecord { .. } | Records::InvalidArgument(_) | Records::LengthsDiffer { .. }) => 2,

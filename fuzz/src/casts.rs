@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use arbitrary::{Result, Unstructured};
 use umbracast::exact::{self, ExactRoots, Root, Roots};
 use umbracast::{Ends, Hit, Inside, Precision, Query, Ray, Scene, SceneOptions, Sphere, Touch};
+use umbracast_testing::oracle;
 
 use crate::{Style, below, cpu, number, vector};
 
@@ -97,46 +98,13 @@ fn answers(scene: &Scene, rays: &[Ray], query: &Query) -> String {
     )
 }
 
-/// Reference implementation of the policies. It follows the text of the contract, not the code.
-fn oracle(ray: &Ray, sphere: &Sphere, query: &Query) -> Option<f32> {
-    let roots = ExactRoots::new(ray, sphere);
-    let at_least = |root, t| roots.compare(root, t) != Some(Ordering::Less);
-    if roots.crossing == Ordering::Less || (roots.crossing == Ordering::Equal && query.touch == Touch::Miss) {
-        return None;
-    }
-    // A sphere behind the start is never hit.
-    if !at_least(Root::Exit, ray.t_min) {
-        return None;
-    }
-    let root = match (at_least(Root::Enter, ray.t_min), query.inside) {
-        (true, _) => Root::Enter,
-        (false, Inside::Exit) => Root::Exit,
-        (false, Inside::Ignore) => return None,
-        (false, _) => {
-            let within = ray.t_min < ray.t_max || query.ends == Ends::Closed;
-            return within.then_some(ray.t_min);
-        }
-    };
-    match (roots.compare(root, ray.t_max)?, query.ends) {
-        (Ordering::Greater, _) | (Ordering::Equal, Ends::HalfOpen) => None,
-        _ => roots.round(root).filter(|t| t.is_finite()),
-    }
-}
-
 /// Compares the exact results of a scene with integer arithmetic.
 fn exactly(scene: &Scene, rays: &[Ray], query: &Query) {
     let spheres = scene.spheres();
     let hits = scene.closest(rays, query).expect("the input is valid");
     let passes = scene.approach(rays, query).expect("the input is valid");
     for ((ray, hit), pass) in rays.iter().zip(hits.iter()).zip(passes.iter()) {
-        let mut best = Hit::MISS;
-        for (id, sphere) in (0..).zip(spheres) {
-            match oracle(ray, sphere, query) {
-                Some(t) if t < best.t => best = Hit { t, id },
-                _ => {}
-            }
-        }
-        assert_eq!(*hit, best, "{query:?}, {ray:?}, {spheres:?}");
+        assert_eq!(*hit, oracle::closest(ray, spheres, query), "{query:?}, {ray:?}, {spheres:?}");
         let least = spheres.iter().map(|sphere| exact::approach(ray, sphere)).map(|(t, clearance)| (clearance, t));
         let least = least.min_by(|a, b| a.partial_cmp(b).expect("numbers"));
         assert_eq!(Some((pass.clearance, pass.t)), least, "{ray:?}, {spheres:?}");
@@ -145,7 +113,7 @@ fn exactly(scene: &Scene, rays: &[Ray], query: &Query) {
 
 /// Checks the guarantees of `standard` for one pair.
 fn within_bounds(ray: &Ray, sphere: &Sphere, query: &Query) {
-    let (found, truth) = (ray.hit(sphere, query), oracle(ray, sphere, query));
+    let (found, truth) = (ray.hit(sphere, query), oracle::hit(ray, sphere, query));
     let (e, d) = (sphere.center.as_dvec3() - ray.origin.as_dvec3(), ray.direction.as_dvec3());
     let (r, length) = (f64::from(sphere.radius), d.length());
     let b = (e - e.dot(d) / (length * length) * d).length();

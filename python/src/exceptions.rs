@@ -8,28 +8,12 @@ use pyo3::prelude::*;
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error of any of the crates.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 pub(crate) enum Error {
-    Umbracast(umbracast::Error),
-    Files(umbracast_files::Error),
-    Sky(umbracast_sky::Error),
-}
-
-impl From<umbracast::Error> for Error {
-    fn from(error: umbracast::Error) -> Self {
-        Self::Umbracast(error)
-    }
-}
-
-impl From<umbracast_files::Error> for Error {
-    fn from(error: umbracast_files::Error) -> Self {
-        Self::Files(error)
-    }
-}
-
-impl From<umbracast_sky::Error> for Error {
-    fn from(error: umbracast_sky::Error) -> Self {
-        Self::Sky(error)
-    }
+    Umbracast(#[from] umbracast::Error),
+    Files(#[from] umbracast_files::Error),
+    Sky(#[from] umbracast_sky::Error),
 }
 
 /// The error of an invalid argument.

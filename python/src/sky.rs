@@ -6,10 +6,10 @@ use crate::exceptions::{Result, usage};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use umbracast_files::read_vectors;
+use umbracast_files::{VectorSource, read_bodies};
 use umbracast_sky::{
-    DatePrecision, DeltaT, Eclipse, LocalView, LunarEclipse, LunarRule, Place, Radii, SkyBody, SkyOptions,
-    SolarEclipse, Time, View,
+    Cell, CircumstancesRecord, DatePrecision, DeltaT, Eclipse, Field, FieldKind, LunarRule, PathPointRecord, Place,
+    Radii, Record, SkyBody, SkyOptions, SolarEclipse, Time, View,
 };
 
 use crate::exceptions::exception;
@@ -31,10 +31,6 @@ impl Sky {
         let (day, second) = time.clock(self.inner.options().delta_t);
         // A leap second counts as the last microsecond of its minute.
         day * 86_400_000_000 + ((second * 1e6).round() as i64).min(86_399_999_999) + EPOCH_US
-    }
-
-    fn optional(&self, time: Option<Time>) -> i64 {
-        time.map_or(NOT_A_TIME, |time| self.microseconds(time))
     }
 
     fn time(&self, microseconds: i64) -> Result<Time> {
@@ -59,55 +55,73 @@ impl Sky {
         }
     }
 
-    fn dictionary<'py>(&self, py: Python<'py>, eclipse: &Eclipse) -> PyResult<Bound<'py, PyDict>> {
-        match eclipse {
-            Eclipse::Solar(one) => self.solar_dictionary(py, one),
-            Eclipse::Lunar(one) => self.lunar_dictionary(py, one),
-        }
-    }
-
-    fn solar_dictionary<'py>(&self, py: Python<'py>, eclipse: &SolarEclipse) -> PyResult<Bound<'py, PyDict>> {
-        let (values, greatest) = (PyDict::new(py), &eclipse.greatest);
-        values.set_item("kind", eclipse.kind.name())?;
-        values.set_item("greatest", self.microseconds(greatest.time))?;
-        values.set_item("latitude", greatest.place.latitude)?;
-        values.set_item("longitude", greatest.place.longitude)?;
-        values.set_item("gamma", greatest.gamma)?;
-        values.set_item("magnitude", greatest.view.magnitude)?;
-        values.set_item("obscuration", greatest.view.obscuration)?;
-        values.set_item("sun_altitude", greatest.view.sun_altitude)?;
-        values.set_item("central_duration_s", greatest.central_duration_s)?;
-        let width = eclipse.line_point(greatest.time).and_then(|point| point.width_km);
-        values.set_item("path_width_km", width)?;
-        values.set_item("begins", self.microseconds(eclipse.begins.0))?;
-        values.set_item("axis_begins", self.optional(eclipse.axis.map(|axis| axis.0)))?;
-        values.set_item("axis_ends", self.optional(eclipse.axis.map(|axis| axis.1)))?;
-        values.set_item("ends", self.microseconds(eclipse.ends.0))?;
-        values.set_item("delta_t_s", self.inner.options().delta_t.seconds_at(greatest.time))?;
-        Ok(values)
-    }
-
-    fn lunar_dictionary<'py>(&self, py: Python<'py>, eclipse: &LunarEclipse) -> PyResult<Bound<'py, PyDict>> {
+    /// A record as a dictionary. Times are microseconds, the only integers.
+    fn dictionary<'py>(&self, py: Python<'py>, record: &dyn Record) -> PyResult<Bound<'py, PyDict>> {
         let values = PyDict::new(py);
-        values.set_item("kind", eclipse.kind.name())?;
-        values.set_item("greatest", self.microseconds(eclipse.greatest))?;
-        values.set_item("latitude", eclipse.zenith.latitude)?;
-        values.set_item("longitude", eclipse.zenith.longitude)?;
-        values.set_item("gamma", eclipse.gamma)?;
-        values.set_item("umbral_magnitude", eclipse.umbral_magnitude)?;
-        values.set_item("penumbral_magnitude", eclipse.penumbral_magnitude)?;
-        for (name, time) in [
-            ("p1", Some(eclipse.p1)),
-            ("u1", eclipse.u1),
-            ("u2", eclipse.u2),
-            ("u3", eclipse.u3),
-            ("u4", eclipse.u4),
-            ("p4", Some(eclipse.p4)),
-        ] {
-            values.set_item(name, self.optional(time))?;
+        for (field, cell) in record.fields().iter().zip(record.cells()) {
+            match cell {
+                Cell::Empty if field.kind == FieldKind::Time => values.set_item(field.name, NOT_A_TIME)?,
+                Cell::Empty => values.set_item(field.name, py.None())?,
+                Cell::Text(text) => values.set_item(field.name, text)?,
+                Cell::Time(time) => values.set_item(field.name, self.microseconds(time.time()))?,
+                Cell::Number(number) => values.set_item(field.name, number)?,
+            }
         }
-        values.set_item("delta_t_s", self.inner.options().delta_t.seconds_at(eclipse.greatest))?;
         Ok(values)
+    }
+
+    /// Records as a dictionary of arrays. Names are their numbers in a list that follows.
+    fn columns<'py, R: Record>(
+        &self,
+        py: Python<'py>,
+        fields: &[Field],
+        records: impl Iterator<Item = R>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let mut columns: Vec<Column> = fields.iter().map(|field| Column::new(field.kind)).collect();
+        for record in records {
+            for (column, cell) in columns.iter_mut().zip(record.cells()) {
+                match (column, cell) {
+                    (Column::Numbers(list), Cell::Number(number)) => list.push(number),
+                    (Column::Numbers(list), _) => list.push(f64::NAN),
+                    (Column::Times(list), Cell::Time(time)) => list.push(self.microseconds(time.time())),
+                    (Column::Times(list), _) => list.push(NOT_A_TIME),
+                    (Column::Names(list, names), cell) => {
+                        let text = if let Cell::Text(text) = cell { text } else { "" };
+                        let at = names.iter().position(|name| name == text).unwrap_or(names.len());
+                        if at == names.len() {
+                            names.push(text.into());
+                        }
+                        list.push(at as u32);
+                    }
+                }
+            }
+        }
+        let values = PyDict::new(py);
+        for (field, column) in fields.iter().zip(columns) {
+            match column {
+                Column::Numbers(list) => values.set_item(field.name, PyArray1::from_vec(py, list))?,
+                Column::Times(list) => values.set_item(field.name, PyArray1::from_vec(py, list))?,
+                Column::Names(list, names) => values.set_item(field.name, (PyArray1::from_vec(py, list), names))?,
+            }
+        }
+        Ok(values)
+    }
+}
+
+/// The values of a field.
+enum Column {
+    Numbers(Vec<f64>),
+    Times(Vec<i64>),
+    Names(Vec<u32>, Vec<String>),
+}
+
+impl Column {
+    fn new(kind: FieldKind) -> Self {
+        match kind {
+            FieldKind::Number => Self::Numbers(Vec::new()),
+            FieldKind::Time => Self::Times(Vec::new()),
+            FieldKind::Text | FieldKind::OneOf(_) => Self::Names(Vec::new(), Vec::new()),
+        }
     }
 }
 
@@ -128,7 +142,14 @@ fn places(rows: &PyReadonlyArray2<'_, f64>) -> PyResult<Vec<Place>> {
 #[pymethods]
 impl Sky {
     #[new]
-    fn new(py: Python<'_>, delta_t: Option<f64>, radii: &str, lunar_rule: &str) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        delta_t: Option<f64>,
+        radii: &str,
+        sun_radius: Option<f64>,
+        moon_k: Option<f64>,
+        lunar_rule: &str,
+    ) -> PyResult<Self> {
         let options = || -> Result<SkyOptions> {
             let delta_t = match delta_t {
                 Some(seconds) if !(-1000.0..=10_000.0).contains(&seconds) => {
@@ -137,7 +158,14 @@ impl Sky {
                 Some(seconds) => DeltaT::Seconds(seconds),
                 None => DeltaT::Table,
             };
-            Ok(SkyOptions { delta_t, radii: Radii::from_name(radii)?, lunar_rule: LunarRule::from_name(lunar_rule)? })
+            let mut radii = Radii::from_name(radii)?;
+            if let Some(arcseconds) = sun_radius {
+                radii = radii.with_sun_radius(arcseconds)?;
+            }
+            if let Some(k) = moon_k {
+                radii = radii.with_moon_k(k)?;
+            }
+            Ok(SkyOptions { delta_t, radii, lunar_rule: LunarRule::from_name(lunar_rule)? })
         };
         let options = options().map_err(|error| exception(py, error))?;
         Ok(Self { inner: umbracast_sky::Sky::new(options) })
@@ -151,7 +179,7 @@ impl Sky {
     /// The eclipse of a date: whether it is solar, and its values. `None` if there is none.
     fn eclipse_on<'py>(&self, py: Python<'py>, date: &str) -> PyResult<Option<(bool, Bound<'py, PyDict>)>> {
         let found = run_detached(py, || self.eclipse(date))?;
-        found.map(|one| Ok((one.body() == "solar", self.dictionary(py, &one)?))).transpose()
+        found.map(|one| Ok((one.body() == "solar", self.dictionary(py, &*one.record())?))).transpose()
     }
 
     /// The eclipses from the beginning of one year to the end of another.
@@ -171,43 +199,24 @@ impl Sky {
             let (from, end) = (Time::of_year(first, delta_t), Time::of_year(last + 1, delta_t));
             Ok(self.inner.eclipses(from, end, |is_solar| solar.is_none_or(|only| only == is_solar))?)
         })?;
-        found.iter().map(|one| Ok((one.body() == "solar", self.dictionary(py, one)?))).collect()
+        found.iter().map(|one| Ok((one.body() == "solar", self.dictionary(py, &*one.record())?))).collect()
     }
 
-    /// Local circumstances: kinds; times of C1, C2, maximum, C3 and C4; magnitude, obscuration, altitude and azimuth of the Sun at maximum,
-    /// visible obscuration, altitude of the horizon at maximum.
-    #[expect(clippy::type_complexity, reason = "an array for each column of the answer")]
+    /// Local circumstances, an array per field of the record.
     fn circumstances<'py>(
         &self,
         py: Python<'py>,
         date: &str,
         rows: PyReadonlyArray2<'py, f64>,
-    ) -> PyResult<(Bound<'py, PyArray1<u8>>, Bound<'py, PyArray2<i64>>, Bound<'py, PyArray2<f64>>)> {
+    ) -> PyResult<Bound<'py, PyDict>> {
         let list = places(&rows)?;
-        let found = run_detached(py, || Ok(self.solar(date)?.circumstances_of(&list)))?;
-        let time = |view: Option<LocalView>| self.optional(view.map(|view| view.time));
-        let mut times = Vec::with_capacity(5 * found.len());
-        let mut numbers = Vec::with_capacity(6 * found.len());
-        for one in &found {
-            let maximum = one.c1.map(|_| one.maximum);
-            times.extend([time(one.c1), time(one.c2), time(maximum), time(one.c3), time(one.c4)]);
-            numbers.extend([
-                one.maximum.magnitude,
-                one.maximum.obscuration,
-                one.maximum.sun_altitude,
-                one.maximum.sun_azimuth,
-                one.visible.map_or(0.0, |view| view.obscuration),
-                one.maximum.horizon_altitude,
-            ]);
-        }
-        let kinds = found.iter().map(|one| one.kind as u8).collect();
-        let times = numpy::ndarray::Array2::from_shape_vec((found.len(), 5), times).unwrap_or_default();
-        let numbers = numpy::ndarray::Array2::from_shape_vec((found.len(), 6), numbers).unwrap_or_default();
-        Ok((
-            PyArray1::from_vec(py, kinds),
-            PyArray2::from_owned_array(py, times),
-            PyArray2::from_owned_array(py, numbers),
-        ))
+        let (eclipse, found) = run_detached(py, || {
+            let eclipse = self.solar(date)?;
+            let found = eclipse.circumstances_of(&list);
+            Ok((eclipse, found))
+        })?;
+        let records = found.iter().map(|one| eclipse.circumstances_record(None, one));
+        self.columns(py, CircumstancesRecord::fields(), records)
     }
 
     /// Obscuration and altitude of the Sun in degrees at places: at an instant, or for a day at the maximum of each place.
@@ -290,32 +299,15 @@ impl Sky {
         Ok(PyArray2::from_owned_array(py, rows))
     }
 
-    /// The centre line: times; kinds; latitude and longitude of the centre, the northern and the southern limit, duration, width, altitude.
-    #[expect(clippy::type_complexity, reason = "an array for each column of the answer")]
-    fn central_line<'py>(
-        &self,
-        py: Python<'py>,
-        date: &str,
-        step_s: f64,
-    ) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u8>>, Bound<'py, PyArray2<f64>>)> {
-        let points = run_detached(py, || Ok(self.solar(date)?.central_line(step_s).points))?;
-        let mut numbers = Vec::with_capacity(9 * points.len());
-        for point in &points {
-            for place in [Some(point.center), point.north, point.south] {
-                numbers.extend(place.map_or([f64::NAN; 2], |place| [place.latitude, place.longitude]));
-            }
-            numbers.extend([
-                point.duration_s.unwrap_or(f64::NAN),
-                point.width_km.unwrap_or(f64::NAN),
-                point.sun_altitude,
-            ]);
-        }
-        let numbers = numpy::ndarray::Array2::from_shape_vec((points.len(), 9), numbers).unwrap_or_default();
-        Ok((
-            PyArray1::from_vec(py, points.iter().map(|point| self.microseconds(point.time)).collect()),
-            PyArray1::from_vec(py, points.iter().map(|point| point.kind as u8).collect()),
-            PyArray2::from_owned_array(py, numbers),
-        ))
+    /// The centre line, an array per field of the record.
+    fn central_line<'py>(&self, py: Python<'py>, date: &str, step_s: f64) -> PyResult<Bound<'py, PyDict>> {
+        let (eclipse, line) = run_detached(py, || {
+            let eclipse = self.solar(date)?;
+            let line = eclipse.central_line(step_s);
+            Ok((eclipse, line))
+        })?;
+        let records = line.points.iter().map(|point| eclipse.path_point_record(point));
+        self.columns(py, PathPointRecord::fields(), records)
     }
 
     /// The text of a system file. `vectors` has `NAME` or `NAME@CENTER`, the path of the file and the radius in km of each body.
@@ -329,12 +321,10 @@ impl Sky {
         size: [u32; 2],
     ) -> PyResult<String> {
         run_detached(py, || {
-            let bodies =
-                bodies.iter().map(|name| SkyBody::from_name(name)).collect::<std::result::Result<Vec<_>, _>>()?;
-            let delta_t = self.inner.options().delta_t;
-            let read =
-                |(body, path, radius): &(String, PathBuf, Option<f64>)| read_vectors(body, path, *radius, delta_t);
-            let vectors = vectors.iter().map(read).collect::<std::result::Result<Vec<_>, _>>()?;
+            let names: Vec<&str> = bodies.iter().map(String::as_str).collect();
+            let source = |(body, path, radius_km)| VectorSource { body, path, radius_km };
+            let vectors: Vec<VectorSource> = vectors.into_iter().map(source).collect();
+            let (bodies, vectors) = read_bodies(&names, &vectors, self.inner.options().delta_t)?;
             let view = view.map(View::parse).transpose()?;
             let (time, precision) = self.inner.parse_time(date)?;
             let time = match (precision, self.inner.eclipse_on(time)?) {

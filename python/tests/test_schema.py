@@ -49,7 +49,7 @@ def test_attributes_are_columns_of_with():
 
 
 def test_reports_have_the_keys_of_json():
-    schema = json.loads((FOLDER / "cast.json").read_text())
+    schema = json.loads((FOLDER / "output-cast.json").read_text())
     assert set(names(umbracast.Report)) <= set(schema["properties"])
     report = umbracast.Scene([[5, 0, 0, 1]], device="cpu").closest([0, 0, 0, 1, 0, 0]).report
     assert (report.precision, report.rays_hit) == ("exact", 1)

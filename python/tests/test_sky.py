@@ -1,12 +1,16 @@
 """Eclipses, circumstances and positions."""
 
 import datetime
+import json
+import pathlib
 import warnings
 
 import numpy as np
 import pytest
 import umbracast
 from umbracast import sky
+
+SCHEMAS = pathlib.Path(__file__).parents[2] / "docs/schema"
 
 
 def seconds(found, expected):
@@ -15,15 +19,16 @@ def seconds(found, expected):
 
 def test_eclipses_of_a_day():
     total = sky.eclipse("2024-04-08", delta_t=69.2)
-    assert isinstance(total, sky.SolarEclipse) and total.kind == "total"
+    assert isinstance(total, sky.SolarEclipse) and total.kind == "total" == str(total.kind) and total.kind is sky.EclipseKind.TOTAL
     assert seconds(total.greatest, "2024-04-08T18:17:20.2") < 0.2
-    np.testing.assert_allclose([total.latitude, total.longitude, total.gamma], [25.2896, -104.1479, 0.34314], atol=2e-4)
+    np.testing.assert_allclose([total.latitude_deg, total.longitude_deg, total.gamma], [25.2896, -104.1479, 0.34314], atol=2e-4)
     assert total.central_duration_s is not None and abs(total.central_duration_s - 272.1) < 0.2
     assert total.begins < total.axis_begins < total.greatest < total.axis_ends < total.ends
     partial = sky.eclipse("2025-03-29")
     assert isinstance(partial, sky.SolarEclipse) and np.isnat(partial.axis_begins) and partial.path_width_km is None
     lunar = sky.eclipse("2025-03-14", lunar_rule="chauvenet")
-    assert isinstance(lunar, sky.LunarEclipse) and lunar.kind == "total" and lunar.u2 < lunar.u3
+    assert isinstance(lunar, sky.LunarEclipse) and lunar.kind == "total" and lunar.total_begins < lunar.total_ends
+    assert lunar.umbral_magnitude > 1 and lunar.partial_duration_s > lunar.total_duration_s > 3000
     assert sky.eclipse("2024-05-01") is None
     years = sky.eclipses(2024, 2025, kind="solar")
     assert [one.kind for one in years] == ["total", "annular", "partial", "partial"]
@@ -33,24 +38,58 @@ def test_circumstances_are_arrays():
     found = sky.circumstances("2024-04-08", [[32.7767], [51.5], [-60.0]], [-96.797, -0.1], delta_t=69.2, radii="nasa")
     assert found.kind.shape == found.c1.shape == found.obscuration.shape == (3, 2)
     assert found.kind[0, 0] == "total" and found.kind[2, 1] == "none"
-    assert (found.kind == "total").sum() == 1 and set(found.kind.flat) <= set(sky.KINDS)
+    assert (found.kind == "total").sum() == 1 and set(found.kind.flat) <= {kind.value for kind in sky.EclipseKind}
     assert seconds(found.c2[0, 0], "2024-04-08T18:40:43") < 1 and seconds(found.c3[0, 0], "2024-04-08T18:44:34") < 1
     assert np.isnat(found.c1[2, 1]) and found.magnitude[2, 1] == 0
-    assert found.sun_altitude[1, 1] < 0 and found.visible_obscuration[1, 1] == 0 < found.obscuration[1, 1]
+    assert found.maximum_sun_altitude_deg[1, 1] < 0 and found.visible_obscuration[1, 1] == 0 < found.obscuration[1, 1]
+    assert np.isnat(found.visible[1, 1]) and found.visible[0, 0] == found.maximum[0, 0]
+    # Altitude, azimuth and horizon at each contact; durations are those between contacts.
+    assert 60 < found.c1_sun_altitude_deg[0, 0] < found.c2_sun_altitude_deg[0, 0] < 65
+    assert found.c1_sun_azimuth_deg[0, 0] < 180 < found.c2_sun_azimuth_deg[0, 0] < found.c4_sun_azimuth_deg[0, 0]
+    duration = (found.c3 - found.c2)[0, 0] / np.timedelta64(1, "s")
+    assert abs(duration - found.central_duration_s[0, 0]) < 1e-5 and np.isnan(found.central_duration_s[2, 1])
+    assert (found.latitude_deg[:, 0] == [32.7767, 51.5, -60]).all() and set(found.radii.flat) == {"nasa"}
+
+
+@pytest.mark.parametrize(
+    ("result", "name"),
+    [
+        (sky.SolarEclipse, "solar-eclipse"),
+        (sky.LunarEclipse, "lunar-eclipse"),
+        (sky.Circumstances, "circumstances"),
+        (sky.CentralLine, "path-point"),
+    ],
+)
+def test_fields_are_those_of_the_schema(result, name):
+    schema = json.loads((SCHEMAS / f"{name}.json").read_text())
+    # Places have names on the command line only.
+    assert list(result._fields) == [key for key in schema["required"] if key != "name"]
+    kinds = schema["properties"]["kind"]["enum"]
+    assert set(kinds) <= {kind.value for kind in sky.EclipseKind}
+
+
+def test_free_radii():
+    nasa = sky.circumstances("2024-04-08", 32.7767, -96.797, radii="nasa")
+    # The radii of NASA for total phases, as values.
+    same = sky.circumstances("2024-04-08", 32.7767, -96.797, sun_radius=959.63, moon_k=0.272281)
+    assert abs(same.c2 - nasa.c2) < np.timedelta64(10, "ms") and same.c1 != nasa.c1
+    # A larger Sun: a shorter total eclipse.
+    larger = sky.circumstances("2024-04-08", 32.7767, -96.797, sun_radius=959.95, moon_k=0.272281)
+    assert 1 < same.central_duration_s - larger.central_duration_s < 3 and larger.radii == 'Sun 959.950", k 0.2722810'
 
 
 def test_heights_lower_the_horizon():
     # An aeroplane, the sea, below the sea, and a satellite; numbers of Skyfield and pymap3d.
     found = sky.circumstances("2026-08-12", 40, [8, 8, 8, 9.5], [11_000, 0, -400, 400_000])
-    np.testing.assert_allclose(found.horizon_altitude, [-3.361, 0, 0, -19.771], atol=2e-3)
+    np.testing.assert_allclose(found.maximum_horizon_altitude_deg, [-3.361, 0, 0, -19.771], atol=2e-3)
     np.testing.assert_allclose(found.visible_obscuration, [0.9909, 0.8973, 0.8973, 0.8522], atol=4e-4)
-    assert (found.sun_altitude < 0).all()
+    assert (found.maximum_sun_altitude_deg < 0).all()
 
 
 def test_a_hybrid_eclipse_is_nowhere_partial_on_its_centre_line():
     assert [sky.eclipse("1966-05-20", radii=radii).kind for radii in ("iau", "nasa")] == ["hybrid", "annular"]
     line = sky.central_line("1966-05-20", 15)
-    assert set(line.kind) == {"annular", "total"} and (line.duration_s >= 0).all()
+    assert set(line.kind) == {"annular", "total"} and (line.central_duration_s >= 0).all()
 
 
 def test_maps_and_lines():
@@ -64,8 +103,8 @@ def test_maps_and_lines():
     line = sky.central_line("2024-04-08", 300, delta_t=69.2)
     assert len(line.time) > 35 and (line.kind == "total").all()
     middle = len(line.time) // 2
-    assert line.north[middle, 0] > line.center[middle, 0] > line.south[middle, 0]
-    assert abs(line.width_km[middle] - 199) < 5
+    assert line.north_latitude_deg[middle] > line.latitude_deg[middle] > line.south_latitude_deg[middle]
+    assert abs(line.path_width_km[middle] - 199) < 5
     assert len(sky.central_line("2025-03-29").time) == 0
 
 
@@ -176,15 +215,17 @@ def test_vectors(tmp_path):
     names, vectors = ["sun", "jupiter", "rock"], {"rock@jupiter": path}
     with pytest.raises(ValueError, match="positions of 'rock'"):
         sky.system("2024-04-08T18:00Z", names)
-    text = sky.system("2024-04-08T18:00Z", names[:2], vectors=vectors, radius_km={"rock": 5})
+    with pytest.raises(ValueError, match="vectors of 'rock@jupiter', which is not one of the bodies"):
+        sky.system("2024-04-08T18:00Z", names[:2], vectors=vectors, radius_km={"rock": 5})
+    text = sky.system("2024-04-08T18:00Z", names, vectors=vectors, radius_km={"rock": 5})
     assert 'name = "Rock"' in text and "radius = 5.0" in text
     for radius, words in [({}, "the radius of rock is not known"), ({"rock": 5, "io": 6}, "radius_km has io")]:
         with pytest.raises(ValueError, match=words):
-            sky.system("2024-04-08T18:00Z", names[:2], vectors=vectors, radius_km=radius)
+            sky.system("2024-04-08T18:00Z", names, vectors=vectors, radius_km=radius)
     with pytest.raises(ValueError, match="rock.csv: the vectors of Rock are for"):
-        sky.system("2024-04-12T18:00Z", names[:2], vectors=vectors, radius_km={"rock": 5})
+        sky.system("2024-04-12T18:00Z", names, vectors=vectors, radius_km={"rock": 5})
     with pytest.raises(FileNotFoundError, match="none"):
-        sky.system("2024-04-08T18:00Z", names[:2], vectors={"io": tmp_path / "none"})
+        sky.system("2024-04-08T18:00Z", ["sun", "io"], vectors={"io": tmp_path / "none"})
 
 
 @pytest.mark.parametrize(
@@ -196,6 +237,8 @@ def test_vectors(tmp_path):
         (lambda: sky.eclipse(np.datetime64("2024-04")), "date is 2024-04: expected a day or an instant"),
         (lambda: sky.eclipse(datetime.date(1899, 12, 31)), "1900 to 2050"),
         (lambda: sky.eclipse("2024-04-08", radii="esa"), "expected iau or nasa"),
+        (lambda: sky.eclipse("2024-04-08", sun_radius=695700), "expected 950 to 970 arcseconds at 1 au"),
+        (lambda: sky.circumstances("2024-04-08", 0, 0, moon_k=float("nan")), "is NaN: expected 0.27 to 0.275 equatorial radii"),
         (lambda: sky.eclipse("2024-04-08", lunar_rule="mean"), "expected danjon"),
         (lambda: sky.eclipse("2024-04-08", delta_t=float("nan")), "delta_t is NaN"),
         (lambda: sky.eclipses(2000, 2100), "not in 1900 to 2050"),

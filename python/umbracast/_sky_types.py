@@ -1,48 +1,80 @@
-"""Results of `umbracast.sky`, and the names of its conventions."""
+"""Results of `umbracast.sky`, and the names of its conventions. The fields of a result are those of its record in Rust, CSV and JSON."""
 
 from __future__ import annotations
 
+import enum
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-KINDS = ("none", "partial", "annular", "total")
-"""Kinds of a local eclipse."""
-
 Radii = Literal["iau", "nasa"]
 LunarRule = Literal["danjon", "chauvenet", "plus88", "none", "equator"]
+
+
+class EclipseKind(str, enum.Enum):
+    """Kind of an eclipse. A member equals its name as text, such as "total"."""
+
+    NONE = "none"
+    PENUMBRAL = "penumbral"
+    PARTIAL = "partial"
+    ANNULAR = "annular"
+    TOTAL = "total"
+    HYBRID = "hybrid"
+
+    def __str__(self) -> str:
+        return self.value
 
 
 class SolarEclipse(NamedTuple):
     """A solar eclipse."""
 
-    kind: str
-    """"partial", "annular", "total" or "hybrid"."""
     greatest: np.datetime64
     """When the axis of the shadow is nearest to the centre of the Earth."""
-    latitude: float
-    """Where the axis meets the Earth then; if it misses the Earth, the direction to its nearest point (geocentric)."""
-    longitude: float
+    body: str
+    """`solar`."""
+    kind: EclipseKind
+    """Total or annular: on the whole centre line; hybrid: total on a part of it. Without a centre line: at the place nearest to the axis."""
+    julian_date_tt: float
+    """Julian date of the greatest eclipse in TT."""
     gamma: float
     """Least distance of the axis from the centre of the Earth in equatorial radii, north positive."""
     magnitude: float
-    """Magnitude at this place: the covered part of the Sun's diameter, or the ratio of the diameters."""
+    """At the greatest eclipse: the covered part of the Sun's diameter; if total or annular, the ratio of the diameters."""
     obscuration: float
-    """Covered part of the Sun's disc at this place."""
-    sun_altitude: float
-    """Altitude of the Sun in degrees at this place."""
+    """At the greatest eclipse: the covered part of the Sun's disc."""
+    latitude_deg: float
+    """Where the axis meets the Earth at the greatest eclipse. If it misses the Earth: the direction to its nearest point (geocentric)."""
+    longitude_deg: float
+    """Longitude of the same place, east positive."""
+    sun_altitude_deg: float
+    """Altitude of the Sun at this place, without refraction."""
+    sun_azimuth_deg: float
+    """Azimuth of the Sun at this place, from north through east."""
     central_duration_s: float | None
-    """Duration of the total or annular eclipse at this place in seconds."""
+    """Duration of the total or annular eclipse at this place."""
     path_width_km: float | None
     """Width of the path at this place."""
+    duration_s: float
+    """From `begins` to `ends`."""
     begins: np.datetime64
-    """First contact of the penumbra with the Earth (P1)."""
+    """The penumbra first touches the Earth (P1)."""
+    begins_latitude_deg: float
+    begins_longitude_deg: float
     axis_begins: np.datetime64
-    """First contact of the axis with the Earth."""
+    """The axis of the shadow first touches the Earth."""
+    axis_begins_latitude_deg: float | None
+    axis_begins_longitude_deg: float | None
     axis_ends: np.datetime64
+    """The axis of the shadow last touches the Earth."""
+    axis_ends_latitude_deg: float | None
+    axis_ends_longitude_deg: float | None
     ends: np.datetime64
-    """Last contact of the penumbra (P4)."""
+    """The penumbra last touches the Earth (P4)."""
+    ends_latitude_deg: float
+    ends_longitude_deg: float
+    radii: str
+    """Radii of Sun and Moon that were used."""
     delta_t_s: float
     """TT − UT1 that was used."""
 
@@ -50,57 +82,110 @@ class SolarEclipse(NamedTuple):
 class LunarEclipse(NamedTuple):
     """A lunar eclipse."""
 
-    kind: str
-    """"penumbral", "partial" or "total"."""
     greatest: np.datetime64
     """When the Moon is nearest to the axis of the Earth's shadow."""
-    latitude: float
-    """Where the Moon is at the zenith then."""
-    longitude: float
+    body: str
+    """`lunar`."""
+    kind: EclipseKind
+    """Penumbral, partial or total."""
+    julian_date_tt: float
+    """Julian date of the greatest eclipse in TT."""
     gamma: float
     """Least distance of the Moon from the axis in equatorial radii of the Earth, north positive."""
     umbral_magnitude: float
     """The part of the Moon's diameter in the umbra; negative if the Moon misses it."""
     penumbral_magnitude: float
     """The part of the Moon's diameter in the penumbra."""
-    p1: np.datetime64
-    u1: np.datetime64
-    u2: np.datetime64
-    u3: np.datetime64
-    u4: np.datetime64
-    p4: np.datetime64
+    latitude_deg: float
+    """Where the Moon is at the zenith at the greatest eclipse."""
+    longitude_deg: float
+    """Longitude of the same place, east positive."""
+    duration_s: float
+    """From `begins` to `ends`."""
+    partial_duration_s: float | None
+    """From `partial_begins` to `partial_ends`."""
+    total_duration_s: float | None
+    """From `total_begins` to `total_ends`."""
+    begins: np.datetime64
+    """The Moon enters the penumbra (P1)."""
+    partial_begins: np.datetime64
+    """The Moon enters the umbra (U1)."""
+    total_begins: np.datetime64
+    """The whole Moon is in the umbra (U2)."""
+    total_ends: np.datetime64
+    """The Moon begins to leave the umbra (U3)."""
+    partial_ends: np.datetime64
+    """The Moon has left the umbra (U4)."""
+    ends: np.datetime64
+    """The Moon has left the penumbra (P4)."""
+    radii: str
+    """Radii of Sun and Moon that were used."""
+    lunar_rule: str
+    """The rule for the Earth's atmosphere that was used."""
     delta_t_s: float
     """TT − UT1 that was used."""
 
 
 class Circumstances(NamedTuple):
-    """Local circumstances of a solar eclipse. All arrays have the broadcast shape of the places."""
+    """Local circumstances of a solar eclipse: arrays with the broadcast shape of the places. Contacts are geometric: the Sun may be below
+    the horizon.
 
+    The Sun at each contact is described by its altitude above the horizontal plane and its azimuth from north through east, without
+    refraction, and by the altitude of the horizon below or above it, which is negative for a place above the ellipsoid.
+    """
+
+    latitude_deg: NDArray[np.float64]
+    """Geodetic latitude (WGS 84), north positive."""
+    longitude_deg: NDArray[np.float64]
+    """Longitude, east positive."""
+    height_m: NDArray[np.float64]
+    """Height above the ellipsoid."""
     kind: NDArray[np.str_]
-    """"none", "partial", "annular" or "total"."""
+    """Kind of eclipse at the maximum."""
+    magnitude: NDArray[np.float64]
+    """At the maximum: the covered part of the Sun's diameter; if total or annular, the ratio of the diameters."""
+    obscuration: NDArray[np.float64]
+    """At the maximum: the covered part of the Sun's disc."""
+    visible_obscuration: NDArray[np.float64]
+    """The largest obscuration with the Sun's centre above the horizon."""
+    central_duration_s: NDArray[np.float64]
+    """Duration of the total or annular eclipse, from `c2` to `c3`."""
+    duration_s: NDArray[np.float64]
+    """Duration of the whole eclipse, from `c1` to `c4`."""
     c1: NDArray[np.datetime64]
-    """The partial eclipse begins."""
+    """First contact: the partial eclipse begins."""
+    c1_sun_altitude_deg: NDArray[np.float64]
+    c1_sun_azimuth_deg: NDArray[np.float64]
+    c1_horizon_altitude_deg: NDArray[np.float64]
     c2: NDArray[np.datetime64]
-    """The total or annular eclipse begins."""
+    """Second contact: the total or annular eclipse begins."""
+    c2_sun_altitude_deg: NDArray[np.float64]
+    c2_sun_azimuth_deg: NDArray[np.float64]
+    c2_horizon_altitude_deg: NDArray[np.float64]
     maximum: NDArray[np.datetime64]
     """The largest magnitude."""
+    maximum_sun_altitude_deg: NDArray[np.float64]
+    maximum_sun_azimuth_deg: NDArray[np.float64]
+    maximum_horizon_altitude_deg: NDArray[np.float64]
     c3: NDArray[np.datetime64]
-    """The total or annular eclipse ends."""
+    """Third contact: the total or annular eclipse ends."""
+    c3_sun_altitude_deg: NDArray[np.float64]
+    c3_sun_azimuth_deg: NDArray[np.float64]
+    c3_horizon_altitude_deg: NDArray[np.float64]
     c4: NDArray[np.datetime64]
-    """The partial eclipse ends."""
-    magnitude: NDArray[np.float64]
-    """Covered part of the Sun's diameter at maximum; if total or annular, the ratio of the diameters."""
-    obscuration: NDArray[np.float64]
-    """Covered part of the Sun's disc at maximum."""
-    sun_altitude: NDArray[np.float64]
-    """Altitude of the Sun's centre at maximum in degrees above the horizontal plane, without refraction."""
-    sun_azimuth: NDArray[np.float64]
-    """Azimuth of the Sun at maximum in degrees, from north through east."""
-    visible_obscuration: NDArray[np.float64]
-    """Largest obscuration while the Sun's centre is above the horizon, which a height lowers."""
-    horizon_altitude: NDArray[np.float64]
-    """Altitude of the horizon at maximum, below or above the Sun, in degrees: where a line of sight touches the ellipsoid. 0 on or below the
-    ellipsoid, −3.4 at 11 km."""
+    """Fourth contact: the partial eclipse ends."""
+    c4_sun_altitude_deg: NDArray[np.float64]
+    c4_sun_azimuth_deg: NDArray[np.float64]
+    c4_horizon_altitude_deg: NDArray[np.float64]
+    visible: NDArray[np.datetime64]
+    """The largest obscuration with the Sun's centre above the horizon: the maximum, sunrise or sunset."""
+    visible_sun_altitude_deg: NDArray[np.float64]
+    visible_sun_azimuth_deg: NDArray[np.float64]
+    visible_horizon_altitude_deg: NDArray[np.float64]
+    radii: NDArray[np.str_]
+    """Radii of Sun and Moon that were used."""
+    delta_t_s: NDArray[np.float64]
+    """TT − UT1 that was used."""
 
 
 class Obscuration(NamedTuple):
@@ -108,25 +193,34 @@ class Obscuration(NamedTuple):
 
     obscuration: NDArray[np.float64]
     """Covered part of the Sun's disc, with the Sun above or below the horizon."""
-    sun_altitude: NDArray[np.float64]
-    """Altitude of the Sun in degrees at the same instant. The horizon of a place with a height is below 0: see `Circumstances`."""
+    sun_altitude_deg: NDArray[np.float64]
+    """Altitude of the Sun at the same instant. The horizon of a place with a height is below 0: see `Circumstances`."""
 
 
 class CentralLine(NamedTuple):
     """The path of a total or annular eclipse: one row per instant."""
 
     time: NDArray[np.datetime64]
+    """The instant."""
     kind: NDArray[np.str_]
-    """"annular" or "total"."""
-    center: NDArray[np.float64]
-    """(N, 2): latitude and longitude of the point where the axis meets the Earth."""
-    north: NDArray[np.float64]
-    """(N, 2): a point of the northern limit, nan if it is not on the Earth."""
-    south: NDArray[np.float64]
-    """(N, 2): a point of the southern limit."""
-    duration_s: NDArray[np.float64]
+    """Total or annular."""
+    latitude_deg: NDArray[np.float64]
+    """Latitude of the point where the axis of the shadow meets the Earth."""
+    longitude_deg: NDArray[np.float64]
+    """Longitude of this point, east positive."""
+    north_latitude_deg: NDArray[np.float64]
+    """Latitude of the point of the northern limit; empty if it is not on the Earth."""
+    north_longitude_deg: NDArray[np.float64]
+    """Longitude of the point of the northern limit."""
+    south_latitude_deg: NDArray[np.float64]
+    """Latitude of the point of the southern limit."""
+    south_longitude_deg: NDArray[np.float64]
+    """Longitude of the point of the southern limit."""
+    central_duration_s: NDArray[np.float64]
     """Duration of the total or annular eclipse at the centre; 0 where an annular path turns total."""
-    width_km: NDArray[np.float64]
+    path_width_km: NDArray[np.float64]
     """Width of the path."""
-    sun_altitude: NDArray[np.float64]
-    """Altitude of the Sun at the centre in degrees."""
+    magnitude: NDArray[np.float64]
+    """Ratio of the diameters of Moon and Sun at the centre."""
+    sun_altitude_deg: NDArray[np.float64]
+    """Altitude of the Sun at the centre, without refraction."""

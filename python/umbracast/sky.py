@@ -10,16 +10,20 @@
 Dates are days or instants in UTC, and in UT1 before 1972: text, ``2024-04-08``, ``2024-04-08T18:17:20Z`` or
 ``2024-04-08T13:17:20-05:00``, ``datetime.date``, ``datetime.datetime`` or ``numpy.datetime64`` (with the unit D it is a day). A
 ``datetime`` with a time zone is converted to UTC, and one without is taken as UTC. Plain numbers are refused: `julian_date` converts
-Julian dates. Times in results are ``datetime64[us]`` in the same scale, ``NaT`` if they do not exist. Kinds of eclipses are text.
+Julian dates. Times in results are ``datetime64[us]`` in the same scale, ``NaT`` if they do not exist. Names of fields are those of CSV and JSON; numbers that do not exist are ``nan`` in arrays, else None.
 Latitudes are geodetic (WGS 84), east longitudes are positive, both in degrees; heights are metres above the ellipsoid. There is no
 refraction.
 
-Three conventions are options of most functions:
+Conventions are options of most functions:
 
 delta_t : float, optional
     TT − UT1 in seconds. Default: a table, extrapolated after 2027.
 radii : "iau" or "nasa", default "iau"
     Radii of Sun and Moon.
+sun_radius : float, optional
+    Radius of the Sun in arcseconds at 1 au, such as 959.95. Default: that of `radii`.
+moon_k : float, optional
+    Radius of the Moon in equatorial radii of the Earth, such as 0.2722810. Default: that of `radii`.
 lunar_rule : "danjon", "chauvenet", "plus88", "none" or "equator", default "danjon"
     How the Earth's atmosphere enlarges the shadow in lunar eclipses.
 """
@@ -37,9 +41,9 @@ from numpy.typing import ArrayLike, NDArray
 from . import _umbracast, _validate
 from ._dates import Date, date_text, instants
 from ._sky_types import (
-    KINDS,
     CentralLine,
     Circumstances,
+    EclipseKind,
     LunarEclipse,
     LunarRule,
     Obscuration,
@@ -48,9 +52,9 @@ from ._sky_types import (
 )
 
 __all__ = [
-    "KINDS",
     "CentralLine",
     "Circumstances",
+    "EclipseKind",
     "LunarEclipse",
     "Obscuration",
     "SolarEclipse",
@@ -66,7 +70,13 @@ __all__ = [
 
 
 def eclipse(
-    date: Date, *, delta_t: float | None = None, radii: Radii = "iau", lunar_rule: LunarRule = "danjon"
+    date: Date,
+    *,
+    delta_t: float | None = None,
+    radii: Radii = "iau",
+    sun_radius: float | None = None,
+    moon_k: float | None = None,
+    lunar_rule: LunarRule = "danjon",
 ) -> SolarEclipse | LunarEclipse | None:
     """The solar or lunar eclipse of a day, or None.
 
@@ -74,7 +84,7 @@ def eclipse(
     ----------
     date : str, date, datetime or datetime64
         A day, or an instant of that day.
-    delta_t, radii, lunar_rule
+    delta_t, radii, sun_radius, moon_k, lunar_rule
         Conventions; see the module.
 
     Returns
@@ -87,7 +97,7 @@ def eclipse(
     ValueError
         For a date that is invalid or outside 1900 to 2050, and for invalid conventions.
     """
-    found = _sky(delta_t, radii, lunar_rule).eclipse_on(date_text("date", date))
+    found = _sky(delta_t, radii, sun_radius, moon_k, lunar_rule).eclipse_on(date_text("date", date))
     return None if found is None else _eclipse(*found)
 
 
@@ -98,6 +108,8 @@ def eclipses(
     kind: Literal["solar", "lunar"] | None = None,
     delta_t: float | None = None,
     radii: Radii = "iau",
+    sun_radius: float | None = None,
+    moon_k: float | None = None,
     lunar_rule: LunarRule = "danjon",
 ) -> list[SolarEclipse | LunarEclipse]:
     """All eclipses from the beginning of the year `first` to the end of the year `last`, in order.
@@ -108,7 +120,7 @@ def eclipses(
         Years, 1900 to 2050.
     kind : "solar" or "lunar", optional
         Only these.
-    delta_t, radii, lunar_rule
+    delta_t, radii, sun_radius, moon_k, lunar_rule
         Conventions; see the module.
 
     Raises
@@ -121,7 +133,7 @@ def eclipses(
     years = _validate.integer("first", first, 0, 9999), _validate.integer("last", last, 0, 9999)
     if years[0] > years[1]:
         raise ValueError(f"first is {first}, after last, {last}")
-    found = _sky(delta_t, radii, lunar_rule).eclipses(*years, None if kind is None else kind == "solar")
+    found = _sky(delta_t, radii, sun_radius, moon_k, lunar_rule).eclipses(*years, None if kind is None else kind == "solar")
     return [_eclipse(*one) for one in found]
 
 
@@ -133,6 +145,8 @@ def circumstances(
     *,
     delta_t: float | None = None,
     radii: Radii = "iau",
+    sun_radius: float | None = None,
+    moon_k: float | None = None,
 ) -> Circumstances:
     """Local circumstances of the solar eclipse of a day, for many places at once.
 
@@ -144,7 +158,7 @@ def circumstances(
         Degrees, north and east positive. They are broadcast against each other and `height`.
     height : array_like, default 0
         Metres above the ellipsoid.
-    delta_t, radii
+    delta_t, radii, sun_radius, moon_k
         Conventions; see the module.
 
     Returns
@@ -160,13 +174,9 @@ def circumstances(
         If there is no solar eclipse on this day, and for invalid dates and conventions.
     """
     rows, shape = _places(latitude, longitude, height)
-    kind, times, numbers = _sky(delta_t, radii, "danjon").circumstances(date_text("date", date), rows)
-    moments = times.view("datetime64[us]")
-    return Circumstances(
-        _KIND_NAMES[kind].reshape(shape),
-        *(moments[:, i].reshape(shape) for i in range(5)),
-        *(numbers[:, i].reshape(shape) for i in range(6)),
-    )
+    found = _sky(delta_t, radii, sun_radius, moon_k).circumstances(date_text("date", date), rows)
+    del found["name"]
+    return Circumstances(**_arrays(found, shape))
 
 
 def obscuration(
@@ -177,6 +187,8 @@ def obscuration(
     *,
     delta_t: float | None = None,
     radii: Radii = "iau",
+    sun_radius: float | None = None,
+    moon_k: float | None = None,
 ) -> Obscuration:
     """The covered part of the Sun's disc, for maps: faster than `circumstances`.
 
@@ -184,13 +196,13 @@ def obscuration(
 
         latitude, longitude = np.mgrid[89.75:-90:-0.5, -179.75:180:0.5]
         found = sky.obscuration("2026-08-12", latitude, longitude)
-        visible = np.where(found.sun_altitude > 0, found.obscuration, 0)
+        visible = np.where(found.sun_altitude_deg > 0, found.obscuration, 0)
 
     Parameters
     ----------
     date : str, date, datetime or datetime64
         A day: the maximum of each place. An instant: the obscuration at that instant, at most 4 hours from the greatest eclipse.
-    latitude, longitude, height, delta_t, radii
+    latitude, longitude, height, delta_t, radii, sun_radius, moon_k
         As for `circumstances`.
 
     Raises
@@ -199,12 +211,18 @@ def obscuration(
         As `circumstances`.
     """
     rows, shape = _places(latitude, longitude, height)
-    amounts, altitudes = _sky(delta_t, radii, "danjon").obscuration(date_text("date", date), rows)
+    amounts, altitudes = _sky(delta_t, radii, sun_radius, moon_k).obscuration(date_text("date", date), rows)
     return Obscuration(amounts.reshape(shape), altitudes.reshape(shape))
 
 
 def central_line(
-    date: Date, step_s: float = 60.0, *, delta_t: float | None = None, radii: Radii = "iau"
+    date: Date,
+    step_s: float = 60.0,
+    *,
+    delta_t: float | None = None,
+    radii: Radii = "iau",
+    sun_radius: float | None = None,
+    moon_k: float | None = None,
 ) -> CentralLine:
     """Centre line and limits of the total or annular eclipse of a day. Empty if the axis of the shadow misses the Earth.
 
@@ -214,7 +232,7 @@ def central_line(
         The day of a solar eclipse.
     step_s : float, default 60
         Seconds between the points, at least 1. The first and the last point are the ends of the line.
-    delta_t, radii
+    delta_t, radii, sun_radius, moon_k
         Conventions; see the module.
 
     Raises
@@ -224,9 +242,8 @@ def central_line(
     """
     if not 1 <= step_s <= 86400:
         raise ValueError(f"step_s must be between 1 and 86400, not {step_s!r}")
-    time, kind, numbers = _sky(delta_t, radii, "danjon").central_line(date_text("date", date), step_s)
-    places = numbers[:, 0:2], numbers[:, 2:4], numbers[:, 4:6]
-    return CentralLine(time.view("datetime64[us]"), _KIND_NAMES[kind], *places, numbers[:, 6], numbers[:, 7], numbers[:, 8])
+    found = _sky(delta_t, radii, sun_radius, moon_k).central_line(date_text("date", date), step_s)
+    return CentralLine(**_arrays(found, (-1,)))
 
 
 def positions(
@@ -262,7 +279,7 @@ def positions(
     """
     if frame not in ("earth", "gcrs"):
         raise ValueError(f"frame must be 'earth' or 'gcrs', not {frame!r}")
-    sky = _sky(delta_t, "iau", "danjon")
+    sky = _sky(delta_t)
     found_times = instants(times, sky.instants)
     flat = np.ascontiguousarray(found_times).reshape(-1).view(np.int64)
     found = sky.positions(_text("body", body), flat, frame == "earth")
@@ -302,7 +319,7 @@ def julian_date(
         raise ValueError(
             f"jd is {dates[outside][0]}: Julian dates from 1900 to 2050 are {first} to {last}, and 2400000.5 more than modified ones"
         )
-    found = _sky(delta_t, "iau", "danjon").julian_dates(np.ascontiguousarray(dates).reshape(-1), scale)
+    found = _sky(delta_t).julian_dates(np.ascontiguousarray(dates).reshape(-1), scale)
     return found.view("datetime64[us]").reshape(dates.shape)[()]
 
 
@@ -316,6 +333,8 @@ def system(
     size: tuple[int, int] = (1920, 1080),
     delta_t: float | None = None,
     radii: Radii = "iau",
+    sun_radius: float | None = None,
+    moon_k: float | None = None,
 ) -> str:
     """The text of a system file, for `umbracast.render` and `umbracast.shadow`.
 
@@ -324,9 +343,9 @@ def system(
     date : str, date, datetime or datetime64
         An instant, or the day of an eclipse for its greatest eclipse.
     bodies : sequence of str
-        Names, with the Sun.
+        Names, with the Sun and the bodies of `vectors`.
     vectors : mapping of str to path, optional
-        More bodies, as ``NAME`` or ``NAME@CENTER``, with a file of state vectors relative to the centre: a vector table of JPL Horizons, or
+        Bodies of `bodies`, as ``NAME`` or ``NAME@CENTER``, with a file of state vectors relative to the centre: a vector table of JPL Horizons, or
         a CSV with the columns time (UTC) or jd_tdb, x, y, z (km, axes of the ICRF) and optional vx, vy, vz (km/s). A CSV does not name its
         centre, so the key must: ``{"io@jupiter": "io.csv"}``. The centre is that of the body, not the barycentre of its moons. Positions
         are interpolated; the text states the error.
@@ -337,7 +356,7 @@ def system(
         body; if the camera is on the Earth or in it, the Earth is invisible, but casts its shadow.
     size : (int, int)
         Width and height of the picture in pixels.
-    delta_t, radii
+    delta_t, radii, sun_radius, moon_k
         Conventions; see the module.
 
     Raises
@@ -357,16 +376,18 @@ def system(
     ]
     if own_radii:
         raise ValueError(f"radius_km has {', '.join(own_radii)}, without vectors")
-    return _sky(delta_t, radii, "danjon").system(date_text("date", date), names, files, view, pixels)
+    return _sky(delta_t, radii, sun_radius, moon_k).system(date_text("date", date), names, files, view, pixels)
 
 
-# The names of the kinds in the order of their numbers.
-_KIND_NAMES = np.array(KINDS)
-
-
-def _sky(delta_t: float | None, radii: str, lunar_rule: str) -> _umbracast.Sky:
-    seconds = None if delta_t is None else float(delta_t)
-    return _umbracast.Sky(seconds, _text("radii", radii), _text("lunar_rule", lunar_rule))
+def _sky(
+    delta_t: float | None,
+    radii: str = "iau",
+    sun_radius: float | None = None,
+    moon_k: float | None = None,
+    lunar_rule: str = "danjon",
+) -> _umbracast.Sky:
+    seconds, sun, moon = (None if number is None else float(number) for number in (delta_t, sun_radius, moon_k))
+    return _umbracast.Sky(seconds, _text("radii", radii), sun, moon, _text("lunar_rule", lunar_rule))
 
 
 def _text(name: str, value: object) -> str:
@@ -388,4 +409,18 @@ def _eclipse(solar: bool, values: dict[str, Any]) -> SolarEclipse | LunarEclipse
         # Times are the only integers.
         if isinstance(value, int):
             values[name] = np.int64(value).view("datetime64[us]")
+    values["kind"] = EclipseKind(values["kind"])
     return SolarEclipse(**values) if solar else LunarEclipse(**values)
+
+
+def _arrays(columns: dict[str, Any], shape: tuple[int, ...]) -> dict[str, NDArray[Any]]:
+    """The columns of records as arrays: times are int64, names are numbers and a list."""
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, column in columns.items():
+        if isinstance(column, tuple):
+            numbers, names = column
+            column = np.array(names, np.str_)[numbers]
+        elif column.dtype == np.int64:
+            column = column.view("datetime64[us]")
+        arrays[name] = column.reshape(shape)
+    return arrays

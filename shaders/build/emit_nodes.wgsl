@@ -80,19 +80,22 @@ fn open_children(number: u32, part: vec2<u32>, place: u32) -> u32 {
     used++;
   }
   var below = 0u;
-  var nodes_below = vec4<u32>(0u);
+  // Arrays, because FXC refuses stores to a component of a vector at an index that only the run knows.
+  var nodes_below: array<u32, 4>;
+  var children: array<u32, 4>;
   for (var i = 0u; i < used; i++) {
     if (counts[i] > MAX_LEAF_SPHERES) {
       nodes_below[i] = counts[i];
-      four.children[i] = firsts[i];
+      children[i] = firsts[i];
       below++;
     } else {
-      four.children[i] = leaf(firsts[i], counts[i]);
+      children[i] = leaf(firsts[i], counts[i]);
     }
   }
+  four.children = vec4<u32>(children[0], children[1], children[2], children[3]);
   four.count = used;
   four.range = part;
-  child_counts[place] = nodes_below;
+  child_counts[place] = vec4<u32>(nodes_below[0], nodes_below[1], nodes_below[2], nodes_below[3]);
   if (4u * number + 3u < arrayLength(&nodes)) {
     pack(number, &four);
   }
@@ -111,7 +114,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   if (place < level_state.next_count) {
     parts[place].x = before;
   }
-  if (thread == THREADS - 1u) {
+  // A dispatch may have more workgroups than there are sums.
+  if (thread == THREADS - 1u && group_number(group) < arrayLength(&group_counts)) {
     group_counts[group_number(group)] = before + below;
   }
 }

@@ -16,7 +16,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   }
   let counts = child_counts[place];
   var at = group_counts[group_number(group)] + parts[place].x;
-  var children = vec4<u32>(nodes[node + 2u].zw, nodes[node + 3u].xy);
+  // An array, because FXC refuses stores to a component of a vector at an index that only the run knows.
+  var children = array<u32, 4>(nodes[node + 2u].z, nodes[node + 2u].w, nodes[node + 3u].x, nodes[node + 3u].y);
   for (var i = 0u; i < 4u; i++) {
     if (counts[i] > 0u) {
       next_parts[at] = vec2<u32>(children[i], counts[i]);
@@ -24,6 +25,6 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
       at++;
     }
   }
-  nodes[node + 2u] = vec4<u32>(nodes[node + 2u].xy, children.xy);
-  nodes[node + 3u] = vec4<u32>(children.zw, nodes[node + 3u].zw);
+  nodes[node + 2u] = vec4<u32>(nodes[node + 2u].xy, children[0], children[1]);
+  nodes[node + 3u] = vec4<u32>(children[2], children[3], nodes[node + 3u].zw);
 }

@@ -36,7 +36,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     }
     workgroupBarrier();
   }
-  if (thread == 0u) {
+  // A dispatch may have more workgroups than there are sums.
+  if (thread == 0u && group_number(group) < arrayLength(&areas)) {
     areas[group_number(group)] = two_sum3[0];
   }
 }

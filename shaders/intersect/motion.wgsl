@@ -39,8 +39,8 @@ fn scale_moving(ray: Ray, sphere: Sphere, moves: RelativeMotion) -> ScaledPair {
     before = 60;
   }
   let s = power_of_two(before);
-  let o = ray.origin * s;
-  let c = sphere.center * s;
+  let o = opaque3(ray.origin * s);
+  let c = opaque3(sphere.center * s);
   let p = two_product3(moves.velocity * s, moves.time);
   let h = two_sum3(c, p.high);
   let first = two_sum3(h.high, -o);
@@ -50,7 +50,7 @@ fn scale_moving(ray: Ray, sphere: Sphere, moves: RelativeMotion) -> ScaledPair {
   let v = select(vec3<f32>(0.0), moves.velocity, moves.moves_with_ray);
   let quarter = select(0, -2, max(largest_of(ray.direction), largest_of(v)) >= power_of_two(125));
   let q = power_of_two(quarter);
-  let first_d = two_sum3(ray.direction * q, -(v * q));
+  let first_d = two_sum3(opaque3(ray.direction * q), -opaque3(v * q));
   let d = two_sum3(first_d.high, first_d.low + moves.direction_low * q);
   return normalize_range(ScaledPair(ends.high, ends.low, d.high, r.x, d.low, r.y, position_error, -before, -quarter));
 }

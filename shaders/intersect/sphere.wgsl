@@ -55,8 +55,9 @@ fn scale(ray: Ray, sphere: Sphere) -> ScaledPair {
     before = 60;
   }
   let s = power_of_two(before);
-  let o = ray.origin * s;
-  let c = sphere.center * s;
+  // A compiler may turn c s - o s into (c - o) s, which can exceed f32.
+  let o = opaque3(ray.origin * s);
+  let c = opaque3(sphere.center * s);
   let x = two_sum(c.x, -o.x);
   let y = two_sum(c.y, -o.y);
   let z = two_sum(c.z, -o.z);

@@ -6,10 +6,10 @@ fn accept_certain(high: f32, place: u32) -> bool {
 }
 
 fn process_ray(i: u32) {
-  if (state[i] == NO_LIST) {
+  var list = state[i];
+  if (list.y == 0u) {
     return;
   }
-  var at = state[i];
   let ray = rays[i];
   if (prepare_ray(ray, ray_attributes_of(i))) {
     begin_traversal(i);
@@ -19,11 +19,11 @@ fn process_ray(i: u32) {
       while (place != NONE) {
         steps += 1u;
         let number = order[place];
-        at = append_hit(at, ray, scale_for(attributes, number, ray, spheres[place]), params.first_id + number);
+        list = append_hit(list, ray, scale_for(attributes, number, ray, spheres[place]), params.first_id + number);
         place = next_deferred();
       }
       count_steps();
     }
   }
-  state[i] = at;
+  state[i] = list;
 }

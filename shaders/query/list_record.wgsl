@@ -1,11 +1,8 @@
 // Lists of hits, one record per hit, one list after the other. `count` has computed the length of each list. Needs `params`.
 
-// Per ray the index of its next record in `lists`.
-@group(0) @binding(3) var<storage, read_write> state: array<u32>;
+// Per ray the index of its next record in `lists`, and the end of its list; both are 0 if the ray has no list here.
+@group(0) @binding(3) var<storage, read_write> state: array<vec2<u32>>;
 @group(0) @binding(4) var<storage, read_write> lists: array<Interval>;
-
-// In place of an index: the ray has no list here.
-const NO_LIST: u32 = 0xffffffffu;
 
 // Both roots. With `exact`, they are computed as pairs of f32 and rounded once, or left to the host.
 fn roots_of(scaled: ScaledPair, solved: SphereRoots, id: u32) -> Interval {
@@ -22,12 +19,15 @@ fn roots_of(scaled: ScaledPair, solved: SphereRoots, id: u32) -> Interval {
   return Interval(select(enter, TAG_UNROUNDED, open), exit, id);
 }
 
-// Writes the record of a sphere to index `at` of `lists` if it is hit. Returns the index of the next record.
-fn append_hit(at: u32, ray: Ray, scaled: ScaledPair, id: u32) -> u32 {
+// Writes the next record of a list if the sphere is hit, and returns the list's new state. Another program has counted the hits, and a
+// driver may round differently there: a list with too many hits keeps counting them, so that the host notices, and writes none.
+fn append_hit(list: vec2<u32>, ray: Ray, scaled: ScaledPair, id: u32) -> vec2<u32> {
   let solved = intersect_scaled(scaled);
-  if (classify(solved, ray, policies(), exact).hit_class != HIT || at >= arrayLength(&lists)) {
-    return at;
+  if (classify(solved, ray, policies(), exact).hit_class != HIT) {
+    return list;
   }
-  lists[at] = roots_of(scaled, solved, id);
-  return at + 1u;
+  if (list.x < list.y) {
+    lists[list.x] = roots_of(scaled, solved, id);
+  }
+  return vec2<u32>(list.x + 1u, list.y);
 }

@@ -2,6 +2,7 @@
 
 use crate::bvh::bvh8::node::WIDTH;
 use crate::intersect::motion::Target;
+use crate::intersect::resolve::intersect;
 use crate::intersect::sphere::SphereRoots;
 use crate::records::Ray;
 
@@ -38,12 +39,14 @@ pub(crate) enum Settled {
 /// Receives the candidates of one ray.
 pub(crate) trait HitCollector {
     /// The candidate test.
-    const CANDIDATES: CandidateTest;
+    const CANDIDATES: CandidateTest = CandidateTest::Hits;
     /// Whether the collector takes roots at the query's precision, which are computed for a pair batch, through
     /// [`accept`](Self::accept) instead of [`test`](Self::test).
     const ACCEPTS_ROOTS: bool = false;
     /// Receives one sphere, not intersected yet. Spheres come in any order, and the result must not depend on it.
-    fn test(&mut self, ray: &Ray, id: u32, target: Target<'_>);
+    fn test(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
+        self.accept(ray, id, target, &intersect(ray, target));
+    }
     /// Receives one sphere with its roots, if it [accepts roots](Self::ACCEPTS_ROOTS).
     fn accept(&mut self, _ray: &Ray, _id: u32, _target: Target<'_>, _solved: &SphereRoots) {}
     /// Upper bound of the `t` (or clearance) of a sphere that can still change the result; `None` if none can.
@@ -56,5 +59,7 @@ pub(crate) trait HitCollector {
     /// New end of the segment in which spheres count, after a certain hit that begins before `high`. `far` is the end so far. All three are
     /// positions along the ray in scaled units of the scene, not `t`. A query for the closest hit returns the lesser of the two; one that
     /// needs every hit must return `far`.
-    fn shorten(&mut self, far: f32, high: f32) -> f32;
+    fn shorten(&mut self, far: f32, _high: f32) -> f32 {
+        far
+    }
 }

@@ -77,7 +77,9 @@ impl CpuFrame {
     pub(crate) fn of(spheres: &[Sphere]) -> Self {
         let middle = DVec3::from_array(std::array::from_fn(|axis| median(spheres, axis)));
         let size = |s: &Sphere| (s.center.as_dvec3() - middle).abs().max_element().max(s.radius.into());
-        let largest = spheres.par_iter().map(size).reduce(|| 0.0, f64::max);
+        // In chunks, because rayon's call of `f64::max` for each sphere is not inlined.
+        let largest_of = |part: &[Sphere]| part.iter().map(size).fold(0.0, f64::max);
+        let largest = spheres.par_chunks(1 << 12).map(largest_of).reduce(|| 0.0, f64::max);
         // The power of two that scales it to [1, 2). f64 has it for every f32.
         let exponent = (largest.max(f64::MIN_POSITIVE).to_bits() >> 52) as i64 - 1023;
         let scale = if largest == 0.0 { 1.0 } else { f64::from_bits(((1023 - exponent) as u64) << 52) };

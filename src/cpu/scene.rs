@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::accel::{CpuBvh, TREE_FROM, bvh_bytes};
 use super::collector::Resolved;
@@ -59,6 +60,8 @@ pub(crate) struct CpuScene {
     pub(crate) attributes: SphereAttributes,
     /// Set when it is built; without it, a ray is tested against every sphere.
     bvh: OnceLock<CpuBvh>,
+    /// Number of rays that a GPU has left undecided so far.
+    undecided: AtomicUsize,
     /// Minimum number of spheres for it.
     tree_from: usize,
     level: SimdLevel,
@@ -94,6 +97,7 @@ impl CpuScene {
             spheres: own,
             attributes: SphereAttributes::default(),
             bvh: bvh.map(OnceLock::from).unwrap_or_default(),
+            undecided: AtomicUsize::new(0),
             tree_from: usize::MAX,
             level: SimdLevel::best(),
             time_range: [0.0; 2],
@@ -103,10 +107,11 @@ impl CpuScene {
         })
     }
 
-    /// Prepares for `rays` rays that a GPU left undecided: builds a BVH if a loop over all spheres for each of them would take longer. If
-    /// there is no memory for it, they are cast without.
+    /// Prepares for `rays` more rays that a GPU left undecided: builds a BVH once a loop over all spheres for each of them, and of those
+    /// before, takes longer. If there is no memory for it, they are cast without.
     pub(crate) fn expect_rays(&self, rays: usize) {
-        if rays < RAYS_PER_BUILD || self.spheres.len() < self.tree_from || self.bvh.get().is_some() {
+        let all = self.undecided.fetch_add(rays, Ordering::Relaxed) + rays;
+        if all < RAYS_PER_BUILD || self.spheres.len() < self.tree_from || self.bvh.get().is_some() {
             return;
         }
         let (spheres, cancel) = (Spheres::from(&self.spheres[..]), CancelToken::new());
@@ -377,11 +382,18 @@ impl CpuScene {
         Some(Q::resolve_ray(ray, candidates, query, &self.attributes))
     }
 
-    /// Whether a device that flushes subnormal numbers to 0 could give another result for any of these rays than exact arithmetic.
+    fn magnitudes(&self) -> &Magnitudes {
+        self.magnitudes.get_or_init(|| Magnitudes::of_scene(&self.spheres, self.attributes.velocities.as_deref()))
+    }
+
+    /// Whether a device that flushes subnormal numbers to 0 could give another result than exact arithmetic for every ray.
     /// `is_approach`: the query is `approach`.
-    pub(crate) fn needs_subnormals(&self, batch: &RayBatch<'_>, is_approach: bool) -> bool {
-        let velocities = self.attributes.velocities.as_deref();
-        let sizes = self.magnitudes.get_or_init(|| Magnitudes::of_scene(&self.spheres, velocities));
-        sizes.need_subnormals(batch, velocities.is_some(), is_approach)
+    pub(crate) fn needs_subnormals(&self, is_approach: bool) -> bool {
+        self.magnitudes().need_subnormals(self.attributes.velocities.is_some(), is_approach)
+    }
+
+    /// The same for one ray, if it is not so for every ray.
+    pub(crate) fn ray_needs_subnormals(&self, ray: &Ray, attributes: &RayAttributes, is_approach: bool) -> bool {
+        self.magnitudes().ray_needs_subnormals(ray, attributes, is_approach)
     }
 }

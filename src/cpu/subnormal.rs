@@ -10,7 +10,6 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
-use crate::batch::ray_batch::RayBatch;
 use crate::records::{Ray, RayAttributes, Sphere};
 
 /// Least magnitude of numbers that need no subnormals, unless they are 0: 2⁻¹⁰⁰.
@@ -70,17 +69,36 @@ impl Magnitudes {
         velocities.into_iter().flatten().fold(still, moving)
     }
 
-    /// Whether a device that flushes subnormal numbers to 0 could give another result for any of these rays than exact arithmetic. `moves`:
-    /// the spheres have velocities; `is_approach`: the query is `approach`.
-    pub(crate) fn need_subnormals(&self, batch: &RayBatch<'_>, moves: bool, is_approach: bool) -> bool {
-        if self.min_nonzero < if is_approach { MIN_SAFE_APPROACH } else { MIN_SAFE }
+    /// Whether a device that flushes subnormal numbers to 0 could give another result than exact arithmetic for every ray. `moves`: the
+    /// spheres have velocities; `is_approach`: the query is `approach`.
+    pub(crate) fn need_subnormals(&self, moves: bool, is_approach: bool) -> bool {
+        self.min_nonzero < if is_approach { MIN_SAFE_APPROACH } else { MIN_SAFE }
             || (moves && self.radius < MIN_MOVING_RADIUS)
-        {
-            return true;
-        }
-        let needs = |i: usize| ray_needs(self, &batch.rays.ray(i), &batch.ray_attributes.of(i), is_approach);
-        (0..batch.rays.len()).into_par_iter().any(needs)
     }
+
+    /// The same for one ray.
+    pub(crate) fn ray_needs_subnormals(&self, ray: &Ray, attributes: &RayAttributes, is_approach: bool) -> bool {
+        let Ray { origin: o, direction: d, t_min, t_max } = *ray;
+        let (smallest, longest) = match is_approach {
+            true => (MIN_SAFE_APPROACH, MAX_DIRECTION_APPROACH),
+            false => {
+                let radius =
+                    if self.has_points { self.radius.min(min_nonzero([attributes.radius])) } else { self.radius };
+                (MIN_SAFE, radius * MAX_DIRECTION)
+            }
+        };
+        let numbers = [o.x, o.y, o.z, d.x, d.y, d.z, t_min, t_max, attributes.time, attributes.radius];
+        // Without branches: every ray of a batch is tested.
+        numbers.into_iter().fold(false, |any, x| any | is_below(x, smallest))
+            || attributes.direction_low.into_iter().any(|x| is_below(x, f32::MIN_POSITIVE))
+            || d.abs().max_element() + self.speed > longest
+    }
+}
+
+/// Whether a number is smaller than a limit in magnitude, but not 0.
+fn is_below(x: f32, limit: f32) -> bool {
+    // Without the sign bit, bits are ordered as magnitudes. Those of 0 wrap around.
+    (x.to_bits() << 1).wrapping_sub(1) < (limit.to_bits() << 1) - 1
 }
 
 /// Least magnitude of the numbers that are not 0; infinite if there is none.
@@ -88,28 +106,12 @@ fn min_nonzero<const N: usize>(numbers: [f32; N]) -> f32 {
     numbers.into_iter().map(f32::abs).filter(|x| *x > 0.0).fold(f32::INFINITY, f32::min)
 }
 
-/// Whether one ray needs subnormal numbers.
-fn ray_needs(sizes: &Magnitudes, ray: &Ray, attributes: &RayAttributes, is_approach: bool) -> bool {
-    let Ray { origin: o, direction: d, t_min, t_max } = *ray;
-    let small = min_nonzero([o.x, o.y, o.z, d.x, d.y, d.z, t_min, t_max, attributes.time, attributes.radius]);
-    let low = min_nonzero(attributes.direction_low);
-    let (smallest, longest) = match is_approach {
-        true => (MIN_SAFE_APPROACH, MAX_DIRECTION_APPROACH),
-        false => {
-            let radius =
-                if sizes.has_points { sizes.radius.min(min_nonzero([attributes.radius])) } else { sizes.radius };
-            (MIN_SAFE, radius * MAX_DIRECTION)
-        }
-    };
-    small < smallest || low < f32::MIN_POSITIVE || d.abs().max_element() + sizes.speed > longest
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn pair_needs_subnormals(sphere: Sphere, ray: Ray, is_approach: bool) -> bool {
-        ray_needs(&Magnitudes::of(&sphere), &ray, &RayAttributes::NONE, is_approach)
+        Magnitudes::of(&sphere).ray_needs_subnormals(&ray, &RayAttributes::NONE, is_approach)
             || Magnitudes::of(&sphere).min_nonzero < MIN_SAFE
     }
 

@@ -84,9 +84,17 @@ impl GpuEngine {
         own: KernelConstants,
         layout: Option<&wgpu::PipelineLayout>,
     ) -> Result<wgpu::ComputePipeline> {
-        let variant = (program.name, own);
-        if let Some(pipeline) = lock(&self.pipelines).get(&variant) {
+        let asked = (program.name, own);
+        if let Some(pipeline) = lock(&self.pipelines).get(&asked) {
             return Ok(pipeline.clone());
+        }
+        // Flags that the program does not have make no other pipeline.
+        let own = own.of_program(program.source);
+        let variant = (program.name, own);
+        let known = lock(&self.pipelines).get(&variant).cloned();
+        if let Some(pipeline) = known {
+            lock(&self.pipelines).insert(asked, pipeline.clone());
+            return Ok(pipeline);
         }
         let pipeline = self
             .scoped(|| {
@@ -107,31 +115,10 @@ impl GpuEngine {
                     label: Some(program.name),
                     source: wgpu::ShaderSource::Wgsl(source),
                 });
-                let mut constants = Vec::new();
-                let KernelConstants {
-                    fast,
-                    exact,
-                    has_filters,
-                    has_motion_or_shape,
-                    has_sphere_attributes,
-                    has_ellipsoids,
-                    has_transmittances,
-                    ..
-                } = own;
-                let values = [
-                    ("fast", fast),
-                    ("exact", exact),
-                    ("has_filters", has_filters),
-                    ("has_motion_or_shape", has_motion_or_shape),
-                    ("has_sphere_attributes", has_sphere_attributes),
-                    ("has_ellipsoids", has_ellipsoids),
-                    ("has_transmittances", has_transmittances),
-                ];
-                for (name, value) in values {
-                    if program.source.contains(&format!("override {name}:")) {
-                        constants.push((name, f64::from(u8::from(value))));
-                    }
-                }
+                // Every override is false by default.
+                let mut own = own;
+                let set = own.overrides().into_iter().filter(|(_, value)| **value);
+                let constants: Vec<_> = set.map(|(name, _)| (name, 1.0)).collect();
                 self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
                     label: Some(program.name),
                     layout,
@@ -145,7 +132,7 @@ impl GpuEngine {
                 })
             })
             .await?;
-        lock(&self.pipelines).insert(variant, pipeline.clone());
+        lock(&self.pipelines).extend([(asked, pipeline.clone()), (variant, pipeline.clone())]);
         Ok(pipeline)
     }
 }

@@ -140,6 +140,49 @@ fn every_shader_file_belongs_to_a_program() {
     assert!(files.len() > 70, "{} shaders were found", files.len());
 }
 
+/// Stores of a block, with those of the blocks inside it.
+fn stores(block: &naga::Block) -> Vec<naga::Handle<naga::Expression>> {
+    use naga::Statement as S;
+    let of = |statement: &S| match statement {
+        S::Store { pointer, .. } => vec![*pointer],
+        S::Block(inner) => stores(inner),
+        S::If { accept, reject, .. } => [stores(accept), stores(reject)].concat(),
+        S::Switch { cases, .. } => cases.iter().flat_map(|case| stores(&case.body)).collect(),
+        S::Loop { body, continuing, .. } => [stores(body), stores(continuing)].concat(),
+        _ => Vec::new(),
+    };
+    block.iter().flat_map(of).collect()
+}
+
+/// FXC, the compiler of Direct3D 12 without DXC, refuses them.
+#[test]
+fn no_program_stores_to_a_vector_component_at_a_run_time_index() {
+    let check = |name: &str, source: &str| {
+        let module = parse(name, source);
+        let info = naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::all())
+            .validate(&module)
+            .unwrap();
+        let named = module.functions.iter().map(|(handle, function)| (function, &info[handle]));
+        let entries =
+            module.entry_points.iter().enumerate().map(|(i, entry)| (&entry.function, info.get_entry_point(i)));
+        for (function, info) in named.chain(entries) {
+            for pointer in stores(&function.body) {
+                if let naga::Expression::Access { base, .. } = function.expressions[pointer] {
+                    let is_vector = match info[base].ty.inner_with(&module.types) {
+                        naga::TypeInner::Pointer { base, .. } => {
+                            matches!(module.types[*base].inner, naga::TypeInner::Vector { .. })
+                        }
+                        naga::TypeInner::ValuePointer { size, .. } => size.is_some(),
+                        _ => false,
+                    };
+                    assert!(!is_vector, "{name}: {:?}", function.name);
+                }
+            }
+        }
+    };
+    PROGRAMS.iter().for_each(|program| check(program.name, program.source));
+}
+
 fn without_comments(source: &str) -> String {
     source.lines().map(|line| line.split("//").next().unwrap_or("").to_owned() + "\n").collect()
 }

@@ -42,6 +42,7 @@ pub(crate) struct PairBatch {
 }
 
 impl PairBatch {
+    #[inline]
     pub(crate) fn set(&mut self, i: usize, ray: &Ray, sphere: &Sphere) {
         self.t_min[i] = ray.t_min;
         let (o, d, c) = (ray.origin, ray.direction, sphere.center);

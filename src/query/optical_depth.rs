@@ -10,15 +10,24 @@ const HALF: f64 = (1 << 24) as f64;
 /// `shaders/query/transmittance_state.wgsl`.
 pub(crate) const OPAQUE: u32 = 150 << 24;
 
+/// Checks that the transmittance of sphere `index` is from 0 to 1.
+///
+/// # Errors
+/// [`Error::BadRecord`] with the index and the value.
+pub fn check_transmittance(index: u64, transmittance: f32) -> Result<()> {
+    if (0.0..=1.0).contains(&transmittance) {
+        return Ok(());
+    }
+    let why = "a transmittance must be from 0 (opaque) to 1 (invisible)";
+    Err(Error::record("sphere", index, "transmittance", transmittance, why))
+}
+
 /// Optical depth of a sphere with this transmittance: −log2 in units of 2⁻²⁴, rounded to the nearest. 0 for a transmittance of 1.
 ///
 /// # Errors
-/// [`Error::BadRecord`] with the index and the value, unless the transmittance is in [0, 1].
+/// The error of [`check_transmittance`].
 pub(crate) fn optical_depth(index: u64, transmittance: f32) -> Result<u32> {
-    if !(0.0..=1.0).contains(&transmittance) {
-        let why = "a transmittance must be from 0 (opaque) to 1 (invisible)";
-        return Err(Error::record("sphere", index, "transmittance", transmittance, why));
-    }
+    check_transmittance(index, transmittance)?;
     // The conversion saturates: the depth of 0 is infinite.
     Ok(((-f64::from(transmittance).log2() * HALF).round() as u32).min(OPAQUE))
 }

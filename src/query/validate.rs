@@ -9,20 +9,20 @@ use crate::records::{Ray, Sphere};
 ///
 /// # Errors
 /// [`Error::BadRecord`] with the index, the field and the value.
+#[inline]
 pub(crate) fn check_sphere(index: u64, sphere: &Sphere) -> Result<()> {
-    let bad = |field, value: f32, why: &'static str| Err(Error::record("sphere", index, field, value, why));
-    for (field, value) in ["x", "y", "z"].into_iter().zip(sphere.center.to_array()) {
-        if !value.is_finite() {
-            return bad(field, value, "a centre must be finite");
-        }
+    let Sphere { center, radius } = *sphere;
+    if center.is_finite() && (0.0..f32::INFINITY).contains(&radius) { Ok(()) } else { Err(bad_sphere(index, sphere)) }
+}
+
+#[cold]
+fn bad_sphere(index: u64, sphere: &Sphere) -> Error {
+    let bad = |field, value: f32, why: &'static str| Error::record("sphere", index, field, value, why);
+    match ["x", "y", "z"].into_iter().zip(sphere.center.to_array()).find(|(_, value)| !value.is_finite()) {
+        Some((field, value)) => bad(field, value, "a centre must be finite"),
+        None if sphere.radius.is_finite() => bad("r", sphere.radius, "a radius must not be negative"),
+        None => bad("r", sphere.radius, "a radius must be finite"),
     }
-    if !sphere.radius.is_finite() {
-        return bad("r", sphere.radius, "a radius must be finite");
-    }
-    if sphere.radius < 0.0 {
-        return bad("r", sphere.radius, "a radius must not be negative");
-    }
-    Ok(())
 }
 
 /// Checks a ray: finite origin, finite direction that is not zero, ends that are numbers and in order.

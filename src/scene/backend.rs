@@ -60,7 +60,7 @@ impl Scene {
         let (rays, spheres) = (batch.rays.len() as u64, self.len() as u64);
         let flushes = self.device.probe().is_some_and(|probe| !probe.subnormals);
         self.device.answers_on_cpu(if self.host.pairwise { 1 } else { spheres }, rays, batch.query.precision)
-            || (flushes && batch.query.precision == Precision::Exact && self.host.needs_subnormals(batch, is_approach))
+            || (flushes && batch.query.precision == Precision::Exact && self.host.needs_subnormals(is_approach))
     }
 
     /// Casts a batch for one result per ray.

@@ -261,9 +261,30 @@ impl Scene {
         };
         let unfinished = unfinished.into_iter().map(|at| (at, place(at, device_counts[at])));
         let some = unfinished.chain(brute.into_iter().filter(|(_, place)| place.count > 0)).collect();
-        if let Some(at) = fill.write_some(some, Search::BruteForce).await?.first() {
-            let message = format!("ray {} hit fewer spheres than were counted before", batch.first + *at as u64);
-            return Err(Error::DeviceFailed { device: self.device.name().into(), message });
+        let differ = fill.write_some(some, Search::BruteForce).await?;
+        if differ.is_empty() {
+            Ok((offsets, records, tally))
+        } else {
+            Ok(self.relist(batch, most, (offsets, records, tally), differ)?)
+        }
+    }
+
+    /// Builds on the host the lists of rays for which two programs of a device disagree about the number of hits: below `exact`, each may
+    /// round a grazing pair in its own way.
+    fn relist(&self, batch: RayBatch<'_>, most: u32, listed: Listed, mut differ: Vec<usize>) -> Result<Listed> {
+        let (before, old, tally) = listed;
+        differ.sort_unstable();
+        let mut differ = differ.into_iter().peekable();
+        let (mut offsets, mut records) = (vec![0], Vec::new());
+        for (at, ends) in before.windows(2).enumerate() {
+            if differ.next_if_eq(&at).is_some() {
+                let (ray, attributes) = (batch.rays.ray(at), batch.ray_attributes.of(at));
+                let (own, _) = self.host.list_one(batch.first + at as u64, &ray, attributes, batch.query, most)?;
+                records.extend(own);
+            } else {
+                records.extend_from_slice(&old[ends[0] as usize..ends[1] as usize]);
+            }
+            offsets.push(records.len() as u64);
         }
         Ok((offsets, records, tally))
     }

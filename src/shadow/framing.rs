@@ -4,8 +4,11 @@ use glam::DVec3;
 
 use super::ball::Ball;
 use super::picture::color::Color;
+use super::spheroid::POLE_LENGTHS;
 use super::system::{Body, LightSource};
 use crate::batch::raygen::camera::{Camera, Lens};
+use crate::error::Result;
+use crate::query::validate::{text, usage};
 
 /// Vertical field of view of the automatic camera.
 const FIELD_OF_VIEW_DEG: f64 = 35.0;
@@ -47,15 +50,24 @@ impl Body {
 
 impl LightSource {
     /// A light so far away from the bodies that its direction is the same for all of them. `toward` points to it, with any length.
-    /// `diameter_deg` is its angular diameter in degrees, from 0 to 170; the Sun has 0.53 when seen from the Earth.
-    pub fn distant(bodies: &[Body], toward: DVec3, diameter_deg: f64) -> Self {
+    /// `diameter_deg` is its angular diameter in degrees; the Sun has 0.53 when seen from the Earth.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) if `toward` is zero or `diameter_deg` is not from 0 to 170.
+    pub fn distant(bodies: &[Body], toward: DVec3, diameter_deg: f64) -> Result<Self> {
+        if !POLE_LENGTHS.contains(&toward.length()) {
+            return usage(format!("light: direction is {}: a direction must not be zero", text(toward)));
+        }
+        if !(0.0..=170.0).contains(&diameter_deg) {
+            return usage(format!("light: diameter_deg is {diameter_deg}: it must be between 0 and 170"));
+        }
         let Ball { center, radius } = bounds(bodies);
         let distance = DISTANT * radius;
         let ball = Ball {
             center: center + distance * toward.normalize_or(DVec3::Z),
             radius: distance * (0.5 * diameter_deg.to_radians()).sin(),
         };
-        Self::new("light", ball)
+        Ok(Self::new("light", ball))
     }
 }
 

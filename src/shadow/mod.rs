@@ -37,6 +37,7 @@ pub use surface::texture::Texture;
 pub use system::{
     Body, LightSource, MAX_AMBIENT_SAMPLES, MAX_BALLS, MAX_PIXELS, MAX_SAMPLES, MAX_SIDE, PictureOptions, System,
 };
+pub use validate::check_observer;
 pub use visibility::{VisibilityQuery, visible_fraction};
 
 pub use crate::batch::raygen::camera::{Camera, Lens};

@@ -5,8 +5,11 @@ use glam::DVec3;
 use super::ball::Ball;
 use crate::error::{Error, Result};
 
-/// Checks the position of an observer.
-pub(crate) fn check_observer(index: u64, observer: DVec3) -> Result<()> {
+/// Checks that the position of observer `index` is valid: coordinates between -1e150 and 1e150.
+///
+/// # Errors
+/// [`Error::BadRecord`] with the index, the field and the value.
+pub fn check_observer(index: u64, observer: DVec3) -> Result<()> {
     check("observer", index, Ball { center: observer, radius: 0.0 })
 }
 

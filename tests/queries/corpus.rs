@@ -69,14 +69,15 @@ fn hit_flags_of_the_corpus_under_every_policy() {
                         hits.report.resolved_exactly
                     );
                     match precision {
-                        Precision::Fast => {
+                        Precision::Fast | Precision::Standard => {
+                            let limit = if precision == Precision::Fast { 32.0 * U } else { 2f64.powi(-40) };
                             for i in away {
                                 let row = &rows[i];
                                 let (far, reach) = bound(row);
-                                assert!(row.gap.abs() <= 32.0 * U * (1.0 + far) || reach, "row {i} {row:?}");
+                                let near = reach && precision == Precision::Fast;
+                                assert!(row.gap.abs() <= limit * (1.0 + far) || near, "row {i} {row:?}");
                             }
                         }
-                        Precision::Standard => assert!(away.len() <= 3, "{} {query:?}: {away:?}", device.name()),
                         _ => assert_eq!(wrong, 0, "{} {query:?}", device.name()),
                     }
                 }

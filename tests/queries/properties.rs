@@ -1,54 +1,11 @@
 //! Property tests on random scenes, ordinary and degenerate: `exact` results are compared with integer arithmetic and with a second
 //! implementation of the policies.
 
-use std::cmp::Ordering;
-
 use proptest::prelude::*;
 use umbracast::exact::{self, ExactRoots, Root, Roots};
 use umbracast::{Ends, Hit, Inside, Precision, Query, Ray, SceneOptions, Sphere, Touch};
+use umbracast_testing::oracle;
 use umbracast_testing::scaled;
-
-/// A second implementation of the policies, written from the documentation and not from the code.
-fn oracle(ray: &Ray, sphere: &Sphere, query: &Query) -> Option<f32> {
-    let roots = ExactRoots::new(ray, sphere);
-    let at_least = |root, t| roots.compare(root, t).unwrap() != Ordering::Less;
-    match roots.crossing {
-        Ordering::Less => return None,
-        Ordering::Equal if query.touch == Touch::Miss => return None,
-        _ => {}
-    }
-    // A sphere behind the start is always a miss.
-    if !at_least(Root::Exit, ray.t_min) {
-        return None;
-    }
-    let starts_inside = !at_least(Root::Enter, ray.t_min);
-    let root = match (starts_inside, query.inside) {
-        (false, _) => Root::Enter,
-        (true, Inside::Exit) => Root::Exit,
-        (true, Inside::Ignore) => return None,
-        (true, _) => {
-            let within = ray.t_min < ray.t_max || (ray.t_min == ray.t_max && query.ends == Ends::Closed);
-            return within.then_some(ray.t_min);
-        }
-    };
-    let end = roots.compare(root, ray.t_max).unwrap();
-    if end == Ordering::Greater || (end == Ordering::Equal && query.ends == Ends::HalfOpen) {
-        return None;
-    }
-    roots.round(root).filter(|t| t.is_finite())
-}
-
-fn closest(ray: &Ray, spheres: &[Sphere], query: &Query) -> Hit {
-    let mut best = Hit::MISS;
-    for (id, sphere) in (0..).zip(spheres) {
-        if let Some(t) = oracle(ray, sphere, query)
-            && t < best.t
-        {
-            best = Hit { t, id };
-        }
-    }
-    best
-}
 
 /// Any finite f32, including subnormals and the largest numbers.
 fn any_finite() -> BoxedStrategy<f32> {
@@ -110,7 +67,7 @@ fn case(x: BoxedStrategy<f32>) -> impl Strategy<Value = Case> {
 
 /// Compares `closest`, `occluded` and `approach` on every device with the oracle: one scene and one batch.
 fn check((spheres, rays, query): &Case) -> Result<(), TestCaseError> {
-    let expected: Vec<Hit> = rays.iter().map(|ray| closest(ray, spheres, query)).collect();
+    let expected: Vec<Hit> = rays.iter().map(|ray| oracle::closest(ray, spheres, query)).collect();
     for device in umbracast_testing::devices() {
         let scene = device.scene(spheres, &SceneOptions::default()).unwrap();
         let hits = scene.closest(rays, query).unwrap();
@@ -157,7 +114,7 @@ proptest! {
     #[test]
     fn single_pairs_agree_with_integers((spheres, rays, query) in case(lattice())) {
         let (ray, sphere) = (rays[0], spheres[0]);
-        prop_assert_eq!(ray.hit(&sphere, &query).map(|hit| hit.t), oracle(&ray, &sphere, &query));
+        prop_assert_eq!(ray.hit(&sphere, &query).map(|hit| hit.t), oracle::hit(&ray, &sphere, &query));
         prop_assert_eq!(ray.roots(&sphere).is_some(), ExactRoots::new(&ray, &sphere).crossing.is_ge());
         if let Some((enter, exit)) = ray.roots(&sphere) {
             let roots = ExactRoots::new(&ray, &sphere);

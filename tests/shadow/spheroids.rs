@@ -84,7 +84,13 @@ fn spheroids_with_equal_radii_agree_with_spheres() {
                 let (a, b, c) = (v(15), v(16), v(17));
                 let near = (c - (a + b)).abs().min((c - (a - b).abs()).abs());
                 let (few, share) = if device.is_cpu() { (1e-13, 1e-9) } else { (3e-7, 1e-2) };
-                assert!(near < few * (a + b + c) + share * a.min(b), "{}: {found:?} for {line}", device.name());
+                // Nor does f32 hold a fraction that differs from 1 by less than half a unit in the last place.
+                let unseen = !device.is_cpu() && 1.0 - v(13) < 6e-8;
+                assert!(
+                    unseen || near < few * (a + b + c) + share * a.min(b),
+                    "{}: {found:?} for {line}",
+                    device.name()
+                );
             }
         }
         println!("{}: {kinds} kinds differ", device.name());

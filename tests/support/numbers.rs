@@ -5,7 +5,7 @@
 /// A linear congruential generator of 64 bits, with its state (at first the seed).
 pub struct Numbers(pub u64);
 
-#[allow(dead_code, reason = "the unit tests of the command line use less of it")]
+#[allow(dead_code, reason = "the unit tests of the library use less of it")]
 impl Numbers {
     /// The next state, whose high bits are the most random.
     pub fn word(&mut self) -> u64 {

@@ -1,6 +1,6 @@
 //! `umbracast bench`: benchmarks of the devices of this machine.
 
-mod numbers;
+pub(crate) mod numbers;
 pub(crate) mod scenes;
 mod sets;
 pub(crate) mod small;

@@ -1,16 +1,10 @@
 //! Tests of the differences that `--compare` allows and rejects.
 
-#[path = "../../../tests/support/intensity.rs"]
-mod intensity;
-#[path = "../../../tests/support/numbers.rs"]
-mod numbers;
-
-use intensity::scaled;
-use numbers::Numbers;
 use umbracast::glam::Vec3;
 use umbracast::{Approach, Device, DeviceOptions, Hit, Interval, SceneOptions};
 
 use super::*;
+use crate::bench::numbers::Numbers;
 
 const SPHERES: [f32; 2] = [4.0, 8.0];
 
@@ -218,7 +212,7 @@ fn fast_is_standard_for_ellipsoids_on_the_cpu() {
     }
     let table = ellipsoids(&lines);
     let mut rays = Vec::new();
-    for i in 0..scaled(30_000) {
+    for i in 0..30_000 {
         let ellipsoid = table.optional.ellipsoid(i % 100, &table.records[i % 100]).unwrap();
         let mut unit = || Vec3::new(random() - 0.5, random() - 0.5, random() - 0.5).normalize();
         // A line tangent to the unit ball maps to a line tangent to the ellipsoid.

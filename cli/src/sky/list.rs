@@ -3,20 +3,12 @@
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::escape::quoted;
-use serde_json::{Value, json};
-use umbracast_sky::{Eclipse, Sky, Time};
+use serde::Serialize;
+use umbracast_files::escape::quoted;
+use umbracast_sky::{Conventions, Eclipse, Record, Sky, Time};
 
-use super::{Conventions, csv_row, rounded, table, table_file};
-use crate::{print, print_json, print_summary, say};
-
-/// Format of the output.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Format {
-    Table,
-    Csv,
-    Json,
-}
+use super::table_file::RecordArgs;
+use super::{conventions_text, table};
 
 /// First and last year of `--list`.
 #[derive(Clone, Copy, Debug)]
@@ -43,60 +35,39 @@ impl std::str::FromStr for Years {
     }
 }
 
-/// Columns of an eclipse in lists.
-const COLUMNS: [&str; 10] = [
-    "date",
-    "greatest",
-    "body",
-    "kind",
-    "gamma",
-    "magnitude",
-    "latitude",
-    "longitude",
-    "central_duration_s",
-    "delta_t_s",
-];
-
-/// Cells of an eclipse. Numbers have their full precision in CSV only.
-fn cells(sky: &Sky, eclipse: &Eclipse) -> Vec<String> {
+/// The table of a list.
+fn list_text(sky: &Sky, eclipses: &[Eclipse]) -> String {
     let delta_t = sky.options().delta_t;
-    let time = eclipse.greatest();
-    let (place, duration) = match eclipse {
-        Eclipse::Solar(one) => (one.greatest.place, one.greatest.central_duration_s),
-        Eclipse::Lunar(one) => (one.zenith, one.u3.zip(one.u2).map(|(end, start)| end.seconds_since(start))),
-    };
-    vec![
-        super::date_text(sky, time),
-        time.text(1, delta_t).to_string(),
-        eclipse.body().into(),
-        eclipse.kind().into(),
-        format!("{:.4}", eclipse.gamma()),
-        format!("{:.4}", eclipse.magnitude()),
-        format!("{:.4}", place.latitude),
-        format!("{:.4}", place.longitude),
-        duration.map_or(String::new(), |seconds| format!("{seconds:.1}")),
-        format!("{:.2}", delta_t.seconds_at(time)),
-    ]
+    let mut rows = vec![
+        ["greatest eclipse", "body", "kind", "gamma", "magnitude", "latitude", "longitude", "duration", "delta T"]
+            .map(String::from)
+            .to_vec(),
+    ];
+    rows.extend(eclipses.iter().map(|eclipse| {
+        let (place, duration) = match eclipse {
+            Eclipse::Solar(one) => (one.greatest.place, one.greatest.central_duration_s),
+            Eclipse::Lunar(one) => (one.zenith, one.record().total_duration_s),
+        };
+        vec![
+            eclipse.greatest().text(1, delta_t).to_string(),
+            eclipse.body().into(),
+            eclipse.kind().into(),
+            format!("{:.4}", eclipse.gamma()),
+            format!("{:.4}", eclipse.magnitude()),
+            format!("{:.4}", place.latitude),
+            format!("{:.4}", place.longitude),
+            duration.map_or(String::new(), |seconds| format!("{seconds:.1}")),
+            format!("{:.2}", delta_t.seconds_at(eclipse.greatest())),
+        ]
+    }));
+    table(&rows, 3)
 }
 
-/// One eclipse as JSON.
-pub(crate) fn short_json(sky: &Sky, eclipse: &Eclipse) -> Value {
-    let cells = cells(sky, eclipse);
-    let number = |at: usize| cells[at].parse::<f64>().ok();
-    json!({
-        "date": cells[0], "greatest": cells[1], "body": cells[2], "kind": cells[3], "gamma": number(4),
-        "magnitude": number(5), "latitude": number(6), "longitude": number(7), "central_duration_s": number(8),
-        "delta_t_s": rounded(sky.options().delta_t.seconds_at(eclipse.greatest()), 3),
-    })
-}
-
-/// One or several eclipses as CSV.
-pub(crate) fn csv_text(sky: &Sky, eclipses: &[Eclipse]) -> String {
-    let mut text = csv_row(&COLUMNS.map(String::from));
-    for eclipse in eclipses {
-        text += &csv_row(&cells(sky, eclipse));
-    }
-    text
+/// The object of `--json`.
+#[derive(Serialize)]
+struct List<'a> {
+    eclipses: &'a [Box<dyn Record>],
+    conventions: &'a Conventions,
 }
 
 /// Prints the eclipses of some years, or writes them to `output`.
@@ -104,50 +75,27 @@ pub(crate) fn run(
     sky: &Sky,
     years: Years,
     which: impl Fn(bool) -> bool,
-    format: Format,
+    args: &RecordArgs,
     output: Option<&Path>,
-    quiet: bool,
 ) -> Result<()> {
-    if let Some(output) = output {
-        if format == Format::Csv {
-            return Err(Error::Usage("--csv prints the table: with -o, the extension selects the format".into()));
-        }
-        table_file::check(output, &[])?;
-    }
+    let output = args.check(output, &["csv", "json"], &[])?;
     let delta_t = sky.options().delta_t;
     let (first, end) = (Time::of_year(years.first, delta_t), Time::of_year(years.last + 1, delta_t));
     let eclipses = sky.eclipses(first, end, which)?;
-    if eclipses.is_empty() {
-        return Err(Error::Usage("there is no such eclipse in these years".into()));
-    }
-    let conventions = Conventions::at(sky, eclipses[0].greatest());
-    let list_json = || {
-        let list: Vec<Value> = eclipses.iter().map(|one| short_json(sky, one)).collect();
-        json!({ "eclipses": list, "conventions": conventions.json() })
+    let Some(earliest) = eclipses.first() else {
+        return Err(Error::NoEclipse("there is no such eclipse in these years".into()));
     };
-    if let Some(output) = output {
-        table_file::write(output, || csv_text(sky, &eclipses), list_json)?;
-        let count = eclipses.len();
-        let value = json!({ "eclipses": count, "output": output, "conventions": conventions.json() });
-        let line = format!("{count} eclipses; {}; wrote {}", conventions.list_line(), output.display());
-        return print_summary(&value, &line, format == Format::Json, quiet);
-    }
-    if format == Format::Json {
-        return print_json(&list_json());
-    }
-    if format == Format::Csv {
-        print(&csv_text(sky, &eclipses))?;
-    } else {
-        let mut rows = vec![
-            ["greatest eclipse", "body", "kind", "gamma", "magnitude", "latitude", "longitude", "duration", "delta T"]
-                .map(String::from)
-                .to_vec(),
-        ];
-        rows.extend(eclipses.iter().map(|one| cells(sky, one)[1..].to_vec()));
-        print(&table(&rows, 3))?;
-    }
-    if !quiet {
-        say(&conventions.list_line());
-    }
-    Ok(())
+    let records: Vec<Box<dyn Record>> = eclipses.iter().map(Eclipse::record).collect();
+    let has_lunar = eclipses.iter().any(|one| matches!(one, Eclipse::Lunar(_)));
+    let conventions = Conventions::at(sky, earliest.greatest(), has_lunar);
+    // Delta T and the time scale may differ between eclipses.
+    let line = conventions_text(&conventions).replacen(
+        &format!("times in {}", conventions.time_scale),
+        "times in UTC (UT1 before 1972)",
+        1,
+    );
+    let own = format!("delta T {:.2} s ({})", conventions.delta_t_s, conventions.delta_t_source);
+    let line = if conventions.delta_t_source == "given" { line } else { line.replacen(&own, "delta T as listed", 1) };
+    let json = List { eclipses: &records, conventions: &conventions };
+    args.write(output, &records, &json, (&conventions, &line), || list_text(sky, &eclipses))
 }

@@ -11,9 +11,7 @@ mod visible;
 
 use crate::error::{Error, Result};
 use clap::Args;
-use serde::Serialize;
-use serde_json::{Value, json};
-use umbracast_sky::{DeltaT, Eclipse, LunarRule, Place, Radii, Sky, SkyOptions, Time};
+use umbracast_sky::{Conventions, DeltaT, Eclipse, LunarRule, Place, Radii, Sky, SkyOptions, Time};
 
 use super::args::words;
 
@@ -26,10 +24,16 @@ pub(crate) struct SkyArgs {
     delta_t: Option<f64>,
     /// Radii of Sun and Moon
     #[arg(long, default_value = "iau", value_parser = words([
-        ("iau", "695,700 km and 1,737.4 km", Radii::Iau),
-        ("nasa", "those of NASA's catalogues: the Moon's k is 0.272508 for partial phases, 0.272281 for total and annular ones", Radii::Nasa),
+        ("iau", "695,700 km and 1,737.4 km", Radii::IAU),
+        ("nasa", "those of NASA's catalogues: the Moon's k is 0.272508 for partial phases, 0.272281 for total and annular ones", Radii::NASA),
     ]))]
     radii: Radii,
+    /// Radius of the Sun at 1 au instead, such as 959.95
+    #[arg(long, value_name = "ARCSECONDS", value_parser = sun_radius)]
+    sun_radius: Option<f64>,
+    /// Radius of the Moon instead, in equatorial radii of the Earth, such as 0.2722810
+    #[arg(long, value_name = "K", value_parser = moon_k)]
+    moon_k: Option<f64>,
 }
 
 /// The convention for lunar eclipses.
@@ -47,20 +51,6 @@ pub(crate) struct LunarArgs {
     lunar_rule: LunarRule,
 }
 
-/// What a command prints to standard output instead of a table.
-#[derive(Debug, Args)]
-pub(crate) struct ListArgs {
-    /// Print CSV on stdout
-    #[arg(long, conflicts_with = "json")]
-    csv: bool,
-    /// Print one JSON object on stdout; with -o, a summary
-    #[arg(long)]
-    json: bool,
-    /// No line about conventions and no progress
-    #[arg(short, long)]
-    quiet: bool,
-}
-
 /// Parser of `--delta-t`.
 fn delta_t(text: &str) -> std::result::Result<f64, String> {
     match text.parse::<f64>() {
@@ -68,6 +58,18 @@ fn delta_t(text: &str) -> std::result::Result<f64, String> {
         Ok(_) => Err("expected -1000 to 10000 seconds".into()),
         Err(_) => Err("expected a number of seconds".into()),
     }
+}
+
+/// Parser of `--sun-radius`.
+fn sun_radius(text: &str) -> std::result::Result<f64, String> {
+    let number = text.parse().map_err(|_| "expected a number of arcseconds")?;
+    Radii::IAU.with_sun_radius(number).map(|_| number).map_err(|error| error.to_string())
+}
+
+/// Parser of `--moon-k`.
+fn moon_k(text: &str) -> std::result::Result<f64, String> {
+    let number = text.parse().map_err(|_| "expected a number")?;
+    Radii::IAU.with_moon_k(number).map(|_| number).map_err(|error| error.to_string())
 }
 
 impl SkyArgs {
@@ -78,94 +80,40 @@ impl SkyArgs {
 
     pub(crate) fn sky_with(&self, lunar_rule: LunarRule) -> Sky {
         let delta_t = self.delta_t.map_or(DeltaT::Table, DeltaT::Seconds);
-        Sky::new(SkyOptions { delta_t, radii: self.radii, lunar_rule })
+        // The parsers of the options have checked the values.
+        let radii = self.sun_radius.and_then(|one| self.radii.with_sun_radius(one).ok()).unwrap_or(self.radii);
+        let radii = self.moon_k.and_then(|k| radii.with_moon_k(k).ok()).unwrap_or(radii);
+        Sky::new(SkyOptions { delta_t, radii, lunar_rule })
     }
 }
 
-/// The conventions of a result.
-#[derive(Serialize)]
-pub(crate) struct Conventions {
-    ephemeris: String,
-    radii: &'static str,
-    sun_radius_km: f64,
-    moon_radius_km: f64,
-    moon_radius_central_km: f64,
-    delta_t_s: f64,
-    delta_t_source: &'static str,
-    /// Only of commands whose results depend on it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    lunar_rule: Option<&'static str>,
-    time_scale: &'static str,
-}
-
-impl Conventions {
-    /// Those at an instant.
-    pub(crate) fn at(sky: &Sky, time: Time) -> Self {
-        let SkyOptions { delta_t, radii, lunar_rule } = sky.options();
-        let source = match delta_t {
-            DeltaT::Seconds(_) => "given",
-            DeltaT::Table if delta_t.is_extrapolated(time) => "extrapolated",
-            DeltaT::Table => "table",
-        };
-        Self {
-            ephemeris: sky.ephemeris().name().to_string(),
-            radii: radii.name(),
-            sun_radius_km: radii.sun_km(),
-            moon_radius_km: radii.moon_partial_km(),
-            moon_radius_central_km: radii.moon_central_km(),
-            delta_t_s: rounded(delta_t.seconds_at(time), 3),
-            delta_t_source: source,
-            lunar_rule: Some(lunar_rule.name()),
-            time_scale: time.scale(delta_t),
-        }
-    }
-
-    /// Those of results that do not depend on the rule for lunar eclipses.
-    pub(crate) fn without_lunar_rule(sky: &Sky, time: Time) -> Self {
-        Self { lunar_rule: None, ..Self::at(sky, time) }
-    }
-
-    /// One line of text.
-    pub(crate) fn line(&self, solar: bool) -> String {
-        let moon = if self.moon_radius_km == self.moon_radius_central_km {
-            format!("{:.1} km", self.moon_radius_km)
-        } else {
-            format!("{:.3} km, central phases {:.3} km", self.moon_radius_km, self.moon_radius_central_km)
-        };
-        let rule = self.lunar_rule.filter(|_| !solar).map_or(String::new(), |rule| format!("; lunar rule {rule}"));
-        format!(
-            "times in {}; ephemeris {}; radii {} (Sun {:.0} km, Moon {moon}); delta T {:.2} s ({}){rule}",
-            self.time_scale, self.ephemeris, self.radii, self.sun_radius_km, self.delta_t_s, self.delta_t_source
-        )
-    }
-
-    /// The conventions in one line of text, for a list of eclipses. Delta T differs between eclipses, so the list has a column for it.
-    pub(crate) fn list_line(&self) -> String {
-        let line =
-            self.line(false).replacen(&format!("times in {}", self.time_scale), "times in UTC (UT1 before 1972)", 1);
-        let own = format!("delta T {:.2} s ({})", self.delta_t_s, self.delta_t_source);
-        if self.delta_t_source == "given" { line } else { line.replacen(&own, "delta T as listed", 1) }
-    }
-
-    pub(crate) fn json(&self) -> Value {
-        json!(self)
-    }
-}
-
-/// Rounds a number to `decimals` decimals, for JSON.
-pub(crate) fn rounded(number: f64, decimals: i32) -> f64 {
-    let factor = 10_f64.powi(decimals);
-    let rounded = (number * factor).round() / factor;
-    // Not −0.
-    rounded + 0.0
+/// Conventions in one line of text.
+pub(crate) fn conventions_text(of: &Conventions) -> String {
+    let moon = if of.moon_radius_km == of.moon_radius_central_km {
+        format!("{:.1} km", of.moon_radius_km)
+    } else {
+        format!("{:.3} km, central phases {:.3} km", of.moon_radius_km, of.moon_radius_central_km)
+    };
+    let rule = of.lunar_rule.map_or(String::new(), |rule| format!("; lunar rule {}", rule.name()));
+    format!(
+        "times in {}; ephemeris {}; radii {} (Sun {:.0} km, Moon {moon}); delta T {:.2} s ({}){rule}",
+        of.time_scale, of.ephemeris, of.radii, of.sun_radius_km, of.delta_t_s, of.delta_t_source
+    )
 }
 
 /// `25.2896 N, 104.1479 W`.
 pub(crate) fn place_text(place: &Place) -> String {
-    let side = |value: f64, positive: char, negative: char| {
-        format!("{:.4} {}", value.abs(), if value < 0.0 { negative } else { positive })
-    };
-    format!("{}, {}", side(place.latitude, 'N', 'S'), side(place.longitude, 'E', 'W'))
+    format!("{}, {}", latitude_text(place.latitude), longitude_text(place.longitude))
+}
+
+/// `25.2896 N`.
+pub(crate) fn latitude_text(degrees: f64) -> String {
+    format!("{:.4} {}", degrees.abs(), if degrees < 0.0 { 'S' } else { 'N' })
+}
+
+/// `104.1479 W`.
+pub(crate) fn longitude_text(degrees: f64) -> String {
+    format!("{:.4} {}", degrees.abs(), if degrees < 0.0 { 'W' } else { 'E' })
 }
 
 /// `4 min 32.1 s`, or `1 h 12 min 3 s` for long ones.
@@ -189,13 +137,8 @@ pub(crate) fn date_text(sky: &Sky, time: Time) -> String {
     time.text(0, sky.options().delta_t).to_string().chars().take(10).collect()
 }
 
-/// `there is no ECLIPSE on DATE; the next one is …`.
-pub(crate) fn no_eclipse(
-    sky: &Sky,
-    day: Time,
-    what: &str,
-    which: impl Fn(bool) -> bool,
-) -> Result<(String, Option<Eclipse>)> {
+/// The error of a day without an eclipse, which names the next one.
+pub(crate) fn no_eclipse(sky: &Sky, day: Time, what: &str, which: impl Fn(bool) -> bool) -> Result<Error> {
     let delta_t = sky.options().delta_t;
     let (_, end) = day.day(delta_t);
     // On the last day of 2050, nothing follows.
@@ -206,7 +149,7 @@ pub(crate) fn no_eclipse(
         }
         None => "there is none after it until the end of 2050".into(),
     };
-    Ok((format!("there is no {what} on {}; {text}", date_text(sky, day)), next))
+    Ok(Error::NoEclipse(format!("there is no {what} on {}; {text}", date_text(sky, day))))
 }
 
 /// The solar eclipse of a date or an instant; an error that names the next one if there is none.
@@ -215,19 +158,10 @@ pub(crate) fn solar_eclipse(sky: &Sky, date: &str) -> Result<Box<umbracast_sky::
     match sky.eclipse_on(time)? {
         Some(Eclipse::Solar(eclipse)) => Ok(eclipse),
         other => {
-            let text = no_eclipse(sky, time, "solar eclipse", |solar| solar)?.0;
             let lunar = other.map_or("", |_| "; that day has a lunar eclipse: see `umbracast eclipse`");
-            Err(Error::Usage(text + lunar))
+            Err(Error::NoEclipse(format!("{}{lunar}", no_eclipse(sky, time, "solar eclipse", |solar| solar)?)))
         }
     }
-}
-
-/// A row of CSV: cells with a comma, a quote or a line break are quoted.
-pub(crate) fn csv_row(cells: &[String]) -> String {
-    let cell = |text: &String| {
-        if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.clone() }
-    };
-    cells.iter().map(cell).collect::<Vec<_>>().join(",") + "\n"
 }
 
 /// Rows as a table with aligned columns. The first `left` columns are aligned to the left.

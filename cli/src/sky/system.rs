@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use umbracast_files::parse_system;
 
 use crate::error::{Error, Result};
-use crate::escape::quoted;
 use clap::Args;
-use serde_json::json;
-use umbracast_files::{check_output, check_target, read_places, read_vectors, write_atomic};
-use umbracast_sky::{BodyVectors, DatePrecision, DeltaT, SkyBody, View};
+use serde::Serialize;
+use umbracast_files::escape::quoted;
+use umbracast_files::{VectorSource, check_output, check_target, read_bodies, read_places, write_atomic};
+use umbracast_sky::{BodyVectors, Conventions, DatePrecision, View};
 
-use super::{Conventions, SkyArgs, csv_row, no_eclipse};
+use super::{SkyArgs, conventions_text, no_eclipse};
 use crate::args::SummaryArgs;
 use crate::outputs::{OutputFile, check_outputs, is_input, overwrites};
 use crate::print_summary;
@@ -38,7 +38,7 @@ Examples:
       -o jupiter.toml
   umbracast system 2012-06-06T01:30Z --bodies sun,venus --view to-sun -o transit.toml
 
-Exit codes: 0 done, 2 bad usage or input, 5 reading or writing failed.";
+Exit codes: 0 done, 1 no eclipse on this day, 2 bad usage or input, 5 reading or writing failed.";
 
 /// Write a system file with the bodies of the solar system at an instant, for `render` and `shadow`
 #[derive(Debug, Args)]
@@ -58,7 +58,7 @@ pub(crate) struct SystemArgs {
     /// Camera: moon, sun, earth, above, LAT,LON[,HEIGHT] or to-BODY, such as to-jupiter; see `umbracast eclipse --help`
     #[arg(long, allow_hyphen_values = true)]
     view: Option<String>,
-    /// Output file: .toml
+    /// Output file: .toml, or `-` for standard output
     #[arg(short, long, value_name = "TOML")]
     output: PathBuf,
     /// Places to write as observers
@@ -82,39 +82,39 @@ fn assignment(text: &str) -> std::result::Result<(String, String), String> {
 }
 
 impl SystemArgs {
-    /// The bodies of the ephemeris, and those with vectors.
-    fn bodies(&self, delta_t: DeltaT) -> Result<(Vec<SkyBody>, Vec<BodyVectors>)> {
+    /// The files of `--vectors` with the radii of `--radius`.
+    fn sources(&self) -> Result<Vec<VectorSource>> {
         let own_name = |name: &str| name.split('@').next().unwrap_or("").trim().to_lowercase();
-        let given = |name: &str| self.vectors.iter().find(|(other, _)| own_name(other) == own_name(name));
-        let names: Vec<&str> = self.bodies.split(',').map(str::trim).collect();
-        let is_listed = |name: &str| names.iter().any(|listed| own_name(listed) == own_name(name));
-        if let Some((name, _)) = self.vectors.iter().find(|(name, _)| !is_listed(name)) {
-            return Err(Error::Usage(format!("--vectors gives '{}', which --bodies does not list", quoted(name))));
-        }
-        if let Some((name, _)) = self.radius.iter().find(|(name, _)| given(name).is_none()) {
+        let is_given = |name: &str| self.vectors.iter().any(|(other, _)| own_name(other) == own_name(name));
+        if let Some((name, _)) = self.radius.iter().find(|(name, _)| !is_given(name)) {
             return Err(Error::Usage(format!("--radius gives '{}', which has no --vectors", quoted(name))));
         }
-        let (mut bodies, mut vectors) = (Vec::new(), Vec::new());
-        for name in names {
-            let Some((spec, path)) = given(name) else {
-                bodies.push(SkyBody::from_name(name)?);
-                continue;
+        let source = |(body, path): &(String, String)| {
+            let radius = self.radius.iter().find(|(other, _)| own_name(other) == own_name(body));
+            let number = |(name, text): &(String, String)| {
+                let bad = || format!("--radius of {} is '{}': expected a number of km", quoted(name), quoted(text));
+                text.trim().parse::<f64>().map_err(|_| Error::Usage(bad()))
             };
-            let radius = match self.radius.iter().find(|(other, _)| own_name(other) == own_name(name)) {
-                None => None,
-                Some((_, text)) => Some(text.trim().parse::<f64>().map_err(|_| {
-                    Error::Usage(format!("--radius of {name} is '{}': expected a number of km", quoted(text)))
-                })?),
-            };
-            let path = Path::new(path);
+            let path = PathBuf::from(path);
             // The system file must not replace its input.
-            if check_target(&self.output).is_ok_and(|own| overwrites(&[own], path)) {
-                return Err(is_input(path));
+            if check_target(&self.output).is_ok_and(|own| overwrites(&[own], &path)) {
+                return Err(is_input(&path));
             }
-            vectors.push(read_vectors(spec, path, radius, delta_t)?);
-        }
-        Ok((bodies, vectors))
+            Ok(VectorSource { body: body.clone(), path, radius_km: radius.map(number).transpose()? })
+        };
+        self.vectors.iter().map(source).collect()
     }
+}
+
+/// The object of `--json`.
+#[derive(Serialize)]
+struct SystemSummary<'a> {
+    instant: String,
+    bodies: &'a [&'a str],
+    interpolation_error_km: Vec<Option<f64>>,
+    output: &'a Path,
+    observers: Option<usize>,
+    conventions: Conventions,
 }
 
 pub(crate) fn run(args: &SystemArgs) -> Result<()> {
@@ -122,9 +122,10 @@ pub(crate) fn run(args: &SystemArgs) -> Result<()> {
     let observers = args.observers.as_deref();
     let observers =
         observers.map(|path| OutputFile { path, name: "--observers", content: "observers", extensions: &["csv"] });
-    check_outputs([system].into_iter().chain(observers))?;
+    check_outputs([system].into_iter().chain(observers), args.summary.json)?;
     let sky = args.sky.sky();
-    let (bodies, vectors) = args.bodies(sky.options().delta_t)?;
+    let names: Vec<&str> = args.bodies.split(',').map(str::trim).collect();
+    let (bodies, vectors) = read_bodies(&names, &args.sources()?, sky.options().delta_t)?;
     let view = args.view.as_deref().map(View::parse).transpose()?;
     let (time, precision) = sky.parse_time(&args.date)?;
     let time = match precision {
@@ -132,9 +133,9 @@ pub(crate) fn run(args: &SystemArgs) -> Result<()> {
         DatePrecision::Day => match sky.eclipse_on(time)? {
             Some(eclipse) => eclipse.greatest(),
             None => {
-                let (text, _) = no_eclipse(&sky, time, "eclipse", |_| true)?;
-                return Err(Error::Usage(format!(
-                    "{text}; for another instant, give its time: {}T12:00:00Z",
+                let text = no_eclipse(&sky, time, "eclipse", |_| true)?;
+                return Err(Error::NoEclipse(format!(
+                    "{text}; for an instant, give its time: {}T12:00:00Z",
                     args.date
                 )));
             }
@@ -148,26 +149,26 @@ pub(crate) fn run(args: &SystemArgs) -> Result<()> {
         check_output(output, &[places], None)?;
         let list = read_places(places)?;
         observers = list.len();
-        let mut rows = csv_row(&["x", "y", "z"].map(String::from));
+        let mut rows = String::from("x,y,z\n");
         for (_, place) in &list {
-            let position = place.earth_fixed_km();
-            rows += &csv_row(&position.to_array().map(|number| format!("{number:?}")));
+            let [x, y, z] = place.earth_fixed_km().to_array();
+            rows += &format!("{x:?},{y:?},{z:?}\n");
         }
         write_atomic(output, |out| out.write_all(rows.as_bytes()))?;
     }
     write_atomic(&args.output, |out| out.write_all(text.as_bytes()))?;
-    let conventions = Conventions::without_lunar_rule(&sky, time);
+    let conventions = Conventions::at(&sky, time, false);
     let instant = time.text(3, sky.options().delta_t).to_string();
     let names: Vec<&str> = bodies.iter().map(|body| body.name()).chain(vectors.iter().map(BodyVectors::name)).collect();
-    let errors: Vec<Option<f64>> = vectors.iter().map(BodyVectors::error_km).collect();
-    let line = format!("{instant}: {}; {}; wrote {}", names.join(", "), conventions.line(true), args.output.display());
-    let value = json!({
-        "instant": instant,
-        "bodies": names,
-        "interpolation_error_km": errors,
-        "output": args.output,
-        "observers": (observers > 0).then_some(observers),
-        "conventions": conventions.json(),
-    });
-    print_summary(&value, &line, args.summary.json, args.summary.quiet)
+    let line =
+        format!("{instant}: {}; {}; wrote {}", names.join(", "), conventions_text(&conventions), args.output.display());
+    let summary = SystemSummary {
+        instant,
+        bodies: &names,
+        interpolation_error_km: vectors.iter().map(BodyVectors::error_km).collect(),
+        output: &args.output,
+        observers: (observers > 0).then_some(observers),
+        conventions,
+    };
+    print_summary(&summary, &line, args.summary.json, args.summary.quiet)
 }

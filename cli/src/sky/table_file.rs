@@ -1,26 +1,183 @@
-//! Tables that are written to a file: CSV or JSON, by the extension.
+//! Outputs of records: a table of text, CSV or JSON, on standard output or in a file.
 
-use std::path::Path;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 
-use crate::error::Result;
-use serde_json::Value;
-use umbracast_files::write_atomic;
+use crate::args::words;
+use crate::error::{Error, Result};
+use clap::Args;
+use serde::Serialize;
+use umbracast_files::{is_standard_stream, write_atomic};
+use umbracast_sky::{Cell, Conventions, LunarEclipseRecord, Record, SolarEclipseRecord};
 
+use super::{duration_text, latitude_text, longitude_text};
 use crate::outputs::{OutputFile, check_outputs, is_input, overwrites};
+use crate::{print, print_json, print_summary, say};
 
-/// Formats of the file.
-const EXTENSIONS: [&str; 2] = ["csv", "json"];
-
-/// Refuses, before any work, another format, a file that cannot be written, and one of the `inputs`.
-pub(crate) fn check(path: &Path, inputs: &[&Path]) -> Result<()> {
-    let file = OutputFile { path, name: "the table", content: "a table", extensions: &EXTENSIONS };
-    let targets = check_outputs([file])?;
-    if inputs.iter().any(|input| overwrites(&targets, input)) { Err(is_input(path)) } else { Ok(()) }
+/// Format of records in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    Csv,
+    Json,
+    /// A picture of an eclipse instead of its record.
+    Png,
 }
 
-/// Writes the table. It appears complete or not at all.
-pub(crate) fn write(path: &Path, csv: impl FnOnce() -> String, json: impl FnOnce() -> Value) -> Result<()> {
-    let is_json = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
-    let text = if is_json { format!("{}\n", json()) } else { csv() };
-    Ok(write_atomic(path, |out| std::io::Write::write_all(out, text.as_bytes()))?)
+/// The output of records.
+#[derive(Debug, Args)]
+pub(crate) struct RecordArgs {
+    /// Format of standard output, for `-o -` [default: csv]
+    #[arg(long, requires = "output", hide_short_help = true, value_parser = words([
+        ("csv", "one row per result", Format::Csv),
+        ("json", "one object", Format::Json),
+        ("png", "a picture, of `eclipse` only", Format::Png),
+    ]))]
+    format: Option<Format>,
+    /// Print one JSON object on stdout: the results, or with -o a summary
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No line about conventions, no summary and no progress
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+impl RecordArgs {
+    /// The output and its format: by its extension, or for `-` by `--format`. Refuses, before any work, another format, a file that cannot
+    /// be written, and one of the `inputs`.
+    pub(crate) fn check<'a>(
+        &self,
+        output: Option<&'a Path>,
+        extensions: &'static [&'static str],
+        inputs: &[PathBuf],
+    ) -> Result<Option<(&'a Path, Format)>> {
+        let Some(path) = output else { return Ok(None) };
+        let has = |word: &str| path.extension().is_some_and(|own| own.eq_ignore_ascii_case(word));
+        let file = OutputFile { path, name: "-o", content: "this result", extensions };
+        let targets = check_outputs([file], self.json)?;
+        if inputs.iter().any(|input| overwrites(&targets, input)) {
+            return Err(is_input(path));
+        }
+        let format = match self.format {
+            Some(_) if !is_standard_stream(path) => {
+                let message = format!("--format is for `-o -`: the extension of {} selects the format", path.display());
+                return Err(Error::Usage(message));
+            }
+            Some(Format::Png) if !extensions.contains(&"png") => {
+                return Err(Error::Usage("--format png is for the picture of one eclipse".into()));
+            }
+            Some(format) => format,
+            None if has("json") => Format::Json,
+            None if has("png") => Format::Png,
+            None => Format::Csv,
+        };
+        Ok(Some((path, format)))
+    }
+
+    /// Writes records to `output`, or prints them: as JSON, or as the text of `table`. `json` is the object of JSON, and `line` describes the
+    /// conventions.
+    pub(crate) fn write(
+        &self,
+        output: Option<(&Path, Format)>,
+        records: &[Box<dyn Record>],
+        json: &impl Serialize,
+        (conventions, line): (&Conventions, &str),
+        table: impl FnOnce() -> String,
+    ) -> Result<()> {
+        let Some((path, format)) = output else {
+            if self.json {
+                return print_json(json);
+            }
+            print(&table())?;
+            if !self.quiet {
+                say(line);
+            }
+            return Ok(());
+        };
+        write_atomic(path, |out| match format {
+            Format::Json => {
+                serde_json::to_writer(&mut *out, json)?;
+                std::io::Write::write_all(out, b"\n")
+            }
+            _ => write_csv(out, records),
+        })?;
+        let line = match is_standard_stream(path) {
+            true => line.to_string(),
+            false => {
+                let (count, plural) = (records.len(), if records.len() == 1 { "" } else { "s" });
+                format!("{count} row{plural}; {line}; wrote {}", path.display())
+            }
+        };
+        let summary = Summary { rows: records.len(), output: path, conventions };
+        print_summary(&summary, &line, self.json, self.quiet)
+    }
+}
+
+/// What `--json` prints about a file.
+#[derive(Serialize)]
+struct Summary<'a> {
+    rows: usize,
+    output: &'a Path,
+    conventions: &'a Conventions,
+}
+
+/// Writes records as CSV. If there are both solar and lunar eclipses, the columns are the fields of both, and those of the other are empty.
+fn write_csv(out: impl std::io::Write, records: &[Box<dyn Record>]) -> std::io::Result<()> {
+    let failed = |error: csv::Error| match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => std::io::Error::other(format!("{other:?}")),
+    };
+    let mut writer = csv::Writer::from_writer(out);
+    let first = records.first().map_or(&[][..], |record| record.fields());
+    if records.iter().all(|record| std::ptr::eq(record.fields(), first)) {
+        records.iter().try_for_each(|record| writer.serialize(record)).map_err(failed)?;
+        return writer.flush();
+    }
+    let mut names: Vec<&str> = SolarEclipseRecord::fields().iter().map(|field| field.name).collect();
+    names.extend(LunarEclipseRecord::fields().iter().map(|field| field.name));
+    let mut known = HashSet::new();
+    names.retain(|name| known.insert(*name));
+    writer.write_record(&names).map_err(failed)?;
+    for record in records {
+        // The row as it would be alone.
+        let mut row = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
+        row.serialize(record).map_err(failed)?;
+        let bytes = row.into_inner().map_err(|e| e.into_error())?;
+        let cells = csv::ReaderBuilder::new().has_headers(false).from_reader(&*bytes).records().next();
+        let cells = cells.transpose().map_err(failed)?.unwrap_or_default();
+        let at = |name: &&str| record.fields().iter().position(|field| field.name == *name);
+        let row = names.iter().map(|name| at(name).and_then(|at| cells.get(at)).unwrap_or_default());
+        writer.write_record(row).map_err(failed)?;
+    }
+    writer.flush()
+}
+
+/// A record as lines of text, one per field that is not empty; latitude and longitude are one line.
+pub(crate) fn lines(record: &dyn Record) -> String {
+    let cells = record.cells();
+    let mut text = String::new();
+    for (i, (field, cell)) in record.fields().iter().zip(&cells).enumerate() {
+        let (name, unit) = match field.name.rsplit_once('_') {
+            Some((name, unit @ ("s" | "km" | "deg"))) => (name, unit),
+            _ => (field.name, ""),
+        };
+        let value = match (cell, unit) {
+            (Cell::Number(latitude), "deg") if name.ends_with("latitude") => match cells.get(i + 1) {
+                Some(Cell::Number(longitude)) => {
+                    format!("{}, {}", latitude_text(*latitude), longitude_text(*longitude))
+                }
+                _ => continue,
+            },
+            (Cell::Empty, _) => continue,
+            (_, "deg") if name.ends_with("longitude") => continue,
+            (Cell::Number(seconds), "s") if field.name != "delta_t_s" => duration_text(*seconds),
+            (Cell::Number(number), "deg") => format!("{:.1} degrees", number + 0.0),
+            (Cell::Number(number), "km" | "s") => format!("{number:.2} {unit}"),
+            (Cell::Number(number), _) => format!("{number:.5}"),
+            (Cell::Time(time), _) => time.to_string(),
+            (Cell::Text(text), _) => (*text).to_string(),
+        };
+        let name = if name.ends_with("latitude") { name.replacen("latitude", "place", 1) } else { name.to_string() };
+        text += &format!("  {:<22} {value}\n", name.replace('_', " "));
+    }
+    text
 }

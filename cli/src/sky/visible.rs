@@ -98,11 +98,11 @@ fn lunar_phase(eclipse: &LunarEclipse, time: Time) -> Option<String> {
     let within = |begins: Option<Time>, ends: Option<Time>| {
         begins.zip(ends).is_some_and(|(begins, ends)| time >= begins && time <= ends)
     };
-    let phase = if within(eclipse.u2, eclipse.u3) {
+    let phase = if within(eclipse.total_begins, eclipse.total_ends) {
         "the whole Moon is in the umbra"
-    } else if within(eclipse.u1, eclipse.u4) {
+    } else if within(eclipse.partial_begins, eclipse.partial_ends) {
         "a part of the Moon is in the umbra"
-    } else if within(Some(eclipse.p1), Some(eclipse.p4)) {
+    } else if within(Some(eclipse.begins), Some(eclipse.ends)) {
         "the Moon is in the penumbra only"
     } else {
         return None;

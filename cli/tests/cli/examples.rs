@@ -1,13 +1,19 @@
 //! Runs the examples that check themselves, on the adapter that they choose.
-//! (Examples that render pictures are in `gallery.rs`.)
+//! (The example that writes the moonlets of a system is in `gallery.rs`.)
 
 use std::process::Command;
 
+use umbracast_testing::folder::Folder;
+
 /// Runs an example, which must succeed, and returns its output.
 fn said(name: &str) -> String {
+    said_of(name, &[])
+}
+
+fn said_of(name: &str, arguments: &[&str]) -> String {
     // The examples are built next to the tests, by `tests/run.sh`.
     let example = std::env::current_exe().unwrap().parent().unwrap().join("../examples").join(name);
-    let done = Command::new(&example).output();
+    let done = Command::new(&example).args(arguments).output();
     let done = done.unwrap_or_else(|e| panic!("{}: {e}: build the examples too", example.display()));
     let said = String::from_utf8_lossy(&done.stdout);
     assert!(done.status.success(), "{said}{}", String::from_utf8_lossy(&done.stderr));
@@ -30,4 +36,29 @@ fn bullets_in_a_room() {
     {
         assert!(said.contains(words), "'{words}' is not in: {said}");
     }
+}
+
+#[test]
+fn a_shadow_has_the_fraction_of_its_closed_form() {
+    let said = said("shadow");
+    assert!(said.starts_with("0.00 m from the middle: 0.640 of the lamp, annular\n"), "{said}");
+    assert!(said.contains(" of the lamp, partial\n") && said.ends_with("closed form in the middle: 0.640\n"), "{said}");
+}
+
+#[test]
+fn an_eclipse_seen_from_a_city() {
+    let said = said("eclipse");
+    for words in ["Burgos: Total, 100.0 %", "the central eclipse lasts 107 s"] {
+        assert!(said.contains(words), "'{words}' is not in: {said}");
+    }
+}
+
+#[test]
+fn a_picture_of_balls_on_the_ground() {
+    let folder = Folder::new();
+    let path = folder.path("picture.png");
+    let said = said_of("picture", &[path.to_str().unwrap()]);
+    let penumbra: u32 = said.split(" shows ").nth(1).and_then(|text| text.split(' ').next()?.parse().ok()).unwrap();
+    assert!((2_000..5_000).contains(&penumbra), "{said}");
+    assert_eq!(image::open(path).unwrap().to_rgb8().dimensions(), (640, 400));
 }

@@ -185,13 +185,6 @@ fn example(name: &str, target: &Path) {
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }
 
-#[test]
-fn seven_rays() {
-    let folder = Folder::new();
-    example("seven_rays", &folder.path("seven-rays.png"));
-    guard("seven-rays.png", &folder.path("seven-rays.png"));
-}
-
 /// The stored moonlets are bit-identical to those that the example computes.
 #[test]
 fn the_ring_example_reproduces_the_stored_moonlets() {
@@ -204,7 +197,7 @@ fn the_ring_example_reproduces_the_stored_moonlets() {
     );
 }
 
-/// Every picture in `output` is in the gallery and, with five exceptions, belongs to a system; every system is in the index.
+/// Every picture in `output` is in the gallery and, with four exceptions, belongs to a system; every system is in the index.
 #[test]
 fn every_picture_has_a_system_and_is_in_the_gallery() {
     let gallery = std::fs::read_to_string(root().join("docs/gallery.md")).unwrap();
@@ -226,8 +219,8 @@ fn every_picture_has_a_system_and_is_in_the_gallery() {
     for system in &systems {
         assert!(index.contains(&format!("`{system}.toml`")), "{system}.toml is not in systems/README.md");
     }
-    // These pictures have no system: one is from an example, three are from queries, and one is a map.
-    pictures.retain(|picture| !["seven-rays", "plot", "shots", "chords", "map-2026-08-12"].contains(&&**picture));
+    // These pictures have no system: three are from queries, and one is a map.
+    pictures.retain(|picture| !["plot", "shots", "chords", "map-2026-08-12"].contains(&&**picture));
     assert_eq!(pictures, systems, "a picture without a system, or a system without a picture");
     let bytes: u64 =
         std::fs::read_dir(root().join("output")).unwrap().map(|e| e.unwrap().metadata().unwrap().len()).sum();

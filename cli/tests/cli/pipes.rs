@@ -1,4 +1,4 @@
-//! Standard input and output, columns that are kept or ignored, files of points, and atoms as input.
+//! Standard input and output, columns that are kept or ignored, and files of points.
 #![cfg(unix)]
 
 use std::io::{Read, Write};
@@ -165,42 +165,4 @@ fn hits_of_a_sensor_are_written_as_points_with_their_channels() {
         let done = folder.run(arguments);
         assert!(done.code == 2 && done.errors.contains(words), "{arguments}: {}", done.errors);
     }
-}
-
-#[test]
-fn atoms_are_spheres_with_the_radii_of_their_elements() {
-    let folder = folder();
-    folder.write("a.xyz", "2\ncomment\nO 0 0 4 0.5\nc 0 0 12\n");
-    let atom = |alternate, x: f64, element| {
-        format!(
-            "HETATM    1  CA {alternate}GLY A   1    {x:8.3}{:8.3}{:8.3}  1.00  0.00          {element:>2}\n",
-            0.0, 4.0
-        )
-    };
-    let mut text = format!("REMARK\n{}{}{}ENDMDL\n", atom(' ', 0.0, "N"), atom('B', 0.25, "N"), atom('A', 9.0, ""));
-    text += &atom(' ', 3.0, "O");
-    folder.write("a.pdb", text).write("up.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,0,0,1\n9,0,0,0,0,1\n3,0,0,0,0,1\n");
-    folder.run_ok("cast a.xyz up.csv -o out.csv -q --query all");
-    assert_eq!(folder.text("out.csv"), "ray,t_enter,t_exit,id\n0,2.48,5.52,0\n0,10.3,13.7,1\n");
-    folder.run_ok("cast a.pdb up.csv -o out.csv -q --query all");
-    // Nitrogen, and carbon by the name of the atom; neither the other location nor the second model. Ids are rows of the file.
-    assert_eq!(folder.text("out.csv"), "ray,t_enter,t_exit,id\n0,2.45,5.55,0\n1,2.3,5.7,2\n");
-    for (name, text, words) in [
-        ("b.xyz", "2\n\nO 0 0 0\n", "claims 2 atoms, but the file has 1"),
-        ("b.xyz", "1\n\n6 0 0 0\n", "line 3: the element is 6, a number"),
-        ("b.xyz", "1\n\nO 0 0\n", "line 3: expected an element and x, y, z"),
-        ("b.xyz", "0 0 0\n", "line 1: expected the number of atoms"),
-        ("b.pdb", "REMARK\n", "no line that begins with ATOM"),
-        (
-            "b.pdb",
-            "ATOM\nATOM      1  C   GLY A   1       1.000   x.000   0.000\n",
-            "line 2: y is 'x.000': expected a number",
-        ),
-    ] {
-        folder.write(name, text);
-        let done = folder.run(&format!("cast {name} up.csv -o out.csv"));
-        assert!(done.code == 2 && done.errors.contains(words), "{name}: {}", done.errors);
-    }
-    let done = folder.run("cast s.csv a.xyz -o out.csv");
-    assert!(done.code == 2 && done.errors.contains("rays cannot be read from"), "{}", done.errors);
 }

@@ -143,13 +143,6 @@ fn refusals_help() {
         ("map 2026-08-12 -o there", 5, vec!["cannot write there", ADD]),
         ("map 2026-08-12 -o m.png --npy /dev/null", 5, vec!["cannot write /dev/null", DEVICE]),
         ("system 2024-04-08 -o there", 5, vec!["cannot write there", ADD]),
-        (
-            "system 2024-04-08 -o -",
-            2,
-            vec!["a system cannot go to standard output, `-`: give the name of a .toml file"],
-        ),
-        ("map 2026-08-12 -o -", 2, vec!["a picture cannot go to standard output", ".png file"]),
-        ("render -o -", 2, vec!["a picture cannot go to standard output", ".png file"]),
         ("system 2024-04-08 -o a.txt", 2, vec!["a.txt: cannot write a system in this format: supported is .toml"]),
         ("circumstances 2024-04-08 --places -", 5, vec!["cannot read standard input", "must be a file"]),
         ("render -", 5, vec!["cannot read standard input", "must be a file"]),

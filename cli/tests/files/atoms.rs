@@ -328,12 +328,24 @@ fn extended_xyz_is_read_by_its_properties() {
         ("1\nProperties=pos:R:3:radius:R:1\n0 0 0 -1\n", "line 3: r is -1: a radius must not be negative"),
         ("2\n\nC 0 0 0\nC 0 0 1\nC 0 0 2\n", "line 5: expected the number of atoms of another frame, or the end"),
         ("2\n\nC 0 0 0\n", "line 1: it claims 2 atoms, but the file has 1"),
+        ("1\n\n6 0 0 0\n", "line 3: the element is 6, a number"),
+        ("1\n\nO 0 0\n", "line 3: expected an element and x, y, z"),
+        ("0 0 0\n", "line 1: expected the number of atoms"),
         ("1\n\nC 0 0 1.5D\n", "line 3: z is '1.5D': expected a number"),
         ("1\r\rC 0 0 0\r", r"found \r alone"),
     ] {
         folder.write("a.xyz", text);
         refuse(&folder, "a.xyz", "", &[words]);
     }
+    for (text, words) in [
+        ("REMARK\n", "no line that begins with ATOM"),
+        ("ATOM\nATOM      1  C   GLY A   1       1.000   x.000   0.000\n", "line 2: y is 'x.000': expected a number"),
+    ] {
+        folder.write("b.pdb", text);
+        refuse(&folder, "b.pdb", "", &[words]);
+    }
+    let done = folder.write("s.csv", "x,y,z,r\n0,0,0,1\n").run("cast s.csv a.xyz -o out.csv");
+    assert!(done.code == 2 && done.errors.contains("rays cannot be read from"), "{}", done.errors);
     // Numbers of Fortran and Mathematica in other text.
     folder.write("s.csv", "x,y,z,r\n0.0D+00,0d0,0*^0,1.5D+00\n");
     check(&folder, "s.csv", "", "8.5,0", "");

@@ -151,7 +151,7 @@ fn places_and_vectors_follow_them_too() {
     case(&folder, "pandas_cp1252.csv");
     let found = |text: &str| {
         folder.write("p.csv", text);
-        let done = folder.run("circumstances 2024-04-08 --places p.csv --csv");
+        let done = folder.run("circumstances 2024-04-08 --places p.csv -o -");
         if done.code == 0 { Ok(done.output) } else { Err(done.errors) }
     };
     let expected = found("latitude,longitude,height_m\n25,-104,5000\n").unwrap();
@@ -179,7 +179,7 @@ fn places_and_vectors_follow_them_too() {
     ] {
         refused(found(text), words);
     }
-    let named = folder.run_ok("circumstances 2024-04-08 --places pandas_cp1252.csv --csv").output;
+    let named = folder.run_ok("circumstances 2024-04-08 --places pandas_cp1252.csv -o -").output;
     assert!(named.contains("S\u{e3}o Paulo \u{2013} \u{201c}S\u{e9}\u{201d}"), "{named}");
 
     let row = "421800,0,0,0,17,0\n2460409.1,400000,90000,0,-3,16,0\n";

@@ -1,7 +1,9 @@
-//! The error of this crate, and how messages show text from files.
+//! The error of this crate.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use crate::escape::cut;
 
 /// Result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -125,17 +127,10 @@ pub(crate) fn push<T>(what: &'static str, records: &mut Vec<T>, record: T) -> Re
     Ok(())
 }
 
-/// Maximum number of bytes of a quoted cell, line or name.
-const QUOTED: usize = 80;
 /// A path of more bytes than this is shortened: to `PATH / 3` bytes from its beginning and at most `PATH / 3` characters from its end.
 const PATH: usize = 360;
 /// Maximum number of bytes of a message.
 const PART: usize = 1_400;
-
-/// Quotes a cell, a line or a name for a message: escaped, and cut after 80 bytes.
-pub(crate) fn quoted(text: &str) -> String {
-    cut(text, QUOTED)
-}
 
 /// The path of a file as messages show it. The path `-` is a standard stream.
 pub(crate) fn name_of_file(action: &str, path: &Path) -> String {
@@ -150,26 +145,6 @@ pub(crate) fn name_of_file(action: &str, path: &Path) -> String {
     }
     let (start, end) = (cut(&text, PATH / 3), text.chars().rev().take(PATH / 3).collect::<String>());
     format!("{start}{}", cut(&end.chars().rev().collect::<String>(), PATH))
-}
-
-/// Escapes text up to `most` bytes; `…` marks a cut.
-fn cut(text: &str, most: usize) -> String {
-    let mut out = String::with_capacity(text.len().min(most));
-    for c in text.chars() {
-        let before = out.len();
-        if matches!(c, ' '..='~') {
-            out.push(c);
-        } else {
-            // `escape_debug` escapes a combining accent at the start of a string, but not after a letter: hence the `a` before it.
-            out.extend(format!("a{c}").escape_debug().skip(1));
-        }
-        if out.len() > most {
-            out.truncate(before);
-            out.push('…');
-            break;
-        }
-    }
-    out
 }
 
 #[cfg(test)]
@@ -192,20 +167,6 @@ mod tests {
             Error::io_message("write", "-", "it is full").to_string(),
             "cannot write standard output: it is full"
         );
-    }
-
-    #[test]
-    fn printable_text_is_not_escaped() {
-        for text in ["", "s.csv", "a 'b' \"c\" \\d", "größer als ½ µm", "e\u{301}te\u{301}", "星.npy"] {
-            assert_eq!(quoted(text), text);
-        }
-        assert_eq!(quoted("one\ntwo"), "one\\ntwo");
-    }
-
-    #[test]
-    fn terminal_control_sequences_are_escaped() {
-        let title = "\u{1b}]0;pwned\u{7}\u{1b}[2J\u{9b}31m\u{202e}x\r";
-        assert_eq!(quoted(title), "\\u{1b}]0;pwned\\u{7}\\u{1b}[2J\\u{9b}31m\\u{202e}x\\r");
     }
 
     /// Holds for any path, any cell and any text of the system.

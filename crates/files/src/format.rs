@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use crate::error::bad_file;
 use crate::error::{Error, Result};
-use crate::error::{bad_file, quoted};
+use crate::escape::quoted;
 
 /// The path of standard input or standard output. A file of this name is `./-`.
 pub const STANDARD_STREAM: &str = "-";

@@ -1,6 +1,5 @@
 //! Parser of system files: TOML, documented in `systems/README.md`.
 
-use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,8 +14,8 @@ use super::system_tables::{
 use super::texture::read_texture;
 use super::toml_text::{parse, read_text};
 use crate::error::bad_file;
-use crate::error::quoted;
 use crate::error::{Error, Result};
+use crate::escape::quoted;
 use umbracast::Sphere;
 use umbracast::shadow::Ball;
 use umbracast::shadow::Color;
@@ -31,9 +30,6 @@ const UNITS: [&str; 9] = ["angstrom", "nm", "um", "mm", "m", "km", "mi", "au", "
 
 /// Angular diameter of a distant light unless the file has another: that of the Sun, seen from the Earth.
 const SUN_DIAMETER_DEG: f64 = 0.53;
-
-/// Lengths of a vector that has a direction.
-const DIRECTION_LENGTHS: RangeInclusive<f64> = 1e-100..=1e100;
 
 /// Colour of the ground unless the file has another.
 const GROUND_COLOR: &str = "#b8b4ac";
@@ -247,15 +243,8 @@ fn light_of(path: &Path, table: LightTable, bodies: &[Body]) -> Result<LightSour
             LightSource::new("light", Ball::new(center, radius))
         }
         (None, None, Some(direction)) => {
-            let (toward, diameter) = (DVec3::from_array(direction), table.diameter_deg.unwrap_or(SUN_DIAMETER_DEG));
-            if !DIRECTION_LENGTHS.contains(&toward.length()) {
-                let [x, y, z] = direction;
-                return bad(format!("light: direction is [{x}, {y}, {z}]: a direction must not be zero"));
-            }
-            if !(0.0..=170.0).contains(&diameter) {
-                return bad(format!("light: diameter_deg is {diameter}: it must be between 0 and 170"));
-            }
-            LightSource::distant(bodies, toward, diameter)
+            let diameter = table.diameter_deg.unwrap_or(SUN_DIAMETER_DEG);
+            LightSource::distant(bodies, DVec3::from_array(direction), diameter).map_err(|e| in_file(path, e))?
         }
         (None, None, None) => return bad("light: center and radius, or direction, are missing".into()),
         (None, Some(_), None) => return bad("light: center is missing".into()),

@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 use super::read::encoding::decode;
 use super::read::input::check_regular;
 use crate::error::Result;
-use crate::error::quoted;
 use crate::error::{bad_file, cannot_read};
+use crate::escape::quoted;
 
 /// Maximum length of such a file in bytes.
 const LONGEST: u64 = 1 << 20;

@@ -160,7 +160,7 @@ impl Sky {
         Ok(if candidate.solar {
             SolarEclipse::from_motion(motion, radii, delta_t).map(|one| Eclipse::Solar(Box::new(one)))
         } else {
-            LunarEclipse::from_motion(motion, radii, lunar_rule).map(|one| Eclipse::Lunar(Box::new(one)))
+            LunarEclipse::from_motion(motion, radii, lunar_rule, delta_t).map(|one| Eclipse::Lunar(Box::new(one)))
         })
     }
 }

@@ -130,9 +130,9 @@ impl LocalEclipse<'_> {
         Discs {
             // No cancellation for close directions.
             separation: 2.0 * (u - v).length().atan2((u + v).length()),
-            sun: (self.radii.sun_km() / sun_distance).min(1.0).asin(),
-            moon: (self.radii.moon_partial_km() / moon_distance).min(1.0).asin(),
-            moon_central: (self.radii.moon_central_km() / moon_distance).min(1.0).asin(),
+            sun: (self.radii.sun_km / sun_distance).min(1.0).asin(),
+            moon: (self.radii.moon_partial_km / moon_distance).min(1.0).asin(),
+            moon_central: (self.radii.moon_central_km / moon_distance).min(1.0).asin(),
         }
     }
 

@@ -7,60 +7,87 @@ use crate::places::EQUATOR_KM;
 /// The astronomical unit in km (IAU 2012).
 pub const AU_KM: f64 = 149_597_870.7;
 
+/// Arcseconds per radian.
+const ARCSECONDS: f64 = 206_264.806_247_096_36;
+
 /// The radii of Sun and Moon. They move contacts by some seconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Radii {
-    /// Sun 695,700 km (IAU 2015), Moon 1,737.4 km (IAU 2015).
-    #[default]
-    Iau,
-    /// Those of NASA's Five Millennium Canon: the Sun 959.63″ at 1 au; the Moon 0.272508 equatorial radii of the Earth for partial phases
-    /// and 0.272281 for total and annular ones.
-    Nasa,
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Radii {
+    /// Radius of the Sun in km.
+    pub sun_km: f64,
+    /// Radius of the Moon in km for partial phases: C1, C4, and magnitudes of partial eclipses.
+    pub moon_partial_km: f64,
+    /// Radius of the Moon in km for total and annular phases: C2, C3.
+    pub moon_central_km: f64,
+}
+
+impl Default for Radii {
+    fn default() -> Self {
+        Self::IAU
+    }
 }
 
 impl Radii {
-    /// Both conventions.
-    pub const ALL: [Self; 2] = [Self::Iau, Self::Nasa];
+    /// Sun 695,700 km (IAU 2015), Moon 1,737.4 km (IAU 2015).
+    pub const IAU: Self = Self { sun_km: 695_700.0, moon_partial_km: 1737.4, moon_central_km: 1737.4 };
+    /// Those of NASA's Five Millennium Canon: the Sun 959.63″ at 1 au; the Moon 0.272508 equatorial radii of the Earth for partial phases
+    /// and 0.272281 for total and annular ones.
+    pub const NASA: Self = Self {
+        sun_km: 695_989.245_014_612,
+        moon_partial_km: 0.272_508 * EQUATOR_KM,
+        moon_central_km: 0.272_281 * EQUATOR_KM,
+    };
 
-    /// `iau` or `nasa`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Iau => "iau",
-            Self::Nasa => "nasa",
+    /// `iau`, `nasa`, or the values: `Sun 959.95", k 0.272281`.
+    pub fn name(self) -> String {
+        if self == Self::IAU {
+            return "iau".into();
         }
+        if self == Self::NASA {
+            return "nasa".into();
+        }
+        let sun = (self.sun_km / AU_KM).asin() * ARCSECONDS;
+        let [partial, central] = [self.moon_partial_km, self.moon_central_km].map(|km| km / EQUATOR_KM);
+        let central = if partial == central { String::new() } else { format!(" and {central:.7}") };
+        format!("Sun {sun:.3}\", k {partial:.7}{central}")
     }
 
-    /// The convention with this name.
+    /// The radii with this name: `iau` or `nasa`.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] if there is none.
+    /// [`Error::InvalidArgument`] if there are none.
     pub fn from_name(name: &str) -> Result<Self> {
-        let found = Self::ALL.into_iter().find(|one| one.name() == name);
-        found.ok_or_else(|| Error::InvalidArgument(format!("radii '{}': expected iau or nasa", quoted(name))))
-    }
-
-    /// Radius of the Sun in km.
-    pub fn sun_km(self) -> f64 {
-        match self {
-            Self::Iau => 695_700.0,
-            Self::Nasa => AU_KM * (959.63 / 206_264.806_247_096_36_f64).sin(),
+        match name {
+            "iau" => Ok(Self::IAU),
+            "nasa" => Ok(Self::NASA),
+            _ => Err(Error::InvalidArgument(format!("radii '{}': expected iau or nasa", quoted(name)))),
         }
     }
 
-    /// Radius of the Moon in km for partial phases: C1, C4, and magnitudes of partial eclipses.
-    pub fn moon_partial_km(self) -> f64 {
-        match self {
-            Self::Iau => 1737.4,
-            Self::Nasa => 0.272_508 * EQUATOR_KM,
+    /// The same with another radius of the Sun, in arcseconds at 1 au, such as 959.95.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] if it is not in 950 to 970.
+    pub fn with_sun_radius(self, arcseconds: f64) -> Result<Self> {
+        if !(950.0..=970.0).contains(&arcseconds) {
+            let message = format!("the radius of the Sun is {arcseconds}: expected 950 to 970 arcseconds at 1 au");
+            return Err(Error::InvalidArgument(message));
         }
+        Ok(Self { sun_km: AU_KM * (arcseconds / ARCSECONDS).sin(), ..self })
     }
 
-    /// Radius of the Moon in km for total and annular phases: C2, C3.
-    pub fn moon_central_km(self) -> f64 {
-        match self {
-            Self::Iau => 1737.4,
-            Self::Nasa => 0.272_281 * EQUATOR_KM,
+    /// The same with another radius of the Moon for all phases, in equatorial radii of the Earth (k), such as 0.2722810.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] if it is not in 0.27 to 0.275.
+    pub fn with_moon_k(self, k: f64) -> Result<Self> {
+        if !(0.27..=0.275).contains(&k) {
+            let message =
+                format!("the radius of the Moon is {k}: expected 0.27 to 0.275 equatorial radii of the Earth");
+            return Err(Error::InvalidArgument(message));
         }
+        let km = k * EQUATOR_KM;
+        Ok(Self { moon_partial_km: km, moon_central_km: km, ..self })
     }
 }
 

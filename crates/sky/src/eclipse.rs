@@ -57,11 +57,11 @@ impl Eclipse {
         }
     }
 
-    /// The first and the last instant of the eclipse: P1 and P4.
+    /// The first and the last instant of the eclipse.
     pub fn span(&self) -> (Time, Time) {
         match self {
             Self::Solar(eclipse) => (eclipse.begins.0, eclipse.ends.0),
-            Self::Lunar(eclipse) => (eclipse.p1, eclipse.p4),
+            Self::Lunar(eclipse) => (eclipse.begins, eclipse.ends),
         }
     }
 }

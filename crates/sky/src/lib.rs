@@ -26,6 +26,7 @@ mod map;
 mod motion;
 mod orientation;
 mod places;
+mod records;
 mod roots;
 mod scenes;
 mod search;
@@ -50,6 +51,10 @@ pub use limits::{CentralLine, LinePoint};
 pub use lunar::{LunarEclipse, LunarKind};
 pub use map::MapGrid;
 pub use places::{Place, parse_degrees};
+pub use records::{
+    Cell, CircumstancesRecord, ContactRecord, Conventions, Field, FieldKind, LunarEclipseRecord, PathPointRecord,
+    Record, SolarEclipseRecord, ViewRecord,
+};
 pub use scenes::View;
 pub use solar::{Greatest, SolarEclipse, SolarKind};
 pub use time::{Precision as DatePrecision, Time, TimeText};

@@ -47,7 +47,7 @@ pub struct CentralLine {
 impl SolarEclipse {
     /// The path: its points every `step_s` seconds of the day (at least 1). Empty if the axis misses the Earth.
     pub fn central_line(&self, step_s: f64) -> CentralLine {
-        let Some((first, last)) = self.axis else { return CentralLine::default() };
+        let Some((first, last)) = self.axis_begins.zip(self.axis_ends) else { return CentralLine::default() };
         let step = if step_s.is_finite() { step_s.max(1.0) } else { 60.0 };
         let start = ((first.tt_seconds() - self.utc_phase()) / step).ceil();
         let mut times = vec![first.plus(0.01)];
@@ -74,7 +74,7 @@ impl SolarEclipse {
             return [Vec::new(), Vec::new()];
         }
         let step = if step_s.is_finite() { step_s.max(1.0) } else { 60.0 };
-        let (first, last) = self.axis.unwrap_or((self.greatest.time, self.greatest.time));
+        let (first, last) = self.axis_begins.zip(self.axis_ends).unwrap_or((self.greatest.time, self.greatest.time));
         let start = ((first.tt_seconds() - MARGIN_S - self.utc_phase()) / step).ceil() as i64;
         let end = ((last.tt_seconds() + MARGIN_S - self.utc_phase()) / step).floor() as i64;
         let time = |i: i64| Time::from_tt_seconds(i as f64 * step + self.utc_phase());
@@ -169,7 +169,7 @@ impl<'a> ShadowEdge<'a> {
         let (sun, moon) = motion.positions(seconds);
         let between = moon - sun;
         let axis = between.normalize();
-        let (sun_radius, moon_radius) = (eclipse.radii().sun_km(), eclipse.radii().moon_central_km());
+        let (sun_radius, moon_radius) = (eclipse.radii().sun_km, eclipse.radii().moon_central_km);
         let sine = (sun_radius - moon_radius) / between.length();
         let cosine = (1.0 - sine * sine).sqrt();
         let (later_sun, later_moon) = motion.positions(seconds + 60.0);

@@ -1,6 +1,7 @@
 //! Lunar eclipses: the Moon in the shadow of the Earth.
 
 use crate::constants::{LunarRule, Radii};
+use crate::delta_t::DeltaT;
 use crate::motion::{HALF_SPAN, Motion};
 use crate::places::{EQUATOR_KM, Place};
 use crate::roots;
@@ -41,23 +42,25 @@ pub struct LunarEclipse {
     pub umbral_magnitude: f64,
     /// The part of the Moon's diameter that is in the penumbra.
     pub penumbral_magnitude: f64,
-    /// The Moon enters the penumbra.
-    pub p1: Time,
-    /// The Moon enters the umbra.
-    pub u1: Option<Time>,
-    /// The total eclipse begins.
-    pub u2: Option<Time>,
-    /// The total eclipse ends.
-    pub u3: Option<Time>,
-    /// The Moon leaves the umbra.
-    pub u4: Option<Time>,
-    /// The Moon leaves the penumbra.
-    pub p4: Time,
+    /// The Moon enters the penumbra (P1).
+    pub begins: Time,
+    /// The Moon enters the umbra (U1).
+    pub partial_begins: Option<Time>,
+    /// The total eclipse begins (U2).
+    pub total_begins: Option<Time>,
+    /// The total eclipse ends (U3).
+    pub total_ends: Option<Time>,
+    /// The Moon leaves the umbra (U4).
+    pub partial_ends: Option<Time>,
+    /// The Moon leaves the penumbra (P4).
+    pub ends: Time,
     /// Where the Moon is at the zenith at the greatest eclipse (height 0).
     pub zenith: Place,
     pub(crate) motion: Motion,
     radii: Radii,
     rule: LunarRule,
+    /// For the calendar only: the motion has its own.
+    pub(crate) delta_t: DeltaT,
 }
 
 /// The Moon relative to the shadow, in radians.
@@ -73,10 +76,10 @@ fn phase(motion: &Motion, t: f64, radii: Radii, rule: LunarRule) -> Phase {
     let (sun, moon) = motion.positions(t);
     let (sun_km, moon_km) = (sun.length(), moon.length());
     let (u, v) = (-sun / sun_km, moon / moon_km);
-    let (umbra, penumbra) = rule.shadow_radii(moon_km, sun_km, radii.sun_km());
+    let (umbra, penumbra) = rule.shadow_radii(moon_km, sun_km, radii.sun_km);
     Phase {
         separation: 2.0 * (u - v).length().atan2((u + v).length()),
-        moon: (radii.moon_partial_km() / moon_km).asin(),
+        moon: (radii.moon_partial_km / moon_km).asin(),
         umbra,
         penumbra,
     }
@@ -84,7 +87,7 @@ fn phase(motion: &Motion, t: f64, radii: Radii, rule: LunarRule) -> Phase {
 
 impl LunarEclipse {
     /// The eclipse during `motion`, whose middle is near the greatest eclipse. `None` if the Moon misses the penumbra.
-    pub(crate) fn from_motion(motion: Motion, radii: Radii, rule: LunarRule) -> Option<Self> {
+    pub(crate) fn from_motion(motion: Motion, radii: Radii, rule: LunarRule, delta_t: DeltaT) -> Option<Self> {
         let offset = |t: f64| {
             let (sun, moon) = motion.positions(t);
             let axis = -sun.normalize();
@@ -101,10 +104,10 @@ impl LunarEclipse {
         let outer = |phase: &Phase| phase.separation - phase.penumbra - phase.moon;
         let umbral = |phase: &Phase| phase.separation - phase.umbra - phase.moon;
         let total = |phase: &Phase| phase.separation - phase.umbra + phase.moon;
-        let (p1, p4) = (contact(&outer, -HALF_SPAN)?, contact(&outer, HALF_SPAN)?);
-        let (u1, u4) = (contact(&umbral, -HALF_SPAN), contact(&umbral, HALF_SPAN));
-        let (u2, u3) = (contact(&total, -HALF_SPAN), contact(&total, HALF_SPAN));
-        let kind = match (u1, u2) {
+        let (begins, ends) = (contact(&outer, -HALF_SPAN)?, contact(&outer, HALF_SPAN)?);
+        let (partial_begins, partial_ends) = (contact(&umbral, -HALF_SPAN), contact(&umbral, HALF_SPAN));
+        let (total_begins, total_ends) = (contact(&total, -HALF_SPAN), contact(&total, HALF_SPAN));
+        let kind = match (partial_begins, total_begins) {
             (_, Some(_)) => LunarKind::Total,
             (Some(_), None) => LunarKind::Partial,
             _ => LunarKind::Penumbral,
@@ -118,16 +121,17 @@ impl LunarEclipse {
             gamma: nearest.length() / EQUATOR_KM * nearest.z.signum(),
             umbral_magnitude: covered(deepest.umbra),
             penumbral_magnitude: covered(deepest.penumbra),
-            p1,
-            u1,
-            u2,
-            u3,
-            u4,
-            p4,
+            begins,
+            partial_begins,
+            total_begins,
+            total_ends,
+            partial_ends,
+            ends,
             zenith: Place { height_m: 0.0, ..Place::from_earth_fixed_km(moon) },
             motion,
             radii,
             rule,
+            delta_t,
         })
     }
 

@@ -144,7 +144,7 @@ impl Sky {
         line(format!(
             "[light]\nname = \"Sun\"\ncenter = {}\nradius = {:?}\ncolor = \"#fff6e9\"\n",
             vector(sun),
-            options.radii.sun_km()
+            options.radii.sun_km
         ));
         for &body in bodies.iter().filter(|body| **body != SkyBody::Sun) {
             let is_hidden = body == SkyBody::Earth && camera.in_earth;
@@ -168,7 +168,7 @@ impl Sky {
     fn body_toml(&self, body: SkyBody, time: Time) -> Result<String> {
         let (mut equator, mut polar) = body.radii_km();
         if body == SkyBody::Moon {
-            (equator, polar) = (self.options().radii.moon_partial_km(), self.options().radii.moon_partial_km());
+            (equator, polar) = (self.options().radii.moon_partial_km, self.options().radii.moon_partial_km);
         }
         let pole = if body == SkyBody::Earth { DVec3::Z } else { self.to_earth_fixed(body.pole(time), time) };
         let center = vector(self.earth_fixed(body, time)?);
@@ -241,7 +241,7 @@ impl Sky {
             }
             View::To(body) => {
                 let position = self.earth_fixed(body, time)?;
-                let radius = if body == SkyBody::Sun { self.options().radii.sun_km() } else { body.radii_km().0 };
+                let radius = if body == SkyBody::Sun { self.options().radii.sun_km } else { body.radii_km().0 };
                 let field = Field::Degrees(6.0 * (radius / position.length()).asin().to_degrees());
                 Camera { in_earth: true, ..Camera::new(DVec3::ZERO, position, DVec3::Z, field) }
             }

@@ -66,8 +66,10 @@ pub struct SolarEclipse {
     pub begins: (Time, Place),
     /// Where and when it ends (P4).
     pub ends: (Time, Place),
-    /// When the axis first and last touches the Earth. `None` if it misses the Earth.
-    pub axis: Option<(Time, Time)>,
+    /// When the axis first touches the Earth. `None` if it misses the Earth.
+    pub axis_begins: Option<Time>,
+    /// When the axis last touches the Earth.
+    pub axis_ends: Option<Time>,
     pub(crate) motion: Motion,
     radii: Radii,
     /// For the calendar only: the motion has its own.
@@ -138,7 +140,8 @@ impl SolarEclipse {
             },
             begins,
             ends,
-            axis: touches.map(|(first, last)| (at(first), at(last))),
+            axis_begins: touches.map(|(first, _)| at(first)),
+            axis_ends: touches.map(|(_, last)| at(last)),
             radii,
             delta_t,
             motion,

@@ -254,12 +254,19 @@ impl DeltaT {
 }
 
 /// The text of an instant: see [`Time::text`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeText {
     time: Time,
     decimals: usize,
     delta_t: DeltaT,
     date: bool,
+}
+
+impl TimeText {
+    /// The instant.
+    pub fn time(&self) -> Time {
+        self.time
+    }
 }
 
 impl fmt::Display for TimeText {

@@ -12,16 +12,16 @@ fn eclipse(date: &str, radii: Radii) -> SolarEclipse {
 #[test]
 fn hybrid_eclipses_are_annular_and_total_along_the_centre_line() {
     for (date, radii) in [
-        ("1966-05-20", Radii::Iau),
-        ("1912-04-17", Radii::Iau),
-        ("1912-04-17", Radii::Nasa),
-        ("1987-03-29", Radii::Iau),
-        ("1987-03-29", Radii::Nasa),
-        ("2031-11-14", Radii::Iau),
-        ("2031-11-14", Radii::Nasa),
-        ("2005-04-08", Radii::Iau),
-        ("2013-11-03", Radii::Nasa),
-        ("2023-04-20", Radii::Iau),
+        ("1966-05-20", Radii::IAU),
+        ("1912-04-17", Radii::IAU),
+        ("1912-04-17", Radii::NASA),
+        ("1987-03-29", Radii::IAU),
+        ("1987-03-29", Radii::NASA),
+        ("2031-11-14", Radii::IAU),
+        ("2031-11-14", Radii::NASA),
+        ("2005-04-08", Radii::IAU),
+        ("2013-11-03", Radii::NASA),
+        ("2023-04-20", Radii::IAU),
     ] {
         let eclipse = eclipse(date, radii);
         assert_eq!(eclipse.kind, SolarKind::Hybrid, "{date} {radii:?}");
@@ -68,7 +68,7 @@ fn an_eclipse_has_the_kind_of_its_whole_centre_line() {
         ("2043-10-03", Annular, Annular),
         ("2025-03-29", Partial, Partial),
     ] {
-        let found = [Radii::Iau, Radii::Nasa].map(|radii| eclipse(date, radii));
+        let found = [Radii::IAU, Radii::NASA].map(|radii| eclipse(date, radii));
         assert_eq!(found.each_ref().map(|one| one.kind), [iau, nasa], "{date}");
         for one in found {
             let central = one.greatest.central_duration_s;
@@ -80,16 +80,16 @@ fn an_eclipse_has_the_kind_of_its_whole_centre_line() {
 
 /// Date, place, radii, and the ratios of the diameters at C2 and C3.
 const CONTACTS: [(&str, [f64; 2], Radii, [f64; 2]); 10] = [
-    ("2027-08-02", [25.6872, 32.6396], Radii::Nasa, [1.079078, 1.079054]),
-    ("2027-08-02", [25.6872, 32.6396], Radii::Iau, [1.079996, 1.079971]),
-    ("2028-07-22", [-33.8688, 151.2093], Radii::Nasa, [1.050740, 1.050648]),
-    ("2024-04-08", [32.7767, -96.797], Radii::Nasa, [1.055846, 1.055819]),
-    ("2024-04-08", [32.7767, -96.797], Radii::Iau, [1.056744, 1.056717]),
-    ("2024-04-08", [23.2494, -106.4111], Radii::Nasa, [1.056492, 1.056556]),
-    ("2026-08-12", [64.1466, -21.9426], Radii::Nasa, [1.038285, 1.038249]),
-    ("2026-08-12", [64.1466, -21.9426], Radii::Iau, [1.039170, 1.039130]),
-    ("2023-10-14", [29.4241, -98.4936], Radii::Nasa, [0.948698, 0.948806]),
-    ("2023-10-14", [29.4241, -98.4936], Radii::Iau, [0.949506, 0.949612]),
+    ("2027-08-02", [25.6872, 32.6396], Radii::NASA, [1.079078, 1.079054]),
+    ("2027-08-02", [25.6872, 32.6396], Radii::IAU, [1.079996, 1.079971]),
+    ("2028-07-22", [-33.8688, 151.2093], Radii::NASA, [1.050740, 1.050648]),
+    ("2024-04-08", [32.7767, -96.797], Radii::NASA, [1.055846, 1.055819]),
+    ("2024-04-08", [32.7767, -96.797], Radii::IAU, [1.056744, 1.056717]),
+    ("2024-04-08", [23.2494, -106.4111], Radii::NASA, [1.056492, 1.056556]),
+    ("2026-08-12", [64.1466, -21.9426], Radii::NASA, [1.038285, 1.038249]),
+    ("2026-08-12", [64.1466, -21.9426], Radii::IAU, [1.039170, 1.039130]),
+    ("2023-10-14", [29.4241, -98.4936], Radii::NASA, [0.948698, 0.948806]),
+    ("2023-10-14", [29.4241, -98.4936], Radii::IAU, [0.949506, 0.949612]),
 ];
 
 /// C2 and C3 belong to the total or annular phase: the ratio of the diameters, from Skyfield's distances. C1 and C4 begin and end at 0.

@@ -49,7 +49,14 @@ fn lunar_eclipses_agree() {
         let other = (eclipse.penumbral_magnitude - number(&penumbral)).abs();
         magnitudes = magnitudes.max(error).max(other);
         assert!(error < 0.001 && other < 0.001, "{case}: {} {}", eclipse.umbral_magnitude, eclipse.penumbral_magnitude);
-        let found = [Some(eclipse.p1), eclipse.u1, eclipse.u2, eclipse.u3, eclipse.u4, Some(eclipse.p4)];
+        let found = [
+            Some(eclipse.begins),
+            eclipse.partial_begins,
+            eclipse.total_begins,
+            eclipse.total_ends,
+            eclipse.partial_ends,
+            Some(eclipse.ends),
+        ];
         for (name, (expected, found)) in
             ["P1", "U1", "U2", "U3", "U4", "P4"].into_iter().zip([p1, u1, u2, u3, u4, p4].into_iter().zip(found))
         {

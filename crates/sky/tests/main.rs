@@ -6,6 +6,7 @@ mod limits;
 mod lunar;
 mod map;
 mod positions;
+mod schema;
 mod solar;
 
 use umbracast_sky::{DeltaT, Eclipse, Radii, Sky, SkyOptions, SolarEclipse, Time};

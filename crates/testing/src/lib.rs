@@ -8,6 +8,7 @@ pub mod hard_scenes;
 mod intensity;
 #[path = "../../../tests/support/numbers.rs"]
 mod numbers;
+pub mod oracle;
 pub mod scenes;
 
 use std::path::{Path, PathBuf};
@@ -79,6 +80,12 @@ pub fn cpu() -> Device {
 /// The device that gives the same bytes as another: the CPU engine, but at `fast`, which it computes as `standard`, the device itself.
 pub fn reference(device: &Device, precision: Precision) -> Device {
     if precision == Precision::Fast { device.clone() } else { cpu() }
+}
+
+/// The precisions at which every program of a device gives the same bytes. Hardware rounds divisions and roots in its own way, and fuses
+/// products and sums in one program and not in another: below `exact` its results are only within their bounds.
+pub fn byte_precisions(device: &Device) -> &'static [Precision] {
+    if device.is_cpu() || device.kind() == "software" { &Precision::ALL } else { &[Precision::Exact] }
 }
 
 /// Two scenes of the same spheres: with a tree, however few the spheres, and without.

@@ -44,4 +44,4 @@ pub(crate) mod source;
 
 pub use image::Image;
 pub use lidar::{Lidar, Pose, linspace};
-pub use points::{Parallel, Toward};
+pub use points::{Parallel, Toward, check_point};

@@ -49,6 +49,7 @@ pub(crate) enum PointTarget {
 }
 
 impl PointRays<'_> {
+    #[inline]
     pub(crate) fn ray(&self, i: usize) -> Ray {
         let origin = Vec3::from(self.points[i]);
         match self.target {
@@ -60,6 +61,7 @@ impl PointRays<'_> {
         }
     }
 
+    #[inline]
     pub(crate) fn check_one(&self, i: usize, index: u64) -> Result<()> {
         let point = &self.points[i];
         check_point(index, point)?;
@@ -78,8 +80,11 @@ impl PointRays<'_> {
     }
 }
 
-/// Returns an error if a point is not finite, whatever the direction of its ray.
-pub(crate) fn check_point(index: u64, point: &[f32; 3]) -> Result<()> {
+/// Checks that point `index` is finite.
+///
+/// # Errors
+/// [`Error::BadRecord`] with the index, the field and the value.
+pub fn check_point(index: u64, point: &[f32; 3]) -> Result<()> {
     match coordinates(point).find(|(_, value)| !value.is_finite()) {
         Some((field, value)) => bad(index, field, value, "a point must be finite"),
         None => Ok(()),

@@ -34,6 +34,7 @@ impl<'a> RaySource<'a> {
     }
 
     /// Ray `i`, which may be invalid.
+    #[inline]
     pub(crate) fn ray(&self, i: usize) -> Ray {
         match self {
             Self::Records(rays) => rays[i],

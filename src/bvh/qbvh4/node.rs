@@ -91,6 +91,7 @@ impl QBounds {
 
     /// Conservative bounds of a sphere in the frame. Devices may treat subnormal coordinates as 0 in an intersection test, so the bounds
     /// contain that position, too.
+    #[inline]
     pub(crate) fn of(sphere: &Sphere, frame: &GpuFrame) -> Self {
         let ((center, radius), set) = (frame.sphere(sphere), sphere.center.to_array());
         let flushed = |k: usize| if set[k].is_subnormal() { -frame.middle[k] } else { center[k] };

@@ -1,11 +1,10 @@
 //! Collector of all hits of a ray: both roots of each, in order.
 
-use crate::cpu::collector::{CandidateTest, HitCollector};
+use crate::cpu::collector::HitCollector;
 use crate::cpu::growth_budget::GrowthBudget;
 use crate::intersect::classify::{HitClass, classify};
 use crate::intersect::motion::Target;
-use crate::intersect::resolve::{intersect, saturated_to_infinity, with_finite_ends};
-use crate::intersect::resolve::{resolve_pair, round_roots};
+use crate::intersect::resolve::{resolve_pair, round_roots, saturated_to_infinity, with_finite_ends};
 use crate::intersect::sphere::SphereRoots;
 use crate::math::float::ordered_bits;
 use crate::query::policy::{Precision, Query};
@@ -118,12 +117,7 @@ impl Drop for AllHits<'_> {
 }
 
 impl HitCollector for AllHits<'_> {
-    const CANDIDATES: CandidateTest = CandidateTest::Hits;
     const ACCEPTS_ROOTS: bool = true;
-
-    fn test(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
-        self.accept(ray, id, target, &intersect(ray, target));
-    }
 
     fn accept(&mut self, ray: &Ray, id: u32, target: Target<'_>, solved: &SphereRoots) {
         let (class, t, exact) = classify_fully(ray, target, solved, self.query);

@@ -5,8 +5,7 @@ use crate::batch::sphere_set::SphereAttributes;
 use crate::cpu::collector::{CandidateTest, HitCollector, Resolved};
 use crate::cpu::view::Candidates;
 use crate::intersect::motion::{Target, scale_moving};
-use crate::intersect::resolve::resolve_approach;
-use crate::intersect::resolve::{saturated_to_infinity, with_finite_ends};
+use crate::intersect::resolve::{resolve_approach, saturated_to_infinity, with_finite_ends};
 use crate::intersect::sphere::{closest_approach, scale};
 use crate::query::kind as queries;
 use crate::query::policy::{Precision, Query};
@@ -52,13 +51,7 @@ pub(crate) struct ClosestApproach<'a> {
     rival: f32,
 }
 
-impl<'a> ClosestApproach<'a> {
-    #[inline]
-    pub(crate) fn new(query: &'a Query) -> Self {
-        let best = Approach { t: f32::MAX, clearance: f32::MAX, id: NO_SPHERE };
-        Self { query, best, low: f32::MAX, high: f32::MAX, rival: f32::MAX }
-    }
-
+impl ClosestApproach<'_> {
     #[inline]
     pub(crate) fn resolve(self, ray: &Ray, candidates: Candidates<'_>) -> Resolved<Approach> {
         let Self { query, best, high, rival, .. } = self;
@@ -152,7 +145,8 @@ impl RayQuery for queries::Approach {
     }
     #[inline]
     fn collector<'a>(query: &'a Query, _: &SphereAttributes) -> ClosestApproach<'a> {
-        ClosestApproach::new(query)
+        let best = Approach { t: f32::MAX, clearance: f32::MAX, id: NO_SPHERE };
+        ClosestApproach { query, best, low: f32::MAX, high: f32::MAX, rival: f32::MAX }
     }
     #[inline]
     fn finish(collector: ClosestApproach<'_>, ray: &Ray, candidates: Candidates<'_>) -> Resolved<Approach> {

@@ -2,13 +2,14 @@
 
 use super::kind::RayQuery;
 use crate::batch::sphere_set::SphereAttributes;
-use crate::cpu::collector::{CandidateTest, HitCollector, Resolved};
+use crate::cpu::collector::{HitCollector, Resolved};
 use crate::cpu::view::Candidates;
 use crate::intersect::classify::{Classification, HitClass, classify, classify_exact};
 use crate::intersect::double::RoundedRoots;
 use crate::intersect::motion::Target;
-use crate::intersect::resolve::{intersect, saturated_to_infinity, with_finite_ends};
-use crate::intersect::resolve::{resolve_pair, round_hit, round_roots};
+use crate::intersect::resolve::{
+    intersect, resolve_pair, round_hit, round_roots, saturated_to_infinity, with_finite_ends,
+};
 use crate::intersect::sphere::SphereRoots;
 use crate::query::kind as queries;
 use crate::query::policy::{Precision, Query};
@@ -77,12 +78,7 @@ pub(crate) struct Closest<'a> {
     best: BestHit,
 }
 
-impl<'a> Closest<'a> {
-    #[inline]
-    pub(crate) fn new(query: &'a Query) -> Self {
-        Self { query, best: BestHit::NONE }
-    }
-
+impl Closest<'_> {
     /// The closest hit, with a correctly rounded `t` at precision `exact`.
     #[inline]
     pub(crate) fn resolve(self, ray: &Ray, candidates: Candidates<'_>) -> Resolved<Hit> {
@@ -106,23 +102,10 @@ impl<'a> Closest<'a> {
         // The look-up happens only if it is needed: with moving spheres it costs a tenth of the traversal.
         hit(candidates.target(best.id).map_or(best.t, |target| round_hit(ray, target, query)))
     }
-
-    /// Both roots of the closest sphere.
-    #[inline]
-    pub(crate) fn resolve_interval(self, ray: &Ray, candidates: Candidates<'_>) -> Resolved<Interval> {
-        let query = self.query;
-        let Resolved { record: hit, exact, overflowed } = self.resolve(ray, candidates);
-        Resolved { record: interval_of(ray, candidates, query, hit), exact, overflowed }
-    }
 }
 
 impl HitCollector for Closest<'_> {
-    const CANDIDATES: CandidateTest = CandidateTest::Hits;
     const ACCEPTS_ROOTS: bool = true;
-
-    fn test(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
-        self.accept(ray, id, target, &intersect(ray, target));
-    }
 
     fn accept(&mut self, ray: &Ray, id: u32, _: Target<'_>, solved: &SphereRoots) {
         let exact = self.query.precision == Precision::Exact;
@@ -148,8 +131,6 @@ struct ExactClosest<'a> {
 }
 
 impl HitCollector for ExactClosest<'_> {
-    const CANDIDATES: CandidateTest = CandidateTest::Hits;
-
     fn test(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
         match resolve_pair(ray, target, self.query) {
             (HitClass::Hit, t) if (t, id) < (self.answer.t, self.answer.id) => self.answer = Hit { t, id },
@@ -190,7 +171,7 @@ impl RayQuery for queries::Closest {
     }
     #[inline]
     fn collector<'a>(query: &'a Query, _: &SphereAttributes) -> Closest<'a> {
-        Closest::new(query)
+        Closest { query, best: BestHit::NONE }
     }
     #[inline]
     fn finish(collector: Closest<'_>, ray: &Ray, candidates: Candidates<'_>) -> Resolved<Hit> {
@@ -209,10 +190,12 @@ impl RayQuery for queries::Interval {
     }
     #[inline]
     fn collector<'a>(query: &'a Query, _: &SphereAttributes) -> Closest<'a> {
-        Closest::new(query)
+        Closest { query, best: BestHit::NONE }
     }
     #[inline]
     fn finish(collector: Closest<'_>, ray: &Ray, candidates: Candidates<'_>) -> Resolved<Interval> {
-        collector.resolve_interval(ray, candidates)
+        let query = collector.query;
+        let Resolved { record: hit, exact, overflowed } = collector.resolve(ray, candidates);
+        Resolved { record: interval_of(ray, candidates, query, hit), exact, overflowed }
     }
 }

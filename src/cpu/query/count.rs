@@ -4,11 +4,10 @@ use super::all_hits::classify_fully;
 use super::kind::RayQuery;
 use crate::batch::sphere_set::SphereAttributes;
 use crate::bvh::bvh8::node::WIDTH;
-use crate::cpu::collector::{CandidateTest, HitCollector, Resolved, Settled};
+use crate::cpu::collector::{HitCollector, Resolved, Settled};
 use crate::cpu::view::Candidates;
 use crate::intersect::classify::HitClass;
 use crate::intersect::motion::Target;
-use crate::intersect::resolve::intersect;
 use crate::intersect::sphere::SphereRoots;
 use crate::query::kind as queries;
 use crate::query::policy::Query;
@@ -22,25 +21,8 @@ pub(crate) struct Count<'a> {
     overflowed: bool,
 }
 
-impl<'a> Count<'a> {
-    #[inline]
-    pub(crate) fn new(query: &'a Query) -> Self {
-        Self { query, count: 0, used_exact: false, overflowed: false }
-    }
-
-    #[inline]
-    pub(crate) fn resolve(self, _: &Ray, _: Candidates<'_>) -> Resolved<u32> {
-        Resolved { record: self.count, exact: self.used_exact, overflowed: self.overflowed && self.count == 0 }
-    }
-}
-
 impl HitCollector for Count<'_> {
-    const CANDIDATES: CandidateTest = CandidateTest::Hits;
     const ACCEPTS_ROOTS: bool = true;
-
-    fn test(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
-        self.accept(ray, id, target, &intersect(ray, target));
-    }
 
     fn accept(&mut self, ray: &Ray, _: u32, target: Target<'_>, solved: &SphereRoots) {
         let (class, _, exact) = classify_fully(ray, target, solved, self.query);
@@ -58,10 +40,6 @@ impl HitCollector for Count<'_> {
         self.count += certain.count_ones();
         Settled::These
     }
-
-    fn shorten(&mut self, far: f32, _: f32) -> f32 {
-        far
-    }
 }
 
 impl RayQuery for queries::Count {
@@ -75,10 +53,11 @@ impl RayQuery for queries::Count {
     }
     #[inline]
     fn collector<'a>(query: &'a Query, _: &SphereAttributes) -> Count<'a> {
-        Count::new(query)
+        Count { query, count: 0, used_exact: false, overflowed: false }
     }
     #[inline]
-    fn finish(collector: Count<'_>, ray: &Ray, candidates: Candidates<'_>) -> Resolved<u32> {
-        collector.resolve(ray, candidates)
+    fn finish(collector: Count<'_>, _: &Ray, _: Candidates<'_>) -> Resolved<u32> {
+        let Count { count: record, used_exact: exact, overflowed, .. } = collector;
+        Resolved { record, exact, overflowed: overflowed && record == 0 }
     }
 }

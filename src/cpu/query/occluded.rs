@@ -3,12 +3,11 @@
 use super::kind::RayQuery;
 use crate::batch::sphere_set::SphereAttributes;
 use crate::bvh::bvh8::node::WIDTH;
-use crate::cpu::collector::{CandidateTest, HitCollector, Resolved, Settled};
+use crate::cpu::collector::{HitCollector, Resolved, Settled};
 use crate::cpu::view::Candidates;
 use crate::intersect::classify::{HitClass, classify};
 use crate::intersect::motion::Target;
-use crate::intersect::resolve::resolve_pair;
-use crate::intersect::resolve::{intersect, with_finite_ends};
+use crate::intersect::resolve::{resolve_pair, with_finite_ends};
 use crate::intersect::sphere::SphereRoots;
 use crate::query::kind as queries;
 use crate::query::policy::{Precision, Query};
@@ -51,12 +50,7 @@ impl Occluded<'_> {
 }
 
 impl HitCollector for Occluded<'_> {
-    const CANDIDATES: CandidateTest = CandidateTest::Hits;
     const ACCEPTS_ROOTS: bool = true;
-
-    fn test(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
-        self.accept(ray, id, target, &intersect(ray, target));
-    }
 
     fn accept(&mut self, ray: &Ray, _: u32, _: Target<'_>, solved: &SphereRoots) {
         self.record(
@@ -82,8 +76,6 @@ impl HitCollector for Occluded<'_> {
 struct ExactOccluded<'a>(Occluded<'a>);
 
 impl HitCollector for ExactOccluded<'_> {
-    const CANDIDATES: CandidateTest = CandidateTest::Hits;
-
     fn test(&mut self, ray: &Ray, _: u32, target: Target<'_>) {
         self.0.record(resolve_pair(ray, target, self.0.query).0);
     }

@@ -4,11 +4,10 @@ use super::all_hits::classify_fully;
 use super::kind::RayQuery;
 use crate::batch::sphere_set::SphereAttributes;
 use crate::bvh::bvh8::node::WIDTH;
-use crate::cpu::collector::{CandidateTest, HitCollector, Resolved, Settled};
+use crate::cpu::collector::{HitCollector, Resolved, Settled};
 use crate::cpu::view::Candidates;
 use crate::intersect::classify::HitClass;
 use crate::intersect::motion::Target;
-use crate::intersect::resolve::intersect;
 use crate::intersect::sphere::SphereRoots;
 use crate::query::kind as queries;
 use crate::query::optical_depth::{OPAQUE, add_depths, transmittance};
@@ -33,12 +32,7 @@ impl Transmittance<'_> {
 }
 
 impl HitCollector for Transmittance<'_> {
-    const CANDIDATES: CandidateTest = CandidateTest::Hits;
     const ACCEPTS_ROOTS: bool = true;
-
-    fn test(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
-        self.accept(ray, id, target, &intersect(ray, target));
-    }
 
     fn accept(&mut self, ray: &Ray, id: u32, target: Target<'_>, solved: &SphereRoots) {
         if self.depth == OPAQUE {
@@ -63,10 +57,6 @@ impl HitCollector for Transmittance<'_> {
             certain &= certain - 1;
         }
         if self.depth == OPAQUE { Settled::Everything } else { Settled::These }
-    }
-
-    fn shorten(&mut self, far: f32, _: f32) -> f32 {
-        far
     }
 }
 

@@ -8,7 +8,7 @@ use super::plan::{DispatchPlan, Search};
 use super::raygen::RaySeeds;
 use super::readback::{DecodedChunk, ResultWriter, UndecidedRay};
 use super::resolve::RayContext;
-use super::staging::{BufferSizes, PendingReadback, STAGING_COUNT, Staging};
+use super::staging::{BufferSizes, Excluded, PendingReadback, STAGING_COUNT, Staging};
 use crate::batch::ray_batch::RayBatch;
 use crate::cpu::scene::CpuScene;
 use crate::error::Result;
@@ -41,14 +41,12 @@ struct CastTotals {
 struct Chunk {
     staging: Staging,
     pending: PendingReadback,
-    /// Index of its first ray in the batch, number of its rays, and (`invalid`) the indices of invalid rays within the chunk.
+    /// Index of its first ray in the batch, number of its rays, and those of them for which the device computes no result.
     start: usize,
     count: usize,
     /// Bytes to read back.
     bytes: u64,
-    invalid: Vec<u32>,
-    /// The indices within the chunk of the rays that the host casts.
-    on_host: Vec<u32>,
+    excluded: Excluded,
     /// Number of its last submission in the meter.
     submission: u64,
 }
@@ -113,7 +111,7 @@ impl GpuScene {
         if batch.rays.len() == 0 {
             return Ok((sum.tally, sum.unfinished));
         }
-        let plan = DispatchPlan::new(gpu, self, host, batch, search, out.kernels()).await?;
+        let plan = DispatchPlan::new(gpu, self, host, batch, search, out.kernels(), G::IS_APPROACH).await?;
         let mut in_flight: VecDeque<Chunk> = VecDeque::new();
         let mut free = Vec::new();
         let mut meter = SubmissionMeter::new(plan.throughput());
@@ -156,7 +154,7 @@ impl DispatchPlan<'_> {
         let seeds = RaySeeds::of(rays, self.generator.is_some());
         let sizes = self.buffer_sizes(&seeds, own.list_bytes);
         let staging = self.gpu.staging.take(self.gpu, free, sizes).await?;
-        let (invalid, on_host) = self.write_upload(staging.view(self.gpu).await?, &seeds, start)?;
+        let excluded = self.write_upload(staging.view(self.gpu).await?, &seeds, start)?;
         let groups = self.bind_groups(&staging).await?;
         // Bytes of state to read back: without a finalize program the state is the result.
         let after = if self.finalize_pipeline.is_some() { 0 } else { sizes.results - own.list_bytes };
@@ -232,7 +230,7 @@ impl DispatchPlan<'_> {
         };
         let pending = self.gpu.scoped(|| staging.map_after(submission, sizes.results)).await?;
         let (count, bytes) = (rays.len(), sizes.results);
-        Ok(Chunk { staging, pending, start, count, bytes, invalid, on_host, submission: number })
+        Ok(Chunk { staging, pending, start, count, bytes, excluded, submission: number })
     }
 
     /// Waits for a chunk and decodes its results. Rays that the device left undecided are resolved on all CPU cores.
@@ -243,7 +241,8 @@ impl DispatchPlan<'_> {
         sum: &mut CastTotals,
         meter: &mut SubmissionMeter<'_>,
     ) -> Result<Staging> {
-        let Chunk { staging, pending, start, count, bytes, invalid, on_host, submission } = chunk;
+        let Chunk { staging, pending, start, count, bytes, excluded, submission } = chunk;
+        let Excluded { invalid, on_host } = excluded;
         let batch = self.batch;
         let rays = batch.rays.slice(start..start + count);
         let view = staging.wait(self.gpu, pending, bytes).await?;

@@ -43,9 +43,11 @@ impl ResultWriter for ListLengthWriter<'_> {
     }
 
     fn decode(&mut self, start: usize, rays: RaySource<'_>, bytes: &[u8], bad: &[u32]) -> DecodedChunk<Self::Item> {
-        decode::<Count, _>(start, rays, bytes, bad, |at, count, is_final| {
-            let own = is_final && u64::from(count) <= self.most;
-            self.counts[at] = if own { count } else { 0 };
+        let most = self.most;
+        let counts = &mut self.counts[start..start + rays.len()];
+        decode::<Count, _, _>(start, rays, bytes, bad, counts, |slot, count, is_final| {
+            let own = is_final && u64::from(count) <= most;
+            *slot = if own { count } else { 0 };
             (!own).then(|| Ok(Vec::new()))
         })
     }
@@ -113,8 +115,8 @@ impl ResultWriter for ListWriter<'_> {
             rays_per_thread: RAYS_PER_THREAD,
             bvh: Some(&programs::LIST_BVH),
             finalize: None,
-            state_bytes: |rays| 4 * rays,
-            result_bytes: |rays| 4 * rays,
+            state_bytes: |rays| 8 * rays,
+            result_bytes: |rays| 8 * rays,
         }
     }
 
@@ -132,21 +134,20 @@ impl ResultWriter for ListWriter<'_> {
     }
 
     fn initial_state(&self, rays: Range<usize>) -> Option<Vec<u32>> {
-        let mut at = 0;
-        let begin = |place: &ListSlot| {
-            let own = at;
-            at += place.count;
-            // `NO_LIST` in the shader: the ray has no list here.
-            if place.count == 0 { u32::MAX } else { own }
+        let mut end = 0;
+        let range = |place: &ListSlot| {
+            let begin = end;
+            end += place.count;
+            if place.count == 0 { [0; 2] } else { [begin, end] }
         };
-        Some(self.places[rays].iter().map(begin).collect())
+        Some(self.places[rays].iter().flat_map(range).collect())
     }
 
     fn decode(&mut self, start: usize, rays: RaySource<'_>, bytes: &[u8], _: &[u32]) -> DecodedChunk<ListChunk> {
         let (mut open, mut again) = (Vec::new(), Vec::new());
         let places = &self.places[start..start + rays.len()];
         let (records, ends) = bytes.split_at((RECORD_BYTES * self.records_of(start..start + rays.len())) as usize);
-        let (records, ends): (&[Interval], &[u32]) = (bytemuck::cast_slice(records), bytemuck::cast_slice(ends));
+        let (records, ends): (&[Interval], &[[u32; 2]]) = (bytemuck::cast_slice(records), bytemuck::cast_slice(ends));
         let mut at = 0;
         for task in (0..rays.len()).step_by(SORT_TASK_RAYS) {
             let own = task..rays.len().min(task + SORT_TASK_RAYS);
@@ -155,7 +156,7 @@ impl ResultWriter for ListWriter<'_> {
                 let count = places[i].count;
                 at += count as usize;
                 counts.push(count);
-                if count > 0 && ends[i] as usize != at {
+                if count > 0 && ends[i][0] as usize != at {
                     again.push(start + i);
                 }
             }

@@ -4,7 +4,7 @@ use wgpu::{BindGroup, ComputePipeline};
 
 use super::kernels::Kernels;
 use super::raygen::{RayGenerator, RaySeeds};
-use super::staging::{BufferSizes, Staging, Upload};
+use super::staging::{BufferSizes, Excluded, Staging, TASK_RECORDS, Upload};
 use crate::batch::ray_batch::RayBatch;
 use crate::cpu::scene::CpuScene;
 use crate::error::{Error, Result};
@@ -55,6 +55,9 @@ pub(crate) struct DispatchPlan<'a> {
     uses_bvh: bool,
     /// Whether ray attributes are uploaded.
     uploads_ray_attributes: bool,
+    /// Whether the device flushes subnormal numbers to 0 and the precision is `exact`: the host then casts the rays that need them.
+    needs_subnormals: bool,
+    is_approach: bool,
 }
 
 impl<'a> DispatchPlan<'a> {
@@ -65,6 +68,7 @@ impl<'a> DispatchPlan<'a> {
         batch: RayBatch<'a>,
         search: Search,
         kernels: Kernels,
+        is_approach: bool,
     ) -> Result<Self> {
         let bvh_kernel = kernels.bvh.filter(|_| search == Search::Bvh && scene.has_bvh());
         let mut ranges = Vec::new();
@@ -106,6 +110,8 @@ impl<'a> DispatchPlan<'a> {
             ranges,
             uses_bvh: bvh_kernel.is_some(),
             uploads_ray_attributes: has_filters || has_motion_or_shape,
+            needs_subnormals: !gpu.probe.subnormals && batch.query.precision == Precision::Exact,
+            is_approach,
         })
     }
 
@@ -176,13 +182,8 @@ impl<'a> DispatchPlan<'a> {
         }
     }
 
-    /// Writes a chunk's data into mapped memory. Returns the indices of invalid rays, and those of the rays that the host casts.
-    pub(crate) fn write_upload(
-        &self,
-        mut upload: Upload,
-        seeds: &RaySeeds<'_>,
-        start: usize,
-    ) -> Result<(Vec<u32>, Vec<u32>)> {
+    /// Writes a chunk's data into mapped memory. Returns the rays that the device does not cast.
+    pub(crate) fn write_upload(&self, mut upload: Upload, seeds: &RaySeeds<'_>, start: usize) -> Result<Excluded> {
         let (rays, first) = (seeds.rays(), self.batch.first + start as u64);
         for (n, range) in (0..).zip(&self.ranges) {
             let part = self.scene.parts.get(range.part);
@@ -199,8 +200,22 @@ impl<'a> DispatchPlan<'a> {
             };
             upload.params(n * UNIFORM_STEP, &params);
         }
-        let check = |at| self.batch.check_one(start + at, self.host.start_check());
-        let bad = seeds.write(&mut upload, self.batch.query.on_bad, self.uploads_ray_attributes, check)?;
+        let check = |at| {
+            self.batch.check_one(start + at, self.host.start_check())?;
+            if !self.needs_subnormals {
+                return Ok(true);
+            }
+            let has_attributes = self.uploads_ray_attributes;
+            let attributes =
+                if has_attributes { self.batch.ray_attributes.of(start + at) } else { RayAttributes::NONE };
+            Ok(!self.host.ray_needs_subnormals(&rays.ray(at), &attributes, self.is_approach))
+        };
+        let mut excluded = seeds.write(
+            &mut upload,
+            self.batch.query.on_bad,
+            self.uploads_ray_attributes || self.needs_subnormals,
+            check,
+        )?;
         if self.host.pairwise {
             let own = first as usize..first as usize + rays.len();
             upload.pairs(&self.host.spheres[own.clone()]);
@@ -210,15 +225,15 @@ impl<'a> DispatchPlan<'a> {
                 upload.pair_attributes(attribute_words(columns), each);
             }
         }
-        let mut on_host = Vec::new();
         if self.uploads_ray_attributes {
-            let attributes = |i| {
+            let invalid = &excluded.invalid;
+            let attributes = |i: usize, excluded: &mut Excluded| {
                 let all = self.batch.ray_attributes.of(start + i);
                 let attributes = match all.from_id {
                     NO_SPHERE => Some(all),
-                    _ if bad.binary_search(&(i as u32)).is_ok() => None,
+                    _ if invalid.binary_search(&(i as u32)).is_ok() => None,
                     _ => self.host.attributes_on_gpu(&rays.ray(i), all).or_else(|| {
-                        on_host.push(i as u32);
+                        excluded.on_host.push(i as u32);
                         None
                     }),
                 };
@@ -227,9 +242,13 @@ impl<'a> DispatchPlan<'a> {
                 let attributes = attributes.filter(|attributes| !self.host.pairwise || is_pair(attributes));
                 attributes.unwrap_or(RayAttributes { mask: 0, ..all }).uploaded()
             };
-            upload.ray_attributes((0..rays.len()).map(attributes));
+            let more = upload
+                .write_ray_attributes::<_, { TASK_RECORDS * RayAttributes::UPLOADED_BYTES }>(rays.len(), attributes)?;
+            excluded.on_host.extend(more.on_host);
+            excluded.on_host.sort_unstable();
+            excluded.on_host.dedup();
         }
-        Ok((bad, on_host))
+        Ok(excluded)
     }
 
     /// Two bind groups per part: for the search program and for the finalize program.

@@ -3,7 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 use wgpu::{BindGroup, ComputePipeline};
 
-use super::staging::{BufferSizes, Staging, Upload};
+use super::staging::{BufferSizes, Excluded, Staging, TASK_RECORDS, Upload};
 use crate::batch::raygen::grid::GridSlice;
 use crate::batch::raygen::points::{PointRays, PointTarget};
 use crate::batch::raygen::source::RaySource;
@@ -14,6 +14,7 @@ use crate::gpu::programs;
 use crate::intersect::resolve::with_finite_ends;
 use crate::query::policy::OnBad;
 use crate::records::Ray;
+use crate::runtime::map_tasks;
 
 /// Header of the seeds of a chunk; points or tables follow it. Twin of `RayGenParams` in `shaders/raygen.wgsl`.
 #[repr(C)]
@@ -42,8 +43,6 @@ const ORTHOGRAPHIC: u32 = 3;
 
 /// Maximum size of a grid's tables, in bytes per ray. Larger tables cost more than they save; the rays are uploaded instead.
 const MAX_TABLE_BYTES: usize = size_of::<Ray>() / 2;
-/// Records prepared at a time, so that they stay in the L1 cache.
-const WRITE_RECORDS: usize = 256;
 
 /// The program that generates rays.
 pub(crate) struct RayGenerator {
@@ -111,22 +110,21 @@ impl<'a> RaySeeds<'a> {
         bytes as u64
     }
 
-    /// Writes the rays or seeds into the upload. Returns the indices of the rays that `check` refuses; with [`OnBad::Refuse`] the first
-    /// of its errors is returned instead. `columns` says whether rays have attributes, which `check` looks at too. A harmless
-    /// ray replaces each refused one, and its result is ignored.
+    /// Writes the rays or seeds into the upload, on all CPU cores. `check` refuses a ray, or says whether the device casts it. Returns the
+    /// others; with [`OnBad::Refuse`] the first error is returned instead. `each` says whether `check` looks at more than what the ray generator has checked. A harmless ray replaces each that is excluded, and its result is ignored.
     pub(crate) fn write(
         &self,
         upload: &mut Upload,
         on_bad: OnBad,
-        columns: bool,
-        check: impl Fn(usize) -> Result<()>,
-    ) -> Result<Vec<u32>> {
-        let mut bad = Vec::new();
-        let mut usable = |at: usize| match check(at) {
-            Ok(()) => Ok(true),
+        each: bool,
+        check: impl Fn(usize) -> Result<bool> + Sync,
+    ) -> Result<Excluded> {
+        let usable = |at: usize, excluded: &mut Excluded| match check(at) {
+            Ok(true) => Ok(true),
             Err(error) if on_bad == OnBad::Refuse => Err(error),
-            Err(_) => {
-                bad.push(at as u32);
+            other => {
+                let list = if other.is_ok() { &mut excluded.on_host } else { &mut excluded.invalid };
+                list.push(at as u32);
                 Ok(false)
             }
         };
@@ -134,36 +132,33 @@ impl<'a> RaySeeds<'a> {
             Self::Rays(rays) => {
                 // Replaces an invalid ray. Its range is empty: the start is greater than the end.
                 let none = Ray::new([0.0; 3], [1.0, 0.0, 0.0]).between(f32::MAX, -f32::MAX);
-                let mut ready = [none; WRITE_RECORDS];
-                for start in (0..rays.len()).step_by(WRITE_RECORDS) {
-                    let count = WRITE_RECORDS.min(rays.len() - start);
-                    for (at, ready) in (start..).zip(&mut ready[..count]) {
-                        *ready = if usable(at)? { with_finite_ends(&rays.ray(at)) } else { none };
-                    }
-                    upload.rays(start * size_of::<Ray>(), &ready[..count]);
-                }
+                upload.write_rays::<_, { TASK_RECORDS * size_of::<Ray>() }>(0, rays.len(), none, |at, excluded| {
+                    Ok(if usable(at, excluded)? { with_finite_ends(&rays.ray(at)) } else { none })
+                })
             }
             Self::Points(points) => {
                 let (head, harmless) = point_params(points);
                 upload.rays(0, &[head]);
-                let mut ready = [harmless; WRITE_RECORDS];
-                for (n, chunk) in points.points.chunks(WRITE_RECORDS).enumerate() {
-                    for (i, (ready, point)) in ready.iter_mut().zip(chunk).enumerate() {
-                        *ready = if usable(n * WRITE_RECORDS + i)? { *point } else { harmless };
-                    }
-                    let at = size_of::<RayGenParams>() + n * WRITE_RECORDS * size_of::<[f32; 3]>();
-                    upload.rays(at, &ready[..chunk.len()]);
-                }
+                upload.write_rays::<_, { TASK_RECORDS * size_of::<[f32; 3]>() }>(
+                    size_of::<RayGenParams>(),
+                    points.points.len(),
+                    harmless,
+                    |at, excluded| Ok(if usable(at, excluded)? { points.points[at] } else { harmless }),
+                )
             }
             Self::Grid(part, head, tables) => {
-                if !part.grid.invalid_frames.is_empty() || columns {
-                    (0..part.len()).try_for_each(|at| usable(at).map(|_| ()))?;
-                }
                 upload.rays(0, &[*head]);
                 upload.rays(size_of::<RayGenParams>(), tables);
+                let count = if !part.grid.invalid_frames.is_empty() || each { part.len() } else { 0 };
+                let task = |start: usize| {
+                    let mut excluded = Excluded::default();
+                    (start..count.min(start + TASK_RECORDS))
+                        .try_for_each(|at| usable(at, &mut excluded).map(|_| ()))?;
+                    Ok(excluded)
+                };
+                Excluded::join(map_tasks((0..count).step_by(TASK_RECORDS), task))
             }
         }
-        Ok(bad)
     }
 }
 
@@ -239,7 +234,8 @@ pub(crate) async fn generated_rays(gpu: &GpuEngine, rays: RaySource<'_>) -> Resu
         ..BufferSizes::default()
     };
     let staging = Staging::new(gpu, sizes).await?;
-    seeds.write(&mut staging.view(gpu).await?, OnBad::Skip, false, |at| rays.check_one(at, at as u64))?;
+    seeds
+        .write(&mut staging.view(gpu).await?, OnBad::Skip, false, |at| rays.check_one(at, at as u64).map(|()| true))?;
     let group = match &generator {
         Some(generator) if seeds.are_generated() => {
             Some((&generator.pipeline, generator.bind_group(gpu, &staging).await?))

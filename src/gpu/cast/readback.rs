@@ -11,6 +11,7 @@ use crate::query::kind::Occluded;
 use crate::query::policy::Query;
 use crate::query::results::Tally;
 use crate::records::{Ray, RayAttributes};
+use crate::runtime::map_tasks;
 
 /// A ray that the device left undecided: its index in the batch, and its raw result.
 pub(crate) struct UndecidedRay<T> {
@@ -30,8 +31,16 @@ pub(crate) struct DecodedChunk<T> {
     pub(crate) unfinished: Vec<usize>,
 }
 
+impl<T> Default for DecodedChunk<T> {
+    fn default() -> Self {
+        Self { tally: Tally::default(), undecided: Vec::new(), unfinished: Vec::new() }
+    }
+}
+
 /// A query on a GPU: its programs, and where its results are stored.
 pub(crate) trait ResultWriter {
+    /// Whether the query is `approach`.
+    const IS_APPROACH: bool = false;
     /// Result of an undecided entry, before and after it is resolved; usually of one ray.
     type Item: Send + 'static;
     /// The programs.
@@ -58,41 +67,55 @@ pub(crate) trait ResultWriter {
     fn write(&mut self, settled: Vec<(usize, Self::Item)>) -> u64;
 }
 
-/// Decodes the results of a chunk. Rays in `bad` are invalid and miss. `put` stores the record of a ray, which is final if the flag is set,
-/// or returns what the host resolves.
-pub(crate) fn decode<Q: GpuQuery, T>(
+/// Rays per task of [`decode`].
+const TASK_RAYS: usize = 1 << 14;
+
+/// Decodes the results of a chunk on all CPU cores. Rays in `bad`, sorted, are invalid and miss. `out` has one element per ray. `put` stores
+/// the record of a ray in its element, which is final if the flag is set, or returns what the host resolves.
+pub(crate) fn decode<Q: GpuQuery, E: Send, T: Send>(
     start: usize,
     rays: RaySource<'_>,
     bytes: &[u8],
     bad: &[u32],
-    mut put: impl FnMut(usize, Q::Record, bool) -> Option<T>,
+    out: &mut [E],
+    put: impl Fn(&mut E, Q::Record, bool) -> Option<T> + Sync,
 ) -> DecodedChunk<T> {
-    let (mut tally, mut undecided, mut unfinished) = (Tally::default(), Vec::new(), Vec::new());
-    let raw: &[Q::Raw] = bytemuck::cast_slice(bytes);
-    let mut bad = bad.iter().map(|i| *i as usize).peekable();
-    for (i, raw) in raw[..rays.len()].iter().enumerate() {
-        let index = start + i;
-        let read = match bad.next_if_eq(&i) {
-            Some(_) => RawRecord::Final(Q::MISS),
-            None => Q::read(*raw, || rays.ray(i)),
-        };
-        let (record, is_final, overflowed) = match read {
-            RawRecord::Final(record) => (record, true, false),
-            RawRecord::Overflow => (Q::MISS, true, true),
-            RawRecord::Undecided(raw) => (raw, false, false),
-            RawRecord::Unfinished => {
-                unfinished.push(index);
-                continue;
+    let raw: &[Q::Raw] = &bytemuck::cast_slice(bytes)[..rays.len()];
+    let one = |(n, (raw, out)): (usize, (&[Q::Raw], &mut [E]))| {
+        let begin = n * TASK_RAYS;
+        let mut bad = bad[bad.partition_point(|i| (*i as usize) < begin)..].iter().map(|i| *i as usize).peekable();
+        let mut chunk = DecodedChunk::default();
+        for (i, (raw, out)) in (begin..).zip(raw.iter().zip(out)) {
+            let read = match bad.next_if_eq(&i) {
+                Some(_) => RawRecord::Final(Q::MISS),
+                None => Q::read(*raw, || rays.ray(i)),
+            };
+            let (record, is_final, overflowed) = match read {
+                RawRecord::Final(record) => (record, true, false),
+                RawRecord::Overflow => (Q::MISS, true, true),
+                RawRecord::Undecided(raw) => (raw, false, false),
+                RawRecord::Unfinished => {
+                    chunk.unfinished.push(start + i);
+                    continue;
+                }
+            };
+            if let Some(raw) = put(out, record, is_final) {
+                let (index, ray, attributes) = (start + i, rays.ray(i), RayAttributes::NONE);
+                chunk.undecided.push(UndecidedRay { index, ray, attributes, raw });
+            } else {
+                chunk.tally.hits += u64::from(Q::is_hit(&record));
+                chunk.tally.overflowed += u64::from(overflowed);
             }
-        };
-        if let Some(raw) = put(index, record, is_final) {
-            undecided.push(UndecidedRay { index, ray: rays.ray(i), attributes: RayAttributes::NONE, raw });
-        } else {
-            tally.hits += u64::from(Q::is_hit(&record));
-            tally.overflowed += u64::from(overflowed);
         }
+        chunk
+    };
+    let mut sum = DecodedChunk::default();
+    for chunk in map_tasks(raw.chunks(TASK_RAYS).zip(out.chunks_mut(TASK_RAYS)).enumerate(), one) {
+        sum.tally = sum.tally + chunk.tally;
+        sum.undecided.extend(chunk.undecided);
+        sum.unfinished.extend(chunk.unfinished);
     }
-    DecodedChunk { tally, undecided, unfinished }
+    sum
 }
 
 /// Results of one record per ray, with the programs that compute them.
@@ -108,6 +131,7 @@ impl<'a, Q: GpuQuery> RecordWriter<'a, Q> {
 }
 
 impl<Q: GpuQuery> ResultWriter for RecordWriter<'_, Q> {
+    const IS_APPROACH: bool = Q::IS_APPROACH;
     type Item = Q::Record;
 
     fn kernels(&self) -> Kernels {
@@ -115,9 +139,9 @@ impl<Q: GpuQuery> ResultWriter for RecordWriter<'_, Q> {
     }
 
     fn decode(&mut self, start: usize, rays: RaySource<'_>, bytes: &[u8], bad: &[u32]) -> DecodedChunk<Q::Record> {
-        decode::<Q, _>(start, rays, bytes, bad, |at, record, is_final| {
+        decode::<Q, _, _>(start, rays, bytes, bad, &mut self.out[start..start + rays.len()], |out, record, is_final| {
             if is_final {
-                self.out[at] = record;
+                *out = record;
             }
             (!is_final).then_some(record)
         })

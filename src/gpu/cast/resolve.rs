@@ -33,7 +33,7 @@ pub(crate) enum RawRecord<T> {
 /// Programs and raw records of a query on a GPU.
 pub(crate) trait GpuQuery: RayQuery {
     /// Result of a ray as the device writes it.
-    type Raw: Pod;
+    type Raw: Pod + Sync;
     const KERNELS: Kernels;
     /// Whether a device casts pairwise scenes. Otherwise the CPU engine does.
     const PAIRS_ON_GPU: bool = true;

@@ -1,15 +1,17 @@
 //! The buffers of a chunk, including its staging buffers for upload and readback. They are reused across chunks and calls. The staging
 //! buffers are mapped, so that the host writes and reads in place.
 
+use std::ops::Range;
 use std::sync::Mutex;
 
 use bytemuck::Pod;
 use futures_channel::oneshot;
-use wgpu::{Buffer, BufferUsages, BufferView, BufferViewMut, CommandEncoder, MapMode, SubmissionIndex};
+use wgpu::{Buffer, BufferUsages, BufferView, BufferViewMut, CommandEncoder, MapMode, SubmissionIndex, WriteOnly};
 
 use crate::error::Result;
 use crate::gpu::context::buffers::Mapped;
 use crate::gpu::context::device::{GpuContext, lock};
+use crate::runtime::map_tasks;
 
 /// Bytes of each buffer. Uploads are `params`; `upload_rays`, the rays, or their seeds if `seeds` is not 0; `pairs`, the spheres of a
 /// pairwise scene; `ray_attributes`, the ray attributes; and `pair_attributes`, the attributes of the spheres in `pairs`.
@@ -228,6 +230,31 @@ impl Staging {
     }
 }
 
+/// Indices of the rays of a chunk for which the device computes no result, in order.
+#[derive(Default)]
+pub(crate) struct Excluded {
+    pub(crate) invalid: Vec<u32>,
+    /// Rays that the host casts.
+    pub(crate) on_host: Vec<u32>,
+}
+
+impl Excluded {
+    /// Joins those of consecutive tasks, or returns the first error.
+    pub(crate) fn join(parts: impl IntoIterator<Item = Result<Self>>) -> Result<Self> {
+        parts.into_iter().try_fold(Self::default(), |mut all, part| {
+            let part = part?;
+            all.invalid.extend(part.invalid);
+            all.on_host.extend(part.on_host);
+            Ok(all)
+        })
+    }
+}
+
+/// Records per task of [`Upload::write_each`].
+pub(crate) const TASK_RECORDS: usize = 1 << 14;
+/// Records prepared at a time, so that they stay in the L1 cache.
+const WRITE_RECORDS: usize = 256;
+
 /// The upload buffer while it is mapped for writing.
 pub(crate) struct Upload {
     view: BufferViewMut,
@@ -244,12 +271,61 @@ impl Upload {
         self.put(self.sizes.params + at as u64, bytemuck::cast_slice(rays));
     }
 
-    pub(crate) fn pairs<T: Pod>(&mut self, spheres: &[T]) {
-        self.put(self.sizes.params + self.sizes.upload_rays, bytemuck::cast_slice(spheres));
+    /// Writes `count` rays or points, `at` bytes after the first byte of the rays; see [`write_each`](Self::write_each).
+    pub(crate) fn write_rays<T: Pod + Sync, const BYTES: usize>(
+        &mut self,
+        at: usize,
+        count: usize,
+        filler: T,
+        record: impl Fn(usize, &mut Excluded) -> Result<T> + Sync,
+    ) -> Result<Excluded> {
+        self.write_each::<T, BYTES>(self.sizes.params as usize + at, count, filler, record)
     }
 
-    pub(crate) fn ray_attributes<T: Pod>(&mut self, ray_attributes: impl Iterator<Item = T>) {
-        self.put_each(self.sizes.params + self.sizes.upload_rays + self.sizes.pairs, ray_attributes);
+    /// Writes the attributes of `count` rays; see [`write_each`](Self::write_each).
+    pub(crate) fn write_ray_attributes<T: Pod + Sync, const BYTES: usize>(
+        &mut self,
+        count: usize,
+        record: impl Fn(usize, &mut Excluded) -> T + Sync,
+    ) -> Result<Excluded> {
+        let first = self.sizes.params + self.sizes.upload_rays + self.sizes.pairs;
+        self.write_each::<T, BYTES>(first as usize, count, T::zeroed(), |at, excluded| Ok(record(at, excluded)))
+    }
+
+    /// Writes `count` records from byte `first` on, on all CPU cores. `record` computes one, and may exclude it. Of several errors the first
+    /// is returned. `BYTES` is the size of `TASK_RECORDS` records: wgpu lends slices of constant length to other threads, and no others.
+    fn write_each<T: Pod + Sync, const BYTES: usize>(
+        &mut self,
+        first: usize,
+        count: usize,
+        filler: T,
+        record: impl Fn(usize, &mut Excluded) -> Result<T> + Sync,
+    ) -> Result<Excluded> {
+        const { assert!(BYTES == TASK_RECORDS * size_of::<T>()) };
+        let task = |own: Range<usize>, mut target: WriteOnly<'_, [u8]>| {
+            let (mut excluded, mut ready) = (Excluded::default(), [filler; WRITE_RECORDS]);
+            for start in own.clone().step_by(WRITE_RECORDS) {
+                let count = WRITE_RECORDS.min(own.end - start);
+                for (at, ready) in (start..).zip(&mut ready[..count]) {
+                    *ready = record(at, &mut excluded)?;
+                }
+                let (ready, at): (&[u8], _) =
+                    (bytemuck::cast_slice(&ready[..count]), (start - own.start) * size_of::<T>());
+                target.slice(at..at + ready.len()).copy_from_slice(ready);
+            }
+            Ok(excluded)
+        };
+        let (whole, rest) = self.view.slice(first..first + count * size_of::<T>()).into_chunks::<BYTES>();
+        let begin = whole.len() * TASK_RECORDS;
+        let tasks: Vec<WriteOnly<'_, [u8; BYTES]>> = whole.into_iter().collect();
+        let one =
+            |(n, target): (usize, WriteOnly<'_, _>)| task(n * TASK_RECORDS..(n + 1) * TASK_RECORDS, target.into());
+        let done = map_tasks(tasks.into_iter().enumerate(), one);
+        Excluded::join(done.into_iter().chain([task(begin..count, rest)]))
+    }
+
+    pub(crate) fn pairs<T: Pod>(&mut self, spheres: &[T]) {
+        self.put(self.sizes.params + self.sizes.upload_rays, bytemuck::cast_slice(spheres));
     }
 
     /// Writes the first `words` words of the attributes of each sphere; `words` is at least 1.
@@ -261,12 +337,6 @@ impl Upload {
         let first = self.sizes.params + self.sizes.upload_rays + self.sizes.pairs + self.sizes.ray_attributes;
         for (at, one) in (first..).step_by(4 * words).zip(pair_attributes) {
             self.put(at, bytemuck::cast_slice(&one[..words]));
-        }
-    }
-
-    fn put_each<T: Pod>(&mut self, first: u64, each: impl Iterator<Item = T>) {
-        for (at, one) in (first..).step_by(size_of::<T>()).zip(each) {
-            self.put(at, bytemuck::bytes_of(&one));
         }
     }
 

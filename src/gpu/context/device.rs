@@ -103,8 +103,12 @@ impl GpuContext {
         let name = info.name.clone();
         opened.device.set_device_lost_callback(move |reason, message| {
             // This also runs when the device is dropped, which is its normal end.
-            let message = if message.is_empty() { format!("{reason:?}") } else { message };
-            *lock(&fault) = Some(Error::DeviceLost { device: name.clone(), message });
+            let (device, message) = (name.clone(), if message.is_empty() { format!("{reason:?}") } else { message });
+            // Some drivers run out of memory only at a submission, for which wgpu gives the device up.
+            *lock(&fault) = Some(match message.contains("Out of memory") {
+                true => Error::OutOfMemory { device, message },
+                false => Error::DeviceLost { device, message },
+            });
         });
         let (fault, name) = (opened.fault.clone(), info.name.clone());
         opened.device.on_uncaptured_error(Arc::new(move |error| {
@@ -163,7 +167,7 @@ impl GpuContext {
     /// the subgroup's iterations (shaders/traverse/stack.wgsl). Else a ray counts only its own.
     pub(crate) fn steps(&self) -> u32 {
         if !self.is_software() {
-            1 << 24
+            1 << 17
         } else if shares_loads(&self.device, &self.info) {
             9000
         } else {

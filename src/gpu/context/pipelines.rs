@@ -24,6 +24,29 @@ pub(crate) struct KernelConstants {
     pub(crate) uniform_light: bool,
 }
 
+impl KernelConstants {
+    /// The overrides with their names.
+    pub(crate) fn overrides(&mut self) -> [(&'static str, &mut bool); 7] {
+        [
+            ("fast", &mut self.fast),
+            ("exact", &mut self.exact),
+            ("has_filters", &mut self.has_filters),
+            ("has_motion_or_shape", &mut self.has_motion_or_shape),
+            ("has_sphere_attributes", &mut self.has_sphere_attributes),
+            ("has_ellipsoids", &mut self.has_ellipsoids),
+            ("has_transmittances", &mut self.has_transmittances),
+        ]
+    }
+
+    /// The constants without the overrides that a program does not declare.
+    pub(crate) fn of_program(mut self, source: &str) -> Self {
+        for (name, value) in self.overrides() {
+            *value &= source.contains(&format!("override {name}:"));
+        }
+        self
+    }
+}
+
 /// Key of a pipeline: the program's name and its constants.
 pub(crate) type Variant = (&'static str, KernelConstants);
 

@@ -16,6 +16,9 @@ pub(crate) struct Throughput {
     range: (f64, f64),
 }
 
+/// Factor by which one measurement may raise the rate.
+const MAX_RISE: f64 = 4.0;
+
 /// Tests per second of software adapters, and of the slowest GPUs, if few spheres are hit.
 pub(crate) fn usual(software: bool) -> f64 {
     if software { 3e9 } else { 1e11 }
@@ -27,10 +30,11 @@ pub(crate) fn budget(rate: f64) -> u64 {
 }
 
 impl Throughput {
-    /// Starts at a tenth of the usual rate; measurements then correct it.
+    /// Starts at a tenth of the usual rate of software, and at a thousandth of that of hardware, where drivers reset a device whose
+    /// submission takes seconds. Measurements then correct it.
     pub(crate) fn new(software: bool) -> Self {
-        let usual = usual(software);
-        Self { rate: AtomicU64::new((usual / 10.0).to_bits()), range: (usual / 300.0, usual * 100.0) }
+        let (usual, part) = (usual(software), if software { 10.0 } else { 1000.0 });
+        Self { rate: AtomicU64::new((usual / part).to_bits()), range: (usual / 3000.0, usual * 100.0) }
     }
 
     /// A copy with the current rate, for a similar scene.
@@ -43,14 +47,14 @@ impl Throughput {
         budget(f64::from_bits(self.rate.load(Ordering::Relaxed)))
     }
 
-    /// Updates the rate with a measurement. A lower rate is adopted at once. A higher one raises the rate by at most half, so that a
-    /// submission does not become too long because the one before it was easy.
+    /// Updates the rate with a measurement. A lower rate is adopted at once. A higher one raises the rate by at most a factor
+    /// of `MAX_RISE`, so that a submission does not become too long because the one before it was easy.
     fn update(&self, tests: u64, took: Duration) {
         if took.is_zero() {
             return;
         }
         let before = f64::from_bits(self.rate.load(Ordering::Relaxed));
-        let seen = (tests as f64 / took.as_secs_f64()).min(1.5 * before).max(self.range.0).min(self.range.1);
+        let seen = (tests as f64 / took.as_secs_f64()).min(MAX_RISE * before).max(self.range.0).min(self.range.1);
         self.rate.store(seen.to_bits(), Ordering::Relaxed);
     }
 }

@@ -4,8 +4,6 @@ pub(crate) mod color;
 pub(crate) mod corona;
 pub(crate) mod cpu_fallback;
 pub(crate) mod cull;
-#[cfg(test)]
-pub(crate) mod exhaustive;
 pub(crate) mod fluxes;
 pub(crate) mod geometry;
 pub(crate) mod image;

@@ -1,10 +1,9 @@
-//! The colours of a body by longitude and latitude.
+//! The colours of a body by longitude and latitude, and its graticule: meridians and parallels at a regular spacing.
 
 use std::sync::Arc;
 
 use glam::DVec3;
 
-use super::graticule;
 use super::texture::Texture;
 
 /// The colour at a longitude and a latitude in radians, as linear light. The third number is the size of a pixel on the surface in radians,
@@ -59,7 +58,24 @@ impl Surface {
         };
         match self.graticule {
             None => color,
-            Some(spacing) => color.lerp(LINE, OPACITY * graticule::cover(longitude, latitude, spacing, footprint)),
+            Some(spacing) => color.lerp(LINE, OPACITY * graticule(longitude, latitude, spacing, footprint)),
         }
     }
+}
+
+/// Width of a line in pixels.
+const LINE_WIDTH: f64 = 1.1;
+
+/// Share of a pixel that the lines of a graticule cover, 0…1. `spacing` is in degrees, angles are in radians. `footprint` is the size of a pixel on the
+/// surface, in radians. Meridians end at the last parallel, so that they do not crowd at the poles; those at multiples of 90° continue.
+fn graticule(longitude: f64, latitude: f64, spacing: f64, footprint: f64) -> f64 {
+    let spacing_rad = spacing.to_radians();
+    let apart = |angle: f64, step: f64| (angle - (angle / step).round() * step).abs();
+    let near = |distance: f64| (0.5 * LINE_WIDTH + 0.5 - distance / footprint).clamp(0.0, 1.0);
+    let parallel = near(apart(latitude, spacing_rad));
+    let last = (90.0 / spacing).ceil() * spacing - spacing;
+    let quarter = std::f64::consts::FRAC_PI_2;
+    let step = if latitude.abs().to_degrees() > last { quarter.max(spacing_rad) } else { spacing_rad };
+    let meridian = near(apart(longitude, step) * latitude.cos());
+    parallel.max(meridian)
 }

@@ -1,5 +1,4 @@
 //! Surfaces of bodies: maps of colours by longitude and latitude.
 
-pub(crate) mod graticule;
 pub(crate) mod map;
 pub(crate) mod texture;

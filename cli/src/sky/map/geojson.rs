@@ -2,22 +2,22 @@
 
 use geojson::{Feature, FeatureCollection, Geometry};
 use serde_json::{Value, json};
-use umbracast_sky::{CentralLine, DeltaT, Place, SolarEclipse, Time};
+use umbracast_sky::{CentralLine, Conventions, Place, SolarEclipse, Time};
 
 use super::draw::unwrapped;
 
 /// Longitude and latitude in degrees at an instant.
 type Point = ([f64; 2], Time);
 
-/// The features of an eclipse: a line each, the greatest eclipse, whose properties include those of `about`, and one point per instant.
+/// The features of an eclipse: a line each, the greatest eclipse with its record and the conventions, and one point per instant.
 pub(super) fn features(
     eclipse: &SolarEclipse,
     path: &CentralLine,
     limits: &[Vec<Vec<(Time, Place)>>; 2],
-    delta_t: DeltaT,
-    about: &Value,
+    instant: Option<&str>,
+    conventions: &Conventions,
 ) -> FeatureCollection {
-    let clock = |time: Time| time.text(1, delta_t).to_string();
+    let clock = |time: Time| eclipse.moment(time).to_string();
     let center = [path.points.iter().map(|point| (point.time, point.center)).collect()];
     let line = |name: &str, parts: &[Vec<(Time, Place)>]| {
         let lines: Vec<Vec<Point>> = parts.iter().flat_map(|part| cut(points_of(part))).collect();
@@ -34,30 +34,27 @@ pub(super) fn features(
         feature(Geometry::new_point(rounded([place.longitude, place.latitude])), properties)
     };
     let names = ["centre line", "northern limit", "southern limit"];
-    let greatest = &eclipse.greatest;
-    let mut about_greatest = json!({
-        "name": "greatest eclipse",
-        "time": clock(greatest.time),
-        "obscuration": greatest.view.obscuration,
-        "duration_s": greatest.central_duration_s,
+    let named = |name: &str, record: Value, more: Value| {
+        let mut properties = json!({ "name": name });
+        for (key, value) in [&record, &more].into_iter().filter_map(Value::as_object).flatten() {
+            properties[key] = value.clone();
+        }
+        properties
+    };
+    let about = json!({
+        "instant": instant,
+        "conventions": conventions,
+        "ellipsoid": "WGS 84, height 0",
+        "refraction": false,
     });
-    for (key, value) in about.as_object().into_iter().flatten() {
-        about_greatest[key] = value.clone();
-    }
     let mut features: Vec<Feature> =
         names.iter().zip([&center[..], &limits[0], &limits[1]]).filter_map(|(name, parts)| line(name, parts)).collect();
-    features.push(point(&greatest.place, about_greatest));
-    features.extend(path.points.iter().map(|one| {
-        let properties = json!({
-            "name": names[0],
-            "time": clock(one.time),
-            "kind": one.kind.name(),
-            "duration_s": one.duration_s,
-            "width_km": one.width_km,
-            "sun_altitude_deg": one.sun_altitude,
-        });
-        point(&one.center, properties)
-    }));
+    features.push(point(&eclipse.greatest.place, named("greatest eclipse", json!(eclipse.record()), about)));
+    features.extend(
+        path.points
+            .iter()
+            .map(|one| point(&one.center, named(names[0], json!(eclipse.path_point_record(one)), Value::Null))),
+    );
     for (name, parts) in names[1..].iter().zip(limits) {
         let points = parts.iter().flatten();
         features.extend(points.map(|(time, place)| point(place, json!({ "name": name, "time": clock(*time) }))));

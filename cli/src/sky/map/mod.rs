@@ -10,11 +10,12 @@ use std::time::Instant;
 use crate::error::{Error, Result};
 use clap::Args;
 use serde::Serialize;
-use serde_json::{Value, json};
 use umbracast_files::{PreparedFile, prepare_array, prepare_atomic};
-use umbracast_sky::{DatePrecision, MapGrid, Sky, SkyOptions, SolarEclipse, SolarKind, Time};
+use umbracast_sky::{
+    Conventions, DatePrecision, MapGrid, Sky, SkyOptions, SolarEclipse, SolarEclipseRecord, SolarKind, Time,
+};
 
-use super::{Conventions, SkyArgs, date_text, solar_eclipse};
+use super::{SkyArgs, conventions_text, date_text, solar_eclipse};
 use crate::args::SummaryArgs;
 use crate::outputs::{OutputFile, check_outputs};
 use crate::print_summary;
@@ -23,14 +24,12 @@ use draw::MapPicture;
 
 /// Seconds between the points of centre line and limits.
 const STEP_S: f64 = 15.0;
-/// Default folder of pictures.
-const FOLDER: &str = "output";
 
 const EXAMPLES: &str = "\
 Examples:
   umbracast map 2026-08-12
   umbracast map 2026-08-12 --region -30,35,15,70 --size 1500x1166 -o europe.png
-  umbracast map 2024-04-08 --at 18:17 --npy obscuration.npy --geojson path.geojson
+  umbracast map 2024-04-08 --time 18:17 --npy obscuration.npy --geojson path.geojson
 
 The map shows the largest covered part of the Sun's disc (by solid angle) while the Sun is above the horizon, or that
 at the instant TIME. Refraction is ignored; places are at sea level on the ellipsoid WGS 84. Coastlines: Natural Earth.
@@ -39,7 +38,7 @@ The array has shape (height, width), f4, row by row from the north, at the centr
 there is no eclipse or the Sun is down. The GeoJSON has the centre line, the limits of the path and the greatest
 eclipse, and a point per instant with time, kind, duration and width.
 
-Exit codes: 0 done, 2 bad usage or input, 5 reading or writing failed.";
+Exit codes: 0 done, 1 no solar eclipse on this day, 2 bad usage or input, 5 reading or writing failed.";
 
 /// Draw a map of a solar eclipse: obscuration, contours, centre line and limits
 #[derive(Debug, Args)]
@@ -49,8 +48,8 @@ pub(crate) struct MapArgs {
     date: String,
     /// Show this instant instead of the maximum: a time of that day (UTC), such as 17:46, or a date and a time
     #[arg(long, value_name = "TIME")]
-    at: Option<String>,
-    /// Output picture: .png [default: output/map-DATE.png]
+    time: Option<String>,
+    /// Output picture, .png, or `-` for standard output [default: map-DATE.png]
     #[arg(short, long, value_name = "PNG")]
     output: Option<PathBuf>,
     /// Also write the obscuration as an array: .npy
@@ -100,12 +99,13 @@ pub(crate) fn run(args: &MapArgs) -> Result<()> {
     let _working = ProgressDisplay::on("drawing the map".into(), args.summary.quiet);
     let started = Instant::now();
     let values = eclipse.obscuration_map(&grid, at).map_err(|error| match error {
-        umbracast_sky::Error::InvalidArgument(why) => Error::Usage(format!("--at: {why}")),
+        umbracast_sky::Error::InvalidArgument(why) => Error::Usage(format!("--time: {why}")),
         other => other.into(),
     })?;
     let computed = started.elapsed().as_secs_f64();
     let (path, limits) = (eclipse.central_line(STEP_S), eclipse.limits(STEP_S));
-    let about = about(&sky, &eclipse, at);
+    let instant = at.map(|time| time.text(1, options.delta_t).to_string());
+    let conventions = Conventions::at(&sky, eclipse.greatest.time, false);
     let picture = MapPicture {
         grid: &grid,
         values: &values,
@@ -129,14 +129,16 @@ pub(crate) fn run(args: &MapArgs) -> Result<()> {
         ready.push(prepare_array(file, grid.size(), &values)?);
     }
     if let Some(file) = &args.geojson {
-        let text = geojson::features(&eclipse, &path, &limits, options.delta_t, &about).to_string();
+        let text = geojson::features(&eclipse, &path, &limits, instant.as_deref(), &conventions).to_string();
         ready.push(prepare_atomic(file, |out| std::io::Write::write_all(out, format!("{text}\n").as_bytes()))?);
     }
     PreparedFile::persist_all(ready)?;
     let largest = values.iter().copied().fold(0.0, f32::max);
     let [width, height] = grid.size();
     let summary = MapSummary {
-        eclipse: about,
+        eclipse: eclipse.record(),
+        instant,
+        conventions,
         width,
         height,
         largest_obscuration: largest,
@@ -164,9 +166,9 @@ impl MapArgs {
     fn eclipse(&self, sky: &Sky) -> Result<(SolarEclipse, Option<Time>)> {
         let (day, precision) = sky.parse_time(&self.date)?;
         let given = (precision == DatePrecision::Instant).then_some(day);
-        let at = match (&self.at, given) {
+        let at = match (&self.time, given) {
             (Some(_), Some(_)) => {
-                return Err(Error::Usage("--at: DATE is an instant already; give a date alone".into()));
+                return Err(Error::Usage("--time: DATE is an instant already; give a date alone".into()));
             }
             (None, given) => given,
             (Some(text), None) => {
@@ -182,16 +184,13 @@ impl MapArgs {
     fn outputs(&self, sky: &Sky, eclipse: &SolarEclipse) -> Result<PathBuf> {
         let output = match &self.output {
             Some(path) => path.clone(),
-            None => {
-                std::fs::create_dir_all(FOLDER).map_err(|e| Error::cannot_write(FOLDER, e))?;
-                Path::new(FOLDER).join(format!("map-{}.png", date_text(sky, eclipse.greatest.time)))
-            }
+            None => format!("map-{}.png", date_text(sky, eclipse.greatest.time)).into(),
         };
         let picture = OutputFile { path: &output, name: "the picture", content: "a picture", extensions: &["png"] };
         let array = |path| OutputFile { path, name: "--npy", content: "an array", extensions: &["npy"] };
         let path = |path| OutputFile { path, name: "--geojson", content: "GeoJSON", extensions: &["geojson", "json"] };
         let others = self.npy.as_deref().map(array).into_iter().chain(self.geojson.as_deref().map(path));
-        check_outputs(std::iter::once(picture).chain(others))?;
+        check_outputs(std::iter::once(picture).chain(others), self.summary.json)?;
         Ok(output)
     }
 }
@@ -242,8 +241,7 @@ fn lines(sky: &Sky, eclipse: &SolarEclipse) -> Vec<String> {
         let whole = seconds.round();
         first += &format!(", duration {:.0} min {:02.0} s", (whole / 60.0).floor(), whole % 60.0);
     }
-    let second =
-        format!("{}; sea level, no refraction", Conventions::without_lunar_rule(sky, greatest.time).line(true));
+    let second = format!("{}; sea level, no refraction", conventions_text(&Conventions::at(sky, greatest.time, false)));
     vec![first, second]
 }
 
@@ -272,29 +270,13 @@ fn marks(eclipse: &SolarEclipse, options: SkyOptions, grid: &MapGrid) -> Vec<([f
     found
 }
 
-/// Everything that the map depends on.
-fn about(sky: &Sky, eclipse: &SolarEclipse, at: Option<Time>) -> Value {
-    let options = sky.options();
-    let greatest = &eclipse.greatest;
-    let text = |time: Time| time.text(1, options.delta_t).to_string();
-    json!({
-        "kind": eclipse.kind.name(),
-        "greatest": text(greatest.time),
-        "latitude": greatest.place.latitude,
-        "longitude": greatest.place.longitude,
-        "magnitude": greatest.view.magnitude,
-        "gamma": greatest.gamma,
-        "instant": at.map(text),
-        "conventions": Conventions::without_lunar_rule(sky, greatest.time).json(),
-        "ellipsoid": "WGS 84, height 0",
-        "refraction": false,
-    })
-}
-
 /// Summary: one line of text, or one JSON object.
 #[derive(Serialize)]
 struct MapSummary<'a> {
-    eclipse: Value,
+    eclipse: SolarEclipseRecord,
+    /// The instant that is shown instead of the maximum.
+    instant: Option<String>,
+    conventions: Conventions,
     width: u32,
     height: u32,
     largest_obscuration: f32,

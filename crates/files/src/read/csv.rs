@@ -10,7 +10,7 @@ use super::read_options::{ExtraColumns, ReadOptions};
 use super::table::{ReadFormat, RowSink, TableReader};
 use crate::error::Result;
 use crate::error::bad_file;
-use crate::error::quoted;
+use crate::escape::quoted;
 use crate::schema::columns::{columns, is_known, required};
 use crate::schema::convert::{Number, Row, RowLocation};
 use crate::schema::kinds::TableSchema;

@@ -9,9 +9,9 @@ use ::csv::{Reader, ReaderBuilder, StringRecord};
 
 use super::bounded_text::{AHEAD, BoundedReader, LONGEST, too_long};
 use super::encoding::{MARK, UTF_16, characters, decode};
-use crate::error::quoted;
 use crate::error::{Error, Result};
 use crate::error::{bad_file, cannot_read, same};
+use crate::escape::quoted;
 use crate::schema::convert::RowLocation;
 
 /// An open text whose header has been read.

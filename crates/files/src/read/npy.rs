@@ -11,8 +11,8 @@ use super::record_layout::{NumberForm, RecordLayout, RecordPart, RecordReader};
 use super::structured_npy::{number, record_layout};
 use super::table::{ReadFormat, TableReader};
 use crate::error::Result;
-use crate::error::quoted;
 use crate::error::{bad_file, cannot_read};
+use crate::escape::quoted;
 use crate::schema::kinds::TableSchema;
 
 /// Maximum header length in bytes. NumPy writes 128 bytes, and refuses to read more than 10,000.

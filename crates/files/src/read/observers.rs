@@ -8,11 +8,12 @@ use super::read_options::ReadOptions;
 use super::table::OpenTable;
 use crate::error::Result;
 use crate::error::push;
-use crate::error::quoted;
 use crate::error::{bad_file, reserve};
+use crate::escape::quoted;
 use crate::schema::kept::KeptColumns;
 use crate::schema::kinds::OBSERVERS;
 use umbracast::OnBad;
+use umbracast::shadow::check_observer;
 
 /// Reads observers: `.npy` (N, 3), `.csv` with columns `x,y,z`, or raw `.f32`. Numbers keep the precision of the file, up to f64.
 ///
@@ -37,7 +38,7 @@ pub fn read_observers_with(path: &Path, options: &ReadOptions) -> Result<(Vec<DV
     let left_out = source.read(&mut |row| {
         let [x, y, z] = std::array::from_fn(|field| row.numbers[field].wide);
         let mut observer = DVec3::new(x, y, z);
-        match check_observer(observer) {
+        match check_observer(0, observer) {
             Err(_) if options.on_bad == OnBad::Skip => observer = DVec3::NAN,
             checked => checked.map_err(|error| match error {
                 umbracast::Error::BadRecord { field, value, why, .. } => {
@@ -56,20 +57,4 @@ pub fn read_observers_with(path: &Path, options: &ReadOptions) -> Result<(Vec<DV
         return Err(bad_file(path, why));
     }
     Ok((observers, kept))
-}
-
-/// Checks an observer as [`Device::shadows`](umbracast::Device::shadows) does, where its squares must be finite.
-fn check_observer(observer: DVec3) -> umbracast::Result<()> {
-    const LARGEST: f64 = 1e150;
-    match ["x", "y", "z"]
-        .into_iter()
-        .zip(observer.to_array())
-        .find(|(_, value)| value.is_nan() || value.abs() > LARGEST)
-    {
-        Some((field, value)) => {
-            let why = "a coordinate must be between -1e150 and 1e150";
-            Err(umbracast::Error::record("observer", 0, field, value, why))
-        }
-        None => Ok(()),
-    }
 }

@@ -7,7 +7,7 @@ use strsim::levenshtein;
 use super::small_csv::{SmallColumn, SmallCsv};
 use crate::error::Result;
 use crate::error::bad_file;
-use crate::error::quoted;
+use crate::escape::quoted;
 use umbracast_sky::Place;
 use umbracast_sky::parse_degrees;
 

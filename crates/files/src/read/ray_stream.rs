@@ -12,9 +12,9 @@ use glam::DVec3;
 
 use super::read_options::ReadOptions;
 use super::table::OpenTable;
-use crate::error::quoted;
 use crate::error::{Error, Result};
 use crate::error::{bad_file, cannot_read};
+use crate::escape::quoted;
 use crate::schema::convert::{Converter, Record};
 use crate::schema::kept::KeptColumns;
 use crate::schema::kinds::{FROM_ID, ID, STARTS, TableSchema};

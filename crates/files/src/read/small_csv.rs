@@ -7,9 +7,9 @@ use csv::StringRecord;
 use super::csv_records::CsvRecords;
 use super::encoding::decode;
 use super::input::check_regular;
-use crate::error::quoted;
 use crate::error::{Error, Result};
 use crate::error::{bad_file, cannot_read};
+use crate::escape::quoted;
 use crate::schema::convert::RowLocation;
 use crate::schema::headings::{Meanings, meanings_of, split};
 

@@ -7,7 +7,7 @@ use super::read_options::ReadOptions;
 use super::record_layout::{NumberForm, RecordLayout, RecordPart};
 use crate::error::Result;
 use crate::error::bad_file;
-use crate::error::quoted;
+use crate::escape::quoted;
 use crate::schema::columns::{columns, is_known};
 use crate::schema::kinds::TableSchema;
 

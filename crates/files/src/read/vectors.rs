@@ -1,13 +1,13 @@
 //! Reader of state vectors: tables of JPL Horizons, and CSV.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use glam::DVec3;
 
 use super::small_csv::{SmallColumn, SmallCsv, read_small_text};
-use crate::error::quoted;
 use crate::error::{Error, Result};
 use crate::error::{bad_file, name_of_file};
+use crate::escape::quoted;
 use umbracast_sky::{
     AU_KM, BodyVectors, DatePrecision, DeltaT, Error as SkyError, SkyBody, Time, VectorRow, known_radius,
 };
@@ -30,6 +30,52 @@ const COLUMNS: [SmallColumn; 8] = [
     SmallColumn { names: &["vz"], units: Some(&["km/s"]) },
 ];
 
+/// A file of state vectors of a body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VectorSource {
+    /// The body, as `NAME` or `NAME@CENTER`.
+    pub body: String,
+    /// The file.
+    pub path: PathBuf,
+    /// The radius in km; large moons need none.
+    pub radius_km: Option<f64>,
+}
+
+/// The name of a body without its centre, in small letters.
+fn name_of(body: &str) -> String {
+    body.split('@').next().unwrap_or("").trim().to_lowercase()
+}
+
+/// The bodies with these names: those with state vectors, which are read, and those of the ephemeris. Every name of `vectors` must be
+/// listed, with its centre or without.
+///
+/// # Errors
+/// [`InvalidArgument`](umbracast::Error::InvalidArgument) for a name that is unknown, and for vectors of a body that is not listed;
+/// [`Error::Io`] if a file cannot be read; [`Error::BadFile`] if it cannot be parsed.
+pub fn read_bodies(
+    names: &[&str],
+    vectors: &[VectorSource],
+    delta_t: DeltaT,
+) -> Result<(Vec<SkyBody>, Vec<BodyVectors>)> {
+    if let Some(one) = vectors.iter().find(|one| !names.iter().any(|name| name_of(name) == name_of(&one.body))) {
+        let message = format!("there are vectors of '{}', which is not one of the bodies", quoted(&one.body));
+        return Err(umbracast::Error::InvalidArgument(message).into());
+    }
+    let (mut bodies, mut found) = (Vec::new(), Vec::new());
+    for name in names {
+        match vectors.iter().find(|one| name_of(&one.body) == name_of(name)) {
+            Some(one) => found.push(read_vectors(&one.body, &one.path, one.radius_km, delta_t)?),
+            None => bodies.push(body_named(name)?),
+        }
+    }
+    Ok((bodies, found))
+}
+
+/// The body with this name.
+fn body_named(name: &str) -> Result<SkyBody> {
+    Ok(SkyBody::from_name(name).map_err(|error| umbracast::Error::InvalidArgument(error.to_string()))?)
+}
+
 /// Reads state vectors of a body, relative to the centre of another body. `body` is `NAME` or `NAME@CENTER`, such as `io@jupiter`;
 /// `radius_km` may be omitted for large moons. `delta_t` is used for times before 1972 only.
 ///
@@ -43,10 +89,7 @@ const COLUMNS: [SmallColumn; 8] = [
 /// units or axes, a barycentre, or is incomplete; the errors of [`BodyVectors::new`].
 pub fn read_vectors(body: &str, path: &Path, radius_km: Option<f64>, delta_t: DeltaT) -> Result<BodyVectors> {
     let (name, center) = match body.split_once('@') {
-        Some((name, center)) => (
-            name.trim(),
-            Some(SkyBody::from_name(center).map_err(|e| umbracast::Error::InvalidArgument(e.to_string()))?),
-        ),
+        Some((name, center)) => (name.trim(), Some(body_named(center)?)),
         None => (body.trim(), None),
     };
     let text = read_small_text(path, "vectors")?;

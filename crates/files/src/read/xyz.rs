@@ -10,7 +10,7 @@ use super::input::Input;
 use super::read_options::{Models, ReadOptions, UnknownAtoms};
 use super::table::{ReadFormat, RowSink, TableReader};
 use crate::error::Result;
-use crate::error::quoted;
+use crate::escape::quoted;
 use crate::schema::convert::RowLocation;
 use crate::schema::kinds::TableSchema;
 

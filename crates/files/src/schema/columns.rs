@@ -11,7 +11,7 @@ use super::kinds::{
 };
 use crate::error::Result;
 use crate::error::bad_file;
-use crate::error::quoted;
+use crate::escape::quoted;
 
 /// Columns of spheres and ellipsoids that points do not have.
 const RADII_OR_R: [&str; 4] = ["r", RADII[0], RADII[1], RADII[2]];

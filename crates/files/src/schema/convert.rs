@@ -12,10 +12,11 @@ use super::kinds::{
 use super::left_out::Omitted;
 use super::rounding::{Role, Rounding};
 use crate::error::bad_file;
-use crate::error::quoted;
 use crate::error::{Error, Result};
+use crate::escape::quoted;
 use umbracast::Bullet;
 use umbracast::OnBad;
+use umbracast::raygen::check_point;
 use umbracast::{Ray, Sphere};
 
 /// Maximum number of fields in a row: a sphere with all optional columns.
@@ -174,10 +175,7 @@ impl Record for [f32; 3] {
         [x, y, z]
     }
     fn check(&self) -> umbracast::Result<()> {
-        match ["x", "y", "z"].into_iter().zip(self).find(|(_, value)| !value.is_finite()) {
-            Some((field, value)) => Err(umbracast::Error::record("point", 0, field, value, "a point must be finite")),
-            None => Ok(()),
-        }
+        check_point(0, self)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Names of columns as other programs and people write them: in any case, with a unit, with a prefix. Every table uses these rules.
 
-use crate::error::quoted;
+use crate::escape::quoted;
 
 /// What the columns of a table mean.
 pub(crate) trait Meanings {

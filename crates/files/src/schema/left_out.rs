@@ -1,6 +1,6 @@
 //! Rows of atoms that are left out.
 
-use crate::error::quoted;
+use crate::escape::quoted;
 
 /// Why a row is left out.
 #[derive(Clone, Copy, Debug)]

@@ -9,21 +9,13 @@ use super::kinds::{
 use crate::error::Result;
 use crate::error::reserve;
 use umbracast::{Ellipsoid, EllipsoidShape};
-use umbracast::{NO_SPHERE, Sphere};
+use umbracast::{NO_SPHERE, Sphere, check_transmittance};
 use umbracast::{Points, Rays, Spheres};
 
 /// Whether a column contains whole numbers.
 #[cfg(feature = "parquet")]
 pub(crate) fn is_whole(name: &str) -> bool {
     [MASK, SKIP_ID, FROM_ID, super::kinds::ID].contains(&name)
-}
-
-fn check_transmittance(transmittance: f32) -> umbracast::Result<()> {
-    if (0.0..=1.0).contains(&transmittance) {
-        return Ok(());
-    }
-    let why = "a transmittance must be from 0 (opaque) to 1 (invisible)";
-    Err(umbracast::Error::record("sphere", 0, "transmittance", transmittance, why))
 }
 
 /// Optional columns of a file, with one value per record. `None` for columns that the file does not have.
@@ -164,7 +156,7 @@ impl OptionalColumns {
         }
         if let Some(transmittances) = &mut self.transmittances {
             let transmittance = converter.number(kind, row, TRANSMITTANCE)?;
-            converter.check_optional(kind, row, check_transmittance(transmittance))?;
+            converter.check_optional(kind, row, check_transmittance(0, transmittance))?;
             transmittances.push(transmittance);
         }
         if let Some(shapes) = &mut self.shapes {
@@ -198,7 +190,7 @@ impl OptionalColumns {
             (*velocity, is_invalid) = (Vec3::ZERO, true);
         }
         let transmittance = self.transmittances.as_mut().and_then(|list| list.last_mut());
-        if let Some(transmittance) = transmittance.filter(|number| check_transmittance(**number).is_err()) {
+        if let Some(transmittance) = transmittance.filter(|number| check_transmittance(0, **number).is_err()) {
             (*transmittance, is_invalid) = (0.0, true);
         }
         if let Some(shape) = self.shapes.as_mut().and_then(|list| list.last_mut()).filter(|s| s.check(0).is_err()) {

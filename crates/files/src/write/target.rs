@@ -1,7 +1,7 @@
 //! Checks of output paths, made before any work.
 
 use std::fs::File;
-use std::io::{BufWriter, Result as IoResult};
+use std::io::{BufWriter, ErrorKind, Result as IoResult};
 use std::path::{Path, PathBuf};
 
 use super::atomic_file::{AtomicFile, Complete};
@@ -72,8 +72,11 @@ pub fn check_target(path: &Path) -> Result<PathBuf> {
     target(path)
 }
 
-/// Path of an existing or future file with links resolved.
+/// Path of an existing or future file with links resolved; `-` is standard output.
 fn target(path: &Path) -> Result<PathBuf> {
+    if is_standard_stream(path) {
+        return Ok(path.to_path_buf());
+    }
     let cannot = |message: String| Error::io_message("write", path, message);
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let a_folder = || cannot("it is a folder: add the name of a file".into());
@@ -146,7 +149,8 @@ impl PreparedFile {
     }
 }
 
-/// Writes a file atomically: it gets its name when it is complete. If `write` fails, nothing is left behind.
+/// Writes a file atomically: it gets its name when it is complete. If `write` fails, nothing is left behind. `-` is standard output, to
+/// which bytes are written at once; it is not an error if its reader closes it.
 ///
 /// # Errors
 /// [`Error::Io`] with `path`.
@@ -166,7 +170,14 @@ where
     F: FnOnce(&mut BufWriter<File>) -> IoResult<()>,
 {
     let failed = |e| cannot_write(path, e);
-    let mut file = AtomicFile::create(target(path)?).map_err(failed)?;
-    write(&mut file.out).map_err(failed)?;
-    PreparedFile::new(path, file)
+    let is_stream = is_standard_stream(path);
+    let file = if is_stream { AtomicFile::standard_output() } else { AtomicFile::create(target(path)?) };
+    let mut file = file.map_err(failed)?;
+    match write(&mut file.out).and_then(|()| file.flush()) {
+        Err(e) if is_stream && e.kind() == ErrorKind::BrokenPipe => PreparedFile::abandoned(path, file),
+        written => {
+            written.map_err(failed)?;
+            PreparedFile::new(path, file)
+        }
+    }
 }

@@ -1,14 +1,12 @@
-//! Escaping of text for the terminal: control characters are escaped, and long text is cut.
+//! Text from files and arguments as messages show it: control characters are escaped, and long text is cut.
 
 use std::borrow::Cow;
 
-/// Maximum number of bytes of a quoted name or argument.
+/// Maximum number of bytes of quoted text.
 const QUOTED: usize = 80;
-/// Maximum number of characters of a message.
-const MESSAGE: usize = 4_000;
 
 /// Escapes non-printable characters, such as terminal control sequences. Line breaks are kept.
-pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+pub fn printable(text: &str) -> Cow<'_, str> {
     if text.chars().all(|c| c == '\n' || is_plain(c)) {
         return text.into();
     }
@@ -22,22 +20,13 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     out.into()
 }
 
-/// Quotes a name or an argument, on one line: escaped, and cut after 80 bytes.
-pub(crate) fn quoted(text: &str) -> String {
+/// Quotes a cell, a name or an argument, on one line: escaped, and cut after 80 bytes.
+pub fn quoted(text: &str) -> String {
     cut(text, QUOTED)
 }
 
-/// The message of an error, for the terminal.
-pub(crate) fn message(error: &impl std::fmt::Display) -> String {
-    let text = error.to_string();
-    match text.char_indices().nth(MESSAGE) {
-        Some((end, _)) => format!("{}…", printable(&text[..end])),
-        None => printable(&text).into_owned(),
-    }
-}
-
-/// Escapes text up to `most` bytes; `…` marks a truncation.
-fn cut(text: &str, most: usize) -> String {
+/// Escapes text up to `most` bytes; `…` marks a cut.
+pub(crate) fn cut(text: &str, most: usize) -> String {
     let mut out = String::with_capacity(text.len().min(most));
     for c in text.chars() {
         let before = out.len();
@@ -84,14 +73,5 @@ mod tests {
         let title = "\u{1b}]0;pwned\u{7}\u{1b}[2J\u{9b}31m\u{202e}x\r";
         assert_eq!(quoted(title), "\\u{1b}]0;pwned\\u{7}\\u{1b}[2J\\u{9b}31m\\u{202e}x\\r");
         assert_eq!(printable(title), quoted(title));
-    }
-
-    #[test]
-    fn messages_are_short_and_printable() {
-        for piece in ["7", "\u{1b}[2J", "🙈", "é"] {
-            let shown = message(&piece.repeat(100_000));
-            assert!(shown.len() < 40_000 && !shown.contains(char::is_control), "{shown:?}");
-        }
-        assert_eq!(message(&"one\ntwo"), "one\ntwo");
     }
 }
