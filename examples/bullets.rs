@@ -23,7 +23,7 @@ fn main() -> umbracast::Result<()> {
             leg.frames,
             leg.id,
             leg.point,
-            leg.angle.to_degrees()
+            leg.grazing_rad.to_degrees()
         );
     }
     if let Some(last) = flights.records.last() {

@@ -52,7 +52,7 @@ for precision in fast standard; do
   large=(bench scenes --precision "$precision" --spheres "$spheres" --rays "$rays" --json)
   run "scenes-$precision" "$binary" "${large[@]}" --device "$device"
   run "scenes-$precision-cpu" "$binary" "${large[@]}" --device cpu --repeat 1
-  hits() { grep -o '"hits":[0-9]*' "$folder/$1.json"; }
+  hits() { grep -o '"rays_hit":[0-9]*' "$folder/$1.json"; }
   # At `fast`, devices may differ for grazing rays.
   if [ "$precision" = standard ] && ! cmp -s <(hits "scenes-$precision") <(hits "scenes-$precision-cpu"); then
     printf 'the CPU engine hits otherwise: compare %s/scenes-standard*.json\n' "$folder"

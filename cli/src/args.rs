@@ -46,9 +46,9 @@ pub(crate) struct SummaryArgs {
 /// How input and output streams and unknown columns are treated.
 #[derive(Debug, Args)]
 pub(crate) struct TableArgs {
-    /// Format of standard output, for `-o -`; .npy is one structured array, f32 raw records [default: csv]
+    /// Format of results without an extension, and of standard output, for `-o -`: there csv is the default
     #[arg(long, value_parser = formats(), hide_short_help = true)]
-    format: Option<StreamFormat>,
+    pub(crate) format: Option<StreamFormat>,
     /// Format of standard input, for the file `-` [default: detected; f32 cannot be detected]
     #[arg(long, value_parser = formats(), hide_short_help = true)]
     input_format: Option<StreamFormat>,
@@ -60,7 +60,7 @@ pub(crate) struct TableArgs {
 fn formats() -> impl TypedValueParser<Value = StreamFormat> {
     words([
         ("csv", "text with named columns", StreamFormat::Csv),
-        ("npy", "an array of NumPy", StreamFormat::Npy),
+        ("npy", "an array of NumPy; of results a structured one", StreamFormat::Npy),
         ("f32", "raw little-endian records", StreamFormat::F32),
     ])
 }
@@ -70,11 +70,6 @@ impl TableArgs {
     pub(crate) fn read_options(&self) -> ReadOptions {
         let extra = if self.ignore_extra { ExtraColumns::Ignore } else { ExtraColumns::Refuse };
         ReadOptions::default().stream_format(self.input_format).extra(extra)
-    }
-
-    /// Format of standard output.
-    pub(crate) fn stream_format(&self) -> StreamFormat {
-        self.format.unwrap_or_default()
     }
 
     /// Rejects two inputs from standard input, JSON on the standard output of results, and formats of streams for files, whose extensions
@@ -89,11 +84,12 @@ impl TableArgs {
         let has_extension = |path: &Path, word| path.extension().is_some_and(|own| own.eq_ignore_ascii_case(word));
         if let Some(word) = self.format.map(StreamFormat::extension)
             && !is_standard_stream(output)
+            && output.extension().is_some()
             && !has_extension(output, word)
         {
             let output = output.display();
             return Err(Error::Usage(format!(
-                "--format {word} is for standard output, `-o -`: the extension of {output} selects another format"
+                "--format {word} is for standard output and files without an extension: that of {output} selects another format"
             )));
         }
         if let Some(word) = self.input_format.map(StreamFormat::extension) {
@@ -209,9 +205,9 @@ pub(crate) struct PolicyArgs {
         ("block", "the ray is a miss if it meets a surface at a t from 0 to below t_min", Near::Block),
     ]))]
     near: Option<Near>,
-    /// Precision of the results
-    #[arg(long, value_parser = precisions(), default_value = "standard")]
-    precision: Precision,
+    /// Precision of the results [default: exact; for ellipsoids standard]
+    #[arg(long, value_parser = precisions())]
+    precision: Option<Precision>,
 }
 
 impl PolicyArgs {
@@ -233,7 +229,7 @@ impl PolicyArgs {
             .touch(self.touch.unwrap_or_default())
             .ends(self.ends.unwrap_or_default())
             .near(self.near.unwrap_or_default())
-            .precision(self.precision)
+            .precision(self.precision.unwrap_or_default())
             .on_bad(on_bad)
     }
 }

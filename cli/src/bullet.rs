@@ -3,13 +3,13 @@
 use std::io::{BufRead, Write};
 
 use crate::error::{Error, Result};
-use serde_json::json;
+use serde::Serialize;
 use umbracast::glam::Vec3;
 use umbracast::{Bullet, Bullets, DeviceOptions, Leg, LegStatus, Precision, Query, SceneOptions, Sphere};
 use umbracast::{Device, MovingSphere};
 
 use super::args::{Given, numbers};
-use super::single::{GivenSphere, changed, describe, message_of, number, short, sphere, vector};
+use super::single::{GivenSphere, Number, changed, describe, message_of, number, short, sphere, vector};
 use super::{print, print_json, say};
 
 /// A point in f32, and how many of its numbers rounding changed.
@@ -71,6 +71,39 @@ fn without_number(message_of: &str) -> String {
     message_of.replacen('1', "", 1)
 }
 
+/// The object that `bullets --from --json` prints. What a bullet without a hit does not have is null.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct BulletSummary {
+    bullet: GivenBullet,
+    sphere: GivenBall,
+    status: &'static str,
+    distance: Option<Number>,
+    frames: Option<Number>,
+    point: Option<[Number; 3]>,
+    grazing_rad: Option<Number>,
+    velocity: Option<[Number; 3]>,
+    /// Number of values that rounding to f32 changed.
+    rounded: u64,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct GivenBullet {
+    from: [Number; 3],
+    to: [Number; 3],
+    speed: Number,
+    radius: Number,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "MovingBall"))]
+struct GivenBall {
+    center: [Number; 3],
+    radius: Number,
+    velocity: [Number; 3],
+}
+
 /// One bullet and one sphere.
 #[derive(Clone, Debug)]
 pub(crate) struct One {
@@ -123,7 +156,7 @@ impl One {
                 distance: (turned.time * speed) as f32,
                 frames: turned.time as f32,
                 point: turned.point.as_vec3(),
-                angle: turned.angle as f32,
+                grazing_rad: turned.grazing_rad as f32,
                 velocity: turned.velocity.as_vec3(),
             },
             None if (target.center - from).length() < reach => Leg { status: LegStatus::StartedInside, ..Leg::MISS },
@@ -136,20 +169,27 @@ impl One {
         let Self { bullet, sphere, radius, velocity, rounded } = self;
         let leg = self.leg()?;
         if as_json {
-            let told = |value| if leg.is_hit() { value } else { json!(null) };
-            return print_json(&json!({
-                "bullet": {"from": vector(bullet.from), "to": vector(bullet.to), "speed": number(bullet.speed),
-                    "radius": number(radius.unwrap_or(0.0))},
-                "sphere": {"center": vector(sphere.center), "radius": number(sphere.radius),
-                    "velocity": vector(velocity.unwrap_or_default())},
-                "status": leg.status.word(),
-                "distance": told(number(leg.distance)),
-                "frames": told(number(leg.frames)),
-                "point": told(vector(leg.point)),
-                "angle_rad": told(number(leg.angle)),
-                "velocity": told(vector(leg.velocity)),
-                "rounded": rounded,
-            }));
+            let hit = leg.is_hit().then_some(&leg);
+            return print_json(&BulletSummary {
+                bullet: GivenBullet {
+                    from: vector(bullet.from),
+                    to: vector(bullet.to),
+                    speed: number(bullet.speed),
+                    radius: number(radius.unwrap_or(0.0)),
+                },
+                sphere: GivenBall {
+                    center: vector(sphere.center),
+                    radius: number(sphere.radius),
+                    velocity: vector(velocity.unwrap_or_default()),
+                },
+                status: leg.status.word(),
+                distance: hit.map(|leg| number(leg.distance)),
+                frames: hit.map(|leg| number(leg.frames)),
+                point: hit.map(|leg| vector(leg.point)),
+                grazing_rad: hit.map(|leg| number(leg.grazing_rad)),
+                velocity: hit.map(|leg| vector(leg.velocity)),
+                rounded: *rounded,
+            });
         }
         let mut text = format!(
             "bullet    from {} towards {}, speed {}{}\nsphere    center {}, radius {}{}\n",
@@ -168,8 +208,8 @@ impl One {
                 short(leg.distance),
                 short(leg.frames),
                 describe(leg.point),
-                f64::from(leg.angle).to_degrees(),
-                short(leg.angle),
+                f64::from(leg.grazing_rad).to_degrees(),
+                short(leg.grazing_rad),
                 describe(leg.velocity)
             ),
             LegStatus::Miss => "hit       none: the bullet passes the sphere, or flies away from it\n".into(),

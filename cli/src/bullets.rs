@@ -44,7 +44,7 @@ is a point, or with `radius` a ball, which hits spheres with its surface. OUT is
   distance    distance flown until the hit (f4, as all columns that follow)
   frames      frames until the hit
   px,py,pz    position of the bullet at the hit; of a ball, its centre
-  angle_rad   angle between the path relative to the sphere and the tangent
+  grazing_rad angle between the path relative to the sphere and the tangent
               plane: 0 grazing, pi/2 head on
   vx,vy,vz    velocity after the ricochet, per frame
 After t frames a sphere with a velocity is at x + t vx, y + t vy, z + t vz.
@@ -91,7 +91,7 @@ pub(crate) struct BulletsArgs {
     /// Bullets: .npy, .csv, .parquet, .ply, .f32, .bullets or -
     #[arg(requires = "output")]
     bullets: Option<PathBuf>,
-    /// Output file: .npz, .csv, .parquet or - (standard output)
+    /// Output file: .npz, .csv, .parquet, .npy, .f32 or - (standard output)
     #[arg(short, long, value_name = "OUT", requires = "spheres")]
     output: Option<PathBuf>,
     /// Follow each bullet through up to N ricochets, with one row per leg of its path
@@ -111,9 +111,9 @@ pub(crate) struct BulletsArgs {
         ("skip", "count them; no bullet hits such a sphere, and such a bullet is a miss", OnBad::Skip),
     ]), default_value = "refuse", requires = "spheres")]
     on_bad: OnBad,
-    /// Precision with which the hit sphere is selected; all else is computed in f64
-    #[arg(long, value_parser = precisions(), default_value = "exact", requires = "spheres")]
-    precision: Precision,
+    /// Precision with which the hit sphere is selected; all else is computed in f64 [default: exact]
+    #[arg(long, value_parser = precisions(), requires = "spheres")]
+    precision: Option<Precision>,
     #[command(flatten)]
     sphere_options: SphereArgs,
     #[command(flatten)]
@@ -207,7 +207,7 @@ pub(crate) fn run(args: &BulletsArgs) -> Result<()> {
 
 /// A row of the output: a leg, and its bullet.
 #[derive(Clone, Copy, Debug)]
-struct Row {
+pub(crate) struct Row {
     bullet: u64,
     bounce: u32,
     leg: Leg,
@@ -238,7 +238,7 @@ impl AnswerRow for Row {
         ("px", |row| row.blank_unless_hit(|leg| leg.point.x)),
         ("py", |row| row.blank_unless_hit(|leg| leg.point.y)),
         ("pz", |row| row.blank_unless_hit(|leg| leg.point.z)),
-        ("angle_rad", |row| row.blank_unless_hit(|leg| leg.angle)),
+        ("grazing_rad", |row| row.blank_unless_hit(|leg| leg.grazing_rad)),
         ("vx", |row| row.blank_unless_hit(|leg| leg.velocity.x)),
         ("vy", |row| row.blank_unless_hit(|leg| leg.velocity.y)),
         ("vz", |row| row.blank_unless_hit(|leg| leg.velocity.z)),
@@ -262,7 +262,7 @@ const WIDE: [Column<Row>; 3] = [
 ];
 
 /// The columns of the output.
-fn columns(bounces: bool, has_origin: bool) -> Vec<Column<Row>> {
+pub(crate) fn columns(bounces: bool, has_origin: bool) -> Vec<Column<Row>> {
     let leg_columns: &[Column<Row>] = if bounces { &LEG_COLUMNS } else { &[] };
     let widened = |column: &Column<Row>| *WIDE.iter().find(|wide| has_origin && wide.0 == column.0).unwrap_or(column);
     leg_columns.iter().chain(Row::COLUMNS).map(widened).collect()
@@ -281,9 +281,11 @@ struct Files<'a> {
 impl Files<'_> {
     fn run(&self) -> Result<()> {
         let Self { args, output, .. } = self;
-        let query = Query::at(args.precision).on_bad(args.on_bad);
+        // Ellipsoids are refused.
+        let precision = args.precision.unwrap_or_default().resolved(false);
+        let query = Query::at(precision).on_bad(args.on_bad);
         // All checks that need no device come first, the cheapest ones before the others.
-        check_output(output, &[self.spheres, self.bullets])?;
+        check_output(output, &[self.spheres, self.bullets], args.table.format)?;
         args.table.check(&[self.spheres, self.bullets], output, args.summary.json)?;
         let options = args.table.read_options();
         let bullets = RayFile::<Bullet>::open_with(self.bullets, &options)?;
@@ -297,7 +299,7 @@ impl Files<'_> {
         check_radii(self.spheres, &spheres.records)?;
         let range = self.time_range(spheres.optional.velocities.is_some())?;
         let mut bullets = bullets.read(origin.unwrap_or_default(), args.on_bad)?;
-        let device = Device::open(&args.device.options(args.precision))?;
+        let device = Device::open(&args.device.options(precision))?;
         let reference = args.compare.then(|| Device::open(&DeviceOptions::new("cpu"))).transpose()?;
 
         let watch = CancelToken::new();
@@ -309,7 +311,7 @@ impl Files<'_> {
         signals::cancel(&watch);
         let mut writer = {
             let columns = columns(args.bounces.is_some(), origin.is_some());
-            FileWriter::create_kept(output, columns, &[], args.table.stream_format())?
+            FileWriter::create_kept(output, columns, &[], args.table.format)?
         };
         let most = args.bounces.unwrap_or(1);
         let (mut sum, mut heights) = (FlightTotals::default(), Heights::default());
@@ -364,7 +366,7 @@ impl Files<'_> {
                 }
             }
         }
-        let broken = (sum.differ > 0 && args.precision == Precision::Exact)
+        let broken = (sum.differ > 0 && precision == Precision::Exact)
             .then(|| format!("{} flights differ from those of {with}", sum.differ));
         if broken.is_none() {
             // Results that violate a guarantee are not written.
@@ -388,7 +390,7 @@ impl Files<'_> {
         let summary = sum.summary(
             &device,
             (scene.len(), spheres.skipped.len()),
-            (args.precision, args.compare.then_some(with)),
+            (precision, args.compare.then_some(with)),
             rounded,
             broken.is_none().then_some(*output),
         );

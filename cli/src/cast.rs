@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use clap::Args;
 use umbracast::{Approach, Hit, Interval, Motion, OnBad, SceneOptions};
-use umbracast_files::{AnswerRow, FromColumn, is_points_output};
+use umbracast_files::{AnswerRow, FromColumn, StreamFormat, is_points_output, is_standard_stream};
 
 use super::args::{
     DeviceArgs, KeepArgs, Origin, PolicyArgs, SphereArgs, SummaryArgs, TableArgs, TreeArgs, numbers, words,
@@ -51,6 +51,7 @@ Files:
         t_min, t_max], the order of --ray and .csv. Or a structured array with
         one dimension: fields named as in .csv, in any order, of floating-point
         or integer types
+  .npz  an array per column, named as in .csv, as numpy.savez writes it
   .csv  columns named in any case, with or without a unit: X [m]. Spheres:
         x,y,z,r, optional mask. Rays: ox,oy,oz,dx,dy,dz, optional t_min,t_max
         (default 0 and inf), mask, skip_id, from_id. Points: x,y,z, optional
@@ -65,8 +66,8 @@ Files:
         or the radii of an extended XYZ; ids are rows of the file. See --models
         and --unknown-atoms
   .f32  raw little-endian records: spheres of 4 f32, x y z r; rays of 8 f32:
-        origin, t_min, direction, t_max. This is the order of the program's own
-        records, not that of .npy. Also named .spheres and .rays
+        origin, direction, t_min, t_max, as in .npy. Also named .spheres and
+        .rays
   -     standard input: .csv, .npy or .ply, or what --input-format says
   Segments, for --segments: (M, 6), columns x1,y1,z1,x2,y2,z2, or records of 6
   f32 (also .segments). --query occluded reports whether a segment hits
@@ -83,7 +84,8 @@ Files:
   (invisible), for --query transmittance.
   Spheres may be ellipsoids: columns rx,ry,rz instead of r, and optional
   qw,qx,qy,qz, the rotation from the axes of the ellipsoid to those of the file.
-  They work with every --query except approach, at precision fast and standard.
+  They work with every --query except approach, at precision standard (their
+  default) and fast.
 
   A sensor file is TOML:
     # Or lists of angles. Elevations rise from the sensor's xy plane, azimuths
@@ -99,7 +101,7 @@ Files:
   length 1, so t is a distance. --with pose,ring,azimuth names the ray, and
   --keep copies other columns of the poses, such as time.
 
-  OUT is .npz, .csv, .parquet, .ply or - (standard output, in --format). A miss
+  OUT is .npz, .csv, .parquet, .ply, .npy, .f32 or - (in --format). A miss
   is inf and 4294967295 in .npz (hit = answers['id'] != 4294967295), an empty
   cell in .csv, null in .parquet. In .ply the hits are points, binary, with x,
   y, z, t, id and the columns of --with; a miss has no point.
@@ -120,7 +122,7 @@ Examples:
   umbracast cast spheres.csv rays.csv -o hits.csv
   umbracast cast spheres.csv rays.csv -o - | head
   umbracast cast spheres.npy rays.npy -o dark.npz --query occluded --compare
-  umbracast cast map.csv rays.csv -o hits.npz --origin auto --precision exact
+  umbracast cast map.csv rays.csv -o hits.npz --origin auto
   umbracast cast s.f32 r.f32 -o both.npz --query interval --on-bad skip --json
   umbracast cast spheres.npy rays.npy -o chords.npz --query all
   umbracast cast s.npy points.npy -o d.npz --query occluded --toward 0,0,50,2
@@ -130,7 +132,7 @@ Examples:
   umbracast cast s.csv segments.csv -o blocked.npz --segments --query occluded
   umbracast cast s.csv r.csv -o hits.csv --motion with-ray --time-range 0,60
   umbracast cast spheres.csv rays.csv -o hits.csv --plot hits.png
-  umbracast cast spheres.npy rays.npy -o hits.npz --with point,normal,angle
+  umbracast cast spheres.npy rays.npy -o hits.npz --with point,normal,incidence
   umbracast cast spheres.csv named.csv -o hits.csv --keep
   umbracast cast --sphere 4,0,0,1 --ray 0,0,0,1,0,0
 
@@ -151,13 +153,13 @@ Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the
 #[command(after_long_help = EXAMPLES)]
 #[command(after_help = "`umbracast cast --help` has all options and policies, explains the files, and gives examples.")]
 pub(crate) struct CastArgs {
-    /// Spheres: .npy, .csv, .parquet, .ply, .xyz, .pdb, .f32, .spheres or -
+    /// Spheres: .npy, .npz, .csv, .parquet, .ply, .xyz, .pdb, .f32, .spheres or -
     #[arg(required_unless_present_any = ["sphere", "ray"])]
     spheres: Option<PathBuf>,
-    /// Rays, points or segments: .npy, .csv, .parquet, .ply, .f32, .rays or -
+    /// Rays, points or segments: .npy, .npz, .csv, .parquet, .ply, .f32, .rays or -
     #[arg(required_unless_present_any = ["sphere", "ray", "sensor"])]
     rays: Option<PathBuf>,
-    /// Output file: .npz, .csv, .parquet, .ply (hits as points) or - (standard output)
+    /// Output file: .npz, .csv, .parquet, .npy, .f32, .ply (hits as points) or - (standard output)
     #[arg(short, long, value_name = "OUT", required_unless_present_any = ["sphere", "ray"])]
     output: Option<PathBuf>,
 
@@ -208,8 +210,8 @@ pub(crate) struct CastArgs {
     #[arg(long, value_name = "WHAT,…", value_delimiter = ',', value_parser = words([
         ("point", "the position of the hit, at the time of the hit: px, py, pz", With::Point),
         ("normal", "the outward unit normal at the point: nx, ny, nz", With::Normal),
-        ("angle", "the angle between the reversed ray, relative to the sphere, and the normal, in radians: angle_rad",
-         With::Angle),
+        ("incidence", "the angle between the reversed ray, relative to the sphere, and the normal, in radians: incidence_rad",
+         With::Incidence),
         ("distance", "t times the length of the direction: distance", With::Distance),
         ("pose", "index of the pose of a ray of --sensor, from 0: pose", With::Pose),
         ("ring", "index of the elevation of a ray of --sensor, from 0: ring", With::Ring),
@@ -407,7 +409,22 @@ impl Files<'_> {
             QueryName::Count => self.answer(RecordQuery::new(u32::COLUMNS)),
             QueryName::Transmittance => self.answer(RecordQuery::new(f32::COLUMNS)),
             QueryName::Approach => self.answer(RecordQuery::new(Approach::COLUMNS)),
-            QueryName::All | QueryName::Nearest => self.answer(ListQuery { most }),
+            QueryName::All | QueryName::Nearest => {
+                let named = self.output.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
+                let is_array = match &named {
+                    None => {
+                        !is_standard_stream(self.output)
+                            || self.args.table.format.is_some_and(|f| f != StreamFormat::Csv)
+                    }
+                    Some(extension) => ["npy", "f32"].contains(&&**extension),
+                };
+                if is_array {
+                    let message =
+                        "the lists of all and nearest are no single array: supported are .npz, .csv and .parquet";
+                    return Err(Error::bad_file(self.output, message));
+                }
+                self.answer(ListQuery { most })
+            }
         }
     }
 }

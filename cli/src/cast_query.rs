@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use umbracast::glam::DVec3;
 use umbracast::{Answer, Approach, Hit, HitLists, Interval, Query, Rays, Report, Scene};
-use umbracast_files::{AnswerRow, Column, FileWriter, OptionalColumns, RayBatches, StreamFormat, is_standard_stream};
+use umbracast_files::{AnswerRow, Column, FileWriter, OptionalColumns, RayBatches, StreamFormat};
 
 use super::compare::{Comparison, Input};
 use super::describe::Described;
@@ -34,8 +34,8 @@ pub(crate) trait CastQuery {
     fn subtracted(&mut self, _origin: DVec3) {}
     /// Receives the angles of a sensor, for columns that name its channels.
     fn sensor(&mut self, _angles: Option<SensorAngles>) {}
-    /// Creates the output, with columns of text that are `kept`. `stream` is the format of standard output.
-    fn create(&self, path: &Path, kept: &[String], stream: StreamFormat) -> Result<FileWriter<Self::Batch>>;
+    /// Creates the output, with columns of text that are `kept`. `format` is that of standard output and of files without an extension.
+    fn create(&self, path: &Path, kept: &[String], format: Option<StreamFormat>) -> Result<FileWriter<Self::Batch>>;
     fn batch(found: &Self::Found) -> &Self::Batch;
     fn cast(&self, scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Self::Found>;
     /// Adds rays and their results to a plot. `optional` has the optional columns of the rays and the row of the first ray.
@@ -95,8 +95,8 @@ impl<T: RayRecord> CastQuery for RecordQuery<T> {
     fn sensor(&mut self, angles: Option<SensorAngles>) {
         self.sensor = angles;
     }
-    fn create(&self, path: &Path, kept: &[String], stream: StreamFormat) -> Result<FileWriter<[T]>> {
-        Ok(FileWriter::create_kept(path, self.columns.clone(), kept, stream)?)
+    fn create(&self, path: &Path, kept: &[String], format: Option<StreamFormat>) -> Result<FileWriter<[T]>> {
+        Ok(FileWriter::create_kept(path, self.columns.clone(), kept, format)?)
     }
     fn batch(found: &Answer<T>) -> &[T] {
         found
@@ -155,12 +155,9 @@ impl CastQuery for ListQuery {
     fn least_bytes(&self) -> u64 {
         size_of::<u64>() as u64
     }
-    fn create(&self, path: &Path, kept: &[String], stream: StreamFormat) -> Result<FileWriter<HitLists>> {
+    fn create(&self, path: &Path, kept: &[String], _: Option<StreamFormat>) -> Result<FileWriter<HitLists>> {
         if !kept.is_empty() {
             return Err(Error::Usage("--keep needs a query with one row per ray, not all or nearest".into()));
-        }
-        if is_standard_stream(path) && stream != StreamFormat::Csv {
-            return Err(Error::Usage("the lists of all and nearest are written to standard output as csv only".into()));
         }
         Ok(FileWriter::<HitLists>::create(path)?)
     }

@@ -19,6 +19,7 @@ use umbracast_files::OptionalColumns;
 
 /// The reference for a comparison: a method other than the one that computed the results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) enum Reference {
     /// The CPU engine.
     #[default]
@@ -86,6 +87,7 @@ impl fmt::Display for Reference {
 
 /// Counts of the differences between two sets of results.
 #[derive(Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Comparison {
     /// The reference.
     pub(crate) with: Reference,

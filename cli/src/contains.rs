@@ -58,7 +58,7 @@ pub(crate) struct ContainsArgs {
     spheres: PathBuf,
     /// Points: .npy, .csv, .parquet, .ply, .xyz, .pdb, .f32, .points or -
     points: PathBuf,
-    /// Output file: .npz, .csv, .parquet or - (standard output)
+    /// Output file: .npz, .csv, .parquet, .npy, .f32 or - (standard output)
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
     /// Subtract a point from all positions in f64 before rounding to f32, for coordinates far from 0: x,y,z, or auto for
@@ -77,7 +77,7 @@ pub(crate) struct ContainsArgs {
         ("skip", "count them; such a sphere contains no point, and no sphere contains such a point", OnBad::Skip),
     ]), default_value = "refuse")]
     on_bad: OnBad,
-    /// Precision of the results. `exact` is cheap here, but not available for ellipsoids [default: exact; for ellipsoids standard]
+    /// Precision of the results [default: exact; for ellipsoids standard]
     #[arg(long, value_parser = precisions())]
     precision: Option<Precision>,
     #[command(flatten)]
@@ -120,7 +120,7 @@ impl ContainsArgs {
 
 pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     // All checks that need no device come first, the cheapest ones before the others.
-    check_output(&args.output, &[&args.spheres, &args.points])?;
+    check_output(&args.output, &[&args.spheres, &args.points], args.table.format)?;
     args.table.check(&[&args.spheres, &args.points], &args.output, args.summary.json)?;
     let point_options = args.sphere_options.options(args.keep.read_options(&args.table));
     let points = RayFile::<[f32; 3]>::open_with(&args.points, &point_options)?;
@@ -130,8 +130,8 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
         first_positions::<[f32; 3]>(&args.points, &point_options, |point| Vec3::from(*point))
     })?;
     let range = args.range(spheres.optional.velocities.is_some())?;
-    let own = if spheres.optional.stretches() { Precision::Standard } else { Precision::Exact };
-    let query = Query::at(args.precision.unwrap_or(own)).on_bad(args.on_bad);
+    let precision = args.precision.unwrap_or_default().resolved(spheres.optional.stretches());
+    let query = Query::at(precision).on_bad(args.on_bad);
     let mut points = points.read(origin.unwrap_or_default(), args.on_bad)?;
     let device = Device::open(&args.device.options(query.precision))?;
     let reference = args.compare.then(|| Device::open(&DeviceOptions::new("cpu"))).transpose()?;
@@ -143,7 +143,7 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     let scene = scene.with_cancel(&watch);
     signals::cancel(&watch);
     let mut writer =
-        FileWriter::<[_]>::create_kept(&args.output, Containment::COLUMNS.to_vec(), &kept, args.table.stream_format())?;
+        FileWriter::<[_]>::create_kept(&args.output, Containment::COLUMNS.to_vec(), &kept, args.table.format)?;
     let (mut sum, mut heights) = (PointTotals::default(), Heights::default());
     {
         let (shown, what) =
@@ -230,7 +230,7 @@ impl PointTotals {
         output: Option<&'a Path>,
         differ: Option<(u64, Reference)>,
     ) -> PointSummary<'a> {
-        let Report { rays: points, rays_hit: hits, skipped, resolved_exactly: judged, seconds, .. } = self.report;
+        let Report { rays: points, rays_hit: inside, skipped, resolved_exactly, seconds, .. } = self.report;
         PointSummary {
             device: device.name(),
             cpu: device.is_cpu(),
@@ -238,10 +238,10 @@ impl PointTotals {
             spheres,
             skipped_spheres,
             points,
-            inside: hits,
-            holders: self.held,
+            inside,
+            containments: self.held,
             skipped,
-            judged,
+            resolved_exactly,
             seconds,
             mpoints_per_second: (seconds > 0.0 && points > 0).then(|| points as f64 / seconds * 1e-6),
             rounded,
@@ -254,7 +254,8 @@ impl PointTotals {
 
 /// Summary: one line of text, or one JSON object.
 #[derive(Serialize)]
-struct PointSummary<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct PointSummary<'a> {
     device: &'a str,
     cpu: bool,
     precision: &'static str,
@@ -264,9 +265,9 @@ struct PointSummary<'a> {
     /// Points inside at least one sphere.
     inside: u64,
     /// Sum of the counts of all points.
-    holders: u64,
+    containments: u64,
     skipped: u64,
-    judged: u64,
+    resolved_exactly: u64,
     /// Excludes reading and writing of files.
     seconds: f64,
     /// `None` without points or if the measured time is 0.
@@ -288,7 +289,7 @@ impl PointSummary<'_> {
             self.spheres,
             self.points,
             self.inside,
-            self.holders,
+            self.containments,
             1e3 * self.seconds
         );
         if let Some(rate) = self.mpoints_per_second {
@@ -297,7 +298,7 @@ impl PointSummary<'_> {
         line += &counts([
             (self.skipped_spheres as u64, "bad spheres skipped"),
             (self.skipped, "bad points skipped"),
-            (self.judged, "points resolved by exact arithmetic"),
+            (self.resolved_exactly, "points resolved by exact arithmetic"),
             (self.rounded, "numbers rounded to f32"),
         ]);
         if let Some((differ, with)) = self.differ.zip(self.compared_with) {

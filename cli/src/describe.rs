@@ -11,7 +11,7 @@ use super::ray_input::Channel;
 pub(crate) enum With {
     Point,
     Normal,
-    Angle,
+    Incidence,
     Distance,
     Pose,
     Ring,
@@ -24,7 +24,7 @@ impl With {
         match self {
             Self::Point => "point",
             Self::Normal => "normal",
-            Self::Angle => "angle",
+            Self::Incidence => "incidence",
             Self::Distance => "distance",
             Self::Pose => "pose",
             Self::Ring => "ring",
@@ -91,7 +91,7 @@ pub(crate) fn columns(with: &[With], has_origin: bool, has_points: bool) -> Vec<
                 ("ny", |described| Number::Float(described.was.normal.y)),
                 ("nz", |described| Number::Float(described.was.normal.z)),
             ],
-            With::Angle => &[("angle_rad", |described| Number::Float(described.was.angle))],
+            With::Incidence => &[("incidence_rad", |described| Number::Float(described.was.incidence_rad))],
             // Ids, because those can be null in Parquet, where a count cannot: a miss has neither.
             With::Pose => &[("pose", |described| Number::Id(described.channel.pose))],
             With::Ring => &[("ring", |described| Number::Id(described.channel.ring))],

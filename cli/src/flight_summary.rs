@@ -33,15 +33,7 @@ impl FlightTotals {
         rounded: u64,
         output: Option<&'a Path>,
     ) -> FlightSummary<'a> {
-        let Report {
-            rays: bullets,
-            rays_hit: hits,
-            skipped,
-            overflowed: beyond,
-            resolved_exactly: judged,
-            seconds,
-            ..
-        } = self.report;
+        let Report { rays: bullets, rays_hit, skipped, overflowed, resolved_exactly, seconds, .. } = self.report;
         FlightSummary {
             device: device.name(),
             cpu: device.is_cpu(),
@@ -49,13 +41,13 @@ impl FlightTotals {
             spheres,
             skipped_spheres,
             bullets,
-            hit: hits,
-            missed: bullets - hits - self.inside,
+            bullets_hit: rays_hit,
+            missed: bullets - rays_hit - self.inside,
             started_inside: self.inside,
             ricochets: self.ricochets,
             skipped,
-            beyond,
-            judged,
+            overflowed,
+            resolved_exactly,
             seconds,
             mbullets_per_second: (seconds > 0.0 && bullets > 0).then(|| bullets as f64 / seconds * 1e-6),
             rounded,
@@ -68,23 +60,24 @@ impl FlightTotals {
 
 /// Summary: one line of text, or one JSON object.
 #[derive(Serialize)]
-pub(super) struct FlightSummary<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct FlightSummary<'a> {
     device: &'a str,
     cpu: bool,
     precision: &'static str,
     spheres: usize,
     skipped_spheres: usize,
     bullets: u64,
-    hit: u64,
+    bullets_hit: u64,
     missed: u64,
     started_inside: u64,
     /// Sum over all bullets.
     ricochets: u64,
     skipped: u64,
     /// Legs that miss only because their length exceeds the largest f32.
-    beyond: u64,
+    overflowed: u64,
     /// Legs that exact arithmetic resolved.
-    judged: u64,
+    resolved_exactly: u64,
     /// Excludes reading and writing of files.
     seconds: f64,
     /// `None` without bullets or if the measured time is 0.
@@ -102,7 +95,7 @@ impl FlightSummary<'_> {
     pub(super) fn line(&self) -> String {
         let mut line = format!(
             "{}: {} spheres, {} bullets: {} hit, {} missed, {} started inside; ",
-            self.device, self.spheres, self.bullets, self.hit, self.missed, self.started_inside
+            self.device, self.spheres, self.bullets, self.bullets_hit, self.missed, self.started_inside
         );
         line += &format!("{} ricochets, {:.3} ms", self.ricochets, 1e3 * self.seconds);
         if let Some(rate) = self.mbullets_per_second {
@@ -111,8 +104,8 @@ impl FlightSummary<'_> {
         line += &counts([
             (self.skipped_spheres as u64, "bad spheres skipped"),
             (self.skipped, "bad bullets skipped"),
-            (self.beyond, "legs miss only because their length exceeds f32"),
-            (self.judged, "legs resolved by exact arithmetic"),
+            (self.overflowed, "legs miss only because their length exceeds f32"),
+            (self.resolved_exactly, "legs resolved by exact arithmetic"),
             (self.rounded, "numbers rounded to f32"),
         ]);
         if let Some((differ, with)) = self.differ.zip(self.compared_with) {

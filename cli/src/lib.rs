@@ -25,6 +25,8 @@ mod plot;
 mod progress;
 mod ray_input;
 mod render;
+#[cfg(test)]
+mod schema;
 mod shadow;
 mod sidecar;
 mod signals;

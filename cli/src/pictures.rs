@@ -7,6 +7,7 @@ use umbracast::shadow::{Picture, System};
 
 /// Differences between two pictures.
 #[derive(Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Difference {
     pixels: u64,
     /// Pixels with different spheres at their centres.

@@ -24,7 +24,7 @@ use super::progress::ProgressDisplay;
 use super::sidecar::Sidecar;
 use super::{left_out, open_reference, print_summary, say};
 
-/// Default folder of pictures.
+/// Folder of the built-in picture.
 const FOLDER: &str = "output";
 
 const EXAMPLES: &str = "\
@@ -45,7 +45,8 @@ width) and contain the values at the centre of each pixel:
             from fraction only if the light has `limb_darkening`
   normal    shape (height, width, 3): outward unit vectors in the coordinates of
             the file; 0 without a sphere
-  depth     as t, but measured along the viewing direction
+  view_distance
+            as t, but measured along the viewing direction
 
 Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the
   device failed, 5 reading or writing failed, 6 --compare found a violated
@@ -59,7 +60,7 @@ Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the
 pub(crate) struct RenderArgs {
     /// A system file (.toml) [default: systems/planet.toml, which is built in]
     system: Option<PathBuf>,
-    /// Output picture: .png [default: output/NAME.png]
+    /// Output picture: .png [default: NAME.png; without SYSTEM, output/planet.png]
     #[arg(short, long, value_name = "PNG")]
     output: Option<PathBuf>,
     /// Width and height in pixels [default: those of the system]
@@ -92,7 +93,7 @@ pub(crate) struct RenderArgs {
     normal: Option<PathBuf>,
     /// Also write the distances along the viewing direction, as f32
     #[arg(long, value_name = "NPY")]
-    depth: Option<PathBuf>,
+    view_distance: Option<PathBuf>,
     /// Also write everything that the picture depends on, as JSON: light, bodies, camera, options, engine, assumptions
     #[arg(long, value_name = "JSON")]
     sidecar: Option<PathBuf>,
@@ -120,7 +121,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<()> {
     let (system, output, files) = args.system()?;
     left_out::say_all(&files, args.summary.quiet);
     let inputs = files.paths;
-    let arrays = [&args.t, &args.id, &args.fraction, &args.flux, &args.normal, &args.depth];
+    let arrays = [&args.t, &args.id, &args.fraction, &args.flux, &args.normal, &args.view_distance];
     check_outputs(&output, &arrays.map(Option::as_deref), args.sidecar.as_deref(), &inputs, args.summary.json)?;
     let device = Device::open(&args.device.options(Precision::Fast))?;
     args.check_memory(&system, &device)?;
@@ -145,9 +146,9 @@ pub(crate) fn run(args: &RenderArgs) -> Result<()> {
             .as_deref()
             .map(|path| args.describe(&system, &inputs, &device, &picture, &output).prepare(path));
         let sidecar = sidecar.transpose()?;
-        let [t, id, fraction, flux, normal, depth] = arrays.map(Option::as_deref);
+        let [t, id, fraction, flux, normal, view_distance] = arrays.map(Option::as_deref);
         let (png, bits) = (output.as_path(), args.bits);
-        write_picture(&picture, &system, &PictureFiles { png, bits, t, id, fraction, flux, normal, depth })?;
+        write_picture(&picture, &system, &PictureFiles { png, bits, t, id, fraction, flux, normal, view_distance })?;
         sidecar.map_or(Ok(()), PreparedFile::persist)?;
     }
     let summary = PictureSummary {
@@ -167,7 +168,7 @@ pub(crate) fn run(args: &RenderArgs) -> Result<()> {
         fraction: args.fraction.as_deref(),
         flux: args.flux.as_deref(),
         normal: args.normal.as_deref(),
-        depth: args.depth.as_deref(),
+        view_distance: args.view_distance.as_deref(),
         sidecar: args.sidecar.as_deref(),
         compare: difference.as_ref(),
     };
@@ -188,7 +189,14 @@ impl RenderArgs {
         // The name may contain dots, so `.png` is appended.
         let mut name = stem.to_os_string();
         name.push(".png");
-        let output = self.output.clone().unwrap_or_else(|| Path::new(FOLDER).join(name));
+        let output = match (&self.output, &self.system) {
+            (Some(output), _) => output.clone(),
+            (None, Some(_)) => name.into(),
+            (None, None) => {
+                std::fs::create_dir_all(FOLDER).map_err(|e| Error::cannot_write(FOLDER, e))?;
+                Path::new(FOLDER).join(name)
+            }
+        };
         let system = system.with_picture(options).map_err(|error| match error {
             // The values of the file are valid, so these come from the command line.
             umbracast::Error::InvalidArgument(why) => Error::Usage(
@@ -208,8 +216,8 @@ impl RenderArgs {
         picture: &Picture,
         output: &'a Path,
     ) -> Sidecar<'a> {
-        let arrays = [&self.t, &self.id, &self.fraction, &self.flux, &self.normal, &self.depth];
-        let names = ["t", "id", "fraction", "flux", "normal", "depth"];
+        let arrays = [&self.t, &self.id, &self.fraction, &self.flux, &self.normal, &self.view_distance];
+        let names = ["t", "id", "fraction", "flux", "normal", "view_distance"];
         let outputs = names.into_iter().zip(arrays).filter_map(|(name, path)| Some((name, path.as_deref()?)));
         Sidecar {
             command: "render",
@@ -238,9 +246,9 @@ impl RenderArgs {
 }
 
 /// Options of the arrays.
-const ARRAYS: [&str; 6] = ["--t", "--id", "--fraction", "--flux", "--normal", "--depth"];
+const ARRAYS: [&str; 6] = ["--t", "--id", "--fraction", "--flux", "--normal", "--view-distance"];
 
-/// Rejects, before any work, outputs that cannot be written. Creates the default folder.
+/// Rejects, before any work, outputs that cannot be written.
 pub(crate) fn check_outputs(
     output: &Path,
     arrays: &[Option<&Path>; 6],
@@ -250,9 +258,6 @@ pub(crate) fn check_outputs(
 ) -> Result<()> {
     let picture = OutputFile { path: output, name: "the picture", content: "a picture", extensions: &["png"] };
     picture.check_extension()?;
-    if output.parent() == Some(Path::new(FOLDER)) {
-        std::fs::create_dir_all(FOLDER).map_err(|e| Error::cannot_write(FOLDER, e))?;
-    }
     let arrays = arrays.iter().zip(ARRAYS).filter_map(|(path, name)| {
         Some(OutputFile { path: (*path)?, name, content: "an array", extensions: &["npy"] })
     });
@@ -300,7 +305,8 @@ fn duration(time: Duration) -> String {
 
 /// Summary: one line of text, or one JSON object.
 #[derive(Serialize)]
-struct PictureSummary<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct PictureSummary<'a> {
     device: &'a str,
     /// Whether the CPU engine rendered the picture.
     cpu: bool,
@@ -322,7 +328,7 @@ struct PictureSummary<'a> {
     fraction: Option<&'a Path>,
     flux: Option<&'a Path>,
     normal: Option<&'a Path>,
-    depth: Option<&'a Path>,
+    view_distance: Option<&'a Path>,
     sidecar: Option<&'a Path>,
     compare: Option<&'a Difference>,
 }
@@ -348,8 +354,9 @@ impl PictureSummary<'_> {
         if let Some(output) = self.output {
             line += &format!("; wrote {}", output.display());
         }
-        for array in
-            [self.t, self.id, self.fraction, self.flux, self.normal, self.depth, self.sidecar].into_iter().flatten()
+        for array in [self.t, self.id, self.fraction, self.flux, self.normal, self.view_distance, self.sidecar]
+            .into_iter()
+            .flatten()
         {
             line += &format!(", {}", array.display());
         }

@@ -45,15 +45,14 @@ OUT is .npz, .csv or .parquet and has one row per observer:
             1 in full light (f8); 1 - fraction is the obscuration
   flux      only if the light has `limb_darkening`: brightness of that part,
             relative to that of the whole disc (f8)
-  kind      none, partial (penumbra), annular (antumbra) or total (umbra);
-            in .npz 0, 1, 2, 3 (u1)
+  kind      lit, penumbra, antumbra or umbra; in .npz 0, 1, 2, 3 (u1)
 A skipped observer has empty cells, in .npz NaN and 255.
 Where bodies overlap in front of the light, the overlap counts once. Bodies
 behind the light or behind the observer are ignored. Inside a body the fraction
 is 0; a warning has the number of such observers and the first of them. A body
 hides half the sky of an observer on its surface, or up to 2.4e-7 of its radius
 below it. Inside the light the fraction is 1. If the fraction is 0, the kind is
-total. Otherwise the edges of the discs determine the kind, because a sliver may
+umbra. Otherwise the edges of the discs determine the kind, because a sliver may
 be too thin to change the fraction.
 The CPU engine computes in f64, accurate to 1e-9. GPUs compute in f32, accurate
 to 1e-4 (the flux: 1e-3), from differences of coordinates computed in f64.
@@ -78,7 +77,7 @@ pub(crate) struct ShadowArgs {
     observers: PathBuf,
     /// The light and the bodies: a system file (.toml)
     system: PathBuf,
-    /// Output file: .npz, .csv, .parquet or - (standard output)
+    /// Output file: .npz, .csv, .parquet, .npy, .f32 or - (standard output)
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
     /// What to do with invalid observers (NaN, coordinates beyond 1e150)
@@ -106,14 +105,14 @@ const PIECE: usize = 1 << 18;
 
 pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
     // All checks that need no device come first, the cheapest ones before the others.
-    check_output(&args.output, &[&args.observers, &args.system])?;
+    check_output(&args.output, &[&args.observers, &args.system], args.table.format)?;
     if args.observers.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml")) {
         let message = "is a system file: the order of the files is OBSERVERS, then SYSTEM";
         return Err(Error::bad_file(args.observers.clone(), message));
     }
     let (lighting, files) = read_lighting_with_files(&args.system)?;
     // The cloud files that the system names are inputs, too.
-    check_output(&args.output, &files.paths.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
+    check_output(&args.output, &files.paths.iter().map(PathBuf::as_path).collect::<Vec<_>>(), args.table.format)?;
     left_out::say_all(&files, args.summary.quiet);
     args.table.check(&[&args.observers, &args.system], &args.output, args.summary.json)?;
     let (observers, kept) = {
@@ -183,7 +182,7 @@ enum WriterFile {
 
 impl<'a> Writer<'a> {
     fn create(args: &ShadowArgs, lighting: &Lighting, kept: &'a KeptColumns) -> Result<Self> {
-        let (path, names, format) = (&args.output, kept.names(), args.table.stream_format());
+        let (path, names, format) = (&args.output, kept.names(), args.table.format);
         let file = match lighting.limb_darkening() {
             None => WriterFile::Shadows(FileWriter::create_kept(path, Shadow::COLUMNS.to_vec(), names, format)?),
             Some(_) => WriterFile::Fluxes(FileWriter::create_kept(path, ShadowFlux::COLUMNS.to_vec(), names, format)?),
@@ -290,7 +289,7 @@ impl ShadowTotals {
         output: Option<&'a Path>,
         compare: Option<&'a Difference>,
     ) -> ShadowSummary<'a> {
-        let [none, partial, annular, total] = self.kinds;
+        let [lit, penumbra, antumbra, umbra] = self.kinds;
         let (observers, seconds) = (self.kinds.iter().sum::<u64>(), self.elapsed.as_secs_f64());
         ShadowSummary {
             device: device.name(),
@@ -298,10 +297,10 @@ impl ShadowTotals {
             precision: if device.is_cpu() { "f64" } else { "f32" },
             occluders: lighting.occluders().len() + lighting.spheroids().len(),
             observers,
-            none,
-            partial,
-            annular,
-            total,
+            lit,
+            penumbra,
+            antumbra,
+            umbra,
             inside: self.inside.count(),
             skipped: self.skipped,
             seconds,
@@ -315,17 +314,18 @@ impl ShadowTotals {
 
 /// Summary: one line of text, or one JSON object.
 #[derive(Serialize)]
-struct ShadowSummary<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ShadowSummary<'a> {
     device: &'a str,
     cpu: bool,
     precision: &'static str,
     occluders: usize,
     observers: u64,
-    none: u64,
-    partial: u64,
-    annular: u64,
-    total: u64,
-    /// Observers inside a body; `total` counts them, too.
+    lit: u64,
+    penumbra: u64,
+    antumbra: u64,
+    umbra: u64,
+    /// Observers inside a body; `umbra` counts them, too.
     inside: u64,
     /// Invalid observers; `observers` does not count them.
     skipped: u64,
@@ -343,7 +343,8 @@ struct ShadowSummary<'a> {
 impl ShadowSummary<'_> {
     fn line(&self) -> String {
         let plural = |count: u64, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
-        let kinds = [(self.none, "none"), (self.partial, "partial"), (self.annular, "annular"), (self.total, "total")];
+        let kinds =
+            [(self.lit, "lit"), (self.penumbra, "penumbra"), (self.antumbra, "antumbra"), (self.umbra, "umbra")];
         let mut line = format!(
             "{} ({}): {}, {}: {}; {:.3} ms",
             self.device,

@@ -1,7 +1,7 @@
 //! `umbracast cast --sphere … --ray …`: roots, hit and nearest pass of one sphere and one ray, without files or a device.
 
 use crate::error::{Error, Result};
-use serde_json::{Value, json};
+use serde::Serialize;
 use umbracast::glam::{DVec3, Vec3};
 use umbracast::{NO_SPHERE, Query, Ray, Sphere};
 use umbracast_files::{Heights, OriginFinder, Role, Rounding};
@@ -141,10 +141,77 @@ impl Pair {
         }
     }
 
-    /// A position in the coordinates of the arguments, as JSON.
-    fn vector(&self, v: Vec3) -> Value {
-        self.origin.map_or_else(|| vector(v), |origin| json!((v.as_dvec3() + origin).to_array()))
+    /// A position in the coordinates of the arguments, for JSON.
+    fn position(&self, v: Vec3) -> [Number; 3] {
+        self.origin.map_or_else(|| vector(v), |origin| (v.as_dvec3() + origin).to_array().map(Number::Finite))
     }
+}
+
+/// A number of JSON: the shortest decimal. Infinities, which JSON does not have, are text.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) enum Number {
+    Finite(f64),
+    Infinite(String),
+}
+
+/// The object that `cast --sphere --ray --json` prints. Its `rounded` is the number of values that rounding to f32 changed.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct SingleSummary {
+    precision: &'static str,
+    sphere: GivenBall,
+    ray: GivenLine,
+    /// Both roots of the line; null if it misses the sphere.
+    roots: Option<Roots>,
+    /// Whether the ray starts inside the sphere.
+    inside: bool,
+    hit: Option<SingleHit>,
+    /// Whether the ray misses only because its root exceeds the largest f32.
+    overflowed: bool,
+    approach: Option<Pass>,
+    rounded: u64,
+    /// The point that was subtracted before rounding.
+    origin: Option<[f64; 3]>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct GivenBall {
+    center: [Number; 3],
+    radius: Number,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct GivenLine {
+    origin: [Number; 3],
+    direction: [Number; 3],
+    t_min: Number,
+    t_max: Number,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Roots {
+    t_enter: Number,
+    t_exit: Number,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct SingleHit {
+    t: Number,
+    point: [Number; 3],
+    normal: [Number; 3],
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Pass {
+    t: Number,
+    clearance: Number,
 }
 
 /// The warning about rounding.
@@ -180,23 +247,29 @@ pub(crate) fn run(
     let (roots, hit, approach) = (ray.roots(sphere), ray.hit(sphere, query), ray.approach(sphere));
     // A start on the surface is not inside: a solid ball is hit there in either case.
     let inside = roots.is_some_and(|(enter, exit)| enter < ray.t_min && ray.t_min < exit);
-    let beyond = ray.exceeds_f32(sphere, query);
+    let overflowed = ray.exceeds_f32(sphere, query);
     if as_json {
-        let hit = hit.map(|hit| {
-            json!({"t": number(hit.t), "point": pair.vector(hit.point(ray, sphere)), "normal": vector(hit.normal(ray, sphere))})
+        return print_json(&SingleSummary {
+            precision: query.precision.resolved(false).word(),
+            sphere: GivenBall { center: pair.position(sphere.center), radius: number(sphere.radius) },
+            ray: GivenLine {
+                origin: pair.position(ray.origin),
+                direction: vector(ray.direction),
+                t_min: number(ray.t_min),
+                t_max: number(ray.t_max),
+            },
+            roots: roots.map(|(enter, exit)| Roots { t_enter: number(enter), t_exit: number(exit) }),
+            inside,
+            hit: hit.map(|hit| SingleHit {
+                t: number(hit.t),
+                point: pair.position(hit.point(ray, sphere)),
+                normal: vector(hit.normal(ray, sphere)),
+            }),
+            overflowed,
+            approach: approach.map(|pass| Pass { t: number(pass.t), clearance: number(pass.clearance) }),
+            rounded,
+            origin: pair.origin.map(|origin| origin.to_array()),
         });
-        return print_json(&json!({
-            "sphere": {"center": pair.vector(sphere.center), "radius": number(sphere.radius)},
-            "ray": {"origin": pair.vector(ray.origin), "direction": vector(ray.direction),
-                    "t_min": number(ray.t_min), "t_max": number(ray.t_max)},
-            "roots": roots.map(|(enter, exit)| json!({"t_enter": number(enter), "t_exit": number(exit)})),
-            "inside": inside,
-            "hit": hit,
-            "beyond": beyond,
-            "approach": approach.map(|pass| json!({"t": number(pass.t), "clearance": number(pass.clearance)})),
-            "rounded": rounded,
-            "origin": pair.origin.map(|origin| origin.to_array()),
-        }));
     }
     let mut text = format!(
         "sphere    center {}, radius {}\nray       origin {}, direction {}, t from {} to {}\n",
@@ -226,7 +299,7 @@ pub(crate) fn run(
         text += &format!("approach  t {}, clearance {}\n", short(pass.t), short(pass.clearance));
     }
     print(&text)?;
-    if beyond && !quiet {
+    if overflowed && !quiet {
         say("the ray misses only because t exceeds f32: use a longer direction, which makes t smaller");
     }
     if let Some(warning) = &pair.warning {
@@ -251,15 +324,15 @@ pub(super) fn describe(v: Vec3) -> String {
     v.to_array().map(short).join(" ")
 }
 
-/// A number as JSON: the shortest decimal. Infinities, which JSON does not have, become strings.
-pub(super) fn number(x: f32) -> Value {
+/// A number for JSON, from the shortest decimal of the f32.
+pub(super) fn number(x: f32) -> Number {
     let text = format!("{:?}", x + 0.0);
     match text.parse::<f64>() {
-        Ok(wide) if wide.is_finite() => json!(wide),
-        _ => json!(text),
+        Ok(wide) if wide.is_finite() => Number::Finite(wide),
+        _ => Number::Infinite(text),
     }
 }
 
-pub(super) fn vector(v: Vec3) -> Value {
-    json!(v.to_array().map(number))
+pub(super) fn vector(v: Vec3) -> [Number; 3] {
+    v.to_array().map(number)
 }

@@ -60,6 +60,7 @@ impl Files<'_> {
         let target = if matches!(self.args.query, QueryName::Closest) { check_points_output } else { check_output }(
             self.output,
             &inputs,
+            table.format,
         )?;
         let kept = rays.kept().to_vec();
         let from_column = rays.start_column();
@@ -91,7 +92,8 @@ impl Files<'_> {
         if let Some(all) = counted.or_else(|| rays.made()) {
             self.check_disk(all, cast_query.least_bytes())?;
         }
-        let device = Device::open(&self.args.device.options(self.query.precision))?;
+        let precision = self.query.precision.resolved(spheres.optional.stretches());
+        let device = Device::open(&self.args.device.options(precision))?;
         let reference = self.args.compare.then(|| Device::open(&DeviceOptions::new("cpu"))).transpose()?;
         let with = Reference::of(&device, spheres.optional.stretches());
         self.check_memory::<T>(&device, reference.as_ref(), spheres.spheres(), &rays)?;
@@ -115,12 +117,12 @@ impl Files<'_> {
         let _ = cast_query.cast(&scene, Rays::from(&[]).numbered_from(0), &self.query)?;
 
         signals::cancel(&watch);
-        let mut writer = cast_query.create(self.output, &kept, table.stream_format())?;
+        let mut writer = cast_query.create(self.output, &kept, table.format)?;
         let mut sum = CastTotals { plot, comparison: Comparison::to(with), ..CastTotals::default() };
         let reference = reference.as_ref().map(|scene| (scene, &spheres));
         let cast = self.cast(&cast_query, rays, &scene, &spheres, reference, &watch, &mut writer, &mut sum);
         let comparison = reference.is_some().then_some(&sum.comparison);
-        let broken = comparison.and_then(|c| compare::broken(c, self.query.precision));
+        let broken = comparison.and_then(|c| compare::broken(c, precision));
         // Results that violate a guarantee are not written.
         let mut plotted = None;
         let finish = || {
@@ -162,7 +164,7 @@ impl Files<'_> {
         }
         let summary = CastSummary {
             query: self.args.query.word(),
-            precision: self.query.precision.word(),
+            precision: precision.word(),
             device: &device,
             spheres: count,
             skipped_spheres: spheres.skipped.len(),

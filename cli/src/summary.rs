@@ -51,6 +51,7 @@ impl FromId {
 
 /// The object that `--json` prints.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Json<'a> {
     query: &'static str,
     precision: &'static str,
@@ -59,17 +60,19 @@ pub(crate) struct Json<'a> {
     spheres: usize,
     skipped_spheres: usize,
     rays: u64,
-    hits: u64,
-    #[serde(rename = "met")]
+    rays_hit: u64,
     sphere_hits: Option<u64>,
     skipped: u64,
-    beyond: u64,
-    judged: u64,
+    overflowed: u64,
+    resolved_exactly: u64,
     off_surface: u64,
     from_id: Option<&'static str>,
     seconds: f64,
     mrays_per_second: Option<f64>,
-    rounded: Rounded,
+    /// Number of values that rounding to f32 changed, the largest change, and its field.
+    rounded: u64,
+    largest_rounding: f64,
+    rounded_field: Option<&'static str>,
     origin: Option<[f64; 3]>,
     output: Option<String>,
     plot: Option<String>,
@@ -77,36 +80,14 @@ pub(crate) struct Json<'a> {
     compare: Option<&'a Comparison>,
 }
 
-#[derive(Serialize)]
-struct Rounded {
-    numbers: u64,
-    largest_change: f64,
-    /// The field with the largest change.
-    field: Option<&'static str>,
-}
-
 impl CastSummary<'_> {
-    fn rounded(&self) -> Rounded {
-        let Rounding { changed: numbers, largest: largest_change, field, .. } = self.rounding;
-        Rounded { numbers, largest_change, field: (numbers > 0).then_some(field) }
-    }
-
     /// `None` if the measured time is 0.
     fn mrays_per_second(&self) -> Option<f64> {
         (self.report.seconds > 0.0).then(|| self.report.rays as f64 / self.report.seconds * 1e-6)
     }
 
     pub(crate) fn json(&self) -> Json<'_> {
-        let Report {
-            rays,
-            rays_hit: hits,
-            skipped,
-            overflowed: beyond,
-            resolved_exactly: judged,
-            off_surface,
-            seconds,
-            ..
-        } = *self.report;
+        let Report { rays, rays_hit, skipped, overflowed, resolved_exactly, off_surface, seconds, .. } = *self.report;
         Json {
             query: self.query,
             precision: self.precision,
@@ -115,16 +96,18 @@ impl CastSummary<'_> {
             spheres: self.spheres,
             skipped_spheres: self.skipped_spheres,
             rays,
-            hits,
+            rays_hit,
             sphere_hits: self.sphere_hits,
             skipped,
-            beyond,
-            judged,
+            overflowed,
+            resolved_exactly,
             off_surface,
             from_id: self.from_id.as_ref().and_then(FromId::column),
             seconds,
             mrays_per_second: self.mrays_per_second(),
-            rounded: self.rounded(),
+            rounded: self.rounding.changed,
+            largest_rounding: self.rounding.largest,
+            rounded_field: (self.rounding.changed > 0).then_some(self.rounding.field),
             origin: self.origin.map(|o| o.to_array()),
             output: self.output.map(|path| path.display().to_string()),
             plot: self.plot.map(|(path, _)| path.display().to_string()),
@@ -163,11 +146,9 @@ impl CastSummary<'_> {
         if let Some(origin) = self.origin {
             line += &format!("; origin {},{},{}", origin.x, origin.y, origin.z);
         }
-        let rounded = self.rounded();
-        if rounded.numbers > 0 {
-            let Rounded { numbers, largest_change, field } = rounded;
-            let field = field.unwrap_or_default();
-            line += &format!("; {numbers} numbers rounded to f32, by at most {largest_change:.1e} ({field})");
+        let Rounding { changed, largest, field, .. } = self.rounding;
+        if changed > 0 {
+            line += &format!("; {changed} numbers rounded to f32, by at most {largest:.1e} ({field})");
         }
         if let Some((path, shows)) = self.plot {
             line += &format!("; {} shows {shows}", path.display());

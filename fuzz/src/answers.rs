@@ -30,7 +30,7 @@ pub(crate) fn answers(u: &mut Unstructured<'_>) -> Result<()> {
         4 => plan.check(u, |u| u.arbitrary::<u32>()),
         5 => plan.check(u, |u| Ok(Containment { count: u.arbitrary()?, id: id(u)? })),
         _ => plan.check(u, |u| {
-            let kinds = [ShadowKind::None, ShadowKind::Partial, ShadowKind::Annular, ShadowKind::Total];
+            let kinds = [ShadowKind::Lit, ShadowKind::Penumbra, ShadowKind::Antumbra, ShadowKind::Umbra];
             Ok(Shadow { fraction: f64::from(float(u)?) / 3.0, kind: kinds[below(u, 4)?] })
         }),
     }

@@ -57,7 +57,7 @@ pub(crate) fn ricochet(u: &mut Unstructured<'_>) -> Result<()> {
 fn same(a: &Leg, b: &Leg) -> bool {
     let bits = |leg: &Leg| {
         let vectors = [leg.point, leg.velocity].map(|v| v.to_array().map(f32::to_bits));
-        (leg.status, leg.id, [leg.distance, leg.frames, leg.angle].map(f32::to_bits), vectors)
+        (leg.status, leg.id, [leg.distance, leg.frames, leg.grazing_rad].map(f32::to_bits), vectors)
     };
     bits(a) == bits(b)
 }

@@ -47,7 +47,7 @@ pub(crate) fn messages(u: &mut Unstructured<'_>) -> Result<()> {
             check_message(&error);
         }
     }
-    if let Err(error) = check_output(&path, &[]) {
+    if let Err(error) = check_output(&path, &[], None) {
         check_message(&error);
     }
     Ok(())

@@ -116,7 +116,7 @@ pub(crate) fn bullets<'py>(
         numbers(|leg| leg.distance),
         numbers(|leg| leg.frames),
         vectors(|leg| leg.point.to_array()),
-        numbers(|leg| leg.angle),
+        numbers(|leg| leg.grazing_rad),
         vectors(|leg| leg.velocity.to_array()),
         report_tuple(flights.report, Rounding::default()),
     ))
@@ -152,7 +152,7 @@ pub(crate) fn attributes<'py>(
             for was in scene.attributes(rays, &hits, &query)? {
                 point.extend(was.point.to_array());
                 normal.extend(was.normal.to_array());
-                angle.push(was.angle);
+                angle.push(was.incidence_rad);
                 distance.push(was.distance);
             }
             Ok(())

@@ -265,7 +265,7 @@ pub(crate) struct PyRays<'py> {
     skip_ids: Option<PyReadonlyArray1<'py, u32>>,
     from_ids: Option<PyReadonlyArray1<'py, u32>>,
     times: Option<PyReadonlyArray1<'py, f32>>,
-    radii: Option<PyReadonlyArray1<'py, f32>>,
+    ray_radius: Option<PyReadonlyArray1<'py, f32>>,
     /// Whether the caller passed an array of eight columns.
     input_order: bool,
 }
@@ -285,7 +285,7 @@ pub(crate) struct RayBatch<'a> {
     skip_ids: Option<&'a [u32]>,
     from_ids: Option<&'a [u32]>,
     times: Option<&'a [f32]>,
-    radii: Option<&'a [f32]>,
+    ray_radius: Option<&'a [f32]>,
     input_order: bool,
 }
 
@@ -314,7 +314,7 @@ impl PyRays<'_> {
             skip_ids: slice(&self.skip_ids, "skip_ids", len)?,
             from_ids: slice(&self.from_ids, "from_ids", len)?,
             times: slice(&self.times, "times", len)?,
-            radii: slice(&self.radii, "radii", len)?,
+            ray_radius: slice(&self.ray_radius, "ray_radius", len)?,
             input_order: self.input_order,
         })
     }
@@ -409,7 +409,7 @@ impl RayBatch<'_> {
         if let Some(times) = self.times {
             rays = rays.times(&times[range.clone()]);
         }
-        if let Some(radii) = self.radii {
+        if let Some(radii) = self.ray_radius {
             rays = rays.radii(&radii[range.clone()]);
         }
         rays

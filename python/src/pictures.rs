@@ -140,7 +140,7 @@ impl System {
             Ok(match name {
                 "flux" => picture.fluxes(system)?,
                 "normal" => picture.normals(system)?.into_flattened(),
-                _ => picture.depths(system)?,
+                _ => picture.view_distances(system)?,
             })
         })?;
         Ok(PyArray1::from_vec(py, values))

@@ -36,7 +36,9 @@ impl Policies {
 
 /// Parses a precision.
 pub(crate) fn precision(given: &str) -> PyResult<Precision> {
-    lookup("precision", given, &Precision::ALL.map(|precision| (precision.word(), precision)))
+    let [fast, standard, exact] = Precision::ALL;
+    let table = [Precision::Auto, fast, standard, exact].map(|precision| (precision.word(), precision));
+    lookup("precision", given, &table)
 }
 
 /// Parses a builder.

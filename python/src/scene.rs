@@ -22,13 +22,14 @@ use crate::input::{RayBatch, Rounding, positions};
 use crate::policies::builder;
 use crate::spheres::{PySpheres, Shape};
 
-/// The fields of `umbracast.Report`: rays, hits, skipped, overflowed, exact, off surface, seconds, rounded, largest rounding.
-pub(crate) type ReportTuple = (u64, u64, u64, u64, u64, u64, f64, u64, f64);
+/// The fields of `umbracast.Report`: rays, rays hit, skipped, overflowed, resolved exactly, off surface, precision, seconds, rounded, largest
+/// rounding.
+pub(crate) type ReportTuple = (u64, u64, u64, u64, u64, u64, &'static str, f64, u64, f64);
 
 pub(crate) fn report_tuple(report: Report, rounding: Rounding) -> ReportTuple {
-    let Report { rays, rays_hit: hits, skipped, overflowed, resolved_exactly: exact, off_surface, seconds, .. } =
-        report;
-    (rays, hits, skipped, overflowed, exact, off_surface, seconds, rounding.changed, rounding.largest)
+    let Report { rays, rays_hit, skipped, overflowed, resolved_exactly, off_surface, precision, seconds, .. } = report;
+    let (word, Rounding { changed, largest, .. }) = (precision.word(), rounding);
+    (rays, rays_hit, skipped, overflowed, resolved_exactly, off_surface, word, seconds, changed, largest)
 }
 
 /// A scene, the shapes if it contains ellipsoids, and the transmittances if it has any: of both, the library keeps only derived data, but

@@ -113,7 +113,7 @@ impl SphereView<'_> {
             (Records::Centers(_), None) => Err(Error::InvalidArgument("spheres must have 4 columns: centre and radius".into())),
             // The library would give them the previous shapes, which a caller who passes spheres does not mean.
             (Records::Spheres(_), Some(_)) => Err(Error::InvalidArgument(
-                "this scene contains ellipsoids: pass centres (N, 3), which keep their shapes, or centres and radii (N, 3)"
+                "this scene contains ellipsoids: pass centres (N, 3), which keep their shapes, or centres and semi_axes (N, 3)"
                     .into(),
             )),
             (Records::Spheres(_), None) => Ok(None),

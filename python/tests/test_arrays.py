@@ -62,7 +62,7 @@ def test_every_form_of_rays_gives_the_same_answers(form, scene, rays):
     hits = scene.closest(given)
     same(hits, scene.closest(rays))
     assert hits.t.shape == ((50, 100) if form == "two dimensions" else (5000,))
-    assert 0.2 < hits.hit.mean() < 0.9 and hits.report.hits == hits.hit.sum() and hits.report.rounded == 0
+    assert 0.2 < hits.hit.mean() < 0.9 and hits.report.rays_hit == hits.hit.sum() and hits.report.rounded == 0
     same((hits.points(),), (scene.closest(rays).points(),))
 
 
@@ -206,7 +206,7 @@ def test_attribute_columns_of_rays_and_spheres(spheres, rays):
     both = plain.nearest(rays, k=2)
     expected = np.array([both.of(i).id[1] if len(both.of(i).id) > 1 else umbracast.NO_SPHERE for i in range(5000)])
     np.testing.assert_array_equal(second.id, expected)
-    fat = plain.closest(rays, radii=np.float32(0.125))
+    fat = plain.closest(rays, ray_radius=np.float32(0.125))
     larger = spheres + np.float32([0, 0, 0, 0.125])
     assert (
         fat.id == umbracast.Scene(larger, device="cpu").closest(rays).id
@@ -240,7 +240,7 @@ def test_policies_change_the_answers():
         True,
         False,
     ]
-    assert scene.closest([-5, 2, 0, 1, 0, 0], precision="exact").report.exact == 1
+    assert scene.closest([-5, 2, 0, 1, 0, 0], precision="exact").report.resolved_exactly == 1
     racing = umbracast.Scene([[0, 0, 0, 1]], velocities=[[1, 0, 0]], time_range=(0, 10), device="cpu")
     assert float(racing.closest([-5, 0, 0, 3, 0, 0], motion="with-ray", t_max=10).t) == 2
 

@@ -32,7 +32,7 @@ def scene():
 
 
 def made(centers, radii=None, rotations=None, **options):
-    return umbracast.Scene(centers, radii=radii, rotations=rotations, device="cpu", **options)
+    return umbracast.Scene(centers, semi_axes=radii, rotations=rotations, device="cpu", **options)
 
 
 def same(a, b, rays, verbs=("closest", "interval", "all")):
@@ -50,7 +50,7 @@ def test_queries_agree_with_float64(device, inside):
     rays[::5, :3] = parts()[0][:200]
     enter, leave, near = ellipsoid_roots(*parts(), rays)
     t, clear = valid(enter, leave, near, rays, inside)
-    scene = umbracast.Scene(parts()[0], radii=parts()[1], rotations=parts()[2], device=device)
+    scene = umbracast.Scene(parts()[0], semi_axes=parts()[1], rotations=parts()[2], device=device)
     hits = scene.closest(rays, inside=inside)
     first = t.min(1)
     assert clear.mean() > 0.9 and 0.1 < hits.hit.mean() < 0.99
@@ -150,10 +150,10 @@ def test_updates(device, rays):
     # Unpickling opens the device again, and compiling the shaders for a GPU takes seconds.
     verbs = ("closest", "interval", "all") if device == "cpu" else ("closest",)
     device = umbracast.Device(device)
-    scene = umbracast.Scene(centers, radii=radii, rotations=rotations, device=device)
+    scene = umbracast.Scene(centers, semi_axes=radii, rotations=rotations, device=device)
 
     def fresh(*given):
-        again = umbracast.Scene(given[0], radii=given[1], rotations=given[2], device=device)
+        again = umbracast.Scene(given[0], semi_axes=given[1], rotations=given[2], device=device)
         same(scene, again, rays, verbs)
         if device.is_cpu:
             same(pickle.loads(pickle.dumps(scene)), again, rays)
@@ -162,9 +162,9 @@ def test_updates(device, rays):
     fresh(others[0], radii, rotations)
     scene.update({name: centers[:, k] for k, name in enumerate("xyz")})
     fresh(centers, radii, rotations)
-    scene.update(others[0], radii=others[1], rotations=others[2])
+    scene.update(others[0], semi_axes=others[1], rotations=others[2])
     fresh(*others)
-    scene.update(centers, radii=radii)
+    scene.update(centers, semi_axes=radii)
     fresh(centers, radii, None)
     scene.update(table(*parts()))
     scene.rebuild()
@@ -172,8 +172,8 @@ def test_updates(device, rays):
     for bad, words in (
         (lambda: scene.update(scene.spheres), "contains ellipsoids"),
         (lambda: scene.update(centers[:-1]), "199 centres"),
-        (lambda: scene.update(centers[:-1], radii=radii[:-1]), "199 spheres"),
-        (lambda: scene.update(centers, radii=-radii), "ellipsoid 0: rx is -"),
+        (lambda: scene.update(centers[:-1], semi_axes=radii[:-1]), "199 spheres"),
+        (lambda: scene.update(centers, semi_axes=-radii), "ellipsoid 0: rx is -"),
     ):
         with pytest.raises(ValueError, match=words):
             bad()
@@ -181,7 +181,7 @@ def test_updates(device, rays):
     balls = umbracast.Scene(scene.spheres, device=device)
     with pytest.raises(ValueError, match=r"\(N, 4\)"):
         balls.update(centers)
-    balls.update(centers, radii=radii, rotations=rotations)
+    balls.update(centers, semi_axes=radii, rotations=rotations)
     same(balls, scene, rays, verbs)
 
 
@@ -205,27 +205,27 @@ BAD = {
         ValueError,
         r"centres of ellipsoids must have shape \(…, 3\), not \(200, 4\)",
     ),
-    "a radius each": (lambda: made(parts()[0], parts()[1][:, 0]), ValueError, r"radii must have shape \(…, 3\)"),
-    "few radii": (lambda: made(parts()[0], parts()[1][1:]), ValueError, r"radii must have shape \(200, 3\)"),
+    "a radius each": (lambda: made(parts()[0], parts()[1][:, 0]), ValueError, r"semi_axes must have shape \(…, 3\)"),
+    "few radii": (lambda: made(parts()[0], parts()[1][1:]), ValueError, r"semi_axes must have shape \(200, 3\)"),
     "few radii, auto": (
         lambda: made(parts()[0], parts()[1][1:], origin="auto"),
         ValueError,
-        r"radii must have shape \(200, 3\)",
+        r"semi_axes must have shape \(200, 3\)",
     ),
     "few rotations": (lambda: made(*parts()[:2], parts()[2][1:]), ValueError, r"rotations must have shape \(200, 4\)"),
     "angles": (lambda: made(*parts()[:2], parts()[0]), ValueError, r"rotations must have shape \(…, 4\)"),
-    "words": (lambda: made(parts()[0], [["a"] * 3] * N), TypeError, "radii must be float32"),
-    "rotations alone": (lambda: made(parts()[0], None, parts()[2]), ValueError, r"radii \(rx, ry, rz\) are missing"),
+    "words": (lambda: made(parts()[0], [["a"] * 3] * N), TypeError, "semi_axes must be float32"),
+    "rotations alone": (lambda: made(parts()[0], None, parts()[2]), ValueError, r"semi_axes \(rx, ry, rz\) are missing"),
     "two dimensions": (lambda: made(parts()[0][None], parts()[1][None]), ValueError, r"shape \(N, 3\)"),
     "r and rx": (lambda: made(table(*parts()) | {"r": np.ones(N)}), ValueError, "cannot have both"),
     "two of three": (lambda: made({n: np.ones(N) for n in ("x", "y", "z", "rx", "ry")}), ValueError, "'rz' is missing"),
     "three of four": (lambda: made({n: np.ones(N) for n in TABLE[:-1]}), ValueError, "'qz' is missing"),
-    "turned balls": (lambda: made({n: np.ones(N) for n in ("x", "y", "z", "r", "qw")}), ValueError, r"radii \(rx, ry, rz\) are missing"),
-    "radii twice": (lambda: made(table(*parts()), parts()[1]), TypeError, "radii is given twice"),
+    "turned balls": (lambda: made({n: np.ones(N) for n in ("x", "y", "z", "r", "qw")}), ValueError, r"semi_axes \(rx, ry, rz\) are missing"),
+    "radii twice": (lambda: made(table(*parts()), parts()[1]), TypeError, "semi_axes is given twice"),
     "rotations twice": (lambda: made(table(*parts()), None, parts()[2]), TypeError, "rotations is given twice"),
     "exact": (lambda: made(*parts()).closest(beams(1), precision="exact"), umbracast.PrecisionError, "ellipsoids"),
     "near passes": (lambda: made(*parts()).approach(beams(1)), ValueError, "do not support ellipsoids"),
-    "wide rays": (lambda: made(*parts()).closest(beams(1), radii=1), ValueError, "do not support ellipsoids"),
+    "wide rays": (lambda: made(*parts()).closest(beams(1), ray_radius=1), ValueError, "do not support ellipsoids"),
     "bullets": (lambda: made(*parts()).bullets(np.ones((1, 7))), ValueError, "do not support ellipsoids"),
     "attributes": (
         lambda: (s := made(*parts())).attributes(beams(9), hits=s.closest(beams(9))),

@@ -182,7 +182,7 @@ def test_pictures_report_their_progress():
 def test_signatures_name_the_options():
     for verb in ("closest", "interval", "approach", "occluded", "count", "transmittance", "all", "nearest"):
         parameters = inspect.signature(getattr(umbracast.Scene, verb)).parameters
-        assert parameters["precision"].default == "standard" and parameters["inside"].default == "enter", verb
+        assert parameters["precision"].default == "auto" and parameters["inside"].default == "enter", verb
         assert "options" not in parameters
     assert "inside" not in inspect.signature(umbracast.Scene.contains).parameters
-    assert list(inspect.signature(umbracast.Scene.attributes).parameters)[-3:] == ["motion", "times", "radii"]
+    assert list(inspect.signature(umbracast.Scene.attributes).parameters)[-3:] == ["motion", "times", "ray_radius"]

@@ -49,11 +49,11 @@ def test_heights_that_rounding_changes_are_warned_of_once():
     segments = umbracast.Segments(HORIZON[:, :3], HORIZON[:, :3] * 0.5)
     with pytest.warns(RuntimeWarning, match=WARNING):
         umbracast.Scene(PLANET, device="cpu").occluded(segments)
-    oblate = umbracast.Scene([[0, 0, 0]], radii=[[6378137, 6378137, 6356752]], device="cpu")
+    oblate = umbracast.Scene([[0, 0, 0]], semi_axes=[[6378137, 6378137, 6356752]], device="cpu")
     pole = [[0, 0, 6_356_753.7, 0, 0, -1]]
     with pytest.warns(RuntimeWarning, match=WARNING):
         oblate.closest(pole)
-    oblate = umbracast.Scene([[0, 0, 0]], radii=[[6378137, 6378137, 6356752]], origin=pole, device="cpu")
+    oblate = umbracast.Scene([[0, 0, 0]], semi_axes=[[6378137, 6378137, 6356752]], origin=pole, device="cpu")
     np.testing.assert_allclose(quiet(oblate, pole), 1.7, rtol=1e-6)
 
 

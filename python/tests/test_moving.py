@@ -27,15 +27,15 @@ def lengths(vectors):
 def test_moving_spheres_agree_with_spheres_moved_by_numpy(moving, motion):
     random, rays = np.random.default_rng(7), beams(M)
     rays[:, 7] = 2
-    options = {"times": random.uniform(0, 2, M).astype(np.float32), "radii": random.uniform(0, 0.5, M)}
-    options["radii"][::4] = 0
+    options = {"times": random.uniform(0, 2, M).astype(np.float32), "ray_radius": random.uniform(0, 0.5, M)}
+    options["ray_radius"][::4] = 0
     hits = moving.closest(rays, motion=motion, **options)
     # Rays that start outside the sphere that they hit.
     there = np.flatnonzero(hits.hit & (hits.t > 0))
     assert len(there) > M // 4
     center, own, velocity = cloud(N)[hits.id[there], :3], cloud(N)[hits.id[there], 3], drift()[hits.id[there]]
     origin, direction = rays[there, :3].astype(float), rays[there, 3:6].astype(float)
-    radius = own + options["radii"][there]
+    radius = own + options["ray_radius"][there]
     # With motion "with-ray", t is the time.
     own_motion = velocity.astype(float) if motion == "with-ray" else np.zeros((len(there), 3))
     if motion == "at-time":
@@ -51,18 +51,18 @@ def test_moving_spheres_agree_with_spheres_moved_by_numpy(moving, motion):
     np.testing.assert_allclose(were.normal[there][clear], normal[clear], 1e-4, 1e-4)
     np.testing.assert_allclose(were.point[there][clear], (center + normal * own[:, None])[clear], 1e-4, 1e-4)
     angle = np.arccos(np.clip(-(way * normal).sum(-1) / lengths(way), -1, 1))
-    np.testing.assert_allclose(were.angle[there][clear], angle[clear], 1e-3, 1e-3)
+    np.testing.assert_allclose(were.incidence_rad[there][clear], angle[clear], 1e-3, 1e-3)
     np.testing.assert_allclose(were.distance[there], hits.t[there] * lengths(direction), 1e-6)
     assert np.isnan(were.point[~hits.hit]).all()
     # A scalar is broadcast, and options that do not affect hits are refused.
-    one = moving.closest(rays, times=1, radii=0.25)
+    one = moving.closest(rays, times=1, ray_radius=0.25)
     for a, b in zip(
-        moving.attributes(rays, hits=one, times=1, radii=0.25),
-        moving.attributes(rays, hits=one, times=np.ones(M), radii=np.full(M, 0.25)),
+        moving.attributes(rays, hits=one, times=1, ray_radius=0.25),
+        moving.attributes(rays, hits=one, times=np.ones(M), ray_radius=np.full(M, 0.25)),
         strict=True,
     ):
         np.testing.assert_array_equal(a, b)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'inside': allowed are motion, radii, times"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'inside': allowed are motion, ray_radius, times"):
         moving.attributes(rays, hits=one, inside="exit")
 
 
@@ -89,8 +89,8 @@ def test_points_have_their_own_times(device):
     with pytest.raises(umbracast.RecordError, match="outside the time range") as caught:
         moving.contains(points, times=np.where(np.arange(M) == 17, 5, 1)[:, None])
     assert (caught.value.what, caught.value.index, caught.value.field) == ("ray", 4 * 17, "time")
-    with pytest.raises(TypeError, match="unexpected keyword argument 'radii'"):
-        moving.contains(points, radii=1)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'ray_radius'"):
+        moving.contains(points, ray_radius=1)
 
 
 def shots():
@@ -107,7 +107,7 @@ def test_bullets_ricochet_off_moving_spheres(moving, moves):
     scene = moving if moves else umbracast.Scene(cloud(N), device="cpu")
     spheres, velocities = cloud(N).astype(float), drift().astype(float) if moves else np.zeros((N, 3))
     bullets, radii = shots()
-    flights = scene.bullets(bullets, radii=radii)
+    flights = scene.bullets(bullets, radius=radii)
     start, aim, speed = (part.astype(float) for part in (bullets[:, :3], bullets[:, 3:6], bullets[:, 6]))
     flown = (aim - start) / lengths(aim - start)[:, None] * speed[:, None]
     way, to = flown[:, None] - velocities, start[:, None] - spheres[:, :3]
@@ -134,25 +134,25 @@ def test_bullets_ricochet_off_moving_spheres(moving, moves):
     normal = (to[i, j] + first[met, None] * way[i, j]) / reach[i, j][:, None]
     into = (way[i, j] * normal).sum(-1, keepdims=True)
     np.testing.assert_allclose(flights.velocity[met], flown[met] - 2 * into * normal, 1e-3, 1e-3)
-    np.testing.assert_allclose(flights.angle[met], np.arcsin(-into[:, 0] / lengths(way[i, j])), 1e-3, 1e-3)
+    np.testing.assert_allclose(flights.grazing_rad[met], np.arcsin(-into[:, 0] / lengths(way[i, j])), 1e-3, 1e-3)
 
 
 def test_bullets_of_tables_have_radii(moving):
     bullets, radii = shots()
     names = ("x1", "y1", "z1", "x2", "y2", "z2", "speed")
     table = dict(zip(names, bullets.T, strict=True))
-    expected, points = moving.bullets(bullets, radii=radii, bounces=4), moving.bullets(bullets, bounces=4)
+    expected, points = moving.bullets(bullets, radius=radii, bounces=4), moving.bullets(bullets, bounces=4)
     assert len(expected.id) != len(points.id)
     for given, own, same in (
         (table | {"radius": radii}, None, expected),
         (table, radii, expected),
         (table, None, points),
     ):
-        for a, b in zip(moving.bullets(given, radii=own, bounces=4), same, strict=True):
+        for a, b in zip(moving.bullets(given, radius=own, bounces=4), same, strict=True):
             np.testing.assert_array_equal(a, b)
-    with pytest.raises(TypeError, match="radii is given twice"):
-        moving.bullets(table | {"radius": radii}, radii=0)
-    for a, b in zip(moving.bullets(bullets, radii=0), moving.bullets(bullets), strict=True):
+    with pytest.raises(TypeError, match="radius is given twice"):
+        moving.bullets(table | {"radius": radii}, radius=0)
+    for a, b in zip(moving.bullets(bullets, radius=0), moving.bullets(bullets), strict=True):
         np.testing.assert_array_equal(a, b)
 
 
@@ -160,11 +160,11 @@ def test_bullets_are_refused(moving):
     bullets, radii = shots()
     radii[17] = -1
     with pytest.raises(umbracast.RecordError, match="bullet 17: radius is -1") as caught:
-        moving.bullets(bullets, radii=radii)
+        moving.bullets(bullets, radius=radii)
     assert (caught.value.index, caught.value.field) == (17, "radius")
-    assert moving.bullets(bullets, radii=radii, on_bad="skip").report.skipped == 1
-    with pytest.raises(ValueError, match=r"radii have shape \(3,\)"):
-        moving.bullets(bullets, radii=[1, 2, 3])
+    assert moving.bullets(bullets, radius=radii, on_bad="skip").report.skipped == 1
+    with pytest.raises(ValueError, match=r"radius: the shape \(3,\) cannot"):
+        moving.bullets(bullets, radius=[1, 2, 3])
     late = umbracast.Scene(cloud(N), velocities=drift(), time_range=(1, 2), device="cpu")
     with pytest.raises(ValueError, match="bullets start at time 0"):
         pickle.loads(pickle.dumps(late)).bullets(bullets)

@@ -115,7 +115,7 @@ def test_bullets_ricochet():
     np.testing.assert_allclose(flights.distance[0], 2.309401, 1e-6)
     np.testing.assert_allclose(flights.point[0], [4 / 3] * 3, 1e-6)
     np.testing.assert_allclose(flights.velocity[0], [-0.57735026, -0.57735026, 2.8867514], 1e-6)
-    np.testing.assert_allclose(flights.angle[0], 0.6154797, 1e-6)
+    np.testing.assert_allclose(flights.grazing_rad[0], 0.6154797, 1e-6)
     between = umbracast.Scene([[0, 0, 0, 1], [4, 0, 0, 1]], device="cpu").bullets([[2, 0, 0, 3, 0, 0, 1]], bounces=5)
     np.testing.assert_array_equal(between.id, [1, 0, 1, 0, 1])
     np.testing.assert_array_equal(between.distance, [1, 3, 5, 7, 9])

@@ -111,7 +111,7 @@ def test_shadows():
     )
     observers = np.array([[0, 0, 6_371.0], [1_000, 0, 6_291], [0, 6_371, 0]])
     seen = umbracast.System.parse(sun).shadow(observers, device="cpu")
-    assert [umbracast.SHADOW_KINDS[kind] for kind in seen.kind] == ["total", "partial", "none"]
+    assert [umbracast.ShadowKind(kind).name for kind in seen.kind] == ["UMBRA", "PENUMBRA", "LIT"]
     assert seen.fraction[0] == 0 and seen.fraction[2] == 1 and 0 < seen.fraction[1] < 1
     table = {name: observers[:, k] for k, name in enumerate("xyz")}
     np.testing.assert_array_equal(umbracast.System.parse(sun).shadow(table, device="cpu").fraction, seen.fraction)

@@ -128,8 +128,8 @@ def test_a_device_that_is_named_is_opened_once(monkeypatch):
         ask.append(lambda: umbracast.System(system).render(size=(8, 8), samples=1, **named))
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(lambda call: call(), ask * 6))
-        # Scenes need the precision standard.
-        assert sorted(arguments["precision"] for _, arguments in opened) == ["fast", "standard"], named
+        # Scenes need every precision.
+        assert sorted(arguments["precision"] for _, arguments in opened) == ["auto", "fast"], named
     opened.clear()
     first = umbracast.Scene([[5, 0, 0, 1]])
     assert pickle.loads(pickle.dumps(first)).device is first.device and not opened

@@ -59,7 +59,7 @@ def test_attribute_columns_affect_the_answers(driver, spheres, many):
     rays = rays.append_column("radius", pa.array(radius)).append_column("skip_id", pa.array(skip, mask=skip > 150))
     moving = umbracast.Scene(spheres, device="cpu", masks=masks, velocities=velocities)
     skips = np.where(skip > 150, umbracast.NO_SPHERE, skip)
-    expected = moving.closest(many, masks=mask, times=time, radii=radius, skip_ids=skips)
+    expected = moving.closest(many, masks=mask, times=time, ray_radius=radius, skip_ids=skips)
     given = {"masks": masks, "velocities": velocities}
     # A column of the rays may have the name of a result column if it is not kept.
     rays = rays.append_column("t", pa.array(np.zeros(COUNT)))
@@ -72,7 +72,7 @@ def test_attribute_columns_affect_the_answers(driver, spheres, many):
 
 def test_ellipsoids_and_maps(driver):
     centers, random = cloud(300, seed=8)[:, :3], np.random.default_rng(9)
-    shapes = {"radii": random.uniform(0.2, 1, (300, 3)), "rotations": random.normal(size=(300, 4))}
+    shapes = {"semi_axes": random.uniform(0.2, 1, (300, 3)), "rotations": random.normal(size=(300, 4))}
     eggs, rays = umbracast.Scene(centers, device="cpu", **shapes), beams(3000)
     same(gathered(umbracast.ray_data.cast(ray.data.from_arrow(table(rays)), centers, **shapes)), "closest", eggs.closest(rays))
     with pytest.raises(ray.exceptions.RayTaskError, match="ellipsoids"):

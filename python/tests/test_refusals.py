@@ -85,7 +85,7 @@ RAYS = {
         umbracast.RecordError,
         "ray 9: ox is 1e39: it exceeds",
     ),
-    "a bad radius": (lambda s, r: s.closest(r, radii=-1), umbracast.RecordError, "ray 0: radius is -1"),
+    "a bad radius": (lambda s, r: s.closest(r, ray_radius=-1), umbracast.RecordError, "ray 0: radius is -1"),
     "a missing column": (lambda s, r: s.closest({"ox": [1.0]}), ValueError, "column 'oy' is missing; existing columns: ox"),
     "uneven columns": (
         lambda s, r: s.closest({n: np.ones(2 + (n == "oz")) for n in ("ox", "oy", "oz", "dx", "dy", "dz")}),
@@ -132,7 +132,7 @@ RAYS = {
         "inside is 'out': allowed are 'enter', 'exit', 'ignore'",
     ),
     "no word": (lambda s, r: s.closest(r, ends=None), TypeError, "ends must be a string"),
-    "few masks": (lambda s, r: s.closest(r, masks=np.ones(7, int)), ValueError, r"masks have shape \(7,\)"),
+    "few masks": (lambda s, r: s.closest(r, masks=np.ones(7, int)), ValueError, r"masks: the shape \(7,\)"),
     "broken masks": (lambda s, r: s.closest(r, masks=0.5), TypeError, "masks must be integers"),
     "negative ids": (lambda s, r: s.closest(r, skip_ids=-1), ValueError, "skip_ids must be in 0"),
     "none of them": (lambda s, r: s.nearest(r, k=0), ValueError, "k is 0"),
@@ -196,7 +196,7 @@ SCENES = {
         ValueError,
         r"velocities must have shape \(300, 3\)",
     ),
-    "few masks": (lambda s: umbracast.Scene(s, masks=[1, 2]), ValueError, "masks have shape"),
+    "few masks": (lambda s: umbracast.Scene(s, masks=[1, 2]), ValueError, "masks: the shape"),
     "no device": (lambda s: umbracast.Scene(s, device="abacus"), umbracast.NoDeviceError, "no device 'abacus'"),
     "no name": (lambda s: umbracast.Scene(s, device=1.5), TypeError, "device must be a name"),
     "a GPU's builder": (lambda s: umbracast.Scene(s, device="cpu", builder="gpu"), ValueError, "needs a GPU"),
@@ -259,7 +259,7 @@ def test_numpy_and_lists_give_numbers_and_hits(scene, rays):
 @pytest.mark.filterwarnings("error")
 def test_values_beyond_float32_are_refused_without_a_warning(scene, rays):
     with pytest.raises(umbracast.RecordError, match="ray 0: radius is inf"):
-        scene.closest(rays, radii=1e300)
+        scene.closest(rays, ray_radius=1e300)
 
 
 def test_errors_name_the_row(scene, rays):

@@ -58,7 +58,7 @@ def test_columns_are_those_of_files(scene):
     made = results(scene)
     assert list(made["Hits"].to_pandas()) == ["t", "id"]
     assert list(made["Attributes"].to_pandas())[:6] == ["x", "y", "z", "nx", "ny", "nz"]
-    assert set(made["Shadows"].to_pandas().kind) <= set(umbracast.SHADOW_KINDS)
+    assert set(made["Shadows"].to_pandas().kind) <= {kind.name.lower() for kind in umbracast.ShadowKind}
     lists = made["HitLists"]
     frame = lists.to_pandas()
     assert list(frame) == ["ray", "t_enter", "t_exit", "id"] and len(frame) == len(lists.id)
@@ -187,7 +187,7 @@ def test_poses_are_matrices_rotations_and_named_quaternions():
     assert umbracast.rays_of_sensor(*angles, matrices[0]).shape == (3, 3, 8)
     one = umbracast.rays_of_sensor(*angles, places, rotations=rotation[0])
     np.testing.assert_allclose(one[:, 1, 0, 3:6], np.tile(ahead[0], (50, 1)), atol=1e-6)
-    turned = umbracast.Scene(places, radii=np.tile([1, 2, 3], (50, 1)), rotations=rotation, device="cpu")
+    turned = umbracast.Scene(places, semi_axes=np.tile([1, 2, 3], (50, 1)), rotations=rotation, device="cpu")
     named = umbracast.Scene(frame.assign(rx=1.0, ry=2.0, rz=3.0), device="cpu")
     np.testing.assert_array_equal(turned.shapes[1], named.shapes[1])
 

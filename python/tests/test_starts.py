@@ -81,7 +81,7 @@ def test_times_and_radii_go_with_the_rays_from_hits():
     assert back.from_ids.tolist() == [0, 0] and scene.occluded(back).tolist() == [False, False]
     assert scene.occluded(hits.rays_to((-30, 0, 0))).tolist() == [True, True]
     thick = umbracast.Scene([[0, 0, 0, 1]], device="cpu")
-    hits = thick.closest([[9, 0.3, 0, -1, 0, 0]], radii=0.5)
+    hits = thick.closest([[9, 0.3, 0, -1, 0, 0]], ray_radius=0.5)
     assert not thick.occluded(hits.rays_to((9, 0.3, 0))).any()
     assert thick.occluded(hits.rays_to((-9, 0, 0))).all()
 

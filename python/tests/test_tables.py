@@ -159,15 +159,15 @@ WRONG = {
     "mask twice": (lambda s, m: s.contains(m({**POINT, "mask": [1]}), masks=1), "masks is given twice"),
     "time twice": (lambda s, m: s.count(umbracast.Segments(m({**ENDS, "time": [0.0]})), times=0), "times is given twice"),
     "t_max twice": (lambda s, m: s.closest(m(ray(t_max=[1.0])), t_max=1), "t_max is given twice"),
-    "described": (lambda s, m: s.attributes(m(ray(radius=[0.0])), hits=([4], [0]), radii=0), "radii is given twice"),
-    "bullet twice": (lambda s, m: s.bullets(m({**ENDS, "speed": [1.0], "radius": [0.0]}), radii=0), "radii is given twice"),
+    "described": (lambda s, m: s.attributes(m(ray(radius=[0.0])), hits=([4], [0]), ray_radius=0), "ray_radius is given twice"),
+    "bullet twice": (lambda s, m: s.bullets(m({**ENDS, "speed": [1.0], "radius": [0.0]}), radius=0), "radius is given twice"),
     "ball twice": (lambda s, m: umbracast.Scene(m({**BALL, "mask": [1]}), masks=[1]), "masks is given twice"),
     "moved twice": (
         lambda s, m: umbracast.Scene(m({**BALL, "vx": [1.0], "vy": [1.0], "vz": [1.0]}), velocities=[[0, 0, 1]]),
         "velocities is given twice",
     ),
     "radius twice": (lambda s, m: umbracast.Scene.from_points(m(BALL), 1), "radius is given twice"),
-    "two radii": (lambda s, m: umbracast.Scene(m(BALL), radii=[[1, 1, 1]]), "radii is given twice"),
+    "two radii": (lambda s, m: umbracast.Scene(m(BALL), semi_axes=[[1, 1, 1]]), "semi_axes is given twice"),
 }
 
 

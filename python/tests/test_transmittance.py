@@ -50,7 +50,7 @@ def test_spheres_are_opaque_by_default():
     np.testing.assert_array_equal(with_column.transmittance(LIGHT), np.float32([0.125, 0.125, 1]))
     with pytest.raises(TypeError, match="transmittances is given twice"):
         umbracast.Scene({**columns, "transmittance": [0.5, 0.25, 1]}, device="cpu", transmittances=0.5)
-    eggs = umbracast.Scene(DUST[:, :3], radii=np.ones((3, 3)), device="cpu", transmittances=0.5)
+    eggs = umbracast.Scene(DUST[:, :3], semi_axes=np.ones((3, 3)), device="cpu", transmittances=0.5)
     np.testing.assert_array_equal(eggs.transmittance(LIGHT), np.float32([0.25, 0.125, 1]))
 
 
@@ -77,7 +77,7 @@ def test_updates_and_pickles_keep_transmittances(dust):
     [
         ([0.5, 2, 0], umbracast.RecordError, r"sphere 1: transmittance is 2: .* from 0 \(opaque\) to 1 \(invisible\)"),
         ([0.5, 1, np.nan], umbracast.RecordError, "sphere 2: transmittance is NaN"),
-        ([0.5, 1], ValueError, r"transmittances have shape \(2,\), which cannot be broadcast to \(3,\)"),
+        ([0.5, 1], ValueError, r"transmittances: the shape \(2,\) cannot be broadcast to \(3,\)"),
         (["half"] * 3, TypeError, "transmittances must be numbers"),
     ],
 )

@@ -24,16 +24,27 @@ from ._input import Segments, SurfaceRays
 from ._devices import Device, DeviceInfo, devices
 from ._errors import DeviceError, ForkError, NoDeviceError, PrecisionError, RecordError
 from ._options import NO_SPHERE, Options, PointOptions
-from ._pictures import SHADOW_KINDS, Picture, Shadows, System
+from ._pictures import Picture, ShadowKind, Shadows, System
 from ._raygen import rays_along, rays_of_camera, rays_of_sensor, rays_toward
-from ._results import Approach, Attributes, Containment, Flights, HitLists, Hits, Interval, RayHits, Report, Update
+from ._results import (
+    Approach,
+    Attributes,
+    Containment,
+    Flights,
+    HitLists,
+    Hits,
+    Interval,
+    LegStatus,
+    RayHits,
+    Report,
+    Update,
+)
 from ._scene import Scene
 
 __version__ = _version("umbracast")
 
 __all__ = [
     "NO_SPHERE",
-    "SHADOW_KINDS",
     "Approach",
     "Attributes",
     "Containment",
@@ -45,6 +56,7 @@ __all__ = [
     "HitLists",
     "Hits",
     "Interval",
+    "LegStatus",
     "NoDeviceError",
     "Options",
     "Picture",
@@ -56,6 +68,7 @@ __all__ = [
     "Scene",
     "Segments",
     "SurfaceRays",
+    "ShadowKind",
     "Shadows",
     "System",
     "Update",

@@ -49,8 +49,8 @@ class Device:
         "auto": the best real GPU that guarantees ``precision``, else the CPU engine. "gpu": the best adapter, including software
         adapters. "cpu": the CPU engine, without loading a driver. Also an index from `devices`, or part of an adapter's name.
         Default: the environment variable UMBRACAST_DEVICE, or "auto" if it is unset.
-    precision : {"fast", "standard", "exact"}, default "standard"
-        Precision that the device must guarantee.
+    precision : {"auto", "fast", "standard", "exact"}, default "auto"
+        Precision that the device must guarantee; "auto" is every precision.
     memory : int, optional
         Number of bytes that a scene and a query may use.
     patience_s : float, optional
@@ -68,7 +68,7 @@ class Device:
         self,
         choice: str | int | None = None,
         *,
-        precision: Literal["fast", "standard", "exact"] = "standard",
+        precision: Literal["auto", "fast", "standard", "exact"] = "auto",
         memory: int | None = None,
         patience_s: float | None = None,
     ) -> None:
@@ -154,7 +154,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def open_device(
-    device: Device | str | int | None, precision: Literal["fast", "standard", "exact"] = "standard"
+    device: Device | str | int | None, precision: Literal["auto", "fast", "standard", "exact"] = "auto"
 ) -> Device:
     """Return ``device`` if it is a `Device`, else the device that it names, which is opened once per process."""
     if isinstance(device, Device):

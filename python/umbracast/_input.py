@@ -20,7 +20,7 @@ SEGMENT = ("x1", "y1", "z1", "x2", "y2", "z2")
 BULLET = (*SEGMENT, "speed")
 SPHERE = ("x", "y", "z", "r")
 POINT = ("x", "y", "z")
-RADII = ("rx", "ry", "rz")
+SEMI_AXES = ("rx", "ry", "rz")
 ROTATION = ("qw", "qx", "qy", "qz")
 
 
@@ -144,13 +144,13 @@ class RayBatch(NamedTuple):
     skip_ids: NDArray[np.uint32] | None
     from_ids: NDArray[np.uint32] | None
     times: NDArray[np.float32] | None
-    radii: NDArray[np.float32] | None
+    ray_radius: NDArray[np.float32] | None
     input_order: bool
 
 
 def batch(given: RayInput, origin: tuple[float, float, float], parsed: CallOptions) -> RayBatch:
     """Combine rays, origin and optional columns for the extension module."""
-    columns = (parsed.masks, parsed.skip_ids, parsed.from_ids, parsed.times, parsed.radii)
+    columns = (parsed.masks, parsed.skip_ids, parsed.from_ids, parsed.times, parsed.ray_radius)
     return RayBatch(given.records, given.columns, origin, *columns, given.input_order)
 
 
@@ -279,16 +279,16 @@ def records(
 
 
 def ellipsoids(
-    centers: Any, radii: Any, rotations: Any, origin: tuple[float, float, float]
+    centers: Any, semi_axes: Any, rotations: Any, origin: tuple[float, float, float]
 ) -> tuple[tuple[int, ...], NDArray[np.float32], NDArray[np.float32] | None, int, float]:
     """Return the leading shape, centres with semi-axes, rotations, the number of rounded values and the largest rounding.
 
     Roundings of rotations are not counted.
     """
     shape, columns = split("centres of ellipsoids", centers, {3: POINT}, POINT)
-    there, axes = split("radii", radii, {3: RADII}, RADII)
+    there, axes = split("semi_axes", semi_axes, {3: SEMI_AXES}, SEMI_AXES)
     if there != shape:
-        raise ValueError(f"radii must have shape {(*shape, 3)}, not {(*there, 3)}")
+        raise ValueError(f"semi_axes must have shape {(*shape, 3)}, not {(*there, 3)}")
     turned = None
     if rotations is not None:
         there, parts = split("rotations", rotations, {4: ROTATION}, ROTATION)

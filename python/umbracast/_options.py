@@ -30,7 +30,7 @@ RAY_COLUMNS = {
     "skip_id": RayColumn("skip_ids", np.uint32, has_blanks=True),
     "from_id": RayColumn("from_ids", np.uint32, has_blanks=True),
     "time": RayColumn("times", np.float32),
-    "radius": RayColumn("radii", np.float32),
+    "radius": RayColumn("ray_radius", np.float32),
 }
 """Optional columns of rays, by their names in tables and files."""
 
@@ -43,7 +43,7 @@ class CommonOptions(TypedDict, total=False):
 
     masks: ArrayLike | None
     skip_ids: ArrayLike | None
-    precision: Literal["fast", "standard", "exact"]
+    precision: Literal["auto", "fast", "standard", "exact"]
     on_bad: Literal["refuse", "skip"]
     progress: Progress
 
@@ -62,7 +62,7 @@ class HitOptions(TypedDict, total=False):
     """Options that affect hits in addition to the ray itself: see `Options`. `Scene.attributes` needs those of the query."""
 
     times: ArrayLike | None
-    radii: ArrayLike | None
+    ray_radius: ArrayLike | None
     motion: Literal["at-time", "with-ray"]
 
 
@@ -75,11 +75,12 @@ class Options(CommonOptions, HitOptions, total=False):
         Whether an exactly tangent ray hits the sphere.
     ends : "closed" (default) or "half-open"
         Whether ``t_max`` itself belongs to the ray.
-    precision : "fast", "standard" (default) or "exact"
-        Precision of the result. Raises `PrecisionError` if the device cannot guarantee it.
+    precision : "auto" (default), "fast", "standard" or "exact"
+        Precision of the result. "auto" is "exact" for spheres, so all devices return the same bits, and "standard" for ellipsoids; the
+        report has the precision that was used. Raises `PrecisionError` if the device cannot guarantee it.
     on_bad : "refuse" (default) or "skip"
         "refuse" raises `RecordError` for an invalid ray. "skip" returns a miss for it and counts it in the report.
-    radii : (…) array, default 0
+    ray_radius : (…) array, default 0
         Radius of the ray, which is then the path of a ball, such as a robot: it hits where the surface of the ball touches a sphere.
     masks : (…) integers in 0 … 2³²-1, default all bits
         A ray ignores spheres whose mask shares no bit with its own.
@@ -113,7 +114,7 @@ class Policies(NamedTuple):
     inside: str = "enter"
     touch: str = "hit"
     ends: str = "closed"
-    precision: str = "standard"
+    precision: str = "auto"
     on_bad: str = "refuse"
     motion: str = "at-time"
     near: str = "auto"
@@ -137,7 +138,7 @@ class CallOptions(NamedTuple):
     skip_ids: NDArray[np.uint32] | None
     from_ids: NDArray[np.uint32] | None
     times: NDArray[np.float32] | None
-    radii: NDArray[np.float32] | None
+    ray_radius: NDArray[np.float32] | None
     progress: Callable[[int, int], object] | None
 
 
@@ -198,7 +199,7 @@ def column(name: str, given: Any, shape: tuple[int, ...], kind: Any) -> NDArray[
         wide = np.broadcast_to(array, shape)
     except ValueError:
         raise ValueError(
-            f"{name} have shape {array.shape}, which cannot be broadcast to {shape}"
+            f"{name}: the shape {array.shape} cannot be broadcast to {shape}"
         ) from None
     # Values beyond the range of float32 become inf, which is later refused with its row.
     with np.errstate(over="ignore"):
@@ -206,6 +207,6 @@ def column(name: str, given: Any, shape: tuple[int, ...], kind: Any) -> NDArray[
 
 
 POINT_OPTIONS = frozenset({"masks", "skip_ids", "times", "precision", "on_bad", "progress"})
-HIT_OPTIONS = frozenset({"times", "radii", "motion"})
+HIT_OPTIONS = frozenset({"times", "ray_radius", "motion"})
 OPTIONS = POINT_OPTIONS | HIT_OPTIONS | {"inside", "touch", "ends", "near", "from_ids"}
-BULLET_OPTIONS = frozenset({"radii", "from_ids", "precision", "on_bad", "progress"})
+BULLET_OPTIONS = frozenset({"from_ids", "precision", "on_bad", "progress"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -103,6 +104,22 @@ class Picture:
         return found if name == "normal" else found.reshape(self.t.shape)
 
 
+class ShadowKind(IntEnum):
+    """Kind of coverage of a light's disc, as in `Shadows.kind` and in files."""
+
+    LIT = 0
+    """Not covered: full light."""
+    PENUMBRA = 1
+    """Partly covered, including part of its rim."""
+    ANTUMBRA = 2
+    """Partly covered, with the whole rim visible."""
+    UMBRA = 3
+    """Completely covered."""
+
+
+_KIND_WORDS = [kind.name.lower() for kind in ShadowKind]
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Shadows(Result):
     """How much of a light each observer sees."""
@@ -110,22 +127,19 @@ class Shadows(Result):
     fraction: NDArray[np.float64]
     """(…) float64: visible fraction of the light's disc, by solid angle: 0 in the umbra, 1 in full light."""
     kind: NDArray[np.uint8]
-    """(…) uint8: 0 none, 1 partial (penumbra), 2 annular (antumbra), 3 total (umbra); an index into `SHADOW_KINDS`."""
+    """(…) uint8: a `ShadowKind`."""
     flux: NDArray[np.float64]
     """(…) float64: brightness of the visible part, relative to that of the whole disc. It differs from `fraction` only if the light of the
     system has limb darkening; otherwise it is the same array."""
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the columns of the table that `to_pandas` and `to_arrow` make: one row per observer, and kinds as text."""
-        return {**Result.columns(self), "kind": np.array(SHADOW_KINDS)[self.kind.reshape(-1)]}
+        return {**Result.columns(self), "kind": np.array(_KIND_WORDS)[self.kind.reshape(-1)]}
 
     def _summary(self) -> str:
-        counts = np.bincount(self.kind.reshape(-1), minlength=len(SHADOW_KINDS))
-        words = (f"{count:,} {kind}" for count, kind in zip(counts, SHADOW_KINDS, strict=True) if count)
+        counts = np.bincount(self.kind.reshape(-1), minlength=len(_KIND_WORDS))
+        words = (f"{count:,} {kind}" for count, kind in zip(counts, _KIND_WORDS, strict=True) if count)
         return ", ".join([shape_text(self.kind), *words])
-
-
-SHADOW_KINDS = ("none", "partial", "annular", "total")
 
 
 class System:

@@ -257,29 +257,29 @@ class Queries:
         attributes = (parsed.masks, parsed.skip_ids, parsed.times)
         count, id = _out.flat((counts, ids))
         report = _umbracast.contains(self._native, records, *attributes, parsed.policies, count, id, parsed.progress)
-        return Containment(counts, ids, Report(*report[:7], rounded, largest))
+        return Containment(counts, ids, Report(*report[:8], rounded, largest))
 
     def bullets(
         self,
         bullets: ArrayLike | Any,
         *,
-        radii: ArrayLike | None = None,
+        radius: ArrayLike | None = None,
         from_ids: ArrayLike | None = None,
         bounces: int = 1,
-        precision: Literal["fast", "standard", "exact"] = "standard",
+        precision: Literal["auto", "fast", "standard", "exact"] = "auto",
         on_bad: Literal["refuse", "skip"] = "refuse",
         progress: Any = False,
     ) -> Flights:
         """Trace bullets that fly straight until they hit a sphere and ricochet off it.
 
-        Bullets are points, or balls with ``radii``; positions are those of their centres. Among moving spheres, bullets start at time 0, a
+        Bullets are points, or balls with a ``radius``; positions are those of their centres. Among moving spheres, bullets start at time 0, a
         frame is one unit of time, and bullets are traced until ``time_range`` ends.
 
         Parameters
         ----------
         bullets : (M, 7) array, or a table with columns x1, y1, z1, x2, y2, z2, speed and optionally radius, from_id
             Start, another point on the path, and distance per frame, > 0.
-        radii : (M,) array or number, optional
+        radius : (M,) array or number, optional
             Radii of the bullets. Default: the table's column radius, else 0.
         from_ids : (M,) integers, optional
             The sphere on whose surface each bullet starts, as for rays; see `Options`. A bullet that flies into it has started inside. The
@@ -301,18 +301,22 @@ class Queries:
         """
         bullets, of_table = _tables.split_options("bullets", bullets, _input.BULLET, ["radius", "from_id"])
         shape, records, rounded, largest = _input.records("bullets", "bullet", bullets, _input.BULLET, self.origin)
-        given = {"radii": radii, "from_ids": from_ids, "precision": precision, "on_bad": on_bad, "progress": progress}
+        given = {"from_ids": from_ids, "precision": precision, "on_bad": on_bad, "progress": progress}
+        if "ray_radius" in of_table:
+            _validate.check_once("radius", radius, "radius")
+            radius = of_table.pop("ray_radius")
+        radii = column("radius", radius, shape, np.float32)
         parsed = parse_options("bullets", shape, given, BULLET_OPTIONS, of_table)
         if rounded + self._rounded > 0:
             _, columns = _input.split("bullets", bullets, {7: _input.BULLET}, _input.BULLET)
             self._check_starts("the start of a bullet", columns[:3], parsed, 3)
         bounces = _validate.integer("bounces", bounces, 1, 0xFFFF_FFFF)
-        offsets, status, id, distance, frames, point, angle, velocity, report = _umbracast.bullets(
-            self._native, records, parsed.radii, parsed.from_ids, bounces, parsed.policies, parsed.progress
+        offsets, status, id, distance, frames, point, grazing, velocity, report = _umbracast.bullets(
+            self._native, records, radii, parsed.from_ids, bounces, parsed.policies, parsed.progress
         )
         points = self._in_caller_coordinates(point.reshape(-1, 3))
-        found = _warn_of_starts(Report(*report[:7], rounded, largest), 3)
-        return Flights(offsets, status, id, distance, frames, points, angle, velocity.reshape(-1, 3), found)
+        found = _warn_of_starts(Report(*report[:8], rounded, largest), 3)
+        return Flights(offsets, status, id, distance, frames, points, grazing, velocity.reshape(-1, 3), found)
 
     @shows_options(HitOptions)
     def attributes(
@@ -325,7 +329,7 @@ class Queries:
         t_max: ArrayLike | None = None,
         **options: Unpack[HitOptions],
     ) -> Attributes:
-        """Compute point, normal, angle and distance of each hit of `closest`, for the same rays.
+        """Compute point, normal, angle of incidence and distance of each hit of `closest`, for the same rays.
 
         For moving spheres, point and normal refer to the position of the sphere at the time of the hit, and the angle to its rest frame.
         For rays with a radius, the point is the contact point. Everything is computed in float64 from the foot of the perpendicular, so
@@ -338,7 +342,7 @@ class Queries:
         hits : Hits or tuple of two arrays
             The hits of these rays: t and id.
         **options
-            ``times``, ``radii`` and ``motion`` of the query that found the hits; see `Options`.
+            ``times``, ``ray_radius`` and ``motion`` of the query that found the hits; see `Options`.
 
         Returns
         -------
@@ -361,12 +365,12 @@ class Queries:
             raise ValueError(f"hits have shapes {shapes[0]} and {shapes[1]}, but the rays have {given.shape}")
         t, id = column("hits.t", found_t, given.shape, np.float32), column("hits.id", found_id, given.shape, np.uint32)
         assert t is not None and id is not None
-        point, normal, angle, distance = _umbracast.attributes(self._native, batch, parsed.policies, t, id)
+        point, normal, incidence, distance = _umbracast.attributes(self._native, batch, parsed.policies, t, id)
         vectors = (*given.shape, 3)
         return Attributes(
             self._in_caller_coordinates(point.reshape(vectors)),
             normal.reshape(vectors),
-            angle.reshape(given.shape),
+            incidence.reshape(given.shape),
             distance.reshape(given.shape),
         )
 
@@ -417,7 +421,7 @@ class Queries:
         kind, types = QUERIES[verb]
         columns = _out.arrays(out, given.shape, kind, types, batch)
         report = _umbracast.cast(self._native, verb, batch, parsed.policies, _out.flat(columns), parsed.progress)
-        given = given._replace(options={"times": parsed.times, "radii": parsed.radii})
+        given = given._replace(options={"times": parsed.times, "ray_radius": parsed.ray_radius})
         return columns, _warn_of_starts(Report(*report), 4), given
 
     def _list_query(

@@ -192,7 +192,7 @@ def rays_of_camera(
     up : three numbers, default (0, 0, 1)
         Direction that points upwards in the picture.
     field_of_view_deg : float, default 50
-        Angle that the height of the picture spans. ``t`` is then the depth along the line of sight.
+        Angle that the height of the picture spans. ``t`` is then the distance along the line of sight, the view distance.
     width : float, optional
         For an orthographic camera: the length that the width of the picture spans. ``t`` is then a distance.
 

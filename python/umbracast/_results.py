@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -24,16 +25,18 @@ class Report:
 
     rays: int
     """Number of rays cast."""
-    hits: int
+    rays_hit: int
     """Number of rays that hit a sphere (`approach`: rays that touch or enter one; `contains`: points inside any sphere)."""
     skipped: int
     """Number of invalid rays, which are misses with ``on_bad="skip"``."""
     overflowed: int
     """Number of rays that miss only because their root exceeds the largest float32."""
-    exact: int
-    """Number of rays resolved by exact arithmetic, with ``precision="exact"``."""
+    resolved_exactly: int
+    """Number of rays resolved by exact arithmetic, at the precision "exact"."""
     off_surface: int
     """Number of rays that start farther from the surface of the sphere in ``from_ids`` than rounding to float32 explains."""
+    precision: str
+    """Precision of the results: "fast", "standard" or "exact"."""
     seconds: float
     """Wall time of the casts, in seconds."""
     rounded: int
@@ -304,13 +307,24 @@ class Attributes(Result):
     where float32 is too coarse."""
     normal: Floats
     """(…, 3) float32: outward unit normal."""
-    angle: Floats
-    """(…) float32: angle between the reversed ray and the normal, in radians; 0 for a head-on hit, π/2 for a grazing one."""
+    incidence_rad: Floats
+    """(…) float32: angle of incidence between the reversed ray and the normal, in radians; 0 for a head-on hit, π/2 for a grazing one."""
     distance: Floats
     """(…) float32: distance ``t · |direction|``; inf on a miss."""
 
     def _summary(self) -> str:
         return f"{shape_text(self.distance)}, {share(np.isfinite(self.distance), 'ray')} hit a sphere"
+
+
+class LegStatus(IntEnum):
+    """How a leg of a flight ends, as in `Flights.status` and in files."""
+
+    HIT = 0
+    """On a sphere."""
+    MISS = 1
+    """Nowhere."""
+    STARTED_INSIDE = 2
+    """At its start, because the bullet starts inside a sphere: it is not traced."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -322,7 +336,7 @@ class Flights(Result):
     offsets : (M + 1,) uint64
         First leg of each bullet, and the total number of legs.
     status : (n,) uint8
-        0 hit, 1 miss, 2 started inside a sphere.
+        How the leg ends: a `LegStatus`.
     id : (n,) uint32
         Id of the sphere.
     distance : (n,) float32
@@ -332,8 +346,8 @@ class Flights(Result):
     point : (n, 3) float32 or float64
         Position of the bullet's centre at the hit, in the coordinates of the bullets as given; NaN without a hit. float64 in a scene with
         an ``origin``.
-    angle : (n,) float32
-        Angle between the path, as seen from the sphere, and the tangent plane, in radians; NaN without a hit.
+    grazing_rad : (n,) float32
+        Grazing angle between the path, as seen from the sphere, and the tangent plane, in radians; NaN without a hit.
     velocity : (n, 3) float32
         Velocity after the hit, per frame; NaN without a hit.
     report : Report or None
@@ -346,7 +360,7 @@ class Flights(Result):
     distance: Floats
     frames: Floats
     point: Floats | NDArray[np.float64]
-    angle: Floats
+    grazing_rad: Floats
     velocity: Floats
     report: Report | None = field(default=None, repr=False)
 

@@ -29,8 +29,8 @@ class Scene(Queries):
     spheres : (N, 4) array, or a table with columns x, y, z, r
         Centres and radii, in any unit. The row is the id of the sphere. float32 is used as it is, float64 is rounded once.
         A table may also have columns vx, vy, vz, mask and transmittance. An unknown column is an error, and so is one that is given as
-        an argument, too. With ``radii``: (N, 3), the centres of ellipsoids.
-    radii : (N, 3) array, optional
+        an argument, too. With ``semi_axes``: (N, 3), the centres of ellipsoids.
+    semi_axes : (N, 3) array, optional
         Semi-axes of ellipsoids along their own axes, > 0, the longest at most 2²⁰ times the shortest. In a table: columns rx, ry, rz
         instead of r.
     rotations : (N, 4) array or scipy.spatial.transform.Rotation, optional
@@ -57,8 +57,8 @@ class Scene(Queries):
         Cast ray i against sphere i only.
     builder : {"auto", "cpu", "gpu"}, default "auto"
         Where to build the BVH that a GPU traverses.
-    precision : {"fast", "standard", "exact"}, default "standard"
-        Precision that the device must guarantee: "auto" skips GPUs that cannot.
+    precision : {"auto", "fast", "standard", "exact"}, default "auto"
+        Precision that the device must guarantee: the device "auto" skips GPUs that cannot. The precision "auto" is every precision.
 
     Raises
     ------
@@ -76,7 +76,7 @@ class Scene(Queries):
     Notes
     -----
     Scenes of ellipsoids support `closest`, `interval`, `occluded`, `count`, `transmittance`, `all`, `nearest` and `contains`. They raise
-    ValueError for other queries and for rays with radii, and `PrecisionError` for ``precision="exact"``.
+    ValueError for other queries and for rays with a radius, and `PrecisionError` for ``precision="exact"``.
 
     A RuntimeWarning says if rounding to float32 changed the spheres by more than a thousandth of the smallest radius, or moved the starts of
     rays by more than a thousandth of their distance from the nearest surface, in the mean over a sample.
@@ -88,7 +88,7 @@ class Scene(Queries):
         self,
         spheres: ArrayLike | Any,
         *,
-        radii: ArrayLike | None = None,
+        semi_axes: ArrayLike | None = None,
         rotations: ArrayLike | None = None,
         device: Device | str | int | None = None,
         masks: ArrayLike | None = None,
@@ -98,11 +98,11 @@ class Scene(Queries):
         origin: Origin | Literal["auto"] | ArrayLike | Any | None = None,
         pairwise: bool = False,
         builder: Literal["auto", "cpu", "gpu"] = "auto",
-        precision: Literal["fast", "standard", "exact"] = "standard",
+        precision: Literal["auto", "fast", "standard", "exact"] = "auto",
     ) -> None:
-        inputs = SphereInputs(spheres, radii, rotations, masks, velocities, transmittances)
+        inputs = SphereInputs(spheres, semi_axes, rotations, masks, velocities, transmittances)
         inputs = _spheres.sphere_inputs(inputs)
-        self._origin: Origin = _spheres.parse_origin(origin, inputs.spheres, inputs.radii, inputs.rotations)
+        self._origin: Origin = _spheres.parse_origin(origin, inputs.spheres, inputs.semi_axes, inputs.rotations)
         self._has_origin = origin is not None
         self._starts_left = 1024
         given = self._given(inputs)
@@ -222,14 +222,14 @@ class Scene(Queries):
         self.close()
 
     def _given(self, inputs: SphereInputs, centers: bool = False) -> _input.Spheres:
-        spheres, radii, rotations, masks, velocities, transmittances = inputs
+        spheres, semi_axes, rotations, masks, velocities, transmittances = inputs
         turned = None
-        if radii is not None:
+        if semi_axes is not None:
             width = 3
-            shape, records, turned, rounded, largest = _input.ellipsoids(spheres, radii, rotations, self._origin)
+            shape, records, turned, rounded, largest = _input.ellipsoids(spheres, semi_axes, rotations, self._origin)
         else:
             if not isinstance(spheres, dict) and not centers and (given := np.shape(spheres))[-1:] == (3,):
-                remedy = "for points, use Scene.from_points(points, radius); ellipsoids need radii="
+                remedy = "for points, use Scene.from_points(points, radius); ellipsoids need semi_axes="
                 raise ValueError(f"spheres must have shape (N, 4) with x, y, z and radius, not {given}: {remedy}")
             kind, fields = ("center", _input.POINT) if centers else ("sphere", _input.SPHERE)
             width = len(fields)
@@ -275,7 +275,7 @@ class Scene(Queries):
 
     @property
     def shapes(self) -> tuple[NDArray[np.float32], NDArray[np.float32]] | None:
-        """For ellipsoids: copies of the radii, (N, 3) float32, and the rotations, (N, 4) float32. For spheres: None."""
+        """For ellipsoids: copies of the semi-axes, (N, 3) float32, and the rotations, (N, 4) float32. For spheres: None."""
         return _spheres.split_shapes(self._native.parts()[3])
 
     def __len__(self) -> int:
@@ -311,10 +311,10 @@ class Scene(Queries):
         **arguments: Any,
     ) -> Self:
         """Make a scene of the result of `_parts`, from whose coordinates the origin is subtracted already."""
-        radii, rotations = (None, None) if shapes is None else shapes
+        semi_axes, rotations = (None, None) if shapes is None else shapes
         scene = cls(
             spheres if shapes is None else spheres[:, :3],
-            radii=radii,
+            semi_axes=semi_axes,
             rotations=rotations,
             masks=masks,
             velocities=velocities,
@@ -333,7 +333,7 @@ class Scene(Queries):
         self,
         spheres: ArrayLike | Any,
         *,
-        radii: ArrayLike | None = None,
+        semi_axes: ArrayLike | None = None,
         rotations: ArrayLike | None = None,
         masks: ArrayLike | None = None,
         velocities: ArrayLike | None = None,
@@ -341,7 +341,7 @@ class Scene(Queries):
     ) -> Update:
         """Replace all spheres by the same number of new ones. Masks, velocities and transmittances are kept unless new ones are given.
 
-        Ellipsoids given as centres only, (N, 3) or a table with columns x, y, z, keep their radii and rotations. With new ``radii`` they
+        Ellipsoids given as centres only, (N, 3) or a table with columns x, y, z, keep their semi-axes and rotations. With new ``semi_axes`` they
         are rotated by ``rotations``, or not at all if there are none.
 
         Queries that run in other threads finish with the old spheres. On a GPU the BVH keeps its nodes and is refitted: call `rebuild` if
@@ -349,7 +349,7 @@ class Scene(Queries):
 
         Parameters
         ----------
-        spheres, radii, rotations, masks, velocities, transmittances
+        spheres, semi_axes, rotations, masks, velocities, transmittances
             As for `Scene`.
 
         Returns
@@ -362,9 +362,9 @@ class Scene(Queries):
         RecordError, TypeError, ValueError, DeviceError, MemoryError, KeyboardInterrupt, ForkError
             As `Scene`; ValueError also if the number of spheres differs.
         """
-        inputs = SphereInputs(spheres, radii, rotations, masks, velocities, transmittances)
+        inputs = SphereInputs(spheres, semi_axes, rotations, masks, velocities, transmittances)
         inputs = _spheres.sphere_inputs(inputs)
-        centers = inputs.radii is None and self._native.has_ellipsoids() and _spheres.are_centers(inputs.spheres)
+        centers = inputs.semi_axes is None and self._native.has_ellipsoids() and _spheres.are_centers(inputs.spheres)
         return Update(*self._native.update(self._given(inputs, centers)))
 
     def rebuild(self) -> None:

@@ -14,7 +14,7 @@ Origin = tuple[float, float, float]
 
 VELOCITY = ("vx", "vy", "vz")
 PARTS = {
-    "radii": _input.RADII,
+    "semi_axes": _input.SEMI_AXES,
     "rotations": _input.ROTATION,
     "masks": ("mask",),
     "velocities": VELOCITY,
@@ -30,7 +30,7 @@ class SphereInputs(NamedTuple):
     """Spheres, or centres of ellipsoids, and what belongs to them: arrays, or columns of a table."""
 
     spheres: Any
-    radii: Any
+    semi_axes: Any
     rotations: Any
     masks: Any
     velocities: Any
@@ -40,16 +40,16 @@ class SphereInputs(NamedTuple):
 def sphere_inputs(given: SphereInputs) -> SphereInputs:
     """Split the spheres into these parts, if they are a table. A table is read only once.
 
-    Raises ValueError for an unknown column and for rotations without radii, TypeError if a part is given twice.
+    Raises ValueError for an unknown column and for rotations without semi-axes, TypeError if a part is given twice.
     """
     table = _tables.columns(given.spheres)
     if table is not None:
         _tables.check_names("spheres", table, _input.SPHERE, [name for names in PARTS.values() for name in names])
         if "r" in table:
-            _validate.check_once("radii", given.radii, "r")
-            if any(name in table for name in _input.RADII):
-                radii = ", ".join(_input.RADII)
-                raise ValueError(f"spheres: a table cannot have both 'r' (spheres) and {radii} (ellipsoids)")
+            _validate.check_once("semi_axes", given.semi_axes, "r")
+            if any(name in table for name in _input.SEMI_AXES):
+                axes = ", ".join(_input.SEMI_AXES)
+                raise ValueError(f"spheres: a table cannot have both 'r' (spheres) and {axes} (ellipsoids)")
         for part, names in PARTS.items():
             found = {name: table[name] for name in names if name in table}
             if found:
@@ -58,8 +58,8 @@ def sphere_inputs(given: SphereInputs) -> SphereInputs:
         given = given._replace(spheres={name: table[name] for name in _input.SPHERE if name in table})
     if hasattr(given.rotations, "as_quat"):
         given = given._replace(rotations=_validate.quaternions("rotations", given.rotations))
-    if given.rotations is not None and given.radii is None:
-        raise ValueError("rotations (qw, qx, qy, qz) are for ellipsoids, but the radii (rx, ry, rz) are missing")
+    if given.rotations is not None and given.semi_axes is None:
+        raise ValueError("rotations (qw, qx, qy, qz) are for ellipsoids, but semi_axes (rx, ry, rz) are missing")
     return given
 
 
@@ -71,27 +71,27 @@ def are_centers(spheres: Any) -> bool:
 def split_shapes(
     stretched: NDArray[np.float32] | None,
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]] | None:
-    """Split (N, 7) shapes of ellipsoids into copies of the radii, (N, 3), and the rotations, (N, 4)."""
+    """Split (N, 7) shapes of ellipsoids into copies of the semi-axes, (N, 3), and the rotations, (N, 4)."""
     if stretched is None:
         return None
     shapes = stretched.reshape(-1, 7)
     return shapes[:, :3].copy(), shapes[:, 3:].copy()
 
 
-def parse_origin(origin: Any, spheres: Any, radii: Any, rotations: Any) -> Origin:
+def parse_origin(origin: Any, spheres: Any, semi_axes: Any, rotations: Any) -> Origin:
     if origin is None:
         return (0.0, 0.0, 0.0)
     if isinstance(origin, str) and origin != "auto":
         raise ValueError(f"origin is {origin!r}: it must be three numbers, rays or 'auto'")
     starts = _starts(origin)
     if starts is not None:
-        if radii is None:
+        if semi_axes is None:
             _, columns = _input.split("spheres", spheres, {4: _input.SPHERE}, _input.SPHERE)
         else:
             shape, columns = _input.split("centres of ellipsoids", spheres, {3: _input.POINT}, _input.POINT)
-            there, axes = _input.split("radii", radii, {3: _input.RADII}, _input.RADII)
+            there, axes = _input.split("semi_axes", semi_axes, {3: _input.SEMI_AXES}, _input.SEMI_AXES)
             if there != shape:
-                raise ValueError(f"radii must have shape {(*shape, 3)}, not {(*there, 3)}")
+                raise ValueError(f"semi_axes must have shape {(*shape, 3)}, not {(*there, 3)}")
             turned: _input.Columns = [np.zeros(shape)] * 4
             if rotations is not None:
                 _, turned = _input.split("rotations", rotations, {4: _input.ROTATION}, _input.ROTATION)

@@ -32,7 +32,7 @@ __all__ = [
 _Floats: TypeAlias = NDArray[np.float32]
 _Ids: TypeAlias = NDArray[np.uint32]
 _Offsets: TypeAlias = NDArray[np.uint64]
-_ReportTuple: TypeAlias = tuple[int, int, int, int, int, int, float, int, float]
+_ReportTuple: TypeAlias = tuple[int, int, int, int, int, int, str, float, int, float]
 _Progress: TypeAlias = Callable[[int, int], object] | None
 
 @final

@@ -53,7 +53,7 @@ def cast(
     batch_size: int | None = None,
     device: str | int | None = None,
     memory: int | None = None,
-    radii: ArrayLike | None = None,
+    semi_axes: ArrayLike | None = None,
     rotations: ArrayLike | None = None,
     masks: ArrayLike | None = None,
     velocities: ArrayLike | None = None,
@@ -64,7 +64,7 @@ def cast(
     inside: Literal["enter", "exit", "ignore"] = "enter",
     touch: Literal["hit", "miss"] = "hit",
     ends: Literal["closed", "half-open"] = "closed",
-    precision: Literal["fast", "standard", "exact"] = "standard",
+    precision: Literal["auto", "fast", "standard", "exact"] = "auto",
     on_bad: Literal["refuse", "skip"] = "refuse",
     motion: Literal["at-time", "with-ray"] = "at-time",
     near: Literal["auto", "pass", "block"] = "auto",
@@ -76,7 +76,7 @@ def cast(
     dataset : ray.data.Dataset
         Columns ox, oy, oz, dx, dy, dz and optionally t_min, t_max, mask, skip_id, from_id (null is none), time, radius, of floats or
         integers. Other columns, such as a key of your own, are kept.
-    spheres, radii, rotations, masks, velocities, transmittances, time_range, origin, builder
+    spheres, semi_axes, rotations, masks, velocities, transmittances, time_range, origin, builder
         As for `umbracast.Scene`. They are validated here and sent to each node once.
     query : str, default "closest"
         A query of `umbracast.Scene`. The result columns have the names of its arrays, such as ``t`` and ``id``; a query with a plain array
@@ -136,7 +136,7 @@ def cast(
     scene = Scene(
         spheres,
         device="cpu",
-        radii=radii,
+        semi_axes=semi_axes,
         rotations=rotations,
         masks=masks,
         velocities=velocities,

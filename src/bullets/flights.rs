@@ -164,7 +164,8 @@ impl Scene {
         check_same_length("bullets", count, "from_ids", from_ids.map_or(count, <[u32]>::len))?;
         let memory = size_of::<BulletState>() + size_of::<crate::records::Ray>() + 8 + 3 * size_of::<Leg>();
         memory::check("bullets", count as u64 * memory as u64)?;
-        let mut report = Report { rays: count as u64, ..Report::default() };
+        let query = self.resolved(query);
+        let mut report = Report { rays: count as u64, precision: query.precision, ..Report::default() };
         let mut active = try_with_capacity(count)?;
         for (i, bullet) in bullets.records.iter().enumerate() {
             let (number, radius) =
@@ -191,7 +192,7 @@ impl Scene {
 
         let motion = if end.is_some() { Motion::WithRay } else { Motion::AtTime };
         let query =
-            Query { inside: Inside::Enter, touch: Touch::Hit, ends: Ends::Closed, motion, near: Near::Pass, ..*query };
+            Query { inside: Inside::Enter, touch: Touch::Hit, ends: Ends::Closed, motion, near: Near::Pass, ..query };
         let mut rounds: Vec<Legs> = Vec::new();
         while !active.is_empty() && rounds.len() < most as usize {
             memory::check("legs of bullets", active.len() as u64 * 3 * size_of::<(usize, Leg)>() as u64)?;

@@ -6,6 +6,7 @@ use crate::records::NO_SPHERE;
 
 /// How a leg of a flight ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[repr(u8)]
 pub enum LegStatus {
     /// On a sphere.
@@ -34,6 +35,7 @@ impl LegStatus {
 /// A straight part of a bullet's flight: from its start, or from a sphere that it glanced off, to the next sphere. Computed in f64 and
 /// rounded once; the error bounds are those of [`MovingSphere::ricochet`](super::ricochet::MovingSphere::ricochet).
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Leg {
     /// How it ends.
     pub status: LegStatus,
@@ -47,7 +49,7 @@ pub struct Leg {
     /// Position of the bullet at the hit; of its centre if it has a radius. NaN without a hit, like the fields below.
     pub point: Vec3,
     /// Angle between the path, as seen from the sphere, and the tangent plane, in radians: 0 grazing, π/2 head on.
-    pub angle: f32,
+    pub grazing_rad: f32,
     /// Velocity after the hit, per frame: reflected in the tangent plane, in the frame of the sphere. The speed relative to the sphere is
     /// preserved; off a moving sphere, the bullet's own speed is not.
     pub velocity: Vec3,
@@ -61,7 +63,7 @@ impl Leg {
         distance: f32::INFINITY,
         frames: f32::INFINITY,
         point: Vec3::NAN,
-        angle: f32::NAN,
+        grazing_rad: f32::NAN,
         velocity: Vec3::NAN,
     };
 

@@ -32,7 +32,7 @@ pub struct Ricochet {
     /// The outward unit normal at the hit.
     pub normal: DVec3,
     /// Angle between the path, as seen from the ball, and the tangent plane, in radians: 0 grazing, π/2 head on.
-    pub angle: f64,
+    pub grazing_rad: f64,
     /// Velocity after the hit: reflected in the tangent plane, in the frame of the ball.
     pub velocity: DVec3,
 }
@@ -76,8 +76,8 @@ impl MovingSphere {
         if distance < self.radius {
             let normal = -e / distance;
             let sine = -w.dot(normal) / w.length();
-            let angle = sine.atan2(normal.cross(w).length() / w.length());
-            return Some(self.mirrored(0.0, normal, angle, velocity));
+            let grazing_rad = sine.atan2(normal.cross(w).length() / w.length());
+            return Some(self.mirrored(0.0, normal, grazing_rad, velocity));
         }
         let PerpendicularFoot { p, .. } = PerpendicularFoot::of(e, w, self.radius);
         (e.dot(w) >= 0.0 && w != DVec3::ZERO && p.length() <= self.radius)
@@ -103,9 +103,9 @@ impl MovingSphere {
         self.mirrored(time, normal, half.atan2(p.length()), velocity)
     }
 
-    fn mirrored(&self, time: f64, normal: DVec3, angle: f64, velocity: DVec3) -> Ricochet {
+    fn mirrored(&self, time: f64, normal: DVec3, grazing_rad: f64, velocity: DVec3) -> Ricochet {
         let point = self.center + time * self.velocity + self.radius * normal;
         let w = velocity - self.velocity;
-        Ricochet { time, point, normal, angle, velocity: velocity - 2.0 * w.dot(normal) * normal }
+        Ricochet { time, point, normal, grazing_rad, velocity: velocity - 2.0 * w.dot(normal) * normal }
     }
 }

@@ -143,7 +143,7 @@ impl BulletState {
             distance: distance as f32,
             frames: frames as f32,
             point: turned.point.as_vec3(),
-            angle: turned.angle as f32,
+            grazing_rad: turned.grazing_rad as f32,
             velocity: velocity.as_vec3(),
         }
     }

@@ -52,14 +52,14 @@ impl GpuEngine {
         }
     }
 
-    /// Returns [`Error::NoPrecision`] if the probe found that this device cannot guarantee `precision`.
+    /// Returns [`Error::NoPrecision`] if the probe found that this device cannot guarantee `precision`, or, for `Auto`, any of them.
     pub(crate) fn check_precision(&self, precision: Precision) -> Result<()> {
         let refuse = |why: &String, instead| {
             Err(Error::NoPrecision { device: self.name().into(), asked: precision.word(), why: why.clone(), instead })
         };
         match (precision, &self.probe.failure, &self.probe.broken) {
             (_, _, Some(why)) => refuse(why, "the CPU engine"),
-            (Precision::Standard, Some(why), None) => refuse(why, "fast or exact, or the CPU engine"),
+            (Precision::Auto | Precision::Standard, Some(why), None) => refuse(why, "fast or exact, or the CPU engine"),
             _ => Ok(()),
         }
     }

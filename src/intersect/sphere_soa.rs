@@ -68,7 +68,7 @@ impl PairBatch {
         match (precision, ellipsoids) {
             (_, true) => level.intersect_compensated_ellipsoids(self),
             (Precision::Fast | Precision::Standard, _) => level.intersect_compensated_moving(self),
-            (Precision::Exact, _) => level.intersect_bounded_moving(self),
+            (Precision::Auto | Precision::Exact, _) => level.intersect_bounded_moving(self),
         }
     }
 
@@ -76,7 +76,7 @@ impl PairBatch {
     pub(crate) fn intersect(&mut self, level: SimdLevel, precision: Precision) -> u32 {
         match precision {
             Precision::Fast | Precision::Standard => level.intersect_compensated_batch(self),
-            Precision::Exact => level.intersect_bounded_batch(self),
+            Precision::Auto | Precision::Exact => level.intersect_bounded_batch(self),
         }
     }
 

@@ -75,10 +75,13 @@ pub enum Near {
 #[non_exhaustive]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Precision {
+    /// [`Exact`](Self::Exact) for spheres. [`Standard`](Self::Standard) for ellipsoids and [encoded queries](crate::Scene::plan), which have
+    /// no exact arithmetic.
+    #[default]
+    Auto,
     /// Plain f32 arithmetic on a GPU; the CPU engine computes as at `Standard`. The error bounds hold on every device.
     Fast,
     /// Error-free corrections: hit or miss is wrong only within 2⁻⁴⁰ of tangency. Needs a device that rounds correctly.
-    #[default]
     Standard,
     /// The true result rounded once, identical on every device: undecided rays are resolved by exact arithmetic.
     Exact,
@@ -137,7 +140,7 @@ impl Query {
             inside: Inside::Enter,
             touch: Touch::Hit,
             ends: Ends::Closed,
-            precision: Precision::Standard,
+            precision: Precision::Auto,
             on_bad: OnBad::Refuse,
             motion: Motion::AtTime,
             near: Near::Auto,
@@ -193,12 +196,24 @@ impl Query {
 }
 
 impl Precision {
-    /// All precisions, from the fastest to the most exact.
+    /// All precisions that [`Auto`](Self::Auto) may mean, from the fastest to the most exact.
     pub const ALL: [Self; 3] = [Self::Fast, Self::Standard, Self::Exact];
+
+    /// The precision that [`Auto`](Self::Auto) means: of a query about spheres, or about `ellipsoids`. Other precisions are returned as they
+    /// are. The only place that has the default.
+    #[must_use]
+    pub const fn resolved(self, ellipsoids: bool) -> Self {
+        match (self, ellipsoids) {
+            (Self::Auto, false) => Self::Exact,
+            (Self::Auto, true) => Self::Standard,
+            _ => self,
+        }
+    }
 
     /// Name on the command line.
     pub fn word(self) -> &'static str {
         match self {
+            Self::Auto => "auto",
             Self::Fast => "fast",
             Self::Standard => "standard",
             Self::Exact => "exact",

@@ -3,6 +3,7 @@
 use std::ops::Deref;
 use std::time::Instant;
 
+use super::policy::Precision;
 use crate::records::{Hit, Interval};
 
 /// Counts of a batch. Their sums are the counts of the query.
@@ -45,15 +46,17 @@ pub struct Report {
     /// Rays that start far from the surface of the sphere on which they [should start](crate::Rays::from_ids): farther than
     /// 2⁻²⁰ (|o| + |c| + r), for the origin o, the centre c and the radius r.
     pub off_surface: u64,
+    /// Precision of the results: never [`Auto`](Precision::Auto), except in a report of nothing.
+    pub precision: Precision,
     /// Wall-clock time in seconds.
     pub seconds: f64,
 }
 
 impl Report {
-    pub(crate) fn new(rays: usize, tally: Tally, start: Instant) -> Self {
+    pub(crate) fn new(rays: usize, tally: Tally, precision: Precision, start: Instant) -> Self {
         let Tally { hits: rays_hit, skipped, exact: resolved_exactly, overflowed, off_surface } = tally;
         let seconds = start.elapsed().as_secs_f64();
-        Self { rays: rays as u64, rays_hit, skipped, overflowed, resolved_exactly, off_surface, seconds }
+        Self { rays: rays as u64, rays_hit, skipped, overflowed, resolved_exactly, off_surface, precision, seconds }
     }
 }
 
@@ -69,6 +72,7 @@ impl std::ops::Add for Report {
             overflowed: self.overflowed + other.overflowed,
             resolved_exactly: self.resolved_exactly + other.resolved_exactly,
             off_surface: self.off_surface + other.off_surface,
+            precision: self.precision.max(other.precision),
             seconds: self.seconds + other.seconds,
         }
     }

@@ -27,8 +27,9 @@ pub struct DeviceOptions {
     /// * An index from [`Device::list`].
     /// * A part of an adapter's name; case is ignored.
     pub choice: String,
-    /// The precision that queries will use: `auto` skips GPUs whose probe does not allow it. With any other choice, a query at a precision
-    /// that the probe does not allow returns an error.
+    /// The precision that queries will use: the choice `auto` skips GPUs whose probe does not allow it. [`Precision::Auto`], the default,
+    /// skips GPUs that do not support every precision. With any other choice, a query at a precision that the probe does not allow returns
+    /// an error.
     pub precision: Precision,
     /// Limits on rays, buffers, memory and waiting time.
     pub limits: Limits,

@@ -82,6 +82,8 @@ impl Scene {
             self.refuse_ellipsoids("approach queries")?;
         }
         let range = self.options.time_range;
+        // Without the host there is no exact arithmetic, as for ellipsoids.
+        let query = &Query { precision: query.precision.resolved(true), ..*query };
         CastPlan::new(gpu, spheres, &self.host, range, query_kind, most_rays, query).await
     }
 }

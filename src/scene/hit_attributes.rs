@@ -40,7 +40,7 @@ pub struct Attributes {
     pub normal: Vec3,
     /// Angle in radians between the normal and the reversed path of the ray, as seen from the sphere: 0 head on, π/2 grazing, above
     /// π/2 where the ray leaves the sphere. 0 if there is no normal, and if the distance between ray and sphere does not change.
-    pub angle: f32,
+    pub incidence_rad: f32,
     /// Distance that the ray has travelled from its origin: `t · |direction|`, also if spheres move. Negative behind the origin; infinite
     /// if it exceeds the largest f32. As accurate as `t`.
     pub distance: f32,
@@ -48,7 +48,8 @@ pub struct Attributes {
 
 impl Attributes {
     /// Attributes of a miss: NaN, and an infinite distance.
-    pub const MISS: Self = Self { point: Vec3::NAN, normal: Vec3::NAN, angle: f32::NAN, distance: f32::INFINITY };
+    pub const MISS: Self =
+        Self { point: Vec3::NAN, normal: Vec3::NAN, incidence_rad: f32::NAN, distance: f32::INFINITY };
 
     /// Computes the attributes of a hit. The sphere may move, and the ray may have a radius.
     fn of(hit: &Hit, ray: &Ray, target: &Target<'_>) -> Self {
@@ -56,7 +57,7 @@ impl Attributes {
         Self {
             point: (center + inward * offset).as_vec3(),
             normal: offset.normalize_or_zero().as_vec3(),
-            angle: if offset == DVec3::ZERO { 0.0 } else { sine.atan2(cosine) as f32 },
+            incidence_rad: if offset == DVec3::ZERO { 0.0 } else { sine.atan2(cosine) as f32 },
             distance: (f64::from(hit.t) * direction_length) as f32,
         }
     }
@@ -72,7 +73,7 @@ impl Hit {
     /// let hit = ray.hit(&sphere, &Query::default()).expect("it lies ahead");
     /// let attributes = hit.attributes(&ray, &sphere);
     /// assert_eq!(attributes.point.to_array(), [4.0, 0.0, 0.0]);
-    /// assert_eq!((attributes.angle, attributes.distance), (0.0, 4.0));
+    /// assert_eq!((attributes.incidence_rad, attributes.distance), (0.0, 4.0));
     /// ```
     pub fn attributes(&self, ray: &Ray, sphere: &Sphere) -> Attributes {
         if self.is_hit() { Attributes::of(self, ray, &Target::at_rest(sphere)) } else { Attributes::MISS }

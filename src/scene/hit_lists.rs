@@ -55,11 +55,12 @@ impl Scene {
     pub(super) async fn list(&self, rays: Rays<'_>, most: u32, query: &Query) -> Result<HitLists> {
         let start = Instant::now();
         let len = rays.len();
+        let query = &self.resolved(query);
         let batch = self.batch(&rays, query)?;
         let off_surface = self.off_surface(&batch);
         let (offsets, records, tally) = self.dispatch_lists(batch, most).await?;
         let blocked = self.blocked(&rays, query).await?;
-        let report = Report::new(len, Tally { off_surface, ..tally }, start);
+        let report = Report::new(len, Tally { off_surface, ..tally }, query.precision, start);
         Ok(without_blocked(HitLists { offsets, records, report }, &blocked))
     }
 }

@@ -231,6 +231,7 @@ impl Scene {
             self.refuse_ellipsoids("approach queries")?;
         }
         query.near.refuse_block(Q::CANNOT_BLOCK)?;
+        let query = &self.resolved(query);
         let batch = self.batch(&rays, query)?;
         let off_surface = self.off_surface(&batch);
         let mut tally = self.dispatch::<Q>(batch, out).await?;
@@ -241,7 +242,7 @@ impl Scene {
                 *record = Q::MISS;
             }
         }
-        Ok(Report::new(rays.len(), Tally { off_surface, ..tally }, start))
+        Ok(Report::new(rays.len(), Tally { off_surface, ..tally }, query.precision, start))
     }
 
     /// Casts rays for the closest hits, in the caller's memory.
@@ -259,11 +260,17 @@ impl Scene {
         let start = Instant::now();
         let len = rays.len();
         query.near.refuse_block(Occluded::CANNOT_BLOCK)?;
+        let query = &self.resolved(query);
         let batch = self.batch(&rays, query)?;
         let mut words = vec![0u32; len.div_ceil(32)];
         let off_surface = self.off_surface(&batch);
         let tally = self.dispatch::<Occluded>(batch, &mut words).await?;
-        Ok(Bits { words, len, report: Report::new(len, Tally { off_surface, ..tally }, start) })
+        Ok(Bits { words, len, report: Report::new(len, Tally { off_surface, ..tally }, query.precision, start) })
+    }
+
+    /// The query with the precision that it means in this scene.
+    pub(crate) fn resolved(&self, query: &Query) -> Query {
+        Query { precision: query.precision.resolved(self.host.attributes.maps.is_some()), ..*query }
     }
 
     /// Returns an error if the scene contains ellipsoids. `what` names an operation that supports only spheres.
@@ -316,7 +323,7 @@ impl Scene {
     /// The error of the first ray that does not, as [`closest`](Self::closest) returns it; [`Error::LengthsDiffer`]; [`Error::InvalidArgument`] as
     /// for [`closest`](Self::closest).
     pub fn check_starts<'a>(&'a self, rays: impl Into<Rays<'a>>) -> Result<()> {
-        let query = Query::default();
+        let query = self.resolved(&Query::default());
         let batch = self.batch(&rays.into(), &query)?;
         (0..batch.rays.len()).try_for_each(|i| batch.check_one(i, self.host.start_check()))
     }

@@ -25,7 +25,8 @@ impl Ray {
     }
 
     fn resolve<Q: RayQuery>(&self, sphere: &Sphere, query: &Query) -> Resolved<Q::Record> {
-        Q::resolve_ray(self, Candidates::Pair(0, Target::at_rest(sphere)), query, &SphereAttributes::NONE)
+        let query = Query { precision: query.precision.resolved(false), ..*query };
+        Q::resolve_ray(self, Candidates::Pair(0, Target::at_rest(sphere)), &query, &SphereAttributes::NONE)
     }
 
     /// Computes the hit of this ray on a sphere, whose id is 0. `None` for a miss, and if ray or sphere is invalid (see [`Ray::check`],

@@ -20,39 +20,41 @@ impl Ball {
 
 /// Kind of coverage of a light's disc. Files and shaders use the same numbers.
 ///
-/// A fraction of 0 is [`Total`](Self::Total). Otherwise the edges of the discs decide, not the fraction: an occluder may cover a sliver too
-/// thin to change the fraction from 1. Concentric discs are never [`Partial`](Self::Partial).
+/// A fraction of 0 is [`Umbra`](Self::Umbra). Otherwise the edges of the discs decide, not the fraction: an occluder may cover a sliver too
+/// thin to change the fraction from 1. Concentric discs are never [`Penumbra`](Self::Penumbra).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[repr(u8)]
 pub enum ShadowKind {
     /// Not covered: full light.
     #[default]
-    None = 0,
-    /// Partly covered, including part of its rim: the penumbra.
-    Partial = 1,
-    /// Partly covered, with the whole rim visible: the antumbra. (Several small spheres in front of a large light have the same effect.)
-    Annular = 2,
-    /// Completely covered: the umbra.
-    Total = 3,
+    Lit = 0,
+    /// Partly covered, including part of its rim.
+    Penumbra = 1,
+    /// Partly covered, with the whole rim visible. (Several small spheres in front of a large light have the same effect.)
+    Antumbra = 2,
+    /// Completely covered.
+    Umbra = 3,
 }
 
 impl ShadowKind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 4] = [Self::None, Self::Partial, Self::Annular, Self::Total];
+    pub const ALL: [Self; 4] = [Self::Lit, Self::Penumbra, Self::Antumbra, Self::Umbra];
 
-    /// Its name: `none`, `partial`, `annular` or `total`.
+    /// Its name: `lit`, `penumbra`, `antumbra` or `umbra`.
     pub fn word(self) -> &'static str {
         match self {
-            Self::None => "none",
-            Self::Partial => "partial",
-            Self::Annular => "annular",
-            Self::Total => "total",
+            Self::Lit => "lit",
+            Self::Penumbra => "penumbra",
+            Self::Antumbra => "antumbra",
+            Self::Umbra => "umbra",
         }
     }
 }
 
 /// Shadow at a point: the visible fraction of the light, and the kind of coverage.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Shadow {
     /// Fraction of the light's disc, by solid angle, that is visible: 0 in the umbra, 1 in full light. (1 − fraction is the obscuration.)
     pub fraction: f64,
@@ -62,13 +64,14 @@ pub struct Shadow {
 
 impl Shadow {
     /// Full light.
-    pub const LIT: Self = Self { fraction: 1.0, kind: ShadowKind::None };
+    pub const LIT: Self = Self { fraction: 1.0, kind: ShadowKind::Lit };
     /// No light.
-    pub const DARK: Self = Self { fraction: 0.0, kind: ShadowKind::Total };
+    pub const DARK: Self = Self { fraction: 0.0, kind: ShadowKind::Umbra };
 }
 
 /// A shadow, and the visible flux of a light with limb darkening: a row of the output of `umbracast shadow`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ShadowFlux {
     /// Visible fraction and kind of coverage.
     pub shadow: Shadow,

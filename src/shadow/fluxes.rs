@@ -46,9 +46,9 @@ impl Device {
         };
         refuse(0, observers)?;
         let mut fluxes = try_with_capacity(observers.len())?;
-        fluxes.extend(shadows.iter().map(|shadow| f64::from(u8::from(shadow.kind != ShadowKind::Total))));
+        fluxes.extend(shadows.iter().map(|shadow| f64::from(u8::from(shadow.kind != ShadowKind::Umbra))));
         let mut partial = try_with_capacity(observers.len())?;
-        let in_penumbra = |shadow: &Shadow| matches!(shadow.kind, ShadowKind::Partial | ShadowKind::Annular);
+        let in_penumbra = |shadow: &Shadow| matches!(shadow.kind, ShadowKind::Penumbra | ShadowKind::Antumbra);
         partial.extend((0..observers.len()).filter(|&at| in_penumbra(&shadows[at])));
         let partial_observers =
             PartialObservers { lighting, bvh: occluder_bvh(lighting)?, observers, cancel: &self.cancel };

@@ -83,7 +83,7 @@ impl Interiors {
     pub fn count(&self, observers: &[DVec3], shadows: &[Shadow]) -> Result<(u64, Option<usize>)> {
         check_same_length("observers", observers.len(), "shadows", shadows.len())?;
         let is_inside = |(observer, shadow): (&DVec3, &Shadow)| {
-            shadow.kind == ShadowKind::Total && self.around(*observer).is_some()
+            shadow.kind == ShadowKind::Umbra && self.around(*observer).is_some()
         };
         let tasks = observers.par_chunks(TASK).zip(shadows.par_chunks(TASK)).enumerate().map(|(task, (some, own))| {
             let mut inside =

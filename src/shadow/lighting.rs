@@ -13,7 +13,7 @@ use crate::error::Result;
 ///   sphere intersects the light, the one of smaller power counts as in front.
 /// * Inside a sphere it is dark. On its surface the sphere covers half the sky. Observers up to 2⁻²² of its radius below the surface count
 ///   as on it, because rounding a position on the ground to f32 may move it that far.
-/// * Inside the light and outside all spheres there is full light: 1, [`ShadowKind::None`](crate::shadow::ShadowKind::None).
+/// * Inside the light and outside all spheres there is full light: 1, [`ShadowKind::Lit`](crate::shadow::ShadowKind::Lit).
 /// * A light of radius 0 is a point: it is visible completely or not at all.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lighting {

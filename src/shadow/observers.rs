@@ -59,7 +59,7 @@ impl Device {
     /// let shadows = device.shadows(&lighting, &observers)?;
     ///
     /// let kinds = shadows.iter().map(|shadow| shadow.kind).collect::<Vec<_>>();
-    /// assert_eq!(kinds, [ShadowKind::Total, ShadowKind::Partial, ShadowKind::None]);
+    /// assert_eq!(kinds, [ShadowKind::Umbra, ShadowKind::Penumbra, ShadowKind::Lit]);
     /// assert_eq!((shadows[0].fraction, shadows[2].fraction), (0.0, 1.0));
     /// # Ok::<(), umbracast::Error>(())
     /// ```

@@ -110,7 +110,7 @@ impl LocalVisibility {
         let shadow = self.shadow(occluder_set);
         let disc = disc_from(DVec3::ZERO, self.light);
         match shadow.kind {
-            ShadowKind::Partial | ShadowKind::Annular if disc.radius > 0.0 => {
+            ShadowKind::Penumbra | ShadowKind::Antumbra if disc.radius > 0.0 => {
                 visible_flux(occluder_set, disc, limb, EXACT)
             }
             _ => shadow.fraction,

@@ -39,7 +39,7 @@ fn rows() -> Vec<Row> {
         let g: Vec<f64> = bytemuck::pod_collect_to_vec(&record[56..144]);
         let [from, towards, center, drift] = [0, 3, 6, 9].map(|at| Vec3::from_slice(&f[at..at + 3]));
         let [point, normal, velocity] = [1, 4, 7].map(|at| DVec3::from_slice(&g[at..at + 3]));
-        let truth = Ricochet { time: g[0], point, normal, angle: g[10], velocity };
+        let truth = Ricochet { time: g[0], point, normal, grazing_rad: g[10], velocity };
         Row { from, towards, sphere: Sphere::new(center, f[12]), drift, speed: f[13], truth, case: record[144] }
     };
     bytes[32..].chunks(160).map(row).collect()
@@ -68,7 +68,7 @@ fn ricochets_agree_with_exact_arithmetic() {
     for (i, row) in rows().iter().enumerate() {
         let (velocity, target, truth) = (row.velocity(), row.target(), row.truth);
         let found = target.ricochet(row.from.as_dvec3(), velocity).unwrap();
-        let (e, half) = ((target.center - row.from.as_dvec3()).length(), target.radius * truth.angle.sin());
+        let (e, half) = ((target.center - row.from.as_dvec3()).length(), target.radius * truth.grazing_rad.sin());
         // One rounding of the distance, as a length and as an angle.
         let along = f64::EPSILON * (e + e * target.radius / half + truth.point.length() + target.center.length());
         let across = f64::EPSILON * (1.0 + e / half);
@@ -77,7 +77,7 @@ fn ricochets_agree_with_exact_arithmetic() {
             (found.time - truth.time).abs() * passing / along,
             (found.point - truth.point).length() / (along * (1.0 + target.velocity.length() / passing)),
             (found.normal - truth.normal).length() / across,
-            (found.angle - truth.angle).abs() / across,
+            (found.grazing_rad - truth.grazing_rad).abs() / across,
             (found.velocity - truth.velocity).length() / (across * (velocity.length() + passing)),
         ];
         worst.iter_mut().zip(part).for_each(|(worst, part)| *worst = worst.max(part));
@@ -104,7 +104,7 @@ fn ricochets_agree_with_exact_arithmetic_on_every_device() {
             let part = [
                 (f64::from(leg.frames) - truth.time).abs() / truth.time,
                 off(leg.point, truth.point),
-                f64::from(leg.angle - truth.angle as f32).abs(),
+                f64::from(leg.grazing_rad - truth.grazing_rad as f32).abs(),
                 off(leg.velocity, truth.velocity),
                 (f64::from(leg.distance) - truth.time * f64::from(row.speed)).abs() / f64::from(leg.distance),
             ];
@@ -139,7 +139,7 @@ fn hit_times_agree_with_exact_arithmetic_on_every_device() {
                 continue;
             }
             // A rounding error in the direction changes the hit time; the change grows towards grazing incidence.
-            let allowed = 2.0 / 16_777_216.0 * row.truth.time * (1.0 + 1.0 / row.truth.angle.sin());
+            let allowed = 2.0 / 16_777_216.0 * row.truth.time * (1.0 + 1.0 / row.truth.grazing_rad.sin());
             let part = (f64::from(hit.t) - row.truth.time).abs() / allowed;
             assert!(part <= 1.0, "{what}: {part}");
             worst = worst.max(part);
@@ -161,7 +161,7 @@ fn the_default_bullet_has_the_ricochet_of_the_original_program() {
         assert_eq!(leg.distance, (4.0 / root) as f32);
         assert_eq!(leg.frames, (4.0 / root / 3.0) as f32);
         assert_eq!(leg.point, Vec3::splat(4.0 / 3.0));
-        assert_eq!(leg.angle, (1.0 / root).asin() as f32);
+        assert_eq!(leg.grazing_rad, (1.0 / root).asin() as f32);
         let close = |a: f32, b: f64| steps(a, b as f32) <= 1;
         let [x, y, z] = leg.velocity.to_array();
         assert!(close(x, -1.0 / root) && close(y, -1.0 / root) && close(z, 5.0 / root), "{leg:?}");
@@ -212,12 +212,12 @@ fn bullets_may_start_inside_on_and_outside_spheres() {
                     assert!((leg.point - expected.3).length() <= 4e-6, "{what}");
                     assert!((leg.velocity.length() - 2.0).abs() < 1e-6, "{what}");
                 } else {
-                    assert!(leg.point.is_nan() && leg.velocity.is_nan() && leg.angle.is_nan(), "{what}");
+                    assert!(leg.point.is_nan() && leg.velocity.is_nan() && leg.grazing_rad.is_nan(), "{what}");
                 }
             }
             // A touch does not change the velocity, and the sphere does not block the next leg.
             let along = flights.get(5).unwrap()[0];
-            assert_eq!((along.angle, along.velocity), (0.0, Vec3::new(0.0, 0.0, 2.0)));
+            assert_eq!((along.grazing_rad, along.velocity), (0.0, Vec3::new(0.0, 0.0, 2.0)));
             let flights = scene.bullets(&bullets, 9, &EXACT).unwrap();
             let statuses = |i: usize| flights.get(i).unwrap().iter().map(|leg| leg.status).collect::<Vec<_>>();
             assert_eq!(statuses(0), [LegStatus::StartedInside]);

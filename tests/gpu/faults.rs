@@ -37,13 +37,13 @@ fn work() -> (Vec<Sphere>, Vec<Ray>) {
 fn a_device_of_the_caller_gives_the_same_results() {
     let (spheres, rays) = work();
     let cpu = umbracast_testing::cpu().scene(&spheres, &SceneOptions::default()).unwrap();
-    let expected = cpu.closest(&rays, &Query::default()).unwrap().records;
+    let expected = cpu.closest(&rays, &Query::at(Precision::Standard)).unwrap().records;
     for adapter in adapters() {
         let (device, queue) = own_device(&adapter);
         let ours = Device::from_wgpu(device.clone(), queue).unwrap();
         assert_eq!(ours.name(), adapter.get_info().name);
         let scene = ours.scene(&spheres, &SceneOptions::default()).unwrap();
-        assert_eq!(scene.closest(&rays, &Query::default()).unwrap().records, expected);
+        assert_eq!(scene.closest(&rays, &Query::at(Precision::Standard)).unwrap().records, expected);
         drop((scene, ours));
         // The device still belongs to the caller and still works.
         let scope = device.push_error_scope(wgpu::ErrorFilter::Validation);
@@ -104,11 +104,11 @@ fn a_destroyed_device_is_reported_as_lost() {
         let (device, queue) = own_device(&adapter);
         let ours = Device::from_wgpu(device.clone(), queue).unwrap();
         let scene = ours.scene(&spheres, &SceneOptions::default()).unwrap();
-        let _ = scene.closest(&rays, &Query::default()).unwrap();
+        let _ = scene.closest(&rays, &Query::at(Precision::Standard)).unwrap();
         device.destroy();
         for error in [
-            scene.closest(&rays, &Query::default()).err(),
-            scene.occluded(&rays, &Query::default()).err(),
+            scene.closest(&rays, &Query::at(Precision::Standard)).err(),
+            scene.occluded(&rays, &Query::at(Precision::Standard)).err(),
             ours.scene(&spheres, &SceneOptions::default()).err(),
         ] {
             let error = error.expect("the call succeeded on a destroyed device");
@@ -137,9 +137,9 @@ fn a_device_destroyed_during_a_query_is_reported_as_lost() {
                     device.destroy();
                 });
                 let error = if occluded {
-                    scene.occluded(&rays, &Query::default()).err()
+                    scene.occluded(&rays, &Query::at(Precision::Standard)).err()
                 } else {
-                    scene.closest(&rays, &Query::default()).err()
+                    scene.closest(&rays, &Query::at(Precision::Standard)).err()
                 };
                 ended.store(true, Ordering::Relaxed);
                 error
@@ -155,7 +155,7 @@ fn a_device_destroyed_during_a_query_is_reported_as_lost() {
 #[test]
 fn a_timeout_is_an_error_and_the_device_stays_usable() {
     let (spheres, rays) = work();
-    let query = Query::default();
+    let query = Query::at(Precision::Standard);
     for (index, device) in umbracast_testing::devices().iter().enumerate().filter(|(_, device)| !device.is_cpu()) {
         let mut limits = Limits::default();
         let limit = Duration::from_nanos(1);
@@ -205,7 +205,7 @@ fn a_device_with_small_buffers_works_in_chunks() {
     let (spheres, rays) = work();
     let rays = rays.repeat(20);
     let cpu = umbracast_testing::cpu().scene(&spheres, &SceneOptions::default()).unwrap();
-    let expected = cpu.closest(&rays, &Query::default()).unwrap().records;
+    let expected = cpu.closest(&rays, &Query::at(Precision::Standard)).unwrap().records;
     for adapter in adapters() {
         let bytes = 1 << 20;
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
@@ -221,7 +221,7 @@ fn a_device_with_small_buffers_works_in_chunks() {
         let scene = ours.scene(&spheres, &SceneOptions::default()).unwrap();
         // Repeated until the measured throughput allows chunks of the largest size.
         for _ in 0..6 {
-            assert_eq!(scene.closest(&rays, &Query::default()).unwrap().records, expected);
+            assert_eq!(scene.closest(&rays, &Query::at(Precision::Standard)).unwrap().records, expected);
         }
     }
 }

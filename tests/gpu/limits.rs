@@ -150,7 +150,7 @@ fn pairwise_queries_in_chunks() {
     for (whole, limited) in devices().iter().zip(limited(rays_at_once(65))) {
         let [a, b] = [whole, limited].map(|device| {
             let scene = device.pairwise(&spheres, &Default::default()).unwrap();
-            let query = Query::default();
+            let query = Query::at(Precision::Standard);
             let bits = scene.occluded(&rays, &query).unwrap();
             assert!(bits.report.rays_hit > 30, "{}", bits.report.rays_hit);
             (scene.interval(&rays, &query).unwrap().records, bits.words)
@@ -181,7 +181,7 @@ fn ray_ids_above_u64_are_refused() {
         let scene = device.scene(&cloud(3, 0.1), &SceneOptions::default()).unwrap();
         let rays = rays(2);
         let beyond = Rays::from(&rays).numbered_from(u64::MAX);
-        let refused = scene.closest(beyond, &Query::default());
+        let refused = scene.closest(beyond, &Query::at(Precision::Standard));
         assert!(matches!(refused, Err(Error::InvalidArgument(_))), "{refused:?}");
     }
 }
@@ -201,8 +201,8 @@ fn scenes_and_batches_above_the_memory_limit_are_refused_with_figures() {
         println!("{error}");
         // A scene that fits is built, and queries work until a batch has too many rays.
         let scene = device.scene(&spheres[..1000], &SceneOptions::default()).unwrap();
-        assert!(scene.closest(&rays(10), &Query::default()).is_ok());
-        let many = scene.closest(&rays(1 << 17), &Query::default());
+        assert!(scene.closest(&rays(10), &Query::at(Precision::Standard)).is_ok());
+        let many = scene.closest(&rays(1 << 17), &Query::at(Precision::Standard));
         assert!(matches!(many, Err(Error::TooLarge { .. })), "{}", device.name());
     }
 }
@@ -242,7 +242,7 @@ fn optional_sphere_columns_count_towards_the_memory_limit() {
             }
             // Each query adds the resident scene to its estimate. Here the scene fits exactly, and no ray does.
             let scene = within(asked).unwrap();
-            let refused = scene.closest(&rays(1000), &Query::default());
+            let refused = scene.closest(&rays(1000), &Query::at(Precision::Standard));
             assert!(matches!(refused, Err(Error::TooLarge { .. })), "{}: {refused:?}", device.name());
         }
     }
@@ -269,8 +269,8 @@ fn repeated_calls_create_no_buffers_and_leak_no_memory() {
     for device in devices() {
         let scene = device.scene(&spheres, &SceneOptions::default()).unwrap();
         let call = || {
-            let _ = scene.closest(&rays, &Query::default()).unwrap();
-            let _ = scene.occluded(&rays, &Query::default()).unwrap();
+            let _ = scene.closest(&rays, &Query::at(Precision::Standard)).unwrap();
+            let _ = scene.occluded(&rays, &Query::at(Precision::Standard)).unwrap();
         };
         (0..100).for_each(|_| call());
         let (made, before) = (device.buffers_made(), resident());

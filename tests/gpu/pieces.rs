@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use umbracast::glam::DVec3;
 use umbracast::shadow::{Ball, Body, Camera, Color, Lens, LightSource, Lighting, PictureOptions, System};
-use umbracast::{CancelToken, Error, Hit, Limits, Query, Ray, Rays, Sphere};
+use umbracast::{CancelToken, Error, Hit, Limits, Precision, Query, Ray, Rays, Sphere};
 
 /// Spheres in a row along x, and a downward ray for each: at its centre, at its edge, or next to it.
 fn row(count: usize) -> (Vec<Sphere>, Vec<Ray>) {
@@ -19,14 +19,14 @@ fn parts_of_a_pairwise_batch_use_the_ids_of_the_whole_batch() {
     let (spheres, rays) = row(1000);
     for device in umbracast_testing::devices() {
         let scene = device.pairwise(&spheres, &Default::default()).unwrap();
-        let whole = scene.closest(&rays, &Query::default()).unwrap();
+        let whole = scene.closest(&rays, &Query::at(Precision::Standard)).unwrap();
         assert!(whole.report.rays_hit > 300, "{}", whole.report.rays_hit);
         let parts = rays.chunks(77).enumerate().flat_map(|(n, part)| {
             let part = Rays::from(part).numbered_from(77 * n as u64);
-            scene.closest(part, &Query::default()).unwrap().records
+            scene.closest(part, &Query::at(Precision::Standard)).unwrap().records
         });
         assert_eq!(whole.records, parts.collect::<Vec<Hit>>(), "{}", device.name());
-        let past = scene.closest(Rays::from(&rays[..2]).numbered_from(999), &Query::default());
+        let past = scene.closest(Rays::from(&rays[..2]).numbered_from(999), &Query::at(Precision::Standard));
         assert!(matches!(past, Err(Error::LengthsDiffer { left: 1001, right: 1000, .. })), "{past:?}");
     }
 }
@@ -39,7 +39,7 @@ fn errors_name_rays_by_their_id_in_the_whole_batch() {
     rays[300].t_min = f32::NAN;
     for device in umbracast_testing::devices() {
         let scene = device.scene(&spheres, &Default::default()).unwrap();
-        let refused = scene.closest(Rays::from(&rays).numbered_from(1 << 40), &Query::default());
+        let refused = scene.closest(Rays::from(&rays).numbered_from(1 << 40), &Query::at(Precision::Standard));
         let Err(Error::BadRecord { index, field, .. }) = refused else { panic!("{refused:?}") };
         assert_eq!((index, field), ((1 << 40) + 300, "t_min"), "{}", device.name());
     }
@@ -51,13 +51,13 @@ fn a_token_counts_rays_and_cancels() {
     for device in umbracast_testing::devices() {
         let watch = CancelToken::new();
         let scene = device.scene(&spheres, &Default::default()).unwrap().with_cancel(&watch);
-        let _ = scene.closest(&rays, &Query::default()).unwrap();
-        let _ = scene.occluded(&rays, &Query::default()).unwrap();
+        let _ = scene.closest(&rays, &Query::at(Precision::Standard)).unwrap();
+        let _ = scene.occluded(&rays, &Query::at(Precision::Standard)).unwrap();
         assert_eq!(watch.done(), 4000, "{}", device.name());
         watch.cancel();
-        let stopped = scene.closest(&rays, &Query::default());
+        let stopped = scene.closest(&rays, &Query::at(Precision::Standard));
         assert_eq!(stopped, Err(Error::Cancelled { done: 4000 }), "{}", device.name());
-        let stopped = scene.occluded(&rays, &Query::default());
+        let stopped = scene.occluded(&rays, &Query::at(Precision::Standard));
         assert_eq!(stopped, Err(Error::Cancelled { done: 4000 }), "{}", device.name());
     }
 }
@@ -82,7 +82,7 @@ fn a_running_query_can_be_cancelled() {
                 watch.cancel();
             }
         });
-        let stopped = scene.closest(&rays, &Query::default());
+        let stopped = scene.closest(&rays, &Query::at(Precision::Standard));
         ended.store(true, Ordering::Relaxed);
         stopper.join().unwrap();
         let Err(Error::Cancelled { done }) = stopped else {
@@ -111,7 +111,7 @@ fn a_token_of_a_device_cancels_builds_and_pictures() {
         let watch = CancelToken::new();
         let watched = device.with_cancel(&watch);
         let scene = watched.scene(&spheres, &Default::default()).unwrap();
-        let expected = scene.closest(&rays, &Query::default()).unwrap().records;
+        let expected = scene.closest(&rays, &Query::at(Precision::Standard)).unwrap().records;
         let _ = watched.render(&system, None).unwrap();
         assert_eq!(watch.done(), 0, "{}", device.name());
         let _ = watched.shadows(&lighting, &observers).unwrap();
@@ -131,15 +131,15 @@ fn a_token_of_a_device_cancels_builds_and_pictures() {
         assert_eq!(watched.shadows(&lighting, &observers).map(drop), Err(cancelled.clone()), "{}", device.name());
 
         // Scenes that exist already are not cancelled: a scene is cancelled by its own token only.
-        assert_eq!(scene.closest(&rays, &Query::default()).unwrap().records, expected);
+        assert_eq!(scene.closest(&rays, &Query::at(Precision::Standard)).unwrap().records, expected);
         let again = scene.device().scene(&spheres, &Default::default()).unwrap();
-        assert_eq!(again.closest(&rays, &Query::default()).unwrap().records, expected);
+        assert_eq!(again.closest(&rays, &Query::at(Precision::Standard)).unwrap().records, expected);
         let mut stopped = scene.with_cancel(&watch);
         assert_eq!(stopped.update(&spheres[..]).map(drop), Err(cancelled.clone()));
         // On the CPU engine there is nothing to rebuild.
         let rebuilt = if device.is_cpu() { Ok(()) } else { Err(cancelled) };
         assert_eq!(stopped.rebuild(), rebuilt, "{}", device.name());
-        let after = stopped.with_cancel(&CancelToken::new()).closest(&rays, &Query::default()).unwrap();
+        let after = stopped.with_cancel(&CancelToken::new()).closest(&rays, &Query::at(Precision::Standard)).unwrap();
         assert_eq!(after.records, expected, "{}", device.name());
     }
 }

@@ -2,7 +2,9 @@
 
 use super::motion::scenes;
 use umbracast::glam::Vec3;
-use umbracast::{Device, Error, Hit, Motion, OnBad, Query, Ray, Rays, Scene, SceneOptions, Segments, Sphere, Spheres};
+use umbracast::{
+    Device, Error, Hit, Motion, OnBad, Precision, Query, Ray, Rays, Scene, SceneOptions, Segments, Sphere, Spheres,
+};
 use umbracast_testing::{Numbers, cpu, devices};
 
 #[test]
@@ -28,7 +30,7 @@ fn invalid_motion_times_and_radii_are_refused() {
             assert!(matches!(refused(&[none; 2], range), Error::InvalidArgument(_)), "{range:?}");
         }
         let scene = build(&[none, Vec3::X], [0.0, 2.0]).unwrap();
-        let query = Query::default();
+        let query = Query::at(Precision::Standard);
         let at = |times: &[f32]| scene.closest(Rays::from(&rays).times(times), &query);
         bad(at(&[0.0, 2.5, 0.0]).unwrap_err(), ("ray", 1, "time"));
         bad(at(&[0.0, 2.0, f32::NAN]).unwrap_err(), ("ray", 2, "time"));
@@ -67,7 +69,8 @@ fn broken_motion_shaders_are_detected() {
     let [expected, _] = scenes(&cpu(), given, [0.0, 1.0]);
     let times: Vec<f32> = rays.iter().map(|_| n.unit()).collect();
     let rays = Rays::from(&rays).radii(&radii).times(&times);
-    let run_all = |scene: &Scene, motion| scene.closest(rays, &Query::default().motion(motion)).unwrap().records;
+    let run_all =
+        |scene: &Scene, motion| scene.closest(rays, &Query::at(Precision::Standard).motion(motion)).unwrap().records;
     let (with, at) = (Motion::WithRay, Motion::AtTime);
     for info in Device::list().into_iter().filter(|info| info.probe.is_some()) {
         for (motion, edit) in [

@@ -18,17 +18,17 @@ fn small_buffers_give_the_same_hit_lists() {
     spheres.extend((0..50_000).map(|_| Sphere::new([9.0, 9.0, 9.0], 0.25)));
     let mut rays = scenes::rays("random", &spheres[..150_000], 300);
     rays[100] = Ray::new([9.0, 9.0, 0.0], [0.0, 0.0, 1.0]);
-    let expected = lists_on(&cpu(), &spheres, &rays, &Query::default());
+    let expected = lists_on(&cpu(), &spheres, &rays, &Query::at(Precision::Standard));
     assert_eq!(expected.get(100).unwrap().len(), 50_000);
     assert!(expected.records.len() > 51_000, "{}", expected.records.len());
     for (i, _) in devices().iter().enumerate() {
         let mut limits = Limits::default();
         (limits.binding, limits.rays) = (1 << 20, 77);
         let device = Device::open(&DeviceOptions::new(i.to_string()).limits(limits)).unwrap();
-        let found = lists_on(&device, &spheres, &rays, &Query::default());
+        let found = lists_on(&device, &spheres, &rays, &Query::at(Precision::Standard));
         assert!((&found.offsets, &found.records) == (&expected.offsets, &expected.records), "{}", device.name());
         let scene = device.scene(&spheres, &SceneOptions::default()).unwrap();
-        let nearest = scene.nearest(&rays, 3, &Query::default()).unwrap();
+        let nearest = scene.nearest(&rays, 3, &Query::at(Precision::Standard)).unwrap();
         for (i, (list, all)) in nearest.iter().zip(expected.iter()).enumerate() {
             assert_eq!(list, &all[..all.len().min(3)], "ray {i} on {}", device.name());
         }
@@ -55,7 +55,7 @@ fn exact_lists_work_on_devices_that_lose_error_terms() {
 fn unfinished_list_traversals_are_cast_again() {
     let spheres = hard_scenes::spheres(&hard_scenes::SCENES[0], 3000);
     let rays = hard_scenes::rays(&spheres, 2.0, scaled(200));
-    let expected = lists_on(&cpu(), &spheres, &rays, &Query::default());
+    let expected = lists_on(&cpu(), &spheres, &rays, &Query::at(Precision::Standard));
     for info in Device::list().into_iter().filter(|info| info.probe.is_some()) {
         // Marks every third counting traversal as unfinished; ends every third listing traversal early.
         for edit in [
@@ -69,7 +69,7 @@ fn unfinished_list_traversals_are_cast_again() {
             ),
         ] {
             let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
-            let found = lists_on(&broken, &spheres, &rays, &Query::default());
+            let found = lists_on(&broken, &spheres, &rays, &Query::at(Precision::Standard));
             assert!((&found.offsets, &found.records) == (&expected.offsets, &expected.records), "{}", info.name);
         }
     }
@@ -101,7 +101,7 @@ fn lists_are_right_if_the_program_that_counts_and_the_one_that_lists_disagree() 
 fn broken_list_shaders_are_detected() {
     let spheres = hard_scenes::spheres(&hard_scenes::SCENES[0], 3000);
     let rays = hard_scenes::rays(&spheres, 2.0, 100);
-    let expected = lists_on(&cpu(), &spheres, &rays, &Query::default());
+    let expected = lists_on(&cpu(), &spheres, &rays, &Query::at(Precision::Standard));
     for info in Device::list().into_iter().filter(|info| info.probe.is_some()) {
         for edit in [
             // The edits: certain hits are counted twice; certain hits are not counted; roots are exchanged; a wrong id.
@@ -122,10 +122,10 @@ fn broken_list_shaders_are_detected() {
         ] {
             let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
             let scene = broken.scene(&spheres, &SceneOptions::default()).unwrap();
-            let counts = scene.count(&rays, &Query::default()).unwrap();
+            let counts = scene.count(&rays, &Query::at(Precision::Standard)).unwrap();
             let counted = counts.iter().map(|count| *count as usize).eq(expected.iter().map(<[Interval]>::len));
             // An error counts as detected, too.
-            let lists = scene.all(&rays, &Query::default());
+            let lists = scene.all(&rays, &Query::at(Precision::Standard));
             let listed = lists.is_ok_and(|found| {
                 (found.offsets, found.records) == (expected.offsets.clone(), expected.records.clone())
             });

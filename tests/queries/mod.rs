@@ -6,6 +6,7 @@ mod contains;
 mod contract;
 mod corner_cases;
 mod corpus;
+mod default_precision;
 mod degenerate;
 mod few;
 mod invalid;

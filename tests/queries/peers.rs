@@ -121,9 +121,11 @@ fn check_geometry(case: &Case, hit: Hit, tally: &mut Tally, what: &str) {
             "normal" => (normal, vector(value), 1e-6),
             "point" => (attributes.point.as_dvec3(), vector(value), 1e-5),
             "dir_out" => (direction - 2.0 * direction.dot(normal) * normal, vector(value), 1e-6),
-            "angle_to_normal_deg" => {
-                (DVec3::X * f64::from(attributes.angle), DVec3::X * value.as_f64().unwrap() * (PI / 180.0), 1e-6)
-            }
+            "angle_to_normal_deg" => (
+                DVec3::X * f64::from(attributes.incidence_rad),
+                DVec3::X * value.as_f64().unwrap() * (PI / 180.0),
+                1e-6,
+            ),
             other => panic!("{what}: unknown expected value {other}"),
         };
         assert!((found - truth).length() <= tolerance, "{what} {key}: {found} for {truth}");

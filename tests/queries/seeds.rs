@@ -141,7 +141,7 @@ struct Ricochet {
     distance: f32,
     frames: f32,
     point: Vec3,
-    angle: f32,
+    grazing_rad: f32,
     velocity: Vec3,
 }
 
@@ -157,7 +157,7 @@ fn bullet(from: [f32; 3], to: [f32; 3], speed: f32, sphere: Sphere) -> Option<Ri
         distance,
         frames: distance / speed,
         point: hit.point(&path, &sphere),
-        angle: (-direction.dot(normal)).clamp(0.0, 1.0).asin(),
+        grazing_rad: (-direction.dot(normal)).clamp(0.0, 1.0).asin(),
         velocity: velocity - 2.0 * velocity.dot(normal) * normal,
     })
 }
@@ -171,14 +171,14 @@ fn seed_001_bullet() {
     assert!(steps(found.distance, (4.0 / 3f64.sqrt()) as f32) <= 2, "{found:?}");
     assert!((found.frames - 0.769_800_4).abs() < 2e-7, "{found:?}");
     near(found.point, [4.0 / 3.0; 3], 5e-7);
-    assert!((found.angle - 0.615_479_7).abs() < 3e-7, "{found:?}");
-    assert!((found.angle.to_degrees() - 35.264_4).abs() < 1e-4);
+    assert!((found.grazing_rad - 0.615_479_7).abs() < 3e-7, "{found:?}");
+    assert!((found.grazing_rad.to_degrees() - 35.264_4).abs() < 1e-4);
     near(found.velocity, [-0.577_350_27, -0.577_350_27, 2.886_751_3], 2e-6);
     let path = ray([0.0; 3], [4.0; 3]);
     let hit = path.hit(&sphere, &Query::at(Precision::Exact)).unwrap();
     near(-hit.normal(&path, &sphere), [2.0 / 3.0, 2.0 / 3.0, -1.0 / 3.0], 2e-7);
     // U·T = 1/√3 is the sine of the angle to the tangent plane.
-    assert!((found.angle.sin() - 1.0 / 3f32.sqrt()).abs() < 2e-7);
+    assert!((found.grazing_rad.sin() - 1.0 / 3f32.sqrt()).abs() < 2e-7);
     let (_, far) = path.roots(&sphere).unwrap();
     assert!((far * path.direction.length() - 6.928_203).abs() < 1e-6);
 
@@ -188,7 +188,7 @@ fn seed_001_bullet() {
         let start = Vec3::from(numbers.vector()) * 9.0 + Vec3::new(30.0, 0.0, 0.0);
         let found = bullet(start.to_array(), [1.0, 2.0, 3.0], 5.0, ball([1.0, 2.0, 3.0], 1.5)).unwrap();
         // 1 − cos x is x²/2: half an ulp of the sine is 3.5e-4 rad of angle.
-        assert!((found.angle - FRAC_PI_2).abs() < 7e-4, "{found:?}");
+        assert!((found.grazing_rad - FRAC_PI_2).abs() < 7e-4, "{found:?}");
         let back = (start - Vec3::new(1.0, 2.0, 3.0)).normalize() * 5.0;
         assert!((found.velocity - back).length() < 5e-6, "{found:?} {back}");
     }
@@ -200,12 +200,12 @@ fn seed_001_bullet() {
 
     // A grazing hit does not change the velocity.
     let found = bullet([-5.0, 4.0, 0.0], [0.0, 4.0, 0.0], 2.0, ball([0.0; 3], 4.0)).unwrap();
-    assert_eq!((found.distance, found.frames, found.angle), (5.0, 2.5, 0.0));
+    assert_eq!((found.distance, found.frames, found.grazing_rad), (5.0, 2.5, 0.0));
     assert_eq!((found.point, found.velocity), (Vec3::new(0.0, 4.0, 0.0), Vec3::new(2.0, 0.0, 0.0)));
 
     // Half a radius off the centre: 30° to the normal, so 60° to the tangent plane.
     let found = bullet([-5.0, 2.0, 0.0], [0.0, 2.0, 0.0], 1.0, ball([0.0; 3], 4.0)).unwrap();
-    assert!((found.angle - 2.0 * FRAC_PI_6).abs() < 3e-7, "{found:?}");
+    assert!((found.grazing_rad - 2.0 * FRAC_PI_6).abs() < 3e-7, "{found:?}");
 
     // (a − b)² computed as a² − 2ab + b² in f32: for 10001 and 10000, which are 1 apart, it is 0; for 4097.25 and 4096, which are 1.25
     // apart, it is 2 instead of 1.5625.

@@ -1,7 +1,7 @@
 //! Visible fractions of batches of observers: compared with single observers, on every device; invalid observers.
 
 use super::fraction::{earth, lighting, moon, shadow, sun};
-use ShadowKind::{Annular, None as Lit, Partial, Total};
+use ShadowKind::{Antumbra, Lit, Penumbra, Umbra};
 use umbracast::glam::DVec3;
 use umbracast::shadow::{Ball, Lighting, Shadow, ShadowKind, visible_fraction};
 use umbracast::{Device, Error};
@@ -58,7 +58,7 @@ fn batches_agree_with_single_observers() {
             let apart = (shadow.fraction - expected).abs();
             assert!(apart < 1e-10, "case {case}, {observer}: {shadow:?} {expected}");
             worst = worst.max(apart);
-            assert!(shadow.kind != Total || shadow.fraction == 0.0, "case {case}, {observer}: {shadow:?}");
+            assert!(shadow.kind != Umbra || shadow.fraction == 0.0, "case {case}, {observer}: {shadow:?}");
             assert!(shadow.kind != Lit || shadow.fraction == 1.0, "case {case}, {observer}: {shadow:?}");
             kinds[shadow.kind as usize] += 1;
         }
@@ -97,7 +97,7 @@ fn devices_agree_on_the_night_and_the_moons_shadow() {
     let expected = cpu().shadows(&lighting, &observers).unwrap();
     let count = |kind| expected.iter().filter(|shadow| shadow.kind == kind).count();
     println!("{:?}", ShadowKind::ALL.map(count));
-    assert!(count(Total) > 50_000 && count(Partial) > 20_000 && count(Lit) > 100_000);
+    assert!(count(Umbra) > 50_000 && count(Penumbra) > 20_000 && count(Lit) > 100_000);
     for device in devices() {
         let mut found = vec![Shadow::default(); observers.len()];
         device.shadows_into(&lighting, &observers, &mut found).unwrap();
@@ -140,16 +140,16 @@ fn observers_inside_on_and_around_balls_and_lights() {
     let (light, ball) = (Ball::new([0.0, 0.0, 100.0], 1.0), Ball::new([0.0, 0.0, 50.0], 5.0));
     let below = |depth: f64| DVec3::new(0.0, 0.0, 50.0 + 5.0 * (1.0 - depth));
     let cases: [(&str, DVec3, f64, ShadowKind); 11] = [
-        ("behind the ball", DVec3::ZERO, 0.0, Total),
+        ("behind the ball", DVec3::ZERO, 0.0, Umbra),
         ("in the light's centre", light.center, 1.0, Lit),
         ("inside the light", DVec3::new(0.0, 0.5, 100.0), 1.0, Lit),
         ("beyond the light", DVec3::new(0.0, 0.0, 300.0), 1.0, Lit),
-        ("inside the ball", DVec3::new(0.0, 1.0, 51.0), 0.0, Total),
-        ("in the ball's centre", ball.center, 0.0, Total),
+        ("inside the ball", DVec3::new(0.0, 1.0, 51.0), 0.0, Umbra),
+        ("in the ball's centre", ball.center, 0.0, Umbra),
         ("on the side that is lit", below(0.0), 1.0, Lit),
         ("a rounding below it", below(1.0 / 16_777_216.0), 1.0, Lit),
-        ("a millionth below it", below(1e-6), 0.0, Total),
-        ("on the dark side", DVec3::new(0.0, 0.0, 45.0), 0.0, Total),
+        ("a millionth below it", below(1e-6), 0.0, Umbra),
+        ("on the dark side", DVec3::new(0.0, 0.0, 45.0), 0.0, Umbra),
         ("very far away", DVec3::new(1e150, 0.0, 0.0), 1.0, Lit),
     ];
     let observers = cases.map(|(_, observer, ..)| observer);
@@ -163,14 +163,14 @@ fn observers_inside_on_and_around_balls_and_lights() {
         assert_eq!(device.shadows(&lighting(light, []), &observers).unwrap(), [Shadow::LIT; 11]);
         // On the terminator the light's centre is on the horizon, and half of it is visible.
         let terminator = shadow(device, &with_ball, ball.center + 5.0 * DVec3::new(0.99_f64.sqrt(), 0.0, 0.1));
-        assert_eq!(terminator.kind, Partial);
+        assert_eq!(terminator.kind, Penumbra);
         assert!((terminator.fraction - 0.5).abs() < 1e-4, "{}: {terminator:?}", device.name());
         // Two small balls side by side in front of a large light; then one of them overlaps its rim.
         let wide = Ball::new([0.0, 0.0, 100.0], 50.0);
         let (left, right) = (Ball::new([-2.0, 0.0, 20.0], 1.0), Ball::new([2.0, 0.0, 20.0], 1.0));
-        assert_eq!(shadow(device, &lighting(wide, [left, right]), DVec3::ZERO).kind, Annular);
+        assert_eq!(shadow(device, &lighting(wide, [left, right]), DVec3::ZERO).kind, Antumbra);
         let at_rim = Ball::new([11.0, 0.0, 20.0], 1.0);
-        assert_eq!(shadow(device, &lighting(wide, [left, at_rim]), DVec3::ZERO).kind, Partial);
+        assert_eq!(shadow(device, &lighting(wide, [left, at_rim]), DVec3::ZERO).kind, Penumbra);
         // A point light.
         let point = lighting(Ball { radius: 0.0, ..light }, [ball]);
         let found = device.shadows(&point, &[DVec3::ZERO, DVec3::new(30.0, 0.0, 0.0)]).unwrap();

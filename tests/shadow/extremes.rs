@@ -37,9 +37,9 @@ fn equal_discs() -> Vec<(Ball, Ball)> {
 /// Whether a shadow is a valid result for a disc covered by an equal concentric one: total, or annular with a thin ring.
 fn is_total_or_thin_ring(shadow: Shadow) -> bool {
     match shadow.kind {
-        ShadowKind::Total => shadow.fraction == 0.0,
-        ShadowKind::Annular => shadow.fraction > 0.0 && shadow.fraction < 1e-4,
-        ShadowKind::None | ShadowKind::Partial => false,
+        ShadowKind::Umbra => shadow.fraction == 0.0,
+        ShadowKind::Antumbra => shadow.fraction > 0.0 && shadow.fraction < 1e-4,
+        ShadowKind::Lit | ShadowKind::Penumbra => false,
     }
 }
 
@@ -74,9 +74,9 @@ fn very_distant_observers_have_the_right_fraction() {
     // A single occluder takes another code path.
     let one = |radius: f64| Lighting::new(light, [Ball::new([0.0, 0.0, 50.0], radius)]).unwrap();
     let cases = [
-        (lighting, 0.95, ShadowKind::Annular),
-        (one(1.0), 0.99, ShadowKind::Annular),
-        (one(11.0), 0.0, ShadowKind::Total),
+        (lighting, 0.95, ShadowKind::Antumbra),
+        (one(1.0), 0.99, ShadowKind::Antumbra),
+        (one(11.0), 0.0, ShadowKind::Umbra),
     ];
     for device in devices() {
         for (lighting, fraction, kind) in &cases {

@@ -1,7 +1,7 @@
 //! Visible fractions for batches of observers, compared with 50-digit values, with single calls, and with ephemerides.
 
 use umbracast::glam::DVec3;
-use umbracast::shadow::ShadowKind::{Annular, None as Lit, Partial, Total};
+use umbracast::shadow::ShadowKind::{Antumbra, Lit, Penumbra, Umbra};
 use umbracast::shadow::{Ball, Lighting, Shadow, visible_fraction};
 use umbracast_testing::devices;
 
@@ -92,7 +92,7 @@ fn fractions_at_the_edge_of_the_umbra_stay_within_0_and_1() {
         for (i, [dark, seen, reported]) in found.as_chunks::<3>().0.iter().enumerate() {
             for shadow in [dark, seen, reported] {
                 assert!((0.0..=1.0).contains(&shadow.fraction), "{} {i}: {shadow:?}", device.name());
-                assert!([Total, Partial].contains(&shadow.kind), "{} {i}: {shadow:?}", device.name());
+                assert!([Umbra, Penumbra].contains(&shadow.kind), "{} {i}: {shadow:?}", device.name());
             }
             assert!(dark.fraction.max(seen.fraction) < 1e-5, "{} {i}: {dark:?} {seen:?}", device.name());
             let expected = visible_fraction(observers[3 * i + 2], sun(), &[earth()]).unwrap();
@@ -110,20 +110,20 @@ fn earth_and_moon_together_never_give_negative_fractions() {
     let earth = Ball::new([362_632.2331536079, -111_820.20476761891, -46_514.555948489615], 6_378.137);
     let lighting = lighting(sun, [Ball::new([0.0; 3], 1_737.4), earth]);
     let cases = [
-        ([-370.085, 107.331, 1796.54], 0.396_169_299_7, Partial),
-        ([-373.698, 108.378, 1795.729], 0.204_418_889_3, Partial),
-        ([-453.606, -182.801, 1771.12], 0.471_249_800_0, Partial),
-        ([-638.848, -719.219, 1565.451], 0.165_818_594_2, Partial),
-        ([-642.266, -717.574, 1564.807], 0.066_182_836_7, Partial),
+        ([-370.085, 107.331, 1796.54], 0.396_169_299_7, Penumbra),
+        ([-373.698, 108.378, 1795.729], 0.204_418_889_3, Penumbra),
+        ([-453.606, -182.801, 1771.12], 0.471_249_800_0, Penumbra),
+        ([-638.848, -719.219, 1565.451], 0.165_818_594_2, Penumbra),
+        ([-642.266, -717.574, 1564.807], 0.066_182_836_7, Penumbra),
         // The Moon alone leaves half of the Sun visible and the Earth alone a fortieth; together they cover all of it.
-        ([-1011.944, -1488.028, 371.187], 0.0, Total),
-        ([-1093.25, -1382.835, -518.276], 0.0, Total),
-        ([-1011.505, -744.242, -1341.268], 0.047_827_907_1, Partial),
-        ([-1014.655, -742.578, -1339.811], 0.004_695_567_5, Partial),
-        ([-814.814, 78.759, -1644.966], 0.129_418_103_4, Partial),
-        ([-634.616, 652.586, -1596.068], 0.582_501_886_9, Partial),
-        ([-497.821, 1049.521, -1423.628], 0.688_712_055_6, Partial),
-        ([-105.812, 1193.484, 1392.996], 0.498_554_642_5, Partial),
+        ([-1011.944, -1488.028, 371.187], 0.0, Umbra),
+        ([-1093.25, -1382.835, -518.276], 0.0, Umbra),
+        ([-1011.505, -744.242, -1341.268], 0.047_827_907_1, Penumbra),
+        ([-1014.655, -742.578, -1339.811], 0.004_695_567_5, Penumbra),
+        ([-814.814, 78.759, -1644.966], 0.129_418_103_4, Penumbra),
+        ([-634.616, 652.586, -1596.068], 0.582_501_886_9, Penumbra),
+        ([-497.821, 1049.521, -1423.628], 0.688_712_055_6, Penumbra),
+        ([-105.812, 1193.484, 1392.996], 0.498_554_642_5, Penumbra),
     ];
     let observers = cases.map(|(observer, ..)| DVec3::from(observer));
     for device in devices() {
@@ -191,7 +191,7 @@ fn umbra_antumbra_and_penumbra_have_their_analytic_bounds() {
             at(umbra, edge * 1.0001),
             at(umbra, edge * 0.9999),
         ]);
-        expected.extend([Total, Annular, Lit, Partial]);
+        expected.extend([Umbra, Antumbra, Lit, Penumbra]);
         observers.push(at(umbra, edge + moon().radius));
         expected.push(Lit);
     }
@@ -200,9 +200,9 @@ fn umbra_antumbra_and_penumbra_have_their_analytic_bounds() {
         for ((found, kind), observer) in found.iter().zip(&expected).zip(&observers) {
             assert_eq!(found.kind, *kind, "{} {observer}: {found:?}", device.name());
             match kind {
-                Total => assert_eq!(found.fraction, 0.0),
+                Umbra => assert_eq!(found.fraction, 0.0),
                 Lit => assert_eq!(found.fraction, 1.0),
-                Annular => {
+                Antumbra => {
                     let one_less_cosine = |ball: Ball| {
                         let sine = ball.radius / (ball.center - *observer).length();
                         sine * sine / (1.0 + (1.0 - sine * sine).sqrt())
@@ -210,7 +210,7 @@ fn umbra_antumbra_and_penumbra_have_their_analytic_bounds() {
                     let left = 1.0 - one_less_cosine(moon()) / one_less_cosine(sun());
                     assert!((found.fraction - left).abs() < 1e-4, "{}: {found:?} for {left}", device.name());
                 }
-                Partial => assert!(found.fraction > 0.99 && found.fraction < 1.0, "{}: {found:?}", device.name()),
+                Penumbra => assert!(found.fraction > 0.99 && found.fraction < 1.0, "{}: {found:?}", device.name()),
             }
         }
     }

@@ -190,7 +190,7 @@ fn coinciding_outlines_count_once() {
         cpu().shadows(&lighting, &[DVec3::ZERO]).unwrap()[0]
     };
     let shadow = of(&[], &[one]);
-    assert!(shadow.kind == ShadowKind::Partial || shadow.kind == ShadowKind::Annular);
+    assert!(shadow.kind == ShadowKind::Penumbra || shadow.kind == ShadowKind::Antumbra);
     for factor in [1.0, 1.0 + 1e-15, 1.0 - 1e-13, 1.0 + 1e-11] {
         let again = Spheroid { radius: one.radius * factor, polar_radius: one.polar_radius * factor, ..one };
         let both = of(&[], &[one, again]);
@@ -220,26 +220,26 @@ fn observers_with_obvious_results() {
         // Inside the light.
         [0.0, 0.0, 1003.0],
     ];
-    use ShadowKind::{None as Lit, Total};
-    let kinds = [Total, Total, Lit, Lit, Total, Lit, Lit];
+    use ShadowKind::{Lit, Umbra};
+    let kinds = [Umbra, Umbra, Lit, Lit, Umbra, Lit, Lit];
     for device in devices() {
         let found = device.shadows(&lighting, &observers.map(DVec3::from_array)).unwrap();
         assert_eq!(found.iter().map(|one| one.kind).collect::<Vec<_>>(), kinds, "{}", device.name());
         for one in found {
-            assert_eq!(one.fraction, if one.kind == Total { 0.0 } else { 1.0 }, "{}", device.name());
+            assert_eq!(one.fraction, if one.kind == Umbra { 0.0 } else { 1.0 }, "{}", device.name());
         }
     }
     // Edge-on, a thin body in front of a large light leaves two halves visible; a point light is visible or not.
     let edge_on = Spheroid::new([0.0, 0.0, 500.0], 10.0, 0.1, [0.0, 1.0, 0.0]);
     let point = Ball::new(light.center, 0.0);
     for (light, observer, kind) in
-        [(light, [0.0; 3], ShadowKind::Partial), (point, [0.0; 3], Total), (point, [0.0, 0.3, 0.0], Lit)]
+        [(light, [0.0; 3], ShadowKind::Penumbra), (point, [0.0; 3], Umbra), (point, [0.0, 0.3, 0.0], Lit)]
     {
         let lighting = Lighting::new(light, []).unwrap().with_spheroids([edge_on]).unwrap();
         let found = cpu().shadows(&lighting, &[observer.into()]).unwrap()[0];
         assert_eq!(found.kind, kind, "{found:?}");
         // A bar of 0.2 by 20 at half the distance, in front of a disc of diameter 10: it covers about 0.4 × 10 of 25 π.
-        if kind == ShadowKind::Partial {
+        if kind == ShadowKind::Penumbra {
             assert!((1.0 - found.fraction - 4.0 / (25.0 * std::f64::consts::PI)).abs() < 1e-3, "{found:?}");
         }
     }

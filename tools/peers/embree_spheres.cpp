@@ -43,7 +43,7 @@ namespace {
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
 struct alignas(16) Sphere { float x, y, z, r; };
-struct alignas(16) Ray { float ox, oy, oz, tmin, dx, dy, dz, tmax; };
+struct alignas(16) Ray { float ox, oy, oz, dx, dy, dz, tmin, tmax; };
 
 [[noreturn]] void die(const std::string& message) {
   std::fprintf(stderr, "embree_spheres: %s\n", message.c_str());

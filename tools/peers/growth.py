@@ -26,7 +26,7 @@ def main():
             "bytes": scene["bytes"],
             "kind": batch["rays"].rsplit("-", 1)[-1],
             "query": batch["query"],
-            "hits": batch["hits"],
+            "hits": batch["rays_hit"],
             "rays": batch["ray_count"],
             "ns_per_ray": round(1e3 * table["threads"] / batch["mrays_per_second_free"], 1),
         }

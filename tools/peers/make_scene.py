@@ -163,7 +163,7 @@ def build_scene(name, rng):
 
 def pack(origins, directions, tmin=0.0, tmax=np.inf):
     rays = np.empty((len(origins), 8), dtype="<f4")
-    rays[:, 0:3], rays[:, 3], rays[:, 4:7], rays[:, 7] = origins, tmin, unit(directions), tmax
+    rays[:, 0:3], rays[:, 3:6], rays[:, 6], rays[:, 7] = origins, unit(directions), tmin, tmax
     return rays
 
 

@@ -103,7 +103,7 @@ def main():
         best = max(rates, key=rates.get)
         mine, single = median(found), rates["single"]
         ratios[query].append((mine / single, mine / rates[best]))
-        count, hits = found[0]["ray_count"], found[0]["hits"]
+        count, hits = found[0]["ray_count"], found[0]["rays_hit"]
         hit, sphere, t, largest = differences(folder, rays, query)
         if hit + sphere + t > may_differ(count):
             wrong.append(f"{rays} {query}: {hit} + {sphere} + {t} of {count} rays differ")

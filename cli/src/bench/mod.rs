@@ -1,9 +1,9 @@
 //! `umbracast bench`: benchmarks of the devices of this machine.
 
 pub(crate) mod numbers;
-mod scenes;
+pub(crate) mod scenes;
 mod sets;
-mod small;
+pub(crate) mod small;
 mod timing;
 
 use crate::error::Result;

@@ -68,7 +68,8 @@ enum QueryName {
 }
 
 #[derive(Debug, Serialize)]
-struct Table<'a> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Table<'a> {
     version: &'static str,
     device: &'a str,
     kind: &'static str,
@@ -80,6 +81,7 @@ struct Table<'a> {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct SceneRow {
     scene: String,
     spheres: usize,
@@ -92,13 +94,14 @@ struct SceneRow {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct BatchRow {
     rays: String,
     ray_count: usize,
     query: &'static str,
-    hits: u64,
+    rays_hit: u64,
     /// Number of spheres in the results.
-    met: u64,
+    sphere_hits: u64,
     /// Medians in seconds from ray records to result records: wall-clock and CPU time.
     seconds: f64,
     cpu_seconds: f64,
@@ -183,7 +186,7 @@ impl Bench<'_> {
             let (count, ms, mib) = (spheres.len(), 1e3 * built.wall, bytes as f64 / f64::from(1 << 20));
             print(&format!("\n{name}: {count} spheres, built in {ms:.3} ms, {mib:.2} MiB\n"))?;
             print(
-                "  rays                      query         count       hits   all hits    Mrays/s  with free cores\n",
+                "  rays                      query         count   rays hit  sphere hits    Mrays/s  with free cores\n",
             )?;
         }
         let mut rows = Vec::new();
@@ -231,18 +234,18 @@ impl Bench<'_> {
             rays: name.into(),
             ray_count: rays.len(),
             query: word,
-            hits: times.last[0],
-            met: times.last[1],
+            rays_hit: times.last[0],
+            sphere_hits: times.last[1],
             seconds: times.wall,
             cpu_seconds: times.cpu,
             mrays_per_second: millions / times.wall,
             mrays_per_second_free: free,
         };
         if !self.args.json {
-            let BatchRow { ray_count, hits, met, mrays_per_second, .. } = row;
+            let BatchRow { ray_count, rays_hit, sphere_hits, mrays_per_second, .. } = row;
             let free = free.map(|rate| format!("{rate:>15.3}")).unwrap_or_default();
             print(&format!(
-                "  {name:<24}  {word:<8}  {ray_count:>9}  {hits:>9}  {met:>9}  {mrays_per_second:>9.3}  {free}\n"
+                "  {name:<24}  {word:<8}  {ray_count:>9}  {rays_hit:>9}  {sphere_hits:>11}  {mrays_per_second:>9.3}  {free}\n"
             ))?;
         }
         Ok(row)

@@ -45,7 +45,8 @@ pub(crate) struct SmallArgs {
 }
 
 #[derive(Debug, Serialize)]
-struct Table {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Table {
     version: &'static str,
     threads: usize,
     spheres: usize,
@@ -56,13 +57,14 @@ struct Table {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Row {
     device: String,
     kind: &'static str,
     /// Rays per call.
     rays: usize,
     /// Sum over all calls.
-    hits: u64,
+    rays_hit: u64,
     /// Percentiles 50 and 99 of the wall-clock time per call, in seconds.
     p50_seconds: f64,
     p99_seconds: f64,
@@ -82,9 +84,11 @@ pub(super) fn run(args: &SmallArgs) -> Result<()> {
                 other => other?,
             };
             if !args.json {
-                let Row { device, rays, hits, p50_seconds, p99_seconds, .. } = &row;
+                let Row { device, rays, rays_hit, p50_seconds, p99_seconds, .. } = &row;
                 let [p50, p99] = [p50_seconds, p99_seconds].map(|seconds| 1e6 * seconds);
-                print(&format!("{device:<34} {rays:>5} rays  p50 {p50:>9.2} µs  p99 {p99:>9.2} µs  {hits:>9} hits\n"))?;
+                print(&format!(
+                    "{device:<34} {rays:>5} rays  p50 {p50:>9.2} µs  p99 {p99:>9.2} µs  {rays_hit:>9} rays hit\n"
+                ))?;
             }
             rows.push(row);
         }
@@ -129,5 +133,5 @@ fn wait(args: &SmallArgs, device: &Device, scene: &Scene, rays: &[Ray], size: us
         count += report.rays_hit;
     }
     let (p50_seconds, p99_seconds) = (share(&mut seconds, 0.5), share(&mut seconds, 0.99));
-    Ok(Row { device: device.name().into(), kind: device.kind(), rays: size, hits: count, p50_seconds, p99_seconds })
+    Ok(Row { device: device.name().into(), kind: device.kind(), rays: size, rays_hit: count, p50_seconds, p99_seconds })
 }

@@ -8,6 +8,7 @@ pub(super) const PROMISED: [f64; 2] = [1e-4, 1e-3];
 
 /// Differences between the results of two devices.
 #[derive(Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Difference {
     /// Allowed difference of fractions.
     pub(super) promised: f64,
@@ -47,12 +48,12 @@ impl Difference {
     }
 }
 
-/// Whether the fractions, within `promised`, allow both kinds: close to 1, the kind may be `None` or any other; close to 0, `Total` or any
-/// other. Partial and annular are allowed for all fractions, because a disc may touch the rim from within.
+/// Whether the fractions, within `promised`, allow both kinds: close to 1, the kind may be `None` or any other; close to 0, `Umbra` or any
+/// other. Penumbra and annular are allowed for all fractions, because a disc may touch the rim from within.
 fn explained(a: &Shadow, b: &Shadow, promised: f64) -> bool {
     let near = |fraction: f64| (a.fraction - fraction).abs().max((b.fraction - fraction).abs()) <= promised;
     let one_is = |kind: ShadowKind| (a.kind == kind) != (b.kind == kind);
-    (!one_is(ShadowKind::None) || near(1.0)) && (!one_is(ShadowKind::Total) || near(0.0))
+    (!one_is(ShadowKind::Lit) || near(1.0)) && (!one_is(ShadowKind::Umbra) || near(0.0))
 }
 
 #[cfg(test)]
@@ -67,16 +68,16 @@ mod tests {
             difference.add(7, &[Shadow::LIT, a], &[Shadow::LIT, b]);
             difference.broken()
         };
-        use ShadowKind::{Annular, None as Lit, Partial, Total};
+        use ShadowKind::{Antumbra, Lit, Penumbra, Umbra};
         for (a, b, fault) in [
-            (shadow(0.5, Partial), shadow(0.50009, Partial), None),
-            (shadow(0.5, Partial), shadow(0.5002, Partial), Some("1 fractions differ by more than 1e-4")),
-            (shadow(f64::NAN, Partial), shadow(0.5, Partial), Some("fractions")),
-            (shadow(0.5, Partial), shadow(0.5, Annular), None),
-            (shadow(1.0, Lit), shadow(0.99995, Partial), None),
-            (shadow(0.99, Lit), shadow(0.99, Partial), Some("1 kinds differ")),
-            (shadow(0.0, Total), shadow(0.00005, Annular), None),
-            (shadow(0.0, Total), shadow(0.0, Lit), Some("1 kinds differ")),
+            (shadow(0.5, Penumbra), shadow(0.50009, Penumbra), None),
+            (shadow(0.5, Penumbra), shadow(0.5002, Penumbra), Some("1 fractions differ by more than 1e-4")),
+            (shadow(f64::NAN, Penumbra), shadow(0.5, Penumbra), Some("fractions")),
+            (shadow(0.5, Penumbra), shadow(0.5, Antumbra), None),
+            (shadow(1.0, Lit), shadow(0.99995, Penumbra), None),
+            (shadow(0.99, Lit), shadow(0.99, Penumbra), Some("1 kinds differ")),
+            (shadow(0.0, Umbra), shadow(0.00005, Antumbra), None),
+            (shadow(0.0, Umbra), shadow(0.0, Lit), Some("1 kinds differ")),
         ] {
             let found = broken(a, b);
             assert_eq!(found.is_some(), fault.is_some(), "{a:?} {b:?}: {found:?}");

@@ -211,7 +211,7 @@ impl EclipseArgs {
                 fraction: None,
                 flux: None,
                 normal: None,
-                depth: None,
+                view_distance: None,
             },
         )?;
         sidecar.map_or(Ok(()), PreparedFile::persist)?;

@@ -146,7 +146,7 @@ pub(crate) fn run(args: &SystemArgs) -> Result<()> {
     parse_system(&text, &args.output)?;
     let mut observers = 0;
     if let (Some(places), Some(output)) = (&args.places, &args.observers) {
-        check_output(output, &[places])?;
+        check_output(output, &[places], None)?;
         let list = read_places(places)?;
         observers = list.len();
         let mut rows = String::from("x,y,z\n");

@@ -36,7 +36,7 @@ impl Corona {
         let bodies = system.bodies().iter().filter(|body| body.visible).cloned().collect();
         let shown = System::new(system.light().clone(), bodies, *system.camera(), system.picture().clone())?;
         let seen = device.shadows(&Lighting::from(&shown), &[system.camera().position])?;
-        let is_total = seen[0].kind == ShadowKind::Total && aims_at_light(system);
+        let is_total = seen[0].kind == ShadowKind::Umbra && aims_at_light(system);
         if is_total {
             picture.add_corona(system, CORONA_BRIGHTNESS);
         }

@@ -26,7 +26,7 @@ fn is_positive(row: &Value, fields: &[&str]) {
 fn bench_counts_the_same_hits_as_cast() {
     let folder = Folder::new();
     // A hundred more rays, as raw records: `tools/peers` uses this format.
-    let fan = |i: u16| [0.0, 0.0, 0.0, 0.0, 1.0, f32::from(i) * 0.02 - 1.0, 0.0, f32::INFINITY];
+    let fan = |i: u16| [0.0, 0.0, 0.0, 1.0, f32::from(i) * 0.02 - 1.0, 0.0, 0.0, f32::INFINITY];
     folder
         .write("s.csv", SPHERES)
         .write("r.csv", RAYS)
@@ -47,16 +47,16 @@ fn bench_counts_the_same_hits_as_cast() {
             is_positive(row, &["seconds", "mrays_per_second", "mrays_per_second_free"]);
             let query = row["query"].as_str().unwrap();
             let cast = json(&folder, &format!("cast s.csv {file} -o o.csv --query {query} --precision {precision}"));
-            assert_eq!((&row["hits"], &row["ray_count"]), (&cast["hits"], &cast["rays"]), "{row}");
+            assert_eq!((&row["rays_hit"], &row["ray_count"]), (&cast["rays_hit"], &cast["rays"]), "{row}");
         }
-        assert_eq!(batches[0]["hits"], 3);
-        assert!(batches[2]["hits"].as_u64().is_some_and(|hits| (10..90).contains(&hits)), "{}", batches[2]);
+        assert_eq!(batches[0]["rays_hit"], 3);
+        assert!(batches[2]["rays_hit"].as_u64().is_some_and(|hits| (10..90).contains(&hits)), "{}", batches[2]);
     }
     let table = json(&folder, "bench scenes s.csv r.csv --repeat 1 --queries occluded");
     assert_eq!(rows(&table["scenes"][0]["batches"]).len(), 1);
     folder.write("none.rays", "");
     let table = json(&folder, "bench scenes s.csv none.rays --repeat 1");
-    assert_eq!(table["scenes"][0]["batches"][0]["hits"], 0);
+    assert_eq!(table["scenes"][0]["batches"][0]["rays_hit"], 0);
 }
 
 #[test]
@@ -69,9 +69,12 @@ fn built_in_scenes_have_the_same_hits_on_every_device() {
         for scene in rows(&table["scenes"]) {
             assert_eq!(scene["spheres"], 300);
             for pair in rows(&scene["batches"]).chunks(2) {
-                assert_eq!(pair[0]["hits"], pair[1]["hits"], "closest and occluded count the same hits: {pair:?}");
+                assert_eq!(
+                    pair[0]["rays_hit"], pair[1]["rays_hit"],
+                    "closest and occluded count the same hits: {pair:?}"
+                );
                 assert_eq!(pair[0]["mrays_per_second_free"].is_null(), device != "cpu");
-                let [rays, count] = ["ray_count", "hits"].map(|field| pair[0][field].as_u64().unwrap());
+                let [rays, count] = ["ray_count", "rays_hit"].map(|field| pair[0][field].as_u64().unwrap());
                 found.push((pair[0]["rays"].as_str().unwrap().to_owned(), rays, count));
             }
         }
@@ -116,7 +119,7 @@ fn small_batches_are_timed_on_every_device() {
     assert_eq!((&table["spheres"], &table["precision"]), (&10_000.into(), &"standard".into()));
     let sizes: Vec<_> = rows(&table["rows"]).iter().map(|row| row["rays"].as_u64().unwrap()).collect();
     assert_eq!(sizes, [1, 64, 4096]);
-    let hits = |row: usize| table["rows"][row]["hits"].as_u64().unwrap();
+    let hits = |row: usize| table["rows"][row]["rays_hit"].as_u64().unwrap();
     assert_eq!(
         64 * hits(1),
         hits(2),
@@ -134,7 +137,7 @@ fn small_batches_are_timed_on_every_device() {
     let devices = rows(&json(&folder, "devices")["devices"]).len();
     assert_eq!(rows(&table["rows"]).len(), 3 * devices);
     assert!(devices > 1, "no GPU adapter: run tests/run.sh, or apt-get install mesa-vulkan-drivers");
-    let hits = |rows: &[Value]| rows.iter().map(|row| row["hits"].as_u64().unwrap()).collect::<Vec<_>>();
+    let hits = |rows: &[Value]| rows.iter().map(|row| row["rays_hit"].as_u64().unwrap()).collect::<Vec<_>>();
     for device in rows(&table["rows"]).chunks(3) {
         assert_eq!(hits(device), hits(&rows(&table["rows"])[..3]), "{device:?}");
     }

@@ -11,7 +11,7 @@ use umbracast_testing::folder::{Done, Folder, f32_bytes, npy};
 
 const SPHERES: &str = "x,y,z,r\n4,0,0,1\n0,5,0,2\n";
 const RAYS: &str = "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n0,0,0,0,1,0\n0,0,0,0,0,1\n";
-const RECORD: [f32; 8] = [0., 0., 0., 0., 1., 0., 0., 9.];
+const RECORD: [f32; 8] = [0., 0., 0., 1., 0., 0., 0., 9.];
 
 /// Runs a cast, and calls `change` after the program has opened the rays and before it reads them: it waits for its spheres, which come
 /// through a pipe after `change`.

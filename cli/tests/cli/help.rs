@@ -121,7 +121,7 @@ fn messages_name_the_option_the_key_or_the_remedy() {
         ("cast half.npy rays.csv -o o.csv", "field 'x' is '<f2': expected f4, f8 or an integer", "astype"),
         ("cast s.csv segments.csv -o o.csv", "to cast segments, add --segments", "unknown"),
         ("cast s.csv a.segments -o o.csv", "to cast segments, add --segments", "unknown"),
-        ("cast s.csv rays.npz -o o.csv", "save a single one with numpy.save", "columns"),
+        ("cast s.csv rays.npz -o o.csv", "not a readable .npz file", "columns"),
     ] {
         let done = folder.run(arguments);
         assert_eq!(done.code, 2, "{arguments}: {}", done.errors);

@@ -168,7 +168,7 @@ fn a_single_ray_reports_that_t_exceeds_f32() {
     let far = "cast --sphere 1e30,0,0,1e29 --ray 0,0,0,1e-30,0,0";
     harmless(&folder.run_ok(far), &[words]);
     assert!(!folder.run_ok(&format!("{far} -q")).errors.contains(words));
-    assert!(folder.run_ok(&format!("{far} --json")).output.contains("\"beyond\":true"));
+    assert!(folder.run_ok(&format!("{far} --json")).output.contains("\"overflowed\":true"));
     for other in ["0,0,0,-1e-30,0,0", "0,0,0,1,0,0", "0,0,0,1e-30,0,0,0,1e38", "1e30,0,0,1e-30,0,0"] {
         let done = folder.run_ok(&format!("cast --sphere 1e30,0,0,1e29 --ray {other}"));
         assert!(!done.errors.contains(words), "{other}: {}", done.errors);

@@ -180,14 +180,14 @@ fn wrong_inputs() -> Vec<Wrong> {
             Some(("o.txt", OBSERVERS.into())),
             "shadow o.txt s.toml -o out.csv",
             2,
-            &["o.txt", "observers", ".npy, .csv"],
+            &["o.txt", "observers", ".npy, .npz, .csv"],
         ),
         (
             "unknown output",
             None,
             "shadow o.csv s.toml -o out.xyz",
             2,
-            &["out.xyz", "'.xyz'", ".npz, .csv and .parquet"],
+            &["out.xyz", "'.xyz'", ".npz, .csv, .parquet, .npy and .f32"],
         ),
         ("no output", None, "shadow o.csv s.toml", 2, &["--output <OUT>"]),
         (

@@ -43,7 +43,7 @@ fn every_file_format_gives_the_same_fractions() {
         .write("o.f32", f32_bytes(&narrow));
     folder.run_ok(FILES);
     let (kinds, fractions) = rows(&folder.text("out.csv"));
-    assert_eq!(kinds, ["annular", "partial", "none", "none", "total"]);
+    assert_eq!(kinds, ["antumbra", "penumbra", "lit", "lit", "umbra"]);
     assert_eq!(fractions[2..], [1.0, 1.0, 0.0]);
     assert!((fractions[0] - 0.75).abs() < 1e-4 && fractions[1] > 0.75 && fractions[1] < 0.85, "{fractions:?}");
     for observers in ["o8.npy", "big.npy", "fortran.npy", "o4.npy", "o.f32"] {
@@ -89,7 +89,7 @@ fn observers_are_read_in_f64() {
     folder.write("o.csv", "x,y,z\n100000000.0,0,0\n100000000.01,0,0\n99999999.0,0,0\n");
     folder.run_ok(FILES);
     let (kinds, fractions) = rows(&folder.text("out.csv"));
-    assert_eq!(kinds[1..], ["partial", "partial"], "{fractions:?}");
+    assert_eq!(kinds[1..], ["penumbra", "penumbra"], "{fractions:?}");
     assert!(fractions[1] > 0.0 && fractions[1] < 0.01 && fractions[2] > 0.5, "{fractions:?}");
 }
 
@@ -100,21 +100,21 @@ fn no_observers_and_no_occluders() {
     for observers in ["none.csv", "none.npy"] {
         let done = folder.run_ok(&format!("shadow {observers} s.toml -o out.csv"));
         assert_eq!(folder.text("out.csv"), "fraction,kind\n");
-        assert!(done.errors.contains("0 observers: 0 none, 0 partial"), "{}", done.errors);
+        assert!(done.errors.contains("0 observers: 0 lit, 0 penumbra"), "{}", done.errors);
         folder.run_ok(&format!("shadow {observers} s.toml -o out.npz --json --device gpu --compare"));
         assert!(npz_array::<f64>(&folder.path("out.npz"), "fraction").is_empty());
     }
     let light = SYSTEM.lines().take(4).collect::<Vec<_>>().join("\n");
     folder.write("s.toml", light);
     folder.run_ok(FILES);
-    assert_eq!(folder.text("out.csv"), format!("fraction,kind\n{}", "1.0,none\n".repeat(5)));
+    assert_eq!(folder.text("out.csv"), format!("fraction,kind\n{}", "1.0,lit\n".repeat(5)));
 }
 
 #[test]
 fn the_summary_reports_the_kinds() {
     let folder = folder();
     let done = folder.run_ok(FILES);
-    for words in ["cpu (f64): 2 occluders, 5 observers: 2 none, 1 partial, 1 annular, 1 total; ", "; wrote out.csv"] {
+    for words in ["cpu (f64): 2 occluders, 5 observers: 2 lit, 1 penumbra, 1 antumbra, 1 umbra; ", "; wrote out.csv"] {
         assert!(done.errors.contains(words), "{}", done.errors);
     }
     assert_eq!(done.output, "");
@@ -129,7 +129,7 @@ fn the_summary_reports_the_kinds() {
         assert!(done.errors.ends_with(warning), "{}", done.errors);
         let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
         assert_eq!(json["precision"], if cpu { "f64" } else { "f32" });
-        let counts = ["none", "partial", "annular", "total"].map(|kind| json[kind].as_u64().unwrap());
+        let counts = ["lit", "penumbra", "antumbra", "umbra"].map(|kind| json[kind].as_u64().unwrap());
         assert_eq!((counts, json["inside"].as_u64()), ([2, 1, 1, 1], Some(1)));
         assert_eq!((json["occluders"].as_u64(), json["observers"].as_u64()), (Some(2), Some(5)));
         if cpu {
@@ -151,12 +151,12 @@ fn oblate_bodies_cast_oblate_shadows() {
     // On the way from the centre to its pole.
     assert!(said.contains("row 2 (index 1), 0,0.2,50, at a depth of 0.05 below the surface of 'Disc'\n"), "{said}");
     let (kinds, fractions) = rows(&folder.text("out.csv"));
-    assert_eq!(kinds, ["annular", "total", "none"]);
+    assert_eq!(kinds, ["antumbra", "umbra", "lit"]);
     // Its outline is an ellipse that is 0.9 times as wide and half as high as the light.
     assert!((fractions[0] - 0.55).abs() < 2e-4, "{fractions:?}");
     assert_eq!(fractions[1..], [0.0, 1.0]);
     let done = folder.run_ok("shadow o.csv s.toml -o out.npz --device gpu --compare");
-    assert!(done.errors.contains("1 none, 0 partial, 1 annular, 1 total"), "{}", done.errors);
+    assert!(done.errors.contains("1 lit, 0 penumbra, 1 antumbra, 1 umbra"), "{}", done.errors);
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn the_shipped_observers_see_the_eclipse_of_2024() {
     let folder = Folder::new();
     folder.run_ok(&format!("shadow {systems}/samples/observers.csv {systems}/eclipse-2024-04-08.toml -o seen.csv"));
     let (kinds, fractions) = rows(&folder.text("seen.csv"));
-    assert_eq!(kinds, ["total", "partial", "none", "total", "none"], "{fractions:?}");
+    assert_eq!(kinds, ["umbra", "penumbra", "lit", "umbra", "lit"], "{fractions:?}");
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/shadows.md")).unwrap();
     assert!(
         page.contains(&folder.text("seen.csv")),

@@ -41,7 +41,7 @@ fn a_dash_is_standard_input_or_output() {
     // An array is recognised; raw records are not.
     let numbers = f32_bytes(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
     assert_eq!(written(&npy("'<f4'", false, "(1, 6)", &numbers), "cast s.csv - -o - -q"), b"t,id\n3.0,0\n");
-    let record = f32_bytes(&[0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 9.0]);
+    let record = f32_bytes(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 9.0]);
     assert_eq!(written(&record, "cast s.csv - -o - -q --input-format f32"), b"t,id\n3.0,0\n");
     let raw: Vec<u8> = [(3.0_f32, 0_u32), (f32::INFINITY, u32::MAX), (3.0, 1)]
         .into_iter()
@@ -69,12 +69,12 @@ fn a_dash_that_cannot_work_is_refused() {
         ("", "cast s.csv r.csv -o - --json", "would both write to standard output"),
         ("x,y\n1,2\n", "cast - r.csv -o out.csv", "error: standard input: header line: column 'z' is missing"),
         (SPHERES, "cast - r.csv -o out.csv --origin auto", "error: standard input: finding the centre"),
-        ("", "cast s.csv r.csv -o - --query all --format npy", "as csv only"),
+        ("", "cast s.csv r.csv -o - --query all --format npy", "are no single array"),
         // The extension of a file selects its format, so another one was ignored.
         (
             "",
             "cast s.csv r.csv -o out.npz --format csv",
-            "--format csv is for standard output, `-o -`: the extension of out.npz",
+            "--format csv is for standard output and files without an extension: that of out.npz selects another",
         ),
         ("", "contains s.csv r.csv -o out.csv --format npy", "--format npy is for standard output"),
         (
@@ -143,7 +143,7 @@ fn hits_of_a_sensor_are_written_as_points_with_their_channels() {
     let end = bytes.windows(11).position(|w| w == b"end_header\n").unwrap() + 11;
     let header = String::from_utf8(bytes[..end].to_vec()).unwrap();
     let names: Vec<&str> = header.lines().filter_map(|line| line.strip_prefix("property ")).collect();
-    let columns = ["float x", "float y", "float z", "float t", "uint id", "uint ring", "float azimuth_deg"];
+    let columns = ["float x", "float y", "float z", "float t", "int id", "int ring", "float azimuth_deg"];
     assert_eq!(names, columns, "{header}");
     // Three of six rays hit: both elevations hit one sphere each, and the lower ray at 90 degrees is within the larger one.
     let vertices: Vec<&[u8]> = bytes[end..].chunks_exact(28).collect();

@@ -184,7 +184,7 @@ fn thick_rays_are_drawn_with_their_width() {
 #[test]
 fn the_summary_reports_that_rays_were_sampled() {
     let folder = Folder::new();
-    let rays: Vec<f32> = (0..300_000).flat_map(|i| [0.0, i as f32 * 1e-5, 0.0, 0.0, 1.0, 0.0, 0.0, 9.0]).collect();
+    let rays: Vec<f32> = (0..300_000).flat_map(|i| [0.0, i as f32 * 1e-5, 0.0, 1.0, 0.0, 0.0, 0.0, 9.0]).collect();
     folder.write("s.csv", SPHERES).write("r.rays", f32_bytes(&rays));
     let done = folder.run_ok("cast s.csv r.rays -o o.npz --plot many.png");
     assert!(done.errors.contains("; many.png shows 2 spheres, 1239 of 300000 rays"), "{}", done.errors);

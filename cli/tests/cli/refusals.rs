@@ -191,7 +191,7 @@ fn arrays() -> Vec<Wrong> {
             ("s.rays", vec![0; 32]),
             "cast s.rays r.csv -o out.csv",
             2,
-            &["'.rays'", "supported are .npy, .csv, .parquet, .ply, .xyz, .pdb, .f32 and .spheres"],
+            &["'.rays'", "supported are .npy, .npz, .csv, .parquet, .ply, .xyz, .pdb, .f32 and .spheres"],
         ),
     ]
 }
@@ -265,12 +265,12 @@ fn usages() -> Vec<Wrong> {
         wrong_usage(
             "output of another format",
             "cast s.csv r.csv -o out.xlsx",
-            &["'.xlsx'", ".npz, .csv, .parquet and .ply"],
+            &["'.xlsx'", ".npz, .csv, .parquet, .ply, .npy and .f32"],
         ),
         wrong_usage(
             "output without extension",
             "cast s.csv r.csv -o out",
-            &["without an extension", ".npz, .csv, .parquet and .ply"],
+            &["without an extension", ".npz, .csv, .parquet, .ply, .npy and .f32"],
         ),
         wrong_usage("output is an input", "cast s.csv r.csv -o s.csv", &["s.csv", "is also an input"]),
         wrong_usage("output is an input by another name", "cast s.csv r.csv -o ./r.csv", &["is also an input"]),
@@ -279,7 +279,7 @@ fn usages() -> Vec<Wrong> {
             ("s.txt", SPHERES.into()),
             "cast s.txt r.csv -o out.csv",
             2,
-            &["'.txt'", "supported are .npy, .csv, .parquet, .ply, .xyz, .pdb, .f32 and .spheres"],
+            &["'.txt'", "supported are .npy, .npz, .csv, .parquet, .ply, .xyz, .pdb, .f32 and .spheres"],
         ),
         wrong_usage("fewer spheres than rays", "cast s.csv r.csv -o out.csv --pairwise", &["2 spheres and 3 rays"]),
         wrong(

@@ -218,6 +218,16 @@ fn the_default_system_needs_no_arguments() {
     assert_eq!(&png[16..26], [0, 0, 0, 96, 0, 0, 0, 54, 8, 2], "8 bits, RGB");
 }
 
+#[test]
+fn other_pictures_are_written_where_the_user_stands() {
+    let folder = Folder::new();
+    folder.write("mine.v2.toml", std::fs::read(umbracast_testing::root().join("systems/planet.toml")).unwrap());
+    folder.run_ok("render mine.v2.toml --size 32x18");
+    assert_eq!(folder.contents().into_keys().collect::<Vec<_>>(), ["mine.v2.png", "mine.v2.toml"]);
+    let done = folder.run("render mine.v2.toml --size 32x18 -o output/mine.png");
+    assert!(done.code == 5 && done.errors.contains("there is no folder output"), "{}", done.errors);
+}
+
 /// Checks the type and the shape of a NumPy array of 32-bit numbers, and returns their bits.
 fn words(bytes: &[u8], descr: &str, shape: &str) -> Vec<u32> {
     let header = String::from_utf8_lossy(&bytes[10..128]).into_owned();

@@ -31,19 +31,29 @@ pub(super) fn disagreement(schema: &Value, value: &Value) -> Option<String> {
     };
     for (keyword, rule) in schema.as_object().unwrap() {
         let why = match keyword.as_str() {
-            "$schema" | "$id" | "description" | "pattern" => None,
+            "$schema" | "$id" | "title" | "description" | "pattern" | "dtype" => None,
             "type" if rule.is_string() => (!fits(rule)).then(|| format!("{value} is no {rule}")),
             "type" => (!rule.as_array().unwrap().iter().any(fits)).then(|| format!("{value} is none of {rule}")),
             "enum" => (!rule.as_array().unwrap().contains(value)).then(|| format!("{value} is none of {rule}")),
             "$ref" => disagreement(&self::schema(rule.as_str().unwrap()), value),
-            "anyOf" => {
+            "anyOf" | "oneOf" => {
                 let all: Vec<_> = rule.as_array().unwrap().iter().map(|one| disagreement(one, value)).collect();
                 all.iter().all(Option::is_some).then(|| format!("{all:?}"))
+            }
+            "minimum" => {
+                value.as_f64().zip(rule.as_f64()).filter(|(x, least)| x < least).map(|_| format!("{value} < {rule}"))
+            }
+            "minItems" => {
+                value.as_array().filter(|all| (all.len() as u64) < rule.as_u64().unwrap()).map(|_| "too few".into())
+            }
+            "maxItems" => {
+                value.as_array().filter(|all| all.len() as u64 > rule.as_u64().unwrap()).map(|_| "too many".into())
             }
             "items" => value.as_array().into_iter().flatten().find_map(|item| disagreement(rule, item)),
             "properties" => value.as_object().into_iter().flatten().find_map(|(key, own)| {
                 rule.get(key).and_then(|rule| disagreement(rule, own)).map(|why| format!("{key}: {why}"))
             }),
+            "required" if !value.is_object() => None,
             "required" => {
                 let missing = rule.as_array().unwrap().iter().find(|key| value.get(key.as_str().unwrap()).is_none());
                 missing.map(|key| format!("{key} is missing"))

@@ -203,7 +203,7 @@ fn a_camera_keeps_all_bodies() {
         folder.run_ok(&format!("system {instant} {options} -o s.toml -q"));
         assert!(folder.text("s.toml").contains("name = \"Earth\""), "{options}");
         folder.run_ok("shadow eyes.csv s.toml -o seen.csv -q");
-        assert_eq!(folder.text("seen.csv"), "fraction,kind\n0.0,total\n1.0,none\n", "{options}");
+        assert_eq!(folder.text("seen.csv"), "fraction,kind\n0.0,umbra\n1.0,lit\n", "{options}");
         folder.run_ok("render s.toml -o s.png --size 48x27 -q");
     }
     // In an eclipse, on the ground: the bodies are those of any other view.

@@ -69,8 +69,8 @@ fn arrays_and_options_have_the_same_column_order() {
 
 #[test]
 fn errors_about_rays_name_the_column_order() {
-    // Numbers in the order of the record: o, t_min, d, t_max. An array has the order o, d, t_min, t_max. In that order the direction is
-    // zero or infinite, or t_min exceeds t_max.
+    // Numbers in the order o, t_min, d, t_max. Files have o, d, t_min, t_max. In that order the direction is zero or infinite, or t_min
+    // exceeds t_max.
     for (ray, fault) in [
         ([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 100.0], "direction is 0,0,0: a direction must not be zero"),
         ([0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 2.0, 1.0], "t_min is 2 with t_max 1: t_min must not exceed t_max"),
@@ -83,10 +83,10 @@ fn errors_about_rays_name_the_column_order() {
         assert!(done.code == 2 && done.errors.ends_with(&said), "{}", done.errors);
     }
     let folder = Folder::new();
-    let written = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 100.0];
+    let written = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 100.0];
     folder.write("s.csv", "x,y,z,r\n2,4,6,1\n").write("r.f32", f32_bytes(&written));
     let done = folder.run("cast s.csv r.f32 -o out.csv");
-    assert!(done.errors.ends_with("; the order in .f32 is origin, t_min, direction, t_max\n"), "{}", done.errors);
+    assert!(done.errors.ends_with("; the columns are origin, direction, t_min, t_max\n"), "{}", done.errors);
     // No hint if the order cannot be the cause: six numbers have only one order, the origin is first in both orders, and columns have
     // names.
     folder

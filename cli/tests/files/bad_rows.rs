@@ -122,7 +122,7 @@ fn skipped_observers_have_rows_without_results() {
         .write("o.csv", "x,y,z,name\nnan,0,0,a\n0,0,0,b\n,,,c\n9,0,0,d\n0,0.1,50,e\n1e200,0,0,f\n");
     let done = folder.run_ok("shadow o.csv s.toml -o out.csv --keep --on-bad skip --compare");
     let found = folder.text("out.csv").replace("0.7500046876757902", "0.75");
-    assert_eq!(found, "name,fraction,kind\na,,\nb,0.75,annular\nc,,\nd,1.0,none\ne,0.0,total\nf,,\n");
+    assert_eq!(found, "name,fraction,kind\na,,\nb,0.75,antumbra\nc,,\nd,1.0,lit\ne,0.0,umbra\nf,,\n");
     assert!(done.errors.contains(", 3 bad observers skipped"), "{}", done.errors);
     assert!(done.errors.contains("the first is row 5 (index 4), 0,0.1,50"), "{}", done.errors);
     folder.run_ok("shadow o.csv s.toml -o out.npz --ignore-extra --on-bad skip");

@@ -6,7 +6,7 @@ pub(crate) const SPHERES: &str = "x,y,z,r\n4,4,0,4\n0,0,50,2\n";
 /// The default bullet of the prompts, one that starts inside a sphere, one straight up, and one that misses.
 pub(crate) const BULLETS: &str =
     "x1,y1,z1,x2,y2,z2,speed\n0,0,0,4,4,4,3\n4,4,0,1,1,1,2\n0,0,9,0,0,10,0.5\n5,5,9,5,5,90,1\n";
-const HITS: &str = "status,id,distance,frames,px,py,pz,angle_rad,vx,vy,vz\n\
+const HITS: &str = "status,id,distance,frames,px,py,pz,grazing_rad,vx,vy,vz\n\
     hit,0,2.309401,0.76980036,1.3333334,1.3333334,1.3333334,0.6154797,-0.57735026,-0.57735026,2.8867514\n\
     started_inside,0,,,,,,,,,\n\
     hit,1,39.0,78.0,0.0,0.0,48.0,1.5707964,0.0,0.0,-0.5\n\
@@ -157,7 +157,7 @@ fn bad_bullets_can_be_skipped_and_origins_subtracted() {
     for (field, value) in [
         ("bullets", 5),
         ("spheres", 1),
-        ("hit", 1),
+        ("bullets_hit", 1),
         ("missed", 4),
         ("started_inside", 0),
         ("ricochets", 1),
@@ -202,7 +202,7 @@ fn files_may_have_sphere_velocities_and_bullet_radii() {
     folder.write("b.csv", "x1,y1,z1,x2,y2,z2,speed,radius\n0,0,0,1,0,0,2,0\n0,0,0,1,0,0,2,1.5\n9,0,0,1,0,0,2,0.5\n");
     for device in ["cpu", "gpu"] {
         let done = folder.run_ok(&format!("bullets s.csv b.csv -o out.csv --frames 100 --compare --device {device}"));
-        let head = "status,id,distance,frames,px,py,pz,angle_rad,vx,vy,vz\n";
+        let head = "status,id,distance,frames,px,py,pz,grazing_rad,vx,vy,vz\n";
         let rows = "hit,0,6.0,3.0,6.0,0.0,0.0,1.5707964,-4.0,0.0,0.0\nhit,0,5.0,2.5,5.0,0.0,0.0,1.5707964,-4.0,0.0,0.0\n\
                     started_inside,0,,,,,,,,,\n";
         assert_eq!(folder.text("out.csv").replace("-0.0", "0.0"), head.to_owned() + rows);

@@ -11,17 +11,17 @@ fn columns_are_written_in_the_requested_order() {
     folder.write("s.csv", SPHERES).write("r.csv", RAYS);
     for device in ["cpu", "gpu"] {
         folder.run_ok(&format!(
-            "cast s.csv r.csv -o o.csv -q --device {device} --compare --with distance,point,normal,angle"
+            "cast s.csv r.csv -o o.csv -q --device {device} --compare --with distance,point,normal,incidence"
         ));
-        let expected = "t,id,distance,px,py,pz,nx,ny,nz,angle_rad\n1.5,0,3.0,3.0,0.0,0.0,-1.0,0.0,0.0,0.0\n\
+        let expected = "t,id,distance,px,py,pz,nx,ny,nz,incidence_rad\n1.5,0,3.0,3.0,0.0,0.0,-1.0,0.0,0.0,0.0\n\
                         ,,,,,,,,,\n5.0,1,5.0,0.0,5.0,2.0,0.0,0.0,1.0,1.5707964\n";
         assert_eq!(folder.text("o.csv").replace("-0.0", "0.0"), expected);
     }
-    folder.run_ok("cast s.csv r.csv -o o.npz -q --with angle,point");
+    folder.run_ok("cast s.csv r.csv -o o.npz -q --with incidence,point");
     let path = folder.path("o.npz");
     assert_eq!(npz_array::<f32>(&path, "t"), [1.5, f32::INFINITY, 5.0]);
     assert_eq!(npz_array::<f32>(&path, "px").replace_nan(), [3.0, -1.0, 0.0]);
-    assert_eq!(npz_array::<f32>(&path, "angle_rad").replace_nan(), [0.0, -1.0, std::f32::consts::FRAC_PI_2]);
+    assert_eq!(npz_array::<f32>(&path, "incidence_rad").replace_nan(), [0.0, -1.0, std::f32::consts::FRAC_PI_2]);
     let archive = zip::ZipArchive::new(std::fs::File::open(&path).unwrap()).unwrap();
     assert_eq!(archive.len(), 6, "only the requested arrays");
 }
@@ -45,9 +45,12 @@ fn invalid_attribute_options_are_refused() {
     for (arguments, words) in [
         ("s.csv r.csv -o o.csv --with color", "invalid value 'color' for '--with <WHAT,…>'"),
         ("s.csv r.csv -o o.csv --with point,", "a value is required for '--with <WHAT,…>'"),
-        ("s.csv r.csv -o o.csv --with point,angle,point", "--with lists point twice"),
+        ("s.csv r.csv -o o.csv --with point,incidence,point", "--with lists point twice"),
         ("s.csv r.csv -o o.csv --with point --query occluded", "--with is only for --query closest, not for occluded"),
-        ("s.csv r.csv -o o.csv --with angle --query approach", "--with is only for --query closest, not for approach"),
+        (
+            "s.csv r.csv -o o.csv --with incidence --query approach",
+            "--with is only for --query closest, not for approach",
+        ),
         ("s.csv r.csv -o o.csv --with normal --query interval", "--with is only for --query closest, not for interval"),
         ("--sphere 4,0,0,1 --ray 0,0,0,1,0,0 --with point", "cannot be used with"),
     ] {

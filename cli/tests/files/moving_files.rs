@@ -132,8 +132,8 @@ fn attributes_of_hits_on_moving_spheres() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES);
     folder.write("r.csv", "ox,oy,oz,dx,dy,dz,time,radius\n0,0,0,0,1,0,3,0\n0,0,0,0,1,0,3,0.5\n");
-    folder.run_ok("cast s.csv r.csv -o out.csv --time-range 0,3 -q --with point,normal,angle,distance");
-    let head = "t,id,px,py,pz,nx,ny,nz,angle_rad,distance\n";
+    folder.run_ok("cast s.csv r.csv -o out.csv --time-range 0,3 -q --with point,normal,incidence,distance");
+    let head = "t,id,px,py,pz,nx,ny,nz,incidence_rad,distance\n";
     let plain = |folder: &Folder| folder.text("out.csv").replace("-0.0", "0.0");
     assert_eq!(
         plain(&folder),

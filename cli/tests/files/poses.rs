@@ -141,7 +141,7 @@ fn every_format_of_results_has_the_pose() {
     folder.run_ok("cast s.csv --sensor l.toml -o out.ply -q --with pose");
     let bytes = std::fs::read(folder.path("out.ply")).unwrap();
     let end = bytes.windows(11).position(|w| w == b"end_header\n").unwrap() + 11;
-    assert!(String::from_utf8_lossy(&bytes[..end]).contains("property uint id\nproperty uint pose\n"));
+    assert!(String::from_utf8_lossy(&bytes[..end]).contains("property int id\nproperty int pose\n"));
     let poses: Vec<u32> =
         bytes[end..].chunks_exact(24).map(|v| u32::from_le_bytes(v[20..].try_into().unwrap())).collect();
     assert_eq!(poses, [0, 0, 1, 1]);

@@ -92,7 +92,7 @@ fn normals_and_depths_are_those_of_the_sphere() {
     let folder = Folder::new();
     let body = "[[body]]\ncenter = [0.25, 0, 0.5]\nradius = 1\n";
     let (system, picture) = render(&format!("{FRONT}{body}[picture]\nsize = [80, 80]\nsamples = 1\n"), &folder);
-    let (normals, depths) = (picture.normals(&system).unwrap(), picture.depths(&system).unwrap());
+    let (normals, depths) = (picture.normals(&system).unwrap(), picture.view_distances(&system).unwrap());
     let mut shown = 0;
     for at in 0..80 * 80 {
         let x = ((at % 80) as f64 + 0.5) / 20.0 - 2.0 - 0.25;
@@ -119,7 +119,7 @@ fn the_depth_of_a_perspective_camera_is_measured_along_the_viewing_direction() {
     // A floor so large that it is a plane at the distance 10.
     let body = "[[body]]\ncenter = [0, 1e8, 0]\nradius = 1e8\n";
     let (system, picture) = render(&format!("{camera}{body}[picture]\nsize = [40, 40]\nsamples = 1\n"), &folder);
-    let depths = picture.depths(&system).unwrap();
+    let depths = picture.view_distances(&system).unwrap();
     assert!(depths.iter().all(|depth| (depth - 10.0).abs() < 1e-4), "{:?}", &depths[..3]);
     assert!(picture.t[0] > 12.0, "{}", picture.t[0]);
 }

@@ -103,7 +103,7 @@ fn many_points_are_streamed_in_batches() {
     for (rays, hits) in [("p.points --parallel 0,0,1", count / 3), ("--sensor many.toml", count / 2)] {
         let done = folder.run_ok(&format!("cast s.csv {rays} -o out.npz --query occluded --json"));
         let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
-        assert_eq!((&json["rays"], &json["hits"]), (&count.into(), &hits.into()), "{rays}");
+        assert_eq!((&json["rays"], &json["rays_hit"]), (&count.into(), &hits.into()), "{rays}");
     }
 }
 
@@ -116,11 +116,11 @@ fn bad_points_and_poses_can_be_skipped() {
         .write("l.toml", format!("{SENSOR}poses = [[0, 0, 0], [0, 0, 0, 2, 0, 0, 0]]\n"));
     let done = folder.run_ok("cast s.csv p.csv -o out.csv --on-bad skip --toward 10,0,0 --json");
     let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
-    assert_eq!((&json["skipped"], &json["hits"]), (&3.into(), &1.into()));
+    assert_eq!((&json["skipped"], &json["rays_hit"]), (&3.into(), &1.into()));
     assert_eq!(folder.text("out.csv"), "t,id\n0.3,0\n,\n,\n,\n");
     let done = folder.run_ok("cast s.csv --sensor l.toml -o out.csv --on-bad skip --json");
     let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
-    assert_eq!((&json["rays"], &json["skipped"], &json["hits"]), (&8.into(), &4.into(), &2.into()));
+    assert_eq!((&json["rays"], &json["skipped"], &json["rays_hit"]), (&8.into(), &4.into(), &2.into()));
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn the_shipped_sensor_works() {
     let done = folder.run_ok("cast spheres.csv --sensor lidar.toml -o out.npz --json");
     let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
     assert_eq!(json["rays"], 2 * 64 * 1024);
-    assert!(json["hits"].as_u64().unwrap() > 1000, "{}", json["hits"]);
+    assert!(json["rays_hit"].as_u64().unwrap() > 1000, "{}", json["rays_hit"]);
 }
 
 #[test]

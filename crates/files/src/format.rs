@@ -14,7 +14,7 @@ pub fn is_standard_stream(path: &Path) -> bool {
     path.as_os_str() == STANDARD_STREAM
 }
 
-/// A format of standard input and standard output.
+/// A format of standard input, of standard output and of files without an extension.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StreamFormat {
@@ -36,15 +36,6 @@ impl StreamFormat {
             Self::F32 => "f32",
         }
     }
-
-    /// The writer of results in this format.
-    pub(crate) fn output_kind(self) -> OutputKind {
-        match self {
-            Self::Csv => OutputKind::Csv,
-            Self::Npy => OutputKind::Npy,
-            Self::F32 => OutputKind::Raw,
-        }
-    }
 }
 
 /// The writer of a format (`write/create.rs`).
@@ -54,9 +45,9 @@ pub(crate) enum OutputKind {
     Csv,
     Parquet,
     Ply,
-    /// A structured array; only on standard output.
+    /// A structured array.
     Npy,
-    /// Raw records; only on standard output.
+    /// Raw records.
     Raw,
 }
 
@@ -112,11 +103,33 @@ pub(crate) const OUTPUT_FORMATS: &[OutputFormat] = &[
         least_bytes: None,
         is_assembled: false,
     },
+    OutputFormat {
+        extension: "npy",
+        kind: OutputKind::Npy,
+        needs_points: false,
+        has_text: false,
+        least_bytes: Some(|bytes| bytes),
+        is_assembled: true,
+    },
+    OutputFormat {
+        extension: "f32",
+        kind: OutputKind::Raw,
+        needs_points: false,
+        has_text: false,
+        least_bytes: Some(|bytes| bytes),
+        is_assembled: false,
+    },
 ];
 
-/// The format of results for the extension of `path`; `None` if results cannot be written in it.
-pub(crate) fn output_format(path: &Path) -> Option<&'static OutputFormat> {
-    let extension = extension(path);
+/// The format of results for the extension of `path`; without an extension, and for standard output, the `given` one. `None` if results
+/// cannot be written in it.
+pub(crate) fn output_format(path: &Path, given: Option<StreamFormat>) -> Option<&'static OutputFormat> {
+    let named = || given.map_or("", StreamFormat::extension).to_owned();
+    let extension = match extension(path) {
+        _ if is_standard_stream(path) => given.unwrap_or_default().extension().into(),
+        extension if extension.is_empty() => named(),
+        extension => extension,
+    };
     OUTPUT_FORMATS.iter().find(|format| format.extension == extension)
 }
 
@@ -132,7 +145,7 @@ pub(crate) fn output_extensions(is_listed: impl Fn(&OutputFormat) -> bool, last:
 
 /// Whether the format of `path` consists of points, as `.ply` does. Only results with a position can be written to it.
 pub fn is_points_output(path: &Path) -> bool {
-    output_format(path).is_some_and(|format| format.needs_points)
+    output_format(path, None).is_some_and(|format| format.needs_points)
 }
 
 /// Whether a file is standard input or a pipe, which can be read only once.

@@ -41,8 +41,8 @@ pub struct PictureFiles<'a> {
     pub flux: Option<&'a Path>,
     /// Path of the array of normals, if wanted.
     pub normal: Option<&'a Path>,
-    /// Path of the array of depths, if wanted.
-    pub depth: Option<&'a Path>,
+    /// Path of the array of view distances, if wanted.
+    pub view_distance: Option<&'a Path>,
 }
 
 /// Writes a PNG in sRGB.
@@ -80,8 +80,8 @@ pub fn write_picture(picture: &Picture, system: &System, files: &PictureFiles<'_
     if let Some(path) = files.normal {
         ready.push(prepare(path, picture.size, picture.normals(system)?.as_flattened())?);
     }
-    if let Some(path) = files.depth {
-        ready.push(prepare(path, picture.size, &picture.depths(system)?)?);
+    if let Some(path) = files.view_distance {
+        ready.push(prepare(path, picture.size, &picture.view_distances(system)?)?);
     }
     PreparedFile::persist_all(ready)
 }

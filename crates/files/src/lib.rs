@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `.npy` (f4 or f8, either byte order) | (N, 4): x y z r | (M, 6): origin, direction · (M, 8): origin, direction, t_min, t_max |
 //! | `.csv`, `.parquet` | columns `x,y,z,r` | columns `ox,oy,oz,dx,dy,dz` |
-//! | `.f32`, `.spheres`, `.rays` (raw, little-endian) | 4 × f32 | 8 × f32 in the order of [`Ray`](umbracast::Ray) |
+//! | `.f32`, `.spheres`, `.rays` (raw, little-endian) | 4 × f32 | 8 × f32: origin, direction, t_min, t_max |
 //!
 //! Optional columns of spheres are `mask,vx,vy,vz,transmittance`. For ellipsoids, `rx,ry,rz` and optional `qw,qx,qy,qz` replace `r`.
 //! Optional columns of rays are `t_min,t_max,mask,skip_id,time,radius`.

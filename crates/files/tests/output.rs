@@ -73,8 +73,8 @@ fn a_failed_write_changes_no_file() {
 #[test]
 fn output_paths_are_checked_before_any_work() {
     let (folder, path) = file("in.csv", "x,y,z,r\n");
-    let message = |path: &Path, inputs: &[&Path]| check_output(path, inputs).unwrap_err().to_string();
-    assert!(message(Path::new("out.txt"), &[]).contains(".npz, .csv and .parquet"));
+    let message = |path: &Path, inputs: &[&Path]| check_output(path, inputs, None).unwrap_err().to_string();
+    assert!(message(Path::new("out.txt"), &[]).contains(".npz, .csv, .parquet, .npy and .f32"));
     assert!(message(Path::new("out"), &[]).contains("without an extension"));
     assert!(message(&path, &[&path]).contains("is also an input"));
     assert!(message(&folder.path().join("no/out.csv"), &[]).contains("there is no folder"));
@@ -82,8 +82,8 @@ fn output_paths_are_checked_before_any_work() {
     let inner = folder.path().join("folder.csv");
     std::fs::create_dir(&inner).unwrap();
     assert!(message(&inner, &[]).contains("it is a folder"));
-    check_output(&folder.path().join("new.npz"), &[&path]).unwrap();
-    check_output(Path::new("new.npz"), &[]).unwrap();
+    check_output(&folder.path().join("new.npz"), &[&path], None).unwrap();
+    check_output(Path::new("new.npz"), &[], None).unwrap();
 }
 
 #[cfg(unix)]
@@ -94,7 +94,7 @@ fn links_and_permissions_are_kept() {
     let link = folder.path().join("link.csv");
     symlink(&path, &link).unwrap();
     // Writing through a link changes the file and keeps the link. An input is recognised through a link.
-    assert!(check_output(&link, &[&path]).unwrap_err().to_string().contains("is also an input"));
+    assert!(check_output(&link, &[&path], None).unwrap_err().to_string().contains("is also an input"));
     write_answers::<Hit>(&link, &[]).unwrap();
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "t,id\n");
     assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());

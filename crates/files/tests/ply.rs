@@ -155,7 +155,7 @@ fn only_results_with_a_position_are_written_as_points() {
         is_points_output(&ply) && is_points_output(&folder.path("OUT.PLY")) && !is_points_output(&folder.path("ply"))
     );
     let refused = [
-        check_output(&ply, &[]).err(),
+        check_output(&ply, &[], None).err(),
         FileWriter::<[Hit]>::create(&ply).err(),
         FileWriter::<HitLists>::create(&ply).err(),
     ];
@@ -163,10 +163,19 @@ fn only_results_with_a_position_are_written_as_points() {
         let error = error.unwrap().to_string();
         assert!(error.contains("a .ply file consists of points (columns x, y and z)"), "{error}");
     }
-    check_points_output(&ply, &[]).unwrap();
+    check_points_output(&ply, &[], None).unwrap();
     // A message lists only the formats that the results can have.
     let message = |error: Option<umbracast_files::Error>| error.unwrap().to_string();
-    assert!(message(check_output(&jpg, &[]).err()).ends_with("'.jpg': supported are .npz, .csv and .parquet"));
-    assert!(message(check_points_output(&jpg, &[]).err()).ends_with("supported are .npz, .csv, .parquet and .ply"));
-    assert!(message(FileWriter::<HitLists>::create(&jpg).err()).ends_with("supported are .npz, .csv and .parquet"));
+    assert!(
+        message(check_output(&jpg, &[], None).err())
+            .ends_with("'.jpg': supported are .npz, .csv, .parquet, .npy and .f32")
+    );
+    assert!(
+        message(check_points_output(&jpg, &[], None).err())
+            .ends_with("supported are .npz, .csv, .parquet, .ply, .npy and .f32")
+    );
+    assert!(
+        message(FileWriter::<HitLists>::create(&jpg).err())
+            .ends_with("supported are .npz, .csv, .parquet, .npy and .f32")
+    );
 }

@@ -13,7 +13,7 @@ const MAX_SIDE: u32 = 1 << 16;
 /// The rays of a camera's picture, one through the centre of each pixel: rows from top to bottom, each from left to right.
 ///
 /// Perspective rays start at the camera. Their direction is `forward + x · right + y · up` with unit vectors and is not normalised, so
-/// `t` is the depth along the line of sight. Orthographic rays start in the plane of the camera, and their direction is the unit vector
+/// `t` is the distance along the line of sight, the view distance. Orthographic rays start in the plane of the camera, and their direction is the unit vector
 /// `forward`. The range of `t` is `[0, ∞)`.
 ///
 /// Directions are f32, so pixels narrower than about 10⁻⁶ rad cannot be told apart. ([`Device::render`](crate::Device::render) rotates

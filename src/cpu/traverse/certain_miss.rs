@@ -64,7 +64,7 @@ mod tests {
     use crate::batch::input::Spheres;
     use crate::intensity::scaled;
     use crate::numbers::Numbers;
-    use crate::query::policy::{Inside, Query};
+    use crate::query::policy::{Inside, Precision, Query};
     use crate::records::RayAttributes;
     use crate::scene::device::DeviceOptions;
     use crate::scene::scene::SceneOptions;
@@ -99,7 +99,7 @@ mod tests {
             let device = crate::Device::open(&DeviceOptions::new("cpu")).unwrap();
             let set = Spheres::from(&ellipsoids).velocities(&drift);
             let pairs = device.pairwise(set, &SceneOptions::default()).unwrap();
-            let query = Query { inside: Inside::Exit, ..Query::default() };
+            let query = Query { inside: Inside::Exit, ..Query::at(Precision::Standard) };
             let found = pairs.closest(Rays::from(&rays).times(&times), &query).unwrap();
             for (i, hit) in found.iter().enumerate() {
                 let attributes = RayAttributes { time: times[i], ..RayAttributes::NONE };

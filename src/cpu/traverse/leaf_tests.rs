@@ -7,6 +7,7 @@ use super::*;
 use crate::cpu::accel::CpuBvh;
 use crate::cpu::traverse::ray_setup::LANES;
 use crate::numbers::Numbers;
+use crate::query::policy::Precision;
 use crate::records::{Ray, Sphere};
 use crate::runtime::cancel::CancelToken;
 
@@ -34,7 +35,7 @@ fn hit(ray: &Ray, sphere: &Sphere, inside: Inside) -> Option<f64> {
 fn spheres_around_the_start_are_decided_as_the_policy_says() {
     let mut n = Numbers(7);
     for inside in [Inside::Enter, Inside::Exit, Inside::Ignore] {
-        let query = Query { inside, ..Query::default() };
+        let query = Query { inside, ..Query::at(Precision::Standard) };
         let (mut around, mut certain_around, mut dropped) = (0, 0, 0);
         for round in 0..400 {
             let size = 10.0_f32.powf(2.0 * n.signed());

@@ -16,7 +16,7 @@ use crate::intersect::motion::Target;
 use crate::intersect::resolve::resolve_pair;
 use crate::intersect::resolve::{intersect, with_finite_ends};
 use crate::numbers::Numbers;
-use crate::query::policy::{Inside, Query, Touch};
+use crate::query::policy::{Inside, Precision, Query, Touch};
 use crate::records::Sphere;
 
 /// A leaf of at most eight spheres, and a node whose children are the AABBs of these spheres, without the allowance of a build.
@@ -33,7 +33,7 @@ fn leaf_and_node(frame: &CpuFrame, spheres: &[Sphere]) -> (Leaf8, Bvh8Node) {
 fn is_hit(ray: &Ray, sphere: &Sphere) -> bool {
     let target = Target::at_rest(sphere);
     [Inside::Enter, Inside::Exit].into_iter().any(|inside| {
-        let query = Query { inside, touch: Touch::Hit, ..Query::default() };
+        let query = Query { inside, touch: Touch::Hit, ..Query::at(Precision::Standard) };
         let solved = intersect(ray, target);
         resolve_pair(ray, target, &query).0 == HitClass::Hit
             || classify(&solved, &with_finite_ends(ray), &query, false).class == HitClass::Hit
@@ -78,7 +78,8 @@ fn check(ray: &Ray, spheres: &[Sphere]) -> Result<(), TestCaseError> {
                         prop_assert!(!is_hit(ray, sphere), "left out: {}", what());
                     }
                     if has(certain) {
-                        let query = Query { inside: Inside::Ignore, touch: Touch::Miss, ..Query::default() };
+                        let query =
+                            Query { inside: Inside::Ignore, touch: Touch::Miss, ..Query::at(Precision::Standard) };
                         let (class, _) = resolve_pair(ray, Target::at_rest(sphere), &query);
                         prop_assert!(class == HitClass::Hit, "not certain: {}", what());
                     }

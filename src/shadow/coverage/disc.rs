@@ -253,17 +253,17 @@ pub(crate) fn uncovered_fraction(occluder_set: &mut OccluderSet, disc: Disc) -> 
 pub(crate) fn kind(occluder_set: &OccluderSet, disc: Disc, rest: f64) -> ShadowKind {
     let count = occluder_set.caps.len() + occluder_set.cones.len();
     if occluder_set.total || (count > 0 && rest <= 0.0) {
-        return ShadowKind::Total;
+        return ShadowKind::Umbra;
     }
     if count == 0 {
-        return ShadowKind::None;
+        return ShadowKind::Lit;
     }
     let crosses_rim =
         |&PlacedCap { cap, .. }: &PlacedCap| cap.separation + cap.radius > disc.radius && !concentric(disc, cap);
     if occluder_set.exceeds_disc || occluder_set.caps.iter().any(crosses_rim) {
-        return ShadowKind::Partial;
+        return ShadowKind::Penumbra;
     }
-    ShadowKind::Annular
+    ShadowKind::Antumbra
 }
 
 /// Visible fraction of a point light: 0 or 1.

@@ -1,4 +1,4 @@
-//! Normals and depths of a rendered picture, computed in f64 from what the centre of each pixel shows.
+//! Normals and view distances of a rendered picture, computed in f64 from what the centre of each pixel shows.
 
 use glam::DVec3;
 
@@ -58,12 +58,12 @@ impl Picture {
     ///
     /// # Errors
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-    pub fn depths(&self, system: &System) -> Result<Vec<f32>> {
+    pub fn view_distances(&self, system: &System) -> Result<Vec<f32>> {
         let view = View::new(system.camera(), self.size);
-        let mut depths = try_with_capacity(self.t.len())?;
-        let depth = |(at, &t): (usize, &f32)| (f64::from(t) * self.ray(&view, at).1.z) as f32;
-        depths.extend(self.t.iter().enumerate().map(depth));
-        Ok(depths)
+        let mut distances = try_with_capacity(self.t.len())?;
+        let distance = |(at, &t): (usize, &f32)| (f64::from(t) * self.ray(&view, at).1.z) as f32;
+        distances.extend(self.t.iter().enumerate().map(distance));
+        Ok(distances)
     }
 
     /// The ray through the centre of a pixel, in camera space.

@@ -78,7 +78,7 @@ fn encoded_queries_take_any_ray_count_at_any_offset() {
         for count in [0, 1, 513, TREE] {
             let scene = own.scene(&spheres(count));
             for (rays_count, at) in [(0, 0), (1, 4), (63, 256), (64, 252), (65, 1028), (1000, 12)] {
-                compare(own, &scene, &rays(rays_count), &Query::default(), at);
+                compare(own, &scene, &rays(rays_count), &Query::at(Precision::Standard), at);
             }
         }
     }
@@ -101,10 +101,10 @@ fn bad_rays_miss_and_are_counted() {
     for own in shared().iter() {
         // A tree would leave the last ray unfinished.
         let scene = own.scene(&[Sphere::new([0.0; 3], 1.0), Sphere::new([0.5, 0.0, 0.0], 1.0)]);
-        compare(own, &scene, &rays, &Query::default(), 0);
+        compare(own, &scene, &rays, &Query::at(Precision::Standard), 0);
         let scene = own.scene(&spheres(TREE));
-        compare(own, &scene, &rays[..rays.len() - 1], &Query::default(), 0);
-        let (_, counts) = own.encoded(&scene, QueryKind::Closest, &bad, &Query::default(), 0);
+        compare(own, &scene, &rays[..rays.len() - 1], &Query::at(Precision::Standard), 0);
+        let (_, counts) = own.encoded(&scene, QueryKind::Closest, &bad, &Query::at(Precision::Standard), 0);
         assert_eq!(counts, [bad.len() as u32, 0, 0, 0]);
     }
 }
@@ -116,8 +116,8 @@ fn unfinished_rays_are_counted_in_the_status() {
     for own in shared().iter() {
         let scene = own.scene(&spheres(TREE));
         for kind in QUERY_KINDS {
-            let (expected, [bad, beyond, hits]) = ordinary(&scene, kind, &rays, &Query::default());
-            let (found, counts) = own.encoded(&scene, kind, &rays, &Query::default(), 0);
+            let (expected, [bad, beyond, hits]) = ordinary(&scene, kind, &rays, &Query::at(Precision::Standard));
+            let (found, counts) = own.encoded(&scene, kind, &rays, &Query::at(Precision::Standard), 0);
             let width = if kind == QueryKind::Occluded { 0 } else { words_of(kind, 1) };
             assert_eq!(counts, [bad, 1, beyond, hits], "{kind:?}");
             if width > 0 {
@@ -138,13 +138,13 @@ fn roots_beyond_f32_are_counted() {
     let ray = Ray::new([-3e38, 0.0, 0.0], [1e-3, 0.0, 0.0]);
     for own in shared().iter() {
         let scene = own.scene(&[Sphere::new([3e38, 0.0, 0.0], 1e37)]);
-        compare(own, &scene, &[ray; 40], &Query::default(), 0);
-        let (_, counts) = own.encoded(&scene, QueryKind::Occluded, &[ray; 40], &Query::default(), 0);
+        compare(own, &scene, &[ray; 40], &Query::at(Precision::Standard), 0);
+        let (_, counts) = own.encoded(&scene, QueryKind::Occluded, &[ray; 40], &Query::at(Precision::Standard), 0);
         assert_eq!(counts, [0, 0, 40, 0]);
         // The nearest pass is at the end of the ray, which may be infinite, the largest f32 or a small number.
         let back = Ray::new([-3e38, 0.0, 0.0], [-1e-3, 0.0, 0.0]);
         let ends = [ray, back].map(|ray| [ray.line(), ray.between(-f32::MAX, f32::MAX), ray.between(-2.0, 2.0)]);
-        compare(own, &scene, ends.as_flattened(), &Query::default(), 0);
+        compare(own, &scene, ends.as_flattened(), &Query::at(Precision::Standard), 0);
     }
 }
 
@@ -154,14 +154,14 @@ fn encoded_queries_take_more_spheres_than_one_dispatch() {
     let mut spheres = spheres(9000);
     spheres[5000].center = [3e38; 3].into();
     for own in shared().iter() {
-        compare(own, &own.scene(&spheres), &rays(100), &Query::default(), 0);
+        compare(own, &own.scene(&spheres), &rays(100), &Query::at(Precision::Standard), 0);
     }
 }
 
 #[test]
 fn passes_may_share_encoder_plan_and_status_and_outlive_the_scene() {
     let all = rays(500);
-    let query = Query::default();
+    let query = Query::at(Precision::Standard);
     for own in shared().iter() {
         let scene = own.scene(&spheres(TREE));
         let (expected, [_, _, hits]) = ordinary(&scene, QueryKind::Closest, &all, &query);
@@ -205,7 +205,7 @@ fn assert_error<T>(result: Result<T, Error>, words: &[&str]) {
 
 #[test]
 fn unsupported_encoded_queries_are_refused() {
-    let query = Query::default();
+    let query = Query::at(Precision::Standard);
     let cpu = umbracast_testing::cpu().scene(&spheres(3), &SceneOptions::default()).unwrap();
     assert_error(cpu.plan(QueryKind::Closest, 1, &query), &["on a GPU", "CPU engine"]);
     let small = own(|limits| limits.max_storage_buffer_binding_size = 1 << 19);
@@ -227,6 +227,7 @@ fn unsupported_encoded_queries_are_refused() {
         own.without_errors(|| {
             let exact = Query::at(Precision::Exact);
             assert_error(scene.plan(QueryKind::Closest, 1, &exact), &["'exact'", "fast or standard"]);
+            let _ = scene.plan(QueryKind::Closest, 1, &Query::default()).unwrap();
             assert_error(parts.plan(QueryKind::Occluded, 1, &query), &["528000 bytes", "524288 allowed"]);
             assert_error(pairs.plan(QueryKind::Closest, 1, &query), &["pairwise"]);
             assert_error(scene.plan(QueryKind::Closest, 16_385, &query), &["524320 bytes", "524288 allowed"]);
@@ -262,7 +263,7 @@ fn unsupported_encoded_queries_are_refused() {
 fn sphere_masks_apply_in_encoded_queries() {
     let (spheres, rays) = (spheres(TREE), rays(500));
     let masks: Vec<u32> = (0..TREE as u32).map(|id| id % 3).collect();
-    let query = Query::default();
+    let query = Query::at(Precision::Standard);
     for own in shared().iter() {
         let masked = Spheres::from(&spheres).masks(&masks);
         let scene = own.ours.scene(masked, &SceneOptions::default()).unwrap();

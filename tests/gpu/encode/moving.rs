@@ -24,8 +24,9 @@ fn scene_of<'a>(own: &CallerDevice, spheres: impl Into<Spheres<'a>>, range: [f32
 
 /// Whether the results at two times differ in more than 20 words. This shows that the test covers motion.
 fn differ(own: &CallerDevice, scene: &Scene, rays: &[Ray], times: [f32; 2]) -> bool {
-    let [a, b] =
-        times.map(|time| own.encoded_at(scene, QueryKind::Closest, rays, Some(&[time]), &Query::default(), 0).0);
+    let [a, b] = times.map(|time| {
+        own.encoded_at(scene, QueryKind::Closest, rays, Some(&[time]), &Query::at(Precision::Standard), 0).0
+    });
     a.iter().zip(&b).filter(|(a, b)| a != b).count() > 20
 }
 
@@ -49,7 +50,7 @@ fn moving_spheres_are_intersected_at_the_time_of_each_ray() {
                 }
             }
             let masked = scene_of(own, moving.masks(&masks), [-1.0, 2.0]);
-            let policies = Query::default().inside(Inside::Exit).ends(Ends::HalfOpen);
+            let policies = Query::at(Precision::Standard).inside(Inside::Exit).ends(Ends::HalfOpen);
             compare_at(own, &masked, &QUERY_KINDS, &all, Some(&times), &policies, 256);
             // One ray, and none.
             compare_at(own, &masked, &QUERY_KINDS, &all[..1], Some(&times[..1]), &policies, 0);
@@ -69,8 +70,8 @@ fn rays_outside_the_time_range_are_invalid() {
         for count in [3, TREE] {
             let (spheres, drift) = (spheres(count), velocities(count));
             let scene = scene_of(own, Spheres::from(&spheres).velocities(&drift), [-1.0, 2.0]);
-            compare_at(own, &scene, &QUERY_KINDS, &all, Some(&times), &Query::default(), 4);
-            let query = Query::default();
+            compare_at(own, &scene, &QUERY_KINDS, &all, Some(&times), &Query::at(Precision::Standard), 4);
+            let query = Query::at(Precision::Standard);
             let (_, counts) = own.encoded_at(&scene, QueryKind::Closest, &all, Some(&times), &query, 0);
             assert_eq!(counts[0], 32);
             compare_at(own, &scene, &QUERY_KINDS, &all, Some(&[nan]), &query, 0);
@@ -143,7 +144,7 @@ fn ellipsoids_give_the_bytes_of_ordinary_calls() {
 
 #[test]
 fn unsupported_queries_of_moving_scenes_are_refused() {
-    let query = Query::default();
+    let query = Query::at(Precision::Standard);
     let (spheres, drift) = (spheres(9), velocities(9));
     let ellipsoids = Ellipsoids::new(spheres.iter().map(|sphere| Ellipsoid::new(sphere.center, [1.0, 2.0, 3.0])));
     for own in shared().iter() {

@@ -59,8 +59,11 @@ impl Worst {
         self.point = self.point.max(part((attributes.point.as_dvec3() - at).length(), allowed, "point"));
         self.normal =
             self.normal.max(part((attributes.normal.as_dvec3() - normal).length(), 1.01 * U + normal_bound, "normal"));
-        self.angle =
-            self.angle.max(part((f64::from(attributes.angle) - angle).abs(), 1.01 * U * angle + normal_bound, "angle"));
+        self.angle = self.angle.max(part(
+            (f64::from(attributes.incidence_rad) - angle).abs(),
+            1.01 * U * angle + normal_bound,
+            "angle",
+        ));
         if distance.abs() < f64::from(f32::MAX) {
             let allowed = 1.01 * U * distance.abs() + tiny;
             self.distance =
@@ -146,7 +149,10 @@ fn normals_and_angles_agree_with_the_ricochet_corpus() {
         let half = r * angle.sin();
         worst.check(&all_attributes[i], &hits[i], ray, sphere, (r * *normal, half), &format!("record {i}"));
         let allowed = 1.01 * U * FRAC_PI_2 + normal_bound(ray, sphere, half);
-        assert!((FRAC_PI_2 - f64::from(all_attributes[i].angle) - angle).abs() <= allowed, "record {i}: {angle}");
+        assert!(
+            (FRAC_PI_2 - f64::from(all_attributes[i].incidence_rad) - angle).abs() <= allowed,
+            "record {i}: {angle}"
+        );
     }
     println!("{worst:.3?}");
     assert_eq!((worst.compared, count), (286, 1000));
@@ -165,7 +171,7 @@ fn distant_spheres_are_hit_on_their_near_side() {
                 (attributes.normal - Vec3::new(-across, aside, 0.0)).length() < 1e-6,
                 "{far} {aside}: {attributes:?}"
             );
-            assert!((attributes.angle - aside.asin()).abs() < 1e-6, "{far} {aside}: {attributes:?}");
+            assert!((attributes.incidence_rad - aside.asin()).abs() < 1e-6, "{far} {aside}: {attributes:?}");
         }
     }
 }
@@ -175,8 +181,8 @@ fn attributes_from_outside_inside_and_tangent_rays() {
     let sphere = Sphere::new([4.0, 0.0, 0.0], 2.0);
     let of =
         |ray: &Ray, inside| ray.hit(&sphere, &Query::default().inside(inside)).map(|hit| hit.attributes(ray, &sphere));
-    let attributes = |point: [f32; 3], normal: [f32; 3], angle: f32, distance: f32| {
-        Some(Attributes { point: point.into(), normal: normal.into(), angle, distance })
+    let attributes = |point: [f32; 3], normal: [f32; 3], incidence_rad: f32, distance: f32| {
+        Some(Attributes { point: point.into(), normal: normal.into(), incidence_rad, distance })
     };
     let outside = Ray::new([0.0; 3], [0.5, 0.0, 0.0]);
     assert_eq!(of(&outside, Inside::Enter), attributes([2.0, 0.0, 0.0], [-1.0, 0.0, 0.0], 0.0, 2.0));
@@ -204,7 +210,9 @@ fn mismatched_hits_and_rays_are_refused() {
     let all_attributes = scene.attributes(&rays, &hits, &query).unwrap();
     assert_eq!(all_attributes[0].point, Vec3::new(3.0, 0.0, 0.0));
     assert!(
-        all_attributes[1].point.is_nan() && all_attributes[1].normal.is_nan() && all_attributes[1].angle.is_nan(),
+        all_attributes[1].point.is_nan()
+            && all_attributes[1].normal.is_nan()
+            && all_attributes[1].incidence_rad.is_nan(),
         "an invalid ray is a miss"
     );
     assert_eq!(all_attributes[1].distance, f32::INFINITY);

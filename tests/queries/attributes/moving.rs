@@ -54,7 +54,7 @@ fn attributes_agree_with_the_moving_ricochet_corpus() {
             let off = [
                 (attributes.point.as_dvec3() - *point).length() / (1.01 * U * point.length() + r * turned + moved),
                 (attributes.normal.as_dvec3() - *normal).length() / (1.01 * U + turned),
-                (f64::from(attributes.angle) - (FRAC_PI_2 - angle)).abs()
+                (f64::from(attributes.incidence_rad) - (FRAC_PI_2 - angle)).abs()
                     / (1.01 * U * (FRAC_PI_2 - angle).abs() + turned),
             ];
             assert!(off.iter().all(|part| *part <= 1.0), "record {i} on {}: {off:?} of what is allowed", device.name());
@@ -117,7 +117,7 @@ fn contact_points_agree_with_f64() {
                 let off = [
                     (attributes.point.as_dvec3() - point).length() / (1.01 * U * point.length() + loss),
                     (attributes.normal.as_dvec3() - normal).length() / (1.01 * U + loss),
-                    (f64::from(attributes.angle) - angle).abs() / (1.01 * U * angle + loss),
+                    (f64::from(attributes.incidence_rad) - angle).abs() / (1.01 * U * angle + loss),
                     // `t` is the exact value, rounded once.
                     (f64::from(attributes.distance) - distance).abs() / (2.01 * U * distance + loss),
                 ];
@@ -143,10 +143,10 @@ fn attributes_of_moving_hits_computed_by_hand() {
         let hits = scene.closest(rays, query).unwrap();
         scene.attributes(rays, &hits, query).unwrap()[0]
     };
-    let attributes = |point: [f32; 3], normal: [f32; 3], angle: f32, distance: f32| Attributes {
+    let attributes = |point: [f32; 3], normal: [f32; 3], incidence_rad: f32, distance: f32| Attributes {
         point: point.into(),
         normal: normal.into(),
-        angle,
+        incidence_rad,
         distance,
     };
     let (back, at_time) = ([-1.0, 0.0, 0.0], WITH_RAY.motion(Motion::AtTime));
@@ -195,7 +195,7 @@ fn attributes_keep_their_digits_after_cancellation() {
     let attributes = scene.attributes(rays, &hits, &query).unwrap()[0];
     let expected = near.hit(&sphere, &query).unwrap().attributes(&near, &sphere);
     assert_eq!(
-        (attributes.normal, attributes.angle, attributes.distance),
-        (expected.normal, expected.angle, expected.distance)
+        (attributes.normal, attributes.incidence_rad, attributes.distance),
+        (expected.normal, expected.incidence_rad, expected.distance)
     );
 }

@@ -165,7 +165,7 @@ fn many_rays_are_streamed_by_row_group() {
         .write("r.parquet", table(WriteOptions { group: 250_000, ..PLAIN }, &rays));
     let done = folder.run_ok("cast s.csv r.parquet -o out.parquet --json");
     let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
-    assert_eq!((&json["rays"], &json["hits"]), (&count.into(), &(count / 2).into()));
+    assert_eq!((&json["rays"], &json["rays_hit"]), (&count.into(), &(count / 2).into()));
     let bytes = std::fs::read(folder.path("out.parquet")).unwrap();
     let reader = SerializedFileReader::new(bytes::Bytes::from(bytes.clone())).unwrap();
     let groups = reader.metadata().row_groups().iter().map(|group| group.num_rows()).collect::<Vec<_>>();
@@ -192,7 +192,7 @@ fn doubles_are_rounded_once_and_counted() {
             (json["rounded"].clone(), folder.text("out.csv"))
         };
         let expected = json("s.csv", "r.csv");
-        assert_eq!(expected.0["numbers"], if origin.is_empty() { 2 } else { 0 });
+        assert_eq!(expected.0, if origin.is_empty() { 2 } else { 0 });
         assert_eq!(json("s.parquet", "r.parquet"), expected, "{origin}");
     }
     folder.write("big.parquet", table(wide, &columns("x,y,z,r\n1,2,3,4\n1,2,1e39,4\n")));

@@ -94,7 +94,7 @@ type Run<'a> = dyn FnMut(&str, usize, &mut dyn FnMut() -> Result<()>) -> Result<
 fn workloads(cpu: &Device, run: &mut Run<'_>) -> Result<()> {
     let balls = spheres(4000);
     let scene = |spheres: Spheres<'_>| cpu.scene(spheres, &SceneOptions::default());
-    let query = Query::default();
+    let query = Query::at(Precision::Standard);
     let still = scene((&balls).into())?;
 
     let kinds = [

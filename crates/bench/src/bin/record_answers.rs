@@ -123,7 +123,7 @@ fn rays(spheres: &[Sphere], count: usize) -> Vec<Ray> {
 fn policies() -> Vec<(String, Query)> {
     let mut all: Vec<(String, Query)> =
         Precision::ALL.iter().map(|&precision| (precision.word().to_owned(), Query::at(precision))).collect();
-    let query = Query::default();
+    let query = Query::at(Precision::Standard);
     for inside in [Inside::Exit, Inside::Ignore] {
         all.push((format!("{inside:?}").to_lowercase(), query.inside(inside)));
     }
@@ -203,7 +203,7 @@ fn record_queries(recorder: &Recorder, device: &Device, tree_from: Option<usize>
     for (name, scene) in [("contains", &still), ("contains, ellipsoids", &stretched), ("contains, moving", &moving)] {
         let times = vec![0.5; points.len()];
         let points = Points::from(&points[..]).times(&times);
-        let answer = scene.contains(points, &Query::default());
+        let answer = scene.contains(points, &Query::at(Precision::Standard));
         recorder.line(name, answer.map(|a| Hash(7).records(&a.records).report(&a.report)));
     }
     let ends = rays.iter().map(|ray| [ray.origin.to_array(), ray.point_at(0.5).to_array()]);

@@ -67,18 +67,21 @@ fn open(input: Input, schema: &'static TableSchema, _: &ReadOptions) -> Result<B
 /// Layout of the records. An empty file is valid and has no records, since the format has no other way to write that.
 fn layout(input: &Input, kind: &'static TableSchema) -> Result<Layout> {
     const FIELDS: &[usize] = &[0, 1, 2, 3, 4, 5, 6, 7];
+    // Files have the ends of a ray last.
+    const RAY_FIELDS: &[usize] = &[0, 1, 2, 4, 5, 6, 3, 7];
     let count = kind.fields.len() - usize::from(kind.is_of_one_radius());
+    let columns = if kind.plural == "rays" { RAY_FIELDS } else { &FIELDS[..count] };
     let record = 4 * count as u64;
     if let Some(length) = input.length()
         && !length.is_multiple_of(record)
     {
-        let (what, fields) = (kind.what, kind.fields[..count].join(", "));
+        let fields: Vec<_> = columns.iter().map(|field| kind.fields[*field]).collect();
+        let (what, fields) = (kind.what, fields.join(", "));
         let size = format!("{record}, the size of a {what} ({count} f32: {fields})");
         return Err(bad_file(&input.path, format!("the file has {length} bytes, which is not a multiple of {size}")));
     }
-    let columns = &FIELDS[..count];
     let rows = input.length().map(|length| length / record);
-    let order = if kind.plural == "rays" { "the order in .f32 is origin, t_min, direction, t_max" } else { "" };
+    let order = if kind.plural == "rays" { "the columns are origin, direction, t_min, t_max" } else { "" };
     Ok(Layout { rows, columns, double: false, big_endian: false, by_column: None, order })
 }
 

@@ -9,6 +9,7 @@ pub(crate) mod elements;
 pub(crate) mod encoding;
 pub(crate) mod input;
 pub(crate) mod npy;
+pub(crate) mod npz;
 pub(crate) mod observers;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;

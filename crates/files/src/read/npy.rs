@@ -5,8 +5,9 @@ use std::path::Path;
 use super::binary::{BinaryReader, Layout};
 use super::encoding::decode;
 use super::input::Input;
+use super::npz::Array;
 use super::read_options::{ReadOptions, refuse_kept};
-use super::record_layout::{NumberForm, RecordLayout, RecordReader};
+use super::record_layout::{NumberForm, RecordLayout, RecordPart, RecordReader};
 use super::structured_npy::{number, record_layout};
 use super::table::{ReadFormat, TableReader};
 use crate::error::Result;
@@ -58,6 +59,27 @@ pub(crate) fn array(input: &mut Input, kind: &'static TableSchema, options: &Rea
         return Ok(NpyArray::Structured(records));
     }
     layout(input, kind, &header, &descr).map(NpyArray::Plain)
+}
+
+/// An array of an archive, with one number per row. The input is at its header, at `start`, and the entry has `size` bytes.
+pub(super) fn column(input: &mut Input, name: &str, start: u64, size: u64) -> Result<Array> {
+    let header = header(input)?;
+    let bad = |why: String| bad_file(&input.path, format!("array '{}': {why}", quoted(name)));
+    let descr = parse(&mut &*header.descr, DEEPEST).map_err(|why| bad(why.into()))?;
+    let (_, Some((form, bytes, big_endian))) = number(&descr) else {
+        return Err(bad(format!("dtype is {}: expected f4, f8 or an integer type", quoted(descr.source))));
+    };
+    let [rows] = header.shape[..] else {
+        let shape = describe(&header.shape);
+        return Err(bad(format!(
+            "shape is {shape}: expected one number per row, in arrays named as the columns of .csv"
+        )));
+    };
+    let (needed, held) = (u128::from(rows) * bytes as u128, u128::from(size.saturating_sub(header.offset)));
+    if needed != held {
+        return Err(bad(format!("shape ({rows},) needs {needed} bytes of data, but the archive has {held}")));
+    }
+    Ok(Array { start: start + header.offset, rows, number: RecordPart { offset: 0, bytes, form, big_endian } })
 }
 
 /// Layout of an array of f4 or f8, which must have the shape of the kind.
@@ -152,7 +174,9 @@ fn header(input: &mut Input) -> Result<Header> {
         [0x93, b'N', b'U', b'M', b'P', b'Y', major, minor, ..] => {
             return Err(bad(format!("format version {major}.{minor} is not supported")));
         }
-        [b'P', b'K', ..] => return Err(bad("it is an .npz archive; save a single array with numpy.save".into())),
+        [b'P', b'K', ..] => {
+            return Err(bad("it is an .npz archive: name it .npz, or save a single array with numpy.save".into()));
+        }
         _ => return Err(bad("it does not begin with \\x93NUMPY".into())),
     };
     if claimed > LONGEST_HEADER {

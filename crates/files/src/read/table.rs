@@ -12,7 +12,7 @@ use super::input::Input;
 #[cfg(feature = "parquet")]
 use super::parquet::FORMAT as PARQUET;
 use super::read_options::ReadOptions;
-use super::{csv, npy, pdb, ply, xyz};
+use super::{csv, npy, npz, pdb, ply, xyz};
 use crate::error::Result;
 use crate::error::{bad_file, cannot_read};
 #[cfg(not(feature = "parquet"))]
@@ -54,7 +54,8 @@ pub(crate) struct ReadFormat {
 }
 
 /// All readable formats. The raw format also has the plural of the records as its extension, such as `.rays`.
-const FORMATS: &[ReadFormat] = &[npy::FORMAT, csv::FORMAT, PARQUET, ply::FORMAT, xyz::FORMAT, pdb::FORMAT, RAW];
+const FORMATS: &[ReadFormat] =
+    &[npy::FORMAT, npz::FORMAT, csv::FORMAT, PARQUET, ply::FORMAT, xyz::FORMAT, pdb::FORMAT, RAW];
 
 /// The entry of Parquet in a build without it.
 #[cfg(not(feature = "parquet"))]
@@ -143,7 +144,6 @@ impl OpenTable {
 /// The error for a file whose extension is not that of a readable format.
 fn unsupported(path: &Path, schema: &TableSchema, found: &str) -> crate::error::Error {
     let swapped = match (schema.plural, found) {
-        (_, "npz") => "; an archive may contain several arrays: save a single one with numpy.save",
         ("observers", _) => "",
         ("rays", "segments") => "; to cast segments, add --segments",
         ("rays", "points") => "; to cast rays from points, add --toward or --parallel",

@@ -9,7 +9,7 @@ use super::parquet::{Groups, ListGroups};
 use super::{csv, hit_lists, npy, npz, ply};
 use crate::error::Result;
 use crate::error::bad_file;
-use crate::format::{OutputKind, StreamFormat, is_standard_stream, output_extensions, output_format};
+use crate::format::{OutputKind, StreamFormat, output_extensions, output_format};
 use crate::schema::answer_row::{AnswerRow, Column};
 use umbracast::HitLists;
 
@@ -27,21 +27,22 @@ impl<T: AnswerRow> FileWriter<[T]> {
     /// # Errors
     /// The errors of [`create`](Self::create).
     pub fn create_with(path: &Path, columns: Vec<Column<T>>) -> Result<Self> {
-        Self::create_kept(path, columns, &[], StreamFormat::Csv)
+        Self::create_kept(path, columns, &[], None)
     }
 
-    /// Creates a writer that also writes columns of text, whose names are `kept`, for [`write_kept`](Self::write_kept). Standard output,
-    /// the path `-`, has the format `stream`; other paths have the format of their extension. `.ply` has one point per result that is not
+    /// Creates a writer that also writes columns of text, whose names are `kept`, for [`write_kept`](Self::write_kept). The extension
+    /// selects the format. Files without one, and standard output, the path `-`, have the given `format`; standard output is else text. `.ply` has one point per result that is not
     /// a miss, and needs columns `x`, `y` and `z`.
     ///
     /// # Errors
     /// The errors of [`create`](Self::create), and [`Error::BadFile`](crate::Error::BadFile) for kept columns in a format without text.
-    pub fn create_kept(path: &Path, columns: Vec<Column<T>>, kept: &[String], stream: StreamFormat) -> Result<Self> {
-        let has_text = match output_format(path) {
-            Some(format) => format.has_text,
-            None => !is_standard_stream(path) || stream == StreamFormat::Csv,
-        };
-        if !kept.is_empty() && !has_text {
+    pub fn create_kept(
+        path: &Path,
+        columns: Vec<Column<T>>,
+        kept: &[String],
+        format: Option<StreamFormat>,
+    ) -> Result<Self> {
+        if !kept.is_empty() && output_format(path, format).is_some_and(|format| !format.has_text) {
             let supported = output_extensions(|format| format.has_text, "or");
             return Err(bad_file(path, format!("kept columns are text: the results must be {supported}")));
         }
@@ -49,7 +50,7 @@ impl<T: AnswerRow> FileWriter<[T]> {
             return Err(bad_file(path, format!("the results have a column '{}': rename the kept column", column.0)));
         }
         let has_points = ["x", "y", "z"].iter().all(|axis| columns.iter().any(|column| column.0 == *axis));
-        Self::begin(path, stream, has_points, |kind, file| {
+        Self::begin(path, format, has_points, |kind, file| {
             let writer: Box<dyn BatchWriter<[T]>> = match kind {
                 OutputKind::Csv => Box::new(csv::Rows::begin(&mut file.out, columns, kept)?),
                 OutputKind::Npz => Box::new(npz::Spools::new(&file.folder(), &columns)?),
@@ -72,7 +73,7 @@ impl FileWriter<HitLists> {
     /// # Errors
     /// The errors of [`check_output`](crate::check_output); [`Error::Io`](crate::Error::Io) if the file cannot be written.
     pub fn create(path: &Path) -> Result<Self> {
-        Self::begin(path, StreamFormat::Csv, false, |kind, file| {
+        Self::begin(path, None, false, |kind, file| {
             let writer: Box<dyn BatchWriter<HitLists>> = match kind {
                 OutputKind::Csv => Box::new(csv::ListRows::begin(&mut file.out)?),
                 OutputKind::Npz => Box::new(hit_lists::ListArrays::new(&file.folder())?),

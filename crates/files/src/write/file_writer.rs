@@ -31,7 +31,7 @@ pub(crate) trait BatchWriter<B: ?Sized>: Send {
     }
 }
 
-/// Writes results to `.npz`, `.csv`, `.parquet` or `.ply` in batches. Until [`finish`](Self::finish), no file of that name appears, and an
+/// Writes results to `.npz`, `.csv`, `.parquet`, `.ply`, `.npy` or `.f32` in batches. Until [`finish`](Self::finish), no file of that name appears, and an
 /// existing one stays unchanged. If the writer is dropped earlier, nothing is left behind.
 ///
 /// `FileWriter<[T]>` writes one row per record, `FileWriter<HitLists>` writes [hit lists](umbracast::HitLists).
@@ -44,20 +44,20 @@ pub struct FileWriter<B: ?Sized> {
 }
 
 impl<B: ?Sized> FileWriter<B> {
-    /// Creates the file, and a writer for its format with `begin`. Standard output has the format `stream`. The format may be one of points
+    /// Creates the file, and a writer for its format with `begin`. Files without an extension and standard output have the `format`. It may be one of points
     /// if `has_points`.
     pub(crate) fn begin(
         path: &Path,
-        stream: StreamFormat,
+        format: Option<StreamFormat>,
         has_points: bool,
         begin: impl FnOnce(OutputKind, &mut AtomicFile) -> IoResult<Box<dyn BatchWriter<B>>>,
     ) -> Result<Self> {
         let created = if is_standard_stream(path) {
             AtomicFile::standard_output()
         } else {
-            AtomicFile::create(check_results_output(path, &[], has_points)?)
+            AtomicFile::create(check_results_output(path, &[], format, has_points)?)
         };
-        let kind = output_format(path).map_or(stream.output_kind(), |format| format.kind);
+        let kind = output_format(path, format).map_or(OutputKind::Csv, |format| format.kind);
         let begun = created.and_then(|mut file| begin(kind, &mut file).map(|writer| (file, writer)));
         let (file, writer) = begun.map_err(|e| cannot_write(path, e))?;
         Ok(Self { path: path.to_path_buf(), file, writer, is_closed: false })

@@ -1,6 +1,6 @@
 //! Writer of `.ply`: the results that are not a miss, as vertices of a binary, little-endian file. The columns are the properties.
 
-use std::io::{Result, Seek, SeekFrom, Write};
+use std::io::{Error, Result, Seek, SeekFrom, Write};
 
 use super::file_writer::{BatchWriter, Output};
 use super::npy::push;
@@ -28,7 +28,8 @@ impl<T: AnswerRow> Vertices<T> {
             let kind = match number(&T::MISS) {
                 Number::Float(_) | Number::Blank(_) => "float",
                 Number::Double(_) | Number::BlankDouble(_) => "double",
-                Number::Id(_) | Number::Count(_) => "uint",
+                // Other programs read `int`, and skip `uint`.
+                Number::Id(_) | Number::Count(_) => "int",
                 Number::Word(..) | Number::Flag(_) => "uchar",
                 // The format has no integers of 64 bits.
                 Number::Offset(_) => "double",
@@ -49,6 +50,7 @@ impl<T: AnswerRow> BatchWriter<[T]> for Vertices<T> {
                 self.count += 1;
                 for (_, number) in &self.columns {
                     match number(answer) {
+                        Number::Id(id) | Number::Count(id) if id > i32::MAX as u32 => return Err(too_large(id)),
                         Number::Offset(number) => bytes.extend((number as f64).to_le_bytes()),
                         other => push(&mut bytes, other),
                     }
@@ -64,4 +66,9 @@ impl<T: AnswerRow> BatchWriter<[T]> for Vertices<T> {
         write!(out, "{:0DIGITS$}", self.count)?;
         out.seek(SeekFrom::End(0)).map(|_| ())
     }
+}
+
+/// The error for a number that the property `int` cannot hold.
+fn too_large(number: u32) -> Error {
+    Error::other(format!("{number} exceeds 2147483647, the largest int of .ply: write .npz or .csv instead"))
 }

@@ -8,31 +8,38 @@ use super::atomic_file::{AtomicFile, Complete};
 use crate::error::name_of_file;
 use crate::error::{Error, Result};
 use crate::error::{bad_file, cannot_write};
-use crate::format::{check_parquet, describe, extension, is_standard_stream, output_extensions, output_format};
+use crate::format::{
+    StreamFormat, check_parquet, describe, extension, is_standard_stream, output_extensions, output_format,
+};
 
-/// Checks, before any work, that results can be written to `path`: the extension must be known, the folder must exist, and an existing file
+/// Checks, before any work, that results can be written to `path`: the extension, or without one the `format`, must be known, the folder must exist, and an existing file
 /// must be replaceable and not one of the `inputs`. Returns the path of the file with links resolved.
 ///
 /// # Errors
 /// [`Error::BadFile`] if the format is not supported or the file is an input, [`Error::Io`] if the system does not allow writing.
-pub fn check_output(path: &Path, inputs: &[&Path]) -> Result<PathBuf> {
-    check_results_output(path, inputs, false)
+pub fn check_output(path: &Path, inputs: &[&Path], format: Option<StreamFormat>) -> Result<PathBuf> {
+    check_results_output(path, inputs, format, false)
 }
 
 /// As [`check_output`], for results with a position, which can also be written to formats of points, such as `.ply`.
 ///
 /// # Errors
 /// The errors of [`check_output`].
-pub fn check_points_output(path: &Path, inputs: &[&Path]) -> Result<PathBuf> {
-    check_results_output(path, inputs, true)
+pub fn check_points_output(path: &Path, inputs: &[&Path], format: Option<StreamFormat>) -> Result<PathBuf> {
+    check_results_output(path, inputs, format, true)
 }
 
 /// Checks an output for results that have a position if `has_points`.
-pub(crate) fn check_results_output(path: &Path, inputs: &[&Path], has_points: bool) -> Result<PathBuf> {
+pub(crate) fn check_results_output(
+    path: &Path,
+    inputs: &[&Path],
+    format: Option<StreamFormat>,
+    has_points: bool,
+) -> Result<PathBuf> {
     if is_standard_stream(path) {
         return Ok(path.to_path_buf());
     }
-    let Some(format) = output_format(path) else {
+    let Some(format) = output_format(path, format) else {
         // A folder or a device has no extension either.
         target(path)?;
         let found = describe(&extension(path));

@@ -1,0 +1,110 @@
+//! JSON Schemas of what `--json` prints and of the columns of results, in `docs/schema`.
+
+use std::path::PathBuf;
+
+use schemars::generate::SchemaSettings;
+use schemars::transform::{RecursiveTransform, Transform};
+use schemars::{JsonSchema, Schema};
+use serde_json::{Value, json};
+use umbracast::shadow::{Shadow, ShadowFlux, ShadowKind};
+use umbracast::{Approach, Containment, Hit, Interval, LegStatus};
+use umbracast_files::{AnswerRow, Column, Number};
+
+use crate::describe::{self, With};
+
+/// The schema of a summary. It has no other keys than those of the record, and all of them.
+fn summary<T: JsonSchema>(name: &str) -> (String, Value) {
+    let mut schema = SchemaSettings::draft2020_12()
+        .for_serialize()
+        .with(|settings| settings.inline_subschemas = true)
+        .into_generator()
+        .into_root_schema_for::<T>();
+    RecursiveTransform(|schema: &mut Schema| {
+        if schema.get("properties").is_some() {
+            schema.insert("additionalProperties".into(), false.into());
+        }
+        // They are Rust's names of number types, which no other program knows.
+        schema.remove("format");
+    })
+    .transform(&mut schema);
+    schema.insert("title".into(), format!("umbracast {name} --json").into());
+    (format!("output-{}", name.replace(' ', "-")), schema.to_value())
+}
+
+/// The columns of a table: names in the order of the columns, types, and types in arrays.
+fn table<T: AnswerRow>(columns: &[Column<T>]) -> Value {
+    let column = |(name, number): &Column<T>| {
+        let words: Vec<&str> = match *name {
+            "status" => LegStatus::ALL.map(LegStatus::word).to_vec(),
+            "kind" => ShadowKind::ALL.map(ShadowKind::word).to_vec(),
+            _ => Vec::new(),
+        };
+        let (kind, dtype) = match number(&T::MISS) {
+            Number::Float(_) | Number::Blank(_) => ("number", "f4"),
+            Number::Double(_) | Number::BlankDouble(_) => ("number", "f8"),
+            Number::Id(_) => ("integer", "u4"),
+            Number::Count(_) => ("integer", "u4"),
+            Number::Offset(_) => ("integer", "u8"),
+            Number::Flag(_) => ("boolean", "b1"),
+            Number::Word(..) => ("string", "u1"),
+        };
+        let mut about = json!({"type": kind, "dtype": dtype});
+        if !words.is_empty() {
+            about["enum"] = json!(words);
+        }
+        ((*name).to_owned(), about)
+    };
+    let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+    let properties: serde_json::Map<String, Value> = columns.iter().map(column).collect();
+    json!({"type": "object", "properties": properties, "required": names, "additionalProperties": false})
+}
+
+/// The columns of every table. `required` has their order; `dtype` is the type in `.npz` and `.npy`.
+fn tables() -> Value {
+    let with = [With::Point, With::Normal, With::Incidence, With::Distance, With::Pose, With::Ring, With::Azimuth];
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "columns of results",
+        "description": "A row of each table. A cell without a value is empty in text, null in .parquet.",
+        "$defs": {
+            "closest": table(Hit::COLUMNS),
+            "closest with all": table(&describe::columns(&with, false, false)),
+            "occluded": table(bool::COLUMNS),
+            "interval": table(Interval::COLUMNS),
+            "count": table(u32::COLUMNS),
+            "transmittance": table(f32::COLUMNS),
+            "approach": table(Approach::COLUMNS),
+            "contains": table(Containment::COLUMNS),
+            "bullets": table(&crate::bullets::columns(false, false)),
+            "bullets with bounces": table(&crate::bullets::columns(true, false)),
+            "shadow": table(Shadow::COLUMNS),
+            "shadow with flux": table(ShadowFlux::COLUMNS),
+        },
+    })
+}
+
+#[test]
+fn schemas_are_those_of_the_records() {
+    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/schema"));
+    let schemas = [
+        summary::<crate::summary::Json<'_>>("cast"),
+        summary::<crate::single::SingleSummary>("cast one"),
+        summary::<crate::flight_summary::FlightSummary<'_>>("bullets"),
+        summary::<crate::bullet::BulletSummary>("bullets one"),
+        summary::<crate::contains::PointSummary<'_>>("contains"),
+        summary::<crate::shadow::ShadowSummary<'_>>("shadow"),
+        summary::<crate::render::PictureSummary<'_>>("render"),
+        summary::<crate::bench::scenes::Table<'_>>("bench scenes"),
+        summary::<crate::bench::small::Table>("bench small"),
+        ("columns".into(), tables()),
+    ];
+    for (name, schema) in schemas {
+        let (path, text) = (folder.join(format!("{name}.json")), format!("{schema:#}\n"));
+        if std::env::var_os("UMBRACAST_WRITE_SCHEMAS").is_some() {
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(&path, &text).unwrap();
+        }
+        let known = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(known == text, "{name}.json differs: run this test with UMBRACAST_WRITE_SCHEMAS=1 and commit it");
+    }
+}
