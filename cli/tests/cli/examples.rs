@@ -41,8 +41,8 @@ fn bullets_in_a_room() {
 #[test]
 fn a_shadow_has_the_fraction_of_its_closed_form() {
     let said = said("shadow");
-    assert!(said.starts_with("0.00 m from the middle: 0.640 of the lamp, annular\n"), "{said}");
-    assert!(said.contains(" of the lamp, partial\n") && said.ends_with("closed form in the middle: 0.640\n"), "{said}");
+    assert!(said.starts_with("0.00 m from the middle: 0.640 of the lamp, antumbra\n"), "{said}");
+    assert!(said.contains(" of the lamp, penumbra\n") && said.ends_with("closed form in the middle: 0.640\n"), "{said}");
 }
 
 #[test]
