@@ -42,7 +42,10 @@ fn bullets_in_a_room() {
 fn a_shadow_has_the_fraction_of_its_closed_form() {
     let said = said("shadow");
     assert!(said.starts_with("0.00 m from the middle: 0.640 of the lamp, antumbra\n"), "{said}");
-    assert!(said.contains(" of the lamp, penumbra\n") && said.ends_with("closed form in the middle: 0.640\n"), "{said}");
+    assert!(
+        said.contains(" of the lamp, penumbra\n") && said.ends_with("closed form in the middle: 0.640\n"),
+        "{said}"
+    );
 }
 
 #[test]
