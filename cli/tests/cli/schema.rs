@@ -35,6 +35,7 @@ pub(super) fn disagreement(schema: &Value, value: &Value) -> Option<String> {
             "type" if rule.is_string() => (!fits(rule)).then(|| format!("{value} is no {rule}")),
             "type" => (!rule.as_array().unwrap().iter().any(fits)).then(|| format!("{value} is none of {rule}")),
             "enum" => (!rule.as_array().unwrap().contains(value)).then(|| format!("{value} is none of {rule}")),
+            "const" => (rule != value).then(|| format!("{value} is not {rule}")),
             "$ref" => disagreement(&self::schema(rule.as_str().unwrap()), value),
             "anyOf" | "oneOf" => {
                 let all: Vec<_> = rule.as_array().unwrap().iter().map(|one| disagreement(one, value)).collect();
