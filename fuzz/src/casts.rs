@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use arbitrary::{Result, Unstructured};
-use umbracast::exact::{self, ExactRoots, Root, Roots};
+use umbracast::exact::{self, ExactRoots, Root};
 use umbracast::{Ends, Hit, Inside, Precision, Query, Ray, Scene, SceneOptions, Sphere, Touch};
 use umbracast_testing::oracle;
 

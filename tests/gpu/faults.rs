@@ -37,13 +37,13 @@ fn work() -> (Vec<Sphere>, Vec<Ray>) {
 fn a_device_of_the_caller_gives_the_same_results() {
     let (spheres, rays) = work();
     let cpu = umbracast_testing::cpu().scene(&spheres, &SceneOptions::default()).unwrap();
-    let expected = cpu.closest(&rays, &Query::at(Precision::Standard)).unwrap().records;
+    let expected = cpu.closest(&rays, &Query::at(Precision::Exact)).unwrap().records;
     for adapter in adapters() {
         let (device, queue) = own_device(&adapter);
         let ours = Device::from_wgpu(device.clone(), queue).unwrap();
         assert_eq!(ours.name(), adapter.get_info().name);
         let scene = ours.scene(&spheres, &SceneOptions::default()).unwrap();
-        assert_eq!(scene.closest(&rays, &Query::at(Precision::Standard)).unwrap().records, expected);
+        assert_eq!(scene.closest(&rays, &Query::at(Precision::Exact)).unwrap().records, expected);
         drop((scene, ours));
         // The device still belongs to the caller and still works.
         let scope = device.push_error_scope(wgpu::ErrorFilter::Validation);
@@ -205,7 +205,7 @@ fn a_device_with_small_buffers_works_in_chunks() {
     let (spheres, rays) = work();
     let rays = rays.repeat(20);
     let cpu = umbracast_testing::cpu().scene(&spheres, &SceneOptions::default()).unwrap();
-    let expected = cpu.closest(&rays, &Query::at(Precision::Standard)).unwrap().records;
+    let expected = cpu.closest(&rays, &Query::at(Precision::Exact)).unwrap().records;
     for adapter in adapters() {
         let bytes = 1 << 20;
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
@@ -221,7 +221,7 @@ fn a_device_with_small_buffers_works_in_chunks() {
         let scene = ours.scene(&spheres, &SceneOptions::default()).unwrap();
         // Repeated until the measured throughput allows chunks of the largest size.
         for _ in 0..6 {
-            assert_eq!(scene.closest(&rays, &Query::at(Precision::Standard)).unwrap().records, expected);
+            assert_eq!(scene.closest(&rays, &Query::at(Precision::Exact)).unwrap().records, expected);
         }
     }
 }

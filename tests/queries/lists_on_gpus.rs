@@ -18,17 +18,17 @@ fn small_buffers_give_the_same_hit_lists() {
     spheres.extend((0..50_000).map(|_| Sphere::new([9.0, 9.0, 9.0], 0.25)));
     let mut rays = scenes::rays("random", &spheres[..150_000], 300);
     rays[100] = Ray::new([9.0, 9.0, 0.0], [0.0, 0.0, 1.0]);
-    let expected = lists_on(&cpu(), &spheres, &rays, &Query::at(Precision::Standard));
+    let expected = lists_on(&cpu(), &spheres, &rays, &Query::at(Precision::Exact));
     assert_eq!(expected.get(100).unwrap().len(), 50_000);
     assert!(expected.records.len() > 51_000, "{}", expected.records.len());
     for (i, _) in devices().iter().enumerate() {
         let mut limits = Limits::default();
         (limits.binding, limits.rays) = (1 << 20, 77);
         let device = Device::open(&DeviceOptions::new(i.to_string()).limits(limits)).unwrap();
-        let found = lists_on(&device, &spheres, &rays, &Query::at(Precision::Standard));
+        let found = lists_on(&device, &spheres, &rays, &Query::at(Precision::Exact));
         assert!((&found.offsets, &found.records) == (&expected.offsets, &expected.records), "{}", device.name());
         let scene = device.scene(&spheres, &SceneOptions::default()).unwrap();
-        let nearest = scene.nearest(&rays, 3, &Query::at(Precision::Standard)).unwrap();
+        let nearest = scene.nearest(&rays, 3, &Query::at(Precision::Exact)).unwrap();
         for (i, (list, all)) in nearest.iter().zip(expected.iter()).enumerate() {
             assert_eq!(list, &all[..all.len().min(3)], "ray {i} on {}", device.name());
         }
@@ -55,7 +55,7 @@ fn exact_lists_work_on_devices_that_lose_error_terms() {
 fn unfinished_list_traversals_are_cast_again() {
     let spheres = hard_scenes::spheres(&hard_scenes::SCENES[0], 3000);
     let rays = hard_scenes::rays(&spheres, 2.0, scaled(200));
-    let expected = lists_on(&cpu(), &spheres, &rays, &Query::at(Precision::Standard));
+    let expected = lists_on(&cpu(), &spheres, &rays, &Query::at(Precision::Exact));
     for info in Device::list().into_iter().filter(|info| info.probe.is_some()) {
         // Marks every third counting traversal as unfinished; ends every third listing traversal early.
         for edit in [
@@ -69,7 +69,7 @@ fn unfinished_list_traversals_are_cast_again() {
             ),
         ] {
             let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
-            let found = lists_on(&broken, &spheres, &rays, &Query::at(Precision::Standard));
+            let found = lists_on(&broken, &spheres, &rays, &Query::at(Precision::Exact));
             assert!((&found.offsets, &found.records) == (&expected.offsets, &expected.records), "{}", info.name);
         }
     }

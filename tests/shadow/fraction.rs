@@ -48,7 +48,7 @@ fn the_table_of_sphere_overlaps_is_reproduced() {
             if apart.is_nan() || apart > allowed {
                 misses.push(format!("row {i} {}: {} for {}", cells[0], found.fraction, v(13)));
             }
-            let kind = if cells[14] == "behind" { "none" } else { cells[14] };
+            let kind = super::kind_word(cells[14]);
             if found.kind.word() != kind {
                 kinds += 1;
                 // Where two edges touch, the last digit of an input decides. Equal discs may be total or annular.

@@ -12,3 +12,14 @@ mod pictures;
 mod shadows;
 mod spheroids;
 mod surfaces;
+
+/// The word of the kind of shadow that a reference table calls as the eclipse that an observer sees.
+fn kind_word(eclipse: &str) -> &'static str {
+    match eclipse {
+        "none" | "behind" => "lit",
+        "partial" => "penumbra",
+        "annular" => "antumbra",
+        "total" => "umbra",
+        other => panic!("the kind {other}"),
+    }
+}
