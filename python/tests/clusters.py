@@ -79,8 +79,8 @@ def same(found, query, expected):
         columns = {query: pa.array(expected)}
     elif query in ("all", "nearest"):
         offsets = pa.array(expected.offsets.astype(np.int64))
-        lists = [pa.LargeListArray.from_arrays(offsets, values) for values in expected[1:]]
-        columns = dict(zip(("t_enter", "t_exit", "id"), lists, strict=True))
+        parts = {"t_enter": expected.t_enter, "t_exit": expected.t_exit, "id": expected.id}
+        columns = {name: pa.LargeListArray.from_arrays(offsets, values) for name, values in parts.items()}
     else:
         miss = expected.id == umbracast.NO_SPHERE
         columns = {name: pa.array(values, mask=miss) for name, values in expected.columns().items()}

