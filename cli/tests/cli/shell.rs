@@ -189,7 +189,7 @@ fn descriptions_say_what_the_readme_says() {
         assert!(text(path).contains(where_it_runs), "{path}");
     }
     let help = Folder::new().run_ok("--help").output;
-    assert!(help.contains(where_it_runs) && help.contains("only software adapters"), "{help}");
+    assert!(help.contains(where_it_runs) && help.contains("Tested on Linux and x86-64"), "{help}");
     for path in ["README.md", "CONTRIBUTING.md", "docs/troubleshooting.md", "docs/install.md", "python/README.md"] {
         let text = text(path).to_lowercase();
         for word in ["any gpu", "send us", "bug report", "please report"] {
