@@ -122,7 +122,7 @@ const LONG_VERSION: &str = concat!(
 /// For the main function of a process: it handles signals, and sets the number of threads for the rest of the process.
 pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let code = exit_code_of(arguments);
-    // Outside a Rust program nobody else does. Whoever prints reports errors.
+    // A process of Python does not flush the standard output of Rust. Functions that print report errors themselves.
     let _ = std::io::stdout().flush();
     code
 }

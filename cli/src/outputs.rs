@@ -49,8 +49,8 @@ pub(crate) fn is_input(path: &Path) -> Error {
     Error::bad_file(path, "is also an input: the results would overwrite it")
 }
 
-/// Refuses files of other formats, files that cannot be written, two files in one place, and a file on standard output beside the JSON of
-/// `--json`. Returns the places.
+/// Refuses files of other formats, files that cannot be written, two files in one place, and a file on standard output together with
+/// the JSON of `--json`. Returns the places.
 pub(crate) fn check_outputs<'a>(files: impl IntoIterator<Item = OutputFile<'a>>, json: bool) -> Result<Vec<PathBuf>> {
     let mut targets: Vec<(PathBuf, &str)> = Vec::new();
     for file in files {

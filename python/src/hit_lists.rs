@@ -28,7 +28,7 @@ type Array<'py, T> = Bound<'py, PyArray1<T>>;
 
 /// Columns of hit lists: offsets, `t_enter`, `t_exit`, id.
 type ListArrays<'py> = (Array<'py, u64>, Array<'py, f32>, Array<'py, f32>, Array<'py, u32>, ReportTuple);
-/// Columns of the legs of bullets: offsets, status, id, distance, frames, points, angle, velocities.
+/// Columns of the legs of bullets: offsets, status, id, distance, frames, points, grazing angles, velocities.
 type FlightArrays<'py> = (
     Array<'py, u64>,
     Array<'py, u8>,
@@ -40,7 +40,7 @@ type FlightArrays<'py> = (
     Array<'py, f32>,
     ReportTuple,
 );
-/// Columns of hit attributes: points, normals, angles, distances.
+/// Columns of hit attributes: points, normals, angles of incidence, distances.
 type AttributeArrays<'py> = (Array<'py, f32>, Array<'py, f32>, Array<'py, f32>, Array<'py, f32>);
 
 /// Finds all spheres that each ray hits, or the first `k`.

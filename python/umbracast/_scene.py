@@ -372,18 +372,7 @@ class Scene(Queries):
         self._native.rebuild()
 
 
-def _unpickle_scene(
-    spheres: NDArray[np.float32],
-    shapes: tuple[NDArray[np.float32], NDArray[np.float32]] | None,
-    masks: Any,
-    velocities: Any,
-    transmittances: Any,
-    origin: Origin | None,
-    device: Device,
-    time_range: Any,
-    pairwise: bool,
-    builder: Any,
-) -> Scene:
-    """Rebuild a pickled scene."""
-    options = {"device": device, "time_range": time_range, "pairwise": pairwise, "builder": builder}
-    return Scene._of_parts(spheres, shapes, masks, velocities, transmittances, origin, **options)
+def _unpickle_scene(*arguments: Any) -> Scene:
+    """Rebuild a pickled scene from the parts that `Scene._of_parts` takes, its device, and the options of `Scene.__reduce__`."""
+    *parts, device, time_range, pairwise, builder = arguments
+    return Scene._of_parts(*parts, device=device, time_range=time_range, pairwise=pairwise, builder=builder)

@@ -149,7 +149,7 @@ def cast(
     # One sphere and no rays, so that invalid options fail here and not in every actor.
     few: Any = [tuple(a[:1] for a in one) if isinstance(one, tuple) else one if one is None else one[:1] for one in parts[:5]]
     own, tree = _devices.Device("cpu", precision=precision, memory=memory), "cpu" if builder == "gpu" else builder
-    tried = _unpickle_scene(*few, None, own, times, False, tree)  # type: ignore[call-arg]
+    tried = _unpickle_scene(*few, None, own, times, False, tree)
     added = list(_columns(query, getattr(tried, query)(np.empty((0, 8), np.float32), **options)))
     schema = dataset.schema(fetch_if_missing=False)
     if schema is not None:
@@ -184,7 +184,7 @@ class _Caster:
         choice = _assigned_device() if choice is None else choice
         device = _devices.Device(choice, precision=precision, memory=memory)
         parts: Any = ray.get(self.parts)
-        return _unpickle_scene(*parts, device, *self.rest)  # type: ignore[call-arg]
+        return _unpickle_scene(*parts, device, *self.rest)
 
     def __call__(self, batch: pa.Table) -> pa.Table:
         _check(batch.column_names, self.keep, self.added)

@@ -33,8 +33,9 @@ impl Throughput {
     /// Starts at a tenth of the usual rate of software, and at a thousandth of that of hardware, where drivers reset a device whose
     /// submission takes seconds. Measurements then correct it.
     pub(crate) fn new(software: bool) -> Self {
-        let (usual, part) = (usual(software), if software { 10.0 } else { 1000.0 });
-        Self { rate: AtomicU64::new((usual / part).to_bits()), range: (usual / 3000.0, usual * 100.0) }
+        let usual = usual(software);
+        let start = usual / if software { 10.0 } else { 1000.0 };
+        Self { rate: AtomicU64::new(start.to_bits()), range: (start / 30.0, usual * 100.0) }
     }
 
     /// A copy with the current rate, for a similar scene.
