@@ -81,17 +81,17 @@ fn find_limits(disc: Disc) {
       let far = sine(0.5 * (cap.separation + cap.radius)) / half_disc;
       add_limit(far * far);
     }
-    for (var j = 0u; j < i; j++) {
-      let gap = are_apart(cap, caps[j]);
-      if (gap < cap.radius + caps[j].radius) {
-        let middle = bearing(cap, caps[j]);
-        let half = common_chord(cap.radius, caps[j].radius, gap);
-        let p = edge_point(cap, middle - half);
-        let q = edge_point(cap, middle + half);
-        // The length of p is the tangent of half the ring's radius.
-        add_limit(dot(p / half_disc, p / half_disc) / (1.0 + dot(p, p)));
-        add_limit(dot(q / half_disc, q / half_disc) / (1.0 + dot(q, q)));
-      }
+  }
+  // Two caps intersect in two points, of which each cap adds the one to the left of the other's centre. One loop: the compiler of
+  // SwiftShader does not come to an end if there are two.
+  for (var pair = 0u; pair < cap_count * cap_count; pair++) {
+    let cap = caps[pair / cap_count];
+    let other = caps[pair % cap_count];
+    let gap = are_apart(cap, other);
+    if (pair / cap_count != pair % cap_count && gap < cap.radius + other.radius) {
+      let p = edge_point(cap, bearing(cap, other) - common_chord(cap.radius, other.radius, gap));
+      // The length of p is the tangent of half the ring's radius.
+      add_limit(dot(p / half_disc, p / half_disc) / (1.0 + dot(p, p)));
     }
   }
 }
@@ -107,20 +107,18 @@ const RING_NODES: u32 = 10u;
 // Rounding changes a share by less than this.
 const SHARE_ROUNDING: f32 = 1e-5;
 
-// Visible flux past the occluders of a disc with a positive radius, 0...1.
-fn visible_flux(disc: Disc) -> f32 {
+// The part of a disc with a positive radius that is visible past the occluders, 0...1: of its flux if `darkened`, else of its area.
+fn visible_light(disc: Disc, darkened: bool) -> f32 {
   if (total) {
     return 0.0;
   }
   whole = brightness_within(disc, 1.0);
-  if (whole <= 0.0) {
+  if (darkened && whole <= 0.0) {
     return 0.0;
   }
-  if (spheroids && cone_count > 0u) {
-    weighs = true;
-    let rest = uncovered_fraction(disc);
-    weighs = false;
-    return rest;
+  weighs = darkened && spheroids && cone_count > 0u;
+  if (weighs || !darkened) {
+    return uncovered_fraction(disc);
   }
   if (cap_count > MAX_RINGED_CAPS) {
     crowded = true;
@@ -136,17 +134,22 @@ fn visible_flux(disc: Disc) -> f32 {
       after = limits[i];
     }
     let width = after - before;
-    // Between two limits, caps cover some of each ring, or all of each, or nothing of any.
-    let share = open_share(disc, before + 0.5 * width);
-    if (share >= 1.0 - SHARE_ROUNDING) {
-      sum += brightness_within(disc, after) - brightness_within(disc, before);
-    } else if (share > SHARE_ROUNDING) {
-      // The nodes are dense at both ends, where the share may behave like a square root.
-      for (var node = 0u; node < RING_NODES; node++) {
-        let at = (f32(node) + 0.5) / f32(RING_NODES);
-        let y = before + width * clamp(at - sine(TAU * at) / TAU, 0.0, 1.0);
+    // The first node is in the middle. The others are dense at both ends, where the share may behave like a square root.
+    for (var node = 0u; node <= RING_NODES; node++) {
+      let at = select((f32(node) - 0.5) / f32(RING_NODES), 0.5, node == 0u);
+      let y = before + width * clamp(at - sine(TAU * at) / TAU, 0.0, 1.0);
+      let share = open_share(disc, y);
+      if (node > 0u) {
         let weight = versine(TAU * at) / f32(RING_NODES);
-        sum += width * weight * intensity(mu_at(k, sqrt(max(1.0 - y, 0.0)))) * open_share(disc, y);
+        sum += width * weight * intensity(mu_at(k, sqrt(max(1.0 - y, 0.0)))) * share;
+        continue;
+      }
+      // Between two limits, caps cover some of each ring, or all of each, or nothing of any.
+      if (share >= 1.0 - SHARE_ROUNDING) {
+        sum += brightness_within(disc, after) - brightness_within(disc, before);
+      }
+      if (share <= SHARE_ROUNDING || share >= 1.0 - SHARE_ROUNDING) {
+        break;
       }
     }
     before = after;

@@ -104,13 +104,10 @@ fn light_past(disc: Disc, ground: Cap, bare: f32, open: f32) -> Illumination {
   if (risen <= 0.0) {
     return DARK;
   }
-  if (darkens && uniforms.middle == 0u) {
-    // Samples need no fraction.
-    let flux = visible_flux(disc);
-    return Illumination(flux, bare * flux / risen);
-  }
-  let fraction = uncovered_fraction(disc);
-  return Illumination(fraction, bare * min(fraction / risen, 1.0));
+  // Samples need no fraction.
+  let darkened = darkens && uniforms.middle == 0u;
+  let rest = visible_light(disc, darkened);
+  return Illumination(rest, bare * select(min(rest / risen, 1.0), rest / risen, darkened));
 }
 
 // Smooth noise in -1...1 on a grid of unit cells: hashed corner values, interpolated.

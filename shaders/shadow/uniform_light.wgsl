@@ -10,6 +10,6 @@ fn light_within(disc: Disc, y: f32) -> f32 {
   return y;
 }
 
-fn visible_flux(disc: Disc) -> f32 {
+fn visible_light(disc: Disc, darkened: bool) -> f32 {
   return uncovered_fraction(disc);
 }

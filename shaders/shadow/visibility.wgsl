@@ -60,7 +60,7 @@ fn shade(query: VisibilityQuery) -> Shade {
   if (crowded && !total) {
     return Shade(0.0, KIND_LEFT_TO_CPU);
   }
-  let rest = visible_flux(disc);
+  let rest = visible_light(disc, darkens);
   if (crowded) {
     return Shade(0.0, KIND_LEFT_TO_CPU);
   }
