@@ -16,9 +16,8 @@ NAMED = {"status": umbracast.LegStatus, "kind": umbracast.ShadowKind}
 
 
 def names(kind):
-    """Return the public fields of a named tuple or a dataclass."""
-    own = getattr(kind, "_fields", None) or [one.name for one in dataclasses.fields(kind)]
-    return [name for name in own if not name.startswith("_")]
+    """Return the public fields of a dataclass."""
+    return [one.name for one in dataclasses.fields(kind) if not one.name.startswith("_")]
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,13 @@
 """Eclipses, circumstances and positions."""
 
+import dataclasses
 import datetime
 import json
 import pathlib
 import warnings
 
 import numpy as np
+import pandas
 import pytest
 import umbracast
 from umbracast import sky
@@ -63,9 +65,23 @@ def test_circumstances_are_arrays():
 def test_fields_are_those_of_the_schema(result, name):
     schema = json.loads((SCHEMAS / f"{name}.json").read_text())
     # Places have names on the command line only.
-    assert list(result._fields) == [key for key in schema["required"] if key != "name"]
+    assert [field.name for field in dataclasses.fields(result)] == [key for key in schema["required"] if key != "name"]
     kinds = schema["properties"]["kind"]["enum"]
     assert set(kinds) <= {kind.value for kind in sky.EclipseKind}
+
+
+def test_results_are_tables():
+    found = sky.circumstances("2024-04-08", [[32.7767], [51.5]], [-96.797, 90.0])
+    frame = found.to_pandas()
+    assert frame.shape == (4, len(dataclasses.fields(found))) and frame.c2[0] == found.c2[0, 0]
+    assert found.to_arrow().column("kind").to_pylist() == [*found.kind.flat] and frame.kind[0] == "total"
+    assert repr(found) == "<umbracast.Circumstances: shape (2, 2), 2 of 4 places with a visible eclipse>"
+    assert "<td>total</td>" in found._repr_html_()
+    assert "1 of 2 places with a visible eclipse" in repr(sky.obscuration("2024-04-08", [32.7767, 51.5], [-96.797, 90.0]))
+    assert "points" in repr(sky.central_line("2024-04-08", 600))
+    # pandas makes a table of a list of eclipses.
+    table = pandas.DataFrame(sky.eclipses(2024, 2025))
+    assert table.kind.tolist() == ["penumbral", "total", "partial", "annular", "total", "partial", "total", "partial"]
 
 
 def test_free_radii():
@@ -176,7 +192,7 @@ def test_julian_dates_have_a_scale():
     instant = sky.julian_date(2460409.25, "utc")
     np.testing.assert_array_equal(sky.positions("moon", times), sky.positions("moon", times.tolist()))
     assert sky.eclipse(instant) == sky.eclipse("2024-04-08")
-    assert sky.obscuration(instant, 32.78, -96.8) == sky.obscuration("2024-04-08T18:00Z", 32.78, -96.8)
+    assert [*sky.obscuration(instant, 32.78, -96.8)] == [*sky.obscuration("2024-04-08T18:00Z", 32.78, -96.8)]
     # UT1, before 1972: TT is later by delta T.
     assert seconds(sky.julian_date(2439126.5, "tt", delta_t=37), "1965-12-31T23:59:23") < 45e-6
     for jd, scale, error, words in [

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import enum
-from typing import Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ._frames import Result, counted, shape_text, share
 
 Radii = Literal["iau", "nasa"]
 LunarRule = Literal["danjon", "chauvenet", "plus88", "none", "equator"]
@@ -26,7 +29,8 @@ class EclipseKind(str, enum.Enum):
         return self.value
 
 
-class SolarEclipse(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SolarEclipse:
     """A solar eclipse."""
 
     greatest: np.datetime64
@@ -79,7 +83,8 @@ class SolarEclipse(NamedTuple):
     """TT − UT1 that was used."""
 
 
-class LunarEclipse(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class LunarEclipse:
     """A lunar eclipse."""
 
     greatest: np.datetime64
@@ -126,7 +131,8 @@ class LunarEclipse(NamedTuple):
     """TT − UT1 that was used."""
 
 
-class Circumstances(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Circumstances(Result):
     """Local circumstances of a solar eclipse: arrays with the broadcast shape of the places. Contacts are geometric: the Sun may be below
     the horizon.
 
@@ -187,8 +193,12 @@ class Circumstances(NamedTuple):
     delta_t_s: NDArray[np.float64]
     """TT − UT1 that was used."""
 
+    def _summary(self) -> str:
+        return f"{shape_text(self.magnitude)}, {share(self.visible_obscuration > 0, 'place')} with a visible eclipse"
 
-class Obscuration(NamedTuple):
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Obscuration(Result):
     """Obscuration on a map."""
 
     obscuration: NDArray[np.float64]
@@ -196,8 +206,12 @@ class Obscuration(NamedTuple):
     sun_altitude_deg: NDArray[np.float64]
     """Altitude of the Sun at the same instant. The horizon of a place with a height is below 0: see `Circumstances`."""
 
+    def _summary(self) -> str:
+        return f"{shape_text(self.obscuration)}, {share((self.obscuration > 0) & (self.sun_altitude_deg > 0), 'place')} with a visible eclipse"
 
-class CentralLine(NamedTuple):
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CentralLine(Result):
     """The path of a total or annular eclipse: one row per instant."""
 
     time: NDArray[np.datetime64]
@@ -224,3 +238,6 @@ class CentralLine(NamedTuple):
     """Ratio of the diameters of Moon and Sun at the centre."""
     sun_altitude_deg: NDArray[np.float64]
     """Altitude of the Sun at the centre, without refraction."""
+
+    def _summary(self) -> str:
+        return counted(len(self.time), "point")
