@@ -78,7 +78,7 @@ def test_atoms_of_a_file(tmp_path):
     with pytest.warns(RuntimeWarning) as found:
         scene = umbracast.Scene.read(path, device="cpu")
     assert ["unknown_atoms=RADIUS" in str(found[0].message), "models='all'" in str(found[1].message)] == [True, True]
-    assert scene.count([0, 0, 0, 0, 0, 1]) == 1
+    assert scene.count([0, 0, 0, 0, 0, 1]) == 1 and scene.masks.tolist() == [0xFFFF_FFFF, 0]
     every = umbracast.Scene.read(path, unknown_atoms=1.0, models="all", device="cpu")
     assert every.count([0, 0, 0, 0, 0, 1]) == 3
     with pytest.raises(ValueError, match="models must be 'first' or 'all'"):

@@ -45,13 +45,24 @@ def test_results_are_tables(scene):
         frame, table = result.to_pandas(), result.to_arrow()
         assert isinstance(frame, pd.DataFrame) and isinstance(table, pa.Table), name
         assert list(frame) == table.column_names == list(result.columns()), name
-        pd.testing.assert_frame_equal(table.to_pandas(), frame, check_dtype=False)
+        for column in frame:
+            assert [None if pd.isna(one) else one for one in frame[column]] == table[column].to_pylist(), (name, column)
         rows = {"HitLists": len(result.to_pandas()), "RayHits": len(result.to_pandas()), "Flights": len(result.to_pandas())}
         assert len(frame) == rows.get(name, 60), name
         with pytest.raises(AttributeError):
             setattr(result, next(iter(result._arrays())), None)
         copied = pickle.loads(pickle.dumps(copy.copy(result)))
         pd.testing.assert_frame_equal(copied.to_pandas(), frame)
+
+
+def test_misses_are_missing_values_in_tables(scene):
+    hits = results(scene)["Hits"]
+    frame, missed = hits.to_pandas(), ~hits.hit.reshape(-1)
+    assert 0 < missed.sum() < 60
+    assert (frame.t.isna() == missed).all() and (frame.id.isna() == missed).all()
+    assert frame.t.dtype == np.float32 and frame.id.dtype == "UInt32"
+    assert frame.t.mean() == pytest.approx(hits.t[hits.hit].mean()) and hits.to_arrow()["id"].null_count == missed.sum()
+    assert np.isinf(hits.t[~hits.hit]).all()
 
 
 def test_columns_are_those_of_files(scene):

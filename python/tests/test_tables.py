@@ -108,6 +108,12 @@ def test_poses_go_by_name_as_ros_and_scipy_order_them(kind):
     np.testing.assert_array_equal(places[0, 0, 0, :6], [1, 2, 3, 1, 0, 0])
 
 
+def test_radius_is_another_name_for_r():
+    np.testing.assert_array_equal(umbracast.Scene({**POINT, "radius": [2.0]}).spheres, [[0, 0, 0, 2]])
+    with pytest.raises(ValueError, match="unknown column 'radius'"):
+        umbracast.Scene({**BALL, "radius": [2.0]})
+
+
 def test_a_missing_skip_id_skips_none(scene):
     rays = {name: values * 3 for name, values in RAY.items()}
     frame = pd.DataFrame({**rays, "skip_id": [0, None, 1]})
@@ -145,7 +151,7 @@ WRONG = {
     "toward": (lambda s, m: umbracast.rays_toward(m({**POINT, "mask": [1]}), [0, 0, 1]), "points: unknown column 'mask'"),
     "segments": (lambda s, m: umbracast.Segments(m({**ENDS, "t_max": [1.0]})), "segments: unknown column 't_max'"),
     "bullets": (lambda s, m: s.bullets(m({**ENDS, "speed": [1.0], "mask": [1]})), "bullets: unknown column 'mask'"),
-    "spheres": (lambda s, m: umbracast.Scene(m({**POINT, "radius": [1.0]})), r"'radius' \(did you mean 'r'\?\)"),
+    "spheres": (lambda s, m: umbracast.Scene(m({**POINT, "radii": [1.0]})), r"'radii' \(did you mean 'r'\?\)"),
     "colours": (lambda s, m: umbracast.Scene(m({**BALL, "red": [1.0]})), "spheres: unknown column 'red'"),
     "velocity": (lambda s, m: umbracast.Scene(m({**BALL, "vy": [1.0]})), "velocities: column 'vx' is missing"),
     "light": (lambda s, m: umbracast.Scene(m({**BALL, "transmitance": [1.0]})), "did you mean 'transmittance'"),

@@ -31,7 +31,10 @@ class Result:
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self) if field.repr}  # type: ignore[arg-type]
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Return the columns of the table that `to_pandas` and `to_arrow` make: one row per ray in C order, and vectors as x, y, z."""
+        """Return the columns of the table that `to_pandas` and `to_arrow` make: one row per ray in C order, and vectors as x, y, z.
+
+        On a miss, ``t`` is inf and ``id`` is `NO_SPHERE`, as in the result.
+        """
         found: dict[str, NDArray[Any]] = {}
         vectors = [array.ndim - 1 for name, array in self._arrays().items() if name in VECTORS]
         leading = vectors[0] if vectors else None
@@ -43,16 +46,25 @@ class Result:
         return found
 
     def to_pandas(self) -> Any:
-        """Return a pandas DataFrame of `columns`. Raises ImportError without pandas."""
+        """Return a pandas DataFrame of `columns`. Misses are missing values: NaN, and NA in columns of ids, which have the dtype UInt32.
+
+        Raises ImportError without pandas.
+        """
         import pandas  # type: ignore[import-untyped]
 
-        return pandas.DataFrame(self.columns())
+        def column(values: NDArray[Any]) -> Any:
+            if values.dtype == np.uint32:
+                return pandas.arrays.IntegerArray(values.copy(), _missing(values))
+            return np.where(_missing(values), np.nan, values) if values.dtype.kind == "f" else values
+
+        return pandas.DataFrame({name: column(values) for name, values in self.columns().items()})
 
     def to_arrow(self) -> Any:
-        """Return a PyArrow table of `columns`. Raises ImportError without PyArrow."""
+        """Return a PyArrow table of `columns`. Misses are nulls. Raises ImportError without PyArrow."""
         import pyarrow  # type: ignore[import-untyped]
 
-        return pyarrow.table(self.columns())
+        arrays = {name: pyarrow.array(values, mask=_missing(values)) for name, values in self.columns().items()}
+        return pyarrow.table(arrays)
 
     def _summary(self) -> str:
         """Describe the result in some words."""
@@ -66,6 +78,15 @@ class Result:
         count = len(next(iter(columns.values())))
         rows = [[_cell(column[row]) for column in columns.values()] for row in range(min(count, SHOWN))]
         return html_table(f"{type(self).__name__}: {self._summary()}", list(columns), rows, count - len(rows))
+
+
+def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which values stand for none, as in files: no sphere, inf and NaN."""
+    if values.dtype == np.uint32:
+        return np.asarray(values == NO_SPHERE)
+    if values.dtype.kind == "f":
+        return np.asarray(~np.isfinite(values))
+    return np.asarray(np.isnat(values)) if values.dtype.kind == "M" else np.zeros(len(values), np.bool_)
 
 
 def _cell(value: Any) -> str:

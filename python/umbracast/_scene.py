@@ -160,7 +160,8 @@ class Scene(Queries):
     ) -> Self:
         """Read the spheres of a file, as the command line does: ``.npy``, ``.csv``, ``.ply``, ``.xyz``, ``.pdb``, ``.f32``, ``.spheres``.
 
-        The columns of a file may have masks, velocities, transmittances, and the shapes of ellipsoids.
+        The columns of a file may have masks, velocities, transmittances, and the shapes of ellipsoids. Ids are rows of the file. An atom
+        that is left out, such as an alternate location, keeps its row: its mask is 0, so ``scene.spheres[scene.masks != 0]`` are the others.
 
         Parameters
         ----------
@@ -169,7 +170,7 @@ class Scene(Queries):
         radius : float, optional
             Radius of all spheres of a file of points.
         unknown_atoms : float, optional
-            Radius of atoms of unknown elements. By default they are left out, with a RuntimeWarning; ids stay rows of the file.
+            Radius of atoms of unknown elements. By default they are left out, with a RuntimeWarning.
         models : {"first", "all"}, default "first"
             Which models of a ``.pdb``, or frames of a ``.xyz``, to read. A RuntimeWarning says if there are more.
         ignore_extra : bool, default False
@@ -270,8 +271,16 @@ class Scene(Queries):
 
     @property
     def spheres(self) -> NDArray[np.float32]:
-        """(N, 4) float32: a copy of the centres and radii in use, relative to ``origin``. For ellipsoids: their bounding spheres."""
+        """(N, 4) float32: a copy of the centres and radii in use, relative to ``origin``. For ellipsoids: their bounding spheres.
+
+        An atom that `read` left out has a copy of another atom in its row, and 0 in `masks`.
+        """
         return self._native.parts()[0].reshape(-1, 4)
+
+    @property
+    def masks(self) -> NDArray[np.uint32] | None:
+        """(N,) uint32: a copy of the masks, or None if all have all bits. No ray hits a sphere with mask 0."""
+        return self._native.parts()[1]
 
     @property
     def shapes(self) -> tuple[NDArray[np.float32], NDArray[np.float32]] | None:
