@@ -65,6 +65,7 @@ impl AnswerRow for Described {
         point: DVec3::NAN,
         channel: Channel { pose: 0, ring: 0, azimuth_deg: 0.0 },
     };
+    const OF_RAY: &'static [&'static str] = &["pose", "ring", "azimuth_deg"];
     fn is_miss(&self) -> bool {
         !self.hit.is_hit()
     }

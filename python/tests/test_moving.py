@@ -48,6 +48,9 @@ def test_moving_spheres_agree_with_spheres_moved_by_numpy(moving, motion):
     center = center + t[:, None] * own_motion
     normal = (origin + t[:, None] * direction - center) / radius[:, None]
     were = moving.attributes(rays, hits=hits, motion=motion, **options)
+    # The options of the query are those of its result.
+    for given, kept in zip(were, moving.attributes(rays, hits=hits), strict=True):
+        np.testing.assert_array_equal(given, kept)
     np.testing.assert_allclose(were.normal[there][clear], normal[clear], 1e-4, 1e-4)
     np.testing.assert_allclose(were.point[there][clear], (center + normal * own[:, None])[clear], 1e-4, 1e-4)
     angle = np.arccos(np.clip(-(way * normal).sum(-1) / lengths(way), -1, 1))

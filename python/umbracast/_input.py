@@ -85,7 +85,14 @@ class SurfaceRays:
 
 
 class SensorRays(np.ndarray[Any, Any]):
-    """Rays of a sensor: an array whose t_min is a minimum range, before which a surface blocks the ray."""
+    """Rays of a sensor: an array whose t_min is a minimum range, before which a surface blocks the ray. Joined ones are such an array, too."""
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        found = super().__array_function__(func, types, args, kwargs)
+        # Stacks are joins of the parts, which NumPy makes plain.
+        if func is np.concatenate and all(isinstance(part, SensorRays) for part in args[0]):
+            return found.view(SensorRays)
+        return found
 
 
 class RayInput(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -342,7 +343,8 @@ class Queries:
         hits : Hits or tuple of two arrays
             The hits of these rays: t and id.
         **options
-            ``times``, ``ray_radius`` and ``motion`` of the query that found the hits; see `Options`.
+            ``times``, ``ray_radius`` and ``motion`` of the query that found the hits; see `Options`. Default: those of ``hits``, if it is
+            the result of `closest` and was not pickled.
 
         Returns
         -------
@@ -356,7 +358,8 @@ class Queries:
         RecordError, MemoryError, KeyboardInterrupt
             As `closest`.
         """
-        given, parsed, batch = self._prepare("attributes", rays, directions, t_min, t_max, options, HIT_OPTIONS)
+        of_hits = hits._options() if isinstance(hits, Hits) else {}
+        given, parsed, batch = self._prepare("attributes", rays, directions, t_min, t_max, options, HIT_OPTIONS, of_hits)
         if not isinstance(hits, Hits) and (not isinstance(hits, tuple) or len(hits) != 2):
             raise TypeError(f"hits must be the result of closest or a tuple of t and id, not {type(hits).__name__}")
         found_t, found_id = hits
@@ -387,10 +390,12 @@ class Queries:
         t_max: Any,
         options: Any,
         allowed: frozenset[str] = OPTIONS,
+        of_hits: Mapping[str, Any] = {},
     ) -> tuple[_input.RayInput, CallOptions, _input.RayBatch]:
         if isinstance(rays, _input.SensorRays) and verb in NEAR_QUERIES:
             options = {"near": "block", **options}
         given = _input.rays(rays, directions, t_min, t_max)
+        options = {**{name: value for name, value in of_hits.items() if name not in given.options}, **options}
         if any(self.origin) and given.records is not None:
             # Columns are converted in chunks, which subtracts the origin; records are used as they are.
             given = given._replace(records=None, columns=given.as_columns())
@@ -421,7 +426,8 @@ class Queries:
         kind, types = QUERIES[verb]
         columns = _out.arrays(out, given.shape, kind, types, batch)
         report = _umbracast.cast(self._native, verb, batch, parsed.policies, _out.flat(columns), parsed.progress)
-        given = given._replace(options={"times": parsed.times, "ray_radius": parsed.ray_radius})
+        policies = {"motion": parsed.policies.motion}
+        given = given._replace(options={"times": parsed.times, "ray_radius": parsed.ray_radius, **policies})
         return columns, _warn_of_starts(Report(*report), 4), given
 
     def _list_query(

@@ -106,6 +106,15 @@ class Hits(Result):
                 points[:, k] = np.asarray(origin, np.float64) + t * np.asarray(direction, np.float64)
         return points.reshape(*self.t.shape, 3)
 
+    def _options(self) -> dict[str, Any]:
+        """Return ``times``, ``ray_radius`` and ``motion`` of the query, as far as they were given. Empty if the result was pickled."""
+        columns = {} if self._rays is None else self._rays.options
+        return {
+            name: given.reshape(self.t.shape) if isinstance(given, np.ndarray) else given
+            for name, given in columns.items()
+            if given is not None
+        }
+
     def rays_to(self, target: ArrayLike) -> SurfaceRays:
         """Return the rays from the hit points to ``target``, with ``t`` from 0 to 1, which start on the surfaces of their spheres.
 
@@ -135,7 +144,7 @@ class Hits(Result):
     def _from_points(self, points: NDArray[np.float64], directions: NDArray[np.float64], t_max: float) -> SurfaceRays:
         assert self._rays is not None  # else points() has raised an error
         there = self.hit.reshape(-1)
-        options = {name: column[there] for name, column in self._rays.options.items() if column is not None}
+        options = {name: column.reshape(-1)[there] for name, column in self._options().items() if name != "motion"}
         ends = np.broadcast_to([0.0, t_max], (len(points), 2))
         return SurfaceRays(np.concatenate([points, directions, ends], axis=1), {**options, "from_ids": self.id[self.hit]})
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use clap::Args;
 use serde::Serialize;
 use umbracast_files::read_places;
@@ -70,7 +70,11 @@ pub(crate) fn run(args: &CircumstancesArgs) -> Result<()> {
     let sky = args.sky.sky();
     let mut places = Vec::new();
     for text in &args.place {
-        places.push((String::new(), Place::parse(text)?));
+        let place = Place::parse(text).map_err(|e| match text.contains(',') {
+            true => e.into(),
+            false => Error::Usage(format!("{e}; --city takes names")),
+        })?;
+        places.push((String::new(), place));
     }
     for name in &args.city {
         let (name, place) = city(name)?;
@@ -91,7 +95,7 @@ pub(crate) fn run(args: &CircumstancesArgs) -> Result<()> {
     let json = Output { eclipse: eclipse.record(), places: &records, conventions: &conventions };
     args.record.write(output, &records, &json, (&conventions, &line), || {
         let mut rows = vec![
-            ["place", "kind", "C1", "C2", "maximum", "C3", "C4", "magnitude", "obscuration", "duration", "Sun"]
+            ["place", "kind", "C1", "C2", "maximum", "C3", "C4", "magnitude", "obscuration", "central duration", "Sun"]
                 .map(String::from)
                 .to_vec(),
         ];

@@ -8,7 +8,7 @@ use umbracast_files::escape::quoted;
 use umbracast_sky::{Conventions, Eclipse, Record, Sky, Time};
 
 use super::table_file::RecordArgs;
-use super::{conventions_text, table};
+use super::{conventions_text, duration_text, table};
 
 /// First and last year of `--list`.
 #[derive(Clone, Copy, Debug)]
@@ -39,24 +39,38 @@ impl std::str::FromStr for Years {
 fn list_text(sky: &Sky, eclipses: &[Eclipse]) -> String {
     let delta_t = sky.options().delta_t;
     let mut rows = vec![
-        ["greatest eclipse", "body", "kind", "gamma", "magnitude", "latitude", "longitude", "duration", "delta T"]
-            .map(String::from)
-            .to_vec(),
+        [
+            "greatest eclipse",
+            "body",
+            "kind",
+            "gamma",
+            "magnitude",
+            "latitude",
+            "longitude",
+            "central or total",
+            "delta T",
+        ]
+        .map(String::from)
+        .to_vec(),
     ];
     rows.extend(eclipses.iter().map(|eclipse| {
-        let (place, duration) = match eclipse {
-            Eclipse::Solar(one) => (one.greatest.place, one.greatest.central_duration_s),
-            Eclipse::Lunar(one) => (one.zenith, one.record().total_duration_s),
+        let magnitude = format!("{:.4}", eclipse.magnitude());
+        let (place, magnitude, duration) = match eclipse {
+            Eclipse::Solar(one) => (one.greatest.place, magnitude, one.greatest.central_duration_s),
+            Eclipse::Lunar(one) => {
+                let shadow = if eclipse.kind() == "penumbral" { "penumbral" } else { "umbral" };
+                (one.zenith, format!("{shadow} {magnitude}"), one.record().total_duration_s)
+            }
         };
         vec![
             eclipse.greatest().text(1, delta_t).to_string(),
             eclipse.body().into(),
             eclipse.kind().into(),
             format!("{:.4}", eclipse.gamma()),
-            format!("{:.4}", eclipse.magnitude()),
+            magnitude,
             format!("{:.4}", place.latitude),
             format!("{:.4}", place.longitude),
-            duration.map_or(String::new(), |seconds| format!("{seconds:.1}")),
+            duration.map_or(String::new(), duration_text),
             format!("{:.2}", delta_t.seconds_at(eclipse.greatest())),
         ]
     }));

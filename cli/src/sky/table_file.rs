@@ -52,6 +52,9 @@ impl RecordArgs {
     ) -> Result<Option<(&'a Path, Format)>> {
         let Some(path) = output else { return Ok(None) };
         let has = |word: &str| path.extension().is_some_and(|own| own.eq_ignore_ascii_case(word));
+        if has("geojson") {
+            return Err(Error::Usage("`umbracast map --geojson FILE` writes GeoJSON".into()));
+        }
         let file = OutputFile { path, name: "-o", content: "this result", extensions };
         let targets = check_outputs([file], self.json)?;
         if inputs.iter().any(|input| overwrites(&targets, input)) {

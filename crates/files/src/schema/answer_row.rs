@@ -46,6 +46,8 @@ pub trait AnswerRow: Copy + Send + Sync + 'static {
     const COLUMNS: &'static [Column<Self>];
     /// Result of a ray without an answer, such as a miss.
     const MISS: Self;
+    /// Columns that describe the ray, not its hit: they are written for a miss, too.
+    const OF_RAY: &'static [&'static str] = &[];
     /// Whether the ray has no answer, such as for a miss. Its cells are then empty in text.
     fn is_miss(&self) -> bool;
 }

@@ -67,14 +67,13 @@ fn header<T>(out: &mut impl Write, columns: &[Column<T>]) -> Result<()> {
 fn lines<T: AnswerRow>(columns: &[Column<T>], answers: &[T]) -> String {
     let mut text = String::with_capacity(8 * columns.len() * answers.len());
     for answer in answers {
-        for (i, (_, number)) in columns.iter().enumerate() {
+        for (i, (name, number)) in columns.iter().enumerate() {
             if i > 0 {
                 text.push(',');
             }
-            if answer.is_miss() {
-                continue;
+            if !answer.is_miss() || T::OF_RAY.contains(name) {
+                cell(&mut text, number(answer));
             }
-            cell(&mut text, number(answer));
         }
         text.push('\n');
     }

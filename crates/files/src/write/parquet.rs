@@ -82,8 +82,9 @@ impl<T: AnswerRow> Groups<T> {
 }
 
 /// A column of results.
-fn array<T: AnswerRow>((_, number): &Column<T>, answers: &[T]) -> ArrayRef {
-    let cells = answers.iter().map(|answer| (!answer.is_miss()).then(|| number(answer)));
+fn array<T: AnswerRow>((name, number): &Column<T>, answers: &[T]) -> ArrayRef {
+    let of_ray = T::OF_RAY.contains(name);
+    let cells = answers.iter().map(|answer| (of_ray || !answer.is_miss()).then(|| number(answer)));
     /// The values of one kind of number. Others are null.
     macro_rules! values {
         ($kind:ident) => {
