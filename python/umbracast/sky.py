@@ -115,6 +115,8 @@ def eclipses(
 ) -> list[SolarEclipse | LunarEclipse]:
     """All eclipses from the beginning of the year `first` to the end of the year `last`, in order.
 
+    ``pandas.DataFrame(sky.eclipses(2026, 2030))`` is their table.
+
     Parameters
     ----------
     first, last : int

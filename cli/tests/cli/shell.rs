@@ -145,6 +145,8 @@ fn refusals_help() {
         ("system 2024-04-08 -o there", 5, vec!["cannot write there", ADD]),
         ("system 2024-04-08 -o a.txt", 2, vec!["a.txt: cannot write a system in this format: supported is .toml"]),
         ("circumstances 2024-04-08 --places -", 5, vec!["cannot read standard input", "must be a file"]),
+        ("circumstances 2024-04-08 --place Madrid", 2, vec!["place 'Madrid': expected LAT,LON", "--city takes names"]),
+        ("circumstances 2024-04-08 --city dallas -o path.geojson", 2, vec!["umbracast map --geojson"]),
         ("render -", 5, vec!["cannot read standard input", "must be a file"]),
         (
             "system 2024-04-08T06:00:00Z --bodies sun,earth,phobos --vectors phobos@earth=io.csv -o a.toml",
