@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use umbracast_files::{VectorSource, read_bodies};
 use umbracast_sky::{
-    Cell, CircumstancesRecord, DatePrecision, DeltaT, Eclipse, Field, FieldKind, LunarRule, PathPointRecord, Place,
-    Radii, Record, SkyBody, SkyOptions, SolarEclipse, Time, View,
+    Cell, CircumstancesRecord, DatePrecision, DeltaT, Eclipse, EclipseBody, Field, FieldKind, LunarRule,
+    PathPointRecord, Place, Radii, Record, SkyBody, SkyOptions, SolarEclipse, Time, View,
 };
 
 use crate::exceptions::exception;
@@ -197,7 +197,8 @@ impl Sky {
                 return Err(usage(format!("the years {first} to {last} are not in 1900 to 2050")));
             }
             let (from, end) = (Time::of_year(first, delta_t), Time::of_year(last + 1, delta_t));
-            Ok(self.inner.eclipses(from, end, |is_solar| solar.is_none_or(|only| only == is_solar))?)
+            let only = solar.map(|solar| if solar { EclipseBody::Solar } else { EclipseBody::Lunar });
+            Ok(self.inner.eclipses(from, end, only)?)
         })?;
         found.iter().map(|one| Ok((one.body() == "solar", self.dictionary(py, &*one.record())?))).collect()
     }

@@ -99,7 +99,7 @@ pub enum Motion {
     WithRay,
 }
 
-/// Treatment of invalid rays. (Scenes refuse invalid spheres. `io::ReadOptions::on_bad` skips those of a file.)
+/// Treatment of invalid rays. (Scenes refuse invalid spheres. The crate `umbracast-files` can skip those of a file.)
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]

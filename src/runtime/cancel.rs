@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
 
-/// Progress of the queries of a [watched scene](crate::Scene::with_cancel), or of the operations of a [watched
-/// device](crate::Device::with_cancel) (builds and pictures), and a way to cancel them. Clones share their state, so another thread can
-/// read the progress or cancel.
+/// Progress of the queries of a scene, passed to [`Scene::with_cancel`](crate::Scene::with_cancel), or of the builds and pictures of a
+/// device, passed to [`Device::with_cancel`](crate::Device::with_cancel), and a way to cancel them. Clones share their state, so another
+/// thread can read the progress or cancel.
 #[derive(Clone, Debug, Default)]
 pub struct CancelToken {
     shared: Arc<Shared>,
@@ -21,7 +21,7 @@ struct Shared {
 }
 
 impl CancelToken {
-    /// Creates a watch: nothing done, not cancelled.
+    /// Creates a token: nothing done, not cancelled.
     pub fn new() -> Self {
         Self::default()
     }

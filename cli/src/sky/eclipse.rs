@@ -12,7 +12,7 @@ use serde_json::json;
 use umbracast::{Device, Precision};
 use umbracast_files::PreparedFile;
 use umbracast_files::{PictureFiles, PngDepth, is_standard_stream};
-use umbracast_sky::{Conventions, DatePrecision, Eclipse, Record, Sky, SkyBody, Time, View};
+use umbracast_sky::{Conventions, DatePrecision, Eclipse, EclipseBody, Record, Sky, SkyBody, Time, View};
 
 use super::instant::no_eclipse_warning;
 use super::list::{self, Years};
@@ -61,10 +61,10 @@ pub(crate) struct EclipseArgs {
     list: Option<Years>,
     /// List only these eclipses
     #[arg(long, requires = "list", value_parser = words([
-        ("solar", "eclipses of the Sun", true),
-        ("lunar", "eclipses of the Moon", false),
+        ("solar", "eclipses of the Sun", EclipseBody::Solar),
+        ("lunar", "eclipses of the Moon", EclipseBody::Lunar),
     ]))]
-    only: Option<bool>,
+    only: Option<EclipseBody>,
     /// Render a picture, .png, or write the data, .csv or .json; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -107,8 +107,7 @@ pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
     let sky = args.sky.sky_with(args.lunar.lunar_rule);
     let output = args.output.as_deref();
     if let Some(years) = args.list {
-        let which = |solar| args.only.is_none_or(|only| only == solar);
-        return list::run(&sky, years, which, &args.record, output);
+        return list::run(&sky, years, args.only, &args.record, output);
     }
     let output = args.record.check(output, &["png", "csv", "json"], &[])?;
     let (picture, output) = match output {
@@ -141,7 +140,7 @@ pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
     }
     let Some(eclipse) = found else {
         // A picture of an instant needs no eclipse.
-        return if picture.and(instant).is_some() { Ok(()) } else { Err(no_eclipse(&sky, time, "eclipse", |_| true)?) };
+        return if picture.and(instant).is_some() { Ok(()) } else { Err(no_eclipse(&sky, time, "eclipse", None)?) };
     };
     if picture.is_some_and(is_standard_stream) {
         return Ok(());

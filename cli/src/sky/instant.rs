@@ -29,7 +29,7 @@ pub(super) fn no_eclipse_warning(sky: &Sky, time: Time, found: Option<&Eclipse>)
             time
         }
     };
-    let near = sky.eclipses(limited(time.plus(-SEASON_S)), limited(time.plus(SEASON_S)), |_| true)?;
+    let near = sky.eclipses(limited(time.plus(-SEASON_S)), limited(time.plus(SEASON_S)), None)?;
     let nearest = near.iter().min_by(|a, b| past(a).abs().total_cmp(&past(b).abs()));
     let nearest = nearest.map_or(String::new(), |eclipse| {
         let (name, day, (begins, ends)) = (eclipse_name(eclipse), date_text(sky, eclipse.greatest()), eclipse.span());

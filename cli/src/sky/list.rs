@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use serde::Serialize;
 use umbracast_files::escape::quoted;
-use umbracast_sky::{Conventions, Eclipse, Record, Sky, Time};
+use umbracast_sky::{Conventions, Eclipse, EclipseBody, Record, Sky, Time};
 
 use super::table_file::RecordArgs;
 use super::{conventions_text, duration_text, table};
@@ -88,14 +88,14 @@ struct List<'a> {
 pub(crate) fn run(
     sky: &Sky,
     years: Years,
-    which: impl Fn(bool) -> bool,
+    only: Option<EclipseBody>,
     args: &RecordArgs,
     output: Option<&Path>,
 ) -> Result<()> {
     let output = args.check(output, &["csv", "json"], &[])?;
     let delta_t = sky.options().delta_t;
     let (first, end) = (Time::of_year(years.first, delta_t), Time::of_year(years.last + 1, delta_t));
-    let eclipses = sky.eclipses(first, end, which)?;
+    let eclipses = sky.eclipses(first, end, only)?;
     let Some(earliest) = eclipses.first() else {
         return Err(Error::NoEclipse("there is no such eclipse in these years".into()));
     };

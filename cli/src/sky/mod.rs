@@ -11,7 +11,7 @@ mod visible;
 
 use crate::error::{Error, Result};
 use clap::Args;
-use umbracast_sky::{Conventions, DeltaT, Eclipse, LunarRule, Place, Radii, Sky, SkyOptions, Time};
+use umbracast_sky::{Conventions, DeltaT, Eclipse, EclipseBody, LunarRule, Place, Radii, Sky, SkyOptions, Time};
 
 use super::args::words;
 
@@ -138,11 +138,11 @@ pub(crate) fn date_text(sky: &Sky, time: Time) -> String {
 }
 
 /// The error of a day without an eclipse, which names the next one.
-pub(crate) fn no_eclipse(sky: &Sky, day: Time, what: &str, which: impl Fn(bool) -> bool) -> Result<Error> {
+pub(crate) fn no_eclipse(sky: &Sky, day: Time, what: &str, only: Option<EclipseBody>) -> Result<Error> {
     let delta_t = sky.options().delta_t;
     let (_, end) = day.day(delta_t);
     // On the last day of 2050, nothing follows.
-    let next = if end < Time::of_year(2051, delta_t) { sky.next_eclipse(end, which)? } else { None };
+    let next = if end < Time::of_year(2051, delta_t) { sky.next_eclipse(end, only)? } else { None };
     let text = match &next {
         Some(next) => {
             format!("the next one is the {} of {}", eclipse_name(next), date_text(sky, next.greatest()))
@@ -159,7 +159,10 @@ pub(crate) fn solar_eclipse(sky: &Sky, date: &str) -> Result<Box<umbracast_sky::
         Some(Eclipse::Solar(eclipse)) => Ok(eclipse),
         other => {
             let lunar = other.map_or("", |_| "; that day has a lunar eclipse: see `umbracast eclipse`");
-            Err(Error::NoEclipse(format!("{}{lunar}", no_eclipse(sky, time, "solar eclipse", |solar| solar)?)))
+            Err(Error::NoEclipse(format!(
+                "{}{lunar}",
+                no_eclipse(sky, time, "solar eclipse", Some(EclipseBody::Solar))?
+            )))
         }
     }
 }

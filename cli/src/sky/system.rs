@@ -133,7 +133,7 @@ pub(crate) fn run(args: &SystemArgs) -> Result<()> {
         DatePrecision::Day => match sky.eclipse_on(time)? {
             Some(eclipse) => eclipse.greatest(),
             None => {
-                let text = no_eclipse(&sky, time, "eclipse", |_| true)?;
+                let text = no_eclipse(&sky, time, "eclipse", None)?;
                 return Err(Error::NoEclipse(format!(
                     "{text}; for an instant, give its time: {}T12:00:00Z",
                     args.date

@@ -7,7 +7,7 @@ use crate::apparent::apparent;
 use crate::bodies::SkyBody;
 use crate::constants::{LunarRule, Radii};
 use crate::delta_t::DeltaT;
-use crate::eclipse::Eclipse;
+use crate::eclipse::{Eclipse, EclipseBody};
 use crate::ephemeris::Ephemeris;
 use crate::error::{Error, Result};
 use crate::lunar::LunarEclipse;
@@ -101,18 +101,20 @@ impl Sky {
         Orientation::at(time, self.options.delta_t.seconds_at(time)).to_earth_fixed(gcrs)
     }
 
-    /// The eclipses whose greatest eclipse is in [`first`, `end`), in order. `which` selects solar or lunar ones.
+    /// The eclipses whose greatest eclipse is in [`first`, `end`), in order: solar or lunar ones, or both for `None`.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if an instant is not in the years 1900 to 2050, or if `end` is before `first`.
-    pub fn eclipses(&self, first: Time, end: Time, which: impl Fn(bool) -> bool) -> Result<Vec<Eclipse>> {
+    pub fn eclipses(&self, first: Time, end: Time, only: Option<EclipseBody>) -> Result<Vec<Eclipse>> {
         first.check()?;
         end.check()?;
         if end < first {
             return Err(Error::InvalidArgument("the end of the search is before its beginning".into()));
         }
-        let list: Vec<Candidate> =
-            candidates(first.plus(-DAY), end.plus(DAY)).into_iter().filter(|one| which(one.solar)).collect();
+        let list: Vec<Candidate> = candidates(first.plus(-DAY), end.plus(DAY))
+            .into_iter()
+            .filter(|one| only.is_none_or(|body| body == one.body))
+            .collect();
         let found: Result<Vec<Option<Eclipse>>> =
             list.into_par_iter().with_min_len(4).map(|candidate| self.eclipse(candidate)).collect();
         let within = |eclipse: &Eclipse| eclipse.greatest() >= first && eclipse.greatest() < end;
@@ -137,14 +139,17 @@ impl Sky {
         Ok(at.map(|at| found.swap_remove(at)))
     }
 
-    /// The first eclipse after an instant; `None` if there is none before 2051.
+    /// The first eclipse after an instant, solar or lunar, or either for `None`. The result is `None` if there is none before 2051.
     ///
     /// # Errors
     /// As for [`eclipses`](Self::eclipses).
-    pub fn next_eclipse(&self, after: Time, which: impl Fn(bool) -> bool) -> Result<Option<Eclipse>> {
+    pub fn next_eclipse(&self, after: Time, only: Option<EclipseBody>) -> Result<Option<Eclipse>> {
         after.check()?;
         let end = Time::of_year(2051, self.options.delta_t);
-        for candidate in candidates(after.plus(-DAY), end.plus(DAY)).into_iter().filter(|one| which(one.solar)) {
+        for candidate in candidates(after.plus(-DAY), end.plus(DAY))
+            .into_iter()
+            .filter(|one| only.is_none_or(|body| body == one.body))
+        {
             if let Some(eclipse) = self.eclipse(candidate)?.filter(|one| one.greatest() > after && one.greatest() < end)
             {
                 return Ok(Some(eclipse));
@@ -157,10 +162,13 @@ impl Sky {
         let SkyOptions { delta_t, radii, lunar_rule } = self.options;
         let middle = closest_approach(&self.ephemeris, candidate)?;
         let motion = Motion::around(&self.ephemeris, middle, delta_t)?;
-        Ok(if candidate.solar {
-            SolarEclipse::from_motion(motion, radii, delta_t).map(|one| Eclipse::Solar(Box::new(one)))
-        } else {
-            LunarEclipse::from_motion(motion, radii, lunar_rule, delta_t).map(|one| Eclipse::Lunar(Box::new(one)))
+        Ok(match candidate.body {
+            EclipseBody::Solar => {
+                SolarEclipse::from_motion(motion, radii, delta_t).map(|one| Eclipse::Solar(Box::new(one)))
+            }
+            EclipseBody::Lunar => {
+                LunarEclipse::from_motion(motion, radii, lunar_rule, delta_t).map(|one| Eclipse::Lunar(Box::new(one)))
+            }
         })
     }
 }

@@ -13,6 +13,15 @@ pub enum Eclipse {
     Lunar(Box<LunarEclipse>),
 }
 
+/// Solar or lunar: which eclipses to find.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EclipseBody {
+    /// Eclipses of the Sun.
+    Solar,
+    /// Eclipses of the Moon.
+    Lunar,
+}
+
 impl Eclipse {
     /// The instant of the greatest eclipse.
     pub fn greatest(&self) -> Time {

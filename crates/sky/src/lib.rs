@@ -43,7 +43,7 @@ pub use coastlines::{Coastline, coastlines};
 pub use constants::{AU_KM, LunarRule, Radii};
 pub use delta_t::DeltaT;
 pub use earth::earth_map;
-pub use eclipse::Eclipse;
+pub use eclipse::{Eclipse, EclipseBody};
 pub use ephemeris::{Ephemeris, State};
 pub use error::{Error, Result};
 pub use land_raster::land_and_ice;

@@ -4,6 +4,7 @@ use glam::DVec3;
 
 use crate::apparent::apparent;
 use crate::bodies::SkyBody;
+use crate::eclipse::EclipseBody;
 use crate::ephemeris::Ephemeris;
 use crate::error::Result;
 use crate::time::Time;
@@ -13,8 +14,8 @@ use crate::time::Time;
 pub(crate) struct Candidate {
     /// The mean new or full moon: within 16 hours of the true one.
     pub(crate) mean: Time,
-    /// Whether it is a new moon, with a solar eclipse.
-    pub(crate) solar: bool,
+    /// Solar at new moon, lunar at full moon.
+    pub(crate) body: EclipseBody,
 }
 
 /// Days per mean lunation, and the first mean new moon of 2000 as a Julian date (Meeus, Astronomical Algorithms, chapter 49).
@@ -32,7 +33,7 @@ pub(crate) fn candidates(first: Time, last: Time) -> Vec<Candidate> {
     };
     let candidate = |half: i64| Candidate {
         mean: Time::from_tt_julian_date(NEW_MOON + LUNATION * 0.5 * half as f64),
-        solar: half % 2 == 0,
+        body: if half % 2 == 0 { EclipseBody::Solar } else { EclipseBody::Lunar },
     };
     range.filter(|&half| near_node(half)).map(candidate).collect()
 }
@@ -43,7 +44,10 @@ pub(crate) fn closest_approach(ephemeris: &Ephemeris, candidate: Candidate) -> R
     let offset = |time: Time| -> Result<DVec3> {
         let sun = apparent(ephemeris, SkyBody::Sun, time)?;
         let moon = apparent(ephemeris, SkyBody::Moon, time)?;
-        let axis = if candidate.solar { (moon - sun).normalize() } else { -sun.normalize() };
+        let axis = match candidate.body {
+            EclipseBody::Solar => (moon - sun).normalize(),
+            EclipseBody::Lunar => -sun.normalize(),
+        };
         Ok(moon - axis * moon.dot(axis))
     };
     const STEP: f64 = 200.0;
