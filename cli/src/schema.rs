@@ -1,6 +1,6 @@
 //! JSON Schemas of what `--json` prints and of the columns of results, in `docs/schema`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform};
@@ -86,6 +86,10 @@ fn tables() -> Value {
 #[test]
 fn schemas_are_those_of_the_records() {
     let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/schema"));
+    if !folder.parent().is_some_and(Path::exists) {
+        println!("NOT TESTED: the schemas, because docs/schema is not in the archive of the crate");
+        return;
+    }
     let schemas = [
         summary::<crate::summary::Json<'_>>("cast"),
         summary::<crate::single::SingleSummary>("cast one"),
