@@ -102,12 +102,7 @@ impl GpuEngine {
                 if shares_loads(&self.device, &self.info) {
                     source = programs::with_shared_loads(&source).into();
                 }
-                if own.round {
-                    source = programs::without_spheroids(&source).into();
-                }
-                if own.uniform_light {
-                    source = programs::without_limb_darkening(&source).into();
-                }
+                source = own.source(source);
                 if let Some((from, to)) = self.edit {
                     source = source.replace(from, to).into();
                 }
@@ -115,17 +110,13 @@ impl GpuEngine {
                     label: Some(program.name),
                     source: wgpu::ShaderSource::Wgsl(source),
                 });
-                // Every override is false by default.
-                let mut own = own;
-                let set = own.overrides().into_iter().filter(|(_, value)| **value);
-                let constants: Vec<_> = set.map(|(name, _)| (name, 1.0)).collect();
                 self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
                     label: Some(program.name),
                     layout,
                     module: &module,
                     entry_point: Some("main"),
                     compilation_options: wgpu::PipelineCompilationOptions {
-                        constants: &constants,
+                        constants: &own.set(),
                         ..Default::default()
                     },
                     cache: None,

@@ -2,6 +2,8 @@
 
 pub(crate) mod bvh;
 pub(crate) mod cast;
+#[cfg(all(test, feature = "shadow"))]
+mod compiler_tests;
 pub(crate) mod context;
 pub(crate) mod encode;
 pub(crate) mod engine;

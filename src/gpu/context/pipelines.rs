@@ -1,5 +1,9 @@
 //! Pipeline-overridable constants of programs, and the layout that the programs of a cast share.
 
+use std::borrow::Cow;
+
+use crate::gpu::programs;
+
 /// Pipeline constants that the host sets. Twins of the overrides of `shaders/query/closest_state.wgsl` and
 /// `shaders/intersect/attributes.wgsl`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -45,14 +49,30 @@ impl KernelConstants {
         }
         self
     }
+
+    /// The source of a program without the parts that these constants leave out.
+    pub(crate) fn source(self, mut source: Cow<'_, str>) -> Cow<'_, str> {
+        if self.round {
+            source = programs::without_spheroids(&source).into();
+        }
+        if self.uniform_light {
+            source = programs::without_limb_darkening(&source).into();
+        }
+        source
+    }
+
+    /// The overrides to set: every override is false by default.
+    pub(crate) fn set(mut self) -> Vec<(&'static str, f64)> {
+        self.overrides().into_iter().filter(|(_, value)| **value).map(|(name, _)| (name, 1.0)).collect()
+    }
 }
 
 /// Key of a pipeline: the program's name and its constants.
 pub(crate) type Variant = (&'static str, KernelConstants);
 
-/// Layout of the programs of a cast: parameters at a dynamic offset, spheres, rays, state, results, BVH nodes, leaf order, ray
+/// Bindings of the programs of a cast: parameters at a dynamic offset, spheres, rays, state, results, BVH nodes, leaf order, ray
 /// attributes, sphere attributes.
-pub(crate) fn cast_layout(device: &wgpu::Device) -> (wgpu::BindGroupLayout, wgpu::PipelineLayout) {
+pub(crate) fn cast_bindings() -> [wgpu::BindGroupLayoutEntry; 9] {
     let entry = |binding, ty, has_dynamic_offset| wgpu::BindGroupLayoutEntry {
         binding,
         visibility: wgpu::ShaderStages::COMPUTE,
@@ -60,20 +80,23 @@ pub(crate) fn cast_layout(device: &wgpu::Device) -> (wgpu::BindGroupLayout, wgpu
         count: None,
     };
     let storage = |read_only| wgpu::BufferBindingType::Storage { read_only };
-    let group = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-        label: Some("cast"),
-        entries: &[
-            entry(0, wgpu::BufferBindingType::Uniform, true),
-            entry(1, storage(true), false),
-            entry(2, storage(true), false),
-            entry(3, storage(false), false),
-            entry(4, storage(false), false),
-            entry(5, storage(true), false),
-            entry(6, storage(true), false),
-            entry(7, storage(true), false),
-            entry(8, storage(true), false),
-        ],
-    });
+    [
+        entry(0, wgpu::BufferBindingType::Uniform, true),
+        entry(1, storage(true), false),
+        entry(2, storage(true), false),
+        entry(3, storage(false), false),
+        entry(4, storage(false), false),
+        entry(5, storage(true), false),
+        entry(6, storage(true), false),
+        entry(7, storage(true), false),
+        entry(8, storage(true), false),
+    ]
+}
+
+/// Layout of the programs of a cast.
+pub(crate) fn cast_layout(device: &wgpu::Device) -> (wgpu::BindGroupLayout, wgpu::PipelineLayout) {
+    let group = device
+        .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some("cast"), entries: &cast_bindings() });
     let pipeline = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         label: Some("cast"),
         bind_group_layouts: &[Some(&group)],
