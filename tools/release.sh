@@ -41,7 +41,7 @@ for crate in "${crates[@]}"; do
   features=()
   [ "$crate" != umbracast ] || features=(--features serde,shadow)
   for kind in "${kinds[@]}"; do
-    CARGO_TARGET_DIR=$target/from-archives cargo test --release --manifest-path "$work/Cargo.toml" -p "$crate" "${features[@]}" "$kind"
+    CARGO_TARGET_DIR=$work/target cargo test --release --manifest-path "$work/Cargo.toml" -p "$crate" "${features[@]}" "$kind"
   done
 done
 [ -z "$only_crates" ] || exit 0

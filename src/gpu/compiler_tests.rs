@@ -244,6 +244,10 @@ fn no_kernel_changes_on_amd_gpus_unnoticed() {
         return not_tested(missing);
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/gpu_compiler.tsv");
+    let blesses = std::env::var_os("UMBRACAST_BLESS").is_some();
+    if !path.exists() && !blesses {
+        return not_tested("tests/data/gpu_compiler.tsv is not in the archive of the crate");
+    }
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
     let recorded = kept.lines().next().unwrap_or_default();
     // The loader skips drivers of another architecture.
@@ -258,7 +262,7 @@ fn no_kernel_changes_on_amd_gpus_unnoticed() {
     let columns = STATISTICS.map(|(_, column)| column).join("\t");
     let mut table = format!("# {}\nfamily\tvariant\t{columns}\n", families[0].0);
     table.extend(families.iter().flat_map(|(_, rows)| rows).map(|row| format!("{row}\n")));
-    if std::env::var_os("UMBRACAST_BLESS").is_some() {
+    if blesses {
         return std::fs::write(&path, table).unwrap();
     }
     let different = differences(&kept, &table);
