@@ -31,7 +31,7 @@ for crate in "${crates[@]}"; do
   tar -xzf "$folder/$crate-$version.crate" -C "$work"
 done
 {
-  printf '[workspace]\nresolver = "3"\nmembers = ["*"]\n[patch.crates-io]\n'
+  printf '[workspace]\nresolver = "3"\nmembers = ["umbracast*"]\n[patch.crates-io]\n'
   for crate in "${crates[@]}"; do printf '%s = { path = "%s-%s" }\n' "$crate" "$crate" "$version"; done
 } >"$work/Cargo.toml"
 cp Cargo.lock "$work"
