@@ -37,5 +37,6 @@ case "${cross[*]}" in *musl*) platform=musllinux_1_2 ;; esac
 # maturin looks for Zig in the first Python on PATH.
 PATH="$(cd "$tools/bin" && pwd):$PATH" maturin build --release --locked --zig --compatibility "$platform" "${cross[@]}" \
   -m python/Cargo.toml -o "$out"
-for wheel in "$out"/umbracast-*"$platform"*.whl; do "$tools/bin/auditwheel" show "$wheel"; done
+# maturin has checked the wheel. auditwheel checks it again, but knows only the C library of this machine.
+[ "$platform" = musllinux_1_2 ] || for wheel in "$out"/umbracast-*"$platform"*.whl; do "$tools/bin/auditwheel" show "$wheel"; done
 "$tools/bin/twine" check --strict "$out"/umbracast-*"$platform"*.whl
