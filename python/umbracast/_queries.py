@@ -426,8 +426,8 @@ class Queries:
         kind, types = QUERIES[verb]
         columns = _out.arrays(out, given.shape, kind, types, batch)
         report = _umbracast.cast(self._native, verb, batch, parsed.policies, _out.flat(columns), parsed.progress)
-        policies = {"motion": parsed.policies.motion}
-        given = given._replace(options={"times": parsed.times, "ray_radius": parsed.ray_radius, **policies})
+        of_hits = {"times": parsed.times, "ray_radius": parsed.ray_radius, "motion": parsed.policies.motion}
+        given = given._replace(options=of_hits)
         return columns, _warn_of_starts(Report(*report), 4), given
 
     def _list_query(

@@ -75,7 +75,7 @@ fn unfinished_list_traversals_are_cast_again() {
     }
 }
 
-/// A driver optimises each program by itself, so two programs may decide a grazing pair differently. A list must not overwrite another.
+/// A driver compiles each program separately. So one program may find a hit where another finds a miss. A list must not overwrite another.
 #[test]
 fn lists_are_right_if_the_program_that_counts_and_the_one_that_lists_disagree() {
     let spheres = hard_scenes::spheres(&hard_scenes::SCENES[0], 3000);

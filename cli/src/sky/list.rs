@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use serde::Serialize;
 use umbracast_files::escape::quoted;
-use umbracast_sky::{Conventions, Eclipse, EclipseBody, Record, Sky, Time};
+use umbracast_sky::{Conventions, Eclipse, EclipseBody, LunarKind, Record, Sky, Time};
 
 use super::table_file::RecordArgs;
 use super::{conventions_text, duration_text, table};
@@ -58,7 +58,7 @@ fn list_text(sky: &Sky, eclipses: &[Eclipse]) -> String {
         let (place, magnitude, duration) = match eclipse {
             Eclipse::Solar(one) => (one.greatest.place, magnitude, one.greatest.central_duration_s),
             Eclipse::Lunar(one) => {
-                let shadow = if eclipse.kind() == "penumbral" { "penumbral" } else { "umbral" };
+                let shadow = if one.kind == LunarKind::Penumbral { "penumbral" } else { "umbral" };
                 (one.zenith, format!("{shadow} {magnitude}"), one.record().total_duration_s)
             }
         };
