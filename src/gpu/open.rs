@@ -24,7 +24,7 @@ impl GpuEngine {
 
     /// Uses a device of the caller, and probes it. Sets no callbacks on it.
     pub(crate) async fn adopt(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self> {
-        Self::new(GpuContext::start(device, queue)?).probed().await
+        Self::new(GpuContext::adopt(device, queue)).probed().await
     }
 
     async fn probed(mut self) -> Result<Self> {

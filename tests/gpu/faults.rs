@@ -57,6 +57,63 @@ fn a_device_of_the_caller_gives_the_same_results() {
     }
 }
 
+/// A callback of the caller may call this library again; on a thread of ours, it would then wait for itself.
+#[test]
+fn callbacks_of_the_caller_run_on_the_caller_s_threads() {
+    let (spheres, rays) = work();
+    for adapter in adapters() {
+        let (device, queue) = own_device(&adapter);
+        let ours = Device::from_wgpu(device.clone(), queue.clone()).unwrap();
+        let scene = ours.scene(&spheres, &SceneOptions::default()).unwrap();
+        let expected = scene.closest(&rays, &Query::at(Precision::Exact)).unwrap().records;
+        // Several, because the query polls the device once or more.
+        let (ran, calls) = std::sync::mpsc::channel();
+        for _ in 0..4 {
+            let (again, rays, ran) = (scene.clone(), rays.clone(), ran.clone());
+            queue.on_submitted_work_done(move || {
+                let inner = again.closest(&rays, &Query::at(Precision::Exact)).unwrap().records;
+                ran.send((std::thread::current().id(), inner)).unwrap();
+            });
+            let outer = scene.closest(&rays, &Query::at(Precision::Exact)).unwrap().records;
+            assert_eq!(outer, expected);
+        }
+        device.poll(wgpu::PollType::wait_indefinitely()).unwrap();
+        drop(ran);
+        let calls: Vec<_> = calls.iter().collect();
+        assert_eq!(calls.len(), 4);
+        for (thread, inner) in calls {
+            assert_eq!(thread, std::thread::current().id(), "a callback ran on another thread");
+            assert_eq!(inner, expected);
+        }
+    }
+}
+
+#[test]
+fn async_calls_on_a_device_of_the_caller_let_other_futures_run() {
+    use std::task::{Context, Poll, Waker};
+
+    let (spheres, rays) = work();
+    let rays = rays.repeat(20);
+    for adapter in adapters() {
+        let (device, queue) = own_device(&adapter);
+        let ours = Device::from_wgpu(device, queue).unwrap();
+        let scene = ours.scene(&spheres, &SceneOptions::default()).unwrap();
+        let query = Query::at(Precision::Standard);
+        let mut cast = std::pin::pin!(scene.cast_async(umbracast::queries::Closest, &rays, &query));
+        let mut turns = 0;
+        let records = loop {
+            match cast.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+                Poll::Ready(done) => break done.unwrap().records,
+                Poll::Pending => turns += 1,
+            }
+        };
+        // A GPU may be done within the first millisecond.
+        let software = adapter.get_info().device_type == wgpu::DeviceType::Cpu;
+        assert!(turns > 0 || !software, "the future never gave its thread back");
+        assert_eq!(records, scene.closest(&rays, &query).unwrap().records);
+    }
+}
+
 #[test]
 fn shaders_without_subgroups_give_the_same_results() {
     // Software adapters are opened with subgroups, whose threads load spheres for one another. Hardware adapters are opened without.

@@ -29,6 +29,20 @@ const TILE: u32 = 2048;
 /// Levels to build between two readbacks of the build state, after the first readback.
 const LEVELS: u32 = 8;
 
+/// The programs of a build, except `LEAF_MOTION`, which only moving spheres need.
+const BUILD_PROGRAMS: [&Program; 10] = [
+    &programs::MORTON_CODES,
+    &programs::RADIX_COUNT,
+    &programs::RADIX_SCAN,
+    &programs::RADIX_SCATTER,
+    &programs::LEAF_ORDER,
+    &programs::LEAVES,
+    &programs::AABB_REDUCE8,
+    &programs::EMIT_NODES,
+    &programs::NEXT_LEVEL,
+    &programs::LINK_CHILDREN,
+];
+
 /// Uniform of the build programs. Twin of `BuildParams` in `shaders/build/common.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
@@ -293,6 +307,7 @@ impl GpuBvh {
         motion: Option<LeafMotion<'_>>,
         cancel: &CancelToken,
     ) -> Result<Self> {
+        gpu.prepare(&BUILD_PROGRAMS.map(|program| (program, KernelConstants::default(), None))).await?;
         let mut builder = LbvhBuilder::new(gpu, count, frame, motion);
         builder.steps.cancel = cancel.clone();
         let items = builder.sorted(spheres).await?;

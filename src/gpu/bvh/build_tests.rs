@@ -1,14 +1,19 @@
 //! Tests that shaders build the same BVH as the CPU, byte for byte, on every adapter of this machine.
 
+use std::sync::atomic::Ordering;
+
 use bytemuck::Pod;
 use wgpu::{Buffer, BufferUsages};
 
 use super::resident::GpuBvh;
+use crate::bvh::BvhBuilder;
 use crate::bvh::gpu_frame::GpuFrame;
 use crate::bvh::qbvh4::node::QBvh4;
 use crate::bvh::qbvh4::node::QNode4;
 use crate::bvh::qbvh4::tests::scenes;
+use crate::error::Error;
 use crate::gpu::context::adapters;
+use crate::gpu::context::device::GpuContext;
 use crate::gpu::engine::GpuEngine;
 use crate::numbers::Numbers;
 use crate::records::Sphere;
@@ -131,6 +136,33 @@ fn shaders_refit_a_tree_to_moved_spheres() {
                 same(name, &found, &tree);
                 assert_eq!(found.check(&moved, &frame), Ok(()), "{name}");
             }
+        }
+    });
+}
+
+#[test]
+fn a_device_that_cannot_compile_the_builder_gets_the_same_tree_from_the_cpu() {
+    let n = &mut Numbers(13);
+    let spheres: Vec<Sphere> = (0..5000).map(|_| Sphere::new([n.unit(), n.unit(), n.unit()], 0.01)).collect();
+    let frame = GpuFrame::of(&spheres);
+    let edit = Some(("nodes[", "nodes_that_do_not_exist["));
+    pollster::block_on(async {
+        for adapter in adapters::adapters().await {
+            let mut context = GpuContext::open(&adapter, Limits::default(), edit).await.unwrap();
+            // On a software adapter, `auto` builds on the CPU without trying.
+            context.info.device_type = wgpu::DeviceType::DiscreteGpu;
+            let gpu = GpuEngine::new(context);
+            let buffer = gpu.filled("spheres", &spheres).await.unwrap();
+            let cancel = CancelToken::new();
+            let build = |builder| GpuBvh::new(&gpu, &buffer, &spheres, &frame, None, builder, &cancel);
+            let error = build(BvhBuilder::Gpu).await.err().expect("the program is wrong");
+            assert!(matches!(error, Error::DeviceFailed { .. }), "{error:?}");
+            for _ in 0..2 {
+                let bvh = build(BvhBuilder::Auto).await.unwrap();
+                let built = QBvh4::new(&spheres, &frame, &CancelToken::new()).unwrap();
+                same("the CPU's", &tree_of(&gpu, &bvh, &spheres).await, &built);
+            }
+            assert!(gpu.builder_failed.load(Ordering::Relaxed));
         }
     });
 }

@@ -1,5 +1,7 @@
 //! A BVH on a device, in the buffers that shaders traverse.
 
+use std::sync::atomic::Ordering;
+
 use wgpu::{Buffer, BufferUsages};
 
 use super::motion::LeafMotion;
@@ -34,7 +36,9 @@ pub(crate) const USAGE: BufferUsages =
 fn builds_on(gpu: &GpuEngine, builder: BvhBuilder) -> Result<bool> {
     match (builder, &gpu.probe.failure) {
         (BvhBuilder::Cpu, _) => Ok(false),
-        (BvhBuilder::Auto, failure) => Ok(failure.is_none() && !gpu.is_software()),
+        (BvhBuilder::Auto, failure) => {
+            Ok(failure.is_none() && !gpu.is_software() && !gpu.builder_failed.load(Ordering::Relaxed))
+        }
         (BvhBuilder::Gpu, None) => Ok(true),
         (BvhBuilder::Gpu, Some(why)) => Err(Error::InvalidArgument(format!(
             "builder 'gpu': the arithmetic of {} is not accurate enough: {why}; use builder 'cpu'",
@@ -56,7 +60,12 @@ impl GpuBvh {
     ) -> Result<Self> {
         let count = spheres.len() as u32;
         if builds_on(gpu, builder)? {
-            return Self::build(gpu, buffer, count, frame, motion, cancel).await;
+            let built = Self::build(gpu, buffer, count, frame, motion, cancel).await;
+            if builder == BvhBuilder::Gpu || !matches!(built, Err(Error::DeviceFailed { .. })) {
+                return built;
+            }
+            // Direct3D's older compiler refuses some programs. The CPU builds the same BVH.
+            gpu.builder_failed.store(true, Ordering::Relaxed);
         }
         let bvh = Self::upload(gpu, &QBvh4::new(spheres, frame, cancel)?, spheres).await?;
         if motion.is_some() { bvh.refit(gpu, buffer, count, frame, motion).await } else { Ok(bvh) }

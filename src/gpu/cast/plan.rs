@@ -94,17 +94,15 @@ impl<'a> DispatchPlan<'a> {
             has_transmittances: host.attributes.optical_depths.is_some(),
             ..kernel_constants(gpu, batch.query)
         };
+        let (search_pipeline, finalize_pipeline) = gpu.cast_pipelines(&kernels, bvh_kernel.is_some(), own).await?;
         Ok(Self {
             gpu,
             scene,
             host,
             batch,
-            search_pipeline: gpu.cast_pipeline(bvh_kernel.unwrap_or(kernels.brute_force), own).await?,
+            search_pipeline,
+            finalize_pipeline,
             rays_per_thread: if bvh_kernel.is_some() { 1 } else { kernels.rays_per_thread },
-            finalize_pipeline: match kernels.finalize {
-                Some(program) => Some(gpu.cast_pipeline(program, own).await?),
-                None => None,
-            },
             kernels,
             generator: RayGenerator::of(gpu, batch.rays).await?,
             ranges,

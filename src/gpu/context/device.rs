@@ -1,10 +1,12 @@
 //! An opened GPU: limits, waits for submissions, and errors. Independent of programs and queries.
 
+use std::future::poll_fn;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_channel::oneshot;
 use wgpu::{ErrorFilter, ErrorScopeGuard, PollError, PollType, SubmissionIndex};
@@ -16,6 +18,9 @@ use crate::runtime::limits::Limits;
 
 /// How long a hardware GPU may take for one submission before it counts as hung. Drivers reset a device long before that.
 const WATCHDOG: Duration = Duration::from_secs(300);
+
+/// How long a future that polls a device of the caller keeps its thread at a time.
+const SLICE: Duration = Duration::from_millis(1);
 
 /// A request to the polling thread: wait for a submission.
 struct Wait {
@@ -70,7 +75,8 @@ pub(crate) struct GpuContext {
     limits: Limits,
     /// Number of buffers created so far. Tests check that repeated calls create none.
     pub(crate) made: AtomicU64,
-    poller: Poller,
+    /// `None` on a device of the caller: there, [`wait_within`](Self::wait_within) polls on the thread that waits.
+    poller: Option<Poller>,
     /// The error reported when the device was lost, or when it failed outside any error scope.
     fault: Arc<Mutex<Option<Error>>>,
 }
@@ -98,7 +104,11 @@ impl GpuContext {
             .request_device(&description)
             .await
             .map_err(|e| Error::DeviceFailed { device: info.name.clone(), message: e.to_string() })?;
-        let opened = Self { edit, limits, ..Self::start(device, queue)? };
+        let poller = Poller::start(device.clone()).map_err(|e| Error::DeviceFailed {
+            device: info.name.clone(),
+            message: format!("cannot start the thread that polls the device: {e}"),
+        })?;
+        let opened = Self { edit, limits, poller: Some(poller), ..Self::adopt(device, queue) };
         let fault = opened.fault.clone();
         let name = info.name.clone();
         opened.device.set_device_lost_callback(move |reason, message| {
@@ -117,23 +127,10 @@ impl GpuContext {
         Ok(opened)
     }
 
-    /// Uses a device of the caller. Sets no callbacks on it.
-    pub(crate) fn start(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self> {
-        let poller = Poller::start(device.clone()).map_err(|e| Error::DeviceFailed {
-            device: device.adapter_info().name,
-            message: format!("cannot start the thread that polls the device: {e}"),
-        })?;
-        let info = device.adapter_info();
-        Ok(Self {
-            limits: Limits::default(),
-            made: AtomicU64::new(0),
-            device,
-            queue,
-            info,
-            edit: None,
-            poller,
-            fault: Arc::default(),
-        })
+    /// Uses a device of the caller. Sets no callbacks on it, and no other thread polls it: polling runs callbacks of the caller.
+    pub(crate) fn adopt(device: wgpu::Device, queue: wgpu::Queue) -> Self {
+        let (info, limits, made) = (device.adapter_info(), Limits::default(), AtomicU64::new(0));
+        Self { limits, made, device, queue, info, edit: None, poller: None, fault: Arc::default() }
     }
 
     /// The adapter's name, as the driver reports it.
@@ -189,13 +186,13 @@ impl GpuContext {
 
     /// Opens scopes for internal errors, lack of memory and invalid use. It is separate from [`scoped`](Self::scoped), as is
     /// [`close_scopes`](Self::close_scopes), because that is compiled for each `work`.
-    fn open_scopes(&self) -> [ErrorScopeGuard; 3] {
+    pub(crate) fn open_scopes(&self) -> [ErrorScopeGuard; 3] {
         [ErrorFilter::Internal, ErrorFilter::OutOfMemory, ErrorFilter::Validation]
             .map(|filter| self.device.push_error_scope(filter))
     }
 
     /// Closes error scopes. The future returns their error, if any.
-    fn close_scopes(&self, [internal, memory, validation]: [ErrorScopeGuard; 3]) -> BoxedFuture<'_, ()> {
+    pub(crate) fn close_scopes(&self, [internal, memory, validation]: [ErrorScopeGuard; 3]) -> BoxedFuture<'_, ()> {
         let (validation, memory, internal) = (validation.pop(), memory.pop(), internal.pop());
         Box::pin(async move {
             let error = match (validation.await, memory.await, internal.await) {
@@ -252,12 +249,34 @@ impl GpuContext {
         self.wait_within(submission, self.patience()).await
     }
 
+    /// Polls the device on this thread until a submission is done. Other futures of the thread run between two slices of a millisecond.
+    async fn poll_here(&self, submission: SubmissionIndex, limit: Option<Duration>) -> Result<(), PollError> {
+        let start = Instant::now();
+        poll_fn(|context| {
+            let left = limit.map_or(SLICE, |limit| limit.saturating_sub(start.elapsed()));
+            let poll = PollType::Wait { submission_index: Some(submission.clone()), timeout: Some(left.min(SLICE)) };
+            match self.device.poll(poll) {
+                Err(PollError::Timeout) if left > SLICE || limit.is_none() => {
+                    context.waker().wake_by_ref();
+                    Poll::Pending
+                }
+                waited => Poll::Ready(waited.map(|_| ())),
+            }
+        })
+        .await
+    }
+
     /// Waits for a submission, at most for `limit`; without a limit if it is `None`.
     pub(crate) async fn wait_within(&self, submission: SubmissionIndex, limit: Option<Duration>) -> Result<()> {
-        let (done, answer) = oneshot::channel();
-        let ended = || self.failed("the thread that polls the device has ended".into());
-        self.poller.wait(Wait { submission, limit, done }).ok_or_else(ended)?;
-        let waited = answer.await.map_err(|_| ended())?;
+        let waited = match &self.poller {
+            Some(poller) => {
+                let (done, answer) = oneshot::channel();
+                let ended = || self.failed("the thread that polls the device has ended".into());
+                poller.wait(Wait { submission, limit, done }).ok_or_else(ended)?;
+                answer.await.map_err(|_| ended())?
+            }
+            None => self.poll_here(submission, limit).await,
+        };
         self.check()?;
         if waited.is_err()
             && let Some(lost) = self.lost().await

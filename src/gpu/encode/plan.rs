@@ -136,7 +136,8 @@ impl CastPlan {
         };
         let relative = query.motion == Motion::WithRay;
         let times = columns.velocities.as_ref().map(|_| Times { range, relative });
-        let bvh_kernel = kernels.bvh.filter(|_| scene.has_bvh());
+        let uses_bvh = kernels.bvh.is_some() && scene.has_bvh();
+        let (search_pipeline, finalize_pipeline) = gpu.cast_pipelines(&kernels, uses_bvh, own).await?;
         let none = KernelConstants::default();
         let storage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
         let results = if kernels.finalize.is_some() { (kernels.result_bytes)(most) } else { 0 };
@@ -144,15 +145,12 @@ impl CastPlan {
             query_kind,
             max_rays: most,
             params: Params { steps: gpu.steps(), ..scene.with_frame(Params::of(query)) },
-            uses_bvh: bvh_kernel.is_some(),
+            uses_bvh,
             prepare_pipeline: gpu
                 .pipeline(if times.is_some() { &programs::PREPARE_MOVING_RAYS } else { &programs::PREPARE_RAYS }, none)
                 .await?,
-            search_pipeline: gpu.cast_pipeline(bvh_kernel.unwrap_or(kernels.brute_force), own).await?,
-            finalize_pipeline: match kernels.finalize {
-                Some(program) => Some(gpu.cast_pipeline(program, own).await?),
-                None => None,
-            },
+            search_pipeline,
+            finalize_pipeline,
             write_pipeline: gpu.pipeline(&programs::WRITE_RESULTS, none).await?,
             rays: gpu.buffer("encoded rays", most * RAY_BYTES, storage).await?,
             state: gpu.buffer("encoded state", (kernels.state_bytes)(most), storage).await?,
