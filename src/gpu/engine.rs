@@ -13,7 +13,7 @@ use super::context::adapters::shares_loads;
 use super::context::device::{GpuContext, lock};
 use super::context::pipelines::{KernelConstants, Variant, cast_layout, constant};
 use super::probe::Probe;
-use super::programs::{self, Program};
+use super::programs::{self, Program, ShaderEdit};
 use crate::error::{Error, Result};
 use crate::query::policy::Precision;
 use crate::records::RayAttributes;
@@ -175,13 +175,19 @@ impl GpuEngine {
             source = programs::with_shared_loads(&source).into();
         }
         source = own.source(source);
-        if let Some((from, to)) = self.edit {
-            source = source.replace(from, to).into();
-        }
-        let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: Some(program.name),
-            source: wgpu::ShaderSource::Wgsl(source),
-        });
+        let source = match &self.edit {
+            Some(edit) => edit.apply((program.name, own), &source),
+            None => wgpu::ShaderSource::Wgsl(source),
+        };
+        let description = wgpu::ShaderModuleDescriptor { label: Some(program.name), source };
+        let module = match &self.edit {
+            Some(ShaderEdit::UnboundedLoops) => {
+                let checks = wgpu::ShaderRuntimeChecks { force_loop_bounding: false, ..Default::default() };
+                // SAFETY: every loop of the programs ends: it counts up to a number of the host, or its steps up to a limit.
+                unsafe { self.device.create_shader_module_trusted(description, checks) }
+            }
+            _ => self.device.create_shader_module(description),
+        };
         self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label: Some(program.name),
             layout,

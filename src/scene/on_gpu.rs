@@ -17,7 +17,7 @@ use crate::gpu::cast::plan::Search;
 use crate::gpu::cast::raygen::generated_rays;
 use crate::gpu::context::adapters;
 use crate::gpu::engine::GpuEngine;
-use crate::gpu::programs::PROGRAMS;
+use crate::gpu::programs::{PROGRAMS, ShaderEdit};
 use crate::gpu::scene::GpuScene;
 use crate::query::policy::Precision;
 use crate::query::results::Tally;
@@ -84,7 +84,9 @@ impl Device {
     }
 
     /// Uses a wgpu device of the caller, with the default [`Limits`]. Create it with [`required_limits`](crate::required_limits) and
-    /// [`required_features`](crate::required_features). No error handlers and no callbacks are installed on it.
+    /// [`required_features`](crate::required_features). No error handlers and no callbacks are installed on it. A query polls the device on
+    /// the thread that waits for it, and so may run the caller's own callbacks there; an async query does so for at most a millisecond at a
+    /// time.
     /// The call blocks until the device is probed, and allocates a few kilobytes on it.
     ///
     /// Do not destroy the device while a query runs *and* poll it from another thread: wgpu 30 then frees memory that the query is writing.
@@ -100,18 +102,30 @@ impl Device {
     /// # Errors
     /// As [`from_wgpu`](Self::from_wgpu).
     pub async fn from_wgpu_async(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self> {
-        Ok(Self::of_gpu(GpuEngine::adopt(device, queue).await?))
+        Ok(Self::of_gpu(GpuEngine::adopt(device, queue, None).await?))
     }
 
-    /// Opens an adapter after replacing text in its programs, before they are compiled. Tests use it to check that a faulty device is
-    /// detected. `edit` is the text to replace, and its replacement.
+    /// [`from_wgpu`](Self::from_wgpu) with changed programs.
+    ///
+    /// # Errors
+    /// As [`from_wgpu`](Self::from_wgpu).
+    #[doc(hidden)]
+    pub fn from_wgpu_edited(device: wgpu::Device, queue: wgpu::Queue, edit: impl Into<ShaderEdit>) -> Result<Self> {
+        Ok(Self::of_gpu(block_on(GpuEngine::adopt(device, queue, Some(edit.into())))?))
+    }
+
+    /// Opens an adapter after changing its programs, before they are compiled. Tests use it to check that a faulty device is detected.
+    /// `edit` is the text to replace and its replacement, or makes the program.
     ///
     /// # Errors
     /// As [`open`](Self::open). Also an error if no program contains the text: the test would otherwise pass without testing anything.
     #[doc(hidden)]
-    pub async fn open_edited(index: usize, edit: (&'static str, &'static str)) -> Result<Self> {
-        if !PROGRAMS.iter().any(|program| program.source.contains(edit.0)) {
-            let message = format!("no program contains '{}'", edit.0);
+    pub async fn open_edited(index: usize, edit: impl Into<ShaderEdit>) -> Result<Self> {
+        let edit = edit.into();
+        if let ShaderEdit::Text(from, _) = edit
+            && !PROGRAMS.iter().any(|program| program.source.contains(from))
+        {
+            let message = format!("no program contains '{from}'");
             return Err(Error::DeviceFailed { device: "edited".into(), message });
         }
         let found = adapters::adapters().await;

@@ -69,9 +69,9 @@ fn callbacks_of_the_caller_run_on_the_caller_s_threads() {
         // Several, because the query polls the device once or more.
         let (ran, calls) = std::sync::mpsc::channel();
         for _ in 0..4 {
-            let (again, rays, ran) = (scene.clone(), rays.clone(), ran.clone());
+            let (again, again_rays, ran) = (scene.clone(), rays.clone(), ran.clone());
             queue.on_submitted_work_done(move || {
-                let inner = again.closest(&rays, &Query::at(Precision::Exact)).unwrap().records;
+                let inner = again.closest(&again_rays, &Query::at(Precision::Exact)).unwrap().records;
                 ran.send((std::thread::current().id(), inner)).unwrap();
             });
             let outer = scene.closest(&rays, &Query::at(Precision::Exact)).unwrap().records;

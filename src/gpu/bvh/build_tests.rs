@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::gpu::context::adapters;
 use crate::gpu::context::device::GpuContext;
 use crate::gpu::engine::GpuEngine;
+use crate::gpu::programs::ShaderEdit;
 use crate::numbers::Numbers;
 use crate::records::Sphere;
 use crate::runtime::cancel::CancelToken;
@@ -145,10 +146,10 @@ fn a_device_that_cannot_compile_the_builder_gets_the_same_tree_from_the_cpu() {
     let n = &mut Numbers(13);
     let spheres: Vec<Sphere> = (0..5000).map(|_| Sphere::new([n.unit(), n.unit(), n.unit()], 0.01)).collect();
     let frame = GpuFrame::of(&spheres);
-    let edit = Some(("nodes[", "nodes_that_do_not_exist["));
+    let edit = ShaderEdit::Text("nodes[", "nodes_that_do_not_exist[");
     pollster::block_on(async {
         for adapter in adapters::adapters().await {
-            let mut context = GpuContext::open(&adapter, Limits::default(), edit).await.unwrap();
+            let mut context = GpuContext::open(&adapter, Limits::default(), Some(edit.clone())).await.unwrap();
             // On a software adapter, `auto` builds on the CPU without trying.
             context.info.device_type = wgpu::DeviceType::DiscreteGpu;
             let gpu = GpuEngine::new(context);

@@ -13,6 +13,7 @@ use wgpu::{ErrorFilter, ErrorScopeGuard, PollError, PollType, SubmissionIndex};
 
 use super::adapters::{is_software, kind, required_features, required_limits, shares_loads};
 use crate::error::{Error, Result};
+use crate::gpu::programs::ShaderEdit;
 use crate::runtime::block_on::BoxedFuture;
 use crate::runtime::limits::Limits;
 
@@ -70,8 +71,8 @@ pub(crate) struct GpuContext {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     pub(crate) info: wgpu::AdapterInfo,
-    /// A text replacement in every program before it is compiled. Tests use it to inject faults.
-    pub(crate) edit: Option<(&'static str, &'static str)>,
+    /// A change of every program before it is compiled. Tests use it to inject faults.
+    pub(crate) edit: Option<ShaderEdit>,
     limits: Limits,
     /// Number of buffers created so far. Tests check that repeated calls create none.
     pub(crate) made: AtomicU64,
@@ -88,11 +89,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 impl GpuContext {
     /// Opens an adapter.
-    pub(crate) async fn open(
-        adapter: &wgpu::Adapter,
-        limits: Limits,
-        edit: Option<(&'static str, &'static str)>,
-    ) -> Result<Self> {
+    pub(crate) async fn open(adapter: &wgpu::Adapter, limits: Limits, edit: Option<ShaderEdit>) -> Result<Self> {
         let info = adapter.get_info();
         let description = wgpu::DeviceDescriptor {
             label: Some("umbracast"),
@@ -108,7 +105,7 @@ impl GpuContext {
             device: info.name.clone(),
             message: format!("cannot start the thread that polls the device: {e}"),
         })?;
-        let opened = Self { edit, limits, poller: Some(poller), ..Self::adopt(device, queue) };
+        let opened = Self { limits, poller: Some(poller), ..Self::adopt(device, queue, edit) };
         let fault = opened.fault.clone();
         let name = info.name.clone();
         opened.device.set_device_lost_callback(move |reason, message| {
@@ -128,9 +125,9 @@ impl GpuContext {
     }
 
     /// Uses a device of the caller. Sets no callbacks on it, and no other thread polls it: polling runs callbacks of the caller.
-    pub(crate) fn adopt(device: wgpu::Device, queue: wgpu::Queue) -> Self {
+    pub(crate) fn adopt(device: wgpu::Device, queue: wgpu::Queue, edit: Option<ShaderEdit>) -> Self {
         let (info, limits, made) = (device.adapter_info(), Limits::default(), AtomicU64::new(0));
-        Self { limits, made, device, queue, info, edit: None, poller: None, fault: Arc::default() }
+        Self { limits, made, device, queue, info, edit, poller: None, fault: Arc::default() }
     }
 
     /// The adapter's name, as the driver reports it.
