@@ -2,7 +2,7 @@
 # Makes and tests everything that a release needs, in one folder, and publishes nothing: docs/releasing.md says what to do with it.
 #   tools/release.sh [FOLDER]          default: target/release-VERSION, which must not exist or be empty
 #   tools/release.sh --crates [FOLDER] only the packaged crates
-# The folder has the command line and wheels for Linux on x86-64 and aarch64 (glibc 2.28), a wheel for musl, the crates, the source archives
+# The folder has the command line, `measure_gpu` and wheels for Linux on x86-64 and aarch64 (glibc 2.28), a wheel for musl, the crates, the source archives
 # of the project and of the Python package, the notes and SHA256SUMS. A line starting with "skipped:" names what this machine cannot build.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -65,6 +65,9 @@ for machine in x86_64 aarch64; do
   # The linker is Zig's, as for the wheels: it can target an old glibc, and other processors.
   PATH="$(cd "$tools/bin" && pwd):$PATH" cargo-zigbuild rustc --release --locked -p umbracast-cli --bin umbracast --features parquet \
     --target "$triple.2.28" -- -C strip=symbols
+  PATH="$(cd "$tools/bin" && pwd):$PATH" UMBRACAST_COMMIT=$(git rev-parse --short HEAD) cargo-zigbuild rustc --release --locked \
+    -p umbracast-bench --bin measure_gpu --target "$triple.2.28" -- -C strip=symbols
+  tar -C "$target/$triple/release" --owner=0 --group=0 -czf "$folder/umbracast-measure-gpu-$version-$triple.tar.gz" measure_gpu
   name=umbracast-$version-$triple
   mkdir "$work/$name"
   cp "$target/$triple/release/umbracast" README.md CHANGELOG.md LICENSE-* "$work/$name"

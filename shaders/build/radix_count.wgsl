@@ -7,6 +7,10 @@ var<workgroup> own: array<atomic<u32>, 16>;
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let tile = group_number(group);
+  if (thread < BINS) {
+    atomicStore(&own[thread], 0u);
+  }
+  workgroupBarrier();
   for (var k = 0u; k < EACH; k++) {
     let i = tile * TILE + k * THREADS + thread;
     if (i < build_params.count) {

@@ -23,6 +23,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     }
     begins[thread] = begin + counts[thread * build_params.jobs + min(tile, build_params.jobs - 1u)];
   }
+  for (var w = 0u; w < 8u; w++) {
+    before[w * THREADS + thread] = 0u;
+  }
   let first = tile * TILE + thread * EACH;
   let end = min(first + EACH, build_params.count);
   // The digits of this thread's items, four bits each.

@@ -4,7 +4,7 @@
 // One sum per workgroup.
 @group(0) @binding(2) var<storage, read_write> areas: array<f32>;
 
-var<workgroup> two_sum3: array<f32, 256>;
+var<workgroup> sums: array<f32, 256>;
 
 // The largest byte of a word.
 fn most(word: u32) -> f32 {
@@ -26,18 +26,19 @@ fn half_area(number: u32) -> f32 {
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let number = group_number(group) * THREADS + thread;
+  sums[thread] = 0.0;
   if (number < build_params.jobs) {
-    two_sum3[thread] = half_area(number);
+    sums[thread] = half_area(number);
   }
   workgroupBarrier();
   for (var half = THREADS / 2u; half > 0u; half /= 2u) {
     if (thread < half) {
-      two_sum3[thread] += two_sum3[thread + half];
+      sums[thread] += sums[thread + half];
     }
     workgroupBarrier();
   }
   // A dispatch may have more workgroups than there are sums.
   if (thread == 0u && group_number(group) < arrayLength(&areas)) {
-    areas[group_number(group)] = two_sum3[0];
+    areas[group_number(group)] = sums[0];
   }
 }

@@ -1,18 +1,18 @@
 // Exclusive prefix sum over a workgroup.
 
-var<workgroup> two_sum3: array<u32, 256>;
+var<workgroup> sums: array<u32, 256>;
 
 // Returns the sum of `value` over the threads before this one. Afterwards sums[255] is the sum over all threads.
 fn exclusive_scan(thread: u32, value: u32) -> u32 {
-  two_sum3[thread] = value;
+  sums[thread] = value;
   workgroupBarrier();
   for (var step = 1u; step < THREADS; step *= 2u) {
-    let other = select(0u, two_sum3[thread - min(step, thread)], thread >= step);
+    let other = select(0u, sums[thread - min(step, thread)], thread >= step);
     workgroupBarrier();
-    two_sum3[thread] += other;
+    sums[thread] += other;
     workgroupBarrier();
   }
-  return two_sum3[thread] - value;
+  return sums[thread] - value;
 }
 
 // Range of a thread, begin and end, in a row of `length` numbers. With it the prefix sum extends to a row in a buffer: each thread adds up

@@ -84,6 +84,10 @@ fn deliver_word(w: u32) {
 
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) invocation: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+  if (local < 4u) {
+    atomicStore(&counts[local], 0u);
+  }
+  workgroupBarrier();
   let i = invocation.x;
   if (task.width > 0u && i < task.count) {
     deliver_record(i);

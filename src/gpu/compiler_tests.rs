@@ -47,7 +47,7 @@ const MESA: &str = "made by: ";
 const VARIANT: &str = "variant: ";
 
 /// Every program with the constants that its callers set on a device that passes the probe, by name.
-fn variants() -> BTreeMap<String, (&'static Program, KernelConstants)> {
+pub(super) fn variants() -> BTreeMap<String, (&'static Program, KernelConstants)> {
     let standard = KernelConstants::default();
     let exact = KernelConstants { exact: true, ..standard };
     let fast = KernelConstants { fast: true, ..standard };
@@ -163,7 +163,7 @@ fn compile() {
                     module: &shader.unwrap(),
                     entry_point: "main",
                     constants: &constants,
-                    zero_initialize_workgroup_memory: true,
+                    zero_initialize_workgroup_memory: false,
                 },
                 cache: None,
             });

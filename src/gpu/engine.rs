@@ -193,7 +193,11 @@ impl GpuEngine {
             layout,
             module: &module,
             entry_point: Some("main"),
-            compilation_options: wgpu::PipelineCompilationOptions { constants: &own.set(), ..Default::default() },
+            compilation_options: wgpu::PipelineCompilationOptions {
+                constants: &own.set(),
+                // Programs write what they read. On Metal and Direct3D a single thread would zero all of it.
+                zero_initialize_workgroup_memory: false,
+            },
             cache: None,
         })
     }

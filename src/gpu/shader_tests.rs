@@ -1,13 +1,18 @@
 //! Static tests of the shaders, without a GPU: every program is valid, browsers accept it, and its records have Rust's layout.
 
 use std::collections::BTreeSet;
+use std::io::Write;
 use std::mem::offset_of;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use wgpu::naga;
 
 use super::bvh::build::{BuildParams, LevelState};
 use super::cast::raygen::RayGenParams;
+use super::compiler_tests::variants;
+use super::context::pipelines::KernelConstants;
 use super::encode::plan::Task;
 use super::programs::{PROGRAMS, Program, SOLVE, with_shared_loads, without_limb_darkening, without_spheroids};
 use super::uniforms::{ApproachState, ClosestState, CountState, Params};
@@ -181,6 +186,64 @@ fn no_program_stores_to_a_vector_component_at_a_run_time_index() {
         }
     };
     PROGRAMS.iter().for_each(|program| check(program.name, program.source));
+}
+
+/// The largest array of these numbers of elements that FXC fills with zeros in a reasonable time.
+const LARGEST_ZERO: usize = 96;
+
+/// Runs a compiler on a shader. `None` if it is not installed.
+fn run(tool: &str, arguments: &[&str], files: &[&Path]) -> Option<()> {
+    let done = match Command::new(tool).args(arguments).args(files).output() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
+        done => done.unwrap(),
+    };
+    let printed = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{tool} {}: {printed}", files[0].display());
+    Some(())
+}
+
+/// What a browser, Metal and Direct3D compile. wgpu writes MSL and HLSL only on their systems, so the tests use the programs of naga, of the
+/// same version, and of tint, Chrome's compiler, where they are installed.
+#[test]
+fn other_compilers_accept_every_variant() {
+    let folder = std::env::temp_dir().join(format!("umbracast-shaders-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let number = AtomicUsize::new(0);
+    let task = |(name, (program, own)): (String, (&Program, KernelConstants))| {
+        let number = number.fetch_add(1, Ordering::Relaxed);
+        let [wgsl, metal, hlsl] = ["wgsl", "metal", "hlsl"].map(|kind| folder.join(format!("{number}.{kind}")));
+        std::fs::write(&wgsl, &*own.source(program.source.into())).unwrap();
+        let set: Vec<_> = own.set().iter().map(|(name, value)| (*name, *value as u32)).collect();
+        let joined = |value: fn(u32) -> String| {
+            Vec::from_iter(set.iter().map(|(name, number)| format!("{name}={}", value(*number)))).join(",")
+        };
+        let overrides = joined(|value| value.to_string());
+        let tint = match set.is_empty() {
+            true => run("tint", &["--format", "none"], &[&wgsl]),
+            false => run("tint", &["--format", "none", "--overrides", &overrides], &[&wgsl]),
+        };
+        let mut arguments = vec!["--shader-model", "51", "--metal-version", "2.0"];
+        if !set.is_empty() {
+            arguments.extend(["--override", &overrides]);
+        }
+        let naga = run("naga", &arguments, &[&wgsl, &metal, &hlsl]);
+        if naga.is_some() {
+            assert!(std::fs::read_to_string(&metal).unwrap().contains("kernel void"), "{name}");
+            let hlsl = std::fs::read_to_string(&hlsl).unwrap();
+            for zero in hlsl.split("])0").filter_map(|before| before.rsplit('[').next()?.parse::<usize>().ok()) {
+                assert!(zero <= LARGEST_ZERO, "{name}: FXC fills {zero} elements with zeros, one by one");
+            }
+        }
+        (tint.is_none(), naga.is_none())
+    };
+    let missing = crate::runtime::map_tasks(variants().into_iter(), task);
+    std::fs::remove_dir_all(&folder).unwrap();
+    for (tool, missing) in [("tint", missing[0].0), ("naga", missing[0].1)] {
+        if missing {
+            // Written directly to stderr, which the test harness does not capture: a test that checks nothing must report this.
+            let _ = writeln!(std::io::stderr(), "NOT TESTED: shaders with {tool}, because it is not installed");
+        }
+    }
 }
 
 fn without_comments(source: &str) -> String {

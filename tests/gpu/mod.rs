@@ -3,5 +3,6 @@
 mod encode;
 mod faults;
 mod limits;
+mod measure_gpu;
 mod pieces;
 mod subnormal;

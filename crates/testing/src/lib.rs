@@ -126,8 +126,8 @@ pub fn root() -> &'static Path {
 
 /// All of `tests/data/rays.bin`.
 pub fn corpus() -> Vec<Row> {
-    let bytes =
-        std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/rays.bin")).expect("tests/data/rays.bin");
+    // Part of the program, because `measure_gpu` runs on machines without this folder.
+    let bytes = include_bytes!("../../../tests/data/rays.bin");
     assert_eq!(&bytes[..8], b"RSPHCOR1");
     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
     let (count, size) = (word(12) as usize, word(16) as usize);
