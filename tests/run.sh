@@ -132,7 +132,6 @@ rest() {
   [ -z "$pytest" ] || wait "$pytest" || bad=1
   [ -z "$bad" ]
 }
-
 if [ -n "$pip" ]; then wait "$pip" || { cat "$work/pip.log"; fail "the Python test dependencies could not be installed"; }; fi
 say "integration tests; unit tests, the Python package, lints and documentation in the background"
 rest &
@@ -146,5 +145,6 @@ say "done"
 # A test that is not run prints a line that begins with NOT TESTED.
 grep -h '^NOT TESTED' "$work"/*.log || true
 count() { { grep -hoE "$1" "$work"/*.log || true; } | awk '{ sum += $1 } END { print sum + 0 }'; }
-printf '%d passed, %d failed\n' "$(count '[0-9]+ passed')" "$(($(count '[0-9]+ failed') + $(count '[0-9]+ errors? in')))"
+killed=$({ grep -h '(signal: ' "$work"/*.log || true; } | wc -l) # test programs that did not end by themselves
+printf '%d passed, %d failed\n' "$(count '[0-9]+ passed')" "$(($(count '[0-9]+ failed') + $(count '[0-9]+ errors? in') + killed))"
 [ -z "$failed" ] || fail "there were failures, see above"

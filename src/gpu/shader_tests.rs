@@ -232,8 +232,14 @@ fn other_compilers_accept_every_variant() {
         if naga.is_some() {
             assert!(std::fs::read_to_string(&metal).unwrap().contains("kernel void"), "{name}");
             let hlsl = std::fs::read_to_string(&hlsl).unwrap();
-            for zero in hlsl.split("])0").filter_map(|before| before.rsplit('[').next()?.parse::<usize>().ok()) {
-                assert!(zero <= LARGEST_ZERO, "{name}: FXC fills {zero} elements with zeros, one by one");
+            let shared: Vec<_> = hlsl.lines().filter(|line| line.starts_with("groupshared")).collect();
+            for line in hlsl.lines() {
+                let Some((before, _)) = line.split_once("])0") else { continue };
+                let zeros: usize = before.rsplit('[').next().unwrap().parse().unwrap();
+                // wgpu is asked not to fill the workgroup's memory, but the program of naga has no such option.
+                let variable = line.split_whitespace().next().unwrap();
+                let is_shared = shared.iter().any(|declared| declared.contains(variable));
+                assert!(zeros <= LARGEST_ZERO || is_shared, "{name}: FXC fills {zeros} elements with zeros");
             }
         }
         (tint.is_none(), naga.is_none())
