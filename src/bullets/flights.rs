@@ -8,8 +8,8 @@ use super::state::{BulletScene, BulletState};
 use super::step::Answers;
 use crate::batch::input::from_slices;
 use crate::error::{Error, Result};
-use crate::query::policy::{Ends, Inside, Motion, Near, OnBad, Query, Touch, check_same_length};
-use crate::query::results::Report;
+use crate::query::policy::{Ends, Inside, Motion, Near, OnBad, Query, Touch, check_same_length, setters};
+use crate::query::results::{Lists, Report};
 use crate::records::{NO_SPHERE, RayAttributes};
 use crate::runtime::block_on::{BoxedFuture, block_on};
 use crate::runtime::memory::{self, try_with_capacity};
@@ -25,59 +25,22 @@ pub struct Bullets<'a> {
 }
 
 impl<'a> Bullets<'a> {
-    /// Sets a radius per bullet, at least 0. Such a bullet is a ball. It hits a sphere where their surfaces touch, as if the sphere's
+    setters! {
+        /// Sets a radius per bullet, at least 0. Such a bullet is a ball. It hits a sphere where their surfaces touch, as if the sphere's
     /// radius were larger by the bullet's. Its start, path and hit points are those of its centre. Default: 0.
-    #[must_use]
-    pub fn radii(self, radii: &'a [f32]) -> Self {
-        Self { radii: Some(radii), ..self }
-    }
-
+    radii: &'a [f32], Some;
     /// Sets the sphere on whose surface each bullet starts, as [`Rays::from_ids`](crate::Rays::from_ids) does for rays:
     /// [`NO_SPHERE`](crate::NO_SPHERE) for none. A bullet that flies away from that sphere does not hit it with its first leg, and one that
     /// flies into it has [started inside](crate::LegStatus::StartedInside). The spheres must be at rest.
-    #[must_use]
-    pub fn from_ids(self, ids: &'a [u32]) -> Self {
-        Self { from_ids: Some(ids), ..self }
+    from_ids: &'a [u32], Some;
     }
 }
 
 from_slices!(Bullets, Bullet, |records| Bullets { records, radii: None, from_ids: None, first: None }, "bullets", "");
 
-/// Result of `bullets`: the legs of each bullet, one bullet after the other.
-#[derive(Clone, Debug, PartialEq)]
-#[must_use]
-pub struct Flights {
-    /// Index in `records` at which each bullet's legs begin: one entry more than there are bullets, from 0 to the number of records.
-    pub offsets: Vec<u64>,
-    /// Legs, at least one per bullet, and exactly one if one ricochet was requested. Every leg of a bullet except the last ends on a
-    /// sphere.
-    pub records: Vec<Leg>,
-    /// Statistics of the query. A bullet that hits any sphere counts as one hit.
-    pub report: Report,
-}
-
-impl Flights {
-    /// Number of bullets.
-    pub fn len(&self) -> usize {
-        self.offsets.len().saturating_sub(1)
-    }
-
-    /// Whether there were no bullets.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Legs of bullet `i`, in order; `None` if `i` is out of range.
-    pub fn get(&self, i: usize) -> Option<&[Leg]> {
-        let (start, end) = (*self.offsets.get(i)?, *self.offsets.get(i + 1)?);
-        self.records.get(start as usize..end as usize)
-    }
-
-    /// Legs of every bullet, in the order of the bullets.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[Leg]> {
-        (0..self.len()).map(|i| self.get(i).unwrap_or_default())
-    }
-}
+/// Result of `bullets`: the legs of each bullet, which counts as a ray here. Every bullet has at least one leg, and exactly one if one
+/// ricochet was requested. Every leg of a bullet except the last ends on a sphere.
+pub type Flights = Lists<Leg>;
 
 impl Scene {
     /// Traces bullets among the spheres of the scene, through up to `most` ricochets each. The result contains the legs of each bullet, in

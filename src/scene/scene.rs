@@ -20,7 +20,7 @@ use crate::gpu::cast::resolve::GpuQuery;
 use crate::gpu::scene::GpuScene;
 use crate::intersect::surface::SurfaceDistance;
 use crate::query::kind::{Closest, Occluded};
-use crate::query::policy::{Motion, Precision, Query, check_same_length};
+use crate::query::policy::{Motion, Precision, Query, check_same_length, setters};
 use crate::query::results::{Answer, Bits, Report, Tally};
 use crate::records::{Hit, Sphere};
 use crate::runtime::block_on::{BoxedFuture, block_on};
@@ -49,23 +49,14 @@ impl Default for SceneOptions {
 }
 
 impl SceneOptions {
-    /// Sets the builder.
-    #[must_use]
-    pub fn builder(self, builder: BvhBuilder) -> Self {
-        Self { builder, ..self }
-    }
-
-    /// Sets the time range.
-    #[must_use]
-    pub fn time_range(self, time_range: [f32; 2]) -> Self {
-        Self { time_range, ..self }
-    }
-
-    /// Sets the minimum number of spheres for a BVH.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn tree_from(self, spheres: usize) -> Self {
-        Self { tree_from: Some(spheres), ..self }
+    setters! {
+        /// Sets the builder.
+        builder: BvhBuilder;
+        /// Sets the time range.
+        time_range: [f32; 2];
+        /// Sets the minimum number of spheres for a BVH.
+        #[doc(hidden)]
+        tree_from: usize, Some;
     }
 }
 
