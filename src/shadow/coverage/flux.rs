@@ -14,7 +14,7 @@ use std::f64::consts::{PI, TAU};
 
 use glam::DVec2;
 
-use super::caps::{advance, bearing, chord, common_chord, covered, signed_arc, span};
+use super::caps::{bearing, chord, common_chord, covered, open_angle, signed_arc, span};
 use super::cones::{Cone, halved, integral};
 use super::disc::{Ground, Illumination, OccluderSet};
 use super::light::Disc;
@@ -94,7 +94,7 @@ pub(crate) fn visible_flux(occluder_set: &mut OccluderSet, disc: Disc, limb: Lim
                 return 0.0;
             }
         }
-        bare(mu) * open_share(&rest)
+        bare(mu) * (open_angle(&rest) / TAU)
     };
     let mut sum = 0.0;
     let mut from = 0.0;
@@ -137,21 +137,6 @@ pub(crate) fn darkened(
     let risen = 1.0 - covered(disc.radius, horizon);
     let flux = visible_flux(occluder_set, disc, limb, FOR_PICTURES);
     Illumination { flux, irradiance: bare * flux / risen, ..lit }
-}
-
-/// Share of a full turn that no span covers.
-fn open_share(spans: &[DVec2]) -> f64 {
-    let (mut open, mut cursor) = (0.0, 0.0);
-    while cursor < TAU {
-        let step = advance(spans, cursor);
-        if step.x > cursor {
-            cursor = step.x;
-        } else {
-            open += step.y - cursor;
-            cursor = step.y;
-        }
-    }
-    open / TAU
 }
 
 /// The rings at which the share is not analytic, as ascending values of μ.

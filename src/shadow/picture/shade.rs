@@ -44,18 +44,11 @@ pub(crate) fn light_at(
     if receiver.receives {
         let Ball { center, radius } = receiver.ball;
         let point = center + radius * (frame.rotation().transpose() * place);
-        let shape_of = |id: u32| prepared_picture.shapes.binary_search_by_key(&id, |one| one.0);
-        let is_ball = |id| id != seen.id && shape_of(id).is_err();
+        let spheroids = &prepared_picture.shapes;
+        let is_ball = |id| id != seen.id && spheroids.binary_search_by_key(&id, |one| one.0).is_err();
         prepared_picture.occluders.query(point, center.length() + radius, is_ball, ids);
         for &id in ids.iter().filter(|id| **id != seen.id) {
-            occluders.push(match shape_of(id) {
-                Ok(at) => {
-                    let (occluder, shape) = frame.spheroid(&prepared_picture.shapes[at].1, shapes.len() as u32);
-                    shapes.push(shape);
-                    occluder
-                }
-                Err(_) => frame.occluder(prepared_picture.bodies[id as usize].ball),
-            });
+            occluders.push(frame.body(id, prepared_picture.bodies[id as usize].ball, spheroids, shapes));
         }
     }
     let lit = illumination(occluder_set, ground, place, frame.light, occluders, shapes);
