@@ -15,7 +15,6 @@ use crate::gpu::uniforms::Params;
 use crate::query::policy::{Inside, Query};
 use crate::records::Sphere;
 use crate::runtime::cancel::CancelToken;
-use crate::runtime::map_tasks;
 use crate::shadow::limb_darkening::LimbDarkening;
 use crate::shadow::picture::cpu_fallback::CpuFallback;
 use crate::shadow::picture::image::{Picture, Pixel};
@@ -196,21 +195,11 @@ pub(crate) async fn picture(
             picture.set(at, pixel);
         }
         picture.cpu_pixels += crowded.len();
-        for (at, pixel) in finish(system, prepared_picture, &crowded) {
-            picture.set(at, pixel);
-        }
+        // In f64 by the CPU.
+        let exact = |scratch: &mut ShadingScratch, at| twin::pixel(system, prepared_picture, scratch, at);
+        twin::each_pixel(&crowded, exact).for_each(|(at, pixel)| picture.set(at, pixel));
     }
     Ok(picture)
-}
-
-/// Computes in f64 the pixels that the device left to the CPU.
-fn finish(system: &System, prepared_picture: &PreparedPicture, pixels: &[usize]) -> Vec<(usize, Pixel)> {
-    let task = |pixels: &[usize]| {
-        let mut scratch = ShadingScratch::default();
-        let one = |&at: &usize| (at, twin::pixel(system, prepared_picture, &mut scratch, at));
-        pixels.iter().map(one).collect::<Vec<_>>()
-    };
-    map_tasks(pixels.chunks(twin::TASK_PIXELS), task).into_iter().flatten().collect()
 }
 
 /// The uniforms that all dispatches share.
