@@ -10,9 +10,10 @@ use crate::batch::input::from_slices;
 use crate::error::{Error, Result};
 use crate::query::policy::{Ends, Inside, Motion, Near, OnBad, Query, Touch, check_same_length, setters};
 use crate::query::results::{Lists, Report};
+use crate::query::validate::usage;
 use crate::records::{NO_SPHERE, RayAttributes};
 use crate::runtime::block_on::{BoxedFuture, block_on};
-use crate::runtime::memory::{self, try_with_capacity};
+use crate::runtime::memory::{self, try_repeat, try_with_capacity};
 use crate::scene::scene::Scene;
 
 /// Bullets to shoot: a borrowed slice, and an optional column of radii.
@@ -104,19 +105,16 @@ impl Scene {
     async fn fly_in_rounds(&self, bullets: Bullets<'_>, most: u32, query: &Query) -> Result<Flights> {
         let start = Instant::now();
         if most == 0 {
-            return Err(Error::InvalidArgument("the maximum number of ricochets is 0: it must be at least 1".into()));
+            return usage("the maximum number of ricochets is 0: it must be at least 1");
         }
         let [from, to] = self.options.time_range;
         let end = self.host.attributes.velocities.is_some().then_some(to);
         if end.is_some() && !(from..=to).contains(&0.0) {
-            let message =
-                format!("bullets start at time 0, which is outside the time range of the scene, {from} to {to}");
-            return Err(Error::InvalidArgument(message));
+            let outside = "which is outside the time range of the scene";
+            return usage(format!("bullets start at time 0, {outside}, {from} to {to}"));
         }
         if self.host.pairwise {
-            return Err(Error::InvalidArgument(
-                "bullets cannot be used with a pairwise scene: any of them may hit any sphere".into(),
-            ));
+            return usage("bullets cannot be used with a pairwise scene: any of them may hit any sphere");
         }
         self.refuse_ellipsoids("bullets")?;
         self.check_spheres()?;
@@ -184,16 +182,14 @@ impl Scene {
 
 /// Joins the legs of all rounds, bullet by bullet. An invalid bullet gets one leg, a miss.
 fn joined(count: usize, rounds: Vec<Legs>) -> Result<(Vec<u64>, Vec<Leg>)> {
-    let mut offsets = try_with_capacity(count + 1)?;
-    offsets.resize(count + 1, 0);
+    let mut offsets = try_repeat(0, count + 1)?;
     for (bullet, _) in rounds.iter().flatten() {
         offsets[*bullet + 1] += 1;
     }
     for i in 0..count {
         offsets[i + 1] = offsets[i] + offsets[i + 1].max(1);
     }
-    let mut records = try_with_capacity(offsets[count] as usize)?;
-    records.resize(offsets[count] as usize, Leg::MISS);
+    let mut records = try_repeat(Leg::MISS, offsets[count] as usize)?;
     for (round, legs) in rounds.into_iter().enumerate() {
         for (bullet, leg) in legs {
             records[offsets[bullet] as usize + round] = leg;

@@ -1,6 +1,4 @@
 //! View of a scene for candidate searches: its spheres, their attributes, and its BVH; and the search for the candidates of rays.
-//!
-//! Candidates of a ray: the spheres of a scene, or one sphere in a pairwise scene.
 
 use std::cmp::Ordering;
 use std::sync::OnceLock;

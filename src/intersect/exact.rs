@@ -215,9 +215,6 @@ pub(crate) fn approach_of(ray: &Ray, target: Target<'_>) -> (f32, f32) {
     };
     let clearance = round_f32(|y| {
         // Compares the distance with y + r, which may be negative.
-        if y.is_infinite() {
-            return if y > 0.0 { Ordering::Less } else { Ordering::Greater };
-        }
         let (n, x) = parts(y);
         let low = x.min(-(unit as i64));
         let sum = (n << (x - low)) + (&r << (-(unit as i64) - low));

@@ -464,4 +464,4 @@ fn lane_mask(words: &[u32; WIDTH], holds: impl Fn(u32) -> bool) -> u32 {
 
 #[cfg(test)]
 #[path = "leaf_tests.rs"]
-mod tests;
+pub(crate) mod tests;

@@ -4,8 +4,7 @@
 //! Certain hits that the collector does not settle at once are deferred to the end of the traversal: by then most of them lie behind
 //! something nearer, and the rest are intersected in pair batches. An undecided candidate gives no information before it is intersected, so
 //! this is done as soon as there are enough of them for a pair batch.
-//!
-//! Tests of rays against the eight AABBs of a node, and the lists of rays that enter each. `leaf.rs` has the error analysis.
+//! `leaf.rs` has the error analysis of the tests of AABBs.
 
 use std::cell::RefCell;
 
