@@ -1,11 +1,10 @@
 //! The leaf test for spheres at rest, against roots in f64: what it decides about spheres around the start of a ray.
 
-use bytemuck::Zeroable;
 use glam::Vec3;
 
 use super::*;
 use crate::cpu::accel::CpuBvh;
-use crate::cpu::traverse::ray_setup::LANES;
+use crate::cpu::traverse::ray_setup::tests::prepared;
 use crate::numbers::Numbers;
 use crate::query::policy::Precision;
 use crate::records::{Ray, Sphere};
@@ -53,8 +52,7 @@ fn spheres_around_the_start_are_decided_as_the_policy_says() {
                 let (begin, length) = (4.0 * n.signed(), 3.0 * n.unit() * n.unit());
                 let ray = Ray::new(from.center + outward - direction * begin, direction);
                 let ray = ray.between(begin, if i % 3 == 0 { f32::INFINITY } else { begin + length });
-                let mut prepared = [PreparedRay::zeroed(); LANES];
-                bvh.level.prepare_rays(&bvh.frame, &[ray; LANES], &mut prepared, None);
+                let prepared = prepared(bvh.level, &bvh.frame, &ray);
                 let (o, d) = (bvh.frame.scaled_point(ray.origin.as_dvec3()), ray.direction.as_dvec3());
                 let s_of = |t: f64| o.dot(d) / d.length() + t * d.length() * bvh.frame.scale;
                 let rules = LeafRules { inside: StartInside::of(&query), select: round % 2 == 0 };

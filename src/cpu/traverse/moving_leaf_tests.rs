@@ -1,6 +1,5 @@
 //! The leaf test for spheres that move while rays travel, against roots in f64.
 
-use bytemuck::Zeroable;
 use glam::Vec3;
 
 use super::*;
@@ -8,7 +7,7 @@ use crate::batch::input::Spheres;
 use crate::batch::sphere_set::{SphereAttributes, SphereSet};
 use crate::cpu::accel::CpuBvh;
 use crate::cpu::traverse::leaf::tests::roots;
-use crate::cpu::traverse::ray_setup::LANES;
+use crate::cpu::traverse::ray_setup::tests::prepared;
 use crate::numbers::Numbers;
 use crate::records::Sphere;
 use crate::runtime::cancel::CancelToken;
@@ -54,8 +53,7 @@ fn check_random_leaf(n: &mut Numbers, range: [f32; 2], (speed, along): (f32, boo
         }
         let ray = ray.between(ends[0].min(ends[1]), ends[0].max(ends[1]));
         let attributes = RayAttributes { moves_with_ray: 1, ..RayAttributes::NONE };
-        let mut prepared = [PreparedRay::zeroed(); LANES];
-        bvh.level.prepare_rays(&bvh.frame, &[ray; LANES], &mut prepared, None);
+        let mut prepared = prepared(bvh.level, &bvh.frame, &ray);
         prepare_moving(&mut prepared[0], &bvh.frame, &ray, &attributes, bvh.mid_time);
         let (o, d) = (bvh.frame.scaled_point(ray.origin.as_dvec3()), ray.direction.as_dvec3());
         let s_of = |t: f64| o.dot(d) / d.length() + t * d.length() * bvh.frame.scale;
@@ -126,8 +124,7 @@ fn the_moving_leaf_test_includes_the_ray_radius() {
     let bvh = CpuBvh::of(&set, SimdLevel::best()).unwrap();
     let ray = Ray::new([-2.0, 0.0, 0.0], [1.0, 0.0, 0.0]).between(0.0, 9.0);
     let attributes = RayAttributes { moves_with_ray: 1, radius: 0.6, ..RayAttributes::NONE };
-    let mut prepared = [PreparedRay::zeroed(); LANES];
-    bvh.level.prepare_rays(&bvh.frame, &[ray; LANES], &mut prepared, None);
+    let mut prepared = prepared(bvh.level, &bvh.frame, &ray);
     let by = bvh.frame.inflation(&ray, &attributes);
     for (grown, expected) in [(false, 0), (true, 2)] {
         if grown {

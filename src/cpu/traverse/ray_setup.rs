@@ -329,4 +329,4 @@ impl PreparedRay {
 
 #[cfg(test)]
 #[path = "ray_setup_tests.rs"]
-mod tests;
+pub(crate) mod tests;

@@ -19,6 +19,13 @@ use crate::numbers::Numbers;
 use crate::query::policy::{Inside, Precision, Query, Touch};
 use crate::records::Sphere;
 
+/// Prepares one ray, in every lane.
+pub(crate) fn prepared(level: SimdLevel, frame: &CpuFrame, ray: &Ray) -> [PreparedRay; LANES] {
+    let mut prepared = [PreparedRay::zeroed(); LANES];
+    level.prepare_rays(frame, &[*ray; LANES], &mut prepared, None);
+    prepared
+}
+
 /// A leaf of at most eight spheres, and a node whose children are the AABBs of these spheres, without the allowance of a build.
 fn leaf_and_node(frame: &CpuFrame, spheres: &[Sphere]) -> (Leaf8, Bvh8Node) {
     let items: Vec<BuildItem> = spheres.iter().map(|sphere| build_item(frame, 0, sphere)).collect();
@@ -62,8 +69,7 @@ fn masks(
 fn check(ray: &Ray, spheres: &[Sphere]) -> Result<(), TestCaseError> {
     let frame = CpuFrame::of(spheres);
     for level in SimdLevel::all() {
-        let mut prepared = [PreparedRay::zeroed(); LANES];
-        level.prepare_rays(&frame, &[*ray; LANES], &mut prepared, None);
+        let prepared = prepared(level, &frame, ray);
         if prepared[0].margin == f32::INFINITY {
             continue;
         }
@@ -95,8 +101,7 @@ fn check_ends(ray: &Ray, spheres: &[Sphere], t: f32) -> Result<(), TestCaseError
     let frame = CpuFrame::of(spheres);
     let parameter = frame.parameter(ray);
     for level in SimdLevel::all() {
-        let mut prepared = [PreparedRay::zeroed(); LANES];
-        level.prepare_rays(&frame, &[*ray; LANES], &mut prepared, None);
+        let prepared = prepared(level, &frame, ray);
         let ray_ends = (prepared[0].near, prepared[0].far);
         let wanted = (parameter.near(ray.t_min).max(-1e30), parameter.far(ray.t_max).min(1e30));
         prop_assert!(ray_ends.0 <= wanted.0 && wanted.1 <= ray_ends.1, "{ray:?}: {ray_ends:?} {wanted:?}");
@@ -118,11 +123,11 @@ fn eight_rays_are_prepared_like_each_of_them_alone() {
             let ray = Ray::new(Vec3::from(n.vector()) * 3.0, Vec3::from(n.vector()));
             ray.between(n.signed(), 2.0 + n.unit())
         });
-        let (mut together, mut alone) = ([PreparedRay::zeroed(); LANES], [PreparedRay::zeroed(); LANES]);
+        let mut together = [PreparedRay::zeroed(); LANES];
         level.prepare_rays(&frame, &rays, &mut together, None);
         for (ray, together) in rays.iter().zip(together) {
-            level.prepare_rays(&frame, &[*ray; LANES], &mut alone, None);
-            assert_eq!(bytemuck::bytes_of(&together), bytemuck::bytes_of(&alone[0]), "{}", level.name());
+            let [alone, ..] = prepared(level, &frame, ray);
+            assert_eq!(bytemuck::bytes_of(&together), bytemuck::bytes_of(&alone), "{}", level.name());
         }
     }
 }
