@@ -37,7 +37,7 @@ fn spheres_around_the_start_are_decided_as_the_policy_says() {
     for inside in [Inside::Enter, Inside::Exit, Inside::Ignore] {
         let query = Query { inside, ..Query::at(Precision::Standard) };
         let (mut around, mut certain_around, mut dropped) = (0, 0, 0);
-        for round in 0..400 {
+        for _ in 0..400 {
             let size = 10.0_f32.powf(2.0 * n.signed());
             let spheres: Vec<Sphere> =
                 (0..8).map(|_| Sphere::new(Vec3::from(n.vector()) * size, size * n.unit())).collect();
@@ -55,9 +55,8 @@ fn spheres_around_the_start_are_decided_as_the_policy_says() {
                 let prepared = prepared(bvh.level, &bvh.frame, &ray);
                 let (o, d) = (bvh.frame.scaled_point(ray.origin.as_dvec3()), ray.direction.as_dvec3());
                 let s_of = |t: f64| o.dot(d) / d.length() + t * d.length() * bvh.frame.scale;
-                let rules = LeafRules { inside: StartInside::of(&query), select: round % 2 == 0 };
                 let (s_far, mut hits) = ([prepared[0].far], [LeafHits::NONE]);
-                let any = bvh.level.cull_leaf(leaf, &prepared, &s_far, &[0], rules, &mut hits);
+                let any = bvh.level.cull_leaf(leaf, &prepared, &s_far, &[0], StartInside::of(&query), &mut hits);
                 for (k, sphere) in ids.iter().enumerate().filter_map(|(k, &id)| Some((k, spheres.get(id as usize)?))) {
                     let mask = |bits: u32| any == 1 && bits >> k & 1 == 1;
                     let (candidate, certain) = (mask(hits[0].candidates), mask(hits[0].certain));

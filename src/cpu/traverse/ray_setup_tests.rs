@@ -8,7 +8,7 @@ use super::*;
 use crate::bvh::bvh8::node::{Bounds, BuildItem, Bvh8Node, Child, Leaf8, WIDTH};
 use crate::cpu::accel::build_item;
 use crate::cpu::frame::tests::{property_cases, scene};
-use crate::cpu::traverse::leaf::{LeafHits, LeafRules, StartInside};
+use crate::cpu::traverse::leaf::{LeafHits, StartInside};
 use crate::cpu::traverse::packet::ActiveRays;
 use crate::cpu::traverse::stream::ChildHits;
 use crate::intersect::classify::{HitClass, classify};
@@ -52,15 +52,14 @@ fn masks(
     level: SimdLevel,
     prepared: &[PreparedRay; LANES],
     (leaf, node): &(Leaf8, Bvh8Node),
-    select: bool,
+    packet: bool,
 ) -> [u32; 3] {
     let (s_far, mut hits, mut entered) = ([prepared[0].far], [LeafHits::NONE], ChildHits::default());
     level.intersect_children(node, prepared[0].octant(), prepared, &s_far, &[0], &mut entered);
-    let rules = LeafRules { inside: StartInside::Undecided, select };
-    let count = if select {
-        level.cull_leaf(leaf, prepared, &s_far, &[0], rules, &mut hits)
-    } else {
-        level.cull_packet_leaf(leaf, prepared, &s_far, ActiveRays { first: 0, mask: 1 }, rules, &mut hits)
+    let (inside, active) = (StartInside::Undecided, ActiveRays { first: 0, mask: 1 });
+    let count = match packet {
+        false => level.cull_leaf(leaf, prepared, &s_far, &[0], inside, &mut hits),
+        true => level.cull_packet_leaf(leaf, prepared, &s_far, active, inside, &mut hits),
     };
     let [LeafHits { candidates, certain, .. }] = hits;
     [entered.any as u32, if count == 1 { candidates } else { 0 }, if count == 1 { certain } else { 0 }]
@@ -75,8 +74,8 @@ fn check(ray: &Ray, spheres: &[Sphere]) -> Result<(), TestCaseError> {
         }
         for eight in spheres.chunks(WIDTH) {
             let kernels = leaf_and_node(&frame, eight);
-            for select in [false, true] {
-                let [entered, candidates, certain] = masks(level, &prepared, &kernels, select);
+            for packet in [false, true] {
+                let [entered, candidates, certain] = masks(level, &prepared, &kernels, packet);
                 for (k, sphere) in eight.iter().enumerate() {
                     let what = || format!("{}: {ray:?} {sphere:?}", level.name());
                     let has = |mask: u32| mask >> k & 1 == 1;
