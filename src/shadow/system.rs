@@ -121,6 +121,13 @@ pub struct PictureOptions {
     pub stars: f64,
 }
 
+impl PictureOptions {
+    /// The background that pixels show.
+    pub(crate) fn shown_background(&self) -> DVec3 {
+        if self.transparent { DVec3::ZERO } else { DVec3::from_array(self.background.0) }
+    }
+}
+
 impl Default for PictureOptions {
     /// 1920 × 1080 pixels with nine samples each, exposure 1, no ambient light, a black background without stars.
     fn default() -> Self {

@@ -68,11 +68,8 @@ pub(crate) fn visible_flux(occluder_set: &mut OccluderSet, disc: Disc, limb: Lim
         return 0.0;
     }
     let mut ends = limits(occluder_set, disc);
-    let (_, cones, spans) = occluder_set.parts();
-    let cones = std::mem::take(cones);
+    let (caps, cones, rest) = occluder_set.parts();
     let no_cones = cones.is_empty();
-    let mut rest = std::mem::take(spans);
-    let caps = occluder_set.parts().0;
     let mut visible = |mu: f64| {
         let ring = Ring::new(disc_sine, disc_cosine, mu);
         rest.clear();
@@ -89,12 +86,12 @@ pub(crate) fn visible_flux(occluder_set: &mut OccluderSet, disc: Disc, limb: Lim
                 rest.push(span(signed_arc(cap.azimuth.y, cap.azimuth.x), half, 0.0));
             }
         }
-        for cone in &cones {
-            if cone.add_spans(ring.tau, &mut rest) {
+        for cone in &*cones {
+            if cone.add_spans(ring.tau, rest) {
                 return 0.0;
             }
         }
-        bare(mu) * (open_angle(&rest) / TAU)
+        bare(mu) * (open_angle(rest) / TAU)
     };
     let mut sum = 0.0;
     let mut from = 0.0;
@@ -114,9 +111,6 @@ pub(crate) fn visible_flux(occluder_set: &mut OccluderSet, disc: Disc, limb: Lim
         }
         from = to;
     }
-    let (_, kept, spans) = occluder_set.parts();
-    *kept = cones;
-    *spans = rest;
     (sum / whole).clamp(0.0, 1.0)
 }
 

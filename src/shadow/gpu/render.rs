@@ -205,20 +205,20 @@ pub(crate) async fn picture(
 /// The uniforms that all dispatches share.
 fn render_uniforms(system: &System, prepared_picture: &PreparedPicture, bodies: &Bodies) -> RenderUniforms {
     let view = &prepared_picture.view;
-    let palette = twin::palette(system);
+    let options = system.picture();
     let axes = view.axes.map(|axis| axis.as_vec3().to_array());
     let mut uniforms = RenderUniforms {
-        size: system.picture().size,
+        size: options.size,
         half: view.half.as_vec2().to_array(),
         right: axes[0],
         pixel: view.pixel as f32,
         up: axes[1],
-        stars: palette.stars as f32,
+        stars: options.stars as f32,
         forward: axes[2],
-        exposure: palette.exposure as f32,
-        light: palette.light.as_vec3().to_array(),
-        ambient: palette.ambient as f32,
-        background: palette.background.as_vec3().to_array(),
+        exposure: options.exposure as f32,
+        light: system.light().color.0.map(|part| part as f32),
+        ambient: options.ambient as f32,
+        background: options.shown_background().as_vec3().to_array(),
         light_id: prepared_picture.bodies.len() as u32,
         projection: view.projection as u32,
         limb: prepared_picture.limb_darkening.map_or([0.0; 2], limb),

@@ -110,22 +110,20 @@ fn same(name: &str, system: &System) -> [f64; 2] {
     }
     let lists = ReceiverLists::new(&prepared_picture).unwrap().expect("so few fit on a device");
     let [width, height] = system.picture().size;
+    let (mut met, mut shaded) = (0, 0);
+    let Culling::Tiles(grid, words) = &prepared_picture.culling else { panic!("{name}: no tiles") };
     for (x, y) in (0..height).flat_map(|y| (0..width).map(move |x| (x, y))) {
         let at = place([width, height], f64::from(x) + 0.5, f64::from(y) + 0.5);
         let (origin, direction) = pixel_ray(&prepared_picture, at);
         let seen = first_body(&prepared_picture, [x, y], origin, direction);
         let listed = light_by_lists(&lists, seen).fraction as f32;
         assert_eq!(listed.to_bits(), expected.fraction[(y * width + x) as usize].to_bits(), "{name}: {x},{y} by lists");
-    }
-    let pixels = f64::from(width * height);
-    let (mut met, mut shaded) = (0, 0);
-    let Culling::Tiles(grid, words) = &prepared_picture.culling else { panic!("{name}: no tiles") };
-    for (x, y) in (0..height).flat_map(|y| (0..width).map(move |x| (x, y))) {
         met += grid.list(words, x, y).len();
         // A sample of the occluder lists: some receiver, at some square.
         let receiver = &lists.receivers[(x * 7 + y) as usize % lists.receivers.len()];
         shaded += receiver.grid.list(&lists.words, x * 31 % SQUARES, y * 17 % SQUARES).len();
     }
+    let pixels = f64::from(width * height);
     let share = |tests: usize, of: usize| 1.0 - tests as f64 / (pixels * of as f64).max(1.0);
     [share(met, prepared_picture.balls.len()), share(shaded, lists.receivers.len())]
 }

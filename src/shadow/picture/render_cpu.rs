@@ -9,7 +9,7 @@ use super::image::{Picture, Pixel};
 use super::prepared::PreparedPicture;
 use super::primary::{VisiblePoint, first_body, pixel_ray};
 use super::progress::{RenderProgress, check_expected};
-use super::shade::{Palette, ShadingScratch, light_at, paint};
+use super::shade::{ShadingScratch, light_at, paint};
 use crate::error::Result;
 use crate::records::NO_SPHERE;
 use crate::runtime::cancel::CancelToken;
@@ -28,20 +28,6 @@ const TRIAL_TIME: Duration = Duration::from_millis(400);
 /// Position in the picture, −1…1, of a point given in pixels from the upper left corner.
 pub(crate) fn place(size: [u32; 2], x: f64, y: f64) -> DVec2 {
     DVec2::new(2.0 * x / f64::from(size[0]) - 1.0, 1.0 - 2.0 * y / f64::from(size[1]))
-}
-
-/// The colours and exposure that all pixels share.
-pub(crate) fn palette(system: &System) -> Palette {
-    let options = system.picture();
-    let background = if options.transparent { [0.0; 3] } else { options.background.0 };
-    Palette {
-        light: DVec3::from_array(system.light().color.0),
-        background: DVec3::from_array(background),
-        exposure: options.exposure,
-        ambient: options.ambient,
-        ambient_samples: options.ambient_samples,
-        stars: options.stars,
-    }
 }
 
 /// What the centre of the pixel with this index shows.
@@ -74,7 +60,6 @@ pub(crate) fn pixel(
     at: usize,
 ) -> Pixel {
     let options = system.picture();
-    let palette = palette(system);
     let own = [at as u32 % options.size[0], at as u32 / options.size[0]];
     let [x, y] = own.map(f64::from);
     let seen = center(prepared_picture, options.size, at);
@@ -93,7 +78,7 @@ pub(crate) fn pixel(
                 (first_body(prepared_picture, own, origin, direction), None)
             };
             let ray = [at as u32, j * options.samples + i];
-            let color = paint(prepared_picture, scratch, &palette, place, shown, ray, lit);
+            let color = paint(system, prepared_picture, scratch, place, shown, ray, lit);
             // Colours are clipped before averaging: otherwise one very bright sample would make an edge look jagged.
             sum += color.min(DVec3::ONE);
             covered += u32::from(shown.id != NO_SPHERE);
