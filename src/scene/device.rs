@@ -212,7 +212,7 @@ impl Device {
     }
 
     /// Returns the same device with `cancel` attached. Cancelling it ends scene builds, [pictures](Self::render) and
-    /// [shadows](Self::shadows); its progress counts the observers of shadows. Queries use [the watch of their
+    /// [shadows](Self::shadows); its progress counts the observers of shadows. Queries use [that of their
     /// scene](crate::Scene::with_cancel).
     #[must_use]
     pub fn with_cancel(&self, cancel: &CancelToken) -> Self {

@@ -155,7 +155,7 @@ impl Scene {
         set.tree_from = tree_from;
         let gpu = device.upload(&set, pairwise, builder).await?;
         let host = Arc::new(CpuScene::for_device(gpu.is_some(), device.level, set, pairwise)?);
-        // The watch of the build does not apply to the finished scene.
+        // The cancel token of the build does not apply to the finished scene.
         Ok(Self {
             device: device.with_cancel(&CancelToken::new()),
             host,
