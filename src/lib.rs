@@ -133,7 +133,7 @@ pub use intersect::exact;
 pub use query::kind::QueryKind;
 pub use query::optical_depth::check_transmittance;
 pub use query::policy::{Ends, Inside, Motion, Near, OnBad, Precision, Query, Touch};
-pub use query::results::{Answer, Bits, HitLists, Hits, Report};
+pub use query::results::{Answer, Bits, HitLists, Hits, Lists, Report};
 pub use records::{Approach, Containment, Hit, Interval, NO_SPHERE, Ray, Sphere};
 pub use runtime::cancel::CancelToken;
 pub use runtime::limits::Limits;

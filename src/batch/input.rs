@@ -11,6 +11,7 @@ use super::raygen::points::{self, Parallel, PointTarget, Toward};
 use super::raygen::source::RaySource;
 use crate::intersect::ellipsoid::EllipsoidShape;
 use crate::math::error_free::two_sum;
+use crate::query::policy::setters;
 use crate::records::{Ray, Sphere};
 
 /// Spheres to build a scene from: a borrowed slice, and optional attribute columns.
@@ -39,32 +40,30 @@ impl<'a> Spheres<'a> {
         self.records.is_empty()
     }
 
-    /// Sets a mask per sphere: a ray can hit a sphere only if their masks share a bit. Without this column every bit is set, so only a
-    /// ray with mask 0 passes through.
-    #[must_use]
-    pub fn masks(self, masks: &'a [u32]) -> Self {
-        Self { masks: Some(masks), ..self }
+    setters! {
+        /// Sets a mask per sphere: a ray can hit a sphere only if their masks share a bit. Without this column every bit is set, so only a
+        /// ray with mask 0 passes through.
+        masks: &'a [u32], Some;
+        /// Sets a velocity per sphere: at time `t` the centre is `center + t · velocity`. See [`Motion`](crate::Motion) for how rays intersect
+        /// moving spheres, and [`SceneOptions::time_range`](crate::SceneOptions::time_range) for the range of times.
+        velocities: &'a [Vec3], Some;
+        /// Sets a transmittance per sphere, for [`transmittance`](crate::Scene::transmittance): from 0, opaque, to 1, invisible to that query.
+        /// Without this column every sphere is opaque. Other queries ignore it.
+        transmittances: &'a [f32], Some;
+        /// Turns each sphere into an ellipsoid. The sphere is the ball around it.
+        shapes: &'a [EllipsoidShape], Some;
     }
+}
 
-    /// Sets a velocity per sphere: at time `t` the centre is `center + t · velocity`. See [`Motion`](crate::Motion) for how rays intersect
-    /// moving spheres, and [`SceneOptions::time_range`](crate::SceneOptions::time_range) for the range of times.
-    #[must_use]
-    pub fn velocities(self, velocities: &'a [Vec3]) -> Self {
-        Self { velocities: Some(velocities), ..self }
-    }
-
-    /// Sets a transmittance per sphere, for [`transmittance`](crate::Scene::transmittance): from 0, opaque, to 1, invisible to that query.
-    /// Without this column every sphere is opaque. Other queries ignore it.
-    #[must_use]
-    pub fn transmittances(self, transmittances: &'a [f32]) -> Self {
-        Self { transmittances: Some(transmittances), ..self }
-    }
-
-    /// Turns each sphere into an ellipsoid. The sphere is the ball around it.
-    #[must_use]
-    pub fn shapes(self, shapes: &'a [EllipsoidShape]) -> Self {
-        Self { shapes: Some(shapes), ..self }
-    }
+/// Defines methods that return rays or points with another column of attributes.
+macro_rules! ray_attributes {
+    ($($(#[$about:meta])* $name:ident: $kind:ty;)*) => {$(
+        $(#[$about])*
+        #[must_use]
+        pub fn $name(self, $name: $kind) -> Self {
+            Self { ray_attributes: RayAttributeColumns { $name: Some($name), ..self.ray_attributes }, ..self }
+        }
+    )*};
 }
 
 /// Rays to cast: a borrowed slice, or a [source](crate::raygen) that makes them.
@@ -77,50 +76,33 @@ pub struct Rays<'a> {
 }
 
 impl<'a> Rays<'a> {
-    /// Sets a mask per ray: it can hit only spheres whose [masks](Spheres::masks) share a bit with it. Without this column every bit is
-    /// set.
-    #[must_use]
-    pub fn masks(self, masks: &'a [u32]) -> Self {
-        Self { ray_attributes: RayAttributeColumns { masks: Some(masks), ..self.ray_attributes }, ..self }
-    }
-
-    /// Sets a time per ray, at which moving spheres are intersected ([`Motion::AtTime`](crate::Motion::AtTime)). Default: 0.
-    #[must_use]
-    pub fn times(self, times: &'a [f32]) -> Self {
-        Self { ray_attributes: RayAttributeColumns { times: Some(times), ..self.ray_attributes }, ..self }
-    }
-
-    /// Sets a radius per ray. Such a ray is a ball that travels along the line. It hits a sphere where their surfaces touch, as if the
-    /// sphere's radius were larger by the ray's. Clearances are measured between surfaces, too.
-    #[must_use]
-    pub fn radii(self, radii: &'a [f32]) -> Self {
-        Self { ray_attributes: RayAttributeColumns { radii: Some(radii), ..self.ray_attributes }, ..self }
-    }
-
-    /// Sets one sphere per ray that the ray does not hit at all; [`NO_SPHERE`](crate::NO_SPHERE) for none. For the sphere on which a ray
-    /// starts, see [`from_ids`](Self::from_ids).
-    #[must_use]
-    pub fn skip_ids(self, ids: &'a [u32]) -> Self {
-        Self { ray_attributes: RayAttributeColumns { skip_ids: Some(ids), ..self.ray_attributes }, ..self }
-    }
-
-    /// Sets the sphere on whose surface each ray starts; [`NO_SPHERE`](crate::NO_SPHERE) for none. Rounding puts an origin on either side
-    /// of the surface. The direction decides instead, with e = centre − origin, B = direction · e and A = |direction|², exactly:
-    ///
-    /// * B ≤ 0: the ray leaves the sphere, or touches it. It does not hit that sphere.
-    /// * B > 0: the ray starts inside the sphere, whose roots are 0 and 2 B / A. The root 0 is never a hit. `t_min`, `t_max` and
-    ///   [`Inside`](crate::Inside) decide the rest. For [`approach`](crate::Scene::approach) it is a sphere like any other.
-    ///
-    /// Spheres that are equal to the named one, with their velocities and shapes, count as the named one. All others are intersected from
-    /// the rounded origin. Moving spheres are taken at the ray's [time](Self::times); a ray with a [radius](Self::radii) starts on the
-    /// sphere that is enlarged by it; for ellipsoids, e and the direction are those in the space in which the ellipsoid is a ball.
-    ///
-    /// `t_min` must be at least 0. An origin farther than 2⁻¹⁰ r + 2⁻¹⁶ (|o| + |c| + r) from the surface is an error, and origins farther
-    /// than 2⁻²⁰ (|o| + |c| + r) are [counted](crate::Report::off_surface): so far from the surface may a point `o + t · d` lie whose `t` is
-    /// an f32. [`Motion::WithRay`](crate::Motion::WithRay) is refused.
-    #[must_use]
-    pub fn from_ids(self, ids: &'a [u32]) -> Self {
-        Self { ray_attributes: RayAttributeColumns { from_ids: Some(ids), ..self.ray_attributes }, ..self }
+    ray_attributes! {
+        /// Sets a mask per ray: it can hit only spheres whose [masks](Spheres::masks) share a bit with it. Without this column every bit is
+        /// set.
+        masks: &'a [u32];
+        /// Sets a time per ray, at which moving spheres are intersected ([`Motion::AtTime`](crate::Motion::AtTime)). Default: 0.
+        times: &'a [f32];
+        /// Sets a radius per ray. Such a ray is a ball that travels along the line. It hits a sphere where their surfaces touch, as if the
+        /// sphere's radius were larger by the ray's. Clearances are measured between surfaces, too.
+        radii: &'a [f32];
+        /// Sets one sphere per ray that the ray does not hit at all; [`NO_SPHERE`](crate::NO_SPHERE) for none. For the sphere on which a ray
+        /// starts, see [`from_ids`](Self::from_ids).
+        skip_ids: &'a [u32];
+        /// Sets the sphere on whose surface each ray starts; [`NO_SPHERE`](crate::NO_SPHERE) for none. Rounding puts an origin on either side
+        /// of the surface. The direction decides instead, with e = centre − origin, B = direction · e and A = |direction|², exactly:
+        ///
+        /// * B ≤ 0: the ray leaves the sphere, or touches it. It does not hit that sphere.
+        /// * B > 0: the ray starts inside the sphere, whose roots are 0 and 2 B / A. The root 0 is never a hit. `t_min`, `t_max` and
+        ///   [`Inside`](crate::Inside) decide the rest. For [`approach`](crate::Scene::approach) it is a sphere like any other.
+        ///
+        /// Spheres that are equal to the named one, with their velocities and shapes, count as the named one. All others are intersected from
+        /// the rounded origin. Moving spheres are taken at the ray's [time](Self::times); a ray with a [radius](Self::radii) starts on the
+        /// sphere that is enlarged by it; for ellipsoids, e and the direction are those in the space in which the ellipsoid is a ball.
+        ///
+        /// `t_min` must be at least 0. An origin farther than 2⁻¹⁰ r + 2⁻¹⁶ (|o| + |c| + r) from the surface is an error, and origins farther
+        /// than 2⁻²⁰ (|o| + |c| + r) are [counted](crate::Report::off_surface): so far from the surface may a point `o + t · d` lie whose `t` is
+        /// an f32. [`Motion::WithRay`](crate::Motion::WithRay) is refused.
+        from_ids: &'a [u32];
     }
 
     /// Index of the first ray in the longer list of [`numbered_from`](Self::numbered_from); 0 for a list of its own.
@@ -220,22 +202,13 @@ pub struct Points<'a> {
 type Point = [f32; 3];
 
 impl<'a> Points<'a> {
-    /// Sets a mask per point: only spheres whose [masks](Spheres::masks) share a bit with it are considered.
-    #[must_use]
-    pub fn masks(self, masks: &'a [u32]) -> Self {
-        Self { ray_attributes: RayAttributeColumns { masks: Some(masks), ..self.ray_attributes }, ..self }
-    }
-
-    /// Sets a time per point, at which moving spheres are evaluated. Default: 0.
-    #[must_use]
-    pub fn times(self, times: &'a [f32]) -> Self {
-        Self { ray_attributes: RayAttributeColumns { times: Some(times), ..self.ray_attributes }, ..self }
-    }
-
-    /// Sets one sphere per point that is not considered; [`NO_SPHERE`](crate::NO_SPHERE) for none.
-    #[must_use]
-    pub fn skip_ids(self, ids: &'a [u32]) -> Self {
-        Self { ray_attributes: RayAttributeColumns { skip_ids: Some(ids), ..self.ray_attributes }, ..self }
+    ray_attributes! {
+        /// Sets a mask per point: only spheres whose [masks](Spheres::masks) share a bit with it are considered.
+        masks: &'a [u32];
+        /// Sets a time per point, at which moving spheres are evaluated. Default: 0.
+        times: &'a [f32];
+        /// Sets one sphere per point that is not considered; [`NO_SPHERE`](crate::NO_SPHERE) for none.
+        skip_ids: &'a [u32];
     }
 }
 

@@ -6,7 +6,7 @@ use super::ray_attributes::{OwnedRayAttributes, RayAttributeColumns};
 use super::raygen::source::RaySource;
 use crate::error::{Error, Result};
 use crate::query::policy::{OnBad, Query};
-use crate::query::validate::is_usable;
+use crate::query::validate::{commas, is_usable};
 use crate::records::{Ray, RayAttributes};
 use crate::runtime::cancel::CancelToken;
 
@@ -83,9 +83,8 @@ impl RayBatch<'_> {
     fn name_segment(&self, i: usize, error: Error) -> Error {
         match error {
             Error::BadRecord { field: "direction", index, .. } if self.ray_attributes.directions_low.is_some() => {
-                let [x, y, z] = self.rays.ray(i).origin.to_array();
                 let why = "both ends are the same point, which has no direction; `contains` tests points";
-                Error::record("segment", index, "end", format!("{x},{y},{z}"), why)
+                Error::record("segment", index, "end", commas(self.rays.ray(i).origin), why)
             }
             other => other,
         }

@@ -8,10 +8,10 @@ use crate::intersect::ellipsoid::{EllipsoidShape, UnitBallMap};
 use crate::intersect::motion::swept_bounds;
 use crate::query::optical_depth::optical_depth;
 use crate::query::policy::check_same_length;
-use crate::query::validate::check_sphere;
+use crate::query::validate::{check_sphere, not_finite};
 use crate::records::Sphere;
 use crate::runtime::cancel::CancelToken;
-use crate::runtime::memory::try_with_capacity;
+use crate::runtime::memory::try_map;
 
 /// Optional attribute columns of a scene's spheres.
 #[derive(Clone, Debug, Default)]
@@ -72,17 +72,17 @@ impl<'a> SphereSet<'a> {
         cancel: &'a CancelToken,
     ) -> Result<Self> {
         let spheres = set.records;
-        let maps = set.shapes.map(|shapes| unit_ball_maps(spheres.len(), shapes)).transpose()?.or(before.maps);
+        let map = |(index, shape): (u64, &EllipsoidShape)| shape.check(index).map(|()| UnitBallMap::of(shape));
+        let maps = column("shapes", spheres.len(), set.shapes, map)?.or(before.maps);
         for (index, sphere) in (0..).zip(spheres) {
             check_sphere(index, sphere)?;
         }
-        let masks = owned_column("masks", spheres.len(), set.masks)?.or(before.masks);
-        let optical_depths = set
-            .transmittances
-            .map(|transmittances| depths_of(spheres.len(), transmittances))
-            .transpose()?
-            .or(before.optical_depths);
-        let velocities = owned_column("velocities", spheres.len(), set.velocities)?.or(before.velocities);
+        let masks = column("masks", spheres.len(), set.masks, |(_, mask)| Ok(*mask))?.or(before.masks);
+        let depth = |(index, transmittance): (u64, &f32)| optical_depth(index, *transmittance);
+        let optical_depths = column("transmittances", spheres.len(), set.transmittances, depth)?;
+        let optical_depths = optical_depths.or(before.optical_depths);
+        let velocities = column("velocities", spheres.len(), set.velocities, |(_, velocity)| Ok(*velocity))?;
+        let velocities = velocities.or(before.velocities);
         let swept = velocities.as_ref().map(|velocities| swept_spheres(spheres, velocities, time_range)).transpose()?;
         cancel.check()?;
         Ok(Self {
@@ -101,54 +101,36 @@ impl<'a> SphereSet<'a> {
     }
 }
 
-fn unit_ball_maps(spheres: usize, shapes: &[EllipsoidShape]) -> Result<Vec<UnitBallMap>> {
-    check_same_length("spheres", spheres, "shapes", shapes.len())?;
-    let mut maps = try_with_capacity(shapes.len())?;
-    for (index, shape) in (0..).zip(shapes) {
-        shape.check(index)?;
-        maps.push(UnitBallMap::of(shape));
-    }
-    Ok(maps)
-}
-
-fn depths_of(spheres: usize, transmittances: &[f32]) -> Result<Vec<u32>> {
-    check_same_length("spheres", spheres, "transmittances", transmittances.len())?;
-    let mut depths = try_with_capacity(transmittances.len())?;
-    for (index, &transmittance) in (0..).zip(transmittances) {
-        depths.push(optical_depth(index, transmittance)?);
-    }
-    Ok(depths)
-}
-
-fn owned_column<T: Copy>(name: &'static str, spheres: usize, column: Option<&[T]>) -> Result<Option<Vec<T>>> {
+/// A column that has one entry per sphere, converted.
+fn column<T, U>(
+    name: &'static str,
+    spheres: usize,
+    column: Option<&[T]>,
+    convert: impl Fn((u64, &T)) -> Result<U>,
+) -> Result<Option<Vec<U>>> {
     let Some(column) = column else { return Ok(None) };
     check_same_length("spheres", spheres, name, column.len())?;
-    let mut own = try_with_capacity(column.len())?;
-    own.extend_from_slice(column);
-    Ok(Some(own))
+    try_map(column.iter().enumerate().map(|(index, one)| (index as u64, one)), convert).map(Some)
 }
 
 /// A ball per moving sphere that contains it at all times of a range. Invalid velocities are errors.
 fn swept_spheres(spheres: &[Sphere], velocities: &[Vec3], time_range: [f32; 2]) -> Result<Vec<Sphere>> {
-    let mut all = try_with_capacity(spheres.len())?;
-    for (index, (sphere, velocity)) in (0..).zip(spheres.iter().zip(velocities)) {
-        let bad = |field, value: f32, why: &'static str| Err(Error::record("sphere", index, field, value, why));
-        for (field, value) in ["vx", "vy", "vz"].into_iter().zip(velocity.to_array()) {
-            if !value.is_finite() {
-                return bad(field, value, "a velocity must be finite");
-            }
+    let swept = |(index, (sphere, velocity)): (usize, (&Sphere, &Vec3))| {
+        let bad = |field, value: f32, why: &'static str| Err(Error::record("sphere", index as u64, field, value, why));
+        if let Some((field, value)) = not_finite(["vx", "vy", "vz"], *velocity) {
+            return bad(field, value, "a velocity must be finite");
         }
         let ball = swept_bounds(sphere, *velocity, time_range);
         // Headroom for later sums of coordinates.
-        let within = ball.center.abs().max_element().max(ball.radius) < f32::MAX / 4.0;
-        if !within {
-            let (field, value) = ["vx", "vy", "vz"]
-                .into_iter()
-                .zip(velocity.to_array())
-                .fold(("vx", velocity.x), |most, one| if one.1.abs() > most.1.abs() { one } else { most });
-            return bad(field, value, "the sphere leaves the range of f32 within the time range of the scene");
+        if ball.center.abs().max_element().max(ball.radius) < f32::MAX / 4.0 {
+            return Ok(ball);
         }
-        all.push(ball);
-    }
-    Ok(all)
+        let largest = velocity.abs().max_position();
+        bad(
+            ["vx", "vy", "vz"][largest],
+            velocity[largest],
+            "the sphere leaves the range of f32 within the time range of the scene",
+        )
+    };
+    try_map(spheres.iter().zip(velocities).enumerate(), swept)
 }

@@ -4,6 +4,7 @@ use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
 use crate::error::{Error, Result};
+use crate::query::validate::{commas, not_finite};
 
 /// A bullet: starts at a point, and flies towards another point and beyond it, at a constant speed. 28 bytes.
 #[repr(C)]
@@ -50,13 +51,12 @@ pub(crate) fn check_bullet(index: u64, bullet: &Bullet) -> Result<()> {
         (["x1", "y1", "z1"], bullet.from, "a start point must be finite"),
         (["x2", "y2", "z2"], bullet.to, "a target point must be finite"),
     ] {
-        if let Some((field, value)) = names.into_iter().zip(point.to_array()).find(|(_, value)| !value.is_finite()) {
+        if let Some((field, value)) = not_finite(names, point) {
             return bad(field, value.to_string(), why);
         }
     }
     if bullet.from == bullet.to {
-        let [x, y, z] = bullet.to.to_array();
-        return bad("x2,y2,z2", format!("{x},{y},{z}"), "the target point must differ from the start point");
+        return bad("x2,y2,z2", commas(bullet.to), "the target point must differ from the start point");
     }
     if !bullet.speed.is_finite() {
         return bad("speed", bullet.speed.to_string(), "a speed must be finite");

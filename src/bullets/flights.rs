@@ -8,11 +8,12 @@ use super::state::{BulletScene, BulletState};
 use super::step::Answers;
 use crate::batch::input::from_slices;
 use crate::error::{Error, Result};
-use crate::query::policy::{Ends, Inside, Motion, Near, OnBad, Query, Touch, check_same_length};
-use crate::query::results::Report;
+use crate::query::policy::{Ends, Inside, Motion, Near, OnBad, Query, Touch, check_same_length, setters};
+use crate::query::results::{Lists, Report};
+use crate::query::validate::usage;
 use crate::records::{NO_SPHERE, RayAttributes};
 use crate::runtime::block_on::{BoxedFuture, block_on};
-use crate::runtime::memory::{self, try_with_capacity};
+use crate::runtime::memory::{self, try_repeat, try_with_capacity};
 use crate::scene::scene::Scene;
 
 /// Bullets to shoot: a borrowed slice, and an optional column of radii.
@@ -25,59 +26,22 @@ pub struct Bullets<'a> {
 }
 
 impl<'a> Bullets<'a> {
-    /// Sets a radius per bullet, at least 0. Such a bullet is a ball. It hits a sphere where their surfaces touch, as if the sphere's
+    setters! {
+        /// Sets a radius per bullet, at least 0. Such a bullet is a ball. It hits a sphere where their surfaces touch, as if the sphere's
     /// radius were larger by the bullet's. Its start, path and hit points are those of its centre. Default: 0.
-    #[must_use]
-    pub fn radii(self, radii: &'a [f32]) -> Self {
-        Self { radii: Some(radii), ..self }
-    }
-
+    radii: &'a [f32], Some;
     /// Sets the sphere on whose surface each bullet starts, as [`Rays::from_ids`](crate::Rays::from_ids) does for rays:
     /// [`NO_SPHERE`](crate::NO_SPHERE) for none. A bullet that flies away from that sphere does not hit it with its first leg, and one that
     /// flies into it has [started inside](crate::LegStatus::StartedInside). The spheres must be at rest.
-    #[must_use]
-    pub fn from_ids(self, ids: &'a [u32]) -> Self {
-        Self { from_ids: Some(ids), ..self }
+    from_ids: &'a [u32], Some;
     }
 }
 
 from_slices!(Bullets, Bullet, |records| Bullets { records, radii: None, from_ids: None, first: None }, "bullets", "");
 
-/// Result of `bullets`: the legs of each bullet, one bullet after the other.
-#[derive(Clone, Debug, PartialEq)]
-#[must_use]
-pub struct Flights {
-    /// Index in `records` at which each bullet's legs begin: one entry more than there are bullets, from 0 to the number of records.
-    pub offsets: Vec<u64>,
-    /// Legs, at least one per bullet, and exactly one if one ricochet was requested. Every leg of a bullet except the last ends on a
-    /// sphere.
-    pub records: Vec<Leg>,
-    /// Statistics of the query. A bullet that hits any sphere counts as one hit.
-    pub report: Report,
-}
-
-impl Flights {
-    /// Number of bullets.
-    pub fn len(&self) -> usize {
-        self.offsets.len().saturating_sub(1)
-    }
-
-    /// Whether there were no bullets.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Legs of bullet `i`, in order; `None` if `i` is out of range.
-    pub fn get(&self, i: usize) -> Option<&[Leg]> {
-        let (start, end) = (*self.offsets.get(i)?, *self.offsets.get(i + 1)?);
-        self.records.get(start as usize..end as usize)
-    }
-
-    /// Legs of every bullet, in the order of the bullets.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[Leg]> {
-        (0..self.len()).map(|i| self.get(i).unwrap_or_default())
-    }
-}
+/// Result of `bullets`: the legs of each bullet, which counts as a ray here. Every bullet has at least one leg, and exactly one if one
+/// ricochet was requested. Every leg of a bullet except the last ends on a sphere.
+pub type Flights = Lists<Leg>;
 
 impl Scene {
     /// Traces bullets among the spheres of the scene, through up to `most` ricochets each. The result contains the legs of each bullet, in
@@ -141,19 +105,16 @@ impl Scene {
     async fn fly_in_rounds(&self, bullets: Bullets<'_>, most: u32, query: &Query) -> Result<Flights> {
         let start = Instant::now();
         if most == 0 {
-            return Err(Error::InvalidArgument("the maximum number of ricochets is 0: it must be at least 1".into()));
+            return usage("the maximum number of ricochets is 0: it must be at least 1");
         }
         let [from, to] = self.options.time_range;
         let end = self.host.attributes.velocities.is_some().then_some(to);
         if end.is_some() && !(from..=to).contains(&0.0) {
-            let message =
-                format!("bullets start at time 0, which is outside the time range of the scene, {from} to {to}");
-            return Err(Error::InvalidArgument(message));
+            let outside = "which is outside the time range of the scene";
+            return usage(format!("bullets start at time 0, {outside}, {from} to {to}"));
         }
         if self.host.pairwise {
-            return Err(Error::InvalidArgument(
-                "bullets cannot be used with a pairwise scene: any of them may hit any sphere".into(),
-            ));
+            return usage("bullets cannot be used with a pairwise scene: any of them may hit any sphere");
         }
         self.refuse_ellipsoids("bullets")?;
         self.check_spheres()?;
@@ -221,16 +182,14 @@ impl Scene {
 
 /// Joins the legs of all rounds, bullet by bullet. An invalid bullet gets one leg, a miss.
 fn joined(count: usize, rounds: Vec<Legs>) -> Result<(Vec<u64>, Vec<Leg>)> {
-    let mut offsets = try_with_capacity(count + 1)?;
-    offsets.resize(count + 1, 0);
+    let mut offsets = try_repeat(0, count + 1)?;
     for (bullet, _) in rounds.iter().flatten() {
         offsets[*bullet + 1] += 1;
     }
     for i in 0..count {
         offsets[i + 1] = offsets[i] + offsets[i + 1].max(1);
     }
-    let mut records = try_with_capacity(offsets[count] as usize)?;
-    records.resize(offsets[count] as usize, Leg::MISS);
+    let mut records = try_repeat(Leg::MISS, offsets[count] as usize)?;
     for (round, legs) in rounds.into_iter().enumerate() {
         for (bullet, leg) in legs {
             records[offsets[bullet] as usize + round] = leg;

@@ -14,7 +14,7 @@ use crate::query::kind::{All, Nearest};
 use crate::query::policy::{Inside, Motion, Precision, Query};
 use crate::query::results::{HitLists, Report};
 use crate::records::{Hit, NO_SPHERE, Ray};
-use crate::runtime::memory::try_with_capacity;
+use crate::runtime::memory::{try_collect, try_repeat, try_with_capacity};
 use crate::scene::cast::Cast;
 use crate::scene::scene::Scene;
 
@@ -51,16 +51,10 @@ impl Answers {
         query: &Query,
         report: &mut Report,
     ) -> Result<Self> {
-        let (mut rays, mut times, mut radii, mut from_ids) = (
-            try_with_capacity(active.len())?,
-            try_with_capacity(active.len())?,
-            try_with_capacity(active.len())?,
-            try_with_capacity(active.len())?,
-        );
-        from_ids.extend(active.iter().map(|bullet| bullet.from_id));
-        rays.extend(active.iter().map(|bullet| bullet.ray));
-        times.extend(active.iter().map(|bullet| bullet.time));
-        radii.extend(active.iter().map(|bullet| bullet.radius));
+        let rays = try_collect(active.iter().map(|bullet| bullet.ray))?;
+        let times = try_collect(active.iter().map(|bullet| bullet.time))?;
+        let radii = try_collect(active.iter().map(|bullet| bullet.radius))?;
+        let from_ids = try_collect(active.iter().map(|bullet| bullet.from_id))?;
         let wide = radii.iter().any(|radius| *radius > 0.0);
         let ray_attributes = RayAttributeColumns {
             times: (query.motion == Motion::WithRay).then_some(&times[..]),
@@ -71,8 +65,7 @@ impl Answers {
         };
         let ray_attributes = scene.with_motion(ray_attributes, query);
         let ignoring = Query { inside: Inside::Ignore, ..*query };
-        let mut hits = try_with_capacity(rays.len())?;
-        hits.resize(rays.len(), Hit::MISS);
+        let mut hits = try_repeat(Hit::MISS, rays.len())?;
         let cast = scene
             .hits_into(with_attributes(&rays, ray_attributes), if first { query } else { &ignoring }, &mut hits)
             .await?;
@@ -83,8 +76,7 @@ impl Answers {
         if !first {
             let starts: Vec<Ray> = rays.iter().map(at_start).collect();
             let quick = Query { precision: query.precision.min(Precision::Standard), ..*query };
-            containing = try_with_capacity(rays.len())?;
-            containing.resize(rays.len(), Hit::MISS);
+            containing = try_repeat(Hit::MISS, rays.len())?;
             scene.hits_into(with_attributes(&starts, ray_attributes), &quick, &mut containing).await?;
         }
 

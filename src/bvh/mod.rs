@@ -26,3 +26,10 @@ impl BvhBuilder {
         )
     }
 }
+
+/// Lower and upper corner of a box in f64, in which sums of two f32 are exact.
+type Corners = [[f64; 3]; 2];
+
+fn contains(outer: &Corners, inner: &Corners) -> bool {
+    (0..3).all(|k| outer[0][k] <= inner[0][k] && inner[1][k] <= outer[1][k])
+}

@@ -65,7 +65,9 @@ impl CpuBvh {
         let mut bvh = Self::new(set.swept_bounds(), level, set.cancel)?;
         bvh.frame.slimness = set.attributes.max_axis_ratio().into();
         if let Some(masks) = &set.attributes.masks {
-            bvh.add_masks(masks)?;
+            // A leaf may have unused lanes.
+            let mask = |id: u32| masks.get(id as usize).copied().unwrap_or(0);
+            bvh.masks = Some(bvh.per_leaf(|ids| ids.map(mask))?);
         }
         match &set.attributes {
             SphereAttributes { maps: Some(_), .. } => bvh.add_inner_radii(set)?,
@@ -94,7 +96,6 @@ impl CpuBvh {
 
     /// Stores, per leaf, the radii of balls that the ellipsoids certainly contain, concentric with the balls around them and their paths.
     fn add_inner_radii(&mut self, set: &SphereSet<'_>) -> Result<()> {
-        let mut laid = try_with_capacity(self.tree.ids.len())?;
         let inner = |id: u32| match (set.spheres.get(id as usize), set.swept_bounds().get(id as usize)) {
             // The radius of the ball around the path is that of the sphere plus half the path. The radius of the ball that is contained at
             // all times is smaller by the same amount than that of the ball contained at one time.
@@ -102,19 +103,17 @@ impl CpuBvh {
                 let least = f64::from(set.attributes.inner_radius(id, sphere));
                 let inner = least + f64::from(sphere.radius) - f64::from(ball.radius);
                 // Rounded down, with an allowance for the rounding of the ball's centre.
-                ((inner - 1e-6 * f64::from(ball.radius)) * self.frame.scale()) as f32
+                ((inner - 1e-6 * f64::from(ball.radius)) * self.frame.scale) as f32
             }
             _ => -1.0,
         };
-        self.tree.ids.par_iter().map(|ids| ids.map(inner)).collect_into_vec(&mut laid);
-        self.inner_radii = Some(laid);
+        self.inner_radii = Some(self.per_leaf(|ids| ids.map(inner))?);
         Ok(())
     }
 
     /// Stores the motion of the spheres per leaf, so that rays are tested against positions instead of whole paths, and refits the AABBs to
     /// the paths. Before, they contained the balls around the paths, which have 1.4 times the surface for a path as long as the radius.
-    pub(crate) fn add_motion(&mut self, set: &SphereSet<'_>, velocities: &[Vec3], time_range: [f32; 2]) -> Result<()> {
-        let mut laid = try_with_capacity(self.tree.ids.len())?;
+    fn add_motion(&mut self, set: &SphereSet<'_>, velocities: &[Vec3], time_range: [f32; 2]) -> Result<()> {
         let middle = f64::from(midpoint(time_range));
         let one = |ids: &[u32; WIDTH]| {
             let mut moving_leaf = MovingLeaf8::zeroed();
@@ -126,30 +125,27 @@ impl CpuBvh {
                 };
                 let velocity = velocities[id].as_dvec3();
                 let center = self.frame.scaled_point(sphere.center.as_dvec3() + velocity * middle);
-                let [r, far] = [sphere.radius, ball.radius].map(|radius| f64::from(radius) * self.frame.scale());
+                let [r, far] = [sphere.radius, ball.radius].map(|radius| f64::from(radius) * self.frame.scale);
                 // The slack of a sphere at rest, and the slack for its motion: see `traverse/moving_leaf.rs`.
                 let slack = 256.0 * f64::from(U) * (center.length() + far);
                 for axis in 0..3 {
                     moving_leaf.center[axis][k] = center[axis] as f32;
-                    moving_leaf.velocity[axis][k] = (velocity[axis] * self.frame.scale()) as f32;
+                    moving_leaf.velocity[axis][k] = (velocity[axis] * self.frame.scale) as f32;
                 }
                 (moving_leaf.padded_radius[k], moving_leaf.inner_radius[k]) = ((r + slack) as f32, (r - slack) as f32);
             }
             moving_leaf
         };
-        self.tree.ids.par_iter().map(one).collect_into_vec(&mut laid);
+        let laid = self.per_leaf(one)?;
         self.tree.refit(|leaf| laid[leaf].corners(half_span(time_range)));
         (self.moving_leaves, self.mid_time) = (Some(laid), middle);
         Ok(())
     }
 
-    /// Stores the masks of the spheres per leaf.
-    fn add_masks(&mut self, masks: &[u32]) -> Result<()> {
-        let mut laid = try_with_capacity(self.tree.ids.len())?;
-        // A leaf may have unused lanes.
-        let mask = |id: u32| masks.get(id as usize).copied().unwrap_or(0);
-        self.tree.ids.par_iter().map(|ids| ids.map(mask)).collect_into_vec(&mut laid);
-        self.masks = Some(laid);
-        Ok(())
+    /// A record of each leaf, from the ids of its spheres.
+    fn per_leaf<T: Send>(&self, record: impl Fn(&[u32; WIDTH]) -> T + Sync + Send) -> Result<Vec<T>> {
+        let mut records = try_with_capacity(self.tree.ids.len())?;
+        self.tree.ids.par_iter().map(record).collect_into_vec(&mut records);
+        Ok(records)
     }
 }

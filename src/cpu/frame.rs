@@ -31,8 +31,9 @@ pub(crate) const MAX_START: f64 = 1.152_921_504_606_847e18;
 /// The scaled units of a scene.
 #[derive(Clone, Copy)]
 pub(crate) struct CpuFrame {
-    middle: DVec3,
-    scale: f64,
+    pub(crate) middle: DVec3,
+    /// The power of two by which lengths are multiplied.
+    pub(crate) scale: f64,
     /// Largest ratio of the longest to the shortest semi-axis of an ellipsoid; 0 if all are spheres.
     pub(crate) slimness: f64,
 }
@@ -95,15 +96,6 @@ impl CpuFrame {
     /// A point in scaled units.
     pub(crate) fn scaled_point(&self, point: DVec3) -> DVec3 {
         (point - self.middle) * self.scale
-    }
-
-    pub(crate) fn middle(&self) -> DVec3 {
-        self.middle
-    }
-
-    /// The power of two by which lengths are multiplied.
-    pub(crate) fn scale(&self) -> f64 {
-        self.scale
     }
 
     /// Prepares a ray for a search for the closest approach; `None` if it starts too far away, so that everything may be near.

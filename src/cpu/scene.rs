@@ -11,8 +11,7 @@ use super::subnormal::Magnitudes;
 use super::traverse::ray_order::{RayOrder, RaySorter, group_octants, sample_order};
 use super::traverse::stream::STREAM_RAYS;
 use super::twins::Twins;
-use super::view::Candidates;
-use super::view::SceneView;
+use super::view::{Candidates, SceneView};
 use crate::batch::input::Spheres;
 use crate::batch::ray_attributes::RayAttributeColumns;
 use crate::batch::ray_batch::{CheckStart, RayBatch};
@@ -29,7 +28,7 @@ use crate::query::results::Tally;
 use crate::records::{NO_SPHERE, Ray, RayAttributes, Sphere};
 use crate::runtime::cancel::CancelToken;
 use crate::runtime::map_tasks;
-use crate::runtime::memory::{self, try_with_capacity};
+use crate::runtime::memory::{self, try_collect};
 use crate::runtime::prefetch::prefetch;
 
 /// Rays per task: enough to hide the cost of a task, few enough for an even distribution.
@@ -91,10 +90,8 @@ impl CpuScene {
     }
 
     pub(crate) fn with(spheres: &[Sphere], bvh: Option<CpuBvh>) -> Result<Self> {
-        let mut own = try_with_capacity(spheres.len())?;
-        own.extend_from_slice(spheres);
         Ok(Self {
-            spheres: own,
+            spheres: try_collect(spheres.iter().copied())?,
             attributes: SphereAttributes::default(),
             bvh: bvh.map(OnceLock::from).unwrap_or_default(),
             undecided: AtomicUsize::new(0),

@@ -1,6 +1,4 @@
 //! View of a scene for candidate searches: its spheres, their attributes, and its BVH; and the search for the candidates of rays.
-//!
-//! Candidates of a ray: the spheres of a scene, or one sphere in a pairwise scene.
 
 use std::cmp::Ordering;
 use std::sync::OnceLock;
@@ -89,20 +87,6 @@ impl<'a> SceneView<'a> {
         }
     }
 
-    /// Calls [`visit_start`](Self::visit_start) for each ray.
-    pub(crate) fn visit_starts<V: HitCollector>(
-        &self,
-        rays: &[Ray],
-        ray_attributes: &[RayAttributes],
-        collectors: &mut [V],
-    ) {
-        for ((ray, attributes), collector) in rays.iter().zip(ray_attributes).zip(collectors) {
-            if attributes.from_id != NO_SPHERE {
-                self.visit_start(ray, attributes, collector);
-            }
-        }
-    }
-
     /// Prefetches a sphere and its attributes.
     pub(crate) fn prefetch(&self, id: u32) {
         let (id, SphereAttributes { velocities, maps, .. }) = (id as usize, self.attributes);
@@ -123,7 +107,8 @@ impl<'a> SceneView<'a> {
         attributes.admits(self.attributes.masks.as_ref().map_or(u32::MAX, |masks| masks[id as usize]), id)
     }
 
-    /// Passes the candidates of every ray to its collector. `collectors` has one entry per ray. `ray_attributes` has one, too, or is empty.
+    /// Passes the candidates of at most [`STREAM_RAYS`](stream::STREAM_RAYS) rays to their collectors. `collectors` has one entry per ray.
+    /// `ray_attributes` has one, too, or is empty.
     /// `order` only affects speed.
     pub(crate) fn visit_candidates<V: HitCollector>(
         &self,
@@ -133,7 +118,11 @@ impl<'a> SceneView<'a> {
         query: &Query,
         order: RayOrder,
     ) {
-        self.visit_starts(rays, ray_attributes, collectors);
+        for ((ray, attributes), collector) in rays.iter().zip(ray_attributes).zip(&mut *collectors) {
+            if attributes.from_id != NO_SPHERE {
+                self.visit_start(ray, attributes, collector);
+            }
+        }
         if let (Some(bvh), CandidateTest::Hits) = (self.bvh, V::CANDIDATES) {
             return stream::traverse(bvh, *self, rays, ray_attributes, collectors, query, order);
         }

@@ -31,8 +31,8 @@ fn apply(map: &UnitBallMap, v: (Vec3, Vec3)) -> (Vec3, Vec3) {
     (Vec3::new(x.0, y.0, z.0), Vec3::new(x.1, y.1, z.1))
 }
 
-/// Maps a pair, scaled for the bounding ball of its ellipsoid, to the space in which the ellipsoid is a ball. `noise` does not cover the
-/// error of the mapping: only `Precision::Exact` needs error bounds, and it is refused for ellipsoids.
+/// Maps a pair, scaled for the bounding ball of its ellipsoid, to the space in which the ellipsoid is a ball. `position_error` does not
+/// cover the error of the mapping: only `Precision::Exact` needs error bounds, and it is refused for ellipsoids.
 #[inline(always)]
 pub(crate) fn to_unit_ball(s: &ScaledPair, map: &UnitBallMap) -> ScaledPair {
     let ((eh, el), (d, dl)) = (apply(map, (s.eh, s.el)), apply(map, (s.d, s.dl)));

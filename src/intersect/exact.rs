@@ -215,17 +215,14 @@ pub(crate) fn approach_of(ray: &Ray, target: Target<'_>) -> (f32, f32) {
     };
     let clearance = round_f32(|y| {
         // Compares the distance with y + r, which may be negative.
-        if y.is_infinite() {
-            return if y > 0.0 { Ordering::Less } else { Ordering::Greater };
-        }
         let (n, x) = parts(y);
         let low = x.min(-(unit as i64));
         let sum = (n << (x - low)) + (&r << (-(unit as i64) - low));
         if sum.sign() == Sign::Minus {
             return Ordering::Greater;
         }
-        let attributes = (-(unit as i64) - low) as u64;
-        (&square << (2 * attributes)).cmp(&(&sum * &sum * &over))
+        let shift = (-(unit as i64) - low) as u64;
+        (&square << (2 * shift)).cmp(&(&sum * &sum * &over))
     });
     (t, clearance)
 }
@@ -270,7 +267,7 @@ fn pick(low: f64, high: f64, middle_side: Ordering, low_is_even: bool) -> f64 {
     }
 }
 
-/// The largest key in `direction_low..high` for which `holds` is true. It must be true at `direction_low`.
+/// The largest key in `low..high` for which `holds` is true. It must be true at `low`.
 fn bisect(mut low: i64, mut high: i64, holds: impl Fn(i64) -> bool) -> i64 {
     while high as i128 - low as i128 > 1 {
         let middle = low.midpoint(high);

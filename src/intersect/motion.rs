@@ -102,12 +102,6 @@ impl<'a> Target<'a> {
 }
 
 #[inline(always)]
-fn two_sum3(a: Vec3, b: Vec3) -> (Vec3, Vec3) {
-    let (x, y, z) = (two_sum(a.x, b.x), two_sum(a.y, b.y), two_sum(a.z, b.z));
-    (Vec3::new(x.0, y.0, z.0), Vec3::new(x.1, y.1, z.1))
-}
-
-#[inline(always)]
 fn two_product3(a: Vec3, b: f32) -> (Vec3, Vec3) {
     let (x, y, z) = (two_product(a.x, b), two_product(a.y, b), two_product(a.z, b));
     (Vec3::new(x.0, y.0, z.0), Vec3::new(x.1, y.1, z.1))
@@ -133,9 +127,9 @@ pub(crate) fn scale_moving(ray: &Ray, sphere: &Sphere, moves: &RelativeMotion) -
     let s = power_of_two(before);
     let (o, c) = (ray.origin * s, sphere.center * s);
     let (p, p1) = two_product3(moves.velocity * s, moves.time);
-    let (h, h1) = two_sum3(c, p);
-    let (e, e1) = two_sum3(h, -o);
-    let (eh, el) = two_sum3(e, e1 + (h1 + p1));
+    let (h, h1) = two_sum(c, p);
+    let (e, e1) = two_sum(h, -o);
+    let (eh, el) = two_sum(e, e1 + (h1 + p1));
     let (r, rl) = two_sum(sphere.radius * s, moves.radius * s);
     let position_error =
         if displacement == Vec3::ZERO { 0.0 } else { power_of_two(-45) * (norm1(o) + norm1(c) + norm1(p)) };
@@ -143,9 +137,9 @@ pub(crate) fn scale_moving(ray: &Ray, sphere: &Sphere, moves: &RelativeMotion) -
     let v = if moves.moves_with_ray { moves.velocity } else { Vec3::ZERO };
     let quarter = if largest(ray.direction).max(largest(v)) >= power_of_two(125) { -2 } else { 0 };
     let q = power_of_two(quarter);
-    let (d, d1) = two_sum3(ray.direction * q, -(v * q));
+    let (d, d1) = two_sum(ray.direction * q, -(v * q));
     // Where direction and velocity cancel, the low part of the direction may be as large as what is left of them, or all of it.
-    let (d, dl) = two_sum3(d, d1 + moves.direction_low * q);
+    let (d, dl) = two_sum(d, d1 + moves.direction_low * q);
     normalize_range(&ScaledPair { eh, el, d, r, dl, rl, position_error, length: -before, direction: -quarter })
 }
 

@@ -84,8 +84,7 @@ pub(crate) fn scale(ray: &Ray, sphere: &Sphere) -> ScaledPair {
     };
     let s = power_of_two(before);
     let (o, c) = (ray.origin * s, sphere.center * s);
-    let (x, y, z) = (two_sum(c.x, -o.x), two_sum(c.y, -o.y), two_sum(c.z, -o.z));
-    let (eh, el) = (Vec3::new(x.0, y.0, z.0), Vec3::new(x.1, y.1, z.1));
+    let (eh, el) = two_sum(c, -o);
     let (d, dl, r) = (ray.direction, Vec3::ZERO, sphere.radius * s);
     normalize_range(&ScaledPair { eh, el, d, r, dl, rl: 0.0, position_error: 0.0, length: -before, direction: 0 })
 }

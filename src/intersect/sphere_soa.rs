@@ -127,24 +127,17 @@ impl PairBatch {
         to_unit_ball(&scaled, &UnitBallMap { high: rows(0), low: rows(9), inscribed_radius: 0.0 })
     }
 
-    /// Intersects all pairs with error-free corrections, without bounds.
+    /// Intersects all pairs with error-free corrections, with `BOUNDED` also their bounds.
     #[inline(always)]
-    fn intersect_unbounded<const M: bool, const E: bool>(&mut self) {
+    fn solve<const M: bool, const E: bool, const BOUNDED: bool>(&mut self) {
         for i in 0..BATCH_WIDTH {
             let solved = intersect_compensated_branchless::<M>(&self.pair::<M, E>(i));
             (self.disc[i], self.enter[i], self.exit[i]) = (solved.disc, solved.t_enter, solved.t_exit);
-        }
-    }
-
-    /// Intersects all pairs with error-free corrections and bounds.
-    #[inline(always)]
-    fn intersect_bounded<const M: bool>(&mut self) {
-        for i in 0..BATCH_WIDTH {
-            let solved = intersect_compensated_branchless::<M>(&self.pair::<M, false>(i));
-            (self.disc[i], self.disc_bound[i]) = (solved.disc, solved.disc_bound);
-            (self.enter[i], self.enter_bound[i]) = (solved.t_enter, solved.enter_bound);
-            (self.exit[i], self.exit_bound[i]) = (solved.t_exit, solved.exit_bound);
-            (self.foot[i], self.foot_bound[i]) = (solved.foot, solved.foot_bound);
+            if BOUNDED {
+                self.disc_bound[i] = solved.disc_bound;
+                (self.enter_bound[i], self.exit_bound[i]) = (solved.enter_bound, solved.exit_bound);
+                (self.foot[i], self.foot_bound[i]) = (solved.foot, solved.foot_bound);
+            }
         }
     }
 
@@ -187,14 +180,14 @@ impl PairBatch {
 multiversion! {
     /// Intersects a pair batch with error-free corrections, without bounds.
     intersect_compensated_batch, (batch: &mut PairBatch) -> u32, |lanes| {
-        batch.intersect_unbounded::<false, false>();
+        batch.solve::<false, false, false>();
         batch.possible_hits::<_, false>(lanes)
     }
 }
 multiversion! {
     /// Intersects a pair batch with error-free corrections and bounds.
     intersect_bounded_batch, (batch: &mut PairBatch) -> u32, |lanes| {
-        batch.intersect_bounded::<false>();
+        batch.solve::<false, false, true>();
         batch.round_roots();
         batch.possible_hits::<_, true>(lanes)
     }
@@ -202,18 +195,18 @@ multiversion! {
 multiversion! {
     /// Intersects a pair batch of ellipsoids with error-free corrections, without bounds: only `Precision::Exact` needs bounds, and it is
     /// refused for ellipsoids. The result of a pair with relative direction zero is meaningless.
-    intersect_compensated_ellipsoids, (batch: &mut PairBatch), |_lanes| batch.intersect_unbounded::<true, true>()
+    intersect_compensated_ellipsoids, (batch: &mut PairBatch), |_lanes| batch.solve::<true, true, false>()
 }
 multiversion! {
     /// Intersects a batch of moving pairs with error-free corrections, without bounds. The result of a pair with relative direction zero is
     /// meaningless.
-    intersect_compensated_moving, (batch: &mut PairBatch), |_lanes| batch.intersect_unbounded::<true, false>()
+    intersect_compensated_moving, (batch: &mut PairBatch), |_lanes| batch.solve::<true, false, false>()
 }
 multiversion! {
     /// Intersects a batch of moving pairs with error-free corrections and bounds. The result of a pair with relative direction zero is
     /// meaningless.
     intersect_bounded_moving, (batch: &mut PairBatch), |_lanes| {
-        batch.intersect_bounded::<true>();
+        batch.solve::<true, false, true>();
         batch.rounded = [[f32::NAN; BATCH_WIDTH]; 2];
     }
 }

@@ -17,6 +17,7 @@ use super::sphere::SphereRoots;
 use crate::error::{Error, Result};
 use crate::math::error_free::two_sum;
 use crate::math::float::U_F64 as U;
+use crate::query::validate::commas;
 use crate::records::{Ray, RayAttributes};
 
 /// Roots of a ray that starts on the surface of its target and goes inwards: 0, and `exit` with its error bound.
@@ -159,9 +160,9 @@ impl SurfaceDistance {
             return bad("t_min", ray.t_min.to_string(), why.into());
         }
         if Self::of(ray, target) == Self::Off {
-            let [x, y, z] = ray.origin.to_array();
+            let at = commas(ray.origin);
             let why = format!(
-                "the origin {x},{y},{z} does not lie on the surface of this sphere; leave from_id empty for rays that start elsewhere"
+                "the origin {at} does not lie on the surface of this sphere; leave from_id empty for rays that start elsewhere"
             );
             return bad("from_id", id.to_string(), why);
         }

@@ -111,6 +111,18 @@ pub enum OnBad {
     Skip,
 }
 
+/// Defines methods that return the value with another field. The field of a row with `Some` is an option, and the method sets it.
+macro_rules! setters {
+    ($($(#[$about:meta])* $name:ident: $kind:ty $(, $some:ident)?;)*) => {$(
+        $(#[$about])*
+        #[must_use]
+        pub const fn $name(self, $name: $kind) -> Self {
+            Self { $name: $($some)? ($name), ..self }
+        }
+    )*};
+}
+pub(crate) use setters;
+
 /// Policies of a query. `Query::default()` fits most uses; other policies are set one by one:
 /// `Query::new().inside(Inside::Exit).precision(Precision::Exact)`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -152,46 +164,21 @@ impl Query {
         Self::new().precision(precision)
     }
 
-    /// Sets the treatment of rays that start inside a sphere.
-    #[must_use]
-    pub const fn inside(self, inside: Inside) -> Self {
-        Self { inside, ..self }
-    }
-
-    /// Sets the treatment of tangent rays.
-    #[must_use]
-    pub const fn touch(self, touch: Touch) -> Self {
-        Self { touch, ..self }
-    }
-
-    /// Sets whether the last point of a ray belongs to it.
-    #[must_use]
-    pub const fn ends(self, ends: Ends) -> Self {
-        Self { ends, ..self }
-    }
-
-    /// Sets the precision of the results.
-    #[must_use]
-    pub const fn precision(self, precision: Precision) -> Self {
-        Self { precision, ..self }
-    }
-
-    /// Sets the treatment of invalid rays.
-    #[must_use]
-    pub const fn on_bad(self, on_bad: OnBad) -> Self {
-        Self { on_bad, ..self }
-    }
-
-    /// Sets how spheres with velocities move.
-    #[must_use]
-    pub const fn motion(self, motion: Motion) -> Self {
-        Self { motion, ..self }
-    }
-
-    /// Sets whether surfaces before the start of a ray block it.
-    #[must_use]
-    pub const fn near(self, near: Near) -> Self {
-        Self { near, ..self }
+    setters! {
+        /// Sets the treatment of rays that start inside a sphere.
+        inside: Inside;
+        /// Sets the treatment of tangent rays.
+        touch: Touch;
+        /// Sets whether the last point of a ray belongs to it.
+        ends: Ends;
+        /// Sets the precision of the results.
+        precision: Precision;
+        /// Sets the treatment of invalid rays.
+        on_bad: OnBad;
+        /// Sets how spheres with velocities move.
+        motion: Motion;
+        /// Sets whether surfaces before the start of a ray block it.
+        near: Near;
     }
 }
 

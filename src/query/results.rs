@@ -139,20 +139,23 @@ impl Bits {
     }
 }
 
-/// Result of `all` and `nearest`: the hits of each ray, one ray after the other. The hits of a ray are ordered by (`t`, id), where `t`
-/// follows the policy ([`Interval::hit_t`]). The chord inside a sphere is `t_exit − t_enter`, in units of the direction.
+/// A list of records per ray, one ray after the other, and a report.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
-pub struct HitLists {
-    /// Index in `records` at which each ray's hits begin: one entry more than there are rays, from 0 to the number of records.
+pub struct Lists<T> {
+    /// Index in `records` at which each ray's list begins: one entry more than there are rays, from 0 to the number of records.
     pub offsets: Vec<u64>,
-    /// Hits: both roots, never clipped to the ray's ends, and the id.
-    pub records: Vec<Interval>,
-    /// Statistics of the query. A ray with any hits counts as one hit.
+    /// The records of all lists.
+    pub records: Vec<T>,
+    /// Statistics of the query. A ray that hits any sphere counts as one hit.
     pub report: Report,
 }
 
-impl HitLists {
+/// Result of `all` and `nearest`: both roots of each hit, never clipped to the ray's ends, and the id. The hits of a ray are ordered by
+/// (`t`, id), where `t` follows the policy ([`Interval::hit_t`]). The chord inside a sphere is `t_exit − t_enter`, in units of the direction.
+pub type HitLists = Lists<Interval>;
+
+impl<T> Lists<T> {
     /// Number of rays.
     pub fn len(&self) -> usize {
         self.offsets.len().saturating_sub(1)
@@ -163,14 +166,14 @@ impl HitLists {
         self.len() == 0
     }
 
-    /// Hits of ray `i`, in order; empty if it misses, `None` if `i` is out of range.
-    pub fn get(&self, i: usize) -> Option<&[Interval]> {
+    /// List of ray `i`, in order; empty if there is nothing in it, `None` if `i` is out of range.
+    pub fn get(&self, i: usize) -> Option<&[T]> {
         let (start, end) = (*self.offsets.get(i)?, *self.offsets.get(i + 1)?);
         self.records.get(start as usize..end as usize)
     }
 
-    /// Hits of every ray, in the order of the rays.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[Interval]> {
+    /// List of every ray, in the order of the rays.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[T]> {
         (0..self.len()).map(|i| self.get(i).unwrap_or_default())
     }
 }

@@ -5,6 +5,17 @@ use glam::DVec3;
 use crate::error::{Error, Result};
 use crate::records::{Ray, Sphere};
 
+/// The first part of a vector that is not finite, with its name.
+pub(crate) fn not_finite(names: [&'static str; 3], v: impl Into<[f32; 3]>) -> Option<(&'static str, f32)> {
+    names.into_iter().zip(v.into()).find(|(_, part)| !part.is_finite())
+}
+
+/// A vector as errors show it.
+pub(crate) fn commas(v: impl Into<[f32; 3]>) -> String {
+    let [x, y, z] = v.into();
+    format!("{x},{y},{z}")
+}
+
 /// Checks a sphere: finite, radius not negative.
 ///
 /// # Errors
@@ -18,7 +29,7 @@ pub(crate) fn check_sphere(index: u64, sphere: &Sphere) -> Result<()> {
 #[cold]
 fn bad_sphere(index: u64, sphere: &Sphere) -> Error {
     let bad = |field, value: f32, why: &'static str| Error::record("sphere", index, field, value, why);
-    match ["x", "y", "z"].into_iter().zip(sphere.center.to_array()).find(|(_, value)| !value.is_finite()) {
+    match not_finite(["x", "y", "z"], sphere.center) {
         Some((field, value)) => bad(field, value, "a centre must be finite"),
         None if sphere.radius.is_finite() => bad("r", sphere.radius, "a radius must not be negative"),
         None => bad("r", sphere.radius, "a radius must be finite"),
@@ -31,15 +42,11 @@ fn bad_sphere(index: u64, sphere: &Sphere) -> Error {
 /// [`Error::BadRecord`] with the index, the field and the value.
 pub(crate) fn check_ray(index: u64, ray: &Ray) -> Result<()> {
     let bad = |field, value: String, why: &'static str| Err(Error::record("ray", index, field, value, why));
-    for (field, value) in ["ox", "oy", "oz"].into_iter().zip(ray.origin.to_array()) {
-        if !value.is_finite() {
-            return bad(field, value.to_string(), "an origin must be finite");
-        }
+    if let Some((field, value)) = not_finite(["ox", "oy", "oz"], ray.origin) {
+        return bad(field, value.to_string(), "an origin must be finite");
     }
-    for (field, value) in ["dx", "dy", "dz"].into_iter().zip(ray.direction.to_array()) {
-        if !value.is_finite() {
-            return bad(field, value.to_string(), "a direction must be finite");
-        }
+    if let Some((field, value)) = not_finite(["dx", "dy", "dz"], ray.direction) {
+        return bad(field, value.to_string(), "a direction must be finite");
     }
     if ray.direction.to_array() == [0.0; 3] {
         return bad("direction", "0,0,0".into(), "a direction must not be zero");
@@ -89,8 +96,8 @@ pub(crate) fn text(v: DVec3) -> String {
     format!("[{}, {}, {}]", v.x, v.y, v.z)
 }
 
-pub(crate) fn usage<T>(message: String) -> Result<T> {
-    Err(Error::InvalidArgument(message))
+pub(crate) fn usage<T>(message: impl Into<String>) -> Result<T> {
+    Err(Error::InvalidArgument(message.into()))
 }
 
 #[cfg(test)]

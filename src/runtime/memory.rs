@@ -50,8 +50,35 @@ pub(crate) fn try_with_capacity<T>(count: usize) -> Result<Vec<T>> {
     }
 }
 
-/// Reserves capacity for `more` records in a list, if the machine has the memory.
-pub(crate) fn try_reserve<T>(what: &'static str, list: &mut Vec<T>, more: u64) -> Result<()> {
+/// The records of an iterator. If the allocation fails, this returns an error and does not abort.
+pub(crate) fn try_collect<T>(records: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>> {
+    let mut list = try_with_capacity(records.len())?;
+    list.extend(records);
+    Ok(list)
+}
+
+/// The results of `work` for each item, or the first error.
+pub(crate) fn try_map<I, T>(
+    items: impl ExactSizeIterator<Item = I>,
+    work: impl FnMut(I) -> Result<T>,
+) -> Result<Vec<T>> {
+    let mut list = try_with_capacity(items.len())?;
+    for record in items.map(work) {
+        list.push(record?);
+    }
+    Ok(list)
+}
+
+/// `count` copies of a record.
+pub(crate) fn try_repeat<T: Clone>(record: T, count: usize) -> Result<Vec<T>> {
+    try_collect(std::iter::repeat_n(record, count))
+}
+
+/// Reserves capacity for `more` records in a list, if the machine has the memory. `what` are the records, for the error.
+///
+/// # Errors
+/// Those of [`check`], and [`Error::OutOfMemory`].
+pub fn try_reserve<T>(what: &'static str, list: &mut Vec<T>, more: u64) -> Result<()> {
     check(what, more.saturating_mul(size_of::<T>() as u64))?;
     let failed =
         |_| Error::OutOfMemory { device: "this machine".into(), message: format!("cannot allocate memory for {what}") };
@@ -59,7 +86,10 @@ pub(crate) fn try_reserve<T>(what: &'static str, list: &mut Vec<T>, more: u64) -
 }
 
 /// Appends a record to a list of unknown length. The capacity grows by half each time, if the machine has the memory.
-pub(crate) fn try_push<T>(what: &'static str, list: &mut Vec<T>, record: T) -> Result<()> {
+///
+/// # Errors
+/// As [`try_reserve`].
+pub fn try_push<T>(what: &'static str, list: &mut Vec<T>, record: T) -> Result<()> {
     if list.len() == list.capacity() {
         try_reserve(what, list, (list.len() as u64 / 2).max(1 << 12))?;
     }

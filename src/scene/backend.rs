@@ -21,7 +21,7 @@ use crate::query::results::Tally;
 impl Device {
     /// The GPU; `None` on the CPU engine.
     pub(crate) fn on_gpu(&self) -> Option<&Arc<GpuEngine>> {
-        self.gpu()
+        self.gpu.as_ref()
     }
 
     /// Uploads the spheres of a scene. `None` on the CPU engine.
@@ -34,7 +34,7 @@ impl Device {
         pairwise: bool,
         builder: BvhBuilder,
     ) -> Result<Option<Arc<GpuScene>>> {
-        match self.gpu() {
+        match self.on_gpu() {
             None if builder == BvhBuilder::Gpu => Err(BvhBuilder::needs_gpu()),
             None => Ok(None),
             Some(gpu) => Ok(Some(Arc::new(GpuScene::new(gpu, set, pairwise, builder).await?))),
@@ -45,7 +45,7 @@ impl Device {
 impl Scene {
     /// The GPU and the scene's data on it; `None` on the CPU engine.
     pub(crate) fn on_gpu(&self) -> Option<(&Arc<GpuEngine>, &Arc<GpuScene>)> {
-        Some((self.device.gpu()?, self.gpu.as_ref()?))
+        Some((self.device.on_gpu()?, self.gpu.as_ref()?))
     }
 
     /// The GPU that casts a batch; `None` if the CPU engine casts it. `is_approach`: the query is `approach`.

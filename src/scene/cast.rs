@@ -3,10 +3,11 @@
 
 use super::scene::Scene;
 use crate::batch::input::{Points, Rays};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::query::kind::{self as queries, All, Contains, Nearest};
 use crate::query::policy::Query;
 use crate::query::results::{ALL, Answer, Bits, HitLists, Hits, Report};
+use crate::query::validate::usage;
 use crate::records::{Approach, Containment, Hit, Interval};
 use crate::runtime::block_on::{BoxedFuture, block_on};
 
@@ -51,7 +52,7 @@ casts! {
     All: Rays => HitLists, |_, scene, rays, query| scene.list(rays, ALL, query);
     Nearest: Rays => HitLists, |Nearest(k), scene, rays, query| async move {
         match k {
-            0 => Err(Error::InvalidArgument("k is 0: nearest needs a k of at least 1".into())),
+            0 => usage("k is 0: nearest needs a k of at least 1"),
             _ => scene.list(rays, k, query).await,
         }
     };

@@ -13,7 +13,7 @@ use crate::query::policy::{Ends, Inside, Motion, Near, Query, Touch};
 use crate::query::results::Answer;
 use crate::records::{Containment, Hit};
 use crate::runtime::block_on::block_on;
-use crate::runtime::memory::try_with_capacity;
+use crate::runtime::memory::{try_collect, try_repeat, try_with_capacity};
 
 impl Scene {
     /// Counts the spheres that contain each point, surfaces included, and finds the lowest of their ids. The result contains one record per
@@ -61,8 +61,7 @@ impl Scene {
             ..rays_at_points(points.records).into()
         };
         let counts = self.answer::<Count>(rays, &query).await?;
-        let mut records = try_with_capacity(counts.len())?;
-        records.extend(counts.iter().map(|count| Containment { count: *count, ..Containment::NONE }));
+        let mut records = try_collect(counts.iter().map(|count| Containment { count: *count, ..Containment::NONE }))?;
         if self.host.pairwise {
             let contained = (0..).zip(&mut records).filter(|(_, found)| found.count > 0);
             contained.for_each(|(i, found)| found.id = points.first.unwrap_or(0) as u32 + i);
@@ -71,8 +70,7 @@ impl Scene {
             let holds = (0..points.records.len()).filter(|i| counts[*i] > 0);
             contained.extend(holds.clone().map(|i| points.records[i]));
             let ray_attributes = points.ray_attributes.gather(holds);
-            let mut hits = try_with_capacity(contained.len())?;
-            hits.resize(contained.len(), Hit::MISS);
+            let mut hits = try_repeat(Hit::MISS, contained.len())?;
             let rays = Rays { ray_attributes: ray_attributes.as_columns(), ..rays_at_points(&contained).into() };
             self.cast::<Closest>(rays, &query, &mut hits).await?;
             let found = records.iter_mut().filter(|found| found.count > 0);

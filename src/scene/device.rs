@@ -191,19 +191,14 @@ impl Device {
         list
     }
 
-    /// The GPU; `None` for the CPU engine. Only `backend.rs` chooses by it.
-    pub(super) fn gpu(&self) -> Option<&Arc<GpuEngine>> {
-        self.gpu.as_ref()
-    }
-
     /// Name of the adapter; `cpu` for the CPU engine.
     pub fn name(&self) -> &str {
-        self.gpu().map_or(CPU_NAME, |gpu| gpu.name())
+        self.on_gpu().map_or(CPU_NAME, |gpu| gpu.name())
     }
 
     /// Kind of device, as in [`DeviceInfo::kind`].
     pub fn kind(&self) -> &'static str {
-        self.gpu().map_or("CPU engine", |gpu| gpu.kind())
+        self.on_gpu().map_or("CPU engine", |gpu| gpu.kind())
     }
 
     /// Whether this is the built-in CPU engine.
@@ -213,11 +208,11 @@ impl Device {
 
     /// Results of the probe; `None` for the CPU engine, whose arithmetic is known.
     pub fn probe(&self) -> Option<&Probe> {
-        self.gpu().map(|gpu| gpu.probe())
+        self.on_gpu().map(|gpu| gpu.probe())
     }
 
     /// Returns the same device with `cancel` attached. Cancelling it ends scene builds, [pictures](Self::render) and
-    /// [shadows](Self::shadows); its progress counts the observers of shadows. Queries use [the watch of their
+    /// [shadows](Self::shadows); its progress counts the observers of shadows. Queries use [that of their
     /// scene](crate::Scene::with_cancel).
     #[must_use]
     pub fn with_cancel(&self, cancel: &CancelToken) -> Self {

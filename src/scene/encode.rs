@@ -1,10 +1,11 @@
 //! Encoded queries: recorded into the caller's command encoder, so that rays and results stay on the device.
 
 use super::scene::Scene;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::gpu::encode::plan::CastPlan;
 use crate::query::kind::QueryKind;
 use crate::query::policy::Query;
+use crate::query::validate::usage;
 use crate::runtime::block_on::block_on;
 
 impl Scene {
@@ -58,9 +59,9 @@ impl Scene {
     /// reset a device if a submission takes seconds.
     ///
     /// # Errors
-    /// * [`Error::InvalidArgument`]: the scene is on the CPU engine or pairwise, or `approach` is requested for ellipsoids.
-    /// * [`Error::NoPrecision`]: `exact`, which resolves undecided rays on the host, or a precision that the device's probe does not allow.
-    /// * [`Error::TooLarge`], with both sizes: the scene does not fit into one buffer of the device, or the rays do not fit into one buffer
+    /// * [`Error::InvalidArgument`](crate::Error::InvalidArgument): the scene is on the CPU engine or pairwise, or `approach` is requested for ellipsoids.
+    /// * [`Error::NoPrecision`](crate::Error::NoPrecision): `exact`, which resolves undecided rays on the host, or a precision that the device's probe does not allow.
+    /// * [`Error::TooLarge`](crate::Error::TooLarge), with both sizes: the scene does not fit into one buffer of the device, or the rays do not fit into one buffer
     ///   or one dispatch (at most 4,194,240 with WebGPU's default limits).
     /// * Device errors, as for [`closest`](Self::closest).
     pub fn plan(&self, query_kind: QueryKind, most_rays: u64, query: &Query) -> Result<CastPlan> {
@@ -75,7 +76,7 @@ impl Scene {
         // The spheres of a pairwise scene are not on the device: they are uploaded with their rays.
         let Some((gpu, spheres)) = self.on_gpu().filter(|_| !self.host.pairwise) else {
             let message = "encoded queries need a scene on a GPU that is not pairwise, but this scene is on the CPU engine or pairwise";
-            return Err(Error::InvalidArgument(message.into()));
+            return usage(message);
         };
         query.near.refuse_block(Some("an encoded query"))?;
         if query_kind == QueryKind::Approach {

@@ -14,7 +14,7 @@ use crate::batch::input::Rays;
 use crate::error::{Error, Result};
 use crate::intersect::motion::{RelativeMotion, Target};
 use crate::intersect::surface::{PerpendicularFoot, add_subtract};
-use crate::query::policy::Query;
+use crate::query::policy::{Query, check_same_length};
 use crate::records::{Hit, Ray, Sphere};
 use crate::runtime::memory::try_with_capacity;
 
@@ -106,10 +106,7 @@ impl Scene {
     /// * [`Error::OutOfMemory`].
     pub fn attributes<'a>(&self, rays: impl Into<Rays<'a>>, hits: &[Hit], query: &Query) -> Result<Vec<Attributes>> {
         let rays = rays.into();
-        let (left, right) = (rays.len() as u64, hits.len() as u64);
-        if left != right {
-            return Err(Error::LengthsDiffer { left_name: "rays", left, right_name: "hits", right });
-        }
+        check_same_length("rays", rays.len(), "hits", hits.len())?;
         self.refuse_ellipsoids("attributes of hits")?;
         rays.ray_attributes.check(rays.len())?;
         if let Some(index) = hits.iter().position(|hit| hit.is_hit() && hit.id as usize >= self.len()) {

@@ -30,12 +30,11 @@ pub(crate) struct Workload {
 impl Workload {
     /// Load of these spheres and of `rays` rays.
     pub(crate) fn of(set: &Spheres<'_>, rays: u64, pairwise: bool) -> Self {
-        let (masked, moving) = (set.masks.is_some(), set.velocities.is_some());
         Self {
             spheres: set.len() as u64,
             rays,
-            has_masks: masked,
-            has_motion: moving,
+            has_masks: set.masks.is_some(),
+            has_motion: set.velocities.is_some(),
             has_ellipsoids: set.shapes.is_some(),
             has_depths: set.transmittances.is_some(),
             pairwise,

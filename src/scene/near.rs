@@ -2,9 +2,10 @@
 
 use super::scene::Scene;
 use crate::batch::input::Rays;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::query::policy::{Ends, Inside, Near, Query};
 use crate::query::results::HitLists;
+use crate::query::validate::usage;
 use crate::records::{Interval, Ray};
 
 /// Rays whose way to the start is copied at once.
@@ -24,7 +25,7 @@ impl Near {
     pub(super) fn refuse_block(self, what: Option<&str>) -> Result<()> {
         let Some(what) = what.filter(|_| self == Near::Block) else { return Ok(()) };
         let message = format!("near: block is for closest, interval, all and nearest; {what} cannot obey it");
-        Err(Error::InvalidArgument(message))
+        usage(message)
     }
 }
 
@@ -35,9 +36,7 @@ impl Scene {
             return Ok(Vec::new());
         }
         if self.with_motion(rays.ray_attributes, query).moves_with_ray {
-            return Err(Error::InvalidArgument(
-                "near: block is not supported if spheres move while rays travel".into(),
-            ));
+            return usage("near: block is not supported if spheres move while rays travel");
         }
         // A ray that starts inside a sphere meets its surface where it leaves.
         let before = Query { near: Near::Pass, inside: Inside::Exit, ends: Ends::HalfOpen, ..*query };

@@ -269,7 +269,7 @@ impl Scene {
         let mut fill = ListFill { scene: self, device, gpu, batch, most, records: &mut records };
         // If few rays hit anything, only they are cast again. In a pairwise scene the index of a ray must not change.
         let unfinished = if self.host.pairwise || listed > batch.rays.len() / 2 {
-            fill.write_all(places.map(|(_, place)| place).collect(), Search::Bvh).await?
+            fill.write(batch, &places.map(|(_, place)| place).collect::<Vec<_>>(), Search::Bvh).await?
         } else {
             fill.write_some(places.filter(|(_, place)| place.count > 0).collect(), Search::Bvh).await?
         };
@@ -340,26 +340,20 @@ struct ListFill<'a> {
 }
 
 impl ListFill<'_> {
-    /// Writes the lists of all rays. Returns the indices of unfinished rays.
-    async fn write_all(&mut self, places: Vec<ListSlot>, search: Search) -> Result<Vec<usize>> {
-        let Self { batch, most, .. } = *self;
-        let ray_attributes = self.scene.host.has_motion_or_shape(&batch.ray_attributes).then_some(batch.ray_attributes);
-        let mut fill =
-            ListWriter { places: &places, records: self.records, most, inside: batch.query.inside, ray_attributes };
-        Ok(self.gpu.cast(self.device, &self.scene.host, batch, &mut fill, search).await?.1)
+    /// Writes the lists of all rays of a batch. Returns the indices of unfinished rays.
+    async fn write(&mut self, batch: RayBatch<'_>, places: &[ListSlot], search: Search) -> Result<Vec<usize>> {
+        let host = &self.scene.host;
+        let ray_attributes = host.has_motion_or_shape(&batch.ray_attributes).then_some(batch.ray_attributes);
+        let (most, inside) = (self.most, batch.query.inside);
+        let mut fill = ListWriter { places, records: self.records, most, inside, ray_attributes };
+        Ok(self.gpu.cast(self.device, host, batch, &mut fill, search).await?.1)
     }
 
     /// Writes the lists of some rays, given by their indices. Returns the indices of unfinished rays.
     async fn write_some(&mut self, some: Vec<(usize, ListSlot)>, search: Search) -> Result<Vec<usize>> {
-        let Self { batch, most, .. } = *self;
-        let numbers: Vec<usize> = some.iter().map(|(at, _)| *at).collect();
-        let rest = batch.gather(&numbers);
-        let places: Vec<ListSlot> = some.iter().map(|(_, place)| *place).collect();
-        let rest = rest.batch(batch.query, batch.cancel);
-        let ray_attributes = self.scene.host.has_motion_or_shape(&rest.ray_attributes).then_some(rest.ray_attributes);
-        let mut fill =
-            ListWriter { places: &places, records: self.records, most, inside: batch.query.inside, ray_attributes };
-        let (_, unfinished) = self.gpu.cast(self.device, &self.scene.host, rest, &mut fill, search).await?;
-        Ok(unfinished.into_iter().map(|i| some[i].0).collect())
+        let (numbers, places): (Vec<usize>, Vec<ListSlot>) = some.into_iter().unzip();
+        let (batch, rest) = (self.batch, self.batch.gather(&numbers));
+        let unfinished = self.write(rest.batch(batch.query, batch.cancel), &places, search).await?;
+        Ok(unfinished.into_iter().map(|i| numbers[i]).collect())
     }
 }

@@ -20,12 +20,13 @@ use crate::gpu::cast::resolve::GpuQuery;
 use crate::gpu::scene::GpuScene;
 use crate::intersect::surface::SurfaceDistance;
 use crate::query::kind::{Closest, Occluded};
-use crate::query::policy::{Motion, Precision, Query, check_same_length};
+use crate::query::policy::{Motion, Precision, Query, check_same_length, setters};
 use crate::query::results::{Answer, Bits, Report, Tally};
+use crate::query::validate::usage;
 use crate::records::{Hit, Sphere};
 use crate::runtime::block_on::{BoxedFuture, block_on};
 use crate::runtime::cancel::CancelToken;
-use crate::runtime::memory::{self, try_with_capacity};
+use crate::runtime::memory::{self, try_repeat};
 
 /// Options for building a scene. Start from [`SceneOptions::default`] and change some of them. Every scene has a BVH, unless it has so few
 /// spheres that testing each of them is faster.
@@ -49,23 +50,14 @@ impl Default for SceneOptions {
 }
 
 impl SceneOptions {
-    /// Sets the builder.
-    #[must_use]
-    pub fn builder(self, builder: BvhBuilder) -> Self {
-        Self { builder, ..self }
-    }
-
-    /// Sets the time range.
-    #[must_use]
-    pub fn time_range(self, time_range: [f32; 2]) -> Self {
-        Self { time_range, ..self }
-    }
-
-    /// Sets the minimum number of spheres for a BVH.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn tree_from(self, spheres: usize) -> Self {
-        Self { tree_from: Some(spheres), ..self }
+    setters! {
+        /// Sets the builder.
+        builder: BvhBuilder;
+        /// Sets the time range.
+        time_range: [f32; 2];
+        /// Sets the minimum number of spheres for a BVH.
+        #[doc(hidden)]
+        tree_from: usize, Some;
     }
 }
 
@@ -163,7 +155,7 @@ impl Scene {
         set.tree_from = tree_from;
         let gpu = device.upload(&set, pairwise, builder).await?;
         let host = Arc::new(CpuScene::for_device(gpu.is_some(), device.level, set, pairwise)?);
-        // The watch of the build does not apply to the finished scene.
+        // The cancel token of the build does not apply to the finished scene.
         Ok(Self {
             device: device.with_cancel(&CancelToken::new()),
             host,
@@ -212,8 +204,7 @@ impl Scene {
 
     /// Casts rays for records, in new memory.
     pub(super) async fn answer<Q: GpuQuery>(&self, rays: Rays<'_>, query: &Query) -> Result<Answer<Q::Record>> {
-        let mut records = try_with_capacity(rays.len())?;
-        records.resize(rays.len(), Q::MISS);
+        let mut records = try_repeat(Q::MISS, rays.len())?;
         let report = self.cast::<Q>(rays, query, &mut records).await?;
         Ok(Answer { records, report })
     }
@@ -278,17 +269,14 @@ impl Scene {
         if self.host.attributes.maps.is_none() {
             return Ok(());
         }
-        Err(Error::InvalidArgument(format!("{what} do not support ellipsoids, which this scene contains")))
+        usage(format!("{what} do not support ellipsoids, which this scene contains"))
     }
 
     /// Checks everything that can be checked before casting, and returns the batch.
     pub(crate) fn batch<'a>(&'a self, rays: &Rays<'a>, query: &'a Query) -> Result<RayBatch<'a>> {
         let first = rays.first.unwrap_or(0);
         let Some(end) = first.checked_add(rays.len() as u64) else {
-            return Err(Error::InvalidArgument(format!(
-                "{} rays numbered from {first}: the numbers must be below 2^64",
-                rays.len()
-            )));
+            return usage(format!("{} rays numbered from {first}: the numbers must be below 2^64", rays.len()));
         };
         if self.host.pairwise {
             // A part of the rays may leave spheres without a ray. A ray without a sphere is always an error.
@@ -312,7 +300,7 @@ impl Scene {
         let ray_attributes = self.with_motion(rays.ray_attributes, query);
         if ray_attributes.moves_with_ray && ray_attributes.from_ids.is_some() {
             let message = "rays that start on surfaces (from_ids) are not supported if spheres move while rays travel";
-            return Err(Error::InvalidArgument(message.into()));
+            return usage(message);
         }
         Ok(RayBatch { first, rays: rays.source, ray_attributes, query, time_range, cancel: &self.cancel })
     }
@@ -343,16 +331,15 @@ impl Scene {
 
     /// Load of this scene and of `rays` rays.
     fn workload(&self, rays: u64) -> Workload {
-        let (columns, pairwise) = (&self.host.attributes, self.host.pairwise);
-        let (masked, moving) = (columns.masks.is_some(), columns.velocities.is_some());
+        let columns = &self.host.attributes;
         Workload {
             spheres: self.len() as u64,
             rays,
-            has_masks: masked,
-            has_motion: moving,
+            has_masks: columns.masks.is_some(),
+            has_motion: columns.velocities.is_some(),
             has_ellipsoids: columns.maps.is_some(),
             has_depths: columns.optical_depths.is_some(),
-            pairwise,
+            pairwise: self.host.pairwise,
         }
     }
 
@@ -372,7 +359,7 @@ fn check_span([from, to]: [f32; 2]) -> Result<()> {
     if from.is_finite() && to.is_finite() && from <= to {
         return Ok(());
     }
-    Err(Error::InvalidArgument(format!(
+    usage(format!(
         "the time range is {from} to {to}: both times must be finite, and the first must not exceed the last"
-    )))
+    ))
 }

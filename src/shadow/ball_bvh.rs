@@ -71,21 +71,6 @@ impl BallBvh {
         &self.order
     }
 
-    /// Visits the balls for which `intersects` is true. `intersects` must be true for the bounding ball of each such ball, too.
-    pub(crate) fn visit(&self, intersects: impl Fn(Ball) -> bool, mut visit: impl FnMut(Ball, u32)) {
-        let mut at = 0;
-        while let Some(node) = self.nodes.get(at) {
-            if !intersects(node.bounds) {
-                at += node.size as usize;
-                continue;
-            }
-            if node.count > 0 {
-                self.leaf(node).iter().filter(|(ball, _)| intersects(*ball)).for_each(|&(ball, id)| visit(ball, id));
-            }
-            at += 1;
-        }
-    }
-
     /// Whether a ball passes a test. `intersects` must be true for the bounding balls of each ball that does.
     #[inline]
     pub(crate) fn any(&self, intersects: impl Fn(Ball) -> bool, mut test: impl FnMut(Ball, u32) -> bool) -> bool {
@@ -101,6 +86,23 @@ impl BallBvh {
             at += 1;
         }
         false
+    }
+
+    /// The largest subtrees with at most `most` balls: the bounding ball of each, and its balls with their ids.
+    pub(crate) fn subtrees(&self, most: usize) -> Vec<(Ball, &[(Ball, u32)])> {
+        let (mut at, mut found) = (0, Vec::new());
+        while let Some(node) = self.nodes.get(at) {
+            let next = at + node.size as usize;
+            let end = self.nodes.get(next).map_or(self.order.len(), |node| node.first as usize);
+            let balls = &self.order[node.first as usize..end];
+            if balls.len() <= most {
+                found.push((node.bounds, balls));
+                at = next;
+            } else {
+                at += 1;
+            }
+        }
+        found
     }
 
     /// Traverses the BVH front to back. `enter` returns a lower bound of the distance at which a ray enters a bounding ball, infinite for

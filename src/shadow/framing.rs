@@ -80,7 +80,7 @@ impl Camera {
         let toward = light.ball.center - center;
         let level = (toward - toward.dot(up) * up).normalize_or(up.any_orthonormal_vector());
         let side = up.cross(level);
-        let ([sine, cosine], [rise, run]) = (sine_cosine(AZIMUTH_DEG), sine_cosine(ELEVATION_DEG));
+        let [(sine, cosine), (rise, run)] = [AZIMUTH_DEG, ELEVATION_DEG].map(|degrees| degrees.to_radians().sin_cos());
         let direction = run * (cosine * level + sine * side) + rise * up;
         let half = 0.5 * FIELD_OF_VIEW_DEG.to_radians();
         let across = (half.tan() * f64::from(size[0]) / f64::from(size[1].max(1))).atan();
@@ -91,9 +91,4 @@ impl Camera {
             lens: Lens::Perspective { field_of_view_deg: FIELD_OF_VIEW_DEG },
         }
     }
-}
-
-fn sine_cosine(degrees: f64) -> [f64; 2] {
-    let (sine, cosine) = degrees.to_radians().sin_cos();
-    [sine, cosine]
 }

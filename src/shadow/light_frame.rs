@@ -88,6 +88,22 @@ impl LightFrame {
         };
         (occluder, SpheroidShape { pole: self.rotation() * pole, stretch })
     }
+
+    /// Transforms the body with this id into this frame: one of the `spheroids`, which are sorted by id, or else `ball`. Appends the shape
+    /// of a spheroid to `shapes`.
+    #[inline]
+    pub(crate) fn body(
+        &self,
+        id: u32,
+        ball: Ball,
+        spheroids: &[(u32, Spheroid)],
+        shapes: &mut Vec<SpheroidShape>,
+    ) -> Occluder {
+        let Ok(at) = spheroids.binary_search_by_key(&id, |one| one.0) else { return self.occluder(ball) };
+        let (occluder, shape) = self.spheroid(&spheroids[at].1, shapes.len() as u32);
+        shapes.push(shape);
+        occluder
+    }
 }
 
 /// Squared distance minus squared radius, plus `more`, as if computed exactly and rounded once or twice. An observer a millimetre above a

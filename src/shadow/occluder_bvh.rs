@@ -96,34 +96,35 @@ impl OccluderBvh {
     #[inline]
     pub(crate) fn query(&self, point: DVec3, scale: f64, is_ball: impl Fn(u32) -> bool, found: &mut Vec<u32>) {
         found.clear();
-        match self.cone(point, scale) {
-            None => found.extend(self.bvh.balls().iter().map(|(_, id)| *id)),
-            Some(cone) => {
-                self.bvh.any(
-                    |ball| cone.may_intersect(ball),
-                    |ball, id| {
-                        if !cone.may_intersect(ball) {
-                            return false;
-                        }
-                        let covers = cone.is_covered_by(ball) && is_ball(id);
-                        if covers {
-                            found.clear();
-                        }
-                        found.push(id);
-                        covers
-                    },
-                );
-            }
-        }
+        self.find(point, scale, |cone, ball, id| cone.is_covered_by(ball) && is_ball(id), found);
         found.sort_unstable();
     }
 
     /// Appends the ids of all occluders that may cover a part of the light, in no particular order.
     pub(crate) fn query_all(&self, point: DVec3, scale: f64, found: &mut Vec<u32>) {
-        match self.cone(point, scale) {
-            None => found.extend(self.bvh.balls().iter().map(|(_, id)| *id)),
-            Some(cone) => self.bvh.visit(|ball| cone.may_intersect(ball), |_, id| found.push(id)),
-        }
+        self.find(point, scale, |_, _, _| false, found);
+    }
+
+    /// Appends the ids of occluders that may cover a part of the light, until `covers` is true of one. Then `found` has only this one.
+    #[inline(always)]
+    fn find(&self, point: DVec3, scale: f64, covers: impl Fn(&Cone, Ball, u32) -> bool, found: &mut Vec<u32>) {
+        let Some(cone) = self.cone(point, scale) else {
+            return found.extend(self.bvh.balls().iter().map(|(_, id)| *id));
+        };
+        self.bvh.any(
+            |ball| cone.may_intersect(ball),
+            |ball, id| {
+                if !cone.may_intersect(ball) {
+                    return false;
+                }
+                let covers = covers(&cone, ball, id);
+                if covers {
+                    found.clear();
+                }
+                found.push(id);
+                covers
+            },
+        );
     }
 
     /// The cone from a point to the light. `None` if there are no nodes, or the point is in the light.

@@ -121,6 +121,13 @@ pub struct PictureOptions {
     pub stars: f64,
 }
 
+impl PictureOptions {
+    /// The background that pixels show.
+    pub(crate) fn shown_background(&self) -> DVec3 {
+        if self.transparent { DVec3::ZERO } else { DVec3::from_array(self.background.0) }
+    }
+}
+
 impl Default for PictureOptions {
     /// 1920 × 1080 pixels with nine samples each, exposure 1, no ambient light, a black background without stars.
     fn default() -> Self {
@@ -368,21 +375,16 @@ fn check_picture(picture: &PictureOptions) -> Result<()> {
     if pixels > MAX_PIXELS {
         return usage(format!("picture: size is {width}x{height}, {pixels} pixels: at most {MAX_PIXELS} are allowed"));
     }
-    if picture.samples == 0 || picture.samples > MAX_SAMPLES {
-        return usage(format!("picture: samples is {}: it must be between 1 and {MAX_SAMPLES}", picture.samples));
-    }
-    if !(1e-6..=1e6).contains(&picture.exposure) {
-        return usage(format!("picture: exposure is {}: it must be between 0.000001 and 1000000", picture.exposure));
-    }
-    if !(0.0..=1.0).contains(&picture.ambient) {
-        return usage(format!("picture: ambient is {}: it must be between 0 and 1", picture.ambient));
-    }
-    if picture.ambient_samples > MAX_AMBIENT_SAMPLES {
-        let samples = picture.ambient_samples;
-        return usage(format!("picture: ambient_samples is {samples}: it must be between 0 and {MAX_AMBIENT_SAMPLES}"));
-    }
-    if !(0.0..=1.0).contains(&picture.stars) {
-        return usage(format!("picture: stars is {}: it must be between 0 and 1", picture.stars));
+    for (name, value, least, most) in [
+        ("samples", picture.samples.into(), 1.0, MAX_SAMPLES.into()),
+        ("exposure", picture.exposure, 1e-6, 1e6),
+        ("ambient", picture.ambient, 0.0, 1.0),
+        ("ambient_samples", picture.ambient_samples.into(), 0.0, MAX_AMBIENT_SAMPLES.into()),
+        ("stars", picture.stars, 0.0, 1.0),
+    ] {
+        if !(least..=most).contains(&value) {
+            return usage(format!("picture: {name} is {value}: it must be between {least} and {most}"));
+        }
     }
     if picture.transparent && picture.stars > 0.0 {
         return usage(format!("picture: stars is {}: a transparent background has no stars", picture.stars));

@@ -109,24 +109,6 @@ pub(crate) fn same(error: &std::io::Error) -> std::io::Error {
         .map_or_else(|| std::io::Error::new(error.kind(), error.to_string()), std::io::Error::from_raw_os_error)
 }
 
-/// Reserves capacity for `more` records, if the machine has the memory.
-pub(crate) fn reserve<T>(what: &'static str, records: &mut Vec<T>, more: u64) -> Result<()> {
-    umbracast::memory::check(what, more.saturating_mul(size_of::<T>() as u64))?;
-    records.try_reserve_exact(usize::try_from(more).unwrap_or(usize::MAX)).map_err(|_| {
-        let message = format!("reading {what}");
-        Error::Umbracast(umbracast::Error::OutOfMemory { device: "this machine".into(), message })
-    })
-}
-
-/// Appends a record to a list of unknown length. The capacity grows by half each time, if the machine has the memory.
-pub(crate) fn push<T>(what: &'static str, records: &mut Vec<T>, record: T) -> Result<()> {
-    if records.len() == records.capacity() {
-        reserve(what, records, (records.len() as u64 / 2).max(1 << 12))?;
-    }
-    records.push(record);
-    Ok(())
-}
-
 /// A path of more bytes than this is shortened: to `PATH / 3` bytes from its beginning and at most `PATH / 3` characters from its end.
 const PATH: usize = 360;
 /// Maximum number of bytes of a message.

@@ -9,8 +9,9 @@ use image::{ExtendedColorType, ImageEncoder};
 use super::schema::answer_row::AnswerRow;
 use super::write::npy::{header, push, type_of};
 use super::write::target::{PreparedFile, prepare_atomic};
-use crate::error::{Error, Result, reserve};
+use crate::error::{Error, Result};
 use umbracast::memory;
+use umbracast::memory::try_reserve;
 use umbracast::shadow::Picture;
 use umbracast::shadow::System;
 
@@ -106,7 +107,7 @@ fn png(picture: &Picture, bits: PngDepth) -> Result<impl FnOnce(&mut dyn Write) 
         PngDepth::Sixteen => encode_into(picture, &mut words, |x| (x * 65535.0).round() as u16)?,
     }
     // The encoder itself aborts if an allocation fails, so the same amount is allocated here and freed again.
-    reserve("encoding of the picture", &mut Vec::<u8>::new(), more)?;
+    try_reserve("encoding of the picture", &mut Vec::<u8>::new(), more)?;
     let ([width, height], opaque) = (picture.size, picture.alpha.is_empty());
     Ok(move |out: &mut dyn Write| {
         let encoder = PngEncoder::new_with_quality(out, CompressionType::Default, FilterType::Adaptive);
@@ -121,7 +122,7 @@ fn png(picture: &Picture, bits: PngDepth) -> Result<impl FnOnce(&mut dyn Write) 
 }
 
 fn encode_into<T>(picture: &Picture, list: &mut Vec<T>, channel: impl Fn(f64) -> T) -> Result<()> {
-    reserve("the picture in sRGB", list, (picture.channel_count() * picture.rgb.len()) as u64)?;
+    try_reserve("the picture in sRGB", list, (picture.channel_count() * picture.rgb.len()) as u64)?;
     list.extend(picture.channels().map(channel));
     Ok(())
 }

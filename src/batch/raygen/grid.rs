@@ -9,6 +9,7 @@ use std::ops::Range;
 use glam::{DVec3, Vec3};
 
 use crate::error::{Error, Result};
+use crate::query::validate::usage;
 use crate::records::Ray;
 
 /// All rays of a camera or a sensor.
@@ -79,9 +80,9 @@ impl Grid {
         let here = rows.checked_mul(columns).filter(|rays| *rays <= 1 << 30);
         match here.and_then(|rays| rays.checked_mul(frames)) {
             Some(_) => Ok(self),
-            None => Err(Error::InvalidArgument(format!(
+            None => usage(format!(
                 "{what}: {frames} × {rows} × {columns} rays are too many: at most 2^30 rays per pose are allowed"
-            ))),
+            )),
         }
     }
 

@@ -5,7 +5,8 @@ use glam::DVec3;
 use super::camera::{Camera, View, check_camera};
 use super::grid::{Grid, SensorPose, round_to_f32};
 use super::projection::Projection;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::query::validate::usage;
 
 /// Maximum width and height of a picture, in pixels.
 const MAX_SIDE: u32 = 1 << 16;
@@ -27,15 +28,15 @@ impl Image {
     /// The rays of a picture of `width` × `height` pixels.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] with the field and the value if the camera is invalid (`up` parallel to the line of sight, an angle out of
+    /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) with the field and the value if the camera is invalid (`up` parallel to the line of sight, an angle out of
     /// range), if width or height is not in 1…65,536, or if there are more than 2³⁰ pixels.
     pub fn new(camera: &Camera, size: [u32; 2]) -> Result<Self> {
         check_camera(camera)?;
         let [width, height] = size;
         if ![width, height].iter().all(|side| (1..=MAX_SIDE).contains(side)) {
-            return Err(Error::InvalidArgument(format!(
+            return usage(format!(
                 "image: size is {width}x{height}: width and height must be between 1 and {MAX_SIDE}"
-            )));
+            ));
         }
         let View { position, axes: [right, up, forward], half, projection, .. } = View::new(camera, size);
         let orthographic = projection == Projection::Orthographic;
@@ -47,9 +48,7 @@ impl Image {
         let rows = centers(height).map(|y| rounded([1.0, -half.y * y])).collect();
         let reach = DVec3::new(position.abs().max_element(), half.x, half.y);
         if orthographic && reach.element_sum() > f64::from(f32::MAX) {
-            return Err(Error::InvalidArgument(
-                "image: the edges of the picture exceed the largest f32, 3.4e38".into(),
-            ));
+            return usage("image: the edges of the picture exceed the largest f32, 3.4e38");
         }
         let frames = vec![SensorPose::new(position, [forward, right, up])];
         let grid = Grid {

@@ -4,6 +4,7 @@ use glam::{DQuat, DVec3};
 
 use super::grid::{Grid, SensorPose, round_to_f32};
 use crate::error::{Error, Result};
+use crate::query::validate::usage;
 use crate::runtime::memory::{try_push, try_reserve};
 
 /// Position and orientation of a sensor.
@@ -46,9 +47,7 @@ impl Lidar {
     pub fn new(poses: &[Pose], elevations_deg: &[f64], azimuths_deg: &[f64]) -> Result<Self> {
         for (name, table) in [("elevations", elevations_deg), ("azimuths", azimuths_deg)] {
             if table.is_empty() {
-                return Err(Error::InvalidArgument(format!(
-                    "sensor: the list of {name} is empty: it needs at least one angle"
-                )));
+                return usage(format!("sensor: the list of {name} is empty: it needs at least one angle"));
             }
         }
         let angle = |what, index, value: f64, why: &'static str| Err(Error::record(what, index, "deg", value, why));
@@ -120,9 +119,9 @@ impl Lidar {
     /// [`Error::InvalidArgument`] unless 0 ≤ `near` ≤ `far`, `near` finite; `far` may be infinite.
     pub fn within(mut self, near: f32, far: f32) -> Result<Self> {
         if !(0.0..=f32::MAX).contains(&near) || far.is_nan() || far < near {
-            return Err(Error::InvalidArgument(format!(
+            return usage(format!(
                 "sensor: the range is {near} to {far}: its start must be finite and at least 0, and its end at least its start"
-            )));
+            ));
         }
         (self.grid.t_min, self.grid.t_max) = (near, far);
         Ok(self)

@@ -4,6 +4,7 @@ use glam::Vec3;
 
 use crate::error::{Error, Result};
 use crate::math::float::{exponent, power_of_two};
+use crate::query::validate::{commas, not_finite, usage};
 use crate::records::Ray;
 
 /// One ray per point, all in one direction, with `t` in `[0, ∞)`. Examples: towards the sun, or straight down.
@@ -69,11 +70,12 @@ impl PointRays<'_> {
         let direction = target - Vec3::from(*point);
         if direction == Vec3::ZERO {
             let why = "the point is the target: the direction of its ray must not be zero";
-            return bad(index, "x,y,z", describe((*point).into()), why);
+            return bad(index, "x,y,z", commas(*point), why);
         }
-        match coordinates(point).zip(direction.to_array()).find(|(_, away)| !away.is_finite()) {
-            Some(((field, value), _)) => {
-                bad(index, field, value, "the distance to the target exceeds the largest f32, 3.4e38")
+        match direction.to_array().iter().position(|away| !away.is_finite()) {
+            Some(k) => {
+                let why = "the distance to the target exceeds the largest f32, 3.4e38";
+                bad(index, ["x", "y", "z"][k], point[k], why)
             }
             None => Ok(()),
         }
@@ -85,14 +87,10 @@ impl PointRays<'_> {
 /// # Errors
 /// [`Error::BadRecord`] with the index, the field and the value.
 pub fn check_point(index: u64, point: &[f32; 3]) -> Result<()> {
-    match coordinates(point).find(|(_, value)| !value.is_finite()) {
+    match not_finite(["x", "y", "z"], *point) {
         Some((field, value)) => bad(index, field, value, "a point must be finite"),
         None => Ok(()),
     }
-}
-
-fn coordinates(point: &[f32; 3]) -> impl Iterator<Item = (&'static str, f32)> {
-    ["x", "y", "z"].into_iter().zip(*point)
 }
 
 fn bad(index: u64, field: &'static str, value: impl ToString, why: &'static str) -> Result<()> {
@@ -101,16 +99,13 @@ fn bad(index: u64, field: &'static str, value: impl ToString, why: &'static str)
 
 impl PointTarget {
     pub(crate) fn check(&self) -> Result<()> {
-        let usage = |message| Err(Error::InvalidArgument(message));
         match *self {
             Self::Along { direction, .. } if !direction.is_finite() => {
-                usage(format!("parallel: the direction is {}: it must be finite", describe(direction)))
+                usage(format!("parallel: the direction is {}: it must be finite", commas(direction)))
             }
-            Self::Along { direction: Vec3::ZERO, .. } => {
-                usage("parallel: the direction is 0,0,0: it must not be zero".into())
-            }
+            Self::Along { direction: Vec3::ZERO, .. } => usage("parallel: the direction is 0,0,0: it must not be zero"),
             Self::At { target, .. } if !target.is_finite() => {
-                usage(format!("toward: the target is {}: it must be finite", describe(target)))
+                usage(format!("toward: the target is {}: it must be finite", commas(target)))
             }
             Self::At { radius, .. } if !(radius.is_finite() && radius >= 0.0) => {
                 usage(format!("toward: the radius is {radius}: it must be finite and not negative"))
@@ -118,10 +113,6 @@ impl PointTarget {
             _ => Ok(()),
         }
     }
-}
-
-fn describe(v: Vec3) -> String {
-    format!("{},{},{}", v.x, v.y, v.z)
 }
 
 /// Fraction of the distance by which a ray ends before a target sphere: 128 u, slightly more than the error of `fast` there.

@@ -127,20 +127,9 @@ fn best_split(bins: &Bins, grid: &BinGrid, least: usize) -> Option<(usize, usize
     best.1
 }
 
-fn largest_axis(items: &[BuildItem]) -> usize {
-    let around = items.iter().fold(Bounds::EMPTY, |b, item| b.join(Bounds::point(item.position())));
-    let extent = around.high - around.low;
-    if extent.x >= extent.y && extent.x >= extent.z {
-        0
-    } else if extent.y >= extent.z {
-        1
-    } else {
-        2
-    }
-}
-
 fn median_split(items: &mut [BuildItem], at: usize) {
-    let axis = largest_axis(items);
+    let around = items.iter().fold(Bounds::EMPTY, |b, item| b.join(Bounds::point(item.position())));
+    let axis = (around.high - around.low).max_position();
     items.select_nth_unstable_by(at, |a, b| a.center[axis].total_cmp(&b.center[axis]));
 }
 

@@ -1,16 +1,10 @@
 //! Validator for a [`Bvh8`]: checks its invariants by a full traversal.
 
 use super::node::{Bvh8, Child, ChildRef, Leaf8, MAX_DEPTH, WIDTH};
+use crate::bvh::{Corners, contains};
 use crate::records::NO_SPHERE;
 
-/// A box in f64, in which sums of two f32 are exact.
-type Corners = [[f64; 3]; 2];
-
 const EVERYTHING: Corners = [[f64::NEG_INFINITY; 3], [f64::INFINITY; 3]];
-
-fn contains(outer: &Corners, inner: &Corners) -> bool {
-    (0..3).all(|k| outer[0][k] <= inner[0][k] && inner[1][k] <= outer[1][k])
-}
 
 /// Nodes, leaves and spheres that the traversal has visited.
 struct Validator<'a> {

@@ -2,8 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::node::QBvh4;
-use super::node::{MAX_LEAF_SPHERES, QBounds, QChild, QNode4, TINY, WIDTH};
+use super::node::{MAX_LEAF_SPHERES, QBounds, QBvh4, QChild, QNode4, TINY, WIDTH};
 use crate::bvh::gpu_frame::GpuFrame;
 use crate::error::Result;
 use crate::records::Sphere;

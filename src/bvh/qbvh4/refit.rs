@@ -1,8 +1,7 @@
 //! Refit of an [`QBvh4`] whose spheres have moved, and its SAH cost. Reference for tests; twins of `shaders/build/refit.wgsl` and
 //! `shaders/build/sah_cost.wgsl`.
 
-use super::node::QBvh4;
-use super::node::{QBounds, QChild, QNode4};
+use super::node::{QBounds, QBvh4, QChild, QNode4};
 use crate::bvh::gpu_frame::GpuFrame;
 use crate::records::Sphere;
 

@@ -2,8 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::node::QBvh4;
-use super::node::{MAX_LEAF_SPHERES, QBounds, QChild, QNode4, next_above, next_below};
+use super::node::{MAX_LEAF_SPHERES, QBounds, QBvh4, QChild, QNode4, next_above, next_below};
 use crate::bvh::gpu_frame::GpuFrame;
 use crate::intensity::scaled;
 use crate::numbers::Numbers;

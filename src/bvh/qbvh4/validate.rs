@@ -1,17 +1,11 @@
 //! Validator for an [`QBvh4`]: checks its invariants by visiting all nodes and leaves.
 
-use super::node::QBvh4;
-use super::node::{MAX_LEAF_SPHERES, QChild, QNode4, WIDTH};
+use super::node::{MAX_LEAF_SPHERES, QBvh4, QChild, QNode4, WIDTH};
 use crate::bvh::gpu_frame::GpuFrame;
+use crate::bvh::{Corners, contains};
 use crate::records::Sphere;
 
-type Corners = [[f64; 3]; 2];
-
 const NOTHING: Corners = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
-
-fn contains(outer: &Corners, inner: &Corners) -> bool {
-    (0..3).all(|k| outer[0][k] <= inner[0][k] && inner[1][k] <= outer[1][k])
-}
 
 fn join(a: &Corners, b: &Corners) -> Corners {
     [std::array::from_fn(|k| a[0][k].min(b[0][k])), std::array::from_fn(|k| a[1][k].max(b[1][k]))]

@@ -51,28 +51,6 @@ pub(crate) struct ClosestApproach<'a> {
     rival: f32,
 }
 
-impl ClosestApproach<'_> {
-    #[inline]
-    pub(crate) fn resolve(self, ray: &Ray, candidates: Candidates<'_>) -> Resolved<Approach> {
-        let Self { query, best, high, rival, .. } = self;
-        let Some(target) = candidates.target(best.id) else {
-            return Resolved { record: Approach::NONE, exact: false, overflowed: false };
-        };
-        if query.precision != Precision::Exact {
-            let t = saturated_to_infinity(best.t).max(ray.t_min).min(ray.t_max);
-            let answer = Approach { t, clearance: saturated_to_infinity(best.clearance), id: best.id };
-            return Resolved { record: answer, exact: false, overflowed: false };
-        }
-        if rival > high && high < f32::MAX {
-            let (t, clearance) = resolve_approach(ray, target);
-            return Resolved { record: Approach { t, clearance, id: best.id }, exact: false, overflowed: false };
-        }
-        let ExactClosestApproach { answer, .. } =
-            candidates.collect(ray, ExactClosestApproach { high, answer: Approach::NONE }, query);
-        Resolved { record: answer, exact: true, overflowed: false }
-    }
-}
-
 impl HitCollector for ClosestApproach<'_> {
     const CANDIDATES: CandidateTest = CandidateTest::ClosestApproach;
 
@@ -150,6 +128,18 @@ impl RayQuery for queries::Approach {
     }
     #[inline]
     fn finish(collector: ClosestApproach<'_>, ray: &Ray, candidates: Candidates<'_>) -> Resolved<Approach> {
-        collector.resolve(ray, candidates)
+        let ClosestApproach { query, best, high, rival, .. } = collector;
+        let resolved = |record, exact| Resolved { record, exact, overflowed: false };
+        let Some(target) = candidates.target(best.id) else { return resolved(Approach::NONE, false) };
+        if query.precision != Precision::Exact {
+            let t = saturated_to_infinity(best.t).max(ray.t_min).min(ray.t_max);
+            return resolved(Approach { t, clearance: saturated_to_infinity(best.clearance), id: best.id }, false);
+        }
+        if rival > high && high < f32::MAX {
+            let (t, clearance) = resolve_approach(ray, target);
+            return resolved(Approach { t, clearance, id: best.id }, false);
+        }
+        let exact = ExactClosestApproach { high, answer: Approach::NONE };
+        resolved(candidates.collect(ray, exact, query).answer, true)
     }
 }

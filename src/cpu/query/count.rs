@@ -48,10 +48,6 @@ impl RayQuery for queries::Count {
     const CANNOT_BLOCK: Option<&'static str> = Some("count and transmittance");
     type Collector<'a> = Count<'a>;
     #[inline]
-    fn is_hit(record: &u32) -> bool {
-        *record > 0
-    }
-    #[inline]
     fn collector<'a>(query: &'a Query, _: &SphereAttributes) -> Count<'a> {
         Count { query, count: 0, used_exact: false, overflowed: false }
     }

@@ -9,7 +9,7 @@ use crate::records::Ray;
 /// A query that has one result per ray.
 pub(crate) trait RayQuery: Send + Sync + 'static {
     /// The result of a ray.
-    type Record: Copy + Send + Sync + 'static;
+    type Record: Copy + PartialEq + Send + Sync + 'static;
     /// The result of a ray that hits nothing.
     const MISS: Self::Record;
     /// Whether the query is about clearances instead of hits.
@@ -19,7 +19,10 @@ pub(crate) trait RayQuery: Send + Sync + 'static {
     /// The collector of the query.
     type Collector<'a>: HitCollector;
     /// Whether a result counts as a hit in the report.
-    fn is_hit(record: &Self::Record) -> bool;
+    #[inline]
+    fn is_hit(record: &Self::Record) -> bool {
+        *record != Self::MISS
+    }
     /// A collector that has not received any sphere.
     fn collector<'a>(query: &'a Query, attributes: &'a SphereAttributes) -> Self::Collector<'a>;
     /// The result, after the collector has received all candidates.

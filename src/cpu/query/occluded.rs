@@ -7,38 +7,26 @@ use crate::cpu::collector::{HitCollector, Resolved, Settled};
 use crate::cpu::view::Candidates;
 use crate::intersect::classify::{HitClass, classify};
 use crate::intersect::motion::Target;
-use crate::intersect::resolve::{resolve_pair, with_finite_ends};
+use crate::intersect::resolve::{intersect, resolve_pair, with_finite_ends};
 use crate::intersect::sphere::SphereRoots;
 use crate::query::kind as queries;
 use crate::query::policy::{Precision, Query};
 use crate::records::Ray;
 
-/// Determines whether any sphere is hit.
-pub(crate) struct Occluded<'a> {
+/// Determines whether any sphere is hit, with `EXACT` by exact arithmetic alone.
+pub(crate) struct Occluded<'a, const EXACT: bool> {
     query: &'a Query,
     answer: bool,
     undecided: bool,
     overflowed: bool,
 }
 
-impl<'a> Occluded<'a> {
+impl<'a, const EXACT: bool> Occluded<'a, EXACT> {
     #[inline]
-    pub(crate) fn new(query: &'a Query) -> Self {
+    fn new(query: &'a Query) -> Self {
         Self { query, answer: false, undecided: false, overflowed: false }
     }
 
-    #[inline]
-    pub(crate) fn resolve(self, ray: &Ray, candidates: Candidates<'_>) -> Resolved<bool> {
-        if self.undecided && !self.answer {
-            let collector = ExactOccluded(Self::new(self.query));
-            let ExactOccluded(Self { answer, overflowed, .. }) = candidates.collect(ray, collector, self.query);
-            return Resolved { record: answer, exact: true, overflowed: overflowed && !answer };
-        }
-        Resolved { record: self.answer, exact: false, overflowed: self.overflowed && !self.answer }
-    }
-}
-
-impl Occluded<'_> {
     fn record(&mut self, class: HitClass) {
         match class {
             HitClass::Hit => self.answer = true,
@@ -49,13 +37,19 @@ impl Occluded<'_> {
     }
 }
 
-impl HitCollector for Occluded<'_> {
-    const ACCEPTS_ROOTS: bool = true;
+impl<const EXACT: bool> HitCollector for Occluded<'_, EXACT> {
+    const ACCEPTS_ROOTS: bool = !EXACT;
+
+    fn test(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
+        match EXACT {
+            true => self.record(resolve_pair(ray, target, self.query).0),
+            false => self.accept(ray, id, target, &intersect(ray, target)),
+        }
+    }
 
     fn accept(&mut self, ray: &Ray, _: u32, _: Target<'_>, solved: &SphereRoots) {
-        self.record(
-            classify(solved, &with_finite_ends(ray), self.query, self.query.precision == Precision::Exact).class,
-        );
+        let use_bounds = self.query.precision == Precision::Exact;
+        self.record(classify(solved, &with_finite_ends(ray), self.query, use_bounds).class);
     }
 
     fn cutoff(&self, _ray: &Ray) -> Option<f32> {
@@ -72,42 +66,22 @@ impl HitCollector for Occluded<'_> {
     }
 }
 
-/// Determines whether any sphere is hit by exact arithmetic alone.
-struct ExactOccluded<'a>(Occluded<'a>);
-
-impl HitCollector for ExactOccluded<'_> {
-    fn test(&mut self, ray: &Ray, _: u32, target: Target<'_>) {
-        self.0.record(resolve_pair(ray, target, self.0.query).0);
-    }
-
-    fn cutoff(&self, ray: &Ray) -> Option<f32> {
-        self.0.cutoff(ray)
-    }
-
-    fn accept_certain(&mut self, ids: &[u32; WIDTH], certain: u32) -> Settled {
-        self.0.accept_certain(ids, certain)
-    }
-
-    fn shorten(&mut self, far: f32, high: f32) -> f32 {
-        self.0.shorten(far, high)
-    }
-}
-
 impl RayQuery for queries::Occluded {
     type Record = bool;
     const MISS: bool = false;
     const CANNOT_BLOCK: Option<&'static str> = Some("occluded");
-    type Collector<'a> = Occluded<'a>;
+    type Collector<'a> = Occluded<'a, false>;
     #[inline]
-    fn is_hit(record: &bool) -> bool {
-        *record
-    }
-    #[inline]
-    fn collector<'a>(query: &'a Query, _: &SphereAttributes) -> Occluded<'a> {
+    fn collector<'a>(query: &'a Query, _: &SphereAttributes) -> Occluded<'a, false> {
         Occluded::new(query)
     }
     #[inline]
-    fn finish(collector: Occluded<'_>, ray: &Ray, candidates: Candidates<'_>) -> Resolved<bool> {
-        collector.resolve(ray, candidates)
+    fn finish(collector: Occluded<'_, false>, ray: &Ray, candidates: Candidates<'_>) -> Resolved<bool> {
+        let Occluded { query, answer, undecided, overflowed } = collector;
+        if undecided && !answer {
+            let exact = candidates.collect(ray, Occluded::<true>::new(query), query);
+            return Resolved { record: exact.answer, exact: true, overflowed: exact.overflowed && !exact.answer };
+        }
+        Resolved { record: answer, exact: false, overflowed: overflowed && !answer }
     }
 }

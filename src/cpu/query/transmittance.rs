@@ -66,10 +66,6 @@ impl RayQuery for queries::Transmittance {
     const CANNOT_BLOCK: Option<&'static str> = Some("count and transmittance");
     type Collector<'a> = Transmittance<'a>;
     #[inline]
-    fn is_hit(record: &f32) -> bool {
-        *record < 1.0
-    }
-    #[inline]
     fn collector<'a>(query: &'a Query, attributes: &'a SphereAttributes) -> Transmittance<'a> {
         let depths = attributes.optical_depths.as_deref();
         Transmittance { query, depths, depth: 0, used_exact: false, overflowed: false }

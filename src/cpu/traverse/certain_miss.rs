@@ -6,7 +6,7 @@
 //! plus the rounding of e and of the map. The error of an intersection test there is `FLAG_ERROR` · (|e| + r), plus the effect of a
 //! displacement of the target by 2⁻⁴³ of its distance, times its slimness.
 
-use glam::{DMat3, DVec3};
+use glam::DVec3;
 
 use crate::cpu::frame::FLAG_ERROR;
 use crate::intersect::motion::{RelativeMotion, Target};
@@ -43,9 +43,7 @@ pub(crate) fn misses(ray: &Ray, target: &Target<'_>) -> bool {
         displacement = 2.0_f64.powi(-40) * (origin.length() + center.length() + motion.length() + r);
     }
     if let Some(map) = target.map {
-        let row = |i: usize| DVec3::from_array([0, 1, 2].map(|k| f64::from(map.high[i][k]) + f64::from(map.low[i][k])));
-        let through = DMat3::from_cols(row(0), row(1), row(2)).transpose();
-        (e, d) = (through * e, through * d);
+        (e, d) = (map.apply(e), map.apply(d));
         displacement /= f64::from(map.inscribed_radius);
     }
     // The sum of the components is at least the length.

@@ -1,6 +1,4 @@
 //! Deferred intersection tests of a stream traversal: pairs of a ray and a sphere, intersected in pair batches.
-//!
-//! Pairs of a ray and a sphere whose intersection is deferred, and the memory for intersecting them.
 
 use super::certain_miss::misses;
 use super::stream::{STREAM_RAYS, StreamTraversal};

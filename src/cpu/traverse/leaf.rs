@@ -48,18 +48,6 @@ pub(crate) enum StartInside {
     Ignored,
 }
 
-/// How a leaf test proceeds.
-#[derive(Clone, Copy)]
-pub(crate) struct LeafRules {
-    pub(crate) inside: StartInside,
-    /// Selects the rays whose line comes near a sphere first. That pays if most miss all spheres.
-    pub(crate) select: bool,
-}
-
-impl LeafRules {
-    const PLAIN: Self = Self { inside: StartInside::Undecided, select: true };
-}
-
 impl StartInside {
     /// The conclusion for a query.
     pub(crate) fn of(query: &Query) -> Self {
@@ -93,18 +81,18 @@ multiversion! {
     /// Tests a list of rays against the spheres of a leaf. Writes one entry of `leaf_hits` per ray that may hit a sphere, and returns their
     /// number.
     cull_leaf, (
-        leaf: &Leaf8, rays: &[PreparedRay], s_far: &[f32], list: &[u32], rules: LeafRules, leaf_hits: &mut [LeafHits]
+        leaf: &Leaf8, rays: &[PreparedRay], s_far: &[f32], list: &[u32], inside: StartInside, leaf_hits: &mut [LeafHits]
     ) -> usize, |lanes| {
-        cull_spheres(lanes.narrow(), &Resting::of(leaf), rays, s_far, list.iter().copied(), rules, leaf_hits)
+        cull_spheres(lanes.narrow(), &Resting::of(leaf), rays, s_far, list.iter().copied(), inside, leaf_hits)
     }
 }
 multiversion! {
     /// Like `cull_leaf`, for the active rays of a packet. A list of them would be written as vectors and read as integers right after, which
     /// waits for the vectors.
     cull_packet_leaf, (
-        leaf: &Leaf8, rays: &[PreparedRay], s_far: &[f32], active: ActiveRays, rules: LeafRules, leaf_hits: &mut [LeafHits]
+        leaf: &Leaf8, rays: &[PreparedRay], s_far: &[f32], active: ActiveRays, inside: StartInside, leaf_hits: &mut [LeafHits]
     ) -> usize, |lanes| {
-        cull_spheres(lanes.narrow(), &Resting::of(leaf), rays, s_far, active, rules, leaf_hits)
+        cull_spheres(lanes.narrow(), &Resting::of(leaf), rays, s_far, active, inside, leaf_hits)
     }
 }
 multiversion! {
@@ -114,7 +102,7 @@ multiversion! {
         leaf: &Leaf8, inner: &[f32; WIDTH], rays: &[PreparedRay], s_far: &[f32], list: &[u32], leaf_hits: &mut [LeafHits]
     ) -> usize, |lanes| {
         let spheres = Resting { leaf, inner };
-        cull_spheres(lanes.narrow(), &spheres, rays, s_far, list.iter().copied(), LeafRules::PLAIN, leaf_hits)
+        cull_spheres(lanes.narrow(), &spheres, rays, s_far, list.iter().copied(), StartInside::Undecided, leaf_hits)
     }
 }
 
@@ -123,7 +111,7 @@ multiversion! {
     cull_moved_leaf, (
         moving_leaf: &MovingLeaf8, rays: &[PreparedRay], s_far: &[f32], list: &[u32], leaf_hits: &mut [LeafHits]
     ) -> usize, |lanes| {
-        cull_spheres(lanes.narrow(), &Moved(moving_leaf), rays, s_far, list.iter().copied(), LeafRules::PLAIN, leaf_hits)
+        cull_spheres(lanes.narrow(), &Moved(moving_leaf), rays, s_far, list.iter().copied(), StartInside::Undecided, leaf_hits)
     }
 }
 
@@ -215,7 +203,7 @@ pub(crate) fn comes_near(lanes: impl Lanes, leaf: &Leaf8, ray: &PreparedRay) -> 
     is_near_any(lanes, &Resting::of(leaf), ray)
 }
 
-/// The leaf test.
+/// The leaf test. It first selects the rays whose line comes near a sphere, because most miss all spheres.
 #[inline(always)]
 fn cull_spheres<L: Lanes>(
     lanes: L,
@@ -223,12 +211,12 @@ fn cull_spheres<L: Lanes>(
     rays: &[PreparedRay],
     s_far: &[f32],
     list: impl Iterator<Item = u32>,
-    rules: LeafRules,
+    inside: StartInside,
     leaf_hits: &mut [LeafHits],
 ) -> usize {
     let mut near = 0;
     for number in list {
-        let near_any = !rules.select || is_near_any(lanes, spheres, &rays[number as usize]);
+        let near_any = is_near_any(lanes, spheres, &rays[number as usize]);
         // Branchless, because about half of the rays are selected.
         let Some(hits) = leaf_hits.get_mut(near) else { break };
         hits.ray = number;
@@ -239,7 +227,7 @@ fn cull_spheres<L: Lanes>(
         let number = leaf_hits[j].ray;
         let hits = &mut leaf_hits[count];
         hits.ray = number;
-        classify::<L, false>(lanes, spheres, &rays[number as usize], s_far[number as usize], rules.inside, hits);
+        classify::<L, false>(lanes, spheres, &rays[number as usize], s_far[number as usize], inside, hits);
         // Branchless: half of the rays have a hit.
         count += usize::from(hits.candidates != 0);
     }
@@ -335,16 +323,6 @@ fn classify<L: Lanes, const SKIP_MISSES: bool>(
 }
 
 impl<V: HitCollector> StreamTraversal<'_, V> {
-    /// Takes notice of some leaf tests, `found` of which found candidates, and chooses how later ones proceed.
-    fn adapt_rules(&mut self, tested: usize, found: usize) {
-        let [all, candidates] = &mut self.tests;
-        (*all, *candidates) = (*all + tested, *candidates + found);
-        self.rules.select = 5 * *candidates < 2 * *all;
-        if *all > 1024 {
-            (*all, *candidates) = (*all / 2, *candidates / 2);
-        }
-    }
-
     /// Tests a list of rays against a leaf.
     pub(crate) fn leaf(&mut self, number: usize, list: &[u32]) {
         let leaf = &self.bvh.tree.leaves[number];
@@ -359,22 +337,21 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
             (_, Some(inner)) => {
                 level.cull_swept_leaf(leaf, &inner[number], self.rays, self.s_far, list, self.leaf_hits)
             }
-            _ => level.cull_leaf(leaf, self.rays, self.s_far, list, self.rules, self.leaf_hits),
+            _ => level.cull_leaf(leaf, self.rays, self.s_far, list, self.inside, self.leaf_hits),
         };
-        self.finish_leaf(number, list.len(), count);
+        self.finish_leaf(number, count);
     }
 
     /// Tests the active rays of a packet against a leaf. Spheres of packets are at rest.
     pub(crate) fn packet_leaf(&mut self, number: usize, active: ActiveRays) {
-        let Self { bvh, rays, s_far, rules, leaf_hits, .. } = self;
+        let Self { bvh, rays, s_far, inside, leaf_hits, .. } = self;
         let leaf = &bvh.tree.leaves[number];
-        let count = bvh.level.cull_packet_leaf(leaf, rays, s_far, active, *rules, leaf_hits);
-        self.finish_leaf(number, active.mask.count_ones() as usize, count);
+        let count = bvh.level.cull_packet_leaf(leaf, rays, s_far, active, *inside, leaf_hits);
+        self.finish_leaf(number, count);
     }
 
-    /// Takes notice of a leaf test of `tested` rays, of which `found` have candidates.
-    fn finish_leaf(&mut self, number: usize, tested: usize, found: usize) {
-        self.adapt_rules(tested, found);
+    /// Takes the candidates of the `found` rays that a leaf test has left.
+    fn finish_leaf(&mut self, number: usize, found: usize) {
         for entry in 0..found {
             self.take_leaf_hit(number, entry);
         }
@@ -464,4 +441,4 @@ fn lane_mask(words: &[u32; WIDTH], holds: impl Fn(u32) -> bool) -> u32 {
 
 #[cfg(test)]
 #[path = "leaf_tests.rs"]
-mod tests;
+pub(crate) mod tests;

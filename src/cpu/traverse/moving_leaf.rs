@@ -14,8 +14,6 @@
 //! With |w| ≥ ½ the total is less than 85 U (|c| + f + r), and `MovingLeaf8` allow for 256 U. Along the line it counts up to twice, because |w| ≥
 //! ½; `MovingLeaf8` allow for that, too. An intersection test starts at the origin of the ray, where the sphere is |w| times as far away as the
 //! ray travels: `flag` allows for that. A sphere that moves almost with the ray, |w| < ½, is always a candidate and never a certain hit.
-//!
-//! Leaves of moving spheres.
 
 use bytemuck::Zeroable;
 use glam::DVec3;
@@ -43,7 +41,7 @@ pub(crate) fn prepare_moving(
     middle: f64,
 ) {
     let (o, d) = (frame.scaled_point(ray.origin.as_dvec3()), ray.direction.as_dvec3());
-    let scale = frame.scale();
+    let scale = frame.scale;
     let step = d.length() * scale;
     let pace = 1.0 / step;
     let start = o.dot(d) * pace * scale;

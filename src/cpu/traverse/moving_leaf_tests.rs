@@ -1,13 +1,13 @@
 //! The leaf test for spheres that move while rays travel, against roots in f64.
 
-use bytemuck::Zeroable;
 use glam::Vec3;
 
 use super::*;
 use crate::batch::input::Spheres;
 use crate::batch::sphere_set::{SphereAttributes, SphereSet};
 use crate::cpu::accel::CpuBvh;
-use crate::cpu::traverse::ray_setup::LANES;
+use crate::cpu::traverse::leaf::tests::roots;
+use crate::cpu::traverse::ray_setup::tests::prepared;
 use crate::numbers::Numbers;
 use crate::records::Sphere;
 use crate::runtime::cancel::CancelToken;
@@ -15,14 +15,6 @@ use crate::runtime::cancel::CancelToken;
 /// Speed of the spheres relative to the rays, and whether the spheres move with the rays.
 const SPEEDS: [(f32, bool); 6] = [(0.0, false), (0.05, false), (1.0, false), (30.0, false), (0.1, true), (0.45, true)];
 const RANGES: [[f32; 2]; 3] = [[0.0, 1.0], [-2.0, 2.0], [100.0, 101.0]];
-
-/// Positions where a ray enters and leaves a sphere.
-fn roots(ray: &Ray, sphere: &Sphere, velocity: Vec3) -> Option<[f64; 2]> {
-    let e = ray.origin.as_dvec3() - sphere.center.as_dvec3();
-    let w = ray.direction.as_dvec3() - velocity.as_dvec3();
-    let discriminant = w.length_squared() * f64::from(sphere.radius).powi(2) - e.cross(w).length_squared();
-    (discriminant >= 0.0).then(|| [-1.0, 1.0].map(|sign| (sign * discriminant.sqrt() - e.dot(w)) / w.length_squared()))
-}
 
 /// Counts of pairs: hits, certain hits, candidates that are clear misses, hits that begin between the ray's ends, and hits of spheres that
 /// move with the ray.
@@ -48,8 +40,7 @@ fn check_random_leaf(n: &mut Numbers, range: [f32; 2], (speed, along): (f32, boo
     let cancel = CancelToken::new();
     let set = SphereSet::new(&Spheres::from(&spheres).velocities(&drift), SphereAttributes::default(), range, &cancel)
         .unwrap();
-    let mut bvh = CpuBvh::new(set.swept_bounds(), SimdLevel::best(), &cancel).unwrap();
-    bvh.add_motion(&set, &drift, range).unwrap();
+    let bvh = CpuBvh::of(&set, SimdLevel::best()).unwrap();
     for i in 0..32 {
         let (target, t) = (&spheres[i % 8], time(n));
         let direction = size * (heading + vector(n) * 0.3);
@@ -62,11 +53,10 @@ fn check_random_leaf(n: &mut Numbers, range: [f32; 2], (speed, along): (f32, boo
         }
         let ray = ray.between(ends[0].min(ends[1]), ends[0].max(ends[1]));
         let attributes = RayAttributes { moves_with_ray: 1, ..RayAttributes::NONE };
-        let mut prepared = [PreparedRay::zeroed(); LANES];
-        bvh.level.prepare_rays(&bvh.frame, &[ray; LANES], &mut prepared, None);
+        let mut prepared = prepared(bvh.level, &bvh.frame, &ray);
         prepare_moving(&mut prepared[0], &bvh.frame, &ray, &attributes, bvh.mid_time);
         let (o, d) = (bvh.frame.scaled_point(ray.origin.as_dvec3()), ray.direction.as_dvec3());
-        let s_of = |t: f64| o.dot(d) / d.length() + t * d.length() * bvh.frame.scale();
+        let s_of = |t: f64| o.dot(d) / d.length() + t * d.length() * bvh.frame.scale;
         let mut leaf_hits = [LeafHits::NONE];
         for (moving_leaf, ids) in bvh.moving_leaves.iter().flatten().zip(&bvh.tree.ids) {
             let any = bvh.level.cull_passing_leaf(moving_leaf, &prepared, &[prepared[0].far], &[0], &mut leaf_hits);
@@ -131,12 +121,10 @@ fn the_moving_leaf_test_includes_the_ray_radius() {
     let set =
         SphereSet::new(&Spheres::from(&spheres).velocities(&drift), SphereAttributes::default(), [0.0, 9.0], &cancel)
             .unwrap();
-    let mut bvh = CpuBvh::new(set.swept_bounds(), SimdLevel::best(), &cancel).unwrap();
-    bvh.add_motion(&set, &drift, [0.0, 9.0]).unwrap();
+    let bvh = CpuBvh::of(&set, SimdLevel::best()).unwrap();
     let ray = Ray::new([-2.0, 0.0, 0.0], [1.0, 0.0, 0.0]).between(0.0, 9.0);
     let attributes = RayAttributes { moves_with_ray: 1, radius: 0.6, ..RayAttributes::NONE };
-    let mut prepared = [PreparedRay::zeroed(); LANES];
-    bvh.level.prepare_rays(&bvh.frame, &[ray; LANES], &mut prepared, None);
+    let mut prepared = prepared(bvh.level, &bvh.frame, &ray);
     let by = bvh.frame.inflation(&ray, &attributes);
     for (grown, expected) in [(false, 0), (true, 2)] {
         if grown {

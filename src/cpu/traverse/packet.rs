@@ -6,11 +6,7 @@
 //! vectors of rays when it is visited, with the segments that hits have shortened by then. Where a packet diverges to a few rays, they are
 //! traversed in their own order.
 //!
-//! A packet: 64 rays in SoA layout, and the bounds of their numbers.
-//!
-//! Kernels of the packet traversal. `packet.rs` describes it; `leaf.rs` has the error analysis of the slab test.
-//!
-//! The interval test needs no error bounds of its own: rounding is monotonic, so a bound that is computed like the position of a ray, from
+//! `leaf.rs` has the error analysis of the slab test. The interval test needs no error bounds of its own: rounding is monotonic, so a bound that is computed like the position of a ray, from
 //! the least or largest operands of all rays, is a bound of the computed position.
 
 use bytemuck::{Pod, Zeroable};

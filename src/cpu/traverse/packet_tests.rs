@@ -7,10 +7,9 @@ use super::super::ray_setup::{LANES, PreparedRay};
 use super::super::stream::{ChildHits, LIST_GROUP, RayList};
 use super::*;
 use crate::cpu::accel::CpuBvh;
-use crate::cpu::query::kind::RayQuery;
 use crate::cpu::scene::CpuScene;
 use crate::cpu::traverse::ray_order::{RayOrder, sample_order};
-use crate::cpu::traverse::stream::tests::hard_scenes;
+use crate::cpu::traverse::stream::tests::{hard_scenes, results};
 use crate::numbers::Numbers;
 use crate::query::kind as queries;
 use crate::query::policy::{Precision, Query};
@@ -47,11 +46,6 @@ fn short(spheres: &[Sphere], length: f32) -> Vec<Ray> {
 fn spheres(count: usize, radius: f32) -> Vec<Sphere> {
     let mut numbers = Numbers(3);
     (0..count).map(|_| Sphere::new(numbers.vector().map(|x| 10.0 * x), radius)).collect()
-}
-
-fn results<Q: RayQuery<Record: bytemuck::NoUninit>>(scene: &CpuScene, rays: &[Ray], query: &Query) -> (Vec<u8>, u64) {
-    let (out, tally) = scene.cast_rays::<Q>(rays, query);
-    (bytemuck::cast_slice(&out).to_vec(), tally.hits)
 }
 
 fn bvh(spheres: &[Sphere], level: SimdLevel) -> CpuBvh {

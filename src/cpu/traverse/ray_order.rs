@@ -1,13 +1,11 @@
 //! Sorts rays for coherence, so that neighbours take the same path through the BVH: by the octant of their direction, then by the points
 //! where they enter and leave the scene's AABB (one Morton code of both points). Short rays are sorted by the Morton code of the first
 //! point alone, because packets of them do not need one octant. Also determines whether a batch needs sorting.
-//!
-//! The order of the rays of a batch, which decides how they are sorted and traversed.
 
 use glam::Vec3;
 
 use super::packet::PACKET_RAYS;
-use super::ray_setup::{axes, octant_of};
+use super::ray_setup::{LANES, axes, from_each as each, octant_of};
 use super::stream::STREAM_RAYS;
 use crate::cpu::accel::CpuBvh;
 use crate::math::simd::lanes::Lanes;
@@ -24,14 +22,7 @@ const SHORT_BITS: u32 = 6;
 const DIGIT: u32 = 9;
 
 /// Rays whose sort keys are computed at once.
-const GROUP: usize = 8;
-
-type Lane = [f32; GROUP];
-
-#[inline(always)]
-fn each(f: impl Fn(usize) -> f32) -> Lane {
-    [f(0), f(1), f(2), f(3), f(4), f(5), f(6), f(7)]
-}
+const GROUP: usize = LANES;
 
 /// The scene's AABB, its grid of Morton cells, and the scaled units, for computing sort keys.
 pub(crate) struct RaySorter {
@@ -51,8 +42,8 @@ impl RaySorter {
             low,
             high,
             cells,
-            middle: bvh.frame.middle().as_vec3(),
-            scale: bvh.frame.scale() as f32,
+            middle: bvh.frame.middle.as_vec3(),
+            scale: bvh.frame.scale as f32,
             short: order == RayOrder::Short,
         }
     }

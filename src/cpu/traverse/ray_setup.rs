@@ -63,7 +63,7 @@ fn each(f: impl Fn(usize) -> f64) -> Lane {
 
 /// Like [`each`], in f32.
 #[inline(always)]
-fn from_each(f: impl Fn(usize) -> f32) -> Narrow {
+pub(crate) fn from_each(f: impl Fn(usize) -> f32) -> Narrow {
     [f(0), f(1), f(2), f(3), f(4), f(5), f(6), f(7)]
 }
 
@@ -189,7 +189,7 @@ fn prepare_rays<L: Lanes>(
     let columns = Aligned(lanes.transpose(bytemuck::cast_ref(rays)));
     let Aligned([ox, oy, oz, t_min, dx, dy, dz, t_max]) = black_box(&columns);
     let (origin, direction) = ([ox, oy, oz], [dx, dy, dz]);
-    let (middle, scale) = (frame.middle().to_array(), frame.scale());
+    let (middle, scale) = (frame.middle.to_array(), frame.scale);
     let narrow = |x: &Lane| -> Narrow { from_each(|i| x[i] as f32) };
     // In f64: what loses digits by cancellation.
     let o = axes!(|k| each(|i| (f64::from(origin[k][i]) - middle[k]) * scale));
@@ -329,4 +329,4 @@ impl PreparedRay {
 
 #[cfg(test)]
 #[path = "ray_setup_tests.rs"]
-mod tests;
+pub(crate) mod tests;

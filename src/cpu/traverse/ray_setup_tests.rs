@@ -8,7 +8,7 @@ use super::*;
 use crate::bvh::bvh8::node::{Bounds, BuildItem, Bvh8Node, Child, Leaf8, WIDTH};
 use crate::cpu::accel::build_item;
 use crate::cpu::frame::tests::{property_cases, scene};
-use crate::cpu::traverse::leaf::{LeafHits, LeafRules, StartInside};
+use crate::cpu::traverse::leaf::{LeafHits, StartInside};
 use crate::cpu::traverse::packet::ActiveRays;
 use crate::cpu::traverse::stream::ChildHits;
 use crate::intersect::classify::{HitClass, classify};
@@ -18,6 +18,13 @@ use crate::intersect::resolve::{intersect, with_finite_ends};
 use crate::numbers::Numbers;
 use crate::query::policy::{Inside, Precision, Query, Touch};
 use crate::records::Sphere;
+
+/// Prepares one ray, in every lane.
+pub(crate) fn prepared(level: SimdLevel, frame: &CpuFrame, ray: &Ray) -> [PreparedRay; LANES] {
+    let mut prepared = [PreparedRay::zeroed(); LANES];
+    level.prepare_rays(frame, &[*ray; LANES], &mut prepared, None);
+    prepared
+}
 
 /// A leaf of at most eight spheres, and a node whose children are the AABBs of these spheres, without the allowance of a build.
 fn leaf_and_node(frame: &CpuFrame, spheres: &[Sphere]) -> (Leaf8, Bvh8Node) {
@@ -45,15 +52,14 @@ fn masks(
     level: SimdLevel,
     prepared: &[PreparedRay; LANES],
     (leaf, node): &(Leaf8, Bvh8Node),
-    select: bool,
+    packet: bool,
 ) -> [u32; 3] {
     let (s_far, mut hits, mut entered) = ([prepared[0].far], [LeafHits::NONE], ChildHits::default());
     level.intersect_children(node, prepared[0].octant(), prepared, &s_far, &[0], &mut entered);
-    let rules = LeafRules { inside: StartInside::Undecided, select };
-    let count = if select {
-        level.cull_leaf(leaf, prepared, &s_far, &[0], rules, &mut hits)
-    } else {
-        level.cull_packet_leaf(leaf, prepared, &s_far, ActiveRays { first: 0, mask: 1 }, rules, &mut hits)
+    let (inside, active) = (StartInside::Undecided, ActiveRays { first: 0, mask: 1 });
+    let count = match packet {
+        false => level.cull_leaf(leaf, prepared, &s_far, &[0], inside, &mut hits),
+        true => level.cull_packet_leaf(leaf, prepared, &s_far, active, inside, &mut hits),
     };
     let [LeafHits { candidates, certain, .. }] = hits;
     [entered.any as u32, if count == 1 { candidates } else { 0 }, if count == 1 { certain } else { 0 }]
@@ -62,15 +68,14 @@ fn masks(
 fn check(ray: &Ray, spheres: &[Sphere]) -> Result<(), TestCaseError> {
     let frame = CpuFrame::of(spheres);
     for level in SimdLevel::all() {
-        let mut prepared = [PreparedRay::zeroed(); LANES];
-        level.prepare_rays(&frame, &[*ray; LANES], &mut prepared, None);
+        let prepared = prepared(level, &frame, ray);
         if prepared[0].margin == f32::INFINITY {
             continue;
         }
         for eight in spheres.chunks(WIDTH) {
             let kernels = leaf_and_node(&frame, eight);
-            for select in [false, true] {
-                let [entered, candidates, certain] = masks(level, &prepared, &kernels, select);
+            for packet in [false, true] {
+                let [entered, candidates, certain] = masks(level, &prepared, &kernels, packet);
                 for (k, sphere) in eight.iter().enumerate() {
                     let what = || format!("{}: {ray:?} {sphere:?}", level.name());
                     let has = |mask: u32| mask >> k & 1 == 1;
@@ -95,8 +100,7 @@ fn check_ends(ray: &Ray, spheres: &[Sphere], t: f32) -> Result<(), TestCaseError
     let frame = CpuFrame::of(spheres);
     let parameter = frame.parameter(ray);
     for level in SimdLevel::all() {
-        let mut prepared = [PreparedRay::zeroed(); LANES];
-        level.prepare_rays(&frame, &[*ray; LANES], &mut prepared, None);
+        let prepared = prepared(level, &frame, ray);
         let ray_ends = (prepared[0].near, prepared[0].far);
         let wanted = (parameter.near(ray.t_min).max(-1e30), parameter.far(ray.t_max).min(1e30));
         prop_assert!(ray_ends.0 <= wanted.0 && wanted.1 <= ray_ends.1, "{ray:?}: {ray_ends:?} {wanted:?}");
@@ -118,11 +122,11 @@ fn eight_rays_are_prepared_like_each_of_them_alone() {
             let ray = Ray::new(Vec3::from(n.vector()) * 3.0, Vec3::from(n.vector()));
             ray.between(n.signed(), 2.0 + n.unit())
         });
-        let (mut together, mut alone) = ([PreparedRay::zeroed(); LANES], [PreparedRay::zeroed(); LANES]);
+        let mut together = [PreparedRay::zeroed(); LANES];
         level.prepare_rays(&frame, &rays, &mut together, None);
         for (ray, together) in rays.iter().zip(together) {
-            level.prepare_rays(&frame, &[*ray; LANES], &mut alone, None);
-            assert_eq!(bytemuck::bytes_of(&together), bytemuck::bytes_of(&alone[0]), "{}", level.name());
+            let [alone, ..] = prepared(level, &frame, ray);
+            assert_eq!(bytemuck::bytes_of(&together), bytemuck::bytes_of(&alone), "{}", level.name());
         }
     }
 }

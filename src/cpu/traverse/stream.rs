@@ -4,15 +4,14 @@
 //! Certain hits that the collector does not settle at once are deferred to the end of the traversal: by then most of them lie behind
 //! something nearer, and the rest are intersected in pair batches. An undecided candidate gives no information before it is intersected, so
 //! this is done as soon as there are enough of them for a pair batch.
-//!
-//! Tests of rays against the eight AABBs of a node, and the lists of rays that enter each. `leaf.rs` has the error analysis.
+//! `leaf.rs` has the error analysis of the tests of AABBs.
 
 use std::cell::RefCell;
 
 use bytemuck::Zeroable;
 
 use super::deferred::{DeferredPair, IntersectScratch};
-use super::leaf::{LeafHits, LeafRules, StartInside};
+use super::leaf::{LeafHits, StartInside};
 use super::moving_leaf::{self, MovingLeaf8};
 use super::packet::{COLUMNS, PACKET_RAYS, Packet, PacketKind, RAY_COLUMNS};
 use super::ray_order::RayOrder;
@@ -97,15 +96,13 @@ pub(crate) struct StreamTraversal<'a, V> {
     pub(crate) leaf_hits: &'a mut [LeafHits],
     stack: &'a mut ChildStack,
     interleaved: &'a mut InterleavedRays,
-    pub(crate) rules: LeafRules,
-    /// Number of recent leaf tests of ray lists, and how many of them found candidates.
-    pub(crate) tests: [usize; 2],
+    pub(crate) inside: StartInside,
     pub(crate) certain: &'a mut Vec<DeferredPair>,
     pub(crate) undecided: &'a mut Vec<DeferredPair>,
     pub(crate) intersecting: &'a mut IntersectScratch,
 }
 
-/// Passes the spheres that each ray may hit to its collector.
+/// Passes the spheres that each ray may hit to its collector. There are at most [`STREAM_RAYS`] rays.
 pub(crate) fn traverse<V: HitCollector>(
     bvh: &CpuBvh,
     scene: SceneView<'_>,
@@ -115,15 +112,9 @@ pub(crate) fn traverse<V: HitCollector>(
     query: &Query,
     order: RayOrder,
 ) {
+    debug_assert!(rays.len() <= STREAM_RAYS);
     SCRATCH.with_borrow_mut(|scratch| {
-        for (n, (rays, collectors)) in rays.chunks(STREAM_RAYS).zip(collectors.chunks_mut(STREAM_RAYS)).enumerate() {
-            let ray_attributes = if ray_attributes.is_empty() {
-                ray_attributes
-            } else {
-                &ray_attributes[n * STREAM_RAYS..][..rays.len()]
-            };
-            stream(scratch, bvh, scene, rays, ray_attributes, collectors, query, order);
-        }
+        stream(scratch, bvh, scene, rays, ray_attributes, collectors, query, order);
     });
 }
 
@@ -245,8 +236,7 @@ fn stream<V: HitCollector>(
         leaf_hits,
         stack,
         interleaved,
-        rules: LeafRules { inside: if nearby { inside } else { StartInside::Undecided }, select: true },
-        tests: [0; 2],
+        inside: if nearby { inside } else { StartInside::Undecided },
         certain,
         undecided,
         intersecting,
@@ -332,7 +322,7 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
 
     fn one_by_one(&mut self, node: usize, list: &[u32]) {
         let node = &self.bvh.tree.nodes[node];
-        self.stack.prepare(self.bvh.tree.depth, list.len(), self.rules.inside);
+        self.stack.prepare(self.bvh.tree.depth, list.len(), self.inside);
         self.bvh.level.enter_first(node, self.rays, self.s_far, list, self.stack);
         for (i, &ray) in list.iter().enumerate() {
             self.stack.start(node, i, &self.bvh.tree);
@@ -349,7 +339,7 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
     }
 
     fn side_by_side(&mut self, node: usize, list: &[u32]) {
-        let (level, tree, inside) = (self.bvh.level, &self.bvh.tree, self.rules.inside);
+        let (level, tree, inside) = (self.bvh.level, &self.bvh.tree, self.inside);
         self.interleaved.start(tree, node, self.rays, list);
         loop {
             let Self { rays, s_far, interleaved, leaf_hits, .. } = self;

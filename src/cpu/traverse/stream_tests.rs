@@ -17,11 +17,18 @@ pub(crate) mod hard_scenes;
 
 use hard_scenes::{SCENES, Scene, rays, spheres};
 
+/// The records as bytes, the number of hits, and that of roots beyond f32.
+pub(crate) fn results<Q: RayQuery<Record: bytemuck::NoUninit>>(
+    scene: &CpuScene,
+    rays: &[Ray],
+    query: &Query,
+) -> (Vec<u8>, u64, u64) {
+    let (out, tally) = scene.cast_rays::<Q>(rays, query);
+    (bytemuck::cast_slice(&out).to_vec(), tally.hits, tally.overflowed)
+}
+
 fn both<Q: RayQuery<Record: bytemuck::NoUninit>>(name: &str, scenes: &[CpuScene; 2], rays: &[Ray], query: &Query) {
-    let [tree, sweep] = scenes.each_ref().map(|scene| {
-        let (out, tally) = scene.cast_rays::<Q>(rays, query);
-        (bytemuck::cast_slice::<Q::Record, u8>(&out).to_vec(), tally.hits, tally.overflowed)
-    });
+    let [tree, sweep] = scenes.each_ref().map(|scene| results::<Q>(scene, rays, query));
     assert!(tree == sweep, "{name}, {query:?}: {} hits by the tree, {} by a sweep", tree.1, sweep.1);
 }
 

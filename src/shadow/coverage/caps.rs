@@ -177,3 +177,18 @@ pub(crate) fn advance(spans: &[DVec2], cursor: f64) -> DVec2 {
     }
     DVec2::new(reach, next)
 }
+
+/// Total angle of a circle that no span covers.
+pub(crate) fn open_angle(spans: &[DVec2]) -> f64 {
+    let (mut open, mut cursor) = (0.0, 0.0);
+    while cursor < TAU {
+        let step = advance(spans, cursor);
+        if step.x > cursor {
+            cursor = step.x;
+        } else {
+            open += step.y - cursor;
+            cursor = step.y;
+        }
+    }
+    open
+}

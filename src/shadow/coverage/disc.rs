@@ -7,11 +7,13 @@
 //! Caps that overlap on the disc count once: the boundary of the uncovered part is integrated arc by arc. That is exact. It is also cheaper
 //! than cutting the disc into slices, where 64 slices still cause an error of 10⁻² if a small cap lies on the edge of another.
 
-use std::f64::consts::{FRAC_PI_2, PI, TAU};
+use std::f64::consts::{FRAC_PI_2, PI};
 
 use glam::{DVec2, DVec3, Vec3Swizzles};
 
-use super::caps::{Cap, NO_CAP, advance, bearing, chord, common_chord, covered, signed_arc, signed_sine, span, swept};
+use super::caps::{
+    Cap, NO_CAP, advance, bearing, chord, common_chord, covered, open_angle, signed_arc, signed_sine, span, swept,
+};
 use super::cones::{Cone, Extent, Scratch, SpheroidShape, cone_of, cone_of_cap, power_of, uncovered_by_cones};
 use super::light::{Disc, Light, Occluder, azimuth_of, cross_of, disc_from, front_of, onto_disc};
 use super::placed_cap::PlacedCap;
@@ -147,21 +149,7 @@ pub(crate) fn open_rim(occluder_set: &mut OccluderSet, disc: Disc) -> f64 {
             occluder_set.spans.push(span(signed_arc(cap.azimuth.y, cap.azimuth.x), half, 0.0));
         }
     }
-    let mut open = 0.0;
-    let mut cursor = 0.0;
-    for _ in 0..2 * occluder_set.spans.len() + 2 {
-        let step = advance(&occluder_set.spans, cursor);
-        if step.x > cursor {
-            cursor = step.x;
-        } else {
-            open += step.y - cursor;
-            cursor = step.y;
-        }
-        if cursor >= TAU {
-            break;
-        }
-    }
-    open
+    open_angle(&occluder_set.spans)
 }
 
 /// Half the solid angle swept by those arcs of the edge of cap `i` that are on the disc and in no other cap.

@@ -1,19 +1,18 @@
 //! Compares the union of overlapping occluders with the same disc cut into slices.
 
+use std::f64::consts::TAU;
+
 use super::*;
 use crate::intensity::scaled;
+use crate::numbers::Numbers;
 use crate::shadow::coverage::caps::{Cap, are_apart, covered};
 
-/// Random numbers in 0…1 (SplitMix64).
-struct Random(u64);
+/// Random numbers in 0…1.
+struct Random(Numbers);
 
 impl Random {
     fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) >> 11) as f64 * 2f64.powi(-53)
+        self.0.unit_f64()
     }
 
     /// A cap that touches a disc of radius `a`: its radius is a twentieth to five times that of the disc, or half the sky.
@@ -98,7 +97,7 @@ fn sliced(disc: Disc, caps: &[Cap], slices: u32) -> f64 {
 
 #[test]
 fn the_union_of_overlapping_caps_agrees_with_slices() {
-    let mut random = Random(7);
+    let mut random = Random(Numbers(7));
     let counts = [64, 512, 16384];
     let mut worst = [0.0_f64; 3];
     for case in 0..800 {
@@ -120,7 +119,7 @@ fn the_union_of_overlapping_caps_agrees_with_slices() {
 #[test]
 fn the_order_of_caps_and_hidden_ones_do_not_matter() {
     for case in 0..scaled(20_000) {
-        let mut random = Random(case as u64);
+        let mut random = Random(Numbers(case as u64));
         let a = [1e-4, 4.7e-3, 0.1, 1.0][case % 4];
         let disc = Disc { toward: DVec3::Z, power: 1.0, radius: a };
         let mut caps = vec![random.cap_after(a, cap_at(a, a, DVec2::X))];

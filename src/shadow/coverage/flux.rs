@@ -14,7 +14,7 @@ use std::f64::consts::{PI, TAU};
 
 use glam::DVec2;
 
-use super::caps::{advance, bearing, chord, common_chord, covered, signed_arc, span};
+use super::caps::{bearing, chord, common_chord, covered, open_angle, signed_arc, span};
 use super::cones::{Cone, halved, integral};
 use super::disc::{Ground, Illumination, OccluderSet};
 use super::light::Disc;
@@ -68,11 +68,8 @@ pub(crate) fn visible_flux(occluder_set: &mut OccluderSet, disc: Disc, limb: Lim
         return 0.0;
     }
     let mut ends = limits(occluder_set, disc);
-    let (_, cones, spans) = occluder_set.parts();
-    let cones = std::mem::take(cones);
+    let (caps, cones, rest) = occluder_set.parts();
     let no_cones = cones.is_empty();
-    let mut rest = std::mem::take(spans);
-    let caps = occluder_set.parts().0;
     let mut visible = |mu: f64| {
         let ring = Ring::new(disc_sine, disc_cosine, mu);
         rest.clear();
@@ -89,12 +86,12 @@ pub(crate) fn visible_flux(occluder_set: &mut OccluderSet, disc: Disc, limb: Lim
                 rest.push(span(signed_arc(cap.azimuth.y, cap.azimuth.x), half, 0.0));
             }
         }
-        for cone in &cones {
-            if cone.add_spans(ring.tau, &mut rest) {
+        for cone in &*cones {
+            if cone.add_spans(ring.tau, rest) {
                 return 0.0;
             }
         }
-        bare(mu) * open_share(&rest)
+        bare(mu) * (open_angle(rest) / TAU)
     };
     let mut sum = 0.0;
     let mut from = 0.0;
@@ -114,9 +111,6 @@ pub(crate) fn visible_flux(occluder_set: &mut OccluderSet, disc: Disc, limb: Lim
         }
         from = to;
     }
-    let (_, kept, spans) = occluder_set.parts();
-    *kept = cones;
-    *spans = rest;
     (sum / whole).clamp(0.0, 1.0)
 }
 
@@ -137,21 +131,6 @@ pub(crate) fn darkened(
     let risen = 1.0 - covered(disc.radius, horizon);
     let flux = visible_flux(occluder_set, disc, limb, FOR_PICTURES);
     Illumination { flux, irradiance: bare * flux / risen, ..lit }
-}
-
-/// Share of a full turn that no span covers.
-fn open_share(spans: &[DVec2]) -> f64 {
-    let (mut open, mut cursor) = (0.0, 0.0);
-    while cursor < TAU {
-        let step = advance(spans, cursor);
-        if step.x > cursor {
-            cursor = step.x;
-        } else {
-            open += step.y - cursor;
-            cursor = step.y;
-        }
-    }
-    open / TAU
 }
 
 /// The rings at which the share is not analytic, as ascending values of μ.

@@ -15,7 +15,6 @@ use crate::gpu::uniforms::Params;
 use crate::query::policy::{Inside, Query};
 use crate::records::Sphere;
 use crate::runtime::cancel::CancelToken;
-use crate::runtime::map_tasks;
 use crate::shadow::limb_darkening::LimbDarkening;
 use crate::shadow::picture::cpu_fallback::CpuFallback;
 use crate::shadow::picture::image::{Picture, Pixel};
@@ -196,40 +195,30 @@ pub(crate) async fn picture(
             picture.set(at, pixel);
         }
         picture.cpu_pixels += crowded.len();
-        for (at, pixel) in finish(system, prepared_picture, &crowded) {
-            picture.set(at, pixel);
-        }
+        // In f64 by the CPU.
+        let exact = |scratch: &mut ShadingScratch, at| twin::pixel(system, prepared_picture, scratch, at);
+        twin::each_pixel(&crowded, exact).for_each(|(at, pixel)| picture.set(at, pixel));
     }
     Ok(picture)
-}
-
-/// Computes in f64 the pixels that the device left to the CPU.
-fn finish(system: &System, prepared_picture: &PreparedPicture, pixels: &[usize]) -> Vec<(usize, Pixel)> {
-    let task = |pixels: &[usize]| {
-        let mut scratch = ShadingScratch::default();
-        let one = |&at: &usize| (at, twin::pixel(system, prepared_picture, &mut scratch, at));
-        pixels.iter().map(one).collect::<Vec<_>>()
-    };
-    map_tasks(pixels.chunks(twin::TASK_PIXELS), task).into_iter().flatten().collect()
 }
 
 /// The uniforms that all dispatches share.
 fn render_uniforms(system: &System, prepared_picture: &PreparedPicture, bodies: &Bodies) -> RenderUniforms {
     let view = &prepared_picture.view;
-    let palette = twin::palette(system);
+    let options = system.picture();
     let axes = view.axes.map(|axis| axis.as_vec3().to_array());
     let mut uniforms = RenderUniforms {
-        size: system.picture().size,
+        size: options.size,
         half: view.half.as_vec2().to_array(),
         right: axes[0],
         pixel: view.pixel as f32,
         up: axes[1],
-        stars: palette.stars as f32,
+        stars: options.stars as f32,
         forward: axes[2],
-        exposure: palette.exposure as f32,
-        light: palette.light.as_vec3().to_array(),
-        ambient: palette.ambient as f32,
-        background: palette.background.as_vec3().to_array(),
+        exposure: options.exposure as f32,
+        light: system.light().color.0.map(|part| part as f32),
+        ambient: options.ambient as f32,
+        background: options.shown_background().as_vec3().to_array(),
         light_id: prepared_picture.bodies.len() as u32,
         projection: view.projection as u32,
         limb: prepared_picture.limb_darkening.map_or([0.0; 2], limb),

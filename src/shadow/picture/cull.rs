@@ -85,37 +85,6 @@ pub(crate) fn penumbra_patch(light: Light, occluder: Occluder) -> Option<Patch> 
     Patch::around([left, bottom], [right, top], 0.0, [SQUARES; 2])
 }
 
-/// A group of neighbouring spheres: their indices and a bounding sphere.
-pub(crate) struct Group {
-    pub(crate) members: Vec<u32>,
-    pub(crate) around: Ball,
-}
-
-/// Divides spheres into groups of neighbours with at most `most` members: splits at the median along the longest side until they fit.
-pub(crate) fn groups(balls: &[Ball], most: usize) -> Vec<Group> {
-    let mut rest: Vec<Vec<u32>> = vec![(0..balls.len() as u32).collect()];
-    let mut done = Vec::new();
-    while let Some(mut members) = rest.pop() {
-        let centers = || members.iter().map(|&i| balls[i as usize].center);
-        let Some(first) = centers().next() else { continue };
-        let (low, high) = centers().fold((first, first), |(low, high), c| (low.min(c), high.max(c)));
-        if members.len() <= most {
-            let center = 0.5 * (low + high);
-            let reach = |&i: &u32| (balls[i as usize].center - center).length() + balls[i as usize].radius;
-            let radius = members.iter().map(reach).fold(0.0, f64::max) * (1.0 + 1e-9);
-            done.push(Group { members, around: Ball { center, radius } });
-            continue;
-        }
-        let axis = (high - low).max_position();
-        let half = members.len() / 2;
-        let along = |i: &u32| balls[*i as usize].center[axis];
-        members.select_nth_unstable_by(half, |a, b| along(a).total_cmp(&along(b)));
-        let later = members.split_off(half);
-        rest.extend([members, later]);
-    }
-    done
-}
-
 #[cfg(test)]
 #[path = "cull_tests.rs"]
 mod tests;

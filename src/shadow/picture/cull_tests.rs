@@ -64,15 +64,19 @@ fn light_by_lists(lists: &ReceiverLists, seen: VisiblePoint) -> Illumination {
     }
 }
 
+/// The visible spheres, and the light. Spheroids are in no tile and no BVH: every ray is tested against them.
+fn round(prepared_picture: &PreparedPicture) -> impl Iterator<Item = (Ball, u32)> {
+    let is_visible = |i: u32| prepared_picture.bodies.get(i as usize).is_none_or(|one| one.visible);
+    let is_round = move |i: u32| prepared_picture.shapes.iter().all(|one| one.0 != i) && is_visible(i);
+    prepared_picture.balls.iter().copied().zip(0..).filter(move |(_, i)| is_round(*i))
+}
+
 /// The prepared scene without culling: a single tile lists every sphere, and the BVH of the occluders returns all of them.
 fn whole(prepared_picture: &PreparedPicture) -> PreparedPicture {
     let mut whole = prepared_picture.clone();
     whole.occluders = prepared_picture.occluders.exhaustive();
     let patch = Patch { low: [0; 2], high: [0; 2] };
-    // Spheroids are in no tile: every ray is tested against them.
-    let is_visible = |i: u32| prepared_picture.bodies.get(i as usize).is_none_or(|one| one.visible);
-    let is_round = |i: &u32| prepared_picture.shapes.iter().all(|one| one.0 != *i) && is_visible(*i);
-    let items: Vec<_> = (0..prepared_picture.balls.len() as u32).filter(is_round).map(|i| (i, patch)).collect();
+    let items: Vec<_> = round(prepared_picture).map(|(_, i)| (i, patch)).collect();
     let mut words = Vec::new();
     let grid = Grid::new(&mut words, [1, 1], 0, 0, &items);
     whole.culling = Culling::Tiles(Grid { level: 31, ..grid }, words);
@@ -81,10 +85,7 @@ fn whole(prepared_picture: &PreparedPicture) -> PreparedPicture {
 
 /// The prepared scene with a BVH instead of tiles.
 fn with_bvh(prepared_picture: &PreparedPicture) -> PreparedPicture {
-    let is_visible = |i: u32| prepared_picture.bodies.get(i as usize).is_none_or(|one| one.visible);
-    let is_round = |i: u32| prepared_picture.shapes.iter().all(|one| one.0 != i) && is_visible(i);
-    let round = prepared_picture.balls.iter().copied().zip(0..).filter(|(_, i)| is_round(*i));
-    let bvh = BallBvh::new(round).expect("so few fit");
+    let bvh = BallBvh::new(round(prepared_picture)).expect("so few fit");
     PreparedPicture { culling: Culling::Bvh(bvh), ..prepared_picture.clone() }
 }
 
@@ -109,22 +110,20 @@ fn same(name: &str, system: &System) -> [f64; 2] {
     }
     let lists = ReceiverLists::new(&prepared_picture).unwrap().expect("so few fit on a device");
     let [width, height] = system.picture().size;
+    let (mut met, mut shaded) = (0, 0);
+    let Culling::Tiles(grid, words) = &prepared_picture.culling else { panic!("{name}: no tiles") };
     for (x, y) in (0..height).flat_map(|y| (0..width).map(move |x| (x, y))) {
         let at = place([width, height], f64::from(x) + 0.5, f64::from(y) + 0.5);
         let (origin, direction) = pixel_ray(&prepared_picture, at);
         let seen = first_body(&prepared_picture, [x, y], origin, direction);
         let listed = light_by_lists(&lists, seen).fraction as f32;
         assert_eq!(listed.to_bits(), expected.fraction[(y * width + x) as usize].to_bits(), "{name}: {x},{y} by lists");
-    }
-    let pixels = f64::from(width * height);
-    let (mut met, mut shaded) = (0, 0);
-    let Culling::Tiles(grid, words) = &prepared_picture.culling else { panic!("{name}: no tiles") };
-    for (x, y) in (0..height).flat_map(|y| (0..width).map(move |x| (x, y))) {
         met += grid.list(words, x, y).len();
         // A sample of the occluder lists: some receiver, at some square.
         let receiver = &lists.receivers[(x * 7 + y) as usize % lists.receivers.len()];
         shaded += receiver.grid.list(&lists.words, x * 31 % SQUARES, y * 17 % SQUARES).len();
     }
+    let pixels = f64::from(width * height);
     let share = |tests: usize, of: usize| 1.0 - tests as f64 / (pixels * of as f64).max(1.0);
     [share(met, prepared_picture.balls.len()), share(shaded, lists.receivers.len())]
 }
@@ -326,16 +325,16 @@ fn groups_contain_every_ball_once() {
                 radius: numbers.unit_f64(),
             })
             .collect();
-        let groups = groups(&balls, 64);
-        let mut members: Vec<u32> = groups.iter().flat_map(|group| group.members.clone()).collect();
-        members.sort_unstable();
-        assert!(members.into_iter().eq(0..count as u32), "{count}");
-        for group in &groups {
-            assert!(group.members.len() <= 64);
-            for &i in &group.members {
-                let ball = balls[i as usize];
-                assert!((ball.center - group.around.center).length() + ball.radius <= group.around.radius);
+        let bvh = BallBvh::new(balls.iter().copied().zip(0..)).unwrap();
+        let mut members = Vec::new();
+        for (around, group) in bvh.subtrees(64) {
+            assert!(group.len() <= 64);
+            for (ball, i) in group {
+                assert!((ball.center - around.center).length() + ball.radius <= around.radius * (1.0 + 1e-14));
+                members.push(*i);
             }
         }
+        members.sort_unstable();
+        assert!(members.into_iter().eq(0..count as u32), "{count}");
     }
 }

@@ -2,11 +2,9 @@
 
 use super::image::Picture;
 use super::prepared::PreparedPicture;
-use super::primary::{first_body, pixel_ray};
-use super::render_cpu::{TASK_PIXELS, place};
+use super::render_cpu::{center, each_pixel};
 use super::shade::{ShadingScratch, light_at};
 use crate::error::Result;
-use crate::runtime::map_tasks;
 use crate::runtime::memory::try_filled;
 use crate::shadow::system::System;
 
@@ -28,18 +26,10 @@ impl Picture {
         let partial = |at: &usize| self.fraction[*at] > 0.0 && self.fraction[*at] < 1.0;
         let pixels: Vec<usize> = (0..self.fraction.len()).filter(partial).collect();
         let prepared_picture = PreparedPicture::new(system)?;
-        let task = |pixels: &[usize]| {
-            let mut scratch = ShadingScratch::default();
-            let flux = |&at: &usize| {
-                let own = [at as u32 % self.size[0], at as u32 / self.size[0]];
-                let [x, y] = own.map(|k| f64::from(k) + 0.5);
-                let (origin, direction) = pixel_ray(&prepared_picture, place(self.size, x, y));
-                let seen = first_body(&prepared_picture, own, origin, direction);
-                (at, light_at(&prepared_picture, &mut scratch, seen).flux as f32)
-            };
-            pixels.iter().map(flux).collect::<Vec<_>>()
+        let flux = |scratch: &mut ShadingScratch, at| {
+            light_at(&prepared_picture, scratch, center(&prepared_picture, self.size, at)).flux as f32
         };
-        for (at, flux) in map_tasks(pixels.chunks(TASK_PIXELS), task).into_iter().flatten() {
+        for (at, flux) in each_pixel(&pixels, flux) {
             fluxes[at] = flux;
         }
         Ok(fluxes)

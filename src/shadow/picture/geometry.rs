@@ -8,7 +8,7 @@ use super::primary::{intersect_ball, intersect_spheroid};
 use super::render_cpu::place;
 use crate::batch::raygen::camera::View;
 use crate::error::Result;
-use crate::runtime::memory::try_with_capacity;
+use crate::runtime::memory::{try_collect, try_with_capacity};
 use crate::shadow::ball::Ball;
 use crate::shadow::system::System;
 
@@ -28,8 +28,7 @@ impl Picture {
         let view = View::new(system.camera(), self.size);
         let shapes = shapes(system, &view)?;
         let [right, up, forward] = view.axes;
-        let mut normals = try_with_capacity(self.id.len())?;
-        normals.extend(self.id.iter().enumerate().map(|(at, &id)| {
+        try_collect(self.id.iter().enumerate().map(|(at, &id)| {
             let Some(shape) = shapes.get(id as usize) else { return [0.0; 3] };
             let (origin, direction) = self.ray(&view, at);
             let (t, normal, center) = match shape {
@@ -49,8 +48,7 @@ impl Picture {
             };
             let n = if t < f64::INFINITY { normal } else { grazing() };
             (n.x * right + n.y * up + n.z * forward).as_vec3().to_array()
-        }));
-        Ok(normals)
+        }))
     }
 
     /// Distance of what the centre of each pixel shows from the plane of the camera, along the viewing direction; infinite where the pixel
@@ -60,10 +58,8 @@ impl Picture {
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub fn view_distances(&self, system: &System) -> Result<Vec<f32>> {
         let view = View::new(system.camera(), self.size);
-        let mut distances = try_with_capacity(self.t.len())?;
         let distance = |(at, &t): (usize, &f32)| (f64::from(t) * self.ray(&view, at).1.z) as f32;
-        distances.extend(self.t.iter().enumerate().map(distance));
-        Ok(distances)
+        try_collect(self.t.iter().enumerate().map(distance))
     }
 
     /// The ray through the centre of a pixel, in camera space.

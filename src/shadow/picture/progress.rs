@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::query::validate::usage;
 
 /// How far the rendering of a picture is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,10 +28,10 @@ pub(crate) fn check_expected(expected: Duration) -> Result<()> {
         return Ok(());
     }
     let days = expected.as_secs_f64() / LONGEST.as_secs_f64();
-    Err(Error::InvalidArgument(format!(
+    usage(format!(
         "rendering this picture would take about {days:.1} days: at most one day is allowed; \
              use fewer samples, a smaller size, or a smaller light"
-    )))
+    ))
 }
 
 /// Reports progress, and extrapolates the time from it.

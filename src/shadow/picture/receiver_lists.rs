@@ -11,6 +11,7 @@ use super::tiles::Grid;
 use crate::error::Result;
 use crate::runtime::memory::{self, try_reserve, try_with_capacity};
 use crate::shadow::ball::Ball;
+use crate::shadow::ball_bvh::BallBvh;
 use crate::shadow::coverage::cones::SpheroidShape;
 use crate::shadow::coverage::light::{Light, Occluder, ROUND};
 use crate::shadow::light_frame::LightFrame;
@@ -138,22 +139,22 @@ fn shadows(
     let pairs = AtomicUsize::new(0);
     let too_many = || pairs.load(Ordering::Relaxed) > MAX_PAIRS;
     // First only the ids of the occluders are collected, so that no further work is wasted on a system that is refused.
-    let of_group = |group: &cull::Group| -> Vec<(u32, Vec<u32>)> {
+    let of_group = |&(around, members): &(Ball, &[(Ball, u32)])| -> Vec<(u32, Vec<u32>)> {
         // Counting the remaining groups could take minutes.
         if too_many() {
             return Vec::new();
         }
-        let near: Vec<u32> = casting.iter().copied().filter(|&j| may_shade(light, ball(j), group.around)).collect();
-        let of = |&i: &u32| {
+        let near: Vec<u32> = casting.iter().copied().filter(|&j| may_shade(light, ball(j), around)).collect();
+        let of = |&(_, i): &(Ball, u32)| {
             let shades = |&j: &u32| j != i && receives(i) && may_shade(light, ball(j), ball(i));
             let own: Vec<u32> = near.iter().copied().filter(shades).collect();
             pairs.fetch_add(own.len(), Ordering::Relaxed);
             (i, own)
         };
-        group.members.iter().take_while(|_| !too_many()).map(of).collect()
+        members.iter().take_while(|_| !too_many()).map(of).collect()
     };
-    let groups = cull::groups(balls, GROUP);
-    let mut found: Vec<_> = groups.par_iter().flat_map_iter(of_group).collect();
+    let bvh = BallBvh::new(balls.iter().copied().zip(0..))?;
+    let mut found: Vec<_> = bvh.subtrees(GROUP).par_iter().flat_map_iter(of_group).collect();
     let pairs = pairs.load(Ordering::Relaxed);
     if pairs > MAX_PAIRS {
         return Ok(None);
@@ -163,14 +164,7 @@ fn shadows(
     let shaded = |(i, own): (u32, Vec<u32>)| {
         let frame = LightFrame::new(ball(i).center, ball(i).radius, light);
         let (mut occluders, mut shapes) = (try_with_capacity(own.len())?, Vec::new());
-        occluders.extend(own.into_iter().map(|j| match spheroids.binary_search_by_key(&j, |one| one.0) {
-            Ok(at) => {
-                let (occluder, shape) = frame.spheroid(&spheroids[at].1, shapes.len() as u32);
-                shapes.push(shape);
-                occluder
-            }
-            Err(_) => frame.occluder(ball(j)),
-        }));
+        occluders.extend(own.into_iter().map(|j| frame.body(j, ball(j), spheroids, &mut shapes)));
         Ok((frame, occluders, shapes))
     };
     found.into_par_iter().map(shaded).collect::<Result<_>>().map(Some)

@@ -7,9 +7,9 @@ use glam::{DVec2, DVec3};
 
 use super::image::{Picture, Pixel};
 use super::prepared::PreparedPicture;
-use super::primary::{first_body, pixel_ray};
+use super::primary::{VisiblePoint, first_body, pixel_ray};
 use super::progress::{RenderProgress, check_expected};
-use super::shade::{Palette, ShadingScratch, light_at, paint};
+use super::shade::{ShadingScratch, light_at, paint};
 use crate::error::Result;
 use crate::records::NO_SPHERE;
 use crate::runtime::cancel::CancelToken;
@@ -17,7 +17,7 @@ use crate::runtime::map_tasks;
 use crate::shadow::system::System;
 
 /// Pixels per task.
-pub(crate) const TASK_PIXELS: usize = 128;
+const TASK_PIXELS: usize = 128;
 /// Pixels per band: many tasks.
 const BAND_PIXELS: usize = 1 << 16;
 /// Pixels that are rendered first, to estimate the time of the whole picture.
@@ -30,18 +30,26 @@ pub(crate) fn place(size: [u32; 2], x: f64, y: f64) -> DVec2 {
     DVec2::new(2.0 * x / f64::from(size[0]) - 1.0, 1.0 - 2.0 * y / f64::from(size[1]))
 }
 
-/// The colours and exposure that all pixels share.
-pub(crate) fn palette(system: &System) -> Palette {
-    let options = system.picture();
-    let background = if options.transparent { [0.0; 3] } else { options.background.0 };
-    Palette {
-        light: DVec3::from_array(system.light().color.0),
-        background: DVec3::from_array(background),
-        exposure: options.exposure,
-        ambient: options.ambient,
-        ambient_samples: options.ambient_samples,
-        stars: options.stars,
-    }
+/// What the centre of the pixel with this index shows.
+#[inline(always)]
+pub(crate) fn center(prepared_picture: &PreparedPicture, size: [u32; 2], at: usize) -> VisiblePoint {
+    // A picture has at most 2²⁶ pixels.
+    let own = [at as u32 % size[0], at as u32 / size[0]];
+    let [x, y] = own.map(|k| f64::from(k) + 0.5);
+    let (origin, direction) = pixel_ray(prepared_picture, place(size, x, y));
+    first_body(prepared_picture, own, origin, direction)
+}
+
+/// Computes some pixels, given by their indices, on all cores. Returns the result of each with its index.
+pub(crate) fn each_pixel<T: Send>(
+    pixels: &[usize],
+    work: impl Fn(&mut ShadingScratch, usize) -> T + Sync,
+) -> impl Iterator<Item = (usize, T)> {
+    let task = |pixels: &[usize]| {
+        let mut scratch = ShadingScratch::default();
+        pixels.iter().map(|&at| (at, work(&mut scratch, at))).collect::<Vec<_>>()
+    };
+    map_tasks(pixels.chunks(TASK_PIXELS), task).into_iter().flatten()
 }
 
 /// Renders the pixel with this index.
@@ -52,12 +60,9 @@ pub(crate) fn pixel(
     at: usize,
 ) -> Pixel {
     let options = system.picture();
-    let palette = palette(system);
-    // A picture has at most 2²⁶ pixels.
     let own = [at as u32 % options.size[0], at as u32 / options.size[0]];
     let [x, y] = own.map(f64::from);
-    let (origin, direction) = pixel_ray(prepared_picture, place(options.size, x + 0.5, y + 0.5));
-    let seen = first_body(prepared_picture, own, origin, direction);
+    let seen = center(prepared_picture, options.size, at);
     let center = light_at(prepared_picture, scratch, seen);
     let (mut sum, mut covered) = (DVec3::ZERO, 0);
     let step = 1.0 / f64::from(options.samples);
@@ -73,7 +78,7 @@ pub(crate) fn pixel(
                 (first_body(prepared_picture, own, origin, direction), None)
             };
             let ray = [at as u32, j * options.samples + i];
-            let color = paint(prepared_picture, scratch, &palette, place, shown, ray, lit);
+            let color = paint(system, prepared_picture, scratch, place, shown, ray, lit);
             // Colours are clipped before averaging: otherwise one very bright sample would make an edge look jagged.
             sum += color.min(DVec3::ONE);
             covered += u32::from(shown.id != NO_SPHERE);

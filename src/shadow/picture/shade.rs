@@ -18,6 +18,7 @@ use crate::shadow::coverage::disc::{DARK, FULL, Illumination, OccluderSet, groun
 use crate::shadow::coverage::flux::darkened;
 use crate::shadow::coverage::light::Occluder;
 use crate::shadow::light_frame::LightFrame;
+use crate::shadow::system::System;
 
 /// The light at the visible surface point: full on the light itself and where the ray hits nothing.
 pub(crate) fn light_at(
@@ -44,18 +45,11 @@ pub(crate) fn light_at(
     if receiver.receives {
         let Ball { center, radius } = receiver.ball;
         let point = center + radius * (frame.rotation().transpose() * place);
-        let shape_of = |id: u32| prepared_picture.shapes.binary_search_by_key(&id, |one| one.0);
-        let is_ball = |id| id != seen.id && shape_of(id).is_err();
+        let spheroids = &prepared_picture.shapes;
+        let is_ball = |id| id != seen.id && spheroids.binary_search_by_key(&id, |one| one.0).is_err();
         prepared_picture.occluders.query(point, center.length() + radius, is_ball, ids);
         for &id in ids.iter().filter(|id| **id != seen.id) {
-            occluders.push(match shape_of(id) {
-                Ok(at) => {
-                    let (occluder, shape) = frame.spheroid(&prepared_picture.shapes[at].1, shapes.len() as u32);
-                    shapes.push(shape);
-                    occluder
-                }
-                Err(_) => frame.occluder(prepared_picture.bodies[id as usize].ball),
-            });
+            occluders.push(frame.body(id, prepared_picture.bodies[id as usize].ball, spheroids, shapes));
         }
     }
     let lit = illumination(occluder_set, ground, place, frame.light, occluders, shapes);
@@ -143,52 +137,43 @@ pub(crate) fn surface(prepared_picture: &PreparedPicture, pattern: SurfacePatter
     (from + (to - from) * blend) * shade
 }
 
-/// The parameters that turn light into colour.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Palette {
-    pub(crate) light: DVec3,
-    pub(crate) background: DVec3,
-    pub(crate) exposure: f64,
-    pub(crate) ambient: f64,
-    pub(crate) ambient_samples: u32,
-    pub(crate) stars: f64,
-}
-
 /// Colour of the visible surface point, as linear light: Lambert's law with the visible part of the light. `ray` numbers the ray: its
 /// pixel, and its sample within the pixel. `lit` is the light at the point, if it is known.
 pub(crate) fn paint(
+    system: &System,
     prepared_picture: &PreparedPicture,
     scratch: &mut ShadingScratch,
-    palette: &Palette,
     place: DVec2,
     seen: VisiblePoint,
     ray: [u32; 2],
     lit: Option<Illumination>,
 ) -> DVec3 {
+    let options = system.picture();
+    let light = DVec3::from_array(system.light().color.0);
     if seen.id == NO_SPHERE {
-        let mut color = palette.background;
-        if palette.stars > 0.0 {
+        let mut color = options.shown_background();
+        if options.stars > 0.0 {
             let View { axes, half, projection, pixel, .. } = prepared_picture.view;
             let scale = projection.star_scale(half);
             let v = (place * half / scale).extend(1.0);
-            color += starlight(axes[0] * v.x + axes[1] * v.y + axes[2] * v.z, pixel / scale, palette.stars);
+            color += starlight(axes[0] * v.x + axes[1] * v.y + axes[2] * v.z, pixel / scale, options.stars);
         }
         return color;
     }
     let Some(receiver) = prepared_picture.bodies.get(seen.id as usize) else {
         return match prepared_picture.limb_darkening {
-            None => palette.light,
+            None => light,
             Some(limb) => {
                 let direction = pixel_ray(prepared_picture, place).1.normalize_or(DVec3::Z);
-                palette.light * limb.intensity((-direction.dot(seen.normal)).clamp(0.0, 1.0))
+                light * limb.intensity((-direction.dot(seen.normal)).clamp(0.0, 1.0))
             }
         };
     };
     let Some(&pattern) = prepared_picture.patterns.get(receiver.pattern as usize) else { return DVec3::ZERO };
     let lit = lit.unwrap_or_else(|| light_at(prepared_picture, scratch, seen));
-    let ambient = match palette.ambient_samples {
-        0 => palette.ambient,
-        samples if palette.ambient > 0.0 => palette.ambient * openness(prepared_picture, seen, samples, ray),
+    let ambient = match options.ambient_samples {
+        0 => options.ambient,
+        samples if options.ambient > 0.0 => options.ambient * openness(prepared_picture, seen, samples, ray),
         _ => 0.0,
     };
     let color = match prepared_picture.surfaces.get(pattern.surface as usize) {
@@ -201,5 +186,5 @@ pub(crate) fn paint(
             own.color(pattern.axes * seen.normal, footprint, || surface(prepared_picture, pattern, seen.normal))
         }
     };
-    color * (palette.light * (lit.irradiance * palette.exposure) + ambient)
+    color * (light * (lit.irradiance * options.exposure) + ambient)
 }

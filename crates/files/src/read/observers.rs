@@ -7,12 +7,12 @@ use glam::DVec3;
 use super::read_options::ReadOptions;
 use super::table::OpenTable;
 use crate::error::Result;
-use crate::error::push;
-use crate::error::{bad_file, reserve};
+use crate::error::bad_file;
 use crate::escape::quoted;
 use crate::schema::kept::KeptColumns;
 use crate::schema::kinds::OBSERVERS;
 use umbracast::OnBad;
+use umbracast::memory::{try_push, try_reserve};
 use umbracast::shadow::check_observer;
 
 /// Reads observers: `.npy` (N, 3), `.csv` with columns `x,y,z`, or raw `.f32`. Numbers keep the precision of the file, up to f64.
@@ -34,7 +34,7 @@ pub fn read_observers_with(path: &Path, options: &ReadOptions) -> Result<(Vec<DV
     let source = OpenTable::open_with(path, &OBSERVERS, options)?;
     let mut observers = Vec::new();
     let mut kept = KeptColumns::new(source.kept().to_vec());
-    reserve("observers", &mut observers, source.rows().unwrap_or(0))?;
+    try_reserve("observers", &mut observers, source.rows().unwrap_or(0))?;
     let left_out = source.read(&mut |row| {
         let [x, y, z] = std::array::from_fn(|field| row.numbers[field].wide);
         let mut observer = DVec3::new(x, y, z);
@@ -50,7 +50,7 @@ pub fn read_observers_with(path: &Path, options: &ReadOptions) -> Result<(Vec<DV
             })?,
         }
         row.kept.iter().for_each(|cell| kept.push(cell));
-        push("observers", &mut observers, observer)
+        Ok(try_push("observers", &mut observers, observer)?)
     })?;
     if left_out.models > 0 {
         let why = format!("it has {} models or frames: observers are read from one", 1 + left_out.models);

@@ -12,8 +12,8 @@ use ::parquet::file::reader::{ChunkReader, Length};
 
 use crate::error::Error;
 use crate::error::cannot_read;
-use crate::error::reserve;
 use umbracast::memory;
+use umbracast::memory::try_reserve;
 
 /// A page may always unpack to this many bytes, whatever size its column claims.
 const ALWAYS: u64 = 64 << 20;
@@ -37,7 +37,7 @@ impl FileBytes {
     fn read(&self, start: u64, length: usize) -> Result<Vec<u8>> {
         let read = || {
             let mut bytes = Vec::new();
-            reserve("a page of a Parquet file", &mut bytes, length as u64)?;
+            try_reserve("a page of a Parquet file", &mut bytes, length as u64)?;
             // The reads are sequential: no other code moves the position between this seek and the read.
             let sought = (&*self.file).seek(SeekFrom::Start(start));
             let read = sought.and_then(|_| (&*self.file).take(length as u64).read_to_end(&mut bytes));

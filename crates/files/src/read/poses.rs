@@ -8,14 +8,14 @@ use super::input::check_regular;
 use super::read_options::ReadOptions;
 use super::table::OpenTable;
 use crate::error::Result;
-use crate::error::push;
-use crate::error::{bad_file, reserve};
+use crate::error::bad_file;
 use crate::escape::quoted;
 use crate::format::extension;
 use crate::schema::kept::KeptColumns;
 use crate::schema::kinds::POSES;
 use crate::schema::rounding::{Role, Rounding};
 use umbracast::OnBad;
+use umbracast::memory::{try_push, try_reserve};
 use umbracast::raygen::Pose;
 
 /// Poses, and how rounding to f32 will change their positions.
@@ -39,7 +39,7 @@ impl PoseTable {
         for (axis, wide) in position.to_array().into_iter().enumerate() {
             self.rounding.note(POSES.fields[axis], Role::Position(axis), wide, wide as f32);
         }
-        push("poses", &mut self.poses, Pose { position, rotation })
+        Ok(try_push("poses", &mut self.poses, Pose { position, rotation })?)
     }
 }
 
@@ -83,7 +83,7 @@ impl PoseFile {
     pub(crate) fn read(self, origin: DVec3, on_bad: OnBad) -> Result<PoseTable> {
         let Self { path, source } = self;
         let mut table = PoseTable { kept: KeptColumns::new(source.kept().to_vec()), ..PoseTable::default() };
-        reserve("poses", &mut table.poses, source.rows().unwrap_or(0))?;
+        try_reserve("poses", &mut table.poses, source.rows().unwrap_or(0))?;
         source.read(&mut |row| {
             let [x, y, z, qw, qx, qy, qz] = std::array::from_fn(|field| row.numbers[field].wide);
             table.push(DVec3::new(x, y, z), DQuat::from_xyzw(qx, qy, qz, qw), origin)?;

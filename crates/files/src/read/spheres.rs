@@ -8,8 +8,7 @@ use super::input::check_regular;
 use super::read_options::{ExtraColumns, ReadOptions};
 use super::table::{OpenTable, RowSink};
 use crate::error::Result;
-use crate::error::push;
-use crate::error::{bad_file, reserve};
+use crate::error::bad_file;
 use crate::format::is_pipe;
 use crate::schema::convert::{Converter, Number, Row};
 use crate::schema::heights::OriginFinder;
@@ -22,6 +21,7 @@ use crate::schema::table::Table;
 use umbracast::OnBad;
 use umbracast::Sphere;
 use umbracast::memory;
+use umbracast::memory::{try_push, try_reserve};
 
 /// Reads spheres. `origin` is subtracted from the centres in f64, before rounding.
 ///
@@ -122,7 +122,7 @@ fn read(table: SphereTable, path: &Path, origin: DVec3, faults: Faults) -> Resul
     let mut optional = OptionalColumns::of(schema, source.fields());
     let reserve_rows = |records: &mut Vec<Sphere>, optional: &mut OptionalColumns, more: u64| {
         memory::check("spheres", more.saturating_mul(size_of::<Sphere>() as u64 + optional.bytes()))?;
-        reserve("spheres", records, more)?;
+        try_reserve("spheres", records, more)?;
         optional.reserve("optional columns of spheres", more)
     };
     reserve_rows(&mut records, &mut optional, source.rows().unwrap_or(0))?;
@@ -146,7 +146,7 @@ fn read(table: SphereTable, path: &Path, origin: DVec3, faults: Faults) -> Resul
             sphere.radius = shape.bounding_radius();
         }
         if on_bad == OnBad::Skip && (is_invalid || sphere.check().is_err()) {
-            push("skipped spheres", &mut skipped, records.len() as u32)?;
+            try_push("skipped spheres", &mut skipped, records.len() as u32)?;
             return hide(&mut records, &mut hidden);
         }
         if records.len() == hidden.len() {
@@ -159,7 +159,7 @@ fn read(table: SphereTable, path: &Path, origin: DVec3, faults: Faults) -> Resul
         let mut masks = optional.masks.take().unwrap_or_default();
         memory::check("masks of spheres", size_of::<u32>() as u64 * records.len() as u64)?;
         let more = records.len() - masks.len();
-        reserve("masks of spheres", &mut masks, more as u64)?;
+        try_reserve("masks of spheres", &mut masks, more as u64)?;
         masks.resize(records.len(), u32::MAX);
         hidden.iter().for_each(|id| masks[*id as usize] = 0);
         optional.masks = Some(masks);
@@ -170,7 +170,7 @@ fn read(table: SphereTable, path: &Path, origin: DVec3, faults: Faults) -> Resul
 /// Appends a sphere that nothing hits. It is a copy of another, so that it does not change the bounds or the least radius of the spheres.
 /// Its id is appended to `hidden`; masks of 0 are set at the end.
 fn hide(records: &mut Vec<Sphere>, hidden: &mut Vec<u32>) -> Result<()> {
-    push("spheres that are left out", hidden, records.len() as u32)?;
+    try_push("spheres that are left out", hidden, records.len() as u32)?;
     records.push(records.last().copied().unwrap_or(Sphere::new([0.0; 3], 1.0)));
     Ok(())
 }

@@ -7,7 +7,7 @@ use super::kinds::{
     COLORS, ELEMENT, FROM_ID, MASK, RADII, RADIUS, ROTATION, SKIP_ID, TIME, TRANSMITTANCE, TableSchema, VELOCITY,
 };
 use crate::error::Result;
-use crate::error::reserve;
+use umbracast::memory::try_reserve;
 use umbracast::{Ellipsoid, EllipsoidShape};
 use umbracast::{NO_SPHERE, Sphere, check_transmittance};
 use umbracast::{Points, Rays, Spheres};
@@ -112,14 +112,14 @@ impl OptionalColumns {
     /// Reserves capacity for `more` records.
     pub(crate) fn reserve(&mut self, what: &'static str, more: u64) -> Result<()> {
         for list in self.masks.iter_mut().chain(&mut self.skip_ids).chain(&mut self.from_ids) {
-            reserve(what, list, more)?;
+            try_reserve(what, list, more)?;
         }
         for list in self.times.iter_mut().chain(&mut self.radii).chain(&mut self.transmittances) {
-            reserve(what, list, more)?;
+            try_reserve(what, list, more)?;
         }
-        self.velocities.iter_mut().try_for_each(|list| reserve(what, list, more))?;
-        self.colors.iter_mut().try_for_each(|list| reserve(what, list, more))?;
-        self.shapes.iter_mut().try_for_each(|list| reserve(what, list, more))
+        self.velocities.iter_mut().try_for_each(|list| try_reserve(what, list, more))?;
+        self.colors.iter_mut().try_for_each(|list| try_reserve(what, list, more))?;
+        Ok(self.shapes.iter_mut().try_for_each(|list| try_reserve(what, list, more))?)
     }
 
     pub(crate) fn clear(&mut self) {
