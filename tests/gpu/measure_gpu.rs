@@ -32,7 +32,7 @@ fn measure_gpu_checks_answers_and_measures_every_variant() {
     assert_eq!(kernels.len(), 12, "three scenes, two queries, `fast` and `standard`");
     assert!(kernels.iter().all(|row| row["kernel_seconds"].as_f64() > Some(0.0) && row["hits"].as_u64() > Some(1000)));
     let variants = rows(&report["variants"]["rows"]);
-    assert_eq!(variants.len(), 11, "{variants:?}");
+    assert_eq!(variants.len(), 12, "{variants:?}");
     for row in variants {
         // These change where numbers are kept, not what is computed; stacks of eight overflow on some scenes, but not on these.
         assert_eq!(row["words_changed"], 0.0, "{row}");
