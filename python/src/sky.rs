@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use umbracast_files::{VectorSource, read_bodies};
 use umbracast_sky::{
-    Cell, CircumstancesRecord, DatePrecision, DeltaT, Eclipse, EclipseBody, Field, FieldKind, LunarRule,
-    PathPointRecord, Place, Radii, Record, SkyBody, SkyOptions, SolarEclipse, Time, View,
+    BesselianElementsRecord, Cell, CircumstancesRecord, DatePrecision, DeltaT, Eclipse, EclipseBody, Field, FieldKind,
+    LunarRule, PathPointRecord, Place, Radii, Record, SkyBody, SkyOptions, SolarEclipse, Time, View,
 };
 
 use crate::exceptions::exception;
@@ -55,7 +55,7 @@ impl Sky {
         }
     }
 
-    /// A record as a dictionary. Times are microseconds, the only integers.
+    /// A record as a dictionary. Times are microseconds.
     fn dictionary<'py>(&self, py: Python<'py>, record: &dyn Record) -> PyResult<Bound<'py, PyDict>> {
         let values = PyDict::new(py);
         for (field, cell) in record.fields().iter().zip(record.cells()) {
@@ -63,6 +63,7 @@ impl Sky {
                 Cell::Empty if field.kind == FieldKind::Time => values.set_item(field.name, NOT_A_TIME)?,
                 Cell::Empty => values.set_item(field.name, py.None())?,
                 Cell::Text(text) => values.set_item(field.name, text)?,
+                Cell::Integer(number) => values.set_item(field.name, number)?,
                 Cell::Time(time) => values.set_item(field.name, self.microseconds(time.time()))?,
                 Cell::Number(number) => values.set_item(field.name, number)?,
             }
@@ -82,6 +83,7 @@ impl Sky {
             for (column, cell) in columns.iter_mut().zip(record.cells()) {
                 match (column, cell) {
                     (Column::Numbers(list), Cell::Number(number)) => list.push(number),
+                    (Column::Numbers(list), Cell::Integer(number)) => list.push(number.into()),
                     (Column::Numbers(list), _) => list.push(f64::NAN),
                     (Column::Times(list), Cell::Time(time)) => list.push(self.microseconds(time.time())),
                     (Column::Times(list), _) => list.push(NOT_A_TIME),
@@ -118,7 +120,7 @@ enum Column {
 impl Column {
     fn new(kind: FieldKind) -> Self {
         match kind {
-            FieldKind::Number => Self::Numbers(Vec::new()),
+            FieldKind::Integer | FieldKind::Number => Self::Numbers(Vec::new()),
             FieldKind::Time => Self::Times(Vec::new()),
             FieldKind::Text | FieldKind::OneOf(_) => Self::Names(Vec::new(), Vec::new()),
         }
@@ -201,6 +203,12 @@ impl Sky {
             Ok(self.inner.eclipses(from, end, only)?)
         })?;
         found.iter().map(|one| Ok((one.body() == "solar", self.dictionary(py, &*one.record())?))).collect()
+    }
+
+    /// Besselian elements of the solar eclipse of a date.
+    fn besselian_elements<'py>(&self, py: Python<'py>, date: &str) -> PyResult<Bound<'py, PyDict>> {
+        let record: BesselianElementsRecord = run_detached(py, || Ok(self.solar(date)?.besselian_elements_record()))?;
+        self.dictionary(py, &record)
     }
 
     /// Local circumstances, an array per field of the record.

@@ -32,8 +32,20 @@ def test_eclipses_of_a_day():
     assert isinstance(lunar, sky.LunarEclipse) and lunar.kind == "total" and lunar.total_begins < lunar.total_ends
     assert lunar.umbral_magnitude > 1 and lunar.partial_duration_s > lunar.total_duration_s > 3000
     assert sky.eclipse("2024-05-01") is None
+    assert (total.saros, total.lunation, lunar.saros, lunar.lunation) == (139, 300, 123, 311)
     years = sky.eclipses(2024, 2025, kind="solar")
     assert [one.kind for one in years] == ["total", "annular", "partial", "partial"]
+
+
+def test_besselian_elements():
+    found = sky.besselian_elements("2024-04-08")
+    # Of NASA's canon; they do not depend on radii and delta T.
+    np.testing.assert_allclose([found.x0, found.x1, found.y0, found.y1], [-0.318244, 0.5117116, 0.219764, 0.2709589], atol=3e-5)
+    np.testing.assert_allclose([found.d0, found.d1, found.mu0, found.mu1], [7.5862, 0.014844, 89.591217, 15.00408], atol=2e-5)
+    assert np.datetime64(found.t0_tt) == np.datetime64("2024-04-08T18:00") and found.kind is sky.EclipseKind.TOTAL
+    assert found.l20 < 0 < sky.besselian_elements("2023-10-14").l20
+    with pytest.raises(ValueError, match="no solar eclipse on 2025-03-14"):
+        sky.besselian_elements("2025-03-14")
 
 
 def test_circumstances_are_arrays():
@@ -48,6 +60,8 @@ def test_circumstances_are_arrays():
     # Altitude, azimuth and horizon at each contact; durations are those between contacts.
     assert 60 < found.c1_sun_altitude_deg[0, 0] < found.c2_sun_altitude_deg[0, 0] < 65
     assert found.c1_sun_azimuth_deg[0, 0] < 180 < found.c2_sun_azimuth_deg[0, 0] < found.c4_sun_azimuth_deg[0, 0]
+    # At C2 of a total eclipse, the limbs touch on the side away from the Moon.
+    assert abs(found.c2_position_angle_deg[0, 0] - found.c1_position_angle_deg[0, 0]) > 90
     duration = (found.c3 - found.c2)[0, 0] / np.timedelta64(1, "s")
     assert abs(duration - found.central_duration_s[0, 0]) < 1e-5 and np.isnan(found.central_duration_s[2, 1])
     assert (found.latitude_deg[:, 0] == [32.7767, 51.5, -60]).all() and set(found.radii.flat) == {"nasa"}
@@ -60,6 +74,7 @@ def test_circumstances_are_arrays():
         (sky.LunarEclipse, "lunar-eclipse"),
         (sky.Circumstances, "circumstances"),
         (sky.CentralLine, "path-point"),
+        (sky.BesselianElements, "besselian-elements"),
     ],
 )
 def test_fields_are_those_of_the_schema(result, name):

@@ -30,10 +30,11 @@ lunar_rule : "danjon", "chauvenet", "plus88", "none" or "equator", default "danj
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,6 +43,7 @@ from . import _umbracast, _validate
 from ._dates import Date, date_text, instants
 from ._pictures import System
 from ._sky_types import (
+    BesselianElements,
     CentralLine,
     Circumstances,
     EclipseKind,
@@ -53,12 +55,14 @@ from ._sky_types import (
 )
 
 __all__ = [
+    "BesselianElements",
     "CentralLine",
     "Circumstances",
     "EclipseKind",
     "LunarEclipse",
     "Obscuration",
     "SolarEclipse",
+    "besselian_elements",
     "central_line",
     "circumstances",
     "eclipse",
@@ -99,7 +103,7 @@ def eclipse(
         For a date that is invalid or outside 1900 to 2050, and for invalid conventions.
     """
     found = _sky(delta_t, radii, sun_radius, moon_k, lunar_rule).eclipse_on(date_text("date", date))
-    return None if found is None else _eclipse(*found)
+    return None if found is None else _record(SolarEclipse if found[0] else LunarEclipse, found[1])
 
 
 def eclipses(
@@ -137,7 +141,32 @@ def eclipses(
     if years[0] > years[1]:
         raise ValueError(f"first is {first}, after last, {last}")
     found = _sky(delta_t, radii, sun_radius, moon_k, lunar_rule).eclipses(*years, None if kind is None else kind == "solar")
-    return [_eclipse(*one) for one in found]
+    return [_record(SolarEclipse if solar else LunarEclipse, values) for solar, values in found]
+
+
+def besselian_elements(
+    date: Date,
+    *,
+    delta_t: float | None = None,
+    radii: Radii = "iau",
+    sun_radius: float | None = None,
+    moon_k: float | None = None,
+) -> BesselianElements:
+    """Besselian elements of the solar eclipse of a day: polynomials, as the canons print them.
+
+    Parameters
+    ----------
+    date : str, date, datetime or datetime64
+        The day of a solar eclipse.
+    delta_t, radii, sun_radius, moon_k
+        Conventions; see the module. `l1`, `l2` and the angles depend on the radii, and no coefficient on `delta_t`.
+
+    Raises
+    ------
+    ValueError
+        If there is no solar eclipse on this day, and for invalid dates and conventions.
+    """
+    return _record(BesselianElements, _sky(delta_t, radii, sun_radius, moon_k).besselian_elements(date_text("date", date)))
 
 
 def circumstances(
@@ -408,13 +437,15 @@ def _places(
     return np.stack([part.reshape(-1) for part in parts], axis=1), parts[0].shape
 
 
-def _eclipse(solar: bool, values: dict[str, Any]) -> SolarEclipse | LunarEclipse:
-    for name, value in values.items():
-        # Times are the only integers.
-        if isinstance(value, int):
-            values[name] = np.int64(value).view("datetime64[us]")
+_Record = TypeVar("_Record", SolarEclipse, LunarEclipse, BesselianElements)
+
+
+def _record(result: type[_Record], values: dict[str, Any]) -> _Record:
+    for field in dataclasses.fields(result):
+        if field.type == "np.datetime64":
+            values[field.name] = np.int64(values[field.name]).view("datetime64[us]")
     values["kind"] = EclipseKind(values["kind"])
-    return SolarEclipse(**values) if solar else LunarEclipse(**values)
+    return result(**values)
 
 
 def _arrays(columns: dict[str, Any], shape: tuple[int, ...]) -> dict[str, NDArray[Any]]:

@@ -2,6 +2,7 @@
 
 pub(crate) mod circumstances;
 pub(crate) mod eclipse;
+mod elements;
 mod instant;
 pub(crate) mod list;
 pub(crate) mod map;

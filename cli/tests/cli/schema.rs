@@ -85,6 +85,8 @@ fn json_and_csv_of_the_sky_are_those_of_the_schemas() {
         ("eclipse 2024-03-25 -o - --format json", "output-eclipse"),
         ("eclipse 2024-04-08 --size 24x18 -o p.png --json", "output-eclipse"),
         ("eclipse --list 2024..2025 --json", "output-eclipse-list"),
+        ("eclipse 2024-04-08 --elements --json", "output-elements"),
+        ("eclipse --list 2024 --elements -o - --format json", "output-elements"),
         ("circumstances 2024-04-08 --places p.csv --json", "output-circumstances"),
         ("circumstances 2024-04-08 --places p.csv --json -o seen.csv", "output-table"),
         ("eclipse --list 2024..2025 --json -o list.json", "output-table"),
@@ -97,6 +99,7 @@ fn json_and_csv_of_the_sky_are_those_of_the_schemas() {
     }
     for (command, names) in [
         ("eclipse 2024-04-08 -o -", vec!["solar-eclipse"]),
+        ("eclipse --list 2024 --elements -o -", vec!["besselian-elements"]),
         ("eclipse 2025-03-14 -o -", vec!["lunar-eclipse"]),
         ("eclipse --list 2024 --only lunar -o -", vec!["lunar-eclipse"]),
         ("eclipse --list 2024 -o -", vec!["solar-eclipse", "lunar-eclipse"]),

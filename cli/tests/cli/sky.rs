@@ -62,6 +62,32 @@ fn lists_of_eclipses_are_complete() {
     assert_eq!(dates, ["2024-03-25", "2024-09-18", "2025-03-14", "2025-09-07"]);
 }
 
+/// As the canons print them: the numbers are those of NASA for 2017-08-21, to 2 in the fifth decimal.
+#[test]
+fn elements_are_printed_as_in_the_canons() {
+    let folder = Folder::new();
+    let text = folder.run_ok("eclipse 2017-08-21 --elements --radii nasa").output;
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "Besselian elements of the total solar eclipse of 2017-08-21");
+    assert!(lines[1].starts_with("T0 = 2017-08-21 18:00:00 TT"), "{text}");
+    assert_eq!(lines[2].split_whitespace().collect::<Vec<_>>(), ["n", "x", "y", "d", "l1", "l2", "mu"]);
+    let numbers = |line: &str| line.split_whitespace().map(|word| word.parse().unwrap()).collect::<Vec<f64>>();
+    let expected = [0.0, -0.129_571, 0.485_416, 11.866_959_6, 0.542_113, -0.004_025, 89.245_43];
+    assert!(numbers(lines[3]).iter().zip(expected).all(|(a, b)| (a - b).abs() < 2e-5), "{text}");
+    assert_eq!([lines[4], lines[5], lines[6]].map(|line| numbers(line).len()), [7, 7, 3], "{text}");
+    let list = folder.run_ok("eclipse --list 2017..2019 --elements").output;
+    // Two eclipses in 2017 and three in each of the other years.
+    assert_eq!(list.matches("Besselian elements of").count(), 8, "{list}");
+    for (arguments, words) in [
+        ("eclipse 2025-03-14 --elements", "no solar eclipse on 2025-03-14"),
+        ("eclipse --list 2024 --only lunar --elements", "--only lunar leaves them out"),
+        ("eclipse 2024-04-08 --elements -o e.png", "supported is .csv and .json"),
+    ] {
+        let done = folder.run(arguments);
+        assert!(done.code > 0 && done.errors.contains(words), "{arguments}: {}", done.errors);
+    }
+}
+
 #[test]
 fn circumstances_are_tables_csv_and_json() {
     let folder = Folder::new();

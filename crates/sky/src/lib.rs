@@ -17,6 +17,7 @@ mod constants;
 mod delta_t;
 mod earth;
 mod eclipse;
+mod elements;
 mod ephemeris;
 mod error;
 mod land_raster;
@@ -28,6 +29,7 @@ mod orientation;
 mod places;
 mod records;
 mod roots;
+mod saros;
 mod scenes;
 mod search;
 mod solar;
@@ -44,6 +46,7 @@ pub use constants::{AU_KM, LunarRule, Radii};
 pub use delta_t::DeltaT;
 pub use earth::earth_map;
 pub use eclipse::{Eclipse, EclipseBody};
+pub use elements::BesselianElements;
 pub use ephemeris::{Ephemeris, State};
 pub use error::{Error, Result};
 pub use land_raster::land_and_ice;
@@ -52,8 +55,8 @@ pub use lunar::{LunarEclipse, LunarKind};
 pub use map::MapGrid;
 pub use places::{Place, parse_degrees};
 pub use records::{
-    Cell, CircumstancesRecord, ContactRecord, Conventions, Field, FieldKind, LunarEclipseRecord, PathPointRecord,
-    Record, SolarEclipseRecord, ViewRecord,
+    BesselianElementsRecord, Cell, CircumstancesRecord, ContactRecord, Conventions, Field, FieldKind,
+    LunarEclipseRecord, PathPointRecord, Record, SolarEclipseRecord, ViewRecord,
 };
 pub use scenes::View;
 pub use solar::{Greatest, SolarEclipse, SolarKind};

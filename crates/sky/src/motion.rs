@@ -107,6 +107,11 @@ impl Motion {
         (sun, moon)
     }
 
+    /// Greenwich apparent sidereal time in radians, not reduced to one turn.
+    pub(crate) fn sidereal_time(&self, seconds: f64) -> f64 {
+        self.sidereal_time + self.rate * seconds
+    }
+
     /// Turns a vector from the axes that rotate with the Earth to those of the positions.
     #[inline]
     pub(crate) fn turned_with_earth(&self, seconds: f64, vector: DVec3) -> DVec3 {

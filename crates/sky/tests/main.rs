@@ -1,5 +1,7 @@
 //! Eclipses against independent computations: `tests/data/README.md` says where the numbers come from.
 
+mod angles;
+mod elements;
 mod horizon;
 mod kinds;
 mod limits;
