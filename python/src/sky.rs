@@ -9,7 +9,8 @@ use pyo3::types::PyDict;
 use umbracast_files::{VectorSource, read_bodies};
 use umbracast_sky::{
     BesselianElementsRecord, Cell, CircumstancesRecord, DatePrecision, DeltaT, Eclipse, EclipseBody, Field, FieldKind,
-    LunarRule, PathPointRecord, Place, Radii, Record, SkyBody, SkyOptions, SolarEclipse, Time, View,
+    LunarCircumstancesRecord, LunarRule, PathPointRecord, Place, Radii, Record, SkyBody, SkyOptions, SolarEclipse,
+    Time, View,
 };
 
 use crate::exceptions::exception;
@@ -226,6 +227,24 @@ impl Sky {
         })?;
         let records = found.iter().map(|one| eclipse.circumstances_record(None, one));
         self.columns(py, CircumstancesRecord::fields(), records)
+    }
+
+    /// What places see of a lunar eclipse, an array per field of the record.
+    fn lunar_circumstances<'py>(
+        &self,
+        py: Python<'py>,
+        date: &str,
+        rows: PyReadonlyArray2<'py, f64>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let list = places(&rows)?;
+        let records = run_detached(py, || match self.eclipse(date)? {
+            Some(Eclipse::Lunar(eclipse)) => {
+                let record = |place: &Place| eclipse.circumstances_record(None, &eclipse.circumstances(place));
+                Ok(list.iter().map(record).collect::<Vec<_>>())
+            }
+            _ => Err(usage(format!("there is no lunar eclipse on {date}"))),
+        })?;
+        self.columns(py, LunarCircumstancesRecord::fields(), records.into_iter())
     }
 
     /// Obscuration and altitude of the Sun in degrees at places: at an instant, or for a day at the maximum of each place.

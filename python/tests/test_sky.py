@@ -67,12 +67,27 @@ def test_circumstances_are_arrays():
     assert (found.latitude_deg[:, 0] == [32.7767, 51.5, -60]).all() and set(found.radii.flat) == {"nasa"}
 
 
+def test_lunar_circumstances_are_arrays():
+    # Nairobi, from the ground and from 400 km above it, Houston and Tokyo.
+    found = sky.lunar_circumstances("2022-05-16", [-1.2921, -1.2921, 29.7604, 35.6762], [36.8219, 36.8219, -95.3698, 139.6503], [0, 4e5, 0, 0])
+    assert found.visible_kind.tolist() == ["partial", "total", "total", ""]
+    # Skyfield, in tests/data/sky/lunar_places.csv: the Moon sets in Nairobi.
+    table = pandas.read_csv(SCHEMAS.parents[1] / "tests/data/sky/lunar_places.csv")
+    row = table[(table.date == "2022-05-16") & (table.lat == -1.2921) & (table.event == "moonset")].iloc[0]
+    assert seconds(found.moonset[0], sky.julian_date(row.jd_tt, "tt")) < 2 and np.isnat(found.moonset[2:]).all()
+    assert abs(found.moonset_moon_azimuth_deg[0] - row.moon_azimuth_deg) < 0.01 and abs(found.moonset_moon_altitude_deg[0]) < 1e-3
+    assert (found.greatest == found.greatest[0]).all() and "3 of 4 places with a visible eclipse" in repr(found)
+    with pytest.raises(ValueError, match="no lunar eclipse on 2024-04-08"):
+        sky.lunar_circumstances("2024-04-08", 0, 0)
+
+
 @pytest.mark.parametrize(
     ("result", "name"),
     [
         (sky.SolarEclipse, "solar-eclipse"),
         (sky.LunarEclipse, "lunar-eclipse"),
         (sky.Circumstances, "circumstances"),
+        (sky.LunarCircumstances, "lunar-circumstances"),
         (sky.CentralLine, "path-point"),
         (sky.BesselianElements, "besselian-elements"),
     ],
@@ -81,8 +96,8 @@ def test_fields_are_those_of_the_schema(result, name):
     schema = json.loads((SCHEMAS / f"{name}.json").read_text())
     # Places have names on the command line only.
     assert [field.name for field in dataclasses.fields(result)] == [key for key in schema["required"] if key != "name"]
-    kinds = schema["properties"]["kind"]["enum"]
-    assert set(kinds) <= {kind.value for kind in sky.EclipseKind}
+    kinds = schema["properties"]["visible_kind" if result is sky.LunarCircumstances else "kind"]["enum"]
+    assert set(kinds) - {None} <= {kind.value for kind in sky.EclipseKind}
 
 
 def test_results_are_tables():

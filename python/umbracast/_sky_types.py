@@ -269,6 +269,76 @@ class Circumstances(Result):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
+class LunarCircumstances(Result):
+    """What places see of a lunar eclipse: arrays with the broadcast shape of the places. The Moon may be below the horizon at contacts: its
+    altitude is above the horizontal plane, without refraction, and that of the horizon is negative for a place above the ellipsoid.
+    """
+
+    latitude_deg: NDArray[np.float64]
+    """Geodetic latitude (WGS 84), north positive."""
+    longitude_deg: NDArray[np.float64]
+    """Longitude, east positive."""
+    height_m: NDArray[np.float64]
+    """Height above the ellipsoid."""
+    visible_kind: NDArray[np.str_]
+    """The deepest phase of which a part has the Moon's centre above the horizon; empty if there is none."""
+    begins: NDArray[np.datetime64]
+    """The Moon enters the penumbra (P1)."""
+    begins_moon_altitude_deg: NDArray[np.float64]
+    begins_moon_azimuth_deg: NDArray[np.float64]
+    begins_horizon_altitude_deg: NDArray[np.float64]
+    partial_begins: NDArray[np.datetime64]
+    """The Moon enters the umbra (U1)."""
+    partial_begins_moon_altitude_deg: NDArray[np.float64]
+    partial_begins_moon_azimuth_deg: NDArray[np.float64]
+    partial_begins_horizon_altitude_deg: NDArray[np.float64]
+    total_begins: NDArray[np.datetime64]
+    """The whole Moon is in the umbra (U2)."""
+    total_begins_moon_altitude_deg: NDArray[np.float64]
+    total_begins_moon_azimuth_deg: NDArray[np.float64]
+    total_begins_horizon_altitude_deg: NDArray[np.float64]
+    greatest: NDArray[np.datetime64]
+    """When the Moon is nearest to the axis of the Earth's shadow."""
+    greatest_moon_altitude_deg: NDArray[np.float64]
+    greatest_moon_azimuth_deg: NDArray[np.float64]
+    greatest_horizon_altitude_deg: NDArray[np.float64]
+    total_ends: NDArray[np.datetime64]
+    """The Moon begins to leave the umbra (U3)."""
+    total_ends_moon_altitude_deg: NDArray[np.float64]
+    total_ends_moon_azimuth_deg: NDArray[np.float64]
+    total_ends_horizon_altitude_deg: NDArray[np.float64]
+    partial_ends: NDArray[np.datetime64]
+    """The Moon has left the umbra (U4)."""
+    partial_ends_moon_altitude_deg: NDArray[np.float64]
+    partial_ends_moon_azimuth_deg: NDArray[np.float64]
+    partial_ends_horizon_altitude_deg: NDArray[np.float64]
+    ends: NDArray[np.datetime64]
+    """The Moon has left the penumbra (P4)."""
+    ends_moon_altitude_deg: NDArray[np.float64]
+    ends_moon_azimuth_deg: NDArray[np.float64]
+    ends_horizon_altitude_deg: NDArray[np.float64]
+    moonrise: NDArray[np.datetime64]
+    """The Moon's centre rises above the horizon during the eclipse."""
+    moonrise_moon_altitude_deg: NDArray[np.float64]
+    moonrise_moon_azimuth_deg: NDArray[np.float64]
+    moonrise_horizon_altitude_deg: NDArray[np.float64]
+    moonset: NDArray[np.datetime64]
+    """The Moon's centre sets below the horizon during the eclipse."""
+    moonset_moon_altitude_deg: NDArray[np.float64]
+    moonset_moon_azimuth_deg: NDArray[np.float64]
+    moonset_horizon_altitude_deg: NDArray[np.float64]
+    radii: NDArray[np.str_]
+    """Radii of Sun and Moon that were used."""
+    lunar_rule: NDArray[np.str_]
+    """The rule for the Earth's atmosphere that was used."""
+    delta_t_s: NDArray[np.float64]
+    """TT − UT1 that was used."""
+
+    def _summary(self) -> str:
+        return f"{shape_text(self.delta_t_s)}, {share(self.visible_kind != '', 'place')} with a visible eclipse"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Obscuration(Result):
     """Obscuration on a map."""
 

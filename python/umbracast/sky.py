@@ -47,6 +47,7 @@ from ._sky_types import (
     CentralLine,
     Circumstances,
     EclipseKind,
+    LunarCircumstances,
     LunarEclipse,
     LunarRule,
     Obscuration,
@@ -59,6 +60,7 @@ __all__ = [
     "CentralLine",
     "Circumstances",
     "EclipseKind",
+    "LunarCircumstances",
     "LunarEclipse",
     "Obscuration",
     "SolarEclipse",
@@ -68,6 +70,7 @@ __all__ = [
     "eclipse",
     "eclipses",
     "julian_date",
+    "lunar_circumstances",
     "obscuration",
     "positions",
     "system",
@@ -209,6 +212,47 @@ def circumstances(
     found = _sky(delta_t, radii, sun_radius, moon_k).circumstances(date_text("date", date), rows)
     del found["name"]
     return Circumstances(**_arrays(found, shape))
+
+
+def lunar_circumstances(
+    date: Date,
+    latitude: ArrayLike,
+    longitude: ArrayLike,
+    height: ArrayLike = 0.0,
+    *,
+    delta_t: float | None = None,
+    radii: Radii = "iau",
+    sun_radius: float | None = None,
+    moon_k: float | None = None,
+    lunar_rule: LunarRule = "danjon",
+) -> LunarCircumstances:
+    """What many places see of the lunar eclipse of a day: where the Moon is at each contact, and whether it rises or sets during the eclipse.
+
+    Parameters
+    ----------
+    date : str, date, datetime or datetime64
+        The day of a lunar eclipse.
+    latitude, longitude, height
+        As for `circumstances`.
+    delta_t, radii, sun_radius, moon_k, lunar_rule
+        Conventions; see the module.
+
+    Returns
+    -------
+    LunarCircumstances
+        Arrays of the broadcast shape.
+
+    Raises
+    ------
+    RecordError
+        For a place out of range, with its index.
+    ValueError
+        If there is no lunar eclipse on this day, and for invalid dates and conventions.
+    """
+    rows, shape = _places(latitude, longitude, height)
+    found = _sky(delta_t, radii, sun_radius, moon_k, lunar_rule).lunar_circumstances(date_text("date", date), rows)
+    del found["name"]
+    return LunarCircumstances(**_arrays(found, shape))
 
 
 def obscuration(

@@ -2,7 +2,7 @@
 
 use crate::constants::Radii;
 use crate::motion::{HALF_SPAN, Motion, Observer, Seen};
-use crate::places::{Place, horizon_altitude};
+use crate::places::Place;
 use crate::roots;
 use crate::time::Time;
 use umbracast::shadow::covered_fraction;
@@ -183,9 +183,7 @@ impl LocalEclipse<'_> {
         let discs = self.discs(&seen);
         let kind = kind(&discs);
         let sun = seen.sun.normalize();
-        // East is perpendicular to the Earth's axis and to the zenith; at a pole, any direction.
-        let east = glam::DVec3::Z.cross(seen.zenith).try_normalize().unwrap_or(glam::DVec3::Y);
-        let north = seen.zenith.cross(east);
+        let [sun_altitude, sun_azimuth, horizon_altitude] = seen.horizontal(sun);
         // On the sky: the directions from the Sun's centre to the celestial pole and to the east.
         let celestial_east = glam::DVec3::Z.cross(sun).normalize();
         let celestial_north = sun.cross(celestial_east);
@@ -196,9 +194,9 @@ impl LocalEclipse<'_> {
             kind,
             magnitude: discs.magnitude(kind),
             obscuration: discs.obscuration(kind),
-            sun_altitude: sun.dot(seen.zenith).clamp(-1.0, 1.0).asin().to_degrees(),
-            sun_azimuth: sun.dot(east).atan2(sun.dot(north)).to_degrees().rem_euclid(360.0),
-            horizon_altitude: horizon_altitude(seen.place, seen.zenith, sun).to_degrees(),
+            sun_altitude,
+            sun_azimuth,
+            horizon_altitude,
             position_angle: position_angle.rem_euclid(360.0),
             zenith_angle: (position_angle - angle(seen.zenith)).rem_euclid(360.0),
         }

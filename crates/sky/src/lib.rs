@@ -51,12 +51,12 @@ pub use ephemeris::{Ephemeris, State};
 pub use error::{Error, Result};
 pub use land_raster::land_and_ice;
 pub use limits::{CentralLine, LinePoint};
-pub use lunar::{LunarEclipse, LunarKind};
+pub use lunar::{LunarCircumstances, LunarEclipse, LunarKind, MoonView};
 pub use map::MapGrid;
 pub use places::{Place, parse_degrees};
 pub use records::{
     BesselianElementsRecord, Cell, CircumstancesRecord, ContactRecord, Conventions, Field, FieldKind,
-    LunarEclipseRecord, PathPointRecord, Record, SolarEclipseRecord, ViewRecord,
+    LunarCircumstancesRecord, LunarEclipseRecord, PathPointRecord, Record, SolarEclipseRecord, ViewRecord,
 };
 pub use scenes::View;
 pub use solar::{Greatest, SolarEclipse, SolarKind};

@@ -12,7 +12,7 @@ use crate::constants::LunarRule;
 use crate::delta_t::DeltaT;
 use crate::eclipse::{Eclipse, EclipseBody};
 use crate::limits::LinePoint;
-use crate::lunar::{LunarEclipse, LunarKind};
+use crate::lunar::{LunarCircumstances, LunarEclipse, LunarKind, MoonView};
 use crate::places::Place;
 use crate::saros::lunation_and_saros;
 use crate::solar::{SolarEclipse, SolarKind};
@@ -415,6 +415,60 @@ record! {
     }
 }
 
+values! {
+    /// The Moon at a place and an instant.
+    MoonViewRecord {
+        /// The instant.
+        time: TimeText,
+        /// Altitude of the Moon's centre above the horizontal plane, without refraction.
+        moon_altitude_deg: f64,
+        /// Azimuth of the Moon's centre, from north through east.
+        moon_azimuth_deg: f64,
+        /// Altitude of the horizon below or above the Moon: negative for a place above the ellipsoid.
+        horizon_altitude_deg: f64,
+    }
+}
+
+record! {
+    /// What a place sees of a lunar eclipse. The Moon may be below the horizon at contacts.
+    LunarCircumstancesRecord {
+        /// Name of the place.
+        name: Option<String>,
+        /// Geodetic latitude (WGS 84), north positive.
+        latitude_deg: f64,
+        /// Longitude, east positive.
+        longitude_deg: f64,
+        /// Height above the ellipsoid.
+        height_m: f64,
+        /// The deepest phase of which a part has the Moon's centre above the horizon; empty if there is none.
+        visible_kind: Option<LunarKind>,
+        /// The Moon enters the penumbra (P1).
+        begins: MoonViewRecord,
+        /// The Moon enters the umbra (U1).
+        partial_begins: Option<MoonViewRecord>,
+        /// The whole Moon is in the umbra (U2).
+        total_begins: Option<MoonViewRecord>,
+        /// When the Moon is nearest to the axis of the Earth's shadow.
+        greatest: MoonViewRecord,
+        /// The Moon begins to leave the umbra (U3).
+        total_ends: Option<MoonViewRecord>,
+        /// The Moon has left the umbra (U4).
+        partial_ends: Option<MoonViewRecord>,
+        /// The Moon has left the penumbra (P4).
+        ends: MoonViewRecord,
+        /// The Moon's centre rises above the horizon during the eclipse.
+        moonrise: Option<MoonViewRecord>,
+        /// The Moon's centre sets below the horizon during the eclipse.
+        moonset: Option<MoonViewRecord>,
+        /// Radii of Sun and Moon that were used.
+        radii: String,
+        /// The rule for the Earth's atmosphere that was used.
+        lunar_rule: LunarRule,
+        /// TT − UT1 that was used.
+        delta_t_s: f64,
+    }
+}
+
 record! {
     /// Besselian elements of a solar eclipse: polynomials of t, the hours since `t0_tt`, for 3 hours before and after it. Names are those of the canons.
     BesselianElementsRecord {
@@ -678,6 +732,34 @@ impl LunarEclipse {
             total_ends: self.total_ends.map(moment),
             partial_ends: self.partial_ends.map(moment),
             ends: moment(self.ends),
+            radii: self.radii().name(),
+            lunar_rule: self.rule(),
+            delta_t_s: self.delta_t.seconds_at(self.greatest),
+        }
+    }
+    /// What outputs have of a place.
+    pub fn circumstances_record(&self, name: Option<String>, local: &LunarCircumstances) -> LunarCircumstancesRecord {
+        let view = |view: MoonView| MoonViewRecord {
+            time: view.time.text(TIME_DECIMALS, self.delta_t),
+            moon_altitude_deg: view.moon_altitude,
+            moon_azimuth_deg: view.moon_azimuth,
+            horizon_altitude_deg: view.horizon_altitude,
+        };
+        LunarCircumstancesRecord {
+            name,
+            latitude_deg: local.place.latitude,
+            longitude_deg: local.place.longitude,
+            height_m: local.place.height_m,
+            visible_kind: local.visible_kind,
+            begins: view(local.begins),
+            partial_begins: local.partial_begins.map(view),
+            total_begins: local.total_begins.map(view),
+            greatest: view(local.greatest),
+            total_ends: local.total_ends.map(view),
+            partial_ends: local.partial_ends.map(view),
+            ends: view(local.ends),
+            moonrise: local.moonrise.map(view),
+            moonset: local.moonset.map(view),
             radii: self.radii().name(),
             lunar_rule: self.rule(),
             delta_t_s: self.delta_t.seconds_at(self.greatest),

@@ -6,6 +6,7 @@ mod horizon;
 mod kinds;
 mod limits;
 mod lunar;
+mod lunar_places;
 mod map;
 mod positions;
 mod schema;

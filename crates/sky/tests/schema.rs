@@ -4,8 +4,8 @@
 
 use serde_json::{Value, json};
 use umbracast_sky::{
-    BesselianElementsRecord, CircumstancesRecord, Conventions, Field, FieldKind, LunarEclipseRecord, PathPointRecord,
-    SolarEclipseRecord,
+    BesselianElementsRecord, CircumstancesRecord, Conventions, Field, FieldKind, LunarCircumstancesRecord,
+    LunarEclipseRecord, PathPointRecord, SolarEclipseRecord,
 };
 
 /// An object that has all of these keys and no others.
@@ -55,6 +55,7 @@ fn reference(name: &str) -> Value {
 #[test]
 fn schemas_are_those_of_the_records() {
     let eclipse = json!({ "anyOf": [reference("solar-eclipse"), reference("lunar-eclipse")] });
+    let seen = json!({ "anyOf": [reference("circumstances"), reference("lunar-circumstances")] });
     let list = |items: Value| json!({ "type": "array", "items": items });
     let [text, path, count] =
         [json!({ "type": "string" }), json!({ "type": ["string", "null"] }), json!({ "type": "integer" })];
@@ -63,11 +64,16 @@ fn schemas_are_those_of_the_records() {
         record("solar-eclipse", "A solar eclipse.", SolarEclipseRecord::fields()),
         record("lunar-eclipse", "A lunar eclipse.", LunarEclipseRecord::fields()),
         record("circumstances", "Local circumstances of a solar eclipse.", CircumstancesRecord::fields()),
+        record("lunar-circumstances", "What a place sees of a lunar eclipse.", LunarCircumstancesRecord::fields()),
         record("besselian-elements", "Besselian elements of a solar eclipse.", BesselianElementsRecord::fields()),
         record("path-point", "The path of a total or annular eclipse at one instant.", PathPointRecord::fields()),
         record("conventions", "The conventions of a result.", Conventions::fields()),
         object("output-eclipse", "`eclipse DATE --json`", vec![("eclipse", eclipse.clone()), conventions()]),
-        object("output-eclipse-list", "`eclipse --list --json`", vec![("eclipses", list(eclipse)), conventions()]),
+        object(
+            "output-eclipse-list",
+            "`eclipse --list --json`",
+            vec![("eclipses", list(eclipse.clone())), conventions()],
+        ),
         object(
             "output-elements",
             "`eclipse DATE --elements --json` and `eclipse --list --elements --json`",
@@ -76,7 +82,7 @@ fn schemas_are_those_of_the_records() {
         object(
             "output-circumstances",
             "`circumstances --json`",
-            vec![("eclipse", reference("solar-eclipse")), ("places", list(reference("circumstances"))), conventions()],
+            vec![("eclipse", eclipse.clone()), ("places", list(seen)), conventions()],
         ),
         object(
             "output-table",
@@ -131,6 +137,7 @@ fn names_have_units() {
         SolarEclipseRecord::fields(),
         LunarEclipseRecord::fields(),
         CircumstancesRecord::fields(),
+        LunarCircumstancesRecord::fields(),
         PathPointRecord::fields(),
         BesselianElementsRecord::fields(),
         Conventions::fields(),
