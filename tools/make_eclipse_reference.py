@@ -1,8 +1,13 @@
 #!/usr/bin/env python3
 """Writes reference data of eclipses to tests/data/sky, from Skyfield, JPL's DE421 and ERFA. None of it is computed with this project.
 
-    python3 -m venv venv && venv/bin/pip install numpy pyerfa skyfield skyfield-data
+    python3 -m venv venv && venv/bin/pip install numpy jplephem pyerfa skyfield skyfield-data
     venv/bin/python tools/make_eclipse_reference.py
+    venv/bin/python tools/make_eclipse_reference.py --check
+* `de421_2024-04.bsp`, `spk.csv`: an excerpt of DE421 for three days as jplephem writes it, and positions and velocities that jplephem reads from the
+  original.
+
+With `--check`, nothing is written: every row of `reference/circumstances.csv` is compared with Skyfield, and the largest differences are printed.
 
 * `elements.csv`: Besselian elements of five solar eclipses, from apparent places. Polynomials are least-squares fits within 3 hours.
 * `position_angles.csv`: contacts of solar eclipses at places, with the position angles of the point at which the limbs touch. The radii are
@@ -12,12 +17,16 @@
 """
 
 import csv
+import datetime
 import math
+import sys
 from pathlib import Path
 
 import erfa
 import numpy as np
 import skyfield_data
+from jplephem.excerpter import write_excerpt
+from jplephem.spk import SPK
 from skyfield.api import load, load_file, wgs84
 
 DATA = Path(__file__).parent.parent / "tests" / "data" / "sky"
@@ -87,9 +96,9 @@ def elements():
     write("elements.csv", ["date", "t0_tt_h", *names, "tan_f1", "tan_f2"], rows)
 
 
-def seen(place, jd):
+def seen(place, jd, times=TIMES):
     """Apparent (right ascension, declination, distance in km) of Sun and Moon of date at a place, and the local sidereal time; in radians."""
-    t = TIMES.tt_jd(jd)
+    t = times.tt_jd(jd)
     here = (EARTH + place).at(t)
     discs = []
     for body in (SUN, MOON):
@@ -107,9 +116,9 @@ def bearing(from_ra, from_dec, to_ra, to_dec):
     )
 
 
-def gaps(place, jd):
+def gaps(place, jd, times=TIMES):
     """Separation of the centres, radii of Sun and Moon; in radians."""
-    (sun_ra, sun_dec, sun_km), (moon_ra, moon_dec, moon_km), _ = seen(place, jd)
+    (sun_ra, sun_dec, sun_km), (moon_ra, moon_dec, moon_km), _ = seen(place, jd, times)
     half = math.sin((sun_dec - moon_dec) / 2) ** 2 + math.cos(sun_dec) * math.cos(moon_dec) * math.sin((sun_ra - moon_ra) / 2) ** 2
     return 2 * math.asin(math.sqrt(half)), math.asin(695700 / sun_km), math.asin(1737.4 / moon_km)
 
@@ -204,6 +213,97 @@ def lunar_places():
     write("lunar_places.csv", ["date", "lat", "lon", "event", "jd_tt", "moon_altitude_deg", "moon_azimuth_deg"], rows)
 
 
-elements()
-position_angles()
-lunar_places()
+def spk():
+    de421 = Path(skyfield_data.get_skyfield_data_path()) / "de421.bsp"
+    bodies = {"Sun": [(0, 10)], "Earth": [(0, 3), (3, 399)], "Moon": [(0, 3), (3, 301)], "Mercury": [(0, 1), (1, 199)], "Venus": [(0, 2), (2, 299)]}
+    pairs = sorted({pair for chain in bodies.values() for pair in chain})
+    kernel = SPK.open(str(de421))
+    wanted = [summary for summary, segment in zip(kernel.daf.summaries(), kernel.segments) if (segment.center, segment.target) in pairs]
+    with open(DATA / "de421_2024-04.bsp", "w+b") as out:
+        write_excerpt(kernel, out, 2460407.5, 2460410.5, wanted)
+    rows = []
+    # Instants that a double represents without error.
+    for quarter in range(12 * 4):
+        jd = 2460407.5 + quarter / 16
+        for body, chain in bodies.items():
+            parts = [kernel[pair].compute_and_differentiate(jd) for pair in chain]
+            position, velocity = (sum(part[i] for part in parts) for i in (0, 1))
+            rows.append([body, jd, *(f"{value:.7f}" for value in position), *(f"{value / 86400:.12f}" for value in velocity)])
+    write("spk.csv", ["body", "jd_tdb", "x_km", "y_km", "z_km", "vx_km_s", "vy_km_s", "vz_km_s"], rows)
+
+
+def covered(apart, sun, moon):
+    """The covered part of a disc, from the area of the lens."""
+    if apart >= sun + moon:
+        return 0.0
+    if apart <= abs(sun - moon):
+        return min(1.0, (moon / sun) ** 2)
+    a = math.acos((apart**2 + sun**2 - moon**2) / (2 * apart * sun))
+    b = math.acos((apart**2 + moon**2 - sun**2) / (2 * apart * moon))
+    lens = sun**2 * (a - math.sin(2 * a) / 2) + moon**2 * (b - math.sin(2 * b) / 2)
+    return lens / (math.pi * sun**2)
+
+
+def check():
+    """Largest differences between `reference/circumstances.csv` and Skyfield."""
+    scales = {}
+    worst = dict.fromkeys(["c1", "c2", "maximum", "c3", "c4", "obscuration", "sun_altitude", "sun_azimuth", "position_angle", "zenith_angle"], (0, ""))
+
+    def note(name, difference, row):
+        worst[name] = max(worst[name], (abs(difference), f"{row['date']} {row['place']}"))
+
+    second = 1 / 86400
+    with open(DATA.parents[2] / "reference" / "circumstances.csv") as file:
+        rows = [row for row in csv.DictReader(file) if row["kind"] != "none"]
+    for row in rows:
+        delta_t = float(row["delta_t_s"])
+        times = scales.setdefault(delta_t, load.timescale(delta_t=delta_t))
+        place = wgs84.latlon(float(row["latitude_deg"]), float(row["longitude_deg"]))
+
+        def jd(name):
+            # TT - UTC: leap seconds and 32.184 s.
+            when = datetime.datetime.fromisoformat(row[name].rstrip("Z"))
+            leap = 32 + sum(when >= datetime.datetime(*day) for day in [(2006, 1, 1), (2009, 1, 1), (2012, 7, 1), (2015, 7, 1), (2017, 1, 1)])
+            return 2451544.5 + ((when - datetime.datetime(2000, 1, 1)).total_seconds() + leap + 32.184) / 86400
+
+        def slope(function, at, step):
+            return (function(at + step) - function(at - step)) / (2 * step)
+
+        for names, gap in [(("c1", "c4"), lambda s, a, b: s - a - b), (("c2", "c3"), lambda s, a, b: s - abs(a - b))]:
+            for name in names:
+                if row[name]:
+                    function = lambda at: gap(*gaps(place, at, times))
+                    at = jd(name)
+                    # Near a grazing contact, one step of Newton's method is not enough.
+                    for _ in range(3):
+                        at -= function(at) / slope(function, at, 0.2 * second)
+                    note(name, (at - jd(name)) / second, row)
+        at = jd("maximum")
+        magnitude = lambda at: (lambda s, a, b: (a + b - s) / (2 * a))(*gaps(place, at, times))
+        if row["kind"] == "partial":
+            bend = (magnitude(at + 60 * second) - 2 * magnitude(at) + magnitude(at - 60 * second)) / (60 * second) ** 2
+            note("maximum", slope(magnitude, at, 60 * second) / bend / second, row)
+        note("obscuration", covered(*gaps(place, at, times)) - float(row["obscuration"]), row)
+        sun = (EARTH + place).at(times.tt_jd(at)).observe(SUN).apparent()
+        altitude, azimuth, _ = sun.altaz()
+        note("sun_altitude", altitude.degrees - float(row["maximum_sun_altitude_deg"]), row)
+        turn = (azimuth.degrees - float(row["maximum_sun_azimuth_deg"]) + 180) % 360 - 180
+        note("sun_azimuth", turn * math.cos(altitude.radians), row)
+        for name in ("c1", "c4"):
+            (sun_ra, sun_dec, _), (moon_ra, moon_dec, _), sidereal = seen(place, jd(name), times)
+            position = bearing(sun_ra, sun_dec, moon_ra, moon_dec)
+            zenith = position - bearing(sun_ra, sun_dec, sidereal, place.latitude.radians)
+            for kind, angle in (("position_angle", position), ("zenith_angle", zenith)):
+                note(kind, (math.degrees(angle) - float(row[f"{name}_{kind}_deg"]) + 180) % 360 - 180, row)
+    print(len(rows), "rows with an eclipse")
+    for name, (difference, where) in worst.items():
+        print(f"{name:16} {difference:.6f}  {where}")
+
+
+if sys.argv[1:] == ["--check"]:
+    check()
+else:
+    elements()
+    position_angles()
+    lunar_places()
+    spk()

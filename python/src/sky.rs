@@ -6,7 +6,7 @@ use crate::exceptions::{Result, usage};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use umbracast_files::{VectorSource, read_bodies};
+use umbracast_files::{VectorSource, read_bodies, read_ephemeris};
 use umbracast_sky::{
     BesselianElementsRecord, Cell, CircumstancesRecord, DatePrecision, DeltaT, Eclipse, EclipseBody, Field, FieldKind,
     LunarCircumstancesRecord, LunarRule, PathPointRecord, Place, Radii, Record, SkyBody, SkyOptions, SolarEclipse,
@@ -152,6 +152,7 @@ impl Sky {
         sun_radius: Option<f64>,
         moon_k: Option<f64>,
         lunar_rule: &str,
+        ephemeris: Option<PathBuf>,
     ) -> PyResult<Self> {
         let options = || -> Result<SkyOptions> {
             let delta_t = match delta_t {
@@ -171,7 +172,14 @@ impl Sky {
             Ok(SkyOptions { delta_t, radii, lunar_rule: LunarRule::from_name(lunar_rule)? })
         };
         let options = options().map_err(|error| exception(py, error))?;
-        Ok(Self { inner: umbracast_sky::Sky::new(options) })
+        let inner = match ephemeris {
+            Some(path) => {
+                let found = run_detached(py, || Ok(read_ephemeris(&path)?))?;
+                umbracast_sky::Sky::with_ephemeris(found, options)
+            }
+            None => umbracast_sky::Sky::new(options),
+        };
+        Ok(Self { inner })
     }
 
     /// Name of the ephemeris.

@@ -67,6 +67,23 @@ def test_circumstances_are_arrays():
     assert (found.latitude_deg[:, 0] == [32.7767, 51.5, -60]).all() and set(found.radii.flat) == {"nasa"}
 
 
+def test_an_ephemeris_from_a_file(tmp_path):
+    path = SCHEMAS.parents[1] / "tests/data/sky/de421_2024-04.bsp"
+    # The built-in ephemeris is an excerpt of the same one, within 1 m for the Moon.
+    own, other = (sky.circumstances("2024-04-08", 32.7767, -96.797, ephemeris=file) for file in (None, str(path)))
+    assert seconds(own.c2.item(), other.c2.item()) < 0.01 and own.c2 != other.c2
+    moon = sky.positions("moon", "2024-04-08T18:00Z", ephemeris=path)
+    np.testing.assert_allclose(moon, sky.positions("moon", "2024-04-08T18:00Z"), atol=1e-3)
+    assert (moon != sky.positions("moon", "2024-04-08T18:00Z")).any()
+    with pytest.raises(ValueError, match="has no positions of body"):
+        sky.positions("moon", "2025-04-08T18:00Z", ephemeris=path)
+    (tmp_path / "none.bsp").write_bytes(path.read_bytes()[:1500])
+    with pytest.raises(ValueError, match=r"none.bsp: the SPK file is invalid"):
+        sky.eclipse("2024-04-08", ephemeris=tmp_path / "none.bsp")
+    with pytest.raises(FileNotFoundError):
+        sky.eclipse("2024-04-08", ephemeris="nowhere.bsp")
+
+
 def test_lunar_circumstances_are_arrays():
     # Nairobi, from the ground and from 400 km above it, Houston and Tokyo.
     found = sky.lunar_circumstances("2022-05-16", [-1.2921, -1.2921, 29.7604, 35.6762], [36.8219, 36.8219, -95.3698, 139.6503], [0, 4e5, 0, 0])

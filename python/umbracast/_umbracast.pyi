@@ -65,7 +65,13 @@ class Scene:
 @final
 class Sky:
     def __new__(
-        cls, delta_t: float | None, radii: str, sun_radius: float | None, moon_k: float | None, lunar_rule: str
+        cls,
+        delta_t: float | None,
+        radii: str,
+        sun_radius: float | None,
+        moon_k: float | None,
+        lunar_rule: str,
+        ephemeris: Path | None,
     ) -> Sky: ...
     def ephemeris(self) -> str: ...
     def eclipse_on(self, date: str) -> tuple[bool, dict[str, Any]] | None: ...

@@ -20,17 +20,17 @@ DATE is the day of an eclipse, 2024-04-08, from 1900 to 2050. Times are UTC, and
 FILE.csv has the columns latitude (or lat) and longitude (or lon) in degrees, east positive, and optional height_m (or
 height, in metres) and name.
 
-Solar eclipses: C1 and C4 begin and end the partial eclipse, C2 and C3 the total or annular one. Magnitude: the covered part of the
-Sun's diameter; from C2 to C3, both included, the ratio of the diameters. Obscuration: the covered part of the disc.
-There is no refraction. The horizon is where a line of sight touches the ellipsoid: a height lowers it, by 3.4 degrees
+Solar eclipses: C1 and C4 begin and end the partial eclipse, C2 and C3 the total or annular one. Magnitude: the covered
+part of the Sun's diameter; from C2 to C3, both included, the ratio of the diameters. Obscuration: the covered part of
+the disc. There is no refraction. The horizon is where a line of sight touches the ellipsoid: a height lowers it, by 3.4 degrees
 at 11 km. In tables, parentheses mean that the Sun's centre is below the horizon, and the last column is the altitude
 of the Sun at the maximum, in degrees. CSV and JSON have altitude and azimuth of the Sun and the altitude of the horizon
 at each contact, and its position angle from the north point of the Sun's limb and from the zenith, both through east;
 `visible` is when the obscuration is largest with the Sun's centre above the horizon.
 
-Lunar eclipses: P1 and P4 begin and end the penumbral eclipse, U1 and U4 the partial one, U2 and U3 the total one. Parentheses
-mean that the Moon's centre is below the horizon. `seen` is the deepest phase with the Moon above it, and moonrise and moonset
-are those between P1 and P4. CSV and JSON have altitude and azimuth of the Moon at each contact.
+Lunar eclipses: P1 and P4 begin and end the penumbral eclipse, U1 and U4 the partial one, U2 and U3 the total one.
+Parentheses mean that the Moon's centre is below the horizon. `seen` is the deepest phase with the Moon above it, and
+moonrise and moonset are those between P1 and P4. CSV and JSON have altitude and azimuth of the Moon at each contact.
 
 Examples:
   umbracast circumstances 2024-04-08 --city Dallas --city Houston
@@ -78,7 +78,7 @@ struct Output<'a> {
 pub(crate) fn run(args: &CircumstancesArgs) -> Result<()> {
     let inputs: Vec<PathBuf> = args.places.iter().cloned().collect();
     let output = args.record.check(args.output.as_deref(), &["csv", "json"], &inputs)?;
-    let sky = args.sky.sky_with(args.lunar.lunar_rule);
+    let sky = args.sky.sky_with(args.lunar.lunar_rule)?;
     let mut places = Vec::new();
     for text in &args.place {
         let place = Place::parse(text).map_err(|e| match text.contains(',') {

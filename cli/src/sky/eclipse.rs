@@ -110,7 +110,7 @@ struct Output<'a> {
 }
 
 pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
-    let sky = args.sky.sky_with(args.lunar.lunar_rule);
+    let sky = args.sky.sky_with(args.lunar.lunar_rule)?;
     let output = args.output.as_deref();
     if let Some(years) = args.list {
         return list::run(&sky, years, args.only, args.elements, &args.record, output);

@@ -93,7 +93,10 @@ fn json_and_csv_of_the_sky_are_those_of_the_schemas() {
         ("circumstances 2024-04-08 --places p.csv --json -o seen.csv", "output-table"),
         ("eclipse --list 2024..2025 --json -o list.json", "output-table"),
         ("map 2024-04-08 --size 40x20 --json", "output-map"),
-        ("map 2024-04-08 --time 18:17 --size 40x20 -o m.png --npy m.npy --geojson g.geojson --json", "output-map"),
+        (
+            "map 2024-04-08 --time 18:17 --size 40x20 -o m.png --npy m.npy --geojson g.geojson --kml g.kml --json",
+            "output-map",
+        ),
         ("system 2024-04-08 --places p.csv --observers o.csv -o s.toml --json", "output-system"),
     ] {
         let value = serde_json::from_str(&folder.run_ok(command).output).unwrap();

@@ -88,6 +88,39 @@ fn elements_are_printed_as_in_the_canons() {
     }
 }
 
+#[test]
+fn an_ephemeris_is_read_from_a_file() {
+    let folder = Folder::new();
+    let excerpt = std::fs::read(umbracast_testing::root().join("tests/data/sky/de421_2024-04.bsp")).unwrap();
+    folder.write("de421.bsp", &excerpt);
+    folder.write("cut.bsp", &excerpt[..1500]);
+    folder.write("text.bsp", "not an ephemeris");
+    let done = folder.run_ok("eclipse 2024-04-08 --ephemeris de421.bsp");
+    assert!(
+        done.output.contains("2024-04-08T18:17:20.2") && done.errors.contains("ephemeris de421.bsp;"),
+        "{}",
+        done.errors
+    );
+    for command in [
+        "circumstances 2024-04-08 --city Dallas",
+        "map 2024-04-08 --size 40x20 -o m.png",
+        "system 2024-04-08 -o s.toml",
+    ] {
+        folder.run_ok(&format!("{command} --ephemeris de421.bsp -q"));
+    }
+    for (arguments, code, words) in [
+        ("eclipse 2024-04-08 --ephemeris none.bsp", 5, "cannot read none.bsp"),
+        ("eclipse 2024-04-08 --ephemeris cut.bsp", 2, "cut.bsp: the SPK file is invalid: "),
+        ("eclipse 2024-04-08 --ephemeris text.bsp", 2, "text.bsp: the ephemeris is invalid: "),
+        ("eclipse 2024-04-08 --ephemeris .", 2, "must be a file"),
+        ("eclipse 2026-08-12 --ephemeris de421.bsp", 2, "de421.bsp has no positions of body "),
+        ("eclipse 2024-04-08 --ephemeris de421.bsp --view to-jupiter -o j.png", 2, "no positions of body 5"),
+    ] {
+        let done = folder.run(arguments);
+        assert!(done.code == code && done.errors.contains(words), "{arguments}: {} {}", done.code, done.errors);
+    }
+}
+
 /// 2022-05-16, against Skyfield (`tests/data/sky/lunar_places.csv`): in Nairobi, the Moon sets at 03:24:26 UTC, in the partial phase.
 #[test]
 fn lunar_circumstances_are_tables_csv_and_json() {

@@ -33,6 +33,7 @@ mod saros;
 mod scenes;
 mod search;
 mod solar;
+mod spk;
 mod time;
 mod vectors;
 

@@ -9,8 +9,10 @@ mod lunar;
 mod lunar_places;
 mod map;
 mod positions;
+mod reference;
 mod schema;
 mod solar;
+mod spk;
 
 use umbracast_sky::{DeltaT, Eclipse, Radii, Sky, SkyOptions, SolarEclipse, Time};
 

@@ -102,7 +102,8 @@ fn schemas_are_those_of_the_records() {
                 ("seconds", json!({ "type": "number" })),
                 ("output", text.clone()),
                 ("npy", path.clone()),
-                ("geojson", path),
+                ("geojson", path.clone()),
+                ("kml", path),
             ],
         ),
         object(
