@@ -24,7 +24,7 @@ use super::args::words;
 #[command(next_help_heading = "Conventions")]
 pub(crate) struct SkyArgs {
     /// Positions from an SPK file with segments of type 2 or 3, such as de440.bsp [default: an excerpt of DE421]
-    #[arg(long, value_name = "FILE.bsp")]
+    #[arg(long, value_name = "FILE.bsp", hide_short_help = true)]
     ephemeris: Option<PathBuf>,
     /// TT - UT1 in seconds [default: a table, extrapolated after 2027]
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = delta_t)]
@@ -36,10 +36,10 @@ pub(crate) struct SkyArgs {
     ]))]
     radii: Radii,
     /// Radius of the Sun at 1 au instead, such as 959.95
-    #[arg(long, value_name = "ARCSECONDS", value_parser = sun_radius)]
+    #[arg(long, value_name = "ARCSECONDS", hide_short_help = true, value_parser = sun_radius)]
     sun_radius: Option<f64>,
     /// Radius of the Moon instead, in equatorial radii of the Earth, such as 0.2722810
-    #[arg(long, value_name = "K", value_parser = moon_k)]
+    #[arg(long, value_name = "K", hide_short_help = true, value_parser = moon_k)]
     moon_k: Option<f64>,
 }
 

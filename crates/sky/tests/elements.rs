@@ -73,7 +73,7 @@ fn elements_agree_with_skyfield() {
         let found = all(&eclipse);
         for ((name, found), expected) in NAMES.into_iter().zip(found).zip(&row[2..]) {
             let expected = number(expected);
-            assert!((found - expected).abs() < 5e-6, "{} {name}: {found} and {expected}", row[0]);
+            assert!((found - expected).abs() < 1e-6, "{} {name}: {found} and {expected}", row[0]);
         }
     }
 }
