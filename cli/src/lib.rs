@@ -90,7 +90,7 @@ enum Command {
     Shadow(shadow::ShadowArgs),
     /// Find the eclipse of a date, print its data or render it, or list the eclipses of some years
     Eclipse(Box<sky::eclipse::EclipseArgs>),
-    /// Compute the local circumstances of a solar eclipse: contacts, magnitude, obscuration, altitude of the Sun
+    /// Compute the local circumstances of an eclipse: contacts, magnitude, obscuration, altitude of the Sun or the Moon
     Circumstances(sky::circumstances::CircumstancesArgs),
     /// Draw a map of a solar eclipse: obscuration, contours, centre line and limits
     Map(sky::map::MapArgs),

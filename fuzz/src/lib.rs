@@ -79,6 +79,7 @@ macro_rules! targets {
 targets! {
     answers::answers: 200,
     casts::casts: 2_000,
+    texts::ephemeris: 2_000,
     ricochet::ricochet: 5_000,
     tables::npy: 1_500,
     tables::number: 3_000,

@@ -1,4 +1,4 @@
-//! Error messages are short and printable for any path, any cell and any system file, and what is accepted as a system can be drawn.
+//! Files of ephemerides have finite positions, or are refused. Error messages are short and printable for any path, any cell and any system file, and what is accepted as a system can be drawn.
 
 use std::path::{Path, PathBuf};
 
@@ -6,6 +6,7 @@ use arbitrary::{Result, Unstructured};
 use umbracast::NO_SPHERE;
 use umbracast::shadow::{PictureOptions, System};
 use umbracast_files::{Error, check_output, parse_lighting, parse_system};
+use umbracast_sky::{Ephemeris, SkyBody};
 
 use crate::cpu;
 
@@ -83,4 +84,26 @@ fn draw(system: System) {
         let exists = id <= system.ball_count() as u32 || id == NO_SPHERE;
         assert!(t >= 0.0 && exists, "pixel {i} shows {id} at {t}: {system:?}");
     }
+}
+
+/// The input is an ephemeris: an SPK file or one of our own.
+pub(crate) fn ephemeris(u: &mut Unstructured<'_>) -> Result<()> {
+    let found = match Ephemeris::from_bytes(u.bytes(u.len())?.to_vec()) {
+        Ok(found) => found,
+        Err(error) => {
+            check_message(&Error::BadFile { path: "ephemeris.bsp".into(), message: error.to_string() });
+            return Ok(());
+        }
+    };
+    for body in SkyBody::ALL {
+        for seconds in [-3.2e9, -1000.0, -1.0, 0.0, 999.0, 1000.0, 7.658e8, 1.6e9, f64::NAN, f64::INFINITY] {
+            match found.barycentric(body, seconds) {
+                Ok(state) => assert!(state.position.is_finite() && state.velocity.is_finite(), "{body:?}: {state:?}"),
+                Err(error) => {
+                    check_message(&Error::BadFile { path: "ephemeris.bsp".into(), message: error.to_string() });
+                }
+            }
+        }
+    }
+    Ok(())
 }

@@ -6,10 +6,11 @@ use crate::exceptions::{Result, usage};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use umbracast_files::{VectorSource, read_bodies};
+use umbracast_files::{VectorSource, read_bodies, read_ephemeris};
 use umbracast_sky::{
-    Cell, CircumstancesRecord, DatePrecision, DeltaT, Eclipse, EclipseBody, Field, FieldKind, LunarRule,
-    PathPointRecord, Place, Radii, Record, SkyBody, SkyOptions, SolarEclipse, Time, View,
+    BesselianElementsRecord, Cell, CircumstancesRecord, DatePrecision, DeltaT, Eclipse, EclipseBody, Field, FieldKind,
+    LunarCircumstancesRecord, LunarRule, PathPointRecord, Place, Radii, Record, SkyBody, SkyOptions, SolarEclipse,
+    Time, View,
 };
 
 use crate::exceptions::exception;
@@ -55,7 +56,7 @@ impl Sky {
         }
     }
 
-    /// A record as a dictionary. Times are microseconds, the only integers.
+    /// A record as a dictionary. Times are microseconds.
     fn dictionary<'py>(&self, py: Python<'py>, record: &dyn Record) -> PyResult<Bound<'py, PyDict>> {
         let values = PyDict::new(py);
         for (field, cell) in record.fields().iter().zip(record.cells()) {
@@ -63,6 +64,7 @@ impl Sky {
                 Cell::Empty if field.kind == FieldKind::Time => values.set_item(field.name, NOT_A_TIME)?,
                 Cell::Empty => values.set_item(field.name, py.None())?,
                 Cell::Text(text) => values.set_item(field.name, text)?,
+                Cell::Integer(number) => values.set_item(field.name, number)?,
                 Cell::Time(time) => values.set_item(field.name, self.microseconds(time.time()))?,
                 Cell::Number(number) => values.set_item(field.name, number)?,
             }
@@ -82,6 +84,7 @@ impl Sky {
             for (column, cell) in columns.iter_mut().zip(record.cells()) {
                 match (column, cell) {
                     (Column::Numbers(list), Cell::Number(number)) => list.push(number),
+                    (Column::Numbers(list), Cell::Integer(number)) => list.push(number.into()),
                     (Column::Numbers(list), _) => list.push(f64::NAN),
                     (Column::Times(list), Cell::Time(time)) => list.push(self.microseconds(time.time())),
                     (Column::Times(list), _) => list.push(NOT_A_TIME),
@@ -118,7 +121,7 @@ enum Column {
 impl Column {
     fn new(kind: FieldKind) -> Self {
         match kind {
-            FieldKind::Number => Self::Numbers(Vec::new()),
+            FieldKind::Integer | FieldKind::Number => Self::Numbers(Vec::new()),
             FieldKind::Time => Self::Times(Vec::new()),
             FieldKind::Text | FieldKind::OneOf(_) => Self::Names(Vec::new(), Vec::new()),
         }
@@ -149,6 +152,7 @@ impl Sky {
         sun_radius: Option<f64>,
         moon_k: Option<f64>,
         lunar_rule: &str,
+        ephemeris: Option<PathBuf>,
     ) -> PyResult<Self> {
         let options = || -> Result<SkyOptions> {
             let delta_t = match delta_t {
@@ -168,7 +172,14 @@ impl Sky {
             Ok(SkyOptions { delta_t, radii, lunar_rule: LunarRule::from_name(lunar_rule)? })
         };
         let options = options().map_err(|error| exception(py, error))?;
-        Ok(Self { inner: umbracast_sky::Sky::new(options) })
+        let inner = match ephemeris {
+            Some(path) => {
+                let found = run_detached(py, || Ok(read_ephemeris(&path)?))?;
+                umbracast_sky::Sky::with_ephemeris(found, options)
+            }
+            None => umbracast_sky::Sky::new(options),
+        };
+        Ok(Self { inner })
     }
 
     /// Name of the ephemeris.
@@ -203,6 +214,12 @@ impl Sky {
         found.iter().map(|one| Ok((one.body() == "solar", self.dictionary(py, &*one.record())?))).collect()
     }
 
+    /// Besselian elements of the solar eclipse of a date.
+    fn besselian_elements<'py>(&self, py: Python<'py>, date: &str) -> PyResult<Bound<'py, PyDict>> {
+        let record: BesselianElementsRecord = run_detached(py, || Ok(self.solar(date)?.besselian_elements_record()))?;
+        self.dictionary(py, &record)
+    }
+
     /// Local circumstances, an array per field of the record.
     fn circumstances<'py>(
         &self,
@@ -218,6 +235,24 @@ impl Sky {
         })?;
         let records = found.iter().map(|one| eclipse.circumstances_record(None, one));
         self.columns(py, CircumstancesRecord::fields(), records)
+    }
+
+    /// What places see of a lunar eclipse, an array per field of the record.
+    fn lunar_circumstances<'py>(
+        &self,
+        py: Python<'py>,
+        date: &str,
+        rows: PyReadonlyArray2<'py, f64>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let list = places(&rows)?;
+        let records = run_detached(py, || match self.eclipse(date)? {
+            Some(Eclipse::Lunar(eclipse)) => {
+                let record = |place: &Place| eclipse.circumstances_record(None, &eclipse.circumstances(place));
+                Ok(list.iter().map(record).collect::<Vec<_>>())
+            }
+            _ => Err(usage(format!("there is no lunar eclipse on {date}"))),
+        })?;
+        self.columns(py, LunarCircumstancesRecord::fields(), records.into_iter())
     }
 
     /// Obscuration and altitude of the Sun in degrees at places: at an instant, or for a day at the maximum of each place.

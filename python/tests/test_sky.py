@@ -32,8 +32,20 @@ def test_eclipses_of_a_day():
     assert isinstance(lunar, sky.LunarEclipse) and lunar.kind == "total" and lunar.total_begins < lunar.total_ends
     assert lunar.umbral_magnitude > 1 and lunar.partial_duration_s > lunar.total_duration_s > 3000
     assert sky.eclipse("2024-05-01") is None
+    assert (total.saros, total.lunation, lunar.saros, lunar.lunation) == (139, 300, 123, 311)
     years = sky.eclipses(2024, 2025, kind="solar")
     assert [one.kind for one in years] == ["total", "annular", "partial", "partial"]
+
+
+def test_besselian_elements():
+    found = sky.besselian_elements("2024-04-08")
+    # Of NASA's canon; they do not depend on radii and delta T.
+    np.testing.assert_allclose([found.x0, found.x1, found.y0, found.y1], [-0.318244, 0.5117116, 0.219764, 0.2709589], atol=3e-5)
+    np.testing.assert_allclose([found.d0, found.d1, found.mu0, found.mu1], [7.5862, 0.014844, 89.591217, 15.00408], atol=2e-5)
+    assert np.datetime64(found.t0_tt) == np.datetime64("2024-04-08T18:00") and found.kind is sky.EclipseKind.TOTAL
+    assert found.l20 < 0 < sky.besselian_elements("2023-10-14").l20
+    with pytest.raises(ValueError, match="no solar eclipse on 2025-03-14"):
+        sky.besselian_elements("2025-03-14")
 
 
 def test_circumstances_are_arrays():
@@ -48,9 +60,42 @@ def test_circumstances_are_arrays():
     # Altitude, azimuth and horizon at each contact; durations are those between contacts.
     assert 60 < found.c1_sun_altitude_deg[0, 0] < found.c2_sun_altitude_deg[0, 0] < 65
     assert found.c1_sun_azimuth_deg[0, 0] < 180 < found.c2_sun_azimuth_deg[0, 0] < found.c4_sun_azimuth_deg[0, 0]
+    # At C2 of a total eclipse, the limbs touch on the side away from the Moon.
+    assert abs(found.c2_position_angle_deg[0, 0] - found.c1_position_angle_deg[0, 0]) > 90
     duration = (found.c3 - found.c2)[0, 0] / np.timedelta64(1, "s")
     assert abs(duration - found.central_duration_s[0, 0]) < 1e-5 and np.isnan(found.central_duration_s[2, 1])
     assert (found.latitude_deg[:, 0] == [32.7767, 51.5, -60]).all() and set(found.radii.flat) == {"nasa"}
+
+
+def test_an_ephemeris_from_a_file(tmp_path):
+    path = SCHEMAS.parents[1] / "tests/data/sky/de421_2024-04.bsp"
+    # The built-in ephemeris is an excerpt of the same one, within 1 m for the Moon.
+    own, other = (sky.circumstances("2024-04-08", 32.7767, -96.797, ephemeris=file) for file in (None, str(path)))
+    assert seconds(own.c2.item(), other.c2.item()) < 0.01 and own.c2 != other.c2
+    moon = sky.positions("moon", "2024-04-08T18:00Z", ephemeris=path)
+    np.testing.assert_allclose(moon, sky.positions("moon", "2024-04-08T18:00Z"), atol=1e-3)
+    assert (moon != sky.positions("moon", "2024-04-08T18:00Z")).any()
+    with pytest.raises(ValueError, match="has no positions of body"):
+        sky.positions("moon", "2025-04-08T18:00Z", ephemeris=path)
+    (tmp_path / "none.bsp").write_bytes(path.read_bytes()[:1500])
+    with pytest.raises(ValueError, match=r"none.bsp: the SPK file is invalid"):
+        sky.eclipse("2024-04-08", ephemeris=tmp_path / "none.bsp")
+    with pytest.raises(FileNotFoundError):
+        sky.eclipse("2024-04-08", ephemeris="nowhere.bsp")
+
+
+def test_lunar_circumstances_are_arrays():
+    # Nairobi, from the ground and from 400 km above it, Houston and Tokyo.
+    found = sky.lunar_circumstances("2022-05-16", [-1.2921, -1.2921, 29.7604, 35.6762], [36.8219, 36.8219, -95.3698, 139.6503], [0, 4e5, 0, 0])
+    assert found.visible_kind.tolist() == ["partial", "total", "total", ""]
+    # Skyfield, in tests/data/sky/lunar_places.csv: the Moon sets in Nairobi.
+    table = pandas.read_csv(SCHEMAS.parents[1] / "tests/data/sky/lunar_places.csv")
+    row = table[(table.date == "2022-05-16") & (table.lat == -1.2921) & (table.event == "moonset")].iloc[0]
+    assert seconds(found.moonset[0], sky.julian_date(row.jd_tt, "tt")) < 2 and np.isnat(found.moonset[2:]).all()
+    assert abs(found.moonset_moon_azimuth_deg[0] - row.moon_azimuth_deg) < 0.01 and abs(found.moonset_moon_altitude_deg[0]) < 1e-3
+    assert (found.greatest == found.greatest[0]).all() and "3 of 4 places with a visible eclipse" in repr(found)
+    with pytest.raises(ValueError, match="no lunar eclipse on 2024-04-08"):
+        sky.lunar_circumstances("2024-04-08", 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -59,15 +104,17 @@ def test_circumstances_are_arrays():
         (sky.SolarEclipse, "solar-eclipse"),
         (sky.LunarEclipse, "lunar-eclipse"),
         (sky.Circumstances, "circumstances"),
+        (sky.LunarCircumstances, "lunar-circumstances"),
         (sky.CentralLine, "path-point"),
+        (sky.BesselianElements, "besselian-elements"),
     ],
 )
 def test_fields_are_those_of_the_schema(result, name):
     schema = json.loads((SCHEMAS / f"{name}.json").read_text())
     # Places have names on the command line only.
     assert [field.name for field in dataclasses.fields(result)] == [key for key in schema["required"] if key != "name"]
-    kinds = schema["properties"]["kind"]["enum"]
-    assert set(kinds) <= {kind.value for kind in sky.EclipseKind}
+    kinds = schema["properties"]["visible_kind" if result is sky.LunarCircumstances else "kind"]["enum"]
+    assert set(kinds) - {None} <= {kind.value for kind in sky.EclipseKind}
 
 
 def test_results_are_tables():

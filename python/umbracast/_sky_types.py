@@ -41,6 +41,10 @@ class SolarEclipse:
     """Total or annular: on the whole centre line; hybrid: total on a part of it. Without a centre line: at the place nearest to the axis."""
     julian_date_tt: float
     """Julian date of the greatest eclipse in TT."""
+    saros: int
+    """Number of the Saros series."""
+    lunation: int
+    """Lunations since the new moon of 2000-01-06."""
     gamma: float
     """Least distance of the axis from the centre of the Earth in equatorial radii, north positive."""
     magnitude: float
@@ -95,6 +99,10 @@ class LunarEclipse:
     """Penumbral, partial or total."""
     julian_date_tt: float
     """Julian date of the greatest eclipse in TT."""
+    saros: int
+    """Number of the Saros series."""
+    lunation: int
+    """Lunations from the new moon of 2000-01-06 to that before this full moon."""
     gamma: float
     """Least distance of the Moon from the axis in equatorial radii of the Earth, north positive."""
     umbral_magnitude: float
@@ -131,13 +139,64 @@ class LunarEclipse:
     """TT − UT1 that was used."""
 
 
+@dataclass(frozen=True, slots=True)
+class BesselianElements:
+    """Besselian elements of a solar eclipse: polynomials of t, the hours since `t0_tt`, for 3 hours before and after it.
+
+    The names of the coefficients are those of the canons: ``numpy.polyval([e.x3, e.x2, e.x1, e.x0], t)`` is x.
+    """
+
+    greatest: np.datetime64
+    """When the axis of the shadow is nearest to the centre of the Earth."""
+    kind: EclipseKind
+    """Total, annular, hybrid or partial."""
+    t0_tt: str
+    """The full hour of TT that is nearest to the greatest eclipse, such as 2024-04-08T18:00:00."""
+    x0: float
+    x1: float
+    x2: float
+    x3: float
+    """Where the axis of the shadow meets the fundamental plane, to the east, in equatorial radii of the Earth."""
+    y0: float
+    y1: float
+    y2: float
+    y3: float
+    """Where it meets the plane, to the north, in equatorial radii of the Earth."""
+    d0: float
+    d1: float
+    d2: float
+    """Declination of the axis in degrees."""
+    l10: float
+    l11: float
+    l12: float
+    """Radius of the penumbra in the fundamental plane, in equatorial radii of the Earth."""
+    l20: float
+    l21: float
+    l22: float
+    """Radius of the umbra in the fundamental plane, in equatorial radii of the Earth; negative if total."""
+    mu0: float
+    mu1: float
+    mu2: float
+    """Ephemeris hour angle of the axis in degrees: its hour angle at Greenwich if UT1 were TT."""
+    tan_f1: float
+    """Tangent of the angle between the axis and the edge of the penumbra."""
+    tan_f2: float
+    """Tangent of the angle between the axis and the edge of the umbra."""
+    radii: str
+    """Radii of Sun and Moon that were used."""
+    delta_t_s: float
+    """TT − UT1 that was used for `greatest`: the elements do not depend on it."""
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Circumstances(Result):
     """Local circumstances of a solar eclipse: arrays with the broadcast shape of the places. Contacts are geometric: the Sun may be below
     the horizon.
 
     The Sun at each contact is described by its altitude above the horizontal plane and its azimuth from north through east, without
-    refraction, and by the altitude of the horizon below or above it, which is negative for a place above the ellipsoid.
+    refraction, and by the altitude of the horizon below or above it, which is negative for a place above the ellipsoid. The position angle is
+    that of the point at which the limbs touch, or at other instants of the Moon's centre: from the north point of the Sun's limb through
+    east. The zenith angle is the same from the point nearest to the zenith.
     """
 
     latitude_deg: NDArray[np.float64]
@@ -163,31 +222,43 @@ class Circumstances(Result):
     c1_sun_altitude_deg: NDArray[np.float64]
     c1_sun_azimuth_deg: NDArray[np.float64]
     c1_horizon_altitude_deg: NDArray[np.float64]
+    c1_position_angle_deg: NDArray[np.float64]
+    c1_zenith_angle_deg: NDArray[np.float64]
     c2: NDArray[np.datetime64]
     """Second contact: the total or annular eclipse begins."""
     c2_sun_altitude_deg: NDArray[np.float64]
     c2_sun_azimuth_deg: NDArray[np.float64]
     c2_horizon_altitude_deg: NDArray[np.float64]
+    c2_position_angle_deg: NDArray[np.float64]
+    c2_zenith_angle_deg: NDArray[np.float64]
     maximum: NDArray[np.datetime64]
     """The largest magnitude."""
     maximum_sun_altitude_deg: NDArray[np.float64]
     maximum_sun_azimuth_deg: NDArray[np.float64]
     maximum_horizon_altitude_deg: NDArray[np.float64]
+    maximum_position_angle_deg: NDArray[np.float64]
+    maximum_zenith_angle_deg: NDArray[np.float64]
     c3: NDArray[np.datetime64]
     """Third contact: the total or annular eclipse ends."""
     c3_sun_altitude_deg: NDArray[np.float64]
     c3_sun_azimuth_deg: NDArray[np.float64]
     c3_horizon_altitude_deg: NDArray[np.float64]
+    c3_position_angle_deg: NDArray[np.float64]
+    c3_zenith_angle_deg: NDArray[np.float64]
     c4: NDArray[np.datetime64]
     """Fourth contact: the partial eclipse ends."""
     c4_sun_altitude_deg: NDArray[np.float64]
     c4_sun_azimuth_deg: NDArray[np.float64]
     c4_horizon_altitude_deg: NDArray[np.float64]
+    c4_position_angle_deg: NDArray[np.float64]
+    c4_zenith_angle_deg: NDArray[np.float64]
     visible: NDArray[np.datetime64]
     """The largest obscuration with the Sun's centre above the horizon: the maximum, sunrise or sunset."""
     visible_sun_altitude_deg: NDArray[np.float64]
     visible_sun_azimuth_deg: NDArray[np.float64]
     visible_horizon_altitude_deg: NDArray[np.float64]
+    visible_position_angle_deg: NDArray[np.float64]
+    visible_zenith_angle_deg: NDArray[np.float64]
     radii: NDArray[np.str_]
     """Radii of Sun and Moon that were used."""
     delta_t_s: NDArray[np.float64]
@@ -195,6 +266,76 @@ class Circumstances(Result):
 
     def _summary(self) -> str:
         return f"{shape_text(self.magnitude)}, {share(self.visible_obscuration > 0, 'place')} with a visible eclipse"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class LunarCircumstances(Result):
+    """What places see of a lunar eclipse: arrays with the broadcast shape of the places. The Moon may be below the horizon at contacts: its
+    altitude is above the horizontal plane, without refraction, and that of the horizon is negative for a place above the ellipsoid.
+    """
+
+    latitude_deg: NDArray[np.float64]
+    """Geodetic latitude (WGS 84), north positive."""
+    longitude_deg: NDArray[np.float64]
+    """Longitude, east positive."""
+    height_m: NDArray[np.float64]
+    """Height above the ellipsoid."""
+    visible_kind: NDArray[np.str_]
+    """The deepest phase of which a part has the Moon's centre above the horizon; empty if there is none."""
+    begins: NDArray[np.datetime64]
+    """The Moon enters the penumbra (P1)."""
+    begins_moon_altitude_deg: NDArray[np.float64]
+    begins_moon_azimuth_deg: NDArray[np.float64]
+    begins_horizon_altitude_deg: NDArray[np.float64]
+    partial_begins: NDArray[np.datetime64]
+    """The Moon enters the umbra (U1)."""
+    partial_begins_moon_altitude_deg: NDArray[np.float64]
+    partial_begins_moon_azimuth_deg: NDArray[np.float64]
+    partial_begins_horizon_altitude_deg: NDArray[np.float64]
+    total_begins: NDArray[np.datetime64]
+    """The whole Moon is in the umbra (U2)."""
+    total_begins_moon_altitude_deg: NDArray[np.float64]
+    total_begins_moon_azimuth_deg: NDArray[np.float64]
+    total_begins_horizon_altitude_deg: NDArray[np.float64]
+    greatest: NDArray[np.datetime64]
+    """When the Moon is nearest to the axis of the Earth's shadow."""
+    greatest_moon_altitude_deg: NDArray[np.float64]
+    greatest_moon_azimuth_deg: NDArray[np.float64]
+    greatest_horizon_altitude_deg: NDArray[np.float64]
+    total_ends: NDArray[np.datetime64]
+    """The Moon begins to leave the umbra (U3)."""
+    total_ends_moon_altitude_deg: NDArray[np.float64]
+    total_ends_moon_azimuth_deg: NDArray[np.float64]
+    total_ends_horizon_altitude_deg: NDArray[np.float64]
+    partial_ends: NDArray[np.datetime64]
+    """The Moon has left the umbra (U4)."""
+    partial_ends_moon_altitude_deg: NDArray[np.float64]
+    partial_ends_moon_azimuth_deg: NDArray[np.float64]
+    partial_ends_horizon_altitude_deg: NDArray[np.float64]
+    ends: NDArray[np.datetime64]
+    """The Moon has left the penumbra (P4)."""
+    ends_moon_altitude_deg: NDArray[np.float64]
+    ends_moon_azimuth_deg: NDArray[np.float64]
+    ends_horizon_altitude_deg: NDArray[np.float64]
+    moonrise: NDArray[np.datetime64]
+    """The Moon's centre rises above the horizon during the eclipse."""
+    moonrise_moon_altitude_deg: NDArray[np.float64]
+    moonrise_moon_azimuth_deg: NDArray[np.float64]
+    moonrise_horizon_altitude_deg: NDArray[np.float64]
+    moonset: NDArray[np.datetime64]
+    """The Moon's centre sets below the horizon during the eclipse."""
+    moonset_moon_altitude_deg: NDArray[np.float64]
+    moonset_moon_azimuth_deg: NDArray[np.float64]
+    moonset_horizon_altitude_deg: NDArray[np.float64]
+    radii: NDArray[np.str_]
+    """Radii of Sun and Moon that were used."""
+    lunar_rule: NDArray[np.str_]
+    """The rule for the Earth's atmosphere that was used."""
+    delta_t_s: NDArray[np.float64]
+    """TT − UT1 that was used."""
+
+    def _summary(self) -> str:
+        return f"{shape_text(self.delta_t_s)}, {share(self.visible_kind != '', 'place')} with a visible eclipse"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -26,14 +26,18 @@ moon_k : float, optional
     Radius of the Moon in equatorial radii of the Earth, such as 0.2722810. Default: that of `radii`.
 lunar_rule : "danjon", "chauvenet", "plus88", "none" or "equator", default "danjon"
     How the Earth's atmosphere enlarges the shadow in lunar eclipses.
+ephemeris : path, optional
+    An SPK file, ``.bsp``, with segments of type 2 or 3, such as JPL's ``de440.bsp``. Default: the built-in excerpt of DE421. Each call reads the
+    file.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,9 +46,11 @@ from . import _umbracast, _validate
 from ._dates import Date, date_text, instants
 from ._pictures import System
 from ._sky_types import (
+    BesselianElements,
     CentralLine,
     Circumstances,
     EclipseKind,
+    LunarCircumstances,
     LunarEclipse,
     LunarRule,
     Obscuration,
@@ -53,17 +59,21 @@ from ._sky_types import (
 )
 
 __all__ = [
+    "BesselianElements",
     "CentralLine",
     "Circumstances",
     "EclipseKind",
+    "LunarCircumstances",
     "LunarEclipse",
     "Obscuration",
     "SolarEclipse",
+    "besselian_elements",
     "central_line",
     "circumstances",
     "eclipse",
     "eclipses",
     "julian_date",
+    "lunar_circumstances",
     "obscuration",
     "positions",
     "system",
@@ -78,6 +88,7 @@ def eclipse(
     sun_radius: float | None = None,
     moon_k: float | None = None,
     lunar_rule: LunarRule = "danjon",
+    ephemeris: str | os.PathLike[str] | None = None,
 ) -> SolarEclipse | LunarEclipse | None:
     """The solar or lunar eclipse of a day, or None.
 
@@ -85,7 +96,7 @@ def eclipse(
     ----------
     date : str, date, datetime or datetime64
         A day, or an instant of that day.
-    delta_t, radii, sun_radius, moon_k, lunar_rule
+    delta_t, radii, sun_radius, moon_k, lunar_rule, ephemeris
         Conventions; see the module.
 
     Returns
@@ -98,7 +109,7 @@ def eclipse(
     ValueError
         For a date that is invalid or outside 1900 to 2050, and for invalid conventions.
     """
-    found = _sky(delta_t, radii, sun_radius, moon_k, lunar_rule).eclipse_on(date_text("date", date))
+    found = _sky(ephemeris, delta_t, radii, sun_radius, moon_k, lunar_rule).eclipse_on(date_text("date", date))
     return None if found is None else _eclipse(*found)
 
 
@@ -112,6 +123,7 @@ def eclipses(
     sun_radius: float | None = None,
     moon_k: float | None = None,
     lunar_rule: LunarRule = "danjon",
+    ephemeris: str | os.PathLike[str] | None = None,
 ) -> list[SolarEclipse | LunarEclipse]:
     """All eclipses from the beginning of the year `first` to the end of the year `last`, in order.
 
@@ -123,7 +135,7 @@ def eclipses(
         Years, 1900 to 2050.
     kind : "solar" or "lunar", optional
         Only these.
-    delta_t, radii, sun_radius, moon_k, lunar_rule
+    delta_t, radii, sun_radius, moon_k, lunar_rule, ephemeris
         Conventions; see the module.
 
     Raises
@@ -136,8 +148,34 @@ def eclipses(
     years = _validate.integer("first", first, 0, 9999), _validate.integer("last", last, 0, 9999)
     if years[0] > years[1]:
         raise ValueError(f"first is {first}, after last, {last}")
-    found = _sky(delta_t, radii, sun_radius, moon_k, lunar_rule).eclipses(*years, None if kind is None else kind == "solar")
+    found = _sky(ephemeris, delta_t, radii, sun_radius, moon_k, lunar_rule).eclipses(*years, None if kind is None else kind == "solar")
     return [_eclipse(*one) for one in found]
+
+
+def besselian_elements(
+    date: Date,
+    *,
+    delta_t: float | None = None,
+    radii: Radii = "iau",
+    sun_radius: float | None = None,
+    moon_k: float | None = None,
+    ephemeris: str | os.PathLike[str] | None = None,
+) -> BesselianElements:
+    """Besselian elements of the solar eclipse of a day: polynomials, as the canons print them.
+
+    Parameters
+    ----------
+    date : str, date, datetime or datetime64
+        The day of a solar eclipse.
+    delta_t, radii, sun_radius, moon_k, ephemeris
+        Conventions; see the module. `l1`, `l2` and the angles depend on the radii, and no coefficient on `delta_t`.
+
+    Raises
+    ------
+    ValueError
+        If there is no solar eclipse on this day, and for invalid dates and conventions.
+    """
+    return _record(BesselianElements, _sky(ephemeris, delta_t, radii, sun_radius, moon_k).besselian_elements(date_text("date", date)))
 
 
 def circumstances(
@@ -150,6 +188,7 @@ def circumstances(
     radii: Radii = "iau",
     sun_radius: float | None = None,
     moon_k: float | None = None,
+    ephemeris: str | os.PathLike[str] | None = None,
 ) -> Circumstances:
     """Local circumstances of the solar eclipse of a day, for many places at once.
 
@@ -161,7 +200,7 @@ def circumstances(
         Degrees, north and east positive. They are broadcast against each other and `height`.
     height : array_like, default 0
         Metres above the ellipsoid.
-    delta_t, radii, sun_radius, moon_k
+    delta_t, radii, sun_radius, moon_k, ephemeris
         Conventions; see the module.
 
     Returns
@@ -177,9 +216,51 @@ def circumstances(
         If there is no solar eclipse on this day, and for invalid dates and conventions.
     """
     rows, shape = _places(latitude, longitude, height)
-    found = _sky(delta_t, radii, sun_radius, moon_k).circumstances(date_text("date", date), rows)
+    found = _sky(ephemeris, delta_t, radii, sun_radius, moon_k).circumstances(date_text("date", date), rows)
     del found["name"]
     return Circumstances(**_arrays(found, shape))
+
+
+def lunar_circumstances(
+    date: Date,
+    latitude: ArrayLike,
+    longitude: ArrayLike,
+    height: ArrayLike = 0.0,
+    *,
+    delta_t: float | None = None,
+    radii: Radii = "iau",
+    sun_radius: float | None = None,
+    moon_k: float | None = None,
+    lunar_rule: LunarRule = "danjon",
+    ephemeris: str | os.PathLike[str] | None = None,
+) -> LunarCircumstances:
+    """What many places see of the lunar eclipse of a day: where the Moon is at each contact, and whether it rises or sets during the eclipse.
+
+    Parameters
+    ----------
+    date : str, date, datetime or datetime64
+        The day of a lunar eclipse.
+    latitude, longitude, height
+        As for `circumstances`.
+    delta_t, radii, sun_radius, moon_k, lunar_rule, ephemeris
+        Conventions; see the module.
+
+    Returns
+    -------
+    LunarCircumstances
+        Arrays of the broadcast shape.
+
+    Raises
+    ------
+    RecordError
+        For a place out of range, with its index.
+    ValueError
+        If there is no lunar eclipse on this day, and for invalid dates and conventions.
+    """
+    rows, shape = _places(latitude, longitude, height)
+    found = _sky(ephemeris, delta_t, radii, sun_radius, moon_k, lunar_rule).lunar_circumstances(date_text("date", date), rows)
+    del found["name"]
+    return LunarCircumstances(**_arrays(found, shape))
 
 
 def obscuration(
@@ -192,6 +273,7 @@ def obscuration(
     radii: Radii = "iau",
     sun_radius: float | None = None,
     moon_k: float | None = None,
+    ephemeris: str | os.PathLike[str] | None = None,
 ) -> Obscuration:
     """The covered part of the Sun's disc, for maps: faster than `circumstances`.
 
@@ -214,7 +296,7 @@ def obscuration(
         As `circumstances`.
     """
     rows, shape = _places(latitude, longitude, height)
-    amounts, altitudes = _sky(delta_t, radii, sun_radius, moon_k).obscuration(date_text("date", date), rows)
+    amounts, altitudes = _sky(ephemeris, delta_t, radii, sun_radius, moon_k).obscuration(date_text("date", date), rows)
     return Obscuration(amounts.reshape(shape), altitudes.reshape(shape))
 
 
@@ -226,6 +308,7 @@ def central_line(
     radii: Radii = "iau",
     sun_radius: float | None = None,
     moon_k: float | None = None,
+    ephemeris: str | os.PathLike[str] | None = None,
 ) -> CentralLine:
     """Centre line and limits of the total or annular eclipse of a day. Empty if the axis of the shadow misses the Earth.
 
@@ -235,7 +318,7 @@ def central_line(
         The day of a solar eclipse.
     step_s : float, default 60
         Seconds between the points, at least 1. The first and the last point are the ends of the line.
-    delta_t, radii, sun_radius, moon_k
+    delta_t, radii, sun_radius, moon_k, ephemeris
         Conventions; see the module.
 
     Raises
@@ -245,7 +328,7 @@ def central_line(
     """
     if not 1 <= step_s <= 86400:
         raise ValueError(f"step_s must be between 1 and 86400, not {step_s!r}")
-    found = _sky(delta_t, radii, sun_radius, moon_k).central_line(date_text("date", date), step_s)
+    found = _sky(ephemeris, delta_t, radii, sun_radius, moon_k).central_line(date_text("date", date), step_s)
     return CentralLine(**_arrays(found, (-1,)))
 
 
@@ -255,6 +338,7 @@ def positions(
     *,
     frame: Literal["earth", "gcrs"] = "earth",
     delta_t: float | None = None,
+    ephemeris: str | os.PathLike[str] | None = None,
 ) -> NDArray[np.float64]:
     """Apparent positions of a body from the centre of the Earth, in km: light time and aberration are included.
 
@@ -266,7 +350,7 @@ def positions(
         Instants in UTC (UT1 before 1972). A day is its midnight.
     frame : "earth" or "gcrs", default "earth"
         Axes that rotate with the Earth (x through 0° N 0° E, z through the north pole), or those of the GCRS.
-    delta_t
+    delta_t, ephemeris
         As in the module.
 
     Returns
@@ -282,7 +366,7 @@ def positions(
     """
     if frame not in ("earth", "gcrs"):
         raise ValueError(f"frame must be 'earth' or 'gcrs', not {frame!r}")
-    sky = _sky(delta_t)
+    sky = _sky(ephemeris, delta_t)
     found_times = instants(times, sky.instants)
     flat = np.ascontiguousarray(found_times).reshape(-1).view(np.int64)
     found = sky.positions(_text("body", body), flat, frame == "earth")
@@ -322,7 +406,7 @@ def julian_date(
         raise ValueError(
             f"jd is {dates[outside][0]}: Julian dates from 1900 to 2050 are {first} to {last}, and 2400000.5 more than modified ones"
         )
-    found = _sky(delta_t).julian_dates(np.ascontiguousarray(dates).reshape(-1), scale)
+    found = _sky(None, delta_t).julian_dates(np.ascontiguousarray(dates).reshape(-1), scale)
     return found.view("datetime64[us]").reshape(dates.shape)[()]
 
 
@@ -338,6 +422,7 @@ def system(
     radii: Radii = "iau",
     sun_radius: float | None = None,
     moon_k: float | None = None,
+    ephemeris: str | os.PathLike[str] | None = None,
 ) -> System:
     """The system of bodies of the solar system at an instant, with its text as of a system file.
 
@@ -359,7 +444,7 @@ def system(
         body; if the camera is on the Earth or in it, the Earth is invisible, but casts its shadow.
     size : (int, int)
         Width and height of the picture in pixels.
-    delta_t, radii, sun_radius, moon_k
+    delta_t, radii, sun_radius, moon_k, ephemeris
         Conventions; see the module.
 
     Raises
@@ -379,11 +464,12 @@ def system(
     ]
     if own_radii:
         raise ValueError(f"radius_km has {', '.join(own_radii)}, without vectors")
-    text = _sky(delta_t, radii, sun_radius, moon_k).system(date_text("date", date), names, files, view, pixels)
+    text = _sky(ephemeris, delta_t, radii, sun_radius, moon_k).system(date_text("date", date), names, files, view, pixels)
     return System.parse(text)
 
 
 def _sky(
+    ephemeris: str | os.PathLike[str] | None,
     delta_t: float | None,
     radii: str = "iau",
     sun_radius: float | None = None,
@@ -391,7 +477,8 @@ def _sky(
     lunar_rule: str = "danjon",
 ) -> _umbracast.Sky:
     seconds, sun, moon = (None if number is None else float(number) for number in (delta_t, sun_radius, moon_k))
-    return _umbracast.Sky(seconds, _text("radii", radii), sun, moon, _text("lunar_rule", lunar_rule))
+    path = None if ephemeris is None else Path(ephemeris)
+    return _umbracast.Sky(seconds, _text("radii", radii), sun, moon, _text("lunar_rule", lunar_rule), path)
 
 
 def _text(name: str, value: object) -> str:
@@ -409,12 +496,18 @@ def _places(
 
 
 def _eclipse(solar: bool, values: dict[str, Any]) -> SolarEclipse | LunarEclipse:
-    for name, value in values.items():
-        # Times are the only integers.
-        if isinstance(value, int):
-            values[name] = np.int64(value).view("datetime64[us]")
+    return _record(SolarEclipse, values) if solar else _record(LunarEclipse, values)
+
+
+_Record = TypeVar("_Record", SolarEclipse, LunarEclipse, BesselianElements)
+
+
+def _record(result: type[_Record], values: dict[str, Any]) -> _Record:
+    for field in dataclasses.fields(result):
+        if field.type == "np.datetime64":
+            values[field.name] = np.int64(values[field.name]).view("datetime64[us]")
     values["kind"] = EclipseKind(values["kind"])
-    return SolarEclipse(**values) if solar else LunarEclipse(**values)
+    return result(**values)
 
 
 def _arrays(columns: dict[str, Any], shape: tuple[int, ...]) -> dict[str, NDArray[Any]]:

@@ -1,4 +1,4 @@
-//! `umbracast circumstances`: what places see of a solar eclipse, and when.
+//! `umbracast circumstances`: what places see of an eclipse, and when.
 
 use std::path::PathBuf;
 
@@ -6,37 +6,46 @@ use crate::error::{Error, Result};
 use clap::Args;
 use serde::Serialize;
 use umbracast_files::read_places;
-use umbracast_sky::{Circumstances, Conventions, LocalView, Place, Record, Sky, SolarEclipseRecord, city};
+use umbracast_sky::{
+    Circumstances, Conventions, Eclipse, LocalView, LunarEclipse, LunarKind, MoonView, Place, Record, Sky,
+    SolarEclipse, Time, city,
+};
 
 use super::table_file::RecordArgs;
-use super::{SkyArgs, conventions_text, duration_text, solar_eclipse, table};
+use super::{LunarArgs, SkyArgs, conventions_text, duration_text, no_eclipse, table};
 
 const EXAMPLES: &str = "\
-DATE is the day of a solar eclipse, 2024-04-08, from 1900 to 2050. Times are UTC, and UT1 before 1972. A place is
+DATE is the day of an eclipse, 2024-04-08, from 1900 to 2050. Times are UTC, and UT1 before 1972. A place is
 33.87S,151.21E or -33.87,151.21.
 FILE.csv has the columns latitude (or lat) and longitude (or lon) in degrees, east positive, and optional height_m (or
 height, in metres) and name.
 
-C1 and C4 begin and end the partial eclipse, C2 and C3 the total or annular one. Magnitude: the covered part of the
-Sun's diameter; from C2 to C3, both included, the ratio of the diameters. Obscuration: the covered part of the disc.
-There is no refraction. The horizon is where a line of sight touches the ellipsoid: a height lowers it, by 3.4 degrees
+Solar eclipses: C1 and C4 begin and end the partial eclipse, C2 and C3 the total or annular one. Magnitude: the covered
+part of the Sun's diameter; from C2 to C3, both included, the ratio of the diameters. Obscuration: the covered part of
+the disc. There is no refraction. The horizon is where a line of sight touches the ellipsoid: a height lowers it, by 3.4 degrees
 at 11 km. In tables, parentheses mean that the Sun's centre is below the horizon, and the last column is the altitude
 of the Sun at the maximum, in degrees. CSV and JSON have altitude and azimuth of the Sun and the altitude of the horizon
-at each contact; `visible` is when the obscuration is largest with the Sun's centre above the horizon.
+at each contact, and its position angle from the north point of the Sun's limb and from the zenith, both through east;
+`visible` is when the obscuration is largest with the Sun's centre above the horizon.
+
+Lunar eclipses: P1 and P4 begin and end the penumbral eclipse, U1 and U4 the partial one, U2 and U3 the total one.
+Parentheses mean that the Moon's centre is below the horizon. `seen` is the deepest phase with the Moon above it, and
+moonrise and moonset are those between P1 and P4. CSV and JSON have altitude and azimuth of the Moon at each contact.
 
 Examples:
   umbracast circumstances 2024-04-08 --city Dallas --city Houston
   umbracast circumstances 2026-08-12 --place 43.36,-8.41 --place 64.15,-21.94,50
   umbracast circumstances 2026-08-12 --places places.csv -o seen.csv
+  umbracast circumstances 2025-09-07 --city Nairobi --city Berlin
 
-Exit codes: 0 done, 1 no solar eclipse on this day, 2 bad usage or input, 5 reading or writing failed.";
+Exit codes: 0 done, 1 no eclipse on this day, 2 bad usage or input, 5 reading or writing failed.";
 
-/// Compute the local circumstances of a solar eclipse: contacts, magnitude, obscuration, altitude of the Sun
+/// Compute the local circumstances of an eclipse: contacts, magnitude, obscuration, altitude of the Sun or the Moon
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("seen_from").required(true).multiple(true).args(["place", "city", "places"]))]
 #[command(after_long_help = crate::args::paragraphs(EXAMPLES), after_help = "`umbracast circumstances --help` explains the columns and gives examples.")]
 pub(crate) struct CircumstancesArgs {
-    /// The day of a solar eclipse
+    /// The day of an eclipse
     date: String,
     /// A place: degrees, and metres above the ellipsoid; several times for several places
     #[arg(long, value_name = "LAT,LON[,HEIGHT]", allow_hyphen_values = true)]
@@ -49,6 +58,8 @@ pub(crate) struct CircumstancesArgs {
     places: Option<PathBuf>,
     #[command(flatten)]
     sky: SkyArgs,
+    #[command(flatten)]
+    lunar: LunarArgs,
     /// Write one row per place to a file, .csv or .json, or to standard output, `-`
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -59,7 +70,7 @@ pub(crate) struct CircumstancesArgs {
 /// The object of `--json`.
 #[derive(Serialize)]
 struct Output<'a> {
-    eclipse: SolarEclipseRecord,
+    eclipse: &'a dyn Record,
     places: &'a [Box<dyn Record>],
     conventions: &'a Conventions,
 }
@@ -67,7 +78,7 @@ struct Output<'a> {
 pub(crate) fn run(args: &CircumstancesArgs) -> Result<()> {
     let inputs: Vec<PathBuf> = args.places.iter().cloned().collect();
     let output = args.record.check(args.output.as_deref(), &["csv", "json"], &inputs)?;
-    let sky = args.sky.sky();
+    let sky = args.sky.sky_with(args.lunar.lunar_rule)?;
     let mut places = Vec::new();
     for text in &args.place {
         let place = Place::parse(text).map_err(|e| match text.contains(',') {
@@ -83,25 +94,82 @@ pub(crate) fn run(args: &CircumstancesArgs) -> Result<()> {
     if let Some(path) = &args.places {
         places.extend(read_places(path)?);
     }
-    let eclipse = solar_eclipse(&sky, &args.date)?;
     let (names, places): (Vec<String>, Vec<Place>) = places.into_iter().unzip();
-    let found = eclipse.circumstances_of(&places);
-    let conventions = Conventions::at(&sky, eclipse.greatest.time, false);
-    let line = format!("{}; {}", super::date_text(&sky, eclipse.greatest.time), conventions_text(&conventions));
-    let record = |(name, one): (&String, &Circumstances)| -> Box<dyn Record> {
-        Box::new(eclipse.circumstances_record((!name.is_empty()).then(|| name.clone()), one))
+    let (time, _) = sky.parse_time(&args.date)?;
+    let Some(eclipse) = sky.eclipse_on(time)? else { return Err(no_eclipse(&sky, time, "eclipse", None)?) };
+    let seen = match &eclipse {
+        Eclipse::Solar(eclipse) => solar(&sky, eclipse, &names, &places),
+        Eclipse::Lunar(eclipse) => lunar(&sky, eclipse, &names, &places),
     };
-    let records: Vec<Box<dyn Record>> = names.iter().zip(&found).map(record).collect();
-    let json = Output { eclipse: eclipse.record(), places: &records, conventions: &conventions };
-    args.record.write(output, &records, &json, (&conventions, &line), || {
-        let mut rows = vec![
-            ["place", "kind", "C1", "C2", "maximum", "C3", "C4", "magnitude", "obscuration", "central duration", "Sun"]
-                .map(String::from)
-                .to_vec(),
+    let conventions = Conventions::at(&sky, eclipse.greatest(), matches!(eclipse, Eclipse::Lunar(_)));
+    let line = format!("{}; {}", super::date_text(&sky, eclipse.greatest()), conventions_text(&conventions));
+    let record = eclipse.record();
+    let json = Output { eclipse: &*record, places: &seen.records, conventions: &conventions };
+    args.record.write(output, &seen.records, &json, (&conventions, &line), || table(&seen.rows, 2))
+}
+
+/// What places see: records, and the rows of the table.
+struct SeenFromPlaces {
+    records: Vec<Box<dyn Record>>,
+    rows: Vec<Vec<String>>,
+}
+
+/// The name of a place in a record.
+fn record_name(name: &str) -> Option<String> {
+    (!name.is_empty()).then(|| name.to_string())
+}
+
+/// A place in a table.
+fn shown_name(name: &str, place: &Place) -> String {
+    if name.is_empty() { super::place_text(place) } else { umbracast_files::escape::printable(name).into_owned() }
+}
+
+fn solar(sky: &Sky, eclipse: &SolarEclipse, names: &[String], places: &[Place]) -> SeenFromPlaces {
+    let found = eclipse.circumstances_of(places);
+    let record = |(name, one): (&String, &Circumstances)| -> Box<dyn Record> {
+        Box::new(eclipse.circumstances_record(record_name(name), one))
+    };
+    let mut rows = vec![
+        ["place", "kind", "C1", "C2", "maximum", "C3", "C4", "magnitude", "obscuration", "central duration", "Sun"]
+            .map(String::from)
+            .to_vec(),
+    ];
+    rows.extend(names.iter().zip(&found).map(|(name, one)| table_cells(sky, name, one)));
+    SeenFromPlaces { records: names.iter().zip(&found).map(record).collect(), rows }
+}
+
+fn lunar(sky: &Sky, eclipse: &LunarEclipse, names: &[String], places: &[Place]) -> SeenFromPlaces {
+    let clock = |time: Time| time.clock_text(1, sky.options().delta_t).to_string();
+    let cell = |view: Option<MoonView>| match view {
+        Some(view) if !view.is_moon_up() => format!("({})", clock(view.time)),
+        Some(view) => clock(view.time),
+        None => "-".into(),
+    };
+    let mut rows = vec![
+        ["place", "seen", "P1", "U1", "U2", "greatest", "U3", "U4", "P4", "moonrise", "moonset"]
+            .map(String::from)
+            .to_vec(),
+    ];
+    let mut records: Vec<Box<dyn Record>> = Vec::with_capacity(places.len());
+    for (name, place) in names.iter().zip(places) {
+        let seen = eclipse.circumstances(place);
+        records.push(Box::new(eclipse.circumstances_record(record_name(name), &seen)));
+        let horizon = |view: Option<MoonView>| view.map_or("-".into(), |view| clock(view.time));
+        let contacts = [
+            Some(seen.begins),
+            seen.partial_begins,
+            seen.total_begins,
+            Some(seen.greatest),
+            seen.total_ends,
+            seen.partial_ends,
+            Some(seen.ends),
         ];
-        rows.extend(names.iter().zip(&found).map(|(name, one)| table_cells(&sky, name, one)));
-        table(&rows, 2)
-    })
+        let mut row = vec![shown_name(name, place), seen.visible_kind.map_or("none", LunarKind::name).into()];
+        row.extend(contacts.map(cell));
+        row.extend([horizon(seen.moonrise), horizon(seen.moonset)]);
+        rows.push(row);
+    }
+    SeenFromPlaces { records, rows }
 }
 
 fn table_cells(sky: &Sky, name: &str, one: &Circumstances) -> Vec<String> {
@@ -114,11 +182,7 @@ fn table_cells(sky: &Sky, name: &str, one: &Circumstances) -> Vec<String> {
     let exists = one.c1.is_some();
     let shown = |text: String| if exists { text } else { "-".into() };
     vec![
-        if name.is_empty() {
-            super::place_text(&one.place)
-        } else {
-            umbracast_files::escape::printable(name).into_owned()
-        },
+        shown_name(name, &one.place),
         if exists && one.visible.is_none() { format!("({})", one.kind.name()) } else { one.kind.name().into() },
         time(one.c1),
         time(one.c2),

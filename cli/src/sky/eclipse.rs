@@ -14,11 +14,12 @@ use umbracast_files::PreparedFile;
 use umbracast_files::{PictureFiles, PngDepth, is_standard_stream};
 use umbracast_sky::{Conventions, DatePrecision, Eclipse, EclipseBody, Record, Sky, SkyBody, Time, View};
 
+use super::elements;
 use super::instant::no_eclipse_warning;
 use super::list::{self, Years};
 use super::table_file::{Format, RecordArgs, lines};
 use super::visible::{Corona, corona_json, visible_text};
-use super::{LunarArgs, SkyArgs, conventions_text, eclipse_name, no_eclipse};
+use super::{LunarArgs, SkyArgs, conventions_text, eclipse_name, no_eclipse, solar_eclipse};
 use crate::args::{DeviceArgs, words};
 use crate::render;
 use crate::say;
@@ -45,6 +46,8 @@ Examples:
   umbracast eclipse --list 2020..2040 --only solar -o -
   umbracast eclipse --list 1900..2050 -o eclipses.csv
   umbracast eclipse 2024-04-08 --radii nasa --delta-t 74 --json
+  umbracast eclipse 2024-04-08 --elements
+  umbracast eclipse --list 1900..2050 --elements -o elements.csv
 
 Exit codes: 0 done, 1 no eclipse on this day, 2 bad usage or input, 3 no such device, 4 the device failed, 5 reading or writing failed.";
 
@@ -65,6 +68,9 @@ pub(crate) struct EclipseArgs {
         ("lunar", "eclipses of the Moon", EclipseBody::Lunar),
     ]))]
     only: Option<EclipseBody>,
+    /// Besselian elements of solar eclipses instead: polynomials of x, y, d, l1, l2 and mu in hours from T0
+    #[arg(long, conflicts_with_all = ["view", "size", "sidecar"])]
+    elements: bool,
     /// Render a picture, .png, or write the data, .csv or .json; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -104,10 +110,14 @@ struct Output<'a> {
 }
 
 pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
-    let sky = args.sky.sky_with(args.lunar.lunar_rule);
+    let sky = args.sky.sky_with(args.lunar.lunar_rule)?;
     let output = args.output.as_deref();
     if let Some(years) = args.list {
-        return list::run(&sky, years, args.only, &args.record, output);
+        return list::run(&sky, years, args.only, args.elements, &args.record, output);
+    }
+    if args.elements {
+        let eclipse = solar_eclipse(&sky, args.date.as_deref().unwrap_or_default())?;
+        return elements::run(&sky, &[*eclipse], &args.record, output);
     }
     let output = args.record.check(output, &["png", "csv", "json"], &[])?;
     let (picture, output) = match output {

@@ -7,6 +7,7 @@ use serde::Serialize;
 use umbracast_files::escape::quoted;
 use umbracast_sky::{Conventions, Eclipse, EclipseBody, LunarKind, Record, Sky, Time};
 
+use super::elements;
 use super::table_file::RecordArgs;
 use super::{conventions_text, duration_text, table};
 
@@ -43,6 +44,7 @@ fn list_text(sky: &Sky, eclipses: &[Eclipse]) -> String {
             "greatest eclipse",
             "body",
             "kind",
+            "Saros",
             "gamma",
             "magnitude",
             "latitude",
@@ -66,6 +68,7 @@ fn list_text(sky: &Sky, eclipses: &[Eclipse]) -> String {
             eclipse.greatest().text(1, delta_t).to_string(),
             eclipse.body().into(),
             eclipse.kind().into(),
+            eclipse.lunation_and_saros().1.to_string(),
             format!("{:.4}", eclipse.gamma()),
             magnitude,
             format!("{:.4}", place.latitude),
@@ -77,6 +80,17 @@ fn list_text(sky: &Sky, eclipses: &[Eclipse]) -> String {
     table(&rows, 3)
 }
 
+/// The conventions of several eclipses in one line of text: delta T and the time scale may differ between them.
+pub(super) fn list_conventions_text(conventions: &Conventions) -> String {
+    let line = conventions_text(conventions).replacen(
+        &format!("times in {}", conventions.time_scale),
+        "times in UTC (UT1 before 1972)",
+        1,
+    );
+    let own = format!("delta T {:.2} s ({})", conventions.delta_t_s, conventions.delta_t_source);
+    if conventions.delta_t_source == "given" { line } else { line.replacen(&own, "delta T as listed", 1) }
+}
+
 /// The object of `--json`.
 #[derive(Serialize)]
 struct List<'a> {
@@ -84,17 +98,27 @@ struct List<'a> {
     conventions: &'a Conventions,
 }
 
-/// Prints the eclipses of some years, or writes them to `output`.
+/// Prints the eclipses of some years, or the elements of the solar ones, or writes them to `output`.
 pub(crate) fn run(
     sky: &Sky,
     years: Years,
     only: Option<EclipseBody>,
+    elements: bool,
     args: &RecordArgs,
     output: Option<&Path>,
 ) -> Result<()> {
-    let output = args.check(output, &["csv", "json"], &[])?;
     let delta_t = sky.options().delta_t;
     let (first, end) = (Time::of_year(years.first, delta_t), Time::of_year(years.last + 1, delta_t));
+    if elements {
+        if only == Some(EclipseBody::Lunar) {
+            return Err(Error::Usage("--elements is for solar eclipses, and --only lunar leaves them out".into()));
+        }
+        let solar = |eclipse| if let Eclipse::Solar(eclipse) = eclipse { Some(*eclipse) } else { None };
+        let eclipses = sky.eclipses(first, end, Some(EclipseBody::Solar))?;
+        let eclipses: Vec<_> = eclipses.into_iter().filter_map(solar).collect();
+        return elements::run(sky, &eclipses, args, output);
+    }
+    let output = args.check(output, &["csv", "json"], &[])?;
     let eclipses = sky.eclipses(first, end, only)?;
     let Some(earliest) = eclipses.first() else {
         return Err(Error::NoEclipse("there is no such eclipse in these years".into()));
@@ -102,14 +126,7 @@ pub(crate) fn run(
     let records: Vec<Box<dyn Record>> = eclipses.iter().map(Eclipse::record).collect();
     let has_lunar = eclipses.iter().any(|one| matches!(one, Eclipse::Lunar(_)));
     let conventions = Conventions::at(sky, earliest.greatest(), has_lunar);
-    // Delta T and the time scale may differ between eclipses.
-    let line = conventions_text(&conventions).replacen(
-        &format!("times in {}", conventions.time_scale),
-        "times in UTC (UT1 before 1972)",
-        1,
-    );
-    let own = format!("delta T {:.2} s ({})", conventions.delta_t_s, conventions.delta_t_source);
-    let line = if conventions.delta_t_source == "given" { line } else { line.replacen(&own, "delta T as listed", 1) };
+    let line = list_conventions_text(&conventions);
     let json = List { eclipses: &records, conventions: &conventions };
     args.write(output, &records, &json, (&conventions, &line), || list_text(sky, &eclipses))
 }

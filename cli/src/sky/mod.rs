@@ -2,6 +2,7 @@
 
 pub(crate) mod circumstances;
 pub(crate) mod eclipse;
+mod elements;
 mod instant;
 pub(crate) mod list;
 pub(crate) mod map;
@@ -9,8 +10,11 @@ pub(crate) mod system;
 mod table_file;
 mod visible;
 
+use std::path::PathBuf;
+
 use crate::error::{Error, Result};
 use clap::Args;
+use umbracast_files::read_ephemeris;
 use umbracast_sky::{Conventions, DeltaT, Eclipse, EclipseBody, LunarRule, Place, Radii, Sky, SkyOptions, Time};
 
 use super::args::words;
@@ -19,6 +23,9 @@ use super::args::words;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Conventions")]
 pub(crate) struct SkyArgs {
+    /// Positions from an SPK file with segments of type 2 or 3, such as de440.bsp [default: an excerpt of DE421]
+    #[arg(long, value_name = "FILE.bsp", hide_short_help = true)]
+    ephemeris: Option<PathBuf>,
     /// TT - UT1 in seconds [default: a table, extrapolated after 2027]
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = delta_t)]
     delta_t: Option<f64>,
@@ -29,10 +36,10 @@ pub(crate) struct SkyArgs {
     ]))]
     radii: Radii,
     /// Radius of the Sun at 1 au instead, such as 959.95
-    #[arg(long, value_name = "ARCSECONDS", value_parser = sun_radius)]
+    #[arg(long, value_name = "ARCSECONDS", hide_short_help = true, value_parser = sun_radius)]
     sun_radius: Option<f64>,
     /// Radius of the Moon instead, in equatorial radii of the Earth, such as 0.2722810
-    #[arg(long, value_name = "K", value_parser = moon_k)]
+    #[arg(long, value_name = "K", hide_short_help = true, value_parser = moon_k)]
     moon_k: Option<f64>,
 }
 
@@ -74,16 +81,20 @@ fn moon_k(text: &str) -> std::result::Result<f64, String> {
 
 impl SkyArgs {
     /// For commands whose results do not depend on the rule for lunar eclipses.
-    pub(crate) fn sky(&self) -> Sky {
+    pub(crate) fn sky(&self) -> Result<Sky> {
         self.sky_with(LunarRule::default())
     }
 
-    pub(crate) fn sky_with(&self, lunar_rule: LunarRule) -> Sky {
+    pub(crate) fn sky_with(&self, lunar_rule: LunarRule) -> Result<Sky> {
         let delta_t = self.delta_t.map_or(DeltaT::Table, DeltaT::Seconds);
         // The parsers of the options have checked the values.
         let radii = self.sun_radius.and_then(|one| self.radii.with_sun_radius(one).ok()).unwrap_or(self.radii);
         let radii = self.moon_k.and_then(|k| radii.with_moon_k(k).ok()).unwrap_or(radii);
-        Sky::new(SkyOptions { delta_t, radii, lunar_rule })
+        let options = SkyOptions { delta_t, radii, lunar_rule };
+        Ok(match &self.ephemeris {
+            Some(path) => Sky::with_ephemeris(read_ephemeris(path)?, options),
+            None => Sky::new(options),
+        })
     }
 }
 

@@ -123,7 +123,7 @@ pub(crate) fn run(args: &SystemArgs) -> Result<()> {
     let observers =
         observers.map(|path| OutputFile { path, name: "--observers", content: "observers", extensions: &["csv"] });
     check_outputs([system].into_iter().chain(observers), args.summary.json)?;
-    let sky = args.sky.sky();
+    let sky = args.sky.sky()?;
     let names: Vec<&str> = args.bodies.split(',').map(str::trim).collect();
     let (bodies, vectors) = read_bodies(&names, &args.sources()?, sky.options().delta_t)?;
     let view = args.view.as_deref().map(View::parse).transpose()?;

@@ -176,6 +176,7 @@ pub(crate) fn lines(record: &dyn Record) -> String {
             (Cell::Number(number), "deg") => format!("{:.1} degrees", number + 0.0),
             (Cell::Number(number), "km" | "s") => format!("{number:.2} {unit}"),
             (Cell::Number(number), _) => format!("{number:.5}"),
+            (Cell::Integer(number), _) => number.to_string(),
             (Cell::Time(time), _) => time.to_string(),
             (Cell::Text(text), _) => (*text).to_string(),
         };

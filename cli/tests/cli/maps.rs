@@ -43,6 +43,57 @@ fn a_map_has_a_picture_an_array_and_lines() {
 
 /// Every coordinate of a line has an instant, at which the axis of the shadow is there, also where a line is cut at 180°.
 #[test]
+fn kml_has_the_lines_of_geojson() {
+    let folder = Folder::new();
+    // The first path crosses the antimeridian, and the last eclipse is partial: it has no path.
+    for (date, parts) in [("2009-07-22", 6), ("2024-04-08", 3), ("2025-03-29", 0)] {
+        folder.run_ok(&format!(
+            "map {date} --size 400x200 -o m.png --geojson g.geojson --kml g.kml --radii nasa --sun-radius 959.95 -q"
+        ));
+        let kml = folder.text("g.kml");
+        let collection: serde_json::Value = serde_json::from_str(&folder.text("g.geojson")).unwrap();
+        let mut expected = String::new();
+        for feature in collection["features"].as_array().unwrap() {
+            let coordinates = &feature["geometry"]["coordinates"];
+            let lines = match feature["geometry"]["type"].as_str().unwrap() {
+                "LineString" => vec![coordinates],
+                "MultiLineString" => coordinates.as_array().unwrap().iter().collect(),
+                _ => vec![],
+            };
+            for line in lines {
+                let points = line.as_array().unwrap().iter().map(|point| format!("{},{}\n", point[0], point[1]));
+                expected += &format!("<coordinates>\n{}</coordinates></LineString>\n", points.collect::<String>());
+            }
+        }
+        let found: String = kml
+            .split("<LineString><tessellate>1</tessellate>")
+            .skip(1)
+            .map(|part| &part[..part.find("</LineString>\n").unwrap() + 14])
+            .collect();
+        // JSON has 5.0 where KML has 5.
+        assert_eq!(
+            found.replace(".0,", ",").replace(".0\n", "\n"),
+            expected.replace(".0,", ",").replace(".0\n", "\n"),
+            "{date}"
+        );
+        assert_eq!(kml.matches("<LineString>").count(), parts, "{date}");
+        assert!(kml.contains("<name>greatest eclipse</name>") && kml.contains("Sun 959.950\", k 0.2725080"), "{kml}");
+        // Every element is closed.
+        let mut open = Vec::new();
+        for tag in kml.split('<').skip(1).map(|part| part.split('>').next().unwrap()) {
+            let name = tag.split(' ').next().unwrap();
+            match name.strip_prefix('/') {
+                Some(name) => assert_eq!(open.pop(), Some(name), "{date}"),
+                None if !name.starts_with('?') => open.push(name),
+                None => {}
+            }
+        }
+        assert!(open.is_empty(), "{open:?}");
+        assert!(kml.contains("<Point><coordinates>"));
+    }
+}
+
+#[test]
 fn coordinates_and_instants_of_geojson_agree() {
     let folder = Folder::new();
     let sky = umbracast_sky::Sky::new(umbracast_sky::SkyOptions::default());
@@ -160,6 +211,7 @@ fn wrong_arguments_are_refused() {
             "m.kml: cannot write GeoJSON in this format: supported is .geojson and .json",
         ),
         ("map 2026-08-12 -o m.png --npy a.npy --geojson none/a.json", "there is no folder none"),
+        ("map 2026-08-12 -o m.png --kml m.json", "m.json: cannot write KML in this format: supported is .kml"),
         ("map 2026-08-12 -o m.png --size 0x10", "--size is 0x10"),
         ("map 2026-08-12 -o m.png --size 10", "WIDTHxHEIGHT"),
         ("map 2026-08-12 -o m.png --region 10,20,30", "four numbers"),

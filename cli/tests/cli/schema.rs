@@ -85,11 +85,18 @@ fn json_and_csv_of_the_sky_are_those_of_the_schemas() {
         ("eclipse 2024-03-25 -o - --format json", "output-eclipse"),
         ("eclipse 2024-04-08 --size 24x18 -o p.png --json", "output-eclipse"),
         ("eclipse --list 2024..2025 --json", "output-eclipse-list"),
+        ("eclipse 2024-04-08 --elements --json", "output-elements"),
+        ("eclipse --list 2024 --elements -o - --format json", "output-elements"),
         ("circumstances 2024-04-08 --places p.csv --json", "output-circumstances"),
+        ("circumstances 2025-09-07 --places p.csv --json", "output-circumstances"),
+        ("circumstances 2024-03-25 --places p.csv --lunar-rule plus88 --json", "output-circumstances"),
         ("circumstances 2024-04-08 --places p.csv --json -o seen.csv", "output-table"),
         ("eclipse --list 2024..2025 --json -o list.json", "output-table"),
         ("map 2024-04-08 --size 40x20 --json", "output-map"),
-        ("map 2024-04-08 --time 18:17 --size 40x20 -o m.png --npy m.npy --geojson g.geojson --json", "output-map"),
+        (
+            "map 2024-04-08 --time 18:17 --size 40x20 -o m.png --npy m.npy --geojson g.geojson --kml g.kml --json",
+            "output-map",
+        ),
         ("system 2024-04-08 --places p.csv --observers o.csv -o s.toml --json", "output-system"),
     ] {
         let value = serde_json::from_str(&folder.run_ok(command).output).unwrap();
@@ -97,10 +104,12 @@ fn json_and_csv_of_the_sky_are_those_of_the_schemas() {
     }
     for (command, names) in [
         ("eclipse 2024-04-08 -o -", vec!["solar-eclipse"]),
+        ("eclipse --list 2024 --elements -o -", vec!["besselian-elements"]),
         ("eclipse 2025-03-14 -o -", vec!["lunar-eclipse"]),
         ("eclipse --list 2024 --only lunar -o -", vec!["lunar-eclipse"]),
         ("eclipse --list 2024 -o -", vec!["solar-eclipse", "lunar-eclipse"]),
         ("circumstances 2024-04-08 --places p.csv -o -", vec!["circumstances"]),
+        ("circumstances 2025-09-07 --places p.csv -o -", vec!["lunar-circumstances"]),
     ] {
         let header: Vec<String> =
             folder.run_ok(command).output.lines().next().unwrap().split(',').map(String::from).collect();

@@ -131,7 +131,6 @@ fn refusals_help() {
             vec!["'wide' for '--sphere-radius <R>': expected a number"],
         ),
         ("render --samples -2", 2, vec!["-2 is not in"]),
-        ("map 2026-08-12 --kml a.kml", 2, vec!["unexpected argument '--kml' found"]),
         ("map 2026-08-12 --geojsn a.geojson", 2, vec!["a similar argument exists: '--geojson'"]),
         ("circumstances 2027-08-02 --timezone Africa/Cairo", 2, vec!["unexpected argument '--timezone' found"]),
         ("cast s.csv r.csv -o there", 5, vec!["cannot write there", ADD]),

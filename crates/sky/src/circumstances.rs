@@ -2,7 +2,7 @@
 
 use crate::constants::Radii;
 use crate::motion::{HALF_SPAN, Motion, Observer, Seen};
-use crate::places::{Place, horizon_altitude};
+use crate::places::Place;
 use crate::roots;
 use crate::time::Time;
 use umbracast::shadow::covered_fraction;
@@ -52,6 +52,12 @@ pub struct LocalView {
     /// Altitude of the horizon below or above the Sun, in degrees: where a line of sight touches the ellipsoid WGS 84. It is 0 for a place on
     /// or below the ellipsoid and negative for one above it, -3.4 at 11 km.
     pub horizon_altitude: f64,
+    /// Position angle on the Sun's limb in degrees, 0 to 360, from the celestial north pole through east. At a contact it is that of the
+    /// point at which the limbs touch, otherwise that of the Moon's centre. (At C2 and C3 of a total eclipse, the limbs touch on the side
+    /// away from the Moon's centre.)
+    pub position_angle: f64,
+    /// The same angle from the zenith instead of the pole, in the same sense: counterclockwise as seen in the sky.
+    pub zenith_angle: f64,
 }
 
 impl LocalView {
@@ -177,17 +183,22 @@ impl LocalEclipse<'_> {
         let discs = self.discs(&seen);
         let kind = kind(&discs);
         let sun = seen.sun.normalize();
-        // East is perpendicular to the Earth's axis and to the zenith; at a pole, any direction.
-        let east = glam::DVec3::Z.cross(seen.zenith).try_normalize().unwrap_or(glam::DVec3::Y);
-        let north = seen.zenith.cross(east);
+        let [sun_altitude, sun_azimuth, horizon_altitude] = seen.horizontal(sun);
+        // On the sky: the directions from the Sun's centre to the celestial pole and to the east.
+        let celestial_east = glam::DVec3::Z.cross(sun).normalize();
+        let celestial_north = sun.cross(celestial_east);
+        let angle = |toward: glam::DVec3| toward.dot(celestial_east).atan2(toward.dot(celestial_north)).to_degrees();
+        let position_angle = angle(seen.moon);
         LocalView {
             time: self.motion.middle().plus(seconds),
             kind,
             magnitude: discs.magnitude(kind),
             obscuration: discs.obscuration(kind),
-            sun_altitude: sun.dot(seen.zenith).clamp(-1.0, 1.0).asin().to_degrees(),
-            sun_azimuth: sun.dot(east).atan2(sun.dot(north)).to_degrees().rem_euclid(360.0),
-            horizon_altitude: horizon_altitude(seen.place, seen.zenith, sun).to_degrees(),
+            sun_altitude,
+            sun_azimuth,
+            horizon_altitude,
+            position_angle: position_angle.rem_euclid(360.0),
+            zenith_angle: (position_angle - angle(seen.zenith)).rem_euclid(360.0),
         }
     }
 
@@ -240,7 +251,16 @@ impl LocalEclipse<'_> {
         let central_gap = |seconds: f64| self.central_gap(seconds, observer);
         let contact = |f: &dyn Fn(f64) -> f64, end: f64, kind: LocalKind| {
             let sign_changes = f(middle) < 0.0 && f(end) > 0.0;
-            sign_changes.then(|| self.view_as(|_| kind, roots::root(f, middle, end, 1e-4), observer))
+            sign_changes.then(|| {
+                let mut view = self.view_as(|_| kind, roots::root(f, middle, end, 1e-4), observer);
+                // The Sun's disc is inside that of the Moon: the limbs touch on the side away from the Moon's centre.
+                if kind == LocalKind::Total {
+                    for angle in [&mut view.position_angle, &mut view.zenith_angle] {
+                        *angle = (*angle + 180.0).rem_euclid(360.0);
+                    }
+                }
+                view
+            })
         };
         let c1 = contact(&gap, -HALF_SPAN, LocalKind::Partial);
         let c4 = contact(&gap, HALF_SPAN, LocalKind::Partial);

@@ -1,6 +1,7 @@
 //! A solar or a lunar eclipse.
 
 use crate::lunar::LunarEclipse;
+use crate::saros::lunation_and_saros;
 use crate::solar::SolarEclipse;
 use crate::time::Time;
 
@@ -64,6 +65,16 @@ impl Eclipse {
             Self::Lunar(eclipse) if eclipse.umbral_magnitude > 0.0 => eclipse.umbral_magnitude,
             Self::Lunar(eclipse) => eclipse.penumbral_magnitude,
         }
+    }
+
+    /// The number of its lunation, and that of its Saros series as in the canons: solar and lunar eclipses have series of their own. The
+    /// lunation that began at the new moon of 2000-01-06 is 0.
+    pub fn lunation_and_saros(&self) -> (i32, i32) {
+        let body = match self {
+            Self::Solar(_) => EclipseBody::Solar,
+            Self::Lunar(_) => EclipseBody::Lunar,
+        };
+        lunation_and_saros(self.greatest(), body)
     }
 
     /// The first and the last instant of the eclipse.

@@ -1,6 +1,6 @@
-//! The ephemeris: positions of Sun, Moon and planets as Chebyshev series of scaled integers.
+//! The ephemeris: positions of Sun, Moon and planets, from an SPK file or from Chebyshev series of scaled integers.
 //!
-//! The file (little-endian): the magic `UMBSKY01`; a name of 16 bytes, padded with zeros; the first and the end day from J2000 (TDB, f64); the
+//! The file of the series (little-endian): the magic `UMBSKY01`; a name of 16 bytes, padded with zeros; the first and the end day from J2000 (TDB, f64); the
 //! ratio of the masses of Earth and Moon (f64); the number of bodies (u32). Then for each body: NAIF numbers of body and centre (i16),
 //! days per interval (u32), intervals (u32), the step of the coefficients in km (f64), coefficients per axis (u32), the offset of its data
 //! (u32), and the width of each coefficient in bits (3 axes × coefficients, u8). Then the data of the bodies: per interval the coefficients
@@ -9,11 +9,13 @@
 //! `tools/make_ephemeris.py` makes the file from JPL's DE421. Axes are those of the ICRF.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use glam::DVec3;
 
 use crate::bodies::SkyBody;
 use crate::error::{Error, Result};
+use crate::spk::Spk;
 use crate::time::{DAY, Time};
 
 /// Position in km and velocity in km/s, with the axes of the ICRF.
@@ -28,8 +30,20 @@ pub struct State {
 /// Positions of the Sun, the Moon and the planets from 1900 to 2050.
 #[derive(Clone, Debug)]
 pub struct Ephemeris {
-    bytes: Cow<'static, [u8]>,
     name: String,
+    source: Source,
+}
+
+#[derive(Clone, Debug)]
+enum Source {
+    Series(Arc<SeriesFile>),
+    Spk(Arc<Spk>),
+}
+
+/// The file of the series.
+#[derive(Debug)]
+struct SeriesFile {
+    bytes: Cow<'static, [u8]>,
     /// Mass of the Earth divided by that of the Moon.
     mass_ratio: f64,
     first_day: f64,
@@ -102,12 +116,33 @@ impl Ephemeris {
         Self::parse(Cow::Borrowed(bytes)).expect("the built-in ephemeris is valid")
     }
 
-    /// An ephemeris from the bytes of `src/sky/data/ephemeris.bin` or a file of the same format.
+    /// An ephemeris from the bytes of `crates/sky/src/data/ephemeris.bin` or a file of the same format, or of an SPK file of NAIF with
+    /// segments of type 2 or 3, such as DE440. An SPK file may cover less than the years 1900 to 2050.
+    ///
+    /// Of an SPK file, a planet is at its centre if the file has it, else at the barycentre of planet and moons.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if the bytes are not such a file, or if Sun, Moon or Earth are missing.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
-        Self::parse(Cow::Owned(bytes))
+        if !Spk::is_daf(&bytes) {
+            return Self::parse(Cow::Owned(bytes));
+        }
+        let spk = Spk::parse(bytes)?;
+        for body in [SkyBody::Sun, SkyBody::Moon, SkyBody::Earth] {
+            if !spk.has(body.naif_number().into()) {
+                let (name, number) = (body.name(), body.naif_number());
+                return Err(Error::InvalidArgument(format!(
+                    "the SPK file has no positions of the {name} ({number}) relative to the barycentre of the solar system: expected Sun, Moon and Earth, as in de440.bsp"
+                )));
+            }
+        }
+        Ok(Self { name: "SPK".into(), source: Source::Spk(Arc::new(spk)) })
+    }
+
+    /// The same with another name of the source, such as that of the file.
+    #[must_use]
+    pub fn with_name(self, name: &str) -> Self {
+        Self { name: name.into(), ..self }
     }
 
     fn parse(bytes: Cow<'static, [u8]>) -> Result<Self> {
@@ -136,10 +171,11 @@ impl Ephemeris {
         if !(has(MOON, 399) && has(SUN, 0) && has(EARTH_MOON, 0)) {
             return Err(bad("Sun, Moon or Earth are missing"));
         }
-        Ok(Self { bytes, name, mass_ratio, first_day, series })
+        let file = SeriesFile { bytes, mass_ratio, first_day, series };
+        Ok(Self { name, source: Source::Series(Arc::new(file)) })
     }
 
-    /// Name of the source: `JPL DE421`.
+    /// Name of the source: `JPL DE421`, or that of [`with_name`](Self::with_name).
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -149,15 +185,29 @@ impl Ephemeris {
     /// # Errors
     /// [`Error::InvalidArgument`] if the ephemeris does not contain the body, or the instant is not in the years 1900 to 2050.
     pub fn barycentric(&self, body: SkyBody, tdb_seconds: f64) -> Result<State> {
+        let file = match &self.source {
+            Source::Series(file) => file,
+            Source::Spk(spk) => {
+                let number = i32::from(body.naif_number());
+                let barycenter = if number % 100 == 99 { number / 100 } else { number };
+                let center = if (1..10).contains(&barycenter) { 100 * barycenter + 99 } else { number };
+                // The Earth is not at the barycentre of Earth and Moon.
+                let found = if spk.has(center) || body == SkyBody::Earth { center } else { barycenter };
+                return spk.barycentric(found, tdb_seconds).map_err(|error| match error {
+                    Error::InvalidArgument(why) => Error::InvalidArgument(why.replacen("the SPK file", &self.name, 1)),
+                    other => other,
+                });
+            }
+        };
         let center = |number, of| {
-            let found = self.series.iter().find(|one| (one.body, one.center) == (number, of));
+            let found = file.series.iter().find(|one| (one.body, one.center) == (number, of));
             found.ok_or_else(|| Error::InvalidArgument(format!("{} has no positions of {}", self.name, body.name())))
         };
-        let state = |number, of| self.evaluate(center(number, of)?, tdb_seconds);
+        let state = |number, of| file.evaluate(center(number, of)?, &self.name, tdb_seconds);
         match body {
             SkyBody::Earth | SkyBody::Moon => {
                 let (pair, moon) = (state(EARTH_MOON, 0)?, state(MOON, 399)?);
-                let earth = -1.0 / (1.0 + self.mass_ratio);
+                let earth = -1.0 / (1.0 + file.mass_ratio);
                 let share = if body == SkyBody::Earth { earth } else { 1.0 + earth };
                 Ok(State {
                     position: pair.position + moon.position * share,
@@ -182,20 +232,22 @@ impl Ephemeris {
     /// As for [`barycentric`](Self::barycentric).
     pub fn geocentric_tdb(&self, body: SkyBody, tdb_seconds: f64) -> Result<State> {
         if body == SkyBody::Moon
-            && let Some(series) = self.series.iter().find(|one| one.body == MOON)
+            && let Source::Series(file) = &self.source
+            && let Some(series) = file.series.iter().find(|one| one.body == MOON)
         {
-            return self.evaluate(series, tdb_seconds);
+            return file.evaluate(series, &self.name, tdb_seconds);
         }
         let (body, earth) = (self.barycentric(body, tdb_seconds)?, self.barycentric(SkyBody::Earth, tdb_seconds)?);
         Ok(State { position: body.position - earth.position, velocity: body.velocity - earth.velocity })
     }
+}
 
-    fn evaluate(&self, series: &Series, tdb_seconds: f64) -> Result<State> {
+impl SeriesFile {
+    fn evaluate(&self, series: &Series, name: &str, tdb_seconds: f64) -> Result<State> {
         let since = (tdb_seconds / DAY - self.first_day) / series.days;
         if !(since >= 0.0 && since < series.intervals as f64) {
             return Err(Error::InvalidArgument(format!(
-                "{} has no positions {:.1} days from J2000: they cover the years 1900 to 2050",
-                self.name,
+                "{name} has no positions {:.1} days from J2000: they cover the years 1900 to 2050",
                 tdb_seconds / DAY
             )));
         }

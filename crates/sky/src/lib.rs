@@ -17,6 +17,7 @@ mod constants;
 mod delta_t;
 mod earth;
 mod eclipse;
+mod elements;
 mod ephemeris;
 mod error;
 mod land_raster;
@@ -28,9 +29,11 @@ mod orientation;
 mod places;
 mod records;
 mod roots;
+mod saros;
 mod scenes;
 mod search;
 mod solar;
+mod spk;
 mod time;
 mod vectors;
 
@@ -44,16 +47,17 @@ pub use constants::{AU_KM, LunarRule, Radii};
 pub use delta_t::DeltaT;
 pub use earth::earth_map;
 pub use eclipse::{Eclipse, EclipseBody};
+pub use elements::BesselianElements;
 pub use ephemeris::{Ephemeris, State};
 pub use error::{Error, Result};
 pub use land_raster::land_and_ice;
 pub use limits::{CentralLine, LinePoint};
-pub use lunar::{LunarEclipse, LunarKind};
+pub use lunar::{LunarCircumstances, LunarEclipse, LunarKind, MoonView};
 pub use map::MapGrid;
 pub use places::{Place, parse_degrees};
 pub use records::{
-    Cell, CircumstancesRecord, ContactRecord, Conventions, Field, FieldKind, LunarEclipseRecord, PathPointRecord,
-    Record, SolarEclipseRecord, ViewRecord,
+    BesselianElementsRecord, Cell, CircumstancesRecord, ContactRecord, Conventions, Field, FieldKind,
+    LunarCircumstancesRecord, LunarEclipseRecord, PathPointRecord, Record, SolarEclipseRecord, ViewRecord,
 };
 pub use scenes::View;
 pub use solar::{Greatest, SolarEclipse, SolarKind};

@@ -2,7 +2,7 @@
 
 use crate::constants::{LunarRule, Radii};
 use crate::delta_t::DeltaT;
-use crate::motion::{HALF_SPAN, Motion};
+use crate::motion::{HALF_SPAN, Motion, Observer};
 use crate::places::{EQUATOR_KM, Place};
 use crate::roots;
 use crate::time::Time;
@@ -61,6 +61,54 @@ pub struct LunarEclipse {
     rule: LunarRule,
     /// For the calendar only: the motion has its own.
     pub(crate) delta_t: DeltaT,
+}
+
+/// The Moon at a place and an instant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MoonView {
+    /// The instant.
+    pub time: Time,
+    /// Altitude of the Moon's centre in degrees above the horizontal plane, without refraction.
+    pub moon_altitude: f64,
+    /// Azimuth of the Moon's centre in degrees, from north through east, 0 to 360.
+    pub moon_azimuth: f64,
+    /// Altitude of the horizon below or above the Moon, in degrees: see [`LocalView::horizon_altitude`](crate::LocalView).
+    pub horizon_altitude: f64,
+}
+
+impl MoonView {
+    /// Whether the Moon's centre is above the horizon.
+    pub fn is_moon_up(&self) -> bool {
+        self.moon_altitude >= self.horizon_altitude
+    }
+}
+
+/// What a place sees of a lunar eclipse. Contacts are at the same instants everywhere; the Moon may be below the horizon.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LunarCircumstances {
+    /// The place.
+    pub place: Place,
+    /// The kind of the deepest phase of which a part has the Moon's centre above the horizon. `None` if it is below from the first contact
+    /// to the last.
+    pub visible_kind: Option<LunarKind>,
+    /// The Moon enters the penumbra (P1).
+    pub begins: MoonView,
+    /// The Moon enters the umbra (U1).
+    pub partial_begins: Option<MoonView>,
+    /// The whole Moon is in the umbra (U2).
+    pub total_begins: Option<MoonView>,
+    /// The greatest eclipse.
+    pub greatest: MoonView,
+    /// The Moon begins to leave the umbra (U3).
+    pub total_ends: Option<MoonView>,
+    /// The Moon has left the umbra (U4).
+    pub partial_ends: Option<MoonView>,
+    /// The Moon has left the penumbra (P4).
+    pub ends: MoonView,
+    /// The Moon's centre rises above the horizon during the eclipse.
+    pub moonrise: Option<MoonView>,
+    /// The Moon's centre sets below the horizon during the eclipse.
+    pub moonset: Option<MoonView>,
 }
 
 /// The Moon relative to the shadow, in radians.
@@ -145,10 +193,65 @@ impl LunarEclipse {
         self.rule
     }
 
-    /// Altitude of the Moon's centre at a place in degrees, without refraction, at an instant within 4 hours of the greatest eclipse.
-    pub fn moon_altitude(&self, place: &Place, time: Time) -> f64 {
-        let seconds = time.seconds_since(self.motion.middle());
-        let seen = self.motion.seen(seconds, &place.into());
-        (seen.moon.dot(seen.zenith) / seen.moon.length()).clamp(-1.0, 1.0).asin().to_degrees()
+    /// The Moon at a place, at an instant within 4 hours of the greatest eclipse.
+    pub fn view(&self, place: &Place, time: Time) -> MoonView {
+        self.view_at(&place.into(), time.seconds_since(self.motion.middle()))
+    }
+
+    fn view_at(&self, observer: &Observer, seconds: f64) -> MoonView {
+        let seen = self.motion.seen(seconds, observer);
+        let [moon_altitude, moon_azimuth, horizon_altitude] = seen.horizontal(seen.moon.normalize());
+        MoonView { time: self.motion.middle().plus(seconds), moon_altitude, moon_azimuth, horizon_altitude }
+    }
+
+    /// What a place sees: where the Moon is at each contact, and whether it rises or sets during the eclipse.
+    pub fn circumstances(&self, place: &Place) -> LunarCircumstances {
+        /// Steps of the search for moonrise and moonset, from the first contact to the last: about 10 minutes each.
+        const STEPS: i32 = 36;
+        let observer = Observer::from(place);
+        let view = |time: Time| self.view(place, time);
+        let above = |seconds: f64| {
+            let view = self.view_at(&observer, seconds);
+            view.moon_altitude - view.horizon_altitude
+        };
+        let [first, last] = [self.begins, self.ends].map(|time| time.seconds_since(self.motion.middle()));
+        let step = (last - first) / f64::from(STEPS);
+        let (mut moonrise, mut moonset) = (None, None);
+        for i in 0..STEPS {
+            let (from, to) = (first + step * f64::from(i), first + step * f64::from(i + 1));
+            let crossing = match (above(from) >= 0.0, above(to) >= 0.0) {
+                (false, true) => &mut moonrise,
+                (true, false) => &mut moonset,
+                _ => continue,
+            };
+            *crossing = Some(self.view_at(&observer, roots::root(above, from, to, 1e-3)));
+        }
+        // The Moon is up in a phase if it is up at its beginning or its end, or rises or sets within it.
+        let is_seen = |begins: Option<Time>, ends: Option<Time>| {
+            let Some((begins, ends)) = begins.zip(ends) else { return false };
+            let crossings = [moonrise, moonset].into_iter().flatten().map(|one: MoonView| one.time);
+            let is_within = |time: Time| time >= begins && time <= ends;
+            [begins, ends].into_iter().any(|time| view(time).is_moon_up()) || crossings.into_iter().any(is_within)
+        };
+        let visible_kind = if is_seen(self.total_begins, self.total_ends) {
+            Some(LunarKind::Total)
+        } else if is_seen(self.partial_begins, self.partial_ends) {
+            Some(LunarKind::Partial)
+        } else {
+            is_seen(Some(self.begins), Some(self.ends)).then_some(LunarKind::Penumbral)
+        };
+        LunarCircumstances {
+            place: *place,
+            visible_kind,
+            begins: view(self.begins),
+            partial_begins: self.partial_begins.map(view),
+            total_begins: self.total_begins.map(view),
+            greatest: view(self.greatest),
+            total_ends: self.total_ends.map(view),
+            partial_ends: self.partial_ends.map(view),
+            ends: view(self.ends),
+            moonrise,
+            moonset,
+        }
     }
 }

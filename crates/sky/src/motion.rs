@@ -11,7 +11,7 @@ use crate::delta_t::DeltaT;
 use crate::ephemeris::Ephemeris;
 use crate::error::Result;
 use crate::orientation::Orientation;
-use crate::places::Place;
+use crate::places::{Place, horizon_altitude};
 use crate::time::Time;
 
 /// Coefficients of a polynomial.
@@ -53,6 +53,21 @@ pub(crate) struct Seen {
     pub(crate) moon: DVec3,
     pub(crate) place: DVec3,
     pub(crate) zenith: DVec3,
+}
+
+impl Seen {
+    /// Where a unit vector points, in degrees: altitude above the horizontal plane, azimuth from north through east (0 to 360), and the
+    /// altitude of the horizon in this azimuth.
+    pub(crate) fn horizontal(&self, toward: DVec3) -> [f64; 3] {
+        // East is perpendicular to the Earth's axis and to the zenith; at a pole, any direction.
+        let east = DVec3::Z.cross(self.zenith).try_normalize().unwrap_or(DVec3::Y);
+        let north = self.zenith.cross(east);
+        [
+            toward.dot(self.zenith).clamp(-1.0, 1.0).asin().to_degrees(),
+            toward.dot(east).atan2(toward.dot(north)).to_degrees().rem_euclid(360.0),
+            horizon_altitude(self.place, self.zenith, toward).to_degrees(),
+        ]
+    }
 }
 
 impl Motion {
@@ -105,6 +120,11 @@ impl Motion {
             moon = moon * x + self.moon[i];
         }
         (sun, moon)
+    }
+
+    /// Greenwich apparent sidereal time in radians, not reduced to one turn.
+    pub(crate) fn sidereal_time(&self, seconds: f64) -> f64 {
+        self.sidereal_time + self.rate * seconds
     }
 
     /// Turns a vector from the axes that rotate with the Earth to those of the positions.

@@ -6,13 +6,15 @@ use std::sync::LazyLock;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::almanac::{Sky, SkyOptions};
+use crate::calendar::date_from_days;
 use crate::circumstances::{Circumstances, LocalKind, LocalView};
 use crate::constants::LunarRule;
 use crate::delta_t::DeltaT;
-use crate::eclipse::Eclipse;
+use crate::eclipse::{Eclipse, EclipseBody};
 use crate::limits::LinePoint;
-use crate::lunar::{LunarEclipse, LunarKind};
+use crate::lunar::{LunarCircumstances, LunarEclipse, LunarKind, MoonView};
 use crate::places::Place;
+use crate::saros::lunation_and_saros;
 use crate::solar::{SolarEclipse, SolarKind};
 use crate::time::{Time, TimeText};
 
@@ -28,6 +30,8 @@ pub enum Cell<'a> {
     Text(&'a str),
     /// An instant.
     Time(TimeText),
+    /// A whole number.
+    Integer(i32),
     /// A number.
     Number(f64),
 }
@@ -41,6 +45,8 @@ pub enum FieldKind {
     OneOf(&'static [&'static str]),
     /// An instant in UTC (UT1 before 1972), as in [`Time::text`].
     Time,
+    /// A whole number.
+    Integer,
     /// A number.
     Number,
 }
@@ -59,8 +65,11 @@ pub struct Field {
 }
 
 impl Field {
-    /// Decimals of a number in text, by the unit.
+    /// Decimals of a number in text, by the unit. A name that ends with a digit is that of a coefficient.
     fn decimals(&self) -> i32 {
+        if self.name.ends_with(|c: char| c.is_ascii_digit()) {
+            return 8;
+        }
         match self.name.rsplit('_').next() {
             Some("s") => 2,
             Some("km") => 3,
@@ -88,6 +97,7 @@ impl Serialize for dyn Record + '_ {
                     Cell::Empty => serializer.serialize_none(),
                     Cell::Text(text) => serializer.serialize_str(text),
                     Cell::Time(time) => serializer.collect_str(&time),
+                    Cell::Integer(number) => serializer.serialize_i32(number),
                     Cell::Number(number) => {
                         let factor = 10_f64.powi(self.1);
                         // Not −0.
@@ -131,6 +141,7 @@ macro_rules! value {
 
 value! {
     f64, FieldKind::Number, |number| Cell::Number(*number);
+    i32, FieldKind::Integer, |number| Cell::Integer(*number);
     TimeText, FieldKind::Time, |time| Cell::Time(*time);
     String, FieldKind::Text, |text| Cell::Text(text);
     &'static str, FieldKind::Text, |text| Cell::Text(text);
@@ -152,6 +163,19 @@ impl<T: Value> Value for Option<T> {
             Some(value) => value.cells(out),
             None => out.extend(std::iter::repeat_n(Cell::Empty, T::WIDTH)),
         }
+    }
+}
+
+/// The coefficients of a polynomial, of the constant first: `x0`, `x1` and so on.
+impl<const N: usize> Value for [f64; N] {
+    const WIDTH: usize = N;
+    fn fields(name: &str, about: &str, out: &mut Vec<Field>) {
+        for power in 0..N {
+            f64::fields(&format!("{name}{power}"), &format!("{about} Coefficient of t^{power}."), out);
+        }
+    }
+    fn cells<'a>(&'a self, out: &mut Vec<Cell<'a>>) {
+        out.extend(self.map(Cell::Number));
     }
 }
 
@@ -240,6 +264,10 @@ record! {
         kind: SolarKind,
         /// Julian date of the greatest eclipse in TT.
         julian_date_tt: f64,
+        /// Number of the Saros series.
+        saros: i32,
+        /// Lunations since the new moon of 2000-01-06.
+        lunation: i32,
         /// Least distance of the axis from the centre of the Earth in equatorial radii, north positive.
         gamma: f64,
         /// At the greatest eclipse: the covered part of the Sun's diameter; if total or annular, the ratio of the diameters.
@@ -286,6 +314,10 @@ record! {
         kind: LunarKind,
         /// Julian date of the greatest eclipse in TT.
         julian_date_tt: f64,
+        /// Number of the Saros series.
+        saros: i32,
+        /// Lunations from the new moon of 2000-01-06 to that before this full moon.
+        lunation: i32,
         /// Least distance of the Moon from the axis in equatorial radii of the Earth, north positive.
         gamma: f64,
         /// The part of the Moon's diameter in the umbra; negative if the Moon misses it.
@@ -334,6 +366,10 @@ values! {
         sun_azimuth_deg: f64,
         /// Altitude of the horizon below or above the Sun: negative for a place above the ellipsoid.
         horizon_altitude_deg: f64,
+        /// Position angle on the Sun's limb, from the celestial north pole through east: at contacts of the point at which the limbs touch, else of the Moon's centre.
+        position_angle_deg: f64,
+        /// The same angle from the zenith instead of the pole, in the same sense.
+        zenith_angle_deg: f64,
     }
 }
 
@@ -375,6 +411,92 @@ record! {
         /// Radii of Sun and Moon that were used.
         radii: String,
         /// TT − UT1 that was used.
+        delta_t_s: f64,
+    }
+}
+
+values! {
+    /// The Moon at a place and an instant.
+    MoonViewRecord {
+        /// The instant.
+        time: TimeText,
+        /// Altitude of the Moon's centre above the horizontal plane, without refraction.
+        moon_altitude_deg: f64,
+        /// Azimuth of the Moon's centre, from north through east.
+        moon_azimuth_deg: f64,
+        /// Altitude of the horizon below or above the Moon: negative for a place above the ellipsoid.
+        horizon_altitude_deg: f64,
+    }
+}
+
+record! {
+    /// What a place sees of a lunar eclipse. The Moon may be below the horizon at contacts.
+    LunarCircumstancesRecord {
+        /// Name of the place.
+        name: Option<String>,
+        /// Geodetic latitude (WGS 84), north positive.
+        latitude_deg: f64,
+        /// Longitude, east positive.
+        longitude_deg: f64,
+        /// Height above the ellipsoid.
+        height_m: f64,
+        /// The deepest phase of which a part has the Moon's centre above the horizon; empty if there is none.
+        visible_kind: Option<LunarKind>,
+        /// The Moon enters the penumbra (P1).
+        begins: MoonViewRecord,
+        /// The Moon enters the umbra (U1).
+        partial_begins: Option<MoonViewRecord>,
+        /// The whole Moon is in the umbra (U2).
+        total_begins: Option<MoonViewRecord>,
+        /// When the Moon is nearest to the axis of the Earth's shadow.
+        greatest: MoonViewRecord,
+        /// The Moon begins to leave the umbra (U3).
+        total_ends: Option<MoonViewRecord>,
+        /// The Moon has left the umbra (U4).
+        partial_ends: Option<MoonViewRecord>,
+        /// The Moon has left the penumbra (P4).
+        ends: MoonViewRecord,
+        /// The Moon's centre rises above the horizon during the eclipse.
+        moonrise: Option<MoonViewRecord>,
+        /// The Moon's centre sets below the horizon during the eclipse.
+        moonset: Option<MoonViewRecord>,
+        /// Radii of Sun and Moon that were used.
+        radii: String,
+        /// The rule for the Earth's atmosphere that was used.
+        lunar_rule: LunarRule,
+        /// TT − UT1 that was used.
+        delta_t_s: f64,
+    }
+}
+
+record! {
+    /// Besselian elements of a solar eclipse: polynomials of t, the hours since `t0_tt`, for 3 hours before and after it. Names are those of the canons.
+    BesselianElementsRecord {
+        /// When the axis of the shadow is nearest to the centre of the Earth.
+        greatest: TimeText,
+        /// Total, annular, hybrid or partial.
+        kind: SolarKind,
+        /// The full hour of TT that is nearest to the greatest eclipse, such as 2024-04-08T18:00:00.
+        t0_tt: String,
+        /// Where the axis of the shadow meets the fundamental plane, to the east, in equatorial radii of the Earth.
+        x: [f64; 4],
+        /// Where it meets the plane, to the north, in equatorial radii of the Earth.
+        y: [f64; 4],
+        /// Declination of the axis in degrees.
+        d: [f64; 3],
+        /// Radius of the penumbra in the fundamental plane, in equatorial radii of the Earth.
+        l1: [f64; 3],
+        /// Radius of the umbra in the fundamental plane, in equatorial radii of the Earth; negative if total.
+        l2: [f64; 3],
+        /// Ephemeris hour angle of the axis in degrees: its hour angle at Greenwich if UT1 were TT.
+        mu: [f64; 3],
+        /// Tangent of the angle between the axis and the edge of the penumbra.
+        tan_f1: f64,
+        /// Tangent of the angle between the axis and the edge of the umbra.
+        tan_f2: f64,
+        /// Radii of Sun and Moon that were used.
+        radii: String,
+        /// TT − UT1 that was used for `greatest`: the elements do not depend on it.
         delta_t_s: f64,
     }
 }
@@ -483,11 +605,14 @@ impl SolarEclipse {
         let axis = |time: Option<Time>, inward: f64| {
             time.and_then(|time| Some(contact(time, self.axis_place(time.plus(inward))?)))
         };
+        let (lunation, saros) = lunation_and_saros(greatest.time, EclipseBody::Solar);
         SolarEclipseRecord {
             greatest: self.moment(greatest.time),
             body: "solar",
             kind: self.kind,
             julian_date_tt: greatest.time.tt_julian_date(),
+            saros,
+            lunation,
             gamma: greatest.gamma,
             magnitude: greatest.view.magnitude,
             obscuration: greatest.view.obscuration,
@@ -514,6 +639,8 @@ impl SolarEclipse {
             sun_altitude_deg: view.sun_altitude,
             sun_azimuth_deg: view.sun_azimuth,
             horizon_altitude_deg: view.horizon_altitude,
+            position_angle_deg: view.position_angle,
+            zenith_angle_deg: view.zenith_angle,
         };
         CircumstancesRecord {
             name,
@@ -532,6 +659,28 @@ impl SolarEclipse {
             c3: local.c3.map(view),
             c4: local.c4.map(view),
             visible: local.visible.map(view),
+            radii: self.radii().name(),
+            delta_t_s: self.delta_t.seconds_at(self.greatest.time),
+        }
+    }
+
+    /// What outputs have of the Besselian elements.
+    pub fn besselian_elements_record(&self) -> BesselianElementsRecord {
+        let elements = self.besselian_elements();
+        let hours = (elements.t0.tt_seconds() / 3600.0).round() as i64 + 12;
+        let (year, month, day) = date_from_days(hours.div_euclid(24));
+        BesselianElementsRecord {
+            greatest: self.moment(self.greatest.time),
+            kind: self.kind,
+            t0_tt: format!("{year}-{month:02}-{day:02}T{:02}:00:00", hours.rem_euclid(24)),
+            x: elements.x,
+            y: elements.y,
+            d: elements.d,
+            l1: elements.l1,
+            l2: elements.l2,
+            mu: elements.mu,
+            tan_f1: elements.tan_f1,
+            tan_f2: elements.tan_f2,
             radii: self.radii().name(),
             delta_t_s: self.delta_t.seconds_at(self.greatest.time),
         }
@@ -561,11 +710,14 @@ impl LunarEclipse {
     pub fn record(&self) -> LunarEclipseRecord {
         let moment = |time: Time| time.text(TIME_DECIMALS, self.delta_t);
         let span = |begins: Option<Time>, ends: Option<Time>| Some(ends?.seconds_since(begins?));
+        let (lunation, saros) = lunation_and_saros(self.greatest, EclipseBody::Lunar);
         LunarEclipseRecord {
             greatest: moment(self.greatest),
             body: "lunar",
             kind: self.kind,
             julian_date_tt: self.greatest.tt_julian_date(),
+            saros,
+            lunation,
             gamma: self.gamma,
             umbral_magnitude: self.umbral_magnitude,
             penumbral_magnitude: self.penumbral_magnitude,
@@ -580,6 +732,34 @@ impl LunarEclipse {
             total_ends: self.total_ends.map(moment),
             partial_ends: self.partial_ends.map(moment),
             ends: moment(self.ends),
+            radii: self.radii().name(),
+            lunar_rule: self.rule(),
+            delta_t_s: self.delta_t.seconds_at(self.greatest),
+        }
+    }
+    /// What outputs have of a place.
+    pub fn circumstances_record(&self, name: Option<String>, local: &LunarCircumstances) -> LunarCircumstancesRecord {
+        let view = |view: MoonView| MoonViewRecord {
+            time: view.time.text(TIME_DECIMALS, self.delta_t),
+            moon_altitude_deg: view.moon_altitude,
+            moon_azimuth_deg: view.moon_azimuth,
+            horizon_altitude_deg: view.horizon_altitude,
+        };
+        LunarCircumstancesRecord {
+            name,
+            latitude_deg: local.place.latitude,
+            longitude_deg: local.place.longitude,
+            height_m: local.place.height_m,
+            visible_kind: local.visible_kind,
+            begins: view(local.begins),
+            partial_begins: local.partial_begins.map(view),
+            total_begins: local.total_begins.map(view),
+            greatest: view(local.greatest),
+            total_ends: local.total_ends.map(view),
+            partial_ends: local.partial_ends.map(view),
+            ends: view(local.ends),
+            moonrise: local.moonrise.map(view),
+            moonset: local.moonset.map(view),
             radii: self.radii().name(),
             lunar_rule: self.rule(),
             delta_t_s: self.delta_t.seconds_at(self.greatest),

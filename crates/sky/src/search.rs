@@ -7,6 +7,7 @@ use crate::bodies::SkyBody;
 use crate::eclipse::EclipseBody;
 use crate::ephemeris::Ephemeris;
 use crate::error::Result;
+use crate::saros::{LUNATION, NEW_MOON};
 use crate::time::Time;
 
 /// A new or a full moon near a node of the Moon's orbit.
@@ -17,10 +18,6 @@ pub(crate) struct Candidate {
     /// Solar at new moon, lunar at full moon.
     pub(crate) body: EclipseBody,
 }
-
-/// Days per mean lunation, and the first mean new moon of 2000 as a Julian date (Meeus, Astronomical Algorithms, chapter 49).
-const LUNATION: f64 = 29.530_588_861;
-const NEW_MOON: f64 = 2_451_550.097_66;
 
 /// The candidates with a mean instant from `first` to `last`, in order.
 pub(crate) fn candidates(first: Time, last: Time) -> Vec<Candidate> {

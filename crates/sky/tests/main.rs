@@ -1,13 +1,18 @@
 //! Eclipses against independent computations: `tests/data/README.md` says where the numbers come from.
 
+mod angles;
+mod elements;
 mod horizon;
 mod kinds;
 mod limits;
 mod lunar;
+mod lunar_places;
 mod map;
 mod positions;
+mod reference;
 mod schema;
 mod solar;
+mod spk;
 
 use umbracast_sky::{DeltaT, Eclipse, Radii, Sky, SkyOptions, SolarEclipse, Time};
 

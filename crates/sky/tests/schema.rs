@@ -4,7 +4,8 @@
 
 use serde_json::{Value, json};
 use umbracast_sky::{
-    CircumstancesRecord, Conventions, Field, FieldKind, LunarEclipseRecord, PathPointRecord, SolarEclipseRecord,
+    BesselianElementsRecord, CircumstancesRecord, Conventions, Field, FieldKind, LunarCircumstancesRecord,
+    LunarEclipseRecord, PathPointRecord, SolarEclipseRecord,
 };
 
 /// An object that has all of these keys and no others.
@@ -24,7 +25,11 @@ fn object(name: &str, about: &str, properties: Vec<(&str, Value)>) -> (String, V
 
 fn record(name: &str, about: &str, fields: &'static [Field]) -> (String, Value) {
     let property = |field: &'static Field| {
-        let kind = if field.kind == FieldKind::Number { "number" } else { "string" };
+        let kind = match field.kind {
+            FieldKind::Number => "number",
+            FieldKind::Integer => "integer",
+            _ => "string",
+        };
         let mut value = json!({ "type": kind, "description": field.about });
         if let FieldKind::OneOf(names) = field.kind {
             value["enum"] = json!(names);
@@ -50,6 +55,7 @@ fn reference(name: &str) -> Value {
 #[test]
 fn schemas_are_those_of_the_records() {
     let eclipse = json!({ "anyOf": [reference("solar-eclipse"), reference("lunar-eclipse")] });
+    let seen = json!({ "anyOf": [reference("circumstances"), reference("lunar-circumstances")] });
     let list = |items: Value| json!({ "type": "array", "items": items });
     let [text, path, count] =
         [json!({ "type": "string" }), json!({ "type": ["string", "null"] }), json!({ "type": "integer" })];
@@ -58,14 +64,25 @@ fn schemas_are_those_of_the_records() {
         record("solar-eclipse", "A solar eclipse.", SolarEclipseRecord::fields()),
         record("lunar-eclipse", "A lunar eclipse.", LunarEclipseRecord::fields()),
         record("circumstances", "Local circumstances of a solar eclipse.", CircumstancesRecord::fields()),
+        record("lunar-circumstances", "What a place sees of a lunar eclipse.", LunarCircumstancesRecord::fields()),
+        record("besselian-elements", "Besselian elements of a solar eclipse.", BesselianElementsRecord::fields()),
         record("path-point", "The path of a total or annular eclipse at one instant.", PathPointRecord::fields()),
         record("conventions", "The conventions of a result.", Conventions::fields()),
         object("output-eclipse", "`eclipse DATE --json`", vec![("eclipse", eclipse.clone()), conventions()]),
-        object("output-eclipse-list", "`eclipse --list --json`", vec![("eclipses", list(eclipse)), conventions()]),
+        object(
+            "output-eclipse-list",
+            "`eclipse --list --json`",
+            vec![("eclipses", list(eclipse.clone())), conventions()],
+        ),
+        object(
+            "output-elements",
+            "`eclipse DATE --elements --json` and `eclipse --list --elements --json`",
+            vec![("elements", list(reference("besselian-elements"))), conventions()],
+        ),
         object(
             "output-circumstances",
             "`circumstances --json`",
-            vec![("eclipse", reference("solar-eclipse")), ("places", list(reference("circumstances"))), conventions()],
+            vec![("eclipse", eclipse.clone()), ("places", list(seen)), conventions()],
         ),
         object(
             "output-table",
@@ -85,7 +102,8 @@ fn schemas_are_those_of_the_records() {
                 ("seconds", json!({ "type": "number" })),
                 ("output", text.clone()),
                 ("npy", path.clone()),
-                ("geojson", path),
+                ("geojson", path.clone()),
+                ("kml", path),
             ],
         ),
         object(
@@ -120,12 +138,20 @@ fn names_have_units() {
         SolarEclipseRecord::fields(),
         LunarEclipseRecord::fields(),
         CircumstancesRecord::fields(),
+        LunarCircumstancesRecord::fields(),
         PathPointRecord::fields(),
+        BesselianElementsRecord::fields(),
         Conventions::fields(),
     ];
     for field in fields.concat().iter().filter(|field| field.kind == FieldKind::Number) {
         let unit = field.name.rsplit('_').next().unwrap();
-        assert!(plain.contains(&field.name) || ["deg", "s", "km", "m", "tt"].contains(&unit), "{}", field.name);
+        // The canons have names of their own for the coefficients of polynomials; the descriptions have the units.
+        let is_coefficient = field.name.ends_with(|c: char| c.is_ascii_digit());
+        assert!(
+            plain.contains(&field.name) || is_coefficient || ["deg", "s", "km", "m", "tt"].contains(&unit),
+            "{}",
+            field.name
+        );
         assert!(!field.about.is_empty(), "{}", field.name);
     }
 }

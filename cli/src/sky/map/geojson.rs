@@ -7,23 +7,38 @@ use umbracast_sky::{CentralLine, Conventions, Place, SolarEclipse, Time};
 use super::draw::unwrapped;
 
 /// Longitude and latitude in degrees at an instant.
-type Point = ([f64; 2], Time);
+pub(super) type Point = ([f64; 2], Time);
+
+/// The centre line or a limit of the path, in parts that do not cross the antimeridian. Empty if it is not on the Earth.
+pub(super) struct Line {
+    pub(super) name: &'static str,
+    pub(super) parts: Vec<Vec<Point>>,
+}
+
+/// The centre line and the limits of an eclipse.
+pub(super) fn lines(path: &CentralLine, limits: &[Vec<Vec<(Time, Place)>>; 2]) -> [Line; 3] {
+    let center = [path.points.iter().map(|point| (point.time, point.center)).collect()];
+    let line = |name: &'static str, parts: &[Vec<(Time, Place)>]| Line {
+        name,
+        parts: parts.iter().flat_map(|part| cut(points_of(part))).collect(),
+    };
+    [line("centre line", &center), line("northern limit", &limits[0]), line("southern limit", &limits[1])]
+}
 
 /// The features of an eclipse: a line each, the greatest eclipse with its record and the conventions, and one point per instant.
 pub(super) fn features(
     eclipse: &SolarEclipse,
     path: &CentralLine,
     limits: &[Vec<Vec<(Time, Place)>>; 2],
+    lines: &[Line; 3],
     instant: Option<&str>,
     conventions: &Conventions,
 ) -> FeatureCollection {
     let clock = |time: Time| eclipse.moment(time).to_string();
-    let center = [path.points.iter().map(|point| (point.time, point.center)).collect()];
-    let line = |name: &str, parts: &[Vec<(Time, Place)>]| {
-        let lines: Vec<Vec<Point>> = parts.iter().flat_map(|part| cut(points_of(part))).collect();
-        let times: Vec<String> = lines.iter().flatten().map(|point| clock(point.1)).collect();
-        let mut coordinates = lines.iter().map(|line| line.iter().map(|point| rounded(point.0)));
-        let geometry = match lines.len() {
+    let line = |Line { name, parts }: &Line| {
+        let times: Vec<String> = parts.iter().flatten().map(|point| clock(point.1)).collect();
+        let mut coordinates = parts.iter().map(|line| line.iter().map(|point| rounded(point.0)));
+        let geometry = match parts.len() {
             0 => return None,
             1 => Geometry::new_line_string(coordinates.next().into_iter().flatten()),
             _ => Geometry::new_multi_line_string(coordinates),
@@ -33,7 +48,6 @@ pub(super) fn features(
     let point = |place: &Place, properties: Value| {
         feature(Geometry::new_point(rounded([place.longitude, place.latitude])), properties)
     };
-    let names = ["centre line", "northern limit", "southern limit"];
     let named = |name: &str, record: Value, more: Value| {
         let mut properties = json!({ "name": name });
         for (key, value) in [&record, &more].into_iter().filter_map(Value::as_object).flatten() {
@@ -47,17 +61,16 @@ pub(super) fn features(
         "ellipsoid": "WGS 84, height 0",
         "refraction": false,
     });
-    let mut features: Vec<Feature> =
-        names.iter().zip([&center[..], &limits[0], &limits[1]]).filter_map(|(name, parts)| line(name, parts)).collect();
+    let mut features: Vec<Feature> = lines.iter().filter_map(line).collect();
     features.push(point(&eclipse.greatest.place, named("greatest eclipse", json!(eclipse.record()), about)));
     features.extend(
         path.points
             .iter()
-            .map(|one| point(&one.center, named(names[0], json!(eclipse.path_point_record(one)), Value::Null))),
+            .map(|one| point(&one.center, named(lines[0].name, json!(eclipse.path_point_record(one)), Value::Null))),
     );
-    for (name, parts) in names[1..].iter().zip(limits) {
+    for (line, parts) in lines[1..].iter().zip(limits) {
         let points = parts.iter().flatten();
-        features.extend(points.map(|(time, place)| point(place, json!({ "name": name, "time": clock(*time) }))));
+        features.extend(points.map(|(time, place)| point(place, json!({ "name": line.name, "time": clock(*time) }))));
     }
     FeatureCollection::new(features)
 }
@@ -74,7 +87,7 @@ fn points_of(line: &[(Time, Place)]) -> Vec<Point> {
 }
 
 /// Coordinates with five decimals, about a metre.
-fn rounded(point: [f64; 2]) -> [f64; 2] {
+pub(super) fn rounded(point: [f64; 2]) -> [f64; 2] {
     point.map(|x| (x * 1e5).round() / 1e5)
 }
 

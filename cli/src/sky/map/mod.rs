@@ -3,6 +3,7 @@
 mod canvas;
 mod draw;
 mod geojson;
+mod kml;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -30,13 +31,15 @@ Examples:
   umbracast map 2026-08-12
   umbracast map 2026-08-12 --region -30,35,15,70 --size 1500x1166 -o europe.png
   umbracast map 2024-04-08 --time 18:17 --npy obscuration.npy --geojson path.geojson
+  umbracast map 2027-08-02 --kml path.kml
 
 The map shows the largest covered part of the Sun's disc (by solid angle) while the Sun is above the horizon, or that
 at the instant TIME. Refraction is ignored; places are at sea level on the ellipsoid WGS 84. Coastlines: Natural Earth.
 
 The array has shape (height, width), f4, row by row from the north, at the centres of the cells of the map: 0 where
 there is no eclipse or the Sun is down. The GeoJSON has the centre line, the limits of the path and the greatest
-eclipse, and a point per instant with time, kind, duration and width.
+eclipse, and a point per instant with time, kind, duration and width. The KML has the lines, instants along the centre
+line and the greatest eclipse, for programs such as Google Earth.
 
 Exit codes: 0 done, 1 no solar eclipse on this day, 2 bad usage or input, 5 reading or writing failed.";
 
@@ -58,6 +61,9 @@ pub(crate) struct MapArgs {
     /// Also write the centre line, the limits, their points and the greatest eclipse: .geojson or .json
     #[arg(long, value_name = "FILE")]
     geojson: Option<PathBuf>,
+    /// Also write the centre line, the limits and the greatest eclipse for a globe: .kml
+    #[arg(long, value_name = "FILE")]
+    kml: Option<PathBuf>,
     /// Width and height of the map in pixels; the picture adds a frame
     #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1600x800", value_parser = crate::render::size)]
     size: [u32; 2],
@@ -92,7 +98,7 @@ fn spacing(text: &str) -> std::result::Result<f64, String> {
 
 pub(crate) fn run(args: &MapArgs) -> Result<()> {
     let grid = MapGrid::new(args.region.unwrap_or(MapGrid::EARTH), args.size).map_err(named_options)?;
-    let sky = args.sky.sky();
+    let sky = args.sky.sky()?;
     let options = sky.options();
     let (eclipse, at) = args.eclipse(&sky)?;
     let output = args.outputs(&sky, &eclipse)?;
@@ -110,7 +116,7 @@ pub(crate) fn run(args: &MapArgs) -> Result<()> {
         grid: &grid,
         values: &values,
         title: title(&sky, &eclipse, at),
-        lines: lines(&sky, &eclipse),
+        lines: about(&sky, &eclipse),
         path: &path,
         limits: &limits,
         marks: marks(&eclipse, options, &grid),
@@ -128,8 +134,21 @@ pub(crate) fn run(args: &MapArgs) -> Result<()> {
     if let Some(file) = &args.npy {
         ready.push(prepare_array(file, grid.size(), &values)?);
     }
+    let lines = geojson::lines(&path, &limits);
+    if let Some(file) = &args.kml {
+        let greatest = eclipse.greatest.place;
+        let text = kml::Kml {
+            title: &picture.title,
+            about: &picture.lines,
+            lines: &lines,
+            marks: &picture.marks,
+            greatest: [greatest.longitude, greatest.latitude],
+        }
+        .text();
+        ready.push(prepare_atomic(file, |out| std::io::Write::write_all(out, text.as_bytes()))?);
+    }
     if let Some(file) = &args.geojson {
-        let text = geojson::features(&eclipse, &path, &limits, instant.as_deref(), &conventions).to_string();
+        let text = geojson::features(&eclipse, &path, &limits, &lines, instant.as_deref(), &conventions).to_string();
         ready.push(prepare_atomic(file, |out| std::io::Write::write_all(out, format!("{text}\n").as_bytes()))?);
     }
     PreparedFile::persist_all(ready)?;
@@ -146,6 +165,7 @@ pub(crate) fn run(args: &MapArgs) -> Result<()> {
         output: &output,
         npy: args.npy.as_deref(),
         geojson: args.geojson.as_deref(),
+        kml: args.kml.as_deref(),
     };
     drop(_working);
     print_summary(&summary, &summary.line(&picture.title), args.summary.json, args.summary.quiet)
@@ -189,7 +209,10 @@ impl MapArgs {
         let picture = OutputFile { path: &output, name: "the picture", content: "a picture", extensions: &["png"] };
         let array = |path| OutputFile { path, name: "--npy", content: "an array", extensions: &["npy"] };
         let path = |path| OutputFile { path, name: "--geojson", content: "GeoJSON", extensions: &["geojson", "json"] };
-        let others = self.npy.as_deref().map(array).into_iter().chain(self.geojson.as_deref().map(path));
+        let globe = |path| OutputFile { path, name: "--kml", content: "KML", extensions: &["kml"] };
+        let others =
+            [self.npy.as_deref().map(array), self.geojson.as_deref().map(path), self.kml.as_deref().map(globe)];
+        let others = others.into_iter().flatten();
         check_outputs(std::iter::once(picture).chain(others), self.summary.json)?;
         Ok(output)
     }
@@ -221,7 +244,7 @@ fn title(sky: &Sky, eclipse: &SolarEclipse, at: Option<Time>) -> String {
 }
 
 /// The lines below the title: the greatest eclipse, and the conventions.
-fn lines(sky: &Sky, eclipse: &SolarEclipse) -> Vec<String> {
+fn about(sky: &Sky, eclipse: &SolarEclipse) -> Vec<String> {
     let options = sky.options();
     let greatest = &eclipse.greatest;
     let place = greatest.place;
@@ -285,6 +308,7 @@ struct MapSummary<'a> {
     output: &'a Path,
     npy: Option<&'a Path>,
     geojson: Option<&'a Path>,
+    kml: Option<&'a Path>,
 }
 
 impl MapSummary<'_> {
@@ -297,7 +321,7 @@ impl MapSummary<'_> {
             self.seconds,
             self.output.display()
         );
-        for file in [self.npy, self.geojson].into_iter().flatten() {
+        for file in [self.npy, self.geojson, self.kml].into_iter().flatten() {
             line += &format!(", {}", file.display());
         }
         line

@@ -6,10 +6,10 @@ use glam::DVec3;
 
 use super::small_csv::{SmallColumn, SmallCsv, read_small_text};
 use crate::error::{Error, Result};
-use crate::error::{bad_file, name_of_file};
+use crate::error::{bad_file, cannot_read, name_of_file};
 use crate::escape::quoted;
 use umbracast_sky::{
-    AU_KM, BodyVectors, DatePrecision, DeltaT, Error as SkyError, SkyBody, Time, VectorRow, known_radius,
+    AU_KM, BodyVectors, DatePrecision, DeltaT, Ephemeris, Error as SkyError, SkyBody, Time, VectorRow, known_radius,
 };
 
 /// Obliquity of the ecliptic of J2000 that Horizons uses, in degrees: 84,381.448″.
@@ -44,6 +44,24 @@ pub struct VectorSource {
 /// The name of a body without its centre, in small letters.
 fn name_of(body: &str) -> String {
     body.split('@').next().unwrap_or("").trim().to_lowercase()
+}
+
+/// Reads an ephemeris: an SPK file, `.bsp`, with segments of type 2 or 3, such as JPL's DE440. The name of the ephemeris is that of the file.
+/// The whole file is kept in memory.
+///
+/// # Errors
+/// [`Error::Io`] if the file cannot be read; [`Error::BadFile`] if it is no such file, or if Sun, Moon or Earth are missing;
+/// [`OutOfMemory`](umbracast::Error::OutOfMemory) if it is too large.
+pub fn read_ephemeris(path: &Path) -> Result<Ephemeris> {
+    let unread = |error| cannot_read(path, error);
+    let about = std::fs::metadata(path).map_err(unread)?;
+    if !about.is_file() {
+        return Err(bad_file(path, "an ephemeris must be a file, because its parts are read in any order"));
+    }
+    umbracast::memory::check("an ephemeris", about.len())?;
+    let found = Ephemeris::from_bytes(std::fs::read(path).map_err(unread)?);
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    found.map(|found| found.with_name(&quoted(&name))).map_err(|error| bad_file(path, error.to_string()))
 }
 
 /// The bodies with these names: those with state vectors, which are read, and those of the ephemeris. Every name of `vectors` must be

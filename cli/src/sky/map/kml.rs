@@ -1,0 +1,67 @@
+//! KML 2.2 (OGC 07-147r2) of an eclipse: the centre line, the limits of the path, instants along it, and the greatest eclipse.
+
+use super::geojson::Line;
+
+/// The colour of a line, as KML has it: opacity, blue, green, red.
+const COLORS: [(&str, &str); 3] =
+    [("centre line", "ff0000ff"), ("northern limit", "ffff9000"), ("southern limit", "ffff9000")];
+
+/// What a KML file has.
+pub(super) struct Kml<'a> {
+    pub(super) title: &'a str,
+    /// The greatest eclipse and the conventions, in lines of text.
+    pub(super) about: &'a [String],
+    pub(super) lines: &'a [Line],
+    /// Longitude and latitude in degrees of instants along the centre line, and their labels.
+    pub(super) marks: &'a [([f64; 2], String)],
+    pub(super) greatest: [f64; 2],
+}
+
+impl Kml<'_> {
+    /// The text of the file.
+    pub(super) fn text(&self) -> String {
+        let mut text = format!(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<kml xmlns=\"http://www.opengis.net/kml/2.2\">\n<Document>\n<name>{}</name>\n<description>{}</description>\n",
+            escaped(self.title),
+            escaped(&self.about.join("\n"))
+        );
+        for (name, color) in COLORS {
+            let id = name.replace(' ', "-");
+            text +=
+                &format!("<Style id=\"{id}\"><LineStyle><color>{color}</color><width>2</width></LineStyle></Style>\n");
+        }
+        for line in self.lines {
+            text += &format!(
+                "<Placemark><name>{}</name><styleUrl>#{}</styleUrl><MultiGeometry>\n",
+                line.name,
+                line.name.replace(' ', "-")
+            );
+            for part in &line.parts {
+                text += "<LineString><tessellate>1</tessellate><coordinates>\n";
+                text.extend(part.iter().map(|(point, _)| coordinates(*point)));
+                text += "</coordinates></LineString>\n";
+            }
+            text += "</MultiGeometry></Placemark>\n";
+        }
+        let marks = self.marks.iter().map(|(point, label)| (&**label, *point));
+        for (name, point) in marks.chain([("greatest eclipse", self.greatest)]) {
+            text += &format!(
+                "<Placemark><name>{}</name><Point><coordinates>\n{}</coordinates></Point></Placemark>\n",
+                escaped(name),
+                coordinates(point)
+            );
+        }
+        text + "</Document>\n</kml>\n"
+    }
+}
+
+/// A line of coordinates: longitude, latitude.
+fn coordinates(point: [f64; 2]) -> String {
+    let [longitude, latitude] = super::geojson::rounded(point);
+    format!("{longitude},{latitude}\n")
+}
+
+/// Text without characters that XML reserves.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

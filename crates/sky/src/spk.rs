@@ -1,0 +1,250 @@
+//! SPK files of NAIF (`.bsp`): segments of types 2 and 3, Chebyshev series of positions or of positions and velocities.
+//!
+//! NAIF's documents "DAF Required Reading" and "SPK Required Reading" describe the format. A DAF is a file of records of 1,024 bytes and of
+//! words of 8 bytes that are numbered from 1. The first record names the first of a chain of summary records; each summary has the epochs of
+//! a segment (seconds of TDB since J2000), target, centre, frame, type, and the first and the last word. The last four words of a segment are
+//! the first epoch, the seconds per interval, the words per interval and the number of intervals.
+
+use glam::DVec3;
+
+use crate::ephemeris::State;
+use crate::error::{Error, Result};
+
+/// Bytes per record, and per word.
+const RECORD: usize = 1024;
+const WORD: usize = 8;
+/// Words per summary, and the most summaries of a record.
+const SUMMARY: usize = 5;
+const SUMMARIES: usize = 25;
+/// The number of the axes of the ICRF, which NAIF calls J2000.
+const J2000: i32 = 1;
+/// The most segments between a body and the barycentre of the solar system.
+const LONGEST_CHAIN: usize = 8;
+/// The barycentre of the solar system.
+const BARYCENTER: i32 = 0;
+
+/// The segments of an SPK file.
+#[derive(Clone, Debug)]
+pub(crate) struct Spk {
+    bytes: Vec<u8>,
+    is_little_endian: bool,
+    segments: Vec<Segment>,
+}
+
+/// A segment of type 2 or 3.
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    target: i32,
+    center: i32,
+    /// First and last instant, in seconds of TDB since J2000.
+    span: (f64, f64),
+    has_velocity: bool,
+    /// Offset of the first interval in bytes.
+    offset: usize,
+    first: f64,
+    interval_s: f64,
+    /// Words per interval, and coefficients per component.
+    words: usize,
+    terms: usize,
+    intervals: usize,
+}
+
+fn bad(why: impl std::fmt::Display) -> Error {
+    Error::InvalidArgument(format!("the SPK file is invalid: {why}"))
+}
+
+impl Spk {
+    /// Whether these bytes are a DAF, of which an SPK is one kind.
+    pub(crate) fn is_daf(bytes: &[u8]) -> bool {
+        bytes.starts_with(b"DAF/") || bytes.starts_with(b"NAIF/DAF")
+    }
+
+    /// Reads the summaries. Segments of other types and with other axes are skipped.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] if the bytes are no SPK file, if an address is outside the file, or if a segment of type 2 or 3 is damaged.
+    pub(crate) fn parse(bytes: Vec<u8>) -> Result<Self> {
+        if !bytes.starts_with(b"DAF/SPK ") || bytes.len() < RECORD {
+            return Err(bad("it does not start with DAF/SPK; other kernels and files before 1994 are not read"));
+        }
+        let is_little_endian = match &bytes[88..96] {
+            b"LTL-IEEE" => true,
+            b"BIG-IEEE" => false,
+            _ => return Err(bad("its number format is neither LTL-IEEE nor BIG-IEEE")),
+        };
+        let mut file = Self { bytes, is_little_endian, segments: Vec::new() };
+        if (file.integer(8), file.integer(12)) != (Some(2), Some(6)) {
+            return Err(bad("its summaries do not have 2 numbers and 6 integers"));
+        }
+        let mut record = file.integer(76).unwrap_or(0) as f64;
+        let mut other_types = Vec::new();
+        for _ in 0..=file.bytes.len() / RECORD {
+            if record == 0.0 {
+                break;
+            }
+            let valid = record >= 1.0 && record.fract() == 0.0 && record <= (file.bytes.len() / RECORD) as f64;
+            if !valid {
+                return Err(bad(format!("summary record {record} is not in the file")));
+            }
+            let at = (record as usize - 1) * RECORD;
+            let (next, count) = (file.number(at)?, file.number(at + 2 * WORD)?);
+            if !(0.0..=SUMMARIES as f64).contains(&count) {
+                return Err(bad(format!("summary record {record} has {count} summaries: expected 0 to {SUMMARIES}")));
+            }
+            for i in 0..count as usize {
+                match file.segment(at + (3 + SUMMARY * i) * WORD)? {
+                    Ok(segment) => file.segments.push(segment),
+                    Err(kind) => other_types.push(kind),
+                }
+            }
+            record = next;
+        }
+        if file.segments.is_empty() {
+            other_types.sort_unstable();
+            other_types.dedup();
+            return Err(bad(format!(
+                "it has no segment of type 2 or 3 in the axes J2000; its segments have the types {other_types:?}"
+            )));
+        }
+        Ok(file)
+    }
+
+    /// The segment of a summary, or its type if that is not read.
+    fn segment(&self, at: usize) -> Result<std::result::Result<Segment, i32>> {
+        let span = (self.number(at)?, self.number(at + WORD)?);
+        let mut integers = [0; 6];
+        for (i, value) in integers.iter_mut().enumerate() {
+            *value = self.integer(at + 2 * WORD + 4 * i).ok_or_else(|| bad("it ends within a summary"))?;
+        }
+        let [target, center, frame, kind, begin, end] = integers;
+        if !matches!(kind, 2 | 3) || frame != J2000 {
+            return Ok(Err(kind));
+        }
+        let damaged = |why: &str| bad(format!("the segment of body {target} relative to {center}: {why}"));
+        let length = i64::from(end) - i64::from(begin) + 1;
+        if begin < 1 || length < 6 || end as usize > self.bytes.len() / WORD {
+            return Err(damaged(&format!("its words {begin} to {end} are not in the file")));
+        }
+        let (begin, end, length) = (begin as usize, end as usize, length as usize);
+        let [first, interval_s, words, intervals] =
+            [3, 2, 1, 0].map(|back| self.number((end - 1 - back) * WORD).unwrap_or(f64::NAN));
+        let components = if kind == 2 { 3 } else { 6 };
+        let fits = words >= 2.0 + f64::from(components)
+            && intervals >= 1.0
+            && words * intervals + 4.0 == length as f64
+            && words.fract() == 0.0
+            && intervals.fract() == 0.0
+            && (words as usize - 2) % components as usize == 0;
+        if !fits {
+            return Err(damaged(&format!("{intervals} intervals of {words} words do not fill its {length} words")));
+        }
+        let valid = first.is_finite() && interval_s > 0.0 && interval_s.is_finite() && span.0 <= span.1;
+        // A rounding error of the last epoch.
+        let covered = first + interval_s * intervals + 1e-3;
+        if !valid || span.0 < first - 1e-3 || span.1 > covered {
+            return Err(damaged("its epochs are not those of its intervals"));
+        }
+        Ok(Ok(Segment {
+            target,
+            center,
+            span,
+            has_velocity: kind == 3,
+            offset: (begin - 1) * WORD,
+            first,
+            interval_s,
+            words: words as usize,
+            terms: (words as usize - 2) / components as usize,
+            intervals: intervals as usize,
+        }))
+    }
+
+    /// Whether the file has positions of a body relative to the barycentre of the solar system, at some instant.
+    pub(crate) fn has(&self, mut body: i32) -> bool {
+        for _ in 0..LONGEST_CHAIN {
+            match self.segments.iter().rev().find(|one| one.target == body) {
+                Some(segment) => body = segment.center,
+                None => break,
+            }
+        }
+        body == BARYCENTER
+    }
+
+    /// Position and velocity of a body relative to the barycentre of the solar system, in km and km/s. Later segments take precedence.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] if a segment is missing for this instant.
+    pub(crate) fn barycentric(&self, body: i32, tdb_seconds: f64) -> Result<State> {
+        let (mut state, mut from) = (State::default(), body);
+        for _ in 0..LONGEST_CHAIN {
+            if from == BARYCENTER {
+                return Ok(state);
+            }
+            let covers = |one: &&Segment| one.target == from && (one.span.0..=one.span.1).contains(&tdb_seconds);
+            let Some(segment) = self.segments.iter().rev().find(covers) else { break };
+            let part = self.evaluate(segment, tdb_seconds)?;
+            state.position += part.position;
+            state.velocity += part.velocity;
+            from = segment.center;
+        }
+        let spans = self.segments.iter().filter(|one| one.target == from).map(|one| one.span);
+        let date = |seconds: f64| 2_451_545.0 + seconds / crate::time::DAY;
+        let known = spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).map_or(String::new(), |(first, last)| {
+            format!(": it has those of the Julian dates {:.1} to {:.1}", date(first), date(last))
+        });
+        Err(Error::InvalidArgument(format!(
+            "the SPK file has no positions of body {from} for the Julian date {:.5} (TDB){known}",
+            date(tdb_seconds)
+        )))
+    }
+
+    fn evaluate(&self, segment: &Segment, tdb_seconds: f64) -> Result<State> {
+        let index = ((tdb_seconds - segment.first) / segment.interval_s).floor();
+        let index = index.clamp(0.0, (segment.intervals - 1) as f64) as usize;
+        let at = segment.offset + index * segment.words * WORD;
+        let (middle, radius) = (self.number(at)?, self.number(at + WORD)?);
+        let x = (tdb_seconds - middle) / radius;
+        if !(-1.001..=1.001).contains(&x) {
+            return Err(bad(format!("interval {index} of body {} does not contain its epochs", segment.target)));
+        }
+        let coefficient =
+            |component: usize, term: usize| self.number(at + (2 + component * segment.terms + term) * WORD);
+        let (mut values, mut slopes) = ([0.0; 6], [0.0; 3]);
+        for component in 0..if segment.has_velocity { 6 } else { 3 } {
+            let (mut before, mut now) = ((0.0, 0.0), (1.0, 0.0));
+            for term in 0..segment.terms {
+                let value = coefficient(component, term)?;
+                values[component] += value * now.0;
+                if component < 3 {
+                    slopes[component] += value * now.1;
+                }
+                let next = match term {
+                    0 => (x, 1.0),
+                    _ => (2.0 * x * now.0 - before.0, 2.0 * now.0 + 2.0 * x * now.1 - before.1),
+                };
+                (before, now) = (now, next);
+            }
+        }
+        let position = DVec3::new(values[0], values[1], values[2]);
+        let velocity = match segment.has_velocity {
+            true => DVec3::new(values[3], values[4], values[5]),
+            false => DVec3::from(slopes) / radius,
+        };
+        if !(position.is_finite() && velocity.is_finite()) {
+            return Err(bad(format!("interval {index} of body {} has numbers that are not finite", segment.target)));
+        }
+        Ok(State { position, velocity })
+    }
+
+    /// The number at an offset in bytes.
+    fn number(&self, at: usize) -> Result<f64> {
+        let bytes = self.bytes.get(at..at + WORD).and_then(|bytes| bytes.try_into().ok());
+        let bytes = bytes.ok_or_else(|| bad("it ends too early"))?;
+        Ok(if self.is_little_endian { f64::from_le_bytes(bytes) } else { f64::from_be_bytes(bytes) })
+    }
+
+    /// The integer at an offset in bytes.
+    fn integer(&self, at: usize) -> Option<i32> {
+        let bytes = self.bytes.get(at..at + 4)?.try_into().ok()?;
+        Some(if self.is_little_endian { i32::from_le_bytes(bytes) } else { i32::from_be_bytes(bytes) })
+    }
+}
