@@ -12,6 +12,7 @@ mod policies;
 mod queries;
 mod raygen;
 mod scene;
+mod shadow_rows;
 mod sky;
 mod spheres;
 
@@ -34,6 +35,8 @@ mod _umbracast {
     use super::raygen::{camera_rays, lidar_rays, point_rays};
     #[pymodule_export]
     use super::scene::{Scene, read_spheres};
+    #[pymodule_export]
+    use super::shadow_rows::visible_fraction;
     #[pymodule_export]
     use super::sky::Sky;
 }

@@ -27,6 +27,7 @@ __all__ = [
     "read_spheres",
     "round_records",
     "save_png",
+    "visible_fraction",
 ]
 
 _Floats: TypeAlias = NDArray[np.float32]
@@ -186,3 +187,15 @@ def read_spheres(
     list[str],
 ]: ...
 def save_png(picture: PictureParts, deep: bool, path: Path | None) -> bytes: ...
+def visible_fraction(
+    device: Device,
+    shape: Sequence[int],
+    bodies: int,
+    given: Sequence[tuple[NDArray[np.float64], list[int]]],
+    polar: tuple[tuple[NDArray[np.float64], list[int]] | None, ...],
+    limb_darkening: Sequence[float] | None,
+    fraction: NDArray[np.float64],
+    kind: NDArray[np.uint8],
+    flux: NDArray[np.float64],
+    progress: _Progress,
+) -> tuple[str, int, int | None, str, str, str] | None: ...
