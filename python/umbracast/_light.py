@@ -90,7 +90,7 @@ def visible_fraction(
     }
     arrays: dict[str, NDArray[np.float64]] = {}
     for name, (array, width) in given.items():
-        wide = np.ascontiguousarray(_validate.floats(name, array), np.float64).reshape(np.shape(array))
+        wide: NDArray[np.float64] = np.ascontiguousarray(_validate.floats(name, array), np.float64).reshape(np.shape(array))
         if width and (wide.ndim == 0 or wide.shape[-1] != 3):
             raise ValueError(f"{name} must have shape {'(…, B, 3)' if name in _PER_BODY else '(…, 3)'}, not {wide.shape}")
         arrays[name] = wide
