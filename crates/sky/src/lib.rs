@@ -30,7 +30,9 @@ mod records;
 mod roots;
 mod scenes;
 mod search;
+mod shadow_intervals;
 mod solar;
+mod sunlight;
 mod time;
 mod vectors;
 
@@ -56,6 +58,8 @@ pub use records::{
     Record, SolarEclipseRecord, ViewRecord,
 };
 pub use scenes::View;
+pub use shadow_intervals::{ShadowInterval, shadow_intervals};
 pub use solar::{Greatest, SolarEclipse, SolarKind};
+pub use sunlight::{Frame, Sunlight, Trajectory, TrajectoryState};
 pub use time::{Precision as DatePrecision, Time, TimeText};
 pub use vectors::{BodyVectors, VectorRow, known_radius};

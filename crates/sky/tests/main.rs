@@ -8,6 +8,7 @@ mod map;
 mod positions;
 mod schema;
 mod solar;
+mod sunlight;
 
 use umbracast_sky::{DeltaT, Eclipse, Radii, Sky, SkyOptions, SolarEclipse, Time};
 
