@@ -15,6 +15,7 @@ mod scene;
 mod shadow_rows;
 mod sky;
 mod spheres;
+mod sunlight;
 
 /// Private to the package; its names may change.
 #[pyo3::pymodule]
@@ -39,4 +40,6 @@ mod _umbracast {
     use super::shadow_rows::visible_fraction;
     #[pymodule_export]
     use super::sky::Sky;
+    #[pymodule_export]
+    use super::sunlight::sunlight;
 }

@@ -153,3 +153,100 @@ def test_invalid_values_are_named(given, message):
 def test_shapes_that_do_not_fit_are_named(given, message):
     with pytest.raises((ValueError, TypeError), match=message):
         visible_fraction(**BASE | given)
+
+
+START = np.datetime64("2026-03-21T00:00:00")
+PERIOD = 5400.0
+
+
+def orbit(seconds, lead=0.0):
+    """Return positions and velocities of a circular orbit of 6,900 km."""
+    rate = 2 * np.pi / PERIOD
+    turn = rate * (np.asarray(seconds) + lead)
+    across = np.array([0, 0.8, 0.6])
+    along = np.array([1, 0, 0])
+    position = 6900 * (np.cos(turn)[..., None] * along + np.sin(turn)[..., None] * across)
+    velocity = 6900 * rate * (np.cos(turn)[..., None] * across - np.sin(turn)[..., None] * along)
+    return position, velocity
+
+
+def times_of(seconds):
+    return START + (np.asarray(seconds) * 1e6).astype("timedelta64[us]")
+
+
+def test_sunlight_has_the_positions_and_the_geometry_of_the_other_functions():
+    seconds = np.arange(0, 6000, 60.0)
+    position, velocity = orbit(seconds)
+    seen = umbracast.sunlight(times_of(seconds), position, frame="gcrs", velocities=velocity)
+    assert seen.fraction.shape == seen.kind.shape == (100,)
+    assert seen.interpolation_error_km < 1e-6
+    # Sun and Moon by the function for positions; the pole of the Earth is within 0.2 degrees of the z axis of the GCRS.
+    sun, moon = (umbracast.sky.positions(body, times_of(seconds), frame="gcrs") for body in ("sun", "moon"))
+    bodies = np.stack([np.zeros_like(moon), moon], 1)
+    expected = visible_fraction(position, sun, RADIUS, bodies, [6378.137, 1737.4], polar_radii=[6356.752314245, 1737.4])
+    np.testing.assert_allclose(seen.fraction, expected.fraction, rtol=0, atol=0.02)
+    assert (seen.kind == expected.kind).mean() > 0.97
+    # At the contacts, the fraction becomes 1 or 0.
+    intervals = seen.intervals
+    assert (intervals.body == 0).all() and len(intervals.kind) >= 3
+    for begins, ends, kind in zip(intervals.begins, intervals.ends, intervals.kind, strict=True):
+        if kind != umbracast.ShadowKind.UMBRA:
+            continue
+        for contact, sign in ((begins, 1), (ends, -1)):
+            own = ((contact - START) / np.timedelta64(1, "us")) / 1e6
+            around = own + sign * np.array([-0.02, -0.001, 0.001, 0.02])
+            near = umbracast.sunlight(times_of(around)[::sign], orbit(around)[0][::sign], frame="gcrs").fraction[::sign]
+            assert near[0] > 0 and near[1] < 1e-4 and near[3] == 0, near
+
+
+def test_trajectories_are_the_leading_axes():
+    seconds = np.arange(0, 6000, 60.0)
+    positions = np.stack([[orbit(seconds, lead)[0] for lead in (0, 900)], [orbit(seconds, lead)[0] for lead in (1800, 2700)]])
+    assert positions.shape == (2, 2, 100, 3)
+    seen = umbracast.sunlight(times_of(seconds), positions, frame="icrf")
+    assert seen.fraction.shape == (2, 2, 100)
+    for number, place in enumerate(np.ndindex(2, 2)):
+        alone = umbracast.sunlight(np.datetime_as_string(times_of(seconds)), positions[place], frame="gcrs")
+        np.testing.assert_array_equal(seen.fraction[place], alone.fraction)
+        own = seen.intervals.trajectory == number
+        np.testing.assert_array_equal(seen.intervals.begins[own], alone.intervals.begins)
+        np.testing.assert_array_equal(seen.intervals.kind[own], alone.intervals.kind)
+    assert (seen.intervals.begins_earlier == (seen.intervals.begins == times_of(0))).all()
+    table = seen.intervals.to_pandas()
+    assert list(table)[:4] == ["trajectory", "body", "kind", "begins"] and set(table.body) == {"earth"}
+    assert repr(seen).startswith("<umbracast.Sunlight: shape (2, 2, 100), ") and "s in all" in repr(seen.intervals)
+    fraction, kind = seen
+    assert fraction is seen.fraction and list(seen.columns()) == ["fraction", "kind"]
+    # Later times of the same rows.
+    shifted = umbracast.sunlight(times_of(seconds + [[0], [60]]), orbit(seconds + np.array([[0], [60]]))[0], frame="gcrs")
+    np.testing.assert_allclose(shifted.fraction[0, 1:], shifted.fraction[1, :-1], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"frame": "teme"}, ValueError, "the frame is 'teme': expected gcrs"),
+        ({"times": times_of(np.zeros(5))}, umbracast.RecordError, r"times\[1\] is 0 s after the state before it"),
+        ({"times": times_of(1e5 * np.arange(5))}, umbracast.RecordError, r"times\[1\] is 100000 s after .* at most a day apart"),
+        ({"times": times_of(np.arange(4))}, ValueError, r"times have shape \(4,\), which cannot be broadcast to \(5,\)"),
+        ({"times": np.arange(5)}, TypeError, "julian_date"),
+        ({"times": np.array(["NaT"] * 5, "datetime64[us]")}, ValueError, "NaT"),
+        ({"times": times_of(60.0 * np.arange(5)) + np.timedelta64(365 * 100, "D")}, umbracast.RecordError, r"times\[0\] is .* 1900 to 2050"),
+        ({"positions": np.full((5, 3), np.nan)}, umbracast.RecordError, r"positions\[0, 0\] is NaN"),
+        ({"positions": np.full((5, 3), 3.0)}, umbracast.RecordError, r"positions\[0\] is 5.19.* km from the centre: it is inside the Earth"),
+        ({"positions": np.zeros((5, 2))}, ValueError, r"positions must have shape \(…, N, 3\)"),
+        ({"positions": np.zeros(3)}, ValueError, r"positions must have shape \(…, N, 3\)"),
+        ({"velocities": np.zeros((4, 3))}, ValueError, r"velocities must have shape \(5, 3\)"),
+        ({"velocities": np.full((5, 3), np.inf)}, umbracast.RecordError, r"velocities\[0\] is \[inf, inf, inf\]"),
+    ],
+)
+def test_invalid_trajectories_are_named(change, error, message):
+    given = {"times": times_of(60.0 * np.arange(5)), "positions": orbit(60.0 * np.arange(5))[0], "frame": "gcrs"}
+    with pytest.raises(error, match=message):
+        umbracast.sunlight(**given | change)
+
+
+def test_coarse_states_are_a_warning():
+    seconds = np.arange(0, 20 * 2400, 2400.0)
+    with pytest.warns(RuntimeWarning, match="the states are too far apart"):
+        umbracast.sunlight(times_of(seconds), orbit(seconds)[0], frame="gcrs")

@@ -27,6 +27,7 @@ __all__ = [
     "read_spheres",
     "round_records",
     "save_png",
+    "sunlight",
     "visible_fraction",
 ]
 
@@ -187,6 +188,32 @@ def read_spheres(
     list[str],
 ]: ...
 def save_png(picture: PictureParts, deep: bool, path: Path | None) -> bytes: ...
+def sunlight(
+    sky: Sky,
+    device: Device,
+    frame: str,
+    states: int,
+    times: NDArray[np.int64],
+    positions: NDArray[np.float64],
+    velocities: NDArray[np.float64] | None,
+    fraction: NDArray[np.float64],
+    kind: NDArray[np.uint8],
+    progress: _Progress,
+) -> tuple[
+    tuple[int, str, str, str] | None,
+    tuple[
+        NDArray[np.uint32],
+        NDArray[np.uint8],
+        NDArray[np.uint8],
+        NDArray[np.int64],
+        NDArray[np.int64],
+        NDArray[np.float64],
+        NDArray[np.bool_],
+        NDArray[np.bool_],
+    ]
+    | None,
+    float | None,
+]: ...
 def visible_fraction(
     device: Device,
     shape: Sequence[int],
