@@ -10,7 +10,13 @@ largest discriminant on the circle is positive, and all of it if the smallest is
 from mpmath import cos, findroot, mp, mpf, pi, sin, sqrt
 
 mp.dps = 50
-EQUATOR, POLE, SUN_RADIUS, AU, GM = mpf("6378.137"), mpf("6356.7523142"), mpf(695700), mpf("149597870.7"), mpf("398600.4418")
+EQUATOR, POLE, SUN_RADIUS, AU, GM = (
+    mpf("6378.137"),
+    mpf("6356.7523142"),
+    mpf(695700),
+    mpf("149597870.7"),
+    mpf("398600.4418"),
+)
 
 
 def dot(a, b):
@@ -54,7 +60,12 @@ class Case:
         origin = scaled(observer)
 
         def value(turn):
-            way = scaled([sqrt(1 - sine**2) * a + sine * (cos(turn) * b + sin(turn) * c) for a, b, c in zip(axis, x, y, strict=True)])
+            way = scaled(
+                [
+                    sqrt(1 - sine**2) * a + sine * (cos(turn) * b + sin(turn) * c)
+                    for a, b, c in zip(axis, x, y, strict=True)
+                ]
+            )
             ahead = -dot(way, origin)
             square = dot(way, way)
             return ahead * abs(ahead) / square - (dot(origin, origin) - 1)
@@ -80,7 +91,12 @@ class Case:
             for i in range(1, 721):
                 here = self.extreme(i * step, sign)
                 if (before < 0) != (here < 0):
-                    root = findroot(lambda t: self.extreme(t, sign), ((i - 1) * step, i * step), solver="anderson", tol=mpf(10) ** -30)
+                    root = findroot(
+                        lambda t, sign=sign: self.extreme(t, sign),
+                        ((i - 1) * step, i * step),
+                        solver="anderson",
+                        tol=mpf(10) ** -30,
+                    )
                     found.append((root, "outer" if sign == 1 else "inner"))
                 before = here
         return sorted(found)

@@ -48,27 +48,44 @@ def test_the_reference_tables_are_reproduced():
 
 
 def test_the_flux_has_the_law_of_the_reference():
-    for law, group in itertools.groupby(sorted(table("limb_darkening.csv"), key=lambda row: row["law"]), lambda row: row["law"]):
+    for law, group in itertools.groupby(
+        sorted(table("limb_darkening.csv"), key=lambda row: row["law"]), lambda row: row["law"]
+    ):
         rows = list(group)
         u1, u2 = columns(rows, "u1", "u2")[0]
-        bodies = np.stack([columns(rows, "separation")[:, 0], np.zeros(len(rows)), np.full(len(rows), 1e6)], -1)[:, None]
-        seen = visible_fraction([0, 0, 0], [0, 0, 2e6], 2, bodies, columns(rows, "occluder_radius"), limb_darkening=(u1, u2))
-        np.testing.assert_allclose(seen.flux, columns(rows, "visible_flux_fraction")[:, 0], rtol=0, atol=1e-9, err_msg=law)
+        bodies = np.stack([columns(rows, "separation")[:, 0], np.zeros(len(rows)), np.full(len(rows), 1e6)], -1)[
+            :, None
+        ]
+        seen = visible_fraction(
+            [0, 0, 0], [0, 0, 2e6], 2, bodies, columns(rows, "occluder_radius"), limb_darkening=(u1, u2)
+        )
+        np.testing.assert_allclose(
+            seen.flux, columns(rows, "visible_flux_fraction")[:, 0], rtol=0, atol=1e-9, err_msg=law
+        )
         assert (seen.flux is seen.fraction) is False
 
 
 def looped(observers, light, light_radius, bodies, radii, polar_radii=None, poles=None):
     """Call the function for one row at a time, with arrays that NumPy has broadcast."""
-    per_body = [np.shape(bodies)[:-1], np.shape(radii), np.shape(polar_radii or 0), np.shape([0, 0, 1] if poles is None else poles)[:-1]]
+    per_body = [
+        np.shape(bodies)[:-1],
+        np.shape(radii),
+        np.shape(polar_radii or 0),
+        np.shape([0, 0, 1] if poles is None else poles)[:-1],
+    ]
     (*lead, count) = np.broadcast_shapes(*per_body)
     shape = np.broadcast_shapes(tuple(lead), np.shape(observers)[:-1], np.shape(light)[:-1], np.shape(light_radius))
     out = np.empty(shape)
     for place in np.ndindex(shape):
+
         def at(array, *tail, place=place):
             return np.broadcast_to(array, (*shape, *tail))[place]
+
         more = {} if polar_radii is None else {"polar_radii": at(polar_radii, count)}
         more |= {} if poles is None else {"poles": at(poles, count, 3)}
-        row = visible_fraction(at(observers, 3), at(light, 3), at(light_radius), at(bodies, count, 3), at(radii, count), **more)
+        row = visible_fraction(
+            at(observers, 3), at(light, 3), at(light_radius), at(bodies, count, 3), at(radii, count), **more
+        )
         assert row.fraction.shape == ()
         out[place] = row.fraction
     return out
@@ -114,7 +131,13 @@ def test_the_result_is_a_table():
     assert (kind[12:25] == umbracast.ShadowKind.UMBRA).all() and fraction[18] == 0
 
 
-BASE = {"observers": [0, 0, 0], "light": [0, 0, 9], "light_radius": 1, "bodies": [[0, 0, 5], [0, 0, 7]], "radii": [1, 1]}
+BASE = {
+    "observers": [0, 0, 0],
+    "light": [0, 0, 9],
+    "light_radius": 1,
+    "bodies": [[0, 0, 5], [0, 0, 7]],
+    "radii": [1, 1],
+}
 
 
 @pytest.mark.parametrize(
@@ -128,7 +151,10 @@ BASE = {"observers": [0, 0, 0], "light": [0, 0, 9], "light_radius": 1, "bodies":
         ({"radii": [[1, 1], [1, -2]]}, r"radii\[1, 1\] is -2"),
         ({"polar_radii": [1, 500]}, r"polar_radii\[1\] is 500: it must be between 0.01 and 100 times the radius"),
         ({"polar_radii": [1, 0.5], "poles": np.zeros((2, 3))}, r"poles\[1\] is \[0, 0, 0\]"),
-        ({"observers": [[0, 0, 0], [0, 0, 5.5]]}, r"observers\[1\] is \[0, 0, 5.5\]: it is inside body 0 of the row, 0.5 below"),
+        (
+            {"observers": [[0, 0, 0], [0, 0, 5.5]]},
+            r"observers\[1\] is \[0, 0, 5.5\]: it is inside body 0 of the row, 0.5 below",
+        ),
     ],
 )
 def test_invalid_values_are_named(given, message):
@@ -201,7 +227,9 @@ def test_sunlight_has_the_positions_and_the_geometry_of_the_other_functions():
 
 def test_trajectories_are_the_leading_axes():
     seconds = np.arange(0, 6000, 60.0)
-    positions = np.stack([[orbit(seconds, lead)[0] for lead in (0, 900)], [orbit(seconds, lead)[0] for lead in (1800, 2700)]])
+    positions = np.stack(
+        [[orbit(seconds, lead)[0] for lead in (0, 900)], [orbit(seconds, lead)[0] for lead in (1800, 2700)]]
+    )
     assert positions.shape == (2, 2, 100, 3)
     seen = umbracast.sunlight(times_of(seconds), positions, frame="icrf")
     assert seen.fraction.shape == (2, 2, 100)
@@ -216,9 +244,11 @@ def test_trajectories_are_the_leading_axes():
     assert list(table)[:4] == ["trajectory", "body", "kind", "begins"] and set(table.body) == {"earth"}
     assert repr(seen).startswith("<umbracast.Sunlight: shape (2, 2, 100), ") and "s in all" in repr(seen.intervals)
     fraction, kind = seen
-    assert fraction is seen.fraction and list(seen.columns()) == ["fraction", "kind"]
+    assert fraction is seen.fraction and kind is seen.kind and list(seen.columns()) == ["fraction", "kind"]
     # Later times of the same rows.
-    shifted = umbracast.sunlight(times_of(seconds + [[0], [60]]), orbit(seconds + np.array([[0], [60]]))[0], frame="gcrs")
+    shifted = umbracast.sunlight(
+        times_of(seconds + [[0], [60]]), orbit(seconds + np.array([[0], [60]]))[0], frame="gcrs"
+    )
     np.testing.assert_allclose(shifted.fraction[0, 1:], shifted.fraction[1, :-1], rtol=0, atol=1e-9)
 
 
@@ -227,13 +257,29 @@ def test_trajectories_are_the_leading_axes():
     [
         ({"frame": "teme"}, ValueError, "the frame is 'teme': expected gcrs"),
         ({"times": times_of(np.zeros(5))}, umbracast.RecordError, r"times\[1\] is 0 s after the state before it"),
-        ({"times": times_of(1e5 * np.arange(5))}, umbracast.RecordError, r"times\[1\] is 100000 s after .* at most a day apart"),
-        ({"times": times_of(np.arange(4))}, ValueError, r"times have shape \(4,\), which cannot be broadcast to \(5,\)"),
+        (
+            {"times": times_of(1e5 * np.arange(5))},
+            umbracast.RecordError,
+            r"times\[1\] is 100000 s after .* at most a day apart",
+        ),
+        (
+            {"times": times_of(np.arange(4))},
+            ValueError,
+            r"times have shape \(4,\), which cannot be broadcast to \(5,\)",
+        ),
         ({"times": np.arange(5)}, TypeError, "julian_date"),
         ({"times": np.array(["NaT"] * 5, "datetime64[us]")}, ValueError, "NaT"),
-        ({"times": times_of(60.0 * np.arange(5)) + np.timedelta64(365 * 100, "D")}, umbracast.RecordError, r"times\[0\] is .* 1900 to 2050"),
+        (
+            {"times": times_of(60.0 * np.arange(5)) + np.timedelta64(365 * 100, "D")},
+            umbracast.RecordError,
+            r"times\[0\] is .* 1900 to 2050",
+        ),
         ({"positions": np.full((5, 3), np.nan)}, umbracast.RecordError, r"positions\[0, 0\] is NaN"),
-        ({"positions": np.full((5, 3), 3.0)}, umbracast.RecordError, r"positions\[0\] is 5.19.* km from the centre: it is inside the Earth"),
+        (
+            {"positions": np.full((5, 3), 3.0)},
+            umbracast.RecordError,
+            r"positions\[0\] is 5.19.* km from the centre: it is inside the Earth",
+        ),
         ({"positions": np.zeros((5, 2))}, ValueError, r"positions must have shape \(…, N, 3\)"),
         ({"positions": np.zeros(3)}, ValueError, r"positions must have shape \(…, N, 3\)"),
         ({"velocities": np.zeros((4, 3))}, ValueError, r"velocities must have shape \(5, 3\)"),

@@ -91,19 +91,27 @@ def visible_fraction(
     given = {"observers": (observers, 1), "light": (light, 1), "light_radius": (light_radius, 0)}
     given |= {"bodies": (bodies, 1), "radii": (radii, 0)}
     given |= {
-        name: (array, width) for name, array, width in (("polar_radii", polar_radii, 0), ("poles", poles, 1)) if array is not None
+        name: (array, width)
+        for name, array, width in (("polar_radii", polar_radii, 0), ("poles", poles, 1))
+        if array is not None
     }
     arrays: dict[str, NDArray[np.float64]] = {}
     for name, (array, width) in given.items():
-        wide: NDArray[np.float64] = np.ascontiguousarray(_validate.floats(name, array), np.float64).reshape(np.shape(array))
+        wide: NDArray[np.float64] = np.ascontiguousarray(_validate.floats(name, array), np.float64).reshape(
+            np.shape(array)
+        )
         if width and (wide.ndim == 0 or wide.shape[-1] != 3):
-            raise ValueError(f"{name} must have shape {'(…, B, 3)' if name in _PER_BODY else '(…, 3)'}, not {wide.shape}")
+            raise ValueError(
+                f"{name} must have shape {'(…, B, 3)' if name in _PER_BODY else '(…, 3)'}, not {wide.shape}"
+            )
         arrays[name] = wide
     leading = {name: arrays[name].shape[: -1 if width else None] for name, (_, width) in given.items()}
     if not leading["bodies"]:
         raise ValueError(f"bodies must have shape (…, B, 3), not {arrays['bodies'].shape}")
     (*of_bodies, count) = _broadcast({name: shape for name, shape in leading.items() if name in _PER_BODY})
-    shape = _broadcast({name: shape for name, shape in leading.items() if name not in _PER_BODY} | {"bodies": tuple(of_bodies)})
+    shape = _broadcast(
+        {name: shape for name, shape in leading.items() if name not in _PER_BODY} | {"bodies": tuple(of_bodies)}
+    )
 
     def column(name: str) -> tuple[NDArray[np.float64], list[int]]:
         array, width = arrays[name], given[name][1]
@@ -217,7 +225,11 @@ class Sunlight(Result):
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the columns of the table that `to_pandas` and `to_arrow` make: one row per state, and kinds as text."""
-        return {name: values for name, values in Shadows(self.fraction, self.kind, self.fraction).columns().items() if name != "flux"}
+        return {
+            name: values
+            for name, values in Shadows(self.fraction, self.kind, self.fraction).columns().items()
+            if name != "flux"
+        }
 
     def _summary(self) -> str:
         return f"{shape_text(self.fraction)}, {counted(len(self.intervals.trajectory), 'interval')} of shadow"
@@ -295,7 +307,9 @@ def sunlight(
     try:
         found_times = np.broadcast_to(found_times, shape)
     except ValueError:
-        raise ValueError(f"times have shape {found_times.shape}, which cannot be broadcast to {shape}, that of positions") from None
+        raise ValueError(
+            f"times have shape {found_times.shape}, which cannot be broadcast to {shape}, that of positions"
+        ) from None
     speeds = None if velocities is None else _vectors("velocities", velocities)
     if speeds is not None and speeds.shape != wide.shape:
         raise ValueError(f"velocities must have shape {wide.shape}, as positions, not {speeds.shape}")
