@@ -34,6 +34,7 @@ mod single;
 mod sky;
 mod stream;
 mod summary;
+mod sunlight;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -88,6 +89,8 @@ enum Command {
     Render(Box<render::RenderArgs>),
     /// Compute the visible fraction of a light for each observer: umbra, penumbra, antumbra
     Shadow(shadow::ShadowArgs),
+    /// Compute the sunlight along trajectories of satellites: the visible fraction of the Sun, and when Earth and Moon hide it
+    Sunlight(sunlight::SunlightArgs),
     /// Find the eclipse of a date, print its data or render it, or list the eclipses of some years
     Eclipse(Box<sky::eclipse::EclipseArgs>),
     /// Compute the local circumstances of an eclipse: contacts, magnitude, obscuration, altitude of the Sun or the Moon
@@ -212,6 +215,7 @@ fn run(cli: Cli) -> Result<()> {
         Command::Bullets(args) => bullets::run(&args),
         Command::Render(args) => render::run(&args),
         Command::Shadow(args) => shadow::run(&args),
+        Command::Sunlight(args) => sunlight::run(&args),
         Command::Map(args) => sky::map::run(&args),
         Command::Eclipse(args) => sky::eclipse::run(&args),
         Command::Circumstances(args) => sky::circumstances::run(&args),

@@ -38,6 +38,7 @@ fn table<T: AnswerRow>(columns: &[Column<T>]) -> Value {
         let words: Vec<&str> = match *name {
             "status" => LegStatus::ALL.map(LegStatus::word).to_vec(),
             "kind" => ShadowKind::ALL.map(ShadowKind::word).to_vec(),
+            "body" => crate::sunlight::BODIES.to_vec(),
             _ => Vec::new(),
         };
         let (kind, dtype) = match number(&T::MISS) {
@@ -80,6 +81,8 @@ fn tables() -> Value {
             "bullets with bounces": table(&crate::bullets::columns(true, false)),
             "shadow": table(Shadow::COLUMNS),
             "shadow with flux": table(ShadowFlux::COLUMNS),
+            "sunlight": table(crate::sunlight::SunlightRow::COLUMNS),
+            "sunlight events": table(crate::sunlight::EventRow::COLUMNS),
         },
     })
 }
@@ -100,6 +103,7 @@ fn schemas_are_those_of_the_records() {
         summary::<crate::bullet::BulletSummary>("bullets one"),
         summary::<crate::contains::PointSummary<'_>>("contains"),
         summary::<crate::shadow::ShadowSummary<'_>>("shadow"),
+        summary::<crate::sunlight::SunlightSummary<'_>>("sunlight"),
         summary::<crate::render::PictureSummary<'_>>("render"),
         summary::<crate::bench::scenes::Table<'_>>("bench scenes"),
         summary::<crate::bench::small::Table>("bench small"),

@@ -12,8 +12,10 @@ mod policies;
 mod queries;
 mod raygen;
 mod scene;
+mod shadow_rows;
 mod sky;
 mod spheres;
+mod sunlight;
 
 /// Private to the package; its names may change.
 #[pyo3::pymodule]
@@ -35,5 +37,9 @@ mod _umbracast {
     #[pymodule_export]
     use super::scene::{Scene, read_spheres};
     #[pymodule_export]
+    use super::shadow_rows::visible_fraction;
+    #[pymodule_export]
     use super::sky::Sky;
+    #[pymodule_export]
+    use super::sunlight::sunlight;
 }

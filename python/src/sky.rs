@@ -24,17 +24,17 @@ const NOT_A_TIME: i64 = i64::MIN;
 /// The sky with its conventions.
 #[pyclass(frozen, module = "umbracast._umbracast")]
 pub(crate) struct Sky {
-    inner: umbracast_sky::Sky,
+    pub(crate) inner: umbracast_sky::Sky,
 }
 
 impl Sky {
-    fn microseconds(&self, time: Time) -> i64 {
+    pub(crate) fn microseconds(&self, time: Time) -> i64 {
         let (day, second) = time.clock(self.inner.options().delta_t);
         // A leap second counts as the last microsecond of its minute.
         day * 86_400_000_000 + ((second * 1e6).round() as i64).min(86_399_999_999) + EPOCH_US
     }
 
-    fn time(&self, microseconds: i64) -> Result<Time> {
+    pub(crate) fn time(&self, microseconds: i64) -> Result<Time> {
         // Beyond 1900 to 2050 the library refuses it; a wide margin keeps the arithmetic in range.
         if microseconds == NOT_A_TIME || microseconds.abs() > 1 << 56 {
             return Err(usage("a time is NaT or outside the years 1900 to 2050"));

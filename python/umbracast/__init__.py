@@ -23,6 +23,7 @@ from . import sky
 from ._input import Segments, SurfaceRays
 from ._devices import Device, DeviceInfo, devices
 from ._errors import DeviceError, ForkError, NoDeviceError, PrecisionError, RecordError
+from ._light import ShadowIntervals, Sunlight, sunlight, visible_fraction
 from ._options import NO_SPHERE, Options, PointOptions
 from ._pictures import Picture, ShadowKind, Shadows, System
 from ._raygen import rays_along, rays_of_camera, rays_of_sensor, rays_toward
@@ -68,8 +69,10 @@ __all__ = [
     "Scene",
     "Segments",
     "SurfaceRays",
+    "ShadowIntervals",
     "ShadowKind",
     "Shadows",
+    "Sunlight",
     "System",
     "Update",
     "devices",
@@ -78,4 +81,6 @@ __all__ = [
     "rays_of_sensor",
     "rays_toward",
     "sky",
+    "sunlight",
+    "visible_fraction",
 ]

@@ -129,8 +129,8 @@ class Shadows(Result):
     kind: NDArray[np.uint8]
     """(…) uint8: a `ShadowKind`."""
     flux: NDArray[np.float64]
-    """(…) float64: brightness of the visible part, relative to that of the whole disc. It differs from `fraction` only if the light of the
-    system has limb darkening; otherwise it is the same array."""
+    """(…) float64: brightness of the visible part, relative to that of the whole disc. It differs from `fraction` only if the light has
+    limb darkening; otherwise it is the same array."""
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the columns of the table that `to_pandas` and `to_arrow` make: one row per observer, and kinds as text."""

@@ -27,6 +27,8 @@ __all__ = [
     "read_spheres",
     "round_records",
     "save_png",
+    "sunlight",
+    "visible_fraction",
 ]
 
 _Floats: TypeAlias = NDArray[np.float32]
@@ -194,3 +196,41 @@ def read_spheres(
     list[str],
 ]: ...
 def save_png(picture: PictureParts, deep: bool, path: Path | None) -> bytes: ...
+def sunlight(
+    sky: Sky,
+    device: Device,
+    frame: str,
+    states: int,
+    times: NDArray[np.int64],
+    positions: NDArray[np.float64],
+    velocities: NDArray[np.float64] | None,
+    fraction: NDArray[np.float64],
+    kind: NDArray[np.uint8],
+    progress: _Progress,
+) -> tuple[
+    tuple[int, str, str, str] | None,
+    tuple[
+        NDArray[np.uint32],
+        NDArray[np.uint8],
+        NDArray[np.uint8],
+        NDArray[np.int64],
+        NDArray[np.int64],
+        NDArray[np.float64],
+        NDArray[np.bool_],
+        NDArray[np.bool_],
+    ]
+    | None,
+    float | None,
+]: ...
+def visible_fraction(
+    device: Device,
+    shape: Sequence[int],
+    bodies: int,
+    given: Sequence[tuple[NDArray[np.float64], list[int]]],
+    polar: tuple[tuple[NDArray[np.float64], list[int]] | None, ...],
+    limb_darkening: Sequence[float] | None,
+    fraction: NDArray[np.float64],
+    kind: NDArray[np.uint8],
+    flux: NDArray[np.float64],
+    progress: _Progress,
+) -> tuple[str, int, int | None, str, str, str] | None: ...

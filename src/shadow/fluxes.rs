@@ -107,7 +107,7 @@ impl PartialObservers<'_> {
 type Scratch = (OccluderSet, LocalVisibility, Vec<u32>, Vec<Ball>);
 
 /// The device's results; those that it left to the CPU are computed here in f64.
-fn resolve(found: &[Shade], prepared: &[LocalVisibility], limb: LimbDarkening) -> Vec<f64> {
+pub(super) fn resolve(found: &[Shade], prepared: &[LocalVisibility], limb: LimbDarkening) -> Vec<f64> {
     let one = |set: &mut OccluderSet, (found, one): (&Shade, &LocalVisibility)| match found.kind {
         LEFT_TO_CPU => one.flux(set, limb),
         _ => f64::from(found.fraction),

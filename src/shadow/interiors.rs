@@ -95,6 +95,15 @@ impl Interiors {
     }
 }
 
+/// Distance of a point inside a spheroid to its surface, away from the centre, if the point counts as inside and not on the surface.
+pub(super) fn depth_inside(spheroid: &Spheroid, point: DVec3) -> Option<f64> {
+    let depth = match spheroid.is_sphere() {
+        true => spheroid.radius - (point - spheroid.center).length(),
+        false => spheroid_depth(spheroid, point),
+    };
+    (depth > ON * spheroid.radius).then_some(depth)
+}
+
 /// Distance of a point inside a spheroid to its surface, away from the centre; not positive outside.
 fn spheroid_depth(spheroid: &Spheroid, point: DVec3) -> f64 {
     let from = point - spheroid.center;

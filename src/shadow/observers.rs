@@ -138,7 +138,7 @@ fn cpu(
         |(observers, out)| {
             cancel.check()?;
             let mut occluder_set = OccluderSet::default();
-            let mut batch = (lighting.light().radius > 0.0).then(|| TwoCapBatch::new(lighting.light()));
+            let mut batch = (lighting.light().radius > 0.0).then(|| TwoCapBatch::new());
             let mut compute = |_, prepared: &LocalVisibility| prepared.shadow(&mut occluder_set);
             if !task(level, lighting, bvh, observers, out, batch.as_deref_mut(), &mut compute) {
                 return refuse(0, observers);
@@ -250,9 +250,9 @@ fn task(
             let (i, at) = (i as usize, first + i as usize);
             match batch.as_deref_mut().filter(|_| block.flags[i] == TOUCHES) {
                 Some(batch) => {
-                    batch.push(own[i], occluders[block.last[i] as usize], at);
+                    batch.push(own[i], light, occluders[block.last[i] as usize], at);
                     if batch.is_full() {
-                        drain(level, batch, light, out, compute);
+                        drain(level, batch, out, compute);
                     }
                 }
                 None => {
@@ -275,20 +275,19 @@ fn task(
         }
     }
     if let Some(batch) = batch {
-        drain(level, batch, light, out, compute);
+        drain(level, batch, out, compute);
     }
     true
 }
 
 /// Computes the pair batch and writes its results to `out`.
-fn drain(
+pub(super) fn drain(
     level: SimdLevel,
     batch: &mut TwoCapBatch,
-    light: Ball,
     out: &mut [Shadow],
     compute: &mut dyn FnMut(usize, &LocalVisibility) -> Shadow,
 ) {
-    batch.drain(level, |at, shadow, observer, ball| {
+    batch.drain(level, |at, shadow, observer, [light, ball]| {
         out[at] = shadow.unwrap_or_else(|| {
             let mut prepared = LocalVisibility::default();
             prepared.set(observer, light, &[ball], &[]);

@@ -31,6 +31,11 @@ impl Spheroid {
         Self { center: center.into(), radius, polar_radius, pole: pole.into() }
     }
 
+    /// Whether the radii are equal, so that the pole does not matter.
+    pub(crate) fn is_sphere(&self) -> bool {
+        self.radius == self.polar_radius
+    }
+
     /// The bounding sphere.
     pub(crate) fn bounding_ball(&self) -> Ball {
         Ball { center: self.center, radius: self.radius.max(self.polar_radius) }
@@ -45,6 +50,13 @@ impl Spheroid {
     pub(crate) fn stretch(&self) -> f64 {
         let (a, c) = (self.radius, self.polar_radius);
         (a - c) / c * ((a + c) / c)
+    }
+}
+
+impl From<Ball> for Spheroid {
+    /// The sphere as a spheroid with equal radii, whose pole is the z axis.
+    fn from(ball: Ball) -> Self {
+        Self { center: ball.center, radius: ball.radius, polar_radius: ball.radius, pole: DVec3::Z }
     }
 }
 

@@ -59,17 +59,45 @@ fn prepare(observer: DVec3, light: Ball, occluders: &[Ball]) -> Result<LocalVisi
 impl LocalVisibility {
     /// Replaces the contents with another query. Its numbers must have been checked.
     pub(crate) fn set(&mut self, observer: DVec3, light: Ball, occluders: &[Ball], spheroids: &[Spheroid]) {
+        let frame = self.start(observer, light);
+        occluders.iter().for_each(|&ball| self.add_ball(&frame, ball));
+        spheroids.iter().for_each(|spheroid| self.add_spheroid(&frame, spheroid));
+    }
+
+    /// Replaces the contents with another query, whose bodies are spheroids and spheres. Its numbers must have been checked.
+    pub(crate) fn set_bodies<'a>(
+        &mut self,
+        observer: DVec3,
+        light: Ball,
+        bodies: impl IntoIterator<Item = &'a Spheroid>,
+    ) {
+        let frame = self.start(observer, light);
+        for body in bodies {
+            if body.is_sphere() {
+                self.add_ball(&frame, body.bounding_ball());
+            } else {
+                self.add_spheroid(&frame, body);
+            }
+        }
+    }
+
+    fn start(&mut self, observer: DVec3, light: Ball) -> LightFrame {
         let unit = (light.center - observer).length();
         let frame = LightFrame::new(observer, if unit > 0.0 { unit } else { 1.0 }, light);
         self.light = frame.light;
         self.occluders.clear();
-        self.occluders.extend(occluders.iter().map(|&ball| raised_to_surface(frame.occluder(ball))));
         self.shapes.clear();
-        for (number, spheroid) in (0..).zip(spheroids) {
-            let (occluder, shape) = frame.spheroid(spheroid, number);
-            self.occluders.push(raised_to_surface(occluder));
-            self.shapes.push(shape);
-        }
+        frame
+    }
+
+    fn add_ball(&mut self, frame: &LightFrame, ball: Ball) {
+        self.occluders.push(raised_to_surface(frame.occluder(ball)));
+    }
+
+    fn add_spheroid(&mut self, frame: &LightFrame, spheroid: &Spheroid) {
+        let (occluder, shape) = frame.spheroid(spheroid, self.shapes.len() as u32);
+        self.occluders.push(raised_to_surface(occluder));
+        self.shapes.push(shape);
     }
 
     /// Computes the shadow, in f64. Twin of `shaders/shadow/visibility.wgsl`.

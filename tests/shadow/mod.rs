@@ -9,6 +9,7 @@ mod fraction;
 mod large_pictures;
 mod limb_darkening;
 mod pictures;
+mod rows;
 mod shadows;
 mod spheroids;
 mod surfaces;

@@ -3,8 +3,8 @@
 use umbracast_testing::folder::{Folder, program};
 
 /// Commands whose long help has line breaks of its own.
-const WITH_LINES: [&str; 9] =
-    ["cast", "contains", "bullets", "render", "shadow", "devices", "bench", "completions", "man"];
+const WITH_LINES: [&str; 10] =
+    ["cast", "contains", "bullets", "render", "shadow", "sunlight", "devices", "bench", "completions", "man"];
 
 /// Commands whose long help is wrapped to the terminal.
 const WITH_PARAGRAPHS: [&str; 4] = ["eclipse", "circumstances", "map", "system"];
@@ -33,7 +33,10 @@ fn long_help_is_wrapped_once() {
     for command in WITH_LINES {
         let [narrow, wide] = ["80", "100"].map(|columns| output(&[command, "--help"], columns));
         let tail = |text: &str| {
-            let at = ["\nFiles:", "\nOBSERVERS", "\nExample"].iter().filter_map(|start| text.find(start)).min();
+            let at = ["\nFiles:", "\nOBSERVERS", "\nTRAJECTORY", "\nExample"]
+                .iter()
+                .filter_map(|start| text.find(start))
+                .min();
             text[at.unwrap_or_else(|| panic!("{command} has no examples"))..].to_owned()
         };
         assert_eq!(tail(&narrow), tail(&wide), "{command}");

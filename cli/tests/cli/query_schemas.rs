@@ -13,10 +13,13 @@ const SPHERES: &str = "x,y,z,r\n4,4,0,4\n0,0,50,2\n";
 const BULLETS: &str = "x1,y1,z1,x2,y2,z2,speed\n0,0,0,4,4,4,3\n4,4,0,1,1,1,2\n5,5,9,5,5,90,1\n";
 const RAYS: &str = "ox,oy,oz,dx,dy,dz\n0,0,0,1,1,1\n0,0,0,0,1,0\n0,0,0,0,0,1\n";
 const SENSOR: &str = "elevations_deg = [0]\nazimuths_deg = { from = 0, to = 90, count = 3 }\nposes = [[0, 0, 0]]\n";
+/// On the day side, and in the shadow of the Earth.
+const TRAJECTORY: &str = "unix_s,x,y,z\n1774051200,7000,0,0\n1774053900,-7000,0,0\n";
 
 fn folder() -> Folder {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).write("r.csv", RAYS).write("b.csv", BULLETS).write("p.csv", "x,y,z\n4,4,0\n0,0,0\n");
+    folder.write("l.csv", TRAJECTORY);
     folder.write("o.csv", OBSERVERS).write("s.toml", SYSTEM).write("w.toml", SENSOR);
     let darkened = SYSTEM.replace("radius = 1\n", "radius = 1\nlimb_darkening = [0.4, 0.2]\n");
     folder.write("dark.toml", darkened);
@@ -39,6 +42,7 @@ fn json_outputs_follow_their_schemas() {
         ("contains", "contains s.csv p.csv -o o.npz --json"),
         ("contains", "contains s.csv p.csv -o o.npz --json --compare"),
         ("shadow", "shadow o.csv s.toml -o o.npz --json"),
+        ("sunlight", "sunlight l.csv --frame gcrs -o o.npz --events e.npz --json"),
         ("render", "render --size 32x18 -o o.png --json --t t.npy"),
         ("bench-scenes", "bench scenes s.csv r.csv --repeat 1 --json"),
         ("bench-small", "bench small --device cpu --repeat 1 --json"),
@@ -49,7 +53,7 @@ fn json_outputs_follow_their_schemas() {
 }
 
 /// Commands without their outputs, and the table of `columns.json` that they write.
-const TABLES: [(&str, &str); 12] = [
+const TABLES: [(&str, &str); 13] = [
     ("cast s.csv r.csv", "closest"),
     ("cast s.csv --sensor w.toml --with point,normal,incidence,distance,pose,ring,azimuth", "closest with all"),
     ("cast s.csv r.csv --query occluded", "occluded"),
@@ -62,6 +66,7 @@ const TABLES: [(&str, &str); 12] = [
     ("bullets s.csv b.csv --bounces 2", "bullets with bounces"),
     ("shadow o.csv s.toml", "shadow"),
     ("shadow o.csv dark.toml", "shadow with flux"),
+    ("sunlight l.csv --frame gcrs", "sunlight"),
 ];
 
 #[test]

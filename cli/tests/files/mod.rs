@@ -19,5 +19,6 @@ mod scenes;
 mod sources;
 mod streams;
 mod structured;
+mod trajectories;
 mod warnings;
 mod wrong_bullets;

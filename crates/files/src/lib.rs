@@ -27,7 +27,7 @@
 //!
 //! Points from which rays are generated, and observers, are (N, 3), columns `x,y,z` or 3 × f32 (also `.points`). Poses of a sensor are (N,
 //! 7), columns `x,y,z,qw,qx,qy,qz` or 7 × f32 (also `.poses`). [Bullets](umbracast::Bullet) are (M, 7), columns `x1,y1,z1,x2,y2,z2,speed`
-//! or 7 × f32 (also `.bullets`).
+//! or 7 × f32 (also `.bullets`). [Trajectories](read_trajectories) are (M, 4) or (M, 7) in f64, or an `.oem`.
 //!
 //! Numbers are rounded to f32 once; [`Rounding`] reports how many changed and by how much. An error in a file is an
 //! [`Error::BadFile`] with the row, the field, the value and the expected content. Spheres are read as a whole. Rays
@@ -62,6 +62,7 @@ pub use read::poses::{PoseTable, read_poses};
 pub use read::ray_stream::{Batched, FromColumn, RayBatch, RayBatches, RayFile};
 pub use read::read_options::{ExtraColumns, Models, ReadOptions, UnknownAtoms};
 pub use read::spheres::{center_of_spheres, origin_of_spheres, read_spheres, read_spheres_with};
+pub use read::trajectories::{TrajectoryFile, read_trajectories};
 pub use read::vectors::{VectorSource, read_bodies, read_ephemeris, read_vectors};
 pub use schema::answer_row::{AnswerRow, Column, Number};
 pub use schema::heights::{Height, Heights, OriginFinder};

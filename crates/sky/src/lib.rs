@@ -32,8 +32,10 @@ mod roots;
 mod saros;
 mod scenes;
 mod search;
+mod shadow_intervals;
 mod solar;
 mod spk;
+mod sunlight;
 mod time;
 mod vectors;
 
@@ -60,6 +62,8 @@ pub use records::{
     LunarCircumstancesRecord, LunarEclipseRecord, PathPointRecord, Record, SolarEclipseRecord, ViewRecord,
 };
 pub use scenes::View;
+pub use shadow_intervals::{ShadowInterval, shadow_intervals};
 pub use solar::{Greatest, SolarEclipse, SolarKind};
+pub use sunlight::{Frame, Sunlight, Trajectory, TrajectoryState};
 pub use time::{Precision as DatePrecision, Time, TimeText};
 pub use vectors::{BodyVectors, VectorRow, known_radius};

@@ -28,7 +28,7 @@ pub(crate) struct Motion {
     sun: [DVec3; SIZE],
     /// Sidereal time in radians at the middle, and its rate per second.
     sidereal_time: f64,
-    rate: f64,
+    pub(crate) rate: f64,
     /// Mean velocity of the Moon in km/s, for light time to places on the surface.
     moon_velocity: DVec3,
 }

@@ -13,6 +13,7 @@ mod reference;
 mod schema;
 mod solar;
 mod spk;
+mod sunlight;
 
 use umbracast_sky::{DeltaT, Eclipse, Radii, Sky, SkyOptions, SolarEclipse, Time};
 

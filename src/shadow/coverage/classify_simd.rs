@@ -12,6 +12,9 @@ use glam::DVec3;
 use crate::math::simd::lanes::Lanes;
 use crate::math::simd::level::{SimdLevel, multiversion};
 use crate::shadow::ball::Ball;
+use crate::shadow::rows::ShadowRow;
+use crate::shadow::spheroid::{Spheroid, check_spheroid};
+use crate::shadow::validate::LARGEST;
 
 /// Observers per block: their columns fill half of the L1 cache.
 pub(crate) const BLOCK: usize = 256;
@@ -36,6 +39,7 @@ const NEAR: f64 = 1.0 / (1_u64 << 16) as f64;
 
 /// A block of observers in SoA layout: positions and vectors to the light's centre.
 pub(crate) struct Observers {
+    /// Radius of the light that all observers have in common.
     light_radius: f64,
     at: [[f64; BLOCK]; 3],
     to_light: [[f64; BLOCK]; 3],
@@ -52,16 +56,18 @@ pub(crate) struct Observers {
 impl Observers {
     /// An empty block.
     pub(crate) fn new() -> Box<Self> {
-        Box::new(Self {
-            light_radius: 0.0,
-            at: [[0.0; BLOCK]; 3],
-            to_light: [[0.0; BLOCK]; 3],
-            square: [0.0; BLOCK],
-            power: [0.0; BLOCK],
-            flags: [0; BLOCK],
-            last: [0; BLOCK],
-        })
+        Box::new(Self::EMPTY)
     }
+
+    const EMPTY: Self = Self {
+        light_radius: 0.0,
+        at: [[0.0; BLOCK]; 3],
+        to_light: [[0.0; BLOCK]; 3],
+        square: [0.0; BLOCK],
+        power: [0.0; BLOCK],
+        flags: [0; BLOCK],
+        last: [0; BLOCK],
+    };
 }
 
 multiversion! {
@@ -111,7 +117,7 @@ multiversion! {
 fn classify_ball(_: impl Lanes, observers: &mut Observers, ball: Ball, number: u64) -> bool {
     let mut any = 0;
     for i in 0..BLOCK {
-        let flag = observers.flag(i, ball);
+        let flag = observers.flag(i, observers.light_radius, ball);
         observers.flags[i] = (observers.flags[i] | (flag & COVERS)) + (flag & TOUCHES);
         observers.last[i] = if flag == TOUCHES { number } else { observers.last[i] };
         any |= flag;
@@ -129,7 +135,8 @@ multiversion! {
 fn classify_group(_: impl Lanes, observers: &mut Observers, around: Ball, within: Ball) -> bool {
     let mut any = 0;
     for i in 0..BLOCK {
-        let (apart, covers) = (observers.flag(i, around) == 0, observers.flag(i, within) == COVERS);
+        let own = observers.light_radius;
+        let (apart, covers) = (observers.flag(i, own, around) == 0, observers.flag(i, own, within) == COVERS);
         let flag = if covers {
             COVERS
         } else if apart {
@@ -143,21 +150,144 @@ fn classify_group(_: impl Lanes, observers: &mut Observers, around: Ball, within
     any & (2 * TOUCHES) != 0
 }
 
+/// A block of rows in SoA layout: observers that each have a light and bodies of their own.
+pub(crate) struct RowBlock {
+    pub(crate) observers: Observers,
+    /// The light of each row: centre and radius.
+    light: [[f64; BLOCK]; 4],
+    /// One body of each row: centre, radius of the bounding sphere, and radius of the largest inscribed sphere.
+    body: [[f64; BLOCK]; 5],
+    /// All bits, or none if the row has no such body.
+    present: [u64; BLOCK],
+}
+
+impl RowBlock {
+    /// An empty block.
+    pub(crate) fn new() -> Box<Self> {
+        Box::new(Self {
+            observers: Observers::EMPTY,
+            light: [[0.0; BLOCK]; 4],
+            body: [[0.0; BLOCK]; 5],
+            present: [0; BLOCK],
+        })
+    }
+
+    /// Loads the observers and lights of at most `BLOCK` rows. Returns whether a number may be invalid.
+    pub(crate) fn load(&mut self, level: SimdLevel, rows: &[ShadowRow]) -> bool {
+        for (i, row) in rows.iter().enumerate() {
+            for k in 0..3 {
+                self.observers.at[k][i] = row.observer[k];
+                self.light[k][i] = row.light.center[k];
+            }
+            self.light[3][i] = row.light.radius;
+        }
+        // The remaining rows are valid, and nobody reads them.
+        self.light[3][rows.len()..].fill(1.0);
+        self.present.fill(0);
+        level.load_rows(self)
+    }
+
+    /// Classifies all rows against the body `number` of each of them. Returns whether a number may be invalid, or an observer inside a body.
+    pub(crate) fn classify(&mut self, level: SimdLevel, rows: &[ShadowRow], number: usize) -> bool {
+        let mut bad = false;
+        for (i, row) in rows.iter().enumerate() {
+            self.present[i] = 0;
+            if let Some(body) = row.bodies.get(number) {
+                bad |= !body.is_sphere() && check_spheroid(0, body).is_err();
+                for k in 0..3 {
+                    self.body[k][i] = body.center[k];
+                }
+                self.body[3][i] = body.radius.max(body.polar_radius);
+                self.body[4][i] = body.radius.min(body.polar_radius);
+                self.present[i] = u64::MAX;
+            }
+        }
+        level.classify_rows(self, number as u64) || bad
+    }
+
+    /// Whether a body of row `i` may touch the light's disc.
+    pub(crate) fn is_touched(&self, i: usize, body: &Spheroid) -> bool {
+        self.observers.flag(i, self.light[3][i], body.bounding_ball()) != 0
+    }
+}
+
+multiversion! {
+    /// Computes the vectors to the lights of a block. Returns whether a number may be invalid.
+    load_rows, (block: &mut RowBlock) -> bool
+}
+
+#[inline(always)]
+fn load_rows(_: impl Lanes, block: &mut RowBlock) -> bool {
+    let RowBlock { observers: Observers { at, to_light, square, power, flags, .. }, light, .. } = block;
+    let mut bad = 0;
+    for i in 0..BLOCK {
+        let radius = light[3][i];
+        let mut good = (radius > 0.0) & (radius <= LARGEST);
+        for k in 0..3 {
+            good &= (at[k][i].abs() <= LARGEST) & (light[k][i].abs() <= LARGEST);
+            to_light[k][i] = light[k][i] - at[k][i];
+        }
+        bad |= u64::from(!good);
+        square[i] = to_light[0][i] * to_light[0][i] + to_light[1][i] * to_light[1][i] + to_light[2][i] * to_light[2][i];
+        power[i] = square[i] - radius * radius;
+        flags[i] = if power[i] > NEAR * square[i] { 0 } else { IN_LIGHT };
+    }
+    bad != 0
+}
+
+multiversion! {
+    /// Classifies the rows of a block against one body each, whose index is `number`. A sphere adds [`TOUCHES`], a spheroid twice that, as
+    /// `classify_group` does. Returns whether a number may be invalid, or an observer inside a body.
+    classify_rows, (block: &mut RowBlock, number: u64) -> bool
+}
+
+#[inline(always)]
+fn classify_rows(_: impl Lanes, block: &mut RowBlock, number: u64) -> bool {
+    let RowBlock { observers, light, body, present } = block;
+    let mut bad = 0;
+    for i in 0..BLOCK {
+        let center = DVec3::new(body[0][i], body[1][i], body[2][i]);
+        let (around, within) = (Ball { center, radius: body[3][i] }, Ball { center, radius: body[4][i] });
+        let (x, y, z) = (center.x - observers.at[0][i], center.y - observers.at[1][i], center.z - observers.at[2][i]);
+        let own = around.radius * around.radius;
+        let good = (center.x.abs() <= LARGEST)
+            & (center.y.abs() <= LARGEST)
+            & (center.z.abs() <= LARGEST)
+            & (within.radius >= 0.0)
+            & (around.radius <= LARGEST)
+            & (x * x + y * y + z * z - own >= -ON * own);
+        bad |= u64::from(!good) & present[i];
+        let (apart, covers) =
+            (observers.flag(i, light[3][i], around) == 0, observers.flag(i, light[3][i], within) == COVERS);
+        let touches = if within.radius < around.radius { 2 * TOUCHES } else { TOUCHES };
+        let flag = if covers {
+            COVERS
+        } else if apart {
+            0
+        } else {
+            touches
+        } & present[i];
+        observers.flags[i] = (observers.flags[i] | (flag & COVERS)) + (flag & (3 * TOUCHES));
+        observers.last[i] = if flag == TOUCHES { number } else { observers.last[i] };
+    }
+    bad != 0
+}
+
 impl Observers {
     /// Whether a sphere may touch the disc of observer `i`.
     pub(crate) fn is_touched(&self, i: usize, ball: Ball) -> bool {
-        self.flag(i, ball) == TOUCHES
+        self.flag(i, self.light_radius, ball) == TOUCHES
     }
 
     /// Whether a body inside this bounding sphere may touch the disc of observer `i`.
     pub(crate) fn is_touched_within(&self, i: usize, around: Ball) -> bool {
-        self.flag(i, around) != 0
+        self.flag(i, self.light_radius, around) != 0
     }
 
     /// Classification of observer `i` against one sphere: 0, [`TOUCHES`] or [`COVERS`].
     #[inline(always)]
-    fn flag(&self, i: usize, ball: Ball) -> u64 {
-        let Self { light_radius, at, to_light, square, power, .. } = self;
+    fn flag(&self, i: usize, light_radius: f64, ball: Ball) -> u64 {
+        let Self { at, to_light, square, power, .. } = self;
         let [cx, cy, cz] = ball.center.to_array();
         let (light, own, product) =
             (light_radius * light_radius, ball.radius * ball.radius, light_radius * ball.radius);

@@ -19,11 +19,11 @@ use crate::shadow::ball::{Ball, Shadow, ShadowKind};
 /// Observers per batch.
 const BATCH_WIDTH: usize = 256;
 
-/// A batch of observers of one light, each behind one occluding sphere, in SoA layout.
+/// A batch of observers, each with a light behind one occluding sphere, in SoA layout.
 pub(crate) struct TwoCapBatch {
-    light: Ball,
     count: usize,
     at: [[f64; BATCH_WIDTH]; 3],
+    light: [[f64; BATCH_WIDTH]; 4],
     ball: [[f64; BATCH_WIDTH]; 4],
     /// Index of each result in the output.
     place: [usize; BATCH_WIDTH],
@@ -34,11 +34,11 @@ pub(crate) struct TwoCapBatch {
 
 impl TwoCapBatch {
     /// An empty batch.
-    pub(crate) fn new(light: Ball) -> Box<Self> {
+    pub(crate) fn new() -> Box<Self> {
         Box::new(Self {
-            light,
             count: 0,
             at: [[0.0; BATCH_WIDTH]; 3],
+            light: [[0.0; BATCH_WIDTH]; 4],
             ball: [[0.0; BATCH_WIDTH]; 4],
             place: [0; BATCH_WIDTH],
             fraction: [0.0; BATCH_WIDTH],
@@ -47,12 +47,14 @@ impl TwoCapBatch {
     }
 
     /// Adds an observer. The batch must not be full.
-    pub(crate) fn push(&mut self, observer: DVec3, ball: Ball, place: usize) {
+    pub(crate) fn push(&mut self, observer: DVec3, light: Ball, ball: Ball, place: usize) {
         let i = self.count;
         for k in 0..3 {
             self.at[k][i] = observer[k];
+            self.light[k][i] = light.center[k];
             self.ball[k][i] = ball.center[k];
         }
+        self.light[3][i] = light.radius;
         self.ball[3][i] = ball.radius;
         self.place[i] = place;
         self.count += 1;
@@ -62,17 +64,17 @@ impl TwoCapBatch {
         self.count == BATCH_WIDTH
     }
 
-    /// Computes all shadows and empties the batch. Calls `take` with the index, shadow, observer and occluder of each; the shadow is `None`
-    /// if it has to be computed by another method.
-    pub(crate) fn drain(&mut self, level: SimdLevel, mut take: impl FnMut(usize, Option<Shadow>, DVec3, Ball)) {
+    /// Computes all shadows and empties the batch. Calls `take` with the index, shadow, observer, light and occluder of each; the shadow is
+    /// `None` if it has to be computed by another method.
+    pub(crate) fn drain(&mut self, level: SimdLevel, mut take: impl FnMut(usize, Option<Shadow>, DVec3, [Ball; 2])) {
         level.compute(self);
         for i in 0..self.count {
             let fraction = self.fraction[i];
             let kind = ShadowKind::ALL[(self.kind[i] as usize).min(3)];
             let shadow = (0.0..=1.0).contains(&fraction).then_some(Shadow { fraction, kind });
             let at = DVec3::new(self.at[0][i], self.at[1][i], self.at[2][i]);
-            let center = DVec3::new(self.ball[0][i], self.ball[1][i], self.ball[2][i]);
-            take(self.place[i], shadow, at, Ball { center, radius: self.ball[3][i] });
+            let ball = |of: &[[f64; BATCH_WIDTH]; 4]| Ball::new([of[0][i], of[1][i], of[2][i]], of[3][i]);
+            take(self.place[i], shadow, at, [ball(&self.light), ball(&self.ball)]);
         }
         self.count = 0;
     }
@@ -85,15 +87,14 @@ multiversion! {
 
 #[inline(always)]
 fn compute(_: impl Lanes, batch: &mut TwoCapBatch) {
-    let TwoCapBatch { light, count, at, ball, fraction, kind, .. } = batch;
-    let center = light.center.to_array().map(F64x8::splat);
-    let light_radius = F64x8::splat(light.radius);
+    let TwoCapBatch { count, at, light, ball, fraction, kind, .. } = batch;
     for first in (0..*count).step_by(WIDTH) {
         let load =
             |column: &[f64; BATCH_WIDTH]| F64x8(*column[first..].first_chunk().expect("columns are whole vectors"));
         let from = [load(&at[0]), load(&at[1]), load(&at[2])];
+        let center = [load(&light[0]), load(&light[1]), load(&light[2])];
         let of = [load(&ball[0]), load(&ball[1]), load(&ball[2])];
-        let (f, k) = one(from, center, light_radius, of, load(&ball[3]));
+        let (f, k) = one(from, center, load(&light[3]), of, load(&ball[3]));
         fraction[first..first + WIDTH].copy_from_slice(&f.0);
         kind[first..first + WIDTH].copy_from_slice(&k.0);
     }

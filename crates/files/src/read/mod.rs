@@ -11,6 +11,7 @@ pub(crate) mod input;
 pub(crate) mod npy;
 pub(crate) mod npz;
 pub(crate) mod observers;
+mod oem;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
 #[cfg(feature = "parquet")]
@@ -27,5 +28,6 @@ pub(crate) mod small_csv;
 pub(crate) mod spheres;
 pub(crate) mod structured_npy;
 pub(crate) mod table;
+pub(crate) mod trajectories;
 pub(crate) mod vectors;
 pub(crate) mod xyz;

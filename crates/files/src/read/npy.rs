@@ -132,6 +132,8 @@ fn shape(path: &Path, kind: &TableSchema, shape: &[u64]) -> Result<(u64, &'stati
         [rows, 8] if fields == 8 => Ok((rows, RAYS)),
         // Rays without `t_min` and `t_max`.
         [rows, 6] if fields == 8 => Ok((rows, &RAYS[..6])),
+        // Trajectories without velocities.
+        [rows, 4] if kind.plural == "states" => Ok((rows, &FIELDS[..4])),
         [rows, 3] if kind.is_of_one_radius() => Ok((rows, &FIELDS[..3])),
         [rows, columns] if columns == fields as u64 => Ok((rows, &FIELDS[..fields])),
         _ => {

@@ -12,7 +12,7 @@ pub struct KeptColumns {
 
 impl KeptColumns {
     /// Columns without rows.
-    pub(crate) fn new(names: Vec<String>) -> Self {
+    pub fn new(names: Vec<String>) -> Self {
         Self { names, ..Self::default() }
     }
 
@@ -43,8 +43,8 @@ impl KeptColumns {
         selected
     }
 
-    /// Appends the next cell.
-    pub(crate) fn push(&mut self, cell: &str) {
+    /// Appends the next cell. A row is complete when it has a cell for each column.
+    pub fn push(&mut self, cell: &str) {
         self.text.push_str(cell);
         self.ends.push(self.text.len());
     }

@@ -103,6 +103,17 @@ pub(crate) static STARTS: TableSchema = TableSchema { optional: &[MASK, SKIP_ID,
 pub(crate) static OBSERVERS: TableSchema =
     TableSchema { what: "observer", plural: "observers", optional: &[], ..POINTS };
 
+/// Positions with their times, and optional velocities. Text may have the time as a column `time`.
+pub(crate) static TRAJECTORIES: TableSchema = TableSchema {
+    what: "state",
+    plural: "states",
+    fields: &["unix_s", "x", "y", "z", "vx", "vy", "vz"],
+    positions: 0,
+    default: |field| matches!(field, 0 | 4..).then_some(f32::NAN),
+    shape: "(N, 4) with unix_s x y z, or (N, 7) with vx vy vz in addition,",
+    optional: &[],
+};
+
 pub(crate) static POSES: TableSchema = TableSchema {
     what: "pose",
     plural: "poses",

@@ -1,0 +1,392 @@
+//! `umbracast sunlight`: the visible fraction of the Sun along trajectories, and when Earth and Moon hide it.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::Args;
+use cpu_time::ProcessTime;
+use rayon::prelude::*;
+use serde::Serialize;
+use umbracast::shadow::{Shadow, ShadowFlux, ShadowKind};
+use umbracast::{CancelToken, Device, Precision};
+use umbracast_files::{
+    AnswerRow, Column, FileWriter, KeptColumns, Number, TrajectoryFile, check_output, is_standard_stream,
+    read_trajectories,
+};
+use umbracast_sky::{DeltaT, Frame, ShadowInterval, Sunlight, Time};
+
+use super::args::{DeviceArgs, KeepArgs, SummaryArgs, TableArgs};
+use super::outputs::overwrites;
+use super::progress::ProgressDisplay;
+use super::sky::SkyArgs;
+use super::{print_summary, say};
+use crate::error::{Error, Result};
+
+const EXAMPLES: &str = "\
+TRAJECTORY has positions in km from the centre of the Earth, with their times:
+  .csv   columns time (instants in UTC) or unix_s (seconds since 1970), x,y,z,
+         and optional vx,vy,vz (km/s) and object. Also .parquet
+  .npy   f8 of shape (N, 4): unix_s x y z, or (N, 7): also vx vy vz. Also .npz
+  .oem   an Orbit Ephemeris Message of CCSDS as text, which names its own axes
+         (GCRF, ICRF, EME2000, ITRF) and time scale (UTC, TAI, TT, TDB, GPS)
+Rows of several objects may be mixed. The states of an object are in order of
+time, at most a day apart.
+OUT is .csv, .parquet, .npz or .npy, and has one row per state:
+  time, object  as in TRAJECTORY, if it has them as text; not in .npz and .npy
+  trajectory    index of the object in the order of the file (u4)
+  unix_s        seconds of UTC since 1970 (f8)
+  fraction      visible part of the Sun's disc, by solid angle (f8)
+  kind          lit, penumbra, antumbra or umbra; in .npz 0, 1, 2, 3 (u1)
+EVENTS has one row per interval in which a body hides part of the Sun (penumbra,
+antumbra) or all of it (umbra):
+  object, begins, ends        text; not in .npz and .npy
+  trajectory, begins_unix_s, ends_unix_s
+  body                        earth or moon; in .npz 0, 1
+  kind, duration_s
+  begins_earlier, ends_later  whether the first or last state cuts it off
+The Earth is the ellipsoid of WGS 84 and the Moon a sphere. Sun and Moon are at
+their apparent places (light time and aberration). There is no atmosphere.
+Between states, a polynomial of degree 7 is evaluated: through four states with
+velocities, or through eight positions. The summary estimates its error.
+
+Examples:
+  umbracast sunlight orbit.csv --frame gcrs -o light.csv --events events.csv
+  umbracast sunlight satellite.oem -o light.parquet --json
+
+Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the
+  device failed, 5 reading or writing failed, 130 stopped by Ctrl-C.";
+
+/// Compute the sunlight along trajectories of satellites: the visible fraction of the Sun, and when Earth and Moon hide it
+#[derive(Debug, Args)]
+#[command(override_usage = "umbracast sunlight [OPTIONS] TRAJECTORY -o OUT")]
+#[command(after_long_help = EXAMPLES, after_help = "`umbracast sunlight --help` explains the files and gives examples.")]
+pub(crate) struct SunlightArgs {
+    /// Positions with times: .csv, .parquet, .npy, .npz, .oem or -
+    trajectory: PathBuf,
+    /// Axes of the positions: gcrs (also icrf, eme2000), or itrf, which rotates with the Earth. An .oem names its own
+    #[arg(long, value_name = "FRAME", value_parser = |name: &str| Frame::from_name(name).map_err(|error| error.to_string()))]
+    frame: Option<Frame>,
+    /// Output file: .csv, .parquet, .npz, .npy or - (standard output)
+    #[arg(short, long, value_name = "OUT")]
+    output: PathBuf,
+    /// Also write the intervals in which Earth or Moon hide part of the Sun: .csv, .parquet or .npz
+    #[arg(long, value_name = "EVENTS")]
+    events: Option<PathBuf>,
+    #[command(flatten)]
+    table: TableArgs,
+    #[command(flatten)]
+    keep: KeepArgs,
+    #[command(flatten)]
+    device: DeviceArgs,
+    #[command(flatten)]
+    sky: SkyArgs,
+    #[command(flatten)]
+    summary: SummaryArgs,
+}
+
+/// Number of rows computed and written at a time.
+const PIECE: usize = 1 << 18;
+/// Days from 1970-01-01 to 2000-01-01.
+const UNIX_DAYS: i64 = 10_957;
+
+/// Seconds of UTC since 1970-01-01, as POSIX counts them.
+fn unix_seconds(time: Time, delta_t: DeltaT) -> f64 {
+    let (day, second) = time.clock(delta_t);
+    (day + UNIX_DAYS) as f64 * 86_400.0 + second
+}
+
+/// A row of the output.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SunlightRow {
+    trajectory: u32,
+    unix_s: f64,
+    shadow: Shadow,
+}
+
+impl AnswerRow for SunlightRow {
+    const COLUMNS: &'static [Column<Self>] = &[
+        ("trajectory", |row| Number::Id(row.trajectory)),
+        ("unix_s", |row| Number::Double(row.unix_s)),
+        ("fraction", |row| Number::Double(row.shadow.fraction)),
+        ("kind", |row| Number::Word(row.shadow.kind as u8, row.shadow.kind.word())),
+    ];
+    const MISS: Self = Self { trajectory: 0, unix_s: 0.0, shadow: Shadow::LIT };
+    fn is_miss(&self) -> bool {
+        false
+    }
+}
+
+/// A row of the events.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EventRow {
+    trajectory: u32,
+    begins_unix_s: f64,
+    ends_unix_s: f64,
+    duration_s: f64,
+    interval: ShadowInterval,
+}
+
+impl AnswerRow for EventRow {
+    const COLUMNS: &'static [Column<Self>] = &[
+        ("trajectory", |row| Number::Id(row.trajectory)),
+        ("begins_unix_s", |row| Number::Double(row.begins_unix_s)),
+        ("ends_unix_s", |row| Number::Double(row.ends_unix_s)),
+        ("body", |row| Number::Word(row.interval.body as u8, BODIES[row.interval.body])),
+        ("kind", |row| Number::Word(row.interval.kind as u8, row.interval.kind.word())),
+        ("duration_s", |row| Number::Double(row.duration_s)),
+        ("begins_earlier", |row| Number::Flag(row.interval.begins_earlier)),
+        ("ends_later", |row| Number::Flag(row.interval.ends_later)),
+    ];
+    const MISS: Self = Self {
+        trajectory: 0,
+        begins_unix_s: 0.0,
+        ends_unix_s: 0.0,
+        duration_s: 0.0,
+        interval: ShadowInterval {
+            body: 0,
+            kind: ShadowKind::Lit,
+            begins: 0.0,
+            ends: 0.0,
+            begins_earlier: false,
+            ends_later: false,
+        },
+    };
+    fn is_miss(&self) -> bool {
+        false
+    }
+}
+
+/// Names of [`Sunlight::BODIES`] in files.
+pub(crate) const BODIES: [&str; 2] = ["earth", "moon"];
+
+/// Whether a file can have columns of text.
+fn has_text(path: &Path, table: &TableArgs) -> bool {
+    let binary = |word: &str| path.extension().is_some_and(|own| own.eq_ignore_ascii_case(word));
+    !["npz", "npy", "f32"].into_iter().any(binary) && table.format.is_none_or(|format| format.extension() == "csv")
+}
+
+pub(crate) fn run(args: &SunlightArgs) -> Result<()> {
+    // All checks that need no positions come first.
+    let inputs = [&*args.trajectory];
+    check_output(&args.output, &inputs, args.table.format)?;
+    args.table.check(&inputs, &args.output, args.summary.json)?;
+    if let Some(events) = &args.events {
+        if is_standard_stream(events) {
+            return Err(Error::Usage("events cannot go to standard output: give the name of a file".into()));
+        }
+        check_output(events, &inputs, None)?;
+        let target = umbracast_files::check_target(&args.output)?;
+        if overwrites(&[target.clone()], events) || umbracast_files::check_target(events)? == target {
+            return Err(Error::Usage("-o and --events would both write this file".into()));
+        }
+    }
+    let sky = args.sky.sky();
+    let delta_t = sky.options().delta_t;
+    let file = {
+        let _working = ProgressDisplay::on("reading trajectories".into(), args.summary.quiet);
+        read_trajectories(&args.trajectory, args.frame, &args.keep.read_options(&args.table), delta_t)?
+    };
+    let device = Device::open(&args.device.options(Precision::Fast))?;
+    let (start, cpu) = (Instant::now(), ProcessTime::now());
+    let working = ProgressDisplay::on("computing sunlight".into(), args.summary.quiet);
+    let sunlight = Sunlight::new(&sky, &file.trajectories)?;
+    let mut sums = Sums::default();
+    sums.write_rows(args, &device, &file, &sunlight, delta_t)?;
+    let intervals = sunlight.intervals();
+    intervals.iter().flatten().for_each(|interval| sums.add(interval));
+    if let Some(path) = &args.events {
+        write_events(path, &args.table, &file, &intervals, delta_t)?;
+    }
+    drop(working);
+    let error_km = sunlight.interpolation_error_km();
+    if let Some(error) = error_km.filter(|error| *error > COARSE_KM) {
+        // Printed even with `--quiet`, because the events are probably wrong.
+        say(&format!(
+            "warning: {}: the states are too far apart: the path between them may be wrong by {error:.0} km",
+            args.trajectory.display()
+        ));
+    }
+    let summary = sums.summary(args, &device, &file, error_km, (start, cpu));
+    print_summary(&summary, &summary.line(), args.summary.json, args.summary.quiet)
+}
+
+/// Error of the interpolation in km from which a warning is printed: a low satellite passes the penumbra of the Earth in eight seconds, and 10 km in
+/// one.
+const COARSE_KM: f64 = 10.0;
+
+/// Writes the intervals.
+fn write_events(
+    path: &Path,
+    table: &TableArgs,
+    file: &TrajectoryFile,
+    intervals: &[Vec<ShadowInterval>],
+    delta_t: DeltaT,
+) -> Result<()> {
+    let mut rows = Vec::new();
+    let mut kept = KeptColumns::new(["object", "begins", "ends"].map(String::from).to_vec());
+    for ((number, trajectory), intervals) in (0..).zip(&file.trajectories).zip(intervals) {
+        let Some(first) = trajectory.states().first() else { continue };
+        for &interval in intervals {
+            let [begins, ends] = [interval.begins, interval.ends].map(|seconds| first.time.plus(seconds));
+            rows.push(EventRow {
+                trajectory: number,
+                begins_unix_s: unix_seconds(begins, delta_t),
+                ends_unix_s: unix_seconds(ends, delta_t),
+                duration_s: interval.ends - interval.begins,
+                interval,
+            });
+            kept.push(trajectory.object());
+            [begins, ends].iter().for_each(|time| kept.push(&time.text(6, delta_t).to_string()));
+        }
+    }
+    let kept = if has_text(path, table) { kept } else { KeptColumns::default() };
+    let mut writer = FileWriter::create_kept(path, EventRow::COLUMNS.to_vec(), kept.names(), None)?;
+    write(&mut writer, &rows, &kept, 0)?;
+    Ok(writer.finish(&CancelToken::new()).map(drop)?)
+}
+
+/// Writes rows, with their columns of text from `first`, if there are any.
+fn write<T: AnswerRow>(writer: &mut FileWriter<[T]>, rows: &[T], kept: &KeptColumns, first: usize) -> Result<()> {
+    if kept.names().is_empty() { Ok(writer.write(rows)?) } else { Ok(writer.write_kept(rows, kept, first)?) }
+}
+
+/// Totals so far.
+#[derive(Default)]
+struct Sums {
+    kinds: [u64; 4],
+    intervals: u64,
+    /// Seconds by body, in penumbra or antumbra and in umbra.
+    seconds: [[f64; 2]; 2],
+}
+
+impl Sums {
+    /// Computes the fractions of all rows, and writes them.
+    fn write_rows(
+        &mut self,
+        args: &SunlightArgs,
+        device: &Device,
+        file: &TrajectoryFile,
+        sunlight: &Sunlight,
+        delta_t: DeltaT,
+    ) -> Result<()> {
+        let none = KeptColumns::default();
+        let kept = if has_text(&args.output, &args.table) { &file.kept } else { &none };
+        let columns = SunlightRow::COLUMNS.to_vec();
+        let mut writer = FileWriter::create_kept(&args.output, columns, kept.names(), args.table.format)?;
+        for (piece, rows) in file.rows.chunks(PIECE).enumerate() {
+            let found = device.shadows_by_row(rows.len(), None, &|i, row| {
+                let [trajectory, index] = rows[i].map(|number| number as usize);
+                sunlight.row(trajectory, index, row);
+            })?;
+            let row = |(&[trajectory, index], found): (&[u32; 2], &ShadowFlux)| {
+                let time = file.trajectories[trajectory as usize].states()[index as usize].time;
+                SunlightRow { trajectory, unix_s: unix_seconds(time, delta_t), shadow: found.shadow }
+            };
+            let out: Vec<SunlightRow> = rows.par_iter().zip(&found).map(row).collect();
+            out.iter().for_each(|row| self.kinds[row.shadow.kind as usize] += 1);
+            write(&mut writer, &out, kept, piece * PIECE)?;
+            if writer.is_closed() {
+                break;
+            }
+        }
+        Ok(writer.finish(&CancelToken::new()).map(drop)?)
+    }
+
+    fn add(&mut self, interval: &ShadowInterval) {
+        self.intervals += 1;
+        let is_umbra = usize::from(interval.kind == ShadowKind::Umbra);
+        self.seconds[interval.body][is_umbra] += interval.ends - interval.begins;
+    }
+
+    fn summary<'a>(
+        &self,
+        args: &'a SunlightArgs,
+        device: &'a Device,
+        file: &TrajectoryFile,
+        interpolation_error_km: Option<f64>,
+        (start, cpu): (Instant, ProcessTime),
+    ) -> SunlightSummary<'a> {
+        let [lit, penumbra, antumbra, umbra] = self.kinds;
+        let [[earth_penumbra_s, earth_umbra_s], [moon_penumbra_s, moon_umbra_s]] = self.seconds;
+        SunlightSummary {
+            device: device.name(),
+            objects: file.trajectories.len(),
+            states: file.rows.len(),
+            lit,
+            penumbra,
+            antumbra,
+            umbra,
+            intervals: self.intervals,
+            earth_penumbra_s,
+            earth_umbra_s,
+            moon_penumbra_s,
+            moon_umbra_s,
+            interpolation_error_km,
+            seconds: start.elapsed().as_secs_f64(),
+            cpu_seconds: cpu.elapsed().as_secs_f64(),
+            output: &args.output,
+            events: args.events.as_deref(),
+        }
+    }
+}
+
+/// Summary: one line of text, or one JSON object.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct SunlightSummary<'a> {
+    device: &'a str,
+    /// Objects of a table, or segments of a message.
+    objects: usize,
+    states: usize,
+    /// States by kind of shadow.
+    lit: u64,
+    penumbra: u64,
+    antumbra: u64,
+    umbra: u64,
+    /// Intervals in which a body hides part of the Sun.
+    intervals: u64,
+    /// Sums over all objects: part of the Sun is hidden by the Earth alone.
+    earth_penumbra_s: f64,
+    /// All of it.
+    earth_umbra_s: f64,
+    /// Part of the Sun is hidden by the Moon alone.
+    moon_penumbra_s: f64,
+    /// All of it.
+    moon_umbra_s: f64,
+    /// Estimate of the largest error of positions between states; `None` with fewer than three states per object.
+    interpolation_error_km: Option<f64>,
+    /// Excludes reading the trajectories; includes writing.
+    seconds: f64,
+    /// CPU time of all cores.
+    cpu_seconds: f64,
+    output: &'a Path,
+    events: Option<&'a Path>,
+}
+
+impl SunlightSummary<'_> {
+    fn line(&self) -> String {
+        let plural = |count: u64, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
+        let kinds =
+            [(self.lit, "lit"), (self.penumbra, "penumbra"), (self.antumbra, "antumbra"), (self.umbra, "umbra")];
+        let mut line = format!(
+            "{}: {}, {}: {}; {}: Earth's penumbra {:.1} s, umbra {:.1} s, Moon's penumbra {:.1} s, umbra {:.1} s",
+            self.device,
+            plural(self.objects as u64, "object"),
+            plural(self.states as u64, "state"),
+            kinds.map(|(count, word)| format!("{count} {word}")).join(", "),
+            plural(self.intervals, "interval"),
+            self.earth_penumbra_s,
+            self.earth_umbra_s,
+            self.moon_penumbra_s,
+            self.moon_umbra_s,
+        );
+        if let Some(error) = self.interpolation_error_km {
+            line += &format!("; interpolation within {error:.1e} km");
+        }
+        line += &format!("; {:.0} ms; wrote {}", 1e3 * self.seconds, self.output.display());
+        if let Some(events) = self.events {
+            line += &format!(" and {}", events.display());
+        }
+        line
+    }
+}

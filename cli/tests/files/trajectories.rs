@@ -1,0 +1,270 @@
+//! `umbracast sunlight`: trajectories in every format, events, and files that are refused.
+
+use umbracast_testing::folder::{Folder, npy, npz_array};
+
+/// Seconds from 1970-01-01 to 2026-03-21.
+const START: f64 = 1_774_051_200.0;
+/// Period of the orbit in seconds.
+const PERIOD: f64 = 5_400.0;
+
+/// State `i` of a circular orbit of 6,900 km, with a minute between states: position and velocity.
+fn state(i: usize) -> [f64; 6] {
+    let rate = std::f64::consts::TAU / PERIOD;
+    let (sine, cosine) = (rate * 60.0 * i as f64).sin_cos();
+    let (r, speed) = (6_900.0, 6_900.0 * rate);
+    [r * cosine, r * sine * 0.8, r * sine * 0.6, -speed * sine, speed * cosine * 0.8, speed * cosine * 0.6]
+}
+
+/// The instant of state `i`, 2026-03-21 from midnight.
+fn clock(i: usize) -> String {
+    format!("{:02}:{:02}", i / 60, i % 60)
+}
+
+fn row(numbers: &[f64]) -> String {
+    numbers.iter().map(f64::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// Two objects, the second one half an orbit later, in turns.
+fn table(count: usize) -> String {
+    let mut text = String::from("object,time,x [km],y,z,vx,vy,vz\n");
+    for i in 0..count {
+        for (object, lead) in [("one", 0), ("two, the other", 45)] {
+            text += &format!("\"{object}\",2026-03-21T{}:00Z,{}\n", clock(i), row(&state(i + lead)));
+        }
+    }
+    text
+}
+
+fn message(count: usize, frame: &str, scale: &str, day: &str) -> String {
+    let mut text = format!(
+        "CCSDS_OEM_VERS = 2.0\nCOMMENT An orbit that was made for this test\nCREATION_DATE = 2026-03-01T00:00:00\n\
+         ORIGINATOR = NOBODY\n\nMETA_START\nOBJECT_NAME = TEST SATELLITE\nOBJECT_ID = 2026-001A\nCENTER_NAME = EARTH\n\
+         REF_FRAME = {frame}\nTIME_SYSTEM = {scale}\nSTART_TIME = {day}T00:00:00\nSTOP_TIME = {day}T03:00:00\n\
+         INTERPOLATION = HERMITE\nINTERPOLATION_DEGREE = 7\nMETA_STOP\n\n"
+    );
+    for i in 0..count {
+        let numbers = state(i).map(|number| format!("{number:.9}")).join("  ");
+        text += &format!("{day}T{}:00.000  {numbers}\r\n", clock(i));
+    }
+    text + "COVARIANCE_START\nEPOCH = 2026-03-21T00:00:00\n1.0\n0.1 1.0\nCOVARIANCE_STOP\n"
+}
+
+/// The columns of a CSV.
+fn columns(text: &str, names: &[&str]) -> Vec<Vec<String>> {
+    let mut lines = text.lines().map(|line| {
+        // The only comma in a cell.
+        line.replace("\"two, the other\"", "two").split(',').map(String::from).collect::<Vec<_>>()
+    });
+    let header = lines.next().unwrap();
+    let at: Vec<usize> = names.iter().map(|name| header.iter().position(|own| own == name).unwrap()).collect();
+    lines.map(|cells| at.iter().map(|i| cells[*i].clone()).collect()).collect()
+}
+
+#[test]
+fn every_format_gives_the_same_light() {
+    let folder = Folder::new();
+    let numbers: Vec<u8> = (0..180)
+        .flat_map(|i| std::iter::once(START + 60.0 * i as f64).chain(state(i)))
+        .flat_map(f64::to_le_bytes)
+        .collect();
+    let short: Vec<u8> = (0..180)
+        .flat_map(|i| std::iter::once(START + 60.0 * i as f64).chain(state(i).into_iter().take(3)))
+        .flat_map(f64::to_le_bytes)
+        .collect();
+    folder
+        .write("t.csv", table(180))
+        .write("t.npy", npy("'<f8'", false, "(180, 7)", &numbers))
+        .write("short.npy", npy("'<f8'", false, "(180, 4)", &short))
+        .write("t.oem", message(180, "GCRF", "UTC", "2026-03-21"))
+        .write("day.oem", message(180, "EME2000", "UTC", "2026-080"));
+    let done = folder.run_ok("sunlight t.csv --frame gcrs -o light.csv --events events.csv --json");
+    assert!(done.output.contains("\"objects\":2,\"states\":360,"), "{}", done.output);
+    let light = folder.text("light.csv");
+    assert_eq!(light.lines().next(), Some("object,time,trajectory,unix_s,fraction,kind"));
+    assert_eq!(light.lines().nth(2), Some("\"two, the other\",2026-03-21T00:00:00Z,1,1774051200.0,0.0,umbra"));
+    let rows = columns(&light, &["object", "fraction", "kind"]);
+    assert_eq!(rows.len(), 360);
+    let one: Vec<&[String]> = rows.iter().filter(|row| row[0] == "one").map(|row| &row[1..]).collect();
+    assert!(one.iter().any(|row| row[1] == "umbra") && one.iter().any(|row| row[1] == "lit"));
+
+    let events = folder.text("events.csv");
+    assert_eq!(
+        events.lines().next(),
+        Some("object,begins,ends,trajectory,begins_unix_s,ends_unix_s,body,kind,duration_s,begins_earlier,ends_later"),
+        "{events}"
+    );
+    let names = ["object", "begins", "ends", "body", "kind", "duration_s", "begins_earlier", "ends_later"];
+    let found = columns(&events, &names);
+    let first: Vec<_> = found.iter().filter(|row| row[0] == "one").collect();
+    let kinds: Vec<&str> = first.iter().map(|row| &*row[4]).collect();
+    assert_eq!(kinds, ["penumbra", "umbra", "penumbra", "penumbra", "umbra", "penumbra"]);
+    assert!(first.iter().all(|row| row[3] == "earth" && row[6] == "False" || row[6] == "false"), "{first:?}");
+    // Each interval begins where the one before it ends, and states within it have its kind.
+    assert_eq!(first[0][2], first[1][1]);
+    let minute = |text: &str| {
+        60.0 * text[11..13].parse::<f64>().unwrap()
+            + text[14..16].parse::<f64>().unwrap()
+            + text[17..26].parse::<f64>().unwrap() / 60.0
+    };
+    let (begins, ends) = (minute(&first[1][1]), minute(&first[1][2]));
+    assert!((60.0 * (ends - begins) - first[1][5].parse::<f64>().unwrap()).abs() < 1e-4, "{first:?}");
+    for (i, row) in one.iter().enumerate().take(90) {
+        assert_eq!(row[1] == "umbra", (i as f64) > begins && (i as f64) < ends, "{i} {row:?}");
+    }
+    // The second object begins in the umbra.
+    let second: Vec<_> = found.iter().filter(|row| row[0] == "two").collect();
+    assert!(second[0][4] == "umbra" && second[0][6].eq_ignore_ascii_case("true"), "{second:?}");
+
+    for (input, frame) in
+        [("t.npy", "--frame icrf"), ("short.npy", "--frame gcrs"), ("t.oem", ""), ("day.oem", "--frame gcrs")]
+    {
+        folder.run_ok(&format!("sunlight {input} {frame} -o again.csv --events again_events.csv -q"));
+        let again = columns(&folder.text("again.csv"), &["fraction", "kind"]);
+        assert_eq!(again.len(), 180, "{input}");
+        for (again, one) in again.iter().zip(&one) {
+            let apart = again[0].parse::<f64>().unwrap() - one[0].parse::<f64>().unwrap();
+            assert!(apart.abs() < 1e-7 && again[1] == one[1], "{input}: {again:?} {one:?}");
+        }
+        let times = columns(&folder.text("again_events.csv"), &["begins", "ends"]);
+        for (again, one) in times.iter().zip(&first) {
+            assert!((minute(&again[0]) - minute(&one[1])).abs() < 1e-6, "{input}: {again:?} {one:?}");
+        }
+    }
+    folder.run_ok("sunlight t.csv --frame gcrs -o light.npz --events events.npz");
+    assert_eq!(npz_array::<u32>(&folder.path("light.npz"), "trajectory")[..4], [0, 1, 0, 1]);
+    assert_eq!(npz_array::<f64>(&folder.path("light.npz"), "unix_s")[2], START + 60.0);
+    assert_eq!(npz_array::<u8>(&folder.path("events.npz"), "body").len(), found.len());
+}
+
+/// The time scales of a message differ by the seconds that they should.
+#[test]
+fn time_scales_shift_the_events() {
+    let folder = Folder::new();
+    let mut begins = Vec::new();
+    for scale in ["UTC", "TAI", "TT", "TDB", "GPS"] {
+        folder.write("t.oem", message(100, "ICRF", scale, "2026-03-21"));
+        folder.run_ok("sunlight t.oem -o light.csv --events events.npz -q");
+        begins.push(npz_array::<f64>(&folder.path("events.npz"), "begins_unix_s")[0]);
+    }
+    for (found, behind) in begins.iter().zip([0.0, 37.0, 69.184, 69.184, 18.0]) {
+        // The Sun moves a little in the meantime, and TDB differs from TT by up to 2 ms.
+        assert!((begins[0] - found - behind).abs() < 0.02, "{begins:?}");
+    }
+}
+
+#[test]
+fn files_that_are_no_trajectory_are_refused() {
+    let folder = Folder::new();
+    let head = "time,x,y,z\n";
+    let good = "2026-03-21T00:00:00Z,7000,0,0\n";
+    let tables = [
+        (
+            format!("{head}{good}{good}"),
+            "line 3: time is 0 s after the state before it: the states of an object must be in order",
+        ),
+        (format!("{head}2026-03-21,7000,0,0\n"), "line 2: time is '2026-03-21': expected an instant"),
+        (format!("{head}yesterday,7000,0,0\n"), "line 2: time: 'yesterday' is not a date"),
+        (format!("{head}{good}2026-03-21T00:01:00Z,7000,x,0\n"), "line 3: y is 'x': expected a number"),
+        (
+            format!("{head}2026-03-21T00:00:00Z,7,0,0\n"),
+            "line 2: position is 7 km from the centre: it is inside the Earth",
+        ),
+        (format!("{head}2026-03-21T00:00:00Z,nan,0,0\n"), "line 2: x is NaN"),
+        ("x,y,z\n7000,0,0\n".into(), "there is no column `time` (instants in UTC) or `unix_s`"),
+        ("time,unix_s,x,y,z\n2026-03-21T00:00:00Z,1,7000,0,0\n".into(), "both time and unix_s are given"),
+        ("time,x,y,z,vx\n2026-03-21T00:00:00Z,7000,0,0,1\n".into(), "a velocity needs three columns: vx,vy,vz"),
+        ("time,x,y,z,mass\n2026-03-21T00:00:00Z,7000,0,0,1\n".into(), "unknown column 'mass'"),
+        ("time,x [m],y,z\n2026-03-21T00:00:00Z,7000,0,0\n".into(), "has the unit 'm', expected km"),
+        ("unix_s,x,y,z\n1e300,7000,0,0\n".into(), "line 2: unix_s is '1"),
+        ("unix_s,x,y,z\n-1e10,7000,0,0\n".into(), "line 2: time is"),
+        (head.into(), "the file contains no states"),
+    ];
+    for (text, words) in tables {
+        folder.write("t.csv", text.clone());
+        let done = folder.run("sunlight t.csv --frame gcrs -o out.csv");
+        assert!(done.code == 2 && done.errors.contains(words), "{words}: {}", done.errors);
+    }
+    folder.write("t.csv", format!("{head}{good}"));
+    for (command, words) in [
+        ("sunlight t.csv -o out.csv", "give the frame, gcrs or itrf"),
+        ("sunlight t.csv --frame teme -o out.csv", "the frame is 'teme': expected gcrs"),
+        ("sunlight t.csv --frame gcrs -o out.csv --events out.csv", "-o and --events would both write this file"),
+        ("sunlight t.csv --frame gcrs -o out.csv --events t.csv", "t.csv"),
+        ("sunlight t.csv --frame gcrs -o out.csv --events -", "events cannot go to standard output"),
+    ] {
+        let done = folder.run(command);
+        assert!(done.code == 2 && done.errors.contains(words), "{words}: {}", done.errors);
+    }
+    folder.run_ok("sunlight t.csv --frame gcrs -o out.csv -q");
+
+    let text = message(3, "GCRF", "UTC", "2026-03-21");
+    let hostile = [
+        (
+            text.replace("CCSDS_OEM_VERS = 2.0", "CCSDS_OPM_VERS = 2.0"),
+            "line 1: 'CCSDS_OPM_VERS = 2.0': expected CCSDS_OEM_VERS",
+        ),
+        (text.replace("= 2.0", "= 9"), "line 1: CCSDS_OEM_VERS is '9'"),
+        ("<?xml version=\"1.0\"?>\n".into(), "line 1: the message is in XML"),
+        (String::new(), "the file contains no states"),
+        (text.replace("GCRF", "TEME"), "line 10: REF_FRAME: the frame is 'TEME'"),
+        (text.replace("= EARTH", "= MARS"), "line 9: CENTER_NAME is 'MARS': expected EARTH"),
+        (text.replace("= UTC", "= SCLK"), "line 11: TIME_SYSTEM is 'SCLK'"),
+        (text.replace("CENTER_NAME = EARTH\n", ""), "CENTER_NAME is missing between META_START and META_STOP"),
+        (text.replace("OBJECT_NAME = TEST SATELLITE\n", ""), "OBJECT_NAME is missing"),
+        (text.replace("TIME_SYSTEM = UTC\n", ""), "TIME_SYSTEM is missing"),
+        (text.replace("META_STOP\n", ""), "expected KEYWORD = VALUE or META_STOP"),
+        (text.split("META_STOP").next().unwrap().into(), "the file ends before META_STOP"),
+        (text.replace("COVARIANCE_STOP\n", ""), "the file ends before COVARIANCE_STOP"),
+        (
+            text.replace("T00:01:00.000  ", "T00:01:00.000  1 2 3 4 "),
+            "line 19: the state has more than a time and 9 numbers",
+        ),
+        (text.replace("T00:01:00.000", "T00:61:00.000"), "line 19: the time: "),
+        (
+            text.replace("2026-03-21T00:01", "2026-399T00:01"),
+            "line 19: the time is '2026-399T00:01:00.000': expected YYYY",
+        ),
+        (text.replace("2026-03-21T00:01:00.000", "now"), "line 19: the time is 'now': expected YYYY"),
+        (text.replace("2026-03-21T00:01", "2026-03-21T00:00"), "line 19: time is 0 s after the state before it"),
+        (format!("{text}\nMETA_START\n"), "the file ends before META_STOP"),
+    ];
+    for (text, words) in hostile {
+        folder.write("t.oem", text);
+        let done = folder.run("sunlight t.oem -o out.csv");
+        assert!(done.code == 2 && done.errors.contains(words), "{words}: {}", done.errors);
+    }
+    let done = {
+        folder.write("t.oem", message(3, "ITRF", "UTC", "2026-03-21"));
+        folder.run("sunlight t.oem --frame gcrs -o out.csv")
+    };
+    assert!(done.errors.contains("REF_FRAME is 'ITRF', which is not the given frame"), "{}", done.errors);
+}
+
+/// A file that is cut anywhere, or has a changed byte, is an error or a result, never a panic.
+#[test]
+fn damaged_messages_end_in_an_error_or_a_result() {
+    let folder = Folder::new();
+    let text = message(4, "GCRF", "UTC", "2026-03-21");
+    for cut in (0..text.len()).step_by(97) {
+        let mut bytes = text.clone().into_bytes();
+        if cut % 2 == 0 {
+            bytes.truncate(cut);
+        } else {
+            bytes[cut] = b"=\n-9\0\xff"[cut % 6];
+        }
+        folder.write("t.oem", bytes);
+        let done = folder.run("sunlight t.oem -o out.csv -q");
+        assert!([0, 2].contains(&done.code), "{cut}: {} {}", done.code, done.errors);
+    }
+}
+
+/// States that are too far apart for the interpolation are said, even with --quiet.
+#[test]
+fn coarse_states_are_a_warning() {
+    let folder = Folder::new();
+    let rows = (0..20).map(|i| format!("{},{}\n", START + 2_400.0 * f64::from(i), row(&state(40 * i as usize)[..3])));
+    folder.write("t.csv", format!("unix_s,x,y,z\n{}", rows.collect::<String>()));
+    let done = folder.run_ok("sunlight t.csv --frame gcrs -o - -q");
+    assert!(done.errors.contains("warning: t.csv: the states are too far apart"), "{}", done.errors);
+    assert!(done.output.starts_with("trajectory,unix_s,fraction,kind\n"), "{}", done.output);
+}

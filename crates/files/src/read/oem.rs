@@ -1,0 +1,238 @@
+//! Reader of Orbit Ephemeris Messages of CCSDS (502.0-B-3, section 5) as text (KVN): states of an object in segments. Covariances and
+//! accelerations are not used.
+
+use std::path::Path;
+
+use glam::DVec3;
+use umbracast_sky::{DatePrecision, DeltaT, Frame, Time, TrajectoryState};
+
+use super::small_csv::read_small_text;
+use super::trajectories::{Draft, ObjectStates};
+use crate::error::{Error, Result, bad_file};
+use crate::escape::quoted;
+use crate::schema::convert::RowLocation;
+use crate::schema::kept::KeptColumns;
+
+/// A time scale of a message, by its seconds behind TT.
+#[derive(Clone, Copy)]
+enum TimeSystem {
+    Utc,
+    /// Seconds to add for TT.
+    Uniform(f64),
+    Tdb,
+}
+
+/// Where a line is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Header,
+    Metadata,
+    States,
+    Covariance,
+}
+
+/// The metadata of a segment so far.
+#[derive(Default)]
+struct Metadata {
+    object: Option<String>,
+    is_about_earth: bool,
+    frame: Option<Frame>,
+    times: Option<TimeSystem>,
+}
+
+/// Reads a message. A `frame` that differs from that of the message is an error.
+pub(super) fn read_oem(path: &Path, frame: Option<Frame>, delta_t: DeltaT) -> Result<Draft> {
+    let text = read_small_text(path, "trajectories")?;
+    let kept = KeptColumns::new(vec!["time".into(), "object".into()]);
+    let mut draft = Draft { objects: Vec::new(), rows: Vec::new(), kept };
+    let mut message = Message { path, wanted: frame, delta_t, metadata: Metadata::default(), times: TimeSystem::Utc };
+    let (mut part, mut start, mut is_first) = (Part::Header, 0, true);
+    for (number, whole) in text.split('\n').enumerate() {
+        let (line, place) = (whole.trim(), RowLocation::Byte(start));
+        start += whole.len() as u64 + 1;
+        if line.is_empty() || line == "COMMENT" || line.starts_with("COMMENT ") {
+            continue;
+        }
+        let at = number + 1;
+        if is_first {
+            message.check_version(at, line)?;
+            is_first = false;
+            continue;
+        }
+        part = match (part, line) {
+            (Part::Header | Part::States, "META_START") => {
+                message.metadata = Metadata::default();
+                Part::Metadata
+            }
+            (Part::Metadata, "META_STOP") => {
+                draft.objects.push(message.begin_segment(at)?);
+                Part::States
+            }
+            (Part::States, "COVARIANCE_START") => Part::Covariance,
+            (Part::Covariance, "COVARIANCE_STOP") => Part::States,
+            (Part::Header, _) if line.contains('=') => part,
+            (Part::Metadata, _) => {
+                message.add(at, line)?;
+                part
+            }
+            (Part::Covariance, _) => part,
+            (Part::States, _) => {
+                let (state, time) = message.state(at, line)?;
+                let object = draft.objects.len() - 1;
+                draft.kept.push(time);
+                draft.kept.push(&draft.objects[object].object);
+                draft.push(object, state, place)?;
+                part
+            }
+            (Part::Header, _) => {
+                return Err(message.bad(at, &format!("'{}': expected META_START or KEYWORD = VALUE", quoted(line))));
+            }
+        };
+    }
+    match part {
+        Part::Metadata => Err(bad_file(path, "the file ends before META_STOP: is it complete?")),
+        Part::Covariance => Err(bad_file(path, "the file ends before COVARIANCE_STOP: is it complete?")),
+        Part::Header | Part::States => Ok(draft),
+    }
+}
+
+struct Message<'a> {
+    path: &'a Path,
+    wanted: Option<Frame>,
+    delta_t: DeltaT,
+    metadata: Metadata,
+    times: TimeSystem,
+}
+
+impl Message<'_> {
+    fn bad(&self, line: usize, message: &str) -> Error {
+        bad_file(self.path, format!("line {line}: {message}"))
+    }
+
+    /// Checks the first line.
+    fn check_version(&self, at: usize, line: &str) -> Result<()> {
+        let (key, version) = line.split_once('=').unwrap_or((line, ""));
+        if line.starts_with('<') {
+            return Err(
+                self.bad(at, "the message is in XML: expected the text form (KVN), which begins with CCSDS_OEM_VERS")
+            );
+        }
+        if key.trim() != "CCSDS_OEM_VERS" {
+            let why = format!("'{}': expected CCSDS_OEM_VERS = 2.0, the first line of an .oem file", quoted(line));
+            return Err(self.bad(at, &why));
+        }
+        if !["1.0", "2.0", "3.0"].contains(&version.trim()) {
+            let why = format!("CCSDS_OEM_VERS is '{}': expected 1.0, 2.0 or 3.0", quoted(version.trim()));
+            return Err(self.bad(at, &why));
+        }
+        Ok(())
+    }
+
+    /// Reads a line of metadata.
+    fn add(&mut self, at: usize, line: &str) -> Result<()> {
+        let Some((key, value)) = line.split_once('=').map(|(key, value)| (key.trim(), value.trim())) else {
+            return Err(self.bad(at, &format!("'{}': expected KEYWORD = VALUE or META_STOP", quoted(line))));
+        };
+        let shown = quoted(value);
+        match key {
+            "OBJECT_NAME" => self.metadata.object = Some(value.into()),
+            "CENTER_NAME" if value.eq_ignore_ascii_case("earth") => self.metadata.is_about_earth = true,
+            "CENTER_NAME" => return Err(self.bad(at, &format!("CENTER_NAME is '{shown}': expected EARTH"))),
+            "REF_FRAME" => {
+                let frame = Frame::from_name(value).map_err(|error| self.bad(at, &format!("REF_FRAME: {error}")))?;
+                if self.wanted.is_some_and(|wanted| wanted != frame) {
+                    return Err(self.bad(at, &format!("REF_FRAME is '{shown}', which is not the given frame")));
+                }
+                self.metadata.frame = Some(frame);
+            }
+            "TIME_SYSTEM" => {
+                self.metadata.times = Some(match value.to_ascii_uppercase().as_str() {
+                    "UTC" => TimeSystem::Utc,
+                    "TT" => TimeSystem::Uniform(0.0),
+                    "TAI" => TimeSystem::Uniform(32.184),
+                    "GPS" => TimeSystem::Uniform(32.184 + 19.0),
+                    "TDB" => TimeSystem::Tdb,
+                    _ => {
+                        let why = format!("TIME_SYSTEM is '{shown}': expected UTC, TAI, TT, TDB or GPS");
+                        return Err(self.bad(at, &why));
+                    }
+                });
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Begins the states of a segment.
+    fn begin_segment(&mut self, at: usize) -> Result<ObjectStates> {
+        let missing = |key: &str| self.bad(at, &format!("{key} is missing between META_START and META_STOP"));
+        let Metadata { object, is_about_earth, frame, times } = &self.metadata;
+        if !is_about_earth {
+            return Err(missing("CENTER_NAME"));
+        }
+        let object = object.as_deref().ok_or_else(|| missing("OBJECT_NAME"))?;
+        let (frame, times) = (frame.ok_or_else(|| missing("REF_FRAME"))?, times.ok_or_else(|| missing("TIME_SYSTEM"))?);
+        self.times = times;
+        Ok(ObjectStates::new(object, frame))
+    }
+
+    /// Reads a state: the time, three coordinates in km and three of the velocity in km/s, and optional three of the acceleration.
+    fn state<'a>(&self, at: usize, line: &'a str) -> Result<(TrajectoryState, &'a str)> {
+        let mut words = line.split_whitespace();
+        let time = words.next().unwrap_or("");
+        let mut numbers = [0.0; 9];
+        let mut count = 0;
+        for word in words {
+            let Some(number) = numbers.get_mut(count) else {
+                return Err(self.bad(at, "the state has more than a time and 9 numbers"));
+            };
+            let parsed = word.parse::<f64>().ok().filter(|number| number.is_finite());
+            *number = parsed.ok_or_else(|| self.bad(at, &format!("'{}' is not a number", quoted(word))))?;
+            count += 1;
+        }
+        if count != 6 && count != 9 {
+            let why = format!("the state has {count} numbers: expected x y z vx vy vz after the time");
+            return Err(self.bad(at, &why));
+        }
+        let [x, y, z, vx, vy, vz, ..] = numbers;
+        let (position, velocity) = (DVec3::new(x, y, z), Some(DVec3::new(vx, vy, vz)));
+        let instant = self.instant(time).map_err(|why| self.bad(at, &why))?;
+        Ok((TrajectoryState { time: instant, position, velocity }, time))
+    }
+
+    /// An instant of the message, `YYYY-MM-DDThh:mm:ss` or `YYYY-DDDThh:mm:ss`, in its time scale. An error is the reason.
+    fn instant(&self, text: &str) -> Result<Time, String> {
+        let expected = || format!("the time is '{}': expected YYYY-MM-DDThh:mm:ss or YYYY-DDDThh:mm:ss", quoted(text));
+        let (date, clock) = text.split_once('T').ok_or_else(expected)?;
+        let clock = clock.strip_suffix('Z').unwrap_or(clock);
+        if clock.contains(['+', '-', 'Z']) {
+            return Err(expected());
+        }
+        let day_of_year = date.split_once('-').filter(|(_, day)| day.len() == 3);
+        let (date, later) = match day_of_year {
+            None => (date.to_owned(), 0),
+            Some((year, day)) => {
+                let day: i64 = day.parse().ok().filter(|day| (1..=366).contains(day)).ok_or_else(expected)?;
+                (format!("{year}-01-01"), day - 1)
+            }
+        };
+        let (read, precision) =
+            Time::parse(&format!("{date}T{clock}"), self.delta_t).map_err(|error| format!("the time: {error}"))?;
+        if precision != DatePrecision::Instant {
+            return Err(expected());
+        }
+        // The reading of the clock, whatever its scale.
+        let (day, second) = read.clock(self.delta_t);
+        let day = day + later;
+        let uniform = |more: f64| Time::from_tt_seconds((day as f64 - 0.5) * 86_400.0 + second + more);
+        Ok(match self.times {
+            TimeSystem::Utc if later == 0 => read,
+            TimeSystem::Utc => Time::from_clock(day, second, self.delta_t),
+            TimeSystem::Uniform(more) => uniform(more),
+            TimeSystem::Tdb => {
+                let near = uniform(0.0);
+                near.plus(near.tt_seconds() - near.tdb_seconds())
+            }
+        })
+    }
+}

@@ -1,0 +1,180 @@
+//! Reader of trajectories: tables of positions with their times, and Orbit Ephemeris Messages.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use glam::DVec3;
+use umbracast_sky::{DatePrecision, DeltaT, Error as SkyError, Frame, Time, Trajectory, TrajectoryState};
+
+use super::oem::read_oem;
+use super::read_options::{ExtraColumns, ReadOptions};
+use super::table::OpenTable;
+use crate::error::{Result, bad_file, push};
+use crate::escape::quoted;
+use crate::format::{StreamFormat, extension};
+use crate::schema::convert::RowLocation;
+use crate::schema::kept::KeptColumns;
+use crate::schema::kinds::TRAJECTORIES;
+
+/// Trajectories of a file.
+#[derive(Clone, Debug, Default)]
+pub struct TrajectoryFile {
+    /// One per object of a table, in the order in which they appear, and one per segment of a message.
+    pub trajectories: Vec<Trajectory>,
+    /// For each row of the file: the index of its trajectory, and that of its state.
+    pub rows: Vec<[u32; 2]>,
+    /// The columns `time` and `object` as text, if the file has them.
+    pub kept: KeptColumns,
+}
+
+/// Days from 1970-01-01 to 2000-01-01.
+const UNIX_DAYS: i64 = 10_957;
+/// Seconds per day.
+const DAY_S: f64 = 86_400.0;
+
+/// Reads trajectories, in km and km/s from the centre of the Earth.
+///
+/// A table (`.csv`, `.parquet`, `.npz`, `.npy` of shape (N, 4) or (N, 7)) has the columns `unix_s` (seconds of UTC since 1970-01-01, as POSIX
+/// counts them) or `time` (instants in UTC, as text), `x`, `y`, `z`, and optional `vx`, `vy`, `vz` and `object`. Rows of several objects may be
+/// mixed. `.oem` is an Orbit Ephemeris Message of CCSDS (502.0-B) as text, which names its own axes and time scale.
+///
+/// `frame` has the axes: tables need it, and for a message it must agree. `delta_t` is used for times before 1972 only.
+///
+/// # Errors
+/// [`Error::Io`](crate::Error::Io) if the file cannot be read. [`Error::BadFile`](crate::Error::BadFile) with the row, the field and the value if it cannot be parsed, lacks a column or
+/// the axes, or has a state that [`Trajectory::new`] refuses.
+pub fn read_trajectories(
+    path: &Path,
+    frame: Option<Frame>,
+    options: &ReadOptions,
+    delta_t: DeltaT,
+) -> Result<TrajectoryFile> {
+    let draft = match &*extension(path) {
+        "oem" => read_oem(path, frame, delta_t)?,
+        _ => read_table(path, frame, options, delta_t)?,
+    };
+    draft.finish(path)
+}
+
+/// The states of an object so far.
+pub(super) struct ObjectStates {
+    pub(super) object: String,
+    pub(super) frame: Frame,
+    pub(super) states: Vec<TrajectoryState>,
+    pub(super) places: Vec<RowLocation>,
+}
+
+impl ObjectStates {
+    pub(super) fn new(object: &str, frame: Frame) -> Self {
+        Self { object: object.into(), frame, states: Vec::new(), places: Vec::new() }
+    }
+}
+
+/// A file whose states have not been checked.
+pub(super) struct Draft {
+    pub(super) objects: Vec<ObjectStates>,
+    pub(super) rows: Vec<[u32; 2]>,
+    pub(super) kept: KeptColumns,
+}
+
+impl Draft {
+    /// Appends a state to an object, given by its index.
+    pub(super) fn push(&mut self, object: usize, state: TrajectoryState, place: RowLocation) -> Result<()> {
+        let own = &mut self.objects[object];
+        push("trajectories", &mut self.rows, [object as u32, own.states.len() as u32])?;
+        push("trajectories", &mut own.states, state)?;
+        push("trajectories", &mut own.places, place)
+    }
+
+    fn finish(self, path: &Path) -> Result<TrajectoryFile> {
+        if self.rows.is_empty() {
+            return Err(bad_file(path, "the file contains no states"));
+        }
+        let checked = |one: ObjectStates| {
+            Trajectory::new(one.object, one.frame, one.states).map_err(|error| match error {
+                SkyError::Umbracast(umbracast::Error::BadRecord { index, field, value, why, .. }) => {
+                    let place = one.places[index as usize].describe(path);
+                    bad_file(path, format!("{place}: {field} is {value}: {why}"))
+                }
+                other => bad_file(path, other.to_string()),
+            })
+        };
+        let trajectories = self.objects.into_iter().map(checked).collect::<Result<_>>()?;
+        Ok(TrajectoryFile { trajectories, rows: self.rows, kept: self.kept })
+    }
+}
+
+fn read_table(path: &Path, frame: Option<Frame>, options: &ReadOptions, delta_t: DeltaT) -> Result<Draft> {
+    let Some(frame) = frame else {
+        let why = "a table does not name the axes of its positions: give the frame, gcrs or itrf";
+        return Err(bad_file(path, why));
+    };
+    // Only text can have the columns `time` and `object`.
+    let is_binary = matches!(&*extension(path), "npy" | "npz" | "f32")
+        || matches!(options.stream_format, Some(StreamFormat::Npy | StreamFormat::F32));
+    let keeps = if is_binary { options.extra } else { ExtraColumns::Keep };
+    let source = OpenTable::open_with(path, &TRAJECTORIES, &options.extra(keeps).unit(Some("km")))?;
+    let has = |field: usize| source.fields().contains(&field);
+    let [has_unix, has_velocity] = [has(0), has(4)];
+    if [5, 6].into_iter().any(|field| has(field) != has_velocity) {
+        return Err(bad_file(path, "a velocity needs three columns: vx,vy,vz"));
+    }
+    let names = source.kept().to_vec();
+    let [time, object] = ["time", "object"].map(|name| names.iter().position(|own| own == name));
+    if options.extra == ExtraColumns::Refuse
+        && let Some(other) = names.iter().find(|name| !["time", "object"].contains(&name.as_str()))
+    {
+        let known = "time or unix_s, x, y, z, vx, vy, vz, object";
+        return Err(bad_file(path, format!("unknown column '{}': expected {known}", quoted(other))));
+    }
+    match (has_unix, time) {
+        (true, Some(_)) => return Err(bad_file(path, "both time and unix_s are given: leave one of them out")),
+        (false, None) => {
+            return Err(bad_file(path, "there is no column `time` (instants in UTC) or `unix_s` (seconds since 1970)"));
+        }
+        _ => {}
+    }
+    // Other columns are repeated only if the caller keeps them.
+    let is_kept = |at: usize| options.extra == ExtraColumns::Keep || Some(at) == time || Some(at) == object;
+    let kept = (0..names.len()).filter(|at| is_kept(*at)).collect::<Vec<_>>();
+    let kept_names = kept.iter().map(|at| names[*at].clone()).collect();
+    let mut draft = Draft { objects: Vec::new(), rows: Vec::new(), kept: KeptColumns::new(kept_names) };
+    let mut known: HashMap<String, usize> = HashMap::new();
+    source.read(&mut |row| {
+        let bad = |field: &str, text: &str, why: &str| {
+            let place = row.place.describe(path);
+            Err(bad_file(path, format!("{place}: {field} is '{}': {why}", quoted(text))))
+        };
+        let instant = match time {
+            Some(at) => match Time::parse(row.kept[at], delta_t) {
+                Ok((instant, DatePrecision::Instant)) => instant,
+                Ok(_) => return bad("time", row.kept[at], "expected an instant, YYYY-MM-DDTHH:MM:SSZ"),
+                Err(error) => return Err(bad_file(path, format!("{}: time: {error}", row.place.describe(path)))),
+            },
+            None => {
+                let seconds = row.numbers[0].wide;
+                // Beyond 1900 to 2050 the instant is refused later; a wide margin keeps the arithmetic in range.
+                if !(seconds.abs() < 1e11) {
+                    return bad("unix_s", &seconds.to_string(), "expected seconds since 1970-01-01");
+                }
+                let day = (seconds / DAY_S).floor();
+                Time::from_clock(day as i64 - UNIX_DAYS, seconds - day * DAY_S, delta_t)
+            }
+        };
+        let number = |field: usize| row.numbers[field].wide;
+        let position = DVec3::new(number(1), number(2), number(3));
+        let velocity = has_velocity.then(|| DVec3::new(number(4), number(5), number(6)));
+        let name = object.map_or("", |at| row.kept[at]);
+        let index = match known.get(name) {
+            Some(&index) => index,
+            None => {
+                known.insert(name.into(), draft.objects.len());
+                draft.objects.push(ObjectStates::new(name, frame));
+                draft.objects.len() - 1
+            }
+        };
+        kept.iter().for_each(|at| draft.kept.push(row.kept[*at]));
+        draft.push(index, TrajectoryState { time: instant, position, velocity }, row.place)
+    })?;
+    Ok(draft)
+}

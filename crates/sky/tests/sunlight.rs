@@ -1,0 +1,366 @@
+//! When Earth and Moon hide the Sun: against closed forms, against 50-digit arithmetic, and against solar eclipses.
+
+use std::f64::consts::TAU;
+
+use umbracast::glam::{DMat3, DVec3};
+use umbracast::shadow::ShadowKind::{self, Antumbra, Penumbra, Umbra};
+use umbracast::shadow::{Ball, ShadowRow, Spheroid};
+use umbracast_sky::{
+    AU_KM, DeltaT, Frame, Place, Radii, ShadowInterval, Sky, SkyBody, SkyOptions, Sunlight, Time, Trajectory,
+    TrajectoryState, shadow_intervals,
+};
+use umbracast_testing::cpu;
+
+use super::{instant, number, rows, sky, solar};
+
+const SUN_KM: f64 = 695_700.0;
+const EARTH_KM: f64 = 6_378.137;
+/// Product of the mass of the Earth and the constant of gravitation, in km³/s².
+const GM: f64 = 398_600.441_8;
+
+/// Equally spaced times.
+fn samples(count: usize, step: f64) -> Vec<f64> {
+    (0..count).map(|i| i as f64 * step).collect()
+}
+
+/// The intervals around a body at the origin, in front of a light at rest.
+fn found(times: &[f64], light: DVec3, body: Spheroid, at: impl Fn(f64) -> DVec3) -> Vec<ShadowInterval> {
+    shadow_intervals(times, &|_, time, row: &mut ShadowRow| {
+        *row = ShadowRow::new(at(time), Ball::new(light, SUN_KM), [body]);
+    })
+}
+
+fn kinds(found: &[ShadowInterval]) -> Vec<ShadowKind> {
+    found.iter().map(|one| one.kind).collect()
+}
+
+/// The times from the middle of the passage at which a circular orbit of radius `r` crosses the cones of a round Earth: outer, and inner if it
+/// does. `tilt` is the angle between the light and the plane of the orbit.
+fn closed_form(r: f64, tilt: f64) -> [Option<f64>; 2] {
+    let rate = (GM / r.powi(3)).sqrt();
+    // On a cone with its apex at `apex` from the Earth towards the light and this sine of the half-angle, at s behind the Earth:
+    // r² − s² = tan² (s + apex)².
+    let crossing = |sum: f64| {
+        let sine = sum / AU_KM;
+        let (apex, square) = (AU_KM * EARTH_KM / sum, sine * sine / (1.0 - sine * sine));
+        let (a, b, c) = (1.0 + square, square * apex, square * apex * apex - r * r);
+        let s = -c / (b + (b * b - a * c).sqrt());
+        let cosine = s / (r * tilt.cos());
+        (cosine < 1.0).then(|| cosine.acos() / rate)
+    };
+    // The inner cone has its apex behind the Earth: the sum of the radii is their difference, of the other sign.
+    let inner = {
+        let sine = (SUN_KM - EARTH_KM) / AU_KM;
+        let (apex, square) = (AU_KM * EARTH_KM / (SUN_KM - EARTH_KM), sine * sine / (1.0 - sine * sine));
+        let (a, b, c) = (1.0 + square, -square * apex, square * apex * apex - r * r);
+        let s = (-b + (b * b - a * c).sqrt()) / a;
+        let cosine = s / (r * tilt.cos());
+        (s < apex && cosine < 1.0).then(|| cosine.acos() / rate)
+    };
+    [crossing(SUN_KM + EARTH_KM), inner]
+}
+
+#[test]
+fn circular_orbits_about_a_round_earth_agree_with_the_closed_form() {
+    let mut worst = 0.0_f64;
+    let (mut grazing, mut total) = (0, 0);
+    for r in [6_700.0, 7_500.0, 12_000.0, 26_560.0, 42_164.0, 300_000.0] {
+        let widest = (EARTH_KM / r).asin();
+        // From the middle of the shadow to an orbit that misses it, densely where it only grazes the penumbra.
+        let tilts = (0..20)
+            .map(|i| widest * f64::from(i) / 20.0)
+            .chain((0..60).map(|i| widest * 0.985 + 0.0006 * f64::from(i)));
+        for tilt in tilts {
+            let rate = (GM / r.powi(3)).sqrt();
+            let middle = 0.43 * TAU / rate + 3.7;
+            let light = DVec3::X * AU_KM;
+            let at = |time: f64| {
+                let (sine, cosine) = (rate * (time - middle)).sin_cos();
+                // The middle of the passage is on the side away from the light.
+                r * DVec3::new(-cosine * tilt.cos(), sine, cosine * tilt.sin())
+            };
+            let times = samples(91, TAU / rate / 90.0);
+            let found = found(&times, light, Ball::new([0.0; 3], EARTH_KM).into(), at);
+            let mut expected: Vec<f64> = Vec::new();
+            let [outer, inner] = closed_form(r, tilt);
+            for half in [outer, inner].into_iter().flatten() {
+                expected.extend([middle - half, middle + half]);
+            }
+            expected.sort_by(f64::total_cmp);
+            let is_short = expected.windows(2).any(|pair| pair[1] - pair[0] < 2e-3);
+            if is_short {
+                continue;
+            }
+            let kinds = kinds(&found);
+            match (outer, inner) {
+                (None, _) => assert!(found.is_empty(), "{r} {tilt}: {found:?}"),
+                (Some(_), None) => assert_eq!(kinds, [Penumbra], "{r} {tilt}: {found:?}"),
+                (Some(_), Some(_)) => assert_eq!(kinds, [Penumbra, Umbra, Penumbra], "{r} {tilt}: {found:?}"),
+            }
+            grazing += usize::from(inner.is_none() && outer.is_some_and(|half| 2.0 * half < times[1]));
+            total += usize::from(inner.is_some());
+            let ends: Vec<f64> = found.iter().map(|one| one.begins).chain(found.last().map(|one| one.ends)).collect();
+            assert_eq!(ends.len(), expected.len());
+            for (found, expected) in ends.iter().zip(&expected) {
+                worst = worst.max((found - expected).abs());
+                assert!((found - expected).abs() < 1e-6, "{r} {tilt}: {found} for {expected}");
+            }
+        }
+    }
+    println!("worst {worst:.1e} s; {grazing} shorter than a step, {total} with umbra");
+    // Some of the passages are shorter than the step of the samples.
+    assert!(grazing >= 10 && total > 100, "{grazing} {total}");
+}
+
+#[test]
+fn an_orbit_may_start_and_end_in_a_shadow() {
+    let (r, light) = (7_000.0_f64, DVec3::X * AU_KM);
+    let rate = (GM / r.powi(3)).sqrt();
+    let at = |time: f64| r * DVec3::new(-(rate * time).cos(), (rate * time).sin(), 0.0);
+    let [outer, inner] = closed_form(r, 0.0).map(Option::unwrap);
+    let found = found(&samples(61, TAU / rate / 60.0), light, Ball::new([0.0; 3], EARTH_KM).into(), at);
+    assert_eq!(kinds(&found), [Umbra, Penumbra, Penumbra, Umbra]);
+    let known: Vec<[bool; 2]> = found.iter().map(|one| [one.begins_earlier, one.ends_later]).collect();
+    assert_eq!(known, [[true, false], [false, false], [false, false], [false, true]]);
+    assert_eq!(found[0].begins, 0.0);
+    assert!((found[0].ends - inner).abs() < 1e-6 && (found[1].ends - outer).abs() < 1e-6, "{found:?}");
+    assert!((found[3].ends - TAU / rate).abs() < 1e-6);
+    // All of the time in the umbra, and one sample.
+    let still = |_: f64| DVec3::new(-r, 0.0, 0.0);
+    let round = Ball::new([0.0; 3], EARTH_KM).into();
+    let dark = self::found(&samples(5, 60.0), light, round, still);
+    assert_eq!(kinds(&dark), [Umbra]);
+    assert!(dark[0].begins_earlier && dark[0].ends_later && dark[0].ends == 240.0);
+    assert!(self::found(&[0.0], light, round, still).is_empty() && self::found(&[], light, round, still).is_empty());
+}
+
+#[test]
+fn a_body_smaller_than_the_light_has_an_antumbra() {
+    // A planet in transit: it enters the disc, is inside it, and leaves it. Then one that only crosses the rim.
+    let light = DVec3::Z * AU_KM;
+    let body = |x: f64| Ball::new([x, 0.0, 0.3 * AU_KM], 6_000.0);
+    for (aside, expected) in [
+        (0.0, &[Penumbra, Antumbra, Penumbra][..]),
+        (0.3 * (SUN_KM - 2_000.0), &[Penumbra]),
+        (0.3 * (SUN_KM + 40_000.0), &[]),
+    ] {
+        let times = samples(41, 20_000.0);
+        let found = shadow_intervals(&times, &|_, time, row: &mut ShadowRow| {
+            let ball = Ball { center: body(time - 400_500.0).center + DVec3::Y * aside, ..body(0.0) };
+            *row = ShadowRow::new([0.0; 3], Ball::new(light, SUN_KM), [ball.into()]);
+        });
+        assert_eq!(kinds(&found), expected, "{aside}: {found:?}");
+        if let [enters, inside, leaves] = &found[..] {
+            // Contacts where the separation is the sum or the difference of the angular radii.
+            let [sun, own] = [(SUN_KM / AU_KM).asin(), 6_000.0 / (0.3 * AU_KM)];
+            let half = |radius: f64| 0.3 * AU_KM * radius.tan();
+            for (found, expected) in [
+                (enters.begins, 400_500.0 - half(sun + own)),
+                (inside.begins, 400_500.0 - half(sun - own)),
+                (inside.ends, 400_500.0 + half(sun - own)),
+                (leaves.ends, 400_500.0 + half(sun + own)),
+            ] {
+                // The body is nearer at the middle of its straight path: by 10⁻⁵ of its distance.
+                assert!((found - expected).abs() < 1.0, "{found} {expected}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_oblate_earth_agrees_with_fifty_digits() {
+    let table =
+        rows("contacts.csv", ["radius_km", "inclination_deg", "node_deg", "declination_deg", "contact", "time_s"]);
+    let mut cases: Vec<([f64; 4], Vec<f64>)> = Vec::new();
+    for [r, inclination, node, declination, contact, time] in &table {
+        assert!(["outer", "inner"].contains(&contact.as_str()));
+        let case = [r, inclination, node, declination].map(|text| number(text));
+        match cases.last_mut() {
+            Some((last, times)) if *last == case => times.push(number(time)),
+            _ => cases.push((case, vec![number(time)])),
+        }
+    }
+    let mut worst = 0.0_f64;
+    for ([r, inclination, node, declination], expected) in &cases {
+        let rate = (GM / r.powi(3)).sqrt();
+        let (sine, cosine) = declination.to_radians().sin_cos();
+        let light = AU_KM * DVec3::new(cosine, 0.0, sine);
+        let turn = DMat3::from_rotation_z(node.to_radians()) * DMat3::from_rotation_x(inclination.to_radians());
+        let at = |time: f64| turn * (r * DVec3::new((rate * time).cos(), (rate * time).sin(), 0.0));
+        let earth = Spheroid::new([0.0; 3], EARTH_KM, 6_356.752_314_2, DVec3::Z);
+        let found = found(&samples(97, TAU / rate / 96.0), light, earth, at);
+        let mut ends: Vec<f64> = found.iter().flat_map(|one| [one.begins, one.ends]).collect();
+        ends.sort_by(f64::total_cmp);
+        ends.dedup();
+        let inner: Vec<f64> = ends.into_iter().filter(|time| *time > 0.0 && *time < TAU / rate - 1e-3).collect();
+        assert_eq!(inner.len(), expected.len(), "{r} {inclination}: {inner:?} {expected:?}");
+        for (found, expected) in inner.iter().zip(expected) {
+            worst = worst.max((found - expected).abs());
+            assert!((found - expected).abs() < 1e-6, "{r} {inclination}: {found} for {expected}");
+        }
+    }
+    println!("worst {worst:.1e} s of {} contacts", table.len());
+    assert!(table.len() >= 24, "{}", table.len());
+}
+
+/// A circular orbit in the axes of the GCRS, with velocities or without.
+fn orbit(r: f64, start: Time, count: usize, step: f64, has_velocity: bool) -> Vec<TrajectoryState> {
+    let rate = (GM / r.powi(3)).sqrt();
+    let turn = DMat3::from_rotation_z(0.6) * DMat3::from_rotation_x(0.9);
+    (0..count)
+        .map(|i| {
+            let seconds = i as f64 * step;
+            let (sine, cosine) = (rate * seconds).sin_cos();
+            let velocity = turn * (r * rate * DVec3::new(-sine, cosine, 0.0));
+            TrajectoryState {
+                time: start.plus(seconds),
+                position: turn * (r * DVec3::new(cosine, sine, 0.0)),
+                velocity: has_velocity.then_some(velocity),
+            }
+        })
+        .collect()
+}
+
+/// Begins and ends of the intervals, with body and kind.
+fn ends(sunlight: &Sunlight, path: usize) -> Vec<(usize, ShadowKind, f64, f64)> {
+    sunlight.intervals()[path].iter().map(|one| (one.body, one.kind, one.begins, one.ends)).collect()
+}
+
+fn assert_near(a: &[(usize, ShadowKind, f64, f64)], b: &[(usize, ShadowKind, f64, f64)], allowed: f64) {
+    assert_eq!(a.len(), b.len(), "{a:?} {b:?}");
+    for (a, b) in a.iter().zip(b) {
+        assert!(a.0 == b.0 && a.1 == b.1, "{a:?} {b:?}");
+        assert!((a.2 - b.2).abs() < allowed && (a.3 - b.3).abs() < allowed, "{a:?} {b:?}");
+    }
+}
+
+/// The steps, velocities and axes of the input do not matter: an interpolated orbit has the intervals of a dense one.
+#[test]
+fn intervals_do_not_depend_on_the_samples() {
+    let sky = sky(69.0, Radii::IAU);
+    let start = instant("2026-03-21T05:00:00Z");
+    let with = |step: f64, has_velocity: bool| {
+        let states = orbit(7_000.0, start, (30_000.0 / step) as usize + 1, step, has_velocity);
+        Trajectory::new("a", Frame::Gcrs, states).unwrap()
+    };
+    let paths = [with(5.0, true), with(60.0, true), with(60.0, false), with(240.0, true), with(240.0, false)];
+    let sunlight = Sunlight::new(&sky, &paths).unwrap();
+    let dense = ends(&sunlight, 0);
+    assert!(dense.len() >= 12, "{dense:?}");
+    for (path, allowed) in [(1, 1e-5), (2, 1e-5), (3, 1e-3), (4, 2e-2)] {
+        assert_near(&ends(&sunlight, path), &dense, allowed);
+        let error = Sunlight::new(&sky, &paths[path..=path]).unwrap().interpolation_error_km().unwrap();
+        println!("{path}: {error:e} km");
+        assert!(error < 30.0 * allowed, "{path}: {error}");
+    }
+    // The same orbit in axes that rotate. Those of a span of eight hours are fixed, which moves a place by less than a metre.
+    let turned = paths[1].states().iter().map(|state| {
+        let fixed = |seconds: f64| {
+            let (time, velocity) = (state.time.plus(seconds), state.velocity.unwrap());
+            sky.to_earth_fixed(state.position + velocity * seconds, time)
+        };
+        let velocity = (fixed(0.5) - fixed(-0.5)) / 1.0;
+        TrajectoryState { position: fixed(0.0), velocity: Some(velocity), ..*state }
+    });
+    let turned = Trajectory::new("a", Frame::Itrf, turned.collect()).unwrap();
+    assert_near(&ends(&Sunlight::new(&sky, &[turned]).unwrap(), 0), &dense, 2e-3);
+}
+
+/// A place on the ground is an object, too. Its contacts are those of the solar eclipse, which another part of the library computes.
+#[test]
+fn the_moon_hides_the_sun_at_the_contacts_of_a_solar_eclipse() {
+    let sky = Sky::new(SkyOptions { delta_t: DeltaT::Table, ..SkyOptions::default() });
+    for (date, latitude, longitude, middle) in [
+        ("2024-04-08", 25.2896, -104.1479, "2024-04-08T16:30:00Z"),
+        ("2023-10-14", 11.3, -83.0, "2023-10-14T15:45:00Z"),
+    ] {
+        let place = Place::new(latitude, longitude, 1_000.0).unwrap();
+        let local = solar(&sky, date).circumstances(&place);
+        let expected: Vec<Time> = [&local.c1, &local.c2, &local.c3, &local.c4]
+            .into_iter()
+            .map(|contact| contact.as_ref().unwrap().time)
+            .collect();
+        let start = instant(middle);
+        let position = place_km(&place);
+        let states = (0..250).map(|i| TrajectoryState {
+            time: start.plus(60.0 * f64::from(i)),
+            position,
+            velocity: (i < 1000).then_some(DVec3::ZERO),
+        });
+        let path = Trajectory::new("place", Frame::Itrf, states.collect()).unwrap();
+        let sunlight = Sunlight::new(&sky, &[path]).unwrap();
+        let moon: Vec<ShadowInterval> =
+            sunlight.intervals().remove(0).into_iter().filter(|one| one.body == 1).collect();
+        let inner = if date == "2024-04-08" { Umbra } else { Antumbra };
+        assert_eq!(kinds(&moon), [Penumbra, inner, Penumbra], "{moon:?}");
+        assert_eq!(Sunlight::BODIES[1], SkyBody::Moon);
+        for (found, expected) in [moon[0].begins, moon[1].begins, moon[1].ends, moon[2].ends].iter().zip(&expected) {
+            let apart = start.plus(*found).seconds_since(*expected);
+            println!("{date}: {apart:.4} s");
+            assert!(apart.abs() < 0.02, "{date}: {apart}");
+        }
+        // In the middle of totality nothing is left of the Sun.
+        let middle = (0.5 * (moon[1].begins + moon[1].ends) / 60.0) as usize;
+        let row = |_: usize, row: &mut ShadowRow| sunlight.row(0, middle, row);
+        let seen = cpu().shadows_by_row(1, None, &row).unwrap()[0].shadow;
+        assert_eq!(seen.kind, inner);
+    }
+}
+
+/// The position of a place in axes that rotate with the Earth.
+fn place_km(place: &Place) -> DVec3 {
+    let (a, b) = SkyBody::Earth.radii_km();
+    let (latitude, longitude, height) =
+        (place.latitude.to_radians(), place.longitude.to_radians(), 1e-3 * place.height_m);
+    let square = 1.0 - (b / a).powi(2);
+    let n = a / (1.0 - square * latitude.sin().powi(2)).sqrt();
+    let across = (n + height) * latitude.cos();
+    DVec3::new(across * longitude.cos(), across * longitude.sin(), (n * (1.0 - square) + height) * latitude.sin())
+}
+
+#[test]
+fn states_that_cannot_be_are_refused() {
+    let start = instant("2026-03-21T05:00:00Z");
+    let good = orbit(7_000.0, start, 5, 60.0, true);
+    let refused = |change: &dyn Fn(&mut Vec<TrajectoryState>)| {
+        let mut states = good.clone();
+        change(&mut states);
+        Trajectory::new("a", Frame::Gcrs, states).unwrap_err().to_string()
+    };
+    for (words, error) in [
+        ("state 3: time is 0 s after the state before it", refused(&|states| states[3].time = states[2].time)),
+        ("state 2: time is -60 s after", refused(&|states| states.swap(1, 2))),
+        (
+            "state 4: time is 90000 s after the state before it: states may be at most a day apart",
+            refused(&|states| states[4].time = states[3].time.plus(90_000.0)),
+        ),
+        ("state 1: z is NaN", refused(&|states| states[1].position.z = f64::NAN)),
+        ("state 1: x is 20000000", refused(&|states| states[1].position.x = 2e7)),
+        (
+            "state 2: position is 6371 km from the centre: it is inside the Earth",
+            refused(&|states| states[2].position = DVec3::X * 6371.0),
+        ),
+        ("state 2: velocity is missing", refused(&|states| states[2].velocity = None)),
+        ("state 1: velocity is given", refused(&|states| states[0].velocity = None)),
+        (
+            "state 1: velocity is [NaN, 0, 0]",
+            refused(&|states| states[1].velocity = Some(DVec3::new(f64::NAN, 0.0, 0.0))),
+        ),
+        ("state 0: time is", refused(&|states| states[0].time = Time::from_tt_seconds(1e10))),
+        ("state 0: time is NaN", refused(&|states| states[0].time = Time::from_tt_seconds(f64::NAN))),
+    ] {
+        assert!(error.contains(words), "{error} for {words}");
+    }
+    for (name, frame) in [
+        ("GCRF", Frame::Gcrs),
+        ("EME2000", Frame::Gcrs),
+        ("ITRF2014", Frame::Itrf),
+        ("itrf-97", Frame::Itrf),
+        (" itrs", Frame::Itrf),
+    ] {
+        assert_eq!(Frame::from_name(name).unwrap(), frame);
+    }
+    for name in ["teme", "itrfx", "", "itrf20000"] {
+        assert!(Frame::from_name(name).unwrap_err().to_string().contains("expected gcrs"), "{name}");
+    }
+}

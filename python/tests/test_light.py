@@ -1,0 +1,298 @@
+"""Visible fractions of arrays that broadcast."""
+
+import csv
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+import umbracast
+from umbracast import visible_fraction
+
+ROOT = Path(__file__).parents[2]
+SUN = [149_597_870.7, 0, 0]
+RADIUS = 695_700
+
+
+def table(name):
+    with (ROOT / "tests" / "data" / name).open() as file:
+        return list(csv.DictReader(file))
+
+
+def columns(rows, *names):
+    return np.array([[float(row[name]) for name in names] for row in rows])
+
+
+def test_the_reference_tables_are_reproduced():
+    rows = table("sphere_overlap.csv")
+    seen = visible_fraction(
+        columns(rows, "obs_x", "obs_y", "obs_z"),
+        columns(rows, "src_x", "src_y", "src_z"),
+        columns(rows, "src_r")[:, 0],
+        columns(rows, "occ_x", "occ_y", "occ_z")[:, None],
+        columns(rows, "occ_r"),
+    )
+    np.testing.assert_allclose(seen.fraction, columns(rows, "visible_fraction")[:, 0], rtol=0, atol=1e-9)
+    rows = table("ellipsoid_overlap.csv")
+    seen = visible_fraction(
+        columns(rows, "obs_x", "obs_y", "obs_z"),
+        columns(rows, "src_x", "src_y", "src_z"),
+        columns(rows, "src_r")[:, 0],
+        [[0, 0, 0]],
+        columns(rows, "occ_a"),
+        polar_radii=columns(rows, "occ_c"),
+    )
+    np.testing.assert_allclose(seen.fraction, columns(rows, "visible_fraction")[:, 0], rtol=0, atol=1e-9)
+    words = {"none": "lit", "partial": "penumbra", "annular": "antumbra", "total": "umbra"}
+    assert [umbracast.ShadowKind(kind).name.lower() for kind in seen.kind] == [words[row["kind"]] for row in rows]
+
+
+def test_the_flux_has_the_law_of_the_reference():
+    for law, group in itertools.groupby(
+        sorted(table("limb_darkening.csv"), key=lambda row: row["law"]), lambda row: row["law"]
+    ):
+        rows = list(group)
+        u1, u2 = columns(rows, "u1", "u2")[0]
+        bodies = np.stack([columns(rows, "separation")[:, 0], np.zeros(len(rows)), np.full(len(rows), 1e6)], -1)[
+            :, None
+        ]
+        seen = visible_fraction(
+            [0, 0, 0], [0, 0, 2e6], 2, bodies, columns(rows, "occluder_radius"), limb_darkening=(u1, u2)
+        )
+        np.testing.assert_allclose(
+            seen.flux, columns(rows, "visible_flux_fraction")[:, 0], rtol=0, atol=1e-9, err_msg=law
+        )
+        assert (seen.flux is seen.fraction) is False
+
+
+def looped(observers, light, light_radius, bodies, radii, polar_radii=None, poles=None):
+    """Call the function for one row at a time, with arrays that NumPy has broadcast."""
+    per_body = [
+        np.shape(bodies)[:-1],
+        np.shape(radii),
+        np.shape(polar_radii or 0),
+        np.shape([0, 0, 1] if poles is None else poles)[:-1],
+    ]
+    (*lead, count) = np.broadcast_shapes(*per_body)
+    shape = np.broadcast_shapes(tuple(lead), np.shape(observers)[:-1], np.shape(light)[:-1], np.shape(light_radius))
+    out = np.empty(shape)
+    for place in np.ndindex(shape):
+
+        def at(array, *tail, place=place):
+            return np.broadcast_to(array, (*shape, *tail))[place]
+
+        more = {} if polar_radii is None else {"polar_radii": at(polar_radii, count)}
+        more |= {} if poles is None else {"poles": at(poles, count, 3)}
+        row = visible_fraction(
+            at(observers, 3), at(light, 3), at(light_radius), at(bodies, count, 3), at(radii, count), **more
+        )
+        assert row.fraction.shape == ()
+        out[place] = row.fraction
+    return out
+
+
+def test_arrays_broadcast_as_numpy_does():
+    rng = np.random.default_rng(3)
+
+    def near(*shape):
+        return rng.normal(0, 0.3, (*shape, 3))
+
+    def far(*shape):
+        return near(*shape) + [0, 0, 5]
+
+    light = [0, 0, 20]
+    cases = [
+        (near(), light, 3, far(2), [0.4, 0.5], {}),
+        (near(4), light, 3, far(2), [0.4, 0.5], {}),
+        (near(4, 1), light + near(5), 3, far(2), [0.4, 0.5], {}),
+        (near(5), light + near(4, 1), np.linspace(1, 4, 4)[:, None], far(4, 1, 2), [0.4, 0.5], {}),
+        (near(), light, [2, 3, 4], far(3, 1), [[0.4, 0.5]], {}),
+        (near(2, 1, 3), light, 3, far(1, 4, 1, 2), 0.4, {}),
+        (near(3), light, 3, far(2), [0.4, 0.5], {"polar_radii": [0.3, 0.5]}),
+        (near(3), light, 3, far(3, 2), [0.5], {"polar_radii": [[0.3], [0.4], [0.6]], "poles": [1, 2, 3]}),
+        (near(3), light, 3, far(2), [0.4, 0.5], {"polar_radii": 0.3, "poles": near(3, 1)}),
+        (near(3)[::-1], light, 3, far(4)[::2], np.array([0.4, 0.5], np.float32), {}),
+        (near(3).astype(np.float32), light, 3, far(0), np.empty(0), {}),
+        (np.empty((0, 3)), light, 3, far(2), [0.4, 0.5], {}),
+    ]
+    for observers, lights, radius, bodies, radii, more in cases:
+        found = visible_fraction(observers, lights, radius, bodies, radii, **more).fraction
+        np.testing.assert_array_equal(found, looped(observers, lights, radius, bodies, radii, **more))
+        assert found.size == 0 or bodies.size == 0 or found.min() < 1
+
+
+def test_the_result_is_a_table():
+    angles = np.radians(np.arange(0, 360, 10))
+    orbit = 7_000 * np.stack([np.cos(angles), np.sin(angles), 0 * angles], -1)
+    seen = visible_fraction(orbit, SUN, RADIUS, [[0, 0, 0]], [6378.137], polar_radii=[6356.752])
+    assert repr(seen) == "<umbracast.Shadows: shape (36,), 23 lit, 13 umbra>"
+    assert seen.flux is seen.fraction
+    fraction, kind, _ = seen
+    assert (kind[12:25] == umbracast.ShadowKind.UMBRA).all() and fraction[18] == 0
+
+
+BASE = {
+    "observers": [0, 0, 0],
+    "light": [0, 0, 9],
+    "light_radius": 1,
+    "bodies": [[0, 0, 5], [0, 0, 7]],
+    "radii": [1, 1],
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"observers": [[0, 0, 0], [0, np.nan, 0]]}, r"observers\[1, 1\] is NaN: a coordinate must be between"),
+        ({"light": np.full((2, 1, 3), np.inf)}, r"light\[0, 0, 0\] is inf"),
+        ({"light_radius": [1, 2, 0]}, r"light_radius\[2\] is 0: the radius of a light must be above 0"),
+        ({"light_radius": -1}, r"light_radius is -1"),
+        ({"bodies": [[0, 0, 5], [0, 2e150, 7]]}, r"bodies\[1, 1\] is 2000"),
+        ({"radii": [[1, 1], [1, -2]]}, r"radii\[1, 1\] is -2"),
+        ({"polar_radii": [1, 500]}, r"polar_radii\[1\] is 500: it must be between 0.01 and 100 times the radius"),
+        ({"polar_radii": [1, 0.5], "poles": np.zeros((2, 3))}, r"poles\[1\] is \[0, 0, 0\]"),
+        (
+            {"observers": [[0, 0, 0], [0, 0, 5.5]]},
+            r"observers\[1\] is \[0, 0, 5.5\]: it is inside body 0 of the row, 0.5 below",
+        ),
+    ],
+)
+def test_invalid_values_are_named(given, message):
+    with pytest.raises(umbracast.RecordError, match=message) as raised:
+        visible_fraction(**BASE | given)
+    assert raised.value.what == message.split("[")[0].split(" ")[0].rstrip("\\")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"observers": np.zeros((3, 3)), "light": np.ones((2, 3))}, r"observers \(3,\), light \(2,\)"),
+        ({"radii": [1, 2, 3]}, r"bodies \(2,\), radii \(3,\)"),
+        ({"bodies": [0, 0, 5]}, r"bodies must have shape \(…, B, 3\), not \(3,\)"),
+        ({"observers": [0, 0]}, r"observers must have shape \(…, 3\), not \(2,\)"),
+        ({"limb_darkening": (1, 2, 3)}, "limb_darkening must contain 2 numbers"),
+        ({"limb_darkening": (2, 0)}, "must not be negative"),
+        ({"observers": ["a", "b", "c"]}, "observers must be float32 or float64"),
+        ({"poles": [0, 0, 1]}, "poles need polar_radii"),
+    ],
+)
+def test_shapes_that_do_not_fit_are_named(given, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        visible_fraction(**BASE | given)
+
+
+START = np.datetime64("2026-03-21T00:00:00")
+PERIOD = 5400.0
+
+
+def orbit(seconds, lead=0.0):
+    """Return positions and velocities of a circular orbit of 6,900 km."""
+    rate = 2 * np.pi / PERIOD
+    turn = rate * (np.asarray(seconds) + lead)
+    across = np.array([0, 0.8, 0.6])
+    along = np.array([1, 0, 0])
+    position = 6900 * (np.cos(turn)[..., None] * along + np.sin(turn)[..., None] * across)
+    velocity = 6900 * rate * (np.cos(turn)[..., None] * across - np.sin(turn)[..., None] * along)
+    return position, velocity
+
+
+def times_of(seconds):
+    return START + (np.asarray(seconds) * 1e6).astype("timedelta64[us]")
+
+
+def test_sunlight_has_the_positions_and_the_geometry_of_the_other_functions():
+    seconds = np.arange(0, 6000, 60.0)
+    position, velocity = orbit(seconds)
+    seen = umbracast.sunlight(times_of(seconds), position, frame="gcrs", velocities=velocity)
+    assert seen.fraction.shape == seen.kind.shape == (100,)
+    assert seen.interpolation_error_km < 1e-6
+    # Sun and Moon by the function for positions; the pole of the Earth is within 0.2 degrees of the z axis of the GCRS.
+    sun, moon = (umbracast.sky.positions(body, times_of(seconds), frame="gcrs") for body in ("sun", "moon"))
+    bodies = np.stack([np.zeros_like(moon), moon], 1)
+    expected = visible_fraction(position, sun, RADIUS, bodies, [6378.137, 1737.4], polar_radii=[6356.752314245, 1737.4])
+    np.testing.assert_allclose(seen.fraction, expected.fraction, rtol=0, atol=0.02)
+    assert (seen.kind == expected.kind).mean() > 0.97
+    # At the contacts, the fraction becomes 1 or 0.
+    intervals = seen.intervals
+    assert (intervals.body == 0).all() and len(intervals.kind) >= 3
+    for begins, ends, kind in zip(intervals.begins, intervals.ends, intervals.kind, strict=True):
+        if kind != umbracast.ShadowKind.UMBRA:
+            continue
+        for contact, sign in ((begins, 1), (ends, -1)):
+            own = ((contact - START) / np.timedelta64(1, "us")) / 1e6
+            around = own + sign * np.array([-0.02, -0.001, 0.001, 0.02])
+            near = umbracast.sunlight(times_of(around)[::sign], orbit(around)[0][::sign], frame="gcrs").fraction[::sign]
+            assert near[0] > 0 and near[1] < 1e-4 and near[3] == 0, near
+
+
+def test_trajectories_are_the_leading_axes():
+    seconds = np.arange(0, 6000, 60.0)
+    positions = np.stack(
+        [[orbit(seconds, lead)[0] for lead in (0, 900)], [orbit(seconds, lead)[0] for lead in (1800, 2700)]]
+    )
+    assert positions.shape == (2, 2, 100, 3)
+    seen = umbracast.sunlight(times_of(seconds), positions, frame="icrf")
+    assert seen.fraction.shape == (2, 2, 100)
+    for number, place in enumerate(np.ndindex(2, 2)):
+        alone = umbracast.sunlight(np.datetime_as_string(times_of(seconds)), positions[place], frame="gcrs")
+        np.testing.assert_array_equal(seen.fraction[place], alone.fraction)
+        own = seen.intervals.trajectory == number
+        np.testing.assert_array_equal(seen.intervals.begins[own], alone.intervals.begins)
+        np.testing.assert_array_equal(seen.intervals.kind[own], alone.intervals.kind)
+    assert (seen.intervals.begins_earlier == (seen.intervals.begins == times_of(0))).all()
+    table = seen.intervals.to_pandas()
+    assert list(table)[:4] == ["trajectory", "body", "kind", "begins"] and set(table.body) == {"earth"}
+    assert repr(seen).startswith("<umbracast.Sunlight: shape (2, 2, 100), ") and "s in all" in repr(seen.intervals)
+    fraction, kind = seen
+    assert fraction is seen.fraction and kind is seen.kind and list(seen.columns()) == ["fraction", "kind"]
+    # Later times of the same rows.
+    shifted = umbracast.sunlight(
+        times_of(seconds + [[0], [60]]), orbit(seconds + np.array([[0], [60]]))[0], frame="gcrs"
+    )
+    np.testing.assert_allclose(shifted.fraction[0, 1:], shifted.fraction[1, :-1], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"frame": "teme"}, ValueError, "the frame is 'teme': expected gcrs"),
+        ({"times": times_of(np.zeros(5))}, umbracast.RecordError, r"times\[1\] is 0 s after the state before it"),
+        (
+            {"times": times_of(1e5 * np.arange(5))},
+            umbracast.RecordError,
+            r"times\[1\] is 100000 s after .* at most a day apart",
+        ),
+        (
+            {"times": times_of(np.arange(4))},
+            ValueError,
+            r"times have shape \(4,\), which cannot be broadcast to \(5,\)",
+        ),
+        ({"times": np.arange(5)}, TypeError, "julian_date"),
+        ({"times": np.array(["NaT"] * 5, "datetime64[us]")}, ValueError, "NaT"),
+        (
+            {"times": times_of(60.0 * np.arange(5)) + np.timedelta64(365 * 100, "D")},
+            umbracast.RecordError,
+            r"times\[0\] is .* 1900 to 2050",
+        ),
+        ({"positions": np.full((5, 3), np.nan)}, umbracast.RecordError, r"positions\[0, 0\] is NaN"),
+        (
+            {"positions": np.full((5, 3), 3.0)},
+            umbracast.RecordError,
+            r"positions\[0\] is 5.19.* km from the centre: it is inside the Earth",
+        ),
+        ({"positions": np.zeros((5, 2))}, ValueError, r"positions must have shape \(…, N, 3\)"),
+        ({"positions": np.zeros(3)}, ValueError, r"positions must have shape \(…, N, 3\)"),
+        ({"velocities": np.zeros((4, 3))}, ValueError, r"velocities must have shape \(5, 3\)"),
+        ({"velocities": np.full((5, 3), np.inf)}, umbracast.RecordError, r"velocities\[0\] is \[inf, inf, inf\]"),
+    ],
+)
+def test_invalid_trajectories_are_named(change, error, message):
+    given = {"times": times_of(60.0 * np.arange(5)), "positions": orbit(60.0 * np.arange(5))[0], "frame": "gcrs"}
+    with pytest.raises(error, match=message):
+        umbracast.sunlight(**given | change)
+
+
+def test_coarse_states_are_a_warning():
+    seconds = np.arange(0, 20 * 2400, 2400.0)
+    with pytest.warns(RuntimeWarning, match="the states are too far apart"):
+        umbracast.sunlight(times_of(seconds), orbit(seconds)[0], frame="gcrs")

@@ -1,0 +1,347 @@
+"""How much of a light is visible, where observers, light and bodies vary per row, and sunlight along trajectories."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _progress, _umbracast, _validate
+from ._dates import Date, instants
+from ._devices import Device, open_device
+from ._errors import RecordError
+from ._frames import Result, counted, shape_text
+from ._options import Progress
+from ._pictures import ShadowKind, Shadows
+
+
+def visible_fraction(
+    observers: ArrayLike,
+    light: ArrayLike,
+    light_radius: ArrayLike,
+    bodies: ArrayLike,
+    radii: ArrayLike,
+    *,
+    polar_radii: ArrayLike | None = None,
+    poles: ArrayLike | None = None,
+    limb_darkening: tuple[float, float] | None = None,
+    device: Device | str | int | None = "cpu",
+    progress: Progress = False,
+) -> Shadows:
+    """Compute the visible fraction of a spherical light behind bodies, where each row may have its own observer, light and bodies.
+
+    All arrays are broadcast as NumPy does, and are not copied for it. The leading axes, before the axes of bodies and of coordinates, are those
+    of the result. Lengths may have any unit that all of them share. Bodies that overlap in front of the light count once.
+
+    Parameters
+    ----------
+    observers : (…, 3) array
+        Positions of the observers, outside all bodies.
+    light : (…, 3) array
+        Centre of the light.
+    light_radius : (…) array
+        Radius of the light, above 0.
+    bodies : (…, B, 3) array
+        Centres of the B bodies of a row. Bodies behind the light or behind the observer do not count.
+    radii : (B) or (…, B) array
+        Radii of the bodies; equatorial radii if there are polar radii.
+    polar_radii : (B) or (…, B) array, optional
+        Distance from the centre of each body to either pole, 0.01 to 100 times its radius. A body is a sphere if both are equal.
+    poles : (…, B, 3) array, optional
+        Directions of the poles, of any length. Default: the z axis. They need ``polar_radii``.
+    limb_darkening : (float, float), optional
+        Coefficients u1 and u2 of the brightness ``1 - u1 (1 - mu) - u2 (1 - mu)²`` of the light's disc.
+    device : str, int or `Device`, default "cpu"
+        Device to compute on; see `Device`. The CPU engine computes in float64; the error is at most 10⁻⁹, also at astronomical distances. GPUs
+        compute in float32, to 10⁻⁴ (10⁻³ for oblate bodies and for fluxes).
+    progress : bool or callable, default False
+        True shows a bar of tqdm. A callable is called with the number of finished rows and the total number.
+
+    Returns
+    -------
+    Shadows
+        ``fraction``, ``kind`` and ``flux`` in the broadcast shape. Without limb darkening, ``flux`` is the same array as ``fraction``.
+
+    Raises
+    ------
+    RecordError
+        For the first invalid value, with its argument, index and value: a number that is not finite or exceeds 1e150 in magnitude, a light
+        radius that is not above 0, a negative radius, a pole without a direction, and an observer inside a body (more than 2.4e-7 of its
+        radius below the surface). The index is that in the broadcast shape.
+    ValueError, TypeError
+        For arrays that cannot be broadcast or are not numeric, and for poles without polar radii.
+    DeviceError, MemoryError, KeyboardInterrupt
+        As `System.shadow`.
+
+    Examples
+    --------
+    A satellite that crosses the shadow of the oblate Earth, in km:
+
+    >>> angles = np.radians(np.arange(0, 360, 10))
+    >>> orbit = 7_000 * np.stack([np.cos(angles), np.sin(angles), 0 * angles], -1)
+    >>> umbracast.visible_fraction(orbit, [149_597_870.7, 0, 0], 695_700, [[0, 0, 0]], [6378.137], polar_radii=[6356.752])
+    <umbracast.Shadows: shape (36,), 23 lit, 13 umbra>
+    """
+    if poles is not None and polar_radii is None:
+        raise TypeError("poles need polar_radii: a sphere has no pole")
+    given = {"observers": (observers, 1), "light": (light, 1), "light_radius": (light_radius, 0)}
+    given |= {"bodies": (bodies, 1), "radii": (radii, 0)}
+    given |= {
+        name: (array, width)
+        for name, array, width in (("polar_radii", polar_radii, 0), ("poles", poles, 1))
+        if array is not None
+    }
+    arrays: dict[str, NDArray[np.float64]] = {}
+    for name, (array, width) in given.items():
+        wide: NDArray[np.float64] = np.ascontiguousarray(_validate.floats(name, array), np.float64).reshape(
+            np.shape(array)
+        )
+        if width and (wide.ndim == 0 or wide.shape[-1] != 3):
+            raise ValueError(
+                f"{name} must have shape {'(…, B, 3)' if name in _PER_BODY else '(…, 3)'}, not {wide.shape}"
+            )
+        arrays[name] = wide
+    leading = {name: arrays[name].shape[: -1 if width else None] for name, (_, width) in given.items()}
+    if not leading["bodies"]:
+        raise ValueError(f"bodies must have shape (…, B, 3), not {arrays['bodies'].shape}")
+    (*of_bodies, count) = _broadcast({name: shape for name, shape in leading.items() if name in _PER_BODY})
+    shape = _broadcast(
+        {name: shape for name, shape in leading.items() if name not in _PER_BODY} | {"bodies": tuple(of_bodies)}
+    )
+
+    def column(name: str) -> tuple[NDArray[np.float64], list[int]]:
+        array, width = arrays[name], given[name][1]
+        target = (*shape, *((count,) if name in _PER_BODY else ()), *((3,) if width else ()))
+        steps = [step // array.itemsize for step in np.broadcast_to(array, target).strides]
+        return array.reshape(-1), steps[: len(steps) - width]
+
+    rows = math.prod(shape)
+    fraction, kind, flux = np.empty(rows), np.empty(rows, np.uint8), np.empty(rows)
+    limb = None if limb_darkening is None else _validate.numbers("limb_darkening", limb_darkening, 2)
+    bad = _umbracast.visible_fraction(
+        open_device(device, "fast")._native,
+        shape,
+        count,
+        tuple(column(name) for name in ("observers", "light", "light_radius", "bodies", "radii")),
+        tuple(column(name) if name in arrays else None for name in ("polar_radii", "poles")),
+        limb,
+        fraction,
+        kind,
+        flux,
+        _progress.listener("visible_fraction", progress, "rows"),
+    )
+    if bad is not None:
+        raise _error(shape, *bad)
+    fraction = fraction.reshape(shape)
+    return Shadows(fraction, kind.reshape(shape), fraction if limb is None else flux.reshape(shape))
+
+
+_PER_BODY = ("bodies", "radii", "polar_radii", "poles")
+"""Arguments with an axis of bodies."""
+
+
+def _broadcast(leading: dict[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """Return the common shape of arguments, or an error with the shapes of all of them."""
+    try:
+        return np.broadcast_shapes(*leading.values())
+    except ValueError:
+        shapes = ", ".join(f"{name} {shape}" for name, shape in leading.items())
+        raise ValueError(f"shapes cannot be broadcast together, without the axis of coordinates: {shapes}") from None
+
+
+def _error(
+    shape: tuple[int, ...], what: str, row: int, body: int | None, field: str, value: str, why: str
+) -> RecordError:
+    """Return the error of an invalid value, named as the caller knows it: by argument and index."""
+    names = {"observer": "observers", "light": "light_radius" if field == "radius" else "light"}
+    per_body = {"radius": "radii", "polar_radius": "polar_radii", "pole": "poles"}
+    argument = names.get(what) or per_body.get(field, "bodies")
+    place = [body] if body is not None and what == "row" else []
+    return _record_error(argument, shape, row, place, field, value, why)
+
+
+def _record_error(
+    argument: str, shape: tuple[int, ...], row: int, place: list[int], field: str, value: str, why: str
+) -> RecordError:
+    """Return the error of an invalid value: the index of its row in ``shape``, and ``place`` within the row."""
+    place = [*(int(index) for index in np.unravel_index(row, shape)), *place] if shape else place
+    place += ["xyz".index(field)] if field in ("x", "y", "z") else []
+    index = f"[{', '.join(map(str, place))}]" if place else ""
+    return RecordError(f"{argument}{index} is {value}: {why}", argument, row, field, value)
+
+
+_COARSE_KM = 10.0
+"""Error of the interpolation from which the events are doubtful, as on the command line."""
+_BODIES = ("earth", "moon")
+"""Names of the bodies of `ShadowIntervals`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ShadowIntervals(Result):
+    """When Earth or Moon hide part of the Sun: one row per interval, in order of trajectory, body and time."""
+
+    trajectory: NDArray[np.uint32]
+    """(M) uint32: index of the trajectory in the leading axes of the positions, in C order."""
+    body: NDArray[np.uint8]
+    """(M) uint8: 0 for the Earth, 1 for the Moon."""
+    kind: NDArray[np.uint8]
+    """(M) uint8: the `ShadowKind` of coverage by this body alone."""
+    begins: NDArray[np.datetime64]
+    """(M) datetime64[us]: the first instant, in UTC."""
+    ends: NDArray[np.datetime64]
+    """(M) datetime64[us]: the last instant, in UTC."""
+    duration_s: NDArray[np.float64]
+    """(M) float64: the time between them, in seconds."""
+    begins_earlier: NDArray[np.bool_]
+    """(M) bool: whether the interval began before the first state."""
+    ends_later: NDArray[np.bool_]
+    """(M) bool: whether it ends after the last state."""
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return the columns of the table that `to_pandas` and `to_arrow` make: one row per interval, and bodies and kinds as text."""
+        kinds = np.array([kind.name.lower() for kind in ShadowKind])
+        return {**Result.columns(self), "body": np.array(_BODIES)[self.body], "kind": kinds[self.kind]}
+
+    def _summary(self) -> str:
+        return f"{counted(len(self.trajectory), 'interval')}, {self.duration_s.sum():,.1f} s in all"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Sunlight(Result):
+    """How much of the Sun is visible along trajectories."""
+
+    fraction: NDArray[np.float64]
+    """(…, N) float64: visible fraction of the Sun's disc, by solid angle: 0 in the umbra, 1 in full light."""
+    kind: NDArray[np.uint8]
+    """(…, N) uint8: a `ShadowKind`."""
+    intervals: ShadowIntervals = field(repr=False)
+    """When Earth or Moon hide part of the Sun."""
+    interpolation_error_km: float = field(repr=False)
+    """Estimate of the largest error of positions between the states; NaN for fewer than three states."""
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return the columns of the table that `to_pandas` and `to_arrow` make: one row per state, and kinds as text."""
+        return {
+            name: values
+            for name, values in Shadows(self.fraction, self.kind, self.fraction).columns().items()
+            if name != "flux"
+        }
+
+    def _summary(self) -> str:
+        return f"{shape_text(self.fraction)}, {counted(len(self.intervals.trajectory), 'interval')} of shadow"
+
+
+def sunlight(
+    times: ArrayLike | Date,
+    positions: ArrayLike,
+    *,
+    frame: str,
+    velocities: ArrayLike | None = None,
+    delta_t: float | None = None,
+    device: Device | str | int | None = "cpu",
+    progress: Progress = False,
+) -> Sunlight:
+    """Compute the visible fraction of the Sun along trajectories, and when Earth and Moon hide it.
+
+    The Earth is the ellipsoid of WGS 84 and the Moon a sphere. Sun and Moon are at their apparent places: light time and aberration are
+    included. There is no atmosphere. Between states, a polynomial of degree seven is evaluated: through four states with their velocities, or
+    through eight positions.
+
+    Parameters
+    ----------
+    times : (N) or (…, N) array of datetime64, str, datetime, or times of Astropy or Skyfield
+        Instants in UTC, in order, at most a day apart. Microseconds are kept.
+    positions : (…, N, 3) array
+        Positions in km from the centre of the Earth, outside it. The leading axes are those of trajectories, such as of
+        several satellites.
+    frame : str
+        Axes of the positions: "gcrs" (also "icrf", "eme2000"), or "itrf" (also "itrs"), which rotates with the Earth.
+    velocities : (…, N, 3) array, optional
+        Velocities in km/s in the same axes, for the interpolation between the states. In rotating axes, they are relative to the axes.
+    delta_t : float, optional
+        TT − UT1 in seconds, for rotating axes. Default: a table, extrapolated after 2027.
+    device : str, int or `Device`, default "cpu"
+        Device that computes the fractions; see `visible_fraction`. The intervals are computed on the CPU.
+    progress : bool or callable, default False
+        True shows a bar of tqdm. A callable is called with the number of finished states and the total number.
+
+    Returns
+    -------
+    Sunlight
+        ``fraction`` and ``kind`` per state, and the ``intervals`` of shadow.
+
+    Raises
+    ------
+    RecordError
+        For the first invalid state, with its argument, index and value: a time outside 1900 to 2050, out of order, or more than a day after the
+        one before it; a coordinate that is not finite, a position inside the Earth or beyond 10⁷ km; a velocity that is not finite.
+    ValueError, TypeError
+        For an unknown frame, invalid times, and arrays whose shapes do not fit.
+    DeviceError, MemoryError, KeyboardInterrupt
+        As `System.shadow`.
+
+    Warns
+    -----
+    RuntimeWarning
+        If the states are so far apart that the path between them may be wrong by more than 10 km.
+
+    Examples
+    --------
+    >>> minutes = np.arange(0, 200)
+    >>> angles = 2 * np.pi * minutes / 95
+    >>> orbit = 6_898 * np.stack([np.cos(angles), np.sin(angles), 0 * angles], -1)
+    >>> times = np.datetime64("2026-03-21") + minutes.astype("timedelta64[m]")
+    >>> seen = umbracast.sunlight(times, orbit, frame="gcrs")
+    >>> seen.intervals.to_pandas()[["body", "kind", "begins", "duration_s"]]  # doctest: +SKIP
+    """
+    sky = _umbracast.Sky(None if delta_t is None else float(delta_t), "iau", None, None, "danjon")
+    found_times = instants(times, sky.instants)
+    wide = _vectors("positions", positions)
+    shape = wide.shape[:-1]
+    if not shape:
+        raise ValueError(f"positions must have shape (…, N, 3), not {wide.shape}")
+    try:
+        found_times = np.broadcast_to(found_times, shape)
+    except ValueError:
+        raise ValueError(
+            f"times have shape {found_times.shape}, which cannot be broadcast to {shape}, that of positions"
+        ) from None
+    speeds = None if velocities is None else _vectors("velocities", velocities)
+    if speeds is not None and speeds.shape != wide.shape:
+        raise ValueError(f"velocities must have shape {wide.shape}, as positions, not {speeds.shape}")
+    count = math.prod(shape)
+    fraction, kind = np.empty(count), np.empty(count, np.uint8)
+    bad, columns, error_km = _umbracast.sunlight(
+        sky,
+        open_device(device, "fast")._native,
+        _validate.string("frame", frame),
+        shape[-1],
+        np.ascontiguousarray(found_times).reshape(-1).view(np.int64),
+        wide.reshape(-1),
+        None if speeds is None else speeds.reshape(-1),
+        fraction,
+        kind,
+        _progress.listener("sunlight", progress, "states"),
+    )
+    if bad is not None or columns is None:
+        row, field, value, why = bad or (0, "", "", "")
+        argument = {"time": "times", "velocity": "velocities"}.get(field, "positions")
+        raise _record_error(argument, shape, row, [], field, value, why)
+    if error_km is not None and error_km > _COARSE_KM:
+        message = f"the states are too far apart: the path between them may be wrong by {error_km:.0f} km"
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
+    begins, ends = (column.view("datetime64[us]") for column in columns[3:5])
+    intervals = ShadowIntervals(*columns[:3], begins, ends, *columns[5:])
+    return Sunlight(fraction.reshape(shape), kind.reshape(shape), intervals, math.nan if error_km is None else error_km)
+
+
+def _vectors(name: str, given: ArrayLike) -> NDArray[np.float64]:
+    """Return contiguous vectors."""
+    found: NDArray[np.float64] = np.ascontiguousarray(_validate.floats(name, given), np.float64)
+    if found.shape[-1] != 3:
+        raise ValueError(f"{name} must have shape (…, N, 3), not {found.shape}")
+    return found

@@ -1,0 +1,269 @@
+//! Visible fractions of rows that each have their own observer, light and bodies.
+
+use umbracast::glam::DVec3;
+use umbracast::shadow::{Ball, Lighting, LimbDarkening, ShadowFlux, ShadowKind, ShadowRow, Spheroid};
+use umbracast::{Device, Error};
+use umbracast_testing::{Numbers, cpu, devices, scaled};
+
+/// The results of rows in a list.
+fn of(device: &Device, rows: &[ShadowRow], limb: Option<LimbDarkening>) -> Vec<ShadowFlux> {
+    device.shadows_by_row(rows.len(), limb, &|i, row| row.clone_from(&rows[i])).unwrap()
+}
+
+/// The rows of a reference table, as numbers (0 for words) and as text.
+fn table(text: &str) -> impl Iterator<Item = (Vec<f64>, Vec<&str>)> {
+    text.lines().skip(1).map(|line| {
+        let cells: Vec<&str> = line.split(',').collect();
+        (cells.iter().map(|cell| cell.parse().unwrap_or(0.0)).collect(), cells)
+    })
+}
+
+#[test]
+fn the_tables_of_overlaps_are_reproduced_in_one_call() {
+    let spheres = table(include_str!("../data/sphere_overlap.csv")).map(|(v, cells)| {
+        let light = Ball::new([v[9], v[10], v[11]], v[12]);
+        let row = ShadowRow::new([v[2], v[3], v[4]], light, [Ball::new([v[5], v[6], v[7]], v[8]).into()]);
+        // Where two edges touch, the last digit of an input decides on the kind.
+        let near = (v[17] - (v[15] + v[16])).abs().min((v[17] - (v[15] - v[16]).abs()).abs());
+        (row, v[13], (near > 1e-9 * v[15].min(v[16])).then(|| super::kind_word(cells[14])))
+    });
+    let spheroids = table(include_str!("../data/ellipsoid_overlap.csv")).map(|(v, cells)| {
+        let light = Ball::new([v[5], v[6], v[7]], v[8]);
+        let row = ShadowRow::new([v[2], v[3], v[4]], light, [Spheroid::new([0.0; 3], v[9], v[10], DVec3::Z)]);
+        (row, v[11], Some(super::kind_word(cells[12])))
+    });
+    // Spheres and spheroids are in the same blocks, and rows of two bodies are next to rows of one.
+    let (mut expected, mut spheroids) = (Vec::new(), spheroids.enumerate());
+    for sphere in spheres {
+        expected.push(sphere);
+        if let Some((i, (mut row, fraction, kind))) = spheroids.next() {
+            if i % 2 == 0 {
+                // Behind the observer.
+                row.bodies.push(Ball::new(2.0 * row.observer - row.light.center, 1.0).into());
+            }
+            expected.push((row, fraction, kind));
+        }
+    }
+    assert_eq!(expected.len(), 2510);
+    let rows: Vec<ShadowRow> = expected.iter().map(|one| one.0.clone()).collect();
+    for device in devices() {
+        let mut worst = 0.0_f64;
+        for (i, (found, (row, fraction, kind))) in of(device, &rows, None).iter().zip(&expected).enumerate() {
+            let round = row.bodies[0].radius == row.bodies[0].polar_radius;
+            let allowed = if device.is_cpu() {
+                1e-9
+            } else if round {
+                1e-4
+            } else {
+                1e-3
+            };
+            let apart = (found.shadow.fraction - fraction).abs();
+            worst = worst.max(apart);
+            assert!(apart <= allowed, "{} row {i}: {found:?} for {fraction}", device.name());
+            assert_eq!(found.flux, found.shadow.fraction);
+            if device.is_cpu()
+                && let Some(kind) = kind
+            {
+                assert_eq!(found.shadow.kind.word(), *kind, "row {i}");
+            }
+        }
+        println!("{}: worst {worst:.1e}", device.name());
+    }
+}
+
+/// Random rows of up to four bodies with the same light and the same bodies have the results of one call of `shadows`, to the bit.
+#[test]
+fn rows_agree_with_many_observers_of_one_light() {
+    let mut n = Numbers(31);
+    let mut kinds = [0; 4];
+    for case in 0..scaled(60) {
+        let mut point = |scale: f64| DVec3::from_array(n.vector().map(f64::from)) * scale;
+        let light = Ball::new(point(3.0) + DVec3::Z * 40.0, 4.0);
+        let balls: Vec<Ball> = (0..case % 4).map(|i| Ball::new(point(2.0) + DVec3::Z * 20.0, 0.7 + i as f64)).collect();
+        let spheroids: Vec<Spheroid> =
+            (0..case % 3).map(|_| Spheroid::new(point(2.0) + DVec3::Z * 18.0, 1.0, 0.6, point(1.0) + 2.0)).collect();
+        let observers: Vec<DVec3> = (0..700).map(|_| point(6.0)).collect();
+        let lighting = Lighting::new(light, balls.clone()).unwrap().with_spheroids(spheroids.clone()).unwrap();
+        let bodies: Vec<Spheroid> = balls.into_iter().map(Spheroid::from).chain(spheroids).collect();
+        let rows: Vec<ShadowRow> =
+            observers.iter().map(|&observer| ShadowRow::new(observer, light, bodies.clone())).collect();
+        for level in Device::levels() {
+            let device = cpu().with_level(level);
+            let expected = device.shadows(&lighting, &observers).unwrap();
+            let found: Vec<_> = of(&device, &rows, None).iter().map(|one| one.shadow).collect();
+            assert_eq!(found, expected, "case {case}: {level}");
+            found.iter().for_each(|shadow| kinds[shadow.kind as usize] += 1);
+        }
+    }
+    println!("lit, penumbra, antumbra, umbra: {kinds:?}");
+    assert!(kinds.iter().all(|count| *count > 500), "{kinds:?}");
+}
+
+/// Discs are flat for a light of an angular radius of 10⁻⁶: the light's has the radius 1, the bodies' are given in that unit.
+fn flat(discs: &[[f64; 3]]) -> ShadowRow {
+    let light = Ball::new([0.0, 0.0, 2e6], 2.0);
+    ShadowRow::new([0.0; 3], light, discs.iter().map(|&[x, y, r]| Ball::new([x, y, 1e6], r).into()).collect::<Vec<_>>())
+}
+
+/// The fraction and the flux past flat discs by brute force: the disc is cut into strips, and along each strip the brightness between the
+/// discs has a closed form.
+fn sampled(discs: &[[f64; 3]], [u1, u2]: [f64; 2], strips: usize) -> [f64; 2] {
+    let mut sums = [0.0; 2];
+    for i in 0..strips {
+        // Strips are narrow at the sides, where they are short.
+        let angle = std::f64::consts::PI * (i as f64 + 0.5) / strips as f64;
+        let (x, width) = (-angle.cos(), angle.sin() * std::f64::consts::PI / strips as f64);
+        let most = 1.0 - x * x;
+        let half = most.sqrt();
+        // With μ² = most − y²: the integrals of 1, μ and μ² along y.
+        let upto = |y: f64| {
+            let mu = (most - y * y).max(0.0).sqrt();
+            let round = 0.5 * (y * mu + most * (y / half).clamp(-1.0, 1.0).asin());
+            [y, (1.0 - u1 - u2) * y + (u1 + 2.0 * u2) * round - u2 * (most * y - y * y * y / 3.0)]
+        };
+        let mut covered: Vec<[f64; 2]> = discs
+            .iter()
+            .filter(|[cx, _, r]| (x - cx).abs() < *r)
+            .map(|[cx, cy, r]| {
+                let reach = (r * r - (x - cx).powi(2)).sqrt();
+                [(cy - reach).clamp(-half, half), (cy + reach).clamp(-half, half)]
+            })
+            .collect();
+        covered.sort_by(|a, b| a[0].total_cmp(&b[0]));
+        let mut cursor = -half;
+        for [from, to] in covered.into_iter().chain([[half, half]]) {
+            if from > cursor {
+                let (end, start) = (upto(from), upto(cursor));
+                (0..2).for_each(|k| sums[k] += width * (end[k] - start[k]));
+            }
+            cursor = cursor.max(to);
+        }
+    }
+    let pi = std::f64::consts::PI;
+    [sums[0] / pi, sums[1] / (pi * (1.0 - u1 / 3.0 - u2 / 6.0))]
+}
+
+#[test]
+fn three_overlapping_bodies_agree_with_brute_force() {
+    let mut n = Numbers(8);
+    let law = [0.44, 0.23];
+    let mut cases = vec![
+        [[0.3, 0.1, 0.4], [-0.1, 0.3, 0.5], [0.2, -0.4, 0.35]],
+        [[1.1, 0.2, 0.6], [0.9, -0.3, 0.5], [-8.2, 0.0, 8.0]],
+    ];
+    for _ in 0..scaled(60) {
+        cases.push(std::array::from_fn(|_| {
+            let [x, y, _] = n.vector().map(f64::from);
+            [x, y, 0.2 + 0.7 * n.unit_f64()]
+        }));
+    }
+    let rows: Vec<ShadowRow> = cases.iter().map(|discs| flat(discs)).collect();
+    let found = of(&cpu(), &rows, Some(LimbDarkening::new(law[0], law[1]).unwrap()));
+    let mut worst = [0.0_f64; 2];
+    for (discs, found) in cases.iter().zip(&found) {
+        // The strips differ from the integral where an outline begins: the error falls with the power 1.5 of their number.
+        let [fraction, flux] = sampled(discs, law, 400_000);
+        let apart = [(found.shadow.fraction - fraction).abs(), (found.flux - flux).abs()];
+        worst = [worst[0].max(apart[0]), worst[1].max(apart[1])];
+        assert!(apart[0].max(apart[1]) < 2e-8, "{discs:?}: {found:?} for {fraction}, {flux}");
+        assert_eq!(found.shadow.kind == ShadowKind::Umbra, fraction == 0.0, "{discs:?}: {found:?}");
+    }
+    println!("worst: {worst:.1e?}");
+    let partly = found.iter().filter(|one| one.shadow.fraction > 0.01 && one.shadow.fraction < 0.9).count();
+    assert!(partly > cases.len() / 2, "{partly}");
+}
+
+#[test]
+fn the_flux_agrees_with_the_reference_in_one_call_per_law() {
+    let text = include_str!("../data/limb_darkening.csv");
+    let mut laws: Vec<(String, Vec<Vec<f64>>)> = Vec::new();
+    for (v, cells) in table(text) {
+        match laws.iter_mut().find(|(law, _)| *law == cells[0]) {
+            Some((_, rows)) => rows.push(v),
+            None => laws.push((cells[0].into(), vec![v])),
+        }
+    }
+    assert!(laws.len() >= 3, "{}", laws.len());
+    for (law, cases) in laws {
+        let limb = LimbDarkening::new(cases[0][1], cases[0][2]).unwrap();
+        let rows: Vec<ShadowRow> = cases.iter().map(|v| flat(&[[v[4], 0.0, v[3]]])).collect();
+        for device in devices() {
+            for (found, v) in of(device, &rows, Some(limb)).iter().zip(&cases) {
+                let allowed = if device.is_cpu() { 1e-9 } else { 1e-3 };
+                assert!((found.flux - v[5]).abs() <= allowed, "{} {law}: {found:?} for {v:?}", device.name());
+            }
+        }
+    }
+}
+
+/// Moving everything by an astronomical unit changes nothing. The coordinates are multiples of 2⁻²⁰ km, so that moving does not round them.
+#[test]
+fn far_coordinates_keep_nine_digits() {
+    let mut n = Numbers(4);
+    let step = |x: f64| (x * 1_048_576.0).round() / 1_048_576.0;
+    let shift = DVec3::new(-71_234_567.0, 131_072_000.5, 1_234_567.25);
+    let bodies = [Ball::new([0.0; 3], 6_371.0), Ball::new([-380_000.0, 4_000.0, 0.0], 1_737.5)];
+    let rows: Vec<ShadowRow> = (0..2000)
+        .map(|_| {
+            let behind = 7_000.0 + 60_000.0 * n.unit_f64();
+            let aside = 6_371.0 + behind * 0.0047 * f64::from(n.signed());
+            let (sine, cosine) = (6.28 * n.unit_f64()).sin_cos();
+            let observer = DVec3::new(step(behind), step(aside * cosine), step(aside * sine));
+            let light = Ball::new([-149_597_870.75, 0.0, 0.0], 695_700.0);
+            ShadowRow::new(observer, light, bodies.map(Spheroid::from))
+        })
+        .collect();
+    let moved: Vec<ShadowRow> = rows
+        .iter()
+        .map(|row| {
+            let bodies = bodies.map(|ball| Ball { center: ball.center + shift, ..ball }.into());
+            ShadowRow::new(row.observer + shift, Ball { center: row.light.center + shift, ..row.light }, bodies)
+        })
+        .collect();
+    let (found, far) = (of(&cpu(), &rows, None), of(&cpu(), &moved, None));
+    let worst = found.iter().zip(&far).map(|(a, b)| (a.shadow.fraction - b.shadow.fraction).abs()).fold(0.0, f64::max);
+    assert!(found.iter().filter(|one| one.shadow.kind == ShadowKind::Penumbra).count() > 1000);
+    assert!(worst < 1e-9, "{worst:e}");
+}
+
+#[test]
+fn the_first_invalid_row_is_named() {
+    let body = Spheroid::new([0.0, 0.0, 5.0], 1.0, 0.5, DVec3::X);
+    let good = ShadowRow::new([0.0; 3], Ball::new([0.0, 0.0, 9.0], 1.0), [Ball::new([9.0; 3], 1.0).into(), body]);
+    let with = |change: &dyn Fn(&mut ShadowRow)| {
+        let mut row = good.clone();
+        change(&mut row);
+        row
+    };
+    let cases = [
+        ("observer 9000: y is NaN", with(&|row| row.observer.y = f64::NAN)),
+        ("light 9000: x is -inf", with(&|row| row.light.center.x = f64::NEG_INFINITY)),
+        ("light 9000: radius is 0", with(&|row| row.light.radius = 0.0)),
+        ("light 9000: radius is NaN", with(&|row| row.light.radius = f64::NAN)),
+        ("row 9000: z is 1000", with(&|row| row.bodies[1].center.z = 1e200)),
+        ("row 9000: radius is -1", with(&|row| row.bodies[0] = Ball::new([9.0; 3], -1.0).into())),
+        ("row 9000: radius is NaN", with(&|row| row.bodies[0] = Ball::new([9.0; 3], f64::NAN).into())),
+        ("row 9000: polar_radius is NaN", with(&|row| row.bodies[1].polar_radius = f64::NAN)),
+        ("row 9000: polar_radius is 1000", with(&|row| row.bodies[1].polar_radius = 1e3)),
+        ("row 9000: pole is [0, 0, 0]", with(&|row| row.bodies[1].pole = DVec3::ZERO)),
+        ("observer 9000: position is [0, 0.3, 5]", with(&|row| row.observer = DVec3::new(0.0, 0.3, 5.0))),
+    ];
+    for (words, bad) in &cases {
+        for device in devices() {
+            // A later row is invalid, too.
+            let fill =
+                |i: usize, row: &mut ShadowRow| row.clone_from(if i == 9_000 || i == 30_000 { bad } else { &good });
+            let error = device.shadows_by_row(40_000, None, &fill).unwrap_err();
+            assert!(matches!(error, Error::BadRecord { index: 9_000, .. }), "{error}");
+            assert!(error.to_string().contains(words), "{error} for {words}");
+        }
+    }
+    let error = cases[10].1.check(7).unwrap_err().to_string();
+    assert!(error.contains("inside body 1 of the row"), "{error}");
+    // On the surface, and in the bounding sphere of a spheroid but outside it.
+    let near = [[0.0, 1.0, 5.0], [0.5, 0.0, 5.0], [0.8, 0.0, 5.0]];
+    let rows: Vec<ShadowRow> = near.iter().map(|&at| with(&|row| row.observer = at.into())).collect();
+    rows.iter().for_each(|row| row.check(0).unwrap());
+    assert_eq!(of(&cpu(), &rows, None).len(), 3);
+    assert_eq!(of(&cpu(), &[], None), []);
+}
