@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use glam::DVec3;
+use umbracast::memory::try_push;
 use umbracast_sky::{DatePrecision, DeltaT, Error as SkyError, Frame, Time, Trajectory, TrajectoryState};
 
 use super::oem::read_oem;
 use super::read_options::{ExtraColumns, ReadOptions};
 use super::table::OpenTable;
-use crate::error::{Result, bad_file, push};
+use crate::error::{Result, bad_file};
 use crate::escape::quoted;
 use crate::format::{StreamFormat, extension};
 use crate::schema::convert::RowLocation;
@@ -81,9 +82,9 @@ impl Draft {
     /// Appends a state to an object, given by its index.
     pub(super) fn push(&mut self, object: usize, state: TrajectoryState, place: RowLocation) -> Result<()> {
         let own = &mut self.objects[object];
-        push("trajectories", &mut self.rows, [object as u32, own.states.len() as u32])?;
-        push("trajectories", &mut own.states, state)?;
-        push("trajectories", &mut own.places, place)
+        try_push("trajectories", &mut self.rows, [object as u32, own.states.len() as u32])?;
+        try_push("trajectories", &mut own.states, state)?;
+        Ok(try_push("trajectories", &mut own.places, place)?)
     }
 
     fn finish(self, path: &Path) -> Result<TrajectoryFile> {
