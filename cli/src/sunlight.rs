@@ -180,7 +180,7 @@ pub(crate) fn run(args: &SunlightArgs) -> Result<()> {
             return Err(Error::Usage("-o and --events would both write this file".into()));
         }
     }
-    let sky = args.sky.sky();
+    let sky = args.sky.sky()?;
     let delta_t = sky.options().delta_t;
     let file = {
         let _working = ProgressDisplay::on("reading trajectories".into(), args.summary.quiet);
