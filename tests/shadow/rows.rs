@@ -168,7 +168,7 @@ fn three_overlapping_bodies_agree_with_brute_force() {
         assert!(apart[0].max(apart[1]) < 2e-8, "{discs:?}: {found:?} for {fraction}, {flux}");
         assert_eq!(found.shadow.kind == ShadowKind::Umbra, fraction == 0.0, "{discs:?}: {found:?}");
     }
-    println!("worst: {worst:.1e?}");
+    println!("worst: {worst:?}");
     let partly = found.iter().filter(|one| one.shadow.fraction > 0.01 && one.shadow.fraction < 0.9).count();
     assert!(partly > cases.len() / 2, "{partly}");
 }
