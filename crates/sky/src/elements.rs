@@ -23,8 +23,7 @@ const TURN: f64 = TAU * 1.002_737_811_911_354_6 / DAY;
 
 /// Besselian elements: polynomials of `t`, the hours since [`t0`](Self::t0), for 3 hours before and after it. The coefficient of t⁰ is first.
 ///
-/// x, y, `l1` and `l2` are in equatorial radii of the Earth, `d` and `mu` in degrees. The polynomials are within 10⁻⁷ of x, y, `l1` and
-/// `l2`, and within 2 · 10⁻⁷ degrees of `d` and `mu`.
+/// x, y, `l1` and `l2` are in equatorial radii of the Earth, `d` and `mu` in degrees. The polynomials are within 10⁻⁶ of each quantity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BesselianElements {
     /// The full hour of TT that is nearest to the greatest eclipse.

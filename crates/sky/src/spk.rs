@@ -134,7 +134,7 @@ impl Spk {
             && words * intervals + 4.0 == length as f64
             && words.fract() == 0.0
             && intervals.fract() == 0.0
-            && (words as usize - 2) % components as usize == 0;
+            && (words as usize - 2).is_multiple_of(components as usize);
         if !fits {
             return Err(damaged(&format!("{intervals} intervals of {words} words do not fill its {length} words")));
         }

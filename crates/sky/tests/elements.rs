@@ -26,10 +26,13 @@ fn tolerance(name: &str) -> f64 {
     if name.starts_with(['x', 'y']) { 3e-5 } else { 2e-5 }
 }
 
+/// The day, the coefficients of x, y, d, l1, l2 and μ, and the tangents of f1 and f2.
+type Published = (&'static str, [&'static [f64]; 6], [f64; 2]);
+
 /// Elements as NASA prints them (Espenak, Five Millennium Canon of Solar Eclipses and its web pages, T0 18:00 TDT in each), computed there
 /// from other ephemerides (VSOP87, ELP2000-82). μ is the ephemeris hour angle, so that ΔT is not a part of them.
 #[rustfmt::skip]
-const PUBLISHED: [(&str, [&[f64]; 6], [f64; 2]); 2] = [
+const PUBLISHED: [Published; 2] = [
     ("2017-08-21", [
         &[-0.129_571, 0.540_642_6, -0.000_029_4, -0.000_008_1], &[0.485_416, -0.141_64, -0.000_090_5, 0.000_002],
         &[11.866_959_6, -0.013_622], &[0.542_093, 0.000_124_1, -0.000_011_8],

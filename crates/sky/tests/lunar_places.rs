@@ -60,7 +60,7 @@ fn lunar_circumstances_agree() {
     }
 }
 
-/// 2022-05-16: in Madrid, the Moon sets in the total phase; in London, just before it is total at its end. In Tokyo it is day.
+/// The deepest phase of which a part has the Moon up, from the ground and from above.
 #[test]
 fn the_visible_phase_is_the_deepest_with_the_moon_up() {
     let kind = |date: &str, latitude, longitude, height_m| {
@@ -77,4 +77,17 @@ fn the_visible_phase_is_the_deepest_with_the_moon_up() {
     assert_eq!(seen.visible_kind, Some(LunarKind::Partial));
     // From 400 km above, the horizon is 20 degrees lower: the Moon is still up when it is total.
     assert_eq!(kind("2022-05-16", -1.2921, 36.8219, 400_000.0), Some(LunarKind::Total));
+    // In the far north, the Moon rises and sets within one phase.
+    let eclipse = lunar("2022-05-16");
+    let mut within = 0;
+    for i in 0..2000 {
+        let place = Place::new(60.0 + f64::from(i % 50) * 0.25, f64::from(i / 50) * 9.0, 0.0).unwrap();
+        let seen = eclipse.circumstances(&place);
+        let is_down = !seen.begins.is_moon_up() && !seen.ends.is_moon_up();
+        if is_down && seen.moonrise.zip(seen.moonset).is_some_and(|(rise, set)| rise.time < set.time) {
+            assert!(seen.visible_kind.is_some(), "{place:?}");
+            within += 1;
+        }
+    }
+    assert!(within > 3, "{within} places");
 }
