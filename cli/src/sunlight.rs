@@ -10,13 +10,12 @@ use serde::Serialize;
 use umbracast::shadow::{Shadow, ShadowFlux, ShadowKind};
 use umbracast::{CancelToken, Device, Precision};
 use umbracast_files::{
-    AnswerRow, Column, FileWriter, KeptColumns, Number, TrajectoryFile, check_output, is_standard_stream,
+    AnswerRow, Column, FileWriter, KeptColumns, Number, TrajectoryFile, check_output, check_target, is_standard_stream,
     read_trajectories,
 };
 use umbracast_sky::{DeltaT, Frame, ShadowInterval, Sunlight, Time};
 
 use super::args::{DeviceArgs, KeepArgs, SummaryArgs, TableArgs};
-use super::outputs::overwrites;
 use super::progress::ProgressDisplay;
 use super::sky::SkyArgs;
 use super::{print_summary, say};
@@ -175,8 +174,7 @@ pub(crate) fn run(args: &SunlightArgs) -> Result<()> {
             return Err(Error::Usage("events cannot go to standard output: give the name of a file".into()));
         }
         check_output(events, &inputs, None)?;
-        let target = umbracast_files::check_target(&args.output)?;
-        if overwrites(&[target.clone()], events) || umbracast_files::check_target(events)? == target {
+        if check_target(events)? == check_target(&args.output)? {
             return Err(Error::Usage("-o and --events would both write this file".into()));
         }
     }

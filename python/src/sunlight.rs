@@ -36,11 +36,7 @@ enum Found {
 /// Computes visible fraction and kind for the states of objects, `states` for each of them, and the intervals of shadow. Returns the first
 /// invalid state, or the intervals and an estimate of the error of the interpolation in km.
 #[pyfunction]
-#[expect(
-    clippy::too_many_arguments,
-    clippy::type_complexity,
-    reason = "a column per argument and per part of the answer"
-)]
+#[expect(clippy::too_many_arguments, reason = "a column per argument and per part of the answer")]
 #[pyo3(signature = (sky, device, frame, states, times, positions, velocities, fraction, kind, progress))]
 pub(crate) fn sunlight<'py>(
     py: Python<'py>,

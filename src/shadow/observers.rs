@@ -138,7 +138,7 @@ fn cpu(
         |(observers, out)| {
             cancel.check()?;
             let mut occluder_set = OccluderSet::default();
-            let mut batch = (lighting.light().radius > 0.0).then(|| TwoCapBatch::new());
+            let mut batch = (lighting.light().radius > 0.0).then(TwoCapBatch::new);
             let mut compute = |_, prepared: &LocalVisibility| prepared.shadow(&mut occluder_set);
             if !task(level, lighting, bvh, observers, out, batch.as_deref_mut(), &mut compute) {
                 return refuse(0, observers);

@@ -168,7 +168,7 @@ fn three_overlapping_bodies_agree_with_brute_force() {
         assert!(apart[0].max(apart[1]) < 2e-8, "{discs:?}: {found:?} for {fraction}, {flux}");
         assert_eq!(found.shadow.kind == ShadowKind::Umbra, fraction == 0.0, "{discs:?}: {found:?}");
     }
-    println!("worst: {worst:?}");
+    println!("worst: {:.1e}, {:.1e}", worst[0], worst[1]);
     let partly = found.iter().filter(|one| one.shadow.fraction > 0.01 && one.shadow.fraction < 0.9).count();
     assert!(partly > cases.len() / 2, "{partly}");
 }
@@ -207,7 +207,7 @@ fn far_coordinates_keep_nine_digits() {
         .map(|_| {
             let behind = 7_000.0 + 60_000.0 * n.unit_f64();
             let aside = 6_371.0 + behind * 0.0047 * f64::from(n.signed());
-            let (sine, cosine) = (6.28 * n.unit_f64()).sin_cos();
+            let (sine, cosine) = (std::f64::consts::TAU * n.unit_f64()).sin_cos();
             let observer = DVec3::new(step(behind), step(aside * cosine), step(aside * sine));
             let light = Ball::new([-149_597_870.75, 0.0, 0.0], 695_700.0);
             ShadowRow::new(observer, light, bodies.map(Spheroid::from))

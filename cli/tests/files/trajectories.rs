@@ -221,6 +221,10 @@ fn files_that_are_no_trajectory_are_refused() {
         ),
         (text.replace("T00:01:00.000", "T00:61:00.000"), "line 19: the time: "),
         (
+            text.replace("2026-03-21T00:01", "2026-366T00:01"),
+            "line 19: the time is '2026-366T00:01:00.000': the year has no such day",
+        ),
+        (
             text.replace("2026-03-21T00:01", "2026-399T00:01"),
             "line 19: the time is '2026-399T00:01:00.000': expected YYYY",
         ),

@@ -229,7 +229,7 @@ struct Passage<'a> {
 impl Passage<'_> {
     /// The reach between the samples `i` and `i + 2`.
     fn reach(&self, i: usize, time: f64) -> Reach {
-        self.at(i, time, |row, body| reach_of(row, body))
+        self.at(i, time, reach_of)
     }
 
     fn at<T>(&self, i: usize, time: f64, of: impl FnOnce(&ShadowRow, &Spheroid) -> T) -> T {
@@ -299,18 +299,18 @@ impl Passage<'_> {
                 ends.push(root(exact(i - 1), times[i - 1], times[i], TOLERANCE));
             }
         }
-        for i in 0..times.len() {
+        for (i, sample) in samples.iter().enumerate() {
             // A sample that is nearest to zero among its neighbours, all on the same side, near enough that the function may reach zero.
             let (first, last) = (i.saturating_sub(1), (i + 1).min(times.len() - 1));
-            let here = value(i);
+            let here = sample.reach.part(is_inner);
             let mut rise = 0.0_f64;
             let is_extreme = [first, last].into_iter().all(|other| {
                 rise = rise.max((value(other) - here).abs());
                 (value(other) < 0.0) == (here < 0.0) && value(other).abs() >= here.abs()
             });
             // A body that is larger than the disc has a positive `outer` from its first contact to its last.
-            let can_dip = is_inner || here < 0.0 || samples[i].is_small;
-            if is_extreme && can_dip && here.abs() <= OVERSHOOT * rise + samples[i].slack {
+            let can_dip = is_inner || here < 0.0 || sample.is_small;
+            if is_extreme && can_dip && here.abs() <= OVERSHOOT * rise + sample.slack {
                 self.search(is_inner, first, times[last], ends);
             }
         }

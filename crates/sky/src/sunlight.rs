@@ -121,7 +121,7 @@ fn check_state(
         }
     }
     for (field, value) in ["x", "y", "z"].into_iter().zip(state.position.to_array()) {
-        if !(value.abs() <= FARTHEST_KM) {
+        if value.is_nan() || value.abs() > FARTHEST_KM {
             return bad(field, value.to_string(), "a position must be within 1e7 km of the centre of the Earth");
         }
     }
@@ -133,7 +133,7 @@ fn check_state(
     match state.velocity {
         Some(_) if !has_velocity => bad("velocity", "given".into(), "the first state of the object has none"),
         None if has_velocity => bad("velocity", "missing".into(), "the first state of the object has one"),
-        Some(velocity) if !(velocity.abs().max_element() <= FASTEST) || velocity.is_nan() => {
+        Some(velocity) if velocity.is_nan() || velocity.abs().max_element() > FASTEST => {
             let [x, y, z] = velocity.to_array();
             bad("velocity", format!("[{x}, {y}, {z}]"), "its components must be within 1e4 km/s")
         }

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use glam::DVec3;
-use umbracast_sky::{DatePrecision, DeltaT, Frame, Time, TrajectoryState};
+use umbracast_sky::{DatePrecision, DeltaT, Frame, Time, TrajectoryState, date_from_days};
 
 use super::small_csv::read_small_text;
 use super::trajectories::{Draft, ObjectStates};
@@ -224,6 +224,9 @@ impl Message<'_> {
         // The reading of the clock, whatever its scale.
         let (day, second) = read.clock(self.delta_t);
         let day = day + later;
+        if later > 0 && date_from_days(day).0 != date_from_days(day - later).0 {
+            return Err(format!("the time is '{}': the year has no such day", quoted(text)));
+        }
         let uniform = |more: f64| Time::from_tt_seconds((day as f64 - 0.5) * 86_400.0 + second + more);
         Ok(match self.times {
             TimeSystem::Utc if later == 0 => read,

@@ -155,7 +155,7 @@ fn read_table(path: &Path, frame: Option<Frame>, options: &ReadOptions, delta_t:
             None => {
                 let seconds = row.numbers[0].wide;
                 // Beyond 1900 to 2050 the instant is refused later; a wide margin keeps the arithmetic in range.
-                if !(seconds.abs() < 1e11) {
+                if seconds.is_nan() || seconds.abs() > 1e11 {
                     return bad("unix_s", &seconds.to_string(), "expected seconds since 1970-01-01");
                 }
                 let day = (seconds / DAY_S).floor();
