@@ -125,6 +125,9 @@ pub use gpu::context::adapters::{required_features, required_limits};
 #[cfg(feature = "gpu")]
 pub use gpu::encode::{pass::CastPass, plan::CastPlan};
 pub use gpu::probe::Probe;
+#[cfg(feature = "gpu")]
+#[doc(hidden)]
+pub use gpu::programs::ShaderEdit;
 pub use intersect::ellipsoid::EllipsoidShape;
 pub use intersect::exact;
 pub use query::kind::QueryKind;

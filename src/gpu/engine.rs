@@ -103,12 +103,12 @@ impl GpuEngine {
                     source = programs::with_shared_loads(&source).into();
                 }
                 source = own.source(source);
-                if let Some((from, to)) = self.edit {
-                    source = source.replace(from, to).into();
-                }
                 let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
                     label: Some(program.name),
-                    source: wgpu::ShaderSource::Wgsl(source),
+                    source: match &self.edit {
+                        None => wgpu::ShaderSource::Wgsl(source),
+                        Some(edit) => edit.apply(variant, &source),
+                    },
                 });
                 self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
                     label: Some(program.name),

@@ -6,7 +6,7 @@ use super::context::device::GpuContext;
 use super::context::pipelines::KernelConstants;
 use super::engine::GpuEngine;
 use super::probe::{self, Probe, RESULTS, ROWS};
-use super::programs;
+use super::programs::{self, ShaderEdit};
 use super::uniforms::Params;
 use crate::error::Result;
 use crate::query::policy::Query;
@@ -14,11 +14,7 @@ use crate::runtime::limits::Limits;
 
 impl GpuEngine {
     /// Opens an adapter and probes it.
-    pub(crate) async fn open(
-        adapter: &wgpu::Adapter,
-        limits: Limits,
-        edit: Option<(&'static str, &'static str)>,
-    ) -> Result<Self> {
+    pub(crate) async fn open(adapter: &wgpu::Adapter, limits: Limits, edit: Option<ShaderEdit>) -> Result<Self> {
         Self::new(GpuContext::open(adapter, limits, edit).await?).probed().await
     }
 

@@ -1,5 +1,10 @@
 //! The compute programs. Each is a list of files of `shaders/`, concatenated in order.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::context::pipelines::Variant;
+
 /// The source of a stage, which several programs share, or of a file of the folder `shaders`.
 macro_rules! stage {
     // One ray and one sphere at rest.
@@ -213,4 +218,30 @@ pub(crate) fn without_limb_darkening(source: &str) -> String {
         include_str!("../../shaders/shadow/flux.wgsl"),
         include_str!("../../shaders/shadow/uniform_light.wgsl"),
     )
+}
+
+/// A change of every program before it is compiled. Tests use it to inject faults.
+#[doc(hidden)]
+#[derive(Clone)]
+pub enum ShaderEdit {
+    /// Replaces the first text by the second.
+    Text(&'static str, &'static str),
+    /// Makes the program from its source. The first argument is different for every pipeline.
+    Module(Arc<dyn Fn(&str, &str) -> wgpu::naga::Module + Send + Sync>),
+}
+
+impl From<(&'static str, &'static str)> for ShaderEdit {
+    fn from((from, to): (&'static str, &'static str)) -> Self {
+        Self::Text(from, to)
+    }
+}
+
+impl ShaderEdit {
+    /// The changed program of a pipeline.
+    pub(crate) fn apply(&self, pipeline: Variant, source: &str) -> wgpu::ShaderSource<'static> {
+        match self {
+            Self::Text(from, to) => wgpu::ShaderSource::Wgsl(source.replace(from, to).into()),
+            Self::Module(make) => wgpu::ShaderSource::Naga(Cow::Owned(make(&format!("{pipeline:?}"), source))),
+        }
+    }
 }

@@ -17,7 +17,7 @@ use crate::gpu::cast::plan::Search;
 use crate::gpu::cast::raygen::generated_rays;
 use crate::gpu::context::adapters;
 use crate::gpu::engine::GpuEngine;
-use crate::gpu::programs::PROGRAMS;
+use crate::gpu::programs::{PROGRAMS, ShaderEdit};
 use crate::gpu::scene::GpuScene;
 use crate::query::policy::Precision;
 use crate::query::results::Tally;
@@ -103,15 +103,18 @@ impl Device {
         Ok(Self::of_gpu(GpuEngine::adopt(device, queue).await?))
     }
 
-    /// Opens an adapter after replacing text in its programs, before they are compiled. Tests use it to check that a faulty device is
-    /// detected. `edit` is the text to replace, and its replacement.
+    /// Opens an adapter after changing its programs, before they are compiled. Tests use it to check that a faulty device is detected.
+    /// `edit` is the text to replace and its replacement, or makes the program.
     ///
     /// # Errors
     /// As [`open`](Self::open). Also an error if no program contains the text: the test would otherwise pass without testing anything.
     #[doc(hidden)]
-    pub async fn open_edited(index: usize, edit: (&'static str, &'static str)) -> Result<Self> {
-        if !PROGRAMS.iter().any(|program| program.source.contains(edit.0)) {
-            let message = format!("no program contains '{}'", edit.0);
+    pub async fn open_edited(index: usize, edit: impl Into<ShaderEdit>) -> Result<Self> {
+        let edit = edit.into();
+        if let ShaderEdit::Text(from, _) = edit
+            && !PROGRAMS.iter().any(|program| program.source.contains(from))
+        {
+            let message = format!("no program contains '{from}'");
             return Err(Error::DeviceFailed { device: "edited".into(), message });
         }
         let found = adapters::adapters().await;

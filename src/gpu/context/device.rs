@@ -11,6 +11,7 @@ use wgpu::{ErrorFilter, ErrorScopeGuard, PollError, PollType, SubmissionIndex};
 
 use super::adapters::{is_software, kind, required_features, required_limits, shares_loads};
 use crate::error::{Error, Result};
+use crate::gpu::programs::ShaderEdit;
 use crate::runtime::block_on::BoxedFuture;
 use crate::runtime::limits::Limits;
 
@@ -65,8 +66,8 @@ pub(crate) struct GpuContext {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     pub(crate) info: wgpu::AdapterInfo,
-    /// A text replacement in every program before it is compiled. Tests use it to inject faults.
-    pub(crate) edit: Option<(&'static str, &'static str)>,
+    /// A change of every program before it is compiled. Tests use it to inject faults.
+    pub(crate) edit: Option<ShaderEdit>,
     limits: Limits,
     /// Number of buffers created so far. Tests check that repeated calls create none.
     pub(crate) made: AtomicU64,
@@ -82,11 +83,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 impl GpuContext {
     /// Opens an adapter.
-    pub(crate) async fn open(
-        adapter: &wgpu::Adapter,
-        limits: Limits,
-        edit: Option<(&'static str, &'static str)>,
-    ) -> Result<Self> {
+    pub(crate) async fn open(adapter: &wgpu::Adapter, limits: Limits, edit: Option<ShaderEdit>) -> Result<Self> {
         let info = adapter.get_info();
         let description = wgpu::DeviceDescriptor {
             label: Some("umbracast"),
