@@ -84,6 +84,7 @@ impl GpuEngine {
         own: KernelConstants,
         layout: Option<&wgpu::PipelineLayout>,
     ) -> Result<wgpu::ComputePipeline> {
+        let own = KernelConstants { rounds_correctly: self.probe.rounds_correctly(), ..own };
         let asked = (program.name, own);
         if let Some(pipeline) = lock(&self.pipelines).get(&asked) {
             return Ok(pipeline.clone());

@@ -2,6 +2,7 @@
 
 mod encode;
 mod faults;
+mod hostile;
 mod limits;
 mod pieces;
 mod subnormal;

@@ -110,7 +110,10 @@ fn a_half_chord_with_an_error_of_1e_4_is_detected() {
         let error = compare(&rays, &spheres, &truth, &found, Precision::Fast).unwrap_err();
         assert!(error.contains("t differs"), "{error}");
         // An edit of the intersection function itself: the probe fails, and every precision is refused, even `fast`.
-        let edit = ("let w = sqrt(max(a * foot.disc, 0.0));", "let w = 1.0001 * sqrt(max(a * foot.disc, 0.0));");
+        let edit = (
+            "let w = square_root(max(a * foot.disc, 0.0), corrects);",
+            "let w = 1.0001 * sqrt(max(a * foot.disc, 0.0));",
+        );
         let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
         let failure = &broken.probe().unwrap().failure;
         assert!(failure.as_ref().is_some_and(|why| why.contains("errors of roots reach")), "{failure:?}");

@@ -5,16 +5,17 @@
 //! chooses all of it, differently in each pipeline. Sources: the accuracy of expressions in the WGSL specification, where a square root is
 //! that of `1 / inverseSqrt(x)`.
 //!
-//! Functions are not inlined first: a product and a sum in two functions are never fused. A driver can fuse them. It cannot fuse through
-//! the integer XOR of `opaque`, and neither does this.
+//! Each call of a small function is fused in its own way, as if it were inlined. A product and a sum in two functions are never fused, which
+//! a driver could do. It cannot fuse through the integer XOR of `opaque`, and neither does this.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::sync::Arc;
 
 use umbracast::ShaderEdit;
 use umbracast::wgpu::naga;
 
-use naga::{BinaryOperator, Block, Expression, Function, Handle, MathFunction, Module, Statement, TypeInner};
+use naga::{Arena, BinaryOperator, Block, Expression, Function, Handle, MathFunction, Module, Statement, TypeInner};
 
 /// The environment variable with the seed of [`devices`](crate::devices), for a child process that runs other tests.
 pub const SEED: &str = "UMBRACAST_TEST_HOSTILE";
@@ -75,54 +76,34 @@ impl Hostile {
             .filter(|(name, _)| name.starts_with(PREFIX))
             .collect();
         let find = |name: &str| helpers.iter().find(|(own, _)| own[PREFIX.len()..] == *name).unwrap().1;
-        let types = &module.types;
-        let width = |info: &naga::valid::FunctionInfo, e: Handle<Expression>| match *info[e].ty.inner_with(types) {
-            TypeInner::Scalar(naga::Scalar::F32) => Some(1),
-            TypeInner::Vector { size, scalar: naga::Scalar::F32 } => Some(size as u32),
-            _ => None,
+        let mut compiler = Compiler {
+            hostile: self,
+            types: &module.types,
+            info: &info,
+            helpers: &helpers,
+            functions: &module.functions,
+            copied: HashSet::new(),
+            numbers: crate::Numbers(own),
+            made: Arena::new(),
+            known: HashMap::new(),
         };
-        let mut numbers = crate::Numbers(own);
-        for (handle, function) in module.functions.iter_mut() {
-            if !helpers.iter().any(|(_, helper)| *helper == handle) {
-                let info = &info[handle];
-                self.rewrite_function(function, &|e| width(info, e), &find, &mut numbers);
+        for (handle, function) in module.functions.iter() {
+            if helpers.iter().any(|(_, helper)| *helper == handle) {
+                let made = compiler.made.append(function.clone(), naga::Span::default());
+                compiler.known.insert(handle, made);
+            } else if compiler.is_copied(function) {
+                compiler.copied.insert(handle);
+            } else {
+                let made = compiler.make(handle);
+                compiler.known.insert(handle, made);
             }
         }
         let entry = &mut module.entry_points[0].function;
-        let entry_info = info.get_entry_point(0);
-        self.rewrite_function(entry, &|e| width(entry_info, e), &find, &mut numbers);
-        let vec3 = module.functions[find("begin")].arguments[0].ty;
-        begin(entry, vec3, &find, self.shuffles);
+        compiler.rewrite(entry, info.get_entry_point(0));
+        let made = compiler.made;
+        begin(entry, made[find("begin")].arguments[0].ty, &find, self.shuffles);
+        module.functions = made;
         module
-    }
-
-    /// Replaces operations by calls of helpers.
-    fn rewrite_function(
-        self,
-        function: &mut Function,
-        width: &dyn Fn(Handle<Expression>) -> Option<u32>,
-        find: &dyn Fn(&str) -> Handle<Function>,
-        numbers: &mut crate::Numbers,
-    ) {
-        let mut calls = Vec::new();
-        for (handle, expression) in function.expressions.iter() {
-            let Some(n) = width(handle) else { continue };
-            let call = match *expression {
-                Expression::Binary { op: BinaryOperator::Divide, left, right } => Some(("divide", vec![left, right])),
-                Expression::Math { fun: MathFunction::Sqrt, arg, .. } => Some(("root", vec![arg])),
-                Expression::Binary { op, left, right } => self.sum_or_product(function, op, [left, right], numbers),
-                _ => None,
-            };
-            if let Some((name, arguments)) = call {
-                let widths: String = arguments.iter().map(|a| width(*a).unwrap().to_string()).collect();
-                debug_assert!(widths.contains(&n.to_string()));
-                calls.push((handle, find(&format!("{name}_{widths}")), arguments));
-            }
-        }
-        for (handle, helper, _) in &calls {
-            function.expressions[*handle] = Expression::CallResult(*helper);
-        }
-        split(&mut function.body, &calls);
     }
 
     /// The helper for a sum, difference or product, with its operands: one that fuses, or one that flushes.
@@ -133,10 +114,6 @@ impl Hostile {
         [left, right]: [Handle<Expression>; 2],
         numbers: &mut crate::Numbers,
     ) -> Option<(&'static str, Vec<Handle<Expression>>)> {
-        let product = |e: Handle<Expression>| match function.expressions[e] {
-            Expression::Binary { op: BinaryOperator::Multiply, left, right } => Some([left, right]),
-            _ => None,
-        };
         let plain = match op {
             BinaryOperator::Add => "add",
             BinaryOperator::Subtract => "subtract",
@@ -144,7 +121,7 @@ impl Hostile {
             _ => return None,
         };
         if self.fuses && op != BinaryOperator::Multiply {
-            let choices = [(product(left), right, true), (product(right), left, false)];
+            let choices = [(product(function, left), right, true), (product(function, right), left, false)];
             let choices: Vec<_> =
                 choices.iter().filter_map(|(p, other, first)| Some((((*p)?), *other, *first))).collect();
             if !choices.is_empty() && numbers.unit() < 0.5 {
@@ -296,6 +273,122 @@ fn vector_helper(text: &mut String, name: &str, n: u32, widths: &[u32]) {
     writeln!(text, "fn {PREFIX}{name}_{digits}({arguments}) -> {ty} {{ return {ty}({components}); }}").unwrap();
 }
 
+/// Makes the functions of a hostile module.
+struct Compiler<'a> {
+    hostile: Hostile,
+    types: &'a naga::UniqueArena<naga::Type>,
+    info: &'a naga::valid::ModuleInfo,
+    helpers: &'a [(String, Handle<Function>)],
+    functions: &'a Arena<Function>,
+    /// Functions without branches that have sums of products: each call has a copy of its own, because a driver inlines them and fuses
+    /// each copy in its own way.
+    copied: HashSet<Handle<Function>>,
+    numbers: crate::Numbers,
+    made: Arena<Function>,
+    /// The new handles of the functions that are not copied.
+    known: HashMap<Handle<Function>, Handle<Function>>,
+}
+
+impl Compiler<'_> {
+    fn is_copied(&self, function: &Function) -> bool {
+        let mut calls = false;
+        let straight = function.body.iter().all(|statement| match statement {
+            Statement::Call { function, .. } => {
+                calls |= self.copied.contains(function);
+                true
+            }
+            Statement::Emit(_) | Statement::Store { .. } | Statement::Return { .. } => true,
+            _ => false,
+        });
+        let sums = || {
+            function.expressions.iter().any(|(_, expression)| match *expression {
+                Expression::Binary { op: BinaryOperator::Add | BinaryOperator::Subtract, left, right } => {
+                    product(function, left).or(product(function, right)).is_some()
+                }
+                _ => false,
+            })
+        };
+        straight && (calls || sums())
+    }
+
+    /// Appends a new version of a function.
+    fn make(&mut self, handle: Handle<Function>) -> Handle<Function> {
+        let mut function = self.functions[handle].clone();
+        self.rewrite(&mut function, &self.info[handle]);
+        self.made.append(function, naga::Span::default())
+    }
+
+    /// Replaces operations by calls of helpers, and functions by their new versions.
+    fn rewrite(&mut self, function: &mut Function, info: &naga::valid::FunctionInfo) {
+        let mut body = std::mem::take(&mut function.body);
+        self.relink(&mut body, &mut function.expressions);
+        let width = |e: Handle<Expression>| match *info[e].ty.inner_with(self.types) {
+            TypeInner::Scalar(naga::Scalar::F32) => Some(1),
+            TypeInner::Vector { size, scalar: naga::Scalar::F32 } => Some(size as u32),
+            _ => None,
+        };
+        let mut calls = Vec::new();
+        for (handle, expression) in function.expressions.iter().filter(|(handle, _)| width(*handle).is_some()) {
+            let call = match *expression {
+                Expression::Binary { op: BinaryOperator::Divide, left, right } => Some(("divide", vec![left, right])),
+                Expression::Math { fun: MathFunction::Sqrt, arg, .. } => Some(("root", vec![arg])),
+                Expression::Binary { op, left, right } => {
+                    self.hostile.sum_or_product(function, op, [left, right], &mut self.numbers)
+                }
+                _ => None,
+            };
+            if let Some((name, arguments)) = call {
+                let widths: String = arguments.iter().map(|a| width(*a).unwrap().to_string()).collect();
+                let name = format!("{PREFIX}{name}_{widths}");
+                let helper = self.helpers.iter().find(|(own, _)| *own == name).unwrap().1;
+                calls.push((handle, self.known[&helper], arguments));
+            }
+        }
+        for (handle, helper, _) in &calls {
+            function.expressions[*handle] = Expression::CallResult(*helper);
+        }
+        split(&mut body, &calls);
+        function.body = body;
+    }
+
+    /// Calls the new versions of functions.
+    fn relink(&mut self, block: &mut Block, expressions: &mut Arena<Expression>) {
+        for statement in block.iter_mut() {
+            match statement {
+                Statement::Call { function, result, .. } => {
+                    *function = match self.known.get(function) {
+                        Some(known) => *known,
+                        None => self.make(*function),
+                    };
+                    if let Some(result) = result {
+                        expressions[*result] = Expression::CallResult(*function);
+                    }
+                }
+                other => blocks(other).into_iter().for_each(|inner| self.relink(inner, expressions)),
+            }
+        }
+    }
+}
+
+/// The operands of a product.
+fn product(function: &Function, e: Handle<Expression>) -> Option<[Handle<Expression>; 2]> {
+    match function.expressions[e] {
+        Expression::Binary { op: BinaryOperator::Multiply, left, right } => Some([left, right]),
+        _ => None,
+    }
+}
+
+/// The blocks of a statement.
+fn blocks(statement: &mut Statement) -> Vec<&mut Block> {
+    match statement {
+        Statement::Block(inner) => vec![inner],
+        Statement::If { accept, reject, .. } => vec![accept, reject],
+        Statement::Switch { cases, .. } => cases.iter_mut().map(|case| &mut case.body).collect(),
+        Statement::Loop { body, continuing, .. } => vec![body, continuing],
+        _ => Vec::new(),
+    }
+}
+
 /// An expression that became the result of a call, the helper that is called, and the arguments.
 type Call = (Handle<Expression>, Handle<Function>, Vec<Handle<Expression>>);
 
@@ -322,13 +415,7 @@ fn split(block: &mut Block, calls: &[Call]) {
                 }
                 continue;
             }
-            Statement::Block(inner) => split(inner, calls),
-            Statement::If { accept, reject, .. } => [accept, reject].into_iter().for_each(|inner| split(inner, calls)),
-            Statement::Switch { cases, .. } => cases.iter_mut().for_each(|case| split(&mut case.body, calls)),
-            Statement::Loop { body, continuing, .. } => {
-                [body, continuing].into_iter().for_each(|inner| split(inner, calls));
-            }
-            _ => {}
+            other => blocks(other).into_iter().for_each(|inner| split(inner, calls)),
         }
         rebuilt.push(statement, span);
     }
