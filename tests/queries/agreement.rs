@@ -134,7 +134,10 @@ fn exact_works_on_devices_that_lose_error_terms() {
             // A TwoSum as naga and Mesa compile it without the optimisation barrier.
             (("return vec2<f32>(s, opaque(a - aa) + opaque(b - bb));", "return vec2<f32>(s, 0.0);"), "error terms"),
             // Quotients of pairs that have only the digits of f32.
-            (("let r1 = add2(a, -mul2f(b, q1));", "let r1 = vec2<f32>(0.0, 0.0);"), "roots as pairs"),
+            (
+                ("return add2(quick_two_sum(q1, q2), vec2<f32>(r2.x / b.x, 0.0));", "return vec2<f32>(q1, 0.0);"),
+                "roots as pairs",
+            ),
         ] {
             let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
             let failure = &broken.probe().unwrap().failure;
