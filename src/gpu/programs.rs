@@ -230,6 +230,7 @@ pub enum ShaderEdit {
     /// Replaces the first text by the second.
     Text(&'static str, &'static str),
     /// Makes the program from its source. The first argument is different for every pipeline.
+    #[allow(clippy::type_complexity, reason = "the arguments are described here")]
     Module(Arc<dyn Fn(&str, &str) -> wgpu::naga::Module + Send + Sync>),
 }
 

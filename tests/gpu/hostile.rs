@@ -9,14 +9,15 @@ use umbracast_testing::hostile::{Hostile, SEED};
 use umbracast_testing::{corpus, devices, scaled};
 
 /// The tests that each seed runs, as filters of their names.
-const TESTS: [&str; 7] = [
+const TESTS: [&str; 8] = [
     "queries::corpus",
     "queries::climb",
     "queries::degenerate",
     "queries::lists::hit_lists_do_not_depend",
     "bvh::updates::both_bvh_builders",
     "shadow::fraction",
-    "shadow::pictures::every_device",
+    "shadow::pictures::casts_and_receives",
+    "shadow::large_pictures::a_gpu_misses",
 ];
 
 /// The tests that each seed runs in the long run, too.

@@ -44,7 +44,7 @@ pub struct Hostile {
 impl Hostile {
     /// All errors at once. Seeds alternate between the largest errors of roots, and between devices that flush and that do not.
     pub fn new(seed: u64) -> Self {
-        let root_steps = if seed % 2 == 0 { 3 } else { 4 };
+        let root_steps = if seed.is_multiple_of(2) { 3 } else { 4 };
         Self { seed, quotient_steps: 2, root_steps, fuses: true, flushes: seed / 2 % 2 == 1, shuffles: true }
     }
 
