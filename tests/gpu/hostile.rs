@@ -78,7 +78,7 @@ fn every_promise_holds_on_hostile_devices() {
             .find_map(|line| line.strip_prefix("test result: ok. ")?.split_once(' ')?.0.parse().ok())
             .unwrap_or_else(|| panic!("seed {seed} ({SEED}={seed}):\n{printed}"));
         // A filter that matches no test would succeed, too.
-        assert!(done.status.success() && passed >= 3 * TESTS.len(), "seed {seed}: {passed} tests\n{printed}");
+        assert!(done.status.success() && passed > 2 * TESTS.len(), "seed {seed}: {passed} tests\n{printed}");
     }
 }
 
