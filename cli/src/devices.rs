@@ -178,6 +178,7 @@ fn as_json(info: &DeviceInfo) -> Value {
             "hard_rays": probe.rays,
             "hard_rays_wrong": probe.flags_wrong,
             "roots_of_bound": probe.roots_of_bound,
+            "pair_roots_of_bound": probe.pair_roots_of_bound,
         })),
     })
 }

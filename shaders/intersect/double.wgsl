@@ -40,9 +40,9 @@ fn sqrt2(a: vec2<f32>) -> vec2<f32> {
   if (a.x <= 0.0) {
     return vec2<f32>(0.0, 0.0);
   }
-  let x = sqrt(a.x);
+  let x = square_root(a.x, !rounds_correctly);
   let r = add2(a, -two_product(x, x));
-  return quick_two_sum(x, r.x / (x + x));
+  return quick_two_sum(x, quotient(r.x, x + x, !rounds_correctly));
 }
 
 // Dot product of a vector with itself; the vector is given as high and low parts.

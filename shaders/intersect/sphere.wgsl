@@ -2,6 +2,10 @@
 // src/intersect/sphere.rs: same functions, same order, same operations; the sources and the bounds are given there. `has_motion_or_shape`
 // is whether anything may move: intersect/no_motion.wgsl sets it to false, intersect/attributes.wgsl lets the host set it.
 
+// Whether the device rounds quotients and square roots correctly; the host sets it. WGSL allows errors of 2.5 units in the last place of a
+// quotient and 4.5 of a root, which the bounds below do not cover. If it is not set, they are corrected, as the CPU needs not.
+override rounds_correctly: bool = false;
+
 struct ScaledPair {
   eh: vec3<f32>,
   el: vec3<f32>,
@@ -40,6 +44,26 @@ struct HighLow {
 
 fn largest_of(v: vec3<f32>) -> f32 {
   return max(max(abs(v.x), abs(v.y)), abs(v.z));
+}
+
+// a / b, off by at most 0.51 units in the last place if `corrects`: one step with the exact remainder.
+fn quotient(a: f32, b: f32, corrects: bool) -> f32 {
+  let q = a / b;
+  if (!corrects) {
+    return q;
+  }
+  let p = two_product(q, b);
+  return q + (opaque(a - p.x) - p.y) / b;
+}
+
+// The square root of x, likewise.
+fn square_root(x: f32, corrects: bool) -> f32 {
+  let w = sqrt(x);
+  if (!corrects || w == 0.0) {
+    return w;
+  }
+  let p = two_product(w, w);
+  return w + (opaque(x - p.x) - p.y) / (w + w);
 }
 
 // Scales a pair; every factor is a power of two, so nothing is rounded.
@@ -181,16 +205,22 @@ fn constant_compensated(s: ScaledPair) -> f32 {
   return tr.x + rest;
 }
 
-// Both roots from the foot and the constant term, by the quotients that avoid cancellation.
-fn roots(s: ScaledPair, foot: Foot, constant: f32) -> vec2<f32> {
-  var a = dot3(s.d, s.d);
+// Both roots from the foot and the constant term, by the quotients that avoid cancellation; `corrects` them or not.
+fn roots(s: ScaledPair, foot: Foot, constant: f32, corrects: bool) -> vec2<f32> {
+  let square = dot3(s.d, s.d);
+  var a = square;
   var more = 0.0;
   if (has_motion_or_shape) {
     more = 2.0 * dot3(s.d, s.dl);
     a = a + more;
   }
-  let w = sqrt(max(a * foot.disc, 0.0));
-  var b = dot3(s.eh, s.d) + foot.dk * a;
+  let w = square_root(max(a * foot.disc, 0.0), corrects);
+  var along = dot3(s.eh, s.d);
+  if (corrects) {
+    // `dk` corrects the product that belongs to `k`. An inexact quotient belongs to another, as does a dot product that is fused elsewise.
+    along = foot.k * square;
+  }
+  var b = along + foot.dk * a;
   if (has_motion_or_shape) {
     b = b + foot.k * more;
   }
@@ -198,8 +228,8 @@ fn roots(s: ScaledPair, foot: Foot, constant: f32) -> vec2<f32> {
   if (q == 0.0) {
     return vec2<f32>(0.0, 0.0);
   }
-  let t0 = constant / q;
-  let t1 = q / a;
+  let t0 = quotient(constant, q, corrects);
+  let t1 = quotient(q, a, corrects);
   return vec2<f32>(min(t0, t1), max(t0, t1));
 }
 
@@ -264,7 +294,7 @@ fn intersect_fast(s: ScaledPair) -> SphereRoots {
     disc_bound = disc_bound + position_error_bounds(s, foot);
     bound = bound + position_error_along(s, h);
   }
-  return finish(s, foot, roots(s, foot, constant), disc_bound, vec2<f32>(bound, bound), half_chord_bound(s, foot, disc_bound));
+  return finish(s, foot, roots(s, foot, constant, false), disc_bound, vec2<f32>(bound, bound), half_chord_bound(s, foot, disc_bound));
 }
 
 fn intersect_compensated(s: ScaledPair) -> SphereRoots {
@@ -274,7 +304,7 @@ fn intersect_compensated(s: ScaledPair) -> SphereRoots {
   let foot = foot_compensated(s);
   let e = norm1(s.eh) + s.r;
   var disc_bound = power_of_two(-39) * e * (norm1(foot.p) + s.r) + power_of_two(-80) * e * e;
-  let t = roots(s, foot, constant_compensated(s));
+  let t = roots(s, foot, constant_compensated(s), !rounds_correctly);
   let h = sqrt(max(foot.disc, power_of_two(-80)));
   var grazing = 10.0 * U * s.r * s.r / (h * sqrt(dot3(s.d, s.d)));
   if (has_motion_or_shape) {

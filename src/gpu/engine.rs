@@ -136,6 +136,7 @@ impl GpuEngine {
 
     /// Creates a pipeline if it does not exist, once also for callers at the same time. The future returns the error of its creation.
     fn create(&self, (program, own, layout): Asked<'_>) -> (wgpu::ComputePipeline, BoxedFuture<'_, ()>) {
+        let own = KernelConstants { rounds_correctly: self.probe.rounds_correctly(), ..own };
         let slot = self.slot(program, own);
         let mut created = None;
         let pipeline = slot.get_or_init(|| {

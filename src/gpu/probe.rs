@@ -1,7 +1,8 @@
 //! Probe of a device's arithmetic. It runs once when the device is opened, so that every precision offered has been tested.
 //!
 //! WGSL lets compilers reorder, fuse and cancel operations. Intersection at `standard` needs error-free transforms that survive this, and
-//! nearly correct division and square root. The probe tests both on a few thousand values and on hard rays.
+//! nearly correct division and square root. The probe tests both on a few thousand values and on hard rays. Where it measures that division
+//! or square root is not rounded correctly, the programs correct them, and the probe runs again with the correction.
 
 use std::cmp::Ordering;
 
@@ -13,7 +14,7 @@ use crate::records::{Ray, Sphere};
 /// Number of rows: each is a pair of numbers and a ray to test.
 pub(crate) const ROWS: usize = 4096;
 /// Results per row, four numbers each.
-pub(crate) const RESULTS: usize = 5;
+pub(crate) const RESULTS: usize = 7;
 /// Number of rows whose rays are compared with integer arithmetic. The other rows test only their pair of numbers.
 const EXACT_ROWS: usize = 512;
 
@@ -30,9 +31,10 @@ pub struct Probe {
     pub expression_fused: f64,
     /// Fraction of the calls `fma(a, b, c)` that were fused.
     pub fma_fused: f64,
-    /// Largest error of a division, in units in the last place.
+    /// Largest error of a division, in units in the last place. If it or `root_ulp` exceeds 0.5, the programs of `standard` and `exact`
+    /// correct their quotients and roots.
     pub division_ulp: f64,
-    /// Largest error of a square root, in units in the last place.
+    /// Largest error of a square root, in units in the last place, likewise before it is corrected.
     pub root_ulp: f64,
     /// Whether subnormal numbers, those below 2⁻¹²⁶, survive arithmetic. If not, the device treats them as 0. At
     /// [`Exact`](crate::Precision::Exact) the CPU engine then casts the rays whose result this could change.
@@ -43,6 +45,8 @@ pub struct Probe {
     pub flags_wrong: usize,
     /// Largest error of a root at `standard`, as a fraction of the promised bound.
     pub roots_of_bound: f64,
+    /// Largest error of a root as a pair of f32, which `exact` rounds once, as a fraction of its bound.
+    pub pair_roots_of_bound: f64,
     /// Largest error of a root at `fast`, as a fraction of the promised bound; infinite if a hit or miss was wrong although the bounds
     /// called it certain.
     pub fast_of_bound: f64,
@@ -50,6 +54,13 @@ pub struct Probe {
     pub failure: Option<String>,
     /// Why no precision can be offered, not even `fast`; `None` if one can.
     pub broken: Option<String>,
+}
+
+impl Probe {
+    /// Whether no measured quotient or root is off by more than half a unit in the last place. f64, which measures, rounds itself.
+    pub(crate) fn rounds_correctly(&self) -> bool {
+        self.division_ulp.max(self.root_ulp) < 0.5 + 1e-6
+    }
 }
 
 /// Linear congruential generator with a fixed seed: the probe must test the same values everywhere.
@@ -130,6 +141,7 @@ pub(crate) fn evaluate(rays: &[Ray], spheres: &[Sphere], results: &[[[f32; 4]; R
         probe.flags_wrong += usize::from(standard.is_infinite());
         probe.roots_of_bound = probe.roots_of_bound.max(if standard.is_infinite() { 0.0 } else { standard });
         probe.fast_of_bound = probe.fast_of_bound.max(plain.unwrap_or(0.0));
+        probe.pair_roots_of_bound = probe.pair_roots_of_bound.max(row.check_pairs(&found[5], &found[6]));
     }
     let mut reasons = Vec::new();
     // With correct arithmetic, `standard` decides 490 of these 512 rays and `fast` decides 276.
@@ -153,6 +165,9 @@ pub(crate) fn evaluate(rays: &[Ray], spheres: &[Sphere], results: &[[[f32; 4]; R
     }
     if probe.roots_of_bound > 1.0 {
         reasons.push(format!("errors of roots reach {:.1} times their bound", probe.roots_of_bound));
+    }
+    if probe.pair_roots_of_bound > 1.0 {
+        reasons.push(format!("errors of roots as pairs reach {:.1} times their bound", probe.pair_roots_of_bound));
     }
     probe.failure = (!reasons.is_empty()).then(|| reasons.join("; "));
     probe
@@ -217,6 +232,25 @@ impl Row {
         }
         let share = |t: f32, truth: f64| (f64::from(t) - truth).abs() / promise(self, truth);
         Some(share(t_enter, self.roots[0]).max(share(t_exit, self.roots[1])))
+    }
+
+    /// Checks roots as pairs of f32: entry and exit, each as high and low part; their bounds, and the exponent of the power of two that all
+    /// of them lack. Returns the larger error as a fraction of its bound; 0 if the device computed none or there are none; infinity if a
+    /// value is not finite.
+    fn check_pairs(&self, roots: &[f32; 4], scale: &[f32; 4]) -> f64 {
+        if roots.iter().chain(scale).any(|x| !x.is_finite()) {
+            return f64::INFINITY;
+        }
+        // A root of 0 has an unknown sign: the host rounds it.
+        if self.crossing != Ordering::Greater || roots[0] == 0.0 {
+            return 0.0;
+        }
+        let unit = 2f64.powi(scale[2] as i32);
+        let share = |i: usize| {
+            let found = f64::from(roots[2 * i]) + f64::from(roots[2 * i + 1]);
+            (found * unit - self.roots[i]).abs() / (f64::from(scale[i]) * unit)
+        };
+        share(0).max(share(1))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Intersection of one ray and one sphere in f32: both roots, with error bounds of the roots and of the discriminant.
-//! Twin of `shaders/intersect/sphere.wgsl`: same functions, same order, same operations. Only shaders have `intersect_fast`.
+//! Twin of `shaders/intersect/sphere.wgsl`: same functions, same order, same operations. Only shaders have `intersect_fast`, and the correction
+//! of quotients and square roots that a device does not round correctly.
 //!
 //! The method is that of Haines, Günther and Akenine-Möller (Ray Tracing Gems, chapter 7): the discriminant is computed from the foot of
 //! the perpendicular, not as `b² − ac`. The direction is used as given. `intersect_compensated` adds error-free corrections to the foot, to

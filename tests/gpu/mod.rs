@@ -4,6 +4,7 @@
 
 mod encode;
 mod faults;
+mod hostile;
 mod limits;
 mod measure_gpu;
 mod pieces;

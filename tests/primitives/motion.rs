@@ -117,7 +117,10 @@ fn segments_agree_with_exact_arithmetic() {
             for (i, row) in rows.iter().enumerate() {
                 let [t0, t1, s, distance, gap] = [40, 48, 56, 64, 72].map(|byte| f64_at(row, byte));
                 let solid = row[84] == 1;
-                assert_eq!((hits[i].is_hit(), occluded.get(i)), (found[i].is_hit(), Some(hits[i].is_hit())), "row {i}");
+                if byte_precisions(device).contains(&precision) {
+                    let both = (found[i].is_hit(), Some(hits[i].is_hit()));
+                    assert_eq!((hits[i].is_hit(), occluded.get(i)), both, "row {i}");
+                }
                 if hits[i].is_hit() != solid {
                     wrong += 1;
                     assert_eq!(precision, Precision::Fast, "row {i} on {}: gap {gap}", device.name());
@@ -250,7 +253,7 @@ fn a_fixed_time_equals_a_scene_at_rest_and_a_thick_ray_a_larger_sphere() {
     let velocities: Vec<Vec3> = spheres.iter().map(|_| quarters(n) * 0.25).collect();
     let rays: Vec<Ray> = (0..scaled(150)).map(|_| Ray::new(n.vector().map(|x| 12.0 * x), n.vector())).collect();
     for device in devices() {
-        for precision in Precision::ALL {
+        for precision in byte_precisions(device).iter().copied() {
             let query = Query::at(precision);
             let moving = Spheres::from(&spheres).velocities(&velocities);
             for built in scenes(device, moving, [0.0, 4.0]) {
@@ -291,7 +294,9 @@ fn without_relative_motion_a_sphere_is_hit_always_or_never() {
                 let inside = Hit { t: 0.0, id: 0 };
                 assert_eq!(*hits, [inside, inside, Hit::MISS], "{precision:?} on {}", device.name());
                 let near = scene.approach(&rays, &query).unwrap();
-                assert_eq!([near[0].clearance, near[1].clearance, near[0].t], [-0.5, 0.0, 0.0]);
+                let found = [near[0].clearance + 0.5, near[1].clearance, near[0].t];
+                let most = if byte_precisions(device).contains(&precision) { 0.0 } else { 2e-7 };
+                assert!(found.iter().all(|off| off.abs() <= most), "{found:?} {precision:?} on {}", device.name());
                 assert!((near[2].clearance - 0.1).abs() < 1e-6);
                 let out = query.inside(Inside::Exit);
                 assert!(scene.closest(&rays[..1], &out).unwrap().iter().all(|hit| !hit.is_hit()));

@@ -110,7 +110,10 @@ fn a_half_chord_with_an_error_of_1e_4_is_detected() {
         let error = compare(&rays, &spheres, &truth, &found, Precision::Fast).unwrap_err();
         assert!(error.contains("t differs"), "{error}");
         // An edit of the intersection function itself: the probe fails, and every precision is refused, even `fast`.
-        let edit = ("let w = sqrt(max(a * foot.disc, 0.0));", "let w = 1.0001 * sqrt(max(a * foot.disc, 0.0));");
+        let edit = (
+            "let w = square_root(max(a * foot.disc, 0.0), corrects);",
+            "let w = 1.0001 * sqrt(max(a * foot.disc, 0.0));",
+        );
         let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
         let failure = &broken.probe().unwrap().failure;
         assert!(failure.as_ref().is_some_and(|why| why.contains("errors of roots reach")), "{failure:?}");
@@ -127,14 +130,23 @@ fn exact_works_on_devices_that_lose_error_terms() {
     let (spheres, rays) = (spheres(300), rays(scaled(20_000)));
     let truth = closest(&cpu(), &spheres, &rays, Precision::Exact);
     for info in Device::list().into_iter().filter(|info| info.probe.is_some()) {
-        // A TwoSum as naga and Mesa compile it without the optimisation barrier.
-        let edit = ("return vec2<f32>(s, opaque(a - aa) + opaque(b - bb));", "return vec2<f32>(s, 0.0);");
-        let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
-        let failure = &broken.probe().unwrap().failure;
-        assert!(failure.as_ref().is_some_and(|why| why.contains("error terms")), "{failure:?}");
-        assert_eq!(closest(&broken, &spheres, &rays, Precision::Exact).records, truth.records, "{}", info.name);
-        // The CPU engine renders pictures that need a BVH.
-        let picture = broken.render(&needs_bvh([100.0, 1.0]), None).unwrap();
-        assert_eq!(picture.cpu_fallback, Some(CpuFallback::Probe), "{}", info.name);
+        for (edit, why) in [
+            // A TwoSum as naga and Mesa compile it without the optimisation barrier.
+            (("return vec2<f32>(s, opaque(a - aa) + opaque(b - bb));", "return vec2<f32>(s, 0.0);"), "error terms"),
+            // Quotients of pairs that have only the digits of f32.
+            (
+                ("return add2(quick_two_sum(q1, q2), vec2<f32>(r2.x / b.x, 0.0));", "return vec2<f32>(q1, 0.0);"),
+                "roots as pairs",
+            ),
+        ] {
+            let broken = pollster::block_on(Device::open_edited(info.index, edit)).unwrap();
+            let failure = &broken.probe().unwrap().failure;
+            assert!(failure.as_ref().is_some_and(|found| found.contains(why)), "{failure:?}");
+            let found = closest(&broken, &spheres, &rays, Precision::Exact);
+            assert_eq!(found.records, truth.records, "{} without {why}", info.name);
+            // The CPU engine renders pictures that need a BVH.
+            let picture = broken.render(&needs_bvh([100.0, 1.0]), None).unwrap();
+            assert_eq!(picture.cpu_fallback, Some(CpuFallback::Probe), "{}", info.name);
+        }
     }
 }

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 use umbracast::{Ends, Error, Hit, Inside, Interval, NO_SPHERE, OnBad, Precision, Query, Ray, Sphere, Touch};
-use umbracast_testing::devices;
+use umbracast_testing::{byte_precisions, devices};
 
 const U: f64 = 1.0 / 16_777_216.0;
 
@@ -201,7 +201,9 @@ fn every_castable_row_has_its_expected_hit() {
                     let found = hit.is_hit().then_some(*hit);
                     assert_eq!(hit.id, if hit.is_hit() { i as u32 } else { NO_SPHERE });
                     assert!(hit.is_hit() || *hit == Hit::MISS, "{}: a miss is {hit:?}", row.id);
-                    assert_eq!(occluded.get(i), Some(hit.is_hit()), "{} {precision:?} {}", device.name(), row.id);
+                    if byte_precisions(device).contains(&precision) {
+                        assert_eq!(occluded.get(i), Some(hit.is_hit()), "{} {precision:?} {}", device.name(), row.id);
+                    }
                     let right = check(row, precision, truth(row), found, device.name());
                     let tally = if row.crossing == 0 { &mut tangent } else { &mut at_ends };
                     if !guarantee(row, precision).1 {

@@ -2,6 +2,7 @@
 
 mod agreement;
 mod attributes;
+mod climb;
 mod contains;
 mod contract;
 mod corner_cases;

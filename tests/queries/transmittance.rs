@@ -153,7 +153,7 @@ fn moving_spheres_ellipsoids_segments_and_thick_rays() {
 
 #[test]
 fn every_instruction_set_and_every_part_sums_the_same() {
-    let spheres = hard_scenes::spheres(&hard_scenes::SCENES[0], 21_000);
+    let spheres = hard_scenes::spheres(&hard_scenes::SCENES[0], 29_000);
     let rays = hard_scenes::rays(&spheres, 2.0, 100);
     let n = &mut Numbers(3);
     let of: Vec<f32> = (0..spheres.len()).map(|i| if i % 900 == 7 { 0.0 } else { 1.0 - 0.05 * n.unit() }).collect();
@@ -168,7 +168,7 @@ fn every_instruction_set_and_every_part_sums_the_same() {
     }
     // Several buffers of spheres, and few rays at a time.
     let mut limits = Limits::default();
-    (limits.binding, limits.rays) = (20 << 14, 300);
+    (limits.binding, limits.rays) = (28 << 14, 300);
     let masks = vec![u32::MAX; spheres.len()];
     let velocities = vec![Vec3::ZERO; spheres.len()];
     for device in limited(limits) {

@@ -4,6 +4,7 @@ pub mod child;
 pub mod folder;
 #[path = "../../../tests/support/hard_scenes.rs"]
 pub mod hard_scenes;
+pub mod hostile;
 #[path = "../../../tests/support/intensity.rs"]
 mod intensity;
 #[path = "../../../tests/support/numbers.rs"]
@@ -39,7 +40,7 @@ pub fn files_below(root: &Path, extension: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Every adapter, and the CPU engine last.
+/// Every adapter, and the CPU engine last. If the variable [`hostile::SEED`] is set, the adapters have the arithmetic of that seed.
 ///
 /// # Panics
 /// If there is no adapter, because tests would not test the GPU.
@@ -51,7 +52,11 @@ pub fn devices() -> &'static [Device] {
         let mut devices = Vec::new();
         for info in list {
             assert!(info.failure.is_none(), "{}: {:?}", info.name, info.failure);
-            let device = Device::open(&DeviceOptions::new(info.index.to_string())).expect("a listed device must open");
+            let device = match hostile::from_environment().filter(|_| info.probe.is_some()) {
+                Some(hostile) => pollster::block_on(Device::open_edited(info.index, hostile.edit())),
+                None => Device::open(&DeviceOptions::new(info.index.to_string())),
+            };
+            let device = device.expect("a listed device must open");
             eprintln!("device {} {} ({})", info.index, device.name(), device.kind());
             devices.push(device);
         }
@@ -85,7 +90,8 @@ pub fn reference(device: &Device, precision: Precision) -> Device {
 /// The precisions at which every program of a device gives the same bytes. Hardware rounds divisions and roots in its own way, and fuses
 /// products and sums in one program and not in another: below `exact` its results are only within their bounds.
 pub fn byte_precisions(device: &Device) -> &'static [Precision] {
-    if device.is_cpu() || device.kind() == "software" { &Precision::ALL } else { &[Precision::Exact] }
+    let rounds_alike = device.kind() == "software" && hostile::from_environment().is_none();
+    if device.is_cpu() || rounds_alike { &Precision::ALL } else { &[Precision::Exact] }
 }
 
 /// Two scenes of the same spheres: with a tree, however few the spheres, and without.

@@ -22,6 +22,8 @@ pub(crate) struct KernelConstants {
     pub(crate) has_ellipsoids: bool,
     /// Spheres have transmittances. Only `shaders/query/transmittance_state.wgsl` declares it.
     pub(crate) has_transmittances: bool,
+    /// The device rounds quotients and square roots correctly, so that they need no correction. `shaders/intersect/sphere.wgsl` declares it.
+    pub(crate) rounds_correctly: bool,
     /// All bodies of a shadow are spheres: its program is then half as long and twice as fast.
     pub(crate) round: bool,
     /// The light of a shadow has no limb darkening.
@@ -30,7 +32,7 @@ pub(crate) struct KernelConstants {
 
 impl KernelConstants {
     /// The overrides with their names.
-    pub(crate) fn overrides(&mut self) -> [(&'static str, &mut bool); 7] {
+    pub(crate) fn overrides(&mut self) -> [(&'static str, &mut bool); 8] {
         [
             ("fast", &mut self.fast),
             ("exact", &mut self.exact),
@@ -39,6 +41,7 @@ impl KernelConstants {
             ("has_sphere_attributes", &mut self.has_sphere_attributes),
             ("has_ellipsoids", &mut self.has_ellipsoids),
             ("has_transmittances", &mut self.has_transmittances),
+            ("rounds_correctly", &mut self.rounds_correctly),
         ]
     }
 

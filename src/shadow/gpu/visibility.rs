@@ -31,8 +31,8 @@ fn queries_per_submission(prepared: &[LocalVisibility]) -> usize {
 }
 
 /// Whether the CPU has to compute a query: its occluders would exceed the iteration limit, or f32 is not precise enough.
-fn needs_cpu(one: &LocalVisibility) -> bool {
-    one.occluders.len() > MAX_OCCLUDERS_PER_THREAD || one.exceeds_f32()
+fn needs_cpu(gpu: &GpuEngine, one: &LocalVisibility) -> bool {
+    one.occluders.len() > MAX_OCCLUDERS_PER_THREAD || one.exceeds_f32(gpu.probe.rounds_correctly())
 }
 
 /// Kind of a result that the CPU has to compute.
@@ -57,7 +57,7 @@ pub(crate) async fn visible_shades(
         let mut occluders: Vec<Occluder> = Vec::new();
         for one in chunk {
             let first = occluders.len() as u32;
-            let own = if needs_cpu(one) { &[][..] } else { &one.occluders[..] };
+            let own = if needs_cpu(gpu, one) { &[][..] } else { &one.occluders[..] };
             let shapes_at = occluders.len() + own.len();
             occluders.extend(own.iter().map(|one| Occluder::new(one, shapes_at)));
             if !own.is_empty() {
@@ -78,7 +78,7 @@ pub(crate) async fn visible_shades(
         let mut raw = vec![Shade { fraction: 0.0, kind: LEFT_TO_CPU }; chunk.len()];
         gpu.read(&results, &staging, &mut raw).await?;
         for (raw, one) in raw.iter_mut().zip(chunk) {
-            if needs_cpu(one) {
+            if needs_cpu(gpu, one) {
                 raw.kind = LEFT_TO_CPU;
             }
         }

@@ -1,0 +1,99 @@
+//! Devices that compute as badly as WGSL allows (`umbracast_testing::hostile`): `exact` gives the bytes of the CPU engine, `standard` stays
+//! within its bounds, and the builder, lists and pictures are right.
+
+use std::process::Command;
+use std::sync::Arc;
+
+use umbracast::{Device, Precision, Probe, Query, ShaderEdit};
+use umbracast_testing::hostile::{Hostile, SEED};
+use umbracast_testing::{corpus, devices, scaled};
+
+/// The tests that each seed runs, as filters of their names.
+const TESTS: [&str; 8] = [
+    "queries::corpus",
+    "queries::climb",
+    "queries::degenerate",
+    "queries::lists::hit_lists_do_not_depend",
+    "bvh::updates::both_bvh_builders",
+    "shadow::fraction",
+    "shadow::pictures::casts_and_receives",
+    "shadow::large_pictures::a_gpu_misses",
+];
+
+/// The tests that each seed runs in the long run, too.
+const MORE: [&str; 7] = [
+    "queries::lists::",
+    "queries::properties",
+    "queries::agreement::devices",
+    "primitives::motion::",
+    "primitives::ellipsoids::the_corpus",
+    "raygen::",
+    "shadow::pictures",
+];
+
+fn opened(hostile: Hostile) -> Device {
+    pollster::block_on(Device::open_edited(0, hostile.edit())).unwrap()
+}
+
+#[test]
+fn hostile_devices_compute_as_badly_as_they_should() {
+    let rows = corpus();
+    let (rays, spheres): (Vec<_>, Vec<_>) = rows.iter().map(|row| (row.ray.line(), row.sphere)).unzip();
+    let roots = |device: &Device| {
+        let pairs = device.pairwise(&spheres, &Default::default()).unwrap();
+        pairs.interval(&rays, &Query::at(Precision::Fast)).unwrap().records
+    };
+    let expected = roots(&devices()[0]);
+    let mut fused = Vec::new();
+    for seed in 0..4 {
+        let hostile = Hostile::new(seed);
+        let device = opened(hostile);
+        let changed = roots(&device).iter().zip(&expected).filter(|(found, expected)| found != expected).count();
+        println!("seed {seed}: {changed} of {} pairs of roots differ; {:?}", rows.len(), device.probe().unwrap());
+        assert!(changed > rows.len() / 100, "seed {seed}: {changed}");
+        let Probe { division_ulp, root_ulp, expression_fused, subnormals, .. } = *device.probe().unwrap();
+        assert!(division_ulp > 2.3 && division_ulp <= 2.5, "seed {seed}: {division_ulp}");
+        let most = f64::from(hostile.root_steps);
+        assert!(root_ulp > most && root_ulp <= most + 0.5, "seed {seed}: {root_ulp}");
+        assert_eq!(subnormals, !hostile.flushes, "seed {seed}");
+        fused.push(expression_fused);
+    }
+    assert!(fused.contains(&0.0) && fused.contains(&1.0), "{fused:?}");
+}
+
+#[test]
+fn every_promise_holds_on_hostile_devices() {
+    let seeds = scaled(2).clamp(2, 32);
+    let more = if seeds > 2 { &MORE[..] } else { &[] };
+    for seed in 0..seeds {
+        let done = Command::new(std::env::current_exe().unwrap())
+            .args(TESTS.iter().chain(more))
+            .env(SEED, seed.to_string())
+            .env("UMBRACAST_INTENSITY", if more.is_empty() { "0.1" } else { "0.3" })
+            .output()
+            .unwrap();
+        let printed = String::from_utf8_lossy(&done.stdout);
+        let passed: usize = printed
+            .lines()
+            .find_map(|line| line.strip_prefix("test result: ok. ")?.split_once(' ')?.0.parse().ok())
+            .unwrap_or_else(|| panic!("seed {seed} ({SEED}={seed}):\n{printed}"));
+        // A filter that matches no test would succeed, too.
+        assert!(done.status.success() && passed > 2 * TESTS.len(), "seed {seed}: {passed} tests\n{printed}");
+    }
+}
+
+#[test]
+fn the_probe_refuses_standard_where_the_correction_is_missing() {
+    for seed in 0..4 {
+        let ShaderEdit::Module(make) = Hostile::new(seed).edit() else { unreachable!() };
+        let uncorrected = move |pipeline: &str, source: &str| {
+            let source = source.replace("if (!corrects", "if (!false").replace("if (corrects)", "if (false)");
+            make(pipeline, &source)
+        };
+        let edit = ShaderEdit::Module(Arc::new(uncorrected));
+        let device = pollster::block_on(Device::open_edited(0, edit)).unwrap();
+        let probe = device.probe().unwrap();
+        println!("seed {seed}: {probe:?}");
+        assert!(probe.failure.as_ref().is_some_and(|why| why.contains("errors of roots reach")), "{probe:?}");
+    }
+}
