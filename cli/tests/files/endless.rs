@@ -155,7 +155,7 @@ fn poses_that_do_not_fit_are_refused_with_figures() {
     let mut bash = Command::new("bash");
     bash.args(["-c", &format!("{shell}{arguments} --device cpu")]).arg(program().get_program());
     let child = bash.stdout(Stdio::piped()).stderr(Stdio::piped()).current_dir(folder.root()).spawn().unwrap();
-    refused(&folder, &Done::of(child), 4, &["out of memory: reading poses"]);
+    refused(&folder, &Done::of(child), 4, &["this machine is out of memory: cannot allocate memory for poses"]);
     // The number of poses of a text is known only at its end.
     let table = "x,y,z,qw,qx,qy,qz\n".to_owned() + &"0,0,0,1,0,0,0\n".repeat(200_000);
     folder
