@@ -160,7 +160,7 @@ fn builds(gpu: &Gpu, software: bool) -> Result<Value> {
         let spheres = scenes::spheres("uniform", count);
         for (builder, word) in [(BvhBuilder::Cpu, "cpu"), (BvhBuilder::Gpu, "gpu")] {
             let options = SceneOptions::default().builder(builder).tree_from(1);
-            rows.push(match median(3, || Ok(drop(gpu.device.scene(&spheres, &options)?))) {
+            rows.push(match median(3, || Ok(gpu.device.scene(&spheres, &options)?)) {
                 Ok(seconds) => json!({ "spheres": count, "builder": word, "seconds": seconds }),
                 Err(error) => json!({ "spheres": count, "builder": word, "error": error.to_string() }),
             });
