@@ -278,7 +278,7 @@ def sunlight(
     ------
     RecordError
         For the first invalid state, with its argument, index and value: a time outside 1900 to 2050, out of order, or more than a day after the
-        one before it; a coordinate that is not finite, a position inside the Earth or beyond 10⁷ km; a velocity that is not finite.
+        one before it; a coordinate that is not finite, a position inside the Earth or beyond 4 million km; a velocity that is not finite.
     ValueError, TypeError
         For an unknown frame, invalid times, and arrays whose shapes do not fit.
     DeviceError, MemoryError, KeyboardInterrupt

@@ -93,7 +93,8 @@ fn hit_lists_agree_with_single_pairs() {
             }
         }
     }
-    assert!(hit_count > 100_000, "{hit_count}");
+    // Of three precisions, a GPU may have one.
+    assert!(hit_count > 30_000, "{hit_count}");
 }
 
 /// Classifies a pair in f64: a certain miss (`Some(None)`), the roots of a certain crossing, or `None` if undecided.
@@ -212,6 +213,9 @@ fn pairwise_lists_have_at_most_one_hit() {
         for query in policies() {
             let lists = scene.all(rays, &query).unwrap();
             assert!(lists.iter().all(|list| list.len() <= 1));
+            if !byte_precisions(device).contains(&query.precision) {
+                continue;
+            }
             check(&format!("pairs on {}, {query:?}", device.name()), &scene, rays, &query, &lists);
         }
     }

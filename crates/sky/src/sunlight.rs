@@ -66,17 +66,17 @@ pub struct Trajectory {
 
 /// Longest time between two states in seconds.
 const LONGEST_STEP: f64 = DAY;
-/// Largest distance from the centre of the Earth in km: beyond it, the Earth is not the body to look at.
-const FARTHEST_KM: f64 = 1e7;
-/// Largest speed in km/s.
-const FASTEST: f64 = 1e4;
+/// Largest distance from the centre of the Earth in km: beyond it, the Earth is not the body to look at. Any orbit in metres is farther.
+const FARTHEST_KM: f64 = 4e6;
+/// Largest speed in km/s, also along rotating axes. Orbits up to the geostationary one are faster in m/s.
+const FASTEST: f64 = 1e3;
 
 impl Trajectory {
     /// The trajectory of an object, whose name may be empty.
     ///
     /// # Errors
     /// [`BadRecord`](umbracast::Error::BadRecord) for the first state that is not in the years 1900 to 2050, is not after the one before it, is
-    /// more than a day after it, has a number that is not finite, a position inside the Earth or beyond 10⁷ km, or a velocity if the first state
+    /// more than a day after it, has a number that is not finite, a position inside the Earth or beyond 4 million km, or a velocity if the first state
     /// has none or the other way round.
     pub fn new(object: impl Into<String>, frame: Frame, states: Vec<TrajectoryState>) -> Result<Self> {
         let has_velocities = states.first().is_some_and(|state| state.velocity.is_some());
@@ -121,9 +121,17 @@ fn check_state(
         }
     }
     for (field, value) in ["x", "y", "z"].into_iter().zip(state.position.to_array()) {
-        if value.is_nan() || value.abs() > FARTHEST_KM {
-            return bad(field, value.to_string(), "a position must be within 1e7 km of the centre of the Earth");
+        if !value.is_finite() {
+            return bad(field, value.to_string(), "a position must be finite");
         }
+    }
+    if state.position.length() > FARTHEST_KM {
+        let text = format!("{} km from the centre", state.position.length());
+        return bad(
+            "position",
+            text,
+            "it must be within 4 million km of the centre of the Earth; are the positions in km?",
+        );
     }
     let (equator, pole) = SkyBody::Earth.radii_km();
     if (state.position * DVec3::new(1.0, 1.0, equator / pole)).length() < equator * (1.0 - 2e-7) {
@@ -135,7 +143,7 @@ fn check_state(
         None if has_velocity => bad("velocity", "missing".into(), "the first state of the object has one"),
         Some(velocity) if velocity.is_nan() || velocity.abs().max_element() > FASTEST => {
             let [x, y, z] = velocity.to_array();
-            bad("velocity", format!("[{x}, {y}, {z}]"), "its components must be within 1e4 km/s")
+            bad("velocity", format!("[{x}, {y}, {z}]"), "its components must be within 1000 km/s; are they in km/s?")
         }
         _ => Ok(()),
     }

@@ -335,7 +335,12 @@ fn states_that_cannot_be_are_refused() {
             refused(&|states| states[4].time = states[3].time.plus(90_000.0)),
         ),
         ("state 1: z is NaN", refused(&|states| states[1].position.z = f64::NAN)),
-        ("state 1: x is 20000000", refused(&|states| states[1].position.x = 2e7)),
+        // A low orbit in metres.
+        (
+            "state 1: position is 6871000 km from the centre: it must be within 4 million km",
+            refused(&|states| states[1].position = DVec3::new(0.0, 4_122_600.0, 5_496_800.0)),
+        ),
+        ("velocity is [7600, 0, 0]: its", refused(&|states| states[0].velocity = Some(DVec3::X * 7600.0))),
         (
             "state 2: position is 6371 km from the centre: it is inside the Earth",
             refused(&|states| states[2].position = DVec3::X * 6371.0),
