@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 import warnings
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -242,6 +244,7 @@ def sunlight(
     frame: str,
     velocities: ArrayLike | None = None,
     delta_t: float | None = None,
+    ephemeris: str | os.PathLike[str] | None = None,
     device: Device | str | int | None = "cpu",
     progress: Progress = False,
 ) -> Sunlight:
@@ -264,6 +267,8 @@ def sunlight(
         Velocities in km/s in the same axes, for the interpolation between the states. In rotating axes, they are relative to the axes.
     delta_t : float, optional
         TT − UT1 in seconds, for rotating axes. Default: a table, extrapolated after 2027.
+    ephemeris : path, optional
+        An SPK file as in `umbracast.sky`. Default: the built-in excerpt of DE421.
     device : str, int or `Device`, default "cpu"
         Device that computes the fractions; see `visible_fraction`. The intervals are computed on the CPU.
     progress : bool or callable, default False
@@ -298,7 +303,8 @@ def sunlight(
     >>> seen = umbracast.sunlight(times, orbit, frame="gcrs")
     >>> seen.intervals.to_pandas()[["body", "kind", "begins", "duration_s"]]  # doctest: +SKIP
     """
-    sky = _umbracast.Sky(None if delta_t is None else float(delta_t), "iau", None, None, "danjon")
+    path = None if ephemeris is None else Path(ephemeris)
+    sky = _umbracast.Sky(None if delta_t is None else float(delta_t), "iau", None, None, "danjon", path)
     found_times = instants(times, sky.instants)
     wide = _vectors("positions", positions)
     shape = wide.shape[:-1]
