@@ -4,16 +4,18 @@
     python3 -m venv venv && venv/bin/pip install numpy jplephem pyerfa skyfield skyfield-data
     venv/bin/python tools/make_eclipse_reference.py
     venv/bin/python tools/make_eclipse_reference.py --check
+
+It writes:
+
 * `de421_2024-04.bsp`, `spk.csv`: an excerpt of DE421 for three days as jplephem writes it, and positions and velocities that jplephem reads from the
   original.
-
-With `--check`, nothing is written: rows of `reference/circumstances.csv` are compared with Skyfield, and the largest differences are printed.
-
 * `elements.csv`: Besselian elements of five solar eclipses, from apparent places. Polynomials are least-squares fits within 3 hours.
 * `position_angles.csv`: contacts of solar eclipses at places, with the position angles of the point at which the limbs touch. The radii are
   695,700 and 1,737.4 km.
 * `lunar_places.csv`: lunar eclipses at places: the Moon's altitude and azimuth at each contact, and when it rises or sets during the eclipse.
   The shadow has Danjon's rule; the Moon's centre rises and sets, without refraction.
+
+With `--check`, nothing is written: rows of `reference/circumstances.csv` are compared with Skyfield, and the largest differences are printed.
 """
 
 import csv

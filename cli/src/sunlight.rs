@@ -25,22 +25,24 @@ const EXAMPLES: &str = "\
 TRAJECTORY has positions in km from the centre of the Earth, with their times:
   .csv   columns time (instants in UTC) or unix_s (seconds since 1970), x,y,z,
          and optional vx,vy,vz (km/s) and object. Also .parquet
-  .npy   f8 of shape (N, 4): unix_s x y z, or (N, 7): also vx vy vz. Also .npz
+  .npy   f8 of shape (N, 4): unix_s x y z, or (N, 7): also vx vy vz. Also .npz.
+         f4 is refused, because it rounds unix_s to 128 s
   .oem   an Orbit Ephemeris Message of CCSDS as text, which names its own axes
          (GCRF, ICRF, EME2000, ITRF) and time scale (UTC, TAI, TT, TDB, GPS)
+  -      standard input: .csv or .npy, which is detected
 Rows of several objects may be mixed. The states of an object are in order of
 time, at most a day apart.
-OUT is .csv, .parquet, .npz or .npy, and has one row per state:
+OUT and EVENTS are .csv, .parquet, .npz or .npy. OUT has one row per state:
   time, object  as in TRAJECTORY, if it has them as text; not in .npz and .npy
   trajectory    index of the object in the order of the file (u4)
   unix_s        seconds of UTC since 1970 (f8)
   fraction      visible part of the Sun's disc, by solid angle (f8)
-  kind          lit, penumbra, antumbra or umbra; in .npz 0, 1, 2, 3 (u1)
+  kind          lit, penumbra, antumbra or umbra; in .npz and .npy 0 to 3 (u1)
 EVENTS has one row per interval in which a body hides part of the Sun (penumbra,
-antumbra) or all of it (umbra):
+antumbra) or all of it (umbra). An object with a single state has no intervals:
   object, begins, ends        text; not in .npz and .npy
   trajectory, begins_unix_s, ends_unix_s
-  body                        earth or moon; in .npz 0, 1
+  body                        earth or moon; in .npz and .npy 0, 1
   kind, duration_s
   begins_earlier, ends_later  whether the first or last state cuts it off
 The Earth is the ellipsoid of WGS 84 and the Moon a sphere. Sun and Moon are at
@@ -68,7 +70,7 @@ pub(crate) struct SunlightArgs {
     /// Output file: .csv, .parquet, .npz, .npy or - (standard output)
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
-    /// Also write the intervals in which Earth or Moon hide part of the Sun: .csv, .parquet or .npz
+    /// Also write the intervals in which Earth or Moon hide part of the Sun: .csv, .parquet, .npz or .npy
     #[arg(long, value_name = "EVENTS")]
     events: Option<PathBuf>,
     #[command(flatten)]
@@ -204,6 +206,15 @@ pub(crate) fn run(args: &SunlightArgs) -> Result<()> {
             args.trajectory.display()
         ));
     }
+    let unknown = sunlight.trajectories_without_estimate();
+    if unknown > 0 {
+        let (objects, have) = if unknown == 1 { ("object", "has") } else { ("objects", "have") };
+        say(&format!(
+            "warning: {}: {unknown} {objects} {have} only two states: too few to estimate the error of the path between them",
+            args.trajectory.display()
+        ));
+    }
+    let error_km = error_km.filter(|_| unknown == 0);
     let summary = sums.summary(args, &device, &file, error_km, (start, cpu));
     print_summary(&summary, &summary.line(), args.summary.json, args.summary.quiet)
 }
@@ -253,8 +264,8 @@ fn write<T: AnswerRow>(writer: &mut FileWriter<[T]>, rows: &[T], kept: &KeptColu
 struct Sums {
     kinds: [u64; 4],
     intervals: u64,
-    /// Seconds by body, in penumbra or antumbra and in umbra.
-    seconds: [[f64; 2]; 2],
+    /// Seconds by body and kind of shadow.
+    seconds: [[f64; 4]; 2],
 }
 
 impl Sums {
@@ -292,8 +303,7 @@ impl Sums {
 
     fn add(&mut self, interval: &ShadowInterval) {
         self.intervals += 1;
-        let is_umbra = usize::from(interval.kind == ShadowKind::Umbra);
-        self.seconds[interval.body][is_umbra] += interval.ends - interval.begins;
+        self.seconds[interval.body][interval.kind as usize] += interval.ends - interval.begins;
     }
 
     fn summary<'a>(
@@ -305,7 +315,10 @@ impl Sums {
         (start, cpu): (Instant, ProcessTime),
     ) -> SunlightSummary<'a> {
         let [lit, penumbra, antumbra, umbra] = self.kinds;
-        let [[earth_penumbra_s, earth_umbra_s], [moon_penumbra_s, moon_umbra_s]] = self.seconds;
+        let [
+            [_, earth_penumbra_s, earth_antumbra_s, earth_umbra_s],
+            [_, moon_penumbra_s, moon_antumbra_s, moon_umbra_s],
+        ] = self.seconds;
         SunlightSummary {
             device: device.name(),
             objects: file.trajectories.len(),
@@ -316,8 +329,10 @@ impl Sums {
             umbra,
             intervals: self.intervals,
             earth_penumbra_s,
+            earth_antumbra_s,
             earth_umbra_s,
             moon_penumbra_s,
+            moon_antumbra_s,
             moon_umbra_s,
             interpolation_error_km,
             seconds: start.elapsed().as_secs_f64(),
@@ -343,15 +358,19 @@ pub(crate) struct SunlightSummary<'a> {
     umbra: u64,
     /// Intervals in which a body hides part of the Sun.
     intervals: u64,
-    /// Sums over all objects: part of the Sun is hidden by the Earth alone.
+    /// Seconds in the penumbra of the Earth, without its antumbra, summed over all objects.
     earth_penumbra_s: f64,
-    /// All of it.
+    /// Seconds in the antumbra of the Earth, where a ring of the Sun is left, summed over all objects.
+    earth_antumbra_s: f64,
+    /// Seconds in the umbra of the Earth, which hides all of the Sun, summed over all objects.
     earth_umbra_s: f64,
-    /// Part of the Sun is hidden by the Moon alone.
+    /// Seconds in the penumbra of the Moon, without its antumbra, summed over all objects.
     moon_penumbra_s: f64,
-    /// All of it.
+    /// Seconds in the antumbra of the Moon, where a ring of the Sun is left, summed over all objects.
+    moon_antumbra_s: f64,
+    /// Seconds in the umbra of the Moon, which hides all of the Sun, summed over all objects.
     moon_umbra_s: f64,
-    /// Estimate of the largest error of positions between states; `None` with fewer than three states per object.
+    /// Estimate of the largest error of positions between states, in km; null if an object has two states, or if none has more than one.
     interpolation_error_km: Option<f64>,
     /// Excludes reading the trajectories; includes writing.
     seconds: f64,
@@ -367,15 +386,18 @@ impl SunlightSummary<'_> {
         let kinds =
             [(self.lit, "lit"), (self.penumbra, "penumbra"), (self.antumbra, "antumbra"), (self.umbra, "umbra")];
         let mut line = format!(
-            "{}: {}, {}: {}; {}: Earth's penumbra {:.1} s, umbra {:.1} s, Moon's penumbra {:.1} s, umbra {:.1} s",
+            "{}: {}, {}: {}; {}: Earth's penumbra {:.1} s, antumbra {:.1} s, umbra {:.1} s, \
+                Moon's penumbra {:.1} s, antumbra {:.1} s, umbra {:.1} s",
             self.device,
             plural(self.objects as u64, "object"),
             plural(self.states as u64, "state"),
             kinds.map(|(count, word)| format!("{count} {word}")).join(", "),
             plural(self.intervals, "interval"),
             self.earth_penumbra_s,
+            self.earth_antumbra_s,
             self.earth_umbra_s,
             self.moon_penumbra_s,
+            self.moon_antumbra_s,
             self.moon_umbra_s,
         );
         if let Some(error) = self.interpolation_error_km {

@@ -106,7 +106,7 @@ def test_arrays_broadcast_as_numpy_does():
         (near(4), light, 3, far(2), [0.4, 0.5], {}),
         (near(4, 1), light + near(5), 3, far(2), [0.4, 0.5], {}),
         (near(5), light + near(4, 1), np.linspace(1, 4, 4)[:, None], far(4, 1, 2), [0.4, 0.5], {}),
-        (near(), light, [2, 3, 4], far(3, 1), [[0.4, 0.5]], {}),
+        (near(), light, [2, 3, 4], far(3, 2), [[0.4, 0.5]], {}),
         (near(2, 1, 3), light, 3, far(1, 4, 1, 2), 0.4, {}),
         (near(3), light, 3, far(2), [0.4, 0.5], {"polar_radii": [0.3, 0.5]}),
         (near(3), light, 3, far(3, 2), [0.5], {"polar_radii": [[0.3], [0.4], [0.6]], "poles": [1, 2, 3]}),
@@ -167,7 +167,9 @@ def test_invalid_values_are_named(given, message):
     ("given", "message"),
     [
         ({"observers": np.zeros((3, 3)), "light": np.ones((2, 3))}, r"observers \(3,\), light \(2,\)"),
-        ({"radii": [1, 2, 3]}, r"bodies \(2,\), radii \(3,\)"),
+        ({"radii": [1, 2, 3]}, r"radii have 3 bodies, but bodies have 2; radii per row need shape \(3, 1\)"),
+        ({"radii": np.ones((4, 3))}, r"radii have 3 bodies, but bodies have 2$"),
+        ({"radii": np.ones((3, 2)), "light_radius": [1, 2]}, r"light_radius \(2,\), bodies \(\), radii \(3,\)"),
         ({"bodies": [0, 0, 5]}, r"bodies must have shape \(…, B, 3\), not \(3,\)"),
         ({"observers": [0, 0]}, r"observers must have shape \(…, 3\), not \(2,\)"),
         ({"limb_darkening": (1, 2, 3)}, "limb_darkening must contain 2 numbers"),
@@ -179,6 +181,38 @@ def test_invalid_values_are_named(given, message):
 def test_shapes_that_do_not_fit_are_named(given, message):
     with pytest.raises((ValueError, TypeError), match=message):
         visible_fraction(**BASE | given)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "per_row"),
+    [
+        ("radii", [0.2, 0.4, 0.6], "(3, 1)"),
+        ("polar_radii", [0.2, 0.4, 0.6], "(3, 1)"),
+        ("poles", np.eye(3), "(3, 1, 3)"),
+    ],
+)
+def test_bodies_set_the_number_of_bodies(name, values, per_row):
+    """Values per row are not taken as more bodies."""
+    bodies = np.array([[[0, 0.5, 5]], [[0, 0.6, 6]], [[0, 0.7, 7]]])
+    base = {"observers": [0, 0, 0], "light": [0, 0, 90], "light_radius": 20, "bodies": bodies, "radii": 1.5}
+    base |= {"polar_radii": 1.2} if name == "poles" else {}
+    with pytest.raises(ValueError) as raised:
+        visible_fraction(**base | {name: values})
+    assert str(raised.value) == f"{name} have 3 bodies, but bodies have 1; {name} per row need shape {per_row}"
+    # One per row, and the same for each row alone.
+    values = np.asarray(values, float)
+    found = visible_fraction(**base | {name: values[:, None]}).fraction
+    alone = [
+        visible_fraction(**base | {"bodies": bodies[row], name: values[row : row + 1]}).fraction for row in range(3)
+    ]
+    np.testing.assert_array_equal(found, alone)
+    assert len(set(found)) == 3
+    # One for all: with every axis, with that of bodies alone, and with none.
+    forms = [values[None, :1], values[:1], values[0]]
+    first, *others = (visible_fraction(**base | {name: form}).fraction for form in forms)
+    assert first.shape == (3,)
+    for other in others:
+        np.testing.assert_array_equal(other, first)
 
 
 START = np.datetime64("2026-03-21T00:00:00")
@@ -225,6 +259,26 @@ def test_sunlight_has_the_positions_and_the_geometry_of_the_other_functions():
             assert near[0] > 0 and near[1] < 1e-4 and near[3] == 0, near
 
 
+def test_sunlight_takes_the_radii_of_sun_and_moon():
+    # In line with Moon and Sun, 600,000 km behind the Moon, at the last quarter: a ring of the Sun is left.
+    times = np.array(["2026-03-11T12:00"], "datetime64[us]")
+    sun, moon = (umbracast.sky.positions(body, times, frame="gcrs") for body in ("sun", "moon"))
+    place = moon - 600_000 * (sun - moon) / np.linalg.norm(sun - moon)
+
+    def hidden(**options):
+        seen = umbracast.sunlight(times, place, frame="gcrs", **options)
+        assert seen.kind == umbracast.ShadowKind.ANTUMBRA
+        return 1 - seen.fraction[0]
+
+    own = hidden()
+    assert 0.3 < own < 0.5 and hidden(radii="iau", sun_radius=None, moon_k=None) == own
+    assert hidden(moon_k=0.2745) / own == pytest.approx((0.2745 * 6378.137 / 1737.4) ** 2, rel=1e-4)
+    arcseconds = np.degrees(np.arcsin(RADIUS / 149_597_870.7)) * 3600
+    assert hidden(sun_radius=969) / own == pytest.approx((arcseconds / 969) ** 2, rel=1e-4)
+    assert hidden(radii="nasa") != own
+    assert hidden(radii="nasa", sun_radius=969, moon_k=0.2745) == hidden(sun_radius=969, moon_k=0.2745)
+
+
 def test_trajectories_are_the_leading_axes():
     seconds = np.arange(0, 6000, 60.0)
     positions = np.stack(
@@ -255,6 +309,10 @@ def test_trajectories_are_the_leading_axes():
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
+        ({"radii": "esa"}, ValueError, "esa"),
+        ({"radii": 1}, TypeError, "radii must be a str, not int"),
+        ({"sun_radius": -1}, ValueError, "the radius of the Sun is -1"),
+        ({"moon_k": 30}, ValueError, "the radius of the Moon is 30"),
         ({"frame": "teme"}, ValueError, "the frame is 'teme': expected gcrs"),
         ({"times": times_of(np.zeros(5))}, umbracast.RecordError, r"times\[1\] is 0 s after the state before it"),
         (

@@ -6,7 +6,6 @@ import math
 import os
 import warnings
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,8 @@ from ._errors import RecordError
 from ._frames import Result, counted, shape_text
 from ._options import Progress
 from ._pictures import ShadowKind, Shadows
+from ._sky_types import Radii
+from .sky import _sky
 
 
 def visible_fraction(
@@ -36,8 +37,12 @@ def visible_fraction(
 ) -> Shadows:
     """Compute the visible fraction of a spherical light behind bodies, where each row may have its own observer, light and bodies.
 
-    All arrays are broadcast as NumPy does, and are not copied for it. The leading axes, before the axes of bodies and of coordinates, are those
-    of the result. Lengths may have any unit that all of them share. Bodies that overlap in front of the light count once.
+    The leading axes, before the axes of bodies and of coordinates, are broadcast as NumPy does and are those of the result. Broadcasting copies
+    nothing; arrays that are not contiguous float64 are copied once. All lengths have the same unit. Bodies that overlap in front of the light
+    count once.
+
+    The number of bodies B is the length of that axis of ``bodies``. ``radii``, ``polar_radii`` and ``poles`` have the length B or 1 there: one
+    radius per row has shape (N, 1), and a single number is for all bodies.
 
     Parameters
     ----------
@@ -48,12 +53,12 @@ def visible_fraction(
     light_radius : (…) array
         Radius of the light, above 0.
     bodies : (…, B, 3) array
-        Centres of the B bodies of a row. Bodies behind the light or behind the observer do not count.
-    radii : (B) or (…, B) array
+        Centres of the B bodies of each row. Bodies behind the light or behind the observer do not count.
+    radii : float or (…, B) or (…, 1) array
         Radii of the bodies; equatorial radii if there are polar radii.
-    polar_radii : (B) or (…, B) array, optional
+    polar_radii : float or (…, B) or (…, 1) array, optional
         Distance from the centre of each body to either pole, 0.01 to 100 times its radius. A body is a sphere if both are equal.
-    poles : (…, B, 3) array, optional
+    poles : (3) or (…, B, 3) or (…, 1, 3) array, optional
         Directions of the poles, of any length. Default: the z axis. They need ``polar_radii``.
     limb_darkening : (float, float), optional
         Coefficients u1 and u2 of the brightness ``1 - u1 (1 - mu) - u2 (1 - mu)²`` of the light's disc.
@@ -75,7 +80,8 @@ def visible_fraction(
         radius that is not above 0, a negative radius, a pole without a direction, and an observer inside a body (more than 2.4e-7 of its
         radius below the surface). The index is that in the broadcast shape.
     ValueError, TypeError
-        For arrays that cannot be broadcast or are not numeric, and for poles without polar radii.
+        For arrays that cannot be broadcast or are not numeric, for another number of bodies than that of ``bodies``, and for poles without
+        polar radii.
     DeviceError, MemoryError, KeyboardInterrupt
         As `System.shadow`.
 
@@ -110,10 +116,10 @@ def visible_fraction(
     leading = {name: arrays[name].shape[: -1 if width else None] for name, (_, width) in given.items()}
     if not leading["bodies"]:
         raise ValueError(f"bodies must have shape (…, B, 3), not {arrays['bodies'].shape}")
-    (*of_bodies, count) = _broadcast({name: shape for name, shape in leading.items() if name in _PER_BODY})
-    shape = _broadcast(
-        {name: shape for name, shape in leading.items() if name not in _PER_BODY} | {"bodies": tuple(of_bodies)}
-    )
+    count = leading["bodies"][-1]
+    for name in _PER_BODY:
+        _check_bodies(name, leading.get(name, ()), count, given.get(name, (None, 0))[1])
+    shape = _broadcast({name: axes[:-1] if name in _PER_BODY else axes for name, axes in leading.items()})
 
     def column(name: str) -> tuple[NDArray[np.float64], list[int]]:
         array, width = arrays[name], given[name][1]
@@ -146,13 +152,27 @@ _PER_BODY = ("bodies", "radii", "polar_radii", "poles")
 """Arguments with an axis of bodies."""
 
 
+def _check_bodies(name: str, axes: tuple[int, ...], count: int, width: int) -> None:
+    """Raise ValueError if the last of the axes, that of bodies, has neither the number of bodies nor length 1.
+
+    Broadcasting that axis would turn values that are meant per row into more bodies.
+    """
+    if not axes or axes[-1] in (1, count):
+        return
+    per_row = (*axes, 1, 3) if width else (*axes, 1)
+    hint = f"; {name} per row need shape {per_row}" if len(axes) == 1 else ""
+    raise ValueError(f"{name} have {axes[-1]} bodies, but bodies have {count}{hint}")
+
+
 def _broadcast(leading: dict[str, tuple[int, ...]]) -> tuple[int, ...]:
     """Return the common shape of arguments, or an error with the shapes of all of them."""
     try:
         return np.broadcast_shapes(*leading.values())
     except ValueError:
         shapes = ", ".join(f"{name} {shape}" for name, shape in leading.items())
-        raise ValueError(f"shapes cannot be broadcast together, without the axis of coordinates: {shapes}") from None
+        raise ValueError(
+            f"shapes cannot be broadcast together, without the axes of bodies and of coordinates: {shapes}"
+        ) from None
 
 
 def _error(
@@ -244,6 +264,9 @@ def sunlight(
     frame: str,
     velocities: ArrayLike | None = None,
     delta_t: float | None = None,
+    radii: Radii = "iau",
+    sun_radius: float | None = None,
+    moon_k: float | None = None,
     ephemeris: str | os.PathLike[str] | None = None,
     device: Device | str | int | None = "cpu",
     progress: Progress = False,
@@ -267,8 +290,8 @@ def sunlight(
         Velocities in km/s in the same axes, for the interpolation between the states. In rotating axes, they are relative to the axes.
     delta_t : float, optional
         TT − UT1 in seconds, for rotating axes. Default: a table, extrapolated after 2027.
-    ephemeris : path, optional
-        An SPK file as in `umbracast.sky`. Default: the built-in excerpt of DE421.
+    radii, sun_radius, moon_k, ephemeris
+        Conventions; see `umbracast.sky`. The radii are those of Sun and Moon.
     device : str, int or `Device`, default "cpu"
         Device that computes the fractions; see `visible_fraction`. The intervals are computed on the CPU.
     progress : bool or callable, default False
@@ -285,7 +308,7 @@ def sunlight(
         For the first invalid state, with its argument, index and value: a time outside 1900 to 2050, out of order, or more than a day after the
         one before it; a coordinate that is not finite, a position inside the Earth or beyond 4 million km; a velocity that is not finite.
     ValueError, TypeError
-        For an unknown frame, invalid times, and arrays whose shapes do not fit.
+        For an unknown frame, invalid times or conventions, and arrays whose shapes do not fit.
     DeviceError, MemoryError, KeyboardInterrupt
         As `System.shadow`.
 
@@ -303,8 +326,7 @@ def sunlight(
     >>> seen = umbracast.sunlight(times, orbit, frame="gcrs")
     >>> seen.intervals.to_pandas()[["body", "kind", "begins", "duration_s"]]  # doctest: +SKIP
     """
-    path = None if ephemeris is None else Path(ephemeris)
-    sky = _umbracast.Sky(None if delta_t is None else float(delta_t), "iau", None, None, "danjon", path)
+    sky = _sky(ephemeris, delta_t, radii, sun_radius, moon_k)
     found_times = instants(times, sky.instants)
     wide = _vectors("positions", positions)
     shape = wide.shape[:-1]

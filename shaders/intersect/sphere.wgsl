@@ -1,9 +1,10 @@
 // Intersection of one ray and one sphere: both roots, and error bounds of the roots and of the discriminant. Twin of
-// src/intersect/sphere.rs: same functions, same order, same operations; the sources and the bounds are given there. `has_motion_or_shape`
-// is whether anything may move: intersect/no_motion.wgsl sets it to false, intersect/attributes.wgsl lets the host set it.
+// src/intersect/sphere.rs: same functions, same order, same operations, except the corrections of quotients and roots. The sources and the
+// bounds are given there. `has_motion_or_shape` is whether anything may move: intersect/no_motion.wgsl sets it to false,
+// intersect/attributes.wgsl lets the host set it.
 
 // Whether the device rounds quotients and square roots correctly; the host sets it. WGSL allows errors of 2.5 units in the last place of a
-// quotient and 4.5 of a root, which the bounds below do not cover. If it is not set, they are corrected, as the CPU needs not.
+// quotient and 4.5 of a root, which the bounds below do not cover. If it is not set, the programs correct them. The CPU needs no correction.
 override rounds_correctly: bool = false;
 
 struct ScaledPair {
@@ -217,7 +218,7 @@ fn roots(s: ScaledPair, foot: Foot, constant: f32, corrects: bool) -> vec2<f32> 
   let w = square_root(max(a * foot.disc, 0.0), corrects);
   var along = dot3(s.eh, s.d);
   if (corrects) {
-    // `dk` corrects the product that belongs to `k`. An inexact quotient belongs to another, as does a dot product that is fused elsewise.
+    // `dk` corrects the product of `k` and the square. If `k` is an inexact quotient, or the dot product is fused in another way, they differ.
     along = foot.k * square;
   }
   var b = along + foot.dk * a;

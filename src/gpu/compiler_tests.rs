@@ -26,7 +26,7 @@ use wgpu::hal::api::Vulkan;
 
 use super::context::adapters::{adapters, required_features, required_limits};
 use super::context::pipelines::{KernelConstants, cast_bindings};
-use super::programs::{PROGRAMS, Program, RENDER, RENDER_TREE, VISIBILITY};
+use super::programs::{PROBE, PROGRAMS, Program, RENDER, RENDER_TREE, VISIBILITY};
 
 /// NAVI21 (RDNA 2), and the largest GPU of the newest generation that Mesa 22.3 knows (RDNA 3).
 const FAMILIES: [&str; 2] = ["navi21", "gfx1100"];
@@ -46,7 +46,8 @@ const CHILD: &str = "UMBRACAST_TEST_RADV";
 const MESA: &str = "made by: ";
 const VARIANT: &str = "variant: ";
 
-/// Every program with the constants that its callers set on a device that passes the probe, by name.
+/// Every program with the constants that its callers set on a device that passes the probe, by name. The device does not round quotients and
+/// roots correctly, as GPUs do not.
 pub(super) fn variants() -> BTreeMap<String, (&'static Program, KernelConstants)> {
     let standard = KernelConstants::default();
     let exact = KernelConstants { exact: true, ..standard };
@@ -91,8 +92,8 @@ fn bindings(
     module: &naga::Module,
     info: &naga::valid::ModuleInfo,
 ) -> Vec<wgpu::BindGroupLayoutEntry> {
-    // Besides the programs of a cast, only those of pictures declare overrides.
-    if program.source.contains("\noverride ") && ![RENDER.name, RENDER_TREE.name].contains(&program.name) {
+    // Besides the programs of a cast, only those of pictures and the probe declare overrides.
+    if program.source.contains("\noverride ") && ![RENDER.name, RENDER_TREE.name, PROBE.name].contains(&program.name) {
         return cast_bindings().to_vec();
     }
     let used = module.global_variables.iter().filter(|(handle, _)| !info.get_entry_point(0)[*handle].is_empty());

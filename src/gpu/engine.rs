@@ -6,6 +6,7 @@ use std::iter::once;
 use std::ops::Deref;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};
+use std::task::{Context, Poll, Waker};
 
 use super::cast::kernels::Kernels;
 use super::cast::staging::StagingPool;
@@ -21,8 +22,8 @@ use crate::runtime::block_on::BoxedFuture;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::runtime::map_tasks;
 
-/// A pipeline, or the place where it is being created.
-type Slot = Arc<OnceLock<wgpu::ComputePipeline>>;
+/// A pipeline, the error of its creation, or the place where it is being created.
+type Slot = Arc<OnceLock<Result<wgpu::ComputePipeline>>>;
 
 /// A program, its constants, and its layout unless it has its own.
 pub(crate) type Asked<'a> = (&'a Program, KernelConstants, Option<&'a wgpu::PipelineLayout>);
@@ -98,8 +99,7 @@ impl GpuEngine {
     ) -> Result<(wgpu::ComputePipeline, Option<wgpu::ComputePipeline>)> {
         let layout = Some(&self.cast.1);
         let search = kernels.bvh.filter(|_| traverses).unwrap_or(kernels.brute_force);
-        self.prepare(&Vec::from_iter(once(search).chain(kernels.finalize).map(|program| (program, own, layout))))
-            .await?;
+        self.prepare(&Vec::from_iter(once(search).chain(kernels.finalize).map(|program| (program, own, layout))));
         let search = self.pipeline_in(search, own, layout).await?;
         let finalize = match kernels.finalize {
             Some(program) => Some(self.pipeline_in(program, own, layout).await?),
@@ -108,20 +108,19 @@ impl GpuEngine {
         Ok((search, finalize))
     }
 
-    /// Creates pipelines in parallel, so that later calls find them.
-    pub(crate) async fn prepare(&self, asked: &[Asked<'_>]) -> Result<()> {
-        self.check()?;
-        let create = |asked: &Asked<'_>| self.create(*asked).1;
-        // In a browser, wgpu belongs to one thread, and another process compiles the shaders.
-        #[cfg(target_arch = "wasm32")]
-        let outcomes: Vec<_> = asked.iter().map(create).collect();
-        #[cfg(not(target_arch = "wasm32"))]
-        let outcomes = map_tasks(asked.iter(), create);
-        for outcome in outcomes {
-            outcome.await?;
+    /// Creates pipelines in parallel, so that later calls find them. What fails is created again, and reported, by its user.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn prepare(&self, asked: &[Asked<'_>]) {
+        let missing: Vec<_> =
+            asked.iter().filter(|(program, own, _)| self.slot(program, *own).get().is_none()).collect();
+        if missing.len() > 1 {
+            map_tasks(missing.into_iter(), |asked| drop(self.create(*asked)));
         }
-        Ok(())
     }
+
+    /// Does nothing: in a browser, wgpu belongs to one thread, and another process compiles the shaders.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn prepare(&self, _: &[Asked<'_>]) {}
 
     async fn pipeline_in(
         &self,
@@ -130,38 +129,54 @@ impl GpuEngine {
         layout: Option<&wgpu::PipelineLayout>,
     ) -> Result<wgpu::ComputePipeline> {
         self.check()?;
-        let (pipeline, outcome) = self.create((program, own, layout));
-        outcome.await.map(|()| pipeline)
+        self.create((program, own, layout)).await
     }
 
-    /// Creates a pipeline if it does not exist, once also for callers at the same time. The future returns the error of its creation.
-    fn create(&self, (program, own, layout): Asked<'_>) -> (wgpu::ComputePipeline, BoxedFuture<'_, ()>) {
-        let own = KernelConstants { rounds_correctly: self.probe.rounds_correctly(), ..own };
+    /// Creates a pipeline if it does not exist, once also for callers at the same time.
+    fn create(&self, (program, own, layout): Asked<'_>) -> BoxedFuture<'_, wgpu::ComputePipeline> {
         let slot = self.slot(program, own);
-        let mut created = None;
-        let pipeline = slot.get_or_init(|| {
+        let mut pending = None;
+        let found = slot.get_or_init(|| {
             let scopes = self.open_scopes();
-            let pipeline = self.compile(program, own.of_program(program.source), layout);
-            created = Some(self.close_scopes(scopes));
-            pipeline
+            let pipeline = self.compile(program, self.constants(program, own), layout);
+            let mut outcome = self.close_scopes(scopes);
+            // Only a browser answers later.
+            match outcome.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+                Poll::Ready(outcome) => outcome.map(|()| pipeline),
+                Poll::Pending => {
+                    pending = Some(outcome);
+                    Ok(pipeline)
+                }
+            }
         });
-        let pipeline = pipeline.clone();
-        let outcome: BoxedFuture<'_, ()> = Box::pin(async move {
-            let Some(created) = created else { return Ok(()) };
-            // What failed is not kept.
-            created.await.inspect_err(|_| lock(&self.pipelines).retain(|_, other| !Arc::ptr_eq(other, &slot)))
-        });
-        (pipeline, outcome)
+        let found = found.clone();
+        // What failed is not kept.
+        let forget = move || lock(&self.pipelines).retain(|_, other| !Arc::ptr_eq(other, &slot));
+        if found.is_err() {
+            forget();
+        }
+        Box::pin(async move {
+            if let Some(outcome) = pending {
+                outcome.await.inspect_err(|_| forget())?;
+            }
+            found
+        })
     }
 
-    /// The place of a pipeline. Flags that the program does not have make no other pipeline; its source is searched for them once.
+    /// The constants of a program's pipeline on this device. Flags that the program does not have make no other pipeline.
+    fn constants(&self, program: &Program, own: KernelConstants) -> KernelConstants {
+        KernelConstants { rounds_correctly: self.probe.rounds_correctly(), ..own }.of_program(program.source)
+    }
+
+    /// The place of a pipeline. The program's source is searched for flags once.
     fn slot(&self, program: &Program, own: KernelConstants) -> Slot {
+        let asked = (program.name, KernelConstants { rounds_correctly: self.probe.rounds_correctly(), ..own });
         let mut pipelines = lock(&self.pipelines);
-        if let Some(slot) = pipelines.get(&(program.name, own)) {
+        if let Some(slot) = pipelines.get(&asked) {
             return slot.clone();
         }
-        let slot = pipelines.entry((program.name, own.of_program(program.source))).or_default().clone();
-        pipelines.insert((program.name, own), slot.clone());
+        let slot = pipelines.entry((program.name, self.constants(program, own))).or_default().clone();
+        pipelines.insert(asked, slot.clone());
         slot
     }
 
@@ -184,7 +199,8 @@ impl GpuEngine {
         let module = match &self.edit {
             Some(ShaderEdit::UnboundedLoops) => {
                 let checks = wgpu::ShaderRuntimeChecks { force_loop_bounding: false, ..Default::default() };
-                // SAFETY: every loop of the programs ends: it counts up to a number of the host, or its steps up to a limit.
+                // SAFETY: every loop of the programs ends: it counts to a number of the host, counts its steps to a limit, halves a
+                // range, clears bits of a word, or empties a stack.
                 unsafe { self.device.create_shader_module_trusted(description, checks) }
             }
             _ => self.device.create_shader_module(description),
@@ -223,6 +239,23 @@ mod tests {
             assert!(pipelines.iter().all(|pipeline| *pipeline == pipelines[0]));
             let other = pollster::block_on(gpu.pipeline(&programs::RADIX_COUNT, all)).unwrap();
             assert!(other != pipelines[0]);
+        }
+    }
+
+    #[test]
+    fn pipelines_that_fail_are_created_again_and_reported() {
+        let edit = ShaderEdit::Text("fn main(", "fn main(nothing: Nothing, ");
+        for adapter in pollster::block_on(adapters()) {
+            let gpu = pollster::block_on(GpuContext::open(&adapter, Limits::default(), Some(edit.clone()))).unwrap();
+            let gpu = GpuEngine::new(gpu);
+            let none = KernelConstants::default();
+            for _ in 0..2 {
+                gpu.prepare(&[(&programs::MORTON_CODES, none, None), (&programs::RADIX_COUNT, none, None)]);
+                let task = |program| pollster::block_on(gpu.pipeline(program, none)).unwrap_err().to_string();
+                for error in map_tasks([&programs::MORTON_CODES, &programs::RADIX_COUNT].into_iter(), task) {
+                    assert!(error.contains("Nothing"), "{error}");
+                }
+            }
         }
     }
 }

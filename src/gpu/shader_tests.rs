@@ -244,7 +244,14 @@ fn other_compilers_accept_every_variant() {
         }
         (tint.is_none(), naga.is_none())
     };
-    let missing = crate::runtime::map_tasks(variants().into_iter(), task);
+    // On a device that rounds correctly, programs correct nothing.
+    let correct = |own| KernelConstants { rounds_correctly: true, ..own };
+    let mut seen = BTreeSet::new();
+    let both = variants().into_iter().flat_map(|(name, (program, own))| {
+        [own, correct(own).of_program(program.source)].map(|own| (name.clone(), (program, own)))
+    });
+    let all: Vec<_> = both.filter(|(_, (program, own))| seen.insert((program.name, format!("{own:?}")))).collect();
+    let missing = crate::runtime::map_tasks(all.into_iter(), task);
     std::fs::remove_dir_all(&folder).unwrap();
     for (tool, missing) in [("tint", missing[0].0), ("naga", missing[0].1)] {
         if missing {

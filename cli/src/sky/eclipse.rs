@@ -69,7 +69,7 @@ pub(crate) struct EclipseArgs {
     ]))]
     only: Option<EclipseBody>,
     /// Besselian elements of solar eclipses instead: polynomials of x, y, d, l1, l2 and mu in hours from T0
-    #[arg(long, conflicts_with_all = ["view", "size", "sidecar"])]
+    #[arg(long, conflicts_with_all = ["view", "size", "sidecar", "lunar_rule"])]
     elements: bool,
     /// Render a picture, .png, or write the data, .csv or .json; `-` is standard output
     #[arg(short, long, value_name = "FILE")]

@@ -46,7 +46,12 @@ fn a_map_has_a_picture_an_array_and_lines() {
 fn kml_has_the_lines_of_geojson() {
     let folder = Folder::new();
     // The first path crosses the antimeridian, and the last eclipse is partial: it has no path.
-    for (date, parts) in [("2009-07-22", 6), ("2024-04-08", 3), ("2025-03-29", 0)] {
+    for (date, parts, name, mark) in [
+        ("2009-07-22", 6, "Total", "01:00 UTC"),
+        ("2024-04-08", 3, "Total", "17:00 UTC"),
+        ("1970-03-07", 3, "Total", "17:00 UT1"),
+        ("2025-03-29", 0, "Partial", ""),
+    ] {
         folder.run_ok(&format!(
             "map {date} --size 400x200 -o m.png --geojson g.geojson --kml g.kml --radii nasa --sun-radius 959.95 -q"
         ));
@@ -77,6 +82,14 @@ fn kml_has_the_lines_of_geojson() {
             "{date}"
         );
         assert_eq!(kml.matches("<LineString>").count(), parts, "{date}");
+        assert!(kml.contains(&format!("<Document>\n<name>{name} solar eclipse of {date}</name>\n")), "{kml}");
+        // A partial eclipse has no line, no style and no mark.
+        let lines = if parts == 0 { 0 } else { 3 };
+        for tag in ["<Style ", "<styleUrl>", "<MultiGeometry>"] {
+            assert_eq!(kml.matches(tag).count(), lines, "{date} {tag}");
+        }
+        assert_eq!(kml.matches("<Point>").count() > 1, parts > 0, "{date}");
+        assert!(parts == 0 || kml.contains(&format!("<name>{mark}</name><Point>")), "{kml}");
         assert!(kml.contains("<name>greatest eclipse</name>") && kml.contains("Sun 959.950\", k 0.2725080"), "{kml}");
         // Every element is closed.
         let mut open = Vec::new();

@@ -398,6 +398,8 @@ fn invalid_requests_about_the_sky_are_refused() {
         ("eclipse", 2, "DATE"),
         ("eclipse 2024-04-08 --radii esa", 2, "possible values: iau, nasa"),
         ("eclipse 2024-04-08 --lunar-rule mean", 2, "possible values: danjon"),
+        ("eclipse 2024-04-08 --elements --lunar-rule danjon", 2, "cannot be used with '--lunar-rule"),
+        ("eclipse --list 2024 --elements --lunar-rule none", 2, "cannot be used with '--lunar-rule"),
         ("eclipse 2024-04-08 --delta-t often", 2, "expected a number of seconds"),
         ("eclipse 2024-04-08 --delta-t 1e9", 2, "expected -1000 to 10000"),
         ("eclipse --list 2030..2020", 2, "2030 is after 2020"),

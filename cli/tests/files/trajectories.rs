@@ -1,6 +1,9 @@
 //! `umbracast sunlight`: trajectories in every format, events, and files that are refused.
 
-use umbracast_testing::folder::{Folder, npy, npz_array};
+use std::io::Write;
+use std::process::Stdio;
+
+use umbracast_testing::folder::{Done, Folder, npy, npz_array, program};
 
 /// Seconds from 1970-01-01 to 2026-03-21.
 const START: f64 = 1_774_051_200.0;
@@ -260,6 +263,72 @@ fn damaged_messages_end_in_an_error_or_a_result() {
         let done = folder.run("sunlight t.oem -o out.csv -q");
         assert!([0, 2].contains(&done.code), "{cut}: {} {}", done.code, done.errors);
     }
+}
+
+/// Times in f4 are refused, and standard input is recognised.
+#[test]
+fn times_need_f8_and_pipes_are_recognised() {
+    let folder = Folder::new();
+    let numbers: Vec<f64> = (0..20).flat_map(|i| std::iter::once(START + 60.0 * i as f64).chain(state(i))).collect();
+    let narrow: Vec<u8> = numbers.iter().flat_map(|number| (*number as f32).to_le_bytes()).collect();
+    let wide: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+    let fields =
+        "[('unix_s', '<f4'), ('x', '<f4'), ('y', '<f4'), ('z', '<f4'), ('vx', '<f4'), ('vy', '<f4'), ('vz', '<f4')]";
+    folder
+        .write("f4.npy", npy("'<f4'", false, "(20, 7)", &narrow))
+        .write("i8.npy", npy("'<i8'", false, "(20, 7)", &wide))
+        .write("fields.npy", npy(fields, false, "(20,)", &narrow))
+        .write("t.f32", &narrow)
+        .write("t.states", &narrow)
+        .write("t.txt", "");
+    for (file, words) in [
+        ("f4.npy", "expected f8, since f4 rounds unix_s to 128 s; make the array with astype('float64')"),
+        ("i8.npy", "expected f8; convert the array with array.astype('float64')"),
+        ("fields.npy", "field 'unix_s' is f4: expected f8"),
+        ("t.f32", "raw f32 cannot be read as states, since it rounds unix_s to 128 s"),
+        ("t.states", "raw f32 cannot be read as states"),
+        ("t.txt", "supported are .npy, .npz, .csv, .parquet, .ply and .oem"),
+    ] {
+        let done = folder.run(&format!("sunlight {file} --frame gcrs -o out.csv"));
+        assert!(done.code == 2 && done.errors.contains(words), "{file}: {}", done.errors);
+    }
+    let piped = |bytes: Vec<u8>, more: &str| {
+        let mut command = program();
+        command.args("sunlight - --frame gcrs -o out.csv".split(' ')).args(more.split_whitespace());
+        command.env("UMBRACAST_DEVICE", "cpu").current_dir(folder.root());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // A program that refuses its arguments may close the pipe first.
+        let _ = child.stdin.take().unwrap().write_all(&bytes);
+        Done::of(child)
+    };
+    let done = piped(npy("'<f8'", false, "(20, 7)", &wide), "");
+    assert_eq!(done.code, 0, "{}", done.errors);
+    let done = piped(table(20).into_bytes(), "");
+    assert_eq!(done.code, 0, "{}", done.errors);
+    let done = piped(narrow, "--input-format f32");
+    assert!(done.code == 2 && done.errors.contains("raw f32 cannot be read as states"), "{}", done.errors);
+    let done = piped(message(3, "GCRF", "UTC", "2026-03-21").into_bytes(), "");
+    assert!(done.code == 2 && done.errors.contains("cannot be read from a pipe"), "{}", done.errors);
+}
+
+/// Objects of two states are joined by a line whose error is unknown, even if others have an estimate.
+#[test]
+fn two_states_are_a_warning() {
+    let folder = Folder::new();
+    let rows = |object: &str, count: usize| {
+        let row = |i: usize| format!("{object},{},{}\n", START + 60.0 * i as f64, row(&state(i)[..3]));
+        (0..count).map(row).collect::<String>()
+    };
+    let (many, two, one) = (rows("many", 20), rows("two", 2), rows("one", 1));
+    folder.write("t.csv", format!("object,unix_s,x,y,z\n{many}{two}{one}"));
+    let done = folder.run_ok("sunlight t.csv --frame gcrs -o out.csv --json");
+    assert!(done.errors.contains("warning: t.csv: 1 object has only two states"), "{}", done.errors);
+    assert!(done.output.contains("\"interpolation_error_km\":null"), "{}", done.output);
+    assert!(done.output.contains("\"moon_antumbra_s\":0.0"), "{}", done.output);
+    folder.write("t.csv", format!("object,unix_s,x,y,z\n{many}{one}"));
+    let done = folder.run_ok("sunlight t.csv --frame gcrs -o out.csv -q");
+    assert!(!done.errors.contains("warning"), "{}", done.errors);
 }
 
 /// States that are too far apart for the interpolation are said, even with --quiet.

@@ -103,6 +103,9 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// The first bytes of a file of series.
+const MAGIC: &[u8] = b"UMBSKY01";
+
 fn bad(why: &str) -> Error {
     Error::InvalidArgument(format!("the ephemeris is invalid: {why}"))
 }
@@ -124,8 +127,11 @@ impl Ephemeris {
     /// # Errors
     /// [`Error::InvalidArgument`] if the bytes are not such a file, or if Sun, Moon or Earth are missing.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
-        if !Spk::is_daf(&bytes) {
+        if bytes.starts_with(MAGIC) {
             return Self::parse(Cow::Owned(bytes));
+        }
+        if !Spk::is_daf(&bytes) {
+            return Err(bad("it is not an SPK file of NAIF, such as de440.bsp: it does not start with DAF/SPK"));
         }
         let spk = Spk::parse(bytes)?;
         for body in [SkyBody::Sun, SkyBody::Moon, SkyBody::Earth] {
@@ -147,7 +153,7 @@ impl Ephemeris {
 
     fn parse(bytes: Cow<'static, [u8]>) -> Result<Self> {
         let mut reader = Reader { bytes: &bytes, at: 0 };
-        if reader.take(8)? != b"UMBSKY01" {
+        if reader.take(8)? != MAGIC {
             return Err(bad("it does not start with UMBSKY01"));
         }
         let name = String::from_utf8_lossy(reader.take(16)?).trim_end_matches('\0').to_string();

@@ -1,6 +1,7 @@
 //! Sunlight along trajectories: what Earth and Moon hide of the Sun, at each state and as intervals of time.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use glam::{DMat3, DVec3};
 use rayon::prelude::*;
@@ -293,18 +294,29 @@ impl Sunlight {
         self.paths.par_iter().map(of).collect()
     }
 
-    /// An estimate of the largest error of the interpolation in km, from up to a thousand states of each trajectory: how far the polynomial
-    /// through every other state misses a state, divided by the growth of the error with twice the step. `None` without a trajectory of three
-    /// states.
+    /// An estimate of the largest error of the interpolation in km.
+    ///
+    /// Up to a thousand states of each trajectory are tested: the distance of a state from the polynomial through every other state is divided by the
+    /// growth of the error with twice the step. Steps longer than 1.5 times a neighbour, such as gaps, are tested in their middle: there, the
+    /// polynomial is compared with that through other states. `None` without a trajectory of three states.
     pub fn interpolation_error_km(&self) -> Option<f64> {
         let of = |path: &Path| {
             // Near the ends, the polynomial through every other state has fewer nodes than the one that is used.
             let count = path.times.len();
             let margin = (path.width() - 1).min(count.saturating_sub(1) / 2);
             let inner = (margin.max(1)..count - margin).step_by((count / 1000).max(1));
-            if count < 3 { None } else { inner.map(|i| path.error_at(i)).reduce(f64::max) }
+            if count < 3 {
+                return None;
+            }
+            let errors = inner.map(|i| path.error_at(i)).chain(path.long_steps().map(|i| path.error_within(i)));
+            errors.reduce(f64::max)
         };
         self.paths.par_iter().filter_map(of).reduce_with(f64::max)
+    }
+
+    /// Number of trajectories of two states. They have a path between the states, but too few states to estimate its error.
+    pub fn trajectories_without_estimate(&self) -> usize {
+        self.paths.iter().filter(|path| path.times.len() == 2).count()
     }
 }
 
@@ -319,9 +331,41 @@ impl Path {
         if time == self.times[i] {
             return self.positions[i];
         }
+        self.polynomial(self.states_around(i), time)
+    }
+
+    /// The states whose polynomial is evaluated between the states `i` and `i + 1`.
+    fn states_around(&self, i: usize) -> Range<usize> {
         let width = self.width().min(self.times.len());
         let first = (i + 1).saturating_sub(width / 2).min(self.times.len() - width);
-        self.polynomial(first..first + width, time)
+        first..first + width
+    }
+
+    /// The steps that are longer than 1.5 times the one before or after them: `i` is the step between the states `i` and `i + 1`.
+    fn long_steps(&self) -> impl Iterator<Item = usize> {
+        let times = &self.times;
+        let step = move |i: usize| times.get(i + 1).map_or(f64::INFINITY, |next| next - times[i]);
+        (0..times.len().saturating_sub(1)).filter(move |&i| {
+            let before = i.checked_sub(1).map_or(f64::INFINITY, step);
+            step(i) > 1.5 * before.min(step(i + 1))
+        })
+    }
+
+    /// Estimate of the error in the middle of the step after state `i`: how far the polynomial is from that through the states shifted by one. If
+    /// there are no others, one of the states is left out. There must be at least three states.
+    fn error_within(&self, i: usize) -> f64 {
+        let used = self.states_around(i);
+        let other = if used.start > 0 {
+            used.start - 1..used.end - 1
+        } else if used.end < self.times.len() {
+            1..used.end + 1
+        } else if i > 0 {
+            1..used.end
+        } else {
+            0..used.end - 1
+        };
+        let middle = 0.5 * (self.times[i] + self.times[i + 1]);
+        self.polynomial(used, middle).distance(self.polynomial(other, middle))
     }
 
     /// How far the polynomial through every other state misses an inner state `i`, reduced to the step of all states.

@@ -266,6 +266,47 @@ fn intervals_do_not_depend_on_the_samples() {
     assert_near(&ends(&Sunlight::new(&sky, &[turned]).unwrap(), 0), &dense, 2e-3);
 }
 
+/// States at the edges of a gap may fit each other well. The estimate also covers the inside of the gap.
+#[test]
+fn a_gap_is_part_of_the_estimated_error() {
+    let sky = sky(69.0, Radii::IAU);
+    let start = instant("2026-03-21T05:00:00Z");
+    // Two days: more than a thousand states, not all of which are tested.
+    for has_velocity in [true, false] {
+        let whole = orbit(7_000.0, start, 2_880, 60.0, has_velocity);
+        let error = |states: &[TrajectoryState]| {
+            let path = Trajectory::new("a", Frame::Gcrs, states.to_vec()).unwrap();
+            Sunlight::new(&sky, &[path]).unwrap().interpolation_error_km().unwrap()
+        };
+        assert!(error(&whole) < 0.01, "{}", error(&whole));
+        // Six hours in the middle, at the beginning and at the end.
+        for first in [1_001, 1, 2, 2_519] {
+            let with_gap = [&whole[..first], &whole[first + 360..]].concat();
+            let found = error(&with_gap);
+            assert!(found > 10.0, "{first} {has_velocity}: {found}");
+        }
+        // One missing state does no harm.
+        let with_hole = [&whole[..1_001], &whole[1_002..]].concat();
+        assert!(error(&with_hole) < 0.01, "{has_velocity}: {}", error(&with_hole));
+        // As few states as an estimate needs, with a gap.
+        let few = [&whole[..2], &whole[362..363]].concat();
+        assert!(error(&few) > 10.0, "{has_velocity}: {}", error(&few));
+    }
+}
+
+/// Two states are joined, but nothing is known about the error between them.
+#[test]
+fn objects_of_two_states_have_no_estimate() {
+    let sky = sky(69.0, Radii::IAU);
+    let start = instant("2026-03-21T05:00:00Z");
+    let of = |count: usize| Trajectory::new("a", Frame::Gcrs, orbit(7_000.0, start, count, 60.0, false)).unwrap();
+    let sunlight = Sunlight::new(&sky, &[of(2), of(1), of(20), of(2), of(0)]).unwrap();
+    assert_eq!(sunlight.trajectories_without_estimate(), 2);
+    assert!(sunlight.interpolation_error_km().is_some());
+    let sunlight = Sunlight::new(&sky, &[of(2), of(1)]).unwrap();
+    assert_eq!((sunlight.trajectories_without_estimate(), sunlight.interpolation_error_km()), (1, None));
+}
+
 /// A place on the ground is an object, too. Its contacts are those of the solar eclipse, which another part of the library computes.
 #[test]
 fn the_moon_hides_the_sun_at_the_contacts_of_a_solar_eclipse() {

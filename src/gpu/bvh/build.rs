@@ -307,7 +307,7 @@ impl GpuBvh {
         motion: Option<LeafMotion<'_>>,
         cancel: &CancelToken,
     ) -> Result<Self> {
-        gpu.prepare(&BUILD_PROGRAMS.map(|program| (program, KernelConstants::default(), None))).await?;
+        gpu.prepare(&BUILD_PROGRAMS.map(|program| (program, KernelConstants::default(), None)));
         let mut builder = LbvhBuilder::new(gpu, count, frame, motion);
         builder.steps.cancel = cancel.clone();
         let items = builder.sorted(spheres).await?;

@@ -64,7 +64,7 @@ impl GpuBvh {
             if builder == BvhBuilder::Gpu || !matches!(built, Err(Error::DeviceFailed { .. })) {
                 return built;
             }
-            // Direct3D's older compiler refuses some programs. The CPU builds the same BVH.
+            // Direct3D's older compiler refuses some programs. The CPU builds the same BVH; only moving spheres still need a refit.
             gpu.builder_failed.store(true, Ordering::Relaxed);
         }
         let bvh = Self::upload(gpu, &QBvh4::new(spheres, frame, cancel)?, spheres).await?;

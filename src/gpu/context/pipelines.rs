@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use crate::gpu::programs;
 
-/// Pipeline constants that the host sets. Twins of the overrides of `shaders/query/closest_state.wgsl` and
-/// `shaders/intersect/attributes.wgsl`.
+/// Pipeline constants that the host sets. Twins of the overrides of `shaders/query/closest_state.wgsl`,
+/// `shaders/intersect/attributes.wgsl` and `shaders/intersect/sphere.wgsl`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct KernelConstants {
     /// Intersect in plain instead of compensated arithmetic.

@@ -8,12 +8,15 @@ const COLORS: [(&str, &str); 3] =
 
 /// What a KML file has.
 pub(super) struct Kml<'a> {
-    pub(super) title: &'a str,
+    /// The eclipse and its date.
+    pub(super) name: &'a str,
     /// The greatest eclipse and the conventions, in lines of text.
     pub(super) about: &'a [String],
     pub(super) lines: &'a [Line],
     /// Longitude and latitude in degrees of instants along the centre line, and their labels.
     pub(super) marks: &'a [([f64; 2], String)],
+    /// The time scale of the labels: `UTC` or `UT1`.
+    pub(super) scale: &'a str,
     pub(super) greatest: [f64; 2],
 }
 
@@ -22,15 +25,17 @@ impl Kml<'_> {
     pub(super) fn text(&self) -> String {
         let mut text = format!(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<kml xmlns=\"http://www.opengis.net/kml/2.2\">\n<Document>\n<name>{}</name>\n<description>{}</description>\n",
-            escaped(self.title),
+            escaped(self.name),
             escaped(&self.about.join("\n"))
         );
-        for (name, color) in COLORS {
+        // A partial eclipse has no path.
+        let lines = || self.lines.iter().filter(|line| !line.parts.is_empty());
+        for (name, color) in COLORS.into_iter().filter(|(name, _)| lines().any(|line| line.name == *name)) {
             let id = name.replace(' ', "-");
             text +=
                 &format!("<Style id=\"{id}\"><LineStyle><color>{color}</color><width>2</width></LineStyle></Style>\n");
         }
-        for line in self.lines {
+        for line in lines() {
             text += &format!(
                 "<Placemark><name>{}</name><styleUrl>#{}</styleUrl><MultiGeometry>\n",
                 line.name,
@@ -43,11 +48,11 @@ impl Kml<'_> {
             }
             text += "</MultiGeometry></Placemark>\n";
         }
-        let marks = self.marks.iter().map(|(point, label)| (&**label, *point));
-        for (name, point) in marks.chain([("greatest eclipse", self.greatest)]) {
+        let marks = self.marks.iter().map(|(point, label)| (format!("{label} {}", self.scale), *point));
+        for (name, point) in marks.chain([("greatest eclipse".into(), self.greatest)]) {
             text += &format!(
                 "<Placemark><name>{}</name><Point><coordinates>\n{}</coordinates></Point></Placemark>\n",
-                escaped(name),
+                escaped(&name),
                 coordinates(point)
             );
         }

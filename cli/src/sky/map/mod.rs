@@ -138,10 +138,11 @@ pub(crate) fn run(args: &MapArgs) -> Result<()> {
     if let Some(file) = &args.kml {
         let greatest = eclipse.greatest.place;
         let text = kml::Kml {
-            title: &picture.title,
+            name: &name(&sky, &eclipse),
             about: &picture.lines,
             lines: &lines,
             marks: &picture.marks,
+            scale: eclipse.greatest.time.scale(options.delta_t),
             greatest: [greatest.longitude, greatest.latitude],
         }
         .text();
@@ -232,15 +233,21 @@ fn spacing_for([west, south, east, north]: [f64; 4]) -> f64 {
     [30.0, 15.0, 10.0, 5.0, 2.0, 1.0, 0.5, 0.2].into_iter().find(|step| longer / step >= 5.0).unwrap_or(0.1)
 }
 
-fn title(sky: &Sky, eclipse: &SolarEclipse, at: Option<Time>) -> String {
-    let delta_t = sky.options().delta_t;
+/// The kind and the date of an eclipse.
+fn name(sky: &Sky, eclipse: &SolarEclipse) -> String {
     let mut kind = eclipse.kind.name().to_owned();
     kind[..1].make_ascii_uppercase();
+    format!("{kind} solar eclipse of {}", date_text(sky, eclipse.greatest.time))
+}
+
+/// The title of the map.
+fn title(sky: &Sky, eclipse: &SolarEclipse, at: Option<Time>) -> String {
+    let delta_t = sky.options().delta_t;
     let shown = match at {
         None => "maximum obscuration".into(),
         Some(time) => format!("obscuration at {} {}", time.clock_text(0, delta_t), time.scale(delta_t)),
     };
-    format!("{kind} solar eclipse of {}: {shown}", date_text(sky, eclipse.greatest.time))
+    format!("{}: {shown}", name(sky, eclipse))
 }
 
 /// The lines below the title: the greatest eclipse, and the conventions.

@@ -55,6 +55,11 @@ pub(crate) fn array(input: &mut Input, kind: &'static TableSchema, options: &Rea
     let descr = parse(&mut &*header.descr, DEEPEST).map_err(|why| bad_file(&input.path, why))?;
     if let Kind::Items(fields) = &descr.kind {
         let records = record_layout(&input.path, kind, fields, &header.shape, options)?;
+        // Field 0 of a state is the time.
+        let is_short = |(field, part): (&usize, &RecordPart)| *field == 0 && is_f4(part);
+        if kind.plural == "states" && records.columns.iter().zip(&records.parts).any(is_short) {
+            return Err(bad_file(&input.path, format!("field 'unix_s' is f4: {F4_TIMES}")));
+        }
         check_length(input, &header, u128::from(records.rows) * records.width as u128)?;
         return Ok(NpyArray::Structured(records));
     }
@@ -69,6 +74,10 @@ pub(super) fn column(input: &mut Input, name: &str, start: u64, size: u64) -> Re
     let (_, Some((form, bytes, big_endian))) = number(&descr) else {
         return Err(bad(format!("dtype is {}: expected f4, f8 or an integer type", quoted(descr.source))));
     };
+    let number = RecordPart { offset: 0, bytes, form, big_endian };
+    if name.starts_with("unix_s") && is_f4(&number) {
+        return Err(bad(F4_TIMES.into()));
+    }
     let [rows] = header.shape[..] else {
         let shape = describe(&header.shape);
         return Err(bad(format!(
@@ -79,20 +88,35 @@ pub(super) fn column(input: &mut Input, name: &str, start: u64, size: u64) -> Re
     if needed != held {
         return Err(bad(format!("shape ({rows},) needs {needed} bytes of data, but the archive has {held}")));
     }
-    Ok(Array { start: start + header.offset, rows, number: RecordPart { offset: 0, bytes, form, big_endian } })
+    Ok(Array { start: start + header.offset, rows, number })
 }
+
+/// Whether a number is an f4.
+fn is_f4(part: &RecordPart) -> bool {
+    matches!((part.form, part.bytes), (NumberForm::Float, 4))
+}
+
+/// Why the times of states cannot be f4.
+const F4_TIMES: &str = "expected f8, since f4 rounds unix_s to 128 s; \
+    make the array with astype('float64') before it has the times";
 
 /// Layout of an array of f4 or f8, which must have the shape of the kind.
 fn layout(input: &Input, kind: &'static TableSchema, header: &Header, descr: &Value<'_>) -> Result<Layout> {
     let path = &input.path;
     let (_, number) = number(descr);
+    let has_times = kind.plural == "states";
     let Some((NumberForm::Float, width, big_endian)) = number else {
         let hint = match descr.text().as_bytes().get(1) {
+            Some(b'b' | b'i' | b'u' | b'f') if has_times => "; convert the array with array.astype('float64')",
             Some(b'b' | b'i' | b'u' | b'f') => "; convert the array with array.astype('float32')",
             _ => "",
         };
-        return Err(bad_file(path, format!("dtype is {}: expected f4 or f8{hint}", quoted(descr.source))));
+        let expected = if has_times { "f8" } else { "f4 or f8" };
+        return Err(bad_file(path, format!("dtype is {}: expected {expected}{hint}", quoted(descr.source))));
     };
+    if has_times && width == 4 {
+        return Err(bad_file(path, format!("dtype is {}: {F4_TIMES}", quoted(descr.source))));
+    }
     let (rows, columns) = shape(path, kind, &header.shape)?;
     check_length(input, header, u128::from(rows) * columns.len() as u128 * width as u128)?;
     let by_column = header.is_fortran.then_some(header.offset);

@@ -11,7 +11,7 @@ use super::binary::RAW;
 use super::input::Input;
 #[cfg(feature = "parquet")]
 use super::parquet::FORMAT as PARQUET;
-use super::read_options::ReadOptions;
+use super::read_options::{ExtraColumns, ReadOptions};
 use super::{csv, npy, npz, pdb, ply, xyz};
 use crate::error::Result;
 use crate::error::{bad_file, cannot_read};
@@ -75,29 +75,21 @@ pub(crate) struct OpenTable {
 impl OpenTable {
     /// Opens a file in the format of its extension. A pipe often has no extension: its first byte selects the format, else it is text.
     pub(crate) fn open_with(path: &Path, schema: &'static TableSchema, options: &ReadOptions) -> Result<Self> {
-        let extension = extension(path);
-        check_parquet(path)?;
-        let raw = extension == schema.plural;
-        let known = FORMATS.iter().find(|format| format.extension == extension).or(raw.then_some(&RAW));
-        if known.is_none() && !extension.is_empty() {
-            return Err(unsupported(path, schema, &extension));
-        }
-        let mut input = Input::open(path)?;
-        let (length, progress) = (input.length(), input.progress());
-        let format = match known {
-            Some(format) => format,
-            None if length.is_some() => return Err(unsupported(path, schema, "")),
-            None if options.stream_format.is_some() => {
-                let wanted = options.stream_format.map_or("", |format| format.extension());
-                FORMATS.iter().find(|format| format.extension == wanted).unwrap_or(&csv::FORMAT)
-            }
-            None => {
-                let first = input.fill_buf().map_err(|e| cannot_read(path, e))?.first().copied();
-                let recognised = |format: &&ReadFormat| format.first_byte.is_some() && format.first_byte == first;
-                FORMATS.iter().find(recognised).unwrap_or(&csv::FORMAT)
-            }
-        };
-        Ok(Self { path: path.into(), schema, length, progress, reader: (format.open)(input, schema, options)? })
+        let (input, format) = recognise(path, schema, options)?;
+        Self::of(input, format, schema, options)
+    }
+
+    /// Like [`open_with`](Self::open_with), but keeps the unknown columns of formats that can have text.
+    pub(crate) fn open_with_text(path: &Path, schema: &'static TableSchema, options: &ReadOptions) -> Result<Self> {
+        let (input, format) = recognise(path, schema, options)?;
+        let has_text = matches!(format.extension, "csv" | "parquet");
+        let extra = if has_text { ExtraColumns::Keep } else { options.extra };
+        Self::of(input, format, schema, &options.extra(extra))
+    }
+
+    fn of(input: Input, format: &ReadFormat, schema: &'static TableSchema, options: &ReadOptions) -> Result<Self> {
+        let (path, length, progress) = (input.path.clone(), input.length(), input.progress());
+        Ok(Self { path, schema, length, progress, reader: (format.open)(input, schema, options)? })
     }
 
     /// The fields that the columns fill.
@@ -141,6 +133,37 @@ impl OpenTable {
     }
 }
 
+/// Opens the input of a table, and determines its format.
+fn recognise(path: &Path, schema: &'static TableSchema, options: &ReadOptions) -> Result<(Input, &'static ReadFormat)> {
+    let extension = extension(path);
+    check_parquet(path)?;
+    let raw = extension == schema.plural;
+    let known = FORMATS.iter().find(|format| format.extension == extension).or(raw.then_some(&RAW));
+    if known.is_none() && !extension.is_empty() {
+        return Err(unsupported(path, schema, &extension));
+    }
+    let mut input = Input::open(path)?;
+    let format = match known {
+        Some(format) => format,
+        None if input.length().is_some() => return Err(unsupported(path, schema, "")),
+        None if options.stream_format.is_some() => {
+            let wanted = options.stream_format.map_or("", |format| format.extension());
+            FORMATS.iter().find(|format| format.extension == wanted).unwrap_or(&csv::FORMAT)
+        }
+        None => {
+            let start = input.fill_buf().map_err(|e| cannot_read(path, e))?;
+            if schema.plural == "states" && start.starts_with(b"CCSDS_OEM_VERS") {
+                let why = "an Orbit Ephemeris Message cannot be read from a pipe: save it, and name the file .oem";
+                return Err(bad_file(path, why));
+            }
+            let first = start.first().copied();
+            let recognised = |format: &&ReadFormat| format.first_byte.is_some() && format.first_byte == first;
+            FORMATS.iter().find(recognised).unwrap_or(&csv::FORMAT)
+        }
+    };
+    Ok((input, format))
+}
+
 /// The error for a file whose extension is not that of a readable format.
 fn unsupported(path: &Path, schema: &TableSchema, found: &str) -> crate::error::Error {
     let swapped = match (schema.plural, found) {
@@ -156,7 +179,12 @@ fn unsupported(path: &Path, schema: &TableSchema, found: &str) -> crate::error::
     // Atoms have a place and a radius.
     let fits = |extension: &str| !matches!(extension, "xyz" | "pdb") || matches!(plural, "spheres" | "points");
     let extensions = FORMATS.iter().map(|format| format.extension).filter(|extension| fits(extension));
-    let supported: Vec<String> = extensions.map(|extension| format!(".{extension}")).collect();
-    let supported = supported.join(", ");
-    bad_file(path, format!("cannot read {plural} from {found}: supported are {supported} and .{plural}{swapped}"))
+    // Raw records have no f8, which the times of states need. They may also have the plural as their extension.
+    let has_times = plural == "states";
+    let supported: Vec<String> = extensions
+        .filter(|extension| !has_times || *extension != RAW.extension)
+        .map(|extension| format!(".{extension}"))
+        .collect();
+    let (supported, last) = (supported.join(", "), if has_times { "oem" } else { plural });
+    bad_file(path, format!("cannot read {plural} from {found}: supported are {supported} and .{last}{swapped}"))
 }

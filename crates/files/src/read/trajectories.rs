@@ -37,7 +37,7 @@ const DAY_S: f64 = 86_400.0;
 ///
 /// A table (`.csv`, `.parquet`, `.npz`, `.npy` of shape (N, 4) or (N, 7)) has the columns `unix_s` (seconds of UTC since 1970-01-01, as POSIX
 /// counts them) or `time` (instants in UTC, as text), `x`, `y`, `z`, and optional `vx`, `vy`, `vz` and `object`. Rows of several objects may be
-/// mixed. `.oem` is an Orbit Ephemeris Message of CCSDS (502.0-B) as text, which names its own axes and time scale.
+/// mixed. `unix_s` in f4 is refused in arrays. `.oem` is an Orbit Ephemeris Message of CCSDS (502.0-B) as text, which names its own axes and time scale.
 ///
 /// `frame` has the axes: tables need it, and for a message it must agree. `delta_t` is used for times before 1972 only.
 ///
@@ -110,11 +110,14 @@ fn read_table(path: &Path, frame: Option<Frame>, options: &ReadOptions, delta_t:
         let why = "a table does not name the axes of its positions: give the frame, gcrs or itrf";
         return Err(bad_file(path, why));
     };
+    let own = extension(path);
+    if matches!(&*own, "f32" | "states") || own.is_empty() && options.stream_format == Some(StreamFormat::F32) {
+        let why = "raw f32 cannot be read as states, since it rounds unix_s to 128 s; \
+            save them as .npy, with numpy.save('states.npy', states.astype('float64'))";
+        return Err(bad_file(path, why));
+    }
     // Only text can have the columns `time` and `object`.
-    let is_binary = matches!(&*extension(path), "npy" | "npz" | "f32")
-        || matches!(options.stream_format, Some(StreamFormat::Npy | StreamFormat::F32));
-    let keeps = if is_binary { options.extra } else { ExtraColumns::Keep };
-    let source = OpenTable::open_with(path, &TRAJECTORIES, &options.extra(keeps).unit(Some("km")))?;
+    let source = OpenTable::open_with_text(path, &TRAJECTORIES, &options.unit(Some("km")))?;
     let has = |field: usize| source.fields().contains(&field);
     let [has_unix, has_velocity] = [has(0), has(4)];
     if [5, 6].into_iter().any(|field| has(field) != has_velocity) {

@@ -94,7 +94,7 @@ fn probe(gpu: &Gpu) -> Value {
     json!({
         "division_ulp": probe.division_ulp, "root_ulp": probe.root_ulp, "sums_wrong": probe.sums_wrong,
         "products_wrong": probe.products_wrong, "expression_fused": probe.expression_fused, "fma_fused": probe.fma_fused,
-        "subnormals": probe.subnormals, "flags_wrong": probe.flags_wrong, "roots_of_bound": probe.roots_of_bound,
+        "subnormals": probe.subnormals, "flags_wrong": probe.flags_wrong, "roots_of_bound": probe.roots_of_bound, "pair_roots_of_bound": probe.pair_roots_of_bound,
         "fast_of_bound": probe.fast_of_bound, "standard_refused": probe.failure, "all_refused": probe.broken,
     })
 }

@@ -70,6 +70,7 @@ pub(crate) fn measure(adapter: &wgpu::Adapter, cases: &[Case], start: Instant, b
         }
         let casts = match casts(adapter, edit, cases) {
             Ok(casts) => casts,
+            Err(error) if usual.is_empty() => return Err(error),
             Err(error) => {
                 rows.push(json!({ "variant": name, "error": error.to_string() }));
                 continue;
