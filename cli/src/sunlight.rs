@@ -38,8 +38,8 @@ OUT and EVENTS are .csv, .parquet, .npz or .npy. OUT has one row per state:
   unix_s        seconds of UTC since 1970 (f8)
   fraction      visible part of the Sun's disc, by solid angle (f8)
   kind          lit, penumbra, antumbra or umbra; in .npz and .npy 0 to 3 (u1)
-EVENTS has one row per interval in which a body hides part of the Sun (penumbra,
-antumbra) or all of it (umbra). An object with a single state has no intervals:
+An object with a single state has no intervals. EVENTS has one row per interval
+in which a body hides part of the Sun (penumbra, antumbra) or all of it (umbra):
   object, begins, ends        text; not in .npz and .npy
   trajectory, begins_unix_s, ends_unix_s
   body                        earth or moon; in .npz and .npy 0, 1
