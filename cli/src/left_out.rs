@@ -6,6 +6,7 @@ use umbracast_files::LeftOut;
 use umbracast_files::SystemFiles;
 
 use super::say;
+use super::summary::counted;
 
 /// What keeps unknown atoms and further models.
 const OPTIONS: [&str; 2] = ["--unknown-atoms RADIUS", "--models all"];
@@ -41,8 +42,4 @@ fn say_with(path: &Path, left_out: &LeftOut, quiet: bool, [radius, all]: [&str; 
         let count = counted(left_out.models, "model");
         say(&format!("warning: {path}: left out {count} after the first; {all} reads them"));
     }
-}
-
-fn counted(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

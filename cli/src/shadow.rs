@@ -22,7 +22,7 @@ use self::difference::{Difference, PROMISED};
 use self::inside::InsideCount;
 use super::args::{DeviceArgs, KeepArgs, SummaryArgs, TableArgs, words};
 use super::progress::{CastProgress, ProgressDisplay};
-use super::summary::counts;
+use super::summary::{counted, counts};
 use super::{left_out, open_reference, print_summary, say};
 
 const EXAMPLES: &str = "\
@@ -342,15 +342,14 @@ pub(crate) struct ShadowSummary<'a> {
 
 impl ShadowSummary<'_> {
     fn line(&self) -> String {
-        let plural = |count: u64, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
         let kinds =
             [(self.lit, "lit"), (self.penumbra, "penumbra"), (self.antumbra, "antumbra"), (self.umbra, "umbra")];
         let mut line = format!(
             "{} ({}): {}, {}: {}; {:.3} ms",
             self.device,
             self.precision,
-            plural(self.occluders as u64, "occluder"),
-            plural(self.observers, "observer"),
+            counted(self.occluders as u64, "occluder"),
+            counted(self.observers, "observer"),
             kinds.map(|(count, word)| format!("{count} {word}")).join(", "),
             1e3 * self.seconds
         );

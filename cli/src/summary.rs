@@ -169,3 +169,8 @@ fn describe(seconds: f64) -> String {
 pub(super) fn counts<const N: usize>(counted: [(u64, &str); N]) -> String {
     counted.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!(", {count} {what}")).collect()
 }
+
+/// A number and what it counts, with an s unless it is one.
+pub(crate) fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}

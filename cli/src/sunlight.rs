@@ -20,6 +20,7 @@ use super::progress::ProgressDisplay;
 use super::sky::SkyArgs;
 use super::{print_summary, say};
 use crate::error::{Error, Result};
+use crate::summary::counted;
 
 const EXAMPLES: &str = "\
 TRAJECTORY has positions in km from the centre of the Earth, with their times:
@@ -87,13 +88,11 @@ pub(crate) struct SunlightArgs {
 
 /// Number of rows computed and written at a time.
 const PIECE: usize = 1 << 18;
-/// Days from 1970-01-01 to 2000-01-01.
-const UNIX_DAYS: i64 = 10_957;
 
 /// Seconds of UTC since 1970-01-01, as POSIX counts them.
 fn unix_seconds(time: Time, delta_t: DeltaT) -> f64 {
     let (day, second) = time.clock(delta_t);
-    (day + UNIX_DAYS) as f64 * 86_400.0 + second
+    (day + Time::UNIX_DAYS) as f64 * 86_400.0 + second
 }
 
 /// A row of the output.
@@ -382,17 +381,16 @@ pub(crate) struct SunlightSummary<'a> {
 
 impl SunlightSummary<'_> {
     fn line(&self) -> String {
-        let plural = |count: u64, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
         let kinds =
             [(self.lit, "lit"), (self.penumbra, "penumbra"), (self.antumbra, "antumbra"), (self.umbra, "umbra")];
         let mut line = format!(
             "{}: {}, {}: {}; {}: Earth's penumbra {:.1} s, antumbra {:.1} s, umbra {:.1} s, \
                 Moon's penumbra {:.1} s, antumbra {:.1} s, umbra {:.1} s",
             self.device,
-            plural(self.objects as u64, "object"),
-            plural(self.states as u64, "state"),
+            counted(self.objects as u64, "object"),
+            counted(self.states as u64, "state"),
             kinds.map(|(count, word)| format!("{count} {word}")).join(", "),
-            plural(self.intervals, "interval"),
+            counted(self.intervals, "interval"),
             self.earth_penumbra_s,
             self.earth_antumbra_s,
             self.earth_umbra_s,

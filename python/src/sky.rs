@@ -17,7 +17,7 @@ use crate::exceptions::exception;
 use crate::gil::run_detached;
 
 /// Microseconds from 1970-01-01 to 2000-01-01.
-const EPOCH_US: i64 = 10_957 * 86_400_000_000;
+const EPOCH_US: i64 = Time::UNIX_DAYS * 86_400_000_000;
 /// `NaT` of NumPy.
 const NOT_A_TIME: i64 = i64::MIN;
 

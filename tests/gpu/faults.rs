@@ -6,16 +6,8 @@ use std::time::Duration;
 use umbracast::wgpu;
 use umbracast::{CancelToken, Device, DeviceOptions, Error, Limits, Precision, Query, Ray, SceneOptions, Sphere};
 use umbracast::{required_features, required_limits};
-use umbracast_testing::Numbers;
 use umbracast_testing::child::run_alone;
-
-fn adapters() -> Vec<wgpu::Adapter> {
-    let mut description = wgpu::InstanceDescriptor::new_without_display_handle();
-    description.backends = wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12;
-    let found = pollster::block_on(wgpu::Instance::new(description).enumerate_adapters(wgpu::Backends::all()));
-    assert!(!found.is_empty(), "no GPU adapter: run tests/run.sh, or apt-get install mesa-vulkan-drivers");
-    found
-}
+use umbracast_testing::{Numbers, adapters};
 
 fn own_device(adapter: &wgpu::Adapter) -> (wgpu::Device, wgpu::Queue) {
     pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {

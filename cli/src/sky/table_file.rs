@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::args::words;
 use crate::error::{Error, Result};
+use crate::summary::counted;
 use clap::Args;
 use serde::Serialize;
 use umbracast_files::{is_standard_stream, write_atomic};
@@ -105,10 +106,7 @@ impl RecordArgs {
         })?;
         let line = match is_standard_stream(path) {
             true => line.to_string(),
-            false => {
-                let (count, plural) = (records.len(), if records.len() == 1 { "" } else { "s" });
-                format!("{count} row{plural}; {line}; wrote {}", path.display())
-            }
+            false => format!("{}; {line}; wrote {}", counted(records.len() as u64, "row"), path.display()),
         };
         let summary = Summary { rows: records.len(), output: path, conventions };
         print_summary(&summary, &line, self.json, self.quiet)

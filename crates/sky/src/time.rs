@@ -31,6 +31,9 @@ pub enum Precision {
 }
 
 impl Time {
+    /// Days from 1970-01-01, the epoch of POSIX, to 2000-01-01, from which [`clock`](Self::clock) counts.
+    pub const UNIX_DAYS: i64 = 10_957;
+
     /// The instant that many seconds of TT after J2000.
     pub fn from_tt_seconds(seconds: f64) -> Self {
         Self(seconds)

@@ -48,7 +48,7 @@ fn lunar_circumstances_agree() {
     }
     println!("{} events, largest differences {seconds:.2} s, {degrees:.4} degrees", list.len());
     assert!(list.len() > 350 && horizons > 10, "{horizons} moonrises and moonsets");
-    // Whoever is not in the list sees none.
+    // A place that is not in the list sees no moonrise and no moonset.
     for date in ["2022-05-16", "2023-10-28", "2024-03-25", "2025-03-14", "2025-09-07", "2028-12-31"] {
         for place in list.iter().filter(|row| row[0] == date && row[3] == "greatest") {
             let of = lunar(date).circumstances(&Place::new(number(&place[1]), number(&place[2]), 0.0).unwrap());

@@ -75,7 +75,6 @@ impl Hostile {
             .filter_map(|(handle, function)| Some((function.name.clone()?, handle)))
             .filter(|(name, _)| name.starts_with(PREFIX))
             .collect();
-        let find = |name: &str| helpers.iter().find(|(own, _)| own[PREFIX.len()..] == *name).unwrap().1;
         let mut compiler = Compiler {
             hostile: self,
             types: &module.types,
@@ -100,7 +99,8 @@ impl Hostile {
         }
         let entry = &mut module.entry_points[0].function;
         compiler.rewrite(entry, info.get_entry_point(0));
-        let made = compiler.made;
+        let Compiler { made, known, .. } = compiler;
+        let find = |name: &str| known[&helpers.iter().find(|(own, _)| own[PREFIX.len()..] == *name).unwrap().1];
         begin(entry, made[find("begin")].arguments[0].ty, &find, self.shuffles);
         module.functions = made;
         module

@@ -21,6 +21,7 @@ pub use intensity::{intensity, scaled};
 pub use numbers::Numbers;
 use umbracast::glam::Vec3;
 use umbracast::shadow::{PictureOptions, System};
+use umbracast::wgpu;
 use umbracast::{Device, DeviceOptions, Limits, Precision, Ray, Scene, SceneOptions, Sphere, Spheres};
 
 /// All files below a folder with an extension, as paths relative to the folder.
@@ -37,6 +38,18 @@ pub fn files_below(root: &Path, extension: &str) -> Vec<PathBuf> {
             }
         }
     }
+    found
+}
+
+/// Every adapter as wgpu lists it, for devices of a caller.
+///
+/// # Panics
+/// If there is no adapter.
+pub fn adapters() -> Vec<wgpu::Adapter> {
+    let mut description = wgpu::InstanceDescriptor::new_without_display_handle();
+    description.backends = wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12;
+    let found = pollster::block_on(wgpu::Instance::new(description).enumerate_adapters(wgpu::Backends::all()));
+    assert!(!found.is_empty(), "no GPU adapter: run tests/run.sh, or apt-get install mesa-vulkan-drivers");
     found
 }
 

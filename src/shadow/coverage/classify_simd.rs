@@ -181,7 +181,7 @@ impl RowBlock {
             }
             self.light[3][i] = row.light.radius;
         }
-        // The remaining rows are valid, and nobody reads them.
+        // The remaining rows are valid. Their results are not read.
         self.light[3][rows.len()..].fill(1.0);
         self.present.fill(0);
         level.load_rows(self)

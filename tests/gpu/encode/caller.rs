@@ -19,10 +19,6 @@ pub(super) struct CallerDevice {
 }
 
 pub(super) fn own(edit: impl Fn(&mut wgpu::Limits)) -> Vec<CallerDevice> {
-    let mut description = wgpu::InstanceDescriptor::new_without_display_handle();
-    description.backends = wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12;
-    let found = pollster::block_on(wgpu::Instance::new(description).enumerate_adapters(wgpu::Backends::all()));
-    assert!(!found.is_empty(), "no GPU adapter: run tests/run.sh, or apt-get install mesa-vulkan-drivers");
     let open = |adapter: wgpu::Adapter| {
         let mut limits = required_limits(&adapter);
         edit(&mut limits);
@@ -35,7 +31,7 @@ pub(super) fn own(edit: impl Fn(&mut wgpu::Limits)) -> Vec<CallerDevice> {
         let ours = Device::from_wgpu(device.clone(), queue.clone()).unwrap();
         CallerDevice { adapter, device, queue, ours }
     };
-    found.into_iter().map(open).collect()
+    umbracast_testing::adapters().into_iter().map(open).collect()
 }
 
 /// Devices with the required limits of their adapters. Only one test at a time uses them, because some count the buffers that a device

@@ -28,8 +28,6 @@ pub struct TrajectoryFile {
     pub kept: KeptColumns,
 }
 
-/// Days from 1970-01-01 to 2000-01-01.
-const UNIX_DAYS: i64 = 10_957;
 /// Seconds per day.
 const DAY_S: f64 = 86_400.0;
 
@@ -162,7 +160,7 @@ fn read_table(path: &Path, frame: Option<Frame>, options: &ReadOptions, delta_t:
                     return bad("unix_s", &seconds.to_string(), "expected seconds since 1970-01-01");
                 }
                 let day = (seconds / DAY_S).floor();
-                Time::from_clock(day as i64 - UNIX_DAYS, seconds - day * DAY_S, delta_t)
+                Time::from_clock(day as i64 - Time::UNIX_DAYS, seconds - day * DAY_S, delta_t)
             }
         };
         let number = |field: usize| row.numbers[field].wide;
