@@ -140,6 +140,7 @@ impl<'a> Rays<'a> {
 }
 
 impl<'a> From<RaySource<'a>> for Rays<'a> {
+    #[inline]
     fn from(source: RaySource<'a>) -> Self {
         Self { source, first: None, ray_attributes: RayAttributeColumns::default() }
     }
@@ -263,6 +264,19 @@ from_slices!(
     "points",
     ", and a pairwise scene of the whole list pairs points and spheres by them"
 );
+
+impl<'a> From<&'a Ray> for Rays<'a> {
+    #[inline]
+    fn from(ray: &'a Ray) -> Self {
+        RaySource::Records(std::slice::from_ref(ray)).into()
+    }
+}
+
+impl<'a> From<&'a Point> for Points<'a> {
+    fn from(point: &'a Point) -> Self {
+        std::slice::from_ref(point).into()
+    }
+}
 
 impl<'a> From<&'a Image> for Rays<'a> {
     fn from(image: &'a Image) -> Self {

@@ -49,11 +49,19 @@ macro_rules! each_column {
 
 impl RayAttributeColumns<'_> {
     /// Whether masks, skipped ids or spheres on which rays start restrict the spheres that a ray can hit.
+    #[inline]
     pub(crate) fn has_filters(&self) -> bool {
         self.masks.is_some() || self.skip_ids.is_some() || self.from_ids.is_some()
     }
 
+    /// Whether there is any column.
+    #[inline]
+    pub(crate) fn any(&self) -> bool {
+        self.has_filters() || self.has_motion() || self.times.is_some()
+    }
+
     /// Whether radii or low parts of directions change the intersection even with spheres at rest.
+    #[inline]
     pub(crate) fn has_motion(&self) -> bool {
         self.radii.is_some() || self.directions_low.is_some()
     }

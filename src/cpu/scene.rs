@@ -105,12 +105,25 @@ impl CpuScene {
     }
 
     /// Prepares for `rays` more rays that a GPU left undecided: builds a BVH once a loop over all spheres for each of them, and of those
-    /// before, takes longer. If there is no memory for it, they are cast without.
+    /// before, takes longer.
     pub(crate) fn expect_rays(&self, rays: usize) {
         let all = self.undecided.fetch_add(rays, Ordering::Relaxed) + rays;
-        if all < RAYS_PER_BUILD || self.spheres.len() < self.tree_from || self.bvh.get().is_some() {
-            return;
+        if all >= RAYS_PER_BUILD {
+            self.build_bvh();
         }
+    }
+
+    /// Builds the BVH if there is none, though there are enough spheres.
+    #[inline]
+    pub(crate) fn build_bvh(&self) {
+        if self.bvh.get().is_none() && self.spheres.len() >= self.tree_from {
+            self.build_bvh_now();
+        }
+    }
+
+    /// If there is no memory for it, rays are cast without.
+    #[cold]
+    fn build_bvh_now(&self) {
         let (spheres, cancel) = (Spheres::from(&self.spheres[..]), CancelToken::new());
         let build = || {
             memory::check("the BVH", bvh_bytes(self.spheres.len() as u64))?;

@@ -7,7 +7,7 @@ use super::accel::CpuBvh;
 use super::collector::{CandidateTest, HitCollector};
 use super::traverse::certain_miss::{GROUP, misses};
 use super::traverse::ray_order::RayOrder;
-use super::traverse::{best_first, stream};
+use super::traverse::{best_first, one_ray, stream};
 use super::twins::Twins;
 use crate::batch::sphere_set::SphereAttributes;
 use crate::intersect::motion::Target;
@@ -78,7 +78,7 @@ impl<'a> SceneView<'a> {
 
     /// Passes the spheres on whose surface a ray starts and into which it goes to its collector. The search leaves them out.
     #[cold]
-    fn visit_start<V: HitCollector>(&self, ray: &Ray, attributes: &RayAttributes, collector: &mut V) {
+    pub(crate) fn visit_start<V: HitCollector>(&self, ray: &Ray, attributes: &RayAttributes, collector: &mut V) {
         let Some(target) = self.entered_start(ray, attributes) else { return };
         for &id in self.twins().get(attributes.from_id).unwrap_or(&[attributes.from_id]) {
             if self.has_admitted_mask(attributes, id) {
@@ -181,14 +181,12 @@ impl Candidates<'_> {
                 let plain = scene.attributes.masks.is_none()
                     && !scene.attributes.has_motion_or_shape()
                     && attributes == RayAttributes::NONE;
+                if let (Some(bvh), CandidateTest::Hits) = (scene.bvh, V::CANDIDATES) {
+                    return one_ray::search(bvh, scene, ray, (!plain).then_some(&attributes), collector, query);
+                }
                 let picked = if plain { &[] } else { &[attributes][..] };
-                scene.visit_candidates(
-                    std::slice::from_ref(ray),
-                    picked,
-                    std::slice::from_mut(collector),
-                    query,
-                    RayOrder::Incoherent,
-                );
+                let collectors = std::slice::from_mut(collector);
+                scene.visit_candidates(std::slice::from_ref(ray), picked, collectors, query, RayOrder::Incoherent);
             }
         }
     }

@@ -12,6 +12,7 @@ pub(crate) mod memory_estimate;
 mod near;
 #[cfg_attr(not(feature = "gpu"), path = "no_gpu.rs")]
 mod on_gpu;
+pub(crate) mod one_ray;
 mod output;
 #[allow(clippy::module_inception, reason = "it defines `Scene`")]
 pub(crate) mod scene;

@@ -191,7 +191,7 @@ fn the_bvh_of_moving_spheres_gives_the_results_of_brute_force() {
         let n = &mut Numbers(9);
         let size = spheres.iter().map(|s| s.center.abs().max_element()).fold(0.0, f32::max);
         let velocities: Vec<Vec3> = spheres.iter().map(|_| Vec3::from(n.vector()) * 0.1 * size).collect();
-        let rays: Vec<Ray> = hard_scenes::rays(&spheres, scene.2, scaled(60));
+        let rays: Vec<Ray> = hard_scenes::rays(&spheres, scene.2, scaled(60).max(60));
         let rays: Vec<Ray> =
             rays.into_iter().map(|ray| ray.between(ray.t_min.clamp(-1.0, 0.5), ray.t_max.clamp(1.0, 3.0))).collect();
         let times: Vec<f32> = rays.iter().map(|_| 1.0 + 2.0 * n.unit() * 0.99).collect();

@@ -14,6 +14,7 @@ mod invalid;
 mod lists;
 mod lists_on_gpus;
 mod masks;
+mod one_ray;
 mod peer_cases;
 mod peers;
 mod properties;

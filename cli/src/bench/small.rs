@@ -1,4 +1,4 @@
-//! `umbracast bench small`: latency of calls with few rays.
+//! `umbracast bench small`: latency of calls with few rays, and of calls for one ray at a time.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -6,7 +6,7 @@ use std::time::Instant;
 use crate::error::{Error, Result};
 use clap::Args;
 use serde::Serialize;
-use umbracast::{Device, DeviceOptions, Hit, Inside, Precision, Query, Ray, Scene, SceneOptions, Sphere};
+use umbracast::{Device, DeviceOptions, Hit, Inside, Precision, Query, Ray, SceneOptions, Sphere};
 
 use super::scenes::read;
 use super::sets::{self, Input};
@@ -61,6 +61,8 @@ pub(crate) struct Table {
 struct Row {
     device: String,
     kind: &'static str,
+    /// The call: `closest_into` with a batch, or `hit` with one ray.
+    call: &'static str,
     /// Rays per call.
     rays: usize,
     /// Sum over all calls.
@@ -78,19 +80,18 @@ pub(super) fn run(args: &SmallArgs) -> Result<()> {
         let device = Device::open(&DeviceOptions::new(choice).precision(args.precision))?;
         let scene = device.scene(&spheres, &SceneOptions::default())?;
         for size in SIZES {
-            let row = match wait(args, &device, &scene, &rays, size, &query) {
+            let mut hits = vec![Hit::MISS; size];
+            let cast = |rays: &[Ray]| Ok(scene.closest_into(rays, &mut hits, &query)?.rays_hit);
+            let row = match wait(args, &device, "closest_into", &rays, size, cast) {
                 // Without `--device`, devices that do not support the precision are skipped.
                 Err(Error::Umbracast(umbracast::Error::NoPrecision { .. })) if args.device.is_none() => break,
                 other => other?,
             };
-            if !args.json {
-                let Row { device, rays, rays_hit, p50_seconds, p99_seconds, .. } = &row;
-                let [p50, p99] = [p50_seconds, p99_seconds].map(|seconds| 1e6 * seconds);
-                print(&format!(
-                    "{device:<34} {rays:>5} rays  p50 {p50:>9.2} µs  p99 {p99:>9.2} µs  {rays_hit:>9} rays hit\n"
-                ))?;
-            }
-            rows.push(row);
+            rows.push(row.printed(args.json)?);
+        }
+        if device.is_cpu() {
+            let one = |rays: &[Ray]| Ok(u64::from(scene.hit(&rays[0], &query)?.is_some()));
+            rows.push(wait(args, &device, "hit", &rays, 1, one)?.printed(args.json)?);
         }
     }
     if args.json {
@@ -121,17 +122,37 @@ fn input(args: &SmallArgs) -> Result<(Vec<Sphere>, Vec<Ray>)> {
     Ok((spheres, records))
 }
 
-/// Measures successive calls, each with the next `size` rays.
-fn wait(args: &SmallArgs, device: &Device, scene: &Scene, rays: &[Ray], size: usize, query: &Query) -> Result<Row> {
-    let mut hits = vec![Hit::MISS; size];
-    scene.closest_into(&rays[..size], &mut hits, query)?;
-    let (mut count, mut seconds) = (0, Vec::new());
+/// Measures successive calls, each with the next `size` rays. `cast` returns how many of them hit.
+fn wait(
+    args: &SmallArgs,
+    device: &Device,
+    call: &'static str,
+    rays: &[Ray],
+    size: usize,
+    mut cast: impl FnMut(&[Ray]) -> Result<u64>,
+) -> Result<Row> {
+    cast(&rays[..size])?;
+    let (mut rays_hit, mut seconds) = (0, Vec::new());
     for rays in rays.chunks_exact(size).cycle().take(args.repeat as usize) {
         let start = Instant::now();
-        let report = scene.closest_into(rays, &mut hits, query)?;
+        let hit = cast(rays)?;
         seconds.push(start.elapsed().as_secs_f64());
-        count += report.rays_hit;
+        rays_hit += hit;
     }
     let (p50_seconds, p99_seconds) = (share(&mut seconds, 0.5), share(&mut seconds, 0.99));
-    Ok(Row { device: device.name().into(), kind: device.kind(), rays: size, rays_hit: count, p50_seconds, p99_seconds })
+    Ok(Row { device: device.name().into(), kind: device.kind(), call, rays: size, rays_hit, p50_seconds, p99_seconds })
+}
+
+impl Row {
+    /// Prints it, unless as JSON, and returns it.
+    fn printed(self, json: bool) -> Result<Self> {
+        let Self { device, call, rays, rays_hit, p50_seconds, p99_seconds, .. } = &self;
+        if !json {
+            let [p50, p99] = [p50_seconds, p99_seconds].map(|seconds| 1e6 * seconds);
+            print(&format!(
+                "{device:<34} {call:<12} {rays:>5} rays  p50 {p50:>9.2} µs  p99 {p99:>9.2} µs  {rays_hit:>9} rays hit\n"
+            ))?;
+        }
+        Ok(self)
+    }
 }

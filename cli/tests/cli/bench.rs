@@ -104,7 +104,7 @@ fn tables_and_help_are_readable() {
         assert!(text.contains(word), "'{word}' is not in:\n{text}");
     }
     let text = folder.run_ok("bench small --repeat 1 --device cpu").output;
-    assert_eq!(text.lines().count(), 3, "{text}");
+    assert_eq!(text.lines().count(), 4, "{text}");
     assert!(text.lines().all(|line| line.contains("p50") && line.contains("p99")), "{text}");
     let help = folder.run_ok("bench --help").output;
     for word in ["scenes", "small", "Examples:", "compare.sh"] {
@@ -118,7 +118,9 @@ fn small_batches_are_timed_on_every_device() {
     let table = json(&folder, "bench small --device cpu --repeat 64");
     assert_eq!((&table["spheres"], &table["precision"]), (&10_000.into(), &"standard".into()));
     let sizes: Vec<_> = rows(&table["rows"]).iter().map(|row| row["rays"].as_u64().unwrap()).collect();
-    assert_eq!(sizes, [1, 64, 4096]);
+    assert_eq!(sizes, [1, 64, 4096, 1]);
+    let calls: Vec<_> = rows(&table["rows"]).iter().map(|row| row["call"].as_str().unwrap()).collect();
+    assert_eq!(calls, ["closest_into", "closest_into", "closest_into", "hit"]);
     let hits = |row: usize| table["rows"][row]["rays_hit"].as_u64().unwrap();
     assert_eq!(
         64 * hits(1),
@@ -126,6 +128,7 @@ fn small_batches_are_timed_on_every_device() {
         "64 batches of 64 rays are all rays once, 64 batches of 4096 are all rays 64 times"
     );
     assert!((1..=64).contains(&hits(0)), "{table}");
+    assert_eq!(hits(3), hits(0));
     for row in rows(&table["rows"]) {
         is_positive(row, &["p50_seconds", "p99_seconds"]);
         assert!(row["p50_seconds"].as_f64() <= row["p99_seconds"].as_f64(), "{row}");
@@ -135,11 +138,13 @@ fn small_batches_are_timed_on_every_device() {
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     let table: Value = serde_json::from_slice(&done.stdout).unwrap();
     let devices = rows(&json(&folder, "devices")["devices"]).len();
-    assert_eq!(rows(&table["rows"]).len(), 3 * devices);
+    let batches: Vec<Value> =
+        rows(&table["rows"]).iter().filter(|row| row["call"] == "closest_into").cloned().collect();
+    assert_eq!(batches.len(), 3 * devices);
     assert!(devices > 1, "no GPU adapter: run tests/run.sh, or apt-get install mesa-vulkan-drivers");
     let hits = |rows: &[Value]| rows.iter().map(|row| row["rays_hit"].as_u64().unwrap()).collect::<Vec<_>>();
-    for device in rows(&table["rows"]).chunks(3) {
-        assert_eq!(hits(device), hits(&rows(&table["rows"])[..3]), "{device:?}");
+    for device in batches.chunks(3) {
+        assert_eq!(hits(device), hits(&batches[..3]), "{device:?}");
     }
 }
 

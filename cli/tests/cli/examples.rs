@@ -29,6 +29,16 @@ fn the_intersection_functions_work_in_a_custom_shader() {
 }
 
 #[test]
+fn a_beam_among_mirror_balls() {
+    let said = said("game_loop");
+    let bounces = |line: &str| line.split(' ').nth(2).and_then(|word| word.parse::<u32>().ok()).unwrap();
+    let frames: Vec<u32> = said.lines().map(bounces).collect();
+    // The balls swing, so the beam takes another way in each frame.
+    assert!(frames.len() == 4 && frames.iter().all(|bounces| (2..200).contains(bounces)), "{said}");
+    assert!(frames.iter().any(|bounces| *bounces != frames[0]), "{said}");
+}
+
+#[test]
 fn bullets_in_a_room() {
     let said = said("bullets");
     for words in

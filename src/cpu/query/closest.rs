@@ -85,7 +85,7 @@ impl Closest<'_> {
         let Self { query, best } = self;
         let exact = query.precision == Precision::Exact;
         if exact && best.is_undecided() {
-            let collector = ExactClosest { query, answer: Hit::MISS, overflowed: false };
+            let collector = ExactClosest::new(query);
             let ExactClosest { answer, overflowed, .. } = candidates.collect(ray, collector, query);
             return Resolved { record: answer, exact: true, overflowed: overflowed && !answer.is_hit() };
         }
@@ -124,10 +124,16 @@ impl HitCollector for Closest<'_> {
 }
 
 /// Collects the closest hit by exact arithmetic alone: the smallest correctly rounded `t`, then the lowest id.
-struct ExactClosest<'a> {
+pub(crate) struct ExactClosest<'a> {
     query: &'a Query,
-    answer: Hit,
+    pub(crate) answer: Hit,
     overflowed: bool,
+}
+
+impl<'a> ExactClosest<'a> {
+    pub(crate) fn new(query: &'a Query) -> Self {
+        Self { query, answer: Hit::MISS, overflowed: false }
+    }
 }
 
 impl HitCollector for ExactClosest<'_> {

@@ -13,17 +13,20 @@ use crate::query::kind as queries;
 use crate::query::policy::{Precision, Query};
 use crate::records::Ray;
 
-/// Determines whether any sphere is hit, with `EXACT` by exact arithmetic alone.
+/// Determines whether any sphere is hit.
 pub(crate) struct Occluded<'a, const EXACT: bool> {
     query: &'a Query,
-    answer: bool,
+    pub(crate) answer: bool,
     undecided: bool,
     overflowed: bool,
 }
 
+/// Determines whether any sphere is hit by exact arithmetic alone.
+pub(crate) type ExactOccluded<'a> = Occluded<'a, true>;
+
 impl<'a, const EXACT: bool> Occluded<'a, EXACT> {
     #[inline]
-    fn new(query: &'a Query) -> Self {
+    pub(crate) fn new(query: &'a Query) -> Self {
         Self { query, answer: false, undecided: false, overflowed: false }
     }
 
@@ -79,7 +82,7 @@ impl RayQuery for queries::Occluded {
     fn finish(collector: Occluded<'_, false>, ray: &Ray, candidates: Candidates<'_>) -> Resolved<bool> {
         let Occluded { query, answer, undecided, overflowed } = collector;
         if undecided && !answer {
-            let exact = candidates.collect(ray, Occluded::<true>::new(query), query);
+            let exact = candidates.collect(ray, ExactOccluded::new(query), query);
             return Resolved { record: exact.answer, exact: true, overflowed: exact.overflowed && !exact.answer };
         }
         Resolved { record: answer, exact: false, overflowed: overflowed && !answer }

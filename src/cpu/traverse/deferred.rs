@@ -1,15 +1,35 @@
 //! Deferred intersection tests of a stream traversal: pairs of a ray and a sphere, intersected in pair batches.
 
 use super::certain_miss::misses;
+use super::ray_setup::PreparedRay;
 use super::stream::{STREAM_RAYS, StreamTraversal};
+use crate::cpu::accel::CpuBvh;
 use crate::cpu::collector::HitCollector;
 use crate::intersect::motion::Target;
 use crate::intersect::sphere_soa::{BATCH_WIDTH, PairBatch};
-use crate::records::Sphere;
+use crate::records::{Ray, RayAttributes, Sphere};
 
 /// Number of deferred certain hits at which they are intersected before the end of the traversal, so that memory is bounded if all spheres
 /// overlap.
 pub(crate) const MAX_DEFERRED: usize = 4 * STREAM_RAYS;
+
+/// Position in scaled units beyond which every hit of a ray has a larger `t`.
+pub(super) fn far_after(
+    bvh: &CpuBvh,
+    prepared: &PreparedRay,
+    ray: &Ray,
+    attributes: Option<&RayAttributes>,
+    t: f32,
+) -> f32 {
+    if ray.t_min >= 0.0 {
+        return prepared.far_after(ray.t_min, t);
+    }
+    let mut parameter = bvh.frame.parameter(ray);
+    if let Some(attributes) = attributes {
+        parameter.grow(bvh.frame.inflation(ray, attributes).axial);
+    }
+    parameter.far(t)
+}
 
 impl<V: HitCollector> StreamTraversal<'_, V> {
     /// Intersects the undecided pairs. The results may shorten the segments of their rays for the rest of the traversal.
@@ -47,17 +67,8 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
         });
     }
 
-    /// Position in scaled units beyond which every hit has a larger `t`.
     fn far(&self, number: usize, t: f32) -> f32 {
-        let (ray, frame) = (&self.input[number], &self.bvh.frame);
-        if ray.t_min >= 0.0 {
-            return self.rays[number].far_after(ray.t_min, t);
-        }
-        let mut parameter = frame.parameter(ray);
-        if let Some(attributes) = self.ray_attributes.get(number) {
-            parameter.grow(frame.inflation(ray, attributes).axial);
-        }
-        parameter.far(t)
+        far_after(self.bvh, &self.rays[number], &self.input[number], self.ray_attributes.get(number), t)
     }
 
     pub(crate) fn intersect_certain(&mut self) {

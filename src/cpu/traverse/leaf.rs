@@ -20,13 +20,14 @@
 //! Visits of leaves: the leaf test, and what collectors receive from it.
 
 use super::deferred::{DeferredPair, MAX_DEFERRED};
-use super::moving_leaf::MovingLeaf8;
+use super::moving_leaf::{MovingLeaf8, cull_passing_leaf};
 use super::packet::ActiveRays;
 use super::ray_setup::{Line, PreparedRay};
 use super::stream::StreamTraversal;
-use crate::bvh::bvh8::node::{Leaf8, WIDTH};
+use crate::bvh::bvh8::node::{Bvh8, Leaf8, WIDTH};
 use crate::cpu::accel::CpuBvh;
 use crate::cpu::collector::{HitCollector, Settled};
+use crate::cpu::view::SceneView;
 use crate::intersect::sphere_soa::BATCH_WIDTH;
 use crate::math::float::U;
 use crate::math::simd::lanes::Lanes;
@@ -234,17 +235,70 @@ fn cull_spheres<L: Lanes>(
     count
 }
 
-/// Like `cull_leaf` for one ray, without a separate pass that selects rays. If the ray's line misses all spheres, the rest is skipped.
-#[inline(always)]
-pub(crate) fn cull_leaf_by_one(
-    lanes: impl Lanes,
-    leaf: &Leaf8,
-    ray: &PreparedRay,
-    far: f32,
-    inside: StartInside,
-    hits: &mut LeafHits,
-) {
-    classify::<_, true>(lanes, &Resting::of(leaf), ray, far, inside, hits);
+/// Leaves that a single ray is tested against, without a separate pass that selects rays. If the ray's line misses all spheres, the rest is
+/// skipped. (A trait, because a closure with two callers is not inlined.)
+pub(crate) trait SingleRayLeaves {
+    /// Like `cull_leaf` for one ray, in leaf number `number`.
+    fn cull_by_one(
+        &self,
+        lanes: impl Lanes,
+        number: usize,
+        ray: &PreparedRay,
+        far: f32,
+        inside: StartInside,
+        hits: &mut LeafHits,
+    );
+}
+
+/// Spheres at rest.
+impl SingleRayLeaves for Bvh8 {
+    #[inline(always)]
+    fn cull_by_one(
+        &self,
+        lanes: impl Lanes,
+        number: usize,
+        ray: &PreparedRay,
+        far: f32,
+        inside: StartInside,
+        hits: &mut LeafHits,
+    ) {
+        classify::<_, true>(lanes, &Resting::of(&self.leaves[number]), ray, far, inside, hits);
+    }
+}
+
+/// Spheres that may move or be ellipsoids.
+pub(crate) struct AnyLeaves<'a> {
+    pub(crate) bvh: &'a CpuBvh,
+    pub(crate) moves_with_ray: bool,
+}
+
+impl SingleRayLeaves for AnyLeaves<'_> {
+    #[inline(always)]
+    fn cull_by_one(
+        &self,
+        lanes: impl Lanes,
+        number: usize,
+        ray: &PreparedRay,
+        far: f32,
+        inside: StartInside,
+        hits: &mut LeafHits,
+    ) {
+        let CpuBvh { tree, moving_leaves, inner_radii, .. } = self.bvh;
+        match (moving_leaves, inner_radii) {
+            (Some(moving), _) if self.moves_with_ray => {
+                hits.candidates = 0;
+                cull_passing_leaf(lanes, &moving[number], &[*ray], &[far], &[0], std::slice::from_mut(hits));
+            }
+            (Some(moving), _) => {
+                classify::<_, true>(lanes, &Moved(&moving[number]), ray, far, StartInside::Undecided, hits);
+            }
+            (_, Some(inner)) => {
+                let spheres = Resting { leaf: &tree.leaves[number], inner: &inner[number] };
+                classify::<_, true>(lanes, &spheres, ray, far, StartInside::Undecided, hits);
+            }
+            _ => tree.cull_by_one(lanes, number, ray, far, inside, hits),
+        }
+    }
 }
 
 /// Classifies the spheres of a leaf for one ray. With `SKIP_MISSES`, it skips the rest for a vector of spheres that the ray's line misses.
@@ -366,7 +420,7 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
         let number_of = |k: u32| (number * WIDTH) as u32 + k;
         let (mut left, mut certain) = (*candidates, *certain);
         if let Some(attributes) = self.ray_attributes.get(*ray as usize) {
-            left &= self.admitted_lanes(attributes, number);
+            left &= admitted_lanes(self.bvh, self.scene, attributes, number);
             certain &= left;
         }
         let (collector, far) = (&mut self.collectors[*ray as usize], &mut self.s_far[*ray as usize]);
@@ -405,31 +459,32 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
             self.intersect_certain();
         }
     }
+}
 
-    /// Mask of a leaf's spheres that the ray may hit according to its attributes.
-    fn admitted_lanes(&self, attributes: &RayAttributes, leaf: usize) -> u32 {
-        let mut admitted = u32::MAX;
-        if let Some(masks) = &self.bvh.masks {
-            admitted = lane_mask(&masks[leaf], |mask| mask & attributes.mask != 0);
-        } else if attributes.mask == 0 {
-            return 0;
-        }
-        // Neither of them: `NO_SPHERE` has all bits.
-        if attributes.skip_id & attributes.from_id == NO_SPHERE {
-            return admitted;
-        }
-        if attributes.from_id != NO_SPHERE {
-            admitted &= self.lanes_without_start(attributes, leaf);
-        }
-        admitted & lane_mask(&self.bvh.tree.ids[leaf], |id| id != attributes.skip_id)
+/// Mask of a leaf's spheres that the ray may hit according to its attributes.
+pub(crate) fn admitted_lanes(bvh: &CpuBvh, scene: SceneView<'_>, attributes: &RayAttributes, leaf: usize) -> u32 {
+    let mut admitted = u32::MAX;
+    if let Some(masks) = &bvh.masks {
+        admitted = lane_mask(&masks[leaf], |mask| mask & attributes.mask != 0);
+    } else if attributes.mask == 0 {
+        return 0;
     }
+    // Neither of them: `NO_SPHERE` has all bits.
+    if attributes.skip_id & attributes.from_id == NO_SPHERE {
+        return admitted;
+    }
+    let ids = &bvh.tree.ids[leaf];
+    if attributes.from_id != NO_SPHERE {
+        admitted &= lanes_without_start(scene, attributes, ids);
+    }
+    admitted & lane_mask(ids, |id| id != attributes.skip_id)
+}
 
-    /// Mask of a leaf's spheres on whose surfaces the ray does not start. Few batches have such rays: inlined, it would make others slower.
-    #[cold]
-    fn lanes_without_start(&self, attributes: &RayAttributes, leaf: usize) -> u32 {
-        let is_sphere = |id: u32| (id as usize) < self.scene.spheres.len();
-        lane_mask(&self.bvh.tree.ids[leaf], |id| is_sphere(id) && !self.scene.is_start(attributes, id))
-    }
+/// Mask of a leaf's spheres on whose surfaces the ray does not start. Few batches have such rays: inlined, it would make others slower.
+#[cold]
+fn lanes_without_start(scene: SceneView<'_>, attributes: &RayAttributes, ids: &[u32; WIDTH]) -> u32 {
+    let is_sphere = |id: u32| (id as usize) < scene.spheres.len();
+    lane_mask(ids, |id| is_sphere(id) && !scene.is_start(attributes, id))
 }
 
 /// Mask of the words for which `holds` is true. The compiler makes a few vector instructions of it.

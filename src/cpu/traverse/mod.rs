@@ -5,6 +5,7 @@ pub(crate) mod certain_miss;
 pub(crate) mod deferred;
 pub(crate) mod leaf;
 pub(crate) mod moving_leaf;
+pub(crate) mod one_ray;
 pub(crate) mod packet;
 pub(crate) mod ray_order;
 pub(crate) mod ray_setup;

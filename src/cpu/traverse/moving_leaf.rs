@@ -66,7 +66,7 @@ multiversion! {
 }
 
 #[inline(always)]
-fn cull_passing_leaf<L: Lanes>(
+pub(super) fn cull_passing_leaf<L: Lanes>(
     lanes: L,
     moving_leaf: &MovingLeaf8,
     rays: &[PreparedRay],

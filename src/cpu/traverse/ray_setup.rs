@@ -18,7 +18,7 @@ use bytemuck::{Pod, Zeroable};
 use super::packet::{Packet, RAY_COLUMNS};
 use crate::cpu::frame::{CpuFrame, FLAG_ERROR, MAX_START, round_up};
 use crate::math::float::U;
-use crate::math::simd::lanes::Lanes;
+use crate::math::simd::lanes::{Lanes, Scalar};
 use crate::math::simd::level::{SimdLevel, multiversion};
 use crate::records::Ray;
 
@@ -164,6 +164,40 @@ fn prepare_narrow<L: Lanes>(
     }
 }
 
+/// The numbers of eight rays, from the columns of their records.
+#[inline(always)]
+fn ray_numbers(frame: &CpuFrame, columns: &[Narrow; 8]) -> RayNumbers {
+    let [ox, oy, oz, t_min, dx, dy, dz, t_max] = columns;
+    let (origin, direction) = ([ox, oy, oz], [dx, dy, dz]);
+    let (middle, scale) = (frame.middle.to_array(), frame.scale);
+    let narrow = |x: &Lane| -> Narrow { from_each(|i| x[i] as f32) };
+    // In f64: what loses digits by cancellation.
+    let o = axes!(|k| each(|i| (f64::from(origin[k][i]) - middle[k]) * scale));
+    let d = axes!(|k| each(|i| f64::from(direction[k][i])));
+    let length = dot(&d, &d);
+    let length = each(|i| length[i].sqrt());
+    let inverse_length = each(|i| 1.0 / length[i]);
+    let unit = axes!(|k| each(|i| d[k][i] * inverse_length[i]));
+    let start = dot(&o, &unit);
+    let foot = axes!(|k| narrow(&each(|i| o[k][i] - start[i] * unit[k][i])));
+    let step = each(|i| length[i] * scale);
+    let position = |t: &Narrow| narrow(&each(|i| start[i] + f64::from(t[i]) * step[i]));
+    let square = narrow(&dot(&o, &o));
+    RayNumbers {
+        foot,
+        unit: axes!(|k| narrow(&unit[k])),
+        start: narrow(&start),
+        step: narrow(&step),
+        square: from_each(|i| if square[i] < MAX_START as f32 * MAX_START as f32 { square[i] } else { f32::INFINITY }),
+        // The largest numbers stand for roots beyond them, too.
+        from: position(&from_each(|i| if t_min[i] > -f32::MAX { t_min[i] } else { f32::NEG_INFINITY })),
+        to: position(&from_each(|i| if t_max[i] < f32::MAX { t_max[i] } else { f32::INFINITY })),
+        // A root beyond half of the largest f32 may overflow, which is not a hit: so it is never a certain hit.
+        first: position(&from_each(|i| if t_min[i] > -0.5 * f32::MAX { t_min[i] } else { -0.5 * f32::MAX })),
+        last: position(&from_each(|i| if t_max[i] < 0.5 * f32::MAX { t_max[i] } else { 0.5 * f32::MAX })),
+    }
+}
+
 multiversion! {
     /// Prepares rays. If a ray starts too far away for f64, its `margin` is infinite. A packet receives them as its rays from the given number
     /// on, with AABBs if its segments are short.
@@ -187,35 +221,7 @@ fn prepare_rays<L: Lanes>(
     // The columns go through memory. Otherwise the compiler would see that they come from rows, and work on two numbers at a time instead
     // of eight.
     let columns = Aligned(lanes.transpose(bytemuck::cast_ref(rays)));
-    let Aligned([ox, oy, oz, t_min, dx, dy, dz, t_max]) = black_box(&columns);
-    let (origin, direction) = ([ox, oy, oz], [dx, dy, dz]);
-    let (middle, scale) = (frame.middle.to_array(), frame.scale);
-    let narrow = |x: &Lane| -> Narrow { from_each(|i| x[i] as f32) };
-    // In f64: what loses digits by cancellation.
-    let o = axes!(|k| each(|i| (f64::from(origin[k][i]) - middle[k]) * scale));
-    let d = axes!(|k| each(|i| f64::from(direction[k][i])));
-    let length = dot(&d, &d);
-    let length = each(|i| length[i].sqrt());
-    let inverse_length = each(|i| 1.0 / length[i]);
-    let unit = axes!(|k| each(|i| d[k][i] * inverse_length[i]));
-    let start = dot(&o, &unit);
-    let foot = axes!(|k| narrow(&each(|i| o[k][i] - start[i] * unit[k][i])));
-    let step = each(|i| length[i] * scale);
-    let position = |t: &Narrow| narrow(&each(|i| start[i] + f64::from(t[i]) * step[i]));
-    let square = narrow(&dot(&o, &o));
-    let numbers = RayNumbers {
-        foot,
-        unit: axes!(|k| narrow(&unit[k])),
-        start: narrow(&start),
-        step: narrow(&step),
-        square: from_each(|i| if square[i] < MAX_START as f32 * MAX_START as f32 { square[i] } else { f32::INFINITY }),
-        // The largest numbers stand for roots beyond them, too.
-        from: position(&from_each(|i| if t_min[i] > -f32::MAX { t_min[i] } else { f32::NEG_INFINITY })),
-        to: position(&from_each(|i| if t_max[i] < f32::MAX { t_max[i] } else { f32::INFINITY })),
-        // A root beyond half of the largest f32 may overflow, which is not a hit: so it is never a certain hit.
-        first: position(&from_each(|i| if t_min[i] > -0.5 * f32::MAX { t_min[i] } else { -0.5 * f32::MAX })),
-        last: position(&from_each(|i| if t_max[i] < 0.5 * f32::MAX { t_max[i] } else { 0.5 * f32::MAX })),
-    };
+    let numbers = ray_numbers(frame, &black_box(&columns).0);
     let (mut rows, mut corners) = (Aligned([[0.0; LANES]; 32]), Aligned([[0.0; LANES]; 6]));
     let short = packet.as_ref().is_some_and(|&(.., short)| short);
     for i in (0..LANES).step_by(<L::Narrow as Lanes>::COUNT) {
@@ -233,6 +239,20 @@ fn prepare_rays<L: Lanes>(
             bytemuck::cast_mut::<PreparedRay, [Narrow; 4]>(ray)[k] = numbers;
         }
     }
+}
+
+multiversion! {
+    /// Prepares one ray, without the vectors of [`prepare_rays`](SimdLevel::prepare_rays), which take twice as long.
+    prepare_ray, (frame: &CpuFrame, ray: &Ray) -> PreparedRay
+}
+
+#[inline(always)]
+fn prepare_ray<L: Lanes>(_: L, frame: &CpuFrame, ray: &Ray) -> PreparedRay {
+    let columns = bytemuck::cast_ref::<Ray, [f32; 8]>(ray).map(|number| [number; LANES]);
+    let mut rows = [[0.0; LANES]; 32];
+    // SAFETY: plain lanes need no special instructions.
+    prepare_narrow(unsafe { Scalar::<1>::new() }, &ray_numbers(frame, &columns), 0, &mut rows, None);
+    bytemuck::cast::<[f32; 32], PreparedRay>(std::array::from_fn(|i| rows[i][0]))
 }
 
 /// A ray prepared for the tests of AABBs and leaves. The fields for AABBs fill one cache line.

@@ -8,10 +8,10 @@
 //! the nearest, the others choose the nearest child that waits, and then the leaves are tested. No iteration of these loops waits for the one
 //! before, and no branch depends on a ray.
 
-use super::leaf::{LeafHits, StartInside, comes_near, cull_leaf_by_one};
+use super::leaf::{AnyLeaves, LeafHits, SingleRayLeaves, StartInside, comes_near};
 use super::ray_setup::PreparedRay;
 use super::stream::{cross_slabs, enter_boxes};
-use crate::bvh::bvh8::node::{Bvh8, Bvh8Node, Child, ChildRef, WIDTH};
+use crate::bvh::bvh8::node::{Bvh8, Bvh8Node, Child, ChildRef, MAX_DEPTH, WIDTH};
 use crate::math::simd::lanes::Lanes;
 use crate::math::simd::level::{SimdLevel, multiversion};
 
@@ -275,9 +275,9 @@ fn next_leaves<L: Lanes>(
     }
     let mut hit = 0;
     for visit in &near[..count.min(SIDE_BY_SIDE)] {
-        let (number, leaf) = (states.rays[visit.ray()], &tree.leaves[visit.place()]);
+        let number = states.rays[visit.ray()];
         let (Some(hits), Some(place)) = (leaf_hits.get_mut(hit), hit_leaves.get_mut(hit)) else { break };
-        cull_leaf_by_one(lanes, leaf, &rays[number as usize], s_far[number as usize], inside, hits);
+        tree.cull_by_one(lanes, visit.place(), &rays[number as usize], s_far[number as usize], inside, hits);
         (hits.ray, *place) = (number, visit.place() as u32);
         hit += usize::from(hits.candidates != 0);
     }
@@ -287,40 +287,52 @@ fn next_leaves<L: Lanes>(
 /// Returned by `next_leaf` at the end of a traversal.
 pub(crate) const END: u32 = u32::MAX;
 
+/// Maximum length of a list whose rays are traversed one after the other.
+pub(crate) const ONE_BY_ONE: usize = 4;
+
 /// The children that a ray has yet to visit, those of a node nearest last. An entry has the position where the ray enters the child, as a
 /// key, above the child.
-#[derive(Default)]
 pub(crate) struct ChildStack {
-    entries: Vec<u64>,
+    entries: [u64; 1 + WIDTH * MAX_DEPTH],
     count: usize,
     /// Conclusion of the leaf tests about spheres that contain the start of the ray.
-    inside: StartInside,
+    pub(crate) inside: StartInside,
     /// For each ray of a list, the children of the first node that it enters.
-    first: Vec<Entered>,
+    first: [Entered; ONE_BY_ONE],
 }
 
 /// The children of a node that a ray enters.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Entered {
     mask: u64,
     /// Positions where the ray enters them, plus [`OFFSET`].
     at: [f32; WIDTH],
 }
 
+impl Entered {
+    const NONE: Self = Self { mask: 0, at: [0.0; WIDTH] };
+}
+
+impl Default for ChildStack {
+    fn default() -> Self {
+        Self::EMPTY
+    }
+}
+
 impl ChildStack {
-    /// Prepares the traversals of a list of rays from a node on. `depth` is the depth of the tree. `inside` is for all leaf tests.
-    pub(crate) fn prepare(&mut self, depth: usize, rays: usize, inside: StartInside) {
-        let size = 1 + WIDTH * depth;
-        if self.entries.len() < size {
-            self.entries.resize(size, 0);
-        }
-        if self.first.len() < rays {
-            self.first.resize(rays, Entered::default());
-        }
-        self.inside = inside;
+    pub(crate) const EMPTY: Self = Self {
+        entries: [0; 1 + WIDTH * MAX_DEPTH],
+        count: 0,
+        inside: StartInside::Undecided,
+        first: [Entered::NONE; ONE_BY_ONE],
+    };
+
+    /// Starts the traversal of one ray from the root on.
+    pub(crate) fn start_at_root(&mut self) {
+        (self.entries[0], self.count) = (0, 1);
     }
 
-    /// Starts the traversal of ray number `i` of the list.
+    /// Starts the traversal of ray number `i` of a list, after `enter_first`.
     pub(crate) fn start(&mut self, node: &Bvh8Node, i: usize, tree: &Bvh8) {
         let entered = &self.first[i];
         self.count = 0;
@@ -404,26 +416,36 @@ multiversion! {
     /// [`END`].
     next_leaf, (
         tree: &Bvh8, rays: &[PreparedRay], s_far: &[f32], number: u32, stack: &mut ChildStack, hits: &mut LeafHits
-    ) -> u32
+    ) -> u32, |lanes| {
+        let (ray, far) = (&rays[number as usize], s_far[number as usize]);
+        hits.ray = number;
+        advance(lanes, tree, tree, ray, far, stack, hits)
+    }
+}
+
+multiversion! {
+    /// Like `next_leaf`, for one ray and spheres that may move or be ellipsoids.
+    next_leaf_of_any, (leaves: &AnyLeaves<'_>, ray: &PreparedRay, far: f32, stack: &mut ChildStack, hits: &mut LeafHits) -> u32, |lanes| {
+        advance(lanes, &leaves.bvh.tree, leaves, ray, far, stack, hits)
+    }
 }
 
 #[inline(always)]
-fn next_leaf<L: Lanes>(
+fn advance<L: Lanes>(
     lanes: L,
     tree: &Bvh8,
-    rays: &[PreparedRay],
-    s_far: &[f32],
-    number: u32,
+    leaves: &impl SingleRayLeaves,
+    ray: &PreparedRay,
+    far: f32,
     stack: &mut ChildStack,
     hits: &mut LeafHits,
 ) -> u32 {
     let lanes = lanes.narrow();
-    let (ray, far) = (&rays[number as usize], s_far[number as usize]);
     let (far_key, octant) = (position_key(far), ray.octant());
     let ChildStack { entries, count, inside, .. } = stack;
     let entries = &mut entries[..];
     let mut top = *count;
-    let mut entered = Entered::default();
+    let mut entered = Entered::NONE;
     while top > 0 {
         top -= 1;
         let entry = entries[top];
@@ -435,9 +457,8 @@ fn next_leaf<L: Lanes>(
             let node = match child.kind() {
                 ChildRef::Node(node) => &tree.nodes[node],
                 ChildRef::Leaf(leaf) => {
-                    cull_leaf_by_one(lanes, &tree.leaves[leaf], ray, far, *inside, hits);
+                    leaves.cull_by_one(lanes, leaf, ray, far, *inside, hits);
                     if hits.candidates != 0 {
-                        hits.ray = number;
                         *count = top;
                         return leaf as u32;
                     }

@@ -72,10 +72,9 @@ impl Case {
 
     fn one_by_one(&self, shorten: bool) -> Found {
         let (level, tree) = (self.bvh.level, &self.bvh.tree);
-        let (mut stack, mut hits) = (ChildStack::default(), LeafHits::NONE);
+        let (mut stack, mut hits) = (ChildStack::EMPTY, LeafHits::NONE);
         let (mut s_far, mut found) = (self.ends(), Found::new());
         for ray in self.list() {
-            stack.prepare(tree.depth, 1, StartInside::Undecided);
             level.enter_first(&tree.nodes[0], &self.rays, &s_far, &[ray], &mut stack);
             stack.start(&tree.nodes[0], 0, tree);
             loop {

@@ -16,7 +16,7 @@ use super::moving_leaf::{self, MovingLeaf8};
 use super::packet::{COLUMNS, PACKET_RAYS, Packet, PacketKind, RAY_COLUMNS};
 use super::ray_order::RayOrder;
 use super::ray_setup::{LANES, PreparedRay};
-use super::single::{ChildStack, END, InterleavedRays, SIDE_BY_SIDE};
+use super::single::{ChildStack, END, InterleavedRays, ONE_BY_ONE, SIDE_BY_SIDE};
 use crate::bvh::bvh8::node::{Bvh8Node, ChildRef, WIDTH};
 use crate::cpu::accel::CpuBvh;
 use crate::cpu::collector::HitCollector;
@@ -36,9 +36,6 @@ const FEW_RAYS: usize = 128;
 
 /// Maximum length of a list whose rays are traversed in their own order.
 const SHORT_LIST: usize = 16;
-
-/// Maximum length of a list whose rays are traversed one after the other.
-const ONE_BY_ONE: usize = 4;
 
 /// Number of leaves of a tree that exceeds the second-level cache by far. There, longer lists side by side wait less for memory.
 const LARGE_TREE: usize = 1 << 16;
@@ -118,6 +115,19 @@ pub(crate) fn traverse<V: HitCollector>(
     });
 }
 
+/// Completes the setup of a prepared ray for its attributes.
+pub(super) fn prepare_attributes(bvh: &CpuBvh, prepared: &mut PreparedRay, ray: &Ray, attributes: &RayAttributes) {
+    let by = bvh.frame.inflation(ray, attributes);
+    if by.axial > 0.0 {
+        prepared.inflate(by.lateral as f32, by.axial as f32);
+    }
+    if attributes.moves_with_ray == 0 {
+        prepared.time = (f64::from(attributes.time) - bvh.mid_time) as f32;
+    } else if bvh.moving_leaves.is_some() {
+        moving_leaf::prepare_moving(prepared, &bvh.frame, ray, attributes, bvh.mid_time);
+    }
+}
+
 #[allow(clippy::too_many_arguments, reason = "the arguments of `traverse`, and the memory")]
 fn stream<V: HitCollector>(
     scratch: &mut Scratch,
@@ -164,15 +174,7 @@ fn stream<V: HitCollector>(
             // The sphere on which the ray starts has settled everything.
             prepared.far = f32::NEG_INFINITY;
         }
-        let by = bvh.frame.inflation(ray, attributes);
-        if by.axial > 0.0 {
-            prepared.inflate(by.lateral as f32, by.axial as f32);
-        }
-        if attributes.moves_with_ray == 0 {
-            prepared.time = (f64::from(attributes.time) - bvh.mid_time) as f32;
-        } else if bvh.moving_leaves.is_some() {
-            moving_leaf::prepare_moving(prepared, &bvh.frame, ray, attributes, bvh.mid_time);
-        }
+        prepare_attributes(bvh, prepared, ray, attributes);
     }
     let at_rest = !scene.attributes.has_motion_or_shape() && !ray_attributes.iter().any(RayAttributes::moves);
     let passing = ray_attributes.first().is_some_and(|attributes| attributes.moves_with_ray != 0);
@@ -322,7 +324,7 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
 
     fn one_by_one(&mut self, node: usize, list: &[u32]) {
         let node = &self.bvh.tree.nodes[node];
-        self.stack.prepare(self.bvh.tree.depth, list.len(), self.inside);
+        self.stack.inside = self.inside;
         self.bvh.level.enter_first(node, self.rays, self.s_far, list, self.stack);
         for (i, &ray) in list.iter().enumerate() {
             self.stack.start(node, i, &self.bvh.tree);

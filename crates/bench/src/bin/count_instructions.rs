@@ -115,6 +115,14 @@ fn workloads(cpu: &Device, run: &mut Run<'_>) -> Result<()> {
     with("closest, fast", Query::at(Precision::Fast))?;
     with("closest, exact", Query::at(Precision::Exact))?;
     with("closest, from inside to the surface", query.inside(Inside::Exit))?;
+    let exact = Query::default();
+    let mut alone = |name: &str, scene: &Scene, rays: &[Ray]| {
+        run(name, rays.len(), &mut || rays.iter().try_for_each(|ray| scene.hit(ray, &exact).map(drop)))
+    };
+    alone("one ray at a time, random rays", &still, rays)?;
+    alone("one ray at a time, rays inside", &still, &kinds[4].1)?;
+    let blocked = |ray: &Ray| still.occludes(ray, &exact).map(drop);
+    run("one ray at a time, occludes", rays.len(), &mut || rays.iter().try_for_each(blocked))?;
     run("count", rays.len(), &mut || still.count(rays, &query).map(drop))?;
     run("all", rays.len(), &mut || still.all(rays, &query).map(drop))?;
     run("nearest 3", rays.len(), &mut || still.nearest(rays, 3, &query).map(drop))?;
@@ -134,6 +142,8 @@ fn workloads(cpu: &Device, run: &mut Run<'_>) -> Result<()> {
     });
     let stretched = Ellipsoids::new(stretched);
     let ellipsoids = scene((&stretched).into())?;
+    let alone = |ray: &Ray| ellipsoids.hit(ray, &exact).map(drop);
+    run("one ray at a time, ellipsoids", rays.len(), &mut || rays.iter().try_for_each(alone))?;
     run("closest, ellipsoids", rays.len(), &mut || ellipsoids.closest(rays, &query).map(drop))?;
 
     run("build a tree", balls.len(), &mut || scene((&balls).into()).map(drop))?;

@@ -89,26 +89,23 @@ pub(crate) trait Lanes: Copy {
     }
 }
 
-/// Four lanes without intrinsics, for every processor.
-#[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+/// Lanes without intrinsics, for every processor: one for a single ray, four for processors without vectors.
 #[derive(Clone, Copy)]
-pub(crate) struct Scalar4([f32; 4]);
+pub(crate) struct Scalar<const N: usize>([f32; N]);
 
-#[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
-impl Scalar4 {
+impl<const N: usize> Scalar<N> {
     #[inline(always)]
     fn zip(self, other: Self, f: impl Fn(f32, f32) -> f32) -> Self {
         Self(std::array::from_fn(|i| f(self.0[i], other.0[i])))
     }
 }
 
-#[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
-impl Lanes for Scalar4 {
-    const COUNT: usize = 4;
+impl<const N: usize> Lanes for Scalar<N> {
+    const COUNT: usize = N;
     type Narrow = Self;
     #[inline(always)]
     unsafe fn new() -> Self {
-        Self([0.0; 4])
+        Self([0.0; N])
     }
     #[inline(always)]
     fn narrow(self) -> Self {
@@ -124,7 +121,7 @@ impl Lanes for Scalar4 {
     }
     #[inline(always)]
     fn splat(self, value: f32) -> Self {
-        Self([value; 4])
+        Self([value; N])
     }
     #[inline(always)]
     fn mul_add(self, b: Self, c: Self) -> Self {
@@ -165,7 +162,7 @@ impl Lanes for Scalar4 {
     }
     #[inline(always)]
     fn le_mask(self, other: Self) -> u64 {
-        let bits: [u32; 4] = std::array::from_fn(|i| if self.0[i] <= other.0[i] { 1 << i } else { 0 });
+        let bits: [u32; N] = std::array::from_fn(|i| if self.0[i] <= other.0[i] { 1 << i } else { 0 });
         bits.iter().fold(0, |mask, bit| mask | bit).into()
     }
 }
