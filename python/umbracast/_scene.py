@@ -353,8 +353,9 @@ class Scene(Queries):
         Ellipsoids given as centres only, (N, 3) or a table with columns x, y, z, keep their semi-axes and rotations. With new ``semi_axes`` they
         are rotated by ``rotations``, or not at all if there are none.
 
-        Queries that run in other threads finish with the old spheres. On a GPU the BVH keeps its nodes and is refitted: call `rebuild` if
-        the result suggests it. After an error the scene is unchanged.
+        Queries that run in other threads finish with the old spheres. The BVH keeps its nodes and is refitted. If that makes queries slower
+        by a quarter or more, the CPU engine builds a new one; on a GPU, the result suggests to call `rebuild`. After an error the scene
+        is unchanged.
 
         Parameters
         ----------

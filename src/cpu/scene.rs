@@ -89,6 +89,15 @@ impl CpuScene {
         Ok(Self { attributes, pairwise, tree_from, level, time_range, ..Self::with(set.spheres, bvh)? })
     }
 
+    /// The scene of the CPU engine itself with as many other spheres, and the increase of the cost of its BVH since that was built.
+    pub(crate) fn updated(&self, set: SphereSet<'_>) -> Result<(Self, f32)> {
+        let (bvh, loss) = self.bvh.get().map(|bvh| bvh.updated(&set)).transpose()?.unzip();
+        let Self { pairwise, tree_from, level, .. } = *self;
+        let (attributes, time_range) = (set.attributes, set.time_range);
+        let scene = Self { attributes, pairwise, tree_from, level, time_range, ..Self::with(set.spheres, bvh)? };
+        Ok((scene, loss.unwrap_or(0.0)))
+    }
+
     pub(crate) fn with(spheres: &[Sphere], bvh: Option<CpuBvh>) -> Result<Self> {
         Ok(Self {
             spheres: try_collect(spheres.iter().copied())?,

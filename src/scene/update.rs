@@ -5,14 +5,11 @@ use std::sync::Arc;
 use super::scene::Scene;
 use crate::batch::input::Spheres;
 use crate::batch::sphere_set::SphereSet;
+use crate::cpu::accel::WORTH_REBUILDING;
 use crate::cpu::scene::CpuScene;
 use crate::error::Result;
 use crate::query::policy::check_same_length;
 use crate::runtime::block_on::{BoxedFuture, block_on};
-
-/// Increase of the SAH cost of a BVH above which a rebuild pays off. Rays then took 1.4 times as long as with a new BVH (1.3 times at 0.2,
-/// 1.7 at 0.5, 3 at 1.3, 9 at 3.5; 10⁵ drifting spheres, uniform and clustered), and a build takes no longer than a refit.
-const WORTH_REBUILDING: f32 = 0.25;
 
 /// Result of [`Scene::update`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,13 +18,14 @@ pub struct Update {
     /// Relative increase, since the BVH was built, of the number of nodes that a random ray visits: 0 for as many, 1 for twice as many,
     /// below 0 for fewer. Estimated from the surface areas of the AABBs. 0 without a BVH, and after a rebuild.
     pub quality_loss: f32,
-    /// Whether [`Scene::rebuild`] will soon pay off: `quality_loss` exceeds 0.25.
+    /// Whether [`Scene::rebuild`] will soon pay off: `quality_loss` exceeds 0.25. The CPU engine has then built a new BVH.
     pub rebuild_suggested: bool,
 }
 
 impl Scene {
-    /// Replaces the spheres of the scene by as many others, which take over the ids. Results are those of a new scene. On a GPU the BVH
-    /// keeps its nodes and is refitted; the CPU engine builds a new BVH.
+    /// Replaces the spheres of the scene by as many others, which take over the ids. Results are those of a new scene. The BVH keeps its
+    /// nodes and is refitted, which takes a fraction of the time of a build. If that makes queries slower by a quarter or more, the CPU
+    /// engine builds a new one instead; on a GPU, [`rebuild_suggested`](Update::rebuild_suggested) says so.
     ///
     /// Spheres keep their [masks](Spheres::masks), [velocities](Spheres::velocities) and [transmittances](Spheres::transmittances) unless
     /// new ones are given. In a scene of [`Ellipsoids`](crate::Ellipsoids), ellipsoids given as spheres keep their shape: the radius is the
@@ -75,22 +73,22 @@ impl Scene {
         check_same_length("spheres", spheres.len(), "spheres in the scene", self.len())?;
         let mut set = SphereSet::new(&set, self.host.attributes.clone(), self.options.time_range, &self.cancel)?;
         set.tree_from = self.options.tree_from;
-        let mut quality_loss = 0.0;
-        let mut moved = None;
-        if let Some((device, gpu)) = self.on_gpu() {
+        let (host, quality_loss) = if let Some((device, gpu)) = self.on_gpu() {
             self.cancel.check()?;
             let (scene, loss) = gpu.updated(device, &set, self.options.builder).await?;
             self.cancel.check()?;
-            (moved, quality_loss) = (Some(Arc::new(scene)), loss as f32);
-        }
-        let host = CpuScene::for_device(moved.is_some(), self.device.level, set, self.host.pairwise)?;
-        self.gpu = moved;
+            let host = CpuScene::for_device(true, self.device.level, set, self.host.pairwise)?;
+            self.gpu = Some(Arc::new(scene));
+            (host, loss as f32)
+        } else {
+            self.host.updated(set)?
+        };
         self.host = Arc::new(host);
         Ok(Update { quality_loss, rebuild_suggested: quality_loss > WORTH_REBUILDING })
     }
 
-    /// Builds the BVH anew for the current spheres. Results do not change; queries may be faster. Clones made before keep their BVH. Does
-    /// nothing on the CPU engine, whose BVH is always new. On a GPU it allocates a second BVH, and blocks until it is built.
+    /// Builds the BVH anew for the current spheres. Results do not change; queries may be faster. Clones made before keep their BVH. It
+    /// allocates a second BVH, and blocks until it is built.
     ///
     /// # Errors
     /// [`Cancelled`](crate::Error::Cancelled), and device errors as for [`closest`](Self::closest). After an error the scene is unchanged.
@@ -103,13 +101,16 @@ impl Scene {
     /// # Errors
     /// As [`rebuild`](Self::rebuild).
     pub async fn rebuild_async(&mut self) -> Result<()> {
+        let CpuScene { spheres, attributes: columns, pairwise, .. } = &*self.host;
+        let same = Spheres::from(&spheres[..]);
+        let mut set = SphereSet::new(&same, columns.clone(), self.options.time_range, &self.cancel)?;
         if let Some((device, gpu)) = self.on_gpu() {
-            let CpuScene { spheres, attributes: columns, .. } = &*self.host;
-            let same = crate::batch::input::Spheres::from(&spheres[..]);
-            let set = SphereSet::new(&same, columns.clone(), self.options.time_range, &self.cancel)?;
             let bvh = gpu.rebuilt(device, &set, self.options.builder).await?;
             self.cancel.check()?;
             self.gpu = Some(Arc::new(bvh));
+        } else {
+            set.tree_from = self.options.tree_from;
+            self.host = Arc::new(CpuScene::for_device(false, self.device.level, set, *pairwise)?);
         }
         Ok(())
     }

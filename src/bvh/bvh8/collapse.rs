@@ -157,6 +157,20 @@ impl Leaf8 {
     }
 }
 
+impl Leaf8 {
+    /// Lower and upper corner of the bounds of its spheres.
+    pub(crate) fn corners(&self) -> [[f32; 3]; 2] {
+        let item = |i| BuildItem {
+            center: [self.x[i], self.y[i], self.z[i]],
+            padded_radius: self.padded_radius[i],
+            id: NO_SPHERE,
+        };
+        let used = (0..WIDTH).map(item).filter(|item| !item.center[0].is_nan());
+        let Bounds { low, high } = used.fold(Bounds::EMPTY, |bounds, item| bounds.join(item.bounds()));
+        [low.to_array(), high.to_array()]
+    }
+}
+
 impl Bvh8Node {
     /// A node of at most eight children.
     pub(crate) fn of(children: &[(Bounds, Child)]) -> Self {

@@ -107,6 +107,20 @@ impl Bvh8 {
         [0, 64, 128].into_iter().for_each(|line| prefetch_address(start.wrapping_add(line)));
     }
 
+    /// Number of AABBs that a random ray through the bounds of the whole tree enters, as the surface area heuristic estimates it.
+    pub(crate) fn cost(&self) -> f32 {
+        let area = |[low, high]: [[f32; 3]; 2]| {
+            let d = [0, 1, 2].map(|k| (high[k] - low[k]).max(0.0));
+            d[0] * d[1] + d[1] * d[2] + d[2] * d[0]
+        };
+        let boxes = |node: &Bvh8Node| -> f32 {
+            let [low, high] = &node.bounds;
+            // The AABB of an empty slot is inverted, and has no area.
+            (0..WIDTH).map(|i| area([low.map(|face| face[i]), high.map(|face| face[i])])).sum()
+        };
+        self.nodes.iter().map(boxes).sum::<f32>() / area(self.corners())
+    }
+
     /// Refits all boxes bottom-up. `leaf` returns the corners of a leaf's box.
     pub(crate) fn refit(&mut self, leaf: impl Fn(usize) -> [[f32; 3]; 2]) {
         // A node precedes its descendants.
