@@ -69,7 +69,7 @@ fi
 
 crates="-p umbracast -p umbracast-sky -p umbracast-files -p umbracast-cli"
 options="--release --locked --features umbracast-cli/parquet,umbracast-files/parquet"
-programs="--test integration --test sky --test files --test cli"
+programs="-p umbracast-capi --test integration --test sky --test files --test cli --test c"
 say "building"
 cargo build $options $crates -p umbracast-bench --bins --examples $programs
 
