@@ -61,7 +61,9 @@ fn counts(level: &str, folder: &Path) -> Vec<(String, Counted)> {
             let line = text.lines().find_map(|line| line.strip_prefix(start));
             line.unwrap_or_else(|| panic!("no '{start}' in Callgrind's file")).split_whitespace()
         };
-        let totals = || words("events: ").zip(words("totals: ").map(|total| total.parse::<f64>().unwrap()));
+        // Zeros at the end of the line are left out.
+        let numbers = || words("totals: ").map(|total| total.parse::<f64>().unwrap()).chain(std::iter::repeat(0.0));
+        let totals = || words("events: ").zip(numbers());
         let pieces: f64 = pieces.parse().unwrap();
         let per_ray = COUNTS.map(|(_, events, ..)| {
             let known = totals().filter(|(event, _)| events.contains(event));
