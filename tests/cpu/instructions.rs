@@ -17,10 +17,10 @@ use umbracast_testing::folder::Folder;
 use umbracast_testing::{compiler, root};
 
 /// The counts: their names in the table, Callgrind's events that add up to each, the maximum relative difference from the stored count,
-/// and a difference that is always allowed. Addresses of memory change a little from run to run, and cache misses with them.
+/// and a difference that is always allowed. Where code and memory lie changes from build to build, and mispredictions and cache misses with it.
 const COUNTS: [(&str, &[&str], f64, f64); 3] = [
     ("instructions", &["Ir"], 0.03, 0.0),
-    ("mispredictions", &["Bcm", "Bim"], 0.1, 0.1),
+    ("mispredictions", &["Bcm", "Bim"], 0.1, 0.5),
     ("cache misses", &["D1mr", "D1mw"], 0.1, 0.3),
 ];
 
