@@ -173,6 +173,38 @@ fn three_overlapping_bodies_agree_with_brute_force() {
     assert!(partly > cases.len() / 2, "{partly}");
 }
 
+/// The fraction past one spheroid may be an integral along its outline; past two, it is one over all directions.
+#[test]
+fn a_spheroid_that_is_there_twice_counts_once() {
+    let mut n = Numbers(17);
+    let mut unit = || n.unit_f64();
+    let rows: Vec<ShadowRow> = (0..scaled(4000))
+        .map(|_| {
+            // Lights from a thousandth of a degree to most of the sky, and bodies from a hundredth to a hundred times as wide.
+            let wide = 10_f64.powf(-5.0 * unit()) * 0.9;
+            let light = Ball::new([0.0, 0.0, 1.0], wide);
+            let far = (0.9 - wide).max(0.05) * unit().max(0.01);
+            let radius = (wide * far * 10_f64.powf(4.0 * unit() - 2.0)).min(0.7 * far);
+            let polar_radius = radius * (0.4 + 1.4 * unit());
+            let angle = (radius / far).asin() + wide.asin() * (2.0 * unit() - 1.0);
+            let (sine, cosine) = (std::f64::consts::TAU * unit()).sin_cos();
+            let center = far * DVec3::new(angle.sin() * cosine, angle.sin() * sine, angle.cos());
+            let pole = DVec3::new(unit() - 0.5, unit() - 0.5, unit() - 0.5);
+            ShadowRow::new([0.0; 3], light, [Spheroid::new(center, radius, polar_radius, pole)])
+        })
+        .filter(|row| row.check(0).is_ok())
+        .collect();
+    let twice: Vec<ShadowRow> =
+        rows.iter().map(|row| ShadowRow { bodies: vec![row.bodies[0]; 2], ..row.clone() }).collect();
+    let mut partly = 0;
+    for ((one, two), row) in of(&cpu(), &rows, None).iter().zip(&of(&cpu(), &twice, None)).zip(&rows) {
+        let apart = (one.shadow.fraction - two.shadow.fraction).abs();
+        assert!(apart < 1e-9 && one.shadow.kind == two.shadow.kind, "{row:?}: {one:?}, {two:?}");
+        partly += usize::from(one.shadow.kind == ShadowKind::Penumbra);
+    }
+    assert!(partly > rows.len() / 4, "{partly} of {}", rows.len());
+}
+
 #[test]
 fn the_flux_agrees_with_the_reference_in_one_call_per_law() {
     let text = include_str!("../data/limb_darkening.csv");
