@@ -228,6 +228,51 @@ fn the_flux_agrees_with_the_reference_in_one_call_per_law() {
     }
 }
 
+#[test]
+fn laws_of_powers_agree_with_the_reference() {
+    let mut worst = 0.0_f64;
+    for (v, cells) in table(include_str!("../data/limb_laws.csv")) {
+        let limb = match cells[0] {
+            "power-2" => LimbDarkening::power_2(v[1], v[2]),
+            _ => LimbDarkening::four_parameter([v[1], v[2], v[3], v[4]]),
+        };
+        let row = flat(&[[v[6], 0.0, v[5]]]);
+        for device in devices() {
+            let found = of(device, &[row.clone()], Some(limb.clone().unwrap()))[0].flux;
+            worst = worst.max((found - v[7]).abs());
+            assert!((found - v[7]).abs() < 1e-9, "{}: {found} for {cells:?}", device.name());
+        }
+    }
+    println!("worst: {worst:.1e}");
+    assert!(worst > 0.0);
+    // Laws of which one is a case of another.
+    let same = [
+        [LimbDarkening::new(0.6, 0.0), LimbDarkening::power_2(0.6, 1.0)],
+        [LimbDarkening::new(0.6, -0.2), LimbDarkening::four_parameter([0.0, 0.2, 0.0, 0.2])],
+        [LimbDarkening::power_2(0.7, 0.5), LimbDarkening::four_parameter([0.7, 0.0, 0.0, 0.0])],
+    ];
+    for laws in same {
+        for wide in [1e-3, 0.5] {
+            let light = Ball::new([0.0, 0.0, 10.0], 10.0 * wide);
+            let row = ShadowRow::new([0.0; 3], light, [Ball::new([2.0 * wide, wide, 5.0], 2.0 * wide).into()]);
+            let [one, other] = laws.clone().map(|law| of(&cpu(), &[row.clone()], Some(law.unwrap()))[0].flux);
+            assert!((one - other).abs() < 1e-11 && one > 0.1 && one < 0.9, "{laws:?}: {one} {other}");
+        }
+    }
+    let bad = [
+        (LimbDarkening::power_2(1.1, 1.0), "c must be between -10 and 1"),
+        (LimbDarkening::power_2(0.5, 0.0), "alpha"),
+        (LimbDarkening::power_2(f64::NAN, 1.0), "NaN"),
+        (LimbDarkening::four_parameter([0.0, 0.0, 0.0, 1.1]), "falls to -0.1"),
+        (LimbDarkening::four_parameter([-9.0, 9.0, 0.0, 0.0]), "falls to -1.25"),
+        (LimbDarkening::four_parameter([0.0, f64::INFINITY, 0.0, 0.0]), "between -10 and 10"),
+    ];
+    for (law, words) in bad {
+        let error = law.unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
+}
+
 /// Moving everything by an astronomical unit changes nothing. The coordinates are multiples of 2⁻²⁰ km, so that moving does not round them.
 #[test]
 fn far_coordinates_keep_nine_digits() {
