@@ -2,6 +2,7 @@
 
 import csv
 import itertools
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -420,6 +421,12 @@ def test_invalid_trajectories_are_named(change, error, message):
 
 
 def test_coarse_states_are_a_warning():
+    for seconds in (np.array([0.0, 30.0]), np.arange(0.0, 90, 30)):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            umbracast.sunlight(times_of(seconds), orbit(seconds)[0], frame="gcrs")
+        few = ["trajectories of two states are too short to estimate the error of the path between them"]
+        assert [str(one.message) for one in caught] == (few if len(seconds) == 2 else [])
     seconds = np.arange(0, 20 * 2400, 2400.0)
     with pytest.warns(RuntimeWarning, match="the states are too far apart"):
         umbracast.sunlight(times_of(seconds), orbit(seconds)[0], frame="gcrs")

@@ -330,7 +330,7 @@ def sunlight(
     Warns
     -----
     RuntimeWarning
-        If the states are so far apart that the path between them may be wrong by more than 10 km.
+        If the states are so far apart that the path between them may be wrong by more than 10 km, and for trajectories of two states.
 
     Examples
     --------
@@ -376,6 +376,9 @@ def sunlight(
         raise _record_error(argument, shape, row, [], field, value, why)
     if error_km is not None and error_km > _COARSE_KM:
         message = f"the states are too far apart: the path between them may be wrong by {error_km:.0f} km"
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
+    if count and shape[-1] == 2:
+        message = "trajectories of two states are too short to estimate the error of the path between them"
         warnings.warn(message, RuntimeWarning, stacklevel=2)
     begins, ends = (column.view("datetime64[us]") for column in columns[3:5])
     intervals = ShadowIntervals(*columns[:3], begins, ends, *columns[5:])
