@@ -6,7 +6,9 @@ use crate::error::Result;
 use serde_json::{Value, json};
 use umbracast::Device;
 use umbracast::glam::DVec3;
-use umbracast::shadow::{Body, Camera, CpuFallback, Lens, LightSource, PictureOptions, SurfaceMap, System};
+use umbracast::shadow::{
+    Body, Camera, CpuFallback, Lens, LightSource, LimbDarkening, PictureOptions, SurfaceMap, System,
+};
 use umbracast_files::{PreparedFile, prepare_atomic};
 
 /// Assumptions behind every picture.
@@ -87,10 +89,11 @@ fn light(light: &LightSource) -> Value {
         "center": point(light.ball.center),
         "radius": light.ball.radius,
         "color_linear": light.color.0,
-        "limb_darkening": light.limb_darkening.map(|law| json!({
+        // A system file has no other law.
+        "limb_darkening": light.limb_darkening.and_then(LimbDarkening::quadratic).map(|[u1, u2]| json!({
             "law": "1 - u1 (1 - mu) - u2 (1 - mu)^2",
-            "u1": law.coefficients()[0],
-            "u2": law.coefficients()[1],
+            "u1": u1,
+            "u2": u2,
         })),
     })
 }

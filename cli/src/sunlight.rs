@@ -30,7 +30,7 @@ TRAJECTORY has positions in km from the centre of the Earth, with their times:
          f4 is refused, because it rounds unix_s to 128 s
   .oem   an Orbit Ephemeris Message of CCSDS as text, which names its own axes
          (GCRF, ICRF, EME2000, ITRF) and time scale (UTC, TAI, TT, TDB, GPS)
-  -      standard input: .csv or .npy, which is detected
+  -      standard input: .csv, .npy or .oem, which is detected
 Rows of several objects may be mixed. The states of an object are in order of
 time, at most a day apart.
 OUT and EVENTS are .csv, .parquet, .npz or .npy. OUT has one row per state:

@@ -87,6 +87,7 @@ targets! {
     tables::sources: 800,
     texts::messages: 800,
     texts::systems: 5_000,
+    tables::trajectories: 1_500,
 }
 
 #[cfg(test)]

@@ -7,7 +7,10 @@ use arbitrary::{Result, Unstructured};
 use tempfile::TempDir;
 use umbracast::glam::{DVec3, Vec3};
 use umbracast::{Bullet, CancelToken, OnBad, Ray, Sphere};
-use umbracast_files::{Batched, RayBatch, RayFile, ReadOptions, read_observers, read_poses, read_spheres_with};
+use umbracast_files::{
+    Batched, RayBatch, RayFile, ReadOptions, read_observers, read_poses, read_spheres_with, read_trajectories,
+};
+use umbracast_sky::{DeltaT, Frame, Trajectory};
 
 use crate::texts::check_message;
 
@@ -44,6 +47,25 @@ pub(crate) fn npy(u: &mut Unstructured<'_>) -> Result<()> {
 /// The input is a `.parquet` file of spheres.
 pub(crate) fn parquet(u: &mut Unstructured<'_>) -> Result<()> {
     check(u.bytes(u.len())?, "spheres", "parquet");
+    Ok(())
+}
+
+/// The first byte selects the format; the rest is a table of states, or an Orbit Ephemeris Message.
+pub(crate) fn trajectories(u: &mut Unstructured<'_>) -> Result<()> {
+    let choice = usize::from(u.arbitrary::<u8>()?) % 4;
+    let path = written(["states.oem", "states.csv", "states.npy", "states.parquet"][choice], u.bytes(u.len())?);
+    let frame = (choice > 0).then_some(Frame::Gcrs);
+    match read_trajectories(&path, frame, &ReadOptions::default(), DeltaT::default()) {
+        Err(error) => check_message(&error),
+        Ok(file) => {
+            let count: usize = file.trajectories.iter().map(|one| one.states().len()).sum();
+            assert_eq!(count, file.rows.len());
+            for own in file.trajectories.iter().map(Trajectory::states) {
+                assert!(own.iter().all(|state| state.position.is_finite()), "{own:?}");
+                assert!(own.windows(2).all(|pair| pair[1].time.seconds_since(pair[0].time) > 0.0), "{own:?}");
+            }
+        }
+    }
     Ok(())
 }
 

@@ -47,7 +47,7 @@ const MOST_AXES: usize = 64;
 /// are the z axis. Returns None, or the row, the body and the message of the first invalid value: the body is None if the value is of no body.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "a column per argument, and an array for each column of the answer")]
-#[pyo3(signature = (device, shape, bodies, given, polar, limb_darkening, fraction, kind, flux, progress))]
+#[pyo3(signature = (device, shape, bodies, given, polar, limb_darkening, limb_law, fraction, kind, flux, progress))]
 pub(crate) fn visible_fraction(
     py: Python<'_>,
     device: &Device,
@@ -55,7 +55,8 @@ pub(crate) fn visible_fraction(
     bodies: usize,
     given: [PyColumn<'_>; 5],
     polar: (Option<PyColumn<'_>>, Option<PyColumn<'_>>),
-    limb_darkening: Option<[f64; 2]>,
+    limb_darkening: Option<Vec<f64>>,
+    limb_law: &str,
     mut fraction: PyReadwriteArray1<'_, f64>,
     mut kind: PyReadwriteArray1<'_, u8>,
     mut flux: PyReadwriteArray1<'_, f64>,
@@ -64,7 +65,13 @@ pub(crate) fn visible_fraction(
     let count = shape.iter().product();
     let (fraction, kind) = (output_slice(&mut fraction, "fraction", count)?, output_slice(&mut kind, "kind", count)?);
     let flux = output_slice(&mut flux, "flux", count)?;
-    let limb = limb_darkening.map(|[u1, u2]| LimbDarkening::new(u1, u2)).transpose();
+    let limb = limb_darkening.map(|given| match (limb_law, &given[..]) {
+        ("power-2", &[c, alpha]) => LimbDarkening::power_2(c, alpha),
+        ("four-parameter", &[a1, a2, a3, a4]) => LimbDarkening::four_parameter([a1, a2, a3, a4]),
+        (_, &[u1, u2]) => LimbDarkening::new(u1, u2),
+        _ => Err(umbracast::Error::InvalidArgument(format!("limb_darkening has {} numbers", given.len()))),
+    });
+    let limb = limb.transpose();
     let limb = limb.map_err(|error| exception(py, error))?;
     let [observers, light, light_radius, centers, radii] = &given;
     let (observers, light, light_radius) = (Column::new(observers)?, Column::new(light)?, Column::new(light_radius)?);

@@ -2,6 +2,7 @@
 
 import csv
 import itertools
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +64,75 @@ def test_the_flux_has_the_law_of_the_reference():
             seen.flux, columns(rows, "visible_flux_fraction")[:, 0], rtol=0, atol=1e-9, err_msg=law
         )
         assert (seen.flux is seen.fraction) is False
+
+
+def test_the_flux_has_laws_of_powers():
+    for law, count in (("power-2", 2), ("four-parameter", 4)):
+        for row in (row for row in table("limb_laws.csv") if row["law"] == law):
+            radius, apart, expected = columns([row], "occluder_radius", "separation", "visible_flux_fraction")[0]
+            coefficients = [float(row[f"a{k}"]) for k in range(1, count + 1)]
+            seen = visible_fraction(
+                [0, 0, 0], [0, 0, 2e6], 2, [[apart, 0, 1e6]], [radius], limb_darkening=coefficients, limb_law=law
+            )
+            assert abs(seen.flux - expected) < 1e-9, row
+    with pytest.raises(ValueError, match=r"limb_darkening must contain 4 numbers"):
+        visible_fraction(**BASE, limb_darkening=(0.4, 0.2), limb_law="four-parameter")
+    with pytest.raises(ValueError, match=r"limb_law must be one of 'quadratic', 'power-2', 'four-parameter', not 'claret'"):
+        visible_fraction(**BASE, limb_darkening=(0.4, 0.2), limb_law="claret")
+    with pytest.raises(ValueError, match=r"c must be between -10 and 1"):
+        visible_fraction(**BASE, limb_darkening=(1.4, 0.2), limb_law="power-2")
+
+
+def blocks(page):
+    """Run the Python of a page, and return its names."""
+    text = (ROOT / "docs" / page).read_text()
+    names = {}
+    for block in text.split("```python\n")[1:]:
+        exec(compile(block.split("```")[0], page, "exec"), names)
+    return names
+
+
+def test_exposures_and_mutual_events_of_the_documents_are_right():
+    names = blocks("shadows.md")
+    # An exposure as the mean of 2,000 instants.
+    flux, days = names["flux"], names["days"]
+    offsets = (np.arange(2000) + 0.5) / 2000 - 0.5
+    fine = np.array([flux(day + names["exposure"] * offsets).mean() for day in days[::5]])
+    apart = abs(names["smeared"][::5] - fine)
+    assert 1e-7 < apart.max() < 4e-6
+    # One moon before the other: the lens of two discs, by angles as seen from the Earth.
+    earth, io, europa = np.array(names["earth"]), names["io"], names["europa"]
+
+    def lens(r, s, d):
+        near = np.clip(d, abs(r - s), r + s)
+        a = np.arccos(np.clip((near**2 + r**2 - s**2) / (2 * near * r), -1, 1))
+        b = np.arccos(np.clip((near**2 + s**2 - r**2) / (2 * near * s), -1, 1))
+        return r * r * (a - np.sin(a) * np.cos(a)) + s * s * (b - np.sin(b) * np.cos(b))
+
+    def angles(at, front, behind):
+        towards = [place - at for place in (front, behind)]
+        far = [np.linalg.norm(v, axis=-1) for v in towards]
+        sine = np.linalg.norm(np.cross(*towards), axis=-1) / (far[0] * far[1])
+        return np.arcsin(1821.6 / far[0]), far[1], np.arcsin(sine)
+
+    cover, far, apart = angles(earth, io, europa)
+    disc = np.arcsin(1560.8 / far)
+    np.testing.assert_allclose(names["occulted"], 1 - lens(disc, cover, apart) / (np.pi * disc**2), atol=1e-9)
+    # A Sun that is a point: the shadow of one moon on the other has a sharp edge.
+    sun = np.array(names["sun"])
+    seen = visible_fraction(europa[:, None] + names["disc"].T, sun, 1e-3, io[:, None, None], [1821.6]).fraction.mean(1)
+    shadow = 1821.6 * (sun[0] - europa[0, 0]) / (sun[0] - io[0, 0])
+    apart = np.hypot(
+        europa[:, 1] - io[:, 1] * shadow / 1821.6, europa[:, 2] - io[:, 2] * shadow / 1821.6
+    )
+    exact = 1 - lens(1560.8, shadow, apart) / (np.pi * 1560.8**2)
+    assert 0.001 < abs(seen - exact).max() < 0.005 and exact.min() < 0.4
+    # The penumbra of the real Sun, at points: discs of uniform brightness again.
+    at = europa[:, None] + names["disc"].T[::100]
+    cover, far, apart = angles(at, io[:, None], sun)
+    star = np.arcsin(695_700 / far)
+    whole = visible_fraction(at, sun, 695_700, io[:, None, None], [1821.6]).fraction
+    np.testing.assert_allclose(whole, 1 - lens(star, cover, apart) / (np.pi * star**2), atol=1e-5)
 
 
 def looped(observers, light, light_radius, bodies, radii, polar_radii=None, poles=None):
@@ -351,6 +421,12 @@ def test_invalid_trajectories_are_named(change, error, message):
 
 
 def test_coarse_states_are_a_warning():
+    for seconds in (np.array([0.0, 30.0]), np.arange(0.0, 90, 30)):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            umbracast.sunlight(times_of(seconds), orbit(seconds)[0], frame="gcrs")
+        few = ["trajectories of two states are too short to estimate the error of the path between them"]
+        assert [str(one.message) for one in caught] == (few if len(seconds) == 2 else [])
     seconds = np.arange(0, 20 * 2400, 2400.0)
     with pytest.warns(RuntimeWarning, match="the states are too far apart"):
         umbracast.sunlight(times_of(seconds), orbit(seconds)[0], frame="gcrs")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import os
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +22,11 @@ from ._pictures import ShadowKind, Shadows
 from ._sky_types import Radii
 from .sky import _sky
 
+LimbLaw: TypeAlias = Literal["quadratic", "power-2", "four-parameter"]
+"""A law of limb darkening."""
+_LIMB_LAWS = {"quadratic": 2, "power-2": 2, "four-parameter": 4}
+"""Number of coefficients of each law."""
+
 
 def visible_fraction(
     observers: ArrayLike,
@@ -31,7 +37,8 @@ def visible_fraction(
     *,
     polar_radii: ArrayLike | None = None,
     poles: ArrayLike | None = None,
-    limb_darkening: tuple[float, float] | None = None,
+    limb_darkening: Sequence[float] | None = None,
+    limb_law: LimbLaw = "quadratic",
     device: Device | str | int | None = "cpu",
     progress: Progress = False,
 ) -> Shadows:
@@ -60,11 +67,14 @@ def visible_fraction(
         Distance from the centre of each body to either pole, 0.01 to 100 times its radius. A body is a sphere if both are equal.
     poles : (3) or (…, B, 3) or (…, 1, 3) array, optional
         Directions of the poles, of any length. Default: the z axis. They need ``polar_radii``.
-    limb_darkening : (float, float), optional
-        Coefficients u1 and u2 of the brightness ``1 - u1 (1 - mu) - u2 (1 - mu)²`` of the light's disc.
+    limb_darkening : sequence of float, optional
+        Coefficients of the brightness of the light's disc in the law ``limb_law``.
+    limb_law : {"quadratic", "power-2", "four-parameter"}, default "quadratic"
+        Brightness, relative to the centre of the disc: ``1 - u1 (1 - mu) - u2 (1 - mu)²`` with (u1, u2); ``1 - c (1 - mu^alpha)`` with
+        (c, alpha); or 1 less the sum of ``a_k (1 - mu^(k/2))`` with (a1, a2, a3, a4), which some programs call nonlinear.
     device : str, int or `Device`, default "cpu"
         Device to compute on; see `Device`. The CPU engine computes in float64; the error is at most 10⁻⁹, also at astronomical distances. GPUs
-        compute in float32, to 10⁻⁴ (10⁻³ for oblate bodies and for fluxes).
+        compute in float32, to 10⁻⁴ (10⁻³ for oblate bodies and for fluxes); the CPU computes the fluxes of laws that are not quadratic.
     progress : bool or callable, default False
         True shows a bar of tqdm. A callable is called with the number of finished rows and the total number.
 
@@ -129,7 +139,11 @@ def visible_fraction(
 
     rows = math.prod(shape)
     fraction, kind, flux = np.empty(rows), np.empty(rows, np.uint8), np.empty(rows)
-    limb = None if limb_darkening is None else _validate.numbers("limb_darkening", limb_darkening, 2)
+    if limb_law not in _LIMB_LAWS:
+        raise ValueError(f"limb_law must be one of {', '.join(map(repr, _LIMB_LAWS))}, not {limb_law!r}")
+    limb = None
+    if limb_darkening is not None:
+        limb = _validate.numbers("limb_darkening", limb_darkening, _LIMB_LAWS[limb_law])
     bad = _umbracast.visible_fraction(
         open_device(device, "fast")._native,
         shape,
@@ -137,6 +151,7 @@ def visible_fraction(
         tuple(column(name) for name in ("observers", "light", "light_radius", "bodies", "radii")),
         tuple(column(name) if name in arrays else None for name in ("polar_radii", "poles")),
         limb,
+        limb_law,
         fraction,
         kind,
         flux,
@@ -315,7 +330,7 @@ def sunlight(
     Warns
     -----
     RuntimeWarning
-        If the states are so far apart that the path between them may be wrong by more than 10 km.
+        If the states are so far apart that the path between them may be wrong by more than 10 km, and for trajectories of two states.
 
     Examples
     --------
@@ -361,6 +376,9 @@ def sunlight(
         raise _record_error(argument, shape, row, [], field, value, why)
     if error_km is not None and error_km > _COARSE_KM:
         message = f"the states are too far apart: the path between them may be wrong by {error_km:.0f} km"
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
+    if count and shape[-1] == 2:
+        message = "trajectories of two states are too short to estimate the error of the path between them"
         warnings.warn(message, RuntimeWarning, stacklevel=2)
     begins, ends = (column.view("datetime64[us]") for column in columns[3:5])
     intervals = ShadowIntervals(*columns[:3], begins, ends, *columns[5:])

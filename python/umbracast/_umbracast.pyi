@@ -229,6 +229,7 @@ def visible_fraction(
     given: Sequence[tuple[NDArray[np.float64], list[int]]],
     polar: tuple[tuple[NDArray[np.float64], list[int]] | None, ...],
     limb_darkening: Sequence[float] | None,
+    limb_law: str,
     fraction: NDArray[np.float64],
     kind: NDArray[np.uint8],
     flux: NDArray[np.float64],

@@ -54,11 +54,11 @@ impl Device {
             PartialObservers { lighting, bvh: occluder_bvh(lighting)?, observers, cancel: &self.cancel };
         let chunk = self.on_gpu().map_or(partial.len().max(1), |_| chunk_observers(lighting));
         for places in partial.chunks(chunk) {
-            let found = match self.on_gpu() {
+            let found = match self.on_gpu().zip(limb.quadratic()) {
                 None => partial_observers.prepare_each(places, |set, one| one.flux(set, limb))?,
-                Some(gpu) => {
+                Some((gpu, law)) => {
                     let prepared = partial_observers.prepare_each(places, |_, one| one.clone())?;
-                    resolve(&visible_shades(gpu, &prepared, Some(limb)).await?, &prepared, limb)
+                    resolve(&visible_shades(gpu, &prepared, Some(law)).await?, &prepared, limb)
                 }
             };
             places.iter().zip(found).for_each(|(&at, flux)| fluxes[at] = flux);

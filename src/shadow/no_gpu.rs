@@ -7,7 +7,6 @@ pub(crate) mod visibility {
     use super::uniforms::Shade;
     use crate::error::Result;
     use crate::gpu::engine::GpuEngine;
-    use crate::shadow::limb_darkening::LimbDarkening;
     use crate::shadow::visibility::LocalVisibility;
 
     pub(crate) const LEFT_TO_CPU: u32 = 4;
@@ -15,7 +14,7 @@ pub(crate) mod visibility {
     pub(crate) async fn visible_shades(
         gpu: &GpuEngine,
         _: &[LocalVisibility],
-        _: Option<LimbDarkening>,
+        _: Option<[f64; 2]>,
     ) -> Result<Vec<Shade>> {
         match *gpu {}
     }

@@ -152,11 +152,11 @@ impl Device {
         let partial = |at: &usize| matches!(out[*at].shadow.kind, ShadowKind::Penumbra | ShadowKind::Antumbra);
         let partial: Vec<usize> = (0..count).into_par_iter().filter(partial).collect();
         for places in partial.chunks(GPU_ROWS) {
-            let found = match self.on_gpu() {
+            let found = match self.on_gpu().zip(limb.quadratic()) {
                 None => rows.prepare_each(places, |set, one| one.flux(set, limb))?,
-                Some(gpu) => {
+                Some((gpu, law)) => {
                     let prepared = rows.prepare_each(places, |_, one| one.clone())?;
-                    fluxes::resolve(&visible_shades(gpu, &prepared, Some(limb)).await?, &prepared, limb)
+                    fluxes::resolve(&visible_shades(gpu, &prepared, Some(law)).await?, &prepared, limb)
                 }
             };
             places.iter().zip(found).for_each(|(&at, flux)| out[at].flux = flux);

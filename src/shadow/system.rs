@@ -212,7 +212,7 @@ impl System {
         Self { unit: Some(unit.into()), ..self }
     }
 
-    /// Whether only the CPU engine renders it: it has ambient occlusion, a map or a graticule.
+    /// Whether only the CPU engine renders it: it has ambient occlusion, a map, a graticule, or limb darkening that is not quadratic.
     pub fn is_for_cpu(&self) -> bool {
         self.cpu_fallback().is_some()
     }
@@ -221,6 +221,9 @@ impl System {
     pub(crate) fn cpu_fallback(&self) -> Option<CpuFallback> {
         if self.picture.ambient_samples > 0 {
             return Some(CpuFallback::AmbientOcclusion);
+        }
+        if self.light.limb_darkening.is_some_and(|law| law.quadratic().is_none()) {
+            return Some(CpuFallback::LimbDarkening);
         }
         let has_surface = self.bodies.iter().any(|body| body.map.is_some() || body.graticule.is_some());
         has_surface.then_some(CpuFallback::Surface)

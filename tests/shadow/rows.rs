@@ -173,6 +173,38 @@ fn three_overlapping_bodies_agree_with_brute_force() {
     assert!(partly > cases.len() / 2, "{partly}");
 }
 
+/// The fraction past one spheroid may be an integral along its outline; past two, it is one over all directions.
+#[test]
+fn a_spheroid_that_is_there_twice_counts_once() {
+    let mut n = Numbers(17);
+    let mut unit = || n.unit_f64();
+    let rows: Vec<ShadowRow> = (0..scaled(4000))
+        .map(|_| {
+            // Lights from a thousandth of a degree to most of the sky, and bodies from a hundredth to a hundred times as wide.
+            let wide = 10_f64.powf(-5.0 * unit()) * 0.9;
+            let light = Ball::new([0.0, 0.0, 1.0], wide);
+            let far = (0.9 - wide).max(0.05) * unit().max(0.01);
+            let radius = (wide * far * 10_f64.powf(4.0 * unit() - 2.0)).min(0.7 * far);
+            let polar_radius = radius * (0.4 + 1.4 * unit());
+            let angle = (radius / far).asin() + wide.asin() * (2.0 * unit() - 1.0);
+            let (sine, cosine) = (std::f64::consts::TAU * unit()).sin_cos();
+            let center = far * DVec3::new(angle.sin() * cosine, angle.sin() * sine, angle.cos());
+            let pole = DVec3::new(unit() - 0.5, unit() - 0.5, unit() - 0.5);
+            ShadowRow::new([0.0; 3], light, [Spheroid::new(center, radius, polar_radius, pole)])
+        })
+        .filter(|row| row.check(0).is_ok())
+        .collect();
+    let twice: Vec<ShadowRow> =
+        rows.iter().map(|row| ShadowRow { bodies: vec![row.bodies[0]; 2], ..row.clone() }).collect();
+    let mut partly = 0;
+    for ((one, two), row) in of(&cpu(), &rows, None).iter().zip(&of(&cpu(), &twice, None)).zip(&rows) {
+        let apart = (one.shadow.fraction - two.shadow.fraction).abs();
+        assert!(apart < 1e-9 && one.shadow.kind == two.shadow.kind, "{row:?}: {one:?}, {two:?}");
+        partly += usize::from(one.shadow.kind == ShadowKind::Penumbra);
+    }
+    assert!(partly > rows.len() / 4, "{partly} of {}", rows.len());
+}
+
 #[test]
 fn the_flux_agrees_with_the_reference_in_one_call_per_law() {
     let text = include_str!("../data/limb_darkening.csv");
@@ -193,6 +225,51 @@ fn the_flux_agrees_with_the_reference_in_one_call_per_law() {
                 assert!((found.flux - v[5]).abs() <= allowed, "{} {law}: {found:?} for {v:?}", device.name());
             }
         }
+    }
+}
+
+#[test]
+fn laws_of_powers_agree_with_the_reference() {
+    let mut worst = 0.0_f64;
+    for (v, cells) in table(include_str!("../data/limb_laws.csv")) {
+        let limb = match cells[0] {
+            "power-2" => LimbDarkening::power_2(v[1], v[2]),
+            _ => LimbDarkening::four_parameter([v[1], v[2], v[3], v[4]]),
+        };
+        let row = flat(&[[v[6], 0.0, v[5]]]);
+        for device in devices() {
+            let found = of(device, &[row.clone()], Some(limb.clone().unwrap()))[0].flux;
+            worst = worst.max((found - v[7]).abs());
+            assert!((found - v[7]).abs() < 1e-9, "{}: {found} for {cells:?}", device.name());
+        }
+    }
+    println!("worst: {worst:.1e}");
+    assert!(worst > 0.0);
+    // Laws of which one is a case of another.
+    let same = [
+        [LimbDarkening::new(0.6, 0.0), LimbDarkening::power_2(0.6, 1.0)],
+        [LimbDarkening::new(0.6, -0.2), LimbDarkening::four_parameter([0.0, 0.2, 0.0, 0.2])],
+        [LimbDarkening::power_2(0.7, 0.5), LimbDarkening::four_parameter([0.7, 0.0, 0.0, 0.0])],
+    ];
+    for laws in same {
+        for wide in [1e-3, 0.5] {
+            let light = Ball::new([0.0, 0.0, 10.0], 10.0 * wide);
+            let row = ShadowRow::new([0.0; 3], light, [Ball::new([2.0 * wide, wide, 5.0], 2.0 * wide).into()]);
+            let [one, other] = laws.clone().map(|law| of(&cpu(), &[row.clone()], Some(law.unwrap()))[0].flux);
+            assert!((one - other).abs() < 1e-11 && one > 0.1 && one < 0.9, "{laws:?}: {one} {other}");
+        }
+    }
+    let bad = [
+        (LimbDarkening::power_2(1.1, 1.0), "c must be between -10 and 1"),
+        (LimbDarkening::power_2(0.5, 0.0), "alpha"),
+        (LimbDarkening::power_2(f64::NAN, 1.0), "NaN"),
+        (LimbDarkening::four_parameter([0.0, 0.0, 0.0, 1.1]), "falls to -0.1"),
+        (LimbDarkening::four_parameter([-9.0, 9.0, 0.0, 0.0]), "falls to -1.25"),
+        (LimbDarkening::four_parameter([0.0, f64::INFINITY, 0.0, 0.0]), "between -10 and 10"),
+    ];
+    for (law, words) in bad {
+        let error = law.unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
     }
 }
 

@@ -308,8 +308,21 @@ fn times_need_f8_and_pipes_are_recognised() {
     assert_eq!(done.code, 0, "{}", done.errors);
     let done = piped(narrow, "--input-format f32");
     assert!(done.code == 2 && done.errors.contains("raw f32 cannot be read as states"), "{}", done.errors);
-    let done = piped(message(3, "GCRF", "UTC", "2026-03-21").into_bytes(), "");
-    assert!(done.code == 2 && done.errors.contains("cannot be read from a pipe"), "{}", done.errors);
+    // A message has the answers of its file.
+    let text = message(3, "GCRF", "UTC", "2026-03-21");
+    folder.write("t.oem", &text).run_ok("sunlight t.oem -o file.csv -q");
+    let done = piped(text.clone().into_bytes(), "");
+    assert_eq!(done.code, 0, "{}", done.errors);
+    assert_eq!(folder.text("out.csv"), folder.text("file.csv"));
+    let done = piped(text.into_bytes(), "--input-format csv");
+    assert_eq!(done.code, 2, "{}", done.errors);
+    #[cfg(feature = "parquet")]
+    {
+        let short = umbracast_testing::root().join("tests/data/cases/f4_states.parquet");
+        folder.write("f4.parquet", std::fs::read(short).unwrap());
+        let done = folder.run("sunlight f4.parquet --frame gcrs -o out.csv");
+        assert!(done.code == 2 && done.errors.contains("column 'unix_s' is FLOAT: expected DOUBLE"), "{}", done.errors);
+    }
 }
 
 /// Objects of two states are joined by a line whose error is unknown, even if others have an estimate.

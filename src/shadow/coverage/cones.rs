@@ -8,6 +8,9 @@
 //! The integrand is analytic except at directions that touch an outline, or pass through an intersection of an outline with the rim or with
 //! another outline. Those directions are roots of trigonometric polynomials of degree two (`trig_roots.rs`). Between them, Gauss–Kronrod
 //! quadrature is subdivided until it converges. No arc is ever classified as inside or outside, so nearly coincident outlines do no harm.
+//!
+//! Most often a single spheroid crosses the rim in two points. Then the boundary of the covered part is integrated instead: an arc of the
+//! rim, whose share is its angle, and an arc of the outline, along which the integrand is smooth.
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
@@ -15,7 +18,7 @@ use glam::{DVec2, DVec3};
 
 use super::caps::{Cap, signed_sine};
 use super::light::{Disc, Light, Occluder, cross_of, front_of, onto_disc};
-use super::trig_roots::Wave;
+use super::trig_roots::{FIFTHS, Wave};
 use crate::math::angles::sine;
 
 /// The shape of a spheroid.
@@ -38,6 +41,11 @@ struct QuadraticForm {
 impl QuadraticForm {
     fn at(self, turn: DVec2) -> f64 {
         self.xx * turn.x * turn.x + 2.0 * self.xy * turn.x * turn.y + self.yy * turn.y * turn.y
+    }
+
+    /// The bilinear form of two vectors.
+    fn between(self, a: DVec2, b: DVec2) -> f64 {
+        self.xx * a.x * b.x + self.xy * (a.x * b.y + a.y * b.x) + self.yy * a.y * b.y
     }
 
     fn wave(self) -> Wave {
@@ -237,11 +245,13 @@ impl Cone {
         if low > high { [None; 2] } else { [between(0.0, low), between(1.0, high)] }
     }
 
-    /// Position of the cone relative to the disc.
-    pub(crate) fn extent(&self) -> Extent {
-        let rim = self.rim();
+    /// Position of the cone relative to the disc. Adds the directions in which the quadratic changes sign at the rim to `rims`.
+    pub(crate) fn extent(&self, rims: &mut Vec<f64>) -> Extent {
         let mut crosses = false;
-        rim.roots(|angle| crosses |= self.is_before(DVec2::from_angle(angle), 1.0));
+        self.rim().roots(|angle| {
+            crosses |= self.is_before(DVec2::from_angle(angle), 1.0);
+            rims.push(angle);
+        });
         if crosses {
             return Extent::Beyond;
         }
@@ -250,6 +260,44 @@ impl Cone {
             return Extent::Covers;
         }
         if self.aimed { Extent::Within } else { Extent::Apart }
+    }
+
+    /// The part of the disc that the cone covers, if its outline crosses the rim in two directions, `from` and `to`, and nowhere else.
+    /// `None` where the outline on the disc is more than a half turn, or almost that.
+    ///
+    /// With `inner(τ) = τ² g(τ)`, the part is the integral of `g(|X|) X × dX` along its boundary: counterclockwise along the rim from A to B
+    /// and back along the outline, which is `X(t) = B + t (A − B) + σ(t) n` with the outward normal n of the chord. The quadratic is `k t (1 − t)`
+    /// on the chord. So `σ` is the root of `a σ² + 2 b(t) σ + k t (1 − t)` that is 0 at both ends, where it does not cancel.
+    fn covered_by_boundary(&self, (c, s): (f64, f64), from: f64, to: f64) -> Option<f64> {
+        let turn = (to - from).rem_euclid(TAU);
+        let covered = [0.5 * turn, 0.5 * (turn + TAU)].map(|aside| self.covers(DVec2::from_angle(from + aside), 1.0));
+        let (from, turn) = match covered {
+            [true, false] => (from, turn),
+            [false, true] => (to, TAU - turn),
+            _ => return None,
+        };
+        let (a, b) = (DVec2::from_angle(from), DVec2::from_angle(from + turn));
+        let (chord, length) = (a - b, a.distance(b));
+        let outward = -chord.perp() / length;
+        let slope_at = |point: DVec2| self.middle.dot(outward) + self.square.between(point, outward);
+        let (slope, change) = (slope_at(b), slope_at(a) - slope_at(b));
+        let (curve, k) = (self.square.at(outward), -self.square.at(chord));
+        let is_before = self.is_before(a, 1.0) && self.is_before(b, 1.0);
+        if !(is_before && length > 0.0 && k > 0.0 && slope < 0.0 && slope + change < 0.0) {
+            return None;
+        }
+        let (bare, offset) = (b.perp_dot(chord), b.perp_dot(outward));
+        let mut along = |t: f64| {
+            let (slope, height) = (slope + t * change, k * t * (1.0 - t));
+            let root = (slope * slope - curve * height).max(0.0).sqrt();
+            let sigma = height / (root - slope);
+            let rise = (change * sigma + k * (0.5 - t)) / root;
+            let point = b + t * chord + sigma * outward;
+            let w = (c * c + s * s * point.length_squared()).sqrt();
+            (1.0 + c) / (w * (w + c)) * (bare + rise * (offset - t * length) + sigma * length)
+        };
+        let part = (turn + halved(&mut along, 0.0, 1.0, 1e-13, 40)) / TAU;
+        part.is_finite().then_some(part)
     }
 
     /// The interval of `τ` that the cone covers in a direction; empty if its start is not below its end.
@@ -272,12 +320,11 @@ impl Cone {
     }
 }
 
-/// Fraction of the disc's solid angle between its centre and `τ`, in one direction.
-fn inner(disc: Disc, tau: f64) -> f64 {
+/// Fraction of the disc's solid angle between its centre and `τ`, in one direction. The disc is given by the cosine and sine of its radius.
+fn inner((c, s): (f64, f64), tau: f64) -> f64 {
     if tau >= 1.0 {
         return 1.0;
     }
-    let (c, s) = (disc.radius.cos(), disc.radius.sin());
     let w = (c * c + tau * tau * s * s).sqrt();
     tau * tau * (1.0 + c) / (w * (w + c))
 }
@@ -289,20 +336,27 @@ pub(crate) struct Scratch {
     ends: Vec<f64>,
 }
 
-/// Fraction of the disc that no cone covers, 0…1.
-pub(crate) fn uncovered_by_cones(scratch: &mut Scratch, disc: Disc, cones: &[Cone]) -> f64 {
+/// Fraction of the disc that no cone covers, 0…1. `rims` has what [`Cone::extent`] added for each cone.
+pub(crate) fn uncovered_by_cones(scratch: &mut Scratch, disc: Disc, cones: &[Cone], rims: &[f64]) -> f64 {
     let Scratch { spans, ends } = scratch;
+    let radius = (disc.radius.cos(), disc.radius.sin());
+    if let ([one], &[from, to]) = (cones, rims)
+        && let Some(part) = one.covered_by_boundary(radius, from, to)
+    {
+        return (1.0 - part).clamp(0.0, 1.0);
+    }
     ends.clear();
+    ends.extend(rims);
     for (i, one) in cones.iter().enumerate() {
-        one.rim().roots(|angle| ends.push(angle));
         if !one.covers_center() {
-            // The quadratic form has a period of half a turn, and so do its roots.
-            one.discriminant.wave().roots(|angle| ends.push(angle));
+            one.discriminant.wave().roots_of_period(|angle| ends.push(angle));
         }
         // Further pairs are skipped: the subdivision of the quadrature locates their intersections.
         for other in cones[..i].iter().take(MOST_PAIRS) {
-            let meeting = |i: f64| meeting(one, other, DVec2::from_angle(0.5 * TAU * i / 5.0));
-            Wave::through([0.0, 1.0, 2.0, 3.0, 4.0].map(meeting)).roots(|twice| {
+            // The resultant has a period of half a turn. The opposite of a direction at an odd number of fifths of half a turn is one at
+            // an even number.
+            let meeting = |i: usize| meeting(one, other, DVec2::from_array(FIFTHS[3 * i % 5]));
+            Wave::through([0, 1, 2, 3, 4].map(meeting)).roots(|twice| {
                 ends.extend([0.5 * twice, 0.5 * twice + PI]);
             });
         }
@@ -314,12 +368,15 @@ pub(crate) fn uncovered_by_cones(scratch: &mut Scratch, disc: Disc, cones: &[Con
     ends.dedup();
     let first = ends.first().copied().unwrap_or(0.0);
     ends.push(first + TAU);
-    let mut open = |angle: f64| open(spans, disc, cones, DVec2::from_angle(angle));
+    let mut open = |angle: f64| open(spans, radius, cones, DVec2::from_angle(angle));
     let mut sum = 0.0;
     let mut from = first;
     for &to in ends.iter() {
         if to > from {
-            sum += integral(&mut open, from, to, 2e-10);
+            // Where one direction between two ends is covered completely or not at all, all of them are.
+            let middle = open(0.5 * (from + to));
+            let is_constant = middle == 1.0 || (middle == 0.0 && cones.len() <= MOST_PAIRS);
+            sum += if is_constant { middle * (to - from) } else { integral(&mut open, from, to, 2e-10) };
         }
         from = to;
     }
@@ -338,7 +395,7 @@ fn meeting(a: &Cone, b: &Cone, turn: DVec2) -> f64 {
 }
 
 /// Uncovered fraction of the disc, in one direction.
-fn open(spans: &mut Vec<DVec2>, disc: Disc, cones: &[Cone], turn: DVec2) -> f64 {
+fn open(spans: &mut Vec<DVec2>, disc: (f64, f64), cones: &[Cone], turn: DVec2) -> f64 {
     if let [cone] = cones {
         let span = cone.span(turn);
         return 1.0 - (inner(disc, span.y) - inner(disc, span.x)).max(0.0);

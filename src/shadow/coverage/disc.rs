@@ -71,6 +71,8 @@ pub(crate) struct OccluderSet {
     pending: Vec<u32>,
     /// Cones of the spheroids that touch the disc.
     cones: Vec<Cone>,
+    /// Directions in which the quadratics of the cones change sign at the rim.
+    rims: Vec<f64>,
     /// Whether one of the cones crosses the rim.
     exceeds_disc: bool,
     scratch: Scratch,
@@ -98,6 +100,7 @@ pub(crate) fn clear(occluder_set: &mut OccluderSet) {
     occluder_set.total = false;
     occluder_set.caps.clear();
     occluder_set.cones.clear();
+    occluder_set.rims.clear();
     occluder_set.exceeds_disc = false;
 }
 
@@ -131,7 +134,7 @@ pub(crate) fn add(occluder_set: &mut OccluderSet, disc: Disc, cap: Cap) {
 
 /// Adds the cone of a spheroid.
 pub(crate) fn add_cone(occluder_set: &mut OccluderSet, cone: Cone) {
-    match cone.extent() {
+    match cone.extent(&mut occluder_set.rims) {
         Extent::Apart => return,
         Extent::Covers => occluder_set.total = true,
         Extent::Beyond => occluder_set.exceeds_disc = true,
@@ -211,10 +214,16 @@ pub(crate) fn uncovered_fraction(occluder_set: &mut OccluderSet, disc: Disc) -> 
         return 0.0;
     }
     if !occluder_set.cones.is_empty() {
-        let OccluderSet { caps, cones, scratch, .. } = occluder_set;
-        cones.extend(caps.iter().map(|placed| cone_of_cap(disc, placed.cap)));
-        let rest = uncovered_by_cones(scratch, disc, cones);
-        cones.truncate(cones.len() - caps.len());
+        let OccluderSet { caps, cones, rims, scratch, .. } = occluder_set;
+        let (cone_count, rim_count) = (cones.len(), rims.len());
+        for placed in &*caps {
+            let cone = cone_of_cap(disc, placed.cap);
+            cone.extent(rims);
+            cones.push(cone);
+        }
+        let rest = uncovered_by_cones(scratch, disc, cones, rims);
+        cones.truncate(cone_count);
+        rims.truncate(rim_count);
         return rest;
     }
     let mut sum = 0.0;

@@ -3,8 +3,8 @@
 //! The brightness depends on the distance from the centre of the disc only. So the flux is an integral over concentric rings: brightness
 //! times the share of the ring that is uncovered. A cap covers an arc of a ring, whose half-angle is exact, and so does the cone of a
 //! spheroid; arcs of several occluders are united. The ring is numbered by `μ`, the cosine of the angle at which the line of sight leaves
-//! the light's surface: `sin θ = sin a · √(1 − μ²)` for the ring of angular radius θ on a disc of radius a. In μ, the brightness is a
-//! polynomial.
+//! the light's surface: `sin θ = sin a · √(1 − μ²)` for the ring of angular radius θ on a disc of radius a. In μ, or in its square
+//! root, the brightness is a polynomial, or nearly one.
 //!
 //! The share is analytic except at rings that touch an outline, where it behaves like a square root, and at rings through the intersection
 //! of two outlines. The integral is split there. Each part is integrated by the rule of `cones.rs`, whose substitution removes square
@@ -57,10 +57,9 @@ pub(crate) fn visible_flux(occluder_set: &mut OccluderSet, disc: Disc, limb: Lim
     let weight = |mu: f64, cosine: f64| limb.intensity(mu) * mu / cosine;
     let bare = |mu: f64| weight(mu, (disc_cosine * disc_cosine + (disc_sine * mu).powi(2)).sqrt());
     let whole = if disc_sine < NARROW {
-        let [u1, u2] = limb.coefficients();
         // 1 / cos θ is 1 + sin² θ / 2 with sin² θ = sin² a (1 − μ²), up to 3 sin⁴ a / 8.
-        let slope = 0.25 - u1 * 7.0 / 60.0 - u2 / 15.0;
-        0.5 - u1 / 6.0 - u2 / 12.0 + 0.5 * disc_sine * disc_sine * slope
+        let [first, second] = limb.moments();
+        first + 0.5 * disc_sine * disc_sine * second
     } else {
         halved(&mut { bare }, 0.0, 1.0, EXACT, 40)
     };

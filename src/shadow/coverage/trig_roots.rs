@@ -1,6 +1,6 @@
 //! Roots of trigonometric polynomials of degree two, which describe the intersections of two cones.
 
-use std::f64::consts::{FRAC_PI_2, PI, TAU};
+use std::f64::consts::{FRAC_PI_2, PI};
 
 /// The function `constant + once · (cos x, sin x) + twice · (cos 2x, sin 2x)`.
 #[derive(Clone, Copy, Debug)]
@@ -10,17 +10,34 @@ pub(crate) struct Wave {
     pub(crate) twice: [f64; 2],
 }
 
+/// Cosine and sine of 0, 1, 2, 3 and 4 fifths of a turn.
+pub(crate) const FIFTHS: [[f64; 2]; 5] = [
+    [1.0, 0.0],
+    [0.309_016_994_374_947_45, 0.951_056_516_295_153_5],
+    [-0.809_016_994_374_947_5, 0.587_785_252_292_473_1],
+    [-0.809_016_994_374_947_5, -0.587_785_252_292_473_1],
+    [0.309_016_994_374_947_45, -0.951_056_516_295_153_5],
+];
+
 impl Wave {
     /// Interpolates the values at 0, 1, 2, 3 and 4 fifths of a turn.
     pub(crate) fn through(values: [f64; 5]) -> Self {
-        let sum = |turns: f64, part: fn(f64) -> f64| {
-            (0..5).map(|i| values[i] * part(turns * TAU * i as f64 / 5.0)).sum::<f64>() * 0.4
+        let sum = |turns: usize| {
+            [0, 1].map(|part| (0..5).map(|i| values[i] * FIFTHS[turns * i % 5][part]).sum::<f64>() * 0.4)
         };
-        let [cosine, sine] = [f64::cos as fn(f64) -> f64, f64::sin];
-        Self {
-            constant: values.iter().sum::<f64>() * 0.2,
-            once: [sum(1.0, cosine), sum(1.0, sine)],
-            twice: [sum(2.0, cosine), sum(2.0, sine)],
+        Self { constant: values.iter().sum::<f64>() * 0.2, once: sum(1), twice: sum(2) }
+    }
+
+    /// Calls `take` with the angles where the function changes sign, if `once` is 0: the function has a period of half a turn.
+    pub(crate) fn roots_of_period(self, mut take: impl FnMut(f64)) {
+        let Self { constant: a, twice: [b, c], .. } = self;
+        let size = b.hypot(c);
+        if a.abs() < size {
+            let (middle, half) = (c.atan2(b), ((size - a) * (size + a)).sqrt().atan2(-a));
+            for root in [0.5 * (middle - half), 0.5 * (middle + half)] {
+                take(root);
+                take(root + PI);
+            }
         }
     }
 
@@ -51,10 +68,17 @@ fn value(polynomial: &[f64; 5], t: f64) -> f64 {
 /// The roots in −1…1 where a quartic changes sign, in ascending order. Between two neighbouring roots of its derivative the quartic is
 /// monotone, and likewise each derivative between the roots of the next. However close two roots are, none is missed unless rounding hides
 /// it.
-fn between_ones(quartic: [f64; 5]) -> ([f64; 4], usize) {
+pub(crate) fn between_ones(quartic: [f64; 5]) -> ([f64; 4], usize) {
     let mut roots = [0.0; 4];
     let mut count = 0;
-    for degree in 1..=4 {
+    // In Bernstein's basis, the number of sign changes of the coefficients bounds the number of roots (Descartes' rule of signs).
+    let [c0, c1, c2, c3, c4] = quartic;
+    let (even, odd) = (c0 - c4, 0.5 * (c3 - c1));
+    let basis = [value(&quartic, -1.0), even + odd, c0 - c2 / 3.0 + c4, even - odd, value(&quartic, 1.0)];
+    let changes = basis.windows(2).filter(|pair| (pair[0] < 0.0) != (pair[1] < 0.0)).count();
+    // With at most one change, the derivatives are not needed.
+    let lowest = if changes > 1 { 1 } else { 4 };
+    for degree in (lowest..=4).take_while(|_| changes > 0) {
         // The coefficients of the derivative that has this degree.
         let mut c = [0.0; 5];
         for (power, c) in c[..=degree].iter_mut().enumerate() {
@@ -100,9 +124,29 @@ fn root_between(mut low: f64, mut high: f64, value: impl Fn(f64) -> f64, slope: 
 
 #[cfg(test)]
 mod tests {
+    use std::f64::consts::TAU;
+
     use super::*;
     use crate::intensity::scaled;
     use crate::numbers::Numbers;
+
+    #[test]
+    fn roots_of_half_the_period_are_all_found() {
+        let mut numbers = Numbers(2);
+        let mut unit = || 2.0 * numbers.unit_f64() - 1.0;
+        for _ in 0..scaled(500) {
+            let wave = Wave { constant: unit(), once: [0.0; 2], twice: [unit(), unit()] };
+            let sorted = |find: &dyn Fn(&mut dyn FnMut(f64))| {
+                let mut found = Vec::new();
+                find(&mut |x: f64| found.push((x + FRAC_PI_2).rem_euclid(TAU)));
+                found.sort_by(f64::total_cmp);
+                found
+            };
+            let (short, long) = (sorted(&|take| wave.roots_of_period(take)), sorted(&|take| wave.roots(take)));
+            assert_eq!(short.len(), long.len(), "{wave:?}");
+            short.iter().zip(&long).for_each(|(a, b)| assert!((a - b).abs() < 1e-7, "{wave:?}: {short:?}, {long:?}"));
+        }
+    }
 
     #[test]
     fn all_sign_changes_of_the_trigonometric_polynomial_are_found() {

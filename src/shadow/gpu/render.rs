@@ -221,7 +221,10 @@ fn render_uniforms(system: &System, prepared_picture: &PreparedPicture, bodies: 
         background: options.shown_background().as_vec3().to_array(),
         light_id: prepared_picture.bodies.len() as u32,
         projection: view.projection as u32,
-        limb: prepared_picture.limb_darkening.map_or([0.0; 2], limb),
+        limb: prepared_picture
+            .limb_darkening
+            .and_then(LimbDarkening::quadratic)
+            .map_or([0.0; 2], |law| law.map(|u| u as f32)),
         ..bytemuck::Zeroable::zeroed()
     };
     bodies.set_uniforms(prepared_picture, &mut uniforms);
@@ -281,11 +284,6 @@ fn records_of(body: &RenderedSpheroid) -> [Sphere; 3] {
         // Ids are below 2¹⁶.
         Sphere::new([body.around as f32, 0.0, 0.0], body.id as f32),
     ]
-}
-
-/// The coefficients of limb darkening in f32.
-pub(super) fn limb(law: LimbDarkening) -> [f32; 2] {
-    law.coefficients().map(|u| u as f32)
 }
 
 /// The list, or one zero record in place of an empty list.

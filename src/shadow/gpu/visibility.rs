@@ -2,13 +2,12 @@
 
 use wgpu::BufferUsages;
 
-use super::render::{WORKGROUP, limb, or_one};
+use super::render::{WORKGROUP, or_one};
 use super::uniforms::{Light, Occluder, Shade, VisibilityParams, VisibilityQuery};
 use crate::error::Result;
 use crate::gpu::context::pipelines::KernelConstants;
 use crate::gpu::engine::GpuEngine;
 use crate::gpu::programs;
-use crate::shadow::limb_darkening::LimbDarkening;
 use crate::shadow::visibility::LocalVisibility;
 
 /// Maximum number of visibility queries per dispatch: 16,384 workgroups, below every default limit.
@@ -38,17 +37,17 @@ fn needs_cpu(gpu: &GpuEngine, one: &LocalVisibility) -> bool {
 /// Kind of a result that the CPU has to compute.
 pub(crate) const LEFT_TO_CPU: u32 = 4;
 
-/// Visible fractions of many queries, or visible fluxes of a light with limb darkening.
+/// Visible fractions of many queries, or visible fluxes of a light with the limb darkening of a quadratic law.
 pub(crate) async fn visible_shades(
     gpu: &GpuEngine,
     prepared: &[LocalVisibility],
-    darkening: Option<LimbDarkening>,
+    darkening: Option<[f64; 2]>,
 ) -> Result<Vec<Shade>> {
     let mut out = Vec::with_capacity(prepared.len());
     let round = prepared.iter().all(|one| one.shapes.is_empty());
     let own = KernelConstants { round, uniform_light: darkening.is_none(), ..KernelConstants::default() };
     let pipeline = gpu.pipeline(&programs::VISIBILITY, own).await?;
-    let limb = darkening.map_or([0.0; 2], limb);
+    let limb = darkening.map_or([0.0; 2], |law| law.map(|u| u as f32));
     let mut rest = prepared;
     while !rest.is_empty() {
         let (chunk, later) = rest.split_at(queries_per_submission(rest));

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The reason why the CPU engine rendered a whole picture although the device is a GPU. All but the first two concern pictures that need a
+/// The reason why the CPU engine rendered a whole picture although the device is a GPU. All but the first three concern pictures that need a
 /// BVH.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -11,6 +11,8 @@ pub enum CpuFallback {
     AmbientOcclusion,
     /// A body has a texture, a built-in surface or a graticule.
     Surface,
+    /// The light's limb darkening is not quadratic.
+    LimbDarkening,
     /// The GPU fails the [probe](crate::Device::probe).
     Probe,
     /// A body is a spheroid.
@@ -26,6 +28,7 @@ impl fmt::Display for CpuFallback {
         f.write_str(match self {
             Self::AmbientOcclusion => "it has ambient_samples",
             Self::Surface => "a body has a texture, a surface or a graticule",
+            Self::LimbDarkening => "the light's limb darkening is not quadratic",
             Self::Probe => "it needs a BVH, and the GPU fails the probe",
             Self::Spheroid => "it needs a BVH, and a body is a spheroid",
             Self::SphereCount => "it needs a BVH, and its spheres do not fit into the largest binding of the GPU",

@@ -6,7 +6,6 @@ use std::path::Path;
 use glam::DVec3;
 use umbracast_sky::{DatePrecision, DeltaT, Frame, Time, TrajectoryState, date_from_days};
 
-use super::small_csv::read_small_text;
 use super::trajectories::{Draft, ObjectStates};
 use crate::error::{Error, Result, bad_file};
 use crate::escape::quoted;
@@ -40,9 +39,11 @@ struct Metadata {
     times: Option<TimeSystem>,
 }
 
+/// How a message begins.
+pub(super) const OEM_START: &str = "CCSDS_OEM_VERS";
+
 /// Reads a message. A `frame` that differs from that of the message is an error.
-pub(super) fn read_oem(path: &Path, frame: Option<Frame>, delta_t: DeltaT) -> Result<Draft> {
-    let text = read_small_text(path, "trajectories")?;
+pub(super) fn read_oem(path: &Path, text: &str, frame: Option<Frame>, delta_t: DeltaT) -> Result<Draft> {
     let kept = KeptColumns::new(vec!["time".into(), "object".into()]);
     let mut draft = Draft { objects: Vec::new(), rows: Vec::new(), kept };
     let mut message = Message { path, wanted: frame, delta_t, metadata: Metadata::default(), times: TimeSystem::Utc };
@@ -117,7 +118,7 @@ impl Message<'_> {
                 self.bad(at, "the message is in XML: expected the text form (KVN), which begins with CCSDS_OEM_VERS")
             );
         }
-        if key.trim() != "CCSDS_OEM_VERS" {
+        if key.trim() != OEM_START {
             let why = format!("'{}': expected CCSDS_OEM_VERS = 2.0, the first line of an .oem file", quoted(line));
             return Err(self.bad(at, &why));
         }

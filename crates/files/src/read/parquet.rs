@@ -134,6 +134,12 @@ fn read_footer(
         let schema = column.as_ref().map(|column| column.batches.schema());
         let of = schema.as_ref().map_or(&DataType::Float16, |schema| schema.field(0).data_type());
         match found[root] {
+            // Field 0 of a state is the time.
+            Some(0) if kind.plural == "states" && *of == DataType::Float32 => {
+                let why = "column 'unix_s' is FLOAT: expected DOUBLE, since f4 rounds unix_s to 128 s; \
+                    convert the column with astype('float64') before it has the times";
+                return Err(bad_file(path, why));
+            }
             Some(field) => check_number(path, leaf, of, is_whole(kind.name(field)))?,
             None => check_kept(path, leaf, of)?,
         }

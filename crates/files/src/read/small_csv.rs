@@ -1,12 +1,13 @@
 //! A CSV file that is small enough for memory, with comments that begin with `#`. Errors name the line.
 
+use std::io::Read;
 use std::path::Path;
 
 use csv::StringRecord;
 
 use super::csv_records::CsvRecords;
 use super::encoding::decode;
-use super::input::check_regular;
+use super::input::{Input, check_regular};
 use crate::error::{Error, Result};
 use crate::error::{bad_file, cannot_read};
 use crate::escape::quoted;
@@ -19,6 +20,17 @@ const LONGEST: u64 = 1 << 28;
 /// Reads a text of at most 256 MiB. `what` says what it has, for errors.
 pub(crate) fn read_small_text(path: &Path, what: &str) -> Result<String> {
     decode(read_small(path, what)?).map_err(|why| bad_file(path, why))
+}
+
+/// Reads the text of an open pipe, of at most 256 MiB.
+pub(crate) fn read_small_pipe(pipe: Input, what: &str) -> Result<String> {
+    let path = pipe.path.clone();
+    let mut bytes = Vec::new();
+    pipe.take(LONGEST + 1).read_to_end(&mut bytes).map_err(|e| cannot_read(&path, e))?;
+    if bytes.len() as u64 > LONGEST {
+        return Err(bad_file(&path, format!("the input of {what} has more than {LONGEST} bytes")));
+    }
+    decode(bytes).map_err(|why| bad_file(&path, why))
 }
 
 fn read_small(path: &Path, what: &str) -> Result<Vec<u8>> {

@@ -75,13 +75,19 @@ pub(crate) struct OpenTable {
 impl OpenTable {
     /// Opens a file in the format of its extension. A pipe often has no extension: its first byte selects the format, else it is text.
     pub(crate) fn open_with(path: &Path, schema: &'static TableSchema, options: &ReadOptions) -> Result<Self> {
-        let (input, format) = recognise(path, schema, options)?;
+        let (input, format) = recognise(path, None, schema, options)?;
         Self::of(input, format, schema, options)
     }
 
-    /// Like [`open_with`](Self::open_with), but keeps the unknown columns of formats that can have text.
-    pub(crate) fn open_with_text(path: &Path, schema: &'static TableSchema, options: &ReadOptions) -> Result<Self> {
-        let (input, format) = recognise(path, schema, options)?;
+    /// Like [`open_with`](Self::open_with), but keeps the unknown columns of formats that can have text. `opened` is the input if it is open
+    /// already.
+    pub(crate) fn open_with_text(
+        path: &Path,
+        opened: Option<Input>,
+        schema: &'static TableSchema,
+        options: &ReadOptions,
+    ) -> Result<Self> {
+        let (input, format) = recognise(path, opened, schema, options)?;
         let has_text = matches!(format.extension, "csv" | "parquet");
         let extra = if has_text { ExtraColumns::Keep } else { options.extra };
         Self::of(input, format, schema, &options.extra(extra))
@@ -134,7 +140,12 @@ impl OpenTable {
 }
 
 /// Opens the input of a table, and determines its format.
-fn recognise(path: &Path, schema: &'static TableSchema, options: &ReadOptions) -> Result<(Input, &'static ReadFormat)> {
+fn recognise(
+    path: &Path,
+    opened: Option<Input>,
+    schema: &'static TableSchema,
+    options: &ReadOptions,
+) -> Result<(Input, &'static ReadFormat)> {
     let extension = extension(path);
     check_parquet(path)?;
     let raw = extension == schema.plural;
@@ -142,7 +153,7 @@ fn recognise(path: &Path, schema: &'static TableSchema, options: &ReadOptions) -
     if known.is_none() && !extension.is_empty() {
         return Err(unsupported(path, schema, &extension));
     }
-    let mut input = Input::open(path)?;
+    let mut input = opened.map_or_else(|| Input::open(path), Ok)?;
     let format = match known {
         Some(format) => format,
         None if input.length().is_some() => return Err(unsupported(path, schema, "")),
@@ -152,10 +163,6 @@ fn recognise(path: &Path, schema: &'static TableSchema, options: &ReadOptions) -
         }
         None => {
             let start = input.fill_buf().map_err(|e| cannot_read(path, e))?;
-            if schema.plural == "states" && start.starts_with(b"CCSDS_OEM_VERS") {
-                let why = "an Orbit Ephemeris Message cannot be read from a pipe: save it, and name the file .oem";
-                return Err(bad_file(path, why));
-            }
             let first = start.first().copied();
             let recognised = |format: &&ReadFormat| format.first_byte.is_some() && format.first_byte == first;
             FORMATS.iter().find(recognised).unwrap_or(&csv::FORMAT)

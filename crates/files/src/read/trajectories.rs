@@ -1,16 +1,19 @@
 //! Reader of trajectories: tables of positions with their times, and Orbit Ephemeris Messages.
 
 use std::collections::HashMap;
+use std::io::BufRead;
 use std::path::Path;
 
 use glam::DVec3;
 use umbracast::memory::try_push;
 use umbracast_sky::{DatePrecision, DeltaT, Error as SkyError, Frame, Time, Trajectory, TrajectoryState};
 
-use super::oem::read_oem;
+use super::input::Input;
+use super::oem::{OEM_START, read_oem};
 use super::read_options::{ExtraColumns, ReadOptions};
+use super::small_csv::{read_small_pipe, read_small_text};
 use super::table::OpenTable;
-use crate::error::{Result, bad_file};
+use crate::error::{Result, bad_file, cannot_read};
 use crate::escape::quoted;
 use crate::format::{StreamFormat, extension};
 use crate::schema::convert::RowLocation;
@@ -35,7 +38,8 @@ const DAY_S: f64 = 86_400.0;
 ///
 /// A table (`.csv`, `.parquet`, `.npz`, `.npy` of shape (N, 4) or (N, 7)) has the columns `unix_s` (seconds of UTC since 1970-01-01, as POSIX
 /// counts them) or `time` (instants in UTC, as text), `x`, `y`, `z`, and optional `vx`, `vy`, `vz` and `object`. Rows of several objects may be
-/// mixed. `unix_s` in f4 is refused in arrays. `.oem` is an Orbit Ephemeris Message of CCSDS (502.0-B) as text, which names its own axes and time scale.
+/// mixed. `unix_s` in f4 is refused, except in text. `.oem` is an Orbit Ephemeris Message of CCSDS (502.0-B) as text, which names its own axes and time
+/// scale; a pipe without an extension may be one, too.
 ///
 /// `frame` has the axes: tables need it, and for a message it must agree. `delta_t` is used for times before 1972 only.
 ///
@@ -48,9 +52,17 @@ pub fn read_trajectories(
     options: &ReadOptions,
     delta_t: DeltaT,
 ) -> Result<TrajectoryFile> {
-    let draft = match &*extension(path) {
-        "oem" => read_oem(path, frame, delta_t)?,
-        _ => read_table(path, frame, options, delta_t)?,
+    let own = extension(path);
+    // What has no extension is a pipe, or is refused. Its first bytes tell messages from tables.
+    let mut piped = own.is_empty().then(|| Input::open(path)).transpose()?;
+    let start = piped.as_mut().map_or(Ok(&[][..]), |input| input.fill_buf()).map_err(|e| cannot_read(path, e))?;
+    let is_message = start.starts_with(OEM_START.as_bytes()) && options.stream_format.is_none();
+    let draft = match piped {
+        Some(input) if is_message && input.length().is_none() => {
+            read_oem(path, &read_small_pipe(input, "trajectories")?, frame, delta_t)?
+        }
+        _ if own == "oem" => read_oem(path, &read_small_text(path, "trajectories")?, frame, delta_t)?,
+        piped => read_table(path, piped, frame, options, delta_t)?,
     };
     draft.finish(path)
 }
@@ -103,7 +115,13 @@ impl Draft {
     }
 }
 
-fn read_table(path: &Path, frame: Option<Frame>, options: &ReadOptions, delta_t: DeltaT) -> Result<Draft> {
+fn read_table(
+    path: &Path,
+    piped: Option<Input>,
+    frame: Option<Frame>,
+    options: &ReadOptions,
+    delta_t: DeltaT,
+) -> Result<Draft> {
     let Some(frame) = frame else {
         let why = "a table does not name the axes of its positions: give the frame, gcrs or itrf";
         return Err(bad_file(path, why));
@@ -115,7 +133,7 @@ fn read_table(path: &Path, frame: Option<Frame>, options: &ReadOptions, delta_t:
         return Err(bad_file(path, why));
     }
     // Only text can have the columns `time` and `object`.
-    let source = OpenTable::open_with_text(path, &TRAJECTORIES, &options.unit(Some("km")))?;
+    let source = OpenTable::open_with_text(path, piped, &TRAJECTORIES, &options.unit(Some("km")))?;
     let has = |field: usize| source.fields().contains(&field);
     let [has_unix, has_velocity] = [has(0), has(4)];
     if [5, 6].into_iter().any(|field| has(field) != has_velocity) {
