@@ -11,7 +11,7 @@ use umbracast_files::escape::quoted;
 use umbracast_files::{VectorSource, check_output, check_target, read_bodies, read_places, write_atomic};
 use umbracast_sky::{BodyVectors, Conventions, DatePrecision, View};
 
-use super::{SkyArgs, conventions_text, no_eclipse};
+use super::{Event, SkyArgs, conventions_text, no_eclipse};
 use crate::args::SummaryArgs;
 use crate::outputs::{OutputFile, check_outputs, is_input, overwrites};
 use crate::print_summary;
@@ -130,8 +130,8 @@ pub(crate) fn run(args: &SystemArgs) -> Result<()> {
     let (time, precision) = sky.parse_time(&args.date)?;
     let time = match precision {
         DatePrecision::Instant => time,
-        DatePrecision::Day => match sky.eclipse_on(time)? {
-            Some(eclipse) => eclipse.greatest(),
+        DatePrecision::Day => match Event::on(&sky, time)? {
+            Some(event) => event.greatest(),
             None => {
                 let text = no_eclipse(&sky, time, "eclipse", None)?;
                 return Err(Error::NoEclipse(format!(
