@@ -8,13 +8,14 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 use umbracast_files::read_places;
 use umbracast_sky::{
-    Circumstances, Conventions, Eclipse, LocalView, LunarEclipse, LunarKind, MoonView, Place, Record, SolarEclipse,
-    Transit, city,
+    Circumstances, Conventions, DatePrecision, Eclipse, LocalView, LunarEclipse, LunarKind, MoonView, Place, Record,
+    SolarEclipse, Transit, city,
 };
 
 use super::clock::{Clock, time_zone};
 use super::table_file::RecordArgs;
 use super::{Event, LunarArgs, SkyArgs, conventions_text, duration_text, no_eclipse, table};
+use crate::say;
 
 const EXAMPLES: &str = "\
 DATE is the day of an eclipse or a transit, 2024-04-08, from 1900 to 2050. Times are UTC, and UT1 before 1972. A place is
@@ -90,7 +91,7 @@ struct Output<'a> {
 pub(crate) fn run(args: &CircumstancesArgs) -> Result<()> {
     let inputs: Vec<PathBuf> = args.places.iter().cloned().collect();
     let output = args.record.check(args.output.as_deref(), &["csv", "json"], &inputs)?;
-    let sky = args.sky.sky_with(args.lunar.lunar_rule, args.refraction)?;
+    let sky = args.sky.sky_with(args.lunar.rule(), args.refraction)?;
     let clock = Clock { delta_t: sky.options().delta_t, zone: args.tz.as_ref() };
     let mut places = Vec::new();
     for text in &args.place {
@@ -108,14 +109,21 @@ pub(crate) fn run(args: &CircumstancesArgs) -> Result<()> {
         places.extend(read_places(path)?);
     }
     let (names, places): (Vec<String>, Vec<Place>) = places.into_iter().unzip();
-    let (time, _) = sky.parse_time(&args.date)?;
+    let (time, precision) = sky.parse_time(&args.date)?;
     let Some(event) = Event::on(&sky, time)? else { return Err(no_eclipse(&sky, time, "eclipse", None)?) };
+    args.lunar.check(event.is_lunar(), || event.title(&sky))?;
+    if precision == DatePrecision::Instant && !args.record.quiet {
+        say(&format!("the instant counts as its day: these are the contacts of the {}", event.title(&sky)));
+    }
     let seen = match &event {
         Event::Eclipse(Eclipse::Solar(eclipse)) => solar(&clock, eclipse, &names, &places),
         Event::Eclipse(Eclipse::Lunar(eclipse)) => lunar(&clock, eclipse, &names, &places),
         Event::Transit(transit) => seen_of_transit(&clock, transit, &names, &places),
     };
     let conventions = event.conventions(&sky);
+    if let Some(hint) = seen.hint.filter(|_| !args.record.quiet) {
+        say(&hint);
+    }
     let line = clock.conventions_line(conventions_text(&conventions), &conventions);
     let line = format!("{}; {line}", clock.date(event.greatest()));
     let record = clock.record(event.record());
@@ -128,6 +136,8 @@ pub(crate) fn run(args: &CircumstancesArgs) -> Result<()> {
 struct SeenFromPlaces {
     records: Vec<Box<dyn Record>>,
     rows: Vec<Vec<String>>,
+    /// A probable mistake in the places.
+    hint: Option<String>,
 }
 
 /// The name of a place in a record.
@@ -151,7 +161,14 @@ fn solar(clock: &Clock<'_>, eclipse: &SolarEclipse, names: &[String], places: &[
             .to_vec(),
     ];
     rows.extend(names.iter().zip(&found).map(|(name, one)| table_cells(clock, name, one)));
-    SeenFromPlaces { records: names.iter().zip(&found).map(record).collect(), rows }
+    // Latitude and longitude are easily swapped.
+    let nobody = found.iter().all(|one| one.visible.is_none());
+    let swapped = |place: &Place| Place::new(place.longitude, place.latitude, place.height_m).ok();
+    let sees = |place: &Place| swapped(place).is_some_and(|other| eclipse.circumstances(&other).visible.is_some());
+    let hint = (nobody && places.iter().any(sees)).then(|| {
+        "no place sees the eclipse; with latitude and longitude swapped, one would: places are LAT,LON".into()
+    });
+    SeenFromPlaces { records: names.iter().zip(&found).map(record).collect(), rows, hint }
 }
 
 fn lunar(clock: &Clock<'_>, eclipse: &LunarEclipse, names: &[String], places: &[Place]) -> SeenFromPlaces {
@@ -184,7 +201,7 @@ fn lunar(clock: &Clock<'_>, eclipse: &LunarEclipse, names: &[String], places: &[
         row.extend([horizon(seen.moonrise), horizon(seen.moonset)]);
         rows.push(row);
     }
-    SeenFromPlaces { records, rows }
+    SeenFromPlaces { records, rows, hint: None }
 }
 
 fn seen_of_transit(clock: &Clock<'_>, transit: &Transit, names: &[String], places: &[Place]) -> SeenFromPlaces {
@@ -205,7 +222,7 @@ fn seen_of_transit(clock: &Clock<'_>, transit: &Transit, names: &[String], place
         rows.push(row);
         records.push(Box::new(transit.circumstances_record(record_name(name), &seen)));
     }
-    SeenFromPlaces { records, rows }
+    SeenFromPlaces { records, rows, hint: None }
 }
 
 /// The instant of a contact, in parentheses if the Sun is below the horizon.

@@ -113,9 +113,11 @@ struct Output<'a> {
 }
 
 pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
-    let sky = args.sky.sky_with(args.lunar.lunar_rule, false)?;
+    let sky = args.sky.sky_with(args.lunar.rule(), false)?;
     let output = args.output.as_deref();
     if let Some(years) = args.list {
+        let has_lunar = matches!(args.only, None | Some(Only::Eclipses(EclipseBody::Lunar)));
+        args.lunar.check(has_lunar, || "--only leaves them out".into())?;
         return list::run(&sky, years, args.only, args.elements, &args.record, output);
     }
     if args.elements {
@@ -136,6 +138,9 @@ pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
     let (time, precision) = sky.parse_time(date)?;
     let view = args.view.as_deref().map(View::parse).transpose()?;
     let found = Event::on(&sky, time)?;
+    if let Some(event) = &found {
+        args.lunar.check(event.is_lunar(), || event.title(&sky))?;
+    }
     let instant = match (precision, &found) {
         (DatePrecision::Instant, _) => Some(time),
         (DatePrecision::Day, Some(event)) => Some(event.greatest()),
@@ -163,10 +168,9 @@ pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
     let json = Output { eclipse: &*record[0], conventions: &conventions };
     let line = conventions_text(&conventions);
     args.record.write(output, &record, &json, (&conventions, &line), || {
-        let mut name = event.name();
-        name[..1].make_ascii_uppercase();
-        let on = if matches!(event, Event::Eclipse(_)) { "of" } else { "on" };
-        format!("{name} {on} {}\n{}", super::date_text(&sky, event.greatest()), lines(&*record[0]))
+        let mut title = event.title(&sky);
+        title[..1].make_ascii_uppercase();
+        format!("{title}\n{}", lines(&*record[0]))
     })
 }
 

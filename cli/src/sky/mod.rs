@@ -50,15 +50,31 @@ pub(crate) struct SkyArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Conventions")]
 pub(crate) struct LunarArgs {
-    /// Enlargement of the Earth's shadow in lunar eclipses
-    #[arg(long, default_value = "danjon", value_parser = words([
+    /// Enlargement of the Earth's shadow in lunar eclipses [default: danjon]
+    #[arg(long, value_parser = words([
         ("danjon", "the Earth's parallax is enlarged by 1 %, as in NASA's Five Millennium Canon", LunarRule::Danjon),
         ("chauvenet", "the shadow is enlarged by 1/50, as in the Astronomical Almanac and in NASA's catalogues before 2009", LunarRule::Chauvenet),
         ("plus88", "a sphere of 6,371 + 88 km", LunarRule::Plus88),
         ("none", "a sphere of 6,371 km, no atmosphere", LunarRule::None),
         ("equator", "a sphere of 6,378.137 km, no atmosphere", LunarRule::Equator),
     ]))]
-    lunar_rule: LunarRule,
+    lunar_rule: Option<LunarRule>,
+}
+
+impl LunarArgs {
+    fn rule(&self) -> LunarRule {
+        self.lunar_rule.unwrap_or_default()
+    }
+
+    /// An error if the rule is given for results that do not depend on it.
+    fn check(&self, has_lunar: bool, what: impl Fn() -> String) -> Result<()> {
+        match self.lunar_rule {
+            Some(_) if !has_lunar => {
+                Err(Error::Usage(format!("--lunar-rule is for lunar eclipses, and changes nothing here: {}", what())))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Parser of `--delta-t`.
@@ -145,9 +161,19 @@ impl Event {
         }
     }
 
+    pub(crate) fn is_lunar(&self) -> bool {
+        matches!(self, Self::Eclipse(Eclipse::Lunar(_)))
+    }
+
+    /// Its name and its day: `total solar eclipse of 2024-04-08`.
+    pub(crate) fn title(&self, sky: &Sky) -> String {
+        let on = if matches!(self, Self::Eclipse(_)) { "of" } else { "on" };
+        format!("{} {on} {}", self.name(), date_text(sky, self.greatest()))
+    }
+
     /// The conventions of its results.
     pub(crate) fn conventions(&self, sky: &Sky) -> Conventions {
-        Conventions::at(sky, self.greatest(), matches!(self, Self::Eclipse(Eclipse::Lunar(_))))
+        Conventions::at(sky, self.greatest(), self.is_lunar())
     }
 }
 
