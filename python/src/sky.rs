@@ -9,8 +9,8 @@ use pyo3::types::PyDict;
 use umbracast_files::{VectorSource, read_bodies, read_ephemeris};
 use umbracast_sky::{
     BesselianElementsRecord, Cell, CircumstancesRecord, DatePrecision, DeltaT, Eclipse, EclipseBody, Field, FieldKind,
-    LunarCircumstancesRecord, LunarRule, PathPointRecord, Place, Radii, Record, SkyBody, SkyOptions, SolarEclipse,
-    Time, TransitCircumstancesRecord, View,
+    LightTime, LunarCircumstancesRecord, LunarRule, PathPointRecord, Place, Radii, Record, SkyBody, SkyOptions,
+    SolarEclipse, Time, TransitCircumstancesRecord, View,
 };
 
 use crate::exceptions::exception;
@@ -386,7 +386,8 @@ impl Sky {
         py: Python<'_>,
         date: &str,
         bodies: Vec<String>,
-        vectors: Vec<(String, PathBuf, Option<f64>)>,
+        vectors: Vec<(String, Option<PathBuf>, Option<f64>)>,
+        light_time: &str,
         view: Option<&str>,
         size: [u32; 2],
     ) -> PyResult<String> {
@@ -394,7 +395,8 @@ impl Sky {
             let names: Vec<&str> = bodies.iter().map(String::as_str).collect();
             let source = |(body, path, radius_km)| VectorSource { body, path, radius_km };
             let vectors: Vec<VectorSource> = vectors.into_iter().map(source).collect();
-            let (bodies, vectors) = read_bodies(&names, &vectors, self.inner.options().delta_t)?;
+            let (bodies, vectors) =
+                read_bodies(&names, &vectors, self.inner.ephemeris(), self.inner.options().delta_t)?;
             let view = view.map(View::parse).transpose()?;
             let (time, precision) = self.inner.parse_time(date)?;
             let time = match precision {
@@ -410,7 +412,7 @@ impl Sky {
                     },
                 },
             };
-            Ok(self.inner.system_toml_with(time, &bodies, &vectors, view, size)?)
+            Ok(self.inner.system_toml_with(time, &bodies, &vectors, &LightTime::from_name(light_time), view, size)?)
         })
     }
 }

@@ -42,7 +42,7 @@ def test_besselian_elements():
     # Of NASA's canon; they do not depend on radii and delta T.
     np.testing.assert_allclose([found.x0, found.x1, found.y0, found.y1], [-0.318244, 0.5117116, 0.219764, 0.2709589], atol=3e-5)
     np.testing.assert_allclose([found.d0, found.d1, found.mu0, found.mu1], [7.5862, 0.014844, 89.591217, 15.00408], atol=2e-5)
-    assert np.datetime64(found.t0_tt) == np.datetime64("2024-04-08T18:00") and found.kind is sky.EclipseKind.TOTAL
+    assert found.t0_tt.dtype == "datetime64[us]" and found.t0_tt == np.datetime64("2024-04-08T18:00") and found.kind is sky.EclipseKind.TOTAL
     assert found.l20 < 0 < sky.besselian_elements("2023-10-14").l20
     with pytest.raises(ValueError, match="no solar eclipse on 2025-03-14"):
         sky.besselian_elements("2025-03-14")
@@ -322,9 +322,13 @@ def test_vectors(tmp_path):
         sky.system("2024-04-08T18:00Z", names[:2], vectors=vectors, radius_km={"rock": 5})
     text = sky.system("2024-04-08T18:00Z", names, vectors=vectors, radius_km={"rock": 5}).text
     assert 'name = "Rock"' in text and "radius = 5.0" in text
-    for radius, words in [({}, "the radius of rock is not known"), ({"rock": 5, "io": 6}, "radius_km has io")]:
+    for radius, words in [({}, "the radius of rock is not known"), ({"rock": 5, "io": 6}, "a radius of 'io', which is not one")]:
         with pytest.raises(ValueError, match=words):
             sky.system("2024-04-08T18:00Z", names, vectors=vectors, radius_km=radius)
+    light = sky.system("2024-04-08T18:00Z", names, vectors=vectors, radius_km={"rock": 5}, light_time="jupiter").text
+    assert "by the light that reaches Jupiter and then the Earth" in light and light != text
+    with pytest.raises(ValueError, match="light time 'mars': expected earth, off, or one of the bodies"):
+        sky.system("2024-04-08T18:00Z", names, vectors=vectors, radius_km={"rock": 5}, light_time="mars")
     with pytest.raises(ValueError, match="rock.csv: the vectors of Rock are for"):
         sky.system("2024-04-12T18:00Z", names, vectors=vectors, radius_km={"rock": 5})
     with pytest.raises(FileNotFoundError, match="none"):

@@ -189,8 +189,8 @@ class BesselianElements:
     """When the axis of the shadow is nearest to the centre of the Earth."""
     kind: EclipseKind
     """Total, annular, hybrid or partial."""
-    t0_tt: str
-    """The full hour of TT that is nearest to the greatest eclipse, such as 2024-04-08T18:00:00."""
+    t0_tt: np.datetime64
+    """The full hour of TT that is nearest to the greatest eclipse; not UTC, as other instants are."""
     x0: float
     x1: float
     x2: float

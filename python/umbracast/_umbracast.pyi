@@ -95,7 +95,8 @@ class Sky:
         self,
         date: str,
         bodies: Sequence[str],
-        vectors: Sequence[tuple[str, Path, float | None]],
+        vectors: Sequence[tuple[str, Path | None, float | None]],
+        light_time: str,
         view: str | None,
         size: Sequence[int],
     ) -> str: ...

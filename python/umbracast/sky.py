@@ -505,6 +505,7 @@ def system(
     *,
     vectors: Mapping[str, str | os.PathLike[str]] | None = None,
     radius_km: Mapping[str, float] | None = None,
+    light_time: str = "earth",
     view: str | None = None,
     size: tuple[int, int] = (1920, 1080),
     delta_t: float | None = None,
@@ -520,14 +521,17 @@ def system(
     date : str, date, datetime or datetime64
         An instant, or the day of an eclipse for its greatest eclipse.
     bodies : sequence of str
-        Names, with the Sun and the bodies of `vectors`.
+        Names, with the Sun and the bodies of `vectors`. With an `ephemeris`, also large moons, and any body by its number of NAIF, such as "401".
     vectors : mapping of str to path, optional
         Bodies of `bodies`, as ``NAME`` or ``NAME@CENTER``, with a file of state vectors relative to the centre: a vector table of JPL Horizons, or
         a CSV with the columns time (UTC) or jd_tdb, x, y, z (km, axes of the ICRF) and optional vx, vy, vz (km/s). A CSV does not name its
         centre, so the key must: ``{"io@jupiter": "io.csv"}``. The centre is that of the body, not the barycentre of its moons. Positions
         are interpolated; the text states the error.
     radius_km : mapping of str to float, optional
-        Radii of bodies with vectors, by their names without the centre. Those of large moons are known.
+        Radii of bodies with vectors, by their names without the centre, and of others from an `ephemeris`. Those of large moons are known.
+    light_time : str, default "earth"
+        Which light shows the bodies: "earth", that which arrives at the Earth; "off", all at the instant, without aberration; or a body, by the light
+        that passes the others, falls on it and then arrives at the Earth: shadows on it are where they are seen.
     view : str, optional
         "moon", "sun", "earth", "above", "LAT,LON[,HEIGHT]" (also "33.87S,151.21E") or "to-BODY", such as "to-jupiter". It changes no
         body; if the camera is on the Earth or in it, the Earth is invisible, but casts its shadow.
@@ -547,13 +551,12 @@ def system(
     pixels = _validate.integer("width", width, 0, 0xFFFF_FFFF), _validate.integer("height", height, 0, 0xFFFF_FFFF)
     names = [_text("body", name) for name in bodies]
     own_radii = {name: float(value) for name, value in (radius_km or {}).items()}
-    files = [
+    files: list[tuple[str, Path | None, float | None]] = [
         (_text("vectors", name), Path(path), own_radii.pop(name.split("@")[0].strip(), None))
         for name, path in (vectors or {}).items()
     ]
-    if own_radii:
-        raise ValueError(f"radius_km has {', '.join(own_radii)}, without vectors")
-    text = _sky(ephemeris, delta_t, radii, sun_radius, moon_k).system(date_text("date", date), names, files, view, pixels)
+    files += [(_text("radius_km", name), None, value) for name, value in own_radii.items()]
+    text = _sky(ephemeris, delta_t, radii, sun_radius, moon_k).system(date_text("date", date), names, files, _text("light_time", light_time), view, pixels)
     return System.parse(text)
 
 
@@ -603,7 +606,9 @@ _Record = TypeVar("_Record", SolarEclipse, LunarEclipse, Transit, BesselianEleme
 def _record(result: type[_Record], values: dict[str, Any]) -> _Record:
     for field in dataclasses.fields(result):
         if field.type == "np.datetime64":
-            values[field.name] = np.int64(values[field.name]).view("datetime64[us]")
+            value = values[field.name]
+            is_text = isinstance(value, str)
+            values[field.name] = np.datetime64(value, "us") if is_text else np.int64(value).view("datetime64[us]")
     if "kind" in values:
         values["kind"] = EclipseKind(values["kind"])
     return result(**values)

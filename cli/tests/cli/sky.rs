@@ -167,6 +167,38 @@ fn instants_are_printed_in_a_time_zone() {
     }
 }
 
+/// An instant counts as its day, a rule without effect is refused, and swapped coordinates are noticed.
+#[test]
+fn probable_mistakes_about_places_are_named() {
+    let folder = Folder::new();
+    let [day, instant] = ["2026-08-12", "2026-08-12T18:00Z"]
+        .map(|date| folder.run_ok(&format!("circumstances {date} --place 42.34,-3.70")));
+    let words = "the instant counts as its day: these are the contacts of the total solar eclipse of 2026-08-12\n";
+    assert!(day.output == instant.output && instant.errors == format!("{words}{}", day.errors), "{}", instant.errors);
+    let swapped = folder.run_ok("circumstances 2026-08-12 --place=-3.70,42.34 --place 10,60").errors;
+    assert!(swapped.contains("no place sees the eclipse; with latitude and longitude swapped, one would"), "{swapped}");
+    for places in ["--place=-3.70,42.34 --city Madrid", "--place=-33.87,151.21", "--place=-30,-60"] {
+        let errors = folder.run_ok(&format!("circumstances 2026-08-12 {places}")).errors;
+        assert!(!errors.contains("swapped"), "{places}: {errors}");
+    }
+    for command in ["circumstances 2024-04-08 --city Dallas", "eclipse 2024-04-08", "eclipse 2012-06-06"] {
+        let done = folder.run(&format!("{command} --lunar-rule danjon"));
+        assert!(
+            done.code == 2 && done.errors.contains("--lunar-rule is for lunar eclipses, and changes nothing here: t"),
+            "{}",
+            done.errors
+        );
+    }
+    for only in ["solar", "transits"] {
+        let done = folder.run(&format!("eclipse --list 2024 --only {only} --lunar-rule danjon"));
+        assert!(
+            done.code == 2 && done.errors.contains("changes nothing here: --only leaves them out"),
+            "{}",
+            done.errors
+        );
+    }
+}
+
 /// With refraction, contacts stay where they are, and the Moon sets two minutes later: see the tests of `umbracast-sky`.
 #[test]
 fn refraction_is_named_and_moves_no_contact() {
@@ -188,6 +220,12 @@ fn an_ephemeris_is_read_from_a_file() {
     let folder = Folder::new();
     let excerpt = std::fs::read(umbracast_testing::root().join("tests/data/sky/de421_2024-04.bsp")).unwrap();
     folder.write("de421.bsp", &excerpt);
+    // The Moon by its number is where the Moon is.
+    folder.run_ok("system 2024-04-08 --bodies sun,moon,301 --radius 301=1737.4 --ephemeris de421.bsp --light-time moon -o m.toml -q");
+    let text = folder.text("m.toml");
+    assert!(text.contains("by the light that reaches Moon and then the Earth"), "{text}");
+    let done = folder.run("system 2024-04-08 --bodies sun,io --ephemeris de421.bsp -o m.toml");
+    assert!(done.code == 2 && done.errors.contains("de421.bsp has no positions of 'io'"), "{}", done.errors);
     folder.write("cut.bsp", &excerpt[..1500]);
     folder.write("text.bsp", "not an ephemeris");
     let done = folder.run_ok("eclipse 2024-04-08 --ephemeris de421.bsp");
@@ -602,7 +640,7 @@ fn invalid_requests_about_the_sky_are_refused() {
         (
             "system 2024-04-08 --bodies sun,io --vectors io@jupiter=v.csv --radius moon=3 -o out.toml",
             2,
-            "'moon', which has no --vectors",
+            "there is a radius of 'moon', which is not one of the bodies",
         ),
         ("system 2024-04-08 --bodies sun,io,io --vectors io@jupiter=v.csv -o out.toml", 2, "Io is listed twice"),
         (
@@ -610,7 +648,14 @@ fn invalid_requests_about_the_sky_are_refused() {
             2,
             "out.toml: is also an input",
         ),
-        ("system 2024-04-08 --radius io=3 -o out.toml", 2, "--vectors"),
+        ("system 2024-04-08 --radius io=3 -o out.toml", 2, "a radius of 'io', which is not one of the bodies"),
+        ("system 2024-04-08 --radius moon=3 -o out.toml", 2, "the radius of Moon is known"),
+        ("system 2024-04-08 --bodies sun,earth,io -o out.toml", 2, "there are no positions of 'io'"),
+        (
+            "system 2024-04-08 --light-time mars -o out.toml",
+            2,
+            "light time 'mars': expected earth, off, or one of the bodies",
+        ),
     ] {
         let done = folder.run(arguments);
         assert_eq!(done.code, code, "{arguments}: {}", done.errors);

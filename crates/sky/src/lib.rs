@@ -64,7 +64,7 @@ pub use records::{
     GeocentricContactRecord, LunarCircumstancesRecord, LunarEclipseRecord, PathPointRecord, Record, SolarEclipseRecord,
     TransitCircumstancesRecord, TransitRecord, ViewRecord,
 };
-pub use scenes::View;
+pub use scenes::{LightTime, View};
 pub use shadow_intervals::{ShadowInterval, shadow_intervals};
 pub use solar::{Greatest, SolarEclipse, SolarKind};
 pub use sunlight::{Frame, Sunlight, Trajectory, TrajectoryState};
