@@ -15,6 +15,9 @@ It writes:
 * `lunar_places.csv`: lunar eclipses at places: the Moon's altitude and azimuth at each contact, and when it rises or sets during the eclipse.
   The shadow has Danjon's rule; the Moon's centre rises and sets, without refraction.
 
+* `transits.csv`: transits of Mercury and Venus from the centre of the Earth (without a place) and at places: contacts, greatest transit, sunrise and
+  sunset, with the separation of the centres, the position angle of the planet and the altitude of the Sun. The Sun's radius is 695,700 km.
+
 With `--check`, nothing is written: rows of `reference/circumstances.csv` are compared with Skyfield, and the largest differences are printed.
 """
 
@@ -215,6 +218,58 @@ def lunar_places():
     write("lunar_places.csv", ["date", "lat", "lon", "event", "jd_tt", "moon_altitude_deg", "moon_azimuth_deg"], rows)
 
 
+def transits():
+    rows = []
+    places = [None, (40.4168, -3.7038), (35.6762, 139.6503), (-33.8688, 151.2093), (21.3, -157.85), (-22.9, -43.2), (70.0, 25.0)]
+    for date, name, radius_km in [
+        ("1937-05-11", "mercury", 2440.53),
+        ("1999-11-15", "mercury", 2440.53),
+        ("2003-05-07", "mercury", 2440.53),
+        ("2004-06-08", "venus", 6051.8),
+        ("2006-11-08", "mercury", 2440.53),
+        ("2012-06-06", "venus", 6051.8),
+        ("2016-05-09", "mercury", 2440.53),
+        ("2019-11-11", "mercury", 2440.53),
+        ("2032-11-13", "mercury", 2440.53),
+        ("2049-05-07", "mercury", 2440.53),
+    ]:
+        start = TIMES.tt(*map(int, date.split("-")), -10).tt
+        for where in places:
+            place = EARTH if where is None else EARTH + wgs84.latlon(*where)
+
+            def discs(jd):
+                here = place.at(TIMES.tt_jd(jd))
+                sun, planet = (here.observe(EPHEMERIS[body]).apparent() for body in ("sun", name))
+                u, v = (body.position.km / np.linalg.norm(body.position.km) for body in (sun, planet))
+                apart = 2 * math.atan2(np.linalg.norm(u - v), np.linalg.norm(u + v))
+                return apart, math.asin(695700 / sun.distance().km), math.asin(radius_km / planet.distance().km), sun, planet
+
+            gap = lambda jd, sign: (lambda found: found[0] - found[1] - sign * found[2])(discs(jd))
+            middle = min((start + step / 48 for step in range(44 * 2)), key=lambda jd: discs(jd)[0])
+            low, high = middle - 1 / 48, middle + 1 / 48
+            for _ in range(36):
+                thirds = low + (high - low) / 3, high - (high - low) / 3
+                low, high = (low, thirds[1]) if discs(thirds[0])[0] < discs(thirds[1])[0] else (thirds[0], high)
+            events = {"greatest": low}
+            for sign, first, last in [(1, "c1", "c4"), (-1, "c2", "c3")]:
+                if gap(low, sign) < 0:
+                    events[first] = root(lambda jd: gap(jd, sign), low - 4.5 / 24, low)
+                    events[last] = root(lambda jd: gap(jd, sign), low, low + 4.5 / 24)
+            altitude = lambda jd: discs(jd)[3].altaz()[0].degrees
+            if where and "c1" in events:
+                steps = np.linspace(events["c1"], events["c4"], 20)
+                for one, after in zip(steps, steps[1:]):
+                    if (altitude(one) < 0) != (altitude(after) < 0):
+                        events["sunrise" if altitude(one) < 0 else "sunset"] = root(altitude, one, after)
+            for event, jd in sorted(events.items()):
+                apart, _, _, sun, planet = discs(jd)
+                (sun_ra, sun_dec, _), (ra, dec, _) = (body.radec("date") for body in (sun, planet))
+                angle = math.degrees(bearing(sun_ra.radians, sun_dec.radians, ra.radians, dec.radians)) % 360
+                shown = ["", "", ""] if where is None else [*where, f"{altitude(jd):.4f}"]
+                rows.append([date, name, *shown[:2], event, f"{jd:.8f}", f"{math.degrees(apart) * 3600:.3f}", f"{angle:.3f}", shown[2]])
+    write("transits.csv", ["date", "planet", "lat", "lon", "event", "jd_tt", "separation_arcsec", "position_angle_deg", "sun_altitude_deg"], rows)
+
+
 def spk():
     de421 = Path(skyfield_data.get_skyfield_data_path()) / "de421.bsp"
     bodies = {"Sun": [(0, 10)], "Earth": [(0, 3), (3, 399)], "Moon": [(0, 3), (3, 301)], "Mercury": [(0, 1), (1, 199)], "Venus": [(0, 2), (2, 299)]}
@@ -311,4 +366,5 @@ else:
     elements()
     position_angles()
     lunar_places()
+    transits()
     spk()

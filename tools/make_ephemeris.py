@@ -23,7 +23,7 @@ from skyfield.api import load
 from skyfield.functions import load_bundled_npy
 
 ROOT = Path(__file__).parent.parent
-DATA = ROOT / "src" / "sky" / "data"
+DATA = ROOT / "crates" / "sky" / "src" / "data"
 DE421 = Path(skyfield_data.get_skyfield_data_path()) / "de421.bsp"
 
 # Julian dates (TDB) of 1899-12-01 and 2051-02-01: a month more than promised on either side, for light time and for eclipses at the ends.

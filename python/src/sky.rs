@@ -9,8 +9,8 @@ use pyo3::types::PyDict;
 use umbracast_files::{VectorSource, read_bodies, read_ephemeris};
 use umbracast_sky::{
     BesselianElementsRecord, Cell, CircumstancesRecord, DatePrecision, DeltaT, Eclipse, EclipseBody, Field, FieldKind,
-    LunarCircumstancesRecord, LunarRule, PathPointRecord, Place, Radii, Record, SkyBody, SkyOptions, SolarEclipse,
-    Time, View,
+    LightTime, LunarCircumstancesRecord, LunarRule, PathPointRecord, Place, Radii, Record, SkyBody, SkyOptions,
+    SolarEclipse, Time, TransitCircumstancesRecord, View,
 };
 
 use crate::exceptions::exception;
@@ -47,6 +47,16 @@ impl Sky {
     fn eclipse(&self, date: &str) -> Result<Option<Eclipse>> {
         let (time, _) = self.inner.parse_time(date)?;
         Ok(self.inner.eclipse_on(time)?)
+    }
+
+    /// The beginning of one year and the end of another.
+    fn years(&self, first: i32, last: i32) -> Result<(Time, Time)> {
+        let delta_t = self.inner.options().delta_t;
+        let allowed = 1900..=2050;
+        if !(allowed.contains(&first) && allowed.contains(&last)) {
+            return Err(usage(format!("the years {first} to {last} are not in 1900 to 2050")));
+        }
+        Ok((Time::of_year(first, delta_t), Time::of_year(last + 1, delta_t)))
     }
 
     fn solar(&self, date: &str) -> Result<Box<SolarEclipse>> {
@@ -145,6 +155,7 @@ fn places(rows: &PyReadonlyArray2<'_, f64>) -> PyResult<Vec<Place>> {
 #[pymethods]
 impl Sky {
     #[new]
+    #[expect(clippy::too_many_arguments, reason = "one for each convention")]
     fn new(
         py: Python<'_>,
         delta_t: Option<f64>,
@@ -152,6 +163,7 @@ impl Sky {
         sun_radius: Option<f64>,
         moon_k: Option<f64>,
         lunar_rule: &str,
+        refraction: bool,
         ephemeris: Option<PathBuf>,
     ) -> PyResult<Self> {
         let options = || -> Result<SkyOptions> {
@@ -169,7 +181,7 @@ impl Sky {
             if let Some(k) = moon_k {
                 radii = radii.with_moon_k(k)?;
             }
-            Ok(SkyOptions { delta_t, radii, lunar_rule: LunarRule::from_name(lunar_rule)? })
+            Ok(SkyOptions { delta_t, radii, lunar_rule: LunarRule::from_name(lunar_rule)?, refraction })
         };
         let options = options().map_err(|error| exception(py, error))?;
         let inner = match ephemeris {
@@ -202,12 +214,7 @@ impl Sky {
         solar: Option<bool>,
     ) -> PyResult<Vec<(bool, Bound<'py, PyDict>)>> {
         let found = run_detached(py, || {
-            let delta_t = self.inner.options().delta_t;
-            let allowed = 1900..=2050;
-            if !(allowed.contains(&first) && allowed.contains(&last)) {
-                return Err(usage(format!("the years {first} to {last} are not in 1900 to 2050")));
-            }
-            let (from, end) = (Time::of_year(first, delta_t), Time::of_year(last + 1, delta_t));
+            let (from, end) = self.years(first, last)?;
             let only = solar.map(|solar| if solar { EclipseBody::Solar } else { EclipseBody::Lunar });
             Ok(self.inner.eclipses(from, end, only)?)
         })?;
@@ -253,6 +260,33 @@ impl Sky {
             _ => Err(usage(format!("there is no lunar eclipse on {date}"))),
         })?;
         self.columns(py, LunarCircumstancesRecord::fields(), records.into_iter())
+    }
+
+    /// The transits from the beginning of one year to the end of another.
+    fn transits<'py>(&self, py: Python<'py>, first: i32, last: i32) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let found = run_detached(py, || {
+            let (from, end) = self.years(first, last)?;
+            Ok(self.inner.transits(from, end)?)
+        })?;
+        found.iter().map(|one| self.dictionary(py, &one.record())).collect()
+    }
+
+    /// What places see of a transit, an array per field of the record.
+    fn transit_circumstances<'py>(
+        &self,
+        py: Python<'py>,
+        date: &str,
+        rows: PyReadonlyArray2<'py, f64>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let list = places(&rows)?;
+        let records = run_detached(py, || match self.inner.transit_on(self.inner.parse_time(date)?.0)? {
+            Some(transit) => {
+                let record = |place: &Place| transit.circumstances_record(None, &transit.circumstances(place));
+                Ok(list.iter().map(record).collect::<Vec<_>>())
+            }
+            None => Err(usage(format!("there is no transit of Mercury or Venus on {date}"))),
+        })?;
+        self.columns(py, TransitCircumstancesRecord::fields(), records.into_iter())
     }
 
     /// Obscuration and altitude of the Sun in degrees at places: at an instant, or for a day at the maximum of each place.
@@ -352,7 +386,8 @@ impl Sky {
         py: Python<'_>,
         date: &str,
         bodies: Vec<String>,
-        vectors: Vec<(String, PathBuf, Option<f64>)>,
+        vectors: Vec<(String, Option<PathBuf>, Option<f64>)>,
+        light_time: &str,
         view: Option<&str>,
         size: [u32; 2],
     ) -> PyResult<String> {
@@ -360,17 +395,24 @@ impl Sky {
             let names: Vec<&str> = bodies.iter().map(String::as_str).collect();
             let source = |(body, path, radius_km)| VectorSource { body, path, radius_km };
             let vectors: Vec<VectorSource> = vectors.into_iter().map(source).collect();
-            let (bodies, vectors) = read_bodies(&names, &vectors, self.inner.options().delta_t)?;
+            let (bodies, vectors) =
+                read_bodies(&names, &vectors, self.inner.ephemeris(), self.inner.options().delta_t)?;
             let view = view.map(View::parse).transpose()?;
             let (time, precision) = self.inner.parse_time(date)?;
-            let time = match (precision, self.inner.eclipse_on(time)?) {
-                (DatePrecision::Day, Some(eclipse)) => eclipse.greatest(),
-                (DatePrecision::Day, None) => {
-                    return Err(usage(format!("there is no eclipse on {date}: give an instant, {date}T12:00:00Z")));
-                }
-                _ => time,
+            let time = match precision {
+                DatePrecision::Instant => time,
+                DatePrecision::Day => match self.inner.eclipse_on(time)? {
+                    Some(eclipse) => eclipse.greatest(),
+                    None => match self.inner.transit_on(time)? {
+                        Some(transit) => transit.contacts.greatest.time,
+                        None => {
+                            let message = format!("there is no eclipse on {date}: give an instant, {date}T12:00:00Z");
+                            return Err(usage(message));
+                        }
+                    },
+                },
             };
-            Ok(self.inner.system_toml_with(time, &bodies, &vectors, view, size)?)
+            Ok(self.inner.system_toml_with(time, &bodies, &vectors, &LightTime::from_name(light_time), view, size)?)
         })
     }
 }

@@ -42,7 +42,7 @@ def test_besselian_elements():
     # Of NASA's canon; they do not depend on radii and delta T.
     np.testing.assert_allclose([found.x0, found.x1, found.y0, found.y1], [-0.318244, 0.5117116, 0.219764, 0.2709589], atol=3e-5)
     np.testing.assert_allclose([found.d0, found.d1, found.mu0, found.mu1], [7.5862, 0.014844, 89.591217, 15.00408], atol=2e-5)
-    assert np.datetime64(found.t0_tt) == np.datetime64("2024-04-08T18:00") and found.kind is sky.EclipseKind.TOTAL
+    assert found.t0_tt.dtype == "datetime64[us]" and found.t0_tt == np.datetime64("2024-04-08T18:00") and found.kind is sky.EclipseKind.TOTAL
     assert found.l20 < 0 < sky.besselian_elements("2023-10-14").l20
     with pytest.raises(ValueError, match="no solar eclipse on 2025-03-14"):
         sky.besselian_elements("2025-03-14")
@@ -98,9 +98,48 @@ def test_lunar_circumstances_are_arrays():
         sky.lunar_circumstances("2024-04-08", 0, 0)
 
 
+def test_refraction_moves_sunset_and_no_contact():
+    # Madrid in 2026: the Sun sets during the partial eclipse.
+    plain, raised = (sky.circumstances("2026-08-12", 40.4168, -3.7038, refraction=on) for on in (False, True))
+    assert plain.c1 == raised.c1 and plain.c4 == raised.c4 and plain.c4_sun_altitude_deg < 0
+    # Bennett: 3.07 minutes of arc at 17.7 degrees.
+    assert abs(raised.c1_sun_altitude_deg - plain.c1_sun_altitude_deg - 3.07 / 60) < 0.1 / 60
+    moons = [sky.lunar_circumstances("2022-05-16", -1.2921, 36.8219, refraction=on).moonset.item() for on in (False, True)]
+    assert 130 < (moons[1] - moons[0]).total_seconds() < 160
+    suns = [sky.transit_circumstances("2012-06-06", 40.4168, -3.7038, refraction=on).sunrise.item() for on in (False, True)]
+    assert 150 < (suns[0] - suns[1]).total_seconds() < 300
+
+
+def test_transits():
+    found = sky.transits(2004, 2012)
+    assert [(one.planet, str(one.greatest)[:10]) for one in found] == [("venus", "2004-06-08"), ("mercury", "2006-11-08"), ("venus", "2012-06-06")]
+    table = pandas.read_csv(SCHEMAS.parents[1] / "tests/data/sky/transits.csv")
+    table = table[table.date == "2012-06-06"].set_index("event")
+    center = table[table.lat.isna()]
+    for name in ("c1", "c2", "greatest", "c3", "c4"):
+        assert seconds(getattr(found[2], name), sky.julian_date(center.jd_tt[name], "tt")) < 2, name
+        assert abs(getattr(found[2], f"{name}_position_angle_deg") - center.position_angle_deg[name]) < 0.02
+    partial, = sky.transits(1937, 1937)
+    assert np.isnat(partial.c1) and partial.duration_s is None and partial.separation_arcsec > 955
+    # Madrid sees the end after sunrise; Rio de Janeiro nothing.
+    local = sky.transit_circumstances("2012-06-06", [40.4168, -22.9], [-3.7038, -43.2], delta_t=69.2)
+    madrid = table[table.lat == 40.4168]
+    for name in ("c3", "c4", "sunrise"):
+        assert seconds(getattr(local, name)[0], sky.julian_date(madrid.jd_tt[name], "tt")) < 2, name
+    assert local.c1_sun_altitude_deg[0] < 0 < local.c4_sun_altitude_deg[0] and np.isnat(local.sunrise[1])
+    assert "1 of 2 places with a visible transit" in repr(local)
+    assert "venus" in sky.system("2012-06-06", ["sun", "venus"], view="to-sun").text.lower()
+    with pytest.raises(ValueError, match="no transit of Mercury or Venus on 2012-06-08"):
+        sky.transit_circumstances("2012-06-08", 0, 0)
+    with pytest.raises(ValueError, match="not in 1900 to 2050"):
+        sky.transits(1882, 1883)
+
+
 @pytest.mark.parametrize(
     ("result", "name"),
     [
+        (sky.Transit, "transit"),
+        (sky.TransitCircumstances, "transit-circumstances"),
         (sky.SolarEclipse, "solar-eclipse"),
         (sky.LunarEclipse, "lunar-eclipse"),
         (sky.Circumstances, "circumstances"),
@@ -113,7 +152,8 @@ def test_fields_are_those_of_the_schema(result, name):
     schema = json.loads((SCHEMAS / f"{name}.json").read_text())
     # Places have names on the command line only.
     assert [field.name for field in dataclasses.fields(result)] == [key for key in schema["required"] if key != "name"]
-    kinds = schema["properties"]["visible_kind" if result is sky.LunarCircumstances else "kind"]["enum"]
+    kind = schema["properties"].get("visible_kind" if result is sky.LunarCircumstances else "kind", {"enum": [None]})
+    kinds = kind["enum"]
     assert set(kinds) - {None} <= {kind.value for kind in sky.EclipseKind}
 
 
@@ -282,9 +322,13 @@ def test_vectors(tmp_path):
         sky.system("2024-04-08T18:00Z", names[:2], vectors=vectors, radius_km={"rock": 5})
     text = sky.system("2024-04-08T18:00Z", names, vectors=vectors, radius_km={"rock": 5}).text
     assert 'name = "Rock"' in text and "radius = 5.0" in text
-    for radius, words in [({}, "the radius of rock is not known"), ({"rock": 5, "io": 6}, "radius_km has io")]:
+    for radius, words in [({}, "the radius of rock is not known"), ({"rock": 5, "io": 6}, "a radius of 'io', which is not one")]:
         with pytest.raises(ValueError, match=words):
             sky.system("2024-04-08T18:00Z", names, vectors=vectors, radius_km=radius)
+    light = sky.system("2024-04-08T18:00Z", names, vectors=vectors, radius_km={"rock": 5}, light_time="jupiter").text
+    assert "by the light that reaches Jupiter and then the Earth" in light and light != text
+    with pytest.raises(ValueError, match="light time 'mars': expected earth, off, or one of the bodies"):
+        sky.system("2024-04-08T18:00Z", names, vectors=vectors, radius_km={"rock": 5}, light_time="mars")
     with pytest.raises(ValueError, match="rock.csv: the vectors of Rock are for"):
         sky.system("2024-04-12T18:00Z", names, vectors=vectors, radius_km={"rock": 5})
     with pytest.raises(FileNotFoundError, match="none"):

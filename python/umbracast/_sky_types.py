@@ -140,6 +140,45 @@ class LunarEclipse:
 
 
 @dataclass(frozen=True, slots=True)
+class Transit:
+    """A transit of Mercury or Venus, as seen from the centre of the Earth. Position angles are those of the planet's centre on the Sun, from the
+    celestial north pole through east.
+    """
+
+    greatest: np.datetime64
+    """When the centres of planet and Sun are nearest to each other."""
+    greatest_position_angle_deg: float
+    planet: str
+    """`mercury` or `venus`."""
+    julian_date_tt: float
+    """Julian date of the greatest transit in TT."""
+    separation_arcsec: float
+    """The least distance of the centres."""
+    latitude_deg: float
+    """Where the Sun is at the zenith at the greatest transit."""
+    longitude_deg: float
+    """Longitude of the same place, east positive."""
+    duration_s: float | None
+    """From `c1` to `c4`; empty, as the contacts, if the planet misses the Sun as seen from the centre of the Earth."""
+    c1: np.datetime64
+    """First contact: the planet touches the Sun's disc from outside."""
+    c1_position_angle_deg: float | None
+    c2: np.datetime64
+    """Second contact: the whole planet is in front of the Sun."""
+    c2_position_angle_deg: float | None
+    c3: np.datetime64
+    """Third contact: the planet touches the Sun's limb from inside."""
+    c3_position_angle_deg: float | None
+    c4: np.datetime64
+    """Fourth contact: the planet has left the disc."""
+    c4_position_angle_deg: float | None
+    radii: str
+    """Radii that were used: that of the Sun counts."""
+    delta_t_s: float
+    """TT − UT1 that was used."""
+
+
+@dataclass(frozen=True, slots=True)
 class BesselianElements:
     """Besselian elements of a solar eclipse: polynomials of t, the hours since `t0_tt`, for 3 hours before and after it.
 
@@ -150,8 +189,8 @@ class BesselianElements:
     """When the axis of the shadow is nearest to the centre of the Earth."""
     kind: EclipseKind
     """Total, annular, hybrid or partial."""
-    t0_tt: str
-    """The full hour of TT that is nearest to the greatest eclipse, such as 2024-04-08T18:00:00."""
+    t0_tt: np.datetime64
+    """The full hour of TT that is nearest to the greatest eclipse; not UTC, as other instants are."""
     x0: float
     x1: float
     x2: float
@@ -193,8 +232,8 @@ class Circumstances(Result):
     """Local circumstances of a solar eclipse: arrays with the broadcast shape of the places. Contacts are geometric: the Sun may be below
     the horizon.
 
-    The Sun at each contact is described by its altitude above the horizontal plane and its azimuth from north through east, without
-    refraction, and by the altitude of the horizon below or above it, which is negative for a place above the ellipsoid. The position angle is
+    The Sun at each contact is described by its altitude above the horizontal plane, without refraction unless it is asked for, its azimuth from
+    north through east, and by the altitude of the horizon below or above it, which is negative for a place above the ellipsoid. The position angle is
     that of the point at which the limbs touch, or at other instants of the Moon's centre: from the north point of the Sun's limb through
     east. The zenith angle is the same from the point nearest to the zenith.
     """
@@ -271,7 +310,7 @@ class Circumstances(Result):
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LunarCircumstances(Result):
     """What places see of a lunar eclipse: arrays with the broadcast shape of the places. The Moon may be below the horizon at contacts: its
-    altitude is above the horizontal plane, without refraction, and that of the horizon is negative for a place above the ellipsoid.
+    altitude is above the horizontal plane, without refraction unless it is asked for, and that of the horizon is negative for a place above the ellipsoid.
     """
 
     latitude_deg: NDArray[np.float64]
@@ -336,6 +375,84 @@ class LunarCircumstances(Result):
 
     def _summary(self) -> str:
         return f"{shape_text(self.delta_t_s)}, {share(self.visible_kind != '', 'place')} with a visible eclipse"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class TransitCircumstances(Result):
+    """What places see of a transit of Mercury or Venus: arrays with the broadcast shape of the places. Contacts are geometric: the Sun may be
+    below the horizon. The Sun and the angles at each contact are described as in `Circumstances`.
+    """
+
+    latitude_deg: NDArray[np.float64]
+    """Geodetic latitude (WGS 84), north positive."""
+    longitude_deg: NDArray[np.float64]
+    """Longitude, east positive."""
+    height_m: NDArray[np.float64]
+    """Height above the ellipsoid."""
+    planet: NDArray[np.str_]
+    """`mercury` or `venus`."""
+    separation_arcsec: NDArray[np.float64]
+    """The least distance of the centres of planet and Sun."""
+    duration_s: NDArray[np.float64]
+    """From `c1` to `c4`."""
+    c1: NDArray[np.datetime64]
+    """First contact: the planet touches the Sun's disc from outside."""
+    c1_sun_altitude_deg: NDArray[np.float64]
+    c1_sun_azimuth_deg: NDArray[np.float64]
+    c1_horizon_altitude_deg: NDArray[np.float64]
+    c1_position_angle_deg: NDArray[np.float64]
+    c1_zenith_angle_deg: NDArray[np.float64]
+    c2: NDArray[np.datetime64]
+    """Second contact: the whole planet is in front of the Sun."""
+    c2_sun_altitude_deg: NDArray[np.float64]
+    c2_sun_azimuth_deg: NDArray[np.float64]
+    c2_horizon_altitude_deg: NDArray[np.float64]
+    c2_position_angle_deg: NDArray[np.float64]
+    c2_zenith_angle_deg: NDArray[np.float64]
+    greatest: NDArray[np.datetime64]
+    """When the centres are nearest to each other."""
+    greatest_sun_altitude_deg: NDArray[np.float64]
+    greatest_sun_azimuth_deg: NDArray[np.float64]
+    greatest_horizon_altitude_deg: NDArray[np.float64]
+    greatest_position_angle_deg: NDArray[np.float64]
+    greatest_zenith_angle_deg: NDArray[np.float64]
+    c3: NDArray[np.datetime64]
+    """Third contact: the planet touches the Sun's limb from inside."""
+    c3_sun_altitude_deg: NDArray[np.float64]
+    c3_sun_azimuth_deg: NDArray[np.float64]
+    c3_horizon_altitude_deg: NDArray[np.float64]
+    c3_position_angle_deg: NDArray[np.float64]
+    c3_zenith_angle_deg: NDArray[np.float64]
+    c4: NDArray[np.datetime64]
+    """Fourth contact: the planet has left the disc."""
+    c4_sun_altitude_deg: NDArray[np.float64]
+    c4_sun_azimuth_deg: NDArray[np.float64]
+    c4_horizon_altitude_deg: NDArray[np.float64]
+    c4_position_angle_deg: NDArray[np.float64]
+    c4_zenith_angle_deg: NDArray[np.float64]
+    sunrise: NDArray[np.datetime64]
+    """The Sun's centre rises above the horizon between `c1` and `c4`."""
+    sunrise_sun_altitude_deg: NDArray[np.float64]
+    sunrise_sun_azimuth_deg: NDArray[np.float64]
+    sunrise_horizon_altitude_deg: NDArray[np.float64]
+    sunrise_position_angle_deg: NDArray[np.float64]
+    sunrise_zenith_angle_deg: NDArray[np.float64]
+    sunset: NDArray[np.datetime64]
+    """The Sun's centre sets below the horizon between them."""
+    sunset_sun_altitude_deg: NDArray[np.float64]
+    sunset_sun_azimuth_deg: NDArray[np.float64]
+    sunset_horizon_altitude_deg: NDArray[np.float64]
+    sunset_position_angle_deg: NDArray[np.float64]
+    sunset_zenith_angle_deg: NDArray[np.float64]
+    radii: NDArray[np.str_]
+    """Radii that were used: that of the Sun counts."""
+    delta_t_s: NDArray[np.float64]
+    """TT − UT1 that was used."""
+
+    def _summary(self) -> str:
+        seen = [getattr(self, f"{name}_sun_altitude_deg") >= getattr(self, f"{name}_horizon_altitude_deg") for name in ("c1", "c4")]
+        visible = seen[0] | seen[1] | ~np.isnat(self.sunrise) | ~np.isnat(self.sunset)
+        return f"{shape_text(self.delta_t_s)}, {share(visible, 'place')} with a visible transit"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -11,8 +11,15 @@ Dates are days or instants in UTC, and in UT1 before 1972: text, ``2024-04-08``,
 ``2024-04-08T13:17:20-05:00``, ``datetime.date``, ``datetime.datetime`` or ``numpy.datetime64`` (with the unit D it is a day). A
 ``datetime`` with a time zone is converted to UTC, and one without is taken as UTC. Plain numbers are refused: `julian_date` converts
 Julian dates. Times in results are ``datetime64[us]`` in the same scale, ``NaT`` if they do not exist. Names of fields are those of CSV and JSON; numbers that do not exist are ``nan`` in arrays, else None.
-Latitudes are geodetic (WGS 84), east longitudes are positive, both in degrees; heights are metres above the ellipsoid. There is no
-refraction.
+Latitudes are geodetic (WGS 84), east longitudes are positive, both in degrees; heights are metres above the ellipsoid.
+
+The time of a clock in a time zone, from an instant in UTC::
+
+    from datetime import timezone
+    from zoneinfo import ZoneInfo
+
+    totality = sky.circumstances("2024-04-08", 32.7767, -96.797).c2
+    totality.item().replace(tzinfo=timezone.utc).astimezone(ZoneInfo("America/Chicago"))
 
 Conventions are options of most functions:
 
@@ -26,6 +33,9 @@ moon_k : float, optional
     Radius of the Moon in equatorial radii of the Earth, such as 0.2722810. Default: that of `radii`.
 lunar_rule : "danjon", "chauvenet", "plus88", "none" or "equator", default "danjon"
     How the Earth's atmosphere enlarges the shadow in lunar eclipses.
+refraction : bool, default False
+    Raise altitudes of Sun and Moon by refraction in air of 1010 hPa and 10 °C (Sæmundsson 1986), so that they rise earlier and set later.
+    Instants of contacts stay. Only local circumstances have it.
 ephemeris : path, optional
     An SPK file, ``.bsp``, with segments of type 2 or 3, such as JPL's ``de440.bsp``. Default: the built-in excerpt of DE421. Each call reads the
     file.
@@ -56,6 +66,8 @@ from ._sky_types import (
     Obscuration,
     Radii,
     SolarEclipse,
+    Transit,
+    TransitCircumstances,
 )
 
 __all__ = [
@@ -67,6 +79,8 @@ __all__ = [
     "LunarEclipse",
     "Obscuration",
     "SolarEclipse",
+    "Transit",
+    "TransitCircumstances",
     "besselian_elements",
     "central_line",
     "circumstances",
@@ -77,6 +91,8 @@ __all__ = [
     "obscuration",
     "positions",
     "system",
+    "transit_circumstances",
+    "transits",
 ]
 
 
@@ -145,9 +161,7 @@ def eclipses(
     """
     if kind not in (None, "solar", "lunar"):
         raise ValueError(f"kind must be 'solar', 'lunar' or None, not {kind!r}")
-    years = _validate.integer("first", first, 0, 9999), _validate.integer("last", last, 0, 9999)
-    if years[0] > years[1]:
-        raise ValueError(f"first is {first}, after last, {last}")
+    years = _years(first, last)
     found = _sky(ephemeris, delta_t, radii, sun_radius, moon_k, lunar_rule).eclipses(*years, None if kind is None else kind == "solar")
     return [_eclipse(*one) for one in found]
 
@@ -188,6 +202,7 @@ def circumstances(
     radii: Radii = "iau",
     sun_radius: float | None = None,
     moon_k: float | None = None,
+    refraction: bool = False,
     ephemeris: str | os.PathLike[str] | None = None,
 ) -> Circumstances:
     """Local circumstances of the solar eclipse of a day, for many places at once.
@@ -200,6 +215,8 @@ def circumstances(
         Degrees, north and east positive. They are broadcast against each other and `height`.
     height : array_like, default 0
         Metres above the ellipsoid.
+    refraction : bool, default False
+        As in the module.
     delta_t, radii, sun_radius, moon_k, ephemeris
         Conventions; see the module.
 
@@ -216,7 +233,7 @@ def circumstances(
         If there is no solar eclipse on this day, and for invalid dates and conventions.
     """
     rows, shape = _places(latitude, longitude, height)
-    found = _sky(ephemeris, delta_t, radii, sun_radius, moon_k).circumstances(date_text("date", date), rows)
+    found = _sky(ephemeris, delta_t, radii, sun_radius, moon_k, refraction=refraction).circumstances(date_text("date", date), rows)
     del found["name"]
     return Circumstances(**_arrays(found, shape))
 
@@ -232,6 +249,7 @@ def lunar_circumstances(
     sun_radius: float | None = None,
     moon_k: float | None = None,
     lunar_rule: LunarRule = "danjon",
+    refraction: bool = False,
     ephemeris: str | os.PathLike[str] | None = None,
 ) -> LunarCircumstances:
     """What many places see of the lunar eclipse of a day: where the Moon is at each contact, and whether it rises or sets during the eclipse.
@@ -242,6 +260,8 @@ def lunar_circumstances(
         The day of a lunar eclipse.
     latitude, longitude, height
         As for `circumstances`.
+    refraction : bool, default False
+        As in the module.
     delta_t, radii, sun_radius, moon_k, lunar_rule, ephemeris
         Conventions; see the module.
 
@@ -258,9 +278,78 @@ def lunar_circumstances(
         If there is no lunar eclipse on this day, and for invalid dates and conventions.
     """
     rows, shape = _places(latitude, longitude, height)
-    found = _sky(ephemeris, delta_t, radii, sun_radius, moon_k, lunar_rule).lunar_circumstances(date_text("date", date), rows)
+    found = _sky(ephemeris, delta_t, radii, sun_radius, moon_k, lunar_rule, refraction=refraction).lunar_circumstances(date_text("date", date), rows)
     del found["name"]
     return LunarCircumstances(**_arrays(found, shape))
+
+
+def transits(
+    first: int,
+    last: int,
+    *,
+    delta_t: float | None = None,
+    radii: Radii = "iau",
+    sun_radius: float | None = None,
+    ephemeris: str | os.PathLike[str] | None = None,
+) -> list[Transit]:
+    """All transits of Mercury and Venus from the beginning of the year `first` to the end of the year `last`, in order.
+
+    Parameters
+    ----------
+    first, last : int
+        Years, 1900 to 2050.
+    delta_t, radii, sun_radius, ephemeris
+        Conventions; see the module. Of the radii, that of the Sun counts.
+
+    Raises
+    ------
+    ValueError
+        For years out of range or out of order, and for invalid conventions.
+    """
+    return [_record(Transit, one) for one in _sky(ephemeris, delta_t, radii, sun_radius).transits(*_years(first, last))]
+
+
+def transit_circumstances(
+    date: Date,
+    latitude: ArrayLike,
+    longitude: ArrayLike,
+    height: ArrayLike = 0.0,
+    *,
+    delta_t: float | None = None,
+    radii: Radii = "iau",
+    sun_radius: float | None = None,
+    refraction: bool = False,
+    ephemeris: str | os.PathLike[str] | None = None,
+) -> TransitCircumstances:
+    """What many places see of the transit of Mercury or Venus of a day: contacts, and whether the Sun rises or sets during the transit.
+
+    Parameters
+    ----------
+    date : str, date, datetime or datetime64
+        The day of a transit.
+    latitude, longitude, height
+        As for `circumstances`.
+    refraction : bool, default False
+        As in the module.
+    delta_t, radii, sun_radius, ephemeris
+        Conventions; see the module. Of the radii, that of the Sun counts.
+
+    Returns
+    -------
+    TransitCircumstances
+        Arrays of the broadcast shape.
+
+    Raises
+    ------
+    RecordError
+        For a place out of range, with its index.
+    ValueError
+        If there is no transit on this day, and for invalid dates and conventions.
+    """
+    rows, shape = _places(latitude, longitude, height)
+    found = _sky(ephemeris, delta_t, radii, sun_radius, refraction=refraction).transit_circumstances(date_text("date", date), rows)
+    del found["name"]
+    return TransitCircumstances(**_arrays(found, shape))
 
 
 def obscuration(
@@ -416,6 +505,7 @@ def system(
     *,
     vectors: Mapping[str, str | os.PathLike[str]] | None = None,
     radius_km: Mapping[str, float] | None = None,
+    light_time: str = "earth",
     view: str | None = None,
     size: tuple[int, int] = (1920, 1080),
     delta_t: float | None = None,
@@ -431,14 +521,17 @@ def system(
     date : str, date, datetime or datetime64
         An instant, or the day of an eclipse for its greatest eclipse.
     bodies : sequence of str
-        Names, with the Sun and the bodies of `vectors`.
+        Names, with the Sun and the bodies of `vectors`. With an `ephemeris`, also large moons, and any body by its number of NAIF, such as "401".
     vectors : mapping of str to path, optional
         Bodies of `bodies`, as ``NAME`` or ``NAME@CENTER``, with a file of state vectors relative to the centre: a vector table of JPL Horizons, or
         a CSV with the columns time (UTC) or jd_tdb, x, y, z (km, axes of the ICRF) and optional vx, vy, vz (km/s). A CSV does not name its
         centre, so the key must: ``{"io@jupiter": "io.csv"}``. The centre is that of the body, not the barycentre of its moons. Positions
         are interpolated; the text states the error.
     radius_km : mapping of str to float, optional
-        Radii of bodies with vectors, by their names without the centre. Those of large moons are known.
+        Radii of bodies with vectors, by their names without the centre, and of others from an `ephemeris`. Those of large moons are known.
+    light_time : str, default "earth"
+        Which light shows the bodies: "earth", that which arrives at the Earth; "off", all at the instant, without aberration; or a body, by the light
+        that passes the others, falls on it and then arrives at the Earth: shadows on it are where they are seen.
     view : str, optional
         "moon", "sun", "earth", "above", "LAT,LON[,HEIGHT]" (also "33.87S,151.21E") or "to-BODY", such as "to-jupiter". It changes no
         body; if the camera is on the Earth or in it, the Earth is invisible, but casts its shadow.
@@ -458,13 +551,12 @@ def system(
     pixels = _validate.integer("width", width, 0, 0xFFFF_FFFF), _validate.integer("height", height, 0, 0xFFFF_FFFF)
     names = [_text("body", name) for name in bodies]
     own_radii = {name: float(value) for name, value in (radius_km or {}).items()}
-    files = [
+    files: list[tuple[str, Path | None, float | None]] = [
         (_text("vectors", name), Path(path), own_radii.pop(name.split("@")[0].strip(), None))
         for name, path in (vectors or {}).items()
     ]
-    if own_radii:
-        raise ValueError(f"radius_km has {', '.join(own_radii)}, without vectors")
-    text = _sky(ephemeris, delta_t, radii, sun_radius, moon_k).system(date_text("date", date), names, files, view, pixels)
+    files += [(_text("radius_km", name), None, value) for name, value in own_radii.items()]
+    text = _sky(ephemeris, delta_t, radii, sun_radius, moon_k).system(date_text("date", date), names, files, _text("light_time", light_time), view, pixels)
     return System.parse(text)
 
 
@@ -475,10 +567,19 @@ def _sky(
     sun_radius: float | None = None,
     moon_k: float | None = None,
     lunar_rule: str = "danjon",
+    *,
+    refraction: bool = False,
 ) -> _umbracast.Sky:
     seconds, sun, moon = (None if number is None else float(number) for number in (delta_t, sun_radius, moon_k))
     path = None if ephemeris is None else Path(ephemeris)
-    return _umbracast.Sky(seconds, _text("radii", radii), sun, moon, _text("lunar_rule", lunar_rule), path)
+    return _umbracast.Sky(seconds, _text("radii", radii), sun, moon, _text("lunar_rule", lunar_rule), refraction, path)
+
+
+def _years(first: int, last: int) -> tuple[int, int]:
+    years = _validate.integer("first", first, 0, 9999), _validate.integer("last", last, 0, 9999)
+    if years[0] > years[1]:
+        raise ValueError(f"first is {first}, after last, {last}")
+    return years
 
 
 def _text(name: str, value: object) -> str:
@@ -499,14 +600,17 @@ def _eclipse(solar: bool, values: dict[str, Any]) -> SolarEclipse | LunarEclipse
     return _record(SolarEclipse, values) if solar else _record(LunarEclipse, values)
 
 
-_Record = TypeVar("_Record", SolarEclipse, LunarEclipse, BesselianElements)
+_Record = TypeVar("_Record", SolarEclipse, LunarEclipse, Transit, BesselianElements)
 
 
 def _record(result: type[_Record], values: dict[str, Any]) -> _Record:
     for field in dataclasses.fields(result):
         if field.type == "np.datetime64":
-            values[field.name] = np.int64(values[field.name]).view("datetime64[us]")
-    values["kind"] = EclipseKind(values["kind"])
+            value = values[field.name]
+            is_text = isinstance(value, str)
+            values[field.name] = np.datetime64(value, "us") if is_text else np.int64(value).view("datetime64[us]")
+    if "kind" in values:
+        values["kind"] = EclipseKind(values["kind"])
     return result(**values)
 
 

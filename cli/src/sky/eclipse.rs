@@ -12,14 +12,14 @@ use serde_json::json;
 use umbracast::{Device, Precision};
 use umbracast_files::PreparedFile;
 use umbracast_files::{PictureFiles, PngDepth, is_standard_stream};
-use umbracast_sky::{Conventions, DatePrecision, Eclipse, EclipseBody, Record, Sky, SkyBody, Time, View};
+use umbracast_sky::{Conventions, DatePrecision, EclipseBody, Record, Sky, SkyBody, Time, View};
 
 use super::elements;
 use super::instant::no_eclipse_warning;
-use super::list::{self, Years};
+use super::list::{self, Only, Years};
 use super::table_file::{Format, RecordArgs, lines};
 use super::visible::{Corona, corona_json, visible_text};
-use super::{LunarArgs, SkyArgs, conventions_text, eclipse_name, no_eclipse, solar_eclipse};
+use super::{Event, LunarArgs, SkyArgs, conventions_text, no_eclipse, solar_eclipse};
 use crate::args::{DeviceArgs, words};
 use crate::render;
 use crate::say;
@@ -27,7 +27,8 @@ use crate::sidecar::Sidecar;
 
 const EXAMPLES: &str = "\
 DATE is a day, 2024-04-08, or an instant, 2024-04-08T18:17:20Z or 2024-04-08T13:17:20-05:00. Times are UTC, and UT1
-before 1972. Dates are from 1900 to 2050. A day finds its solar or lunar eclipse; without one, the next eclipse is named.
+before 1972. Dates are from 1900 to 2050. A day finds its solar or lunar eclipse, or its transit of Mercury or Venus, with the
+contacts that the centre of the Earth sees; without one, the next eclipse is named.
 
 With -o FILE.png, a picture is rendered: of the greatest eclipse if DATE is a day, otherwise of the instant. With -o
 FILE.csv or -o FILE.json, the data are written to a file.
@@ -45,6 +46,7 @@ Examples:
   umbracast eclipse 2024-04-08T18:40:00Z --view 32.7767,-96.797 -o dallas.png
   umbracast eclipse --list 2020..2040 --only solar -o -
   umbracast eclipse --list 1900..2050 -o eclipses.csv
+  umbracast eclipse --list 1900..2050 --only transits
   umbracast eclipse 2024-04-08 --radii nasa --delta-t 74 --json
   umbracast eclipse 2024-04-08 --elements
   umbracast eclipse --list 1900..2050 --elements -o elements.csv
@@ -62,12 +64,13 @@ pub(crate) struct EclipseArgs {
     /// List the eclipses of these years, such as 2020..2040: both years and all between
     #[arg(long, value_name = "FIRST..LAST", conflicts_with_all = ["date", "view", "size", "sidecar", "corona"])]
     list: Option<Years>,
-    /// List only these eclipses
+    /// List only these; without it, the eclipses of Sun and Moon
     #[arg(long, requires = "list", value_parser = words([
-        ("solar", "eclipses of the Sun", EclipseBody::Solar),
-        ("lunar", "eclipses of the Moon", EclipseBody::Lunar),
+        ("solar", "eclipses of the Sun", Only::Eclipses(EclipseBody::Solar)),
+        ("lunar", "eclipses of the Moon", Only::Eclipses(EclipseBody::Lunar)),
+        ("transits", "transits of Mercury and Venus before the Sun", Only::Transits),
     ]))]
-    only: Option<EclipseBody>,
+    only: Option<Only>,
     /// Besselian elements of solar eclipses instead: polynomials of x, y, d, l1, l2 and mu in hours from T0
     #[arg(long, conflicts_with_all = ["view", "size", "sidecar", "lunar_rule"])]
     elements: bool,
@@ -110,9 +113,11 @@ struct Output<'a> {
 }
 
 pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
-    let sky = args.sky.sky_with(args.lunar.lunar_rule)?;
+    let sky = args.sky.sky_with(args.lunar.rule(), false)?;
     let output = args.output.as_deref();
     if let Some(years) = args.list {
+        let has_lunar = matches!(args.only, None | Some(Only::Eclipses(EclipseBody::Lunar)));
+        args.lunar.check(has_lunar, || "--only leaves them out".into())?;
         return list::run(&sky, years, args.only, args.elements, &args.record, output);
     }
     if args.elements {
@@ -132,10 +137,13 @@ pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
     let date = args.date.as_deref().unwrap_or_default();
     let (time, precision) = sky.parse_time(date)?;
     let view = args.view.as_deref().map(View::parse).transpose()?;
-    let found = sky.eclipse_on(time)?;
+    let found = Event::on(&sky, time)?;
+    if let Some(event) = &found {
+        args.lunar.check(event.is_lunar(), || event.title(&sky))?;
+    }
     let instant = match (precision, &found) {
         (DatePrecision::Instant, _) => Some(time),
-        (DatePrecision::Day, Some(eclipse)) => Some(eclipse.greatest()),
+        (DatePrecision::Day, Some(event)) => Some(event.greatest()),
         (DatePrecision::Day, None) => None,
     };
     if precision == DatePrecision::Instant
@@ -148,36 +156,33 @@ pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
     if let Some((path, instant)) = picture.zip(instant) {
         args.render(&sky, instant, view, path, found.as_ref())?;
     }
-    let Some(eclipse) = found else {
+    let Some(event) = found else {
         // A picture of an instant needs no eclipse.
         return if picture.and(instant).is_some() { Ok(()) } else { Err(no_eclipse(&sky, time, "eclipse", None)?) };
     };
     if picture.is_some_and(is_standard_stream) {
         return Ok(());
     }
-    let conventions = Conventions::at(&sky, eclipse.greatest(), matches!(eclipse, Eclipse::Lunar(_)));
-    let record = [eclipse.record()];
+    let conventions = event.conventions(&sky);
+    let record = [event.record()];
     let json = Output { eclipse: &*record[0], conventions: &conventions };
     let line = conventions_text(&conventions);
     args.record.write(output, &record, &json, (&conventions, &line), || {
-        let mut name = eclipse_name(&eclipse);
-        name[..1].make_ascii_uppercase();
-        format!("{name} of {}\n{}", super::date_text(&sky, eclipse.greatest()), lines(&*record[0]))
+        let mut title = event.title(&sky);
+        title[..1].make_ascii_uppercase();
+        format!("{title}\n{}", lines(&*record[0]))
     })
 }
 
 impl EclipseArgs {
     /// Renders the instant into a picture.
-    fn render(
-        &self,
-        sky: &Sky,
-        time: Time,
-        view: Option<View>,
-        output: &Path,
-        eclipse: Option<&Eclipse>,
-    ) -> Result<()> {
+    fn render(&self, sky: &Sky, time: Time, view: Option<View>, output: &Path, event: Option<&Event>) -> Result<()> {
         render::check_outputs(output, &[None; 6], self.sidecar.as_deref(), &[], self.record.json)?;
         let size = self.size.unwrap_or(SIZE);
+        let view = match event {
+            Some(Event::Transit(_)) => view.or(Some(View::To(SkyBody::Sun))),
+            _ => view,
+        };
         let text = sky.system_toml(time, &SkyBody::ALL, view, size)?;
         let system = parse_system(&text, Path::new("system.toml")).map_err(|error| match error {
             // The text is ours, so only the size can be wrong.
@@ -233,7 +238,11 @@ impl EclipseArgs {
                 size[1],
                 output.display()
             ));
-            if let Some(text) = eclipse.and_then(|eclipse| visible_text(eclipse, &system, view, time)) {
+            let text = match event {
+                Some(Event::Eclipse(eclipse)) => visible_text(eclipse, &system, view, time),
+                _ => None,
+            };
+            if let Some(text) = text {
                 let corona = if has_corona { "; the corona is schematic: --corona off leaves it out" } else { "" };
                 say(&format!("{text}{corona}"));
             }

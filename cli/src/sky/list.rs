@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use serde::Serialize;
 use umbracast_files::escape::quoted;
-use umbracast_sky::{Conventions, Eclipse, EclipseBody, LunarKind, Record, Sky, Time};
+use umbracast_sky::{Conventions, Eclipse, EclipseBody, LunarKind, Record, Sky, Time, Transit};
 
 use super::elements;
 use super::table_file::RecordArgs;
@@ -34,6 +34,39 @@ impl std::str::FromStr for Years {
         }
         Ok(Self { first, last })
     }
+}
+
+/// What a list has instead of all eclipses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Only {
+    Eclipses(EclipseBody),
+    Transits,
+}
+
+/// The table of a list of transits.
+fn transits_text(sky: &Sky, transits: &[Transit]) -> String {
+    let delta_t = sky.options().delta_t;
+    let mut rows = vec![
+        ["greatest transit", "planet", "C1", "C2", "C3", "C4", "separation", "latitude", "longitude", "delta T"]
+            .map(String::from)
+            .to_vec(),
+    ];
+    rows.extend(transits.iter().map(|transit| {
+        let of = &transit.contacts;
+        let mut row = vec![of.greatest.time.text(1, delta_t).to_string(), transit.planet.name().into()];
+        row.extend(
+            [of.c1, of.c2, of.c3, of.c4]
+                .map(|view| view.map_or("-".into(), |view| view.time.clock_text(1, delta_t).to_string())),
+        );
+        row.extend([
+            format!("{:.1}\"", of.separation_arcsec),
+            format!("{:.4}", transit.zenith.latitude),
+            format!("{:.4}", transit.zenith.longitude),
+            format!("{:.2}", delta_t.seconds_at(of.greatest.time)),
+        ]);
+        row
+    }));
+    table(&rows, 2)
 }
 
 /// The table of a list.
@@ -98,11 +131,18 @@ struct List<'a> {
     conventions: &'a Conventions,
 }
 
-/// Prints the eclipses of some years, or the elements of the solar ones, or writes them to `output`.
+/// The object of `--json` with transits.
+#[derive(Serialize)]
+struct TransitList<'a> {
+    transits: &'a [Box<dyn Record>],
+    conventions: &'a Conventions,
+}
+
+/// Prints the eclipses or the transits of some years, or the elements of solar eclipses, or writes them to `output`.
 pub(crate) fn run(
     sky: &Sky,
     years: Years,
-    only: Option<EclipseBody>,
+    only: Option<Only>,
     elements: bool,
     args: &RecordArgs,
     output: Option<&Path>,
@@ -110,8 +150,10 @@ pub(crate) fn run(
     let delta_t = sky.options().delta_t;
     let (first, end) = (Time::of_year(years.first, delta_t), Time::of_year(years.last + 1, delta_t));
     if elements {
-        if only == Some(EclipseBody::Lunar) {
-            return Err(Error::Usage("--elements is for solar eclipses, and --only lunar leaves them out".into()));
+        if let Some(Only::Eclipses(EclipseBody::Lunar) | Only::Transits) = only {
+            let word = if only == Some(Only::Transits) { "transits" } else { "lunar" };
+            let message = format!("--elements is for solar eclipses, and --only {word} leaves them out");
+            return Err(Error::Usage(message));
         }
         let solar = |eclipse| if let Eclipse::Solar(eclipse) = eclipse { Some(*eclipse) } else { None };
         let eclipses = sky.eclipses(first, end, Some(EclipseBody::Solar))?;
@@ -119,7 +161,23 @@ pub(crate) fn run(
         return elements::run(sky, &eclipses, args, output);
     }
     let output = args.check(output, &["csv", "json"], &[])?;
-    let eclipses = sky.eclipses(first, end, only)?;
+    let body = match only {
+        Some(Only::Transits) => {
+            let transits = sky.transits(first, end)?;
+            let Some(earliest) = transits.first() else {
+                return Err(Error::NoEclipse("there is no transit in these years".into()));
+            };
+            let records: Vec<Box<dyn Record>> =
+                transits.iter().map(|one| -> Box<dyn Record> { Box::new(one.record()) }).collect();
+            let conventions = Conventions::at(sky, earliest.contacts.greatest.time, false);
+            let line = list_conventions_text(&conventions);
+            let json = TransitList { transits: &records, conventions: &conventions };
+            return args.write(output, &records, &json, (&conventions, &line), || transits_text(sky, &transits));
+        }
+        Some(Only::Eclipses(body)) => Some(body),
+        None => None,
+    };
+    let eclipses = sky.eclipses(first, end, body)?;
     let Some(earliest) = eclipses.first() else {
         return Err(Error::NoEclipse("there is no such eclipse in these years".into()));
     };

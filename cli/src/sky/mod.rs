@@ -1,6 +1,7 @@
 //! Commands about the sky: eclipses, local circumstances and systems of a date.
 
 pub(crate) mod circumstances;
+mod clock;
 pub(crate) mod eclipse;
 mod elements;
 mod instant;
@@ -15,7 +16,9 @@ use std::path::PathBuf;
 use crate::error::{Error, Result};
 use clap::Args;
 use umbracast_files::read_ephemeris;
-use umbracast_sky::{Conventions, DeltaT, Eclipse, EclipseBody, LunarRule, Place, Radii, Sky, SkyOptions, Time};
+use umbracast_sky::{
+    Conventions, DeltaT, Eclipse, EclipseBody, LunarRule, Place, Radii, Record, Sky, SkyOptions, Time, Transit,
+};
 
 use super::args::words;
 
@@ -47,15 +50,31 @@ pub(crate) struct SkyArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Conventions")]
 pub(crate) struct LunarArgs {
-    /// Enlargement of the Earth's shadow in lunar eclipses
-    #[arg(long, default_value = "danjon", value_parser = words([
+    /// Enlargement of the Earth's shadow in lunar eclipses [default: danjon]
+    #[arg(long, value_parser = words([
         ("danjon", "the Earth's parallax is enlarged by 1 %, as in NASA's Five Millennium Canon", LunarRule::Danjon),
         ("chauvenet", "the shadow is enlarged by 1/50, as in the Astronomical Almanac and in NASA's catalogues before 2009", LunarRule::Chauvenet),
         ("plus88", "a sphere of 6,371 + 88 km", LunarRule::Plus88),
         ("none", "a sphere of 6,371 km, no atmosphere", LunarRule::None),
         ("equator", "a sphere of 6,378.137 km, no atmosphere", LunarRule::Equator),
     ]))]
-    lunar_rule: LunarRule,
+    lunar_rule: Option<LunarRule>,
+}
+
+impl LunarArgs {
+    fn rule(&self) -> LunarRule {
+        self.lunar_rule.unwrap_or_default()
+    }
+
+    /// An error if the rule is given for results that do not depend on it.
+    fn check(&self, has_lunar: bool, what: impl Fn() -> String) -> Result<()> {
+        match self.lunar_rule {
+            Some(_) if !has_lunar => {
+                Err(Error::Usage(format!("--lunar-rule is for lunar eclipses, and changes nothing here: {}", what())))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Parser of `--delta-t`.
@@ -82,19 +101,79 @@ fn moon_k(text: &str) -> std::result::Result<f64, String> {
 impl SkyArgs {
     /// For commands whose results do not depend on the rule for lunar eclipses.
     pub(crate) fn sky(&self) -> Result<Sky> {
-        self.sky_with(LunarRule::default())
+        self.sky_with(LunarRule::default(), false)
     }
 
-    pub(crate) fn sky_with(&self, lunar_rule: LunarRule) -> Result<Sky> {
+    pub(crate) fn sky_with(&self, lunar_rule: LunarRule, refraction: bool) -> Result<Sky> {
         let delta_t = self.delta_t.map_or(DeltaT::Table, DeltaT::Seconds);
         // The parsers of the options have checked the values.
         let radii = self.sun_radius.and_then(|one| self.radii.with_sun_radius(one).ok()).unwrap_or(self.radii);
         let radii = self.moon_k.and_then(|k| radii.with_moon_k(k).ok()).unwrap_or(radii);
-        let options = SkyOptions { delta_t, radii, lunar_rule };
+        let options = SkyOptions { delta_t, radii, lunar_rule, refraction };
         Ok(match &self.ephemeris {
             Some(path) => Sky::with_ephemeris(read_ephemeris(path)?, options),
             None => Sky::new(options),
         })
+    }
+}
+
+/// What happens on a day.
+pub(crate) enum Event {
+    Eclipse(Eclipse),
+    Transit(Box<Transit>),
+}
+
+impl Event {
+    /// The eclipse of a day or else its transit: no day from 1900 to 2050 has both.
+    pub(crate) fn on(sky: &Sky, day: Time) -> Result<Option<Self>> {
+        Ok(match sky.eclipse_on(day)? {
+            Some(eclipse) => Some(Self::Eclipse(eclipse)),
+            None => sky.transit_on(day)?.map(|transit| Self::Transit(Box::new(transit))),
+        })
+    }
+
+    pub(crate) fn greatest(&self) -> Time {
+        match self {
+            Self::Eclipse(eclipse) => eclipse.greatest(),
+            Self::Transit(transit) => transit.contacts.greatest.time,
+        }
+    }
+
+    /// The first and the last instant.
+    pub(crate) fn span(&self) -> (Time, Time) {
+        match self {
+            Self::Eclipse(eclipse) => eclipse.span(),
+            Self::Transit(transit) => transit.span(),
+        }
+    }
+
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Eclipse(eclipse) => eclipse_name(eclipse),
+            Self::Transit(transit) => format!("transit of {}", transit.planet.name()),
+        }
+    }
+
+    pub(crate) fn record(&self) -> Box<dyn Record> {
+        match self {
+            Self::Eclipse(eclipse) => eclipse.record(),
+            Self::Transit(transit) => Box::new(transit.record()),
+        }
+    }
+
+    pub(crate) fn is_lunar(&self) -> bool {
+        matches!(self, Self::Eclipse(Eclipse::Lunar(_)))
+    }
+
+    /// Its name and its day: `total solar eclipse of 2024-04-08`.
+    pub(crate) fn title(&self, sky: &Sky) -> String {
+        let on = if matches!(self, Self::Eclipse(_)) { "of" } else { "on" };
+        format!("{} {on} {}", self.name(), date_text(sky, self.greatest()))
+    }
+
+    /// The conventions of its results.
+    pub(crate) fn conventions(&self, sky: &Sky) -> Conventions {
+        Conventions::at(sky, self.greatest(), self.is_lunar())
     }
 }
 
@@ -106,8 +185,9 @@ pub(crate) fn conventions_text(of: &Conventions) -> String {
         format!("{:.3} km, central phases {:.3} km", of.moon_radius_km, of.moon_radius_central_km)
     };
     let rule = of.lunar_rule.map_or(String::new(), |rule| format!("; lunar rule {}", rule.name()));
+    let refraction = of.refraction.map_or(String::new(), |name| format!("; refraction {name}"));
     format!(
-        "times in {}; ephemeris {}; radii {} (Sun {:.0} km, Moon {moon}); delta T {:.2} s ({}){rule}",
+        "times in {}; ephemeris {}; radii {} (Sun {:.0} km, Moon {moon}); delta T {:.2} s ({}){rule}{refraction}",
         of.time_scale, of.ephemeris, of.radii, of.sun_radius_km, of.delta_t_s, of.delta_t_source
     )
 }

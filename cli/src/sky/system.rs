@@ -9,9 +9,9 @@ use clap::Args;
 use serde::Serialize;
 use umbracast_files::escape::quoted;
 use umbracast_files::{VectorSource, check_output, check_target, read_bodies, read_places, write_atomic};
-use umbracast_sky::{BodyVectors, Conventions, DatePrecision, View};
+use umbracast_sky::{BodyVectors, Conventions, DatePrecision, LightTime, View};
 
-use super::{SkyArgs, conventions_text, no_eclipse};
+use super::{Event, SkyArgs, conventions_text, no_eclipse};
 use crate::args::SummaryArgs;
 use crate::outputs::{OutputFile, check_outputs, is_input, overwrites};
 use crate::print_summary;
@@ -46,15 +46,18 @@ Exit codes: 0 done, 1 no eclipse on this day, 2 bad usage or input, 5 reading or
 pub(crate) struct SystemArgs {
     /// An instant, or the day of an eclipse
     date: String,
-    /// Bodies: sun, earth, moon, mercury, venus, mars, jupiter, saturn, uranus, neptune, and those of --vectors
+    /// Bodies: sun, earth, moon, mercury, venus, mars, jupiter, saturn, uranus, neptune, those of --vectors, and with --ephemeris large moons by name and any body by its number of NAIF
     #[arg(long, value_name = "NAMES", default_value = "sun,earth,moon")]
     bodies: String,
     /// State vectors of a body, relative to the centre that the file or CENTER names; several times for several bodies
     #[arg(long, value_name = "NAME[@CENTER]=FILE", value_parser = assignment)]
     vectors: Vec<(String, String)>,
-    /// Radius of a body of --vectors in km [default: known for large moons]
-    #[arg(long, value_name = "NAME=KM", value_parser = assignment, requires = "vectors")]
+    /// Radius of another body in km [default: known for large moons]
+    #[arg(long, value_name = "NAME=KM", value_parser = assignment)]
     radius: Vec<(String, String)>,
+    /// Which light shows the bodies: `earth`, that which arrives at the Earth; `off`, all at the instant; or a body, by the light that falls on it: its shadows are where they are seen
+    #[arg(long, value_name = "earth|off|BODY", default_value = "earth")]
+    light_time: String,
     /// Camera: moon, sun, earth, above, LAT,LON[,HEIGHT] or to-BODY, such as to-jupiter; see `umbracast eclipse --help`
     #[arg(long, allow_hyphen_values = true)]
     view: Option<String>,
@@ -86,23 +89,24 @@ impl SystemArgs {
     fn sources(&self) -> Result<Vec<VectorSource>> {
         let own_name = |name: &str| name.split('@').next().unwrap_or("").trim().to_lowercase();
         let is_given = |name: &str| self.vectors.iter().any(|(other, _)| own_name(other) == own_name(name));
-        if let Some((name, _)) = self.radius.iter().find(|(name, _)| !is_given(name)) {
-            return Err(Error::Usage(format!("--radius gives '{}', which has no --vectors", quoted(name))));
-        }
+        let number = |(name, text): &(String, String)| {
+            let bad = || format!("--radius of {} is '{}': expected a number of km", quoted(name), quoted(text));
+            text.trim().parse::<f64>().map_err(|_| Error::Usage(bad()))
+        };
         let source = |(body, path): &(String, String)| {
             let radius = self.radius.iter().find(|(other, _)| own_name(other) == own_name(body));
-            let number = |(name, text): &(String, String)| {
-                let bad = || format!("--radius of {} is '{}': expected a number of km", quoted(name), quoted(text));
-                text.trim().parse::<f64>().map_err(|_| Error::Usage(bad()))
-            };
             let path = PathBuf::from(path);
             // The system file must not replace its input.
             if check_target(&self.output).is_ok_and(|own| overwrites(&[own], &path)) {
                 return Err(is_input(&path));
             }
-            Ok(VectorSource { body: body.clone(), path, radius_km: radius.map(number).transpose()? })
+            Ok(VectorSource { body: body.clone(), path: Some(path), radius_km: radius.map(number).transpose()? })
         };
-        self.vectors.iter().map(source).collect()
+        let of_ephemeris = |radius: &(String, String)| {
+            Ok(VectorSource { body: radius.0.clone(), path: None, radius_km: Some(number(radius)?) })
+        };
+        let others = self.radius.iter().filter(|(name, _)| !is_given(name)).map(of_ephemeris);
+        self.vectors.iter().map(source).chain(others).collect()
     }
 }
 
@@ -125,13 +129,13 @@ pub(crate) fn run(args: &SystemArgs) -> Result<()> {
     check_outputs([system].into_iter().chain(observers), args.summary.json)?;
     let sky = args.sky.sky()?;
     let names: Vec<&str> = args.bodies.split(',').map(str::trim).collect();
-    let (bodies, vectors) = read_bodies(&names, &args.sources()?, sky.options().delta_t)?;
+    let (bodies, vectors) = read_bodies(&names, &args.sources()?, sky.ephemeris(), sky.options().delta_t)?;
     let view = args.view.as_deref().map(View::parse).transpose()?;
     let (time, precision) = sky.parse_time(&args.date)?;
     let time = match precision {
         DatePrecision::Instant => time,
-        DatePrecision::Day => match sky.eclipse_on(time)? {
-            Some(eclipse) => eclipse.greatest(),
+        DatePrecision::Day => match Event::on(&sky, time)? {
+            Some(event) => event.greatest(),
             None => {
                 let text = no_eclipse(&sky, time, "eclipse", None)?;
                 return Err(Error::NoEclipse(format!(
@@ -141,7 +145,8 @@ pub(crate) fn run(args: &SystemArgs) -> Result<()> {
             }
         },
     };
-    let text = sky.system_toml_with(time, &bodies, &vectors, view, [1920, 1080])?;
+    let text =
+        sky.system_toml_with(time, &bodies, &vectors, &LightTime::from_name(&args.light_time), view, [1920, 1080])?;
     // The checks of every system file: for example, no body may touch the light.
     parse_system(&text, &args.output)?;
     let mut observers = 0;

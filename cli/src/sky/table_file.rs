@@ -158,7 +158,7 @@ pub(crate) fn lines(record: &dyn Record) -> String {
     let mut text = String::new();
     for (i, (field, cell)) in record.fields().iter().zip(&cells).enumerate() {
         let (name, unit) = match field.name.rsplit_once('_') {
-            Some((name, unit @ ("s" | "km" | "deg"))) => (name, unit),
+            Some((name, unit @ ("s" | "km" | "deg" | "arcsec"))) => (name, unit),
             _ => (field.name, ""),
         };
         let value = match (cell, unit) {
@@ -173,6 +173,7 @@ pub(crate) fn lines(record: &dyn Record) -> String {
             (Cell::Number(seconds), "s") if field.name != "delta_t_s" => duration_text(*seconds),
             (Cell::Number(number), "deg") => format!("{:.1} degrees", number + 0.0),
             (Cell::Number(number), "km" | "s") => format!("{number:.2} {unit}"),
+            (Cell::Number(number), "arcsec") => format!("{number:.2}\""),
             (Cell::Number(number), _) => format!("{number:.5}"),
             (Cell::Integer(number), _) => number.to_string(),
             (Cell::Time(time), _) => time.to_string(),

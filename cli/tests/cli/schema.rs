@@ -87,6 +87,10 @@ fn json_and_csv_of_the_sky_are_those_of_the_schemas() {
         ("eclipse --list 2024..2025 --json", "output-eclipse-list"),
         ("eclipse 2024-04-08 --elements --json", "output-elements"),
         ("eclipse --list 2024 --elements -o - --format json", "output-elements"),
+        ("eclipse 2012-06-06 --json", "output-eclipse"),
+        ("eclipse --list 1930..1940 --only transits --json", "output-transit-list"),
+        ("circumstances 2012-06-06 --places p.csv --json", "output-circumstances"),
+        ("circumstances 1937-05-11 --places p.csv --json", "output-circumstances"),
         ("circumstances 2024-04-08 --places p.csv --json", "output-circumstances"),
         ("circumstances 2025-09-07 --places p.csv --json", "output-circumstances"),
         ("circumstances 2024-03-25 --places p.csv --lunar-rule plus88 --json", "output-circumstances"),
@@ -110,6 +114,8 @@ fn json_and_csv_of_the_sky_are_those_of_the_schemas() {
         ("eclipse --list 2024 -o -", vec!["solar-eclipse", "lunar-eclipse"]),
         ("circumstances 2024-04-08 --places p.csv -o -", vec!["circumstances"]),
         ("circumstances 2025-09-07 --places p.csv -o -", vec!["lunar-circumstances"]),
+        ("eclipse --list 2012 --only transits -o -", vec!["transit"]),
+        ("circumstances 2012-06-06 --places p.csv -o -", vec!["transit-circumstances"]),
     ] {
         let header: Vec<String> =
             folder.run_ok(command).output.lines().next().unwrap().split(',').map(String::from).collect();

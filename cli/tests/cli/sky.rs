@@ -88,11 +88,144 @@ fn elements_are_printed_as_in_the_canons() {
     }
 }
 
+/// Against Skyfield (`tests/data/sky/transits.csv`): the transit of Venus of 2012, from the centre of the Earth and from Madrid.
+#[test]
+fn transits_are_listed_and_seen_from_places() {
+    let folder = Folder::new();
+    let list = folder.run_ok("eclipse --list 2004..2012 --only transits").output;
+    let lines: Vec<&str> = list.lines().collect();
+    assert_eq!(lines.len(), 4, "{list}");
+    assert!(lines[3].starts_with("2012-06-06T01:29:36.7Z  Venus    22:09:48.9  22:27:3"), "{list}");
+    let shown = folder.run_ok("eclipse 2012-06-05").output;
+    assert!(
+        shown.starts_with("Transit of Venus on 2012-06-06\n") && shown.contains("separation             554.3"),
+        "{shown}"
+    );
+    let seen = folder.run_ok("circumstances 2012-06-06 --city Madrid --city Tokyo").output;
+    let words: Vec<Vec<&str>> = seen.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(words[0], ["place", "C1", "C2", "greatest", "C3", "C4", "separation", "Sun", "sunrise", "sunset"]);
+    // In Madrid, the Sun rises at 04:50 UTC, between the third and the fourth contact.
+    assert!(
+        words[1][1].starts_with("(22:0") && words[1][4].starts_with("(04:37:") && words[1][5].starts_with("04:5"),
+        "{seen}"
+    );
+    assert!(words[1][8].starts_with("04:") && words[1][9] == "-" && words[2][1].starts_with("22:1"), "{seen}");
+    // A picture shows the Sun, and no warning says that there is no eclipse.
+    let done = folder.run_ok("eclipse 2012-06-06T01:29:36Z --size 32x18 -o t.png --sidecar t.json");
+    assert!(!done.errors.contains("warning"), "{}", done.errors);
+    let [target, light] = {
+        let sidecar: serde_json::Value = serde_json::from_str(&folder.text("t.json")).unwrap();
+        [sidecar["camera"]["target"].clone(), sidecar["light"]["center"].clone()]
+    };
+    assert!(target.is_array() && target == light, "{target} {light}");
+    folder.run_ok("system 2012-06-06 --bodies sun,venus --view to-sun -o t.toml");
+    assert!(folder.text("t.toml").contains("2012-06-06T01:29:36"));
+    for (arguments, code, words) in [
+        ("eclipse --list 1883..1900 --only transits", 2, "1883 is not in 1900 to 2050"),
+        ("eclipse --list 2020..2030 --only transits", 1, "no transit in these years"),
+        ("eclipse --list 2012 --only transits --elements", 2, "--only transits leaves them out"),
+    ] {
+        let done = folder.run(arguments);
+        assert!(done.code == code && done.errors.contains(words), "{arguments}: {}", done.errors);
+    }
+}
+
+/// Offsets and names, with summer time, in tables, CSV and JSON. What differs is the clock, not the instant.
+#[test]
+fn instants_are_printed_in_a_time_zone() {
+    let folder = Folder::new();
+    let place = "circumstances 2026-08-12 --place 42.34,-3.70";
+    let utc = folder.run_ok(place);
+    let madrid = folder.run_ok(&format!("{place} --tz Europe/Madrid"));
+    let hour =
+        |text: &str| text.lines().nth(1).unwrap().split_whitespace().nth(5).unwrap()[..2].parse::<u32>().unwrap();
+    assert_eq!(hour(&madrid.output), hour(&utc.output) + 2, "{}", madrid.output);
+    assert!(madrid.errors.contains("times in UTC with the offset of Europe/Madrid;"), "{}", madrid.errors);
+    assert_eq!(folder.run_ok(&format!("{place} --tz +02:00")).output, madrid.output);
+    let csv = folder.run_ok(&format!("{place} --tz Europe/Madrid -o - -q")).output;
+    assert!(csv.contains(",2026-08-12T20:29:") && csv.contains("+02:00,"), "{csv}");
+    let json = |more: &str| {
+        serde_json::from_str::<serde_json::Value>(&folder.run_ok(&format!("{place} {more} --json")).output).unwrap()
+    };
+    let (local, plain) = (json("--tz Asia/Kathmandu"), json(""));
+    // The day of the place: 18:28 UTC is after midnight in Kathmandu.
+    let text = local["places"][0]["c2"].as_str().unwrap();
+    assert!(text.starts_with("2026-08-13T00:13:") && text.ends_with("+05:45"), "{text}");
+    let [local, plain] = [&local["places"][0]["c2"], &plain["places"][0]["c2"]]
+        .map(|text| umbracast_sky::Time::parse(text.as_str().unwrap(), umbracast_sky::DeltaT::Table).unwrap().0);
+    assert!(local.seconds_since(plain).abs() < 1e-3);
+    // Winter time, and a lunar eclipse and a transit.
+    let lunar = folder.run_ok("circumstances 2028-12-31 --city Madrid --tz Europe/Madrid -o -").output;
+    assert!(lunar.contains("+01:00") && !lunar.contains("+02:00"), "{lunar}");
+    let transit = folder.run_ok("circumstances 2032-11-13 --city Madrid --tz America/New_York").output;
+    assert!(transit.contains("  03:54:") && transit.contains("(01:41:"), "{transit}");
+    for zone in ["Madrid", "+26:00", "02:00", "2", "Europe"] {
+        let done = folder.run(&format!("{place} --tz {zone}"));
+        let words =
+            format!("'{zone}' is no time zone: expected an offset such as +02:00, or a name such as Europe/Madrid");
+        assert!(done.code == 2 && done.errors.contains(&words), "{zone}: {}", done.errors);
+    }
+}
+
+/// An instant counts as its day, a rule without effect is refused, and swapped coordinates are noticed.
+#[test]
+fn probable_mistakes_about_places_are_named() {
+    let folder = Folder::new();
+    let [day, instant] = ["2026-08-12", "2026-08-12T18:00Z"]
+        .map(|date| folder.run_ok(&format!("circumstances {date} --place 42.34,-3.70")));
+    let words = "the instant counts as its day: these are the contacts of the total solar eclipse of 2026-08-12\n";
+    assert!(day.output == instant.output && instant.errors == format!("{words}{}", day.errors), "{}", instant.errors);
+    let swapped = folder.run_ok("circumstances 2026-08-12 --place=-3.70,42.34 --place 10,60").errors;
+    assert!(swapped.contains("no place sees the eclipse; with latitude and longitude swapped, one would"), "{swapped}");
+    for places in ["--place=-3.70,42.34 --city Madrid", "--place=-33.87,151.21", "--place=-30,-60"] {
+        let errors = folder.run_ok(&format!("circumstances 2026-08-12 {places}")).errors;
+        assert!(!errors.contains("swapped"), "{places}: {errors}");
+    }
+    for command in ["circumstances 2024-04-08 --city Dallas", "eclipse 2024-04-08", "eclipse 2012-06-06"] {
+        let done = folder.run(&format!("{command} --lunar-rule danjon"));
+        assert!(
+            done.code == 2 && done.errors.contains("--lunar-rule is for lunar eclipses, and changes nothing here: t"),
+            "{}",
+            done.errors
+        );
+    }
+    for only in ["solar", "transits"] {
+        let done = folder.run(&format!("eclipse --list 2024 --only {only} --lunar-rule danjon"));
+        assert!(
+            done.code == 2 && done.errors.contains("changes nothing here: --only leaves them out"),
+            "{}",
+            done.errors
+        );
+    }
+}
+
+/// With refraction, contacts stay where they are, and the Moon sets two minutes later: see the tests of `umbracast-sky`.
+#[test]
+fn refraction_is_named_and_moves_no_contact() {
+    let folder = Folder::new();
+    let [plain, raised] =
+        ["", " --refraction"].map(|option| folder.run_ok(&format!("circumstances 2022-05-16 --city Nairobi{option}")));
+    let words = |text: &str| text.lines().nth(1).unwrap().split_whitespace().map(String::from).collect::<Vec<_>>();
+    let (plain_words, raised_words) = (words(&plain.output), words(&raised.output));
+    assert_eq!(plain_words[..10], raised_words[..10]);
+    assert!(plain_words[10].starts_with("03:24:26.") && raised_words[10].starts_with("03:26:"), "{raised_words:?}");
+    assert!(raised.errors.contains("refraction Saemundsson 1986, 1010 hPa, 10 C"), "{}", raised.errors);
+    assert!(!plain.errors.contains("refraction"), "{}", plain.errors);
+    let json = folder.run_ok("circumstances 2024-04-08 --city Dallas --refraction --json").output;
+    assert!(json.contains("\"refraction\":\"Saemundsson 1986, 1010 hPa, 10 C\""), "{json}");
+}
+
 #[test]
 fn an_ephemeris_is_read_from_a_file() {
     let folder = Folder::new();
     let excerpt = std::fs::read(umbracast_testing::root().join("tests/data/sky/de421_2024-04.bsp")).unwrap();
     folder.write("de421.bsp", &excerpt);
+    // The Moon by its number is where the Moon is.
+    folder.run_ok("system 2024-04-08 --bodies sun,moon,301 --radius 301=1737.4 --ephemeris de421.bsp --light-time moon -o m.toml -q");
+    let text = folder.text("m.toml");
+    assert!(text.contains("by the light that reaches Moon and then the Earth"), "{text}");
+    let done = folder.run("system 2024-04-08 --bodies sun,io --ephemeris de421.bsp -o m.toml");
+    assert!(done.code == 2 && done.errors.contains("de421.bsp has no positions of 'io'"), "{}", done.errors);
     folder.write("cut.bsp", &excerpt[..1500]);
     folder.write("text.bsp", "not an ephemeris");
     let done = folder.run_ok("eclipse 2024-04-08 --ephemeris de421.bsp");
@@ -507,7 +640,7 @@ fn invalid_requests_about_the_sky_are_refused() {
         (
             "system 2024-04-08 --bodies sun,io --vectors io@jupiter=v.csv --radius moon=3 -o out.toml",
             2,
-            "'moon', which has no --vectors",
+            "there is a radius of 'moon', which is not one of the bodies",
         ),
         ("system 2024-04-08 --bodies sun,io,io --vectors io@jupiter=v.csv -o out.toml", 2, "Io is listed twice"),
         (
@@ -515,7 +648,14 @@ fn invalid_requests_about_the_sky_are_refused() {
             2,
             "out.toml: is also an input",
         ),
-        ("system 2024-04-08 --radius io=3 -o out.toml", 2, "--vectors"),
+        ("system 2024-04-08 --radius io=3 -o out.toml", 2, "a radius of 'io', which is not one of the bodies"),
+        ("system 2024-04-08 --radius moon=3 -o out.toml", 2, "the radius of Moon is known"),
+        ("system 2024-04-08 --bodies sun,earth,io -o out.toml", 2, "there are no positions of 'io'"),
+        (
+            "system 2024-04-08 --light-time mars -o out.toml",
+            2,
+            "light time 'mars': expected earth, off, or one of the bodies",
+        ),
     ] {
         let done = folder.run(arguments);
         assert_eq!(done.code, code, "{arguments}: {}", done.errors);

@@ -16,6 +16,7 @@ use crate::orientation::Orientation;
 use crate::search::{Candidate, candidates, closest_approach};
 use crate::solar::SolarEclipse;
 use crate::time::{DAY, Precision, Time};
+use crate::transit::{Transit, conjunctions};
 
 /// Conventions for eclipses.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -26,6 +27,9 @@ pub struct SkyOptions {
     pub radii: Radii,
     /// Enlargement of the Earth's shadow in lunar eclipses.
     pub lunar_rule: LunarRule,
+    /// Whether altitudes of Sun and Moon are raised by refraction in the standard atmosphere, 1010 hPa and 10 °C, so that they rise earlier and
+    /// set later. Instants of contacts do not depend on it. The altitude of the horizon stays that of a straight line of sight.
+    pub refraction: bool,
 }
 
 /// Finds eclipses and computes positions, from 1900 to 2050.
@@ -158,10 +162,48 @@ impl Sky {
         Ok(None)
     }
 
+    /// The transits of Mercury and Venus whose greatest transit is in [`first`, `end`), in order, with those that only a part of the
+    /// Earth sees.
+    ///
+    /// # Errors
+    /// As for [`eclipses`](Self::eclipses), and if the ephemeris has no positions of these planets.
+    pub fn transits(&self, first: Time, end: Time) -> Result<Vec<Transit>> {
+        first.check()?;
+        end.check()?;
+        if end < first {
+            return Err(Error::InvalidArgument("the end of the search is before its beginning".into()));
+        }
+        let mut found = Vec::new();
+        for planet in [SkyBody::Mercury, SkyBody::Venus] {
+            for middle in conjunctions(&self.ephemeris, planet, first.plus(-DAY), end.plus(DAY))? {
+                let motion = Motion::around(&self.ephemeris, planet, middle, self.options)?;
+                found.extend(Transit::from_motion(motion, planet, self.options.radii, self.options.delta_t));
+            }
+        }
+        let greatest = |transit: &Transit| transit.contacts.greatest.time;
+        found.retain(|one| greatest(one) >= first && greatest(one) < end);
+        found.sort_by(|a, b| greatest(a).seconds_since(greatest(b)).total_cmp(&0.0));
+        Ok(found)
+    }
+
+    /// The transit of a UTC day (UT1 before 1972): one whose greatest transit is on this day; otherwise one of which a part is on this day.
+    ///
+    /// # Errors
+    /// As for [`transits`](Self::transits).
+    pub fn transit_on(&self, time: Time) -> Result<Option<Transit>> {
+        time.check()?;
+        let (first, end) = time.day(self.options.delta_t);
+        let limited = |time: Time| time.check().is_ok().then_some(time);
+        let near = self.transits(limited(first.plus(-DAY)).unwrap_or(first), limited(end.plus(DAY)).unwrap_or(end))?;
+        let on_day = |of: &&Transit| of.contacts.greatest.time >= first && of.contacts.greatest.time < end;
+        let touches = |of: &&Transit| of.span().0 < end && of.span().1 >= first;
+        Ok(near.iter().find(on_day).or_else(|| near.iter().find(touches)).cloned())
+    }
+
     fn eclipse(&self, candidate: Candidate) -> Result<Option<Eclipse>> {
-        let SkyOptions { delta_t, radii, lunar_rule } = self.options;
-        let middle = closest_approach(&self.ephemeris, candidate)?;
-        let motion = Motion::around(&self.ephemeris, middle, delta_t)?;
+        let SkyOptions { delta_t, radii, lunar_rule, .. } = self.options;
+        let middle = closest_approach(&self.ephemeris, SkyBody::Moon, candidate.body, candidate.mean)?;
+        let motion = Motion::around(&self.ephemeris, SkyBody::Moon, middle, self.options)?;
         Ok(match candidate.body {
             EclipseBody::Solar => {
                 SolarEclipse::from_motion(motion, radii, delta_t).map(|one| Eclipse::Solar(Box::new(one)))

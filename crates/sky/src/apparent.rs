@@ -26,18 +26,23 @@ pub(crate) fn apparent(ephemeris: &Ephemeris, body: SkyBody, time: Time) -> Resu
 pub(crate) fn apparent_of(ephemeris: &Ephemeris, time: Time, position: impl Fn(f64) -> Result<DVec3>) -> Result<DVec3> {
     let now = time.tdb_seconds();
     let earth = ephemeris.barycentric(SkyBody::Earth, now)?;
+    Ok(aberrated(retarded(earth.position, now, position)?, earth.velocity))
+}
+
+/// The vector from an observer to a body: where the light left the body that arrives at the observer at `now`, in seconds of TDB.
+pub(crate) fn retarded(observer: DVec3, now: f64, position: impl Fn(f64) -> Result<DVec3>) -> Result<DVec3> {
     let mut light_time = 0.0;
     let mut seen = DVec3::ZERO;
     // Each round shrinks the error of the light time by the speed of the body over that of light: 10⁻⁴.
     for _ in 0..4 {
-        seen = position(now - light_time)? - earth.position;
+        seen = position(now - light_time)? - observer;
         light_time = seen.length() / LIGHT;
     }
-    Ok(aberrated(seen, earth.velocity))
+    Ok(seen)
 }
 
 /// Turns a vector by the aberration at an observer's velocity in km/s (special relativity). Its length stays.
-fn aberrated(vector: DVec3, velocity: DVec3) -> DVec3 {
+pub(crate) fn aberrated(vector: DVec3, velocity: DVec3) -> DVec3 {
     let beta = velocity / LIGHT;
     let length = vector.length();
     let direction = vector / length;

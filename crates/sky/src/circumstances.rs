@@ -45,7 +45,8 @@ pub struct LocalView {
     pub magnitude: f64,
     /// The covered part of the Sun's disc, by solid angle.
     pub obscuration: f64,
-    /// Altitude of the Sun's centre in degrees above the horizontal plane, without refraction.
+    /// Altitude of the Sun's centre in degrees above the horizontal plane, without refraction unless
+    /// [`SkyOptions::refraction`](crate::SkyOptions::refraction) asks for it.
     pub sun_altitude: f64,
     /// Azimuth of the Sun's centre in degrees, from north through east, 0 to 360.
     pub sun_azimuth: f64,
@@ -53,7 +54,7 @@ pub struct LocalView {
     /// or below the ellipsoid and negative for one above it, -3.4 at 11 km.
     pub horizon_altitude: f64,
     /// Position angle on the Sun's limb in degrees, 0 to 360, from the celestial north pole through east. At a contact it is that of the
-    /// point at which the limbs touch, otherwise that of the Moon's centre. (At C2 and C3 of a total eclipse, the limbs touch on the side
+    /// point at which the limbs touch, otherwise that of the centre of the Moon or the planet. (At C2 and C3 of a total eclipse, the limbs touch on the side
     /// away from the Moon's centre.)
     pub position_angle: f64,
     /// The same angle from the zenith instead of the pole, in the same sense: counterclockwise as seen in the sky.
@@ -140,6 +141,11 @@ impl LocalEclipse<'_> {
             moon: (self.radii.moon_partial_km / moon_distance).min(1.0).asin(),
             moon_central: (self.radii.moon_central_km / moon_distance).min(1.0).asin(),
         }
+    }
+
+    /// Distance between the centres of the discs, in radians.
+    pub(crate) fn separation(&self, seconds: f64, observer: &Observer) -> f64 {
+        self.discs_at(seconds, observer).separation
     }
 
     fn discs_at(&self, seconds: f64, observer: &Observer) -> Discs {
@@ -244,7 +250,11 @@ impl LocalEclipse<'_> {
 
     /// Contacts and maximum at a place.
     pub(crate) fn circumstances(&self, place: &Place) -> Circumstances {
-        let observer = &Observer::from(place);
+        self.seen_by(&Observer::from(place), place)
+    }
+
+    /// The same of an observer: that of the place, or the centre of the Earth.
+    pub(crate) fn seen_by(&self, observer: &Observer, place: &Place) -> Circumstances {
         let middle = self.maximum(observer);
         let maximum = self.view(middle, observer);
         let gap = |seconds: f64| self.gap(seconds, observer);

@@ -8,7 +8,7 @@ use crate::places::EQUATOR_KM;
 pub const AU_KM: f64 = 149_597_870.7;
 
 /// Arcseconds per radian.
-const ARCSECONDS: f64 = 206_264.806_247_096_36;
+pub(crate) const ARCSECONDS: f64 = 206_264.806_247_096_36;
 
 /// The radii of Sun and Moon. They move contacts by some seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]

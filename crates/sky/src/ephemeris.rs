@@ -199,10 +199,7 @@ impl Ephemeris {
                 let center = if (1..10).contains(&barycenter) { 100 * barycenter + 99 } else { number };
                 // The Earth is not at the barycentre of Earth and Moon.
                 let found = if spk.has(center) || body == SkyBody::Earth { center } else { barycenter };
-                return spk.barycentric(found, tdb_seconds).map_err(|error| match error {
-                    Error::InvalidArgument(why) => Error::InvalidArgument(why.replacen("the SPK file", &self.name, 1)),
-                    other => other,
-                });
+                return self.barycentric_of_number(found, tdb_seconds);
             }
         };
         let center = |number, of| {
@@ -222,6 +219,27 @@ impl Ephemeris {
             }
             _ => state(body.naif_number(), 0),
         }
+    }
+
+    /// Whether it has only the bodies of [`SkyBody`]: it is no SPK file.
+    pub fn is_built_in(&self) -> bool {
+        matches!(self.source, Source::Series(_))
+    }
+
+    /// Whether this is an SPK file with positions of the body of this number of NAIF.
+    pub(crate) fn has_number(&self, number: i32) -> bool {
+        matches!(&self.source, Source::Spk(spk) if spk.has(number))
+    }
+
+    /// As [`barycentric`](Self::barycentric), of the body of this number of NAIF in an SPK file.
+    pub(crate) fn barycentric_of_number(&self, number: i32, tdb_seconds: f64) -> Result<State> {
+        let Source::Spk(spk) = &self.source else {
+            return Err(Error::InvalidArgument(format!("{} has no positions of body {number}", self.name)));
+        };
+        spk.barycentric(number, tdb_seconds).map_err(|error| match error {
+            Error::InvalidArgument(why) => Error::InvalidArgument(why.replacen("the SPK file", &self.name, 1)),
+            other => other,
+        })
     }
 
     /// Geometric position and velocity of a body relative to the centre of the Earth: light time is not applied.

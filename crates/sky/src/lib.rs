@@ -4,7 +4,8 @@
 //! without it, the caller passes the bytes of the file ([`Ephemeris::from_bytes`]), for example in a browser.
 //!
 //! Positions are apparent places: light time and aberration are included. Distances are in km, angles in degrees unless a name says
-//! otherwise, east longitudes are positive. There is no refraction and no lunar limb profile.
+//! otherwise, east longitudes are positive. There is no lunar limb profile, and no refraction unless
+//! [`SkyOptions::refraction`] asks for it.
 
 mod almanac;
 mod apparent;
@@ -37,6 +38,7 @@ mod solar;
 mod spk;
 mod sunlight;
 mod time;
+mod transit;
 mod vectors;
 
 pub use almanac::{Sky, SkyOptions};
@@ -59,11 +61,13 @@ pub use map::MapGrid;
 pub use places::{Place, parse_degrees};
 pub use records::{
     BesselianElementsRecord, Cell, CircumstancesRecord, ContactRecord, Conventions, Field, FieldKind,
-    LunarCircumstancesRecord, LunarEclipseRecord, PathPointRecord, Record, SolarEclipseRecord, ViewRecord,
+    GeocentricContactRecord, LunarCircumstancesRecord, LunarEclipseRecord, PathPointRecord, Record, SolarEclipseRecord,
+    TransitCircumstancesRecord, TransitRecord, ViewRecord,
 };
-pub use scenes::View;
+pub use scenes::{LightTime, View};
 pub use shadow_intervals::{ShadowInterval, shadow_intervals};
 pub use solar::{Greatest, SolarEclipse, SolarKind};
 pub use sunlight::{Frame, Sunlight, Trajectory, TrajectoryState};
 pub use time::{Precision as DatePrecision, Time, TimeText};
+pub use transit::{Transit, TransitCircumstances, TransitContacts};
 pub use vectors::{BodyVectors, VectorRow, known_radius};

@@ -68,7 +68,8 @@ pub struct LunarEclipse {
 pub struct MoonView {
     /// The instant.
     pub time: Time,
-    /// Altitude of the Moon's centre in degrees above the horizontal plane, without refraction.
+    /// Altitude of the Moon's centre in degrees above the horizontal plane, without refraction unless
+    /// [`SkyOptions::refraction`](crate::SkyOptions::refraction) asks for it.
     pub moon_altitude: f64,
     /// Azimuth of the Moon's centre in degrees, from north through east, 0 to 360.
     pub moon_azimuth: f64,
@@ -206,8 +207,6 @@ impl LunarEclipse {
 
     /// What a place sees: where the Moon is at each contact, and whether it rises or sets during the eclipse.
     pub fn circumstances(&self, place: &Place) -> LunarCircumstances {
-        /// Steps of the search for moonrise and moonset, from the first contact to the last: about 10 minutes each.
-        const STEPS: i32 = 36;
         let observer = Observer::from(place);
         let view = |time: Time| self.view(place, time);
         let above = |seconds: f64| {
@@ -215,17 +214,8 @@ impl LunarEclipse {
             view.moon_altitude - view.horizon_altitude
         };
         let [first, last] = [self.begins, self.ends].map(|time| time.seconds_since(self.motion.middle()));
-        let step = (last - first) / f64::from(STEPS);
-        let (mut moonrise, mut moonset) = (None, None);
-        for i in 0..STEPS {
-            let (from, to) = (first + step * f64::from(i), first + step * f64::from(i + 1));
-            let crossing = match (above(from) >= 0.0, above(to) >= 0.0) {
-                (false, true) => &mut moonrise,
-                (true, false) => &mut moonset,
-                _ => continue,
-            };
-            *crossing = Some(self.view_at(&observer, roots::root(above, from, to, 1e-3)));
-        }
+        let [moonrise, moonset] = roots::rise_and_set(above, first, last)
+            .map(|crossing| crossing.map(|seconds| self.view_at(&observer, seconds)));
         // The Moon is up in a phase if it is up at its beginning or its end, or rises or sets within it.
         let is_seen = |begins: Option<Time>, ends: Option<Time>| {
             let Some((begins, ends)) = begins.zip(ends) else { return false };

@@ -1,13 +1,13 @@
-//! The apparent motion of Sun and Moon during one eclipse, as polynomials of time.
+//! The apparent motion of Sun and Moon during one eclipse, as polynomials of time. In a transit, a planet takes the place of the Moon.
 //!
 //! An eclipse is computed from thousands of positions. Instead of the ephemeris and nutation, polynomials are evaluated that agree with
 //! them to centimetres. Axes are those of the true equator and equinox of date; the Earth turns in them at a constant rate.
 
 use glam::DVec3;
 
+use crate::almanac::SkyOptions;
 use crate::apparent::{LIGHT, apparent};
 use crate::bodies::SkyBody;
-use crate::delta_t::DeltaT;
 use crate::ephemeris::Ephemeris;
 use crate::error::Result;
 use crate::orientation::Orientation;
@@ -20,7 +20,7 @@ const SIZE: usize = 10;
 /// Half the span of the polynomials in seconds: 4 h.
 pub(crate) const HALF_SPAN: f64 = 14_400.0;
 
-/// Apparent positions of Sun and Moon around an instant.
+/// Apparent positions of Sun and Moon around an instant. `moon` is the body before the Sun: the Moon or, in a transit, a planet.
 #[derive(Clone, Debug)]
 pub(crate) struct Motion {
     middle: Time,
@@ -29,7 +29,9 @@ pub(crate) struct Motion {
     /// Sidereal time in radians at the middle, and its rate per second.
     sidereal_time: f64,
     pub(crate) rate: f64,
-    /// Mean velocity of the Moon in km/s, for light time to places on the surface.
+    /// Whether altitudes are raised by refraction.
+    refraction: bool,
+    /// Its mean velocity in km/s, for light time to places on the surface.
     moon_velocity: DVec3,
 }
 
@@ -38,6 +40,11 @@ pub(crate) struct Motion {
 pub(crate) struct Observer {
     position: DVec3,
     zenith: DVec3,
+}
+
+impl Observer {
+    /// The centre of the Earth, where altitudes have no meaning.
+    pub(crate) const CENTER: Self = Self { position: DVec3::ZERO, zenith: DVec3::Z };
 }
 
 impl From<&Place> for Observer {
@@ -53,17 +60,19 @@ pub(crate) struct Seen {
     pub(crate) moon: DVec3,
     pub(crate) place: DVec3,
     pub(crate) zenith: DVec3,
+    refraction: bool,
 }
 
 impl Seen {
-    /// Where a unit vector points, in degrees: altitude above the horizontal plane, azimuth from north through east (0 to 360), and the
+    /// Where a unit vector points, in degrees: altitude above the horizontal plane, with refraction if that is asked for, azimuth from north through east (0 to 360), and the
     /// altitude of the horizon in this azimuth.
     pub(crate) fn horizontal(&self, toward: DVec3) -> [f64; 3] {
         // East is perpendicular to the Earth's axis and to the zenith; at a pole, any direction.
         let east = DVec3::Z.cross(self.zenith).try_normalize().unwrap_or(DVec3::Y);
         let north = self.zenith.cross(east);
+        let altitude = toward.dot(self.zenith).clamp(-1.0, 1.0).asin().to_degrees();
         [
-            toward.dot(self.zenith).clamp(-1.0, 1.0).asin().to_degrees(),
+            if self.refraction { altitude + refraction(altitude) } else { altitude },
             toward.dot(east).atan2(toward.dot(north)).to_degrees().rem_euclid(360.0),
             horizon_altitude(self.place, self.zenith, toward).to_degrees(),
         ]
@@ -71,19 +80,19 @@ impl Seen {
 }
 
 impl Motion {
-    /// The motion around `middle`. ΔT is constant during it.
+    /// The motion of the Sun and of `body`, the Moon or a planet, around `middle`. ΔT is constant during it.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) if the span extends beyond the ephemeris.
-    pub(crate) fn around(ephemeris: &Ephemeris, middle: Time, delta_t: DeltaT) -> Result<Self> {
-        let delta_t = delta_t.seconds_at(middle);
+    pub(crate) fn around(ephemeris: &Ephemeris, body: SkyBody, middle: Time, options: SkyOptions) -> Result<Self> {
+        let delta_t = options.delta_t.seconds_at(middle);
         let mut moon = [DVec3::ZERO; SIZE];
         let mut sun = [DVec3::ZERO; SIZE];
         for k in 0..SIZE {
             let angle = std::f64::consts::PI * (k as f64 + 0.5) / SIZE as f64;
             let time = middle.plus(HALF_SPAN * angle.cos());
             let axes = Orientation::at(time, delta_t).true_from_gcrs;
-            let moon_there = axes * apparent(ephemeris, SkyBody::Moon, time)?;
+            let moon_there = axes * apparent(ephemeris, body, time)?;
             let sun_there = axes * apparent(ephemeris, SkyBody::Sun, time)?;
             for j in 0..SIZE {
                 let weight = if j == 0 { 1.0 } else { 2.0 } / SIZE as f64 * (j as f64 * angle).cos();
@@ -101,6 +110,7 @@ impl Motion {
             sun,
             sidereal_time: before + rate * HALF_SPAN,
             rate,
+            refraction: options.refraction,
             moon_velocity: moon[1] / HALF_SPAN,
         })
     }
@@ -151,8 +161,15 @@ impl Motion {
         let (sine, cosine) = (self.sidereal_time + self.rate * seconds).sin_cos();
         let turn = |v: DVec3| DVec3::new(v.x * cosine - v.y * sine, v.x * sine + v.y * cosine, v.z);
         let (place, zenith) = (turn(observer.position), turn(observer.zenith));
-        Seen { sun: sun - place, moon: self.moon_from(place, moon) - place, place, zenith }
+        Seen { sun: sun - place, moon: self.moon_from(place, moon) - place, place, zenith, refraction: self.refraction }
     }
+}
+
+/// By how much refraction raises a body of this true altitude, in degrees, at 1010 hPa and 10 °C (Sæmundsson, Sky & Telescope 72, 1986; Meeus,
+/// Astronomical Algorithms, chapter 16). The formula is for bodies above the horizon: below −1° its value there stays.
+fn refraction(altitude: f64) -> f64 {
+    let altitude = altitude.max(-1.0);
+    (1.02 / 60.0 / (altitude + 10.3 / (altitude + 5.11)).to_radians().tan()).max(0.0)
 }
 
 /// Turns a vector about z.
@@ -180,4 +197,29 @@ fn powers(chebyshev: &[DVec3; SIZE]) -> [DVec3; SIZE] {
         (before, now) = (now, next);
     }
     sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Against the formula of Bennett for apparent altitudes, which is within 0.1' of it, and an example of Meeus (16.a): the Sun's upper limb.
+    #[test]
+    fn refraction_is_that_of_the_standard_atmosphere() {
+        assert!((33.246 + 60.0 * refraction(33.246 / 60.0) - 57.864).abs() < 0.01);
+        for tenth in 0..900 {
+            let apparent = f64::from(tenth) * 0.1;
+            let bennett = 1.0 / 60.0 / (apparent + 7.31 / (apparent + 4.4)).to_radians().tan();
+            let own = refraction(apparent - bennett);
+            assert!((own - bennett).abs() < 0.12 / 60.0, "{apparent}: {own} and {bennett}");
+        }
+        // Altitudes stay in order.
+        let mut last = f64::NEG_INFINITY;
+        for tenth in -900..=900 {
+            let altitude = f64::from(tenth) * 0.1;
+            assert!(altitude + refraction(altitude) > last, "{altitude}");
+            last = altitude + refraction(altitude);
+        }
+        assert!((0.0..1e-9).contains(&refraction(90.0)));
+    }
 }

@@ -17,6 +17,7 @@ use crate::places::Place;
 use crate::saros::lunation_and_saros;
 use crate::solar::{SolarEclipse, SolarKind};
 use crate::time::{Time, TimeText};
+use crate::transit::{Transit, TransitCircumstances};
 
 /// Decimals of the seconds of instants.
 const TIME_DECIMALS: usize = 2;
@@ -360,13 +361,13 @@ values! {
     ViewRecord {
         /// The instant.
         time: TimeText,
-        /// Altitude of the Sun's centre above the horizontal plane, without refraction.
+        /// Altitude of the Sun's centre above the horizontal plane, without refraction unless it is asked for.
         sun_altitude_deg: f64,
         /// Azimuth of the Sun's centre, from north through east.
         sun_azimuth_deg: f64,
         /// Altitude of the horizon below or above the Sun: negative for a place above the ellipsoid.
         horizon_altitude_deg: f64,
-        /// Position angle on the Sun's limb, from the celestial north pole through east: at contacts of the point at which the limbs touch, else of the Moon's centre.
+        /// Position angle on the Sun's limb, from the celestial north pole through east: at contacts of the point at which the limbs touch, else of the centre of the Moon or the planet.
         position_angle_deg: f64,
         /// The same angle from the zenith instead of the pole, in the same sense.
         zenith_angle_deg: f64,
@@ -420,7 +421,7 @@ values! {
     MoonViewRecord {
         /// The instant.
         time: TimeText,
-        /// Altitude of the Moon's centre above the horizontal plane, without refraction.
+        /// Altitude of the Moon's centre above the horizontal plane, without refraction unless it is asked for.
         moon_altitude_deg: f64,
         /// Azimuth of the Moon's centre, from north through east.
         moon_azimuth_deg: f64,
@@ -464,6 +465,86 @@ record! {
         radii: String,
         /// The rule for the Earth's atmosphere that was used.
         lunar_rule: LunarRule,
+        /// TT − UT1 that was used.
+        delta_t_s: f64,
+    }
+}
+
+values! {
+    /// A contact of a transit, seen from the centre of the Earth.
+    GeocentricContactRecord {
+        /// The instant.
+        time: TimeText,
+        /// Position angle of the planet's centre on the Sun, from the celestial north pole through east.
+        position_angle_deg: f64,
+    }
+}
+
+record! {
+    /// A transit of Mercury or Venus, as seen from the centre of the Earth.
+    TransitRecord {
+        /// When the centres of planet and Sun are nearest to each other.
+        greatest: GeocentricContactRecord,
+        /// `mercury` or `venus`.
+        planet: String,
+        /// Julian date of the greatest transit in TT.
+        julian_date_tt: f64,
+        /// The least distance of the centres.
+        separation_arcsec: f64,
+        /// Where the Sun is at the zenith at the greatest transit.
+        latitude_deg: f64,
+        /// Longitude of the same place, east positive.
+        longitude_deg: f64,
+        /// From `c1` to `c4`; empty, as the contacts, if the planet misses the Sun as seen from the centre of the Earth.
+        duration_s: Option<f64>,
+        /// First contact: the planet touches the Sun's disc from outside.
+        c1: Option<GeocentricContactRecord>,
+        /// Second contact: the whole planet is in front of the Sun.
+        c2: Option<GeocentricContactRecord>,
+        /// Third contact: the planet touches the Sun's limb from inside.
+        c3: Option<GeocentricContactRecord>,
+        /// Fourth contact: the planet has left the disc.
+        c4: Option<GeocentricContactRecord>,
+        /// Radii that were used: that of the Sun counts.
+        radii: String,
+        /// TT − UT1 that was used.
+        delta_t_s: f64,
+    }
+}
+
+record! {
+    /// What a place sees of a transit of Mercury or Venus. Contacts are geometric: the Sun may be below the horizon.
+    TransitCircumstancesRecord {
+        /// Name of the place.
+        name: Option<String>,
+        /// Geodetic latitude (WGS 84), north positive.
+        latitude_deg: f64,
+        /// Longitude, east positive.
+        longitude_deg: f64,
+        /// Height above the ellipsoid.
+        height_m: f64,
+        /// `mercury` or `venus`.
+        planet: String,
+        /// The least distance of the centres of planet and Sun.
+        separation_arcsec: f64,
+        /// From `c1` to `c4`.
+        duration_s: Option<f64>,
+        /// First contact: the planet touches the Sun's disc from outside.
+        c1: Option<ViewRecord>,
+        /// Second contact: the whole planet is in front of the Sun.
+        c2: Option<ViewRecord>,
+        /// When the centres are nearest to each other.
+        greatest: ViewRecord,
+        /// Third contact: the planet touches the Sun's limb from inside.
+        c3: Option<ViewRecord>,
+        /// Fourth contact: the planet has left the disc.
+        c4: Option<ViewRecord>,
+        /// The Sun's centre rises above the horizon between `c1` and `c4`.
+        sunrise: Option<ViewRecord>,
+        /// The Sun's centre sets below the horizon between them.
+        sunset: Option<ViewRecord>,
+        /// Radii that were used: that of the Sun counts.
+        radii: String,
         /// TT − UT1 that was used.
         delta_t_s: f64,
     }
@@ -550,6 +631,8 @@ record! {
         delta_t_source: &'static str,
         /// The rule for the Earth's atmosphere, of results that depend on it.
         lunar_rule: Option<LunarRule>,
+        /// Refraction in altitudes of Sun and Moon; empty if there is none.
+        refraction: Option<&'static str>,
         /// `UTC`, or `UT1` before 1972.
         time_scale: &'static str,
     }
@@ -558,7 +641,7 @@ record! {
 impl Conventions {
     /// Those of a sky at an instant. `lunar_rule`: whether the result depends on it.
     pub fn at(sky: &Sky, time: Time, lunar_rule: bool) -> Self {
-        let SkyOptions { delta_t, radii, lunar_rule: rule } = sky.options();
+        let SkyOptions { delta_t, radii, lunar_rule: rule, refraction } = sky.options();
         Self {
             ephemeris: sky.ephemeris().name().to_string(),
             radii: radii.name(),
@@ -572,6 +655,7 @@ impl Conventions {
                 DeltaT::Table => "table",
             },
             lunar_rule: lunar_rule.then_some(rule),
+            refraction: refraction.then_some("Saemundsson 1986, 1010 hPa, 10 C"),
             time_scale: time.scale(delta_t),
         }
     }
@@ -634,14 +718,7 @@ impl SolarEclipse {
 
     /// What outputs have of local circumstances.
     pub fn circumstances_record(&self, name: Option<String>, local: &Circumstances) -> CircumstancesRecord {
-        let view = |view: LocalView| ViewRecord {
-            time: self.moment(view.time),
-            sun_altitude_deg: view.sun_altitude,
-            sun_azimuth_deg: view.sun_azimuth,
-            horizon_altitude_deg: view.horizon_altitude,
-            position_angle_deg: view.position_angle,
-            zenith_angle_deg: view.zenith_angle,
-        };
+        let view = |view: LocalView| view_record(view, self.delta_t);
         CircumstancesRecord {
             name,
             latitude_deg: local.place.latitude,
@@ -701,6 +778,72 @@ impl SolarEclipse {
             path_width_km: point.width_km,
             magnitude: point.magnitude,
             sun_altitude_deg: point.sun_altitude,
+        }
+    }
+}
+
+fn view_record(view: LocalView, delta_t: DeltaT) -> ViewRecord {
+    ViewRecord {
+        time: view.time.text(TIME_DECIMALS, delta_t),
+        sun_altitude_deg: view.sun_altitude,
+        sun_azimuth_deg: view.sun_azimuth,
+        horizon_altitude_deg: view.horizon_altitude,
+        position_angle_deg: view.position_angle,
+        zenith_angle_deg: view.zenith_angle,
+    }
+}
+
+impl Transit {
+    /// What outputs have of it.
+    pub fn record(&self) -> TransitRecord {
+        let of = &self.contacts;
+        let contact = |view: LocalView| GeocentricContactRecord {
+            time: view.time.text(TIME_DECIMALS, self.delta_t),
+            position_angle_deg: view.position_angle,
+        };
+        let (first, last) = self.span();
+        TransitRecord {
+            greatest: contact(of.greatest),
+            planet: self.planet.name().to_lowercase(),
+            julian_date_tt: of.greatest.time.tt_julian_date(),
+            separation_arcsec: of.separation_arcsec,
+            latitude_deg: self.zenith.latitude,
+            longitude_deg: self.zenith.longitude,
+            duration_s: of.c1.map(|_| last.seconds_since(first)),
+            c1: of.c1.map(contact),
+            c2: of.c2.map(contact),
+            c3: of.c3.map(contact),
+            c4: of.c4.map(contact),
+            radii: self.radii.name(),
+            delta_t_s: self.delta_t.seconds_at(of.greatest.time),
+        }
+    }
+
+    /// What outputs have of a place.
+    pub fn circumstances_record(
+        &self,
+        name: Option<String>,
+        local: &TransitCircumstances,
+    ) -> TransitCircumstancesRecord {
+        let view = |view: LocalView| view_record(view, self.delta_t);
+        let of = &local.contacts;
+        TransitCircumstancesRecord {
+            name,
+            latitude_deg: local.place.latitude,
+            longitude_deg: local.place.longitude,
+            height_m: local.place.height_m,
+            planet: self.planet.name().to_lowercase(),
+            separation_arcsec: of.separation_arcsec,
+            duration_s: of.c4.zip(of.c1).map(|(last, first)| last.time.seconds_since(first.time)),
+            c1: of.c1.map(view),
+            c2: of.c2.map(view),
+            greatest: view(of.greatest),
+            c3: of.c3.map(view),
+            c4: of.c4.map(view),
+            sunrise: local.sunrise.map(view),
+            sunset: local.sunset.map(view),
+            radii: self.radii.name(),
+            delta_t_s: self.delta_t.seconds_at(of.greatest.time),
         }
     }
 }

@@ -38,6 +38,25 @@ pub(crate) fn root(f: impl Fn(f64) -> f64, mut a: f64, mut b: f64, tolerance: f6
     if at_a.abs() < at_b.abs() { a } else { b }
 }
 
+/// The instants in seconds at which a body rises and sets between `first` and `last`, by its altitude above the horizon; of several, the
+/// last ones.
+pub(crate) fn rise_and_set(altitude: impl Fn(f64) -> f64, first: f64, last: f64) -> [Option<f64>; 2] {
+    /// Steps of about 10 minutes.
+    const STEPS: i32 = 36;
+    let step = (last - first) / f64::from(STEPS);
+    let mut found = [None; 2];
+    for i in 0..STEPS {
+        let (from, to) = (first + step * f64::from(i), first + step * f64::from(i + 1));
+        let crossing = match (altitude(from) >= 0.0, altitude(to) >= 0.0) {
+            (false, true) => 0,
+            (true, false) => 1,
+            _ => continue,
+        };
+        found[crossing] = Some(root(&altitude, from, to, 1e-3));
+    }
+    found
+}
+
 /// Finds the minimum of `f` near `x`. Each of four steps fits a parabola through three points and moves to its vertex. `step` is the first
 /// spacing of the points; each step reduces it.
 pub(crate) fn minimum(f: impl Fn(f64) -> f64, mut x: f64, step: f64) -> f64 {

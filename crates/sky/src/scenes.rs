@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 
 use crate::almanac::Sky;
-use crate::apparent::apparent_of;
+use crate::apparent::{LIGHT, aberrated, apparent_of, retarded};
 use crate::bodies::SkyBody;
 use crate::error::quoted;
 use crate::error::{Error, Result};
@@ -58,6 +58,141 @@ impl View {
     }
 }
 
+/// Which light shows the bodies of a system.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum LightTime {
+    /// Each body is where the light left it that arrives at the centre of the Earth at the instant, with aberration.
+    #[default]
+    Earth,
+    /// Each body is where it is at the instant: geometric positions, without aberration.
+    Off,
+    /// Sunlight passes the bodies, reaches the body of this name, and arrives from there at the Earth at the instant: shadows on this body are
+    /// where they are seen. It is at its apparent position. The others are where the light passed them that falls on the place of their shadow.
+    By(String),
+}
+
+impl LightTime {
+    /// `earth`, `off`, or the name of a body.
+    pub fn from_name(name: &str) -> Self {
+        match name.to_ascii_lowercase().as_str() {
+            "earth" => Self::Earth,
+            "off" => Self::Off,
+            _ => Self::By(name.into()),
+        }
+    }
+}
+
+/// A body of a system.
+#[derive(Clone, Copy, PartialEq)]
+enum Member<'a> {
+    Known(SkyBody),
+    Own(&'a BodyVectors),
+}
+
+impl Member<'_> {
+    fn name(&self) -> &str {
+        match self {
+            Self::Known(body) => body.name(),
+            Self::Own(body) => body.name(),
+        }
+    }
+
+    fn radius_km(&self) -> f64 {
+        match self {
+            Self::Known(body) => body.radii_km().0,
+            Self::Own(body) => body.radius_km(),
+        }
+    }
+}
+
+/// Positions of the bodies of a system at an instant.
+struct Positions<'a> {
+    sky: &'a Sky,
+    time: Time,
+    light_time: &'a LightTime,
+    /// The body of [`LightTime::By`].
+    receiver: Option<Member<'a>>,
+}
+
+impl Positions<'_> {
+    fn barycentric(&self, body: Member<'_>, tdb_seconds: f64) -> Result<DVec3> {
+        match body {
+            Member::Known(body) => Ok(self.sky.ephemeris().barycentric(body, tdb_seconds)?.position),
+            Member::Own(body) => body.barycentric(self.sky.ephemeris(), tdb_seconds),
+        }
+    }
+
+    /// The position of a body from the centre of the Earth in km, in axes that rotate with the Earth.
+    fn of(&self, body: Member<'_>) -> Result<DVec3> {
+        let position = |tdb_seconds: f64| self.barycentric(body, tdb_seconds);
+        let now = self.time.tdb_seconds();
+        let earth = self.sky.ephemeris().barycentric(SkyBody::Earth, now)?;
+        let gcrs = match (self.light_time, self.receiver) {
+            _ if body == Member::Known(SkyBody::Earth) => DVec3::ZERO,
+            (LightTime::Off, _) => position(now)? - earth.position,
+            (LightTime::By(_), Some(receiver)) if receiver != body => {
+                let seen = retarded(earth.position, now, |at| self.barycentric(receiver, at))?;
+                let apparent = aberrated(seen, earth.velocity);
+                // The aberration of the receiver turns what is around it, too.
+                let turn = DQuat::from_rotation_arc(seen.normalize(), apparent.normalize());
+                apparent + turn * self.seen_by(receiver, body, earth.position, now)?
+            }
+            _ => apparent_of(self.sky.ephemeris(), self.time, position)?,
+        };
+        Ok(self.sky.to_earth_fixed(gcrs, self.time))
+    }
+
+    /// The vector from the receiver to a body: where the light passed the body (or left the Sun) that falls on the receiver where the axis of
+    /// the body's shadow meets it, or passes nearest to it, and that arrives from there at the Earth `now`.
+    fn seen_by(&self, receiver: Member<'_>, body: Member<'_>, earth: DVec3, now: f64) -> Result<DVec3> {
+        let sun = Member::Known(SkyBody::Sun);
+        let radius = receiver.radius_km();
+        // The place from the centre of the receiver. Its change moves the light time by the radius over the speed of light, so a few rounds
+        // are enough.
+        let (mut place, mut toward) = (DVec3::ZERO, DVec3::ZERO);
+        for _ in 0..6 {
+            let point = retarded(earth, now, |at| Ok(self.barycentric(receiver, at)? + place))?;
+            let then = now - point.length() / LIGHT;
+            let from_place = |body: Member<'_>| retarded(earth + point, then, |at| self.barycentric(body, at));
+            toward = from_place(body)? + place;
+            if body == sun {
+                break;
+            }
+            let along = (toward - from_place(sun)? - place).normalize();
+            // A body behind the receiver casts no shadow on it.
+            let foot = (toward - along * toward.dot(along)).clamp_length_max(radius);
+            place = match toward.dot(along) < 0.0 {
+                true => foot - along * (radius * radius - foot.length_squared()).max(0.0).sqrt(),
+                false => DVec3::ZERO,
+            };
+        }
+        Ok(toward)
+    }
+}
+
+impl Positions<'_> {
+    /// The table of a body whose positions the caller supplied.
+    fn own_toml(&self, body: &BodyVectors) -> Result<String> {
+        let error = body.error_km().map_or("unknown".into(), |error| format!("about {error:.1e} km"));
+        let comment = match body.center() {
+            Some(center) => {
+                format!(
+                    "# Vectors relative to {}: {}. Error of the interpolation: {error}.\n",
+                    center.name(),
+                    body.source()
+                )
+            }
+            None => String::new(),
+        };
+        Ok(format!(
+            "{comment}[[body]]\nname = \"{}\"\ncenter = {}\nradius = {:?}\ncolor = \"#b3a88f\"\n",
+            body.name(),
+            vector(self.of(Member::Own(body))?),
+            body.radius_km()
+        ))
+    }
+}
+
 /// A camera, as in a system file.
 struct Camera {
     position: DVec3,
@@ -84,19 +219,20 @@ impl Sky {
     /// [`Error::InvalidArgument`] if the Sun or the body of the view is not among the bodies, if one is listed twice, if the instant is not in the
     /// years 1900 to 2050, or if the Sun or the Moon is below the horizon of a place.
     pub fn system_toml(&self, time: Time, bodies: &[SkyBody], view: Option<View>, size: [u32; 2]) -> Result<String> {
-        self.system_toml_with(time, bodies, &[], view, size)
+        self.system_toml_with(time, bodies, &[], &LightTime::Earth, view, size)
     }
 
-    /// As [`system_toml`](Self::system_toml), with more bodies, whose vectors the caller supplies.
+    /// As [`system_toml`](Self::system_toml), with more bodies, whose positions the caller supplies, and with the light that shows them.
     ///
     /// # Errors
     /// The errors of [`system_toml`](Self::system_toml), and [`Error::InvalidArgument`] if the instant, less the light time, is not between the rows
-    /// of the vectors.
+    /// of the vectors, and if the body of [`LightTime::By`] is the Sun or not among the bodies.
     pub fn system_toml_with(
         &self,
         time: Time,
         bodies: &[SkyBody],
         vectors: &[BodyVectors],
+        light_time: &LightTime,
         view: Option<View>,
         size: [u32; 2],
     ) -> Result<String> {
@@ -119,7 +255,22 @@ impl Sky {
                 name.to_ascii_lowercase()
             )));
         }
-        let camera = self.camera(time, view)?;
+        let mut members = bodies.iter().map(|&body| Member::Known(body)).chain(vectors.iter().map(Member::Own));
+        let receiver = match light_time {
+            LightTime::By(name) => {
+                let found = members.find(|one| one.name().eq_ignore_ascii_case(name));
+                let found = found.filter(|one| *one != Member::Known(SkyBody::Sun));
+                Some(found.ok_or_else(|| {
+                    Error::InvalidArgument(format!(
+                        "light time '{}': expected earth, off, or one of the bodies on which shadows fall",
+                        quoted(name)
+                    ))
+                })?)
+            }
+            _ => None,
+        };
+        let positions = Positions { sky: self, time, light_time, receiver };
+        let camera = self.camera(&positions, view)?;
         let options = self.options();
         let delta_t = options.delta_t;
         let mut out = String::new();
@@ -128,9 +279,15 @@ impl Sky {
             out.push('\n');
         };
         line(format!(
-            "# {} ({}), apparent positions with light time and aberration,",
+            "# {} ({}), {},",
             time.text(3, delta_t),
-            time.scale(delta_t)
+            time.scale(delta_t),
+            match receiver {
+                Some(body) =>
+                    format!("positions by the light that reaches {} and then the Earth, with aberration", body.name()),
+                None if *light_time == LightTime::Off => "geometric positions without light time and aberration".into(),
+                None => "apparent positions with light time and aberration".into(),
+            }
         ));
         line("# in axes that rotate with the Earth: x through 0° N 0° E, z through the north pole.".into());
         line(format!(
@@ -140,7 +297,7 @@ impl Sky {
             delta_t.seconds_at(time)
         ));
         line("unit = \"km\"\n".into());
-        let sun = self.earth_fixed(SkyBody::Sun, time)?;
+        let sun = positions.of(Member::Known(SkyBody::Sun))?;
         line(format!(
             "[light]\nname = \"Sun\"\ncenter = {}\nradius = {:?}\ncolor = \"#fff6e9\"\n",
             vector(sun),
@@ -150,10 +307,10 @@ impl Sky {
             let is_hidden = body == SkyBody::Earth && camera.in_earth;
             let hidden =
                 if is_hidden { "visible = false  # the camera is on it or in it; it casts its shadow\n" } else { "" };
-            line(self.body_toml(body, time)? + hidden);
+            line(self.body_toml(body, &positions)? + hidden);
         }
         for one in vectors {
-            line(self.vectors_toml(one, time)?);
+            line(positions.own_toml(one)?);
         }
         line(camera.toml(size));
         // No sunlight is refracted into the Earth's shadow, where the Moon would be black.
@@ -165,13 +322,17 @@ impl Sky {
     }
 
     /// The table of one body.
-    fn body_toml(&self, body: SkyBody, time: Time) -> Result<String> {
+    fn body_toml(&self, body: SkyBody, positions: &Positions<'_>) -> Result<String> {
         let (mut equator, mut polar) = body.radii_km();
         if body == SkyBody::Moon {
             (equator, polar) = (self.options().radii.moon_partial_km, self.options().radii.moon_partial_km);
         }
-        let pole = if body == SkyBody::Earth { DVec3::Z } else { self.to_earth_fixed(body.pole(time), time) };
-        let center = vector(self.earth_fixed(body, time)?);
+        let pole = if body == SkyBody::Earth {
+            DVec3::Z
+        } else {
+            self.to_earth_fixed(body.pole(positions.time), positions.time)
+        };
+        let center = vector(positions.of(Member::Known(body))?);
         let mut text = format!("[[body]]\nname = \"{}\"\ncenter = {center}\nradius = {equator:?}\n", body.name());
         let mut add = |key: &str, value: &str| {
             let _ = writeln!(text, "{key} = {value}");
@@ -189,27 +350,9 @@ impl Sky {
         Ok(text)
     }
 
-    /// The table of a body with vectors of the caller.
-    fn vectors_toml(&self, body: &BodyVectors, time: Time) -> Result<String> {
-        let ephemeris = self.ephemeris();
-        let apparent = apparent_of(ephemeris, time, |tdb_seconds| {
-            let own = body.position(tdb_seconds).ok_or_else(|| body.outside(tdb_seconds))?;
-            Ok(ephemeris.barycentric(body.center(), tdb_seconds)?.position + own)
-        })?;
-        let error = body.error_km().map_or("unknown".into(), |error| format!("about {error:.1e} km"));
-        Ok(format!(
-            "# Vectors relative to {}: {}. Error of the interpolation: {error}.\n[[body]]\nname = \"{}\"\ncenter = {}\nradius = {:?}\n\
-             color = \"#b3a88f\"\n",
-            body.center().name(),
-            body.source(),
-            body.name(),
-            vector(self.to_earth_fixed(apparent, time)),
-            body.radius_km()
-        ))
-    }
-
-    fn camera(&self, time: Time, view: Option<View>) -> Result<Camera> {
-        let (sun, moon) = (self.earth_fixed(SkyBody::Sun, time)?, self.earth_fixed(SkyBody::Moon, time)?);
+    fn camera(&self, positions: &Positions<'_>, view: Option<View>) -> Result<Camera> {
+        let [sun, moon] = [SkyBody::Sun, SkyBody::Moon].map(|body| positions.of(Member::Known(body)));
+        let (sun, moon) = (sun?, moon?);
         let axis = line_hits_earth(moon, moon - sun).map(Place::from_earth_fixed_km);
         // If the axis of the shadow misses the Earth: the point of the surface that is nearest to it, with the Sun at the horizon.
         let along = (moon - sun).normalize();
@@ -240,7 +383,7 @@ impl Sky {
                 Camera::new(toward_moon * 1.01 * EQUATOR_KM, moon, DVec3::Z, field)
             }
             View::To(body) => {
-                let position = self.earth_fixed(body, time)?;
+                let position = positions.of(Member::Known(body))?;
                 let radius = if body == SkyBody::Sun { self.options().radii.sun_km } else { body.radii_km().0 };
                 let field = Field::Degrees(6.0 * (radius / position.length()).asin().to_degrees());
                 Camera { in_earth: true, ..Camera::new(DVec3::ZERO, position, DVec3::Z, field) }

@@ -35,20 +35,24 @@ pub(crate) fn candidates(first: Time, last: Time) -> Vec<Candidate> {
     range.filter(|&half| near_node(half)).map(candidate).collect()
 }
 
-/// The instant near a candidate at which the axis of the shadow is nearest to the centre of the Earth (solar) or of the Moon (lunar), within
-/// a few minutes.
-pub(crate) fn closest_approach(ephemeris: &Ephemeris, candidate: Candidate) -> Result<Time> {
+/// The instant near `time` at which the axis of a shadow is nearest to the centre of the Earth (that of `body`, the Moon or a planet) or of
+/// the Moon (lunar eclipses), within a few minutes.
+pub(crate) fn closest_approach(
+    ephemeris: &Ephemeris,
+    body: SkyBody,
+    shadow: EclipseBody,
+    mut time: Time,
+) -> Result<Time> {
     let offset = |time: Time| -> Result<DVec3> {
         let sun = apparent(ephemeris, SkyBody::Sun, time)?;
-        let moon = apparent(ephemeris, SkyBody::Moon, time)?;
-        let axis = match candidate.body {
+        let moon = apparent(ephemeris, body, time)?;
+        let axis = match shadow {
             EclipseBody::Solar => (moon - sun).normalize(),
             EclipseBody::Lunar => -sun.normalize(),
         };
         Ok(moon - axis * moon.dot(axis))
     };
     const STEP: f64 = 200.0;
-    let mut time = candidate.mean;
     for _ in 0..6 {
         let here = offset(time)?;
         let motion = (offset(time.plus(STEP))? - here) / STEP;

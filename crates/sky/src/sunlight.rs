@@ -216,7 +216,7 @@ impl Sunlight {
         numbers.dedup();
         let span = |number: i64| {
             let middle = Time::from_tt_seconds((number as f64 + 0.5) * 2.0 * HALF_SPAN);
-            let motion = Motion::around(sky.ephemeris(), middle, delta_t)?;
+            let motion = Motion::around(sky.ephemeris(), SkyBody::Moon, middle, sky.options())?;
             let from_gcrs = Orientation::at(middle, delta_t.seconds_at(middle)).true_from_gcrs;
             Ok((number, Span { motion, from_gcrs }))
         };

@@ -226,12 +226,12 @@ impl Time {
 
     /// The instant as text, with `decimals` decimals of a second: `2024-04-08T18:17:20.2Z`. Before 1972 the suffix is ` UT1` instead of `Z`.
     pub fn text(self, decimals: usize, delta_t: DeltaT) -> TimeText {
-        TimeText { time: self, decimals, delta_t, date: true }
+        TimeText { time: self, decimals, delta_t, date: true, offset_s: None }
     }
 
     /// The time of day as text: `18:17:20.2`.
     pub fn clock_text(self, decimals: usize, delta_t: DeltaT) -> TimeText {
-        TimeText { time: self, decimals, delta_t, date: false }
+        TimeText { time: self, decimals, delta_t, date: false, offset_s: None }
     }
 
     /// Name of the time scale of texts: `UTC`, or `UT1` before 1972.
@@ -263,12 +263,21 @@ pub struct TimeText {
     decimals: usize,
     delta_t: DeltaT,
     date: bool,
+    /// The offset of a time zone; `None` for UTC.
+    offset_s: Option<i32>,
 }
 
 impl TimeText {
     /// The instant.
     pub fn time(&self) -> Time {
         self.time
+    }
+
+    /// The same in a time zone that is so many seconds ahead of UTC (of UT1 before 1972): `2024-04-08T13:17:20.2-05:00`, before 1972 with
+    /// ` UT1` before the offset. An offset of a part of a minute has seconds.
+    #[must_use]
+    pub fn with_offset(self, seconds: i32) -> Self {
+        Self { offset_s: Some(seconds), ..self }
     }
 }
 
@@ -287,13 +296,23 @@ impl fmt::Display for TimeText {
         let minutes = ((second + 0.5 * step).min(DAY - 1.0) / 60.0).floor();
         let rest = (second - 60.0 * minutes).max(0.0);
         let width = if decimals > 0 { decimals + 3 } else { 2 };
-        let (hour, minute) = (minutes as i64 / 60, minutes as i64 % 60);
+        let scale = if tai_minus_utc(day).is_some() { "" } else { " UT1" };
+        // A leap second is the last of a minute in every time zone; offsets have had no seconds since it exists.
+        let offset = i64::from(self.offset_s.unwrap_or(0));
+        let carry = offset.rem_euclid(60) as f64 + rest;
+        let (carried, rest) = if offset % 60 != 0 { ((carry / 60.0).floor(), carry % 60.0) } else { (0.0, rest) };
+        let minutes = minutes as i64 + offset.div_euclid(60) + carried as i64;
+        let (day, minutes) = (day + minutes.div_euclid(1440), minutes.rem_euclid(1440));
+        let (hour, minute) = (minutes / 60, minutes % 60);
         if !self.date {
             return write!(f, "{hour:02}:{minute:02}:{rest:0width$.decimals$}");
         }
         let (year, month, date) = date_from_days(day);
-        let suffix = if tai_minus_utc(day).is_some() { "Z" } else { " UT1" };
-        write!(f, "{year:04}-{month:02}-{date:02}T{hour:02}:{minute:02}:{rest:0width$.decimals$}{suffix}")
+        write!(f, "{year:04}-{month:02}-{date:02}T{hour:02}:{minute:02}:{rest:0width$.decimals$}{scale}")?;
+        let Some(offset) = self.offset_s else { return f.write_str(if scale.is_empty() { "Z" } else { "" }) };
+        let (sign, size) = (if offset < 0 { '-' } else { '+' }, offset.unsigned_abs());
+        write!(f, "{sign}{:02}:{:02}", size / 3600, size / 60 % 60)?;
+        if size % 60 == 0 { Ok(()) } else { write!(f, ":{:02}", size % 60) }
     }
 }
 
@@ -321,6 +340,19 @@ mod tests {
         let late = parse("2024-04-08T23:59:59.96").unwrap().0;
         assert_eq!(late.text(1, DeltaT::Table).to_string(), "2024-04-09T00:00:00.0Z");
         assert_eq!(late.clock_text(2, DeltaT::Table).to_string(), "23:59:59.96");
+        // In time zones: over midnight, a leap second, and the local mean time of Madrid.
+        for (text, offset, shown) in [
+            ("2024-04-08T18:17:20.2Z", -18_000, "2024-04-08T13:17:20.2-05:00"),
+            ("2024-04-08T18:45:00.0Z", 20_700, "2024-04-09T00:30:00.0+05:45"),
+            ("2024-03-01T01:00:00.0Z", -34_200, "2024-02-29T15:30:00.0-09:30"),
+            ("2016-12-31T23:59:60.5Z", 3600, "2017-01-01T00:59:60.5+01:00"),
+            ("1900-05-28T14:00:00.0Z", -884, "1900-05-28T13:45:16.0 UT1-00:14:44"),
+            ("1900-05-28T14:14:30.4Z", 0, "1900-05-28T14:14:30.4 UT1+00:00"),
+        ] {
+            let time = parse(text).unwrap().0;
+            assert_eq!(time.text(1, DeltaT::Table).with_offset(offset).to_string(), shown);
+            assert_eq!(time.clock_text(1, DeltaT::Table).with_offset(offset).to_string(), shown[11..21]);
+        }
         // Offsets (RFC 3339, section 5.6; ISO 8601; `str` of Python's datetime), and the suffix of results before 1972.
         for (text, utc) in [
             ("2024-04-08T13:17:20-05:00", "2024-04-08T18:17:20Z"),

@@ -1,25 +1,35 @@
-//! Bodies whose positions the user supplies as state vectors, such as the moons of Jupiter.
+//! Bodies whose positions the user supplies, as state vectors or in an SPK file, such as the moons of Jupiter.
 
 use glam::DVec3;
 
 use crate::bodies::SkyBody;
+use crate::ephemeris::Ephemeris;
 use crate::error::quoted;
 use crate::error::{Error, Result};
 use crate::time::DAY;
 
-/// State vectors of a body relative to the centre of another body (not to a barycentre), in km and in the axes of the ICRF, with a cubic
-/// interpolation between the rows.
+/// A body beside those of [`SkyBody`]: one of an SPK file, or state vectors relative to the centre of another body (not to a barycentre), in km
+/// and in the axes of the ICRF, with a cubic interpolation between the rows.
 ///
 /// With velocities, each interval has the cubic that agrees with both rows (Hermite); without them, it has the cubic through the four
 /// nearest rows (Lagrange). The error grows with the fourth power of the spacing: for Io, 0.6 km with velocities every hour.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BodyVectors {
     name: String,
-    center: SkyBody,
+    origin: Origin,
     radius_km: f64,
     source: String,
     rows: Vec<VectorRow>,
     error_km: Option<f64>,
+}
+
+/// Where the positions of a body are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Origin {
+    /// In rows relative to this body.
+    Rows(SkyBody),
+    /// In the ephemeris, an SPK file, under this number of NAIF.
+    Spk(i32),
 }
 
 /// One row of state vectors.
@@ -33,32 +43,33 @@ pub struct VectorRow {
     pub velocity: Option<DVec3>,
 }
 
-/// Mean radii in km of bodies without an ephemeris here (IAU Working Group on Cartographic Coordinates 2015).
-const RADII_KM: [(&str, f64); 19] = [
-    ("io", 1821.49),
-    ("europa", 1560.8),
-    ("ganymede", 2631.2),
-    ("callisto", 2410.3),
-    ("mimas", 198.2),
-    ("enceladus", 252.1),
-    ("tethys", 531.0),
-    ("dione", 561.4),
-    ("rhea", 763.5),
-    ("titan", 2575.0),
-    ("iapetus", 734.3),
-    ("miranda", 235.8),
-    ("ariel", 578.9),
-    ("umbriel", 584.7),
-    ("titania", 788.9),
-    ("oberon", 761.4),
-    ("triton", 1352.6),
-    ("pluto", 1188.3),
-    ("charon", 606.0),
+/// Bodies that the built-in ephemeris does not have: the number of NAIF, and the mean radius in km (IAU Working Group on Cartographic
+/// Coordinates 2015).
+const KNOWN: [(&str, i32, f64); 19] = [
+    ("io", 501, 1821.49),
+    ("europa", 502, 1560.8),
+    ("ganymede", 503, 2631.2),
+    ("callisto", 504, 2410.3),
+    ("mimas", 601, 198.2),
+    ("enceladus", 602, 252.1),
+    ("tethys", 603, 531.0),
+    ("dione", 604, 561.4),
+    ("rhea", 605, 763.5),
+    ("titan", 606, 2575.0),
+    ("iapetus", 608, 734.3),
+    ("miranda", 705, 235.8),
+    ("ariel", 701, 578.9),
+    ("umbriel", 702, 584.7),
+    ("titania", 703, 788.9),
+    ("oberon", 704, 761.4),
+    ("triton", 801, 1352.6),
+    ("pluto", 999, 1188.3),
+    ("charon", 901, 606.0),
 ];
 
 /// The mean radius in km of a large moon or of Pluto.
 pub fn known_radius(name: &str) -> Option<f64> {
-    RADII_KM.iter().find(|known| known.0.eq_ignore_ascii_case(name)).map(|known| known.1)
+    KNOWN.iter().find(|known| known.0.eq_ignore_ascii_case(name)).map(|known| known.2)
 }
 
 /// Rows around an instant that a Lagrange polynomial needs.
@@ -80,26 +91,9 @@ impl BodyVectors {
         source: &str,
         rows: Vec<VectorRow>,
     ) -> Result<Self> {
+        let (capital, radius_km) = named(name, radius_km)?;
         let shown = quoted(name);
         let usage = |why: String| Err(Error::InvalidArgument(why));
-        let is_plain = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
-        if name.is_empty() || !name.chars().all(is_plain) {
-            return usage(format!("vectors: '{shown}' is not a name: expected letters, digits, blanks, - and _"));
-        }
-        if SkyBody::from_name(name).is_ok() {
-            return usage(format!("vectors: the positions of {shown} are known: give vectors of other bodies only"));
-        }
-        let radius_km = match radius_km.or(known_radius(name)) {
-            Some(radius) if radius > 0.0 && radius < 1e9 => radius,
-            Some(radius) => {
-                return usage(format!("vectors: the radius of {shown} is {radius}: expected km above 0 and below 1e9"));
-            }
-            None => {
-                return usage(format!(
-                    "vectors: the radius of {shown} is not known: give it in km, as --radius {shown}=KM"
-                ));
-            }
-        };
         let has_velocities = rows.first().is_some_and(|row| row.velocity.is_some());
         let least = if has_velocities { 2 } else { LAGRANGE_ROWS };
         if rows.len() < least {
@@ -109,11 +103,31 @@ impl BodyVectors {
         for (index, row) in rows.iter().enumerate() {
             check_row(index, row, index.checked_sub(1).map(|before| &rows[before]), has_velocities, center)?;
         }
-        let mut capital = name.to_string();
-        capital[..name.chars().next().map_or(0, char::len_utf8)].make_ascii_uppercase();
-        let mut found = Self { name: capital, center, radius_km, source: source.into(), rows, error_km: None };
+        let origin = Origin::Rows(center);
+        let mut found = Self { name: capital, origin, radius_km, source: source.into(), rows, error_km: None };
         found.error_km = found.estimated_error();
         Ok(found)
+    }
+
+    /// A body of an SPK file: a large moon or Pluto by its name, any body by its number of NAIF, such as `401` or `-31`. `radius_km` may be
+    /// omitted for large moons and for Pluto.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] for a name that is neither, for a body that the ephemeris does not have, for a body of [`SkyBody`], and for a
+    /// radius that is missing or not positive.
+    pub fn of_ephemeris(ephemeris: &Ephemeris, name: &str, radius_km: Option<f64>) -> Result<Self> {
+        let known = KNOWN.iter().find(|known| known.0.eq_ignore_ascii_case(name)).map(|known| known.1);
+        let number = known.or_else(|| name.parse().ok()).filter(|&number| ephemeris.has_number(number));
+        let Some(number) = number else {
+            return Err(Error::InvalidArgument(format!(
+                "{} has no positions of '{}': expected a planet, a large moon or a number of NAIF that the file has",
+                ephemeris.name(),
+                quoted(name)
+            )));
+        };
+        let (name, radius_km) = named(name, radius_km)?;
+        let (origin, source) = (Origin::Spk(number), ephemeris.name().into());
+        Ok(Self { name, origin, radius_km, source, rows: Vec::new(), error_km: None })
     }
 
     /// The name, with a capital letter.
@@ -121,9 +135,23 @@ impl BodyVectors {
         &self.name
     }
 
-    /// The body to which the vectors are relative.
-    pub fn center(&self) -> SkyBody {
-        self.center
+    /// The body to which the vectors are relative. `None` for a body of an SPK file.
+    pub fn center(&self) -> Option<SkyBody> {
+        match self.origin {
+            Origin::Rows(center) => Some(center),
+            Origin::Spk(_) => None,
+        }
+    }
+
+    /// Position relative to the barycentre of the solar system, in km, at seconds of TDB since J2000.
+    pub(crate) fn barycentric(&self, ephemeris: &Ephemeris, tdb_seconds: f64) -> Result<DVec3> {
+        match self.origin {
+            Origin::Rows(center) => {
+                let own = self.position(tdb_seconds).ok_or_else(|| self.outside(tdb_seconds))?;
+                Ok(ephemeris.barycentric(center, tdb_seconds)?.position + own)
+            }
+            Origin::Spk(number) => Ok(ephemeris.barycentric_of_number(number, tdb_seconds)?.position),
+        }
     }
 
     /// The radius in km.
@@ -142,9 +170,9 @@ impl BodyVectors {
         self.error_km
     }
 
-    /// Position relative to the centre, in km, at an instant of TDB. `None` outside the rows.
+    /// Position relative to the centre, in km, at an instant of TDB. `None` outside the rows, and for a body of an SPK file.
     pub fn position(&self, tdb_seconds: f64) -> Option<DVec3> {
-        let (first, last) = self.span();
+        let (first, last) = self.span()?;
         if !(first..=last).contains(&tdb_seconds) {
             return None;
         }
@@ -158,15 +186,15 @@ impl BodyVectors {
         Some(lagrange(&near, tdb_seconds))
     }
 
-    /// The instants of the first and the last row, in seconds of TDB since J2000.
-    pub fn span(&self) -> (f64, f64) {
-        (self.rows[0].tdb_seconds, self.rows[self.rows.len() - 1].tdb_seconds)
+    /// The instants of the first and the last row, in seconds of TDB since J2000. `None` for a body of an SPK file.
+    pub fn span(&self) -> Option<(f64, f64)> {
+        Some((self.rows.first()?.tdb_seconds, self.rows.last()?.tdb_seconds))
     }
 
     /// The error for an instant outside the rows.
     pub(crate) fn outside(&self, tdb_seconds: f64) -> Error {
         let date = |seconds: f64| 2_451_545.0 + seconds / DAY;
-        let (first, last) = self.span();
+        let (first, last) = self.span().unwrap_or_default();
         Error::InvalidArgument(format!(
             "{}: the vectors of {} are for the Julian dates {:.5} to {:.5} (TDB), and not for {:.5}, when the light left it",
             self.source,
@@ -194,6 +222,33 @@ impl BodyVectors {
         };
         (0..rows.len()).filter_map(apart).max_by(f64::total_cmp)
     }
+}
+
+/// Checks the name and the radius of a body, and returns them: the name with a capital letter.
+fn named(name: &str, radius_km: Option<f64>) -> Result<(String, f64)> {
+    let shown = quoted(name);
+    let usage = |why: String| Err(Error::InvalidArgument(why));
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
+    if name.is_empty() || !name.chars().all(is_plain) {
+        return usage(format!("vectors: '{shown}' is not a name: expected letters, digits, blanks, - and _"));
+    }
+    if SkyBody::from_name(name).is_ok() {
+        return usage(format!("vectors: the positions of {shown} are known: give vectors of other bodies only"));
+    }
+    let radius_km = match radius_km.or(known_radius(name)) {
+        Some(radius) if radius > 0.0 && radius < 1e9 => radius,
+        Some(radius) => {
+            return usage(format!("vectors: the radius of {shown} is {radius}: expected km above 0 and below 1e9"));
+        }
+        None => {
+            return usage(format!(
+                "vectors: the radius of {shown} is not known: give it in km, as --radius {shown}=KM"
+            ));
+        }
+    };
+    let mut capital = name.to_string();
+    capital[..name.chars().next().map_or(0, char::len_utf8)].make_ascii_uppercase();
+    Ok((capital, radius_km))
 }
 
 /// Checks a row after the row `before`.

@@ -1,6 +1,6 @@
 //! Lunar eclipses at places against Skyfield: `tests/data/sky/lunar_places.csv`.
 
-use umbracast_sky::{Eclipse, LunarEclipse, LunarKind, Place, Radii, Time};
+use umbracast_sky::{DeltaT, Eclipse, LunarEclipse, LunarKind, Place, Radii, Sky, SkyOptions, Time};
 
 use super::{instant, number, rows, sky};
 
@@ -90,4 +90,25 @@ fn the_visible_phase_is_the_deepest_with_the_moon_up() {
         }
     }
     assert!(within > 3, "{within} places");
+}
+
+/// With refraction, contacts stay, and the Moon sets later: when its true altitude is that at which the formula of Bennett lifts it to the
+/// horizon.
+#[test]
+fn refraction_moves_moonset_and_no_contact() {
+    let plain = lunar("2022-05-16");
+    let options = SkyOptions { refraction: true, delta_t: DeltaT::Seconds(69.2), ..SkyOptions::default() };
+    let Some(Eclipse::Lunar(other)) = Sky::new(options).eclipse_on(instant("2022-05-16")).unwrap() else { panic!() };
+    let place = Place::new(-1.2921, 36.8219, 0.0).unwrap();
+    let (before, after) = (plain.circumstances(&place), other.circumstances(&place));
+    assert_eq!(before.partial_begins.unwrap().time, after.partial_begins.unwrap().time);
+    let [early, late] = [before, after].map(|one| one.moonset.unwrap().time);
+    let seconds = late.seconds_since(early);
+    assert!((130.0..160.0).contains(&seconds), "{seconds}");
+    // Bennett: 34.5' at an apparent altitude of 0.
+    let altitude = plain.view(&place, late).moon_altitude;
+    assert!((altitude + 34.5 / 60.0).abs() < 0.15 / 60.0, "{altitude}");
+    assert!(other.view(&place, late).moon_altitude.abs() < 1e-3);
+    let high = [before, after].map(|one| one.begins.moon_altitude);
+    assert!(high[1] > high[0] && high[1] - high[0] < 0.1, "{high:?}");
 }

@@ -14,6 +14,7 @@ mod schema;
 mod solar;
 mod spk;
 mod sunlight;
+mod transits;
 
 use umbracast_sky::{DeltaT, Eclipse, Radii, Sky, SkyOptions, SolarEclipse, Time};
 

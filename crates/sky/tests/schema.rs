@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 use umbracast_sky::{
     BesselianElementsRecord, CircumstancesRecord, Conventions, Field, FieldKind, LunarCircumstancesRecord,
-    LunarEclipseRecord, PathPointRecord, SolarEclipseRecord,
+    LunarEclipseRecord, PathPointRecord, SolarEclipseRecord, TransitCircumstancesRecord, TransitRecord,
 };
 
 /// An object that has all of these keys and no others.
@@ -35,7 +35,7 @@ fn record(name: &str, about: &str, fields: &'static [Field]) -> (String, Value) 
             value["enum"] = json!(names);
         }
         if field.kind == FieldKind::Time {
-            value["pattern"] = json!(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d\d(Z| UT1)$");
+            value["pattern"] = json!(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d\d(Z| UT1|( UT1)?[+-]\d\d:\d\d(:\d\d)?)$");
         }
         if field.optional {
             value["type"] = json!([kind, "null"]);
@@ -55,7 +55,8 @@ fn reference(name: &str) -> Value {
 #[test]
 fn schemas_are_those_of_the_records() {
     let eclipse = json!({ "anyOf": [reference("solar-eclipse"), reference("lunar-eclipse")] });
-    let seen = json!({ "anyOf": [reference("circumstances"), reference("lunar-circumstances")] });
+    let event = json!({ "anyOf": [reference("solar-eclipse"), reference("lunar-eclipse"), reference("transit")] });
+    let seen = json!({ "anyOf": [reference("circumstances"), reference("lunar-circumstances"), reference("transit-circumstances")] });
     let list = |items: Value| json!({ "type": "array", "items": items });
     let [text, path, count] =
         [json!({ "type": "string" }), json!({ "type": ["string", "null"] }), json!({ "type": "integer" })];
@@ -65,14 +66,25 @@ fn schemas_are_those_of_the_records() {
         record("lunar-eclipse", "A lunar eclipse.", LunarEclipseRecord::fields()),
         record("circumstances", "Local circumstances of a solar eclipse.", CircumstancesRecord::fields()),
         record("lunar-circumstances", "What a place sees of a lunar eclipse.", LunarCircumstancesRecord::fields()),
+        record("transit", "A transit of Mercury or Venus.", TransitRecord::fields()),
+        record(
+            "transit-circumstances",
+            "What a place sees of a transit of Mercury or Venus.",
+            TransitCircumstancesRecord::fields(),
+        ),
         record("besselian-elements", "Besselian elements of a solar eclipse.", BesselianElementsRecord::fields()),
         record("path-point", "The path of a total or annular eclipse at one instant.", PathPointRecord::fields()),
         record("conventions", "The conventions of a result.", Conventions::fields()),
-        object("output-eclipse", "`eclipse DATE --json`", vec![("eclipse", eclipse.clone()), conventions()]),
+        object("output-eclipse", "`eclipse DATE --json`", vec![("eclipse", event.clone()), conventions()]),
         object(
             "output-eclipse-list",
             "`eclipse --list --json`",
             vec![("eclipses", list(eclipse.clone())), conventions()],
+        ),
+        object(
+            "output-transit-list",
+            "`eclipse --list --only transits --json`",
+            vec![("transits", list(reference("transit"))), conventions()],
         ),
         object(
             "output-elements",
@@ -82,7 +94,7 @@ fn schemas_are_those_of_the_records() {
         object(
             "output-circumstances",
             "`circumstances --json`",
-            vec![("eclipse", eclipse.clone()), ("places", list(seen)), conventions()],
+            vec![("eclipse", event), ("places", list(seen)), conventions()],
         ),
         object(
             "output-table",
@@ -141,6 +153,8 @@ fn names_have_units() {
         LunarCircumstancesRecord::fields(),
         PathPointRecord::fields(),
         BesselianElementsRecord::fields(),
+        TransitRecord::fields(),
+        TransitCircumstancesRecord::fields(),
         Conventions::fields(),
     ];
     for field in fields.concat().iter().filter(|field| field.kind == FieldKind::Number) {
@@ -148,7 +162,7 @@ fn names_have_units() {
         // The canons have names of their own for the coefficients of polynomials; the descriptions have the units.
         let is_coefficient = field.name.ends_with(|c: char| c.is_ascii_digit());
         assert!(
-            plain.contains(&field.name) || is_coefficient || ["deg", "s", "km", "m", "tt"].contains(&unit),
+            plain.contains(&field.name) || is_coefficient || ["deg", "arcsec", "s", "km", "m", "tt"].contains(&unit),
             "{}",
             field.name
         );

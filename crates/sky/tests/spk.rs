@@ -1,7 +1,7 @@
 //! SPK files: an excerpt of DE421 as jplephem writes it, and files that this test writes.
 
 use umbracast::glam::DVec3;
-use umbracast_sky::{DeltaT, Eclipse, Ephemeris, Sky, SkyBody, SkyOptions, SolarEclipse, Time};
+use umbracast_sky::{BodyVectors, DeltaT, Eclipse, Ephemeris, LightTime, Sky, SkyBody, SkyOptions, SolarEclipse, Time};
 
 use super::{number, rows, solar};
 
@@ -222,4 +222,129 @@ fn a_list_beyond_the_file_is_an_error() {
     assert!(sky.eclipses(year(2024), year(2025), None).is_err());
     let day = Time::parse("2024-04-08", DeltaT::Table).unwrap().0;
     assert!(matches!(sky.eclipse_on(day).unwrap(), Some(Eclipse::Solar(_))));
+}
+
+/// A body with these positions, as a type 2 segment of 5 hours about J2000.
+fn fitted(target: i32, center: i32, position: impl Fn(f64) -> DVec3) -> Segment {
+    const TERMS: usize = 14;
+    let (first, interval_s) = (-9000.0, 3000.0);
+    let interval = |index: usize| {
+        let middle = first + interval_s * (index as f64 + 0.5);
+        let mut sums = vec![vec![0.0; TERMS]; 3];
+        for k in 0..TERMS {
+            let angle = std::f64::consts::PI * (k as f64 + 0.5) / TERMS as f64;
+            let at = position(middle + 0.5 * interval_s * angle.cos());
+            for (j, weight) in (0..TERMS).map(|j| (j, if j == 0 { 1.0 } else { 2.0 } / TERMS as f64)) {
+                (0..3).for_each(|axis| sums[axis][j] += weight * (j as f64 * angle).cos() * at[axis]);
+            }
+        }
+        sums
+    };
+    Segment { target, center, kind: 2, first, interval_s, intervals: (0..6).map(interval).collect() }
+}
+
+/// The centre of a body in a system file.
+fn center_of(text: &str, name: &str) -> DVec3 {
+    let table =
+        text.split(&format!("name = \"{name}\"\ncenter = [")).nth(1).unwrap_or_else(|| panic!("{name}: {text}"));
+    let numbers: Vec<f64> = table.split(']').next().unwrap().split(", ").map(number).collect();
+    DVec3::from_slice(&numbers)
+}
+
+/// The shadow of a moon is where light that the Sun sends, that passes the moon and that the Earth sees later draws it: rays that
+/// `tools/make_light_time.py` follows from the Sun on, with the same motions. Those of the light that arrives at the Earth directly are some
+/// km off, and geometric ones by what the moon moves in 46 minutes.
+#[test]
+fn shadows_of_moons_are_where_light_draws_them() {
+    let sun = |t: f64| DVec3::new(0.01, -0.005, 0.002) * t;
+    let earth = |t: f64| DVec3::new(-1.1e8, 0.9e8, 0.4e8) + DVec3::new(-18.0, -20.0, -9.0) * t;
+    let planet = |t: f64| DVec3::new(7.0e8, 2.5e8, 0.9e8) + DVec3::new(-4.2, 11.5, 5.1) * t;
+    let u = DVec3::new(0.942, 0.335, 0.0).normalize();
+    let v = DVec3::new(-0.3, 0.85, 0.43);
+    let v = (v - u * u.dot(v)).normalize();
+    let orbit = |t: f64| {
+        let (sine, cosine) = (3.1 + 4.11e-5 * t).sin_cos();
+        (u * cosine + v * sine) * 421_800.0
+    };
+    let segments = [
+        fitted(10, 0, sun),
+        fitted(399, 0, earth),
+        fitted(301, 399, |_| DVec3::new(0.0, 0.0, 384_400.0)),
+        fitted(5, 0, planet),
+        fitted(599, 5, |_| DVec3::ZERO),
+        fitted(501, 599, orbit),
+        fitted(-31, 0, planet),
+    ];
+    let ephemeris = Ephemeris::from_bytes(file(&segments, true)).unwrap().with_name("made.bsp");
+    let io = [BodyVectors::of_ephemeris(&ephemeris, "io", None).unwrap()];
+    assert_eq!((io[0].name(), io[0].radius_km(), io[0].center()), ("Io", 1821.49, None));
+    let sky = Sky::with_ephemeris(ephemeris.clone(), SkyOptions::default());
+    let rows = rows("light_time.csv", ["tdb_s", "there_tdb_s", "x_km", "y_km", "z_km"]);
+    for row in &rows {
+        let [seen, there, place @ ..] = row.clone().map(|text| number(&text));
+        let place = DVec3::from_array(place);
+        // TT is TDB within 2 ms.
+        let mut time = Time::from_tt_seconds(seen);
+        time = time.plus(seen - time.tdb_seconds());
+        let system = |light_time: &LightTime| {
+            let bodies = [SkyBody::Sun, SkyBody::Jupiter];
+            sky.system_toml_with(time, &bodies, &io, light_time, None, [64, 36]).unwrap()
+        };
+        // Where the axis of the shadow meets the sphere, from its centre: its parts along the directions to the Earth and to the Sun, and
+        // across both. They do not depend on the axes.
+        let parts = |place: DVec3, earth: DVec3, sun: DVec3| {
+            let across = earth.cross(sun).normalize();
+            DVec3::new(place.dot(earth.normalize()), place.dot(sun.normalize()), place.dot(across))
+        };
+        let expected = parts(
+            place,
+            earth(seen) - planet(there),
+            sun(there - planet(there).length() / 299_792.458) - planet(there),
+        );
+        let apart = |light_time: &LightTime| {
+            let text = system(light_time);
+            let [sun, jupiter, moon] = ["Sun", "Jupiter", "Io"].map(|name| center_of(&text, name));
+            let along = (moon - sun).normalize();
+            let foot = moon - jupiter - along * (moon - jupiter).dot(along);
+            let place = foot - along * (71_492.0_f64.powi(2) - foot.length_squared()).max(0.0).sqrt();
+            (parts(place, -jupiter, sun - jupiter) - expected).length()
+        };
+        let [by_light, direct, off] =
+            [LightTime::By("Jupiter".into()), LightTime::Earth, LightTime::Off].map(|one| apart(&one));
+        println!("{seen}: {by_light:.4} km, to the Earth {direct:.1} km, geometric {off:.1} km");
+        assert!(by_light < 0.05, "{seen}: {by_light} km");
+        assert!(direct > 1.0 && off > 1000.0, "{seen}: {direct} {off}");
+        // Geometric vectors are those of the file.
+        let text = system(&LightTime::Off);
+        assert!(text.contains("geometric positions"), "{text}");
+        let [sun_at, jupiter, moon] = ["Sun", "Jupiter", "Io"].map(|name| center_of(&text, name));
+        assert!(((moon - jupiter).length() - 421_800.0).abs() < 1e-3);
+        assert!((jupiter.length() - (planet(seen) - earth(seen)).length()).abs() < 1e-3);
+        assert!((moon.distance(sun_at) - (planet(seen) + orbit(seen)).distance(sun(seen))).abs() < 1e-3);
+    }
+    assert_eq!(rows.len(), 5);
+    // Another moon as the receiver, a number as the name, and errors.
+    let time = Time::from_tt_seconds(5000.0);
+    let craft = [BodyVectors::of_ephemeris(&ephemeris, "-31", Some(1.0)).unwrap()];
+    let system = |own: &[BodyVectors], light: &str| {
+        sky.system_toml_with(time, &[SkyBody::Sun, SkyBody::Jupiter], own, &LightTime::from_name(light), None, [64, 36])
+    };
+    assert!(system(&io, "IO").unwrap().contains("by the light that reaches Io and then the Earth"));
+    assert_eq!(
+        center_of(&system(&craft, "earth").unwrap(), "-31"),
+        center_of(&system(&craft, "earth").unwrap(), "Jupiter")
+    );
+    for light in ["sun", "saturn", "mars"] {
+        let error = system(&io, light).unwrap_err().to_string();
+        assert!(error.contains(&format!("light time '{light}': expected earth, off, or one of the bodies")), "{error}");
+    }
+    for (name, radius, why) in [
+        ("europa", None, "made.bsp has no positions of 'europa'"),
+        ("-32", Some(1.0), "made.bsp has no positions of '-32'"),
+        ("-31", None, "give it in km, as --radius -31=KM"),
+        ("io", Some(-1.0), "the radius of io is -1"),
+    ] {
+        let error = BodyVectors::of_ephemeris(&ephemeris, name, radius).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    }
 }

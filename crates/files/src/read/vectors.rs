@@ -30,13 +30,13 @@ const COLUMNS: [SmallColumn; 8] = [
     SmallColumn { names: &["vz"], units: Some(&["km/s"]) },
 ];
 
-/// A file of state vectors of a body.
+/// Where the positions of a body are, and its radius.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VectorSource {
     /// The body, as `NAME` or `NAME@CENTER`.
     pub body: String,
-    /// The file.
-    pub path: PathBuf,
+    /// The file of state vectors. `None`: the ephemeris.
+    pub path: Option<PathBuf>,
     /// The radius in km; large moons need none.
     pub radius_km: Option<f64>,
 }
@@ -64,26 +64,40 @@ pub fn read_ephemeris(path: &Path) -> Result<Ephemeris> {
     found.map(|found| found.with_name(&quoted(&name))).map_err(|error| bad_file(path, error.to_string()))
 }
 
-/// The bodies with these names: those with state vectors, which are read, and those of the ephemeris. Every name of `vectors` must be
-/// listed, with its centre or without.
+/// The bodies with these names: those with state vectors, which are read, those that every ephemeris has, and others of an SPK file. Every name
+/// of `vectors` must be listed, with its centre or without.
 ///
 /// # Errors
-/// [`InvalidArgument`](umbracast::Error::InvalidArgument) for a name that is unknown, and for vectors of a body that is not listed;
+/// [`InvalidArgument`](umbracast::Error::InvalidArgument) for a name that is unknown, for vectors of a body that is not listed, and for a radius of a
+/// body that has one;
 /// [`Error::Io`] if a file cannot be read; [`Error::BadFile`] if it cannot be parsed.
 pub fn read_bodies(
     names: &[&str],
     vectors: &[VectorSource],
+    ephemeris: &Ephemeris,
     delta_t: DeltaT,
 ) -> Result<(Vec<SkyBody>, Vec<BodyVectors>)> {
     if let Some(one) = vectors.iter().find(|one| !names.iter().any(|name| name_of(name) == name_of(&one.body))) {
-        let message = format!("there are vectors of '{}', which is not one of the bodies", quoted(&one.body));
+        let what = if one.path.is_some() { "are vectors" } else { "is a radius" };
+        let message = format!("there {what} of '{}', which is not one of the bodies", quoted(&one.body));
         return Err(umbracast::Error::InvalidArgument(message).into());
     }
     let (mut bodies, mut found) = (Vec::new(), Vec::new());
     for name in names {
-        match vectors.iter().find(|one| name_of(&one.body) == name_of(name)) {
-            Some(one) => found.push(read_vectors(&one.body, &one.path, one.radius_km, delta_t)?),
-            None => bodies.push(body_named(name)?),
+        let own = vectors.iter().find(|one| name_of(&one.body) == name_of(name));
+        let radius_km = own.and_then(|one| one.radius_km);
+        match (own.and_then(|one| one.path.as_ref().map(|path| (&one.body, path))), body_named(name)) {
+            (Some((body, path)), _) => found.push(read_vectors(body, path, radius_km, delta_t)?),
+            (None, Ok(body)) if radius_km.is_none() => bodies.push(body),
+            (None, Ok(body)) => {
+                let message = format!("the radius of {} is known: give radii of other bodies only", body.name());
+                return Err(umbracast::Error::InvalidArgument(message).into());
+            }
+            (None, Err(unknown)) if ephemeris.is_built_in() => return Err(unknown),
+            (None, Err(_)) => {
+                let body = BodyVectors::of_ephemeris(ephemeris, name.trim(), radius_km);
+                found.push(body.map_err(|error| umbracast::Error::InvalidArgument(error.to_string()))?);
+            }
         }
     }
     Ok((bodies, found))
