@@ -9,8 +9,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use base64::Engine;
-use image::codecs::png::{CompressionType, FilterType, PngEncoder};
-use image::{ExtendedColorType, ImageEncoder};
+use png::{BitDepth, ColorType, Encoder};
 use tiny_skia::{
     Color, FillRule, FilterQuality, GradientStop, IntSize, LineCap, LineJoin, LinearGradient, Paint, PathBuilder,
     Pixmap, PixmapPaint, Point, Shader, SpreadMode, Stroke, StrokeDash, Transform,
@@ -313,18 +312,23 @@ impl Drawing {
     pub(crate) fn write(&self, path: &Path, out: &mut dyn Write) -> io::Result<()> {
         match path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg")) {
             true => out.write_all(self.svg()?.as_bytes()),
-            false => self.png(out),
+            false => write_png(out, &self.pixels()?, self.size(), ColorType::Rgb),
         }
     }
 
-    fn png(&self, out: &mut dyn Write) -> io::Result<()> {
-        let [width, height] = self.frame.high.to_array().map(|side| side as u32);
+    /// The RGB pixels of the picture, rows from the top.
+    pub(crate) fn pixels(&self) -> io::Result<Vec<u8>> {
+        let [width, height] = self.size();
         let mut pixmap = Pixmap::new(width, height).ok_or_else(|| io::Error::other("the picture is empty"))?;
         pixmap.fill(Color::WHITE);
         self.items.iter().for_each(|item| item.paint(&mut pixmap));
         // The white background makes every pixel opaque.
-        let rgb: Vec<u8> = pixmap.data().chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
-        write_png(out, &rgb, [width, height], ExtendedColorType::Rgb8)
+        Ok(pixmap.data().chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect())
+    }
+
+    /// Width and height in pixels.
+    fn size(&self) -> [u32; 2] {
+        self.frame.high.to_array().map(|side| side as u32)
     }
 
     fn svg(&self) -> io::Result<String> {
@@ -472,7 +476,7 @@ impl Item {
             }
             Shape::Image { at, size: [width, height], rgba } => {
                 let mut png = Vec::new();
-                write_png(&mut png, rgba, [*width, *height], ExtendedColorType::Rgba8)?;
+                write_png(&mut png, rgba, [*width, *height], ColorType::Rgba)?;
                 writeln!(
                     out,
                     "<image class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{width}\" height=\"{height}\" \
@@ -615,8 +619,33 @@ fn glyphs(text: &str, at: DVec2, size: f64) -> Option<tiny_skia::Path> {
 }
 
 /// Encodes pixels of 8 bits per channel, rows from the top, as PNG.
-fn write_png(out: impl Write, pixels: &[u8], [width, height]: [u32; 2], kind: ExtendedColorType) -> io::Result<()> {
-    PngEncoder::new_with_quality(out, CompressionType::Default, FilterType::Adaptive)
-        .write_image(pixels, width, height, kind)
-        .map_err(io::Error::other)
+fn write_png(out: impl Write, pixels: &[u8], size: [u32; 2], color: ColorType) -> io::Result<()> {
+    let mut writer = encoder(out, size, color).write_header()?;
+    writer.write_image_data(pixels)?;
+    Ok(writer.finish()?)
+}
+
+/// Encodes frames of 8-bit RGB pixels as an animated PNG that repeats for ever. `count` is the number of frames.
+pub(crate) fn write_frames(
+    out: impl Write,
+    size: [u32; 2],
+    count: u32,
+    frames_per_s: u16,
+    frames: impl Iterator<Item = io::Result<Vec<u8>>>,
+) -> io::Result<()> {
+    let mut encoder = encoder(out, size, ColorType::Rgb);
+    encoder.set_animated(count, 0)?;
+    encoder.set_frame_delay(1, frames_per_s)?;
+    let mut writer = encoder.write_header()?;
+    for frame in frames {
+        writer.write_image_data(&frame?)?;
+    }
+    Ok(writer.finish()?)
+}
+
+fn encoder<'a>(out: impl Write + 'a, [width, height]: [u32; 2], color: ColorType) -> Encoder<'a, impl Write + 'a> {
+    let mut encoder = Encoder::new(out, width, height);
+    encoder.set_color(color);
+    encoder.set_depth(BitDepth::Eight);
+    encoder
 }

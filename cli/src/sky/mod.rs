@@ -3,6 +3,7 @@
 pub(crate) mod circumstances;
 pub(crate) mod eclipse;
 mod elements;
+mod frames;
 mod instant;
 pub(crate) mod list;
 pub(crate) mod map;
