@@ -70,7 +70,7 @@ for machine in x86_64 aarch64; do
   tar -C "$target/$triple/release" --owner=0 --group=0 -czf "$folder/umbracast-measure-gpu-$version-$triple.tar.gz" measure_gpu
   name=umbracast-$version-$triple
   mkdir "$work/$name"
-  cp "$target/$triple/release/umbracast" README.md CHANGELOG.md LICENSE-* "$work/$name"
+  cp "$target/$triple/release/umbracast" README.md CHANGELOG.md LICENSE-* cli/LICENSE-DejaVu "$work/$name"
   tar -C "$work" --owner=0 --group=0 --sort=name -czf "$folder/$name.tar.gz" "$name"
   python/wheel.sh --target "$triple" "$folder"
 done

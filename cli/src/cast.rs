@@ -260,12 +260,12 @@ pub(crate) struct CastArgs {
     #[arg(long)]
     pub(crate) compare: bool,
 
-    /// Also draw spheres, rays and hits into a picture, for debugging (.png)
+    /// Also draw spheres, rays and hits, for debugging (.png, .svg)
     ///
     /// If there are more than 2,000 rays, about 1,000 to 2,000 of them are drawn, selected by a hash of their indices. If there are more
     /// than 200,000 spheres, every nth is drawn. If a ray lists more than 256 spheres, the first 256 are drawn. A moving sphere is drawn at
     /// the times of its hits; its path is drawn too, faint at the start and strong at the end of the time range.
-    #[arg(long, value_name = "FILE.png")]
+    #[arg(long, value_name = "PICTURE")]
     pub(crate) plot: Option<PathBuf>,
 
     /// One sphere, instead of a file

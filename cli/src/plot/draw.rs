@@ -2,13 +2,15 @@
 
 use crate::error::Result;
 use umbracast::Ray;
-use umbracast::glam::{DVec2, DVec3, Vec3};
+use umbracast::glam::{DVec2, DVec3};
 
-use super::body::Outline;
-use super::canvas::{Canvas, HEIGHT, Pen, WIDTH, color};
+use crate::drawing::{Align, Drawing, Frame, Ink, Style, text_width};
+use crate::sky::map::round_length;
+
+use super::balls::{Balls, Body};
 use super::sample::{Beam, Mark, Sample};
 use super::scenery::{Form, Scenery};
-use super::view::{View, along};
+use super::view::{HEIGHT, View, WIDTH, along};
 use super::{DARK, HIT, INK, Legend, MISS, MOST_SPHERES, PASS, RAY};
 
 /// Maximum number of spheres, and of rays, that are labelled with their ids.
@@ -16,10 +18,25 @@ const MAX_LABELLED: usize = 24;
 /// Colour of the path of a sphere without hits.
 const UNHIT_COLOR: u32 = 0x8f_99a5;
 
+const WHITE: u32 = 0xff_ffff;
+/// Height of text.
+const TEXT: f64 = 17.0;
+
+/// Style of a line.
+#[derive(Clone, Copy)]
+struct Pen {
+    hex: u32,
+    width: f64,
+    alpha: f64,
+    /// Factor of the opacity behind a body.
+    behind: f64,
+}
+
 /// A picture and its content.
-pub(super) struct Drawing<'a> {
-    canvas: Canvas,
+pub(super) struct Picture<'a> {
+    drawing: Drawing,
     view: View,
+    balls: Balls,
     scenery: Scenery<'a>,
     sample: &'a Sample,
     /// First and last time shown; `None` if no sphere moves.
@@ -28,7 +45,8 @@ pub(super) struct Drawing<'a> {
     hits: Vec<(u32, f64)>,
 }
 
-impl<'a> Drawing<'a> {
+impl<'a> Picture<'a> {
+    /// Draws spheres, and the paths of moving ones below them.
     pub(super) fn new(scenery: Scenery<'a>, sample: &'a Sample) -> Result<Self> {
         let view = View::fit(&scenery, &sample.kept);
         let one = |beam: &'a Beam| beam.hits().map(move |(id, t)| (id, scenery.moment(beam, t)));
@@ -38,15 +56,17 @@ impl<'a> Drawing<'a> {
         let apart = |id: u32, time: f64| scenery.velocity(id as usize).length() * time.abs() * view.scale;
         hits.dedup_by(|next, kept| next.0 == kept.0 && apart(next.0, next.1 - kept.1) <= 2.0);
         let span = scenery.span(&sample.kept);
-        Ok(Self { canvas: Canvas::new()?, view, scenery, sample, span, hits })
+        let drawing = Drawing::new(DVec2::new(f64::from(WIDTH), f64::from(HEIGHT)))?;
+        let balls = Balls::cast(&view, &bodies(&scenery, &hits, span))?;
+        Ok(Self { drawing, view, balls, scenery, sample, span, hits })
     }
 
     /// Draws everything. Later layers cover earlier ones.
-    pub(super) fn drawn(mut self, legend: Legend, shown: &str) -> Canvas {
+    pub(super) fn drawn(mut self, legend: Legend, shown: &str) -> Drawing {
         if let Some(span) = self.moving_span() {
             self.draw_paths(span);
         }
-        self.draw_bodies();
+        self.drawing.image("spheres", DVec2::ZERO, [WIDTH, HEIGHT], std::mem::take(&mut self.balls.rgba));
         let sample = self.sample;
         let misses = sample.kept.iter().filter(|beam| beam.mark == Mark::Miss);
         for beam in misses.chain(sample.kept.iter().filter(|beam| beam.mark != Mark::Miss)) {
@@ -58,7 +78,7 @@ impl<'a> Drawing<'a> {
         }
         self.names();
         self.legend(legend, shown);
-        self.canvas
+        self.drawing
     }
 
     /// The time range of the paths of moving spheres; `None` for a single time.
@@ -66,47 +86,35 @@ impl<'a> Drawing<'a> {
         self.span.filter(|[from, to]| from < to)
     }
 
-    fn every(&self) -> usize {
-        self.scenery.len().div_ceil(MOST_SPHERES).max(1)
-    }
-
     /// The times at which results contain a sphere.
     fn moments(&self, id: usize) -> &[(u32, f64)] {
-        let begin = self.hits.partition_point(|hits| (hits.0 as usize) < id);
-        &self.hits[begin..self.hits.partition_point(|hits| hits.0 as usize <= id)]
+        moments(&self.hits, id)
     }
 
     /// Draws the paths of moving spheres, from faint to strong.
     fn draw_paths(&mut self, span: [f64; 2]) {
         let moving = |id: &usize| self.scenery.velocity(*id) != DVec3::ZERO;
-        let all: Vec<usize> = (0..self.scenery.len()).step_by(self.every()).filter(moving).collect();
-        let many = (40.0 / (all.len() as f32).sqrt()).clamp(0.1, 1.0);
+        let all: Vec<usize> = shown(&self.scenery).filter(moving).collect();
+        let many = (40.0 / (all.len() as f64).sqrt()).clamp(0.1, 1.0);
         for id in all {
             let ends = span.map(|time| self.scenery.at(id, time));
             let [Some((from, form)), Some((to, _))] = ends else { continue };
-            let paint = if self.moments(id).is_empty() { color(UNHIT_COLOR) } else { tint(id, true) };
-            let outline = self.view.body(&form).outline;
-            let [from, to] = [from, to].map(|at| self.view.project(at));
-            self.canvas.streak(from, to, &outline, paint, [0.05 * many, 0.38 * many]);
+            let hex = if self.moments(id).is_empty() { UNHIT_COLOR } else { hex(tint(id, true)) };
+            self.streak("path", from, to, &form, hex, [0.05 * many, 0.38 * many]);
         }
     }
 
-    /// Draws spheres at the times of their hits; without a hit, at the end of the time range.
-    fn draw_bodies(&mut self) {
-        let last = self.span.map_or(0.0, |[_, to]| to);
-        for id in (0..self.scenery.len()).step_by(self.every()) {
-            let moments = self.moments(id).to_vec();
-            let is_met = !moments.is_empty();
-            let times = if is_met { moments } else { vec![(id as u32, last)] };
-            for (center, form) in times.into_iter().filter_map(|(_, time)| self.scenery.at(id, time)) {
-                self.canvas.body(self.view.project(center), &self.view.body(&form), tint(id, is_met));
-            }
-        }
+    /// Draws the area that a body sweeps between two points. `alpha` is the opacity at the first and at the last point.
+    fn streak(&mut self, class: &'static str, from: DVec3, to: DVec3, form: &Form, hex: u32, alpha: [f64; 2]) {
+        let Self { view, drawing, .. } = self;
+        let outline = clip_convex(view.swept(from, to, form), drawing.frame);
+        let fade = [from, to].map(|at| view.project(at).truncate());
+        drawing.area(class, outline, Ink::new(hex, alpha[0]), (alpha[0] != alpha[1]).then_some((fade, alpha[1])));
     }
 
     /// Opacity of rays: the more rays, the lower.
-    fn alpha(&self) -> f32 {
-        (9.0 / (self.sample.kept.len() as f32).sqrt()).clamp(0.25, 1.0)
+    fn alpha(&self) -> f64 {
+        (9.0 / (self.sample.kept.len() as f64).sqrt()).clamp(0.25, 1.0)
     }
 
     /// Draws the area of a ray with a radius, up to its end.
@@ -121,9 +129,8 @@ impl<'a> Drawing<'a> {
             Mark::Occluded => (DARK, beam.ray.t_max),
             Mark::Miss => (MISS, beam.ray.t_max),
         };
-        let [from, to] = [beam.ray.t_min, end].map(|t| self.view.project(far_along(&beam.ray, t, &self.view)));
-        let outline = Outline::round(f64::from(beam.radius) * self.view.scale);
-        self.canvas.streak(from, to, &outline, color(hex), [0.16 * self.alpha(); 2]);
+        let [from, to] = [beam.ray.t_min, end].map(|t| far_along(&beam.ray, t, &self.view));
+        self.streak("width", from, to, &Form::Ball(f64::from(beam.radius)), hex, [0.16 * self.alpha(); 2]);
     }
 
     /// Draws the line of a ray up to its end, with its chords or its clearance.
@@ -131,11 +138,10 @@ impl<'a> Drawing<'a> {
         let Beam { ray, mark, .. } = beam;
         let alpha = self.alpha();
         let width = if self.sample.kept.len() < 100 { 1.7 } else { 1.2 };
-        let pen = |hex: u32, alpha: f32| Pen { color: color(hex), width, alpha, behind: 0.16 };
-        let (view, canvas) = (self.view, &mut self.canvas);
+        let pen = |hex: u32, alpha: f64| Pen { hex, width, alpha, behind: 0.16 };
         let mut line = |from: f32, to: f32, pen: Pen| {
-            let [from, to] = [from, to].map(|t| view.project(far_along(ray, t, &view)));
-            canvas.line(from, to, pen);
+            let [from, to] = [from, to].map(|t| far_along(ray, t, &self.view));
+            self.stroke(if pen.hex == HIT { "inside" } else { "ray" }, from, to, pen);
         };
         match *mark {
             Mark::Hit { t, .. } => line(ray.t_min, t, pen(RAY, alpha)),
@@ -153,7 +159,30 @@ impl<'a> Drawing<'a> {
             && let Some([mine, other]) = self.surfaces(beam, t, id)
         {
             let pen = Pen { behind: 0.4, ..pen(PASS, alpha) };
-            self.canvas.line(self.view.project(mine), self.view.project(other), pen);
+            self.stroke("clearance", mine, other, pen);
+        }
+    }
+
+    /// Draws a line between two points, fainter where bodies hide it.
+    fn stroke(&mut self, class: &'static str, from: DVec3, to: DVec3, pen: Pen) {
+        let [from, to] = [from, to].map(|at| self.view.project(at));
+        let clip = self.drawing.frame;
+        let Some(part) = clip.part(from.truncate(), to.truncate()) else { return };
+        let [from, to] = part.map(|part| from + part * (to - from));
+        let steps = (to - from).truncate().length().ceil().max(1.0);
+        let at = |step: f64| from + (step / steps) * (to - from);
+        let is_hidden = |step: usize| self.balls.hides(at(step as f64 + 0.5), 0.5);
+        let mut parts = [Vec::new(), Vec::new()];
+        let mut first = 0;
+        for step in 1..=steps as usize {
+            let own = is_hidden(first);
+            if step == steps as usize || is_hidden(step) != own {
+                parts[usize::from(own)].push(vec![at(first as f64).truncate(), at(step as f64).truncate()]);
+                first = step;
+            }
+        }
+        for (lines, alpha) in parts.iter().zip([pen.alpha, pen.alpha * pen.behind]) {
+            self.drawing.lines(class, lines, clip, [pen.width, 0.0], Ink::new(pen.hex, alpha));
         }
     }
 
@@ -172,45 +201,40 @@ impl<'a> Drawing<'a> {
         let many = self.sample.kept.len() > 100;
         let (small, large) = if many { (0.9, 1.8) } else { (2.2, 3.6) };
         let alpha = if many { 0.75 } else { 1.0 };
-        let view = self.view;
         let touched = match *mark {
             // A ray with a radius touches the sphere at a point next to its line.
             Mark::Hit { t, id } if beam.radius > 0.0 => self.surfaces(beam, t, id).map(|[_, other]| other),
             _ => None,
         };
-        let mut spot = |t: f32, hex: u32, radius: f64| {
-            if t.is_finite() {
-                let rim = if hex == INK { 0.0 } else { 1.2 };
-                let at = touched.filter(|_| hex == HIT).unwrap_or_else(|| along(ray, t));
-                self.canvas.spot(view.project(at), radius, rim, color(hex), alpha);
+        let mut spot = |class: &'static str, t: f32, hex: u32, radius: f64| {
+            if !t.is_finite() {
+                return;
             }
+            let at = self.view.project(touched.filter(|_| hex == HIT).unwrap_or_else(|| along(ray, t)));
+            // A dot behind a body is faint and has no rim. It is tested once, so that a ball does not cut a dot on its side.
+            let is_hidden = self.balls.hides(at, 2.5);
+            if hex != INK && !is_hidden {
+                self.drawing.dot("rim", at.truncate(), radius + 1.2, Ink::new(WHITE, 0.8 * alpha));
+            }
+            self.drawing.dot(class, at.truncate(), radius, Ink::new(hex, if is_hidden { 0.3 * alpha } else { alpha }));
         };
-        spot(ray.t_min, INK, small);
+        spot("start", ray.t_min, INK, small);
         match *mark {
-            Mark::Hit { t, .. } => spot(t, HIT, large),
-            Mark::Pass { t, .. } => spot(t, PASS, large),
+            Mark::Hit { t, .. } => spot("hit", t, HIT, large),
+            Mark::Pass { t, .. } => spot("pass", t, PASS, large),
             _ => {}
         }
         for chord in mark.chords() {
-            spot(chord.t_enter, HIT, large);
-            spot(chord.t_exit, HIT, 0.75 * large);
+            spot("enter", chord.t_enter, HIT, large);
+            spot("exit", chord.t_exit, HIT, 0.75 * large);
         }
     }
 
     /// Labels spheres and rays with their ids, if there are at most `MAX_LABELLED`.
     fn names(&mut self) {
         let last = self.span.map_or(0.0, |[_, to]| to);
-        for id in (0..self.scenery.len()).filter(|_| self.scenery.len() <= MAX_LABELLED) {
-            let time = self.moments(id).first().map_or(last, |hits| hits.1);
-            let Some((center, form)) = self.scenery.at(id, time) else { continue };
-            let (at, text) = (self.view.project(center), id.to_string());
-            // The label of a hidden sphere would appear on the sphere that hides it.
-            if self.canvas.is_hidden(at + DVec3::Z * self.view.body(&form).depth) {
-                continue;
-            }
-            let middle = DVec2::new(Canvas::text_width(&text) / 2.0, 6.0);
-            self.canvas.text(&text, at.truncate() - middle, color(INK));
-        }
+        let clip = self.drawing.frame.grown(-4.0);
+        let style = |hex: u32| Style { size: TEXT, hex, halo: Some(WHITE) };
         if self.sample.seen <= MAX_LABELLED as u64 {
             // Rays that start close together share a label.
             let mut places: Vec<(DVec2, String)> = Vec::new();
@@ -224,53 +248,109 @@ impl<'a> Drawing<'a> {
                 }
             }
             for (at, numbers) in places {
-                self.canvas.text(&numbers, at - DVec2::new(Canvas::text_width(&numbers) / 2.0, 6.0), color(RAY));
+                let is_placed = self.drawing.label("ray-id", &numbers, at, 0.0, clip, style(RAY));
+                if !is_placed {
+                    self.drawing.label("ray-id", &numbers, at, 4.0, clip, style(RAY));
+                }
+            }
+        }
+        for id in (0..self.scenery.len()).filter(|_| self.scenery.len() <= MAX_LABELLED) {
+            let time = self.moments(id).first().map_or(last, |hits| hits.1);
+            let Some((center, form)) = self.scenery.at(id, time) else { continue };
+            // The label of a hidden sphere would appear on the sphere that hides it.
+            let front = self.view.project(center + form.farthest(self.view.back));
+            let at = self.view.project(center).truncate();
+            if !self.balls.hides(at.extend(front.z), 2.5) {
+                self.drawing.label("sphere-id", &id.to_string(), at, 0.0, clip, style(INK));
             }
         }
     }
 
     /// Draws the legend of the colours, the summary, the axes and the scale.
     fn legend(&mut self, legend: Legend, shown: &str) {
-        let moving_span = self.moving_span().is_some();
-        let (view, canvas) = (self.view, &mut self.canvas);
-        let (ink, mut at) = (color(INK), DVec2::new(24.0, HEIGHT as f64 - 36.0));
-        let over = |at: DVec2| at.extend(f64::from(f32::MAX));
+        let has_paths = self.moving_span().is_some();
+        let (view, drawing) = (self.view, &mut self.drawing);
+        let (mut at, clip) = (DVec2::new(24.0, 36.0), drawing.frame);
+        let style = |hex: u32| Style { size: TEXT, hex, halo: None };
         for (words, hex, is_line) in legend {
-            let middle = at + DVec2::new(14.0, 6.0);
+            let middle = at + DVec2::new(14.0, -6.0);
             if *is_line {
-                let pen = Pen { color: color(*hex), width: 3.0, alpha: 0.9, behind: 1.0 };
-                canvas.line(over(middle - DVec2::X * 14.0), over(middle + DVec2::X * 14.0), pen);
+                let line = vec![middle - DVec2::X * 14.0, middle + DVec2::X * 14.0];
+                drawing.lines("legend", &[line], clip, [3.0, 0.0], *hex);
             } else {
-                canvas.spot(over(middle), 5.0, 1.2, color(*hex), 1.0);
+                drawing.dot("legend", middle, 5.0, *hex);
             }
-            canvas.text(words, at + DVec2::new(38.0, 0.0), ink);
-            at.x += 38.0 + Canvas::text_width(words) + 36.0;
+            drawing.text("legend", words, at + DVec2::X * 38.0, Align::Left, style(INK));
+            at.x += 38.0 + text_width(words, TEXT) + 36.0;
         }
-        if moving_span {
-            let (from, to) = (at + DVec2::new(6.0, 6.0), at + DVec2::new(30.0, 6.0));
-            canvas.streak(over(from), over(to), &Outline::round(6.0), color(UNHIT_COLOR), [0.05, 0.6]);
-            canvas.text("path of a sphere over time", at + DVec2::new(46.0, 0.0), ink);
+        if has_paths {
+            let corners = [(0.0, 0.0), (36.0, 0.0), (36.0, -12.0), (0.0, -12.0)];
+            let outline = corners.map(|(x, y)| at + DVec2::new(x, y)).to_vec();
+            let fade = ([at, at + DVec2::X * 36.0], 0.6);
+            drawing.area("legend", outline, Ink::new(UNHIT_COLOR, 0.05), Some(fade));
+            drawing.text("legend", "path of a sphere over time", at + DVec2::X * 46.0, Align::Left, style(INK));
         }
-        canvas.text(shown, DVec2::new(24.0, HEIGHT as f64 - 62.0), ink);
+        drawing.text("content", shown, DVec2::new(24.0, 64.0), Align::Left, style(INK));
 
-        let foot = DVec2::new(72.0, 60.0);
+        let foot = DVec2::new(72.0, f64::from(HEIGHT) - 60.0);
         for (axis, name, hex) in [(DVec3::X, "x", 0xb3_2d2d), (DVec3::Y, "y", 0x2f_7d32), (DVec3::Z, "z", 0x1f_4fa3)] {
-            let tip = foot + 40.0 * view.axis(axis);
-            let pen = Pen { color: color(hex), width: 2.6, alpha: 1.0, behind: 1.0 };
-            canvas.line(over(foot), over(tip), pen);
-            let name_at = foot + 52.0 * view.axis(axis) - DVec2::new(6.0, 6.0);
-            canvas.text(name, name_at, color(hex));
+            let tip = view.axis(axis);
+            drawing.lines("axis", &[vec![foot, foot + 40.0 * tip]], clip, [2.6, 0.0], hex);
+            drawing.text("axis", name, foot + 52.0 * tip + DVec2::Y * 5.0, Align::Middle, style(hex));
         }
         let length = round_length(160.0 / view.scale);
-        let (from, wide) = (DVec2::new(150.0, 36.0), length * view.scale);
-        let pen = Pen { color: ink, width: 2.0, alpha: 1.0, behind: 1.0 };
-        canvas.line(over(from), over(from + DVec2::X * wide), pen);
-        for end in [from, from + DVec2::X * wide] {
-            canvas.line(over(end - DVec2::Y * 5.0), over(end + DVec2::Y * 5.0), pen);
-        }
+        let (from, wide) = (DVec2::new(150.0, f64::from(HEIGHT) - 36.0), length * view.scale);
+        let bar = |x: f64, y: f64| from + DVec2::new(x, y);
+        let line = [bar(0.0, -5.0), bar(0.0, 5.0), bar(0.0, 0.0), bar(wide, 0.0), bar(wide, 5.0), bar(wide, -5.0)];
+        drawing.lines("scale", &[line.to_vec()], clip, [2.0, 0.0], INK);
         let text = if (1e-3..1e6).contains(&length) { format!("{length}") } else { format!("{length:e}") };
-        canvas.text(&text, from + DVec2::new((wide - Canvas::text_width(&text)) / 2.0, 10.0), ink);
+        drawing.text("scale", &text, bar(0.5 * wide, -10.0), Align::Middle, style(INK));
     }
+}
+
+/// Ids of the spheres to draw.
+fn shown(scenery: &Scenery<'_>) -> impl Iterator<Item = usize> + use<> {
+    (0..scenery.len()).step_by(scenery.len().div_ceil(MOST_SPHERES).max(1))
+}
+
+/// The part of sorted ids and times that belongs to a sphere.
+fn moments(hits: &[(u32, f64)], id: usize) -> &[(u32, f64)] {
+    let begin = hits.partition_point(|hits| (hits.0 as usize) < id);
+    &hits[begin..hits.partition_point(|hits| hits.0 as usize <= id)]
+}
+
+/// Spheres at the times of their hits; without a hit, at the end of the time range.
+fn bodies(scenery: &Scenery<'_>, hits: &[(u32, f64)], span: Option<[f64; 2]>) -> Vec<Body> {
+    let last = span.map_or(0.0, |[_, to]| to);
+    let mut found = Vec::new();
+    for id in shown(scenery) {
+        let all = moments(hits, id);
+        let unhit = [(id as u32, last)];
+        let times = if all.is_empty() { &unhit[..] } else { all };
+        let at = times.iter().filter_map(|(_, time)| scenery.at(id, *time));
+        found.extend(at.map(|(center, form)| Body { center, form, tint: tint(id, !all.is_empty()) }));
+    }
+    found
+}
+
+/// The part of a convex outline in a rectangle (Sutherland and Hodgman, 1974).
+fn clip_convex(mut outline: Vec<DVec2>, frame: Frame) -> Vec<DVec2> {
+    for (axis, sign, edge) in
+        [(0, 1.0, frame.low.x), (0, -1.0, frame.high.x), (1, 1.0, frame.low.y), (1, -1.0, frame.high.y)]
+    {
+        let inside = |at: &DVec2| sign * (at[axis] - edge);
+        let mut kept = Vec::new();
+        for (a, b) in outline.iter().zip(outline.iter().cycle().skip(1)) {
+            if inside(a) >= 0.0 {
+                kept.push(*a);
+            }
+            if (inside(a) >= 0.0) != (inside(b) >= 0.0) {
+                kept.push(*a + (inside(a) / (inside(a) - inside(b))) * (*b - *a));
+            }
+        }
+        outline = kept;
+    }
+    outline
 }
 
 /// The point of a ray at `t`. For an infinite `t`, a point that is certainly outside the picture.
@@ -280,24 +360,21 @@ fn far_along(ray: &Ray, t: f32, view: &View) -> DVec3 {
     }
     let direction = ray.direction.as_dvec3().normalize_or_zero();
     let start = view.project(ray.origin.as_dvec3()).truncate().abs().max_element();
-    let reach = 10.0 * (start + (WIDTH + HEIGHT) as f64) / view.scale;
+    let reach = 10.0 * (start + f64::from(WIDTH + HEIGHT)) / view.scale;
     ray.origin.as_dvec3() + direction * reach.copysign(f64::from(t))
 }
 
-/// Colour of a sphere: a hue of its own if a result contains it, otherwise pale grey.
-fn tint(id: usize, is_met: bool) -> Vec3 {
+/// Colour of a sphere as sRGB, 0…1: a hue of its own if a result contains it, otherwise pale grey.
+fn tint(id: usize, is_met: bool) -> DVec3 {
     if !is_met {
-        return color(0xd5_dae0);
+        return DVec3::new(0.835, 0.855, 0.88);
     }
     // Successive ids differ by the golden angle in hue, so neighbouring ids have distinct colours.
-    let hue = (id as f32 * 0.381_966).fract() * std::f32::consts::TAU;
-    let part = |shift: f32| 0.52 + 0.24 * (hue + shift).cos();
-    let third = std::f32::consts::TAU / 3.0;
-    Vec3::new(part(0.0), part(third), part(2.0 * third))
+    let hue = (id as f64 * 0.381_966).fract() * std::f64::consts::TAU;
+    DVec3::from_array([0.0, 1.0, 2.0].map(|third| 0.73 + 0.17 * (hue + third * std::f64::consts::TAU / 3.0).cos()))
 }
 
-/// The largest number <= `most` of the form 1, 2 or 5 times a power of ten.
-fn round_length(most: f64) -> f64 {
-    let power = 10.0_f64.powf(most.log10().floor());
-    [5.0, 2.0, 1.0].map(|part| part * power).into_iter().find(|length| *length <= most).unwrap_or(power)
+/// An sRGB colour, 0…1, in hexadecimal.
+fn hex(color: DVec3) -> u32 {
+    color.to_array().iter().fold(0, |hex, part| hex << 8 | (255.0 * part) as u32)
 }

@@ -1,7 +1,6 @@
 //! `--plot`: a picture of spheres, rays and hits, for debugging of a query.
 
-mod body;
-mod canvas;
+mod balls;
 mod draw;
 mod sample;
 mod scenery;
@@ -10,15 +9,13 @@ mod view;
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use canvas::{HEIGHT, WIDTH};
-use draw::Drawing;
+use draw::Picture;
 pub(crate) use sample::Mark;
 use sample::{Beam, Sample};
 use scenery::Scenery;
 use umbracast::{HitLists, Motion, Rays, Sphere};
 use umbracast_files::{OptionalColumns, PreparedFile, Table, check_target, prepare_atomic};
 
-use super::drawing::write_png;
 use super::outputs::overwrites;
 
 /// Maximum number of spheres drawn. If there are more, every nth is drawn.
@@ -59,8 +56,8 @@ impl<'a> Plot<'a> {
     /// Checks, before any work, that a plot can be written to `path`, and that it would not replace a file in `others`.
     pub(crate) fn new(path: &'a Path, others: &[&Path], legend: Legend) -> Result<Self> {
         let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
-        if extension.as_deref() != Some("png") {
-            let message = "cannot write a plot in this format: supported is .png";
+        if !matches!(extension.as_deref(), Some("png" | "svg")) {
+            let message = "cannot write a plot in this format: supported is .png and .svg";
             return Err(Error::bad_file(path, message));
         }
         let target = [check_target(path)?];
@@ -118,8 +115,8 @@ impl<'a> Plot<'a> {
     ) -> Result<(String, PreparedFile)> {
         let scenery = Scenery::new(spheres, motion, range);
         let shown = self.shown(&scenery);
-        let canvas = Drawing::new(scenery, &self.sample)?.drawn(self.legend, &shown);
-        let ready = prepare_atomic(self.path, |out| write_png(out, &canvas.srgb8(), [WIDTH, HEIGHT]))?;
+        let drawing = Picture::new(scenery, &self.sample)?.drawn(self.legend, &shown);
+        let ready = prepare_atomic(self.path, |out| drawing.write(self.path, out))?;
         Ok((shown, ready))
     }
 

@@ -20,8 +20,34 @@ pub(super) struct Scenery<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Form {
     Ball(f64),
-    /// The image of the unit ball under this matrix.
-    Ellipsoid(DMat3),
+    /// An ellipsoid: its semi-axes, and the rotation from its own axes to those of the scene.
+    Ellipsoid {
+        radii: DVec3,
+        turn: DQuat,
+    },
+}
+
+impl Form {
+    /// The map from this shape, with semi-axes of at least `least`, to the unit ball.
+    pub(super) fn unit_map(&self, least: f64) -> DMat3 {
+        match *self {
+            Self::Ball(radius) => DMat3::from_diagonal(DVec3::splat(1.0 / radius.max(least))),
+            Self::Ellipsoid { radii, turn } => {
+                DMat3::from_diagonal(radii.max(DVec3::splat(least)).recip()) * DMat3::from_quat(turn).transpose()
+            }
+        }
+    }
+
+    /// The point of the surface that lies farthest in a direction, from the centre.
+    pub(super) fn farthest(&self, direction: DVec3) -> DVec3 {
+        match *self {
+            Self::Ball(radius) => radius * direction,
+            Self::Ellipsoid { radii, turn } => {
+                let own = radii * (turn.inverse() * direction);
+                turn * (radii * own.normalize_or_zero())
+            }
+        }
+    }
 }
 
 impl<'a> Scenery<'a> {
@@ -54,8 +80,7 @@ impl<'a> Scenery<'a> {
             None => Form::Ball(f64::from(sphere.radius)),
             Some(ellipsoid) => {
                 let [x, y, z, w] = ellipsoid.rotation.to_array().map(f64::from);
-                let turn = DMat3::from_quat(DQuat::from_xyzw(x, y, z, w).normalize());
-                Form::Ellipsoid(turn * DMat3::from_diagonal(ellipsoid.radii.as_dvec3()))
+                Form::Ellipsoid { radii: ellipsoid.radii.as_dvec3(), turn: DQuat::from_xyzw(x, y, z, w).normalize() }
             }
         };
         Some((sphere.center.as_dvec3() + way, form))

@@ -1,23 +1,32 @@
 //! Orthographic camera of a plot: from the upper left front, fitted to the rays and spheres.
 
 use umbracast::Ray;
-use umbracast::glam::{DMat3, DVec2, DVec3};
+use umbracast::glam::{DVec2, DVec3};
 
-use super::body::Body;
-use super::canvas::{HEIGHT, WIDTH};
+use super::balls::LEAST;
 use super::sample::{Beam, Mark};
 use super::scenery::{Form, Scenery};
 
+/// Size of the picture in pixels.
+pub(super) const WIDTH: u32 = 1280;
+pub(super) const HEIGHT: u32 = 960;
+
 /// Margin around the scene in pixels, for the legend above and the scale below.
 const MARGIN: DVec2 = DVec2::new(70.0, 90.0);
+
+/// The middle of the picture in pixels.
+const MIDDLE: DVec2 = DVec2::new(0.5 * WIDTH as f64, 0.5 * HEIGHT as f64);
+/// Corners of the outline of a swept area.
+const SIDES: u32 = 64;
 
 /// An orthographic projection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View {
     right: DVec3,
     up: DVec3,
-    back: DVec3,
-    center: DVec2,
+    pub(super) back: DVec3,
+    /// The middle of the picture: to the right, up and towards the eye, in units of length.
+    pub(super) center: DVec3,
     /// Pixels per unit of length.
     pub(super) scale: f64,
 }
@@ -29,81 +38,90 @@ impl View {
         let (azimuth, elevation) = (-60.0_f64.to_radians(), 26.0_f64.to_radians());
         let back = DVec3::new(azimuth.cos() * elevation.cos(), azimuth.sin() * elevation.cos(), elevation.sin());
         let right = DVec3::Z.cross(back).normalize();
-        let mut view = Self { right, up: back.cross(right), back, center: DVec2::ZERO, scale: 1.0 };
+        let mut view = Self { right, up: back.cross(right), back, center: DVec3::ZERO, scale: 1.0 };
 
         let every = scenery.len().div_ceil(100_000).max(1);
         let times = scenery.span(sample).unwrap_or_default();
         let mut scene = Extent::default();
         for id in (0..scenery.len()).step_by(every) {
             for (center, form) in times.into_iter().filter_map(|time| scenery.at(id, time)) {
-                let (center, reach) = (view.flat(center), view.reach(&form));
+                let (center, reach) = (view.turned(center), view.reach(&form));
                 scene.add(center - reach);
                 scene.add(center + reach);
             }
         }
         let (low, high) = scene.most();
-        let size = (high - low).length();
+        let size = (high - low).truncate().length();
         let mut rays = Extent::default();
         for Beam { ray, mark, .. } in sample {
             let ends = [Some(ray.t_min), mark_end(mark)].into_iter().flatten().filter(|t| t.is_finite());
-            for point in ends.map(|t| view.flat(along(ray, t))) {
-                if scenery.len() == 0 || (point - 0.5 * (low + high)).length() <= 1.5 * size {
+            for point in ends.map(|t| view.turned(along(ray, t))) {
+                if scenery.len() == 0 || (point - 0.5 * (low + high)).truncate().length() <= 1.5 * size {
                     rays.add(point);
                 }
             }
         }
         let (near, far) = rays.most();
-        let small = (far - near).length() < 0.03 * size && (far - near).length() > 0.0;
+        let extent = (far - near).truncate().length();
+        let small = extent < 0.03 * size && extent > 0.0;
         let (low, high) = match (scenery.len() == 0, rays.is_empty()) {
-            (true, true) => (DVec2::splat(-1.0), DVec2::splat(1.0)),
+            (true, true) => (DVec3::NEG_ONE, DVec3::ONE),
             (true, false) => (near, far),
             (false, true) => (low, high),
-            _ if small => (near - 0.25 * (far - near).length(), far + 0.25 * (far - near).length()),
+            _ if small => (near - 0.25 * extent, far + 0.25 * extent),
             _ => (low.min(near), high.max(far)),
         };
         view.center = 0.5 * (low + high);
-        let available = DVec2::new(WIDTH as f64, HEIGHT as f64) - 2.0 * MARGIN;
-        let scale = (available / (high - low).max(DVec2::splat(f64::MIN_POSITIVE))).min_element();
+        let available = MIDDLE * 2.0 - 2.0 * MARGIN;
+        let scale = (available / (high - low).truncate().max(DVec2::splat(f64::MIN_POSITIVE))).min_element();
         // A single point has no size, so it gets a fixed scale.
-        view.scale = if scale.is_finite() && high != low { scale } else { 100.0 };
+        view.scale = if scale.is_finite() && high.truncate() != low.truncate() { scale } else { 100.0 };
         view
     }
 
-    fn flat(&self, point: DVec3) -> DVec2 {
-        DVec2::new(point.dot(self.right), point.dot(self.up))
+    /// A vector to the right, up and towards the eye.
+    pub(super) fn turned(&self, vector: DVec3) -> DVec3 {
+        DVec3::new(vector.dot(self.right), vector.dot(self.up), vector.dot(self.back))
     }
 
-    /// Position of a point in the picture, with its depth.
+    /// The inverse of [`turned`](Self::turned).
+    pub(super) fn point(&self, turned: DVec3) -> DVec3 {
+        turned.x * self.right + turned.y * self.up + turned.z * self.back
+    }
+
+    /// Position of a point in the picture, in pixels from the upper left corner, with its depth towards the eye.
     pub(super) fn project(&self, point: DVec3) -> DVec3 {
-        let middle = 0.5 * DVec2::new(WIDTH as f64, HEIGHT as f64);
-        ((self.flat(point) - self.center) * self.scale + middle).extend(point.dot(self.back) * self.scale)
+        let at = (self.turned(point) - self.center).truncate() * self.scale;
+        (MIDDLE + at * DVec2::new(1.0, -1.0)).extend(point.dot(self.back) * self.scale)
     }
 
-    /// Half extents of a shape to the right and up, in units of length.
-    fn reach(&self, form: &Form) -> DVec2 {
-        match form {
-            Form::Ball(radius) => DVec2::splat(*radius),
-            Form::Ellipsoid(matrix) => {
-                let [right, up] = [self.right, self.up].map(|axis| (matrix.transpose() * axis).length());
-                DVec2::new(right, up)
-            }
-        }
+    /// To the right and up, in units of length, of a position in the picture.
+    pub(super) fn flat_of(&self, at: DVec2) -> DVec2 {
+        self.center.truncate() + (at - MIDDLE) * DVec2::new(1.0, -1.0) / self.scale
     }
 
-    /// Projection of a shape.
-    pub(super) fn body(&self, form: &Form) -> Body {
-        match form {
-            Form::Ball(radius) => Body::round(radius * self.scale),
-            Form::Ellipsoid(matrix) => {
-                let seen = DMat3::from_cols(self.right, self.up, self.back).transpose();
-                Body::of(seen * *matrix * self.scale)
-            }
-        }
+    /// Half extents of a shape to the right, up and towards the eye, in units of length.
+    fn reach(&self, form: &Form) -> DVec3 {
+        DVec3::from_array([self.right, self.up, self.back].map(|axis| form.farthest(axis).dot(axis)))
+    }
+
+    /// The outline of the area that a shape sweeps between two points, in pixels. It is convex.
+    pub(super) fn swept(&self, from: DVec3, to: DVec3, form: &Form) -> Vec<DVec2> {
+        let ends = [from, to].map(|at| self.project(at).truncate());
+        let sides = (0..SIDES).map(|i| DVec2::from_angle(std::f64::consts::TAU * f64::from(i) / f64::from(SIDES)));
+        sides
+            .map(|side| {
+                let edge = self.turned(form.farthest(self.right * side.x - self.up * side.y)).truncate();
+                let edge = edge * DVec2::new(1.0, -1.0) * self.scale;
+                let edge = if edge.dot(side) < LEAST { LEAST * side } else { edge };
+                ends[usize::from(ends[1].dot(side) > ends[0].dot(side))] + edge
+            })
+            .collect()
     }
 
     /// Direction of an axis in the picture.
     pub(super) fn axis(&self, axis: DVec3) -> DVec2 {
-        self.flat(axis)
+        self.turned(axis).truncate() * DVec2::new(1.0, -1.0)
     }
 }
 
@@ -124,30 +142,27 @@ fn mark_end(mark: &Mark) -> Option<f32> {
 /// Bounds of points without a few outliers.
 #[derive(Default)]
 struct Extent {
-    xs: Vec<f64>,
-    ys: Vec<f64>,
+    axes: [Vec<f64>; 3],
 }
 
 impl Extent {
-    fn add(&mut self, point: DVec2) {
+    fn add(&mut self, point: DVec3) {
         if point.is_finite() {
-            self.xs.push(point.x);
-            self.ys.push(point.y);
+            self.axes.iter_mut().zip(point.to_array()).for_each(|(list, x)| list.push(x));
         }
     }
 
     fn is_empty(&self) -> bool {
-        self.xs.is_empty()
+        self.axes[0].is_empty()
     }
 
     /// Bounds of all points if there are fewer than 200; otherwise, per axis, of the middle 99 %.
-    fn most(&mut self) -> (DVec2, DVec2) {
-        let span = |list: &mut Vec<f64>| {
+    fn most(&mut self) -> (DVec3, DVec3) {
+        let spans = self.axes.each_mut().map(|list| {
             list.sort_by(f64::total_cmp);
             let spare = list.len() / 200;
-            (list.get(spare).copied().unwrap_or(0.0), list.iter().rev().nth(spare).copied().unwrap_or(0.0))
-        };
-        let (x, y) = (span(&mut self.xs), span(&mut self.ys));
-        (DVec2::new(x.0, y.0), DVec2::new(x.1, y.1))
+            [list.get(spare).copied().unwrap_or(0.0), list.iter().rev().nth(spare).copied().unwrap_or(0.0)]
+        });
+        (DVec3::from_array(spans.map(|span| span[0])), DVec3::from_array(spans.map(|span| span[1])))
     }
 }

@@ -9,12 +9,14 @@ use crate::error::{Error, Result};
 use clap::Args;
 use serde::Serialize;
 use serde_json::json;
+use umbracast::shadow::{Picture, System};
 use umbracast::{Device, Precision};
-use umbracast_files::PreparedFile;
 use umbracast_files::{PictureFiles, PngDepth, is_standard_stream};
+use umbracast_files::{PreparedFile, prepare_atomic};
 use umbracast_sky::{Conventions, DatePrecision, EclipseBody, Record, Sky, SkyBody, Time, View};
 
 use super::elements;
+use super::frames::{self, FieldOfView};
 use super::instant::no_eclipse_warning;
 use super::list::{self, Only, Years};
 use super::table_file::{Format, RecordArgs, lines};
@@ -38,12 +40,14 @@ Views: moon   the Earth, from the Moon
        above  the Earth from 9,000 km above the shadow
        LAT,LON[,HEIGHT]  the Sun or the Moon from a place: 33.87S,151.21E or -33.87,151.21
        to-BODY  the Sun, the Moon or a planet from the centre of the Earth: to-sun in a transit of Venus
+Up is the zenith in views from a place, and north in the others. --fov fill enlarges what the camera aims at.
 If the camera sees a total eclipse of the Sun, a schematic corona is drawn (--corona off leaves it out). It shows where the Sun is, and is no prediction.
 
 Examples:
   umbracast eclipse 2024-04-08
   umbracast eclipse 2026-08-12 --view moon --size 1280x720 -o eclipse.png
   umbracast eclipse 2024-04-08T18:40:00Z --view 32.7767,-96.797 -o dallas.png
+  umbracast eclipse 2026-08-12 --view 42.34,-3.70 --fov fill --frames 60 --caption --size 640x480 -o burgos.png
   umbracast eclipse --list 2020..2040 --only solar -o -
   umbracast eclipse --list 1900..2050 -o eclipses.csv
   umbracast eclipse --list 1900..2050 --only transits
@@ -62,7 +66,7 @@ pub(crate) struct EclipseArgs {
     #[arg(required_unless_present = "list")]
     date: Option<String>,
     /// List the eclipses of these years, such as 2020..2040: both years and all between
-    #[arg(long, value_name = "FIRST..LAST", conflicts_with_all = ["date", "view", "size", "sidecar", "corona"])]
+    #[arg(long, value_name = "FIRST..LAST", conflicts_with_all = ["date", "view", "size", "sidecar", "corona", "fov", "caption", "frames"])]
     list: Option<Years>,
     /// List only these; without it, the eclipses of Sun and Moon
     #[arg(long, requires = "list", value_parser = words([
@@ -72,7 +76,7 @@ pub(crate) struct EclipseArgs {
     ]))]
     only: Option<Only>,
     /// Besselian elements of solar eclipses instead: polynomials of x, y, d, l1, l2 and mu in hours from T0
-    #[arg(long, conflicts_with_all = ["view", "size", "sidecar", "lunar_rule"])]
+    #[arg(long, conflicts_with_all = ["view", "size", "sidecar", "fov", "caption", "frames", "lunar_rule"])]
     elements: bool,
     /// Render a picture, .png, or write the data, .csv or .json; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
@@ -83,6 +87,18 @@ pub(crate) struct EclipseArgs {
     /// Width and height of the picture in pixels
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = render::size, requires = "output")]
     size: Option<[u32; 2]>,
+    /// Vertical field of view of the picture in degrees, or `fill`: the body at which the camera aims fills it
+    #[arg(long, hide_short_help = true, value_name = "DEGREES|fill", requires = "output", value_parser = FieldOfView::parse)]
+    fov: Option<FieldOfView>,
+    /// Write the instant, the view, a scale bar and the conventions into the picture
+    #[arg(long, hide_short_help = true, requires = "output")]
+    caption: bool,
+    /// Render an animated PNG of this many frames
+    ///
+    /// It lasts from the beginning of the eclipse to its end, at the place of the view if it has one. Instants with the Sun below the
+    /// horizon are left out. There are 15 frames per second.
+    #[arg(long, value_name = "N", requires = "output", conflicts_with = "sidecar", value_parser = clap::value_parser!(u32).range(2..=10_000))]
+    frames: Option<u32>,
     /// The Sun's corona in a picture in which the whole Sun is hidden: schematic, round and without streamers
     #[arg(long, requires = "output", default_value = "auto", value_parser = words([
         ("auto", "draw it if the camera sees a total eclipse", Corona::Auto),
@@ -129,9 +145,14 @@ pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
         Some((path, Format::Png)) => (Some(path), None),
         other => (None, other),
     };
-    let needs_picture = args.view.is_some() || args.size.is_some() || args.sidecar.is_some();
+    let needs_picture = args.view.is_some()
+        || args.size.is_some()
+        || args.sidecar.is_some()
+        || args.fov.is_some()
+        || args.caption
+        || args.frames.is_some();
     if let Some((path, _)) = output.filter(|_| needs_picture) {
-        let message = "--view, --size and --sidecar are for a picture, .png";
+        let message = "--view, --size, --fov, --caption, --frames and --sidecar are for a picture, .png";
         return Err(Error::bad_file(path, message));
     }
     let date = args.date.as_deref().unwrap_or_default();
@@ -183,18 +204,12 @@ impl EclipseArgs {
             Some(Event::Transit(_)) => view.or(Some(View::To(SkyBody::Sun))),
             _ => view,
         };
-        let text = sky.system_toml(time, &SkyBody::ALL, view, size)?;
-        let system = parse_system(&text, Path::new("system.toml")).map_err(|error| match error {
-            // The text is ours, so only the size can be wrong.
-            umbracast_files::Error::BadFile { message, .. } => {
-                Error::Usage(message.replacen("picture: size is ", "--size is ", 1))
-            }
-            other => other.into(),
-        })?;
         let device = Device::open(&self.device.options(Precision::Fast))?;
         let started = Instant::now();
-        let mut picture = render::draw(&device, &system, self.record.quiet)?;
-        let has_corona = self.corona.draw(&device, &system, view, &mut picture)?;
+        if let Some(count) = self.frames {
+            return self.animate(sky, &device, view, output, event, count);
+        }
+        let (system, picture, has_corona) = self.picture(sky, &device, time, view, self.record.quiet)?;
         let shown = time.text(1, sky.options().delta_t);
         let sidecar = self.sidecar.as_deref().map(|path| {
             Sidecar {
@@ -214,20 +229,25 @@ impl EclipseArgs {
             .prepare(path)
         });
         let sidecar = sidecar.transpose()?;
-        write_picture(
-            &picture,
-            &system,
-            &PictureFiles {
-                png: output,
-                bits: PngDepth::Eight,
-                t: None,
-                id: None,
-                fraction: None,
-                flux: None,
-                normal: None,
-                view_distance: None,
-            },
-        )?;
+        if self.caption {
+            let drawing = frames::captioned(&picture, &system, &self.caption_lines(sky, time, view, &system))?;
+            prepare_atomic(output, |out| drawing.write(output, out))?.persist()?;
+        } else {
+            write_picture(
+                &picture,
+                &system,
+                &PictureFiles {
+                    png: output,
+                    bits: PngDepth::Eight,
+                    t: None,
+                    id: None,
+                    fraction: None,
+                    flux: None,
+                    normal: None,
+                    view_distance: None,
+                },
+            )?;
+        }
         sidecar.map_or(Ok(()), PreparedFile::persist)?;
         if !self.record.quiet {
             let seconds = started.elapsed().as_secs_f64();
@@ -246,6 +266,75 @@ impl EclipseArgs {
                 let corona = if has_corona { "; the corona is schematic: --corona off leaves it out" } else { "" };
                 say(&format!("{text}{corona}"));
             }
+        }
+        Ok(())
+    }
+
+    /// The system of an instant, its picture, and whether that has a corona.
+    fn picture(
+        &self,
+        sky: &Sky,
+        device: &Device,
+        time: Time,
+        view: Option<View>,
+        quiet: bool,
+    ) -> Result<(System, Picture, bool)> {
+        let text = sky.system_toml(time, &SkyBody::ALL, view, self.size.unwrap_or(SIZE))?;
+        let system = parse_system(&text, Path::new("system.toml")).map_err(|error| match error {
+            // The text is ours, so only the size can be wrong.
+            umbracast_files::Error::BadFile { message, .. } => {
+                Error::Usage(message.replacen("picture: size is ", "--size is ", 1))
+            }
+            other => other.into(),
+        })?;
+        let system = match self.fov {
+            Some(fov) => fov.apply(&system)?,
+            None => system,
+        };
+        let mut picture = render::draw(device, &system, quiet)?;
+        let has_corona = self.corona.draw(device, &system, view, &mut picture)?;
+        Ok((system, picture, has_corona))
+    }
+
+    fn caption_lines(&self, sky: &Sky, time: Time, view: Option<View>, system: &System) -> Vec<String> {
+        let instant = time.text(0, sky.options().delta_t).to_string();
+        frames::caption_lines(&instant, view, system, &conventions_text(&Conventions::at(sky, time, false)))
+    }
+
+    /// Renders an animation of the eclipse.
+    fn animate(
+        &self,
+        sky: &Sky,
+        device: &Device,
+        view: Option<View>,
+        output: &Path,
+        event: Option<&Event>,
+        count: u32,
+    ) -> Result<()> {
+        let Some(event) = event else {
+            return Err(Error::Usage("--frames: there is no eclipse on this day; see --list".into()));
+        };
+        let instants = frames::instants(event, view, count);
+        if instants.is_empty() {
+            return Err(Error::Usage("--frames: the Sun is below the horizon of --view during the eclipse".into()));
+        }
+        let size = self.size.unwrap_or(SIZE);
+        let frame = |time: Time| {
+            let (system, picture, _) = self.picture(sky, device, time, view, true)?;
+            if !self.caption {
+                return Ok(picture.srgb8());
+            }
+            let drawing = frames::captioned(&picture, &system, &self.caption_lines(sky, time, view, &system))?;
+            drawing.pixels().map_err(|error| Error::Usage(error.to_string()))
+        };
+        frames::animate(output, size, &instants, self.record.quiet, frame)?.persist()?;
+        if !self.record.quiet {
+            let left_out = count as usize - instants.len();
+            let below = match left_out {
+                0 => String::new(),
+                some => format!("; {some} instants are left out, because the Sun is below the horizon"),
+            };
+            say(&format!("{}: {} frames; wrote {}{below}", device.name(), instants.len(), output.display()));
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ pub(crate) mod circumstances;
 mod clock;
 pub(crate) mod eclipse;
 mod elements;
+mod frames;
 mod instant;
 pub(crate) mod list;
 pub(crate) mod map;

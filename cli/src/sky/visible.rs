@@ -10,6 +10,9 @@ use super::place_text;
 
 /// Linear light that shows a millionth of the brightness of the Sun's disc: the corona is bright at the limb and visible to two radii.
 const CORONA_BRIGHTNESS: f64 = 0.5;
+/// Visible fraction of the Sun's disc below which the corona appears, fainter the more of the disc is visible. The Moon takes seconds to
+/// cover the rest.
+const CORONA_BEGINS: f64 = 1e-4;
 
 /// Whether a schematic corona is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +24,7 @@ pub(super) enum Corona {
 }
 
 impl Corona {
-    /// Adds a corona to a picture whose camera sees the Sun totally eclipsed. Returns whether it did.
+    /// Adds a corona to a picture whose camera sees the Sun totally eclipsed, or within seconds of it. Returns whether it did.
     pub(super) fn draw(
         self,
         device: &Device,
@@ -36,11 +39,12 @@ impl Corona {
         let bodies = system.bodies().iter().filter(|body| body.visible).cloned().collect();
         let shown = System::new(system.light().clone(), bodies, *system.camera(), system.picture().clone())?;
         let seen = device.shadows(&Lighting::from(&shown), &[system.camera().position])?;
-        let is_total = seen[0].kind == ShadowKind::Umbra && aims_at_light(system);
-        if is_total {
-            picture.add_corona(system, CORONA_BRIGHTNESS);
+        let part = 1.0 - seen[0].fraction / CORONA_BEGINS;
+        let is_seen = part > 0.0 && seen[0].kind != ShadowKind::Antumbra && aims_at_light(system);
+        if is_seen {
+            picture.add_corona(system, CORONA_BRIGHTNESS * part);
         }
-        Ok(is_total)
+        Ok(is_seen)
     }
 }
 

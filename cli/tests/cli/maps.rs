@@ -2,6 +2,8 @@
 
 use umbracast_testing::folder::{Folder, npy_array};
 
+use super::svg;
+
 /// The numbers of a 2-D array of f4.
 fn array(folder: &Folder, name: &str) -> (Vec<u64>, Vec<f32>) {
     npy_array(std::fs::File::open(folder.path(name)).unwrap())
@@ -217,7 +219,7 @@ fn wrong_arguments_are_refused() {
         ("map 1850-01-01 -o m.png", "1900 to 2050"),
         ("map tomorrow -o m.png", "tomorrow"),
         ("map 2026-02-30 -o m.png", "2026-02-30"),
-        ("map 2026-08-12 -o m.jpg", "m.jpg: cannot write a picture in this format: supported is .png"),
+        ("map 2026-08-12 -o m.jpg", "m.jpg: cannot write a picture in this format: supported is .png and .svg"),
         ("map 2026-08-12 -o m.png --npy m.csv", "m.csv: cannot write an array in this format: supported is .npy"),
         (
             "map 2026-08-12 -o m.png --geojson m.kml",
@@ -243,4 +245,156 @@ fn wrong_arguments_are_refused() {
         assert!(done.errors.contains(words), "{arguments}: {}", done.errors);
         assert!(folder.contents().is_empty(), "{arguments}: {:?}", folder.contents().keys());
     }
+}
+
+/// The map's own frame in the picture: left, upper, right and lower edge.
+fn frame(elements: &[svg::Element]) -> [f64; 4] {
+    svg::of(elements, "frame")[0].bounds()
+}
+
+#[test]
+fn nothing_leaves_a_map_and_no_labels_overlap() {
+    let folder = Folder::new();
+    for (arguments, classes) in [
+        // A world map, small ones, a polar one, one over the date line, a hybrid eclipse, a close-up, a globe, an instant.
+        ("2026-08-12 --cities", &["mark", "city", "isoline", "begins-at-horizon", "partial-limit"][..]),
+        ("2026-08-12 --size 300x150", &["mark", "legend"]),
+        ("2027-08-02 --size 200x200 --cities", &["title", "legend"]),
+        ("2021-12-04 --isolines obscuration,magnitude,time", &["magnitude", "time", "scale", "northern-limit"]),
+        ("2013-05-10 --region 130,-40,-120,20", &["centre-line", "scale", "maximum-at-horizon"]),
+        ("2023-04-20 --region 90,-45,180,20 --cities", &["centre-line", "southern-limit", "city"]),
+        ("2027-08-02 --region 24,18,42,30 --cities", &["northern-limit", "isoline", "scale", "city"]),
+        ("2024-04-08 --projection orthographic --isolines time", &["time", "mark"]),
+        ("2024-04-08 --region -110,15,-60,50 --projection stereographic --size 700x500", &["mark", "graticule"]),
+        ("2024-04-08T18:17 --region=-120,10,-80,40 --size 500x400", &["isoline"]),
+        ("2025-03-29 --size 500x300", &["isoline", "partial-limit"]),
+    ] {
+        folder.run_ok(&format!("map {arguments} -o m.svg -q"));
+        let elements = svg::check(&folder, "m.svg");
+        for class in classes {
+            assert!(!svg::of(&elements, class).is_empty(), "{arguments}: {class}");
+        }
+        let [left, top, right, bottom] = frame(&elements);
+        for class in ["coast", "centre-line", "northern-limit", "obscuration", "time", "mark", "city", "isoline"] {
+            for element in svg::of(&elements, class) {
+                let [a, b, c, d] = element.bounds();
+                let is_inside = a >= left - 0.1 && b >= top - 0.1 && c <= right + 0.1 && d <= bottom + 0.1;
+                assert!(is_inside, "{arguments}: {class} leaves the map");
+            }
+        }
+    }
+}
+
+/// Limits, centre line and isolines, compared with local circumstances a pixel beside them.
+#[test]
+fn lines_of_a_map_pass_the_right_places() {
+    let folder = Folder::new();
+    let sky = umbracast_sky::Sky::new(umbracast_sky::SkyOptions::default());
+    // The place at a position between 0 and 1 of the map's width and height. The polar map has latitude -40 at the middle of its sides.
+    let flat = |[west, south, east, north]: [f64; 4]| {
+        move |x: f64, y: f64| [north - (north - south) * y, west + (east - west) * x]
+    };
+    let polar = |x: f64, y: f64| {
+        let edge = 2.0 * 25_f64.to_radians().tan();
+        let (x, y) = ((2.0 * x - 1.0) * edge, (1.0 - 2.0 * y) * edge);
+        [2.0 * (x.hypot(y) / 2.0).atan().to_degrees() - 90.0, x.atan2(y).to_degrees()]
+    };
+    type Inverse = Box<dyn Fn(f64, f64) -> [f64; 2]>;
+    let cases: [(&str, &str, Inverse); 4] = [
+        ("2027-08-02", "--region 24,18,42,30 --size 900x600", Box::new(flat([24.0, 18.0, 42.0, 30.0]))),
+        ("2013-05-10", "--region 150,-20,-150,10 --size 1200x600", Box::new(flat([150.0, -20.0, 210.0, 10.0]))),
+        ("2026-08-12", "--size 1600x800", Box::new(flat([-180.0, -90.0, 180.0, 90.0]))),
+        ("2021-12-04", "--size 1000x1000", Box::new(polar)),
+    ];
+    for (date, arguments, inverse) in cases {
+        folder.run_ok(&format!("map {date} {arguments} -o m.svg -q"));
+        let (_, elements) = svg::read(&folder, "m.svg");
+        let [left, top, right, bottom] = frame(&elements);
+        let Some(umbracast_sky::Eclipse::Solar(eclipse)) = sky.eclipse_on(sky.parse_time(date).unwrap().0).unwrap()
+        else {
+            panic!("{date}")
+        };
+        let at = |x: f64, y: f64| {
+            let [latitude, longitude] = inverse((x - left) / (right - left), (y - top) / (bottom - top));
+            eclipse.circumstances(&umbracast_sky::Place { latitude, longitude, height_m: 0.0 })
+        };
+        let is_central = |x: f64, y: f64| at(x, y).c2.is_some();
+        for class in ["northern-limit", "southern-limit", "centre-line"] {
+            let lines: Vec<_> = svg::of(&elements, class).iter().flat_map(|path| path.lines()).collect();
+            assert!(!lines.is_empty(), "{date} {class}");
+            let mut checked = 0;
+            for pair in lines.iter().flat_map(|line| line.windows(2)) {
+                let ([x, y], [u, v]) = (pair[0], pair[1]);
+                let length = (u - x).hypot(v - y);
+                // Short pieces have no direction: positions have two decimals.
+                if length < 0.5 {
+                    continue;
+                }
+                let (x, y, aside) = (0.5 * (x + u), 0.5 * (y + v), [(y - v) / length, (u - x) / length]);
+                let sides = [1.0, -1.0].map(|side| is_central(x + side * aside[0], y + side * aside[1]));
+                let expected = if class == "centre-line" { [true; 2] } else { [sides[0], !sides[0]] };
+                assert_eq!(sides, expected, "{date} {class} at {x} {y}");
+                checked += 1;
+            }
+            assert!(checked > 20, "{date} {class}: {checked}");
+        }
+        let mut levels = std::collections::BTreeSet::new();
+        for [x, y] in svg::of(&elements, "obscuration").iter().flat_map(|path| path.lines().concat()) {
+            let local = at(x, y);
+            // Where the maximum moves from day to sunrise or sunset, isolines have a bend, which is a cell of their grid wide.
+            let is_bend = local.maximum.sun_altitude.abs() < 2.0;
+            if let Some(view) = local.visible.filter(|view| view.obscuration < 0.97 && !is_bend) {
+                // The nearest level is closer than the change of the obscuration over a pixel.
+                let near =
+                    [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)].map(|(dx, dy)| at(x + dx, y + dy).visible);
+                let near = near.map(|view| view.map_or(0.0, |view| view.obscuration));
+                let change = near.iter().map(|other| (other - view.obscuration).abs()).fold(0.001, f64::max);
+                let level = (20.0 * view.obscuration).round() / 20.0;
+                assert!((view.obscuration - level).abs() <= change, "{date}: {} at {x} {y}", view.obscuration);
+                levels.insert((20.0 * view.obscuration).round() as i32);
+            }
+        }
+        assert!((3..=10).contains(&levels.len()), "{date}: {levels:?}");
+    }
+}
+
+/// Both renderers have the display list: the PNG has the colours of dots, stars and land where the SVG has them.
+#[test]
+fn png_and_svg_of_a_map_agree() {
+    let folder = Folder::new();
+    for file in ["m.png", "m.svg"] {
+        folder.run_ok(&format!("map 2024-04-08 --size 800x400 -o {file} -q"));
+    }
+    let picture = image::open(folder.path("m.png")).unwrap().to_rgb8();
+    let (size, elements) = svg::read(&folder, "m.svg");
+    assert_eq!(size, [picture.width(), picture.height()].map(f64::from));
+    let marks = svg::of(&elements, "mark");
+    let dots: Vec<[f64; 2]> = marks.iter().filter(|mark| mark.name == "circle").map(|mark| mark.center()).collect();
+    assert!(dots.len() > 2, "{dots:?}");
+    for [x, y] in dots {
+        assert_eq!(picture.get_pixel(x as u32, y as u32).0, [255; 3], "{x} {y}");
+    }
+    let [left, top, right, bottom] = svg::of(&elements, "greatest-eclipse")[1].bounds();
+    assert_eq!(picture.get_pixel((0.5 * (left + right)) as u32, (0.5 * (top + bottom)) as u32).0, [0xff, 0xd2, 0x3f]);
+    // The image within the SVG is that of the PNG wherever no line covers it.
+    let ground = svg::of(&elements, "ground")[0];
+    let data = ground.attributes["href"].strip_prefix("data:image/png;base64,").unwrap();
+    let inner = image::load_from_memory(&decoded(data)).unwrap().to_rgb8();
+    let [x, y, ..] = ground.bounds().map(|edge| edge as u32);
+    let same = inner.enumerate_pixels().filter(|(u, v, pixel)| picture.get_pixel(x + u, y + v) == *pixel).count();
+    assert!(same > 220_000, "{same} of {}", inner.width() * inner.height());
+}
+
+/// The bytes of a text in base64 (RFC 4648).
+fn decoded(text: &str) -> Vec<u8> {
+    const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let (mut bytes, mut bits, mut count) = (Vec::new(), 0_u32, 0);
+    for digit in text.bytes().filter_map(|byte| DIGITS.iter().position(|digit| *digit == byte)) {
+        (bits, count) = (bits << 6 | digit as u32, count + 6);
+        if count >= 8 {
+            count -= 8;
+            bytes.push((bits >> count) as u8);
+        }
+    }
+    bytes
 }

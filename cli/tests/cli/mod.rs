@@ -28,4 +28,5 @@ mod sky;
 mod sky_pictures;
 mod starts;
 mod surprises;
+mod svg;
 mod threads;

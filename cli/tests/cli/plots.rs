@@ -3,6 +3,8 @@
 use image::{ImageReader, Rgb, RgbImage};
 use umbracast_testing::folder::{Folder, f32_bytes};
 
+use super::svg;
+
 const SPHERES: &str = "x,y,z,r\n4,0,0,1\n0,5,0,2\n";
 const HIT: [u8; 3] = [0xd6, 0x33, 0x6c];
 const DARK: [u8; 3] = [0xc2, 0x5a, 0x00];
@@ -91,9 +93,12 @@ fn moving_spheres_are_drawn_at_the_times_of_the_hits() {
     let said = |arguments: &str| folder.run_ok(&format!("cast s.csv {arguments} -o o.npz --plot o.png")).errors;
     let shown = said("r.csv");
     assert!(shown.contains("o.png shows 1 spheres from time 0 to 1, 4 rays"), "{shown}");
-    let found = picture(&folder, "o.png");
-    // Two spots of 41 pixels each, if neither is hidden by the sphere of another time.
-    assert!((70..95).contains(&count(&found, HIT)), "{} pixels of hits", count(&found, HIT));
+    // Both dots are opaque: neither is hidden by the sphere of another time.
+    folder.run_ok("cast s.csv r.csv -o o.npz --plot o.svg -q");
+    let elements = svg::check(&folder, "o.svg");
+    let dots = svg::of(&elements, "hit");
+    assert_eq!(dots.len(), 2);
+    assert!(dots.iter().all(|dot| !dot.attributes.contains_key("fill-opacity")), "{dots:?}");
     // With a single time the sphere is drawn once; at a later time it is higher up.
     let mut heights = Vec::new();
     for time in ["0.25", "0.875"] {
@@ -181,6 +186,46 @@ fn thick_rays_are_drawn_with_their_width() {
     }
 }
 
+/// Dots lie where the view projects the hits, in the files of both renderers, and the labels of spheres, rays and axes do not overlap.
+#[test]
+fn dots_are_at_their_hits_and_labels_do_not_overlap() {
+    let folder = Folder::new();
+    // Spheres in a row along x, and a ray to each; the first two are so close together that one hides the other's label.
+    let centers = [0.0, 0.3, 4.0, 8.0];
+    let spheres: String = centers.iter().map(|x| format!("{x},0,0,0.5\n")).collect();
+    let rays: String = centers.iter().map(|x| format!("{x},-6,0,0,1,0\n")).collect();
+    folder.write("s.csv", format!("x,y,z,r\n{spheres}")).write("r.csv", format!("ox,oy,oz,dx,dy,dz\n{rays}"));
+    for file in ["o.svg", "o.png"] {
+        folder.run_ok(&format!("cast s.csv r.csv -o o.npz -q --plot {file}"));
+    }
+    let elements = svg::check(&folder, "o.svg");
+    let dots: Vec<[f64; 2]> = svg::of(&elements, "hit").iter().map(|dot| dot.center()).collect();
+    let starts: Vec<[f64; 2]> = svg::of(&elements, "start").iter().map(|dot| dot.center()).collect();
+    assert_eq!((dots.len(), starts.len()), (4, 4));
+    // The camera looks from azimuth -60 and elevation 26 degrees. The scale is that of the row of spheres.
+    let (azimuth, elevation) = (-60_f64.to_radians(), 26_f64.to_radians());
+    let scale = (dots[3][0] - dots[2][0]) / (4.0 * -azimuth.sin());
+    for ((dot, start), x) in dots.iter().zip(&starts).zip(centers) {
+        let expected = |point: [f64; 2], from: [f64; 2]| {
+            let [u, v] = [point[0] - from[0], point[1] - from[1]];
+            let up = (-azimuth.cos() * u - azimuth.sin() * v) * elevation.sin();
+            [scale * (-azimuth.sin() * u + azimuth.cos() * v), -scale * up]
+        };
+        for (place, at) in [([x, -0.5], dot), ([x, -6.0], start)] {
+            let [dx, dy] = expected(place, [8.0, -0.5]);
+            let off = (at[0] - dots[3][0] - dx).hypot(at[1] - dots[3][1] - dy);
+            assert!(off < 0.1, "{place:?} is {off} pixels off");
+        }
+    }
+    // The other renderer has the dots at the same positions.
+    let picture = picture(&folder, "o.png");
+    for [x, y] in dots {
+        assert_eq!(picture.get_pixel(x as u32, y as u32).0, HIT);
+    }
+    let ids: Vec<&str> = svg::of(&elements, "sphere-id").iter().map(|label| label.text.as_str()).collect();
+    assert!(ids.contains(&"3") && ids.len() >= 3, "{ids:?}");
+}
+
 #[test]
 fn the_summary_reports_that_rays_were_sampled() {
     let folder = Folder::new();
@@ -242,11 +287,15 @@ fn invalid_plot_arguments_are_refused_before_work() {
     std::fs::create_dir(folder.path("folder.png")).unwrap();
     let before = folder.contents();
     for (arguments, code, words) in [
-        ("s.csv r.csv -o o.npz --plot o.jpg", 2, "o.jpg: cannot write a plot in this format: supported is .png"),
+        (
+            "s.csv r.csv -o o.npz --plot o.jpg",
+            2,
+            "o.jpg: cannot write a plot in this format: supported is .png and .svg",
+        ),
         ("s.csv r.csv -o o.npz --plot plot", 2, "plot: cannot write a plot in this format"),
         ("s.csv r.csv -o o.npz --plot absent/o.png", 5, "there is no folder absent"),
         ("s.csv r.csv -o o.npz --plot folder.png", 5, "folder.png: it is a folder"),
-        ("s.csv r.csv -o o.npz --plot", 2, "a value is required for '--plot <FILE.png>'"),
+        ("s.csv r.csv -o o.npz --plot", 2, "a value is required for '--plot <PICTURE>'"),
         ("--sphere 4,0,0,1 --ray 0,0,0,1,0,0 --plot o.png", 2, "cannot be used with"),
         // A later failure leaves an existing plot unchanged.
         ("s.csv bad.csv -o o.npz --plot old.png", 2, "bad.csv: line 2: direction"),

@@ -603,7 +603,11 @@ fn invalid_requests_about_the_sky_are_refused() {
         ),
         ("eclipse --list 2024 -o list.csv --sidecar l.json", 2, "--sidecar"),
         ("eclipse --list 2024 -o list.csv --corona off", 2, "--corona"),
-        ("eclipse 2024-04-08 -o p.csv --view moon", 2, "--view, --size and --sidecar are for a picture, .png"),
+        (
+            "eclipse 2024-04-08 -o p.csv --view moon",
+            2,
+            "--view, --size, --fov, --caption, --frames and --sidecar are for a picture, .png",
+        ),
         ("eclipse 2024-04-08 -o p.jpg", 2, "supported is .png and .csv and .json"),
         ("eclipse 2024-04-08 -o - --json", 2, "--json and `-o -` would both write to standard output"),
         ("map 2024-04-08 -o - --json", 2, "would both write to standard output"),

@@ -191,3 +191,99 @@ fn views_of_eclipses_are_rendered() {
         (bright("eclipse 2025-03-14 --view to-moon", 15), bright("eclipse 2025-03-14 --view to-moon", 90));
     assert!((50..=80).contains(&moon) && sunlit == 0, "{moon} {sunlit}");
 }
+
+#[test]
+fn a_field_of_view_fills_the_picture() {
+    let folder = Folder::new();
+    // The whole Sun, before the eclipse begins there.
+    let sun = "eclipse 2024-04-08T16:30Z --view 32.7767,-96.797 -o p.png -q";
+    let extent = |arguments: &str| {
+        folder.run_ok(&format!("{sun} {arguments}"));
+        let picture = image::open(folder.path("p.png")).unwrap().to_rgb8();
+        let is_bright = |x: u32, y: u32| picture.get_pixel(x, y).0[1] > 100;
+        let columns = (0..picture.width()).filter(|x| (0..picture.height()).any(|y| is_bright(*x, y))).count();
+        let rows = (0..picture.height()).filter(|y| (0..picture.width()).any(|x| is_bright(x, *y))).count();
+        [columns, rows].map(|count| count as f64)
+    };
+    // The disc, 0.5325 degrees wide on that day, fills the smaller side but for a margin of a tenth.
+    for size in ["220x110", "110x220"] {
+        let found = extent(&format!("--fov fill --size {size}"));
+        assert!(found.iter().all(|side| (side - 100.0).abs() <= 1.0), "{size}: {found:?}");
+    }
+    for (degrees, expected) in [(1.0, 0.5325), (2.0, 0.5325 / 2.0)] {
+        let found = extent(&format!("--fov {degrees} --size 400x200"));
+        assert!(found.iter().all(|side| (side - 200.0 * expected).abs() <= 1.5), "{degrees}: {found:?}");
+    }
+}
+
+#[test]
+fn a_caption_is_written_into_the_lower_part_of_a_picture() {
+    let folder = Folder::new();
+    let arguments = "eclipse 2024-04-08T18:42Z --view 32.7767,-96.797 --size 320x240 -q";
+    folder.run_ok(&format!("{arguments} -o bare.png"));
+    folder.run_ok(&format!("{arguments} --caption -o told.png"));
+    let [bare, told] = ["bare.png", "told.png"].map(|file| image::open(folder.path(file)).unwrap().to_rgb8());
+    let differs = |y: u32| (0..320).filter(|x| bare.get_pixel(*x, y) != told.get_pixel(*x, y)).count();
+    assert_eq!((0..160).map(differs).sum::<usize>(), 0);
+    assert!((160..240).map(differs).sum::<usize>() > 1000);
+}
+
+#[test]
+fn an_animation_shows_an_eclipse_from_its_beginning_to_its_end() {
+    use image::AnimationDecoder;
+    let folder = Folder::new();
+    let done = folder.run_ok(
+        "eclipse 2024-04-08 --view 32.7767,-96.797 --fov fill --size 64x48 --frames 9 --corona off -o film.png",
+    );
+    assert!(done.errors.contains("9 frames; wrote film.png"), "{}", done.errors);
+    let file = std::io::BufReader::new(std::fs::File::open(folder.path("film.png")).unwrap());
+    let frames = image::codecs::png::PngDecoder::new(file).unwrap().apng().unwrap().into_frames();
+    let bright: Vec<usize> =
+        frames.map(|frame| frame.unwrap().buffer().pixels().filter(|pixel| pixel.0[1] > 100).count()).collect();
+    // At C1 and C4 the whole Sun; in the middle, within a minute of the maximum at Dallas, none of it.
+    assert_eq!(bright.len(), 9, "{bright:?}");
+    assert!(bright[0].abs_diff(bright[8]) < 20 && bright[0] > 1000 && bright[4] == 0, "{bright:?}");
+    assert!(bright[..5].is_sorted_by(|a, b| a > b) && bright[4..].is_sorted_by(|a, b| a < b), "{bright:?}");
+    // At Palma, the Sun sets during the eclipse of 2026, so there are fewer frames; in Delhi it is night.
+    let done = folder.run_ok("eclipse 2026-08-12 --view 39.57,2.65 --size 32x24 --frames 20 -o film.png");
+    assert!(done.errors.contains("instants are left out, because the Sun is below the horizon"), "{}", done.errors);
+    for (arguments, words) in [
+        ("2026-08-12 --view 28.6,77.2 --frames 4", "the Sun is below the horizon of --view"),
+        ("2026-08-13T12:00Z --frames 4", "there is no eclipse on this day"),
+        ("2024-04-08 --view sun --fov 3", "this view is a parallel projection"),
+        ("2024-04-08 --fov 0", "0.00001 to 170 degrees, or fill"),
+        ("2024-04-08 --frames 1", "1 is not in 2..=10000"),
+    ] {
+        let done = folder.run(&format!("eclipse {arguments} --size 32x24 -o none.png"));
+        assert!(done.code == 2 && done.errors.contains(words), "{arguments}: {} {}", done.code, done.errors);
+        assert!(!folder.path("none.png").exists());
+    }
+    let done = folder.run("eclipse 2024-04-08 -o data.csv --caption");
+    assert!(done.code == 2 && done.errors.contains("are for a picture, .png"), "{}", done.errors);
+}
+
+/// The corona fades while the last of the Sun is covered, instead of appearing at once.
+#[test]
+fn the_corona_does_not_appear_at_once() {
+    let folder = Folder::new();
+    let sky = umbracast_sky::Sky::new(umbracast_sky::SkyOptions::default());
+    let (day, _) = sky.parse_time("2024-04-08").unwrap();
+    let Some(umbracast_sky::Eclipse::Solar(eclipse)) = sky.eclipse_on(day).unwrap() else { panic!() };
+    let place = umbracast_sky::Place { latitude: 32.7767, longitude: -96.797, height_m: 0.0 };
+    let second_contact = eclipse.circumstances(&place).c2.unwrap().time;
+    // Mean brightness beside the Sun, a degree high in the picture.
+    let around = |seconds: f64| {
+        let time = second_contact.plus(seconds).text(3, sky.options().delta_t);
+        folder.run_ok(&format!("eclipse {time} --view 32.7767,-96.797 --size 96x96 -o p.png -q"));
+        let picture = image::open(folder.path("p.png")).unwrap().to_rgb8();
+        let ring = picture.enumerate_pixels().filter(|(x, y, _)| {
+            let r = (f64::from(*x) - 47.5).hypot(f64::from(*y) - 47.5);
+            (30.0..40.0).contains(&r)
+        });
+        let all: Vec<f64> = ring.map(|(.., pixel)| f64::from(pixel.0[1])).collect();
+        all.iter().sum::<f64>() / all.len() as f64
+    };
+    let found = [-60.0, -2.0, -1.0, 1.0].map(around);
+    assert!(found[0] < 2.0 && found[1] > 5.0, "{found:?}");
+    assert!(found.is_sorted() && found[2] > 0.7 * found[3], "{found:?}");
+}

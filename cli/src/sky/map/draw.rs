@@ -1,152 +1,189 @@
-//! Drawing of an eclipse map: base map, obscuration, contours, graticule, path, labels and legend.
+//! Drawing of an eclipse map: base map, obscuration, isolines, path, labels and legend.
 
-use crate::error::Result;
+use rayon::prelude::*;
 use umbracast::glam::DVec2;
-use umbracast_sky::{CentralLine, MapGrid, Place, Time};
-use umbracast_sky::{Coastline, coastlines, land_and_ice};
+use umbracast_sky::{CITIES, CentralLine, Coastline, LocalKind, MapGrid, Place, SkyOptions, SolarEclipse, Time};
+use umbracast_sky::{coastlines, land_and_ice};
 
-use super::canvas::{Canvas, Frame, Rgb, check_canvas, rgb};
+use super::fields::{Fields, Places};
+use super::projection::{Kind, Projection};
+use crate::drawing::{Align, Drawing, Frame, Ink, Style, text_width, wrapped};
+use crate::error::Result;
 
-const PAPER: Rgb = rgb(0xfcfcfa);
-const INK: Rgb = rgb(0x1d2733);
-const FAINT: Rgb = rgb(0x5b6672);
-const WHITE: Rgb = rgb(0xffffff);
-const SEA: Rgb = rgb(0xd9e6ef);
-const LAND: Rgb = rgb(0xf2eee2);
-const ICE: Rgb = rgb(0xffffff);
-const COAST: Rgb = rgb(0x4f5a66);
-const COAST_ON_DARK: Rgb = rgb(0xb9bfcd);
-const PATH: Rgb = rgb(0xc1121f);
-/// Colour and opacity by obscuration.
-const RAMP: [(f32, Rgb, f32); 6] = [
-    (0.0, rgb(0xfde9a9), 0.45),
-    (0.25, rgb(0xf9b95c), 0.6),
-    (0.5, rgb(0xe87a4a), 0.68),
-    (0.75, rgb(0xb23a63), 0.74),
-    (0.97, rgb(0x4a1a6b), 0.82),
-    (1.0, rgb(0x17062c), 0.9),
+const INK: u32 = 0x1d_2733;
+const FAINT: u32 = 0x5b_6672;
+const LIGHT: u32 = 0xff_ffff;
+const SEA: u32 = 0xd9_e6ef;
+const LAND: u32 = 0xf4_f0e4;
+const ICE: u32 = 0xff_ffff;
+const COAST: u32 = 0x4f_5a66;
+const PATH: u32 = 0xb0_0f1d;
+const HORIZON: u32 = 0x2f_5d8a;
+const STAR: [u32; 2] = [0xff_d23f, INK];
+/// Colour and opacity of an obscuration, from the least to the largest in view.
+const RAMP: [(f64, u32, f64); 6] = [
+    (0.0, 0xfd_efb5, 0.5),
+    (0.25, 0xf9_c15c, 0.62),
+    (0.5, 0xef_8350, 0.68),
+    (0.75, 0xc9_4f72, 0.7),
+    (0.95, 0x8b_3a86, 0.72),
+    (1.0, 0x6d_2f86, 0.74),
 ];
-/// Obscurations with a contour.
-const LEVELS: [f32; 4] = [0.2, 0.4, 0.6, 0.8];
+/// Where the Sun is covered wholly.
+const WHOLE: (u32, f64) = (0x37_1a5e, 0.82);
+/// Obscurations next to the path that have isolines beside the multiples of a step.
+const NEAR_PATH: [f64; 2] = [0.9, 0.95];
+/// Steps of isolines: of obscurations and magnitudes, and of instants in seconds. A map has at least four in view, if possible.
+const STEPS: [f64; 9] = [0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005];
+const SECONDS: [f64; 8] = [3600.0, 1800.0, 1200.0, 600.0, 300.0, 120.0, 60.0, 30.0];
+
+/// What isolines can show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Isolines {
+    Obscuration,
+    Magnitude,
+    Time,
+}
 
 /// What a map shows.
 pub(super) struct MapPicture<'a> {
-    pub(super) grid: &'a MapGrid,
-    pub(super) values: &'a [f32],
-    pub(super) title: String,
-    pub(super) lines: Vec<String>,
+    pub(super) eclipse: &'a SolarEclipse,
+    pub(super) options: SkyOptions,
+    /// The instant; `None` shows the maximum.
+    pub(super) at: Option<Time>,
+    pub(super) title: &'a str,
+    pub(super) about: &'a [String],
     pub(super) path: &'a CentralLine,
     /// The lines of the northern and of the southern limit.
     pub(super) limits: &'a [Vec<Vec<(Time, Place)>>; 2],
-    /// Longitude and latitude of marks along the path, with labels.
-    pub(super) marks: Vec<([f64; 2], String)>,
-    /// Longitude and latitude of the greatest eclipse.
-    pub(super) greatest: Option<[f64; 2]>,
-    /// What the limits bound: totality, annularity or, in a hybrid eclipse, the path.
-    pub(super) path_name: &'static str,
-    /// Spacing of the graticule in degrees.
-    pub(super) graticule: f64,
+    pub(super) isolines: &'a [Isolines],
+    pub(super) has_cities: bool,
+    /// Spacing of meridians and parallels in degrees.
+    pub(super) graticule: [f64; 2],
 }
 
-/// Sizes that depend on the size of the map.
-struct Layout {
-    /// Height of small text.
+/// A symbol of the legend.
+enum Symbol {
+    Line { ink: Ink, width: f64, dash: f64 },
+    Star,
+    Scale { pixels: f64 },
+}
+
+/// A map that is being drawn.
+struct Sheet<'a> {
+    map: &'a MapPicture<'a>,
+    projection: Projection,
+    drawing: Drawing,
+    /// Height of text, and width of thin lines.
     small: f64,
-    unit: f64,
-    frame: Frame,
-    size: [usize; 2],
+    thin: f64,
+    /// The least and the largest obscuration of the colours, and the step of their isolines.
+    range: [f64; 2],
+    step: f64,
+    legend: Vec<(Symbol, String)>,
 }
 
-impl Layout {
-    fn new(grid: &MapGrid, lines: usize) -> Self {
-        let [width, height] = grid.size().map(f64::from);
-        let unit = (width / 1600.0).clamp(0.5, 4.0);
-        let small = (15.0 * unit).max(9.0);
-        let (left, top, bottom) = (4.0 * small, small * (4.0 + 1.4 * lines as f64), 7.0 * small);
-        let low = DVec2::new(left, top).round();
-        let high = low + DVec2::new(width, height);
-        let size = [(high.x + 0.5 * left).ceil() as usize, (high.y + bottom).ceil() as usize];
-        Self { small, unit, frame: Frame { low, high }, size }
-    }
+/// Height of the text of a map of this size: an eightieth of its width if that is twice its height.
+fn text_size(size: DVec2) -> f64 {
+    ((2.0 * size.x * size.y).sqrt() / 80.0).clamp(10.0, 60.0)
 }
 
 impl MapPicture<'_> {
-    pub(super) fn draw(&self) -> Result<Canvas> {
-        let layout = Layout::new(self.grid, self.lines.len());
-        check_canvas(layout.size)?;
-        let mut canvas = Canvas::new(layout.size, PAPER)?;
-        self.ground(&mut canvas, &layout);
-        self.coasts(&mut canvas, &layout);
-        self.meridians(&mut canvas, &layout);
-        self.path_lines(&mut canvas, &layout);
-        self.contour_labels(&mut canvas, &layout);
-        self.frame(&mut canvas, &layout);
-        self.legend(&mut canvas, &layout);
-        Ok(canvas)
+    /// Draws the map. `grid` has the obscurations `values` of what the picture shows.
+    pub(super) fn draw(
+        &self,
+        projection: Projection,
+        size: [u32; 2],
+        grid: &MapGrid,
+        values: &[f32],
+    ) -> Result<Drawing> {
+        let size = DVec2::from_array(size.map(f64::from));
+        let small = text_size(size);
+        let heading = wrapped(self.title, 1.5 * small, size.x);
+        let about: Vec<String> = self.about.iter().flat_map(|line| wrapped(line, 0.9 * small, size.x)).collect();
+        // Meridians of other projections leave the map on all sides.
+        let is_flat = projection.kind == Kind::Equirectangular;
+        let [above, aside] =
+            if is_flat { [0.0, 2.0 * small] } else { [1.4 * small, text_width("180°W", small) + small] };
+        let top = small * (1.7 + 1.9 * heading.len() as f64 + 1.3 * about.len() as f64) + above;
+        let low = DVec2::new(text_width(if is_flat { "80°N" } else { "180°W" }, small) + small, top).round();
+        let frame = Frame::new(low, low + size);
+        let range = range_in_view(&projection.fit(frame), grid, values);
+        let step = step_of(range, &STEPS);
+        let range = if range[0] < 0.1 { [0.0, range[1]] } else { range };
+        let range = [(range[0] / step + 1e-6).floor() * step, ((range[1] / step - 1e-6).ceil() * step).min(1.0)];
+        let drawing = Drawing::new(frame.high + DVec2::new(aside, 30.0 * small))?;
+        let projection = projection.fit(frame);
+        let thin = (small / 18.0).max(0.6);
+        let mut sheet = Sheet { map: self, projection, drawing, small, thin, range, step, legend: Vec::new() };
+        sheet.ground(grid, values);
+        sheet.coasts();
+        sheet.path();
+        let fields = Fields::new(self.eclipse, projection.shown(), self.at);
+        sheet.horizon(&fields);
+        let labels = sheet.isolines(&fields);
+        sheet.heading(&heading, &about);
+        sheet.graticule();
+        sheet.marks();
+        sheet.labels(labels);
+        sheet.cities();
+        sheet.scale();
+        let bottom = sheet.legend();
+        sheet.drawing.frame.high.y = bottom.ceil();
+        Ok(sheet.drawing)
+    }
+}
+
+impl Sheet<'_> {
+    fn style(&self, size: f64, hex: u32) -> Style {
+        Style { size: size * self.small, hex, halo: None }
     }
 
-    /// Position of a place in the picture.
-    fn place(&self, layout: &Layout, [longitude, latitude]: [f64; 2]) -> DVec2 {
-        layout.frame.low + DVec2::from_array(self.grid.cell(longitude, latitude))
+    /// The style of text on the map.
+    fn on_map(&self, hex: u32) -> Style {
+        Style { size: self.small, hex, halo: Some(LIGHT) }
     }
 
-    /// The same lines, repeated every 360° as far as the map shows them.
-    fn repeated(&self, layout: &Layout, lines: &[Vec<[f64; 2]>]) -> Vec<Vec<DVec2>> {
-        let [west, _, east, _] = self.grid.region();
-        let mut out = Vec::new();
-        for line in lines {
-            let low = line.iter().map(|p| p[0]).fold(f64::INFINITY, f64::min);
-            let high = line.iter().map(|p| p[0]).fold(f64::NEG_INFINITY, f64::max);
-            for turn in -3..=3 {
-                let shift = 360.0 * f64::from(turn);
-                if low + shift <= east && high + shift >= west {
-                    out.push(line.iter().map(|p| self.place(layout, [p[0] + shift, p[1]])).collect());
-                }
-            }
+    /// Adds lines of places, with a light rim of a width, which keeps them readable on dark ground.
+    fn places(&mut self, class: &'static str, lines: &[Places], [width, dash]: [f64; 2], ink: Ink, rim: f64) {
+        let lines = self.projection.lines(lines);
+        let frame = self.projection.frame;
+        if rim > 0.0 {
+            self.drawing.lines("rim", &lines, frame, [width + 2.0 * rim, 0.0], Ink::new(LIGHT, 0.6));
         }
-        out
+        self.drawing.lines(class, &lines, frame, [width, dash], ink);
     }
 
-    /// Land, sea, obscuration and contours.
-    fn ground(&self, canvas: &mut Canvas, layout: &Layout) {
-        let [width, height] = self.grid.size().map(|side| side as usize);
-        let [west, _, east, _] = self.grid.region();
-        let degrees_per_pixel = (east - west) / width as f64;
-        let sharpness = (0.1 / degrees_per_pixel).clamp(1.0, 8.0);
-        let sharp = |share: f64| (0.5 + (share - 0.5) * sharpness).clamp(0.0, 1.0) as f32;
-        let [x0, y0] = layout.frame.low.to_array().map(|x| x as usize);
-        let at = |x: usize, y: usize| self.values[y * width + x];
-        for y in 0..height {
-            for x in 0..width {
-                let [longitude, latitude] = self.grid.degrees(x as f64 + 0.5, y as f64 + 0.5);
-                let [land, ice] = land_and_ice(longitude, latitude).map(sharp);
-                let ground = mixed(LAND, ICE, ice);
-                let mut color = mixed(SEA, ground, land);
-                let value = at(x, y);
+    /// Land, sea and obscuration.
+    fn ground(&mut self, grid: &MapGrid, values: &[f32]) {
+        let (projection, range) = (self.projection, self.range);
+        let Frame { low, high } = projection.frame;
+        let [width, height] = (high - low).to_array().map(|side| side as usize);
+        let sharpness = (11.1 / projection.scale().0).clamp(1.0, 8.0);
+        let sharp = |share: f64| (0.5 + (share - 0.5) * sharpness).clamp(0.0, 1.0);
+        let mut rgba = vec![0_u8; width * height * 4];
+        rgba.par_chunks_mut(width * 4).enumerate().for_each(|(y, row)| {
+            for (x, pixel) in row.chunks_exact_mut(4).enumerate() {
+                let at = low + DVec2::new(x as f64 + 0.5, y as f64 + 0.5);
+                let Some(place) = projection.place(at) else { continue };
+                let [land, ice] = land_and_ice(place[0], place[1]).map(sharp);
+                let mut color = mixed(mixed(rgb(SEA), rgb(LAND), land), rgb(ICE), ice);
+                let value = sampled(grid, values, place);
                 if value > 0.0 {
-                    let (shade, alpha) = shade(value);
+                    let (shade, alpha) = shade(value, range);
                     // The outer edge is as smooth as the others.
                     color = mixed(color, shade, alpha * (value / 0.004).min(1.0));
                 }
-                let (left, right) = (at(x.saturating_sub(1), y), at((x + 1).min(width - 1), y));
-                let (up, down) = (at(x, y.saturating_sub(1)), at(x, (y + 1).min(height - 1)));
-                let slope = (0.5 * (right - left)).hypot(0.5 * (down - up));
-                // At the horizon, an instant's map has a jump, which is no contour.
-                if slope > 1e-7 && slope < 0.12 {
-                    for level in LEVELS {
-                        let part = 0.5 * layout.unit as f32 + 0.5 - (value - level).abs() / slope;
-                        color = mixed(color, INK, 0.5 * part.clamp(0.0, 1.0));
-                    }
-                }
-                canvas.blend(x0 + x, y0 + y, color, 1.0);
+                pixel.copy_from_slice(&[color[0], color[1], color[2], 1.0].map(|part| (255.0 * part).round() as u8));
             }
-        }
+        });
+        self.drawing.image("ground", low, [width as u32, height as u32], rgba);
     }
 
-    fn coasts(&self, canvas: &mut Canvas, layout: &Layout) {
+    fn coasts(&mut self) {
         // Lines along the south pole and along the meridian at which the Antarctic is cut are no coasts.
         let is_coast = |a: &[f64; 2], b: &[f64; 2]| a[1] > -89.9 && b[1] > -89.9 && (a[0] - b[0]).abs() < 90.0;
-        let mut lines: Vec<Vec<[f64; 2]>> = Vec::new();
+        let mut lines: Vec<Places> = Vec::new();
         for Coastline { points, .. } in coastlines() {
             let mut line = vec![points[0]];
             for (a, b) in points.iter().zip(points.iter().skip(1).chain([&points[0]])) {
@@ -158,161 +195,466 @@ impl MapPicture<'_> {
             }
             lines.push(line);
         }
-        canvas.lines_on_any(
-            &self.repeated(layout, &lines),
-            layout.frame,
-            0.9 * layout.unit,
-            [COAST, COAST_ON_DARK],
-            0.9,
-        );
+        self.places("coast", &lines, [0.8 * self.thin, 0.0], Ink::new(COAST, 0.9), 0.4 * self.thin);
     }
 
-    fn meridians(&self, canvas: &mut Canvas, layout: &Layout) {
-        let [west, south, east, north] = self.grid.region();
-        let multiples = |low: f64, high: f64| {
-            let step = self.graticule;
-            (((low / step).ceil() as i64)..=((high / step).floor() as i64)).map(move |k| k as f64 * step)
-        };
-        let mut lines = Vec::new();
-        for longitude in multiples(west, east) {
-            lines.push(vec![self.place(layout, [longitude, south]), self.place(layout, [longitude, north])]);
-            let text = named(longitude, ["E", "W"], 180.0);
-            let at = self.place(layout, [longitude, south]);
-            let half = 0.5 * Canvas::text_width(&text, layout.small);
-            canvas.text(&text, at + DVec2::new(-half, 0.5 * layout.small), layout.small, FAINT, None);
-        }
-        for latitude in multiples(south, north) {
-            lines.push(vec![self.place(layout, [west, latitude]), self.place(layout, [east, latitude])]);
-            let text = named(latitude, ["N", "S"], 0.0);
-            let at = self.place(layout, [west, latitude]);
-            let before = Canvas::text_width(&text, layout.small) + 0.4 * layout.small;
-            canvas.text(&text, at - DVec2::new(before, 0.5 * layout.small), layout.small, FAINT, None);
-        }
-        canvas.lines(&lines, layout.frame, 0.7 * layout.unit, FAINT, 0.28);
-    }
-
-    fn path_lines(&self, canvas: &mut Canvas, layout: &Layout) {
-        let points = &self.path.points;
-        let line = |of: &dyn Fn(usize) -> Option<[f64; 2]>| unwrapped((0..points.len()).map(of));
-        let center = line(&|i| Some([points[i].center.longitude, points[i].center.latitude]));
+    /// Limits and centre line. In a hybrid eclipse, the annular parts of the centre line are dashed.
+    fn path(&mut self) {
+        let (path, thin) = (self.map.path, self.thin);
         let own = |line: &Vec<(Time, Place)>| unwrapped(line.iter().map(|(_, at)| Some([at.longitude, at.latitude])));
-        let limits: Vec<_> = self.limits.iter().flatten().flat_map(own).collect();
-        canvas.lines(&self.repeated(layout, &limits), layout.frame, 1.1 * layout.unit, PATH, 0.85);
-        canvas.lines(&self.repeated(layout, &center), layout.frame, 1.9 * layout.unit, PATH, 1.0);
-        if let Some(greatest) = self.greatest {
-            for at in self.places(layout, greatest) {
-                canvas.star(at, 8.5 * layout.unit, rgb(0xffd23f), INK);
-            }
+        let limits = [0, 1].map(|side| self.map.limits[side].iter().flat_map(own).collect::<Vec<_>>());
+        let mut kinds: Vec<LocalKind> = path.points.iter().map(|point| point.kind).collect();
+        kinds.dedup();
+        let is_hybrid = kinds.len() > 1;
+        let what = match kinds[..] {
+            [LocalKind::Total] => "totality".into(),
+            [LocalKind::Annular] => "annularity".into(),
+            _ => format!("the path: {}", kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", then ")),
+        };
+        for (class, lines) in ["northern-limit", "southern-limit"].into_iter().zip(&limits) {
+            self.places(class, lines, [1.2 * thin, 0.0], PATH.into(), 0.9 * thin);
         }
-        for (place, label) in &self.marks {
-            for at in self.places(layout, *place) {
-                canvas.dot(at, 2.6 * layout.unit, WHITE, PATH);
-                let (gap, length) = (8.0 * layout.unit, Canvas::text_width(label, layout.small));
-                let fits = at.x + gap + length < layout.frame.high.x;
-                let offset = DVec2::new(if fits { gap } else { -gap - length }, -0.5 * layout.small);
-                canvas.label(label, at + offset, layout.small);
+        for (kind, dash) in [(LocalKind::Total, 0.0), (LocalKind::Annular, if is_hybrid { 6.0 * thin } else { 0.0 })] {
+            // A part begins where the one before it ends.
+            let of = |i: usize| {
+                let is_own =
+                    |at: Option<usize>| at.and_then(|at| path.points.get(at)).is_some_and(|one| one.kind == kind);
+                let center = path.points[i].center;
+                (is_own(Some(i)) || is_own(i.checked_sub(1))).then_some([center.longitude, center.latitude])
+            };
+            let lines = unwrapped((0..path.points.len()).map(of));
+            self.places("centre-line", &lines, [2.0 * thin, dash], PATH.into(), 0.9 * thin);
+            if self.is_shown(&lines) {
+                let text = format!(
+                    "{}centre line, times in {}",
+                    if is_hybrid { format!("{} ", kind.name()) } else { String::new() },
+                    self.time_scale()
+                );
+                self.entry(Symbol::Line { ink: PATH.into(), width: 2.0 * thin, dash }, text);
             }
+            self.drawing.avoid(self.projection.lines(&lines).concat());
+        }
+        if limits.iter().any(|lines| self.is_shown(lines)) {
+            self.entry(Symbol::Line { ink: PATH.into(), width: 1.2 * thin, dash: 0.0 }, format!("limits of {what}"));
         }
     }
 
-    /// A place wherever the map shows it.
-    fn places(&self, layout: &Layout, place: [f64; 2]) -> Vec<DVec2> {
-        let all = self.repeated(layout, &[vec![place]]);
-        let Frame { low, high } = layout.frame;
-        all.into_iter().flatten().filter(|p| p.cmpge(low).all() && p.cmple(high).all()).collect()
+    fn time_scale(&self) -> &'static str {
+        self.map.eclipse.greatest.time.scale(self.map.options.delta_t)
     }
 
-    /// Labels of contours, where they cross two meridians.
-    fn contour_labels(&self, canvas: &mut Canvas, layout: &Layout) {
-        let [width, height] = self.grid.size().map(|side| side as usize);
-        let middle = self.greatest.map_or(width / 2, |[longitude, _]| {
-            let turns = ((self.grid.region()[0] - longitude) / 360.0).ceil() * 360.0;
-            (self.grid.cell(longitude + turns, 0.0)[0].max(0.0) as usize).min(width - 1)
-        });
-        let mut taken: Vec<DVec2> = self.marks.iter().flat_map(|(place, _)| self.places(layout, *place)).collect();
-        for level in LEVELS {
-            for column in [middle.saturating_sub(width / 40), (middle + width / 12).min(width - 1)] {
-                let at = |y: usize| self.values[y * width + column];
-                for y in 1..height {
-                    let crosses = (at(y - 1) < level) != (at(y) < level) && (at(y) - at(y - 1)).abs() < 0.1;
-                    let place = layout.frame.low + DVec2::new(column as f64, y as f64);
-                    let is_free = taken.iter().all(|other| (*other - place).length() > 4.0 * layout.small);
-                    if crosses && is_free {
-                        let text = format!("{:.0}%", 100.0 * level);
-                        let half = DVec2::new(0.5 * Canvas::text_width(&text, layout.small), 0.5 * layout.small);
-                        canvas.label(&text, place - half, layout.small);
-                        taken.push(place);
-                    }
+    fn entry(&mut self, symbol: Symbol, text: impl Into<String>) {
+        self.legend.push((symbol, text.into()));
+    }
+
+    /// The limits of the partial eclipse, and where the Sun is at the horizon.
+    fn horizon(&mut self, fields: &Fields) {
+        let width = 1.1 * self.thin;
+        let (solid, dash) = (Ink::new(HORIZON, 0.9), 5.0 * self.thin);
+        if self.map.at.is_some() {
+            let lines = fields.isolines(&fields.visible, 0.0, Some(&fields.obscuration));
+            self.places("horizon", &lines, [width, dash], solid, 0.0);
+            if self.is_shown(&lines) {
+                self.entry(Symbol::Line { ink: solid, width, dash }, "Sun at the horizon");
+            }
+            return;
+        }
+        let sunset = [("begins-at-horizon", 0.0), ("maximum-at-horizon", dash), ("ends-at-horizon", 0.0)];
+        let mut is_seen = [false; 3];
+        for (i, ((class, dash), altitudes)) in sunset.into_iter().zip(&fields.altitudes).enumerate() {
+            let lines = fields.isolines(altitudes, 0.0, Some(&fields.magnitude));
+            is_seen[i] = self.is_shown(&lines);
+            self.places(class, &lines, [width, dash], solid, 0.0);
+        }
+        let limit = fields.isolines(&fields.magnitude, 0.0, Some(&fields.altitudes[1]));
+        let outer = Ink::new(INK, 0.9);
+        self.places("partial-limit", &limit, [width, 0.0], outer, 0.0);
+        if self.is_shown(&limit) {
+            self.entry(Symbol::Line { ink: outer, width, dash: 0.0 }, "limit of the partial eclipse");
+        }
+        if is_seen[0] || is_seen[2] {
+            self.entry(Symbol::Line { ink: solid, width, dash: 0.0 }, "begins or ends at sunrise or sunset");
+        }
+        if is_seen[1] {
+            self.entry(Symbol::Line { ink: solid, width, dash }, "maximum at sunrise or sunset");
+        }
+    }
+
+    fn is_shown(&self, lines: &[Places]) -> bool {
+        let frame = self.projection.frame;
+        self.projection.lines(lines).iter().any(|line| !frame.clipped(line).is_empty())
+    }
+
+    /// Isolines. Returns the parts in view with their labels.
+    fn isolines(&mut self, fields: &Fields) -> Vec<(Vec<DVec2>, String)> {
+        let mut labels = Vec::new();
+        let map = self.map;
+        for kind in map.isolines.iter().filter(|kind| map.at.is_none() || **kind == Isolines::Obscuration) {
+            let (greatest, delta_t) = (map.eclipse.greatest.time, map.options.delta_t);
+            let midnight = greatest.day(delta_t).0.seconds_since(greatest);
+            let (values, step, from) = match kind {
+                Isolines::Obscuration => (&fields.obscuration, self.step, 0.0),
+                Isolines::Magnitude => (&fields.magnitude, step_of(seen(&fields.magnitude, fields), &STEPS), 0.0),
+                Isolines::Time => (&fields.seconds, step_of(seen(&fields.seconds, fields), &SECONDS), midnight),
+            };
+            let [low, high] = seen(values, fields).map(|value| (value - from) / step);
+            let levels = (low.ceil() as i64..=high.floor() as i64).map(|k| from + k as f64 * step);
+            // A ratio has isolines between 0 and 1, closer to each other near 1.
+            let is_ratio = *kind != Isolines::Time;
+            let finer =
+                NEAR_PATH.into_iter().filter(|level| is_ratio && *level > 1.0 - step && *level <= 1.0 - 0.25 * step);
+            let levels = levels.chain(finer).filter(|level| !is_ratio || (*level > 1e-9 && *level < 0.9999));
+            let (class, ink, width, dash) = match kind {
+                Isolines::Obscuration => ("obscuration", Ink::new(INK, 0.75), 0.8, 0.0),
+                Isolines::Magnitude => ("magnitude", Ink::new(0x1c_4f9c, 0.9), 1.0, 0.0),
+                Isolines::Time => ("time", Ink::new(0x0b_5a44, 0.9), 1.0, 3.0 * self.thin),
+            };
+            let width = width * self.thin;
+            for level in levels {
+                let lines = fields.isolines(values, level, Some(&fields.visible));
+                self.places(class, &lines, [width, dash], ink, 0.0);
+                let decimals = |step: f64| usize::from(step < 0.01) + usize::from(step < 0.001);
+                let text = match kind {
+                    Isolines::Obscuration => format!("{:.*} %", decimals(step), 100.0 * level),
+                    Isolines::Magnitude => format!("{:.*}", 2 + decimals(step), level),
+                    Isolines::Time => clock(greatest.plus(level + 0.001), if step < 60.0 { 8 } else { 5 }, map.options),
+                };
+                let lines = self.projection.lines(&lines);
+                let parts = lines.iter().flat_map(|line| self.projection.frame.clipped(line));
+                labels.extend(parts.map(|part| (part, text.clone())));
+            }
+            match kind {
+                Isolines::Obscuration => {}
+                Isolines::Magnitude => self.entry(Symbol::Line { ink, width, dash }, "magnitude"),
+                Isolines::Time => {
+                    let text = format!("time of the maximum in {}", self.time_scale());
+                    self.entry(Symbol::Line { ink, width, dash }, text);
+                }
+            }
+        }
+        labels
+    }
+
+    /// Labels of isolines: in the middle of each part, or beside it where there is no room.
+    fn labels(&mut self, labels: Vec<(Vec<DVec2>, String)>) {
+        let (frame, style) = (self.projection.frame.grown(-2.0), self.on_map(INK));
+        for (line, text) in labels {
+            let lengths: Vec<f64> = line.windows(2).map(|pair| pair[0].distance(pair[1])).collect();
+            let whole: f64 = lengths.iter().sum();
+            let at = |part: f64| {
+                let mut rest = part * whole;
+                lengths.iter().position(|length| {
+                    rest -= length;
+                    rest <= 0.0
+                })
+            };
+            if whole < 6.0 * self.small {
+                continue;
+            }
+            let count = if whole > 0.8 * (frame.high.x - frame.low.x) { 2 } else { 1 };
+            let mut placed = 0;
+            for part in [0.5, 0.25, 0.75, 0.38, 0.62, 0.12, 0.88] {
+                let is_apart = count == 1 || part != 0.5;
+                if let Some(i) = at(part).filter(|_| placed < count && is_apart) {
+                    placed += usize::from(self.drawing.label("isoline", &text, line[i], 0.0, frame, style));
                 }
             }
         }
     }
 
-    fn frame(&self, canvas: &mut Canvas, layout: &Layout) {
-        let Frame { low, high } = layout.frame;
-        let corners = [low, DVec2::new(high.x, low.y), high, DVec2::new(low.x, high.y), low];
-        let all = Frame { low: DVec2::ZERO, high: DVec2::new(layout.size[0] as f64, layout.size[1] as f64) };
-        canvas.lines(&[corners.to_vec()], all, layout.unit, INK, 1.0);
-        let mut at = DVec2::new(low.x, 1.1 * layout.small);
-        // Smaller if the picture is narrow.
-        let room = layout.size[0] as f64 - low.x;
-        let fitting = |text: &str, height: f64| height.min(height * room / Canvas::text_width(text, height));
-        canvas.text(&self.title, at, fitting(&self.title, 1.7 * layout.small), INK, None);
-        at.y += 2.5 * layout.small;
-        for line in &self.lines {
-            canvas.text(line, at, fitting(line, layout.small), FAINT, None);
-            at.y += 1.4 * layout.small;
+    /// Meridians and parallels, and their labels: below and to the left of an equirectangular map, otherwise where they leave the map, or on
+    /// them.
+    fn graticule(&mut self) {
+        let [west, south, east, north] = self.projection.shown();
+        let is_flat = self.projection.kind == Kind::Equirectangular;
+        let multiples = |low: f64, high: f64, step: f64| {
+            ((low / step - 1e-9).ceil() as i64..=(high / step + 1e-9).floor() as i64).map(move |k| k as f64 * step)
+        };
+        let between = |low: f64, high: f64| (0..=180).map(move |i| low + (high - low) * f64::from(i) / 180.0);
+        let (frame, style, small) = (self.projection.frame, self.style(0.9, FAINT), self.small);
+        let clip = self.drawing.frame;
+        let mut lines = Vec::new();
+        // Meridians near a pole end before it.
+        let ends = if is_flat { [south, north] } else { [south.max(-89.0 + 9.0), north.min(80.0)] };
+        let is_round = east - west >= 360.0 && !is_flat;
+        for longitude in multiples(west, east, self.map.graticule[0]).skip(usize::from(is_round)) {
+            let line: Places = between(ends[0], ends[1]).map(|latitude| [longitude, latitude]).collect();
+            let text = named(longitude, ["E", "W"], 180.0);
+            for part in self.projection.lines(std::slice::from_ref(&line)).iter().flat_map(|line| frame.clipped(line)) {
+                let on_edge = |at: &&DVec2| !frame.grown(-0.5).contains(**at);
+                let edges = part.first().into_iter().chain(part.last()).filter(on_edge);
+                for at in edges.filter(|at| !is_flat || at.y > frame.high.y - 1.0) {
+                    let below = at.y > frame.high.y - 1.0;
+                    let aside = if at.x > frame.high.x - 1.0 { 1.0 } else { -1.0 };
+                    let offset = match below {
+                        true => DVec2::new(0.0, 0.9 * small),
+                        false if at.y < frame.low.y + 1.0 => DVec2::new(0.0, -0.8 * small),
+                        false => DVec2::new(aside * (0.5 * text_width(&text, style.size) + 0.4 * small), 0.0),
+                    };
+                    self.drawing.label("graticule", &text, *at + offset, 0.0, clip, style);
+                }
+            }
+            lines.push(line);
+        }
+        for latitude in
+            multiples(south, north, self.map.graticule[1]).filter(|latitude| is_flat || latitude.abs() < 90.0)
+        {
+            let line: Places = between(west, east).map(|longitude| [longitude, latitude]).collect();
+            let text = named(latitude, ["N", "S"], 0.0);
+            if is_flat {
+                if let Some(at) = self.projection.position([west, latitude]) {
+                    let at = at + DVec2::new(-0.4 * small - 0.5 * text_width(&text, style.size), 0.0);
+                    self.drawing.label("graticule", &text, at, 0.0, clip, style);
+                }
+            } else {
+                // On the first meridian of a few on which there is room.
+                let spots = multiples(west, east, 15.0).map(|longitude| longitude + 7.5);
+                let spots = spots.flat_map(|longitude| self.projection.positions([longitude, latitude]));
+                let inner = self.on_map(FAINT);
+                spots.collect::<Vec<_>>().into_iter().any(|at| {
+                    self.drawing.label(
+                        "graticule",
+                        &text,
+                        at,
+                        0.0,
+                        frame.grown(-2.0),
+                        Style { size: 0.9 * small, ..inner },
+                    )
+                });
+            }
+            lines.push(line);
+        }
+        self.places("graticule", &lines, [0.6 * self.thin, 0.0], Ink::new(FAINT, 0.35), 0.2 * self.thin);
+        let Frame { low, high } = frame;
+        let limb = self.projection.limb();
+        let corners = vec![low, DVec2::new(high.x, low.y), high, DVec2::new(low.x, high.y), low];
+        let outline = if limb.is_empty() { corners } else { limb };
+        self.drawing.lines("frame", &[outline], frame, [1.2 * self.thin, 0.0], INK);
+    }
+
+    /// The greatest eclipse, and instants along the centre line.
+    fn marks(&mut self) {
+        let greatest = self.map.eclipse.greatest.place;
+        let frame = self.projection.frame;
+        let (star, dot) = (0.55 * self.small, 0.17 * self.small);
+        let all = self.projection.positions([greatest.longitude, greatest.latitude]);
+        for at in all.iter().filter(|at| frame.grown(-1.5 * star).contains(**at)) {
+            self.drawing.star("greatest-eclipse", *at, star, STAR);
+        }
+        if !all.is_empty() {
+            self.entry(Symbol::Star, "greatest eclipse");
+        }
+        let style = self.on_map(INK);
+        let width = frame.high.x - frame.low.x;
+        let marks = marks(
+            self.map.eclipse,
+            self.map.options,
+            &|place| self.projection.positions(place).first().copied(),
+            width.max(12.0 * self.small),
+        );
+        for (place, label) in &marks {
+            for at in self.projection.positions(*place) {
+                self.drawing.mark("mark", at, dot, [LIGHT, PATH]);
+                self.drawing.label("mark", label, at, 0.45 * self.small, frame.grown(-2.0), style);
+            }
         }
     }
 
-    fn legend(&self, canvas: &mut Canvas, layout: &Layout) {
-        let small = layout.small;
-        let all = Frame { low: DVec2::ZERO, high: DVec2::new(layout.size[0] as f64, layout.size[1] as f64) };
-        let low = DVec2::new(layout.frame.low.x, layout.frame.high.y + 2.6 * small);
-        let width = (22.0 * small).min(0.42 * f64::from(self.grid.size()[0])).round();
-        for x in 0..width as usize {
-            let (color, alpha) = shade((x as f32 + 0.5) / width as f32);
-            let color = mixed(SEA, color, alpha);
-            let left = low + DVec2::new(x as f64, 0.0);
-            canvas.fill(Frame { low: left.floor(), high: left.floor() + DVec2::new(1.0, small.round()) }, color);
-        }
-        let box_of =
-            [low, low + DVec2::new(width, 0.0), low + DVec2::new(width, small), low + DVec2::new(0.0, small), low];
-        canvas.lines(&[box_of.to_vec()], all, 0.8 * layout.unit, INK, 0.8);
-        for percent in [0, 20, 40, 60, 80, 100] {
-            let text = format!("{percent}");
-            let at = low + DVec2::new(width * f64::from(percent) / 100.0, 1.4 * small);
-            canvas.text(&text, at - DVec2::new(0.5 * Canvas::text_width(&text, small), 0.0), small, INK, None);
-        }
-        canvas.text("covered part of the Sun, %", low + DVec2::new(0.0, 2.8 * small), small, FAINT, None);
-        let mut at = low + DVec2::new(width + 3.0 * small, 0.0);
-        let mut entry = |canvas: &mut Canvas, text: &str, symbol: &dyn Fn(&mut Canvas, DVec2)| {
-            symbol(canvas, at + DVec2::new(0.0, 0.5 * small));
-            canvas.text(text, at + DVec2::new(3.2 * small, 0.0), small, INK, None);
-            at.y += 1.5 * small;
-        };
-        let stroke = |width: f64| {
-            move |canvas: &mut Canvas, at: DVec2| {
-                canvas.lines(&[vec![at, at + DVec2::new(2.4 * small, 0.0)]], all, width, PATH, 1.0);
+    /// Cities in view, as far as there is room for their names.
+    fn cities(&mut self) {
+        let (frame, dot) = (self.projection.frame.grown(-2.0), 0.14 * self.small);
+        for (name, latitude, longitude) in CITIES.iter().filter(|_| self.map.has_cities) {
+            for at in self.projection.positions([*longitude, *latitude]) {
+                let style = Style { size: 0.85 * self.small, ..self.on_map(INK) };
+                // The dot has room of its own.
+                if self.drawing.label("city", name, at, 0.4 * self.small, frame, style) {
+                    self.drawing.mark("city", at, dot, [INK, LIGHT]);
+                }
             }
-        };
-        if !self.path.points.is_empty() {
-            entry(canvas, "centre line, times in UTC", &stroke(1.9 * layout.unit));
         }
-        if self.limits.iter().any(|lines| !lines.is_empty()) {
-            entry(canvas, &format!("limits of {}", self.path_name), &stroke(1.1 * layout.unit));
+    }
+
+    fn heading(&mut self, heading: &[String], about: &[String]) {
+        let mut at = DVec2::new(self.projection.frame.low.x, 0.4 * self.small);
+        for line in heading {
+            at.y += 1.9 * self.small;
+            self.drawing.text("title", line, at, Align::Left, self.style(1.5, INK));
         }
-        if self.greatest.is_some() {
-            entry(canvas, "greatest eclipse", &|canvas, at| {
-                canvas.star(at + DVec2::new(1.2 * small, 0.0), 0.6 * small, rgb(0xffd23f), INK);
-            });
+        at.y += 0.3 * self.small;
+        for line in about {
+            at.y += 1.3 * self.small;
+            self.drawing.text("about", line, at, Align::Left, self.style(0.9, FAINT));
         }
+    }
+
+    /// A scale bar, unless the map shows most of the Earth.
+    fn scale(&mut self) {
+        let (km, latitude) = self.projection.scale();
+        let length = super::round_length(11.0 * self.small * km);
+        let [west, _, east, _] = self.projection.shown();
+        if self.projection.kind != Kind::Equirectangular || east - west <= 120.0 {
+            let text = format!("{length} km at {}", named((10.0 * latitude).round() / 10.0, ["N", "S"], 0.0));
+            self.entry(Symbol::Scale { pixels: length / km }, text);
+        }
+    }
+
+    /// The scale of colours and the symbols, below the map. Returns the lower end.
+    fn legend(&mut self) -> f64 {
+        let (small, thin, frame) = (self.small, self.thin, self.projection.frame);
+        let all = Frame::new(DVec2::ZERO, DVec2::new(frame.high.x + 2.0 * small, self.drawing.frame.high.y));
+        let low = DVec2::new(frame.low.x, frame.high.y + 2.8 * small);
+        let room = frame.high.x - frame.low.x;
+        let width = (22.0 * small).min(room).round();
+        let [least, largest] = self.range;
+        let colors = (0..width as u32).flat_map(|x| {
+            let part = (f64::from(x) + 0.5) / width;
+            let (color, alpha) = shade(least + part * (largest - least), self.range);
+            mixed(rgb(SEA), color, alpha)
+                .map(|part| (255.0 * part).round() as u8)
+                .into_iter()
+                .chain([255])
+                .collect::<Vec<_>>()
+        });
+        let row: Vec<u8> = colors.collect();
+        let height = small.round();
+        self.drawing.image("colours", low, [width as u32, height as u32], row.repeat(height as usize));
+        let corners = [(0.0, 0.0), (width, 0.0), (width, height), (0.0, height), (0.0, 0.0)];
+        let corners = corners.map(|(x, y)| low + DVec2::new(x, y)).to_vec();
+        self.drawing.lines("colours", &[corners], all, [0.8 * thin, 0.0], INK);
+        let count = ((largest - least) / self.step).round().max(1.0);
+        // As many numbers as have room.
+        let every = (3.2 * small * count / width).ceil().max(1.0) as usize;
+        for i in (0..=count as usize).step_by(every) {
+            let value = (least + (largest - least) * i as f64 / count) * 100.0;
+            let decimals = usize::from(self.step < 0.01) + usize::from(self.step < 0.001);
+            let at = low + DVec2::new(width * i as f64 / count, 2.1 * small);
+            self.drawing.text("colours", &format!("{value:.decimals$}"), at, Align::Middle, self.style(0.9, INK));
+        }
+        let mut at = low + DVec2::new(0.0, 3.4 * small);
+        self.drawing.text("colours", "covered part of the Sun, %", at, Align::Left, self.style(0.9, FAINT));
+        // The symbols flow beside the colours if there is room for two columns, otherwise below.
+        let left = if room - width > 30.0 * small { low.x + width + 3.0 * small } else { low.x };
+        let begin = if left > low.x { low.y + 0.85 * small } else { at.y + 1.8 * small };
+        let bottom = at.y;
+        at = DVec2::new(left, begin);
+        for (symbol, text) in std::mem::take(&mut self.legend) {
+            let size = 0.9 * small;
+            let wide = match symbol {
+                Symbol::Scale { pixels } => pixels,
+                Symbol::Line { .. } => 2.4 * small,
+                Symbol::Star => 1.4 * small,
+            };
+            let whole = wide + 0.6 * small + text_width(&text, size);
+            if at.x > left && at.x + whole > frame.high.x {
+                at = DVec2::new(left, at.y + 1.6 * small);
+            }
+            let middle = at - DVec2::Y * 0.3 * small;
+            match symbol {
+                Symbol::Line { ink, width, dash } => {
+                    self.drawing.lines("legend", &[vec![middle, middle + DVec2::X * wide]], all, [width, dash], ink);
+                }
+                Symbol::Star => self.drawing.star("legend", middle + DVec2::X * 0.7 * small, 0.5 * small, STAR),
+                Symbol::Scale { pixels } => {
+                    let tick = 0.3 * small;
+                    let corner = |x: f64, y: f64| middle + DVec2::new(x, y);
+                    let bar = [
+                        corner(0.0, -tick),
+                        corner(0.0, tick),
+                        corner(0.0, 0.0),
+                        corner(pixels, 0.0),
+                        corner(pixels, tick),
+                        corner(pixels, -tick),
+                    ];
+                    self.drawing.lines("scale", &[bar.to_vec()], all, [1.4 * thin, 0.0], INK);
+                }
+            }
+            self.drawing.text("legend", &text, at + DVec2::X * (wide + 0.6 * small), Align::Left, self.style(0.9, INK));
+            at.x += whole + 1.6 * small;
+        }
+        at.y.max(bottom) + 1.2 * small
     }
 }
 
+/// Marks along the centre line: longitude and latitude, and a label. They are at full multiples of as few minutes as leave room for the
+/// labels. `position` is that of a place in the picture, if it is in view.
+pub(super) fn marks(
+    eclipse: &SolarEclipse,
+    options: SkyOptions,
+    position: &dyn Fn([f64; 2]) -> Option<DVec2>,
+    width: f64,
+) -> Vec<([f64; 2], String)> {
+    /// Least distance of marks in widths of the map.
+    const LEAST: f64 = 0.045;
+    let mut found = Vec::new();
+    for step in [60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0, 3600.0] {
+        let points = eclipse.central_line(step).points;
+        // The first and the last point are at the horizon, not at a full minute.
+        let inner = points.get(1..points.len().saturating_sub(1)).unwrap_or_default();
+        let mark = |time: Time, at: &Place| ([at.longitude, at.latitude], clock(time, 5, options));
+        found = inner.iter().map(|point| mark(point.time, &point.center)).collect();
+        let apart = |pair: &[([f64; 2], String)]| Some((position(pair[0].0)? - position(pair[1].0)?).length() / width);
+        if found.windows(2).filter_map(apart).fold(f64::INFINITY, f64::min) >= LEAST {
+            break;
+        }
+    }
+    found
+}
+
+/// The first letters of a time of day.
+fn clock(time: Time, letters: usize, options: SkyOptions) -> String {
+    time.clock_text(0, options.delta_t).to_string().chars().take(letters).collect()
+}
+
+/// The largest of some steps with at least four multiples between two values, or the smallest.
+fn step_of([low, high]: [f64; 2], steps: &[f64]) -> f64 {
+    let last = steps.last().copied().unwrap_or(1.0);
+    steps.iter().copied().find(|step| (high / step - 1e-9).ceil() - (low / step).floor() > 4.0).unwrap_or(last)
+}
+
+/// The least and the largest value where the eclipse is seen.
+fn seen(values: &[f64], fields: &Fields) -> [f64; 2] {
+    let is_seen = |node: &usize| fields.visible[*node] > 0.0 && fields.obscuration[*node] > 0.0;
+    let all = (0..values.len()).filter(is_seen).map(|node| values[node]);
+    all.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], value| [low.min(value), high.max(value)])
+}
+
+/// The least and the largest obscuration in view; 0 and 1 without an eclipse.
+fn range_in_view(projection: &Projection, grid: &MapGrid, values: &[f32]) -> [f64; 2] {
+    const STEPS: i32 = 200;
+    let Frame { low, high } = projection.frame;
+    let all = (0..STEPS * STEPS).map(|i| DVec2::new(f64::from(i % STEPS), f64::from(i / STEPS)) + 0.5);
+    let places = all.filter_map(|at| projection.place(low + (high - low) * at / f64::from(STEPS)));
+    let found = places.map(|place| sampled(grid, values, place)).filter(|value| *value > 0.0);
+    let range = found.fold([1.0_f64, 0.0_f64], |[low, high], value| [low.min(value), high.max(value)]);
+    if range[0] < range[1] { range } else { [0.0, 1.0] }
+}
+
+/// The obscuration at a place: bilinear between the centres of cells; 0 outside.
+fn sampled(grid: &MapGrid, values: &[f32], [longitude, latitude]: [f64; 2]) -> f64 {
+    let [west, _, east, _] = grid.region();
+    let [width, height] = grid.size().map(|side| side as usize);
+    let longitude =
+        if (west..=east).contains(&longitude) { longitude } else { (longitude - west).rem_euclid(360.0) + west };
+    let [x, y] = grid.cell(longitude, latitude).map(|x| x - 0.5);
+    if longitude > east || !(-0.5..=height as f64).contains(&y) {
+        return 0.0;
+    }
+    let is_round = east - west >= 360.0;
+    let column = |x: f64| {
+        let last = width as f64;
+        (if is_round { x.rem_euclid(last) } else { x.clamp(0.0, last - 1.0) }) as usize
+    };
+    let row = |y: f64| y.clamp(0.0, height as f64 - 1.0) as usize * width;
+    let ([left, right], [up, down]) = ([x.floor(), x.floor() + 1.0].map(column), [y.floor(), y.floor() + 1.0].map(row));
+    let (f, g) = (x - x.floor(), y - y.floor());
+    let at = |row: usize, column: usize| f64::from(values[row + column]);
+    let lines = [up, down].map(|row| at(row, left) * (1.0 - f) + at(row, right) * f);
+    lines[0] * (1.0 - g) + lines[1] * g
+}
+
 /// Lines without missing points, with longitudes that continue beyond ±180°.
-pub(super) fn unwrapped(points: impl Iterator<Item = Option<[f64; 2]>>) -> Vec<Vec<[f64; 2]>> {
-    let mut lines: Vec<Vec<[f64; 2]>> = vec![Vec::new()];
+pub(super) fn unwrapped(points: impl Iterator<Item = Option<[f64; 2]>>) -> Vec<Places> {
+    let mut lines: Vec<Places> = vec![Vec::new()];
     for point in points {
         let last = lines.len() - 1;
         match point {
@@ -331,21 +673,32 @@ pub(super) fn unwrapped(points: impl Iterator<Item = Option<[f64; 2]>>) -> Vec<V
 /// `30°N`, without a letter at 0 and at `limit`.
 fn named(degrees: f64, letters: [&str; 2], limit: f64) -> String {
     let wrapped = if limit > 0.0 { (degrees + 180.0).rem_euclid(360.0) - 180.0 } else { degrees };
-    let text = format!("{}°", wrapped.abs());
+    let text = format!("{}°", (1000.0 * wrapped.abs()).round() / 1000.0);
     if wrapped == 0.0 || (limit > 0.0 && wrapped.abs() == limit) {
         return text;
     }
     text + letters[usize::from(wrapped < 0.0)]
 }
 
-fn mixed(from: Rgb, to: Rgb, part: f32) -> Rgb {
+/// An sRGB colour, 0…1.
+type Rgb = [f64; 3];
+
+fn rgb(hex: u32) -> Rgb {
+    [16, 8, 0].map(|shift| f64::from(hex >> shift & 255) / 255.0)
+}
+
+fn mixed(from: Rgb, to: Rgb, part: f64) -> Rgb {
     std::array::from_fn(|i| from[i] + (to[i] - from[i]) * part)
 }
 
 /// Colour and opacity of an obscuration.
-fn shade(value: f32) -> (Rgb, f32) {
-    let above = RAMP.iter().position(|row| row.0 >= value).unwrap_or(RAMP.len() - 1).max(1);
+fn shade(value: f64, [least, largest]: [f64; 2]) -> (Rgb, f64) {
+    if value >= 0.999_95 {
+        return (rgb(WHOLE.0), WHOLE.1);
+    }
+    let part = (value - least) / (largest - least);
+    let above = RAMP.iter().position(|row| row.0 >= part).unwrap_or(RAMP.len() - 1).max(1);
     let (low, high) = (RAMP[above - 1], RAMP[above]);
-    let f = ((value - low.0) / (high.0 - low.0)).clamp(0.0, 1.0);
-    (mixed(low.1, high.1, f), low.2 + (high.2 - low.2) * f)
+    let f = ((part - low.0) / (high.0 - low.0)).clamp(0.0, 1.0);
+    (mixed(rgb(low.1), rgb(high.1), f), low.2 + (high.2 - low.2) * f)
 }

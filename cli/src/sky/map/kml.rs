@@ -1,6 +1,7 @@
 //! KML 2.2 (OGC 07-147r2) of an eclipse: the centre line, the limits of the path, instants along it, and the greatest eclipse.
 
 use super::geojson::Line;
+use crate::drawing::escaped;
 
 /// The colour of a line, as KML has it: opacity, blue, green, red.
 const COLORS: [(&str, &str); 3] =
@@ -64,9 +65,4 @@ impl Kml<'_> {
 fn coordinates(point: [f64; 2]) -> String {
     let [longitude, latitude] = super::geojson::rounded(point);
     format!("{longitude},{latitude}\n")
-}
-
-/// Text without characters that XML reserves.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -1,9 +1,10 @@
 //! `umbracast map`: where a solar eclipse is seen, and how much of the Sun is covered there.
 
-mod canvas;
 mod draw;
+mod fields;
 mod geojson;
 mod kml;
+mod projection;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -11,33 +12,40 @@ use std::time::Instant;
 use crate::error::{Error, Result};
 use clap::Args;
 use serde::Serialize;
+use umbracast::glam::DVec2;
 use umbracast_files::{PreparedFile, prepare_array, prepare_atomic};
-use umbracast_sky::{
-    Conventions, DatePrecision, MapGrid, Sky, SkyOptions, SolarEclipse, SolarEclipseRecord, SolarKind, Time,
-};
+use umbracast_sky::{Conventions, DatePrecision, MapGrid, Sky, SolarEclipse, SolarEclipseRecord, Time};
 
 use super::{SkyArgs, conventions_text, date_text, solar_eclipse};
-use crate::args::SummaryArgs;
+use crate::args::{SummaryArgs, words};
+use crate::drawing::Frame;
 use crate::outputs::{OutputFile, check_outputs};
 use crate::print_summary;
 use crate::progress::ProgressDisplay;
-use draw::MapPicture;
+use draw::{Isolines, MapPicture};
+use projection::{Kind, Projection};
 
 /// Seconds between the points of centre line and limits.
 const STEP_S: f64 = 15.0;
+/// Eclipses whose greatest eclipse is within these degrees of a pole are drawn about the pole,
+const POLAR: f64 = 20.0;
+/// as far as this latitude.
+const CAP: f64 = 40.0;
 
 const EXAMPLES: &str = "\
 Examples:
   umbracast map 2026-08-12
-  umbracast map 2026-08-12 --region -30,35,15,70 --size 1500x1166 -o europe.png
+  umbracast map 2026-08-12 --region -30,35,15,70 --cities -o europe.svg
+  umbracast map 2021-12-04 --isolines magnitude,time -o antarctic.png
   umbracast map 2024-04-08 --time 18:17 --npy obscuration.npy --geojson path.geojson
   umbracast map 2027-08-02 --kml path.kml
 
 The map shows the largest covered part of the Sun's disc (by solid angle) while the Sun is above the horizon, or that
 at the instant TIME. Refraction is ignored; places are at sea level on the ellipsoid WGS 84. Coastlines: Natural Earth.
+A region with west > 0 > east crosses longitude 180, as in --region 160,-30,-120,30.
 
-The array has shape (height, width), f4, row by row from the north, at the centres of the cells of the map: 0 where
-there is no eclipse or the Sun is down. The GeoJSON has the centre line, the limits of the path and the greatest
+The array has shape (height, width), f4, row by row from the north, at the centres of equal cells of longitude and
+latitude, in every projection: 0 where there is no eclipse or the Sun is down. The GeoJSON has the centre line, the limits of the path and the greatest
 eclipse, and a point per instant with time, kind, duration and width. The KML has the lines, instants along the centre
 line and the greatest eclipse, for programs such as Google Earth.
 
@@ -52,8 +60,8 @@ pub(crate) struct MapArgs {
     /// Show this instant instead of the maximum: a time of that day (UTC), such as 17:46, or a date and a time
     #[arg(long, value_name = "TIME")]
     time: Option<String>,
-    /// Output picture, .png, or `-` for standard output [default: map-DATE.png]
-    #[arg(short, long, value_name = "PNG")]
+    /// Output picture, .png or .svg, or `-` for a PNG to standard output [default: map-DATE.png]
+    #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Also write the obscuration as an array: .npy
     #[arg(long, value_name = "NPY")]
@@ -64,12 +72,29 @@ pub(crate) struct MapArgs {
     /// Also write the centre line, the limits and the greatest eclipse for a globe: .kml
     #[arg(long, value_name = "FILE")]
     kml: Option<PathBuf>,
-    /// Width and height of the map in pixels; the picture adds a frame
-    #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1600x800", value_parser = crate::render::size)]
-    size: [u32; 2],
+    /// Width and height of the map in pixels; the picture adds a frame [default: 1600 at most, by the region]
+    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = crate::render::size)]
+    size: Option<[u32; 2]>,
     /// Region of the map in degrees, east positive
     #[arg(long, value_name = "WEST,SOUTH,EAST,NORTH", value_parser = region, allow_hyphen_values = true)]
     region: Option<[f64; 4]>,
+    /// Projection of the picture [default: stereographic for a region at a pole and for an eclipse within 20 degrees of one]
+    #[arg(long, value_parser = words([
+        ("equirectangular", "longitude to the right, latitude upwards", Kind::Equirectangular),
+        ("orthographic", "a globe", Kind::Orthographic),
+        ("stereographic", "true to angles, about a pole or the middle of the region", Kind::Stereographic),
+    ]))]
+    projection: Option<Kind>,
+    /// Isolines, separated by commas; at an instant, only those of obscuration are drawn
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "obscuration", value_parser = words([
+        ("obscuration", "the covered part of the Sun's disc", Isolines::Obscuration),
+        ("magnitude", "the covered part of the Sun's diameter", Isolines::Magnitude),
+        ("time", "the time of the maximum", Isolines::Time),
+    ]))]
+    isolines: Vec<Isolines>,
+    /// Also show cities, as far as there is room: those that --city knows
+    #[arg(long)]
+    cities: bool,
     /// Spacing of meridians and parallels in degrees [default: by the region]
     #[arg(long, value_name = "DEGREES", value_parser = spacing)]
     graticule: Option<f64>,
@@ -84,6 +109,10 @@ fn region(text: &str) -> std::result::Result<[f64; 4], String> {
     let commas = text.matches(',').count();
     let numbers: std::result::Result<[f64; 4], _> = numbers.try_into();
     match numbers {
+        // West of the antimeridian to east of it, as RFC 7946 writes it.
+        Ok([west, south, east, north]) if commas == 3 && west > 0.0 && east < 0.0 => {
+            Ok([west, south, east + 360.0, north])
+        }
         Ok(numbers) if commas == 3 => Ok(numbers),
         _ => Err("expected four numbers, WEST,SOUTH,EAST,NORTH, as in -30,35,15,70".into()),
     }
@@ -97,51 +126,65 @@ fn spacing(text: &str) -> std::result::Result<f64, String> {
 }
 
 pub(crate) fn run(args: &MapArgs) -> Result<()> {
-    let grid = MapGrid::new(args.region.unwrap_or(MapGrid::EARTH), args.size).map_err(named_options)?;
+    let region = args.region.unwrap_or(MapGrid::EARTH);
+    // The array is the same in every projection.
+    let flat = Projection::new(Kind::Equirectangular, region, [0.0; 2]);
+    let grid = MapGrid::new(region, args.size.unwrap_or_else(|| size_for(&flat))).map_err(named_options)?;
     let sky = args.sky.sky()?;
     let options = sky.options();
     let (eclipse, at) = args.eclipse(&sky)?;
     let output = args.outputs(&sky, &eclipse)?;
     let _working = ProgressDisplay::on("drawing the map".into(), args.summary.quiet);
     let started = Instant::now();
-    let values = eclipse.obscuration_map(&grid, at).map_err(|error| match error {
-        umbracast_sky::Error::InvalidArgument(why) => Error::Usage(format!("--time: {why}")),
-        other => other.into(),
-    })?;
+    let obscurations = |grid: &MapGrid| {
+        eclipse.obscuration_map(grid, at).map_err(|error| match error {
+            umbracast_sky::Error::InvalidArgument(why) => Error::Usage(format!("--time: {why}")),
+            other => other.into(),
+        })
+    };
+    let values = obscurations(&grid)?;
     let computed = started.elapsed().as_secs_f64();
     let (path, limits) = (eclipse.central_line(STEP_S), eclipse.limits(STEP_S));
     let instant = at.map(|time| time.text(1, options.delta_t).to_string());
     let conventions = Conventions::at(&sky, eclipse.greatest.time, false);
+    let projection = args.projection(&eclipse);
+    let (title, about) = (title(&sky, &eclipse, at), about(&sky, &eclipse));
     let picture = MapPicture {
-        grid: &grid,
-        values: &values,
-        title: title(&sky, &eclipse, at),
-        lines: about(&sky, &eclipse),
+        eclipse: &eclipse,
+        options,
+        at,
+        title: &title,
+        about: &about,
         path: &path,
         limits: &limits,
-        marks: marks(&eclipse, options, &grid),
-        greatest: (grid.region() == MapGrid::EARTH || contains(&grid, &eclipse))
-            .then_some([eclipse.greatest.place.longitude, eclipse.greatest.place.latitude]),
-        path_name: match eclipse.kind {
-            SolarKind::Annular => "annularity",
-            SolarKind::Hybrid => "the path",
-            SolarKind::Total | SolarKind::Partial => "totality",
-        },
-        graticule: args.graticule.unwrap_or_else(|| spacing_for(grid.region())),
+        isolines: &args.isolines,
+        has_cities: args.cities,
+        graticule: args.graticule.map_or_else(|| graticule_for(&projection), |step| [step; 2]),
     };
-    let canvas = picture.draw()?;
-    let mut ready = vec![prepare_atomic(&output, |out| canvas.png(out))?];
+    let drawing = if projection.kind == Kind::Equirectangular {
+        picture.draw(projection, grid.size(), &grid, &values)?
+    } else {
+        let size = args.size.unwrap_or_else(|| size_for(&projection));
+        let frame = Frame::new(DVec2::ZERO, DVec2::from_array(size.map(f64::from)));
+        let shown = projection.fit(frame).shown();
+        let longer = f64::from(size[0].max(size[1]));
+        let sides = [shown[2] - shown[0], shown[3] - shown[1]];
+        let step = (sides[0].max(sides[1]) / longer).min(0.25);
+        let own = MapGrid::new(shown, sides.map(|side| (side / step).ceil() as u32)).map_err(named_options)?;
+        picture.draw(projection, size, &own, &obscurations(&own)?)?
+    };
+    let mut ready = vec![prepare_atomic(&output, |out| drawing.write(&output, out))?];
     if let Some(file) = &args.npy {
         ready.push(prepare_array(file, grid.size(), &values)?);
     }
     let lines = geojson::lines(&path, &limits);
     if let Some(file) = &args.kml {
-        let greatest = eclipse.greatest.place;
+        let (greatest, width) = (eclipse.greatest.place, f64::from(grid.size()[0]));
         let text = kml::Kml {
             name: &name(&sky, &eclipse),
-            about: &picture.lines,
+            about: &about,
             lines: &lines,
-            marks: &picture.marks,
+            marks: &draw::marks(&eclipse, options, &|place| Some(grid.cell(place[0], place[1]).into()), width),
             scale: eclipse.greatest.time.scale(options.delta_t),
             greatest: [greatest.longitude, greatest.latitude],
         }
@@ -169,7 +212,7 @@ pub(crate) fn run(args: &MapArgs) -> Result<()> {
         kml: args.kml.as_deref(),
     };
     drop(_working);
-    print_summary(&summary, &summary.line(&picture.title), args.summary.json, args.summary.quiet)
+    print_summary(&summary, &summary.line(&title), args.summary.json, args.summary.quiet)
 }
 
 /// Names the options in messages about a grid.
@@ -201,13 +244,31 @@ impl MapArgs {
         Ok((*solar_eclipse(sky, &self.date)?, at))
     }
 
+    /// The projection of the picture: that of `--projection`, or one by the region.
+    fn projection(&self, eclipse: &SolarEclipse) -> Projection {
+        let place = eclipse.greatest.place;
+        let is_polar = place.latitude.abs() > 90.0 - POLAR;
+        let kind = self.projection.unwrap_or(match self.region {
+            None if is_polar => Kind::Stereographic,
+            Some([_, south, _, north]) if (north > 89.0 && south > 0.0) || (south < -89.0 && north < 0.0) => {
+                Kind::Stereographic
+            }
+            _ => Kind::Equirectangular,
+        });
+        // Without a region, a stereographic map shows a cap around the pole.
+        let cap = if place.latitude < 0.0 { [-180.0, -90.0, 180.0, -CAP] } else { [-180.0, CAP, 180.0, 90.0] };
+        let whole = if kind == Kind::Stereographic { cap } else { MapGrid::EARTH };
+        Projection::new(kind, self.region.unwrap_or(whole), [place.longitude, place.latitude])
+    }
+
     /// Checks the output paths before any work. Returns that of the picture.
     fn outputs(&self, sky: &Sky, eclipse: &SolarEclipse) -> Result<PathBuf> {
         let output = match &self.output {
             Some(path) => path.clone(),
             None => format!("map-{}.png", date_text(sky, eclipse.greatest.time)).into(),
         };
-        let picture = OutputFile { path: &output, name: "the picture", content: "a picture", extensions: &["png"] };
+        let extensions = &["png", "svg"];
+        let picture = OutputFile { path: &output, name: "the picture", content: "a picture", extensions };
         let array = |path| OutputFile { path, name: "--npy", content: "an array", extensions: &["npy"] };
         let path = |path| OutputFile { path, name: "--geojson", content: "GeoJSON", extensions: &["geojson", "json"] };
         let globe = |path| OutputFile { path, name: "--kml", content: "KML", extensions: &["kml"] };
@@ -219,12 +280,27 @@ impl MapArgs {
     }
 }
 
-/// Whether the map shows the place of the greatest eclipse.
-fn contains(grid: &MapGrid, eclipse: &SolarEclipse) -> bool {
-    let [west, south, east, north] = grid.region();
-    let place = eclipse.greatest.place;
-    let turned = (place.longitude - west).rem_euclid(360.0) + west;
-    turned <= east && (south..=north).contains(&place.latitude)
+/// Width and height of a map whose size is not given.
+fn size_for(projection: &Projection) -> [u32; 2] {
+    let aspect = projection.aspect().clamp(0.2, 5.0);
+    let most = if projection.kind == Kind::Equirectangular { 1600.0 } else { 1200.0 };
+    let width = if aspect > 1.0 { most } else { 1200.0 * aspect };
+    [width, width / aspect].map(|side| side.round() as u32)
+}
+
+/// The largest number <= `most` of the form 1, 2 or 5 times a power of ten.
+pub(crate) fn round_length(most: f64) -> f64 {
+    let power = 10.0_f64.powf(most.log10().floor());
+    [5.0, 2.0, 1.0].map(|part| part * power).into_iter().find(|length| *length <= most).unwrap_or(power)
+}
+
+/// Spacing of meridians and of parallels.
+fn graticule_for(projection: &Projection) -> [f64; 2] {
+    let [west, south, east, north] = projection.shown();
+    match projection.kind {
+        Kind::Equirectangular => [spacing_for([west, south, east, north]); 2],
+        _ => [spacing_for([west, 0.0, east, 0.0]), spacing_for([0.0, south, 0.0, north])],
+    }
 }
 
 /// A spacing with three to eight lines along the longer side.
@@ -273,31 +349,6 @@ fn about(sky: &Sky, eclipse: &SolarEclipse) -> Vec<String> {
     }
     let second = format!("{}; sea level, no refraction", conventions_text(&Conventions::at(sky, greatest.time, false)));
     vec![first, second]
-}
-
-/// Marks along the centre line, at full multiples of as few minutes as leave room for the labels.
-fn marks(eclipse: &SolarEclipse, options: SkyOptions, grid: &MapGrid) -> Vec<([f64; 2], String)> {
-    /// Least distance of marks in widths of the map.
-    const LEAST: f64 = 0.045;
-    let label = |time: Time| time.clock_text(0, options.delta_t).to_string().chars().take(5).collect();
-    let mut found = Vec::new();
-    for step in [60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0, 3600.0] {
-        let points = eclipse.central_line(step).points;
-        // The first and the last point are at the horizon, not at a full minute.
-        let inner = points.get(1..points.len().saturating_sub(1)).unwrap_or_default();
-        found =
-            inner.iter().map(|point| ([point.center.longitude, point.center.latitude], label(point.time))).collect();
-        let width = f64::from(grid.size()[0]);
-        let place = |mark: &([f64; 2], String)| grid.cell(mark.0[0], mark.0[1]);
-        let apart = |pair: &[([f64; 2], String)]| {
-            let [a, b] = [place(&pair[0]), place(&pair[1])];
-            (a[0] - b[0]).hypot(a[1] - b[1]) / width
-        };
-        if found.windows(2).map(apart).fold(f64::INFINITY, f64::min) >= LEAST {
-            break;
-        }
-    }
-    found
 }
 
 /// Summary: one line of text, or one JSON object.

@@ -1,0 +1,186 @@
+//! Fields of view, captions and animations of the pictures of an eclipse.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use umbracast::glam::DVec2;
+use umbracast::shadow::{Camera, Lens, Picture, System};
+use umbracast_files::{PreparedFile, prepare_atomic};
+use umbracast_sky::{Eclipse, Time, View};
+
+use super::Event;
+use super::map::round_length;
+use super::place_text;
+use crate::drawing::{Align, Drawing, Frame, Style, text_width, wrapped, write_frames};
+use crate::error::{Error, Result};
+use crate::progress::{CastProgress, ProgressDisplay};
+
+/// Frames per second of an animation.
+const FRAMES_PER_S: u16 = 15;
+/// Height of a picture by the width or height of what fills it.
+const MARGIN: f64 = 1.1;
+
+/// The vertical field of view of a picture.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum FieldOfView {
+    Degrees(f64),
+    /// That of the body at which the camera aims, with a margin.
+    Fill,
+}
+
+impl FieldOfView {
+    /// Parser of `--fov`.
+    pub(super) fn parse(text: &str) -> std::result::Result<Self, String> {
+        match text.parse::<f64>() {
+            _ if text.eq_ignore_ascii_case("fill") => Ok(Self::Fill),
+            Ok(degrees) if (1e-5..=170.0).contains(&degrees) => Ok(Self::Degrees(degrees)),
+            _ => Err("expected 0.00001 to 170 degrees, or fill".into()),
+        }
+    }
+
+    /// The system with this field of view.
+    pub(super) fn apply(self, system: &System) -> Result<System> {
+        let camera = *system.camera();
+        let Lens::Perspective { .. } = camera.lens else {
+            let message = "--fov: this view is a parallel projection, which has no field of view: use another --view";
+            return Err(Error::Usage(message.into()));
+        };
+        let balls = system.bodies().iter().filter(|body| body.visible).flat_map(|body| &body.balls);
+        let aim =
+            balls.chain([&system.light().ball]).find(|ball| (ball.center - camera.target).length() <= ball.radius);
+        let [width, height] = system.picture().size.map(f64::from);
+        let degrees = match (self, aim) {
+            (Self::Degrees(degrees), _) => degrees,
+            (Self::Fill, Some(ball)) => {
+                let half = (ball.radius / (ball.center - camera.position).length()).min(0.99).asin();
+                (2.0 * (MARGIN * half.tan() * (height / width).max(1.0)).atan()).to_degrees()
+            }
+            (Self::Fill, None) => return Err(Error::Usage("--fov fill: the camera aims at no body".into())),
+        };
+        let lens = Lens::Perspective { field_of_view_deg: degrees };
+        let (light, bodies) = (system.light().clone(), system.bodies().to_vec());
+        Ok(System::new(light, bodies, Camera { lens, ..camera }, system.picture().clone())?)
+    }
+}
+
+/// The lines of a caption: the instant, the view, and what the picture depends on.
+pub(super) fn caption_lines(instant: &str, view: Option<View>, system: &System, conventions: &str) -> Vec<String> {
+    let light = system.light().ball;
+    let from = match view {
+        Some(View::Place(place)) => format!("from {}, the zenith up", place_text(&place)),
+        Some(View::Earth) | None if (light.center - system.camera().target).length() <= light.radius => {
+            "from the place nearest to the shadow's axis, the zenith up".into()
+        }
+        Some(View::Earth) => "from the Earth, north up".into(),
+        Some(View::Moon) => "from the Moon, north up".into(),
+        Some(View::Sun) => "from the direction of the Sun, north up".into(),
+        Some(View::To(body)) => format!("{} from the centre of the Earth, north up", body.name()),
+        Some(View::Above) | None => "north up".into(),
+    };
+    let field = match system.camera().lens {
+        Lens::Perspective { field_of_view_deg } => format!("; field of view {field_of_view_deg:.3}°"),
+        Lens::Orthographic { .. } => String::new(),
+    };
+    vec![instant.into(), format!("{from}{field}"), conventions.into()]
+}
+
+/// The picture with a caption and a scale bar in its lower left corner.
+pub(super) fn captioned(picture: &Picture, system: &System, lines: &[String]) -> Result<Drawing> {
+    let size = DVec2::from_array(picture.size.map(f64::from));
+    let mut drawing = Drawing::new(size)?;
+    let rgba = picture.srgb8().chunks_exact(3).flat_map(|rgb| [rgb[0], rgb[1], rgb[2], 255]).collect();
+    drawing.image("picture", DVec2::ZERO, picture.size, rgba);
+    let text = (size.min_element() / 42.0).max(9.0);
+    let style = Style { size: text, hex: 0xff_ffff, halo: Some(0) };
+    let lines: Vec<String> = lines.iter().flat_map(|line| wrapped(line, text, size.x - 2.0 * text)).collect();
+    let mut at = DVec2::new(text, size.y - text * (0.7 + 1.35 * (lines.len() as f64 - 1.0)));
+    // Pixels per degree in the middle of a perspective picture, or per km.
+    let (scale, unit) = match system.camera().lens {
+        Lens::Perspective { field_of_view_deg } => {
+            (0.5 * size.y / (0.5 * field_of_view_deg.to_radians()).tan() * 1_f64.to_radians(), "°")
+        }
+        Lens::Orthographic { width } => (size.x / width, " km"),
+    };
+    let length = round_length(0.2 * size.x / scale);
+    let wide = length * scale;
+    let (label, tick) = (scale_text(length, unit), 0.3 * text);
+    let foot = at - DVec2::Y * 2.1 * text;
+    let corner = |x: f64, y: f64| foot + DVec2::new(x, y);
+    let bar = [
+        corner(0.0, -tick),
+        corner(0.0, tick),
+        corner(0.0, 0.0),
+        corner(wide, 0.0),
+        corner(wide, tick),
+        corner(wide, -tick),
+    ];
+    let clip = Frame::new(DVec2::ZERO, size);
+    drawing.lines("scale", &[bar.to_vec()], clip, [0.26 * text, 0.0], 0_u32);
+    drawing.lines("scale", &[bar.to_vec()], clip, [0.12 * text, 0.0], 0xff_ffff);
+    if wide + text_width(&label, text) + 3.0 * text < size.x {
+        drawing.text("scale", &label, corner(wide + 0.7 * text, 0.35 * text), Align::Left, style);
+    }
+    for line in &lines {
+        drawing.text("caption", line, at, Align::Left, style);
+        at.y += 1.35 * text;
+    }
+    Ok(drawing)
+}
+
+/// `30′`, `0.5″`, `2°` or `500 km`.
+fn scale_text(length: f64, unit: &str) -> String {
+    let (number, unit) = match unit {
+        "°" if length < 0.5 / 60.0 => (3600.0 * length, "″"),
+        "°" if length < 0.5 => (60.0 * length, "′"),
+        _ => (length, unit),
+    };
+    format!("{}{unit}", (100.0 * number).round() / 100.0)
+}
+
+/// Instants of an animation, evenly spaced from the beginning of an event to its end: of a solar eclipse, at the place of the view if that is
+/// one. Instants at which the Sun is below its horizon are left out.
+pub(super) fn instants(event: &Event, view: Option<View>, count: u32) -> Vec<Time> {
+    let (mut begins, mut ends) = event.span();
+    let mut is_up: Box<dyn Fn(&Time) -> bool> = Box::new(|_| true);
+    if let (Event::Eclipse(Eclipse::Solar(solar)), Some(View::Place(place))) = (event, view) {
+        let local = solar.circumstances(&place);
+        if let (Some(c1), Some(c4)) = (local.c1, local.c4) {
+            (begins, ends) = (c1.time, c4.time);
+        }
+        is_up = Box::new(move |time| solar.view(&place, *time).is_sun_up());
+    }
+    let step = ends.seconds_since(begins) / f64::from(count.max(2) - 1);
+    (0..count).map(|i| begins.plus(step * f64::from(i))).filter(|time| is_up(time)).collect()
+}
+
+/// Writes an animated PNG, a frame per instant, with a progress bar. `frame` draws the RGB pixels of an instant.
+pub(super) fn animate(
+    output: &Path,
+    size: [u32; 2],
+    instants: &[Time],
+    quiet: bool,
+    frame: impl Fn(Time) -> Result<Vec<u8>>,
+) -> Result<PreparedFile> {
+    let (done, count) = (Arc::new(AtomicU64::new(0)), instants.len() as u64);
+    let shared = done.clone();
+    let progress = CastProgress {
+        what: "rendering".into(),
+        things: "frames",
+        done: move || shared.load(Ordering::Relaxed),
+        expected: move || Some(count),
+    };
+    let _working = ProgressDisplay::casting(progress, quiet);
+    let mut failed = None;
+    let frames = instants.iter().map(|time| {
+        let pixels = frame(*time);
+        done.fetch_add(1, Ordering::Relaxed);
+        pixels.map_err(|error| {
+            failed = Some(error);
+            std::io::Error::other("a frame failed")
+        })
+    });
+    let ready = prepare_atomic(output, |out| write_frames(out, size, count as u32, FRAMES_PER_S, frames));
+    // The cause, instead of that the file could not be written.
+    failed.map_or_else(|| Ok(ready?), Err)
+}
