@@ -381,6 +381,7 @@ impl Sky {
     }
 
     /// The text of a system file. `vectors` has `NAME` or `NAME@CENTER`, the path of the file and the radius in km of each body.
+    #[expect(clippy::too_many_arguments, reason = "one for each option of `sky.system`")]
     fn system(
         &self,
         py: Python<'_>,

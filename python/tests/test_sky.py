@@ -43,6 +43,8 @@ def test_besselian_elements():
     np.testing.assert_allclose([found.x0, found.x1, found.y0, found.y1], [-0.318244, 0.5117116, 0.219764, 0.2709589], atol=3e-5)
     np.testing.assert_allclose([found.d0, found.d1, found.mu0, found.mu1], [7.5862, 0.014844, 89.591217, 15.00408], atol=2e-5)
     assert found.t0_tt.dtype == "datetime64[us]" and found.t0_tt == np.datetime64("2024-04-08T18:00") and found.kind is sky.EclipseKind.TOTAL
+    # l1 of the canon has the Moon's k 0.272488; that of `nasa` is larger by 0.00002.
+    assert abs(sky.besselian_elements("2024-04-08", radii="nasa").l10 - 0.535834) < 5e-6 < found.l10
     assert found.l20 < 0 < sky.besselian_elements("2023-10-14").l20
     with pytest.raises(ValueError, match="no solar eclipse on 2025-03-14"):
         sky.besselian_elements("2025-03-14")
@@ -94,6 +96,9 @@ def test_lunar_circumstances_are_arrays():
     assert seconds(found.moonset[0], sky.julian_date(row.jd_tt, "tt")) < 2 and np.isnat(found.moonset[2:]).all()
     assert abs(found.moonset_moon_azimuth_deg[0] - row.moon_azimuth_deg) < 0.01 and abs(found.moonset_moon_altitude_deg[0]) < 1e-3
     assert (found.greatest == found.greatest[0]).all() and "3 of 4 places with a visible eclipse" in repr(found)
+    # Conventions reach the result: a larger shadow, and the date of the list.
+    other, eclipse = sky.lunar_circumstances("2022-05-16", 0, 0, lunar_rule="chauvenet"), sky.eclipse("2022-05-16", lunar_rule="chauvenet")
+    assert other.partial_begins < found.partial_begins[0] and other.partial_begins == eclipse.partial_begins and other.lunar_rule == "chauvenet"
     with pytest.raises(ValueError, match="no lunar eclipse on 2024-04-08"):
         sky.lunar_circumstances("2024-04-08", 0, 0)
 

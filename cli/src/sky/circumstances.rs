@@ -124,12 +124,14 @@ pub(crate) fn run(args: &CircumstancesArgs) -> Result<()> {
     if let Some(hint) = seen.hint.filter(|_| !args.record.quiet) {
         say(&hint);
     }
+    // The place, and of eclipses the kind.
+    let left = if matches!(event, Event::Transit(_)) { 1 } else { 2 };
     let line = clock.conventions_line(conventions_text(&conventions), &conventions);
     let line = format!("{}; {line}", clock.date(event.greatest()));
     let record = clock.record(event.record());
     let records: Vec<_> = seen.records.into_iter().map(|record| clock.record(record)).collect();
     let json = Output { eclipse: &*record, places: &records, conventions: &conventions };
-    args.record.write(output, &records, &json, (&conventions, &line), || table(&seen.rows, 2))
+    args.record.write(output, &records, &json, (&conventions, &line), || table(&seen.rows, left))
 }
 
 /// What places see: records, and the rows of the table.

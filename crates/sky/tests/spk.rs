@@ -312,7 +312,7 @@ fn shadows_of_moons_are_where_light_draws_them() {
         let [by_light, direct, off] =
             [LightTime::By("Jupiter".into()), LightTime::Earth, LightTime::Off].map(|one| apart(&one));
         println!("{seen}: {by_light:.4} km, to the Earth {direct:.1} km, geometric {off:.1} km");
-        assert!(by_light < 0.05, "{seen}: {by_light} km");
+        assert!(by_light < 0.005, "{seen}: {by_light} km");
         assert!(direct > 1.0 && off > 1000.0, "{seen}: {direct} {off}");
         // Geometric vectors are those of the file.
         let text = system(&LightTime::Off);
