@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use base64::Engine;
-use png::{BitDepth, ColorType, Encoder};
+use png::{BitDepth, ColorType, Encoder, EncodingError};
 use tiny_skia::{
     Color, FillRule, FilterQuality, GradientStop, IntSize, LineCap, LineJoin, LinearGradient, Paint, PathBuilder,
     Pixmap, PixmapPaint, Point, Shader, SpreadMode, Stroke, StrokeDash, Transform,
@@ -620,9 +620,8 @@ fn glyphs(text: &str, at: DVec2, size: f64) -> Option<tiny_skia::Path> {
 
 /// Encodes pixels of 8 bits per channel, rows from the top, as PNG.
 fn write_png(out: impl Write, pixels: &[u8], size: [u32; 2], color: ColorType) -> io::Result<()> {
-    let mut writer = encoder(out, size, color).write_header()?;
-    writer.write_image_data(pixels)?;
-    Ok(writer.finish()?)
+    let mut writer = encoder(out, size, color).write_header().map_err(io_error)?;
+    writer.write_image_data(pixels).and_then(|()| writer.finish()).map_err(io_error)
 }
 
 /// Encodes frames of 8-bit RGB pixels as an animated PNG that repeats for ever. `count` is the number of frames.
@@ -634,13 +633,20 @@ pub(crate) fn write_frames(
     frames: impl Iterator<Item = io::Result<Vec<u8>>>,
 ) -> io::Result<()> {
     let mut encoder = encoder(out, size, ColorType::Rgb);
-    encoder.set_animated(count, 0)?;
-    encoder.set_frame_delay(1, frames_per_s)?;
-    let mut writer = encoder.write_header()?;
+    encoder.set_animated(count, 0).and_then(|()| encoder.set_frame_delay(1, frames_per_s)).map_err(io_error)?;
+    let mut writer = encoder.write_header().map_err(io_error)?;
     for frame in frames {
-        writer.write_image_data(&frame?)?;
+        writer.write_image_data(&frame?).map_err(io_error)?;
     }
-    Ok(writer.finish()?)
+    writer.finish().map_err(io_error)
+}
+
+/// Keeps the kind of the error: a closed pipe is no failure.
+fn io_error(error: EncodingError) -> io::Error {
+    match error {
+        EncodingError::IoError(error) => error,
+        other => other.into(),
+    }
 }
 
 fn encoder<'a>(out: impl Write + 'a, [width, height]: [u32; 2], color: ColorType) -> Encoder<'a, impl Write + 'a> {

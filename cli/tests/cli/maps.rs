@@ -268,6 +268,9 @@ fn nothing_leaves_a_map_and_no_labels_overlap() {
         ("2024-04-08 --region -110,15,-60,50 --projection stereographic --size 700x500", &["mark", "graticule"]),
         ("2024-04-08T18:17 --region=-120,10,-80,40 --size 500x400", &["isoline"]),
         ("2025-03-29 --size 500x300", &["isoline", "partial-limit"]),
+        // A grid as fine as the picture would have too many points.
+        ("2021-12-04 --size 12000x60", &["legend"]),
+        ("2021-12-04 --size 1x1", &["legend"]),
     ] {
         folder.run_ok(&format!("map {arguments} -o m.svg -q"));
         let elements = svg::check(&folder, "m.svg");

@@ -83,6 +83,9 @@ struct Sheet<'a> {
     legend: Vec<(Symbol, String)>,
 }
 
+/// Least width for text below and above a map, in heights of text.
+const LEAST_ROOM: f64 = 28.0;
+
 /// Height of the text of a map of this size: an eightieth of its width if that is twice its height.
 fn text_size(size: DVec2) -> f64 {
     ((2.0 * size.x * size.y).sqrt() / 80.0).clamp(10.0, 60.0)
@@ -99,8 +102,10 @@ impl MapPicture<'_> {
     ) -> Result<Drawing> {
         let size = DVec2::from_array(size.map(f64::from));
         let small = text_size(size);
-        let heading = wrapped(self.title, 1.5 * small, size.x);
-        let about: Vec<String> = self.about.iter().flat_map(|line| wrapped(line, 0.9 * small, size.x)).collect();
+        // Text needs more room than a very narrow map.
+        let room = size.x.max(LEAST_ROOM * small);
+        let heading = wrapped(self.title, 1.5 * small, room);
+        let about: Vec<String> = self.about.iter().flat_map(|line| wrapped(line, 0.9 * small, room)).collect();
         // Meridians of other projections leave the map on all sides.
         let is_flat = projection.kind == Kind::Equirectangular;
         let [above, aside] =
@@ -112,7 +117,7 @@ impl MapPicture<'_> {
         let step = step_of(range, &STEPS);
         let range = if range[0] < 0.1 { [0.0, range[1]] } else { range };
         let range = [(range[0] / step + 1e-6).floor() * step, ((range[1] / step - 1e-6).ceil() * step).min(1.0)];
-        let drawing = Drawing::new(frame.high + DVec2::new(aside, 30.0 * small))?;
+        let drawing = Drawing::new(low + DVec2::new(room + aside, size.y + 50.0 * small))?;
         let projection = projection.fit(frame);
         let thin = (small / 18.0).max(0.6);
         let mut sheet = Sheet { map: self, projection, drawing, small, thin, range, step, legend: Vec::new() };
@@ -453,7 +458,9 @@ impl Sheet<'_> {
             width.max(12.0 * self.small),
         );
         for (place, label) in &marks {
-            for at in self.projection.positions(*place) {
+            let inside =
+                self.projection.positions(*place).into_iter().filter(|at| frame.grown(-1.5 * dot).contains(*at));
+            for at in inside {
                 self.drawing.mark("mark", at, dot, [LIGHT, PATH]);
                 self.drawing.label("mark", label, at, 0.45 * self.small, frame.grown(-2.0), style);
             }
@@ -464,7 +471,8 @@ impl Sheet<'_> {
     fn cities(&mut self) {
         let (frame, dot) = (self.projection.frame.grown(-2.0), 0.14 * self.small);
         for (name, latitude, longitude) in CITIES.iter().filter(|_| self.map.has_cities) {
-            for at in self.projection.positions([*longitude, *latitude]) {
+            let all = self.projection.positions([*longitude, *latitude]);
+            for at in all.into_iter().filter(|at| frame.grown(-1.5 * dot).contains(*at)) {
                 let style = Style { size: 0.85 * self.small, ..self.on_map(INK) };
                 // The dot has room of its own.
                 if self.drawing.label("city", name, at, 0.4 * self.small, frame, style) {
@@ -501,9 +509,9 @@ impl Sheet<'_> {
     /// The scale of colours and the symbols, below the map. Returns the lower end.
     fn legend(&mut self) -> f64 {
         let (small, thin, frame) = (self.small, self.thin, self.projection.frame);
-        let all = Frame::new(DVec2::ZERO, DVec2::new(frame.high.x + 2.0 * small, self.drawing.frame.high.y));
+        let all = self.drawing.frame;
         let low = DVec2::new(frame.low.x, frame.high.y + 2.8 * small);
-        let room = frame.high.x - frame.low.x;
+        let room = (frame.high.x - frame.low.x).max(LEAST_ROOM * small);
         let width = (22.0 * small).min(room).round();
         let [least, largest] = self.range;
         let colors = (0..width as u32).flat_map(|x| {
@@ -545,7 +553,7 @@ impl Sheet<'_> {
                 Symbol::Star => 1.4 * small,
             };
             let whole = wide + 0.6 * small + text_width(&text, size);
-            if at.x > left && at.x + whole > frame.high.x {
+            if at.x > left && at.x + whole > frame.low.x + room {
                 at = DVec2::new(left, at.y + 1.6 * small);
             }
             let middle = at - DVec2::Y * 0.3 * small;

@@ -27,6 +27,8 @@ use projection::{Kind, Projection};
 
 /// Seconds between the points of centre line and limits.
 const STEP_S: f64 = 15.0;
+/// Largest number of columns of the obscurations that a projection other than the equirectangular one interpolates.
+const FINEST: u32 = 4096;
 /// Eclipses whose greatest eclipse is within these degrees of a pole are drawn about the pole,
 const POLAR: f64 = 20.0;
 /// as far as this latitude.
@@ -167,7 +169,7 @@ pub(crate) fn run(args: &MapArgs) -> Result<()> {
         let size = args.size.unwrap_or_else(|| size_for(&projection));
         let frame = Frame::new(DVec2::ZERO, DVec2::from_array(size.map(f64::from)));
         let shown = projection.fit(frame).shown();
-        let longer = f64::from(size[0].max(size[1]));
+        let longer = f64::from(size[0].max(size[1]).min(FINEST));
         let sides = [shown[2] - shown[0], shown[3] - shown[1]];
         let step = (sides[0].max(sides[1]) / longer).min(0.25);
         let own = MapGrid::new(shown, sides.map(|side| (side / step).ceil() as u32)).map_err(named_options)?;
