@@ -135,6 +135,13 @@ def test_exposures_and_mutual_events_of_the_documents_are_right():
     np.testing.assert_allclose(whole, 1 - lens(star, cover, apart) / (np.pi * star**2), atol=1e-5)
 
 
+def test_sums_of_the_documents_are_those_of_the_intervals():
+    names = blocks("sunlight.md")
+    seen, passages = names["seen"].intervals, names["passages"]
+    assert abs(passages.dark_s.sum() - seen.duration_s.sum()) < 1e-6
+    np.testing.assert_allclose((passages.ends - passages.begins).dt.total_seconds(), passages.dark_s, atol=1e-5)
+
+
 def looped(observers, light, light_radius, bodies, radii, polar_radii=None, poles=None):
     """Call the function for one row at a time, with arrays that NumPy has broadcast."""
     per_body = [

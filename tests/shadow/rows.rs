@@ -3,7 +3,7 @@
 use umbracast::glam::DVec3;
 use umbracast::shadow::{Ball, Lighting, LimbDarkening, ShadowFlux, ShadowKind, ShadowRow, Spheroid};
 use umbracast::{Device, Error};
-use umbracast_testing::{Numbers, cpu, devices, scaled};
+use umbracast_testing::{Numbers, cpu, devices, root, scaled};
 
 /// The results of rows in a list.
 fn of(device: &Device, rows: &[ShadowRow], limb: Option<LimbDarkening>) -> Vec<ShadowFlux> {
@@ -92,6 +92,13 @@ fn rows_agree_with_many_observers_of_one_light() {
             let expected = device.shadows(&lighting, &observers).unwrap();
             let found: Vec<_> = of(&device, &rows, None).iter().map(|one| one.shadow).collect();
             assert_eq!(found, expected, "case {case}: {level}");
+            if case < 12 && level == Device::levels()[0] {
+                let law = LimbDarkening::new(0.44, 0.23).unwrap();
+                let fluxes = device.fluxes(&lighting.clone().with_limb_darkening(law), &observers, &expected).unwrap();
+                let found = of(&device, &rows, Some(law));
+                let apart = found.iter().zip(&fluxes).map(|(one, flux)| (one.flux - flux).abs()).fold(0.0, f64::max);
+                assert!(apart < 1e-12, "case {case}: {apart:e}");
+            }
             found.iter().for_each(|shadow| kinds[shadow.kind as usize] += 1);
         }
     }
@@ -270,6 +277,65 @@ fn laws_of_powers_agree_with_the_reference() {
     for (law, words) in bad {
         let error = law.unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
+    }
+}
+
+/// The rows of a table of `reference/` as text, from the CSV file. The JSON file must have the same columns and digits.
+fn reference(name: &str) -> Vec<Vec<String>> {
+    let read = |end: &str| std::fs::read_to_string(root().join(format!("reference/{name}.{end}"))).unwrap();
+    let (json, csv) = (read("json"), read("csv"));
+    let parsed: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let cells = |line: &str| line.split(',').map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(parsed["columns"], serde_json::json!(cells(csv.lines().next().unwrap())));
+    let of_json = json.split("\"rows\": [").nth(1).unwrap().lines().filter(|line| line.len() > 1);
+    let of_json: Vec<_> =
+        of_json.map(|line| line.trim_matches(['[', ']', ',']).replace("null", "").replace('"', "")).collect();
+    let rows: Vec<_> = csv.lines().skip(1).collect();
+    assert_eq!(rows, of_json);
+    rows.into_iter().map(cells).collect()
+}
+
+/// Numbers of a row; an empty cell is 0.
+fn numbers(row: &[String]) -> Vec<f64> {
+    row.iter().map(|cell| if cell.is_empty() { 0.0 } else { cell.parse().unwrap_or(f64::NAN) }).collect()
+}
+
+#[test]
+fn the_published_tables_of_shadows_and_caps_are_reproduced() {
+    let mut rows: Vec<(ShadowRow, f64)> = Vec::new();
+    for row in reference("shadows") {
+        let v = numbers(&row);
+        let body = |b: &[f64]| Spheroid::new([b[0], b[1], b[2]], b[3], b[4], [b[5], b[6], b[7]]);
+        let bodies: Vec<_> = v[9..].chunks_exact(8).take(v[8] as usize).map(body).collect();
+        rows.push((ShadowRow::new([v[1], v[2], v[3]], Ball::new([v[4], v[5], v[6]], v[7]), bodies), v[41]));
+    }
+    let shadows = rows.len();
+    // A light of 80 degrees around the pole contains all caps, and spheres cover them.
+    for row in reference("caps") {
+        let v = numbers(&row);
+        let ball = |c: &[f64]| {
+            let [longitude, latitude, radius] = [c[0], c[1], c[2]].map(f64::to_radians);
+            let toward = DVec3::new(longitude.cos() * latitude.cos(), longitude.sin() * latitude.cos(), latitude.sin());
+            Ball::new(toward, radius.sin()).into()
+        };
+        let bodies: Vec<Spheroid> = v[1..].chunks_exact(3).take(v[0] as usize).map(ball).collect();
+        let half = 80_f64.to_radians();
+        let light = Ball::new([0.0, 0.0, 200.0], 200.0 * half.sin());
+        rows.push((
+            ShadowRow::new([0.0; 3], light, bodies),
+            1.0 - v[10] / (std::f64::consts::TAU * (1.0 - half.cos())),
+        ));
+    }
+    assert!(shadows >= 15 && rows.len() >= shadows + 20);
+    let given: Vec<ShadowRow> = rows.iter().map(|row| row.0.clone()).collect();
+    for device in devices() {
+        let mut worst = 0.0_f64;
+        for (found, (row, fraction)) in of(device, &given, None).iter().zip(&rows) {
+            let apart = (found.shadow.fraction - fraction).abs();
+            worst = worst.max(apart);
+            assert!(apart < if device.is_cpu() { 1e-9 } else { 1e-3 }, "{found:?} for {fraction}, {row:?}");
+        }
+        println!("{}: worst {worst:.1e}", device.name());
     }
 }
 
