@@ -245,7 +245,7 @@ fn laws_of_powers_agree_with_the_reference() {
         };
         let row = flat(&[[v[6], 0.0, v[5]]]);
         for device in devices() {
-            let found = of(device, &[row.clone()], Some(limb.clone().unwrap()))[0].flux;
+            let found = of(device, std::slice::from_ref(&row), Some(limb.clone().unwrap()))[0].flux;
             worst = worst.max((found - v[7]).abs());
             assert!((found - v[7]).abs() < 1e-9, "{}: {found} for {cells:?}", device.name());
         }
@@ -262,7 +262,8 @@ fn laws_of_powers_agree_with_the_reference() {
         for wide in [1e-3, 0.5] {
             let light = Ball::new([0.0, 0.0, 10.0], 10.0 * wide);
             let row = ShadowRow::new([0.0; 3], light, [Ball::new([2.0 * wide, wide, 5.0], 2.0 * wide).into()]);
-            let [one, other] = laws.clone().map(|law| of(&cpu(), &[row.clone()], Some(law.unwrap()))[0].flux);
+            let [one, other] =
+                laws.clone().map(|law| of(&cpu(), std::slice::from_ref(&row), Some(law.unwrap()))[0].flux);
             assert!((one - other).abs() < 1e-11 && one > 0.1 && one < 0.9, "{laws:?}: {one} {other}");
         }
     }

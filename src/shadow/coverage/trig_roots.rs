@@ -136,13 +136,11 @@ mod tests {
         let mut unit = || 2.0 * numbers.unit_f64() - 1.0;
         for _ in 0..scaled(500) {
             let wave = Wave { constant: unit(), once: [0.0; 2], twice: [unit(), unit()] };
-            let sorted = |find: &dyn Fn(&mut dyn FnMut(f64))| {
-                let mut found = Vec::new();
-                find(&mut |x: f64| found.push((x + FRAC_PI_2).rem_euclid(TAU)));
-                found.sort_by(f64::total_cmp);
-                found
-            };
-            let (short, long) = (sorted(&|take| wave.roots_of_period(take)), sorted(&|take| wave.roots(take)));
+            let (mut short, mut long) = (Vec::new(), Vec::new());
+            wave.roots_of_period(|x| short.push((x + FRAC_PI_2).rem_euclid(TAU)));
+            wave.roots(|x| long.push((x + FRAC_PI_2).rem_euclid(TAU)));
+            short.sort_by(f64::total_cmp);
+            long.sort_by(f64::total_cmp);
             assert_eq!(short.len(), long.len(), "{wave:?}");
             short.iter().zip(&long).for_each(|(a, b)| assert!((a - b).abs() < 1e-7, "{wave:?}: {short:?}, {long:?}"));
         }
