@@ -134,8 +134,13 @@ pub(crate) fn add(occluder_set: &mut OccluderSet, disc: Disc, cap: Cap) {
 
 /// Adds the cone of a spheroid.
 pub(crate) fn add_cone(occluder_set: &mut OccluderSet, cone: Cone) {
+    let known = occluder_set.rims.len();
     match cone.extent(&mut occluder_set.rims) {
-        Extent::Apart => return,
+        Extent::Apart => {
+            // A spheroid that covers nothing must not change a bit.
+            occluder_set.rims.truncate(known);
+            return;
+        }
         Extent::Covers => occluder_set.total = true,
         Extent::Beyond => occluder_set.exceeds_disc = true,
         Extent::Within => {}
