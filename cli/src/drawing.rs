@@ -248,6 +248,21 @@ impl Drawing {
         self.taken.push(Frame::new(at - radius, at + radius));
     }
 
+    /// Adds a scale bar to the right of a point: as long as `length`, with ticks of `tick` up and down at both ends.
+    pub(crate) fn scale_bar(
+        &mut self,
+        at: DVec2,
+        [length, tick]: [f64; 2],
+        clip: Frame,
+        width: f64,
+        ink: impl Into<Ink>,
+    ) {
+        let corner = |x: f64, y: f64| at + DVec2::new(x, y);
+        let left = [corner(0.0, -tick), corner(0.0, tick), corner(0.0, 0.0)];
+        let right = [corner(length, 0.0), corner(length, tick), corner(length, -tick)];
+        self.lines("scale", &[[left, right].concat()], clip, [width, 0.0], ink);
+    }
+
     /// Adds a star with five points and a rim, which labels avoid.
     pub(crate) fn star(&mut self, class: &'static str, at: DVec2, radius: f64, [inner, rim]: [u32; 2]) {
         let corners = |radius: f64| {

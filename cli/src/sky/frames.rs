@@ -106,20 +106,11 @@ pub(super) fn captioned(picture: &Picture, system: &System, lines: &[String]) ->
     let wide = length * scale;
     let (label, tick) = (scale_text(length, unit), 0.3 * text);
     let foot = at - DVec2::Y * 2.1 * text;
-    let corner = |x: f64, y: f64| foot + DVec2::new(x, y);
-    let bar = [
-        corner(0.0, -tick),
-        corner(0.0, tick),
-        corner(0.0, 0.0),
-        corner(wide, 0.0),
-        corner(wide, tick),
-        corner(wide, -tick),
-    ];
     let clip = Frame::new(DVec2::ZERO, size);
-    drawing.lines("scale", &[bar.to_vec()], clip, [0.26 * text, 0.0], 0_u32);
-    drawing.lines("scale", &[bar.to_vec()], clip, [0.12 * text, 0.0], 0xff_ffff);
+    drawing.scale_bar(foot, [wide, tick], clip, 0.26 * text, 0_u32);
+    drawing.scale_bar(foot, [wide, tick], clip, 0.12 * text, 0xff_ffff);
     if wide + text_width(&label, text) + 3.0 * text < size.x {
-        drawing.text("scale", &label, corner(wide + 0.7 * text, 0.35 * text), Align::Left, style);
+        drawing.text("scale", &label, foot + DVec2::new(wide + 0.7 * text, 0.35 * text), Align::Left, style);
     }
     for line in &lines {
         drawing.text("caption", line, at, Align::Left, style);

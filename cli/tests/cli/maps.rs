@@ -288,7 +288,7 @@ fn nothing_leaves_a_map_and_no_labels_overlap() {
     }
 }
 
-/// Limits, centre line and isolines, compared with local circumstances a pixel beside them.
+/// Limits, centre line and isolines, compared with local circumstances a pixel away from them.
 #[test]
 fn lines_of_a_map_pass_the_right_places() {
     let folder = Folder::new();

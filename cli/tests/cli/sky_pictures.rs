@@ -271,7 +271,7 @@ fn the_corona_does_not_appear_at_once() {
     let Some(umbracast_sky::Eclipse::Solar(eclipse)) = sky.eclipse_on(day).unwrap() else { panic!() };
     let place = umbracast_sky::Place { latitude: 32.7767, longitude: -96.797, height_m: 0.0 };
     let second_contact = eclipse.circumstances(&place).c2.unwrap().time;
-    // Mean brightness beside the Sun, a degree high in the picture.
+    // Mean brightness next to the Sun, a degree high in the picture.
     let around = |seconds: f64| {
         let time = second_contact.plus(seconds).text(3, sky.options().delta_t);
         folder.run_ok(&format!("eclipse {time} --view 32.7767,-96.797 --size 96x96 -o p.png -q"));

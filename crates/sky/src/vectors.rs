@@ -8,7 +8,7 @@ use crate::error::quoted;
 use crate::error::{Error, Result};
 use crate::time::DAY;
 
-/// A body beside those of [`SkyBody`]: one of an SPK file, or state vectors relative to the centre of another body (not to a barycentre), in km
+/// A body in addition to those of [`SkyBody`]: one of an SPK file, or state vectors relative to the centre of another body (not to a barycentre), in km
 /// and in the axes of the ICRF, with a cubic interpolation between the rows.
 ///
 /// With velocities, each interval has the cubic that agrees with both rows (Hermite); without them, it has the cubic through the four

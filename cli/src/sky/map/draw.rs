@@ -31,7 +31,7 @@ const RAMP: [(f64, u32, f64); 6] = [
 ];
 /// Where the Sun is covered wholly.
 const WHOLE: (u32, f64) = (0x37_1a5e, 0.82);
-/// Obscurations next to the path that have isolines beside the multiples of a step.
+/// Obscurations next to the path that have isolines in addition to the multiples of a step.
 const NEAR_PATH: [f64; 2] = [0.9, 0.95];
 /// Steps of isolines: of obscurations and magnitudes, and of instants in seconds. A map has at least four in view, if possible.
 const STEPS: [f64; 9] = [0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005];
@@ -340,7 +340,7 @@ impl Sheet<'_> {
         labels
     }
 
-    /// Labels of isolines: in the middle of each part, or beside it where there is no room.
+    /// Labels of isolines: in the middle of each part, or next to it where there is no room.
     fn labels(&mut self, labels: Vec<(Vec<DVec2>, String)>) {
         let (frame, style) = (self.projection.frame.grown(-2.0), self.on_map(INK));
         for (line, text) in labels {
@@ -540,7 +540,7 @@ impl Sheet<'_> {
         }
         let mut at = low + DVec2::new(0.0, 3.4 * small);
         self.drawing.text("colours", "covered part of the Sun, %", at, Align::Left, self.style(0.9, FAINT));
-        // The symbols flow beside the colours if there is room for two columns, otherwise below.
+        // The symbols flow to the right of the colours if there is room for two columns, otherwise below.
         let left = if room - width > 30.0 * small { low.x + width + 3.0 * small } else { low.x };
         let begin = if left > low.x { low.y + 0.85 * small } else { at.y + 1.8 * small };
         let bottom = at.y;
@@ -563,17 +563,7 @@ impl Sheet<'_> {
                 }
                 Symbol::Star => self.drawing.star("legend", middle + DVec2::X * 0.7 * small, 0.5 * small, STAR),
                 Symbol::Scale { pixels } => {
-                    let tick = 0.3 * small;
-                    let corner = |x: f64, y: f64| middle + DVec2::new(x, y);
-                    let bar = [
-                        corner(0.0, -tick),
-                        corner(0.0, tick),
-                        corner(0.0, 0.0),
-                        corner(pixels, 0.0),
-                        corner(pixels, tick),
-                        corner(pixels, -tick),
-                    ];
-                    self.drawing.lines("scale", &[bar.to_vec()], all, [1.4 * thin, 0.0], INK);
+                    self.drawing.scale_bar(middle, [pixels, 0.3 * small], all, 1.4 * thin, INK);
                 }
             }
             self.drawing.text("legend", &text, at + DVec2::X * (wide + 0.6 * small), Align::Left, self.style(0.9, INK));

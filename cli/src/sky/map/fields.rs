@@ -12,6 +12,7 @@ const NODES: f64 = 360.0;
 const LEAST_NODES: f64 = 180.0;
 
 /// Values at the nodes of a grid of longitudes and latitudes, row by row from the north-west corner.
+#[derive(Default)]
 pub(super) struct Fields {
     region: [f64; 4],
     columns: usize,
@@ -34,16 +35,7 @@ impl Fields {
         let [west, south, east, north] = region;
         let cells = |side: f64| side.clamp(LEAST_NODES, NODES);
         let [columns, rows] = [cells(east - west), cells(2.0 * (north - south))].map(|cells| cells.ceil() as usize + 1);
-        let mut own = Self {
-            region,
-            columns,
-            rows,
-            obscuration: Vec::new(),
-            visible: Vec::new(),
-            magnitude: Vec::new(),
-            seconds: Vec::new(),
-            altitudes: Default::default(),
-        };
+        let mut own = Self { region, columns, rows, ..Self::default() };
         let places: Vec<Place> = (0..columns * rows)
             .map(|node| own.at((node % columns) as f64, (node / columns) as f64))
             .map(|[longitude, latitude]| Place { latitude, longitude, height_m: 0.0 })
@@ -162,16 +154,7 @@ mod tests {
     #[test]
     fn isolines_of_a_cone_are_circles() {
         let (columns, rows) = (81, 61);
-        let mut fields = Fields {
-            region: [-20.0, 30.0, 20.0, 60.0],
-            columns,
-            rows,
-            obscuration: Vec::new(),
-            visible: Vec::new(),
-            magnitude: Vec::new(),
-            seconds: Vec::new(),
-            altitudes: Default::default(),
-        };
+        let mut fields = Fields { region: [-20.0, 30.0, 20.0, 60.0], columns, rows, ..Fields::default() };
         let places: Vec<[f64; 2]> =
             (0..columns * rows).map(|i| fields.at((i % columns) as f64, (i / columns) as f64)).collect();
         let off = |at: [f64; 2]| (at[0] - 1.2).hypot(at[1] - 45.1);

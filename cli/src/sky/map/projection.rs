@@ -106,7 +106,7 @@ impl Projection {
         Some(self.frame.low + part * (self.frame.high - self.frame.low))
     }
 
-    /// Longitude and latitude at a position in the picture; `None` beside the globe.
+    /// Longitude and latitude at a position in the picture; `None` off the globe.
     pub(super) fn place(&self, at: DVec2) -> Option<[f64; 2]> {
         let part = (at - self.frame.low) / (self.frame.high - self.frame.low);
         let flat = (self.plane.low + part * (self.plane.high - self.plane.low)) * DVec2::new(1.0, -1.0);
