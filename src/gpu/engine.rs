@@ -196,15 +196,13 @@ impl GpuEngine {
             None => wgpu::ShaderSource::Wgsl(source),
         };
         let description = wgpu::ShaderModuleDescriptor { label: Some(program.name), source };
-        let module = match &self.edit {
-            Some(ShaderEdit::UnboundedLoops) => {
-                let checks = wgpu::ShaderRuntimeChecks { force_loop_bounding: false, ..Default::default() };
-                // SAFETY: every loop of the programs ends: it counts to a number of the host, counts its steps to a limit, halves a
-                // range, clears bits of a word, or empties a stack.
-                unsafe { self.device.create_shader_module_trusted(description, checks) }
-            }
-            _ => self.device.create_shader_module(description),
+        let checks = wgpu::ShaderRuntimeChecks {
+            force_loop_bounding: matches!(self.edit, Some(ShaderEdit::BoundedLoops)),
+            ..Default::default()
         };
+        // SAFETY: every loop of the programs ends: it counts to a number of the host, counts its steps to a limit, halves a range, clears
+        // bits of a word, or empties a stack.
+        let module = unsafe { self.device.create_shader_module_trusted(description, checks) };
         self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label: Some(program.name),
             layout,

@@ -232,8 +232,8 @@ pub enum ShaderEdit {
     /// Makes the program from its source. The first argument is different for every pipeline.
     #[allow(clippy::type_complexity, reason = "the arguments are described here")]
     Module(Arc<dyn Fn(&str, &str) -> wgpu::naga::Module + Send + Sync>),
-    /// Leaves the loops without the counters by which wgpu bounds them.
-    UnboundedLoops,
+    /// Lets wgpu add to each loop a counter that bounds it.
+    BoundedLoops,
 }
 
 impl From<(&'static str, &'static str)> for ShaderEdit {
@@ -246,7 +246,7 @@ impl ShaderEdit {
     /// The changed program of a pipeline.
     pub(crate) fn apply(&self, pipeline: Variant, source: &str) -> wgpu::ShaderSource<'static> {
         match self {
-            Self::UnboundedLoops => wgpu::ShaderSource::Wgsl(source.to_owned().into()),
+            Self::BoundedLoops => wgpu::ShaderSource::Wgsl(source.to_owned().into()),
             Self::Text(from, to) => wgpu::ShaderSource::Wgsl(source.replace(from, to).into()),
             Self::Module(make) => wgpu::ShaderSource::Naga(Cow::Owned(make(&format!("{pipeline:?}"), source))),
         }

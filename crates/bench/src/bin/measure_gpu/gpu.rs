@@ -1,7 +1,8 @@
 //! A device that can time its kernels, and rays that stay on it.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use rayon::prelude::*;
 use umbracast::wgpu::{self, BufferUsages, Features};
 use umbracast::{Device, Precision, Query, QueryKind, Ray, Scene, ShaderEdit, required_features, required_limits};
 
@@ -165,8 +166,8 @@ impl Gpu {
         })
     }
 
-    /// Seconds to fill a mapped buffer, to upload and to download it, to read a mapped buffer, and to copy a buffer on the device.
-    pub(crate) fn transfers(&self, bytes: u64) -> Result<[f64; 5]> {
+    /// Gigabytes per second between the host and the device, and on the device, each with its name.
+    pub(crate) fn transfers(&self, bytes: u64) -> Result<Vec<(&'static str, f64)>> {
         let own = [(); 2]
             .map(|()| self.buffer(bytes, BufferUsages::STORAGE | BufferUsages::COPY_DST | BufferUsages::COPY_SRC));
         let up = self.buffer(bytes, BufferUsages::MAP_WRITE | BufferUsages::COPY_SRC);
@@ -175,31 +176,100 @@ impl Gpu {
             self.timed(|encoder| encoder.copy_buffer_to_buffer(from, 0, to, 0, bytes))
         };
         let source = vec![1u8; bytes as usize];
-        let (mut fill, mut read) = (Duration::MAX, Duration::MAX);
-        for _ in 0..3 {
-            up.map_async(wgpu::MapMode::Write, .., |_| ());
-            self.wait()?;
-            let start = Instant::now();
-            up.get_mapped_range_mut(..)?.slice(..).copy_from_slice(&source);
-            fill = fill.min(start.elapsed());
-            up.unmap();
-        }
-        let uploaded = copy(&up, &own[0])?;
-        let copied = copy(&own[0], &own[1])?;
-        let downloaded = copy(&own[1], &down)?;
         let mut target = vec![0u8; bytes as usize];
-        for _ in 0..3 {
-            read = read.min(self.mapped(&down, |view| {
-                let start = Instant::now();
-                target.copy_from_slice(view);
-                start.elapsed()
-            })?);
+        let plain = least(|| {
+            target.par_chunks_mut(PIECE).zip(source.par_chunks(PIECE)).for_each(|(to, from)| to.copy_from_slice(from));
+            Ok(())
+        })?;
+        let mut seconds = vec![
+            ("fill_mapped", self.fill(&up, |view| view.slice(..).copy_from_slice(&source))?),
+            ("fill_mapped_all_cores", self.fill(&up, |view| fill_all_cores(view, &source))?),
+            ("copy_host_all_cores", plain),
+            ("upload", copy(&up, &own[0])?),
+        ];
+        if let Some(cached) = self.cached_upload(bytes) {
+            seconds.push(("fill_cached", self.fill(&cached, |view| view.slice(..).copy_from_slice(&source))?));
+            seconds.push(("fill_cached_all_cores", self.fill(&cached, |view| fill_all_cores(view, &source))?));
+            seconds.push(("upload_cached", copy(&cached, &own[0])?));
         }
+        seconds.push(("copy_on_device", copy(&own[0], &own[1])?));
+        seconds.push(("download", copy(&own[1], &down)?));
+        target.fill(0);
+        let read = |all: &mut [u8]| {
+            self.mapped(&down, |view| {
+                let start = Instant::now();
+                all.par_chunks_mut(PIECE).zip(view.par_chunks(PIECE)).for_each(|(to, from)| to.copy_from_slice(from));
+                start.elapsed().as_secs_f64()
+            })
+        };
+        let first = read(&mut target)?;
+        seconds.push(("read_mapped_all_cores", read(&mut target)?.min(first)));
         if target != source {
             return Err("a buffer came back changed".into());
         }
-        Ok([fill.as_secs_f64(), uploaded, downloaded, read.as_secs_f64(), copied])
+        Ok(seconds.into_iter().map(|(name, seconds)| (name, bytes as f64 / seconds * 1e-9)).collect())
     }
+
+    /// The least of three times in which `write` fills a buffer that is mapped.
+    fn fill(&self, buffer: &wgpu::Buffer, write: impl Fn(&mut wgpu::BufferViewMut)) -> Result<f64> {
+        let mut least = f64::INFINITY;
+        for _ in 0..3 {
+            buffer.map_async(wgpu::MapMode::Write, .., |_| ());
+            self.wait()?;
+            let start = Instant::now();
+            write(&mut buffer.get_mapped_range_mut(..)?);
+            least = least.min(start.elapsed().as_secs_f64());
+            buffer.unmap();
+        }
+        Ok(least)
+    }
+
+    /// An upload buffer in memory of the host that the processor caches. wgpu takes memory of the GPU where the processor can write there.
+    fn cached_upload(&self, bytes: u64) -> Option<wgpu::Buffer> {
+        #[cfg(not(target_os = "macos"))]
+        {
+            use wgpu::hal::{Device, MemoryFlags, api::Vulkan};
+            let description = wgpu::hal::BufferDescriptor {
+                label: None,
+                size: bytes,
+                // The driver is asked for cached memory for buffers that are read.
+                usage: wgpu::wgt::BufferUses::MAP_READ | wgpu::wgt::BufferUses::COPY_SRC,
+                memory_flags: MemoryFlags::empty(),
+            };
+            let usage = BufferUsages::MAP_WRITE | BufferUsages::COPY_SRC;
+            let described = wgpu::BufferDescriptor { label: None, size: bytes, usage, mapped_at_creation: false };
+            // SAFETY: the buffer is of this device, is not empty, and has its memory to itself. Its memory can be written when mapped, too.
+            unsafe {
+                let raw = self.wgpu.as_hal::<Vulkan>()?.create_buffer(&description).ok()?;
+                Some(self.wgpu.create_buffer_from_hal::<Vulkan>(raw, &described))
+            }
+        }
+        #[cfg(target_os = "macos")]
+        None
+    }
+}
+
+/// Bytes that a thread copies at a time.
+const PIECE: usize = 1 << 19;
+
+fn fill_all_cores(view: &mut wgpu::BufferViewMut, source: &[u8]) {
+    let (whole, _) = view.slice(..).into_chunks::<PIECE>();
+    let pieces: Vec<wgpu::WriteOnly<'_, [u8; PIECE]>> = whole.into_iter().collect();
+    pieces.into_par_iter().zip(source.par_chunks(PIECE)).for_each(|(to, from)| {
+        let mut to: wgpu::WriteOnly<'_, [u8]> = to.into();
+        to.copy_from_slice(from);
+    });
+}
+
+/// The least time of three calls.
+fn least(mut work: impl FnMut() -> Result<()>) -> Result<f64> {
+    let mut least = f64::INFINITY;
+    for _ in 0..3 {
+        let start = Instant::now();
+        work()?;
+        least = least.min(start.elapsed().as_secs_f64());
+    }
+    Ok(least)
 }
 
 impl RaysOnGpu {

@@ -19,7 +19,7 @@ use gpu::{Gpu, RaysOnGpu, median};
 /// After this many seconds no further variant is measured.
 const BUDGET: f64 = 480.0;
 
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
+type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 /// A scene with rays. The families are those of `crates/testing/src/scenes.rs`.
 pub(crate) struct Case {
@@ -77,6 +77,8 @@ fn main() -> Result<()> {
     add("builds", builds(&own, software)?);
     add("tree_from", crossover(&own, rays)?);
     add("rates", rates(&own, &cases)?);
+    add("order", order(&own, &cases[..2])?);
+    add("host_alone", host_alone(&adapter, &cases[1])?);
     add("variants", variants::measure(&adapter, &cases[..2], start, BUDGET)?);
     report["seconds"] = json!(start.elapsed().as_secs_f64());
     report["advice"] = json!(page::advice(&report));
@@ -147,11 +149,11 @@ fn answers(gpu: &Gpu, cases: &[Case]) -> Result<Value> {
 
 /// Gigabytes per second between the host and the device, and on the device.
 fn transfers(gpu: &Gpu, bytes: u64) -> Result<Value> {
-    let [fill, up, down, read, own] = gpu.transfers(bytes)?.map(|seconds| bytes as f64 / seconds * 1e-9);
-    Ok(
-        json!({ "bytes": bytes, "fill_mapped_gb_s": fill, "upload_gb_s": up, "download_gb_s": down, "read_mapped_gb_s": read,
-        "copy_on_device_gb_s": own }),
-    )
+    let mut all = json!({ "bytes": bytes });
+    for (name, rate) in gpu.transfers(bytes)? {
+        all[format!("{name}_gb_s")] = json!(rate);
+    }
+    Ok(all)
 }
 
 fn builds(gpu: &Gpu, software: bool) -> Result<Value> {
@@ -166,6 +168,59 @@ fn builds(gpu: &Gpu, software: bool) -> Result<Value> {
             });
         }
     }
+    Ok(json!(rows))
+}
+
+/// Kernels for rays in other orders: pixels in tiles of 8 by 4, and unordered rays sorted by octant and origin.
+fn order(gpu: &Gpu, cases: &[Case]) -> Result<Value> {
+    let mut rows = Vec::new();
+    for case in cases {
+        let side = (case.rays.len() as f64).sqrt().ceil() as usize;
+        let spread = |x: usize| (0..10).fold(0, |all, bit| all | (x >> bit & 1) << (3 * bit));
+        let tile = |at: usize| {
+            let (x, y) = (at % side, at / side);
+            (y / 4 * side.div_ceil(8) + x / 8) * 32 + y % 4 * 8 + x % 8
+        };
+        let [low, high] = [f32::min, f32::max].map(|of| {
+            let all = case.rays.iter().flat_map(|ray| ray.origin.to_array());
+            all.reduce(of).unwrap_or(0.0)
+        });
+        let place = |at: usize| {
+            let ray = &case.rays[at];
+            let octant = (0..3).map(|k| usize::from(ray.direction[k] < 0.0) << k).sum::<usize>();
+            let cell = |x: f32| (((x - low) / (high - low)).clamp(0.0, 1.0) * 1023.0) as usize;
+            octant << 30 | (0..3).map(|k| spread(cell(ray.origin[k])) << k).sum::<usize>()
+        };
+        let scene = gpu.device.scene(&case.spheres, &SceneOptions::default())?;
+        for (name, key) in [("tiles", &tile as &dyn Fn(usize) -> usize), ("octant and origin", &place)] {
+            let mut order: Vec<usize> = (0..case.rays.len()).collect();
+            order.sort_by_key(|at| key(*at));
+            let rays: Vec<Ray> = order.into_iter().map(|at| case.rays[at]).collect();
+            let on_gpu = RaysOnGpu::new(gpu, &rays)?;
+            for (kind, word) in [(QueryKind::Closest, "closest"), (QueryKind::Occluded, "occluded")] {
+                let seconds = gpu.cast(&scene, kind, Precision::Standard, &on_gpu)?.seconds;
+                rows.push(json!({ "scene": case.name, "order": name, "query": word, "kernel_seconds": seconds }));
+            }
+        }
+    }
+    Ok(json!(rows))
+}
+
+/// Whole calls on a device whose kernels do nothing: what the host and the transfers reach.
+fn host_alone(adapter: &wgpu::Adapter, case: &Case) -> Result<Value> {
+    let gpu = Gpu::open(adapter, Some(variants::without_work()))?;
+    let scene = gpu.device.scene(&case.spheres, &SceneOptions::default())?;
+    let mut rows = Vec::new();
+    for cores in [1, 2, rayon::current_num_threads()] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(cores).build()?;
+        let seconds = pool.install(|| {
+            median(5, || Ok(scene.closest(&case.rays, &Query::at(Precision::Standard))?.report.rays_hit))
+        })?;
+        rows.push(json!({ "cores": cores, "rays_per_second": case.rays.len() as f64 / seconds }));
+    }
+    let on_gpu = RaysOnGpu::new(&gpu, &case.rays)?;
+    let seconds = gpu.cast(&scene, QueryKind::Closest, Precision::Standard, &on_gpu)?.seconds;
+    rows.push(json!({ "kernel_seconds_without_traversal": seconds }));
     Ok(json!(rows))
 }
 

@@ -43,9 +43,68 @@ fn workgroup_stack(entries: u32) -> ShaderEdit {
     ])
 }
 
+/// The bytes of a node's faces become floats by operations on bits, which the arithmetic units have at full rate.
+fn by_bits() -> (&'static str, String) {
+    let from = "return vec4<f32>((vec4<u32>(word) >> vec4<u32>(0u, 8u, 16u, 24u)) & vec4<u32>(255u));";
+    let to = "let b = vec4<u32>(word << 15u, word << 7u, word >> 1u, word >> 9u) & vec4<u32>(0x007f8000u);\n  return bitcast<vec4<f32>>(b | vec4<u32>(0x3f800000u)) * 256.0 - vec4<f32>(256.0);";
+    (from, to.into())
+}
+
+/// No square root for a sphere that the line misses.
+fn late_root() -> (&'static str, String) {
+    let root = "let half = sqrt(max(seen.outer, 0.0))";
+    (root, format!("if (seen.outer < 0.0) {{ return; }}\n  {root}"))
+}
+
+/// The deferred spheres of a leaf as a mask and the least key, instead of eight keys.
+fn as_mask() -> Vec<(&'static str, String)> {
+    let change = |from, to: &str| (from, to.to_owned());
+    vec![
+        change("var<private> lows: vec4<f32>;", "var<private> leaf_low: f32;"),
+        change("var<private> more_lows: vec4<f32>;", "var<private> leaf_mask: u32;"),
+        change("lows = vec4<f32>(NOT_DEFERRED);\n  more_lows = lows;", "leaf_low = NOT_DEFERRED;\n  leaf_mask = 0u;"),
+        change(
+            "lows = select(lows, vec4<f32>(low), vec4<u32>(j) == vec4<u32>(0u, 1u, 2u, 3u));",
+            "leaf_low = min(leaf_low, low);",
+        ),
+        change(
+            "more_lows = select(more_lows, vec4<f32>(low), vec4<u32>(j) == vec4<u32>(4u, 5u, 6u, 7u));",
+            "leaf_mask |= 1u << j;",
+        ),
+        change("let limit = vec4<f32>(cutoff_key());", "let which = select(0u, leaf_mask, leaf_low <= cutoff_key());"),
+        change(
+            "let bits = select(vec4<u32>(0u), vec4<u32>(1u, 2u, 4u, 8u), lows <= limit)",
+            "let low = max(leaf_low, 0.0);",
+        ),
+        change("\n    | select(vec4<u32>(0u), vec4<u32>(16u, 32u, 64u, 128u), more_lows <= limit);", ""),
+        change("let which = bits.x | bits.y | bits.z | bits.w;", ""),
+        change("let pairs = min(lows, more_lows);", ""),
+        change("let low = max(min(min(pairs.x, pairs.y), min(pairs.z, pairs.w)), 0.0);", ""),
+    ]
+}
+
+/// The library without traversal: every ray misses at once.
+pub(crate) fn without_work() -> ShaderEdit {
+    let change = |from, to: &str| (from, to.to_owned());
+    edits(vec![
+        change("if (prepare_ray(ray, ray_attributes_of(i))) {", "if (false) {"),
+        change("} else if (ray.t_min <= ray.t_max) {", "} else if (false) {"),
+    ])
+}
+
 /// The variants with their names. The first is the library as it is.
 fn all() -> Vec<(String, Option<ShaderEdit>)> {
-    let mut all = vec![("as it is".into(), None), ("loops not bounded".into(), Some(ShaderEdit::UnboundedLoops))];
+    let mut all = vec![("as it is".into(), None), ("loops bounded by wgpu".into(), Some(ShaderEdit::BoundedLoops))];
+    let nodes = [("bytes to floats by bits", vec![by_bits()]), ("square root behind the branch", vec![late_root()])];
+    all.extend(nodes.map(|(name, change)| (name.into(), Some(edits(change)))));
+    all.push(("deferred spheres as a mask".into(), Some(edits(as_mask()))));
+    let together = [vec![by_bits(), late_root()], as_mask(), vec![(STACK, STACK.replace("96", "24"))]].concat();
+    all.push(("these three and a private stack of 24".into(), Some(edits(together))));
+    let keys = "(bitcast<vec4<u32>>(numbers) & vec4<u32>(0x7ffffffcu)) | vec4<u32>(0u, 1u, 2u, 3u)";
+    all.push((
+        "children in the order of the node".into(),
+        Some(edits(vec![(keys, "vec4<u32>(0u, 1u, 2u, 3u)".into())])),
+    ));
     all.extend([8, 16, 24, 32, 48].map(|n| (format!("private stack of {n}"), Some(private_stack(n)))));
     all.extend([8, 16, 24].map(|n| (format!("workgroup stack of {n}"), Some(workgroup_stack(n)))));
     all.extend([1, 2].map(|n| {
