@@ -95,15 +95,20 @@ impl RayBatch<'_> {
         self.time_range.is_none() && !self.ray_attributes.has_motion()
     }
 
+    /// Whether these rays of the batch are valid, if they are given as records, which alone decide it. Usually they are: one pass without
+    /// branches confirms it.
+    pub(crate) fn are_usable(&self, rays: &[Ray]) -> bool {
+        let records_alone =
+            matches!(self.rays, RaySource::Records(_)) && self.at_rest() && self.ray_attributes.from_ids.is_none();
+        records_alone && rays.iter().fold(true, |all, ray| all & is_usable(ray))
+    }
+
     /// Indices of the valid rays. `rays` are the rays of this batch as records.
     ///
     /// # Errors
     /// The error of the first invalid ray, if the query refuses invalid rays.
     pub(crate) fn valid_rays(&self, rays: &[Ray], check_start: impl CheckStart) -> Result<Vec<u32>> {
-        // Usually every ray is valid. One pass without branches confirms it.
-        let records_alone =
-            matches!(self.rays, RaySource::Records(_)) && self.at_rest() && self.ray_attributes.from_ids.is_none();
-        if records_alone && rays.iter().fold(true, |all, ray| all & is_usable(ray)) {
+        if self.are_usable(rays) {
             return Ok((0..rays.len() as u32).collect());
         }
         let mut usable = Vec::with_capacity(rays.len());

@@ -415,4 +415,11 @@ impl CpuScene {
     pub(crate) fn ray_needs_subnormals(&self, ray: &Ray, attributes: &RayAttributes, is_approach: bool) -> bool {
         self.magnitudes().ray_needs_subnormals(ray, attributes, is_approach)
     }
+
+    /// The same for any of these rays without attributes.
+    pub(crate) fn rays_need_subnormals(&self, rays: &[Ray], is_approach: bool) -> bool {
+        let magnitudes = self.magnitudes();
+        let needs = |ray| magnitudes.ray_needs_subnormals(ray, &RayAttributes::NONE, is_approach);
+        rays.iter().fold(false, |any, ray| any | needs(ray))
+    }
 }

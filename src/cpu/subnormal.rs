@@ -77,6 +77,7 @@ impl Magnitudes {
     }
 
     /// The same for one ray.
+    #[inline]
     pub(crate) fn ray_needs_subnormals(&self, ray: &Ray, attributes: &RayAttributes, is_approach: bool) -> bool {
         let Ray { origin: o, direction: d, t_min, t_max } = *ray;
         let (smallest, longest) = match is_approach {
@@ -89,13 +90,14 @@ impl Magnitudes {
         };
         let numbers = [o.x, o.y, o.z, d.x, d.y, d.z, t_min, t_max, attributes.time, attributes.radius];
         // Without branches: every ray of a batch is tested.
-        numbers.into_iter().fold(false, |any, x| any | is_below(x, smallest))
-            || attributes.direction_low.into_iter().any(|x| is_below(x, f32::MIN_POSITIVE))
-            || d.abs().max_element() + self.speed > longest
+        let low = attributes.direction_low.into_iter().fold(false, |any, x| any | is_below(x, f32::MIN_POSITIVE));
+        let long = d.x.abs().max(d.y.abs()).max(d.z.abs()) + self.speed > longest;
+        numbers.into_iter().fold(low | long, |any, x| any | is_below(x, smallest))
     }
 }
 
 /// Whether a number is smaller than a limit in magnitude, but not 0.
+#[inline]
 fn is_below(x: f32, limit: f32) -> bool {
     // Without the sign bit, bits are ordered as magnitudes. Those of 0 wrap around.
     (x.to_bits() << 1).wrapping_sub(1) < (limit.to_bits() << 1) - 1

@@ -208,12 +208,13 @@ impl<'a> DispatchPlan<'a> {
                 if has_attributes { self.batch.ray_attributes.of(start + at) } else { RayAttributes::NONE };
             Ok(!self.host.ray_needs_subnormals(&rays.ray(at), &attributes, self.is_approach))
         };
-        let mut excluded = seeds.write(
-            &mut upload,
-            self.batch.query.on_bad,
-            self.uploads_ray_attributes || self.needs_subnormals,
-            check,
-        )?;
+        let plain = |records: &[Ray]| {
+            self.batch.are_usable(records)
+                && !(self.needs_subnormals
+                    && (self.uploads_ray_attributes || self.host.rays_need_subnormals(records, self.is_approach)))
+        };
+        let each = self.uploads_ray_attributes || self.needs_subnormals;
+        let mut excluded = seeds.write(&mut upload, self.batch.query.on_bad, each, check, plain)?;
         if self.host.pairwise {
             let own = first as usize..first as usize + rays.len();
             upload.pairs(&self.host.spheres[own.clone()]);

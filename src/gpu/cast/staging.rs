@@ -276,10 +276,9 @@ impl Upload {
         &mut self,
         at: usize,
         count: usize,
-        filler: T,
-        record: impl Fn(usize, &mut Excluded) -> Result<T> + Sync,
+        fill: impl Fn(Range<usize>, &mut [T], &mut Excluded) -> Result<()> + Sync,
     ) -> Result<Excluded> {
-        self.write_each::<T, BYTES>(self.sizes.params as usize + at, count, filler, record)
+        self.write_each::<T, BYTES>(self.sizes.params as usize + at, count, fill)
     }
 
     /// Writes the attributes of `count` rays; see [`write_each`](Self::write_each).
@@ -289,26 +288,26 @@ impl Upload {
         record: impl Fn(usize, &mut Excluded) -> T + Sync,
     ) -> Result<Excluded> {
         let first = self.sizes.params + self.sizes.upload_rays + self.sizes.pairs;
-        self.write_each::<T, BYTES>(first as usize, count, T::zeroed(), |at, excluded| Ok(record(at, excluded)))
+        self.write_each::<T, BYTES>(first as usize, count, |own, ready, excluded| {
+            own.zip(ready).for_each(|(at, ready)| *ready = record(at, excluded));
+            Ok(())
+        })
     }
 
-    /// Writes `count` records from byte `first` on, on all CPU cores. `record` computes one, and may exclude it. Of several errors the first
-    /// is returned. `BYTES` is the size of `TASK_RECORDS` records: wgpu lends slices of constant length to other threads, and no others.
+    /// Writes `count` records from byte `first` on, on all CPU cores. `fill` computes some of them, and may exclude any. Of several errors the
+    /// first is returned. `BYTES` is the size of `TASK_RECORDS` records: wgpu lends slices of constant length to other threads, and no others.
     fn write_each<T: Pod + Sync, const BYTES: usize>(
         &mut self,
         first: usize,
         count: usize,
-        filler: T,
-        record: impl Fn(usize, &mut Excluded) -> Result<T> + Sync,
+        fill: impl Fn(Range<usize>, &mut [T], &mut Excluded) -> Result<()> + Sync,
     ) -> Result<Excluded> {
         const { assert!(BYTES == TASK_RECORDS * size_of::<T>()) };
         let task = |own: Range<usize>, mut target: WriteOnly<'_, [u8]>| {
-            let (mut excluded, mut ready) = (Excluded::default(), [filler; WRITE_RECORDS]);
+            let (mut excluded, mut ready) = (Excluded::default(), [T::zeroed(); WRITE_RECORDS]);
             for start in own.clone().step_by(WRITE_RECORDS) {
                 let count = WRITE_RECORDS.min(own.end - start);
-                for (at, ready) in (start..).zip(&mut ready[..count]) {
-                    *ready = record(at, &mut excluded)?;
-                }
+                fill(start..start + count, &mut ready[..count], &mut excluded)?;
                 let (ready, at): (&[u8], _) =
                     (bytemuck::cast_slice(&ready[..count]), (start - own.start) * size_of::<T>());
                 target.slice(at..at + ready.len()).copy_from_slice(ready);
