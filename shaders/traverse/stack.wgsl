@@ -11,7 +11,7 @@
 // Replaces a child when the traversal is over, and a key where there is no child.
 const NONE: u32 = 0xffffffffu;
 
-// As many entries as a BVH has levels at most: `QBvh4::MAX_LEVELS`.
+// As many entries as a BVH has levels at most: `QBvh4::MAX_LEVELS`. src/gpu/programs.rs makes the variant with a short stack.
 var<private> stack: array<Siblings, 96>;
 var<private> top: u32;
 // The next child to visit, and its siblings.

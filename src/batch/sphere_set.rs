@@ -1,6 +1,7 @@
 //! Validated spheres of a scene: records, attribute columns, and balls that contain the whole paths of moving spheres.
 
 use glam::Vec3;
+use rayon::prelude::*;
 
 use super::input::Spheres;
 use crate::error::{Error, Result};
@@ -74,9 +75,8 @@ impl<'a> SphereSet<'a> {
         let spheres = set.records;
         let map = |(index, shape): (u64, &EllipsoidShape)| shape.check(index).map(|()| UnitBallMap::of(shape));
         let maps = column("shapes", spheres.len(), set.shapes, map)?.or(before.maps);
-        for (index, sphere) in (0..).zip(spheres) {
-            check_sphere(index, sphere)?;
-        }
+        let first_wrong = spheres.par_iter().enumerate().map(|(index, sphere)| check_sphere(index as u64, sphere));
+        first_wrong.find_first(Result::is_err).unwrap_or(Ok(()))?;
         let masks = column("masks", spheres.len(), set.masks, |(_, mask)| Ok(*mask))?.or(before.masks);
         let depth = |(index, transmittance): (u64, &f32)| optical_depth(index, *transmittance);
         let optical_depths = column("transmittances", spheres.len(), set.transmittances, depth)?;

@@ -1,5 +1,7 @@
 //! Coordinates in which the GPU culls spheres and its BVH is built: scaled by a power of two, relative to the middle of the scene.
 
+use rayon::prelude::*;
+
 use crate::records::Sphere;
 
 /// Origin and unit of these coordinates; see `shaders/cull/blocks.wgsl`.
@@ -14,16 +16,16 @@ pub(crate) struct GpuFrame {
 
 impl GpuFrame {
     pub(crate) fn of(spheres: &[Sphere]) -> Self {
-        let (mut low, mut high) = (glam::Vec3::INFINITY, glam::Vec3::NEG_INFINITY);
-        for sphere in spheres {
-            low = low.min(sphere.center);
-            high = high.max(sphere.center);
-        }
+        let around =
+            |(low, high): (glam::Vec3, glam::Vec3), sphere: &Sphere| (low.min(sphere.center), high.max(sphere.center));
+        let both = |a: (glam::Vec3, glam::Vec3), b: (glam::Vec3, glam::Vec3)| (a.0.min(b.0), a.1.max(b.1));
+        let nothing = || (glam::Vec3::INFINITY, glam::Vec3::NEG_INFINITY);
+        let (low, high) = spheres.par_iter().fold(nothing, around).reduce(nothing, both);
         let corners = [low.to_array(), high.to_array()];
         let middle = if spheres.is_empty() { glam::DVec3::ZERO } else { (low.as_dvec3() + high.as_dvec3()) * 0.5 };
         let middle = middle.as_vec3().as_dvec3();
         let reach = |s: &Sphere| (s.center.as_dvec3() - middle).abs().element_sum() + f64::from(s.radius);
-        let reach = spheres.iter().map(reach).fold(0.0, f64::max);
+        let reach = spheres.par_iter().map(reach).reduce(|| 0.0, f64::max);
         let largest = f64::from(max_magnitude(spheres));
         // The power of two that scales the reach to [1, 2), unless coordinates would exceed 2⁴⁰ or shaders could not represent the power.
         let exponent = |x: f64| if x > 0.0 { x.log2().floor() } else { -126.0 };
@@ -54,5 +56,5 @@ impl GpuFrame {
 
 /// The largest magnitude among a scene's coordinates and radii.
 pub(crate) fn max_magnitude(spheres: &[Sphere]) -> f32 {
-    spheres.iter().fold(0.0f32, |m, s| m.max(s.center.abs().max_element()).max(s.radius))
+    spheres.par_iter().map(|s| s.center.abs().max_element().max(s.radius)).reduce(|| 0.0, f32::max)
 }

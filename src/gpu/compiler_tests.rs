@@ -26,7 +26,7 @@ use wgpu::hal::api::Vulkan;
 
 use super::context::adapters::{adapters, required_features, required_limits};
 use super::context::pipelines::{KernelConstants, cast_bindings};
-use super::programs::{PROBE, PROGRAMS, Program, RENDER, RENDER_TREE, VISIBILITY};
+use super::programs::{PROBE, PROGRAMS, Program, RENDER, RENDER_TREE, STACK, VISIBILITY};
 
 /// NAVI21 (RDNA 2), and the largest GPU of the newest generation that Mesa 22.3 knows (RDNA 3).
 const FAMILIES: [&str; 2] = ["navi21", "gfx1100"];
@@ -64,6 +64,11 @@ pub(super) fn variants() -> BTreeMap<String, (&'static Program, KernelConstants)
                 }
             }
         }
+        // Most scenes need a short stack only.
+        if program.source.contains(STACK) {
+            asked.iter_mut().for_each(|own| own.shallow = true);
+            asked.push(standard);
+        }
         // Pictures and visible fractions.
         let uniform_light = KernelConstants { uniform_light: true, ..standard };
         let round = |own| KernelConstants { round: true, ..own };
@@ -77,7 +82,7 @@ pub(super) fn variants() -> BTreeMap<String, (&'static Program, KernelConstants)
         for own in asked {
             let own = own.of_program(program.source);
             let overrides = own.set().into_iter().map(|(name, _)| name);
-            let parts = [(own.round, "round"), (own.uniform_light, "uniform_light")];
+            let parts = [(own.shallow, "shallow"), (own.round, "round"), (own.uniform_light, "uniform_light")];
             let parts = parts.into_iter().filter_map(|(left_out, name)| left_out.then_some(name));
             let words: Vec<_> = std::iter::once(program.name).chain(overrides).chain(parts).collect();
             found.insert(words.join(" "), (program, own));

@@ -10,6 +10,7 @@ use super::uniforms::Params;
 use crate::batch::sphere_set::SphereSet;
 use crate::bvh::BvhBuilder;
 use crate::bvh::gpu_frame::{GpuFrame, max_magnitude};
+use crate::bvh::qbvh4::node::QBvh4;
 use crate::error::{Error, Result};
 use crate::gpu::engine::GpuEngine;
 use crate::intersect::motion::midpoint;
@@ -140,6 +141,11 @@ impl GpuScene {
     /// Whether rays can traverse: there is a part, and every part has a BVH.
     pub(crate) fn has_bvh(&self) -> bool {
         !self.parts.is_empty() && self.parts.iter().all(|part| part.bvh.is_some())
+    }
+
+    /// Whether a short stack suffices to traverse every BVH.
+    pub(crate) fn is_shallow(&self) -> bool {
+        self.parts.iter().flat_map(|part| &part.bvh).all(|bvh| bvh.levels.len() <= QBvh4::SHALLOW_LEVELS)
     }
 
     /// Whether a scene has BVHs: there are enough spheres, and the frame can represent a BVH.

@@ -57,8 +57,11 @@ fn valid_trees_pass_the_validator() {
 #[cfg(feature = "gpu")]
 #[test]
 fn the_shader_stack_has_an_entry_per_level() {
-    let room = format!("var<private> stack: array<Siblings, {}>;", QBvh4::MAX_LEVELS);
-    assert!(crate::gpu::programs::CLOSEST_BVH.source.contains(&room));
+    use crate::gpu::programs::{CLOSEST_BVH, STACK, with_short_stack};
+    let room = |entries: usize| format!("var<private> stack: array<Siblings, {entries}>;");
+    assert_eq!(STACK, room(QBvh4::MAX_LEVELS));
+    assert!(CLOSEST_BVH.source.contains(STACK));
+    assert!(with_short_stack(CLOSEST_BVH.source).contains(&room(QBvh4::SHALLOW_LEVELS)));
 }
 
 #[test]

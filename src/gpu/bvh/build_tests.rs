@@ -6,6 +6,8 @@ use bytemuck::Pod;
 use wgpu::{Buffer, BufferUsages};
 
 use super::resident::GpuBvh;
+use crate::batch::input::Spheres;
+use crate::batch::sphere_set::{SphereAttributes, SphereSet};
 use crate::bvh::BvhBuilder;
 use crate::bvh::gpu_frame::GpuFrame;
 use crate::bvh::qbvh4::node::QBvh4;
@@ -16,6 +18,7 @@ use crate::gpu::context::adapters;
 use crate::gpu::context::device::GpuContext;
 use crate::gpu::engine::GpuEngine;
 use crate::gpu::programs::ShaderEdit;
+use crate::gpu::scene::GpuScene;
 use crate::numbers::Numbers;
 use crate::records::Sphere;
 use crate::runtime::cancel::CancelToken;
@@ -164,6 +167,26 @@ fn a_device_that_cannot_compile_the_builder_gets_the_same_tree_from_the_cpu() {
                 same("the CPU's", &tree_of(&gpu, &bvh, &spheres).await, &built);
             }
             assert!(gpu.builder_failed.load(Ordering::Relaxed));
+        }
+    });
+}
+
+#[test]
+fn deep_bvhs_get_the_long_stack() {
+    let n = &mut Numbers(17);
+    let spheres: Vec<Sphere> = (0..3000).map(|_| Sphere::new([n.unit(), n.unit(), n.unit()], 0.01)).collect();
+    let cancel = CancelToken::new();
+    let mut set = SphereSet::new(&Spheres::from(&spheres), SphereAttributes::NONE, [0.0; 2], &cancel).unwrap();
+    set.tree_from = Some(1);
+    pollster::block_on(async {
+        for gpu in devices().await {
+            let mut scene = GpuScene::new(&gpu, &set, false, BvhBuilder::Cpu).await.unwrap();
+            let levels = &mut scene.parts[0].bvh.as_mut().unwrap().levels;
+            // No scene is known that is deep enough. Traversals read nothing of the levels.
+            levels.resize(QBvh4::SHALLOW_LEVELS, 0);
+            assert!(scene.is_shallow());
+            scene.parts[0].bvh.as_mut().unwrap().levels.push(0);
+            assert!(!scene.is_shallow());
         }
     });
 }

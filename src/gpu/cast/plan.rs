@@ -92,6 +92,7 @@ impl<'a> DispatchPlan<'a> {
             has_sphere_attributes: host.attributes.has_motion_or_shape(),
             has_ellipsoids: host.attributes.maps.is_some(),
             has_transmittances: host.attributes.optical_depths.is_some(),
+            shallow: scene.is_shallow(),
             ..kernel_constants(gpu, batch.query)
         };
         let (search_pipeline, finalize_pipeline) = gpu.cast_pipelines(&kernels, bvh_kernel.is_some(), own).await?;

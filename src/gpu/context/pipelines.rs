@@ -24,6 +24,8 @@ pub(crate) struct KernelConstants {
     pub(crate) has_transmittances: bool,
     /// The device rounds quotients and square roots correctly, so that they need no correction. `shaders/intersect/sphere.wgsl` declares it.
     pub(crate) rounds_correctly: bool,
+    /// No BVH of the scene has more than `QBvh4::SHALLOW_LEVELS` levels, so that a traversal needs no longer stack.
+    pub(crate) shallow: bool,
     /// All bodies of a shadow are spheres: its program is then half as long and twice as fast.
     pub(crate) round: bool,
     /// The light of a shadow has no limb darkening.
@@ -50,11 +52,15 @@ impl KernelConstants {
         for (name, value) in self.overrides() {
             *value &= source.contains(&format!("override {name}:"));
         }
+        self.shallow &= source.contains(programs::STACK);
         self
     }
 
     /// The source of a program without the parts that these constants leave out.
     pub(crate) fn source(self, mut source: Cow<'_, str>) -> Cow<'_, str> {
+        if self.shallow {
+            source = programs::with_short_stack(&source).into();
+        }
         if self.round {
             source = programs::without_spheroids(&source).into();
         }

@@ -132,6 +132,7 @@ impl CastPlan {
             has_motion_or_shape: changes,
             has_sphere_attributes: changes,
             has_ellipsoids: columns.maps.is_some(),
+            shallow: scene.is_shallow(),
             ..KernelConstants::default()
         };
         let relative = query.motion == Motion::WithRay;
