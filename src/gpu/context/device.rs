@@ -27,6 +27,7 @@ pub(crate) struct GpuContext {
     /// Number of buffers created so far. Tests check that repeated calls create none.
     pub(crate) made: AtomicU64,
     /// `None` on a device of the caller: there, [`wait_within`](Self::wait_within) polls on the thread that waits.
+    #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "a browser polls"))]
     pub(super) poller: Option<Poller>,
     /// The error reported when the device was lost, or when it failed outside any error scope.
     fault: Arc<Mutex<Option<Error>>>,
