@@ -76,7 +76,8 @@
 //! # Your own GPU code
 //!
 //! [`Device::from_wgpu`] uses the caller's wgpu device. [`Scene::plan`] encodes queries among the caller's own commands, over the caller's
-//! buffers (`examples/shared_device.rs`). [`wgsl::SOLVE`] is the ray–sphere intersection as WGSL text. [`wgpu`] is re-exported: each
+//! buffers (`examples/shared_device.rs`). [`Device::resident_scene`] takes spheres that the caller's shaders move
+//! (`examples/moving_particles.rs`). [`wgsl::SOLVE`] is the ray–sphere intersection as WGSL text. [`wgpu`] is re-exported: each
 //! release of this crate uses one major release of wgpu.
 
 #![cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "some functions are called for GPUs alone"))]
@@ -123,7 +124,7 @@ pub use glam;
 #[cfg(feature = "gpu")]
 pub use gpu::context::adapters::{required_features, required_limits};
 #[cfg(feature = "gpu")]
-pub use gpu::encode::{pass::CastPass, plan::CastPlan};
+pub use gpu::encode::{pass::CastPass, plan::CastPlan, resident::ResidentScene};
 pub use gpu::probe::Probe;
 #[cfg(feature = "gpu")]
 #[doc(hidden)]

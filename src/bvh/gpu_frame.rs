@@ -1,5 +1,6 @@
 //! Coordinates in which the GPU culls spheres and its BVH is built: scaled by a power of two, relative to the middle of the scene.
 
+use glam::Vec3;
 use rayon::prelude::*;
 
 use crate::records::Sphere;
@@ -16,10 +17,9 @@ pub(crate) struct GpuFrame {
 
 impl GpuFrame {
     pub(crate) fn of(spheres: &[Sphere]) -> Self {
-        let around =
-            |(low, high): (glam::Vec3, glam::Vec3), sphere: &Sphere| (low.min(sphere.center), high.max(sphere.center));
-        let both = |a: (glam::Vec3, glam::Vec3), b: (glam::Vec3, glam::Vec3)| (a.0.min(b.0), a.1.max(b.1));
-        let nothing = || (glam::Vec3::INFINITY, glam::Vec3::NEG_INFINITY);
+        let around = |(low, high): (Vec3, Vec3), sphere: &Sphere| (low.min(sphere.center), high.max(sphere.center));
+        let both = |a: (Vec3, Vec3), b: (Vec3, Vec3)| (a.0.min(b.0), a.1.max(b.1));
+        let nothing = || (Vec3::INFINITY, Vec3::NEG_INFINITY);
         let (low, high) = spheres.par_iter().fold(nothing, around).reduce(nothing, both);
         let corners = [low.to_array(), high.to_array()];
         let middle = if spheres.is_empty() { glam::DVec3::ZERO } else { (low.as_dvec3() + high.as_dvec3()) * 0.5 };
@@ -37,6 +37,13 @@ impl GpuFrame {
         let scale = power.exp2();
         let far = (50.0 - power).exp2().min(f64::from(f32::MAX));
         Self { scale: scale as f32, middle: (middle * scale).as_vec3().to_array(), far: far as f32, corners }
+    }
+
+    /// A frame for whatever spheres lie within a box, whole.
+    pub(crate) fn within([low, high]: [Vec3; 2]) -> Self {
+        // Centres reach the corners at most, and radii half of the shortest edge.
+        let radius = (0.5 * high - 0.5 * low).min_element();
+        Self::of(&[low, high].map(|center| Sphere { center, radius }))
     }
 
     /// Whether a BVH can be built in this frame.

@@ -179,6 +179,8 @@ programs! {
     PREPARE_RAYS = "prepare_rays": "records", "encode/task", "encode/validate_ray", "encode/prepare_rays";
     PREPARE_MOVING_RAYS = "prepare_moving_rays": "records", "encode/task", "encode/validate_ray", "encode/prepare_moving_rays";
     WRITE_RESULTS = "write_results": "records", "encode/task", "encode/write_results";
+    COUNT_RAYS = "count_rays": "encode/count_rays";
+    TAKE_SPHERES = "take_spheres": "encode/take_spheres";
     PROBE = "probe": intersect_at_rest, "intersect/double", query_per_ray, "probe";
     MORTON_CODES = "morton_codes": scene_frame, "build/morton_codes";
     RADIX_COUNT = "radix_count": "build/common", "build/radix_digit", "build/radix_count";

@@ -52,7 +52,7 @@ pub(crate) struct GpuScene {
 }
 
 /// Properties of all spheres of a scene together.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct SceneInfo {
     /// The largest coordinate or radius.
     largest: f32,
@@ -120,7 +120,7 @@ impl GpuScene {
         let frame = GpuFrame::of(spheres);
         let capacity = Self::capacity(gpu, buffer_words(&set.attributes))? as usize;
         let resident = if pairwise { &[] } else { spheres };
-        let trees = Self::worth_bvh(gpu, set, &frame);
+        let trees = Self::worth_bvh(gpu, set.spheres.len(), set.tree_from, &frame);
         for (n, chunk) in resident.chunks(capacity).enumerate() {
             let spheres = Self::upload(gpu, chunk).await?;
             set.cancel.check()?;
@@ -149,14 +149,26 @@ impl GpuScene {
     }
 
     /// Whether a scene has BVHs: there are enough spheres, and the frame can represent a BVH.
-    pub(crate) fn worth_bvh(gpu: &GpuEngine, set: &SphereSet<'_>, frame: &GpuFrame) -> bool {
-        set.spheres.len() >= set.tree_from.unwrap_or_else(|| tree_from(gpu)) && frame.supports_bvh()
+    pub(crate) fn worth_bvh(gpu: &GpuEngine, spheres: usize, from: Option<usize>, frame: &GpuFrame) -> bool {
+        spheres >= from.unwrap_or_else(|| tree_from(gpu)) && frame.supports_bvh()
+    }
+
+    /// A scene of one part, whose spheres are at rest.
+    pub(crate) fn of_part(gpu: &GpuEngine, part: ScenePart, frame: GpuFrame) -> Self {
+        let largest = max_magnitude(&frame.corners.map(|corner| Sphere { center: corner.into(), radius: 0.0 }));
+        let throughputs = [(); 2].map(|()| Throughput::new(gpu.is_software()));
+        Self { parts: vec![part], throughputs, frame, info: SceneInfo { largest, ..SceneInfo::default() } }
+    }
+
+    /// A buffer for the spheres of one part, padded to whole spans.
+    pub(crate) async fn space(gpu: &GpuEngine, spheres: u64) -> Result<Buffer> {
+        let bytes = spheres.next_multiple_of(SPAN) * SPHERE_BYTES;
+        gpu.buffer("spheres", bytes, BufferUsages::STORAGE | BufferUsages::COPY_DST).await
     }
 
     /// Uploads the spheres of one part.
     pub(crate) async fn upload(gpu: &GpuEngine, spheres: &[Sphere]) -> Result<Buffer> {
-        let bytes = (spheres.len() as u64).next_multiple_of(SPAN) * SPHERE_BYTES;
-        let buffer = gpu.buffer("spheres", bytes, BufferUsages::STORAGE | BufferUsages::COPY_DST).await?;
+        let buffer = Self::space(gpu, spheres.len() as u64).await?;
         gpu.upload(&buffer, spheres).await?;
         Ok(buffer)
     }

@@ -20,7 +20,7 @@ impl GpuScene {
     ) -> Result<(Self, f64)> {
         let spheres = set.swept_bounds();
         let frame = GpuFrame::of(spheres);
-        let trees = Self::worth_bvh(gpu, set, &frame);
+        let trees = Self::worth_bvh(gpu, set.spheres.len(), set.tree_from, &frame);
         let mut parts = Vec::new();
         let (mut now, mut before) = (0.0, 0.0);
         for old in &self.parts {

@@ -13,7 +13,9 @@ use super::bvh::build::{BuildParams, LevelState};
 use super::cast::raygen::RayGenParams;
 use super::compiler_tests::variants;
 use super::context::pipelines::KernelConstants;
+use super::encode::pass::RayCount;
 use super::encode::plan::Task;
+use super::encode::resident::SphereTask;
 use super::programs::{PROGRAMS, Program, SOLVE, with_shared_loads, without_limb_darkening, without_spheroids};
 use super::uniforms::{ApproachState, ClosestState, CountState, Params};
 use crate::records::{Approach, Hit, Interval, Ray, RayAttributes, Sphere};
@@ -76,6 +78,8 @@ fn layouts() -> Vec<Layout> {
         layout!(LevelState: begin, count, next, next_count, depth, unused, link_dispatch, emit_dispatch, levels),
         layout!(RayGenParams: kind, count, zero, columns, first_column, rows, first_row, rows_at, frames_at, radius, t_min, t_max,
             toward, unused),
+        layout!(RayCount: count_at, most, rays_per_thread, rays_per_word),
+        layout!(SphereTask: low, count, high, spheres_at),
         layout!(Task: count, rays_at, out_at, status_at, width, approach, times_at, last_time, time_from, time_to, moves_with_ray),
     ]
 }

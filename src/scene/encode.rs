@@ -1,8 +1,13 @@
 //! Encoded queries: recorded into the caller's command encoder, so that rays and results stay on the device.
 
-use super::scene::Scene;
+use glam::Vec3;
+
+use super::device::Device;
+use super::scene::{Scene, SceneOptions};
+use crate::batch::sphere_set::SphereAttributes;
 use crate::error::Result;
 use crate::gpu::encode::plan::CastPlan;
+use crate::gpu::encode::resident::ResidentScene;
 use crate::query::kind::QueryKind;
 use crate::query::policy::Query;
 use crate::query::validate::usage;
@@ -85,6 +90,69 @@ impl Scene {
         let range = self.options.time_range;
         // Without the host there is no exact arithmetic, as for ellipsoids.
         let query = &Query { precision: query.precision.resolved(true), ..*query };
-        CastPlan::new(gpu, spheres, &self.host, range, query_kind, most_rays, query).await
+        CastPlan::new(gpu, spheres, &self.host.attributes, range, query_kind, most_rays, query).await
+    }
+}
+
+impl Device {
+    /// Makes a scene over spheres that are in a buffer of the caller and stay there. The device must be one from
+    /// [`from_wgpu`](Self::from_wgpu), with a GPU. Once per frame, the caller's shader moves the spheres, and
+    /// [`refit`](ResidentScene::refit) takes them:
+    ///
+    /// ```no_run
+    /// # use umbracast::{Device, Query, QueryKind, ResidentScene, Result, SceneOptions, glam::Vec3, wgpu};
+    /// # fn start(device: &Device, spheres: &wgpu::Buffer, rays: &wgpu::Buffer, hits: &wgpu::Buffer, move_spheres: impl Fn(&mut wgpu::CommandEncoder),
+    /// #     encoder: &mut wgpu::CommandEncoder) -> Result<()> {
+    /// // Once:
+    /// let bounds = [Vec3::splat(-1.0), Vec3::splat(1.0)];
+    /// let scene = device.resident_scene(spheres.slice(..), 100_000, bounds, &SceneOptions::default())?;
+    /// let plan = scene.plan(QueryKind::Closest, 1_000_000, &Query::default())?;
+    /// let cast = plan.bind(1_000_000, rays.slice(..), None, hits.slice(..), None)?;
+    /// // Per frame:
+    /// move_spheres(encoder);
+    /// scene.refit(encoder);
+    /// cast.encode(encoder);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// `spheres` has the usage `STORAGE` and contains `count` spheres, 16 bytes each: centre and radius. The slice may start at any multiple
+    /// of 4 bytes. `bounds` are the lower and the upper corner of a box in which the spheres lie, whole and for ever: the smaller it is,
+    /// the better spheres are culled. Of the options only [`tree_from`](SceneOptions::tree_from) counts. The id of a sphere is its
+    /// index in the buffer. Results are those of an ordinary scene of the same spheres on this device.
+    ///
+    /// The call builds the BVH on the device, and blocks until it is built. It allocates about 60 bytes per sphere, and 50 more while it
+    /// builds.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) on the CPU engine, for a buffer that cannot be bound, bounds that are not
+    /// finite or not in order, no sphere, and spheres that are bad now; see [`ResidentScene::refit`].
+    /// [`Error::NoPrecision`](crate::Error::NoPrecision) if the device cannot guarantee `standard`.
+    /// [`Error::TooLarge`](crate::Error::TooLarge) if the slice is too small for `count` spheres, or the spheres do not fit into one buffer.
+    /// Device errors.
+    pub fn resident_scene(
+        &self,
+        spheres: wgpu::BufferSlice<'_>,
+        count: u32,
+        bounds: [Vec3; 2],
+        options: &SceneOptions,
+    ) -> Result<ResidentScene> {
+        let Some(gpu) = self.on_gpu() else {
+            return usage("a resident scene needs a device from Device::from_wgpu, but this is the CPU engine");
+        };
+        block_on(ResidentScene::new(gpu, spheres, count, bounds, options.tree_from))
+    }
+}
+
+impl ResidentScene {
+    /// Prepares a query for recording, as [`Scene::plan`](crate::Scene::plan) does, with the same rays, results and status. Spheres are at
+    /// rest while a pass runs.
+    ///
+    /// # Errors
+    /// As [`Scene::plan`](crate::Scene::plan).
+    pub fn plan(&self, query_kind: QueryKind, most_rays: u64, query: &Query) -> Result<CastPlan> {
+        query.near.refuse_block(Some("an encoded query"))?;
+        let query = &Query { precision: query.precision.resolved(true), ..*query };
+        block_on(CastPlan::new(&self.gpu, &self.scene, &SphereAttributes::NONE, [0.0; 2], query_kind, most_rays, query))
     }
 }

@@ -150,7 +150,7 @@ impl<'a> LbvhBuilder<'a> {
     ) -> Result<()> {
         let pipeline = self.pipeline(program).await?;
         let group = self.bind(&pipeline, params_buffer, buffers).await?;
-        self.steps.dispatch(&pipeline, &group, Groups::Known(threads.div_ceil(THREADS)), u64::from(threads)).await
+        self.steps.dispatch(&pipeline, &group, Groups::in_rows(threads.div_ceil(THREADS)), u64::from(threads)).await
     }
 
     pub(crate) async fn scratch(&self, what: &'static str, bytes: u64) -> Result<Buffer> {
@@ -239,7 +239,7 @@ impl<'a> LbvhBuilder<'a> {
         let openings = [opening(0).await?, opening(1).await?];
         let next_level = self.bind_only(&level, &[&control, &found]).await?;
         let numberings = [numbering(0).await?, numbering(1).await?];
-        let offset = |field: usize| Groups::Indirect(&control, field as u64);
+        let offset = |field: usize| Groups::Indirect(control.clone(), field as u64);
         let (opens, numbers) =
             (std::mem::offset_of!(LevelState, emit_dispatch), std::mem::offset_of!(LevelState, link_dispatch));
         let staging = gpu.buffer(
@@ -256,7 +256,7 @@ impl<'a> LbvhBuilder<'a> {
                 // As a rule, all levels together have fewer than `count / 5` nodes.
                 let threads = u64::from(count / 5 / rounds);
                 self.steps.dispatch(&open, &openings[n], offset(opens), 8 * threads).await?;
-                self.steps.dispatch(&level, &next_level, Groups::Known(1), u64::from(THREADS)).await?;
+                self.steps.dispatch(&level, &next_level, Groups::in_rows(1), u64::from(THREADS)).await?;
                 self.steps.dispatch(&number, &numberings[n], offset(numbers), threads).await?;
                 depth += 1;
             }

@@ -39,6 +39,14 @@ impl GpuContext {
         Ok(buffer)
     }
 
+    /// Creates a uniform buffer that contains a record.
+    pub(crate) async fn uniform<T: Pod>(&self, what: &'static str, record: &T) -> Result<wgpu::Buffer> {
+        let usage = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
+        let buffer = self.buffer(what, size_of::<T>() as u64, usage).await?;
+        self.write(&buffer, std::slice::from_ref(record)).await?;
+        Ok(buffer)
+    }
+
     /// Writes records from the start of a buffer.
     pub(crate) async fn write<T: Pod>(&self, buffer: &wgpu::Buffer, data: &[T]) -> Result<()> {
         self.scoped(|| self.queue.write_buffer(buffer, 0, bytemuck::cast_slice(data))).await

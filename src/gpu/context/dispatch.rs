@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use wgpu::{BindGroup, Buffer, CommandEncoder, ComputePipeline, SubmissionIndex};
+use wgpu::{BindGroup, Buffer, CommandEncoder, ComputePass, ComputePipeline, SubmissionIndex};
 
 use super::device::GpuContext;
 use crate::error::Result;
@@ -23,10 +23,38 @@ const MAX_QUEUED: usize = 2;
 const SUBMISSION_THREADS: [u64; 2] = [1 << 18, 1 << 25];
 
 /// Number of workgroups of a dispatch.
-pub(crate) enum Groups<'a> {
-    Known(u32),
+#[derive(Clone)]
+pub(crate) enum Groups {
+    Known([u32; 2]),
     /// Indirect: three words of a buffer, from a byte offset on.
-    Indirect(&'a Buffer, u64),
+    Indirect(Buffer, u64),
+}
+
+impl Groups {
+    /// Workgroups in rows, as the programs of a build number them.
+    pub(crate) fn in_rows(groups: u32) -> Self {
+        Self::Known([groups.min(ROW_GROUPS), groups.div_ceil(ROW_GROUPS)])
+    }
+}
+
+/// One dispatch.
+pub(crate) struct Step {
+    pub(crate) pipeline: ComputePipeline,
+    pub(crate) group: BindGroup,
+    /// Dynamic offset of the parameters, if the layout has one.
+    pub(crate) offset: Option<u32>,
+    pub(crate) groups: Groups,
+}
+
+impl Step {
+    pub(crate) fn record(&self, pass: &mut ComputePass<'_>) {
+        pass.set_pipeline(&self.pipeline);
+        pass.set_bind_group(0, &self.group, self.offset.as_slice());
+        match &self.groups {
+            Groups::Known([across, down]) => pass.dispatch_workgroups(*across, *down, 1),
+            Groups::Indirect(buffer, offset) => pass.dispatch_workgroups_indirect(buffer, *offset),
+        }
+    }
 }
 
 /// Recorder of dispatches, with the submissions in flight.
@@ -35,13 +63,15 @@ pub(crate) struct DispatchQueue<'a> {
     encoder: Option<CommandEncoder>,
     weight: u64,
     sent: VecDeque<SubmissionIndex>,
+    /// If set, dispatches are collected here, and nothing is submitted.
+    pub(crate) collected: Option<Vec<Step>>,
     /// Cancels the work between submissions.
     pub(crate) cancel: CancelToken,
 }
 
 impl<'a> DispatchQueue<'a> {
     pub(crate) fn new(gpu: &'a GpuContext) -> Self {
-        Self { gpu, encoder: None, weight: 0, sent: VecDeque::new(), cancel: CancelToken::new() }
+        Self { gpu, encoder: None, weight: 0, sent: VecDeque::new(), collected: None, cancel: CancelToken::new() }
     }
 
     /// Records a dispatch of about `threads` threads. If it would exceed the budget of one submission, submits the recorded dispatches
@@ -50,9 +80,14 @@ impl<'a> DispatchQueue<'a> {
         &mut self,
         pipeline: &ComputePipeline,
         group: &BindGroup,
-        groups: Groups<'_>,
+        groups: Groups,
         threads: u64,
     ) -> Result<()> {
+        let step = Step { pipeline: pipeline.clone(), group: group.clone(), offset: None, groups };
+        if let Some(steps) = &mut self.collected {
+            steps.push(step);
+            return Ok(());
+        }
         let budget = SUBMISSION_THREADS[usize::from(!self.gpu.is_software())];
         if self.weight + threads > budget {
             self.submit().await?;
@@ -64,15 +99,7 @@ impl<'a> DispatchQueue<'a> {
             .scoped(|| {
                 let encoder =
                     encoder.get_or_insert_with(|| self.gpu.device.create_command_encoder(&Default::default()));
-                let mut pass = encoder.begin_compute_pass(&Default::default());
-                pass.set_pipeline(pipeline);
-                pass.set_bind_group(0, group, &[]);
-                match groups {
-                    Groups::Known(groups) => {
-                        pass.dispatch_workgroups(groups.min(ROW_GROUPS), groups.div_ceil(ROW_GROUPS), 1)
-                    }
-                    Groups::Indirect(buffer, offset) => pass.dispatch_workgroups_indirect(buffer, offset),
-                }
+                step.record(&mut encoder.begin_compute_pass(&Default::default()));
             })
             .await;
         self.encoder = encoder;

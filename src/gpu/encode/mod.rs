@@ -2,3 +2,4 @@
 
 pub(crate) mod pass;
 pub(crate) mod plan;
+pub(crate) mod resident;

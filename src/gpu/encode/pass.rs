@@ -1,29 +1,53 @@
 //! Binds a plan to the caller's buffers, and records it into the caller's command encoder.
 
+use std::mem::offset_of;
 use std::num::NonZeroU64;
 
+use bytemuck::{Pod, Zeroable};
 use wgpu::{BindGroup, Buffer, BufferBinding, BufferSlice, BufferUsages, CommandEncoder, ComputePipeline};
 
 use super::plan::{CastPlan, RAY_BYTES, STATUS_BYTES, Task, Times, WORKGROUP};
 use crate::error::{Error, Result};
+use crate::gpu::context::dispatch::{Groups, Step};
+use crate::gpu::context::pipelines::KernelConstants;
+use crate::gpu::engine::GpuEngine;
+use crate::gpu::programs;
 use crate::gpu::uniforms::{Params, UNIFORM_STEP};
 use crate::query::kind::QueryKind;
 use crate::runtime::block_on::block_on;
-
-/// One dispatch.
-struct Step {
-    pipeline: ComputePipeline,
-    group: BindGroup,
-    offset: Option<u32>,
-    groups: u32,
-}
 
 /// A plan bound to buffers, made by [`CastPlan::bind`]. It keeps alive everything that it needs, including the scene's buffers.
 pub struct CastPass {
     /// The buffer to clear before the first step, and how many bytes of it.
     cleared: Option<(Buffer, u64)>,
+    counted: Option<CountedRays>,
     steps: Vec<Step>,
 }
+
+/// A number of rays that the device knows: the dispatch that reads it, and where its first result is copied.
+struct CountedRays {
+    step: Step,
+    counts: Buffer,
+    params: Buffer,
+    copied_to: Vec<u64>,
+}
+
+/// Uniform of the program that reads the number of rays. Twin of `RayCount` in `shaders/encode/count_rays.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub(crate) struct RayCount {
+    pub(crate) count_at: u32,
+    pub(crate) most: u32,
+    pub(crate) rays_per_thread: u32,
+    pub(crate) rays_per_word: u32,
+}
+
+/// Byte offsets of the workgroups of three dispatches in the results of that program: of one thread per ray, of the search, and of the
+/// program that writes results.
+const PER_RAY: u64 = 16;
+const PER_SEARCH: u64 = 32;
+const PER_RESULT: u64 = 48;
+const COUNTS_BYTES: u64 = 64;
 
 impl CastPlan {
     /// Binds the plan to the buffers of the caller: `count` rays, their times if spheres move, their results (`out`) and, optionally, the
@@ -51,6 +75,24 @@ impl CastPlan {
         block_on(self.bind_async(count, rays, times, out, status))
     }
 
+    /// [`bind`](Self::bind) for a number of rays that a shader of the caller computes: each pass reads it, a `u32`, from the start of
+    /// `count`, a fifth buffer, and dispatches as many workgroups as it needs. It is at most `most`; a larger number counts as `most`.
+    /// Results after those of the last ray stay as they are, except that bits are written as whole words.
+    ///
+    /// # Errors
+    /// As [`bind`](Self::bind).
+    pub fn bind_counted(
+        &self,
+        most: u64,
+        count: BufferSlice<'_>,
+        rays: BufferSlice<'_>,
+        times: Option<BufferSlice<'_>>,
+        out: BufferSlice<'_>,
+        status: Option<BufferSlice<'_>>,
+    ) -> Result<CastPass> {
+        block_on(self.bind_any(most, Some(count), rays, times, out, status))
+    }
+
     /// [`bind`](Self::bind), for code that must not block.
     ///
     /// # Errors
@@ -58,6 +100,18 @@ impl CastPlan {
     pub async fn bind_async(
         &self,
         count: u64,
+        rays: BufferSlice<'_>,
+        times: Option<BufferSlice<'_>>,
+        out: BufferSlice<'_>,
+        status: Option<BufferSlice<'_>>,
+    ) -> Result<CastPass> {
+        self.bind_any(count, None, rays, times, out, status).await
+    }
+
+    async fn bind_any(
+        &self,
+        count: u64,
+        counter: Option<BufferSlice<'_>>,
         rays: BufferSlice<'_>,
         times: Option<BufferSlice<'_>>,
         out: BufferSlice<'_>,
@@ -78,24 +132,27 @@ impl CastPlan {
         }
         let width = self.query_kind.width();
         let answers = if width == 0 { count.div_ceil(32) * 4 } else { count * width * 4 };
-        let (set, rays_at) = self.window("the rays", &rays, count * RAY_BYTES)?;
-        let (answered, out_at) = self.window("the results", &out, answers)?;
+        let (set, rays_at) = window(gpu, "the rays", &rays, count * RAY_BYTES)?;
+        let (answered, out_at) = window(gpu, "the results", &out, answers)?;
         let (counted, status_at) = match &status {
-            Some(status) => self.window("the status", status, STATUS_BYTES)?,
+            Some(status) => window(gpu, "the status", status, STATUS_BYTES)?,
             None => (self.spare.as_entire_buffer_binding(), 0),
         };
         let each = times.as_ref().is_some_and(|times| times.size() != 4);
         let last_time = if each { count.saturating_sub(1) } else { 0 };
         let (timed, times_at) = match &times {
-            Some(times) => self.window("the times", times, 4 * (last_time + 1))?,
+            Some(times) => window(gpu, "the times", times, 4 * (last_time + 1))?,
             None => (self.no_time.as_entire_buffer_binding(), 0),
         };
-        let all = [&set, &answered, &counted, &timed].map(|binding| binding.buffer);
+        let counter = counter.map(|counter| window(gpu, "the number of rays", &counter, 4)).transpose()?;
+        let mut all = vec![set.buffer, answered.buffer, counted.buffer, timed.buffer];
+        all.extend(counter.iter().map(|(binding, _)| binding.buffer));
         if (1..all.len()).any(|i| all[..i].contains(&all[i])) {
-            return Err(Error::InvalidArgument("rays, times, results and status must be in different buffers".into()));
+            let message = "rays, times, results, status and number of rays must be in different buffers";
+            return Err(Error::InvalidArgument(message.into()));
         }
         if count == 0 {
-            return Ok(CastPass { cleared: None, steps: Vec::new() });
+            return Ok(CastPass { cleared: None, counted: None, steps: Vec::new() });
         }
         let part = self.scene.parts.first();
         let spheres = part.map_or(0, |part| part.count);
@@ -141,12 +198,12 @@ impl CastPlan {
         let prepare_rays = match &self.ray_attributes {
             Some(ray_attributes) => {
                 let [a, b, c] = prepare_rays;
-                self.group(&self.prepare_pipeline, [a, b, c, timed, ray_attributes.as_entire_buffer_binding()]).await?
+                bound(gpu, &self.prepare_pipeline, [a, b, c, timed, ray_attributes.as_entire_buffer_binding()]).await?
             }
-            None => self.group(&self.prepare_pipeline, prepare_rays).await?,
+            None => bound(gpu, &self.prepare_pipeline, prepare_rays).await?,
         };
         let found = found.as_entire_buffer_binding();
-        let write_results = self.group(&self.write_pipeline, [task, set, rays, found, answered, counted]).await?;
+        let write_results = bound(gpu, &self.write_pipeline, [task, set, rays, found, answered, counted]).await?;
         // If nothing moves, rays have no attributes.
         let ray_attributes = self.ray_attributes.as_ref().unwrap_or(&gpu.no_ray_attributes);
         let own = [&params, &self.rays, &self.state, &self.results, ray_attributes];
@@ -159,94 +216,134 @@ impl CastPlan {
         };
         gpu.write(&params, &params_bytes).await?;
 
-        let groups = |threads: u64| threads.div_ceil(WORKGROUP) as u32;
+        let rays_per_thread = if self.uses_bvh { 1 } else { self.kernels.rays_per_thread };
+        let rays_per_word = if width == 0 { 32 } else { 1 };
+        let counted = match counter {
+            None => None,
+            Some((counter, count_at)) => {
+                let asked = RayCount {
+                    count_at,
+                    most: count as u32,
+                    rays_per_thread: rays_per_thread as u32,
+                    rays_per_word: rays_per_word as u32,
+                };
+                let uniform = gpu.uniform("number of rays", &asked).await?;
+                let counts = gpu
+                    .buffer(
+                        "workgroups of the rays",
+                        COUNTS_BYTES,
+                        BufferUsages::STORAGE | BufferUsages::INDIRECT | BufferUsages::COPY_SRC,
+                    )
+                    .await?;
+                let pipeline = gpu.pipeline(&programs::COUNT_RAYS, KernelConstants::default()).await?;
+                let buffers = [uniform.as_entire_buffer_binding(), counter, counts.as_entire_buffer_binding()];
+                let group = bound(gpu, &pipeline, buffers).await?;
+                let step = Step { pipeline, group, offset: None, groups: Groups::Known([1, 1]) };
+                let of_ranges =
+                    (0..ranges.len() as u64).map(|n| n * UNIFORM_STEP + offset_of!(Params, ray_count) as u64);
+                let copied_to = of_ranges.chain([(task_at + offset_of!(Task, count)) as u64]).collect();
+                Some(CountedRays { step, counts, params, copied_to })
+            }
+        };
+        let groups = |threads: u64, at: u64| match &counted {
+            None => Groups::Known([threads.div_ceil(WORKGROUP) as u32, 1]),
+            Some(counted) => Groups::Indirect(counted.counts.clone(), at),
+        };
         let step = |pipeline: &ComputePipeline, group: &BindGroup, offset, groups| Step {
             pipeline: pipeline.clone(),
             group: group.clone(),
             offset,
             groups,
         };
-        let mut steps = vec![step(&self.prepare_pipeline, &prepare_rays, None, groups(count))];
-        let rays_a_thread = if self.uses_bvh { 1 } else { self.kernels.rays_per_thread };
+        let mut steps = vec![step(&self.prepare_pipeline, &prepare_rays, None, groups(count, PER_RAY))];
         for n in 0..ranges.len() as u32 {
             let offset = Some(n * UNIFORM_STEP as u32);
-            steps.push(step(&self.search_pipeline, &search, offset, groups(count.div_ceil(rays_a_thread))));
+            steps.push(step(
+                &self.search_pipeline,
+                &search,
+                offset,
+                groups(count.div_ceil(rays_per_thread), PER_SEARCH),
+            ));
         }
-        steps.extend(self.finalize_pipeline.as_ref().map(|program| step(program, &finish, Some(0), groups(count))));
-        let threads = if width == 0 { count.div_ceil(32) } else { count };
-        steps.push(step(&self.write_pipeline, &write_results, None, groups(threads)));
+        let finalized = self.finalize_pipeline.as_ref();
+        steps.extend(finalized.map(|program| step(program, &finish, Some(0), groups(count, PER_RAY))));
+        let written = groups(count.div_ceil(rays_per_word), PER_RESULT);
+        steps.push(step(&self.write_pipeline, &write_results, None, written));
         // A query without a finalize program sets bits of its state, so the state must be zero at the start.
         let cleared = self.finalize_pipeline.is_none().then(|| (self.state.clone(), (self.kernels.state_bytes)(count)));
-        Ok(CastPass { cleared, steps })
-    }
-
-    /// Returns a binding that contains the first `bytes` bytes of a slice, and their offset within it in words. The binding begins at the
-    /// last offset before the slice at which the device can bind.
-    fn window<'a>(&self, what: &'static str, slice: &BufferSlice<'a>, bytes: u64) -> Result<(BufferBinding<'a>, u32)> {
-        let (buffer, at) = (slice.buffer(), slice.offset());
-        if !buffer.usage().contains(BufferUsages::STORAGE) {
-            return Err(Error::InvalidArgument(format!(
-                "{what}: the buffer must have the usage STORAGE, but has {:?}",
-                buffer.usage()
-            )));
-        }
-        if !at.is_multiple_of(4) {
-            return Err(Error::InvalidArgument(format!(
-                "{what}: the offset in the buffer is {at} bytes: it must be a multiple of 4"
-            )));
-        }
-        let device = || self.gpu.name().into();
-        if slice.size() < bytes {
-            return Err(Error::TooLarge { what, asked: bytes, allowed: slice.size(), device: device() });
-        }
-        let before = at % u64::from(self.gpu.device.limits().min_storage_buffer_offset_alignment);
-        let (asked, allowed) = (before + bytes, self.gpu.largest_binding());
-        if asked > allowed {
-            return Err(Error::TooLarge { what, asked, allowed, device: device() });
-        }
-        Ok((BufferBinding { buffer, offset: at - before, size: NonZeroU64::new(asked) }, (before / 4) as u32))
-    }
-
-    /// Creates the bind group of a program. A validation error of wgpu is about the caller's buffers: it becomes [`Error::InvalidArgument`].
-    async fn group<const N: usize>(
-        &self,
-        pipeline: &ComputePipeline,
-        bound: [BufferBinding<'_>; N],
-    ) -> Result<BindGroup> {
-        let entries = (0..)
-            .zip(bound)
-            .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: wgpu::BindingResource::Buffer(buffer) });
-        let entries: Vec<_> = entries.collect();
-        let bound = self.gpu.scoped(|| {
-            self.gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
-                label: None,
-                layout: &pipeline.get_bind_group_layout(0),
-                entries: &entries,
-            })
-        });
-        bound.await.map_err(|error| match error {
-            Error::DeviceFailed { message, .. } => {
-                Error::InvalidArgument(format!("a buffer cannot be bound: {message}"))
-            }
-            other => other,
-        })
+        Ok(CastPass { cleared, counted, steps })
     }
 }
 
+/// Returns a binding that contains the first `bytes` bytes of a slice, and their offset within it in words. The binding begins at the
+/// last offset before the slice at which the device can bind.
+pub(crate) fn window<'a>(
+    gpu: &GpuEngine,
+    what: &'static str,
+    slice: &BufferSlice<'a>,
+    bytes: u64,
+) -> Result<(BufferBinding<'a>, u32)> {
+    let (buffer, at) = (slice.buffer(), slice.offset());
+    if !buffer.usage().contains(BufferUsages::STORAGE) {
+        return Err(Error::InvalidArgument(format!(
+            "{what}: the buffer must have the usage STORAGE, but has {:?}",
+            buffer.usage()
+        )));
+    }
+    if !at.is_multiple_of(4) {
+        return Err(Error::InvalidArgument(format!(
+            "{what}: the offset in the buffer is {at} bytes: it must be a multiple of 4"
+        )));
+    }
+    let device = || gpu.name().into();
+    if slice.size() < bytes {
+        return Err(Error::TooLarge { what, asked: bytes, allowed: slice.size(), device: device() });
+    }
+    let before = at % u64::from(gpu.device.limits().min_storage_buffer_offset_alignment);
+    let (asked, allowed) = (before + bytes, gpu.largest_binding());
+    if asked > allowed {
+        return Err(Error::TooLarge { what, asked, allowed, device: device() });
+    }
+    Ok((BufferBinding { buffer, offset: at - before, size: NonZeroU64::new(asked) }, (before / 4) as u32))
+}
+
+/// Creates the bind group of a program. A validation error of wgpu is about the caller's buffers: it becomes [`Error::InvalidArgument`].
+pub(crate) async fn bound<const N: usize>(
+    gpu: &GpuEngine,
+    pipeline: &ComputePipeline,
+    bound: [BufferBinding<'_>; N],
+) -> Result<BindGroup> {
+    let entries = (0..)
+        .zip(bound)
+        .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: wgpu::BindingResource::Buffer(buffer) });
+    let entries: Vec<_> = entries.collect();
+    let bound = gpu.scoped(|| {
+        gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: None,
+            layout: &pipeline.get_bind_group_layout(0),
+            entries: &entries,
+        })
+    });
+    bound.await.map_err(|error| match error {
+        Error::DeviceFailed { message, .. } => Error::InvalidArgument(format!("a buffer cannot be bound: {message}")),
+        other => other,
+    })
+}
+
 impl CastPass {
-    /// Records the query into the caller's command encoder, as one compute pass. It allocates nothing on the device, submits nothing and
+    /// Records the query into the caller's command encoder, as one compute pass, or two if the device counts the rays. It allocates nothing on the device, submits nothing and
     /// waits for nothing. The encoder must belong to the same device. This cannot be checked here; wgpu reports it when the encoder is
     /// finished.
     pub fn encode(&self, encoder: &mut CommandEncoder) {
         if let Some((state, bytes)) = &self.cleared {
             encoder.clear_buffer(state, 0, Some(*bytes));
         }
-        let mut pass = encoder
-            .begin_compute_pass(&wgpu::ComputePassDescriptor { label: Some("umbracast"), timestamp_writes: None });
-        for step in &self.steps {
-            pass.set_pipeline(&step.pipeline);
-            pass.set_bind_group(0, &step.group, step.offset.as_slice());
-            pass.dispatch_workgroups(step.groups, 1, 1);
+        let description = wgpu::ComputePassDescriptor { label: Some("umbracast"), timestamp_writes: None };
+        if let Some(CountedRays { step, counts, params, copied_to }) = &self.counted {
+            step.record(&mut encoder.begin_compute_pass(&description));
+            copied_to.iter().for_each(|at| encoder.copy_buffer_to_buffer(counts, 0, params, *at, 4));
         }
+        let mut pass = encoder.begin_compute_pass(&description);
+        self.steps.iter().for_each(|step| step.record(&mut pass));
     }
 }

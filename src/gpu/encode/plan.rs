@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytemuck::{Pod, Zeroable};
 use wgpu::{Buffer, BufferUsages, ComputePipeline};
 
-use crate::cpu::scene::CpuScene;
+use crate::batch::sphere_set::SphereAttributes;
 use crate::error::{Error, Result};
 use crate::gpu::cast::kernels::Kernels;
 use crate::gpu::cast::readback::BitWriter;
@@ -93,7 +93,7 @@ impl CastPlan {
     pub(crate) async fn new(
         gpu: &Arc<GpuEngine>,
         scene: &Arc<GpuScene>,
-        host: &CpuScene,
+        columns: &SphereAttributes,
         range: [f32; 2],
         query_kind: QueryKind,
         most: u64,
@@ -124,7 +124,6 @@ impl CastPlan {
         }
         let kernels = Kernels::for_query(query_kind);
         let fast = query.precision == Precision::Fast;
-        let columns = &host.attributes;
         let (has_filters, changes) = (scene.info.has_masks, scene.info.has_motion_or_shape);
         let own = KernelConstants {
             fast,

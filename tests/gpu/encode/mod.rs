@@ -2,6 +2,7 @@
 
 mod caller;
 mod moving;
+mod resident;
 
 use caller::{QUERY_KINDS, compare, ordinary, own, shared, words_of};
 use umbracast::wgpu::{self, BufferUsages};
