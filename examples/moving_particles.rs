@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let velocities = buffer(16 * u64::from(particles), BufferUsages::STORAGE);
     let sensor = buffer(32 * u64::from(rays), BufferUsages::STORAGE);
     let hits = buffer(8 * u64::from(rays), BufferUsages::STORAGE);
-    let status = buffer(16, BufferUsages::STORAGE | BufferUsages::COPY_SRC);
+    let status = buffer(16, BufferUsages::STORAGE | BufferUsages::COPY_DST | BufferUsages::COPY_SRC);
     let back = buffer(32, BufferUsages::MAP_READ | BufferUsages::COPY_DST);
 
     let module = device.create_shader_module(wgpu::include_wgsl!("moving_particles.wgsl"));

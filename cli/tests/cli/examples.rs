@@ -33,7 +33,7 @@ fn particles_that_a_shader_moves() {
     let said = said_of("moving_particles", &["3000", "5000", "7"]);
     let last = said.lines().nth(1).unwrap_or_default();
     let hits: u32 = last.split(' ').nth(2).and_then(|word| word.parse().ok()).unwrap_or_else(|| panic!("{said}"));
-    // The discs of 3,000 particles at distances of 0.005 to 1.7 cover 3,000 · 5e-3² / 4 · mean(1 / d²) = 6 % of the view.
+    // The discs of 3,000 particles at distances of 0.005 to 1.7 cover 3,000 · 0.005² / 4 · mean(1 / d²) = 3.7 % of the view.
     assert!(
         (100..1000).contains(&hits) && last.ends_with(", 0 bad rays, 0 undone, 0 particles outside the box"),
         "{said}"
