@@ -1,4 +1,4 @@
-//! Particles that live on the GPU: the application's shader moves them, umbracast fits its BVH to them and casts rays, all in one
+//! Particles that live on the GPU: the application's shader moves them, umbracast builds a BVH over them and casts rays, all in one
 //! submission per frame. No sphere, ray or hit passes through the host; it reads four counts at the end.
 //!
 //! `cargo run --release -p umbracast --example moving_particles [PARTICLES [RAYS [FRAMES]]]`
@@ -75,7 +75,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for _ in 0..frames {
         let mut encoder = device.create_command_encoder(&Default::default());
         advance(&mut encoder, particles);
-        scene.refit(&mut encoder);
+        scene.rebuild(&mut encoder);
         encoder.clear_buffer(&status, 0, None);
         cast.encode(&mut encoder);
         encoder.copy_buffer_to_buffer(&status, 0, &back, 0, 16);

@@ -97,7 +97,7 @@ impl Scene {
 impl Device {
     /// Makes a scene over spheres that are in a buffer of the caller and stay there. The device must be one from
     /// [`from_wgpu`](Self::from_wgpu), with a GPU. Once per frame, the caller's shader moves the spheres, and
-    /// [`refit`](ResidentScene::refit) takes them:
+    /// [`rebuild`](ResidentScene::rebuild) or [`refit`](ResidentScene::refit) takes them:
     ///
     /// ```no_run
     /// # use umbracast::{Device, Query, QueryKind, ResidentScene, Result, SceneOptions, glam::Vec3, wgpu};
@@ -110,7 +110,7 @@ impl Device {
     /// let cast = plan.bind(1_000_000, rays.slice(..), None, hits.slice(..), None)?;
     /// // Per frame:
     /// move_spheres(encoder);
-    /// scene.refit(encoder);
+    /// scene.rebuild(encoder);
     /// cast.encode(encoder);
     /// # Ok(())
     /// # }
@@ -121,8 +121,7 @@ impl Device {
     /// the better spheres are culled. Of the options only [`tree_from`](SceneOptions::tree_from) counts. The id of a sphere is its
     /// index in the buffer. Results are those of an ordinary scene of the same spheres on this device.
     ///
-    /// The call builds the BVH on the device, and blocks until it is built. It allocates about 60 bytes per sphere, and 50 more while it
-    /// builds.
+    /// The call builds the BVH on the device, and blocks until it is built. It allocates about 110 bytes per sphere.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) on the CPU engine, for a buffer that cannot be bound, bounds that are not

@@ -3,7 +3,7 @@
 //! workgroups. Only the counts of the sort are atomic, within a workgroup.
 
 use bytemuck::{Pod, Zeroable};
-use wgpu::{BindGroup, BindingResource, Buffer, BufferBinding, BufferUsages, ComputePipeline};
+use wgpu::{BindGroup, BindingResource, Buffer, BufferBinding, BufferUsages, CommandEncoder, ComputePipeline};
 
 use super::motion::LeafMotion;
 use super::resident::{GpuBvh, USAGE};
@@ -12,7 +12,7 @@ use crate::bvh::qbvh4::build_lbvh::MortonGrid;
 use crate::bvh::qbvh4::node::QBvh4;
 use crate::bvh::qbvh4::node::QNode4;
 use crate::error::{Error, Result};
-use crate::gpu::context::dispatch::{DispatchQueue, Groups, THREADS};
+use crate::gpu::context::dispatch::{DispatchQueue, Groups, Step, THREADS};
 use crate::gpu::context::pipelines::KernelConstants;
 use crate::gpu::engine::GpuEngine;
 use crate::gpu::programs::{self, Program};
@@ -77,6 +77,78 @@ pub(crate) struct LevelState {
     pub(crate) emit_dispatch: [u32; 3],
     pub(crate) levels: [u32; 114],
 }
+
+impl LevelState {
+    /// The state before the first level, which is the root.
+    pub(crate) const FIRST: Self = Self {
+        begin: 0,
+        count: 0,
+        next: 0,
+        next_count: 1,
+        depth: 0,
+        unused: 0,
+        link_dispatch: [0; 3],
+        emit_dispatch: [1; 3],
+        levels: [0; 114],
+    };
+}
+
+/// Bytes of as many nodes as a BVH over `count` spheres can have: a full node has four children, and a node that is not full contains at
+/// least eight spheres.
+fn most_nodes(count: u32) -> u64 {
+    u64::from(count / 3 + 1) * size_of::<QNode4>() as u64
+}
+
+/// The build of the nodes, one level per round: programs with their bind groups, one per parity of the level where both differ.
+struct Levels {
+    open: (ComputePipeline, [BindGroup; 2]),
+    next: (ComputePipeline, BindGroup),
+    number: (ComputePipeline, [BindGroup; 2]),
+    nodes: Buffer,
+    control: Buffer,
+    /// The range of spheres of the root.
+    first_part: Buffer,
+}
+
+/// A build and a refit that are recorded into a caller's encoder, any number of times.
+pub(crate) struct RecordedBuild {
+    /// Sorts the spheres, and writes them in leaf order with the AABBs of neighbours; then the nodes.
+    sort: Vec<Step>,
+    leaves: Vec<Step>,
+    nodes: Vec<Step>,
+    refit: Step,
+    /// State and range of the root before the first level, each with its copy.
+    reset: [(Buffer, Buffer); 2],
+    /// The state, which knows the number of nodes, and the parameters of the refit, which need it.
+    control: Buffer,
+    refit_params: Buffer,
+}
+
+impl RecordedBuild {
+    /// Records a build. `take` precedes it in the same pass.
+    pub(crate) fn build(&self, encoder: &mut CommandEncoder, take: &Step) {
+        for (from, to) in &self.reset {
+            encoder.copy_buffer_to_buffer(from, 0, to, 0, from.size().min(to.size()));
+        }
+        {
+            let mut pass = encoder.begin_compute_pass(&PASS);
+            let steps = self.sort.iter().chain(&self.leaves).chain(&self.nodes);
+            std::iter::once(take).chain(steps).for_each(|step| step.record(&mut pass));
+        }
+        let (next, jobs) = (std::mem::offset_of!(LevelState, next), std::mem::offset_of!(BuildParams, jobs));
+        encoder.copy_buffer_to_buffer(&self.control, next as u64, &self.refit_params, jobs as u64, 4);
+    }
+
+    /// Records a refit. `take` precedes it in the same pass.
+    pub(crate) fn refit(&self, encoder: &mut CommandEncoder, take: &Step) {
+        let mut pass = encoder.begin_compute_pass(&PASS);
+        let steps = self.leaves.iter().chain([&self.refit]);
+        std::iter::once(take).chain(steps).for_each(|step| step.record(&mut pass));
+    }
+}
+
+const PASS: wgpu::ComputePassDescriptor<'static> =
+    wgpu::ComputePassDescriptor { label: Some("umbracast build"), timestamp_writes: None };
 
 /// Bytes of an item of the sort, one item per sphere: three words, the Morton code and the sphere's position.
 const ITEM_BYTES: u64 = 12;
@@ -205,12 +277,10 @@ impl<'a> LbvhBuilder<'a> {
         Ok((leaves, boxes))
     }
 
-    /// Builds the nodes, level by level. Returns them and the end of each level.
-    async fn nodes(&mut self, items: &Buffer, leaves: &Buffer, boxes: &Buffer) -> Result<(Buffer, Vec<u32>)> {
+    /// Prepares the build of the nodes.
+    async fn levels(&self, items: &Buffer, leaves: &Buffer, boxes: &Buffer) -> Result<Levels> {
         let (gpu, count) = (self.gpu, self.params.count);
-        // A full node has four children, and a node that is not full contains at least eight spheres: hence this bound.
-        let most = u64::from(count / 3 + 1) * size_of::<QNode4>() as u64;
-        let nodes = self.scratch("BVH nodes", most.min(gpu.largest_binding() / 64 * 64)).await?;
+        let nodes = self.scratch("BVH nodes", most_nodes(count).min(gpu.largest_binding() / 64 * 64)).await?;
         // Every node but the root contains at least eight spheres.
         let widest = count / 8 + 1;
         let parts = [
@@ -221,8 +291,6 @@ impl<'a> LbvhBuilder<'a> {
         let found = self.scratch("BVH build counts", u64::from(widest.div_ceil(THREADS)) * 4).await?;
         let usage = USAGE | BufferUsages::INDIRECT;
         let control = gpu.buffer("BVH build state", size_of::<LevelState>() as u64, usage).await?;
-        gpu.write(&control, &[LevelState { next_count: 1, emit_dispatch: [1; 3], ..LevelState::zeroed() }]).await?;
-        gpu.write(&parts[0], &[[0, count]]).await?;
         let params_buffer = self.upload_params(&[self.params]).await?;
         let [open, level, number] = [
             self.pipeline(&programs::EMIT_NODES).await?,
@@ -239,9 +307,36 @@ impl<'a> LbvhBuilder<'a> {
         let openings = [opening(0).await?, opening(1).await?];
         let next_level = self.bind_only(&level, &[&control, &found]).await?;
         let numberings = [numbering(0).await?, numbering(1).await?];
+        let [first_part, _] = parts;
+        Ok(Levels {
+            open: (open, openings),
+            next: (level, next_level),
+            number: (number, numberings),
+            nodes,
+            control,
+            first_part,
+        })
+    }
+
+    /// Records the build of one level. Rounds after the last level have no workgroups.
+    async fn round(&mut self, levels: &Levels, depth: u32, threads: u64) -> Result<()> {
+        let n = depth as usize % 2;
+        let Levels { open, next, number, control, .. } = levels;
         let offset = |field: usize| Groups::Indirect(control.clone(), field as u64);
         let (opens, numbers) =
             (std::mem::offset_of!(LevelState, emit_dispatch), std::mem::offset_of!(LevelState, link_dispatch));
+        self.steps.dispatch(&open.0, &open.1[n], offset(opens), 8 * threads).await?;
+        self.steps.dispatch(&next.0, &next.1, Groups::in_rows(1), u64::from(THREADS)).await?;
+        self.steps.dispatch(&number.0, &number.1[n], offset(numbers), threads).await
+    }
+
+    /// Builds the nodes, level by level. Returns them and the end of each level.
+    async fn nodes(&mut self, items: &Buffer, leaves: &Buffer, boxes: &Buffer) -> Result<(Buffer, Vec<u32>)> {
+        let (gpu, count) = (self.gpu, self.params.count);
+        let levels = self.levels(items, leaves, boxes).await?;
+        let Levels { nodes, control, first_part, .. } = &levels;
+        gpu.write(control, &[LevelState::FIRST]).await?;
+        gpu.write(first_part, &[[0, count]]).await?;
         let staging = gpu.buffer(
             "BVH build state",
             size_of::<LevelState>() as u64,
@@ -252,17 +347,13 @@ impl<'a> LbvhBuilder<'a> {
         let mut rounds = count.ilog(4) + 3;
         let done = loop {
             for _ in 0..rounds {
-                let n = depth as usize % 2;
                 // As a rule, all levels together have fewer than `count / 5` nodes.
-                let threads = u64::from(count / 5 / rounds);
-                self.steps.dispatch(&open, &openings[n], offset(opens), 8 * threads).await?;
-                self.steps.dispatch(&level, &next_level, Groups::in_rows(1), u64::from(THREADS)).await?;
-                self.steps.dispatch(&number, &numberings[n], offset(numbers), threads).await?;
+                self.round(&levels, depth, u64::from(count / 5 / rounds)).await?;
                 depth += 1;
             }
             self.steps.finish().await?;
             let mut seen = [LevelState::zeroed()];
-            gpu.read(&control, &staging, &mut seen).await?;
+            gpu.read(control, &staging, &mut seen).await?;
             let [seen] = seen;
             if seen.next_count == 0 {
                 break seen;
@@ -272,7 +363,7 @@ impl<'a> LbvhBuilder<'a> {
             }
             rounds = LEVELS;
         };
-        let levels = done.levels.get(..done.depth as usize).unwrap_or_default().to_vec();
+        let ends = done.levels.get(..done.depth as usize).unwrap_or_default().to_vec();
         let asked = u64::from(done.next) * size_of::<QNode4>() as u64;
         if asked > nodes.size() {
             let (allowed, device) = (nodes.size(), gpu.name().into());
@@ -282,12 +373,12 @@ impl<'a> LbvhBuilder<'a> {
         let copied = gpu
             .scoped(|| {
                 let mut encoder = gpu.device.create_command_encoder(&Default::default());
-                encoder.copy_buffer_to_buffer(&nodes, 0, &fitted, 0, asked);
+                encoder.copy_buffer_to_buffer(nodes, 0, &fitted, 0, asked);
                 gpu.queue.submit([encoder.finish()])
             })
             .await?;
         gpu.wait(copied).await?;
-        Ok((fitted, levels))
+        Ok((fitted, ends))
     }
 
     /// Bind group of a program without parameters: `buffers` from binding 1 on.
@@ -298,6 +389,49 @@ impl<'a> LbvhBuilder<'a> {
 }
 
 impl GpuBvh {
+    /// Prepares builds and refits of a BVH over the first `count` spheres of a buffer, at least one, that are recorded later. The BVH is
+    /// empty until the first build.
+    pub(crate) async fn recorded(
+        gpu: &GpuEngine,
+        spheres: &Buffer,
+        count: u32,
+        frame: &GpuFrame,
+    ) -> Result<(Self, RecordedBuild)> {
+        gpu.prepare(&BUILD_PROGRAMS.map(|program| (program, KernelConstants::default(), None)));
+        // With fewer bytes a build could end before its last node.
+        let (asked, allowed) = (most_nodes(count), gpu.largest_binding());
+        if asked > allowed {
+            return Err(Error::TooLarge { what: "BVH nodes", asked, allowed, device: gpu.name().into() });
+        }
+        let mut builder = LbvhBuilder::new(gpu, count, frame, None);
+        builder.steps.collected = Some(Vec::new());
+        let taken = |builder: &mut LbvhBuilder<'_>| builder.steps.collected.replace(Vec::new()).unwrap_or_default();
+        let items = builder.sorted(spheres).await?;
+        let order = builder.scratch("BVH sphere order", u64::from(count) * 4).await?;
+        let params_buffer = builder.upload_params(&[builder.params]).await?;
+        builder.step(&programs::LEAF_ORDER, (&params_buffer, 0), &[&items, &order], count).await?;
+        let sort = taken(&mut builder);
+        let (leaves, boxes) = builder.leaves(spheres, &order).await?;
+        let leaf_steps = taken(&mut builder);
+        let levels = builder.levels(&items, &leaves, &boxes).await?;
+        // No BVH has more levels, so no build is cut off.
+        for depth in 0..QBvh4::MAX_LEVELS as u32 {
+            builder.round(&levels, depth, 0).await?;
+        }
+        let nodes = taken(&mut builder);
+        let refit_params = builder.upload_params(&[builder.params]).await?;
+        let threads = count / 3 + 1;
+        builder.step(&programs::REFIT, (&refit_params, 0), &[&leaves, &boxes, &levels.nodes], threads).await?;
+        let refit = taken(&mut builder).swap_remove(0);
+        let Levels { nodes: node_buffer, control, first_part, .. } = levels;
+        let reset = [
+            (gpu.filled("first BVH build state", &[LevelState::FIRST]).await?, control.clone()),
+            (gpu.filled("first BVH build range", &[[0, count]]).await?, first_part),
+        ];
+        let bvh = Self { nodes: node_buffer, order, leaves, node_count: 0, levels: vec![0; QBvh4::MAX_LEVELS] };
+        Ok((bvh, RecordedBuild { sort, leaves: leaf_steps, nodes, refit, reset, control, refit_params }))
+    }
+
     /// Builds a BVH over the first `count` spheres of a buffer; `count` is at least 1.
     pub(crate) async fn build(
         gpu: &GpuEngine,

@@ -7,7 +7,7 @@ use super::motion::LeafMotion;
 use super::resident::GpuBvh;
 use crate::bvh::gpu_frame::GpuFrame;
 use crate::error::Result;
-use crate::gpu::context::dispatch::{Step, THREADS};
+use crate::gpu::context::dispatch::THREADS;
 use crate::gpu::engine::GpuEngine;
 use crate::gpu::programs;
 
@@ -25,33 +25,11 @@ impl GpuBvh {
         let mut builder = LbvhBuilder::new(gpu, count, frame, motion);
         let nodes = copy(gpu, "BVH nodes", &self.nodes).await?;
         let order = copy(gpu, "BVH sphere order", &self.order).await?;
-        let (leaves, levels) = (self.leaves.clone(), self.levels.clone());
-        let fitted = Self { nodes, order, leaves, levels, node_count: self.node_count };
-        let fitted = fitted.refit_by(&mut builder, spheres).await?;
-        builder.steps.finish().await?;
-        Ok(fitted)
-    }
-
-    /// The dispatches that refit the nodes of this BVH to the spheres that a buffer then contains, and the BVH with its new leaves.
-    pub(crate) async fn recorded_refit(
-        self,
-        gpu: &GpuEngine,
-        spheres: &Buffer,
-        count: u32,
-        frame: &GpuFrame,
-    ) -> Result<(Self, Vec<Step>)> {
-        let mut builder = LbvhBuilder::new(gpu, count, frame, None);
-        builder.steps.collected = Some(Vec::new());
-        let fitted = self.refit_by(&mut builder, spheres).await?;
-        Ok((fitted, builder.steps.collected.unwrap_or_default()))
-    }
-
-    /// Refits the nodes, with new leaves.
-    async fn refit_by(self, builder: &mut LbvhBuilder<'_>, spheres: &Buffer) -> Result<Self> {
-        let (leaves, boxes) = builder.leaves(spheres, &self.order).await?;
+        let (leaves, boxes) = builder.leaves(spheres, &order).await?;
         let params_buffer = builder.upload_params(&[BuildParams { jobs: self.node_count, ..builder.params }]).await?;
-        builder.step(&programs::REFIT, (&params_buffer, 0), &[&leaves, &boxes, &self.nodes], self.node_count).await?;
-        Ok(Self { leaves, ..self })
+        builder.step(&programs::REFIT, (&params_buffer, 0), &[&leaves, &boxes, &nodes], self.node_count).await?;
+        builder.steps.finish().await?;
+        Ok(Self { nodes, order, leaves, node_count: self.node_count, levels: self.levels.clone() })
     }
 
     /// SAH cost: the average number of nodes that a line through the root's AABB enters. It is the sum of the surface areas of all nodes'

@@ -33,8 +33,13 @@ impl GpuContext {
 
     /// Creates a storage buffer that contains `data`.
     pub(crate) async fn filled<T: Pod>(&self, what: &'static str, data: &[T]) -> Result<wgpu::Buffer> {
-        let buffer =
-            self.buffer(what, size_of_val(data) as u64, BufferUsages::STORAGE | BufferUsages::COPY_DST).await?;
+        let buffer = self
+            .buffer(
+                what,
+                size_of_val(data) as u64,
+                BufferUsages::STORAGE | BufferUsages::COPY_DST | BufferUsages::COPY_SRC,
+            )
+            .await?;
         self.write(&buffer, data).await?;
         Ok(buffer)
     }

@@ -9,6 +9,7 @@ use wgpu::{Buffer, BufferSlice, BufferUsages, CommandEncoder};
 use super::pass::{bound, window};
 use crate::bvh::gpu_frame::GpuFrame;
 use crate::error::{Error, Result};
+use crate::gpu::bvh::build::RecordedBuild;
 use crate::gpu::bvh::resident::GpuBvh;
 use crate::gpu::context::dispatch::{Groups, Step, THREADS};
 use crate::gpu::context::pipelines::KernelConstants;
@@ -18,8 +19,6 @@ use crate::gpu::scene::{GpuScene, ScenePart};
 use crate::query::policy::Precision;
 use crate::query::validate::usage;
 use crate::records::Sphere;
-use crate::runtime::block_on::block_on;
-use crate::runtime::cancel::CancelToken;
 
 /// Uniform of the program that takes the caller's spheres. Twin of `SphereTask` in `shaders/encode/take_spheres.wgsl`.
 #[repr(C)]
@@ -40,8 +39,8 @@ pub struct ResidentScene {
     /// Copies the caller's spheres, and counts the bad ones.
     take: Step,
     bad: Buffer,
-    /// Fits the BVH to the copies.
-    refit: Vec<Step>,
+    /// Builds the BVH over the copies, and fits it to them; `None` if there is none.
+    build: Option<RecordedBuild>,
 }
 
 impl ResidentScene {
@@ -77,55 +76,28 @@ impl ResidentScene {
         let [task, copies, counted] = [&task, &own, &bad].map(|buffer| buffer.as_entire_buffer_binding());
         let group = bound(gpu, &pipeline, [task, given, copies, counted]).await?;
         let take = Step { pipeline, group, offset: None, groups: Groups::in_rows(count.div_ceil(THREADS)) };
-        let part = ScenePart { first: 0, count, spheres: own, attributes: None, bvh: None, built_cost: None };
-        let mut resident = Self {
-            gpu: gpu.clone(),
-            scene: Arc::new(GpuScene::of_part(gpu, part, frame)),
-            take,
-            bad,
-            refit: Vec::new(),
+        let (bvh, build) = match has_bvh {
+            true => Some(GpuBvh::recorded(gpu, &own, count, &frame).await?).unzip(),
+            false => (None, None),
         };
-        resident.build(has_bvh).await?;
-        Ok(resident)
-    }
-
-    /// Takes the spheres as they are now, and builds the BVH.
-    async fn build(&mut self, has_bvh: bool) -> Result<()> {
-        let gpu = &*self.gpu;
-        self.refit.clear();
-        self.submit_refit().await?;
-        let mut bad = [0u32];
-        let staging = gpu.buffer("bad spheres", 4, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?;
-        gpu.read(&self.bad, &staging, &mut bad).await?;
-        if bad[0] > 0 {
-            let message = format!(
-                "{} of the spheres are not finite, have a negative radius or are not within the bounds",
-                bad[0]
-            );
-            return Err(Error::InvalidArgument(message));
-        }
-        if !has_bvh {
-            return Ok(());
-        }
-        let [part] = &self.scene.parts[..] else { return Ok(()) };
-        let (spheres, count, frame) = (&part.spheres, part.count, &self.scene.frame);
-        let bvh = GpuBvh::build(gpu, spheres, count, frame, None, &CancelToken::new()).await?;
-        let (bvh, refit) = bvh.recorded_refit(gpu, spheres, count, frame).await?;
-        let part = ScenePart { spheres: spheres.clone(), attributes: None, bvh: Some(bvh), ..*part };
-        self.scene = Arc::new(GpuScene::of_part(gpu, part, *frame));
-        self.refit = refit;
-        self.submit_refit().await
-    }
-
-    async fn submit_refit(&self) -> Result<()> {
-        let gpu = &*self.gpu;
-        let refit = || {
+        let part = ScenePart { first: 0, count, spheres: own, attributes: None, bvh, built_cost: None };
+        let resident =
+            Self { gpu: gpu.clone(), scene: Arc::new(GpuScene::of_part(gpu, part, frame)), take, bad, build };
+        let build = || {
             let mut encoder = gpu.device.create_command_encoder(&Default::default());
-            self.refit(&mut encoder);
+            resident.rebuild(&mut encoder);
             gpu.queue.submit([encoder.finish()])
         };
-        let submitted = gpu.scoped(refit).await?;
-        gpu.wait(submitted).await
+        let submitted = gpu.scoped(build).await?;
+        gpu.wait(submitted).await?;
+        let mut bad = [0u32];
+        let staging = gpu.buffer("bad spheres", 4, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?;
+        gpu.read(&resident.bad, &staging, &mut bad).await?;
+        if bad[0] > 0 {
+            let why = "are not finite, have a negative radius or are not within the bounds";
+            return Err(Error::InvalidArgument(format!("{} of the spheres {why}", bad[0])));
+        }
+        Ok(resident)
     }
 
     /// Number of spheres.
@@ -135,32 +107,33 @@ impl ResidentScene {
     }
 
     /// Records that the scene takes the spheres that the caller's buffer then contains: it copies them and fits the BVH to them. Queries
-    /// encoded later, by plans made before or after, find these spheres. It allocates nothing on the device, submits nothing and waits for
-    /// nothing. A BVH whose spheres have moved far from where they were when it was built is slow, but right: then
-    /// [`rebuild`](Self::rebuild).
+    /// encoded later find these spheres, by plans made before or after. It allocates nothing on the device, submits nothing and waits for
+    /// nothing.
+    ///
+    /// A BVH whose spheres have moved far from where they were when it was built is slow, and rays may end undone: then
+    /// [`rebuild`](Self::rebuild). Particles of a gas need that in each frame.
     ///
     /// A sphere that is not finite, has a negative radius or leaves the bounds is bad: a point at the lower corner of the bounds takes its
     /// place, and [`bad_spheres`](Self::bad_spheres) counts it.
     pub fn refit(&self, encoder: &mut CommandEncoder) {
+        self.record(encoder, RecordedBuild::refit);
+    }
+
+    /// [`refit`](Self::refit) with a new BVH, recorded in the same way. It takes several times as long as a refit.
+    pub fn rebuild(&self, encoder: &mut CommandEncoder) {
+        self.record(encoder, RecordedBuild::build);
+    }
+
+    fn record(&self, encoder: &mut CommandEncoder, how: impl Fn(&RecordedBuild, &mut CommandEncoder, &Step)) {
         encoder.clear_buffer(&self.bad, 0, None);
-        let description = wgpu::ComputePassDescriptor { label: Some("umbracast refit"), timestamp_writes: None };
-        let mut pass = encoder.begin_compute_pass(&description);
-        self.take.record(&mut pass);
-        self.refit.iter().for_each(|step| step.record(&mut pass));
+        match &self.build {
+            Some(build) => how(build, encoder, &self.take),
+            None => self.take.record(&mut encoder.begin_compute_pass(&Default::default())),
+        }
     }
 
     /// The number of bad spheres at the last [`refit`](Self::refit): the first `u32` of the buffer, which has the usages `STORAGE` and `COPY_SRC`.
     pub fn bad_spheres(&self) -> &Buffer {
         &self.bad
-    }
-
-    /// Builds the BVH anew over the spheres that the caller's buffer contains now. The call blocks until the device is done. Plans made
-    /// before keep the old BVH, which is not refitted any more: make new ones.
-    ///
-    /// # Errors
-    /// [`Error::InvalidArgument`] if spheres are bad, and device errors.
-    pub fn rebuild(&mut self) -> Result<()> {
-        let has_bvh = self.scene.has_bvh();
-        block_on(self.build(has_bvh))
     }
 }
