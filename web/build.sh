@@ -35,4 +35,6 @@ build() { # FOLDER LIMIT FEATURE...: builds with these features, and checks the 
 [ "${1:-}" != sizes ] || build target/web/rays 600000
 # The ephemeris does not count.
 build web/package/wasm $((1200000 + $(gzip -9 -c crates/sky/src/data/ephemeris.bin | wc -c))) sky
+cp LICENSE-* web/package
+node web/types.mjs
 node web/inline.mjs
