@@ -60,8 +60,8 @@ fn the_shader_stack_has_an_entry_per_level() {
     use crate::gpu::programs::{CLOSEST_BVH, STACK, with_short_stack};
     let room = |entries: usize| format!("var<private> stack: array<Siblings, {entries}>;");
     assert_eq!(STACK, room(QBvh4::MAX_LEVELS));
-    assert!(CLOSEST_BVH.source.contains(STACK));
-    assert!(with_short_stack(CLOSEST_BVH.source).contains(&room(QBvh4::SHALLOW_LEVELS)));
+    assert!(CLOSEST_BVH.source().contains(STACK));
+    assert!(with_short_stack(&CLOSEST_BVH.source()).contains(&room(QBvh4::SHALLOW_LEVELS)));
 }
 
 #[test]
