@@ -29,7 +29,7 @@ TRAJECTORY has positions in km from the centre of the Earth, with their times:
   .npy   f8 of shape (N, 4): unix_s x y z, or (N, 7): also vx vy vz. Also .npz.
          f4 is refused, because it rounds unix_s to 128 s
   .oem   an Orbit Ephemeris Message of CCSDS as text, which names its own axes
-         (GCRF, ICRF, EME2000, ITRF) and time scale (UTC, TAI, TT, TDB, GPS)
+         (GCRF, ICRF, EME2000, ITRF, TEME) and time scale (UTC, TAI, TT, TDB, GPS)
   -      standard input: .csv, .npy or .oem, which is detected
 Rows of several objects may be mixed. The states of an object are in order of
 time, at most a day apart.
@@ -65,7 +65,7 @@ Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the
 pub(crate) struct SunlightArgs {
     /// Positions with times: .csv, .parquet, .npy, .npz, .oem or -
     trajectory: PathBuf,
-    /// Axes of the positions: gcrs (also icrf, eme2000), or itrf, which rotates with the Earth. An .oem names its own
+    /// Axes of the positions: gcrs (also icrf, eme2000), itrf, which rotates with the Earth, or teme, of two-line elements. An .oem names its own
     #[arg(long, value_name = "FRAME", value_parser = |name: &str| Frame::from_name(name).map_err(|error| error.to_string()))]
     frame: Option<Frame>,
     /// Output file: .csv, .parquet, .npz, .npy or - (standard output)

@@ -190,7 +190,7 @@ fn files_that_are_no_trajectory_are_refused() {
     folder.write("t.csv", format!("{head}{good}"));
     for (command, words) in [
         ("sunlight t.csv -o out.csv", "give the frame, gcrs or itrf"),
-        ("sunlight t.csv --frame teme -o out.csv", "the frame is 'teme': expected gcrs"),
+        ("sunlight t.csv --frame tod -o out.csv", "the frame is 'tod': expected gcrs"),
         ("sunlight t.csv --frame gcrs -o out.csv --events out.csv", "-o and --events would both write this file"),
         ("sunlight t.csv --frame gcrs -o out.csv --events t.csv", "t.csv"),
         ("sunlight t.csv --frame gcrs -o out.csv --events -", "events cannot go to standard output"),
@@ -209,7 +209,7 @@ fn files_that_are_no_trajectory_are_refused() {
         (text.replace("= 2.0", "= 9"), "line 1: CCSDS_OEM_VERS is '9'"),
         ("<?xml version=\"1.0\"?>\n".into(), "line 1: the message is in XML"),
         (String::new(), "the file contains no states"),
-        (text.replace("GCRF", "TEME"), "line 10: REF_FRAME: the frame is 'TEME'"),
+        (text.replace("GCRF", "TOD"), "line 10: REF_FRAME: the frame is 'TOD'"),
         (text.replace("= EARTH", "= MARS"), "line 9: CENTER_NAME is 'MARS': expected EARTH"),
         (text.replace("= UTC", "= SCLK"), "line 11: TIME_SYSTEM is 'SCLK'"),
         (text.replace("CENTER_NAME = EARTH\n", ""), "CENTER_NAME is missing between META_START and META_STOP"),

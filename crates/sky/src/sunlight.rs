@@ -23,10 +23,12 @@ pub enum Frame {
     Gcrs,
     /// Axes that rotate with the Earth: x through 0° N 0° E, z through the north pole (ITRS without polar motion).
     Itrf,
+    /// The axes of two-line elements and SGP4: the true equator and the mean equinox of date, by the sidereal time of 1982 (Vallado and others 2006).
+    Teme,
 }
 
 impl Frame {
-    /// The frame with this name: `gcrs`, `gcrf`, `icrf`, `eme2000` or `j2000`; `itrf` or `itrs`, also with a year.
+    /// The frame with this name: `gcrs`, `gcrf`, `icrf`, `eme2000` or `j2000`; `itrf` or `itrs`, also with a year; `teme`.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for another name.
@@ -35,11 +37,14 @@ impl Frame {
         if matches!(&*plain, "gcrs" | "gcrf" | "icrf" | "eme2000" | "j2000") {
             return Ok(Self::Gcrs);
         }
+        if plain == "teme" {
+            return Ok(Self::Teme);
+        }
         let year = plain.strip_prefix("itrf").or(plain.strip_prefix("itrs"));
         match year.map(|year| year.trim_start_matches('-')) {
             Some(year) if year.len() <= 4 && year.bytes().all(|byte| byte.is_ascii_digit()) => Ok(Self::Itrf),
             _ => Err(Error::InvalidArgument(format!(
-                "the frame is '{}': expected gcrs (also gcrf, icrf, eme2000) or itrf (also itrs)",
+                "the frame is '{}': expected gcrs (also gcrf, icrf, eme2000), itrf (also itrs) or teme",
                 quoted(name)
             ))),
         }
@@ -154,8 +159,10 @@ fn check_state(
 #[derive(Clone, Debug)]
 struct Span {
     motion: Motion,
-    /// From the axes of the GCRS to those of the motion.
+    /// From the axes of the GCRS to those of the motion, which are the true equator and equinox of date.
     from_gcrs: DMat3,
+    /// From the axes of TEME to those of the motion.
+    from_teme: DMat3,
 }
 
 /// A trajectory in the axes of the GCRS.
@@ -217,8 +224,9 @@ impl Sunlight {
         let span = |number: i64| {
             let middle = Time::from_tt_seconds((number as f64 + 0.5) * 2.0 * HALF_SPAN);
             let motion = Motion::around(sky.ephemeris(), SkyBody::Moon, middle, sky.options())?;
-            let from_gcrs = Orientation::at(middle, delta_t.seconds_at(middle)).true_from_gcrs;
-            Ok((number, Span { motion, from_gcrs }))
+            let now = Orientation::at(middle, delta_t.seconds_at(middle));
+            let from_teme = DMat3::from_rotation_z(now.sidereal_time - now.mean_time_1982);
+            Ok((number, Span { motion, from_gcrs: now.true_from_gcrs, from_teme }))
         };
         let spans = numbers.into_par_iter().map(span).collect::<Result<BTreeMap<_, _>>>()?;
         let radii = sky.options().radii;
@@ -235,6 +243,11 @@ impl Sunlight {
             path.times.push(state.time.seconds_since(start));
             let (position, velocity) = match trajectory.frame {
                 Frame::Gcrs => (state.position, state.velocity),
+                Frame::Teme => {
+                    let span = self.span(state.time).0;
+                    let to_gcrs = span.from_gcrs.transpose() * span.from_teme;
+                    (to_gcrs * state.position, state.velocity.map(|velocity| to_gcrs * velocity))
+                }
                 Frame::Itrf => {
                     let (span, seconds) = self.span(state.time);
                     let turned = |vector| span.motion.turned_with_earth(seconds, vector);
