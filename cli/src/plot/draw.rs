@@ -335,7 +335,10 @@ impl<'a> Picture<'a> {
             // Away from the box: to the left of its left edge, and below the lower ones.
             let out = if axis == 2 { -ahead.perp() } else { ahead.perp() };
             let style = Style { size: 0.85 * TEXT, hex, halo: Some(WHITE) };
-            let step = round_length(110.0 * (high - low) / length);
+            // A short axis has smaller steps, so that it has numbers, too.
+            let steps = [110.0, 44.0].map(|pixels| round_length(pixels * (high - low) / length));
+            let is_short = (high / steps[0]).floor() <= (low / steps[0]).ceil();
+            let step = steps[usize::from(is_short)];
             let mut lines = vec![vec![from, to]];
             let first = (low / step - 1e-9).ceil();
             // A coordinate far from 0 may have fewer digits than the step needs.
