@@ -343,11 +343,7 @@ impl Sky {
                 Time::from_clock(days.floor() as i64, (days - days.floor()) * 86_400.0, self.inner.options().delta_t)
             }
             "tt" => Time::from_tt_julian_date(date),
-            _ => {
-                // The difference of the scales, at most 2 ms, changes by less than a nanosecond in this time.
-                let time = Time::from_tt_julian_date(date);
-                time.plus(time.tt_seconds() - time.tdb_seconds())
-            }
+            _ => Time::from_tdb_seconds(Time::from_tt_julian_date(date).tt_seconds()),
         };
         let times = dates.as_slice()?.iter().map(|&date| self.microseconds(time(date))).collect();
         Ok(PyArray1::from_vec(py, times))

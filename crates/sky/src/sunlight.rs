@@ -9,10 +9,12 @@ use umbracast::shadow::{Ball, ShadowRow, Spheroid};
 
 use crate::almanac::Sky;
 use crate::bodies::SkyBody;
+use crate::ephemeris::State;
 use crate::error::{Error, Result, quoted};
 use crate::motion::{HALF_SPAN, Motion};
 use crate::orientation::Orientation;
 use crate::shadow_intervals::{ShadowInterval, shadow_intervals};
+use crate::spk::Spk;
 use crate::time::{DAY, Time};
 
 /// Axes of the positions of a trajectory, whose origin is the centre of the Earth.
@@ -90,6 +92,32 @@ impl Trajectory {
             check_state(i as u64, state, i.checked_sub(1).map(|before| &states[before]), has_velocities)?;
         }
         Ok(Self { object: object.into(), frame, states })
+    }
+
+    /// The trajectories of a body of an SPK file, one for each time without gaps: states every `step_s` seconds, and the last one. `bytes` are the
+    /// file, whose segments have type 2 or 3, and `target` is the body's number of NAIF, -82 for example. Its name is that number.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] if the bytes are no such file, if it has no segments of the body, or if none lead from there to the Earth;
+    /// [`TooLarge`](umbracast::Error::TooLarge) for too many states; the errors of [`new`](Self::new).
+    pub fn from_spk(bytes: Vec<u8>, target: i32, step_s: f64) -> Result<Vec<Self>> {
+        let spk = Spk::parse(bytes)?;
+        let (spans, known) = (spk.spans(target), spk.bodies());
+        if spans.is_empty() {
+            return Err(Error::InvalidArgument(format!("the SPK file has no body {target}: it has {known:?}")));
+        }
+        let states = spans.iter().map(|span| (span.1 - span.0) / step_s + 2.0).sum::<f64>();
+        umbracast::memory::check("a trajectory", (states * size_of::<TrajectoryState>() as f64) as u64)?;
+        let state = |tdb_seconds: f64| {
+            let State { position, velocity } = spk.geocentric(target, tdb_seconds)?;
+            Ok(TrajectoryState { time: Time::from_tdb_seconds(tdb_seconds), position, velocity: Some(velocity) })
+        };
+        let path = |(first, last): (f64, f64)| {
+            let inner = (0..).map(|i| first + step_s * f64::from(i)).take_while(|at| *at < last - 1e-3);
+            let states = inner.chain([last]).map(state).collect::<Result<Vec<_>>>()?;
+            Self::new(target.to_string(), Frame::Gcrs, states)
+        };
+        spans.into_iter().map(path).collect()
     }
 
     /// The name of the object.
