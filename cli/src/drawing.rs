@@ -506,6 +506,11 @@ impl Item {
     }
 }
 
+/// Red, green and blue of an sRGB colour, 0…1.
+pub(crate) fn rgb(hex: u32) -> [f64; 3] {
+    [16, 8, 0].map(|shift| f64::from(hex >> shift & 255) / 255.0)
+}
+
 /// The width of the halo of a text.
 fn halo_width(size: f64) -> f64 {
     0.24 * size
@@ -634,7 +639,7 @@ fn glyphs(text: &str, at: DVec2, size: f64) -> Option<tiny_skia::Path> {
 }
 
 /// Encodes pixels of 8 bits per channel, rows from the top, as PNG.
-fn write_png(out: impl Write, pixels: &[u8], size: [u32; 2], color: ColorType) -> io::Result<()> {
+pub(crate) fn write_png(out: impl Write, pixels: &[u8], size: [u32; 2], color: ColorType) -> io::Result<()> {
     let mut writer = encoder(out, size, color).write_header().map_err(io_error)?;
     writer.write_image_data(pixels).and_then(|()| writer.finish()).map_err(io_error)
 }

@@ -22,6 +22,7 @@ use super::picture_warnings::picture_warning;
 use super::pictures::Difference;
 use super::progress::ProgressDisplay;
 use super::sidecar::Sidecar;
+use super::sky::frames::FieldOfView;
 use super::{left_out, open_reference, print_summary, say};
 
 /// Folder of the built-in picture.
@@ -75,6 +76,9 @@ pub(crate) struct RenderArgs {
     /// Samples along each axis of a pixel [default: those of the system]
     #[arg(long, value_name = "N")]
     samples: Option<u32>,
+    /// Vertical field of view in degrees, or `fill`: the body at which the camera aims fills the picture [default: that of the system]
+    #[arg(long, value_name = "DEGREES|fill", value_parser = FieldOfView::parse)]
+    fov: Option<FieldOfView>,
     /// Also write the distances, as f32
     #[arg(long, value_name = "NPY")]
     t: Option<PathBuf>,
@@ -204,6 +208,10 @@ impl RenderArgs {
             ),
             other => other.into(),
         })?;
+        let system = match self.fov {
+            Some(fov) => fov.apply(&system)?,
+            None => system,
+        };
         Ok((system, output, files))
     }
 

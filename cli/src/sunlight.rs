@@ -11,7 +11,7 @@ use umbracast::shadow::{Shadow, ShadowFlux, ShadowKind};
 use umbracast::{CancelToken, Device, Precision};
 use umbracast_files::{
     AnswerRow, Column, FileWriter, KeptColumns, Number, TrajectoryFile, check_output, check_target, is_standard_stream,
-    read_trajectories,
+    read_spk_trajectories, read_trajectories,
 };
 use umbracast_sky::{DeltaT, Frame, ShadowInterval, Sunlight, Time};
 
@@ -29,7 +29,8 @@ TRAJECTORY has positions in km from the centre of the Earth, with their times:
   .npy   f8 of shape (N, 4): unix_s x y z, or (N, 7): also vx vy vz. Also .npz.
          f4 is refused, because it rounds unix_s to 128 s
   .oem   an Orbit Ephemeris Message of CCSDS as text, which names its own axes
-         (GCRF, ICRF, EME2000, ITRF) and time scale (UTC, TAI, TT, TDB, GPS)
+         (GCRF, ICRF, EME2000, ITRF, TEME) and time scale (UTC, TAI, TT, TDB, GPS)
+  .bsp   an SPK file of NAIF with segments of type 2 or 3: see --target and --step
   -      standard input: .csv, .npy or .oem, which is detected
 Rows of several objects may be mixed. The states of an object are in order of
 time, at most a day apart.
@@ -63,11 +64,17 @@ Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the
 #[command(override_usage = "umbracast sunlight [OPTIONS] TRAJECTORY -o OUT")]
 #[command(after_long_help = EXAMPLES, after_help = "`umbracast sunlight --help` explains the files and gives examples.")]
 pub(crate) struct SunlightArgs {
-    /// Positions with times: .csv, .parquet, .npy, .npz, .oem or -
+    /// Positions with times: .csv, .parquet, .npy, .npz, .oem, .bsp or -
     trajectory: PathBuf,
-    /// Axes of the positions: gcrs (also icrf, eme2000), or itrf, which rotates with the Earth. An .oem names its own
+    /// Axes of the positions: gcrs (also icrf, eme2000), itrf, which rotates with the Earth, or teme, of two-line elements. An .oem names its own
     #[arg(long, value_name = "FRAME", value_parser = |name: &str| Frame::from_name(name).map_err(|error| error.to_string()))]
     frame: Option<Frame>,
+    /// Body of an SPK file, .bsp: its number of NAIF, such as -82. Positions are in gcrs
+    #[arg(long, value_name = "NAIF", allow_negative_numbers = true, conflicts_with = "frame")]
+    target: Option<i32>,
+    /// Seconds between the states of an SPK file [default: 60]
+    #[arg(long, value_name = "SECONDS", value_parser = step)]
+    step: Option<f64>,
     /// Output file: .csv, .parquet, .npz, .npy or - (standard output)
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
@@ -84,6 +91,12 @@ pub(crate) struct SunlightArgs {
     sky: SkyArgs,
     #[command(flatten)]
     summary: SummaryArgs,
+}
+
+/// Parser of `--step`.
+fn step(text: &str) -> std::result::Result<f64, String> {
+    let number = text.parse().ok().filter(|seconds| (0.001..=86_400.0).contains(seconds));
+    number.ok_or_else(|| "expected 0.001 to 86400 seconds".into())
 }
 
 /// Number of rows computed and written at a time.
@@ -179,11 +192,23 @@ pub(crate) fn run(args: &SunlightArgs) -> Result<()> {
             return Err(Error::Usage("-o and --events would both write this file".into()));
         }
     }
+    let is_spk = args.trajectory.extension().is_some_and(|own| own.eq_ignore_ascii_case("bsp"));
+    match (is_spk, args.target.is_some(), args.step.is_some()) {
+        (true, false, _) => {
+            let why = "an SPK file has several bodies: choose one with --target";
+            return Err(Error::bad_file(&*args.trajectory, why));
+        }
+        (false, false, false) | (true, true, _) => {}
+        _ => return Err(Error::bad_file(&*args.trajectory, "--target and --step are for an SPK file, .bsp")),
+    }
     let sky = args.sky.sky()?;
     let delta_t = sky.options().delta_t;
     let file = {
         let _working = ProgressDisplay::on("reading trajectories".into(), args.summary.quiet);
-        read_trajectories(&args.trajectory, args.frame, &args.keep.read_options(&args.table), delta_t)?
+        match args.target {
+            Some(target) => read_spk_trajectories(&args.trajectory, target, args.step.unwrap_or(60.0), delta_t)?,
+            None => read_trajectories(&args.trajectory, args.frame, &args.keep.read_options(&args.table), delta_t)?,
+        }
     };
     let device = Device::open(&args.device.options(Precision::Fast))?;
     let (start, cpu) = (Instant::now(), ProcessTime::now());

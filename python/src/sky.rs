@@ -119,6 +119,19 @@ impl Sky {
         }
         Ok(values)
     }
+
+    /// What places see, an array per field. `find` makes a record per place.
+    fn seen<'py, R: Record + Send>(
+        &self,
+        py: Python<'py>,
+        rows: &PyReadonlyArray2<'py, f64>,
+        fields: &[Field],
+        find: impl FnOnce(&[Place]) -> Result<Vec<R>> + Send,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let list = places(rows)?;
+        let records = run_detached(py, || find(&list))?;
+        self.columns(py, fields, records.into_iter())
+    }
 }
 
 /// The values of a field.
@@ -251,15 +264,13 @@ impl Sky {
         date: &str,
         rows: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let list = places(&rows)?;
-        let records = run_detached(py, || match self.eclipse(date)? {
+        self.seen(py, &rows, LunarCircumstancesRecord::fields(), |places| match self.eclipse(date)? {
             Some(Eclipse::Lunar(eclipse)) => {
                 let record = |place: &Place| eclipse.circumstances_record(None, &eclipse.circumstances(place));
-                Ok(list.iter().map(record).collect::<Vec<_>>())
+                Ok(places.iter().map(record).collect())
             }
             _ => Err(usage(format!("there is no lunar eclipse on {date}"))),
-        })?;
-        self.columns(py, LunarCircumstancesRecord::fields(), records.into_iter())
+        })
     }
 
     /// The transits from the beginning of one year to the end of another.
@@ -278,15 +289,15 @@ impl Sky {
         date: &str,
         rows: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let list = places(&rows)?;
-        let records = run_detached(py, || match self.inner.transit_on(self.inner.parse_time(date)?.0)? {
-            Some(transit) => {
-                let record = |place: &Place| transit.circumstances_record(None, &transit.circumstances(place));
-                Ok(list.iter().map(record).collect::<Vec<_>>())
+        self.seen(py, &rows, TransitCircumstancesRecord::fields(), |places| {
+            match self.inner.transit_on(self.inner.parse_time(date)?.0)? {
+                Some(transit) => {
+                    let record = |place: &Place| transit.circumstances_record(None, &transit.circumstances(place));
+                    Ok(places.iter().map(record).collect())
+                }
+                None => Err(usage(format!("there is no transit of Mercury or Venus on {date}"))),
             }
-            None => Err(usage(format!("there is no transit of Mercury or Venus on {date}"))),
-        })?;
-        self.columns(py, TransitCircumstancesRecord::fields(), records.into_iter())
+        })
     }
 
     /// Obscuration and altitude of the Sun in degrees at places: at an instant, or for a day at the maximum of each place.
@@ -332,11 +343,7 @@ impl Sky {
                 Time::from_clock(days.floor() as i64, (days - days.floor()) * 86_400.0, self.inner.options().delta_t)
             }
             "tt" => Time::from_tt_julian_date(date),
-            _ => {
-                // The difference of the scales, at most 2 ms, changes by less than a nanosecond in this time.
-                let time = Time::from_tt_julian_date(date);
-                time.plus(time.tt_seconds() - time.tdb_seconds())
-            }
+            _ => Time::from_tdb_seconds(Time::from_tt_julian_date(date).tt_seconds()),
         };
         let times = dates.as_slice()?.iter().map(|&date| self.microseconds(time(date))).collect();
         Ok(PyArray1::from_vec(py, times))

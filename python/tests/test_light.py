@@ -390,7 +390,7 @@ def test_trajectories_are_the_leading_axes():
         ({"radii": 1}, TypeError, "radii must be a str, not int"),
         ({"sun_radius": -1}, ValueError, "the radius of the Sun is -1"),
         ({"moon_k": 30}, ValueError, "the radius of the Moon is 30"),
-        ({"frame": "teme"}, ValueError, "the frame is 'teme': expected gcrs"),
+        ({"frame": "tod"}, ValueError, "the frame is 'tod': expected gcrs"),
         ({"times": times_of(np.zeros(5))}, umbracast.RecordError, r"times\[1\] is 0 s after the state before it"),
         (
             {"times": times_of(1e5 * np.arange(5))},

@@ -300,7 +300,8 @@ def sunlight(
         Positions in km from the centre of the Earth, outside it. The leading axes are those of trajectories, such as of
         several satellites.
     frame : str
-        Axes of the positions: "gcrs" (also "icrf", "eme2000"), or "itrf" (also "itrs"), which rotates with the Earth.
+        Axes of the positions: "gcrs" (also "icrf", "eme2000"); "itrf" (also "itrs"), which rotates with the Earth; or "teme",
+        of two-line elements.
     velocities : (…, N, 3) array, optional
         Velocities in km/s in the same axes, for the interpolation between the states. In rotating axes, they are relative to the axes.
     delta_t : float, optional

@@ -4,7 +4,7 @@ use crate::error::Result;
 use umbracast::Ray;
 use umbracast::glam::{DVec2, DVec3};
 
-use crate::drawing::{Align, Drawing, Frame, Ink, Style, text_width};
+use crate::drawing::{Align, Drawing, Frame, Ink, Style, rgb, text_width};
 use crate::sky::map::round_length;
 
 use super::balls::{Balls, Body};
@@ -17,6 +17,10 @@ use super::{DARK, HIT, INK, Legend, MISS, MOST_SPHERES, PASS, RAY};
 const MAX_LABELLED: usize = 24;
 /// Colour of the path of a sphere without hits.
 const UNHIT_COLOR: u32 = 0x8f_99a5;
+
+/// Colours of the hits with the least and with the largest `t`.
+const NEAR: u32 = 0xf2_a900;
+const FAR: u32 = 0x3b_0f63;
 
 const WHITE: u32 = 0xff_ffff;
 /// Height of text.
@@ -43,6 +47,8 @@ pub(super) struct Picture<'a> {
     span: Option<[f64; 2]>,
     /// Ids and times of the spheres in the results of the rays, sorted.
     hits: Vec<(u32, f64)>,
+    /// The least and the largest `t` of hits, which have colours by it; `None` for few rays.
+    colored: Option<[f64; 2]>,
 }
 
 impl<'a> Picture<'a> {
@@ -58,7 +64,14 @@ impl<'a> Picture<'a> {
         let span = scenery.span(&sample.kept);
         let drawing = Drawing::new(DVec2::new(f64::from(WIDTH), f64::from(HEIGHT)))?;
         let balls = Balls::cast(&view, &bodies(&scenery, &hits, span))?;
-        Ok(Self { drawing, view, balls, scenery, sample, span, hits })
+        let ends = sample.kept.iter().filter_map(|beam| match beam.mark {
+            Mark::Hit { t, .. } if t.is_finite() => Some(f64::from(t)),
+            _ => None,
+        });
+        let none = [f64::INFINITY, f64::NEG_INFINITY];
+        let colored = Some(ends.fold(none, |[low, high], t| [low.min(t), high.max(t)]))
+            .filter(|[low, high]| low < high && sample.seen > MAX_LABELLED as u64);
+        Ok(Self { drawing, view, balls, scenery, sample, span, hits, colored })
     }
 
     /// Draws everything. Later layers cover earlier ones.
@@ -76,8 +89,10 @@ impl<'a> Picture<'a> {
         for beam in &sample.kept {
             self.spots(beam);
         }
-        self.names();
         self.legend(legend, shown);
+        self.colour_bar();
+        self.names();
+        self.axes();
         self.drawing
     }
 
@@ -206,11 +221,15 @@ impl<'a> Picture<'a> {
             Mark::Hit { t, id } if beam.radius > 0.0 => self.surfaces(beam, t, id).map(|[_, other]| other),
             _ => None,
         };
+        let color = |t: f32| match self.colored {
+            Some([low, high]) => hex(ramp((f64::from(t) - low) / (high - low))),
+            None => HIT,
+        };
         let mut spot = |class: &'static str, t: f32, hex: u32, radius: f64| {
             if !t.is_finite() {
                 return;
             }
-            let at = self.view.project(touched.filter(|_| hex == HIT).unwrap_or_else(|| along(ray, t)));
+            let at = self.view.project(touched.filter(|_| hex != INK).unwrap_or_else(|| along(ray, t)));
             // A dot behind a body is faint and has no rim. It is tested once, so that a ball does not cut a dot on its side.
             let is_hidden = self.balls.hides(at, 2.5);
             if hex != INK && !is_hidden {
@@ -220,7 +239,7 @@ impl<'a> Picture<'a> {
         };
         spot("start", ray.t_min, INK, small);
         match *mark {
-            Mark::Hit { t, .. } => spot("hit", t, HIT, large),
+            Mark::Hit { t, .. } => spot("hit", t, color(t), large),
             Mark::Pass { t, .. } => spot("pass", t, PASS, large),
             _ => {}
         }
@@ -266,10 +285,9 @@ impl<'a> Picture<'a> {
         }
     }
 
-    /// Draws the legend of the colours, the summary, the axes and the scale.
+    /// Draws the legend of the colours, and the summary.
     fn legend(&mut self, legend: Legend, shown: &str) {
-        let has_paths = self.moving_span().is_some();
-        let (view, drawing) = (self.view, &mut self.drawing);
+        let (moving, drawing) = (self.moving_span(), &mut self.drawing);
         let (mut at, clip) = (DVec2::new(24.0, 36.0), drawing.frame);
         let style = |hex: u32| Style { size: TEXT, hex, halo: None };
         for (words, hex, is_line) in legend {
@@ -283,29 +301,88 @@ impl<'a> Picture<'a> {
             drawing.text("legend", words, at + DVec2::X * 38.0, Align::Left, style(INK));
             at.x += 38.0 + text_width(words, TEXT) + 36.0;
         }
-        if has_paths {
+        if let Some([first, last]) = moving {
+            let (first, last) = (format!("time {first}"), format!("{last}, path of a sphere"));
+            drawing.text("legend", &first, at, Align::Left, style(INK));
+            at.x += text_width(&first, TEXT) + 10.0;
             let corners = [(0.0, 0.0), (36.0, 0.0), (36.0, -12.0), (0.0, -12.0)];
             let outline = corners.map(|(x, y)| at + DVec2::new(x, y)).to_vec();
             let fade = ([at, at + DVec2::X * 36.0], 0.6);
             drawing.area("legend", outline, Ink::new(UNHIT_COLOR, 0.05), Some(fade));
-            drawing.text("legend", "path of a sphere over time", at + DVec2::X * 46.0, Align::Left, style(INK));
+            drawing.text("legend", &last, at + DVec2::X * 46.0, Align::Left, style(INK));
         }
-        drawing.text("content", shown, DVec2::new(24.0, 64.0), Align::Left, style(INK));
-
-        let foot = DVec2::new(72.0, f64::from(HEIGHT) - 60.0);
-        for (axis, name, hex) in [(DVec3::X, "x", 0xb3_2d2d), (DVec3::Y, "y", 0x2f_7d32), (DVec3::Z, "z", 0x1f_4fa3)] {
-            let tip = view.axis(axis);
-            drawing.lines("axis", &[vec![foot, foot + 40.0 * tip]], clip, [2.6, 0.0], hex);
-            drawing.text("axis", name, foot + 52.0 * tip + DVec2::Y * 5.0, Align::Middle, style(hex));
-        }
-        let length = round_length(160.0 / view.scale);
-        let (from, wide) = (DVec2::new(150.0, f64::from(HEIGHT) - 36.0), length * view.scale);
-        let bar = |x: f64, y: f64| from + DVec2::new(x, y);
-        let line = [bar(0.0, -5.0), bar(0.0, 5.0), bar(0.0, 0.0), bar(wide, 0.0), bar(wide, 5.0), bar(wide, -5.0)];
-        drawing.lines("scale", &[line.to_vec()], clip, [2.0, 0.0], INK);
-        let text = if (1e-3..1e6).contains(&length) { format!("{length}") } else { format!("{length:e}") };
-        drawing.text("scale", &text, bar(0.5 * wide, -10.0), Align::Middle, style(INK));
+        let shown = format!("{shown}; lengths in the unit of the input");
+        drawing.text("content", &shown, DVec2::new(24.0, 64.0), Align::Left, style(INK));
     }
+
+    /// Draws three edges of the box around the scene, with coordinates. They are on the outline of the box, so they cover nothing in it.
+    fn axes(&mut self) {
+        let (view, drawing) = (self.view, &mut self.drawing);
+        let clip = drawing.frame;
+        for (axis, (name, hex)) in [("x", 0xb3_2d2d), ("y", 0x2f_7d32), ("z", 0x1f_4fa3)].into_iter().enumerate() {
+            let begin = view.corner([axis == 1, false, false]);
+            let [low, high] = view.bounds.map(|corner| corner[axis]);
+            let at = |value: f64| {
+                let mut place = begin;
+                place[axis] = value;
+                view.project(place).truncate()
+            };
+            let (from, to) = (at(low), at(high));
+            let (ahead, length) = ((to - from).normalize_or_zero(), (to - from).length());
+            if !(1.0..1e4).contains(&length) {
+                continue;
+            }
+            // Away from the box: to the left of its left edge, and below the lower ones.
+            let out = if axis == 2 { -ahead.perp() } else { ahead.perp() };
+            let style = Style { size: 0.85 * TEXT, hex, halo: Some(WHITE) };
+            // A short axis has smaller steps, so that it has numbers, too.
+            let steps = [110.0, 44.0].map(|pixels| round_length(pixels * (high - low) / length));
+            let is_short = (high / steps[0]).floor() <= (low / steps[0]).ceil();
+            let step = steps[usize::from(is_short)];
+            let mut lines = vec![vec![from, to]];
+            let first = (low / step - 1e-9).ceil();
+            // A coordinate far from 0 may have fewer digits than the step needs.
+            for value in (0..64).map(|i| (first + f64::from(i)) * step).take_while(|value| *value <= high + 1e-9 * step)
+            {
+                lines.push(vec![at(value), at(value) + 7.0 * out]);
+                let text = number(value, step);
+                let room = 12.0 + 0.5 * (text_width(&text, style.size) * out.x.abs() + style.size * out.y.abs());
+                drawing.label("axis", &text, at(value) + room * out, 0.0, clip, style);
+            }
+            drawing.lines("axis", &lines, clip, [1.6, 0.0], hex);
+            drawing.label("axis", name, 0.5 * (from + to) + 52.0 * out, 0.0, clip, Style { size: 1.2 * TEXT, ..style });
+        }
+    }
+
+    /// Draws the scale of the colours of hits.
+    fn colour_bar(&mut self) {
+        let Some([low, high]) = self.colored else { return };
+        let (drawing, [width, height]) = (&mut self.drawing, [240.0, 14.0]);
+        let at = DVec2::new(24.0, f64::from(HEIGHT) - 56.0);
+        let row: Vec<u8> = (0..width as u32)
+            .flat_map(|x| hex(ramp((f64::from(x) + 0.5) / width)).to_be_bytes().into_iter().skip(1).chain([255]))
+            .collect();
+        drawing.image("colours", at, [width as u32, height as u32], row.repeat(height as usize));
+        let style = Style { size: 0.85 * TEXT, hex: INK, halo: None };
+        drawing.text("colours", "t of the hit", at - DVec2::Y * 7.0, Align::Left, style);
+        let step = round_length(0.5 * (high - low));
+        let inner = (0..64).map(|i| ((low / step).ceil() + f64::from(i)) * step).take_while(|t| *t <= high);
+        for t in inner {
+            let tick = at + DVec2::new(width * (t - low) / (high - low), height);
+            drawing.lines("colours", &[vec![tick, tick + 5.0 * DVec2::Y]], drawing.frame, [1.6, 0.0], INK);
+            drawing.text("colours", &number(t, step), tick + 20.0 * DVec2::Y, Align::Middle, style);
+        }
+    }
+}
+
+/// A multiple of a step, with as many digits as the step has.
+fn number(value: f64, step: f64) -> String {
+    let digits = step.log10().floor();
+    if (-4.0..7.0).contains(&digits) && value.abs() < 1e9 {
+        return format!("{:.*}", (-digits).max(0.0) as usize, value + 0.0);
+    }
+    let shown = if value == 0.0 { 0.0 } else { (value.abs().log10().floor() - digits).clamp(0.0, 15.0) };
+    format!("{value:.*e}", shown as usize)
 }
 
 /// Ids of the spheres to draw.
@@ -374,7 +451,13 @@ fn tint(id: usize, is_met: bool) -> DVec3 {
     DVec3::from_array([0.0, 1.0, 2.0].map(|third| 0.73 + 0.17 * (hue + third * std::f64::consts::TAU / 3.0).cos()))
 }
 
+/// Colour of a hit, by the part of the range of `t`, as sRGB. The middle is the colour of hits in the legend.
+fn ramp(part: f64) -> DVec3 {
+    let [near, middle, far] = [NEAR, HIT, FAR].map(|hex| DVec3::from_array(rgb(hex)));
+    if part < 0.5 { near.lerp(middle, 2.0 * part) } else { middle.lerp(far, 2.0 * part - 1.0) }
+}
+
 /// An sRGB colour, 0…1, in hexadecimal.
 fn hex(color: DVec3) -> u32 {
-    color.to_array().iter().fold(0, |hex, part| hex << 8 | (255.0 * part) as u32)
+    color.to_array().iter().fold(0, |hex, part| hex << 8 | (255.0 * part).round() as u32)
 }

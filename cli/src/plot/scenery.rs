@@ -48,6 +48,11 @@ impl Form {
             }
         }
     }
+
+    /// Half extents along the axes of the scene.
+    pub(super) fn reach(&self) -> DVec3 {
+        DVec3::from_array(DVec3::AXES.map(|axis| self.farthest(axis).dot(axis)))
+    }
 }
 
 impl<'a> Scenery<'a> {

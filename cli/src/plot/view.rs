@@ -11,7 +11,7 @@ use super::scenery::{Form, Scenery};
 pub(super) const WIDTH: u32 = 1280;
 pub(super) const HEIGHT: u32 = 960;
 
-/// Margin around the scene in pixels, for the legend above and the scale below.
+/// Margin around the scene in pixels, for the legend above and the numbers of the axes.
 const MARGIN: DVec2 = DVec2::new(70.0, 90.0);
 
 /// The middle of the picture in pixels.
@@ -29,54 +29,65 @@ pub(super) struct View {
     pub(super) center: DVec3,
     /// Pixels per unit of length.
     pub(super) scale: f64,
+    /// Opposite corners of the box that is fitted into the picture, with sides along the axes of the scene.
+    pub(super) bounds: [DVec3; 2],
 }
 
 impl View {
-    /// Fits the ends of the rays and the spheres into the picture. If all rays are in a small part of the scene (on a planet, say), only
+    /// Fits a box around the ends of the rays and the spheres into the picture. If all rays are in a small part of the scene (on a planet, say), only
     /// that part is shown. Ends far outside the scene are ignored, so these rays enter from the edge of the picture.
     pub(super) fn fit(scenery: &Scenery<'_>, sample: &[Beam]) -> Self {
         let (azimuth, elevation) = (-60.0_f64.to_radians(), 26.0_f64.to_radians());
         let back = DVec3::new(azimuth.cos() * elevation.cos(), azimuth.sin() * elevation.cos(), elevation.sin());
         let right = DVec3::Z.cross(back).normalize();
-        let mut view = Self { right, up: back.cross(right), back, center: DVec3::ZERO, scale: 1.0 };
+        let up = back.cross(right);
+        let mut view = Self { right, up, back, center: DVec3::ZERO, scale: 1.0, bounds: [DVec3::NEG_ONE, DVec3::ONE] };
 
         let every = scenery.len().div_ceil(100_000).max(1);
         let times = scenery.span(sample).unwrap_or_default();
         let mut scene = Extent::default();
         for id in (0..scenery.len()).step_by(every) {
             for (center, form) in times.into_iter().filter_map(|time| scenery.at(id, time)) {
-                let (center, reach) = (view.turned(center), view.reach(&form));
+                let reach = form.reach();
                 scene.add(center - reach);
                 scene.add(center + reach);
             }
         }
         let (low, high) = scene.most();
-        let size = (high - low).truncate().length();
+        let size = (high - low).length();
         let mut rays = Extent::default();
         for Beam { ray, mark, .. } in sample {
             let ends = [Some(ray.t_min), mark_end(mark)].into_iter().flatten().filter(|t| t.is_finite());
-            for point in ends.map(|t| view.turned(along(ray, t))) {
-                if scenery.len() == 0 || (point - 0.5 * (low + high)).truncate().length() <= 1.5 * size {
+            for point in ends.map(|t| along(ray, t)) {
+                if scenery.len() == 0 || (point - 0.5 * (low + high)).length() <= 1.5 * size {
                     rays.add(point);
                 }
             }
         }
         let (near, far) = rays.most();
-        let extent = (far - near).truncate().length();
+        let extent = (far - near).length();
         let small = extent < 0.03 * size && extent > 0.0;
-        let (low, high) = match (scenery.len() == 0, rays.is_empty()) {
-            (true, true) => (DVec3::NEG_ONE, DVec3::ONE),
-            (true, false) => (near, far),
-            (false, true) => (low, high),
-            _ if small => (near - 0.25 * extent, far + 0.25 * extent),
-            _ => (low.min(near), high.max(far)),
+        view.bounds = match (scenery.len() == 0, rays.is_empty()) {
+            (true, true) => view.bounds,
+            (true, false) => [near, far],
+            (false, true) => [low, high],
+            _ if small => [near - 0.25 * extent, far + 0.25 * extent],
+            _ => [low.min(near), high.max(far)],
         };
+        let corners = (0..8).map(|corner| view.turned(view.corner([1, 2, 4].map(|bit| corner & bit != 0))));
+        let none = [DVec3::INFINITY, DVec3::NEG_INFINITY];
+        let [low, high] = corners.fold(none, |[low, high], at| [low.min(at), high.max(at)]);
         view.center = 0.5 * (low + high);
         let available = MIDDLE * 2.0 - 2.0 * MARGIN;
         let scale = (available / (high - low).truncate().max(DVec2::splat(f64::MIN_POSITIVE))).min_element();
         // A single point has no size, so it gets a fixed scale.
         view.scale = if scale.is_finite() && high.truncate() != low.truncate() { scale } else { 100.0 };
         view
+    }
+
+    /// A corner of the box: whether its x, y and z are the high ones.
+    pub(super) fn corner(&self, is_high: [bool; 3]) -> DVec3 {
+        DVec3::from_array(std::array::from_fn(|axis| self.bounds[usize::from(is_high[axis])][axis]))
     }
 
     /// A vector to the right, up and towards the eye.
@@ -98,11 +109,6 @@ impl View {
     /// To the right and up, in units of length, of a position in the picture.
     pub(super) fn flat_of(&self, at: DVec2) -> DVec2 {
         self.center.truncate() + (at - MIDDLE) * DVec2::new(1.0, -1.0) / self.scale
-    }
-
-    /// Half extents of a shape to the right, up and towards the eye, in units of length.
-    fn reach(&self, form: &Form) -> DVec3 {
-        DVec3::from_array([self.right, self.up, self.back].map(|axis| form.farthest(axis).dot(axis)))
     }
 
     /// The outline of the area that a shape sweeps between two points, in pixels. It is convex.

@@ -48,6 +48,7 @@ Examples:
   umbracast eclipse 2026-08-12 --view moon --size 1280x720 -o eclipse.png
   umbracast eclipse 2024-04-08T18:40:00Z --view 32.7767,-96.797 -o dallas.png
   umbracast eclipse 2026-08-12 --view 42.34,-3.70 --fov fill --frames 60 --caption --size 640x480 -o burgos.png
+  umbracast eclipse 2024-04-08T18:38Z..2024-04-08T18:46Z --view 32.78,-96.80 --fov fill --frames 48 -o dallas-%03d.png
   umbracast eclipse --list 2020..2040 --only solar -o -
   umbracast eclipse --list 1900..2050 -o eclipses.csv
   umbracast eclipse --list 1900..2050 --only transits
@@ -62,7 +63,7 @@ Exit codes: 0 done, 1 no eclipse on this day, 2 bad usage or input, 3 no such de
 #[command(override_usage = "umbracast eclipse [OPTIONS] DATE\n       umbracast eclipse [OPTIONS] --list FIRST..LAST")]
 #[command(after_long_help = crate::args::paragraphs(EXAMPLES), after_help = "`umbracast eclipse --help` explains dates and views, and gives examples.")]
 pub(crate) struct EclipseArgs {
-    /// A day or an instant
+    /// A day or an instant; with --frames also two instants, FIRST..LAST
     #[arg(required_unless_present = "list")]
     date: Option<String>,
     /// List the eclipses of these years, such as 2020..2040: both years and all between
@@ -93,10 +94,11 @@ pub(crate) struct EclipseArgs {
     /// Write the instant, the view, a scale bar and the conventions into the picture
     #[arg(long, hide_short_help = true, requires = "output")]
     caption: bool,
-    /// Render an animated PNG of this many frames
+    /// Render this many frames into an animated PNG, or into numbered pictures: -o frame-%03d.png
     ///
-    /// It lasts from the beginning of the eclipse to its end, at the place of the view if it has one. Instants with the Sun below the
-    /// horizon are left out. There are 15 frames per second.
+    /// They last from the beginning of the eclipse to its end, at the place of the view if it has one, or over DATE, two instants:
+    /// FIRST..LAST. Instants with the Sun below the horizon of a place are left out. An animation has 15 frames per second. The number
+    /// of the first picture is 1, and each is written as soon as it is rendered.
     #[arg(long, value_name = "N", requires = "output", conflicts_with = "sidecar", value_parser = clap::value_parser!(u32).range(2..=10_000))]
     frames: Option<u32>,
     /// The Sun's corona in a picture in which the whole Sun is hidden: schematic, round and without streamers
@@ -153,10 +155,25 @@ pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
         || args.frames.is_some();
     if let Some((path, _)) = output.filter(|_| needs_picture) {
         let message = "--view, --size, --fov, --caption, --frames and --sidecar are for a picture, .png";
-        return Err(Error::bad_file(path, message));
+        return Err(match is_standard_stream(path) {
+            true => Error::Usage(format!("{message}: add --format png")),
+            false => Error::bad_file(path, message),
+        });
     }
     let date = args.date.as_deref().unwrap_or_default();
+    let (date, last) = match (date.split_once(".."), args.frames) {
+        (None, _) => (date, None),
+        (Some((first, last)), Some(_)) => (first, Some(last)),
+        (Some(_), None) => return Err(Error::Usage("DATE is a range, FIRST..LAST, which needs --frames".into())),
+    };
     let (time, precision) = sky.parse_time(date)?;
+    let span = match last.map(|last| sky.parse_time(last)).transpose()? {
+        None => None,
+        Some((last, DatePrecision::Instant)) if precision == DatePrecision::Instant && last > time => {
+            Some((time, last))
+        }
+        Some(_) => return Err(Error::Usage("DATE: expected FIRST..LAST, two instants in order".into())),
+    };
     let view = args.view.as_deref().map(View::parse).transpose()?;
     let found = Event::on(&sky, time)?;
     if let Some(event) = &found {
@@ -175,7 +192,7 @@ pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
         say(&warning);
     }
     if let Some((path, instant)) = picture.zip(instant) {
-        args.render(&sky, instant, view, path, found.as_ref())?;
+        args.render(&sky, instant, span, view, path, found.as_ref())?;
     }
     let Some(event) = found else {
         // A picture of an instant needs no eclipse.
@@ -196,8 +213,16 @@ pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
 }
 
 impl EclipseArgs {
-    /// Renders the instant into a picture.
-    fn render(&self, sky: &Sky, time: Time, view: Option<View>, output: &Path, event: Option<&Event>) -> Result<()> {
+    /// Renders the instant into a picture, or the instants of the event or of a span into frames.
+    fn render(
+        &self,
+        sky: &Sky,
+        time: Time,
+        span: Option<(Time, Time)>,
+        view: Option<View>,
+        output: &Path,
+        event: Option<&Event>,
+    ) -> Result<()> {
         render::check_outputs(output, &[None; 6], self.sidecar.as_deref(), &[], self.record.json)?;
         let size = self.size.unwrap_or(SIZE);
         let view = match event {
@@ -207,7 +232,10 @@ impl EclipseArgs {
         let device = Device::open(&self.device.options(Precision::Fast))?;
         let started = Instant::now();
         if let Some(count) = self.frames {
-            return self.animate(sky, &device, view, output, event, count);
+            let Some(span) = span.or_else(|| event.map(|event| event.span_at(view))) else {
+                return Err(Error::Usage("--frames: there is no eclipse on this day; see --list".into()));
+            };
+            return self.animate(sky, &device, view, output, frames::instants(span, event, view, count));
         }
         let (system, picture, has_corona) = self.picture(sky, &device, time, view, self.record.quiet)?;
         let shown = time.text(1, sky.options().delta_t);
@@ -301,22 +329,17 @@ impl EclipseArgs {
         frames::caption_lines(&instant, view, system, &conventions_text(&Conventions::at(sky, time, false)))
     }
 
-    /// Renders an animation of the eclipse.
+    /// Renders frames into an animation or into numbered pictures.
     fn animate(
         &self,
         sky: &Sky,
         device: &Device,
         view: Option<View>,
         output: &Path,
-        event: Option<&Event>,
-        count: u32,
+        instants: Vec<Time>,
     ) -> Result<()> {
-        let Some(event) = event else {
-            return Err(Error::Usage("--frames: there is no eclipse on this day; see --list".into()));
-        };
-        let instants = frames::instants(event, view, count);
         if instants.is_empty() {
-            return Err(Error::Usage("--frames: the Sun is below the horizon of --view during the eclipse".into()));
+            return Err(Error::Usage("--frames: the Sun is below the horizon of --view all the time".into()));
         }
         let size = self.size.unwrap_or(SIZE);
         let frame = |time: Time| {
@@ -327,14 +350,13 @@ impl EclipseArgs {
             let drawing = frames::captioned(&picture, &system, &self.caption_lines(sky, time, view, &system))?;
             drawing.pixels().map_err(|error| Error::Usage(error.to_string()))
         };
-        frames::animate(output, size, &instants, self.record.quiet, frame)?.persist()?;
+        let written = frames::animate(output, size, &instants, self.record.quiet, frame)?;
         if !self.record.quiet {
-            let left_out = count as usize - instants.len();
-            let below = match left_out {
+            let below = match self.frames.unwrap_or(0) as usize - instants.len() {
                 0 => String::new(),
                 some => format!("; {some} instants are left out, because the Sun is below the horizon"),
             };
-            say(&format!("{}: {} frames; wrote {}{below}", device.name(), instants.len(), output.display()));
+            say(&format!("{}: {} frames; wrote {written}{below}", device.name(), instants.len()));
         }
         Ok(())
     }

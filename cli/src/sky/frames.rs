@@ -1,18 +1,19 @@
 //! Fields of view, captions and animations of the pictures of an eclipse.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use png::ColorType;
 use umbracast::glam::DVec2;
 use umbracast::shadow::{Camera, Lens, Picture, System};
-use umbracast_files::{PreparedFile, prepare_atomic};
+use umbracast_files::prepare_atomic;
 use umbracast_sky::{Eclipse, Time, View};
 
 use super::Event;
 use super::map::round_length;
 use super::place_text;
-use crate::drawing::{Align, Drawing, Frame, Style, text_width, wrapped, write_frames};
+use crate::drawing::{Align, Drawing, Frame, Style, text_width, wrapped, write_frames, write_png};
 use crate::error::{Error, Result};
 use crate::progress::{CastProgress, ProgressDisplay};
 
@@ -23,7 +24,7 @@ const MARGIN: f64 = 1.1;
 
 /// The vertical field of view of a picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum FieldOfView {
+pub(crate) enum FieldOfView {
     Degrees(f64),
     /// That of the body at which the camera aims, with a margin.
     Fill,
@@ -31,7 +32,7 @@ pub(super) enum FieldOfView {
 
 impl FieldOfView {
     /// Parser of `--fov`.
-    pub(super) fn parse(text: &str) -> std::result::Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> std::result::Result<Self, String> {
         match text.parse::<f64>() {
             _ if text.eq_ignore_ascii_case("fill") => Ok(Self::Fill),
             Ok(degrees) if (1e-5..=170.0).contains(&degrees) => Ok(Self::Degrees(degrees)),
@@ -40,10 +41,10 @@ impl FieldOfView {
     }
 
     /// The system with this field of view.
-    pub(super) fn apply(self, system: &System) -> Result<System> {
+    pub(crate) fn apply(self, system: &System) -> Result<System> {
         let camera = *system.camera();
         let Lens::Perspective { .. } = camera.lens else {
-            let message = "--fov: this view is a parallel projection, which has no field of view: use another --view";
+            let message = "--fov: this camera is a parallel projection, which has no field of view";
             return Err(Error::Usage(message.into()));
         };
         let balls = system.bodies().iter().filter(|body| body.visible).flat_map(|body| &body.balls);
@@ -60,7 +61,8 @@ impl FieldOfView {
         };
         let lens = Lens::Perspective { field_of_view_deg: degrees };
         let (light, bodies) = (system.light().clone(), system.bodies().to_vec());
-        Ok(System::new(light, bodies, Camera { lens, ..camera }, system.picture().clone())?)
+        let seen = System::new(light, bodies, Camera { lens, ..camera }, system.picture().clone())?;
+        Ok(seen.with_unit(system.unit().unwrap_or_default()))
     }
 }
 
@@ -129,30 +131,54 @@ fn scale_text(length: f64, unit: &str) -> String {
     format!("{}{unit}", (100.0 * number).round() / 100.0)
 }
 
-/// Instants of an animation, evenly spaced from the beginning of an event to its end: of a solar eclipse, at the place of the view if that is
-/// one. Instants at which the Sun is below its horizon are left out.
-pub(super) fn instants(event: &Event, view: Option<View>, count: u32) -> Vec<Time> {
-    let (mut begins, mut ends) = event.span();
-    let mut is_up: Box<dyn Fn(&Time) -> bool> = Box::new(|_| true);
-    if let (Event::Eclipse(Eclipse::Solar(solar)), Some(View::Place(place))) = (event, view) {
-        let local = solar.circumstances(&place);
-        if let (Some(c1), Some(c4)) = (local.c1, local.c4) {
-            (begins, ends) = (c1.time, c4.time);
+impl Event {
+    /// The first and the last instant: of a solar eclipse, at the place of the view if that is one.
+    pub(super) fn span_at(&self, view: Option<View>) -> (Time, Time) {
+        if let (Self::Eclipse(Eclipse::Solar(solar)), Some(View::Place(place))) = (self, view) {
+            let local = solar.circumstances(&place);
+            if let (Some(c1), Some(c4)) = (local.c1, local.c4) {
+                return (c1.time, c4.time);
+            }
         }
-        is_up = Box::new(move |time| solar.view(&place, *time).is_sun_up());
+        self.span()
     }
-    let step = ends.seconds_since(begins) / f64::from(count.max(2) - 1);
-    (0..count).map(|i| begins.plus(step * f64::from(i))).filter(|time| is_up(time)).collect()
 }
 
-/// Writes an animated PNG, a frame per instant, with a progress bar. `frame` draws the RGB pixels of an instant.
+/// Evenly spaced instants from the first to the last. Those at which a place sees the Sun of a solar eclipse below its horizon are left out.
+pub(super) fn instants(
+    (first, last): (Time, Time),
+    event: Option<&Event>,
+    view: Option<View>,
+    count: u32,
+) -> Vec<Time> {
+    let is_up = |time: &Time| match (event, view) {
+        (Some(Event::Eclipse(Eclipse::Solar(solar))), Some(View::Place(place))) => {
+            solar.view(&place, *time).is_sun_up()
+        }
+        _ => true,
+    };
+    let step = last.seconds_since(first) / f64::from(count.max(2) - 1);
+    (0..count).map(|i| first.plus(step * f64::from(i))).filter(is_up).collect()
+}
+
+/// The path of a numbered picture: its file name has `%d`, or `%03d` for at least three digits. `None` without one.
+fn numbered(output: &Path, number: usize) -> Option<PathBuf> {
+    let name = output.file_name()?.to_str()?;
+    let (before, rest) = name.split_once('%')?;
+    let (digits, after) = rest.split_once('d')?;
+    let width = if digits.is_empty() { 1 } else { digits.parse().ok().filter(|width| *width < 20)? };
+    Some(output.with_file_name(format!("{before}{number:0width$}{after}")))
+}
+
+/// Writes a frame per instant, with a progress bar: as an animated PNG or, if the name of `output` has a number, as a picture each. `frame`
+/// draws the RGB pixels of an instant. Returns what was written.
 pub(super) fn animate(
     output: &Path,
     size: [u32; 2],
     instants: &[Time],
     quiet: bool,
     frame: impl Fn(Time) -> Result<Vec<u8>>,
-) -> Result<PreparedFile> {
+) -> Result<String> {
     let (done, count) = (Arc::new(AtomicU64::new(0)), instants.len() as u64);
     let shared = done.clone();
     let progress = CastProgress {
@@ -162,16 +188,28 @@ pub(super) fn animate(
         expected: move || Some(count),
     };
     let _working = ProgressDisplay::casting(progress, quiet);
-    let mut failed = None;
-    let frames = instants.iter().map(|time| {
+    let frame = |time: &Time| {
         let pixels = frame(*time);
         done.fetch_add(1, Ordering::Relaxed);
-        pixels.map_err(|error| {
+        pixels
+    };
+    if let Some((first, last)) = numbered(output, 1).zip(numbered(output, instants.len())) {
+        for (i, time) in instants.iter().enumerate() {
+            let pixels = frame(time)?;
+            let path = numbered(output, i + 1).unwrap_or_default();
+            prepare_atomic(&path, |out| write_png(out, &pixels, size, ColorType::Rgb))?.persist()?;
+        }
+        return Ok(format!("{} to {}", first.display(), last.display()));
+    }
+    let mut failed = None;
+    let frames = instants.iter().map(|time| {
+        frame(time).map_err(|error| {
             failed = Some(error);
             std::io::Error::other("a frame failed")
         })
     });
     let ready = prepare_atomic(output, |out| write_frames(out, size, count as u32, FRAMES_PER_S, frames));
     // The cause, instead of that the file could not be written.
-    failed.map_or_else(|| Ok(ready?), Err)
+    failed.map_or_else(|| Ok(ready?), Err)?.persist()?;
+    Ok(output.display().to_string())
 }

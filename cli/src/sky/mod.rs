@@ -4,7 +4,7 @@ pub(crate) mod circumstances;
 mod clock;
 pub(crate) mod eclipse;
 mod elements;
-mod frames;
+pub(crate) mod frames;
 mod instant;
 pub(crate) mod list;
 pub(crate) mod map;
@@ -247,14 +247,17 @@ pub(crate) fn no_eclipse(sky: &Sky, day: Time, what: &str, only: Option<EclipseB
 /// The solar eclipse of a date or an instant; an error that names the next one if there is none.
 pub(crate) fn solar_eclipse(sky: &Sky, date: &str) -> Result<Box<umbracast_sky::SolarEclipse>> {
     let (time, _) = sky.parse_time(date)?;
-    match sky.eclipse_on(time)? {
-        Some(Eclipse::Solar(eclipse)) => Ok(eclipse),
+    match Event::on(sky, time)? {
+        Some(Event::Eclipse(Eclipse::Solar(eclipse))) => Ok(eclipse),
         other => {
-            let lunar = other.map_or("", |_| "; that day has a lunar eclipse: see `umbracast eclipse`");
-            Err(Error::NoEclipse(format!(
-                "{}{lunar}",
-                no_eclipse(sky, time, "solar eclipse", Some(EclipseBody::Solar))?
-            )))
+            let other = match other {
+                Some(Event::Transit(transit)) => format!("; that day has a transit of {}", transit.planet.name()),
+                Some(Event::Eclipse(_)) => "; that day has a lunar eclipse".into(),
+                None => String::new(),
+            };
+            let see = if other.is_empty() { "" } else { ": see `umbracast eclipse`" };
+            let none = no_eclipse(sky, time, "solar eclipse", Some(EclipseBody::Solar))?;
+            Err(Error::NoEclipse(format!("{none}{other}{see}")))
         }
     }
 }

@@ -47,7 +47,7 @@ fn hits_are_marked_in_every_query() {
 fn hit_points_are_drawn_at_their_position() {
     let folder = Folder::new();
     // The camera looks from the front right and from above, with z up. The scene is centred in the picture.
-    folder.write("s.csv", "x,y,z,r\n0,0,0,1\n").write("r.csv", "ox,oy,oz,dx,dy,dz,t_min,t_max\n0,0,3,0,0,-1,0,9\n");
+    folder.write("s.csv", "x,y,z,r\n0,0,0,1\n").write("r.csv", "ox,oy,oz,dx,dy,dz,t_min,t_max\n0,0,5,0,0,-1,0,9\n");
     folder.run_ok("cast s.csv r.csv -o o.npz -q --plot o.png");
     let picture = picture(&folder, "o.png");
     let spots = picture.enumerate_pixels().filter(|(_, y, p)| *y > 90 && p.0 == HIT).map(|(x, y, _)| (x, y));
@@ -55,11 +55,23 @@ fn hit_points_are_drawn_at_their_position() {
     for (x, y) in spots {
         (n, sum) = (n + 1, (sum.0 + x, sum.1 + y));
     }
-    // The scene extends from 1 below to cos 26° · 3 above, in 960 − 180 pixels; the hit is cos 26° above the centre of the sphere.
-    let scale = 780.0 / (1.0 + 3.0 * 26_f64.to_radians().cos());
-    let expected = 870.0 - scale * (1.0 + 26_f64.to_radians().cos());
+    // The middle of the box from (-1, -1, -1) to (1, 1, 5) is in the middle of the picture; the hit is 1 below it.
+    let expected = 479.5 + scale_of([2.0, 2.0, 6.0]) * 26_f64.to_radians().cos();
     let found = (f64::from(sum.0) / f64::from(n), f64::from(sum.1) / f64::from(n));
     assert!((found.0 - 639.5).abs() < 1.0 && (found.1 - expected).abs() < 1.5, "{found:?} for {expected}");
+}
+
+/// To the right and downwards, in units of length: the camera looks from azimuth -60 and elevation 26 degrees.
+fn seen([x, y, z]: [f64; 3]) -> [f64; 2] {
+    let ((sa, ca), (se, ce)) = (60_f64.to_radians().sin_cos(), 26_f64.to_radians().sin_cos());
+    [x * sa + y * ca, (x * ca - y * sa) * se - z * ce]
+}
+
+/// Pixels per unit of length of a plot of a box with these sides: it fits between margins of 70 and 90 pixels.
+fn scale_of([x, y, z]: [f64; 3]) -> f64 {
+    let [wide, _] = seen([x, y, 0.0]);
+    let [_, high] = seen([x, -y, -z]);
+    (1140.0 / wide).min(780.0 / high)
 }
 
 /// Returns the mean position of the pixels below the legend that satisfy `is`, and the width and height of their bounding box.
@@ -126,9 +138,10 @@ fn segments_inside_spheres_are_drawn_thicker() {
     let drawn = |arguments: &str| {
         folder.run_ok(&format!("cast s.csv {arguments} -o o.npz -q --plot o.png"));
         // Lines seen through spheres are paler.
-        let reddish = |p: &Rgb<u8>| i32::from(p.0[0]) - i32::from(p.0[1]) > 70 && p.0[1] < 150;
+        let pink =
+            |p: &Rgb<u8>| p.0[0] > p.0[1].saturating_add(70) && p.0[2] > p.0[1].saturating_add(10) && p.0[1] < 150;
         let below = |x: u32, y: u32| y > 90 && !(x < 140 && y > 800);
-        picture(&folder, "o.png").enumerate_pixels().filter(|(x, y, p)| below(*x, *y) && reddish(p)).count()
+        picture(&folder, "o.png").enumerate_pixels().filter(|(x, y, p)| below(*x, *y) && pink(p)).count()
     };
     let [one, two, all] =
         ["nearest --k 1", "nearest --k 2", "all"].map(|query| drawn(&format!("r.csv --query {query}")));
@@ -139,10 +152,9 @@ fn segments_inside_spheres_are_drawn_thicker() {
 #[test]
 fn ellipsoids_have_their_own_outlines() {
     let folder = Folder::new();
-    // Two tiny ellipsoids set the scale: they are 8 apart along x, which appears shortened by cos 30°.
+    // Two tiny ellipsoids, 8 apart along x, are at the ends of the box.
     let ends = "-4,0,0,1e-3,1e-3,1e-3,1,0,0,0\n4,0,0,1e-3,1e-3,1e-3,1,0,0,0\n";
     folder.write("r.csv", "ox,oy,oz,dx,dy,dz,t_min,t_max\n");
-    let scale = 1140.0 / (8.0 * 60_f64.to_radians().sin());
     let (elevation, azimuth) = (26_f64.to_radians(), -60_f64.to_radians());
     let right = [-azimuth.sin(), azimuth.cos(), 0.0];
     let up = [-azimuth.cos() * elevation.sin(), -azimuth.sin() * elevation.sin(), elevation.cos()];
@@ -153,15 +165,20 @@ fn ellipsoids_have_their_own_outlines() {
             folder.write("e.csv", format!("x,y,z,rx,ry,rz,qw,qx,qy,qz\n0,0,0,{a},{b},{c},{turn}\n{ends}"));
             folder.run_ok("cast e.csv r.csv -o o.npz -q --plot o.png");
             let picture = picture(&folder, "o.png");
-            let bare = picture.get_pixel(1270, 470).0;
-            // The tiny ellipsoids are at the sides of the picture; the label is in the middle.
-            let strange = |x: u32, y: u32| picture.get_pixel(x, y).0.iter().zip(bare).any(|(p, q)| p.abs_diff(q) > 24);
-            let columns = (110..1170).filter(|x| (100..800).any(|y| strange(*x, y))).count() as f64;
-            let rows = (100..800).filter(|y| (110..1170).any(|x| strange(x, *y))).count() as f64;
+            // Ellipsoids without hits are grey, and the axes are not. The label of the large one is in its middle.
+            let grey = |x: u32, y: u32| {
+                let [r, g, b] = picture.get_pixel(x, y).0;
+                r <= 220 && r.abs_diff(b) < 16 && r.abs_diff(g) < 12
+            };
+            let scale = scale_of([8.002, 2.0 * axes[1], 2.0 * axes[2]]);
             let reach = |axis: [f64; 3]| 2.0 * scale * (0..3).map(|k| (axis[k] * axes[k]).powi(2)).sum::<f64>().sqrt();
             let (wide, high) = (reach(right), reach(up));
+            let near = (0.5 * wide) as u32 + 12;
+            let near = 640 - near..640 + near;
+            let columns = near.clone().filter(|x| (100..860).any(|y| grey(*x, y))).count() as f64;
+            let rows = (100..860).filter(|y| near.clone().any(|x| grey(x, *y))).count() as f64;
             assert!((columns - wide).abs() < 6.0, "{radii:?} {turn}: {columns} columns for {wide}");
-            assert!(high > 690.0 || (rows - high).abs() < 6.0, "{radii:?} {turn}: {rows} rows for {high}");
+            assert!((rows - high).abs() < 6.0, "{radii:?} {turn}: {rows} rows for {high}");
         }
     }
 }
@@ -177,9 +194,10 @@ fn thick_rays_are_drawn_with_their_width() {
         let picture = picture(&folder, "o.png");
         let bare = picture.get_pixel(1270, 440).0;
         let strange = |x: &u32| picture.get_pixel(*x, 440).0.iter().zip(bare).any(|(p, q)| p.abs_diff(q) > 6);
-        (1..1279).filter(strange).count() as f64
+        // The ray is in the middle of the picture, and the z axis is to its left.
+        2.0 * (640..1279).filter(strange).count() as f64
     };
-    let scale = 780.0 / (8.0 * 26_f64.to_radians().cos() + 1.0);
+    let scale = scale_of([1.0, 1.0, 9.0]);
     assert!(columns(0.0) < 5.0);
     for radius in [0.25, 1.0] {
         assert!((columns(radius) - 2.0 * scale * f64::from(radius)).abs() < 3.0, "{radius}: {}", columns(radius));
@@ -224,6 +242,66 @@ fn dots_are_at_their_hits_and_labels_do_not_overlap() {
     }
     let ids: Vec<&str> = svg::of(&elements, "sphere-id").iter().map(|label| label.text.as_str()).collect();
     assert!(ids.contains(&"3") && ids.len() >= 3, "{ids:?}");
+}
+
+/// The numbers of the axes are at the edges of the box, where the view projects their coordinates relative to a hit.
+#[test]
+fn axes_and_colours_have_the_coordinates_and_the_distances_of_the_scene() {
+    let folder = Folder::new();
+    // Thirty rays downwards; the farther to the right, the lower is the sphere.
+    let spheres: String = (0..30).map(|i| format!("{},0,{},0.5\n", 100 + 2 * i, -i)).collect();
+    let rays: String = (0..30).map(|i| format!("{},0,1.5,0,0,-1,0,99\n", 100 + 2 * i)).collect();
+    folder.write("s.csv", format!("x,y,z,r\n{spheres}"));
+    folder.write("r.csv", format!("ox,oy,oz,dx,dy,dz,t_min,t_max\n{rays}"));
+    folder.run_ok("cast s.csv r.csv -o o.npz -q --plot o.svg");
+    let elements = svg::check(&folder, "o.svg");
+    let (low, high) = ([99.5, -0.5, -29.5], [158.5, 0.5, 1.5]);
+    let scale = scale_of([0, 1, 2].map(|axis| high[axis] - low[axis]));
+    let dots = svg::of(&elements, "hit");
+    assert_eq!(dots.len(), 30);
+    let [x, y] = dots[0].center();
+    let project = |point: [f64; 3]| {
+        let [right, down] = seen([point[0] - 100.0, point[1], point[2] - 0.5]);
+        [x + scale * right, y + scale * down]
+    };
+    let axes: Vec<_> = svg::of(&elements, "axis").into_iter().filter(|one| one.name == "path").collect();
+    assert_eq!(axes.len(), 3);
+    for (axis, path) in axes.iter().enumerate() {
+        let color = &path.attributes["stroke"];
+        let labels: Vec<_> = svg::of(&elements, "axis")
+            .into_iter()
+            .filter(|one| one.name == "text" && &one.attributes["fill"] == color)
+            .collect();
+        assert_eq!(labels.iter().filter(|one| one.text == ["x", "y", "z"][axis]).count(), 1);
+        let mut numbers = 0;
+        for label in &labels {
+            let Ok(value) = label.text.parse::<f64>() else { continue };
+            let mut place = if axis == 1 { [high[0], low[1], low[2]] } else { low };
+            place[axis] = value;
+            let tick = project(place);
+            let off = |at: &[f64; 2]| (at[0] - tick[0]).hypot(at[1] - tick[1]);
+            assert!(path.lines().iter().any(|line| off(&line[0]) < 0.2), "{}: no tick at {tick:?}", label.text);
+            let [left, top, right, bottom] = label.bounds();
+            assert!(off(&[0.5 * (left + right), 0.5 * (top + bottom)]) < 45.0, "{} is not at {tick:?}", label.text);
+            numbers += 1;
+        }
+        assert!(numbers >= [4, 1, 3][axis], "{numbers} numbers");
+    }
+    // The distances of the hits are 1 to 30: from amber to violet, with the colour of the legend in the middle.
+    let color = |dot: &svg::Element| {
+        let hex = u32::from_str_radix(&dot.attributes["fill"][1..], 16).unwrap();
+        [16, 8, 0].map(|shift| (hex >> shift & 255) as u8)
+    };
+    assert_eq!((color(dots[0]), color(dots[29])), ([0xf2, 0xa9, 0x00], [0x3b, 0x0f, 0x63]));
+    assert!(color(dots[14]).iter().zip(HIT).all(|(one, other)| one.abs_diff(other) < 8), "{:?}", color(dots[14]));
+    let bar = svg::of(&elements, "colours");
+    let image = bar.iter().find(|one| one.name == "image").expect("a bar").bounds();
+    for text in bar.iter().filter(|one| one.name == "text") {
+        let Ok(value) = text.text.parse::<f64>() else { continue };
+        let [left, _, right, _] = text.bounds();
+        let expected = image[0] + (image[2] - image[0]) * (value - 1.0) / 29.0;
+        assert!((0.5 * (left + right) - expected).abs() < 0.1, "{value}");
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `umbracast render`, run as users run it.
 
-use umbracast_testing::folder::{Folder, f32_bytes, npy};
+use umbracast_testing::folder::{Folder, f32_bytes, npy, npy_array};
 
 /// A small valid system; tests replace parts of it.
 const SYSTEM: &str = r##"unit = "km"
@@ -154,6 +154,30 @@ const WRONG_SYSTEMS: &[(&str, &str, &[&str])] = &[
     ("[light]", "[ground]\ncolor = \"grey\"\n[light]", &["ground: color is \"grey\"", "#rrggbb"]),
     ("samples = 1", "background = \"#12345g\"", &["picture: background is \"#12345g\""]),
 ];
+
+/// `--fov` against the geometry: a sphere of radius 1 at a distance of 10 has an angular radius of asin 0.1.
+#[test]
+fn a_field_of_view_replaces_that_of_the_camera() {
+    let folder = Folder::new();
+    let lens = "kind = \"perspective\"\nposition = [0, 0, 10]\nfield_of_view_deg = 40\n";
+    let system = SYSTEM
+        .replace("kind = \"orthographic\"\nposition = [0, -10, 5]\n", lens)
+        .replace("width = 4\n", "")
+        .replace("up = [0, 0, 1]", "up = [0, 1, 0]")
+        .replace("[64, 48]", "[200, 100]");
+    folder.write("s.toml", system).write("flat.toml", SYSTEM);
+    for (option, degrees) in [("", 40.0_f64), ("--fov 20", 20.0), ("--fov 120", 120.0), ("--fov fill", 0.0)] {
+        folder.run_ok(&format!("render s.toml -o p.png --id id.npy --sidecar s.json {option}"));
+        let (_, ids) = npy_array::<u32>(std::fs::File::open(folder.path("id.npy")).unwrap());
+        let rows = ids.chunks(200).filter(|row| row.contains(&0)).count() as f64;
+        let half = 0.1_f64.asin().tan();
+        let scale = if degrees > 0.0 { (0.5 * degrees.to_radians()).tan() } else { 1.1 * half };
+        assert!((rows - 100.0 * half / scale).abs() <= 1.0, "{option}: {rows} rows");
+        assert!(folder.text("s.json").contains("\"unit\": \"km\""));
+    }
+    let done = folder.run("render flat.toml -o p.png --fov 20");
+    assert!(done.code == 2 && done.errors.contains("--fov: this camera is a parallel projection"), "{}", done.errors);
+}
 
 #[test]
 fn invalid_systems_are_refused_by_table_key_and_value() {

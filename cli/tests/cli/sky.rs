@@ -560,6 +560,7 @@ fn invalid_requests_about_the_sky_are_refused() {
         ("circumstances 2024-04-08", 2, "--places"),
         ("circumstances 2024-04-09 --place 1,2", 1, "the next one is the partial lunar eclipse of 2024-09-18"),
         ("map 2025-03-14", 1, "of 2025-03-29; that day has a lunar eclipse: see `umbracast eclipse`"),
+        ("map 2012-06-06", 1, "of 2012-11-13; that day has a transit of Venus: see `umbracast eclipse`"),
         ("circumstances 2024-04-08 --place 91,2", 2, "latitude 91"),
         ("circumstances 2024-04-08 --place 1,2,inf", 2, "height inf"),
         ("circumstances 2024-04-08 --place 1", 2, "expected LAT,LON"),

@@ -247,19 +247,36 @@ fn an_animation_shows_an_eclipse_from_its_beginning_to_its_end() {
     // At Palma, the Sun sets during the eclipse of 2026, so there are fewer frames; in Delhi it is night.
     let done = folder.run_ok("eclipse 2026-08-12 --view 39.57,2.65 --size 32x24 --frames 20 -o film.png");
     assert!(done.errors.contains("instants are left out, because the Sun is below the horizon"), "{}", done.errors);
+    // Two instants are the first and the last of numbered pictures, which are those of the single instants.
+    let view = "--view 32.7767,-96.797 --size 64x48 --corona off";
+    let done = folder.run_ok(&format!("eclipse 2024-04-08T18:30Z..2024-04-08T18:50Z {view} --frames 3 -o of-%03d.png"));
+    assert!(done.errors.contains("3 frames; wrote of-001.png to of-003.png"), "{}", done.errors);
+    for (number, minute) in [("001", 30), ("002", 40), ("003", 50)] {
+        folder.run_ok(&format!("eclipse 2024-04-08T18:{minute}Z {view} -o one.png -q"));
+        let [one, frame] = ["one.png".to_owned(), format!("of-{number}.png")]
+            .map(|name| image::open(folder.path(&name)).unwrap().to_rgb8());
+        assert!(one == frame, "{number}");
+    }
+    assert!(!folder.path("of-%03d.png").exists());
     for (arguments, words) in [
         ("2026-08-12 --view 28.6,77.2 --frames 4", "the Sun is below the horizon of --view"),
         ("2026-08-13T12:00Z --frames 4", "there is no eclipse on this day"),
-        ("2024-04-08 --view sun --fov 3", "this view is a parallel projection"),
+        ("2024-04-08 --view sun --fov 3", "this camera is a parallel projection"),
         ("2024-04-08 --fov 0", "0.00001 to 170 degrees, or fill"),
         ("2024-04-08 --frames 1", "1 is not in 2..=10000"),
+        ("2024-04-08T18:30Z..2024-04-08T18:50Z", "a range, FIRST..LAST, which needs --frames"),
+        ("2024-04-08T18:50Z..2024-04-08T18:30Z --frames 2", "expected FIRST..LAST, two instants in order"),
+        ("2024-04-08..2024-04-09 --frames 2", "expected FIRST..LAST, two instants in order"),
     ] {
         let done = folder.run(&format!("eclipse {arguments} --size 32x24 -o none.png"));
         assert!(done.code == 2 && done.errors.contains(words), "{arguments}: {} {}", done.code, done.errors);
         assert!(!folder.path("none.png").exists());
     }
-    let done = folder.run("eclipse 2024-04-08 -o data.csv --caption");
-    assert!(done.code == 2 && done.errors.contains("are for a picture, .png"), "{}", done.errors);
+    for (output, words) in [("data.csv", "data.csv: --view"), ("-", "are for a picture, .png: add --format png")] {
+        let done = folder.run(&format!("eclipse 2024-04-08 -o {output} --caption"));
+        assert!(done.code == 2 && done.errors.contains(words), "{}", done.errors);
+        assert!(done.errors.contains("are for a picture, .png") && !done.errors.contains("standard input"));
+    }
 }
 
 /// The corona fades while the last of the Sun is covered, instead of appearing at once.

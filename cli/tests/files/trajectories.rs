@@ -4,6 +4,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 use umbracast_testing::folder::{Done, Folder, npy, npz_array, program};
+use umbracast_testing::spk::{Segment, file};
 
 /// Seconds from 1970-01-01 to 2026-03-21.
 const START: f64 = 1_774_051_200.0;
@@ -189,8 +190,8 @@ fn files_that_are_no_trajectory_are_refused() {
     }
     folder.write("t.csv", format!("{head}{good}"));
     for (command, words) in [
-        ("sunlight t.csv -o out.csv", "give the frame, gcrs or itrf"),
-        ("sunlight t.csv --frame teme -o out.csv", "the frame is 'teme': expected gcrs"),
+        ("sunlight t.csv -o out.csv", "give the frame, gcrs, itrf or teme"),
+        ("sunlight t.csv --frame tod -o out.csv", "the frame is 'tod': expected gcrs"),
         ("sunlight t.csv --frame gcrs -o out.csv --events out.csv", "-o and --events would both write this file"),
         ("sunlight t.csv --frame gcrs -o out.csv --events t.csv", "t.csv"),
         ("sunlight t.csv --frame gcrs -o out.csv --events -", "events cannot go to standard output"),
@@ -199,6 +200,29 @@ fn files_that_are_no_trajectory_are_refused() {
         assert!(done.code == 2 && done.errors.contains(words), "{words}: {}", done.errors);
     }
     folder.run_ok("sunlight t.csv --frame gcrs -o out.csv -q");
+    // A body of an SPK file: 7000 km from the Earth, from 1000 s before J2000 to 1000 s after it.
+    let still = vec![vec![7000.0], vec![0.0], vec![0.0]];
+    let (target, center, kind) = (-82, 399, 2);
+    let body = Segment { target, center, kind, first: -1000.0, interval_s: 2000.0, intervals: vec![still] };
+    folder.write("k.bsp", file(&[body], true));
+    for (arguments, words) in [
+        ("k.bsp", "k.bsp: an SPK file has several bodies: choose one with --target"),
+        ("t.csv --target 301", "t.csv: --target and --step are for an SPK file, .bsp"),
+        ("k.bsp --target 301", "k.bsp: the SPK file has no body 301: it has [-82]"),
+        ("k.bsp --target -82 --frame itrf", "cannot be used with"),
+        ("k.bsp --target -82 --step 0", "expected 0.001 to 86400 seconds"),
+        ("t.csv --frame gcrs --step 5", "t.csv: --target and --step are for an SPK file, .bsp"),
+    ] {
+        let done = folder.run(&format!("sunlight {arguments} -o out.csv"));
+        assert!(done.code == 2 && done.errors.contains(words), "{words}: {}", done.errors);
+    }
+    folder.run_ok("sunlight k.bsp --target -82 --step 600 -o out.csv -q");
+    let table = folder.text("out.csv");
+    let rows: Vec<&str> = table.lines().collect();
+    assert_eq!(rows.len(), 1 + 5, "{table}");
+    // J2000 is 11:58:55.816 in UTC. The step to the last state is shorter.
+    assert!(rows[1].starts_with("2000-01-01T11:42:15.816") && rows[1].contains(",-82,"), "{table}");
+    assert!(rows[4].starts_with("2000-01-01T12:12:15.816") && rows[5].starts_with("2000-01-01T12:15:35.816"));
 
     let text = message(3, "GCRF", "UTC", "2026-03-21");
     let hostile = [
@@ -209,7 +233,7 @@ fn files_that_are_no_trajectory_are_refused() {
         (text.replace("= 2.0", "= 9"), "line 1: CCSDS_OEM_VERS is '9'"),
         ("<?xml version=\"1.0\"?>\n".into(), "line 1: the message is in XML"),
         (String::new(), "the file contains no states"),
-        (text.replace("GCRF", "TEME"), "line 10: REF_FRAME: the frame is 'TEME'"),
+        (text.replace("GCRF", "TOD"), "line 10: REF_FRAME: the frame is 'TOD'"),
         (text.replace("= EARTH", "= MARS"), "line 9: CENTER_NAME is 'MARS': expected EARTH"),
         (text.replace("= UTC", "= SCLK"), "line 11: TIME_SYSTEM is 'SCLK'"),
         (text.replace("CENTER_NAME = EARTH\n", ""), "CENTER_NAME is missing between META_START and META_STOP"),

@@ -62,7 +62,7 @@ pub use read::poses::{PoseTable, read_poses};
 pub use read::ray_stream::{Batched, FromColumn, RayBatch, RayBatches, RayFile};
 pub use read::read_options::{ExtraColumns, Models, ReadOptions, UnknownAtoms};
 pub use read::spheres::{center_of_spheres, origin_of_spheres, read_spheres, read_spheres_with};
-pub use read::trajectories::{TrajectoryFile, read_trajectories};
+pub use read::trajectories::{TrajectoryFile, read_spk_trajectories, read_trajectories};
 pub use read::vectors::{VectorSource, read_bodies, read_ephemeris, read_vectors};
 pub use schema::answer_row::{AnswerRow, Column, Number};
 pub use schema::heights::{Height, Heights, OriginFinder};

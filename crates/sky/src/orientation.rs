@@ -43,6 +43,8 @@ pub(crate) struct Orientation {
     pub(crate) true_from_gcrs: DMat3,
     /// Greenwich apparent sidereal time in radians.
     pub(crate) sidereal_time: f64,
+    /// Greenwich mean sidereal time of 1982 in radians (Aoki and others 1982), from whose equinox the frame TEME counts.
+    pub(crate) mean_time_1982: f64,
 }
 
 impl Orientation {
@@ -89,7 +91,13 @@ impl Orientation {
         let node = arguments[4];
         let equinoxes =
             longitude * mean.cos() + (0.002_640_96 * node.sin() + 0.000_063_52 * (2.0 * node).sin()) * ARCSECOND;
-        Self { true_from_gcrs, sidereal_time: (turns.fract() * TAU + mean_time + equinoxes).rem_euclid(TAU) }
+        // Seconds of time; the constant term of a day's turn is left to the fraction of the day.
+        let mean_1982 = polynomial(&[67_310.548_41, 8_640_184.812_866, 0.093_104, -6.2e-6], ut1_days / 36_525.0);
+        Self {
+            true_from_gcrs,
+            sidereal_time: (turns.fract() * TAU + mean_time + equinoxes).rem_euclid(TAU),
+            mean_time_1982: ((ut1_days.fract() + mean_1982 / DAY) * TAU).rem_euclid(TAU),
+        }
     }
 
     /// Rotates a vector from the axes of the GCRS to those that rotate with the Earth: x through 0° N 0° E, z through the north pole.

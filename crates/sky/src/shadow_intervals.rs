@@ -87,7 +87,7 @@ impl Reach {
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     reach: Reach,
-    /// How much the values may differ from those of the spheroid.
+    /// By how much the values of the spheroid may be farther from 0; they are not nearer.
     slack: f64,
     /// Whether the body is smaller than the disc.
     is_small: bool,
@@ -104,13 +104,13 @@ impl Sample {
         } else {
             let within = reach_of_ball(row, body.center, body.radius.min(body.polar_radius));
             let is_decided = |is_inner: bool| around.part(is_inner) < 0.0 || within.part(is_inner) > 0.0;
-            let reach = if is_decided(false) && is_decided(true) {
+            if is_decided(false) && is_decided(true) {
                 let part = |of: fn(Reach) -> f64| if of(around) < 0.0 { of(around) } else { of(within) };
-                Reach { outer: part(|reach| reach.outer), inner: part(|reach| reach.inner) }
+                let reach = Reach { outer: part(|reach| reach.outer), inner: part(|reach| reach.inner) };
+                (reach, around.outer - within.outer)
             } else {
-                reach_of(row, body)
-            };
-            (reach, 2.0 * (around.outer - within.outer))
+                (reach_of(row, body), 0.0)
+            }
         };
         let of = |ball: Ball| limb(ball.radius, ball.center.distance_squared(row.observer));
         let is_small = of(Ball { center: body.center, radius: body.radius.max(body.polar_radius) }) < of(row.light);
@@ -305,12 +305,13 @@ impl Passage<'_> {
             let here = sample.reach.part(is_inner);
             let mut rise = 0.0_f64;
             let is_extreme = [first, last].into_iter().all(|other| {
-                rise = rise.max((value(other) - here).abs());
-                (value(other) < 0.0) == (here < 0.0) && value(other).abs() >= here.abs()
+                let more = value(other).abs() + samples[other].slack - here.abs();
+                rise = rise.max(more);
+                (value(other) < 0.0) == (here < 0.0) && more >= 0.0
             });
             // A body that is larger than the disc has a positive `outer` from its first contact to its last.
             let can_dip = is_inner || here < 0.0 || sample.is_small;
-            if is_extreme && can_dip && here.abs() <= OVERSHOOT * rise + sample.slack {
+            if is_extreme && can_dip && here.abs() <= OVERSHOOT * rise {
                 self.search(is_inner, first, times[last], ends);
             }
         }

@@ -20,8 +20,9 @@ const SUMMARIES: usize = 25;
 const J2000: i32 = 1;
 /// The most segments between a body and the barycentre of the solar system.
 const LONGEST_CHAIN: usize = 8;
-/// The barycentre of the solar system.
+/// The barycentre of the solar system, and the centre of the Earth.
 const BARYCENTER: i32 = 0;
+const EARTH: i32 = 399;
 
 /// The segments of an SPK file.
 #[derive(Clone, Debug)]
@@ -174,9 +175,48 @@ impl Spk {
     /// # Errors
     /// [`Error::InvalidArgument`] if a segment is missing for this instant.
     pub(crate) fn barycentric(&self, body: i32, tdb_seconds: f64) -> Result<State> {
+        self.relative(body, BARYCENTER, tdb_seconds)
+    }
+
+    /// Position and velocity of a body relative to the centre of the Earth, in km and km/s. Without a chain of segments from the body to the Earth,
+    /// the file must have both relative to the barycentre of the solar system.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] if a segment is missing for this instant.
+    pub(crate) fn geocentric(&self, body: i32, tdb_seconds: f64) -> Result<State> {
+        self.relative(body, EARTH, tdb_seconds).or_else(|_| {
+            let (own, earth) = (self.barycentric(body, tdb_seconds)?, self.barycentric(EARTH, tdb_seconds)?);
+            Ok(State { position: own.position - earth.position, velocity: own.velocity - earth.velocity })
+        })
+    }
+
+    /// The times in seconds of TDB since J2000 that the segments of a body cover, in order. Segments that touch or overlap are one.
+    pub(crate) fn spans(&self, body: i32) -> Vec<(f64, f64)> {
+        let mut all: Vec<(f64, f64)> =
+            self.segments.iter().filter(|one| one.target == body).map(|one| one.span).collect();
+        all.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut merged: Vec<(f64, f64)> = Vec::new();
+        for span in all {
+            match merged.last_mut().filter(|last| span.0 <= last.1) {
+                Some(last) => last.1 = last.1.max(span.1),
+                None => merged.push(span),
+            }
+        }
+        merged
+    }
+
+    /// The bodies that have segments, in order.
+    pub(crate) fn bodies(&self) -> Vec<i32> {
+        let mut all: Vec<i32> = self.segments.iter().map(|one| one.target).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    fn relative(&self, body: i32, center: i32, tdb_seconds: f64) -> Result<State> {
         let (mut state, mut from) = (State::default(), body);
         for _ in 0..LONGEST_CHAIN {
-            if from == BARYCENTER {
+            if from == center {
                 return Ok(state);
             }
             let covers = |one: &&Segment| one.target == from && (one.span.0..=one.span.1).contains(&tdb_seconds);

@@ -9,10 +9,12 @@ use umbracast::shadow::{Ball, ShadowRow, Spheroid};
 
 use crate::almanac::Sky;
 use crate::bodies::SkyBody;
+use crate::ephemeris::State;
 use crate::error::{Error, Result, quoted};
 use crate::motion::{HALF_SPAN, Motion};
 use crate::orientation::Orientation;
 use crate::shadow_intervals::{ShadowInterval, shadow_intervals};
+use crate::spk::Spk;
 use crate::time::{DAY, Time};
 
 /// Axes of the positions of a trajectory, whose origin is the centre of the Earth.
@@ -23,10 +25,12 @@ pub enum Frame {
     Gcrs,
     /// Axes that rotate with the Earth: x through 0° N 0° E, z through the north pole (ITRS without polar motion).
     Itrf,
+    /// The axes of two-line elements and SGP4: the true equator and the mean equinox of date, by the sidereal time of 1982 (Vallado and others 2006).
+    Teme,
 }
 
 impl Frame {
-    /// The frame with this name: `gcrs`, `gcrf`, `icrf`, `eme2000` or `j2000`; `itrf` or `itrs`, also with a year.
+    /// The frame with this name: `gcrs`, `gcrf`, `icrf`, `eme2000` or `j2000`; `itrf` or `itrs`, also with a year; `teme`.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for another name.
@@ -35,11 +39,14 @@ impl Frame {
         if matches!(&*plain, "gcrs" | "gcrf" | "icrf" | "eme2000" | "j2000") {
             return Ok(Self::Gcrs);
         }
+        if plain == "teme" {
+            return Ok(Self::Teme);
+        }
         let year = plain.strip_prefix("itrf").or(plain.strip_prefix("itrs"));
         match year.map(|year| year.trim_start_matches('-')) {
             Some(year) if year.len() <= 4 && year.bytes().all(|byte| byte.is_ascii_digit()) => Ok(Self::Itrf),
             _ => Err(Error::InvalidArgument(format!(
-                "the frame is '{}': expected gcrs (also gcrf, icrf, eme2000) or itrf (also itrs)",
+                "the frame is '{}': expected gcrs (also gcrf, icrf, eme2000), itrf (also itrs) or teme",
                 quoted(name)
             ))),
         }
@@ -85,6 +92,32 @@ impl Trajectory {
             check_state(i as u64, state, i.checked_sub(1).map(|before| &states[before]), has_velocities)?;
         }
         Ok(Self { object: object.into(), frame, states })
+    }
+
+    /// The trajectories of a body of an SPK file, one for each time without gaps: states every `step_s` seconds, and the last one. `bytes` are the
+    /// file, whose segments have type 2 or 3, and `target` is the body's number of NAIF, -82 for example. Its name is that number.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] if the bytes are no such file, if it has no segments of the body, or if none lead from there to the Earth;
+    /// [`TooLarge`](umbracast::Error::TooLarge) for too many states; the errors of [`new`](Self::new).
+    pub fn from_spk(bytes: Vec<u8>, target: i32, step_s: f64) -> Result<Vec<Self>> {
+        let spk = Spk::parse(bytes)?;
+        let (spans, known) = (spk.spans(target), spk.bodies());
+        if spans.is_empty() {
+            return Err(Error::InvalidArgument(format!("the SPK file has no body {target}: it has {known:?}")));
+        }
+        let states = spans.iter().map(|span| (span.1 - span.0) / step_s + 2.0).sum::<f64>();
+        umbracast::memory::check("a trajectory", (states * size_of::<TrajectoryState>() as f64) as u64)?;
+        let state = |tdb_seconds: f64| {
+            let State { position, velocity } = spk.geocentric(target, tdb_seconds)?;
+            Ok(TrajectoryState { time: Time::from_tdb_seconds(tdb_seconds), position, velocity: Some(velocity) })
+        };
+        let path = |(first, last): (f64, f64)| {
+            let inner = (0..).map(|i| first + step_s * f64::from(i)).take_while(|at| *at < last - 1e-3);
+            let states = inner.chain([last]).map(state).collect::<Result<Vec<_>>>()?;
+            Self::new(target.to_string(), Frame::Gcrs, states)
+        };
+        spans.into_iter().map(path).collect()
     }
 
     /// The name of the object.
@@ -154,8 +187,10 @@ fn check_state(
 #[derive(Clone, Debug)]
 struct Span {
     motion: Motion,
-    /// From the axes of the GCRS to those of the motion.
+    /// From the axes of the GCRS to those of the motion, which are the true equator and equinox of date.
     from_gcrs: DMat3,
+    /// From the axes of TEME to those of the motion.
+    from_teme: DMat3,
 }
 
 /// A trajectory in the axes of the GCRS.
@@ -217,8 +252,9 @@ impl Sunlight {
         let span = |number: i64| {
             let middle = Time::from_tt_seconds((number as f64 + 0.5) * 2.0 * HALF_SPAN);
             let motion = Motion::around(sky.ephemeris(), SkyBody::Moon, middle, sky.options())?;
-            let from_gcrs = Orientation::at(middle, delta_t.seconds_at(middle)).true_from_gcrs;
-            Ok((number, Span { motion, from_gcrs }))
+            let now = Orientation::at(middle, delta_t.seconds_at(middle));
+            let from_teme = DMat3::from_rotation_z(now.sidereal_time - now.mean_time_1982);
+            Ok((number, Span { motion, from_gcrs: now.true_from_gcrs, from_teme }))
         };
         let spans = numbers.into_par_iter().map(span).collect::<Result<BTreeMap<_, _>>>()?;
         let radii = sky.options().radii;
@@ -235,6 +271,11 @@ impl Sunlight {
             path.times.push(state.time.seconds_since(start));
             let (position, velocity) = match trajectory.frame {
                 Frame::Gcrs => (state.position, state.velocity),
+                Frame::Teme => {
+                    let span = self.span(state.time).0;
+                    let to_gcrs = span.from_gcrs.transpose() * span.from_teme;
+                    (to_gcrs * state.position, state.velocity.map(|velocity| to_gcrs * velocity))
+                }
                 Frame::Itrf => {
                     let (span, seconds) = self.span(state.time);
                     let turned = |vector| span.motion.turned_with_earth(seconds, vector);

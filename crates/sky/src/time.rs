@@ -78,6 +78,13 @@ impl Time {
             + 0.000_010 * t * (628.3076 * t + 4.2490).sin()
     }
 
+    /// The instant with these seconds of TDB since J2000: the inverse of [`tdb_seconds`](Self::tdb_seconds), to a nanosecond.
+    pub fn from_tdb_seconds(seconds: f64) -> Self {
+        // The difference of the scales, at most 2 ms, changes by less than a nanosecond in this time.
+        let near = Self(seconds);
+        near.plus(near.tt_seconds() - near.tdb_seconds())
+    }
+
     /// Julian centuries of TT since J2000.
     pub(crate) fn centuries(self) -> f64 {
         self.0 / (36_525.0 * DAY)

@@ -1,7 +1,10 @@
 //! SPK files: an excerpt of DE421 as jplephem writes it, and files that this test writes.
 
 use umbracast::glam::DVec3;
-use umbracast_sky::{BodyVectors, DeltaT, Eclipse, Ephemeris, LightTime, Sky, SkyBody, SkyOptions, SolarEclipse, Time};
+use umbracast_sky::{
+    BodyVectors, DeltaT, Eclipse, Ephemeris, Error, LightTime, Sky, SkyBody, SkyOptions, SolarEclipse, Time, Trajectory,
+};
+use umbracast_testing::spk::{Segment, file};
 
 use super::{number, rows, solar};
 
@@ -24,6 +27,57 @@ fn an_excerpt_of_de421_has_its_positions() {
     }
 }
 
+/// The Moon relative to the Earth along a trajectory, from positions of DE421 by jplephem.
+#[test]
+fn a_trajectory_has_the_positions_of_its_body() {
+    let list = rows("spk.csv", ["body", "jd_tdb", "x_km", "y_km", "z_km", "vx_km_s", "vy_km_s", "vz_km_s"]);
+    let of = |name: &str| list.iter().filter(|row| row[0] == name).cloned().collect::<Vec<_>>();
+    let (moon, earth) = (of("Moon"), of("Earth"));
+    let found = Trajectory::from_spk(excerpt(), 301, 600.0).unwrap();
+    assert_eq!((found.len(), found[0].object(), found[0].states().len()), (1, "301", 433));
+    let mut checked = 0;
+    for (moon, earth) in moon.iter().zip(&earth) {
+        let seconds = (number(&moon[1]) - 2_451_545.0) * 86_400.0;
+        let Some(state) = found[0].states().iter().find(|state| (state.time.tdb_seconds() - seconds).abs() < 1e-4)
+        else {
+            continue;
+        };
+        let part = |i: usize| number(&moon[i]) - number(&earth[i]);
+        assert!(state.position.distance(DVec3::new(part(2), part(3), part(4))) < 1e-3, "{state:?}");
+        assert!(state.velocity.unwrap().distance(DVec3::new(part(5), part(6), part(7))) < 1e-8, "{state:?}");
+        checked += 1;
+    }
+    // Made-up segments about the Earth, with a gap; the barycentre of the solar system is not needed.
+    let mut later = straight(-82, 399, [7000.0, 1.0, 2.0], [0.5, 0.0, 0.0]);
+    (later.first, later.intervals) = (5000.0, vec![vec![vec![8000.0], vec![0.0], vec![9.0]]]);
+    let made = file(&[straight(-82, 399, [7000.0, 1.0, 2.0], [0.5, 0.0, 0.0]), later], true);
+    let found = Trajectory::from_spk(made.clone(), -82, 300.0).unwrap();
+    let times: Vec<Vec<f64>> =
+        found.iter().map(|one| one.states().iter().map(|state| state.time.tdb_seconds().round()).collect()).collect();
+    let expected = [
+        &[-1000.0, -700.0, -400.0, -100.0, 200.0, 500.0, 800.0, 1000.0][..],
+        &[5000.0, 5300.0, 5600.0, 5900.0, 6000.0],
+    ];
+    assert_eq!(times, expected);
+    let [first, last] = [found[0].states()[1], found[1].states()[2]];
+    assert!(first.position.distance(DVec3::new(6650.0, 1.0, 2.0)) < 1e-9, "{first:?}");
+    assert!(
+        first.velocity.unwrap().distance(DVec3::new(0.5, 0.0, 0.0)) < 1e-12
+            && last.position == DVec3::new(8000.0, 0.0, 9.0)
+    );
+    for (bytes, target, words) in [
+        (made.clone(), -83, "the SPK file has no body -83: it has [-82]"),
+        (file(&[straight(-82, 499, [7000.0, 1.0, 2.0], [0.5, 0.0, 0.0])], true), -82, "no positions of body 499"),
+        (file(&[straight(-82, 399, [10.0, 1.0, 2.0], [0.5, 0.0, 0.0])], true), -82, "inside the Earth"),
+        (b"DAF/CK  ".to_vec(), -82, "does not start with DAF/SPK"),
+    ] {
+        let error = Trajectory::from_spk(bytes, target, 60.0).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
+    assert!(matches!(Trajectory::from_spk(made, -82, 1e-9), Err(Error::Umbracast(_))));
+    assert!(checked >= 20, "{checked}");
+}
+
 /// The eclipse of 2024-04-08 from the excerpt is that of the built-in ephemeris, whose Moon is within 1 m of DE421.
 #[test]
 fn an_eclipse_from_a_file_is_the_same() {
@@ -44,49 +98,6 @@ fn an_eclipse_from_a_file_is_the_same() {
     // Planets that it does not have, too.
     let error = sky.apparent(SkyBody::Jupiter, own.greatest.time).unwrap_err().to_string();
     assert!(error.contains("no positions of body 5"), "{error}");
-}
-
-/// A segment: target, centre, type, first epoch and seconds per interval, and for each interval the coefficients of each component.
-struct Segment {
-    target: i32,
-    center: i32,
-    kind: i32,
-    first: f64,
-    interval_s: f64,
-    intervals: Vec<Vec<Vec<f64>>>,
-}
-
-/// The bytes of a file with these segments.
-fn file(segments: &[Segment], is_little_endian: bool) -> Vec<u8> {
-    let number = |x: f64| if is_little_endian { x.to_le_bytes() } else { x.to_be_bytes() };
-    let integer = |x: i32| if is_little_endian { x.to_le_bytes() } else { x.to_be_bytes() };
-    // The file record, a summary record and its names; the words of the segments follow.
-    let mut data: Vec<f64> = Vec::new();
-    let mut summaries = Vec::new();
-    for one in segments {
-        let begin = 3 * 128 + data.len() as i32 + 1;
-        let start = data.len();
-        for (i, components) in one.intervals.iter().enumerate() {
-            data.extend([one.first + one.interval_s * (i as f64 + 0.5), 0.5 * one.interval_s]);
-            data.extend(components.concat());
-        }
-        let (words, count) = ((data.len() - start) / one.intervals.len(), one.intervals.len());
-        data.extend([one.first, one.interval_s, words as f64, count as f64]);
-        summaries.extend([one.first, one.first + one.interval_s * count as f64].map(number).concat());
-        let end = 3 * 128 + data.len() as i32;
-        summaries.extend([one.target, one.center, 1, one.kind, begin, end].map(integer).concat());
-    }
-    let mut bytes = b"DAF/SPK ".to_vec();
-    bytes.extend([2, 6].map(integer).concat());
-    bytes.resize(76, b' ');
-    bytes.extend([2, 2, 3 * 128 + data.len() as i32 + 1].map(integer).concat());
-    bytes.extend(if is_little_endian { b"LTL-IEEE" } else { b"BIG-IEEE" });
-    bytes.resize(1024, 0);
-    bytes.extend([0.0, 0.0, segments.len() as f64].map(number).concat());
-    bytes.extend(summaries);
-    bytes.resize(3 * 1024, 0);
-    bytes.extend(data.into_iter().flat_map(number));
-    bytes
 }
 
 /// A body on a line: position `from` + `speed` t, as a type 2 segment of two intervals.

@@ -11,6 +11,7 @@ mod intensity;
 mod numbers;
 pub mod oracle;
 pub mod scenes;
+pub mod spk;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -7,7 +7,7 @@ use umbracast_sky::{coastlines, land_and_ice};
 
 use super::fields::{Fields, Places};
 use super::projection::{Kind, Projection};
-use crate::drawing::{Align, Drawing, Frame, Ink, Style, text_width, wrapped};
+use crate::drawing::{Align, Drawing, Frame, Ink, Style, rgb, text_width, wrapped};
 use crate::error::Result;
 
 const INK: u32 = 0x1d_2733;
@@ -678,19 +678,12 @@ fn named(degrees: f64, letters: [&str; 2], limit: f64) -> String {
     text + letters[usize::from(wrapped < 0.0)]
 }
 
-/// An sRGB colour, 0…1.
-type Rgb = [f64; 3];
-
-fn rgb(hex: u32) -> Rgb {
-    [16, 8, 0].map(|shift| f64::from(hex >> shift & 255) / 255.0)
-}
-
-fn mixed(from: Rgb, to: Rgb, part: f64) -> Rgb {
+fn mixed(from: [f64; 3], to: [f64; 3], part: f64) -> [f64; 3] {
     std::array::from_fn(|i| from[i] + (to[i] - from[i]) * part)
 }
 
 /// Colour and opacity of an obscuration.
-fn shade(value: f64, [least, largest]: [f64; 2]) -> (Rgb, f64) {
+fn shade(value: f64, [least, largest]: [f64; 2]) -> ([f64; 3], f64) {
     if value >= 0.999_95 {
         return (rgb(WHOLE.0), WHOLE.1);
     }

@@ -173,6 +173,7 @@ mod tests {
         let half = fields.isolines(&fields.obscuration, 0.6, Some(&mask));
         let points: Vec<[f64; 2]> = half.concat();
         assert!(points.iter().all(|at| at[1] >= 45.1 - 1e-9));
+        assert!(half.iter().flat_map(|line| line.windows(2)).all(|pair| pair[0] != pair[1]));
         let length: f64 =
             half.iter().flat_map(|line| line.windows(2)).map(|p| (p[0][0] - p[1][0]).hypot(p[0][1] - p[1][1])).sum();
         assert!((length - 8.0 * std::f64::consts::PI).abs() < 0.05, "{length}");

@@ -233,10 +233,7 @@ impl Message<'_> {
             TimeSystem::Utc if later == 0 => read,
             TimeSystem::Utc => Time::from_clock(day, second, self.delta_t),
             TimeSystem::Uniform(more) => uniform(more),
-            TimeSystem::Tdb => {
-                let near = uniform(0.0);
-                near.plus(near.tt_seconds() - near.tdb_seconds())
-            }
+            TimeSystem::Tdb => Time::from_tdb_seconds(uniform(0.0).tt_seconds()),
         })
     }
 }

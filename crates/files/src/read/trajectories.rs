@@ -13,6 +13,7 @@ use super::oem::{OEM_START, read_oem};
 use super::read_options::{ExtraColumns, ReadOptions};
 use super::small_csv::{read_small_pipe, read_small_text};
 use super::table::OpenTable;
+use super::vectors::read_spk;
 use crate::error::{Result, bad_file, cannot_read};
 use crate::escape::quoted;
 use crate::format::{StreamFormat, extension};
@@ -65,6 +66,25 @@ pub fn read_trajectories(
         piped => read_table(path, piped, frame, options, delta_t)?,
     };
     draft.finish(path)
+}
+
+/// Reads the trajectories of a body of an SPK file, `.bsp`, by [`Trajectory::from_spk`]: states every `step_s` seconds.
+///
+/// # Errors
+/// [`Error::Io`](crate::Error::Io) if the file cannot be read; [`Error::BadFile`](crate::Error::BadFile) for the errors of [`Trajectory::from_spk`].
+pub fn read_spk_trajectories(path: &Path, target: i32, step_s: f64, delta_t: DeltaT) -> Result<TrajectoryFile> {
+    let found = Trajectory::from_spk(read_spk(path)?, target, step_s);
+    let trajectories = found.map_err(|error| bad_file(path, error.to_string()))?;
+    let mut file =
+        TrajectoryFile { kept: KeptColumns::new(vec!["time".into(), "object".into()]), ..Default::default() };
+    for (number, one) in (0..).zip(&trajectories) {
+        for (index, state) in (0..).zip(one.states()) {
+            try_push("trajectories", &mut file.rows, [number, index])?;
+            file.kept.push(&state.time.text(6, delta_t).to_string());
+            file.kept.push(one.object());
+        }
+    }
+    Ok(TrajectoryFile { trajectories, ..file })
 }
 
 /// The states of an object so far.
@@ -123,7 +143,7 @@ fn read_table(
     delta_t: DeltaT,
 ) -> Result<Draft> {
     let Some(frame) = frame else {
-        let why = "a table does not name the axes of its positions: give the frame, gcrs or itrf";
+        let why = "a table does not name the axes of its positions: give the frame, gcrs, itrf or teme";
         return Err(bad_file(path, why));
     };
     let own = extension(path);

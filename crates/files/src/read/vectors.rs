@@ -53,15 +53,20 @@ fn name_of(body: &str) -> String {
 /// [`Error::Io`] if the file cannot be read; [`Error::BadFile`] if it is no such file, or if Sun, Moon or Earth are missing;
 /// [`OutOfMemory`](umbracast::Error::OutOfMemory) if it is too large.
 pub fn read_ephemeris(path: &Path) -> Result<Ephemeris> {
+    let found = Ephemeris::from_bytes(read_spk(path)?);
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    found.map(|found| found.with_name(&quoted(&name))).map_err(|error| bad_file(path, error.to_string()))
+}
+
+/// The bytes of an SPK file.
+pub(super) fn read_spk(path: &Path) -> Result<Vec<u8>> {
     let unread = |error| cannot_read(path, error);
     let about = std::fs::metadata(path).map_err(unread)?;
     if !about.is_file() {
         return Err(bad_file(path, "an ephemeris must be a file, because its parts are read in any order"));
     }
     umbracast::memory::check("an ephemeris", about.len())?;
-    let found = Ephemeris::from_bytes(std::fs::read(path).map_err(unread)?);
-    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-    found.map(|found| found.with_name(&quoted(&name))).map_err(|error| bad_file(path, error.to_string()))
+    std::fs::read(path).map_err(unread)
 }
 
 /// The bodies with these names: those with state vectors, which are read, those that every ephemeris has, and others of an SPK file. Every name
