@@ -9,7 +9,8 @@ use crate::error::Error;
 /// Where the GPU's BVH is built. The BVH is byte-identical either way; only the build time differs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BvhBuilder {
-    /// On the GPU, except for software adapters, for which all cores of the CPU are faster, and GPUs whose arithmetic fails the probe.
+    /// On the GPU, except for fewer than 65,536 spheres and for software adapters, for which all cores of the CPU are faster, and for GPUs
+    /// whose arithmetic fails the probe.
     #[default]
     Auto,
     /// On all cores of the CPU.

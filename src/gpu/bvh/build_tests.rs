@@ -147,7 +147,8 @@ fn shaders_refit_a_tree_to_moved_spheres() {
 #[test]
 fn a_device_that_cannot_compile_the_builder_gets_the_same_tree_from_the_cpu() {
     let n = &mut Numbers(13);
-    let spheres: Vec<Sphere> = (0..5000).map(|_| Sphere::new([n.unit(), n.unit(), n.unit()], 0.01)).collect();
+    // As many as `auto` builds on a GPU.
+    let spheres: Vec<Sphere> = (0..70_000).map(|_| Sphere::new([n.unit(), n.unit(), n.unit()], 0.01)).collect();
     let frame = GpuFrame::of(&spheres);
     let edit = ShaderEdit::Text("nodes[", "nodes_that_do_not_exist[");
     pollster::block_on(async {

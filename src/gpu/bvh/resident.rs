@@ -32,12 +32,16 @@ pub(crate) struct GpuBvh {
 pub(crate) const USAGE: BufferUsages =
     BufferUsages::STORAGE.union(BufferUsages::COPY_DST).union(BufferUsages::COPY_SRC);
 
+/// Minimum number of spheres that `auto` builds on the GPU. An H100 takes 9 ms for 10⁴ spheres and 11 ms for 10⁵; 16 cores take 3 and 11.
+const GPU_BUILD_FROM: u32 = 1 << 16;
+
 /// Whether to build on the GPU. A GPU whose arithmetic does not round to nearest would build a different BVH; asking for it is an error.
-fn builds_on(gpu: &GpuEngine, builder: BvhBuilder) -> Result<bool> {
+fn builds_on(gpu: &GpuEngine, builder: BvhBuilder, count: u32) -> Result<bool> {
     match (builder, &gpu.probe.failure) {
         (BvhBuilder::Cpu, _) => Ok(false),
         (BvhBuilder::Auto, failure) => {
-            Ok(failure.is_none() && !gpu.is_software() && !gpu.builder_failed.load(Ordering::Relaxed))
+            let large = count >= GPU_BUILD_FROM && !gpu.is_software();
+            Ok(failure.is_none() && large && !gpu.builder_failed.load(Ordering::Relaxed))
         }
         (BvhBuilder::Gpu, None) => Ok(true),
         (BvhBuilder::Gpu, Some(why)) => Err(Error::InvalidArgument(format!(
@@ -59,7 +63,7 @@ impl GpuBvh {
         cancel: &CancelToken,
     ) -> Result<Self> {
         let count = spheres.len() as u32;
-        if builds_on(gpu, builder)? {
+        if builds_on(gpu, builder, count)? {
             let built = Self::build(gpu, buffer, count, frame, motion, cancel).await;
             if builder == BvhBuilder::Gpu || !matches!(built, Err(Error::DeviceFailed { .. })) {
                 return built;
