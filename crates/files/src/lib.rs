@@ -76,4 +76,6 @@ pub use system_toml::{
     read_system_text, read_system_with_files,
 };
 pub use write::file_writer::FileWriter;
+pub use write::geojson::{PathLine, path_geojson, path_lines};
+pub use write::kml::Kml;
 pub use write::target::{PreparedFile, check_output, check_points_output, check_target, prepare_atomic, write_atomic};

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use umbracast_files::{Kml, path_geojson, path_lines};
 use umbracast_sky::{
     CITIES, Circumstances, CircumstancesRecord, Conventions, DeltaT, Eclipse, EclipseBody, PathPointRecord, Place,
     Radii, Sky, SkyOptions, SolarEclipse, SolarEclipseRecord, Time, coastlines, date_from_days,
@@ -19,8 +20,9 @@ use crate::eclipse_lines::{horizon_lines, outline, partial_limits};
 const SUN_RADII: [f64; 2] = [959.63, 959.95];
 /// Height in km by which mountains and valleys of the Moon's limb are typically above and below the mean limb.
 const RELIEF_KM: f64 = 1.5;
-/// Seconds between points of the lines.
+/// Seconds between points of the lines that are drawn, and of those in files, as of the command line.
 const STEP_S: f64 = 30.0;
+const FILE_STEP_S: f64 = 15.0;
 
 /// An eclipse and its conventions: the same fields in every request.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
@@ -340,6 +342,42 @@ pub fn lines(text: &str) -> Result<String, JsError> {
         maximum_at_horizon: timed(at_maximum),
         partial: timed(partial_limits(&known)),
     })
+}
+
+/// The path of an eclipse as GeoJSON: the file of `umbracast map --geojson`.
+#[wasm_bindgen]
+pub fn geojson(text: &str) -> Result<String, JsError> {
+    let known = request::<Wanted>(text)?.known()?;
+    let (path, limits) = (known.eclipse.central_line(FILE_STEP_S), known.eclipse.limits(FILE_STEP_S));
+    let lines = path_lines(&path, &limits);
+    Ok(path_geojson(&known.eclipse, &path, &limits, &lines, None, &known.conventions()) + "\n")
+}
+
+/// The path of an eclipse as KML, with marks every ten minutes.
+#[wasm_bindgen]
+pub fn kml(text: &str) -> Result<String, JsError> {
+    let known = request::<Wanted>(text)?.known()?;
+    let (eclipse, options) = (&known.eclipse, known.sky.options());
+    let lines = path_lines(&eclipse.central_line(FILE_STEP_S), &eclipse.limits(FILE_STEP_S));
+    let points = eclipse.central_line(600.0).points;
+    // The first and the last point are at the horizon, not at a full minute.
+    let inner = points.get(1..points.len().saturating_sub(1)).unwrap_or_default();
+    let clock = |time: Time| time.clock_text(0, options.delta_t).to_string().chars().take(5).collect();
+    let place = eclipse.greatest.place;
+    let greatest = eclipse.greatest.time;
+    let about = [
+        format!("Greatest eclipse {}, magnitude {:.4}", eclipse.moment(greatest), eclipse.greatest.view.magnitude),
+        format!("Radii {}, TT - UT1 {:.1} s", eclipse.radii().name(), options.delta_t.seconds_at(greatest)),
+    ];
+    let kml = Kml {
+        name: &format!("{} solar eclipse of {}", eclipse.kind.name(), date_of(&options, greatest)),
+        about: &about,
+        lines: &lines,
+        marks: &inner.iter().map(|point| ([point.center.longitude, point.center.latitude], clock(point.time))).collect::<Vec<_>>(),
+        scale: greatest.scale(options.delta_t),
+        greatest: [place.longitude, place.latitude],
+    };
+    Ok(kml.text())
 }
 
 /// An instant, `time_s` seconds from the greatest eclipse: its text, where Sun and shadow are, and what a place sees.
