@@ -1,7 +1,5 @@
 //! Flights: traces bullets through a scene, leg by leg.
 
-use std::time::Instant;
-
 use super::bullet::{Bullet, check_bullet, check_radius};
 use super::leg::{Leg, Legs};
 use super::state::{BulletScene, BulletState};
@@ -12,6 +10,7 @@ use crate::query::policy::{Ends, Inside, Motion, Near, OnBad, Query, Touch, chec
 use crate::query::results::{Lists, Report};
 use crate::query::validate::usage;
 use crate::records::{NO_SPHERE, RayAttributes};
+use crate::runtime::Instant;
 use crate::runtime::block_on::{BoxedFuture, block_on};
 use crate::runtime::memory::{self, try_repeat, try_with_capacity};
 use crate::scene::scene::Scene;

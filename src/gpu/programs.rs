@@ -1,8 +1,5 @@
 //! The compute programs. Each is a list of files of `shaders/`, concatenated in order.
 
-use std::borrow::Cow;
-use std::sync::Arc;
-
 use super::context::pipelines::Variant;
 
 /// The source of a stage, which several programs share, or of a file of the folder `shaders`.
@@ -229,9 +226,10 @@ pub(crate) fn without_limb_darkening(source: &str) -> String {
 pub enum ShaderEdit {
     /// Replaces the first text by the second.
     Text(&'static str, &'static str),
-    /// Makes the program from its source. The first argument is different for every pipeline.
+    /// Makes the program from its source. The first argument is different for every pipeline. Not in browsers, which take only text.
     #[allow(clippy::type_complexity, reason = "the arguments are described here")]
-    Module(Arc<dyn Fn(&str, &str) -> wgpu::naga::Module + Send + Sync>),
+    #[cfg(not(target_arch = "wasm32"))]
+    Module(std::sync::Arc<dyn Fn(&str, &str) -> wgpu::naga::Module + Send + Sync>),
     /// Leaves the loops without the counters by which wgpu bounds them.
     UnboundedLoops,
 }
@@ -244,11 +242,15 @@ impl From<(&'static str, &'static str)> for ShaderEdit {
 
 impl ShaderEdit {
     /// The changed program of a pipeline.
+    #[cfg_attr(target_arch = "wasm32", expect(unused_variables, reason = "only modules depend on the pipeline"))]
     pub(crate) fn apply(&self, pipeline: Variant, source: &str) -> wgpu::ShaderSource<'static> {
         match self {
             Self::UnboundedLoops => wgpu::ShaderSource::Wgsl(source.to_owned().into()),
             Self::Text(from, to) => wgpu::ShaderSource::Wgsl(source.replace(from, to).into()),
-            Self::Module(make) => wgpu::ShaderSource::Naga(Cow::Owned(make(&format!("{pipeline:?}"), source))),
+            #[cfg(not(target_arch = "wasm32"))]
+            Self::Module(make) => {
+                wgpu::ShaderSource::Naga(std::borrow::Cow::Owned(make(&format!("{pipeline:?}"), source)))
+            }
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Results of a query: records, bits or lists, and a report.
 
 use std::ops::Deref;
-use std::time::Instant;
 
 use super::policy::Precision;
 use crate::records::{Hit, Interval};
+use crate::runtime::Instant;
 
 /// Counts of a batch. Their sums are the counts of the query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -10,6 +10,12 @@ pub(crate) mod limits;
 pub mod memory;
 pub(crate) mod prefetch;
 
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use std::time::Instant;
+/// The clock of a browser: that of the standard library panics there.
+#[cfg(target_arch = "wasm32")]
+pub(crate) use web_time::Instant;
+
 /// Runs `work` for each item on all cores, and returns the results in the order of the items. Idle workers take the next item, so the items
 /// should be large: hundreds of rays. A single item is processed by the calling thread.
 ///

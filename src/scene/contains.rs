@@ -1,8 +1,6 @@
 //! Point queries: the spheres that contain each point. A point is cast as a ray with `t` in `[0, 0]`. It hits a solid sphere that contains
 //! the point at `t = 0`, so points use the same search as rays, on every device and with the BVH.
 
-use std::time::Instant;
-
 use super::cast::Cast;
 use super::scene::Scene;
 use crate::batch::input::{Points, Rays};
@@ -12,6 +10,7 @@ use crate::query::kind::{Closest, Contains, Count};
 use crate::query::policy::{Ends, Inside, Motion, Near, Query, Touch};
 use crate::query::results::Answer;
 use crate::records::{Containment, Hit};
+use crate::runtime::Instant;
 use crate::runtime::block_on::block_on;
 use crate::runtime::memory::{try_collect, try_repeat, try_with_capacity};
 

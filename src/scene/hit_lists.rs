@@ -1,7 +1,5 @@
 //! Queries that return hit lists: all hits of each ray, or the first few. Also counts of hits.
 
-use std::time::Instant;
-
 use super::cast::Cast;
 use super::near::without_blocked;
 use super::scene::Scene;
@@ -11,6 +9,7 @@ use crate::query::kind::{All, Nearest};
 use crate::query::policy::Query;
 use crate::query::results::{HitLists, Report, Tally};
 use crate::records::Interval;
+use crate::runtime::Instant;
 use crate::runtime::block_on::block_on;
 
 /// Offset of each ray's list, the records of all lists, and the counts of the batch.

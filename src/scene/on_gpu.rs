@@ -1,7 +1,7 @@
 //! What only a GPU does: devices are opened and listed, and batches are cast.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use wgpu::BufferUsages;
 
@@ -22,6 +22,7 @@ use crate::gpu::scene::GpuScene;
 use crate::query::policy::Precision;
 use crate::query::results::Tally;
 use crate::records::{Interval, Ray};
+use crate::runtime::Instant;
 use crate::runtime::block_on::block_on;
 use crate::runtime::limits::Limits;
 use crate::runtime::memory::{self, try_with_capacity};

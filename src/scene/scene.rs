@@ -1,7 +1,6 @@
 //! A scene: spheres resident on one device, and the path of a query from its arguments to its result.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -24,6 +23,7 @@ use crate::query::policy::{Motion, Precision, Query, check_same_length, setters}
 use crate::query::results::{Answer, Bits, Report, Tally};
 use crate::query::validate::usage;
 use crate::records::{Hit, Sphere};
+use crate::runtime::Instant;
 use crate::runtime::block_on::{BoxedFuture, block_on};
 use crate::runtime::cancel::CancelToken;
 use crate::runtime::memory::{self, try_repeat};

@@ -1,6 +1,9 @@
 //! Enumerates adapters, and chooses the limits and features of their devices.
 
-use wgpu::{Adapter, AdapterInfo, Backends, DeviceType, Instance, InstanceDescriptor, InstanceFlags, Limits};
+use wgpu::{
+    Adapter, AdapterInfo, Backend, Backends, DeviceType, Instance, InstanceDescriptor, InstanceFlags, Limits,
+    PowerPreference, RequestAdapterOptions,
+};
 
 /// The largest binding used on any device, in bytes. Drivers that allow more have computed wrong results beyond 2³¹ bytes (wgpu issues
 /// 2361 and 10305).
@@ -9,10 +12,18 @@ const LARGEST_BINDING: u64 = (1 << 31) - 256;
 /// Every adapter of this machine, best first: discrete, integrated, virtual, unknown, software.
 pub(crate) async fn adapters() -> Vec<Adapter> {
     let mut description = InstanceDescriptor::new_without_display_handle();
-    description.backends = Backends::VULKAN | Backends::METAL | Backends::DX12;
+    description.backends = Backends::VULKAN | Backends::METAL | Backends::DX12 | Backends::BROWSER_WEBGPU;
     // Validation layers would print to stderr and slow every call. `WGPU_VALIDATION` and related variables still enable them.
     description.flags = InstanceFlags::empty().with_env();
-    let mut found = Instance::new(description).enumerate_adapters(Backends::all()).await;
+    let instance = Instance::new(description);
+    let mut found = if cfg!(target_arch = "wasm32") {
+        // A browser has one adapter for each of these preferences.
+        let options =
+            RequestAdapterOptions { power_preference: PowerPreference::HighPerformance, ..Default::default() };
+        instance.request_adapter(&options).await.into_iter().collect()
+    } else {
+        instance.enumerate_adapters(Backends::all()).await
+    };
     found.sort_by_key(|adapter| rank(&adapter.get_info()));
     found
 }
@@ -65,7 +76,10 @@ pub fn required_features(adapter: &Adapter) -> wgpu::Features {
 }
 
 /// Whether threads of a subgroup share their loads of spheres. This pays off on software adapters, where loads are expensive, if
-/// subgroups have at least eight threads.
+/// subgroups have at least eight threads. Not in browsers: they require `enable subgroups;`, which naga does not parse.
 pub(crate) fn shares_loads(device: &wgpu::Device, info: &AdapterInfo) -> bool {
-    is_software(info) && device.features().contains(wgpu::Features::SUBGROUP) && info.subgroup_min_size >= 8
+    info.backend != Backend::BrowserWebGpu
+        && is_software(info)
+        && device.features().contains(wgpu::Features::SUBGROUP)
+        && info.subgroup_min_size >= 8
 }

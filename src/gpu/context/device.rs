@@ -1,17 +1,13 @@
 //! An opened GPU: limits, waits for submissions, and errors. Independent of programs and queries.
 
-use std::future::poll_fn;
 use std::sync::atomic::AtomicU64;
-use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::Poll;
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use futures_channel::oneshot;
-use wgpu::{ErrorFilter, ErrorScopeGuard, PollError, PollType, SubmissionIndex};
+use wgpu::{ErrorFilter, ErrorScopeGuard, SubmissionIndex};
 
 use super::adapters::{is_software, kind, required_features, required_limits, shares_loads};
+use super::wait::Poller;
 use crate::error::{Error, Result};
 use crate::gpu::programs::ShaderEdit;
 use crate::runtime::block_on::BoxedFuture;
@@ -19,52 +15,6 @@ use crate::runtime::limits::Limits;
 
 /// How long a hardware GPU may take for one submission before it counts as hung. Drivers reset a device long before that.
 const WATCHDOG: Duration = Duration::from_secs(300);
-
-/// How long a future that polls a device of the caller keeps its thread at a time.
-const SLICE: Duration = Duration::from_millis(1);
-
-/// A request to the polling thread: wait for a submission.
-struct Wait {
-    submission: SubmissionIndex,
-    limit: Option<Duration>,
-    done: oneshot::Sender<Result<(), PollError>>,
-}
-
-/// The thread that polls a device, so that futures work with every executor. It is ended and joined when the device is dropped: a
-/// process that exits while another thread still drops a Vulkan device crashes in the driver.
-struct Poller {
-    waits: Option<Sender<Wait>>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Poller {
-    fn start(device: wgpu::Device) -> std::io::Result<Self> {
-        let (waits, inbox) = channel::<Wait>();
-        let thread = std::thread::Builder::new().name("umbracast-poll".into()).spawn(move || {
-            for wait in inbox {
-                let poll = PollType::Wait { submission_index: Some(wait.submission), timeout: wait.limit };
-                // The receiver may have been dropped.
-                let _ = wait.done.send(device.poll(poll).map(|_| ()));
-            }
-        })?;
-        Ok(Self { waits: Some(waits), thread: Some(thread) })
-    }
-
-    /// Sends a request to the thread; `None` if the thread has ended.
-    fn wait(&self, wait: Wait) -> Option<()> {
-        self.waits.as_ref()?.send(wait).ok()
-    }
-}
-
-impl Drop for Poller {
-    fn drop(&mut self) {
-        drop(self.waits.take());
-        if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != std::thread::current().id()) {
-            // A device is dropped after its work is done, so a panic of the thread can be ignored.
-            let _ = thread.join();
-        }
-    }
-}
 
 /// An opened GPU.
 pub(crate) struct GpuContext {
@@ -77,7 +27,8 @@ pub(crate) struct GpuContext {
     /// Number of buffers created so far. Tests check that repeated calls create none.
     pub(crate) made: AtomicU64,
     /// `None` on a device of the caller: there, [`wait_within`](Self::wait_within) polls on the thread that waits.
-    poller: Option<Poller>,
+    #[cfg_attr(target_arch = "wasm32", expect(dead_code, reason = "a browser polls"))]
+    pub(super) poller: Option<Poller>,
     /// The error reported when the device was lost, or when it failed outside any error scope.
     fault: Arc<Mutex<Option<Error>>>,
 }
@@ -126,7 +77,11 @@ impl GpuContext {
 
     /// Uses a device of the caller. Sets no callbacks on it, and no other thread polls it: polling runs callbacks of the caller.
     pub(crate) fn adopt(device: wgpu::Device, queue: wgpu::Queue, edit: Option<ShaderEdit>) -> Self {
-        let (info, limits, made) = (device.adapter_info(), Limits::default(), AtomicU64::new(0));
+        let (mut info, limits, made) = (device.adapter_info(), Limits::default(), AtomicU64::new(0));
+        if info.name.is_empty() {
+            // Browsers do not tell it.
+            info.name = format!("{:?}", info.backend);
+        }
         Self { limits, made, device, queue, info, edit, poller: None, fault: Arc::default() }
     }
 
@@ -244,47 +199,6 @@ impl GpuContext {
     /// Waits for a submission of a query.
     pub(crate) async fn wait(&self, submission: SubmissionIndex) -> Result<()> {
         self.wait_within(submission, self.patience()).await
-    }
-
-    /// Polls the device on this thread until a submission is done. Other futures of the thread run between two slices of a millisecond.
-    async fn poll_here(&self, submission: SubmissionIndex, limit: Option<Duration>) -> Result<(), PollError> {
-        let start = Instant::now();
-        poll_fn(|context| {
-            let left = limit.map_or(SLICE, |limit| limit.saturating_sub(start.elapsed()));
-            let poll = PollType::Wait { submission_index: Some(submission.clone()), timeout: Some(left.min(SLICE)) };
-            match self.device.poll(poll) {
-                Err(PollError::Timeout) if left > SLICE || limit.is_none() => {
-                    context.waker().wake_by_ref();
-                    Poll::Pending
-                }
-                waited => Poll::Ready(waited.map(|_| ())),
-            }
-        })
-        .await
-    }
-
-    /// Waits for a submission, at most for `limit`; without a limit if it is `None`.
-    pub(crate) async fn wait_within(&self, submission: SubmissionIndex, limit: Option<Duration>) -> Result<()> {
-        let waited = match &self.poller {
-            Some(poller) => {
-                let (done, answer) = oneshot::channel();
-                let ended = || self.failed("the thread that polls the device has ended".into());
-                poller.wait(Wait { submission, limit, done }).ok_or_else(ended)?;
-                answer.await.map_err(|_| ended())?
-            }
-            None => self.poll_here(submission, limit).await,
-        };
-        self.check()?;
-        if waited.is_err()
-            && let Some(lost) = self.lost().await
-        {
-            return Err(lost);
-        }
-        match (waited, limit) {
-            (Ok(()), _) => Ok(()),
-            (Err(PollError::Timeout), Some(limit)) => Err(Error::TimedOut { device: self.name().into(), limit }),
-            (Err(other), _) => Err(self.failed(other.to_string())),
-        }
     }
 }
 

@@ -6,3 +6,5 @@ pub(crate) mod device;
 pub(crate) mod dispatch;
 pub(crate) mod pipelines;
 pub(crate) mod throughput;
+#[cfg_attr(target_arch = "wasm32", path = "wait_web.rs")]
+mod wait;

@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use crate::runtime::Instant;
 
 /// Target duration of a submission: long enough to hide its overhead, short enough for responsive desktops, driver watchdogs and prompt
 /// cancellation.

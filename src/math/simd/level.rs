@@ -41,7 +41,13 @@ macro_rules! multiversion {
                     // SAFETY: NEON is part of the architecture.
                     $name(unsafe { <$crate::math::simd::lanes::Neon as $crate::math::simd::lanes::Lanes>::new() }, $($argument),*)
                 }
-                #[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+                #[cfg(target_feature = "simd128")]
+                #[inline(never)]
+                fn simd128($($argument: $kind),*) $(-> $result)? {
+                    // SAFETY: the whole module is compiled for these instructions.
+                    $name(unsafe { <$crate::math::simd::lanes::Simd128 as $crate::math::simd::lanes::Lanes>::new() }, $($argument),*)
+                }
+                #[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))))]
                 #[inline(never)]
                 fn plain($($argument: $kind),*) $(-> $result)? {
                     // SAFETY: plain lanes need no special instructions.
@@ -59,7 +65,9 @@ macro_rules! multiversion {
                     $crate::math::simd::level::Instructions::Sse2 => sse2($($argument),*),
                     #[cfg(target_arch = "aarch64")]
                     $crate::math::simd::level::Instructions::Neon => neon($($argument),*),
-                    #[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+                    #[cfg(target_feature = "simd128")]
+                    $crate::math::simd::level::Instructions::Simd128 => simd128($($argument),*),
+                    #[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))))]
                     $crate::math::simd::level::Instructions::Plain => plain($($argument),*),
                 }
             }
@@ -84,8 +92,11 @@ pub(crate) enum Instructions {
     Sse2,
     #[cfg(target_arch = "aarch64")]
     Neon,
+    /// WebAssembly, which has no detection at run time.
+    #[cfg(target_feature = "simd128")]
+    Simd128,
     /// Without vector instructions. SSE2 and NEON are part of their architectures, so only tests use it there.
-    #[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+    #[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))))]
     Plain,
 }
 
@@ -109,7 +120,9 @@ impl SimdLevel {
         }
         #[cfg(target_arch = "aarch64")]
         levels.push(Self(Instructions::Neon));
-        #[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+        #[cfg(target_feature = "simd128")]
+        levels.push(Self(Instructions::Simd128));
+        #[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))))]
         levels.push(Self(Instructions::Plain));
         levels
     }
@@ -136,7 +149,9 @@ impl SimdLevel {
             Instructions::Sse2 => "SSE2",
             #[cfg(target_arch = "aarch64")]
             Instructions::Neon => "NEON",
-            #[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+            #[cfg(target_feature = "simd128")]
+            Instructions::Simd128 => "SIMD128",
+            #[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))))]
             Instructions::Plain => "plain",
         }
     }

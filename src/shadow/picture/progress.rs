@@ -1,10 +1,11 @@
 //! Progress of a picture, and the time that it is expected to take.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::error::Result;
 use crate::query::validate::usage;
+use crate::runtime::Instant;
 
 /// How far the rendering of a picture is.
 #[derive(Clone, Copy, Debug, PartialEq)]

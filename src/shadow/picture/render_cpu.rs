@@ -1,7 +1,7 @@
 //! Renders pictures on the CPU, in f64, on all cores: the twin of `shaders/shadow/render.wgsl`.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use glam::{DVec2, DVec3};
 
@@ -13,7 +13,7 @@ use super::shade::{ShadingScratch, light_at, paint};
 use crate::error::Result;
 use crate::records::NO_SPHERE;
 use crate::runtime::cancel::CancelToken;
-use crate::runtime::map_tasks;
+use crate::runtime::{Instant, map_tasks};
 use crate::shadow::system::System;
 
 /// Pixels per task.

@@ -168,7 +168,7 @@ impl<const N: usize> Lanes for Scalar<N> {
 }
 
 /// Functions of [`Lanes`] that are one instruction each, with two operands.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))]
 macro_rules! binary {
     ($($name:ident $instruction:ident),*) => {
         $(#[inline(always)]
@@ -180,7 +180,7 @@ macro_rules! binary {
 }
 
 /// Implements [`Lanes`] with intrinsics.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))]
 macro_rules! lanes {
     ($name:ident, $vector:ty, $count:literal, $narrow:ident, $load:ident, $store:ident, $splat:ident, $add:ident, $sub:ident,
      $mul:ident, $div:ident, $max:ident, $min:ident, $sqrt:ident,
@@ -189,7 +189,7 @@ macro_rules! lanes {
         #[derive(Clone, Copy)]
         pub(crate) struct $name($vector);
 
-        #[allow(unused_unsafe, reason = "SSE2 and NEON are there always")]
+        #[allow(unused_unsafe, reason = "SSE2, NEON and WebAssembly's vectors are there always")]
         impl Lanes for $name {
             const COUNT: usize = $count;
             type Narrow = $narrow;
@@ -252,7 +252,7 @@ macro_rules! lanes {
 
 /// [`Lanes::transpose`] by the instructions that interleave the lower and the upper halves of four numbers, or of twice four. `$join` makes a
 /// vector of the first four numbers of row k and, if it has room, those of row k + 4.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))]
 macro_rules! transpose {
     ($low:ident, $high:ident, |$lanes:ident, $row:ident, $later:ident| $join:expr) => {
         #[inline(always)]
@@ -290,3 +290,8 @@ pub(crate) use x86::{Avx2, Avx512, Sse2};
 mod arm;
 #[cfg(target_arch = "aarch64")]
 pub(crate) use arm::Neon;
+
+#[cfg(target_feature = "simd128")]
+mod wasm;
+#[cfg(target_feature = "simd128")]
+pub(crate) use wasm::Simd128;

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Builds the WebAssembly module of the npm package into web/package, and checks its compressed size.
+#   web/build.sh          the whole engine
+#   web/build.sh sizes    also the two smaller builds, for their sizes: without eclipses, and rays only
+# It needs Rust 1.89 with the target wasm32-unknown-unknown (rustup target add wasm32-unknown-unknown), and Node 20 with npm.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+fail() { printf 'web/build.sh: %s\n' "$*" >&2; exit 1; }
+
+target=wasm32-unknown-unknown
+[ -d "$(rustc --print sysroot)/lib/rustlib/$target" ] || fail "the target is missing: rustup target add $target"
+command -v npm >/dev/null || fail "npm is missing: install Node 20 or newer"
+# The crate and the command must have the same version.
+version=$(sed -n 's/^wasm-bindgen = "=\(.*\)"/\1/p' web/engine/Cargo.toml)
+bindgen=target/web-tools/bin/wasm-bindgen
+if [ "$($bindgen --version 2>/dev/null)" != "wasm-bindgen $version" ]; then
+  cargo install -q wasm-bindgen-cli --version "=$version" --root target/web-tools
+fi
+[ -d web/node_modules ] || npm --prefix web ci --ignore-scripts --no-audit --no-fund
+
+features=(--enable-simd --enable-bulk-memory --enable-nontrapping-float-to-int --enable-sign-ext --enable-mutable-globals
+  --enable-reference-types --enable-multivalue)
+build() { # FOLDER LIMIT FEATURE...: builds with these features, and checks the size
+  local out=$1 limit=$2 module=target/web/$target/web/umbracast_web.wasm
+  shift 2
+  RUSTFLAGS='-C target-feature=+simd128' CARGO_TARGET_DIR=target/web \
+    cargo build -q --profile web --locked --target $target -p umbracast-web --no-default-features --features "$*"
+  $bindgen --target web --omit-default-module-path --no-typescript --out-name umbracast --out-dir "$out" "$module"
+  web/node_modules/.bin/wasm-opt -O3 "${features[@]}" "$out/umbracast_bg.wasm" -o "$out/umbracast_bg.wasm"
+  local bytes
+  bytes=$(gzip -9 -c "$out/umbracast_bg.wasm" | wc -c)
+  printf '%s: %d bytes, compressed' "${*:-rays only}" "$bytes"
+  if [ "$limit" = 0 ]; then echo; return; fi
+  printf ' (at most %d)\n' "$limit"
+  [ "$bytes" -le "$limit" ] || fail "the module is too large"
+}
+if [ "${1:-}" = sizes ]; then
+  build target/web/rays 600000
+  build target/web/shadow 1200000 shadow
+fi
+build web/package/wasm 0 sky
+node web/inline.mjs

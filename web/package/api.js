@@ -1,0 +1,386 @@
+// The classes of the package. They convert arguments, send messages to engines, and split large batches among several of them.
+import { buffers } from './calls.js';
+
+/** Id that stands for "no sphere": the id of a miss. */
+export const NO_SPHERE = 0xffff_ffff;
+
+/** Fewest rays for which another worker is asked. */
+const PART = 1 << 15;
+/** Kinds of errors after which a query is asked again on the CPU engine. Only a GPU causes them. */
+const LOST = ['DeviceLost', 'DeviceFailed', 'OutOfMemory', 'TimedOut'];
+
+const POLICIES = ['inside', 'touch', 'ends', 'precision', 'on_bad', 'motion', 'near'];
+const INTEGERS = ['masks', 'skip_ids', 'from_ids'];
+const ENDS = ['t_min', 't_max'];
+const RAY_OPTIONS = [...POLICIES, ...ENDS, ...INTEGERS, 'times', 'ray_radius'];
+const POINT_OPTIONS = ['precision', 'on_bad', 'masks', 'skip_ids', 'times'];
+const BULLET_OPTIONS = ['precision', 'on_bad', 'speeds', 'radii', 'from_ids', 'bounces'];
+const SPHERE_OPTIONS = ['masks', 'velocities', 'transmittances', 'semi_axes', 'rotations'];
+const SCENE_OPTIONS = [...SPHERE_OPTIONS, 'time_range', 'pairwise'];
+
+/** The arguments of a call that failed, in its error. */
+const ARGS = Symbol('arguments');
+
+/** A library's error, or one like it. */
+function failure({ message, ...more }) {
+  return Object.assign(new Error(message), more);
+}
+
+/** An array of numbers as a typed array; with its own memory unless it is `transferred`. */
+function column(name, value, transferred, Kind = INTEGERS.includes(name) ? Uint32Array : Float32Array) {
+  if (value instanceof Kind) return transferred ? value : value.slice();
+  if (!ArrayBuffer.isView(value) && !Array.isArray(value)) {
+    throw new TypeError(`${name} must be a ${Kind.name} or an array of numbers`);
+  }
+  const bad = value.findIndex((x) => typeof x !== 'number' || (Kind === Uint32Array && x >>> 0 !== x));
+  if (bad >= 0) throw new TypeError(`${name}[${bad}] is ${value[bad]}: expected ${Kind === Uint32Array ? 'an integer from 0 to 4294967295' : 'a number'}`);
+  return Kind.from(value);
+}
+
+/** The arguments of a call: columns become typed arrays, other options stay. Unknown options are refused. */
+function argumentsOf(call, allowed, columns, options) {
+  const { transfer = false, ...given } = options;
+  const found = {};
+  for (const [name, value] of Object.entries(columns)) found[name] = column(name, value, transfer);
+  for (const [name, value] of Object.entries(given)) {
+    if (!allowed.includes(name)) throw new TypeError(`${call}: there is no option ${name}; there are ${allowed.join(', ')}, transfer`);
+    if (value === undefined) continue;
+    if (ENDS.includes(name) && typeof value === 'number') found[name] = Float32Array.of(value);
+    else found[name] = typeof value === 'object' ? column(name, value, transfer) : value;
+  }
+  return found;
+}
+
+/** An engine: in a worker, or on this thread. */
+class Engine {
+  #waiting = new Map();
+  #last = 0;
+  #send;
+  /** Why the engine ended; undefined while it runs. */
+  ended;
+
+  static async start({ start, load }, options) {
+    const engine = new Engine();
+    if (!start) {
+      const answer = await load(options);
+      engine.#send = async (message) => engine.#receive(await answer(message));
+      return engine;
+    }
+    const worker = start(options);
+    engine.close = () => worker.terminate();
+    engine.#send = (message) => worker.postMessage(message, buffers(message.args));
+    worker.onmessage = ({ data }) => engine.#receive(data);
+    worker.onerror = (event) => {
+      event.preventDefault();
+      engine.#receive({ dead: true, error: { message: event.message ?? 'the worker could not be loaded' } });
+    };
+    await engine.#ask({ wasm: options.wasm });
+    return engine;
+  }
+
+  close() {}
+
+  #ask(message) {
+    const id = ++this.#last;
+    return new Promise((resolve, reject) => {
+      if (this.ended) return reject(this.ended);
+      this.#waiting.set(id, { resolve, reject });
+      this.#send({ ...message, id });
+    });
+  }
+
+  #receive({ id, value, error, dead, args }) {
+    if (dead) {
+      this.ended = failure({ name: 'EngineEnded', message: `the engine ended: ${error.message}` });
+      this.close();
+      for (const [other, { reject }] of this.#waiting) reject(other === id ? Object.assign(failure(this.ended), { [ARGS]: args }) : this.ended);
+      this.#waiting.clear();
+      return;
+    }
+    const { resolve, reject } = this.#waiting.get(id) ?? {};
+    this.#waiting.delete(id);
+    if (error) reject?.(Object.assign(failure(error), { [ARGS]: args }));
+    else resolve?.(value);
+  }
+
+  /** Calls a function of the engine, or a method of one of its objects. Buffers of the arguments are transferred. */
+  ask(object, call, ...args) {
+    return this.#ask({ object, call, args });
+  }
+}
+
+/** The class `Device` of an entry of the package, which starts engines by `ways`. */
+export function createDevice(ways) {
+  return class Device {
+    #options;
+    #engine;
+    #handle;
+    #helpers;
+    #falling;
+    /** Name of the adapter; `cpu` for the CPU engine. */
+    name;
+    /** Kind of device. */
+    kind;
+    /** Why a GPU was given up; undefined if none was. */
+    lost;
+
+    constructor(options) {
+      this.#options = options;
+    }
+
+    /** Opens a device. */
+    static async open(options = {}) {
+      const device = new Device(typeof options === 'string' ? { device: options } : options);
+      await device.#open(device.#options.device ?? 'auto');
+      return device;
+    }
+
+    async #open(choice) {
+      this.#engine = await Engine.start(ways, this.#options);
+      this.#handle = await this.#engine.ask(0, 'open', choice, { precision: this.#options.precision });
+      Object.assign(this, await this.#engine.ask(this.#handle, 'describe'));
+    }
+
+    /** Whether the CPU engine answers. */
+    get isCpu() {
+      return this.kind === 'CPU engine';
+    }
+
+    /** Ends the workers. */
+    close() {
+      this.#engine.close();
+      this.#helpers?.forEach(async (helper) => (await helper).close());
+    }
+
+    /** Goes on with the CPU engine in a new worker. */
+    #fall(engine, error) {
+      if (engine === this.#engine) {
+        this.#falling ??= (async () => {
+          engine.close();
+          this.lost = error.message;
+          await this.#open('cpu');
+          this.#falling = undefined;
+        })();
+      }
+      return this.#falling;
+    }
+
+    /** Calls `task(engine, device)`; once more on the CPU engine if the GPU or the engine is lost. */
+    async #try(task) {
+      await this.#falling;
+      const engine = this.#engine;
+      try {
+        return await task(engine, this.#handle);
+      } catch (error) {
+        if (!engine.ended && (this.isCpu || !LOST.includes(error.name))) throw error;
+        await this.#fall(engine, error);
+        return task(this.#engine, this.#handle, error[ARGS]);
+      }
+    }
+
+    /** Calls a function of the engine that needs no scene. */
+    async ask(call, ...args) {
+      return this.#try((engine, device, again) => engine.ask(0, call, ...(again ?? args)));
+    }
+
+    /** Builds a scene. */
+    async scene(spheres, options = {}) {
+      const input = argumentsOf('scene', SCENE_OPTIONS, { spheres }, { ...options, transfer: options.transfer });
+      return Scene.build(this.#access(), input);
+    }
+
+    /** What a scene needs of its device. */
+    #access() {
+      return {
+        attempt: (task) => this.#try(task),
+        helpers: () => this.#start(),
+        isCpu: () => this.isCpu,
+      };
+    }
+
+    /** The helper engines, each with its device; none on a GPU, and where there are no workers. */
+    #start() {
+      if (!ways.start || !this.isCpu) return [];
+      const count = this.#options.helpers ?? (globalThis.navigator?.hardwareConcurrency ?? 1) - 1;
+      this.#helpers ??= Array.from({ length: count }, async () => {
+        const engine = await Engine.start(ways, this.#options);
+        return { engine, device: await engine.ask(0, 'open', 'cpu', {}) };
+      });
+      return this.#helpers;
+    }
+  };
+}
+
+const clone = (input) => Object.fromEntries(Object.entries(input).map(([name, value]) => [name, ArrayBuffer.isView(value) ? value.slice() : value]));
+
+/** Spheres on a device. */
+class Scene {
+  #device;
+  #input;
+  /** The scene of each engine that has one. */
+  #handles = new Map();
+
+  static async build(device, input) {
+    const scene = new Scene();
+    scene.#device = device;
+    scene.#input = input;
+    await device.attempt((engine, handle) => scene.#of(engine, handle));
+    return scene;
+  }
+
+  /** Number of spheres. */
+  get length() {
+    return this.#input.spheres.length / (this.#input.semi_axes ? 3 : 4);
+  }
+
+  /** The scene on an engine, built at first use. */
+  #of(engine, device) {
+    let handle = this.#handles.get(engine);
+    if (!handle) {
+      handle = engine.ask(device, 'scene', clone(this.#input));
+      this.#handles.set(engine, handle);
+      // Its arguments are not those of the call that needs the scene.
+      handle.catch((error) => {
+        delete error[ARGS];
+        this.#handles.delete(engine);
+      });
+    }
+    return handle;
+  }
+
+  /** Frees the memory of the scene. */
+  free() {
+    for (const [engine, handle] of this.#handles) handle.then((object) => engine.ended || engine.ask(object, 'free')).catch(() => {});
+    this.#handles.clear();
+  }
+
+  /** Replaces the spheres by as many others. */
+  async update(spheres, options = {}) {
+    const input = argumentsOf('update', SPHERE_OPTIONS, { spheres }, options);
+    const before = this.#input;
+    const update = await this.#device.attempt(async (engine, device) => {
+      const handle = await this.#of(engine, device);
+      return engine.ask(handle, 'update', clone(this.#input.semi_axes && !input.semi_axes ? { semi_axes: before.semi_axes, ...input } : input));
+    });
+    this.#input = { ...before, ...input };
+    const current = await this.#device.attempt((engine) => engine);
+    for (const [engine, handle] of this.#handles) {
+      if (engine === current) continue;
+      this.#handles.delete(engine);
+      handle.then((object) => engine.ended || engine.ask(object, 'free')).catch(() => {});
+    }
+    return update;
+  }
+
+  /** Calls a method of the scene with arguments. */
+  #ask(method, ...args) {
+    return this.#device.attempt(async (engine, device, again) => {
+      const scene = await this.#of(engine, device);
+      const own = again ?? args;
+      if (!own.every((one) => buffers(one).every((buffer) => !buffer.detached))) {
+        throw failure({ name: 'EngineEnded', message: 'the arguments were lost with the engine: ask again' });
+      }
+      return engine.ask(scene, method, ...own);
+    });
+  }
+
+  /** Casts rays: on the GPU, or parts of them on each engine. */
+  async #cast(verb, origins, directions, options, more = {}) {
+    const { k, ...given } = { ...options, ...more };
+    const input = { ...argumentsOf(verb, RAY_OPTIONS, { origins, directions }, given), ...(k === undefined ? {} : { k }) };
+    const count = Math.max(input.origins.length, input.directions.length) / 3;
+    const parts = Math.min(Math.floor(count / PART), this.#device.helpers().length + 1);
+    if (parts < 2) return this.#ask('cast', verb, input);
+    const start = performance.now();
+    const size = Math.ceil(count / parts);
+    const pieces = Array.from({ length: parts }, (_, i) => part(input, count, i * size, Math.min(count, (i + 1) * size)));
+    const found = await Promise.all(
+      pieces.map(async (piece, i) => {
+        if (i === 0) return this.#ask('cast', verb, piece);
+        const { engine, device } = await this.#device.helpers()[i - 1];
+        return engine.ask(await this.#of(engine, device), 'cast', verb, piece);
+      }),
+    );
+    const joined = join(found);
+    joined.report.seconds = (performance.now() - start) / 1000;
+    return joined;
+  }
+
+  closest(origins, directions, options = {}) {
+    return this.#cast('closest', origins, directions, options);
+  }
+
+  interval(origins, directions, options = {}) {
+    return this.#cast('interval', origins, directions, options);
+  }
+
+  approach(origins, directions, options = {}) {
+    return this.#cast('approach', origins, directions, options);
+  }
+
+  occluded(origins, directions, options = {}) {
+    return this.#cast('occluded', origins, directions, options);
+  }
+
+  count(origins, directions, options = {}) {
+    return this.#cast('count', origins, directions, options);
+  }
+
+  transmittance(origins, directions, options = {}) {
+    return this.#cast('transmittance', origins, directions, options);
+  }
+
+  all(origins, directions, options = {}) {
+    return this.#cast('all', origins, directions, options);
+  }
+
+  nearest(k, origins, directions, options = {}) {
+    return this.#cast('nearest', origins, directions, options, { k });
+  }
+
+  async contains(points, options = {}) {
+    return this.#ask('contains', argumentsOf('contains', POINT_OPTIONS, { points }, options));
+  }
+
+  async bullets(starts, targets, options = {}) {
+    return this.#ask('bullets', argumentsOf('bullets', BULLET_OPTIONS, { starts, targets }, options));
+  }
+}
+
+/** The rays from `start` to `end`, with their numbers. Columns of one value are for all rays. */
+function part(input, count, start, end) {
+  const found = { first: start };
+  for (const [name, value] of Object.entries(input)) {
+    const width = name === 'origins' || name === 'directions' ? 3 : 1;
+    const split = ArrayBuffer.isView(value) && value.length === count * width;
+    found[name] = split ? value.slice(start * width, end * width) : ArrayBuffer.isView(value) ? value.slice() : value;
+  }
+  return found;
+}
+
+/** Joins the results of parts. */
+function join(parts) {
+  const found = {};
+  for (const name of Object.keys(parts[0])) {
+    if (name === 'report') {
+      found.report = parts.map((one) => one.report).reduce((sum, one) => {
+        const next = { ...sum };
+        for (const key of Object.keys(one)) if (typeof one[key] === 'number') next[key] += one[key];
+        return next;
+      });
+      continue;
+    }
+    const isOffsets = name === 'offsets';
+    const arrays = parts.map((one, i) => (isOffsets && i > 0 ? one[name].subarray(1) : one[name]));
+    const all = new arrays[0].constructor(arrays.reduce((sum, one) => sum + one.length, 0));
+    let at = 0;
+    let base = 0;
+    for (const one of arrays) {
+      all.set(isOffsets && base > 0 ? one.map((offset) => offset + base) : one, at);
+      at += one.length;
+      base = isOffsets ? all[at - 1] : 0;
+    }
+    found[name] = all;
+  }
+  return found;
+}

@@ -1,0 +1,41 @@
+// Answers messages with the engine: in the worker, in Node, and where no worker can be started.
+import init, * as engine from './wasm/umbracast.js';
+
+/**
+ * Loads the module, and returns a function that answers messages.
+ *
+ * A message is `{ id, object, call, args }`. It asks for a function of web/engine/src by its name, or for a method if it names an object of
+ * an earlier answer. There is no table of calls: what web/engine/src exports can be called. An object that is returned stays here, and the
+ * answer has its number.
+ */
+export async function load(wasm) {
+  await init({ module_or_path: wasm });
+  const objects = new Map();
+  let last = 0;
+  return async function answer({ id, object, call, args }) {
+    try {
+      if (call === 'free') {
+        objects.get(object)?.free();
+        objects.delete(object);
+        return { id };
+      }
+      let value = await (object ? objects.get(object) : engine)[call](...args);
+      if (value?.__wbg_ptr !== undefined) {
+        objects.set(++last, value);
+        value = last;
+      }
+      return { id, value };
+    } catch (error) {
+      // The arguments go back, for another try on another engine. An error that is not the library's has ended the module.
+      const { name, message, ...more } = error;
+      return { id, error: { name, message: message ?? String(error), ...more }, dead: error instanceof WebAssembly.RuntimeError, args };
+    }
+  };
+}
+
+/** The buffers of the typed arrays in a value. */
+export function buffers(value, found = new Set()) {
+  if (ArrayBuffer.isView(value)) found.add(value.buffer);
+  else if (value && typeof value === 'object') for (const one of Object.values(value)) buffers(one, found);
+  return [...found];
+}
