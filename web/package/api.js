@@ -183,6 +183,31 @@ export function createDevice(ways) {
       return this.#try((engine, device, again) => engine.ask(0, call, ...(again ?? args)));
     }
 
+    /** Calls a function of the engine whose request and answer are JSON. */
+    async #json(call, request) {
+      return JSON.parse(await this.ask(call, JSON.stringify(request)));
+    }
+
+    /** Solar eclipses of the years from `first` to `last`. */
+    async eclipses(first, last, options = {}) {
+      return this.#json('eclipses', { first, last, ...options });
+    }
+
+    /** The solar eclipse of a day, `2027-08-02`. */
+    async eclipse(date, options = {}) {
+      return this.#json('eclipse', { date, ...options });
+    }
+
+    /** What places see of the eclipse of a day. */
+    async circumstances(date, places, options = {}) {
+      return this.#json('circumstances', { date, places, ...options });
+    }
+
+    /** The lines of the eclipse of a day on the Earth. */
+    async map(date, options = {}) {
+      return this.#json('map', { date, ...options });
+    }
+
     /** Builds a scene. */
     async scene(spheres, options = {}) {
       const input = argumentsOf('scene', SCENE_OPTIONS, { spheres }, { ...options, transfer: options.transfer });

@@ -2,6 +2,7 @@
 
 import { call } from './engine.js';
 import { View, coastVectors, control, graticule, vectors } from './earth.js';
+import { make } from './dom.js';
 import { drawSun } from './sun.js';
 import { saveAs, csv, svg } from './save.js';
 import { state, store } from './state.js';
@@ -91,7 +92,10 @@ async function frame(isMoving) {
   } catch (error) { notice(error.message); }
   const took = performance.now() - started;
   if (isMoving) { frames.push(took); if (frames.length > 200) frames.shift(); quality = Math.max(0.15, Math.min(sharp, quality * Math.sqrt(40 / took) ** 0.7)); }
-  document.documentElement.dataset.frames = Number(document.documentElement.dataset.frames ?? 0) + 1;
+  const { dataset } = document.documentElement;
+  dataset.frames = Number(dataset.frames ?? 0) + 1;
+  // For tests: when the first picture was there.
+  if (drawn) dataset.drawn ??= Math.round(performance.now());
   isBusy = false;
   if (isAgain) { const again = isAgain; isAgain = false; requestAnimationFrame(() => refresh(again.isMoving)); }
 }
@@ -197,13 +201,6 @@ function showInstant(now) {
 
 const compass = azimuth => `${['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW'][Math.round(azimuth / 45) % 8]}, ${azimuth.toFixed(0)}°`;
 
-export function make(tag, content, attributes = {}) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...(Array.isArray(content) ? content : [content]));
-  return element;
-}
-
 // The observer
 
 const observer = () => state.place && { name: state.city ?? null, latitude_deg: state.place[0], longitude_deg: state.place[1] };
@@ -286,7 +283,7 @@ async function showEclipse(date, { keepView = false } = {}) {
   if (!keepView) { view.latitude = eclipse.latitude_deg; view.longitude = eclipse.longitude_deg; view.zoom = 1; time = 0; }
   setTime(time, false);
   showSeen().catch(error => notice(error.message));
-  const lines = await call('lines', wanted());
+  const lines = await call('map', wanted());
   if (state.eclipse !== date) return;
   const [inner, outer] = lines.limits;
   shown.path = lines.path;

@@ -45,9 +45,9 @@ if (typeof WebAssembly !== 'object') {
   $('status').textContent = 'No engine.';
   notice('This browser has no WebAssembly, or it is turned off (as in lockdown mode), so nothing can be computed on this page. The same results come from the command line: umbracast circumstances 2027-08-02 --city Luxor');
 } else {
-  startEngine({
-    status: text => { $('status').textContent = text; },
-    lost: text => notice(text),
-  });
-  show(state.tab);
+  const lost = error => {
+    $('status').textContent = 'No engine.';
+    notice(`The engine could not be started (${error.message}). Reload the page to try again; the command line of umbracast computes the same.`);
+  };
+  startEngine(text => { $('status').textContent = text; }).then(() => show(state.tab), lost);
 }

@@ -10,6 +10,7 @@ use umbracast::shadow::covered_fraction;
 use umbracast_sky::{Place, Radii, land_and_ice};
 use wasm_bindgen::prelude::*;
 
+use crate::errors::Result;
 use crate::sky::{Wanted, failed};
 
 /// A colour as red, green and blue, 0 to 255.
@@ -58,7 +59,7 @@ const SHADOW: f64 = 0.88;
 
 /// The pixels of a picture of an eclipse at an instant: RGBA, row by row from the top.
 #[wasm_bindgen]
-pub fn globe(text: &str) -> Result<Vec<u8>, JsError> {
+pub fn globe(text: &str) -> Result<Vec<u8>> {
     #[derive(Deserialize)]
     struct Request {
         #[serde(flatten)]
@@ -103,7 +104,7 @@ fn mixed(from: Rgb, to: Rgb, share: f64) -> Rgb {
 }
 
 impl View {
-    fn draw(&self, discs: &Discs) -> Result<Vec<u8>, JsError> {
+    fn draw(&self, discs: &Discs) -> Result<Vec<u8>> {
         let (width, height) = (self.width, self.height);
         let pixels = u64::from(width) * u64::from(height);
         if pixels == 0 || pixels > MOST_PIXELS || !(self.scale > 0.0) {

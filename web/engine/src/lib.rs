@@ -15,6 +15,8 @@ mod scene;
 mod shadow;
 #[cfg(feature = "sky")]
 mod sky;
+#[cfg(feature = "shadow")]
+mod tables;
 
 use wasm_bindgen::prelude::*;
 

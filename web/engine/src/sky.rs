@@ -14,6 +14,7 @@ use umbracast_sky::{
 use wasm_bindgen::prelude::*;
 
 use crate::eclipse_lines::{horizon_lines, outline, partial_limits};
+use crate::errors::{JsError, Result};
 
 /// Solar radii of the two limits of the band, in arcseconds at 1 au: that of the canons (Auwers 1891), and that which eclipses and transits
 /// of the last decades gave (Quaglia and others 2021).
@@ -55,16 +56,16 @@ thread_local! {
     static LAST: RefCell<Option<(Wanted, Rc<Known>)>> = const { RefCell::new(None) };
 }
 
-/// Text for JavaScript's errors: the library's message.
+/// An error of the library's for JavaScript.
 pub(crate) fn failed(error: impl std::fmt::Display) -> JsError {
-    JsError::new(&error.to_string())
+    JsError::new("InvalidArgument", &error.to_string())
 }
 
-fn request<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, JsError> {
+fn request<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T> {
     serde_json::from_str(text).map_err(failed)
 }
 
-fn solar(sky: &Sky, date: &str) -> Result<Box<SolarEclipse>, JsError> {
+fn solar(sky: &Sky, date: &str) -> Result<Box<SolarEclipse>> {
     let (day, _) = sky.parse_time(date).map_err(failed)?;
     if let Some(Eclipse::Solar(eclipse)) = sky.eclipse_on(day).map_err(failed)? {
         return Ok(eclipse);
@@ -81,12 +82,12 @@ fn date_of(options: &SkyOptions, time: Time) -> String {
 }
 
 impl Wanted {
-    fn radii(&self) -> Result<Radii, JsError> {
+    fn radii(&self) -> Result<Radii> {
         let radii = self.radii.as_deref().map_or(Ok(Radii::default()), Radii::from_name).map_err(failed)?;
         self.sun_radius.map_or(Ok(radii), |seconds| radii.with_sun_radius(seconds)).map_err(failed)
     }
 
-    pub(crate) fn known(&self) -> Result<Rc<Known>, JsError> {
+    pub(crate) fn known(&self) -> Result<Rc<Known>> {
         let last = LAST.with_borrow(|last| last.as_ref().filter(|last| last.0 == *self).map(|last| last.1.clone()));
         if let Some(known) = last {
             return Ok(known);
@@ -98,7 +99,7 @@ impl Wanted {
 }
 
 impl Known {
-    fn new(radii: Radii, date: &str) -> Result<Self, JsError> {
+    fn new(radii: Radii, date: &str) -> Result<Self> {
         let options = SkyOptions { radii, ..SkyOptions::default() };
         let sky = Sky::new(options);
         let eclipse = solar(&sky, date)?;
@@ -119,9 +120,9 @@ impl Known {
         let rotation = rotation.filter(|_| own != known).into_iter();
         let rotation = rotation.map(|delta_t| with(SkyOptions { delta_t, ..options }));
         let variants = Variants {
-            sun: sun.collect::<Result<_, _>>()?,
-            limb: limb.collect::<Result<_, _>>()?,
-            rotation: rotation.collect::<Result<_, _>>()?,
+            sun: sun.collect::<Result<_>>()?,
+            limb: limb.collect::<Result<_>>()?,
+            rotation: rotation.collect::<Result<_>>()?,
         };
         Ok(Self { sky, eclipse, variants })
     }
@@ -135,7 +136,7 @@ impl Known {
         self.eclipse.radii()
     }
 
-    pub(crate) fn at(&self, time_s: f64) -> Result<Time, JsError> {
+    pub(crate) fn at(&self, time_s: f64) -> Result<Time> {
         let time = self.eclipse.greatest.time.plus(time_s);
         if self.eclipse.covers(time) {
             return Ok(time);
@@ -175,13 +176,13 @@ impl Known {
 }
 
 /// The text of an answer. Keys of records keep their order.
-fn answer(value: &impl Serialize) -> Result<String, JsError> {
+fn answer(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(failed)
 }
 
 /// The solar eclipses from the first day of the year `first` to the last day of `last`: their records.
 #[wasm_bindgen]
-pub fn eclipses(text: &str) -> Result<String, JsError> {
+pub fn eclipses(text: &str) -> Result<String> {
     #[derive(Deserialize)]
     struct Request {
         first: i32,
@@ -199,7 +200,7 @@ pub fn eclipses(text: &str) -> Result<String, JsError> {
 
 /// An eclipse: its record and its conventions.
 #[wasm_bindgen]
-pub fn eclipse(text: &str) -> Result<String, JsError> {
+pub fn eclipse(text: &str) -> Result<String> {
     #[derive(Serialize)]
     struct Answer {
         eclipse: SolarEclipseRecord,
@@ -211,7 +212,7 @@ pub fn eclipse(text: &str) -> Result<String, JsError> {
 
 /// What places see: the object of `umbracast circumstances --json`, with the errors of each place.
 #[wasm_bindgen]
-pub fn circumstances(text: &str) -> Result<String, JsError> {
+pub fn circumstances(text: &str) -> Result<String> {
     #[derive(Deserialize)]
     struct Request {
         #[serde(flatten)]
@@ -249,14 +250,14 @@ struct Observer {
 }
 
 impl Observer {
-    fn place(&self) -> Result<Place, JsError> {
+    fn place(&self) -> Result<Place> {
         Place::new(self.latitude_deg, self.longitude_deg, self.height_m).map_err(failed)
     }
 }
 
 /// Reads a place: `LAT,LON` or `LAT,LON,HEIGHT`, with signs or letters, or a city of the list.
 #[wasm_bindgen]
-pub fn place(text: &str) -> Result<String, JsError> {
+pub fn place(text: &str) -> Result<String> {
     // A city's name has no digits.
     let (name, place) = match text.contains(|c: char| c.is_ascii_digit()) {
         true => (None, Place::parse(text).map_err(failed)?),
@@ -308,7 +309,7 @@ fn line(points: impl IntoIterator<Item = (Time, Place)>, from: Time) -> Line {
 /// path. `horizon`: where the eclipse begins or ends with the Sun at the horizon. `maximum_at_horizon`: where its maximum is there.
 /// `partial`: the limits of the partial eclipse.
 #[wasm_bindgen]
-pub fn lines(text: &str) -> Result<String, JsError> {
+pub fn map(text: &str) -> Result<String> {
     #[derive(Serialize)]
     struct Answer {
         center: Line,
@@ -346,7 +347,7 @@ pub fn lines(text: &str) -> Result<String, JsError> {
 
 /// The path of an eclipse as GeoJSON: the file of `umbracast map --geojson`.
 #[wasm_bindgen]
-pub fn geojson(text: &str) -> Result<String, JsError> {
+pub fn geojson(text: &str) -> Result<String> {
     let known = request::<Wanted>(text)?.known()?;
     let (path, limits) = (known.eclipse.central_line(FILE_STEP_S), known.eclipse.limits(FILE_STEP_S));
     let lines = path_lines(&path, &limits);
@@ -355,7 +356,7 @@ pub fn geojson(text: &str) -> Result<String, JsError> {
 
 /// The path of an eclipse as KML, with marks every ten minutes.
 #[wasm_bindgen]
-pub fn kml(text: &str) -> Result<String, JsError> {
+pub fn kml(text: &str) -> Result<String> {
     let known = request::<Wanted>(text)?.known()?;
     let (eclipse, options) = (&known.eclipse, known.sky.options());
     let lines = path_lines(&eclipse.central_line(FILE_STEP_S), &eclipse.limits(FILE_STEP_S));
@@ -382,7 +383,7 @@ pub fn kml(text: &str) -> Result<String, JsError> {
 
 /// An instant, `time_s` seconds from the greatest eclipse: its text, where Sun and shadow are, and what a place sees.
 #[wasm_bindgen]
-pub fn instant(text: &str) -> Result<String, JsError> {
+pub fn instant(text: &str) -> Result<String> {
     #[derive(Deserialize)]
     struct Request {
         #[serde(flatten)]

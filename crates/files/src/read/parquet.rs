@@ -66,7 +66,7 @@ pub(crate) const FORMAT: ReadFormat = ReadFormat { extension: "parquet", first_b
 /// Reads the footer, which has the names and positions of the columns.
 fn open(input: Input, kind: &'static TableSchema, options: &ReadOptions) -> Result<Box<dyn TableReader>> {
     let path = input.path.clone();
-    let (file, length, shown) = input.into_parts();
+    let (file, length, shown) = input.into_parts().map_err(|error| cannot_read(&path, error))?;
     let Some(length) = length else {
         return Err(bad_file(&path, "a Parquet file cannot be read from a pipe; use .npy or .csv"));
     };

@@ -79,6 +79,13 @@ impl OpenTable {
         Self::of(input, format, schema, options)
     }
 
+    /// Opens the bytes of a file that is in memory. The extension of `name` selects the format.
+    pub(crate) fn in_memory(name: &Path, bytes: Vec<u8>, schema: &'static TableSchema) -> Result<Self> {
+        let options = ReadOptions::default();
+        let (input, format) = recognise(name, Some(Input::in_memory(name, bytes)), schema, &options)?;
+        Self::of(input, format, schema, &options)
+    }
+
     /// Like [`open_with`](Self::open_with), but keeps the unknown columns of formats that can have text. `opened` is the input if it is open
     /// already.
     pub(crate) fn open_with_text(
