@@ -16,7 +16,7 @@ const GROUPS = [
 ];
 const FIELDS = GROUPS.flatMap(([group, fields]) => fields.map(field => [group, ...field]));
 const $ = id => document.getElementById(id);
-let device, plot, newest = 0;
+let device, plot, newest = 0, faced = '';
 
 export async function start(panel) {
   panel.classList.add('two-sides');
@@ -109,6 +109,11 @@ function show(of, legs, start, toward) {
     points.push(to);
     from = to; way = three(legs.velocity, i);
   }
+  // The first flight and its ricochet are in one plane: that of the picture, from above.
+  const d = toward.map((one, i) => one - start[i]), c = [of.sx, of.sy, of.sz].map((one, i) => one - start[i]);
+  const normal = [d[1] * c[2] - d[2] * c[1], d[2] * c[0] - d[0] * c[2], d[0] * c[1] - d[1] * c[0]];
+  const plane = normal.join();
+  if (plane !== faced) { plot.face(normal[2] < 0 ? normal.map(one => -one) : normal); faced = plane; }
   // The rest of the flight: as long as the scene is wide.
   const size = Math.max(1, of.r, Math.hypot(...start.map((one, i) => one - [of.sx, of.sy, of.sz][i]))), length = Math.hypot(...way) || 1;
   segments.push({ from, to: from.map((one, i) => one + way[i] / length * size * 1.2), kind: status === HIT ? 'path' : 'miss' });

@@ -59,7 +59,7 @@ export class View {
     this.longitude = wrapped(this.longitude + longitude);
     this.latitude = Math.max(-90, Math.min(90, this.latitude + latitude));
     if (this.projection === 'flat') {
-      const free = Math.max(0, 90 - this.height / 2 / this.scale / RAD);
+      const free = Math.max(0, 90 - (this.height - this.inset) / 2 / this.scale / RAD);
       this.latitude = Math.max(-free, Math.min(free, this.latitude));
     }
   }

@@ -34,7 +34,7 @@ const raster = document.createElement('canvas');
 let list = [];
 let shown = null;       // what the engine knows of the eclipse: record, lines, span
 let seen = null;        // the answer of circumstances for the observer
-let coasts = [];
+let coasts = [], cities = [];
 let time = 0;           // seconds from the greatest eclipse
 let clock = new Clock('UTC');
 let quality = 1, isBusy = false, isAgain = false, settle = 0, playing = 0;
@@ -127,9 +127,27 @@ function paint(pen, of, now) {
   lines(of_.limits, '--path', 1);
   lines([of_.center], '--path', 1.8);
   if (now?.umbra.length) lines(vectors(now.umbra), '--path', 1.6);
+  if (of.zoom >= 2) drawCities(pen, of);
   drawPin(pen, of);
 }
 const grids = {};
+
+/** Names of cities, as far as there is room. */
+function drawCities(pen, of) {
+  const taken = [];
+  pen.font = '12px system-ui, "DejaVu Sans", sans-serif';
+  pen.lineJoin = 'round';
+  for (const [name, latitude, longitude] of cities) {
+    const at = of.pixel([longitude, latitude]);
+    if (!at || at[0] < 0 || at[1] < 0 || at[0] > of.width || at[1] > of.height) continue;
+    const box = [at[0] - 4, at[1] - 9, at[0] + 10 + 7 * name.length, at[1] + 9];
+    if (taken.some(other => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3])) continue;
+    taken.push(box);
+    pen.beginPath(); pen.arc(at[0], at[1], 2, 0, 7); pen.fillStyle = css('--ink'); pen.fill();
+    pen.strokeStyle = css('--halo'); pen.lineWidth = 3; pen.strokeText(name, at[0] + 6, at[1] + 4);
+    pen.fillText(name, at[0] + 6, at[1] + 4);
+  }
+}
 
 /** A band as a polygon of pixels, if all of it that is in view is in front, and wider than a pixel. */
 function bandPixels(of, [a, b]) {
@@ -226,7 +244,7 @@ async function showSeen() {
   const duration = place.central_duration_s ? `, ${lasting(place.central_duration_s)}` : '';
   const slack = place.central_duration_s ? ` ± ${Math.round(errors.c2_s + errors.c3_s)} s` : '';
   $('seen-title').textContent = kind + (isSeen ? duration + slack : '');
-  const percent = value => `${(100 * value).toFixed(value > 0.995 && value < 1 ? 2 : 1)} %`;
+  const percent = value => value >= 1 ? '100 %' : `${(100 * value).toFixed(value > 0.995 ? 2 : 1)} %`;
   const text = [];
   if (state.city) text.push(`${state.city}, ${degrees(state.place[0], 'NS')} ${degrees(state.place[1], 'EW')}.`);
   if (place.c1) {
@@ -300,7 +318,7 @@ async function showEclipse(date, { keepView = false } = {}) {
   refresh();
 }
 
-const months = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December'];
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 function title(eclipse) {
   const [year, month, day] = eclipse.greatest.slice(0, 10).split('-').map(Number);
   return `${year} ${months[month - 1]} ${day}, ${eclipse.kind}`;
@@ -402,6 +420,7 @@ export async function start() {
   for (const button of document.querySelectorAll('[data-save]')) button.onclick = () => save(button.dataset.save).catch(error => notice(error.message));
   Object.assign(view, state.view);
   size();
+  view.turn(0, 0);
   const keepView = Boolean(state.view.latitude || state.view.longitude);
   $('as-globe').setAttribute('aria-pressed', view.projection === 'globe'); $('as-map').setAttribute('aria-pressed', view.projection === 'flat');
   time = state.time ?? 0;
@@ -410,7 +429,8 @@ export async function start() {
   const known = state.time;
   try { await showEclipse(date, { keepView: keepView || known !== null }); } catch (error) { notice(error.message); await showEclipse(await nextTotal()); }
   if (!keepView) { view.latitude = shown.eclipse.latitude_deg; view.longitude = shown.eclipse.longitude_deg; refresh(); }
-  cityList.then(cities => $('cities').replaceChildren(...cities.map(([name]) => make('option', '', { value: name }))));
+  cities = await cityList;
+  $('cities').replaceChildren(...cities.map(([name]) => make('option', '', { value: name })));
   list = await call('eclipses', { first: 1900, last: 2050, radii: 'nasa' });
   fillList();
 }

@@ -36,6 +36,14 @@ export class Plot {
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.draw());
   }
 
+  /** Looks along a direction. */
+  face([x, y, z]) {
+    const length = Math.hypot(x, y, z);
+    if (!length) return;
+    this.pitch = Math.asin(z / length);
+    if (x || y) this.yaw = Math.atan2(x, -y);
+  }
+
   turn(yaw, pitch) { this.yaw += yaw; this.pitch = Math.max(-1.57, Math.min(1.57, this.pitch + pitch)); this.draw(); }
   zoomBy(factor) { this.zoom = Math.max(0.2, Math.min(200, this.zoom * factor)); this.draw(); }
 
@@ -45,7 +53,7 @@ export class Plot {
     const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
     const grow = (at, r) => at.forEach((one, i) => { low[i] = Math.min(low[i], one - r); high[i] = Math.max(high[i], one + r); });
     for (let i = 0; i < spheres.length; i += 4) grow([spheres[i], spheres[i + 1], spheres[i + 2]], spheres[i + 3]);
-    for (const { from, to } of this.segments) { grow(from, 0); if (to.every(Number.isFinite)) grow(to, 0); }
+    for (const { from, to } of this.segments) { grow(from, 0); grow(to, 0); }
     this.center = low.map((one, i) => Number.isFinite(one) ? (one + high[i]) / 2 : 0);
     this.reach = Math.max(1e-30, Math.hypot(...low.map((one, i) => Number.isFinite(one) ? (high[i] - one) / 2 : 1)));
     this.draw();
@@ -84,7 +92,7 @@ export class Plot {
     }
     order.sort((a, b) => a[0] - b[0]);
     const ball = sprite(css('--ball'), css('--ball-edge')), mark = sprite(css('--pin'), css('--pin'));
-    pen.globalAlpha = count > 1 ? 0.92 : 0.8;
+    pen.globalAlpha = count > 1 ? 0.92 : 0.75;
     for (const [, x, y, r, id] of order) {
       if (x + r < 0 || y + r < 0 || x - r > this.width || y - r > this.height) continue;
       pen.drawImage(id === this.picked ? mark : ball, x - r, y - r, 2 * r, 2 * r);

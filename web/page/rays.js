@@ -153,7 +153,15 @@ async function read(what, file) {
     $('rays-table').tBodies[0].replaceChildren(); $('rays-table').tHead.replaceChildren();
     draw();
     if (!spheres.isExample && !rays.isExample) await cast();
-  } catch (error) { fail(error.message); }
+  } catch (error) { fail(await named(error.message, file)); }
+}
+
+/** The message of a reader, with the line of a text instead of its byte. */
+async function named(message, file) {
+  const byte = /\bbyte (\d+)\b/.exec(message);
+  if (!byte || !/\.csv$/i.test(file.name)) return message;
+  const before = new Uint8Array(await file.slice(0, Number(byte[1])).arrayBuffer());
+  return message.replace(byte[0], `line ${before.reduce((sum, one) => sum + (one === 10), 1)}`);
 }
 
 async function cast() {
@@ -175,10 +183,11 @@ async function cast() {
     const seconds = (performance.now() - started) / 1000, total = rays.origins.length / 3;
     columns = rowsOf(query);
     $('rays-title').textContent = summary(query, total);
-    $('rays-text').textContent = `${count(total)} rays, ${count(centers.length / 4)} spheres, ${seconds < 1 ? `${Math.round(1000 * seconds)} ms` : `${seconds.toFixed(1)} s`} with the tree; precision ${options.precision}.`;
-    const [head, ...lines] = table(8).trim().split('\n').map(line => line.split(','));
-    $('rays-table').tHead.replaceChildren(make('tr', head.map(cell => make('th', cell, { scope: 'col' }))));
-    $('rays-table').tBodies[0].replaceChildren(...lines.map(line => make('tr', line.map(cell => make('td', cell)))));
+    $('rays-text').textContent = `${count(total)} rays, ${count(centers.length / 4)} spheres, ${seconds < 1 ? `${Math.round(1000 * seconds)} ms` : `${seconds.toFixed(1)} s`}, the tree included. Rows of the file:`;
+    const [head, ...lines] = table(8).trimEnd().split('\n').map(line => line.split(','));
+    const numbered = columns[0][0] !== 'ray';
+    $('rays-table').tHead.replaceChildren(make('tr', [...(numbered ? ['ray'] : []), ...head].map(cell => make('th', cell, { scope: 'col' }))));
+    $('rays-table').tBodies[0].replaceChildren(...lines.map((line, i) => make('tr', [...(numbered ? [String(i)] : []), ...line].map(cell => make('td', cell || 'miss', cell ? {} : { class: 'quiet' })))));
     $('rays-save').disabled = false;
     draw();
   } catch (error) {
@@ -231,12 +240,12 @@ function summary(query, total) {
 /** Draws the spheres, and rays as far as their first hit. */
 function draw() {
   const segments = [], points = [], total = rays.origins.length / 3, step = Math.max(1, Math.ceil(total / 2000));
-  const reach = Math.max(1, ...extent(spheres.spheres));
+  const [middle, reach] = extent(spheres.spheres);
   for (let i = 0; i < total; i += step) {
     const from = [...rays.origins.subarray(3 * i, 3 * i + 3)], d = rays.directions.subarray(3 * i, 3 * i + 3);
     const first = results?.offsets ? results.offsets[i] < results.offsets[i + 1] ? results.t_enter[results.offsets[i]] : Infinity : (results?.t ?? results?.t_enter)?.[i] ?? Infinity;
     const isHit = Number.isFinite(first) && !(results.clearance?.[i] > 0);
-    const end = isHit ? first : Math.min(rays.t_max?.[i] ?? Infinity, 2.2 * (reach + Math.hypot(...from)) / Math.hypot(...d));
+    const end = isHit ? first : Math.min(rays.t_max?.[i] ?? Infinity, (0.4 * reach + Math.hypot(...from.map((one, axis) => one - middle[axis]))) / Math.hypot(...d));
     const to = from.map((one, axis) => one + end * d[axis]);
     segments.push({ from, to, kind: isHit ? 'hit' : 'miss' });
     if (isHit) points.push(to);
@@ -246,10 +255,16 @@ function draw() {
   $('rays-caption').textContent = all > most || total > 2000 ? `Drawn: ${count(Math.min(all, most))} of ${count(all)} spheres, ${count(Math.min(total, 2000))} of ${count(total)} rays` : '';
 }
 
+/** The middle of the box of spheres, and half its diagonal. */
 function extent(list) {
-  let most = 0;
-  for (let i = 0; i < list.length; i += 4) most = Math.max(most, Math.hypot(list[i], list[i + 1], list[i + 2]) + list[i + 3]);
-  return [most];
+  const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
+  for (let i = 0; i < list.length; i++) {
+    if (i % 4 === 3) continue;
+    const r = list[i - i % 4 + 3];
+    low[i % 4] = Math.min(low[i % 4], list[i] - r);
+    high[i % 4] = Math.max(high[i % 4], list[i] + r);
+  }
+  return [low.map((one, i) => (one + high[i]) / 2), Math.hypot(...low.map((one, i) => high[i] - one)) / 2];
 }
 
 function pick(id) {

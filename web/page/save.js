@@ -25,6 +25,7 @@ export function svg(view, raster, paint, title, background) {
     const alpha = /^#[0-9a-f]{8}$/i.test(color) ? parseInt(color.slice(7), 16) / 255 : 1;
     return [color.slice(0, alpha < 1 ? 7 : undefined), alpha];
   };
+  const label = (text, x, y, how) => out.push(`<text x="${number(x)}" y="${number(y)}" font-family="sans-serif" font-size="12" ${how}>${escaped(text)}</text>`);
   const pen = {
     beginPath() { path = ''; },
     moveTo(x, y) { path += `M${number(x)} ${number(y)}`; },
@@ -40,6 +41,8 @@ export function svg(view, raster, paint, title, background) {
       const dash = pen.dash?.length ? ` stroke-dasharray="${pen.dash.join(' ')}"` : '';
       if (path) out.push(`<path d="${path}" fill="none" stroke="${color}" stroke-opacity="${number(alpha)}" stroke-width="${pen.lineWidth}" stroke-linejoin="round"${dash}/>`);
     },
+    strokeText(text, x, y) { label(text, x, y, `fill="none" stroke="${style(pen.strokeStyle)[0]}" stroke-width="${pen.lineWidth}" stroke-opacity="0.8"`); },
+    fillText(text, x, y) { label(text, x, y, `fill="${style(pen.fillStyle)[0]}"`); },
     setLineDash(dash) { pen.dash = dash; },
     clearRect() { out.push(`<rect width="100%" height="100%" fill="${background}"/>`); },
     drawImage() { out.push(`<image width="${number(view.width)}" height="${number(view.height)}" href="${raster.toDataURL('image/png')}"/>`); },

@@ -137,7 +137,10 @@ test('the files of a path are those of the command line', () => visit('#eclipse=
   await until(page, () => document.querySelector('#key .limit'));
   const file = join(folder, 'path.geojson');
   run('map', '2021-12-04', '--size', '40x20', '-o', join(folder, 'm.png'), '--geojson', file, '--radii', 'nasa', '--quiet');
-  assert.equal(await save('geojson'), readFileSync(file, 'utf8'));
+  // The trigonometric functions of WebAssembly are not those of the system: a coordinate may differ by a metre.
+  const [own, other] = [await save('geojson'), readFileSync(file, 'utf8')].map(json => json.match(/-?\d+\.\d+|[^\d.-]+|./g));
+  assert.equal(own.length, other.length);
+  own.forEach((part, i) => assert.ok(part === other[i] || Math.abs(part - other[i]) < 3e-5, `${part} and ${other[i]} after ${own.slice(i - 20, i).join('')}`));
   assert.match(await save('kml'), /<kml [^]*centre line[^]*<\/kml>/);
   const seen = join(folder, 'seen.csv');
   run('circumstances', '2021-12-04', '--place=-75,-60', '--radii', 'nasa', '-o', seen, '--quiet');
@@ -199,7 +202,7 @@ test('rays from files give the results of the command line', () => visit('#tab=r
     const [download] = await Promise.all([page.waitForEvent('download'), page.click('#rays-save')]);
     const file = join(folder, `${query}.csv`);
     run('cast', spheres, rays, '--query', query, ...(query === 'nearest' ? ['--k', '2'] : []), '-o', file, '--quiet');
-    assert.equal(readFileSync(await download.path(), 'utf8'), readFileSync(file, 'utf8'), query);
+    assert.ok(readFileSync(await download.path(), 'utf8') === readFileSync(file, 'utf8'), query);
   }
   await page.fill('#rays-id', '0');
   await page.press('#rays-id', 'Enter');

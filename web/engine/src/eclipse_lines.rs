@@ -9,7 +9,7 @@ use umbracast_sky::{Place, Time};
 use crate::sky::Known;
 
 /// Seconds between the instants of a line.
-const STEP_S: f64 = 60.0;
+const STEP_S: f64 = 30.0;
 /// Directions around a circle that are tried for a change of sign.
 const DIRECTIONS: u32 = 180;
 
@@ -182,9 +182,9 @@ pub(crate) fn outline(known: &Known, time: Time) -> Vec<Vec<Place>> {
 }
 
 /// The northern and southern limits of the partial eclipse: where the penumbra's edge passes along itself. A point continues the line whose
-/// last point, of the instant before, is nearest. The two limits are farther apart than any of them moves in a minute.
+/// last point, of the instant before, is nearest. The two limits are farther apart than any of them moves in half a minute.
 pub(crate) fn partial_limits(known: &Known) -> Vec<Line> {
-    /// A limit moves by less than this in a minute, in km.
+    /// A limit moves by less than this in half a minute, in km.
     const NEAR_KM: f64 = 2000.0;
     let mut lines: Vec<Line> = Vec::new();
     let mut before = known.eclipse.begins.0;

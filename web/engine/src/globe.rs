@@ -94,8 +94,11 @@ impl Discs {
         let separation = (sun.cross(moon).length() / (sun_km * moon_km)).asin();
         let (disc, partial) = (self.radii.sun_km / sun_km, self.radii.moon_partial_km / moon_km);
         let central = self.radii.moon_central_km / moon_km;
-        let cover = if separation < (disc - central).abs() { central } else { partial };
-        (covered_fraction(disc, cover, separation), sine_altitude)
+        if separation < (disc - central).abs() {
+            return (covered_fraction(disc, central, separation), sine_altitude);
+        }
+        // The radius for partial phases may be larger: outside the umbra, a little of the Sun is left.
+        (covered_fraction(disc, partial, separation).min(0.9999), sine_altitude)
     }
 }
 
