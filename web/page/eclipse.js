@@ -361,6 +361,8 @@ export async function start() {
     play: () => play(),
   });
   new ResizeObserver(size).observe($('stage'));
+  // The process of the GPU may end, and takes what is on canvases with it.
+  canvas.addEventListener('contextrestored', () => refresh());
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => refresh());
   const zoom = factor => () => { view.setZoom(view.zoom * factor); rememberView(); refresh(true); };
   $('zoom-in').onclick = zoom(1.6); $('zoom-out').onclick = zoom(1 / 1.6);

@@ -41,6 +41,8 @@ for (const [i, name] of names.entries()) {
   };
 }
 
+addEventListener('unhandledrejection', event => notice(event.reason?.message ?? String(event.reason)));
+
 if (typeof WebAssembly !== 'object') {
   $('status').textContent = 'No engine.';
   notice('This browser has no WebAssembly, or it is turned off (as in lockdown mode), so nothing can be computed on this page. The same results come from the command line: umbracast circumstances 2027-08-02 --city Luxor');

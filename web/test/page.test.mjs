@@ -52,7 +52,10 @@ async function visit(hash, use, cut) {
   try {
     await use(page);
     assert.deepEqual(page.faults, []);
-  } finally { await page.close(); }
+  } finally {
+    await page.unrouteAll({ behavior: 'wait' });
+    await page.close();
+  }
 }
 
 test('the page begins with a total eclipse, at the city that sees most of it', () => visit('', async page => {
@@ -172,6 +175,32 @@ test('lines pass poles and the date line without a stroke across the map', () =>
     }
   }
 });
+
+test('the shadow of the picture is that of the map of the command line', () => visit('#eclipse=2026-08-12', async page => {
+  await drawn(page);
+  const file = join(folder, 'o.npy');
+  run('map', '2026-08-12', '--time', '17:46', '--size', '72x36', '-o', join(folder, 'o.png'), '--npy', file, '--radii', 'nasa', '--quiet');
+  const bytes = readFileSync(file), values = new Float32Array(bytes.buffer.slice(bytes.byteOffset + bytes.length - 4 * 72 * 36, bytes.byteOffset + bytes.length));
+  const found = await page.evaluate(async () => {
+    const { call } = await import('./engine.js');
+    const of = { date: '2026-08-12', radii: 'nasa' }, { eclipse } = await call('eclipse', of);
+    const white = [255, 255, 255];
+    return [...await call('globe', {
+      ...of, projection: 'flat', latitude_deg: 0, longitude_deg: 0, scale: 36 / Math.PI, middle: [36, 18], width: 72, height: 36,
+      time_s: (Date.parse('2026-08-12T17:46:00Z') - Date.parse(eclipse.greatest)) / 1000,
+      colors: { sea: white, land: white, ice: white, night: white, shadow: [0, 0, 0] },
+    })];
+  });
+  // How dark a covered part is: see `color` in globe.rs.
+  const shade = covered => 255 * (1 - (covered >= 1 ? 0.88 : 0.7 * covered ** 1.3));
+  let most = 0, isSeen = 0;
+  values.forEach((covered, i) => {
+    isSeen += covered > 0;
+    // The map is 0 at night; the picture ends at twilight.
+    if (covered > 0) most = Math.max(most, Math.abs(found[4 * i] - shade(covered)));
+  });
+  assert.ok(isSeen > 200 && most < 1.5, `${isSeen} places, ${most} of 255`);
+}));
 
 test('the globe turns by hand, and frames are counted', () => visit('#eclipse=2027-08-02&place=25.7,32.6', async page => {
   await page.setViewportSize({ width: 1672, height: 840 });

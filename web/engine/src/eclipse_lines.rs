@@ -149,7 +149,14 @@ impl Cone {
         let cosine = (1.0 - sine * sine).sqrt();
         let east = DVec3::Z.cross(axis).normalize();
         let growth = if is_penumbra { sine } else { -sine };
-        Self { moon, axis, across: [east, axis.cross(east)], radius: moon_km / cosine, slope: growth / cosine, size: ellipsoid() }
+        Self {
+            moon,
+            axis,
+            across: [east, axis.cross(east)],
+            radius: moon_km / cosine,
+            slope: growth / cosine,
+            size: ellipsoid(),
+        }
     }
 
     /// Where the edge meets the ground first in a direction across the axis.

@@ -144,7 +144,8 @@ impl View {
                     }
                 };
                 // The point of the ellipsoid whose zenith this is.
-                let normal = equator / (zenith.x * zenith.x + zenith.y * zenith.y + squash * zenith.z * zenith.z).sqrt();
+                let normal =
+                    equator / (zenith.x * zenith.x + zenith.y * zenith.y + squash * zenith.z * zenith.z).sqrt();
                 let place = DVec3::new(zenith.x, zenith.y, squash * zenith.z) * normal;
                 let (covered, sine_altitude) = discs.seen(place, zenith);
                 let color = self.color(zenith, covered, sine_altitude, sharpness);

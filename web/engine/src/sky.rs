@@ -71,7 +71,8 @@ fn solar(sky: &Sky, date: &str) -> Result<Box<SolarEclipse>> {
         return Ok(eclipse);
     }
     let next = sky.next_eclipse(day, Some(EclipseBody::Solar)).map_err(failed)?;
-    let hint = next.map_or(String::new(), |next| format!("; the next one is on {}", date_of(&sky.options(), next.greatest())));
+    let hint =
+        next.map_or(String::new(), |next| format!("; the next one is on {}", date_of(&sky.options(), next.greatest())));
     Err(failed(format!("there is no solar eclipse on {date}{hint}")))
 }
 
@@ -300,7 +301,10 @@ type Line = Vec<[f64; 3]>;
 
 fn line(points: impl IntoIterator<Item = (Time, Place)>, from: Time) -> Line {
     let round = |degrees: f64| (1e5 * degrees).round() / 1e5;
-    points.into_iter().map(|(time, at)| [round(at.longitude), round(at.latitude), time.seconds_since(from).round()]).collect()
+    points
+        .into_iter()
+        .map(|(time, at)| [round(at.longitude), round(at.latitude), time.seconds_since(from).round()])
+        .collect()
 }
 
 /// The lines of an eclipse on the Earth. A line is a list of points: longitude, latitude, seconds from the greatest eclipse.
@@ -374,7 +378,10 @@ pub fn kml(text: &str) -> Result<String> {
         name: &format!("{} solar eclipse of {}", eclipse.kind.name(), date_of(&options, greatest)),
         about: &about,
         lines: &lines,
-        marks: &inner.iter().map(|point| ([point.center.longitude, point.center.latitude], clock(point.time))).collect::<Vec<_>>(),
+        marks: &inner
+            .iter()
+            .map(|point| ([point.center.longitude, point.center.latitude], clock(point.time)))
+            .collect::<Vec<_>>(),
         scale: greatest.scale(options.delta_t),
         greatest: [place.longitude, place.latitude],
     };

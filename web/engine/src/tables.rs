@@ -43,7 +43,10 @@ fn add_columns(object: &JsValue, of: &OptionalColumns) {
 pub fn read_spheres(name: &str, bytes: Vec<u8>) -> Result<JsValue> {
     let table = read_spheres_in_memory(Path::new(name), bytes)?;
     if table.records.first().is_some_and(|first| table.optional.ellipsoid(0, first).is_some()) {
-        return Err(JsError::new("BadFile", &format!("{name}: it has ellipsoids, which the command line reads, but not this page")));
+        return Err(JsError::new(
+            "BadFile",
+            &format!("{name}: it has ellipsoids, which the command line reads, but not this page"),
+        ));
     }
     let spheres = table.records.iter().flat_map(|one| [one.center.x, one.center.y, one.center.z, one.radius]);
     let object = record([("spheres", numbers(spheres))]);
