@@ -75,7 +75,7 @@ pub(super) fn variants() -> BTreeMap<String, (&'static Program, KernelConstants)
             _ => {}
         }
         for own in asked {
-            let own = own.of_program(program.source);
+            let own = own.of_program(&program.source());
             let overrides = own.set().into_iter().map(|(name, _)| name);
             let parts = [(own.round, "round"), (own.uniform_light, "uniform_light")];
             let parts = parts.into_iter().filter_map(|(left_out, name)| left_out.then_some(name));
@@ -93,7 +93,8 @@ fn bindings(
     info: &naga::valid::ModuleInfo,
 ) -> Vec<wgpu::BindGroupLayoutEntry> {
     // Besides the programs of a cast, only those of pictures and the probe declare overrides.
-    if program.source.contains("\noverride ") && ![RENDER.name, RENDER_TREE.name, PROBE.name].contains(&program.name) {
+    if program.source().contains("\noverride ") && ![RENDER.name, RENDER_TREE.name, PROBE.name].contains(&program.name)
+    {
         return cast_bindings().to_vec();
     }
     let used = module.global_variables.iter().filter(|(handle, _)| !info.get_entry_point(0)[*handle].is_empty());
@@ -131,7 +132,7 @@ fn compile() {
     // The process ends soon: nothing is destroyed.
     let device = &std::mem::ManuallyDrop::new(opened.unwrap()).device;
     for (name, (program, own)) in variants() {
-        let module = naga::front::wgsl::parse_str(&own.source(program.source.into())).unwrap();
+        let module = naga::front::wgsl::parse_str(&own.source(program.source().into())).unwrap();
         let info = naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::empty())
             .validate(&module)
             .unwrap();

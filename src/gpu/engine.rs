@@ -165,7 +165,7 @@ impl GpuEngine {
 
     /// The constants of a program's pipeline on this device. Flags that the program does not have make no other pipeline.
     fn constants(&self, program: &Program, own: KernelConstants) -> KernelConstants {
-        KernelConstants { rounds_correctly: self.probe.rounds_correctly(), ..own }.of_program(program.source)
+        KernelConstants { rounds_correctly: self.probe.rounds_correctly(), ..own }.of_program(&program.source())
     }
 
     /// The place of a pipeline. The program's source is searched for flags once.
@@ -186,7 +186,7 @@ impl GpuEngine {
         own: KernelConstants,
         layout: Option<&wgpu::PipelineLayout>,
     ) -> wgpu::ComputePipeline {
-        let mut source = Cow::Borrowed(program.source);
+        let mut source = Cow::Owned(program.source());
         if shares_loads(&self.device, &self.info) {
             source = programs::with_shared_loads(&source).into();
         }

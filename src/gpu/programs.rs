@@ -1,19 +1,37 @@
-//! The compute programs. Each is a list of files of `shaders/`, concatenated in order.
+//! The compute programs. Each is a list of files of `shaders/`, joined in order.
 
 use super::context::pipelines::Variant;
 
-/// The source of a stage, which several programs share, or of a file of the folder `shaders`.
+/// A part of a program's source. Programs share their texts, so that a binary contains each file once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Part {
+    /// A text, with the line break at its end.
+    Text(&'static str),
+    /// Several parts, in order.
+    Parts(&'static [Self]),
+}
+
+impl Part {
+    fn append_to(&self, source: &mut String) {
+        match self {
+            Self::Text(text) => source.push_str(text),
+            Self::Parts(parts) => parts.iter().for_each(|part| part.append_to(source)),
+        }
+    }
+}
+
+/// The text of a file of the folder `shaders`.
+macro_rules! file {
+    ($file:literal) => {
+        concat!(include_str!(concat!("../../shaders/", $file, ".wgsl")), "\n")
+    };
+}
+
+/// A stage, which several programs share, or a file.
 macro_rules! stage {
     // One ray and one sphere at rest.
     (intersect_at_rest) => {
-        join!(
-            "records",
-            "math/error_free",
-            "math/float",
-            "intersect/no_motion",
-            "intersect/sphere",
-            "intersect/classify"
-        )
+        Part::Text(SOLVE)
     };
     // One ray and one primitive, with attributes and motion.
     (intersect) => {
@@ -70,13 +88,13 @@ macro_rules! stage {
         join!(scene_frame, "build/aabb", "build/leaf_aabb", "build/range_aabb", "build/pack_node")
     };
     ($file:literal) => {
-        concat!(include_str!(concat!("../../shaders/", $file, ".wgsl")), "\n")
+        Part::Text(file!($file))
     };
 }
 
-/// Concatenates stages and files, in order.
+/// Stages and files, in order.
 macro_rules! join {
-    ($($part:tt),+ $(,)?) => { concat!($(stage!($part)),+) };
+    ($($part:tt),+ $(,)?) => { Part::Parts(&[$(stage!($part)),+]) };
 }
 
 /// WGSL source of the intersection of a ray and a sphere, to prepend to a kernel of your own: records, error-free transforms, both roots,
@@ -133,7 +151,14 @@ macro_rules! join {
 ///
 /// `Device::from_wgpu(device, queue)` runs the probe on a device of yours, and [`Device::probe`](crate::Device::probe) returns its
 /// results.
-pub const SOLVE: &str = join!(intersect_at_rest);
+pub const SOLVE: &str = concat!(
+    file!("records"),
+    file!("math/error_free"),
+    file!("math/float"),
+    file!("intersect/no_motion"),
+    file!("intersect/sphere"),
+    file!("intersect/classify")
+);
 
 macro_rules! programs {
     ($($constant:ident = $name:literal: $($part:tt),+;)+) => {
@@ -143,13 +168,21 @@ macro_rules! programs {
     };
 }
 
-/// A compute program: its name and its whole source, with one entry point `main`.
+/// A compute program: its name and its source, with one entry point `main`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Program {
     /// Its name, unique among the programs.
     pub name: &'static str,
+    source: Part,
+}
+
+impl Program {
     /// The WGSL source.
-    pub source: &'static str,
+    pub(crate) fn source(&self) -> String {
+        let mut source = String::new();
+        self.source.append_to(&mut source);
+        source
+    }
 }
 
 programs! {

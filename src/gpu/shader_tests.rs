@@ -90,7 +90,7 @@ fn every_program_is_valid_for_webgpu() {
     let flags = naga::valid::ValidationFlags::all();
     let mut used = BTreeSet::new();
     for program in PROGRAMS {
-        let module = parse(program.name, program.source);
+        let module = parse(program.name, &program.source());
         let mut validator = naga::valid::Validator::new(flags, naga::valid::Capabilities::empty());
         validator.validate(&module).unwrap_or_else(|e| panic!("{}: {e:?}", program.name));
         let [entry] = module.entry_points.as_slice() else { panic!("{}: expected one entry point", program.name) };
@@ -103,14 +103,14 @@ fn every_program_is_valid_for_webgpu() {
             .count();
         assert!(storage <= 8, "{} binds {storage} storage buffers", program.name);
         used.insert(program.name);
-        let round = without_spheroids(program.source);
-        for variant in [without_limb_darkening(program.source), without_limb_darkening(&round), round] {
+        let round = without_spheroids(&program.source());
+        for variant in [without_limb_darkening(&program.source()), without_limb_darkening(&round), round] {
             naga::valid::Validator::new(flags, naga::valid::Capabilities::empty())
                 .validate(&parse(program.name, &variant))
                 .unwrap_or_else(|e| panic!("a variant of {}: {e:?}", program.name));
         }
         // This variant is not for browsers, which require `enable subgroups;`.
-        let shared = parse(program.name, &with_shared_loads(program.source));
+        let shared = parse(program.name, &with_shared_loads(&program.source()));
         let mut validator = naga::valid::Validator::new(flags, naga::valid::Capabilities::SUBGROUP);
         validator
             .subgroup_stages(naga::valid::ShaderStages::COMPUTE)
@@ -137,8 +137,8 @@ fn every_shader_file_belongs_to_a_program() {
     for path in &files {
         let text = std::fs::read_to_string(path).unwrap();
         let contains = |p: &Program| {
-            let others = [with_shared_loads, without_spheroids, without_limb_darkening].map(|f| f(p.source));
-            p.source.contains(&text) || others.iter().any(|source| source.contains(&text))
+            let others = [with_shared_loads, without_spheroids, without_limb_darkening].map(|f| f(&p.source()));
+            p.source().contains(&text) || others.iter().any(|source| source.contains(&text))
         };
         assert!(PROGRAMS.iter().any(contains), "{} is in no program", path.display());
     }
@@ -185,7 +185,7 @@ fn no_program_stores_to_a_vector_component_at_a_run_time_index() {
             }
         }
     };
-    PROGRAMS.iter().for_each(|program| check(program.name, program.source));
+    PROGRAMS.iter().for_each(|program| check(program.name, &program.source()));
 }
 
 /// The largest array of these numbers of elements that FXC fills with zeros in a reasonable time.
@@ -212,7 +212,7 @@ fn other_compilers_accept_every_variant() {
     let task = |(name, (program, own)): (String, (&Program, KernelConstants))| {
         let number = number.fetch_add(1, Ordering::Relaxed);
         let [wgsl, metal, hlsl] = ["wgsl", "metal", "hlsl"].map(|kind| folder.join(format!("{number}.{kind}")));
-        std::fs::write(&wgsl, &*own.source(program.source.into())).unwrap();
+        std::fs::write(&wgsl, &*own.source(program.source().into())).unwrap();
         let set: Vec<_> = own.set().iter().map(|(name, value)| (*name, *value as u32)).collect();
         let joined = |value: fn(u32) -> String| {
             Vec::from_iter(set.iter().map(|(name, number)| format!("{name}={}", value(*number)))).join(",")
@@ -248,7 +248,7 @@ fn other_compilers_accept_every_variant() {
     let correct = |own| KernelConstants { rounds_correctly: true, ..own };
     let mut seen = BTreeSet::new();
     let both = variants().into_iter().flat_map(|(name, (program, own))| {
-        [own, correct(own).of_program(program.source)].map(|own| (name.clone(), (program, own)))
+        [own, correct(own).of_program(&program.source())].map(|own| (name.clone(), (program, own)))
     });
     let all: Vec<_> = both.filter(|(_, (program, own))| seen.insert((program.name, format!("{own:?}")))).collect();
     let missing = crate::runtime::map_tasks(all.into_iter(), task);
@@ -268,7 +268,7 @@ fn without_comments(source: &str) -> String {
 #[test]
 fn no_program_uses_features_that_browsers_refuse() {
     for program in PROGRAMS {
-        let code = without_comments(program.source);
+        let code = without_comments(&program.source());
         for word in
             ["enable ", "f64", "i64", "u64", "subgroup", "push_constant", "immediate", "ptr<storage", "binding_array"]
         {
@@ -285,7 +285,7 @@ fn no_program_uses_features_that_browsers_refuse() {
 fn records_have_the_same_layout_on_both_sides() {
     let mut compared = BTreeSet::new();
     for program in PROGRAMS {
-        let module = parse(program.name, program.source);
+        let module = parse(program.name, &program.source());
         let mut layouter = naga::proc::Layouter::default();
         layouter.update(module.to_ctx()).unwrap();
         for layout in layouts() {
@@ -363,6 +363,6 @@ fn mixed_operators_have_the_parentheses_that_browsers_require() {
     let right = "let a: array<vec4<u32>, 4> = (b >> 8u) & bitcast<vec2<u32>>(-c); let d = a < b && c > (d << 2u) && !(e & f & g);";
     assert_eq!(missing_parentheses(right), [""; 0]);
     for program in PROGRAMS {
-        assert_eq!(missing_parentheses(&without_comments(program.source)), [""; 0], "{}", program.name);
+        assert_eq!(missing_parentheses(&without_comments(&program.source())), [""; 0], "{}", program.name);
     }
 }

@@ -124,7 +124,7 @@ impl Device {
     pub async fn open_edited(index: usize, edit: impl Into<ShaderEdit>) -> Result<Self> {
         let edit = edit.into();
         if let ShaderEdit::Text(from, _) = edit
-            && !PROGRAMS.iter().any(|program| program.source.contains(from))
+            && !PROGRAMS.iter().any(|program| program.source().contains(from))
         {
             let message = format!("no program contains '{from}'");
             return Err(Error::DeviceFailed { device: "edited".into(), message });

@@ -58,7 +58,7 @@ fn valid_trees_pass_the_validator() {
 #[test]
 fn the_shader_stack_has_an_entry_per_level() {
     let room = format!("var<private> stack: array<Siblings, {}>;", QBvh4::MAX_LEVELS);
-    assert!(crate::gpu::programs::CLOSEST_BVH.source.contains(&room));
+    assert!(crate::gpu::programs::CLOSEST_BVH.source().contains(&room));
 }
 
 #[test]
