@@ -178,6 +178,7 @@ function drawPin(pen, of) {
 const span = () => [shown.span[0], shown.span[1]];
 
 function setTime(seconds, isMoving = true) {
+  if (!shown) return;
   const [first, last] = span();
   time = Math.max(first, Math.min(last, seconds));
   $('time').value = time;
@@ -185,7 +186,7 @@ function setTime(seconds, isMoving = true) {
   refresh(isMoving);
 }
 
-function play(on = !playing) {
+function play(on = !playing && Boolean(shown)) {
   cancelAnimationFrame(playing);
   playing = 0;
   $('play').setAttribute('aria-label', on ? 'Pause' : 'Play');
@@ -242,7 +243,7 @@ async function showSeen() {
   const isSeen = place.c1 && place.visible;
   const kind = !place.c1 ? 'No eclipse here' : !isSeen ? 'The Sun is down during the eclipse' : `${capital(place.kind)} eclipse`;
   const duration = place.central_duration_s ? `, ${lasting(place.central_duration_s)}` : '';
-  const slack = place.central_duration_s ? ` ± ${Math.round(errors.c2_s + errors.c3_s)} s` : '';
+  const slack = place.central_duration_s ? ` ±\u00a0${Math.round(errors.c2_s + errors.c3_s)}\u00a0s` : '';
   $('seen-title').textContent = kind + (isSeen ? duration + slack : '');
   const percent = value => value >= 1 ? '100 %' : `${(100 * value).toFixed(value > 0.995 ? 2 : 1)} %`;
   const text = [];
@@ -251,6 +252,10 @@ async function showSeen() {
     const partial = place.kind === 'partial' && errors.obscuration >= 0.0005 ? ` ± ${(100 * errors.obscuration).toFixed(1)}` : '';
     if (isSeen) text.push(place.visible === place.maximum ? `Obscuration ${percent(place.obscuration)}${partial}, magnitude ${place.magnitude.toFixed(3)}.` : `At most ${percent(place.visible_obscuration)} covered with the Sun up, at ${clock.text(place.visible)}.`);
   }
+  const isUp = key => place[`${key}_sun_altitude_deg`] >= place[`${key}_horizon_altitude_deg`];
+  const phase = place.kind === 'total' ? 'totality' : 'annularity';
+  if (isSeen && place.c2 && !isUp('c2')) text.push(`The Sun rises after ${phase} has begun.`);
+  if (isSeen && place.c3 && !isUp('c3')) text.push(`The Sun sets before ${phase} ends.`);
   if (errors.kind_is_uncertain) text.push('This place is at the edge: the Sun’s radius and the Moon’s mountains decide whether it is total or annular here.');
   $('seen-text').textContent = text.join(' ');
   const rows = CONTACTS.filter(([key]) => place[key]).map(([key, words, short]) => {
@@ -276,7 +281,8 @@ async function showSeen() {
 async function bestCity() {
   const cities = await cityList;
   const { places } = await call('circumstances', { ...wanted(), places: cities.map(([name, latitude_deg, longitude_deg]) => ({ name, latitude_deg, longitude_deg })) });
-  const worth = place => place.visible_obscuration + (place.visible === place.maximum ? place.central_duration_s ?? 0 : 0);
+  const isWhole = place => ['c2', 'c3'].every(key => place[key] && place[`${key}_sun_altitude_deg`] >= place[`${key}_horizon_altitude_deg`]);
+  const worth = place => place.visible_obscuration + (isWhole(place) ? place.central_duration_s : 0);
   const best = places.reduce((a, b) => worth(b) > worth(a) ? b : a);
   return best.visible_obscuration > 0 ? best : null;
 }
@@ -452,7 +458,7 @@ function rememberView() {
 
 async function save(what) {
   const name = `eclipse-${state.eclipse}`;
-  const about = `${title(shown.eclipse)} solar eclipse, ${clock.text(drawn.now.time, { seconds: true, zone: true })}`;
+  const about = `${capital(shown.eclipse.kind)} solar eclipse of ${state.eclipse}, ${clock.text(drawn.now.time, { seconds: true, zone: true })}`;
   if (what === 'place') return saveAs(`${name}-place.csv`, 'text/csv', csv(seen.places));
   if (what === 'path') {
     if (!shown.path?.length) throw new Error('A partial eclipse has no path: there is nothing to save.');
@@ -460,7 +466,19 @@ async function save(what) {
   }
   if (what === 'geojson' || what === 'kml') return saveAs(`${name}.${what}`, what === 'kml' ? 'application/vnd.google-earth.kml+xml' : 'application/geo+json', await call(what, wanted()));
   const of = view.copy();
-  if (what === 'svg') return saveAs(`${name}.svg`, 'image/svg+xml', svg(of, raster, pen => paint(pen, of, drawn.now), about, css('--space')));
-  const blob = await new Promise(done => canvas.toBlob(done, 'image/png'));
+  const drawing = pen => {
+    paint(pen, of, drawn.now);
+    pen.font = '12px system-ui, "DejaVu Sans", sans-serif';
+    pen.fillStyle = css('--ink');
+    pen.fillText(about, 14, of.height - 16);
+  };
+  if (what === 'svg') return saveAs(`${name}.svg`, 'image/svg+xml', svg(of, raster, drawing, about, css('--space')));
+  const copy = Object.assign(document.createElement('canvas'), { width: canvas.width, height: canvas.height }), pen = copy.getContext('2d');
+  pen.scale(canvas.width / of.width, canvas.height / of.height);
+  drawing(pen);
+  pen.globalCompositeOperation = 'destination-over';
+  pen.fillStyle = css('--space');
+  pen.fillRect(0, 0, of.width, of.height);
+  const blob = await new Promise(done => copy.toBlob(done, 'image/png'));
   return saveAs(`${name}.png`, 'image/png', blob);
 }

@@ -7,6 +7,8 @@ import { state, store } from './state.js';
 const $ = id => document.getElementById(id);
 const names = ['eclipse', 'rays', 'bullets'];
 const begun = new Set();
+/** Whether the engine could not be started: other errors follow from it. */
+let isLost = false;
 
 function notice(text) {
   $('notice').textContent = text;
@@ -30,7 +32,7 @@ function show(name, focus = false) {
     if (isOwn && focus) tab.focus();
   }
   store({ tab: name });
-  begin(name).catch(error => notice(error.message));
+  begin(name).catch(error => isLost || notice(error.message));
 }
 
 for (const [i, name] of names.entries()) {
@@ -41,15 +43,16 @@ for (const [i, name] of names.entries()) {
   };
 }
 
-addEventListener('unhandledrejection', event => notice(event.reason?.message ?? String(event.reason)));
+addEventListener('unhandledrejection', event => isLost || notice(event.reason?.message ?? String(event.reason)));
 
 if (typeof WebAssembly !== 'object') {
   $('status').textContent = 'No engine.';
   notice('This browser has no WebAssembly, or it is turned off (as in lockdown mode), so nothing can be computed on this page. The same results come from the command line: umbracast circumstances 2027-08-02 --city Luxor');
 } else {
-  const lost = error => {
+  startEngine(text => { $('status').textContent = text; }).catch(error => {
+    isLost = true;
     $('status').textContent = 'No engine.';
     notice(`The engine could not be started (${error.message}). Reload the page to try again; the command line of umbracast computes the same.`);
-  };
-  startEngine(text => { $('status').textContent = text; }).then(() => show(state.tab), lost);
+  });
+  show(state.tab);
 }

@@ -61,6 +61,7 @@ const HTML = `
 let plot, device, spheres, rays, results, columns = [];
 const $ = id => document.getElementById(id);
 const count = number => number.toLocaleString('en');
+const counted = (number, what) => `${count(number)} ${what}${number === 1 ? '' : 's'}`;
 
 /** Begins the tab in a panel. */
 export async function start(panel) {
@@ -127,8 +128,8 @@ function example() {
 }
 
 function note() {
-  $('rays-spheres-note').textContent = `${spheres.name}: ${count(spheres.spheres.length / 4)} spheres`;
-  $('rays-rays-note').textContent = `${rays.name}: ${count(rays.origins.length / 3)} rays`;
+  $('rays-spheres-note').textContent = `${spheres.name}: ${counted(spheres.spheres.length / 4, 'sphere')}`;
+  $('rays-rays-note').textContent = `${rays.name}: ${counted(rays.origins.length / 3, 'ray')}`;
 }
 
 async function read(what, file) {
@@ -183,7 +184,7 @@ async function cast() {
     const seconds = (performance.now() - started) / 1000, total = rays.origins.length / 3;
     columns = rowsOf(query);
     $('rays-title').textContent = summary(query, total);
-    $('rays-text').textContent = `${count(total)} rays, ${count(centers.length / 4)} spheres, ${seconds < 1 ? `${Math.round(1000 * seconds)} ms` : `${seconds.toFixed(1)} s`}, the tree included. Rows of the file:`;
+    $('rays-text').textContent = `${counted(total, 'ray')}, ${counted(centers.length / 4, 'sphere')}, ${seconds < 1 ? `${Math.round(1000 * seconds)} ms` : `${seconds.toFixed(1)} s`}, the tree included. Rows of the file:`;
     const [head, ...lines] = table(8).trimEnd().split('\n').map(line => line.split(','));
     const numbered = columns[0][0] !== 'ray';
     $('rays-table').tHead.replaceChildren(make('tr', [...(numbered ? ['ray'] : []), ...head].map(cell => make('th', cell, { scope: 'col' }))));

@@ -149,7 +149,7 @@ test('the files of a path are those of the command line', () => visit('#eclipse=
   run('circumstances', '2021-12-04', '--place=-75,-60', '--radii', 'nasa', '-o', seen, '--quiet');
   assert.equal((await save('place')).split('\n')[0], readFileSync(seen, 'utf8').split('\n')[0]);
   assert.match(await save('path'), /^time,kind,latitude_deg/);
-  assert.match(await save('svg'), /^<svg [^]*<image [^]*<path [^]*<\/svg>\n$/);
+  assert.match(await save('svg'), /^<svg [^]*<image [^]*<path [^]*>Total solar eclipse of 2021-12-04, 07:33:\d\d UTC<[^]*<\/svg>\n$/);
   const [png] = await Promise.all([page.waitForEvent('download'), page.click('[data-save=png]')]);
   assert.equal(readFileSync(await png.path()).subarray(1, 4).toString(), 'PNG');
 }));
@@ -216,6 +216,20 @@ test('the globe turns by hand, and frames are counted', () => visit('#eclipse=20
   console.log(`turning ${Math.round(box.width)} x ${Math.round(box.height)}: ${(1000 * count / (Date.now() - started)).toFixed(1)} frames per second`);
   assert.ok(count > 5);
   await until(page, () => /view=globe/.test(location.hash));
+  // Two fingers move apart.
+  const zoom = () => page.evaluate(() => Number(new URLSearchParams(location.hash.slice(1)).get('view').split(',')[3]));
+  const touch = await page.context().newCDPSession(page);
+  const fingers = (type, apart) => touch.send('Input.dispatchTouchEvent', {
+    type, touchPoints: apart ? [[-apart, 1], [apart, 2]].map(([x, id]) => ({ x: box.x + 500 + x, y: box.y + 350, id })) : [],
+  });
+  const whole = await zoom();
+  await fingers('touchStart', 40);
+  for (const apart of [50, 65, 80]) await fingers('touchMove', apart);
+  await fingers('touchEnd');
+  await until(page, old => Number(location.hash.match(/view=globe,[^&]*,([\d.]+)/)[1]) > 1.5 * old, whole);
+  await page.mouse.wheel(0, 400);
+  const near = await zoom();
+  await until(page, old => Number(location.hash.match(/view=globe,[^&]*,([\d.]+)/)[1]) < 0.8 * old, near);
 }));
 
 test('rays from files give the results of the command line', () => visit('#tab=rays', async page => {
@@ -245,7 +259,17 @@ test('rays from files give the results of the command line', () => visit('#tab=r
   const bad = join(folder, 'bad.csv');
   writeFileSync(bad, 'x,y,z,r\n0,0,0,1\n1,2,zero,1\n');
   await page.setInputFiles('#rays-spheres', bad);
+  // A file that is dropped, and one that says to be larger than a tab can hold.
+  const drop = (name, body, size) => page.evaluate(([name, body, size]) => {
+    const file = new File([body], name);
+    if (size) Object.defineProperty(file, 'size', { value: size });
+    document.querySelector('#rays-stage').ondrop({ preventDefault() {}, dataTransfer: { files: [file] } });
+  }, [name, body, size]);
   await until(page, () => /bad.csv.*line 3.*zero/.test(document.querySelector('#rays-spheres-error').textContent));
+  await drop('one.xyz', '1\n\nC 0 0 0\n');
+  await until(page, () => document.querySelector('#rays-spheres-note').textContent === 'one.xyz: 1 sphere');
+  await drop('huge-rays.npy', '', 6e8);
+  await until(page, () => /huge-rays.npy has 600 MB.*command line streams it/.test(document.querySelector('#rays-rays-error').textContent));
 }));
 
 test('a bullet is answered as by the command line, and checked while it is typed', () => visit('#tab=bullets', async page => {
@@ -278,6 +302,13 @@ test('without WebGPU each tab answers, and without WebAssembly a sentence says w
   await page.goto(server.origin);
   await until(page, () => /no WebAssembly.*command line/.test(document.querySelector('#notice').textContent));
   await page.close();
+  // The module cannot be fetched.
+  const other = await browser.newPage();
+  await other.route('**/*.wasm', route => route.abort());
+  await other.goto(server.origin);
+  await until(other, () => /could not be started.*command line/.test(document.querySelector('#notice').textContent));
+  assert.equal(await text(other, '#status'), 'No engine.');
+  await other.close();
 });
 
 test('axe finds nothing in any tab, light or dark, wide or narrow', async () => {

@@ -162,13 +162,14 @@ impl View {
         let sharp = |share: f64| (0.5 + (share - 0.5) * sharpness).clamp(0.0, 1.0);
         let [land, ice] = land_and_ice(longitude.to_degrees(), latitude.to_degrees()).map(sharp);
         let mut color = mixed(mixed(of.sea, of.land, land), of.ice, ice);
+        let dusk = ((TWILIGHT[0] - sine_altitude) / (TWILIGHT[0] - TWILIGHT[1])).clamp(0.0, 1.0);
+        let dusk = dusk * dusk * (3.0 - 2.0 * dusk);
         if covered > 0.0 {
             // The whole Sun is covered in the umbra only: it is darker than what is next to it.
             let share = if covered >= 1.0 { SHADOW } else { 0.7 * covered.powf(1.3) };
-            color = mixed(color, of.shadow, share);
+            color = mixed(color, of.shadow, share * (1.0 - dusk));
         }
-        let dusk = ((TWILIGHT[0] - sine_altitude) / (TWILIGHT[0] - TWILIGHT[1])).clamp(0.0, 1.0);
-        mixed(color, of.night, NIGHT * dusk * dusk * (3.0 - 2.0 * dusk))
+        mixed(color, of.night, NIGHT * dusk)
     }
 }
 
