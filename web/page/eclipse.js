@@ -44,7 +44,7 @@ export const frames = [];
 
 const wanted = () => ({ date: state.eclipse, ...RADII[state.radii].options });
 const command = () => {
-  const at = state.city ? `--city "${state.city}"` : `--place=${state.place.map(one => one.toFixed(4)).join(',')}`;
+  const at = state.city ? `--city "${state.city}"` : `--place=${state.place.map(one => Number(one.toFixed(5))).join(',')}`;
   return `umbracast circumstances ${state.eclipse} ${at} ${RADII[state.radii].command}`.trim();
 };
 
@@ -222,11 +222,13 @@ const compass = azimuth => `${['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW'][Math.
 
 // The observer
 
-const observer = () => state.place && { name: state.city ?? null, latitude_deg: state.place[0], longitude_deg: state.place[1] };
+const observer = () => state.place && { name: state.city ?? null, latitude_deg: state.place[0], longitude_deg: state.place[1], height_m: state.place[2] ?? 0 };
+const placeText = ([latitude, longitude, height]) => `${degrees(latitude, 'NS')}, ${degrees(longitude, 'EW')}${height ? `, ${height} m` : ''}`;
 
-async function moveObserver([latitude, longitude], city = null) {
-  store({ place: [latitude, longitude], city, chosen: true });
-  $('place').value = city ?? `${degrees(latitude, 'NS')}, ${degrees(longitude, 'EW')}`;
+/** @param place latitude, longitude and, unless it is 0, the height in metres */
+async function moveObserver(place, city = null) {
+  store({ place, city, chosen: true });
+  $('place').value = city ?? placeText(place);
   $('place-error').textContent = ''; $('place').removeAttribute('aria-invalid');
   refresh(true);
   await showSeen();
@@ -247,7 +249,7 @@ async function showSeen() {
   $('seen-title').textContent = kind + (isSeen ? duration + slack : '');
   const percent = value => value >= 1 ? '100 %' : `${(100 * value).toFixed(value > 0.995 ? 2 : 1)} %`;
   const text = [];
-  if (state.city) text.push(`${state.city}, ${degrees(state.place[0], 'NS')} ${degrees(state.place[1], 'EW')}.`);
+  if (state.city) text.push(`${state.city}, ${placeText(state.place)}.`);
   if (place.c1) {
     const partial = place.kind === 'partial' && errors.obscuration >= 0.0005 ? ` ± ${(100 * errors.obscuration).toFixed(1)}` : '';
     if (isSeen) text.push(place.visible === place.maximum ? `Obscuration ${percent(place.obscuration)}${partial}, magnitude ${place.magnitude.toFixed(3)}.` : `At most ${percent(place.visible_obscuration)} covered with the Sun up, at ${clock.text(place.visible)}.`);
@@ -303,7 +305,7 @@ async function showEclipse(date, { keepView = false } = {}) {
     const best = await bestCity();
     store(best ? { place: [best.latitude_deg, best.longitude_deg], city: best.name } : { place: [eclipse.latitude_deg, eclipse.longitude_deg], city: null });
   }
-  $('place').value = state.city ?? `${degrees(state.place[0], 'NS')}, ${degrees(state.place[1], 'EW')}`;
+  $('place').value = state.city ?? placeText(state.place);
   if (!keepView) { view.latitude = eclipse.latitude_deg; view.longitude = eclipse.longitude_deg; view.zoom = 1; time = 0; }
   setTime(time, false);
   showSeen().catch(error => notice(error.message));
@@ -404,9 +406,9 @@ export async function start() {
     const text = $('place').value.trim();
     try {
       if (!text) throw new Error('Give a city, or latitude and longitude, such as 25.69 N, 32.64 E.');
-      const place = await call('place', text);
+      const place = await call('place', text.replace(/ m$/, ''));
       wrong('place', '');
-      await moveObserver([place.latitude_deg, place.longitude_deg], place.name);
+      await moveObserver([place.latitude_deg, place.longitude_deg, ...(place.height_m ? [place.height_m] : [])], place.name);
       view.latitude = place.latitude_deg; view.longitude = place.longitude_deg; view.turn(0, 0); refresh();
     } catch (error) { wrong('place', error.message); }
   };

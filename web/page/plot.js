@@ -1,7 +1,7 @@
 // A plot of spheres, rays and paths that can be turned, on a 2-D canvas: orthographic, far things first.
 
 /** Most spheres and rays that are drawn. */
-const MOST_SPHERES = 20_000, MOST_RAYS = 2_000;
+export const MOST_SPHERES = 20_000, MOST_RAYS = 800;
 const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 export class Plot {

@@ -2,7 +2,7 @@
 
 import { Device, NO_SPHERE } from './package/index.js';
 import { make } from './dom.js';
-import { Plot } from './plot.js';
+import { MOST_RAYS, MOST_SPHERES, Plot } from './plot.js';
 import { saveAs } from './save.js';
 
 /** Largest file in bytes: text takes about as much memory again while it is read. */
@@ -240,7 +240,7 @@ function summary(query, total) {
 
 /** Draws the spheres, and rays as far as their first hit. */
 function draw() {
-  const segments = [], points = [], total = rays.origins.length / 3, step = Math.max(1, Math.ceil(total / 2000));
+  const segments = [], points = [], total = rays.origins.length / 3, step = Math.max(1, Math.ceil(total / MOST_RAYS));
   const [middle, reach] = extent(spheres.spheres);
   for (let i = 0; i < total; i += step) {
     const from = [...rays.origins.subarray(3 * i, 3 * i + 3)], d = rays.directions.subarray(3 * i, 3 * i + 3);
@@ -252,8 +252,8 @@ function draw() {
     if (isHit) points.push(to);
   }
   plot.show({ spheres: spheres.spheres, segments, points });
-  const most = 20_000, all = spheres.spheres.length / 4;
-  $('rays-caption').textContent = all > most || total > 2000 ? `Drawn: ${count(Math.min(all, most))} of ${count(all)} spheres, ${count(Math.min(total, 2000))} of ${count(total)} rays` : '';
+  const all = spheres.spheres.length / 4, drawn = [Math.ceil(all / Math.ceil(all / MOST_SPHERES)), segments.length];
+  $('rays-caption').textContent = drawn[0] < all || drawn[1] < total ? `Drawn: ${count(drawn[0])} of ${count(all)} spheres, ${count(drawn[1])} of ${count(total)} rays` : '';
 }
 
 /** The middle of the box of spheres, and half its diagonal. */

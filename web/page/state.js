@@ -13,7 +13,7 @@ function read() {
   };
   if (['eclipse', 'rays', 'bullets'].includes(given.get('tab'))) out.tab = given.get('tab');
   if (/^\d{4}-\d{2}-\d{2}$/.test(given.get('eclipse') ?? '')) out.eclipse = given.get('eclipse');
-  const place = numbers(given.get('place'), 2);
+  const place = numbers(given.get('place'), 2) ?? numbers(given.get('place'), 3);
   if (place && Math.abs(place[0]) <= 90 && Math.abs(place[1]) <= 360) Object.assign(out, { place, city: given.get('city'), chosen: true });
   if (given.has('time') && Number.isFinite(Number(given.get('time')))) out.time = Number(given.get('time'));
   if (['nasa', 'quaglia', 'iau'].includes(given.get('radii'))) out.radii = given.get('radii');
@@ -35,7 +35,7 @@ export function store(change) {
     if (state.tab !== 'eclipse') out.set('tab', state.tab);
     if (state.eclipse) out.set('eclipse', state.eclipse);
     if (state.chosen) {
-      out.set('place', state.place.map(one => one.toFixed(5)).join(','));
+      out.set('place', state.place.map(one => Number(one.toFixed(5))).join(','));
       if (state.city) out.set('city', state.city);
     }
     if (state.time) out.set('time', state.time);

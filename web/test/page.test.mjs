@@ -95,6 +95,10 @@ test('the observer is moved by name, by coordinates, by hand and by keys; wrong 
   assert.equal(await page.getAttribute('#place', 'aria-invalid'), 'true');
   await place('25.6872 N, 32.6396 E');
   await until(page, () => document.querySelector('#place-error').textContent === '' && /6 min 2/.test(document.querySelector('#seen-title').textContent));
+  await place('25.6872,32.6396,2500');
+  await until(page, () => /2500 m/.test(document.querySelector('#place').value));
+  await until(page, () => /32.6396,2500/.test(document.querySelector('#command').textContent));
+  assert.deepEqual(await contacts(page), expected('2027-08-02', '--place=25.6872,32.6396,2500', '--radii', 'nasa'));
   await page.fill('#date', '2027-08-03');
   await page.press('#date', 'Enter');
   await until(page, () => /no solar eclipse on 2027-08-03/.test(document.querySelector('#date-error').textContent));
