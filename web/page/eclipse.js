@@ -18,6 +18,9 @@ const lasting = seconds => {
   return whole < 60 ? `${seconds.toFixed(1)} s` : `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, '0')} s`;
 };
 
+/** A covered part. It is 100 % only if nothing is left. */
+const percent = value => value >= 1 ? '100 %' : value > 0.995 ? `${(Math.floor(1e4 * value) / 100).toFixed(2)} %` : `${(100 * value).toFixed(1)} %`;
+
 /** Options of the engine and of the command line for the choices of radii. */
 const RADII = {
   nasa: { options: { radii: 'nasa' }, command: '--radii nasa' },
@@ -39,8 +42,6 @@ let time = 0;           // seconds from the greatest eclipse
 let clock = new Clock('UTC');
 let quality = 1, isBusy = false, isAgain = false, settle = 0, playing = 0;
 let drawn = null;       // the last instant that was drawn
-/** Times of the last frames in ms, for tests and for the status line. */
-export const frames = [];
 
 const wanted = () => ({ date: state.eclipse, ...RADII[state.radii].options });
 const command = () => {
@@ -91,7 +92,7 @@ async function frame(isMoving) {
     paint(context, of, drawn?.now);
   } catch (error) { notice(error.message); }
   const took = performance.now() - started;
-  if (isMoving) { frames.push(took); if (frames.length > 200) frames.shift(); quality = Math.max(0.15, Math.min(sharp, quality * Math.sqrt(40 / took) ** 0.7)); }
+  if (isMoving) quality = Math.max(0.15, Math.min(sharp, quality * Math.sqrt(40 / took) ** 0.7));
   const { dataset } = document.documentElement;
   dataset.frames = Number(dataset.frames ?? 0) + 1;
   // For tests: when the first picture was there.
@@ -114,18 +115,18 @@ function paint(pen, of, now) {
   lines(grids[spacing] ??= graticule(spacing), '--grid', 1);
   lines(coasts, '--coast', 0.8);
   if (!shown?.lines) return;
-  const of_ = shown.lines;
-  lines(of_.horizon, '--horizon', 1.3);
-  lines(of_.maximum_at_horizon, '--horizon', 1, [5, 4]);
-  lines(of_.partial, '--horizon', 1, [2, 3]);
-  for (const band of of_.bands) {
+  const { horizon, maximum_at_horizon, partial, bands, limits, center } = shown.lines;
+  lines(horizon, '--horizon', 1.3);
+  lines(maximum_at_horizon, '--horizon', 1, [5, 4]);
+  lines(partial, '--horizon', 1, [2, 3]);
+  for (const band of bands) {
     // The band between two limits: filled when it is wide enough to be seen.
     pen.fillStyle = css('--path') + '55';
     const pixels = bandPixels(of, band);
     if (pixels) { pen.beginPath(); pixels.forEach(([x, y], i) => i ? pen.lineTo(x, y) : pen.moveTo(x, y)); pen.fill(); }
   }
-  lines(of_.limits, '--path', 1);
-  lines([of_.center], '--path', 1.8);
+  lines(limits, '--path', 1);
+  lines([center], '--path', 1.8);
   if (now?.umbra.length) lines(vectors(now.umbra), '--path', 1.6);
   if (of.zoom >= 2) drawCities(pen, of);
   drawPin(pen, of);
@@ -175,11 +176,9 @@ function drawPin(pen, of) {
 
 // Time
 
-const span = () => [shown.span[0], shown.span[1]];
-
 function setTime(seconds, isMoving = true) {
   if (!shown) return;
-  const [first, last] = span();
+  const [first, last] = shown.span;
   time = Math.max(first, Math.min(last, seconds));
   $('time').value = time;
   store({ time: Math.round(time) });
@@ -192,7 +191,7 @@ function play(on = !playing && Boolean(shown)) {
   $('play').setAttribute('aria-label', on ? 'Pause' : 'Play');
   $('play-icon').setAttribute('d', on ? 'M3 2h4v12H3zM9 2h4v12H9z' : 'M4 2l10 6-10 6z');
   if (!on) { refresh(); return; }
-  const [first, last] = span();
+  const [first, last] = shown.span;
   if (time >= last) time = first;
   let before = performance.now();
   const step = now => {
@@ -212,7 +211,7 @@ function showInstant(now) {
   drawSun($('sun'), view);
   if (!view) return;
   const isUp = view.sun_altitude_deg >= view.horizon_altitude_deg;
-  const covered = view.kind === 'none' ? 'not covered' : view.obscuration >= 1 ? '100 %' : `${(100 * view.obscuration).toFixed(1)} %`;
+  const covered = view.kind === 'none' ? 'not covered' : percent(view.obscuration);
   const rows = [['At', clock.text(now.time, { seconds: true })], ['Covered', covered], ['Sun', isUp ? `${view.sun_altitude_deg.toFixed(1)}° high` : 'below the horizon'], ['Towards', compass(view.sun_azimuth_deg)]];
   $('now').replaceChildren(...rows.flatMap(([term, text]) => [make('dt', term), make('dd', text)]));
   $('sun').setAttribute('aria-label', `The Sun as seen by the observer, zenith up: ${isUp ? '' : 'below the horizon, '}${covered === 'not covered' ? covered : covered + ' covered'}`);
@@ -247,7 +246,6 @@ async function showSeen() {
   const duration = place.central_duration_s ? `, ${lasting(place.central_duration_s)}` : '';
   const slack = place.central_duration_s ? ` ±\u00a0${Math.round(errors.c2_s + errors.c3_s)}\u00a0s` : '';
   $('seen-title').textContent = kind + (isSeen ? duration + slack : '');
-  const percent = value => value >= 1 ? '100 %' : `${(100 * value).toFixed(value > 0.995 ? 2 : 1)} %`;
   const text = [];
   if (state.city) text.push(`${state.city}, ${placeText(state.place)}.`);
   if (place.c1) {

@@ -37,6 +37,15 @@ export function drawSun(canvas, view) {
   pen.fillStyle = mix([14, 20, 38], [60, 84, 120], light);
   pen.beginPath(); pen.arc(x, y, moon, 0, 7); pen.fill();
   pen.restore();
+  const left = 1 - view.obscuration;
+  if (!isTotal && left < 0.02 && above > 0 && view.kind === 'partial') {
+    // What is left outshines the corona: the diamond ring.
+    const [gx, gy] = [middle + sun * Math.sin(angle), middle + sun * Math.cos(angle)];
+    const glow = pen.createRadialGradient(gx, gy, 0, gx, gy, size * (0.05 + 0.2 * (1 - left / 0.02)));
+    glow.addColorStop(0, '#fffdf2'); glow.addColorStop(0.25, '#fff1c880'); glow.addColorStop(1, '#fff1c800');
+    pen.fillStyle = glow;
+    pen.fillRect(0, 0, size, size);
+  }
   const horizon = middle + above * scale;
   if (horizon < size) {
     pen.fillStyle = '#2b3326';
