@@ -368,7 +368,7 @@ fn files_in_memory_are_read_like_files() {
     let found = read_rays_in_memory(Path::new("rays.csv"), std::fs::read(&path).unwrap()).unwrap();
     assert_eq!((found.records, found.optional), (table.records, table.optional));
     for (name, bytes, words) in [
-        ("s.csv", "x,y,z,r\n0,0,0,-1\n", "must be finite and not negative"),
+        ("s.csv", "x,y,z,r\n0,0,0,-1\n", "s.csv: byte 8: r is -1: a radius must not be negative"),
         ("s.npy", "no array", "s.npy"),
         ("s.parquet", "PAR1", "s.parquet"),
         ("s.obj", "v 0 0 0", "supported are"),

@@ -46,9 +46,9 @@ pub(crate) struct Known {
 
 /// The same eclipse with other radii and another rotation of the Earth.
 struct Variants {
-    sun: Vec<Box<SolarEclipse>>,
-    limb: Vec<Box<SolarEclipse>>,
-    rotation: Vec<Box<SolarEclipse>>,
+    sun: [Box<SolarEclipse>; 2],
+    limb: [Box<SolarEclipse>; 2],
+    rotation: [Box<SolarEclipse>; 1],
 }
 
 thread_local! {
@@ -104,27 +104,24 @@ impl Known {
         let options = SkyOptions { radii, ..SkyOptions::default() };
         let sky = Sky::new(options);
         let eclipse = solar(&sky, date)?;
-        let with = |options: SkyOptions| solar(&Sky::with_ephemeris(sky.ephemeris().clone(), options), date);
-        let sun = SUN_RADII.map(|seconds| radii.with_sun_radius(seconds).map_err(failed));
-        let sun = sun.into_iter().map(|radii| with(SkyOptions { radii: radii?, ..options }));
+        // An eclipse that other radii would leave out is that of the radii that were asked for.
+        let with = |options: SkyOptions| {
+            let sky = Sky::with_ephemeris(sky.ephemeris().clone(), options);
+            solar(&sky, date).unwrap_or_else(|_| eclipse.clone())
+        };
+        let sun = SUN_RADII.map(|seconds| radii.with_sun_radius(seconds).unwrap_or(radii));
         let limb = [-RELIEF_KM, RELIEF_KM].map(|km| Radii {
             moon_partial_km: radii.moon_partial_km + km,
             moon_central_km: radii.moon_central_km + km,
             ..radii
         });
-        let limb = limb.into_iter().map(|radii| with(SkyOptions { radii, ..options }));
+        let [sun, limb] = [sun, limb].map(|pair| pair.map(|radii| with(SkyOptions { radii, ..options })));
         let time = eclipse.greatest.time;
-        let own = options.delta_t.seconds_at(time);
-        // As wrong as it has grown since the end of the table.
-        let known = options.delta_t.seconds_at(Time::of_year(2027, options.delta_t));
-        let rotation = options.delta_t.is_extrapolated(time).then_some(DeltaT::Seconds(known));
-        let rotation = rotation.filter(|_| own != known).into_iter();
-        let rotation = rotation.map(|delta_t| with(SkyOptions { delta_t, ..options }));
-        let variants = Variants {
-            sun: sun.collect::<Result<_>>()?,
-            limb: limb.collect::<Result<_>>()?,
-            rotation: rotation.collect::<Result<_>>()?,
-        };
+        // After its table, ΔT is as wrong as it has grown since.
+        let last = options.delta_t.seconds_at(Time::of_year(2027, options.delta_t));
+        let is_known = !options.delta_t.is_extrapolated(time);
+        let delta_t = if is_known { options.delta_t } else { DeltaT::Seconds(last) };
+        let variants = Variants { sun, limb, rotation: [with(SkyOptions { delta_t, ..options })] };
         Ok(Self { sky, eclipse, variants })
     }
 
@@ -148,8 +145,9 @@ impl Known {
     /// The errors of contacts, in seconds, and of the obscuration: the sum of what the Sun's radius, the relief of the Moon's limb and the
     /// rotation of the Earth may change. Each change is the largest one among the variants.
     fn errors(&self, place: &Place, of: &Circumstances) -> Value {
-        let groups = [&self.variants.sun, &self.variants.limb, &self.variants.rotation];
-        let seen = groups.map(|group| group.iter().map(|one| one.circumstances(place)).collect::<Vec<_>>());
+        let Variants { sun, limb, rotation } = &self.variants;
+        let seen = [&sun[..], limb, rotation]
+            .map(|group| group.iter().map(|one| one.circumstances(place)).collect::<Vec<_>>());
         let time = |pick: &dyn Fn(&Circumstances) -> Option<Time>| {
             let own = pick(of)?;
             let largest = |group: &Vec<Circumstances>| {

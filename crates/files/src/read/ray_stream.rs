@@ -168,7 +168,8 @@ impl<T: Batched> RayFile<T> {
     }
 }
 
-/// Reads all rays from the bytes of a file, as in a browser. The extension of its name selects the format; `.parquet` is refused.
+/// Reads all rays from the bytes of a file, as in a browser. The extension of its name selects the format; `.parquet` is refused. Messages
+/// name the byte of a row of text, not its line.
 ///
 /// # Errors
 /// [`Error::BadFile`] if the bytes cannot be parsed or contain an invalid ray, [`OutOfMemory`](umbracast::Error::OutOfMemory).

@@ -46,7 +46,8 @@ pub fn read_spheres_with(path: &Path, origin: DVec3, options: &ReadOptions) -> R
     read(table, path, origin, Faults { on_bad: options.on_bad, keeps_rows: true })
 }
 
-/// Reads spheres from the bytes of a file, as in a browser. The extension of its name selects the format; `.parquet` is refused.
+/// Reads spheres from the bytes of a file, as in a browser. The extension of its name selects the format; `.parquet` is refused. Messages
+/// name the byte of a row of text, not its line.
 ///
 /// # Errors
 /// The errors of [`read_spheres`].
