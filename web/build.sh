@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the WebAssembly module of the npm package into web/package, and checks its compressed size.
 #   web/build.sh          the whole engine
-#   web/build.sh sizes    also the two smaller builds, for their sizes: without eclipses, and rays only
+#   web/build.sh sizes    also a module that only casts rays, for its size
 # It needs Rust 1.89 with the target wasm32-unknown-unknown (rustup target add wasm32-unknown-unknown), and Node 20 with npm.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -29,14 +29,10 @@ build() { # FOLDER LIMIT FEATURE...: builds with these features, and checks the 
   web/node_modules/.bin/wasm-opt -O3 "${features[@]}" "$out/umbracast_bg.wasm" -o "$out/umbracast_bg.wasm"
   local bytes
   bytes=$(gzip -9 -c "$out/umbracast_bg.wasm" | wc -c)
-  printf '%s: %d bytes, compressed' "${*:-rays only}" "$bytes"
-  if [ "$limit" = 0 ]; then echo; return; fi
-  printf ' (at most %d)\n' "$limit"
+  printf '%s: %d bytes, compressed; at most %d\n' "${*:-rays only}" "$bytes" "$limit"
   [ "$bytes" -le "$limit" ] || fail "the module is too large"
 }
-if [ "${1:-}" = sizes ]; then
-  build target/web/rays 600000
-  build target/web/shadow 1200000 shadow
-fi
-build web/package/wasm 0 sky
+[ "${1:-}" != sizes ] || build target/web/rays 600000
+# The ephemeris does not count.
+build web/package/wasm $((1200000 + $(gzip -9 -c crates/sky/src/data/ephemeris.bin | wc -c))) sky
 node web/inline.mjs

@@ -1,5 +1,4 @@
 // The classes of the package. They convert arguments, send messages to engines, and split large batches among several of them.
-import { buffers } from './calls.js';
 
 /** Id that stands for "no sphere": the id of a miss. */
 export const NO_SPHERE = 0xffff_ffff;
@@ -16,18 +15,27 @@ const RAY_OPTIONS = [...POLICIES, ...ENDS, ...INTEGERS, 'times', 'ray_radius'];
 const POINT_OPTIONS = ['precision', 'on_bad', 'masks', 'skip_ids', 'times'];
 const BULLET_OPTIONS = ['precision', 'on_bad', 'speeds', 'radii', 'from_ids', 'bounces'];
 const SPHERE_OPTIONS = ['masks', 'velocities', 'transmittances', 'semi_axes', 'rotations'];
+const SHADOW_OPTIONS = ['polar_radii', 'poles', 'limb_darkening', 'body_count'];
 const SCENE_OPTIONS = [...SPHERE_OPTIONS, 'time_range', 'pairwise'];
+
+/** The buffers of the typed arrays in a value. */
+export function buffers(value, found = new Set()) {
+  if (ArrayBuffer.isView(value)) found.add(value.buffer);
+  else if (value && typeof value === 'object') for (const one of Object.values(value)) buffers(one, found);
+  return [...found];
+}
 
 /** The arguments of a call that failed, in its error. */
 const ARGS = Symbol('arguments');
 
-/** A library's error, or one like it. */
+/** An error of the library, or one like it. */
 function failure({ message, ...more }) {
   return Object.assign(new Error(message), more);
 }
 
 /** An array of numbers as a typed array; with its own memory unless it is `transferred`. */
-function column(name, value, transferred, Kind = INTEGERS.includes(name) ? Uint32Array : Float32Array) {
+function column(name, value, transferred, Numbers) {
+  const Kind = INTEGERS.includes(name) ? Uint32Array : Numbers;
   if (value instanceof Kind) return transferred ? value : value.slice();
   if (!ArrayBuffer.isView(value) && !Array.isArray(value)) {
     throw new TypeError(`${name} must be a ${Kind.name} or an array of numbers`);
@@ -38,15 +46,15 @@ function column(name, value, transferred, Kind = INTEGERS.includes(name) ? Uint3
 }
 
 /** The arguments of a call: columns become typed arrays, other options stay. Unknown options are refused. */
-function argumentsOf(call, allowed, columns, options) {
+function argumentsOf(call, allowed, columns, options, Numbers = Float32Array) {
   const { transfer = false, ...given } = options;
   const found = {};
-  for (const [name, value] of Object.entries(columns)) found[name] = column(name, value, transfer);
+  for (const [name, value] of Object.entries(columns)) found[name] = column(name, value, transfer, Numbers);
   for (const [name, value] of Object.entries(given)) {
     if (!allowed.includes(name)) throw new TypeError(`${call}: there is no option ${name}; there are ${allowed.join(', ')}, transfer`);
     if (value === undefined) continue;
     if (ENDS.includes(name) && typeof value === 'number') found[name] = Float32Array.of(value);
-    else found[name] = typeof value === 'object' ? column(name, value, transfer) : value;
+    else found[name] = typeof value === 'object' ? column(name, value, transfer, Numbers) : value;
   }
   return found;
 }
@@ -59,23 +67,35 @@ class Engine {
   /** Why the engine ended; undefined while it runs. */
   ended;
 
-  static async start({ start, load }, options) {
-    const engine = new Engine();
-    if (!start) {
-      const answer = await load(options);
-      engine.#send = async (message) => engine.#receive(await answer(message));
-      return engine;
+  /** Starts an engine in a worker; on this thread where there are none, or if they are forbidden. */
+  static async start({ start, load, wasm }, options) {
+    const module = await wasm(options);
+    if (start) {
+      const engine = new Engine();
+      try {
+        await engine.#work(start(options), module);
+        return engine;
+      } catch (error) {
+        if (!load) throw failure({ name: 'EngineEnded', message: `${error.message}; see "Bundlers" in the README of the package` });
+        console.warn(`umbracast: ${error.message}: the engine runs on this thread`);
+      }
     }
-    const worker = start(options);
-    engine.close = () => worker.terminate();
-    engine.#send = (message) => worker.postMessage(message, buffers(message.args));
-    worker.onmessage = ({ data }) => engine.#receive(data);
+    const engine = new Engine();
+    const answer = await load(module);
+    engine.#send = async (message) => engine.#receive(await answer(message));
+    return engine;
+  }
+
+  /** Connects a worker, and waits until it has loaded the module. */
+  async #work(worker, wasm) {
+    this.close = () => worker.terminate();
+    this.#send = (message) => worker.postMessage(message, buffers(message.args));
+    worker.onmessage = ({ data }) => this.#receive(data);
     worker.onerror = (event) => {
       event.preventDefault();
-      engine.#receive({ dead: true, error: { message: event.message ?? 'the worker could not be loaded' } });
+      this.#receive({ dead: true, error: { message: event.message ?? 'the worker could not be loaded' } });
     };
-    await engine.#ask({ wasm: options.wasm });
-    return engine;
+    await this.#ask({ wasm });
   }
 
   close() {}
@@ -91,9 +111,12 @@ class Engine {
 
   #receive({ id, value, error, dead, args }) {
     if (dead) {
-      this.ended = failure({ name: 'EngineEnded', message: `the engine ended: ${error.message}` });
+      this.ended = failure({ name: 'EngineEnded', message: `the engine of umbracast ended: ${error.message}` });
       this.close();
-      for (const [other, { reject }] of this.#waiting) reject(other === id ? Object.assign(failure(this.ended), { [ARGS]: args }) : this.ended);
+      for (const [other, { reject }] of this.#waiting) {
+        const { name, message } = this.ended;
+        reject(Object.assign(failure({ name, message }), other === id && { [ARGS]: args }));
+      };
       this.#waiting.clear();
       return;
     }
@@ -210,8 +233,24 @@ export function createDevice(ways) {
 
     /** Builds a scene. */
     async scene(spheres, options = {}) {
-      const input = argumentsOf('scene', SCENE_OPTIONS, { spheres }, { ...options, transfer: options.transfer });
+      const input = argumentsOf('scene', SCENE_OPTIONS, { spheres }, options);
       return Scene.build(this.#access(), input);
+    }
+
+    /** Renders a system. */
+    async render(system, options = {}) {
+      const input = argumentsOf('render', ['width', 'height', 'samples'], {}, options);
+      const { width, height, data, ...picture } = await this.#try((engine, device, again) =>
+        engine.ask(device, 'render', ...(again ?? [typeof system === 'string' ? system : toml(system), input])),
+      );
+      return { image: typeof ImageData === 'undefined' ? { width, height, data } : new ImageData(data, width, height), ...picture };
+    }
+
+    /** Computes how much of a light is visible behind bodies. */
+    async visibleFraction(observers, light, light_radius, bodies, radii, options = {}) {
+      const columns = { observers, light, light_radius, bodies, radii };
+      for (const [name, value] of Object.entries(columns)) if (typeof value === 'number') columns[name] = [value];
+      return this.ask('visible_fraction', argumentsOf('visibleFraction', SHADOW_OPTIONS, columns, options, Float64Array));
     }
 
     /** What a scene needs of its device. */
@@ -370,6 +409,18 @@ class Scene {
   async bullets(starts, targets, options = {}) {
     return this.#ask('bullets', argumentsOf('bullets', BULLET_OPTIONS, { starts, targets }, options));
   }
+}
+
+/** A system as the text of a system file. Strings and lists of JSON are those of TOML. */
+function toml(system) {
+  const text = (value) => {
+    if (Array.isArray(value) || ArrayBuffer.isView(value)) return `[${Array.from(value, text).join(', ')}]`;
+    if (typeof value === 'number') return Number.isFinite(value) ? String(value) : String(value).replace('Infinity', 'inf').replace('NaN', 'nan');
+    if (value && typeof value === 'object') return `{${pairs(value).join(', ')}}`;
+    return JSON.stringify(value);
+  };
+  const pairs = (table) => Object.entries(table).flatMap(([key, value]) => (value == null ? [] : [`${JSON.stringify(key)} = ${text(value)}`]));
+  return pairs(system).join('\n');
 }
 
 /** The rays from `start` to `end`, with their numbers. Columns of one value are for all rays. */

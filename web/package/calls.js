@@ -32,10 +32,3 @@ export async function load(wasm) {
     }
   };
 }
-
-/** The buffers of the typed arrays in a value. */
-export function buffers(value, found = new Set()) {
-  if (ArrayBuffer.isView(value)) found.add(value.buffer);
-  else if (value && typeof value === 'object') for (const one of Object.values(value)) buffers(one, found);
-  return [...found];
-}

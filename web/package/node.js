@@ -1,7 +1,10 @@
 // The package in Node: the engine runs on the calling thread, on the CPU.
 import { readFile } from 'node:fs/promises';
-import { load } from './calls.js';
 import { createDevice } from './api.js';
+import { load } from './calls.js';
 
-export const Device = createDevice({ load: async (options) => load(options.wasm ?? (await readFile(new URL('./wasm/umbracast_bg.wasm', import.meta.url)))) });
+export const Device = createDevice({
+  wasm: (options) => options.wasm ?? readFile(new URL('./wasm/umbracast_bg.wasm', import.meta.url)),
+  load,
+});
 export { NO_SPHERE } from './api.js';

@@ -1,5 +1,6 @@
 // The worker: loads the engine with the first message, and answers the others.
-import { buffers, load } from './calls.js';
+import { buffers } from './api.js';
+import { load } from './calls.js';
 
 let answer;
 const reply = (message) => postMessage(message, buffers([message.value, message.args]));

@@ -1,0 +1,244 @@
+// The engine gives the bytes of the command line, in Node and in a browser, on the CPU and on WebGPU.
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+
+import { CUTS, PAGE, launch, open, serve } from './browser.mjs';
+import { ROOT, corpus, cube, native } from './scenes.mjs';
+import { Device } from '../package/node.js';
+
+const QUERIES = ['closest', 'interval', 'approach', 'occluded', 'count', 'all', 'nearest'];
+const LARGE = cube(10_000, 100_000);
+const SMALL = cube(1000, 3000);
+
+let server;
+before(async () => {
+  server = await serve(path.join(ROOT, 'web/package'), { texts: PAGE });
+});
+after(() => server.close());
+
+/** A page of the package; `run(function, argument)` evaluates there. Every fault fails the test. */
+async function inBrowser({ webgpu = false, cut }, task) {
+  const browser = await launch(webgpu);
+  try {
+    const page = await open(browser, server, '/', cut);
+    await page.waitForFunction("document.title === 'ready'");
+    await task(page);
+    assert.deepEqual(page.faults, []);
+  } finally {
+    // Chromium whose GPU process has died may not close.
+    await Promise.race([browser.close(), new Promise((done) => setTimeout(done, 5000))]);
+  }
+}
+
+/** Runs in the page: answers queries about a scene, as arrays of bytes. */
+async function ask({ device: choice, input, calls, lose }) {
+  const device = (window.device = await umbracast.Device.open(choice));
+  const decoded = Object.fromEntries(
+    Object.entries(input).map(([name, text]) => [name, new Float32Array(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer)]),
+  );
+  const { spheres, origins, directions, ...ends } = decoded;
+  const scene = await device.scene(spheres, { pairwise: calls.some(({ pairwise }) => pairwise) });
+  const first = device.kind;
+  if (lose) {
+    // A canvas of WebGPU ends the process of the GPU on this adapter.
+    const gpu = await (await navigator.gpu.requestAdapter()).requestDevice();
+    const canvas = document.createElement('canvas').getContext('webgpu');
+    canvas.configure({ device: gpu, format: navigator.gpu.getPreferredCanvasFormat() });
+    const encoder = gpu.createCommandEncoder();
+    const view = canvas.getCurrentTexture().createView();
+    encoder.beginRenderPass({ colorAttachments: [{ view, clearValue: [1, 0, 0, 1], loadOp: 'clear', storeOp: 'store' }] }).end();
+    gpu.queue.submit([encoder.finish()]);
+    await gpu.lost;
+  }
+  const found = [];
+  for (const { query } of calls) {
+    const rays = [origins, directions, { ...ends }];
+    const { report, ...columns } = await (query === 'nearest' ? scene.nearest(3, ...rays) : scene[query](...rays));
+    const texts = {};
+    for (const [name, column] of Object.entries(columns)) {
+      const bytes = new Uint8Array(column.buffer, column.byteOffset, column.byteLength);
+      let text = '';
+      for (let at = 0; at < bytes.length; at += 32768) text += String.fromCharCode(...bytes.subarray(at, at + 32768));
+      texts[name] = btoa(text);
+    }
+    found.push({ columns: texts, report });
+  }
+  return { first, kind: device.kind, name: device.name, lost: device.lost, found };
+}
+
+const encode = (input) =>
+  Object.fromEntries(['spheres', 'origins', 'directions', 't_min', 't_max'].filter((name) => input[name]).map((name) => [name, Buffer.from(input[name].buffer).toString('base64')]));
+
+/** Compares columns with those of the command line. Offsets of lists have 64 bits there. */
+function equal(found, expected, what) {
+  assert.deepEqual(Object.keys(found).sort(), Object.keys(expected).sort(), what);
+  for (const [name, bytes] of Object.entries(found)) {
+    const other = name === 'offsets' ? narrow(expected[name]) : expected[name];
+    assert.ok(Buffer.compare(bytes, other) === 0, `${what}: ${name} differs`);
+  }
+}
+
+function narrow(bytes) {
+  const found = Buffer.alloc(bytes.length / 2);
+  for (let i = 0; i < bytes.length / 8; i++) found.writeUInt32LE(Number(bytes.readBigUInt64LE(8 * i)), 4 * i);
+  return found;
+}
+
+const answers = new Map();
+/** The answer of the command line, asked once. */
+function expected(input, query, pairwise = false) {
+  const key = `${input.spheres.length} ${query} ${pairwise}`;
+  if (!answers.has(key)) answers.set(key, native(input, query, [...(pairwise ? ['--pairwise'] : []), ...(query === 'nearest' ? ['--k', '3'] : [])]));
+  return answers.get(key);
+}
+
+async function compare(page, device, input, calls, more = {}) {
+  const answer = await page.evaluate(ask, { device, input: encode(input), calls, ...more });
+  calls.forEach(({ query, pairwise }, i) => {
+    const columns = Object.fromEntries(Object.entries(answer.found[i].columns).map(([name, text]) => [name, Buffer.from(text, 'base64')]));
+    equal(columns, expected(input, query, pairwise), `${query} on ${answer.kind}`);
+    assert.equal(answer.found[i].report.precision, 'exact');
+  });
+  return answer;
+}
+
+const small = QUERIES.map((query) => ({ query }));
+const pairs = ['interval', 'closest', 'approach', 'occluded'].map((query) => ({ query, pairwise: true }));
+
+test('Node gives the bytes of the command line', async () => {
+  const device = await Device.open();
+  const { spheres, origins, directions } = SMALL;
+  const scene = await device.scene(spheres);
+  for (const query of QUERIES) {
+    const { report, ...columns } = await (query === 'nearest' ? scene.nearest(3, origins, directions) : scene[query](origins, directions));
+    const bytes = Object.entries(columns).map(([name, column]) => [name, Buffer.from(column.buffer, column.byteOffset, column.byteLength)]);
+    equal(Object.fromEntries(bytes), expected(SMALL, query), query);
+  }
+});
+
+test('Node gives the exact roots of the corpus, rounded once', async () => {
+  const input = corpus();
+  const scene = await (await Device.open('cpu')).scene(input.spheres, { pairwise: true });
+  const found = await scene.interval(input.origins, input.directions, { t_min: input.t_min, t_max: input.t_max });
+  // Bit 1 of the flags: the chord overlaps the range, which makes a hit of a solid sphere.
+  input.roots.forEach(({ enter, exit, flags }, i) => {
+    assert.equal(found.id[i] !== 0xffff_ffff, (flags & 2) !== 0, `pair ${i}`);
+    if (flags & 2) assert.deepEqual([found.t_enter[i], found.t_exit[i]], [Math.fround(enter), Math.fround(exit)], `pair ${i}`);
+  });
+});
+
+test('a worker and its helpers give the bytes of the command line', async () => {
+  await inBrowser({}, async (page) => {
+    const answer = await compare(page, { device: 'cpu', helpers: 2 }, LARGE, small);
+    assert.equal(answer.name, 'cpu');
+    await compare(page, { device: 'auto' }, corpus(), pairs);
+  });
+});
+
+test('WebGPU gives the bytes of the command line', async () => {
+  await inBrowser({ webgpu: true }, async (page) => {
+    const answer = await compare(page, 'gpu', LARGE, [{ query: 'closest' }]);
+    assert.equal(answer.kind, 'software');
+    await compare(page, 'gpu', SMALL, small);
+    await compare(page, 'gpu', corpus(), pairs);
+  });
+});
+
+test('a software adapter counts as no GPU', async () => {
+  await inBrowser({ webgpu: true }, async (page) => {
+    assert.equal((await compare(page, 'auto', SMALL, [{ query: 'closest' }])).kind, 'CPU engine');
+  });
+});
+
+for (const cut of ['null', 'absent', 'throws']) {
+  test(`without WebGPU (${cut}) the CPU engine answers, and 'gpu' is refused`, async () => {
+    await inBrowser({ webgpu: cut !== 'null', cut: CUTS[cut] }, async (page) => {
+      assert.equal((await compare(page, 'auto', SMALL, [{ query: 'closest' }])).kind, 'CPU engine');
+      const error = await page.evaluate(() => umbracast.Device.open('gpu').catch(({ name, message }) => ({ name, message })));
+      assert.equal(error.name, 'NoDevice');
+      assert.match(error.message, /cpu/);
+    });
+  });
+}
+
+test('a lost GPU is survived by the CPU engine', async () => {
+  await inBrowser({ webgpu: true }, async (page) => {
+    const answer = await compare(page, 'gpu', SMALL, small, { lose: true });
+    assert.equal(answer.first, 'software');
+    assert.equal(answer.kind, 'CPU engine');
+    assert.ok(answer.lost, 'the loss is told');
+  });
+});
+
+test('a worker that dies is replaced', async () => {
+  await inBrowser({}, async (page) => {
+    await page.evaluate(async () => {
+      const Own = Worker;
+      window.workers = [];
+      window.Worker = class extends Own {
+        constructor(...given) {
+          super(...given);
+          window.workers.push(this);
+        }
+      };
+      window.device = await umbracast.Device.open({ device: 'cpu', helpers: 0 });
+      window.scene = await device.scene([5, 0, 0, 1]);
+      // As a panic of the module does.
+      window.workers[0].onmessage({ data: { dead: true, error: { message: 'tried' } } });
+      const hits = await scene.closest([0, 0, 0], [1, 0, 0]);
+      if (hits.t[0] !== 4 || window.workers.length !== 2) throw new Error(`${hits.t[0]} ${window.workers.length}`);
+    });
+  });
+});
+
+test('errors are those of the library', async () => {
+  const device = await Device.open();
+  const scene = await device.scene([5, 0, 0, 1]);
+  const fails = async (promise, expected) => {
+    const error = await promise.then(() => assert.fail('no error'), (error) => error);
+    assert.ok(error instanceof Error);
+    for (const [name, value] of Object.entries(expected)) assert.equal(error[name], value);
+  };
+  const why = 'a direction must not be zero';
+  await fails(scene.closest([0, 0, 0], [0, 0, 0]), { name: 'BadRecord', what: 'ray', index: 0, field: 'direction', message: `ray 0: direction is 0,0,0: ${why}` });
+  await fails(device.scene([5, 0, 0, -1]), { name: 'BadRecord', what: 'sphere', field: 'r', value: '-1' });
+  await fails(scene.closest([0, 0, 0], [1, 0, 0], { inside: 'in' }), { message: 'inside: unknown variant `in`, expected one of `enter`, `exit`, `ignore`' });
+  await fails(scene.closest([0, 0], [1, 0, 0]), { message: 'origins has 2 numbers: expected a multiple of 3' });
+  await fails(scene.closest([0, 0, 0], [1, 0, '0']), { name: 'TypeError', message: 'directions[2] is 0: expected a number' });
+  await fails(scene.closest([0, 0, 0], [1, 0, 0], { ids: [1] }), { name: 'TypeError' });
+  await fails(scene.closest([0, 0, 0, 1, 1, 1], [1, 0, 0, 1, 0, 0, 1, 0, 0]), { name: 'LengthsDiffer' });
+  await fails(Device.open('gpu'), { name: 'NoDevice' });
+});
+
+test('arrays are copied, or transferred on request', async () => {
+  await inBrowser({}, async (page) => {
+    const lengths = await page.evaluate(async () => {
+      const scene = await (await umbracast.Device.open('cpu')).scene([5, 0, 0, 1]);
+      const found = [];
+      for (const transfer of [false, true]) {
+        const [origins, directions] = [Float32Array.of(9, 0, 0, 0).subarray(1), Float32Array.of(1, 0, 0)];
+        const hits = await scene.closest(origins, directions, { transfer });
+        found.push([hits.t[0], origins.length, directions.length]);
+      }
+      return found;
+    });
+    assert.deepEqual(lengths, [[4, 3, 3], [4, 0, 0]]);
+  });
+});
+
+test('spheres are updated in every engine', async () => {
+  await inBrowser({}, async (page) => {
+    const found = await page.evaluate(async () => {
+      const device = await umbracast.Device.open({ device: 'cpu', helpers: 1 });
+      const scene = await device.scene([5, 0, 0, 1]);
+      const count = 1 << 17;
+      const [origins, directions] = [new Float32Array(3 * count), new Float32Array(3 * count).map((_, i) => Number(i % 3 === 0))];
+      const ends = async () => [...new Set((await scene.closest(origins, directions)).t)];
+      const before = await ends();
+      await scene.update([7, 0, 0, 1]);
+      return [before, await ends()];
+    });
+    assert.deepEqual(found, [[4], [6]]);
+  });
+});
