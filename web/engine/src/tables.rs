@@ -8,15 +8,6 @@ use wasm_bindgen::prelude::*;
 
 use crate::errors::{JsError, Result, record, set};
 
-impl From<umbracast_files::Error> for JsError {
-    fn from(error: umbracast_files::Error) -> Self {
-        match error {
-            umbracast_files::Error::Umbracast(error) => error.into(),
-            other => Self::new("BadFile", &other.to_string()),
-        }
-    }
-}
-
 fn numbers(values: impl IntoIterator<Item = f32>) -> JsValue {
     Float32Array::from(&values.into_iter().collect::<Vec<_>>()[..]).into()
 }
