@@ -82,14 +82,14 @@ async function frame(isMoving) {
       const [pixels, now] = await Promise.all([call('globe', asked), call('instant', { ...wanted(), time_s: at, place: observer() })]);
       raster.width = asked.width; raster.height = asked.height;
       raster.getContext('2d').putImageData(new ImageData(new Uint8ClampedArray(pixels.buffer), asked.width, asked.height), 0, 0);
-      drawn = { of, now, at };
+      drawn = now;
       showInstant(now);
     }
     if (canvas.width !== Math.round(of.width * sharp) || canvas.height !== Math.round(of.height * sharp)) {
       canvas.width = Math.round(of.width * sharp); canvas.height = Math.round(of.height * sharp);
     }
     context.setTransform(sharp, 0, 0, sharp, 0, 0);
-    paint(context, of, drawn?.now);
+    paint(context, of, drawn);
   } catch (error) { notice(error.message); }
   const took = performance.now() - started;
   if (isMoving) quality = Math.max(0.15, Math.min(sharp, quality * Math.sqrt(40 / took) ** 0.7));
@@ -114,7 +114,7 @@ function paint(pen, of, now) {
   const spacing = [30, 10, 5, 2, 1].find(step => step * Math.PI / 180 * of.scale < 260) ?? 1;
   lines(grids[spacing] ??= graticule(spacing), '--grid', 1);
   lines(coasts, '--coast', 0.8);
-  if (!shown?.lines) return;
+  if (!shown?.lines) { drawPin(pen, of); return; }
   const { horizon, maximum_at_horizon, partial, bands, limits, center } = shown.lines;
   lines(horizon, '--horizon', 1.3);
   lines(maximum_at_horizon, '--horizon', 1, [5, 4]);
@@ -293,6 +293,7 @@ async function showEclipse(date, { keepView = false } = {}) {
   play(false);
   store({ eclipse: date });
   const { eclipse } = await call('eclipse', wanted());
+  notice('');
   const greatest = Clock.seconds(eclipse.greatest);
   shown = { eclipse, greatest, span: [eclipse.begins, eclipse.ends].map(one => Math.round(Clock.seconds(one) - greatest)) };
   $('time').min = shown.span[0]; $('time').max = shown.span[1];
@@ -457,8 +458,9 @@ function rememberView() {
 }
 
 async function save(what) {
+  notice('');
   const name = `eclipse-${state.eclipse}`;
-  const about = `${capital(shown.eclipse.kind)} solar eclipse of ${state.eclipse}, ${clock.text(drawn.now.time, { seconds: true, zone: true })}`;
+  const about = `${capital(shown.eclipse.kind)} solar eclipse of ${state.eclipse}, ${clock.text(drawn.time, { seconds: true, zone: true })}`;
   if (what === 'place') return saveAs(`${name}-place.csv`, 'text/csv', csv(seen.places));
   if (what === 'path') {
     if (!shown.path?.length) throw new Error('A partial eclipse has no path: there is nothing to save.');
@@ -467,7 +469,7 @@ async function save(what) {
   if (what === 'geojson' || what === 'kml') return saveAs(`${name}.${what}`, what === 'kml' ? 'application/vnd.google-earth.kml+xml' : 'application/geo+json', await call(what, wanted()));
   const of = view.copy();
   const drawing = pen => {
-    paint(pen, of, drawn.now);
+    paint(pen, of, drawn);
     pen.font = '12px system-ui, "DejaVu Sans", sans-serif';
     pen.fillStyle = css('--ink');
     pen.fillText(about, 14, of.height - 16);

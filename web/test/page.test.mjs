@@ -67,6 +67,11 @@ test('the page begins with a total eclipse, at the city that sees most of it', (
   assert.match(await text(page, '#seen-title'), /^Total eclipse, \d/);
   assert.match(await text(page, '#status'), /Engine: CPU/);
   assert.match(await page.evaluate(() => location.hash), /eclipse=\d{4}-\d\d-\d\d/);
+  await page.focus('#tab-eclipse');
+  for (const name of ['rays', 'bullets']) {
+    await page.keyboard.press('ArrowRight');
+    await until(page, id => document.querySelector(`#${id}`).offsetHeight > 100 && document.activeElement.id === `tab-${id}`, name);
+  }
 }));
 
 test('contacts at Luxor and A Coruña are those of the command line, with each choice of radii', async () => {
