@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the full test suite, also on a fresh Debian or Ubuntu with Rust.
 #   tests/run.sh                all tests; installs a software Vulkan driver if there is no adapter, and venv for Python if it is missing
-#   tests/run.sh core           only the Rust tests: no Python, no lints, no documentation
+#   tests/run.sh core           only the Rust tests: no Python, no browser, no lints, no documentation
 #   tests/run.sh --full         the long run: 100 times as many random cases, 10⁸ rays, archives above 4 GiB
 #   tests/run.sh --no-install   installs nothing; if a package is missing, stops and prints the command that would install it
 # UMBRACAST_INTENSITY scales the number of random cases; the default is 1, and --full sets it to 100.
@@ -30,8 +30,7 @@ get() { # WHY PACKAGE...: installs Debian packages; with --no-install, prints th
   shift
   [ -n "$install" ] || fail "$why; without --no-install this would run: apt-get install -y --no-install-recommends $*"
   command -v apt-get >/dev/null || fail "$why, and no apt-get to install $* with"
-  sudo=sudo
-  [ "$(id -u)" != 0 ] || sudo=
+  if [ "$(id -u)" = 0 ]; then sudo=; else sudo=sudo; fi
   [ -z "$sudo" ] || command -v sudo >/dev/null || fail "$why; as root run: apt-get install -y --no-install-recommends $*"
   $sudo apt-get update -q
   $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@"
@@ -129,6 +128,7 @@ rest() {
   cargo test --release --locked -p umbracast-files --lib format >>"$work/units.log" 2>&1 || bad=1
   cargo test --no-fail-fast --doc $options $crates >>"$work/units.log" 2>&1 || bad=1
   [ -n "$core" ] || lints >"$work/lints.log" 2>&1 || bad=1
+  [ -n "$core" ] || web/test.sh >"$work/browser.log" 2>&1 || bad=1
   [ -z "$pytest" ] || wait "$pytest" || bad=1
   [ -z "$bad" ]
 }
@@ -138,7 +138,7 @@ rest &
 rest=$! failed=
 cargo test --no-fail-fast $options $crates $programs 2>&1 | tee "$work/rust.log" || failed=1
 wait "$rest" || failed=1
-for part in units pytest lints; do
+for part in units pytest lints browser; do
   if [ -e "$work/$part.log" ]; then say "$part"; cat "$work/$part.log"; fi
 done
 say "done"

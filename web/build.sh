@@ -25,6 +25,8 @@ build() { # FOLDER LIMIT FEATURE...: builds with these features, and checks the 
   shift 2
   RUSTFLAGS='-C target-feature=+simd128' CARGO_TARGET_DIR=target/web \
     cargo build -q --profile web --locked --target $target -p umbracast-web --no-default-features --features "$*"
+  # Features have folders of their own, so an older module has not changed.
+  if [ "$out/umbracast_bg.wasm" -nt "$module" ]; then return; fi
   $bindgen --target web --omit-default-module-path --no-typescript --out-name umbracast --out-dir "$out" "$module"
   web/node_modules/.bin/wasm-opt -O3 "${features[@]}" "$out/umbracast_bg.wasm" -o "$out/umbracast_bg.wasm"
   local bytes
@@ -35,4 +37,6 @@ build() { # FOLDER LIMIT FEATURE...: builds with these features, and checks the 
 [ "${1:-}" != sizes ] || build target/web/rays 600000
 # The ephemeris does not count.
 build web/package/wasm $((1200000 + $(gzip -9 -c crates/sky/src/data/ephemeris.bin | wc -c))) sky
+cp LICENSE-* web/package
+node web/types.mjs
 node web/inline.mjs

@@ -66,6 +66,7 @@ class Engine {
   #send;
   /** Why the engine ended; undefined while it runs. */
   ended;
+  isWorker = false;
 
   /** Starts an engine in a worker; on this thread where there are none, or if they are forbidden. */
   static async start({ start, load, wasm }, options) {
@@ -96,6 +97,7 @@ class Engine {
       this.#receive({ dead: true, error: { message: event.message ?? 'the worker could not be loaded' } });
     };
     await this.#ask({ wasm });
+    this.isWorker = true;
   }
 
   close() {}
@@ -172,7 +174,7 @@ export function createDevice(ways) {
     /** Ends the workers. */
     close() {
       this.#engine.close();
-      this.#helpers?.forEach(async (helper) => (await helper).close());
+      this.#helpers?.forEach((helper) => helper.then(({ engine }) => engine.close(), () => {}));
     }
 
     /** Goes on with the CPU engine in a new worker. */
@@ -264,7 +266,7 @@ export function createDevice(ways) {
 
     /** The helper engines, each with its device; none on a GPU, and where there are no workers. */
     #start() {
-      if (!ways.start || !this.isCpu) return [];
+      if (!this.#engine.isWorker || !this.isCpu) return [];
       const count = this.#options.helpers ?? (globalThis.navigator?.hardwareConcurrency ?? 1) - 1;
       this.#helpers ??= Array.from({ length: count }, async () => {
         const engine = await Engine.start(ways, this.#options);
@@ -353,7 +355,8 @@ class Scene {
     const { k, ...given } = { ...options, ...more };
     const input = { ...argumentsOf(verb, RAY_OPTIONS, { origins, directions }, given), ...(k === undefined ? {} : { k }) };
     const count = Math.max(input.origins.length, input.directions.length) / 3;
-    const parts = Math.min(Math.floor(count / PART), this.#device.helpers().length + 1);
+    const helpers = count < 2 * PART ? [] : this.#device.helpers();
+    const parts = Math.min(Math.floor(count / PART), helpers.length + 1);
     if (parts < 2) return this.#ask('cast', verb, input);
     const start = performance.now();
     const size = Math.ceil(count / parts);
@@ -361,7 +364,7 @@ class Scene {
     const found = await Promise.all(
       pieces.map(async (piece, i) => {
         if (i === 0) return this.#ask('cast', verb, piece);
-        const { engine, device } = await this.#device.helpers()[i - 1];
+        const { engine, device } = await helpers[i - 1];
         return engine.ask(await this.#of(engine, device), 'cast', verb, piece);
       }),
     );

@@ -67,6 +67,14 @@ export async function open(browser, { origin }, address = '/', cut = undefined) 
   return page;
 }
 
+/** Waits until a page has a title. Playwright's own way evaluates text, which the policy forbids. */
+export async function titled(page, title) {
+  for (const end = Date.now() + 30_000; (await page.title()) !== title; ) {
+    if (Date.now() > end) throw new Error(`the page is never ${title}: ${page.faults.join('; ')}`);
+    await page.waitForTimeout(20);
+  }
+}
+
 /** A page that has the package as `window.umbracast`. */
 export const PAGE = {
   '/': '<!doctype html><html lang="en"><meta charset="utf-8"><link rel="icon" href="data:,"><title>test</title><script type="module" src="/main.js"></script>',

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { CUTS, PAGE, launch, open, serve } from './browser.mjs';
+import { CUTS, PAGE, launch, open, serve, titled } from './browser.mjs';
 import { ROOT, corpus, cube, native } from './scenes.mjs';
 import { Device } from '../package/node.js';
 
@@ -22,7 +22,7 @@ async function inBrowser({ webgpu = false, cut }, task) {
   const browser = await launch(webgpu);
   try {
     const page = await open(browser, server, '/', cut);
-    await page.waitForFunction("document.title === 'ready'");
+    await titled(page, 'ready');
     await task(page);
     assert.deepEqual(page.faults, []);
   } finally {

@@ -1,0 +1,259 @@
+// Types of the package. `docs/` of the project describes queries, policies and results; names are the same everywhere.
+import type {
+  ApproachColumns,
+  CircumstancesRecord,
+  ClosestColumns,
+  ContainsColumns,
+  ConventionsRecord,
+  CountColumns,
+  IntervalColumns,
+  OccludedColumns,
+  PathPointRecord,
+  SolarEclipseRecord,
+  TransmittanceColumns,
+} from './records.js';
+
+export type * from './records.js';
+
+/** Id that stands for "no sphere": the id of a miss. */
+export const NO_SPHERE: 4294967295;
+
+/** Numbers of f32: arrays of other types are rounded once. */
+export type Floats = Float32Array | Float64Array | readonly number[];
+/** Numbers of f64. */
+export type Doubles = Float64Array | Float32Array | readonly number[];
+/** Integers from 0 to 2³² − 1. */
+export type Integers = Uint32Array | readonly number[];
+
+export type Precision = 'auto' | 'fast' | 'standard' | 'exact';
+
+export interface Transfer {
+  /** Gives typed arrays to the engine, instead of copies: they have no entries afterwards. Default: false. */
+  transfer?: boolean;
+}
+
+export interface DeviceOptions {
+  /** `auto`: the GPU, unless it is a software adapter, or else the CPU engine. `gpu`: the browser's adapter, whatever it is. Default: `auto`. */
+  device?: 'auto' | 'gpu' | 'cpu';
+  /** Precision that the device must guarantee; `auto` is every precision. */
+  precision?: Precision;
+  /** Number of workers that help with batches of 65,536 rays or more on the CPU engine. Default: one less than the cores. */
+  helpers?: number;
+  /** The module: where a bundler has put `umbracast/umbracast_bg.wasm`, or its bytes. */
+  wasm?: URL | string | BufferSource | WebAssembly.Module;
+  /** Where `umbracast/worker.js` is. */
+  worker?: URL | string;
+}
+
+export interface SphereOptions extends Transfer {
+  /** Bits per sphere: a ray can hit a sphere only if their masks share a bit. Default: all bits. */
+  masks?: Integers;
+  /** Velocities, 3 numbers per sphere. */
+  velocities?: Floats;
+  /** Fraction of light that each sphere lets through, for `transmittance`. Default: 0. */
+  transmittances?: Floats;
+  /** Semi-axes of ellipsoids, 3 numbers each. The spheres are then centres, 3 numbers each. */
+  semi_axes?: Floats;
+  /** Rotations of ellipsoids: quaternions w, x, y, z. */
+  rotations?: Floats;
+}
+
+export interface SceneOptions extends SphereOptions {
+  /** First and last time at which moving spheres are queried. Default: 0 and 1. */
+  time_range?: Floats;
+  /** Casts ray i at sphere i only. */
+  pairwise?: boolean;
+}
+
+export interface Policies {
+  inside?: 'enter' | 'exit' | 'ignore';
+  touch?: 'hit' | 'miss';
+  ends?: 'closed' | 'half-open';
+  precision?: Precision;
+  on_bad?: 'refuse' | 'skip';
+  motion?: 'at-time' | 'with-ray';
+  near?: 'auto' | 'pass' | 'block';
+}
+
+/** Policies, and columns with one entry per ray. */
+export interface RayOptions extends Policies, Transfer {
+  t_min?: number | Floats;
+  t_max?: number | Floats;
+  masks?: Integers;
+  skip_ids?: Integers;
+  from_ids?: Integers;
+  times?: Floats;
+  ray_radius?: Floats;
+}
+
+export interface PointOptions extends Pick<Policies, 'precision' | 'on_bad'>, Transfer {
+  masks?: Integers;
+  skip_ids?: Integers;
+  times?: Floats;
+}
+
+export interface BulletOptions extends Pick<Policies, 'precision' | 'on_bad'>, Transfer {
+  /** Distance per frame. Default: 1. */
+  speeds?: Floats;
+  /** Radii of bullets that are balls. Default: 0. */
+  radii?: Floats;
+  from_ids?: Integers;
+  /** Maximum number of hits per bullet. Default: 1. */
+  bounces?: number;
+}
+
+export interface Report {
+  rays: number;
+  rays_hit: number;
+  skipped: number;
+  overflowed: number;
+  resolved_exactly: number;
+  off_surface: number;
+  precision: Exclude<Precision, 'auto'>;
+  seconds: number;
+}
+
+export interface Reported {
+  report: Report;
+}
+
+/** The hits of ray i are `offsets[i]` to below `offsets[i + 1]` in the other arrays. */
+export interface HitLists extends IntervalColumns, Reported {
+  offsets: Uint32Array;
+}
+
+/** The legs of bullet i are `offsets[i]` to below `offsets[i + 1]` in the other arrays. */
+export interface Flights extends Reported {
+  offsets: Uint32Array;
+  /** How the leg ends: 0 on a sphere, 1 nowhere, 2 at its start, inside a sphere. */
+  status: Uint8Array;
+  id: Uint32Array;
+  distance: Float32Array;
+  frames: Float32Array;
+  /** 3 numbers per leg. */
+  point: Float32Array;
+  grazing_rad: Float32Array;
+  /** 3 numbers per leg. */
+  velocity: Float32Array;
+}
+
+export interface Update {
+  quality_loss: number;
+  rebuild_suggested: boolean;
+}
+
+export interface Picture {
+  /** In a browser, for `putImageData`. */
+  image: ImageData;
+  t: Float32Array;
+  id: Uint32Array;
+  fraction: Float32Array;
+}
+
+export interface Shadows {
+  fraction: Float64Array;
+  /** 0 lit, 1 penumbra, 2 antumbra, 3 umbra. */
+  kind: Uint8Array;
+  flux: Float64Array;
+}
+
+export interface ShadowOptions extends Transfer {
+  polar_radii?: Doubles;
+  /** Directions of the poles, 3 numbers each. Default: the z axis. */
+  poles?: Doubles;
+  /** The two coefficients of the quadratic law. */
+  limb_darkening?: Doubles;
+  /** Number of bodies of each observer, where each has its own. */
+  body_count?: number;
+}
+
+export interface EclipseOptions {
+  radii?: 'iau' | 'nasa';
+  /** The radius of the Sun at 1 au, in arcseconds. */
+  sun_radius?: number;
+}
+
+export interface PlaceInput {
+  name?: string;
+  latitude_deg: number;
+  longitude_deg: number;
+  height_m?: number;
+}
+
+/** Longitude and latitude in degrees, and seconds from the greatest eclipse, of each point. */
+export type Line = [number, number, number][];
+
+/** An open device, with its worker. */
+export class Device {
+  private constructor();
+  static open(options?: DeviceOptions | 'auto' | 'gpu' | 'cpu'): Promise<Device>;
+  /** Name of the adapter; `cpu` for the CPU engine. */
+  readonly name: string;
+  readonly kind: string;
+  /** Instruction set of the CPU engine. */
+  readonly levels: string[];
+  readonly isCpu: boolean;
+  /** Why the GPU or a worker was given up; the CPU engine answers since. */
+  readonly lost?: string;
+  /** Ends the workers. */
+  close(): void;
+  /** Builds a scene of spheres, 4 numbers each: centre and radius. */
+  scene(spheres: Floats, options?: SceneOptions): Promise<Scene>;
+  /** Renders a system file: its text, or an object with its keys. */
+  render(system: string | object, options?: { width?: number; height?: number; samples?: number }): Promise<Picture>;
+  /**
+   * Computes how much of a light is visible behind bodies, to 10⁻⁹, on the CPU engine. Light and bodies are those of all observers, or each
+   * observer has its own.
+   */
+  visibleFraction(
+    observers: Doubles,
+    light: Doubles,
+    light_radius: number | Doubles,
+    bodies: Doubles,
+    radii: number | Doubles,
+    options?: ShadowOptions,
+  ): Promise<Shadows>;
+  /** Solar eclipses of the years from `first` to `last`, from 1900 to 2050. */
+  eclipses(first: number, last: number, options?: Pick<EclipseOptions, 'radii'>): Promise<SolarEclipseRecord[]>;
+  /** The solar eclipse of a day, such as `2027-08-02`. */
+  eclipse(date: string, options?: EclipseOptions): Promise<{ eclipse: SolarEclipseRecord; conventions: ConventionsRecord }>;
+  /** What places see of the eclipse of a day. */
+  circumstances(
+    date: string,
+    places: PlaceInput[],
+    options?: EclipseOptions,
+  ): Promise<{ eclipse: SolarEclipseRecord; places: CircumstancesRecord[]; conventions: ConventionsRecord }>;
+  /** The lines of the eclipse of a day on the Earth. */
+  map(date: string, options?: EclipseOptions): Promise<{ center: Line; path: PathPointRecord[] }>;
+}
+
+/** Spheres on a device. The index of a sphere is its id. */
+export class Scene {
+  private constructor();
+  /** Number of spheres. */
+  readonly length: number;
+  /** Frees the memory of the scene. */
+  free(): void;
+  /** Replaces the spheres by as many others. */
+  update(spheres: Floats, options?: SphereOptions): Promise<Update>;
+  /** The first sphere that each ray hits. Origins and directions have 3 numbers per ray; one origin or one direction is that of all. */
+  closest(origins: Floats, directions: Floats, options?: RayOptions): Promise<ClosestColumns & Reported>;
+  /** Both roots of the first sphere that each ray hits. */
+  interval(origins: Floats, directions: Floats, options?: RayOptions): Promise<IntervalColumns & Reported>;
+  /** How near each ray passes to a sphere. */
+  approach(origins: Floats, directions: Floats, options?: RayOptions): Promise<ApproachColumns & Reported>;
+  /** Whether each ray hits any sphere: 0 or 1. */
+  occluded(origins: Floats, directions: Floats, options?: RayOptions): Promise<OccludedColumns & Reported>;
+  /** How many spheres each ray hits. */
+  count(origins: Floats, directions: Floats, options?: RayOptions): Promise<CountColumns & Reported>;
+  /** How much light passes along each ray. */
+  transmittance(origins: Floats, directions: Floats, options?: RayOptions): Promise<TransmittanceColumns & Reported>;
+  /** Every sphere that each ray hits, in order. */
+  all(origins: Floats, directions: Floats, options?: RayOptions): Promise<HitLists>;
+  /** The first `k` of them. */
+  nearest(k: number, origins: Floats, directions: Floats, options?: RayOptions): Promise<HitLists>;
+  /** How many spheres contain each point, 3 numbers each, and the lowest id of them. */
+  contains(points: Floats, options?: PointOptions): Promise<ContainsColumns & Reported>;
+  /** Traces bullets from starts towards targets, 3 numbers each, and their ricochets. */
+  bullets(starts: Floats, targets: Floats, options?: BulletOptions): Promise<Flights>;
+}
