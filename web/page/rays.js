@@ -26,11 +26,11 @@ const HTML = `
 <div class="panel">
   <div class="block">
     <label for="rays-spheres">Spheres</label>
-    <input type="file" id="rays-spheres" accept=".npy,.npz,.csv,.ply,.xyz,.pdb,.f32,.spheres" aria-describedby="rays-spheres-error rays-spheres-note">
+    <input type="file" id="rays-spheres" accept=".npy,.csv,.ply,.xyz,.pdb,.f32,.spheres" aria-describedby="rays-spheres-error rays-spheres-note">
     <p class="quiet" id="rays-spheres-note"></p>
     <p class="error" id="rays-spheres-error" role="alert"></p>
     <label for="rays-rays">Rays</label>
-    <input type="file" id="rays-rays" accept=".npy,.npz,.csv,.ply,.f32,.rays" aria-describedby="rays-rays-error rays-rays-note">
+    <input type="file" id="rays-rays" accept=".npy,.csv,.ply,.f32,.rays" aria-describedby="rays-rays-error rays-rays-note">
     <p class="quiet" id="rays-rays-note"></p>
     <p class="error" id="rays-rays-error" role="alert"></p>
     <p class="quiet">.npy, .csv, .ply, .xyz or .pdb: choose files or drop them on the plot. They are read in this tab; nothing leaves this computer.</p>
