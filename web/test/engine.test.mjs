@@ -245,8 +245,12 @@ test('spheres are updated in every engine', async () => {
       const ends = async () => [...new Set((await scene.closest(origins, directions)).t)];
       const before = await ends();
       await scene.update([7, 0, 0, 1]);
-      return [before, await ends()];
+      const after = await ends();
+      // An error of a helper's part has the number of the whole batch.
+      directions[3 * (count - 1)] = 0;
+      const error = await scene.closest(origins, directions).catch(({ message }) => message);
+      return [before, after, error];
     });
-    assert.deepEqual(found, [[4], [6]]);
+    assert.deepEqual(found, [[4], [6], 'ray 131071: direction is 0,0,0: a direction must not be zero']);
   });
 });
