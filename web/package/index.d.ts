@@ -28,7 +28,7 @@ export type Integers = Uint32Array | readonly number[];
 export type Precision = 'auto' | 'fast' | 'standard' | 'exact';
 
 export interface Transfer {
-  /** Gives typed arrays to the engine, instead of copies: they have no entries afterwards. Default: false. */
+  /** Gives typed arrays to the engine, instead of copies: they may have no entries afterwards. Default: false. */
   transfer?: boolean;
 }
 
