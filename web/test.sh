@@ -18,7 +18,7 @@ fi
 [ -x "${UMBRACAST:-target/release/umbracast}" ] || cargo build -q --release --locked -p umbracast-cli
 web/build.sh sizes
 RUSTFLAGS='-C target-feature=+simd128' CARGO_TARGET_DIR=target/web \
-  cargo clippy -q --profile web --locked --target wasm32-unknown-unknown -p umbracast-web -- -D warnings
+  cargo clippy -q --profile web --locked --target wasm32-unknown-unknown -p umbracast-web --no-deps -- -D warnings
 if [ -x web/serve.sh ]; then web/serve.sh --build; fi
 # Browsers of several files at once would share the cores, and take longer.
 node --test --test-concurrency=1 --test-reporter=spec web/test/*.test.mjs | sed -E 's/^ℹ (pass|fail) ([0-9]+)$/\2 \1ed/'

@@ -9,6 +9,9 @@ const PART = 1 << 15;
 const LOST = ['DeviceLost', 'DeviceFailed', 'OutOfMemory', 'TimedOut'];
 
 const POLICIES = ['inside', 'touch', 'ends', 'precision', 'on_bad', 'motion', 'near'];
+/** Options that are no columns. */
+const SINGLE = [...POLICIES, 'pairwise', 'k', 'bounces', 'body_count', 'width', 'height', 'samples'];
+const DEVICE_OPTIONS = ['device', 'precision', 'helpers', 'wasm', 'worker'];
 const INTEGERS = ['masks', 'skip_ids', 'from_ids'];
 const ENDS = ['t_min', 't_max'];
 const RAY_OPTIONS = [...POLICIES, ...ENDS, ...INTEGERS, 'times', 'ray_radius'];
@@ -45,16 +48,31 @@ function column(name, value, transferred, Numbers) {
   return Kind.from(value);
 }
 
-/** The arguments of a call: columns become typed arrays, other options stay. Unknown options are refused. */
+/** Refuses options with other names. */
+function checkNames(call, allowed, options) {
+  const unknown = Object.keys(options).find((name) => !allowed.includes(name));
+  if (unknown !== undefined) throw new TypeError(`${call}: there is no option ${unknown}; there are ${allowed.join(', ')}`);
+}
+
+/** An option that is one word, number or flag. */
+function single(name, value) {
+  const expected = POLICIES.includes(name) ? 'string' : name === 'pairwise' ? 'boolean' : 'number';
+  if (typeof value !== expected || (expected === 'number' && value >>> 0 !== value)) {
+    throw new TypeError(`${name} is ${value}: expected ${expected === 'number' ? 'an integer from 0 to 4294967295' : `a ${expected}`}`);
+  }
+  return value;
+}
+
+/** The arguments of a call: columns become typed arrays, other options stay. */
 function argumentsOf(call, allowed, columns, options, Numbers = Float32Array) {
   const { transfer = false, ...given } = options;
   const found = {};
   for (const [name, value] of Object.entries(columns)) found[name] = column(name, value, transfer, Numbers);
+  checkNames(call, [...allowed, 'transfer'], options);
   for (const [name, value] of Object.entries(given)) {
-    if (!allowed.includes(name)) throw new TypeError(`${call}: there is no option ${name}; there are ${allowed.join(', ')}, transfer`);
     if (value === undefined) continue;
     if (ENDS.includes(name) && typeof value === 'number') found[name] = Float32Array.of(value);
-    else found[name] = typeof value === 'object' ? column(name, value, transfer, Numbers) : value;
+    else found[name] = SINGLE.includes(name) ? single(name, value) : column(name, value, transfer, Numbers);
   }
   return found;
 }
@@ -155,7 +173,10 @@ export function createDevice(ways) {
 
     /** Opens a device. */
     static async open(options = {}) {
-      const device = new Device(typeof options === 'string' ? { device: options } : options);
+      const given = typeof options === 'string' ? { device: options } : options;
+      checkNames('open', DEVICE_OPTIONS, given);
+      for (const name of ['helpers', 'precision']) if (given[name] !== undefined) single(name, given[name]);
+      const device = new Device(given);
       await device.#open(device.#options.device ?? 'auto');
       return device;
     }
@@ -206,6 +227,31 @@ export function createDevice(ways) {
     /** Calls a function of the engine that needs no scene. */
     async ask(call, ...args) {
       return this.#try((engine, device, again) => engine.ask(0, call, ...(again ?? args)));
+    }
+
+    /** Calls a function of the engine whose request and answer are JSON. */
+    async #json(call, request) {
+      return JSON.parse(await this.ask(call, JSON.stringify(request)));
+    }
+
+    /** Solar eclipses of the years from `first` to `last`. */
+    async eclipses(first, last, options = {}) {
+      return this.#json('eclipses', { first, last, ...options });
+    }
+
+    /** The solar eclipse of a day, `2027-08-02`. */
+    async eclipse(date, options = {}) {
+      return this.#json('eclipse', { date, ...options });
+    }
+
+    /** What places see of the eclipse of a day. */
+    async circumstances(date, places, options = {}) {
+      return this.#json('circumstances', { date, places, ...options });
+    }
+
+    /** The lines of the eclipse of a day on the Earth. */
+    async map(date, options = {}) {
+      return this.#json('map', { date, ...options });
     }
 
     /** Builds a scene. */
@@ -327,8 +373,7 @@ class Scene {
 
   /** Casts rays: on the GPU, or parts of them on each engine. */
   async #cast(verb, origins, directions, options, more = {}) {
-    const { k, ...given } = { ...options, ...more };
-    const input = { ...argumentsOf(verb, RAY_OPTIONS, { origins, directions }, given), ...(k === undefined ? {} : { k }) };
+    const input = argumentsOf(verb, [...RAY_OPTIONS, ...Object.keys(more)], { origins, directions }, { ...options, ...more });
     const count = Math.max(input.origins.length, input.directions.length) / 3;
     const helpers = count < 2 * PART ? [] : this.#device.helpers();
     const parts = Math.min(Math.floor(count / PART), helpers.length + 1);

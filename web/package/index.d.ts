@@ -28,7 +28,7 @@ export type Integers = Uint32Array | readonly number[];
 export type Precision = 'auto' | 'fast' | 'standard' | 'exact';
 
 export interface Transfer {
-  /** Gives typed arrays to the engine, instead of copies: they have no entries afterwards. Default: false. */
+  /** Gives typed arrays to the engine, instead of copies: they may have no entries afterwards. Default: false. */
   transfer?: boolean;
 }
 
@@ -183,6 +183,31 @@ export interface PlaceInput {
 /** Longitude and latitude in degrees, and seconds from the greatest eclipse, of each point. */
 export type Line = [number, number, number][];
 
+/** What the radius of the Sun, the relief of the Moon's limb and the rotation of the Earth may change at a place. */
+export interface CircumstancesErrors {
+  c1_s: number | null;
+  c2_s: number | null;
+  maximum_s: number | null;
+  c3_s: number | null;
+  c4_s: number | null;
+  obscuration: number;
+  /** Whether they decide if the eclipse is total or annular there. */
+  kind_is_uncertain: boolean;
+}
+
+/** The lines of a solar eclipse on the Earth. */
+export interface EclipseLines {
+  center: Line;
+  path: PathPointRecord[];
+  /** Limits of the path, for each of two radii of the Sun in arcseconds at 1 au. */
+  limits: { sun_radius: number; north: Line[]; south: Line[] }[];
+  /** Where the eclipse begins or ends with the Sun at the horizon. */
+  horizon: Line[];
+  maximum_at_horizon: Line[];
+  /** Limits of the partial eclipse. */
+  partial: Line[];
+}
+
 /** An open device, with its worker. */
 export class Device {
   private constructor();
@@ -222,9 +247,9 @@ export class Device {
     date: string,
     places: PlaceInput[],
     options?: EclipseOptions,
-  ): Promise<{ eclipse: SolarEclipseRecord; places: CircumstancesRecord[]; conventions: ConventionsRecord }>;
+  ): Promise<{ eclipse: SolarEclipseRecord; places: CircumstancesRecord[]; errors: CircumstancesErrors[]; conventions: ConventionsRecord }>;
   /** The lines of the eclipse of a day on the Earth. */
-  map(date: string, options?: EclipseOptions): Promise<{ center: Line; path: PathPointRecord[] }>;
+  map(date: string, options?: EclipseOptions): Promise<EclipseLines>;
 }
 
 /** Spheres on a device. The index of a sphere is its id. */

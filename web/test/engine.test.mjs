@@ -208,6 +208,14 @@ test('errors are those of the library', async () => {
   await fails(scene.closest([0, 0, 0], [1, 0, '0']), { name: 'TypeError', message: 'directions[2] is 0: expected a number' });
   await fails(scene.closest([0, 0, 0], [1, 0, 0], { ids: [1] }), { name: 'TypeError' });
   await fails(scene.closest([0, 0, 0, 1, 1, 1], [1, 0, 0, 1, 0, 0, 1, 0, 0]), { name: 'LengthsDiffer' });
+  await fails(scene.closest([0, 0, 0], [1, 0, 0], { masks: 1 }), { message: 'masks must be a Uint32Array or an array of numbers' });
+  await fails(scene.closest([0, 0, 0], [1, 0, 0], { precision: 1 }), { message: 'precision is 1: expected a string' });
+  await fails(scene.nearest(1.5, [0, 0, 0], [1, 0, 0]), { message: 'k is 1.5: expected an integer from 0 to 4294967295' });
+  await fails(scene.nearest(0, [0, 0, 0], [1, 0, 0]), { message: 'k is 0: nearest needs a k of at least 1' });
+  await fails(scene.bullets([0, 0, 0], [1, 0, 0], { bounces: -1 }), { name: 'TypeError' });
+  await fails(device.render({ unit: 'm', light: { radius: 'x' } }), { name: 'BadFile' });
+  await fails(device.visibleFraction([0, 0, 0], [9, 0, 0], 1, [0, 0, 0, 1, 1, 1], [1, 1, 1]), { name: 'InvalidArgument' });
+  await fails(Device.open({ precison: 'exact' }), { name: 'TypeError' });
   await fails(Device.open('gpu'), { name: 'NoDevice' });
 });
 
@@ -237,8 +245,12 @@ test('spheres are updated in every engine', async () => {
       const ends = async () => [...new Set((await scene.closest(origins, directions)).t)];
       const before = await ends();
       await scene.update([7, 0, 0, 1]);
-      return [before, await ends()];
+      const after = await ends();
+      // An error of a helper's part has the number of the whole batch.
+      directions[3 * (count - 1)] = 0;
+      const error = await scene.closest(origins, directions).catch(({ message }) => message);
+      return [before, after, error];
     });
-    assert.deepEqual(found, [[4], [6]]);
+    assert.deepEqual(found, [[4], [6], 'ray 131071: direction is 0,0,0: a direction must not be zero']);
   });
 });

@@ -59,9 +59,11 @@ pub use lidar_toml::{LidarFile, LidarInput};
 pub use read::observers::{read_observers, read_observers_with};
 pub use read::places::read_places;
 pub use read::poses::{PoseTable, read_poses};
-pub use read::ray_stream::{Batched, FromColumn, RayBatch, RayBatches, RayFile};
+pub use read::ray_stream::{Batched, FromColumn, RayBatch, RayBatches, RayFile, read_rays_in_memory};
 pub use read::read_options::{ExtraColumns, Models, ReadOptions, UnknownAtoms};
-pub use read::spheres::{center_of_spheres, origin_of_spheres, read_spheres, read_spheres_with};
+pub use read::spheres::{
+    center_of_spheres, origin_of_spheres, read_spheres, read_spheres_in_memory, read_spheres_with,
+};
 pub use read::trajectories::{TrajectoryFile, read_spk_trajectories, read_trajectories};
 pub use read::vectors::{VectorSource, read_bodies, read_ephemeris, read_vectors};
 pub use schema::answer_row::{AnswerRow, Column, Number};
@@ -76,4 +78,6 @@ pub use system_toml::{
     read_system_text, read_system_with_files,
 };
 pub use write::file_writer::FileWriter;
+pub use write::geojson::{PathLine, path_geojson, path_lines};
+pub use write::kml::Kml;
 pub use write::target::{PreparedFile, check_output, check_points_output, check_target, prepare_atomic, write_atomic};

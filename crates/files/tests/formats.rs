@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use umbracast::glam::{DVec3, Vec3};
 use umbracast::{CancelToken, OnBad, Ray, Sphere};
 use umbracast_files::{AnswerRow, FileWriter, RayBatch, RayFile, Table, center_of_spheres, read_spheres};
-use umbracast_files::{Error, Result};
+use umbracast_files::{Error, Result, read_rays_in_memory, read_spheres_in_memory};
 use umbracast_testing::folder::{f32_bytes, npy};
 use umbracast_testing::scaled;
 
@@ -349,5 +349,31 @@ proptest::proptest! {
         let _ = read_spheres(&path, DVec3::ZERO);
         let _ = read_rays(&path, DVec3::ONE, OnBad::Skip);
         let _ = center_of_spheres(&path);
+    }
+}
+
+/// The bytes of a file give the records of the file, in each format.
+#[test]
+fn files_in_memory_are_read_like_files() {
+    let samples = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../systems/samples"));
+    for name in ["spheres.csv", "ring.npy", "balls.csv", "peptide.pdb", "circling.csv"] {
+        let path = samples.join(name);
+        let table = read_spheres(&path, DVec3::ZERO).unwrap();
+        let found = read_spheres_in_memory(Path::new(name), std::fs::read(&path).unwrap()).unwrap();
+        assert!(!found.records.is_empty(), "{name}");
+        assert_eq!((found.records, found.optional), (table.records, table.optional), "{name}");
+    }
+    let path = samples.join("rays.csv");
+    let table = read_rays(&path, DVec3::ZERO, OnBad::Refuse).unwrap();
+    let found = read_rays_in_memory(Path::new("rays.csv"), std::fs::read(&path).unwrap()).unwrap();
+    assert_eq!((found.records, found.optional), (table.records, table.optional));
+    for (name, bytes, words) in [
+        ("s.csv", "x,y,z,r\n0,0,0,-1\n", "s.csv: byte 8: r is -1: a radius must not be negative"),
+        ("s.npy", "no array", "s.npy"),
+        ("s.parquet", "PAR1", "s.parquet"),
+        ("s.obj", "v 0 0 0", "supported are"),
+        ("s", "0,0,0,1", "supported are"),
+    ] {
+        refused(read_spheres_in_memory(Path::new(name), bytes.into()).map_err(|error| error.to_string()), &[words]);
     }
 }

@@ -9,6 +9,7 @@ use crate::places::Place;
 /// Name, latitude and longitude in degrees, in alphabetical order.
 #[rustfmt::skip]
 pub const CITIES: &[(&str, f64, f64)] = &[
+    ("A Coruna", 43.3623, -8.4115),
     ("Abu Dhabi", 24.4539, 54.3773),
     ("Accra", 5.6037, -0.187),
     ("Addis Ababa", 9.03, 38.74),

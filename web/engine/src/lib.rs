@@ -5,12 +5,18 @@
 
 mod arrays;
 mod device;
+#[cfg(feature = "sky")]
+mod eclipse_lines;
 mod errors;
+#[cfg(feature = "sky")]
+mod globe;
 mod scene;
 #[cfg(feature = "shadow")]
 mod shadow;
 #[cfg(feature = "sky")]
 mod sky;
+#[cfg(feature = "shadow")]
+mod tables;
 
 use wasm_bindgen::prelude::*;
 

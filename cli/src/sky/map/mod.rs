@@ -2,8 +2,6 @@
 
 mod draw;
 mod fields;
-mod geojson;
-mod kml;
 mod projection;
 
 use std::path::{Path, PathBuf};
@@ -13,7 +11,7 @@ use crate::error::{Error, Result};
 use clap::Args;
 use serde::Serialize;
 use umbracast::glam::DVec2;
-use umbracast_files::{PreparedFile, prepare_array, prepare_atomic};
+use umbracast_files::{Kml, PreparedFile, path_geojson, path_lines, prepare_array, prepare_atomic};
 use umbracast_sky::{Conventions, DatePrecision, MapGrid, Sky, SolarEclipse, SolarEclipseRecord, Time};
 
 use super::{SkyArgs, conventions_text, date_text, solar_eclipse};
@@ -179,10 +177,10 @@ pub(crate) fn run(args: &MapArgs) -> Result<()> {
     if let Some(file) = &args.npy {
         ready.push(prepare_array(file, grid.size(), &values)?);
     }
-    let lines = geojson::lines(&path, &limits);
+    let lines = path_lines(&path, &limits);
     if let Some(file) = &args.kml {
         let (greatest, width) = (eclipse.greatest.place, f64::from(grid.size()[0]));
-        let text = kml::Kml {
+        let text = Kml {
             name: &name(&sky, &eclipse),
             about: &about,
             lines: &lines,
@@ -194,7 +192,7 @@ pub(crate) fn run(args: &MapArgs) -> Result<()> {
         ready.push(prepare_atomic(file, |out| std::io::Write::write_all(out, text.as_bytes()))?);
     }
     if let Some(file) = &args.geojson {
-        let text = geojson::features(&eclipse, &path, &limits, &lines, instant.as_deref(), &conventions).to_string();
+        let text = path_geojson(&eclipse, &path, &limits, &lines, instant.as_deref(), &conventions);
         ready.push(prepare_atomic(file, |out| std::io::Write::write_all(out, format!("{text}\n").as_bytes()))?);
     }
     PreparedFile::persist_all(ready)?;

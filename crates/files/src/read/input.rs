@@ -1,7 +1,7 @@
-//! Buffered input from a file or a pipe. A file whose length changes while it is read is an error.
+//! Buffered input from a file, a pipe or memory. A file whose length changes while it is read is an error.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Error, ErrorKind, IsTerminal, Read, Result, Seek, SeekFrom};
+use std::io::{BufRead, BufReader, Cursor, Error, ErrorKind, IsTerminal, Read, Result, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,12 +23,19 @@ pub(crate) struct Input {
 /// A file that is checked against the length it had when it was opened.
 #[derive(Debug)]
 struct Watched {
-    file: File,
+    source: Source,
     /// `None` for a pipe.
     length: Option<u64>,
     position: u64,
     /// The highest position so far, for other threads.
     shown: Arc<AtomicU64>,
+}
+
+/// Where the bytes are.
+#[derive(Debug)]
+enum Source {
+    File(File),
+    Memory(Cursor<Vec<u8>>),
 }
 
 /// Checks that a path leads to a regular file, and returns its length. The file is not opened, because opening a pipe waits for its writer.
@@ -71,7 +78,7 @@ impl Input {
     pub(crate) fn open(path: &Path) -> error::Result<Self> {
         if is_standard_stream(path) {
             let file = standard_input().map_err(|e| cannot_read(path, e))?;
-            return Ok(Self::new(path, file, None));
+            return Ok(Self::new(path, Source::File(file), None));
         }
         // Checked before opening: on Windows, opening a folder fails without this reason.
         let about = std::fs::metadata(path).map_err(|e| cannot_read(path, e))?;
@@ -85,11 +92,17 @@ impl Input {
         }
         let about = file.metadata().map_err(|e| cannot_read(path, e))?;
         let length = about.is_file().then_some(about.len());
-        Ok(Self::new(path, file, length))
+        Ok(Self::new(path, Source::File(file), length))
     }
 
-    fn new(path: &Path, file: File, length: Option<u64>) -> Self {
-        let watched = Watched { file, length, position: 0, shown: Arc::default() };
+    /// The bytes of a file that is in memory, as in a browser. `path` is its name: its extension selects the format.
+    pub(crate) fn in_memory(path: &Path, bytes: Vec<u8>) -> Self {
+        let length = bytes.len() as u64;
+        Self::new(path, Source::Memory(Cursor::new(bytes)), Some(length))
+    }
+
+    fn new(path: &Path, source: Source, length: Option<u64>) -> Self {
+        let watched = Watched { source, length, position: 0, shown: Arc::default() };
         Self { path: path.to_path_buf(), inner: BufReader::with_capacity(BUFFER, watched) }
     }
 
@@ -105,9 +118,12 @@ impl Input {
 
     /// File, length and progress counter, for a format with random access. Nothing must have been read yet.
     #[cfg(feature = "parquet")]
-    pub(crate) fn into_parts(self) -> (File, Option<u64>, Arc<AtomicU64>) {
-        let Watched { file, length, shown, .. } = self.inner.into_inner();
-        (file, length, shown)
+    pub(crate) fn into_parts(self) -> Result<(File, Option<u64>, Arc<AtomicU64>)> {
+        let Watched { source, length, shown, .. } = self.inner.into_inner();
+        match source {
+            Source::File(file) => Ok((file, length, shown)),
+            Source::Memory(_) => Err(Error::other("a .parquet is not read from memory")),
+        }
     }
 
     /// Reads until `bytes` is full or the input ends. Returns the number of bytes read.
@@ -154,7 +170,10 @@ impl Seek for Input {
 
 impl Read for Watched {
     fn read(&mut self, bytes: &mut [u8]) -> Result<usize> {
-        let count = self.file.read(bytes)?;
+        let count = match &mut self.source {
+            Source::File(file) => file.read(bytes)?,
+            Source::Memory(all) => all.read(bytes)?,
+        };
         self.position += count as u64;
         // Column-major arrays are read in strips across the whole file. The highest position is then the least wrong progress.
         self.shown.fetch_max(self.position, Ordering::Relaxed);
@@ -172,7 +191,10 @@ impl Read for Watched {
 
 impl Seek for Watched {
     fn seek(&mut self, to: SeekFrom) -> Result<u64> {
-        self.position = self.file.seek(to)?;
+        self.position = match &mut self.source {
+            Source::File(file) => file.seek(to)?,
+            Source::Memory(all) => all.seek(to)?,
+        };
         Ok(self.position)
     }
 }

@@ -9,6 +9,7 @@ pub(crate) mod elements;
 pub(crate) mod encoding;
 pub(crate) mod input;
 pub(crate) mod npy;
+#[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod npz;
 pub(crate) mod observers;
 mod oem;

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::binary::{BinaryReader, Layout};
 use super::encoding::decode;
 use super::input::Input;
+#[cfg(not(target_arch = "wasm32"))]
 use super::npz::Array;
 use super::read_options::{ReadOptions, refuse_kept};
 use super::record_layout::{NumberForm, RecordLayout, RecordPart, RecordReader};
@@ -67,6 +68,7 @@ pub(crate) fn array(input: &mut Input, kind: &'static TableSchema, options: &Rea
 }
 
 /// An array of an archive, with one number per row. The input is at its header, at `start`, and the entry has `size` bytes.
+#[cfg(not(target_arch = "wasm32"))]
 pub(super) fn column(input: &mut Input, name: &str, start: u64, size: u64) -> Result<Array> {
     let header = header(input)?;
     let bad = |why: String| bad_file(&input.path, format!("array '{}': {why}", quoted(name)));

@@ -18,8 +18,8 @@ use super::input::{Input, ROWS_AT_ONCE};
 use super::parquet_bytes::FileBytes;
 use super::read_options::{ExtraColumns, ReadOptions};
 use super::table::{ReadFormat, RowSink, TableReader};
-use crate::error::bad_file;
 use crate::error::{Error, Result};
+use crate::error::{bad_file, cannot_read};
 use crate::escape::quoted;
 use crate::schema::columns::columns;
 use crate::schema::convert::{Number, Row, RowLocation};
@@ -66,7 +66,7 @@ pub(crate) const FORMAT: ReadFormat = ReadFormat { extension: "parquet", first_b
 /// Reads the footer, which has the names and positions of the columns.
 fn open(input: Input, kind: &'static TableSchema, options: &ReadOptions) -> Result<Box<dyn TableReader>> {
     let path = input.path.clone();
-    let (file, length, shown) = input.into_parts();
+    let (file, length, shown) = input.into_parts().map_err(|error| cannot_read(&path, error))?;
     let Some(length) = length else {
         return Err(bad_file(&path, "a Parquet file cannot be read from a pipe; use .npy or .csv"));
     };

@@ -25,6 +25,7 @@ use umbracast::Bullet;
 use umbracast::CancelToken;
 use umbracast::OnBad;
 use umbracast::Ray;
+use umbracast::memory::try_push;
 
 /// A record that is read in batches: a [`Ray`], a point `[f32; 3]`, a segment `[[f32; 3]; 2]`, or a [`Bullet`].
 #[expect(private_bounds, reason = "nobody else's records are read")]
@@ -165,6 +166,22 @@ impl<T: Batched> RayFile<T> {
             left_out: LeftOut::default(),
         })
     }
+}
+
+/// Reads all rays from the bytes of a file, as in a browser. The extension of its name selects the format; `.parquet` is refused. Messages
+/// name the byte of a row of text, not its line.
+///
+/// # Errors
+/// [`Error::BadFile`] if the bytes cannot be parsed or contain an invalid ray, [`OutOfMemory`](umbracast::Error::OutOfMemory).
+pub fn read_rays_in_memory(name: &Path, bytes: Vec<u8>) -> Result<RayBatch> {
+    let (kind, source) = (Ray::KIND, OpenTable::in_memory(name, bytes, Ray::KIND)?);
+    let mut rays: RayBatch = RayBatch { optional: OptionalColumns::of(kind, source.fields()), ..RayBatch::default() };
+    let mut converter = Converter::new(name, DVec3::ZERO, OnBad::Refuse);
+    source.read(&mut |row| {
+        try_push("rays", &mut rays.records, converter.convert(row)?)?;
+        rays.optional.push(kind, &mut converter, row)
+    })?;
+    Ok(rays)
 }
 
 /// Iterates over the rays or points of a file in batches.

@@ -46,6 +46,17 @@ pub fn read_spheres_with(path: &Path, origin: DVec3, options: &ReadOptions) -> R
     read(table, path, origin, Faults { on_bad: options.on_bad, keeps_rows: true })
 }
 
+/// Reads spheres from the bytes of a file, as in a browser. The extension of its name selects the format; `.parquet` is refused. Messages
+/// name the byte of a row of text, not its line.
+///
+/// # Errors
+/// The errors of [`read_spheres`].
+pub fn read_spheres_in_memory(name: &Path, bytes: Vec<u8>) -> Result<Table<Sphere>> {
+    let source = OpenTable::in_memory(name, bytes, &SPHERES)?;
+    let table = SphereTable { source, schema: &SPHERES, radius: None };
+    read(table, name, DVec3::ZERO, Faults { on_bad: OnBad::Refuse, keeps_rows: true })
+}
+
 /// An open table of spheres, or of points that are read as spheres of one radius.
 struct SphereTable {
     source: OpenTable,

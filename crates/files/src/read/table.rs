@@ -9,10 +9,12 @@ use std::sync::atomic::AtomicU64;
 
 use super::binary::RAW;
 use super::input::Input;
+#[cfg(not(target_arch = "wasm32"))]
+use super::npz;
 #[cfg(feature = "parquet")]
 use super::parquet::FORMAT as PARQUET;
 use super::read_options::{ExtraColumns, ReadOptions};
-use super::{csv, npy, npz, pdb, ply, xyz};
+use super::{csv, npy, pdb, ply, xyz};
 use crate::error::Result;
 use crate::error::{bad_file, cannot_read};
 #[cfg(not(feature = "parquet"))]
@@ -54,8 +56,18 @@ pub(crate) struct ReadFormat {
 }
 
 /// All readable formats. The raw format also has the plural of the records as its extension, such as `.rays`.
-const FORMATS: &[ReadFormat] =
-    &[npy::FORMAT, npz::FORMAT, csv::FORMAT, PARQUET, ply::FORMAT, xyz::FORMAT, pdb::FORMAT, RAW];
+const FORMATS: &[ReadFormat] = &[
+    npy::FORMAT,
+    // In a browser, the crate of archives would be much of what has to be fetched.
+    #[cfg(not(target_arch = "wasm32"))]
+    npz::FORMAT,
+    csv::FORMAT,
+    PARQUET,
+    ply::FORMAT,
+    xyz::FORMAT,
+    pdb::FORMAT,
+    RAW,
+];
 
 /// The entry of Parquet in a build without it.
 #[cfg(not(feature = "parquet"))]
@@ -77,6 +89,13 @@ impl OpenTable {
     pub(crate) fn open_with(path: &Path, schema: &'static TableSchema, options: &ReadOptions) -> Result<Self> {
         let (input, format) = recognise(path, None, schema, options)?;
         Self::of(input, format, schema, options)
+    }
+
+    /// Opens the bytes of a file that is in memory. The extension of `name` selects the format.
+    pub(crate) fn in_memory(name: &Path, bytes: Vec<u8>, schema: &'static TableSchema) -> Result<Self> {
+        let options = ReadOptions::default();
+        let (input, format) = recognise(name, Some(Input::in_memory(name, bytes)), schema, &options)?;
+        Self::of(input, format, schema, &options)
     }
 
     /// Like [`open_with`](Self::open_with), but keeps the unknown columns of formats that can have text. `opened` is the input if it is open

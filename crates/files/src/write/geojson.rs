@@ -4,38 +4,38 @@ use geojson::{Feature, FeatureCollection, Geometry};
 use serde_json::{Value, json};
 use umbracast_sky::{CentralLine, Conventions, Place, SolarEclipse, Time};
 
-use super::draw::unwrapped;
-
 /// Longitude and latitude in degrees at an instant.
 pub(super) type Point = ([f64; 2], Time);
 
-/// The centre line or a limit of the path, in parts that do not cross the antimeridian. Empty if it is not on the Earth.
-pub(super) struct Line {
+/// The centre line or a limit of the path of a solar eclipse, in parts that do not cross the antimeridian. Empty if it is not on the Earth.
+#[derive(Clone, Debug)]
+pub struct PathLine {
     pub(super) name: &'static str,
     pub(super) parts: Vec<Vec<Point>>,
 }
 
-/// The centre line and the limits of an eclipse.
-pub(super) fn lines(path: &CentralLine, limits: &[Vec<Vec<(Time, Place)>>; 2]) -> [Line; 3] {
+/// The centre line and the limits of a solar eclipse, as [`path_geojson`] and [`Kml`](crate::Kml) write them.
+pub fn path_lines(path: &CentralLine, limits: &[Vec<Vec<(Time, Place)>>; 2]) -> [PathLine; 3] {
     let center = [path.points.iter().map(|point| (point.time, point.center)).collect()];
-    let line = |name: &'static str, parts: &[Vec<(Time, Place)>]| Line {
+    let line = |name: &'static str, parts: &[Vec<(Time, Place)>]| PathLine {
         name,
         parts: parts.iter().flat_map(|part| cut(points_of(part))).collect(),
     };
     [line("centre line", &center), line("northern limit", &limits[0]), line("southern limit", &limits[1])]
 }
 
-/// The features of an eclipse: a line each, the greatest eclipse with its record and the conventions, and one point per instant.
-pub(super) fn features(
+/// GeoJSON (RFC 7946) of a solar eclipse: a feature per line, the greatest eclipse with its record and the conventions, and one point per
+/// instant. `instant` is the text of an instant that belongs to the map, if there is one.
+pub fn path_geojson(
     eclipse: &SolarEclipse,
     path: &CentralLine,
     limits: &[Vec<Vec<(Time, Place)>>; 2],
-    lines: &[Line; 3],
+    lines: &[PathLine; 3],
     instant: Option<&str>,
     conventions: &Conventions,
-) -> FeatureCollection {
+) -> String {
     let clock = |time: Time| eclipse.moment(time).to_string();
-    let line = |Line { name, parts }: &Line| {
+    let line = |PathLine { name, parts }: &PathLine| {
         let times: Vec<String> = parts.iter().flatten().map(|point| clock(point.1)).collect();
         let mut coordinates = parts.iter().map(|line| line.iter().map(|point| rounded(point.0)));
         let geometry = match parts.len() {
@@ -72,7 +72,7 @@ pub(super) fn features(
         let points = parts.iter().flatten();
         features.extend(points.map(|(time, place)| point(place, json!({ "name": line.name, "time": clock(*time) }))));
     }
-    FeatureCollection::new(features)
+    FeatureCollection::new(features).to_string()
 }
 
 /// A feature whose `properties` are an object.
@@ -82,8 +82,14 @@ fn feature(geometry: Geometry, properties: Value) -> Feature {
 
 /// The points of a line, with longitudes beyond ±180° after the antimeridian.
 fn points_of(line: &[(Time, Place)]) -> Vec<Point> {
-    let places = unwrapped(line.iter().map(|(_, at)| Some([at.longitude, at.latitude])));
-    places.into_iter().flatten().zip(line.iter().map(|point| point.0)).collect()
+    let mut before = None;
+    let point = |(time, place): &(Time, Place)| {
+        let turns = before.map_or(0.0, |before: f64| ((before - place.longitude) / 360.0).round());
+        let longitude = place.longitude + 360.0 * turns;
+        before = Some(longitude);
+        ([longitude, place.latitude], *time)
+    };
+    line.iter().map(point).collect()
 }
 
 /// Coordinates with five decimals, about a metre.

@@ -1,29 +1,31 @@
 //! KML 2.2 (OGC 07-147r2) of an eclipse: the centre line, the limits of the path, instants along it, and the greatest eclipse.
 
-use super::geojson::Line;
-use crate::drawing::escaped;
+use super::geojson::PathLine;
 
 /// The colour of a line, as KML has it: opacity, blue, green, red.
 const COLORS: [(&str, &str); 3] =
     [("centre line", "ff0000ff"), ("northern limit", "ffff9000"), ("southern limit", "ffff9000")];
 
-/// What a KML file has.
-pub(super) struct Kml<'a> {
+/// A KML file of a solar eclipse.
+#[derive(Clone, Copy, Debug)]
+pub struct Kml<'a> {
     /// The eclipse and its date.
-    pub(super) name: &'a str,
+    pub name: &'a str,
     /// The greatest eclipse and the conventions, in lines of text.
-    pub(super) about: &'a [String],
-    pub(super) lines: &'a [Line],
+    pub about: &'a [String],
+    /// The centre line and the limits.
+    pub lines: &'a [PathLine],
     /// Longitude and latitude in degrees of instants along the centre line, and their labels.
-    pub(super) marks: &'a [([f64; 2], String)],
+    pub marks: &'a [([f64; 2], String)],
     /// The time scale of the labels: `UTC` or `UT1`.
-    pub(super) scale: &'a str,
-    pub(super) greatest: [f64; 2],
+    pub scale: &'a str,
+    /// Longitude and latitude of the greatest eclipse in degrees.
+    pub greatest: [f64; 2],
 }
 
 impl Kml<'_> {
     /// The text of the file.
-    pub(super) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let mut text = format!(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<kml xmlns=\"http://www.opengis.net/kml/2.2\">\n<Document>\n<name>{}</name>\n<description>{}</description>\n",
             escaped(self.name),
@@ -59,6 +61,11 @@ impl Kml<'_> {
         }
         text + "</Document>\n</kml>\n"
     }
+}
+
+/// Text without characters that XML reserves.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 /// A line of coordinates: longitude, latitude.

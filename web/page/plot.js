@@ -1,0 +1,138 @@
+// A plot of spheres, rays and paths that can be turned, on a 2-D canvas: orthographic, far things first.
+
+/** Most spheres and rays that are drawn. */
+export const MOST_SPHERES = 20_000, MOST_RAYS = 800;
+const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+export class Plot {
+  /** @param onPick called with the id of the sphere that was clicked, or null */
+  constructor(canvas, onPick) {
+    Object.assign(this, { canvas, onPick, yaw: -0.6, pitch: 0.5, zoom: 1, spheres: new Float32Array(0), segments: [], points: [], picked: null });
+    let from = null, moved = 0;
+    canvas.addEventListener('pointerdown', event => { canvas.setPointerCapture(event.pointerId); from = [event.clientX, event.clientY]; moved = 0; });
+    canvas.addEventListener('pointermove', event => {
+      if (!from) return;
+      const [dx, dy] = [event.clientX - from[0], event.clientY - from[1]];
+      moved += Math.abs(dx) + Math.abs(dy);
+      from = [event.clientX, event.clientY];
+      this.turn(dx * 0.008, dy * 0.008);
+    });
+    canvas.addEventListener('pointerup', event => {
+      from = null;
+      if (moved < 4) { const box = canvas.getBoundingClientRect(); this.onPick(this.at(event.clientX - box.left, event.clientY - box.top)); }
+    });
+    canvas.addEventListener('pointercancel', () => { from = null; });
+    canvas.addEventListener('wheel', event => { event.preventDefault(); this.zoomBy(Math.exp(-0.0016 * event.deltaY * (event.deltaMode ? 20 : 1))); }, { passive: false });
+    canvas.addEventListener('keydown', event => {
+      const way = { ArrowLeft: [-0.12, 0], ArrowRight: [0.12, 0], ArrowUp: [0, -0.12], ArrowDown: [0, 0.12] }[event.key];
+      if (way) this.turn(...way);
+      else if (event.key === '+' || event.key === '=') this.zoomBy(1.25);
+      else if (event.key === '-') this.zoomBy(0.8);
+      else if (event.key === '0') { this.zoom = 1; this.draw(); }
+      else return;
+      event.preventDefault();
+    });
+    new ResizeObserver(() => this.draw()).observe(canvas);
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.draw());
+  }
+
+  /** Looks along a direction. */
+  face([x, y, z]) {
+    const length = Math.hypot(x, y, z);
+    if (!length) return;
+    this.pitch = Math.asin(z / length);
+    if (x || y) this.yaw = Math.atan2(x, -y);
+  }
+
+  turn(yaw, pitch) { this.yaw += yaw; this.pitch = Math.max(-1.57, Math.min(1.57, this.pitch + pitch)); this.draw(); }
+  zoomBy(factor) { this.zoom = Math.max(0.2, Math.min(200, this.zoom * factor)); this.draw(); }
+
+  /** Shows spheres (x, y, z, r in turn), segments ({ from, to, kind }) and points. The view fits the spheres and, if they are few, the ends of segments. */
+  show({ spheres, segments = [], points = [] }) {
+    Object.assign(this, { spheres, segments: segments.slice(0, MOST_RAYS), points: points.slice(0, MOST_RAYS) });
+    const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
+    const grow = (at, r) => at.forEach((one, i) => { low[i] = Math.min(low[i], one - r); high[i] = Math.max(high[i], one + r); });
+    for (let i = 0; i < spheres.length; i += 4) grow([spheres[i], spheres[i + 1], spheres[i + 2]], spheres[i + 3]);
+    for (const { from, to } of this.segments) { grow(from, 0); grow(to, 0); }
+    this.center = low.map((one, i) => Number.isFinite(one) ? (one + high[i]) / 2 : 0);
+    this.reach = Math.max(1e-30, Math.hypot(...low.map((one, i) => Number.isFinite(one) ? (high[i] - one) / 2 : 1)));
+    this.draw();
+  }
+
+  /** Pixels and depth of a point; larger depths are nearer. */
+  project([x, y, z]) {
+    const [dx, dy, dz] = [x - this.center[0], y - this.center[1], z - this.center[2]];
+    const [sy, cy, sp, cp] = [Math.sin(this.yaw), Math.cos(this.yaw), Math.sin(this.pitch), Math.cos(this.pitch)];
+    // z is up: right, up and towards the viewer.
+    const right = cy * dx + sy * dy, back = -sy * dx + cy * dy;
+    const up = cp * dz + sp * back, near = sp * dz - cp * back;
+    return [this.width / 2 + this.scale * right, this.height / 2 - this.scale * up, near];
+  }
+
+  draw() {
+    if (!this.center) return;
+    cancelAnimationFrame(this.next);
+    this.next = requestAnimationFrame(() => this.paint());
+  }
+
+  paint() {
+    const box = this.canvas.getBoundingClientRect(), sharp = Math.min(2, devicePixelRatio);
+    if (!box.width) return;
+    [this.width, this.height] = [box.width, box.height];
+    this.scale = 0.46 * Math.min(box.width, box.height) / this.reach * this.zoom;
+    const pen = this.canvas.getContext('2d');
+    this.canvas.width = Math.round(box.width * sharp); this.canvas.height = Math.round(box.height * sharp);
+    pen.setTransform(sharp, 0, 0, sharp, 0, 0);
+    const count = this.spheres.length / 4, step = Math.max(1, Math.ceil(count / MOST_SPHERES));
+    const order = [];
+    for (let i = 0; i < count; i += step) {
+      const [x, y, z, r] = this.spheres.subarray(4 * i, 4 * i + 4);
+      const [px, py, near] = this.project([x, y, z]);
+      order.push([near, px, py, Math.max(0.5, r * this.scale), i]);
+    }
+    order.sort((a, b) => a[0] - b[0]);
+    const ball = sprite(css('--ball'), css('--ball-edge')), mark = sprite(css('--pin'), css('--pin'));
+    pen.globalAlpha = count > 1 ? 0.92 : 0.75;
+    for (const [, x, y, r, id] of order) {
+      if (x + r < 0 || y + r < 0 || x - r > this.width || y - r > this.height) continue;
+      pen.drawImage(id === this.picked ? mark : ball, x - r, y - r, 2 * r, 2 * r);
+    }
+    pen.globalAlpha = 1;
+    const many = this.segments.length > 300;
+    for (const { from, to, kind } of this.segments) {
+      const a = this.project(from), b = this.project(to.map((one, i) => Number.isFinite(one) ? one : from[i]));
+      pen.strokeStyle = css(kind === 'miss' ? '--faint' : '--path'); pen.globalAlpha = kind === 'miss' ? (many ? 0.2 : 0.45) : many ? 0.5 : 0.9;
+      pen.lineWidth = kind === 'path' ? 2 : 1.1; pen.setLineDash(kind === 'miss' ? [3, 4] : []);
+      pen.beginPath(); pen.moveTo(a[0], a[1]); pen.lineTo(b[0], b[1]); pen.stroke();
+    }
+    pen.globalAlpha = 1; pen.setLineDash([]); pen.fillStyle = css('--path');
+    for (const point of this.points) { const [x, y] = this.project(point); pen.beginPath(); pen.arc(x, y, many ? 1.5 : 3, 0, 7); pen.fill(); }
+    this.drawn = order;
+    this.partial = step > 1;
+  }
+
+  /** Id of the sphere at a pixel; null if there is none. */
+  at(px, py) {
+    let best = null, nearest = -Infinity;
+    for (const [near, x, y, r, id] of this.drawn ?? []) {
+      const out = (px - x) ** 2 + (py - y) ** 2, reach = Math.max(r, 4) ** 2;
+      if (out > reach) continue;
+      const front = near + Math.sqrt(reach - out) / this.scale;
+      if (front > nearest) [best, nearest] = [id, front];
+    }
+    return best;
+  }
+}
+
+const sprites = new Map();
+/** A shaded ball, drawn once. */
+function sprite(color, edge) {
+  if (sprites.has(color)) return sprites.get(color);
+  const canvas = Object.assign(document.createElement('canvas'), { width: 128, height: 128 }), pen = canvas.getContext('2d');
+  const shade = pen.createRadialGradient(46, 40, 4, 64, 64, 64);
+  shade.addColorStop(0, '#ffffff'); shade.addColorStop(0.25, color); shade.addColorStop(1, edge);
+  pen.fillStyle = shade;
+  pen.beginPath(); pen.arc(64, 64, 63, 0, 7); pen.fill();
+  sprites.set(color, canvas);
+  return canvas;
+}

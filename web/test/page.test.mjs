@@ -1,0 +1,339 @@
+// The page, used as a person uses it. web/serve.sh --build has built web/dist, and the command line is the program of UMBRACAST.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { View, vectors } from '../page/earth.js';
+import { serve } from '../serve.mjs';
+import { CUTS, launch, open } from './browser.mjs';
+
+const here = new URL('.', import.meta.url).pathname;
+const umbracast = process.env.UMBRACAST ?? join(here, '../../target/release/umbracast');
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const run = (...args) => execFileSync(umbracast, args, { encoding: 'utf8', maxBuffer: 1 << 28 });
+let server, browser, folder;
+
+before(async () => {
+  const listening = await serve(join(here, '../dist'));
+  server = { origin: `http://localhost:${listening.address().port}`, close: () => listening.close() };
+  browser = await launch();
+  folder = mkdtempSync(join(tmpdir(), 'umbracast-page-'));
+});
+after(async () => {
+  await browser.close();
+  server.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** Waits until a function has a true value in the page. */
+async function until(page, what, ...args) {
+  for (let i = 0; i < 600; i++) {
+    const value = await page.evaluate(what, ...args);
+    if (value) return value;
+    await page.waitForTimeout(50);
+  }
+  assert.fail(`never: ${what}`);
+}
+const drawn = page => until(page, () => document.documentElement.dataset.drawn && document.querySelector('#contacts tbody tr') && document.querySelectorAll('#which option').length > 300);
+const text = (page, selector) => page.evaluate(one => document.querySelector(one).textContent, selector);
+const contacts = page => page.evaluate(() => Object.fromEntries([...document.querySelectorAll('#contacts tbody tr')].map(row => [row.querySelector('button').dataset.contact, row.querySelector('time').dateTime])));
+
+/** The contacts that the command line prints. */
+function expected(...args) {
+  const [place] = JSON.parse(run('circumstances', ...args, '--json')).places;
+  return Object.fromEntries(['c1', 'c2', 'maximum', 'c3', 'c4'].filter(key => place[key]).map(key => [key, place[key]]));
+}
+
+async function visit(hash, use, cut) {
+  const page = await open(browser, server, `/${hash}`, cut);
+  try {
+    await use(page);
+    assert.deepEqual(page.faults, []);
+  } finally {
+    await page.unrouteAll({ behavior: 'wait' });
+    await page.close();
+  }
+}
+
+test('the page begins with a total eclipse, at the city that sees most of it', () => visit('', async page => {
+  const started = Date.now();
+  await until(page, () => document.documentElement.dataset.drawn);
+  console.log(`first picture after ${await page.evaluate(() => document.documentElement.dataset.drawn)} ms, seen after ${Date.now() - started} ms`);
+  await drawn(page);
+  assert.match(await text(page, '#which option:checked'), /total/);
+  assert.match(await text(page, '#seen-title'), /^Total eclipse, \d/);
+  assert.match(await text(page, '#status'), /Engine: CPU/);
+  assert.match(await page.evaluate(() => location.hash), /eclipse=\d{4}-\d\d-\d\d/);
+  await page.focus('#tab-eclipse');
+  for (const name of ['rays', 'bullets']) {
+    await page.keyboard.press('ArrowRight');
+    await until(page, id => document.querySelector(`#${id}`).offsetHeight > 100 && document.activeElement.id === `tab-${id}`, name);
+  }
+}));
+
+test('contacts at Luxor and A Coruña are those of the command line, with each choice of radii', async () => {
+  for (const [hash, args] of [
+    ['#eclipse=2027-08-02&place=25.6872,32.6396', ['2027-08-02', '--place=25.6872,32.6396', '--radii', 'nasa']],
+    ['#eclipse=2027-08-02&place=25.6872,32.6396&radii=iau', ['2027-08-02', '--city', 'Luxor']],
+    ['#eclipse=2026-08-12&place=43.3623,-8.4115&radii=quaglia', ['2026-08-12', '--city', 'La Coruna', '--radii', 'nasa', '--sun-radius', '959.95']],
+    ['#eclipse=1919-05-29&place=1.6,7.4', ['1919-05-29', '--place=1.6,7.4', '--radii', 'nasa']],
+  ]) {
+    await visit(hash, async page => {
+      await drawn(page);
+      assert.deepEqual(await contacts(page), expected(...args), hash);
+      assert.match(await text(page, '#contacts tbody td'), / ± \d+ s$/);
+    });
+  }
+});
+
+test('the observer is moved by name, by coordinates, by hand and by keys; wrong input is answered at its field', () => visit('#eclipse=2027-08-02', async page => {
+  await drawn(page);
+  const place = async words => { await page.fill('#place', words); await page.press('#place', 'Enter'); };
+  await place('madrid');
+  await until(page, () => /^Madrid/.test(document.querySelector('#seen-text').textContent));
+  assert.deepEqual(await contacts(page), expected('2027-08-02', '--city', 'Madrid', '--radii', 'nasa'));
+  await place('Madird');
+  await until(page, () => /did you mean Madrid/.test(document.querySelector('#place-error').textContent));
+  assert.equal(await page.getAttribute('#place', 'aria-invalid'), 'true');
+  await place('25.6872 N, 32.6396 E');
+  await until(page, () => document.querySelector('#place-error').textContent === '' && /6 min 2/.test(document.querySelector('#seen-title').textContent));
+  await place('25.6872,32.6396,2500');
+  await until(page, () => /2500 m/.test(document.querySelector('#place').value));
+  await until(page, () => /32.6396,2500/.test(document.querySelector('#command').textContent));
+  assert.deepEqual(await contacts(page), expected('2027-08-02', '--place=25.6872,32.6396,2500', '--radii', 'nasa'));
+  await page.fill('#date', '2027-08-03');
+  await page.press('#date', 'Enter');
+  await until(page, () => /no solar eclipse on 2027-08-03/.test(document.querySelector('#date-error').textContent));
+  await page.fill('#date', '2 August');
+  await page.press('#date', 'Enter');
+  await until(page, () => /2 August/.test(document.querySelector('#date-error').textContent));
+  // A click beside the pin, then a drag of the pin, then keys.
+  const box = await page.locator('#globe').boundingBox();
+  const before_ = await page.inputValue('#place');
+  await page.mouse.click(box.x + box.width / 2 + 120, box.y + box.height / 2 - 160);
+  await until(page, old => document.querySelector('#place').value !== old, before_);
+  const clicked = await page.inputValue('#place');
+  await page.mouse.move(box.x + box.width / 2 + 120, box.y + box.height / 2 - 160 - 14);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width / 2 + 60, box.y + box.height / 2 - 60, { steps: 4 });
+  await page.mouse.up();
+  await until(page, old => document.querySelector('#place').value !== old, clicked);
+  const dragged = await page.inputValue('#place');
+  await page.focus('#globe');
+  await page.keyboard.press('Shift+ArrowLeft');
+  await until(page, old => document.querySelector('#place').value !== old, dragged);
+}));
+
+test('time, zone and view are in the address, and come back from it', () => visit('#eclipse=2027-08-02&place=25.6872,32.6396&city=Luxor&zone=Africa/Cairo&time=-278&view=flat,20,30,2', async page => {
+  await drawn(page);
+  assert.match(await text(page, '#zone-name'), /Cairo, UTC\+3/);
+  assert.match(await text(page, '#clock'), /^13:02:0\d UTC\+3$/);
+  assert.equal(await page.getAttribute('#as-map', 'aria-pressed'), 'true');
+  await page.click('[data-contact=c2]');
+  await until(page, () => /13:02:08/.test(document.querySelector('#clock').textContent));
+  await page.click('#as-globe');
+  await until(page, () => /view=globe/.test(location.hash) && /zone=Africa/.test(location.hash));
+  await page.click('#later');
+  await until(page, () => /eclipse=2028-01-26/.test(location.hash));
+}));
+
+test('the files of a path are those of the command line', () => visit('#eclipse=2021-12-04&place=-75,-60', async page => {
+  await drawn(page);
+  const save = async what => {
+    const [download] = await Promise.all([page.waitForEvent('download'), page.click(`[data-save=${what}]`)]);
+    return readFileSync(await download.path(), 'utf8');
+  };
+  await until(page, () => document.querySelector('#key .limit'));
+  const file = join(folder, 'path.geojson');
+  run('map', '2021-12-04', '--size', '40x20', '-o', join(folder, 'm.png'), '--geojson', file, '--radii', 'nasa', '--quiet');
+  // The trigonometric functions of WebAssembly are not those of the system: a coordinate may differ by a metre.
+  const [own, other] = [await save('geojson'), readFileSync(file, 'utf8')].map(json => json.match(/-?\d+\.\d+|[^\d.-]+|./g));
+  assert.equal(own.length, other.length);
+  own.forEach((part, i) => assert.ok(part === other[i] || Math.abs(part - other[i]) < 3e-5, `${part} and ${other[i]} after ${own.slice(i - 20, i).join('')}`));
+  assert.match(await save('kml'), /<kml [^]*centre line[^]*<\/kml>/);
+  const seen = join(folder, 'seen.csv');
+  run('circumstances', '2021-12-04', '--place=-75,-60', '--radii', 'nasa', '-o', seen, '--quiet');
+  assert.equal((await save('place')).split('\n')[0], readFileSync(seen, 'utf8').split('\n')[0]);
+  assert.match(await save('path'), /^time,kind,latitude_deg/);
+  assert.match(await save('svg'), /^<svg [^]*<image [^]*<path [^]*>Total solar eclipse of 2021-12-04, 07:33:\d\d UTC<[^]*<\/svg>\n$/);
+  const [png] = await Promise.all([page.waitForEvent('download'), page.click('[data-save=png]')]);
+  assert.equal(readFileSync(await png.path()).subarray(1, 4).toString(), 'PNG');
+}));
+
+test('lines pass poles and the date line without a stroke across the map', () => {
+  const circle = Array.from({ length: 361 }, (_, i) => [i, 88]);
+  const meridian = Array.from({ length: 200 }, (_, i) => (i < 100 ? [179, -80 + i * 1.7] : [-1, 90 - (i - 100) * 1.7]));
+  for (const projection of ['globe', 'flat']) {
+    for (const [longitude, latitude] of [[0, 0], [180, 60], [-90, 90], [30, -90]]) {
+      const view = Object.assign(new View(), { projection, longitude, latitude, width: 800, height: 400 });
+      let at = null, longest = 0, strokes = 0;
+      view.trace(vectors([circle, meridian]), {
+        moveTo(x, y) { at = [x, y]; },
+        lineTo(x, y) { longest = Math.max(longest, Math.hypot(x - at[0], y - at[1])); strokes++; at = [x, y]; },
+      });
+      assert.ok(strokes > 20, `${projection} ${longitude} ${latitude}: ${strokes} strokes`);
+      assert.ok(longest < 0.55 * 800 && (projection === 'flat' || longest < 30), `${projection} ${longitude} ${latitude}: ${longest} pixels`);
+    }
+    const view = Object.assign(new View(), { projection, longitude: 170, latitude: 50, width: 800, height: 400 });
+    for (const place of [[175, 60], [-175, 40], [120, 20]]) {
+      const back = view.place(view.pixel(place));
+      assert.ok(Math.abs(back[0] - place[0]) < 1e-9 && Math.abs(back[1] - place[1]) < 1e-9, `${projection} ${place}: ${back}`);
+    }
+  }
+});
+
+test('the shadow of the picture is that of the map of the command line', () => visit('#eclipse=2026-08-12', async page => {
+  await drawn(page);
+  const file = join(folder, 'o.npy');
+  run('map', '2026-08-12', '--time', '17:46', '--size', '72x36', '-o', join(folder, 'o.png'), '--npy', file, '--radii', 'nasa', '--quiet');
+  const bytes = readFileSync(file), values = new Float32Array(bytes.buffer.slice(bytes.byteOffset + bytes.length - 4 * 72 * 36, bytes.byteOffset + bytes.length));
+  const found = await page.evaluate(async () => {
+    const { call } = await import('./engine.js');
+    const of = { date: '2026-08-12', radii: 'nasa' }, { eclipse } = await call('eclipse', of);
+    const white = [255, 255, 255];
+    return [...await call('globe', {
+      ...of, projection: 'flat', latitude_deg: 0, longitude_deg: 0, scale: 36 / Math.PI, middle: [36, 18], width: 72, height: 36,
+      time_s: (Date.parse('2026-08-12T17:46:00Z') - Date.parse(eclipse.greatest)) / 1000,
+      colors: { sea: white, land: white, ice: white, night: white, shadow: [0, 0, 0] },
+    })];
+  });
+  // How dark a covered part is: see `color` in globe.rs.
+  const shade = covered => 255 * (1 - (covered >= 1 ? 0.88 : 0.7 * covered ** 1.3));
+  let most = 0, isSeen = 0;
+  values.forEach((covered, i) => {
+    isSeen += covered > 0;
+    // The map is 0 at night; the picture ends at twilight.
+    if (covered > 0) most = Math.max(most, Math.abs(found[4 * i] - shade(covered)));
+  });
+  assert.ok(isSeen > 200 && most < 1.5, `${isSeen} places, ${most} of 255`);
+}));
+
+test('the globe turns by hand, and frames are counted', () => visit('#eclipse=2027-08-02&place=25.7,32.6', async page => {
+  await page.setViewportSize({ width: 1672, height: 840 });
+  await drawn(page);
+  const box = await page.locator('#globe').boundingBox();
+  const frames = () => page.evaluate(() => Number(document.documentElement.dataset.frames));
+  const first = await frames(), started = Date.now();
+  await page.mouse.move(box.x + 300, box.y + 300);
+  await page.mouse.down();
+  for (let i = 0; i < 60; i++) { await page.mouse.move(box.x + 300 + 5 * i, box.y + 300); await page.waitForTimeout(25); }
+  await page.mouse.up();
+  const count = await frames() - first;
+  console.log(`turning ${Math.round(box.width)} x ${Math.round(box.height)}: ${(1000 * count / (Date.now() - started)).toFixed(1)} frames per second`);
+  assert.ok(count > 5);
+  await until(page, () => /view=globe/.test(location.hash));
+  // Two fingers move apart.
+  const zoom = () => page.evaluate(() => Number(new URLSearchParams(location.hash.slice(1)).get('view').split(',')[3]));
+  const touch = await page.context().newCDPSession(page);
+  const fingers = (type, apart) => touch.send('Input.dispatchTouchEvent', {
+    type, touchPoints: apart ? [[-apart, 1], [apart, 2]].map(([x, id]) => ({ x: box.x + 500 + x, y: box.y + 350, id })) : [],
+  });
+  const whole = await zoom();
+  await fingers('touchStart', 40);
+  for (const apart of [50, 65, 80]) await fingers('touchMove', apart);
+  await fingers('touchEnd');
+  await until(page, old => Number(location.hash.match(/view=globe,[^&]*,([\d.]+)/)[1]) > 1.5 * old, whole);
+  await page.mouse.wheel(0, 400);
+  const near = await zoom();
+  await until(page, old => Number(location.hash.match(/view=globe,[^&]*,([\d.]+)/)[1]) < 0.8 * old, near);
+}));
+
+test('rays from files give the results of the command line', () => visit('#tab=rays', async page => {
+  await until(page, () => /of 121 rays hit a sphere/.test(document.querySelector('#rays-title')?.textContent));
+  const samples = join(here, '../../systems/samples');
+  const [spheres, rays] = [join(samples, 'spheres.csv'), join(samples, 'rays.csv')];
+  await page.setInputFiles('#rays-spheres', spheres);
+  await page.setInputFiles('#rays-rays', rays);
+  for (const query of ['closest', 'interval', 'occluded', 'count', 'transmittance', 'approach', 'all', 'nearest']) {
+    await page.selectOption('#rays-query', query);
+    await page.click('#rays-cast');
+    await until(page, () => !document.querySelector('#rays-cast').disabled && !document.querySelector('#rays-save').disabled);
+    const [download] = await Promise.all([page.waitForEvent('download'), page.click('#rays-save')]);
+    const file = join(folder, `${query}.csv`);
+    run('cast', spheres, rays, '--query', query, ...(query === 'nearest' ? ['--k', '2'] : []), '-o', file, '--quiet');
+    assert.ok(readFileSync(await download.path(), 'utf8') === readFileSync(file, 'utf8'), query);
+  }
+  await page.fill('#rays-id', '0');
+  await page.press('#rays-id', 'Enter');
+  assert.match(await text(page, '#rays-picked'), /^Sphere 0: centre 0, 0, 0; radius 1/);
+  await page.fill('#rays-id', '999');
+  await page.press('#rays-id', 'Enter');
+  assert.match(await text(page, '#rays-id-error'), /'999' is not an id/);
+  await page.fill('#rays-k', '0');
+  await page.click('#rays-cast');
+  assert.match(await text(page, '#rays-k-error'), /expected an integer/);
+  const bad = join(folder, 'bad.csv');
+  writeFileSync(bad, 'x,y,z,r\n0,0,0,1\n1,2,zero,1\n');
+  await page.setInputFiles('#rays-spheres', bad);
+  // A file that is dropped, and one that says to be larger than a tab can hold.
+  const drop = (name, body, size) => page.evaluate(([name, body, size]) => {
+    const file = new File([body], name);
+    if (size) Object.defineProperty(file, 'size', { value: size });
+    document.querySelector('#rays-stage').ondrop({ preventDefault() {}, dataTransfer: { files: [file] } });
+  }, [name, body, size]);
+  await until(page, () => /bad.csv.*line 3.*zero/.test(document.querySelector('#rays-spheres-error').textContent));
+  await drop('one.xyz', '1\n\nC 0 0 0\n');
+  await until(page, () => document.querySelector('#rays-spheres-note').textContent === 'one.xyz: 1 sphere');
+  await drop('huge-rays.npy', '', 6e8);
+  await until(page, () => /huge-rays.npy has 600 MB.*command line streams it/.test(document.querySelector('#rays-rays-error').textContent));
+}));
+
+test('a bullet is answered as by the command line, and checked while it is typed', () => visit('#tab=bullets', async page => {
+  await until(page, () => document.querySelector('#b-title')?.textContent === 'The bullet hits the sphere');
+  const said = run('bullets', '--from', '0,0,0', '--to', '4,4,4', '--speed', '3', '--sphere', '4,4,0,4');
+  const answer = await text(page, '#b-answer');
+  const near = (pattern, words) => {
+    const [own, other] = [answer.match(pattern), said.match(words)].map(found => found.slice(1).map(Number));
+    own.forEach((one, i) => assert.ok(Math.abs(one - other[i]) < 1e-6, `${answer}\n${said}`));
+  };
+  near(/After([\d.]+) units, ([\d.]+) frames/, /distance of ([\d.]+), ([\d.]+) frames/);
+  near(/Where([\d.]+), ([\d.]+), ([\d.]+)After/, /at ([\d.]+) ([\d.]+) ([\d.]+)\n/);
+  near(/velocity(-?[\d.]+), (-?[\d.]+), (-?[\d.]+)$/, /velocity (-?[\d.]+) (-?[\d.]+) (-?[\d.]+)\n/);
+  await page.fill('#b-speed', '-3');
+  assert.match(await text(page, '#b-speed-error'), /-3 must be above 0/);
+  assert.equal(await text(page, '#b-answer'), '');
+  await page.fill('#b-speed', 'fast');
+  assert.match(await text(page, '#b-speed-error'), /'fast' is not a number/);
+  await page.fill('#b-speed', '2');
+  await page.fill('#b-sx', '40');
+  await until(page, () => document.querySelector('#b-title').textContent === 'The bullet misses');
+}));
+
+test('without WebGPU each tab answers, and without WebAssembly a sentence says what to do', async () => {
+  for (const cut of Object.values(CUTS)) {
+    await visit('#tab=rays', page => until(page, () => /rays hit a sphere/.test(document.querySelector('#rays-title')?.textContent)), cut);
+  }
+  const page = await browser.newPage();
+  await page.addInitScript('delete globalThis.WebAssembly');
+  await page.goto(server.origin);
+  await until(page, () => /no WebAssembly.*command line/.test(document.querySelector('#notice').textContent));
+  await page.close();
+  // The module cannot be fetched.
+  const other = await browser.newPage();
+  await other.route('**/*.wasm', route => route.abort());
+  await other.goto(server.origin);
+  await until(other, () => /could not be started.*command line/.test(document.querySelector('#notice').textContent));
+  assert.equal(await text(other, '#status'), 'No engine.');
+  await other.close();
+});
+
+test('axe finds nothing in any tab, light or dark, wide or narrow', async () => {
+  for (const [scheme, size] of [['light', [1280, 800]], ['dark', [1280, 800]], ['light', [390, 844]]]) {
+    for (const hash of ['', '#tab=rays', '#tab=bullets', 'accuracy.html']) {
+      await visit(hash, async page => {
+        await page.emulateMedia({ colorScheme: scheme });
+        await page.setViewportSize({ width: size[0], height: size[1] });
+        if (hash === '') await drawn(page);
+        if (hash.startsWith('#')) await until(page, () => /hit/.test(document.querySelector('#rays-title, #b-title')?.textContent));
+        const { violations } = await page.evaluate(`${axe}; axe.run()`);
+        const words = violations.map(one => `${one.id}: ${one.nodes.map(node => node.html.slice(0, 120)).join(' | ')}`);
+        assert.deepEqual(words, [], `${scheme} ${size} ${hash}`);
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        assert.ok(wide <= 0, `${scheme} ${size} ${hash}: ${wide} pixels wider than the window`);
+      });
+    }
+  }
+});
