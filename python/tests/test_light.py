@@ -77,7 +77,9 @@ def test_the_flux_has_laws_of_powers():
             assert abs(seen.flux - expected) < 1e-9, row
     with pytest.raises(ValueError, match=r"limb_darkening must contain 4 numbers"):
         visible_fraction(**BASE, limb_darkening=(0.4, 0.2), limb_law="four-parameter")
-    with pytest.raises(ValueError, match=r"limb_law must be one of 'quadratic', 'power-2', 'four-parameter', not 'claret'"):
+    with pytest.raises(
+        ValueError, match=r"limb_law must be one of 'quadratic', 'power-2', 'four-parameter', not 'claret'"
+    ):
         visible_fraction(**BASE, limb_darkening=(0.4, 0.2), limb_law="claret")
     with pytest.raises(ValueError, match=r"c must be between -10 and 1"):
         visible_fraction(**BASE, limb_darkening=(1.4, 0.2), limb_law="power-2")
@@ -122,9 +124,7 @@ def test_exposures_and_mutual_events_of_the_documents_are_right():
     sun = np.array(names["sun"])
     seen = visible_fraction(europa[:, None] + names["disc"].T, sun, 1e-3, io[:, None, None], [1821.6]).fraction.mean(1)
     shadow = 1821.6 * (sun[0] - europa[0, 0]) / (sun[0] - io[0, 0])
-    apart = np.hypot(
-        europa[:, 1] - io[:, 1] * shadow / 1821.6, europa[:, 2] - io[:, 2] * shadow / 1821.6
-    )
+    apart = np.hypot(europa[:, 1] - io[:, 1] * shadow / 1821.6, europa[:, 2] - io[:, 2] * shadow / 1821.6)
     exact = 1 - lens(1560.8, shadow, apart) / (np.pi * 1560.8**2)
     assert 0.001 < abs(seen - exact).max() < 0.005 and exact.min() < 0.4
     # The penumbra of the real Sun, at points: discs of uniform brightness again.
@@ -196,6 +196,13 @@ def test_arrays_broadcast_as_numpy_does():
         found = visible_fraction(observers, lights, radius, bodies, radii, **more).fraction
         np.testing.assert_array_equal(found, looped(observers, lights, radius, bodies, radii, **more))
         assert found.size == 0 or bodies.size == 0 or found.min() < 1
+    # Each body has its own radii and pole, so their order does not matter.
+    observers, bodies, poles, radii, polar = near(9), far(9, 2), near(9, 2), np.array([0.4, 0.5]), np.array([0.3, 0.1])
+    first, second = (
+        visible_fraction(observers, light, 3, bodies[:, i], radii[i], polar_radii=polar[i], poles=poles[:, i]).fraction
+        for i in ([0, 1], [1, 0])
+    )
+    np.testing.assert_allclose(first, second, rtol=0, atol=1e-12)
 
 
 def test_the_result_is_a_table():
@@ -381,6 +388,12 @@ def test_trajectories_are_the_leading_axes():
         times_of(seconds + [[0], [60]]), orbit(seconds + np.array([[0], [60]]))[0], frame="gcrs"
     )
     np.testing.assert_allclose(shifted.fraction[0, 1:], shifted.fraction[1, :-1], rtol=0, atol=1e-9)
+    # Each row has its own times: half a year later, the Sun is on the other side.
+    days = np.array([[0], [180 * 86_400]])
+    apart = umbracast.sunlight(times_of(seconds + days), positions[:, 0][[0, 0]], frame="gcrs")
+    alone = umbracast.sunlight(times_of(seconds + days[1]), positions[0, 0], frame="gcrs")
+    np.testing.assert_array_equal(apart.fraction[1], alone.fraction)
+    assert (apart.fraction[0] != apart.fraction[1]).any()
 
 
 @pytest.mark.parametrize(
@@ -414,6 +427,16 @@ def test_trajectories_are_the_leading_axes():
             {"positions": np.full((5, 3), 3.0)},
             umbracast.RecordError,
             r"positions\[0\] is 5.19.* km from the centre: it is inside the Earth",
+        ),
+        (
+            {
+                "positions": [
+                    [[7000, i, 0] for i in range(5)],
+                    [[7000, 0, 4 - i] if i != 3 else [3, 3, 3] for i in range(5)],
+                ]
+            },
+            umbracast.RecordError,
+            r"positions\[1, 3\] is 5.19",
         ),
         ({"positions": np.zeros((5, 2))}, ValueError, r"positions must have shape \(…, N, 3\)"),
         ({"positions": np.zeros(3)}, ValueError, r"positions must have shape \(…, N, 3\)"),
