@@ -318,11 +318,14 @@ impl<'a> LbvhBuilder<'a> {
         })
     }
 
-    /// Records the build of one level. Rounds after the last level have no workgroups.
+    /// Records the build of one level. Rounds after the last level do nothing.
     async fn round(&mut self, levels: &Levels, depth: u32, threads: u64) -> Result<()> {
         let n = depth as usize % 2;
         let Levels { open, next, number, control, .. } = levels;
-        let offset = |field: usize| Groups::Indirect(control.clone(), field as u64);
+        // What is recorded for later has as many workgroups as the level can need: wgpu checks each indirect dispatch by one more.
+        let nodes = 4u32.saturating_pow(depth).min(self.params.count / 8 + 1);
+        let most = self.steps.collected.is_some().then(|| Groups::in_rows(nodes.div_ceil(THREADS)));
+        let offset = |field: usize| most.clone().unwrap_or_else(|| Groups::Indirect(control.clone(), field as u64));
         let (opens, numbers) =
             (std::mem::offset_of!(LevelState, emit_dispatch), std::mem::offset_of!(LevelState, link_dispatch));
         self.steps.dispatch(&open.0, &open.1[n], offset(opens), 8 * threads).await?;
