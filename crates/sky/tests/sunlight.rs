@@ -192,7 +192,7 @@ fn flat_bodies_are_found_between_few_samples() {
         low + (high - low) * (seed >> 11) as f64 / (1_u64 << 53) as f64
     };
     let (device, mut missed, mut short) = (cpu(), 0, 0);
-    for _ in 0..20_000 {
+    for _ in 0..6_000 {
         let (radius, polar) = (100.0, random(1.0, 60.0));
         let disc = random(0.1, 20.0);
         let height = polar + disc - random(0.0, 1.0).powi(3) * 0.4 * polar;
