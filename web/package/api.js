@@ -320,9 +320,12 @@ class Scene {
   async update(spheres, options = {}) {
     const input = argumentsOf('update', SPHERE_OPTIONS, { spheres }, options);
     const before = this.#input;
+    // Ellipsoids that are given as centres keep their shapes.
+    const { semi_axes, rotations } = input.semi_axes ? input : before;
+    const shapes = Object.fromEntries(Object.entries({ semi_axes, rotations }).filter(([, column]) => column));
     const update = await this.#device.attempt(async (engine, device) => {
       const handle = await this.#of(engine, device);
-      return engine.ask(handle, 'update', clone(this.#input.semi_axes && !input.semi_axes ? { semi_axes: before.semi_axes, ...input } : input));
+      return engine.ask(handle, 'update', clone({ ...input, ...shapes }));
     });
     this.#input = { ...before, ...input };
     const current = await this.#device.attempt((engine) => engine);
