@@ -152,6 +152,13 @@ class Engine {
   }
 }
 
+/** The name of the adapter, which wgpu does not tell. */
+async function adapterName() {
+  const adapter = await navigator.gpu?.requestAdapter({ powerPreference: 'high-performance' }).catch(() => undefined);
+  const { description, vendor, architecture } = adapter?.info ?? {};
+  return description || [vendor, architecture].filter(Boolean).join(' ') || 'WebGPU';
+}
+
 /** The class `Device` of an entry of the package, which starts engines by `ways`. */
 export function createDevice(ways) {
   return class Device {
@@ -185,6 +192,7 @@ export function createDevice(ways) {
       this.#engine = await Engine.start(ways, this.#options);
       this.#handle = await this.#engine.ask(0, 'open', choice, { precision: this.#options.precision });
       Object.assign(this, await this.#engine.ask(this.#handle, 'describe'));
+      if (!this.isCpu) this.name = await adapterName();
     }
 
     /** Whether the CPU engine answers. */

@@ -164,6 +164,7 @@ test('WebGPU gives the bytes of the command line', async () => {
   await inBrowser({ webgpu: true }, async (page) => {
     const answer = await compare(page, 'gpu', LARGE, [{ query: 'closest' }]);
     assert.equal(answer.kind, 'software');
+    assert.equal(answer.name, 'google swiftshader');
     await compare(page, 'gpu', SMALL, small);
     await compare(page, 'gpu', corpus(), pairs);
   });
