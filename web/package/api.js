@@ -152,6 +152,13 @@ class Engine {
   }
 }
 
+/** The name of the adapter, which wgpu does not tell. */
+async function adapterName() {
+  const adapter = await navigator.gpu?.requestAdapter({ powerPreference: 'high-performance' }).catch(() => undefined);
+  const { description, vendor, architecture } = adapter?.info ?? {};
+  return description || [vendor, architecture].filter(Boolean).join(' ') || 'WebGPU';
+}
+
 /** The class `Device` of an entry of the package, which starts engines by `ways`. */
 export function createDevice(ways) {
   return class Device {
@@ -185,6 +192,7 @@ export function createDevice(ways) {
       this.#engine = await Engine.start(ways, this.#options);
       this.#handle = await this.#engine.ask(0, 'open', choice, { precision: this.#options.precision });
       Object.assign(this, await this.#engine.ask(this.#handle, 'describe'));
+      if (!this.isCpu) this.name = await adapterName();
     }
 
     /** Whether the CPU engine answers. */
@@ -345,9 +353,12 @@ class Scene {
   async update(spheres, options = {}) {
     const input = argumentsOf('update', SPHERE_OPTIONS, { spheres }, options);
     const before = this.#input;
+    // Ellipsoids that are given as centres keep their shapes.
+    const { semi_axes, rotations } = input.semi_axes ? input : before;
+    const shapes = Object.fromEntries(Object.entries({ semi_axes, rotations }).filter(([, column]) => column));
     const update = await this.#device.attempt(async (engine, device) => {
       const handle = await this.#of(engine, device);
-      return engine.ask(handle, 'update', clone(this.#input.semi_axes && !input.semi_axes ? { semi_axes: before.semi_axes, ...input } : input));
+      return engine.ask(handle, 'update', clone({ ...input, ...shapes }));
     });
     this.#input = { ...before, ...input };
     const current = await this.#device.attempt((engine) => engine);

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 
 import { CUTS, PAGE, launch, open, serve, titled } from './browser.mjs';
 import { ROOT, corpus, cube, native } from './scenes.mjs';
-import { Device } from '../package/node.js';
+import { Device, NO_SPHERE } from '../package/node.js';
 
 const QUERIES = ['closest', 'interval', 'approach', 'occluded', 'count', 'all', 'nearest'];
 const LARGE = cube(10_000, 100_000);
@@ -128,6 +128,30 @@ test('Node gives the exact roots of the corpus, rounded once', async () => {
   });
 });
 
+test('ellipsoids, moving spheres, masks and points give known answers', async () => {
+  const device = await Device.open();
+  const forward = [[0, 0, 0], [0, 0, 1]];
+  // The examples of the Python package and of the library.
+  const eggs = await device.scene([0, 0, 5, 0, 0, 9], { semi_axes: [1, 1, 2, 3, 1, 1], rotations: [1, 0, 0, 0, 0.8, 0, 0.6, 0] });
+  assert.equal((await eggs.closest(...forward)).t[0], 3);
+  const depth = (await eggs.all(...forward)).t_enter[1];
+  await eggs.update([0, 0, 6, 0, 0, 9]);
+  const lists = await eggs.all(...forward);
+  assert.deepEqual([lists.t_enter[0], lists.t_enter[1]], [4, depth], 'the shapes are kept');
+  const dust = await device.scene([3, 0, 0, 1, 6, 0, 0, 1, 9, 0, 0, 1], { transmittances: [0.5, 0.25, 0], masks: [1, 3, 1] });
+  const along = [[0, 0, 0], [1, 0, 0, 1, 0, 0, 1, 0, 0]];
+  const ends = { t_min: [0, 0, -5], t_max: [7, Infinity, 0] };
+  assert.deepEqual([...(await dust.transmittance(...along, ends)).transmittance], [0.125, 0, 1]);
+  assert.deepEqual([...(await dust.closest(...along, { masks: [2, 1, 4] })).id], [1, 0, NO_SPHERE]);
+  assert.deepEqual([...(await dust.closest(...along, { skip_ids: [0, NO_SPHERE, 1], ray_radius: [0, 0.5, 0] })).t], [5, 1.5, 2]);
+  const found = await dust.contains([3, 0.5, 0, 0, 0, 0]);
+  assert.deepEqual([...found.count, ...found.id], [1, 0, 0, NO_SPHERE]);
+  const moving = await device.scene([5, 0, 0, 1], { velocities: [-2, 0, 0], time_range: [0, 10] });
+  assert.deepEqual([...(await moving.closest([0, 0, 0], [1, 0, 0, 1, 0, 0], { times: [0, 1] })).t], [4, 2]);
+  const pairs = await device.scene([5, 0, 0, 1, 0, 5, 0, 1], { pairwise: true });
+  assert.deepEqual([...(await pairs.closest([0, 0, 0], [1, 0, 0, 1, 0, 0])).id], [0, NO_SPHERE]);
+});
+
 test('a worker and its helpers give the bytes of the command line', async () => {
   await inBrowser({}, async (page) => {
     const answer = await compare(page, { device: 'cpu', helpers: 2 }, LARGE, small);
@@ -140,6 +164,7 @@ test('WebGPU gives the bytes of the command line', async () => {
   await inBrowser({ webgpu: true }, async (page) => {
     const answer = await compare(page, 'gpu', LARGE, [{ query: 'closest' }]);
     assert.equal(answer.kind, 'software');
+    assert.equal(answer.name, 'google swiftshader');
     await compare(page, 'gpu', SMALL, small);
     await compare(page, 'gpu', corpus(), pairs);
   });

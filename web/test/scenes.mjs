@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 export const ROOT = new URL('../..', import.meta.url).pathname;
-const COMMAND = process.env.UMBRACAST ?? path.join(ROOT, 'target/release/umbracast');
+export const COMMAND = process.env.UMBRACAST ?? path.join(ROOT, 'target/release/umbracast');
 
 /** Numbers from 0 to below 1. */
 export function random(seed) {

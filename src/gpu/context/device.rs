@@ -80,7 +80,7 @@ impl GpuContext {
         let (mut info, limits, made) = (device.adapter_info(), Limits::default(), AtomicU64::new(0));
         if info.name.is_empty() {
             // Browsers do not tell it.
-            info.name = format!("{:?}", info.backend);
+            info.name = "the GPU of the browser".into();
         }
         Self { limits, made, device, queue, info, edit, poller: None, fault: Arc::default() }
     }
