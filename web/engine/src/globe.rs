@@ -110,8 +110,10 @@ impl View {
     fn draw(&self, discs: &Discs) -> Result<Vec<u8>> {
         let (width, height) = (self.width, self.height);
         let pixels = u64::from(width) * u64::from(height);
-        if pixels == 0 || pixels > MOST_PIXELS || !(self.scale > 0.0) {
-            return Err(failed(format!("a picture of {width} x {height} pixels: expected 1 to {MOST_PIXELS}")));
+        if pixels == 0 || pixels > MOST_PIXELS || self.scale.is_nan() || self.scale <= 0.0 {
+            let scale = self.scale;
+            let expected = format!("expected 1 to {MOST_PIXELS} pixels, and a positive scale");
+            return Err(failed(format!("a picture of {width} x {height} pixels with {scale} per radian: {expected}")));
         }
         let equator = Place::default().earth_fixed_km().x;
         let pole = Place { latitude: 90.0, ..Place::default() }.earth_fixed_km().z;
