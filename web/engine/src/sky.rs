@@ -21,9 +21,8 @@ use crate::errors::{JsError, Result};
 const SUN_RADII: [f64; 2] = [959.63, 959.95];
 /// Height in km by which mountains and valleys of the Moon's limb are typically above and below the mean limb.
 const RELIEF_KM: f64 = 1.5;
-/// Seconds between points of the lines that are drawn, and of those in files, as of the command line.
-const STEP_S: f64 = 30.0;
-const FILE_STEP_S: f64 = 15.0;
+/// Seconds between points of the lines, as in the files of the command line.
+const STEP_S: f64 = 15.0;
 
 /// An eclipse and its conventions: the same fields in every request.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
@@ -351,7 +350,7 @@ pub fn map(text: &str) -> Result<String> {
 #[wasm_bindgen]
 pub fn geojson(text: &str) -> Result<String> {
     let known = request::<Wanted>(text)?.known()?;
-    let (path, limits) = (known.eclipse.central_line(FILE_STEP_S), known.eclipse.limits(FILE_STEP_S));
+    let (path, limits) = (known.eclipse.central_line(STEP_S), known.eclipse.limits(STEP_S));
     let lines = path_lines(&path, &limits);
     Ok(path_geojson(&known.eclipse, &path, &limits, &lines, None, &known.conventions()) + "\n")
 }
@@ -361,7 +360,7 @@ pub fn geojson(text: &str) -> Result<String> {
 pub fn kml(text: &str) -> Result<String> {
     let known = request::<Wanted>(text)?.known()?;
     let (eclipse, options) = (&known.eclipse, known.sky.options());
-    let lines = path_lines(&eclipse.central_line(FILE_STEP_S), &eclipse.limits(FILE_STEP_S));
+    let lines = path_lines(&eclipse.central_line(STEP_S), &eclipse.limits(STEP_S));
     let points = eclipse.central_line(600.0).points;
     // The first and the last point are at the horizon, not at a full minute.
     let inner = points.get(1..points.len().saturating_sub(1)).unwrap_or_default();
