@@ -9,7 +9,7 @@ use crate::intersect::ellipsoid::{EllipsoidShape, UnitBallMap};
 use crate::intersect::motion::swept_bounds;
 use crate::query::optical_depth::optical_depth;
 use crate::query::policy::check_same_length;
-use crate::query::validate::{check_sphere, not_finite};
+use crate::query::validate::{check_sphere, is_usable_sphere, not_finite};
 use crate::records::Sphere;
 use crate::runtime::cancel::CancelToken;
 use crate::runtime::memory::try_map;
@@ -75,8 +75,10 @@ impl<'a> SphereSet<'a> {
         let spheres = set.records;
         let map = |(index, shape): (u64, &EllipsoidShape)| shape.check(index).map(|()| UnitBallMap::of(shape));
         let maps = column("shapes", spheres.len(), set.shapes, map)?.or(before.maps);
-        let first_wrong = spheres.par_iter().enumerate().map(|(index, sphere)| check_sphere(index as u64, sphere));
-        first_wrong.find_first(Result::is_err).unwrap_or(Ok(()))?;
+        let valid = |part: &[Sphere]| part.iter().fold(true, |all, sphere| all & is_usable_sphere(sphere));
+        if !spheres.par_chunks(1 << 14).all(valid) {
+            (0..).zip(spheres).try_for_each(|(index, sphere)| check_sphere(index, sphere))?;
+        }
         let masks = column("masks", spheres.len(), set.masks, |(_, mask)| Ok(*mask))?.or(before.masks);
         let depth = |(index, transmittance): (u64, &f32)| optical_depth(index, *transmittance);
         let optical_depths = column("transmittances", spheres.len(), set.transmittances, depth)?;

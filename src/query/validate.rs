@@ -22,8 +22,14 @@ pub(crate) fn commas(v: impl Into<[f32; 3]>) -> String {
 /// [`Error::BadRecord`] with the index, the field and the value.
 #[inline]
 pub(crate) fn check_sphere(index: u64, sphere: &Sphere) -> Result<()> {
+    if is_usable_sphere(sphere) { Ok(()) } else { Err(bad_sphere(index, sphere)) }
+}
+
+/// Whether `check_sphere` finds no error, without a branch.
+#[inline]
+pub(crate) fn is_usable_sphere(sphere: &Sphere) -> bool {
     let Sphere { center, radius } = *sphere;
-    if center.is_finite() && (0.0..f32::INFINITY).contains(&radius) { Ok(()) } else { Err(bad_sphere(index, sphere)) }
+    center.is_finite() & (radius >= 0.0) & (radius < f32::INFINITY)
 }
 
 #[cold]
