@@ -20,7 +20,8 @@ use umbracast_testing::{compiler, root};
 /// and a difference that is always allowed. Where code and memory lie changes from build to build, and mispredictions and cache misses with it.
 const COUNTS: [(&str, &[&str], f64, f64); 3] = [
     ("instructions", &["Ir"], 0.03, 0.0),
-    ("mispredictions", &["Bcm", "Bim"], 0.1, 0.5),
+    // The simulated predictor chooses its entries by addresses: the same code in another place has up to 16 % more or fewer.
+    ("mispredictions", &["Bcm", "Bim"], 0.2, 0.5),
     ("cache misses", &["D1mr", "D1mw"], 0.1, 0.3),
 ];
 
