@@ -31,8 +31,12 @@ fn measure_gpu_checks_answers_and_measures_every_variant() {
     let kernels: Vec<_> = rows(&report["rates"]).into_iter().filter(|row| !row["kernel_seconds"].is_null()).collect();
     assert_eq!(kernels.len(), 12, "three scenes, two queries, `fast` and `standard`");
     assert!(kernels.iter().all(|row| row["kernel_seconds"].as_f64() > Some(0.0) && row["hits"].as_u64() > Some(1000)));
+    // Rays per second of the host alone with one core, two and all; then the kernel that traverses nothing.
+    let host = rows(&report["host_alone"]);
+    assert!(host.len() == 4 && host[..3].iter().all(|row| row["rays_per_second"].as_f64() > Some(0.0)), "{host:?}");
+    assert_eq!(rows(&report["order"]).len(), 8, "two scenes, two orders, two queries");
     let variants = rows(&report["variants"]["rows"]);
-    assert_eq!(variants.len(), 12, "{variants:?}");
+    assert_eq!(variants.len(), 17, "{variants:?}");
     for row in variants {
         // These change where numbers are kept, not what is computed; stacks of eight overflow on some scenes, but not on these.
         assert_eq!(row["words_changed"], 0.0, "{row}");
