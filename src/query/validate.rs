@@ -25,11 +25,11 @@ pub(crate) fn check_sphere(index: u64, sphere: &Sphere) -> Result<()> {
     if is_usable_sphere(sphere) { Ok(()) } else { Err(bad_sphere(index, sphere)) }
 }
 
-/// Whether `check_sphere` finds no error, without a branch.
+/// Whether `check_sphere` finds no error.
 #[inline]
 pub(crate) fn is_usable_sphere(sphere: &Sphere) -> bool {
     let Sphere { center, radius } = *sphere;
-    center.is_finite() & (radius >= 0.0) & (radius < f32::INFINITY)
+    center.is_finite() & (0.0..f32::INFINITY).contains(&radius)
 }
 
 #[cold]
