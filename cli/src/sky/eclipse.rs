@@ -69,7 +69,7 @@ pub(crate) struct EclipseArgs {
     /// List the eclipses of these years, such as 2020..2040: both years and all between
     #[arg(long, value_name = "FIRST..LAST", conflicts_with_all = ["date", "view", "size", "sidecar", "corona", "fov", "caption", "frames"])]
     list: Option<Years>,
-    /// List only these; without it, the eclipses of Sun and Moon
+    /// List only these [default: solar and lunar]
     #[arg(long, requires = "list", value_parser = words([
         ("solar", "eclipses of the Sun", Only::Eclipses(EclipseBody::Solar)),
         ("lunar", "eclipses of the Moon", Only::Eclipses(EclipseBody::Lunar)),
