@@ -94,7 +94,7 @@ pub(crate) struct EclipseArgs {
     /// Write the instant, the view, a scale bar and the conventions into the picture
     #[arg(long, hide_short_help = true, requires = "output")]
     caption: bool,
-    /// Render this many frames into an animated PNG, or into numbered pictures: -o frame-%03d.png
+    /// An animated PNG of this many frames; or pictures: -o frame-%03d.png
     ///
     /// They last from the beginning of the eclipse to its end, at the place of the view if it has one, or over DATE, two instants:
     /// FIRST..LAST. Instants with the Sun below the horizon of a place are left out. An animation has 15 frames per second. The number
