@@ -38,9 +38,7 @@ async fn run(gpu: &GpuEngine) -> Result<Probe> {
     let (rays, spheres) = probe::rows();
     let pipeline = gpu.pipeline(&programs::PROBE, KernelConstants::default()).await?;
     let params = Params { ray_count: ROWS as u32, ..Params::of(&Query::default()) };
-    let params_buffer =
-        gpu.buffer("probe params", size_of::<Params>() as u64, BufferUsages::UNIFORM | BufferUsages::COPY_DST).await?;
-    gpu.write(&params_buffer, &[params]).await?;
+    let params_buffer = gpu.uniform("probe params", &params).await?;
     let (rays_buffer, spheres_buffer) =
         (gpu.filled("probe rays", &rays).await?, gpu.filled("probe spheres", &spheres).await?);
     let bytes = (ROWS * RESULTS * 16) as u64;

@@ -179,6 +179,6 @@ impl QBvh4 {
     /// Maximum number of levels of nodes, see `build_lbvh.rs`.
     pub(crate) const MAX_LEVELS: usize = 96;
 
-    /// BVHs with at most so many levels are traversed with a short stack. 10⁶ spheres, uniform or clustered, have 10 to 16 levels.
+    /// The largest number of levels for which a traversal uses a short stack. BVHs of 10⁶ spheres, uniform or clustered, have 10 to 16.
     pub(crate) const SHALLOW_LEVELS: usize = 36;
 }

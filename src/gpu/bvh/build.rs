@@ -80,17 +80,9 @@ pub(crate) struct LevelState {
 
 impl LevelState {
     /// The state before the first level, which is the root.
-    pub(crate) const FIRST: Self = Self {
-        begin: 0,
-        count: 0,
-        next: 0,
-        next_count: 1,
-        depth: 0,
-        unused: 0,
-        link_dispatch: [0; 3],
-        emit_dispatch: [1; 3],
-        levels: [0; 114],
-    };
+    fn first() -> Self {
+        Self { next_count: 1, emit_dispatch: [1; 3], ..Self::zeroed() }
+    }
 }
 
 /// Bytes of as many nodes as a BVH over `count` spheres can have: a full node has four children, and a node that is not full contains at
@@ -112,10 +104,12 @@ struct Levels {
 
 /// A build and a refit that are recorded into a caller's encoder, any number of times.
 pub(crate) struct RecordedBuild {
-    /// Sorts the spheres, and writes them in leaf order with the AABBs of neighbours; then the nodes.
+    /// Computes the order of the spheres.
     sort: Vec<Step>,
+    /// Writes the spheres in this order, and the AABBs of neighbours.
     leaves: Vec<Step>,
     nodes: Vec<Step>,
+    /// Fits the nodes to the leaves, in place of `nodes`.
     refit: Step,
     /// State and range of the root before the first level, each with its copy.
     reset: [(Buffer, Buffer); 2],
@@ -338,7 +332,7 @@ impl<'a> LbvhBuilder<'a> {
         let (gpu, count) = (self.gpu, self.params.count);
         let levels = self.levels(items, leaves, boxes).await?;
         let Levels { nodes, control, first_part, .. } = &levels;
-        gpu.write(control, &[LevelState::FIRST]).await?;
+        gpu.write(control, &[LevelState::first()]).await?;
         gpu.write(first_part, &[[0, count]]).await?;
         let staging = gpu.buffer(
             "BVH build state",
@@ -428,7 +422,7 @@ impl GpuBvh {
         let refit = taken(&mut builder).swap_remove(0);
         let Levels { nodes: node_buffer, control, first_part, .. } = levels;
         let reset = [
-            (gpu.filled("first BVH build state", &[LevelState::FIRST]).await?, control.clone()),
+            (gpu.filled("first BVH build state", &[LevelState::first()]).await?, control.clone()),
             (gpu.filled("first BVH build range", &[[0, count]]).await?, first_part),
         ];
         let bvh = Self { nodes: node_buffer, order, leaves, node_count: 0, levels: vec![0; QBvh4::MAX_LEVELS] };

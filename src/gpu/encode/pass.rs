@@ -331,9 +331,9 @@ pub(crate) async fn bound<const N: usize>(
 }
 
 impl CastPass {
-    /// Records the query into the caller's command encoder, as one compute pass, or two if the device counts the rays. It allocates nothing on the device, submits nothing and
-    /// waits for nothing. The encoder must belong to the same device. This cannot be checked here; wgpu reports it when the encoder is
-    /// finished.
+    /// Records the query into the caller's command encoder: one compute pass, or two if the number of rays is in a buffer. It allocates
+    /// nothing on the device, submits nothing and waits for nothing. The encoder must belong to the same device. This cannot be checked here;
+    /// wgpu reports it when the encoder is finished.
     pub fn encode(&self, encoder: &mut CommandEncoder) {
         if let Some((state, bytes)) = &self.cleared {
             encoder.clear_buffer(state, 0, Some(*bytes));

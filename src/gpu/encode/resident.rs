@@ -132,7 +132,8 @@ impl ResidentScene {
         }
     }
 
-    /// The number of bad spheres at the last [`refit`](Self::refit): the first `u32` of the buffer, which has the usages `STORAGE` and `COPY_SRC`.
+    /// The number of bad spheres at the last [`refit`](Self::refit) or [`rebuild`](Self::rebuild): the first `u32` of the buffer, which has the
+    /// usages `STORAGE` and `COPY_SRC`.
     pub fn bad_spheres(&self) -> &Buffer {
         &self.bad
     }

@@ -246,8 +246,7 @@ async fn prepare(
     // Rays ignore spheres that contain their origin: the camera looks out of them. All other spheres are hit from outside.
     let query = Query { inside: Inside::Ignore, ..Query::default() };
     let params = Params { largest: max_magnitude(&spheres_of(prepared_picture)), ..Params::of(&query) };
-    let params_of_all = gpu.buffer("params", size_of::<Params>() as u64, uniform).await?;
-    gpu.write(&params_of_all, &[params]).await?;
+    let params_of_all = gpu.uniform("params", &params).await?;
     let uniforms = gpu.buffer("uniforms", size_of::<RenderUniforms>() as u64, uniform).await?;
     // Empty lists are bound with one record: a minimal buffer of 16 bytes would be smaller than the record.
     let patterns = gpu.filled("surface patterns", &or_one(patterns)).await?;

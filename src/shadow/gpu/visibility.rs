@@ -65,9 +65,8 @@ pub(crate) async fn visible_shades(
             queries.push(VisibilityQuery { light: Light::from(one.light), first, count: own.len() as u32 });
         }
         let bytes = (chunk.len() * size_of::<Shade>()) as u64;
-        let uniform = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
-        let params = gpu.buffer("params", size_of::<VisibilityParams>() as u64, uniform).await?;
-        gpu.write(&params, &[VisibilityParams { count: chunk.len() as u32, zero: 0, limb }]).await?;
+        let params = VisibilityParams { count: chunk.len() as u32, zero: 0, limb };
+        let params = gpu.uniform("params", &params).await?;
         let queries = gpu.filled("visibility queries", &or_one(queries)).await?;
         let occluders = gpu.filled("occluders of visibility queries", &or_one(occluders)).await?;
         let results = gpu.buffer("shadow results", bytes, BufferUsages::STORAGE | BufferUsages::COPY_SRC).await?;
