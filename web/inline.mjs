@@ -14,6 +14,7 @@ const { outputFiles } = await build({
   target: 'es2022',
   write: false,
 });
+const ephemeris = readFileSync(`${folder}wasm/ephemeris.bin`).toString('base64');
 const wasm = gzipSync(readFileSync(`${folder}wasm/umbracast_bg.wasm`), { level: 9 }).toString('base64');
 writeFileSync(
   `${folder}inline.js`,
@@ -23,21 +24,23 @@ import { load } from './calls.js';
 
 const WORKER = ${JSON.stringify(outputFiles[0].text)};
 const WASM = '${wasm}';
+const EPHEMERIS = '${ephemeris}';
 
+const blob = (text) => new Blob([Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))]);
 let unpacked;
 const unpack = async () => {
-  const bytes = Uint8Array.from(atob(WASM), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  const stream = blob(WASM).stream().pipeThrough(new DecompressionStream('gzip'));
   return WebAssembly.compile(await new Response(stream).arrayBuffer());
 };
 
 export const Device = createDevice({
   wasm: (options) => options.wasm ?? (unpacked ??= unpack()),
+  ephemeris: () => blob(EPHEMERIS),
   start: (options) => {
     const address = options.worker ?? URL.createObjectURL(new Blob([WORKER], { type: 'text/javascript' }));
     return new Worker(address, options.worker ? { type: 'module' } : {});
   },
-  load,
+  load: (wasm) => load(wasm, () => blob(EPHEMERIS).arrayBuffer()),
 });
 export { NO_SPHERE } from './api.js';
 `,

@@ -2,7 +2,8 @@
 // folder as argument, it also writes the scenes there, for `umbracast bench scenes`.
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { PAGE, launch, open, serve, titled } from './test/browser.mjs';
+import { serve } from './serve.mjs';
+import { PAGE, launch, open, titled } from './test/browser.mjs';
 import { ROOT, random } from './test/scenes.mjs';
 
 const RAYS = 1_000_000;

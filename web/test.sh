@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 lacks=
-[ -d "$(rustc --print sysroot)/lib/rustlib/wasm32-unknown-unknown" ] || lacks="the target wasm32-unknown-unknown of Rust"
+[ -d "$(rustc --print sysroot)/lib/rustlib/wasm32-unknown-unknown" ] || rustup target add wasm32-unknown-unknown >/dev/null 2>&1 || lacks="the target wasm32-unknown-unknown of Rust"
 [ -x "${CHROMIUM:-/usr/bin/chromium}" ] || lacks=Chromium
 node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' 2>/dev/null && command -v npm >/dev/null || lacks="Node 20 with npm"
 if [ -z "$lacks" ] && [ ! -d web/node_modules ]; then

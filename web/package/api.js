@@ -87,12 +87,12 @@ class Engine {
   isWorker = false;
 
   /** Starts an engine in a worker; on this thread where there are none, or if they are forbidden. */
-  static async start({ start, load, wasm }, options) {
+  static async start({ start, load, wasm, ephemeris }, options) {
     const module = await wasm(options);
     if (start) {
       const engine = new Engine();
       try {
-        await engine.#work(start(options), module);
+        await engine.#work(start(options), module, ephemeris?.());
         return engine;
       } catch (error) {
         if (!load) throw failure({ name: 'EngineEnded', message: `${error.message}; see "Bundlers" in the README of the package` });
@@ -106,7 +106,7 @@ class Engine {
   }
 
   /** Connects a worker, and waits until it has loaded the module. */
-  async #work(worker, wasm) {
+  async #work(worker, wasm, ephemeris) {
     this.close = () => worker.terminate();
     this.#send = (message) => worker.postMessage(message, buffers(message.args));
     worker.onmessage = ({ data }) => this.#receive(data);
@@ -114,7 +114,7 @@ class Engine {
       event.preventDefault();
       this.#receive({ dead: true, error: { message: event.message ?? 'the worker could not be loaded' } });
     };
-    await this.#ask({ wasm });
+    await this.#ask({ wasm, ephemeris });
     this.isWorker = true;
   }
 

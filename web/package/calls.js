@@ -7,9 +7,20 @@ import init, * as engine from './wasm/umbracast.js';
  * A message is `{ id, object, call, args }`. It asks for a function of web/engine/src by its name, or for a method if it names an object of
  * an earlier answer. There is no table of calls: what web/engine/src exports can be called. An object that is returned stays here, and the
  * answer has its number.
+ *
+ * `ephemeris` returns the bytes of the ephemeris. It is called when a call first needs them.
  */
-export async function load(wasm) {
+export async function load(wasm, ephemeris) {
   await init({ module_or_path: wasm });
+  let taken;
+  const takeEphemeris = async () => {
+    try {
+      engine.take_ephemeris(new Uint8Array(await ephemeris()));
+    } catch (error) {
+      taken = undefined;
+      throw Object.assign(new Error(`the ephemeris could not be loaded: ${error.message}`), { name: 'NoEphemeris' });
+    }
+  };
   const objects = new Map();
   let last = 0;
   return async function answer({ id, object, call, args }) {
@@ -19,7 +30,15 @@ export async function load(wasm) {
         objects.delete(object);
         return { id };
       }
-      let value = await (object ? objects.get(object) : engine)[call](...args);
+      const run = () => (object ? objects.get(object) : engine)[call](...args);
+      let value;
+      try {
+        value = await run();
+      } catch (error) {
+        if (error.name !== 'NoEphemeris') throw error;
+        await (taken ??= takeEphemeris());
+        value = await run();
+      }
       if (value?.__wbg_ptr !== undefined) {
         objects.set(++last, value);
         value = last;

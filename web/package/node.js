@@ -5,6 +5,6 @@ import { load } from './calls.js';
 
 export const Device = createDevice({
   wasm: (options) => options.wasm ?? readFile(new URL('./wasm/umbracast_bg.wasm', import.meta.url)),
-  load,
+  load: (wasm) => load(wasm, () => readFile(new URL('./wasm/ephemeris.bin', import.meta.url))),
 });
 export { NO_SPHERE } from './api.js';

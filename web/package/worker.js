@@ -9,7 +9,12 @@ const reply = (message) => postMessage(message, buffers([message.value, message.
 addEventListener('unhandledrejection', ({ reason }) => postMessage({ dead: true, error: { message: String(reason?.message ?? reason) } }));
 addEventListener('message', async ({ data }) => {
   if (!answer) {
-    answer = load(data.wasm ?? new URL('./wasm/umbracast_bg.wasm', import.meta.url));
+    answer = load(data.wasm ?? new URL('./wasm/umbracast_bg.wasm', import.meta.url), async () => {
+      if (data.ephemeris) return data.ephemeris.arrayBuffer();
+      const response = await fetch(new URL('./wasm/ephemeris.bin', import.meta.url));
+      if (!response.ok) throw new Error(`${response.url}: ${response.status} ${response.statusText}`);
+      return response.arrayBuffer();
+    });
     answer.then(
       () => postMessage({ id: data.id }),
       (error) => postMessage({ id: data.id, dead: true, error: { message: error.message } }),

@@ -1,38 +1,7 @@
-// A server for folders, and Chromium with pages of it.
-import { createReadStream, existsSync, statSync } from 'node:fs';
-import http from 'node:http';
-import path from 'node:path';
+// Chromium with pages of a served folder.
 import { chromium } from 'playwright-core';
 
 export const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
-
-const TYPES = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript',
-  '.mjs': 'text/javascript',
-  '.css': 'text/css',
-  '.json': 'application/json',
-  '.wasm': 'application/wasm',
-  '.svg': 'image/svg+xml',
-};
-/** The policy that pages of the project keep. */
-export const POLICY =
-  "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; img-src 'self' blob: data:; style-src 'self'";
-
-/** Serves a folder, and texts by their paths. */
-export async function serve(folder, { texts = {}, policy = POLICY } = {}) {
-  const server = http.createServer((request, response) => {
-    const name = decodeURIComponent(request.url.split('?')[0]);
-    const file = path.join(folder, name.endsWith('/') ? `${name}index.html` : name);
-    const headers = { 'Content-Type': TYPES[path.extname(file)] ?? 'application/octet-stream' };
-    if (policy) headers['Content-Security-Policy'] = policy;
-    if (texts[name] !== undefined) response.writeHead(200, headers).end(texts[name]);
-    else if (!file.startsWith(folder) || !existsSync(file) || statSync(file).isDirectory()) response.writeHead(404).end();
-    else createReadStream(file).pipe(response.writeHead(200, headers));
-  });
-  await new Promise((ready) => server.listen(0, '127.0.0.1', ready));
-  return { origin: `http://127.0.0.1:${server.address().port}`, close: () => server.close() };
-}
 
 /** Starts Chromium, with WebGPU on its software adapter, or without an adapter. */
 export function launch(webgpu = false) {
@@ -65,6 +34,18 @@ export async function open(browser, { origin }, address = '/', cut = undefined) 
   }
   await page.goto(origin + address);
   return page;
+}
+
+/** Runs in a page: ends the process of the GPU, which a canvas of WebGPU does on the software adapter. */
+export async function loseGpu() {
+  const gpu = await (await navigator.gpu.requestAdapter()).requestDevice();
+  const canvas = document.createElement('canvas').getContext('webgpu');
+  canvas.configure({ device: gpu, format: navigator.gpu.getPreferredCanvasFormat() });
+  const encoder = gpu.createCommandEncoder();
+  const view = canvas.getCurrentTexture().createView();
+  encoder.beginRenderPass({ colorAttachments: [{ view, clearValue: [1, 0, 0, 1], loadOp: 'clear', storeOp: 'store' }] }).end();
+  gpu.queue.submit([encoder.finish()]);
+  await gpu.lost;
 }
 
 /** Waits until a page has a title. Playwright's own way evaluates text, which the policy forbids. */

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { CUTS, PAGE, launch, open, serve, titled } from './browser.mjs';
-import { ROOT, corpus, cube, native } from './scenes.mjs';
+import { serve } from '../serve.mjs';
+import { CUTS, PAGE, launch, loseGpu, open, titled } from './browser.mjs';
+import { ROOT, corpus, cube, native, step } from './scenes.mjs';
 import { Device, NO_SPHERE } from '../package/node.js';
 
 const QUERIES = ['closest', 'interval', 'approach', 'occluded', 'count', 'all', 'nearest'];
@@ -40,17 +41,7 @@ async function ask({ device: choice, input, calls, lose }) {
   const { spheres, origins, directions, ...ends } = decoded;
   const scene = await device.scene(spheres, { pairwise: calls.some(({ pairwise }) => pairwise) });
   const first = device.kind;
-  if (lose) {
-    // A canvas of WebGPU ends the process of the GPU on this adapter.
-    const gpu = await (await navigator.gpu.requestAdapter()).requestDevice();
-    const canvas = document.createElement('canvas').getContext('webgpu');
-    canvas.configure({ device: gpu, format: navigator.gpu.getPreferredCanvasFormat() });
-    const encoder = gpu.createCommandEncoder();
-    const view = canvas.getCurrentTexture().createView();
-    encoder.beginRenderPass({ colorAttachments: [{ view, clearValue: [1, 0, 0, 1], loadOp: 'clear', storeOp: 'store' }] }).end();
-    gpu.queue.submit([encoder.finish()]);
-    await gpu.lost;
-  }
+  if (lose) await window.lose();
   const found = [];
   for (const { query } of calls) {
     const rays = [origins, directions, { ...ends }];
@@ -117,16 +108,59 @@ test('Node gives the bytes of the command line', async () => {
   }
 });
 
-test('Node gives the exact roots of the corpus, rounded once', async () => {
-  const input = corpus();
-  const scene = await (await Device.open('cpu')).scene(input.spheres, { pairwise: true });
-  const found = await scene.interval(input.origins, input.directions, { t_min: input.t_min, t_max: input.t_max });
-  // Bit 1 of the flags: the chord overlaps the range, which makes a hit of a solid sphere.
-  input.roots.forEach(({ enter, exit, flags }, i) => {
-    assert.equal(found.id[i] !== 0xffff_ffff, (flags & 2) !== 0, `pair ${i}`);
-    if (flags & 2) assert.deepEqual([found.t_enter[i], found.t_exit[i]], [Math.fround(enter), Math.fround(exit)], `pair ${i}`);
+const PRECISIONS = ['exact', 'standard', 'fast'];
+
+/** Answers a corpus at each precision; also runs in the page. */
+async function askCorpus({ device: choice, columns, precisions }) {
+  const device = await (globalThis.umbracast?.Device ?? Device).open(choice);
+  const { spheres, origins, directions, velocities, ...ends } = Object.fromEntries(
+    Object.entries(columns).map(([name, column]) => [name, Float32Array.from(column)]),
+  );
+  const range = velocities && { velocities, time_range: [0, ends.t_max.reduce((a, b) => Math.max(a, b))] };
+  const scene = await device.scene(spheres, { pairwise: true, ...range });
+  const found = [];
+  for (const precision of precisions) {
+    const { id, t_enter, t_exit } = await scene.interval(origins, directions, { ...ends, precision, ...(velocities && { motion: 'with-ray' }) });
+    found.push([id, t_enter, t_exit].map((column) => [...column]));
+  }
+  return { kind: device.kind, found };
+}
+
+/** Compares answers with a corpus: what the precisions promise, as tests/primitives/motion.rs does. */
+function judge(name, { kind, found }, pairs) {
+  PRECISIONS.forEach((precision, k) => {
+    const [id, enters, exits] = found[k];
+    let wrong = 0;
+    pairs.forEach(({ enter, exit, gap, isHit, isAtEnd, hasRoots }, i) => {
+      const what = `${name} on ${kind} at ${precision}, pair ${i}`;
+      if ((id[i] !== NO_SPHERE) !== isHit) {
+        if (precision !== 'exact' && isAtEnd) return;
+        wrong += 1;
+        assert.equal(precision, 'fast', `${what}: gap ${gap}`);
+      } else if (isHit && hasRoots && precision === 'exact') {
+        assert.deepEqual([enters[i], exits[i]], [Math.fround(enter), Math.fround(exit)], what);
+      } else if (isHit && hasRoots && precision === 'standard' && 1 - (1 + gap) ** 2 >= 0.01) {
+        [[enters[i], enter], [exits[i], exit]].forEach(([root, t]) => {
+          assert.ok(Math.abs(root - t) < 16 * step(t), `${what}: ${root}, exactly ${t}`);
+        });
+      }
+    });
+    assert.ok(wrong < 50, `${name} on ${kind} at ${precision}: ${wrong} wrong`);
   });
-});
+}
+
+for (const name of ['rays', 'moving']) {
+  test(`the corpus '${name}' is answered as each precision promises, in Node and on WebGPU`, async () => {
+    const { pairs, ...columns } = corpus(name);
+    judge(name, await askCorpus({ device: 'cpu', columns, precisions: PRECISIONS }), pairs);
+    await inBrowser({ webgpu: true }, async (page) => {
+      const lists = Object.fromEntries(Object.entries(columns).map(([column, values]) => [column, [...values]]));
+      const answer = await page.evaluate(askCorpus, { device: 'gpu', columns: lists, precisions: PRECISIONS });
+      assert.equal(answer.kind, 'software');
+      judge(name, answer, pairs);
+    });
+  });
+}
 
 test('ellipsoids, moving spheres, masks and points give known answers', async () => {
   const device = await Device.open();
@@ -189,6 +223,7 @@ for (const cut of ['null', 'absent', 'throws']) {
 
 test('a lost GPU is survived by the CPU engine', async () => {
   await inBrowser({ webgpu: true }, async (page) => {
+    await page.evaluate(`window.lose = ${loseGpu}`);
     const answer = await compare(page, 'gpu', SMALL, small, { lose: true });
     assert.equal(answer.first, 'software');
     assert.equal(answer.kind, 'CPU engine');
@@ -214,6 +249,24 @@ test('a worker that dies is replaced', async () => {
       const hits = await scene.closest([0, 0, 0], [1, 0, 0]);
       if (hits.t[0] !== 4 || window.workers.length !== 2) throw new Error(`${hits.t[0]} ${window.workers.length}`);
     });
+  });
+});
+
+test('the ephemeris is loaded once, and only for eclipses', async () => {
+  await inBrowser({}, async (page) => {
+    const asked = [];
+    page.on('request', (request) => request.url().endsWith('ephemeris.bin') && asked.push(request.url()));
+    await page.route('**/ephemeris.bin', (route) => route.fulfill({ status: 503 }));
+    const day = () => page.evaluate(() => device.eclipse('2027-08-02').then(({ eclipse }) => eclipse.kind, ({ name, message }) => `${name}: ${message}`));
+    await page.evaluate(async () => {
+      window.device = await umbracast.Device.open('cpu');
+      await (await device.scene([5, 0, 0, 1])).closest([0, 0, 0], [1, 0, 0]);
+    });
+    assert.deepEqual(asked, []);
+    assert.match(await day(), /^NoEphemeris: the ephemeris could not be loaded: http.*ephemeris.bin: 503/);
+    await page.unroute('**/ephemeris.bin');
+    assert.deepEqual([await day(), await day()], ['total', 'total']);
+    assert.equal(asked.length, 2);
   });
 });
 

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { POLICY, launch, open, serve, titled } from './browser.mjs';
+import { POLICY, serve } from '../serve.mjs';
+import { launch, open, titled } from './browser.mjs';
 import { ROOT } from './scenes.mjs';
 
 const PACKAGE = path.join(ROOT, 'web/package');
@@ -15,12 +16,14 @@ const read = (file) => readFileSync(file, 'utf8');
 const README = read(path.join(PACKAGE, 'README.md'));
 /** The program of the README, and what it says that it prints. */
 const PROGRAM = /```js\n([^]*?)```/.exec(README)[1];
-const PRINTED = [...PROGRAM.matchAll(/console\.log\(.*; \/\/ (.*)/g)].map((match) => match[1]);
+const PRINTED = [...[...PROGRAM.matchAll(/console\.log\(.*; \/\/ (.*)/g)].map((match) => match[1]), 'total'];
 const HTML = '<!doctype html><html lang="en"><meta charset="utf-8"><link rel="icon" href="data:,"><title>example</title><script type="module" src="/main.js"></script>';
-/** The program as a page: what it prints is kept. */
+/** Prints the kind of an eclipse, for which the ephemeris is loaded. */
+const ECLIPSE = "console.log((await (await Device.open('cpu')).eclipse('2027-08-02')).eclipse.kind);\n";
+/** Both programs as a page: what they print is kept. */
 const page = (entry) => `window.printed = [];
 console.log = (...words) => window.printed.push(words.join(' '));
-${PROGRAM.replace("'umbracast'", `'${entry}'`)}document.title = 'done';\n`;
+${PROGRAM.replace("'umbracast'", `'${entry}'`)}${ECLIPSE}document.title = 'done';\n`;
 
 let project, archive, browser;
 before(async () => {
@@ -60,8 +63,8 @@ test('the version is that of the crate', () => {
 });
 
 test('the program of the README runs in Node', () => {
-  assert.ok(PRINTED.length > 1);
-  writeFileSync(path.join(project, 'readme.js'), PROGRAM);
+  assert.ok(PRINTED.length > 2);
+  writeFileSync(path.join(project, 'readme.js'), PROGRAM + ECLIPSE);
   const printed = execFileSync(process.execPath, ['readme.js'], { cwd: project, encoding: 'utf8' });
   assert.deepEqual(printed.trim().split('\n'), PRINTED);
 });
@@ -127,7 +130,7 @@ test('publint and attw find nothing', async () => {
   const { publint } = await import('publint');
   const { messages } = await publint({ pkgDir: PACKAGE, strict: true });
   assert.deepEqual(messages, []);
-  const entries = ['./umbracast_bg.wasm', './worker.js', './package.json'];
+  const entries = ['./umbracast_bg.wasm', './ephemeris.bin', './worker.js', './package.json'];
   execFileSync(path.join(TOOLS, 'attw'), [archive, '--profile', 'esm-only', '--exclude-entrypoints', ...entries], { encoding: 'utf8', stdio: 'pipe' });
 });
 

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { View, vectors } from '../page/earth.js';
 import { serve } from '../serve.mjs';
-import { CUTS, launch, open } from './browser.mjs';
+import { CUTS, launch, loseGpu, open } from './browser.mjs';
 
 const here = new URL('.', import.meta.url).pathname;
 const umbracast = process.env.UMBRACAST ?? join(here, '../../target/release/umbracast');
@@ -17,8 +17,7 @@ const run = (...args) => execFileSync(umbracast, args, { encoding: 'utf8', maxBu
 let server, browser, folder;
 
 before(async () => {
-  const listening = await serve(join(here, '../dist'));
-  server = { origin: `http://localhost:${listening.address().port}`, close: () => listening.close() };
+  server = await serve(join(here, '../dist'));
   browser = await launch();
   folder = mkdtempSync(join(tmpdir(), 'umbracast-page-'));
 });
@@ -320,8 +319,41 @@ test('without WebGPU each tab answers, and without WebAssembly a sentence says w
   await other.close();
 });
 
+test('a lost GPU is told, and the CPU goes on', async () => {
+  // The software adapter passes for hardware.
+  const cut = "Object.defineProperty(GPUAdapterInfo.prototype, 'isFallbackAdapter', { get: () => false });";
+  const own = await launch(true);
+  try {
+    const page = await open(own, server, '/#tab=rays', cut);
+    await until(page, () => /^Engine: WebGPU/.test(document.querySelector('#status').textContent) && /rays hit/.test(document.querySelector('#rays-title').textContent));
+    const before = await text(page, '#rays-table tbody');
+    await page.evaluate(loseGpu);
+    await page.click('#rays-cast');
+    await until(page, () => /^The GPU was lost \(.+\), so the CPU goes on\. Engine: CPU/.test(document.querySelector('#status').textContent));
+    assert.match(await text(page, '#rays-title'), /rays hit a sphere/);
+    assert.equal(await text(page, '#rays-table tbody'), before);
+    assert.deepEqual(page.faults, []);
+  } finally {
+    // Chromium whose GPU process has died may not close.
+    await Promise.race([own.close(), new Promise(done => setTimeout(done, 5000))]);
+  }
+});
+
+test("the browser's position is taken on request, and a refusal is told", async () => {
+  for (const permissions of [['geolocation'], []]) {
+    const context = await browser.newContext({ geolocation: { latitude: 36.0143, longitude: -5.6044 }, permissions });
+    const page = await open(context, server, '/#eclipse=2027-08-02&place=25.7,32.6');
+    await drawn(page);
+    await page.click('#here');
+    if (permissions.length) await until(page, () => /place=36\.0143,-5\.6044/.test(location.hash));
+    else await until(page, () => /not allowed to tell its position/.test(document.querySelector('#place-error').textContent));
+    assert.deepEqual(page.faults, []);
+    await context.close();
+  }
+});
+
 test('axe finds nothing in any tab, light or dark, wide or narrow', async () => {
-  for (const [scheme, size] of [['light', [1280, 800]], ['dark', [1280, 800]], ['light', [390, 844]]]) {
+  for (const [scheme, size] of [['light', [1280, 800]], ['dark', [1280, 800]], ['light', [390, 844]], ['dark', [390, 844]]]) {
     for (const hash of ['', '#tab=rays', '#tab=bullets', 'accuracy.html']) {
       await visit(hash, async page => {
         await page.emulateMedia({ colorScheme: scheme });

@@ -33,24 +33,40 @@ export function cube(sphereCount, rayCount) {
   return { spheres, origins, directions };
 }
 
-/** The corpus tests/data/rays.bin: pairs of a ray and a sphere, and the exact roots. */
-export function corpus() {
-  const bytes = readFileSync(path.join(ROOT, 'tests/data/rays.bin'));
+/** The distance of f32 numbers at x. */
+export const step = (x) => 2 ** (Math.floor(Math.log2(Math.max(Math.abs(x), 2 ** -126))) - 23);
+
+/** Where the records of the corpora of tests/data have their fields; README.md there has the formats. */
+const CORPORA = { rays: { radius: 9, t_min: 10, t_max: 11, roots: 48, hit: 91, bit: 2 }, moving: { velocity: 9, radius: 12, t_max: 13, roots: 56, hit: 82, bit: 1 } };
+
+/** A corpus of tests/data, `rays` or `moving`: the columns of pairs of a ray and a sphere, and of each pair its exact roots. */
+export function corpus(name = 'rays') {
+  const fields = CORPORA[name];
+  const bytes = readFileSync(path.join(ROOT, `tests/data/${name}.bin`));
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   const [count, size] = [view.getUint32(12, true), view.getUint32(16, true)];
-  const found = { spheres: [], origins: [], directions: [], t_min: [], t_max: [], roots: [] };
-  for (let i = 0; i < count; i++) {
-    const at = 32 + i * size;
-    const floats = Array.from({ length: 12 }, (_, k) => view.getFloat32(at + 4 * k, true));
-    found.origins.push(...floats.slice(0, 3));
-    found.directions.push(...floats.slice(3, 6));
-    found.spheres.push(...floats.slice(6, 10));
-    found.t_min.push(floats[10]);
-    found.t_max.push(floats[11]);
-    found.roots.push({ enter: view.getFloat64(at + 48, true), exit: view.getFloat64(at + 56, true), flags: view.getUint8(at + 91) });
-  }
-  for (const name of ['spheres', 'origins', 'directions', 't_min', 't_max']) found[name] = Float32Array.from(found[name]);
-  return found;
+  const rows = Array.from({ length: count }, (_, i) => 32 + i * size);
+  const column = (...places) => Float32Array.from(rows.flatMap((at) => places.map((place) => view.getFloat32(at + 4 * place, true))));
+  const three = (first) => [first, first + 1, first + 2];
+  return {
+    spheres: column(...three(6), fields.radius),
+    origins: column(...three(0)),
+    directions: column(...three(3)),
+    t_max: column(fields.t_max),
+    ...(fields.t_min && { t_min: column(fields.t_min) }),
+    ...(fields.velocity && { velocities: column(...three(fields.velocity)) }),
+    pairs: rows.map((at) => {
+      const [enter, exit, gap] = [0, 8, 16].map((offset) => view.getFloat64(at + fields.roots + offset, true));
+      const ends = [fields.t_min, fields.t_max].filter(Boolean).map((place) => view.getFloat32(at + 4 * place, true));
+      // The chord overlaps the range of the ray, which makes a hit of a solid sphere.
+      return {
+        ...{ enter, exit, gap, hasRoots: name === 'rays' || view.getUint8(at + 83) !== 3 },
+        isHit: (view.getUint8(at + fields.hit) & fields.bit) !== 0,
+        // Rounded roots cannot decide there.
+        isAtEnd: ends.some((end) => [enter, exit].some((t) => Math.abs(t - end) <= 32 * step(end))),
+      };
+    }),
+  };
 }
 
 /** The columns that `umbracast cast` writes for a scene, as bytes. */

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { PAGE, launch, open, serve, titled } from './browser.mjs';
+import { serve } from '../serve.mjs';
+import { PAGE, launch, open, titled } from './browser.mjs';
 import { COMMAND, ROOT } from './scenes.mjs';
 import { Device } from '../package/node.js';
 

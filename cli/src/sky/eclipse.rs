@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+use umbracast_files::escape::quoted;
 use umbracast_files::parse_system;
 use umbracast_files::write_picture;
 
@@ -172,7 +173,10 @@ pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
         Some((last, DatePrecision::Instant)) if precision == DatePrecision::Instant && last > time => {
             Some((time, last))
         }
-        Some(_) => return Err(Error::Usage("DATE: expected FIRST..LAST, two instants in order".into())),
+        Some(_) => {
+            let given = quoted(args.date.as_deref().unwrap_or_default());
+            return Err(Error::Usage(format!("DATE '{given}': expected FIRST..LAST, two instants in order")));
+        }
     };
     let view = args.view.as_deref().map(View::parse).transpose()?;
     let found = Event::on(&sky, time)?;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use umbracast_files::{Kml, path_geojson, path_lines};
 use umbracast_sky::{
-    CITIES, Circumstances, CircumstancesRecord, Conventions, DeltaT, Eclipse, EclipseBody, PathPointRecord, Place,
+    CITIES, Circumstances, CircumstancesRecord, Conventions, DeltaT, Eclipse, EclipseBody, Ephemeris, PathPointRecord, Place,
     Radii, Sky, SkyOptions, SolarEclipse, SolarEclipseRecord, Time, coastlines, date_from_days,
 };
 use wasm_bindgen::prelude::*;
@@ -51,6 +51,7 @@ struct Variants {
 }
 
 thread_local! {
+    static EPHEMERIS: RefCell<Option<Ephemeris>> = const { RefCell::new(None) };
     /// The eclipse of the last request: the page asks for one many times.
     static LAST: RefCell<Option<(Wanted, Rc<Known>)>> = const { RefCell::new(None) };
 }
@@ -58,6 +59,20 @@ thread_local! {
 /// An error of the library's for JavaScript.
 pub(crate) fn failed(error: impl std::fmt::Display) -> JsError {
     JsError::new("InvalidArgument", &error.to_string())
+}
+
+/// Takes the bytes of an ephemeris. The calls about eclipses need it first; until then they fail with the name `NoEphemeris`.
+#[wasm_bindgen]
+pub fn take_ephemeris(bytes: Vec<u8>) -> Result<()> {
+    EPHEMERIS.set(Some(Ephemeris::from_bytes(bytes).map_err(failed)?));
+    Ok(())
+}
+
+fn sky(options: SkyOptions) -> Result<Sky> {
+    let ephemeris = EPHEMERIS.with_borrow(Clone::clone);
+    ephemeris
+        .map(|ephemeris| Sky::with_ephemeris(ephemeris, options))
+        .ok_or_else(|| JsError::new("NoEphemeris", "take_ephemeris was not called"))
 }
 
 fn request<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T> {
@@ -101,7 +116,7 @@ impl Wanted {
 impl Known {
     fn new(radii: Radii, date: &str) -> Result<Self> {
         let options = SkyOptions { radii, ..SkyOptions::default() };
-        let sky = Sky::new(options);
+        let sky = sky(options)?;
         let eclipse = solar(&sky, date)?;
         // An eclipse that other radii would leave out is that of the radii that were asked for.
         let with = |options: SkyOptions| {
@@ -191,7 +206,7 @@ pub fn eclipses(text: &str) -> Result<String> {
     let radii = request.radii.as_deref().map_or(Ok(Radii::default()), Radii::from_name).map_err(failed)?;
     let options = SkyOptions { radii, ..SkyOptions::default() };
     let year = |year: i32| Time::of_year(year, options.delta_t);
-    let found = Sky::new(options).eclipses(year(request.first), year(request.last + 1), Some(EclipseBody::Solar));
+    let found = sky(options)?.eclipses(year(request.first), year(request.last + 1), Some(EclipseBody::Solar));
     let found = found.map_err(failed)?;
     answer(&found.iter().map(Eclipse::record).collect::<Vec<_>>())
 }
