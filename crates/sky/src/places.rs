@@ -154,7 +154,9 @@ pub fn parse_degrees(text: &str, sides: [char; 2]) -> Option<f64> {
     if let Some(first) = text.chars().next().filter(char::is_ascii_alphabetic) {
         let rest = text[1..].trim_start();
         // One letter is enough.
-        return rest.ends_with(|c: char| !c.is_ascii_alphabetic()).then(|| parse_degrees(&format!("{rest}{first}"), sides))?;
+        return rest
+            .ends_with(|c: char| !c.is_ascii_alphabetic())
+            .then(|| parse_degrees(&format!("{rest}{first}"), sides))?;
     }
     let letter = text.chars().next_back()?.to_ascii_uppercase();
     let side = sides.iter().position(|side| *side == letter)?;

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use umbracast_files::{Kml, path_geojson, path_lines};
 use umbracast_sky::{
-    CITIES, Circumstances, CircumstancesRecord, Conventions, DeltaT, Eclipse, EclipseBody, Ephemeris, PathPointRecord, Place,
-    Radii, Sky, SkyOptions, SolarEclipse, SolarEclipseRecord, Time, coastlines, date_from_days,
+    CITIES, Circumstances, CircumstancesRecord, Conventions, DeltaT, Eclipse, EclipseBody, Ephemeris, PathPointRecord,
+    Place, Radii, Sky, SkyOptions, SolarEclipse, SolarEclipseRecord, Time, coastlines, date_from_days,
 };
 use wasm_bindgen::prelude::*;
 
