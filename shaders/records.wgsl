@@ -107,6 +107,10 @@ struct Params {
   max_axis_ratio: f32,
   // Middle of the scene's time range.
   mid_time: f32,
+  // Only for encode/closest.wgsl: offsets of the caller's rays, results and status counts within their bindings, in words.
+  rays_at: u32,
+  out_at: u32,
+  status_at: u32,
 }
 
 const NO_SPHERE: u32 = 0xffffffffu;

@@ -1,47 +1,11 @@
-// Program: the closest hit of each ray, by BVH traversal.
+// Program: the closest hit of each ray, by BVH traversal. Needs query/closest_traversal.wgsl.
 
 @group(0) @binding(3) var<storage, read_write> state: array<ClosestState>;
 
-// A certain hit culls everything that begins behind `high`, before it is intersected. It still has to be intersected itself.
-fn accept_certain(high: f32, place: u32) -> bool {
-  prepared_ray.far = high;
-  return true;
-}
-
-// Intersects the deferred spheres that are not culled by now.
-fn test_deferred(ray: Ray, before: ClosestState) -> ClosestState {
-  var best = before;
-  var place = next_deferred();
-  while (place != NONE) {
-    steps += 1u;
-    let at = order[place];
-    let solved = intersect_for(attributes, at, ray, spheres[place]);
-    best = update_best(best, params.first_id + at, classify(solved, ray, policies(), exact));
-    shorten(select(best.t, best.high, exact));
-    place = next_deferred();
-  }
-  return best;
-}
-
 fn process_ray(i: u32) {
-  let ray = rays[i];
   var best = empty_state();
   if (params.fresh == 0u) {
     best = state[i];
   }
-  if (prepare_ray(ray, ray_attributes_of(i))) {
-    shorten(select(best.t, best.high, exact));
-    begin_traversal(i);
-    while (current != NONE) {
-      collect_candidates();
-      best = test_deferred(ray, best);
-      count_steps();
-    }
-  } else if (ray.t_min <= ray.t_max) {
-    steps = params.steps + 1u;
-  }
-  if (over_step_limit()) {
-    best.flags |= STATE_UNFINISHED;
-  }
-  state[i] = best;
+  state[i] = closest_of(i, rays[i], best);
 }

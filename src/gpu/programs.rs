@@ -188,7 +188,7 @@ impl Program {
 
 programs! {
     CLOSEST = "closest": brute_force, "query/closest";
-    CLOSEST_BVH = "closest_bvh": traverse, query_per_ray, "query/closest_bvh";
+    CLOSEST_BVH = "closest_bvh": traverse, "query/closest_traversal", query_per_ray, "query/closest_bvh";
     CLOSEST_FINALIZE = "closest_finalize": finalize, query_per_ray, "query/closest_finalize";
     INTERVAL_FINALIZE = "interval_finalize": finalize, query_per_ray, "query/interval_finalize";
     OCCLUDED = "occluded": cull_blocks, "cull/block_hits", "traverse/lone_thread", "query/occluded_state", "query/occluded";
@@ -209,9 +209,11 @@ programs! {
         "shadow/disc", "shadow/flux", "shadow/starfield", "shadow/projection", "shadow/shade", "shadow/tree", "shadow/render";
     VISIBILITY = "visibility": "math/angles", "shadow/caps", "shadow/cones", "shadow/disc", "shadow/flux", "shadow/visibility";
     RAYGEN = "raygen": "records", "math/error_free", "math/float", "raygen";
-    PREPARE_RAYS = "prepare_rays": "records", "encode/task", "encode/validate_ray", "encode/prepare_rays";
-    PREPARE_MOVING_RAYS = "prepare_moving_rays": "records", "encode/task", "encode/validate_ray", "encode/prepare_moving_rays";
-    WRITE_RESULTS = "write_results": "records", "encode/task", "encode/write_results";
+    PREPARE_RAYS = "prepare_rays": "records", "encode/task", "encode/usable_ray", "encode/validate_ray", "encode/prepare_rays";
+    PREPARE_MOVING_RAYS = "prepare_moving_rays": "records", "encode/task", "encode/usable_ray", "encode/validate_ray",
+        "encode/prepare_moving_rays";
+    WRITE_RESULTS = "write_results": "records", "encode/task", "encode/status", "encode/write_results";
+    ENCODED_CLOSEST = "encoded_closest": traverse, "query/closest_traversal", "encode/usable_ray", "encode/status", "encode/closest";
     COUNT_RAYS = "count_rays": "encode/count_rays";
     TAKE_SPHERES = "take_spheres": "encode/take_spheres";
     PROBE = "probe": intersect_at_rest, "intersect/double", query_per_ray, "probe";

@@ -101,9 +101,14 @@ impl ScenePart {
 
     /// Bind groups of the search program and of the finalize program for this part. `own` has the buffers of parameters, rays, state,
     /// results and ray attributes.
-    pub(crate) async fn bind_groups(&self, gpu: &GpuEngine, own: [&Buffer; 5], walks: bool) -> Result<[BindGroup; 2]> {
+    pub(crate) async fn bind_groups(
+        &self,
+        gpu: &GpuEngine,
+        own: [wgpu::BufferBinding<'_>; 5],
+        walks: bool,
+    ) -> Result<[BindGroup; 2]> {
         let attributes = self.attributes.as_ref().unwrap_or(&gpu.every_bit);
-        let finish = gpu.cast_group(own, [&self.spheres, attributes], None).await?;
+        let finish = gpu.cast_group(own.clone(), [&self.spheres, attributes], None).await?;
         let search = match self.bvh.as_ref().filter(|_| walks) {
             Some(bvh) => gpu.cast_group(own, [&bvh.leaves, attributes], Some(bvh)).await?,
             None => finish.clone(),

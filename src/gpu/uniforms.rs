@@ -29,6 +29,11 @@ pub(crate) struct Params {
     pub(crate) steps: u32,
     pub(crate) max_axis_ratio: f32,
     pub(crate) mid_time: f32,
+    pub(crate) rays_at: u32,
+    pub(crate) out_at: u32,
+    pub(crate) status_at: u32,
+    /// WGSL rounds the size up to 16 bytes.
+    pub(crate) padding: u32,
 }
 
 impl Params {

@@ -10,32 +10,28 @@ impl GpuEngine {
     /// and a BVH.
     pub(crate) async fn cast_group(
         &self,
-        [params, rays, state, results, ray_attributes]: [&wgpu::Buffer; 5],
+        [params, rays, state, results, ray_attributes]: [wgpu::BufferBinding<'_>; 5],
         [spheres, attributes]: [&wgpu::Buffer; 2],
         bvh: Option<&GpuBvh>,
     ) -> Result<wgpu::BindGroup> {
         // Programs that do not traverse a BVH never read these two bindings.
         let (nodes, order) = bvh.map_or((spheres, spheres), |bvh| (&bvh.nodes, &bvh.order));
-        let params = wgpu::BufferBinding {
-            buffer: params,
-            offset: 0,
-            size: std::num::NonZeroU64::new(size_of::<Params>() as u64),
-        };
-        let entry = |binding, resource| wgpu::BindGroupEntry { binding, resource };
+        let params = wgpu::BufferBinding { size: std::num::NonZeroU64::new(size_of::<Params>() as u64), ..params };
+        let entry = |binding, buffer| wgpu::BindGroupEntry { binding, resource: wgpu::BindingResource::Buffer(buffer) };
         self.scoped(|| {
             self.device.create_bind_group(&wgpu::BindGroupDescriptor {
                 label: None,
                 layout: &self.cast.0,
                 entries: &[
-                    entry(0, wgpu::BindingResource::Buffer(params)),
-                    entry(1, spheres.as_entire_binding()),
-                    entry(2, rays.as_entire_binding()),
-                    entry(3, state.as_entire_binding()),
-                    entry(4, results.as_entire_binding()),
-                    entry(5, nodes.as_entire_binding()),
-                    entry(6, order.as_entire_binding()),
-                    entry(7, ray_attributes.as_entire_binding()),
-                    entry(8, attributes.as_entire_binding()),
+                    entry(0, params),
+                    entry(1, spheres.as_entire_buffer_binding()),
+                    entry(2, rays),
+                    entry(3, state),
+                    entry(4, results),
+                    entry(5, nodes.as_entire_buffer_binding()),
+                    entry(6, order.as_entire_buffer_binding()),
+                    entry(7, ray_attributes),
+                    entry(8, attributes.as_entire_buffer_binding()),
                 ],
             })
         })

@@ -255,10 +255,11 @@ impl<'a> DispatchPlan<'a> {
     pub(crate) async fn bind_groups(&self, staging: &Staging) -> Result<Vec<[BindGroup; 2]>> {
         let ray_attributes =
             if self.uploads_ray_attributes { &staging.ray_attributes } else { &self.gpu.no_ray_attributes };
-        let own = [&staging.params, &staging.rays, &staging.state, &staging.results, ray_attributes];
+        let own = [&staging.params, &staging.rays, &staging.state, &staging.results, ray_attributes]
+            .map(wgpu::Buffer::as_entire_buffer_binding);
         let mut groups = Vec::new();
         for part in &self.scene.parts {
-            groups.push(part.bind_groups(self.gpu, own, self.uses_bvh).await?);
+            groups.push(part.bind_groups(self.gpu, own.clone(), self.uses_bvh).await?);
         }
         if groups.is_empty() {
             let attributes =

@@ -181,6 +181,9 @@ impl CastPlan {
                 sphere_end: *end,
                 sphere_count: spheres,
                 fresh: u32::from(n == 0),
+                rays_at,
+                out_at,
+                status_at,
                 ..self.params
             };
             let at = n * UNIFORM_STEP as usize;
@@ -192,23 +195,31 @@ impl CastPlan {
             .await?;
 
         let task = BufferBinding { buffer: &params, offset: task_at as u64, size: None };
-        let found = if self.finalize_pipeline.is_some() { &self.results } else { &self.state };
-        let rays = self.rays.as_entire_buffer_binding();
-        let prepare_rays = [task.clone(), set.clone(), rays.clone()];
-        let prepare_rays = match &self.ray_attributes {
-            Some(ray_attributes) => {
-                let [a, b, c] = prepare_rays;
-                bound(gpu, &self.prepare_pipeline, [a, b, c, timed, ray_attributes.as_entire_buffer_binding()]).await?
-            }
-            None => bound(gpu, &self.prepare_pipeline, prepare_rays).await?,
-        };
-        let found = found.as_entire_buffer_binding();
-        let write_results = bound(gpu, &self.write_pipeline, [task, set, rays, found, answered, counted]).await?;
+        let [rays, state, results] =
+            [&self.rays, &self.state, &self.results].map(wgpu::Buffer::as_entire_buffer_binding);
+        let mut around = None;
+        let mut own = [set.clone(), answered.clone(), counted.clone()];
+        if let Some([prepare, write]) = &self.around {
+            let prepare_rays = [task.clone(), set.clone(), rays.clone()];
+            let prepare_rays = match &self.ray_attributes {
+                Some(ray_attributes) => {
+                    let [a, b, c] = prepare_rays;
+                    bound(gpu, prepare, [a, b, c, timed, ray_attributes.as_entire_buffer_binding()]).await?
+                }
+                None => bound(gpu, prepare, prepare_rays).await?,
+            };
+            let found = if self.finalize_pipeline.is_some() { &results } else { &state };
+            let write_results = bound(gpu, write, [task, set, rays.clone(), found.clone(), answered, counted]).await?;
+            around = Some([(prepare, prepare_rays), (write, write_results)]);
+            own = [rays, state, results];
+        }
         // If nothing moves, rays have no attributes.
         let ray_attributes = self.ray_attributes.as_ref().unwrap_or(&gpu.no_ray_attributes);
-        let own = [&params, &self.rays, &self.state, &self.results, ray_attributes];
+        let [rays, state, results] = own;
+        let params_binding = params.as_entire_buffer_binding();
+        let own = [params_binding, rays, state, results, ray_attributes.as_entire_buffer_binding()];
         let [search, finish] = match part {
-            Some(part) => part.bind_groups(gpu, own, self.uses_bvh).await?,
+            Some(part) => part.bind_groups(gpu, own, self.uses_bvh).await.map_err(of_caller)?,
             None => {
                 let group = gpu.cast_group(own, [&self.spare, &gpu.every_bit], None).await?;
                 [group.clone(), group]
@@ -255,7 +266,10 @@ impl CastPlan {
             offset,
             groups,
         };
-        let mut steps = vec![step(&self.prepare_pipeline, &prepare_rays, None, groups(count, PER_RAY))];
+        let mut steps = Vec::new();
+        if let Some([(prepare, group), _]) = &around {
+            steps.push(step(prepare, group, None, groups(count, PER_RAY)));
+        }
         for n in 0..ranges.len() as u32 {
             let offset = Some(n * UNIFORM_STEP as u32);
             steps.push(step(
@@ -267,10 +281,12 @@ impl CastPlan {
         }
         let finalized = self.finalize_pipeline.as_ref();
         steps.extend(finalized.map(|program| step(program, &finish, Some(0), groups(count, PER_RAY))));
-        let written = groups(count.div_ceil(rays_per_word), PER_RESULT);
-        steps.push(step(&self.write_pipeline, &write_results, None, written));
+        if let Some([_, (write, group)]) = &around {
+            steps.push(step(write, group, None, groups(count.div_ceil(rays_per_word), PER_RESULT)));
+        }
         // A query without a finalize program sets bits of its state, so the state must be zero at the start.
-        let cleared = self.finalize_pipeline.is_none().then(|| (self.state.clone(), (self.kernels.state_bytes)(count)));
+        let sets_bits = around.is_some() && self.finalize_pipeline.is_none();
+        let cleared = sets_bits.then(|| (self.state.clone(), (self.kernels.state_bytes)(count)));
         Ok(CastPass { cleared, counted, steps })
     }
 }
@@ -324,10 +340,15 @@ pub(crate) async fn bound<const N: usize>(
             entries: &entries,
         })
     });
-    bound.await.map_err(|error| match error {
+    bound.await.map_err(of_caller)
+}
+
+/// A validation error of wgpu about the caller's buffers.
+fn of_caller(error: Error) -> Error {
+    match error {
         Error::DeviceFailed { message, .. } => Error::InvalidArgument(format!("a buffer cannot be bound: {message}")),
         other => other,
-    })
+    }
 }
 
 impl CastPass {

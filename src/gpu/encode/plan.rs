@@ -65,10 +65,10 @@ pub struct CastPlan {
     pub(crate) params: Params,
     pub(crate) kernels: Kernels,
     pub(crate) uses_bvh: bool,
-    pub(crate) prepare_pipeline: ComputePipeline,
     pub(crate) search_pipeline: ComputePipeline,
     pub(crate) finalize_pipeline: Option<ComputePipeline>,
-    pub(crate) write_pipeline: ComputePipeline,
+    /// The programs that copy the caller's rays and write the results; `None` if the search does both.
+    pub(crate) around: Option<[ComputePipeline; 2]>,
     pub(crate) rays: Buffer,
     pub(crate) state: Buffer,
     pub(crate) results: Buffer,
@@ -122,7 +122,13 @@ impl CastPlan {
         if most > allowed / RAY_BYTES {
             return too_large("rays of an encoded query", most.saturating_mul(RAY_BYTES), allowed);
         }
-        let kernels = Kernels::for_query(query_kind);
+        let mut kernels = Kernels::for_query(query_kind);
+        let uses_bvh = kernels.bvh.is_some() && scene.has_bvh();
+        let is_single = query_kind == QueryKind::Closest && uses_bvh && columns.velocities.is_none();
+        if is_single {
+            let bvh = Some(&programs::ENCODED_CLOSEST);
+            kernels = Kernels { bvh, finalize: None, state_bytes: |_| 0, ..kernels };
+        }
         let fast = query.precision == Precision::Fast;
         let (has_filters, changes) = (scene.info.has_masks, scene.info.has_motion_or_shape);
         let own = KernelConstants {
@@ -136,23 +142,25 @@ impl CastPlan {
         };
         let relative = query.motion == Motion::WithRay;
         let times = columns.velocities.as_ref().map(|_| Times { range, relative });
-        let uses_bvh = kernels.bvh.is_some() && scene.has_bvh();
         let (search_pipeline, finalize_pipeline) = gpu.cast_pipelines(&kernels, uses_bvh, own).await?;
         let none = KernelConstants::default();
         let storage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
+        let prepare = if times.is_some() { &programs::PREPARE_MOVING_RAYS } else { &programs::PREPARE_RAYS };
         let results = if kernels.finalize.is_some() { (kernels.result_bytes)(most) } else { 0 };
         Ok(Self {
             query_kind,
             max_rays: most,
             params: Params { steps: gpu.steps(), ..scene.with_frame(Params::of(query)) },
             uses_bvh,
-            prepare_pipeline: gpu
-                .pipeline(if times.is_some() { &programs::PREPARE_MOVING_RAYS } else { &programs::PREPARE_RAYS }, none)
-                .await?,
             search_pipeline,
             finalize_pipeline,
-            write_pipeline: gpu.pipeline(&programs::WRITE_RESULTS, none).await?,
-            rays: gpu.buffer("encoded rays", most * RAY_BYTES, storage).await?,
+            around: match is_single {
+                true => None,
+                false => {
+                    Some([gpu.pipeline(prepare, none).await?, gpu.pipeline(&programs::WRITE_RESULTS, none).await?])
+                }
+            },
+            rays: gpu.buffer("encoded rays", if is_single { 0 } else { most * RAY_BYTES }, storage).await?,
             state: gpu.buffer("encoded state", (kernels.state_bytes)(most), storage).await?,
             results: gpu.buffer("encoded results", results, storage).await?,
             ray_attributes: match times {
