@@ -23,8 +23,9 @@ export class Plot {
     });
     canvas.addEventListener('pointercancel', () => { from = null; });
     canvas.addEventListener('wheel', event => {
-      // Without the focus, the wheel scrolls the page.
-      if (document.activeElement !== canvas && !event.ctrlKey) return;
+      // Without the focus, the wheel scrolls the page if it is longer than the window.
+      const scrolls = document.documentElement.scrollHeight > innerHeight;
+      if (scrolls && document.activeElement !== canvas && !event.ctrlKey) return;
       event.preventDefault();
       this.zoomBy(Math.exp(-0.0016 * event.deltaY * (event.deltaMode ? 20 : 1)));
     }, { passive: false });

@@ -28,8 +28,8 @@ const POLICIES = {
   touch: ['Touches a sphere', { hit: 'A tangent ray hits the sphere.', miss: 'A tangent ray misses the sphere.' }],
   precision: ['Precision', {
     exact: 'Every hit is decided without error. t is rounded once.',
-    standard: 'A ray that passes within about a trillionth of the radius from tangent may be judged wrongly.',
-    fast: 'A nearly tangent ray may be judged wrongly, and t has an error of some roundings.',
+    standard: 'A hit may be wrong only where a ray passes a surface within about 10⁻¹² of its distance from the sphere.',
+    fast: 'The same within about 2 · 10⁻⁶ of the distance. The CPU computes standard instead.',
   }],
 };
 const HTML = `
@@ -196,7 +196,7 @@ async function read(what, file) {
   } catch (error) {
     const kind = kinds.find(one => refusals[one] && !BELONGS.test(refusals[one])) ?? kinds[0];
     note();
-    fail(kind, `${await plain(refusals[kind] ?? error.message, kind, file)} It was not read; still: ${files[kind]?.name ?? 'example'}.`);
+    fail(kind, `${await plain(refusals[kind] ?? error.message, file)} It was not read; still: ${files[kind]?.name ?? 'example'}.`);
   }
 }
 
@@ -212,13 +212,15 @@ async function accepted(kinds, file, refusals) {
 }
 
 /** A refusal of a file that is of the other kind. */
-const BELONGS = /the order of the files|cannot read rays/;
+const BELONGS = /the order of the files|cannot read rays|unknown column 'x1'/;
 /** What the messages of the readers say of the command line, and what the page says instead. */
 const PLAIN = [
-  [/column '(\w+)' belongs to (rays|spheres); the order of [^;]*/, "column '$1' belongs to $2: choose the file under the other heading"],
+  [/column '(\w+)' belongs to (rays|spheres); the order of [^;]*/, "column '$1' belongs to $2: leave it out, or choose the file under the other heading"],
   [/(column '\w+' belongs to points); to cast [^;]*/, '$1: the start of a ray is ox,oy,oz'],
   [/(column '\w+' belongs to segments); to cast [^;]*/, '$1: a ray has a start and a direction, ox,oy,oz,dx,dy,dz'],
   [/; points need a column with a radius, or --sphere-radius/, ''],
+  [/this umbracast was built without Parquet: .*/, 'this page does not read .parquet: save it as .csv, with the same columns'],
+  [/ \.parquet,/, ''],
   [/; other columns need [^;]*/, '; leave out other columns'],
   [/; the order of the files is [^;]*/, ''],
   [/is '(-?\d+),(\d+)': expected a number/, "is '$1,$2': write $1.$2"],
@@ -227,13 +229,16 @@ const PLAIN = [
 ];
 
 /** The message of a reader in the words of the page, with the line of a text instead of its byte. */
-async function plain(message, kind, file) {
-  let out = message.replace(file.name.replace(/\.txt$/i, '.csv'), file.name);
+async function plain(message, file) {
+  let out = message.replace(file.name.replace(/\.txt$/i, '.csv'), () => file.name);
   for (const [words, own] of PLAIN) out = out.replace(words, own);
-  const byte = /\bbyte (\d+)\b/.exec(out);
-  if (byte && /\.(csv|txt)$/i.test(file.name)) {
-    const before = new Uint8Array(await file.slice(0, Number(byte[1])).arrayBuffer());
-    out = out.replace(byte[0], `line ${before.reduce((sum, one) => sum + (one === 10), 1)}`);
+  const byte = /: byte (\d+):/.exec(out);
+  if (byte) {
+    // The reader skips the ends of lines after this byte, too.
+    const start = Number(byte[1]), text = new Uint8Array(await file.slice(0, start + 4096).arrayBuffer());
+    let [at, line] = [0, 1];
+    for (; at < start || text[at] === 10 || text[at] === 13; at++) line += text[at] === 10;
+    out = out.replace(byte[0], `: line ${line}:`);
   }
   return out.replace(/\.?$/, '.');
 }
@@ -251,9 +256,10 @@ function cast() {
   $('rays-error').textContent = '';
   $('rays-save').disabled = true;
   $('rays-results').setAttribute('aria-busy', isGood);
+  if (!isGood) { clear('No results'); return; }
   // A batch that takes longer leaves nothing of the result before it.
-  setTimeout(() => { if (own === newest && $('rays-save').disabled) clear(isGood ? 'Casting …' : 'No results'); }, isGood ? 150 : 0);
-  if (isGood) busy = busy.then(() => own === newest ? answer(own, query, k, options) : null);
+  setTimeout(() => { if (own === newest && $('rays-results').ariaBusy === 'true') clear('Casting …'); }, 150);
+  busy = busy.then(() => own === newest ? answer(own, query, k, options) : null);
 }
 
 /** Takes the results away. */
@@ -269,8 +275,7 @@ async function answer(own, query, k, options) {
   try {
     const started = performance.now(), { spheres: centers, ...more } = spheres, { origins, directions } = rays;
     const scene = await device.scene(centers, more);
-    const found = await scene[query](...query === 'nearest' ? [k] : [], origins, directions, options);
-    scene.free();
+    const found = await scene[query](...query === 'nearest' ? [k] : [], origins, directions, options).finally(() => scene.free());
     if (own !== newest) return;
     results = found;
     show(query, (performance.now() - started) / 1000);
@@ -288,7 +293,9 @@ function show(query, seconds) {
   columns = rowsOf(query);
   const rows = columns[0][1].length, shown = Math.min(8, rows), names = columns.map(([name]) => name), isListed = names[0] === 'ray';
   $('rays-title').textContent = summary(query, total);
-  $('rays-text').textContent = `${counted(total, 'ray')}, ${counted(spheres.spheres.length / 4, 'sphere')}, ${seconds < 1 ? `${Math.round(1000 * seconds)} ms` : `${seconds.toFixed(1)} s`}, building the scene included. ${rows > shown ? `The first ${shown} of ${counted(rows, 'row')}:` : `${counted(rows, 'row')}:`}`;
+  const sizes = `${counted(total, 'ray')}, ${counted(spheres.spheres.length / 4, 'sphere')}`;
+  const time = seconds < 1 ? `${Math.round(1000 * seconds)} ms` : `${seconds.toFixed(1)} s`;
+  $('rays-text').textContent = `${sizes}, ${time}, building the scene included. ${rows > shown ? `The first ${shown} of ` : ''}${counted(rows, 'row')}:`;
   // The table has the columns of the file, before them the ray, and after them the distance.
   const from = ['t', 't_enter'].find(name => names.includes(name));
   const lines = table(columns, shown, results.id).trimEnd().split('\n').slice(1).map((line, i) => {

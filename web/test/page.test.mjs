@@ -398,16 +398,23 @@ test('the columns of a dropped file decide what it is, and each file has its own
   for (const [body, words] of [
     [SPHERE.replace('8', '"0,8"'), /^one.txt: line 2: y is '0,8': write 0.8\. It/],
     ['x;y;z;r\n0,5;1,5;0;1\n', /separated by ';': expected commas, and points in numbers/],
+    ['x,y,z,r\r\n\r\n0,0,0,-1\r\n', /^one.txt: line 3: r is -1/],
     ['x,y,z\n0,0,0\n', /column 'r' is missing; spheres need the columns x,y,z,r, optional [a-z,]*\. It/],
   ]) {
     await drop(page, [['one.txt', body]]);
     await has(page, '#rays-spheres-error', words);
   }
+  await drop(page, [['one.xyz', '2\n\nC 0 0 0\nC 0 no 0\n']]);
+  await has(page, '#rays-spheres-error', /^one.xyz: line 4: y is 'no'/);
+  await drop(page, [['one.parquet', 'PAR1']]);
+  await has(page, '#rays-spheres-error', /this page does not read .parquet: save it as .csv/);
+  await drop(page, [['one.csv', 'x1,y1,z1,x2,y2,z2\n0,0,0,1,0,0\n']]);
+  await has(page, '#rays-rays-error', /belongs to segments: a ray has a start and a direction/);
   await drop(page, [['one.csv', RAY.replace('ox,oy,oz', 'x,y,z')]]);
   await has(page, '#rays-rays-error', /column 'x' belongs to points: the start of a ray is ox,oy,oz;/);
   writeFileSync(join(folder, 'r_ok.csv'), RAY);
   await page.setInputFiles('#rays-spheres', join(folder, 'r_ok.csv'));
-  await has(page, '#rays-spheres-error', /column 'ox' belongs to rays: choose the file under the other heading/);
+  await has(page, '#rays-spheres-error', /column 'ox' belongs to rays: leave it out, or choose the file under the other heading/);
   for (const one of ['spheres', 'rays']) assert.doesNotMatch(await text(page, `#rays-${one}-error`), /--|SPHERES/);
 }));
 
@@ -433,17 +440,29 @@ test('the result of rays is that of the controls, with the distance and the numb
   assert.equal(await text(page, '#rays-table'), '');
   assert.ok(await page.isDisabled('#rays-save'));
   await page.selectOption('#rays-query', 'closest');
+  // An error of the query stays.
+  await drop(page, [['r.csv', 'ox,oy,oz,dx,dy,dz,from_id\n0,0,0,1,0,0,99\n']]);
+  await has(page, '#rays-error', /from_id is 99: the scene has no such sphere/);
+  await page.waitForTimeout(200);
+  assert.equal(await text(page, '#rays-title'), 'No results');
+  await drop(page, [['r.csv', RAY]]);
   await page.selectOption('#rays-inside', 'exit');
   await has(page, '#rays-inside-hint', /hollow/);
   await until(page, () => /^00.20/.test(document.querySelector('#rays-table tbody').textContent));
   // A batch that takes long: the old result goes, and only the last choice counts.
-  const many = `ox,oy,oz,dx,dy,dz\n${'0,0,-9,0,0,1\n'.repeat(200_000)}`;
-  await drop(page, [['many.csv', many]]);
+  await page.evaluate(async () => {
+    const { Device } = await import('./package/index.js'), { scene } = Device.prototype, title = document.querySelector('#rays-title');
+    Device.prototype.scene = async function late(...args) { window.scenes++; await new Promise(done => setTimeout(done, 800)); return scene.apply(this, args); };
+    Object.assign(window, { titles: new Set(), scenes: 0 });
+    new MutationObserver(() => window.titles.add(title.textContent)).observe(title, { childList: true });
+  });
+  await page.selectOption('#rays-query', 'interval');
   await has(page, '#rays-title', /^Casting …$/);
   assert.equal(await text(page, '#rays-table'), '');
   await page.selectOption('#rays-query', 'count');
   await page.selectOption('#rays-query', 'occluded');
-  await has(page, '#rays-title', /^200,000 of 200,000 rays are blocked$/);
+  await has(page, '#rays-title', /^1 of 1 ray is blocked$/);
+  assert.deepEqual(await page.evaluate(() => [...window.titles, window.scenes]), ['Casting …', '1 of 1 ray is blocked', 2]);
   await page.click('summary');
   for (const [what, words] of [['spheres', /^x,y,z,r\n(-?\d[^,]*,){3}0\.\d+\n/], ['rays', /^ox,oy,oz,dx,dy,dz\n-9.0,0.0,0.0,9.0,-4.0,-4.0\n/]]) {
     const [download] = await Promise.all([page.waitForEvent('download'), page.click(`#rays-example-${what}`)]);
@@ -459,18 +478,51 @@ test('the result of rays is that of the controls, with the distance and the numb
 test('a plot lets the page scroll, and the wheel zooms it when it has the focus', () => visit('#tab=rays', async page => {
   await page.setViewportSize({ width: 390, height: 700 });
   await has(page, '#rays-title', /47 of 121 rays hit/);
-  const picture = () => page.evaluate(() => document.querySelector('#rays-plot').toDataURL());
+  const picture = () => page.evaluate(async () => {
+    await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+    return document.querySelector('#rays-plot').toDataURL();
+  });
   const first = await picture(), box = await page.locator('#rays-plot').boundingBox();
   await page.mouse.move(box.x + 20, box.y + 20);
   await page.mouse.wheel(0, 200);
   await until(page, () => scrollY > 100);
-  assert.equal(await picture(), first);
+  assert.ok(await picture() === first);
   await page.focus('#rays-plot');
   await page.evaluate(() => scrollTo(0, 0));
   await page.mouse.wheel(0, 200);
   await until(page, first => document.querySelector('#rays-plot').toDataURL() !== first, first);
   assert.equal(await page.evaluate(() => scrollY), 0);
   assert.equal(await page.evaluate(() => getComputedStyle(document.querySelector('#rays-plot')).touchAction), 'pan-y');
+  // In a wide window there is nothing to scroll.
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.evaluate(() => document.activeElement.blur());
+  await page.waitForTimeout(200);
+  const wide = await picture();
+  await page.mouse.wheel(0, -200);
+  await until(page, wide => document.querySelector('#rays-plot').toDataURL() !== wide, wide);
+}));
+
+test('spheres in front cover points, and a start has a mark', () => visit('#tab=rays', async page => {
+  const red = await page.evaluate(async () => {
+    const { Plot } = await import('./plot.js');
+    const canvas = document.createElement('canvas');
+    document.body.append(canvas);
+    Object.assign(canvas.style, { width: '200px', height: '200px' });
+    const plot = new Plot(canvas, () => {}), spheres = Float32Array.of(0, 0, 0, 1, 0, 5, 0, 1);
+    const pixel = async (of, yaw) => {
+      Object.assign(plot, { yaw, pitch: 0 });
+      plot.show({ spheres, ...of });
+      await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+      const [x, y] = plot.project([0, -1, 0]), sharp = canvas.width / 200;
+      return [...canvas.getContext('2d').getImageData(Math.round(x * sharp), Math.round(y * sharp), 1, 1).data];
+    };
+    const points = [[0, -1, 0]];
+    return [await pixel({ points }, 0), await pixel({ points }, Math.PI), await pixel({ starts: points }, 0)];
+  });
+  const isRed = ([r, g, b]) => r > 150 && g < 60 && b < 80;
+  assert.deepEqual(red.map(isRed), [true, false, false], red.join(' '));
+  // The fill of the mark is the colour of the background.
+  assert.deepEqual(red[2], [233, 236, 242, 255]);
 }));
 
 test('a bullet is in the address, its room is reserved, and time that runs out is told', () => visit('#tab=bullets', async page => {
