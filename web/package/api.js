@@ -14,6 +14,8 @@ const SINGLE = [...POLICIES, 'pairwise', 'k', 'bounces', 'body_count', 'width', 
 const DEVICE_OPTIONS = ['device', 'precision', 'helpers', 'wasm', 'worker'];
 const INTEGERS = ['masks', 'skip_ids', 'from_ids'];
 const ENDS = ['t_min', 't_max'];
+/** Columns of rays that one number fills. */
+const EACH = [...INTEGERS, 'times', 'ray_radius'];
 const RAY_OPTIONS = [...POLICIES, ...ENDS, ...INTEGERS, 'times', 'ray_radius'];
 const POINT_OPTIONS = ['precision', 'on_bad', 'masks', 'skip_ids', 'times'];
 const BULLET_OPTIONS = ['precision', 'on_bad', 'speeds', 'radii', 'from_ids', 'bounces'];
@@ -28,13 +30,15 @@ export function buffers(value, found = new Set()) {
   return [...found];
 }
 
-/** The arguments of a call that failed, in its error. */
+/** The arguments of a call that failed, in its error: kept from users, and from what prints errors. */
 const ARGS = Symbol('arguments');
 
 /** An error of the library, or one like it. */
-function failure({ message, ...more }) {
-  return Object.assign(new Error(message), more);
+function failure({ message, ...more }, args) {
+  return Object.defineProperty(Object.assign(new Error(message), more), ARGS, { value: args, configurable: true });
 }
+
+const CLOSED = { name: 'Closed', message: 'the device was closed' };
 
 /** An array of numbers as a typed array; with its own memory unless it is `transferred`. */
 function column(name, value, transferred, Numbers) {
@@ -85,6 +89,8 @@ class Engine {
   /** Why the engine ended; undefined while it runs. */
   ended;
   isWorker = false;
+  /** Why it has no worker, although there are some. */
+  reason;
 
   /** Starts an engine in a worker; on this thread where there are none, or if they are forbidden. */
   static async start({ start, load, wasm, ephemeris }, options) {
@@ -97,9 +103,15 @@ class Engine {
       } catch (error) {
         if (!load) throw failure({ name: 'EngineEnded', message: `${error.message}; see "Bundlers" in the README of the package` });
         console.warn(`umbracast: ${error.message}: the engine runs on this thread`);
+        return Engine.#onThread(load, module, error.message);
       }
     }
+    return Engine.#onThread(load, module);
+  }
+
+  static async #onThread(load, module, reason) {
     const engine = new Engine();
+    engine.reason = reason;
     const answer = await load(module);
     engine.#send = async (message) => engine.#receive(await answer(message));
     return engine;
@@ -107,7 +119,7 @@ class Engine {
 
   /** Connects a worker, and waits until it has loaded the module. */
   async #work(worker, wasm, ephemeris) {
-    this.close = () => worker.terminate();
+    this.#end = () => worker.terminate();
     this.#send = (message) => worker.postMessage(message, buffers(message.args));
     worker.onmessage = ({ data }) => this.#receive(data);
     worker.onerror = (event) => {
@@ -118,31 +130,30 @@ class Engine {
     this.isWorker = true;
   }
 
-  close() {}
+  #end = () => {};
+
+  /** Ends the engine. Calls without an answer, and later ones, fail. */
+  close(error = CLOSED, id = undefined, args = undefined) {
+    this.ended ??= error;
+    this.#end();
+    for (const [other, { reject }] of this.#waiting) reject(failure(error, other === id ? args : undefined));
+    this.#waiting.clear();
+  }
 
   #ask(message) {
     const id = ++this.#last;
     return new Promise((resolve, reject) => {
-      if (this.ended) return reject(this.ended);
+      if (this.ended) return reject(failure(this.ended));
       this.#waiting.set(id, { resolve, reject });
       this.#send({ ...message, id });
     });
   }
 
   #receive({ id, value, error, dead, args }) {
-    if (dead) {
-      this.ended = failure({ name: 'EngineEnded', message: `the engine of umbracast ended: ${error.message}` });
-      this.close();
-      for (const [other, { reject }] of this.#waiting) {
-        const { name, message } = this.ended;
-        reject(Object.assign(failure({ name, message }), other === id && { [ARGS]: args }));
-      };
-      this.#waiting.clear();
-      return;
-    }
+    if (dead) return this.close({ name: 'EngineEnded', message: `the engine of umbracast ended: ${error.message}` }, id, args);
     const { resolve, reject } = this.#waiting.get(id) ?? {};
     this.#waiting.delete(id);
-    if (error) reject?.(Object.assign(failure(error), { [ARGS]: args }));
+    if (error) reject?.(failure(error, args));
     else resolve?.(value);
   }
 
@@ -171,7 +182,8 @@ export function createDevice(ways) {
     name;
     /** Kind of device. */
     kind;
-    /** Why a GPU was given up; undefined if none was. */
+    #isClosed = false;
+    /** Why a GPU or a worker was given up; undefined if none was. */
     lost;
 
     constructor(options) {
@@ -190,6 +202,8 @@ export function createDevice(ways) {
 
     async #open(choice) {
       this.#engine = await Engine.start(ways, this.#options);
+      if (this.#isClosed) this.#engine.close();
+      this.lost ??= this.#engine.reason;
       this.#handle = await this.#engine.ask(0, 'open', choice, { precision: this.#options.precision });
       Object.assign(this, await this.#engine.ask(this.#handle, 'describe'));
       if (!this.isCpu) this.name = await adapterName();
@@ -202,6 +216,7 @@ export function createDevice(ways) {
 
     /** Ends the workers. */
     close() {
+      this.#isClosed = true;
       this.#engine.close();
       this.#helpers?.forEach((helper) => helper.then(({ engine }) => engine.close(), () => {}));
     }
@@ -210,7 +225,7 @@ export function createDevice(ways) {
     #fall(engine, error) {
       if (engine === this.#engine) {
         this.#falling ??= (async () => {
-          engine.close();
+          engine.close({ name: 'EngineEnded', message: error.message });
           this.lost = error.message;
           await this.#open('cpu');
           this.#falling = undefined;
@@ -226,7 +241,7 @@ export function createDevice(ways) {
       try {
         return await task(engine, this.#handle);
       } catch (error) {
-        if (!engine.ended && (this.isCpu || !LOST.includes(error.name))) throw error;
+        if (this.#isClosed || (!engine.ended && (this.isCpu || !LOST.includes(error.name)))) throw error;
         await this.#fall(engine, error);
         return task(this.#engine, this.#handle, error[ARGS]);
       }
@@ -325,11 +340,12 @@ class Scene {
 
   /** Number of spheres. */
   get length() {
-    return this.#input.spheres.length / (this.#input.semi_axes ? 3 : 4);
+    return this.#input ? this.#input.spheres.length / (this.#input.semi_axes ? 3 : 4) : 0;
   }
 
   /** The scene on an engine, built at first use. */
   #of(engine, device) {
+    if (!this.#input) throw failure({ name: 'Freed', message: 'the scene was freed' });
     let handle = this.#handles.get(engine);
     if (!handle) {
       handle = engine.ask(device, 'scene', clone(this.#input));
@@ -347,12 +363,13 @@ class Scene {
   free() {
     for (const [engine, handle] of this.#handles) handle.then((object) => engine.ended || engine.ask(object, 'free')).catch(() => {});
     this.#handles.clear();
+    this.#input = undefined;
   }
 
   /** Replaces the spheres by as many others. */
   async update(spheres, options = {}) {
     const input = argumentsOf('update', SPHERE_OPTIONS, { spheres }, options);
-    const before = this.#input;
+    const before = this.#input ?? {};
     // Ellipsoids that are given as centres keep their shapes.
     const { semi_axes, rotations } = input.semi_axes ? input : before;
     const shapes = Object.fromEntries(Object.entries({ semi_axes, rotations }).filter(([, column]) => column));
@@ -384,8 +401,14 @@ class Scene {
 
   /** Casts rays: on the GPU, or parts of them on each engine. */
   async #cast(verb, origins, directions, options, more = {}) {
-    const input = argumentsOf(verb, [...RAY_OPTIONS, ...Object.keys(more)], { origins, directions }, { ...options, ...more });
-    const count = Math.max(input.origins.length, input.directions.length) / 3;
+    const count = Math.max(origins.length, directions.length) / 3;
+    const given = { ...options, ...more };
+    for (const name of EACH) {
+      if (typeof given[name] !== 'number') continue;
+      const one = column(name, [given[name]], true, Float32Array);
+      given[name] = new one.constructor(count).fill(one[0]);
+    }
+    const input = argumentsOf(verb, [...RAY_OPTIONS, ...Object.keys(more)], { origins, directions }, given);
     const helpers = count < 2 * PART ? [] : this.#device.helpers();
     const parts = Math.min(Math.floor(count / PART), helpers.length + 1);
     if (parts < 2) return this.#ask('cast', verb, input);

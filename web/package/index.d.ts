@@ -25,6 +25,11 @@ export type Doubles = Float64Array | Float32Array | readonly number[];
 /** Integers from 0 to 2³² − 1. */
 export type Integers = Uint32Array | readonly number[];
 
+/** What a global name stands for, or something else where there is none, as in Node without the types of browsers. */
+type Global<Name extends string, Otherwise> = typeof globalThis extends { [name in Name]: infer Own } ? Own : Otherwise;
+/** An address, as text or as a `URL`. */
+type Address = string | { readonly href: string };
+
 export type Precision = 'auto' | 'fast' | 'standard' | 'exact';
 
 export interface Transfer {
@@ -40,9 +45,9 @@ export interface DeviceOptions {
   /** Number of workers that help with batches of 65,536 rays or more on the CPU engine. Default: one less than the cores. */
   helpers?: number;
   /** The module: where a bundler has put `umbracast/umbracast_bg.wasm`, or its bytes. */
-  wasm?: URL | string | BufferSource | WebAssembly.Module;
+  wasm?: Address | ArrayBuffer | ArrayBufferView | Global<'WebAssembly', { Module: { prototype: unknown } }>['Module']['prototype'];
   /** Where `umbracast/worker.js` is. */
-  worker?: URL | string;
+  worker?: Address;
 }
 
 export interface SphereOptions extends Transfer {
@@ -66,24 +71,47 @@ export interface SceneOptions extends SphereOptions {
 }
 
 export interface Policies {
+  /** A ray that starts inside a sphere hits it at its start (`enter`), where it leaves it (`exit`), or not at all. Default: `enter`. */
   inside?: 'enter' | 'exit' | 'ignore';
+  /** Whether a tangent ray hits. Default: `hit`. */
   touch?: 'hit' | 'miss';
+  /** Whether `t_max` itself is within the ray (`closed`). Default: `closed`. */
   ends?: 'closed' | 'half-open';
+  /** Default: `exact`, the same bytes on every device. */
   precision?: Precision;
+  /** A ray with NaN, say, is an error (`refuse`), or misses and counts as `skipped`. Default: `refuse`. */
   on_bad?: 'refuse' | 'skip';
+  /** Moving spheres are seen at the time of the ray, or move while it travels, with `t` as the time. Default: `at-time`. */
   motion?: 'at-time' | 'with-ray';
+  /** Whether a surface between `t` = 0 and `t_min` blocks the ray. Default: `auto`, which is `pass` for rays that are given. */
   near?: 'auto' | 'pass' | 'block';
 }
 
-/** Policies, and columns with one entry per ray. */
+/** Policies, and columns with one entry per ray; a number is for all rays. */
 export interface RayOptions extends Policies, Transfer {
+  /** The first `t` that counts, in lengths of the direction. Default: 0. */
   t_min?: number | Floats;
+  /** The last one. With a direction that leads to a lamp, 1 ends the ray there. Default: infinity. */
   t_max?: number | Floats;
-  masks?: Integers;
-  skip_ids?: Integers;
-  from_ids?: Integers;
-  times?: Floats;
-  ray_radius?: Floats;
+  /** Bits per ray: it can hit spheres whose masks share one. Default: all bits. */
+  masks?: number | Integers;
+  /** The sphere that each ray passes through. A shadow ray from a sphere's centre skips that sphere. Default: `NO_SPHERE`. */
+  skip_ids?: number | Integers;
+  /** The sphere on whose surface each ray starts: it is not hit again there. Default: `NO_SPHERE`. */
+  from_ids?: number | Integers;
+  /** When each ray sees moving spheres. Default: 0. */
+  times?: number | Floats;
+  /** Radius of each ray: spheres count as that much larger. Default: 0. */
+  ray_radius?: number | Floats;
+}
+
+/** Errors have a `name`: `BadRecord`, `Closed`, `Freed`, `NoDevice`, `InvalidArgument` and others. That of a record says which it is. */
+export interface BadRecord extends Error {
+  name: 'BadRecord';
+  what: string;
+  index: number;
+  field: string;
+  value: string;
 }
 
 export interface PointOptions extends Pick<Policies, 'precision' | 'on_bad'>, Transfer {
@@ -138,13 +166,15 @@ export interface Flights extends Reported {
 }
 
 export interface Update {
+  /** By how much the boxes of the tree have grown since it was built: 0.5 is by half. */
   quality_loss: number;
+  /** Whether a new scene would probably be worth its time. */
   rebuild_suggested: boolean;
 }
 
 export interface Picture {
   /** In a browser, for `putImageData`. */
-  image: ImageData;
+  image: Global<'ImageData', { prototype: { width: number; height: number; data: Uint8ClampedArray } }>['prototype'];
   t: Float32Array;
   id: Uint32Array;
   fraction: Float32Array;
@@ -191,8 +221,8 @@ export interface CircumstancesErrors {
   c3_s: number | null;
   c4_s: number | null;
   obscuration: number;
-  /** Whether they decide if the eclipse is total or annular there. */
-  kind_is_uncertain: boolean;
+  /** The kinds that the eclipse may have there: more than one at the edge of the path. */
+  kinds: ('none' | 'partial' | 'annular' | 'total')[];
 }
 
 /** The lines of a solar eclipse on the Earth. */
@@ -220,7 +250,7 @@ export class Device {
   readonly isCpu: boolean;
   /** Why the GPU or a worker was given up; the CPU engine answers since. */
   readonly lost?: string;
-  /** Ends the workers. */
+  /** Ends the workers. Calls without an answer, and later ones, fail with the name `Closed`. */
   close(): void;
   /** Builds a scene of spheres, 4 numbers each: centre and radius. */
   scene(spheres: Floats, options?: SceneOptions): Promise<Scene>;
@@ -257,7 +287,7 @@ export class Scene {
   private constructor();
   /** Number of spheres. */
   readonly length: number;
-  /** Frees the memory of the scene. */
+  /** Frees the memory of the scene. Later calls fail with the name `Freed`. */
   free(): void;
   /** Replaces the spheres by as many others. */
   update(spheres: Floats, options?: SphereOptions): Promise<Update>;

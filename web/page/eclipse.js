@@ -13,13 +13,14 @@ const css = name => getComputedStyle(document.documentElement).getPropertyValue(
 const rgb = name => [1, 3, 5].map(i => parseInt(css(name).slice(i, i + 2), 16));
 const degrees = (value, [plus, minus], decimals = 2) => `${Math.abs(value).toFixed(decimals)}° ${value < 0 ? minus : plus}`;
 const capital = text => text[0].toUpperCase() + text.slice(1);
-const lasting = seconds => {
+/** A duration. Tenths of a second are known only if the error is below one. */
+const lasting = (seconds, error = 0) => {
   const whole = Math.round(seconds);
-  return whole < 60 ? `${seconds.toFixed(1)} s` : `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, '0')} s`;
+  return whole < 60 ? `${error < 1 ? seconds.toFixed(1) : whole} s` : `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, '0')} s`;
 };
 
-/** A covered part. It is 100 % only if nothing is left. */
-const percent = value => value >= 1 ? '100 %' : value > 0.995 ? `${(Math.floor(1e4 * value) / 100).toFixed(2)} %` : `${(100 * value).toFixed(1)} %`;
+/** A covered part. It is 100 % only in a total eclipse: the radius of the Moon for partial phases is a little larger. */
+const percent = (value, kind) => kind === 'total' ? '100 %' : value > 0.995 ? `${Math.min(99.99, Math.floor(1e4 * value) / 100).toFixed(2)} %` : `${(100 * value).toFixed(1)} %`;
 
 /** Options of the engine and of the command line for the choices of radii. */
 const RADII = {
@@ -39,6 +40,7 @@ let shown = null;       // what the engine knows of the eclipse: record, lines, 
 let seen = null;        // the answer of circumstances for the observer
 let coasts = [], cities = [];
 let time = 0;           // seconds from the greatest eclipse
+let followsMaximum = true; // whether the time is that of the maximum at the observer, until it is set by hand
 let clock = new Clock('UTC');
 let quality = 1, isBusy = false, isAgain = false, settle = 0, playing = 0;
 let drawn = null;       // the last instant that was drawn
@@ -50,6 +52,12 @@ const command = () => {
 };
 
 // The map
+
+/** Colour, width and dashes of each kind of line. */
+const STROKES = {
+  total: ['--path', 1.8], annular: ['--path', 1.8, [7, 4]], limit: ['--path', 1],
+  horizon: ['--horizon', 1.3], 'at-maximum': ['--horizon', 1, [5, 4]], partial: ['--horizon', 1, [2, 3]],
+};
 
 function colors() {
   return { sea: rgb('--sea'), land: rgb('--land'), ice: rgb('--ice'), night: rgb('--night'), shadow: rgb('--shadow') };
@@ -116,17 +124,15 @@ function paint(pen, of, now) {
   lines(coasts, '--coast', 0.8);
   if (!shown?.lines) { drawPin(pen, of); return; }
   const { horizon, maximum_at_horizon, partial, bands, limits, center } = shown.lines;
-  lines(horizon, '--horizon', 1.3);
-  lines(maximum_at_horizon, '--horizon', 1, [5, 4]);
-  lines(partial, '--horizon', 1, [2, 3]);
+  for (const [name, list] of [['horizon', horizon], ['at-maximum', maximum_at_horizon], ['partial', partial]]) lines(list, ...STROKES[name]);
   for (const band of bands) {
     // The band between two limits: filled when it is wide enough to be seen.
     pen.fillStyle = css('--path') + '55';
     const pixels = bandPixels(of, band);
     if (pixels) { pen.beginPath(); pixels.forEach(([x, y], i) => i ? pen.lineTo(x, y) : pen.moveTo(x, y)); pen.fill(); }
   }
-  lines(limits, '--path', 1);
-  lines([center], '--path', 1.8);
+  lines(limits, ...STROKES.limit);
+  for (const [kind, list] of Object.entries(center)) lines(list, ...STROKES[kind]);
   if (now?.umbra.length) lines(vectors(now.umbra), '--path', 1.6);
   if (of.zoom >= 2) drawCities(pen, of);
   drawPin(pen, of);
@@ -180,6 +186,7 @@ function setTime(seconds, isMoving = true) {
   if (!shown) return;
   const [first, last] = shown.span;
   time = Math.max(first, Math.min(last, seconds));
+  followsMaximum = false;
   $('time').value = time;
   store({ time: Math.round(time) });
   refresh(isMoving);
@@ -211,7 +218,7 @@ function showInstant(now) {
   drawSun($('sun'), view);
   if (!view) return;
   const isUp = view.sun_altitude_deg >= view.horizon_altitude_deg;
-  const covered = view.kind === 'none' ? 'not covered' : percent(view.obscuration);
+  const covered = view.kind === 'none' ? 'not covered' : percent(view.obscuration, view.kind);
   const rows = [['At', clock.text(now.time, { seconds: true })], ['Covered', covered], ['Sun', isUp ? `${view.sun_altitude_deg.toFixed(1)}° high` : 'below the horizon'], ['Towards', compass(view.sun_azimuth_deg)]];
   $('now').replaceChildren(...rows.flatMap(([term, text]) => [make('dt', term), make('dd', text)]));
   $('sun').setAttribute('aria-label', `The Sun as seen by the observer, zenith up: ${isUp ? '' : 'below the horizon, '}${covered === 'not covered' ? covered : covered + ' covered'}`);
@@ -222,15 +229,29 @@ const compass = azimuth => `${['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW'][Math.
 // The observer
 
 const observer = () => state.place && { name: state.city ?? null, latitude_deg: state.place[0], longitude_deg: state.place[1], height_m: state.place[2] ?? 0 };
-const placeText = ([latitude, longitude, height]) => `${degrees(latitude, 'NS')}, ${degrees(longitude, 'EW')}${height ? `, ${height} m` : ''}`;
+/** Coordinates to ten metres: near a limit, a kilometre decides. */
+const placeText = ([latitude, longitude, height]) => `${degrees(latitude, 'NS', 4)}, ${degrees(longitude, 'EW', 4)}${height ? `, ${height} m` : ''}`;
 
 /** @param place latitude, longitude and, unless it is 0, the height in metres */
 async function moveObserver(place, city = null) {
   store({ place, city, chosen: true });
   $('place').value = city ?? placeText(place);
-  $('place-error').textContent = ''; $('place').removeAttribute('aria-invalid');
+  wrong('place', '');
   refresh(true);
   await showSeen();
+}
+
+/** Says what is wrong with a field. What was seen from the place before is no answer then. */
+function wrong(input, text) {
+  const hint = /^(.*did you mean )(.+)\?$/.exec(text);
+  const choose = name => {
+    const button = make('button', name, { type: 'button' });
+    button.onclick = () => { $('place').value = name; $('by-place').requestSubmit(); };
+    return button;
+  };
+  $(`${input}-error`).replaceChildren(...(hint ? [hint[1], ...hint[2].split(' or ').map(choose)] : [text]));
+  if (text) $(input).setAttribute('aria-invalid', 'true'); else $(input).removeAttribute('aria-invalid');
+  if (input === 'place') $('seen').classList.toggle('old', Boolean(text));
 }
 
 let newest = 0;
@@ -243,26 +264,29 @@ async function showSeen() {
   const [place] = answer.places, [errors] = answer.errors;
   const isSeen = place.c1 && place.visible;
   const kind = !place.c1 ? 'No eclipse here' : !isSeen ? 'The Sun is down during the eclipse' : `${capital(place.kind)} eclipse`;
-  const duration = place.central_duration_s ? `, ${lasting(place.central_duration_s)}` : '';
-  const slack = place.central_duration_s ? ` ±\u00a0${Math.round(errors.c2_s + errors.c3_s)}\u00a0s` : '';
+  const slackS = errors.c2_s + errors.c3_s;
+  const duration = place.central_duration_s ? `, ${lasting(place.central_duration_s, slackS)}` : '';
+  const slack = duration && ` ±\u00a0${Math.round(slackS)}\u00a0s`;
   $('seen-title').textContent = kind + (isSeen ? duration + slack : '');
   const text = [];
   if (state.city) text.push(`${state.city}, ${placeText(state.place)}.`);
   if (place.c1) {
     const partial = place.kind === 'partial' && errors.obscuration >= 0.0005 ? ` ± ${(100 * errors.obscuration).toFixed(1)}` : '';
-    if (isSeen) text.push(place.visible === place.maximum ? `Obscuration ${percent(place.obscuration)}${partial}, magnitude ${place.magnitude.toFixed(3)}.` : `At most ${percent(place.visible_obscuration)} covered with the Sun up, at ${clock.text(place.visible)}.`);
+    if (isSeen) text.push(place.visible === place.maximum ? `Obscuration ${percent(place.obscuration, place.kind)}${partial}, ${place.c2 ? 'ratio of the diameters' : 'magnitude'} ${place.magnitude.toFixed(3)}.` : `At most ${percent(place.visible_obscuration, place.kind)} covered with the Sun up, at ${clock.text(place.visible)}.`);
   }
   const isUp = key => place[`${key}_sun_altitude_deg`] >= place[`${key}_horizon_altitude_deg`];
   const phase = place.kind === 'total' ? 'totality' : 'annularity';
   if (isSeen && place.c2 && !isUp('c2')) text.push(`The Sun rises after ${phase} has begun.`);
   if (isSeen && place.c3 && !isUp('c3')) text.push(`The Sun sets before ${phase} ends.`);
-  if (errors.kind_is_uncertain) text.push('This place is at the edge: the Sun’s radius and the Moon’s mountains decide whether it is total or annular here.');
+  // The errors of both contacts may together be larger than each change by itself.
+  const kinds = errors.kinds.length > 1 ? errors.kinds : slackS >= place.central_duration_s ? ['partial', place.kind] : [];
+  if (isSeen && kinds.length) text.push(`This place is at the edge: the Sun’s radius and the Moon’s mountains decide whether the eclipse is ${kinds.join(' or ')} here.`);
   $('seen-text').textContent = text.join(' ');
   const rows = CONTACTS.filter(([key]) => place[key]).map(([key, words, short]) => {
     const label = key === 'c2' || key === 'c3' ? `${place.kind === 'total' ? 'Totality' : 'Annularity'} ${words}` : words;
     const altitude = place[`${key}_sun_altitude_deg`], isUp = altitude >= place[`${key}_horizon_altitude_deg`];
     const go = make('button', short ? [make('b', short), label] : label, { type: 'button', 'data-contact': key });
-    go.onclick = () => { play(false); setTime(Clock.seconds(place[key]) - shown.greatest, false); };
+    go.onclick = () => { play(false); setTime(Clock.seconds(place[key]) - shown.greatest, false); followsMaximum = key === 'maximum'; };
     const error = errors[`${key}_s`];
     const stamp = make('time', clock.text(place[key], { seconds: true }), { datetime: place[key] });
     return make('tr', [
@@ -275,6 +299,7 @@ async function showSeen() {
   $('contacts').hidden = !rows.length;
   $('zone-name').textContent = clock.name(answer.eclipse.greatest);
   $('command').textContent = command();
+  if (followsMaximum && isSeen) { setTime(Clock.seconds(place.visible) - shown.greatest, false); followsMaximum = true; }
 }
 
 /** The city of the list that sees most of the eclipse. */
@@ -302,11 +327,14 @@ async function showEclipse(date, { keepView = false } = {}) {
   document.title = `${title(eclipse)} – Umbracast`;
   if (!state.chosen) {
     const best = await bestCity();
-    store(best ? { place: [best.latitude_deg, best.longitude_deg], city: best.name } : { place: [eclipse.latitude_deg, eclipse.longitude_deg], city: null });
+    // A path may have no city of the list in it.
+    store(best && (best.kind !== 'partial' || eclipse.kind === 'partial') ? { place: [best.latitude_deg, best.longitude_deg], city: best.name } : { place: [eclipse.latitude_deg, eclipse.longitude_deg], city: null });
   }
   $('place').value = state.city ?? placeText(state.place);
+  const follows = !keepView || followsMaximum;
   if (!keepView) { view.latitude = eclipse.latitude_deg; view.longitude = eclipse.longitude_deg; view.zoom = 1; time = 0; }
   setTime(time, false);
+  followsMaximum = follows;
   showSeen().catch(error => notice(error.message));
   const lines = await call('map', wanted());
   if (state.eclipse !== date) return;
@@ -314,15 +342,37 @@ async function showEclipse(date, { keepView = false } = {}) {
   shown.path = lines.path;
   const sides = ['north', 'south'].map(side => [inner[side], outer[side]].map(vectors));
   shown.lines = {
-    center: vectors([lines.center])[0], horizon: vectors(lines.horizon), maximum_at_horizon: vectors(lines.maximum_at_horizon), partial: vectors(lines.partial),
+    center: byKind(lines.center, eclipse.kind), horizon: vectors(lines.horizon), maximum_at_horizon: vectors(lines.maximum_at_horizon), partial: vectors(lines.partial),
     limits: sides.flat(2), bands: sides.flatMap(([a, b]) => a.length === b.length ? a.map((line, i) => [line, b[i]]) : []),
   };
-  const key = [];
-  if (lines.center.length) key.push(['path', 'Centre line']);
-  if (shown.lines.limits.length) key.push(['limit', `Limits of ${{ total: 'totality', annular: 'annularity' }[eclipse.kind] ?? 'the path'}, for two radii of the Sun`]);
-  key.push(['horizon', 'Begins or ends at sunrise or sunset'], ['partial', 'Limit of the partial eclipse']);
-  $('key').replaceChildren(...key.map(([name, text]) => make('li', [make('i', '', { class: name, 'aria-hidden': 'true' }), text])));
+  const key = Object.keys(shown.lines.center).map(kind => [kind, `Centre line, ${kind}`]);
+  if (shown.lines.limits.length) key.push(['limit', 'Limits of the path: two on each side, as the Sun’s radius is not known exactly']);
+  key.push(['horizon', 'Begins or ends at sunrise or sunset'], ['at-maximum', 'Maximum at sunrise or sunset'], ['partial', 'Limit of the partial eclipse']);
+  $('key').replaceChildren(...key.map(([name, text]) => make('li', [stroke(STROKES[name]), text], { class: name })));
   refresh();
+}
+
+/** A sample of a line, for the key. */
+function stroke([color, width, dash = []]) {
+  const part = (name, given) => { const one = document.createElementNS('http://www.w3.org/2000/svg', name); for (const [key, value] of Object.entries(given)) one.setAttribute(key, value); return one; };
+  const sample = part('svg', { width: 24, height: 8, 'aria-hidden': 'true' });
+  sample.append(part('path', { d: 'M0 4h24', stroke: `var(${color})`, 'stroke-width': width, 'stroke-dasharray': dash.join(' ') }));
+  return sample;
+}
+
+/** The centre line as lines of one kind each. The path of a hybrid eclipse has parts that are annular and one that is total. */
+function byKind(center, kind) {
+  if (!center.length) return {};
+  if (kind !== 'hybrid') return { [kind]: vectors([center]) };
+  const parts = { annular: [], total: [] };
+  let last = null;
+  center.forEach((point, i) => {
+    const own = shown.path[i].kind;
+    if (own !== last) parts[own].push(i ? [center[i - 1]] : []);
+    parts[own].at(-1).push(point);
+    last = own;
+  });
+  return Object.fromEntries(Object.entries(parts).map(([own, list]) => [own, vectors(list)]));
 }
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
@@ -355,6 +405,8 @@ export async function start() {
   cityList = call('cities');
   const size = () => {
     const box = $('stage').getBoundingClientRect();
+    // Another tab is shown.
+    if (!box.width) return;
     view.width = Math.max(50, box.width); view.height = Math.max(50, box.height);
     view.inset = 60;
     refresh();
@@ -375,8 +427,11 @@ export async function start() {
   $('zoom-in').onclick = zoom(1.6); $('zoom-out').onclick = zoom(1 / 1.6);
   $('reset').onclick = () => { view.setZoom(1); rememberView(); refresh(); };
   const project = projection => {
+    const { scale, zoom } = view;
     view.projection = projection;
-    view.setZoom(1);
+    // What is seen stays; the whole Earth stays whole.
+    view.setZoom(zoom > 1 ? Math.max(1, zoom * scale / view.scale) : 1);
+    if (projection === 'globe' && view.zoom === 1 && shown) view.latitude = shown.eclipse.latitude_deg;
     $('as-globe').setAttribute('aria-pressed', projection === 'globe'); $('as-map').setAttribute('aria-pressed', projection === 'flat');
     if (projection === 'flat') view.turn(0, 0);
     rememberView(); refresh();
@@ -390,7 +445,6 @@ export async function start() {
     if (list[at]) showEclipse(list[at].greatest.slice(0, 10)).catch(error => notice(error.message));
   };
   $('earlier').onclick = neighbour(-1); $('later').onclick = neighbour(1);
-  const wrong = (input, text) => { $(`${input}-error`).textContent = text; if (text) $(input).setAttribute('aria-invalid', 'true'); else $(input).removeAttribute('aria-invalid'); };
   $('by-date').onsubmit = async event => {
     event.preventDefault();
     const date = $('date').value.trim();
@@ -405,7 +459,7 @@ export async function start() {
     const text = $('place').value.trim();
     try {
       if (!text) throw new Error('Give a city, or latitude and longitude, such as 25.69 N, 32.64 E.');
-      const place = await call('place', text.replace(/ m$/, ''));
+      const place = await call('place', text);
       wrong('place', '');
       await moveObserver([place.latitude_deg, place.longitude_deg, ...(place.height_m ? [place.height_m] : [])], place.name);
       view.latitude = place.latitude_deg; view.longitude = place.longitude_deg; view.turn(0, 0); refresh();
@@ -435,8 +489,14 @@ export async function start() {
   time = state.time ?? 0;
   const [flat, date] = await Promise.all([call('coasts'), state.eclipse ?? nextTotal()]);
   coasts = coastVectors(flat);
-  const known = state.time;
-  try { await showEclipse(date, { keepView: keepView || known !== null }); } catch (error) { notice(error.message); await showEclipse(await nextTotal()); }
+  followsMaximum = state.time === null;
+  try {
+    await showEclipse(date, { keepView: keepView || !followsMaximum });
+    if (state.refused.length) notice(`The address of this page has ${state.refused.join(' and ')}, which it does not know.`);
+  } catch (error) {
+    await showEclipse(await nextTotal());
+    notice(error.message);
+  }
   if (!keepView) { view.latitude = shown.eclipse.latitude_deg; view.longitude = shown.eclipse.longitude_deg; refresh(); }
   cities = await cityList;
   $('cities').replaceChildren(...cities.map(([name]) => make('option', '', { value: name })));
@@ -460,7 +520,7 @@ function rememberView() {
 async function save(what) {
   notice('');
   const name = `eclipse-${state.eclipse}`;
-  const about = `${capital(shown.eclipse.kind)} solar eclipse of ${state.eclipse}, ${clock.text(drawn.time, { seconds: true, zone: true })}`;
+  const about = `${capital(shown.eclipse.kind)} solar eclipse of ${state.eclipse}, ${clock.text(drawn.time, { seconds: true, zone: true })}. Observer: ${state.city ?? placeText(state.place)}`;
   if (what === 'place') return saveAs(`${name}-place.csv`, 'text/csv', csv(seen.places));
   if (what === 'path') {
     if (!shown.path?.length) throw new Error('A partial eclipse has no path: there is nothing to save.');
@@ -471,6 +531,7 @@ async function save(what) {
   const drawing = pen => {
     paint(pen, of, drawn);
     pen.font = '12px system-ui, "DejaVu Sans", sans-serif';
+    pen.lineJoin = 'round'; pen.strokeStyle = css('--halo'); pen.lineWidth = 4; pen.strokeText(about, 14, of.height - 16);
     pen.fillStyle = css('--ink');
     pen.fillText(about, 14, of.height - 16);
   };

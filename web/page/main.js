@@ -43,6 +43,13 @@ for (const [i, name] of names.entries()) {
   };
 }
 
+// The address has the state, so it is kept from anchors, and an earlier one is read anew.
+addEventListener('popstate', () => location.reload());
+document.querySelector('.skip').onclick = event => {
+  event.preventDefault();
+  document.querySelector('[role=tabpanel]:not([hidden]) :is(canvas, button, input)').focus();
+};
+
 addEventListener('unhandledrejection', event => isLost || notice(event.reason?.message ?? String(event.reason)));
 
 if (typeof WebAssembly !== 'object') {

@@ -252,6 +252,35 @@ test('a worker that dies is replaced', async () => {
   });
 });
 
+/** Runs in the page or in Node: what calls say that wait for a device while it is closed, that come later, or that use a freed scene. */
+async function closed() {
+  const device = await (globalThis.umbracast?.Device ?? Device).open('cpu');
+  const [scene, freed] = [await device.scene([5, 0, 0, 1]), await device.scene([5, 0, 0, 1])];
+  const said = (promise) => promise.then(() => 'an answer', ({ name }) => name);
+  freed.free();
+  const found = [await said(freed.closest([0, 0, 0], [1, 0, 0])), await said(freed.update([6, 0, 0, 1]))];
+  const waiting = said(scene.closest(new Float32Array(300_000), [1, 0, 0]));
+  device.close();
+  found.push(await waiting);
+  for (const late of [scene.closest([0, 0, 0], [1, 0, 0]), scene.update([6, 0, 0, 1]), device.scene([5, 0, 0, 1]), device.eclipse('2027-08-02')]) found.push(await said(late));
+  return found;
+}
+
+test('calls of a closed device and of a freed scene fail', async () => {
+  const expected = ['Freed', 'Freed', ...Array(5).fill('Closed')];
+  assert.deepEqual(await closed(), expected);
+  await inBrowser({}, async (page) => assert.deepEqual(await page.evaluate(closed), expected));
+});
+
+test('a number is a column for all rays', async () => {
+  const scene = await (await Device.open()).scene([5, 0, 0, 1, 5, 2, 0, 1]);
+  const rays = [[0, 0, 0], [1, 0, 0, 1, 0.01, 0]];
+  assert.deepEqual(await scene.count(...rays, { ray_radius: 1.5 }).then(({ count }) => [...count]), [2, 2]);
+  assert.deepEqual(await scene.closest(...rays, { skip_ids: 0 }).then(({ id }) => [...id]), [NO_SPHERE, NO_SPHERE]);
+  const error = await scene.closest(...rays, { skip_ids: 1.5 }).catch((error) => error);
+  assert.equal(error.message, 'skip_ids[0] is 1.5: expected an integer from 0 to 4294967295');
+});
+
 test('the ephemeris is loaded once, and only for eclipses', async () => {
   await inBrowser({}, async (page) => {
     const asked = [];
@@ -286,7 +315,7 @@ test('errors are those of the library', async () => {
   await fails(scene.closest([0, 0, 0], [1, 0, '0']), { name: 'TypeError', message: 'directions[2] is 0: expected a number' });
   await fails(scene.closest([0, 0, 0], [1, 0, 0], { ids: [1] }), { name: 'TypeError' });
   await fails(scene.closest([0, 0, 0, 1, 1, 1], [1, 0, 0, 1, 0, 0, 1, 0, 0]), { name: 'LengthsDiffer' });
-  await fails(scene.closest([0, 0, 0], [1, 0, 0], { masks: 1 }), { message: 'masks must be a Uint32Array or an array of numbers' });
+  await fails(scene.closest([0, 0, 0], [1, 0, 0], { masks: '1' }), { message: 'masks must be a Uint32Array or an array of numbers' });
   await fails(scene.closest([0, 0, 0], [1, 0, 0], { precision: 1 }), { message: 'precision is 1: expected a string' });
   await fails(scene.nearest(1.5, [0, 0, 0], [1, 0, 0]), { message: 'k is 1.5: expected an integer from 0 to 4294967295' });
   await fails(scene.nearest(0, [0, 0, 0], [1, 0, 0]), { message: 'k is 0: nearest needs a k of at least 1' });

@@ -124,6 +124,10 @@ console.log(hits.t[0], lists.offsets.length, (await device.eclipse('2027-08-02')
   for (const module of ['nodenext', 'preserve']) {
     execFileSync(path.join(TOOLS, 'tsc'), [...options, '--module', module, 'types.ts'], { cwd: project, encoding: 'utf8', stdio: 'pipe' });
   }
+  // Node has no types of browsers.
+  writeFileSync(path.join(project, 'node.ts'), "import { Device, type Picture } from 'umbracast';\nexport const width = (picture: Picture): number => picture.image.width;\nawait Device.open({ wasm: new Uint8Array(8) });\n");
+  const bare = options.map((one) => (one === 'es2022,dom' ? 'es2022' : one));
+  execFileSync(path.join(TOOLS, 'tsc'), [...bare, '--module', 'nodenext', 'node.ts'], { cwd: project, encoding: 'utf8', stdio: 'pipe' });
 });
 
 test('publint and attw find nothing', async () => {

@@ -126,6 +126,40 @@ test('the observer is moved by name, by coordinates, by hand and by keys; wrong 
   await until(page, old => document.querySelector('#place').value !== old, dragged);
 }));
 
+test('the clock is at the maximum of the observer until it is set, and other tabs change nothing', () => visit('#eclipse=2027-08-02&place=36.8,-4.3', async page => {
+  await drawn(page);
+  const clock = () => page.evaluate(() => document.querySelector('#now dd').textContent);
+  await until(page, () => document.querySelector('#now dd')?.textContent === '08:49:16');
+  // At the edge, 0.01° inside.
+  assert.match(await text(page, '#seen-text'), /at the edge.*partial or total here/);
+  await page.click('#tab-rays');
+  await until(page, () => /hit/.test(document.querySelector('#rays-title')?.textContent));
+  await page.click('#tab-eclipse');
+  assert.equal(await text(page, '#notice'), '');
+  await page.fill('#place', 'Sevilla');
+  await page.press('#place', 'Enter');
+  await until(page, () => document.querySelector('#seen').classList.contains('old'));
+  await page.click('#place-error button');
+  await until(page, () => /^Partial/.test(document.querySelector('#seen-title').textContent) && document.querySelector('#now dd').textContent === '08:47:33');
+  await page.click('[data-contact=c1]');
+  await until(page, () => document.querySelector('#now dd').textContent !== '08:47:33');
+  const begins = await clock();
+  await page.fill('#place', '36.8 N 4.3 W');
+  await page.press('#place', 'Enter');
+  await until(page, () => /^Total/.test(document.querySelector('#seen-title').textContent));
+  await page.waitForTimeout(300);
+  assert.equal(await clock(), begins);
+}));
+
+test('the way back leads to the eclipse before, and an address that is not known is told', () => visit('#eclipse=2026-08-12&place=91,0', async page => {
+  await drawn(page);
+  await until(page, () => /place=91,0, which it does not know/.test(document.querySelector('#notice').textContent));
+  await page.click('#later');
+  await until(page, () => /eclipse=2027-02-06/.test(location.hash));
+  await Promise.all([page.waitForEvent('load'), page.goBack()]);
+  await until(page, () => /2026 Aug 12/.test(document.title) && document.querySelector('#which').value === '2026-08-12');
+}));
+
 test('time, zone and view are in the address, and come back from it', () => visit('#eclipse=2027-08-02&place=25.6872,32.6396&city=Luxor&zone=Africa/Cairo&time=-278&view=flat,20,30,2', async page => {
   await drawn(page);
   assert.match(await text(page, '#zone-name'), /Cairo, UTC\+3/);
@@ -157,7 +191,7 @@ test('the files of a path are those of the command line', () => visit('#eclipse=
   run('circumstances', '2021-12-04', '--place=-75,-60', '--radii', 'nasa', '-o', seen, '--quiet');
   assert.equal((await save('place')).split('\n')[0], readFileSync(seen, 'utf8').split('\n')[0]);
   assert.match(await save('path'), /^time,kind,latitude_deg/);
-  assert.match(await save('svg'), /^<svg [^]*<image [^]*<path [^]*>Total solar eclipse of 2021-12-04, 07:33:\d\d UTC<[^]*<\/svg>\n$/);
+  assert.match(await save('svg'), /^<svg [^]*<image [^]*<path [^]*>Total solar eclipse of 2021-12-04, 07:33:\d\d UTC\. Observer: 75\.0000° S, 60\.0000° W<[^]*<\/svg>\n$/);
   const [png] = await Promise.all([page.waitForEvent('download'), page.click('[data-save=png]')]);
   assert.equal(readFileSync(await png.path()).subarray(1, 4).toString(), 'PNG');
 }));
@@ -463,7 +497,7 @@ test('the result of rays is that of the controls, with the distance and the numb
   await page.selectOption('#rays-query', 'occluded');
   await has(page, '#rays-title', /^1 of 1 ray is blocked$/);
   assert.deepEqual(await page.evaluate(() => [...window.titles, window.scenes]), ['Casting …', '1 of 1 ray is blocked', 2]);
-  await page.click('summary');
+  await page.click('#rays summary');
   for (const [what, words] of [['spheres', /^x,y,z,r\n(-?\d[^,]*,){3}0\.\d+\n/], ['rays', /^ox,oy,oz,dx,dy,dz\n-9.0,0.0,0.0,9.0,-4.0,-4.0\n/]]) {
     const [download] = await Promise.all([page.waitForEvent('download'), page.click(`#rays-example-${what}`)]);
     assert.match(readFileSync(await download.path(), 'utf8'), words);
@@ -549,6 +583,7 @@ test('a bullet is in the address, its room is reserved, and time that runs out i
   await page.reload();
   await has(page, '#b-answer', /After8.5 units, 17 frames/);
   assert.equal(await page.inputValue('#b-speed'), '0.5');
+  assert.deepEqual(await page.evaluate(async () => (await import('./state.js')).state.refused), []);
 }));
 
 test('a bullet of a bad address is judged by the form, and rounding is no result', async () => {

@@ -1,4 +1,4 @@
-//! Cities with their coordinates, for `--city`. Heights are 0: 1 km of height changes a contact by less than half a second.
+//! Cities with their coordinates, for `--city`. Heights are 0: 1 km of height changes a contact by up to 1.5 s, and by more near the limits of the path.
 
 use strsim::levenshtein;
 
@@ -14,6 +14,7 @@ pub const CITIES: &[(&str, f64, f64)] = &[
     ("Accra", 5.6037, -0.187),
     ("Addis Ababa", 9.03, 38.74),
     ("Alexandria", 31.2001, 29.9187),
+    ("Algeciras", 36.1275, -5.4539),
     ("Algiers", 36.7538, 3.0588),
     ("Almaty", 43.238, 76.945),
     ("Amsterdam", 52.3676, 4.9041),
@@ -40,11 +41,13 @@ pub const CITIES: &[(&str, f64, f64)] = &[
     ("Buenos Aires", -34.6037, -58.3816),
     ("Buffalo", 42.8864, -78.8784),
     ("Burgos", 42.3439, -3.6969),
+    ("Cadiz", 36.5298, -6.2924),
     ("Cairo", 30.0444, 31.2357),
     ("Canberra", -35.2809, 149.13),
     ("Cape Town", -33.9249, 18.4241),
     ("Caracas", 10.4806, -66.9036),
     ("Casablanca", 33.5731, -7.5898),
+    ("Ceuta", 35.8883, -5.3162),
     ("Chicago", 41.8781, -87.6298),
     ("Cleveland", 41.4993, -81.6944),
     ("Copenhagen", 55.6761, 12.5683),
@@ -57,6 +60,7 @@ pub const CITIES: &[(&str, f64, f64)] = &[
     ("Dublin", 53.3498, -6.2603),
     ("Durban", -29.8587, 31.0218),
     ("Edinburgh", 55.9533, -3.1883),
+    ("Exmouth", -21.9307, 114.1233),
     ("Geneva", 46.2044, 6.1432),
     ("Gibraltar", 36.1408, -5.3536),
     ("Gijon", 43.5322, -5.6611),
@@ -127,6 +131,7 @@ pub const CITIES: &[(&str, f64, f64)] = &[
     ("Rio de Janeiro", -22.9068, -43.1729),
     ("Riyadh", 24.7136, 46.6753),
     ("Rome", 41.9028, 12.4964),
+    ("Ronda", 36.7423, -5.1671),
     ("Saint Petersburg", 59.9311, 30.3609),
     ("San Antonio", 29.4241, -98.4936),
     ("San Francisco", 37.7749, -122.4194),
@@ -136,6 +141,7 @@ pub const CITIES: &[(&str, f64, f64)] = &[
     ("Seattle", 47.6062, -122.3321),
     ("Seoul", 37.5665, 126.978),
     ("Seville", 37.3891, -5.9845),
+    ("Sfax", 34.7398, 10.76),
     ("Shanghai", 31.2304, 121.4737),
     ("Singapore", 1.3521, 103.8198),
     ("Sofia", 42.6977, 23.3219),
@@ -143,6 +149,7 @@ pub const CITIES: &[(&str, f64, f64)] = &[
     ("Sydney", -33.8688, 151.2093),
     ("Taipei", 25.033, 121.5654),
     ("Tallinn", 59.437, 24.7536),
+    ("Tarifa", 36.0139, -5.606),
     ("Tashkent", 41.2995, 69.2401),
     ("Tehran", 35.6892, 51.389),
     ("Tel Aviv", 32.0853, 34.7818),

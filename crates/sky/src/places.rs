@@ -37,17 +37,22 @@ impl Place {
     }
 
     /// Parses `LAT,LON` or `LAT,LON,HEIGHT`: degrees, and metres above the ellipsoid. Degrees have a sign (`-33.87,151.21`) or a letter
-    /// (`33.87 S, 151.21 E`); with a letter, minutes and seconds may follow (`33°52'8" S`).
+    /// (`33.87 S, 151.21 E`); with a letter, minutes and seconds may follow (`33°52'8" S`). Spaces may separate the numbers, too, and
+    /// semicolons, with which decimals may have commas (`-33,87; 151,21`).
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if the text has another form or a number is out of range.
     pub fn parse(text: &str) -> Result<Self> {
         let shown = quoted(text);
-        let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+        let parts = split(text);
+        let parts: Vec<&str> = parts.iter().map(|part| part.trim()).collect();
         let (latitude, longitude, height) = match parts[..] {
             [latitude, longitude] => (latitude, longitude, "0"),
-            [latitude, longitude, height] => (latitude, longitude, height),
-            _ => return Err(Error::InvalidArgument(format!("place '{shown}': expected LAT,LON or LAT,LON,HEIGHT"))),
+            [latitude, longitude, height] => (latitude, longitude, height.trim_end_matches('m').trim_end()),
+            _ => {
+                let expected = "expected LAT,LON or LAT,LON,HEIGHT, such as 36.8,-4.3 or 36.8,-4.3,900";
+                return Err(Error::InvalidArgument(format!("place '{shown}': {expected}")));
+            }
         };
         let bad = |text: &str, what: &str| {
             Error::InvalidArgument(format!("place '{shown}': '{}' is not {what}", quoted(text)))
@@ -126,11 +131,32 @@ impl Place {
     }
 }
 
+/// The numbers of a place, with their letters.
+fn split(text: &str) -> Vec<String> {
+    let is_side = |letter: char| "NSEWnsew".contains(letter);
+    if text.contains(';') {
+        text.split(';').map(|part| part.replace(',', ".")).collect()
+    } else if text.contains(',') {
+        text.split(',').map(str::to_owned).collect()
+    } else if text.contains(is_side) && !text.trim_start().starts_with(is_side) {
+        text.split_inclusive(is_side).map(str::to_owned).collect()
+    } else {
+        text.split_whitespace().map(str::to_owned).collect()
+    }
+}
+
 /// Parses degrees with a sign, `-33.87`, or with a letter of `sides`, that of positive angles first: `33.87S`, `33.87° S`, `33°52' S` or
-/// `33°52'8" S`.
+/// `33°52'8" S`. The letter may come first: `S33.87`.
 pub fn parse_degrees(text: &str, sides: [char; 2]) -> Option<f64> {
     if let Ok(degrees) = text.parse() {
         return Some(degrees);
+    }
+    if let Some(first) = text.chars().next().filter(char::is_ascii_alphabetic) {
+        let rest = text[1..].trim_start();
+        // One letter is enough.
+        return rest
+            .ends_with(|c: char| !c.is_ascii_alphabetic())
+            .then(|| parse_degrees(&format!("{rest}{first}"), sides))?;
     }
     let letter = text.chars().next_back()?.to_ascii_uppercase();
     let side = sides.iter().position(|side| *side == letter)?;
@@ -250,12 +276,22 @@ mod tests {
             ("33.8688° S, 151.2093° E", Some([-33.8688, 151.2093])),
             ("33°52'7.68\" s, 151° 12′ 33.48″ e", Some([-33.8688, 151.2093])),
             ("51º 30’ N, 0W", Some([51.5, 0.0])),
+            ("36.8 N 4.3 W", Some([36.8, -4.3])),
+            ("36.8 -4.3", Some([36.8, -4.3])),
+            ("36°48'N 4°18'W", Some([36.8, -4.3])),
+            ("N36.8 W4.3", Some([36.8, -4.3])),
+            ("n 36.8, w 4.3, 900 m", Some([36.8, -4.3])),
+            ("36,8; -4,3", Some([36.8, -4.3])),
+            ("36.8 N 4.3 W 900", Some([36.8, -4.3])),
             // Letters of the other axis, a sign and a letter, minutes without marks or out of range, no number.
             ("151.21E,33.87S", None),
             ("-33.87S,151.21E", None),
             ("33 52 S,151E", None),
             ("33°60'S,151E", None),
             ("33.5°30'S,151E", None),
+            ("S33.87S,151E", None),
+            ("S,E", None),
+            ("36,8,4,3", None),
             ("33°52\"S,151E", None),
             ("33'52\"S,151E", None),
             ("S,151E", None),

@@ -2,14 +2,15 @@
 //! line's `--json` (docs/schema).
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use umbracast_files::{Kml, path_geojson, path_lines};
 use umbracast_sky::{
-    CITIES, Circumstances, CircumstancesRecord, Conventions, DeltaT, Eclipse, EclipseBody, Ephemeris, PathPointRecord, Place,
-    Radii, Sky, SkyOptions, SolarEclipse, SolarEclipseRecord, Time, coastlines, date_from_days,
+    CITIES, Circumstances, CircumstancesRecord, Conventions, DeltaT, Eclipse, EclipseBody, Ephemeris, PathPointRecord,
+    Place, Radii, Sky, SkyOptions, SolarEclipse, SolarEclipseRecord, Time, coastlines, date_from_days,
 };
 use wasm_bindgen::prelude::*;
 
@@ -21,6 +22,8 @@ use crate::errors::{JsError, Result};
 const SUN_RADII: [f64; 2] = [959.63, 959.95];
 /// Height in km by which mountains and valleys of the Moon's limb are typically above and below the mean limb.
 const RELIEF_KM: f64 = 1.5;
+/// There are at least two solar eclipses in a year.
+const YEAR_S: f64 = 366.0 * 86_400.0;
 /// Seconds between points of the lines, as in the files of the command line.
 const STEP_S: f64 = 15.0;
 
@@ -84,10 +87,13 @@ fn solar(sky: &Sky, date: &str) -> Result<Box<SolarEclipse>> {
     if let Some(Eclipse::Solar(eclipse)) = sky.eclipse_on(day).map_err(failed)? {
         return Ok(eclipse);
     }
-    let next = sky.next_eclipse(day, Some(EclipseBody::Solar)).map_err(failed)?;
-    let hint =
-        next.map_or(String::new(), |next| format!("; the next one is on {}", date_of(&sky.options(), next.greatest())));
-    Err(failed(format!("there is no solar eclipse on {date}{hint}")))
+    let solar = Some(EclipseBody::Solar);
+    // Before the first year of the ephemeris there is none.
+    let before = sky.eclipses(day.plus(-YEAR_S), day, solar).unwrap_or_default();
+    let next = sky.next_eclipse(day, solar).map_err(failed)?;
+    let near = before.last().into_iter().chain(next.as_ref());
+    let near: Vec<String> = near.map(|one| date_of(&sky.options(), one.greatest())).collect();
+    Err(failed(format!("there is no solar eclipse on {date}; there is one on {}", near.join(" and on "))))
 }
 
 /// The day of an instant: `2027-08-02`.
@@ -174,7 +180,7 @@ impl Known {
             let changes = group.iter().map(|one| (one.maximum.obscuration - of.maximum.obscuration).abs());
             changes.fold(0.0, f64::max)
         };
-        let kinds = seen.iter().flatten().map(|one| one.kind);
+        let kinds: BTreeSet<_> = seen.iter().flatten().chain([of]).map(|one| one.kind.name()).collect();
         json!({
             "c1_s": time(&|one| one.c1.map(|view| view.time)),
             "c2_s": time(&|one| one.c2.map(|view| view.time)),
@@ -182,8 +188,8 @@ impl Known {
             "c3_s": time(&|one| one.c3.map(|view| view.time)),
             "c4_s": time(&|one| one.c4.map(|view| view.time)),
             "obscuration": (1e4 * seen.iter().map(obscuration).sum::<f64>()).round() / 1e4,
-            // Radii and relief decide whether the eclipse is total or annular here.
-            "kind_is_uncertain": kinds.into_iter().any(|kind| kind != of.kind),
+            // Radii and relief decide which of these the eclipse is here.
+            "kinds": kinds,
         })
     }
 }
