@@ -7,7 +7,7 @@ const css = name => getComputedStyle(document.documentElement).getPropertyValue(
 export class Plot {
   /** @param onPick called with the id of the sphere that was clicked, or null */
   constructor(canvas, onPick) {
-    Object.assign(this, { canvas, onPick, yaw: -0.6, pitch: 0.5, zoom: 1, spheres: new Float32Array(0), segments: [], points: [], picked: null });
+    Object.assign(this, { canvas, onPick, yaw: -0.6, pitch: 0.5, zoom: 1, spheres: new Float32Array(0), segments: [], points: [], starts: [], picked: null });
     let from = null, moved = 0;
     canvas.addEventListener('pointerdown', event => { canvas.setPointerCapture(event.pointerId); from = [event.clientX, event.clientY]; moved = 0; });
     canvas.addEventListener('pointermove', event => {
@@ -22,7 +22,13 @@ export class Plot {
       if (moved < 4) { const box = canvas.getBoundingClientRect(); this.onPick(this.at(event.clientX - box.left, event.clientY - box.top)); }
     });
     canvas.addEventListener('pointercancel', () => { from = null; });
-    canvas.addEventListener('wheel', event => { event.preventDefault(); this.zoomBy(Math.exp(-0.0016 * event.deltaY * (event.deltaMode ? 20 : 1))); }, { passive: false });
+    canvas.addEventListener('wheel', event => {
+      // Without the focus, the wheel scrolls the page if it is longer than the window.
+      const scrolls = document.documentElement.scrollHeight > innerHeight;
+      if (scrolls && document.activeElement !== canvas && !event.ctrlKey) return;
+      event.preventDefault();
+      this.zoomBy(Math.exp(-0.0016 * event.deltaY * (event.deltaMode ? 20 : 1)));
+    }, { passive: false });
     canvas.addEventListener('keydown', event => {
       const way = { ArrowLeft: [-0.12, 0], ArrowRight: [0.12, 0], ArrowUp: [0, -0.12], ArrowDown: [0, 0.12] }[event.key];
       if (way) this.turn(...way);
@@ -47,9 +53,9 @@ export class Plot {
   turn(yaw, pitch) { this.yaw += yaw; this.pitch = Math.max(-1.57, Math.min(1.57, this.pitch + pitch)); this.draw(); }
   zoomBy(factor) { this.zoom = Math.max(0.2, Math.min(200, this.zoom * factor)); this.draw(); }
 
-  /** Shows spheres (x, y, z, r in turn), segments ({ from, to, kind }) and points. The view fits the spheres and, if they are few, the ends of segments. */
-  show({ spheres, segments = [], points = [] }) {
-    Object.assign(this, { spheres, segments: segments.slice(0, MOST_RAYS), points: points.slice(0, MOST_RAYS) });
+  /** Shows spheres (x, y, z, r in turn), segments ({ from, to, kind }), hit points, and starts of rays. The view fits the spheres and, if they are few, the ends of segments. */
+  show({ spheres, segments = [], points = [], starts = [] }) {
+    Object.assign(this, { spheres, segments: segments.slice(0, MOST_RAYS), points: points.slice(0, MOST_RAYS), starts: starts.slice(0, MOST_RAYS) });
     const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
     const grow = (at, r) => at.forEach((one, i) => { low[i] = Math.min(low[i], one - r); high[i] = Math.max(high[i], one + r); });
     for (let i = 0; i < spheres.length; i += 4) grow([spheres[i], spheres[i + 1], spheres[i + 2]], spheres[i + 3]);
@@ -90,25 +96,56 @@ export class Plot {
       const [px, py, near] = this.project([x, y, z]);
       order.push([near, px, py, Math.max(0.5, r * this.scale), i]);
     }
+    this.drawn = [...order];
+    const many = this.segments.length > 300;
+    // Points are drawn in the order of depth, too: spheres in front cover them.
+    for (const point of this.points) { const [x, y, near] = this.project(point); order.push([near, x, y, many ? 1.5 : 3, null]); }
     order.sort((a, b) => a[0] - b[0]);
     const ball = sprite(css('--ball'), css('--ball-edge')), mark = sprite(css('--pin'), css('--pin'));
-    pen.globalAlpha = count > 1 ? 0.92 : 0.75;
+    pen.fillStyle = css('--path');
     for (const [, x, y, r, id] of order) {
       if (x + r < 0 || y + r < 0 || x - r > this.width || y - r > this.height) continue;
-      pen.drawImage(id === this.picked ? mark : ball, x - r, y - r, 2 * r, 2 * r);
+      pen.globalAlpha = id === null ? 1 : count > 1 ? 0.92 : 0.75;
+      if (id === null) { pen.beginPath(); pen.arc(x, y, r, 0, 7); pen.fill(); } else pen.drawImage(id === this.picked ? mark : ball, x - r, y - r, 2 * r, 2 * r);
     }
-    pen.globalAlpha = 1;
-    const many = this.segments.length > 300;
     for (const { from, to, kind } of this.segments) {
       const a = this.project(from), b = this.project(to.map((one, i) => Number.isFinite(one) ? one : from[i]));
       pen.strokeStyle = css(kind === 'miss' ? '--faint' : '--path'); pen.globalAlpha = kind === 'miss' ? (many ? 0.2 : 0.45) : many ? 0.5 : 0.9;
       pen.lineWidth = kind === 'path' ? 2 : 1.1; pen.setLineDash(kind === 'miss' ? [3, 4] : []);
-      pen.beginPath(); pen.moveTo(a[0], a[1]); pen.lineTo(b[0], b[1]); pen.stroke();
+      pen.beginPath(); pen.moveTo(a[0], a[1]); pen.lineTo(b[0], b[1]);
+      const length = Math.hypot(b[0] - a[0], b[1] - a[1]);
+      if (kind === 'path' && length > 20) {
+        // An arrow head, not in the middle: a way back may end as far behind the start.
+        const [ux, uy] = [(b[0] - a[0]) / length, (b[1] - a[1]) / length], [x, y] = [a[0] + 0.6 * (b[0] - a[0]), a[1] + 0.6 * (b[1] - a[1])];
+        for (const side of [-4, 4]) { pen.moveTo(x - 8 * ux + side * uy, y - 8 * uy - side * ux); pen.lineTo(x, y); }
+      }
+      pen.stroke();
     }
-    pen.globalAlpha = 1; pen.setLineDash([]); pen.fillStyle = css('--path');
-    for (const point of this.points) { const [x, y] = this.project(point); pen.beginPath(); pen.arc(x, y, many ? 1.5 : 3, 0, 7); pen.fill(); }
-    this.drawn = order;
-    this.partial = step > 1;
+    pen.globalAlpha = 1; pen.setLineDash([]); pen.lineWidth = 1.5; pen.strokeStyle = css('--ink'); pen.fillStyle = css('--space');
+    for (const start of this.starts) { const [x, y] = this.project(start); pen.beginPath(); pen.arc(x, y, many ? 2 : 4, 0, 7); pen.fill(); pen.stroke(); }
+    this.paintAxes(pen);
+  }
+
+  /** The directions of the axes, and a length, in the lower right corner. */
+  paintAxes(pen) {
+    const [x, y, arm] = [this.width - 44, this.height - 40, 26], [ox, oy] = this.project(this.center);
+    pen.strokeStyle = pen.fillStyle = css('--ink'); pen.lineWidth = 1.5; pen.font = '12px system-ui, sans-serif'; pen.textAlign = 'center'; pen.textBaseline = 'middle';
+    const names = [];
+    ['x', 'y', 'z'].forEach((name, axis) => {
+      const end = this.project(this.center.map((one, i) => one + (i === axis ? arm / this.scale : 0)));
+      const [dx, dy] = [end[0] - ox, end[1] - oy];
+      pen.beginPath(); pen.moveTo(x, y); pen.lineTo(x + dx, y + dy); pen.stroke();
+      // Two axes may point to one place: their names must not.
+      let far = 1.35;
+      while (names.some(([nx, ny]) => Math.hypot(nx - far * dx, ny - far * dy) < 10) && far < 3) far += 0.2;
+      names.push([far * dx, far * dy]);
+      pen.fillText(name, x + far * dx, y + far * dy);
+    });
+    // A length of 1, 2 or 5 times a power of ten that is 40 to 100 pixels long.
+    const least = 40 / this.scale, power = 10 ** Math.floor(Math.log10(least)), unit = [1, 2, 5, 10].find(one => one * power >= least) * power;
+    const right = x - 48, bar = unit * this.scale, floor = this.height - 14;
+    pen.beginPath(); pen.moveTo(right - bar, floor - 5); pen.lineTo(right - bar, floor); pen.lineTo(right, floor); pen.lineTo(right, floor - 5); pen.stroke();
+    pen.fillText(String(Number(unit.toPrecision(1))), right - bar / 2, floor - 11);
   }
 
   /** Id of the sphere at a pixel; null if there is none. */

@@ -7,14 +7,30 @@ import { saveAs } from './save.js';
 
 /** Largest file in bytes: text takes about as much memory again while it is read. */
 const MOST_BYTES = 500e6;
+/** Queries: what is asked, and a sentence on the answer. */
 const QUERIES = {
-  closest: 'the first sphere of each ray', interval: 'where each ray enters and leaves the first sphere', occluded: 'whether a ray hits anything',
-  count: 'how many spheres a ray hits', transmittance: 'what the spheres let through', approach: 'where a ray passes nearest to a surface',
-  nearest: 'the first k spheres of each ray', all: 'all spheres of each ray',
+  closest: ['the first sphere of each ray', 'A miss has empty cells.'],
+  interval: ['where each ray enters and leaves the first sphere', 't_enter is negative if the line enters the sphere behind the start of the ray.'],
+  occluded: ['whether a ray hits anything', 'The answer is true or false. It names no sphere.'],
+  count: ['how many spheres a ray hits', 'Each sphere counts once.'],
+  transmittance: ['what the spheres let through', '1 is all light, 0 is none. Spheres are opaque unless their file has a column transmittance.'],
+  approach: ['where a ray passes nearest to a surface', 'clearance is the distance from there to the surface. It is negative inside a sphere: the depth below the surface.'],
+  nearest: ['the first k spheres of each ray', 'Each sphere has a row. t_enter is negative if the sphere begins behind the start of the ray.'],
+  all: ['all spheres of each ray', 'Each sphere has a row. t_enter is negative if the sphere begins behind the start of the ray.'],
 };
+/** Choices: the label, and a sentence on each value. The first one is the default. */
 const POLICIES = {
-  inside: ['Starts inside a sphere', ['enter', 'exit', 'ignore']], touch: ['Touches a sphere', ['hit', 'miss']],
-  precision: ['Precision', ['exact', 'standard', 'fast']],
+  inside: ['Starts inside a sphere', {
+    enter: 'Spheres are solid: a ray that starts inside hits at its start.',
+    exit: 'Spheres are hollow: a ray that starts inside hits where it leaves.',
+    ignore: 'A ray that starts inside a sphere does not hit that sphere.',
+  }],
+  touch: ['Touches a sphere', { hit: 'A tangent ray hits the sphere.', miss: 'A tangent ray misses the sphere.' }],
+  precision: ['Precision', {
+    exact: 'Every hit is decided without error. t is rounded once.',
+    standard: 'A hit may be wrong only where a ray passes a surface within about 10⁻¹² of its distance from the sphere.',
+    fast: 'The same within about 2 · 10⁻⁶ of the distance. The CPU computes standard instead.',
+  }],
 };
 const HTML = `
 <div class="stage" id="rays-stage">
@@ -26,28 +42,42 @@ const HTML = `
 <div class="panel">
   <div class="block">
     <label for="rays-spheres">Spheres</label>
-    <input type="file" id="rays-spheres" accept=".npy,.csv,.ply,.xyz,.pdb,.f32,.spheres" aria-describedby="rays-spheres-error rays-spheres-note">
+    <input type="file" id="rays-spheres" accept=".npy,.csv,.ply,.xyz,.pdb,.txt,.f32,.spheres" aria-describedby="rays-spheres-error rays-spheres-note">
     <p class="quiet" id="rays-spheres-note"></p>
     <p class="error" id="rays-spheres-error" role="alert"></p>
     <label for="rays-rays">Rays</label>
-    <input type="file" id="rays-rays" accept=".npy,.csv,.ply,.f32,.rays" aria-describedby="rays-rays-error rays-rays-note">
+    <input type="file" id="rays-rays" accept=".npy,.csv,.ply,.txt,.f32,.rays" aria-describedby="rays-rays-error rays-rays-note">
     <p class="quiet" id="rays-rays-note"></p>
     <p class="error" id="rays-rays-error" role="alert"></p>
-    <p class="quiet">.npy, .csv, .ply, .xyz or .pdb: choose files or drop them on the plot. They are read in this tab; nothing leaves this computer.</p>
+    <p class="quiet">Choose files or drop them on the plot. They are read in this tab; nothing leaves this computer.</p>
+    <details>
+      <summary>What must a file contain?</summary>
+      <p>A .csv or .txt file begins with a line of column names. Commas separate the columns. Numbers have a point: 0.5.</p>
+      <dl>
+        <dt>Spheres</dt><dd><code>x,y,z,r</code>: centre and radius. Optional: <code>vx,vy,vz</code>, <code>transmittance</code>, <code>mask</code>.</dd>
+        <dt>Rays</dt><dd><code>ox,oy,oz,dx,dy,dz</code>: start and direction. Optional: <code>t_min,t_max</code> (the ray counts between them; 0 and inf if absent), <code>radius</code>, <code>time</code>, <code>mask</code>, <code>skip_id</code>, <code>from_id</code>.</dd>
+        <dt>.npy</dt><dd>An array with the columns <code>x,y,z,r</code>, or <code>ox,oy,oz,dx,dy,dz</code> and possibly <code>t_min,t_max</code>.</dd>
+        <dt>.ply</dt><dd>Vertices with properties of these names.</dd>
+        <dt>.xyz, .pdb</dt><dd>Atoms. The radii are the van der Waals radii of the elements, in ångström.</dd>
+      </dl>
+      <p>The example as files:</p>
+      <div class="row"><button type="button" id="rays-example-spheres">spheres.csv</button><button type="button" id="rays-example-rays">rays.csv</button></div>
+    </details>
   </div>
   <form class="block" id="rays-form" novalidate>
     <label for="rays-query">Query</label>
-    <select id="rays-query"></select>
+    <select id="rays-query" aria-describedby="rays-query-hint"></select>
+    <p class="quiet" id="rays-query-hint"></p>
     <div class="row" id="rays-k-row" hidden><label for="rays-k">k</label><input id="rays-k" inputmode="numeric" value="2" size="4" aria-describedby="rays-k-error"></div>
     <p class="error" id="rays-k-error" role="alert"></p>
-    <div class="row two" id="rays-policies"></div>
-    <button class="main" id="rays-cast">Cast</button>
+    <div id="rays-policies"></div>
     <p class="error" id="rays-error" role="alert"></p>
   </form>
-  <div class="block">
+  <div class="block" id="rays-results">
     <h2 id="rays-title" aria-live="polite">…</h2>
     <p class="quiet" id="rays-text"></p>
     <div class="scroll" tabindex="0" role="region" aria-label="First results"><table id="rays-table"><thead></thead><tbody></tbody></table></div>
+    <p class="quiet" id="rays-units"></p>
     <div class="row"><button id="rays-save" disabled>Download all as CSV</button></div>
   </div>
   <div class="block">
@@ -58,7 +88,9 @@ const HTML = `
   </div>
 </div>`;
 
-let plot, device, spheres, rays, results, columns = [];
+let plot, device, spheres, rays, results = null, columns = [], newest = 0, busy = Promise.resolve();
+/** The files that are shown; null for the example. */
+const files = { spheres: null, rays: null };
 const $ = id => document.getElementById(id);
 const count = number => number.toLocaleString('en');
 const counted = (number, what) => `${count(number)} ${what}${number === 1 ? '' : 's'}`;
@@ -67,11 +99,13 @@ const counted = (number, what) => `${count(number)} ${what}${number === 1 ? '' :
 export async function start(panel) {
   panel.classList.add('two-sides');
   panel.innerHTML = HTML;
-  $('rays-query').replaceChildren(...Object.entries(QUERIES).map(([name, about]) => make('option', `${name}: ${about}`, { value: name })));
-  $('rays-policies').replaceChildren(...Object.entries(POLICIES).map(([name, [label, words]]) =>
-    make('label', [label, make('select', words.map(word => make('option', word)), { id: `rays-${name}` })])));
+  $('rays-query').replaceChildren(...Object.entries(QUERIES).map(([name, [about]]) => make('option', `${name}: ${about}`, { value: name })));
+  $('rays-policies').replaceChildren(...Object.entries(POLICIES).flatMap(([name, [label, words]]) => [
+    make('label', [label, make('select', Object.keys(words).map(word => make('option', word)), { id: `rays-${name}`, 'aria-describedby': `rays-${name}-hint` })]),
+    make('p', '', { class: 'quiet', id: `rays-${name}-hint` }),
+  ]));
   plot = new Plot($('rays-plot'), pick);
-  example();
+  makeExample();
   draw();
   $('rays-title').textContent = 'Starting the engine …';
   device = await Device.open();
@@ -83,18 +117,25 @@ export async function start(panel) {
   stage.ondrop = async event => {
     event.preventDefault();
     $('rays-drop').hidden = true;
-    for (const file of event.dataTransfer.files) await read(guess(file.name), file);
+    for (const file of [...event.dataTransfer.files]) await read(null, file);
   };
-  $('rays-query').onchange = () => { $('rays-k-row').hidden = $('rays-query').value !== 'nearest'; };
-  $('rays-form').onsubmit = event => { event.preventDefault(); cast(); };
-  $('rays-save').onclick = () => saveAs(`${$('rays-query').value}.csv`, 'text/csv', table(Infinity));
+  $('rays-form').oninput = cast;
+  $('rays-form').onsubmit = event => event.preventDefault();
+  const split = (names, values) => names.map((name, i) => [name, values.filter((_, at) => at % names.length === i)]);
+  const example = {
+    spheres: split(['x', 'y', 'z', 'r'], spheres.spheres),
+    rays: [...split(['ox', 'oy', 'oz'], rays.origins), ...split(['dx', 'dy', 'dz'], rays.directions)],
+  };
+  for (const [what, of] of Object.entries(example)) $(`rays-example-${what}`).onclick = () => saveAs(`${what}.csv`, 'text/csv', table(of, Infinity));
+  $('rays-save').onclick = () => saveAs(`${$('rays-query').value}.csv`, 'text/csv', table(columns, Infinity, results.id));
   $('rays-id').onchange = () => {
     const text = $('rays-id').value.trim(), id = Number(text), most = spheres.spheres.length / 4;
     const isGood = text !== '' && Number.isInteger(id) && id >= 0 && id < most;
-    $('rays-id-error').textContent = text === '' || isGood ? '' : `'${text}' is not an id: expected an integer from 0 to ${most - 1}.`;
     pick(isGood ? id : null);
+    $('rays-id-error').textContent = text === '' || isGood ? '' : `'${text}' is not an id: expected an integer from 0 to ${most - 1}.`;
   };
-  await cast();
+  cast();
+  await busy;
 }
 
 function showDevice() {
@@ -103,15 +144,8 @@ function showDevice() {
   $('status').textContent = why + (device.isCpu ? `Engine: CPU in WebAssembly, up to ${helpers} workers.` : `Engine: WebGPU, ${device.name || device.kind}.`);
 }
 
-/** Which of the two a dropped file is: by its name, else the one that is still the example. */
-function guess(name) {
-  if (/ray|segment/i.test(name)) return 'rays';
-  if (/sphere|\.(xyz|pdb|ply)$/i.test(name)) return 'spheres';
-  return spheres.isExample ? 'spheres' : 'rays';
-}
-
 /** Spheres and rays to begin with: those of a small cloud, and a fan of rays through it. */
-function example() {
+function makeExample() {
   let seed = 7;
   const random = () => { seed = (seed * 16807) % 2147483647; return seed / 2147483647; };
   const cloud = new Float32Array(4 * 160);
@@ -122,81 +156,162 @@ function example() {
   }
   const origins = [], directions = [];
   for (let i = -5; i <= 5; i++) for (let j = -5; j <= 5; j++) { origins.push(-9, 0, 0); directions.push(9, 0.8 * i, 0.8 * j); }
-  spheres = { spheres: cloud, name: 'example', isExample: true };
-  rays = { origins: Float32Array.from(origins), directions: Float32Array.from(directions), name: 'example', isExample: true };
+  spheres = { spheres: cloud };
+  rays = { origins: Float32Array.from(origins), directions: Float32Array.from(directions) };
   note();
 }
 
+/** Says which files are shown, also in their boxes. */
 function note() {
-  $('rays-spheres-note').textContent = `${spheres.name}: ${counted(spheres.spheres.length / 4, 'sphere')}`;
-  $('rays-rays-note').textContent = `${rays.name}: ${counted(rays.origins.length / 3, 'ray')}`;
-}
-
-async function read(what, file) {
-  const fail = text => { $(`rays-${what}-error`).textContent = text; if (text) $(`rays-${what}`).setAttribute('aria-invalid', 'true'); else $(`rays-${what}`).removeAttribute('aria-invalid'); };
-  fail('');
-  if (file.size > MOST_BYTES) {
-    fail(`${file.name} has ${count(Math.round(file.size / 1e6))} MB, and a browser tab has too little memory for more than ${MOST_BYTES / 1e6} MB: umbracast cast on the command line streams it.`);
-    return;
+  const sizes = { spheres: spheres.spheres.length / 4, rays: rays.origins.length / 3 };
+  for (const [what, file] of Object.entries(files)) {
+    $(`rays-${what}-note`).textContent = `${file?.name ?? 'example'}: ${counted(sizes[what], what.slice(0, -1))}`;
+    const held = new DataTransfer();
+    if (file) held.items.add(file);
+    $(`rays-${what}`).files = held.files;
   }
+}
+
+/** Reads a file as spheres or rays. `what` is null for a file that is dropped: the reader that accepts its columns decides. */
+async function read(what, file) {
+  const fail = (what, text) => {
+    $(`rays-${what}-error`).textContent = text;
+    if (text) $(`rays-${what}`).setAttribute('aria-invalid', 'true'); else $(`rays-${what}`).removeAttribute('aria-invalid');
+  };
+  const kinds = what ? [what] : /ray/i.test(file.name) ? ['rays', 'spheres'] : ['spheres', 'rays'];
+  const refusals = {};
   try {
-    const bytes = new Uint8Array(await file.arrayBuffer());
-    const found = { ...await device.ask(`read_${what}`, file.name, bytes), name: file.name };
+    if (file.size > MOST_BYTES) {
+      throw new Error(`${file.name} has ${count(Math.round(file.size / 1e6))} MB, and a browser tab has too little memory for more than ${MOST_BYTES / 1e6} MB: umbracast cast on the command line streams it.`);
+    }
+    const [kind, found] = await accepted(kinds, file, refusals);
     const size = (found.spheres ?? found.origins).length;
-    if (!size) throw new Error(`${file.name}: it has no ${what}`);
-    if (what === 'spheres') spheres = found; else rays = found;
+    if (!size) throw new Error(`${file.name}: it has no ${kind}`);
+    fail(kind, '');
+    files[kind] = file;
+    if (kind === 'spheres') spheres = found; else rays = found;
     note();
-    pick(null);
-    results = null;
-    $('rays-save').disabled = true;
-    $('rays-title').textContent = 'Ready to cast';
-    $('rays-text').textContent = '';
-    $('rays-table').tBodies[0].replaceChildren(); $('rays-table').tHead.replaceChildren();
-    draw();
-    if (!spheres.isExample && !rays.isExample) await cast();
-  } catch (error) { fail(await named(error.message, file)); }
+    if (kind === 'spheres') { $('rays-id').value = ''; $('rays-id-error').textContent = ''; pick(null); }
+    cast();
+  } catch (error) {
+    const kind = kinds.find(one => refusals[one] && !BELONGS.test(refusals[one])) ?? kinds[0];
+    note();
+    fail(kind, `${await plain(refusals[kind] ?? error.message, file)} It was not read; still: ${files[kind]?.name ?? 'example'}.`);
+  }
 }
 
-/** The message of a reader, with the line of a text instead of its byte. */
-async function named(message, file) {
-  const byte = /\bbyte (\d+)\b/.exec(message);
-  if (!byte || !/\.csv$/i.test(file.name)) return message;
-  const before = new Uint8Array(await file.slice(0, Number(byte[1])).arrayBuffer());
-  return message.replace(byte[0], `line ${before.reduce((sum, one) => sum + (one === 10), 1)}`);
+/** The first of some kinds whose reader accepts a file, and what it read. Refusals are collected. */
+async function accepted(kinds, file, refusals) {
+  for (const kind of kinds) {
+    try {
+      // A text that is named .txt is read as CSV.
+      return [kind, await device.ask(`read_${kind}`, file.name.replace(/\.txt$/i, '.csv'), new Uint8Array(await file.arrayBuffer()))];
+    } catch (error) { refusals[kind] = error.message; }
+  }
+  throw new Error(refusals[kinds[0]]);
 }
 
-async function cast() {
-  const query = $('rays-query').value;
-  $('rays-error').textContent = ''; $('rays-k-error').textContent = '';
+/** A refusal of a file that is of the other kind. */
+const BELONGS = /the order of the files|cannot read rays|unknown column 'x1'/;
+/** What the messages of the readers say of the command line, and what the page says instead. */
+const PLAIN = [
+  [/column '(\w+)' belongs to (rays|spheres); the order of [^;]*/, "column '$1' belongs to $2: leave it out, or choose the file under the other heading"],
+  [/(column '\w+' belongs to points); to cast [^;]*/, '$1: the start of a ray is ox,oy,oz'],
+  [/(column '\w+' belongs to segments); to cast [^;]*/, '$1: a ray has a start and a direction, ox,oy,oz,dx,dy,dz'],
+  [/; points need a column with a radius, or --sphere-radius/, ''],
+  [/this umbracast was built without Parquet: .*/, 'this page does not read .parquet: save it as .csv, with the same columns'],
+  [/ \.parquet,/, ''],
+  [/; other columns need [^;]*/, '; leave out other columns'],
+  [/; the order of the files is [^;]*/, ''],
+  [/is '(-?\d+),(\d+)': expected a number/, "is '$1,$2': write $1.$2"],
+  [/separated by '(.*)': expected commas/, "separated by '$1': expected commas, and points in numbers, as in 0.5,1.5,0,1"],
+  [/(found \d+ cells, expected \d+, [^;]*)/, '$1; a number has a point, as in 0.5, and no comma'],
+];
+
+/** The message of a reader in the words of the page, with the line of a text instead of its byte. */
+async function plain(message, file) {
+  let out = message.replace(file.name.replace(/\.txt$/i, '.csv'), () => file.name);
+  for (const [words, own] of PLAIN) out = out.replace(words, own);
+  const byte = /: byte (\d+):/.exec(out);
+  if (byte) {
+    // The reader skips the ends of lines after this byte, too.
+    const start = Number(byte[1]), text = new Uint8Array(await file.slice(0, start + 4096).arrayBuffer());
+    let [at, line] = [0, 1];
+    for (; at < start || text[at] === 10 || text[at] === 13; at++) line += text[at] === 10;
+    out = out.replace(byte[0], `: line ${line}:`);
+  }
+  return out.replace(/\.?$/, '.');
+}
+
+/** Casts as the controls say. If they change meanwhile, only the last one counts. */
+function cast() {
+  const own = ++newest, query = $('rays-query').value, k = Number($('rays-k').value);
   const options = Object.fromEntries(Object.keys(POLICIES).map(name => [name, $(`rays-${name}`).value]));
   for (const name of ['t_min', 't_max', 'masks', 'skip_ids', 'from_ids', 'times', 'ray_radius']) if (rays[name]) options[name] = rays[name];
-  const k = Number($('rays-k').value);
-  if (query === 'nearest' && !(Number.isInteger(k) && k >= 1 && k <= 256)) { $('rays-k-error').textContent = `k is '${$('rays-k').value}': expected an integer from 1 to 256.`; return; }
-  $('rays-cast').disabled = true;
-  $('rays-title').textContent = 'Casting …';
+  $('rays-k-row').hidden = query !== 'nearest';
+  $('rays-query-hint').textContent = QUERIES[query][1];
+  for (const name of Object.keys(POLICIES)) $(`rays-${name}-hint`).textContent = POLICIES[name][1][options[name]];
+  const isGood = query !== 'nearest' || (Number.isInteger(k) && k >= 1 && k <= 256);
+  $('rays-k-error').textContent = isGood ? '' : `k is '${$('rays-k').value}': expected an integer from 1 to 256.`;
+  $('rays-error').textContent = '';
+  $('rays-save').disabled = true;
+  $('rays-results').setAttribute('aria-busy', isGood);
+  if (!isGood) { clear('No results'); return; }
+  // A batch that takes longer leaves nothing of the result before it.
+  setTimeout(() => { if (own === newest && $('rays-results').ariaBusy === 'true') clear('Casting …'); }, 150);
+  busy = busy.then(() => own === newest ? answer(own, query, k, options) : null);
+}
+
+/** Takes the results away. */
+function clear(title) {
+  results = null;
+  $('rays-title').textContent = title;
+  for (const id of ['rays-text', 'rays-units']) $(id).textContent = '';
+  for (const part of [$('rays-table').tHead, $('rays-table').tBodies[0]]) part.replaceChildren();
+  draw();
+}
+
+async function answer(own, query, k, options) {
   try {
-    const started = performance.now();
-    const { spheres: centers, name: _, isExample, ...more } = spheres;
+    const started = performance.now(), { spheres: centers, ...more } = spheres, { origins, directions } = rays;
     const scene = await device.scene(centers, more);
-    const args = query === 'nearest' ? [k, rays.origins, rays.directions, options] : [rays.origins, rays.directions, options];
-    results = await scene[query](...args);
-    scene.free();
-    const seconds = (performance.now() - started) / 1000, total = rays.origins.length / 3;
-    columns = rowsOf(query);
-    $('rays-title').textContent = summary(query, total);
-    $('rays-text').textContent = `${counted(total, 'ray')}, ${counted(centers.length / 4, 'sphere')}, ${seconds < 1 ? `${Math.round(1000 * seconds)} ms` : `${seconds.toFixed(1)} s`}, the tree included. Rows of the file:`;
-    const [head, ...lines] = table(8).trimEnd().split('\n').map(line => line.split(','));
-    const numbered = columns[0][0] !== 'ray';
-    $('rays-table').tHead.replaceChildren(make('tr', [...(numbered ? ['ray'] : []), ...head].map(cell => make('th', cell, { scope: 'col' }))));
-    $('rays-table').tBodies[0].replaceChildren(...lines.map((line, i) => make('tr', [...(numbered ? [String(i)] : []), ...line].map(cell => make('td', cell || 'miss', cell ? {} : { class: 'quiet' })))));
-    $('rays-save').disabled = false;
-    draw();
+    const found = await scene[query](...query === 'nearest' ? [k] : [], origins, directions, options).finally(() => scene.free());
+    if (own !== newest) return;
+    results = found;
+    show(query, (performance.now() - started) / 1000);
   } catch (error) {
+    if (own !== newest) return;
     $('rays-error').textContent = error.message;
-    $('rays-title').textContent = 'No results';
+    clear('No results');
   }
+  $('rays-results').setAttribute('aria-busy', false);
   showDevice();
-  $('rays-cast').disabled = false;
+}
+
+function show(query, seconds) {
+  const total = rays.origins.length / 3;
+  columns = rowsOf(query);
+  const rows = columns[0][1].length, shown = Math.min(8, rows), names = columns.map(([name]) => name), isListed = names[0] === 'ray';
+  $('rays-title').textContent = summary(query, total);
+  const sizes = `${counted(total, 'ray')}, ${counted(spheres.spheres.length / 4, 'sphere')}`;
+  const time = seconds < 1 ? `${Math.round(1000 * seconds)} ms` : `${seconds.toFixed(1)} s`;
+  $('rays-text').textContent = `${sizes}, ${time}, building the scene included. ${rows > shown ? `The first ${shown} of ` : ''}${counted(rows, 'row')}:`;
+  // The table has the columns of the file, before them the ray, and after them the distance.
+  const from = ['t', 't_enter'].find(name => names.includes(name));
+  const lines = table(columns, shown, results.id).trimEnd().split('\n').slice(1).map((line, i) => {
+    const cells = line.split(','), ray = isListed ? Number(cells[0]) : i, t = cells[names.indexOf(from)];
+    const length = Math.hypot(...rays.directions.subarray(3 * ray, 3 * ray + 3));
+    const distance = from ? [t ? String(Number((Number(t.replace('inf', 'Infinity')) * length).toPrecision(7))) : ''] : [];
+    return make('tr', [...(isListed ? [] : [make('th', String(ray), { scope: 'row' })]), ...[...cells, ...distance].map(cell => make('td', cell))]);
+  });
+  const heads = [...(isListed ? [] : ['ray']), ...names, ...(from ? ['distance'] : [])];
+  $('rays-table').tHead.replaceChildren(make('tr', heads.map(cell => make('th', cell, { scope: 'col' }))));
+  $('rays-table').tBodies[0].replaceChildren(...lines);
+  const units = from ? `t counts in lengths of the direction: distance = ${from} × the length of the direction. ` : '';
+  $('rays-units').textContent = `${units}The file has the column${names.length === 1 ? '' : 's'} ${names.join(', ')}${isListed ? '' : ', and a row for each ray, in their order'}.`;
+  $('rays-save').disabled = false;
+  draw();
+  pick(plot.picked);
 }
 
 /** Columns of the results with the names of the command line, and the ray of each row if rows are not rays. */
@@ -210,11 +325,11 @@ function rowsOf(query) {
   return [['ray', ray], ...own];
 }
 
-/** The first rows as CSV, as the command line writes it. */
-function table(most) {
+/** The first rows of columns as CSV, as the command line writes it. */
+function table(columns, most, ids) {
   const rows = Math.min(most, columns[0][1].length), out = [columns.map(([name]) => name).join(',')];
   // A miss has neither an id nor a place.
-  const cell = ([, values], i) => results.id?.[i] === NO_SPHERE ? '' : values instanceof Float32Array ? shortest(values[i]) : values[i];
+  const cell = ([, values], i) => ids?.[i] === NO_SPHERE ? '' : values instanceof Float32Array ? shortest(values[i]) : values[i];
   for (let i = 0; i < rows; i++) out.push(columns.map(column => cell(column, i)).join(','));
   return `${out.join('\n')}\n`;
 }
@@ -229,18 +344,18 @@ function shortest(value) {
 }
 
 function summary(query, total) {
-  const share = (hits, words) => `${count(hits)} of ${count(total)} rays ${words}`;
-  if (query === 'count') return `${count(results.count.reduce((sum, one) => sum + one, 0))} hits in all`;
+  const share = (hits, [one, many], rest) => `${count(hits)} of ${counted(total, 'ray')} ${hits === 1 || total === 1 ? one : many}${rest}`;
+  if (query === 'count') return `${counted(results.count.reduce((sum, one) => sum + one, 0), 'hit')} in all`;
   if (query === 'transmittance') return `Mean transmittance ${(results.transmittance.reduce((sum, one) => sum + one, 0) / total).toPrecision(4)}`;
-  if (query === 'occluded') return share(results.occluded.reduce((sum, one) => sum + one, 0), 'are blocked');
-  if (query === 'approach') return share(results.clearance.reduce((sum, one) => sum + (one <= 0), 0), 'reach a sphere');
-  if (results.offsets) return `${count(results.id.length)} hits in all`;
-  return share(results.id.reduce((sum, one) => sum + (one !== NO_SPHERE), 0), 'hit a sphere');
+  if (query === 'occluded') return share(results.occluded.reduce((sum, one) => sum + one, 0), ['is', 'are'], ' blocked');
+  if (query === 'approach') return share(results.clearance.reduce((sum, one) => sum + (one <= 0), 0), ['reaches', 'reach'], ' a sphere');
+  if (results.offsets) return `${counted(results.id.length, 'hit')} in all`;
+  return share(results.id.reduce((sum, one) => sum + (one !== NO_SPHERE), 0), ['hits', 'hit'], ' a sphere');
 }
 
 /** Draws the spheres, and rays as far as their first hit. */
 function draw() {
-  const segments = [], points = [], total = rays.origins.length / 3, step = Math.max(1, Math.ceil(total / MOST_RAYS));
+  const segments = [], points = [], starts = [], total = rays.origins.length / 3, step = Math.max(1, Math.ceil(total / MOST_RAYS));
   const [middle, reach] = extent(spheres.spheres);
   for (let i = 0; i < total; i += step) {
     const from = [...rays.origins.subarray(3 * i, 3 * i + 3)], d = rays.directions.subarray(3 * i, 3 * i + 3);
@@ -249,9 +364,10 @@ function draw() {
     const end = isHit ? first : Math.min(rays.t_max?.[i] ?? Infinity, (0.4 * reach + Math.hypot(...from.map((one, axis) => one - middle[axis]))) / Math.hypot(...d));
     const to = from.map((one, axis) => one + end * d[axis]);
     segments.push({ from, to, kind: isHit ? 'hit' : 'miss' });
+    starts.push(from);
     if (isHit) points.push(to);
   }
-  plot.show({ spheres: spheres.spheres, segments, points });
+  plot.show({ spheres: spheres.spheres, segments, points, starts });
   const all = spheres.spheres.length / 4, drawn = [Math.ceil(all / Math.ceil(all / MOST_SPHERES)), segments.length];
   $('rays-caption').textContent = drawn[0] < all || drawn[1] < total ? `Drawn: ${count(drawn[0])} of ${count(all)} spheres, ${count(drawn[1])} of ${count(total)} rays` : '';
 }
@@ -272,8 +388,7 @@ function pick(id) {
   plot.picked = id;
   plot.draw();
   if (id === null) { $('rays-picked').textContent = 'Click a sphere to pick it.'; return; }
-  $('rays-id').value = id;
-  $('rays-id-error').textContent = '';
+  if ($('rays-id').value !== String(id)) { $('rays-id').value = id; $('rays-id-error').textContent = ''; }
   const [x, y, z, r] = spheres.spheres.subarray(4 * id, 4 * id + 4);
   const hits = results?.id ? ` Rays that hit it: ${count(results.id.reduce((sum, one) => sum + (one === id), 0))}.` : '';
   $('rays-picked').textContent = `Sphere ${id}: centre ${[x, y, z].map(one => Number(one.toPrecision(7))).join(', ')}; radius ${Number(r.toPrecision(7))}.${hits}`;
