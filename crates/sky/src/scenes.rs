@@ -216,8 +216,8 @@ impl Sky {
     /// pixels.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] if the Sun or the body of the view is not among the bodies, if one is listed twice, if the instant is not in the
-    /// years 1900 to 2050, or if the Sun or the Moon is below the horizon of a place.
+    /// [`Error::InvalidArgument`] if the Sun or the body of the view is not among the bodies, if one is listed twice, if the ephemeris does not
+    /// cover the instant, or if the Sun or the Moon is below the horizon of a place.
     pub fn system_toml(&self, time: Time, bodies: &[SkyBody], view: Option<View>, size: [u32; 2]) -> Result<String> {
         self.system_toml_with(time, bodies, &[], &LightTime::Earth, view, size)
     }

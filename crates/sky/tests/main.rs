@@ -8,6 +8,7 @@ mod limits;
 mod lunar;
 mod lunar_places;
 mod map;
+mod old;
 mod positions;
 mod reference;
 mod schema;
