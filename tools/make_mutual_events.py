@@ -221,6 +221,19 @@ def row(sky, event):
     ]
 
 
+def write(header, rows):
+    with open(REFERENCE / "mutual_events.csv", "w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([header, *rows])
+    with open(REFERENCE / "mutual_events.json", "w") as file:
+        # Numbers keep their digits.
+        words = {"kind", "active", "passive", "begins", "maximum", "ends", "hidden_by_jupiter"}
+        value = lambda cell, column: json.dumps(cell) if column in words else cell
+        lines = ",\n".join("[" + ",".join(value(*pair) for pair in zip(row, header)) + "]" for row in rows)
+        about = "Mutual eclipses and occultations of Jupiter's large moons; README.md has the meaning and the error of each column."
+        compact = json.dumps(header, separators=(",", ":"))
+        file.write(f'{{\n"about": {json.dumps(about)},\n"licence": "CC0 1.0",\n"columns": {compact},\n"rows": [\n{lines}\n]\n}}\n')
+
+
 def main():
     days = lambda *date: (datetime.date(*date) - datetime.date(2000, 1, 1)).days * DAY - DAY / 2 + TT_MINUS_UTC
     first, last = days(2026, 1, 1), days(2028, 1, 1)
@@ -229,11 +242,7 @@ def main():
     axes = lambda name: [f"{name}_{axis}_km" for axis in "xyz"]
     header = ["kind", "active", "passive", "begins", "maximum", "ends", "time_error_s", "hidden_by_jupiter",
               *axes("light"), "light_radius_km", *axes("body"), "body_radius_km", "visible_fraction"]
-    with open(REFERENCE / "mutual_events.csv", "w", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([header, *rows])
-    numbers = [[cell if at < 6 or at == 7 else float(cell) for at, cell in enumerate(cells)] for cells in rows]
-    lines = ",\n".join("  " + json.dumps(cells) for cells in numbers)
-    (REFERENCE / "mutual_events.json").write_text('{"columns": ' + json.dumps(header) + ',\n "rows": [\n' + lines + "\n]}\n")
+    write(header, rows)
     print(len(rows), "events")
 
 

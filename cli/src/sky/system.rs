@@ -18,7 +18,7 @@ use crate::print_summary;
 
 const EXAMPLES: &str = "\
 DATE is an instant, 2024-04-08T18:17:20Z, or the day of an eclipse, for the greatest eclipse. Times are UTC, and UT1
-before 1972; dates are from 1900 to 2050. Positions are apparent: light time and aberration are included. They are in
+before 1972; dates are from 1900 to 2050, or those of --ephemeris. Positions are apparent: light time and aberration are included. They are in
 km and in axes that rotate with the Earth: x through 0 N 0 E, z through the north pole.
 
 With --vectors, positions of other bodies are interpolated between the rows of a file: a vector table of JPL Horizons

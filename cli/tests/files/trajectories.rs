@@ -326,7 +326,10 @@ fn wrong_xml_is_refused_with_line_element_and_value() {
     };
     let bomb = "<!DOCTYPE oem [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;\">]>\n<oem";
     for (text, words) in [
-        ("<?xml version=\"1.0\"?>\n".into(), "line 2: the XML is damaged, or the file is incomplete"),
+        (
+            "<?xml version=\"1.0\"?>\n".into(),
+            "line 1: the XML is damaged, or the file is incomplete: the document does not have a root node",
+        ),
         (good.split("<data>").next().unwrap().into(), "the XML is damaged, or the file is incomplete"),
         (swap("</oem>", "</omm>"), "the XML is damaged, or the file is incomplete: expected 'oem' tag, not 'omm'"),
         (swap("<oem", bomb), "line 2: a document type, <!DOCTYPE …>, is not read: remove it"),

@@ -37,7 +37,9 @@ pub struct Ephemeris {
 }
 
 /// The span of a file of series: from 1900-01-01 until 2051-01-01, in days of TT from J2000.
-const SERIES_DAYS: [f64; 2] = [-36_525.5, 18_627.5];
+const SERIES_DAYS: [f64; 2] = [-36_524.5, 18_627.5];
+/// Seconds by which an instant may be outside a span, for the difference of the time scales.
+const TOLERANCE: f64 = 1000.0;
 
 #[derive(Clone, Debug)]
 enum Source {
@@ -207,8 +209,7 @@ impl Ephemeris {
     /// [`Error::InvalidArgument`] if it is not.
     pub fn check(&self, time: Time) -> Result<()> {
         let (first, last) = self.span;
-        // A minute of tolerance for the difference of the time scales.
-        if (first.plus(-86.0)..=last.plus(86.0)).contains(&time) {
+        if (first.plus(-TOLERANCE)..=last.plus(TOLERANCE)).contains(&time) {
             return Ok(());
         }
         let text = time.text(0, DeltaT::Table);

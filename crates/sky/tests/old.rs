@@ -75,7 +75,7 @@ fn old_and_future_eclipses_agree() {
 #[test]
 fn old_eclipses_have_their_saros_series_and_delta_t() {
     for (date, saros, delta_t, error) in
-        [("1715-05-03", 114, 14.0, 4.4), ("2186-07-16", 139, 149.0, 102.0), ("-0584-05-22", 57, 18_200.0, 462.0)]
+        [("1715-05-03", 114, 12.1, 4.4), ("2186-07-16", 139, 149.8, 102.0), ("-0584-05-22", 57, 18_213.0, 462.0)]
     {
         let sky = sky(date, DeltaT::Table);
         let Some(Eclipse::Solar(eclipse)) = sky.eclipse_on(sky.parse_time(date).unwrap().0).unwrap() else {
@@ -103,10 +103,10 @@ fn an_ephemeris_refuses_instants_that_it_does_not_cover() {
         assert!(error.contains(words) && error.starts_with(&date[..10]), "{error}");
     }
     let excerpt = sky("1715-05-03", DeltaT::Table);
-    for date in ["1715-05-05T13:00Z", "1715-05-01T11:00Z", "2024-04-08"] {
+    for date in ["1715-05-07T13:00Z", "1715-04-28T11:00Z", "2024-04-08"] {
         let error = excerpt.parse_time(date).unwrap_err().to_string();
-        assert!(error.contains("is outside 1715-05-01T11:59:46 UT1 to 1715-05-0"), "{error}");
-        assert!(error.contains("for which de440_1715.bsp has Sun, Moon and Earth"), "{error}");
+        assert!(error.contains("is outside 1715-04-28T23:59:48 UT1 to 1715-05-06T23:59:48 UT1, for which"), "{error}");
+        assert!(error.contains("de440_1715.bsp has Sun, Moon and Earth"), "{error}");
     }
     assert!(built_in.parse_time("-2000-01-01").unwrap_err().to_string().contains("the years -1999 to 3000"));
 }
