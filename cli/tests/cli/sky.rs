@@ -345,6 +345,59 @@ fn a_height_lowers_the_horizon_in_every_output() {
     }
 }
 
+/// A moon of Mars, 6,000 km in front of a place on Mars, as it hides a part of the Sun there, and at no place next to it.
+#[test]
+fn places_on_mars_see_a_moon_before_the_sun() {
+    use umbracast::glam::{DMat3, DVec3};
+    use umbracast_sky::{LightTime, Place, Sky, SkyBody, SkyOptions};
+
+    let folder = Folder::new();
+    let sky = Sky::new(SkyOptions::default());
+    let date = "2026-08-01T00:00:00Z";
+    let (time, _) = sky.parse_time(date).unwrap();
+    let (bodies, light) = ([SkyBody::Sun, SkyBody::Mars], LightTime::By("mars".into()));
+    let on_mars = |place: &Place| sky.place_in_system(SkyBody::Mars, place, time, &bodies, &[], &light).unwrap();
+    folder.run_ok(&format!("system {date} --bodies sun,mars --light-time mars -o sun.toml -q"));
+    let text = folder.text("sun.toml");
+    let center = |name: &str| {
+        let numbers = text.split(&format!("name = \"{name}\"\ncenter = [")).nth(1).unwrap().split(']').next().unwrap();
+        DVec3::from_slice(&numbers.split(", ").map(|cell| cell.parse().unwrap()).collect::<Vec<f64>>())
+    };
+    let (sun, mars) = (center("Sun"), center("Mars"));
+    // The place with the Sun highest among some.
+    let places = (-18..18).map(|i| Place::new(20.0, 10.0 * f64::from(i), 0.0).unwrap());
+    let up = |place: &Place| (on_mars(place) - mars).normalize().dot((sun - mars).normalize());
+    let place = places.max_by(|a, b| up(a).total_cmp(&up(b))).unwrap();
+    let here = on_mars(&place);
+    let axes = DMat3::from_cols(DVec3::X, DVec3::Y, DVec3::Z);
+    let turned = DMat3::from_cols_array_2d(&[0, 1, 2].map(|i| sky.to_earth_fixed(axes.col(i), time).to_array()));
+    let moon = turned.transpose() * (here + (sun - here).normalize() * 6000.0 - mars);
+    let row = |minutes: i32| {
+        format!("2026-07-31T{:02}:{:02}:00Z,{},{},{},0,0,0\n", 23 - minutes / 60, minutes % 60, moon.x, moon.y, moon.z)
+    };
+    folder.write("phobos.csv", format!("time,x,y,z,vx,vy,vz\n{}{}", row(60), row(0)));
+    let Place { latitude, longitude, .. } = place;
+    folder.write(
+        "p.csv",
+        format!("lat,lon\n{latitude},{longitude}\n{},{longitude}\n{latitude},{}\n", latitude + 1.0, longitude + 179.0),
+    );
+    let system = "--bodies sun,mars,phobos --vectors phobos@mars=phobos.csv --radius phobos=11 --light-time mars";
+    folder.run_ok(&format!("system {date} {system} --places p.csv --places-on mars --observers o.csv -o s.toml -q"));
+    folder.run_ok("shadow o.csv s.toml -o seen.csv -q");
+    let seen = folder.text("seen.csv");
+    let rows: Vec<Vec<&str>> = seen.lines().skip(1).map(|line| line.split(',').collect()).collect();
+    let fraction = |i: usize| rows[i][0].parse::<f64>().unwrap();
+    // Both discs are small, so the fraction is that of their squares.
+    let expected = 1.0 - (11.0 / 6000.0 / (695_700.0 / here.distance(sun))).powi(2);
+    assert!((fraction(0) - expected).abs() < 1e-4 && rows[0][1] == "antumbra", "{expected}: {seen}");
+    assert!(fraction(1) == 1.0 && rows[1][1] == "lit" && fraction(2) == 0.0, "{seen}");
+    let done =
+        folder.run(&format!("system {date} {system} --places p.csv --places-on titan --observers o.csv -o s.toml"));
+    assert!(done.code == 2 && done.errors.contains("there are no positions of 'titan'"), "{}", done.errors);
+    let done = folder.run(&format!("system {date} --places-on mars -o s.toml"));
+    assert!(done.code == 2 && done.errors.contains("--places"), "{}", done.errors);
+}
+
 /// The Earth hides the Sun from an observer of `shadow` where `circumstances` has it below the horizon.
 #[test]
 fn the_horizon_is_that_of_shadow() {

@@ -198,8 +198,10 @@ impl Sky {
     pub fn transit_on(&self, time: Time) -> Result<Option<Transit>> {
         self.ephemeris.check(time)?;
         let (first, end) = time.day(self.options.delta_t);
-        let limited = |time: Time| self.ephemeris.check(time).is_ok().then_some(time);
-        let near = self.transits(limited(first.plus(-DAY)).unwrap_or(first), limited(end.plus(DAY)).unwrap_or(end))?;
+        // The day may be cut off by the beginning or the end of the ephemeris.
+        let widest =
+            |times: [Time; 2]| times.into_iter().find(|one| self.ephemeris.check(*one).is_ok()).unwrap_or(time);
+        let near = self.transits(widest([first.plus(-DAY), first]), widest([end.plus(DAY), end]))?;
         let on_day = |of: &&Transit| of.contacts.greatest.time >= first && of.contacts.greatest.time < end;
         let touches = |of: &&Transit| of.span().0 < end && of.span().1 >= first;
         Ok(near.iter().find(on_day).or_else(|| near.iter().find(touches)).cloned())

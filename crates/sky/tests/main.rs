@@ -9,6 +9,7 @@ mod lunar;
 mod lunar_places;
 mod map;
 mod old;
+mod places_on;
 mod positions;
 mod reference;
 mod schema;

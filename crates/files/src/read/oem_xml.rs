@@ -18,11 +18,13 @@ const NODE_SHARE: u64 = 20;
 pub(super) fn read(message: &mut Message<'_>, text: &str) -> Result<()> {
     umbracast::memory::check("an XML message", NODE_SHARE * text.len() as u64)?;
     let document = Document::parse(text).map_err(|error| {
-        let why = match error {
-            // Entities of a document type could fill the memory.
-            XmlError::DtdDetected => "a document type, <!DOCTYPE …>, is not read: remove it".into(),
-            _ => format!("the XML is damaged, or the file is incomplete: {error}"),
-        };
+        // Entities of a document type could fill the memory.
+        if error == XmlError::DtdDetected {
+            let before = text.split("<!DOCTYPE").next().unwrap_or("");
+            let line = before.matches('\n').count() + 1;
+            return message.bad(line, "a document type, <!DOCTYPE …>, is not read: remove it");
+        }
+        let why = format!("the XML is damaged, or the file is incomplete: {error}");
         message.bad(error.pos().row as usize, &why)
     })?;
     let mut reader = XmlReader { message, document: &document };
