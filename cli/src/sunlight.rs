@@ -29,8 +29,8 @@ TRAJECTORY has positions in km from the centre of the Earth, with their times:
   .npy   f8 of shape (N, 4): unix_s x y z, or (N, 7): also vx vy vz. Also .npz.
          f4 is refused, because it rounds unix_s to 128 s
   .oem   an Orbit Ephemeris Message of CCSDS as text (KVN) or XML, which names
-         its own axes (GCRF, ICRF, EME2000, ITRF, TEME) and time scale (UTC, TAI,
-         TT, TDB, GPS). Also .xml
+         its own axes (GCRF, ICRF, EME2000, ITRF, TEME) and time scale (UTC,
+         TAI, TT, TDB, GPS). Also .xml
   .bsp   an SPK file of NAIF with segments of type 2 or 3; --target, --step
   -      standard input: .csv, .npy or .oem, which is detected
 Rows of several objects may be mixed. The states of an object are in order of

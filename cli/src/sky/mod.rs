@@ -31,7 +31,7 @@ pub(crate) struct SkyArgs {
     /// Positions from an SPK file with segments of type 2 or 3, such as de440.bsp [default: an excerpt of DE421]
     #[arg(long, value_name = "FILE.bsp", hide_short_help = true)]
     ephemeris: Option<PathBuf>,
-    /// TT - UT1 in seconds [default: a table of the years -720 to 2027, extrapolated beyond]
+    /// TT - UT1 in seconds [default: a table, extrapolated after 2027]
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = delta_t)]
     delta_t: Option<f64>,
     /// Radii of Sun and Moon

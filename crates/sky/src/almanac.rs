@@ -81,7 +81,8 @@ impl Sky {
     pub fn parse_time(&self, text: &str) -> Result<(Time, Precision)> {
         let (time, precision) = Time::parse(text, self.options.delta_t)?;
         self.ephemeris.check(time)?;
-        Ok((time, precision))
+        // The span ends with the beginning of a day.
+        if time >= self.ephemeris.span().1 { Err(self.ephemeris.outside(time)) } else { Ok((time, precision)) }
     }
 
     /// The apparent position of a body from the centre of the Earth in km, in the axes of the GCRS: light time and aberration are included.

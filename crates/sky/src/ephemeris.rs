@@ -36,8 +36,8 @@ pub struct Ephemeris {
     span: (Time, Time),
 }
 
-/// The span of a file of series: from 1900-01-01 until 2051-01-01, in days of TT from J2000.
-const SERIES_DAYS: [f64; 2] = [-36_524.5, 18_627.5];
+/// The beginnings of the years between which a file of series has positions.
+const SERIES_YEARS: [i32; 2] = [1900, 2051];
 /// Seconds by which an instant may be outside a span, for the difference of the time scales.
 const TOLERANCE: f64 = 1000.0;
 
@@ -189,7 +189,7 @@ impl Ephemeris {
             return Err(bad("Sun, Moon or Earth are missing"));
         }
         let file = SeriesFile { bytes, mass_ratio, first_day, series };
-        let span = SERIES_DAYS.map(|day| Time::from_tt_seconds(day * DAY));
+        let span = SERIES_YEARS.map(|year| Time::of_year(year, DeltaT::Table));
         Ok(Self { name, source: Source::Series(Arc::new(file)), span: (span[0], span[1]) })
     }
 
@@ -212,8 +212,14 @@ impl Ephemeris {
         if (first.plus(-TOLERANCE)..=last.plus(TOLERANCE)).contains(&time) {
             return Ok(());
         }
+        Err(self.outside(time))
+    }
+
+    /// The error for an instant outside the span.
+    pub(crate) fn outside(&self, time: Time) -> Error {
+        let (first, last) = self.span;
         let text = time.text(0, DeltaT::Table);
-        Err(Error::InvalidArgument(match self.is_built_in() {
+        Error::InvalidArgument(match self.is_built_in() {
             true => format!(
                 "{text} is outside the years 1900 to 2050 of the built-in ephemeris: give another one with the option ephemeris, an SPK file such as de440.bsp (1550 to 2649)"
             ),
@@ -221,7 +227,7 @@ impl Ephemeris {
                 let [first, last] = [first, last].map(|time| time.text(0, DeltaT::Table));
                 format!("{text} is outside {first} to {last}, for which {} has Sun, Moon and Earth", self.name)
             }
-        }))
+        })
     }
 
     /// Position and velocity of a body relative to the barycentre of the solar system, at seconds of TDB since J2000.
