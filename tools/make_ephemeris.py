@@ -6,8 +6,8 @@
 
 * `ephemeris.bin`: JPL's DE421 (public domain, from the package skyfield-data) for 1900 to 2050, fitted again and rounded. The errors of the
   rounded series are printed. `crates/sky/src/ephemeris.rs` describes the format.
-* `delta_t.csv`: TT - UT1. 1900 to 1973 from Morrison, Stephenson, Hohenkerk and Zawilski (2020), then from IERS bulletins (finals2000A),
-  both in the package skyfield. After the last value, `crates/sky/src/delta_t.rs` extrapolates.
+* `delta_t.csv`: TT - UT1. -720 to 1973 from Morrison, Stephenson, Hohenkerk and Zawilski (2020), then from IERS bulletins (finals2000A),
+  both in the package skyfield. Beyond both ends, `crates/sky/src/delta_t.rs` extrapolates.
 * `nutation.csv`: the largest terms of the nutation series IAU 2000A (IERS Conventions 2003, in the package skyfield).
 * `tests/data/sky/positions.csv`: positions of Moon and Sun from the original DE421, and the rotation of the Earth, at 1,000 random dates.
 """
@@ -141,13 +141,13 @@ def write_ephemeris(kernel):
 
 
 def write_delta_t(scale):
-    """Half-yearly before 1973, monthly after; up to the last value of the bulletins that skyfield has."""
+    """Every 10 years before 1600, half-yearly before 1973, monthly after; up to the last value of the bulletins that skyfield has."""
     last = scale.delta_t_table[0][-1]
     lines = ["# Year (UT), and TT - UT1 in seconds. Written by tools/make_ephemeris.py, which names the sources.", "year,delta_t_s"]
-    for month in range((1899) * 12, 2052 * 12):
+    for month in range(-720 * 12, 2052 * 12):
         year = month / 12
         tt = 2451544.5 + (year - 2000) * 365.25
-        if tt > last or (year < 1973 and month % 6):
+        if tt > last or (year < 1600 and month % 120) or (year < 1973 and month % 6):
             continue
         lines.append(f"{year:.4f},{float(scale.tt_jd(tt).delta_t):.3f}")
     (DATA / "delta_t.csv").write_text("\n".join(lines) + "\n")

@@ -28,9 +28,9 @@ TRAJECTORY has positions in km from the centre of the Earth, with their times:
          and optional vx,vy,vz (km/s) and object. Also .parquet
   .npy   f8 of shape (N, 4): unix_s x y z, or (N, 7): also vx vy vz. Also .npz.
          f4 is refused, because it rounds unix_s to 128 s
-  .oem   an Orbit Ephemeris Message of CCSDS as text, which names its own axes
-         (GCRF, ICRF, EME2000, ITRF, TEME) and time scale (UTC, TAI, TT, TDB,
-         GPS)
+  .oem   an Orbit Ephemeris Message of CCSDS as text (KVN) or XML, which names
+         its own axes (GCRF, ICRF, EME2000, ITRF, TEME) and time scale (UTC,
+         TAI, TT, TDB, GPS). Also .xml
   .bsp   an SPK file of NAIF with segments of type 2 or 3; --target, --step
   -      standard input: .csv, .npy or .oem, which is detected
 Rows of several objects may be mixed. The states of an object are in order of
@@ -65,7 +65,7 @@ Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the
 #[command(override_usage = "umbracast sunlight [OPTIONS] TRAJECTORY -o OUT")]
 #[command(after_long_help = EXAMPLES, after_help = "`umbracast sunlight --help` explains the files and gives examples.")]
 pub(crate) struct SunlightArgs {
-    /// Positions with times: .csv, .parquet, .npy, .npz, .oem, .bsp or -
+    /// Positions with times: .csv, .parquet, .npy, .npz, .oem, .xml, .bsp or -
     trajectory: PathBuf,
     /// Axes of the positions: gcrs (also icrf, eme2000), itrf, which rotates with the Earth, or teme, of two-line elements. An .oem names its own
     #[arg(long, value_name = "FRAME", value_parser = |name: &str| Frame::from_name(name).map_err(|error| error.to_string()))]
@@ -208,7 +208,7 @@ pub(crate) fn run(args: &SunlightArgs) -> Result<()> {
         let _working = ProgressDisplay::on("reading trajectories".into(), args.summary.quiet);
         match args.target {
             Some(target) => read_spk_trajectories(&args.trajectory, target, args.step.unwrap_or(60.0), delta_t)?,
-            None => read_trajectories(&args.trajectory, args.frame, &args.keep.read_options(&args.table), delta_t)?,
+            None => read_trajectories(&args.trajectory, args.frame, &args.keep.read_options(&args.table), &sky)?,
         }
     };
     let device = Device::open(&args.device.options(Precision::Fast))?;

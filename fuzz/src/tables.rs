@@ -10,7 +10,7 @@ use umbracast::{Bullet, CancelToken, OnBad, Ray, Sphere};
 use umbracast_files::{
     Batched, RayBatch, RayFile, ReadOptions, read_observers, read_poses, read_spheres_with, read_trajectories,
 };
-use umbracast_sky::{DeltaT, Frame, Trajectory};
+use umbracast_sky::{Frame, Sky, SkyOptions, Trajectory};
 
 use crate::texts::check_message;
 
@@ -55,7 +55,7 @@ pub(crate) fn trajectories(u: &mut Unstructured<'_>) -> Result<()> {
     let choice = usize::from(u.arbitrary::<u8>()?) % 4;
     let path = written(["states.oem", "states.csv", "states.npy", "states.parquet"][choice], u.bytes(u.len())?);
     let frame = (choice > 0).then_some(Frame::Gcrs);
-    match read_trajectories(&path, frame, &ReadOptions::default(), DeltaT::default()) {
+    match read_trajectories(&path, frame, &ReadOptions::default(), &Sky::new(SkyOptions::default())) {
         Err(error) => check_message(&error),
         Ok(file) => {
             let count: usize = file.trajectories.iter().map(|one| one.states().len()).sum();

@@ -35,9 +35,9 @@ impl Sky {
     }
 
     pub(crate) fn time(&self, microseconds: i64) -> Result<Time> {
-        // Beyond 1900 to 2050 the library refuses it; a wide margin keeps the arithmetic in range.
-        if microseconds == NOT_A_TIME || microseconds.abs() > 1 << 56 {
-            return Err(usage("a time is NaT or outside the years 1900 to 2050"));
+        // The library refuses what the ephemeris does not cover; a wide margin keeps the arithmetic in range.
+        if microseconds == NOT_A_TIME || microseconds.abs() > 1 << 57 {
+            return Err(usage("a time is NaT or outside the years -1999 to 3000"));
         }
         let since = microseconds - EPOCH_US;
         let (day, rest) = (since.div_euclid(86_400_000_000), since.rem_euclid(86_400_000_000));
@@ -52,9 +52,9 @@ impl Sky {
     /// The beginning of one year and the end of another.
     fn years(&self, first: i32, last: i32) -> Result<(Time, Time)> {
         let delta_t = self.inner.options().delta_t;
-        let allowed = 1900..=2050;
+        let allowed = -1999..=3000;
         if !(allowed.contains(&first) && allowed.contains(&last)) {
-            return Err(usage(format!("the years {first} to {last} are not in 1900 to 2050")));
+            return Err(usage(format!("the years {first} to {last} are not in -1999 to 3000")));
         }
         Ok((Time::of_year(first, delta_t), Time::of_year(last + 1, delta_t)))
     }

@@ -68,6 +68,12 @@ pub(crate) fn sunlight<'py>(
         let mut paths = Vec::new();
         for first in (0..count).step_by(states.max(1)) {
             let own = (first..first + states).map(state).collect::<Result<Vec<_>>>()?;
+            for (index, state) in (first as u64..).zip(&own) {
+                if let Err(error) = sky.inner.ephemeris().check(state.time) {
+                    let time = state.time.text(0, sky.inner.options().delta_t).to_string();
+                    return Ok(Found::Bad((index, "time", time, error.to_string())));
+                }
+            }
             paths.push(match Trajectory::new("", frame, own) {
                 Ok(path) => path,
                 Err(umbracast_sky::Error::Umbracast(umbracast::Error::BadRecord {

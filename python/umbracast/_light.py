@@ -305,7 +305,7 @@ def sunlight(
     velocities : (…, N, 3) array, optional
         Velocities in km/s in the same axes, for the interpolation between the states. In rotating axes, they are relative to the axes.
     delta_t : float, optional
-        TT − UT1 in seconds, for rotating axes. Default: a table, extrapolated after 2027.
+        TT − UT1 in seconds, for rotating axes. Default: a table from −720 to 2027, extrapolated beyond.
     radii, sun_radius, moon_k, ephemeris
         Conventions; see `umbracast.sky`. The radii are those of Sun and Moon.
     device : str, int or `Device`, default "cpu"
@@ -321,7 +321,7 @@ def sunlight(
     Raises
     ------
     RecordError
-        For the first invalid state, with its argument, index and value: a time outside 1900 to 2050, out of order, or more than a day after the
+        For the first invalid state, with its argument, index and value: a time outside −1999 to 3000, out of order, or more than a day after the
         one before it; a coordinate that is not finite, a position inside the Earth or beyond 4 million km; a velocity that is not finite.
     ValueError, TypeError
         For an unknown frame, invalid times or conventions, and arrays whose shapes do not fit.

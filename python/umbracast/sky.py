@@ -1,4 +1,4 @@
-"""Real eclipses from 1900 to 2050: search, local circumstances, obscuration maps, positions, and system files.
+"""Real eclipses from 1900 to 2050, or in the years of another ephemeris: search, local circumstances, obscuration maps, positions, and system files.
 
 ::
 
@@ -24,7 +24,7 @@ The time of a clock in a time zone, from an instant in UTC::
 Conventions are options of most functions:
 
 delta_t : float, optional
-    TT − UT1 in seconds. Default: a table, extrapolated after 2027.
+    TT − UT1 in seconds. Default: a table from −720 to 2027, extrapolated beyond.
 radii : "iau" or "nasa", default "iau"
     Radii of Sun and Moon.
 sun_radius : float, optional
@@ -123,7 +123,7 @@ def eclipse(
     Raises
     ------
     ValueError
-        For a date that is invalid or outside 1900 to 2050, and for invalid conventions.
+        For a date that is invalid or that the ephemeris does not cover, and for invalid conventions.
     """
     found = _sky(ephemeris, delta_t, radii, sun_radius, moon_k, lunar_rule).eclipse_on(date_text("date", date))
     return None if found is None else _eclipse(*found)
@@ -148,7 +148,7 @@ def eclipses(
     Parameters
     ----------
     first, last : int
-        Years, 1900 to 2050.
+        Years that the ephemeris covers, 1900 to 2050 by default.
     kind : "solar" or "lunar", optional
         Only these.
     delta_t, radii, sun_radius, moon_k, lunar_rule, ephemeris
@@ -297,7 +297,7 @@ def transits(
     Parameters
     ----------
     first, last : int
-        Years, 1900 to 2050.
+        Years that the ephemeris covers, 1900 to 2050 by default.
     delta_t, radii, sun_radius, ephemeris
         Conventions; see the module. Of the radii, that of the Sun counts.
 
@@ -449,7 +449,7 @@ def positions(
     Raises
     ------
     ValueError
-        For an unknown body, an invalid time, and a time outside 1900 to 2050.
+        For an unknown body, an invalid time, and a time that the ephemeris does not cover.
     TypeError
         For plain numbers: for Julian dates, use `julian_date`.
     """
@@ -470,7 +470,7 @@ def julian_date(
     Parameters
     ----------
     jd : array_like
-        Julian dates from 1900 to 2050. One number resolves 40 µs.
+        Julian dates of the years −1999 to 3000. One number resolves 40 µs.
     scale : "utc", "tt" or "tdb"
         Time scale of the dates: UTC (UT1 before 1972) is what clocks show, TT and TDB are those of most ephemerides, now 69 s later.
     delta_t
@@ -484,16 +484,16 @@ def julian_date(
     Raises
     ------
     TypeError, ValueError
-        For dates that are no numbers or not in 1900 to 2050, and for an unknown scale.
+        For dates that are no numbers or not in the years −1999 to 3000, and for an unknown scale.
     """
     if scale not in ("utc", "tt", "tdb"):
         raise ValueError(f"scale must be 'utc', 'tt' or 'tdb', not {scale!r}")
     dates = np.asarray(_validate.floats("jd", jd), np.float64)
-    first, last = 2415020.5, 2470172.5
+    first, last = 990940.5, 2817152.5
     outside = ~((first <= dates) & (dates <= last))
     if outside.any():
         raise ValueError(
-            f"jd is {dates[outside][0]}: Julian dates from 1900 to 2050 are {first} to {last}, and 2400000.5 more than modified ones"
+            f"jd is {dates[outside][0]}: Julian dates of the years -1999 to 3000 are {first} to {last}, and 2400000.5 more than modified ones"
         )
     found = _sky(None, delta_t).julian_dates(np.ascontiguousarray(dates).reshape(-1), scale)
     return found.view("datetime64[us]").reshape(dates.shape)[()]

@@ -302,7 +302,7 @@ fn numbers(row: &[String]) -> Vec<f64> {
 }
 
 #[test]
-fn the_published_tables_of_shadows_and_caps_are_reproduced() {
+fn the_published_tables_of_shadows_are_reproduced() {
     let mut rows: Vec<(ShadowRow, f64)> = Vec::new();
     for row in reference("shadows") {
         let v = numbers(&row);
@@ -328,6 +328,14 @@ fn the_published_tables_of_shadows_and_caps_are_reproduced() {
         ));
     }
     assert!(shadows >= 15 && rows.len() >= shadows + 20);
+    let others = rows.len();
+    // The observer is at the origin.
+    for row in reference("mutual_events") {
+        let v = numbers(&row);
+        let ball = |c: &[f64]| Ball::new([c[0], c[1], c[2]], c[3]);
+        rows.push((ShadowRow::new([0.0; 3], ball(&v[8..12]), [ball(&v[12..16]).into()]), v[16]));
+    }
+    assert_eq!(rows.len(), others + 335);
     let given: Vec<ShadowRow> = rows.iter().map(|row| row.0.clone()).collect();
     for device in devices() {
         let mut worst = 0.0_f64;

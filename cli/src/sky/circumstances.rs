@@ -18,7 +18,7 @@ use super::{Event, LunarArgs, SkyArgs, conventions_text, duration_text, no_eclip
 use crate::say;
 
 const EXAMPLES: &str = "\
-DATE is the day of an eclipse or a transit, 2024-04-08, from 1900 to 2050. Times are UTC, and UT1 before 1972. A place is
+DATE is the day of an eclipse or a transit, 2024-04-08, from 1900 to 2050, or in --ephemeris. Times are UTC, and UT1 before 1972. A place is
 33.87S,151.21E or -33.87,151.21.
 FILE.csv has the columns latitude (or lat) and longitude (or lon) in degrees, east positive, and optional height_m (or
 height, in metres) and name.

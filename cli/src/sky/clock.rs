@@ -5,6 +5,8 @@ use jiff::tz::TimeZone;
 use umbracast_files::escape::quoted;
 use umbracast_sky::{Cell, Conventions, DeltaT, Field, Record, Time, TimeText};
 
+use super::day_text;
+
 /// Where the instants of a result are printed.
 pub(super) struct Clock<'a> {
     pub(super) delta_t: DeltaT,
@@ -30,7 +32,7 @@ impl Clock<'_> {
 
     /// The date of an instant.
     pub(super) fn date(&self, time: Time) -> String {
-        self.local(time.text(0, self.delta_t)).to_string().chars().take(10).collect()
+        day_text(&self.local(time.text(0, self.delta_t)).to_string()).into()
     }
 
     /// An instant with its offset in this zone.
@@ -38,7 +40,7 @@ impl Clock<'_> {
         let Some(zone) = self.zone else { return text };
         let (day, second) = text.time().clock(self.delta_t);
         let timestamp = jiff::Timestamp::from_second((day + Time::UNIX_DAYS) * 86_400 + second as i64);
-        // Years from 1900 to 2050 are in range.
+        // Years from -1999 to 3000 are in range.
         text.with_offset(zone.to_offset(timestamp.unwrap_or_default()).seconds())
     }
 

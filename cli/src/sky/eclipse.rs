@@ -30,7 +30,7 @@ use crate::sidecar::Sidecar;
 
 const EXAMPLES: &str = "\
 DATE is a day, 2024-04-08, or an instant, 2024-04-08T18:17:20Z or 2024-04-08T13:17:20-05:00. Times are UTC, and UT1
-before 1972. Dates are from 1900 to 2050. A day finds its solar or lunar eclipse, or its transit of Mercury or Venus, with the
+before 1972. Dates are from 1900 to 2050, or those of --ephemeris (Gregorian calendar, -- -0584-05-22 is in 585 BC). A day finds its solar or lunar eclipse, or its transit of Mercury or Venus, with the
 contacts that the centre of the Earth sees; without one, the next eclipse is named.
 
 With -o FILE.png, a picture is rendered: of the greatest eclipse if DATE is a day, otherwise of the instant. With -o

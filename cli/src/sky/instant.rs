@@ -19,7 +19,7 @@ pub(super) fn no_eclipse_warning(sky: &Sky, time: Time, found: Option<&Event>) -
     if found.is_some_and(|event| past(event) == 0.0) {
         return Ok(None);
     }
-    let (first, last) = (Time::of_year(1900, delta_t), Time::of_year(2051, delta_t));
+    let (first, last) = sky.ephemeris().span();
     let limited = |time: Time| {
         if time < first {
             first
@@ -29,7 +29,8 @@ pub(super) fn no_eclipse_warning(sky: &Sky, time: Time, found: Option<&Event>) -
             time
         }
     };
-    let near = sky.eclipses(limited(time.plus(-SEASON_S)), limited(time.plus(SEASON_S)), None)?;
+    // Near the ends of an SPK file, the search may need positions beyond it.
+    let near = sky.eclipses(limited(time.plus(-SEASON_S)), limited(time.plus(SEASON_S)), None).unwrap_or_default();
     let near: Vec<Event> = near.into_iter().map(Event::Eclipse).collect();
     let nearest = near.iter().min_by(|a, b| past(a).abs().total_cmp(&past(b).abs()));
     let nearest = nearest.map_or(String::new(), |eclipse| {

@@ -9,7 +9,7 @@ use umbracast_sky::{Conventions, Eclipse, EclipseBody, LunarKind, Record, Sky, T
 
 use super::elements;
 use super::table_file::RecordArgs;
-use super::{conventions_text, duration_text, table};
+use super::{conventions_text, delta_t_text, duration_text, table};
 
 /// First and last year of `--list`.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +26,7 @@ impl std::str::FromStr for Years {
             let year = text
                 .parse::<i32>()
                 .map_err(|_| format!("'{}' is not a year: expected FIRST..LAST, as in 2024..2030", quoted(text)))?;
-            if (1900..=2050).contains(&year) { Ok(year) } else { Err(format!("{year} is not in 1900 to 2050")) }
+            if (-1999..=3000).contains(&year) { Ok(year) } else { Err(format!("{year} is not in -1999 to 3000")) }
         };
         let (first, last) = (year(first)?, year(last)?);
         if first > last {
@@ -120,7 +120,7 @@ pub(super) fn list_conventions_text(conventions: &Conventions) -> String {
         "times in UTC (UT1 before 1972)",
         1,
     );
-    let own = format!("delta T {:.2} s ({})", conventions.delta_t_s, conventions.delta_t_source);
+    let own = delta_t_text(conventions);
     if conventions.delta_t_source == "given" { line } else { line.replacen(&own, "delta T as listed", 1) }
 }
 

@@ -19,6 +19,7 @@ use clap::Args;
 use umbracast_files::read_ephemeris;
 use umbracast_sky::{
     Conventions, DeltaT, Eclipse, EclipseBody, LunarRule, Place, Radii, Record, Sky, SkyOptions, Time, Transit,
+    date_from_days,
 };
 
 use super::args::words;
@@ -125,7 +126,7 @@ pub(crate) enum Event {
 }
 
 impl Event {
-    /// The eclipse of a day or else its transit: no day from 1900 to 2050 has both.
+    /// The eclipse of a day or else its transit: no day has both.
     pub(crate) fn on(sky: &Sky, day: Time) -> Result<Option<Self>> {
         Ok(match sky.eclipse_on(day)? {
             Some(eclipse) => Some(Self::Eclipse(eclipse)),
@@ -187,10 +188,18 @@ pub(crate) fn conventions_text(of: &Conventions) -> String {
     };
     let rule = of.lunar_rule.map_or(String::new(), |rule| format!("; lunar rule {}", rule.name()));
     let refraction = of.refraction.map_or(String::new(), |name| format!("; refraction {name}"));
+    let delta_t = delta_t_text(of);
     format!(
-        "times in {}; ephemeris {}; radii {} (Sun {:.0} km, Moon {moon}); delta T {:.2} s ({}){rule}{refraction}",
-        of.time_scale, of.ephemeris, of.radii, of.sun_radius_km, of.delta_t_s, of.delta_t_source
+        "times in {}; ephemeris {}; radii {} (Sun {:.0} km, Moon {moon}); {delta_t}{rule}{refraction}",
+        of.time_scale, of.ephemeris, of.radii, of.sun_radius_km
     )
+}
+
+/// `delta T 69.18 s (table)`, with an error that moves a contact by as much as its last digit.
+pub(crate) fn delta_t_text(of: &Conventions) -> String {
+    let error = of.delta_t_error_s.filter(|error| *error >= 0.05);
+    let error = error.map_or(String::new(), |error| format!(" ± {error:.*}", usize::from(error < 10.0)));
+    format!("delta T {:.2}{error} s ({})", of.delta_t_s, of.delta_t_source)
 }
 
 /// `25.2896 N, 104.1479 W`.
@@ -226,22 +235,50 @@ pub(crate) fn eclipse_name(eclipse: &Eclipse) -> String {
 
 /// Its date: `2024-04-08`.
 pub(crate) fn date_text(sky: &Sky, time: Time) -> String {
-    time.text(0, sky.options().delta_t).to_string().chars().take(10).collect()
+    day_text(&time.text(0, sky.options().delta_t).to_string()).into()
 }
+
+/// The date of an instant in text.
+pub(crate) fn day_text(instant: &str) -> &str {
+    instant.split('T').next().unwrap_or("")
+}
+
+/// The first day of the Gregorian calendar in the countries that had it first, as a day of UTC: 1582-10-15.
+const GREGORIAN: &str = "1582-10-15";
 
 /// The error of a day without an eclipse, which names the next one.
 pub(crate) fn no_eclipse(sky: &Sky, day: Time, what: &str, only: Option<EclipseBody>) -> Result<Error> {
     let delta_t = sky.options().delta_t;
     let (_, end) = day.day(delta_t);
-    // On the last day of 2050, nothing follows.
-    let next = if end < Time::of_year(2051, delta_t) { sky.next_eclipse(end, only)? } else { None };
+    // On the last day of the ephemeris, nothing follows.
+    let next = if sky.ephemeris().check(end).is_ok() { sky.next_eclipse(end, only)? } else { None };
     let text = match &next {
         Some(next) => {
             format!("the next one is the {} of {}", eclipse_name(next), date_text(sky, next.greatest()))
         }
-        None => "there is none after it until the end of 2050".into(),
+        None => format!(
+            "there is none after it until {}, where the positions end",
+            date_text(sky, sky.ephemeris().span().1)
+        ),
     };
-    Ok(Error::NoEclipse(format!("there is no {what} on {}; {text}", date_text(sky, day))))
+    let date = date_text(sky, day);
+    Ok(Error::NoEclipse(format!("there is no {what} on {date}; {text}{}", julian_text(sky, day))))
+}
+
+/// How dates count, before the Gregorian calendar came into use: books have the dates of the Julian one.
+fn julian_text(sky: &Sky, day: Time) -> String {
+    let delta_t = sky.options().delta_t;
+    let reform = Time::parse(GREGORIAN, delta_t).map_or(day, |(time, _)| time);
+    if day >= reform {
+        return String::new();
+    }
+    let days = day.clock(delta_t).0;
+    // Days by which the Julian calendar is behind: from March on that of the year, before that of the year before.
+    let (year, month, _) = date_from_days(days);
+    let century = (if month > 2 { year } else { year - 1 }).div_euclid(100);
+    let behind = century - century.div_euclid(4) - 2;
+    let meant = date_text(sky, day.plus(86_400.0 * behind as f64));
+    format!("; dates are in the Gregorian calendar: that day of the Julian calendar is {meant}")
 }
 
 /// The solar eclipse of a date or an instant; an error that names the next one if there is none.

@@ -9,7 +9,7 @@ use clap::Args;
 use serde::Serialize;
 use umbracast_files::escape::quoted;
 use umbracast_files::{VectorSource, check_output, check_target, read_bodies, read_places, write_atomic};
-use umbracast_sky::{BodyVectors, Conventions, DatePrecision, LightTime, View};
+use umbracast_sky::{BodyVectors, Conventions, DatePrecision, LightTime, SkyBody, View};
 
 use super::{Event, SkyArgs, conventions_text, no_eclipse};
 use crate::args::SummaryArgs;
@@ -18,7 +18,7 @@ use crate::print_summary;
 
 const EXAMPLES: &str = "\
 DATE is an instant, 2024-04-08T18:17:20Z, or the day of an eclipse, for the greatest eclipse. Times are UTC, and UT1
-before 1972; dates are from 1900 to 2050. Positions are apparent: light time and aberration are included. They are in
+before 1972; dates are from 1900 to 2050, or those of --ephemeris. Positions are apparent: light time and aberration are included. They are in
 km and in axes that rotate with the Earth: x through 0 N 0 E, z through the north pole.
 
 With --vectors, positions of other bodies are interpolated between the rows of a file: a vector table of JPL Horizons
@@ -27,7 +27,8 @@ vz in km/s, axes of the ICRF. Positions are relative to the centre of a body, no
 its centre, so the option does: io@jupiter=FILE.
 
 With --places, the places of FILE.csv (columns latitude, longitude, optional height_m) are also written as observers
-for `umbracast shadow`, in the same axes.
+for `umbracast shadow`, in the same axes. With --places-on mars, they are on Mars. Add --light-time mars, so that the
+light arrives there as it should; DATE is then when it arrives at the Earth.
 
 Examples:
   umbracast system 2024-04-08 -o eclipse.toml
@@ -64,6 +65,9 @@ pub(crate) struct SystemArgs {
     /// Output file: .toml, or `-` for standard output
     #[arg(short, long, value_name = "TOML")]
     output: PathBuf,
+    /// Body on which the places are: latitudes are planetographic, longitudes positive to the east
+    #[arg(long, value_name = "BODY", default_value = "earth", requires = "places", value_parser = |name: &str| SkyBody::from_name(name).map_err(|error| error.to_string()))]
+    places_on: SkyBody,
     /// Places to write as observers
     #[arg(long, value_name = "FILE.csv", requires = "observers")]
     places: Option<PathBuf>,
@@ -145,8 +149,8 @@ pub(crate) fn run(args: &SystemArgs) -> Result<()> {
             }
         },
     };
-    let text =
-        sky.system_toml_with(time, &bodies, &vectors, &LightTime::from_name(&args.light_time), view, [1920, 1080])?;
+    let light_time = LightTime::from_name(&args.light_time);
+    let text = sky.system_toml_with(time, &bodies, &vectors, &light_time, view, [1920, 1080])?;
     // The checks of every system file: for example, no body may touch the light.
     parse_system(&text, &args.output)?;
     let mut observers = 0;
@@ -156,7 +160,8 @@ pub(crate) fn run(args: &SystemArgs) -> Result<()> {
         observers = list.len();
         let mut rows = String::from("x,y,z\n");
         for (_, place) in &list {
-            let [x, y, z] = place.earth_fixed_km().to_array();
+            let position = sky.place_in_system(args.places_on, place, time, &bodies, &vectors, &light_time)?;
+            let [x, y, z] = position.to_array();
             rows += &format!("{x:?},{y:?},{z:?}\n");
         }
         write_atomic(output, |out| out.write_all(rows.as_bytes()))?;

@@ -33,7 +33,11 @@ fn a_date_finds_its_eclipse_or_names_the_next_one() {
         (1, "", "error: there is no eclipse on 2025-09-06; the next one is the total lunar eclipse of 2025-09-07\n")
     );
     let none = folder.run("eclipse 2050-12-31 --json");
-    assert!(none.code == 1 && none.errors.contains("none after it until the end of 2050"), "{}", none.errors);
+    assert!(
+        none.code == 1 && none.errors.contains("none after it until 2051-01-01, where the positions end"),
+        "{}",
+        none.errors
+    );
     let json: serde_json::Value = serde_json::from_str(&out("eclipse 2026-08-12 --json")).unwrap();
     assert_eq!(json["eclipse"]["kind"], "total");
     assert_eq!(json["conventions"]["ephemeris"], "JPL DE421");
@@ -121,7 +125,7 @@ fn transits_are_listed_and_seen_from_places() {
     folder.run_ok("system 2012-06-06 --bodies sun,venus --view to-sun -o t.toml");
     assert!(folder.text("t.toml").contains("2012-06-06T01:29:36"));
     for (arguments, code, words) in [
-        ("eclipse --list 1883..1900 --only transits", 2, "1883 is not in 1900 to 2050"),
+        ("eclipse --list 1883..1900 --only transits", 2, "1883-01-01T00:00:00 UT1 is outside the years 1900 to 2050"),
         ("eclipse --list 2020..2030 --only transits", 1, "no transit in these years"),
         ("eclipse --list 2012 --only transits --elements", 2, "--only transits leaves them out"),
     ] {
@@ -246,7 +250,11 @@ fn an_ephemeris_is_read_from_a_file() {
         ("eclipse 2024-04-08 --ephemeris cut.bsp", 2, "cut.bsp: the SPK file is invalid: "),
         ("eclipse 2024-04-08 --ephemeris text.bsp", 2, "text.bsp: the ephemeris is invalid: "),
         ("eclipse 2024-04-08 --ephemeris .", 2, "must be a file"),
-        ("eclipse 2026-08-12 --ephemeris de421.bsp", 2, "de421.bsp has no positions of body "),
+        (
+            "eclipse 2026-08-12 --ephemeris de421.bsp",
+            2,
+            "2026-08-12T00:00:00Z is outside 2024-04-06T23:58:51Z to 2024-04-09",
+        ),
         ("eclipse 2024-04-08 --ephemeris de421.bsp --view to-jupiter -o j.png", 2, "no positions of body 5"),
     ] {
         let done = folder.run(arguments);
@@ -339,6 +347,57 @@ fn a_height_lowers_the_horizon_in_every_output() {
         let done = folder.run(&format!("eclipse 2026-08-12T18:29:19Z --view {view} {picture}"));
         assert!(done.code == 2 && done.errors.contains(words), "{}", done.errors);
     }
+}
+
+/// A moon of Mars, 6,000 km in front of a place on Mars, as it hides a part of the Sun there, and at no place next to it.
+#[test]
+fn places_on_mars_see_a_moon_before_the_sun() {
+    use umbracast::glam::{DMat3, DVec3};
+    use umbracast_sky::{LightTime, Place, Sky, SkyBody, SkyOptions};
+
+    let folder = Folder::new();
+    let sky = Sky::new(SkyOptions::default());
+    let date = "2026-08-01T00:00:00Z";
+    let (time, _) = sky.parse_time(date).unwrap();
+    let (bodies, light) = ([SkyBody::Sun, SkyBody::Mars], LightTime::By("mars".into()));
+    let on_mars = |place: &Place| sky.place_in_system(SkyBody::Mars, place, time, &bodies, &[], &light).unwrap();
+    folder.run_ok(&format!("system {date} --bodies sun,mars --light-time mars -o sun.toml -q"));
+    let text = folder.text("sun.toml");
+    let center = |name: &str| {
+        let numbers = text.split(&format!("name = \"{name}\"\ncenter = [")).nth(1).unwrap().split(']').next().unwrap();
+        DVec3::from_slice(&numbers.split(", ").map(|cell| cell.parse().unwrap()).collect::<Vec<f64>>())
+    };
+    let (sun, mars) = (center("Sun"), center("Mars"));
+    // The place with the Sun highest among some.
+    let places = (-18..18).map(|i| Place::new(20.0, 10.0 * f64::from(i), 0.0).unwrap());
+    let up = |place: &Place| (on_mars(place) - mars).normalize().dot((sun - mars).normalize());
+    let place = places.max_by(|a, b| up(a).total_cmp(&up(b))).unwrap();
+    let here = on_mars(&place);
+    let axes = DMat3::from_cols(DVec3::X, DVec3::Y, DVec3::Z);
+    let turned = DMat3::from_cols_array_2d(&[0, 1, 2].map(|i| sky.to_earth_fixed(axes.col(i), time).to_array()));
+    let moon = turned.transpose() * (here + (sun - here).normalize() * 6000.0 - mars);
+    let row = |time: &str| format!("{time},{},{},{},0,0,0\n", moon.x, moon.y, moon.z);
+    folder.write("phobos.csv", format!("time,x,y,z,vx,vy,vz\n{}{}", row("2026-07-31T23:00:00Z"), row(date)));
+    let Place { latitude, longitude, .. } = place;
+    folder.write(
+        "p.csv",
+        format!("lat,lon\n{latitude},{longitude}\n{},{longitude}\n{latitude},{}\n", latitude + 1.0, longitude + 179.0),
+    );
+    let system = "--bodies sun,mars,phobos --vectors phobos@mars=phobos.csv --radius phobos=11 --light-time mars";
+    folder.run_ok(&format!("system {date} {system} --places p.csv --places-on mars --observers o.csv -o s.toml -q"));
+    folder.run_ok("shadow o.csv s.toml -o seen.csv -q");
+    let seen = folder.text("seen.csv");
+    let rows: Vec<Vec<&str>> = seen.lines().skip(1).map(|line| line.split(',').collect()).collect();
+    let fraction = |i: usize| rows[i][0].parse::<f64>().unwrap();
+    // Both discs are small, so the fraction is that of their squares.
+    let expected = 1.0 - (11.0 / 6000.0 / (695_700.0 / here.distance(sun))).powi(2);
+    assert!((fraction(0) - expected).abs() < 1e-4 && rows[0][1] == "antumbra", "{expected}: {seen}");
+    assert!(fraction(1) == 1.0 && rows[1][1] == "lit" && fraction(2) == 0.0, "{seen}");
+    let done =
+        folder.run(&format!("system {date} {system} --places p.csv --places-on titan --observers o.csv -o s.toml"));
+    assert!(done.code == 2 && done.errors.contains("there are no positions of 'titan'"), "{}", done.errors);
+    let done = folder.run(&format!("system {date} --places-on mars -o s.toml"));
+    assert!(done.code == 2 && done.errors.contains("--places"), "{}", done.errors);
 }
 
 /// The Earth hides the Sun from an observer of `shadow` where `circumstances` has it below the horizon.
@@ -536,7 +595,7 @@ fn invalid_requests_about_the_sky_are_refused() {
         ("eclipse 2024-04-08 --delta-t often", 2, "expected a number of seconds"),
         ("eclipse 2024-04-08 --delta-t 1e9", 2, "expected -1000 to 10000"),
         ("eclipse --list 2030..2020", 2, "2030 is after 2020"),
-        ("eclipse --list 1800..2020", 2, "1800 is not in 1900 to 2050"),
+        ("eclipse --list 1800..2020", 2, "1800-01-01T00:00:00 UT1 is outside the years 1900 to 2050"),
         ("eclipse --list soon", 2, "'soon' is not a year: expected FIRST..LAST"),
         ("eclipse 2024-04-08 --view mars -o p.png", 2, "expected moon, sun, earth, above"),
         ("system 2024-04-08 --view to-mars -o out.toml", 2, "view 'to-mars': Mars is not among the bodies"),

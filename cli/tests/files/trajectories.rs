@@ -53,6 +53,31 @@ fn message(count: usize, frame: &str, scale: &str, day: &str) -> String {
     text + "COVARIANCE_START\nEPOCH = 2026-03-21T00:00:00\n1.0\n0.1 1.0\nCOVARIANCE_STOP\n"
 }
 
+/// The same states as [`message`], as XML.
+fn xml(count: usize, frame: &str, scale: &str) -> String {
+    let mut text = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+         <oem xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" id=\"CCSDS_OEM_VERS\" version=\"2.0\">\n\
+         <header><COMMENT>Made for this test</COMMENT><CREATION_DATE>2026-03-01T00:00:00</CREATION_DATE>\
+         <ORIGINATOR>NOBODY</ORIGINATOR></header>\n<body>\n<segment>\n<metadata>\n<OBJECT_NAME>TEST &amp; SATELLITE</OBJECT_NAME>\n\
+         <OBJECT_ID>2026-001A</OBJECT_ID>\n<CENTER_NAME>EARTH</CENTER_NAME>\n<REF_FRAME>{frame}</REF_FRAME>\n\
+         <TIME_SYSTEM>{scale}</TIME_SYSTEM>\n<START_TIME>2026-03-21T00:00:00</START_TIME>\n\
+         <STOP_TIME>2026-03-21T03:00:00</STOP_TIME>\n</metadata>\n<data>\n<COMMENT>States</COMMENT>\n"
+    );
+    for i in 0..count {
+        text += &format!("<stateVector>\n<EPOCH>2026-03-21T{}:00.000</EPOCH>\n", clock(i));
+        let names = ["X", "Y", "Z", "X_DOT", "Y_DOT", "Z_DOT"];
+        for (at, (name, number)) in names.into_iter().zip(state(i)).enumerate() {
+            // Units may be left out.
+            let units = if i % 2 == 0 { "" } else { [" units=\"km\"", " units=\"km/s\""][at / 3] };
+            text += &format!("<{name}{units}> {number:.9} </{name}>\n");
+        }
+        text += "</stateVector>\n";
+    }
+    text + "<covarianceMatrix><EPOCH>2026-03-21T00:00:00</EPOCH><CX_X units=\"km**2\">1</CX_X></covarianceMatrix>\n\
+            </data>\n</segment>\n</body>\n</oem>\n"
+}
+
 /// The columns of a CSV.
 fn columns(text: &str, names: &[&str]) -> Vec<Vec<String>> {
     let mut lines = text.lines().map(|line| {
@@ -80,7 +105,15 @@ fn every_format_gives_the_same_light() {
         .write("t.npy", npy("'<f8'", false, "(180, 7)", &numbers))
         .write("short.npy", npy("'<f8'", false, "(180, 4)", &short))
         .write("t.oem", message(180, "GCRF", "UTC", "2026-03-21"))
-        .write("day.oem", message(180, "EME2000", "UTC", "2026-080"));
+        .write("day.oem", message(180, "EME2000", "UTC", "2026-080"))
+        .write("t.xml", xml(180, "GCRF", "UTC"))
+        // Several messages in one file, and a prefix of the namespace.
+        .write(
+            "ndm.oem",
+            xml(180, "EME2000", "UTC")
+                .replacen("<oem", "<n:ndm xmlns:n=\"urn:ccsds:schema:ndmxml\"><COMMENT>one</COMMENT><oem", 1)
+                .replace("</oem>", "</oem></n:ndm>"),
+        );
     let done = folder.run_ok("sunlight t.csv --frame gcrs -o light.csv --events events.csv --json");
     assert!(done.output.contains("\"objects\":2,\"states\":360,"), "{}", done.output);
     let light = folder.text("light.csv");
@@ -119,9 +152,14 @@ fn every_format_gives_the_same_light() {
     let second: Vec<_> = found.iter().filter(|row| row[0] == "two").collect();
     assert!(second[0][4] == "umbra" && second[0][6].eq_ignore_ascii_case("true"), "{second:?}");
 
-    for (input, frame) in
-        [("t.npy", "--frame icrf"), ("short.npy", "--frame gcrs"), ("t.oem", ""), ("day.oem", "--frame gcrs")]
-    {
+    for (input, frame) in [
+        ("t.npy", "--frame icrf"),
+        ("short.npy", "--frame gcrs"),
+        ("t.oem", ""),
+        ("day.oem", "--frame gcrs"),
+        ("t.xml", "--frame gcrs"),
+        ("ndm.oem", ""),
+    ] {
         folder.run_ok(&format!("sunlight {input} {frame} -o again.csv --events again_events.csv -q"));
         let again = columns(&folder.text("again.csv"), &["fraction", "kind"]);
         assert_eq!(again.len(), 180, "{input}");
@@ -146,9 +184,13 @@ fn time_scales_shift_the_events() {
     let folder = Folder::new();
     let mut begins = Vec::new();
     for scale in ["UTC", "TAI", "TT", "TDB", "GPS"] {
-        folder.write("t.oem", message(100, "ICRF", scale, "2026-03-21"));
-        folder.run_ok("sunlight t.oem -o light.csv --events events.npz -q");
-        begins.push(npz_array::<f64>(&folder.path("events.npz"), "begins_unix_s")[0]);
+        let found = [message(100, "ICRF", scale, "2026-03-21"), xml(100, "ICRF", scale)].map(|text| {
+            folder.write("t.oem", text);
+            folder.run_ok("sunlight t.oem -o light.csv --events events.npz -q");
+            npz_array::<f64>(&folder.path("events.npz"), "begins_unix_s")[0]
+        });
+        assert!((found[0] - found[1]).abs() < 1e-6, "{scale}: {found:?}");
+        begins.push(found[0]);
     }
     for (found, behind) in begins.iter().zip([0.0, 37.0, 69.184, 69.184, 18.0]) {
         // The Sun moves a little in the meantime, and TDB differs from TT by up to 2 ms.
@@ -180,7 +222,11 @@ fn files_that_are_no_trajectory_are_refused() {
         ("time,x,y,z,mass\n2026-03-21T00:00:00Z,7000,0,0,1\n".into(), "unknown column 'mass'"),
         ("time,x [m],y,z\n2026-03-21T00:00:00Z,7000,0,0\n".into(), "has the unit 'm', expected km"),
         ("unix_s,x,y,z\n1e300,7000,0,0\n".into(), "line 2: unix_s is '1"),
-        ("unix_s,x,y,z\n-1e10,7000,0,0\n".into(), "line 2: time is"),
+        (
+            "unix_s,x,y,z\n-1e10,7000,0,0\n".into(),
+            "line 2: time: 1653-02-10T06:13:20 UT1 is outside the years 1900 to 2050",
+        ),
+        (format!("{head}2060-03-21T00:00:00Z,7000,0,0\n"), "line 2: time: 2060-03-21T00:00:00Z is outside the years"),
         (head.into(), "the file contains no states"),
     ];
     for (text, words) in tables {
@@ -231,12 +277,11 @@ fn files_that_are_no_trajectory_are_refused() {
             "line 1: 'CCSDS_OPM_VERS = 2.0': expected CCSDS_OEM_VERS",
         ),
         (text.replace("= 2.0", "= 9"), "line 1: CCSDS_OEM_VERS is '9'"),
-        ("<?xml version=\"1.0\"?>\n".into(), "line 1: the message is in XML"),
         (String::new(), "the file contains no states"),
         (text.replace("GCRF", "TOD"), "line 10: REF_FRAME: the frame is 'TOD'"),
         (text.replace("= EARTH", "= MARS"), "line 9: CENTER_NAME is 'MARS': expected EARTH"),
         (text.replace("= UTC", "= SCLK"), "line 11: TIME_SYSTEM is 'SCLK'"),
-        (text.replace("CENTER_NAME = EARTH\n", ""), "CENTER_NAME is missing between META_START and META_STOP"),
+        (text.replace("CENTER_NAME = EARTH\n", ""), "line 15: CENTER_NAME is missing in the metadata"),
         (text.replace("OBJECT_NAME = TEST SATELLITE\n", ""), "OBJECT_NAME is missing"),
         (text.replace("TIME_SYSTEM = UTC\n", ""), "TIME_SYSTEM is missing"),
         (text.replace("META_STOP\n", ""), "expected KEYWORD = VALUE or META_STOP"),
@@ -271,21 +316,88 @@ fn files_that_are_no_trajectory_are_refused() {
     assert!(done.errors.contains("REF_FRAME is 'ITRF', which is not the given frame"), "{}", done.errors);
 }
 
+#[test]
+fn wrong_xml_is_refused_with_line_element_and_value() {
+    let folder = Folder::new();
+    let good = xml(3, "GCRF", "UTC");
+    let swap = |old: &str, new: &str| {
+        assert!(good.contains(old), "{old}");
+        good.replacen(old, new, 1)
+    };
+    let bomb = "<!DOCTYPE oem [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;\">]>\n<oem";
+    for (text, words) in [
+        (
+            "<?xml version=\"1.0\"?>\n".into(),
+            "line 1: the XML is damaged, or the file is incomplete: the document does not have a root node",
+        ),
+        (good.split("<data>").next().unwrap().into(), "the XML is damaged, or the file is incomplete"),
+        (swap("</oem>", "</omm>"), "the XML is damaged, or the file is incomplete: expected 'oem' tag, not 'omm'"),
+        (swap("<oem", bomb), "line 2: a document type, <!DOCTYPE …>, is not read: remove it"),
+        (swap("TEST &amp;", "TEST &bomb;"), "unknown entity reference 'bomb'"),
+        ("<opm/>".into(), "line 1: the root is <opm>: expected <oem>, or <ndm> with <oem> in it"),
+        ("<ndm>\n<opm/></ndm>".into(), "line 2: <opm> is in <ndm>: expected <MESSAGE_ID>, <oem>"),
+        ("<ndm></ndm>".into(), "the file contains no states"),
+        (swap("version=\"2.0\"", "version=\"7\""), "line 2: CCSDS_OEM_VERS is '7': expected 1.0, 2.0 or 3.0"),
+        (swap(" version=\"2.0\"", ""), "line 2: CCSDS_OEM_VERS is ''"),
+        (swap(">EARTH<", ">MARS<"), "line 9: CENTER_NAME is 'MARS': expected EARTH"),
+        (swap(">GCRF<", ">TOD<"), "line 10: REF_FRAME: the frame is 'TOD'"),
+        (swap(">UTC<", ">SCLK<"), "line 11: TIME_SYSTEM is 'SCLK'"),
+        (swap("<CENTER_NAME>EARTH</CENTER_NAME>\n", ""), "line 5: CENTER_NAME is missing in the metadata"),
+        (swap("<OBJECT_NAME>TEST &amp; SATELLITE</OBJECT_NAME>\n", ""), "line 5: OBJECT_NAME is missing"),
+        (
+            swap("<metadata>", "<data><metadata>").replacen("</metadata>", "</metadata></data>", 1),
+            "CENTER_NAME is missing",
+        ),
+        (
+            swap("<stateVector>", "<state><stateVector>").replacen("</stateVector>", "</stateVector></state>", 1),
+            "line 17: <state> is in <data>: expected <stateVector>, <covarianceMatrix>",
+        ),
+        (swap("<EPOCH>2026-03-21T00:00:00.000</EPOCH>\n", ""), "line 17: EPOCH is missing in the <stateVector>"),
+        (swap("<EPOCH>2026-03-21T00:01:00.000", "<EPOCH>now"), "line 26: the time is 'now': expected YYYY"),
+        (swap("<Y> ", "<W> ").replacen("</Y>", "</W>", 1), "line 20: <W> is in <stateVector>: expected <EPOCH>, <X>"),
+        (swap("<Z_DOT> ", "<Y_DOT> ").replacen("</Z_DOT>", "</Y_DOT>", 1), "line 24: Y_DOT is given twice"),
+        (swap("<X units=\"km\">", "<X units=\"m\">"), "line 28: X has the units 'm': expected km"),
+        (swap("<Y_DOT units=\"km/s\">", "<Y_DOT units=\"km\">"), "line 32: Y_DOT has the units 'km': expected km/s"),
+        (swap("<X> ", "<X> far "), "line 19: X is 'far 6900.000000000': expected a number"),
+        (swap("<X> ", "<X> <b/>"), "line 19: <b> is in <X>: expected no elements"),
+        (swap("<X> 6900.000000000", "<X> nan"), "line 19: X is 'nan': expected a number"),
+        (swap("<X> 6900.000000000", "<X> 69"), "line 17: position is 69 km from the centre: it is inside the Earth"),
+        (swap("2026-03-21T00:02", "2026-03-21T00:01"), "line 35: time is 0 s after the state before it"),
+    ] {
+        for name in ["t.oem", "t.xml"] {
+            folder.write(name, &text);
+            let done = folder.run(&format!("sunlight {name} -o out.csv"));
+            assert!(done.code == 2 && done.errors.contains(words), "{words}: {}\n{text}", done.errors);
+            assert!(done.errors.contains(name), "{}", done.errors);
+        }
+    }
+    // A comment does not cut a number off, and nothing is too deep.
+    folder.write("t.xml", swap("<X> 6900.0", "<X> 6<!-- no -->900.0")).run_ok("sunlight t.xml -o comment.csv -q");
+    folder.write("t.xml", &good).run_ok("sunlight t.xml -o out.csv -q");
+    assert_eq!(folder.text("comment.csv"), folder.text("out.csv"));
+    assert!(folder.text("out.csv").contains("TEST & SATELLITE"), "{}", folder.text("out.csv"));
+    let depth = 1_000_000;
+    folder.write("deep.xml", format!("<oem version=\"2.0\">{}{}</oem>", "<a>".repeat(depth), "</a>".repeat(depth)));
+    let done = folder.run("sunlight deep.xml -o out.csv");
+    assert!(done.code == 2 && done.errors.contains("<a> is in <oem>: expected <header>, <body>"), "{}", done.errors);
+}
+
 /// A file that is cut anywhere, or has a changed byte, is an error or a result, never a panic.
 #[test]
 fn damaged_messages_end_in_an_error_or_a_result() {
     let folder = Folder::new();
-    let text = message(4, "GCRF", "UTC", "2026-03-21");
-    for cut in (0..text.len()).step_by(97) {
-        let mut bytes = text.clone().into_bytes();
-        if cut % 2 == 0 {
-            bytes.truncate(cut);
-        } else {
-            bytes[cut] = b"=\n-9\0\xff"[cut % 6];
+    for text in [message(4, "GCRF", "UTC", "2026-03-21"), xml(4, "GCRF", "UTC")] {
+        for cut in (0..text.len()).step_by(97) {
+            let mut bytes = text.clone().into_bytes();
+            if cut % 2 == 0 {
+                bytes.truncate(cut);
+            } else {
+                bytes[cut] = b"=\n-9\0\xff"[cut % 6];
+            }
+            folder.write("t.oem", bytes);
+            let done = folder.run("sunlight t.oem -o out.csv -q");
+            assert!([0, 2].contains(&done.code), "{cut}: {} {}", done.code, done.errors);
         }
-        folder.write("t.oem", bytes);
-        let done = folder.run("sunlight t.oem -o out.csv -q");
-        assert!([0, 2].contains(&done.code), "{cut}: {} {}", done.code, done.errors);
     }
 }
 
@@ -311,7 +423,7 @@ fn times_need_f8_and_pipes_are_recognised() {
         ("fields.npy", "field 'unix_s' is f4: expected f8"),
         ("t.f32", "raw f32 cannot be read as states, since it rounds unix_s to 128 s"),
         ("t.states", "raw f32 cannot be read as states"),
-        ("t.txt", "supported are .npy, .npz, .csv, .parquet, .ply and .oem"),
+        ("t.txt", "supported are .npy, .npz, .csv, .parquet, .ply, .oem and .xml"),
     ] {
         let done = folder.run(&format!("sunlight {file} --frame gcrs -o out.csv"));
         assert!(done.code == 2 && done.errors.contains(words), "{file}: {}", done.errors);
@@ -337,6 +449,10 @@ fn times_need_f8_and_pipes_are_recognised() {
     folder.write("t.oem", &text).run_ok("sunlight t.oem -o file.csv -q");
     let done = piped(text.clone().into_bytes(), "");
     assert_eq!(done.code, 0, "{}", done.errors);
+    assert_eq!(folder.text("out.csv"), folder.text("file.csv"));
+    let done = piped(format!("\u{feff}{}", xml(3, "GCRF", "UTC")).into_bytes(), "");
+    assert_eq!(done.code, 0, "{}", done.errors);
+    folder.write("t.xml", xml(3, "GCRF", "UTC")).run_ok("sunlight t.xml -o file.csv -q");
     assert_eq!(folder.text("out.csv"), folder.text("file.csv"));
     let done = piped(text.into_bytes(), "--input-format csv");
     assert_eq!(done.code, 2, "{}", done.errors);

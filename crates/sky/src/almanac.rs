@@ -32,7 +32,7 @@ pub struct SkyOptions {
     pub refraction: bool,
 }
 
-/// Finds eclipses and computes positions, from 1900 to 2050.
+/// Finds eclipses and computes positions, at the instants that its [ephemeris](Ephemeris::span) covers: the built-in one from 1900 to 2050.
 ///
 /// ```
 /// # #[cfg(feature = "ephemeris")] {
@@ -77,17 +77,20 @@ impl Sky {
     /// Parses a date or an instant: see [`Time::parse`].
     ///
     /// # Errors
-    /// As for [`Time::parse`].
+    /// As for [`Time::parse`], and [`Error::InvalidArgument`] for an instant that the ephemeris does not cover.
     pub fn parse_time(&self, text: &str) -> Result<(Time, Precision)> {
-        Time::parse(text, self.options.delta_t)
+        let (time, precision) = Time::parse(text, self.options.delta_t)?;
+        self.ephemeris.check(time)?;
+        // The span ends with the beginning of a day.
+        if time >= self.ephemeris.span().1 { Err(self.ephemeris.outside(time)) } else { Ok((time, precision)) }
     }
 
     /// The apparent position of a body from the centre of the Earth in km, in the axes of the GCRS: light time and aberration are included.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] if the instant is not in the years 1900 to 2050, or if the ephemeris does not have the body.
+    /// [`Error::InvalidArgument`] if the ephemeris does not cover the instant, or does not have the body.
     pub fn apparent(&self, body: SkyBody, time: Time) -> Result<DVec3> {
-        time.check()?;
+        self.ephemeris.check(time)?;
         apparent(&self.ephemeris, body, time)
     }
 
@@ -108,10 +111,10 @@ impl Sky {
     /// The eclipses whose greatest eclipse is in [`first`, `end`), in order: solar or lunar ones, or both for `None`.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] if an instant is not in the years 1900 to 2050, or if `end` is before `first`.
+    /// [`Error::InvalidArgument`] if the ephemeris does not cover an instant, or if `end` is before `first`.
     pub fn eclipses(&self, first: Time, end: Time, only: Option<EclipseBody>) -> Result<Vec<Eclipse>> {
-        first.check()?;
-        end.check()?;
+        self.ephemeris.check(first)?;
+        self.ephemeris.check(end)?;
         if end < first {
             return Err(Error::InvalidArgument("the end of the search is before its beginning".into()));
         }
@@ -130,7 +133,7 @@ impl Sky {
     /// # Errors
     /// As for [`eclipses`](Self::eclipses).
     pub fn eclipse_on(&self, time: Time) -> Result<Option<Eclipse>> {
-        time.check()?;
+        self.ephemeris.check(time)?;
         let (first, end) = time.day(self.options.delta_t);
         let near = candidates(first.plus(-2.0 * DAY), end.plus(2.0 * DAY));
         let mut found = Vec::new();
@@ -143,14 +146,17 @@ impl Sky {
         Ok(at.map(|at| found.swap_remove(at)))
     }
 
-    /// The first eclipse after an instant, solar or lunar, or either for `None`. The result is `None` if there is none before 2051.
+    /// The first eclipse after an instant, solar or lunar, or either for `None`. The result is `None` if there is none
+    /// until the ephemeris ends.
     ///
     /// # Errors
     /// As for [`eclipses`](Self::eclipses).
     pub fn next_eclipse(&self, after: Time, only: Option<EclipseBody>) -> Result<Option<Eclipse>> {
-        after.check()?;
-        let end = Time::of_year(2051, self.options.delta_t);
-        for candidate in candidates(after.plus(-DAY), end.plus(DAY))
+        self.ephemeris.check(after)?;
+        let end = self.ephemeris.span().1;
+        // An SPK file ends where its span does, and an eclipse needs some hours of it.
+        let margin = if self.ephemeris.is_built_in() { DAY } else { -2.0 * DAY };
+        for candidate in candidates(after.plus(-DAY), end.plus(margin))
             .into_iter()
             .filter(|one| only.is_none_or(|body| body == one.body))
         {
@@ -168,8 +174,8 @@ impl Sky {
     /// # Errors
     /// As for [`eclipses`](Self::eclipses), and if the ephemeris has no positions of these planets.
     pub fn transits(&self, first: Time, end: Time) -> Result<Vec<Transit>> {
-        first.check()?;
-        end.check()?;
+        self.ephemeris.check(first)?;
+        self.ephemeris.check(end)?;
         if end < first {
             return Err(Error::InvalidArgument("the end of the search is before its beginning".into()));
         }
@@ -191,10 +197,12 @@ impl Sky {
     /// # Errors
     /// As for [`transits`](Self::transits).
     pub fn transit_on(&self, time: Time) -> Result<Option<Transit>> {
-        time.check()?;
+        self.ephemeris.check(time)?;
         let (first, end) = time.day(self.options.delta_t);
-        let limited = |time: Time| time.check().is_ok().then_some(time);
-        let near = self.transits(limited(first.plus(-DAY)).unwrap_or(first), limited(end.plus(DAY)).unwrap_or(end))?;
+        // The day may be cut off by the beginning or the end of the ephemeris.
+        let widest =
+            |times: [Time; 2]| times.into_iter().find(|one| self.ephemeris.check(*one).is_ok()).unwrap_or(time);
+        let near = self.transits(widest([first.plus(-DAY), first]), widest([end.plus(DAY), end]))?;
         let on_day = |of: &&Transit| of.contacts.greatest.time >= first && of.contacts.greatest.time < end;
         let touches = |of: &&Transit| of.span().0 < end && of.span().1 >= first;
         Ok(near.iter().find(on_day).or_else(|| near.iter().find(touches)).cloned())

@@ -1,6 +1,6 @@
 //! The bodies with known positions, their sizes and their poles.
 
-use glam::DVec3;
+use glam::{DMat3, DVec3};
 
 use crate::error::quoted;
 use crate::error::{Error, Result};
@@ -127,5 +127,39 @@ impl SkyBody {
         let (ascension, declination) = (f64::to_radians(ascension), f64::to_radians(declination));
         let across = declination.cos();
         DVec3::new(across * ascension.cos(), across * ascension.sin(), declination.sin())
+    }
+
+    /// From the axes that rotate with the body, x through its prime meridian at the equator and z through its pole, to those of the ICRF (IAU Working Group on
+    /// Cartographic Coordinates 2009, main terms only; System III for Jupiter). Those of the Earth are better by [`Sky::earth_fixed`](super::Sky::earth_fixed).
+    pub(crate) fn icrf_from_fixed(self, time: Time) -> DMat3 {
+        let days = time.tdb_seconds() / DAY;
+        let meridian = match self {
+            Self::Sun => 84.176 + 14.184_4 * days,
+            Self::Earth => 190.147 + 360.985_623_5 * days,
+            Self::Moon => {
+                let e = |start: f64, rate: f64| (start + rate * days).to_radians().sin();
+                38.3213 + 13.176_358_15 * days - 1.4e-12 * days * days
+                    + 3.5610 * e(125.045, -0.052_992_1)
+                    + 0.1208 * e(250.089, -0.105_984_2)
+                    - 0.0642 * e(260.008, 13.012_000_9)
+                    + 0.0158 * e(176.625, 13.340_715_4)
+                    + 0.0252 * e(357.529, 0.985_600_3)
+            }
+            Self::Mercury => 329.5469 + 6.138_502_5 * days,
+            Self::Venus => 160.20 - 1.481_368_8 * days,
+            Self::Mars => 176.630 + 350.891_982_26 * days,
+            Self::Jupiter => 284.95 + 870.536 * days,
+            Self::Saturn => 38.90 + 810.793_902_4 * days,
+            Self::Uranus => 203.81 - 501.160_092_8 * days,
+            Self::Neptune => {
+                253.18 + 536.312_849_2 * days - 0.48 * (357.85 + 52.316 * time.centuries()).to_radians().sin()
+            }
+        };
+        let pole = self.pole(time);
+        // The meridian is counted from where the equator of the body rises above that of the ICRF; that of the Earth does so nowhere.
+        let node = DVec3::Z.cross(pole).try_normalize().unwrap_or(DVec3::Y);
+        let (sine, cosine) = meridian.to_radians().sin_cos();
+        let x = node * cosine + pole.cross(node) * sine;
+        DMat3::from_cols(x, pole.cross(x), pole)
     }
 }

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use glam::DVec3;
 
 use crate::bodies::SkyBody;
+use crate::delta_t::DeltaT;
 use crate::error::{Error, Result};
 use crate::spk::Spk;
 use crate::time::{DAY, Time};
@@ -27,12 +28,18 @@ pub struct State {
     pub velocity: DVec3,
 }
 
-/// Positions of the Sun, the Moon and the planets from 1900 to 2050.
+/// Positions of the Sun, the Moon and the planets: the built-in ones from 1900 to 2050.
 #[derive(Clone, Debug)]
 pub struct Ephemeris {
     name: String,
     source: Source,
+    span: (Time, Time),
 }
+
+/// The beginnings of the years between which a file of series has positions.
+const SERIES_YEARS: [i32; 2] = [1900, 2051];
+/// Seconds by which an instant may be outside a span, for the difference of the time scales.
+const TOLERANCE: f64 = 1000.0;
 
 #[derive(Clone, Debug)]
 enum Source {
@@ -120,7 +127,7 @@ impl Ephemeris {
     }
 
     /// An ephemeris from the bytes of `crates/sky/src/data/ephemeris.bin` or a file of the same format, or of an SPK file of NAIF with
-    /// segments of type 2 or 3, such as DE440. An SPK file may cover less than the years 1900 to 2050.
+    /// segments of type 2 or 3, such as DE440. An SPK file covers the years of its own [`span`](Self::span).
     ///
     /// Of an SPK file, a planet is at its centre if the file has it, else at the barycentre of planet and moons.
     ///
@@ -142,7 +149,11 @@ impl Ephemeris {
                 )));
             }
         }
-        Ok(Self { name: "SPK".into(), source: Source::Spk(Arc::new(spk)) })
+        let spans = [SkyBody::Sun, SkyBody::Moon, SkyBody::Earth].map(|body| spk.hull(body.naif_number().into()));
+        let first = spans.iter().map(|span| span.0).fold(f64::NEG_INFINITY, f64::max);
+        let last = spans.iter().map(|span| span.1).fold(f64::INFINITY, f64::min);
+        let span = (Time::from_tdb_seconds(first), Time::from_tdb_seconds(last));
+        Ok(Self { name: "SPK".into(), source: Source::Spk(Arc::new(spk)), span })
     }
 
     /// The same with another name of the source, such as that of the file.
@@ -178,7 +189,8 @@ impl Ephemeris {
             return Err(bad("Sun, Moon or Earth are missing"));
         }
         let file = SeriesFile { bytes, mass_ratio, first_day, series };
-        Ok(Self { name, source: Source::Series(Arc::new(file)) })
+        let span = SERIES_YEARS.map(|year| Time::of_year(year, DeltaT::Table));
+        Ok(Self { name, source: Source::Series(Arc::new(file)), span: (span[0], span[1]) })
     }
 
     /// Name of the source: `JPL DE421`, or that of [`with_name`](Self::with_name).
@@ -186,10 +198,42 @@ impl Ephemeris {
         &self.name
     }
 
+    /// The first and the last instant for which it has Sun, Moon and Earth. An SPK file may have gaps in between.
+    pub fn span(&self) -> (Time, Time) {
+        self.span
+    }
+
+    /// Checks that an instant is in the [`span`](Self::span).
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] if it is not.
+    pub fn check(&self, time: Time) -> Result<()> {
+        let (first, last) = self.span;
+        if (first.plus(-TOLERANCE)..=last.plus(TOLERANCE)).contains(&time) {
+            return Ok(());
+        }
+        Err(self.outside(time))
+    }
+
+    /// The error for an instant outside the span.
+    pub(crate) fn outside(&self, time: Time) -> Error {
+        let (first, last) = self.span;
+        let text = time.text(0, DeltaT::Table);
+        Error::InvalidArgument(match self.is_built_in() {
+            true => format!(
+                "{text} is outside the years 1900 to 2050 of the built-in ephemeris: give another one with the option ephemeris, an SPK file such as de440.bsp (1550 to 2649)"
+            ),
+            false => {
+                let [first, last] = [first, last].map(|time| time.text(0, DeltaT::Table));
+                format!("{text} is outside {first} to {last}, for which {} has Sun, Moon and Earth", self.name)
+            }
+        })
+    }
+
     /// Position and velocity of a body relative to the barycentre of the solar system, at seconds of TDB since J2000.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] if the ephemeris does not contain the body, or the instant is not in the years 1900 to 2050.
+    /// [`Error::InvalidArgument`] if the ephemeris does not contain the body, or has no positions at this instant.
     pub fn barycentric(&self, body: SkyBody, tdb_seconds: f64) -> Result<State> {
         let file = match &self.source {
             Source::Series(file) => file,

@@ -91,12 +91,17 @@ impl Place {
 
     /// The position in km, in axes that rotate with the Earth: x through 0° N 0° E, z through the north pole.
     pub fn earth_fixed_km(&self) -> DVec3 {
+        self.fixed_km(EQUATOR_KM, ECCENTRICITY_SQUARED)
+    }
+
+    /// The position on a body of this equatorial radius in km and square of the eccentricity, in axes that rotate with it.
+    pub(crate) fn fixed_km(&self, equator_km: f64, eccentricity_squared: f64) -> DVec3 {
         let (sine, cosine) = self.latitude.to_radians().sin_cos();
-        let normal = EQUATOR_KM / (1.0 - ECCENTRICITY_SQUARED * sine * sine).sqrt();
+        let normal = equator_km / (1.0 - eccentricity_squared * sine * sine).sqrt();
         let height = self.height_m / 1000.0;
         let across = (normal + height) * cosine;
         let (east, front) = self.longitude.to_radians().sin_cos();
-        DVec3::new(across * front, across * east, (normal * (1.0 - ECCENTRICITY_SQUARED) + height) * sine)
+        DVec3::new(across * front, across * east, (normal * (1.0 - eccentricity_squared) + height) * sine)
     }
 
     /// Unit vector to the zenith (the normal of the ellipsoid), in the same axes.

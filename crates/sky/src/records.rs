@@ -629,6 +629,8 @@ record! {
         delta_t_s: f64,
         /// `given`, `table` or `extrapolated`.
         delta_t_source: &'static str,
+        /// Standard error of TT − UT1; empty if it was given.
+        delta_t_error_s: Option<f64>,
         /// The rule for the Earth's atmosphere, of results that depend on it.
         lunar_rule: Option<LunarRule>,
         /// Refraction in altitudes of Sun and Moon; empty if there is none.
@@ -654,6 +656,7 @@ impl Conventions {
                 DeltaT::Table if delta_t.is_extrapolated(time) => "extrapolated",
                 DeltaT::Table => "table",
             },
+            delta_t_error_s: delta_t.error_s(time),
             lunar_rule: lunar_rule.then_some(rule),
             refraction: refraction.then_some("Saemundsson 1986, 1010 hPa, 10 C"),
             time_scale: time.scale(delta_t),

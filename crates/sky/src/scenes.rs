@@ -142,6 +142,30 @@ impl Positions<'_> {
         Ok(self.sky.to_earth_fixed(gcrs, self.time))
     }
 
+    /// The position of a place on a body, in the same axes as [`of`](Self::of). The body is as it was when the light left it.
+    fn of_place(&self, body: SkyBody, place: &Place) -> Result<DVec3> {
+        if body == SkyBody::Earth {
+            return Ok(place.earth_fixed_km());
+        }
+        let center = self.of(Member::Known(body))?;
+        let (equator, polar) = body.radii_km();
+        let fixed = place.fixed_km(equator, 1.0 - (polar / equator).powi(2));
+        let at = |time: Time| body.icrf_from_fixed(time) * fixed;
+        let beside = match self.light_time {
+            LightTime::Off => at(self.time),
+            _ => {
+                // As in `of`: aberration turns what is around the receiver.
+                let earth = self.sky.ephemeris().barycentric(SkyBody::Earth, self.time.tdb_seconds())?;
+                let seen =
+                    retarded(earth.position, self.time.tdb_seconds(), |at| self.barycentric(Member::Known(body), at))?;
+                let apparent = aberrated(seen, earth.velocity);
+                let turn = DQuat::from_rotation_arc(seen.normalize(), apparent.normalize());
+                turn * at(self.time.plus(-seen.length() / LIGHT))
+            }
+        };
+        Ok(center + self.sky.to_earth_fixed(beside, self.time))
+    }
+
     /// The vector from the receiver to a body: where the light passed the body (or left the Sun) that falls on the receiver where the axis of
     /// the body's shadow meets it, or passes nearest to it, and that arrives from there at the Earth `now`.
     fn seen_by(&self, receiver: Member<'_>, body: Member<'_>, earth: DVec3, now: f64) -> Result<DVec3> {
@@ -216,8 +240,8 @@ impl Sky {
     /// pixels.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] if the Sun or the body of the view is not among the bodies, if one is listed twice, if the instant is not in the
-    /// years 1900 to 2050, or if the Sun or the Moon is below the horizon of a place.
+    /// [`Error::InvalidArgument`] if the Sun or the body of the view is not among the bodies, if one is listed twice, if the ephemeris does not
+    /// cover the instant, or if the Sun or the Moon is below the horizon of a place.
     pub fn system_toml(&self, time: Time, bodies: &[SkyBody], view: Option<View>, size: [u32; 2]) -> Result<String> {
         self.system_toml_with(time, bodies, &[], &LightTime::Earth, view, size)
     }
@@ -255,21 +279,8 @@ impl Sky {
                 name.to_ascii_lowercase()
             )));
         }
-        let mut members = bodies.iter().map(|&body| Member::Known(body)).chain(vectors.iter().map(Member::Own));
-        let receiver = match light_time {
-            LightTime::By(name) => {
-                let found = members.find(|one| one.name().eq_ignore_ascii_case(name));
-                let found = found.filter(|one| *one != Member::Known(SkyBody::Sun));
-                Some(found.ok_or_else(|| {
-                    Error::InvalidArgument(format!(
-                        "light time '{}': expected earth, off, or one of the bodies on which shadows fall",
-                        quoted(name)
-                    ))
-                })?)
-            }
-            _ => None,
-        };
-        let positions = Positions { sky: self, time, light_time, receiver };
+        let positions = self.system_positions(time, bodies, vectors, light_time)?;
+        let receiver = positions.receiver;
         let camera = self.camera(&positions, view)?;
         let options = self.options();
         let delta_t = options.delta_t;
@@ -319,6 +330,47 @@ impl Sky {
         let [width, height] = size;
         line(format!("[picture]\nsize = [{width}, {height}]\nsamples = 3\nexposure = 1.7\nambient = {ambient}"));
         Ok(out)
+    }
+
+    fn system_positions<'a>(
+        &'a self,
+        time: Time,
+        bodies: &[SkyBody],
+        vectors: &'a [BodyVectors],
+        light_time: &'a LightTime,
+    ) -> Result<Positions<'a>> {
+        let mut members = bodies.iter().map(|&body| Member::Known(body)).chain(vectors.iter().map(Member::Own));
+        let receiver = match light_time {
+            LightTime::By(name) => {
+                let found = members.find(|one| one.name().eq_ignore_ascii_case(name));
+                let found = found.filter(|one| *one != Member::Known(SkyBody::Sun));
+                Some(found.ok_or_else(|| {
+                    Error::InvalidArgument(format!(
+                        "light time '{}': expected earth, off, or one of the bodies on which shadows fall",
+                        quoted(name)
+                    ))
+                })?)
+            }
+            _ => None,
+        };
+        Ok(Positions { sky: self, time, light_time, receiver })
+    }
+
+    /// The position of a place on a body in km, in the axes and from the origin of [`system_toml_with`](Self::system_toml_with), whose arguments the others are.
+    /// Latitudes are planetographic (normal to the ellipsoid of [`SkyBody::radii_km`]), longitudes positive to the east.
+    ///
+    /// # Errors
+    /// As for [`system_toml_with`](Self::system_toml_with).
+    pub fn place_in_system(
+        &self,
+        body: SkyBody,
+        place: &Place,
+        time: Time,
+        bodies: &[SkyBody],
+        vectors: &[BodyVectors],
+        light_time: &LightTime,
+    ) -> Result<DVec3> {
+        self.system_positions(time, bodies, vectors, light_time)?.of_place(body, place)
     }
 
     /// The table of one body.

@@ -170,6 +170,21 @@ impl Spk {
         body == BARYCENTER
     }
 
+    /// The times in seconds of TDB since J2000 from the first to the last for which the file leads from a body to the barycentre of the solar system.
+    pub(crate) fn hull(&self, mut body: i32) -> (f64, f64) {
+        let mut hull = (f64::NEG_INFINITY, f64::INFINITY);
+        for _ in 0..LONGEST_CHAIN {
+            let spans = self.spans(body);
+            let (Some(first), Some(last)) = (spans.first(), spans.last()) else { break };
+            hull = (hull.0.max(first.0), hull.1.min(last.1));
+            match self.segments.iter().rev().find(|one| one.target == body) {
+                Some(segment) => body = segment.center,
+                None => break,
+            }
+        }
+        hull
+    }
+
     /// Position and velocity of a body relative to the barycentre of the solar system, in km and km/s. Later segments take precedence.
     ///
     /// # Errors

@@ -15,7 +15,7 @@ use crate::motion::{HALF_SPAN, Motion};
 use crate::orientation::Orientation;
 use crate::shadow_intervals::{ShadowInterval, shadow_intervals};
 use crate::spk::Spk;
-use crate::time::{DAY, Time};
+use crate::time::{DAY, Time, YEARS};
 
 /// Axes of the positions of a trajectory, whose origin is the centre of the Earth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl Trajectory {
     /// The trajectory of an object, whose name may be empty.
     ///
     /// # Errors
-    /// [`BadRecord`](umbracast::Error::BadRecord) for the first state that is not in the years 1900 to 2050, is not after the one before it, is
+    /// [`BadRecord`](umbracast::Error::BadRecord) for the first state that is not in the years −1999 to 3000, is not after the one before it, is
     /// more than a day after it, has a number that is not finite, a position inside the Earth or beyond 4 million km, or a velocity if the first state
     /// has none or the other way round.
     pub fn new(object: impl Into<String>, frame: Frame, states: Vec<TrajectoryState>) -> Result<Self> {
@@ -141,8 +141,8 @@ fn check_state(
         Err(umbracast::Error::record("state", index, field, value, why).into())
     };
     let seconds = state.time.tt_seconds();
-    if state.time.check().is_err() {
-        return bad("time", seconds.to_string(), "it must be in the years 1900 to 2050, for which positions are known");
+    if !(*YEARS.start() as f64..*YEARS.end() as f64 + 1.0).contains(&state.time.year()) {
+        return bad("time", seconds.to_string(), "it must be in the years -1999 to 3000");
     }
     if let Some(before) = before {
         let step = state.time.seconds_since(before.time);
@@ -233,9 +233,13 @@ impl Sunlight {
     /// Prepares the positions of Sun and Moon for all times of the trajectories.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] if a time is not in the years 1900 to 2050.
+    /// [`Error::InvalidArgument`] if the ephemeris does not cover a time.
     pub fn new(sky: &Sky, trajectories: &[Trajectory]) -> Result<Self> {
         let delta_t = sky.options().delta_t;
+        for one in trajectories {
+            let mut ends = one.states.first().into_iter().chain(one.states.last());
+            ends.try_for_each(|state| sky.ephemeris().check(state.time))?;
+        }
         let mut numbers: Vec<i64> = trajectories
             .par_iter()
             .flat_map_iter(|one| {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::calendar::{date_from_days, days_from_date, days_of_month, tai_minus_utc};
-use crate::delta_t::{DeltaT, LAST_YEAR};
+use crate::delta_t::{DeltaT, TABLE_YEARS};
 use crate::error::quoted;
 use crate::error::{Error, Result};
 
@@ -13,9 +13,8 @@ pub(crate) const DAY: f64 = 86_400.0;
 /// TT − TAI in seconds.
 const TT_MINUS_TAI: f64 = 32.184;
 
-/// The instants for which positions are known: from 1900-01-01 until 2051-01-01, in days of TT from J2000.
-const FIRST_DAY: f64 = -36_525.5;
-const END_DAY: f64 = 18_627.5;
+/// The years of texts: those of the canons of eclipses. Precession (IAU 2006) is within 6″ of the long-term model of Vondrák and others (2011).
+pub(crate) const YEARS: std::ops::RangeInclusive<i64> = -1999..=3000;
 
 /// An instant: seconds of TT since J2000, which is 2000-01-01 12:00 TT.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
@@ -129,8 +128,10 @@ impl Time {
     /// which is UT1 before 1972. Instead of `Z`, an instant may have an offset from UTC (`-05:00`, `+0530` or `+02`), `UTC` or nothing. A
     /// date alone is its first instant.
     ///
+    /// Dates are of the Gregorian calendar, also before 1582 (ISO 8601). The year 0 is 1 BC, and −584, written `-0584`, is 585 BC.
+    ///
     /// # Errors
-    /// [`Error::InvalidArgument`] if the text is neither, if there is no such date or time, or if it is not in the years 1900 to 2050.
+    /// [`Error::InvalidArgument`] if the text is neither, if there is no such date or time, or if it is not in the years −1999 to 3000.
     pub fn parse(text: &str, delta_t: DeltaT) -> Result<(Self, Precision)> {
         let shown = quoted(text);
         let fault = |why: &str| Error::InvalidArgument(format!("'{shown}' is not a date or an instant: {why}"));
@@ -143,17 +144,19 @@ impl Time {
             let valid = part.len() == digits && part.bytes().all(|b| b.is_ascii_digit());
             if valid { part.parse::<i64>().ok() } else { None }
         };
+        let (sign, date) = date.strip_prefix('-').map_or((1, date), |date| (-1, date));
         let parts: Vec<&str> = date.split('-').collect();
         let [year, month, day] = parts[..] else { return Err(fault(expected)) };
         let (Some(year), Some(month), Some(day)) = (whole(year, 4), whole(month, 2), whole(day, 2)) else {
             return Err(fault(expected));
         };
+        let year = sign * year;
         if !(1..=12).contains(&month) {
             return Err(fault(&format!("there is no month {month}")));
         }
         let days = days_of_month(year, month);
         if !(1..=days).contains(&day) {
-            return Err(fault(&format!("{year:04}-{month:02} has {days} days")));
+            return Err(fault(&format!("{}-{month:02} has {days} days", year_text(year))));
         }
         let day = days_from_date(year, month, day);
         let (clock, zone) = clock.map_or((None, ""), |clock| {
@@ -175,11 +178,12 @@ impl Time {
             _ => None,
         };
         let Some(offset) = offset else { return Err(fault(expected)) };
-        let in_range = |day: i64| match (1900..=2050).contains(&date_from_days(day).0) {
+        let in_range = |day: i64| match YEARS.contains(&date_from_days(day).0) {
             true => Ok(()),
-            false => Err(Error::InvalidArgument(format!(
-                "{shown} is outside the years 1900 to 2050, for which positions are known"
-            ))),
+            false => {
+                let (first, last) = (YEARS.start(), YEARS.end());
+                Err(Error::InvalidArgument(format!("{shown} is outside the years {first} to {last}")))
+            }
         };
         let Some(clock) = clock else {
             in_range(day)?;
@@ -218,19 +222,6 @@ impl Time {
         Self::from_clock(days_from_date(i64::from(year), 1, 1), 0.0, delta_t)
     }
 
-    /// An error if positions are not known at this instant: before 1900 or after 2050.
-    pub(crate) fn check(self) -> Result<()> {
-        let days = self.0 / DAY;
-        // A minute of tolerance for the difference of the time scales.
-        if (FIRST_DAY - 0.001..=END_DAY + 0.001).contains(&days) {
-            return Ok(());
-        }
-        let year = self.year();
-        Err(Error::InvalidArgument(format!(
-            "the year {year:.1} is outside the years 1900 to 2050, for which positions are known"
-        )))
-    }
-
     /// The instant as text, with `decimals` decimals of a second: `2024-04-08T18:17:20.2Z`. Before 1972 the suffix is ` UT1` instead of `Z`.
     pub fn text(self, decimals: usize, delta_t: DeltaT) -> TimeText {
         TimeText { time: self, decimals, delta_t, date: true, offset_s: None }
@@ -250,16 +241,24 @@ impl Time {
 impl DeltaT {
     /// ΔT in seconds.
     ///
-    /// After the table, ΔT is extrapolated: from the last value, it grows by the difference of the parabola
-    /// 32.5 ((year − 1825) / 100)² s of Stephenson, Morrison and Hohenkerk (2016), times the part of a century that has passed since
-    /// then. Before the table (1899), its first value holds.
+    /// Beyond both ends of the table, ΔT is extrapolated: it changes as the integral of the length of day by Stephenson, Morrison and Hohenkerk
+    /// (2016), 1.78 t − 4.0 sin(2π t / 15) ms, with t in centuries from 1825.
     pub fn seconds_at(self, time: Time) -> f64 {
         self.seconds_in(time.year())
     }
 
-    /// Whether the value at `time` is an extrapolation: it may be wrong by seconds.
+    /// Whether the value at `time` is an extrapolation: beyond −720 to 2027.
     pub fn is_extrapolated(self, time: Time) -> bool {
-        self == Self::Table && time.year() > LAST_YEAR
+        self == Self::Table && !(TABLE_YEARS[0]..=TABLE_YEARS[1]).contains(&time.year())
+    }
+
+    /// The standard error of [`seconds_at`](Self::seconds_at) in seconds. `None` for a value of the caller.
+    ///
+    /// Until 1200, 0.8 ((year − 1820) / 100)² (Morrison and Stephenson 2004); then 20 s from 1300 to 1600, 5 s in 1700, 1 s in 1800, 0.1 s in 1900
+    /// (Stephenson and Houlden 1986) and 0.01 s from 1973 on, linear in between. N years after the table, 0.36525 N √(0.058 N / 3), because the length of
+    /// day changes at random (Huber 2006).
+    pub fn error_s(self, time: Time) -> Option<f64> {
+        (self == Self::Table).then(|| Self::error_in(time.year()))
     }
 }
 
@@ -315,12 +314,17 @@ impl fmt::Display for TimeText {
             return write!(f, "{hour:02}:{minute:02}:{rest:0width$.decimals$}");
         }
         let (year, month, date) = date_from_days(day);
-        write!(f, "{year:04}-{month:02}-{date:02}T{hour:02}:{minute:02}:{rest:0width$.decimals$}{scale}")?;
+        write!(f, "{}-{month:02}-{date:02}T{hour:02}:{minute:02}:{rest:0width$.decimals$}{scale}", year_text(year))?;
         let Some(offset) = self.offset_s else { return f.write_str(if scale.is_empty() { "Z" } else { "" }) };
         let (sign, size) = (if offset < 0 { '-' } else { '+' }, offset.unsigned_abs());
         write!(f, "{sign}{:02}:{:02}", size / 3600, size / 60 % 60)?;
         if size % 60 == 0 { Ok(()) } else { write!(f, ":{:02}", size % 60) }
     }
+}
+
+/// A year in texts: `2024`, `0999` or `-0584`.
+fn year_text(year: i64) -> String {
+    format!("{}{:04}", if year < 0 { "-" } else { "" }, year.abs())
 }
 
 #[cfg(test)]
@@ -373,6 +377,10 @@ mod tests {
             ("2023-12-31T20:00-04:30", "2024-01-01T00:30:00Z"),
             ("2016-12-31T18:59:60-05:00", "2016-12-31T23:59:60Z"),
             ("1899-12-31T23:00-05:00", "1900-01-01T04:00:00 UT1"),
+            ("-0584-05-22T15:00", "-0584-05-22T15:00:00 UT1"),
+            ("-1999-01-01T00:00", "-1999-01-01T00:00:00 UT1"),
+            ("0000-02-29T23:30-01:00", "0000-03-01T00:30:00 UT1"),
+            ("3000-12-31T23:59:59", "3000-12-31T23:59:59Z"),
             ("1919-05-29T13:08:34 UT1", "1919-05-29T13:08:34 UT1"),
         ] {
             let (time, precision) = parse(text).unwrap();
@@ -388,7 +396,8 @@ mod tests {
 
     #[test]
     fn every_day_begins_at_midnight() {
-        for day in days_from_date(1900, 1, 1)..days_from_date(2051, 1, 1) {
+        let old = (days_from_date(-1999, 1, 1)..days_from_date(1900, 1, 1)).step_by(97);
+        for day in old.chain(days_from_date(1900, 1, 1)..days_from_date(2051, 1, 1)) {
             let time = Time::from_clock(day, 0.0, DeltaT::Table);
             let (found, second) = time.clock(DeltaT::Table);
             assert!(found == day && second < 1e-5, "{day}: {found} {second}");
@@ -417,10 +426,14 @@ mod tests {
             ("2024-04-08T12:00 UT1", "an offset such as -05:00"),
             ("2024-04-08-05:00", "expected YYYY-MM-DD"),
             ("2016-12-31T23:59:60-05:00", "no such time"),
-            ("2050-12-31T23:00-05:00", "1900 to 2050"),
-            ("1900-01-01T00:30+01:00", "1900 to 2050"),
-            ("1899-12-31", "1900 to 2050"),
-            ("2051-01-01", "1900 to 2050"),
+            ("3000-12-31T23:00-05:00", "-1999 to 3000"),
+            ("-1999-01-01T00:30+01:00", "-1999 to 3000"),
+            ("-2000-12-31", "-1999 to 3000"),
+            ("3001-01-01", "-1999 to 3000"),
+            ("-584-05-22", "expected YYYY-MM-DD"),
+            ("-0584-02-30", "-0584-02 has 29 days"),
+            ("--0584-02-20", "expected YYYY-MM-DD"),
+            ("12024-04-08", "expected YYYY-MM-DD"),
         ] {
             let error = parse(text).unwrap_err().to_string();
             assert!(error.contains(why), "{text}: {error}");

@@ -8,6 +8,8 @@ mod limits;
 mod lunar;
 mod lunar_places;
 mod map;
+mod old;
+mod places_on;
 mod positions;
 mod reference;
 mod schema;

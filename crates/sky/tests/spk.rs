@@ -93,6 +93,9 @@ fn an_eclipse_from_a_file_is_the_same() {
     // Beyond the file.
     let later = Time::parse("2024-09-18", DeltaT::Table).unwrap().0;
     let error = sky.eclipse_on(later).unwrap_err().to_string();
+    let words = "is outside 2024-04-06T23:58:51Z to 2024-04-09T23:58:51Z, for which de421.bsp has Sun, Moon and Earth";
+    assert!(error.contains(words), "{error}");
+    let error = sky.ephemeris().barycentric(SkyBody::Sun, later.tdb_seconds()).unwrap_err().to_string();
     assert!(error.starts_with("de421.bsp has no positions of body "), "{error}");
     assert!(error.contains("those of the Julian dates 2460407.5 to 2460410.5"), "{error}");
     // Planets that it does not have, too.

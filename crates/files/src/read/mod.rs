@@ -13,6 +13,7 @@ pub(crate) mod npy;
 pub(crate) mod npz;
 pub(crate) mod observers;
 mod oem;
+mod oem_xml;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
 #[cfg(feature = "parquet")]

@@ -1,11 +1,12 @@
-//! Reader of Orbit Ephemeris Messages of CCSDS (502.0-B-3, section 5) as text (KVN): states of an object in segments. Covariances and
-//! accelerations are not used.
+//! Reader of Orbit Ephemeris Messages of CCSDS (502.0-B-3, section 5), as text (KVN) and as [XML](super::oem_xml): states of an object in
+//! segments. Covariances and accelerations are not used.
 
 use std::path::Path;
 
 use glam::DVec3;
 use umbracast_sky::{DatePrecision, DeltaT, Frame, Time, TrajectoryState, date_from_days};
 
+use super::oem_xml;
 use super::trajectories::{Draft, ObjectStates};
 use crate::error::{Error, Result, bad_file};
 use crate::escape::quoted;
@@ -39,66 +40,39 @@ struct Metadata {
     times: Option<TimeSystem>,
 }
 
-/// How a message begins.
-pub(super) const OEM_START: &str = "CCSDS_OEM_VERS";
+/// How a message as text begins.
+const START: &str = "CCSDS_OEM_VERS";
+/// Names of the numbers of a state: position in km, velocity in km/s, acceleration in km/s².
+pub(super) const NUMBERS: [&str; 9] = ["X", "Y", "Z", "X_DOT", "Y_DOT", "Z_DOT", "X_DDOT", "Y_DDOT", "Z_DDOT"];
+
+/// Whether a file that begins so is a message. No table begins with `<`.
+pub(super) fn is_message(start: &[u8]) -> bool {
+    let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
+    start.starts_with(START.as_bytes()) || is_xml(start)
+}
+
+fn is_xml(start: &[u8]) -> bool {
+    start.trim_ascii_start().starts_with(b"<")
+}
 
 /// Reads a message. A `frame` that differs from that of the message is an error.
 pub(super) fn read_oem(path: &Path, text: &str, frame: Option<Frame>, delta_t: DeltaT) -> Result<Draft> {
     let kept = KeptColumns::new(vec!["time".into(), "object".into()]);
-    let mut draft = Draft { objects: Vec::new(), rows: Vec::new(), kept };
-    let mut message = Message { path, wanted: frame, delta_t, metadata: Metadata::default(), times: TimeSystem::Utc };
-    let (mut part, mut start, mut is_first) = (Part::Header, 0, true);
-    for (number, whole) in text.split('\n').enumerate() {
-        let (line, place) = (whole.trim(), RowLocation::Byte(start));
-        start += whole.len() as u64 + 1;
-        if line.is_empty() || line == "COMMENT" || line.starts_with("COMMENT ") {
-            continue;
-        }
-        let at = number + 1;
-        if is_first {
-            message.check_version(at, line)?;
-            is_first = false;
-            continue;
-        }
-        part = match (part, line) {
-            (Part::Header | Part::States, "META_START") => {
-                message.metadata = Metadata::default();
-                Part::Metadata
-            }
-            (Part::Metadata, "META_STOP") => {
-                draft.objects.push(message.begin_segment(at)?);
-                Part::States
-            }
-            (Part::States, "COVARIANCE_START") => Part::Covariance,
-            (Part::Covariance, "COVARIANCE_STOP") => Part::States,
-            (Part::Header, _) if line.contains('=') => part,
-            (Part::Metadata, _) => {
-                message.add(at, line)?;
-                part
-            }
-            (Part::Covariance, _) => part,
-            (Part::States, _) => {
-                let (state, time) = message.state(at, line)?;
-                let object = draft.objects.len() - 1;
-                draft.kept.push(time);
-                draft.kept.push(&draft.objects[object].object);
-                draft.push(object, state, place)?;
-                part
-            }
-            (Part::Header, _) => {
-                return Err(message.bad(at, &format!("'{}': expected META_START or KEYWORD = VALUE", quoted(line))));
-            }
-        };
+    let draft = Draft { objects: Vec::new(), rows: Vec::new(), kept };
+    let times = TimeSystem::Utc;
+    let mut message = Message { path, draft, wanted: frame, delta_t, metadata: Metadata::default(), times };
+    if is_xml(text.as_bytes()) {
+        oem_xml::read(&mut message, text)?
+    } else {
+        message.read_lines(text)?
     }
-    match part {
-        Part::Metadata => Err(bad_file(path, "the file ends before META_STOP: is it complete?")),
-        Part::Covariance => Err(bad_file(path, "the file ends before COVARIANCE_STOP: is it complete?")),
-        Part::Header | Part::States => Ok(draft),
-    }
+    Ok(message.draft)
 }
 
-struct Message<'a> {
-    path: &'a Path,
+/// A message, whose states so far are in the draft.
+pub(super) struct Message<'a> {
+    pub(super) path: &'a Path,
+    draft: Draft,
     wanted: Option<Frame>,
     delta_t: DeltaT,
     metadata: Metadata,
@@ -106,34 +80,80 @@ struct Message<'a> {
 }
 
 impl Message<'_> {
-    fn bad(&self, line: usize, message: &str) -> Error {
+    pub(super) fn bad(&self, line: usize, message: &str) -> Error {
         bad_file(self.path, format!("line {line}: {message}"))
     }
 
-    /// Checks the first line.
-    fn check_version(&self, at: usize, line: &str) -> Result<()> {
-        let (key, version) = line.split_once('=').unwrap_or((line, ""));
-        if line.starts_with('<') {
-            return Err(
-                self.bad(at, "the message is in XML: expected the text form (KVN), which begins with CCSDS_OEM_VERS")
-            );
+    /// Reads a message as text.
+    fn read_lines(&mut self, text: &str) -> Result<()> {
+        let (mut part, mut start, mut is_first) = (Part::Header, 0, true);
+        for (number, whole) in text.split('\n').enumerate() {
+            let (line, place) = (whole.trim(), RowLocation::Byte(start));
+            start += whole.len() as u64 + 1;
+            if line.is_empty() || line == "COMMENT" || line.starts_with("COMMENT ") {
+                continue;
+            }
+            let at = number + 1;
+            if is_first {
+                let version = line.split_once('=').filter(|(key, _)| key.trim() == START).map(|(_, version)| version);
+                let expected = || {
+                    format!("'{}': expected CCSDS_OEM_VERS = 2.0, the first line of an .oem file, or XML", quoted(line))
+                };
+                self.check_version(at, version.ok_or_else(|| self.bad(at, &expected()))?)?;
+                is_first = false;
+                continue;
+            }
+            part = match (part, line) {
+                (Part::Header | Part::States, "META_START") => {
+                    self.begin_metadata();
+                    Part::Metadata
+                }
+                (Part::Metadata, "META_STOP") => {
+                    self.begin_states(at)?;
+                    Part::States
+                }
+                (Part::States, "COVARIANCE_START") => Part::Covariance,
+                (Part::Covariance, "COVARIANCE_STOP") => Part::States,
+                (Part::Header, _) if line.contains('=') => part,
+                (Part::Metadata, _) => {
+                    let pair = line.split_once('=');
+                    let expected = || format!("'{}': expected KEYWORD = VALUE or META_STOP", quoted(line));
+                    let (key, value) = pair.ok_or_else(|| self.bad(at, &expected()))?;
+                    self.add(at, key.trim(), value.trim())?;
+                    part
+                }
+                (Part::Covariance, _) => part,
+                (Part::States, _) => {
+                    self.add_line(at, line, place)?;
+                    part
+                }
+                (Part::Header, _) => {
+                    return Err(self.bad(at, &format!("'{}': expected META_START or KEYWORD = VALUE", quoted(line))));
+                }
+            };
         }
-        if key.trim() != OEM_START {
-            let why = format!("'{}': expected CCSDS_OEM_VERS = 2.0, the first line of an .oem file", quoted(line));
-            return Err(self.bad(at, &why));
+        match part {
+            Part::Metadata => Err(bad_file(self.path, "the file ends before META_STOP: is it complete?")),
+            Part::Covariance => Err(bad_file(self.path, "the file ends before COVARIANCE_STOP: is it complete?")),
+            Part::Header | Part::States => Ok(()),
         }
-        if !["1.0", "2.0", "3.0"].contains(&version.trim()) {
-            let why = format!("CCSDS_OEM_VERS is '{}': expected 1.0, 2.0 or 3.0", quoted(version.trim()));
-            return Err(self.bad(at, &why));
-        }
-        Ok(())
     }
 
-    /// Reads a line of metadata.
-    fn add(&mut self, at: usize, line: &str) -> Result<()> {
-        let Some((key, value)) = line.split_once('=').map(|(key, value)| (key.trim(), value.trim())) else {
-            return Err(self.bad(at, &format!("'{}': expected KEYWORD = VALUE or META_STOP", quoted(line))));
-        };
+    /// Checks the version of a message.
+    pub(super) fn check_version(&self, at: usize, version: &str) -> Result<()> {
+        if ["1.0", "2.0", "3.0"].contains(&version.trim()) {
+            return Ok(());
+        }
+        Err(self.bad(at, &format!("CCSDS_OEM_VERS is '{}': expected 1.0, 2.0 or 3.0", quoted(version.trim()))))
+    }
+
+    /// Begins the metadata of a segment.
+    pub(super) fn begin_metadata(&mut self) {
+        self.metadata = Metadata::default();
+    }
+
+    /// Reads a value of the metadata.
+    pub(super) fn add(&mut self, at: usize, key: &str, value: &str) -> Result<()> {
         let shown = quoted(value);
         match key {
             "OBJECT_NAME" => self.metadata.object = Some(value.into()),
@@ -164,41 +184,55 @@ impl Message<'_> {
         Ok(())
     }
 
-    /// Begins the states of a segment.
-    fn begin_segment(&mut self, at: usize) -> Result<ObjectStates> {
-        let missing = |key: &str| self.bad(at, &format!("{key} is missing between META_START and META_STOP"));
+    /// Begins the states of a segment, whose metadata are complete.
+    pub(super) fn begin_states(&mut self, at: usize) -> Result<()> {
+        let missing = |key: &str| self.bad(at, &format!("{key} is missing in the metadata"));
         let Metadata { object, is_about_earth, frame, times } = &self.metadata;
         if !is_about_earth {
             return Err(missing("CENTER_NAME"));
         }
         let object = object.as_deref().ok_or_else(|| missing("OBJECT_NAME"))?;
         let (frame, times) = (frame.ok_or_else(|| missing("REF_FRAME"))?, times.ok_or_else(|| missing("TIME_SYSTEM"))?);
+        self.draft.objects.push(ObjectStates::new(object, frame));
         self.times = times;
-        Ok(ObjectStates::new(object, frame))
+        Ok(())
     }
 
-    /// Reads a state: the time, three coordinates in km and three of the velocity in km/s, and optional three of the acceleration.
-    fn state<'a>(&self, at: usize, line: &'a str) -> Result<(TrajectoryState, &'a str)> {
+    /// Reads a state: the time, three coordinates and three of the velocity, and optional three of the acceleration.
+    fn add_line(&mut self, at: usize, line: &str, place: RowLocation) -> Result<()> {
         let mut words = line.split_whitespace();
         let time = words.next().unwrap_or("");
-        let mut numbers = [0.0; 9];
+        let mut numbers = [0.0; NUMBERS.len()];
         let mut count = 0;
         for word in words {
             let Some(number) = numbers.get_mut(count) else {
                 return Err(self.bad(at, "the state has more than a time and 9 numbers"));
             };
-            let parsed = word.parse::<f64>().ok().filter(|number| number.is_finite());
-            *number = parsed.ok_or_else(|| self.bad(at, &format!("'{}' is not a number", quoted(word))))?;
+            *number = self.number(at, NUMBERS[count], word)?;
             count += 1;
         }
         if count != 6 && count != 9 {
             let why = format!("the state has {count} numbers: expected x y z vx vy vz after the time");
             return Err(self.bad(at, &why));
         }
+        self.add_state(at, time, numbers, place)
+    }
+
+    /// A number of a state.
+    pub(super) fn number(&self, at: usize, name: &str, text: &str) -> Result<f64> {
+        let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+        number.ok_or_else(|| self.bad(at, &format!("{name} is '{}': expected a number", quoted(text))))
+    }
+
+    /// Appends a state to the last segment.
+    pub(super) fn add_state(&mut self, at: usize, time: &str, numbers: [f64; 9], place: RowLocation) -> Result<()> {
         let [x, y, z, vx, vy, vz, ..] = numbers;
         let (position, velocity) = (DVec3::new(x, y, z), Some(DVec3::new(vx, vy, vz)));
         let instant = self.instant(time).map_err(|why| self.bad(at, &why))?;
-        Ok((TrajectoryState { time: instant, position, velocity }, time))
+        let object = self.draft.objects.len() - 1;
+        self.draft.kept.push(time);
+        self.draft.kept.push(&self.draft.objects[object].object);
+        self.draft.push(object, TrajectoryState { time: instant, position, velocity }, place)
     }
 
     /// An instant of the message, `YYYY-MM-DDThh:mm:ss` or `YYYY-DDDThh:mm:ss`, in its time scale. An error is the reason.

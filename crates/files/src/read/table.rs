@@ -209,8 +209,9 @@ fn unsupported(path: &Path, schema: &TableSchema, found: &str) -> crate::error::
     let has_times = plural == "states";
     let supported: Vec<String> = extensions
         .filter(|extension| !has_times || *extension != RAW.extension)
+        .chain(has_times.then_some("oem"))
         .map(|extension| format!(".{extension}"))
         .collect();
-    let (supported, last) = (supported.join(", "), if has_times { "oem" } else { plural });
+    let (supported, last) = (supported.join(", "), if has_times { "xml" } else { plural });
     bad_file(path, format!("cannot read {plural} from {found}: supported are {supported} and .{last}{swapped}"))
 }

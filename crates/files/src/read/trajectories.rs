@@ -6,10 +6,10 @@ use std::path::Path;
 
 use glam::DVec3;
 use umbracast::memory::try_push;
-use umbracast_sky::{DatePrecision, DeltaT, Error as SkyError, Frame, Time, Trajectory, TrajectoryState};
+use umbracast_sky::{DatePrecision, DeltaT, Error as SkyError, Frame, Sky, Time, Trajectory, TrajectoryState};
 
 use super::input::Input;
-use super::oem::{OEM_START, read_oem};
+use super::oem::{is_message, read_oem};
 use super::read_options::{ExtraColumns, ReadOptions};
 use super::small_csv::{read_small_pipe, read_small_text};
 use super::table::OpenTable;
@@ -39,33 +39,34 @@ const DAY_S: f64 = 86_400.0;
 ///
 /// A table (`.csv`, `.parquet`, `.npz`, `.npy` of shape (N, 4) or (N, 7)) has the columns `unix_s` (seconds of UTC since 1970-01-01, as POSIX
 /// counts them) or `time` (instants in UTC, as text), `x`, `y`, `z`, and optional `vx`, `vy`, `vz` and `object`. Rows of several objects may be
-/// mixed. `unix_s` in f4 is refused, except in text. `.oem` is an Orbit Ephemeris Message of CCSDS (502.0-B) as text, which names its own axes and time
-/// scale; a pipe without an extension may be one, too.
+/// mixed. `unix_s` in f4 is refused, except in text. `.oem` and `.xml` are an Orbit Ephemeris Message of CCSDS (502.0-B) as text (KVN) or as XML, which
+/// names its own axes and time scale; a pipe without an extension may be one, too.
 ///
-/// `frame` has the axes: tables need it, and for a message it must agree. `delta_t` is used for times before 1972 only.
+/// `frame` has the axes: tables need it, and for a message it must agree. `sky` must cover all times, and has ΔT for those before 1972.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) if the file cannot be read. [`Error::BadFile`](crate::Error::BadFile) with the row, the field and the value if it cannot be parsed, lacks a column or
-/// the axes, or has a state that [`Trajectory::new`] refuses.
+/// the axes, or has a state that [`Trajectory::new`] refuses or whose time the ephemeris of `sky` does not cover.
 pub fn read_trajectories(
     path: &Path,
     frame: Option<Frame>,
     options: &ReadOptions,
-    delta_t: DeltaT,
+    sky: &Sky,
 ) -> Result<TrajectoryFile> {
+    let delta_t = sky.options().delta_t;
     let own = extension(path);
     // What has no extension is a pipe, or is refused. Its first bytes tell messages from tables.
     let mut piped = own.is_empty().then(|| Input::open(path)).transpose()?;
     let start = piped.as_mut().map_or(Ok(&[][..]), |input| input.fill_buf()).map_err(|e| cannot_read(path, e))?;
-    let is_message = start.starts_with(OEM_START.as_bytes()) && options.stream_format.is_none();
+    let is_message = is_message(start) && options.stream_format.is_none();
     let draft = match piped {
         Some(input) if is_message && input.length().is_none() => {
             read_oem(path, &read_small_pipe(input, "trajectories")?, frame, delta_t)?
         }
-        _ if own == "oem" => read_oem(path, &read_small_text(path, "trajectories")?, frame, delta_t)?,
+        _ if matches!(&*own, "oem" | "xml") => read_oem(path, &read_small_text(path, "trajectories")?, frame, delta_t)?,
         piped => read_table(path, piped, frame, options, delta_t)?,
     };
-    draft.finish(path)
+    draft.finish(path, sky)
 }
 
 /// Reads the trajectories of a body of an SPK file, `.bsp`, by [`Trajectory::from_spk`]: states every `step_s` seconds.
@@ -85,6 +86,15 @@ pub fn read_spk_trajectories(path: &Path, target: i32, step_s: f64, delta_t: Del
         }
     }
     Ok(TrajectoryFile { trajectories, ..file })
+}
+
+/// An instant in UTC. An error is the reason.
+pub(super) fn instant(text: &str, delta_t: DeltaT) -> Result<Time, String> {
+    match Time::parse(text, delta_t) {
+        Ok((time, DatePrecision::Instant)) => Ok(time),
+        Ok(_) => Err(format!("time is '{}': expected an instant, YYYY-MM-DDTHH:MM:SSZ", quoted(text))),
+        Err(error) => Err(format!("time: {error}")),
+    }
 }
 
 /// The states of an object so far.
@@ -117,11 +127,15 @@ impl Draft {
         Ok(try_push("trajectories", &mut own.places, place)?)
     }
 
-    fn finish(self, path: &Path) -> Result<TrajectoryFile> {
+    fn finish(self, path: &Path, sky: &Sky) -> Result<TrajectoryFile> {
         if self.rows.is_empty() {
             return Err(bad_file(path, "the file contains no states"));
         }
         let checked = |one: ObjectStates| {
+            for (state, place) in one.states.iter().zip(&one.places) {
+                let covered = sky.ephemeris().check(state.time);
+                covered.map_err(|error| bad_file(path, format!("{}: time: {error}", place.describe(path))))?;
+            }
             Trajectory::new(one.object, one.frame, one.states).map_err(|error| match error {
                 SkyError::Umbracast(umbracast::Error::BadRecord { index, field, value, why, .. }) => {
                     let place = one.places[index as usize].describe(path);
@@ -181,21 +195,16 @@ fn read_table(
     let mut draft = Draft { objects: Vec::new(), rows: Vec::new(), kept: KeptColumns::new(kept_names) };
     let mut known: HashMap<String, usize> = HashMap::new();
     source.read(&mut |row| {
-        let bad = |field: &str, text: &str, why: &str| {
-            let place = row.place.describe(path);
-            Err(bad_file(path, format!("{place}: {field} is '{}': {why}", quoted(text))))
-        };
-        let instant = match time {
-            Some(at) => match Time::parse(row.kept[at], delta_t) {
-                Ok((instant, DatePrecision::Instant)) => instant,
-                Ok(_) => return bad("time", row.kept[at], "expected an instant, YYYY-MM-DDTHH:MM:SSZ"),
-                Err(error) => return Err(bad_file(path, format!("{}: time: {error}", row.place.describe(path)))),
-            },
+        let time = match time {
+            Some(at) => instant(row.kept[at], delta_t)
+                .map_err(|why| bad_file(path, format!("{}: {why}", row.place.describe(path))))?,
             None => {
                 let seconds = row.numbers[0].wide;
-                // Beyond 1900 to 2050 the instant is refused later; a wide margin keeps the arithmetic in range.
+                // An instant that the ephemeris does not cover is refused later; a wide margin keeps the arithmetic in range.
                 if seconds.is_nan() || seconds.abs() > 1e11 {
-                    return bad("unix_s", &seconds.to_string(), "expected seconds since 1970-01-01");
+                    let place = row.place.describe(path);
+                    let why = format!("{place}: unix_s is '{seconds}': expected seconds since 1970-01-01");
+                    return Err(bad_file(path, why));
                 }
                 let day = (seconds / DAY_S).floor();
                 Time::from_clock(day as i64 - Time::UNIX_DAYS, seconds - day * DAY_S, delta_t)
@@ -214,7 +223,7 @@ fn read_table(
             }
         };
         kept.iter().for_each(|at| draft.kept.push(row.kept[*at]));
-        draft.push(index, TrajectoryState { time: instant, position, velocity }, row.place)
+        draft.push(index, TrajectoryState { time, position, velocity }, row.place)
     })?;
     Ok(draft)
 }

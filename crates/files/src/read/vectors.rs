@@ -5,17 +5,27 @@ use std::path::{Path, PathBuf};
 use glam::DVec3;
 
 use super::small_csv::{SmallColumn, SmallCsv, read_small_text};
+use super::trajectories::instant;
 use crate::error::{Error, Result};
 use crate::error::{bad_file, cannot_read, name_of_file};
 use crate::escape::quoted;
-use umbracast_sky::{
-    AU_KM, BodyVectors, DatePrecision, DeltaT, Ephemeris, Error as SkyError, SkyBody, Time, VectorRow, known_radius,
-};
+use umbracast_sky::{AU_KM, BodyVectors, DeltaT, Ephemeris, Error as SkyError, SkyBody, VectorRow, known_radius};
 
 /// Obliquity of the ecliptic of J2000 that Horizons uses, in degrees: 84,381.448″.
 const OBLIQUITY_DEG: f64 = 84_381.448 / 3600.0;
 /// Seconds per day.
 const DAY_S: f64 = 86_400.0;
+/// Units of length, in km, and of velocity, in km/s, by their name in Horizons.
+const UNITS: [(&str, [f64; 2]); 3] =
+    [("KM-S", [1.0, 1.0]), ("KM-D", [1.0, 1.0 / DAY_S]), ("AU-D", [AU_KM, AU_KM / DAY_S])];
+/// Names of axes in Horizons, and whether they are those of the ecliptic of J2000, not of the ICRF.
+const AXES: [(&str, bool); 5] = [
+    ("ICRF", false),
+    ("ICRF/J2000.0", false),
+    ("Earth Mean Equator and Equinox of Reference Epoch", false),
+    ("Ecliptic of J2000.0", true),
+    ("Ecliptic and Mean Equinox of Reference Epoch", true),
+];
 /// Names of the numbers of a row.
 const FIELDS: [&str; 6] = ["x", "y", "z", "vx", "vy", "vz"];
 /// The columns of a CSV.
@@ -130,15 +140,13 @@ pub fn read_vectors(body: &str, path: &Path, radius_km: Option<f64>, delta_t: De
         None => (body.trim(), None),
     };
     let text = read_small_text(path, "vectors")?;
-    let file = VectorFile { path, text: &text };
-    let table = match text.lines().any(|line| line.trim() == "$$SOE") {
-        true => file.horizons(name)?,
-        false if text.contains("$$SOE") => {
-            let why = "$$SOE is not on a line of its own: save the page of Horizons as text (of its API: format=text, not json)";
-            return Err(bad_file(path, why));
-        }
-        false => file.csv(delta_t)?,
-    };
+    let is_page = text.lines().any(|line| line.trim() == "$$SOE");
+    if !is_page && text.contains("$$SOE") {
+        let why =
+            "$$SOE is not on a line of its own: save the page of Horizons as text (of its API: format=text, not json)";
+        return Err(bad_file(path, why));
+    }
+    let table = if is_page { horizons(path, &text, name)? } else { csv(path, delta_t)? };
     let center = match (center, table.center) {
         (Some(given), Some(found)) if given != found => {
             let (given, found) = (given.name(), found.name());
@@ -153,283 +161,207 @@ pub fn read_vectors(body: &str, path: &Path, radius_km: Option<f64>, delta_t: De
             return Err(bad_file(path, message));
         }
     };
-    BodyVectors::new(name, center, radius_km, &name_of_file("read", path), table.rows).map_err(|error| match error {
+    let rows = table.rows.iter().map(|row| state(path, row, table.is_ecliptic == Some(true))).collect::<Result<_>>()?;
+    BodyVectors::new(name, center, radius_km, &name_of_file("read", path), rows).map_err(|error| match error {
         SkyError::Umbracast(umbracast::Error::BadRecord { index, field, value, why, .. }) => {
-            let line = table.lines.get(index as usize).copied().unwrap_or(0);
+            let line = table.rows.get(index as usize).map_or(0, |row| row.line);
             bad_file(path, format!("line {line}: {field} is {value}: {why}"))
         }
         other => bad_file(path, other.to_string()),
     })
 }
 
-struct VectorFile<'a> {
-    path: &'a Path,
-    text: &'a str,
-}
-
+/// The rows, and what the lines before `$$SOE` of a page of Horizons say.
 #[derive(Default)]
-struct VectorTable {
-    rows: Vec<VectorRow>,
-    /// The line of each row.
-    lines: Vec<usize>,
-    center: Option<SkyBody>,
-}
-
-impl VectorTable {
-    fn push(&mut self, line: usize, tdb_seconds: f64, [x, y, z, vx, vy, vz]: [Option<f64>; 6]) {
-        let vector = |x: Option<f64>, y: Option<f64>, z: Option<f64>| Some(DVec3::new(x?, y?, z?));
-        let position = vector(x, y, z).unwrap_or(DVec3::NAN);
-        self.rows.push(VectorRow { tdb_seconds, position, velocity: vector(vx, vy, vz) });
-        self.lines.push(line);
-    }
-}
-
-/// What the lines before `$$SOE` of a page of Horizons say.
-#[derive(Default)]
-struct HorizonsHeader {
+struct VectorTable<'a> {
+    rows: Vec<Row>,
     center: Option<SkyBody>,
     /// The units of length, in km, and of velocity, in km/s.
     units: Option<[f64; 2]>,
-    /// Whether the axes are those of the ecliptic, by the line `Reference frame`.
-    frame: Option<bool>,
-    /// The same by the line `Coordinate systm`, which pages before 2021 have: there, `Reference frame` is ICRF for both.
-    system: Option<bool>,
+    /// Whether the axes are those of the ecliptic of J2000, not of the ICRF.
+    is_ecliptic: Option<bool>,
     /// Names of the columns, beginning with the date. In text, they are on several lines.
-    columns: Vec<String>,
+    columns: Vec<&'a str>,
     is_csv: bool,
-    /// Whether the next line continues the names of the columns.
-    in_columns: bool,
 }
 
-/// A row of a table of Horizons.
-#[derive(Default)]
-struct HorizonsRow {
+/// A row: its line, the seconds of TDB since J2000, and the numbers of [`FIELDS`] in km and km/s.
+struct Row {
     line: usize,
-    date: f64,
+    tdb_seconds: f64,
     numbers: [Option<f64>; 6],
-    /// Numbers without labels so far.
-    numbers_seen: usize,
 }
 
-impl HorizonsHeader {
-    /// Reads a line. An error is the reason why the table is refused.
-    fn add(&mut self, line: &str, name: &str) -> Result<(), String> {
-        if line.starts_with("JDUT") {
-            return Err("the times are in UT: expected TDB; in Horizons, choose the time scale TDB".into());
-        }
+fn bad_line(path: &Path, line: usize, message: &str) -> Error {
+    bad_file(path, format!("line {line}: {message}"))
+}
+
+fn number(path: &Path, line: usize, field: &str, text: &str) -> Result<f64> {
+    let why = || bad_line(path, line, &format!("{field} is '{}': expected a number", quoted(text)));
+    text.trim().parse().map_err(|_| why())
+}
+
+/// Reads the lines before the table. `name` is that of the body.
+fn header<'l>(path: &Path, lines: impl Iterator<Item = (usize, &'l str)>, name: &str) -> Result<VectorTable<'l>> {
+    let mut table = VectorTable::default();
+    let mut in_columns = false;
+    for (at, line) in lines {
         if line.starts_with("JDTDB") || line.starts_with("JDCT") {
-            self.is_csv = line.contains(',');
-            self.in_columns = !self.is_csv;
-            self.columns = line.split(',').map(|name| name.trim().into()).collect();
-            return Ok(());
+            (table.is_csv, in_columns) = (line.contains(','), true);
         }
-        self.in_columns &= !line.starts_with('*');
-        if self.in_columns {
-            self.columns.extend(line.split_whitespace().map(String::from));
+        in_columns &= !line.starts_with('*');
+        if in_columns {
+            let names = line.split(if table.is_csv { ',' } else { ' ' }).map(str::trim);
+            table.columns.extend(names.filter(|name| !name.is_empty()));
         }
-        let Some((key, value)) = line.split_once(':') else { return Ok(()) };
+        let (key, value) = line.split_once(':').map_or((line, ""), |(key, value)| (key.trim(), value));
         // Comments such as the source of the data follow in braces.
         let value = value.split('{').next().unwrap_or("").trim();
         let shown = quoted(value);
         let is_barycenter = value.to_ascii_lowercase().contains("barycenter");
-        let body = value.split('(').next().unwrap_or("").trim().trim_end_matches(" Barycenter");
-        let advice = "in Horizons, choose the Coordinate Center";
-        match key.trim() {
-            "Target body name" if is_barycenter => {
-                return Err(format!("the target is '{shown}', a barycentre: in Horizons, choose the body itself"));
-            }
-            // A radius by the name of another body would be wrong, too.
-            "Target body name"
-                if known_radius(name).is_some() && !value.split(' ').any(|own| own.eq_ignore_ascii_case(name)) =>
-            {
-                return Err(format!("the target is '{shown}', not {}", quoted(name)));
-            }
-            "Center body name" => match SkyBody::from_name(body) {
-                // The barycentres of these three are their centres, within a metre.
-                Ok(found) if !is_barycenter || matches!(found, SkyBody::Mercury | SkyBody::Venus | SkyBody::Mars) => {
-                    self.center = Some(found);
-                }
-                Ok(found) => {
-                    let found = found.name();
-                    return Err(format!(
-                        "the centre is '{shown}', which is not the centre of {found}: {advice} {found} (body center)"
-                    ));
-                }
-                Err(_) if is_barycenter => {
-                    return Err(format!(
-                        "the centre is '{shown}', which is no body: {advice} of a body, such as Sun (body center)"
-                    ));
-                }
-                Err(error) => return Err(format!("center body: {error}")),
-            },
-            "Center-site name" if !matches!(value, "BODY CENTER" | "GEOCENTRIC") => {
-                return Err(format!(
-                    "the positions are relative to '{shown}', a place on the body: {advice} (body center)"
-                ));
-            }
-            "Output units" => {
-                self.units = match value {
-                    "KM-S" => Some([1.0, 1.0]),
-                    "KM-D" => Some([1.0, 1.0 / DAY_S]),
-                    "AU-D" => Some([AU_KM, AU_KM / DAY_S]),
-                    _ => return Err(format!("the units are '{shown}': expected KM-S, KM-D or AU-D")),
-                };
-            }
-            "Output type" if value != "GEOMETRIC cartesian states" => {
-                return Err(format!("the output type is '{shown}': expected GEOMETRIC cartesian states"));
-            }
-            "Reference frame" | "Coordinate systm" => {
-                let ecliptic = match value {
-                    "ICRF" | "ICRF/J2000.0" | "Earth Mean Equator and Equinox of Reference Epoch" => false,
-                    "Ecliptic of J2000.0" | "Ecliptic and Mean Equinox of Reference Epoch" => true,
-                    _ => return Err(format!("the reference frame is '{shown}': expected ICRF or Ecliptic of J2000.0")),
-                };
-                *(if key.starts_with('C') { &mut self.system } else { &mut self.frame }) = Some(ecliptic);
-            }
+        let body = SkyBody::from_name(value.split('(').next().unwrap_or("").trim().trim_end_matches(" Barycenter"));
+        let unit = UNITS.iter().find(|unit| unit.0 == value);
+        let axes = AXES.iter().find(|axes| axes.0 == value);
+        match key {
+            "Center body name" => table.center = body.clone().ok(),
+            "Output units" => table.units = unit.map(|unit| unit.1),
+            // In pages before 2021, which have both lines, `Reference frame` is ICRF for both axes.
+            "Reference frame" if table.is_ecliptic.is_some() => {}
+            "Reference frame" | "Coordinate systm" => table.is_ecliptic = axes.map(|axes| axes.1),
             _ => {}
         }
-        Ok(())
+        let advice = "in Horizons, choose the Coordinate Center";
+        let why = match (key, body) {
+            _ if line.starts_with("JDUT") => {
+                "the times are in UT: expected TDB; in Horizons, choose the time scale TDB".into()
+            }
+            ("Target body name", _) if is_barycenter => {
+                format!("the target is '{shown}', a barycentre: in Horizons, choose the body itself")
+            }
+            // A radius by the name of another body would be wrong, too.
+            ("Target body name", _)
+                if known_radius(name).is_some() && !value.split(' ').any(|own| own.eq_ignore_ascii_case(name)) =>
+            {
+                format!("the target is '{shown}', not {}", quoted(name))
+            }
+            ("Center body name", Err(_)) if is_barycenter => {
+                format!("the centre is '{shown}', which is no body: {advice} of a body, such as Sun (body center)")
+            }
+            ("Center body name", Err(error)) => format!("center body: {error}"),
+            // The barycentres of these three are their centres, within a metre.
+            ("Center body name", Ok(found))
+                if is_barycenter && !matches!(found, SkyBody::Mercury | SkyBody::Venus | SkyBody::Mars) =>
+            {
+                let name = found.name();
+                format!("the centre is '{shown}', which is not the centre of {name}: {advice} {name} (body center)")
+            }
+            ("Center-site name", _) if !matches!(value, "BODY CENTER" | "GEOCENTRIC") => {
+                format!("the positions are relative to '{shown}', a place on the body: {advice} (body center)")
+            }
+            ("Output units", _) if unit.is_none() => {
+                format!("the units are '{shown}': expected KM-S, KM-D or AU-D")
+            }
+            ("Output type", _) if value != "GEOMETRIC cartesian states" => {
+                format!("the output type is '{shown}': expected GEOMETRIC cartesian states")
+            }
+            ("Reference frame" | "Coordinate systm", _) if axes.is_none() => {
+                format!("the reference frame is '{shown}': expected ICRF or Ecliptic of J2000.0")
+            }
+            _ => continue,
+        };
+        return Err(bad_line(path, at, &why));
     }
+    Ok(table)
 }
 
-impl VectorFile<'_> {
-    fn bad(&self, line: usize, message: &str) -> Error {
-        bad_file(self.path, format!("line {line}: {message}"))
-    }
-
-    fn number(&self, line: usize, field: &str, text: &str) -> Result<f64> {
-        let why = || self.bad(line, &format!("{field} is '{}': expected a number", quoted(text)));
-        text.trim().parse().map_err(|_| why())
-    }
-
-    /// A table of JPL Horizons: a header, and rows between `$$SOE` and `$$EOE`. `name` is that of the body.
-    fn horizons(&self, name: &str) -> Result<VectorTable> {
-        let mut lines = self.text.lines().enumerate().map(|(at, line)| (at + 1, line.trim()));
-        let mut header = HorizonsHeader::default();
-        for (at, line) in lines.by_ref().take_while(|(_, line)| *line != "$$SOE") {
-            header.add(line, name).map_err(|why| self.bad(at, &why))?;
+/// A table of JPL Horizons: a header, and rows between `$$SOE` and `$$EOE`. `name` is that of the body.
+fn horizons<'l>(path: &Path, text: &'l str, name: &str) -> Result<VectorTable<'l>> {
+    let mut lines = text.lines().enumerate().map(|(at, line)| (at + 1, line.trim()));
+    let mut table = header(path, lines.by_ref().take_while(|(_, line)| *line != "$$SOE"), name)?;
+    let missing = |line: &str| {
+        bad_file(path, format!("there is no line `{line}` before $$SOE: expected a vector table of Horizons"))
+    };
+    let units = table.units.ok_or_else(|| missing("Output units : KM-S"))?;
+    table.is_ecliptic.ok_or_else(|| missing("Reference frame : ICRF"))?;
+    // The columns that cells without labels of this row have not filled.
+    let mut columns = table.columns.iter();
+    for (at, line) in lines {
+        if line == "$$EOE" {
+            return Ok(table);
         }
-        let missing = |line: &str| {
-            let message = format!("there is no line `{line}` before $$SOE: expected a vector table of Horizons");
-            bad_file(self.path, message)
+        // In text, a line with the date begins a row. In a CSV, each line is one.
+        let (dated, mut rest) = match table.is_csv {
+            true => (Some(line.split_once(',').unwrap_or((line, ""))), ""),
+            false => (line.split_once('=').filter(|_| line.starts_with(|c: char| c.is_ascii_digit())), line),
         };
-        let Some(units) = header.units else { return Err(missing("Output units : KM-S")) };
-        let Some(ecliptic) = header.system.or(header.frame) else { return Err(missing("Reference frame : ICRF")) };
-        let mut table = VectorTable { center: header.center, ..VectorTable::default() };
-        let mut pending: Option<HorizonsRow> = None;
-        let mut complete = false;
-        for (at, line) in lines {
-            let is_end = line == "$$EOE";
-            let date = line.split_once('=').filter(|_| line.starts_with(|c: char| c.is_ascii_digit()));
-            // In text, a line with the date begins a row. In a CSV, each line is one.
-            if (header.is_csv || is_end || date.is_some())
-                && let Some(row) = pending.take()
-            {
-                self.finish(&mut table, &row)?;
+        if let Some((date, after)) = dated {
+            // `CT` is the name of TDB in old pages.
+            let is_tdb = |word| matches!(word, "TDB" | "CT");
+            if !table.is_csv && !after.split(|c: char| !c.is_alphanumeric()).any(is_tdb) {
+                return Err(bad_line(path, at, &format!("the time is '{}': expected a time in TDB", quoted(line))));
             }
-            if is_end {
-                complete = true;
-                break;
-            }
-            if header.is_csv {
-                let mut cells = line.split(',').map(str::trim);
-                let date = self.number(at, "JDTDB", cells.next().unwrap_or(""))?;
-                let mut row = HorizonsRow { line: at, date, ..HorizonsRow::default() };
-                for (name, cell) in header.columns[1..].iter().zip(cells) {
-                    self.set(&mut row, at, name, cell, units)?;
-                }
-                pending = Some(row);
-            } else if let Some((date, calendar)) = date {
-                // `CT` is the name of TDB in old pages.
-                if !calendar.split(|c: char| !c.is_alphanumeric()).any(|word| matches!(word, "TDB" | "CT")) {
-                    return Err(self.bad(at, &format!("the time is '{}': expected a time in TDB", quoted(line))));
-                }
-                let date = self.number(at, "JDTDB", date)?;
-                pending = Some(HorizonsRow { line: at, date, ..HorizonsRow::default() });
-            } else if let Some(row) = &mut pending {
-                let words: Vec<&str> = line.split(['=', ' ']).filter(|word| !word.is_empty()).collect();
-                if line.contains('=') {
-                    words.chunks_exact(2).try_for_each(|pair| self.set(row, at, pair[0], pair[1], units))?;
-                    continue;
-                }
-                // Without labels, the numbers are in the order of the header.
-                for word in words {
-                    let name = header.columns.get(1 + row.numbers_seen).map_or("", String::as_str);
-                    row.numbers_seen += 1;
-                    self.set(row, at, name, word, units)?;
-                }
-            }
+            let tdb_seconds = seconds_of(number(path, at, "JDTDB", date)?);
+            table.rows.push(Row { line: at, tdb_seconds, numbers: [None; 6] });
+            columns = table.columns[..].iter();
+            columns.next();
+            rest = if table.is_csv { after } else { "" };
         }
-        if !complete {
-            return Err(bad_file(self.path, "the table does not end with $$EOE: the file is incomplete"));
-        }
-        if ecliptic {
-            let (sine, cosine) = OBLIQUITY_DEG.to_radians().sin_cos();
-            let turn = |v: DVec3| DVec3::new(v.x, cosine * v.y - sine * v.z, sine * v.y + cosine * v.z);
-            for row in &mut table.rows {
-                (row.position, row.velocity) = (turn(row.position), row.velocity.map(turn));
-            }
-        }
-        Ok(table)
-    }
-
-    /// Sets a number of a row of Horizons, if it is a coordinate.
-    fn set(&self, row: &mut HorizonsRow, line: usize, name: &str, text: &str, units: [f64; 2]) -> Result<()> {
-        if let Some(field) = FIELDS.iter().position(|field| field.eq_ignore_ascii_case(name)) {
-            row.numbers[field] = Some(self.number(line, name, text)? * units[field / 3]);
-        }
-        Ok(())
-    }
-
-    /// Adds a row of Horizons, whose time is a Julian date.
-    fn finish(&self, table: &mut VectorTable, row: &HorizonsRow) -> Result<()> {
-        if let Some(missing) = (0..3).find(|&at| row.numbers[at].is_none()) {
-            return Err(self.bad(row.line, &format!("the row has no {}", FIELDS[missing].to_uppercase())));
-        }
-        table.push(row.line, seconds_of(row.date), row.numbers);
-        Ok(())
-    }
-
-    /// A CSV with named columns.
-    fn csv(&self, delta_t: DeltaT) -> Result<VectorTable> {
-        let csv = SmallCsv::read(self.path, "vectors", &COLUMNS)?;
-        let (utc, julian) = (csv.column(&["time"]), csv.column(&["jd_tdb"]));
-        if utc.is_none() && julian.is_none() {
-            return Err(csv.missing("time` or `jd_tdb"));
-        }
-        let fields = FIELDS.map(|name| csv.column(&[name]));
-        // Velocities are complete or absent.
-        let needed = if fields[3..].iter().any(Option::is_some) { 6 } else { 3 };
-        if let Some(at) = (0..needed).find(|&at| fields[at].is_none()) {
-            return Err(csv.missing(FIELDS[at]));
-        }
-        let mut table = VectorTable::default();
-        for (line, record) in &csv.rows {
-            let line = *line;
-            let cell = |at: usize| record.get(at).unwrap_or("");
-            let mut numbers = [None; 6];
-            for ((number, at), field) in numbers.iter_mut().zip(fields).zip(FIELDS) {
-                *number = at.map(|at| self.number(line, field, cell(at))).transpose()?;
-            }
-            let seconds = match (julian, utc) {
-                (Some(at), _) => seconds_of(self.number(line, "jd_tdb", cell(at))?),
-                (None, at) => {
-                    let text = cell(at.unwrap_or(0));
-                    match Time::parse(text, delta_t) {
-                        Ok((time, DatePrecision::Instant)) => time.tdb_seconds(),
-                        Ok(_) => {
-                            let message =
-                                format!("time is '{}': expected an instant, YYYY-MM-DDTHH:MM:SSZ", quoted(text));
-                            return Err(self.bad(line, &message));
-                        }
-                        Err(error) => return Err(self.bad(line, &format!("time: {error}"))),
-                    }
-                }
+        let has_labels = !table.is_csv && line.contains('=');
+        let mut cells = rest.split(if table.is_csv { &[','][..] } else { &['=', ' '] });
+        let mut next = || cells.find(|cell| table.is_csv || !cell.is_empty());
+        while let (Some(row), Some(cell)) = (table.rows.last_mut(), next()) {
+            let (name, cell) = match has_labels {
+                true => (cell, next().unwrap_or("")),
+                false => (columns.next().copied().unwrap_or(""), cell),
             };
-            table.push(line, seconds, numbers);
+            if let Some(field) = FIELDS.iter().position(|field| field.eq_ignore_ascii_case(name)) {
+                row.numbers[field] = Some(number(path, at, name, cell)? * units[field / 3]);
+            }
         }
-        Ok(table)
     }
+    Err(bad_file(path, "the table does not end with $$EOE: the file is incomplete"))
+}
+
+/// A CSV with named columns.
+fn csv(path: &Path, delta_t: DeltaT) -> Result<VectorTable<'static>> {
+    let csv = SmallCsv::read(path, "vectors", &COLUMNS)?;
+    let [utc, julian] = ["time", "jd_tdb"].map(|name| csv.column(&[name]));
+    let time = julian.or(utc).ok_or_else(|| csv.missing("time` or `jd_tdb"))?;
+    let fields = FIELDS.map(|name| csv.column(&[name]));
+    // Velocities are complete or absent.
+    let needed = if fields[3..].iter().any(Option::is_some) { 6 } else { 3 };
+    if let Some(at) = fields[..needed].iter().position(Option::is_none) {
+        return Err(csv.missing(FIELDS[at]));
+    }
+    let row = |(line, record): &(usize, csv::StringRecord)| {
+        let cell = |at: usize| record.get(at).unwrap_or("");
+        let mut numbers = [None; 6];
+        for ((own, at), field) in numbers.iter_mut().zip(fields).zip(FIELDS) {
+            *own = at.map(|at| number(path, *line, field, cell(at))).transpose()?;
+        }
+        let tdb_seconds = match julian {
+            Some(at) => seconds_of(number(path, *line, "jd_tdb", cell(at))?),
+            None => instant(cell(time), delta_t).map_err(|why| bad_line(path, *line, &why))?.tdb_seconds(),
+        };
+        Ok(Row { line: *line, tdb_seconds, numbers })
+    };
+    let rows = csv.rows.iter().map(row).collect::<Result<_>>()?;
+    Ok(VectorTable { rows, ..VectorTable::default() })
+}
+
+/// The state of a row in the axes of the ICRF.
+fn state(path: &Path, row: &Row, is_ecliptic: bool) -> Result<VectorRow> {
+    let (sine, cosine) = if is_ecliptic { OBLIQUITY_DEG.to_radians().sin_cos() } else { (0.0, 1.0) };
+    let vector = |first: usize| {
+        let [x, y, z] = [0, 1, 2].map(|axis| row.numbers[first + axis]);
+        let (x, y, z) = (x?, y?, z?);
+        Some(DVec3::new(x, cosine * y - sine * z, sine * y + cosine * z))
+    };
+    let position = vector(0).ok_or_else(|| {
+        let missing = row.numbers.iter().position(Option::is_none).map_or("x", |field| FIELDS[field]);
+        bad_line(path, row.line, &format!("the row has no {}", missing.to_uppercase()))
+    })?;
+    Ok(VectorRow { tdb_seconds: row.tdb_seconds, position, velocity: vector(3) })
 }
 
 /// Seconds since J2000 of a Julian date.

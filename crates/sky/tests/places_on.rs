@@ -1,0 +1,78 @@
+//! Places on other bodies.
+
+use umbracast::glam::DVec3;
+use umbracast_sky::{LightTime, Place, Sky, SkyBody, SkyOptions, Time};
+
+use super::number;
+
+/// The vector from the centre of a body to a place on it, geometric, in axes that rotate with the Earth.
+fn beside(sky: &Sky, body: SkyBody, place: &Place, time: Time) -> DVec3 {
+    let at = |body, place: &Place| sky.place_in_system(body, place, time, &[body], &[], &LightTime::Off).unwrap();
+    let (equator, polar) = body.radii_km();
+    // The mean of two opposite places on the equator is the centre.
+    let opposite = Place::new(-place.latitude, (place.longitude + 360.0) % 360.0 - 180.0, place.height_m).unwrap();
+    let (here, there) = (at(body, place), at(body, &opposite));
+    assert!((polar - 1.0..equator + 1.0).contains(&(0.5 * here.distance(there))), "{body:?}");
+    0.5 * (here - there)
+}
+
+/// Where the axis of Ganymede's shadow meets Jupiter: tests/data/README.md says how the places were found.
+#[test]
+fn shadows_on_jupiter_are_at_their_longitudes() {
+    let sky = Sky::new(SkyOptions::default());
+    let text = std::fs::read_to_string(umbracast_testing::root().join("tests/data/jupiter_shadows.csv")).unwrap();
+    let mut lines = text.lines();
+    let head: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let mut worst = 0.0_f64;
+    let mut count = 0;
+    for line in lines {
+        let cells: Vec<&str> = line.split(',').collect();
+        let cell = |name: &str| cells[head.iter().position(|own| *own == name).unwrap()];
+        if cell("shadow_lat_planetographic").is_empty() {
+            continue;
+        }
+        let value = |name: &str| number(cell(name));
+        let jd = value("jd_tdb");
+        let time = Time::from_tdb_seconds((jd - 2_451_545.0) * 86_400.0);
+        let [moon, sun] = [["mx", "my", "mz"], ["sx", "sy", "sz"]]
+            .map(|names| sky.to_earth_fixed(DVec3::from_array(names.map(value)), time));
+        let longitude = value("shadow_lon_sysIII_east").rem_euclid(360.0);
+        let place = Place::new(value("shadow_lat_planetographic"), longitude, 0.0).unwrap();
+        let point = beside(&sky, SkyBody::Jupiter, &place, time);
+        let axis = (moon - sun).normalize();
+        let apart = (point - moon) - axis * (point - moon).dot(axis);
+        worst = worst.max(apart.length());
+        assert!(apart.length() < 30.0, "{jd}: {} km", apart.length());
+        count += 1;
+    }
+    println!("{worst:.3} km");
+    assert!(count >= 20, "{count}");
+}
+
+/// The near side of the Moon, and the mean solar time of Mars (Allison and McEwen 2000), whose equation of time reaches 13°.
+#[test]
+fn meridians_face_earth_and_sun_when_they_should() {
+    let sky = Sky::new(SkyOptions::default());
+    let apparent = |body, time| sky.earth_fixed(body, time).unwrap();
+    let mut turns = Vec::new();
+    for k in 0..200 {
+        let time = Time::from_tt_julian_date(2_415_100.0 + 271.37 * f64::from(k));
+        let near = beside(&sky, SkyBody::Moon, &Place::new(0.0, 0.0, 0.0).unwrap(), time);
+        let angle = near.angle_between(-apparent(SkyBody::Moon, time)).to_degrees();
+        assert!(angle < 10.5, "{k}: {angle}");
+        let sols = (time.tt_julian_date() - 2_405_522.002_877_9) / 1.027_491_251_7;
+        let noon = Place::new(0.0, 180.0 - 360.0 * sols.rem_euclid(1.0), 0.0).unwrap();
+        // Towards the Sun: both are nearly geometric, and directions in the same axes.
+        let toward = apparent(SkyBody::Sun, time) - apparent(SkyBody::Mars, time);
+        let at = |longitude: f64| beside(&sky, SkyBody::Mars, &Place { longitude, ..noon }, time);
+        let (front, side) =
+            (toward.dot(at(noon.longitude)), toward.dot(at((noon.longitude + 90.0 + 180.0).rem_euclid(360.0) - 180.0)));
+        let turn = side.atan2(front).to_degrees();
+        assert!(turn.abs() < 14.0, "{k}: {turn}");
+        turns.push(turn);
+        let pole = beside(&sky, SkyBody::Mars, &Place::new(90.0, 0.0, 0.0).unwrap(), time).length();
+        assert!((pole - SkyBody::Mars.radii_km().1).abs() < 1e-6, "{pole}");
+    }
+    let mean = turns.iter().sum::<f64>() / turns.len() as f64;
+    assert!(mean.abs() < 1.0, "{mean}");
+}
