@@ -30,11 +30,11 @@ fn process_ray(i: u32) {
     } else if (hits) {
       hit = Hit(bitcast<u32>(best.t), best.id);
     }
-    count(UNFINISHED, u32(unfinished));
-    count(HITS, u32(hits));
-    count(OVERFLOW, u32(!unfinished && !hits && (best.flags & STATE_OVERFLOW) != 0u));
+    count(UNFINISHED_RAYS, u32(unfinished));
+    count(RAYS_HIT, u32(hits));
+    count(OVERFLOWED_RAYS, u32(!unfinished && !hits && (best.flags & STATE_OVERFLOW) != 0u));
   } else {
-    count(SKIPPED, 1u);
+    count(SKIPPED_RAYS, 1u);
   }
   answers[params.out_at + 2u * i] = hit.t;
   answers[params.out_at + 2u * i + 1u] = hit.id;

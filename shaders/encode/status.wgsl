@@ -2,10 +2,10 @@
 
 // The status counts of this workgroup, in the order of the status.
 var<workgroup> counts: array<atomic<u32>, 4>;
-const SKIPPED: u32 = 0u;
-const UNFINISHED: u32 = 1u;
-const OVERFLOW: u32 = 2u;
-const HITS: u32 = 3u;
+const SKIPPED_RAYS: u32 = 0u;
+const UNFINISHED_RAYS: u32 = 1u;
+const OVERFLOWED_RAYS: u32 = 2u;
+const RAYS_HIT: u32 = 3u;
 
 fn count(which: u32, more: u32) {
   if (more != 0u) {

@@ -28,9 +28,9 @@ fn deliver_record(i: u32) {
   let bad = is_bad(i);
   let unfinished = !bad && tag == TAG_UNFINISHED;
   let overflow = !bad && tag == TAG_OVERFLOW;
-  count(SKIPPED, u32(bad));
-  count(UNFINISHED, u32(unfinished));
-  count(OVERFLOW, u32(overflow));
+  count(SKIPPED_RAYS, u32(bad));
+  count(UNFINISHED_RAYS, u32(unfinished));
+  count(OVERFLOWED_RAYS, u32(overflow));
   if (bad || unfinished || overflow) {
     for (var k = 0u; k < last; k++) {
       answers[to + k] = select(INFINITY_BITS, TAG_UNFINISHED, unfinished);
@@ -43,11 +43,11 @@ fn deliver_record(i: u32) {
   }
   let hits = found[source + last] != NO_SPHERE;
   if (task.approach == 0u) {
-    count(HITS, u32(hits));
+    count(RAYS_HIT, u32(hits));
   } else if (hits) {
     answers[to] = between_ends(tag, i);
     // The clearance is at most zero: the ray touches or enters the sphere.
-    count(HITS, u32(found[source + 1u] == 0u || found[source + 1u] >= 0x80000000u));
+    count(RAYS_HIT, u32(found[source + 1u] == 0u || found[source + 1u] >= 0x80000000u));
   }
 }
 
@@ -63,10 +63,10 @@ fn deliver_word(w: u32) {
   let unfinished = found[3u * words + w] & usable & ~hits;
   let overflow = found[2u * words + w] & usable & ~hits & ~unfinished;
   answers[task.out_at + w] = hits;
-  count(SKIPPED, countOneBits(there & ~usable));
-  count(UNFINISHED, countOneBits(unfinished));
-  count(OVERFLOW, countOneBits(overflow));
-  count(HITS, countOneBits(hits));
+  count(SKIPPED_RAYS, countOneBits(there & ~usable));
+  count(UNFINISHED_RAYS, countOneBits(unfinished));
+  count(OVERFLOWED_RAYS, countOneBits(overflow));
+  count(RAYS_HIT, countOneBits(hits));
 }
 
 @compute @workgroup_size(64)
