@@ -302,8 +302,13 @@ impl Drawing {
         self.taken.extend(points.map(|at| Frame::new(at, at)));
     }
 
+    /// Whether no text and no mark overlaps a rectangle.
+    pub(crate) fn is_free(&self, frame: &Frame) -> bool {
+        !self.taken.iter().any(|other| other.overlaps(frame))
+    }
+
     /// Adds text next to a point, or on it if `gap` is 0: where it lies within a rectangle, overlaps no other text, and covers the fewest
-    /// points to avoid. Returns whether there was room.
+    /// points to avoid; on a point, none. Returns whether there was room.
     pub(crate) fn label(
         &mut self,
         class: &'static str,
@@ -321,12 +326,13 @@ impl Drawing {
             0.0 => vec![middle],
             _ => around.iter().map(|&(x, y)| aside(f64::from(x), f64::from(y))).collect(),
         };
+        let covered = |frame: &Frame| self.obstacles.iter().filter(|at| frame.contains(**at)).count();
         let best = offsets
             .into_iter()
             .map(|offset| (near + offset, text_frame(near + offset, width, size)))
-            .filter(|(_, frame)| within.holds(frame))
-            .filter(|(_, frame)| !self.taken.iter().any(|other| other.overlaps(&frame.grown(0.2 * size))))
-            .min_by_key(|(_, frame)| self.obstacles.iter().filter(|at| frame.contains(**at)).count());
+            .filter(|(_, frame)| within.holds(frame) && (gap > 0.0 || covered(frame) == 0))
+            .filter(|(_, frame)| self.is_free(&frame.grown(0.2 * size)))
+            .min_by_key(|(_, frame)| covered(frame));
         let Some((at, _)) = best else { return false };
         self.text(class, text, at, style);
         true

@@ -258,6 +258,7 @@ fn nothing_leaves_a_map_and_no_labels_overlap() {
     for (arguments, classes) in [
         // A world map, small ones, a polar one, one over the date line, a hybrid eclipse, a close-up, a globe, an instant.
         ("2026-08-12 --cities", &["mark", "city", "isoline", "begins-at-horizon", "partial-limit"][..]),
+        ("2026-08-12 --region=-30,30,35,70 --cities", &["city"]),
         ("2026-08-12 --size 300x150", &["mark", "legend"]),
         ("2027-08-02 --size 200x200 --cities", &["title", "legend"]),
         ("2021-12-04 --isolines obscuration,magnitude,time", &["magnitude", "time", "scale", "northern-limit"]),
@@ -278,6 +279,31 @@ fn nothing_leaves_a_map_and_no_labels_overlap() {
             assert!(!svg::of(&elements, class).is_empty(), "{arguments}: {class}");
         }
         let [left, top, right, bottom] = frame(&elements);
+        let texts: Vec<_> = elements.iter().filter(|one| one.name == "text").collect();
+        for dot in svg::of(&elements, "city").into_iter().filter(|one| one.name == "circle") {
+            let [a, b, c, d] = dot.bounds();
+            for text in &texts {
+                let [e, f, g, h] = text.bounds();
+                assert!(a >= g || e >= c || b >= h || f >= d, "{arguments}: a city's dot covers '{}'", text.text);
+            }
+        }
+        // On a globe, labels keep clear of the limb.
+        if arguments.contains("orthographic") {
+            let labels = svg::of(&elements, "graticule").into_iter().filter(|one| one.name == "text");
+            let ([x, y], radius) = ([0.5 * (left + right), 0.5 * (top + bottom)], 0.5 * (right - left));
+            let mut names = Vec::new();
+            for label in labels {
+                let [a, b, c, d] = label.bounds();
+                let farthest = [(a, b), (a, d), (c, b), (c, d)].map(|(u, v)| (u - x).hypot(v - y));
+                assert!(
+                    farthest.iter().all(|off| *off < radius - 1.0),
+                    "{arguments}: '{}' touches the limb",
+                    label.text
+                );
+                names.push(label.text.as_str());
+            }
+            assert!(names.contains(&"90°W") && names.contains(&"30°N"), "{names:?}");
+        }
         for class in ["coast", "centre-line", "northern-limit", "obscuration", "time", "mark", "city", "isoline"] {
             for element in svg::of(&elements, class) {
                 let [a, b, c, d] = element.bounds();
@@ -372,7 +398,7 @@ fn borders_pass_the_right_places() {
     let globe = |[latitude, longitude]: [f64; 2]| {
         let ((s, c), (t, d)) = (latitude.to_radians().sin_cos(), (longitude - middle).to_radians().sin_cos());
         let [x, y] = [c * t, s * greatest.1 - c * greatest.0 * d];
-        [0.5 + 0.5 * x / 1.005, 0.5 - 0.5 * y / 1.005]
+        [0.5 + 0.5 * x, 0.5 - 0.5 * y]
     };
     // The map about the pole has latitude 40 at the middle of its sides.
     let polar = |[latitude, longitude]: [f64; 2]| {

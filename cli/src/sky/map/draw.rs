@@ -215,8 +215,8 @@ impl Sheet<'_> {
 
     fn borders(&mut self) {
         if self.map.args.borders {
-            let pen = Pen::new(Ink::new(COAST, 0.85), 0.65 * self.thin).dashed(2.5 * self.thin);
-            self.named_places("border", &borders(), pen, 0.0, "border");
+            let pen = Pen::new(Ink::new(COAST, 0.9), 0.7 * self.thin).dashed(2.5 * self.thin);
+            self.named_places("border", &borders(), pen, 0.35 * self.thin, "border");
         }
     }
 
@@ -468,8 +468,9 @@ impl Sheet<'_> {
             let all = self.projection.positions([*longitude, *latitude]);
             for at in all.into_iter().filter(|at| frame.grown(-1.5 * dot).contains(*at)) {
                 let style = Style { size: 0.85 * self.small, ..self.on_map(INK) };
-                // The dot has room of its own.
-                if self.drawing.label("city", name, at, 0.4 * self.small, frame, style) {
+                // The dot needs room of its own.
+                let is_free = self.drawing.is_free(&Frame::new(at, at).grown(2.0 * dot));
+                if is_free && self.drawing.label("city", name, at, 0.4 * self.small, frame, style) {
                     self.drawing.mark("city", at, dot, [INK, LIGHT]);
                 }
             }

@@ -100,7 +100,7 @@ pub(crate) struct MapArgs {
     #[arg(long)]
     cities: bool,
     /// Spacing of meridians and parallels in degrees [default: by the region]
-    #[arg(long, value_name = "DEGREES", value_parser = spacing)]
+    #[arg(long, value_name = "DEGREES", hide_short_help = true, value_parser = spacing)]
     graticule: Option<f64>,
     #[command(flatten)]
     sky: SkyArgs,
