@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
-"""Writes the coastlines of the Earth, crates/sky/src/data/land.bin, from Natural Earth (public domain).
+"""Writes the coastlines of the Earth and the borders of its countries, land.bin and borders.bin, from Natural Earth (public domain).
 
     npm pack world-atlas@2.0.2 && tar xzf world-atlas-2.0.2.tgz
-    tools/make_land.py package/land-50m.json crates/sky/src/data/land.bin
+    tools/make_land.py package crates/sky/src/data
 
-The input is a TopoJSON file. The output has polygons of longitudes and latitudes in hundredths of a degree, simplified to a hundredth of a
-degree (Douglas and Peucker, 1973). Islands and lakes below a thousandth of a square degree are dropped. Format:
+The inputs are TopoJSON files. The outputs have lines of longitudes and latitudes in hundredths of a degree, simplified to a hundredth of a
+degree (Douglas and Peucker, 1973). Islands and lakes below a thousandth of a square degree are dropped. A border is a line that two
+countries share, with points at most a degree apart. Format:
 
-    rings:  u16, little-endian
-    ring:   flags (one byte; bit 0: ice), number of points (zigzag varint), then the points. A ring is closed: its first point follows its
-            last.
-    point:  longitude, beyond 180 degrees where a ring crosses that meridian, and latitude, each as the difference from the previous point
+    lines:  u16, little-endian
+    line:   flags (one byte; bit 0: ice), number of points (zigzag varint), then the points. Coastlines are closed: the first point follows
+            the last one.
+    point:  longitude, beyond 180 degrees where a line crosses that meridian, and latitude, each as the difference from the previous point
             (the first one from 0), zigzag varint
 """
 
 import json
+import math
 import struct
 import sys
 
@@ -88,10 +90,13 @@ def varint(value):
     return out
 
 
-def main():
-    source, target = sys.argv[1:3]
-    with open(source) as file:
-        topology = json.load(file)
+def rounded(points):
+    whole = [(round(x * SCALE), round(y * SCALE)) for x, y in points]
+    return [p for p, before in zip(whole, [None] + whole[:-1]) if p != before]
+
+
+def coastlines(topology):
+    """The rings of the land, each with whether ice covers it."""
     arcs = list(arcs_of(topology))
     rings = []
     for geometry in topology["objects"]["land"]["geometries"]:
@@ -102,8 +107,6 @@ def main():
                     arc = arcs[number] if number >= 0 else arcs[~number][::-1]
                     points += arc[1:] if points else arc
                 rings.append(unwrapped(points))
-    out = bytearray()
-    count = kept = 0
     for ring in rings:
         if abs(area(ring)) < LEAST_AREA:
             continue
@@ -111,9 +114,7 @@ def main():
         if ring[0] == ring[-1]:
             ring = ring[:-1]
         far = max(range(len(ring)), key=lambda i: (ring[i][0] - ring[0][0]) ** 2 + (ring[i][1] - ring[0][1]) ** 2)
-        line = simplified(ring[: far + 1], 0.01)[:-1] + simplified(ring[far:] + ring[:1], 0.01)
-        whole = [(round(x * SCALE), round(y * SCALE)) for x, y in line]
-        whole = [p for p, before in zip(whole, [None] + whole[:-1]) if p != before]
+        whole = rounded(simplified(ring[: far + 1], 0.01)[:-1] + simplified(ring[far:] + ring[:1], 0.01))
         if whole[0] == whole[-1]:
             whole.pop()
         if len(whole) < 3:
@@ -121,16 +122,55 @@ def main():
         # Antarctica and its islands, and Greenland, are under ice.
         low = min(y for _, y in whole)
         ice = max(y for _, y in whole) < -6000 or low < -6500 or contains(ring, -40, 75)
-        out += bytes([int(ice)]) + varint(len(whole))
+        yield ice, whole
+
+
+def dense(points):
+    """The line with points at most a degree apart: a border along a parallel follows it in every projection."""
+    out = points[:1]
+    for (ax, ay), (bx, by) in zip(points, points[1:]):
+        count = math.ceil(max(abs(bx - ax), abs(by - ay), 1e-9))
+        out += [(ax + (bx - ax) * i / count, ay + (by - ay) * i / count) for i in range(1, count + 1)]
+    return out
+
+
+def borders(topology):
+    """The arcs that two countries share."""
+    users = {}
+
+    def visit(country, arcs):
+        for arc in arcs:
+            if isinstance(arc, int):
+                users.setdefault(max(arc, ~arc), set()).add(country)
+            else:
+                visit(country, arc)
+
+    for country, geometry in enumerate(topology["objects"]["countries"]["geometries"]):
+        visit(country, geometry.get("arcs", []))
+    for number, arc in enumerate(arcs_of(topology)):
+        line = rounded(dense(simplified(arc, 0.01)))
+        if len(users.get(number, ())) == 2 and len(line) > 1:
+            yield False, line
+
+
+def write(target, lines):
+    out = bytearray()
+    for ice, points in lines:
+        out += bytes([int(ice)]) + varint(len(points))
         x = y = 0
-        for px, py in whole:
+        for px, py in points:
             out += varint(px - x) + varint(py - y)
             x, y = px, py
-        count += 1
-        kept += len(whole)
     with open(target, "wb") as file:
-        file.write(struct.pack("<H", count) + out)
-    print(f"{count} rings, {kept} points, {len(out) + 2} bytes")
+        file.write(struct.pack("<H", len(lines)) + out)
+    print(f"{target}: {len(lines)} lines, {sum(len(points) for _, points in lines)} points, {len(out) + 2} bytes")
+
+
+def main():
+    source, target = sys.argv[1:3]
+    for name, lines, output in [("land", coastlines, "land.bin"), ("countries", borders, "borders.bin")]:
+        with open(f"{source}/{name}-50m.json") as file:
+            write(f"{target}/{output}", list(lines(json.load(file))))
 
 
 main()

@@ -3,7 +3,6 @@
 //! Positions are in pixels from the upper left corner, x to the right and y down. Shapes are clipped when they are added, so a renderer only
 //! draws.
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -40,10 +39,18 @@ pub(crate) struct Ink {
     pub(crate) alpha: f64,
 }
 
+/// How lines look. `dash` is the length of dashes and gaps; 0 is a solid line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pen {
+    pub(crate) ink: Ink,
+    pub(crate) width: f64,
+    pub(crate) dash: f64,
+}
+
 /// What an item draws.
 #[derive(Clone, Debug)]
 enum Shape {
-    /// Lines, stroked together: where they overlap, the colour counts once. `dash` is the length of dashes and gaps; 0 is a solid line.
+    /// Lines, stroked together: where they overlap, the colour counts once.
     Lines {
         lines: Vec<Vec<DVec2>>,
         width: f64,
@@ -81,13 +88,6 @@ struct Item {
     shape: Shape,
 }
 
-/// Which point of a text is given.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Align {
-    Left,
-    Middle,
-}
-
 /// How text looks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Style {
@@ -121,6 +121,17 @@ impl Ink {
     fn color(self) -> Color {
         let [_, r, g, b] = self.hex.to_be_bytes();
         Color::from_rgba8(r, g, b, (255.0 * self.alpha.clamp(0.0, 1.0)).round() as u8)
+    }
+}
+
+impl Pen {
+    /// Draws solid lines.
+    pub(crate) fn new(ink: impl Into<Ink>, width: f64) -> Self {
+        Self { ink: ink.into(), width, dash: 0.0 }
+    }
+
+    pub(crate) fn dashed(self, dash: f64) -> Self {
+        Self { dash, ..self }
     }
 }
 
@@ -206,19 +217,14 @@ impl Drawing {
         self.items.push(Item { class, ink, shape });
     }
 
-    /// Adds lines as wide as `width`, clipped to a rectangle. `dash` is the length of dashes and gaps; 0 draws solid lines.
-    pub(crate) fn lines(
-        &mut self,
-        class: &'static str,
-        lines: &[Vec<DVec2>],
-        clip: Frame,
-        [width, dash]: [f64; 2],
-        ink: impl Into<Ink>,
-    ) {
+    /// Adds the parts of lines in a rectangle. Returns whether there are any.
+    pub(crate) fn lines(&mut self, class: &'static str, lines: &[Vec<DVec2>], clip: Frame, pen: Pen) -> bool {
         let lines: Vec<Vec<DVec2>> = lines.iter().flat_map(|line| clip.clipped(line)).collect();
-        if !lines.is_empty() {
-            self.push(class, ink.into(), Shape::Lines { lines, width, dash });
+        let is_seen = !lines.is_empty();
+        if is_seen {
+            self.push(class, pen.ink, Shape::Lines { lines, width: pen.width, dash: pen.dash });
         }
+        is_seen
     }
 
     /// Adds a filled outline. With `fade`, the opacity changes between two points to a second value.
@@ -249,18 +255,11 @@ impl Drawing {
     }
 
     /// Adds a scale bar to the right of a point: as long as `length`, with ticks of `tick` up and down at both ends.
-    pub(crate) fn scale_bar(
-        &mut self,
-        at: DVec2,
-        [length, tick]: [f64; 2],
-        clip: Frame,
-        width: f64,
-        ink: impl Into<Ink>,
-    ) {
+    pub(crate) fn scale_bar(&mut self, at: DVec2, [length, tick]: [f64; 2], pen: Pen) {
         let corner = |x: f64, y: f64| at + DVec2::new(x, y);
         let left = [corner(0.0, -tick), corner(0.0, tick), corner(0.0, 0.0)];
         let right = [corner(length, 0.0), corner(length, tick), corner(length, -tick)];
-        self.lines("scale", &[[left, right].concat()], clip, [width, 0.0], ink);
+        self.lines("scale", &[[left, right].concat()], self.frame, pen);
     }
 
     /// Adds a star with five points and a rim, which labels avoid.
@@ -279,13 +278,16 @@ impl Drawing {
         self.push(class, Ink::from(0), Shape::Image { at, size, rgba });
     }
 
-    /// Adds text. `at` is on the base line, at its left end or its middle. The text takes its room: later labels avoid it.
-    pub(crate) fn text(&mut self, class: &'static str, text: &str, at: DVec2, align: Align, style: Style) {
-        let width = text_width(text, style.size);
-        let at = at - DVec2::X * width * [0.0, 0.5][align as usize];
-        self.taken.push(text_frame(at, width, style.size));
+    /// Adds text from the left end of its base line. The text takes its room: later labels avoid it.
+    pub(crate) fn text(&mut self, class: &'static str, text: &str, at: DVec2, style: Style) {
+        self.taken.push(text_frame(at, text_width(text, style.size), style.size));
         let shape = Shape::Text { at, size: style.size, text: text.into(), halo: style.halo };
         self.push(class, style.hex.into(), shape);
+    }
+
+    /// As [`text`](Self::text), from the middle of its base line.
+    pub(crate) fn centered_text(&mut self, class: &'static str, text: &str, at: DVec2, style: Style) {
+        self.text(class, text, at - DVec2::X * text_width(text, style.size) * 0.5, style);
     }
 
     /// Lets labels avoid these points where they can.
@@ -293,8 +295,20 @@ impl Drawing {
         self.obstacles.extend(points);
     }
 
+    /// Keeps later labels clear of a line.
+    pub(crate) fn fence(&mut self, [from, to]: [DVec2; 2]) {
+        let steps = (0.25 * (to - from).length()).ceil().max(1.0);
+        let points = (0..=steps as usize).map(|i| from.lerp(to, i as f64 / steps));
+        self.taken.extend(points.map(|at| Frame::new(at, at)));
+    }
+
+    /// Whether no text and no mark overlaps a rectangle.
+    pub(crate) fn is_free(&self, frame: &Frame) -> bool {
+        !self.taken.iter().any(|other| other.overlaps(frame))
+    }
+
     /// Adds text next to a point, or on it if `gap` is 0: where it lies within a rectangle, overlaps no other text, and covers the fewest
-    /// points to avoid. Returns whether there was room.
+    /// points to avoid; on a point, none. Returns whether there was room.
     pub(crate) fn label(
         &mut self,
         class: &'static str,
@@ -312,14 +326,15 @@ impl Drawing {
             0.0 => vec![middle],
             _ => around.iter().map(|&(x, y)| aside(f64::from(x), f64::from(y))).collect(),
         };
+        let covered = |frame: &Frame| self.obstacles.iter().filter(|at| frame.contains(**at)).count();
         let best = offsets
             .into_iter()
             .map(|offset| (near + offset, text_frame(near + offset, width, size)))
-            .filter(|(_, frame)| within.holds(frame))
-            .filter(|(_, frame)| !self.taken.iter().any(|other| other.overlaps(&frame.grown(0.2 * size))))
-            .min_by_key(|(_, frame)| self.obstacles.iter().filter(|at| frame.contains(**at)).count());
+            .filter(|(_, frame)| within.holds(frame) && (gap > 0.0 || covered(frame) == 0))
+            .filter(|(_, frame)| self.is_free(&frame.grown(0.2 * size)))
+            .min_by_key(|(_, frame)| covered(frame));
         let Some((at, _)) = best else { return false };
-        self.text(class, text, at, Align::Left, style);
+        self.text(class, text, at, style);
         true
     }
 
@@ -363,51 +378,36 @@ impl Drawing {
 impl Item {
     /// Draws the item.
     fn paint(&self, pixmap: &mut Pixmap) {
-        let mut paint = Paint { anti_alias: true, shader: Shader::SolidColor(self.ink.color()), ..Paint::default() };
-        let stroke = |width: f64| Stroke {
-            width: width as f32,
-            line_join: LineJoin::Round,
-            line_cap: LineCap::Round,
-            ..Stroke::default()
-        };
-        let still = Transform::identity();
-        match &self.shape {
+        let (mut paint, still) = (paint(self.ink), Transform::identity());
+        let outline = match &self.shape {
             Shape::Lines { lines, width, dash } => {
-                let dash = if *dash > 0.0 { StrokeDash::new(vec![*dash as f32; 2], 0.0) } else { None };
-                let cap = if dash.is_some() { LineCap::Butt } else { LineCap::Round };
-                if let Some(path) = path(lines, false) {
-                    pixmap.stroke_path(&path, &paint, &Stroke { dash, line_cap: cap, ..stroke(*width) }, still, None);
+                let mut stroke = stroke(*width);
+                if *dash > 0.0 {
+                    let dash = StrokeDash::new(vec![*dash as f32; 2], 0.0);
+                    stroke = Stroke { dash, line_cap: LineCap::Butt, ..stroke };
                 }
+                if let Some(path) = path(lines, false) {
+                    pixmap.stroke_path(&path, &paint, &stroke, still, None);
+                }
+                return;
             }
             Shape::Area { outline, fade } => {
                 if let Some(([from, to], last)) = *fade {
                     let stop = |at: f32, alpha: f64| GradientStop::new(at, Ink { alpha, ..self.ink }.color());
                     let ends = [stop(0.0, self.ink.alpha), stop(1.0, last)].to_vec();
-                    let [from, to] = [from, to].map(point);
-                    if let Some(shader) = LinearGradient::new(from, to, ends, SpreadMode::Pad, still) {
-                        paint.shader = shader;
-                    }
+                    let shader = LinearGradient::new(point(from), point(to), ends, SpreadMode::Pad, still);
+                    paint.shader = shader.unwrap_or(paint.shader);
                 }
-                if let Some(path) = path(std::slice::from_ref(outline), true) {
-                    pixmap.fill_path(&path, &paint, FillRule::Winding, still, None);
-                }
+                path(std::slice::from_ref(outline), true)
             }
-            Shape::Dot { at, radius } => {
-                if let Some(path) = PathBuilder::from_circle(at.x as f32, at.y as f32, *radius as f32) {
-                    pixmap.fill_path(&path, &paint, FillRule::Winding, still, None);
-                }
-            }
+            Shape::Dot { at, radius } => PathBuilder::from_circle(at.x as f32, at.y as f32, *radius as f32),
             Shape::Text { at, size, text, halo } => {
-                let Some(path) = glyphs(text, *at, *size) else { return };
-                if let Some(halo) = halo {
-                    let halo = Paint {
-                        anti_alias: true,
-                        shader: Shader::SolidColor(Ink::new(*halo, 0.8).color()),
-                        ..Paint::default()
-                    };
-                    pixmap.stroke_path(&path, &halo, &stroke(halo_width(*size)), still, None);
+                let path = glyphs(text, *at, *size);
+                if let (Some(halo), Some(path)) = (halo, &path) {
+                    let paint = self::paint(Ink::new(*halo, 0.8));
+                    pixmap.stroke_path(path, &paint, &stroke(halo_width(*size)), still, None);
                 }
-                pixmap.fill_path(&path, &paint, FillRule::Winding, still, None);
+                path
             }
             Shape::Image { at, size: [width, height], rgba } => {
                 let premultiplied = rgba.chunks_exact(4).flat_map(|p| {
@@ -419,91 +419,82 @@ impl Item {
                     let paint = PixmapPaint { quality: FilterQuality::Nearest, ..PixmapPaint::default() };
                     pixmap.draw_pixmap(at.x as i32, at.y as i32, image.as_ref(), &paint, still, None);
                 }
+                return;
             }
+        };
+        if let Some(path) = outline {
+            pixmap.fill_path(&path, &paint, FillRule::Winding, still, None);
         }
     }
 
     /// Appends the item as an element. `number` names its gradient.
     fn write_svg(&self, number: usize, out: &mut String) -> io::Result<()> {
         let Item { class, ink, shape } = self;
-        let color = format!("{:06x}", ink.hex);
-        let opacity = |name: &str, alpha: f64| match alpha {
+        let color = format!("#{:06x}", ink.hex);
+        let opacity = |name: &str| match ink.alpha {
             1.0 => String::new(),
-            _ => format!(" {name}=\"{}\"", short(alpha)),
+            alpha => format!(r#" {name}-opacity="{}""#, short(alpha)),
         };
-        let written = match shape {
+        let fill = format!(r#"fill="{color}"{}"#, opacity("fill"));
+        let element = match shape {
             Shape::Lines { lines, width, dash } => {
-                let dash = match *dash {
+                let (data, width, dash) = (path_data(lines, ""), short(*width), short(*dash));
+                let dash = match dash {
                     0.0 => String::new(),
-                    dash => format!(" stroke-dasharray=\"{}\" stroke-linecap=\"butt\"", short(dash)),
+                    dash => format!(r#" stroke-dasharray="{dash}" stroke-linecap="butt""#),
                 };
-                writeln!(
-                    out,
-                    "<path class=\"{class}\" d=\"{}\" fill=\"none\" stroke=\"#{color}\" stroke-width=\"{}\"{dash}{}/>",
-                    path_data(lines, ""),
-                    short(*width),
-                    opacity("stroke-opacity", ink.alpha)
-                )
+                let pen = format!(r#"stroke="{color}" stroke-width="{width}"{dash}{}"#, opacity("stroke"));
+                format!(r#"<path class="{class}" d="{data}" fill="none" {pen}/>"#)
             }
             Shape::Area { outline, fade } => {
                 let data = path_data(std::slice::from_ref(outline), "Z");
-                let fill = match fade {
-                    None => format!("fill=\"#{color}\"{}", opacity("fill-opacity", ink.alpha)),
-                    Some(([a, b], last)) => {
-                        let stop = |at: u8, alpha: f64| {
-                            format!("<stop offset=\"{at}\" stop-color=\"#{color}\" stop-opacity=\"{}\"/>", short(alpha))
-                        };
-                        out.push_str(&format!(
-                            "<linearGradient id=\"fade{number}\" gradientUnits=\"userSpaceOnUse\" x1=\"{}\" y1=\"{}\" x2=\"{}\" \
-                             y2=\"{}\">{}{}</linearGradient>\n",
-                            short(a.x), short(a.y), short(b.x), short(b.y), stop(0, ink.alpha), stop(1, *last)
-                        ));
-                        format!("fill=\"url(#fade{number})\"")
-                    }
-                };
-                writeln!(out, "<path class=\"{class}\" d=\"{data}\" {fill}/>")
+                let faded = fade.map(|(ends, last)| {
+                    let [x1, y1, x2, y2] = [ends[0].x, ends[0].y, ends[1].x, ends[1].y].map(short);
+                    let line = format!(r#"gradientUnits="userSpaceOnUse" x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}""#);
+                    let stops = [(0, ink.alpha), (1, last)].map(|(at, alpha)| {
+                        format!(r#"<stop offset="{at}" stop-color="{color}" stop-opacity="{}"/>"#, short(alpha))
+                    });
+                    *out +=
+                        &format!("<linearGradient id=\"fade{number}\" {line}>{}</linearGradient>\n", stops.concat());
+                    format!("fill=\"url(#fade{number})\"")
+                });
+                format!(r#"<path class="{class}" d="{data}" {}/>"#, faded.unwrap_or(fill))
             }
-            Shape::Dot { at, radius } => writeln!(
-                out,
-                "<circle class=\"{class}\" cx=\"{}\" cy=\"{}\" r=\"{}\" fill=\"#{color}\"{}/>",
-                short(at.x),
-                short(at.y),
-                short(*radius),
-                opacity("fill-opacity", ink.alpha)
-            ),
+            Shape::Dot { at, radius } => {
+                let [x, y, radius] = [at.x, at.y, *radius].map(short);
+                format!(r#"<circle class="{class}" cx="{x}" cy="{y}" r="{radius}" {fill}/>"#)
+            }
             Shape::Text { at, size, text, halo } => {
+                let [x, y, length, width] = [at.x, at.y, text_width(text, *size), halo_width(*size)].map(short);
                 let halo = halo.map_or(String::new(), |halo| {
                     format!(
-                        " stroke=\"#{halo:06x}\" stroke-opacity=\"0.8\" stroke-width=\"{}\" paint-order=\"stroke\"",
-                        short(halo_width(*size))
+                        r##" stroke="#{halo:06x}" stroke-opacity="0.8" stroke-width="{width}" paint-order="stroke""##
                     )
                 });
-                writeln!(
-                    out,
-                    "<text class=\"{class}\" x=\"{}\" y=\"{}\" font-size=\"{}\" textLength=\"{}\" \
-                     lengthAdjust=\"spacingAndGlyphs\" fill=\"#{color}\"{halo}>{}</text>",
-                    short(at.x),
-                    short(at.y),
-                    short(*size),
-                    short(text_width(text, *size)),
-                    escaped(text)
-                )
+                let (size, text) = (short(*size), escaped(text));
+                let fit = format!(r#"font-size="{size}" textLength="{length}" lengthAdjust="spacingAndGlyphs""#);
+                format!(r#"<text class="{class}" x="{x}" y="{y}" {fit} fill="{color}"{halo}>{text}</text>"#)
             }
             Shape::Image { at, size: [width, height], rgba } => {
                 let mut png = Vec::new();
                 write_png(&mut png, rgba, [*width, *height], ColorType::Rgba)?;
-                writeln!(
-                    out,
-                    "<image class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{width}\" height=\"{height}\" \
-                     href=\"data:image/png;base64,{}\"/>",
-                    short(at.x),
-                    short(at.y),
-                    base64::engine::general_purpose::STANDARD.encode(png)
-                )
+                let (x, y, data) = (short(at.x), short(at.y), base64::engine::general_purpose::STANDARD.encode(png));
+                let place = format!(r#"x="{x}" y="{y}" width="{width}" height="{height}""#);
+                format!(r#"<image class="{class}" {place} href="data:image/png;base64,{data}"/>"#)
             }
         };
-        written.map_err(io::Error::other)
+        *out += &(element + "\n");
+        Ok(())
     }
+}
+
+/// Draws with a colour, with smooth edges.
+fn paint(ink: Ink) -> Paint<'static> {
+    Paint { anti_alias: true, shader: Shader::SolidColor(ink.color()), ..Paint::default() }
+}
+
+fn stroke(width: f64) -> Stroke {
+    Stroke { width: width as f32, line_join: LineJoin::Round, line_cap: LineCap::Round, ..Stroke::default() }
 }
 
 /// Red, green and blue of an sRGB colour, 0…1.

@@ -53,8 +53,8 @@ impl ProgressDisplay {
     }
 
     /// Shows a bar of thousandths, or a spinner while nothing is done.
-    pub(crate) fn percent(what: String, done: impl Fn() -> u64 + Send + 'static) -> Self {
-        Self::draw(false, move |bar, _| {
+    pub(crate) fn percent(what: String, done: impl Fn() -> u64 + Send + 'static, quiet: bool) -> Self {
+        Self::draw(quiet, move |bar, _| {
             bar.set_message(what.clone());
             let done = done();
             if done > 0 {

@@ -22,7 +22,7 @@ use super::picture_warnings::picture_warning;
 use super::pictures::Difference;
 use super::progress::ProgressDisplay;
 use super::sidecar::Sidecar;
-use super::sky::frames::FieldOfView;
+use super::sky::frames::{self, FieldOfView};
 use super::{left_out, open_reference, print_summary, say};
 
 /// Folder of the built-in picture.
@@ -33,6 +33,7 @@ Examples:
   umbracast render
   umbracast render systems/eclipse-2024-04-08.toml --size 3840x2160
   umbracast render systems/ring.toml
+  umbracast render hour-*.toml -o frame-%03d.png
   umbracast render systems/umbra-2024-04-08.toml --fraction fraction.npy
   umbracast render --device gpu --compare
 
@@ -55,13 +56,15 @@ Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the
 
 /// Render a system of a light and bodies, with accurate umbra and penumbra
 ///
-/// Without SYSTEM, renders a planet and its moon into output/planet.png.
+/// Without SYSTEM, renders a planet and its moon into output/planet.png. Several systems are read first, and then rendered one after the
+/// other on one device.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES, after_help = "`umbracast render --help` gives examples.")]
 pub(crate) struct RenderArgs {
-    /// A system file (.toml) [default: systems/planet.toml, which is built in]
-    system: Option<PathBuf>,
-    /// Output picture: .png [default: NAME.png; without SYSTEM, output/planet.png]
+    /// System files (.toml) [default: systems/planet.toml, which is built in]
+    #[arg(value_name = "SYSTEM")]
+    systems: Vec<PathBuf>,
+    /// Output picture: .png; of several systems with a number, such as frame-%03d.png [default: NAME.png; without SYSTEM, output/planet.png]
     #[arg(short, long, value_name = "PNG")]
     output: Option<PathBuf>,
     /// Width and height in pixels [default: those of the system]
@@ -121,80 +124,89 @@ pub(crate) fn size(text: &str) -> std::result::Result<[u32; 2], String> {
     .ok_or_else(|| "expected WIDTHxHEIGHT, as in 1920x1080".into())
 }
 
+/// A picture to render: its system, its path, and the files of the system.
+struct Job {
+    system: System,
+    output: PathBuf,
+    inputs: Vec<PathBuf>,
+}
+
 pub(crate) fn run(args: &RenderArgs) -> Result<()> {
-    let (system, output, files) = args.system()?;
-    left_out::say_all(&files, args.summary.quiet);
-    let inputs = files.paths;
-    let arrays = [&args.t, &args.id, &args.fraction, &args.flux, &args.normal, &args.view_distance];
-    check_outputs(&output, &arrays.map(Option::as_deref), args.sidecar.as_deref(), &inputs, args.summary.json)?;
+    let jobs = args.jobs()?;
+    let SummaryArgs { json, quiet } = args.summary;
+    let outputs: Vec<&Path> = jobs.iter().map(|job| job.output.as_path()).collect();
+    let inputs: Vec<PathBuf> = jobs.iter().flat_map(|job| job.inputs.clone()).collect();
+    check_outputs(&outputs, &args.arrays(), args.sidecar.as_deref(), &inputs, json)?;
     let device = Device::open(&args.device.options(Precision::Fast))?;
-    args.check_memory(&system, &device)?;
+    for job in &jobs {
+        args.check_memory(&job.system, &device)?;
+    }
+    let [first, .., last] = &jobs[..] else {
+        return jobs.iter().try_for_each(|job| args.render(job, &device, quiet));
+    };
     let started = Instant::now();
-    let picture = draw(&device, &system, args.summary.quiet)?;
-    let seconds = started.elapsed().as_secs_f64();
-    if let Some(warning) = picture_warning(&system, &picture, args.bits) {
-        // Printed even with `--quiet`, because it is probably a mistake.
-        say(&warning);
+    let (progress, display) = frames::progress(&device, jobs.len(), quiet);
+    for job in &jobs {
+        args.render(job, &device, true)?;
+        progress.fetch_add(1, Ordering::Relaxed);
     }
-    let on_cpu = device.is_cpu() || picture.cpu_fallback.is_some();
-    let difference = match open_reference(args.compare, on_cpu)? {
-        Some(cpu) => Some(Difference::between(&system, &picture, &draw(&cpu, &system, args.summary.quiet)?)),
-        None => None,
-    };
-    let broken = difference.as_ref().and_then(Difference::broken);
-    if broken.is_none() {
-        // A picture that violates a guarantee is not written.
-        let _working = ProgressDisplay::on("writing".into(), args.summary.quiet);
-        let sidecar = args
-            .sidecar
-            .as_deref()
-            .map(|path| args.describe(&system, &inputs, &device, &picture, &output).prepare(path));
-        let sidecar = sidecar.transpose()?;
-        let [t, id, fraction, flux, normal, view_distance] = arrays.map(Option::as_deref);
-        let (png, bits) = (output.as_path(), args.bits);
-        write_picture(&picture, &system, &PictureFiles { png, bits, t, id, fraction, flux, normal, view_distance })?;
-        sidecar.map_or(Ok(()), PreparedFile::persist)?;
+    drop(display);
+    if !quiet && !json {
+        let (name, seconds) = (device.name(), started.elapsed().as_secs_f64());
+        let [first, last] = [first, last].map(|job| job.output.display());
+        say(&format!("{name}: {} pictures, {seconds:.2} s; wrote {first} to {last}", jobs.len()));
     }
-    let summary = PictureSummary {
-        device: device.name(),
-        cpu: on_cpu,
-        cpu_fallback: picture.cpu_fallback.map(|reason| reason.to_string()),
-        cpu_pixels: picture.cpu_pixels,
-        width: picture.size[0],
-        height: picture.size[1],
-        samples: system.picture().samples.pow(2),
-        bodies: system.bodies().len(),
-        spheres: system.ball_count(),
-        seconds,
-        output: broken.is_none().then_some(output.as_path()),
-        t: args.t.as_deref(),
-        id: args.id.as_deref(),
-        fraction: args.fraction.as_deref(),
-        flux: args.flux.as_deref(),
-        normal: args.normal.as_deref(),
-        view_distance: args.view_distance.as_deref(),
-        sidecar: args.sidecar.as_deref(),
-        compare: difference.as_ref(),
-    };
-    print_summary(&summary, &summary.line(), args.summary.json, args.summary.quiet)?;
-    broken.map_or(Ok(()), |what| Err(Error::BrokenPromise(what)))
+    Ok(())
 }
 
 impl RenderArgs {
-    /// The system with the options of the command line, the output path, and the input files.
-    fn system(&self) -> Result<(System, PathBuf, SystemFiles)> {
-        let ((system, files), stem) = match &self.system {
+    fn arrays(&self) -> [Option<&Path>; 6] {
+        [&self.t, &self.id, &self.fraction, &self.flux, &self.normal, &self.view_distance].map(Option::as_deref)
+    }
+
+    /// The pictures to render. All systems are read.
+    fn jobs(&self) -> Result<Vec<Job>> {
+        if self.systems.is_empty() {
+            return Ok(vec![self.job(None, self.output.clone())?]);
+        }
+        let is_series = self.systems.len() > 1;
+        if is_series && (self.sidecar.is_some() || self.arrays().iter().any(Option::is_some)) {
+            return Err(Error::Usage(format!("{} and --sidecar are for one SYSTEM", ARRAYS.join(", "))));
+        }
+        let mut jobs: Vec<Job> = Vec::new();
+        for (i, path) in self.systems.iter().enumerate() {
+            let output = match &self.output {
+                Some(output) if is_series => Some(
+                    frames::numbered(output, i + 1)
+                        .ok_or_else(|| Error::bad_file(output.clone(), format!("several systems {NEED_NUMBER}")))?,
+                ),
+                output => output.clone(),
+            };
+            let job = self.job(Some(path), output)?;
+            if let Some(other) = jobs.iter().position(|other| other.output == job.output) {
+                let (one, other, output) = (path.display(), self.systems[other].display(), job.output.display());
+                return Err(Error::Usage(format!("{other} and {one} would both become {output}: they {NEED_NUMBER}")));
+            }
+            jobs.push(job);
+        }
+        Ok(jobs)
+    }
+
+    /// The system of a file with the options of the command line.
+    fn job(&self, file: Option<&Path>, output: Option<PathBuf>) -> Result<Job> {
+        let ((system, files), stem) = match file {
             Some(path) => (read_system_with_files(path)?, path.file_stem().unwrap_or(path.as_os_str())),
             None => ((parse_system(PLANET, Path::new("planet.toml"))?, SystemFiles::default()), "planet".as_ref()),
         };
+        left_out::say_all(&files, self.summary.quiet);
         let mut options = system.picture().clone();
         options.size = self.size.unwrap_or(options.size);
         options.samples = self.samples.unwrap_or(options.samples);
         // The name may contain dots, so `.png` is appended.
         let mut name = stem.to_os_string();
         name.push(".png");
-        let output = match (&self.output, &self.system) {
-            (Some(output), _) => output.clone(),
+        let output = match (output, file) {
+            (Some(output), _) => output,
             (None, Some(_)) => name.into(),
             (None, None) => {
                 std::fs::create_dir_all(FOLDER).map_err(|e| Error::cannot_write(FOLDER, e))?;
@@ -212,7 +224,60 @@ impl RenderArgs {
             Some(fov) => fov.apply(&system)?,
             None => system,
         };
-        Ok((system, output, files))
+        Ok(Job { system, output, inputs: files.paths })
+    }
+
+    /// Renders a picture and writes its files. With `quiet`, nothing is said but warnings and the object of `--json`.
+    fn render(&self, Job { system, output, inputs }: &Job, device: &Device, quiet: bool) -> Result<()> {
+        let started = Instant::now();
+        let picture = draw(device, system, quiet)?;
+        let seconds = started.elapsed().as_secs_f64();
+        if let Some(warning) = picture_warning(system, &picture, self.bits) {
+            // Printed even with `--quiet`, because it is probably a mistake.
+            let of = if self.systems.len() > 1 { format!("{}: ", output.display()) } else { String::new() };
+            say(&format!("{of}{warning}"));
+        }
+        let on_cpu = device.is_cpu() || picture.cpu_fallback.is_some();
+        let difference = match open_reference(self.compare, on_cpu)? {
+            Some(cpu) => Some(Difference::between(system, &picture, &draw(&cpu, system, quiet)?)),
+            None => None,
+        };
+        let broken = difference.as_ref().and_then(Difference::broken);
+        if broken.is_none() {
+            // A picture that violates a guarantee is not written.
+            let _working = ProgressDisplay::on("writing".into(), quiet);
+            let sidecar = self.sidecar.as_deref();
+            let sidecar = sidecar.map(|path| self.describe(system, inputs, device, &picture, output).prepare(path));
+            let sidecar = sidecar.transpose()?;
+            let [t, id, fraction, flux, normal, view_distance] = self.arrays();
+            let (png, bits) = (output.as_path(), self.bits);
+            write_picture(&picture, system, &PictureFiles { png, bits, t, id, fraction, flux, normal, view_distance })?;
+            sidecar.map_or(Ok(()), PreparedFile::persist)?;
+        }
+        let [t, id, fraction, flux, normal, view_distance] = self.arrays();
+        let summary = PictureSummary {
+            device: device.name(),
+            cpu: on_cpu,
+            cpu_fallback: picture.cpu_fallback.map(|reason| reason.to_string()),
+            cpu_pixels: picture.cpu_pixels,
+            width: picture.size[0],
+            height: picture.size[1],
+            samples: system.picture().samples.pow(2),
+            bodies: system.bodies().len(),
+            spheres: system.ball_count(),
+            seconds,
+            output: broken.is_none().then_some(output.as_path()),
+            t,
+            id,
+            fraction,
+            flux,
+            normal,
+            view_distance,
+            sidecar: self.sidecar.as_deref(),
+            compare: difference.as_ref(),
+        };
+        print_summary(&summary, &summary.line(), self.summary.json, quiet)?;
+        broken.map_or(Ok(()), |what| Err(Error::BrokenPromise(what)))
     }
 
     /// The contents of the sidecar.
@@ -224,9 +289,8 @@ impl RenderArgs {
         picture: &Picture,
         output: &'a Path,
     ) -> Sidecar<'a> {
-        let arrays = [&self.t, &self.id, &self.fraction, &self.flux, &self.normal, &self.view_distance];
         let names = ["t", "id", "fraction", "flux", "normal", "view_distance"];
-        let outputs = names.into_iter().zip(arrays).filter_map(|(name, path)| Some((name, path.as_deref()?)));
+        let outputs = names.into_iter().zip(self.arrays()).filter_map(|(name, path)| Some((name, path?)));
         Sidecar {
             command: "render",
             system,
@@ -253,25 +317,27 @@ impl RenderArgs {
     }
 }
 
+/// What the names of several pictures lack, and the remedy.
+const NEED_NUMBER: &str = "need a number in the names of their pictures, as in -o frame-%03d.png";
 /// Options of the arrays.
 const ARRAYS: [&str; 6] = ["--t", "--id", "--fraction", "--flux", "--normal", "--view-distance"];
 
 /// Rejects, before any work, outputs that cannot be written.
 pub(crate) fn check_outputs(
-    output: &Path,
+    pictures: &[&Path],
     arrays: &[Option<&Path>; 6],
     sidecar: Option<&Path>,
     inputs: &[PathBuf],
     json: bool,
 ) -> Result<()> {
-    let picture = OutputFile { path: output, name: "the picture", content: "a picture", extensions: &["png"] };
-    picture.check_extension()?;
+    let picture = |path| OutputFile { path, name: "the picture", content: "a picture", extensions: &["png"] };
+    let pictures = pictures.iter().map(|path| picture(*path));
     let arrays = arrays.iter().zip(ARRAYS).filter_map(|(path, name)| {
         Some(OutputFile { path: (*path)?, name, content: "an array", extensions: &["npy"] })
     });
     let sidecar =
         sidecar.map(|path| OutputFile { path, name: "--sidecar", content: "a sidecar", extensions: &["json"] });
-    let targets = outputs::check_outputs(std::iter::once(picture).chain(arrays).chain(sidecar), json)?;
+    let targets = outputs::check_outputs(pictures.chain(arrays).chain(sidecar), json)?;
     for input in inputs {
         if outputs::overwrites(&targets, input) {
             let message = "is also an input of this picture: the output would overwrite it";
@@ -293,7 +359,8 @@ pub(crate) fn draw(device: &Device, system: &System, quiet: bool) -> Result<Pict
     // Thousandths of the work, and whether the time has been printed.
     let shared = Arc::new((AtomicU64::new(0), AtomicBool::new(false)));
     let (done, name) = (shared.clone(), device.name().to_owned());
-    let display = ProgressDisplay::percent(format!("rendering on {name}"), move || done.0.load(Ordering::Relaxed));
+    let what = format!("rendering on {name}");
+    let display = ProgressDisplay::percent(what, move || done.0.load(Ordering::Relaxed), false);
     let progress: Progress = Arc::new(move |progress: RenderProgress| {
         shared.0.fetch_max((progress.done * 1000.0) as u64, Ordering::Relaxed);
         if progress.expected > LONG && !shared.1.swap(true, Ordering::Relaxed) {

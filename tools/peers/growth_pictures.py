@@ -79,9 +79,9 @@ def plot(source, out):
         rows = list(csv.DictReader(file))
     figure, axes = plt.subplots(1, 3, figsize=(12, 4), dpi=110)
     panels = {
-        "spheres": ("spheres (400 x 300 pixels, floor of radius 100,000)", lambda row: int(row["spheres"])),
-        "pixels": ("pixels (5,000 spheres)", lambda row: int(row["width"]) * int(row["height"])),
-        "floor": ("radius of the floor (5,000 spheres, 800 x 600)", lambda row: float(row["floor_radius"])),
+        "spheres": ("spheres\n(400 × 300 pixels, floor of radius 100,000)", lambda row: int(row["spheres"])),
+        "pixels": ("pixels\n(5,000 spheres)", lambda row: int(row["width"]) * int(row["height"])),
+        "floor": ("radius of the floor\n(5,000 spheres, 800 × 600 pixels)", lambda row: float(row["floor_radius"])),
     }
     names = {"cpu": "CPU engine", "gpu": "GPU engine, llvmpipe"}
     for panel, (series, (label, position)) in zip(axes, panels.items(), strict=True):
@@ -92,6 +92,8 @@ def plot(source, out):
             for x, y in points:
                 panel.annotate(f"{y:.2g}", (x, y), textcoords="offset points", xytext=(0, 7), ha="center", fontsize=8)
         panel.set(xscale="log", yscale="log", xlabel=label, ylabel="time of the picture, s", ylim=(0.01, 20))
+        # The labels of the first and the last point keep clear of the axes.
+        panel.margins(x=0.12)
         panel.grid(True, alpha=0.3)
         panel.legend(loc="upper left", fontsize=8)
     figure.tight_layout()

@@ -4,7 +4,7 @@ use crate::error::Result;
 use umbracast::Ray;
 use umbracast::glam::{DVec2, DVec3};
 
-use crate::drawing::{Align, Drawing, Frame, Ink, Style, rgb, text_width};
+use crate::drawing::{Drawing, Frame, Ink, Pen, Style, rgb, text_width};
 use crate::sky::map::round_length;
 
 use super::balls::{Balls, Body};
@@ -25,16 +25,6 @@ const FAR: u32 = 0x3b_0f63;
 const WHITE: u32 = 0xff_ffff;
 /// Height of text.
 const TEXT: f64 = 17.0;
-
-/// Style of a line.
-#[derive(Clone, Copy)]
-struct Pen {
-    hex: u32,
-    width: f64,
-    alpha: f64,
-    /// Factor of the opacity behind a body.
-    behind: f64,
-}
 
 /// A picture and its content.
 pub(super) struct Picture<'a> {
@@ -91,19 +81,14 @@ impl<'a> Picture<'a> {
         }
         self.legend(legend, shown);
         self.colour_bar();
-        self.names();
         self.axes();
+        self.names();
         self.drawing
     }
 
     /// The time range of the paths of moving spheres; `None` for a single time.
     fn moving_span(&self) -> Option<[f64; 2]> {
         self.span.filter(|[from, to]| from < to)
-    }
-
-    /// The times at which results contain a sphere.
-    fn moments(&self, id: usize) -> &[(u32, f64)] {
-        moments(&self.hits, id)
     }
 
     /// Draws the paths of moving spheres, from faint to strong.
@@ -114,7 +99,7 @@ impl<'a> Picture<'a> {
         for id in all {
             let ends = span.map(|time| self.scenery.at(id, time));
             let [Some((from, form)), Some((to, _))] = ends else { continue };
-            let hex = if self.moments(id).is_empty() { UNHIT_COLOR } else { hex(tint(id, true)) };
+            let hex = if moments(&self.hits, id).is_empty() { UNHIT_COLOR } else { hex(tint(id, true)) };
             self.streak("path", from, to, &form, hex, [0.05 * many, 0.38 * many]);
         }
     }
@@ -132,54 +117,49 @@ impl<'a> Picture<'a> {
         (9.0 / (self.sample.kept.len() as f64).sqrt()).clamp(0.25, 1.0)
     }
 
+    /// The colour of a ray, the `t` up to which it is drawn, and the factor of its opacity.
+    fn course(Beam { ray, mark, .. }: &Beam) -> (u32, f32, f64) {
+        match mark {
+            Mark::Hit { t, .. } => (RAY, *t, 1.0),
+            Mark::Inside(hits) => (RAY, hits.t_enter.max(ray.t_min), 1.0),
+            Mark::Through(_) => (RAY, ray.t_max, 1.0),
+            Mark::Pass { .. } => (RAY, ray.t_max, 0.7),
+            Mark::Occluded => (DARK, ray.t_max, 1.0),
+            Mark::Miss => (MISS, ray.t_max, 0.5),
+        }
+    }
+
     /// Draws the area of a ray with a radius, up to its end.
     fn width(&mut self, beam: &Beam) {
-        if beam.radius == 0.0 {
-            return;
+        if beam.radius > 0.0 {
+            let (hex, end, _) = Self::course(beam);
+            let [from, to] = [beam.ray.t_min, end].map(|t| far_along(&beam.ray, t, &self.view));
+            self.streak("width", from, to, &Form::Ball(f64::from(beam.radius)), hex, [0.16 * self.alpha(); 2]);
         }
-        let (hex, end) = match beam.mark {
-            Mark::Hit { t, .. } => (RAY, t),
-            Mark::Inside(hits) => (RAY, hits.t_enter.max(beam.ray.t_min)),
-            Mark::Through(_) | Mark::Pass { .. } => (RAY, beam.ray.t_max),
-            Mark::Occluded => (DARK, beam.ray.t_max),
-            Mark::Miss => (MISS, beam.ray.t_max),
-        };
-        let [from, to] = [beam.ray.t_min, end].map(|t| far_along(&beam.ray, t, &self.view));
-        self.streak("width", from, to, &Form::Ball(f64::from(beam.radius)), hex, [0.16 * self.alpha(); 2]);
     }
 
     /// Draws the line of a ray up to its end, with its chords or its clearance.
     fn line(&mut self, beam: &Beam) {
         let Beam { ray, mark, .. } = beam;
+        let (hex, end, part) = Self::course(beam);
         let alpha = self.alpha();
         let width = if self.sample.kept.len() < 100 { 1.7 } else { 1.2 };
-        let pen = |hex: u32, alpha: f64| Pen { hex, width, alpha, behind: 0.16 };
-        let mut line = |from: f32, to: f32, pen: Pen| {
-            let [from, to] = [from, to].map(|t| far_along(ray, t, &self.view));
-            self.stroke(if pen.hex == HIT { "inside" } else { "ray" }, from, to, pen);
-        };
-        match *mark {
-            Mark::Hit { t, .. } => line(ray.t_min, t, pen(RAY, alpha)),
-            Mark::Inside(hits) => line(ray.t_min, hits.t_enter.max(ray.t_min), pen(RAY, alpha)),
-            Mark::Through(_) => line(ray.t_min, ray.t_max, pen(RAY, alpha)),
-            Mark::Pass { .. } => line(ray.t_min, ray.t_max, pen(RAY, 0.7 * alpha)),
-            Mark::Occluded => line(ray.t_min, ray.t_max, pen(DARK, alpha)),
-            Mark::Miss => line(ray.t_min, ray.t_max, pen(MISS, 0.5 * alpha)),
-        }
+        let [from, to] = [ray.t_min, end].map(|t| far_along(ray, t, &self.view));
+        self.stroke("ray", from, to, Pen::new(Ink::new(hex, part * alpha), width), 0.16);
         for chord in mark.chords() {
-            line(chord.t_enter, chord.t_exit, Pen { behind: 0.7, width: 2.0 * width, ..pen(HIT, alpha) });
+            let [from, to] = [chord.t_enter, chord.t_exit].map(|t| far_along(ray, t, &self.view));
+            self.stroke("inside", from, to, Pen::new(Ink::new(HIT, alpha), 2.0 * width), 0.7);
         }
         if let Mark::Pass { t, clearance, id } = *mark
             && clearance > 0.0
             && let Some([mine, other]) = self.surfaces(beam, t, id)
         {
-            let pen = Pen { behind: 0.4, ..pen(PASS, alpha) };
-            self.stroke("clearance", mine, other, pen);
+            self.stroke("clearance", mine, other, Pen::new(Ink::new(PASS, alpha), width), 0.4);
         }
     }
 
-    /// Draws a line between two points, fainter where bodies hide it.
-    fn stroke(&mut self, class: &'static str, from: DVec3, to: DVec3, pen: Pen) {
+    /// Draws a line between two points. Where bodies hide it, its opacity is multiplied by `behind`.
+    fn stroke(&mut self, class: &'static str, from: DVec3, to: DVec3, pen: Pen, behind: f64) {
         let [from, to] = [from, to].map(|at| self.view.project(at));
         let clip = self.drawing.frame;
         let Some(part) = clip.part(from.truncate(), to.truncate()) else { return };
@@ -196,8 +176,9 @@ impl<'a> Picture<'a> {
                 first = step;
             }
         }
-        for (lines, alpha) in parts.iter().zip([pen.alpha, pen.alpha * pen.behind]) {
-            self.drawing.lines(class, lines, clip, [pen.width, 0.0], Ink::new(pen.hex, alpha));
+        for (lines, factor) in parts.iter().zip([1.0, behind]) {
+            let ink = Ink { alpha: pen.ink.alpha * factor, ..pen.ink };
+            self.drawing.lines(class, lines, clip, Pen { ink, ..pen });
         }
     }
 
@@ -256,25 +237,25 @@ impl<'a> Picture<'a> {
         let style = |hex: u32| Style { size: TEXT, hex, halo: Some(WHITE) };
         if self.sample.seen <= MAX_LABELLED as u64 {
             // Rays that start close together share a label.
-            let mut places: Vec<(DVec2, String)> = Vec::new();
+            let mut places: Vec<(DVec2, DVec2, String)> = Vec::new();
             for Beam { number, ray, .. } in self.sample.kept.iter().filter(|beam| beam.ray.t_min.is_finite()) {
-                // The label is behind the start of the ray, so the ray does not cover it.
-                let ahead = self.view.axis(ray.direction.as_dvec3().normalize_or_zero());
-                let at = self.view.project(along(ray, ray.t_min)).truncate() - 16.0 * ahead.normalize_or_zero();
-                match places.iter_mut().find(|(place, _)| (*place - at).length() < 10.0) {
-                    Some((_, numbers)) => *numbers += &format!(",{number}"),
-                    None => places.push((at, number.to_string())),
+                let ahead = self.view.axis(ray.direction.as_dvec3().normalize_or_zero()).normalize_or_zero();
+                let at = self.view.project(along(ray, ray.t_min)).truncate() - 16.0 * ahead;
+                match places.iter_mut().find(|(place, ..)| (*place - at).length() < 10.0) {
+                    Some((.., numbers)) => *numbers += &format!(",{number}"),
+                    None => places.push((at, ahead, number.to_string())),
                 }
             }
-            for (at, numbers) in places {
-                let is_placed = self.drawing.label("ray-id", &numbers, at, 0.0, clip, style(RAY));
-                if !is_placed {
-                    self.drawing.label("ray-id", &numbers, at, 4.0, clip, style(RAY));
-                }
+            for (at, ahead, numbers) in places {
+                // Behind the start of the ray, where the ray does not cover the label, or else beside it.
+                let beside = [-15.0, 15.0].map(|aside| at + 16.0 * ahead + aside * ahead.perp());
+                [at, beside[0], beside[1]]
+                    .into_iter()
+                    .any(|place| self.drawing.label("ray-id", &numbers, place, 0.0, clip, style(RAY)));
             }
         }
         for id in (0..self.scenery.len()).filter(|_| self.scenery.len() <= MAX_LABELLED) {
-            let time = self.moments(id).first().map_or(last, |hits| hits.1);
+            let time = moments(&self.hits, id).first().map_or(last, |hits| hits.1);
             let Some((center, form)) = self.scenery.at(id, time) else { continue };
             // The label of a hidden sphere would appear on the sphere that hides it.
             let front = self.view.project(center + form.farthest(self.view.back));
@@ -294,31 +275,32 @@ impl<'a> Picture<'a> {
             let middle = at + DVec2::new(14.0, -6.0);
             if *is_line {
                 let line = vec![middle - DVec2::X * 14.0, middle + DVec2::X * 14.0];
-                drawing.lines("legend", &[line], clip, [3.0, 0.0], *hex);
+                drawing.lines("legend", &[line], clip, Pen::new(*hex, 3.0));
             } else {
                 drawing.dot("legend", middle, 5.0, *hex);
             }
-            drawing.text("legend", words, at + DVec2::X * 38.0, Align::Left, style(INK));
+            drawing.text("legend", words, at + DVec2::X * 38.0, style(INK));
             at.x += 38.0 + text_width(words, TEXT) + 36.0;
         }
         if let Some([first, last]) = moving {
             let (first, last) = (format!("time {first}"), format!("{last}, path of a sphere"));
-            drawing.text("legend", &first, at, Align::Left, style(INK));
+            drawing.text("legend", &first, at, style(INK));
             at.x += text_width(&first, TEXT) + 10.0;
             let corners = [(0.0, 0.0), (36.0, 0.0), (36.0, -12.0), (0.0, -12.0)];
             let outline = corners.map(|(x, y)| at + DVec2::new(x, y)).to_vec();
             let fade = ([at, at + DVec2::X * 36.0], 0.6);
             drawing.area("legend", outline, Ink::new(UNHIT_COLOR, 0.05), Some(fade));
-            drawing.text("legend", &last, at + DVec2::X * 46.0, Align::Left, style(INK));
+            drawing.text("legend", &last, at + DVec2::X * 46.0, style(INK));
         }
         let shown = format!("{shown}; lengths in the unit of the input");
-        drawing.text("content", &shown, DVec2::new(24.0, 64.0), Align::Left, style(INK));
+        drawing.text("content", &shown, DVec2::new(24.0, 64.0), style(INK));
     }
 
     /// Draws three edges of the box around the scene, with coordinates. They are on the outline of the box, so they cover nothing in it.
     fn axes(&mut self) {
         let (view, drawing) = (self.view, &mut self.drawing);
         let clip = drawing.frame;
+        let mut drawn = Vec::new();
         for (axis, (name, hex)) in [("x", 0xb3_2d2d), ("y", 0x2f_7d32), ("z", 0x1f_4fa3)].into_iter().enumerate() {
             let begin = view.corner([axis == 1, false, false]);
             let [low, high] = view.bounds.map(|corner| corner[axis]);
@@ -349,9 +331,11 @@ impl<'a> Picture<'a> {
                 let room = 12.0 + 0.5 * (text_width(&text, style.size) * out.x.abs() + style.size * out.y.abs());
                 drawing.label("axis", &text, at(value) + room * out, 0.0, clip, style);
             }
-            drawing.lines("axis", &lines, clip, [1.6, 0.0], hex);
+            drawing.lines("axis", &lines, clip, Pen::new(hex, 1.6));
             drawing.label("axis", name, 0.5 * (from + to) + 52.0 * out, 0.0, clip, Style { size: 1.2 * TEXT, ..style });
+            drawn.push([from, to]);
         }
+        drawn.into_iter().for_each(|axis| drawing.fence(axis));
     }
 
     /// Draws the scale of the colours of hits.
@@ -364,13 +348,13 @@ impl<'a> Picture<'a> {
             .collect();
         drawing.image("colours", at, [width as u32, height as u32], row.repeat(height as usize));
         let style = Style { size: 0.85 * TEXT, hex: INK, halo: None };
-        drawing.text("colours", "t of the hit", at - DVec2::Y * 7.0, Align::Left, style);
+        drawing.text("colours", "t of the hit", at - DVec2::Y * 7.0, style);
         let step = round_length(0.5 * (high - low));
         let inner = (0..64).map(|i| ((low / step).ceil() + f64::from(i)) * step).take_while(|t| *t <= high);
         for t in inner {
             let tick = at + DVec2::new(width * (t - low) / (high - low), height);
-            drawing.lines("colours", &[vec![tick, tick + 5.0 * DVec2::Y]], drawing.frame, [1.6, 0.0], INK);
-            drawing.text("colours", &number(t, step), tick + 20.0 * DVec2::Y, Align::Middle, style);
+            drawing.lines("colours", &[vec![tick, tick + 5.0 * DVec2::Y]], drawing.frame, Pen::new(INK, 1.6));
+            drawing.centered_text("colours", &number(t, step), tick + 20.0 * DVec2::Y, style);
         }
     }
 }

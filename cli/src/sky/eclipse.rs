@@ -227,7 +227,7 @@ impl EclipseArgs {
         output: &Path,
         event: Option<&Event>,
     ) -> Result<()> {
-        render::check_outputs(output, &[None; 6], self.sidecar.as_deref(), &[], self.record.json)?;
+        render::check_outputs(&[output], &[None; 6], self.sidecar.as_deref(), &[], self.record.json)?;
         let size = self.size.unwrap_or(SIZE);
         let view = match event {
             Some(Event::Transit(_)) => view.or(Some(View::To(SkyBody::Sun))),
@@ -354,7 +354,7 @@ impl EclipseArgs {
             let drawing = frames::captioned(&picture, &system, &self.caption_lines(sky, time, view, &system))?;
             drawing.pixels().map_err(|error| Error::Usage(error.to_string()))
         };
-        let written = frames::animate(output, size, &instants, self.record.quiet, frame)?;
+        let written = frames::animate(device, output, size, &instants, self.record.quiet, frame)?;
         if !self.record.quiet {
             let below = match self.frames.unwrap_or(0) as usize - instants.len() {
                 0 => String::new(),

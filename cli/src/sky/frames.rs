@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use png::ColorType;
+use umbracast::Device;
 use umbracast::glam::DVec2;
 use umbracast::shadow::{Camera, Lens, Picture, System};
 use umbracast_files::prepare_atomic;
@@ -13,9 +14,9 @@ use umbracast_sky::{Eclipse, Time, View};
 use super::Event;
 use super::map::round_length;
 use super::place_text;
-use crate::drawing::{Align, Drawing, Frame, Style, text_width, wrapped, write_frames, write_png};
+use crate::drawing::{Drawing, Ink, Pen, Style, text_width, wrapped, write_frames, write_png};
 use crate::error::{Error, Result};
-use crate::progress::{CastProgress, ProgressDisplay};
+use crate::progress::ProgressDisplay;
 
 /// Frames per second of an animation.
 const FRAMES_PER_S: u16 = 15;
@@ -108,14 +109,18 @@ pub(super) fn captioned(picture: &Picture, system: &System, lines: &[String]) ->
     let wide = length * scale;
     let (label, tick) = (scale_text(length, unit), 0.3 * text);
     let foot = at - DVec2::Y * 2.1 * text;
-    let clip = Frame::new(DVec2::ZERO, size);
-    drawing.scale_bar(foot, [wide, tick], clip, 0.26 * text, 0_u32);
-    drawing.scale_bar(foot, [wide, tick], clip, 0.12 * text, 0xff_ffff);
+    // Bright bodies are darker below the text.
+    let right = lines.iter().map(|line| text_width(line, text)).fold(wide, f64::max) + 2.0 * text;
+    let corners = [(0.0, foot.y - text), (right, foot.y - text), (right, size.y), (0.0, size.y)];
+    drawing.area("caption", corners.map(DVec2::from).to_vec(), Ink::new(0, 0.5), None);
+    for (hex, width) in [(0, 0.26), (0xff_ffff, 0.12)] {
+        drawing.scale_bar(foot, [wide, tick], Pen::new(hex, width * text));
+    }
     if wide + text_width(&label, text) + 3.0 * text < size.x {
-        drawing.text("scale", &label, foot + DVec2::new(wide + 0.7 * text, 0.35 * text), Align::Left, style);
+        drawing.text("scale", &label, foot + DVec2::new(wide + 0.7 * text, 0.35 * text), style);
     }
     for line in &lines {
-        drawing.text("caption", line, at, Align::Left, style);
+        drawing.text("caption", line, at, style);
         at.y += 1.35 * text;
     }
     Ok(drawing)
@@ -162,7 +167,7 @@ pub(super) fn instants(
 }
 
 /// The path of a numbered picture: its file name has `%d`, or `%03d` for at least three digits. `None` without one.
-fn numbered(output: &Path, number: usize) -> Option<PathBuf> {
+pub(crate) fn numbered(output: &Path, number: usize) -> Option<PathBuf> {
     let name = output.file_name()?.to_str()?;
     let (before, rest) = name.split_once('%')?;
     let (digits, after) = rest.split_once('d')?;
@@ -170,24 +175,26 @@ fn numbered(output: &Path, number: usize) -> Option<PathBuf> {
     Some(output.with_file_name(format!("{before}{number:0width$}{after}")))
 }
 
+/// The number of rendered frames, for the caller to count, and a progress bar.
+pub(crate) fn progress(device: &Device, count: usize, quiet: bool) -> (Arc<AtomicU64>, ProgressDisplay) {
+    let done = Arc::new(AtomicU64::new(0));
+    let shared = done.clone();
+    let thousandths = move || 1000 * shared.load(Ordering::Relaxed) / count as u64;
+    let what = format!("rendering {count} pictures on {}", device.name());
+    (done, ProgressDisplay::percent(what, thousandths, quiet))
+}
+
 /// Writes a frame per instant, with a progress bar: as an animated PNG or, if the name of `output` has a number, as a picture each. `frame`
 /// draws the RGB pixels of an instant. Returns what was written.
 pub(super) fn animate(
+    device: &Device,
     output: &Path,
     size: [u32; 2],
     instants: &[Time],
     quiet: bool,
     frame: impl Fn(Time) -> Result<Vec<u8>>,
 ) -> Result<String> {
-    let (done, count) = (Arc::new(AtomicU64::new(0)), instants.len() as u64);
-    let shared = done.clone();
-    let progress = CastProgress {
-        what: "rendering".into(),
-        things: "frames",
-        done: move || shared.load(Ordering::Relaxed),
-        expected: move || Some(count),
-    };
-    let _working = ProgressDisplay::casting(progress, quiet);
+    let (done, _display) = progress(device, instants.len(), quiet);
     let frame = |time: &Time| {
         let pixels = frame(*time);
         done.fetch_add(1, Ordering::Relaxed);
@@ -208,7 +215,7 @@ pub(super) fn animate(
             std::io::Error::other("a frame failed")
         })
     });
-    let ready = prepare_atomic(output, |out| write_frames(out, size, count as u32, FRAMES_PER_S, frames));
+    let ready = prepare_atomic(output, |out| write_frames(out, size, instants.len() as u32, FRAMES_PER_S, frames));
     // The cause, instead of that the file could not be written.
     failed.map_or_else(|| Ok(ready?), Err)?.persist()?;
     Ok(output.display().to_string())

@@ -258,11 +258,12 @@ fn nothing_leaves_a_map_and_no_labels_overlap() {
     for (arguments, classes) in [
         // A world map, small ones, a polar one, one over the date line, a hybrid eclipse, a close-up, a globe, an instant.
         ("2026-08-12 --cities", &["mark", "city", "isoline", "begins-at-horizon", "partial-limit"][..]),
+        ("2026-08-12 --region=-30,30,35,70 --cities", &["city"]),
         ("2026-08-12 --size 300x150", &["mark", "legend"]),
         ("2027-08-02 --size 200x200 --cities", &["title", "legend"]),
         ("2021-12-04 --isolines obscuration,magnitude,time", &["magnitude", "time", "scale", "northern-limit"]),
         ("2013-05-10 --region 130,-40,-120,20", &["centre-line", "scale", "maximum-at-horizon"]),
-        ("2023-04-20 --region 90,-45,180,20 --cities", &["centre-line", "southern-limit", "city"]),
+        ("2023-04-20 --region 90,-45,180,20 --cities --borders", &["centre-line", "border", "city"]),
         ("2027-08-02 --region 24,18,42,30 --cities", &["northern-limit", "isoline", "scale", "city"]),
         ("2024-04-08 --projection orthographic --isolines time", &["time", "mark"]),
         ("2024-04-08 --region -110,15,-60,50 --projection stereographic --size 700x500", &["mark", "graticule"]),
@@ -278,6 +279,31 @@ fn nothing_leaves_a_map_and_no_labels_overlap() {
             assert!(!svg::of(&elements, class).is_empty(), "{arguments}: {class}");
         }
         let [left, top, right, bottom] = frame(&elements);
+        let texts: Vec<_> = elements.iter().filter(|one| one.name == "text").collect();
+        for dot in svg::of(&elements, "city").into_iter().filter(|one| one.name == "circle") {
+            let [a, b, c, d] = dot.bounds();
+            for text in &texts {
+                let [e, f, g, h] = text.bounds();
+                assert!(a >= g || e >= c || b >= h || f >= d, "{arguments}: a city's dot covers '{}'", text.text);
+            }
+        }
+        // On a globe, labels keep clear of the limb.
+        if arguments.contains("orthographic") {
+            let labels = svg::of(&elements, "graticule").into_iter().filter(|one| one.name == "text");
+            let ([x, y], radius) = ([0.5 * (left + right), 0.5 * (top + bottom)], 0.5 * (right - left));
+            let mut names = Vec::new();
+            for label in labels {
+                let [a, b, c, d] = label.bounds();
+                let farthest = [(a, b), (a, d), (c, b), (c, d)].map(|(u, v)| (u - x).hypot(v - y));
+                assert!(
+                    farthest.iter().all(|off| *off < radius - 1.0),
+                    "{arguments}: '{}' touches the limb",
+                    label.text
+                );
+                names.push(label.text.as_str());
+            }
+            assert!(names.contains(&"90°W") && names.contains(&"30°N"), "{names:?}");
+        }
         for class in ["coast", "centre-line", "northern-limit", "obscuration", "time", "mark", "city", "isoline"] {
             for element in svg::of(&elements, class) {
                 let [a, b, c, d] = element.bounds();
@@ -359,6 +385,61 @@ fn lines_of_a_map_pass_the_right_places() {
         }
         assert!((3..=10).contains(&levels.len()), "{date}: {levels:?}");
     }
+}
+
+/// Those of the United States follow the parallel 49° N and the meridian 141° W, in every projection and over the date line.
+#[test]
+fn borders_pass_the_right_places() {
+    let folder = Folder::new();
+    folder.run_ok("map 2024-04-08 --size 400x200 -o m.svg -q");
+    assert!(svg::of(&svg::read(&folder, "m.svg").1, "border").is_empty());
+    // The greatest eclipse, in the middle of the globe.
+    let (greatest, middle) = ((25.2896_f64.to_radians().sin_cos()), -104.1479_f64);
+    let globe = |[latitude, longitude]: [f64; 2]| {
+        let ((s, c), (t, d)) = (latitude.to_radians().sin_cos(), (longitude - middle).to_radians().sin_cos());
+        let [x, y] = [c * t, s * greatest.1 - c * greatest.0 * d];
+        [0.5 + 0.5 * x, 0.5 - 0.5 * y]
+    };
+    // The map about the pole has latitude 40 at the middle of its sides.
+    let polar = |[latitude, longitude]: [f64; 2]| {
+        let ((sin, cos), polar) = (longitude.to_radians().sin_cos(), (45.0 - 0.5 * latitude).to_radians().tan());
+        let radius = 0.5 * polar / 25_f64.to_radians().tan();
+        [0.5 + radius * sin, 0.5 + radius * cos]
+    };
+    let flat = |[latitude, longitude]: [f64; 2]| [(longitude + 260.0) / 200.0, (75.0 - latitude) / 55.0];
+    type Position<'a> = &'a dyn Fn([f64; 2]) -> [f64; 2];
+    let cases: [(&str, Position<'_>); 3] = [
+        ("--region 100,20,-60,75 --size 1000x275", &flat),
+        ("--projection orthographic --size 800x800", &globe),
+        ("--projection stereographic --size 800x800", &polar),
+    ];
+    for (arguments, position) in cases {
+        folder.run_ok(&format!("map 2024-04-08 {arguments} --borders -o m.svg -q"));
+        let elements = svg::check(&folder, "m.svg");
+        let [left, top, right, bottom] = frame(&elements);
+        let borders = svg::of(&elements, "border");
+        assert_eq!(borders.len(), 1, "{arguments}");
+        assert!(borders[0].attributes.contains_key("stroke-dasharray"), "{arguments}");
+        let lines = borders[0].lines();
+        let [a, b, c, d] = borders[0].bounds();
+        assert!(a >= left - 0.1 && b >= top - 0.1 && c <= right + 0.1 && d <= bottom + 0.1, "{arguments}");
+        let expected = (-122..=-96).map(|degrees| [49.0, f64::from(degrees)]);
+        for place in expected.chain((61..=69).map(|degrees| [f64::from(degrees), -141.0])) {
+            let [x, y] = position(place);
+            let at = [left + x * (right - left), top + y * (bottom - top)];
+            let off = lines.iter().flat_map(|line| line.windows(2)).map(|pair| distance(at, pair[0], pair[1]));
+            let off = off.fold(f64::INFINITY, f64::min);
+            assert!(off < 1.0, "{arguments}: no border within {off} pixels of {place:?}");
+        }
+        assert!(elements.iter().any(|one| one.text == "border"), "{arguments}: no entry of the legend");
+    }
+}
+
+/// The distance of a point from a segment.
+fn distance(at: [f64; 2], from: [f64; 2], to: [f64; 2]) -> f64 {
+    let [x, y, u, v] = [at[0] - from[0], at[1] - from[1], to[0] - from[0], to[1] - from[1]];
+    let part = ((x * u + y * v) / (u * u + v * v).max(1e-12)).clamp(0.0, 1.0);
+    (x - part * u).hypot(y - part * v)
 }
 
 /// Both renderers have the display list: the PNG has the colours of dots, stars and land where the SVG has them.

@@ -244,6 +244,44 @@ fn dots_are_at_their_hits_and_labels_do_not_overlap() {
     assert!(ids.contains(&"3") && ids.len() >= 3, "{ids:?}");
 }
 
+/// The rays of the first scene start at the z axis.
+#[test]
+fn labels_keep_clear_of_axes() {
+    let folder = Folder::new();
+    let samples = umbracast_testing::root().join("systems/samples");
+    for (spheres, rays, options) in [
+        ("pebbles.csv", "comb.csv", "--query all"),
+        ("circling.csv", "shots.csv", "--motion with-ray --time-range 0,5"),
+    ] {
+        for file in [spheres, rays] {
+            folder.write(file, std::fs::read(samples.join(file)).unwrap());
+        }
+        folder.run_ok(&format!("cast {spheres} {rays} {options} -o o.npz -q --plot o.svg"));
+        let elements = svg::check(&folder, "o.svg");
+        let axes: Vec<[f64; 2]> = svg::of(&elements, "axis")
+            .iter()
+            .filter(|one| one.name == "path")
+            .flat_map(|path| path.lines())
+            .flat_map(|line| {
+                let [[a, b], [c, d]] = [line[0], line[1]];
+                (0..=1000).map(move |i| f64::from(i) / 1000.0).map(move |part| [a + part * (c - a), b + part * (d - b)])
+            })
+            .collect();
+        assert!(axes.len() > 10_000, "{spheres}");
+        let (mut ids, mut near) = (0, f64::INFINITY);
+        for label in elements.iter().filter(|one| one.name == "text") {
+            let [left, top, right, bottom] = label.bounds();
+            ids += usize::from(label.attributes["class"] == "ray-id");
+            for [x, y] in &axes {
+                let apart = (left - x).max(x - right).max(0.0).hypot((top - y).max(y - bottom).max(0.0));
+                near = near.min(apart);
+                assert!(apart > 3.0, "{spheres}: '{}' is {apart} pixels from an axis", label.text);
+            }
+        }
+        assert!(ids > 8 && near < 20.0, "{spheres}: {ids} rays, {near}");
+    }
+}
+
 /// The numbers of the axes are at the edges of the box, where the view projects their coordinates relative to a hit.
 #[test]
 fn axes_and_colours_have_the_coordinates_and_the_distances_of_the_scene() {

@@ -252,6 +252,61 @@ fn other_pictures_are_written_where_the_user_stands() {
     assert!(done.code == 5 && done.errors.contains("there is no folder output"), "{}", done.errors);
 }
 
+#[test]
+fn several_systems_are_rendered_by_one_command() {
+    let folder = Folder::new();
+    let read = |name: &str| std::fs::read(folder.path(name)).unwrap();
+    for (name, radius) in [("a", "0.5"), ("b", "1"), ("c", "1.5")] {
+        folder.write(&format!("{name}.toml"), SYSTEM.replace("radius = 1\n", &format!("radius = {radius}\n")));
+    }
+    let done = folder.run_ok("render a.toml b.toml c.toml -o frame-%02d.png --device cpu");
+    assert!(done.errors.starts_with("cpu: 3 pictures, "), "{}", done.errors);
+    assert!(done.errors.ends_with(" s; wrote frame-01.png to frame-03.png\n"), "{}", done.errors);
+    // Without -o, they have the names of the systems.
+    let done = folder.run_ok("render a.toml b.toml c.toml --json");
+    let outputs: Vec<serde_json::Value> = done
+        .output
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["output"].clone())
+        .collect();
+    assert_eq!(outputs, ["a.png", "b.png", "c.png"]);
+    for (number, name) in [(1, "a"), (2, "b"), (3, "c")] {
+        folder.run_ok(&format!("render {name}.toml -o one.png -q"));
+        let [one, named, numbered] =
+            [read("one.png"), read(&format!("{name}.png")), read(&format!("frame-0{number}.png"))];
+        assert!(one == named && one == numbered, "{name}");
+    }
+    assert!(read("a.png") != read("b.png"));
+    // Nothing is written if one of them is wrong.
+    folder.write("dark.toml", SYSTEM.replace("radius = 10", "radius = -10"));
+    std::fs::create_dir(folder.path("other")).unwrap();
+    folder
+        .write("other/a.toml", SYSTEM)
+        .write("textured.toml", SYSTEM.replace("color = \"#808080\"", "texture = \"t-2.png\""));
+    folder.write("t-2.png", read("a.png"));
+    let before = folder.contents();
+    for (arguments, code, words) in [
+        ("a.toml dark.toml -o new-%d.png", 2, "dark.toml: light: radius is -10"),
+        ("a.toml none.toml -o new-%d.png", 5, "none.toml"),
+        (
+            "a.toml b.toml -o new.png",
+            2,
+            "new.png: several systems need a number in the names of their pictures, as in -o frame-%03d.png",
+        ),
+        ("a.toml b.toml -o -", 2, "several systems need a number"),
+        ("a.toml b.toml -o new-%d.jpg", 2, "new-1.jpg: cannot write a picture in this format"),
+        ("a.toml other/a.toml", 2, "a.toml and other/a.toml would both become a.png: they need a number"),
+        ("a.toml b.toml --t t.npy", 2, "--view-distance and --sidecar are for one SYSTEM"),
+        ("a.toml b.toml --sidecar t.json", 2, "--sidecar are for one SYSTEM"),
+        ("textured.toml a.toml -o t-%d.png", 2, "t-2.png: is also an input of this picture"),
+    ] {
+        let done = folder.run(&format!("render {arguments}"));
+        assert_eq!(done.code, code, "{arguments}: {}", done.errors);
+        assert!(done.errors.contains(words), "{arguments}: {}", done.errors);
+        assert_eq!(folder.contents(), before, "{arguments}");
+    }
+}
+
 /// Checks the type and the shape of a NumPy array of 32-bit numbers, and returns their bits.
 fn words(bytes: &[u8], descr: &str, shape: &str) -> Vec<u32> {
     let header = String::from_utf8_lossy(&bytes[10..128]).into_owned();

@@ -46,7 +46,7 @@ pub use bodies::SkyBody;
 pub use calendar::date_from_days;
 pub use circumstances::{Circumstances, LocalKind, LocalMaximum, LocalView};
 pub use cities::{CITIES, city};
-pub use coastlines::{Coastline, coastlines};
+pub use coastlines::{Coastline, borders, coastlines};
 pub use constants::{AU_KM, LunarRule, Radii};
 pub use delta_t::DeltaT;
 pub use earth::earth_map;

@@ -3,11 +3,12 @@
 use rayon::prelude::*;
 use umbracast::glam::DVec2;
 use umbracast_sky::{CITIES, CentralLine, Coastline, LocalKind, MapGrid, Place, SkyOptions, SolarEclipse, Time};
-use umbracast_sky::{coastlines, land_and_ice};
+use umbracast_sky::{borders, coastlines, land_and_ice};
 
+use super::MapArgs;
 use super::fields::{Fields, Places};
 use super::projection::{Kind, Projection};
-use crate::drawing::{Align, Drawing, Frame, Ink, Style, rgb, text_width, wrapped};
+use crate::drawing::{Drawing, Frame, Ink, Pen, Style, rgb, text_width, wrapped};
 use crate::error::Result;
 
 const INK: u32 = 0x1d_2733;
@@ -56,15 +57,12 @@ pub(super) struct MapPicture<'a> {
     pub(super) path: &'a CentralLine,
     /// The lines of the northern and of the southern limit.
     pub(super) limits: &'a [Vec<Vec<(Time, Place)>>; 2],
-    pub(super) isolines: &'a [Isolines],
-    pub(super) has_cities: bool,
-    /// Spacing of meridians and parallels in degrees.
-    pub(super) graticule: [f64; 2],
+    pub(super) args: &'a MapArgs,
 }
 
 /// A symbol of the legend.
 enum Symbol {
-    Line { ink: Ink, width: f64, dash: f64 },
+    Line(Pen),
     Star,
     Scale { pixels: f64 },
 }
@@ -80,6 +78,8 @@ struct Sheet<'a> {
     /// The least and the largest obscuration of the colours, and the step of their isolines.
     range: [f64; 2],
     step: f64,
+    /// Spacing of meridians and parallels in degrees.
+    graticule: [f64; 2],
     legend: Vec<(Symbol, String)>,
 }
 
@@ -118,11 +118,14 @@ impl MapPicture<'_> {
         let range = if range[0] < 0.1 { [0.0, range[1]] } else { range };
         let range = [(range[0] / step + 1e-6).floor() * step, ((range[1] / step - 1e-6).ceil() * step).min(1.0)];
         let drawing = Drawing::new(low + DVec2::new(room + aside, size.y + 50.0 * small))?;
+        let graticule = self.args.graticule.map_or_else(|| super::graticule_for(&projection), |step| [step; 2]);
         let projection = projection.fit(frame);
         let thin = (small / 18.0).max(0.6);
-        let mut sheet = Sheet { map: self, projection, drawing, small, thin, range, step, legend: Vec::new() };
+        let mut sheet =
+            Sheet { map: self, projection, drawing, small, thin, range, step, graticule, legend: Vec::new() };
         sheet.ground(grid, values);
         sheet.coasts();
+        sheet.borders();
         sheet.path();
         let fields = Fields::new(self.eclipse, projection.shown(), self.at);
         sheet.horizon(&fields);
@@ -149,14 +152,21 @@ impl Sheet<'_> {
         Style { size: self.small, hex, halo: Some(LIGHT) }
     }
 
-    /// Adds lines of places, with a light rim of a width, which keeps them readable on dark ground.
-    fn places(&mut self, class: &'static str, lines: &[Places], [width, dash]: [f64; 2], ink: Ink, rim: f64) {
+    /// Adds lines of places, with a light rim of a width, which keeps them readable on dark ground. Returns whether they are in view.
+    fn places(&mut self, class: &'static str, lines: &[Places], pen: Pen, rim: f64) -> bool {
         let lines = self.projection.lines(lines);
         let frame = self.projection.frame;
         if rim > 0.0 {
-            self.drawing.lines("rim", &lines, frame, [width + 2.0 * rim, 0.0], Ink::new(LIGHT, 0.6));
+            self.drawing.lines("rim", &lines, frame, Pen::new(Ink::new(LIGHT, 0.6), pen.width + 2.0 * rim));
         }
-        self.drawing.lines(class, &lines, frame, [width, dash], ink);
+        self.drawing.lines(class, &lines, frame, pen)
+    }
+
+    /// Adds lines of places, and their entry in the legend if they are in view.
+    fn named_places(&mut self, class: &'static str, lines: &[Places], pen: Pen, rim: f64, text: &str) {
+        if self.places(class, lines, pen, rim) {
+            self.entry(Symbol::Line(pen), text);
+        }
     }
 
     /// Land, sea and obscuration.
@@ -200,7 +210,14 @@ impl Sheet<'_> {
             }
             lines.push(line);
         }
-        self.places("coast", &lines, [0.8 * self.thin, 0.0], Ink::new(COAST, 0.9), 0.4 * self.thin);
+        self.places("coast", &lines, Pen::new(Ink::new(COAST, 0.9), 0.8 * self.thin), 0.4 * self.thin);
+    }
+
+    fn borders(&mut self) {
+        if self.map.args.borders {
+            let pen = Pen::new(Ink::new(COAST, 0.9), 0.7 * self.thin).dashed(2.5 * self.thin);
+            self.named_places("border", &borders(), pen, 0.35 * self.thin, "border");
+        }
     }
 
     /// Limits and centre line. In a hybrid eclipse, the annular parts of the centre line are dashed.
@@ -216,9 +233,8 @@ impl Sheet<'_> {
             [LocalKind::Annular] => "annularity".into(),
             _ => format!("the path: {}", kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", then ")),
         };
-        for (class, lines) in ["northern-limit", "southern-limit"].into_iter().zip(&limits) {
-            self.places(class, lines, [1.2 * thin, 0.0], PATH.into(), 0.9 * thin);
-        }
+        let (pen, classes) = (Pen::new(PATH, 1.2 * thin), ["northern-limit", "southern-limit"]);
+        let has_limits = [0, 1].map(|side| self.places(classes[side], &limits[side], pen, 0.9 * thin));
         for (kind, dash) in [(LocalKind::Total, 0.0), (LocalKind::Annular, if is_hybrid { 6.0 * thin } else { 0.0 })] {
             // A part begins where the one before it ends.
             let of = |i: usize| {
@@ -228,19 +244,13 @@ impl Sheet<'_> {
                 (is_own(Some(i)) || is_own(i.checked_sub(1))).then_some([center.longitude, center.latitude])
             };
             let lines = unwrapped((0..path.points.len()).map(of));
-            self.places("centre-line", &lines, [2.0 * thin, dash], PATH.into(), 0.9 * thin);
-            if self.is_shown(&lines) {
-                let text = format!(
-                    "{}centre line, times in {}",
-                    if is_hybrid { format!("{} ", kind.name()) } else { String::new() },
-                    self.time_scale()
-                );
-                self.entry(Symbol::Line { ink: PATH.into(), width: 2.0 * thin, dash }, text);
-            }
+            let kind = if is_hybrid { format!("{} ", kind.name()) } else { String::new() };
+            let text = format!("{kind}centre line, times in {}", self.time_scale());
+            self.named_places("centre-line", &lines, Pen::new(PATH, 2.0 * thin).dashed(dash), 0.9 * thin, &text);
             self.drawing.avoid(self.projection.lines(&lines).concat());
         }
-        if limits.iter().any(|lines| self.is_shown(lines)) {
-            self.entry(Symbol::Line { ink: PATH.into(), width: 1.2 * thin, dash: 0.0 }, format!("limits of {what}"));
+        if has_limits.contains(&true) {
+            self.entry(Symbol::Line(pen), format!("limits of {what}"));
         }
     }
 
@@ -254,74 +264,60 @@ impl Sheet<'_> {
 
     /// The limits of the partial eclipse, and where the Sun is at the horizon.
     fn horizon(&mut self, fields: &Fields) {
-        let width = 1.1 * self.thin;
-        let (solid, dash) = (Ink::new(HORIZON, 0.9), 5.0 * self.thin);
+        let solid = Pen::new(Ink::new(HORIZON, 0.9), 1.1 * self.thin);
+        let dashed = solid.dashed(5.0 * self.thin);
         if self.map.at.is_some() {
             let lines = fields.isolines(&fields.visible, 0.0, Some(&fields.obscuration));
-            self.places("horizon", &lines, [width, dash], solid, 0.0);
-            if self.is_shown(&lines) {
-                self.entry(Symbol::Line { ink: solid, width, dash }, "Sun at the horizon");
-            }
+            self.named_places("horizon", &lines, dashed, 0.0, "Sun at the horizon");
             return;
         }
-        let sunset = [("begins-at-horizon", 0.0), ("maximum-at-horizon", dash), ("ends-at-horizon", 0.0)];
-        let mut is_seen = [false; 3];
-        for (i, ((class, dash), altitudes)) in sunset.into_iter().zip(&fields.altitudes).enumerate() {
-            let lines = fields.isolines(altitudes, 0.0, Some(&fields.magnitude));
-            is_seen[i] = self.is_shown(&lines);
-            self.places(class, &lines, [width, dash], solid, 0.0);
-        }
+        let classes = ["begins-at-horizon", "maximum-at-horizon", "ends-at-horizon"];
+        let [begins, is_maximum, ends] = [0, 1, 2].map(|i| {
+            let lines = fields.isolines(&fields.altitudes[i], 0.0, Some(&fields.magnitude));
+            self.places(classes[i], &lines, if i == 1 { dashed } else { solid }, 0.0)
+        });
         let limit = fields.isolines(&fields.magnitude, 0.0, Some(&fields.altitudes[1]));
-        let outer = Ink::new(INK, 0.9);
-        self.places("partial-limit", &limit, [width, 0.0], outer, 0.0);
-        if self.is_shown(&limit) {
-            self.entry(Symbol::Line { ink: outer, width, dash: 0.0 }, "limit of the partial eclipse");
+        let outer = Pen { ink: Ink::new(INK, 0.9), ..solid };
+        self.named_places("partial-limit", &limit, outer, 0.0, "limit of the partial eclipse");
+        if begins || ends {
+            self.entry(Symbol::Line(solid), "begins or ends at sunrise or sunset");
         }
-        if is_seen[0] || is_seen[2] {
-            self.entry(Symbol::Line { ink: solid, width, dash: 0.0 }, "begins or ends at sunrise or sunset");
+        if is_maximum {
+            self.entry(Symbol::Line(dashed), "maximum at sunrise or sunset");
         }
-        if is_seen[1] {
-            self.entry(Symbol::Line { ink: solid, width, dash }, "maximum at sunrise or sunset");
-        }
-    }
-
-    fn is_shown(&self, lines: &[Places]) -> bool {
-        let frame = self.projection.frame;
-        self.projection.lines(lines).iter().any(|line| !frame.clipped(line).is_empty())
     }
 
     /// Isolines. Returns the parts in view with their labels.
     fn isolines(&mut self, fields: &Fields) -> Vec<(Vec<DVec2>, String)> {
         let mut labels = Vec::new();
-        let map = self.map;
-        for kind in map.isolines.iter().filter(|kind| map.at.is_none() || **kind == Isolines::Obscuration) {
-            let (greatest, delta_t) = (map.eclipse.greatest.time, map.options.delta_t);
-            let midnight = greatest.day(delta_t).0.seconds_since(greatest);
-            let (values, step, from) = match kind {
-                Isolines::Obscuration => (&fields.obscuration, self.step, 0.0),
-                Isolines::Magnitude => (&fields.magnitude, step_of(seen(&fields.magnitude, fields), &STEPS), 0.0),
-                Isolines::Time => (&fields.seconds, step_of(seen(&fields.seconds, fields), &SECONDS), midnight),
+        let (map, thin) = (self.map, self.thin);
+        let (greatest, delta_t) = (map.eclipse.greatest.time, map.options.delta_t);
+        let midnight = greatest.day(delta_t).0.seconds_since(greatest);
+        for kind in map.args.isolines.iter().filter(|kind| map.at.is_none() || **kind == Isolines::Obscuration) {
+            let (class, values, steps, ink, width) = match kind {
+                Isolines::Obscuration => {
+                    ("obscuration", &fields.obscuration, &[self.step][..], Ink::new(INK, 0.75), 0.8)
+                }
+                Isolines::Magnitude => ("magnitude", &fields.magnitude, &STEPS[..], Ink::new(0x1c_4f9c, 0.9), 1.0),
+                Isolines::Time => ("time", &fields.seconds, &SECONDS[..], Ink::new(0x0b_5a44, 0.9), 1.0),
             };
-            let [low, high] = seen(values, fields).map(|value| (value - from) / step);
+            let is_ratio = *kind != Isolines::Time;
+            let (from, dash) = if is_ratio { (0.0, 0.0) } else { (midnight, 3.0 * thin) };
+            let (pen, range) = (Pen::new(ink, width * thin).dashed(dash), seen(values, fields));
+            let step = step_of(range, steps);
+            let [low, high] = range.map(|value| (value - from) / step);
             let levels = (low.ceil() as i64..=high.floor() as i64).map(|k| from + k as f64 * step);
             // A ratio has isolines between 0 and 1, closer to each other near 1.
-            let is_ratio = *kind != Isolines::Time;
             let finer =
                 NEAR_PATH.into_iter().filter(|level| is_ratio && *level > 1.0 - step && *level <= 1.0 - 0.25 * step);
             let levels = levels.chain(finer).filter(|level| !is_ratio || (*level > 1e-9 && *level < 0.9999));
-            let (class, ink, width, dash) = match kind {
-                Isolines::Obscuration => ("obscuration", Ink::new(INK, 0.75), 0.8, 0.0),
-                Isolines::Magnitude => ("magnitude", Ink::new(0x1c_4f9c, 0.9), 1.0, 0.0),
-                Isolines::Time => ("time", Ink::new(0x0b_5a44, 0.9), 1.0, 3.0 * self.thin),
-            };
-            let width = width * self.thin;
+            let decimals = usize::from(step < 0.01) + usize::from(step < 0.001);
             for level in levels {
                 let lines = fields.isolines(values, level, Some(&fields.visible));
-                self.places(class, &lines, [width, dash], ink, 0.0);
-                let decimals = |step: f64| usize::from(step < 0.01) + usize::from(step < 0.001);
+                self.places(class, &lines, pen, 0.0);
                 let text = match kind {
-                    Isolines::Obscuration => format!("{:.*} %", decimals(step), 100.0 * level),
-                    Isolines::Magnitude => format!("{:.*}", 2 + decimals(step), level),
+                    Isolines::Obscuration => format!("{:.decimals$} %", 100.0 * level),
+                    Isolines::Magnitude => format!("{level:.*}", 2 + decimals),
                     Isolines::Time => clock(greatest.plus(level + 0.001), if step < 60.0 { 8 } else { 5 }, map.options),
                 };
                 let lines = self.projection.lines(&lines);
@@ -330,10 +326,9 @@ impl Sheet<'_> {
             }
             match kind {
                 Isolines::Obscuration => {}
-                Isolines::Magnitude => self.entry(Symbol::Line { ink, width, dash }, "magnitude"),
+                Isolines::Magnitude => self.entry(Symbol::Line(pen), "magnitude"),
                 Isolines::Time => {
-                    let text = format!("time of the maximum in {}", self.time_scale());
-                    self.entry(Symbol::Line { ink, width, dash }, text);
+                    self.entry(Symbol::Line(pen), format!("time of the maximum in {}", self.time_scale()))
                 }
             }
         }
@@ -382,9 +377,12 @@ impl Sheet<'_> {
         // Meridians near a pole end before it.
         let ends = if is_flat { [south, north] } else { [south.max(-89.0 + 9.0), north.min(80.0)] };
         let is_round = east - west >= 360.0 && !is_flat;
-        for longitude in multiples(west, east, self.map.graticule[0]).skip(usize::from(is_round)) {
+        let limb = self.projection.limb();
+        limb.windows(2).for_each(|pair| self.drawing.fence([pair[0], pair[1]]));
+        for longitude in multiples(west, east, self.graticule[0]).skip(usize::from(is_round)) {
             let line: Places = between(ends[0], ends[1]).map(|latitude| [longitude, latitude]).collect();
             let text = named(longitude, ["E", "W"], 180.0);
+            let mut is_labelled = limb.is_empty();
             for part in self.projection.lines(std::slice::from_ref(&line)).iter().flat_map(|line| frame.clipped(line)) {
                 let on_edge = |at: &&DVec2| !frame.grown(-0.5).contains(**at);
                 let edges = part.first().into_iter().chain(part.last()).filter(on_edge);
@@ -396,14 +394,16 @@ impl Sheet<'_> {
                         false if at.y < frame.low.y + 1.0 => DVec2::new(0.0, -0.8 * small),
                         false => DVec2::new(aside * (0.5 * text_width(&text, style.size) + 0.4 * small), 0.0),
                     };
-                    self.drawing.label("graticule", &text, *at + offset, 0.0, clip, style);
+                    is_labelled |= self.drawing.label("graticule", &text, *at + offset, 0.0, clip, style);
                 }
+            }
+            if !is_labelled {
+                let latitudes = (0..6).map(|i| 15.0 * f64::from(i) + 7.5).flat_map(|latitude| [latitude, -latitude]);
+                self.label_line(&text, latitudes.map(|latitude| [longitude, latitude]));
             }
             lines.push(line);
         }
-        for latitude in
-            multiples(south, north, self.map.graticule[1]).filter(|latitude| is_flat || latitude.abs() < 90.0)
-        {
+        for latitude in multiples(south, north, self.graticule[1]).filter(|latitude| is_flat || latitude.abs() < 90.0) {
             let line: Places = between(west, east).map(|longitude| [longitude, latitude]).collect();
             let text = named(latitude, ["N", "S"], 0.0);
             if is_flat {
@@ -412,29 +412,23 @@ impl Sheet<'_> {
                     self.drawing.label("graticule", &text, at, 0.0, clip, style);
                 }
             } else {
-                // On the first meridian of a few on which there is room.
-                let spots = multiples(west, east, 15.0).map(|longitude| longitude + 7.5);
-                let spots = spots.flat_map(|longitude| self.projection.positions([longitude, latitude]));
-                let inner = self.on_map(FAINT);
-                spots.collect::<Vec<_>>().into_iter().any(|at| {
-                    self.drawing.label(
-                        "graticule",
-                        &text,
-                        at,
-                        0.0,
-                        frame.grown(-2.0),
-                        Style { size: 0.9 * small, ..inner },
-                    )
-                });
+                self.label_line(&text, multiples(west, east, 15.0).map(|longitude| [longitude + 7.5, latitude]));
             }
             lines.push(line);
         }
-        self.places("graticule", &lines, [0.6 * self.thin, 0.0], Ink::new(FAINT, 0.35), 0.2 * self.thin);
+        self.places("graticule", &lines, Pen::new(Ink::new(FAINT, 0.35), 0.6 * self.thin), 0.2 * self.thin);
         let Frame { low, high } = frame;
-        let limb = self.projection.limb();
         let corners = vec![low, DVec2::new(high.x, low.y), high, DVec2::new(low.x, high.y), low];
         let outline = if limb.is_empty() { corners } else { limb };
-        self.drawing.lines("frame", &[outline], frame, [1.2 * self.thin, 0.0], INK);
+        self.drawing.lines("frame", &[outline], frame, Pen::new(INK, 1.2 * self.thin));
+    }
+
+    /// Labels a line of the graticule at the first of some places with room.
+    fn label_line(&mut self, text: &str, places: impl Iterator<Item = [f64; 2]>) {
+        let (frame, style) =
+            (self.projection.frame.grown(-2.0), Style { size: 0.9 * self.small, ..self.on_map(FAINT) });
+        let mut spots = places.flat_map(|place| self.projection.positions(place));
+        spots.any(|at| self.drawing.label("graticule", text, at, 0.0, frame, style));
     }
 
     /// The greatest eclipse, and instants along the centre line.
@@ -470,12 +464,13 @@ impl Sheet<'_> {
     /// Cities in view, as far as there is room for their names.
     fn cities(&mut self) {
         let (frame, dot) = (self.projection.frame.grown(-2.0), 0.14 * self.small);
-        for (name, latitude, longitude) in CITIES.iter().filter(|_| self.map.has_cities) {
+        for (name, latitude, longitude) in CITIES.iter().filter(|_| self.map.args.cities) {
             let all = self.projection.positions([*longitude, *latitude]);
             for at in all.into_iter().filter(|at| frame.grown(-1.5 * dot).contains(*at)) {
                 let style = Style { size: 0.85 * self.small, ..self.on_map(INK) };
-                // The dot has room of its own.
-                if self.drawing.label("city", name, at, 0.4 * self.small, frame, style) {
+                // The dot needs room of its own.
+                let is_free = self.drawing.is_free(&Frame::new(at, at).grown(2.0 * dot));
+                if is_free && self.drawing.label("city", name, at, 0.4 * self.small, frame, style) {
                     self.drawing.mark("city", at, dot, [INK, LIGHT]);
                 }
             }
@@ -486,12 +481,12 @@ impl Sheet<'_> {
         let mut at = DVec2::new(self.projection.frame.low.x, 0.4 * self.small);
         for line in heading {
             at.y += 1.9 * self.small;
-            self.drawing.text("title", line, at, Align::Left, self.style(1.5, INK));
+            self.drawing.text("title", line, at, self.style(1.5, INK));
         }
         at.y += 0.3 * self.small;
         for line in about {
             at.y += 1.3 * self.small;
-            self.drawing.text("about", line, at, Align::Left, self.style(0.9, FAINT));
+            self.drawing.text("about", line, at, self.style(0.9, FAINT));
         }
     }
 
@@ -528,7 +523,7 @@ impl Sheet<'_> {
         self.drawing.image("colours", low, [width as u32, height as u32], row.repeat(height as usize));
         let corners = [(0.0, 0.0), (width, 0.0), (width, height), (0.0, height), (0.0, 0.0)];
         let corners = corners.map(|(x, y)| low + DVec2::new(x, y)).to_vec();
-        self.drawing.lines("colours", &[corners], all, [0.8 * thin, 0.0], INK);
+        self.drawing.lines("colours", &[corners], all, Pen::new(INK, 0.8 * thin));
         let count = ((largest - least) / self.step).round().max(1.0);
         // As many numbers as have room.
         let every = (3.2 * small * count / width).ceil().max(1.0) as usize;
@@ -536,10 +531,10 @@ impl Sheet<'_> {
             let value = (least + (largest - least) * i as f64 / count) * 100.0;
             let decimals = usize::from(self.step < 0.01) + usize::from(self.step < 0.001);
             let at = low + DVec2::new(width * i as f64 / count, 2.1 * small);
-            self.drawing.text("colours", &format!("{value:.decimals$}"), at, Align::Middle, self.style(0.9, INK));
+            self.drawing.centered_text("colours", &format!("{value:.decimals$}"), at, self.style(0.9, INK));
         }
         let mut at = low + DVec2::new(0.0, 3.4 * small);
-        self.drawing.text("colours", "covered part of the Sun, %", at, Align::Left, self.style(0.9, FAINT));
+        self.drawing.text("colours", "covered part of the Sun, %", at, self.style(0.9, FAINT));
         // The symbols flow to the right of the colours if there is room for two columns, otherwise below.
         let left = if room - width > 30.0 * small { low.x + width + 3.0 * small } else { low.x };
         let begin = if left > low.x { low.y + 0.85 * small } else { at.y + 1.8 * small };
@@ -549,7 +544,7 @@ impl Sheet<'_> {
             let size = 0.9 * small;
             let wide = match symbol {
                 Symbol::Scale { pixels } => pixels,
-                Symbol::Line { .. } => 2.4 * small,
+                Symbol::Line(_) => 2.4 * small,
                 Symbol::Star => 1.4 * small,
             };
             let whole = wide + 0.6 * small + text_width(&text, size);
@@ -558,15 +553,15 @@ impl Sheet<'_> {
             }
             let middle = at - DVec2::Y * 0.3 * small;
             match symbol {
-                Symbol::Line { ink, width, dash } => {
-                    self.drawing.lines("legend", &[vec![middle, middle + DVec2::X * wide]], all, [width, dash], ink);
+                Symbol::Line(pen) => {
+                    self.drawing.lines("legend", &[vec![middle, middle + DVec2::X * wide]], all, pen);
                 }
                 Symbol::Star => self.drawing.star("legend", middle + DVec2::X * 0.7 * small, 0.5 * small, STAR),
                 Symbol::Scale { pixels } => {
-                    self.drawing.scale_bar(middle, [pixels, 0.3 * small], all, 1.4 * thin, INK);
+                    self.drawing.scale_bar(middle, [pixels, 0.3 * small], Pen::new(INK, 1.4 * thin));
                 }
             }
-            self.drawing.text("legend", &text, at + DVec2::X * (wide + 0.6 * small), Align::Left, self.style(0.9, INK));
+            self.drawing.text("legend", &text, at + DVec2::X * (wide + 0.6 * small), self.style(0.9, INK));
             at.x += whole + 1.6 * small;
         }
         at.y.max(bottom) + 1.2 * small

@@ -35,13 +35,14 @@ const CAP: f64 = 40.0;
 const EXAMPLES: &str = "\
 Examples:
   umbracast map 2026-08-12
-  umbracast map 2026-08-12 --region -30,35,15,70 --cities -o europe.svg
+  umbracast map 2026-08-12 --region -30,35,15,70 --borders --cities -o europe.svg
   umbracast map 2021-12-04 --isolines magnitude,time -o antarctic.png
   umbracast map 2024-04-08 --time 18:17 --npy obscuration.npy --geojson path.geojson
   umbracast map 2027-08-02 --kml path.kml
 
 The map shows the largest covered part of the Sun's disc (by solid angle) while the Sun is above the horizon, or that
-at the instant TIME. Refraction is ignored; places are at sea level on the ellipsoid WGS 84. Coastlines: Natural Earth.
+at the instant TIME. Refraction is ignored; places are at sea level on the ellipsoid WGS 84. Coastlines and borders:
+Natural Earth, public domain.
 A region with west > 0 > east crosses longitude 180, as in --region 160,-30,-120,30.
 
 The array has shape (height, width), f4, row by row from the north, at the centres of equal cells of longitude and
@@ -92,11 +93,14 @@ pub(crate) struct MapArgs {
         ("time", "the time of the maximum", Isolines::Time),
     ]))]
     isolines: Vec<Isolines>,
+    /// Also show the borders of countries
+    #[arg(long)]
+    borders: bool,
     /// Also show cities, as far as there is room: those that --city knows
     #[arg(long)]
     cities: bool,
     /// Spacing of meridians and parallels in degrees [default: by the region]
-    #[arg(long, value_name = "DEGREES", value_parser = spacing)]
+    #[arg(long, value_name = "DEGREES", hide_short_help = true, value_parser = spacing)]
     graticule: Option<f64>,
     #[command(flatten)]
     sky: SkyArgs,
@@ -149,18 +153,8 @@ pub(crate) fn run(args: &MapArgs) -> Result<()> {
     let conventions = Conventions::at(&sky, eclipse.greatest.time, false);
     let projection = args.projection(&eclipse);
     let (title, about) = (title(&sky, &eclipse, at), about(&sky, &eclipse));
-    let picture = MapPicture {
-        eclipse: &eclipse,
-        options,
-        at,
-        title: &title,
-        about: &about,
-        path: &path,
-        limits: &limits,
-        isolines: &args.isolines,
-        has_cities: args.cities,
-        graticule: args.graticule.map_or_else(|| graticule_for(&projection), |step| [step; 2]),
-    };
+    let picture =
+        MapPicture { eclipse: &eclipse, options, at, title: &title, about: &about, path: &path, limits: &limits, args };
     let drawing = if projection.kind == Kind::Equirectangular {
         picture.draw(projection, grid.size(), &grid, &values)?
     } else {
