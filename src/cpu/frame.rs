@@ -196,16 +196,6 @@ impl RayParameter {
         }
     }
 
-    /// Beginning of the segment if spheres that the ray leaves before `t` do not count: the mirror image of [`far`](Self::far).
-    #[cfg(test)]
-    pub(crate) fn near(&self, t: f32) -> f32 {
-        if t <= -f32::MAX {
-            f32::NEG_INFINITY
-        } else {
-            -round_up(-(self.start + f64::from(t.min(0.0)) * self.step - self.slack))
-        }
-    }
-
     /// The segment between the ray's own ends, for `approach`: only points between the ends count, so `t` is not clamped here. Beyond the
     /// ends, clearances are larger.
     pub(crate) fn ends(&self, ray: &Ray) -> (f32, f32) {

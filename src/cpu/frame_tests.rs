@@ -6,6 +6,7 @@ use super::*;
 use crate::bvh::bvh8::node::Leaf8;
 use crate::cpu::accel::build_item;
 use crate::cpu::traverse::certain_miss::misses;
+use crate::cpu::traverse::ray_setup::tests::prepared;
 use crate::intensity::scaled;
 use crate::intersect::classify::{HitClass, classify};
 use crate::intersect::exact::ExactRoots;
@@ -97,12 +98,19 @@ fn check_certain_misses(ray: &Ray, spheres: &[Sphere]) -> Result<(), TestCaseErr
     Ok(())
 }
 
-/// A sphere outside the segment has no hit at a `t` that counts, whatever the policies.
+/// A sphere outside the segment of a prepared ray, shortened by a hit at `last`, has no hit at a `t` that counts, whatever the policies.
 fn check_cull_by_ends(ray: &Ray, spheres: &[Sphere], last: f32) -> Result<(), TestCaseError> {
     let finite = ray.between(ray.t_min.max(-f32::MAX), ray.t_max.min(f32::MAX));
     let frame = CpuFrame::of(spheres);
-    let parameter = frame.parameter(ray);
-    let (near, far) = (parameter.near(ray.t_min), parameter.far(ray.t_max).min(parameter.far(last)));
+    let [prepared, ..] = prepared(SimdLevel::best(), &frame, ray);
+    if prepared.margin == f32::INFINITY {
+        return Ok(());
+    }
+    let end = match ray.t_min >= 0.0 && last < f32::MAX {
+        true => prepared.far_after(ray.t_min, last),
+        false => frame.parameter(ray).far(last),
+    };
+    let (near, far) = (prepared.near, prepared.far.min(end));
     let d = ray.direction.as_dvec3().normalize().as_vec3();
     let is_outside = |sphere: &&Sphere| {
         let (c, reach) = frame.sphere(sphere);

@@ -15,8 +15,6 @@ use super::view::{Candidates, SceneView};
 use crate::batch::input::Spheres;
 use crate::batch::ray_attributes::RayAttributeColumns;
 use crate::batch::ray_batch::{CheckStart, RayBatch};
-#[cfg(test)]
-use crate::batch::raygen::source::RaySource;
 use crate::batch::sphere_set::{SphereAttributes, SphereSet};
 use crate::error::Result;
 use crate::intersect::motion::Target;
@@ -250,17 +248,6 @@ impl CpuScene {
             self.task::<Q>(batch.slice(i * size..i * size + out.len()), plan, out)
         };
         merge_results(map_tasks(out.chunks_mut(size).enumerate(), task))
-    }
-
-    /// Casts rays without attributes.
-    #[cfg(test)]
-    pub(crate) fn cast_rays<Q: RayQuery>(&self, rays: &[Ray], query: &Query) -> (Vec<Q::Record>, Tally) {
-        let (mut out, cancel) = (vec![Q::MISS; rays.len()], CancelToken::new());
-        let (rays, ray_attributes) = (RaySource::Records(rays), RayAttributeColumns::default());
-        let batch = RayBatch { first: 0, rays, ray_attributes, time_range: None, query, cancel: &cancel };
-        let tally = self.cast::<Q>(batch, &mut out).unwrap();
-        assert_eq!(cancel.done(), out.len() as u64);
-        (out, tally)
     }
 
     /// Casts a batch of `occluded` on all cores: one bit per ray. Tasks write whole words.

@@ -220,30 +220,3 @@ pub(crate) fn check_same_length(
     }
     Err(Error::LengthsDiffer { left_name, left: left as u64, right_name, right: right as u64 })
 }
-
-#[cfg(all(test, feature = "serde"))]
-mod tests {
-    use super::*;
-    use crate::records::{Ray, Sphere};
-
-    #[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-    struct Job {
-        query: Query,
-        sphere: Sphere,
-        ray: Ray,
-    }
-
-    /// As TOML, which has infinities.
-    #[test]
-    fn records_and_policies_are_serialised() {
-        let query = Query::at(Precision::Exact).ends(Ends::HalfOpen).motion(Motion::WithRay);
-        let job = Job { query, sphere: Sphere::new([1.0, 2.0, 3.0], 4.0), ray: Ray::new([0.0; 3], [1.0, 0.0, 0.0]) };
-        let text = toml::to_string(&job).unwrap();
-        for words in ["precision = \"exact\"", "ends = \"half-open\"", "on_bad = \"refuse\"", "t_max = inf"] {
-            assert!(text.contains(words), "{text}");
-        }
-        assert_eq!(toml::from_str::<Job>(&text).unwrap(), job);
-        // Policies that are not given have their defaults.
-        assert_eq!(toml::from_str::<Query>("touch = \"miss\"").unwrap(), Query::new().touch(Touch::Miss));
-    }
-}

@@ -40,6 +40,6 @@ pub use system::{
     Body, LightSource, MAX_AMBIENT_SAMPLES, MAX_BALLS, MAX_PIXELS, MAX_SAMPLES, MAX_SIDE, PictureOptions, System,
 };
 pub use validate::check_observer;
-pub use visibility::{VisibilityQuery, visible_fraction};
+pub use visibility::visible_fraction;
 
 pub use crate::batch::raygen::camera::{Camera, Lens};

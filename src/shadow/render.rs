@@ -1,22 +1,15 @@
-//! Pictures and visible fractions on a device.
+//! Pictures on a device.
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
-use super::coverage::disc::OccluderSet;
 use super::gpu::render::{self as on_gpu, Bodies};
-use super::gpu::visibility::visible_shades;
-use super::observers::resolve;
 use super::picture::image::Picture;
 use super::picture::prepared::PreparedPicture;
 use super::picture::progress::Progress;
 use super::picture::render_cpu;
 use super::system::System;
-use super::visibility::{LocalVisibility, VisibilityQuery};
 use crate::error::Result;
 use crate::runtime::block_on::block_on;
-use crate::runtime::memory::try_reserve;
 use crate::scene::device::Device;
 
 impl Device {
@@ -62,35 +55,5 @@ impl Device {
                 Ok(Picture { cpu_fallback: Some(reason), cpu_pixels: picture.id.len(), ..picture })
             }
         }
-    }
-
-    /// Visible fraction of each query's light: the batch version of [`visible_fraction`](crate::shadow::visible_fraction).
-    ///
-    /// A GPU computes in f32, accurate to 10⁻⁴; the CPU computes what f32 cannot represent. For many observers of one light
-    /// [`shadows`](Self::shadows) is faster. The call blocks until all are computed, and allocates 8 bytes and a copy of its numbers per query.
-    ///
-    /// # Errors
-    /// [`Error::BadRecord`](crate::Error::BadRecord) for an invalid query; device errors.
-    pub fn visible_fractions(&self, queries: &[VisibilityQuery]) -> Result<Vec<f64>> {
-        block_on(self.visible_fractions_async(queries))
-    }
-
-    /// [`visible_fractions`](Self::visible_fractions), for code that must not block. On the CPU engine the first poll of the future computes
-    /// everything.
-    ///
-    /// # Errors
-    /// As [`visible_fractions`](Self::visible_fractions).
-    pub async fn visible_fractions_async(&self, queries: &[VisibilityQuery]) -> Result<Vec<f64>> {
-        let mut prepared = Vec::new();
-        try_reserve("visibility queries", &mut prepared, queries.len() as u64)?;
-        for query in queries {
-            prepared.push(query.prepare()?);
-        }
-        let Some(gpu) = self.on_gpu() else {
-            let fraction = |occluder_set: &mut OccluderSet, one: &LocalVisibility| one.shadow(occluder_set).fraction;
-            return Ok(prepared.par_iter().map_init(OccluderSet::default, fraction).collect());
-        };
-        let found = visible_shades(gpu, &prepared, None).await?;
-        Ok(resolve(&found, &prepared).iter().map(|shadow| shadow.fraction).collect())
     }
 }

@@ -10,19 +10,8 @@ use super::coverage::light::{Light, Occluder, disc_from};
 use super::light_frame::LightFrame;
 use super::limb_darkening::LimbDarkening;
 use super::spheroid::Spheroid;
-use super::validate::check;
+use super::validate::{check, check_observer};
 use crate::error::Result;
-
-/// A visibility query: a light, an observer and occluders. Positions are in f64, in any unit.
-#[derive(Clone, Debug, PartialEq)]
-pub struct VisibilityQuery {
-    /// Position of the observer.
-    pub observer: DVec3,
-    /// The light.
-    pub light: Ball,
-    /// Spheres that may cover the light.
-    pub occluders: Vec<Ball>,
-}
 
 /// A visibility query in its light-aligned frame.
 #[derive(Clone, Debug)]
@@ -37,23 +26,6 @@ impl Default for LocalVisibility {
     fn default() -> Self {
         Self { light: Light { inverse_distance: 1.0, ratio: 0.0 }, occluders: Vec::new(), shapes: Vec::new() }
     }
-}
-
-impl VisibilityQuery {
-    pub(crate) fn prepare(&self) -> Result<LocalVisibility> {
-        prepare(self.observer, self.light, &self.occluders)
-    }
-}
-
-fn prepare(observer: DVec3, light: Ball, occluders: &[Ball]) -> Result<LocalVisibility> {
-    check("observer", 0, Ball { center: observer, radius: 0.0 })?;
-    check("light", 0, light)?;
-    for (i, &ball) in occluders.iter().enumerate() {
-        check("occluder", i as u64, ball)?;
-    }
-    let mut prepared = LocalVisibility::default();
-    prepared.set(observer, light, occluders, &[]);
-    Ok(prepared)
 }
 
 impl LocalVisibility {
@@ -204,5 +176,10 @@ fn raised_to_surface(occluder: Occluder) -> Occluder {
 /// # Ok::<(), umbracast::Error>(())
 /// ```
 pub fn visible_fraction(observer: DVec3, light: Ball, occluders: &[Ball]) -> Result<f64> {
-    Ok(prepare(observer, light, occluders)?.shadow(&mut OccluderSet::default()).fraction)
+    check_observer(0, observer)?;
+    check("light", 0, light)?;
+    (0..).zip(occluders).try_for_each(|(i, &ball)| check("occluder", i, ball))?;
+    let mut prepared = LocalVisibility::default();
+    prepared.set(observer, light, occluders, &[]);
+    Ok(prepared.shadow(&mut OccluderSet::default()).fraction)
 }

@@ -331,3 +331,47 @@ fn generated_rays_work_pairwise() {
         assert_eq!(half.records, generated.records[100..200], "{}", device.name());
     }
 }
+
+/// `t_max` of the ray from the origin to a target with a radius.
+fn end(target: Vec3, radius: f32) -> f32 {
+    let toward = Toward { points: &[[0.0; 3]], target: target.into(), radius };
+    Rays::from(&toward).ray(0).unwrap().t_max
+}
+
+/// The documented margin before a target with a radius.
+const MARGIN: f32 = 1.0 / 131_072.0;
+
+#[test]
+fn a_segment_ends_a_margin_before_its_target() {
+    let mut worst = 0.0_f64;
+    for i in 0..20_000_u32 {
+        // Lengths over the whole range of f32, radii up to the length.
+        let angle = f64::from(i) * 2.399_963;
+        let scale = (f64::from(i % 240) - 120.0).exp2();
+        let unit = DVec3::new(angle.sin(), angle.cos(), (angle * 1.7).sin());
+        let target = (unit * scale).as_vec3();
+        let length = target.as_dvec3().length();
+        let share = (f64::from(i % 1000) + 1.0) / 1001.0;
+        let radius = (share * length) as f32;
+        let expected = (1.0 - f64::from(radius) / length - f64::from(MARGIN)).max(0.0);
+        worst = worst.max((f64::from(end(target, radius)) - expected).abs());
+    }
+    // A few roundings of numbers up to 1: far less than the margin.
+    assert!(worst < 6.0 / 16_777_216.0, "{worst}");
+}
+
+#[test]
+fn segment_ends_are_accurate_for_extreme_lengths() {
+    for (target, radius, t) in [
+        (Vec3::X, 0.0, 1.0),
+        (Vec3::X, 1.0, 0.0),
+        (Vec3::X, 2.0, 0.0),
+        (Vec3::X, f32::MAX, 0.0),
+        (Vec3::splat(1e-40), f32::MAX, 0.0),
+        (Vec3::splat(f32::MAX), 1e-40, 1.0 - MARGIN),
+        (Vec3::splat(1e-40), 1e-45, 1.0 - MARGIN),
+        (Vec3::X, 1e-45, 1.0 - MARGIN),
+    ] {
+        assert!((end(target, radius) - t).abs() < 2e-5, "{target} {radius}: {}", end(target, radius));
+    }
+}

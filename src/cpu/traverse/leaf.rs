@@ -24,7 +24,7 @@ use super::moving_leaf::{MovingLeaf8, cull_passing_leaf};
 use super::packet::ActiveRays;
 use super::ray_setup::{Line, PreparedRay};
 use super::stream::StreamTraversal;
-use crate::bvh::bvh8::node::{Bvh8, Leaf8, WIDTH};
+use crate::bvh::bvh8::node::{Leaf8, WIDTH};
 use crate::cpu::accel::CpuBvh;
 use crate::cpu::collector::{HitCollector, Settled};
 use crate::cpu::view::SceneView;
@@ -235,46 +235,30 @@ fn cull_spheres<L: Lanes>(
     count
 }
 
-/// Leaves that a single ray is tested against, without a separate pass that selects rays. If the ray's line misses all spheres, the rest is
-/// skipped. (A trait, because a closure with two callers is not inlined.)
-pub(crate) trait SingleRayLeaves {
-    /// Like `cull_leaf` for one ray, in leaf number `number`.
-    fn cull_by_one(
-        &self,
-        lanes: impl Lanes,
-        number: usize,
-        ray: &PreparedRay,
-        far: f32,
-        inside: StartInside,
-        hits: &mut LeafHits,
-    );
+/// Like `cull_leaf` for one ray, without a separate pass that selects rays. If the ray's line misses all spheres, the rest is skipped.
+#[inline(always)]
+pub(crate) fn cull_by_one(
+    lanes: impl Lanes,
+    leaf: &Leaf8,
+    ray: &PreparedRay,
+    far: f32,
+    inside: StartInside,
+    hits: &mut LeafHits,
+) {
+    classify::<_, true>(lanes, &Resting::of(leaf), ray, far, inside, hits);
 }
 
-/// Spheres at rest.
-impl SingleRayLeaves for Bvh8 {
-    #[inline(always)]
-    fn cull_by_one(
-        &self,
-        lanes: impl Lanes,
-        number: usize,
-        ray: &PreparedRay,
-        far: f32,
-        inside: StartInside,
-        hits: &mut LeafHits,
-    ) {
-        classify::<_, true>(lanes, &Resting::of(&self.leaves[number]), ray, far, inside, hits);
-    }
-}
-
-/// Spheres that may move or be ellipsoids.
+/// The leaves of a scene, whose spheres may move or be ellipsoids.
+#[derive(Clone, Copy)]
 pub(crate) struct AnyLeaves<'a> {
     pub(crate) bvh: &'a CpuBvh,
     pub(crate) moves_with_ray: bool,
 }
 
-impl SingleRayLeaves for AnyLeaves<'_> {
+impl AnyLeaves<'_> {
+    /// Like [`cull_by_one`], in leaf number `number`.
     #[inline(always)]
-    fn cull_by_one(
+    pub(crate) fn cull_by_one(
         &self,
         lanes: impl Lanes,
         number: usize,
@@ -296,7 +280,7 @@ impl SingleRayLeaves for AnyLeaves<'_> {
                 let spheres = Resting { leaf: &tree.leaves[number], inner: &inner[number] };
                 classify::<_, true>(lanes, &spheres, ray, far, StartInside::Undecided, hits);
             }
-            _ => tree.cull_by_one(lanes, number, ray, far, inside, hits),
+            _ => cull_by_one(lanes, &tree.leaves[number], ray, far, inside, hits),
         }
     }
 }

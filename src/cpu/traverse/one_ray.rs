@@ -60,9 +60,9 @@ pub(crate) fn search<V: HitCollector>(
     let mut hits = LeafHits::NONE;
     STACK.with_borrow_mut(|stack| {
         stack.inside = inside;
-        stack.start_at_root();
+        stack.start(0);
         loop {
-            let leaf = bvh.level.next_leaf_of_any(&leaves, &prepared, far, stack, &mut hits);
+            let leaf = bvh.level.next_leaf(&leaves, &prepared, far, stack, &mut hits);
             if leaf == END {
                 return;
             }

@@ -1,4 +1,4 @@
-//! Packets: their kernels against the slab test of single rays, and the results of coherent and of short rays against brute force.
+//! Packets: their kernels against the slab test of single rays.
 
 use bytemuck::Zeroable;
 
@@ -7,12 +7,8 @@ use super::super::ray_setup::{LANES, PreparedRay};
 use super::super::stream::{ChildHits, LIST_GROUP, RayList};
 use super::*;
 use crate::cpu::accel::CpuBvh;
-use crate::cpu::scene::CpuScene;
 use crate::cpu::traverse::ray_order::{RayOrder, sample_order};
-use crate::cpu::traverse::stream::tests::{hard_scenes, results};
 use crate::numbers::Numbers;
-use crate::query::kind as queries;
-use crate::query::policy::{Precision, Query};
 use crate::records::{Ray, Sphere};
 use crate::runtime::cancel::CancelToken;
 
@@ -22,27 +18,6 @@ fn picture() -> Vec<Ray> {
     (0..256 * 32).map(|i| Ray::new([0.3, 0.2, -40.0], at(i))).collect()
 }
 
-/// Rays of a LiDAR with 64 channels, one azimuth after the other.
-fn lidar() -> Vec<Ray> {
-    let ray = |i: i32| {
-        let azimuth = (i / 64) as f32 * (std::f32::consts::TAU / 128.0);
-        Ray::new([0.1, 0.2, 0.3], [azimuth.cos(), azimuth.sin(), (i % 64) as f32 * 0.01 - 0.4])
-    };
-    (0..64 * 128).map(ray).collect()
-}
-
-/// Short rays from the surfaces of spheres.
-fn short(spheres: &[Sphere], length: f32) -> Vec<Ray> {
-    let mut numbers = Numbers(7);
-    let ray = |i: usize| {
-        let sphere = spheres[i * 31 % spheres.len()];
-        let d: [f32; 3] = numbers.vector();
-        let r = sphere.radius * 1.001 / (d.iter().map(|d| d * d).sum::<f32>().sqrt().max(1e-3));
-        Ray::new(std::array::from_fn(|k| sphere.center.to_array()[k] + r * d[k]), d).between(0.0, length)
-    };
-    (0..5000).map(ray).collect()
-}
-
 fn spheres(count: usize, radius: f32) -> Vec<Sphere> {
     let mut numbers = Numbers(3);
     (0..count).map(|_| Sphere::new(numbers.vector().map(|x| 10.0 * x), radius)).collect()
@@ -50,65 +25,6 @@ fn spheres(count: usize, radius: f32) -> Vec<Sphere> {
 
 fn bvh(spheres: &[Sphere], level: SimdLevel) -> CpuBvh {
     CpuBvh::new(spheres, level, &CancelToken::new()).unwrap()
-}
-
-#[test]
-fn packets_give_the_results_of_brute_force() {
-    for (count, radius) in [(1500, 0.4), (1500, 0.15), (300, 3.0)] {
-        let spheres = spheres(count, radius);
-        let batches = [
-            (picture(), RayOrder::Coherent),
-            (lidar(), RayOrder::CoherentPerOctant),
-            (short(&spheres, 2.0), RayOrder::Short),
-        ];
-        for (rays, order) in batches {
-            let brute = CpuScene::with(&spheres, None).unwrap();
-            for (precision, levels) in
-                [(Precision::Standard, SimdLevel::all()), (Precision::Exact, vec![SimdLevel::best()])]
-            {
-                let query = Query::at(precision);
-                let wanted = (
-                    results::<queries::Closest>(&brute, &rays, &query),
-                    results::<queries::Occluded>(&brute, &rays, &query),
-                );
-                assert!(wanted.0.1 > 20, "{order:?} with radius {radius}: only {} hits", wanted.0.1);
-                for level in levels {
-                    let bvh = bvh(&spheres, level);
-                    assert_eq!(sample_order(&bvh, rays.len(), |i| rays[i]), order, "radius {radius}");
-                    let scene = CpuScene::with(&spheres, Some(bvh)).unwrap();
-                    let found = (
-                        results::<queries::Closest>(&scene, &rays, &query),
-                        results::<queries::Occluded>(&scene, &rays, &query),
-                    );
-                    assert!(found == wanted, "{order:?}, radius {radius}, {precision:?}, {}", level.name());
-                }
-            }
-        }
-    }
-}
-
-#[test]
-fn packets_of_hard_scenes_give_the_results_of_brute_force() {
-    for hard in &hard_scenes::SCENES {
-        let spheres = hard_scenes::spheres(hard, 700);
-        // Neighbouring rays alike: each of a few rays 64 times, from slightly different origins.
-        let rays: Vec<Ray> = hard_scenes::rays(&spheres, hard.2, 24)
-            .iter()
-            .flat_map(|ray| {
-                (0..64).map(|i| {
-                    let by = 1.0 + i as f32 * 1e-5;
-                    Ray { origin: ray.origin * by, ..*ray }
-                })
-            })
-            .collect();
-        let query = Query::at(Precision::Standard);
-        let brute = CpuScene::with(&spheres, None).unwrap();
-        for level in SimdLevel::all() {
-            let scene = CpuScene::with(&spheres, Some(bvh(&spheres, level))).unwrap();
-            let [found, wanted] = [&scene, &brute].map(|scene| results::<queries::Closest>(scene, &rays, &query));
-            assert!(found == wanted, "{}, {}", hard.0, level.name());
-        }
-    }
 }
 
 #[test]
@@ -147,4 +63,16 @@ fn a_child_that_any_ray_of_a_packet_enters_passes_the_interval_test() {
         }
         assert!(entered > 1000 && rejected > 1000, "{entered} {rejected}");
     }
+}
+
+#[test]
+fn a_lidar_alternates_between_octants() {
+    let beam = |i: usize| {
+        let azimuth = (i / 64) as f32 * (std::f32::consts::TAU / 128.0);
+        Ray::new([0.1, 0.2, 0.3], [azimuth.cos(), azimuth.sin(), (i % 64) as f32 * 0.01 - 0.4])
+    };
+    let bvh = bvh(&spheres(1500, 0.4), SimdLevel::best());
+    assert_eq!(sample_order(&bvh, 64 * 128, beam), RayOrder::CoherentPerOctant);
+    let picture = picture();
+    assert_eq!(sample_order(&bvh, picture.len(), |i| picture[i]), RayOrder::Coherent);
 }

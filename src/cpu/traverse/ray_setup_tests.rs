@@ -95,23 +95,6 @@ fn check(ray: &Ray, spheres: &[Sphere]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// The ends of the segment contain those in f64, and a hit at `t` shortens it to no less.
-fn check_ends(ray: &Ray, spheres: &[Sphere], t: f32) -> Result<(), TestCaseError> {
-    let frame = CpuFrame::of(spheres);
-    let parameter = frame.parameter(ray);
-    for level in SimdLevel::all() {
-        let prepared = prepared(level, &frame, ray);
-        let ray_ends = (prepared[0].near, prepared[0].far);
-        let wanted = (parameter.near(ray.t_min).max(-1e30), parameter.far(ray.t_max).min(1e30));
-        prop_assert!(ray_ends.0 <= wanted.0 && wanted.1 <= ray_ends.1, "{ray:?}: {ray_ends:?} {wanted:?}");
-        if ray.t_min >= 0.0 && ray.t_min <= t && t < f32::MAX {
-            let (found, wanted) = (prepared[0].far_after(ray.t_min, t), parameter.far(t).min(1e30));
-            prop_assert!(found >= wanted || found.is_nan(), "{ray:?}, {t:e}: {found:e} {wanted:e}");
-        }
-    }
-    Ok(())
-}
-
 #[test]
 fn eight_rays_are_prepared_like_each_of_them_alone() {
     let mut n = Numbers(11);
@@ -137,18 +120,5 @@ proptest! {
     #[test]
     fn spheres_that_the_tests_leave_out_are_misses((ray, spheres) in scene()) {
         check(&ray, &spheres)?;
-    }
-
-    #[test]
-    fn a_segment_contains_its_ends_and_every_hit_before_the_shortened_end(
-        (ray, spheres) in scene(), which: prop::sample::Index, past in any::<bool>()
-    ) {
-        let solved = intersect(&ray, Target::at_rest(which.get(&spheres)));
-        let start = if past { solved.t_enter.clamp(-f32::MAX, f32::MAX) } else { ray.t_min };
-        for ray in [ray, ray.between(start, ray.t_max), ray.between(0.0, f32::INFINITY)] {
-            for t in [solved.t_enter, solved.t_exit, ray.t_min, ray.t_min + 1.0] {
-                check_ends(&ray, &spheres, t)?;
-            }
-        }
     }
 }

@@ -8,7 +8,7 @@
 //! the nearest, the others choose the nearest child that waits, and then the leaves are tested. No iteration of these loops waits for the one
 //! before, and no branch depends on a ray.
 
-use super::leaf::{AnyLeaves, LeafHits, SingleRayLeaves, StartInside, comes_near};
+use super::leaf::{AnyLeaves, LeafHits, StartInside, comes_near, cull_by_one};
 use super::ray_setup::PreparedRay;
 use super::stream::{cross_slabs, enter_boxes};
 use crate::bvh::bvh8::node::{Bvh8, Bvh8Node, Child, ChildRef, MAX_DEPTH, WIDTH};
@@ -277,7 +277,8 @@ fn next_leaves<L: Lanes>(
     for visit in &near[..count.min(SIDE_BY_SIDE)] {
         let number = states.rays[visit.ray()];
         let (Some(hits), Some(place)) = (leaf_hits.get_mut(hit), hit_leaves.get_mut(hit)) else { break };
-        tree.cull_by_one(lanes, visit.place(), &rays[number as usize], s_far[number as usize], inside, hits);
+        let leaf = &tree.leaves[visit.place()];
+        cull_by_one(lanes, leaf, &rays[number as usize], s_far[number as usize], inside, hits);
         (hits.ray, *place) = (number, visit.place() as u32);
         hit += usize::from(hits.candidates != 0);
     }
@@ -287,9 +288,6 @@ fn next_leaves<L: Lanes>(
 /// Returned by `next_leaf` at the end of a traversal.
 pub(crate) const END: u32 = u32::MAX;
 
-/// Maximum length of a list whose rays are traversed one after the other.
-pub(crate) const ONE_BY_ONE: usize = 4;
-
 /// The children that a ray has yet to visit, those of a node nearest last. An entry has the position where the ray enters the child, as a
 /// key, above the child.
 pub(crate) struct ChildStack {
@@ -297,8 +295,6 @@ pub(crate) struct ChildStack {
     count: usize,
     /// Conclusion of the leaf tests about spheres that contain the start of the ray.
     pub(crate) inside: StartInside,
-    /// For each ray of a list, the children of the first node that it enters.
-    first: [Entered; ONE_BY_ONE],
 }
 
 /// The children of a node that a ray enters.
@@ -320,27 +316,12 @@ impl Default for ChildStack {
 }
 
 impl ChildStack {
-    pub(crate) const EMPTY: Self = Self {
-        entries: [0; 1 + WIDTH * MAX_DEPTH],
-        count: 0,
-        inside: StartInside::Undecided,
-        first: [Entered::NONE; ONE_BY_ONE],
-    };
+    pub(crate) const EMPTY: Self =
+        Self { entries: [0; 1 + WIDTH * MAX_DEPTH], count: 0, inside: StartInside::Undecided };
 
-    /// Starts the traversal of one ray from the root on.
-    pub(crate) fn start_at_root(&mut self) {
-        (self.entries[0], self.count) = (0, 1);
-    }
-
-    /// Starts the traversal of ray number `i` of a list, after `enter_first`.
-    pub(crate) fn start(&mut self, node: &Bvh8Node, i: usize, tree: &Bvh8) {
-        let entered = &self.first[i];
-        self.count = 0;
-        if entered.mask != 0 {
-            let nearest = push_children(tree, node, entered, &mut self.entries, &mut self.count);
-            self.entries[self.count] = nearest;
-            self.count += 1;
-        }
+    /// Starts the traversal of a ray from a node on.
+    pub(crate) fn start(&mut self, node: usize) {
+        (self.entries[0], self.count) = (node as u64, 1);
     }
 }
 
@@ -381,26 +362,6 @@ fn push_children(tree: &Bvh8, node: &Bvh8Node, entered: &Entered, entries: &mut 
     nearest
 }
 
-multiversion! {
-    /// Tests a list of rays against the children of a node. One after the other, their tests do not wait for each other.
-    enter_first, (node: &Bvh8Node, rays: &[PreparedRay], s_far: &[f32], list: &[u32], stack: &mut ChildStack)
-}
-
-#[inline(always)]
-fn enter_first<L: Lanes>(
-    lanes: L,
-    node: &Bvh8Node,
-    rays: &[PreparedRay],
-    s_far: &[f32],
-    list: &[u32],
-    stack: &mut ChildStack,
-) {
-    for (&number, entered) in list.iter().zip(&mut stack.first) {
-        let ray = &rays[number as usize];
-        enter_node(lanes.narrow(), node, ray.octant(), ray, s_far[number as usize], entered);
-    }
-}
-
 /// Tests a ray against the children of a node.
 #[inline(always)]
 fn enter_node<L: Lanes>(lanes: L, node: &Bvh8Node, octant: usize, ray: &PreparedRay, far: f32, entered: &mut Entered) {
@@ -414,32 +375,19 @@ fn enter_node<L: Lanes>(lanes: L, node: &Bvh8Node, octant: usize, ray: &Prepared
 multiversion! {
     /// Continues the traversal of a ray up to the next leaf in which it has candidates, which it writes to `hits`. Returns the leaf, or
     /// [`END`].
-    next_leaf, (
-        tree: &Bvh8, rays: &[PreparedRay], s_far: &[f32], number: u32, stack: &mut ChildStack, hits: &mut LeafHits
-    ) -> u32, |lanes| {
-        let (ray, far) = (&rays[number as usize], s_far[number as usize]);
-        hits.ray = number;
-        advance(lanes, tree, tree, ray, far, stack, hits)
-    }
-}
-
-multiversion! {
-    /// Like `next_leaf`, for one ray and spheres that may move or be ellipsoids.
-    next_leaf_of_any, (leaves: &AnyLeaves<'_>, ray: &PreparedRay, far: f32, stack: &mut ChildStack, hits: &mut LeafHits) -> u32, |lanes| {
-        advance(lanes, &leaves.bvh.tree, leaves, ray, far, stack, hits)
-    }
+    next_leaf, (leaves: &AnyLeaves<'_>, ray: &PreparedRay, far: f32, stack: &mut ChildStack, hits: &mut LeafHits) -> u32
 }
 
 #[inline(always)]
-fn advance<L: Lanes>(
+fn next_leaf<L: Lanes>(
     lanes: L,
-    tree: &Bvh8,
-    leaves: &impl SingleRayLeaves,
+    leaves: &AnyLeaves<'_>,
     ray: &PreparedRay,
     far: f32,
     stack: &mut ChildStack,
     hits: &mut LeafHits,
 ) -> u32 {
+    let tree = &leaves.bvh.tree;
     let lanes = lanes.narrow();
     let (far_key, octant) = (position_key(far), ray.octant());
     let ChildStack { entries, count, inside, .. } = stack;

@@ -71,14 +71,15 @@ impl Case {
     }
 
     fn one_by_one(&self, shorten: bool) -> Found {
-        let (level, tree) = (self.bvh.level, &self.bvh.tree);
+        let (level, leaves) = (self.bvh.level, AnyLeaves { bvh: &self.bvh, moves_with_ray: false });
         let (mut stack, mut hits) = (ChildStack::EMPTY, LeafHits::NONE);
         let (mut s_far, mut found) = (self.ends(), Found::new());
         for ray in self.list() {
-            level.enter_first(&tree.nodes[0], &self.rays, &s_far, &[ray], &mut stack);
-            stack.start(&tree.nodes[0], 0, tree);
+            stack.start(0);
+            hits.ray = ray;
             loop {
-                let leaf = level.next_leaf(tree, &self.rays, &s_far, ray, &mut stack, &mut hits);
+                let far = s_far[ray as usize];
+                let leaf = level.next_leaf(&leaves, &self.rays[ray as usize], far, &mut stack, &mut hits);
                 if leaf == END {
                     break;
                 }

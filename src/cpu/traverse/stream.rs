@@ -11,12 +11,12 @@ use std::cell::RefCell;
 use bytemuck::Zeroable;
 
 use super::deferred::{DeferredPair, IntersectScratch};
-use super::leaf::{LeafHits, StartInside};
+use super::leaf::{AnyLeaves, LeafHits, StartInside};
 use super::moving_leaf::{self, MovingLeaf8};
 use super::packet::{COLUMNS, PACKET_RAYS, Packet, PacketKind, RAY_COLUMNS};
 use super::ray_order::RayOrder;
 use super::ray_setup::{LANES, PreparedRay};
-use super::single::{ChildStack, END, InterleavedRays, ONE_BY_ONE, SIDE_BY_SIDE};
+use super::single::{ChildStack, END, InterleavedRays, SIDE_BY_SIDE};
 use crate::bvh::bvh8::node::{Bvh8Node, ChildRef, WIDTH};
 use crate::cpu::accel::CpuBvh;
 use crate::cpu::collector::HitCollector;
@@ -36,6 +36,9 @@ const FEW_RAYS: usize = 128;
 
 /// Maximum length of a list whose rays are traversed in their own order.
 const SHORT_LIST: usize = 16;
+
+/// Maximum length of a list whose rays are traversed one after the other.
+const ONE_BY_ONE: usize = 4;
 
 /// Number of leaves of a tree that exceeds the second-level cache by far. There, longer lists side by side wait less for memory.
 const LARGE_TREE: usize = 1 << 16;
@@ -323,14 +326,14 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
     }
 
     fn one_by_one(&mut self, node: usize, list: &[u32]) {
-        let node = &self.bvh.tree.nodes[node];
-        self.stack.inside = self.inside;
-        self.bvh.level.enter_first(node, self.rays, self.s_far, list, self.stack);
-        for (i, &ray) in list.iter().enumerate() {
-            self.stack.start(node, i, &self.bvh.tree);
+        let leaves = AnyLeaves { bvh: self.bvh, moves_with_ray: self.moves_with_ray };
+        for &ray in list {
+            let prepared = &self.rays[ray as usize];
+            (self.stack.inside, self.leaf_hits[0].ray) = (self.inside, ray);
+            self.stack.start(node);
             loop {
-                let Self { bvh, rays, s_far, stack, leaf_hits, .. } = self;
-                let leaf = bvh.level.next_leaf(&bvh.tree, rays, s_far, ray, stack, &mut leaf_hits[0]);
+                let Self { bvh, s_far, stack, leaf_hits, .. } = self;
+                let leaf = bvh.level.next_leaf(&leaves, prepared, s_far[ray as usize], stack, &mut leaf_hits[0]);
                 if leaf == END {
                     break;
                 }
