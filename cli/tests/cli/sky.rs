@@ -606,7 +606,7 @@ fn invalid_requests_about_the_sky_are_refused() {
             "'151.21E' is not a latitude, such as -33.87 or 33.87 S",
         ),
         ("eclipse 2024-04-08 --view 33.87S,-151.21E -o p.png", 2, "'-151.21E' is not a longitude"),
-        ("circumstances 2024-04-08 --place 1,2,3m", 2, "'3m' is not a number of metres"),
+        ("circumstances 2024-04-08 --place 1,2,3x", 2, "'3x' is not a number of metres"),
         ("eclipse 2024-04-08 --view to-ceres -o p.png", 2, "no positions of 'ceres'"),
         ("eclipse 2024-04-08 --view to-earth -o p.png", 2, "view 'to-earth' is from the centre of the Earth"),
         ("eclipse 2024-04-08 --view 95,0 -o p.png", 2, "expected -90 to 90"),
