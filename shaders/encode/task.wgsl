@@ -19,6 +19,12 @@ struct Task {
   moves_with_ray: u32,
 }
 
+// Places of the counts in the caller's status.
+const SKIPPED_RAYS: u32 = 0u;
+const UNFINISHED_RAYS: u32 = 1u;
+const OVERFLOWED_RAYS: u32 = 2u;
+const RAYS_HIT: u32 = 3u;
+
 // The ends of the ray that replaces an invalid one. No valid ray has both, because it does not start after its end.
 const BAD_START: u32 = 0x7f7fffffu;
 const BAD_END: u32 = 0xff7fffffu;

@@ -1,5 +1,5 @@
 // Program: writes the results of a cast to the caller's buffers. On the host, src/gpu/cast/readback.rs and src/gpu/cast/resolve.rs do
-// the same. All numbers are handled as bits. Needs encode/status.wgsl.
+// the same. All numbers are handled as bits.
 
 @group(0) @binding(0) var<uniform> task: Task;
 @group(0) @binding(1) var<storage, read> given: array<u32>;
@@ -7,6 +7,15 @@
 @group(0) @binding(3) var<storage, read> found: array<u32>;
 @group(0) @binding(4) var<storage, read_write> answers: array<u32>;
 @group(0) @binding(5) var<storage, read_write> status: array<atomic<u32>>;
+
+// The status counts of this workgroup, in the order of the status.
+var<workgroup> counts: array<atomic<u32>, 4>;
+
+fn count(which: u32, more: u32) {
+  if (more != 0u) {
+    atomicAdd(&counts[which], more);
+  }
+}
 
 fn is_bad(i: u32) -> bool {
   return rays[8u * i + 3u] == BAD_START && rays[8u * i + 7u] == BAD_END;
@@ -71,7 +80,10 @@ fn deliver_word(w: u32) {
 
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) invocation: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-  clear_counts(local);
+  if (local < 4u) {
+    atomicStore(&counts[local], 0u);
+  }
+  workgroupBarrier();
   let i = invocation.x;
   if (task.width > 0u && i < task.count) {
     deliver_record(i);
@@ -79,5 +91,11 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>, @builtin(local_inv
   if (task.width == 0u && i < (task.count + 31u) / 32u) {
     deliver_word(i);
   }
-  add_counts(local, task.status_at);
+  workgroupBarrier();
+  if (local < 4u) {
+    let sum = atomicLoad(&counts[local]);
+    if (sum != 0u) {
+      atomicAdd(&status[task.status_at + local], sum);
+    }
+  }
 }

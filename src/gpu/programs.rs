@@ -212,8 +212,8 @@ programs! {
     PREPARE_RAYS = "prepare_rays": "records", "encode/task", "encode/usable_ray", "encode/validate_ray", "encode/prepare_rays";
     PREPARE_MOVING_RAYS = "prepare_moving_rays": "records", "encode/task", "encode/usable_ray", "encode/validate_ray",
         "encode/prepare_moving_rays";
-    WRITE_RESULTS = "write_results": "records", "encode/task", "encode/status", "encode/write_results";
-    ENCODED_CLOSEST = "encoded_closest": traverse, "query/closest_traversal", "encode/usable_ray", "encode/status", "encode/closest";
+    WRITE_RESULTS = "write_results": "records", "encode/task", "encode/write_results";
+    ENCODED_CLOSEST = "encoded_closest": traverse, "query/closest_traversal", "encode/task", "encode/usable_ray", "encode/closest";
     COUNT_RAYS = "count_rays": "encode/count_rays";
     TAKE_SPHERES = "take_spheres": "encode/take_spheres";
     PROBE = "probe": intersect_at_rest, "intersect/double", query_per_ray, "probe";

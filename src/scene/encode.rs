@@ -58,7 +58,8 @@ impl Scene {
     /// [`Motion`](crate::Motion) says. A ray outside the scene's time range is then a bad ray, too: in the first case because of its time,
     /// in the second because of its ends. Ellipsoids are handled as in ordinary calls. Spheres may have masks; the rays have none.
     ///
-    /// The call blocks until the pipelines are compiled. The plan allocates up to 68 bytes per ray on the device, or 100 if spheres move. It keeps the spheres that the scene has now: after
+    /// The call blocks until the pipelines are compiled. The plan allocates up to 68 bytes per ray on the device, or 100 if spheres move, and none for
+    /// [`Closest`](QueryKind::Closest) if a BVH of spheres at rest is traversed. It keeps the spheres that the scene has now: after
     /// [`update`](Scene::update), make a new plan. Scene, plan and pass may be dropped before the commands are submitted: everything lives
     /// as long as it is needed. A pass is not split. It is part of one submission of the caller, however long it takes, and some drivers
     /// reset a device if a submission takes seconds.
