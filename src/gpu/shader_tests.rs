@@ -60,7 +60,7 @@ fn layouts() -> Vec<Layout> {
             ..layout!(RayAttributes: mask, skip_id, time, radius, direction_low, moves_with_ray)
         },
         layout!(Params: ray_count, sphere_begin, sphere_end, first_id, inside, touch, ends, pairwise, fresh, zero, largest,
-            scale, middle, far, sphere_count, steps, max_axis_ratio, mid_time),
+            scale, middle, far, sphere_count, steps, max_axis_ratio, mid_time, rays_at, out_at, status_at),
         layout!(Light: inverse_distance, ratio),
         layout!(Occluder: offset, along, radius, power, beyond, front, shape),
         layout!(Receiver: x, inverse_distance, y, ratio, z, first_list, columns, level, pattern, unused),

@@ -82,7 +82,9 @@ mod tests {
         let borders = borders();
         let has = |axis: usize, degrees: f64, [low, high]: [f64; 2]| {
             let along = |pair: &[[f64; 2]]| pair.iter().all(|at| (at[axis] - degrees).abs() < 0.02);
-            let span = borders.iter().flat_map(|line| line.windows(2)).filter(|pair| along(pair)).flatten();
+            let near = |at: &&[f64; 2]| at[1 - axis] > low - 1.0 && at[1 - axis] < high + 1.0;
+            let span = borders.iter().flat_map(|line| line.windows(2)).filter(|pair| along(pair));
+            let span = span.flatten().filter(near);
             let span = span.fold([f64::MAX, f64::MIN], |[a, b], at| [a.min(at[1 - axis]), b.max(at[1 - axis])]);
             assert!((span[0] - low).abs() < 0.5 && (span[1] - high).abs() < 0.5, "{span:?}");
         };
