@@ -360,11 +360,12 @@ def check():
         print(f"{name:16} {difference:.6f}  {where}")
 
 
-if sys.argv[1:] == ["--check"]:
-    check()
-else:
-    elements()
-    position_angles()
-    lunar_places()
-    transits()
-    spk()
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--check"]:
+        check()
+    else:
+        elements()
+        position_angles()
+        lunar_places()
+        transits()
+        spk()

