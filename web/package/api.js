@@ -401,14 +401,12 @@ class Scene {
 
   /** Casts rays: on the GPU, or parts of them on each engine. */
   async #cast(verb, origins, directions, options, more = {}) {
-    const count = Math.max(origins.length, directions.length) / 3;
     const given = { ...options, ...more };
-    for (const name of EACH) {
-      if (typeof given[name] !== 'number') continue;
-      const one = column(name, [given[name]], true, Float32Array);
-      given[name] = new one.constructor(count).fill(one[0]);
-    }
+    const filled = EACH.filter((name) => typeof given[name] === 'number');
+    for (const name of filled) given[name] = [given[name]];
     const input = argumentsOf(verb, [...RAY_OPTIONS, ...Object.keys(more)], { origins, directions }, given);
+    const count = Math.ceil(Math.max(input.origins.length, input.directions.length) / 3);
+    for (const name of filled) input[name] = new input[name].constructor(count).fill(input[name][0]);
     const helpers = count < 2 * PART ? [] : this.#device.helpers();
     const parts = Math.min(Math.floor(count / PART), helpers.length + 1);
     if (parts < 2) return this.#ask('cast', verb, input);

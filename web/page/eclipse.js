@@ -182,11 +182,12 @@ function drawPin(pen, of) {
 
 // Time
 
-function setTime(seconds, isMoving = true) {
+/** Sets the time. `follows` says that it is that of the maximum, and stays so when the observer moves. */
+function setTime(seconds, isMoving = true, follows = false) {
   if (!shown) return;
   const [first, last] = shown.span;
   time = Math.max(first, Math.min(last, seconds));
-  followsMaximum = false;
+  followsMaximum = follows;
   $('time').value = time;
   store({ time: Math.round(time) });
   refresh(isMoving);
@@ -286,7 +287,7 @@ async function showSeen() {
     const label = key === 'c2' || key === 'c3' ? `${place.kind === 'total' ? 'Totality' : 'Annularity'} ${words}` : words;
     const altitude = place[`${key}_sun_altitude_deg`], isUp = altitude >= place[`${key}_horizon_altitude_deg`];
     const go = make('button', short ? [make('b', short), label] : label, { type: 'button', 'data-contact': key });
-    go.onclick = () => { play(false); setTime(Clock.seconds(place[key]) - shown.greatest, false); followsMaximum = key === 'maximum'; };
+    go.onclick = () => { play(false); setTime(Clock.seconds(place[key]) - shown.greatest, false, key === 'maximum'); };
     const error = errors[`${key}_s`];
     const stamp = make('time', clock.text(place[key], { seconds: true }), { datetime: place[key] });
     return make('tr', [
@@ -299,7 +300,7 @@ async function showSeen() {
   $('contacts').hidden = !rows.length;
   $('zone-name').textContent = clock.name(answer.eclipse.greatest);
   $('command').textContent = command();
-  if (followsMaximum && isSeen) { setTime(Clock.seconds(place.visible) - shown.greatest, false); followsMaximum = true; }
+  if (followsMaximum && isSeen) setTime(Clock.seconds(place.visible) - shown.greatest, false, true);
 }
 
 /** The city of the list that sees most of the eclipse. */
@@ -331,10 +332,8 @@ async function showEclipse(date, { keepView = false } = {}) {
     store(best && (best.kind !== 'partial' || eclipse.kind === 'partial') ? { place: [best.latitude_deg, best.longitude_deg], city: best.name } : { place: [eclipse.latitude_deg, eclipse.longitude_deg], city: null });
   }
   $('place').value = state.city ?? placeText(state.place);
-  const follows = !keepView || followsMaximum;
   if (!keepView) { view.latitude = eclipse.latitude_deg; view.longitude = eclipse.longitude_deg; view.zoom = 1; time = 0; }
-  setTime(time, false);
-  followsMaximum = follows;
+  setTime(time, false, !keepView || followsMaximum);
   showSeen().catch(error => notice(error.message));
   const lines = await call('map', wanted());
   if (state.eclipse !== date) return;

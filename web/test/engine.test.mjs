@@ -311,6 +311,8 @@ test('errors are those of the library', async () => {
   await fails(scene.closest([0, 0, 0], [0, 0, 0]), { name: 'BadRecord', what: 'ray', index: 0, field: 'direction', message: `ray 0: direction is 0,0,0: ${why}` });
   await fails(device.scene([5, 0, 0, -1]), { name: 'BadRecord', what: 'sphere', field: 'r', value: '-1' });
   await fails(scene.closest([0, 0, 0], [1, 0, 0], { inside: 'in' }), { message: 'inside: unknown variant `in`, expected one of `enter`, `exit`, `ignore`' });
+  await fails(scene.closest(), { name: 'TypeError', message: 'origins must be a Float32Array or an array of numbers' });
+  await fails(scene.closest([0, 0, 0, 0], [1, 0, 0], { ray_radius: 1 }), { message: 'origins has 4 numbers: expected a multiple of 3' });
   await fails(scene.closest([0, 0], [1, 0, 0]), { message: 'origins has 2 numbers: expected a multiple of 3' });
   await fails(scene.closest([0, 0, 0], [1, 0, '0']), { name: 'TypeError', message: 'directions[2] is 0: expected a number' });
   await fails(scene.closest([0, 0, 0], [1, 0, 0], { ids: [1] }), { name: 'TypeError' });
