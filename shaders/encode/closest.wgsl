@@ -62,7 +62,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
     own += u32(process_ray(invocation.x));
   }
   let sum = atomicAdd(&done, own) + own;
-  if (sum >= 64u * ONE_THREAD && sum != 64u * ONE_THREAD) {
+  if (sum > 64u * ONE_THREAD) {
     atomicAdd(&status[params.status_at + RAYS_HIT], sum - 64u * ONE_THREAD);
   }
 }
