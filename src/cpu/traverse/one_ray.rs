@@ -24,7 +24,7 @@ thread_local! {
 
 /// The candidates of a ray that are not intersected yet.
 struct Waiting {
-    /// Position along the ray before which the sphere is not hit, and the slot of the sphere.
+    /// Position along the ray before which the sphere is not hit, and the id of the sphere.
     pairs: [(f32, u32); MAX_WAITING],
     count: usize,
 }
@@ -92,38 +92,38 @@ pub(crate) fn search<V: HitCollector>(
                     far = collector.shorten(far, hits.high[k]);
                 }
                 if waiting.count == MAX_WAITING {
-                    waiting.intersect(bvh, scene, ray, attributes, collector, far);
+                    waiting.intersect(scene, ray, attributes, collector, far);
                     match collector.cutoff(ray) {
                         None => return,
                         Some(t) if t < f32::MAX => far = far.min(far_after(bvh, &prepared, ray, attributes, t)),
                         Some(_) => {}
                     }
                 }
-                waiting.pairs[waiting.count] = (hits.low[k], (WIDTH * leaf + k) as u32);
+                let id = bvh.tree.ids[leaf][k];
+                scene.prefetch(id);
+                waiting.pairs[waiting.count] = (hits.low[k], id);
                 waiting.count += 1;
             }
         }
     });
-    waiting.intersect(bvh, scene, ray, attributes, collector, far);
+    waiting.intersect(scene, ray, attributes, collector, far);
 }
 
 impl Waiting {
     /// Intersects those that begin before `far`.
     fn intersect<V: HitCollector>(
         &mut self,
-        bvh: &CpuBvh,
         scene: SceneView<'_>,
         ray: &Ray,
         attributes: Option<&RayAttributes>,
         collector: &mut V,
         far: f32,
     ) {
-        for (low, slot) in &self.pairs[..std::mem::take(&mut self.count)] {
-            if *low <= far {
-                let id = bvh.tree.ids.as_flattened()[*slot as usize];
-                if let Some(target) = scene.target(id, attributes) {
-                    collector.test(ray, id, target);
-                }
+        for &(low, id) in &self.pairs[..std::mem::take(&mut self.count)] {
+            if low <= far
+                && let Some(target) = scene.target(id, attributes)
+            {
+                collector.test(ray, id, target);
             }
         }
     }
