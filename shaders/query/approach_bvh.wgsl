@@ -35,33 +35,31 @@ fn outside(along: vec4<f32>, slack: f32) -> vec4<f32> {
   return max(max(vec4<f32>(begin) - along, along - vec4<f32>(end)), vec4<f32>(0.0));
 }
 
-// Descends from node to node, until `current` is a leaf or NONE.
-fn descend() {
-  while (current < LEAF) {
-    let quad = node_at(current);
-    let lx = bytes_of(quad.low.x);
-    let ly = bytes_of(quad.low.y);
-    let lz = bytes_of(quad.low.z);
-    let hx = bytes_of(quad.high.x);
-    let hy = bytes_of(quad.high.y);
-    let hz = bytes_of(quad.high.z);
-    let half = quad.unit * 0.5;
-    let x = (lx + hx) * half.x + vec4<f32>(quad.origin.x);
-    let y = (ly + hy) * half.y + vec4<f32>(quad.origin.y);
-    let z = (lz + hz) * half.z + vec4<f32>(quad.origin.z);
-    let dx = (hx - lx) * half.x;
-    let dy = (hy - ly) * half.y;
-    let dz = (hz - lz) * half.z;
-    let radius = sqrt(dx * dx + dy * dy + dz * dz) * 1.000004;
-    let across = x * line.u.x + y * line.u.y + z * line.u.z - vec4<f32>(line.at.x);
-    let over = x * line.v.x + y * line.v.y + z * line.v.z - vec4<f32>(line.at.y);
-    let along = x * prepared_ray.d.x + y * prepared_ray.d.y + z * prepared_ray.d.z - vec4<f32>(prepared_ray.start);
-    let past = outside(along, prepared_ray.along);
-    let distance = sqrt(across * across + over * over + past * past);
-    let least = distance * 0.999998 - radius - vec4<f32>(line.slack);
-    let entered = (least <= vec4<f32>(limit)) & (vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(quad.count));
-    enter(sorted(max(least + vec4<f32>(ABOVE), vec4<f32>(0.0)), entered), quad.children);
-  }
+// Tests the children of the current node, and sets `current` to the next child to visit.
+fn visit_node() {
+  let quad = node_at(current);
+  let lx = bytes_of(quad.low.x);
+  let ly = bytes_of(quad.low.y);
+  let lz = bytes_of(quad.low.z);
+  let hx = bytes_of(quad.high.x);
+  let hy = bytes_of(quad.high.y);
+  let hz = bytes_of(quad.high.z);
+  let half = quad.unit * 0.5;
+  let x = (lx + hx) * half.x + vec4<f32>(quad.origin.x);
+  let y = (ly + hy) * half.y + vec4<f32>(quad.origin.y);
+  let z = (lz + hz) * half.z + vec4<f32>(quad.origin.z);
+  let dx = (hx - lx) * half.x;
+  let dy = (hy - ly) * half.y;
+  let dz = (hz - lz) * half.z;
+  let radius = sqrt(dx * dx + dy * dy + dz * dz) * 1.000004;
+  let across = x * line.u.x + y * line.u.y + z * line.u.z - vec4<f32>(line.at.x);
+  let over = x * line.v.x + y * line.v.y + z * line.v.z - vec4<f32>(line.at.y);
+  let along = x * prepared_ray.d.x + y * prepared_ray.d.y + z * prepared_ray.d.z - vec4<f32>(prepared_ray.start);
+  let past = outside(along, prepared_ray.along);
+  let distance = sqrt(across * across + over * over + past * past);
+  let least = distance * 0.999998 - radius - vec4<f32>(line.slack);
+  let entered = (least <= vec4<f32>(limit)) & (vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(quad.count));
+  enter(sorted(max(least + vec4<f32>(ABOVE), vec4<f32>(0.0)), entered), quad.children);
 }
 
 // Culls sphere j of a leaf, or defers it if it may replace the best.

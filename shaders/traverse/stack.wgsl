@@ -1,6 +1,7 @@
 // Traversal stack: the children still to be visited, nearest first. Needs traverse/qnode.wgsl, traverse/lone_thread.wgsl,
-// intersect/attributes.wgsl and traverse/deferred_hits.wgsl. The program defines `descend`, which goes from node to node until `current` is
-// a leaf or NONE; `test_sphere`, which tests a sphere of a leaf; and `cutoff_key`, see traverse/deferred_hits.wgsl.
+// intersect/attributes.wgsl and traverse/deferred_hits.wgsl. The program defines `visit_node`, which tests the children of the node
+// `current` and sets it to the next child to visit; `test_sphere`, which tests a sphere of a leaf; and `cutoff_key`, see
+// traverse/deferred_hits.wgsl.
 //
 // A node pushes one stack entry for all its remaining children, not one per child (as Ylitie, Karras & Laine 2017, Efficient Incoherent Ray
 // Traversal on GPUs Through Compressed Wide BVHs): a store to an address that only the thread itself knows is the most expensive operation
@@ -141,8 +142,10 @@ fn test_leaf() {
 // Traverses until FULL leaves are deferred or the traversal is over.
 fn collect_candidates() {
   while (current != NONE && deferred_leaves < FULL) {
-    descend();
-    if (current != NONE) {
+    for (var n = 0u; n < NODES_PER_TURN && current < LEAF; n++) {
+      visit_node();
+    }
+    if (current >= LEAF && current != NONE) {
       test_leaf();
       pop();
     }

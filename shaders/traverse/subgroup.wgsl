@@ -11,3 +11,6 @@ fn max_in_group(x: u32) -> u32 {
 fn any_in_group(x: bool) -> bool {
   return subgroupAny(x);
 }
+
+// Nodes that a thread visits at most before a leaf.
+const NODES_PER_TURN: u32 = 0xffffffffu;

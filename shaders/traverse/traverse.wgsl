@@ -13,29 +13,27 @@ fn cutoff_key() -> f32 {
   return (prepared_ray.far - prepared_ray.near) * 1.000001;
 }
 
-// Descends from node to node, until `current` is a leaf or NONE.
-fn descend() {
+// Tests the children of the current node, and sets `current` to the next child to visit.
+fn visit_node() {
   let c = prepared_ray;
   let forward = c.inverse >= vec3<f32>(0.0);
-  while (current < LEAF) {
-    let quad = node_at(current);
-    let near = select(quad.high, quad.low, forward);
-    let far = select(quad.low, quad.high, forward);
-    let origin = quad.origin * c.inverse;
-    let scale = quad.unit * c.inverse;
-    let a = origin + c.enter;
-    let b = origin + c.leave;
-    let first = max(
-      max(plane_distances(near.x, scale.x, a.x), plane_distances(near.y, scale.y, a.y)),
-      max(plane_distances(near.z, scale.z, a.z), vec4<f32>(c.near)),
-    );
-    let last = min(
-      min(plane_distances(far.x, scale.x, b.x), plane_distances(far.y, scale.y, b.y)),
-      min(plane_distances(far.z, scale.z, b.z), vec4<f32>(c.far)),
-    );
-    let entered = (first <= last) & (vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(quad.count));
-    enter(sorted(first - vec4<f32>(c.near), entered), quad.children);
-  }
+  let quad = node_at(current);
+  let near = select(quad.high, quad.low, forward);
+  let far = select(quad.low, quad.high, forward);
+  let origin = quad.origin * c.inverse;
+  let scale = quad.unit * c.inverse;
+  let a = origin + c.enter;
+  let b = origin + c.leave;
+  let first = max(
+    max(plane_distances(near.x, scale.x, a.x), plane_distances(near.y, scale.y, a.y)),
+    max(plane_distances(near.z, scale.z, a.z), vec4<f32>(c.near)),
+  );
+  let last = min(
+    min(plane_distances(far.x, scale.x, b.x), plane_distances(far.y, scale.y, b.y)),
+    min(plane_distances(far.z, scale.z, b.z), vec4<f32>(c.far)),
+  );
+  let entered = (first <= last) & (vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(quad.count));
+  enter(sorted(first - vec4<f32>(c.near), entered), quad.children);
 }
 
 // Tests sphere j of a leaf: reports a certain hit, and defers a sphere that has to be intersected.

@@ -4,7 +4,7 @@
 //   embree_spheres SPHERES RAYS --latency N,N,... [--repeat N]
 //
 // SPHERES  little-endian f32 records  x y z r
-// RAYS     little-endian f32 records  ox oy oz tmin dx dy dz tmax
+// RAYS     little-endian f32 records  ox oy oz dx dy dz tmin tmax
 //
 // Prints one JSON object per line: a "build", then a "trace" per batch, query and variant (single rays; packets of 4, 8 and 16,
 // with and without the flag for coherent rays). Scenes are "robust": without it Embree loses hits on small spheres far away.

@@ -24,7 +24,7 @@ Ray kinds
     short         ambient occlusion: from random sphere surfaces, cosine-weighted, tmax = 8 median radii
 
 Files: OUT_DIR/SCENE.spheres (f32 x y z r) and OUT_DIR/SCENE-KIND.rays
-(f32 ox oy oz tmin dx dy dz tmax), little-endian, no header.
+(f32 ox oy oz dx dy dz tmin tmax), little-endian, no header.
 Directions have unit length; tmin is 0, and tmax is +inf except for short rays.
 """
 

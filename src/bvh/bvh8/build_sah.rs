@@ -30,7 +30,7 @@ const MEDIAN_DEPTH: usize = 48;
 const PARALLEL_BUILD_SPHERES: usize = 1 << 13;
 
 /// Minimum number of spheres for which the bins of one split are filled in parallel.
-const PARALLEL_BINNING_SPHERES: usize = 1 << 17;
+const PARALLEL_BINNING_SPHERES: usize = 1 << 15;
 
 impl BuildItem {
     fn position(&self) -> Vec3A {

@@ -136,8 +136,9 @@ pub(super) fn collapse(root: BinaryNode, items: &[BuildItem], cancel: &CancelTok
     let mut wide = WideBuilder { nodes, leaves, depth: 0 };
     wide.node(&root, 1);
     drop(root);
-    let WideBuilder { nodes, leaves: ranges, depth } = wide;
+    let WideBuilder { mut nodes, leaves: ranges, depth } = wide;
     cancel.check()?;
+    nodes.par_iter_mut().for_each(Bvh8Node::order_children);
     let (mut leaves, mut ids) = (try_with_capacity(ranges.len())?, try_with_capacity(ranges.len())?);
     let leaf = |&(first, count): &(u32, u32)| Leaf8::new(&items[first as usize..][..count as usize]);
     ranges.par_iter().map(leaf).unzip_into_vecs(&mut leaves, &mut ids);
@@ -172,7 +173,7 @@ impl Leaf8 {
 }
 
 impl Bvh8Node {
-    /// A node of at most eight children.
+    /// A node of at most eight children, which are not ordered yet.
     pub(crate) fn of(children: &[(Bounds, Child)]) -> Self {
         let mut node = Self {
             bounds: [[[f32::INFINITY; WIDTH]; 3], [[f32::NEG_INFINITY; WIDTH]; 3]],
@@ -186,13 +187,22 @@ impl Bvh8Node {
             }
             node.children[i] = *child;
         }
+        node
+    }
+
+    /// Orders the children along the directions of each octant. This takes longer than everything else in a node.
+    pub(crate) fn order_children(&mut self) {
+        let [low, high] = &self.bounds;
+        let corner = |of: &[[f32; WIDTH]; 3], i: usize| Vec3A::new(of[0][i], of[1][i], of[2][i]);
+        let used = self.children.iter().take_while(|&&child| child != Child::NOTHING).count();
         for octant in 0..8 {
             let toward = Vec3A::from_array(std::array::from_fn(|k| if octant >> k & 1 == 0 { 1.0 } else { -1.0 }));
+            let along: [f32; WIDTH] = std::array::from_fn(|i| {
+                if i < used { (corner(low, i) + corner(high, i)).dot(toward) } else { f32::INFINITY }
+            });
             let mut places: [usize; WIDTH] = std::array::from_fn(|i| i);
-            let along = |&i: &usize| children.get(i).map_or(f32::INFINITY, |(b, _)| (b.low + b.high).dot(toward));
-            places.sort_by(|a, b| along(a).total_cmp(&along(b)));
-            node.order[octant] = places.iter().rev().fold(0, |order, &place| order << 3 | place as u32);
+            places.sort_by(|&a, &b| along[a].total_cmp(&along[b]));
+            self.order[octant] = places.iter().rev().fold(0, |order, &place| order << 3 | place as u32);
         }
-        node
     }
 }
