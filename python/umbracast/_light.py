@@ -118,9 +118,7 @@ def visible_fraction(
     }
     arrays: dict[str, NDArray[np.float64]] = {}
     for name, (array, width) in given.items():
-        wide: NDArray[np.float64] = np.ascontiguousarray(_validate.floats(name, array), np.float64).reshape(
-            np.shape(array)
-        )
+        wide: NDArray[np.float64] = np.asarray(_validate.floats(name, array), np.float64, order="C")
         if width and (wide.ndim == 0 or wide.shape[-1] != 3):
             raise ValueError(
                 f"{name} must have shape {'(…, B, 3)' if name in _PER_BODY else '(…, 3)'}, not {wide.shape}"
@@ -135,10 +133,10 @@ def visible_fraction(
     shape = _broadcast({name: axes[:-1] if name in _PER_BODY else axes for name, axes in leading.items()})
 
     def column(name: str) -> tuple[NDArray[np.float64], list[int]]:
-        array, width = arrays[name], given[name][1]
-        target = (*shape, *((count,) if name in _PER_BODY else ()), *((3,) if width else ()))
-        steps = [step // array.itemsize for step in np.broadcast_to(array, target).strides]
-        return array.reshape(-1), steps[: len(steps) - width]
+        array, axes = arrays[name], leading[name]
+        # Along an axis that repeats, the step is 0. np.broadcast_to would say the same, but takes microseconds per array.
+        steps = [step // array.itemsize if size > 1 else 0 for size, step in zip(axes, array.strides, strict=False)]
+        return array.reshape(-1), [0] * (len(shape) + (name in _PER_BODY) - len(axes)) + steps
 
     rows = math.prod(shape)
     fraction, kind, flux = np.empty(rows), np.empty(rows, np.uint8), np.empty(rows)
