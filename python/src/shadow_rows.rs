@@ -69,6 +69,7 @@ pub(crate) fn visible_fraction(
         ("power-2", &[c, alpha]) => LimbDarkening::power_2(c, alpha),
         ("four-parameter", &[a1, a2, a3, a4]) => LimbDarkening::four_parameter([a1, a2, a3, a4]),
         (_, &[u1, u2]) => LimbDarkening::new(u1, u2),
+        (_, &[u1]) => LimbDarkening::new(u1, 0.0),
         _ => Err(umbracast::Error::InvalidArgument(format!("limb_darkening has {} numbers", given.len()))),
     });
     let limb = limb.transpose();

@@ -85,6 +85,30 @@ def test_the_flux_has_laws_of_powers():
         visible_fraction(**BASE, limb_darkening=(1.4, 0.2), limb_law="power-2")
 
 
+def test_one_coefficient_is_the_linear_law():
+    for row in (row for row in table("limb_darkening.csv") if float(row["u2"]) == 0):
+        u1, _, radius, apart, expected = columns([row], "u1", "u2", "occluder_radius", "separation", "visible_flux_fraction")[0]
+        seen = visible_fraction([0, 0, 0], [0, 0, 2e6], 2, [[apart, 0, 1e6]], [radius], limb_darkening=(u1,))
+        assert abs(seen.flux - expected) < 1e-9, row
+
+
+def test_the_flux_past_spheroids_has_the_law_of_the_reference():
+    rows = table("limb_spheroids.csv")
+    numbers = {name: columns(rows, f"{name}_1", f"{name}_2") for name in ("x", "y", "radius", "polar_radius")}
+    poles = np.stack([columns(rows, f"pole_{axis}_1", f"pole_{axis}_2") for axis in "xyz"], -1)
+    # A second body is far aside where there is none.
+    absent = numbers["radius"] == 0
+    bodies = np.stack([np.where(absent, 9, numbers["x"]), numbers["y"], np.full(absent.shape, 1e11)], -1)
+    radii, polar = (np.where(absent, 0.1, numbers[name]) for name in ("radius", "polar_radius"))
+    poles[absent] = [0, 0, 1]
+    laws = {"quadratic_0.0_0.0": (0, 0), "quadratic_0.4_0.25": (0.4, 0.25), "power-2_0.7_0.6": (0.7, 0.6)}
+    for column, coefficients in (laws | {"four-parameter_0.5_-0.2_0.6_-0.1": (0.5, -0.2, 0.6, -0.1)}).items():
+        law = {"limb_darkening": coefficients, "limb_law": column.split("_")[0]}
+        seen = visible_fraction([0, 0, 0], [0, 0, 2e11], 2, bodies, radii, polar_radii=polar, poles=poles, **law)
+        area = (numbers["radius"] * numbers["polar_radius"]).sum(1)
+        assert (abs(1 - seen.flux - columns(rows, column)[:, 0]) < 1e-9 * area + 1e-15).all(), column
+
+
 def blocks(page):
     """Run the Python of a page, and return its names."""
     text = (ROOT / "docs" / page).read_text()
@@ -256,7 +280,11 @@ def test_invalid_values_are_named(given, message):
         ({"radii": np.ones((3, 2)), "light_radius": [1, 2]}, r"light_radius \(2,\), bodies \(\), radii \(3,\)"),
         ({"bodies": [0, 0, 5]}, r"bodies must have shape \(…, B, 3\), not \(3,\)"),
         ({"observers": [0, 0]}, r"observers must have shape \(…, 3\), not \(2,\)"),
-        ({"limb_darkening": (1, 2, 3)}, "limb_darkening must contain 2 numbers"),
+        ({"limb_darkening": (1, 2, 3)}, "limb_darkening must contain 1 or 2 numbers"),
+        ({"limb_darkening": np.full((5, 2), 0.2)}, r"limb_darkening has shape \(5, 2\): the coefficients are for all rows"),
+        ({"limb_law": "power-2"}, "limb_law 'power-2' needs limb_darkening"),
+        ({"limb_law": "quadratic"}, "limb_law 'quadratic' needs limb_darkening"),
+        ({"limb_darkening": (0.9, 0.9)}, "must not be negative"),
         ({"limb_darkening": (2, 0)}, "must not be negative"),
         ({"observers": ["a", "b", "c"]}, "observers must be float32 or float64"),
         ({"poles": [0, 0, 1]}, "poles need polar_radii"),

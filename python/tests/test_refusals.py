@@ -256,6 +256,29 @@ def test_numpy_and_lists_give_numbers_and_hits(scene, rays):
     assert "(5000,)" in repr(umbracast.Segments(rays[:, :3], rays[:, 3:6]))
 
 
+def test_numbers_with_a_unit_are_refused(scene, rays):
+    """NumPy drops the unit of such an array: a radius of 1 km would become 1 m."""
+    units = pytest.importorskip("astropy.units")
+    column = pytest.importorskip("astropy.table").Column
+    for call, name in [
+        (lambda: umbracast.visible_fraction([0, 0, 9], [0, 0, 0], 1 * units.R_sun, [[0, 0, 5]], [1]), "light_radius"),
+        (lambda: umbracast.visible_fraction([0, 0, 9], [0, 0, 0], 1, [[0, 0, 5] * units.km], [1]), "bodies"),
+        (lambda: scene.closest(rays * units.m), "rays"),
+        (lambda: scene.closest(rays[:, :3], rays[:, 3:6], t_max=3 * units.m), "t_max"),
+        (lambda: scene.closest({name: rays[:, k] * units.m for k, name in enumerate(("ox", "oy", "oz", "dx", "dy", "dz"))}), "column 'ox'"),
+        (lambda: scene.closest(rays, times=1 * units.s), "times"),
+        (lambda: umbracast.Scene([[0, 0, 0, 1]] * units.m), "spheres"),
+        (lambda: umbracast.Scene([[0, 0, 0, 1]], origin=[0, 0, 0] * units.m), "origin"),
+        (lambda: umbracast.sky.julian_date(2_460_000.5 * units.day), "jd"),
+        (lambda: umbracast.visible_fraction([0, 0, 9], [0, 0, 0], column([1.0], unit="km"), [[0, 0, 5]], [1]), "light_radius"),
+    ]:
+        with pytest.raises(TypeError, match=f"{name}.* has the unit .*: pass plain numbers, as .to_value"):
+            call()
+    # Without a unit, the numbers are plain.
+    seen = umbracast.visible_fraction([0, 0, 9], [0, 0, 0], 1 * units.dimensionless_unscaled, [[0, 0, 5]], [0.2])
+    assert seen.fraction < 1
+
+
 @pytest.mark.filterwarnings("error")
 def test_values_beyond_float32_are_refused_without_a_warning(scene, rays):
     with pytest.raises(umbracast.RecordError, match="ray 0: radius is inf"):

@@ -24,8 +24,8 @@ from .sky import _sky
 
 LimbLaw: TypeAlias = Literal["quadratic", "power-2", "four-parameter"]
 """A law of limb darkening."""
-_LIMB_LAWS = {"quadratic": 2, "power-2": 2, "four-parameter": 4}
-"""Number of coefficients of each law."""
+_LIMB_LAWS = {"quadratic": (1, 2), "power-2": (2,), "four-parameter": (4,)}
+"""Allowed numbers of coefficients of each law."""
 
 
 def visible_fraction(
@@ -38,7 +38,7 @@ def visible_fraction(
     polar_radii: ArrayLike | None = None,
     poles: ArrayLike | None = None,
     limb_darkening: Sequence[float] | None = None,
-    limb_law: LimbLaw = "quadratic",
+    limb_law: LimbLaw | None = None,
     device: Device | str | int | None = "cpu",
     progress: Progress = False,
 ) -> Shadows:
@@ -60,7 +60,8 @@ def visible_fraction(
     light_radius : (…) array
         Radius of the light, above 0.
     bodies : (…, B, 3) array
-        Centres of the B bodies of each row. Bodies behind the light or behind the observer do not count.
+        Centres of the B bodies of each row; ``positions[:, None]`` for one body at N times. Bodies behind the light or behind the observer do
+        not count.
     radii : float or (…, B) or (…, 1) array
         Radii of the bodies; equatorial radii if there are polar radii.
     polar_radii : float or (…, B) or (…, 1) array, optional
@@ -68,10 +69,11 @@ def visible_fraction(
     poles : (3) or (…, B, 3) or (…, 1, 3) array, optional
         Directions of the poles, of any length. Default: the z axis. They need ``polar_radii``.
     limb_darkening : sequence of float, optional
-        Coefficients of the brightness of the light's disc in the law ``limb_law``.
+        Coefficients of the brightness of the light's disc in the law ``limb_law``, for all rows. Default: a disc of uniform brightness.
     limb_law : {"quadratic", "power-2", "four-parameter"}, default "quadratic"
-        Brightness, relative to the centre of the disc: ``1 - u1 (1 - mu) - u2 (1 - mu)²`` with (u1, u2); ``1 - c (1 - mu^alpha)`` with
-        (c, alpha); or 1 less the sum of ``a_k (1 - mu^(k/2))`` with (a1, a2, a3, a4), which some programs call nonlinear.
+        Brightness, relative to the centre of the disc: ``1 - u1 (1 - mu) - u2 (1 - mu)²`` with (u1, u2), or with (u1,), the linear law;
+        ``1 - c (1 - mu^alpha)`` with (c, alpha); or 1 less the sum of ``a_k (1 - mu^(k/2))`` with (a1, a2, a3, a4), which some programs
+        call nonlinear. A law needs coefficients.
     device : str, int or `Device`, default "cpu"
         Device to compute on; see `Device`. The CPU engine computes in float64; the error is at most 10⁻⁹, also at astronomical distances. GPUs
         compute in float32, to 10⁻⁴ (10⁻³ for oblate bodies and for fluxes); the CPU computes the fluxes of laws that are not quadratic.
@@ -90,8 +92,9 @@ def visible_fraction(
         radius that is not above 0, a negative radius, a pole without a direction, and an observer inside a body (more than 2.4e-7 of its
         radius below the surface). The index is that in the broadcast shape.
     ValueError, TypeError
-        For arrays that cannot be broadcast or are not numeric, for another number of bodies than that of ``bodies``, and for poles without
-        polar radii.
+        For arrays that cannot be broadcast, are not numeric or have a unit, for another number of bodies than that of ``bodies``, for poles
+        without polar radii, a law without coefficients, and coefficients with which a part of the disc is darker than black, such as u1 +
+        u2 > 1.
     DeviceError, MemoryError, KeyboardInterrupt
         As `System.shadow`.
 
@@ -115,9 +118,7 @@ def visible_fraction(
     }
     arrays: dict[str, NDArray[np.float64]] = {}
     for name, (array, width) in given.items():
-        wide: NDArray[np.float64] = np.ascontiguousarray(_validate.floats(name, array), np.float64).reshape(
-            np.shape(array)
-        )
+        wide: NDArray[np.float64] = np.asarray(_validate.floats(name, array), np.float64, order="C")
         if width and (wide.ndim == 0 or wide.shape[-1] != 3):
             raise ValueError(
                 f"{name} must have shape {'(…, B, 3)' if name in _PER_BODY else '(…, 3)'}, not {wide.shape}"
@@ -132,18 +133,14 @@ def visible_fraction(
     shape = _broadcast({name: axes[:-1] if name in _PER_BODY else axes for name, axes in leading.items()})
 
     def column(name: str) -> tuple[NDArray[np.float64], list[int]]:
-        array, width = arrays[name], given[name][1]
-        target = (*shape, *((count,) if name in _PER_BODY else ()), *((3,) if width else ()))
-        steps = [step // array.itemsize for step in np.broadcast_to(array, target).strides]
-        return array.reshape(-1), steps[: len(steps) - width]
+        array, axes = arrays[name], leading[name]
+        # Along an axis that repeats, the step is 0. np.broadcast_to would say the same, but takes microseconds per array.
+        steps = [step // array.itemsize if size > 1 else 0 for size, step in zip(axes, array.strides, strict=False)]
+        return array.reshape(-1), [0] * (len(shape) + (name in _PER_BODY) - len(axes)) + steps
 
     rows = math.prod(shape)
     fraction, kind, flux = np.empty(rows), np.empty(rows, np.uint8), np.empty(rows)
-    if limb_law not in _LIMB_LAWS:
-        raise ValueError(f"limb_law must be one of {', '.join(map(repr, _LIMB_LAWS))}, not {limb_law!r}")
-    limb = None
-    if limb_darkening is not None:
-        limb = _validate.numbers("limb_darkening", limb_darkening, _LIMB_LAWS[limb_law])
+    limb = _coefficients(limb_darkening, limb_law)
     bad = _umbracast.visible_fraction(
         open_device(device, "fast")._native,
         shape,
@@ -151,7 +148,7 @@ def visible_fraction(
         tuple(column(name) for name in ("observers", "light", "light_radius", "bodies", "radii")),
         tuple(column(name) if name in arrays else None for name in ("polar_radii", "poles")),
         limb,
-        limb_law,
+        limb_law or "quadratic",
         fraction,
         kind,
         flux,
@@ -165,6 +162,19 @@ def visible_fraction(
 
 _PER_BODY = ("bodies", "radii", "polar_radii", "poles")
 """Arguments with an axis of bodies."""
+
+
+def _coefficients(given: Sequence[float] | None, law: str | None) -> tuple[float, ...] | None:
+    """Return the coefficients of a law of limb darkening, None for a disc of uniform brightness."""
+    if law is not None and law not in _LIMB_LAWS:
+        raise ValueError(f"limb_law must be one of {', '.join(map(repr, _LIMB_LAWS))}, not {law!r}")
+    if given is None:
+        if law is not None:
+            raise TypeError(f"limb_law {law!r} needs limb_darkening, the coefficients of the law")
+        return None
+    if np.ndim(given) > 1:
+        raise ValueError(f"limb_darkening has shape {np.shape(given)}: the coefficients are for all rows, so call once per set of them")
+    return _validate.numbers("limb_darkening", given, *_LIMB_LAWS[law or "quadratic"])
 
 
 def _check_bodies(name: str, axes: tuple[int, ...], count: int, width: int) -> None:

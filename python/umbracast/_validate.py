@@ -20,14 +20,15 @@ def integer(name: str, given: Any, least: int, most: int) -> int:
     return number
 
 
-def numbers(name: str, given: Any, count: int) -> tuple[float, ...]:
-    """Return exactly ``count`` numbers as floats."""
+def numbers(name: str, given: Any, *counts: int) -> tuple[float, ...]:
+    """Return numbers as floats. There must be as many as one of the ``counts``."""
+    _refuse_units(name, given)
     try:
         found = tuple(float(one) for one in given)
     except (TypeError, ValueError):
         found = ()
-    if len(found) != count:
-        raise ValueError(f"{name} must contain {count} numbers, but is {given!r}")
+    if len(found) not in counts:
+        raise ValueError(f"{name} must contain {' or '.join(map(str, counts))} numbers, but is {given!r}")
     return found
 
 
@@ -43,11 +44,27 @@ def string(name: str, given: Any) -> str:
     return given
 
 
+def _refuse_units(name: str, given: Any) -> None:
+    """Raise TypeError for numbers with a unit, of Astropy, unyt or Pint: NumPy takes the numbers and drops the unit without a word."""
+    if isinstance(given, (list, tuple)):
+        for one in given:
+            if not isinstance(one, (int, float)):
+                _refuse_units(name, one)
+        return
+    has_unit = isinstance(given, np.ndarray) or hasattr(given, "to_value") or hasattr(given, "magnitude")
+    unit = getattr(given, "unit", getattr(given, "units", None)) if has_unit else None
+    if unit is not None and str(unit) not in ("", "dimensionless"):
+        raise TypeError(
+            f"{name} has the unit {unit}: pass plain numbers, as .to_value(unit) of Astropy or unyt and .m_as(unit) of Pint return them"
+        )
+
+
 def array(name: str, given: Any) -> NDArray[Any]:
     """Return an array.
 
-    Refuses masked values, because the data below a mask is not meant to be used, and tables, whose order of columns is not meant.
+    Refuses units, masked values, because the data below a mask is not meant to be used, and tables, whose order of columns is not meant.
     """
+    _refuse_units(name, given)
     if hasattr(given, "columns"):
         raise TypeError(f"{name} must be an array, not a table: select a column, or give the array of some columns in this order")
     if np.ma.is_masked(given):

@@ -281,6 +281,88 @@ fn laws_of_powers_agree_with_the_reference() {
     }
 }
 
+/// Spheroids of half the light's radius to a ten-thousandth of it: inside the disc, around its centre, at its edge, across it, and two that
+/// overlap. What they hide is compared relative to their size: one that was overlooked would hide nothing.
+#[test]
+fn the_flux_past_spheroids_agrees_with_the_reference() {
+    let text = include_str!("../data/limb_spheroids.csv");
+    let laws = [
+        LimbDarkening::new(0.0, 0.0),
+        LimbDarkening::new(0.4, 0.25),
+        LimbDarkening::power_2(0.7, 0.6),
+        LimbDarkening::four_parameter([0.5, -0.2, 0.6, -0.1]),
+    ];
+    // The outlines of the reference are those seen from infinity.
+    let light = Ball::new([0.0, 0.0, 2e11], 2.0);
+    let mut rows = Vec::new();
+    let mut hidden = Vec::new();
+    for (v, _) in table(text) {
+        let body = |b: &[f64]| Spheroid::new([b[0], b[1], 1e11], b[2], b[3], [b[4], b[5], b[6]]);
+        let bodies: Vec<_> = v[..14].chunks(7).filter(|body| body[2] > 0.0).map(body).collect();
+        rows.push(ShadowRow::new([0.0; 3], light, bodies));
+        hidden.push(v[14..].to_vec());
+    }
+    for device in devices() {
+        let mut worst = [0.0_f64; 4];
+        for (k, law) in laws.iter().enumerate() {
+            for ((row, hidden), found) in rows.iter().zip(&hidden).zip(of(device, &rows, Some(law.clone().unwrap()))) {
+                let area = row.bodies.iter().map(|body| body.radius * body.polar_radius).sum::<f64>();
+                let apart = (1.0 - found.flux - hidden[k]).abs();
+                let allowed = if device.is_cpu() { 1e-12 } else { 1e-3 };
+                worst[k] = worst[k].max(apart / area);
+                assert!(apart < allowed, "{}: {} for {} past {row:?}", device.name(), 1.0 - found.flux, hidden[k]);
+            }
+        }
+        let worst = worst.map(|worst| format!("{worst:.1e}"));
+        println!("{}: largest errors, relative to the area of the bodies: {worst:?}", device.name());
+    }
+}
+
+#[test]
+fn without_darkening_the_flux_past_small_spheroids_is_the_fraction() {
+    let mut n = Numbers(5);
+    let mut unit = || n.unit_f64();
+    let rows: Vec<ShadowRow> = (0..scaled(20_000))
+        .map(|i| {
+            let radius = 0.5 * 10_f64.powf(-3.7 * unit());
+            // Inside the disc, around its centre, and across its edge.
+            let aside = match i % 4 {
+                0 => 1.2 * radius * unit(),
+                1 => 1.0 + 1.2 * radius * (unit() - 0.5),
+                _ => unit(),
+            };
+            let (sine, cosine) = (std::f64::consts::TAU * unit()).sin_cos();
+            let pole = DVec3::new(unit() - 0.5, unit() - 0.5, unit() - 0.5);
+            let body = Spheroid::new([aside * cosine, aside * sine, 1e6], radius, radius * (0.5 + unit()), pole);
+            ShadowRow::new([0.0; 3], Ball::new([0.0, 0.0, 2e6], 2.0), [body])
+        })
+        .collect();
+    let mut worst = 0.0_f64;
+    for (row, found) in rows.iter().zip(of(&cpu(), &rows, Some(LimbDarkening::new(0.0, 0.0).unwrap()))) {
+        let apart = (found.flux - found.shadow.fraction).abs();
+        worst = worst.max(apart / row.bodies[0].radius.powi(2));
+        assert!(apart < 1e-9 * row.bodies[0].radius.powi(2) + 1e-15, "{found:?} past {row:?}");
+    }
+    println!("worst, relative to the square of the radius: {worst:.1e}");
+}
+
+#[test]
+fn a_body_without_extent_hides_nothing() {
+    let light = Ball::new([0.0, 0.0, 10.0], 2.0);
+    let before = |x: f64| ShadowRow::new([0.0; 3], light, [Ball::new([x, 0.0, 5.0], 0.0).into()]);
+    let rows = [0.0, 0.3, 0.999, 1.0, 2.0].map(before);
+    for device in devices() {
+        for found in of(device, &rows, Some(LimbDarkening::new(0.4, 0.2).unwrap())) {
+            assert_eq!(
+                (found.shadow.fraction, found.shadow.kind, found.flux),
+                (1.0, ShadowKind::Lit, 1.0),
+                "{}",
+                device.name()
+            );
+        }
+    }
+}
+
 /// The rows of a table of `reference/` as text, from the CSV file. The JSON file must have the same columns and digits.
 fn reference(name: &str) -> Vec<Vec<String>> {
     let read = |end: &str| std::fs::read_to_string(root().join(format!("reference/{name}.{end}"))).unwrap();

@@ -186,77 +186,91 @@ impl Cone {
         self.ahead + tau * self.across.dot(turn) > 0.0
     }
 
-    /// The quadratic at the rim, as a function of the direction: positive where the cone covers the rim.
-    fn rim(&self) -> Wave {
+    /// The quadratic on the ring at `tau`, as a function of the direction: positive where the cone covers the ring.
+    fn ring(&self, tau: f64) -> Wave {
         let wave = self.square.wave();
-        Wave { constant: wave.constant + self.center, once: (2.0 * self.middle).to_array(), twice: wave.twice }
+        let (square, once) = (tau * tau, 2.0 * tau * self.middle);
+        Wave {
+            constant: square * wave.constant + self.center,
+            once: once.to_array(),
+            twice: wave.twice.map(|part| square * part),
+        }
     }
 
     /// Calls `take` with the directions in which the outline crosses the ring at `tau`, in front of the observer.
     pub(crate) fn crossings(&self, tau: f64, mut take: impl FnMut(f64)) {
-        let wave = self.square.wave();
-        let (square, once) = (tau * tau, 2.0 * tau * self.middle);
-        let ring = Wave {
-            constant: square * wave.constant + self.center,
-            once: once.to_array(),
-            twice: wave.twice.map(|part| square * part),
-        };
-        ring.roots(|angle| {
+        self.ring(tau).roots(|angle| {
             if self.is_before(DVec2::from_angle(angle), tau) {
                 take(angle);
             }
         });
     }
 
-    /// Whether the cone covers the point at `tau` in a direction.
-    pub(crate) fn covers(&self, turn: DVec2, tau: f64) -> bool {
-        let value = tau * (tau * self.square.at(turn) + 2.0 * self.middle.dot(turn)) + self.center;
-        value >= 0.0 && self.is_before(turn, tau)
+    /// The quadratic at `tau` in a direction.
+    fn value(&self, turn: DVec2, tau: f64) -> f64 {
+        tau * (tau * self.square.at(turn) + 2.0 * self.middle.dot(turn)) + self.center
     }
 
-    /// The smallest and the largest ring that the outline touches, if they are on the disc. They are found by bisection from rings that
-    /// the outline crosses: at those, it has points on both sides.
-    pub(crate) fn radial_extent(&self) -> [Option<f64>; 2] {
-        let crosses = |tau: f64| {
-            let mut found = false;
-            self.crossings(tau, |_| found = true);
-            found
-        };
-        let middle = |turn: DVec2| {
-            let reached = self.span(turn);
-            let near = if self.covers_center() { reached.y } else { 0.5 * (reached.x + reached.y.min(2.0)) };
-            (reached.x < reached.y).then_some(near)
-        };
-        let inside = |tau: &f64| *tau > 0.0 && *tau <= 1.0 && crosses(*tau);
-        let aimed = self.across.normalize_or(DVec2::X);
-        let turns = (0..16).map(|i| aimed.rotate(DVec2::from_angle(TAU * f64::from(i) / 16.0)));
-        let found = turns.filter_map(middle).chain([1.0]).filter(inside);
-        let (low, high) = found.fold((f64::INFINITY, 0.0_f64), |(low, high), tau| (low.min(tau), high.max(tau)));
-        let between = |mut out: f64, mut within: f64| {
-            if crosses(out) {
-                return None;
+    /// Whether the cone covers the point at `tau` in a direction.
+    pub(crate) fn covers(&self, turn: DVec2, tau: f64) -> bool {
+        self.value(turn, tau) >= 0.0 && self.is_before(turn, tau)
+    }
+
+    /// The direction in which the quadratic on the ring at `tau` is largest, or smallest. `None` if it is constant.
+    fn extreme(&self, tau: f64, largest: bool) -> Option<DVec2> {
+        let Wave { once: [b1, c1], twice: [b2, c2], .. } = self.ring(tau);
+        let slope = Wave { constant: 0.0, once: [c1, -b1], twice: [2.0 * c2, -2.0 * b2] };
+        let mut found: Option<(f64, DVec2)> = None;
+        slope.roots(|angle| {
+            let turn = DVec2::from_angle(angle);
+            let value = self.value(turn, tau);
+            let is_more = found.is_none_or(|(most, _)| if largest { value > most } else { value < most });
+            if is_more && self.is_before(turn, tau) {
+                found = Some((value, turn));
             }
-            for _ in 0..36 {
-                let tau = 0.5 * (out + within);
-                if crosses(tau) { within = tau } else { out = tau }
+        });
+        found.map(|(_, turn)| turn)
+    }
+
+    /// The smallest and the largest ring that the outline touches; 1 or more where there is none on the disc.
+    ///
+    /// The search starts from a ring that the outline certainly touches, however small the body is. In the direction in which that ring is
+    /// deepest inside the body, the outline is nearer, or farther, than the ring. There the search goes on. The rings converge to the
+    /// extreme one from one side, and their errors are squared in each step, because the distance of an outline is stationary there.
+    pub(crate) fn radial_extent(&self) -> [f64; 2] {
+        let around = self.covers_center();
+        // The line through the centre of the disc that is deepest inside the body.
+        let [b, c] = self.discriminant.wave().twice;
+        let turn = DVec2::from_angle(0.5 * c.atan2(b));
+        let reached = [turn, -turn].map(|turn| self.span(turn)).into_iter().filter(|span| span.x < span.y);
+        let start = reached.map(|span| if around { span.y } else { span.x }).fold(1.0, f64::min);
+        [false, true].map(|farthest| {
+            let mut tau = start;
+            for _ in 0..40 {
+                let turn = self.extreme(tau, farthest || !around);
+                let Some(span) = turn.map(|turn| self.span(turn)).filter(|span| span.x < span.y) else { break };
+                let next = if farthest || around { span.y } else { span.x };
+                let is_last = (next - tau).abs() <= 1e-15 * tau || next >= 1.0;
+                tau = next;
+                if is_last {
+                    break;
+                }
             }
-            Some(0.5 * (out + within))
-        };
-        if low > high { [None; 2] } else { [between(0.0, low), between(1.0, high)] }
+            tau
+        })
     }
 
     /// Position of the cone relative to the disc. Adds the directions in which the quadratic changes sign at the rim to `rims`.
     pub(crate) fn extent(&self, rims: &mut Vec<f64>) -> Extent {
         let mut crosses = false;
-        self.rim().roots(|angle| {
+        self.ring(1.0).roots(|angle| {
             crosses |= self.is_before(DVec2::from_angle(angle), 1.0);
             rims.push(angle);
         });
         if crosses {
             return Extent::Beyond;
         }
-        let turn = DVec2::X;
-        if self.square.at(turn) + 2.0 * self.middle.dot(turn) + self.center >= 0.0 && self.is_before(turn, 1.0) {
+        if self.covers(DVec2::X, 1.0) {
             return Extent::Covers;
         }
         if self.aimed { Extent::Within } else { Extent::Apart }

@@ -206,7 +206,8 @@ fn one(at: Vector, light: Vector, light_radius: F64x8, center: Vector, radius: F
     let smaller = |yes: F64x8, no: F64x8| b.sine.if_below(a.sine, within(yes, no), no);
     let covers = |yes: F64x8, no: F64x8| apart.if_not_positive(b.sine.if_below(a.sine, no, yes), no);
     let total = |yes: F64x8, no: F64x8| outer.sine.if_not_positive(yes, covers(yes, no));
-    let none = |yes: F64x8, no: F64x8| front.if_not_positive(yes, inner.sine.if_not_positive(yes, no));
+    let hides = |yes: F64x8, no: F64x8| radius.if_not_positive(no, inner.sine.if_not_positive(no, yes));
+    let none = |yes: F64x8, no: F64x8| front.if_not_positive(yes, hides(no, yes));
     let inside = |yes: F64x8, no: F64x8| depth.if_below(zero, yes, no);
     let fraction = inside(zero, none(kinds[1], total(zero, smaller(1.0 - versine_b / versine_a, partial))));
     // If products of four lengths leave the range of f64, the result is unknown.
