@@ -423,7 +423,7 @@ fn times_need_f8_and_pipes_are_recognised() {
         ("fields.npy", "field 'unix_s' is f4: expected f8"),
         ("t.f32", "raw f32 cannot be read as states, since it rounds unix_s to 128 s"),
         ("t.states", "raw f32 cannot be read as states"),
-        ("t.txt", "supported are .npy, .npz, .csv, .parquet, .ply, .oem and .xml"),
+        ("t.txt", "supported are .npy, .npz, .csv, .parquet, .ply, .bsp, .oem and .xml"),
     ] {
         let done = folder.run(&format!("sunlight {file} --frame gcrs -o out.csv"));
         assert!(done.code == 2 && done.errors.contains(words), "{file}: {}", done.errors);

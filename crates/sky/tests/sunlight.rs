@@ -296,7 +296,7 @@ fn intervals_do_not_depend_on_the_samples() {
     assert!(dense.len() >= 12, "{dense:?}");
     for (path, allowed) in [(1, 1e-5), (2, 1e-5), (3, 1e-3), (4, 2e-2)] {
         assert_near(&ends(&sunlight, path), &dense, allowed);
-        let error = Sunlight::new(&sky, &paths[path..=path]).unwrap().interpolation_error_km().unwrap();
+        let error = Sunlight::new(&sky, &paths[path..=path]).unwrap().check().interpolation_error_km.unwrap();
         println!("{path}: {error:e} km");
         assert!(error < 30.0 * allowed, "{path}: {error}");
     }
@@ -351,7 +351,7 @@ fn a_gap_is_part_of_the_estimated_error() {
         let whole = orbit(7_000.0, start, 2_880, 60.0, has_velocity);
         let error = |states: &[TrajectoryState]| {
             let path = Trajectory::new("a", Frame::Gcrs, states.to_vec()).unwrap();
-            Sunlight::new(&sky, &[path]).unwrap().interpolation_error_km().unwrap()
+            Sunlight::new(&sky, &[path]).unwrap().check().interpolation_error_km.unwrap()
         };
         assert!(error(&whole) < 0.01, "{}", error(&whole));
         // Six hours in the middle, at the beginning and at the end.
@@ -376,10 +376,11 @@ fn objects_of_two_states_have_no_estimate() {
     let start = instant("2026-03-21T05:00:00Z");
     let of = |count: usize| Trajectory::new("a", Frame::Gcrs, orbit(7_000.0, start, count, 60.0, false)).unwrap();
     let sunlight = Sunlight::new(&sky, &[of(2), of(1), of(20), of(2), of(0)]).unwrap();
-    assert_eq!(sunlight.trajectories_without_estimate(), 2);
-    assert!(sunlight.interpolation_error_km().is_some());
+    let words = |objects: &str| format!("{objects} only two states: too few to estimate the error of the path between them");
+    assert_eq!(sunlight.check().doubts, [words("2 objects have")]);
     let sunlight = Sunlight::new(&sky, &[of(2), of(1)]).unwrap();
-    assert_eq!((sunlight.trajectories_without_estimate(), sunlight.interpolation_error_km()), (1, None));
+    let check = sunlight.check();
+    assert_eq!((check.doubts, check.interpolation_error_km), (vec![words("1 object has")], None));
 }
 
 /// A place on the ground is an object, too. Its contacts are those of the solar eclipse, which another part of the library computes.
