@@ -223,17 +223,12 @@ pub(crate) fn run(args: &SunlightArgs) -> Result<()> {
     let check = sunlight.check();
     // Printed even with `--quiet`, because the events are probably wrong.
     check.doubts.iter().for_each(|doubt| say(&format!("warning: {}: {doubt}", args.trajectory.display())));
-    let span = time_span(&file);
-    if let Some([first, last]) = span
-        && (0.0..JANUARY_S).contains(&unix_seconds(first, delta_t))
-    {
-        say(&format!(
-            "warning: {}: the states are from {}: are their times seconds since 1970-01-01?",
-            args.trajectory.display(),
-            [first, last].map(|time| time.text(0, delta_t).to_string()).join(" to ")
-        ));
+    let [first, last] = time_span(&file);
+    let span = [first, last].map(|time| time.text(0, delta_t).to_string());
+    if (0.0..JANUARY_S).contains(&unix_seconds(first, delta_t)) {
+        let question = "are their times seconds since 1970-01-01?";
+        say(&format!("warning: {}: the states are from {}: {question}", args.trajectory.display(), span.join(" to ")));
     }
-    let span = span.map(|times| times.map(|time| time.text(0, delta_t).to_string()));
     let summary = sums.summary(args, &device, &file, span, check.interpolation_error_km, (start, cpu));
     print_summary(&summary, &summary.line(), args.summary.json, args.summary.quiet)
 }
@@ -242,12 +237,13 @@ pub(crate) fn run(args: &SunlightArgs) -> Result<()> {
 const JANUARY_S: f64 = 31.0 * 86_400.0;
 
 /// The first and the last instant of all states.
-fn time_span(file: &TrajectoryFile) -> Option<[Time; 2]> {
+fn time_span(file: &TrajectoryFile) -> [Time; 2] {
     let ends = |one: &Trajectory| Some([one.states().first()?.time, one.states().last()?.time]);
     let wider = |[first, last]: [Time; 2], [begins, ends]: [Time; 2]| {
-        [if begins.seconds_since(first) < 0.0 { begins } else { first }, if ends.seconds_since(last) > 0.0 { ends } else { last }]
+        let [is_earlier, is_later] = [first.seconds_since(begins) > 0.0, ends.seconds_since(last) > 0.0];
+        [if is_earlier { begins } else { first }, if is_later { ends } else { last }]
     };
-    file.trajectories.iter().filter_map(ends).reduce(wider)
+    file.trajectories.iter().filter_map(ends).reduce(wider).unwrap_or_default()
 }
 
 /// Writes the intervals.
@@ -338,7 +334,7 @@ impl Sums {
         args: &'a SunlightArgs,
         device: &'a Device,
         file: &TrajectoryFile,
-        span: Option<[String; 2]>,
+        [first_time, last_time]: [String; 2],
         interpolation_error_km: Option<f64>,
         (start, cpu): (Instant, ProcessTime),
     ) -> SunlightSummary<'a> {
@@ -351,7 +347,8 @@ impl Sums {
             device: device.name(),
             objects: file.trajectories.len(),
             states: file.rows.len(),
-            span,
+            first_time,
+            last_time,
             lit,
             penumbra,
             antumbra,
@@ -380,8 +377,10 @@ pub(crate) struct SunlightSummary<'a> {
     /// Objects of a table, or segments of a message.
     objects: usize,
     states: usize,
-    /// The first and the last instant of all states, in UTC.
-    span: Option<[String; 2]>,
+    /// The first instant of all states, in UTC.
+    first_time: String,
+    /// The last one.
+    last_time: String,
     /// States by kind of shadow.
     lit: u64,
     penumbra: u64,
@@ -416,12 +415,13 @@ impl SunlightSummary<'_> {
         let kinds =
             [(self.lit, "lit"), (self.penumbra, "penumbra"), (self.antumbra, "antumbra"), (self.umbra, "umbra")];
         let mut line = format!(
-            "{}: {}, {}{}: {}; {}: Earth's penumbra {:.1} s, antumbra {:.1} s, umbra {:.1} s, \
+            "{}: {}, {} from {} to {}: {}; {}: Earth's penumbra {:.1} s, antumbra {:.1} s, umbra {:.1} s, \
                 Moon's penumbra {:.1} s, antumbra {:.1} s, umbra {:.1} s",
             self.device,
             counted(self.objects as u64, "object"),
             counted(self.states as u64, "state"),
-            self.span.as_ref().map_or(String::new(), |[first, last]| format!(" from {first} to {last}")),
+            self.first_time,
+            self.last_time,
             kinds.map(|(count, word)| format!("{count} {word}")).join(", "),
             counted(self.intervals, "interval"),
             self.earth_penumbra_s,

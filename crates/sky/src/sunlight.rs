@@ -175,13 +175,6 @@ fn check_state(
             return bad(field, value.to_string(), "a position must be finite");
         }
     }
-    if let Some(before) = before {
-        let (km, step) = (state.position.distance(before.position), state.time.seconds_since(before.time));
-        if km > FASTEST * step {
-            let text = format!("{km:.1} km from the state before it, {step:.3e} s earlier");
-            return bad("position", text, "it is faster than 1000 km/s: are the times seconds, and the positions in km?");
-        }
-    }
     if state.position.length() > FARTHEST_KM {
         let text = format!("{} km from the centre", state.position.length());
         return bad(
@@ -194,6 +187,17 @@ fn check_state(
     if (state.position * DVec3::new(1.0, 1.0, equator / pole)).length() < equator * (1.0 - 2e-7) {
         let text = format!("{} km from the centre", state.position.length());
         return bad("position", text, "it is inside the Earth (WGS 84); are the positions in km?");
+    }
+    if let Some(before) = before {
+        let (km, step) = (state.position.distance(before.position), state.time.seconds_since(before.time));
+        if km > FASTEST * step {
+            let text = format!("{km:.1} km from the state before it, {step:.3e} s earlier");
+            return bad(
+                "position",
+                text,
+                "it is faster than 1000 km/s: are the times seconds, and the positions in km?",
+            );
+        }
     }
     match state.velocity {
         Some(_) if !has_velocity => bad("velocity", "given".into(), "the first state of the object has none"),
@@ -378,7 +382,13 @@ impl Sunlight {
     /// A trajectory in the axes of the GCRS.
     fn path(&self, trajectory: &Trajectory) -> Path {
         let start = trajectory.states.first().map_or(Time::default(), |state| state.time);
-        let mut path = Path { object: trajectory.object.clone(), times: Vec::new(), positions: Vec::new(), velocities: Vec::new(), start };
+        let mut path = Path {
+            object: trajectory.object.clone(),
+            times: Vec::new(),
+            positions: Vec::new(),
+            velocities: Vec::new(),
+            start,
+        };
         for state in &trajectory.states {
             path.times.push(state.time.seconds_since(start));
             let (position, velocity) = match trajectory.frame {
@@ -629,9 +639,7 @@ impl Path {
         let others = match (used.start > 0, used.end < self.times.len()) {
             (false, false) if i > 0 => [Some(1..used.end), None],
             (false, false) => [Some(0..used.end - 1), None],
-            (left, right) => {
-                [left.then(|| used.start - 1..used.end), right.then(|| used.start..used.end + 1)]
-            }
+            (left, right) => [left.then(|| used.start - 1..used.end), right.then(|| used.start..used.end + 1)],
         };
         let apart = |other: Range<usize>| own.distance(self.polynomial(other, middle));
         others.into_iter().flatten().map(apart).fold(0.0, f64::max)

@@ -166,6 +166,45 @@ fn segments_of_both_types_and_byte_orders_are_read() {
     }
 }
 
+/// Segments of states, of types 9 and 13, are interpolated as SPICE does it.
+#[test]
+fn segments_of_states_agree_with_spice() {
+    let bytes = || std::fs::read(umbracast_testing::root().join("tests/data/sky/states.bsp")).unwrap();
+    let list = rows("states.csv", ["body", "tdb_s", "x_km", "y_km", "z_km", "vx_km_s", "vy_km_s", "vz_km_s"]);
+    let mut checked = 0;
+    for body in [-9, -13, -91, -131] {
+        let own = list.iter().filter(|row| row[0] == body.to_string()).map(|row| row.clone().map(|text| number(&text)));
+        for [_, seconds, x, y, z, vx, vy, vz] in own {
+            let step = seconds - number(&list[0][1]);
+            let found = Trajectory::from_spk(bytes(), Some(body), if step > 0.001 { step } else { 86_400.0 }).unwrap();
+            let state = found[0].states()[usize::from(step > 0.001)];
+            assert!((state.time.tdb_seconds() - seconds).abs() < 1e-5, "{body} {seconds}: {state:?}");
+            assert!(state.position.distance(DVec3::new(x, y, z)) < 1e-4, "{body} {seconds}: {state:?}");
+            assert!(state.velocity.unwrap().distance(DVec3::new(vx, vy, vz)) < 1e-7, "{body} {seconds}: {state:?}");
+            checked += 1;
+        }
+    }
+    assert_eq!(checked, 4 * 44);
+    let error = Trajectory::from_spk(bytes(), None, 60.0).unwrap_err().to_string();
+    assert!(error.contains("the SPK file has the bodies [-131, -91, -13, -9]: choose one"), "{error}");
+    // The count of states, the states per polynomial, and the order of the epochs of the last segment.
+    let good = bytes();
+    let end = (0..good.len() / 8).rev().find(|word| good[8 * word..8 * word + 8] == 150_f64.to_le_bytes()).unwrap();
+    for (word, value, why) in [
+        (end, 151.0, "151 states do not fill its 1053 words"),
+        (end, f64::NAN, "NaN states do not fill its"),
+        (end - 1, 28.0, "29 states per polynomial: expected 1 to 28"),
+        (end - 1, 6.5, "7.5 states per polynomial"),
+        (end - 3, 0.0, "the epochs of its states are not in order"),
+        (end - 3, f64::NAN, "the epochs of its states are not in order"),
+    ] {
+        let mut changed = good.clone();
+        changed[8 * word..8 * word + 8].copy_from_slice(&value.to_le_bytes());
+        let error = Trajectory::from_spk(changed, Some(-9), 60.0).unwrap_err().to_string();
+        assert!(error.contains(why) && error.contains("body -131"), "{why}: {error}");
+    }
+}
+
 #[test]
 fn damaged_files_are_errors() {
     let good = excerpt();
