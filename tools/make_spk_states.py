@@ -50,11 +50,11 @@ for write, body, degree in [
 spiceypy.spkcls(handle)
 
 spiceypy.furnsh(str(path))
-inner = np.linspace(epochs[0], epochs[-1], 41)
+times = [*(epochs[0] + 30.0 * np.arange(0, 296, 5)), epochs[-1]]
 with open(DATA / "states.csv", "w", newline="") as file:
     rows = csv.writer(file, lineterminator="\n")
     rows.writerow(["body", "tdb_s", "x_km", "y_km", "z_km", "vx_km_s", "vy_km_s", "vz_km_s"])
     for body in (-9, -13, -91, -131):
-        for t in [*inner, epochs[0] + 1.0, epochs[-1] - 1.0, epochs[70]]:
+        for t in times:
             found = spiceypy.spkgeo(body, t, "J2000", 399)[0]
             rows.writerow([body, f"{t:.9f}", *(f"{one:.9f}" for one in found)])

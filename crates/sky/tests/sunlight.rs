@@ -472,7 +472,7 @@ fn the_estimate_holds_at_coarse_steps_and_at_the_ends() {
         let path = Trajectory::new("a", Frame::Gcrs, states).unwrap();
         let estimate = Sunlight::new(&sky, &[path]).unwrap().check().interpolation_error_km.unwrap();
         println!("{step} s: {error:.3} km, estimate {estimate:.3} km");
-        assert!((0.7..4.0).contains(&(estimate / error)), "{step}: {error} km, estimate {estimate} km");
+        assert!((0.6..1.5).contains(&(estimate / error)), "{step}: {error} km, estimate {estimate} km");
     }
 }
 
@@ -502,11 +502,15 @@ fn velocities_are_compared_with_the_positions() {
     for step in [60.0, 600.0, 1_200.0, 1_800.0] {
         Trajectory::new("a", Frame::Gcrs, orbit(6_790.0, start, 40, step, true)).unwrap();
     }
-    Trajectory::new("a", Frame::Gcrs, [&good[..15], &good[55..]].concat()).unwrap();
-    // Below 2%, the velocities are believed: a constant one of 0.1 km/s, at the states of each minute, leads 0.1 * 60 * 0.1 km away.
+    // Below 2%, the velocities are believed, and displace the path: one of 0.1 km/s by 3.28 km in the last minute, by a solution in Python.
     let slip = with(&|one| own(one) + DVec3::X * 0.1).unwrap();
     let check = Sunlight::new(&sky, &[slip]).unwrap().check();
-    assert!((0.5..1.0).contains(&check.interpolation_error_km.unwrap()), "{check:?}");
+    assert!((2.5..4.5).contains(&check.interpolation_error_km.unwrap()), "{check:?}");
+    // At a gap of 41 minutes, the path is wrong by 2.56 km, by the same solution. Digits that are rounded matter little.
+    let rounded = |one: &TrajectoryState| TrajectoryState { position: (one.position * 1e6).round() * 1e-6, ..*one };
+    let gap = [&good[..15], &good[55..70]].concat().iter().map(rounded).collect();
+    let check = Sunlight::new(&sky, &[Trajectory::new("a", Frame::Gcrs, gap).unwrap()]).unwrap().check();
+    assert!((2.0..3.5).contains(&check.interpolation_error_km.unwrap()), "{check:?}");
     // An impulse of 1 km/s: two states of three hundred differ.
     let fired = |one: &TrajectoryState| {
         let more = (one.time.seconds_since(start) - 9_000.0).max(0.0);
@@ -609,7 +613,7 @@ fn states_that_cannot_be_are_refused() {
         ),
         // Julian dates as seconds.
         (
-            "state 1: position is 454.4 km from the state before it, 6.944e-4 s earlier: it is faster than 1000 km/s",
+            "state 1: position is 452.7 km from the state before it, 6.944e-4 s earlier: it is faster than 1000 km/s",
             refused(&|states| {
                 for (i, state) in states.iter_mut().enumerate() {
                     state.time = start.plus(i as f64 / 1_440.0);
