@@ -53,7 +53,9 @@ in which a body hides part of the Sun (penumbra, antumbra) or all of it (umbra):
 The Earth is the ellipsoid of WGS 84 and the Moon a sphere. Sun and Moon are at
 their apparent places (light time and aberration). There is no atmosphere.
 Between states, a polynomial of degree 7 is evaluated: through four states with
-velocities, or through eight positions. The summary estimates its error.
+velocities, or through eight positions. The summary estimates its error. A
+warning names the states between which it may be more than 10 km, or between
+which the path goes through the Earth.
 
 Examples:
   umbracast sunlight orbit.csv --frame gcrs -o light.csv --events events.csv
@@ -73,7 +75,7 @@ pub(crate) struct SunlightArgs {
     #[arg(long, value_name = "FRAME", value_parser = |name: &str| Frame::from_name(name).map_err(|error| error.to_string()))]
     frame: Option<Frame>,
     /// Body of an SPK file, .bsp: its number of NAIF, such as -82 [default: the only body]. Positions are in gcrs
-    #[arg(long, value_name = "NAIF", allow_negative_numbers = true, conflicts_with = "frame")]
+    #[arg(long, value_name = "NAIF", allow_negative_numbers = true)]
     target: Option<i32>,
     /// Seconds between the states of an SPK file [default: 60]
     #[arg(long, value_name = "SECONDS", value_parser = step)]
@@ -199,6 +201,9 @@ pub(crate) fn run(args: &SunlightArgs) -> Result<()> {
     if !is_spk && (args.target.is_some() || args.step.is_some()) {
         return Err(Error::bad_file(&*args.trajectory, "--target and --step are for an SPK file, .bsp"));
     }
+    if is_spk && args.frame.is_some_and(|frame| frame != Frame::Gcrs) {
+        return Err(Error::bad_file(&*args.trajectory, "the axes of an SPK file are gcrs: leave out --frame"));
+    }
     let sky = args.sky.sky()?;
     let delta_t = sky.options().delta_t;
     let file = {
@@ -211,7 +216,8 @@ pub(crate) fn run(args: &SunlightArgs) -> Result<()> {
     let device = Device::open(&args.device.options(Precision::Fast))?;
     let (start, cpu) = (Instant::now(), ProcessTime::now());
     let working = ProgressDisplay::on("computing sunlight".into(), args.summary.quiet);
-    let sunlight = Sunlight::new(&sky, &file.trajectories)?;
+    let sunlight = Sunlight::new(&sky, &file.trajectories)
+        .map_err(|error| Error::bad_file(&*args.trajectory, error.to_string()))?;
     let mut sums = Sums::default();
     sums.write_rows(args, &device, &file, &sunlight, delta_t)?;
     let intervals = sunlight.intervals();

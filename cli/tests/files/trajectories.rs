@@ -268,6 +268,11 @@ fn files_that_are_no_trajectory_are_refused() {
             "unix_s,x,y,z\n2461117.5,7000,0,0\n2461117.501,7000,500,0\n".into(),
             "line 3: position is 500.0 km from the state before it, 1.000e-3 s earlier: it is faster than 1000 km/s",
         ),
+        (
+            // The Moon, by Skyfield.
+            "time,x,y,z\n2026-03-18T00:00:00Z,363150.2,-99686.7,-39998.8\n".into(),
+            "t.csv: the state at 2026-03-18T00:00:00Z is 1 km from the centre of the Moon: inside it",
+        ),
         ("time,x,y,z,mass\n2026-03-21T00:00:00Z,7000,0,0,1\n".into(), "unknown column 'mass'"),
         ("time,x [m],y,z\n2026-03-21T00:00:00Z,7000,0,0\n".into(), "has the unit 'm', expected km"),
         ("unix_s,x,y,z\n1e300,7000,0,0\n".into(), "line 2: unix_s is '1"),
@@ -283,8 +288,9 @@ fn files_that_are_no_trajectory_are_refused() {
         let done = folder.run("sunlight t.csv --frame gcrs -o out.csv");
         assert!(done.code == 2 && done.errors.contains(words), "{words}: {}", done.errors);
     }
-    folder.write("t.csv", format!("{head}{good}"));
+    folder.write("t.csv", format!("{head}{good}")).write("t.txt", format!("{head}{good}"));
     for (command, words) in [
+        ("sunlight t.txt -o out.csv", "cannot read states from '.txt': supported are"),
         ("sunlight t.csv -o out.csv", "give the frame, gcrs, itrf or teme"),
         ("sunlight t.csv --frame tod -o out.csv", "the frame is 'tod': expected gcrs"),
         ("sunlight t.csv --frame gcrs -o out.csv --events out.csv", "-o and --events would both write this file"),
@@ -305,7 +311,7 @@ fn files_that_are_no_trajectory_are_refused() {
         ("two.bsp", "two.bsp: the SPK file has the bodies [-83, -82]: choose one as the target"),
         ("t.csv --target 301", "t.csv: --target and --step are for an SPK file, .bsp"),
         ("k.bsp --target 301", "k.bsp: the SPK file has no body 301: it has [-82]"),
-        ("k.bsp --target -82 --frame itrf", "cannot be used with"),
+        ("k.bsp --frame itrf", "k.bsp: the axes of an SPK file are gcrs: leave out --frame"),
         ("k.bsp --target -82 --step 0", "expected 0.001 to 86400 seconds"),
         ("t.csv --frame gcrs --step 5", "t.csv: --target and --step are for an SPK file, .bsp"),
     ] {

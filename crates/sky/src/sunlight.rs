@@ -47,7 +47,7 @@ impl Frame {
         match year.map(|year| year.trim_start_matches('-')) {
             Some(year) if year.len() <= 4 && year.bytes().all(|byte| byte.is_ascii_digit()) => Ok(Self::Itrf),
             _ => Err(Error::InvalidArgument(format!(
-                "the frame is '{}': expected gcrs (also gcrf, icrf, eme2000), itrf (also itrs) or teme",
+                "the frame is '{}': expected gcrs (also gcrf, icrf, eme2000, j2000), itrf (also itrs, itrf2014, …) or teme",
                 quoted(name)
             ))),
         }
@@ -330,6 +330,8 @@ fn span_of(time: Time) -> i64 {
 
 /// Nodes of the interpolation; a state with a velocity counts twice.
 const NODES: usize = 8;
+/// A distance from the Earth in km within which the Moon never is, its far side included.
+const NEAREST_MOON_KM: f64 = 354_000.0;
 /// The most times that a step is halved.
 const DEEPEST: u32 = 12;
 
@@ -345,7 +347,7 @@ impl Sunlight {
     /// Prepares the positions of Sun and Moon for all times of the trajectories.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] if the ephemeris does not cover a time.
+    /// [`Error::InvalidArgument`] if the ephemeris does not cover a time, or for the first state that is inside the Moon.
     pub fn new(sky: &Sky, trajectories: &[Trajectory]) -> Result<Self> {
         let delta_t = sky.options().delta_t;
         for one in trajectories {
@@ -376,7 +378,29 @@ impl Sunlight {
         let radii = sky.options().radii;
         let mut made = Self { paths: Vec::new(), spans, sun_km: radii.sun_km, moon_km: radii.moon_partial_km, delta_t };
         made.paths = trajectories.par_iter().map(|one| made.path(one)).collect();
+        (0..made.paths.len()).into_par_iter().try_for_each(|trajectory| made.check_moon(trajectory))?;
         Ok(made)
+    }
+
+    /// Refuses states inside the Moon.
+    fn check_moon(&self, trajectory: usize) -> Result<()> {
+        let path = &self.paths[trajectory];
+        for (&seconds, &position) in path.times.iter().zip(&path.positions) {
+            // Where the Moon may be.
+            if position.length_squared() > NEAREST_MOON_KM * NEAREST_MOON_KM {
+                let time = path.start.plus(seconds);
+                let (span, seconds) = self.span(time);
+                let observer = span.from_gcrs * position;
+                let km = observer.distance(span.motion.moon_from(observer, span.motion.positions(seconds).1));
+                if km < self.moon_km - 1e-3 {
+                    let (object, time) = (self.name_of(trajectory), time.text(0, self.delta_t));
+                    let why =
+                        format!("the state{object} at {time} is {km:.0} km from the centre of the Moon: inside it");
+                    return Err(Error::InvalidArgument(why));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// A trajectory in the axes of the GCRS.
@@ -499,8 +523,7 @@ impl Sunlight {
             let sine = a.cross(b).length_squared() / (a.length_squared() * b.length_squared());
             a.dot(b) > 0.0 && sine < 0.1 * 0.1
         };
-        // The Moon is never nearer to the Earth than 356,000 km.
-        let nearest = 356_000.0 - from.1.length_squared().max(to.1.length_squared()).sqrt();
+        let nearest = NEAREST_MOON_KM - from.1.length_squared().max(to.1.length_squared()).sqrt();
         is_short(from.1, to.1)
             && (nearest > 0.0 && from.1.distance_squared(to.1) < 0.01 * nearest * nearest || {
                 let from_moon = |(time, position): (f64, DVec3)| {
@@ -540,12 +563,16 @@ impl Sunlight {
     fn path_of(&self, step: PathStep) -> String {
         let path = &self.paths[step.trajectory];
         let [from, to] = [step.state, step.state + 1].map(|i| path.start.plus(path.times[i]).text(0, self.delta_t));
-        let object = match (&*path.object, self.paths.len()) {
+        format!("the path{} from {from} to {to}", self.name_of(step.trajectory))
+    }
+
+    /// Which trajectory it is, in words that follow a noun. The only one without a name needs none.
+    fn name_of(&self, trajectory: usize) -> String {
+        match (&*self.paths[trajectory].object, self.paths.len()) {
             ("", 1) => String::new(),
-            ("", _) => format!(" of trajectory {}", step.trajectory),
+            ("", _) => format!(" of trajectory {trajectory}"),
             (name, _) => format!(" of '{}'", quoted(name)),
-        };
-        format!("the path{object} from {from} to {to}")
+        }
     }
 
     /// The step at which a path is deepest below the surface of the Earth, if it is more than 10 km below it.

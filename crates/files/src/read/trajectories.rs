@@ -167,10 +167,6 @@ fn read_table(
     options: &ReadOptions,
     delta_t: DeltaT,
 ) -> Result<Draft> {
-    let Some(frame) = frame else {
-        let why = "a table does not name the axes of its positions: give the frame, gcrs, itrf or teme";
-        return Err(bad_file(path, why));
-    };
     let own = extension(path);
     if matches!(&*own, "f32" | "states") || own.is_empty() && options.stream_format == Some(StreamFormat::F32) {
         let why = "raw f32 cannot be read as states, since it rounds unix_s to 128 s; \
@@ -179,6 +175,10 @@ fn read_table(
     }
     // Only text can have the columns `time` and `object`.
     let source = OpenTable::open_with_text(path, piped, &TRAJECTORIES, &options.unit(Some("km")))?;
+    let Some(frame) = frame else {
+        let why = "a table does not name the axes of its positions: give the frame, gcrs, itrf or teme";
+        return Err(bad_file(path, why));
+    };
     let has = |field: usize| source.fields().contains(&field);
     let [has_unix, has_velocity] = [has(0), has(4)];
     if [5, 6].into_iter().any(|field| has(field) != has_velocity) {
