@@ -385,7 +385,7 @@ pub(crate) struct SunlightSummary<'a> {
     states: usize,
     /// The first instant of all states, in UTC.
     first_time: String,
-    /// The last one.
+    /// The last instant of all states, in UTC.
     last_time: String,
     /// States by kind of shadow.
     lit: u64,

@@ -79,8 +79,10 @@ const LONGEST_STEP: f64 = DAY;
 const FARTHEST_KM: f64 = 4e6;
 /// Largest speed in km/s, also along rotating axes. Orbits up to the geostationary one are faster in m/s.
 const FASTEST: f64 = 1e3;
-/// Part of the speed by which a velocity may differ from the motion of the positions.
+/// Part of the speed by which a velocity may differ from the motion of the positions, and length in km to which that may amount from one state to
+/// the next but one: positions may be rounded.
 const CONTRADICTION: f64 = 0.02;
+const ROUNDING_KM: f64 = 0.1;
 
 impl Trajectory {
     /// The trajectory of an object, whose name may be empty.
@@ -89,7 +91,7 @@ impl Trajectory {
     /// [`BadRecord`](umbracast::Error::BadRecord) for the first state that is not in the years −1999 to 3000, is not after the one before it, is
     /// more than a day after it, has a number that is not finite, a position inside the Earth, beyond 4 million km or so far from the one before it
     /// that the object is faster than 1000 km/s, or a velocity if the first state has none or the other way round. For the first velocity that
-    /// differs from the motion of the positions by more than 2% of the speed, if most of them do.
+    /// differs from the motion of the positions by more than 2% of the speed and by more than 0.1 km in two steps, if most of them do.
     pub fn new(object: impl Into<String>, frame: Frame, states: Vec<TrajectoryState>) -> Result<Self> {
         let has_velocities = states.first().is_some_and(|state| state.velocity.is_some());
         for (i, state) in states.iter().enumerate() {
@@ -219,7 +221,8 @@ fn check_velocities(states: &[TrajectoryState]) -> Result<()> {
         let (Some(va), Some(vb), Some(vc)) = (a.velocity, b.velocity, c.velocity) else { return Ok(()) };
         let Some(found) = Mismatch::of(steps, c.position - a.position, [va, vb, vc]) else { continue };
         tested += 1;
-        if found.apart > CONTRADICTION * found.speed && found.apart > 2.0 * found.coarse {
+        let allowed = (CONTRADICTION * found.speed).max(2.0 * found.coarse).max(ROUNDING_KM / (steps[0] + steps[1]));
+        if found.apart > allowed {
             differ += 1;
             first.get_or_insert((i + 1, vb, found));
         }

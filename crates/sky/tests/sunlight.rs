@@ -502,6 +502,13 @@ fn velocities_are_compared_with_the_positions() {
     for step in [60.0, 600.0, 1_200.0, 1_800.0] {
         Trajectory::new("a", Frame::Gcrs, orbit(6_790.0, start, 40, step, true)).unwrap();
     }
+    // A slow object each second, with positions in whole metres.
+    let slow = (0..100).map(|i| {
+        let drift = (10.0 * f64::from(i) * 0.777).round() * 1e-3;
+        let velocity = Some(DVec3::Z * 0.00777);
+        TrajectoryState { time: start.plus(f64::from(i)), position: DVec3::new(6_410.0, 0.0, drift), velocity }
+    });
+    Trajectory::new("balloon", Frame::Itrf, slow.collect()).unwrap();
     // Below 2%, the velocities are believed, and displace the path: one of 0.1 km/s by 3.28 km in the last minute, by a solution in Python.
     let slip = with(&|one| own(one) + DVec3::X * 0.1).unwrap();
     let check = Sunlight::new(&sky, &[slip]).unwrap().check();
