@@ -230,7 +230,11 @@ impl Message<'_> {
         let (position, velocity) = (DVec3::new(x, y, z), Some(DVec3::new(vx, vy, vz)));
         let instant = self.instant(time).map_err(|why| self.bad(at, &why))?;
         let object = self.draft.objects.len() - 1;
-        self.draft.kept.push(time);
+        // Times are written in UTC, as those of events.
+        match self.times {
+            TimeSystem::Utc => self.draft.kept.push(time),
+            _ => self.draft.kept.push(&instant.text(6, self.delta_t).to_string()),
+        }
         self.draft.kept.push(&self.draft.objects[object].object);
         self.draft.push(object, TrajectoryState { time: instant, position, velocity }, place)
     }
