@@ -13,7 +13,7 @@ use umbracast_files::{
     AnswerRow, Column, FileWriter, KeptColumns, Number, TrajectoryFile, check_output, check_target, is_standard_stream,
     read_spk_trajectories, read_trajectories,
 };
-use umbracast_sky::{DeltaT, Frame, ShadowInterval, Sunlight, Time};
+use umbracast_sky::{DeltaT, Frame, ShadowInterval, Sunlight, Time, Trajectory};
 
 use super::args::{DeviceArgs, KeepArgs, SummaryArgs, TableArgs};
 use super::progress::ProgressDisplay;
@@ -31,12 +31,14 @@ TRAJECTORY has positions in km from the centre of the Earth, with their times:
   .oem   an Orbit Ephemeris Message of CCSDS as text (KVN) or XML, which names
          its own axes (GCRF, ICRF, EME2000, ITRF, TEME) and time scale (UTC,
          TAI, TT, TDB, GPS). Also .xml
-  .bsp   an SPK file of NAIF with segments of type 2 or 3; --target, --step
+  .bsp   an SPK file of NAIF with segments of type 2, 3, 9 or 13; --target,
+         --step
   -      standard input: .csv, .npy or .oem, which is detected
 Rows of several objects may be mixed. The states of an object are in order of
 time, at most a day apart.
 OUT and EVENTS are .csv, .parquet, .npz or .npy. OUT has one row per state:
-  time, object  as in TRAJECTORY, if it has them as text; not in .npz and .npy
+  time, object  as in TRAJECTORY, if it has them as text; not in .npz and .npy.
+                The time is in UTC, also of an .oem in another scale
   trajectory    index of the object in the order of the file (u4)
   unix_s        seconds of UTC since 1970 (f8)
   fraction      visible part of the Sun's disc, by solid angle (f8)
@@ -51,7 +53,9 @@ in which a body hides part of the Sun (penumbra, antumbra) or all of it (umbra):
 The Earth is the ellipsoid of WGS 84 and the Moon a sphere. Sun and Moon are at
 their apparent places (light time and aberration). There is no atmosphere.
 Between states, a polynomial of degree 7 is evaluated: through four states with
-velocities, or through eight positions. The summary estimates its error.
+velocities, or through eight positions. The summary estimates its error. A
+warning names the states between which it may be more than 10 km, or between
+which the path goes through the Earth.
 
 Examples:
   umbracast sunlight orbit.csv --frame gcrs -o light.csv --events events.csv
@@ -70,8 +74,8 @@ pub(crate) struct SunlightArgs {
     /// Axes of the positions: gcrs (also icrf, eme2000), itrf, which rotates with the Earth, or teme, of two-line elements. An .oem names its own
     #[arg(long, value_name = "FRAME", value_parser = |name: &str| Frame::from_name(name).map_err(|error| error.to_string()))]
     frame: Option<Frame>,
-    /// Body of an SPK file, .bsp: its number of NAIF, such as -82. Positions are in gcrs
-    #[arg(long, value_name = "NAIF", allow_negative_numbers = true, conflicts_with = "frame")]
+    /// Body of an SPK file, .bsp: its number of NAIF, such as -82 [default: the only body]. Positions are in gcrs
+    #[arg(long, value_name = "NAIF", allow_negative_numbers = true)]
     target: Option<i32>,
     /// Seconds between the states of an SPK file [default: 60]
     #[arg(long, value_name = "SECONDS", value_parser = step)]
@@ -194,27 +198,26 @@ pub(crate) fn run(args: &SunlightArgs) -> Result<()> {
         }
     }
     let is_spk = args.trajectory.extension().is_some_and(|own| own.eq_ignore_ascii_case("bsp"));
-    match (is_spk, args.target.is_some(), args.step.is_some()) {
-        (true, false, _) => {
-            let why = "an SPK file has several bodies: choose one with --target";
-            return Err(Error::bad_file(&*args.trajectory, why));
-        }
-        (false, false, false) | (true, true, _) => {}
-        _ => return Err(Error::bad_file(&*args.trajectory, "--target and --step are for an SPK file, .bsp")),
+    if !is_spk && (args.target.is_some() || args.step.is_some()) {
+        return Err(Error::bad_file(&*args.trajectory, "--target and --step are for an SPK file, .bsp"));
+    }
+    if is_spk && args.frame.is_some_and(|frame| frame != Frame::Gcrs) {
+        return Err(Error::bad_file(&*args.trajectory, "the axes of an SPK file are gcrs: leave out --frame"));
     }
     let sky = args.sky.sky()?;
     let delta_t = sky.options().delta_t;
     let file = {
         let _working = ProgressDisplay::on("reading trajectories".into(), args.summary.quiet);
-        match args.target {
-            Some(target) => read_spk_trajectories(&args.trajectory, target, args.step.unwrap_or(60.0), delta_t)?,
-            None => read_trajectories(&args.trajectory, args.frame, &args.keep.read_options(&args.table), &sky)?,
+        match is_spk {
+            true => read_spk_trajectories(&args.trajectory, args.target, args.step.unwrap_or(60.0), delta_t)?,
+            false => read_trajectories(&args.trajectory, args.frame, &args.keep.read_options(&args.table), &sky)?,
         }
     };
     let device = Device::open(&args.device.options(Precision::Fast))?;
     let (start, cpu) = (Instant::now(), ProcessTime::now());
     let working = ProgressDisplay::on("computing sunlight".into(), args.summary.quiet);
-    let sunlight = Sunlight::new(&sky, &file.trajectories)?;
+    let sunlight = Sunlight::new(&sky, &file.trajectories)
+        .map_err(|error| Error::bad_file(&*args.trajectory, error.to_string()))?;
     let mut sums = Sums::default();
     sums.write_rows(args, &device, &file, &sunlight, delta_t)?;
     let intervals = sunlight.intervals();
@@ -223,30 +226,39 @@ pub(crate) fn run(args: &SunlightArgs) -> Result<()> {
         write_events(path, &args.table, &file, &intervals, delta_t)?;
     }
     drop(working);
-    let error_km = sunlight.interpolation_error_km();
-    if let Some(error) = error_km.filter(|error| *error > COARSE_KM) {
-        // Printed even with `--quiet`, because the events are probably wrong.
+    let states: usize = file.trajectories.iter().map(|one| one.states().len()).sum();
+    if states > file.rows.len() && !args.summary.quiet {
+        let left = counted((states - file.rows.len()) as u64, "state");
+        let path = args.trajectory.display();
         say(&format!(
-            "warning: {}: the states are too far apart: the path between them may be wrong by {error:.0} km",
-            args.trajectory.display()
+            "note: {path}: {left} outside USEABLE_START_TIME to USEABLE_STOP_TIME: for the interpolation only"
         ));
     }
-    let unknown = sunlight.trajectories_without_estimate();
-    if unknown > 0 {
-        let (objects, have) = if unknown == 1 { ("object", "has") } else { ("objects", "have") };
-        say(&format!(
-            "warning: {}: {unknown} {objects} {have} only two states: too few to estimate the error of the path between them",
-            args.trajectory.display()
-        ));
+    let check = sunlight.check();
+    // Printed even with `--quiet`, because the events are probably wrong.
+    check.doubts.iter().for_each(|doubt| say(&format!("warning: {}: {doubt}", args.trajectory.display())));
+    let [first, last] = time_span(&file);
+    let span = [first, last].map(|time| time.text(0, delta_t).to_string());
+    if (0.0..JANUARY_S).contains(&unix_seconds(first, delta_t)) {
+        let question = "are their times seconds since 1970-01-01?";
+        say(&format!("warning: {}: the states are from {}: {question}", args.trajectory.display(), span.join(" to ")));
     }
-    let error_km = error_km.filter(|_| unknown == 0);
-    let summary = sums.summary(args, &device, &file, error_km, (start, cpu));
+    let summary = sums.summary(args, &device, &file, span, check.interpolation_error_km, (start, cpu));
     print_summary(&summary, &summary.line(), args.summary.json, args.summary.quiet)
 }
 
-/// Error of the interpolation in km from which a warning is printed: a low satellite passes the penumbra of the Earth in eight seconds, and 10 km in
-/// one.
-const COARSE_KM: f64 = 10.0;
+/// Seconds of UTC since 1970 below which times are probably counted from elsewhere: a Julian date is in this January, too.
+const JANUARY_S: f64 = 31.0 * 86_400.0;
+
+/// The first and the last instant of all states.
+fn time_span(file: &TrajectoryFile) -> [Time; 2] {
+    let ends = |one: &Trajectory| Some([one.states().first()?.time, one.states().last()?.time]);
+    let wider = |[first, last]: [Time; 2], [begins, ends]: [Time; 2]| {
+        let [is_earlier, is_later] = [first.seconds_since(begins) > 0.0, ends.seconds_since(last) > 0.0];
+        [if is_earlier { begins } else { first }, if is_later { ends } else { last }]
+    };
+    file.trajectories.iter().filter_map(ends).reduce(wider).unwrap_or_default()
+}
 
 /// Writes the intervals.
 fn write_events(
@@ -336,6 +348,7 @@ impl Sums {
         args: &'a SunlightArgs,
         device: &'a Device,
         file: &TrajectoryFile,
+        [first_time, last_time]: [String; 2],
         interpolation_error_km: Option<f64>,
         (start, cpu): (Instant, ProcessTime),
     ) -> SunlightSummary<'a> {
@@ -348,6 +361,8 @@ impl Sums {
             device: device.name(),
             objects: file.trajectories.len(),
             states: file.rows.len(),
+            first_time,
+            last_time,
             lit,
             penumbra,
             antumbra,
@@ -376,6 +391,10 @@ pub(crate) struct SunlightSummary<'a> {
     /// Objects of a table, or segments of a message.
     objects: usize,
     states: usize,
+    /// The first instant of all states, in UTC.
+    first_time: String,
+    /// The last instant of all states, in UTC.
+    last_time: String,
     /// States by kind of shadow.
     lit: u64,
     penumbra: u64,
@@ -410,11 +429,13 @@ impl SunlightSummary<'_> {
         let kinds =
             [(self.lit, "lit"), (self.penumbra, "penumbra"), (self.antumbra, "antumbra"), (self.umbra, "umbra")];
         let mut line = format!(
-            "{}: {}, {}: {}; {}: Earth's penumbra {:.1} s, antumbra {:.1} s, umbra {:.1} s, \
+            "{}: {}, {} from {} to {}: {}; {}: Earth's penumbra {:.1} s, antumbra {:.1} s, umbra {:.1} s, \
                 Moon's penumbra {:.1} s, antumbra {:.1} s, umbra {:.1} s",
             self.device,
             counted(self.objects as u64, "object"),
             counted(self.states as u64, "state"),
+            self.first_time,
+            self.last_time,
             kinds.map(|(count, word)| format!("{count} {word}")).join(", "),
             counted(self.intervals, "interval"),
             self.earth_penumbra_s,

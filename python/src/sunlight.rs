@@ -3,7 +3,7 @@
 use numpy::{PyArray1, PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
 use umbracast::glam::DVec3;
-use umbracast_sky::{Frame, ShadowInterval, Sunlight, Trajectory, TrajectoryState};
+use umbracast_sky::{Frame, PathCheck, ShadowInterval, Sunlight, Trajectory, TrajectoryState};
 
 use crate::device::Device;
 use crate::exceptions::{Result, exception};
@@ -30,11 +30,11 @@ type Intervals<'py> = (
 /// What the work makes.
 enum Found {
     Bad(BadState),
-    Good { intervals: Vec<(u32, i64, i64, ShadowInterval)>, error_km: Option<f64> },
+    Good { intervals: Vec<(u32, i64, i64, ShadowInterval)>, check: PathCheck },
 }
 
 /// Computes visible fraction and kind for the states of objects, `states` for each of them, and the intervals of shadow. Returns the first
-/// invalid state, or the intervals and an estimate of the error of the interpolation in km.
+/// invalid state, or the intervals, an estimate of the error of the interpolation in km, and doubts about the paths.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "a column per argument and per part of the answer")]
 #[pyo3(signature = (sky, device, frame, states, times, positions, velocities, fraction, kind, progress))]
@@ -50,7 +50,7 @@ pub(crate) fn sunlight<'py>(
     mut fraction: PyReadwriteArray1<'_, f64>,
     mut kind: PyReadwriteArray1<'_, u8>,
     progress: Option<Bound<'_, PyAny>>,
-) -> PyResult<(Option<BadState>, Option<Intervals<'py>>, Option<f64>)> {
+) -> PyResult<(Option<BadState>, Option<Intervals<'py>>, Option<f64>, Vec<String>)> {
     let frame = Frame::from_name(frame).map_err(|error| exception(py, error))?;
     let (times, positions) = (times.as_slice()?, positions.as_slice()?);
     let velocities = velocities.as_ref().map(|column| column.as_slice()).transpose()?;
@@ -96,11 +96,11 @@ pub(crate) fn sunlight<'py>(
             let at = |seconds: f64| sky.microseconds(start.plus(seconds));
             intervals.extend(own.into_iter().map(|one| (object, at(one.begins), at(one.ends), one)));
         }
-        Ok(Found::Good { intervals, error_km: sunlight.interpolation_error_km() })
+        Ok(Found::Good { intervals, check: sunlight.check() })
     };
     Ok(match interruptible(py, count, progress.as_ref(), work)? {
-        Found::Bad(bad) => (Some(bad), None, None),
-        Found::Good { intervals, error_km } => {
+        Found::Bad(bad) => (Some(bad), None, None, Vec::new()),
+        Found::Good { intervals, check } => {
             fn column<'py, T: numpy::Element>(
                 py: Python<'py>,
                 rows: &[(u32, i64, i64, ShadowInterval)],
@@ -119,7 +119,7 @@ pub(crate) fn sunlight<'py>(
                 column(py, rows, |row| row.3.begins_earlier),
                 column(py, rows, |row| row.3.ends_later),
             );
-            (None, Some(columns), error_km)
+            (None, Some(columns), check.interpolation_error_km, check.doubts)
         }
     })
 }

@@ -382,7 +382,12 @@ def test_trajectories_are_the_leading_axes():
     assert list(table)[:4] == ["trajectory", "body", "kind", "begins"] and set(table.body) == {"earth"}
     assert repr(seen).startswith("<umbracast.Sunlight: shape (2, 2, 100), ") and "s in all" in repr(seen.intervals)
     fraction, kind = seen
-    assert fraction is seen.fraction and kind is seen.kind and list(seen.columns()) == ["fraction", "kind"]
+    assert fraction is seen.fraction and kind is seen.kind and list(seen.columns()) == ["trajectory", "time", "fraction", "kind"]
+    # One row per state, with its trajectory and its time.
+    states = seen.to_pandas()
+    assert list(states.trajectory) == [i // 100 for i in range(400)]
+    np.testing.assert_array_equal(states.time.to_numpy().astype("datetime64[us]"), np.tile(times_of(seconds), 4))
+    np.testing.assert_array_equal(states.fraction, seen.fraction.reshape(-1))
     # Later times of the same rows.
     shifted = umbracast.sunlight(
         times_of(seconds + [[0], [60]]), orbit(seconds + np.array([[0], [60]]))[0], frame="gcrs"
@@ -415,7 +420,12 @@ def test_trajectories_are_the_leading_axes():
             ValueError,
             r"times have shape \(4,\), which cannot be broadcast to \(5,\)",
         ),
-        ({"times": np.arange(5)}, TypeError, "julian_date"),
+        ({"times": np.arange(5)}, TypeError, "julian_date; for seconds since 1970, datetime64"),
+        (
+            {"velocities": -orbit(60.0 * np.arange(5))[1]},
+            umbracast.RecordError,
+            r"velocities\[1\] is .* velocities do not belong to these positions \(frame, unit\?\)",
+        ),
         ({"times": np.array(["NaT"] * 5, "datetime64[us]")}, ValueError, "NaT"),
         (
             {"times": times_of(60.0 * np.arange(5)) + np.timedelta64(365 * 100, "D")},
@@ -455,8 +465,24 @@ def test_coarse_states_are_a_warning():
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             umbracast.sunlight(times_of(seconds), orbit(seconds)[0], frame="gcrs")
-        few = ["trajectories of two states are too short to estimate the error of the path between them"]
+        few = ["1 object has only two states: too few to estimate the error of the path between them"]
         assert [str(one.message) for one in caught] == (few if len(seconds) == 2 else [])
     seconds = np.arange(0, 20 * 2400, 2400.0)
-    with pytest.warns(RuntimeWarning, match="the states are too far apart"):
+    with pytest.warns(RuntimeWarning, match="the path from 2026-03-2.* may be wrong by .* its states are too far apart"):
         umbracast.sunlight(times_of(seconds), orbit(seconds)[0], frame="gcrs")
+
+
+def test_quantities_have_their_own_units():
+    units = pytest.importorskip("astropy.units")
+    seconds = np.arange(0, 6000, 60.0)
+    position, velocity = orbit(seconds)
+    expected = umbracast.sunlight(times_of(seconds), position, frame="gcrs", velocities=velocity)
+    given = {"positions": position * 1e3 * units.m, "velocities": velocity * 3600 * units.km / units.h}
+    found = umbracast.sunlight(times_of(seconds), frame="gcrs", **given)
+    np.testing.assert_allclose(found.fraction, expected.fraction, rtol=0, atol=1e-9)
+    with pytest.raises(units.UnitConversionError):
+        umbracast.sunlight(times_of(seconds), position * units.s, frame="gcrs")
+    # Seconds since 1970, as the documentation passes them.
+    unix_s = times_of(seconds).astype("datetime64[us]").astype(np.int64) / 1e6
+    times = np.datetime64(0, "us") + (1e6 * unix_s).astype("timedelta64[us]")
+    np.testing.assert_array_equal(umbracast.sunlight(times, position, frame="gcrs").times, times_of(seconds))

@@ -34,7 +34,8 @@ def date_text(name: str, given: object) -> str:
             raise ValueError(f"{name} is {given}: expected a day or an instant")
         return str(given) if unit == "D" else f"{given.astype('datetime64[us]')}Z"
     number = isinstance(given, (int, float, np.number))
-    remedy = ": for a Julian date, use sky.julian_date" if number else ""
+    remedy = ": for a Julian date, use sky.julian_date; for seconds since 1970, datetime64(0, 'us') + timedelta64(round(1e6 * seconds), 'us')"
+    remedy = remedy if number else ""
     raise TypeError(f"{name} must be a str, datetime, date, numpy.datetime64 or time of Astropy or Skyfield, not {type(given).__name__}{remedy}")
 
 

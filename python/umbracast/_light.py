@@ -211,8 +211,6 @@ def _record_error(
     return RecordError(f"{argument}{index} is {value}: {why}", argument, row, field, value)
 
 
-_COARSE_KM = 10.0
-"""Error of the interpolation from which the events are doubtful, as on the command line."""
 _BODIES = ("earth", "moon")
 """Names of the bodies of `ShadowIntervals`."""
 
@@ -255,17 +253,25 @@ class Sunlight(Result):
     """(…, N) float64: visible fraction of the Sun's disc, by solid angle: 0 in the umbra, 1 in full light."""
     kind: NDArray[np.uint8]
     """(…, N) uint8: a `ShadowKind`."""
+    times: NDArray[np.datetime64] = field(repr=False)
+    """(…, N) datetime64[us]: the instants of the states, in UTC."""
     intervals: ShadowIntervals = field(repr=False)
     """When Earth or Moon hide part of the Sun."""
     interpolation_error_km: float = field(repr=False)
     """Estimate of the largest error of positions between the states; NaN for fewer than three states."""
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Return the columns of the table that `to_pandas` and `to_arrow` make: one row per state, and kinds as text."""
+        """Return the columns of the table that `to_pandas` and `to_arrow` make: one row per state, and kinds as text.
+
+        ``trajectory`` is the index of the intervals, and ``time`` the instant in UTC.
+        """
+        found = Shadows(self.fraction, self.kind, self.fraction).columns()
+        length = max(self.fraction.shape[-1], 1)
         return {
-            name: values
-            for name, values in Shadows(self.fraction, self.kind, self.fraction).columns().items()
-            if name != "flux"
+            "trajectory": (np.arange(self.fraction.size) // length).astype(np.uint32),
+            "time": self.times.reshape(-1),
+            "fraction": found["fraction"],
+            "kind": found["kind"],
         }
 
     def _summary(self) -> str:
@@ -295,14 +301,15 @@ def sunlight(
     Parameters
     ----------
     times : (N) or (…, N) array of datetime64, str, datetime, or times of Astropy or Skyfield
-        Instants in UTC, in order, at most a day apart. Microseconds are kept.
-    positions : (…, N, 3) array
-        Positions in km from the centre of the Earth, outside it. The leading axes are those of trajectories, such as of
+        Instants in UTC, in order, at most a day apart. Microseconds are kept. Seconds since 1970 are
+        ``np.datetime64(0, "us") + (1e6 * unix_s).astype("timedelta64[us]")``.
+    positions : (…, N, 3) array or Quantity of Astropy
+        Positions in km from the centre of the Earth, outside it; a Quantity has its own unit. The leading axes are those of trajectories, such as of
         several satellites.
     frame : str
         Axes of the positions: "gcrs" (also "icrf", "eme2000"); "itrf" (also "itrs"), which rotates with the Earth; or "teme",
         of two-line elements.
-    velocities : (…, N, 3) array, optional
+    velocities : (…, N, 3) array or Quantity of Astropy, optional
         Velocities in km/s in the same axes, for the interpolation between the states. In rotating axes, they are relative to the axes.
     delta_t : float, optional
         TT − UT1 in seconds, for rotating axes. Default: a table from −720 to 2027, extrapolated beyond.
@@ -322,7 +329,8 @@ def sunlight(
     ------
     RecordError
         For the first invalid state, with its argument, index and value: a time outside −1999 to 3000, out of order, or more than a day after the
-        one before it; a coordinate that is not finite, a position inside the Earth or beyond 4 million km; a velocity that is not finite.
+        one before it; a coordinate that is not finite, a position inside the Earth or beyond 4 million km, or motion faster than 1000 km/s; a velocity
+        that is not finite, or velocities most of which are not those of the positions.
     ValueError, TypeError
         For an unknown frame, invalid times or conventions, and arrays whose shapes do not fit.
     DeviceError, MemoryError, KeyboardInterrupt
@@ -331,7 +339,7 @@ def sunlight(
     Warns
     -----
     RuntimeWarning
-        If the states are so far apart that the path between them may be wrong by more than 10 km, and for trajectories of two states.
+        If the path between states may be wrong by more than 10 km or goes through the Earth, and for trajectories of two states.
 
     Examples
     --------
@@ -344,7 +352,7 @@ def sunlight(
     """
     sky = _sky(ephemeris, delta_t, radii, sun_radius, moon_k)
     found_times = instants(times, sky.instants)
-    wide = _vectors("positions", positions)
+    wide = _vectors("positions", positions, "km")
     shape = wide.shape[:-1]
     if not shape:
         raise ValueError(f"positions must have shape (…, N, 3), not {wide.shape}")
@@ -354,12 +362,12 @@ def sunlight(
         raise ValueError(
             f"times have shape {found_times.shape}, which cannot be broadcast to {shape}, that of positions"
         ) from None
-    speeds = None if velocities is None else _vectors("velocities", velocities)
+    speeds = None if velocities is None else _vectors("velocities", velocities, "km/s")
     if speeds is not None and speeds.shape != wide.shape:
         raise ValueError(f"velocities must have shape {wide.shape}, as positions, not {speeds.shape}")
     count = math.prod(shape)
     fraction, kind = np.empty(count), np.empty(count, np.uint8)
-    bad, columns, error_km = _umbracast.sunlight(
+    bad, columns, error_km, doubts = _umbracast.sunlight(
         sky,
         open_device(device, "fast")._native,
         _validate.string("frame", frame),
@@ -375,19 +383,18 @@ def sunlight(
         row, field, value, why = bad or (0, "", "", "")
         argument = {"time": "times", "velocity": "velocities"}.get(field, "positions")
         raise _record_error(argument, shape, row, [], field, value, why)
-    if error_km is not None and error_km > _COARSE_KM:
-        message = f"the states are too far apart: the path between them may be wrong by {error_km:.0f} km"
-        warnings.warn(message, RuntimeWarning, stacklevel=2)
-    if count and shape[-1] == 2:
-        message = "trajectories of two states are too short to estimate the error of the path between them"
-        warnings.warn(message, RuntimeWarning, stacklevel=2)
+    for doubt in doubts:
+        warnings.warn(doubt, RuntimeWarning, stacklevel=2)
     begins, ends = (column.view("datetime64[us]") for column in columns[3:5])
     intervals = ShadowIntervals(*columns[:3], begins, ends, *columns[5:])
-    return Sunlight(fraction.reshape(shape), kind.reshape(shape), intervals, math.nan if error_km is None else error_km)
+    error = math.nan if error_km is None else error_km
+    return Sunlight(fraction.reshape(shape), kind.reshape(shape), found_times, intervals, error)
 
 
-def _vectors(name: str, given: ArrayLike) -> NDArray[np.float64]:
-    """Return contiguous vectors."""
+def _vectors(name: str, given: ArrayLike, unit: str) -> NDArray[np.float64]:
+    """Return contiguous vectors. Quantities of Astropy are converted to ``unit``."""
+    if hasattr(given, "to_value"):
+        given = given.to_value(unit)
     found: NDArray[np.float64] = np.ascontiguousarray(_validate.floats(name, given), np.float64)
     if found.shape[-1] != 3:
         raise ValueError(f"{name} must have shape (…, N, 3), not {found.shape}")

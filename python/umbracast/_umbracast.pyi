@@ -225,6 +225,7 @@ def sunlight(
     ]
     | None,
     float | None,
+    list[str],
 ]: ...
 def visible_fraction(
     device: Device,

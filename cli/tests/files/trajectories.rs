@@ -246,6 +246,35 @@ fn a_useable_span_limits_rows_and_events() {
     }
 }
 
+/// Names of columns may be in any case and have their unit. The summary has the span of the times, so that a wrong epoch is seen.
+#[test]
+fn columns_have_names_in_any_case_and_units() {
+    let folder = Folder::new();
+    let rows = |time: &dyn Fn(usize) -> String| {
+        (0..20).map(|i| format!("a,{},{}\n", time(i), row(&state(i)[..3]))).collect::<String>()
+    };
+    let clock = |i: usize| format!("2026-03-21T{}:00Z", clock(i));
+    folder.write("t.csv", format!("object,time,x,y,z\n{}", rows(&clock)));
+    let done = folder.run_ok("sunlight t.csv --frame gcrs -o expected.csv");
+    assert!(done.errors.contains(" 20 states from 2026-03-21T00:00:00Z to 2026-03-21T00:19:00Z: "), "{}", done.errors);
+    for header in ["OBJECT,TIME,X,Y,Z", "Object,Time [UTC],X [km],Y (km),Z/km", "object,time (utc),x_km,y_km,z_km"] {
+        folder.write("t.csv", format!("{header}\n{}", rows(&clock)));
+        folder.run_ok("sunlight t.csv --frame gcrs -o out.csv -q");
+        assert_eq!(folder.text("out.csv"), folder.text("expected.csv"), "{header}");
+    }
+    let seconds = |start: f64| rows(&|i: usize| (start + 60.0 * i as f64).to_string());
+    folder.write("t.csv", format!("Object,Unix_s [s],X,Y,Z\n{}", seconds(START)));
+    let done = folder.run_ok("sunlight t.csv --frame gcrs -o out.csv --json");
+    assert_eq!(columns(&folder.text("out.csv"), &["fraction"]), columns(&folder.text("expected.csv"), &["fraction"]));
+    let words = "\"first_time\":\"2026-03-21T00:00:00Z\",\"last_time\":\"2026-03-21T00:19:00Z\"";
+    assert!(done.output.contains(words), "{}", done.output);
+    // Seconds from the first state.
+    folder.write("t.csv", format!("object,unix_s,x,y,z\n{}", seconds(0.0)));
+    let done = folder.run_ok("sunlight t.csv --frame gcrs -o out.csv -q");
+    let words = "warning: t.csv: the states are from 1970-01-01T00:00:00 UT1 to 1970-01-01T00:19:00 UT1: are their times seconds since 1970-01-01?";
+    assert!(done.errors.contains(words), "{}", done.errors);
+}
+
 /// The time scales of a message differ by the seconds that they should.
 #[test]
 fn time_scales_shift_the_events() {
@@ -255,6 +284,11 @@ fn time_scales_shift_the_events() {
         let found = [message(100, "ICRF", scale, "2026-03-21"), xml(100, "ICRF", scale)].map(|text| {
             folder.write("t.oem", text);
             folder.run_ok("sunlight t.oem -o light.csv --events events.npz -q");
+            // Times are in UTC, which agrees with the numbers beside them.
+            let light = columns(&folder.text("light.csv"), &["time", "unix_s"]);
+            let day: f64 = light[1][1].parse::<f64>().unwrap() - START;
+            let second: f64 = light[1][0][17..].trim_end_matches('Z').parse().unwrap();
+            assert!((day.rem_euclid(60.0) - second).abs() < 1e-5, "{scale}: {:?}", light[1]);
             npz_array::<f64>(&folder.path("events.npz"), "begins_unix_s")[0]
         });
         assert!((found[0] - found[1]).abs() < 1e-6, "{scale}: {found:?}");
@@ -287,6 +321,26 @@ fn files_that_are_no_trajectory_are_refused() {
         ("x,y,z\n7000,0,0\n".into(), "there is no column `time` (instants in UTC) or `unix_s`"),
         ("time,unix_s,x,y,z\n2026-03-21T00:00:00Z,1,7000,0,0\n".into(), "both time and unix_s are given"),
         ("time,x,y,z,vx\n2026-03-21T00:00:00Z,7000,0,0,1\n".into(), "a velocity needs three columns: vx,vy,vz"),
+        (
+            "Time,x,y,z,time [UTC]\n2026-03-21T00:00:00Z,7000,0,0,2026-03-21T00:00:00Z\n".into(),
+            "columns 'Time' and 'time [UTC]' have the same meaning: keep one of them",
+        ),
+        (
+            "time [TAI],x,y,z\n2026-03-21T00:00:00,7000,0,0\n".into(),
+            "unknown column 'time [TAI]': expected time or unix_s",
+        ),
+        ("unix_s [h],x,y,z\n1,7000,0,0\n".into(), "column 'unix_s [h]' has the unit 'h', expected s"),
+        ("7000,0,0\n".into(), "is the first row not a header?"),
+        // Julian dates as seconds.
+        (
+            "unix_s,x,y,z\n2461117.5,7000,0,0\n2461117.501,7000,500,0\n".into(),
+            "line 3: position is 500.0 km from the state before it, 1.000e-3 s earlier: it is faster than 1000 km/s",
+        ),
+        (
+            // The Moon, by Skyfield.
+            "time,x,y,z\n2026-03-18T00:00:00Z,363150.2,-99686.7,-39998.8\n".into(),
+            "t.csv: the state at 2026-03-18T00:00:00Z is 1 km from the centre of the Moon: inside it",
+        ),
         ("time,x,y,z,mass\n2026-03-21T00:00:00Z,7000,0,0,1\n".into(), "unknown column 'mass'"),
         ("time,x [m],y,z\n2026-03-21T00:00:00Z,7000,0,0\n".into(), "has the unit 'm', expected km"),
         ("unix_s,x,y,z\n1e300,7000,0,0\n".into(), "line 2: unix_s is '1"),
@@ -302,8 +356,9 @@ fn files_that_are_no_trajectory_are_refused() {
         let done = folder.run("sunlight t.csv --frame gcrs -o out.csv");
         assert!(done.code == 2 && done.errors.contains(words), "{words}: {}", done.errors);
     }
-    folder.write("t.csv", format!("{head}{good}"));
+    folder.write("t.csv", format!("{head}{good}")).write("t.txt", format!("{head}{good}"));
     for (command, words) in [
+        ("sunlight t.txt -o out.csv", "cannot read states from '.txt': supported are"),
         ("sunlight t.csv -o out.csv", "give the frame, gcrs, itrf or teme"),
         ("sunlight t.csv --frame tod -o out.csv", "the frame is 'tod': expected gcrs"),
         ("sunlight t.csv --frame gcrs -o out.csv --events out.csv", "-o and --events would both write this file"),
@@ -318,19 +373,21 @@ fn files_that_are_no_trajectory_are_refused() {
     let still = vec![vec![7000.0], vec![0.0], vec![0.0]];
     let (target, center, kind) = (-82, 399, 2);
     let body = Segment { target, center, kind, first: -1000.0, interval_s: 2000.0, intervals: vec![still] };
-    folder.write("k.bsp", file(&[body], true));
+    folder.write("k.bsp", file(&[body.clone()], true));
+    folder.write("two.bsp", file(&[body.clone(), Segment { target: -83, ..body }], true));
     for (arguments, words) in [
-        ("k.bsp", "k.bsp: an SPK file has several bodies: choose one with --target"),
+        ("two.bsp", "two.bsp: the SPK file has the bodies [-83, -82]: choose one as the target"),
         ("t.csv --target 301", "t.csv: --target and --step are for an SPK file, .bsp"),
         ("k.bsp --target 301", "k.bsp: the SPK file has no body 301: it has [-82]"),
-        ("k.bsp --target -82 --frame itrf", "cannot be used with"),
+        ("k.bsp --frame itrf", "k.bsp: the axes of an SPK file are gcrs: leave out --frame"),
         ("k.bsp --target -82 --step 0", "expected 0.001 to 86400 seconds"),
         ("t.csv --frame gcrs --step 5", "t.csv: --target and --step are for an SPK file, .bsp"),
     ] {
         let done = folder.run(&format!("sunlight {arguments} -o out.csv"));
         assert!(done.code == 2 && done.errors.contains(words), "{words}: {}", done.errors);
     }
-    folder.run_ok("sunlight k.bsp --target -82 --step 600 -o out.csv -q");
+    // The only body needs no target.
+    folder.run_ok("sunlight k.bsp --step 600 -o out.csv -q");
     let table = folder.text("out.csv");
     let rows: Vec<&str> = table.lines().collect();
     assert_eq!(rows.len(), 1 + 5, "{table}");
@@ -491,7 +548,7 @@ fn times_need_f8_and_pipes_are_recognised() {
         ("fields.npy", "field 'unix_s' is f4: expected f8"),
         ("t.f32", "raw f32 cannot be read as states, since it rounds unix_s to 128 s"),
         ("t.states", "raw f32 cannot be read as states"),
-        ("t.txt", "supported are .npy, .npz, .csv, .parquet, .ply, .oem and .xml"),
+        ("t.txt", "supported are .npy, .npz, .csv, .parquet, .ply, .bsp, .oem and .xml"),
     ] {
         let done = folder.run(&format!("sunlight {file} --frame gcrs -o out.csv"));
         assert!(done.code == 2 && done.errors.contains(words), "{file}: {}", done.errors);
@@ -559,6 +616,11 @@ fn coarse_states_are_a_warning() {
     let rows = (0..20).map(|i| format!("{},{}\n", START + 2_400.0 * f64::from(i), row(&state(40 * i as usize)[..3])));
     folder.write("t.csv", format!("unix_s,x,y,z\n{}", rows.collect::<String>()));
     let done = folder.run_ok("sunlight t.csv --frame gcrs -o - -q");
-    assert!(done.errors.contains("warning: t.csv: the states are too far apart"), "{}", done.errors);
+    let words = "its states are too far apart, or its velocities do not belong to its positions";
+    assert!(
+        done.errors.contains("warning: t.csv: the path from 2026-03-2") && done.errors.contains(words),
+        "{}",
+        done.errors
+    );
     assert!(done.output.starts_with("trajectory,unix_s,fraction,kind\n"), "{}", done.output);
 }

@@ -67,7 +67,7 @@ pub use records::{
 pub use scenes::{LightTime, View};
 pub use shadow_intervals::{ShadowInterval, shadow_intervals};
 pub use solar::{Greatest, SolarEclipse, SolarKind};
-pub use sunlight::{Frame, Sunlight, Trajectory, TrajectoryState};
+pub use sunlight::{Frame, PathCheck, Sunlight, Trajectory, TrajectoryState};
 pub use time::{Precision as DatePrecision, Time, TimeText};
 pub use transit::{Transit, TransitCircumstances, TransitContacts};
 pub use vectors::{BodyVectors, VectorRow, known_radius};

@@ -267,8 +267,7 @@ impl Passage<'_> {
             if ends <= begins {
                 continue;
             }
-            let middle = 0.5 * (begins + ends);
-            let kind = self.kind(middle);
+            let kind = self.kind(self.within(begins, ends));
             match found[before..].last_mut() {
                 // A root that changed nothing, such as of a body that only touched the rim.
                 Some(last) if last.ends == begins && last.kind == kind => last.ends = ends,
@@ -287,6 +286,15 @@ impl Passage<'_> {
         if let Some(one) = found[before..].last_mut() {
             one.ends_later = one.ends == last;
         }
+    }
+
+    /// A time between two others: the sample nearest to their middle if there is one, so that no interval contradicts its samples.
+    fn within(&self, begins: f64, ends: f64) -> f64 {
+        let middle = 0.5 * (begins + ends);
+        let next = self.times.partition_point(|sample| *sample < middle);
+        let near = [next.checked_sub(1), Some(next)].into_iter().flatten().filter_map(|i| self.times.get(i).copied());
+        let inside = near.filter(|time| begins + TOLERANCE < *time && *time < ends - TOLERANCE);
+        inside.min_by(|a, b| (a - middle).abs().total_cmp(&(b - middle).abs())).unwrap_or(middle)
     }
 
     /// The kind of coverage at a time.

@@ -1,14 +1,17 @@
-//! SPK files of NAIF (`.bsp`): segments of types 2 and 3, Chebyshev series of positions or of positions and velocities.
+//! SPK files of NAIF (`.bsp`): segments of types 2 and 3, Chebyshev series of positions or of positions and velocities, and of types 9 and 13,
+//! states that are interpolated.
 //!
 //! NAIF's documents "DAF Required Reading" and "SPK Required Reading" describe the format. A DAF is a file of records of 1,024 bytes and of
 //! words of 8 bytes that are numbered from 1. The first record names the first of a chain of summary records; each summary has the epochs of
-//! a segment (seconds of TDB since J2000), target, centre, frame, type, and the first and the last word. The last four words of a segment are
-//! the first epoch, the seconds per interval, the words per interval and the number of intervals.
+//! a segment (seconds of TDB since J2000), target, centre, frame, type, and the first and the last word. The last four words of a series are
+//! the first epoch, the seconds per interval, the words per interval and the number of intervals. Segments of states have six words per state, then
+//! their epochs, every hundredth of these once more, the number of states that are interpolated less one, and the number of states.
 
 use glam::DVec3;
 
 use crate::ephemeris::State;
 use crate::error::{Error, Result};
+use crate::sunlight::newton;
 
 /// Bytes per record, and per word.
 const RECORD: usize = 1024;
@@ -32,16 +35,30 @@ pub(crate) struct Spk {
     segments: Vec<Segment>,
 }
 
-/// A segment of type 2 or 3.
+/// A segment.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     target: i32,
     center: i32,
     /// First and last instant, in seconds of TDB since J2000.
     span: (f64, f64),
-    has_velocity: bool,
-    /// Offset of the first interval in bytes.
+    /// Offset of the data in bytes.
     offset: usize,
+    data: Data,
+}
+
+/// The data of a segment.
+#[derive(Clone, Copy, Debug)]
+enum Data {
+    /// Types 2 and 3.
+    Series(Series),
+    /// Types 9 and 13.
+    States(States),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Series {
+    has_velocity: bool,
     first: f64,
     interval_s: f64,
     /// Words per interval, and coefficients per component.
@@ -49,6 +66,21 @@ struct Segment {
     terms: usize,
     intervals: usize,
 }
+
+#[derive(Clone, Copy, Debug)]
+struct States {
+    count: usize,
+    /// States through which a polynomial passes.
+    window: usize,
+    /// Whether the polynomial has the velocities, too. Otherwise they have one of their own.
+    is_hermite: bool,
+}
+
+/// The most states through which a polynomial passes.
+const WIDEST: usize = 28;
+/// Words per state, and epochs per copy in the directory of epochs.
+const STATE: usize = 6;
+const DIRECTORY: usize = 100;
 
 fn bad(why: impl std::fmt::Display) -> Error {
     Error::InvalidArgument(format!("the SPK file is invalid: {why}"))
@@ -63,7 +95,7 @@ impl Spk {
     /// Reads the summaries. Segments of other types and with other axes are skipped.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] if the bytes are no SPK file, if an address is outside the file, or if a segment of type 2 or 3 is damaged.
+    /// [`Error::InvalidArgument`] if the bytes are no SPK file, if an address is outside the file, or if a segment of type 2, 3, 9 or 13 is damaged.
     pub(crate) fn parse(bytes: Vec<u8>) -> Result<Self> {
         if !bytes.starts_with(b"DAF/SPK ") || bytes.len() < RECORD {
             return Err(bad("it does not start with DAF/SPK; other kernels and files before 1994 are not read"));
@@ -103,9 +135,13 @@ impl Spk {
         if file.segments.is_empty() {
             other_types.sort_unstable();
             other_types.dedup();
-            return Err(bad(format!(
-                "it has no segment of type 2 or 3 in the axes J2000; its segments have the types {other_types:?}"
-            )));
+            const NONE: &str = "no segment of type 2, 3, 9 or 13 in the axes J2000";
+            return Err(match other_types.is_empty() {
+                true => bad(format!("it has {NONE}")),
+                false => Error::InvalidArgument(format!(
+                    "the SPK file has {NONE}: its segments have the types {other_types:?}"
+                )),
+            });
         }
         Ok(file)
     }
@@ -118,7 +154,7 @@ impl Spk {
             *value = self.integer(at + 2 * WORD + 4 * i).ok_or_else(|| bad("it ends within a summary"))?;
         }
         let [target, center, frame, kind, begin, end] = integers;
-        if !matches!(kind, 2 | 3) || frame != J2000 {
+        if !matches!(kind, 2 | 3 | 9 | 13) || frame != J2000 {
             return Ok(Err(kind));
         }
         let damaged = |why: &str| bad(format!("the segment of body {target} relative to {center}: {why}"));
@@ -126,10 +162,24 @@ impl Spk {
         if begin < 1 || length < 6 || end as usize > self.bytes.len() / WORD {
             return Err(damaged(&format!("its words {begin} to {end} are not in the file")));
         }
-        let (begin, end, length) = (begin as usize, end as usize, length as usize);
+        let (offset, length) = ((begin as usize - 1) * WORD, length as usize);
+        let (data, covered) = match kind {
+            2 | 3 => self.series(offset, length, kind == 3),
+            _ => self.states(offset, length, kind == 13),
+        }
+        .map_err(|why| damaged(&why))?;
+        // A rounding error of the last epoch.
+        if !(span.0 <= span.1 && span.0 >= covered.0 - 1e-3 && span.1 <= covered.1 + 1e-3) {
+            return Err(damaged("its epochs are not those of its data"));
+        }
+        Ok(Ok(Segment { target, center, span, offset, data }))
+    }
+
+    /// The series of a segment, and the first and last instant. An error is the reason.
+    fn series(&self, offset: usize, length: usize, has_velocity: bool) -> Result<(Data, (f64, f64)), String> {
         let [first, interval_s, words, intervals] =
-            [3, 2, 1, 0].map(|back| self.number((end - 1 - back) * WORD).unwrap_or(f64::NAN));
-        let components = if kind == 2 { 3 } else { 6 };
+            [4, 3, 2, 1].map(|back| self.number(offset + (length - back) * WORD).unwrap_or(f64::NAN));
+        let components: u32 = if has_velocity { 6 } else { 3 };
         let fits = words >= 2.0 + f64::from(components)
             && intervals >= 1.0
             && words * intervals + 4.0 == length as f64
@@ -137,26 +187,35 @@ impl Spk {
             && intervals.fract() == 0.0
             && (words as usize - 2).is_multiple_of(components as usize);
         if !fits {
-            return Err(damaged(&format!("{intervals} intervals of {words} words do not fill its {length} words")));
+            return Err(format!("{intervals} intervals of {words} words do not fill its {length} words"));
         }
-        let valid = first.is_finite() && interval_s > 0.0 && interval_s.is_finite() && span.0 <= span.1;
-        // A rounding error of the last epoch.
-        let covered = first + interval_s * intervals + 1e-3;
-        if !valid || span.0 < first - 1e-3 || span.1 > covered {
-            return Err(damaged("its epochs are not those of its intervals"));
+        if !(first.is_finite() && interval_s > 0.0 && interval_s.is_finite()) {
+            return Err("its epochs are not those of its data".into());
         }
-        Ok(Ok(Segment {
-            target,
-            center,
-            span,
-            has_velocity: kind == 3,
-            offset: (begin - 1) * WORD,
-            first,
-            interval_s,
-            words: words as usize,
-            terms: (words as usize - 2) / components as usize,
-            intervals: intervals as usize,
-        }))
+        let (words, intervals) = (words as usize, intervals as usize);
+        let terms = (words - 2) / components as usize;
+        let data = Data::Series(Series { has_velocity, first, interval_s, words, terms, intervals });
+        Ok((data, (first, first + interval_s * intervals as f64)))
+    }
+
+    /// The states of a segment, and the first and last instant. An error is the reason.
+    fn states(&self, offset: usize, length: usize, is_hermite: bool) -> Result<(Data, (f64, f64)), String> {
+        let [degree, count] = [2, 1].map(|back| self.number(offset + (length - back) * WORD).unwrap_or(f64::NAN));
+        let words = |count: usize| count * (STATE + 1) + (count - 1) / DIRECTORY + 2;
+        let fits = count >= 1.0 && count.fract() == 0.0 && count < length as f64 && words(count as usize) == length;
+        if !fits {
+            return Err(format!("{count} states do not fill its {length} words"));
+        }
+        if !(degree.fract() == 0.0 && (0.0..WIDEST as f64).contains(&degree)) {
+            return Err(format!("{} states per polynomial: expected 1 to {WIDEST}", degree + 1.0));
+        }
+        let count = count as usize;
+        let epoch = |i: usize| self.number(offset + (STATE * count + i) * WORD).unwrap_or(f64::NAN);
+        if (1..count).any(|i| !(epoch(i) > epoch(i - 1))) || !epoch(0).is_finite() {
+            return Err("the epochs of its states are not in order".into());
+        }
+        let window = (degree as usize + 1).min(count);
+        Ok((Data::States(States { count, window, is_hermite }), (epoch(0), epoch(count - 1))))
     }
 
     /// Whether the file has positions of a body relative to the barycentre of the solar system, at some instant.
@@ -253,20 +312,68 @@ impl Spk {
     }
 
     fn evaluate(&self, segment: &Segment, tdb_seconds: f64) -> Result<State> {
-        let index = ((tdb_seconds - segment.first) / segment.interval_s).floor();
-        let index = index.clamp(0.0, (segment.intervals - 1) as f64) as usize;
-        let at = segment.offset + index * segment.words * WORD;
+        let state = match &segment.data {
+            Data::Series(series) => self.evaluate_series(segment, series, tdb_seconds)?,
+            Data::States(states) => self.interpolate(segment.offset, states, tdb_seconds)?,
+        };
+        if !(state.position.is_finite() && state.velocity.is_finite()) {
+            return Err(bad(format!("body {} has numbers that are not finite at {tdb_seconds} s", segment.target)));
+        }
+        Ok(state)
+    }
+
+    /// The polynomial through the states around an instant.
+    fn interpolate(&self, offset: usize, states: &States, tdb_seconds: f64) -> Result<State> {
+        let &States { count, window, is_hermite } = states;
+        let epoch = |i: usize| self.number(offset + (STATE * count + i) * WORD);
+        // The first state that is later.
+        let (mut low, mut high) = (0, count);
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            if epoch(middle)? <= tdb_seconds {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        // Half of the states are before it; of an odd number, the state nearest to the instant is the middle.
+        let is_nearer = low < count && low > 0 && epoch(low)? - tdb_seconds < tdb_seconds - epoch(low - 1)?;
+        let middle = low + usize::from(window % 2 == 1 && is_nearer);
+        let first = middle.saturating_sub(window.div_ceil(2)).min(count - window);
+        let vector = |state: usize, at: usize| -> Result<DVec3> {
+            let word = |i: usize| self.number(offset + (STATE * state + at + i) * WORD);
+            Ok(DVec3::new(word(0)?, word(1)?, word(2)?))
+        };
+        let each = if is_hermite { 2 } else { 1 };
+        let (mut nodes, mut positions, mut velocities) = (Vec::new(), Vec::new(), Vec::new());
+        for state in (first..first + window).flat_map(|state| std::iter::repeat_n(state, each)) {
+            nodes.push(epoch(state)?);
+            positions.push(vector(state, 0)?);
+            velocities.push(vector(state, 3)?);
+        }
+        let (position, slope) = newton(&nodes, &mut positions, |k| velocities[k], tdb_seconds);
+        let velocity = match is_hermite {
+            true => slope,
+            false => newton(&nodes, &mut velocities, |_| DVec3::ZERO, tdb_seconds).0,
+        };
+        Ok(State { position, velocity })
+    }
+
+    fn evaluate_series(&self, segment: &Segment, series: &Series, tdb_seconds: f64) -> Result<State> {
+        let index = ((tdb_seconds - series.first) / series.interval_s).floor();
+        let index = index.clamp(0.0, (series.intervals - 1) as f64) as usize;
+        let at = segment.offset + index * series.words * WORD;
         let (middle, radius) = (self.number(at)?, self.number(at + WORD)?);
         let x = (tdb_seconds - middle) / radius;
         if !(-1.001..=1.001).contains(&x) {
             return Err(bad(format!("interval {index} of body {} does not contain its epochs", segment.target)));
         }
         let coefficient =
-            |component: usize, term: usize| self.number(at + (2 + component * segment.terms + term) * WORD);
+            |component: usize, term: usize| self.number(at + (2 + component * series.terms + term) * WORD);
         let (mut values, mut slopes) = ([0.0; 6], [0.0; 3]);
-        for component in 0..if segment.has_velocity { 6 } else { 3 } {
+        for component in 0..if series.has_velocity { 6 } else { 3 } {
             let (mut before, mut now) = ((0.0, 0.0), (1.0, 0.0));
-            for term in 0..segment.terms {
+            for term in 0..series.terms {
                 let value = coefficient(component, term)?;
                 values[component] += value * now.0;
                 if component < 3 {
@@ -280,13 +387,10 @@ impl Spk {
             }
         }
         let position = DVec3::new(values[0], values[1], values[2]);
-        let velocity = match segment.has_velocity {
+        let velocity = match series.has_velocity {
             true => DVec3::new(values[3], values[4], values[5]),
             false => DVec3::from(slopes) / radius,
         };
-        if !(position.is_finite() && velocity.is_finite()) {
-            return Err(bad(format!("interval {index} of body {} has numbers that are not finite", segment.target)));
-        }
         Ok(State { position, velocity })
     }
 

@@ -2,7 +2,8 @@
 
 use umbracast::glam::DVec3;
 use umbracast_sky::{
-    BodyVectors, DeltaT, Eclipse, Ephemeris, Error, LightTime, Sky, SkyBody, SkyOptions, SolarEclipse, Time, Trajectory,
+    BodyVectors, DeltaT, Eclipse, Ephemeris, Error, LightTime, Sky, SkyBody, SkyOptions, SolarEclipse, Time,
+    Trajectory, TrajectoryState,
 };
 use umbracast_testing::spk::{Segment, file};
 
@@ -33,7 +34,7 @@ fn a_trajectory_has_the_positions_of_its_body() {
     let list = rows("spk.csv", ["body", "jd_tdb", "x_km", "y_km", "z_km", "vx_km_s", "vy_km_s", "vz_km_s"]);
     let of = |name: &str| list.iter().filter(|row| row[0] == name).cloned().collect::<Vec<_>>();
     let (moon, earth) = (of("Moon"), of("Earth"));
-    let found = Trajectory::from_spk(excerpt(), 301, 600.0).unwrap();
+    let found = Trajectory::from_spk(excerpt(), Some(301), 600.0).unwrap();
     assert_eq!((found.len(), found[0].object(), found[0].states().len()), (1, "301", 433));
     let mut checked = 0;
     for (moon, earth) in moon.iter().zip(&earth) {
@@ -51,7 +52,7 @@ fn a_trajectory_has_the_positions_of_its_body() {
     let mut later = straight(-82, 399, [7000.0, 1.0, 2.0], [0.5, 0.0, 0.0]);
     (later.first, later.intervals) = (5000.0, vec![vec![vec![8000.0], vec![0.0], vec![9.0]]]);
     let made = file(&[straight(-82, 399, [7000.0, 1.0, 2.0], [0.5, 0.0, 0.0]), later], true);
-    let found = Trajectory::from_spk(made.clone(), -82, 300.0).unwrap();
+    let found = Trajectory::from_spk(made.clone(), Some(-82), 300.0).unwrap();
     let times: Vec<Vec<f64>> =
         found.iter().map(|one| one.states().iter().map(|state| state.time.tdb_seconds().round()).collect()).collect();
     let expected = [
@@ -71,10 +72,10 @@ fn a_trajectory_has_the_positions_of_its_body() {
         (file(&[straight(-82, 399, [10.0, 1.0, 2.0], [0.5, 0.0, 0.0])], true), -82, "inside the Earth"),
         (b"DAF/CK  ".to_vec(), -82, "does not start with DAF/SPK"),
     ] {
-        let error = Trajectory::from_spk(bytes, target, 60.0).unwrap_err().to_string();
+        let error = Trajectory::from_spk(bytes, Some(target), 60.0).unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
     }
-    assert!(matches!(Trajectory::from_spk(made, -82, 1e-9), Err(Error::Umbracast(_))));
+    assert!(matches!(Trajectory::from_spk(made, Some(-82), 1e-9), Err(Error::Umbracast(_))));
     assert!(checked >= 20, "{checked}");
 }
 
@@ -189,6 +190,45 @@ fn segments_of_both_types_and_byte_orders_are_read() {
     }
 }
 
+/// Segments of states, of types 9 and 13, are interpolated as SPICE does it.
+#[test]
+fn segments_of_states_agree_with_spice() {
+    let bytes = || std::fs::read(umbracast_testing::root().join("tests/data/sky/states.bsp")).unwrap();
+    let list = rows("states.csv", ["body", "tdb_s", "x_km", "y_km", "z_km", "vx_km_s", "vy_km_s", "vz_km_s"]);
+    let mut checked = 0;
+    for body in [-9, -13, -91, -131] {
+        let found = Trajectory::from_spk(bytes(), Some(body), 30.0).unwrap();
+        let states = found[0].states();
+        let own = list.iter().filter(|row| row[0] == body.to_string()).map(|row| row.clone().map(|text| number(&text)));
+        for [_, seconds, x, y, z, vx, vy, vz] in own {
+            let near = |one: &&TrajectoryState| (one.time.tdb_seconds() - seconds).abs() < 1e-5;
+            let state = states.iter().find(near).unwrap_or_else(|| panic!("{body} {seconds}"));
+            assert!(state.position.distance(DVec3::new(x, y, z)) < 1e-4, "{body} {seconds}: {state:?}");
+            assert!(state.velocity.unwrap().distance(DVec3::new(vx, vy, vz)) < 1e-7, "{body} {seconds}: {state:?}");
+            checked += 1;
+        }
+    }
+    assert_eq!(checked, 4 * 61);
+    let error = Trajectory::from_spk(bytes(), None, 60.0).unwrap_err().to_string();
+    assert!(error.contains("the SPK file has the bodies [-131, -91, -13, -9]: choose one"), "{error}");
+    // The count of states, the states per polynomial, and the order of the epochs of the last segment.
+    let good = bytes();
+    let end = (0..good.len() / 8).rev().find(|word| good[8 * word..8 * word + 8] == 150_f64.to_le_bytes()).unwrap();
+    for (word, value, why) in [
+        (end, 151.0, "151 states do not fill its 1053 words"),
+        (end, f64::NAN, "NaN states do not fill its"),
+        (end - 1, 28.0, "29 states per polynomial: expected 1 to 28"),
+        (end - 1, 6.5, "7.5 states per polynomial"),
+        (end - 3, 0.0, "the epochs of its states are not in order"),
+        (end - 3, f64::NAN, "the epochs of its states are not in order"),
+    ] {
+        let mut changed = good.clone();
+        changed[8 * word..8 * word + 8].copy_from_slice(&value.to_le_bytes());
+        let error = Trajectory::from_spk(changed, Some(-9), 60.0).unwrap_err().to_string();
+        assert!(error.contains(why) && error.contains("body -131"), "{why}: {error}");
+    }
+}
+
 #[test]
 fn damaged_files_are_errors() {
     let good = excerpt();
@@ -211,7 +251,7 @@ fn damaged_files_are_errors() {
         (changed(8, &[3]), "2 numbers and 6 integers"),
         (changed(76, &9_999_i32.to_le_bytes()), "summary record 9999 is not in the file"),
         (changed(76, &(-1_i32).to_le_bytes()), "summary record -1 is not in the file"),
-        (changed(76, &0_i32.to_le_bytes()), "no segment of type 2 or 3"),
+        (changed(76, &0_i32.to_le_bytes()), "no segment of type 2, 3, 9 or 13"),
         (changed(at, &number(f64::NAN)), "summary record NaN is not in the file"),
         (changed(at + 16, &number(26.0)), "26 summaries: expected 0 to 25"),
         (changed(at + 16, &number(f64::NAN)), "NaN summaries"),
@@ -219,8 +259,8 @@ fn damaged_files_are_errors() {
         (changed(at + 24 + 36, &i32::MAX.to_le_bytes()), "are not in the file"),
         (changed((end - 1) * 8, &number(1e9)), "do not fill its"),
         (changed((end - 2) * 8, &number(2.5)), "do not fill its"),
-        (changed((end - 3) * 8, &number(0.0)), "its epochs are not those of its intervals"),
-        (changed((end - 4) * 8, &number(f64::INFINITY)), "its epochs are not those of its intervals"),
+        (changed((end - 3) * 8, &number(0.0)), "its epochs are not those of its data"),
+        (changed((end - 4) * 8, &number(f64::INFINITY)), "its epochs are not those of its data"),
         (good[..good.len() - 600].to_vec(), "are not in the file"),
         (good[..1500].to_vec(), "is not in the file"),
     ] {

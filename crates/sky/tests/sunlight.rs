@@ -296,7 +296,7 @@ fn intervals_do_not_depend_on_the_samples() {
     assert!(dense.len() >= 12, "{dense:?}");
     for (path, allowed) in [(1, 1e-5), (2, 1e-5), (3, 1e-3), (4, 2e-2)] {
         assert_near(&ends(&sunlight, path), &dense, allowed);
-        let error = Sunlight::new(&sky, &paths[path..=path]).unwrap().interpolation_error_km().unwrap();
+        let error = Sunlight::new(&sky, &paths[path..=path]).unwrap().check().interpolation_error_km.unwrap();
         println!("{path}: {error:e} km");
         assert!(error < 30.0 * allowed, "{path}: {error}");
     }
@@ -351,7 +351,7 @@ fn a_gap_is_part_of_the_estimated_error() {
         let whole = orbit(7_000.0, start, 2_880, 60.0, has_velocity);
         let error = |states: &[TrajectoryState]| {
             let path = Trajectory::new("a", Frame::Gcrs, states.to_vec()).unwrap();
-            Sunlight::new(&sky, &[path]).unwrap().interpolation_error_km().unwrap()
+            Sunlight::new(&sky, &[path]).unwrap().check().interpolation_error_km.unwrap()
         };
         assert!(error(&whole) < 0.01, "{}", error(&whole));
         // Six hours in the middle, at the beginning and at the end.
@@ -369,6 +369,166 @@ fn a_gap_is_part_of_the_estimated_error() {
     }
 }
 
+/// The polynomial of Lagrange through the eight positions nearest to a step, in the middle if there are as many on either side.
+fn lagrange(states: &[TrajectoryState], step: usize, time: Time) -> DVec3 {
+    let first = (step + 1).saturating_sub(4).min(states.len() - 8);
+    let nodes = &states[first..first + 8];
+    let x = |one: &TrajectoryState| one.time.seconds_since(time);
+    let weight = |i: usize| -> f64 {
+        (0..8).filter(|j| *j != i).map(|j| x(&nodes[j]) / (x(&nodes[j]) - x(&nodes[i]))).product()
+    };
+    (0..8).map(|i| weight(i) * nodes[i].position).sum()
+}
+
+/// However long the step: an eclipse that begins and ends between two states is found on the path through them, and none where states are lit.
+#[test]
+fn eclipses_inside_gaps_are_found() {
+    let sky = sky(69.0, Radii::IAU);
+    let start = instant("2026-03-21T05:00:00Z");
+    let whole = orbit(6_790.0, start, 200, 60.0, false);
+    let light = |states: Vec<TrajectoryState>| {
+        let path = Trajectory::new("a", Frame::Gcrs, states).unwrap();
+        Sunlight::new(&sky, &[path]).unwrap()
+    };
+    let (mut hidden, mut gaps) = (0, 0);
+    for first in (4..60).step_by(3) {
+        for length in [20, 30, 34, 37, 40, 44, 50, 60] {
+            let states = [&whole[..first], &whole[first + length..]].concat();
+            let (from, to) = (states[first - 1].time, states[first].time);
+            // The path by another formula, as states of its own; a path through the Earth is none.
+            let inner = (1..600).map(|i| from.plus(f64::from(i) / 600.0 * to.seconds_since(from)));
+            let inner: Vec<TrajectoryState> = inner
+                .map(|time| TrajectoryState { time, position: lagrange(&states, first - 1, time), velocity: None })
+                .collect();
+            let Ok(path) = Trajectory::new("b", Frame::Gcrs, inner.clone()) else { continue };
+            let expected = Sunlight::new(&sky, &[path]).unwrap();
+            let row = |i: usize, row: &mut ShadowRow| expected.row(0, i, row);
+            let seen = cpu().shadows_by_row(inner.len(), None, &row).unwrap();
+            let found = &light(states).intervals()[0];
+            for (state, seen) in inner.iter().zip(&seen) {
+                let at = state.time.seconds_since(start);
+                // The Moon is away; a contact is not tested.
+                let near = found.iter().any(|one| (one.begins - at).abs().min((one.ends - at).abs()) < 1e-3);
+                let own =
+                    found.iter().find(|one| one.begins < at && at < one.ends).map_or(ShadowKind::Lit, |one| one.kind);
+                assert!(near || own == seen.shadow.kind, "{first} {length}: {own:?} for {:?} at {at}", seen.shadow);
+                hidden += usize::from(own == Umbra);
+            }
+            gaps += 1;
+        }
+    }
+    assert!(gaps > 60 && hidden > 5_000, "{gaps} {hidden}");
+}
+
+/// A line that passes the centre of the Earth at 5,700 km, at 1 km/s, whose states below 6,500 km are missing.
+#[test]
+fn a_path_through_the_earth_is_a_doubt() {
+    let sky = sky(69.0, Radii::IAU);
+    let start = instant("2026-03-20T12:00:00Z");
+    let line = |lowest: f64, step: f64| {
+        let states = (0..=(43_200.0 / step) as usize).map(|i| {
+            let seconds = i as f64 * step;
+            let position = DVec3::new(0.0, seconds - 21_600.0, 5_700.0);
+            TrajectoryState { time: start.plus(seconds), position, velocity: Some(DVec3::Y) }
+        });
+        Trajectory::new("line", Frame::Gcrs, states.filter(|one| one.position.length() > lowest).collect()).unwrap()
+    };
+    let path = line(6_500.0, 60.0);
+    let sunlight = Sunlight::new(&sky, std::slice::from_ref(&path)).unwrap();
+    let doubts = sunlight.check().doubts;
+    // The depth where the line is nearest to the pole: 6378.1 - 5700 * 6378.1 / 6356.8 km; the axis of date is not z.
+    let depth: f64 = doubts[0].split("the Earth, ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+    assert!((depth - 659.0).abs() < 2.0, "{doubts:?}");
+    assert!(
+        doubts.len() == 1
+            && doubts[0]
+                .starts_with("the path of 'line' from 2026-03-20T17:07:00Z to 2026-03-20T18:53:00Z goes through"),
+        "{doubts:?}"
+    );
+    // All states are in light, and no interval says otherwise.
+    let row = |i: usize, row: &mut ShadowRow| sunlight.row(0, i, row);
+    let seen = cpu().shadows_by_row(path.states().len(), None, &row).unwrap();
+    let found = &sunlight.intervals()[0];
+    for (state, seen) in path.states().iter().zip(&seen) {
+        let at = state.time.seconds_since(path.states()[0].time);
+        assert!(
+            seen.shadow.kind == ShadowKind::Lit && !found.iter().any(|one| one.begins < at && at < one.ends),
+            "{at} {found:?}"
+        );
+    }
+}
+
+/// How far the interpolated path is from the orbit, by another formula, and what the estimate says about it.
+#[test]
+fn the_estimate_holds_at_coarse_steps_and_at_the_ends() {
+    let sky = sky(69.0, Radii::IAU);
+    let start = instant("2026-03-21T05:00:00Z");
+    for (step, count) in [(240.0, 60), (600.0, 40), (900.0, 30), (1_200.0, 25), (1_800.0, 20)] {
+        let states = orbit(6_790.0, start, count, step, false);
+        let dense = orbit(6_790.0, start, count * 20, step / 20.0, false);
+        let within = (0..dense.len() - 20).filter(|i| i % 20 > 0);
+        let error =
+            within.map(|i| lagrange(&states, i / 20, dense[i].time).distance(dense[i].position)).fold(0.0, f64::max);
+        let path = Trajectory::new("a", Frame::Gcrs, states).unwrap();
+        let estimate = Sunlight::new(&sky, &[path]).unwrap().check().interpolation_error_km.unwrap();
+        println!("{step} s: {error:.3} km, estimate {estimate:.3} km");
+        assert!((0.6..1.5).contains(&(estimate / error)), "{step}: {error} km, estimate {estimate} km");
+    }
+}
+
+/// Velocities that are not those of the positions are refused, or the estimate knows about them.
+#[test]
+fn velocities_are_compared_with_the_positions() {
+    let sky = sky(69.0, Radii::IAU);
+    let start = instant("2026-03-21T05:00:00Z");
+    let good = orbit(6_790.0, start, 300, 60.0, true);
+    let turn = DVec3::Z * 7.292_115e-5;
+    let with = |change: &dyn Fn(&TrajectoryState) -> DVec3| {
+        let states = good.iter().map(|one| TrajectoryState { velocity: Some(change(one)), ..*one });
+        Trajectory::new("a", Frame::Gcrs, states.collect())
+    };
+    let own = |one: &TrajectoryState| one.velocity.unwrap();
+    for (name, change) in [
+        ("none", &(|_: &TrajectoryState| DVec3::ZERO) as &dyn Fn(&TrajectoryState) -> DVec3),
+        ("reversed", &|one: &TrajectoryState| -own(one)),
+        ("relative to the Earth", &|one: &TrajectoryState| own(one) - turn.cross(one.position)),
+        ("km/min", &|one: &TrajectoryState| own(one) * 60.0),
+    ] {
+        let error = with(change).unwrap_err().to_string();
+        let words = "velocities do not belong to these positions (frame, unit?)";
+        assert!(error.contains(words) && error.contains("state 1: velocity is ["), "{name}: {error}");
+    }
+    // At coarse steps and beside gaps, velocities are not suspected without a reason.
+    for step in [60.0, 600.0, 1_200.0, 1_800.0] {
+        Trajectory::new("a", Frame::Gcrs, orbit(6_790.0, start, 40, step, true)).unwrap();
+    }
+    // A slow object each second, with positions in whole metres.
+    let slow = (0..100).map(|i| {
+        let drift = (10.0 * f64::from(i) * 0.777).round() * 1e-3;
+        let velocity = Some(DVec3::Z * 0.00777);
+        TrajectoryState { time: start.plus(f64::from(i)), position: DVec3::new(6_410.0, 0.0, drift), velocity }
+    });
+    Trajectory::new("balloon", Frame::Itrf, slow.collect()).unwrap();
+    // Below 2%, the velocities are believed, and displace the path: one of 0.1 km/s by 3.28 km in the last minute, by a solution in Python.
+    let slip = with(&|one| own(one) + DVec3::X * 0.1).unwrap();
+    let check = Sunlight::new(&sky, &[slip]).unwrap().check();
+    assert!((2.5..4.5).contains(&check.interpolation_error_km.unwrap()), "{check:?}");
+    // At a gap of 41 minutes, the path is wrong by 2.56 km, by the same solution. Digits that are rounded matter little.
+    let rounded = |one: &TrajectoryState| TrajectoryState { position: (one.position * 1e6).round() * 1e-6, ..*one };
+    let gap = [&good[..15], &good[55..70]].concat().iter().map(rounded).collect();
+    let check = Sunlight::new(&sky, &[Trajectory::new("a", Frame::Gcrs, gap).unwrap()]).unwrap().check();
+    assert!((2.0..3.5).contains(&check.interpolation_error_km.unwrap()), "{check:?}");
+    // An impulse of 1 km/s: two states of three hundred differ.
+    let fired = |one: &TrajectoryState| {
+        let more = (one.time.seconds_since(start) - 9_000.0).max(0.0);
+        let burn = DVec3::Z * if more > 0.0 { 1.0 } else { 0.0 };
+        TrajectoryState { position: one.position + burn * more, velocity: Some(own(one) + burn), ..*one }
+    };
+    let path = Trajectory::new("a", Frame::Gcrs, good[100..200].iter().map(fired).collect()).unwrap();
+    let error = Sunlight::new(&sky, &[path]).unwrap().check().interpolation_error_km.unwrap();
+    assert!(error > 1.0, "{error}");
+}
+
 /// Two states are joined, but nothing is known about the error between them.
 #[test]
 fn objects_of_two_states_have_no_estimate() {
@@ -376,10 +536,12 @@ fn objects_of_two_states_have_no_estimate() {
     let start = instant("2026-03-21T05:00:00Z");
     let of = |count: usize| Trajectory::new("a", Frame::Gcrs, orbit(7_000.0, start, count, 60.0, false)).unwrap();
     let sunlight = Sunlight::new(&sky, &[of(2), of(1), of(20), of(2), of(0)]).unwrap();
-    assert_eq!(sunlight.trajectories_without_estimate(), 2);
-    assert!(sunlight.interpolation_error_km().is_some());
+    let words =
+        |objects: &str| format!("{objects} only two states: too few to estimate the error of the path between them");
+    assert_eq!(sunlight.check().doubts, [words("2 objects have")]);
     let sunlight = Sunlight::new(&sky, &[of(2), of(1)]).unwrap();
-    assert_eq!((sunlight.trajectories_without_estimate(), sunlight.interpolation_error_km()), (1, None));
+    let check = sunlight.check();
+    assert_eq!((check.doubts, check.interpolation_error_km), (vec![words("1 object has")], None));
 }
 
 /// A place on the ground is an object, too. Its contacts are those of the solar eclipse, which another part of the library computes.
@@ -455,6 +617,15 @@ fn states_that_cannot_be_are_refused() {
         (
             "state 1: position is 6871000 km from the centre: it must be within 4 million km",
             refused(&|states| states[1].position = DVec3::new(0.0, 4_122_600.0, 5_496_800.0)),
+        ),
+        // Julian dates as seconds.
+        (
+            "state 1: position is 452.7 km from the state before it, 6.944e-4 s earlier: it is faster than 1000 km/s",
+            refused(&|states| {
+                for (i, state) in states.iter_mut().enumerate() {
+                    state.time = start.plus(i as f64 / 1_440.0);
+                }
+            }),
         ),
         ("velocity is [7600, 0, 0]: its", refused(&|states| states[0].velocity = Some(DVec3::X * 7600.0))),
         (

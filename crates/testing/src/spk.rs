@@ -1,6 +1,7 @@
 //! SPK files of NAIF for tests.
 
 /// A segment: target, centre, type, first epoch and seconds per interval, and for each interval the coefficients of each component.
+#[derive(Clone)]
 pub struct Segment {
     pub target: i32,
     pub center: i32,

@@ -209,7 +209,7 @@ fn unsupported(path: &Path, schema: &TableSchema, found: &str) -> crate::error::
     let has_times = plural == "states";
     let supported: Vec<String> = extensions
         .filter(|extension| !has_times || *extension != RAW.extension)
-        .chain(has_times.then_some("oem"))
+        .chain(has_times.then_some(["bsp", "oem"]).into_iter().flatten())
         .map(|extension| format!(".{extension}"))
         .collect();
     let (supported, last) = (supported.join(", "), if has_times { "xml" } else { plural });

@@ -18,6 +18,7 @@ use crate::error::{Result, bad_file, cannot_read};
 use crate::escape::quoted;
 use crate::format::{StreamFormat, extension};
 use crate::schema::convert::RowLocation;
+use crate::schema::headings::split;
 use crate::schema::kept::KeptColumns;
 use crate::schema::kinds::TRAJECTORIES;
 
@@ -73,7 +74,7 @@ pub fn read_trajectories(
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io) if the file cannot be read; [`Error::BadFile`](crate::Error::BadFile) for the errors of [`Trajectory::from_spk`].
-pub fn read_spk_trajectories(path: &Path, target: i32, step_s: f64, delta_t: DeltaT) -> Result<TrajectoryFile> {
+pub fn read_spk_trajectories(path: &Path, target: Option<i32>, step_s: f64, delta_t: DeltaT) -> Result<TrajectoryFile> {
     let found = Trajectory::from_spk(read_spk(path)?, target, step_s);
     let trajectories = found.map_err(|error| bad_file(path, error.to_string()))?;
     let mut file =
@@ -169,6 +170,16 @@ impl Draft {
     }
 }
 
+/// Columns of text.
+const TEXT: [&str; 2] = ["time", "object"];
+
+/// The column of text that a heading names, in any case. The time may have its scale as a unit: `Time [UTC]`.
+fn text_column(heading: &str) -> Option<&'static str> {
+    let (name, unit) = split(heading);
+    let has_unit = |known: &str| unit.is_empty() || known == "time" && unit.eq_ignore_ascii_case("utc");
+    TEXT.into_iter().find(|known| *known == name && has_unit(known))
+}
+
 fn read_table(
     path: &Path,
     piped: Option<Input>,
@@ -176,10 +187,6 @@ fn read_table(
     options: &ReadOptions,
     delta_t: DeltaT,
 ) -> Result<Draft> {
-    let Some(frame) = frame else {
-        let why = "a table does not name the axes of its positions: give the frame, gcrs, itrf or teme";
-        return Err(bad_file(path, why));
-    };
     let own = extension(path);
     if matches!(&*own, "f32" | "states") || own.is_empty() && options.stream_format == Some(StreamFormat::F32) {
         let why = "raw f32 cannot be read as states, since it rounds unix_s to 128 s; \
@@ -188,15 +195,28 @@ fn read_table(
     }
     // Only text can have the columns `time` and `object`.
     let source = OpenTable::open_with_text(path, piped, &TRAJECTORIES, &options.unit(Some("km")))?;
+    let Some(frame) = frame else {
+        let why = "a table does not name the axes of its positions: give the frame, gcrs, itrf or teme";
+        return Err(bad_file(path, why));
+    };
     let has = |field: usize| source.fields().contains(&field);
     let [has_unix, has_velocity] = [has(0), has(4)];
     if [5, 6].into_iter().any(|field| has(field) != has_velocity) {
         return Err(bad_file(path, "a velocity needs three columns: vx,vy,vz"));
     }
     let names = source.kept().to_vec();
-    let [time, object] = ["time", "object"].map(|name| names.iter().position(|own| own == name));
+    let found = names.iter().map(|heading| text_column(heading)).collect::<Vec<_>>();
+    for name in TEXT {
+        let mut same = (0..names.len()).filter(|at| found[*at] == Some(name));
+        if let (Some(first), Some(second)) = (same.next(), same.next()) {
+            let [first, second] = [first, second].map(|at| quoted(&names[at]));
+            let why = format!("columns '{first}' and '{second}' have the same meaning: keep one of them");
+            return Err(bad_file(path, why));
+        }
+    }
+    let [time, object] = TEXT.map(|name| found.iter().position(|own| *own == Some(name)));
     if options.extra == ExtraColumns::Refuse
-        && let Some(other) = names.iter().find(|name| !["time", "object"].contains(&name.as_str()))
+        && let Some(other) = (0..names.len()).find(|at| found[*at].is_none()).map(|at| &names[at])
     {
         let known = "time or unix_s, x, y, z, vx, vy, vz, object";
         return Err(bad_file(path, format!("unknown column '{}': expected {known}", quoted(other))));
@@ -211,7 +231,7 @@ fn read_table(
     // Other columns are repeated only if the caller keeps them.
     let is_kept = |at: usize| options.extra == ExtraColumns::Keep || Some(at) == time || Some(at) == object;
     let kept = (0..names.len()).filter(|at| is_kept(*at)).collect::<Vec<_>>();
-    let kept_names = kept.iter().map(|at| names[*at].clone()).collect();
+    let kept_names = kept.iter().map(|at| found[*at].map_or_else(|| names[*at].clone(), String::from)).collect();
     let mut draft = Draft { objects: Vec::new(), rows: Vec::new(), kept: KeptColumns::new(kept_names) };
     let mut known: HashMap<String, usize> = HashMap::new();
     source.read(&mut |row| {

@@ -33,7 +33,7 @@ impl Meanings for Fields<'_> {
         Some(match name {
             MASK | SKIP_ID | FROM_ID | ID | TRANSMITTANCE | ELEMENT | "t_min" | "t_max" => vec![],
             _ if ROTATION.contains(&name) || COLORS.contains(&name) => vec![],
-            TIME => vec!["s".into()],
+            TIME | "unix_s" => vec!["s".into()],
             _ if VELOCITY.contains(&name) || name == "speed" => vec![format!("{length}/s")],
             _ => vec![length.into()],
         })
@@ -145,6 +145,7 @@ pub(crate) fn columns(
     for (field, name) in kind.fields.iter().enumerate() {
         if (kind.default)(field).is_none() && !columns.contains(&field) && radius != Some(field) {
             let points = match kind.plural {
+                "states" => ", and `time` instead of unix_s as text; is the first row not a header?",
                 "spheres" if *name != "r" => "",
                 "spheres" if is_of_picture => {
                     "; points need a column with a radius, or `radius` in the table of the body"
