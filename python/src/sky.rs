@@ -181,8 +181,9 @@ impl Sky {
     ) -> PyResult<Self> {
         let options = || -> Result<SkyOptions> {
             let delta_t = match delta_t {
-                Some(seconds) if !(-1000.0..=10_000.0).contains(&seconds) => {
-                    return Err(usage(format!("delta_t is {seconds}: expected -1000 to 10000 seconds")));
+                Some(seconds) if !DeltaT::LIMITS.contains(&seconds) => {
+                    let (least, most) = (DeltaT::LIMITS.start(), DeltaT::LIMITS.end());
+                    return Err(usage(format!("delta_t is {seconds}: expected {least} to {most} seconds")));
                 }
                 Some(seconds) => DeltaT::Seconds(seconds),
                 None => DeltaT::Table,

@@ -250,6 +250,10 @@ class Circumstances(Result):
     """At the maximum: the covered part of the Sun's diameter; if total or annular, the ratio of the diameters."""
     obscuration: NDArray[np.float64]
     """At the maximum: the covered part of the Sun's disc."""
+    visible_kind: NDArray[np.str_]
+    """Kind of eclipse that is seen: at the largest obscuration with the Sun's centre above the horizon; none without one."""
+    visible_magnitude: NDArray[np.float64]
+    """The magnitude there, 0 without one."""
     visible_obscuration: NDArray[np.float64]
     """The largest obscuration with the Sun's centre above the horizon."""
     central_duration_s: NDArray[np.float64]
@@ -298,6 +302,20 @@ class Circumstances(Result):
     visible_horizon_altitude_deg: NDArray[np.float64]
     visible_position_angle_deg: NDArray[np.float64]
     visible_zenith_angle_deg: NDArray[np.float64]
+    sunrise: NDArray[np.datetime64]
+    """The Sun's centre rises above the horizon between `c1` and `c4`."""
+    sunrise_sun_altitude_deg: NDArray[np.float64]
+    sunrise_sun_azimuth_deg: NDArray[np.float64]
+    sunrise_horizon_altitude_deg: NDArray[np.float64]
+    sunrise_position_angle_deg: NDArray[np.float64]
+    sunrise_zenith_angle_deg: NDArray[np.float64]
+    sunset: NDArray[np.datetime64]
+    """The Sun's centre sets below the horizon between them."""
+    sunset_sun_altitude_deg: NDArray[np.float64]
+    sunset_sun_azimuth_deg: NDArray[np.float64]
+    sunset_horizon_altitude_deg: NDArray[np.float64]
+    sunset_position_angle_deg: NDArray[np.float64]
+    sunset_zenith_angle_deg: NDArray[np.float64]
     radii: NDArray[np.str_]
     """Radii of Sun and Moon that were used."""
     delta_t_s: NDArray[np.float64]

@@ -26,8 +26,8 @@ height, in metres) and name.
 Solar eclipses: C1 and C4 begin and end the partial eclipse, C2 and C3 the total or annular one. Magnitude: the covered
 part of the Sun's diameter; from C2 to C3, both included, the ratio of the diameters. Obscuration: the covered part of
 the disc. There is no refraction without --refraction. The horizon is where a line of sight touches the ellipsoid: a height lowers it, by 3.4 degrees
-at 11 km. In tables, parentheses mean that the Sun's centre is below the horizon, and the last column is the altitude
-of the Sun at the maximum, in degrees. CSV and JSON have altitude and azimuth of the Sun and the altitude of the horizon
+at 11 km. In tables, parentheses mean that the Sun's centre is below the horizon; `seen`, magnitude and obscuration are those of the largest obscuration above it;
+`Sun` is its altitude at the maximum in degrees, and sunrise and sunset are those between C1 and C4. CSV and JSON have altitude and azimuth of the Sun and the altitude of the horizon
 at each contact, and its position angle from the north point of the Sun's limb and from the zenith, both through east;
 `visible` is when the obscuration is largest with the Sun's centre above the horizon.
 
@@ -158,9 +158,23 @@ fn solar(clock: &Clock<'_>, eclipse: &SolarEclipse, names: &[String], places: &[
         Box::new(eclipse.circumstances_record(record_name(name), one))
     };
     let mut rows = vec![
-        ["place", "kind", "C1", "C2", "maximum", "C3", "C4", "magnitude", "obscuration", "central duration", "Sun"]
-            .map(String::from)
-            .to_vec(),
+        [
+            "place",
+            "seen",
+            "C1",
+            "C2",
+            "maximum",
+            "C3",
+            "C4",
+            "magnitude",
+            "obscuration",
+            "central duration",
+            "Sun",
+            "sunrise",
+            "sunset",
+        ]
+        .map(String::from)
+        .to_vec(),
     ];
     rows.extend(names.iter().zip(&found).map(|(name, one)| table_cells(clock, name, one)));
     // Latitude and longitude are easily swapped.
@@ -238,17 +252,25 @@ fn table_cells(clock: &Clock<'_>, name: &str, one: &Circumstances) -> Vec<String
     let time = |view: Option<LocalView>| contact_text(clock, view);
     let exists = one.c1.is_some();
     let shown = |text: String| if exists { text } else { "-".into() };
+    // What the place sees; what happens below the horizon is in parentheses.
+    let largest = one.visible.unwrap_or(one.maximum);
+    let hidden = |text: String, is_seen: bool| if is_seen { text } else { format!("({text})") };
+    let is_seen = one.visible.is_some();
+    let is_up = |view: Option<LocalView>| view.is_some_and(|view| view.is_sun_up());
+    let horizon = |view: Option<LocalView>| view.map_or("-".into(), |view| clock.time(view.time));
     vec![
         shown_name(name, &one.place),
-        if exists && one.visible.is_none() { format!("({})", one.kind.name()) } else { one.kind.name().into() },
+        if exists && !is_seen { format!("({})", one.kind.name()) } else { one.visible_kind().name().into() },
         time(one.c1),
         time(one.c2),
         time(exists.then_some(one.maximum)),
         time(one.c3),
         time(one.c4),
-        shown(format!("{:.4}", one.maximum.magnitude)),
-        shown(format!("{:.4}", one.maximum.obscuration)),
-        one.central_duration_s().map_or("-".into(), duration_text),
+        shown(hidden(format!("{:.4}", largest.magnitude), is_seen)),
+        shown(hidden(format!("{:.4}", largest.obscuration), is_seen)),
+        one.central_duration_s().map_or("-".into(), |s| hidden(duration_text(s), is_up(one.c2) && is_up(one.c3))),
         shown(format!("{:.1}", one.maximum.sun_altitude)),
+        horizon(one.sunrise),
+        horizon(one.sunset),
     ]
 }

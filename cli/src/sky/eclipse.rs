@@ -33,7 +33,7 @@ DATE is a day, 2024-04-08, or an instant, 2024-04-08T18:17:20Z or 2024-04-08T13:
 before 1972. Dates are from 1900 to 2050, or those of --ephemeris (Gregorian calendar, -- -0584-05-22 is in 585 BC). A day finds its solar or lunar eclipse, or its transit of Mercury or Venus, with the
 contacts that the centre of the Earth sees; without one, the next eclipse is named.
 
-With -o FILE.png, a picture is rendered: of the greatest eclipse if DATE is a day, otherwise of the instant. With -o
+With -o FILE.png, a picture is rendered: if DATE is a day, of the greatest eclipse, or of the largest part that the place of the view sees of a solar one; otherwise of the instant. With -o
 FILE.csv or -o FILE.json, the data are written to a file.
 Views: moon   the Earth, from the Moon
        sun    the day side of the Earth, from the direction of the Sun
@@ -98,7 +98,7 @@ pub(crate) struct EclipseArgs {
     /// An animated PNG of this many frames; or pictures: -o frame-%03d.png
     ///
     /// They last from the beginning of the eclipse to its end, at the place of the view if it has one, or over DATE, two instants:
-    /// FIRST..LAST. Instants with the Sun below the horizon of a place are left out. An animation has 15 frames per second. The number
+    /// FIRST..LAST. Instants with the Sun or the Moon below the horizon of a place are left out. An animation has 15 frames per second. The number
     /// of the first picture is 1, and each is written as soon as it is rendered.
     #[arg(long, value_name = "N", requires = "output", conflicts_with = "sidecar", value_parser = clap::value_parser!(u32).range(2..=10_000))]
     frames: Option<u32>,
@@ -185,7 +185,7 @@ pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
     }
     let instant = match (precision, &found) {
         (DatePrecision::Instant, _) => Some(time),
-        (DatePrecision::Day, Some(event)) => Some(event.greatest()),
+        (DatePrecision::Day, Some(event)) => Some(event.instant_at(view)),
         (DatePrecision::Day, None) => None,
     };
     if precision == DatePrecision::Instant
@@ -239,7 +239,8 @@ impl EclipseArgs {
             let Some(span) = span.or_else(|| event.map(|event| event.span_at(view))) else {
                 return Err(Error::Usage("--frames: there is no eclipse on this day; see --list".into()));
             };
-            return self.animate(sky, &device, view, output, frames::instants(span, event, view, count));
+            let body = if event.is_some_and(Event::is_lunar) { "Moon" } else { "Sun" };
+            return self.animate(sky, &device, view, output, frames::instants(span, event, view, count), body);
         }
         let (system, picture, has_corona) = self.picture(sky, &device, time, view, self.record.quiet)?;
         let shown = time.text(1, sky.options().delta_t);
@@ -341,9 +342,10 @@ impl EclipseArgs {
         view: Option<View>,
         output: &Path,
         instants: Vec<Time>,
+        body: &str,
     ) -> Result<()> {
         if instants.is_empty() {
-            return Err(Error::Usage("--frames: the Sun is below the horizon of --view all the time".into()));
+            return Err(Error::Usage(format!("--frames: the {body} is below the horizon of --view all the time")));
         }
         let size = self.size.unwrap_or(SIZE);
         let frame = |time: Time| {
@@ -358,7 +360,7 @@ impl EclipseArgs {
         if !self.record.quiet {
             let below = match self.frames.unwrap_or(0) as usize - instants.len() {
                 0 => String::new(),
-                some => format!("; {some} instants are left out, because the Sun is below the horizon"),
+                some => format!("; {some} instants are left out, because the {body} is below the horizon"),
             };
             say(&format!("{}: {} frames; wrote {written}{below}", device.name(), instants.len()));
         }

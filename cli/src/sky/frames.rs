@@ -137,19 +137,35 @@ fn scale_text(length: f64, unit: &str) -> String {
 }
 
 impl Event {
-    /// The first and the last instant: of a solar eclipse, at the place of the view if that is one.
+    /// The first and the last instant: of a solar eclipse or a transit, at the place of the view if that is one.
     pub(super) fn span_at(&self, view: Option<View>) -> (Time, Time) {
-        if let (Self::Eclipse(Eclipse::Solar(solar)), Some(View::Place(place))) = (self, view) {
-            let local = solar.circumstances(&place);
-            if let (Some(c1), Some(c4)) = (local.c1, local.c4) {
-                return (c1.time, c4.time);
+        let Some(View::Place(place)) = view else { return self.span() };
+        let (first, last) = match self {
+            Self::Eclipse(Eclipse::Solar(solar)) => {
+                let local = solar.circumstances(&place);
+                (local.c1, local.c4)
             }
+            Self::Eclipse(Eclipse::Lunar(_)) => return self.span(),
+            Self::Transit(transit) => {
+                let local = transit.circumstances(&place).contacts;
+                (local.c1, local.c4)
+            }
+        };
+        first.zip(last).map_or(self.span(), |(first, last)| (first.time, last.time))
+    }
+
+    /// The instant of a picture of the day: the largest part of a solar eclipse that the place of the view sees, else the greatest eclipse.
+    pub(super) fn instant_at(&self, view: Option<View>) -> Time {
+        match (self, view) {
+            (Self::Eclipse(Eclipse::Solar(solar)), Some(View::Place(place))) => {
+                solar.circumstances(&place).visible.map_or(self.greatest(), |view| view.time)
+            }
+            _ => self.greatest(),
         }
-        self.span()
     }
 }
 
-/// Evenly spaced instants from the first to the last. Those at which a place sees the Sun of a solar eclipse below its horizon are left out.
+/// Evenly spaced instants from the first to the last. Those at which a place sees the Sun or the Moon of the event below its horizon are left out.
 pub(super) fn instants(
     (first, last): (Time, Time),
     event: Option<&Event>,
@@ -160,6 +176,10 @@ pub(super) fn instants(
         (Some(Event::Eclipse(Eclipse::Solar(solar))), Some(View::Place(place))) => {
             solar.view(&place, *time).is_sun_up()
         }
+        (Some(Event::Eclipse(Eclipse::Lunar(lunar))), Some(View::Place(place))) => {
+            lunar.view(&place, *time).is_moon_up()
+        }
+        (Some(Event::Transit(transit)), Some(View::Place(place))) => transit.view(&place, *time).is_sun_up(),
         _ => true,
     };
     let step = last.seconds_since(first) / f64::from(count.max(2) - 1);

@@ -82,8 +82,8 @@ impl LunarArgs {
 /// Parser of `--delta-t`.
 fn delta_t(text: &str) -> std::result::Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(seconds) if (-1000.0..=10_000.0).contains(&seconds) => Ok(seconds),
-        Ok(_) => Err("expected -1000 to 10000 seconds".into()),
+        Ok(seconds) if DeltaT::LIMITS.contains(&seconds) => Ok(seconds),
+        Ok(_) => Err(format!("expected {} to {} seconds", DeltaT::LIMITS.start(), DeltaT::LIMITS.end())),
         Err(_) => Err("expected a number of seconds".into()),
     }
 }

@@ -303,6 +303,50 @@ fn circumstances_are_tables_csv_and_json() {
     let lines: Vec<&str> = csv.lines().collect();
     assert!(lines[1].starts_with("Dallas,32.7767,-96.797,0.0,total,1.05"), "{}", lines[1]);
     assert!(lines[2].starts_with("\"Over, there\",51.5,-0.13,35.0,"), "{}", lines[2]);
+    // In Rome the Sun sets before the maximum, in Tunis before the total eclipse: the table has what is seen, and the sunset.
+    let table = folder.run_ok("circumstances 2026-08-12 --city Rome --city Tunis --city Delhi").output;
+    let words: Vec<Vec<&str>> =
+        table.lines().map(|line| line.split("  ").map(str::trim).filter(|word| !word.is_empty()).collect()).collect();
+    let head = [
+        "place",
+        "seen",
+        "C1",
+        "C2",
+        "maximum",
+        "C3",
+        "C4",
+        "magnitude",
+        "obscuration",
+        "central duration",
+        "Sun",
+        "sunrise",
+        "sunset",
+    ];
+    assert_eq!(words[0], head, "{table}");
+    let csv = folder.run_ok("circumstances 2026-08-12 --city Rome --city Tunis --city Delhi -o -").output;
+    let names: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
+    let cell = |row: usize, name: &str| {
+        let at = names.iter().position(|own| *own == name).unwrap();
+        csv.lines().nth(row).unwrap().split(',').nth(at).unwrap().to_owned()
+    };
+    for (row, kind) in [(1, "partial"), (2, "total")] {
+        let own = &words[row];
+        assert_eq!((own[1], own[11]), ("partial", "-"), "{table}");
+        // Sunset is the instant of the largest obscuration that is seen.
+        let minute = format!("2026-08-12T{}", &own[12][..5]);
+        assert!(["visible", "sunset"].iter().all(|name| cell(row, name).starts_with(&minute)), "{table}\n{csv}");
+        assert!((own[7].parse::<f64>().unwrap() - cell(row, "visible_magnitude").parse::<f64>().unwrap()).abs() < 1e-4);
+        assert!(
+            (own[8].parse::<f64>().unwrap() - cell(row, "visible_obscuration").parse::<f64>().unwrap()).abs() < 1e-4
+        );
+        assert_eq!(
+            (&*cell(row, "kind"), &*cell(row, "visible_kind"), &*cell(row, "sunrise")),
+            (kind, "partial", ""),
+            "{csv}"
+        );
+    }
+    assert!(words[2][9].starts_with("(1 min"), "{table}");
+    assert!(words[3][1] == "-" || words[3][1] == "none" || words[3][1].starts_with('('), "{table}");
     let json = folder.run_ok("circumstances 2026-08-12 --place 43.36,-8.41,20 --place -33.9,18.4 --json").output;
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["places"][0]["kind"], "total");

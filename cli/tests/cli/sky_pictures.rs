@@ -247,6 +247,12 @@ fn an_animation_shows_an_eclipse_from_its_beginning_to_its_end() {
     // At Palma, the Sun sets during the eclipse of 2026, so there are fewer frames; in Delhi it is night.
     let done = folder.run_ok("eclipse 2026-08-12 --view 39.57,2.65 --size 32x24 --frames 20 -o film.png");
     assert!(done.errors.contains("instants are left out, because the Sun is below the horizon"), "{}", done.errors);
+    // In Berlin, the Moon rises during the lunar eclipse of 2028-12-31; from Jakarta it is up all the time.
+    let lunar = "--fov fill --size 32x24 --frames 6 -o film.png";
+    let done = folder.run_ok(&format!("eclipse 2028-12-31 --view 52.52,13.40 {lunar}"));
+    assert!(done.errors.contains("instants are left out, because the Moon is below the horizon"), "{}", done.errors);
+    let done = folder.run_ok(&format!("eclipse 2028-12-31 --view -6.2,106.8 {lunar}"));
+    assert!(done.errors.contains(" 6 frames; wrote film.png\n"), "{}", done.errors);
     // Two instants are the first and the last of numbered pictures, which are those of the single instants.
     let view = "--view 32.7767,-96.797 --size 64x48 --corona off";
     let done = folder.run_ok(&format!("eclipse 2024-04-08T18:30Z..2024-04-08T18:50Z {view} --frames 3 -o of-%03d.png"));
@@ -260,6 +266,7 @@ fn an_animation_shows_an_eclipse_from_its_beginning_to_its_end() {
     assert!(!folder.path("of-%03d.png").exists());
     for (arguments, words) in [
         ("2026-08-12 --view 28.6,77.2 --frames 4", "the Sun is below the horizon of --view"),
+        ("2028-12-31 --view -15,-75 --frames 4", "the Moon is below the horizon of --view"),
         ("2026-08-13T12:00Z --frames 4", "there is no eclipse on this day"),
         ("2024-04-08 --view sun --fov 3", "this camera is a parallel projection"),
         ("2024-04-08 --fov 0", "0.00001 to 170 degrees, or fill"),
@@ -277,6 +284,32 @@ fn an_animation_shows_an_eclipse_from_its_beginning_to_its_end() {
         assert!(done.code == 2 && done.errors.contains(words), "{}", done.errors);
         assert!(done.errors.contains("are for a picture, .png") && !done.errors.contains("standard input"));
     }
+}
+
+/// The view from a place shows the Sun in a transit, wherever the Moon is, and in a solar eclipse of a day the most that the place sees.
+#[test]
+fn the_view_from_a_place_is_of_the_event() {
+    let folder = Folder::new();
+    let aims = |arguments: &str| {
+        folder.run_ok(&format!("eclipse {arguments} --size 32x18 -o p.png --sidecar p.json -q"));
+        let json: serde_json::Value = serde_json::from_str(&folder.text("p.json")).unwrap();
+        let [target, light] = [&json["system"]["camera"]["target"], &json["system"]["light"]["center"]];
+        (target == light, json["sky"]["instant"].as_str().unwrap().to_owned())
+    };
+    // From Madrid the Moon is far below the horizon, from 100 degrees east it is up.
+    for view in ["40.4,-3.7", "0,100"] {
+        let (is_sun, instant) = aims(&format!("2032-11-13T09:00Z --view {view}"));
+        assert!(is_sun && instant.starts_with("2032-11-13T09:00"), "{view} {instant}");
+    }
+    assert!(!aims("2025-03-14 --view 32.7767,-96.797").0);
+    // Burgos: totality at 18:29; the greatest eclipse is at 17:46.
+    let (is_sun, instant) = aims("2026-08-12 --view 42.3439,-3.6969,860");
+    assert!(is_sun && instant.starts_with("2026-08-12T18:29:"), "{instant}");
+    // In Delhi the Sun is down all the time.
+    let done = folder.run("eclipse 2026-08-12 --view 28.6,77.2 --size 32x18 -o p.png");
+    assert!(done.code == 2 && done.errors.contains("the Sun is below the horizon"), "{}", done.errors);
+    let done = folder.run_ok("eclipse 2032-11-13 --view 40.4,-3.7 --fov fill --frames 3 --size 32x18 -o film.png");
+    assert!(done.errors.contains(" 3 frames; wrote film.png"), "{}", done.errors);
 }
 
 /// The corona fades while the last of the Sun is covered, instead of appearing at once.

@@ -178,6 +178,74 @@ fn every_format_gives_the_same_light() {
     assert_eq!(npz_array::<u8>(&folder.path("events.npz"), "body").len(), found.len());
 }
 
+/// The examples of CCSDS 502.0-B. Those of a spacecraft about Mars are refused for that reason; the one about the Earth is read from a file
+/// with other messages beside it.
+#[test]
+fn examples_of_the_standard_are_read_or_refused_for_their_centre() {
+    let folder = Folder::new();
+    let data = umbracast_testing::root().join("tests/data/oem");
+    let run = |name: &str, more: &str| folder.run(&format!("sunlight {} -o out.csv {more}", data.join(name).display()));
+    for (name, line) in [("segments.oem", 12), ("accelerations.oem", 11), ("accelerations.xml", 18)] {
+        let done = run(name, "");
+        let words =
+            format!("{name}: line {line}: CENTER_NAME is 'MARS BARYCENTER': expected EARTH: only Earth and Moon");
+        assert!(done.code == 2 && done.errors.contains(&words), "{}", done.errors);
+    }
+    let done = run("messages.xml", "--events events.csv --json");
+    assert!(done.code == 0 && done.output.contains("\"objects\":1,\"states\":5,\"lit\":5,"), "{}", done.errors);
+    let rows = columns(&folder.text("out.csv"), &["object", "time", "unix_s"]);
+    assert_eq!(rows[0], ["SELENE", "2007-09-14T10:43:00.000000", "1189766580.0"]);
+    let only = std::fs::read_to_string(data.join("messages.xml"))
+        .unwrap()
+        .replace("<oem ", "<opm ")
+        .replace("</oem>", "</opm>");
+    let done = folder.write("opm.xml", only).run("sunlight opm.xml -o out.csv");
+    assert!(done.code == 2 && done.errors.contains("opm.xml: line 3: <ndm> has no <oem>"), "{}", done.errors);
+}
+
+/// States outside the useable span of a segment serve the interpolation only, and events are cut off at its ends.
+#[test]
+fn a_useable_span_limits_rows_and_events() {
+    let folder = Folder::new();
+    let of = |text: &str, start: &str, stop: &str| {
+        let ends = format!("USEABLE_START_TIME = {start}\nUSEABLE_STOP_TIME = {stop}\nINTERPOLATION = HERMITE");
+        text.replace("INTERPOLATION = HERMITE", &ends)
+    };
+    let text = message(100, "GCRF", "TAI", "2026-03-21");
+    folder.write("whole.oem", &text).run_ok("sunlight whole.oem -o whole.csv --events whole_events.csv -q");
+    let whole = columns(&folder.text("whole_events.csv"), &["begins", "ends", "kind", "begins_earlier", "ends_later"]);
+    let umbra = whole.iter().position(|row| row[2] == "umbra").unwrap();
+    let minute = |text: &str| 60 * text[11..13].parse::<usize>().unwrap() + text[14..16].parse::<usize>().unwrap();
+    // From before the penumbra to the middle of the umbra, which TAI reads 37 s later.
+    let (first, last) = (minute(&whole[umbra - 1][0]) - 2, (minute(&whole[umbra][0]) + minute(&whole[umbra][1])) / 2);
+    let [start, stop] = [first, last].map(|i| format!("2026-03-21T{}:00.000", clock(i)));
+    folder.write("part.oem", of(&text, &start, &stop));
+    let done = folder.run_ok("sunlight part.oem -o part.csv --events part_events.csv");
+    let left = 100 - (last - first + 1);
+    let words = format!("note: part.oem: {left} states outside USEABLE_START_TIME to USEABLE_STOP_TIME");
+    assert!(done.errors.contains(&words), "{words}: {}", done.errors);
+    let names = ["time", "object", "unix_s", "fraction", "kind"];
+    let [all, rows] = ["whole.csv", "part.csv"].map(|name| columns(&folder.text(name), &names));
+    assert_eq!(rows, all[first..=last]);
+    // Times are in UTC.
+    assert!(rows[0][0].ends_with(":23.000000Z"), "{rows:?}");
+    let found = columns(&folder.text("part_events.csv"), &["begins", "ends", "kind", "begins_earlier", "ends_later"]);
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert_eq!(found[0], whole[umbra - 1]);
+    assert_eq!(found[1][..1], whole[umbra][..1]);
+    let stop = format!("2026-03-21T{}:23.000000Z", clock(last - 1));
+    let flags = found[1][3..].join(" ").to_lowercase();
+    assert!(found[1][1] == stop && flags == "false true", "{found:?} {stop}");
+    for (start, stop, words) in [
+        ("2026-03-21T00:05:00", "2026-03-21T00:04:00", "USEABLE_START_TIME is after USEABLE_STOP_TIME"),
+        ("2026-03-22T00:05:00", "2026-03-22T00:14:00", "no state is between USEABLE_START_TIME and USEABLE_STOP_TIME"),
+        ("soon", "2026-03-22T00:14:00", "line 14: USEABLE_START_TIME is 'soon': expected YYYY"),
+    ] {
+        let done = folder.write("bad.oem", of(&text, start, stop)).run("sunlight bad.oem -o out.csv");
+        assert!(done.code == 2 && done.errors.contains(words), "{words}: {}", done.errors);
+    }
+}
+
 /// Names of columns may be in any case and have their unit. The summary has the span of the times, so that a wrong epoch is seen.
 #[test]
 fn columns_have_names_in_any_case_and_units() {
@@ -392,8 +460,8 @@ fn wrong_xml_is_refused_with_line_element_and_value() {
         (swap("<oem", bomb), "line 2: a document type, <!DOCTYPE …>, is not read: remove it"),
         (swap("TEST &amp;", "TEST &bomb;"), "unknown entity reference 'bomb'"),
         ("<opm/>".into(), "line 1: the root is <opm>: expected <oem>, or <ndm> with <oem> in it"),
-        ("<ndm>\n<opm/></ndm>".into(), "line 2: <opm> is in <ndm>: expected <MESSAGE_ID>, <oem>"),
-        ("<ndm></ndm>".into(), "the file contains no states"),
+        ("<ndm>\n<opm/></ndm>".into(), "line 1: <ndm> has no <oem>, whose states are read"),
+        ("<ndm>\n<omn/></ndm>".into(), "line 2: <omn> is in <ndm>: expected <oem>, <opm>"),
         (swap("version=\"2.0\"", "version=\"7\""), "line 2: CCSDS_OEM_VERS is '7': expected 1.0, 2.0 or 3.0"),
         (swap(" version=\"2.0\"", ""), "line 2: CCSDS_OEM_VERS is ''"),
         (swap(">EARTH<", ">MARS<"), "line 9: CENTER_NAME is 'MARS': expected EARTH"),

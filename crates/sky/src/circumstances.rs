@@ -99,12 +99,21 @@ pub struct Circumstances {
     /// The largest obscuration with the Sun's centre above the horizon: the maximum, or sunrise or sunset. `None` if the Sun is below the
     /// horizon from C1 to C4, and without an eclipse.
     pub visible: Option<LocalView>,
+    /// The Sun's centre rises above the horizon between C1 and C4.
+    pub sunrise: Option<LocalView>,
+    /// The Sun's centre sets below the horizon between them.
+    pub sunset: Option<LocalView>,
 }
 
 impl Circumstances {
     /// Duration of the total or annular eclipse in seconds.
     pub fn central_duration_s(&self) -> Option<f64> {
         Some(self.c3?.time.seconds_since(self.c2?.time))
+    }
+
+    /// The kind of eclipse that is seen: that of [`visible`](Self::visible), or none.
+    pub fn visible_kind(&self) -> LocalKind {
+        self.visible.map_or(LocalKind::None, |view| view.kind)
     }
 
     /// Duration of the whole eclipse in seconds, from C1 to C4.
@@ -282,10 +291,35 @@ impl LocalEclipse<'_> {
             _ => (None, None),
         };
         // Contact times round; a grazing contact decides the kind at maximum.
-        let mut circumstances =
-            Circumstances { place: *place, kind: maximum.kind, maximum, c1, c2, c3, c4, visible: None };
+        let mut circumstances = Circumstances {
+            place: *place,
+            kind: maximum.kind,
+            maximum,
+            c1,
+            c2,
+            c3,
+            c4,
+            visible: None,
+            sunrise: None,
+            sunset: None,
+        };
         circumstances.visible = self.visible(&circumstances, observer);
+        [circumstances.sunrise, circumstances.sunset] = self.rise_and_set(&circumstances, observer);
         circumstances
+    }
+
+    /// Sunrise and sunset between C1 and C4.
+    fn rise_and_set(&self, of: &Circumstances, observer: &Observer) -> [Option<LocalView>; 2] {
+        let (Some(c1), Some(c4)) = (of.c1, of.c4) else { return [None; 2] };
+        let above = |view: LocalView| view.sun_altitude - view.horizon_altitude;
+        // The Sun moves by less than 24 degrees between two of them.
+        let heights = [c1, of.maximum, c4].map(above);
+        if heights.iter().all(|height| *height > 12.0) || heights.iter().all(|height| *height < -12.0) {
+            return [None; 2];
+        }
+        let seconds = |view: LocalView| view.time.seconds_since(self.motion.middle());
+        let found = roots::rise_and_set(|t| above(self.view(t, observer)), seconds(c1), seconds(c4));
+        found.map(|crossing| crossing.map(|t| self.view(t, observer)))
     }
 
     /// The largest obscuration between C1 and C4 with the Sun above the horizon.

@@ -26,6 +26,9 @@ fn table() -> &'static [(f64, f64)] {
 }
 
 impl DeltaT {
+    /// Seconds that users may give: the built-in values from −1999 to 3000 are among them, with their errors.
+    pub const LIMITS: std::ops::RangeInclusive<f64> = -10_000.0..=100_000.0;
+
     /// ΔT in seconds in a Julian year: see [`DeltaT::seconds_at`].
     pub(crate) fn seconds_in(self, year: f64) -> f64 {
         let table = match self {

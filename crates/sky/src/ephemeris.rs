@@ -132,7 +132,8 @@ impl Ephemeris {
     /// Of an SPK file, a planet is at its centre if the file has it, else at the barycentre of planet and moons.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] if the bytes are not such a file, or if Sun, Moon or Earth are missing.
+    /// [`Error::InvalidArgument`] if the bytes are not such a file, or if Sun or Earth are missing. Without the Moon, as in files of the moons of other
+    /// planets, whatever needs it is an error later.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
         if bytes.starts_with(MAGIC) {
             return Self::parse(Cow::Owned(bytes));
@@ -141,17 +142,18 @@ impl Ephemeris {
             return Err(bad("it is not an SPK file of NAIF, such as de440.bsp: it does not start with DAF/SPK"));
         }
         let spk = Spk::parse(bytes)?;
-        for body in [SkyBody::Sun, SkyBody::Moon, SkyBody::Earth] {
+        for body in [SkyBody::Sun, SkyBody::Earth] {
             if !spk.has(body.naif_number().into()) {
                 let (name, number) = (body.name(), body.naif_number());
                 return Err(Error::InvalidArgument(format!(
-                    "the SPK file has no positions of the {name} ({number}) relative to the barycentre of the solar system: expected Sun, Moon and Earth, as in de440.bsp"
+                    "the SPK file has no positions of the {name} ({number}) relative to the barycentre of the solar system: expected Sun and Earth, and for eclipses the Moon, as in de440.bsp"
                 )));
             }
         }
-        let spans = [SkyBody::Sun, SkyBody::Moon, SkyBody::Earth].map(|body| spk.hull(body.naif_number().into()));
-        let first = spans.iter().map(|span| span.0).fold(f64::NEG_INFINITY, f64::max);
-        let last = spans.iter().map(|span| span.1).fold(f64::INFINITY, f64::min);
+        let needed = [SkyBody::Sun, SkyBody::Moon, SkyBody::Earth].map(|body| i32::from(body.naif_number()));
+        let spans = needed.into_iter().filter(|number| spk.has(*number)).map(|number| spk.hull(number));
+        let (first, last) =
+            spans.fold((f64::NEG_INFINITY, f64::INFINITY), |(first, last), span| (first.max(span.0), last.min(span.1)));
         let span = (Time::from_tdb_seconds(first), Time::from_tdb_seconds(last));
         Ok(Self { name: "SPK".into(), source: Source::Spk(Arc::new(spk)), span })
     }
@@ -221,7 +223,7 @@ impl Ephemeris {
         let text = time.text(0, DeltaT::Table);
         Error::InvalidArgument(match self.is_built_in() {
             true => format!(
-                "{text} is outside the years 1900 to 2050 of the built-in ephemeris: give another one with the option ephemeris, an SPK file such as de440.bsp (1550 to 2649)"
+                "{text} is outside the years 1900 to 2050 of the built-in ephemeris: give another one with the option ephemeris, an SPK file of JPL such as de440.bsp (1550 to 2649) or de441.bsp (-13200 to 17191)"
             ),
             false => {
                 let [first, last] = [first, last].map(|time| time.text(0, DeltaT::Table));

@@ -391,6 +391,10 @@ record! {
         magnitude: f64,
         /// At the maximum: the covered part of the Sun's disc.
         obscuration: f64,
+        /// Kind of eclipse that is seen: at the largest obscuration with the Sun's centre above the horizon; none without one.
+        visible_kind: LocalKind,
+        /// The magnitude there, 0 without one.
+        visible_magnitude: f64,
         /// The largest obscuration with the Sun's centre above the horizon.
         visible_obscuration: f64,
         /// Duration of the total or annular eclipse, from `c2` to `c3`.
@@ -409,6 +413,10 @@ record! {
         c4: Option<ViewRecord>,
         /// The largest obscuration with the Sun's centre above the horizon: the maximum, sunrise or sunset.
         visible: Option<ViewRecord>,
+        /// The Sun's centre rises above the horizon between `c1` and `c4`.
+        sunrise: Option<ViewRecord>,
+        /// The Sun's centre sets below the horizon between them.
+        sunset: Option<ViewRecord>,
         /// Radii of Sun and Moon that were used.
         radii: String,
         /// TT − UT1 that was used.
@@ -730,6 +738,8 @@ impl SolarEclipse {
             kind: local.kind,
             magnitude: local.maximum.magnitude,
             obscuration: local.maximum.obscuration,
+            visible_kind: local.visible_kind(),
+            visible_magnitude: local.visible.map_or(0.0, |view| view.magnitude),
             visible_obscuration: local.visible.map_or(0.0, |view| view.obscuration),
             central_duration_s: local.central_duration_s(),
             duration_s: local.duration_s(),
@@ -739,6 +749,8 @@ impl SolarEclipse {
             c3: local.c3.map(view),
             c4: local.c4.map(view),
             visible: local.visible.map(view),
+            sunrise: local.sunrise.map(view),
+            sunset: local.sunset.map(view),
             radii: self.radii().name(),
             delta_t_s: self.delta_t.seconds_at(self.greatest.time),
         }

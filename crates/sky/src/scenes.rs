@@ -25,7 +25,7 @@ pub enum View {
     Earth,
     /// From 9,000 km above the place where the axis of the Moon's shadow meets the Earth, or above the place that sees the Moon at the zenith.
     Above,
-    /// From a place: the Sun, or the Moon, as with [`Earth`](Self::Earth). The Earth is invisible.
+    /// From a place: the Moon if it is within 5 degrees of the point opposite to the Sun, as in a lunar eclipse, else the Sun. The Earth is invisible.
     Place(Place),
     /// From the centre of the Earth, which is invisible: a body, which fills a third of the height.
     To(SkyBody),
@@ -325,7 +325,7 @@ impl Sky {
         }
         line(camera.toml(size));
         // No sunlight is refracted into the Earth's shadow, where the Moon would be black.
-        let is_full = sun.dot(self.earth_fixed(SkyBody::Moon, time)?) < 0.0;
+        let is_full = self.earth_fixed(SkyBody::Moon, time).is_ok_and(|moon| sun.dot(moon) < 0.0);
         let ambient = if is_full { "0.03" } else { "0.003" };
         let [width, height] = size;
         line(format!("[picture]\nsize = [{width}, {height}]\nsamples = 3\nexposure = 1.7\nambient = {ambient}"));
@@ -404,7 +404,9 @@ impl Sky {
 
     fn camera(&self, positions: &Positions<'_>, view: Option<View>) -> Result<Camera> {
         let [sun, moon] = [SkyBody::Sun, SkyBody::Moon].map(|body| positions.of(Member::Known(body)));
-        let (sun, moon) = (sun?, moon?);
+        let sun = sun?;
+        // A view to a body does not depend on the Moon, which files of the moons of other planets lack.
+        let moon = if matches!(view, Some(View::To(_))) { moon.unwrap_or(-sun) } else { moon? };
         let axis = line_hits_earth(moon, moon - sun).map(Place::from_earth_fixed_km);
         // If the axis of the shadow misses the Earth: the point of the surface that is nearest to it, with the Sun at the horizon.
         let along = (moon - sun).normalize();
@@ -440,8 +442,11 @@ impl Sky {
                 let field = Field::Degrees(6.0 * (radius / position.length()).asin().to_degrees());
                 Camera { in_earth: true, ..Camera::new(DVec3::ZERO, position, DVec3::Z, field) }
             }
-            View::Place(place) if new_moon => self.camera_at(&place, sun, "Sun")?,
-            View::Place(place) => self.camera_at(&place, moon, "Moon")?,
+            // In a lunar eclipse the Moon is within 2 degrees of the direction opposite to the Sun.
+            View::Place(place) if sun.angle_between(-moon) < 5_f64.to_radians() => {
+                self.camera_at(&place, moon, "Moon")?
+            }
+            View::Place(place) => self.camera_at(&place, sun, "Sun")?,
         })
     }
 

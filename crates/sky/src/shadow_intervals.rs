@@ -26,6 +26,20 @@ pub struct ShadowInterval {
     pub ends_later: bool,
 }
 
+impl ShadowInterval {
+    /// The part between two times, if there is any.
+    pub(crate) fn within(self, [first, last]: [f64; 2]) -> Option<Self> {
+        let (begins, ends) = (self.begins.max(first), self.ends.min(last));
+        (begins < ends).then_some(Self {
+            begins,
+            ends,
+            begins_earlier: self.begins_earlier || self.begins < first,
+            ends_later: self.ends_later || self.ends > last,
+            ..self
+        })
+    }
+}
+
 /// Tolerance of an instant, in the unit of the times.
 const TOLERANCE: f64 = 1e-7;
 /// Length to which an extremum is narrowed.

@@ -71,6 +71,7 @@ pub struct Trajectory {
     object: String,
     frame: Frame,
     states: Vec<TrajectoryState>,
+    useable: Option<[Time; 2]>,
 }
 
 /// Longest time between two states in seconds.
@@ -98,7 +99,14 @@ impl Trajectory {
             check_state(i as u64, state, i.checked_sub(1).map(|before| &states[before]), has_velocities)?;
         }
         check_velocities(&states)?;
-        Ok(Self { object: object.into(), frame, states })
+        Ok(Self { object: object.into(), frame, states, useable: None })
+    }
+
+    /// The same trajectory with a useable span: its states before `first` and after `last` serve the interpolation, and intervals are cut off at
+    /// both instants.
+    #[must_use]
+    pub fn with_useable_span(self, first: Time, last: Time) -> Self {
+        Self { useable: Some([first, last]), ..self }
     }
 
     /// The trajectories of a body of an SPK file, one for each time without gaps: states every `step_s` seconds, and the last one. `bytes` are the
@@ -309,6 +317,8 @@ struct Path {
     /// Empty without velocities.
     velocities: Vec<DVec3>,
     start: Time,
+    /// Seconds from the first state, between which intervals count.
+    useable: [f64; 2],
 }
 
 /// Trajectories in sunlight: where Sun, Earth and Moon are for each of them.
@@ -409,12 +419,14 @@ impl Sunlight {
     /// A trajectory in the axes of the GCRS.
     fn path(&self, trajectory: &Trajectory) -> Path {
         let start = trajectory.states.first().map_or(Time::default(), |state| state.time);
+        let useable = trajectory.useable.map(|ends| ends.map(|time| time.seconds_since(start)));
         let mut path = Path {
             object: trajectory.object.clone(),
             times: Vec::new(),
             positions: Vec::new(),
             velocities: Vec::new(),
             start,
+            useable: useable.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]),
         };
         for state in &trajectory.states {
             path.times.push(state.time.seconds_since(start));
@@ -474,7 +486,8 @@ impl Sunlight {
         row.bodies.extend([Spheroid::new([0.0; 3], equator, pole, DVec3::Z), moon.into()]);
     }
 
-    /// The intervals during which Earth or Moon hide part of the Sun along each trajectory. Their instants are seconds from its first state.
+    /// The intervals during which Earth or Moon hide part of the Sun along each trajectory, within its useable span. Their instants are seconds
+    /// from its first state.
     pub fn intervals(&self) -> Vec<Vec<ShadowInterval>> {
         let of = |path: &Path| {
             let (mut times, mut steps) = (Vec::new(), Vec::new());
@@ -483,9 +496,10 @@ impl Sunlight {
                 self.inner_samples(path, i, &mut |time, _| times.push(time));
                 steps.resize(times.len(), i);
             }
-            shadow_intervals(&times, &|i, time, row| {
+            let found = shadow_intervals(&times, &|i, time, row| {
                 self.place(path.start.plus(time), path.position(steps[i], time), row);
-            })
+            });
+            found.into_iter().filter_map(|one| one.within(path.useable)).collect()
         };
         self.paths.par_iter().map(of).collect()
     }

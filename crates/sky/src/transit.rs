@@ -123,6 +123,12 @@ impl Transit {
         (time(of.c1), time(of.c4))
     }
 
+    /// The Sun and the planet at a place, at an instant within 4 hours of the greatest transit.
+    pub fn view(&self, place: &Place, time: Time) -> LocalView {
+        let local = LocalEclipse { motion: &self.motion, radii: self.discs };
+        local.view(time.seconds_since(self.motion.middle()), &Observer::from(place))
+    }
+
     /// What a place sees: contacts, and whether the Sun rises or sets between them.
     pub fn circumstances(&self, place: &Place) -> TransitCircumstances {
         let local = LocalEclipse { motion: &self.motion, radii: self.discs };

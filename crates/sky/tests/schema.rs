@@ -145,7 +145,15 @@ fn schemas_are_those_of_the_records() {
 /// A name says the unit of every number that has one.
 #[test]
 fn names_have_units() {
-    let plain = ["gamma", "magnitude", "obscuration", "umbral_magnitude", "penumbral_magnitude", "visible_obscuration"];
+    let plain = [
+        "gamma",
+        "magnitude",
+        "obscuration",
+        "umbral_magnitude",
+        "penumbral_magnitude",
+        "visible_magnitude",
+        "visible_obscuration",
+    ];
     let fields = [
         SolarEclipseRecord::fields(),
         LunarEclipseRecord::fields(),

@@ -117,6 +117,29 @@ fn straight(target: i32, center: i32, from: [f64; 3], speed: [f64; 3]) -> Segmen
     }
 }
 
+/// A file of the moons of another planet has no Moon: systems are made from it, and eclipses are an error.
+#[test]
+fn a_file_without_the_moon_has_its_bodies() {
+    let bytes = file(
+        &[
+            straight(10, 0, [1e8, 0.0, 0.0], [0.0; 3]),
+            straight(399, 0, [0.0; 3], [0.0; 3]),
+            straight(599, 0, [0.0, 7e8, 0.0], [0.0; 3]),
+        ],
+        true,
+    );
+    let sky = Sky::with_ephemeris(Ephemeris::from_bytes(bytes).unwrap(), SkyOptions::default());
+    let bodies = [SkyBody::Sun, SkyBody::Jupiter];
+    let time = Time::from_tdb_seconds(0.0);
+    let view = umbracast_sky::View::parse("to-jupiter").unwrap();
+    let text = sky.system_toml_with(time, &bodies, &[], &LightTime::Off, Some(view), [32, 18]).unwrap();
+    assert!(center_of(&text, "Jupiter").length() > 6.9e8, "{text}");
+    let error = sky.system_toml_with(time, &bodies, &[], &LightTime::Off, None, [32, 18]).unwrap_err().to_string();
+    assert!(error.contains("no positions of body 301"), "{error}");
+    let error = sky.eclipse_on(time).unwrap_err().to_string();
+    assert!(error.contains("no positions of body 301") || error.contains("is outside"), "{error}");
+}
+
 /// Sun, Earth and Moon; the Moon has type 3, with velocities that are those of its positions. Both byte orders.
 #[test]
 fn segments_of_both_types_and_byte_orders_are_read() {
@@ -247,9 +270,9 @@ fn damaged_files_are_errors() {
     // Summaries that name themselves as the next ones are read again only as often as there are records.
     assert!(Ephemeris::from_bytes(changed(at, &number(record as f64))).is_ok());
     // A missing body, an interval of another time, and a number that is not finite.
-    let without = file(&[straight(10, 0, [1.0; 3], [0.0; 3]), straight(399, 0, [2.0; 3], [0.0; 3])], true);
+    let without = file(&[straight(10, 0, [1.0; 3], [0.0; 3]), straight(301, 0, [2.0; 3], [0.0; 3])], true);
     let error = Ephemeris::from_bytes(without).unwrap_err().to_string();
-    assert!(error.contains("no positions of the Moon (301)"), "{error}");
+    assert!(error.contains("no positions of the Earth (399)"), "{error}");
     for bad in [f64::NAN, 0.0, 1e300] {
         let ephemeris = Ephemeris::from_bytes(changed((begin - 1) * 8 + 8, &number(bad))).unwrap();
         let seconds = (2_460_408.0 - 2_451_545.0) * 86_400.0;

@@ -38,10 +38,14 @@ struct Metadata {
     is_about_earth: bool,
     frame: Option<Frame>,
     times: Option<TimeSystem>,
+    /// The line and the value of each of [`USEABLE`].
+    useable: [Option<(usize, String)>; 2],
 }
 
 /// How a message as text begins.
 const START: &str = "CCSDS_OEM_VERS";
+/// Ends of the span outside which states serve only the interpolation.
+const USEABLE: [&str; 2] = ["USEABLE_START_TIME", "USEABLE_STOP_TIME"];
 /// Names of the numbers of a state: position in km, velocity in km/s, acceleration in km/s².
 pub(super) const NUMBERS: [&str; 9] = ["X", "Y", "Z", "X_DOT", "Y_DOT", "Z_DOT", "X_DDOT", "Y_DDOT", "Z_DDOT"];
 
@@ -158,7 +162,11 @@ impl Message<'_> {
         match key {
             "OBJECT_NAME" => self.metadata.object = Some(value.into()),
             "CENTER_NAME" if value.eq_ignore_ascii_case("earth") => self.metadata.is_about_earth = true,
-            "CENTER_NAME" => return Err(self.bad(at, &format!("CENTER_NAME is '{shown}': expected EARTH"))),
+            "CENTER_NAME" => {
+                let why = "expected EARTH: only Earth and Moon hide the Sun here; for other bodies, \
+                    visible_fraction of Python and Rust takes the positions";
+                return Err(self.bad(at, &format!("CENTER_NAME is '{shown}': {why}")));
+            }
             "REF_FRAME" => {
                 let frame = Frame::from_name(value).map_err(|error| self.bad(at, &format!("REF_FRAME: {error}")))?;
                 if self.wanted.is_some_and(|wanted| wanted != frame) {
@@ -179,7 +187,11 @@ impl Message<'_> {
                     }
                 });
             }
-            _ => {}
+            _ => {
+                if let Some(end) = USEABLE.iter().position(|known| *known == key) {
+                    self.metadata.useable[end] = Some((at, value.into()));
+                }
+            }
         }
         Ok(())
     }
@@ -187,14 +199,25 @@ impl Message<'_> {
     /// Begins the states of a segment, whose metadata are complete.
     pub(super) fn begin_states(&mut self, at: usize) -> Result<()> {
         let missing = |key: &str| self.bad(at, &format!("{key} is missing in the metadata"));
-        let Metadata { object, is_about_earth, frame, times } = &self.metadata;
+        let Metadata { object, is_about_earth, frame, times, useable } = &self.metadata;
         if !is_about_earth {
             return Err(missing("CENTER_NAME"));
         }
         let object = object.as_deref().ok_or_else(|| missing("OBJECT_NAME"))?;
         let (frame, times) = (frame.ok_or_else(|| missing("REF_FRAME"))?, times.ok_or_else(|| missing("TIME_SYSTEM"))?);
-        self.draft.objects.push(ObjectStates::new(object, frame));
         self.times = times;
+        let mut ends = [None; 2];
+        for ((end, given), key) in ends.iter_mut().zip(useable).zip(USEABLE) {
+            if let Some((line, text)) = given {
+                *end = Some(self.instant(key, text).map_err(|why| self.bad(*line, &why))?);
+            }
+        }
+        if let [Some(first), Some(last)] = ends
+            && first > last
+        {
+            return Err(self.bad(at, &format!("{} is after {}", USEABLE[0], USEABLE[1])));
+        }
+        self.draft.objects.push(ObjectStates::new(object, frame, ends));
         Ok(())
     }
 
@@ -228,20 +251,24 @@ impl Message<'_> {
     pub(super) fn add_state(&mut self, at: usize, time: &str, numbers: [f64; 9], place: RowLocation) -> Result<()> {
         let [x, y, z, vx, vy, vz, ..] = numbers;
         let (position, velocity) = (DVec3::new(x, y, z), Some(DVec3::new(vx, vy, vz)));
-        let instant = self.instant(time).map_err(|why| self.bad(at, &why))?;
+        let instant = self.instant("the time", time).map_err(|why| self.bad(at, &why))?;
         let object = self.draft.objects.len() - 1;
-        // Times are written in UTC, as those of events.
-        match self.times {
-            TimeSystem::Utc => self.draft.kept.push(time),
-            _ => self.draft.kept.push(&instant.text(6, self.delta_t).to_string()),
+        let own = &self.draft.objects[object];
+        if own.is_useable(instant) {
+            // Times are written in UTC, as those of events.
+            match self.times {
+                TimeSystem::Utc => self.draft.kept.push(time),
+                _ => self.draft.kept.push(&instant.text(6, self.delta_t).to_string()),
+            }
+            self.draft.kept.push(&own.object);
         }
-        self.draft.kept.push(&self.draft.objects[object].object);
         self.draft.push(object, TrajectoryState { time: instant, position, velocity }, place)
     }
 
-    /// An instant of the message, `YYYY-MM-DDThh:mm:ss` or `YYYY-DDDThh:mm:ss`, in its time scale. An error is the reason.
-    fn instant(&self, text: &str) -> Result<Time, String> {
-        let expected = || format!("the time is '{}': expected YYYY-MM-DDThh:mm:ss or YYYY-DDDThh:mm:ss", quoted(text));
+    /// An instant of the message, `YYYY-MM-DDThh:mm:ss` or `YYYY-DDDThh:mm:ss`, in its time scale. An error is the reason, which calls the instant
+    /// `name`.
+    fn instant(&self, name: &str, text: &str) -> Result<Time, String> {
+        let expected = || format!("{name} is '{}': expected YYYY-MM-DDThh:mm:ss or YYYY-DDDThh:mm:ss", quoted(text));
         let (date, clock) = text.split_once('T').ok_or_else(expected)?;
         let clock = clock.strip_suffix('Z').unwrap_or(clock);
         if clock.contains(['+', '-', 'Z']) {
@@ -256,7 +283,7 @@ impl Message<'_> {
             }
         };
         let (read, precision) =
-            Time::parse(&format!("{date}T{clock}"), self.delta_t).map_err(|error| format!("the time: {error}"))?;
+            Time::parse(&format!("{date}T{clock}"), self.delta_t).map_err(|error| format!("{name}: {error}"))?;
         if precision != DatePrecision::Instant {
             return Err(expected());
         }
@@ -264,7 +291,7 @@ impl Message<'_> {
         let (day, second) = read.clock(self.delta_t);
         let day = day + later;
         if later > 0 && date_from_days(day).0 != date_from_days(day - later).0 {
-            return Err(format!("the time is '{}': the year has no such day", quoted(text)));
+            return Err(format!("{name} is '{}': the year has no such day", quoted(text)));
         }
         let uniform = |more: f64| Time::from_tt_seconds((day as f64 - 0.5) * 86_400.0 + second + more);
         Ok(match self.times {
@@ -273,5 +300,51 @@ impl Message<'_> {
             TimeSystem::Uniform(more) => uniform(more),
             TimeSystem::Tdb => Time::from_tdb_seconds(uniform(0.0).tt_seconds()),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The states of an example of the standard, with another centre: those are about Mars.
+    fn states(name: &str) -> Result<Draft> {
+        let path = umbracast_testing::root().join("tests/data/oem").join(name);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let about_earth = text.replace("MARS BARYCENTER", "EARTH");
+        assert_ne!(text, about_earth);
+        read_oem(&path, &about_earth, None, DeltaT::Table)
+    }
+
+    #[test]
+    fn the_examples_of_the_standard_are_read_to_their_last_number() {
+        let found = states("segments.oem").unwrap();
+        let [first, second] = &found.objects[..] else { panic!("{}", found.objects.len()) };
+        assert!(first.object == "MARS GLOBAL SURVEYOR" && first.frame == Frame::Gcrs);
+        assert_eq!([first.states.len(), second.states.len()], [4, 4]);
+        let utc = |text: &str| Time::parse(text, DeltaT::Table).unwrap().0;
+        let state = |time: &str, [x, y, z]: [f64; 3], [vx, vy, vz]: [f64; 3]| TrajectoryState {
+            time: utc(time),
+            position: DVec3::new(x, y, z),
+            velocity: Some(DVec3::new(vx, vy, vz)),
+        };
+        let expected =
+            state("2019-12-18T12:02:00.331Z", [2776.033, -336.859, -2008.682], [5.63678, -2.33951, -1.94687]);
+        assert_eq!(first.states[2], expected);
+        let expected =
+            state("2019-12-28T21:29:07.267Z", [-2432.166, -63.042, 1742.754], [7.33702, -3.495867, -1.041945]);
+        assert_eq!(second.states[0], expected);
+        let expected = state("2019-12-30T01:28:02.267Z", [2164.375, 1115.811, -688.131], [-3.53328, -2.88452, 0.88535]);
+        assert_eq!(second.states[3], expected);
+        // All of them are outside the useable spans.
+        assert_eq!(second.useable, ["2019-12-28T22:08:02.5Z", "2019-12-30T01:18:02.5Z"].map(|text| Some(utc(text))));
+        assert!(found.rows.is_empty() && found.kept.rows() == 0, "{:?}", found.rows);
+
+        let text = states("accelerations.oem").unwrap();
+        let expected = state("2019-12-28T21:28:00.331Z", [-3881.0, 564.0, -682.8], [-3.29, -3.67, 1.64]);
+        assert_eq!(text.objects[0].states[3], expected);
+        let xml = states("accelerations.xml").unwrap();
+        assert_eq!(xml.objects[0].states, text.objects[0].states);
+        assert_eq!(xml.objects[0].useable, text.objects[0].useable);
     }
 }

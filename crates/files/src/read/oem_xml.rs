@@ -1,4 +1,4 @@
-//! Orbit Ephemeris Messages as XML (CCSDS 505.0-B-3): an `<oem>`, or an `<ndm>` with several of them.
+//! Orbit Ephemeris Messages as XML (CCSDS 505.0-B-3): an `<oem>`, or an `<ndm>` with several of them, whose other messages are not read.
 
 use std::borrow::Cow;
 
@@ -11,6 +11,8 @@ use crate::schema::convert::RowLocation;
 
 /// Units of position, velocity and acceleration.
 const UNITS: [&str; 3] = ["km", "km/s", "km/s**2"];
+/// What an `<ndm>` can have besides its comments. Only `<oem>` is read.
+const OF_NDM: [&str; 11] = ["oem", "opm", "omm", "ocm", "aem", "apm", "acm", "cdm", "rdm", "tdm", "MESSAGE_ID"];
 /// The most bytes of the parsed document per byte of the text: four for `<a/>`, whose node has 60 bytes.
 const NODE_SHARE: u64 = 20;
 
@@ -32,8 +34,12 @@ pub(super) fn read(message: &mut Message<'_>, text: &str) -> Result<()> {
     match root.tag_name().name() {
         "oem" => reader.oem(root),
         "ndm" => {
-            let own = reader.children(root, &["MESSAGE_ID", "oem"])?;
-            own.into_iter().filter(|one| is(*one, "oem")).try_for_each(|one| reader.oem(one))
+            let own = reader.children(root, &OF_NDM)?;
+            let mut messages = own.into_iter().filter(|one| is(*one, "oem")).peekable();
+            if messages.peek().is_none() {
+                return Err(reader.message.bad(reader.line(root), "<ndm> has no <oem>, whose states are read"));
+            }
+            messages.try_for_each(|one| reader.oem(one))
         }
         other => {
             let why = format!("the root is <{}>: expected <oem>, or <ndm> with <oem> in it", quoted(other));

@@ -27,9 +27,9 @@ use crate::schema::kinds::TRAJECTORIES;
 pub struct TrajectoryFile {
     /// One per object of a table, in the order in which they appear, and one per segment of a message.
     pub trajectories: Vec<Trajectory>,
-    /// For each row of the file: the index of its trajectory, and that of its state.
+    /// For each row of the file: the index of its trajectory, and that of its state. States of a message outside its useable span have none.
     pub rows: Vec<[u32; 2]>,
-    /// The columns `time` and `object` as text, if the file has them.
+    /// The columns `time` and `object` as text, if the file has them. Times of a message are in UTC, whatever its time system.
     pub kept: KeptColumns,
 }
 
@@ -104,11 +104,18 @@ pub(super) struct ObjectStates {
     pub(super) frame: Frame,
     pub(super) states: Vec<TrajectoryState>,
     pub(super) places: Vec<RowLocation>,
+    /// The first and last instant of the useable span, where they are given.
+    pub(super) useable: [Option<Time>; 2],
 }
 
 impl ObjectStates {
-    pub(super) fn new(object: &str, frame: Frame) -> Self {
-        Self { object: object.into(), frame, states: Vec::new(), places: Vec::new() }
+    pub(super) fn new(object: &str, frame: Frame, useable: [Option<Time>; 2]) -> Self {
+        Self { object: object.into(), frame, states: Vec::new(), places: Vec::new(), useable }
+    }
+
+    pub(super) fn is_useable(&self, time: Time) -> bool {
+        let [first, last] = self.useable;
+        first.is_none_or(|first| time >= first) && last.is_none_or(|last| time <= last)
     }
 }
 
@@ -120,29 +127,42 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Appends a state to an object, given by its index.
+    /// Appends a state to an object, given by its index, and a row if the state is in the object's useable span.
     pub(super) fn push(&mut self, object: usize, state: TrajectoryState, place: RowLocation) -> Result<()> {
         let own = &mut self.objects[object];
-        try_push("trajectories", &mut self.rows, [object as u32, own.states.len() as u32])?;
+        if own.is_useable(state.time) {
+            try_push("trajectories", &mut self.rows, [object as u32, own.states.len() as u32])?;
+        }
         try_push("trajectories", &mut own.states, state)?;
         Ok(try_push("trajectories", &mut own.places, place)?)
     }
 
     fn finish(self, path: &Path, sky: &Sky) -> Result<TrajectoryFile> {
-        if self.rows.is_empty() {
+        if self.objects.iter().all(|one| one.states.is_empty()) {
             return Err(bad_file(path, "the file contains no states"));
+        }
+        if self.rows.is_empty() {
+            return Err(bad_file(path, "no state is between USEABLE_START_TIME and USEABLE_STOP_TIME"));
         }
         let checked = |one: ObjectStates| {
             for (state, place) in one.states.iter().zip(&one.places) {
                 let covered = sky.ephemeris().check(state.time);
                 covered.map_err(|error| bad_file(path, format!("{}: time: {error}", place.describe(path))))?;
             }
-            Trajectory::new(one.object, one.frame, one.states).map_err(|error| match error {
+            let ends = [one.states.first(), one.states.last()].map(|state| state.map(|state| state.time));
+            let trajectory = Trajectory::new(one.object, one.frame, one.states).map_err(|error| match error {
                 SkyError::Umbracast(umbracast::Error::BadRecord { index, field, value, why, .. }) => {
                     let place = one.places[index as usize].describe(path);
                     bad_file(path, format!("{place}: {field} is {value}: {why}"))
                 }
                 other => bad_file(path, other.to_string()),
+            })?;
+            Ok(match (one.useable, ends) {
+                ([None, None], _) => trajectory,
+                ([first, last], [Some(begin), Some(end)]) => {
+                    trajectory.with_useable_span(first.unwrap_or(begin), last.unwrap_or(end))
+                }
+                _ => trajectory,
             })
         };
         let trajectories = self.objects.into_iter().map(checked).collect::<Result<_>>()?;
@@ -238,7 +258,7 @@ fn read_table(
             Some(&index) => index,
             None => {
                 known.insert(name.into(), draft.objects.len());
-                draft.objects.push(ObjectStates::new(name, frame));
+                draft.objects.push(ObjectStates::new(name, frame, [None; 2]));
                 draft.objects.len() - 1
             }
         };
