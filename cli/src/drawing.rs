@@ -5,22 +5,25 @@
 
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use base64::Engine;
 use png::{BitDepth, ColorType, Encoder, EncodingError};
 use tiny_skia::{
-    Color, FillRule, FilterQuality, GradientStop, IntSize, LineCap, LineJoin, LinearGradient, Paint, PathBuilder,
-    Pixmap, PixmapPaint, Point, Shader, SpreadMode, Stroke, StrokeDash, Transform,
+    Color, FillRule, FilterQuality, IntSize, LineCap, LineJoin, Paint, PathBuilder, Pixmap, PixmapPaint, Shader,
+    Stroke, StrokeDash, Transform,
 };
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
-use umbracast::glam::DVec2;
+use umbracast::glam::{DVec2, DVec3};
 use umbracast::memory;
 
 use crate::error::{Error, Result};
 
 /// Largest width and height of a picture in pixels.
 const MAX_SIDE: f64 = 20_000.0;
+
+/// Frames per second of an animation.
+const FRAMES_PER_S: u16 = 15;
 
 /// The families of text in SVG: that of the PNG renderer first. `textLength` keeps the width of another family.
 const FAMILIES: &str = "'DejaVu Sans Condensed','DejaVu Sans',Verdana,sans-serif";
@@ -56,11 +59,8 @@ enum Shape {
         width: f64,
         dash: f64,
     },
-    /// A filled outline. With `fade`, the opacity changes from that of the ink at the first point to another one at the second.
-    Area {
-        outline: Vec<DVec2>,
-        fade: Option<([DVec2; 2], f64)>,
-    },
+    /// A filled outline.
+    Area(Vec<DVec2>),
     Dot {
         at: DVec2,
         radius: f64,
@@ -94,6 +94,16 @@ pub(crate) struct Style {
     pub(crate) size: f64,
     pub(crate) hex: u32,
     pub(crate) halo: Option<u32>,
+}
+
+/// A symbol of a legend.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Symbol {
+    Dot(u32),
+    Letter(&'static str, Style),
+    Line(Pen),
+    /// A scale bar of this length.
+    Scale(f64),
 }
 
 /// A picture as a list of shapes, the last one on top.
@@ -144,6 +154,12 @@ impl Frame {
         at.cmpge(self.low).all() && at.cmple(self.high).all()
     }
 
+    /// The corners, from the upper left one to the right and back to it.
+    pub(crate) fn outline(&self) -> Vec<DVec2> {
+        let Self { low, high } = *self;
+        vec![low, DVec2::new(high.x, low.y), high, DVec2::new(low.x, high.y), low]
+    }
+
     fn holds(&self, other: &Self) -> bool {
         self.contains(other.low) && self.contains(other.high)
     }
@@ -156,43 +172,47 @@ impl Frame {
         Self { low: self.low - by, high: self.high + by }
     }
 
-    /// The part of a segment in this rectangle, as parameters from 0 to 1 (Liang and Barsky, 1984). `None` if it misses the rectangle.
-    pub(crate) fn part(&self, from: DVec2, to: DVec2) -> Option<[f64; 2]> {
-        let along = to - from;
-        let (mut first, mut last) = (0.0_f64, 1.0_f64);
-        for axis in 0..2 {
-            let (start, step) = (from[axis], along[axis]);
-            if step == 0.0 {
-                if start < self.low[axis] || start > self.high[axis] {
-                    return None;
-                }
-                continue;
-            }
-            let (a, b) = ((self.low[axis] - start) / step, (self.high[axis] - start) / step);
-            first = first.max(a.min(b));
-            last = last.min(a.max(b));
-        }
-        (first <= last && along.is_finite()).then_some([first, last])
+    /// How far a point lies within each side, in pixels.
+    fn within(&self) -> [impl Fn(DVec2) -> f64; 4] {
+        let sides = [(0, 1.0, self.low), (0, -1.0, self.high), (1, 1.0, self.low), (1, -1.0, self.high)];
+        // What lies on a side is inside.
+        sides.map(|(axis, sign, corner)| move |at: DVec2| sign * (at[axis] - corner[axis]) + 1e-9)
     }
 
     /// The parts of a line in this rectangle.
     pub(crate) fn clipped(&self, line: &[DVec2]) -> Vec<Vec<DVec2>> {
-        let mut parts: Vec<Vec<DVec2>> = Vec::new();
-        let mut is_open = false;
-        for (from, to) in line.iter().zip(line.iter().skip(1)) {
-            let Some([first, last]) = self.part(*from, *to) else {
-                is_open = false;
-                continue;
-            };
-            let at = |part: f64| if part == 1.0 { *to } else { *from + part * (*to - *from) };
-            match parts.last_mut().filter(|_| is_open && first == 0.0) {
-                Some(part) => part.push(at(last)),
-                None => parts.push(vec![at(first), at(last)]),
-            }
-            is_open = last == 1.0;
-        }
-        parts
+        let whole = line.split(|at| !at.is_finite()).map(<[_]>::to_vec).collect();
+        self.within()
+            .iter()
+            .fold(whole, |lines: Vec<_>, side| lines.iter().flat_map(|line| above_zero(line, side)).collect())
     }
+
+    /// The part of a convex outline in this rectangle.
+    fn clipped_area(&self, outline: Vec<DVec2>) -> Vec<DVec2> {
+        let closed = |outline: Vec<DVec2>| outline.iter().chain(outline.first()).copied().collect::<Vec<_>>();
+        self.within().iter().fold(outline, |outline, side| above_zero(&closed(outline), side).concat())
+    }
+}
+
+/// The parts of a line on which a value is above 0.
+pub(crate) fn above_zero(line: &[DVec2], value: impl Fn(DVec2) -> f64) -> Vec<Vec<DVec2>> {
+    let mut parts: Vec<Vec<DVec2>> = Vec::new();
+    let mut is_open = false;
+    for pair in line.windows(2) {
+        let [a, b] = [pair[0], pair[1]];
+        let [from, to] = [a, b].map(&value);
+        let crossing = a.lerp(b, from / (from - to));
+        if from > 0.0 || to > 0.0 {
+            if !is_open {
+                parts.push(vec![if from > 0.0 { a } else { crossing }]);
+            }
+            if let Some(part) = parts.last_mut() {
+                part.push(if to > 0.0 { b } else { crossing });
+            }
+        }
+        is_open = to > 0.0;
+    }
+    parts
 }
 
 impl Drawing {
@@ -227,16 +247,12 @@ impl Drawing {
         is_seen
     }
 
-    /// Adds a filled outline. With `fade`, the opacity changes between two points to a second value.
-    pub(crate) fn area(
-        &mut self,
-        class: &'static str,
-        outline: Vec<DVec2>,
-        ink: impl Into<Ink>,
-        fade: Option<([DVec2; 2], f64)>,
-    ) {
-        if outline.len() > 2 && outline.iter().all(|at| at.is_finite()) {
-            self.push(class, ink.into(), Shape::Area { outline, fade });
+    /// Adds the part of a convex filled outline in the picture.
+    pub(crate) fn area(&mut self, class: &'static str, outline: Vec<DVec2>, ink: impl Into<Ink>) {
+        let outline =
+            if outline.iter().all(|at| at.is_finite()) { self.frame.clipped_area(outline) } else { Vec::new() };
+        if outline.len() > 2 {
+            self.push(class, ink.into(), Shape::Area(outline));
         }
     }
 
@@ -251,25 +267,6 @@ impl Drawing {
     pub(crate) fn mark(&mut self, class: &'static str, at: DVec2, radius: f64, [inner, rim]: [u32; 2]) {
         self.dot("rim", at, 1.5 * radius, rim);
         self.dot(class, at, radius, inner);
-        self.taken.push(Frame::new(at - radius, at + radius));
-    }
-
-    /// Adds a scale bar to the right of a point: as long as `length`, with ticks of `tick` up and down at both ends.
-    pub(crate) fn scale_bar(&mut self, at: DVec2, [length, tick]: [f64; 2], pen: Pen) {
-        let corner = |x: f64, y: f64| at + DVec2::new(x, y);
-        let left = [corner(0.0, -tick), corner(0.0, tick), corner(0.0, 0.0)];
-        let right = [corner(length, 0.0), corner(length, tick), corner(length, -tick)];
-        self.lines("scale", &[[left, right].concat()], self.frame, pen);
-    }
-
-    /// Adds a star with five points and a rim, which labels avoid.
-    pub(crate) fn star(&mut self, class: &'static str, at: DVec2, radius: f64, [inner, rim]: [u32; 2]) {
-        let corners = |radius: f64| {
-            let angle = |i: usize| DVec2::from_angle(std::f64::consts::PI * (i as f64 / 5.0 - 0.5));
-            (0..10).map(|i| at + angle(i) * radius * if i % 2 == 0 { 1.0 } else { 0.42 }).collect::<Vec<_>>()
-        };
-        self.area(class, corners(1.45 * radius), rim, None);
-        self.area(class, corners(radius), inner, None);
         self.taken.push(Frame::new(at - radius, at + radius));
     }
 
@@ -290,16 +287,70 @@ impl Drawing {
         self.text(class, text, at - DVec2::X * text_width(text, style.size) * 0.5, style);
     }
 
-    /// Lets labels avoid these points where they can.
-    pub(crate) fn avoid(&mut self, points: impl IntoIterator<Item = DVec2>) {
-        self.obstacles.extend(points);
+    /// Adds the entries of a legend from left to right, and in further lines where they would pass `right`. Returns the base line of the last.
+    pub(crate) fn legend(&mut self, entries: &[(Symbol, String)], begin: DVec2, right: f64, style: Style) -> f64 {
+        let (size, mut at) = (style.size, begin);
+        for (symbol, text) in entries {
+            let wide = match symbol {
+                Symbol::Dot(_) | Symbol::Letter(..) => size,
+                Symbol::Line(_) => 2.4 * size,
+                Symbol::Scale(length) => *length,
+            };
+            let whole = wide + 0.6 * size + text_width(text, size);
+            if at.x > begin.x && at.x + whole > right {
+                at = DVec2::new(begin.x, at.y + 1.8 * size);
+            }
+            let (middle, along) = (at - DVec2::Y * 0.35 * size, DVec2::X * wide);
+            match *symbol {
+                Symbol::Dot(hex) => self.dot("legend", middle + 0.5 * along, 0.3 * size, hex),
+                Symbol::Letter(letter, style) => self.centered_text("legend", letter, at + 0.5 * along, style),
+                Symbol::Line(pen) => {
+                    self.lines("legend", &[vec![middle, middle + along]], self.frame, pen);
+                }
+                Symbol::Scale(_) => {
+                    let tick = |at: DVec2| [-0.33, 0.33].map(|up| at + up * size * DVec2::Y).to_vec();
+                    let bar = [tick(middle), tick(middle + along), vec![middle, middle + along]];
+                    let rim = style.halo.map(|halo| Pen::new(halo, 0.26 * size));
+                    for pen in rim.into_iter().chain([Pen::new(style.hex, 0.1 * size)]) {
+                        self.lines("scale", &bar, self.frame, pen);
+                    }
+                }
+            }
+            self.text("legend", text, at + along + DVec2::X * 0.6 * size, style);
+            at.x += whole + 1.8 * size;
+        }
+        at.y
     }
 
-    /// Keeps later labels clear of a line.
-    pub(crate) fn fence(&mut self, [from, to]: [DVec2; 2]) {
-        let steps = (0.25 * (to - from).length()).ceil().max(1.0);
-        let points = (0..=steps as usize).map(|i| from.lerp(to, i as f64 / steps));
-        self.taken.extend(points.map(|at| Frame::new(at, at)));
+    /// Adds a scale of colours in a rectangle: the colours from 0 to 1, numbers at ticks below, and a title below these.
+    pub(crate) fn colour_bar(
+        &mut self,
+        frame: Frame,
+        color: impl Fn(f64) -> DVec3,
+        ticks: impl Iterator<Item = (f64, String)>,
+        title: &str,
+        style: Style,
+    ) {
+        let Frame { low, high } = frame;
+        let [width, height] = (high - low).to_array().map(|side| side as u32);
+        let row: Vec<u8> = (0..width).flat_map(|x| opaque(color((f64::from(x) + 0.5) / f64::from(width)))).collect();
+        self.image("colours", low, [width, height], row.repeat(height as usize));
+        let (size, mut lines) = (style.size, vec![frame.outline()]);
+        for (part, number) in ticks {
+            let tick = DVec2::new(low.x + part * (high.x - low.x), high.y);
+            lines.push(vec![tick, tick + 0.3 * size * DVec2::Y]);
+            self.centered_text("colours", &number, tick + 1.25 * size * DVec2::Y, style);
+        }
+        self.lines("colours", &lines, self.frame, Pen::new(style.hex, 0.05 * size));
+        self.text("colours", title, DVec2::new(low.x, high.y + 2.6 * size), style);
+    }
+
+    /// Lets labels avoid lines: those on a point always, those next to a point where they can.
+    pub(crate) fn avoid(&mut self, lines: &[Vec<DVec2>]) {
+        for (from, to) in lines.iter().flat_map(|line| line.iter().zip(line.iter().skip(1))) {
+            let steps = (0.25 * from.distance(*to)).ceil().max(1.0);
+            self.obstacles.extend((0..=steps as usize).map(|i| from.lerp(*to, i as f64 / steps)));
+        }
     }
 
     /// Whether no text and no mark overlaps a rectangle.
@@ -326,12 +377,13 @@ impl Drawing {
             0.0 => vec![middle],
             _ => around.iter().map(|&(x, y)| aside(f64::from(x), f64::from(y))).collect(),
         };
-        let covered = |frame: &Frame| self.obstacles.iter().filter(|at| frame.contains(**at)).count();
+        let near_text = |frame: &Frame| frame.grown(0.2 * size);
+        let covered = |frame: &Frame| self.obstacles.iter().filter(|at| near_text(frame).contains(**at)).count();
         let best = offsets
             .into_iter()
             .map(|offset| (near + offset, text_frame(near + offset, width, size)))
             .filter(|(_, frame)| within.holds(frame) && (gap > 0.0 || covered(frame) == 0))
-            .filter(|(_, frame)| self.is_free(&frame.grown(0.2 * size)))
+            .filter(|(_, frame)| self.is_free(&near_text(frame)))
             .min_by_key(|(_, frame)| covered(frame));
         let Some((at, _)) = best else { return false };
         self.text(class, text, at, style);
@@ -368,8 +420,8 @@ impl Drawing {
              {height}\" font-family=\"{FAMILIES}\" stroke-linejoin=\"round\" stroke-linecap=\"round\">\n<rect \
              width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
         );
-        for (number, item) in self.items.iter().enumerate() {
-            item.write_svg(number, &mut text)?;
+        for item in &self.items {
+            text += &(item.svg()? + "\n");
         }
         Ok(text + "</svg>\n")
     }
@@ -378,28 +430,17 @@ impl Drawing {
 impl Item {
     /// Draws the item.
     fn paint(&self, pixmap: &mut Pixmap) {
-        let (mut paint, still) = (paint(self.ink), Transform::identity());
+        let (paint, still) = (paint(self.ink), Transform::identity());
         let outline = match &self.shape {
             Shape::Lines { lines, width, dash } => {
-                let mut stroke = stroke(*width);
-                if *dash > 0.0 {
-                    let dash = StrokeDash::new(vec![*dash as f32; 2], 0.0);
-                    stroke = Stroke { dash, line_cap: LineCap::Butt, ..stroke };
-                }
+                let dash = StrokeDash::new(vec![*dash as f32; 2], 0.0);
+                let stroke = Stroke { dash, ..stroke(*width) };
                 if let Some(path) = path(lines, false) {
                     pixmap.stroke_path(&path, &paint, &stroke, still, None);
                 }
                 return;
             }
-            Shape::Area { outline, fade } => {
-                if let Some(([from, to], last)) = *fade {
-                    let stop = |at: f32, alpha: f64| GradientStop::new(at, Ink { alpha, ..self.ink }.color());
-                    let ends = [stop(0.0, self.ink.alpha), stop(1.0, last)].to_vec();
-                    let shader = LinearGradient::new(point(from), point(to), ends, SpreadMode::Pad, still);
-                    paint.shader = shader.unwrap_or(paint.shader);
-                }
-                path(std::slice::from_ref(outline), true)
-            }
+            Shape::Area(outline) => path(std::slice::from_ref(outline), true),
             Shape::Dot { at, radius } => PathBuilder::from_circle(at.x as f32, at.y as f32, *radius as f32),
             Shape::Text { at, size, text, halo } => {
                 let path = glyphs(text, *at, *size);
@@ -427,38 +468,21 @@ impl Item {
         }
     }
 
-    /// Appends the item as an element. `number` names its gradient.
-    fn write_svg(&self, number: usize, out: &mut String) -> io::Result<()> {
+    /// The item as an element of SVG.
+    fn svg(&self) -> io::Result<String> {
         let Item { class, ink, shape } = self;
         let color = format!("#{:06x}", ink.hex);
-        let opacity = |name: &str| match ink.alpha {
-            1.0 => String::new(),
-            alpha => format!(r#" {name}-opacity="{}""#, short(alpha)),
-        };
-        let fill = format!(r#"fill="{color}"{}"#, opacity("fill"));
-        let element = match shape {
+        let opacity = short(ink.alpha);
+        let fill = format!(r#"fill="{color}" fill-opacity="{opacity}""#);
+        Ok(match shape {
             Shape::Lines { lines, width, dash } => {
                 let (data, width, dash) = (path_data(lines, ""), short(*width), short(*dash));
-                let dash = match dash {
-                    0.0 => String::new(),
-                    dash => format!(r#" stroke-dasharray="{dash}" stroke-linecap="butt""#),
-                };
-                let pen = format!(r#"stroke="{color}" stroke-width="{width}"{dash}{}"#, opacity("stroke"));
-                format!(r#"<path class="{class}" d="{data}" fill="none" {pen}/>"#)
+                let pen = format!(r#"stroke="{color}" stroke-opacity="{opacity}" stroke-width="{width}""#);
+                format!(r#"<path class="{class}" d="{data}" fill="none" {pen} stroke-dasharray="{dash}"/>"#)
             }
-            Shape::Area { outline, fade } => {
+            Shape::Area(outline) => {
                 let data = path_data(std::slice::from_ref(outline), "Z");
-                let faded = fade.map(|(ends, last)| {
-                    let [x1, y1, x2, y2] = [ends[0].x, ends[0].y, ends[1].x, ends[1].y].map(short);
-                    let line = format!(r#"gradientUnits="userSpaceOnUse" x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}""#);
-                    let stops = [(0, ink.alpha), (1, last)].map(|(at, alpha)| {
-                        format!(r#"<stop offset="{at}" stop-color="{color}" stop-opacity="{}"/>"#, short(alpha))
-                    });
-                    *out +=
-                        &format!("<linearGradient id=\"fade{number}\" {line}>{}</linearGradient>\n", stops.concat());
-                    format!("fill=\"url(#fade{number})\"")
-                });
-                format!(r#"<path class="{class}" d="{data}" {}/>"#, faded.unwrap_or(fill))
+                format!(r#"<path class="{class}" d="{data}" {fill}/>"#)
             }
             Shape::Dot { at, radius } => {
                 let [x, y, radius] = [at.x, at.y, *radius].map(short);
@@ -482,9 +506,7 @@ impl Item {
                 let place = format!(r#"x="{x}" y="{y}" width="{width}" height="{height}""#);
                 format!(r#"<image class="{class}" {place} href="data:image/png;base64,{data}"/>"#)
             }
-        };
-        *out += &(element + "\n");
-        Ok(())
+        })
     }
 }
 
@@ -497,9 +519,25 @@ fn stroke(width: f64) -> Stroke {
     Stroke { width: width as f32, line_join: LineJoin::Round, line_cap: LineCap::Round, ..Stroke::default() }
 }
 
+/// The least and the largest of some values.
+pub(crate) fn least_and_largest(values: impl Iterator<Item = f64>) -> [f64; 2] {
+    values.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], value| [low.min(value), high.max(value)])
+}
+
 /// Red, green and blue of an sRGB colour, 0…1.
-pub(crate) fn rgb(hex: u32) -> [f64; 3] {
-    [16, 8, 0].map(|shift| f64::from(hex >> shift & 255) / 255.0)
+pub(crate) fn rgb(hex: u32) -> DVec3 {
+    DVec3::from_array([16, 8, 0].map(|shift| f64::from(hex >> shift & 255) / 255.0))
+}
+
+/// The 8-bit channels of an opaque sRGB colour.
+pub(crate) fn opaque(color: DVec3) -> [u8; 4] {
+    color.extend(1.0).to_array().map(|part| (255.0 * part).round() as u8)
+}
+
+/// The colour of a part of a sequence of colours: from its light end at 0 to its dark one at 1.
+pub(crate) fn ramp(gradient: colorous::Gradient, part: f64) -> DVec3 {
+    let (r, g, b) = gradient.eval_continuous(0.95 - 0.7 * part).as_tuple();
+    DVec3::new(r.into(), g.into(), b.into()) / 255.0
 }
 
 /// The width of the halo of a text.
@@ -508,7 +546,7 @@ fn halo_width(size: f64) -> f64 {
 }
 
 /// Text without characters that XML reserves.
-pub(crate) fn escaped(text: &str) -> String {
+fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
@@ -528,15 +566,11 @@ fn path_data(lines: &[Vec<DVec2>], end: &str) -> String {
     data
 }
 
-fn point(at: DVec2) -> Point {
-    Point::from_xy(at.x as f32, at.y as f32)
-}
-
 /// Polylines as one path; `None` if it is empty or not finite.
 fn path(lines: &[Vec<DVec2>], is_closed: bool) -> Option<tiny_skia::Path> {
     let mut builder = PathBuilder::new();
     for line in lines {
-        for (i, at) in line.iter().map(|at| point(*at)).enumerate() {
+        for (i, at) in line.iter().map(|at| at.as_vec2()).enumerate() {
             if i == 0 { builder.move_to(at.x, at.y) } else { builder.line_to(at.x, at.y) }
         }
         if is_closed {
@@ -546,31 +580,25 @@ fn path(lines: &[Vec<DVec2>], is_closed: bool) -> Option<tiny_skia::Path> {
     builder.finish()
 }
 
-/// The font of all text.
-fn face() -> Option<&'static Face<'static>> {
-    static FACE: OnceLock<Option<Face<'static>>> = OnceLock::new();
-    FACE.get_or_init(|| Face::parse(dejavu::sans_condensed::regular(), 0).ok()).as_ref()
-}
+/// The font of all text, and its units per line height.
+static FACE: LazyLock<Face<'static>> =
+    LazyLock::new(|| Face::parse(dejavu::sans_condensed::regular(), 0).expect("the font is that of the crate"));
+const UNITS: f64 = 2048.0;
 
-/// The glyphs of a text with their positions from the left, in units of the font.
+/// The glyphs of a text with their positions from the left and their widths, in units of the font.
 fn placed_glyphs(text: &str) -> impl Iterator<Item = (GlyphId, f64, f64)> {
     let mut pen = 0.0;
-    text.chars().filter_map(|letter| face().map(|face| (face, letter))).map(move |(face, letter)| {
-        let glyph = face.glyph_index(letter).unwrap_or_default();
-        let (at, advance) = (pen, f64::from(face.glyph_hor_advance(glyph).unwrap_or(0)));
+    text.chars().map(move |letter| {
+        let glyph = FACE.glyph_index(letter).unwrap_or_default();
+        let (at, advance) = (pen, f64::from(FACE.glyph_hor_advance(glyph).unwrap_or(0)));
         pen += advance;
         (glyph, at, advance)
     })
 }
 
-/// Units of the font per line height.
-fn units() -> f64 {
-    face().map_or(2048.0, |face| f64::from(face.units_per_em()))
-}
-
 /// Width of a text in pixels.
 pub(crate) fn text_width(text: &str, size: f64) -> f64 {
-    placed_glyphs(text).map(|(_, _, advance)| advance).sum::<f64>() * size / units()
+    placed_glyphs(text).map(|(_, _, advance)| advance).sum::<f64>() * size / UNITS
 }
 
 /// The rectangle of a text: from the top of capitals to the bottom of descenders.
@@ -592,62 +620,56 @@ pub(crate) fn wrapped(text: &str, size: f64, width: f64) -> Vec<String> {
 
 /// The outlines of a text.
 fn glyphs(text: &str, at: DVec2, size: f64) -> Option<tiny_skia::Path> {
-    struct Outlines(PathBuilder, DVec2, f64);
-    impl Outlines {
-        fn at(&self, x: f32, y: f32) -> (f32, f32) {
-            let at = self.1 + self.2 * DVec2::new(f64::from(x), -f64::from(y));
-            (at.x as f32, at.y as f32)
-        }
-    }
+    /// The outlines so far, and the left end of the next one: in units of the font, y up.
+    struct Outlines(PathBuilder, f32);
     impl OutlineBuilder for Outlines {
         fn move_to(&mut self, x: f32, y: f32) {
-            let (x, y) = self.at(x, y);
-            self.0.move_to(x, y);
+            self.0.move_to(self.1 + x, y);
         }
         fn line_to(&mut self, x: f32, y: f32) {
-            let (x, y) = self.at(x, y);
-            self.0.line_to(x, y);
+            self.0.line_to(self.1 + x, y);
         }
         fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
-            let ((x1, y1), (x, y)) = (self.at(x1, y1), self.at(x, y));
-            self.0.quad_to(x1, y1, x, y);
+            self.0.quad_to(self.1 + x1, y1, self.1 + x, y);
         }
         fn curve_to(&mut self, x1: f32, y1: f32, x2: f32, y2: f32, x: f32, y: f32) {
-            let ((x1, y1), (x2, y2), (x, y)) = (self.at(x1, y1), self.at(x2, y2), self.at(x, y));
-            self.0.cubic_to(x1, y1, x2, y2, x, y);
+            self.0.cubic_to(self.1 + x1, y1, self.1 + x2, y2, self.1 + x, y);
         }
         fn close(&mut self) {
             self.0.close();
         }
     }
-    let scale = size / units();
-    let mut outlines = Outlines(PathBuilder::new(), at, scale);
+    let mut outlines = Outlines(PathBuilder::new(), 0.0);
     for (glyph, left, _) in placed_glyphs(text) {
-        outlines.1 = at + DVec2::X * left * scale;
-        face()?.outline_glyph(glyph, &mut outlines);
+        outlines.1 = left as f32;
+        FACE.outline_glyph(glyph, &mut outlines);
     }
-    outlines.0.finish()
+    let scale = (size / UNITS) as f32;
+    outlines.0.finish()?.transform(Transform::from_row(scale, 0.0, 0.0, -scale, at.x as f32, at.y as f32))
 }
 
 /// Encodes pixels of 8 bits per channel, rows from the top, as PNG.
 pub(crate) fn write_png(out: impl Write, pixels: &[u8], size: [u32; 2], color: ColorType) -> io::Result<()> {
-    let mut writer = encoder(out, size, color).write_header().map_err(io_error)?;
-    writer.write_image_data(pixels).and_then(|()| writer.finish()).map_err(io_error)
+    write_frames(out, size, color, 1, std::iter::once(Ok(pixels)))
 }
 
-/// Encodes frames of 8-bit RGB pixels as an animated PNG that repeats for ever. `count` is the number of frames.
+/// Encodes frames of such pixels as PNG: `count` of them, several as an animation that repeats for ever.
 pub(crate) fn write_frames(
     out: impl Write,
-    size: [u32; 2],
+    [width, height]: [u32; 2],
+    color: ColorType,
     count: u32,
-    frames_per_s: u16,
-    frames: impl Iterator<Item = io::Result<Vec<u8>>>,
+    frames: impl Iterator<Item = io::Result<impl AsRef<[u8]>>>,
 ) -> io::Result<()> {
-    let mut encoder = encoder(out, size, ColorType::Rgb);
-    encoder.set_animated(count, 0).and_then(|()| encoder.set_frame_delay(1, frames_per_s)).map_err(io_error)?;
+    let mut encoder = Encoder::new(out, width, height);
+    encoder.set_color(color);
+    encoder.set_depth(BitDepth::Eight);
+    if count > 1 {
+        encoder.set_animated(count, 0).and_then(|()| encoder.set_frame_delay(1, FRAMES_PER_S)).map_err(io_error)?;
+    }
     let mut writer = encoder.write_header().map_err(io_error)?;
     for frame in frames {
-        writer.write_image_data(&frame?).map_err(io_error)?;
+        writer.write_image_data(frame?.as_ref()).map_err(io_error)?;
     }
     writer.finish().map_err(io_error)
 }
@@ -658,11 +680,4 @@ fn io_error(error: EncodingError) -> io::Error {
         EncodingError::IoError(error) => error,
         other => other.into(),
     }
-}
-
-fn encoder<'a>(out: impl Write + 'a, [width, height]: [u32; 2], color: ColorType) -> Encoder<'a, impl Write + 'a> {
-    let mut encoder = Encoder::new(out, width, height);
-    encoder.set_color(color);
-    encoder.set_depth(BitDepth::Eight);
-    encoder
 }

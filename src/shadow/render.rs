@@ -20,8 +20,8 @@ impl Device {
     /// the change of the fraction across a thousandth of a pixel (on bodies of many pixels, the largest difference seen is 10⁻⁴).
     ///
     /// A GPU renders the spheres that fit into its largest binding, 4,194,303 with WebGPU's default limits. The CPU renders more of them.
-    /// It also renders systems with ambient occlusion, maps or graticules ([`System::is_for_cpu`]), large scenes that have a spheroid, and
-    /// those with a light narrower than 10⁻⁹ rad (not a point).
+    /// It also renders systems with ambient occlusion, maps, graticules or limb darkening that is not quadratic, large scenes that have a
+    /// spheroid, and those with a light narrower than 10⁻⁹ rad (not a point).
     /// [`Picture::cpu_fallback`] is the reason, and [`Picture::cpu_pixels`] the number of pixels that the CPU computed.
     ///
     /// The call blocks until the picture is complete, and allocates the picture and copies of the bodies.
@@ -35,7 +35,7 @@ impl Device {
     }
 
     /// [`render`](Self::render), for code that must not block. On the CPU engine the first poll of the future renders everything, and a
-    /// GPU's future does so if [the picture is for the CPU](System::is_for_cpu).
+    /// GPU's future does so if only the CPU renders the system.
     ///
     /// # Errors
     /// As [`render`](Self::render).

@@ -212,12 +212,7 @@ impl System {
         Self { unit: Some(unit.into()), ..self }
     }
 
-    /// Whether only the CPU engine renders it: it has ambient occlusion, a map, a graticule, or limb darkening that is not quadratic.
-    pub fn is_for_cpu(&self) -> bool {
-        self.cpu_fallback().is_some()
-    }
-
-    /// The reason, if only the CPU engine renders it.
+    /// The reason, if only the CPU engine renders it: it has ambient occlusion, a map, a graticule, or limb darkening that is not quadratic.
     pub(crate) fn cpu_fallback(&self) -> Option<CpuFallback> {
         if self.picture.ambient_samples > 0 {
             return Some(CpuFallback::AmbientOcclusion);

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use umbracast::glam::{DMat3, DVec2, DVec3};
 use umbracast::raygen::Image;
 use umbracast::shadow::{Camera, Lens};
-use umbracast::{Device, DeviceOptions, Ellipsoid, Ellipsoids, Inside, Precision, Query, SceneOptions, Sphere, memory};
+use umbracast::{Device, DeviceOptions, Ellipsoid, Ellipsoids, Inside, Precision, Query, SceneOptions, memory};
 
 use super::scenery::Form;
 use super::view::{HEIGHT, View, WIDTH};
@@ -44,10 +44,7 @@ impl Balls {
         let middle = view.point(view.center);
         let shift = if middle.length() > AWAY * width { middle } else { DVec3::ZERO };
         let least = LEAST / view.scale;
-        let reach = |form: &Form| match form {
-            Form::Ball(radius) => radius.max(least),
-            Form::Ellipsoid { radii, .. } => radii.max_element().max(least),
-        };
+        let reach = |form: &Form| form.radii.max_element().max(least);
         let is_seen = |body: &&Body| ((body.center - shift).abs().max_element() + reach(&body.form)) * unit < 1e18;
         let bodies: Vec<&Body> = bodies.iter().filter(is_seen).collect();
         let front = bodies.iter().map(|body| body.center.dot(view.back) + reach(&body.form));
@@ -60,22 +57,13 @@ impl Balls {
         // Precision decides single pixels only. A sphere around the camera would hide the others.
         let query = Query::at(Precision::Standard).inside(Inside::Ignore);
         let device = Device::open(&DeviceOptions::new("cpu"))?;
-        let center = |body: &Body| ((body.center - shift) * unit).as_vec3();
-        let stretches = bodies.iter().any(|body| matches!(body.form, Form::Ellipsoid { .. }));
         let shapes: Vec<(DVec3, DMat3)> = bodies.iter().map(|body| (body.center, body.form.unit_map(least))).collect();
-        let scene = if stretches {
-            let one = |body: &&Body| match body.form {
-                Form::Ball(radius) => Ellipsoid::new(center(body), [(radius.max(least) * unit) as f32; 3]),
-                Form::Ellipsoid { radii, turn } => {
-                    let radii = radii.max(DVec3::splat(least.max(radii.max_element() * 2e-6)));
-                    Ellipsoid::new(center(body), (radii * unit).as_vec3()).turned(turn.as_quat())
-                }
-            };
-            device.scene(&Ellipsoids::new(bodies.iter().map(one)), &SceneOptions::default())?
-        } else {
-            let one = |body: &&Body| Sphere::new(center(body), (reach(&body.form) * unit) as f32);
-            device.scene(&bodies.iter().map(one).collect::<Vec<_>>(), &SceneOptions::default())?
+        let one = |body: &&Body| {
+            let radii = body.form.radii.max(DVec3::splat(least.max(body.form.radii.max_element() * 2e-6)));
+            let center = (body.center - shift) * unit;
+            Ellipsoid::new(center.as_vec3(), (radii * unit).as_vec3()).turned(body.form.turn.as_quat())
         };
+        let scene = device.scene(&Ellipsoids::new(bodies.iter().map(one)), &SceneOptions::default())?;
         let hits = scene.closest(&image, &query)?;
 
         let light = DVec3::new(-0.45, 0.65, 0.62).normalize();
@@ -83,7 +71,7 @@ impl Balls {
             let hit = hits.records.get(index).filter(|hit| hit.is_hit())?;
             let at = DVec2::new((index % columns) as f64, (index / columns) as f64) + 0.5;
             let back = depth - f64::from(hit.t) / unit;
-            let point = view.point(view.flat_of(at / FINE as f64).extend(back));
+            let point = view.point_at(at / FINE as f64, back);
             let (center, map) = shapes.get(hit.id as usize)?;
             let normal = view.turned(map.transpose() * (*map * (point - *center))).normalize_or(DVec3::Z);
             let shade = 0.45 + 0.55 * (0.5 + 0.5 * normal.dot(light)).powi(2);

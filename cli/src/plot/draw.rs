@@ -4,8 +4,9 @@ use crate::error::Result;
 use umbracast::Ray;
 use umbracast::glam::{DVec2, DVec3};
 
-use crate::drawing::{Drawing, Frame, Ink, Pen, Style, rgb, text_width};
+use crate::drawing::{Drawing, Frame, Ink, Pen, Style, Symbol, least_and_largest, ramp, text_width};
 use crate::sky::map::round_length;
+use colorous::PLASMA;
 
 use super::balls::{Balls, Body};
 use super::sample::{Beam, Mark, Sample};
@@ -18,13 +19,12 @@ const MAX_LABELLED: usize = 24;
 /// Colour of the path of a sphere without hits.
 const UNHIT_COLOR: u32 = 0x8f_99a5;
 
-/// Colours of the hits with the least and with the largest `t`.
-const NEAR: u32 = 0xf2_a900;
-const FAR: u32 = 0x3b_0f63;
+/// Parts of the path of a moving sphere.
+const PATH_PARTS: u32 = 8;
 
 const WHITE: u32 = 0xff_ffff;
 /// Height of text.
-const TEXT: f64 = 17.0;
+const TEXT: f64 = 19.0;
 
 /// A picture and its content.
 pub(super) struct Picture<'a> {
@@ -58,9 +58,8 @@ impl<'a> Picture<'a> {
             Mark::Hit { t, .. } if t.is_finite() => Some(f64::from(t)),
             _ => None,
         });
-        let none = [f64::INFINITY, f64::NEG_INFINITY];
-        let colored = Some(ends.fold(none, |[low, high], t| [low.min(t), high.max(t)]))
-            .filter(|[low, high]| low < high && sample.seen > MAX_LABELLED as u64);
+        let colored =
+            Some(least_and_largest(ends)).filter(|[low, high]| low < high && sample.seen > MAX_LABELLED as u64);
         Ok(Self { drawing, view, balls, scenery, sample, span, hits, colored })
     }
 
@@ -73,7 +72,6 @@ impl<'a> Picture<'a> {
         let sample = self.sample;
         let misses = sample.kept.iter().filter(|beam| beam.mark == Mark::Miss);
         for beam in misses.chain(sample.kept.iter().filter(|beam| beam.mark != Mark::Miss)) {
-            self.width(beam);
             self.line(beam);
         }
         for beam in &sample.kept {
@@ -100,16 +98,12 @@ impl<'a> Picture<'a> {
             let ends = span.map(|time| self.scenery.at(id, time));
             let [Some((from, form)), Some((to, _))] = ends else { continue };
             let hex = if moments(&self.hits, id).is_empty() { UNHIT_COLOR } else { hex(tint(id, true)) };
-            self.streak("path", from, to, &form, hex, [0.05 * many, 0.38 * many]);
+            // Each part is covered by the later ones: the path becomes stronger with time.
+            for part in 0..PATH_PARTS {
+                let begin = from.lerp(to, f64::from(part) / f64::from(PATH_PARTS));
+                self.drawing.area("path", self.view.swept(begin, to, &form), Ink::new(hex, 0.06 * many));
+            }
         }
-    }
-
-    /// Draws the area that a body sweeps between two points. `alpha` is the opacity at the first and at the last point.
-    fn streak(&mut self, class: &'static str, from: DVec3, to: DVec3, form: &Form, hex: u32, alpha: [f64; 2]) {
-        let Self { view, drawing, .. } = self;
-        let outline = clip_convex(view.swept(from, to, form), drawing.frame);
-        let fade = [from, to].map(|at| view.project(at).truncate());
-        drawing.area(class, outline, Ink::new(hex, alpha[0]), (alpha[0] != alpha[1]).then_some((fade, alpha[1])));
     }
 
     /// Opacity of rays: the more rays, the lower.
@@ -129,22 +123,17 @@ impl<'a> Picture<'a> {
         }
     }
 
-    /// Draws the area of a ray with a radius, up to its end.
-    fn width(&mut self, beam: &Beam) {
-        if beam.radius > 0.0 {
-            let (hex, end, _) = Self::course(beam);
-            let [from, to] = [beam.ray.t_min, end].map(|t| far_along(&beam.ray, t, &self.view));
-            self.streak("width", from, to, &Form::Ball(f64::from(beam.radius)), hex, [0.16 * self.alpha(); 2]);
-        }
-    }
-
-    /// Draws the line of a ray up to its end, with its chords or its clearance.
+    /// Draws the line of a ray and the area of its radius up to its end, with its chords or its clearance.
     fn line(&mut self, beam: &Beam) {
         let Beam { ray, mark, .. } = beam;
         let (hex, end, part) = Self::course(beam);
         let alpha = self.alpha();
         let width = if self.sample.kept.len() < 100 { 1.7 } else { 1.2 };
         let [from, to] = [ray.t_min, end].map(|t| far_along(ray, t, &self.view));
+        if beam.radius > 0.0 {
+            let swept = self.view.swept(from, to, &Form::ball(f64::from(beam.radius)));
+            self.drawing.area("width", swept, Ink::new(hex, 0.16 * alpha));
+        }
         self.stroke("ray", from, to, Pen::new(Ink::new(hex, part * alpha), width), 0.16);
         for chord in mark.chords() {
             let [from, to] = [chord.t_enter, chord.t_exit].map(|t| far_along(ray, t, &self.view));
@@ -162,19 +151,18 @@ impl<'a> Picture<'a> {
     fn stroke(&mut self, class: &'static str, from: DVec3, to: DVec3, pen: Pen, behind: f64) {
         let [from, to] = [from, to].map(|at| self.view.project(at));
         let clip = self.drawing.frame;
-        let Some(part) = clip.part(from.truncate(), to.truncate()) else { return };
-        let [from, to] = part.map(|part| from + part * (to - from));
-        let steps = (to - from).truncate().length().ceil().max(1.0);
-        let at = |step: f64| from + (step / steps) * (to - from);
-        let is_hidden = |step: usize| self.balls.hides(at(step as f64 + 0.5), 0.5);
+        let Some(seen) = clip.clipped(&[from.truncate(), to.truncate()]).pop() else { return };
+        let whole = (to - from).truncate();
+        let part = |at: DVec2| (at - from.truncate()).dot(whole) / whole.length_squared().max(f64::MIN_POSITIVE);
+        let [from, to] = [seen[0], seen[seen.len() - 1]].map(|at| at.extend(from.lerp(to, part(at)).z));
+        let count = (to - from).truncate().length().ceil().max(1.0);
+        let at = |step: f64| from.lerp(to, step / count);
+        let is_hidden = |step: &usize| self.balls.hides(at(*step as f64 + 0.5), 0.5);
         let mut parts = [Vec::new(), Vec::new()];
-        let mut first = 0;
-        for step in 1..=steps as usize {
-            let own = is_hidden(first);
-            if step == steps as usize || is_hidden(step) != own {
-                parts[usize::from(own)].push(vec![at(first as f64).truncate(), at(step as f64).truncate()]);
-                first = step;
-            }
+        let steps: Vec<usize> = (0..count as usize).collect();
+        for run in steps.chunk_by(|a, b| is_hidden(a) == is_hidden(b)) {
+            let [begin, end] = [run[0], run[run.len() - 1] + 1].map(|step| at(step as f64).truncate());
+            parts[usize::from(is_hidden(&run[0]))].push(vec![begin, end]);
         }
         for (lines, factor) in parts.iter().zip([1.0, behind]) {
             let ink = Ink { alpha: pen.ink.alpha * factor, ..pen.ink };
@@ -185,8 +173,7 @@ impl<'a> Picture<'a> {
     /// The nearest points of the ball of a ray and of a sphere at `t`. `None` for an ellipsoid and for an unknown id.
     fn surfaces(&self, beam: &Beam, t: f32, id: u32) -> Option<[DVec3; 2]> {
         let (center, form) = self.scenery.at(id as usize, self.scenery.moment(beam, t))?;
-        let Form::Ball(radius) = form else { return None };
-        let at = along(&beam.ray, t);
+        let (radius, at) = (form.radius()?, along(&beam.ray, t));
         let apart = (center - at).normalize_or_zero();
         Some([at + apart * f64::from(beam.radius), center - apart * radius])
     }
@@ -203,7 +190,7 @@ impl<'a> Picture<'a> {
             _ => None,
         };
         let color = |t: f32| match self.colored {
-            Some([low, high]) => hex(ramp((f64::from(t) - low) / (high - low))),
+            Some([low, high]) => hex(ramp(PLASMA, (f64::from(t) - low) / (high - low))),
             None => HIT,
         };
         let mut spot = |class: &'static str, t: f32, hex: u32, radius: f64| {
@@ -235,25 +222,6 @@ impl<'a> Picture<'a> {
         let last = self.span.map_or(0.0, |[_, to]| to);
         let clip = self.drawing.frame.grown(-4.0);
         let style = |hex: u32| Style { size: TEXT, hex, halo: Some(WHITE) };
-        if self.sample.seen <= MAX_LABELLED as u64 {
-            // Rays that start close together share a label.
-            let mut places: Vec<(DVec2, DVec2, String)> = Vec::new();
-            for Beam { number, ray, .. } in self.sample.kept.iter().filter(|beam| beam.ray.t_min.is_finite()) {
-                let ahead = self.view.axis(ray.direction.as_dvec3().normalize_or_zero()).normalize_or_zero();
-                let at = self.view.project(along(ray, ray.t_min)).truncate() - 16.0 * ahead;
-                match places.iter_mut().find(|(place, ..)| (*place - at).length() < 10.0) {
-                    Some((.., numbers)) => *numbers += &format!(",{number}"),
-                    None => places.push((at, ahead, number.to_string())),
-                }
-            }
-            for (at, ahead, numbers) in places {
-                // Behind the start of the ray, where the ray does not cover the label, or else beside it.
-                let beside = [-15.0, 15.0].map(|aside| at + 16.0 * ahead + aside * ahead.perp());
-                [at, beside[0], beside[1]]
-                    .into_iter()
-                    .any(|place| self.drawing.label("ray-id", &numbers, place, 0.0, clip, style(RAY)));
-            }
-        }
         for id in (0..self.scenery.len()).filter(|_| self.scenery.len() <= MAX_LABELLED) {
             let time = moments(&self.hits, id).first().map_or(last, |hits| hits.1);
             let Some((center, form)) = self.scenery.at(id, time) else { continue };
@@ -264,36 +232,40 @@ impl<'a> Picture<'a> {
                 self.drawing.label("sphere-id", &id.to_string(), at, 0.0, clip, style(INK));
             }
         }
+        if self.sample.seen <= MAX_LABELLED as u64 {
+            // Rays that start close together share a label, which keeps clear of the rays where it can.
+            let mut places: Vec<(DVec2, String)> = Vec::new();
+            for beam in self.sample.kept.iter().filter(|beam| beam.ray.t_min.is_finite()) {
+                let Beam { number, ray, .. } = beam;
+                let ends = [ray.t_min, Self::course(beam).1].map(|t| far_along(ray, t, &self.view));
+                let [at, end] = ends.map(|at| self.view.project(at).truncate());
+                self.drawing.avoid(&clip.clipped(&[at, end]));
+                match places.iter_mut().find(|(place, _)| (*place - at).length() < 10.0) {
+                    Some((_, numbers)) => *numbers += &format!(",{number}"),
+                    None => places.push((at, number.to_string())),
+                }
+            }
+            for (at, numbers) in places {
+                self.drawing.label("ray-id", &numbers, at, 6.0, clip, style(RAY));
+            }
+        }
     }
 
     /// Draws the legend of the colours, and the summary.
     fn legend(&mut self, legend: Legend, shown: &str) {
         let (moving, drawing) = (self.moving_span(), &mut self.drawing);
-        let (mut at, clip) = (DVec2::new(24.0, 36.0), drawing.frame);
-        let style = |hex: u32| Style { size: TEXT, hex, halo: None };
-        for (words, hex, is_line) in legend {
-            let middle = at + DVec2::new(14.0, -6.0);
-            if *is_line {
-                let line = vec![middle - DVec2::X * 14.0, middle + DVec2::X * 14.0];
-                drawing.lines("legend", &[line], clip, Pen::new(*hex, 3.0));
-            } else {
-                drawing.dot("legend", middle, 5.0, *hex);
-            }
-            drawing.text("legend", words, at + DVec2::X * 38.0, style(INK));
-            at.x += 38.0 + text_width(words, TEXT) + 36.0;
-        }
-        if let Some([first, last]) = moving {
-            let (first, last) = (format!("time {first}"), format!("{last}, path of a sphere"));
-            drawing.text("legend", &first, at, style(INK));
-            at.x += text_width(&first, TEXT) + 10.0;
-            let corners = [(0.0, 0.0), (36.0, 0.0), (36.0, -12.0), (0.0, -12.0)];
-            let outline = corners.map(|(x, y)| at + DVec2::new(x, y)).to_vec();
-            let fade = ([at, at + DVec2::X * 36.0], 0.6);
-            drawing.area("legend", outline, Ink::new(UNHIT_COLOR, 0.05), Some(fade));
-            drawing.text("legend", &last, at + DVec2::X * 46.0, style(INK));
-        }
+        let style = Style { size: TEXT, hex: INK, halo: None };
+        let path = moving.map(|[first, last]| {
+            let pen = Pen::new(Ink::new(UNHIT_COLOR, 0.5), 0.4 * TEXT);
+            (Symbol::Line(pen), format!("path of a sphere from time {first} to {last}"))
+        });
+        let entries = legend.iter().map(|(words, hex, is_line)| {
+            (if *is_line { Symbol::Line(Pen::new(*hex, 3.0)) } else { Symbol::Dot(*hex) }, words.to_string())
+        });
+        let entries: Vec<(Symbol, String)> = entries.chain(path).collect();
+        let end = drawing.legend(&entries, DVec2::new(24.0, 36.0), drawing.frame.high.x - 24.0, style);
         let shown = format!("{shown}; lengths in the unit of the input");
-        drawing.text("content", &shown, DVec2::new(24.0, 64.0), style(INK));
+        drawing.text("content", &shown, DVec2::new(24.0, end + 30.0), style);
     }
 
     /// Draws three edges of the box around the scene, with coordinates. They are on the outline of the box, so they cover nothing in it.
@@ -302,10 +274,10 @@ impl<'a> Picture<'a> {
         let clip = drawing.frame;
         let mut drawn = Vec::new();
         for (axis, (name, hex)) in [("x", 0xb3_2d2d), ("y", 0x2f_7d32), ("z", 0x1f_4fa3)].into_iter().enumerate() {
-            let begin = view.corner([axis == 1, false, false]);
             let [low, high] = view.bounds.map(|corner| corner[axis]);
             let at = |value: f64| {
-                let mut place = begin;
+                // The axis y is on the right.
+                let mut place = if axis == 1 { view.bounds[0].with_x(view.bounds[1].x) } else { view.bounds[0] };
                 place[axis] = value;
                 view.project(place).truncate()
             };
@@ -333,29 +305,26 @@ impl<'a> Picture<'a> {
             }
             drawing.lines("axis", &lines, clip, Pen::new(hex, 1.6));
             drawing.label("axis", name, 0.5 * (from + to) + 52.0 * out, 0.0, clip, Style { size: 1.2 * TEXT, ..style });
-            drawn.push([from, to]);
+            drawn.push(vec![from, to]);
         }
-        drawn.into_iter().for_each(|axis| drawing.fence(axis));
+        drawing.avoid(&drawn);
     }
 
     /// Draws the scale of the colours of hits.
     fn colour_bar(&mut self) {
         let Some([low, high]) = self.colored else { return };
-        let (drawing, [width, height]) = (&mut self.drawing, [240.0, 14.0]);
-        let at = DVec2::new(24.0, f64::from(HEIGHT) - 56.0);
-        let row: Vec<u8> = (0..width as u32)
-            .flat_map(|x| hex(ramp((f64::from(x) + 0.5) / width)).to_be_bytes().into_iter().skip(1).chain([255]))
-            .collect();
-        drawing.image("colours", at, [width as u32, height as u32], row.repeat(height as usize));
-        let style = Style { size: 0.85 * TEXT, hex: INK, halo: None };
-        drawing.text("colours", "t of the hit", at - DVec2::Y * 7.0, style);
         let step = round_length(0.5 * (high - low));
         let inner = (0..64).map(|i| ((low / step).ceil() + f64::from(i)) * step).take_while(|t| *t <= high);
-        for t in inner {
-            let tick = at + DVec2::new(width * (t - low) / (high - low), height);
-            drawing.lines("colours", &[vec![tick, tick + 5.0 * DVec2::Y]], drawing.frame, Pen::new(INK, 1.6));
-            drawing.centered_text("colours", &number(t, step), tick + 20.0 * DVec2::Y, style);
-        }
+        let ticks = inner.map(|t| ((t - low) / (high - low), number(t, step)));
+        let at = DVec2::new(24.0, f64::from(HEIGHT) - 70.0);
+        let style = Style { size: 0.85 * TEXT, hex: INK, halo: None };
+        self.drawing.colour_bar(
+            Frame::new(at, at + DVec2::new(240.0, 14.0)),
+            |part| ramp(PLASMA, part),
+            ticks,
+            "t of the hit",
+            style,
+        );
     }
 }
 
@@ -394,26 +363,6 @@ fn bodies(scenery: &Scenery<'_>, hits: &[(u32, f64)], span: Option<[f64; 2]>) ->
     found
 }
 
-/// The part of a convex outline in a rectangle (Sutherland and Hodgman, 1974).
-fn clip_convex(mut outline: Vec<DVec2>, frame: Frame) -> Vec<DVec2> {
-    for (axis, sign, edge) in
-        [(0, 1.0, frame.low.x), (0, -1.0, frame.high.x), (1, 1.0, frame.low.y), (1, -1.0, frame.high.y)]
-    {
-        let inside = |at: &DVec2| sign * (at[axis] - edge);
-        let mut kept = Vec::new();
-        for (a, b) in outline.iter().zip(outline.iter().cycle().skip(1)) {
-            if inside(a) >= 0.0 {
-                kept.push(*a);
-            }
-            if (inside(a) >= 0.0) != (inside(b) >= 0.0) {
-                kept.push(*a + (inside(a) / (inside(a) - inside(b))) * (*b - *a));
-            }
-        }
-        outline = kept;
-    }
-    outline
-}
-
 /// The point of a ray at `t`. For an infinite `t`, a point that is certainly outside the picture.
 fn far_along(ray: &Ray, t: f32, view: &View) -> DVec3 {
     if t.is_finite() {
@@ -433,12 +382,6 @@ fn tint(id: usize, is_met: bool) -> DVec3 {
     // Successive ids differ by the golden angle in hue, so neighbouring ids have distinct colours.
     let hue = (id as f64 * 0.381_966).fract() * std::f64::consts::TAU;
     DVec3::from_array([0.0, 1.0, 2.0].map(|third| 0.73 + 0.17 * (hue + third * std::f64::consts::TAU / 3.0).cos()))
-}
-
-/// Colour of a hit, by the part of the range of `t`, as sRGB. The middle is the colour of hits in the legend.
-fn ramp(part: f64) -> DVec3 {
-    let [near, middle, far] = [NEAR, HIT, FAR].map(|hex| DVec3::from_array(rgb(hex)));
-    if part < 0.5 { near.lerp(middle, 2.0 * part) } else { middle.lerp(far, 2.0 * part - 1.0) }
 }
 
 /// An sRGB colour, 0…1, in hexadecimal.

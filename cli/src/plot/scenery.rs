@@ -16,37 +16,32 @@ pub(super) struct Scenery<'a> {
     range: [f32; 2],
 }
 
-/// Shape of a sphere or an ellipsoid around its centre.
+/// Shape of an ellipsoid around its centre: its semi-axes, and the rotation from its own axes to those of the scene.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Form {
-    Ball(f64),
-    /// An ellipsoid: its semi-axes, and the rotation from its own axes to those of the scene.
-    Ellipsoid {
-        radii: DVec3,
-        turn: DQuat,
-    },
+pub(super) struct Form {
+    pub(super) radii: DVec3,
+    pub(super) turn: DQuat,
 }
 
 impl Form {
+    pub(super) fn ball(radius: f64) -> Self {
+        Self { radii: DVec3::splat(radius), turn: DQuat::IDENTITY }
+    }
+
+    /// The radius of a ball; `None` for another shape.
+    pub(super) fn radius(&self) -> Option<f64> {
+        (self.radii == DVec3::splat(self.radii.x)).then_some(self.radii.x)
+    }
+
     /// The map from this shape, with semi-axes of at least `least`, to the unit ball.
     pub(super) fn unit_map(&self, least: f64) -> DMat3 {
-        match *self {
-            Self::Ball(radius) => DMat3::from_diagonal(DVec3::splat(1.0 / radius.max(least))),
-            Self::Ellipsoid { radii, turn } => {
-                DMat3::from_diagonal(radii.max(DVec3::splat(least)).recip()) * DMat3::from_quat(turn).transpose()
-            }
-        }
+        DMat3::from_diagonal(self.radii.max(DVec3::splat(least)).recip()) * DMat3::from_quat(self.turn).transpose()
     }
 
     /// The point of the surface that lies farthest in a direction, from the centre.
     pub(super) fn farthest(&self, direction: DVec3) -> DVec3 {
-        match *self {
-            Self::Ball(radius) => radius * direction,
-            Self::Ellipsoid { radii, turn } => {
-                let own = radii * (turn.inverse() * direction);
-                turn * (radii * own.normalize_or_zero())
-            }
-        }
+        let own = self.radii * (self.turn.inverse() * direction);
+        self.turn * (self.radii * own.normalize_or_zero())
     }
 
     /// Half extents along the axes of the scene.
@@ -82,10 +77,10 @@ impl<'a> Scenery<'a> {
         let sphere = self.table.records.get(id)?;
         let way = self.velocity(id) * time;
         let form = match self.table.optional.ellipsoid(id, sphere) {
-            None => Form::Ball(f64::from(sphere.radius)),
+            None => Form::ball(f64::from(sphere.radius)),
             Some(ellipsoid) => {
                 let [x, y, z, w] = ellipsoid.rotation.to_array().map(f64::from);
-                Form::Ellipsoid { radii: ellipsoid.radii.as_dvec3(), turn: DQuat::from_xyzw(x, y, z, w).normalize() }
+                Form { radii: ellipsoid.radii.as_dvec3(), turn: DQuat::from_xyzw(x, y, z, w).normalize() }
             }
         };
         Some((sphere.center.as_dvec3() + way, form))

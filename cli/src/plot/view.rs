@@ -67,27 +67,21 @@ impl View {
         let (near, far) = rays.most();
         let extent = (far - near).length();
         let small = extent < 0.03 * size && extent > 0.0;
-        view.bounds = match (scenery.len() == 0, rays.is_empty()) {
+        view.bounds = match (scenery.len() == 0, rays.axes[0].is_empty()) {
             (true, true) => view.bounds,
             (true, false) => [near, far],
             (false, true) => [low, high],
             _ if small => [near - 0.25 * extent, far + 0.25 * extent],
             _ => [low.min(near), high.max(far)],
         };
-        let corners = (0..8).map(|corner| view.turned(view.corner([1, 2, 4].map(|bit| corner & bit != 0))));
-        let none = [DVec3::INFINITY, DVec3::NEG_INFINITY];
-        let [low, high] = corners.fold(none, |[low, high], at| [low.min(at), high.max(at)]);
-        view.center = 0.5 * (low + high);
-        let available = MIDDLE * 2.0 - 2.0 * MARGIN;
-        let scale = (available / (high - low).truncate().max(DVec2::splat(f64::MIN_POSITIVE))).min_element();
+        let [middle, half] = [0.5, -0.5].map(|sign| 0.5 * view.bounds[1] + sign * view.bounds[0]);
+        view.center = view.turned(middle);
+        // Each axis of the box adds its own extents in the picture.
+        let size: DVec2 = DVec3::AXES.map(|axis| 2.0 * view.turned(axis * half).truncate().abs()).into_iter().sum();
+        let scale = (2.0 * (MIDDLE - MARGIN) / size.max(DVec2::splat(f64::MIN_POSITIVE))).min_element();
         // A single point has no size, so it gets a fixed scale.
-        view.scale = if scale.is_finite() && high.truncate() != low.truncate() { scale } else { 100.0 };
+        view.scale = if scale.is_finite() && size != DVec2::ZERO { scale } else { 100.0 };
         view
-    }
-
-    /// A corner of the box: whether its x, y and z are the high ones.
-    pub(super) fn corner(&self, is_high: [bool; 3]) -> DVec3 {
-        DVec3::from_array(std::array::from_fn(|axis| self.bounds[usize::from(is_high[axis])][axis]))
     }
 
     /// A vector to the right, up and towards the eye.
@@ -106,9 +100,9 @@ impl View {
         (MIDDLE + at * DVec2::new(1.0, -1.0)).extend(point.dot(self.back) * self.scale)
     }
 
-    /// To the right and up, in units of length, of a position in the picture.
-    pub(super) fn flat_of(&self, at: DVec2) -> DVec2 {
-        self.center.truncate() + (at - MIDDLE) * DVec2::new(1.0, -1.0) / self.scale
+    /// The point at a position in the picture, at a depth towards the eye in units of length.
+    pub(super) fn point_at(&self, at: DVec2, depth: f64) -> DVec3 {
+        self.point((self.center.truncate() + (at - MIDDLE) * DVec2::new(1.0, -1.0) / self.scale).extend(depth))
     }
 
     /// The outline of the area that a shape sweeps between two points, in pixels. It is convex.
@@ -123,11 +117,6 @@ impl View {
                 ends[usize::from(ends[1].dot(side) > ends[0].dot(side))] + edge
             })
             .collect()
-    }
-
-    /// Direction of an axis in the picture.
-    pub(super) fn axis(&self, axis: DVec3) -> DVec2 {
-        self.turned(axis).truncate() * DVec2::new(1.0, -1.0)
     }
 }
 
@@ -156,10 +145,6 @@ impl Extent {
         if point.is_finite() {
             self.axes.iter_mut().zip(point.to_array()).for_each(|(list, x)| list.push(x));
         }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.axes[0].is_empty()
     }
 
     /// Bounds of all points if there are fewer than 200; otherwise, per axis, of the middle 99 %.

@@ -14,12 +14,10 @@ use umbracast_sky::{Eclipse, Time, View};
 use super::Event;
 use super::map::round_length;
 use super::place_text;
-use crate::drawing::{Drawing, Ink, Pen, Style, text_width, wrapped, write_frames, write_png};
+use crate::drawing::{Drawing, Frame, Ink, Style, Symbol, text_width, wrapped, write_frames, write_png};
 use crate::error::{Error, Result};
 use crate::progress::ProgressDisplay;
 
-/// Frames per second of an animation.
-const FRAMES_PER_S: u16 = 15;
 /// Height of a picture by the width or height of what fills it.
 const MARGIN: f64 = 1.1;
 
@@ -106,19 +104,14 @@ pub(super) fn captioned(picture: &Picture, system: &System, lines: &[String]) ->
         Lens::Orthographic { width } => (size.x / width, " km"),
     };
     let length = round_length(0.2 * size.x / scale);
-    let wide = length * scale;
-    let (label, tick) = (scale_text(length, unit), 0.3 * text);
-    let foot = at - DVec2::Y * 2.1 * text;
+    let entry = (Symbol::Scale(length * scale), scale_text(length, unit));
+    let foot = at - DVec2::Y * 1.75 * text;
     // Bright bodies are darker below the text.
-    let right = lines.iter().map(|line| text_width(line, text)).fold(wide, f64::max) + 2.0 * text;
-    let corners = [(0.0, foot.y - text), (right, foot.y - text), (right, size.y), (0.0, size.y)];
-    drawing.area("caption", corners.map(DVec2::from).to_vec(), Ink::new(0, 0.5), None);
-    for (hex, width) in [(0, 0.26), (0xff_ffff, 0.12)] {
-        drawing.scale_bar(foot, [wide, tick], Pen::new(hex, width * text));
-    }
-    if wide + text_width(&label, text) + 3.0 * text < size.x {
-        drawing.text("scale", &label, foot + DVec2::new(wide + 0.7 * text, 0.35 * text), style);
-    }
+    let widths = lines.iter().map(|line| text_width(line, text));
+    let right = widths.fold(length * scale + text_width(&entry.1, text) + text, f64::max) + 2.0 * text;
+    let below = Frame::new(DVec2::new(0.0, foot.y - 1.4 * text), DVec2::new(right.min(size.x), size.y));
+    drawing.area("caption", below.outline(), Ink::new(0, 0.5));
+    drawing.legend(&[entry], foot, size.x, style);
     for line in &lines {
         drawing.text("caption", line, at, style);
         at.y += 1.35 * text;
@@ -235,7 +228,7 @@ pub(super) fn animate(
             std::io::Error::other("a frame failed")
         })
     });
-    let ready = prepare_atomic(output, |out| write_frames(out, size, instants.len() as u32, FRAMES_PER_S, frames));
+    let ready = prepare_atomic(output, |out| write_frames(out, size, ColorType::Rgb, instants.len() as u32, frames));
     // The cause, instead of that the file could not be written.
     failed.map_or_else(|| Ok(ready?), Err)?.persist()?;
     Ok(output.display().to_string())

@@ -458,7 +458,7 @@ fn png_and_svg_of_a_map_agree() {
     for [x, y] in dots {
         assert_eq!(picture.get_pixel(x as u32, y as u32).0, [255; 3], "{x} {y}");
     }
-    let [left, top, right, bottom] = svg::of(&elements, "greatest-eclipse")[1].bounds();
+    let [left, top, right, bottom] = svg::of(&elements, "greatest-eclipse")[0].bounds();
     assert_eq!(picture.get_pixel((0.5 * (left + right)) as u32, (0.5 * (top + bottom)) as u32).0, [0xff, 0xd2, 0x3f]);
     // The image within the SVG is that of the PNG wherever no line covers it.
     let ground = svg::of(&elements, "ground")[0];

@@ -1,6 +1,6 @@
 //! Maps of obscuration: the covered part of the Sun's disc on a grid of longitudes and latitudes.
 //!
-//! The instant of maximum varies smoothly from place to place. It is computed on a coarse grid and interpolated; an error of a second moves
+//! The instant of maximum varies smoothly from place to place. It is computed at every nth point and interpolated; an error of a second moves
 //! the Moon by half an arcsecond along its path, which changes the maximum by less than 10⁻⁴. So each point of the map needs one position.
 //! Where the Sun is below the horizon at the maximum, the largest obscuration is at sunrise or sunset.
 
@@ -19,8 +19,8 @@ use crate::time::Time;
 const MAX_SIDE: u32 = 16_384;
 /// Largest number of points of a grid.
 const MAX_POINTS: u64 = 1 << 26;
-/// Spacing of the coarse grid in degrees.
-const COARSE: f64 = 1.0;
+/// Intervals between the points along the longer side at which instants of maximum are computed: two degrees each on a map of the Earth.
+const COARSE: f64 = 180.0;
 /// The Earth turns by this angle per second, in radians, relative to the Sun.
 const TURN: f64 = TAU / 86_400.0;
 
@@ -102,6 +102,22 @@ impl SolarEclipse {
     /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for an instant more than 4 hours from the eclipse, where positions are not
     /// known; [`OutOfMemory`](umbracast::Error::OutOfMemory).
     pub fn obscuration_map(&self, grid: &MapGrid, at: Option<Time>) -> Result<Vec<f32>> {
+        self.obscuration_picture(grid.size, at, |column, row| grid.degrees(column, row))
+    }
+
+    /// As [`obscuration_map`](Self::obscuration_map), for the pixels of a picture in any projection. `place` has the longitude and the
+    /// latitude, in degrees, of a position in pixels from the upper left corner; the middle of the first pixel is (0.5, 0.5). It is also
+    /// asked for positions up to a 90th of the longer side beyond the picture.
+    ///
+    /// # Errors
+    /// As `obscuration_map`, and for a size that [`MapGrid::new`] refuses.
+    pub fn obscuration_picture(
+        &self,
+        size: [u32; 2],
+        at: Option<Time>,
+        place: impl Fn(f64, f64) -> [f64; 2] + Sync,
+    ) -> Result<Vec<f32>> {
+        MapGrid::new(MapGrid::EARTH, size)?;
         if let Some(time) = at {
             let seconds = time.seconds_since(self.greatest.time);
             if seconds.abs() > REACH {
@@ -111,17 +127,20 @@ impl SolarEclipse {
                 ));
             }
         }
-        let [width, height] = grid.size.map(|side| side as usize);
+        let [width, height] = size.map(|side| side as usize);
         umbracast::memory::check("a map", (width * height * size_of::<f32>()) as u64)?;
+        let place = |column: f64, row: f64| {
+            let [longitude, latitude] = place(column, row);
+            Place { latitude: latitude.clamp(-90.0, 90.0), longitude, height_m: 0.0 }
+        };
         let mut values = vec![0.0_f32; width * height];
-        let times = if at.is_none() { Some(CoarseTimes::new(self, grid)) } else { None };
+        let times = if at.is_none() { Some(CoarseTimes::new(self, [width, height], &place)) } else { None };
         values.par_chunks_mut(width).enumerate().for_each(|(row, values)| {
             for (column, value) in values.iter_mut().enumerate() {
-                let [longitude, latitude] = grid.degrees(column as f64 + 0.5, row as f64 + 0.5);
-                let place = Place { latitude, longitude, height_m: 0.0 };
+                let (x, y) = (column as f64 + 0.5, row as f64 + 0.5);
                 *value = match (&times, at) {
-                    (None, Some(time)) => visible(self.obscuration(&place, time)),
-                    (Some(times), _) => self.largest(&place, times.at(longitude, latitude)),
+                    (None, Some(time)) => visible(self.obscuration(&place(x, y), time)),
+                    (Some(times), _) => self.largest(&place(x, y), times.at(x, y)),
                     _ => 0.0,
                 } as f32;
             }
@@ -186,29 +205,24 @@ fn visible((obscuration, sine_altitude): (f64, f64)) -> f64 {
     if sine_altitude >= 0.0 { obscuration } else { 0.0 }
 }
 
-/// Instants of maximum on a coarse grid, in seconds from the greatest eclipse.
+/// Instants of maximum at every nth position of a picture, in seconds from the greatest eclipse.
 struct CoarseTimes {
-    west: f64,
-    north: f64,
+    step: f64,
     columns: usize,
     seconds: Vec<f64>,
 }
 
 impl CoarseTimes {
-    fn new(eclipse: &SolarEclipse, grid: &MapGrid) -> Self {
-        let [west, south, east, north] = grid.region;
-        let steps = |from: f64, to: f64| ((to - from) / COARSE).ceil() as usize + 2;
-        let (columns, rows) = (steps(west, east), steps(south, north));
-        let seconds = (0..columns * rows).into_par_iter().with_min_len(64).map(|i| {
-            let (column, row) = ((i % columns) as f64, (i / columns) as f64);
-            let latitude = (north - row * COARSE).max(-90.0);
-            eclipse.local_maximum(&Place { latitude, longitude: west + column * COARSE, height_m: 0.0 }).seconds
-        });
-        Self { west, north, columns, seconds: seconds.collect() }
+    fn new(eclipse: &SolarEclipse, size: [usize; 2], place: &(impl Fn(f64, f64) -> Place + Sync)) -> Self {
+        let step = size[0].max(size[1]) as f64 / COARSE;
+        let [columns, rows] = size.map(|side| (side as f64 / step).ceil() as usize + 2);
+        let one = |i: usize| place((i % columns) as f64 * step, (i / columns) as f64 * step);
+        let nodes = (0..columns * rows).into_par_iter().with_min_len(64);
+        Self { step, columns, seconds: nodes.map(|i| eclipse.local_maximum(&one(i)).seconds).collect() }
     }
 
-    fn at(&self, longitude: f64, latitude: f64) -> f64 {
-        let (x, y) = ((longitude - self.west) / COARSE, (self.north - latitude) / COARSE);
+    fn at(&self, column: f64, row: f64) -> f64 {
+        let (x, y) = (column / self.step, row / self.step);
         let (f, g) = (x.fract(), y.fract());
         let first = y as usize * self.columns + x as usize;
         let value = |offset: usize| self.seconds[(first + offset).min(self.seconds.len() - 1)];

@@ -64,13 +64,21 @@ fn nothing_is_seen_of_an_eclipse_at_night() {
 
 #[test]
 fn the_largest_obscuration_agrees_with_local_circumstances() {
-    for date in ["2026-08-12", "2023-10-14", "2025-03-29"] {
+    let grid = MapGrid::new(MapGrid::EARTH, [72, 36]).unwrap();
+    // A degree per pixel, from the north pole.
+    let polar = |x: f64, y: f64| [(y - 36.0).atan2(x - 36.0).to_degrees(), 90.0 - (x - 36.0).hypot(y - 36.0)];
+    for (date, is_polar) in [("2026-08-12", false), ("2023-10-14", false), ("2025-03-29", false), ("2026-08-12", true)]
+    {
         let (_, eclipse) = eclipse(date, DeltaT::Table);
-        let grid = MapGrid::new(MapGrid::EARTH, [72, 36]).unwrap();
-        let values = eclipse.obscuration_map(&grid, None).unwrap();
+        let values = match is_polar {
+            true => eclipse.obscuration_picture([72, 72], None, polar).unwrap(),
+            false => eclipse.obscuration_map(&grid, None).unwrap(),
+        };
+        assert_eq!(values.len(), if is_polar { 72 * 72 } else { 72 * 36 });
         let (mut worst, mut at_horizon, mut dark, mut covered) = (0.0_f64, 0, 0, 0);
         for (i, value) in values.iter().enumerate() {
-            let [longitude, latitude] = grid.degrees((i % 72) as f64 + 0.5, (i / 72) as f64 + 0.5);
+            let (x, y) = ((i % 72) as f64 + 0.5, (i / 72) as f64 + 0.5);
+            let [longitude, latitude] = if is_polar { polar(x, y) } else { grid.degrees(x, y) };
             let local = eclipse.circumstances(&Place::new(latitude, longitude, 0.0).unwrap());
             let expected = local.visible.map_or(0.0, |view| view.obscuration);
             at_horizon += usize::from(expected > 0.0 && local.maximum.sun_altitude < 0.0);
@@ -101,6 +109,8 @@ fn invalid_grids_and_instants_are_errors() {
     }
     let (sky, eclipse) = eclipse("2024-04-08", DeltaT::Table);
     let grid = MapGrid::new(MapGrid::EARTH, [4, 2]).unwrap();
+    let error = eclipse.obscuration_picture([0, 4], None, |x, y| [x, y]).unwrap_err().to_string();
+    assert!(error.contains("size is 0x4"), "{error}");
     let late = sky.parse_time("2024-04-08T23:00").unwrap().0;
     assert!(eclipse.obscuration_map(&grid, Some(late)).unwrap_err().to_string().contains("4.7 hours"));
 }

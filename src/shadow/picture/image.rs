@@ -95,11 +95,6 @@ impl Picture {
         self.channels().map(|x| (x * 255.0).round() as u8).collect()
     }
 
-    /// The picture in sRGB, 16 bits per channel: red, green and blue, and alpha if the background is transparent.
-    pub fn srgb16(&self) -> Vec<u16> {
-        self.channels().map(|x| (x * 65535.0).round() as u16).collect()
-    }
-
     /// Number of channels: 3, or 4 if the background is transparent.
     pub fn channel_count(&self) -> usize {
         if self.alpha.is_empty() { 3 } else { 4 }

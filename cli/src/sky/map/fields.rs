@@ -1,20 +1,21 @@
-//! What an eclipse is like on a grid of places, and lines of equal values.
+//! What an eclipse is like on a lattice of a picture, and lines of equal values.
 
-use std::collections::BTreeMap;
-
+use contour::ContourBuilder;
+use umbracast::glam::DVec2;
 use umbracast_sky::{Place, SolarEclipse, Time};
 
-/// A line of places: longitude and latitude in degrees.
-pub(super) type Places = Vec<[f64; 2]>;
+use super::projection::Projection;
+use crate::drawing::{Frame, above_zero};
 
-/// Largest and least number of cells along a side of a grid. Cells are a degree wide and half a degree high, and smaller in small regions.
-const NODES: f64 = 360.0;
-const LEAST_NODES: f64 = 180.0;
+/// Cells of the lattice along the longer side of the map.
+const CELLS: f64 = 360.0;
 
-/// Values at the nodes of a grid of longitudes and latitudes, row by row from the north-west corner.
+/// Values at the nodes of a lattice over the map, row by row from the upper left corner.
 #[derive(Default)]
 pub(super) struct Fields {
-    region: [f64; 4],
+    low: DVec2,
+    /// Width and height of a cell.
+    cell: DVec2,
     columns: usize,
     rows: usize,
     /// The covered part of the Sun's disc: at an instant, or the largest while the Sun is up.
@@ -31,15 +32,13 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    pub(super) fn new(eclipse: &SolarEclipse, region: [f64; 4], at: Option<Time>) -> Self {
-        let [west, south, east, north] = region;
-        let cells = |side: f64| side.clamp(LEAST_NODES, NODES);
-        let [columns, rows] = [cells(east - west), cells(2.0 * (north - south))].map(|cells| cells.ceil() as usize + 1);
-        let mut own = Self { region, columns, rows, ..Self::default() };
-        let places: Vec<Place> = (0..columns * rows)
-            .map(|node| own.at((node % columns) as f64, (node / columns) as f64))
-            .map(|[longitude, latitude]| Place { latitude, longitude, height_m: 0.0 })
-            .collect();
+    pub(super) fn new(eclipse: &SolarEclipse, projection: &Projection, at: Option<Time>) -> Self {
+        let mut own = Self::over(projection.frame);
+        let place = |node: usize| {
+            let [longitude, latitude] = projection.place(own.at(node));
+            Place { latitude, longitude, height_m: 0.0 }
+        };
+        let places: Vec<Place> = (0..own.columns * own.rows).map(place).collect();
         if at.is_some() {
             (own.obscuration, own.visible) = eclipse.obscurations(&places, at).into_iter().unzip();
             return own;
@@ -58,82 +57,49 @@ impl Fields {
         own
     }
 
-    /// Longitude and latitude of a position in columns and rows.
-    fn at(&self, column: f64, row: f64) -> [f64; 2] {
-        let [west, south, east, north] = self.region;
-        let part = |low: f64, high: f64, at: f64, count: usize| low + (high - low) * at / (count - 1) as f64;
-        [part(west, east, column, self.columns), part(north, south, row, self.rows)]
+    /// A lattice over a rectangle of the picture, without values.
+    fn over(frame: Frame) -> Self {
+        let size = frame.high - frame.low;
+        let cells = (CELLS * size / size.max_element()).ceil();
+        let [columns, rows] = cells.to_array().map(|cells| cells as usize + 1);
+        Self { low: frame.low, cell: size / cells, columns, rows, ..Self::default() }
     }
 
-    /// The lines on which a field has a value, where `mask` is above 0: by marching squares, with straight pieces in the cells.
-    pub(super) fn isolines(&self, field: &[f64], level: f64, mask: Option<&[f64]>) -> Vec<Places> {
-        let (columns, rows) = (self.columns, self.rows);
-        let above = |node: usize| field[node] >= level;
-        // An edge joins a node with the next one to the right (even numbers) or below (odd numbers). At most two segments end on it.
-        let mut segments: Vec<[usize; 2]> = Vec::new();
-        for cell in (0..(rows - 1) * columns).filter(|cell| cell % columns < columns - 1) {
-            let nodes = [cell, cell + 1, cell + columns + 1, cell + columns];
-            let edges = [2 * cell, 2 * (cell + 1) + 1, 2 * (cell + columns), 2 * cell + 1];
-            let crossed: Vec<usize> = (0..4).filter(|&i| above(nodes[i]) != above(nodes[(i + 1) % 4])).collect();
-            // In a saddle, the mean decides which corners are cut off.
-            let mean = nodes.iter().map(|node| field[*node]).sum::<f64>() / 4.0;
-            match crossed[..] {
-                [a, b] => segments.push([edges[a], edges[b]]),
-                [_, _, _, _] if (mean >= level) == above(nodes[0]) => {
-                    segments.extend([[edges[0], edges[1]], [edges[2], edges[3]]]);
-                }
-                [_, _, _, _] => segments.extend([[edges[3], edges[0]], [edges[1], edges[2]]]),
-                _ => {}
-            }
-        }
-        let mut ends: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for (number, edge) in segments.iter().enumerate().flat_map(|(number, pair)| pair.map(|edge| (number, edge))) {
-            ends.entry(edge).or_default().push(number);
-        }
-        let vertex = |edge: usize| {
-            let (a, b) = (edge / 2, edge / 2 + if edge.is_multiple_of(2) { 1 } else { columns });
-            let part = (level - field[a]) / (field[b] - field[a]);
-            let [column, row] = [(a % columns) as f64, (a / columns) as f64];
-            let at = if edge.is_multiple_of(2) { self.at(column + part, row) } else { self.at(column, row + part) };
-            (at, mask.map_or(1.0, |mask| mask[a] + part * (mask[b] - mask[a])))
-        };
-        let mut is_used = vec![false; segments.len()];
+    /// The position of a node.
+    fn at(&self, node: usize) -> DVec2 {
+        self.low + self.cell * DVec2::new((node % self.columns) as f64, (node / self.columns) as f64)
+    }
+
+    /// The lines on which a field has a value, where `mask` is above 0. They end at the outermost nodes.
+    pub(super) fn isolines(&self, field: &[f64], level: f64, mask: &[f64]) -> Vec<Vec<DVec2>> {
+        let whole = Frame::new(self.low, self.at(self.columns * self.rows - 1));
+        // The crate has the first node at (0.5, 0.5), and closes lines half a cell beyond the outermost nodes.
+        let rings = ContourBuilder::new(self.columns, self.rows, true).lines(field, &[level]).unwrap_or_default();
         let mut lines = Vec::new();
-        // Lines with ends first, then closed ones.
-        let (open, closed): (Vec<usize>, Vec<usize>) = ends.keys().partition(|edge| ends[*edge].len() == 1);
-        for start in open.into_iter().chain(closed) {
-            let (mut edge, mut line) = (start, vec![vertex(start)]);
-            while let Some(next) = ends[&edge].iter().copied().find(|segment| !is_used[*segment]) {
-                is_used[next] = true;
-                let [a, b] = segments[next];
-                edge = if a == edge { b } else { a };
-                line.push(vertex(edge));
+        for ring in rings.iter().flat_map(|line| &line.geometry().0) {
+            let at = |point: &contour::Pt| self.low + self.cell * (DVec2::new(point.x, point.y) - 0.5);
+            let mut ring: Vec<DVec2> = ring.coords().map(at).collect();
+            // A line that is cut begins at a cut.
+            let mask = |at: DVec2| self.sampled(mask, at);
+            if let Some(cut) = ring.iter().position(|at| mask(*at) <= 0.0 || !whole.contains(*at)) {
+                ring.pop();
+                ring.rotate_left(cut);
+                ring.push(ring[0]);
             }
-            lines.extend(masked(&line));
+            lines.extend(above_zero(&ring, mask).iter().flat_map(|line| whole.clipped(line)));
         }
         lines
     }
-}
 
-/// The parts of a line whose mask is above 0. Each point has its mask.
-fn masked(line: &[([f64; 2], f64)]) -> Vec<Places> {
-    let mut parts: Vec<Places> = Vec::new();
-    let mut is_open = false;
-    for pair in line.windows(2) {
-        let [(a, from), (b, to)] = [pair[0], pair[1]];
-        let crossing = from / (from - to);
-        let at = |part: f64| [a[0] + part * (b[0] - a[0]), a[1] + part * (b[1] - a[1])];
-        if from > 0.0 || to > 0.0 {
-            if !is_open {
-                parts.push(vec![if from > 0.0 { a } else { at(crossing) }]);
-            }
-            if let Some(part) = parts.last_mut() {
-                part.push(if to > 0.0 { b } else { at(crossing) });
-            }
-        }
-        is_open = to > 0.0;
+    /// The value of a field at a position: bilinear between nodes.
+    fn sampled(&self, field: &[f64], at: DVec2) -> f64 {
+        let last = DVec2::new(self.columns as f64, self.rows as f64) - 1.0;
+        let at = ((at - self.low) / self.cell).clamp(DVec2::ZERO, last);
+        let first = at.floor().min(last - 1.0);
+        let (part, node) = (at - first, first.y as usize * self.columns + first.x as usize);
+        let along = |node: usize| field[node] + part.x * (field[node + 1] - field[node]);
+        along(node) + part.y * (along(node + self.columns) - along(node))
     }
-    parts
 }
 
 /// Magnitude of a partial eclipse at a place and an instant: the covered part of the Sun's diameter, negative for a gap between the discs.
@@ -153,15 +119,16 @@ mod tests {
 
     #[test]
     fn isolines_of_a_cone_are_circles() {
-        let (columns, rows) = (81, 61);
-        let mut fields = Fields { region: [-20.0, 30.0, 20.0, 60.0], columns, rows, ..Fields::default() };
-        let places: Vec<[f64; 2]> =
-            (0..columns * rows).map(|i| fields.at((i % columns) as f64, (i / columns) as f64)).collect();
-        let off = |at: [f64; 2]| (at[0] - 1.2).hypot(at[1] - 45.1);
-        fields.obscuration = places.iter().map(|at| 1.0 - off(*at) / 20.0).collect();
-        // A closed line, and one that leaves the grid four times.
-        for (radius, count, is_closed) in [(8.0, 1, true), (17.0, 2, false)] {
-            let lines = fields.isolines(&fields.obscuration, 1.0 - radius / 20.0, None);
+        let middle = DVec2::new(191.0, 152.0);
+        let mut fields = Fields::over(Frame::new(DVec2::new(20.0, 30.0), DVec2::new(420.0, 330.0)));
+        let places: Vec<DVec2> = (0..fields.columns * fields.rows).map(|node| fields.at(node)).collect();
+        assert_eq!(places.last(), Some(&DVec2::new(420.0, 330.0)));
+        let off = |at: DVec2| at.distance(middle);
+        fields.obscuration = places.iter().map(|at| 1.0 - off(*at) / 200.0).collect();
+        let everywhere = vec![1.0; places.len()];
+        // A closed line, and one that leaves the lattice twice, through its upper and its left side.
+        for (radius, count, is_closed) in [(80.0, 1, true), (171.5, 2, false)] {
+            let lines = fields.isolines(&fields.obscuration, 1.0 - radius / 200.0, &everywhere);
             assert_eq!(lines.len(), count, "{radius}");
             for line in &lines {
                 assert!(line.iter().all(|at| (off(*at) - radius).abs() < 0.01), "{radius}");
@@ -169,13 +136,11 @@ mod tests {
             }
         }
         // A mask cuts the line where it changes its sign.
-        let mask: Vec<f64> = places.iter().map(|at| at[1] - 45.1).collect();
-        let half = fields.isolines(&fields.obscuration, 0.6, Some(&mask));
-        let points: Vec<[f64; 2]> = half.concat();
-        assert!(points.iter().all(|at| at[1] >= 45.1 - 1e-9));
-        assert!(half.iter().flat_map(|line| line.windows(2)).all(|pair| pair[0] != pair[1]));
-        let length: f64 =
-            half.iter().flat_map(|line| line.windows(2)).map(|p| (p[0][0] - p[1][0]).hypot(p[0][1] - p[1][1])).sum();
-        assert!((length - 8.0 * std::f64::consts::PI).abs() < 0.05, "{length}");
+        let mask: Vec<f64> = places.iter().map(|at| at.y - middle.y).collect();
+        let half = fields.isolines(&fields.obscuration, 0.6, &mask);
+        assert_eq!(half.len(), 1);
+        assert!(half[0].iter().all(|at| at.y >= middle.y - 1e-9));
+        let length: f64 = half[0].windows(2).map(|pair| pair[0].distance(pair[1])).sum();
+        assert!((length - 80.0 * std::f64::consts::PI).abs() < 0.1, "{length}");
     }
 }

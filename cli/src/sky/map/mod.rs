@@ -25,8 +25,6 @@ use projection::{Kind, Projection};
 
 /// Seconds between the points of centre line and limits.
 const STEP_S: f64 = 15.0;
-/// Largest number of columns of the obscurations that a projection other than the equirectangular one interpolates.
-const FINEST: u32 = 4096;
 /// Eclipses whose greatest eclipse is within these degrees of a pole are drawn about the pole,
 const POLAR: f64 = 20.0;
 /// as far as this latitude.
@@ -140,13 +138,10 @@ pub(crate) fn run(args: &MapArgs) -> Result<()> {
     let output = args.outputs(&sky, &eclipse)?;
     let _working = ProgressDisplay::on("drawing the map".into(), args.summary.quiet);
     let started = Instant::now();
-    let obscurations = |grid: &MapGrid| {
-        eclipse.obscuration_map(grid, at).map_err(|error| match error {
-            umbracast_sky::Error::InvalidArgument(why) => Error::Usage(format!("--time: {why}")),
-            other => other.into(),
-        })
-    };
-    let values = obscurations(&grid)?;
+    let values = eclipse.obscuration_map(&grid, at).map_err(|error| match error {
+        umbracast_sky::Error::InvalidArgument(why) => Error::Usage(format!("--time: {why}")),
+        other => other.into(),
+    })?;
     let computed = started.elapsed().as_secs_f64();
     let (path, limits) = (eclipse.central_line(STEP_S), eclipse.limits(STEP_S));
     let instant = at.map(|time| time.text(1, options.delta_t).to_string());
@@ -156,16 +151,13 @@ pub(crate) fn run(args: &MapArgs) -> Result<()> {
     let picture =
         MapPicture { eclipse: &eclipse, options, at, title: &title, about: &about, path: &path, limits: &limits, args };
     let drawing = if projection.kind == Kind::Equirectangular {
-        picture.draw(projection, grid.size(), &grid, &values)?
+        picture.draw(projection, grid.size(), &values)?
     } else {
         let size = args.size.unwrap_or_else(|| size_for(&projection));
         let frame = Frame::new(DVec2::ZERO, DVec2::from_array(size.map(f64::from)));
-        let shown = projection.fit(frame).shown();
-        let longer = f64::from(size[0].max(size[1]).min(FINEST));
-        let sides = [shown[2] - shown[0], shown[3] - shown[1]];
-        let step = (sides[0].max(sides[1]) / longer).min(0.25);
-        let own = MapGrid::new(shown, sides.map(|side| (side / step).ceil() as u32)).map_err(named_options)?;
-        picture.draw(projection, size, &own, &obscurations(&own)?)?
+        let seen = projection.fit(frame);
+        let own = eclipse.obscuration_picture(size, at, |x, y| seen.place(DVec2::new(x, y)))?;
+        picture.draw(projection, size, &own)?
     };
     let mut ready = vec![prepare_atomic(&output, |out| drawing.write(&output, out))?];
     if let Some(file) = &args.npy {
@@ -286,21 +278,6 @@ fn size_for(projection: &Projection) -> [u32; 2] {
 pub(crate) fn round_length(most: f64) -> f64 {
     let power = 10.0_f64.powf(most.log10().floor());
     [5.0, 2.0, 1.0].map(|part| part * power).into_iter().find(|length| *length <= most).unwrap_or(power)
-}
-
-/// Spacing of meridians and of parallels.
-fn graticule_for(projection: &Projection) -> [f64; 2] {
-    let [west, south, east, north] = projection.shown();
-    match projection.kind {
-        Kind::Equirectangular => [spacing_for([west, south, east, north]); 2],
-        _ => [spacing_for([west, 0.0, east, 0.0]), spacing_for([0.0, south, 0.0, north])],
-    }
-}
-
-/// A spacing with three to eight lines along the longer side.
-fn spacing_for([west, south, east, north]: [f64; 4]) -> f64 {
-    let longer = (east - west).max(north - south);
-    [30.0, 15.0, 10.0, 5.0, 2.0, 1.0, 0.5, 0.2].into_iter().find(|step| longer / step >= 5.0).unwrap_or(0.1)
 }
 
 /// The kind and the date of an eclipse.

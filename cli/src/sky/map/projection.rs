@@ -10,6 +10,9 @@ use crate::drawing::Frame;
 /// Radius of the Earth in km, for scale bars.
 const EARTH_KM: f64 = 6371.0;
 
+/// A line of places: longitude and latitude in degrees.
+pub(super) type Places = Vec<[f64; 2]>;
+
 /// The kinds of projections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -106,50 +109,34 @@ impl Projection {
         Some(self.frame.low + part * (self.frame.high - self.frame.low))
     }
 
-    /// Longitude and latitude at a position in the picture; `None` off the globe.
-    pub(super) fn place(&self, at: DVec2) -> Option<[f64; 2]> {
+    /// The point of the plane at a position in the picture.
+    fn plane_point(&self, at: DVec2) -> DVec2 {
         let part = (at - self.frame.low) / (self.frame.high - self.frame.low);
-        let flat = (self.plane.low + part * (self.plane.high - self.plane.low)) * DVec2::new(1.0, -1.0);
+        self.plane.low + part * (self.plane.high - self.plane.low)
+    }
+
+    /// How far a position in the picture lies within the limb, as a part of the globe's radius: negative off the globe.
+    pub(super) fn within_limb(&self, at: DVec2) -> f64 {
+        if self.kind == Kind::Orthographic { 1.0 - self.plane_point(at).length() } else { 1.0 }
+    }
+
+    /// Longitude and latitude at a position in the picture; off the globe, those of the nearest point of the limb.
+    pub(super) fn place(&self, at: DVec2) -> [f64; 2] {
+        let flat = self.plane_point(at) * DVec2::new(1.0, -1.0);
         let square = flat.length_squared();
         let (flat, up) = match self.kind {
-            Kind::Equirectangular => return Some(flat.to_array()),
-            Kind::Orthographic if square > 1.0 => return None,
-            Kind::Orthographic => (flat, (1.0 - square).sqrt()),
+            Kind::Equirectangular => return flat.to_array(),
+            Kind::Orthographic => (flat.clamp_length_max(1.0), (1.0 - square).max(0.0).sqrt()),
             Kind::Stereographic => (flat * 4.0 / (4.0 + square), (4.0 - square) / (4.0 + square)),
         };
         let [east, north, above] = self.axes;
         let point = flat.x * east + flat.y * north + up * above;
-        Some([point.y.atan2(point.x).to_degrees(), point.z.clamp(-1.0, 1.0).asin().to_degrees()])
-    }
-
-    /// West, south, east and north of what the picture shows, at most one turn wide.
-    pub(super) fn shown(&self) -> [f64; 4] {
-        let (low, high) = (self.frame.low, self.frame.high);
-        if self.kind == Kind::Equirectangular {
-            return [self.plane.low.x, -self.plane.high.y, self.plane.high.x, -self.plane.low.y];
-        }
-        const STEPS: i32 = 60;
-        let all = (0..=STEPS).flat_map(|i| (0..=STEPS).map(move |k| DVec2::new(f64::from(i), f64::from(k))));
-        let places = all.filter_map(|part| self.place(low + (high - low) * part / f64::from(STEPS)));
-        let turned = |longitude: f64| (longitude - self.center[0] + 180.0).rem_euclid(360.0) - 180.0;
-        let mut shown = [180.0_f64, 90.0_f64, -180.0_f64, -90.0_f64];
-        for [x, y] in places {
-            shown = [shown[0].min(turned(x)), shown[1].min(y), shown[2].max(turned(x)), shown[3].max(y)];
-        }
-        let has = |latitude: f64| self.position([0.0, latitude]).is_some_and(|at| self.frame.contains(at));
-        let (south, north) = (has(-90.0), has(90.0));
-        // A margin of a step of the lattice.
-        let margin = (shown[3] - shown[1]) / f64::from(STEPS);
-        let south_edge = if south { -90.0 } else { (shown[1] - margin).max(-90.0) };
-        let north_edge = if north { 90.0 } else { (shown[3] + margin).min(90.0) };
-        let is_round = south || north || shown[2] - shown[0] > 300.0;
-        let half = if is_round { 180.0 } else { shown[2].max(-shown[0]) + margin };
-        [self.center[0] - half, south_edge, self.center[0] + half, north_edge]
+        [point.y.atan2(point.x).to_degrees(), point.z.clamp(-1.0, 1.0).asin().to_degrees()]
     }
 
     /// Lines of places as lines of the picture: repeated every 360° as far as an equirectangular map shows them, and broken at the far side
     /// of a globe.
-    pub(super) fn lines(&self, lines: &[Vec<[f64; 2]>]) -> Vec<Vec<DVec2>> {
+    pub(super) fn lines(&self, lines: &[Places]) -> Vec<Vec<DVec2>> {
         let mut out = Vec::new();
         for line in lines {
             if self.kind != Kind::Equirectangular {
@@ -157,6 +144,11 @@ impl Projection {
                     out.push(part.iter().filter_map(|place| self.position(*place)).collect());
                 }
                 continue;
+            }
+            // Longitudes continue beyond ±180°.
+            let mut line = line.clone();
+            for i in 1..line.len() {
+                line[i][0] += 360.0 * ((line[i - 1][0] - line[i][0]) / 360.0).round();
             }
             let low = line.iter().map(|p| p[0]).fold(f64::INFINITY, f64::min);
             let high = line.iter().map(|p| p[0]).fold(f64::NEG_INFINITY, f64::max);
@@ -177,12 +169,23 @@ impl Projection {
     /// Kilometres per pixel at the middle of the picture, from west to east, and the latitude there.
     pub(super) fn scale(&self) -> (f64, f64) {
         let middle = 0.5 * (self.frame.low + self.frame.high);
-        let latitude = self.place(middle).map_or(0.0, |place| place[1]);
+        let latitude = self.place(middle)[1];
         let unit = (self.plane.high.x - self.plane.low.x) / (self.frame.high.x - self.frame.low.x);
         match self.kind {
             Kind::Equirectangular => (EARTH_KM * unit.to_radians() * latitude.to_radians().cos(), latitude),
             _ => (EARTH_KM * unit, latitude),
         }
+    }
+
+    /// Width and height of the map in degrees, by its scale at the middle; at most those of the Earth.
+    pub(super) fn extent(&self) -> [f64; 2] {
+        let (km, latitude) = self.scale();
+        let size = (self.frame.high - self.frame.low) * km / EARTH_KM;
+        let [width, height] = size.to_array().map(|size| match self.kind {
+            Kind::Orthographic => 2.0 * (0.5 * size).min(1.0).asin().to_degrees(),
+            _ => size.to_degrees(),
+        });
+        [(width / latitude.to_radians().cos()).min(360.0), height.min(180.0)]
     }
 
     /// The outline of the globe, where the picture shows it.
@@ -211,15 +214,14 @@ mod tests {
         ] {
             let projection = Projection::new(kind, region, [25.0, 40.0]).fit(frame);
             let inner = [DVec2::new(550.0, 480.0), DVec2::new(612.0, 301.0), DVec2::new(430.0, 700.0)];
-            assert!(inner.iter().all(|at| projection.place(*at).is_some()));
             // Corners of the picture may be off the globe.
             let corners = [(51.0, 81.0), (1049.0, 81.0), (51.0, 879.0), (1049.0, 879.0)];
             for at in inner.into_iter().chain(corners.map(|(x, y)| DVec2::new(x, y))) {
-                let Some(place) = projection.place(at) else { continue };
-                assert!(projection.position(place).unwrap().distance(at) < 1e-6, "{kind:?} {at}");
-                let [west, south, east, north] = projection.shown();
-                let longitude = (place[0] - west).rem_euclid(360.0) + west;
-                assert!(longitude <= east && (south..=north).contains(&place[1]), "{kind:?} {place:?}");
+                if projection.within_limb(at) > 0.0 {
+                    assert!(projection.position(projection.place(at)).unwrap().distance(at) < 1e-6, "{kind:?} {at}");
+                } else {
+                    assert!(kind == Kind::Orthographic && !inner.contains(&at), "{kind:?} {at}");
+                }
             }
         }
         // The whole of a polar region is in the picture: its edge touches the frame.
@@ -228,6 +230,11 @@ mod tests {
         assert!((edge - DVec2::new(550.0, 80.0)).length() < 1e-6, "{edge}");
         // A place on the far side of a globe has no position.
         let globe = Projection::new(Kind::Orthographic, [-180.0, -90.0, 180.0, 90.0], [25.0, 40.0]).fit(frame);
-        assert_eq!((globe.position([205.0, -40.0]), globe.place(frame.low)), (None, None));
+        assert_eq!(globe.position([205.0, -40.0]), None);
+        // A position off the globe has the place of the limb next to it.
+        let limb = globe.position(globe.place(frame.low)).unwrap();
+        assert!(globe.within_limb(frame.low) < -0.1 && globe.within_limb(limb).abs() < 1e-9, "{limb}");
+        let middle = 0.5 * (frame.low + frame.high);
+        assert!((limb - middle).angle_to(frame.low - middle).abs() < 1e-6, "{limb}");
     }
 }
