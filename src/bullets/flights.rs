@@ -1,7 +1,6 @@
 //! Flights: traces bullets through a scene, leg by leg.
 
-use super::bullet::{Bullet, check_bullet, check_radius};
-use super::leg::{Leg, Legs};
+use super::bullet::{Bullet, Leg, Legs, check_bullet, check_radius};
 use super::state::{BulletScene, BulletState};
 use super::step::Answers;
 use crate::batch::input::from_slices;

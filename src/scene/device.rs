@@ -10,9 +10,9 @@ use crate::gpu::probe::Probe;
 use crate::math::simd::level::SimdLevel;
 use crate::query::policy::Precision;
 use crate::records::Sphere;
+use crate::runtime::Limits;
 use crate::runtime::block_on::block_on;
 use crate::runtime::cancel::CancelToken;
-use crate::runtime::limits::Limits;
 
 /// Options for opening a device.
 #[derive(Clone, Debug, PartialEq, Eq)]

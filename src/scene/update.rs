@@ -72,10 +72,10 @@ impl Scene {
         let spheres = set.records;
         check_same_length("spheres", spheres.len(), "spheres in the scene", self.len())?;
         let mut set = SphereSet::new(&set, self.host.attributes.clone(), self.options.time_range, &self.cancel)?;
-        set.tree_from = self.options.tree_from;
+        (set.tree_from, set.tree_on_gpu) = (self.options.tree_from, self.options.tree_on_gpu);
         let (host, quality_loss) = if let Some((device, gpu)) = self.on_gpu() {
             self.cancel.check()?;
-            let (scene, loss) = gpu.updated(device, &set, self.options.builder).await?;
+            let (scene, loss) = gpu.updated(device, &set).await?;
             self.cancel.check()?;
             let host = CpuScene::for_device(true, self.device.level, set, self.host.pairwise)?;
             self.gpu = Some(Arc::new(scene));
@@ -104,12 +104,12 @@ impl Scene {
         let CpuScene { spheres, attributes: columns, pairwise, .. } = &*self.host;
         let same = Spheres::from(&spheres[..]);
         let mut set = SphereSet::new(&same, columns.clone(), self.options.time_range, &self.cancel)?;
+        (set.tree_from, set.tree_on_gpu) = (self.options.tree_from, self.options.tree_on_gpu);
         if let Some((device, gpu)) = self.on_gpu() {
-            let bvh = gpu.rebuilt(device, &set, self.options.builder).await?;
+            let bvh = gpu.rebuilt(device, &set).await?;
             self.cancel.check()?;
             self.gpu = Some(Arc::new(bvh));
         } else {
-            set.tree_from = self.options.tree_from;
             self.host = Arc::new(CpuScene::for_device(false, self.device.level, set, *pairwise)?);
         }
         Ok(())
