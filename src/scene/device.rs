@@ -152,9 +152,6 @@ impl Device {
     }
 
     /// [`open`](Self::open), for code that must not block.
-    ///
-    /// # Errors
-    /// As [`open`](Self::open).
     pub async fn open_async(options: &DeviceOptions) -> Result<Self> {
         let choice = options.choice.trim();
         if choice.eq_ignore_ascii_case(CPU_NAME) {

@@ -91,9 +91,6 @@ impl Device {
     }
 
     /// [`scene`](Self::scene), for code that must not block. On the CPU engine the scene is built when the future is first polled.
-    ///
-    /// # Errors
-    /// As [`scene`](Self::scene).
     pub async fn scene_async(&self, spheres: impl Into<Spheres<'_>>, options: &SceneOptions) -> Result<Scene> {
         Scene::new(self, spheres.into(), false, options).await
     }
@@ -119,9 +116,6 @@ impl Device {
     }
 
     /// [`pairwise`](Self::pairwise), for code that must not block, as [`scene_async`](Self::scene_async).
-    ///
-    /// # Errors
-    /// As [`scene`](Self::scene).
     pub async fn pairwise_async(&self, spheres: impl Into<Spheres<'_>>, options: &SceneOptions) -> Result<Scene> {
         Scene::new(self, spheres.into(), true, options).await
     }

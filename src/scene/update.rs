@@ -57,9 +57,6 @@ impl Scene {
     }
 
     /// [`update`](Self::update), for code that must not block. On the CPU engine the first poll of the future computes everything.
-    ///
-    /// # Errors
-    /// As [`update`](Self::update).
     pub async fn update_async(&mut self, spheres: impl Into<Spheres<'_>>) -> Result<Update> {
         self.replaced(spheres.into()).await
     }
@@ -97,9 +94,6 @@ impl Scene {
     }
 
     /// [`rebuild`](Self::rebuild), for code that must not block.
-    ///
-    /// # Errors
-    /// As [`rebuild`](Self::rebuild).
     pub async fn rebuild_async(&mut self) -> Result<()> {
         let CpuScene { spheres, attributes: columns, pairwise, .. } = &*self.host;
         let same = Spheres::from(&spheres[..]);
