@@ -61,9 +61,7 @@ impl Picture {
         let [x, y] = [at % width, at / width].map(|k| k as f64 + 0.5);
         view.projection.ray(place(self.size, x, y) * view.half)
     }
-}
 
-impl Picture {
     /// Visible flux of the light at the point that the centre of each pixel shows: the brightness of the visible part of its disc, relative
     /// to that of the whole disc, occlusion by the ground itself included. Where the visible fraction is 0 or 1, and without limb
     /// darkening, it is that fraction. `system` is the system that the picture shows.
@@ -89,15 +87,7 @@ impl Picture {
         }
         Ok(fluxes)
     }
-}
 
-/// Mean brightness of the corona, in millionths of that of the Sun's disc, at a distance of `radii` solar radii from the Sun's centre
-/// (Baumbach 1937).
-pub(crate) fn corona_brightness(radii: f64) -> f64 {
-    2.565 * radii.powi(-17) + 1.425 * radii.powi(-7) + 0.0532 * radii.powf(-2.5)
-}
-
-impl Picture {
     /// Adds a schematic corona around the light, behind all bodies. It is an aid for the eye, and no result: it is round, and depends on the
     /// distance from the centre of the light only, by the formula of Baumbach (1937). `brightness` is the linear light that shows a
     /// millionth of the brightness of the disc. Colours change, and distances, ids and fractions do not. Nothing is added in a parallel
@@ -133,4 +123,10 @@ impl Picture {
             *rgb = own.min(DVec3::ONE).as_vec3().to_array();
         });
     }
+}
+
+/// Mean brightness of the corona, in millionths of that of the Sun's disc, at a distance of `radii` solar radii from the Sun's centre
+/// (Baumbach 1937).
+fn corona_brightness(radii: f64) -> f64 {
+    2.565 * radii.powi(-17) + 1.425 * radii.powi(-7) + 0.0532 * radii.powf(-2.5)
 }
