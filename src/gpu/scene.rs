@@ -241,9 +241,7 @@ impl GpuScene {
         let SceneInfo { largest, max_axis_ratio, mid_time, .. } = self.info;
         Params { scale, middle, far, largest, max_axis_ratio, mid_time, ..params }
     }
-}
 
-impl GpuScene {
     /// Returns the scene with other spheres, as many as before, and the relative increase of the SAH cost of its BVHs since they were
     /// built.
     pub(crate) async fn updated(&self, gpu: &GpuEngine, set: &SphereSet<'_>) -> Result<(Self, f64)> {
