@@ -35,21 +35,20 @@ pub(crate) mod engine {
 pub(crate) mod scene {
     use super::engine::GpuEngine;
     use crate::batch::sphere_set::SphereSet;
-    use crate::bvh::BvhBuilder;
     use crate::error::Result;
 
     pub(crate) enum GpuScene {}
 
     impl GpuScene {
-        pub(crate) async fn new(gpu: &GpuEngine, _: &SphereSet<'_>, _: bool, _: BvhBuilder) -> Result<Self> {
+        pub(crate) async fn new(gpu: &GpuEngine, _: &SphereSet<'_>, _: bool) -> Result<Self> {
             match *gpu {}
         }
 
-        pub(crate) async fn updated(&self, _: &GpuEngine, _: &SphereSet<'_>, _: BvhBuilder) -> Result<(Self, f64)> {
+        pub(crate) async fn updated(&self, _: &GpuEngine, _: &SphereSet<'_>) -> Result<(Self, f64)> {
             match *self {}
         }
 
-        pub(crate) async fn rebuilt(&self, _: &GpuEngine, _: &SphereSet<'_>, _: BvhBuilder) -> Result<Self> {
+        pub(crate) async fn rebuilt(&self, _: &GpuEngine, _: &SphereSet<'_>) -> Result<Self> {
             match *self {}
         }
 

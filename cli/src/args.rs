@@ -6,7 +6,7 @@ use crate::error::Error;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use umbracast::glam::DVec3;
-use umbracast::{BvhBuilder, DeviceOptions, Ends, Inside, Near, OnBad, Precision, Query, SceneOptions, Touch};
+use umbracast::{DeviceOptions, Ends, Inside, Near, OnBad, Precision, Query, Touch};
 use umbracast_files::escape::quoted;
 use umbracast_files::{ExtraColumns, Models, ReadOptions, StreamFormat, UnknownAtoms, is_standard_stream};
 
@@ -162,24 +162,6 @@ fn unknown_atoms(text: &str) -> Result<UnknownAtoms, String> {
 impl SphereArgs {
     pub(crate) fn options(&self, options: ReadOptions) -> ReadOptions {
         options.sphere_radius(self.sphere_radius).unknown_atoms(self.unknown_atoms).models(self.models)
-    }
-}
-
-/// Choice of where the scene is built.
-#[derive(Debug, Args)]
-pub(crate) struct TreeArgs {
-    /// Where to build the GPU's BVH (the result is identical)
-    #[arg(long, hide_short_help = true, value_parser = words([
-        ("auto", "on the GPU, or on the CPU if the adapter is software", BvhBuilder::Auto),
-        ("cpu", "on all CPU cores", BvhBuilder::Cpu),
-        ("gpu", "on the GPU; an error with the CPU engine", BvhBuilder::Gpu),
-    ]), default_value = "auto")]
-    builder: BvhBuilder,
-}
-
-impl TreeArgs {
-    pub(crate) fn options(&self) -> SceneOptions {
-        SceneOptions::default().builder(self.builder)
     }
 }
 

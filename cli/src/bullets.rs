@@ -13,7 +13,7 @@ use umbracast::{Bullet, Bullets, DeviceOptions, Flights, Leg, NO_SPHERE, OnBad, 
 use umbracast::{CancelToken, Device, SceneOptions, Sphere};
 use umbracast_files::{AnswerRow, Column, FileWriter, Heights, Number, RayBatch, RayBatches, RayFile, check_output};
 
-use super::args::{DeviceArgs, Origin, SphereArgs, SummaryArgs, TableArgs, TreeArgs, numbers, precisions, words};
+use super::args::{DeviceArgs, Origin, SphereArgs, SummaryArgs, TableArgs, numbers, precisions, words};
 use super::bullet::{self, One};
 use super::coarse::Rounded;
 use super::compare::Reference;
@@ -120,8 +120,6 @@ pub(crate) struct BulletsArgs {
     table: TableArgs,
     #[command(flatten)]
     device: DeviceArgs,
-    #[command(flatten)]
-    tree: TreeArgs,
     /// Also run the CPU engine, count the differences, and fail if they exceed what the precision guarantees
     #[arg(long, requires = "spheres")]
     compare: bool,
@@ -151,7 +149,7 @@ pub(crate) struct BulletsArgs {
 }
 
 /// Arguments that require files.
-const FILES_ONLY: [&str; 17] = [
+const FILES_ONLY: [&str; 16] = [
     "spheres",
     "bullets",
     "output",
@@ -161,7 +159,6 @@ const FILES_ONLY: [&str; 17] = [
     "on_bad",
     "precision",
     "device",
-    "builder",
     "compare",
     "format",
     "input_format",
@@ -305,8 +302,7 @@ impl Files<'_> {
         let watch = CancelToken::new();
         // Each leg starts where the rounded previous one ends, so flights at `exact` would differ in the last digits.
         let with = if device.is_cpu() { Reference::EverySphere } else { Reference::CpuEngine };
-        let (scene, reference) =
-            with.scenes(&device, reference, spheres.spheres(), &args.tree, range, args.summary.quiet)?;
+        let (scene, reference) = with.scenes(&device, reference, spheres.spheres(), range, args.summary.quiet)?;
         let scene = scene.with_cancel(&watch);
         signals::cancel(&watch);
         let mut writer = {

@@ -7,9 +7,7 @@ use clap::Args;
 use umbracast::{Approach, Hit, Interval, Motion, OnBad, SceneOptions};
 use umbracast_files::{AnswerRow, FromColumn, StreamFormat, is_points_output, is_standard_stream};
 
-use super::args::{
-    DeviceArgs, KeepArgs, Origin, PolicyArgs, SphereArgs, SummaryArgs, TableArgs, TreeArgs, numbers, words,
-};
+use super::args::{DeviceArgs, KeepArgs, Origin, PolicyArgs, SphereArgs, SummaryArgs, TableArgs, numbers, words};
 use super::cast_query::{ListQuery, RecordQuery};
 use super::describe::{self, With};
 use super::ray_input::{self, RayInputOptions};
@@ -219,7 +217,7 @@ pub(crate) struct CastArgs {
     ]))]
     pub(crate) with: Vec<With>,
     /// Intersect ray i only with sphere i; requires as many rays as spheres
-    #[arg(long, conflicts_with = "builder", hide_short_help = true)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) pairwise: bool,
     /// Subtract a point from all positions before rounding, for coordinates far from 0
     ///
@@ -251,8 +249,6 @@ pub(crate) struct CastArgs {
     pub(crate) keep: KeepArgs,
     #[command(flatten)]
     pub(crate) device: DeviceArgs,
-    #[command(flatten)]
-    pub(crate) tree: TreeArgs,
     /// Also run the CPU engine and count the differences
     ///
     /// Fails if the differences exceed what the precision guarantees. Results of the CPU engine itself are compared with a brute-force test

@@ -7,7 +7,6 @@ mod records;
 
 use std::fmt;
 
-use super::args::TreeArgs;
 use super::progress::ProgressDisplay;
 use crate::error::Result;
 use line::{Line, U};
@@ -55,13 +54,12 @@ impl Reference {
         device: &Device,
         reference: Option<Device>,
         spheres: Spheres<'_>,
-        tree: &TreeArgs,
         time_range: [f32; 2],
         quiet: bool,
     ) -> Result<(Scene, Option<Scene>)> {
         let what = format!("building a scene of {} spheres on {}", spheres.len(), device.name());
         let _working = ProgressDisplay::on(what, quiet);
-        let scene = device.scene(spheres, &tree.options().time_range(time_range))?;
+        let scene = device.scene(spheres, &SceneOptions::default().time_range(time_range))?;
         let reference = reference.map(|cpu| cpu.scene(spheres, &self.options(time_range)));
         Ok((scene, reference.transpose()?))
     }

@@ -10,9 +10,7 @@ use umbracast::{CancelToken, Containment, NO_SPHERE};
 use umbracast::{Device, DeviceOptions, OnBad, Points, Precision, Query, Report, SceneOptions};
 use umbracast_files::{AnswerRow, FileWriter, Heights, RayBatch, RayFile, check_output};
 
-use super::args::{
-    DeviceArgs, KeepArgs, Origin, SphereArgs, SummaryArgs, TableArgs, TreeArgs, numbers, precisions, words,
-};
+use super::args::{DeviceArgs, KeepArgs, Origin, SphereArgs, SummaryArgs, TableArgs, numbers, precisions, words};
 use super::cast::time_range;
 use super::coarse::Rounded;
 use super::compare::Reference;
@@ -88,8 +86,6 @@ pub(crate) struct ContainsArgs {
     keep: KeepArgs,
     #[command(flatten)]
     device: DeviceArgs,
-    #[command(flatten)]
-    tree: TreeArgs,
     /// Also run the CPU engine, count the differences, and fail if they exceed what the precision guarantees
     #[arg(long)]
     compare: bool,
@@ -138,8 +134,7 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
 
     let watch = CancelToken::new();
     let with = Reference::of(&device, spheres.optional.stretches());
-    let (scene, reference) =
-        with.scenes(&device, reference, spheres.spheres(), &args.tree, range, args.summary.quiet)?;
+    let (scene, reference) = with.scenes(&device, reference, spheres.spheres(), range, args.summary.quiet)?;
     let scene = scene.with_cancel(&watch);
     signals::cancel(&watch);
     let mut writer =

@@ -11,7 +11,7 @@ use super::coarse::{RAY, Rounded};
 use super::{print, print_json, say};
 
 /// Arguments of `cast` that require files.
-pub(crate) const FILES_ONLY: [&str; 26] = [
+pub(crate) const FILES_ONLY: [&str; 25] = [
     "spheres",
     "rays",
     "output",
@@ -28,7 +28,6 @@ pub(crate) const FILES_ONLY: [&str; 26] = [
     "pairwise",
     "on_bad",
     "device",
-    "builder",
     "compare",
     "plot",
     "format",

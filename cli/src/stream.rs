@@ -102,7 +102,7 @@ impl Files<'_> {
         let scene = self.scene(
             &device,
             spheres.spheres(),
-            &self.args.tree.options().time_range(self.args.time_range()),
+            &SceneOptions::default().time_range(self.args.time_range()),
             &watch,
         )?;
         let options = with.options(self.args.time_range());

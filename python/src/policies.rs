@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use umbracast::{BvhBuilder, Ends, Inside, Motion, Near, OnBad, Precision, Query, Touch};
+use umbracast::{Ends, Inside, Motion, Near, OnBad, Precision, Query, Touch};
 
 /// `umbracast._options.Policies`.
 #[derive(FromPyObject)]
@@ -39,11 +39,6 @@ pub(crate) fn precision(given: &str) -> PyResult<Precision> {
     let [fast, standard, exact] = Precision::ALL;
     let table = [Precision::Auto, fast, standard, exact].map(|precision| (precision.word(), precision));
     lookup("precision", given, &table)
-}
-
-/// Parses a builder.
-pub(crate) fn builder(given: &str) -> PyResult<BvhBuilder> {
-    lookup("builder", given, &[("auto", BvhBuilder::Auto), ("cpu", BvhBuilder::Cpu), ("gpu", BvhBuilder::Gpu)])
 }
 
 /// Looks up `given` in a table of allowed names. Raises a `ValueError` that lists them.

@@ -19,7 +19,6 @@ use umbracast_files::{
 use crate::device::Device;
 use crate::gil::{interruptible, is_forked, run_detached};
 use crate::input::{RayBatch, Rounding, positions};
-use crate::policies::builder;
 use crate::spheres::{PySpheres, Shape};
 
 /// The fields of `umbracast.Report`: rays, rays hit, skipped, overflowed, resolved exactly, off surface, precision, seconds, rounded, largest
@@ -111,16 +110,15 @@ impl Scene {
 #[pymethods]
 impl Scene {
     #[new]
-    #[pyo3(signature = (device, spheres, builder_word, time_range, pairwise))]
+    #[pyo3(signature = (device, spheres, time_range, pairwise))]
     fn new(
         py: Python<'_>,
         device: &Device,
         spheres: PySpheres<'_>,
-        builder_word: &str,
         time_range: [f32; 2],
         pairwise: bool,
     ) -> PyResult<Self> {
-        let options = SceneOptions::default().builder(builder(builder_word)?).time_range(time_range);
+        let options = SceneOptions::default().time_range(time_range);
         let (device, view) = (device.inner(), spheres.view()?);
         let state = interruptible(py, view.len(), None, |token| {
             let device = &device.with_cancel(token);

@@ -142,8 +142,7 @@ DATASETS = {
     "no query": (lambda r: r, {"query": "best"}, "query is 'best': allowed are 'closest', 'occluded'"),
     "no k": (lambda r: r, {"query": "nearest"}, "k is required for query 'nearest'"),
     "no word": (lambda r: r, {"inside": "out"}, "inside is 'out': allowed are 'enter'"),
-    "no builder": (lambda r: r, {"builder": "me"}, "builder is 'me'"),
-    "a device of its own": (lambda r: r, {"builder": "gpu", "memory": -1}, "memory is -1"),
+    "a device of its own": (lambda r: r, {"memory": -1}, "memory is -1"),
     "no workers": (lambda r: r, {"concurrency": 0}, "concurrency is 0"),
     "no batches": (lambda r: r, {"batch_size": 0}, "batch_size is 0"),
 }

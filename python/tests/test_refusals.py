@@ -199,8 +199,6 @@ SCENES = {
     "few masks": (lambda s: umbracast.Scene(s, masks=[1, 2]), ValueError, "masks: the shape"),
     "no device": (lambda s: umbracast.Scene(s, device="abacus"), umbracast.NoDeviceError, "no device 'abacus'"),
     "no name": (lambda s: umbracast.Scene(s, device=1.5), TypeError, "device must be a name"),
-    "a GPU's builder": (lambda s: umbracast.Scene(s, device="cpu", builder="gpu"), ValueError, "needs a GPU"),
-    "no builder": (lambda s: umbracast.Scene(s, device="cpu", builder="me"), ValueError, "builder is 'me'"),
     "no times": (lambda s: umbracast.Scene(s, device="cpu", time_range=(1, 0)), ValueError, "time range"),
     "no time range": (lambda s: umbracast.Scene(s, time_range=3), ValueError, "time_range must contain 2 numbers, but is 3"),
     "no point for an origin": (
@@ -209,9 +207,9 @@ SCENES = {
         "origin must contain 3 numbers, but is 3",
     ),
     "no word": (
-        lambda s: umbracast.Scene(s, device="cpu", builder=None),
+        lambda s: umbracast.Scene(s, device="cpu", precision=None),
         TypeError,
-        "builder must be a string, not None",
+        "precision must be a string, not None",
     ),
     "what is masked": (
         lambda s: umbracast.Scene(np.ma.masked_array(s, s == s[4, 3])),

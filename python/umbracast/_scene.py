@@ -55,8 +55,6 @@ class Scene(Queries):
         above a planet in metres. Default: none.
     pairwise : bool, default False
         Cast ray i against sphere i only.
-    builder : {"auto", "cpu", "gpu"}, default "auto"
-        Where to build the BVH that a GPU traverses.
     precision : {"auto", "fast", "standard", "exact"}, default "auto"
         Precision that the device must guarantee: the device "auto" skips GPUs that cannot. The precision "auto" is every precision.
 
@@ -97,7 +95,6 @@ class Scene(Queries):
         time_range: tuple[float, float] = (0.0, 1.0),
         origin: Origin | Literal["auto"] | ArrayLike | Any | None = None,
         pairwise: bool = False,
-        builder: Literal["auto", "cpu", "gpu"] = "auto",
         precision: Literal["auto", "fast", "standard", "exact"] = "auto",
     ) -> None:
         inputs = SphereInputs(spheres, semi_axes, rotations, masks, velocities, transmittances)
@@ -106,14 +103,10 @@ class Scene(Queries):
         self._has_origin = origin is not None
         self._starts_left = 1024
         given = self._given(inputs)
-        self._options = (
-            _validate.numbers("time_range", time_range, 2),
-            bool(pairwise),
-            _validate.string("builder", builder),
-        )
+        self._options = (_validate.numbers("time_range", time_range, 2), bool(pairwise))
         self._device = open_device(device, precision)
         self._handle: _umbracast.Scene | None = _umbracast.Scene(
-            self._device._native, given, builder, list(self._options[0]), bool(pairwise)
+            self._device._native, given, list(self._options[0]), bool(pairwise)
         )
 
     @classmethod
@@ -384,5 +377,5 @@ class Scene(Queries):
 
 def _unpickle_scene(*arguments: Any) -> Scene:
     """Rebuild a pickled scene from the parts that `Scene._of_parts` takes, its device, and the options of `Scene.__reduce__`."""
-    *parts, device, time_range, pairwise, builder = arguments
-    return Scene._of_parts(*parts, device=device, time_range=time_range, pairwise=pairwise, builder=builder)
+    *parts, device, time_range, pairwise = arguments
+    return Scene._of_parts(*parts, device=device, time_range=time_range, pairwise=pairwise)

@@ -60,7 +60,6 @@ def cast(
     transmittances: ArrayLike | None = None,
     time_range: tuple[float, float] = (0.0, 1.0),
     origin: Origin | Literal["auto"] | None = None,
-    builder: Literal["auto", "cpu", "gpu"] = "auto",
     inside: Literal["enter", "exit", "ignore"] = "enter",
     touch: Literal["hit", "miss"] = "hit",
     ends: Literal["closed", "half-open"] = "closed",
@@ -76,7 +75,7 @@ def cast(
     dataset : ray.data.Dataset
         Columns ox, oy, oz, dx, dy, dz and optionally t_min, t_max, mask, skip_id, from_id (null is none), time, radius, of floats or
         integers. Other columns, such as a key of your own, are kept.
-    spheres, semi_axes, rotations, masks, velocities, transmittances, time_range, origin, builder
+    spheres, semi_axes, rotations, masks, velocities, transmittances, time_range, origin
         As for `umbracast.Scene`. They are validated here and sent to each node once.
     query : str, default "closest"
         A query of `umbracast.Scene`. The result columns have the names of its arrays, such as ``t`` and ``id``; a query with a plain array
@@ -148,15 +147,15 @@ def cast(
     parts, times = (*scene._parts(), scene._given_origin()), scene._options[0]
     # One sphere and no rays, so that invalid options fail here and not in every actor.
     few: Any = [tuple(a[:1] for a in one) if isinstance(one, tuple) else one if one is None else one[:1] for one in parts[:5]]
-    own, tree = _devices.Device("cpu", precision=precision, memory=memory), "cpu" if builder == "gpu" else builder
-    tried = _unpickle_scene(*few, None, own, times, False, tree)
+    own = _devices.Device("cpu", precision=precision, memory=memory)
+    tried = _unpickle_scene(*few, None, own, times, False)
     added = list(_columns(query, getattr(tried, query)(np.empty((0, 8), np.float32), **options)))
     schema = dataset.schema(fetch_if_missing=False)
     if schema is not None:
         _check(list(schema.names), keep, added)
     return dataset.map_batches(
         _Caster,
-        fn_constructor_args=(ray.put(parts), (times, False, builder), (device, precision, memory), query, options, keep, added),
+        fn_constructor_args=(ray.put(parts), (times, False), (device, precision, memory), query, options, keep, added),
         batch_size=1 << 20 if batch_size is None and num_gpus else batch_size,
         batch_format="pyarrow",
         compute=ActorPoolStrategy(min_size=least, max_size=most),

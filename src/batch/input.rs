@@ -5,7 +5,7 @@ use std::ops::Range;
 use glam::Vec3;
 
 use super::ray_attributes::RayAttributeColumns;
-use super::raygen::image::Image;
+use super::raygen::camera::Image;
 use super::raygen::lidar::Lidar;
 use super::raygen::points::{self, Parallel, PointTarget, Toward};
 use super::raygen::source::RaySource;

@@ -55,6 +55,8 @@ pub(crate) struct SphereSet<'a> {
     pub(crate) time_range: [f32; 2],
     /// Minimum number of spheres for a BVH, if it is not the engine's own.
     pub(crate) tree_from: Option<usize>,
+    /// Whether a GPU builds its BVH itself, if it should not choose.
+    pub(crate) tree_on_gpu: Option<bool>,
     /// Cancels builds over these spheres.
     pub(crate) cancel: &'a CancelToken,
     /// Balls around the whole paths; None if the spheres rest.
@@ -92,6 +94,7 @@ impl<'a> SphereSet<'a> {
             attributes: SphereAttributes { masks, velocities, optical_depths, maps },
             time_range,
             tree_from: None,
+            tree_on_gpu: None,
             cancel,
             swept_bounds: swept,
         })

@@ -1,10 +1,11 @@
-//! Bullets and their validation.
+//! Bullets and their validation, and legs: the straight parts of a flight, each from its start or a ricochet to the next hit or the end.
 
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
 use crate::error::{Error, Result};
 use crate::query::validate::{commas, not_finite};
+use crate::records::NO_SPHERE;
 
 /// A bullet: starts at a point, and flies towards another point and beyond it, at a constant speed. 28 bytes.
 #[repr(C)]
@@ -66,3 +67,80 @@ pub(crate) fn check_bullet(index: u64, bullet: &Bullet) -> Result<()> {
     }
     Ok(())
 }
+
+/// How a leg of a flight ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[repr(u8)]
+pub enum LegStatus {
+    /// On a sphere.
+    Hit = 0,
+    /// Nowhere: no sphere is ahead or, among moving spheres, none before the end of the time range.
+    #[default]
+    Miss = 1,
+    /// At its start: the bullet starts inside a sphere, or overlaps it, and is not traced.
+    StartedInside = 2,
+}
+
+impl LegStatus {
+    /// All values, in the order of their numbers.
+    pub const ALL: [Self; 3] = [Self::Hit, Self::Miss, Self::StartedInside];
+
+    /// Name in files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Hit => "hit",
+            Self::Miss => "miss",
+            Self::StartedInside => "started_inside",
+        }
+    }
+}
+
+/// A straight part of a bullet's flight: from its start, or from a sphere that it glanced off, to the next sphere. Computed in f64 and
+/// rounded once; the error bounds are those of [`MovingSphere::ricochet`](super::ricochet::MovingSphere::ricochet).
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Leg {
+    /// How it ends.
+    pub status: LegStatus,
+    /// Id of the sphere that is hit; with [`LegStatus::StartedInside`] the lowest id of those that contain the start; [`NO_SPHERE`] on a
+    /// miss.
+    pub id: u32,
+    /// Distance that the bullet has flown at the hit, over all its legs so far; infinite without a hit.
+    pub distance: f32,
+    /// Frames from the start of the bullet to the hit; among spheres at rest, `distance` divided by the speed. Infinite without a hit.
+    pub frames: f32,
+    /// Position of the bullet at the hit; of its centre if it has a radius. NaN without a hit, like the fields below.
+    pub point: Vec3,
+    /// Angle between the path, as seen from the sphere, and the tangent plane, in radians: 0 grazing, π/2 head on.
+    pub grazing_rad: f32,
+    /// Velocity after the hit, per frame: reflected in the tangent plane, in the frame of the sphere. The speed relative to the sphere is
+    /// preserved; off a moving sphere, the bullet's own speed is not.
+    pub velocity: Vec3,
+}
+
+impl Leg {
+    /// A leg that hits nothing.
+    pub const MISS: Self = Self {
+        status: LegStatus::Miss,
+        id: NO_SPHERE,
+        distance: f32::INFINITY,
+        frames: f32::INFINITY,
+        point: Vec3::NAN,
+        grazing_rad: f32::NAN,
+        velocity: Vec3::NAN,
+    };
+
+    /// The leg of a bullet that starts inside sphere `id`.
+    pub(crate) fn inside(id: u32) -> Self {
+        Self { status: LegStatus::StartedInside, id, ..Self::MISS }
+    }
+
+    /// Whether a sphere is hit.
+    pub fn is_hit(&self) -> bool {
+        self.status == LegStatus::Hit
+    }
+}
+
+/// The legs of one round, each with the index of its bullet in the input.
+pub(crate) type Legs = Vec<(usize, Leg)>;

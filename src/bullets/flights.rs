@@ -1,7 +1,6 @@
 //! Flights: traces bullets through a scene, leg by leg.
 
-use super::bullet::{Bullet, check_bullet, check_radius};
-use super::leg::{Leg, Legs};
+use super::bullet::{Bullet, Leg, Legs, check_bullet, check_radius};
 use super::state::{BulletScene, BulletState};
 use super::step::Answers;
 use crate::batch::input::from_slices;
@@ -89,9 +88,6 @@ impl Scene {
 
     /// [`bullets`](Self::bullets), for code that must not block. On a scene of the CPU engine the first poll of the future computes
     /// everything, as for [`cast_async`](Self::cast_async).
-    ///
-    /// # Errors
-    /// As [`bullets`](Self::bullets).
     pub async fn bullets_async(&self, bullets: impl Into<Bullets<'_>>, most: u32, query: &Query) -> Result<Flights> {
         self.flights(bullets.into(), most, query).await
     }

@@ -2,7 +2,6 @@
 
 pub(crate) mod bullet;
 pub(crate) mod flights;
-pub(crate) mod leg;
 pub(crate) mod ricochet;
 pub(crate) mod state;
 pub(crate) mod step;

@@ -2,8 +2,7 @@
 
 use glam::{DVec3, Vec3};
 
-use super::bullet::Bullet;
-use super::leg::{Leg, LegStatus};
+use super::bullet::{Bullet, Leg, LegStatus};
 use super::ricochet::{MovingSphere, Ricochet};
 use crate::cpu::scene::CpuScene;
 use crate::records::{NO_SPHERE, Ray};

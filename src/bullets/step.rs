@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 
-use super::leg::{Leg, Legs};
+use super::bullet::{Leg, Legs};
 use super::ricochet::Ricochet;
 use super::state::{BulletScene, BulletState};
 use crate::batch::input::Rays;

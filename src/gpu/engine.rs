@@ -8,16 +8,20 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::task::{Context, Poll, Waker};
 
+use wgpu::BufferUsages;
+
 use super::cast::kernels::Kernels;
 use super::cast::staging::StagingPool;
 use super::context::adapters::shares_loads;
 use super::context::device::{GpuContext, lock};
 use super::context::pipelines::{KernelConstants, Variant, cast_layout, constant};
-use super::probe::Probe;
+use super::probe::{self, Probe, RESULTS, ROWS};
 use super::programs::{self, Program, ShaderEdit};
+use super::uniforms::Params;
 use crate::error::{Error, Result};
-use crate::query::policy::Precision;
+use crate::query::policy::{Precision, Query};
 use crate::records::RayAttributes;
+use crate::runtime::Limits;
 use crate::runtime::block_on::BoxedFuture;
 #[cfg(not(target_arch = "wasm32"))]
 use crate::runtime::map_tasks;
@@ -53,7 +57,7 @@ impl Deref for GpuEngine {
 }
 
 impl GpuEngine {
-    /// Creates an engine without running the probe; `src/gpu/open.rs` runs it.
+    /// Creates an engine without running the probe.
     pub(crate) fn new(context: GpuContext) -> Self {
         let device = &context.device;
         Self {
@@ -218,11 +222,50 @@ impl GpuEngine {
     }
 }
 
+impl GpuEngine {
+    /// Opens an adapter and probes it.
+    pub(crate) async fn open(adapter: &wgpu::Adapter, limits: Limits, edit: Option<ShaderEdit>) -> Result<Self> {
+        Self::new(GpuContext::open(adapter, limits, edit).await?).probed().await
+    }
+
+    /// Uses a device of the caller, and probes it. Sets no callbacks on it.
+    pub(crate) async fn adopt(device: wgpu::Device, queue: wgpu::Queue, edit: Option<ShaderEdit>) -> Result<Self> {
+        Self::new(GpuContext::adopt(device, queue, edit)).probed().await
+    }
+
+    async fn probed(mut self) -> Result<Self> {
+        self.probe = run_probe(&self).await?;
+        if !self.probe.rounds_correctly() {
+            // The first result turns the correction on.
+            self.probe = run_probe(&self).await?;
+        }
+        Ok(self)
+    }
+}
+
+/// Runs the probe program and evaluates its results.
+async fn run_probe(gpu: &GpuEngine) -> Result<Probe> {
+    let (rays, spheres) = probe::rows();
+    let pipeline = gpu.pipeline(&programs::PROBE, KernelConstants::default()).await?;
+    let params = Params { ray_count: ROWS as u32, ..Params::of(&Query::default()) };
+    let params_buffer = gpu.uniform("probe params", &params).await?;
+    let (rays_buffer, spheres_buffer) =
+        (gpu.filled("probe rays", &rays).await?, gpu.filled("probe spheres", &spheres).await?);
+    let bytes = (ROWS * RESULTS * 16) as u64;
+    let out = gpu.buffer("probe results", bytes, BufferUsages::STORAGE | BufferUsages::COPY_SRC).await?;
+    let staging = gpu.buffer("probe staging", bytes, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?;
+    let group = gpu.bind(&pipeline, &[(0, &params_buffer), (1, &spheres_buffer), (2, &rays_buffer), (3, &out)]).await?;
+    let _ = gpu.dispatch(&pipeline, &group, (ROWS / 64) as u32).await?;
+    let mut results = vec![[[0f32; 4]; RESULTS]; ROWS];
+    let target: &mut [u8] = bytemuck::cast_slice_mut(&mut results);
+    gpu.read_in_place(&out, &staging, bytes, gpu.watchdog(), |view| target.copy_from_slice(view)).await?;
+    Ok(probe::evaluate(&rays, &spheres, &results))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::gpu::context::adapters::adapters;
-    use crate::runtime::limits::Limits;
 
     #[test]
     fn callers_at_the_same_time_share_one_pipeline() {

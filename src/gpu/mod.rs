@@ -7,11 +7,9 @@ mod compiler_tests;
 pub(crate) mod context;
 pub(crate) mod encode;
 pub(crate) mod engine;
-pub(crate) mod open;
 pub(crate) mod probe;
 pub(crate) mod programs;
 pub(crate) mod scene;
-pub(crate) mod scene_update;
 #[cfg(all(test, feature = "shadow"))]
 mod shader_tests;
 pub(crate) mod sphere_attributes;

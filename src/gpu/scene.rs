@@ -2,13 +2,11 @@
 
 use wgpu::{BindGroup, Buffer, BufferUsages};
 
-use super::bvh::motion::LeafMotion;
-use super::bvh::resident::GpuBvh;
+use super::bvh::resident::{GpuBvh, LeafMotion};
 use super::context::throughput::Throughput;
 use super::sphere_attributes::{attribute_words, buffer_words, pack_attributes};
 use super::uniforms::Params;
 use crate::batch::sphere_set::SphereSet;
-use crate::bvh::BvhBuilder;
 use crate::bvh::gpu_frame::{GpuFrame, max_magnitude};
 use crate::bvh::qbvh4::node::QBvh4;
 use crate::error::{Error, Result};
@@ -119,7 +117,7 @@ impl ScenePart {
 
 impl GpuScene {
     /// Uploads the spheres and builds their BVHs. The spheres of a pairwise scene are uploaded with their rays instead.
-    pub(crate) async fn new(gpu: &GpuEngine, set: &SphereSet<'_>, pairwise: bool, builder: BvhBuilder) -> Result<Self> {
+    pub(crate) async fn new(gpu: &GpuEngine, set: &SphereSet<'_>, pairwise: bool) -> Result<Self> {
         let spheres = set.swept_bounds();
         let mut parts = Vec::new();
         let frame = GpuFrame::of(spheres);
@@ -133,7 +131,7 @@ impl GpuScene {
             let attributes = Self::upload_attributes(gpu, set, first, count).await?;
             let motion = LeafMotion::of(&attributes, set);
             let bvh = match trees {
-                true => Some(GpuBvh::new(gpu, &spheres, chunk, &frame, motion, builder, set.cancel).await?),
+                true => Some(GpuBvh::new(gpu, &spheres, chunk, &frame, motion, set).await?),
                 false => None,
             };
             set.cancel.check()?;
@@ -242,5 +240,69 @@ impl GpuScene {
         let GpuFrame { scale, middle, far, .. } = self.frame;
         let SceneInfo { largest, max_axis_ratio, mid_time, .. } = self.info;
         Params { scale, middle, far, largest, max_axis_ratio, mid_time, ..params }
+    }
+
+    /// Returns the scene with other spheres, as many as before, and the relative increase of the SAH cost of its BVHs since they were
+    /// built.
+    pub(crate) async fn updated(&self, gpu: &GpuEngine, set: &SphereSet<'_>) -> Result<(Self, f64)> {
+        let spheres = set.swept_bounds();
+        let frame = GpuFrame::of(spheres);
+        let trees = Self::worth_bvh(gpu, set.spheres.len(), set.tree_from, &frame);
+        let mut parts = Vec::new();
+        let (mut now, mut before) = (0.0, 0.0);
+        for old in &self.parts {
+            set.cancel.check()?;
+            let own = &spheres[old.first as usize..][..old.count as usize];
+            let buffer = Self::upload(gpu, own).await?;
+            let attributes = Self::upload_attributes(gpu, set, old.first, old.count).await?;
+            let mut part = ScenePart { spheres: buffer, attributes, bvh: None, ..*old };
+            let motion = LeafMotion::of(&part.attributes, set);
+            match (&old.bvh, gpu.probe.failure.is_none()) {
+                _ if !trees => part.built_cost = None,
+                (Some(bvh), true) => {
+                    let fitted = bvh.refit(gpu, &part.spheres, part.count, &frame, motion).await?;
+                    let built = match old.built_cost {
+                        Some(cost) => cost,
+                        None => bvh.cost(gpu).await?,
+                    };
+                    now += fitted.cost(gpu).await?;
+                    before += built;
+                    (part.bvh, part.built_cost) = (Some(fitted), Some(built));
+                }
+                _ => {
+                    part.bvh = Some(GpuBvh::new(gpu, &part.spheres, own, &frame, motion, set).await?);
+                    part.built_cost = None;
+                }
+            }
+            parts.push(part);
+        }
+        let loss = if before > 0.0 { now / before - 1.0 } else { 0.0 };
+        Ok((Self { parts, info: SceneInfo::of(set), ..self.empty_like(frame) }, loss))
+    }
+
+    /// Returns the scene with new BVHs.
+    pub(crate) async fn rebuilt(&self, gpu: &GpuEngine, set: &SphereSet<'_>) -> Result<Self> {
+        let mut parts = Vec::new();
+        for old in &self.parts {
+            let own = &set.swept_bounds()[old.first as usize..][..old.count as usize];
+            let motion = LeafMotion::of(&old.attributes, set);
+            let bvh = match &old.bvh {
+                Some(_) => Some(GpuBvh::new(gpu, &old.spheres, own, &self.frame, motion, set).await?),
+                None => None,
+            };
+            let (spheres, attributes) = (old.spheres.clone(), old.attributes.clone());
+            parts.push(ScenePart { spheres, attributes, bvh, built_cost: None, ..*old });
+        }
+        Ok(Self { parts, ..self.empty_like(self.frame) })
+    }
+
+    /// Returns a scene without spheres, with the throughputs measured so far.
+    fn empty_like(&self, frame: GpuFrame) -> Self {
+        Self {
+            parts: Vec::new(),
+            throughputs: self.throughputs.each_ref().map(Throughput::for_similar_scene),
+            frame,
+            info: self.info,
+        }
     }
 }

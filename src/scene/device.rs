@@ -10,9 +10,9 @@ use crate::gpu::probe::Probe;
 use crate::math::simd::level::SimdLevel;
 use crate::query::policy::Precision;
 use crate::records::Sphere;
+use crate::runtime::Limits;
 use crate::runtime::block_on::block_on;
 use crate::runtime::cancel::CancelToken;
-use crate::runtime::limits::Limits;
 
 /// Options for opening a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -152,9 +152,6 @@ impl Device {
     }
 
     /// [`open`](Self::open), for code that must not block.
-    ///
-    /// # Errors
-    /// As [`open`](Self::open).
     pub async fn open_async(options: &DeviceOptions) -> Result<Self> {
         let choice = options.choice.trim();
         if choice.eq_ignore_ascii_case(CPU_NAME) {

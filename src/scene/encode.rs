@@ -75,9 +75,6 @@ impl Scene {
     }
 
     /// [`plan`](Self::plan), for code that must not block.
-    ///
-    /// # Errors
-    /// As [`plan`](Self::plan).
     pub async fn plan_async(&self, query_kind: QueryKind, most_rays: u64, query: &Query) -> Result<CastPlan> {
         // The spheres of a pairwise scene are not on the device: they are uploaded with their rays.
         let Some((gpu, spheres)) = self.on_gpu().filter(|_| !self.host.pairwise) else {

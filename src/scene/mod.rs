@@ -13,7 +13,6 @@ mod near;
 #[cfg_attr(not(feature = "gpu"), path = "no_gpu.rs")]
 mod on_gpu;
 pub(crate) mod one_ray;
-mod output;
 #[allow(clippy::module_inception, reason = "it defines `Scene`")]
 pub(crate) mod scene;
 pub(crate) mod single_ray;

@@ -1,8 +1,8 @@
 //! Stands for `on_gpu.rs` in builds without the feature `gpu`; see `src/no_gpu.rs`.
 
+use super::backend::Output;
 use super::device::{Device, DeviceInfo, DeviceOptions};
 use super::hit_lists::Listed;
-use super::output::Output;
 use super::scene::Scene;
 use crate::batch::ray_batch::RayBatch;
 use crate::error::{Error, Result};

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use wgpu::BufferUsages;
 
+use super::backend::Output;
 use super::device::{Device, DeviceInfo, DeviceOptions};
 use super::hit_lists::Listed;
-use super::output::Output;
 use super::scene::Scene;
 use crate::batch::input::Rays;
 use crate::batch::ray_batch::RayBatch;
@@ -23,8 +23,8 @@ use crate::query::policy::Precision;
 use crate::query::results::Tally;
 use crate::records::{Interval, Ray};
 use crate::runtime::Instant;
+use crate::runtime::Limits;
 use crate::runtime::block_on::block_on;
-use crate::runtime::limits::Limits;
 use crate::runtime::memory::{self, try_with_capacity};
 
 /// Pairs that one core tests per second, at least, with SSE2 or wider instructions.

@@ -11,7 +11,6 @@ use crate::batch::input::{Rays, Spheres};
 use crate::batch::ray_attributes::RayAttributeColumns;
 use crate::batch::ray_batch::RayBatch;
 use crate::batch::sphere_set::{SphereAttributes, SphereSet};
-use crate::bvh::BvhBuilder;
 use crate::cpu::query::kind::RayQuery;
 use crate::cpu::scene::CpuScene;
 use crate::error::{Error, Result};
@@ -33,31 +32,33 @@ use crate::runtime::memory::{self, try_repeat};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SceneOptions {
-    /// The processor that builds the BVH of a GPU.
-    pub builder: BvhBuilder,
     /// First and last time at which moving spheres are queried; finite, and in order. Default: 0 and 1. The BVH contains the paths of the
     /// spheres between these times, so a longer range means larger AABBs.
     pub time_range: [f32; 2],
     /// Minimum number of spheres for a BVH; `None` for that of the device. For tests: results do not depend on it.
     #[doc(hidden)]
     pub tree_from: Option<usize>,
+    /// Whether a GPU builds its BVH itself; `None`: if that is faster than a build on the CPU. For tests: the BVH has the same bytes.
+    #[doc(hidden)]
+    pub tree_on_gpu: Option<bool>,
 }
 
 impl Default for SceneOptions {
     fn default() -> Self {
-        Self { builder: BvhBuilder::default(), time_range: [0.0, 1.0], tree_from: None }
+        Self { time_range: [0.0, 1.0], tree_from: None, tree_on_gpu: None }
     }
 }
 
 impl SceneOptions {
     setters! {
-        /// Sets the builder.
-        builder: BvhBuilder;
         /// Sets the time range.
         time_range: [f32; 2];
         /// Sets the minimum number of spheres for a BVH.
         #[doc(hidden)]
         tree_from: usize, Some;
+        /// Sets whether a GPU builds its BVH itself.
+        #[doc(hidden)]
+        tree_on_gpu: bool, Some;
     }
 }
 
@@ -82,8 +83,7 @@ impl Device {
     /// * [`Error::LengthsDiffer`]: a column of sphere attributes does not have one entry per sphere.
     /// * [`Error::TooLarge`]: the scene exceeds the memory of device or machine, [`Limits::memory`](crate::Limits::memory), or 2³² − 1
     ///   spheres.
-    /// * [`Error::InvalidArgument`]: [`BvhBuilder::Gpu`] on the CPU engine, or a time range with an end that is not finite or
-    ///   before its start.
+    /// * [`Error::InvalidArgument`]: a time range with an end that is not finite or before its start.
     /// * [`Error::Cancelled`]: the device's [cancel token](Self::with_cancel) was cancelled.
     /// * Device errors, as for [`Scene::closest`].
     pub fn scene<'a>(&self, spheres: impl Into<Spheres<'a>>, options: &SceneOptions) -> Result<Scene> {
@@ -91,9 +91,6 @@ impl Device {
     }
 
     /// [`scene`](Self::scene), for code that must not block. On the CPU engine the scene is built when the future is first polled.
-    ///
-    /// # Errors
-    /// As [`scene`](Self::scene).
     pub async fn scene_async(&self, spheres: impl Into<Spheres<'_>>, options: &SceneOptions) -> Result<Scene> {
         Scene::new(self, spheres.into(), false, options).await
     }
@@ -119,9 +116,6 @@ impl Device {
     }
 
     /// [`pairwise`](Self::pairwise), for code that must not block, as [`scene_async`](Self::scene_async).
-    ///
-    /// # Errors
-    /// As [`scene`](Self::scene).
     pub async fn pairwise_async(&self, spheres: impl Into<Spheres<'_>>, options: &SceneOptions) -> Result<Scene> {
         Scene::new(self, spheres.into(), true, options).await
     }
@@ -138,7 +132,7 @@ impl Scene {
     }
 
     async fn build(device: &Device, set: Spheres<'_>, pairwise: bool, options: &SceneOptions) -> Result<Self> {
-        let SceneOptions { builder, time_range, tree_from } = *options;
+        let SceneOptions { time_range, tree_from, tree_on_gpu } = *options;
         check_span(time_range)?;
         let spheres = set.records;
         // The largest id is reserved: it means "no sphere".
@@ -152,8 +146,8 @@ impl Scene {
         let here = if device.kind() == "software" { device } else { &Device::cpu() };
         memory::check("the scene", here.bytes(&load))?;
         let mut set = SphereSet::new(&set, SphereAttributes::default(), time_range, &device.cancel)?;
-        set.tree_from = tree_from;
-        let gpu = device.upload(&set, pairwise, builder).await?;
+        (set.tree_from, set.tree_on_gpu) = (tree_from, tree_on_gpu);
+        let gpu = device.upload(&set, pairwise).await?;
         let host = Arc::new(CpuScene::for_device(gpu.is_some(), device.level, set, pairwise)?);
         // The cancel token of the build does not apply to the finished scene.
         Ok(Self {

@@ -57,9 +57,6 @@ impl Scene {
     }
 
     /// [`update`](Self::update), for code that must not block. On the CPU engine the first poll of the future computes everything.
-    ///
-    /// # Errors
-    /// As [`update`](Self::update).
     pub async fn update_async(&mut self, spheres: impl Into<Spheres<'_>>) -> Result<Update> {
         self.replaced(spheres.into()).await
     }
@@ -72,10 +69,10 @@ impl Scene {
         let spheres = set.records;
         check_same_length("spheres", spheres.len(), "spheres in the scene", self.len())?;
         let mut set = SphereSet::new(&set, self.host.attributes.clone(), self.options.time_range, &self.cancel)?;
-        set.tree_from = self.options.tree_from;
+        (set.tree_from, set.tree_on_gpu) = (self.options.tree_from, self.options.tree_on_gpu);
         let (host, quality_loss) = if let Some((device, gpu)) = self.on_gpu() {
             self.cancel.check()?;
-            let (scene, loss) = gpu.updated(device, &set, self.options.builder).await?;
+            let (scene, loss) = gpu.updated(device, &set).await?;
             self.cancel.check()?;
             let host = CpuScene::for_device(true, self.device.level, set, self.host.pairwise)?;
             self.gpu = Some(Arc::new(scene));
@@ -97,19 +94,16 @@ impl Scene {
     }
 
     /// [`rebuild`](Self::rebuild), for code that must not block.
-    ///
-    /// # Errors
-    /// As [`rebuild`](Self::rebuild).
     pub async fn rebuild_async(&mut self) -> Result<()> {
         let CpuScene { spheres, attributes: columns, pairwise, .. } = &*self.host;
         let same = Spheres::from(&spheres[..]);
         let mut set = SphereSet::new(&same, columns.clone(), self.options.time_range, &self.cancel)?;
+        (set.tree_from, set.tree_on_gpu) = (self.options.tree_from, self.options.tree_on_gpu);
         if let Some((device, gpu)) = self.on_gpu() {
-            let bvh = gpu.rebuilt(device, &set, self.options.builder).await?;
+            let bvh = gpu.rebuilt(device, &set).await?;
             self.cancel.check()?;
             self.gpu = Some(Arc::new(bvh));
         } else {
-            set.tree_from = self.options.tree_from;
             self.host = Arc::new(CpuScene::for_device(false, self.device.level, set, *pairwise)?);
         }
         Ok(())

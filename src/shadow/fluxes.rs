@@ -36,9 +36,6 @@ impl Device {
     }
 
     /// [`fluxes`](Self::fluxes), for code that must not block. On the CPU engine the first poll of the future computes everything.
-    ///
-    /// # Errors
-    /// As [`fluxes`](Self::fluxes).
     pub async fn fluxes_async(&self, lighting: &Lighting, observers: &[DVec3], shadows: &[Shadow]) -> Result<Vec<f64>> {
         check_same_length("observers", observers.len(), "shadows", shadows.len())?;
         let Some(limb) = lighting.limb_darkening() else {

@@ -3,7 +3,7 @@
 use glam::DVec3;
 
 use super::ball::Ball;
-use super::picture::color::Color;
+use super::picture::image::Color;
 use super::spheroid::POLE_LENGTHS;
 use super::system::{Body, LightSource};
 use crate::batch::raygen::camera::{Camera, Lens};

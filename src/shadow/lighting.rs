@@ -104,9 +104,7 @@ impl Lighting {
     pub fn spheroids(&self) -> &[Spheroid] {
         &self.spheroids
     }
-}
 
-impl Lighting {
     /// A light and the spheres and spheroids of all bodies that cast shadows.
     ///
     /// # Errors

@@ -28,14 +28,11 @@ pub use coverage::caps::covered_fraction;
 pub use interiors::{InsideBody, Interiors};
 pub use lighting::Lighting;
 pub use limb_darkening::LimbDarkening;
-pub use picture::color::Color;
-pub use picture::cpu_fallback::CpuFallback;
-pub use picture::image::Picture;
+pub use picture::image::{Color, CpuFallback, Picture};
 pub use picture::progress::{Progress, RenderProgress};
 pub use rows::ShadowRow;
 pub use spheroid::Spheroid;
-pub use surface::map::{ColorAt, SurfaceMap};
-pub use surface::texture::Texture;
+pub use surface::{ColorAt, SurfaceMap, Texture};
 pub use system::{
     Body, LightSource, MAX_AMBIENT_SAMPLES, MAX_BALLS, MAX_PIXELS, MAX_SAMPLES, MAX_SIDE, PictureOptions, System,
 };

@@ -24,7 +24,7 @@ pub(crate) mod render {
     use crate::error::Result;
     use crate::gpu::engine::GpuEngine;
     use crate::runtime::cancel::CancelToken;
-    use crate::shadow::picture::cpu_fallback::CpuFallback;
+    use crate::shadow::picture::image::CpuFallback;
     use crate::shadow::picture::image::Picture;
     use crate::shadow::picture::prepared::PreparedPicture;
     use crate::shadow::picture::progress::RenderProgress;

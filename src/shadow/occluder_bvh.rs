@@ -59,9 +59,7 @@ impl Cone {
         // Negated, so that NaN counts as an intersection.
         !(outside || along < -reach || along - reach > self.distance + self.distance_margin)
     }
-}
 
-impl Cone {
     /// Whether a ball covers the whole light, for certain.
     fn is_covered_by(&self, ball: Ball) -> bool {
         let v = ball.center - self.apex;

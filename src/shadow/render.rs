@@ -36,9 +36,6 @@ impl Device {
 
     /// [`render`](Self::render), for code that must not block. On the CPU engine the first poll of the future renders everything, and a
     /// GPU's future does so if only the CPU renders the system.
-    ///
-    /// # Errors
-    /// As [`render`](Self::render).
     pub async fn render_async(&self, system: &System, progress: Option<Progress>) -> Result<Picture> {
         let progress = progress.unwrap_or_else(|| Arc::new(|_| {}));
         let prepared = PreparedPicture::new(system)?;

@@ -4,10 +4,10 @@ use glam::DVec3;
 
 use super::ball::Ball;
 use super::limb_darkening::LimbDarkening;
-use super::picture::color::Color;
-use super::picture::cpu_fallback::CpuFallback;
+use super::picture::image::Color;
+use super::picture::image::CpuFallback;
 use super::spheroid::{MAX_OBLATENESS, POLE_LENGTHS, Spheroid};
-use super::surface::map::SurfaceMap;
+use super::surface::SurfaceMap;
 use crate::batch::raygen::camera::{Camera, check_camera};
 use crate::error::Result;
 use crate::query::validate::{MAX_LENGTH, check_point, text, usage};

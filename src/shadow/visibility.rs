@@ -3,7 +3,7 @@
 use glam::DVec3;
 
 use super::ball::{Ball, Shadow, ShadowKind};
-use super::coverage::cones::{SpheroidShape, cone_of};
+use super::coverage::cones::SpheroidShape;
 use super::coverage::disc::{self, OccluderSet};
 use super::coverage::flux::{EXACT, visible_flux};
 use super::coverage::light::{Light, Occluder, disc_from};
@@ -78,22 +78,9 @@ impl LocalVisibility {
         let mut open = 1.0;
         disc::clear(occluder_set);
         for &one in &self.occluders {
-            if let Some(&shape) = self.shapes.get(one.shape as usize) {
-                if one.power < 0.0 {
-                    return Shadow::DARK;
-                }
-                if let Some(cone) = cone_of(DVec3::ZERO, self.light, disc, one, shape) {
-                    open = if cone.covers_center() { 0.0 } else { open };
-                    disc::add_cone(occluder_set, cone);
-                }
-                continue;
-            }
-            let cap = disc::cap_of(DVec3::ZERO, self.light, disc, one);
-            open = disc::visible_point(cap).min(open);
-            if cap.radius > 3.0 {
-                return Shadow::DARK;
-            }
-            disc::add(occluder_set, disc, cap);
+            let visible = disc::add_occluder(occluder_set, DVec3::ZERO, self.light, disc, one, &self.shapes);
+            let Some(visible) = visible else { return Shadow::DARK };
+            open = visible.min(open);
         }
         if disc.power <= 0.0 {
             return Shadow::LIT;

@@ -7,13 +7,13 @@ use clap::Args;
 use serde::Serialize;
 use umbracast::glam::DVec3;
 use umbracast::memory;
-use umbracast::{CancelToken, Device, Hit, Inside, OnBad, Precision, Query, Ray, Scene};
+use umbracast::{CancelToken, Device, Hit, Inside, OnBad, Precision, Query, Ray, Scene, SceneOptions};
 use umbracast_files::{OptionalColumns, RayBatch, RayFile, read_spheres};
 
 use super::sets::{self, Input};
 use super::threads;
 use super::timing::median;
-use crate::args::{DeviceArgs, INSIDES, TreeArgs, insides, precisions, words};
+use crate::args::{DeviceArgs, INSIDES, insides, precisions, words};
 use crate::progress::ProgressDisplay;
 use crate::{print, print_json};
 
@@ -27,8 +27,6 @@ pub(crate) struct ScenesArgs {
     ray_files: Vec<PathBuf>,
     #[command(flatten)]
     device: DeviceArgs,
-    #[command(flatten)]
-    tree: TreeArgs,
     /// Precision of the results
     #[arg(long, value_parser = precisions(), default_value = "standard")]
     precision: Precision,
@@ -177,7 +175,7 @@ struct Bench<'a> {
 impl Bench<'_> {
     fn scene(&self, Input { name, spheres, batches }: Input) -> Result<SceneRow> {
         let working = ProgressDisplay::on(format!("building {name}"), self.args.json);
-        let build = || Ok(self.device.scene(&spheres, &self.args.tree.options())?);
+        let build = || Ok(self.device.scene(&spheres, &SceneOptions::default())?);
         let built = median(self.args.repeat, build)?;
         drop(working);
         let largest = batches.iter().map(|(_, rays)| rays.len()).max().unwrap_or(0);

@@ -242,17 +242,6 @@ fn usages() -> Vec<Wrong> {
             &["farthest", "closest", "approach"],
         ),
         wrong_usage("no such precision", "cast s.csv r.csv -o out.csv --precision exactly", &["standard", "exact"]),
-        wrong_usage("no such builder", "cast s.csv r.csv -o out.csv --builder me", &["auto", "cpu", "gpu"]),
-        wrong_usage(
-            "builder without a device for it",
-            "cast s.csv r.csv -o out.csv --device cpu --builder gpu",
-            &["needs a GPU", "or a GPU"],
-        ),
-        wrong_usage(
-            "builder of pairs",
-            "cast s.csv r.csv -o out.csv --pairwise --builder cpu",
-            &["--pairwise", "--builder"],
-        ),
         wrong_usage("no such policy", "cast s.csv r.csv -o out.csv --inside leave", &["enter", "exit", "ignore"]),
         wrong_usage("no such option", "cast s.csv r.csv -o out.csv --inisde exit", &["--inisde", "--inside"]),
         wrong_usage(

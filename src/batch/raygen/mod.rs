@@ -35,13 +35,12 @@
 #[cfg_attr(not(feature = "shadow"), allow(dead_code, reason = "shadows and pictures use all of it"))]
 pub(crate) mod camera;
 pub(crate) mod grid;
-pub(crate) mod image;
 pub(crate) mod lidar;
 pub(crate) mod points;
 #[cfg_attr(not(feature = "shadow"), allow(dead_code, reason = "shadows and pictures use all of it"))]
 pub(crate) mod projection;
 pub(crate) mod source;
 
-pub use image::Image;
+pub use camera::Image;
 pub use lidar::{Lidar, Pose, linspace};
 pub use points::{Parallel, Toward, check_point};

@@ -3,7 +3,5 @@
 pub(crate) mod build_lbvh;
 pub(crate) mod node;
 #[cfg(test)]
-pub(crate) mod refit;
-#[cfg(test)]
 pub(crate) mod tests;
 pub(crate) mod validate;

@@ -5,12 +5,10 @@
 use bytemuck::{Pod, Zeroable};
 use wgpu::{BindGroup, BindingResource, Buffer, BufferBinding, BufferUsages, CommandEncoder, ComputePipeline};
 
-use super::motion::LeafMotion;
-use super::resident::{GpuBvh, USAGE};
+use super::resident::{GpuBvh, LeafMotion, USAGE};
 use crate::bvh::gpu_frame::GpuFrame;
 use crate::bvh::qbvh4::build_lbvh::MortonGrid;
-use crate::bvh::qbvh4::node::QBvh4;
-use crate::bvh::qbvh4::node::QNode4;
+use crate::bvh::qbvh4::node::{QBvh4, QNode4};
 use crate::error::{Error, Result};
 use crate::gpu::context::dispatch::{DispatchQueue, Groups, Step, THREADS};
 use crate::gpu::context::pipelines::KernelConstants;
@@ -223,8 +221,8 @@ impl<'a> LbvhBuilder<'a> {
         self.gpu.buffer(what, bytes, USAGE).await
     }
 
-    /// Computes the Morton codes of the spheres and sorts them.
-    async fn sorted(&mut self, spheres: &Buffer) -> Result<Buffer> {
+    /// Computes the Morton codes of the spheres and sorts them. Returns the codes, and the positions of the spheres in their order.
+    async fn sorted(&mut self, spheres: &Buffer) -> Result<(Buffer, Buffer)> {
         let count = self.params.count;
         let tiles = count.div_ceil(TILE);
         let shifts = (0..PASSES).map(|pass| BuildParams { shift: pass * DIGIT, jobs: tiles, ..self.params });
@@ -242,7 +240,10 @@ impl<'a> LbvhBuilder<'a> {
             self.step(&programs::RADIX_SCATTER, (&params_buffer, pass), &[from, &counts, to], tiles * THREADS).await?;
         }
         let [sorted, _] = items;
-        Ok(sorted)
+        let order = self.scratch("BVH sphere order", u64::from(count) * 4).await?;
+        let params_buffer = self.upload_params(&[self.params]).await?;
+        self.step(&programs::LEAF_ORDER, (&params_buffer, 0), &[&sorted, &order], count).await?;
+        Ok((sorted, order))
     }
 
     /// Writes the spheres in leaf order, followed by their motion if they move, and the AABBs of 8, 64, ... of them. Returns both
@@ -403,10 +404,7 @@ impl GpuBvh {
         let mut builder = LbvhBuilder::new(gpu, count, frame, None);
         builder.steps.collected = Some(Vec::new());
         let taken = |builder: &mut LbvhBuilder<'_>| builder.steps.collected.replace(Vec::new()).unwrap_or_default();
-        let items = builder.sorted(spheres).await?;
-        let order = builder.scratch("BVH sphere order", u64::from(count) * 4).await?;
-        let params_buffer = builder.upload_params(&[builder.params]).await?;
-        builder.step(&programs::LEAF_ORDER, (&params_buffer, 0), &[&items, &order], count).await?;
+        let (items, order) = builder.sorted(spheres).await?;
         let sort = taken(&mut builder);
         let (leaves, boxes) = builder.leaves(spheres, &order).await?;
         let leaf_steps = taken(&mut builder);
@@ -441,10 +439,7 @@ impl GpuBvh {
         gpu.prepare(&BUILD_PROGRAMS.map(|program| (program, KernelConstants::default(), None)));
         let mut builder = LbvhBuilder::new(gpu, count, frame, motion);
         builder.steps.cancel = cancel.clone();
-        let items = builder.sorted(spheres).await?;
-        let order = builder.scratch("BVH sphere order", u64::from(count) * 4).await?;
-        let params_buffer = builder.upload_params(&[builder.params]).await?;
-        builder.step(&programs::LEAF_ORDER, (&params_buffer, 0), &[&items, &order], count).await?;
+        let (items, order) = builder.sorted(spheres).await?;
         let (leaves, boxes) = builder.leaves(spheres, &order).await?;
         let (nodes, levels) = builder.nodes(&items, &leaves, &boxes).await?;
         let node_count = levels.last().copied().unwrap_or(0);

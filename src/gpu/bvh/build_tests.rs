@@ -8,10 +8,8 @@ use wgpu::{Buffer, BufferUsages};
 use super::resident::GpuBvh;
 use crate::batch::input::Spheres;
 use crate::batch::sphere_set::{SphereAttributes, SphereSet};
-use crate::bvh::BvhBuilder;
 use crate::bvh::gpu_frame::GpuFrame;
-use crate::bvh::qbvh4::node::QBvh4;
-use crate::bvh::qbvh4::node::QNode4;
+use crate::bvh::qbvh4::node::{QBvh4, QNode4};
 use crate::bvh::qbvh4::tests::scenes;
 use crate::error::Error;
 use crate::gpu::context::adapters;
@@ -21,8 +19,8 @@ use crate::gpu::programs::ShaderEdit;
 use crate::gpu::scene::GpuScene;
 use crate::numbers::Numbers;
 use crate::records::Sphere;
+use crate::runtime::Limits;
 use crate::runtime::cancel::CancelToken;
-use crate::runtime::limits::Limits;
 
 /// Opens the adapters that pass the probe: their arithmetic rounds like the CPU's.
 async fn devices() -> Vec<GpuEngine> {
@@ -147,23 +145,27 @@ fn shaders_refit_a_tree_to_moved_spheres() {
 #[test]
 fn a_device_that_cannot_compile_the_builder_gets_the_same_tree_from_the_cpu() {
     let n = &mut Numbers(13);
-    // As many as `auto` builds on a GPU.
+    // As many as a GPU builds.
     let spheres: Vec<Sphere> = (0..70_000).map(|_| Sphere::new([n.unit(), n.unit(), n.unit()], 0.01)).collect();
     let frame = GpuFrame::of(&spheres);
     let edit = ShaderEdit::Text("nodes[", "nodes_that_do_not_exist[");
     pollster::block_on(async {
         for adapter in adapters::adapters().await {
             let mut context = GpuContext::open(&adapter, Limits::default(), Some(edit.clone())).await.unwrap();
-            // On a software adapter, `auto` builds on the CPU without trying.
+            // On a software adapter, the CPU builds.
             context.info.device_type = wgpu::DeviceType::DiscreteGpu;
             let gpu = GpuEngine::new(context);
             let buffer = gpu.filled("spheres", &spheres).await.unwrap();
             let cancel = CancelToken::new();
-            let build = |builder| GpuBvh::new(&gpu, &buffer, &spheres, &frame, None, builder, &cancel);
-            let error = build(BvhBuilder::Gpu).await.err().expect("the program is wrong");
+            let given = Spheres::from(&spheres);
+            let mut set = SphereSet::new(&given, SphereAttributes::NONE, [0.0; 2], &cancel).unwrap();
+            set.tree_on_gpu = Some(true);
+            let error =
+                GpuBvh::new(&gpu, &buffer, &spheres, &frame, None, &set).await.err().expect("the program is wrong");
             assert!(matches!(error, Error::DeviceFailed { .. }), "{error:?}");
+            set.tree_on_gpu = None;
             for _ in 0..2 {
-                let bvh = build(BvhBuilder::Auto).await.unwrap();
+                let bvh = GpuBvh::new(&gpu, &buffer, &spheres, &frame, None, &set).await.unwrap();
                 let built = QBvh4::new(&spheres, &frame, &CancelToken::new()).unwrap();
                 same("the CPU's", &tree_of(&gpu, &bvh, &spheres).await, &built);
             }
@@ -181,7 +183,7 @@ fn deep_bvhs_get_the_long_stack() {
     set.tree_from = Some(1);
     pollster::block_on(async {
         for gpu in devices().await {
-            let mut scene = GpuScene::new(&gpu, &set, false, BvhBuilder::Cpu).await.unwrap();
+            let mut scene = GpuScene::new(&gpu, &set, false).await.unwrap();
             let levels = &mut scene.parts[0].bvh.as_mut().unwrap().levels;
             // No scene is known that is deep enough. Traversals read nothing of the levels.
             levels.resize(QBvh4::SHALLOW_LEVELS, 0);

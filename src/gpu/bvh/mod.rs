@@ -3,6 +3,4 @@
 pub(crate) mod build;
 #[cfg(test)]
 pub(crate) mod build_tests;
-pub(crate) mod motion;
-pub(crate) mod refit;
 pub(crate) mod resident;

@@ -10,8 +10,8 @@ use super::adapters::{is_software, kind, required_features, required_limits, sha
 use super::wait::Poller;
 use crate::error::{Error, Result};
 use crate::gpu::programs::ShaderEdit;
+use crate::runtime::Limits;
 use crate::runtime::block_on::BoxedFuture;
-use crate::runtime::limits::Limits;
 
 /// How long a hardware GPU may take for one submission before it counts as hung. Drivers reset a device long before that.
 const WATCHDOG: Duration = Duration::from_secs(300);

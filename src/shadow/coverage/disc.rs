@@ -12,11 +12,11 @@ use std::f64::consts::{FRAC_PI_2, PI};
 use glam::{DVec2, DVec3, Vec3Swizzles};
 
 use super::caps::{
-    Cap, NO_CAP, advance, bearing, chord, common_chord, covered, open_angle, signed_arc, signed_sine, span, swept,
+    Cap, NO_CAP, PlacedCap, advance, bearing, chord, common_chord, covered, open_angle, signed_arc, signed_sine, span,
+    swept,
 };
 use super::cones::{Cone, Extent, Scratch, SpheroidShape, cone_of, cone_of_cap, power_of, uncovered_by_cones};
 use super::light::{Disc, Light, Occluder, azimuth_of, cross_of, disc_from, front_of, onto_disc};
-use super::placed_cap::PlacedCap;
 use crate::math::angles::{angle_minus_sine, arc, sine, versine};
 use crate::shadow::ball::ShadowKind;
 
@@ -268,32 +268,27 @@ pub(crate) fn kind(occluder_set: &OccluderSet, disc: Disc, rest: f64) -> ShadowK
     ShadowKind::Antumbra
 }
 
-/// Visible fraction of a point light: 0 or 1.
-pub(crate) fn visible_point(cap: Cap) -> f64 {
-    if cap.edge <= 0.0 { 0.0 } else { 1.0 }
-}
-
-/// Adds an occluder in front of the disc. Returns the fraction (0 or 1) of a point light that is visible past it.
-fn add_occluder(
+/// Adds an occluder in front of the disc. Returns the fraction (0 or 1) of a point light that is visible past it; `None` if the point is
+/// inside it.
+pub(crate) fn add_occluder(
     occluder_set: &mut OccluderSet,
     point: DVec3,
     light: Light,
     disc: Disc,
     occluder: Occluder,
     shapes: &[SpheroidShape],
-) -> f64 {
+) -> Option<f64> {
     let Some(&shape) = shapes.get(occluder.shape as usize) else {
         let cap = cap_of(point, light, disc, occluder);
         add(occluder_set, disc, cap);
-        return visible_point(cap);
+        return (cap.radius < PI).then_some(if cap.edge <= 0.0 { 0.0 } else { 1.0 });
     };
     if power_of(point, occluder, shape) < 0.0 {
-        occluder_set.total = true;
-        return 0.0;
+        return None;
     }
-    let Some(cone) = cone_of(point, light, disc, occluder, shape) else { return 1.0 };
+    let Some(cone) = cone_of(point, light, disc, occluder, shape) else { return Some(1.0) };
     add_cone(occluder_set, cone);
-    if cone.covers_center() { 0.0 } else { 1.0 }
+    Some(if cone.covers_center() { 0.0 } else { 1.0 })
 }
 
 /// Irradiance of horizontal ground by the part of an unoccluded disc that is above the horizon, relative to that by the light at the
@@ -372,13 +367,13 @@ pub(crate) fn illumination(
     let Ground { disc, horizon, bare } = ground;
     clear(occluder_set);
     if disc.radius <= 0.0 {
-        let open = occluders.iter().all(|&one| add_occluder(occluder_set, point, light, disc, one, shapes) > 0.0);
+        let open =
+            occluders.iter().all(|&one| add_occluder(occluder_set, point, light, disc, one, shapes) == Some(1.0));
         return if open { Illumination { irradiance: bare, ..FULL } } else { DARK };
     }
     add(occluder_set, disc, horizon);
     for &occluder in occluders {
-        add_occluder(occluder_set, point, light, disc, occluder, shapes);
-        if occluder_set.total {
+        if add_occluder(occluder_set, point, light, disc, occluder, shapes).is_none() || occluder_set.total {
             return DARK;
         }
     }

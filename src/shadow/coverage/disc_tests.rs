@@ -1,4 +1,4 @@
-//! Compares the union of overlapping occluders with the same disc cut into slices.
+//! The union of overlapping occluders, and the irradiance of the ground.
 
 use std::f64::consts::TAU;
 
@@ -13,14 +13,6 @@ struct Random(Numbers);
 impl Random {
     fn unit(&mut self) -> f64 {
         self.0.unit_f64()
-    }
-
-    /// A cap that touches a disc of radius `a`: its radius is a twentieth to five times that of the disc, or half the sky.
-    fn cap(&mut self, a: f64) -> Cap {
-        let radius = if self.unit() < 0.15 { FRAC_PI_2 } else { (a * 10f64.powf(2.0 * self.unit() - 1.3)).min(1.4) };
-        let inner = (radius - a).max(0.0);
-        let separation = inner + (radius + a - inner) * self.unit();
-        cap_at(separation, radius, DVec2::from_angle(2.0 * PI * self.unit()))
     }
 
     /// A cap that overlaps or touches a disc of radius `a`, and often shares a part with the cap `before`, or is almost equal to it.
@@ -62,57 +54,6 @@ fn left_by<'a>(disc: Disc, caps: impl IntoIterator<Item = &'a Cap>) -> f64 {
     let mut occluder_set = OccluderSet::default();
     caps.into_iter().for_each(|cap| add(&mut occluder_set, disc, *cap));
     uncovered_fraction(&mut occluder_set, disc)
-}
-
-/// Uncovered fraction by another method: along radii of the disc, the intervals that the caps cover are sorted and merged.
-fn sliced(disc: Disc, caps: &[Cap], slices: u32) -> f64 {
-    let mut open = 0.0;
-    for slice in 0..slices {
-        let azimuth = DVec2::from_angle(TAU * (f64::from(slice) + 0.5) / f64::from(slices));
-        // cos x cos c + sin x sin c cos Δ ≥ cos b, solved for the angle x from the disc's centre.
-        let mut spans: Vec<(f64, f64)> = Vec::new();
-        for cap in caps {
-            let along = cap.separation.sin() * cap.azimuth.dot(azimuth);
-            let height = cap.separation.cos();
-            let ratio = cap.radius.cos() / along.hypot(height);
-            if ratio < 1.0 {
-                let (middle, half) = (along.atan2(height), ratio.acos());
-                spans.push(((middle - half).max(0.0), (middle + half).min(disc.radius)));
-            }
-        }
-        spans.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let mut cursor = 0.0;
-        for (from, to) in spans {
-            if from > cursor {
-                open += versine(from.min(disc.radius)) - versine(cursor);
-            }
-            cursor = to.max(cursor);
-        }
-        if cursor < disc.radius {
-            open += versine(disc.radius) - versine(cursor);
-        }
-    }
-    open / (f64::from(slices) * versine(disc.radius))
-}
-
-#[test]
-fn the_union_of_overlapping_caps_agrees_with_slices() {
-    let mut random = Random(Numbers(7));
-    let counts = [64, 512, 16384];
-    let mut worst = [0.0_f64; 3];
-    for case in 0..800 {
-        let a = [1e-4, 4.7e-3, 0.1, 1.0][case % 4];
-        let disc = Disc { toward: DVec3::Z, power: 1.0, radius: a };
-        let caps: Vec<Cap> = (0..2 + case % 5).map(|_| random.cap(a)).collect();
-        let got = left_by(disc, &caps);
-        for (worst, &count) in worst.iter_mut().zip(&counts) {
-            *worst = worst.max((got - sliced(disc, &caps, count)).abs());
-        }
-    }
-    for (worst, count) in worst.iter().zip(counts) {
-        println!("against {count} slices: worst {worst:.1e}");
-    }
-    assert!(worst[2] < 2e-5, "{worst:?}");
 }
 
 /// The part that is left depends neither on the order of the caps nor on caps hidden behind others, and more caps leave no more.

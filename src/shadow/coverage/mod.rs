@@ -6,6 +6,5 @@ pub(crate) mod cones;
 pub(crate) mod disc;
 pub(crate) mod flux;
 pub(crate) mod light;
-pub(crate) mod placed_cap;
 pub(crate) mod trig_roots;
 pub(crate) mod two_caps_simd;

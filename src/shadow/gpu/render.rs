@@ -16,7 +16,7 @@ use crate::query::policy::{Inside, Query};
 use crate::records::Sphere;
 use crate::runtime::cancel::CancelToken;
 use crate::shadow::limb_darkening::LimbDarkening;
-use crate::shadow::picture::cpu_fallback::CpuFallback;
+use crate::shadow::picture::image::CpuFallback;
 use crate::shadow::picture::image::{Picture, Pixel};
 use crate::shadow::picture::prepared::{PreparedPicture, RenderedSpheroid};
 use crate::shadow::picture::progress::{RenderClock, RenderProgress};

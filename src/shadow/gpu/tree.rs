@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::runtime::memory::try_reserve;
 use crate::shadow::ball::Ball;
 use crate::shadow::ball_bvh::BallBvh;
-use crate::shadow::picture::cpu_fallback::CpuFallback;
+use crate::shadow::picture::image::CpuFallback;
 use crate::shadow::picture::prepared::PreparedPicture;
 
 #[repr(C)]

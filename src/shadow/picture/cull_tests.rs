@@ -14,7 +14,7 @@ use crate::shadow::ball_bvh::BallBvh;
 use crate::shadow::coverage::disc::{DARK, FULL, Illumination, OccluderSet, cap_of, ground_at, illumination};
 use crate::shadow::coverage::light::disc_from;
 use crate::shadow::light_frame::LightFrame;
-use crate::shadow::picture::color::Color;
+use crate::shadow::picture::image::Color;
 use crate::shadow::picture::prepared::{Culling, PreparedPicture};
 use crate::shadow::picture::primary::{VisiblePoint, first_body, pixel_ray};
 use crate::shadow::picture::receiver_lists::ReceiverLists;

@@ -1,7 +1,7 @@
-//! Rendered pictures.
+//! Rendered pictures. Colours are sRGB in the interface, and linear light inside.
 
-use super::color::encoded;
-use super::cpu_fallback::CpuFallback;
+use std::fmt;
+
 use crate::error::Result;
 use crate::query::policy::check_same_length;
 use crate::runtime::memory::{self, try_filled};
@@ -106,6 +106,78 @@ impl Picture {
             let alpha = self.alpha.get(i).map(|&alpha| f64::from(alpha));
             let share = alpha.filter(|alpha| *alpha > 0.0).unwrap_or(1.0);
             rgb.iter().map(move |&x| encoded(f64::from(x) / share)).chain(alpha)
+        })
+    }
+}
+
+/// A colour as linear light; 1 is the brightest that a picture can show.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Color(pub [f64; 3]);
+
+impl Color {
+    /// White.
+    pub const WHITE: Self = Self([1.0; 3]);
+    /// Black.
+    pub const BLACK: Self = Self([0.0; 3]);
+
+    /// The colour of three sRGB channels, 0…255.
+    pub fn from_srgb(channels: [f32; 3]) -> Self {
+        Self(channels.map(|channel| linear(f64::from(channel) / 255.0)))
+    }
+
+    /// The colour of an sRGB text `#rrggbb`; `None` for anything else.
+    pub fn from_hex(text: &str) -> Option<Self> {
+        let digits = text.strip_prefix('#')?;
+        if digits.len() != 6 || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+            return None;
+        }
+        let channel = |i: usize| Some(linear(f64::from(u8::from_str_radix(digits.get(i..i + 2)?, 16).ok()?) / 255.0));
+        Some(Self([channel(0)?, channel(2)?, channel(4)?]))
+    }
+}
+
+/// sRGB to linear light (IEC 61966-2-1).
+fn linear(encoded: f64) -> f64 {
+    if encoded <= 0.040_45 { encoded / 12.92 } else { ((encoded + 0.055) / 1.055).powf(2.4) }
+}
+
+/// Linear light to sRGB; values above 1 are clipped.
+pub(crate) fn encoded(linear: f64) -> f64 {
+    let linear = linear.clamp(0.0, 1.0);
+    if linear <= 0.003_130_8 { linear * 12.92 } else { 1.055 * linear.powf(1.0 / 2.4) - 0.055 }
+}
+
+/// The reason why the CPU engine rendered a whole picture although the device is a GPU. All but the first three concern pictures that need a
+/// BVH.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CpuFallback {
+    /// The picture has ambient occlusion.
+    AmbientOcclusion,
+    /// A body has a texture, a built-in surface or a graticule.
+    Surface,
+    /// The light's limb darkening is not quadratic.
+    LimbDarkening,
+    /// The GPU fails the [probe](crate::Device::probe).
+    Probe,
+    /// A body is a spheroid.
+    Spheroid,
+    /// The spheres do not fit into the largest binding of the GPU.
+    SphereCount,
+    /// The light is narrower than 10⁻⁹ rad, but not a point.
+    NarrowLight,
+}
+
+impl fmt::Display for CpuFallback {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::AmbientOcclusion => "it has ambient_samples",
+            Self::Surface => "a body has a texture, a surface or a graticule",
+            Self::LimbDarkening => "the light's limb darkening is not quadratic",
+            Self::Probe => "it needs a BVH, and the GPU fails the probe",
+            Self::Spheroid => "it needs a BVH, and a body is a spheroid",
+            Self::SphereCount => "it needs a BVH, and its spheres do not fit into the largest binding of the GPU",
+            Self::NarrowLight => "it needs a BVH, and the light is narrower than 1e-9 rad",
         })
     }
 }

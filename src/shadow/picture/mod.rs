@@ -1,10 +1,6 @@
 //! Pictures of a system: preparation, culling, and the CPU renderer.
 
-pub(crate) mod color;
-pub(crate) mod corona;
-pub(crate) mod cpu_fallback;
 pub(crate) mod cull;
-pub(crate) mod fluxes;
 pub(crate) mod geometry;
 pub(crate) mod image;
 pub(crate) mod openness;

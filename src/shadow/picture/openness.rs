@@ -47,7 +47,7 @@ fn is_blocked(picture: &PreparedPicture, origin: DVec3, direction: DVec3, own: u
 }
 
 /// Whether a ray from the origin hits a ball in front of it. `direction` is a unit vector.
-fn hits_ball(center: DVec3, direction: DVec3, radius: f64) -> bool {
+pub(crate) fn hits_ball(center: DVec3, direction: DVec3, radius: f64) -> bool {
     let along = center.dot(direction);
     along > 0.0 && (center - along * direction).length() <= radius
 }

@@ -14,7 +14,7 @@ use crate::shadow::ball_bvh::BallBvh;
 use crate::shadow::limb_darkening::LimbDarkening;
 use crate::shadow::occluder_bvh::OccluderBvh;
 use crate::shadow::spheroid::Spheroid;
-use crate::shadow::surface::map::Surface;
+use crate::shadow::surface::Surface;
 use crate::shadow::system::{Body, System};
 
 /// A sphere of a body, or a spheroid, in the coordinates of the system.

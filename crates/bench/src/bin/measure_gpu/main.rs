@@ -11,7 +11,7 @@ use std::error::Error;
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use umbracast::{BvhBuilder, Precision, Query, QueryKind, Ray, Scene, SceneOptions, Sphere, wgpu};
+use umbracast::{Precision, Query, QueryKind, Ray, Scene, SceneOptions, Sphere, wgpu};
 use umbracast_testing::{corpus, cpu, scenes};
 
 use gpu::{Gpu, RaysOnGpu, median};
@@ -160,8 +160,8 @@ fn builds(gpu: &Gpu, software: bool) -> Result<Value> {
     let mut rows = Vec::new();
     for count in [10_000, 100_000, 1_000_000, 10_000_000].into_iter().take(if software { 2 } else { 4 }) {
         let spheres = scenes::spheres("uniform", count);
-        for (builder, word) in [(BvhBuilder::Cpu, "cpu"), (BvhBuilder::Gpu, "gpu")] {
-            let options = SceneOptions::default().builder(builder).tree_from(1);
+        for (on_gpu, word) in [(false, "cpu"), (true, "gpu")] {
+            let options = SceneOptions::default().tree_on_gpu(on_gpu).tree_from(1);
             rows.push(match median(3, || Ok(gpu.device.scene(&spheres, &options)?)) {
                 Ok(seconds) => json!({ "spheres": count, "builder": word, "seconds": seconds }),
                 Err(error) => json!({ "spheres": count, "builder": word, "error": error.to_string() }),
