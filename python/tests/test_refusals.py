@@ -267,7 +267,7 @@ def test_numbers_with_a_unit_are_refused(scene, rays):
         (lambda: scene.closest(rays, times=1 * units.s), "times"),
         (lambda: umbracast.Scene([[0, 0, 0, 1]] * units.m), "spheres"),
         (lambda: umbracast.Scene([[0, 0, 0, 1]], origin=[0, 0, 0] * units.m), "origin"),
-        (lambda: umbracast.sky.julian_date(2_460_000.5 * units.day), "jd"),
+        (lambda: umbracast.sky.julian_date(2_460_000.5 * units.day, "utc"), "jd"),
         (lambda: umbracast.visible_fraction([0, 0, 9], [0, 0, 0], column([1.0], unit="km"), [[0, 0, 5]], [1]), "light_radius"),
     ]:
         with pytest.raises(TypeError, match=f"{name}.* has the unit .*: pass plain numbers, as .to_value"):
