@@ -257,10 +257,10 @@ struct Mismatch {
 
 impl Mismatch {
     /// Compares the way from the first of three states to the last one, `steps` seconds apart, with the integral of the parabola through their
-    /// velocities (Simpson's rule). `None` if one step is more than twice the other.
+    /// velocities (Simpson's rule). `None` if one step is more than 1.5 times the other.
     fn of([first, last]: [f64; 2], way: DVec3, [a, b, c]: [DVec3; 3]) -> Option<Self> {
         let ratio = last / first;
-        if !(0.5..=2.0).contains(&ratio) {
+        if !(1.0 / 1.5..=1.5).contains(&ratio) {
             return None;
         }
         let (whole, mean) = (first + last, way / (first + last));
