@@ -353,7 +353,7 @@ impl Sheet<'_> {
             for at in ends.filter(|at| !frame.grown(-0.5).contains(*at)) {
                 leaves = true;
                 let mut strips = margins.iter().skip(2 * i);
-                strips.any(|strip| self.drawing.label("graticule", &text, at, 0.4 * small, *strip, style));
+                strips.any(|strip| self.drawing.label("graticule", &text, at, 0.7 * small, *strip, style));
             }
             if !leaves {
                 let mut spots = parts.concat();
