@@ -637,7 +637,7 @@ fn invalid_requests_about_the_sky_are_refused() {
         ("eclipse 2024-04-08 --elements --lunar-rule danjon", 2, "cannot be used with '--lunar-rule"),
         ("eclipse --list 2024 --elements --lunar-rule none", 2, "cannot be used with '--lunar-rule"),
         ("eclipse 2024-04-08 --delta-t often", 2, "expected a number of seconds"),
-        ("eclipse 2024-04-08 --delta-t 1e9", 2, "expected -1000 to 10000"),
+        ("eclipse 2024-04-08 --delta-t 1e9", 2, "expected -10000 to 100000"),
         ("eclipse --list 2030..2020", 2, "2030 is after 2020"),
         ("eclipse --list 1800..2020", 2, "1800-01-01T00:00:00 UT1 is outside the years 1900 to 2050"),
         ("eclipse --list soon", 2, "'soon' is not a year: expected FIRST..LAST"),
