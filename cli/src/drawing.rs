@@ -249,9 +249,8 @@ impl Drawing {
 
     /// Adds the part of a convex filled outline in the picture.
     pub(crate) fn area(&mut self, class: &'static str, outline: Vec<DVec2>, ink: impl Into<Ink>) {
-        let outline =
-            if outline.iter().all(|at| at.is_finite()) { self.frame.clipped_area(outline) } else { Vec::new() };
-        if outline.len() > 2 {
+        let outline = self.frame.clipped_area(outline);
+        if outline.len() > 2 && outline.iter().all(|at| at.is_finite()) {
             self.push(class, ink.into(), Shape::Area(outline));
         }
     }

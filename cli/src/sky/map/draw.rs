@@ -185,11 +185,10 @@ impl Sheet<'_> {
         }
     }
 
-    /// Limits and centre line. In a hybrid eclipse, the annular parts of the centre line are dashed.
+    /// Limits and centre line, which labels avoid, as they do the star of the greatest eclipse. In a hybrid eclipse, the annular parts of the centre line are dashed.
     fn path(&mut self) {
         let (path, thin) = (self.map.path, self.thin);
         let places = |line: &Vec<(Time, Place)>| line.iter().map(|(_, at)| [at.longitude, at.latitude]).collect();
-        let limits = [0, 1].map(|side| self.map.limits[side].iter().map(places).collect::<Vec<Places>>());
         let mut kinds: Vec<LocalKind> = path.points.iter().map(|point| point.kind).collect();
         kinds.dedup();
         let what = match kinds[..] {
@@ -198,8 +197,10 @@ impl Sheet<'_> {
             _ => format!("the path: {}", kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", then ")),
         };
         let (pen, classes) = (Pen::new(PATH, 1.2 * thin), ["northern-limit", "southern-limit"]);
-        let limits = limits.map(|lines| self.projection.lines(&lines));
-        let has_limits = [0, 1].map(|side| self.lines(classes[side], &limits[side], pen, 0.9 * thin));
+        let has_limits = [0, 1].map(|side| {
+            let limits: Vec<Places> = self.map.limits[side].iter().map(places).collect();
+            self.lines(classes[side], &self.projection.lines(&limits), pen, 0.9 * thin)
+        });
         let is_hybrid = kinds.len() > 1;
         for (kind, dash) in [(LocalKind::Total, 0.0), (LocalKind::Annular, if is_hybrid { 6.0 * thin } else { 0.0 })] {
             // Between two parts is a gap of a step, which is no longer than one between dashes.
@@ -213,6 +214,10 @@ impl Sheet<'_> {
         }
         if has_limits.contains(&true) {
             self.entry(Symbol::Line(pen), format!("limits of {what}"));
+        }
+        let greatest = self.map.eclipse.greatest.place;
+        for at in self.projection.positions([greatest.longitude, greatest.latitude]) {
+            self.drawing.avoid(&[Frame::new(at, at).grown(self.small).outline()]);
         }
     }
 
@@ -332,7 +337,8 @@ impl Sheet<'_> {
         };
         let between = |end: f64| (-180..=180).map(move |i| end * f64::from(i) / 180.0);
         // Meridians near a pole end before it, except on a flat map.
-        let most = if self.projection.kind == Kind::Equirectangular { 90.0 } else { 80.0 };
+        let is_flat = self.projection.kind == Kind::Equirectangular;
+        let most = if is_flat { 90.0 } else { 80.0 };
         // Three to eight lines along each side.
         const SPACINGS: [f64; 8] = [30.0, 15.0, 10.0, 5.0, 2.0, 1.0, 0.5, 0.2];
         let spacing = |extent: f64| SPACINGS.into_iter().find(|step| extent / step >= 5.0).unwrap_or(0.1);
@@ -349,13 +355,13 @@ impl Sheet<'_> {
         for (i, (text, line)) in meridians.map(|one| (0, one)).chain(parallels.map(|one| (1, one))) {
             let parts = self.clipped(&self.projection.lines(&[line]));
             let ends = parts.iter().flat_map(|part| [part[0], part[part.len() - 1]]);
-            let mut leaves = false;
+            let mut is_labelled = is_flat;
             for at in ends.filter(|at| !frame.grown(-0.5).contains(*at)) {
-                leaves = true;
                 let mut strips = margins.iter().skip(2 * i);
-                strips.any(|strip| self.drawing.label("graticule", &text, at, 0.7 * small, *strip, style));
+                is_labelled |=
+                    strips.any(|strip| self.drawing.label("graticule", &text, at, 0.7 * small, *strip, style));
             }
-            if !leaves {
+            if !is_labelled {
                 let mut spots = parts.concat();
                 let middle = frame.low.lerp(frame.high, 0.4);
                 spots.sort_by(|a, b| a.distance(middle).total_cmp(&b.distance(middle)));
