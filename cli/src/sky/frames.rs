@@ -14,7 +14,7 @@ use umbracast_sky::{Eclipse, Time, View};
 use super::Event;
 use super::map::round_length;
 use super::place_text;
-use crate::drawing::{Drawing, Frame, Ink, Style, Symbol, text_width, wrapped, write_frames, write_png};
+use crate::drawing::{Drawing, Frame, Ink, Style, Symbol, wrapped, write_frames, write_png};
 use crate::error::{Error, Result};
 use crate::progress::ProgressDisplay;
 
@@ -104,14 +104,11 @@ pub(super) fn captioned(picture: &Picture, system: &System, lines: &[String]) ->
         Lens::Orthographic { width } => (size.x / width, " km"),
     };
     let length = round_length(0.2 * size.x / scale);
-    let entry = (Symbol::Scale(length * scale), scale_text(length, unit));
     let foot = at - DVec2::Y * 1.75 * text;
     // Bright bodies are darker below the text.
-    let widths = lines.iter().map(|line| text_width(line, text));
-    let right = widths.fold(length * scale + text_width(&entry.1, text) + text, f64::max) + 2.0 * text;
-    let below = Frame::new(DVec2::new(0.0, foot.y - 1.4 * text), DVec2::new(right.min(size.x), size.y));
+    let below = Frame::new(DVec2::new(0.0, foot.y - 1.4 * text), size);
     drawing.area("caption", below.outline(), Ink::new(0, 0.5));
-    drawing.legend(&[entry], foot, size.x, style);
+    drawing.legend(&[(Symbol::Scale(length * scale), scale_text(length, unit))], foot, size.x, style);
     for line in &lines {
         drawing.text("caption", line, at, style);
         at.y += 1.35 * text;

@@ -189,6 +189,7 @@ impl Sheet<'_> {
     fn path(&mut self) {
         let (path, thin) = (self.map.path, self.thin);
         let places = |line: &Vec<(Time, Place)>| line.iter().map(|(_, at)| [at.longitude, at.latitude]).collect();
+        let limits = [0, 1].map(|side| self.map.limits[side].iter().map(places).collect::<Vec<Places>>());
         let mut kinds: Vec<LocalKind> = path.points.iter().map(|point| point.kind).collect();
         kinds.dedup();
         let what = match kinds[..] {
@@ -197,10 +198,8 @@ impl Sheet<'_> {
             _ => format!("the path: {}", kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", then ")),
         };
         let (pen, classes) = (Pen::new(PATH, 1.2 * thin), ["northern-limit", "southern-limit"]);
-        let has_limits = [0, 1].map(|side| {
-            let limits: Vec<Places> = self.map.limits[side].iter().map(places).collect();
-            self.lines(classes[side], &self.projection.lines(&limits), pen, 0.9 * thin)
-        });
+        let limits = limits.map(|lines| self.projection.lines(&lines));
+        let has_limits = [0, 1].map(|side| self.lines(classes[side], &limits[side], pen, 0.9 * thin));
         let is_hybrid = kinds.len() > 1;
         for (kind, dash) in [(LocalKind::Total, 0.0), (LocalKind::Annular, if is_hybrid { 6.0 * thin } else { 0.0 })] {
             // Between two parts is a gap of a step, which is no longer than one between dashes.
