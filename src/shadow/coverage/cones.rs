@@ -216,48 +216,70 @@ impl Cone {
         self.value(turn, tau) >= 0.0 && self.is_before(turn, tau)
     }
 
-    /// The direction in which the quadratic on the ring at `tau` is largest, or smallest. `None` if it is constant.
-    fn extreme(&self, tau: f64, largest: bool) -> Option<DVec2> {
+    /// The directions in which the quadratic on the ring at `tau` is largest or smallest, at least nearby. The outline touches a ring in
+    /// such directions.
+    fn turning(&self, tau: f64) -> impl Iterator<Item = DVec2> {
         let Wave { once: [b1, c1], twice: [b2, c2], .. } = self.ring(tau);
         let slope = Wave { constant: 0.0, once: [c1, -b1], twice: [2.0 * c2, -2.0 * b2] };
-        let mut found: Option<(f64, DVec2)> = None;
+        let (mut turns, mut count) = ([DVec2::ZERO; 10], 0);
         slope.roots(|angle| {
-            let turn = DVec2::from_angle(angle);
-            let value = self.value(turn, tau);
-            let is_more = found.is_none_or(|(most, _)| if largest { value > most } else { value < most });
-            if is_more && self.is_before(turn, tau) {
-                found = Some((value, turn));
-            }
+            turns[count] = DVec2::from_angle(angle);
+            count += 1;
         });
-        found.map(|(_, turn)| turn)
+        turns.into_iter().take(count)
     }
 
-    /// The smallest and the largest ring that the outline touches; 1 or more where there is none on the disc.
+    /// Calls `take` with the rings that the outline touches, which may be more than once the same, or beyond the disc.
     ///
-    /// The search starts from a ring that the outline certainly touches, however small the body is. In the direction in which that ring is
+    /// The search starts from a ring that the outline certainly meets, however small the body is. In the direction in which that ring is
     /// deepest inside the body, the outline is nearer, or farther, than the ring. There the search goes on. The rings converge to the
-    /// extreme one from one side, and their errors are squared in each step, because the distance of an outline is stationary there.
-    pub(crate) fn radial_extent(&self) -> [f64; 2] {
+    /// nearest and the farthest one, and their errors are squared in each step, because the distance of an outline is stationary there.
+    pub(crate) fn touched_rings(&self, mut take: impl FnMut(f64)) {
         let around = self.covers_center();
-        // The line through the centre of the disc that is deepest inside the body.
-        let [b, c] = self.discriminant.wave().twice;
-        let turn = DVec2::from_angle(0.5 * c.atan2(b));
-        let reached = [turn, -turn].map(|turn| self.span(turn)).into_iter().filter(|span| span.x < span.y);
-        let start = reached.map(|span| if around { span.y } else { span.x }).fold(1.0, f64::min);
-        [false, true].map(|farthest| {
-            let mut tau = start;
+        let edge = |turn: DVec2, is_far: bool| {
+            let span = self.span(turn);
+            (span.x < span.y).then_some(if is_far { span.y } else { span.x })
+        };
+        let converge = |from: f64, is_far: bool, next_turn: &mut dyn FnMut(f64) -> Option<DVec2>| {
+            let mut tau = from;
             for _ in 0..40 {
-                let turn = self.extreme(tau, farthest || !around);
-                let Some(span) = turn.map(|turn| self.span(turn)).filter(|span| span.x < span.y) else { break };
-                let next = if farthest || around { span.y } else { span.x };
-                let is_last = (next - tau).abs() <= 1e-15 * tau || next >= 1.0;
+                let Some(next) = next_turn(tau).and_then(|turn| edge(turn, is_far)) else { break };
+                let step = (next - tau).abs();
                 tau = next;
-                if is_last {
+                if step <= 1e-15 * tau || tau >= 1.0 {
                     break;
                 }
             }
             tau
-        })
+        };
+        // The line through the centre of the disc that is deepest inside the body.
+        let [b, c] = self.discriminant.wave().twice;
+        let turn = DVec2::from_angle(0.5 * c.atan2(b));
+        let start = [turn, -turn].into_iter().filter_map(|turn| edge(turn, around)).fold(1.0, f64::min);
+        let mut farthest = start;
+        for is_farthest in [false, true] {
+            let sign = if is_farthest || !around { 1.0 } else { -1.0 };
+            farthest = converge(start, is_farthest || around, &mut |tau| {
+                let depth = |turn: &DVec2| sign * self.value(*turn, tau);
+                let before = self.turning(tau).filter(|turn| self.is_before(*turn, tau));
+                before.max_by(|a, b| depth(a).total_cmp(&depth(b)))
+            });
+            take(farthest);
+        }
+        // A long outline around the centre or close to it touches two more rings, which are the nearest or farthest ones only nearby.
+        // Larger rings have more of the directions.
+        let farthest = farthest.min(1.0);
+        if self.turning(farthest).count() > 2 {
+            for mut turn in self.turning(farthest) {
+                for is_far in [false, true] {
+                    take(converge(farthest, is_far, &mut |tau| {
+                        let close = self.turning(tau).max_by(|a, b| a.dot(turn).total_cmp(&b.dot(turn)));
+                        turn = close.unwrap_or(turn);
+                        close
+                    }));
+                }
+            }
+        }
     }
 
     /// Position of the cone relative to the disc. Adds the directions in which the quadratic changes sign at the rim to `rims`.

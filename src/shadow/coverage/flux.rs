@@ -159,7 +159,7 @@ fn limits(occluder_set: &mut OccluderSet, disc: Disc) -> Vec<f64> {
     for cone in cones.iter() {
         // A ring at τ has the angular radius arctan(τ tan a).
         let ring = |tau: f64| arc(tau * disc_sine, 1.0 - versine(disc.radius));
-        cone.radial_extent().into_iter().for_each(|tau| push(ring(tau)));
+        cone.touched_rings(|tau| push(ring(tau)));
     }
     ends.sort_unstable_by(f64::total_cmp);
     ends
