@@ -13,6 +13,7 @@ y, the integral is split where an outline or the rim begins, ends or meets anoth
 """
 
 import csv
+import itertools
 import math
 import random
 from pathlib import Path
@@ -114,7 +115,7 @@ def hidden(shapes, law, c):
             edges += crossings(shape, other)
     edges = sorted({min(1.0, max(-1.0, y)) for y in edges})
     total = 0.0
-    for low, high in zip(edges, edges[1:]):
+    for low, high in itertools.pairwise(edges):
         if high - low < 1e-15:
             continue
         for k, weight in enumerate(WEIGHTS):
@@ -149,13 +150,26 @@ def cases():
     for p in (0.5, 0.1, 0.05, 0.01, 1e-3, 1e-4):
         for ratio in (0.5, 0.9, 1.5):
             tall = p * max(ratio, 1)
-            for distance in (uniform(0, 1) * max(1 - tall, 0), uniform(0, 0.9) * p, (1 - tall) * (1 - 1e-6), uniform(1 - 0.4 * p, 1 + 0.4 * p)):
+            for distance in (
+                uniform(0, 1) * max(1 - tall, 0),
+                uniform(0, 0.9) * p,
+                (1 - tall) * (1 - 1e-6),
+                uniform(1 - 0.4 * p, 1 + 0.4 * p),
+            ):
                 yield [(*at(distance), p, p * ratio, pole())]
             x, y = at(uniform(0, 0.9))
             yield [(x, y, p, p * ratio, pole()), (x + uniform(-p, p), y + uniform(-p, p), p * 1.2, p, pole())]
     # The Earth before the Sun: the first is the case of a transit, its pole 23.4 degrees from the ecliptic.
     for x in (0.0, 0.37, -0.8, 0.985):
-        yield [(x, 0.2 if abs(x) < 0.9 else 0.1, 0.00917, 0.00917 * (1 - 1 / 298.257), [0.0, math.cos(0.409), math.sin(0.409)])]
+        yield [
+            (
+                x,
+                0.2 if abs(x) < 0.9 else 0.1,
+                0.00917,
+                0.00917 * (1 - 1 / 298.257),
+                [0.0, math.cos(0.409), math.sin(0.409)],
+            )
+        ]
     # The position of a report: 1.0 was found, in mid-transit.
     length = math.sqrt(0.3**2 + 1 + 0.2**2)
     yield [(-0.68, 0.45, 0.05, 0.045, [0.3 / length, 1 / length, 0.2 / length])]
@@ -166,7 +180,9 @@ def main():
     body = ["x", "y", "radius", "polar_radius", "pole_x", "pole_y", "pole_z"]
     with open(path, "w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([*(f"{name}_{i}" for i in (1, 2) for name in body), *("_".join([law, *map(str, c)]) for law, c in LAWS)])
+        writer.writerow(
+            [*(f"{name}_{i}" for i in (1, 2) for name in body), *("_".join([law, *map(str, c)]) for law, c in LAWS)]
+        )
         for bodies in cases():
             shapes = [ellipse(*one) for one in bodies]
             cells = [repr(float(x)) for x, y, r, q, n in bodies for x in (x, y, r, q, *n)]

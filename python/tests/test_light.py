@@ -87,7 +87,9 @@ def test_the_flux_has_laws_of_powers():
 
 def test_one_coefficient_is_the_linear_law():
     for row in (row for row in table("limb_darkening.csv") if float(row["u2"]) == 0):
-        u1, _, radius, apart, expected = columns([row], "u1", "u2", "occluder_radius", "separation", "visible_flux_fraction")[0]
+        u1, _, radius, apart, expected = columns(
+            [row], "u1", "u2", "occluder_radius", "separation", "visible_flux_fraction"
+        )[0]
         seen = visible_fraction([0, 0, 0], [0, 0, 2e6], 2, [[apart, 0, 1e6]], [radius], limb_darkening=(u1,))
         assert abs(seen.flux - expected) < 1e-9, row
 
@@ -106,7 +108,7 @@ def test_the_flux_past_spheroids_has_the_law_of_the_reference():
         law = {"limb_darkening": coefficients, "limb_law": column.split("_")[0]}
         seen = visible_fraction([0, 0, 0], [0, 0, 2e11], 2, bodies, radii, polar_radii=polar, poles=poles, **law)
         area = (numbers["radius"] * numbers["polar_radius"]).sum(1)
-        assert (abs(1 - seen.flux - columns(rows, column)[:, 0]) < 1e-9 * area + 1e-15).all(), column
+        assert (abs(1 - seen.flux - columns(rows, column)[:, 0]) < np.minimum(1e-3 * area, 1e-9)).all(), column
 
 
 def blocks(page):
@@ -281,7 +283,10 @@ def test_invalid_values_are_named(given, message):
         ({"bodies": [0, 0, 5]}, r"bodies must have shape \(…, B, 3\), not \(3,\)"),
         ({"observers": [0, 0]}, r"observers must have shape \(…, 3\), not \(2,\)"),
         ({"limb_darkening": (1, 2, 3)}, "limb_darkening must contain 1 or 2 numbers"),
-        ({"limb_darkening": np.full((5, 2), 0.2)}, r"limb_darkening has shape \(5, 2\): the coefficients are for all rows"),
+        (
+            {"limb_darkening": np.full((5, 2), 0.2)},
+            r"limb_darkening has shape \(5, 2\): the coefficients are for all rows",
+        ),
         ({"limb_law": "power-2"}, "limb_law 'power-2' needs limb_darkening"),
         ({"limb_law": "quadratic"}, "limb_law 'quadratic' needs limb_darkening"),
         ({"limb_darkening": (0.9, 0.9)}, "must not be negative"),

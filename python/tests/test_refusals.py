@@ -86,7 +86,11 @@ RAYS = {
         "ray 9: ox is 1e39: it exceeds",
     ),
     "a bad radius": (lambda s, r: s.closest(r, ray_radius=-1), umbracast.RecordError, "ray 0: radius is -1"),
-    "a missing column": (lambda s, r: s.closest({"ox": [1.0]}), ValueError, "column 'oy' is missing; existing columns: ox"),
+    "a missing column": (
+        lambda s, r: s.closest({"ox": [1.0]}),
+        ValueError,
+        "column 'oy' is missing; existing columns: ox",
+    ),
     "uneven columns": (
         lambda s, r: s.closest({n: np.ones(2 + (n == "oz")) for n in ("ox", "oy", "oz", "dx", "dy", "dz")}),
         ValueError,
@@ -200,7 +204,11 @@ SCENES = {
     "no device": (lambda s: umbracast.Scene(s, device="abacus"), umbracast.NoDeviceError, "no device 'abacus'"),
     "no name": (lambda s: umbracast.Scene(s, device=1.5), TypeError, "device must be a name"),
     "no times": (lambda s: umbracast.Scene(s, device="cpu", time_range=(1, 0)), ValueError, "time range"),
-    "no time range": (lambda s: umbracast.Scene(s, time_range=3), ValueError, "time_range must contain 2 numbers, but is 3"),
+    "no time range": (
+        lambda s: umbracast.Scene(s, time_range=3),
+        ValueError,
+        "time_range must contain 2 numbers, but is 3",
+    ),
     "no point for an origin": (
         lambda s: umbracast.Scene(s, origin=3),
         ValueError,
@@ -263,12 +271,20 @@ def test_numbers_with_a_unit_are_refused(scene, rays):
         (lambda: umbracast.visible_fraction([0, 0, 9], [0, 0, 0], 1, [[0, 0, 5] * units.km], [1]), "bodies"),
         (lambda: scene.closest(rays * units.m), "rays"),
         (lambda: scene.closest(rays[:, :3], rays[:, 3:6], t_max=3 * units.m), "t_max"),
-        (lambda: scene.closest({name: rays[:, k] * units.m for k, name in enumerate(("ox", "oy", "oz", "dx", "dy", "dz"))}), "column 'ox'"),
+        (
+            lambda: scene.closest(
+                {name: rays[:, k] * units.m for k, name in enumerate(("ox", "oy", "oz", "dx", "dy", "dz"))}
+            ),
+            "column 'ox'",
+        ),
         (lambda: scene.closest(rays, times=1 * units.s), "times"),
         (lambda: umbracast.Scene([[0, 0, 0, 1]] * units.m), "spheres"),
         (lambda: umbracast.Scene([[0, 0, 0, 1]], origin=[0, 0, 0] * units.m), "origin"),
         (lambda: umbracast.sky.julian_date(2_460_000.5 * units.day, "utc"), "jd"),
-        (lambda: umbracast.visible_fraction([0, 0, 9], [0, 0, 0], column([1.0], unit="km"), [[0, 0, 5]], [1]), "light_radius"),
+        (
+            lambda: umbracast.visible_fraction([0, 0, 9], [0, 0, 0], column([1.0], unit="km"), [[0, 0, 5]], [1]),
+            "light_radius",
+        ),
     ]:
         with pytest.raises(TypeError, match=f"{name}.* has the unit .*: pass plain numbers, as .to_value"):
             call()

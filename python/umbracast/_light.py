@@ -173,7 +173,9 @@ def _coefficients(given: Sequence[float] | None, law: str | None) -> tuple[float
             raise TypeError(f"limb_law {law!r} needs limb_darkening, the coefficients of the law")
         return None
     if np.ndim(given) > 1:
-        raise ValueError(f"limb_darkening has shape {np.shape(given)}: the coefficients are for all rows, so call once per set of them")
+        raise ValueError(
+            f"limb_darkening has shape {np.shape(given)}: the coefficients are for all rows, so call once per set of them"
+        )
     return _validate.numbers("limb_darkening", given, *_LIMB_LAWS[law or "quadratic"])
 
 

@@ -66,7 +66,9 @@ def array(name: str, given: Any) -> NDArray[Any]:
     """
     _refuse_units(name, given)
     if hasattr(given, "columns"):
-        raise TypeError(f"{name} must be an array, not a table: select a column, or give the array of some columns in this order")
+        raise TypeError(
+            f"{name} must be an array, not a table: select a column, or give the array of some columns in this order"
+        )
     if np.ma.is_masked(given):
         place = ", ".join(map(str, np.argwhere(np.ma.getmaskarray(given))[0]))
         raise ValueError(f"{name}: the value at [{place}] is masked or null: every value is needed")
