@@ -378,7 +378,7 @@ fn files_that_are_no_trajectory_are_refused() {
     let still = vec![vec![7000.0], vec![0.0], vec![0.0]];
     let (target, center, kind) = (-82, 399, 2);
     let body = Segment { target, center, kind, first: -1000.0, interval_s: 2000.0, intervals: vec![still] };
-    folder.write("k.bsp", file(&[body.clone()], true));
+    folder.write("k.bsp", file(std::slice::from_ref(&body), true));
     folder.write("two.bsp", file(&[body.clone(), Segment { target: -83, ..body }], true));
     for (arguments, words) in [
         ("two.bsp", "two.bsp: the SPK file has the bodies [-83, -82]: choose one as the target"),

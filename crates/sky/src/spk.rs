@@ -211,7 +211,7 @@ impl Spk {
         }
         let count = count as usize;
         let epoch = |i: usize| self.number(offset + (STATE * count + i) * WORD).unwrap_or(f64::NAN);
-        if (1..count).any(|i| !(epoch(i) > epoch(i - 1))) || !epoch(0).is_finite() {
+        if (0..count).any(|i| !epoch(i).is_finite() || i > 0 && epoch(i) <= epoch(i - 1)) {
             return Err("the epochs of its states are not in order".into());
         }
         let window = (degree as usize + 1).min(count);

@@ -203,7 +203,7 @@ fn segments_of_states_agree_with_spice() {
         for [_, seconds, x, y, z, vx, vy, vz] in own {
             let near = |one: &&TrajectoryState| (one.time.tdb_seconds() - seconds).abs() < 1e-5;
             let state = states.iter().find(near).unwrap_or_else(|| panic!("{body} {seconds}"));
-            assert!(state.position.distance(DVec3::new(x, y, z)) < 1e-4, "{body} {seconds}: {state:?}");
+            assert!(state.position.distance(DVec3::new(x, y, z)) < 2e-8, "{body} {seconds}: {state:?}");
             assert!(state.velocity.unwrap().distance(DVec3::new(vx, vy, vz)) < 1e-7, "{body} {seconds}: {state:?}");
             checked += 1;
         }
