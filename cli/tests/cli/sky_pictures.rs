@@ -309,8 +309,9 @@ fn the_view_from_a_place_is_of_the_event() {
     // In Delhi the Sun is down all the time.
     let done = folder.run("eclipse 2026-08-12 --view 28.6,77.2 --size 32x18 -o p.png");
     assert!(done.code == 2 && done.errors.contains("the Sun is below the horizon"), "{}", done.errors);
+    // The Sun rises during the transit.
     let done = folder.run_ok("eclipse 2032-11-13 --view 40.4,-3.7 --fov fill --frames 3 --size 32x18 -o film.png");
-    assert!(done.errors.contains(" 3 frames; wrote film.png"), "{}", done.errors);
+    assert!(done.errors.contains(" 2 frames; wrote film.png; 1 instants are left out"), "{}", done.errors);
 }
 
 /// The corona fades while the last of the Sun is covered, instead of appearing at once.
