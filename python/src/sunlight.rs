@@ -27,14 +27,16 @@ type Intervals<'py> = (
     Column<'py, bool>,
 );
 
+/// The first invalid state, or the intervals, an estimate of the error of the interpolation in km, and doubts about the paths.
+type Answer<'py> = (Option<BadState>, Option<Intervals<'py>>, Option<f64>, Vec<String>);
+
 /// What the work makes.
 enum Found {
     Bad(BadState),
     Good { intervals: Vec<(u32, i64, i64, ShadowInterval)>, check: PathCheck },
 }
 
-/// Computes visible fraction and kind for the states of objects, `states` for each of them, and the intervals of shadow. Returns the first
-/// invalid state, or the intervals, an estimate of the error of the interpolation in km, and doubts about the paths.
+/// Computes visible fraction and kind for the states of objects, `states` for each of them, and the intervals of shadow.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "a column per argument and per part of the answer")]
 #[pyo3(signature = (sky, device, frame, states, times, positions, velocities, fraction, kind, progress))]
@@ -50,7 +52,7 @@ pub(crate) fn sunlight<'py>(
     mut fraction: PyReadwriteArray1<'_, f64>,
     mut kind: PyReadwriteArray1<'_, u8>,
     progress: Option<Bound<'_, PyAny>>,
-) -> PyResult<(Option<BadState>, Option<Intervals<'py>>, Option<f64>, Vec<String>)> {
+) -> PyResult<Answer<'py>> {
     let frame = Frame::from_name(frame).map_err(|error| exception(py, error))?;
     let (times, positions) = (times.as_slice()?, positions.as_slice()?);
     let velocities = velocities.as_ref().map(|column| column.as_slice()).transpose()?;
