@@ -179,7 +179,7 @@ fn every_format_gives_the_same_light() {
 }
 
 /// The examples of CCSDS 502.0-B. Those of a spacecraft about Mars are refused for that reason; the one about the Earth is read from a file
-/// with other messages beside it.
+/// that also has other messages.
 #[test]
 fn examples_of_the_standard_are_read_or_refused_for_their_centre() {
     let folder = Folder::new();
@@ -290,7 +290,7 @@ fn time_scales_shift_the_events() {
         let found = [message(100, "ICRF", scale, "2026-03-21"), xml(100, "ICRF", scale)].map(|text| {
             folder.write("t.oem", text);
             folder.run_ok("sunlight t.oem -o light.csv --events events.npz -q");
-            // Times are in UTC, which agrees with the numbers beside them.
+            // Times are in UTC, as `unix_s` of the same row.
             let light = columns(&folder.text("light.csv"), &["time", "unix_s"]);
             let day: f64 = light[1][1].parse::<f64>().unwrap() - START;
             let second: f64 = light[1][0][17..].trim_end_matches('Z').parse().unwrap();

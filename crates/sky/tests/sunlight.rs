@@ -498,7 +498,7 @@ fn velocities_are_compared_with_the_positions() {
         let words = "velocities do not belong to these positions (frame, unit?)";
         assert!(error.contains(words) && error.contains("state 1: velocity is ["), "{name}: {error}");
     }
-    // At coarse steps and beside gaps, velocities are not suspected without a reason.
+    // At coarse steps and next to gaps, correct velocities are accepted.
     for step in [60.0, 600.0, 1_200.0, 1_800.0] {
         Trajectory::new("a", Frame::Gcrs, orbit(6_790.0, start, 40, step, true)).unwrap();
     }

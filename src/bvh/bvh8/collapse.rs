@@ -190,7 +190,7 @@ impl Bvh8Node {
         node
     }
 
-    /// Orders the children along the directions of each octant. This takes longer than everything else in a node.
+    /// Orders the children along the directions of each octant: a pass of its own, which needs no other node and runs on all cores.
     pub(crate) fn order_children(&mut self) {
         let [low, high] = &self.bounds;
         let corner = |of: &[[f32; WIDTH]; 3], i: usize| Vec3A::new(of[0][i], of[1][i], of[2][i]);
