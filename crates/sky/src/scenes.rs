@@ -439,7 +439,7 @@ impl Sky {
             View::To(body) => {
                 let position = positions.of(Member::Known(body))?;
                 let radius = if body == SkyBody::Sun { self.options().radii.sun_km } else { body.radii_km().0 };
-                let field = Field::Degrees(6.0 * (radius / position.length()).asin().to_degrees());
+                let field = Field::Degrees(2.2 * (radius / position.length()).asin().to_degrees());
                 Camera { in_earth: true, ..Camera::new(DVec3::ZERO, position, DVec3::Z, field) }
             }
             // In a lunar eclipse the Moon is within 2 degrees of the direction opposite to the Sun.

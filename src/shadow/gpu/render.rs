@@ -146,7 +146,7 @@ pub(crate) async fn picture(
     // A system's picture has at most 2²⁶ pixels.
     let pixels = width * height;
     let mut picture = Picture::new([width, height], system.picture().transparent)?;
-    let mut clock = RenderClock::start(progress);
+    let clock = RenderClock::start(progress);
     // Pixels per dispatch, limited like rays: at most 2²⁰, 16 MiB of sums.
     let band = GpuScene::band_rays(gpu, bodies.tests(prepared_picture, [width, height])).min(u64::from(pixels)) as u32;
     let work = prepare(gpu, prepared_picture, bodies, band).await?;
@@ -171,7 +171,7 @@ pub(crate) async fn picture(
             let next = expose(gpu, &work, &uniforms).await?;
             gpu.wait(std::mem::replace(&mut running, next)).await?;
             let part = f64::from(count) * f64::from(sample + 1) * share;
-            clock.report((f64::from(first) + part) / f64::from(pixels))?;
+            clock.report((f64::from(first) + part) / f64::from(pixels));
         }
         let mut sums = vec![[0.0_f32; 4]; count as usize];
         let mut middles = vec![<CenterSample as bytemuck::Zeroable>::zeroed(); count as usize];
