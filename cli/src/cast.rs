@@ -355,6 +355,7 @@ pub(crate) fn run(args: &CastArgs) -> Result<()> {
 impl Files<'_> {
     /// Runs the query of `--query`.
     fn run(&self) -> Result<()> {
+        let most = self.args.most()?;
         if matches!(self.args.query, QueryName::Closest) && !self.with.is_empty() {
             let columns = describe::columns(&self.with, self.args.origin.is_some(), is_points_output(self.output));
             return self.answer(RecordQuery::new(&columns));
@@ -372,6 +373,6 @@ impl Files<'_> {
                 return Err(Error::bad_file(self.output, message));
             }
         }
-        self.args.query.run(self)
+        self.args.query.run(self, most)
     }
 }

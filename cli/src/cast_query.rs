@@ -35,11 +35,11 @@ macro_rules! queries {
                 }
             }
 
-            /// Runs the query on files.
-            pub(crate) fn run(self, files: &Files<'_>) -> Result<()> {
+            /// Runs the query on files. A list has at most `most` spheres per ray.
+            pub(crate) fn run(self, files: &Files<'_>, most: Option<u32>) -> Result<()> {
                 match self {
                     $($(Self::$kind => files.answer(RecordQuery::<$record>::new(<$record>::COLUMNS)),)?)*
-                    Self::All | Self::Nearest => files.answer(ListQuery { most: files.args.most()? }),
+                    Self::All | Self::Nearest => files.answer(ListQuery { most }),
                 }
             }
         }
