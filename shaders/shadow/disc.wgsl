@@ -163,7 +163,7 @@ fn add(disc: Disc, cap: Cap) {
   }
   var kept = 0u;
   for (var i = 0u; i < cap_count; i++) {
-    if ((inside >> i & 1u) == 0u) {
+    if (((inside >> i) & 1u) == 0u) {
       caps[kept] = caps[i];
       kept++;
     }
