@@ -412,7 +412,13 @@ impl Sky {
         let [sun, moon] = [SkyBody::Sun, SkyBody::Moon].map(|body| positions.of(Member::Known(body)));
         let sun = sun?;
         // A view to a body does not depend on the Moon, which files of the moons of other planets lack.
-        let moon = if matches!(view, Some(View::To(_))) { moon.unwrap_or(-sun) } else { moon? };
+        let moon = match view {
+            Some(View::To(_)) => moon.unwrap_or(-sun),
+            _ => moon.map_err(|error| {
+                let remedy = "a view to a body, such as to-jupiter, does not need the Moon";
+                Error::InvalidArgument(format!("{error}; {remedy}"))
+            })?,
+        };
         let axis = line_hits_earth(moon, moon - sun).map(Place::from_earth_fixed_km);
         // If the axis of the shadow misses the Earth: the point of the surface that is nearest to it, with the Sun at the horizon.
         let along = (moon - sun).normalize();
