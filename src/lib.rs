@@ -100,7 +100,7 @@ mod numbers;
 pub mod queries {
     //! The queries of [`Scene::cast_async`](crate::Scene::cast_async), one type for each.
 
-    pub use crate::query::kind::{All, Approach, Closest, Contains, Count, Interval, Nearest, Occluded, Transmittance};
+    pub use crate::cpu::query::kinds::*;
     pub use crate::scene::cast::Cast;
 }
 mod query;

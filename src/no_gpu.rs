@@ -85,16 +85,9 @@ pub(crate) mod cast {
 
     pub(crate) mod resolve {
         use crate::cpu::query::kind::RayQuery;
-        use crate::query::kind::{Approach, Closest, Count, Interval, Transmittance};
 
         pub(crate) trait GpuQuery: RayQuery {
             const PAIRS_ON_GPU: bool = false;
         }
-
-        impl GpuQuery for Closest {}
-        impl GpuQuery for Interval {}
-        impl GpuQuery for Approach {}
-        impl GpuQuery for Count {}
-        impl GpuQuery for Transmittance {}
     }
 }

@@ -101,7 +101,7 @@ lints() {
   step "lints of the library without features" cargo clippy --release --locked -p umbracast --lib --no-default-features -- -D warnings
   RUSTDOCFLAGS="-D warnings" step "documentation" cargo doc --release --locked --no-deps --lib -p umbracast -p umbracast-sky -p umbracast-files --all-features
   if cargo deny --version >/dev/null 2>&1; then
-    step "dependencies" cargo deny --locked --offline check licenses bans sources
+    step "dependencies" cargo deny --locked --offline --workspace check licenses bans sources
   else
     printf '\n== NOT CHECKED: the dependencies, because cargo-deny is missing (cargo install cargo-deny)\n'
   fi

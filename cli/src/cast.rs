@@ -4,43 +4,15 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use clap::Args;
-use umbracast::{Approach, Hit, Interval, Motion, OnBad, SceneOptions};
-use umbracast_files::{AnswerRow, FromColumn, StreamFormat, is_points_output, is_standard_stream};
+use umbracast::{Motion, OnBad, SceneOptions};
+use umbracast_files::{FromColumn, StreamFormat, is_points_output, is_standard_stream};
 
 use super::args::{DeviceArgs, KeepArgs, Origin, PolicyArgs, SphereArgs, SummaryArgs, TableArgs, numbers, words};
-use super::cast_query::{ListQuery, RecordQuery};
+use super::cast_query::{QUERIES, QueryName, RecordQuery};
 use super::describe::{self, With};
 use super::ray_input::{self, RayInputOptions};
 use super::single;
 use super::stream::Files;
-
-/// The query kinds of `--query`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum QueryName {
-    Closest,
-    Occluded,
-    Interval,
-    Count,
-    Transmittance,
-    All,
-    Nearest,
-    Approach,
-}
-
-impl QueryName {
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Closest => "closest",
-            Self::Occluded => "occluded",
-            Self::Interval => "interval",
-            Self::Count => "count",
-            Self::Transmittance => "transmittance",
-            Self::All => "all",
-            Self::Nearest => "nearest",
-            Self::Approach => "approach",
-        }
-    }
-}
 
 const EXAMPLES: &str = "\
 Files:
@@ -186,17 +158,7 @@ pub(crate) struct CastArgs {
     sensor: Option<PathBuf>,
 
     /// Query, with the columns of its results
-    #[arg(long, value_parser = words([
-        ("closest", "the first sphere that the ray hits: t, id", QueryName::Closest),
-        ("occluded", "whether the ray hits any sphere: occluded", QueryName::Occluded),
-        ("interval", "both roots of the first sphere: t_enter, t_exit, id", QueryName::Interval),
-        ("count", "the number of spheres that the ray hits: count", QueryName::Count),
-        ("transmittance", "the product of the column transmittance over all spheres that the ray hits: transmittance",
-         QueryName::Transmittance),
-        ("all", "both roots of every sphere that the ray hits, sorted by t: lists of t_enter, t_exit, id", QueryName::All),
-        ("nearest", "as `all`, but at most the first --k spheres", QueryName::Nearest),
-        ("approach", "the closest approach of the ray to any surface: t, clearance, id", QueryName::Approach),
-    ]), default_value = "closest")]
+    #[arg(long, value_parser = words(QUERIES), default_value = "closest")]
     pub(crate) query: QueryName,
     /// Maximum number of spheres per ray, for --query nearest
     ///
@@ -337,13 +299,13 @@ impl CastArgs {
 pub(crate) fn run(args: &CastArgs) -> Result<()> {
     args.check_policies()?;
     let query = args.policies.query(args.on_bad).motion(args.motion());
-    if args.policies.blocks_near()
-        && !matches!(args.query, QueryName::Closest | QueryName::Interval | QueryName::All | QueryName::Nearest)
-    {
-        let message = format!(
-            "--near block is for --query closest, interval, all and nearest: it cannot be used with --query {}",
-            args.query.word()
-        );
+    if args.policies.blocks_near() && !args.query.obeys_near() {
+        let obeying = QUERIES.iter().filter(|(.., query)| query.obeys_near()).map(|(word, ..)| *word);
+        let obeying = obeying.collect::<Vec<_>>().join(", ");
+        let (others, last) = obeying.rsplit_once(", ").unwrap_or(("", &obeying));
+        let asked = args.query.word();
+        let message =
+            format!("--near block is for --query {others} and {last}: it cannot be used with --query {asked}");
         return Err(Error::Usage(message));
     }
     if !args.with.is_empty() && !matches!(args.query, QueryName::Closest) {
@@ -394,33 +356,23 @@ impl Files<'_> {
     /// Runs the query of `--query`.
     fn run(&self) -> Result<()> {
         let most = self.args.most()?;
-        match self.args.query {
-            QueryName::Closest if !self.with.is_empty() => {
-                let columns = describe::columns(&self.with, self.args.origin.is_some(), is_points_output(self.output));
-                self.answer(RecordQuery::new(&columns))
-            }
-            QueryName::Closest => self.answer(RecordQuery::new(Hit::COLUMNS)),
-            QueryName::Occluded => self.answer(RecordQuery::new(bool::COLUMNS)),
-            QueryName::Interval => self.answer(RecordQuery::new(Interval::COLUMNS)),
-            QueryName::Count => self.answer(RecordQuery::new(u32::COLUMNS)),
-            QueryName::Transmittance => self.answer(RecordQuery::new(f32::COLUMNS)),
-            QueryName::Approach => self.answer(RecordQuery::new(Approach::COLUMNS)),
-            QueryName::All | QueryName::Nearest => {
-                let named = self.output.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
-                let is_array = match &named {
-                    None => {
-                        !is_standard_stream(self.output)
-                            || self.args.table.format.is_some_and(|f| f != StreamFormat::Csv)
-                    }
-                    Some(extension) => ["npy", "f32"].contains(&&**extension),
-                };
-                if is_array {
-                    let message =
-                        "the lists of all and nearest are no single array: supported are .npz, .csv and .parquet";
-                    return Err(Error::bad_file(self.output, message));
+        if matches!(self.args.query, QueryName::Closest) && !self.with.is_empty() {
+            let columns = describe::columns(&self.with, self.args.origin.is_some(), is_points_output(self.output));
+            return self.answer(RecordQuery::new(&columns));
+        }
+        if matches!(self.args.query, QueryName::All | QueryName::Nearest) {
+            let named = self.output.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
+            let is_array = match &named {
+                None => {
+                    !is_standard_stream(self.output) || self.args.table.format.is_some_and(|f| f != StreamFormat::Csv)
                 }
-                self.answer(ListQuery { most })
+                Some(extension) => ["npy", "f32"].contains(&&**extension),
+            };
+            if is_array {
+                let message = "the lists of all and nearest are no single array: supported are .npz, .csv and .parquet";
+                return Err(Error::bad_file(self.output, message));
             }
         }
+        self.args.query.run(self, most)
     }
 }

@@ -11,6 +11,63 @@ use super::compare::{Comparison, Input};
 use super::describe::Described;
 use super::plot::{DARK, HIT, LISTED, Legend, MISS, Mark, PASS, Plot, Plotted, RAY};
 use super::ray_input::{Channel, SensorAngles};
+use super::stream::Files;
+
+/// Defines [`QueryName`] from a row per query: its word in `--query`, whether it obeys `--near block`, the record that it returns per ray
+/// if it is no list, and its help.
+macro_rules! queries {
+    ($($kind:ident $word:literal $near:literal $(-> $record:ty)?, $help:literal;)*) => {
+        /// A query kind of `--query`.
+        #[derive(Clone, Copy, Debug)]
+        pub(crate) enum QueryName {
+            $($kind,)*
+        }
+
+        /// The query kinds with their words and help.
+        pub(crate) const QUERIES: [(&str, &str, QueryName); [$($word),*].len()] =
+            [$(($word, $help, QueryName::$kind)),*];
+
+        impl QueryName {
+            /// Whether the query obeys `--near block`.
+            pub(crate) fn obeys_near(self) -> bool {
+                match self {
+                    $(Self::$kind => $near,)*
+                }
+            }
+
+            /// Runs the query on files. A list has at most `most` spheres per ray.
+            pub(crate) fn run(self, files: &Files<'_>, most: Option<u32>) -> Result<()> {
+                match self {
+                    $($(Self::$kind => files.answer(RecordQuery::<$record>::new(<$record>::COLUMNS)),)?)*
+                    Self::All | Self::Nearest => files.answer(ListQuery { most }),
+                }
+            }
+        }
+
+        /// The queries with one row per ray, with their columns.
+        #[cfg(test)]
+        pub(crate) fn tables() -> Vec<(&'static str, serde_json::Value)> {
+            vec![$($(($word, crate::schema::table(<$record>::COLUMNS)),)?)*]
+        }
+    };
+}
+queries! {
+    Closest "closest" true -> Hit, "the first sphere that the ray hits: t, id";
+    Occluded "occluded" false -> bool, "whether the ray hits any sphere: occluded";
+    Interval "interval" true -> Interval, "both roots of the first sphere: t_enter, t_exit, id";
+    Count "count" false -> u32, "the number of spheres that the ray hits: count";
+    Transmittance "transmittance" false -> f32,
+        "the product of the column transmittance over all spheres that the ray hits: transmittance";
+    All "all" true, "both roots of every sphere that the ray hits, sorted by t: lists of t_enter, t_exit, id";
+    Nearest "nearest" true, "as `all`, but at most the first --k spheres";
+    Approach "approach" false -> Approach, "the closest approach of the ray to any surface: t, clearance, id";
+}
+
+impl QueryName {
+    pub(crate) fn word(self) -> &'static str {
+        QUERIES[self as usize].0
+    }
+}
 
 /// A query kind, for a cast of files.
 pub(crate) trait CastQuery {

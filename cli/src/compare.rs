@@ -3,7 +3,7 @@
 
 mod line;
 mod lists;
-mod records;
+pub(crate) mod records;
 
 use std::fmt;
 

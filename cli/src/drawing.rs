@@ -16,6 +16,7 @@ use tiny_skia::{
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
 use umbracast::glam::{DVec2, DVec3};
 use umbracast::memory;
+use umbracast_files::escape::xml;
 
 use crate::error::{Error, Result};
 
@@ -27,6 +28,9 @@ const FRAMES_PER_S: u16 = 15;
 
 /// The families of text in SVG: that of the PNG renderer first. `textLength` keeps the width of another family.
 const FAMILIES: &str = "'DejaVu Sans Condensed','DejaVu Sans',Verdana,sans-serif";
+
+/// The width of the halo of a text, in heights of text.
+const HALO: f64 = 0.3;
 
 /// A rectangle: its upper left and its lower right corner.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,30 +58,15 @@ pub(crate) struct Pen {
 #[derive(Clone, Debug)]
 enum Shape {
     /// Lines, stroked together: where they overlap, the colour counts once.
-    Lines {
-        lines: Vec<Vec<DVec2>>,
-        width: f64,
-        dash: f64,
-    },
+    Lines(Vec<Vec<DVec2>>, Pen),
     /// A filled outline.
     Area(Vec<DVec2>),
-    Dot {
-        at: DVec2,
-        radius: f64,
-    },
-    /// Text from the left end of its base line. `halo` is the colour around the letters.
-    Text {
-        at: DVec2,
-        size: f64,
-        text: String,
-        halo: Option<u32>,
-    },
-    /// RGBA, not multiplied with the opacity.
-    Image {
-        at: DVec2,
-        size: [u32; 2],
-        rgba: Vec<u8>,
-    },
+    /// A disc: its middle and its radius.
+    Dot(DVec2, f64),
+    /// Text from the left end of its base line.
+    Text(DVec2, String, Style),
+    /// An image: its upper left corner, its width and height, and its RGBA, not multiplied with the opacity.
+    Image(DVec2, [u32; 2], Vec<u8>),
 }
 
 /// A shape, its ink, and its class in SVG.
@@ -88,7 +77,7 @@ struct Item {
     shape: Shape,
 }
 
-/// How text looks.
+/// How text looks. `halo` is the colour around the letters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Style {
     pub(crate) size: f64,
@@ -160,7 +149,7 @@ impl Frame {
         vec![low, DVec2::new(high.x, low.y), high, DVec2::new(low.x, high.y), low]
     }
 
-    fn holds(&self, other: &Self) -> bool {
+    pub(crate) fn holds(&self, other: &Self) -> bool {
         self.contains(other.low) && self.contains(other.high)
     }
 
@@ -242,7 +231,7 @@ impl Drawing {
         let lines: Vec<Vec<DVec2>> = lines.iter().flat_map(|line| clip.clipped(line)).collect();
         let is_seen = !lines.is_empty();
         if is_seen {
-            self.push(class, pen.ink, Shape::Lines { lines, width: pen.width, dash: pen.dash });
+            self.push(class, pen.ink, Shape::Lines(lines, pen));
         }
         is_seen
     }
@@ -258,7 +247,7 @@ impl Drawing {
     /// Adds a disc.
     pub(crate) fn dot(&mut self, class: &'static str, at: DVec2, radius: f64, ink: impl Into<Ink>) {
         if self.frame.grown(-radius).contains(at) {
-            self.push(class, ink.into(), Shape::Dot { at, radius });
+            self.push(class, ink.into(), Shape::Dot(at, radius));
         }
     }
 
@@ -271,14 +260,13 @@ impl Drawing {
 
     /// Adds an image, one pixel of it per pixel of the picture; `rgba` is not multiplied with the opacity.
     pub(crate) fn image(&mut self, class: &'static str, at: DVec2, size: [u32; 2], rgba: Vec<u8>) {
-        self.push(class, Ink::from(0), Shape::Image { at, size, rgba });
+        self.push(class, Ink::from(0), Shape::Image(at, size, rgba));
     }
 
     /// Adds text from the left end of its base line. The text takes its room: later labels avoid it.
     pub(crate) fn text(&mut self, class: &'static str, text: &str, at: DVec2, style: Style) {
         self.taken.push(text_frame(at, text_width(text, style.size), style.size));
-        let shape = Shape::Text { at, size: style.size, text: text.into(), halo: style.halo };
-        self.push(class, style.hex.into(), shape);
+        self.push(class, style.hex.into(), Shape::Text(at, text.into(), style));
     }
 
     /// As [`text`](Self::text), from the middle of its base line.
@@ -309,10 +297,7 @@ impl Drawing {
                 Symbol::Scale(_) => {
                     let tick = |at: DVec2| [-0.33, 0.33].map(|up| at + up * size * DVec2::Y).to_vec();
                     let bar = [tick(middle), tick(middle + along), vec![middle, middle + along]];
-                    let rim = style.halo.map(|halo| Pen::new(halo, 0.26 * size));
-                    for pen in rim.into_iter().chain([Pen::new(style.hex, 0.1 * size)]) {
-                        self.lines("scale", &bar, self.frame, pen);
-                    }
+                    self.lines("scale", &bar, self.frame, Pen::new(style.hex, 0.1 * size));
                 }
             }
             self.text("legend", text, at + along + DVec2::X * 0.6 * size, style);
@@ -391,25 +376,21 @@ impl Drawing {
 
     /// Encodes the picture by the extension of a path: `.svg`, otherwise PNG.
     pub(crate) fn write(&self, path: &Path, out: &mut dyn Write) -> io::Result<()> {
+        let size = self.frame.high.to_array().map(|side| side as u32);
         match path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg")) {
             true => out.write_all(self.svg()?.as_bytes()),
-            false => write_png(out, &self.pixels()?, self.size(), ColorType::Rgb),
+            false => write_png(out, &self.pixels()?, size, ColorType::Rgb),
         }
     }
 
     /// The RGB pixels of the picture, rows from the top.
     pub(crate) fn pixels(&self) -> io::Result<Vec<u8>> {
-        let [width, height] = self.size();
+        let [width, height] = self.frame.high.to_array().map(|side| side as u32);
         let mut pixmap = Pixmap::new(width, height).ok_or_else(|| io::Error::other("the picture is empty"))?;
         pixmap.fill(Color::WHITE);
         self.items.iter().for_each(|item| item.paint(&mut pixmap));
         // The white background makes every pixel opaque.
         Ok(pixmap.data().chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect())
-    }
-
-    /// Width and height in pixels.
-    fn size(&self) -> [u32; 2] {
-        self.frame.high.to_array().map(|side| side as u32)
     }
 
     fn svg(&self) -> io::Result<String> {
@@ -431,25 +412,25 @@ impl Item {
     fn paint(&self, pixmap: &mut Pixmap) {
         let (paint, still) = (paint(self.ink), Transform::identity());
         let outline = match &self.shape {
-            Shape::Lines { lines, width, dash } => {
-                let dash = StrokeDash::new(vec![*dash as f32; 2], 0.0);
-                let stroke = Stroke { dash, ..stroke(*width) };
+            Shape::Lines(lines, pen) => {
+                let dash = StrokeDash::new(vec![pen.dash as f32; 2], 0.0);
+                let stroke = Stroke { dash, ..stroke(pen.width) };
                 if let Some(path) = path(lines, false) {
                     pixmap.stroke_path(&path, &paint, &stroke, still, None);
                 }
                 return;
             }
             Shape::Area(outline) => path(std::slice::from_ref(outline), true),
-            Shape::Dot { at, radius } => PathBuilder::from_circle(at.x as f32, at.y as f32, *radius as f32),
-            Shape::Text { at, size, text, halo } => {
+            Shape::Dot(at, radius) => PathBuilder::from_circle(at.x as f32, at.y as f32, *radius as f32),
+            Shape::Text(at, text, Style { size, halo, .. }) => {
                 let path = glyphs(text, *at, *size);
                 if let (Some(halo), Some(path)) = (halo, &path) {
-                    let paint = self::paint(Ink::new(*halo, 0.8));
-                    pixmap.stroke_path(path, &paint, &stroke(halo_width(*size)), still, None);
+                    let paint = self::paint((*halo).into());
+                    pixmap.stroke_path(path, &paint, &stroke(HALO * *size), still, None);
                 }
                 path
             }
-            Shape::Image { at, size: [width, height], rgba } => {
+            Shape::Image(at, [width, height], rgba) => {
                 let premultiplied = rgba.chunks_exact(4).flat_map(|p| {
                     let color = tiny_skia::ColorU8::from_rgba(p[0], p[1], p[2], p[3]).premultiply();
                     [color.red(), color.green(), color.blue(), color.alpha()]
@@ -474,8 +455,8 @@ impl Item {
         let opacity = short(ink.alpha);
         let fill = format!(r#"fill="{color}" fill-opacity="{opacity}""#);
         Ok(match shape {
-            Shape::Lines { lines, width, dash } => {
-                let (data, width, dash) = (path_data(lines, ""), short(*width), short(*dash));
+            Shape::Lines(lines, pen) => {
+                let (data, width, dash) = (path_data(lines, ""), short(pen.width), short(pen.dash));
                 let pen = format!(r#"stroke="{color}" stroke-opacity="{opacity}" stroke-width="{width}""#);
                 format!(r#"<path class="{class}" d="{data}" fill="none" {pen} stroke-dasharray="{dash}"/>"#)
             }
@@ -483,22 +464,20 @@ impl Item {
                 let data = path_data(std::slice::from_ref(outline), "Z");
                 format!(r#"<path class="{class}" d="{data}" {fill}/>"#)
             }
-            Shape::Dot { at, radius } => {
+            Shape::Dot(at, radius) => {
                 let [x, y, radius] = [at.x, at.y, *radius].map(short);
                 format!(r#"<circle class="{class}" cx="{x}" cy="{y}" r="{radius}" {fill}/>"#)
             }
-            Shape::Text { at, size, text, halo } => {
-                let [x, y, length, width] = [at.x, at.y, text_width(text, *size), halo_width(*size)].map(short);
+            Shape::Text(at, text, Style { size, halo, .. }) => {
+                let [x, y, length, width] = [at.x, at.y, text_width(text, *size), HALO * *size].map(short);
                 let halo = halo.map_or(String::new(), |halo| {
-                    format!(
-                        r##" stroke="#{halo:06x}" stroke-opacity="0.8" stroke-width="{width}" paint-order="stroke""##
-                    )
+                    format!(r##" stroke="#{halo:06x}" stroke-width="{width}" paint-order="stroke""##)
                 });
-                let (size, text) = (short(*size), escaped(text));
+                let (size, text) = (short(*size), xml(text));
                 let fit = format!(r#"font-size="{size}" textLength="{length}" lengthAdjust="spacingAndGlyphs""#);
                 format!(r#"<text class="{class}" x="{x}" y="{y}" {fit} fill="{color}"{halo}>{text}</text>"#)
             }
-            Shape::Image { at, size: [width, height], rgba } => {
+            Shape::Image(at, [width, height], rgba) => {
                 let mut png = Vec::new();
                 write_png(&mut png, rgba, [*width, *height], ColorType::Rgba)?;
                 let (x, y, data) = (short(at.x), short(at.y), base64::engine::general_purpose::STANDARD.encode(png));
@@ -537,16 +516,6 @@ pub(crate) fn opaque(color: DVec3) -> [u8; 4] {
 pub(crate) fn ramp(gradient: colorous::Gradient, part: f64) -> DVec3 {
     let (r, g, b) = gradient.eval_continuous(0.95 - 0.7 * part).as_tuple();
     DVec3::new(r.into(), g.into(), b.into()) / 255.0
-}
-
-/// The width of the halo of a text.
-fn halo_width(size: f64) -> f64 {
-    0.24 * size
-}
-
-/// Text without characters that XML reserves.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 /// A number with at most two decimals.

@@ -8,7 +8,7 @@ use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
 use umbracast::shadow::{Shadow, ShadowFlux, ShadowKind};
-use umbracast::{Approach, Containment, Hit, Interval, LegStatus};
+use umbracast::{Containment, LegStatus};
 use umbracast_files::{AnswerRow, Column, Number};
 
 use crate::describe::{self, With};
@@ -33,7 +33,7 @@ fn summary<T: JsonSchema>(name: &str) -> (String, Value) {
 }
 
 /// The columns of a table: names in the order of the columns, types, and types in arrays.
-fn table<T: AnswerRow>(columns: &[Column<T>]) -> Value {
+pub(crate) fn table<T: AnswerRow>(columns: &[Column<T>]) -> Value {
     let column = |(name, number): &Column<T>| {
         let words: Vec<&str> = match *name {
             "status" => LegStatus::ALL.map(LegStatus::word).to_vec(),
@@ -64,26 +64,25 @@ fn table<T: AnswerRow>(columns: &[Column<T>]) -> Value {
 /// The columns of every table. `required` has their order; `dtype` is the type in `.npz` and `.npy`.
 fn tables() -> Value {
     let with = [With::Point, With::Normal, With::Incidence, With::Distance, With::Pose, With::Ring, With::Azimuth];
+    let tables: serde_json::Map<String, Value> = [
+        ("closest with all", table(&describe::columns(&with, false, false))),
+        ("contains", table(Containment::COLUMNS)),
+        ("bullets", table(&crate::bullets::columns(false, false))),
+        ("bullets with bounces", table(&crate::bullets::columns(true, false))),
+        ("shadow", table(Shadow::COLUMNS)),
+        ("shadow with flux", table(ShadowFlux::COLUMNS)),
+        ("sunlight", table(crate::sunlight::SunlightRow::COLUMNS)),
+        ("sunlight events", table(crate::sunlight::EventRow::COLUMNS)),
+    ]
+    .into_iter()
+    .chain(crate::cast_query::tables())
+    .map(|(name, table)| (name.to_owned(), table))
+    .collect();
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "columns of results",
         "description": "A row of each table. A cell without a value is empty in text, null in .parquet.",
-        "$defs": {
-            "closest": table(Hit::COLUMNS),
-            "closest with all": table(&describe::columns(&with, false, false)),
-            "occluded": table(bool::COLUMNS),
-            "interval": table(Interval::COLUMNS),
-            "count": table(u32::COLUMNS),
-            "transmittance": table(f32::COLUMNS),
-            "approach": table(Approach::COLUMNS),
-            "contains": table(Containment::COLUMNS),
-            "bullets": table(&crate::bullets::columns(false, false)),
-            "bullets with bounces": table(&crate::bullets::columns(true, false)),
-            "shadow": table(Shadow::COLUMNS),
-            "shadow with flux": table(ShadowFlux::COLUMNS),
-            "sunlight": table(crate::sunlight::SunlightRow::COLUMNS),
-            "sunlight events": table(crate::sunlight::EventRow::COLUMNS),
-        },
+        "$defs": tables,
     })
 }
 

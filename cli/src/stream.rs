@@ -12,8 +12,8 @@ use umbracast_files::{Heights, LeftOut, OriginFinder, PreparedFile, RayBatches, 
 use umbracast_files::{check_output, check_points_output, is_points_output};
 
 use super::args::Origin;
-use super::cast::{CastArgs, QueryName};
-use super::cast_query::CastQuery;
+use super::cast::CastArgs;
+use super::cast_query::{CastQuery, QueryName};
 use super::coarse::{RAY, Rounded};
 use super::compare::{self, Comparison, Reference};
 use super::describe::With;

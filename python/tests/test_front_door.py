@@ -1,6 +1,7 @@
 """Rays from points, sensors and cameras, scenes from points, closing, systems as dictionaries, progress of pictures, and signatures."""
 
 import inspect
+import typing
 import warnings
 
 import numpy as np
@@ -180,7 +181,7 @@ def test_pictures_report_their_progress():
 
 
 def test_signatures_name_the_options():
-    for verb in ("closest", "interval", "approach", "occluded", "count", "transmittance", "all", "nearest"):
+    for verb in typing.get_args(_queries.Query):
         parameters = inspect.signature(getattr(umbracast.Scene, verb)).parameters
         assert parameters["precision"].default == "auto" and parameters["inside"].default == "enter", verb
         assert "options" not in parameters

@@ -3,7 +3,7 @@
 @group(0) @binding(3) var<storage, read_write> nodes: array<vec4<u32>>;
 
 // Maximum number of spheres per leaf.
-const MAX_LEAF_SPHERES: u32 = 7u;
+const MAX_LEAF_SPHERES: u32 = 4u;
 
 // Packs a leaf into a child word.
 fn leaf(first: u32, count: u32) -> u32 {

@@ -189,9 +189,6 @@ fn noted_span(i: u32, turn: vec2<f32>, own: u32) -> vec2<f32> {
 // Uncovered fraction of the disc, in one direction. Without a loop, because iterations are limited (see MOST_EFFORT).
 fn open_along(disc: Disc, turn: vec2<f32>, own: u32) -> f32 {
   let first = noted_span(0u, turn, own);
-  if (cone_count == 1u) {
-    return 1.0 - max(inner(disc, first.y) - inner(disc, first.x), 0.0);
-  }
   let second = noted_span(1u, turn, own);
   let third = noted_span(2u, turn, own);
   // Sort the intervals by their starts.
@@ -204,10 +201,12 @@ fn open_along(disc: Disc, turn: vec2<f32>, own: u32) -> f32 {
   let high = select(rest, b, rest.x < b.x);
   var open = inner(disc, low.x);
   var reached = max(low.x, low.y);
-  open += max(inner(disc, middle.x) - inner(disc, reached), 0.0);
-  reached = max(reached, middle.y);
-  open += max(inner(disc, high.x) - inner(disc, reached), 0.0);
-  reached = max(reached, high.y);
+  if (cone_count > 1u) {
+    open += max(inner(disc, middle.x) - inner(disc, reached), 0.0);
+    reached = max(reached, middle.y);
+    open += max(inner(disc, high.x) - inner(disc, reached), 0.0);
+    reached = max(reached, high.y);
+  }
   return open + (1.0 - inner(disc, reached));
 }
 
@@ -298,16 +297,16 @@ fn uncovered_by_cones(disc: Disc) -> f32 {
     if (abs(level) < amount) {
       let middle = signed_arc(wave.y, wave.x);
       let half = arc(sqrt(max((amount - level) * (amount + level), 0.0)), -level);
-      add_end(0.5 * (middle - half));
-      add_end(0.5 * (middle + half));
-      add_end(0.5 * (middle - half) + PI);
-      add_end(0.5 * (middle + half) + PI);
+      for (var k = 0u; k < 4u; k++) {
+        add_end(0.5 * (middle + select(half, -half, k % 2u == 0u)) + select(0.0, PI, k >= 2u));
+      }
     }
   }
   cones_touch = false;
   cones_reach_beyond = false;
   if (end_count == 0u) {
-    add_end(0.0);
+    ends[0] = 0.0;
+    end_count = 1u;
   }
   ends[end_count] = ends[0] + TAU;
   let nodes = max(NODES / end_count, MIN_NODES);

@@ -153,16 +153,18 @@ fn add(disc: Disc, cap: Cap) {
   }
   // Two caps that differ only by rounding have no well-defined chord, so one of them counts as inside the other.
   let slack = ALIKE * disc.radius;
+  var inside = 0u;
   for (var i = 0u; i < cap_count; i++) {
-    if (are_apart(caps[i], cap) + cap.radius <= caps[i].radius + slack) {
+    let gap = are_apart(caps[i], cap);
+    if (gap + cap.radius <= caps[i].radius + slack) {
       return;
     }
+    inside |= u32(gap + caps[i].radius <= cap.radius + slack) << i;
   }
   var kept = 0u;
   for (var i = 0u; i < cap_count; i++) {
-    let other = caps[i];
-    if (are_apart(other, cap) + other.radius > cap.radius + slack) {
-      caps[kept] = other;
+    if ((inside >> i & 1u) == 0u) {
+      caps[kept] = caps[i];
       kept++;
     }
   }
@@ -297,19 +299,31 @@ fn visible_point(cap: Cap) -> f32 {
   return select(1.0, 0.0, cap.edge <= 0.0);
 }
 
-// Irradiance of horizontal ground by the part of an unoccluded disc that is above the horizon, relative to that by the light at the zenith.
-fn irradiance(disc: Disc, ground: Cap) -> f32 {
+// Visible fraction of the light's disc, and the irradiance of horizontal ground, relative to that by the whole light at the zenith.
+struct Illumination {
+  fraction: f32,
+  irradiance: f32,
+}
+
+const DARK: Illumination = Illumination(0.0, 0.0);
+const FULL: Illumination = Illumination(1.0, 1.0);
+
+// The light of the part of an unoccluded disc that is above the horizon. On the CPU, `irradiance` and `covered` compute it.
+fn risen_light(disc: Disc, ground: Cap) -> Illumination {
   let a = disc.radius;
   let height = signed_sine(ground.edge);
   if (ground.edge >= a) {
-    return height;
+    return Illumination(1.0, height);
   }
   if (ground.edge + a <= 0.0) {
-    return 0.0;
+    return DARK;
   }
   let half = chord(a, ground.radius, ground.separation, ground.edge);
-  let risen = PI - half.x;
+  let v = versine(a);
+  // The edge of the ground is a great circle: it has no segment of its own.
+  let sunk = clamp(segment(half.x, v) / (PI * v), 0.0, 1.0);
   let area = sine(a);
-  let ellipse = area * area * height * angle_minus_sine(2.0 * risen);
-  return max((ellipse + angle_minus_sine(2.0 * half.y)) / (TAU * area * area), 0.0);
+  let ellipse = area * area * height * angle_minus_sine(2.0 * (PI - half.x));
+  let irradiance = (ellipse + angle_minus_sine(2.0 * half.y)) / (TAU * area * area);
+  return Illumination(1.0 - sunk, max(irradiance, 0.0));
 }

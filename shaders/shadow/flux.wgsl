@@ -73,26 +73,29 @@ fn find_limits(disc: Disc) {
   limit_count = 0u;
   // Squares are computed from quotients, because the square of the radius of a small disc may underflow to zero.
   let half_disc = sine(0.5 * disc.radius);
-  for (var i = 0u; i < cap_count; i++) {
-    let cap = caps[i];
-    let near = sine(0.5 * abs(cap.edge)) / half_disc;
-    add_limit(near * near);
-    if (cap.separation + cap.radius < disc.radius) {
-      let far = sine(0.5 * (cap.separation + cap.radius)) / half_disc;
-      add_limit(far * far);
-    }
-  }
   // Two caps intersect in two points, of which each cap adds the one to the left of the other's centre. One loop: the compiler of
   // SwiftShader does not come to an end if there are two.
-  for (var pair = 0u; pair < cap_count * cap_count; pair++) {
-    let cap = caps[pair / cap_count];
-    let other = caps[pair % cap_count];
-    let gap = are_apart(cap, other);
-    if (pair / cap_count != pair % cap_count && gap < cap.radius + other.radius) {
-      let p = edge_point(cap, bearing(cap, other) - common_chord(cap.radius, other.radius, gap));
-      // The length of p is the tangent of half the ring's radius.
-      add_limit(dot(p / half_disc, p / half_disc) / (1.0 + dot(p, p)));
+  let columns = cap_count + 1u;
+  for (var pair = 0u; pair < cap_count * columns; pair++) {
+    let i = pair / columns;
+    let j = pair % columns;
+    let cap = caps[i];
+    var ring = 0.0;
+    if (j == i || j == cap_count) {
+      // The nearest and the farthest point of the cap's own edge.
+      let edge = select(min(cap.separation + cap.radius, disc.radius), abs(cap.edge), j == i);
+      let half = sine(0.5 * edge) / half_disc;
+      ring = half * half;
+    } else {
+      let other = caps[j];
+      let gap = are_apart(cap, other);
+      if (gap < cap.radius + other.radius) {
+        let p = edge_point(cap, bearing(cap, other) - common_chord(cap.radius, other.radius, gap));
+        // The length of p is the tangent of half the ring's radius.
+        ring = dot(p / half_disc, p / half_disc) / (1.0 + dot(p, p));
+      }
     }
+    add_limit(ring);
   }
 }
 
@@ -128,12 +131,14 @@ fn visible_light(disc: Disc, darkened: bool) -> f32 {
   let k = half_tangent_squared(disc);
   var sum = 0.0;
   var before = 0.0;
+  var within_before = 0.0;
   for (var i = 0u; i <= limit_count; i++) {
     var after = 1.0;
     if (i < limit_count) {
       after = limits[i];
     }
     let width = after - before;
+    let within = brightness_within(disc, after);
     // The first node is in the middle. The others are dense at both ends, where the share may behave like a square root.
     for (var node = 0u; node <= RING_NODES; node++) {
       let at = select((f32(node) - 0.5) / f32(RING_NODES), 0.5, node == 0u);
@@ -146,13 +151,14 @@ fn visible_light(disc: Disc, darkened: bool) -> f32 {
       }
       // Between two limits, caps cover some of each ring, or all of each, or nothing of any.
       if (share >= 1.0 - SHARE_ROUNDING) {
-        sum += brightness_within(disc, after) - brightness_within(disc, before);
+        sum += within - within_before;
       }
       if (share <= SHARE_ROUNDING || share >= 1.0 - SHARE_ROUNDING) {
         break;
       }
     }
     before = after;
+    within_before = within;
   }
   return clamp(sum / whole, 0.0, 1.0);
 }

@@ -35,7 +35,7 @@ fn square(place: vec3<f32>) -> vec2<u32> {
 
 const SQUARES: f32 = 256.0;
 
-// lavapipe silently stops an invocation after 65,535 loop iterations. A sphere costs up to two and an occluder up to three. The CPU
+// lavapipe silently stops an invocation after 65,535 loop iterations. A sphere costs up to three, as an occluder does. The CPU
 // computes pixels with longer lists.
 const MAX_SPHERES: u32 = 16384u;
 const MAX_OCCLUDERS: u32 = 4096u;
@@ -78,12 +78,19 @@ fn visible_point_of(ray: Ray, best: ClosestState) -> VisiblePoint {
   if (best.id == NO_SPHERE) {
     return VisiblePoint(vec3<f32>(0.0, 0.0, -1.0), vec3<f32>(0.0, 0.0, -1.0));
   }
-  if (!spheroids || spheroid_seen == NO_SPHEROID) {
-    let normal = normal_at(scale(ray, spheres[best.id]));
-    return VisiblePoint(normal, normal);
+  let is_spheroid = spheroids && spheroid_seen != NO_SPHEROID;
+  var own = ray;
+  var body: RenderedSpheroid;
+  if (is_spheroid) {
+    body = spheroid_of(spheroid_seen);
+    own = stretched(body, ray);
+  } else {
+    body.sphere = spheres[best.id];
   }
-  let body = spheroid_of(spheroid_seen);
-  let n = normal_at(scale(stretched(body, ray), body.sphere));
+  let n = normal_at(scale(own, body.sphere));
+  if (!is_spheroid) {
+    return VisiblePoint(n, n);
+  }
   let normal = along_pole(body, n, body.stretch);
   let place = along_pole(body, n, 1.0 / body.stretch) * (body.sphere.radius / body.around);
   return VisiblePoint(normal / sqrt(max(dot(normal, normal), 1e-30)), place);
@@ -99,26 +106,39 @@ fn first_body(pixel: u32, ray: Ray) -> ClosestState {
     return best;
   }
   let prepared = prepare(ray, params.largest);
-  for (var begin = list.x; begin < list.y; begin += BLOCK) {
-    let count = min(list.y - begin, BLOCK);
-    var mask = 0u;
-    for (var i = 0u; i < count; i++) {
-      let sphere = spheres[words[begin + i]];
-      mask |= u32(margin(prepared, sphere.center, sphere.radius) >= 0.0) << i;
+  var block = list.x;
+  var end = list.x;
+  var mask = 0u;
+  var figure = 0u;
+  // One loop for spheres and spheroids, so that the intersection is compiled once.
+  loop {
+    while (mask == 0u && end < list.y) {
+      block = end;
+      end = min(block + BLOCK, list.y);
+      for (var i = 0u; i < end - block; i++) {
+        let sphere = spheres[words[block + i]];
+        mask |= u32(margin(prepared, sphere.center, sphere.radius) >= 0.0) << i;
+      }
     }
-    while (mask != 0u) {
-      let id = words[begin + firstTrailingBit(mask)];
+    var own = ray;
+    var body: RenderedSpheroid;
+    var seen = NO_SPHEROID;
+    if (mask != 0u) {
+      body.id = words[block + firstTrailingBit(mask)];
+      body.sphere = spheres[body.id];
       mask &= mask - 1u;
-      best = update_best(best, id, classify(intersect(ray, spheres[id]), ray, policies(), exact));
+    } else if (spheroids && figure < uniforms.figures) {
+      seen = figure;
+      body = spheroid_of(figure);
+      own = stretched(body, ray);
+      figure++;
+    } else {
+      break;
     }
-  }
-  for (var i = 0u; spheroids && i < uniforms.figures; i++) {
-    let body = spheroid_of(i);
-    let own = stretched(body, ray);
     let other = best.id;
     best = update_best(best, body.id, classify(intersect(own, body.sphere), own, policies(), exact));
     if (best.id != other) {
-      spheroid_seen = i;
+      spheroid_seen = seen;
     }
   }
   return best;
@@ -136,25 +156,27 @@ fn illumination(point: vec3<f32>, normal: vec3<f32>, receiver: Receiver) -> Illu
   if (ground.edge + disc.radius <= 0.0) {
     return DARK;
   }
-  let bare = irradiance(disc, ground);
-  add(disc, ground);
+  let bare = risen_light(disc, ground);
   var open = 1.0;
   let list = list_of(receiver.first_list, receiver.columns, receiver.level, square(point));
   crowded = list.y - list.x > MAX_OCCLUDERS;
-  for (var i = list.x; i < list.y && !total && !crowded; i++) {
+  // The first cap is the ground.
+  var cap = ground;
+  for (var i = list.x; ; i++) {
+    open = min(open, visible_point(cap));
+    add(disc, cap);
+    if (i >= list.y || total || crowded) {
+      break;
+    }
     let occluder = occluders[words[i]];
     if (spheroids && occluder.shape != 0u) {
       open = min(open, add_spheroid(point, light, disc, occluder, shape_of(occluders[occluder.shape])));
-      continue;
-    }
-    let cap = cap_of(point, light, disc, occluder);
-    if (disc.radius <= 0.0) {
-      open = min(open, visible_point(cap));
+      cap = NO_CAP;
     } else {
-      add(disc, cap);
+      cap = cap_of(point, light, disc, occluder);
     }
   }
-  return light_past(disc, ground, bare, open);
+  return light_past(disc, bare, open);
 }
 
 // The light at the visible surface point: full on the light itself and where the ray hits nothing.
@@ -167,11 +189,12 @@ fn light_at(id: u32, spot: VisiblePoint) -> Illumination {
   let normal = spot.normal;
   let turned = vec3<f32>(dot(receiver.x, normal), dot(receiver.y, normal), dot(receiver.z, normal));
   let n = turned / sqrt(max(dot(turned, turned), 1e-30));
-  if (!spheroids || spheroid_seen == NO_SPHEROID) {
-    return illumination(n, n, receiver);
+  var point = n;
+  if (spheroids && spheroid_seen != NO_SPHEROID) {
+    let place = spot.place;
+    point = vec3<f32>(dot(receiver.x, place), dot(receiver.y, place), dot(receiver.z, place));
   }
-  let place = spot.place;
-  return illumination(vec3<f32>(dot(receiver.x, place), dot(receiver.y, place), dot(receiver.z, place)), n, receiver);
+  return illumination(point, n, receiver);
 }
 
 // Index of the pattern of a body.

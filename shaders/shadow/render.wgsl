@@ -32,10 +32,11 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
   let ray = pixel_ray(place);
   let best = first_body(uniforms.first_pixel + i, ray);
   let spot = visible_point_of(ray, best);
+  // The only call, because compilers copy functions to each.
+  let under = light_at(best.id, spot);
   if (uniforms.middle != 0u) {
-    let fraction = light_at(best.id, spot).fraction;
     let t = select(bitcast<u32>(best.t), INFINITY_BITS, best.id == NO_SPHERE);
-    center_samples[i] = CenterSample(t, best.id, fraction, u32(crowded || too_many));
+    center_samples[i] = CenterSample(t, best.id, under.fraction, u32(crowded || too_many));
     return;
   }
   var sum = vec4<f32>(0.0, 0.0, 0.0, 0.0);
@@ -43,7 +44,7 @@ fn main(@builtin(global_invocation_id) invocation: vec3<u32>) {
     sum = sums[i];
   }
   // Colours are clipped before averaging: otherwise one very bright sample would make an edge look jagged.
-  let color = min(paint(place, best.id, spot), vec3<f32>(1.0, 1.0, 1.0));
+  let color = min(paint(place, best.id, spot, under), vec3<f32>(1.0, 1.0, 1.0));
   let covered = f32(best.id != NO_SPHERE);
   sums[i] = sum + vec4<f32>(color, select(covered, UNDONE, crowded || too_many));
 }

@@ -50,14 +50,6 @@ struct RenderUniforms {
   limb: vec2<f32>,
 }
 
-struct Illumination {
-  fraction: f32,
-  irradiance: f32,
-}
-
-const DARK: Illumination = Illumination(0.0, 0.0);
-const FULL: Illumination = Illumination(1.0, 1.0);
-
 // Position of a pixel's sample in the picture, from (-1, -1) at the lower left to (1, 1).
 fn place_of(pixel: u32) -> vec2<f32> {
   let corner = vec2<u32>(pixel % uniforms.size.x, pixel / uniforms.size.x);
@@ -94,20 +86,20 @@ struct VisiblePoint {
 // Whether the CPU has to compute the pixel: its ray would need too many tests.
 var<private> too_many: bool;
 
-// The light past the occluders that were added to the disc. `ground` is the cap of the ground, `bare` the irradiance without occluders, and
-// `open` the fraction (0 or 1) of a point light that is visible.
-fn light_past(disc: Disc, ground: Cap, bare: f32, open: f32) -> Illumination {
+// The light past the occluders that were added to the disc. `bare` is the light without them, and `open` the fraction (0 or 1) of a point
+// light that is visible.
+fn light_past(disc: Disc, bare: Illumination, open: f32) -> Illumination {
   if (disc.radius <= 0.0) {
-    return Illumination(open, open * bare);
+    return Illumination(open, open * bare.irradiance);
   }
-  let risen = 1.0 - covered(disc.radius, ground);
-  if (risen <= 0.0) {
+  if (bare.fraction <= 0.0) {
     return DARK;
   }
   // Samples need no fraction.
   let darkened = darkens && uniforms.middle == 0u;
   let rest = visible_light(disc, darkened);
-  return Illumination(rest, bare * select(min(rest / risen, 1.0), rest / risen, darkened));
+  let share = rest / bare.fraction;
+  return Illumination(rest, bare.irradiance * select(min(share, 1.0), share, darkened));
 }
 
 // Smooth noise in -1...1 on a grid of unit cells: hashed corner values, interpolated.
@@ -157,9 +149,8 @@ fn surface(pattern: SurfacePattern, normal: vec3<f32>) -> vec3<f32> {
   return (lower + (upper - lower) * blend) * shade;
 }
 
-// Colour of the visible surface point, as linear light: Lambert's law with the visible part of the light.
-fn paint(place: vec2<f32>, id: u32, spot: VisiblePoint) -> vec3<f32> {
-  clear();
+// Colour of the visible surface point `under` a light, as linear light: Lambert's law with the visible part of the light.
+fn paint(place: vec2<f32>, id: u32, spot: VisiblePoint, under: Illumination) -> vec3<f32> {
   if (id == NO_SPHERE) {
     if (uniforms.stars <= 0.0) {
       return uniforms.background;
@@ -178,7 +169,6 @@ fn paint(place: vec2<f32>, id: u32, spot: VisiblePoint) -> vec3<f32> {
     let mu = -dot(direction, spot.normal) / sqrt(max(dot(direction, direction), 1e-30));
     return uniforms.light * intensity(clamp(mu, 0.0, 1.0));
   }
-  let under = light_at(id, spot);
   let ground = surface(patterns[pattern_of(id)], spot.normal);
   return ground * (uniforms.light * (under.irradiance * uniforms.exposure) + uniforms.ambient);
 }

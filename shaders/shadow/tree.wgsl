@@ -132,12 +132,11 @@ fn next_on_ray(ray: Ray, limit: f32) -> u32 {
 
 // The nearest body that the ray of a pixel hits.
 fn first_body(pixel: u32, ray: Ray) -> ClosestState {
-  var best = visit_ball(empty_state(), ray, arrayLength(&balls) - 1u);
+  var best = empty_state();
   start_traversal();
-  var i = next_on_ray(ray, best.t);
-  while (i != NO_BALL) {
+  // The first ball is the light.
+  for (var i = arrayLength(&balls) - 1u; i != NO_BALL; i = next_on_ray(ray, best.t)) {
     best = visit_ball(best, ray, i);
-    i = next_on_ray(ray, best.t);
   }
   too_many = steps >= MAX_STEPS;
   return best;
@@ -290,8 +289,7 @@ fn light_at(id: u32, spot: VisiblePoint) -> Illumination {
   if (ground.edge + disc.radius <= 0.0) {
     return DARK;
   }
-  let bare = irradiance(disc, ground);
-  add(disc, ground);
+  let bare = risen_light(disc, ground);
   var open = 1.0;
   let sine = light_ball.high.w / far;
   let cone = LightCone(point_seen.high, far, disc.toward, sine, sqrt(max((1.0 - sine) * (1.0 + sine), 0.0)));
@@ -299,18 +297,19 @@ fn light_at(id: u32, spot: VisiblePoint) -> Illumination {
   if ((bodies[ball_seen].flags & RECEIVES) == 0u) {
     next_node = uniforms.nodes;
   }
-  var i = next_in_cone(cone);
-  while (i != NO_BALL && !total && !crowded && open > 0.0) {
-    let cap = cap_of_ball(light, disc, plane, balls[i]);
-    if (disc.radius <= 0.0) {
-      open = min(open, visible_point(cap));
-    } else {
-      add(disc, cap);
+  // The first cap is the ground.
+  var cap = ground;
+  loop {
+    open = min(open, visible_point(cap));
+    add(disc, cap);
+    let i = next_in_cone(cone);
+    if (i == NO_BALL || total || crowded) {
+      break;
     }
-    i = next_in_cone(cone);
+    cap = cap_of_ball(light, disc, plane, balls[i]);
   }
   crowded = crowded || steps >= MAX_STEPS;
-  return light_past(disc, ground, bare, open);
+  return light_past(disc, bare, open);
 }
 
 // Index of the pattern of the body that first_body() has found.

@@ -17,10 +17,10 @@ struct Leaf {
   key: u32,
 }
 
-// Keys of spheres 0 to 3 and 4 to 7 of the current leaf.
-var<private> lows: vec4<f32>;
-var<private> more_lows: vec4<f32>;
-// Key of a sphere that is not deferred.
+// Least key and mask of the deferred spheres of the current leaf.
+var<private> leaf_low: f32;
+var<private> leaf_mask: u32;
+// Larger than every key.
 const NOT_DEFERRED: f32 = 3e38;
 
 // Upper bound of the keys that are not culled, whatever their lowest eight bits.
@@ -30,25 +30,20 @@ fn max_key() -> u32 {
 
 // Call before testing a leaf's spheres.
 fn begin_leaf() {
-  lows = vec4<f32>(NOT_DEFERRED);
-  more_lows = lows;
+  leaf_low = NOT_DEFERRED;
+  leaf_mask = 0u;
 }
 
 // Marks sphere j of the leaf, with key `low`, to be deferred.
 fn defer(j: u32, low: f32) {
-  lows = select(lows, vec4<f32>(low), vec4<u32>(j) == vec4<u32>(0u, 1u, 2u, 3u));
-  more_lows = select(more_lows, vec4<f32>(low), vec4<u32>(j) == vec4<u32>(4u, 5u, 6u, 7u));
+  leaf_low = min(leaf_low, low);
+  leaf_mask |= 1u << j;
 }
 
-// Call after testing a leaf's spheres. Defers the marked spheres that are not culled by now.
+// Call after testing a leaf's spheres. Defers the marked spheres unless all are culled by now.
 fn end_leaf(first: u32) {
-  let limit = vec4<f32>(cutoff_key());
-  let bits = select(vec4<u32>(0u), vec4<u32>(1u, 2u, 4u, 8u), lows <= limit)
-    | select(vec4<u32>(0u), vec4<u32>(16u, 32u, 64u, 128u), more_lows <= limit);
-  let which = bits.x | bits.y | bits.z | bits.w;
-  let pairs = min(lows, more_lows);
-  let low = max(min(min(pairs.x, pairs.y), min(pairs.z, pairs.w)), 0.0);
-  let leaf = Leaf(first, (bitcast<u32>(low) & 0xffffff00u) | which);
+  let which = select(0u, leaf_mask, leaf_low <= cutoff_key());
+  let leaf = Leaf(first, (bitcast<u32>(max(leaf_low, 0.0)) & 0xffffff00u) | which);
   if (deferred_leaves == 0u) {
     oldest = leaf;
   } else if (deferred_leaves == 1u) {

@@ -39,9 +39,12 @@ fn visit_node() {
 // Tests sphere j of a leaf: reports a certain hit, and defers a sphere that has to be intersected.
 fn test_sphere(j: u32, place: u32) {
   let seen = bounds_at(place);
-  let half = sqrt(max(seen.outer, 0.0)) * seen.stretch + prepared_ray.along;
+  if (seen.outer < 0.0) {
+    return;
+  }
+  let half = sqrt(seen.outer) * seen.stretch + prepared_ray.along;
   let low = seen.middle - half;
-  if (seen.outer >= 0.0 && low <= prepared_ray.far && seen.middle + half >= prepared_ray.near && admits_leaf(place)) {
+  if (low <= prepared_ray.far && seen.middle + half >= prepared_ray.near && admits_leaf(place)) {
     let high = seen.middle - sqrt(max(seen.inner, 0.0)) * seen.stretch + 2.0 * prepared_ray.along;
     var is_candidate = true;
     if (seen.inner > 0.0 && low >= prepared_ray.begin && high <= min(prepared_ray.far, prepared_ray.end)) {

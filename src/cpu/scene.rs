@@ -16,11 +16,11 @@ use crate::batch::input::Spheres;
 use crate::batch::ray_attributes::RayAttributeColumns;
 use crate::batch::ray_batch::{CheckStart, RayBatch};
 use crate::batch::sphere_set::{SphereAttributes, SphereSet};
+use crate::cpu::query::kinds::Occluded;
 use crate::error::Result;
 use crate::intersect::motion::Target;
 use crate::intersect::surface::SurfaceDistance;
 use crate::math::simd::level::SimdLevel;
-use crate::query::kind::Occluded;
 use crate::query::policy::Query;
 use crate::query::results::Tally;
 use crate::records::{NO_SPHERE, Ray, RayAttributes, Sphere};
@@ -83,29 +83,25 @@ impl CpuScene {
     pub(crate) fn for_device(gpu: bool, level: SimdLevel, set: SphereSet<'_>, pairwise: bool) -> Result<Self> {
         let tree_from = if pairwise { usize::MAX } else { set.tree_from.unwrap_or(TREE_FROM) };
         let bvh = (!gpu && set.spheres.len() >= tree_from).then(|| CpuBvh::of(&set, level)).transpose()?;
-        let (attributes, time_range) = (set.attributes, set.time_range);
-        Ok(Self { attributes, pairwise, tree_from, level, time_range, ..Self::with(set.spheres, bvh)? })
+        Self::of(set, bvh, level, tree_from, pairwise)
     }
 
     /// The scene of the CPU engine itself with as many other spheres, and the increase of the cost of its BVH since that was built.
     pub(crate) fn updated(&self, set: SphereSet<'_>) -> Result<(Self, f32)> {
         let (bvh, loss) = self.bvh.get().map(|bvh| bvh.updated(&set)).transpose()?.unzip();
-        let Self { pairwise, tree_from, level, .. } = *self;
-        let (attributes, time_range) = (set.attributes, set.time_range);
-        let scene = Self { attributes, pairwise, tree_from, level, time_range, ..Self::with(set.spheres, bvh)? };
-        Ok((scene, loss.unwrap_or(0.0)))
+        Ok((Self::of(set, bvh, self.level, self.tree_from, self.pairwise)?, loss.unwrap_or(0.0)))
     }
 
-    pub(crate) fn with(spheres: &[Sphere], bvh: Option<CpuBvh>) -> Result<Self> {
+    fn of(set: SphereSet<'_>, bvh: Option<CpuBvh>, level: SimdLevel, tree_from: usize, pairwise: bool) -> Result<Self> {
         Ok(Self {
-            spheres: try_collect(spheres.iter().copied())?,
-            attributes: SphereAttributes::default(),
+            spheres: try_collect(set.spheres.iter().copied())?,
+            attributes: set.attributes,
             bvh: bvh.map(OnceLock::from).unwrap_or_default(),
             undecided: AtomicUsize::new(0),
-            tree_from: usize::MAX,
-            level: SimdLevel::best(),
-            time_range: [0.0; 2],
-            pairwise: false,
+            tree_from,
+            level,
+            time_range: set.time_range,
+            pairwise,
             magnitudes: OnceLock::new(),
             twins: OnceLock::new(),
         })

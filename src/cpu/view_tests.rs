@@ -5,9 +5,9 @@ use glam::Vec3;
 use super::*;
 use crate::batch::input::Spheres;
 use crate::batch::sphere_set::SphereSet;
+use crate::cpu::query::kinds as queries;
 use crate::cpu::scene::CpuScene;
 use crate::numbers::Numbers;
-use crate::query::kind as queries;
 use crate::query::policy::Precision;
 use crate::runtime::cancel::CancelToken;
 

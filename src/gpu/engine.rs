@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::iter::once;
+use std::num::NonZeroU64;
 use std::ops::Deref;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -10,6 +11,7 @@ use std::task::{Context, Poll, Waker};
 
 use wgpu::BufferUsages;
 
+use super::bvh::resident::GpuBvh;
 use super::cast::kernels::Kernels;
 use super::cast::staging::StagingPool;
 use super::context::adapters::shares_loads;
@@ -91,6 +93,23 @@ impl GpuEngine {
     /// Returns the pipeline of a program with its own layout; created at first use.
     pub(crate) async fn pipeline(&self, program: &Program, own: KernelConstants) -> Result<wgpu::ComputePipeline> {
         self.pipeline_in(program, own, None).await
+    }
+
+    /// Bind group of a cast's programs: parameters, rays, state, results, ray attributes; the spheres of one part and their attributes;
+    /// and a BVH.
+    pub(crate) async fn cast_group(
+        &self,
+        [params, rays, state, results, ray_attributes]: [wgpu::BufferBinding<'_>; 5],
+        [spheres, attributes]: [&wgpu::Buffer; 2],
+        bvh: Option<&GpuBvh>,
+    ) -> Result<wgpu::BindGroup> {
+        // Programs that do not traverse a BVH never read these two bindings.
+        let (nodes, order) = bvh.map_or((spheres, spheres), |bvh| (&bvh.nodes, &bvh.order));
+        let params = wgpu::BufferBinding { size: NonZeroU64::new(size_of::<Params>() as u64), ..params };
+        let [spheres, nodes, order, attributes] =
+            [spheres, nodes, order, attributes].map(wgpu::Buffer::as_entire_buffer_binding);
+        let bindings = [params, spheres, rays, state, results, nodes, order, ray_attributes, attributes];
+        self.bind_group(&self.cast.0, (0..).zip(bindings)).await
     }
 
     /// Returns the pipelines of a cast, which share one layout: the search, by traversal or by brute force, and the one that finalizes its

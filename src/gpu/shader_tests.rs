@@ -124,7 +124,6 @@ fn every_program_is_valid_for_webgpu() {
     }
     println!("{} programs", used.len());
     assert_eq!(used.len(), PROGRAMS.len());
-    assert_eq!(used.len(), 39, "a program was added or removed: update this number");
     parse("SOLVE", SOLVE);
 }
 

@@ -1,26 +1,4 @@
-//! Kinds of queries: marker types for [`Scene::cast_async`](crate::Scene::cast_async), and the kinds of encoded queries.
-
-macro_rules! kinds {
-    ($($kind:ident $method:literal;)*) => {$(
-        #[doc = concat!("The query [`Scene::", $method, "`](crate::Scene::", $method, ").")]
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub struct $kind;
-    )*};
-}
-kinds! {
-    Closest "closest";
-    Interval "interval";
-    Approach "approach";
-    Occluded "occluded";
-    Count "count";
-    Transmittance "transmittance";
-    Contains "contains";
-    All "all";
-}
-
-/// The query [`Scene::nearest`](crate::Scene::nearest), with the number of hits per ray.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Nearest(pub u32);
+//! The kinds of encoded queries.
 
 /// Kind of an encoded query: the corresponding method of [`Scene`](crate::Scene).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -11,13 +11,13 @@ use crate::batch::sphere_set::SphereSet;
 use crate::cpu::growth_budget::GrowthBudget;
 use crate::cpu::hit_lists::join;
 use crate::cpu::query::kind::RayQuery;
+use crate::cpu::query::kinds::Occluded;
 use crate::cpu::scene::CpuScene;
 use crate::error::Result;
 use crate::gpu::cast::readback::{BitWriter, RecordWriter, ResultWriter};
 use crate::gpu::cast::resolve::GpuQuery;
 use crate::gpu::engine::GpuEngine;
 use crate::gpu::scene::GpuScene;
-use crate::query::kind::Occluded;
 use crate::query::policy::Precision;
 use crate::query::results::Tally;
 

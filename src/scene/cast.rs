@@ -3,8 +3,8 @@
 
 use super::scene::Scene;
 use crate::batch::input::{Points, Rays};
+use crate::cpu::query::kinds::{self as queries, All, Contains, Nearest};
 use crate::error::Result;
-use crate::query::kind::{self as queries, All, Contains, Nearest};
 use crate::query::policy::Query;
 use crate::query::results::{ALL, Answer, Bits, HitLists, Hits, Report};
 use crate::query::validate::usage;
@@ -41,13 +41,28 @@ macro_rules! casts {
         }
     )*};
 }
+
+/// [`casts`] for queries with a record per ray, and what stands for their programs in builds without GPUs.
+macro_rules! record_casts {
+    ($($kind:ident => $record:ty;)*) => {
+        casts! {$(
+            queries::$kind: Rays => Answer<$record>, |_, scene, rays, query| scene.answer::<Self>(rays, query);
+        )*}
+        $(
+            #[cfg(not(feature = "gpu"))]
+            impl crate::gpu::cast::resolve::GpuQuery for queries::$kind {}
+        )*
+    };
+}
+record_casts! {
+    Closest => Hit;
+    Interval => Interval;
+    Approach => Approach;
+    Count => u32;
+    Transmittance => f32;
+}
 casts! {
-    queries::Closest: Rays => Hits, |_, scene, rays, query| scene.answer::<Self>(rays, query);
-    queries::Interval: Rays => Answer<Interval>, |_, scene, rays, query| scene.answer::<Self>(rays, query);
-    queries::Approach: Rays => Answer<Approach>, |_, scene, rays, query| scene.answer::<Self>(rays, query);
     queries::Occluded: Rays => Bits, |_, scene, rays, query| scene.cast_bits(rays, query);
-    queries::Count: Rays => Answer<u32>, |_, scene, rays, query| scene.answer::<Self>(rays, query);
-    queries::Transmittance: Rays => Answer<f32>, |_, scene, rays, query| scene.answer::<Self>(rays, query);
     Contains: Points => Answer<Containment>, |_, scene, points, query| scene.find_containments(points, query);
     All: Rays => HitLists, |_, scene, rays, query| scene.list(rays, ALL, query);
     Nearest: Rays => HitLists, |Nearest(k), scene, rays, query| async move {

@@ -144,8 +144,7 @@ impl Device {
             let precisions = match &opened {
                 Ok(gpu) if gpu.probe.failure.is_none() => Precision::ALL.to_vec(),
                 Ok(gpu) if gpu.probe.broken.is_none() => vec![Precision::Fast, Precision::Exact],
-                Ok(_) => Vec::new(),
-                Err(_) => Vec::new(),
+                _ => Vec::new(),
             };
             list.push(DeviceInfo {
                 index,

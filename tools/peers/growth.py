@@ -1,23 +1,15 @@
 #!/usr/bin/env python3
 """Time per ray as a function of the number of spheres: figures and a plot, from the output of `umbracast bench scenes --json`.
 
-    growth.py OUT < LINES
-
-Writes OUT.json and OUT.png. LINES has one table per line with one scene each, as in output/bench/README.md. Needs matplotlib.
+    growth.py numbers < LINES > OUT.json     LINES has one table per line with one scene each, as in output/bench/README.md
+    growth.py plot IN.json OUT.png           needs matplotlib
 """
 
 import json
 import sys
 
-import matplotlib
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-
-
-def main():
-    if len(sys.argv) != 2:
-        sys.exit("usage: growth.py OUT < LINES")
+def numbers():
     tables = [json.loads(line) for line in sys.stdin]
     rows = [
         {
@@ -35,9 +27,17 @@ def main():
         for batch in scene["batches"]
     ]
     about = {key: tables[0][key] for key in ("version", "device", "threads", "precision", "repeat")}
-    with open(sys.argv[1] + ".json", "w") as out:
-        out.write(json.dumps({**about, "rows": rows}, indent=1) + "\n")
+    print(json.dumps({**about, "rows": rows}, indent=1))
 
+
+def plot(numbers, picture):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    with open(numbers) as file:
+        rows = json.load(file)["rows"]
     figure, axes = plt.subplots(figsize=(7, 4.5), dpi=120)
     for kind, query in sorted({(row["kind"], row["query"]) for row in rows}):
         points = sorted((row["spheres"], row["ns_per_ray"]) for row in rows if (row["kind"], row["query"]) == (kind, query))
@@ -50,8 +50,14 @@ def main():
     axes.grid(True, which="both", alpha=0.3)
     axes.legend()
     figure.tight_layout()
-    figure.savefig(sys.argv[1] + ".png")
+    figure.savefig(picture)
 
 
 if __name__ == "__main__":
-    main()
+    match sys.argv[1:]:
+        case ["numbers"]:
+            numbers()
+        case ["plot", source, picture]:
+            plot(source, picture)
+        case _:
+            sys.exit(__doc__)

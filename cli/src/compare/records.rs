@@ -17,11 +17,11 @@ pub(crate) trait Comparable: Copy {
 /// Error bounds of a result, in f64.
 pub(crate) struct Bounds {
     /// The value by which the query chooses among spheres.
-    pub(super) key: f64,
+    pub(crate) key: f64,
     /// Bound of the error of `key`.
-    pub(super) key_may: f64,
+    pub(crate) key_may: f64,
     /// Bounds of the errors of the values.
-    pub(super) values: [f64; 2],
+    pub(crate) values: [f64; 2],
 }
 
 impl Comparable for Hit {

@@ -259,7 +259,9 @@ impl<'a> Picture<'a> {
             let pen = Pen::new(Ink::new(UNHIT_COLOR, 0.5), 0.4 * TEXT);
             (Symbol::Line(pen), format!("path of a sphere from time {first} to {last}"))
         });
-        let entries = legend.iter().map(|(words, hex, is_line)| {
+        // Hits that have colours by `t` have a scale of them.
+        let named = legend.iter().filter(|(_, hex, _)| *hex != HIT || self.colored.is_none());
+        let entries = named.map(|(words, hex, is_line)| {
             (if *is_line { Symbol::Line(Pen::new(*hex, 3.0)) } else { Symbol::Dot(*hex) }, words.to_string())
         });
         let entries: Vec<(Symbol, String)> = entries.chain(path).collect();
@@ -317,14 +319,9 @@ impl<'a> Picture<'a> {
         let inner = (0..64).map(|i| ((low / step).ceil() + f64::from(i)) * step).take_while(|t| *t <= high);
         let ticks = inner.map(|t| ((t - low) / (high - low), number(t, step)));
         let at = DVec2::new(24.0, f64::from(HEIGHT) - 70.0);
+        let (bar, color) = (Frame::new(at, at + DVec2::new(240.0, 14.0)), |part| ramp(PLASMA, part));
         let style = Style { size: 0.85 * TEXT, hex: INK, halo: None };
-        self.drawing.colour_bar(
-            Frame::new(at, at + DVec2::new(240.0, 14.0)),
-            |part| ramp(PLASMA, part),
-            ticks,
-            "t of the hit",
-            style,
-        );
+        self.drawing.colour_bar(bar, color, ticks, "t of the hit", style);
     }
 }
 

@@ -92,7 +92,7 @@ pub(crate) struct EclipseArgs {
     /// Vertical field of view of the picture in degrees, or `fill`: the body at which the camera aims fills it
     #[arg(long, hide_short_help = true, value_name = "DEGREES|fill", requires = "output", value_parser = FieldOfView::parse)]
     fov: Option<FieldOfView>,
-    /// Write the instant, the view, a scale bar and the conventions into the picture
+    /// Write a scale bar, the instant, the view and the conventions below the view, within --size
     #[arg(long, hide_short_help = true, requires = "output")]
     caption: bool,
     /// An animated PNG of this many frames; or pictures: -o frame-%03d.png
@@ -263,7 +263,8 @@ impl EclipseArgs {
         });
         let sidecar = sidecar.transpose()?;
         if self.caption {
-            let drawing = frames::captioned(&picture, &system, &self.caption_lines(sky, time, view, &system))?;
+            let lines = self.caption_lines(sky, time, view, &system);
+            let drawing = frames::captioned(&picture, &system, &lines, size)?;
             prepare_atomic(output, |out| drawing.write(output, out))?.persist()?;
         } else {
             write_picture(
@@ -312,7 +313,19 @@ impl EclipseArgs {
         view: Option<View<'_>>,
         quiet: bool,
     ) -> Result<(System, Picture, bool)> {
-        let text = sky.system_toml(time, &SkyBody::ALL, view, self.size.unwrap_or(SIZE))?;
+        let size = self.size.unwrap_or(SIZE);
+        let mut system = self.system(sky, time, view, size)?;
+        if self.caption {
+            let lines = self.caption_lines(sky, time, view, &system);
+            system = self.system(sky, time, view, frames::above_caption(&lines, size)?)?;
+        }
+        let mut picture = render::draw(device, &system, quiet)?;
+        let has_corona = self.corona.draw(device, &system, view, &mut picture)?;
+        Ok((system, picture, has_corona))
+    }
+
+    fn system(&self, sky: &Sky, time: Time, view: Option<View<'_>>, size: [u32; 2]) -> Result<System> {
+        let text = sky.system_toml(time, &SkyBody::ALL, view, size)?;
         let system = parse_system(&text, Path::new("system.toml")).map_err(|error| match error {
             // The text is ours, so only the size can be wrong.
             umbracast_files::Error::BadFile { message, .. } => {
@@ -320,13 +333,10 @@ impl EclipseArgs {
             }
             other => other.into(),
         })?;
-        let system = match self.fov {
-            Some(fov) => fov.apply(&system)?,
-            None => system,
-        };
-        let mut picture = render::draw(device, &system, quiet)?;
-        let has_corona = self.corona.draw(device, &system, view, &mut picture)?;
-        Ok((system, picture, has_corona))
+        match self.fov {
+            Some(fov) => fov.apply(&system),
+            None => Ok(system),
+        }
     }
 
     fn caption_lines(&self, sky: &Sky, time: Time, view: Option<View<'_>>, system: &System) -> Vec<String> {
@@ -353,7 +363,8 @@ impl EclipseArgs {
             if !self.caption {
                 return Ok(picture.srgb8());
             }
-            let drawing = frames::captioned(&picture, &system, &self.caption_lines(sky, time, view, &system))?;
+            let lines = self.caption_lines(sky, time, view, &system);
+            let drawing = frames::captioned(&picture, &system, &lines, size)?;
             drawing.pixels().map_err(|error| Error::Usage(error.to_string()))
         };
         let written = frames::animate(device, output, size, &instants, self.record.quiet, frame)?;

@@ -14,7 +14,7 @@ use umbracast_sky::{Eclipse, SkyBody, Time, View};
 use super::Event;
 use super::map::round_length;
 use super::place_text;
-use crate::drawing::{Drawing, Frame, Ink, Style, Symbol, wrapped, write_frames, write_png};
+use crate::drawing::{Drawing, Style, Symbol, wrapped, write_frames, write_png};
 use crate::error::{Error, Result};
 use crate::progress::ProgressDisplay;
 
@@ -89,16 +89,33 @@ pub(super) fn caption_lines(instant: &str, view: Option<View<'_>>, system: &Syst
     vec![instant.into(), format!("{from}{field}"), conventions.into()]
 }
 
-/// The picture with a caption and a scale bar in its lower left corner.
-pub(super) fn captioned(picture: &Picture, system: &System, lines: &[String]) -> Result<Drawing> {
+/// The height of the text of a caption, and its lines, in a picture of a size.
+fn set_caption(lines: &[String], size: [u32; 2]) -> (f64, Vec<String>) {
+    let [width, height] = size.map(f64::from);
+    let text = (width.min(height) / 42.0).max(9.0);
+    (text, lines.iter().flat_map(|line| wrapped(line, text, width - 2.0 * text)).collect())
+}
+
+/// The size of what is left of a picture above a caption.
+pub(super) fn above_caption(lines: &[String], size: [u32; 2]) -> Result<[u32; 2]> {
+    let (text, lines) = set_caption(lines, size);
+    let height = (text * (2.5 + 1.35 * lines.len() as f64)).ceil() as u32;
+    let [columns, rows] = size;
+    if 2 * height > rows {
+        return Err(Error::Usage(format!("--caption: its text takes {height} of {rows} rows: make --size larger")));
+    }
+    Ok([columns, rows - height])
+}
+
+/// A picture with a scale bar and a caption below it, which together have `size`.
+pub(super) fn captioned(picture: &Picture, system: &System, lines: &[String], whole: [u32; 2]) -> Result<Drawing> {
     let size = DVec2::from_array(picture.size.map(f64::from));
-    let mut drawing = Drawing::new(size)?;
+    let mut drawing = Drawing::new(DVec2::from_array(whole.map(f64::from)))?;
+    drawing.area("caption", drawing.frame.outline(), 0);
     let rgba = picture.srgb8().chunks_exact(3).flat_map(|rgb| [rgb[0], rgb[1], rgb[2], 255]).collect();
     drawing.image("picture", DVec2::ZERO, picture.size, rgba);
-    let text = (size.min_element() / 42.0).max(9.0);
-    let style = Style { size: text, hex: 0xff_ffff, halo: Some(0) };
-    let lines: Vec<String> = lines.iter().flat_map(|line| wrapped(line, text, size.x - 2.0 * text)).collect();
-    let mut at = DVec2::new(text, size.y - text * (0.7 + 1.35 * (lines.len() as f64 - 1.0)));
+    let (text, lines) = set_caption(lines, whole);
+    let style = Style { size: text, hex: 0xff_ffff, halo: None };
     // Pixels per degree in the middle of a perspective picture, or per km.
     let (scale, unit) = match system.camera().lens {
         Lens::Perspective { field_of_view_deg } => {
@@ -107,14 +124,11 @@ pub(super) fn captioned(picture: &Picture, system: &System, lines: &[String]) ->
         Lens::Orthographic { width } => (size.x / width, " km"),
     };
     let length = round_length(0.2 * size.x / scale);
-    let foot = at - DVec2::Y * 1.75 * text;
-    // Bright bodies are darker below the text.
-    let below = Frame::new(DVec2::new(0.0, foot.y - 1.4 * text), size);
-    drawing.area("caption", below.outline(), Ink::new(0, 0.5));
-    drawing.legend(&[(Symbol::Scale(length * scale), scale_text(length, unit))], foot, size.x, style);
+    let mut at = DVec2::new(text, size.y + 1.6 * text);
+    drawing.legend(&[(Symbol::Scale(length * scale), scale_text(length, unit))], at, size.x, style);
     for line in &lines {
-        drawing.text("caption", line, at, style);
         at.y += 1.35 * text;
+        drawing.text("caption", line, at, style);
     }
     Ok(drawing)
 }

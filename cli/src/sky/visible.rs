@@ -88,11 +88,13 @@ fn solar_view(eclipse: &SolarEclipse, place: &Place, time: Time) -> String {
     let altitude = seen.sun_altitude;
     let side = if altitude < 0.0 { "below the horizontal" } else { "high" };
     let from = format!("from {}, with the Sun {:.1} degrees {side}", place_text(place), altitude.abs());
-    let percent = 100.0 * seen.obscuration;
+    // The last thread of light is not rounded away.
+    let percent = (100.0 * seen.obscuration).min(99.999);
+    let percent = if percent < 99.9 { format!("{percent:.1}") } else { format!("{percent:.3}") };
     match seen.kind {
         LocalKind::None => format!("{from}: the whole Sun is visible"),
-        LocalKind::Partial => format!("{from}: a partial eclipse, {percent:.1} % of the disc is hidden"),
-        LocalKind::Annular => format!("{from}: an annular eclipse, {percent:.1} % of the disc is hidden"),
+        LocalKind::Partial => format!("{from}: a partial eclipse, {percent} % of the disc is hidden"),
+        LocalKind::Annular => format!("{from}: an annular eclipse, {percent} % of the disc is hidden"),
         LocalKind::Total => format!("{from}: a total eclipse, the whole disc is hidden"),
     }
 }

@@ -325,6 +325,8 @@ fn axes_and_colours_have_the_coordinates_and_the_distances_of_the_scene() {
         }
         assert!(numbers >= [4, 1, 3][axis], "{numbers} numbers");
     }
+    // Hits have the colours of the bar, not one of the legend.
+    assert!(svg::of(&elements, "legend").iter().all(|one| one.text != "hit"));
     // The distances of the hits are 1 to 30: from yellow to violet. Matplotlib has these colours of "plasma" at 0.95, 0.61 and 0.25.
     let color = |dot: &svg::Element| {
         let hex = u32::from_str_radix(&dot.attributes["fill"][1..], 16).unwrap();

@@ -25,6 +25,11 @@ pub fn quoted(text: &str) -> String {
     cut(text, QUOTED)
 }
 
+/// Text without characters that XML reserves.
+pub fn xml(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
 /// Escapes text up to `most` bytes; `…` marks a cut.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     let mut out = String::with_capacity(text.len().min(most));

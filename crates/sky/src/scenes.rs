@@ -27,7 +27,7 @@ pub enum View<'a> {
     Above,
     /// From a place: the Moon if it is within 5 degrees of the point opposite to the Sun, as in a lunar eclipse, else the Sun. The Earth is invisible.
     Place(Place),
-    /// From the centre of the Earth, which is invisible: a body of the system by its name, which fills a third of the height.
+    /// From the centre of the Earth, which is invisible: a body of the system by its name, which nearly fills the height.
     To(&'a str),
 }
 
@@ -459,7 +459,7 @@ impl Sky {
                 let position = positions.of(body)?;
                 let is_sun = body == Member::Known(SkyBody::Sun);
                 let radius = if is_sun { self.options().radii.sun_km } else { body.radius_km() };
-                let field = Field::Degrees(6.0 * (radius / position.length()).asin().to_degrees());
+                let field = Field::Degrees(2.2 * (radius / position.length()).asin().to_degrees());
                 Camera { in_earth: true, ..Camera::new(DVec3::ZERO, position, DVec3::Z, field) }
             }
             // In a lunar eclipse the Moon is within 2 degrees of the direction opposite to the Sun.

@@ -94,3 +94,29 @@ fn limits_agree_with_the_centre_line() {
     }
     assert!(compared > 300, "{compared}");
 }
+
+/// As docs/maps.md says of the lines in GeoJSON and KML, whose points are 15 s apart.
+#[test]
+fn straight_lines_between_points_are_near_the_path() {
+    for date in ["2026-08-12", "2021-12-04", "2021-06-10", "2024-04-08"] {
+        let eclipse = eclipse(date);
+        let lines = |step: f64| {
+            let centers = eclipse.central_line(step).points.iter().map(|point| (point.time, point.center)).collect();
+            let [north, south] = eclipse.limits(step);
+            [vec![centers], north, south].concat()
+        };
+        let mut checked = 0;
+        for (coarse, fine) in lines(15.0).iter().zip(&lines(1.0)) {
+            for (i, pair) in coarse.windows(2).enumerate() {
+                let plane = pair[0].1.earth_fixed_km().cross(pair[1].1.earth_fixed_km()).normalize();
+                let limit = if i < 2 || i + 4 > coarse.len() { 6.0 } else { 1.5 };
+                for (_, place) in fine.iter().filter(|(time, _)| *time > pair[0].0 && *time < pair[1].0) {
+                    let off = place.earth_fixed_km().dot(plane).abs();
+                    assert!(off < limit, "{date}: {place:?} is {off} km from the line {i} of {}", coarse.len());
+                    checked += 1;
+                }
+            }
+        }
+        assert!(checked > 9000, "{date}: {checked}");
+    }
+}

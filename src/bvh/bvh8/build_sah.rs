@@ -7,7 +7,7 @@
 use glam::Vec3A;
 use rayon::prelude::*;
 
-use super::collapse::{BinaryNode, Inner, collapse};
+use super::collapse::{Inner, InnerNodes, Subtree, collapse, inner_nodes};
 use super::node::{Bounds, BuildItem, Bvh8, WIDTH};
 use super::split_set::{SET_SPHERES, build_set};
 use crate::error::Result;
@@ -169,36 +169,54 @@ fn split(items: &mut [BuildItem], depth: usize) -> usize {
     at
 }
 
-fn build_subtree(items: &mut [BuildItem], first: usize, depth: usize, cancel: &CancelToken) -> Result<BinaryNode> {
+/// Maximum number of inner nodes of a subtree: one less than leaves. A set of 17 spheres has most leaves per sphere, three; smaller ones
+/// exist only where a side of a split has no minimum size, and have two at most.
+fn most_inner_nodes(spheres: usize, depth: usize) -> usize {
+    spheres * 3 / 17 + (2_usize << MIN_PART_DEPTH).unbounded_shr(depth as u32) - 1
+}
+
+fn build_subtree(
+    items: &mut [BuildItem],
+    mut inner: InnerNodes,
+    first: usize,
+    depth: usize,
+    cancel: &CancelToken,
+) -> Result<Subtree> {
     let count = items.len();
     if count <= SET_SPHERES {
-        return Ok(build_set(items, first));
+        return Ok(build_set(items, first, inner));
     }
     let at = split(items, depth);
+    let (lefts, rights) = inner.split(most_inner_nodes(at, depth + 1));
     let (left, right) = items.split_at_mut(at);
     let (left, right) = if count > PARALLEL_BUILD_SPHERES {
         cancel.check()?;
         rayon::join(
-            || build_subtree(left, first, depth + 1, cancel),
-            || build_subtree(right, first + at, depth + 1, cancel),
+            || build_subtree(left, lefts, first, depth + 1, cancel),
+            || build_subtree(right, rights, first + at, depth + 1, cancel),
         )
     } else {
-        (build_subtree(left, first, depth + 1, cancel), build_subtree(right, first + at, depth + 1, cancel))
+        (
+            build_subtree(left, lefts, first, depth + 1, cancel),
+            build_subtree(right, rights, first + at, depth + 1, cancel),
+        )
     };
-    Ok(BinaryNode::join([left?, right?]))
+    Ok(inner.join([left?, right?]))
 }
 
-/// Upper bound of the memory in bytes that a build takes in addition to its tree: the items, and the binary BVH, which has an inner node
-/// per leaf. Measured: leaves have 7.3 to 7.6 spheres on average. The allocator takes up to 16 bytes per node.
+/// Upper bound of the memory in bytes that a build takes in addition to its tree: the items, and the inner nodes of the binary BVH.
 pub(crate) fn build_bytes(spheres: u64) -> u64 {
-    spheres.saturating_mul((size_of::<BuildItem>() + (size_of::<Inner>() + 16) / 7) as u64)
+    let each = size_of::<BuildItem>() + size_of::<Inner>() * 3 / 17 + 1;
+    let constant = most_inner_nodes(0, 0) * size_of::<Inner>();
+    spheres.saturating_mul(each as u64).saturating_add(constant as u64)
 }
 
 impl Bvh8 {
     /// Builds the tree of at least one item. Sorts the items into leaf order.
     pub(crate) fn new(items: &mut [BuildItem], cancel: &CancelToken) -> Result<Self> {
-        let root = build_subtree(items, 0, 0, cancel)?;
-        let tree = collapse(root, items, cancel)?;
+        let mut inner = inner_nodes(most_inner_nodes(items.len(), 0))?;
+        let root = build_subtree(items, InnerNodes::new(&mut inner), 0, 0, cancel)?;
+        let tree = collapse(&root, inner, items, cancel)?;
         debug_assert_eq!(tree.check(items.len()), Ok(()));
         Ok(tree)
     }

@@ -3,56 +3,93 @@
 //! The costs are those of Ylitie et al. 2017, Efficient incoherent ray traversal on GPUs through compressed wide BVHs: the least total
 //! surface area of wide nodes, by dynamic programming from the leaves up. The leaves are given, so only nodes cost anything.
 
+use bytemuck::Zeroable;
 use glam::Vec3A;
 use rayon::prelude::*;
 
 use super::node::{Bounds, BuildItem, Bvh8, Bvh8Node, Child, Leaf8, WIDTH};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::records::NO_SPHERE;
 use crate::runtime::cancel::CancelToken;
 use crate::runtime::memory::try_with_capacity;
 
-/// A node of the binary BVH. There are many, so they are small.
-pub(super) struct BinaryNode {
+/// A node of the binary BVH.
+#[derive(Clone, Copy, Zeroable)]
+struct BinaryNode {
     corners: [[f32; 3]; 2],
-    kind: Kind,
+    /// A leaf has `count` items from `first`, at most [`WIDTH`]. An inner node has no items of its own, and `first` is its place in the
+    /// list of all.
+    first: u32,
+    count: u32,
 }
 
-enum Kind {
-    /// `count` items from `first`, at most [`WIDTH`].
-    Leaf {
-        first: u32,
-        count: u32,
-    },
-    Inner(Box<Inner>),
-}
-
+/// An inner node: its halves and costs.
+#[derive(Clone, Copy, Zeroable)]
 pub(super) struct Inner {
     halves: [BinaryNode; 2],
     costs: Costs,
 }
 
-/// Element `i`: the least area of all wide nodes if at most `i + 1` slots of a wide node refer to a subtree.
+/// Element `i`: the least area of all wide nodes if at most `i + 1` slots of a wide node refer to a subtree. Leaves cost nothing.
 type Costs = [f32; WIDTH - 1];
 
-impl BinaryNode {
-    fn new(bounds: Bounds, kind: Kind) -> Self {
-        Self { corners: [bounds.low.to_array(), bounds.high.to_array()], kind }
+/// The root of a subtree with its costs.
+pub(super) struct Subtree {
+    node: BinaryNode,
+    costs: Costs,
+}
+
+/// The list of all inner nodes, or a part of it with the place where the part starts. One allocation: of many small ones, the allocator would
+/// keep 17 bytes per sphere after the build.
+pub(super) struct InnerNodes<'a> {
+    nodes: &'a mut [Inner],
+    start: usize,
+}
+
+/// A list for `count` inner nodes.
+pub(super) fn inner_nodes(count: usize) -> Result<Vec<Inner>> {
+    bytemuck::allocation::try_zeroed_vec(count).map_err(|()| Error::OutOfMemory {
+        device: "this machine".into(),
+        message: "cannot allocate a binary BVH".into(),
+    })
+}
+
+impl<'a> InnerNodes<'a> {
+    pub(super) fn new(nodes: &'a mut [Inner]) -> Self {
+        Self { nodes, start: 0 }
     }
 
-    pub(super) fn leaf(bounds: Bounds, first: usize, count: usize) -> Self {
-        Self::new(bounds, Kind::Leaf { first: first as u32, count: count as u32 })
+    /// One place for the node itself, `left` for its left half, and the rest for its right half.
+    pub(super) fn split(&mut self, left: usize) -> (InnerNodes<'_>, InnerNodes<'_>) {
+        let (lefts, rights) = self.nodes[1..].split_at_mut(left);
+        let start = self.start + 1;
+        (InnerNodes { nodes: lefts, start }, InnerNodes { nodes: rights, start: start + left })
     }
 
-    pub(super) fn join(halves: [Self; 2]) -> Self {
-        let bounds = halves[0].bounds().join(halves[1].bounds());
-        let half_costs = [halves[0].costs(), halves[1].costs()];
+    /// The inner node of two halves, in the first place.
+    pub(super) fn join(self, [left, right]: [Subtree; 2]) -> Subtree {
+        let bounds = left.node.bounds().join(right.node.bounds());
+        let half_costs = [left.costs, right.costs];
         let as_node = bounds.area() + divide(&half_costs, WIDTH).0;
         let mut costs = [as_node; WIDTH - 1];
         for slots in 2..WIDTH {
             costs[slots - 1] = as_node.min(divide(&half_costs, slots).0);
         }
-        Self::new(bounds, Kind::Inner(Box::new(Inner { halves, costs })))
+        self.nodes[0] = Inner { halves: [left.node, right.node], costs };
+        Subtree { node: BinaryNode::new(bounds, self.start, 0), costs }
+    }
+}
+
+impl Subtree {
+    pub(super) fn leaf(bounds: Bounds, first: usize, count: usize) -> Self {
+        Self { node: BinaryNode::new(bounds, first, count), costs: [0.0; WIDTH - 1] }
+    }
+}
+
+impl BinaryNode {
+    fn new(bounds: Bounds, first: usize, count: usize) -> Self {
+        let corners = [bounds.low.to_array(), bounds.high.to_array()];
+        Self { corners, first: first as u32, count: count as u32 }
     }
 
     fn bounds(&self) -> Bounds {
@@ -60,28 +97,8 @@ impl BinaryNode {
         Bounds { low, high }
     }
 
-    /// The costs of [`Inner`]. Leaves cost nothing.
-    fn costs(&self) -> Costs {
-        match &self.kind {
-            Kind::Leaf { .. } => [0.0; WIDTH - 1],
-            Kind::Inner(inner) => inner.costs,
-        }
-    }
-
-    /// Appends the roots of the subtrees that fill at most `slots` slots of a wide node. For all [`WIDTH`] slots these are the children of
-    /// the wide node that this node becomes: they always cost less than the node itself. A leaf is its only root.
-    fn fill_slots<'a>(&'a self, slots: usize, roots: &mut Vec<&'a Self>) {
-        if let (Kind::Inner(inner), 2..) = (&self.kind, slots) {
-            let Inner { halves, costs } = &**inner;
-            let (cost, left) = divide(&[halves[0].costs(), halves[1].costs()], slots);
-            // If areas are 0, a node with many children is better.
-            if cost <= costs[0] {
-                halves[0].fill_slots(left, roots);
-                halves[1].fill_slots(slots - left, roots);
-                return;
-            }
-        }
-        roots.push(self);
+    fn is_leaf(&self) -> bool {
+        self.count > 0
     }
 }
 
@@ -99,29 +116,49 @@ fn divide(costs: &[Costs; 2], slots: usize) -> (f32, usize) {
 }
 
 /// The wide nodes so far. Leaves are numbered as they are emitted.
-struct WideBuilder {
+struct WideBuilder<'a> {
+    inner: &'a [Inner],
     nodes: Vec<Bvh8Node>,
     /// Items of each leaf: the first, and the number.
     leaves: Vec<(u32, u32)>,
     depth: usize,
 }
 
-impl WideBuilder {
+impl WideBuilder<'_> {
+    fn costs(&self, node: &BinaryNode) -> Costs {
+        if node.is_leaf() { [0.0; WIDTH - 1] } else { self.inner[node.first as usize].costs }
+    }
+
+    /// Appends the roots of the subtrees that fill at most `slots` slots of a wide node. For all [`WIDTH`] slots these are the children of
+    /// the wide node that this node becomes: they always cost less than the node itself. A leaf is its only root.
+    fn fill_slots(&self, node: BinaryNode, slots: usize, roots: &mut Vec<BinaryNode>) {
+        if !node.is_leaf() && slots >= 2 {
+            let Inner { halves: [left, right], costs } = self.inner[node.first as usize];
+            let (cost, left_slots) = divide(&[self.costs(&left), self.costs(&right)], slots);
+            // If areas are 0, a node with many children is better.
+            if cost <= costs[0] {
+                self.fill_slots(left, left_slots, roots);
+                self.fill_slots(right, slots - left_slots, roots);
+                return;
+            }
+        }
+        roots.push(node);
+    }
+
     /// Emits the node that a subtree becomes, and all nodes below; returns its index.
-    fn node(&mut self, subtree: &BinaryNode, depth: usize) -> u32 {
+    fn node(&mut self, subtree: BinaryNode, depth: usize) -> u32 {
         self.depth = self.depth.max(depth);
         let number = self.nodes.len();
         self.nodes.push(Bvh8Node::of(&[]));
         let mut parts = Vec::with_capacity(WIDTH);
-        subtree.fill_slots(WIDTH, &mut parts);
+        self.fill_slots(subtree, WIDTH, &mut parts);
         let mut children = [(Bounds::EMPTY, Child::NOTHING); WIDTH];
         for (child, part) in children.iter_mut().zip(&parts) {
-            let reference = match part.kind {
-                Kind::Leaf { first, count } => {
-                    self.leaves.push((first, count));
-                    (self.leaves.len() - 1) as u32 | Child::LEAF
-                }
-                Kind::Inner(_) => self.node(part, depth + 1),
+            let reference = if part.is_leaf() {
+                self.leaves.push((part.first, part.count));
+                (self.leaves.len() - 1) as u32 | Child::LEAF
+            } else {
+                self.node(*part, depth + 1)
             };
             *child = (part.bounds(), Child(reference));
         }
@@ -131,12 +168,12 @@ impl WideBuilder {
 }
 
 /// Makes the tree of a binary BVH. The items are in leaf order.
-pub(super) fn collapse(root: BinaryNode, items: &[BuildItem], cancel: &CancelToken) -> Result<Bvh8> {
+pub(super) fn collapse(root: &Subtree, inner: Vec<Inner>, items: &[BuildItem], cancel: &CancelToken) -> Result<Bvh8> {
     let (nodes, leaves) = (try_with_capacity(items.len() / 40 + 1)?, try_with_capacity(items.len() / 7 + 1)?);
-    let mut wide = WideBuilder { nodes, leaves, depth: 0 };
-    wide.node(&root, 1);
-    drop(root);
-    let WideBuilder { mut nodes, leaves: ranges, depth } = wide;
+    let mut wide = WideBuilder { inner: &inner, nodes, leaves, depth: 0 };
+    wide.node(root.node, 1);
+    let WideBuilder { mut nodes, leaves: ranges, depth, .. } = wide;
+    drop(inner);
     cancel.check()?;
     nodes.par_iter_mut().for_each(Bvh8Node::order_children);
     let (mut leaves, mut ids) = (try_with_capacity(ranges.len())?, try_with_capacity(ranges.len())?);

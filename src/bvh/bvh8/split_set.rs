@@ -3,7 +3,7 @@
 //! A set is split only where its halves need as many leaves as the set itself, so at most one leaf of a set has empty slots. There are at
 //! most seven splits on a path.
 
-use super::collapse::BinaryNode;
+use super::collapse::{InnerNodes, Subtree};
 use super::node::{Bounds, BuildItem, WIDTH};
 use crate::math::float::ordered_bits;
 
@@ -17,7 +17,7 @@ struct Set {
 }
 
 /// Builds the binary BVH of a set, whose first item has number `first` in the whole input, and sorts the items into leaf order.
-pub(super) fn build_set(items: &mut [BuildItem], first: usize) -> BinaryNode {
+pub(super) fn build_set(items: &mut [BuildItem], first: usize, inner: InnerNodes) -> Subtree {
     debug_assert!(items.len() <= SET_SPHERES);
     let mut set = Set { bounds: [Bounds::EMPTY; SET_SPHERES], order: [[0; SET_SPHERES]; 3] };
     for (bounds, item) in set.bounds.iter_mut().zip(&*items) {
@@ -32,7 +32,7 @@ pub(super) fn build_set(items: &mut [BuildItem], first: usize) -> BinaryNode {
         keys.sort_unstable();
         order.iter_mut().zip(keys).for_each(|(number, key)| *number = *key as u8);
     }
-    let root = set.split(0, items.len(), first);
+    let root = set.split(0, items.len(), first, inner);
     let mut sorted = [BuildItem::default(); SET_SPHERES];
     for (to, &number) in sorted.iter_mut().zip(&set.order[0][..items.len()]) {
         *to = items[number as usize];
@@ -43,13 +43,13 @@ pub(super) fn build_set(items: &mut [BuildItem], first: usize) -> BinaryNode {
 
 impl Set {
     /// Builds the BVH of the items in places `from` to `to` of each order. Afterwards all orders have the items of a leaf in the same places.
-    fn split(&mut self, from: usize, to: usize, first: usize) -> BinaryNode {
+    fn split(&mut self, from: usize, to: usize, first: usize, mut inner: InnerNodes) -> Subtree {
         let count = to - from;
         let leaves = count.div_ceil(WIDTH);
         if leaves <= 1 {
             let numbers = &self.order[0][from..to];
             let bounds = numbers.iter().fold(Bounds::EMPTY, |b, &number| b.join(self.bounds[number as usize]));
-            return BinaryNode::leaf(bounds, first + from, count);
+            return Subtree::leaf(bounds, first + from, count);
         }
         let (axis, left) = self.best_split(from, to);
         let mut on_left = 0_u64;
@@ -69,7 +69,9 @@ impl Set {
             }
             numbers[lefts..].copy_from_slice(&right[..rights]);
         }
-        BinaryNode::join([self.split(from, from + left, first), self.split(from + left, to, first)])
+        let (lefts, rights) = inner.split(left.div_ceil(WIDTH) - 1);
+        let halves = [self.split(from, from + left, first, lefts), self.split(from + left, to, first, rights)];
+        inner.join(halves)
     }
 
     /// Best split by the surface area heuristic: the axis, and the number of items on the left side.

@@ -20,8 +20,8 @@ use crate::records::Sphere;
 /// Boxes per node.
 pub(crate) const WIDTH: usize = 4;
 
-/// Maximum number of spheres per leaf.
-pub(crate) const MAX_LEAF_SPHERES: usize = 7;
+/// Maximum number of spheres per leaf. On an H200, 4 instead of 7 takes 0.87 of the time of random and shadow rays.
+pub(crate) const MAX_LEAF_SPHERES: usize = 4;
 
 /// Node: four quantised boxes and the children inside them.
 #[repr(C)]
@@ -179,6 +179,6 @@ impl QBvh4 {
     /// Maximum number of levels of nodes, see `build_lbvh.rs`.
     pub(crate) const MAX_LEVELS: usize = 96;
 
-    /// The largest number of levels for which a traversal uses a short stack. BVHs of 10⁶ spheres, uniform or clustered, have 10 to 16.
+    /// The largest number of levels for which a traversal uses a short stack. BVHs of 10⁶ spheres, uniform or clustered, have 11 to 20.
     pub(crate) const SHALLOW_LEVELS: usize = 36;
 }

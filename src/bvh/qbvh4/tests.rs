@@ -24,8 +24,8 @@ pub(crate) fn scenes() -> Vec<(&'static str, Vec<Sphere>)> {
     vec![
         ("none", vec![]),
         ("one", cloud(1, 1.0, 1.0)),
-        ("a leaf", cloud(7, 1.0, 0.1)),
-        ("two leaves", cloud(8, 1.0, 0.1)),
+        ("a leaf", cloud(MAX_LEAF_SPHERES, 1.0, 0.1)),
+        ("two leaves", cloud(MAX_LEAF_SPHERES + 1, 1.0, 0.1)),
         ("a cloud", cloud(20_000, 1.0, 0.01)),
         ("points", cloud(1000, 1.0, 0.0)),
         ("the same sphere", vec![Sphere::new([1.0, 2.0, 3.0], 0.5); 10_000]),

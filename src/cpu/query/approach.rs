@@ -3,11 +3,11 @@
 use super::kind::RayQuery;
 use crate::batch::sphere_set::SphereAttributes;
 use crate::cpu::collector::{CandidateTest, HitCollector, Resolved};
+use crate::cpu::query::kinds as queries;
 use crate::cpu::view::Candidates;
 use crate::intersect::motion::{Target, scale_moving};
 use crate::intersect::resolve::{resolve_approach, saturated_to_infinity, with_finite_ends};
 use crate::intersect::sphere::{closest_approach, scale};
-use crate::query::kind as queries;
 use crate::query::policy::{Precision, Query};
 use crate::records::{Approach, NO_SPHERE, Ray};
 

@@ -3,6 +3,7 @@
 use super::kind::RayQuery;
 use crate::batch::sphere_set::SphereAttributes;
 use crate::cpu::collector::{HitCollector, Resolved};
+use crate::cpu::query::kinds as queries;
 use crate::cpu::view::Candidates;
 use crate::intersect::classify::{Classification, HitClass, classify, classify_exact};
 use crate::intersect::double::RoundedRoots;
@@ -11,7 +12,6 @@ use crate::intersect::resolve::{
     intersect, resolve_pair, round_hit, round_roots, saturated_to_infinity, with_finite_ends,
 };
 use crate::intersect::sphere::SphereRoots;
-use crate::query::kind as queries;
 use crate::query::policy::{Precision, Query};
 use crate::records::{Hit, Interval, NO_SPHERE, Ray};
 

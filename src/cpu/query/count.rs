@@ -5,11 +5,11 @@ use super::kind::RayQuery;
 use crate::batch::sphere_set::SphereAttributes;
 use crate::bvh::bvh8::node::WIDTH;
 use crate::cpu::collector::{HitCollector, Resolved, Settled};
+use crate::cpu::query::kinds as queries;
 use crate::cpu::view::Candidates;
 use crate::intersect::classify::HitClass;
 use crate::intersect::motion::Target;
 use crate::intersect::sphere::SphereRoots;
-use crate::query::kind as queries;
 use crate::query::policy::Query;
 use crate::records::Ray;
 

@@ -4,12 +4,12 @@ use super::kind::RayQuery;
 use crate::batch::sphere_set::SphereAttributes;
 use crate::bvh::bvh8::node::WIDTH;
 use crate::cpu::collector::{HitCollector, Resolved, Settled};
+use crate::cpu::query::kinds as queries;
 use crate::cpu::view::Candidates;
 use crate::intersect::classify::{HitClass, classify};
 use crate::intersect::motion::Target;
 use crate::intersect::resolve::{intersect, resolve_pair, with_finite_ends};
 use crate::intersect::sphere::SphereRoots;
-use crate::query::kind as queries;
 use crate::query::policy::{Precision, Query};
 use crate::records::Ray;
 

@@ -84,7 +84,7 @@ impl LevelState {
 }
 
 /// Bytes of as many nodes as a BVH over `count` spheres can have: a full node has four children, and a node that is not full contains at
-/// least eight spheres.
+/// least five spheres.
 fn most_nodes(count: u32) -> u64 {
     u64::from(count / 3 + 1) * size_of::<QNode4>() as u64
 }
@@ -276,8 +276,8 @@ impl<'a> LbvhBuilder<'a> {
     async fn levels(&self, items: &Buffer, leaves: &Buffer, boxes: &Buffer) -> Result<Levels> {
         let (gpu, count) = (self.gpu, self.params.count);
         let nodes = self.scratch("BVH nodes", most_nodes(count).min(gpu.largest_binding() / 64 * 64)).await?;
-        // Every node but the root contains at least eight spheres.
-        let widest = count / 8 + 1;
+        // Every node but the root contains at least five spheres.
+        let widest = count / 5 + 1;
         let parts = [
             self.scratch("BVH build ranges", u64::from(widest) * 8).await?,
             self.scratch("BVH build ranges", u64::from(widest) * 8).await?,
@@ -318,7 +318,7 @@ impl<'a> LbvhBuilder<'a> {
         let n = depth as usize % 2;
         let Levels { open, next, number, control, .. } = levels;
         // What is recorded for later has as many workgroups as the level can need: wgpu checks each indirect dispatch by one more.
-        let nodes = 4u32.saturating_pow(depth).min(self.params.count / 8 + 1);
+        let nodes = 4u32.saturating_pow(depth).min(self.params.count / 5 + 1);
         let most = self.steps.collected.is_some().then(|| Groups::in_rows(nodes.div_ceil(THREADS)));
         let offset = |field: usize| most.clone().unwrap_or_else(|| Groups::Indirect(control.clone(), field as u64));
         let (opens, numbers) =

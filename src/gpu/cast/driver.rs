@@ -161,11 +161,7 @@ impl DispatchPlan<'_> {
         if let Some(begins) = &own.initial_state {
             self.gpu.write(&staging.state, begins).await?;
         }
-        let generator = self.generator.as_ref().filter(|_| seeds.are_generated());
-        let made = match generator {
-            Some(generator) => Some((&generator.pipeline, generator.bind_group(self.gpu, &staging).await?)),
-            None => None,
-        };
+        let made = seeds.bind_group(self.gpu, self.generator.as_ref(), &staging).await?;
         let mut queued = VecDeque::new();
         let mut begin = 0;
         let (submission, number) = loop {

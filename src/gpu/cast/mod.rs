@@ -1,6 +1,5 @@
 //! One batch of rays on a GPU, from upload to results.
 
-pub(crate) mod bindings;
 pub(crate) mod driver;
 pub(crate) mod hit_lists;
 pub(crate) mod kernels;

@@ -3,7 +3,7 @@
 use wgpu::{BindGroup, ComputePipeline};
 
 use super::kernels::Kernels;
-use super::raygen::{RayGenerator, RaySeeds};
+use super::raygen::{RaySeeds, generator};
 use super::staging::{BufferSizes, Excluded, Staging, TASK_RECORDS, Upload};
 use crate::batch::ray_batch::RayBatch;
 use crate::cpu::scene::CpuScene;
@@ -50,7 +50,7 @@ pub(crate) struct DispatchPlan<'a> {
     pub(crate) rays_per_thread: u64,
     pub(crate) finalize_pipeline: Option<ComputePipeline>,
     /// The program that generates rays on the device; `None` if they are uploaded.
-    pub(crate) generator: Option<RayGenerator>,
+    pub(crate) generator: Option<ComputePipeline>,
     pub(crate) ranges: Vec<SphereRange>,
     uses_bvh: bool,
     /// Whether ray attributes are uploaded.
@@ -105,7 +105,7 @@ impl<'a> DispatchPlan<'a> {
             finalize_pipeline,
             rays_per_thread: if bvh_kernel.is_some() { 1 } else { kernels.rays_per_thread },
             kernels,
-            generator: RayGenerator::of(gpu, batch.rays).await?,
+            generator: generator(gpu, batch.rays).await?,
             ranges,
             uses_bvh: bvh_kernel.is_some(),
             uploads_ray_attributes: has_filters || has_motion_or_shape,

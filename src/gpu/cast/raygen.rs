@@ -44,23 +44,13 @@ const ORTHOGRAPHIC: u32 = 3;
 /// Maximum size of a grid's tables, in bytes per ray. Larger tables cost more than they save; the rays are uploaded instead.
 const MAX_TABLE_BYTES: usize = size_of::<Ray>() / 2;
 
-/// The program that generates rays.
-pub(crate) struct RayGenerator {
-    pub(crate) pipeline: ComputePipeline,
-}
-
-impl RayGenerator {
-    /// `None` if rays are given as records, or if the device fails the probe, as it might generate different rays.
-    pub(crate) async fn of(gpu: &GpuEngine, rays: RaySource<'_>) -> Result<Option<Self>> {
-        if matches!(rays, RaySource::Records(_)) || gpu.probe.failure.is_some() {
-            return Ok(None);
-        }
-        Ok(Some(Self { pipeline: gpu.pipeline(&programs::RAYGEN, KernelConstants::default()).await? }))
+/// The program that generates rays. `None` if rays are given as records, or if the device fails the probe, as it might generate different
+/// rays.
+pub(crate) async fn generator(gpu: &GpuEngine, rays: RaySource<'_>) -> Result<Option<ComputePipeline>> {
+    if matches!(rays, RaySource::Records(_)) || gpu.probe.failure.is_some() {
+        return Ok(None);
     }
-
-    pub(crate) async fn bind_group(&self, gpu: &GpuEngine, staging: &Staging) -> Result<BindGroup> {
-        gpu.bind(&self.pipeline, &[(0, &staging.seeds), (1, &staging.rays)]).await
-    }
+    gpu.pipeline(&programs::RAYGEN, KernelConstants::default()).await.map(Some)
 }
 
 /// Upload of a chunk's rays: the rays themselves, or the seeds from which the device generates them.
@@ -98,6 +88,17 @@ impl<'a> RaySeeds<'a> {
     /// Whether the device generates the rays.
     pub(crate) fn are_generated(&self) -> bool {
         !matches!(self, Self::Rays(_))
+    }
+
+    /// The generator with its bind group, if it generates these rays.
+    pub(crate) async fn bind_group<'g>(
+        &self,
+        gpu: &GpuEngine,
+        generator: Option<&'g ComputePipeline>,
+        staging: &Staging,
+    ) -> Result<Option<(&'g ComputePipeline, BindGroup)>> {
+        let Some(generator) = generator.filter(|_| self.are_generated()) else { return Ok(None) };
+        Ok(Some((generator, gpu.bind(generator, &[(0, &staging.seeds), (1, &staging.rays)]).await?)))
     }
 
     /// Bytes to upload.
@@ -238,7 +239,7 @@ fn grid_params(part: GridSlice<'_>) -> (RayGenParams, Vec<f32>) {
 
 /// Generates rays on a device and reads them back. Returns them and the number of bytes uploaded. For tests.
 pub(crate) async fn generated_rays(gpu: &GpuEngine, rays: RaySource<'_>) -> Result<(Vec<Ray>, u64)> {
-    let generator = RayGenerator::of(gpu, rays).await?;
+    let generator = generator(gpu, rays).await?;
     let seeds = RaySeeds::of(rays, generator.is_some());
     let records = (rays.len() * size_of::<Ray>()) as u64;
     let up = seeds.bytes();
@@ -252,12 +253,7 @@ pub(crate) async fn generated_rays(gpu: &GpuEngine, rays: RaySource<'_>) -> Resu
     let staging = Staging::new(gpu, sizes).await?;
     let check = |at| rays.check_one(at, at as u64).map(|()| true);
     seeds.write(&mut staging.view(gpu).await?, OnBad::Skip, false, check, |_| false)?;
-    let group = match &generator {
-        Some(generator) if seeds.are_generated() => {
-            Some((&generator.pipeline, generator.bind_group(gpu, &staging).await?))
-        }
-        _ => None,
-    };
+    let group = seeds.bind_group(gpu, generator.as_ref(), &staging).await?;
     let submission = gpu
         .scoped(|| {
             let mut encoder = gpu.device.create_command_encoder(&Default::default());

@@ -4,6 +4,7 @@ use bytemuck::Pod;
 
 use super::kernels::{Kernels, RAYS_PER_THREAD};
 use crate::cpu::query::kind::RayQuery;
+use crate::cpu::query::kinds as queries;
 use crate::cpu::scene::CpuScene;
 use crate::gpu::programs::{self, Program};
 use crate::gpu::uniforms::{
@@ -12,7 +13,6 @@ use crate::gpu::uniforms::{
 };
 use crate::intersect::motion::Target;
 use crate::intersect::resolve::{resolve_approach, round_hit, round_roots};
-use crate::query::kind as queries;
 use crate::query::optical_depth::transmittance;
 use crate::query::policy::Query;
 use crate::query::results::Tally;

@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use bytemuck::Pod;
+use bytemuck::{Pod, Zeroable};
 use futures_channel::oneshot;
 use wgpu::{Buffer, BufferUsages, BufferView, BufferViewMut, CommandEncoder, MapMode, SubmissionIndex, WriteOnly};
 
@@ -15,7 +15,8 @@ use crate::runtime::map_tasks;
 
 /// Bytes of each buffer. Uploads are `params`; `upload_rays`, the rays, or their seeds if `seeds` is not 0; `pairs`, the spheres of a
 /// pairwise scene; `ray_attributes`, the ray attributes; and `pair_attributes`, the attributes of the spheres in `pairs`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub(crate) struct BufferSizes {
     pub(crate) params: u64,
     pub(crate) upload_rays: u64,
@@ -33,23 +34,7 @@ impl BufferSizes {
     pub(crate) const SIZE_STEP: u64 = 256;
 
     fn fields(self) -> [u64; 9] {
-        [
-            self.params,
-            self.upload_rays,
-            self.pairs,
-            self.ray_attributes,
-            self.pair_attributes,
-            self.seeds,
-            self.rays,
-            self.state,
-            self.results,
-        ]
-    }
-
-    fn from_fields(
-        [params, up, pairs, ray_attributes, pair_attributes, seeds, rays, state, results]: [u64; 9],
-    ) -> Self {
-        Self { params, upload_rays: up, pairs, ray_attributes, pair_attributes, seeds, rays, state, results }
+        bytemuck::cast(self)
     }
 
     fn covers(self, other: Self) -> bool {
@@ -58,7 +43,7 @@ impl BufferSizes {
 
     fn max(self, other: Self) -> Self {
         let (own, other) = (self.fields(), other.fields());
-        Self::from_fields(std::array::from_fn(|i| own[i].max(other[i])))
+        bytemuck::cast(std::array::from_fn::<u64, 9, _>(|i| own[i].max(other[i])))
     }
 
     fn upload(self) -> u64 {
@@ -133,9 +118,8 @@ pub(crate) struct PendingReadback {
 impl Staging {
     pub(crate) async fn new(gpu: &GpuContext, sizes: BufferSizes) -> Result<Self> {
         // No buffer may be empty.
-        let sizes = BufferSizes::from_fields(
-            sizes.fields().map(|bytes| bytes.max(16).next_multiple_of(BufferSizes::SIZE_STEP)),
-        );
+        let whole = |bytes: u64| bytes.max(16).next_multiple_of(BufferSizes::SIZE_STEP);
+        let sizes: BufferSizes = bytemuck::cast(sizes.fields().map(whole));
         let storage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
         let upload = wgpu::BufferDescriptor {
             label: Some("upload"),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytemuck::Pod;
 use futures_channel::oneshot;
-use wgpu::{BufferAsyncError, BufferUsages, MapMode};
+use wgpu::{BindingResource, BufferAsyncError, BufferUsages, MapMode};
 
 use super::device::GpuContext;
 use crate::error::{Error, Result};
@@ -64,24 +64,26 @@ impl GpuContext {
         self.wait_within(uploaded, self.watchdog()).await
     }
 
-    /// Creates the bind group 0 of a pipeline, from buffers with their binding numbers.
+    /// Creates a bind group from buffers with their binding numbers.
+    pub(crate) async fn bind_group<'b>(
+        &self,
+        layout: &wgpu::BindGroupLayout,
+        bindings: impl IntoIterator<Item = (u32, wgpu::BufferBinding<'b>)>,
+    ) -> Result<wgpu::BindGroup> {
+        let entry = |(binding, buffer)| wgpu::BindGroupEntry { binding, resource: BindingResource::Buffer(buffer) };
+        let entries: Vec<_> = bindings.into_iter().map(entry).collect();
+        let description = wgpu::BindGroupDescriptor { label: None, layout, entries: &entries };
+        self.scoped(|| self.device.create_bind_group(&description)).await
+    }
+
+    /// [`bind_group`](Self::bind_group) for group 0 of a pipeline, with whole buffers.
     pub(crate) async fn bind(
         &self,
         pipeline: &wgpu::ComputePipeline,
         buffers: &[(u32, &wgpu::Buffer)],
     ) -> Result<wgpu::BindGroup> {
-        let entries: Vec<_> = buffers
-            .iter()
-            .map(|(binding, buffer)| wgpu::BindGroupEntry { binding: *binding, resource: buffer.as_entire_binding() })
-            .collect();
-        self.scoped(|| {
-            self.device.create_bind_group(&wgpu::BindGroupDescriptor {
-                label: None,
-                layout: &pipeline.get_bind_group_layout(0),
-                entries: &entries,
-            })
-        })
-        .await
+        let whole = buffers.iter().map(|(binding, buffer)| (*binding, buffer.as_entire_buffer_binding()));
+        self.bind_group(&pipeline.get_bind_group_layout(0), whole).await
     }
 
     /// Submits one dispatch of `groups` workgroups.

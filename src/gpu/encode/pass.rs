@@ -329,18 +329,8 @@ pub(crate) async fn bound<const N: usize>(
     pipeline: &ComputePipeline,
     bound: [BufferBinding<'_>; N],
 ) -> Result<BindGroup> {
-    let entries = (0..)
-        .zip(bound)
-        .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: wgpu::BindingResource::Buffer(buffer) });
-    let entries: Vec<_> = entries.collect();
-    let bound = gpu.scoped(|| {
-        gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: None,
-            layout: &pipeline.get_bind_group_layout(0),
-            entries: &entries,
-        })
-    });
-    bound.await.map_err(of_caller)
+    let layout = pipeline.get_bind_group_layout(0);
+    gpu.bind_group(&layout, (0..).zip(bound)).await.map_err(of_caller)
 }
 
 /// A validation error of wgpu about the caller's buffers.

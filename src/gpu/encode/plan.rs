@@ -6,6 +6,7 @@ use bytemuck::{Pod, Zeroable};
 use wgpu::{Buffer, BufferUsages, ComputePipeline};
 
 use crate::batch::sphere_set::SphereAttributes;
+use crate::cpu::query::kinds::{Approach, Closest, Interval};
 use crate::error::{Error, Result};
 use crate::gpu::cast::kernels::Kernels;
 use crate::gpu::cast::readback::BitWriter;
@@ -15,7 +16,7 @@ use crate::gpu::engine::GpuEngine;
 use crate::gpu::programs;
 use crate::gpu::scene::GpuScene;
 use crate::gpu::uniforms::Params;
-use crate::query::kind::{Approach, Closest, Interval, QueryKind};
+use crate::query::kind::QueryKind;
 use crate::query::policy::{Motion, Precision, Query};
 use crate::records::{Ray, RayAttributes};
 

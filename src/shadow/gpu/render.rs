@@ -146,7 +146,7 @@ pub(crate) async fn picture(
     // A system's picture has at most 2²⁶ pixels.
     let pixels = width * height;
     let mut picture = Picture::new([width, height], system.picture().transparent)?;
-    let mut clock = RenderClock::start(progress);
+    let clock = RenderClock::start(progress);
     // Pixels per dispatch, limited like rays: at most 2²⁰, 16 MiB of sums.
     let band = GpuScene::band_rays(gpu, bodies.tests(prepared_picture, [width, height])).min(u64::from(pixels)) as u32;
     let work = prepare(gpu, prepared_picture, bodies, band).await?;
@@ -161,16 +161,17 @@ pub(crate) async fn picture(
             within: [0.5; 2],
             ..render_uniforms(system, prepared_picture, bodies)
         };
-        expose(gpu, &work, &uniforms).await?;
+        let mut running = expose(gpu, &work, &uniforms).await?;
         uniforms.middle = 0;
         for sample in 0..samples * samples {
             cancel.check()?;
             let within = |i: u32| ((f64::from(i) + 0.5) / f64::from(samples)) as f32;
             uniforms.within = [within(sample % samples), within(sample / samples)];
             uniforms.fresh = u32::from(sample == 0);
-            expose(gpu, &work, &uniforms).await?;
+            let next = expose(gpu, &work, &uniforms).await?;
+            gpu.wait(std::mem::replace(&mut running, next)).await?;
             let part = f64::from(count) * f64::from(sample + 1) * share;
-            clock.report((f64::from(first) + part) / f64::from(pixels))?;
+            clock.report((f64::from(first) + part) / f64::from(pixels));
         }
         let mut sums = vec![[0.0_f32; 4]; count as usize];
         let mut middles = vec![<CenterSample as bytemuck::Zeroable>::zeroed(); count as usize];
@@ -293,10 +294,9 @@ pub(super) fn or_one<T: bytemuck::Zeroable>(mut list: Vec<T>) -> Vec<T> {
     list
 }
 
-/// Runs one dispatch over a band and waits for it. No submission contains more than one sample per pixel.
-async fn expose(gpu: &GpuEngine, work: &RenderBuffers, uniforms: &RenderUniforms) -> Result<()> {
+/// Submits one dispatch over a band. No submission contains more than one sample per pixel, so that none runs into a time limit; the caller
+/// waits for the one before, so that the device always has work.
+async fn expose(gpu: &GpuEngine, work: &RenderBuffers, uniforms: &RenderUniforms) -> Result<wgpu::SubmissionIndex> {
     gpu.write(&work.uniforms, &[*uniforms]).await?;
-    let submission = gpu.dispatch(&work.pipeline, &work.group, uniforms.pixels.div_ceil(WORKGROUP)).await?;
-    gpu.wait(submission).await?;
-    Ok(())
+    gpu.dispatch(&work.pipeline, &work.group, uniforms.pixels.div_ceil(WORKGROUP)).await
 }

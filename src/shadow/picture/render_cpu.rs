@@ -8,7 +8,7 @@ use glam::{DVec2, DVec3};
 use super::image::{Picture, Pixel};
 use super::prepared::PreparedPicture;
 use super::primary::{VisiblePoint, first_body, pixel_ray};
-use super::progress::{RenderProgress, check_expected};
+use super::progress::RenderProgress;
 use super::shade::{ShadingScratch, light_at, paint};
 use crate::error::Result;
 use crate::records::NO_SPHERE;
@@ -122,9 +122,10 @@ pub(crate) fn picture(
 ) -> Result<Picture> {
     let options = system.picture();
     let mut picture = Picture::new(options.size, options.transparent)?;
-    let expected = estimate(system, prepared_picture, cancel);
+    // The shorter one of two: another process may use the processor during one.
+    let estimate = || estimate(system, prepared_picture, cancel);
+    let expected = estimate().min(estimate());
     cancel.check()?;
-    check_expected(expected)?;
     progress(RenderProgress { done: 0.0, expected });
     let pixels = picture.id.len();
     let done = AtomicUsize::new(0);

@@ -261,21 +261,16 @@ impl Sheet<'_> {
         let midnight = greatest.day(delta_t).0.seconds_since(greatest);
         for kind in map.args.isolines.iter().filter(|kind| map.at.is_none() || **kind == Isolines::Obscuration) {
             let pen = |hex: u32, alpha: f64, width: f64| Pen::new(Ink::new(hex, alpha), width * thin);
-            let (class, values, steps, pen, named) = match kind {
-                Isolines::Obscuration => {
-                    ("obscuration", &fields.obscuration, &[self.step][..], pen(INK, 0.75, 0.8), None)
-                }
-                Isolines::Magnitude => {
-                    let named = Some("magnitude".to_owned());
-                    ("magnitude", &fields.magnitude, &STEPS[..], pen(0x1c_4f9c, 0.9, 1.0), named)
-                }
-                Isolines::Time => {
-                    let named = Some(format!("time of the maximum in {}", self.time_scale()));
-                    ("time", &fields.seconds, &SECONDS[..], pen(0x0b_5a44, 0.9, 1.0).dashed(3.0 * thin), named)
-                }
+            let (class, values, steps, pen) = match kind {
+                Isolines::Obscuration => ("obscuration", &fields.obscuration, &[self.step][..], pen(INK, 0.75, 0.8)),
+                Isolines::Magnitude => ("magnitude", &fields.magnitude, &STEPS[..], pen(0x8a_3b00, 0.9, 1.0)),
+                Isolines::Time => ("time", &fields.seconds, &SECONDS[..], pen(0x0b_5a44, 0.9, 1.0).dashed(3.0 * thin)),
             };
-            self.legend.extend(named.map(|text| (Symbol::Line(pen), text)));
             let is_ratio = *kind != Isolines::Time;
+            let name = if is_ratio { class.into() } else { format!("time of the maximum in {}", self.time_scale()) };
+            if *kind != Isolines::Obscuration {
+                self.entry(Symbol::Line(pen), name);
+            }
             let (from, range) = (if is_ratio { 0.0 } else { midnight }, seen(values, fields));
             let step = step_of(range, steps);
             let [low, high] = range.map(|value| (value - from) / step);
@@ -353,9 +348,11 @@ impl Sheet<'_> {
         let mut lines = Vec::new();
         for (i, (text, line)) in meridians.map(|one| (0, one)).chain(parallels.map(|one| (1, one))) {
             let parts = self.clipped(&self.projection.lines(&[line]));
-            let ends = parts.iter().flat_map(|part| [part[0], part[part.len() - 1]]);
+            let mut ends: Vec<DVec2> = parts.iter().flat_map(|part| [part[0], part[part.len() - 1]]).collect();
+            // A repetition of the line may touch the side of a flat map.
+            ends.dedup_by(|a, b| a.distance(*b) < 1.0);
             let mut is_labelled = is_flat;
-            for at in ends.filter(|at| !frame.grown(-0.5).contains(*at)) {
+            for at in ends.into_iter().filter(|at| !frame.grown(-0.5).contains(*at)) {
                 let mut strips = margins.iter().skip(2 * i);
                 is_labelled |=
                     strips.any(|strip| self.drawing.label("graticule", &text, at, 0.7 * small, *strip, style));
@@ -397,8 +394,7 @@ impl Sheet<'_> {
         let (frame, dot, style) = (self.projection.frame.grown(-2.0), 0.17 * size, self.on_map(INK));
         for at in self.projection.positions(place) {
             let own = Frame::new(at, at).grown(2.0 * dot);
-            if frame.contains(own.low)
-                && frame.contains(own.high)
+            if frame.holds(&own)
                 && self.drawing.is_free(&own)
                 && self.drawing.label(class, name, at, 0.45 * size, frame, Style { size, ..style })
             {

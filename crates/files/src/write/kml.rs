@@ -1,6 +1,7 @@
 //! KML 2.2 (OGC 07-147r2) of an eclipse: the centre line, the limits of the path, instants along it, and the greatest eclipse.
 
 use super::geojson::PathLine;
+use crate::escape::xml;
 
 /// The colour of a line, as KML has it: opacity, blue, green, red.
 const COLORS: [(&str, &str); 3] =
@@ -28,8 +29,8 @@ impl Kml<'_> {
     pub fn text(&self) -> String {
         let mut text = format!(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<kml xmlns=\"http://www.opengis.net/kml/2.2\">\n<Document>\n<name>{}</name>\n<description>{}</description>\n",
-            escaped(self.name),
-            escaped(&self.about.join("\n"))
+            xml(self.name),
+            xml(&self.about.join("\n"))
         );
         // A partial eclipse has no path.
         let lines = || self.lines.iter().filter(|line| !line.parts.is_empty());
@@ -55,17 +56,12 @@ impl Kml<'_> {
         for (name, point) in marks.chain([("greatest eclipse".into(), self.greatest)]) {
             text += &format!(
                 "<Placemark><name>{}</name><Point><coordinates>\n{}</coordinates></Point></Placemark>\n",
-                escaped(&name),
+                xml(&name),
                 coordinates(point)
             );
         }
         text + "</Document>\n</kml>\n"
     }
-}
-
-/// Text without characters that XML reserves.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 /// A line of coordinates: longitude, latitude.

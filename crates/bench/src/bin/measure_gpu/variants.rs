@@ -51,39 +51,6 @@ fn by_bits() -> (&'static str, String) {
     (from, to.into())
 }
 
-/// No square root for a sphere that the line misses.
-fn late_root() -> (&'static str, String) {
-    let root = "let half = sqrt(max(seen.outer, 0.0))";
-    (root, format!("if (seen.outer < 0.0) {{ return; }}\n  {root}"))
-}
-
-/// The deferred spheres of a leaf as a mask and the least key, instead of eight keys.
-fn as_mask() -> Vec<(&'static str, String)> {
-    let change = |from, to: &str| (from, to.to_owned());
-    vec![
-        change("var<private> lows: vec4<f32>;", "var<private> leaf_low: f32;"),
-        change("var<private> more_lows: vec4<f32>;", "var<private> leaf_mask: u32;"),
-        change("lows = vec4<f32>(NOT_DEFERRED);\n  more_lows = lows;", "leaf_low = NOT_DEFERRED;\n  leaf_mask = 0u;"),
-        change(
-            "lows = select(lows, vec4<f32>(low), vec4<u32>(j) == vec4<u32>(0u, 1u, 2u, 3u));",
-            "leaf_low = min(leaf_low, low);",
-        ),
-        change(
-            "more_lows = select(more_lows, vec4<f32>(low), vec4<u32>(j) == vec4<u32>(4u, 5u, 6u, 7u));",
-            "leaf_mask |= 1u << j;",
-        ),
-        change("let limit = vec4<f32>(cutoff_key());", "let which = select(0u, leaf_mask, leaf_low <= cutoff_key());"),
-        change(
-            "let bits = select(vec4<u32>(0u), vec4<u32>(1u, 2u, 4u, 8u), lows <= limit)",
-            "let low = max(leaf_low, 0.0);",
-        ),
-        change("\n    | select(vec4<u32>(0u), vec4<u32>(16u, 32u, 64u, 128u), more_lows <= limit);", ""),
-        change("let which = bits.x | bits.y | bits.z | bits.w;", ""),
-        change("let pairs = min(lows, more_lows);", ""),
-        change("let low = max(min(min(pairs.x, pairs.y), min(pairs.z, pairs.w)), 0.0);", ""),
-    ]
-}
-
 /// The library without traversal: every ray misses at once.
 pub(crate) fn without_work() -> ShaderEdit {
     let change = |from, to: &str| (from, to.to_owned());
@@ -96,10 +63,7 @@ pub(crate) fn without_work() -> ShaderEdit {
 /// The variants with their names. The first is the library as it is.
 fn all() -> Vec<(String, Option<ShaderEdit>)> {
     let mut all = vec![("as it is".into(), None), ("loops bounded by wgpu".into(), Some(ShaderEdit::BoundedLoops))];
-    let nodes = [("bytes to floats by bits", vec![by_bits()]), ("square root behind the branch", vec![late_root()])];
-    all.extend(nodes.map(|(name, change)| (name.into(), Some(edits(change)))));
-    all.push(("deferred spheres as a mask".into(), Some(edits(as_mask()))));
-    all.push(("the last two".into(), Some(edits([vec![late_root()], as_mask()].concat()))));
+    all.push(("bytes to floats by bits".into(), Some(edits(vec![by_bits()]))));
     let keys = "(bitcast<vec4<u32>>(numbers) & vec4<u32>(0x7ffffffcu)) | vec4<u32>(0u, 1u, 2u, 3u)";
     all.push((
         "children in the order of the node".into(),
