@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes tests/data/sky/states.bsp and states.csv: segments of states in an SPK file, and what NAIF's SPICE reads from them.
+"""Writes tests/data/sky/states.bsp, states.csv, moons.bsp and moons.csv: segments of SPK files, and what NAIF's SPICE and Skyfield read from them.
 
-    pip install numpy spiceypy
+    pip install numpy skyfield spiceypy
     python3 tools/make_spk_states.py
 
 The states are those of an ellipse about the Earth, at steps that are not equal. Body -9 has a segment of type 9 (Lagrange) and body -13 one of type 13
@@ -10,13 +10,16 @@ and velocity in km/s relative to the Earth. spkgeo interpolates, so its errors a
 """
 
 import csv
+import tempfile
 from pathlib import Path
 
 import numpy as np
+import skyfield.api
 import spiceypy
 
 DATA = Path(__file__).resolve().parent.parent / "tests/data/sky"
 GM = 398_600.4418
+COLUMNS = ["body", "tdb_s", "x_km", "y_km", "z_km", "vx_km_s", "vy_km_s", "vz_km_s"]
 
 
 def state(t):
@@ -53,8 +56,58 @@ spiceypy.furnsh(str(path))
 times = [*(epochs[0] + 30.0 * np.arange(0, 296, 5)), epochs[-1]]
 with open(DATA / "states.csv", "w", newline="") as file:
     rows = csv.writer(file, lineterminator="\n")
-    rows.writerow(["body", "tdb_s", "x_km", "y_km", "z_km", "vx_km_s", "vy_km_s", "vz_km_s"])
+    rows.writerow(COLUMNS)
     for body in (-9, -13, -91, -131):
         for t in times:
             found = spiceypy.spkgeo(body, t, "J2000", 399)[0]
             rows.writerow([body, f"{t:.9f}", *(f"{one:.9f}" for one in found)])
+
+
+def moons():
+    """Write moons.bsp and moons.csv.
+
+    The former is an excerpt of JPL's jup310, which Skyfield carries for its tests: the large moons and Jupiter relative to the barycentre of Jupiter (type 3), and the
+    bodies that lead to the Earth (type 2). Body -501 is Io in a segment of type 2, a fit of that of type 3.
+    """
+    data = (Path(skyfield.__file__).parent / "tests/data/jup310-2015-03-02.bsp").read_bytes()
+    source = str(Path(tempfile.mkdtemp()) / "jup310.bsp")
+    Path(source).write_bytes(data + bytes(-len(data) % 1024))  # SPICE reads whole records only
+    begin, end = (86_400 * (5540 - 0.5) + 3600 * hours for hours in (1, 6))  # from 2015-03-03 01:00 to 06:00
+    path = DATA / "moons.bsp"
+    path.unlink(missing_ok=True)
+    out = spiceypy.spkopn(str(path), "moons", 0)
+    given = spiceypy.dafopr(source)
+    spiceypy.dafbfs(given)
+    while spiceypy.daffna():
+        summary = spiceypy.dafgs()[:5]
+        span, (target, *_) = spiceypy.dafus(summary, 2, 6)
+        if target in (501, 502, 503, 504, 599):
+            spiceypy.spksub(given, summary, str(target), begin, end, out)
+        elif target < 500:
+            spiceypy.spksub(given, summary, str(target), *span, out)
+    spiceypy.furnsh(source)
+    length, degree = (end - begin) / 4, 13
+    nodes = np.cos(np.pi * (np.arange(degree + 1) + 0.5) / (degree + 1))
+    coefficients = []
+    for i in range(4):
+        times = begin + length * (i + 0.5 + 0.5 * nodes)
+        io = np.array([spiceypy.spkgeo(501, t, "J2000", 5)[0][:3] for t in times])
+        coefficients += list(np.polynomial.chebyshev.chebfit(nodes, io, degree).T.ravel())
+    spiceypy.spkw02(out, -501, 5, "J2000", begin, end, "-501", length, 4, degree, np.array(coefficients), begin)
+    spiceypy.spkcls(out)
+    spiceypy.kclear()
+
+    spiceypy.furnsh(str(path))
+    kernel, scale = skyfield.api.load_file(str(path)), skyfield.api.load.timescale(builtin=True)
+    with open(DATA / "moons.csv", "w", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow([*COLUMNS, "apparent_x_km", "apparent_y_km", "apparent_z_km"])
+        for body in (501, 502, 503, 504, 599, -501):
+            for t in np.arange(begin + 4000, end, 1200):
+                found = spiceypy.spkgeo(body, t, "J2000", 399)[0]
+                time = scale.tdb_jd(2_451_545.0, t / 86_400)
+                apparent = kernel[399].at(time).observe(kernel[body]).apparent(deflectors=()).position.km
+                rows.writerow([body, f"{t:.1f}", *(f"{one:.9f}" for one in [*found, *apparent])])
+
+
+moons()

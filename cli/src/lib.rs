@@ -40,7 +40,7 @@ use std::ffi::OsString;
 use std::io::Write;
 
 use crate::error::{Error, Result};
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use signals::exit_code;
 use umbracast::{Device, DeviceOptions};
@@ -131,18 +131,19 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 }
 
 fn exit_code_of(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    let parsed = with_any_case(Cli::command()).try_get_matches_from(arguments);
-    let arguments = match parsed.and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches)) {
-        Ok(arguments) => arguments,
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let parsed = with_any_case(Cli::command()).try_get_matches_from(&arguments);
+    let parsed = match parsed.and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches)) {
+        Ok(parsed) => parsed,
         Err(error) => {
             let code = error.exit_code();
             // Help and version exit with 0. A closed pipe (`| head`) is not an error.
-            let _ = if code == 0 { error.print() } else { helpful(error).print() };
+            let _ = if code == 0 { error.print() } else { helpful(error, &arguments).print() };
             return u8::try_from(code).unwrap_or(2);
         }
     };
-    start_threads(arguments.threads);
-    match run(arguments) {
+    start_threads(parsed.threads);
+    match run(parsed) {
         Ok(()) => 0,
         Err(error) => {
             let hint = hint(&error).map(|hint| format!(" ({hint})")).unwrap_or_default();
@@ -172,7 +173,23 @@ fn with_any_case(command: clap::Command) -> clap::Command {
 }
 
 /// The same error in words that help. Arguments are escaped and shortened: the messages of clap repeat them unchanged.
-fn helpful(mut error: clap::Error) -> clap::Error {
+fn helpful(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
+    if let (ErrorKind::UnknownArgument, Some(ContextValue::String(unknown))) =
+        (error.kind(), error.get(ContextKind::InvalidArg))
+    {
+        let behind = arguments.iter().skip_while(|one| *one != "--").any(|one| **one == **unknown);
+        let is_number = unknown[1..].starts_with(|c: char| c.is_ascii_digit());
+        let tip = match (behind, is_number) {
+            (true, _) => Some("options go before '--'"),
+            (_, true) => {
+                Some("what begins with '-' goes last, after '--'; in an option, after '=', as in --list=-0600..-0580")
+            }
+            _ => None,
+        };
+        if let Some(tip) = tip {
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+        }
+    }
     let context: Vec<_> = error.context().map(|(kind, value)| (kind, value.clone())).collect();
     for (kind, value) in context {
         match value {

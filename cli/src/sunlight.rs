@@ -320,7 +320,7 @@ impl Sums {
         let columns = SunlightRow::COLUMNS.to_vec();
         let mut writer = FileWriter::create_kept(&args.output, columns, kept.names(), args.table.format)?;
         for (piece, rows) in file.rows.chunks(PIECE).enumerate() {
-            let found = device.shadows_by_row(rows.len(), None, &|i, row| {
+            let found = device.shadows_by_row(rows.len(), &|i, row| {
                 let [trajectory, index] = rows[i].map(|number| number as usize);
                 sunlight.row(trajectory, index, row);
             })?;

@@ -44,7 +44,7 @@ const MOST_AXES: usize = 64;
 
 /// Computes visible fraction, kind of shadow and, with a law of limb darkening, flux. `shape` is the broadcast shape of the rows, and `bodies`
 /// the number of bodies per row. The columns of bodies have one more axis. Without polar radii, all bodies are spheres; without poles, the poles
-/// are the z axis. Returns None, or the row, the body and the message of the first invalid value: the body is None if the value is of no body.
+/// are the z axis. The column of limb darkening has the number of coefficients. Returns None, or the row, the body and the message of the first invalid value: the body is None if the value is of no body.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "a column per argument, and an array for each column of the answer")]
 #[pyo3(signature = (device, shape, bodies, given, polar, limb_darkening, limb_law, fraction, kind, flux, progress))]
@@ -55,7 +55,7 @@ pub(crate) fn visible_fraction(
     bodies: usize,
     given: [PyColumn<'_>; 5],
     polar: (Option<PyColumn<'_>>, Option<PyColumn<'_>>),
-    limb_darkening: Option<Vec<f64>>,
+    limb_darkening: Option<(PyColumn<'_>, usize)>,
     limb_law: &str,
     mut fraction: PyReadwriteArray1<'_, f64>,
     mut kind: PyReadwriteArray1<'_, u8>,
@@ -65,15 +65,19 @@ pub(crate) fn visible_fraction(
     let count = shape.iter().product();
     let (fraction, kind) = (output_slice(&mut fraction, "fraction", count)?, output_slice(&mut kind, "kind", count)?);
     let flux = output_slice(&mut flux, "flux", count)?;
-    let limb = limb_darkening.map(|given| match (limb_law, &given[..]) {
+    let law = |given: &[f64]| match (limb_law, given) {
         ("power-2", &[c, alpha]) => LimbDarkening::power_2(c, alpha),
         ("four-parameter", &[a1, a2, a3, a4]) => LimbDarkening::four_parameter([a1, a2, a3, a4]),
         (_, &[u1, u2]) => LimbDarkening::new(u1, u2),
         (_, &[u1]) => LimbDarkening::new(u1, 0.0),
         _ => Err(umbracast::Error::InvalidArgument(format!("limb_darkening has {} numbers", given.len()))),
+    };
+    let limb = limb_darkening.as_ref().map(|(column, count)| {
+        let column = Column::new(column)?;
+        let laws: umbracast::Result<Vec<LimbDarkening>> = column.numbers.chunks(*count).map(law).collect();
+        Ok::<_, PyErr>((column, *count, laws.map_err(|error| exception(py, error))?))
     });
-    let limb = limb.transpose();
-    let limb = limb.map_err(|error| exception(py, error))?;
+    let limb = limb.transpose()?;
     let [observers, light, light_radius, centers, radii] = &given;
     let (observers, light, light_radius) = (Column::new(observers)?, Column::new(light)?, Column::new(light_radius)?);
     let (centers, radii) = (Column::new(centers)?, Column::new(radii)?);
@@ -89,6 +93,7 @@ pub(crate) fn visible_fraction(
         let place = &place[..shape.len()];
         row.observer = observers.vector(observers.start(place));
         row.light = Ball::new(light.vector(light.start(place)), light_radius.numbers[light_radius.start(place)]);
+        row.limb_darkening = limb.as_ref().map(|(column, count, laws)| laws[column.start(place) / count]);
         let (center, radius) = (centers.start(place), radii.start(place));
         let [polar, pole] = [&polar_radii, &poles].map(|column| column.as_ref().map_or(0, |one| one.start(place)));
         row.bodies.clear();
@@ -103,7 +108,7 @@ pub(crate) fn visible_fraction(
         }));
     };
     interruptible(py, count, progress.as_ref(), |token| {
-        match device.inner().with_cancel(token).shadows_by_row(count, limb, &fill) {
+        match device.inner().with_cancel(token).shadows_by_row(count, &fill) {
             Ok(found) => {
                 for (i, found) in found.into_iter().enumerate() {
                     (fraction[i], kind[i], flux[i]) = (found.shadow.fraction, found.shadow.kind as u8, found.flux);

@@ -360,14 +360,19 @@ impl Sky {
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let times = times.as_slice()?.to_vec();
         let found = run_detached(py, || {
-            let body = SkyBody::from_name(body)?;
+            // The radius does not matter.
+            let source = || VectorSource { body: body.into(), path: None, radius_km: Some(1.0) };
+            let other = SkyBody::from_name(body).is_err().then(source);
+            let (known, others) =
+                read_bodies(&[body], other.as_slice(), self.inner.ephemeris(), self.inner.options().delta_t)?;
             let mut rows = Vec::with_capacity(3 * times.len());
             for &time in &times {
                 let time = self.time(time)?;
-                let position = match earth_fixed {
-                    true => self.inner.earth_fixed(body, time)?,
-                    false => self.inner.apparent(body, time)?,
+                let apparent = match others.first() {
+                    Some(body) => self.inner.apparent_of(body, time)?,
+                    None => self.inner.apparent(known[0], time)?,
                 };
+                let position = if earth_fixed { self.inner.to_earth_fixed(apparent, time) } else { apparent };
                 rows.extend(position.to_array());
             }
             Ok(rows)

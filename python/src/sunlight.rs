@@ -88,7 +88,7 @@ pub(crate) fn sunlight<'py>(
         }
         let sunlight = Sunlight::new(&sky.inner, &paths)?;
         let row = |i: usize, row: &mut _| sunlight.row(i / states, i % states, row);
-        let shadows = device.inner().with_cancel(token).shadows_by_row(count, None, &row)?;
+        let shadows = device.inner().with_cancel(token).shadows_by_row(count, &row)?;
         for (i, found) in shadows.into_iter().enumerate() {
             (fraction[i], kind[i]) = (found.shadow.fraction, found.shadow.kind as u8);
         }

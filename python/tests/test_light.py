@@ -75,7 +75,7 @@ def test_the_flux_has_laws_of_powers():
                 [0, 0, 0], [0, 0, 2e6], 2, [[apart, 0, 1e6]], [radius], limb_darkening=coefficients, limb_law=law
             )
             assert abs(seen.flux - expected) < 1e-9, row
-    with pytest.raises(ValueError, match=r"limb_darkening must contain 4 numbers"):
+    with pytest.raises(ValueError, match=r"limb_darkening must have shape \(…, 4\), not \(2,\)"):
         visible_fraction(**BASE, limb_darkening=(0.4, 0.2), limb_law="four-parameter")
     with pytest.raises(
         ValueError, match=r"limb_law must be one of 'quadratic', 'power-2', 'four-parameter', not 'claret'"
@@ -83,6 +83,22 @@ def test_the_flux_has_laws_of_powers():
         visible_fraction(**BASE, limb_darkening=(0.4, 0.2), limb_law="claret")
     with pytest.raises(ValueError, match=r"c must be between -10 and 1"):
         visible_fraction(**BASE, limb_darkening=(1.4, 0.2), limb_law="power-2")
+
+
+def test_laws_broadcast_as_the_other_arrays():
+    bodies = np.array([[0, 0.3, 5], [0.4, 0.2, 6]])[:, None]
+    base = {"observers": [0, 0, 0], "light": [0, 0, 90], "light_radius": 20, "bodies": bodies, "radii": [0.3]}
+    for law, laws in (
+        ("quadratic", [[0.4, 0.2], [0.1, 0.5], [0, 0]]),
+        ("quadratic", [[0.4], [0.1], [0]]),
+        ("power-2", [[0.4, 0.2], [0.1, 0.5], [0, 1]]),
+    ):
+        seen = visible_fraction(**base, limb_darkening=np.array(laws)[:, None], limb_law=law)
+        assert seen.flux.shape == (3, 2)
+        for row, coefficients in zip(seen.flux, laws, strict=True):
+            alone = visible_fraction(**base, limb_darkening=coefficients, limb_law=law).flux
+            np.testing.assert_array_equal(row, alone)
+        assert (abs(np.diff(seen.flux[:2], axis=0)) > 1e-4).all()
 
 
 def test_one_coefficient_is_the_linear_law():
@@ -282,11 +298,9 @@ def test_invalid_values_are_named(given, message):
         ({"radii": np.ones((3, 2)), "light_radius": [1, 2]}, r"light_radius \(2,\), bodies \(\), radii \(3,\)"),
         ({"bodies": [0, 0, 5]}, r"bodies must have shape \(…, B, 3\), not \(3,\)"),
         ({"observers": [0, 0]}, r"observers must have shape \(…, 3\), not \(2,\)"),
-        ({"limb_darkening": (1, 2, 3)}, "limb_darkening must contain 1 or 2 numbers"),
-        (
-            {"limb_darkening": np.full((5, 2), 0.2)},
-            r"limb_darkening has shape \(5, 2\): the coefficients are for all rows",
-        ),
+        ({"limb_darkening": (1, 2, 3)}, r"limb_darkening must have shape \(…, 1\) or \(…, 2\), not \(3,\)"),
+        ({"limb_darkening": np.full((5, 2), 0.2), "light_radius": [1, 2]}, r"limb_darkening \(5,\)"),
+        ({"limb_darkening": [[0.2, 0.2], [0.9, 0.9]]}, r"limb_darkening is \[0.9, 0.9\]: the brightness"),
         ({"limb_law": "power-2"}, "limb_law 'power-2' needs limb_darkening"),
         ({"limb_law": "quadratic"}, "limb_law 'quadratic' needs limb_darkening"),
         ({"limb_darkening": (0.9, 0.9)}, "must not be negative"),

@@ -37,7 +37,7 @@ def visible_fraction(
     *,
     polar_radii: ArrayLike | None = None,
     poles: ArrayLike | None = None,
-    limb_darkening: Sequence[float] | None = None,
+    limb_darkening: ArrayLike | None = None,
     limb_law: LimbLaw | None = None,
     device: Device | str | int | None = "cpu",
     progress: Progress = False,
@@ -68,15 +68,16 @@ def visible_fraction(
         Distance from the centre of each body to either pole, 0.01 to 100 times its radius. A body is a sphere if both are equal.
     poles : (3) or (…, B, 3) or (…, 1, 3) array, optional
         Directions of the poles, of any length. Default: the z axis. They need ``polar_radii``.
-    limb_darkening : sequence of float, optional
-        Coefficients of the brightness of the light's disc in the law ``limb_law``, for all rows. Default: a disc of uniform brightness.
+    limb_darkening : (…, K) array, optional
+        K coefficients of the brightness of the light's disc in the law ``limb_law``. Default: a disc of uniform brightness.
     limb_law : {"quadratic", "power-2", "four-parameter"}, default "quadratic"
         Brightness, relative to the centre of the disc: ``1 - u1 (1 - mu) - u2 (1 - mu)²`` with (u1, u2), or with (u1,), the linear law;
         ``1 - c (1 - mu^alpha)`` with (c, alpha); or 1 less the sum of ``a_k (1 - mu^(k/2))`` with (a1, a2, a3, a4), which some programs
         call nonlinear. A law needs coefficients.
     device : str, int or `Device`, default "cpu"
         Device to compute on; see `Device`. The CPU engine computes in float64; the error is at most 10⁻⁹, also at astronomical distances. GPUs
-        compute in float32, to 10⁻⁴ (10⁻³ for oblate bodies and for fluxes); the CPU computes the fluxes of laws that are not quadratic.
+        compute in float32, to 10⁻⁴ (10⁻³ for oblate bodies and for fluxes); the CPU computes the fluxes of laws that are not quadratic or
+        differ between rows.
     progress : bool or callable, default False
         True shows a bar of tqdm. A callable is called with the number of finished rows and the total number.
 
@@ -116,13 +117,16 @@ def visible_fraction(
         for name, array, width in (("polar_radii", polar_radii, 0), ("poles", poles, 1))
         if array is not None
     }
+    lengths = _coefficients(limb_darkening, limb_law)
+    if limb_darkening is not None:
+        given["limb_darkening"] = (limb_darkening, 1)
     arrays: dict[str, NDArray[np.float64]] = {}
     for name, (array, width) in given.items():
         wide: NDArray[np.float64] = np.asarray(_validate.floats(name, array), np.float64, order="C")
-        if width and (wide.ndim == 0 or wide.shape[-1] != 3):
-            raise ValueError(
-                f"{name} must have shape {'(…, B, 3)' if name in _PER_BODY else '(…, 3)'}, not {wide.shape}"
-            )
+        last = lengths if name == "limb_darkening" else (3,)
+        if width and (wide.ndim == 0 or wide.shape[-1] not in last):
+            expected = " or ".join(f"(…, {'B, ' if name in _PER_BODY else ''}{length})" for length in last)
+            raise ValueError(f"{name} must have shape {expected}, not {wide.shape}")
         arrays[name] = wide
     leading = {name: arrays[name].shape[: -1 if width else None] for name, (_, width) in given.items()}
     if not leading["bodies"]:
@@ -140,7 +144,7 @@ def visible_fraction(
 
     rows = math.prod(shape)
     fraction, kind, flux = np.empty(rows), np.empty(rows, np.uint8), np.empty(rows)
-    limb = _coefficients(limb_darkening, limb_law)
+    limb = (column("limb_darkening"), arrays["limb_darkening"].shape[-1]) if limb_darkening is not None else None
     bad = _umbracast.visible_fraction(
         open_device(device, "fast")._native,
         shape,
@@ -164,19 +168,13 @@ _PER_BODY = ("bodies", "radii", "polar_radii", "poles")
 """Arguments with an axis of bodies."""
 
 
-def _coefficients(given: Sequence[float] | None, law: str | None) -> tuple[float, ...] | None:
-    """Return the coefficients of a law of limb darkening, None for a disc of uniform brightness."""
+def _coefficients(given: ArrayLike | None, law: str | None) -> tuple[int, ...]:
+    """Return the allowed numbers of coefficients of a law of limb darkening."""
     if law is not None and law not in _LIMB_LAWS:
         raise ValueError(f"limb_law must be one of {', '.join(map(repr, _LIMB_LAWS))}, not {law!r}")
-    if given is None:
-        if law is not None:
-            raise TypeError(f"limb_law {law!r} needs limb_darkening, the coefficients of the law")
-        return None
-    if np.ndim(given) > 1:
-        raise ValueError(
-            f"limb_darkening has shape {np.shape(given)}: the coefficients are for all rows, so call once per set of them"
-        )
-    return _validate.numbers("limb_darkening", given, *_LIMB_LAWS[law or "quadratic"])
+    if given is None and law is not None:
+        raise TypeError(f"limb_law {law!r} needs limb_darkening, the coefficients of the law")
+    return _LIMB_LAWS[law or "quadratic"]
 
 
 def _check_bodies(name: str, axes: tuple[int, ...], count: int, width: int) -> None:

@@ -231,7 +231,7 @@ def visible_fraction(
     bodies: int,
     given: Sequence[tuple[NDArray[np.float64], list[int]]],
     polar: tuple[tuple[NDArray[np.float64], list[int]] | None, ...],
-    limb_darkening: Sequence[float] | None,
+    limb_darkening: tuple[tuple[NDArray[np.float64], list[int]], int] | None,
     limb_law: str,
     fraction: NDArray[np.float64],
     kind: NDArray[np.uint8],

@@ -37,7 +37,7 @@ refraction : bool, default False
     Raise altitudes of Sun and Moon by refraction in air of 1010 hPa and 10 °C (Sæmundsson 1986), so that they rise earlier and set later.
     Instants of contacts stay. Only local circumstances have it.
 ephemeris : path, optional
-    An SPK file, ``.bsp``, with segments of type 2 or 3, such as JPL's ``de440.bsp``. Default: the built-in excerpt of DE421. Each call reads the
+    An SPK file, ``.bsp``, with segments of type 2, 3, 9 or 13, such as JPL's ``de440.bsp``. Default: the built-in excerpt of DE421. Each call reads the
     file.
 """
 
@@ -434,7 +434,8 @@ def positions(
     Parameters
     ----------
     body : str
-        "sun", "moon", "mercury", "venus", "mars", "jupiter", "saturn", "uranus" or "neptune".
+        "sun", "moon", "mercury", "venus", "mars", "jupiter", "saturn", "uranus" or "neptune"; of an SPK file as ``ephemeris`` also large moons
+        and Pluto by name, and any body by its number of NAIF, such as "401".
     times : array_like of datetime64, str or datetime
         Instants in UTC (UT1 before 1972). A day is its midnight.
     frame : "earth" or "gcrs", default "earth"

@@ -35,12 +35,14 @@ pub struct ShadowRow {
     pub light: Ball,
     /// The bodies. One whose radii are equal is a sphere, and its pole does not matter.
     pub bodies: Vec<Spheroid>,
+    /// Limb darkening of the light. Without it, the flux is the fraction.
+    pub limb_darkening: Option<LimbDarkening>,
 }
 
 impl ShadowRow {
-    /// A row with this observer, light and bodies.
+    /// A row with this observer, light and bodies, without limb darkening.
     pub fn new(observer: impl Into<DVec3>, light: Ball, bodies: impl Into<Vec<Spheroid>>) -> Self {
-        Self { observer: observer.into(), light, bodies: bodies.into() }
+        Self { observer: observer.into(), light, bodies: bodies.into(), limb_darkening: None }
     }
 
     /// Checks the row with the number `index`.
@@ -87,10 +89,11 @@ impl Device {
     /// `row` writes the row with the given index, 0…`count` − 1, over an earlier one: it replaces the bodies, for example with
     /// `bodies.clear()` and `bodies.extend(…)`. It may be called several times for a row, from several threads, and must always write the same.
     /// The rules of [`Lighting`](super::Lighting) apply, except that an observer inside a body and a light of radius 0 are errors. `flux` is
-    /// the brightness of the visible part, relative to that of the whole disc: the fraction without `limb_darkening`.
+    /// the brightness of the visible part, relative to that of the whole disc: the fraction without limb darkening.
     ///
     /// The CPU engine computes in f64: fractions are accurate to 10⁻⁹, also at astronomical distances. A GPU computes the rows in a penumbra in
-    /// f32, accurate to 10⁻⁴ (10⁻³ with spheroids and for fluxes), and leaves to the CPU what [`shadows`](Self::shadows) leaves to it.
+    /// f32, accurate to 10⁻⁴ (10⁻³ with spheroids and for fluxes), and leaves to the CPU what [`shadows`](Self::shadows) leaves to it. The CPU
+    /// also computes the fluxes of rows whose laws of limb darkening differ.
     ///
     /// The call blocks until all rows are computed, and allocates 24 bytes per row.
     ///
@@ -100,7 +103,7 @@ impl Device {
     ///
     /// // A satellite in a circular orbit around the oblate Earth, and the Sun, in km.
     /// let device = Device::open(&DeviceOptions::new("cpu"))?;
-    /// let seen = device.shadows_by_row(360, None, &|i, row| {
+    /// let seen = device.shadows_by_row(360, &|i, row| {
     ///     let (sine, cosine) = (i as f64).to_radians().sin_cos();
     ///     row.observer = [7_000.0 * cosine, 7_000.0 * sine, 0.0].into();
     ///     row.light = Ball::new([149_597_870.7, 0.0, 0.0], 695_700.0);
@@ -117,10 +120,9 @@ impl Device {
     pub fn shadows_by_row(
         &self,
         count: usize,
-        limb_darkening: Option<LimbDarkening>,
         row: &(dyn Fn(usize, &mut ShadowRow) + Sync),
     ) -> Result<Vec<ShadowFlux>> {
-        block_on(self.shadows_by_row_async(count, limb_darkening, row))
+        block_on(self.shadows_by_row_async(count, row))
     }
 
     /// [`shadows_by_row`](Self::shadows_by_row), for code that must not block. On the CPU engine the first poll of the future computes
@@ -131,7 +133,6 @@ impl Device {
     pub async fn shadows_by_row_async(
         &self,
         count: usize,
-        limb_darkening: Option<LimbDarkening>,
         row: &(dyn Fn(usize, &mut ShadowRow) + Sync),
     ) -> Result<Vec<ShadowFlux>> {
         let mut out: Vec<ShadowFlux> = try_with_capacity(count)?;
@@ -147,16 +148,30 @@ impl Device {
                 }
             }
         }
+        let is_partial = |one: &ShadowFlux| matches!(one.shadow.kind, ShadowKind::Penumbra | ShadowKind::Antumbra);
+        let is_darkened = |at: &usize| out[*at].flux == DARKENED && is_partial(&out[*at]);
+        let darkened: Vec<usize> = (0..count).into_par_iter().filter(is_darkened).collect();
         out.par_iter_mut().for_each(|one| one.flux = one.shadow.fraction);
-        let Some(limb) = limb_darkening else { return Ok(out) };
-        let partial = |at: &usize| matches!(out[*at].shadow.kind, ShadowKind::Penumbra | ShadowKind::Antumbra);
-        let partial: Vec<usize> = (0..count).into_par_iter().filter(partial).collect();
-        for places in partial.chunks(GPU_ROWS) {
-            let found = match self.on_gpu().zip(limb.quadratic()) {
-                None => rows.prepare_each(places, |set, one| one.flux(set, limb))?,
-                Some((gpu, law)) => {
-                    let prepared = rows.prepare_each(places, |_, one| one.clone())?;
-                    fluxes::resolve(&visible_shades(gpu, &prepared, Some(law)).await?, &prepared, limb)
+        let flux = |set: &mut OccluderSet, one: &LocalVisibility, limb: Option<LimbDarkening>| {
+            limb.map_or(1.0, |limb| one.flux(set, limb))
+        };
+        for places in darkened.chunks(GPU_ROWS) {
+            let found = match self.on_gpu() {
+                None => rows.prepare_each(places, flux)?,
+                Some(gpu) => {
+                    let prepared = rows.prepare_each(places, |_, one, limb| (one.clone(), limb))?;
+                    let (prepared, laws): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
+                    let law = laws[0].filter(|law| laws.iter().all(|other| *other == Some(*law)));
+                    match law.and_then(|law| Some((law, law.quadratic()?))) {
+                        Some((law, coefficients)) => {
+                            let shades = visible_shades(gpu, &prepared, Some(coefficients)).await?;
+                            fluxes::resolve(&shades, &prepared, law)
+                        }
+                        None => {
+                            let pairs = prepared.par_iter().zip(laws);
+                            pairs.map_init(OccluderSet::default, |set, (one, limb)| flux(set, one, limb)).collect()
+                        }
+                    }
                 }
             };
             places.iter().zip(found).for_each(|(&at, flux)| out[at].flux = flux);
@@ -173,8 +188,14 @@ struct Rows<'a> {
 }
 
 /// A row to be overwritten.
-const EMPTY: ShadowRow =
-    ShadowRow { observer: DVec3::ZERO, light: Ball { center: DVec3::ZERO, radius: 1.0 }, bodies: Vec::new() };
+const EMPTY: ShadowRow = ShadowRow {
+    observer: DVec3::ZERO,
+    light: Ball { center: DVec3::ZERO, radius: 1.0 },
+    bodies: Vec::new(),
+    limb_darkening: None,
+};
+/// The flux of a row with limb darkening before it is computed.
+const DARKENED: f64 = -1.0;
 
 impl Rows<'_> {
     /// Computes the shadows of the rows from `first` in f64, on all cores.
@@ -206,14 +227,14 @@ impl Rows<'_> {
     fn prepare_each<T: Send>(
         &self,
         places: &[usize],
-        finish: impl Fn(&mut OccluderSet, &LocalVisibility) -> T + Sync,
+        finish: impl Fn(&mut OccluderSet, &LocalVisibility, Option<LimbDarkening>) -> T + Sync,
     ) -> Result<Vec<T>> {
         let start = || (OccluderSet::default(), LocalVisibility::default(), EMPTY);
         let one = |(occluder_set, prepared, row): &mut (OccluderSet, LocalVisibility, ShadowRow), &at: &usize| {
             self.cancel.check()?;
             (self.fill)(at, row);
             prepared.set_bodies(row.observer, row.light, &row.bodies);
-            Ok(finish(occluder_set, prepared))
+            Ok(finish(occluder_set, prepared, row.limb_darkening))
         };
         places.par_iter().map_init(start, one).collect()
     }
@@ -236,7 +257,12 @@ impl Rows<'_> {
         let mut doubtful = [0_u32; BLOCK];
         for start in (0..out.len()).step_by(BLOCK) {
             let rows = &mut rows[..BLOCK.min(out.len() - start)];
-            (first + start..).zip(rows.iter_mut()).for_each(|(index, row)| (self.fill)(index, row));
+            for (at, row) in (start..).zip(rows.iter_mut()) {
+                (self.fill)(first + at, row);
+                if row.limb_darkening.is_some() {
+                    out[at].flux = DARKENED;
+                }
+            }
             let mut is_suspect = block.load(level, rows);
             for number in 0..rows.iter().map(|row| row.bodies.len()).max().unwrap_or(0) {
                 is_suspect |= block.classify(level, rows, number);

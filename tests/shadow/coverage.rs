@@ -28,7 +28,7 @@ fn fractions(device: &Device, views: &[View]) -> Vec<f64> {
         };
         *row = ShadowRow::new(*observer, *light, occluders.iter().map(body).collect::<Vec<_>>());
     };
-    device.shadows_by_row(views.len(), None, &row).unwrap().iter().map(|one| one.shadow.fraction).collect()
+    device.shadows_by_row(views.len(), &row).unwrap().iter().map(|one| one.shadow.fraction).collect()
 }
 
 struct Row {

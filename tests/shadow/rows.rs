@@ -7,7 +7,11 @@ use umbracast_testing::{Numbers, cpu, devices, root, scaled};
 
 /// The results of rows in a list.
 fn of(device: &Device, rows: &[ShadowRow], limb: Option<LimbDarkening>) -> Vec<ShadowFlux> {
-    device.shadows_by_row(rows.len(), limb, &|i, row| row.clone_from(&rows[i])).unwrap()
+    let fill = |i: usize, row: &mut ShadowRow| {
+        row.clone_from(&rows[i]);
+        row.limb_darkening = limb;
+    };
+    device.shadows_by_row(rows.len(), &fill).unwrap()
 }
 
 /// The rows of a reference table, as numbers (0 for words) and as text.
@@ -223,6 +227,19 @@ fn the_flux_agrees_with_the_reference_in_one_call_per_law() {
         }
     }
     assert!(laws.len() >= 3, "{}", laws.len());
+    // All laws in one call, row by row.
+    let (mixed, expected): (Vec<ShadowRow>, Vec<f64>) = table(text)
+        .map(|(v, _)| {
+            let limb_darkening = Some(LimbDarkening::new(v[1], v[2]).unwrap());
+            (ShadowRow { limb_darkening, ..flat(&[[v[4], 0.0, v[3]]]) }, v[5])
+        })
+        .unzip();
+    for device in devices() {
+        let found = device.shadows_by_row(mixed.len(), &|i, row| row.clone_from(&mixed[i])).unwrap();
+        let apart = found.iter().zip(&expected).map(|(found, expected)| (found.flux - expected).abs());
+        let (worst, allowed) = (apart.fold(0.0, f64::max), if device.is_cpu() { 1e-9 } else { 1e-7 });
+        assert!(worst <= allowed, "{}: {worst:e}", device.name());
+    }
     for (law, cases) in laws {
         let limb = LimbDarkening::new(cases[0][1], cases[0][2]).unwrap();
         let rows: Vec<ShadowRow> = cases.iter().map(|v| flat(&[[v[4], 0.0, v[3]]])).collect();
@@ -488,7 +505,7 @@ fn the_first_invalid_row_is_named() {
             // A later row is invalid, too.
             let fill =
                 |i: usize, row: &mut ShadowRow| row.clone_from(if i == 9_000 || i == 30_000 { bad } else { &good });
-            let error = device.shadows_by_row(40_000, None, &fill).unwrap_err();
+            let error = device.shadows_by_row(40_000, &fill).unwrap_err();
             assert!(matches!(error, Error::BadRecord { index: 9_000, .. }), "{error}");
             assert!(error.to_string().contains(words), "{error} for {words}");
         }

@@ -223,14 +223,14 @@ impl EclipseArgs {
         sky: &Sky,
         time: Time,
         span: Option<(Time, Time)>,
-        view: Option<View>,
+        view: Option<View<'_>>,
         output: &Path,
         event: Option<&Event>,
     ) -> Result<()> {
         render::check_outputs(&[output], &[None; 6], self.sidecar.as_deref(), &[], self.record.json)?;
         let size = self.size.unwrap_or(SIZE);
         let view = match event {
-            Some(Event::Transit(_)) => view.or(Some(View::To(SkyBody::Sun))),
+            Some(Event::Transit(_)) => view.or(Some(View::To("sun"))),
             _ => view,
         };
         let device = Device::open(&self.device.options(Precision::Fast))?;
@@ -310,7 +310,7 @@ impl EclipseArgs {
         sky: &Sky,
         device: &Device,
         time: Time,
-        view: Option<View>,
+        view: Option<View<'_>>,
         quiet: bool,
     ) -> Result<(System, Picture, bool)> {
         let size = self.size.unwrap_or(SIZE);
@@ -324,7 +324,7 @@ impl EclipseArgs {
         Ok((system, picture, has_corona))
     }
 
-    fn system(&self, sky: &Sky, time: Time, view: Option<View>, size: [u32; 2]) -> Result<System> {
+    fn system(&self, sky: &Sky, time: Time, view: Option<View<'_>>, size: [u32; 2]) -> Result<System> {
         let text = sky.system_toml(time, &SkyBody::ALL, view, size)?;
         let system = parse_system(&text, Path::new("system.toml")).map_err(|error| match error {
             // The text is ours, so only the size can be wrong.
@@ -339,7 +339,7 @@ impl EclipseArgs {
         }
     }
 
-    fn caption_lines(&self, sky: &Sky, time: Time, view: Option<View>, system: &System) -> Vec<String> {
+    fn caption_lines(&self, sky: &Sky, time: Time, view: Option<View<'_>>, system: &System) -> Vec<String> {
         let instant = time.text(0, sky.options().delta_t).to_string();
         frames::caption_lines(&instant, view, system, &conventions_text(&Conventions::at(sky, time, false)))
     }
@@ -349,7 +349,7 @@ impl EclipseArgs {
         &self,
         sky: &Sky,
         device: &Device,
-        view: Option<View>,
+        view: Option<View<'_>>,
         output: &Path,
         instants: Vec<Time>,
         body: &str,
@@ -371,6 +371,7 @@ impl EclipseArgs {
         if !self.record.quiet {
             let below = match self.frames.unwrap_or(0) as usize - instants.len() {
                 0 => String::new(),
+                1 => format!("; 1 instant is left out, because the {body} is below the horizon"),
                 some => format!("; {some} instants are left out, because the {body} is below the horizon"),
             };
             say(&format!("{}: {} frames; wrote {written}{below}", device.name(), instants.len()));

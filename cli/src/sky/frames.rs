@@ -9,7 +9,7 @@ use umbracast::Device;
 use umbracast::glam::DVec2;
 use umbracast::shadow::{Camera, Lens, Picture, System};
 use umbracast_files::prepare_atomic;
-use umbracast_sky::{Eclipse, Time, View};
+use umbracast_sky::{Eclipse, SkyBody, Time, View};
 
 use super::Event;
 use super::map::round_length;
@@ -66,7 +66,7 @@ impl FieldOfView {
 }
 
 /// The lines of a caption: the instant, the view, and what the picture depends on.
-pub(super) fn caption_lines(instant: &str, view: Option<View>, system: &System, conventions: &str) -> Vec<String> {
+pub(super) fn caption_lines(instant: &str, view: Option<View<'_>>, system: &System, conventions: &str) -> Vec<String> {
     let light = system.light().ball;
     let from = match view {
         Some(View::Place(place)) => format!("from {}, the zenith up", place_text(&place)),
@@ -76,7 +76,10 @@ pub(super) fn caption_lines(instant: &str, view: Option<View>, system: &System, 
         Some(View::Earth) => "from the Earth, north up".into(),
         Some(View::Moon) => "from the Moon, north up".into(),
         Some(View::Sun) => "from the direction of the Sun, north up".into(),
-        Some(View::To(body)) => format!("{} from the centre of the Earth, north up", body.name()),
+        Some(View::To(body)) => {
+            let name = SkyBody::from_name(body).map_or(body, |found| found.name());
+            format!("{name} from the centre of the Earth, north up")
+        }
         Some(View::Above) | None => "north up".into(),
     };
     let field = match system.camera().lens {
@@ -142,7 +145,7 @@ fn scale_text(length: f64, unit: &str) -> String {
 
 impl Event {
     /// The first and the last instant: of a solar eclipse or a transit, at the place of the view if that is one.
-    pub(super) fn span_at(&self, view: Option<View>) -> (Time, Time) {
+    pub(super) fn span_at(&self, view: Option<View<'_>>) -> (Time, Time) {
         let Some(View::Place(place)) = view else { return self.span() };
         let (first, last) = match self {
             Self::Eclipse(Eclipse::Solar(solar)) => {
@@ -159,7 +162,7 @@ impl Event {
     }
 
     /// The instant of a picture of the day: the largest part of a solar eclipse that the place of the view sees, else the greatest eclipse.
-    pub(super) fn instant_at(&self, view: Option<View>) -> Time {
+    pub(super) fn instant_at(&self, view: Option<View<'_>>) -> Time {
         match (self, view) {
             (Self::Eclipse(Eclipse::Solar(solar)), Some(View::Place(place))) => {
                 solar.circumstances(&place).visible.map_or(self.greatest(), |view| view.time)
@@ -173,7 +176,7 @@ impl Event {
 pub(super) fn instants(
     (first, last): (Time, Time),
     event: Option<&Event>,
-    view: Option<View>,
+    view: Option<View<'_>>,
     count: u32,
 ) -> Vec<Time> {
     let is_up = |time: &Time| match (event, view) {

@@ -28,7 +28,7 @@ use super::args::words;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Conventions")]
 pub(crate) struct SkyArgs {
-    /// Positions from an SPK file with segments of type 2 or 3, such as de440.bsp [default: an excerpt of DE421]
+    /// Positions from an SPK file with segments of type 2, 3, 9 or 13, such as de440.bsp [default: an excerpt of DE421]
     #[arg(long, value_name = "FILE.bsp", hide_short_help = true)]
     ephemeris: Option<PathBuf>,
     /// TT - UT1 in seconds [default: a table, extrapolated after 2027]
@@ -37,7 +37,7 @@ pub(crate) struct SkyArgs {
     /// Radii of Sun and Moon
     #[arg(long, default_value = "iau", value_parser = words([
         ("iau", "695,700 km and 1,737.4 km", Radii::IAU),
-        ("nasa", "those of NASA's catalogues: the Moon's k is 0.272508 for partial phases, 0.272281 for total and annular ones", Radii::NASA),
+        ("nasa", "those of the canons: the Moon's k is 0.272488 for partial phases, 0.272281 for total and annular ones", Radii::NASA),
     ]))]
     radii: Radii,
     /// Radius of the Sun at 1 au instead, such as 959.95

@@ -59,14 +59,14 @@ pub(crate) struct SystemArgs {
     /// Which light shows the bodies: `earth`, that which arrives at the Earth; `off`, all at the instant; or a body, by the light that falls on it: its shadows are where they are seen
     #[arg(long, value_name = "earth|off|BODY", default_value = "earth")]
     light_time: String,
-    /// Camera: moon, sun, earth, above, LAT,LON[,HEIGHT] or to-BODY, such as to-jupiter; see `umbracast eclipse --help`
+    /// Camera: moon, sun, earth, above, LAT,LON[,HEIGHT] or to-BODY, one of --bodies, such as to-jupiter; see `umbracast eclipse --help`
     #[arg(long, allow_hyphen_values = true)]
     view: Option<String>,
     /// Output file: .toml, or `-` for standard output
     #[arg(short, long, value_name = "TOML")]
     output: PathBuf,
     /// Body on which the places are: latitudes are planetographic, longitudes positive to the east
-    #[arg(long, value_name = "BODY", default_value = "earth", requires = "places", value_parser = |name: &str| SkyBody::from_name(name).map_err(|error| error.to_string()))]
+    #[arg(long, value_name = "BODY", default_value = "earth", requires = "places", value_parser = rotating)]
     places_on: SkyBody,
     /// Places to write as observers
     #[arg(long, value_name = "FILE.csv", requires = "observers")]
@@ -78,6 +78,12 @@ pub(crate) struct SystemArgs {
     sky: SkyArgs,
     #[command(flatten)]
     summary: SummaryArgs,
+}
+
+/// Parser of a body with a known rotation.
+fn rotating(name: &str) -> std::result::Result<SkyBody, String> {
+    let unknown = |error: umbracast_sky::Error| error.to_string().replacen("no positions of", "no places on", 1);
+    SkyBody::from_name(name).map_err(unknown)
 }
 
 /// Parser of `NAME=VALUE`.

@@ -29,7 +29,7 @@ impl Corona {
         self,
         device: &Device,
         system: &System,
-        view: Option<View>,
+        view: Option<View<'_>>,
         picture: &mut Picture,
     ) -> Result<bool> {
         if self == Self::Off || !is_toward_light(view) {
@@ -49,7 +49,7 @@ impl Corona {
 }
 
 /// Whether a view can have the Sun as its target. The others show the Earth.
-fn is_toward_light(view: Option<View>) -> bool {
+fn is_toward_light(view: Option<View<'_>>) -> bool {
     matches!(view, None | Some(View::Earth | View::Place(_)))
 }
 
@@ -73,7 +73,7 @@ pub(super) fn corona_json(drawn: bool) -> Value {
 }
 
 /// What is visible from the camera: the eclipse of the Sun at its place, or the phase of a lunar eclipse.
-pub(super) fn visible_text(eclipse: &Eclipse, system: &System, view: Option<View>, time: Time) -> Option<String> {
+pub(super) fn visible_text(eclipse: &Eclipse, system: &System, view: Option<View<'_>>, time: Time) -> Option<String> {
     match eclipse {
         Eclipse::Lunar(eclipse) => lunar_phase(eclipse, time),
         Eclipse::Solar(eclipse) if is_toward_light(view) && aims_at_light(system) => {

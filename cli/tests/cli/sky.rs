@@ -17,7 +17,7 @@ fn a_date_finds_its_eclipse_or_names_the_next_one() {
         "25.2896 N, 104.1479 W",
         "4 min 28.0 s",
         "JPL DE421",
-        "radii nasa (Sun 695989 km, Moon 1738.093 km, central phases 1736.646 km)",
+        "radii nasa (Sun 695989 km, Moon 1737.966 km, central phases 1736.646 km)",
         "delta T 69.20 s (given)",
     ] {
         assert!(solar.contains(words), "'{words}' is not in: {solar}");
@@ -76,7 +76,7 @@ fn elements_are_printed_as_in_the_canons() {
     assert!(lines[1].starts_with("T0 = 2017-08-21 18:00:00 TT"), "{text}");
     assert_eq!(lines[2].split_whitespace().collect::<Vec<_>>(), ["n", "x", "y", "d", "l1", "l2", "mu"]);
     let numbers = |line: &str| line.split_whitespace().map(|word| word.parse().unwrap()).collect::<Vec<f64>>();
-    let expected = [0.0, -0.129_571, 0.485_416, 11.866_959_6, 0.542_113, -0.004_025, 89.245_43];
+    let expected = [0.0, -0.129_571, 0.485_416, 11.866_959_6, 0.542_093, -0.004_025, 89.245_43];
     assert!(numbers(lines[3]).iter().zip(expected).all(|(a, b)| (a - b).abs() < 2e-5), "{text}");
     assert_eq!([lines[4], lines[5], lines[6]].map(|line| numbers(line).len()), [7, 7, 3], "{text}");
     let list = folder.run_ok("eclipse --list 2017..2019 --elements").output;
@@ -439,7 +439,7 @@ fn places_on_mars_see_a_moon_before_the_sun() {
     assert!(fraction(1) == 1.0 && rows[1][1] == "lit" && fraction(2) == 0.0, "{seen}");
     let done =
         folder.run(&format!("system {date} {system} --places p.csv --places-on titan --observers o.csv -o s.toml"));
-    assert!(done.code == 2 && done.errors.contains("there are no positions of 'titan'"), "{}", done.errors);
+    assert!(done.code == 2 && done.errors.contains("there are no places on 'titan'"), "{}", done.errors);
     let done = folder.run(&format!("system {date} --places-on mars -o s.toml"));
     assert!(done.code == 2 && done.errors.contains("--places"), "{}", done.errors);
 }
@@ -632,6 +632,9 @@ fn invalid_requests_about_the_sky_are_refused() {
         ("eclipse 1899-06-01", 2, "1900 to 2050"),
         ("eclipse 2051-01-01", 2, "1900 to 2050"),
         ("eclipse", 2, "DATE"),
+        ("eclipse -0584-05-22", 2, "what begins with '-' goes last, after '--'"),
+        ("eclipse --list -600..-580", 2, "in an option, after '=', as in --list=-0600..-0580"),
+        ("circumstances --city Rome -- -0584-05-22 --tz UTC", 2, "options go before '--'"),
         ("eclipse 2024-04-08 --radii esa", 2, "possible values: iau, nasa"),
         ("eclipse 2024-04-08 --lunar-rule mean", 2, "possible values: danjon"),
         ("eclipse 2024-04-08 --elements --lunar-rule danjon", 2, "cannot be used with '--lunar-rule"),
@@ -642,7 +645,11 @@ fn invalid_requests_about_the_sky_are_refused() {
         ("eclipse --list 1800..2020", 2, "1800-01-01T00:00:00 UT1 is outside the years 1900 to 2050"),
         ("eclipse --list soon", 2, "'soon' is not a year: expected FIRST..LAST"),
         ("eclipse 2024-04-08 --view mars -o p.png", 2, "expected moon, sun, earth, above"),
-        ("system 2024-04-08 --view to-mars -o out.toml", 2, "view 'to-mars': Mars is not among the bodies"),
+        (
+            "system 2024-04-08 --view to-mars -o out.toml",
+            2,
+            "view 'to-mars': mars is not among the bodies: sun, earth, moon",
+        ),
         ("eclipse 2024-04-08T13:17:20-5 -o p.png", 2, "or an offset such as -05:00 instead of Z"),
         (
             "circumstances 2024-04-08 --place 151.21E,33.87S",
@@ -651,7 +658,11 @@ fn invalid_requests_about_the_sky_are_refused() {
         ),
         ("eclipse 2024-04-08 --view 33.87S,-151.21E -o p.png", 2, "'-151.21E' is not a longitude"),
         ("circumstances 2024-04-08 --place 1,2,3x", 2, "'3x' is not a number of metres"),
-        ("eclipse 2024-04-08 --view to-ceres -o p.png", 2, "no positions of 'ceres'"),
+        (
+            "eclipse 2024-04-08 --view to-ceres -o p.png",
+            2,
+            "view 'to-ceres': ceres is not among the bodies: sun, earth,",
+        ),
         ("eclipse 2024-04-08 --view to-earth -o p.png", 2, "view 'to-earth' is from the centre of the Earth"),
         ("eclipse 2024-04-08 --view 95,0 -o p.png", 2, "expected -90 to 90"),
         ("eclipse 2024-04-08 --view 51.5,-0.1,0,0 -o p.png", 2, "LAT,LON"),
@@ -688,6 +699,11 @@ fn invalid_requests_about_the_sky_are_refused() {
         ("circumstances 2024-04-08 --places columns.csv", 2, "no column `latitude`: the header is `x,y`"),
         ("system 2024-04-08 --bodies sun,pluto -o out.toml", 2, "no positions of 'pluto'"),
         ("system 2024-04-08 --bodies earth,moon -o out.toml", 2, "do not include the Sun"),
+        (
+            "system 2024-04-08 --places-on io --places b.csv --observers c.csv -o out.toml",
+            2,
+            "there are no places on 'io'",
+        ),
         ("system 2024-04-08 --bodies sun,moon,moon -o out.toml", 2, "Moon is listed twice"),
         ("system 2024-04-10 -o out.toml", 1, "2024-04-10T12:00:00Z"),
         ("system 2024-04-08 -o out.txt", 2, "out.txt: cannot write a system in this format: supported is .toml"),
@@ -758,7 +774,11 @@ fn invalid_requests_about_the_sky_are_refused() {
         ),
         ("system 2024-04-08 --radius io=3 -o out.toml", 2, "a radius of 'io', which is not one of the bodies"),
         ("system 2024-04-08 --radius moon=3 -o out.toml", 2, "the radius of Moon is known"),
-        ("system 2024-04-08 --bodies sun,earth,io -o out.toml", 2, "there are no positions of 'io'"),
+        (
+            "system 2024-04-08 --bodies sun,earth,io -o out.toml",
+            2,
+            "sun, earth, moon, mercury, venus, mars, jupiter, saturn, uranus, neptune; others need an SPK file",
+        ),
         (
             "system 2024-04-08 --light-time mars -o out.toml",
             2,

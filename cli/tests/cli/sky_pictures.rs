@@ -258,7 +258,7 @@ fn an_animation_shows_an_eclipse_from_its_beginning_to_its_end() {
     // In Berlin, the Moon rises during the lunar eclipse of 2028-12-31; from Jakarta it is up all the time.
     let lunar = "--fov fill --size 32x24 --frames 6 -o film.png";
     let done = folder.run_ok(&format!("eclipse 2028-12-31 --view 52.52,13.40 {lunar}"));
-    assert!(done.errors.contains("instants are left out, because the Moon is below the horizon"), "{}", done.errors);
+    assert!(done.errors.contains("1 instant is left out, because the Moon is below the horizon"), "{}", done.errors);
     let done = folder.run_ok(&format!("eclipse 2028-12-31 --view -6.2,106.8 {lunar}"));
     assert!(done.errors.contains(" 6 frames; wrote film.png\n"), "{}", done.errors);
     // Two instants are the first and the last of numbered pictures, which are those of the single instants.
@@ -320,7 +320,7 @@ fn the_view_from_a_place_is_of_the_event() {
     assert!(done.code == 2 && done.errors.contains("the Sun is below the horizon"), "{}", done.errors);
     // The Sun rises during the transit.
     let done = folder.run_ok("eclipse 2032-11-13 --view 40.4,-3.7 --fov fill --frames 3 --size 32x18 -o film.png");
-    assert!(done.errors.contains(" 2 frames; wrote film.png; 1 instants are left out"), "{}", done.errors);
+    assert!(done.errors.contains(" 2 frames; wrote film.png; 1 instant is left out"), "{}", done.errors);
 }
 
 /// The corona fades while the last of the Sun is covered, instead of appearing at once.

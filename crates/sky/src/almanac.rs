@@ -3,7 +3,7 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
-use crate::apparent::apparent;
+use crate::apparent::{apparent, apparent_of};
 use crate::bodies::SkyBody;
 use crate::constants::{LunarRule, Radii};
 use crate::delta_t::DeltaT;
@@ -17,6 +17,7 @@ use crate::search::{Candidate, candidates, closest_approach};
 use crate::solar::SolarEclipse;
 use crate::time::{DAY, Precision, Time};
 use crate::transit::{Transit, conjunctions};
+use crate::vectors::BodyVectors;
 
 /// Conventions for eclipses.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -92,6 +93,15 @@ impl Sky {
     pub fn apparent(&self, body: SkyBody, time: Time) -> Result<DVec3> {
         self.ephemeris.check(time)?;
         apparent(&self.ephemeris, body, time)
+    }
+
+    /// As [`apparent`](Self::apparent), of a body of an SPK file or of state vectors.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] if the ephemeris does not cover the instant, or if the file or the vectors do not cover it, less the light time.
+    pub fn apparent_of(&self, body: &BodyVectors, time: Time) -> Result<DVec3> {
+        self.ephemeris.check(time)?;
+        apparent_of(&self.ephemeris, time, |tdb_seconds| body.barycentric(&self.ephemeris, tdb_seconds))
     }
 
     /// The apparent position of a body from the centre of the Earth in km, in axes that rotate with the Earth: x through 0° N 0° E, z

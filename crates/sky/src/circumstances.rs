@@ -291,7 +291,7 @@ impl LocalEclipse<'_> {
             _ => (None, None),
         };
         // Contact times round; a grazing contact decides the kind at maximum.
-        let mut circumstances = Circumstances {
+        let circumstances = Circumstances {
             place: *place,
             kind: maximum.kind,
             maximum,
@@ -303,54 +303,27 @@ impl LocalEclipse<'_> {
             sunrise: None,
             sunset: None,
         };
-        circumstances.visible = self.visible(&circumstances, observer);
-        [circumstances.sunrise, circumstances.sunset] = self.rise_and_set(&circumstances, observer);
-        circumstances
+        self.with_horizon(circumstances, observer)
     }
 
-    /// Sunrise and sunset between C1 and C4.
-    fn rise_and_set(&self, of: &Circumstances, observer: &Observer) -> [Option<LocalView>; 2] {
-        let (Some(c1), Some(c4)) = (of.c1, of.c4) else { return [None; 2] };
+    /// Adds sunrise and sunset between C1 and C4, and the largest obscuration with the Sun above the horizon.
+    fn with_horizon(&self, mut of: Circumstances, observer: &Observer) -> Circumstances {
+        let (Some(c1), Some(c4)) = (of.c1, of.c4) else { return of };
+        of.visible = of.maximum.is_sun_up().then_some(of.maximum);
         let above = |view: LocalView| view.sun_altitude - view.horizon_altitude;
         // The Sun moves by less than 24 degrees between two of them.
         let heights = [c1, of.maximum, c4].map(above);
         if heights.iter().all(|height| *height > 12.0) || heights.iter().all(|height| *height < -12.0) {
-            return [None; 2];
+            return of;
         }
-        let seconds = |view: LocalView| view.time.seconds_since(self.motion.middle());
-        let found = roots::rise_and_set(|t| above(self.view(t, observer)), seconds(c1), seconds(c4));
-        found.map(|crossing| crossing.map(|t| self.view(t, observer)))
-    }
-
-    /// The largest obscuration between C1 and C4 with the Sun above the horizon.
-    fn visible(&self, of: &Circumstances, observer: &Observer) -> Option<LocalView> {
-        let from_middle = |view: LocalView| view.time.seconds_since(self.motion.middle());
-        let (first, last) = (from_middle(of.c1?), from_middle(of.c4?));
-        if of.maximum.is_sun_up() {
-            return Some(of.maximum);
-        }
-        // Sunset before the maximum, or sunrise after it: the crossing of the horizon that is nearest to the maximum.
-        let middle = from_middle(of.maximum);
-        let altitude = |seconds: f64| {
-            let view = self.view(seconds, observer);
-            view.sun_altitude - view.horizon_altitude
-        };
-        let crossing = |end: f64| {
-            const STEPS: i32 = 24;
-            let mut inner = middle;
-            for i in 1..=STEPS {
-                let outer = middle + (end - middle) * f64::from(i) / f64::from(STEPS);
-                if altitude(outer) >= 0.0 {
-                    // The side of the root where the Sun is up, by a hundredth of a second.
-                    let root = roots::root(altitude, inner, outer, 1e-3);
-                    return Some(self.view(root + 0.01 * (end - middle).signum(), observer));
-                }
-                inner = outer;
-            }
-            None
-        };
-        let found = [crossing(first), crossing(last)].into_iter().flatten();
-        found.max_by(|a, b| a.obscuration.total_cmp(&b.obscuration))
+        let [first, last] = [c1, c4].map(|view| view.time.seconds_since(self.motion.middle()));
+        let view = |seconds: f64| self.view(seconds, observer);
+        let [rises, sets] = roots::rise_and_set(|t| above(view(t)), first, last);
+        (of.sunrise, of.sunset) = (rises.map(view), sets.map(view));
+        // The side of the root where the Sun is up, by a hundredth of a second.
+        let at_horizon = [rises.map(|t| t + 0.01), sets.map(|t| t - 0.01)].into_iter().flatten().map(view);
+        of.visible = of.visible.or_else(|| at_horizon.max_by(|a, b| a.obscuration.total_cmp(&b.obscuration)));
+        of
     }
 }
 

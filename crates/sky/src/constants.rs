@@ -30,11 +30,11 @@ impl Default for Radii {
 impl Radii {
     /// Sun 695,700 km (IAU 2015), Moon 1,737.4 km (IAU 2015).
     pub const IAU: Self = Self { sun_km: 695_700.0, moon_partial_km: 1737.4, moon_central_km: 1737.4 };
-    /// Those of NASA's Five Millennium Canon: the Sun 959.63″ at 1 au; the Moon 0.272508 equatorial radii of the Earth for partial phases
+    /// Those of NASA's Five Millennium Canon: the Sun 959.63″ at 1 au; the Moon 0.272488 equatorial radii of the Earth for partial phases
     /// and 0.272281 for total and annular ones.
     pub const NASA: Self = Self {
         sun_km: 695_989.245_014_612,
-        moon_partial_km: 0.272_508 * EQUATOR_KM,
+        moon_partial_km: 0.272_488 * EQUATOR_KM,
         moon_central_km: 0.272_281 * EQUATOR_KM,
     };
 

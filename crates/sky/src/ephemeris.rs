@@ -127,7 +127,7 @@ impl Ephemeris {
     }
 
     /// An ephemeris from the bytes of `crates/sky/src/data/ephemeris.bin` or a file of the same format, or of an SPK file of NAIF with
-    /// segments of type 2 or 3, such as DE440. An SPK file covers the years of its own [`span`](Self::span).
+    /// segments of type 2, 3, 9 or 13, such as DE440. An SPK file covers the years of its own [`span`](Self::span).
     ///
     /// Of an SPK file, a planet is at its centre if the file has it, else at the barycentre of planet and moons.
     ///

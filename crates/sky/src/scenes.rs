@@ -15,7 +15,7 @@ use crate::vectors::BodyVectors;
 
 /// From where an eclipse is seen.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum View {
+pub enum View<'a> {
     /// From the Moon: the whole Earth.
     Moon,
     /// From the direction of the Sun: the day side of the Earth, in parallel projection.
@@ -27,16 +27,16 @@ pub enum View {
     Above,
     /// From a place: the Moon if it is within 5 degrees of the point opposite to the Sun, as in a lunar eclipse, else the Sun. The Earth is invisible.
     Place(Place),
-    /// From the centre of the Earth, which is invisible: a body, which fills a third of the height.
-    To(SkyBody),
+    /// From the centre of the Earth, which is invisible: a body of the system by its name, which nearly fills the height.
+    To(&'a str),
 }
 
-impl View {
+impl<'a> View<'a> {
     /// Parses `moon`, `sun`, `earth`, `above`, `LAT,LON[,HEIGHT]` or `to-BODY`, such as `to-jupiter`.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] for other words, for bodies without positions, and for numbers out of range.
-    pub fn parse(text: &str) -> Result<Self> {
+    /// [`Error::InvalidArgument`] for other words, and for numbers out of range.
+    pub fn parse(text: &'a str) -> Result<Self> {
         match text {
             "moon" => Ok(Self::Moon),
             "sun" => Ok(Self::Sun),
@@ -47,7 +47,7 @@ impl View {
             )),
             _ if text.contains(',') => Ok(Self::Place(Place::parse(text)?)),
             _ => match text.strip_prefix("to-") {
-                Some(body) => Ok(Self::To(SkyBody::from_name(body)?)),
+                Some(body) => Ok(Self::To(body)),
                 None => {
                     let text = quoted(text);
                     let expected = "expected moon, sun, earth, above, LAT,LON[,HEIGHT] or to-BODY";
@@ -103,6 +103,11 @@ impl Member<'_> {
             Self::Own(body) => body.radius_km(),
         }
     }
+}
+
+/// The bodies of a system.
+fn members<'a>(bodies: &[SkyBody], vectors: &'a [BodyVectors]) -> impl Iterator<Item = Member<'a>> {
+    bodies.iter().map(|&body| Member::Known(body)).chain(vectors.iter().map(Member::Own))
 }
 
 /// Positions of the bodies of a system at an instant.
@@ -242,7 +247,13 @@ impl Sky {
     /// # Errors
     /// [`Error::InvalidArgument`] if the Sun or the body of the view is not among the bodies, if one is listed twice, if the ephemeris does not
     /// cover the instant, or if the Sun or the Moon is below the horizon of a place.
-    pub fn system_toml(&self, time: Time, bodies: &[SkyBody], view: Option<View>, size: [u32; 2]) -> Result<String> {
+    pub fn system_toml(
+        &self,
+        time: Time,
+        bodies: &[SkyBody],
+        view: Option<View<'_>>,
+        size: [u32; 2],
+    ) -> Result<String> {
         self.system_toml_with(time, bodies, &[], &LightTime::Earth, view, size)
     }
 
@@ -257,7 +268,7 @@ impl Sky {
         bodies: &[SkyBody],
         vectors: &[BodyVectors],
         light_time: &LightTime,
-        view: Option<View>,
+        view: Option<View<'_>>,
         size: [u32; 2],
     ) -> Result<String> {
         if !bodies.contains(&SkyBody::Sun) {
@@ -270,18 +281,9 @@ impl Sky {
         if let Some(twice) = vectors.iter().enumerate().find(is_twice) {
             return Err(Error::InvalidArgument(format!("{} is listed twice", twice.1.name())));
         }
-        if let Some(View::To(body)) = view
-            && !bodies.contains(&body)
-        {
-            let name = body.name();
-            return Err(Error::InvalidArgument(format!(
-                "view 'to-{}': {name} is not among the bodies",
-                name.to_ascii_lowercase()
-            )));
-        }
         let positions = self.system_positions(time, bodies, vectors, light_time)?;
         let receiver = positions.receiver;
-        let camera = self.camera(&positions, view)?;
+        let camera = self.camera(&positions, members(bodies, vectors), view)?;
         let options = self.options();
         let delta_t = options.delta_t;
         let mut out = String::new();
@@ -339,10 +341,9 @@ impl Sky {
         vectors: &'a [BodyVectors],
         light_time: &'a LightTime,
     ) -> Result<Positions<'a>> {
-        let mut members = bodies.iter().map(|&body| Member::Known(body)).chain(vectors.iter().map(Member::Own));
         let receiver = match light_time {
             LightTime::By(name) => {
-                let found = members.find(|one| one.name().eq_ignore_ascii_case(name));
+                let found = members(bodies, vectors).find(|one| one.name().eq_ignore_ascii_case(name));
                 let found = found.filter(|one| *one != Member::Known(SkyBody::Sun));
                 Some(found.ok_or_else(|| {
                     Error::InvalidArgument(format!(
@@ -402,11 +403,22 @@ impl Sky {
         Ok(text)
     }
 
-    fn camera(&self, positions: &Positions<'_>, view: Option<View>) -> Result<Camera> {
+    fn camera<'a>(
+        &self,
+        positions: &Positions<'_>,
+        members: impl Iterator<Item = Member<'a>>,
+        view: Option<View<'_>>,
+    ) -> Result<Camera> {
         let [sun, moon] = [SkyBody::Sun, SkyBody::Moon].map(|body| positions.of(Member::Known(body)));
         let sun = sun?;
         // A view to a body does not depend on the Moon, which files of the moons of other planets lack.
-        let moon = if matches!(view, Some(View::To(_))) { moon.unwrap_or(-sun) } else { moon? };
+        let moon = match view {
+            Some(View::To(_)) => moon.unwrap_or(-sun),
+            _ => moon.map_err(|error| {
+                let remedy = "a view to a body, such as to-jupiter, does not need the Moon";
+                Error::InvalidArgument(format!("{error}; {remedy}"))
+            })?,
+        };
         let axis = line_hits_earth(moon, moon - sun).map(Place::from_earth_fixed_km);
         // If the axis of the shadow misses the Earth: the point of the surface that is nearest to it, with the Sun at the horizon.
         let along = (moon - sun).normalize();
@@ -436,9 +448,17 @@ impl Sky {
                 let field = Field::Degrees(3.0 * (1737.4 / moon.length()).asin().to_degrees());
                 Camera::new(toward_moon * 1.01 * EQUATOR_KM, moon, DVec3::Z, field)
             }
-            View::To(body) => {
-                let position = positions.of(Member::Known(body))?;
-                let radius = if body == SkyBody::Sun { self.options().radii.sun_km } else { body.radii_km().0 };
+            View::To(name) => {
+                let members: Vec<Member<'_>> = members.collect();
+                let missing = || {
+                    let names = members.iter().map(|one| one.name().to_lowercase()).collect::<Vec<_>>().join(", ");
+                    format!("view 'to-{0}': {0} is not among the bodies: {names}", quoted(name))
+                };
+                let body = members.iter().find(|one| one.name().eq_ignore_ascii_case(name));
+                let body = *body.ok_or_else(|| Error::InvalidArgument(missing()))?;
+                let position = positions.of(body)?;
+                let is_sun = body == Member::Known(SkyBody::Sun);
+                let radius = if is_sun { self.options().radii.sun_km } else { body.radius_km() };
                 let field = Field::Degrees(2.2 * (radius / position.length()).asin().to_degrees());
                 Camera { in_earth: true, ..Camera::new(DVec3::ZERO, position, DVec3::Z, field) }
             }

@@ -67,9 +67,15 @@ const KNOWN: [(&str, i32, f64); 19] = [
     ("charon", 901, 606.0),
 ];
 
-/// The mean radius in km of a large moon or of Pluto.
+/// The mean radius in km of a large moon or of Pluto, by its name or its number of NAIF.
 pub fn known_radius(name: &str) -> Option<f64> {
-    KNOWN.iter().find(|known| known.0.eq_ignore_ascii_case(name)).map(|known| known.2)
+    known(name).map(|(_, radius)| radius)
+}
+
+/// The number and the radius of one of [`KNOWN`].
+fn known(name: &str) -> Option<(i32, f64)> {
+    let is_named = |own: &str, number: i32| own.eq_ignore_ascii_case(name) || name.parse() == Ok(number);
+    KNOWN.iter().find(|(own, number, _)| is_named(own, *number)).map(|&(_, number, radius)| (number, radius))
 }
 
 /// Rows around an instant that a Lagrange polynomial needs.
@@ -116,8 +122,10 @@ impl BodyVectors {
     /// [`Error::InvalidArgument`] for a name that is neither, for a body that the ephemeris does not have, for a body of [`SkyBody`], and for a
     /// radius that is missing or not positive.
     pub fn of_ephemeris(ephemeris: &Ephemeris, name: &str, radius_km: Option<f64>) -> Result<Self> {
-        let known = KNOWN.iter().find(|known| known.0.eq_ignore_ascii_case(name)).map(|known| known.1);
-        let number = known.or_else(|| name.parse().ok()).filter(|&number| ephemeris.has_number(number));
+        let number = known(name)
+            .map(|(number, _)| number)
+            .or_else(|| name.parse().ok())
+            .filter(|&number| ephemeris.has_number(number));
         let Some(number) = number else {
             return Err(Error::InvalidArgument(format!(
                 "{} has no positions of '{}': expected a planet, a large moon or a number of NAIF that the file has",
@@ -238,12 +246,10 @@ fn named(name: &str, radius_km: Option<f64>) -> Result<(String, f64)> {
     let radius_km = match radius_km.or(known_radius(name)) {
         Some(radius) if radius > 0.0 && radius < 1e9 => radius,
         Some(radius) => {
-            return usage(format!("vectors: the radius of {shown} is {radius}: expected km above 0 and below 1e9"));
+            return usage(format!("the radius of {shown} is {radius}: expected km above 0 and below 1e9"));
         }
         None => {
-            return usage(format!(
-                "vectors: the radius of {shown} is not known: give it in km, as --radius {shown}=KM"
-            ));
+            return usage(format!("the radius of {shown} is not known: give it in km, as --radius {shown}=KM"));
         }
     };
     let mut capital = name.to_string();

@@ -7,7 +7,12 @@ use super::number;
 
 /// The vector from the centre of a body to a place on it, geometric, in axes that rotate with the Earth.
 fn beside(sky: &Sky, body: SkyBody, place: &Place, time: Time) -> DVec3 {
-    let at = |body, place: &Place| sky.place_in_system(body, place, time, &[body], &[], &LightTime::Off).unwrap();
+    seen_beside(sky, body, place, time, &LightTime::Off)
+}
+
+/// The same by some light.
+fn seen_beside(sky: &Sky, body: SkyBody, place: &Place, time: Time, light: &LightTime) -> DVec3 {
+    let at = |body, place: &Place| sky.place_in_system(body, place, time, &[body], &[], light).unwrap();
     let (equator, polar) = body.radii_km();
     // The mean of two opposite places on the equator is the centre.
     let opposite = Place::new(-place.latitude, (place.longitude + 360.0) % 360.0 - 180.0, place.height_m).unwrap();
@@ -47,6 +52,26 @@ fn shadows_on_jupiter_are_at_their_longitudes() {
     }
     println!("{worst:.3} km");
     assert!(count >= 20, "{count}");
+}
+
+/// Light shows a body as it was when the light left it: Mars turns by some degrees meanwhile.
+#[test]
+fn places_are_where_light_left_them() {
+    let sky = Sky::new(SkyOptions::default());
+    let time = super::instant("2026-08-01T00:00:00Z");
+    let place = Place::new(20.0, 30.0, 0.0).unwrap();
+    // Back from axes that rotate with the Earth.
+    let gcrs = |v: DVec3, time: Time| DVec3::from_array(DVec3::AXES.map(|axis| sky.to_earth_fixed(axis, time).dot(v)));
+    let light_time = sky.apparent(SkyBody::Mars, time).unwrap().length() / 299_792.458;
+    let then = time.plus(-light_time);
+    let expected = gcrs(beside(&sky, SkyBody::Mars, &place, then), then);
+    for light in [LightTime::Earth, LightTime::By("mars".into())] {
+        let found = gcrs(seen_beside(&sky, SkyBody::Mars, &place, time, &light), time);
+        // Aberration turns it by up to 21 arcseconds.
+        assert!(found.angle_between(expected) < 1.1e-4, "{light:?}: {}", found.angle_between(expected));
+    }
+    let now = gcrs(beside(&sky, SkyBody::Mars, &place, time), time);
+    assert!(now.angle_between(expected) > 0.02, "{}", now.angle_between(expected));
 }
 
 /// The near side of the Moon, and the mean solar time of Mars (Allison and McEwen 2000), whose equation of time reaches 13°.

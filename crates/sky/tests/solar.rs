@@ -4,8 +4,12 @@ use umbracast_sky::{LocalKind, LocalView, Place, Radii, Sky, SolarKind};
 
 use super::{instant, number, rows, seconds_after, sky, solar};
 
+/// The radii of the reference, whose k of partial phases is not the canon's.
 fn radii(engine: &str) -> Radii {
-    Radii::from_name(engine.strip_prefix("skyfield-de421/").unwrap()).unwrap()
+    match engine {
+        "skyfield-de421/nasa" => Radii { moon_partial_km: 0.272_508 * 6378.137, ..Radii::NASA },
+        _ => Radii::IAU,
+    }
 }
 
 fn place(latitude: &str, longitude: &str) -> Place {

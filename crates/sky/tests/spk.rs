@@ -3,7 +3,7 @@
 use umbracast::glam::DVec3;
 use umbracast_sky::{
     BodyVectors, DeltaT, Eclipse, Ephemeris, Error, LightTime, Sky, SkyBody, SkyOptions, SolarEclipse, Time,
-    Trajectory, TrajectoryState,
+    Trajectory, TrajectoryState, View,
 };
 use umbracast_testing::spk::{Segment, file};
 
@@ -131,11 +131,11 @@ fn a_file_without_the_moon_has_its_bodies() {
     let sky = Sky::with_ephemeris(Ephemeris::from_bytes(bytes).unwrap(), SkyOptions::default());
     let bodies = [SkyBody::Sun, SkyBody::Jupiter];
     let time = Time::from_tdb_seconds(0.0);
-    let view = umbracast_sky::View::parse("to-jupiter").unwrap();
+    let view = View::parse("to-jupiter").unwrap();
     let text = sky.system_toml_with(time, &bodies, &[], &LightTime::Off, Some(view), [32, 18]).unwrap();
     assert!(center_of(&text, "Jupiter").length() > 6.9e8, "{text}");
     let error = sky.system_toml_with(time, &bodies, &[], &LightTime::Off, None, [32, 18]).unwrap_err().to_string();
-    assert!(error.contains("no positions of body 301"), "{error}");
+    assert!(error.contains("no positions of body 301") && error.contains("such as to-jupiter"), "{error}");
     let error = sky.apparent(SkyBody::Moon, time).unwrap_err().to_string();
     assert!(error.contains("no positions of body 301"), "{error}");
 }
@@ -227,6 +227,52 @@ fn segments_of_states_agree_with_spice() {
         let error = Trajectory::from_spk(changed, Some(-9), 60.0).unwrap_err().to_string();
         assert!(error.contains(why) && error.contains("body -131"), "{why}: {error}");
     }
+}
+
+/// Moons of JPL's jup310 (type 3) and Io in a segment of type 2: what SPICE reads, and the apparent places of Skyfield.
+#[test]
+fn moons_agree_with_spice_and_skyfield() {
+    let bytes = std::fs::read(umbracast_testing::root().join("tests/data/sky/moons.bsp")).unwrap();
+    let sky = Sky::with_ephemeris(Ephemeris::from_bytes(bytes).unwrap(), SkyOptions::default());
+    let mut columns = [""; 11];
+    columns[..8].copy_from_slice(&["body", "tdb_s", "x_km", "y_km", "z_km", "vx_km_s", "vy_km_s", "vz_km_s"]);
+    columns[8..].copy_from_slice(&["apparent_x_km", "apparent_y_km", "apparent_z_km"]);
+    let (mut geometric, mut speed, mut apparent) = (0.0_f64, 0.0_f64, 0.0_f64);
+    let list = rows("moons.csv", columns);
+    assert_eq!(list.len(), 72);
+    for row in list {
+        let [body, seconds, x, y, z, vx, vy, vz, ax, ay, az] = row.each_ref().map(|text| number(text));
+        let time = Time::from_tdb_seconds(seconds);
+        let moon = BodyVectors::of_ephemeris(sky.ephemeris(), &row[0], Some(1.0)).unwrap();
+        let own = std::slice::from_ref(&moon);
+        let text = sky.system_toml_with(time, &[SkyBody::Sun], own, &LightTime::Off, Some(View::To("sun")), [64, 36]);
+        // Both are turned in the same way.
+        let expected = sky.to_earth_fixed(DVec3::new(x, y, z), time);
+        geometric = geometric.max(center_of(&text.unwrap(), &row[0]).distance(expected));
+        apparent = apparent.max(sky.apparent_of(&moon, time).unwrap().distance(DVec3::new(ax, ay, az)));
+        if body == 599.0 {
+            let state = sky.ephemeris().geocentric_tdb(SkyBody::Jupiter, seconds).unwrap();
+            speed = speed.max(state.velocity.distance(DVec3::new(vx, vy, vz)));
+        }
+    }
+    println!("{geometric:.1e} km, {speed:.1e} km/s, apparent {apparent:.1e} km");
+    assert!(geometric < 1e-3 && speed < 1e-9 && apparent < 1e-2, "{geometric} {speed} {apparent}");
+    // By its name, and as the target of a view.
+    let io = [BodyVectors::of_ephemeris(sky.ephemeris(), "Io", None).unwrap()];
+    let of_number = BodyVectors::of_ephemeris(sky.ephemeris(), "501", None).unwrap();
+    assert_eq!(of_number.radius_km(), io[0].radius_km());
+    let time = Time::from_tdb_seconds(478_626_400.0);
+    let system = |view| {
+        let view = Some(View::parse(view).unwrap());
+        let bodies = [SkyBody::Sun, SkyBody::Jupiter];
+        sky.system_toml_with(time, &bodies, &io, &LightTime::Earth, view, [64, 36])
+    };
+    let text = system("to-io").unwrap();
+    let target = text.lines().find_map(|line| line.strip_prefix("target = ")).unwrap();
+    let center = text.split("name = \"Io\"\ncenter = ").nth(1).unwrap();
+    assert!(center.starts_with(target), "{text}");
+    let error = system("to-europa").unwrap_err().to_string();
+    assert!(error.contains("view 'to-europa': europa is not among the bodies"), "{error}");
 }
 
 #[test]

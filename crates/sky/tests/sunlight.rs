@@ -206,7 +206,7 @@ fn flat_bodies_are_found_between_few_samples() {
         let found = shadow_intervals(&times, &|_, time, row: &mut ShadowRow| write(time, row));
         let at: Vec<f64> =
             (-40..=40).map(|i| f64::from(i) * 0.5).filter(|at| *at > times[0] && *at < times[4]).collect();
-        let seen = device.shadows_by_row(at.len(), None, &|i, row| write(at[i], row)).unwrap();
+        let seen = device.shadows_by_row(at.len(), &|i, row| write(at[i], row)).unwrap();
         let is_hidden = seen.iter().any(|one| one.shadow.fraction < 1.0 - 1e-9);
         short += usize::from(is_hidden && found.iter().all(|one| one.ends - one.begins < step));
         missed += usize::from(is_hidden && found.is_empty());
@@ -403,7 +403,7 @@ fn eclipses_inside_gaps_are_found() {
             let Ok(path) = Trajectory::new("b", Frame::Gcrs, inner.clone()) else { continue };
             let expected = Sunlight::new(&sky, &[path]).unwrap();
             let row = |i: usize, row: &mut ShadowRow| expected.row(0, i, row);
-            let seen = cpu().shadows_by_row(inner.len(), None, &row).unwrap();
+            let seen = cpu().shadows_by_row(inner.len(), &row).unwrap();
             let found = &light(states).intervals()[0];
             for (state, seen) in inner.iter().zip(&seen) {
                 let at = state.time.seconds_since(start);
@@ -447,7 +447,7 @@ fn a_path_through_the_earth_is_a_doubt() {
     );
     // All states are in light, and no interval says otherwise.
     let row = |i: usize, row: &mut ShadowRow| sunlight.row(0, i, row);
-    let seen = cpu().shadows_by_row(path.states().len(), None, &row).unwrap();
+    let seen = cpu().shadows_by_row(path.states().len(), &row).unwrap();
     let found = &sunlight.intervals()[0];
     for (state, seen) in path.states().iter().zip(&seen) {
         let at = state.time.seconds_since(path.states()[0].time);
@@ -580,7 +580,7 @@ fn the_moon_hides_the_sun_at_the_contacts_of_a_solar_eclipse() {
         // In the middle of totality nothing is left of the Sun.
         let middle = (0.5 * (moon[1].begins + moon[1].ends) / 60.0) as usize;
         let row = |_: usize, row: &mut ShadowRow| sunlight.row(0, middle, row);
-        let seen = cpu().shadows_by_row(1, None, &row).unwrap()[0].shadow;
+        let seen = cpu().shadows_by_row(1, &row).unwrap()[0].shadow;
         assert_eq!(seen.kind, inner);
     }
 }

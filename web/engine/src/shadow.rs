@@ -96,6 +96,7 @@ pub async fn visible_fraction(arguments: JsValue) -> Result<JsValue> {
     let fill = |row: usize, out: &mut ShadowRow| {
         out.observer = DVec3::from(observers[row]);
         out.light = Ball::new(lights[row % lights.len()], light_radius[row % light_radius.len()]);
+        out.limb_darkening = limb;
         out.bodies.clear();
         out.bodies.extend((row * of_row..(row + 1) * of_row).map(|at| {
             let radius = radii[at % radii.len()];
@@ -108,7 +109,7 @@ pub async fn visible_fraction(arguments: JsValue) -> Result<JsValue> {
         }));
     };
     let device = umbracast::Device::open_async(&DeviceOptions::new("cpu")).await?;
-    let found = device.shadows_by_row_async(count, limb, &fill).await?;
+    let found = device.shadows_by_row_async(count, &fill).await?;
     let kinds: Vec<u8> = found.iter().map(|one| one.shadow.kind as u8).collect();
     let fractions: Vec<f64> = found.iter().map(|one| one.shadow.fraction).collect();
     let fluxes: Vec<f64> = found.iter().map(|one| one.flux).collect();

@@ -56,7 +56,7 @@ fn name_of(body: &str) -> String {
     body.split('@').next().unwrap_or("").trim().to_lowercase()
 }
 
-/// Reads an ephemeris: an SPK file, `.bsp`, with segments of type 2 or 3, such as JPL's DE440. The name of the ephemeris is that of the file.
+/// Reads an ephemeris: an SPK file, `.bsp`, with segments of type 2, 3, 9 or 13, such as JPL's DE440. The name of the ephemeris is that of the file.
 /// The whole file is kept in memory.
 ///
 /// # Errors
@@ -108,7 +108,10 @@ pub fn read_bodies(
                 let message = format!("the radius of {} is known: give radii of other bodies only", body.name());
                 return Err(umbracast::Error::InvalidArgument(message).into());
             }
-            (None, Err(unknown)) if ephemeris.is_built_in() => return Err(unknown),
+            (None, Err(unknown)) if ephemeris.is_built_in() => {
+                let message = format!("{unknown}; others need an SPK file as the ephemeris, or vectors");
+                return Err(umbracast::Error::InvalidArgument(message).into());
+            }
             (None, Err(_)) => {
                 let body = BodyVectors::of_ephemeris(ephemeris, name.trim(), radius_km);
                 found.push(body.map_err(|error| umbracast::Error::InvalidArgument(error.to_string()))?);
