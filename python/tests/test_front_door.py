@@ -9,6 +9,7 @@ import pytest
 import umbracast
 from conftest import cloud
 from test_pictures import SYSTEM
+from umbracast import _queries
 
 
 def test_rays_from_points_end_at_the_target_or_go_along_a_direction():
