@@ -292,7 +292,7 @@ fn a_scene_keeps_at_most_50_bytes_per_sphere() {
         println!("{}", run_alone(name, "UMBRACAST_TEST_ALONE", "1"));
         return;
     }
-    let spheres = cloud(1_000_000, 0.002);
+    let spheres = cloud(4_000_000, 0.002);
     let device = cpu();
     let before = resident();
     let scene = device.scene(&spheres, &SceneOptions::default()).unwrap();
