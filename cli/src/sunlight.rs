@@ -254,8 +254,7 @@ const JANUARY_S: f64 = 31.0 * 86_400.0;
 fn time_span(file: &TrajectoryFile) -> [Time; 2] {
     let ends = |one: &Trajectory| Some([one.states().first()?.time, one.states().last()?.time]);
     let wider = |[first, last]: [Time; 2], [begins, ends]: [Time; 2]| {
-        let [is_earlier, is_later] = [first.seconds_since(begins) > 0.0, ends.seconds_since(last) > 0.0];
-        [if is_earlier { begins } else { first }, if is_later { ends } else { last }]
+        [if begins < first { begins } else { first }, if ends > last { ends } else { last }]
     };
     file.trajectories.iter().filter_map(ends).reduce(wider).unwrap_or_default()
 }

@@ -3,6 +3,9 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use bytemuck::Zeroable;
+use bytemuck::allocation::try_zeroed_vec;
+
 use crate::error::{Error, Result};
 
 /// The limit of [`set_limit`]; `u64::MAX` if there is none.
@@ -48,6 +51,13 @@ pub(crate) fn try_with_capacity<T>(count: usize) -> Result<Vec<T>> {
         Ok(()) => Ok(list),
         Err(e) => Err(Error::OutOfMemory { device: "this machine".into(), message: e.to_string() }),
     }
+}
+
+/// `count` records of zeros, which take memory when they are written. If the allocation fails, this returns an error and does not abort.
+pub(crate) fn try_zeroed<T: Zeroable>(count: usize) -> Result<Vec<T>> {
+    let failed =
+        |()| Error::OutOfMemory { device: "this machine".into(), message: format!("cannot allocate {count} records") };
+    try_zeroed_vec(count).map_err(failed)
 }
 
 /// The records of an iterator. If the allocation fails, this returns an error and does not abort.

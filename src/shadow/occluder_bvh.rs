@@ -60,7 +60,7 @@ impl Cone {
         !(outside || along < -reach || along - reach > self.distance + self.distance_margin)
     }
 
-    /// Whether a ball covers the whole light, for certain.
+    /// Whether a ball covers the whole light by more than rounding.
     fn is_covered_by(&self, ball: Ball) -> bool {
         let v = ball.center - self.apex;
         let along = v.dot(self.axis);

@@ -248,6 +248,17 @@ fn optional_sphere_columns_count_towards_the_memory_limit() {
     }
 }
 
+/// Whether a test has this process to itself; otherwise it is run in one of its own, because other tests of this file allocate meanwhile.
+#[cfg(target_os = "linux")]
+fn is_alone(test: &str) -> bool {
+    const ALONE: &str = "UMBRACAST_TEST_ALONE";
+    let is_alone = std::env::var_os(ALONE).is_some();
+    if !is_alone {
+        println!("{}", run_alone(&format!("{}::{test}", module_path!()), ALONE, "1"));
+    }
+    is_alone
+}
+
 /// Resident memory of this process in KiB.
 #[cfg(target_os = "linux")]
 fn resident() -> u64 {
@@ -259,10 +270,7 @@ fn resident() -> u64 {
 #[test]
 #[cfg(target_os = "linux")]
 fn repeated_calls_create_no_buffers_and_leak_no_memory() {
-    // Runs in a process of its own, because other tests of this file allocate meanwhile.
-    if std::env::var_os("UMBRACAST_TEST_ALONE").is_none() {
-        let name = concat!(module_path!(), "::repeated_calls_create_no_buffers_and_leak_no_memory");
-        println!("{}", run_alone(name, "UMBRACAST_TEST_ALONE", "1"));
+    if !is_alone("repeated_calls_create_no_buffers_and_leak_no_memory") {
         return;
     }
     let (spheres, rays) = (cloud(50, 0.2), rays(3000));
@@ -286,10 +294,7 @@ fn repeated_calls_create_no_buffers_and_leak_no_memory() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_scene_keeps_at_most_50_bytes_per_sphere() {
-    // Runs in a process of its own, because other tests of this file allocate meanwhile.
-    if std::env::var_os("UMBRACAST_TEST_ALONE").is_none() {
-        let name = concat!(module_path!(), "::a_scene_keeps_at_most_50_bytes_per_sphere");
-        println!("{}", run_alone(name, "UMBRACAST_TEST_ALONE", "1"));
+    if !is_alone("a_scene_keeps_at_most_50_bytes_per_sphere") {
         return;
     }
     let spheres = cloud(4_000_000, 0.002);

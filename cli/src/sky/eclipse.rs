@@ -24,6 +24,7 @@ use super::table_file::{Format, RecordArgs, lines};
 use super::visible::{Corona, corona_json, visible_text};
 use super::{Event, LunarArgs, SkyArgs, conventions_text, no_eclipse, solar_eclipse};
 use crate::args::{DeviceArgs, words};
+use crate::drawing::Drawing;
 use crate::render;
 use crate::say;
 use crate::sidecar::Sidecar;
@@ -242,7 +243,7 @@ impl EclipseArgs {
             let body = if event.is_some_and(Event::is_lunar) { "Moon" } else { "Sun" };
             return self.animate(sky, &device, view, output, frames::instants(span, event, view, count), body);
         }
-        let (system, picture, has_corona) = self.picture(sky, &device, time, view, self.record.quiet)?;
+        let (system, picture, has_corona, captioned) = self.picture(sky, &device, time, view, self.record.quiet)?;
         let shown = time.text(1, sky.options().delta_t);
         let sidecar = self.sidecar.as_deref().map(|path| {
             Sidecar {
@@ -262,9 +263,7 @@ impl EclipseArgs {
             .prepare(path)
         });
         let sidecar = sidecar.transpose()?;
-        if self.caption {
-            let lines = self.caption_lines(sky, time, view, &system);
-            let drawing = frames::captioned(&picture, &system, &lines, size)?;
+        if let Some(drawing) = captioned {
             prepare_atomic(output, |out| drawing.write(output, out))?.persist()?;
         } else {
             write_picture(
@@ -304,7 +303,7 @@ impl EclipseArgs {
         Ok(())
     }
 
-    /// The system of an instant, its picture, and whether that has a corona.
+    /// The system of an instant, its picture, whether that has a corona, and with `--caption` the picture with its caption.
     fn picture(
         &self,
         sky: &Sky,
@@ -312,16 +311,21 @@ impl EclipseArgs {
         time: Time,
         view: Option<View<'_>>,
         quiet: bool,
-    ) -> Result<(System, Picture, bool)> {
+    ) -> Result<(System, Picture, bool, Option<Drawing>)> {
         let size = self.size.unwrap_or(SIZE);
+        let caption = |system: &System| {
+            let instant = time.text(0, sky.options().delta_t).to_string();
+            frames::caption_lines(&instant, view, system, &conventions_text(&Conventions::at(sky, time, false)))
+        };
         let mut system = self.system(sky, time, view, size)?;
         if self.caption {
-            let lines = self.caption_lines(sky, time, view, &system);
-            system = self.system(sky, time, view, frames::above_caption(&lines, size)?)?;
+            system = self.system(sky, time, view, frames::above_caption(&caption(&system), size)?)?;
         }
         let mut picture = render::draw(device, &system, quiet)?;
         let has_corona = self.corona.draw(device, &system, view, &mut picture)?;
-        Ok((system, picture, has_corona))
+        let captioned =
+            self.caption.then(|| frames::captioned(&picture, &system, &caption(&system), size)).transpose()?;
+        Ok((system, picture, has_corona, captioned))
     }
 
     fn system(&self, sky: &Sky, time: Time, view: Option<View<'_>>, size: [u32; 2]) -> Result<System> {
@@ -339,11 +343,6 @@ impl EclipseArgs {
         }
     }
 
-    fn caption_lines(&self, sky: &Sky, time: Time, view: Option<View<'_>>, system: &System) -> Vec<String> {
-        let instant = time.text(0, sky.options().delta_t).to_string();
-        frames::caption_lines(&instant, view, system, &conventions_text(&Conventions::at(sky, time, false)))
-    }
-
     /// Renders frames into an animation or into numbered pictures.
     fn animate(
         &self,
@@ -359,12 +358,8 @@ impl EclipseArgs {
         }
         let size = self.size.unwrap_or(SIZE);
         let frame = |time: Time| {
-            let (system, picture, _) = self.picture(sky, device, time, view, true)?;
-            if !self.caption {
-                return Ok(picture.srgb8());
-            }
-            let lines = self.caption_lines(sky, time, view, &system);
-            let drawing = frames::captioned(&picture, &system, &lines, size)?;
+            let (_, picture, _, captioned) = self.picture(sky, device, time, view, true)?;
+            let Some(drawing) = captioned else { return Ok(picture.srgb8()) };
             drawing.pixels().map_err(|error| Error::Usage(error.to_string()))
         };
         let written = frames::animate(device, output, size, &instants, self.record.quiet, frame)?;

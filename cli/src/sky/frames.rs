@@ -96,7 +96,7 @@ fn set_caption(lines: &[String], size: [u32; 2]) -> (f64, Vec<String>) {
     (text, lines.iter().flat_map(|line| wrapped(line, text, width - 2.0 * text)).collect())
 }
 
-/// The size of what is left of a picture above a caption.
+/// The size of the view in a picture that has a caption below it.
 pub(super) fn above_caption(lines: &[String], size: [u32; 2]) -> Result<[u32; 2]> {
     let (text, lines) = set_caption(lines, size);
     let height = (text * (2.5 + 1.35 * lines.len() as f64)).ceil() as u32;

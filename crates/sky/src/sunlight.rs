@@ -504,8 +504,8 @@ impl Sunlight {
         self.paths.par_iter().map(of).collect()
     }
 
-    /// Calls `found` with instants between the states `i` and `i + 1`, and with the positions there, so many that the path does not turn twice
-    /// between three of them: none if the step is short.
+    /// Samples the path between the states `i` and `i + 1`: calls `found` with instants and the positions there. Between three samples, the path
+    /// does not turn twice. A short step has none.
     fn inner_samples(&self, path: &Path, i: usize, found: &mut dyn FnMut(f64, DVec3)) {
         let Some(&end) = path.times.get(i + 1) else { return };
         let ends = [(path.times[i], path.positions[i]), (end, path.positions[i + 1])];

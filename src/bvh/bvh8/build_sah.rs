@@ -7,11 +7,12 @@
 use glam::Vec3A;
 use rayon::prelude::*;
 
-use super::collapse::{Inner, InnerNodes, Subtree, collapse, inner_nodes};
+use super::collapse::{Inner, InnerNodes, Subtree, collapse};
 use super::node::{Bounds, BuildItem, Bvh8, WIDTH};
 use super::split_set::{SET_SPHERES, build_set};
 use crate::error::Result;
 use crate::runtime::cancel::CancelToken;
+use crate::runtime::memory::try_zeroed;
 
 /// Bins per axis. Splits are considered at the `BINS - 1` boundaries between them.
 const BINS: usize = 16;
@@ -214,7 +215,7 @@ pub(crate) fn build_bytes(spheres: u64) -> u64 {
 impl Bvh8 {
     /// Builds the tree of at least one item. Sorts the items into leaf order.
     pub(crate) fn new(items: &mut [BuildItem], cancel: &CancelToken) -> Result<Self> {
-        let mut inner = inner_nodes(most_inner_nodes(items.len(), 0))?;
+        let mut inner = try_zeroed(most_inner_nodes(items.len(), 0))?;
         let root = build_subtree(items, InnerNodes::new(&mut inner), 0, 0, cancel)?;
         let tree = collapse(&root, inner, items, cancel)?;
         debug_assert_eq!(tree.check(items.len()), Ok(()));

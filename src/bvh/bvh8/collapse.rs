@@ -8,7 +8,7 @@ use glam::Vec3A;
 use rayon::prelude::*;
 
 use super::node::{Bounds, BuildItem, Bvh8, Bvh8Node, Child, Leaf8, WIDTH};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::records::NO_SPHERE;
 use crate::runtime::cancel::CancelToken;
 use crate::runtime::memory::try_with_capacity;
@@ -44,14 +44,6 @@ pub(super) struct Subtree {
 pub(super) struct InnerNodes<'a> {
     nodes: &'a mut [Inner],
     start: usize,
-}
-
-/// A list for `count` inner nodes.
-pub(super) fn inner_nodes(count: usize) -> Result<Vec<Inner>> {
-    bytemuck::allocation::try_zeroed_vec(count).map_err(|()| Error::OutOfMemory {
-        device: "this machine".into(),
-        message: "cannot allocate a binary BVH".into(),
-    })
 }
 
 impl<'a> InnerNodes<'a> {

@@ -8,7 +8,7 @@ use wgpu::{BindGroup, BindingResource, Buffer, BufferBinding, BufferUsages, Comm
 use super::resident::{GpuBvh, LeafMotion, USAGE};
 use crate::bvh::gpu_frame::GpuFrame;
 use crate::bvh::qbvh4::build_lbvh::MortonGrid;
-use crate::bvh::qbvh4::node::{QBvh4, QNode4};
+use crate::bvh::qbvh4::node::{MAX_LEAF_SPHERES, QBvh4, QNode4};
 use crate::error::{Error, Result};
 use crate::gpu::context::dispatch::{DispatchQueue, Groups, Step, THREADS};
 use crate::gpu::context::pipelines::KernelConstants;
@@ -83,10 +83,15 @@ impl LevelState {
     }
 }
 
-/// Bytes of as many nodes as a BVH over `count` spheres can have: a full node has four children, and a node that is not full contains at
-/// least five spheres.
+/// Bytes of as many nodes as a BVH over `count` spheres can have: a full node has four children, and a node that is not full contains more
+/// spheres than a leaf.
 fn most_nodes(count: u32) -> u64 {
     u64::from(count / 3 + 1) * size_of::<QNode4>() as u64
+}
+
+/// The most nodes of one level of a BVH over `count` spheres: every node but the root contains more spheres than a leaf.
+fn widest_level(count: u32) -> u32 {
+    count / (MAX_LEAF_SPHERES as u32 + 1) + 1
 }
 
 /// The build of the nodes, one level per round: programs with their bind groups, one per parity of the level where both differ.
@@ -276,8 +281,7 @@ impl<'a> LbvhBuilder<'a> {
     async fn levels(&self, items: &Buffer, leaves: &Buffer, boxes: &Buffer) -> Result<Levels> {
         let (gpu, count) = (self.gpu, self.params.count);
         let nodes = self.scratch("BVH nodes", most_nodes(count).min(gpu.largest_binding() / 64 * 64)).await?;
-        // Every node but the root contains at least five spheres.
-        let widest = count / 5 + 1;
+        let widest = widest_level(count);
         let parts = [
             self.scratch("BVH build ranges", u64::from(widest) * 8).await?,
             self.scratch("BVH build ranges", u64::from(widest) * 8).await?,
@@ -318,7 +322,7 @@ impl<'a> LbvhBuilder<'a> {
         let n = depth as usize % 2;
         let Levels { open, next, number, control, .. } = levels;
         // What is recorded for later has as many workgroups as the level can need: wgpu checks each indirect dispatch by one more.
-        let nodes = 4u32.saturating_pow(depth).min(self.params.count / 5 + 1);
+        let nodes = 4u32.saturating_pow(depth).min(widest_level(self.params.count));
         let most = self.steps.collected.is_some().then(|| Groups::in_rows(nodes.div_ceil(THREADS)));
         let offset = |field: usize| most.clone().unwrap_or_else(|| Groups::Indirect(control.clone(), field as u64));
         let (opens, numbers) =

@@ -212,7 +212,7 @@ impl PlacedCap {
         Self { cap, direction, chord: 2.0 * sine(0.5 * cap.radius) }
     }
 
-    /// Whether the centres are farther apart than `angle`, for certain.
+    /// Whether the centres are farther apart than `angle` by more than rounding.
     fn exceeds(&self, other: &Self, angle: f64) -> bool {
         let limit = angle + MARGIN * (angle.abs() + self.cap.separation + other.cap.separation);
         limit < 0.0 || self.direction.distance_squared(other.direction) > limit * limit

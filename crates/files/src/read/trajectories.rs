@@ -157,9 +157,9 @@ impl Draft {
                 }
                 other => bad_file(path, other.to_string()),
             })?;
-            Ok(match (one.useable, ends) {
-                ([None, None], _) => trajectory,
-                ([first, last], [Some(begin), Some(end)]) => {
+            let [first, last] = one.useable;
+            Ok(match ends {
+                [Some(begin), Some(end)] if first.or(last).is_some() => {
                     trajectory.with_useable_span(first.unwrap_or(begin), last.unwrap_or(end))
                 }
                 _ => trajectory,
