@@ -11,12 +11,13 @@ struct Task {
   // 1 if the query is `approach`.
   approach: u32,
   // Offset of the times within their binding, in words; the index of the last time, which also serves all later rays; the bits of the
-  // first and the last time of the scene's time range; 1 if spheres move while rays travel.
+  // first and the last time of the scene's time range; 1 if spheres move while rays travel. 1 if the status has a list of open rays.
   times_at: u32,
   last_time: u32,
   time_from: u32,
   time_to: u32,
   moves_with_ray: u32,
+  lists_open: u32,
 }
 
 // Places of the counts in the caller's status.
@@ -24,6 +25,8 @@ const SKIPPED_RAYS: u32 = 0u;
 const UNFINISHED_RAYS: u32 = 1u;
 const OVERFLOWED_RAYS: u32 = 2u;
 const RAYS_HIT: u32 = 3u;
+// The number of open rays, whose indices follow.
+const OPEN_RAYS: u32 = 4u;
 
 // The ends of the ray that replaces an invalid one. No valid ray has both, because it does not start after its end.
 const BAD_START: u32 = 0x7f7fffffu;

@@ -17,6 +17,14 @@ fn count(which: u32, more: u32) {
   }
 }
 
+// Adds ray i to the list of those that the host has to cast.
+fn list_open(i: u32) {
+  if (task.lists_open != 0u) {
+    let at = atomicAdd(&status[task.status_at + OPEN_RAYS], 1u);
+    atomicStore(&status[task.status_at + OPEN_RAYS + 1u + at], i);
+  }
+}
+
 fn is_bad(i: u32) -> bool {
   return rays[8u * i + 3u] == BAD_START && rays[8u * i + 7u] == BAD_END;
 }
@@ -36,15 +44,20 @@ fn deliver_record(i: u32) {
   let tag = found[source];
   let bad = is_bad(i);
   let unfinished = !bad && tag == TAG_UNFINISHED;
+  let undecided = !bad && (tag == TAG_UNDECIDED || tag == TAG_UNROUNDED);
   let overflow = !bad && tag == TAG_OVERFLOW;
+  let open = unfinished || undecided;
   count(SKIPPED_RAYS, u32(bad));
   count(UNFINISHED_RAYS, u32(unfinished));
   count(OVERFLOWED_RAYS, u32(overflow));
-  if (bad || unfinished || overflow) {
+  if (bad || open || overflow) {
     for (var k = 0u; k < last; k++) {
-      answers[to + k] = select(INFINITY_BITS, TAG_UNFINISHED, unfinished);
+      answers[to + k] = select(INFINITY_BITS, TAG_UNFINISHED, open);
     }
     answers[to + last] = NO_SPHERE;
+    if (open) {
+      list_open(i);
+    }
     return;
   }
   for (var k = 0u; k < task.width; k++) {
@@ -70,7 +83,11 @@ fn deliver_word(w: u32) {
   let there = select(0xffffffffu, (1u << (task.count % 32u)) - 1u, task.count - 32u * w < 32u);
   let hits = found[w] & usable;
   let unfinished = found[3u * words + w] & usable & ~hits;
-  let overflow = found[2u * words + w] & usable & ~hits & ~unfinished;
+  let undecided = found[words + w] & usable & ~hits;
+  let overflow = found[2u * words + w] & usable & ~hits & ~unfinished & ~undecided;
+  for (var open = unfinished | undecided; open != 0u; open &= open - 1u) {
+    list_open(32u * w + countTrailingZeros(open));
+  }
   answers[task.out_at + w] = hits;
   count(SKIPPED_RAYS, countOneBits(there & ~usable));
   count(UNFINISHED_RAYS, countOneBits(unfinished));

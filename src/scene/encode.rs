@@ -49,6 +49,13 @@ impl Scene {
     /// degenerate BVH needs more steps than a software adapter allows. The numbers of its result are NaN (`0x7fc00004`) and the id is
     /// [`NO_SPHERE`](crate::NO_SPHERE); its bit is 0. Scenes of up to a few hundred spheres have no BVH, and so no undone rays.
     ///
+    /// At [`Exact`](crate::Precision::Exact) the device writes what it can prove, and lists the other rays: the *open* ones, which are undone, or
+    /// undecided within the device's error bounds. Their results are those of undone rays. A status is required, and has `4 · (5 + rays)`
+    /// bytes: after the four counts the number of open rays, then their indices, in no order. A pass needs a
+    /// status of its own then. Cast the open rays by an ordinary call, or one by one by [`hit`](Self::hit) and [`occludes`](Self::occludes),
+    /// which answer on the CPU. They are about one of 10⁴ random rays; among moving spheres, every ray with a hit (but not of
+    /// [`Occluded`](QueryKind::Occluded)).
+    ///
     /// The CPU engine never takes over rays of a plan. A device that flushes subnormal numbers to zero
     /// ([`Probe::subnormals`](crate::Probe::subnormals) is false) may therefore treat coordinates, radii and directions below 2⁻¹²⁶ as 0,
     /// and may write 0 or −0 for a `t` below 2⁻¹²⁶, as in ordinary calls at `fast` and `standard`. A ray whose direction is not zero, but
@@ -66,7 +73,8 @@ impl Scene {
     ///
     /// # Errors
     /// * [`Error::InvalidArgument`](crate::Error::InvalidArgument): the scene is on the CPU engine or pairwise, or `approach` is requested for ellipsoids.
-    /// * [`Error::NoPrecision`](crate::Error::NoPrecision): `exact`, which resolves undecided rays on the host, or a precision that the device's probe does not allow.
+    /// * [`Error::NoPrecision`](crate::Error::NoPrecision): a precision that the device's probe does not allow; `exact` for ellipsoids, for
+    ///   `approach`, and on a device that flushes subnormal numbers.
     /// * [`Error::TooLarge`](crate::Error::TooLarge), with both sizes: the scene does not fit into one buffer of the device, or the rays do not fit into one buffer
     ///   or one dispatch (at most 4,194,240 with WebGPU's default limits).
     /// * Device errors, as for [`closest`](Self::closest).
@@ -86,7 +94,7 @@ impl Scene {
             self.refuse_ellipsoids("approach queries")?;
         }
         let range = self.options.time_range;
-        // Without the host there is no exact arithmetic, as for ellipsoids.
+        // By default, no ray is left to the caller.
         let query = &Query { precision: query.precision.resolved(true), ..*query };
         CastPlan::new(gpu, spheres, &self.host.attributes, range, query_kind, most_rays, query).await
     }

@@ -272,7 +272,7 @@ impl<'a> DispatchPlan<'a> {
 }
 
 /// Pipeline constants for a query. On a device that fails the probe, `exact` uses plain intersection, with its wider error bounds.
-fn kernel_constants(gpu: &GpuEngine, query: &Query) -> KernelConstants {
+pub(crate) fn kernel_constants(gpu: &GpuEngine, query: &Query) -> KernelConstants {
     let exact = query.precision == Precision::Exact;
     let fast = query.precision == Precision::Fast || (exact && gpu.probe.failure.is_some());
     KernelConstants { fast, exact, ..KernelConstants::default() }

@@ -14,6 +14,7 @@ use crate::gpu::engine::GpuEngine;
 use crate::gpu::programs;
 use crate::gpu::uniforms::{Params, UNIFORM_STEP};
 use crate::query::kind::QueryKind;
+use crate::query::validate::usage;
 use crate::runtime::block_on::block_on;
 
 /// A plan bound to buffers, made by [`CastPlan::bind`]. It keeps alive everything that it needs, including the scene's buffers.
@@ -134,8 +135,12 @@ impl CastPlan {
         let answers = if width == 0 { count.div_ceil(32) * 4 } else { count * width * 4 };
         let (set, rays_at) = window(gpu, "the rays", &rays, count * RAY_BYTES)?;
         let (answered, out_at) = window(gpu, "the results", &out, answers)?;
+        let list_bytes = if self.lists_open { 4 + 4 * count } else { 0 };
         let (counted, status_at) = match &status {
-            Some(status) => window(gpu, "the status", status, STATUS_BYTES)?,
+            Some(status) => window(gpu, "the status", status, STATUS_BYTES + list_bytes)?,
+            None if self.lists_open => {
+                return usage("a query at 'exact' needs a status, which has the list of open rays");
+            }
             None => (self.spare.as_entire_buffer_binding(), 0),
         };
         let each = times.as_ref().is_some_and(|times| times.size() != 4);
@@ -172,6 +177,7 @@ impl CastPlan {
             time_from: range[0].to_bits(),
             time_to: range[1].to_bits(),
             moves_with_ray: u32::from(relative),
+            lists_open: u32::from(self.lists_open),
         };
         let mut params_bytes = vec![0u8; task_at + size_of::<Task>()];
         for (n, (begin, end)) in ranges.iter().enumerate() {

@@ -9,6 +9,7 @@ use crate::batch::sphere_set::SphereAttributes;
 use crate::cpu::query::kinds::{Approach, Closest, Interval};
 use crate::error::{Error, Result};
 use crate::gpu::cast::kernels::Kernels;
+use crate::gpu::cast::plan::kernel_constants;
 use crate::gpu::cast::readback::BitWriter;
 use crate::gpu::cast::resolve::GpuQuery;
 use crate::gpu::context::pipelines::KernelConstants;
@@ -24,7 +25,7 @@ use crate::records::{Ray, RayAttributes};
 pub(crate) const WORKGROUP: u64 = 64;
 /// Bytes per ray.
 pub(crate) const RAY_BYTES: u64 = size_of::<Ray>() as u64;
-/// Bytes of the status, which is four counts.
+/// Bytes of the status, which is four counts. At `exact`, the number of open rays and their indices follow.
 pub(crate) const STATUS_BYTES: u64 = 16;
 
 /// Uniform of an encoded query: offsets in the caller's buffers, and parameters. Twin of `Task` in `shaders/encode/task.wgsl`.
@@ -42,6 +43,7 @@ pub(crate) struct Task {
     pub(crate) time_from: u32,
     pub(crate) time_to: u32,
     pub(crate) moves_with_ray: u32,
+    pub(crate) lists_open: u32,
 }
 
 impl Kernels {
@@ -62,6 +64,8 @@ pub struct CastPlan {
     pub(crate) scene: Arc<GpuScene>,
     pub(crate) query_kind: QueryKind,
     pub(crate) max_rays: u64,
+    /// Whether the status has a list of open rays.
+    pub(crate) lists_open: bool,
     /// Parameters that all dispatches have in common.
     pub(crate) params: Params,
     pub(crate) kernels: Kernels,
@@ -100,17 +104,18 @@ impl CastPlan {
         most: u64,
         query: &Query,
     ) -> Result<Self> {
-        let refuse = |why: &str, instead| {
-            let device = gpu.name().into();
-            Err(Error::NoPrecision { device, asked: query.precision.word(), why: why.into(), instead })
-        };
-        if query.precision == Precision::Exact {
-            return refuse(
-                "undecided rays are resolved on the host, but encoded queries run only on the GPU",
-                "fast or standard",
-            );
-        }
         gpu.check_precision(query.precision)?;
+        let lists_open = query.precision == Precision::Exact;
+        let not_exact = match query_kind {
+            _ if columns.maps.is_some() => Some("the scene contains ellipsoids"),
+            _ if !gpu.probe.subnormals => Some("the device flushes subnormal numbers to zero"),
+            QueryKind::Approach => Some("closest approaches are rounded on the host"),
+            _ => None,
+        };
+        if let Some(why) = not_exact.filter(|_| lists_open) {
+            let (device, asked) = (gpu.name().into(), query.precision.word());
+            return Err(Error::NoPrecision { device, asked, why: why.into(), instead: "fast or standard" });
+        }
         let too_large = |what, asked, allowed| Err(Error::TooLarge { what, asked, allowed, device: gpu.name().into() });
         if let [first, rest @ ..] = &scene.parts[..]
             && !rest.is_empty()
@@ -125,21 +130,19 @@ impl CastPlan {
         }
         let mut kernels = Kernels::for_query(query_kind);
         let uses_bvh = kernels.bvh.is_some() && scene.has_bvh();
-        let is_single = query_kind == QueryKind::Closest && uses_bvh && columns.velocities.is_none();
+        let is_single = query_kind == QueryKind::Closest && uses_bvh && columns.velocities.is_none() && !lists_open;
         if is_single {
             let bvh = Some(&programs::ENCODED_CLOSEST);
             kernels = Kernels { bvh, finalize: None, state_bytes: |_| 0, ..kernels };
         }
-        let fast = query.precision == Precision::Fast;
         let (has_filters, changes) = (scene.info.has_masks, scene.info.has_motion_or_shape);
         let own = KernelConstants {
-            fast,
             has_filters,
             has_motion_or_shape: changes,
             has_sphere_attributes: changes,
             has_ellipsoids: columns.maps.is_some(),
             shallow: scene.is_shallow(),
-            ..KernelConstants::default()
+            ..kernel_constants(gpu, query)
         };
         let relative = query.motion == Motion::WithRay;
         let times = columns.velocities.as_ref().map(|_| Times { range, relative });
@@ -151,6 +154,7 @@ impl CastPlan {
         Ok(Self {
             query_kind,
             max_rays: most,
+            lists_open,
             params: Params { steps: gpu.steps(), ..scene.with_frame(Params::of(query)) },
             uses_bvh,
             search_pipeline,

@@ -4,7 +4,8 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use umbracast::wgpu::{self, BufferUsages};
 use umbracast::{
-    Device, OnBad, Query, QueryKind, Ray, Rays, Scene, SceneOptions, Sphere, required_features, required_limits,
+    Device, OnBad, Precision, Query, QueryKind, Ray, Rays, Scene, SceneOptions, Sphere, required_features,
+    required_limits,
 };
 
 pub(super) const QUERY_KINDS: [QueryKind; 4] =
@@ -69,8 +70,14 @@ impl CallerDevice {
         bytemuck::pod_collect_to_vec(&staging.get_mapped_range(..).unwrap())
     }
 
-    /// Encodes a query, and returns its results and its status. Rays and results start `at` bytes into their buffers. The words around
-    /// the results must not change.
+    pub(super) fn submit(&self, record: impl FnOnce(&mut wgpu::CommandEncoder)) {
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        record(&mut encoder);
+        self.queue.submit([encoder.finish()]);
+    }
+
+    /// Encodes a query, and returns its results, its status, and the indices of its open rays in order. Rays and results start `at` bytes
+    /// into their buffers. The words around the results and the status must not change.
     pub(super) fn encoded(
         &self,
         scene: &Scene,
@@ -78,7 +85,7 @@ impl CallerDevice {
         rays: &[Ray],
         query: &Query,
         at: usize,
-    ) -> (Vec<u32>, [u32; 4]) {
+    ) -> (Vec<u32>, [u32; 4], Vec<usize>) {
         self.encoded_at(scene, kind, rays, None, query, at)
     }
 
@@ -91,16 +98,18 @@ impl CallerDevice {
         times: Option<&[f32]>,
         query: &Query,
         at: usize,
-    ) -> (Vec<u32>, [u32; 4]) {
+    ) -> (Vec<u32>, [u32; 4], Vec<usize>) {
         const UNTOUCHED: u32 = 0xabcd_ef01;
         let words = words_of(kind, rays.len());
         let given = self.filled(at, bytemuck::cast_slice(rays));
         let out = self.filled(0, &vec![UNTOUCHED; at / 4 + words + 3]);
-        let status = self.filled(0, &[0; 16]);
+        let lists_open = query.precision == Precision::Exact;
+        let list = if lists_open { rays.len() + 1 } else { 0 };
+        let status = self.filled(0, &[&[UNTOUCHED; 2][..], &[0; 4], &vec![0; list], &[UNTOUCHED; 2]].concat());
         // The plan has a capacity for more rays than there are.
         let plan = scene.plan(kind, rays.len() as u64 + 7, query).unwrap();
         let slice = |buffer| wgpu::Buffer::slice(buffer, at as u64..);
-        let (count, counts) = (rays.len() as u64, Some(status.slice(8..24)));
+        let (count, counts) = (rays.len() as u64, Some(status.slice(8..24 + 4 * list as u64)));
         let pass = match times {
             None => plan.bind(count, slice(&given), None, slice(&out), counts),
             Some(times) => {
@@ -112,9 +121,7 @@ impl CallerDevice {
         }
         .unwrap();
         let made = self.ours.buffers_made();
-        let mut encoder = self.device.create_command_encoder(&Default::default());
-        pass.encode(&mut encoder);
-        self.queue.submit([encoder.finish()]);
+        self.submit(|encoder| pass.encode(encoder));
         assert_eq!(self.ours.buffers_made(), made, "encoding creates no buffers");
         let all = self.read(&out);
         let (before, rest) = all.split_at(at / 4);
@@ -123,9 +130,15 @@ impl CallerDevice {
             before.iter().chain(&after[..3]).all(|word| *word == UNTOUCHED),
             "{kind:?}: words outside the results were overwritten"
         );
-        let counts = self.read(&status);
-        assert_eq!((&counts[..2], &counts[6..16]), (&[0; 2][..], &[0; 10][..]));
-        (answers.to_vec(), counts[2..6].try_into().unwrap())
+        let status = self.read(&status);
+        assert!([&status[..2], &status[6 + list..][..2]].concat().iter().all(|word| *word == UNTOUCHED), "{status:x?}");
+        let mut open: Vec<usize> = match &status[6..6 + list] {
+            [] => Vec::new(),
+            [count, indices @ ..] => indices[..*count as usize].iter().map(|index| *index as usize).collect(),
+        };
+        open.sort_unstable();
+        assert!(open.windows(2).all(|pair| pair[0] < pair[1]), "{kind:?}: {open:?}");
+        (answers.to_vec(), status[2..6].try_into().unwrap(), open)
     }
 
     /// Runs `work`, which must cause no error on the device.
@@ -190,25 +203,46 @@ pub(super) fn compare_at(
     query: &Query,
     at: usize,
 ) {
-    for &kind in kinds {
+    let exact = query.precision == Precision::Exact;
+    for &kind in kinds.iter().filter(|kind| !exact || **kind != QueryKind::Approach) {
         // One time for all rays, or one per ray.
         let each: Option<Vec<f32>> = times.map(|times| (0..rays.len()).map(|i| times[i % times.len()]).collect());
         let timed = each.as_ref().map_or(Rays::from(rays), |each| Rays::from(rays).times(each));
         let (expected, [bad, beyond, hits]) = ordinary(scene, kind, timed, query);
-        let (found, counts) = own.encoded_at(scene, kind, rays, times, query, at);
+        let (mut found, counts, open) = own.encoded_at(scene, kind, rays, times, query, at);
         let what = format!("{kind:?}, {} rays at {at}, {} spheres, {query:?}", rays.len(), scene.len());
+        let width = words_of(kind, 1);
         // For a segment far outside the scene all spheres are about equally near, so a traversal for the nearest pass may stay unfinished.
-        let unfinished = |words: &[u32]| f32::from_bits(words[0]).is_nan() && words[2] == u32::MAX;
-        let (mut found, expected) = (found, expected);
+        let has_result = |words: &[u32]| !(f32::from_bits(words[0]).is_nan() && words[width - 1] == u32::MAX);
         let mut undone = 0;
         if kind == QueryKind::Approach {
-            for (found, expected) in found.chunks_mut(3).zip(expected.chunks(3)).filter(|(f, _)| unfinished(f)) {
+            for (found, expected) in found.chunks_mut(3).zip(expected.chunks(3)).filter(|(f, _)| !has_result(f)) {
                 undone += 1;
                 found.copy_from_slice(expected);
             }
             assert!(undone <= 3, "{what}: {undone} unfinished");
         }
-        assert_eq!(counts, [bad, undone, beyond, hits], "{what}");
+        // The caller casts the open rays.
+        let mut open_hits = 0;
+        for &i in &open {
+            if kind == QueryKind::Occluded {
+                let bit = expected[i / 32] >> (i % 32) & 1;
+                assert_eq!(found[i / 32] >> (i % 32) & 1, 0, "{what}: ray {i}");
+                found[i / 32] |= bit << (i % 32);
+                open_hits += bit;
+            } else {
+                let at = width * i..width * (i + 1);
+                assert!(!has_result(&found[at.clone()]), "{what}: ray {i}");
+                found[at.clone()].copy_from_slice(&expected[at.clone()]);
+                open_hits += u32::from(expected[at.end - 1] != u32::MAX);
+            }
+        }
+        if exact {
+            assert!(counts[1] as usize <= open.len() && counts[2] <= beyond, "{what}: {counts:?}");
+            assert_eq!([counts[0], counts[3] + open_hits], [bad, hits], "{what}");
+        } else {
+            assert_eq!((counts, &open[..]), ([bad, undone, beyond, hits], &[][..]), "{what}");
+        }
         let differs = found.iter().zip(&expected).position(|(a, b)| a != b);
         assert_eq!(differs.map(|i| (i, found[i], expected[i])), None, "{what}");
     }

@@ -62,7 +62,7 @@ fn encoded_queries_give_the_bytes_of_ordinary_calls_at_every_policy() {
     for own in shared().iter() {
         for count in [60, TREE] {
             let (scene, rays) = (own.scene(&spheres(count)), rays(400));
-            for precision in [Precision::Fast, Precision::Standard] {
+            for precision in Precision::ALL {
                 for inside in [Inside::Enter, Inside::Exit, Inside::Ignore] {
                     for (touch, ends) in [(Touch::Hit, Ends::HalfOpen), (Touch::Miss, Ends::Closed)] {
                         compare(own, &scene, &rays, &Query::at(precision).inside(inside).touch(touch).ends(ends), 0);
@@ -105,7 +105,7 @@ fn bad_rays_miss_and_are_counted() {
         compare(own, &scene, &rays, &Query::at(Precision::Standard), 0);
         let scene = own.scene(&spheres(TREE));
         compare(own, &scene, &rays[..rays.len() - 1], &Query::at(Precision::Standard), 0);
-        let (_, counts) = own.encoded(&scene, QueryKind::Closest, &bad, &Query::at(Precision::Standard), 0);
+        let (_, counts, _) = own.encoded(&scene, QueryKind::Closest, &bad, &Query::at(Precision::Standard), 0);
         assert_eq!(counts, [bad.len() as u32, 0, 0, 0]);
     }
 }
@@ -118,7 +118,7 @@ fn unfinished_rays_are_counted_in_the_status() {
         let scene = own.scene(&spheres(TREE));
         for kind in QUERY_KINDS {
             let (expected, [bad, beyond, hits]) = ordinary(&scene, kind, &rays, &Query::at(Precision::Standard));
-            let (found, counts) = own.encoded(&scene, kind, &rays, &Query::at(Precision::Standard), 0);
+            let (found, counts, _) = own.encoded(&scene, kind, &rays, &Query::at(Precision::Standard), 0);
             let width = if kind == QueryKind::Occluded { 0 } else { words_of(kind, 1) };
             assert_eq!(counts, [bad, 1, beyond, hits], "{kind:?}");
             if width > 0 {
@@ -135,12 +135,35 @@ fn unfinished_rays_are_counted_in_the_status() {
 }
 
 #[test]
+fn rays_that_the_device_cannot_decide_are_listed_at_exact() {
+    let mut rays = rays(70);
+    // Along the surface of a sphere, and too far away for the traversal.
+    let spheres = [spheres(TREE), vec![Sphere::new([0.0, 0.0, 5.0], 1.0)]].concat();
+    rays[3] = Ray::new([-4.0, 1.0, 5.0], [1.0, 0.0, 0.0]);
+    rays[65] = Ray::new([1e30, 0.0, 0.0], [0.0, 1.0, 0.0]);
+    let query = Query::at(Precision::Exact);
+    for own in shared().iter() {
+        let scene = own.scene(&spheres);
+        let (found, counts, open) = own.encoded_at(&scene, QueryKind::Closest, &rays, None, &query, 8);
+        assert_eq!(counts[1], 1);
+        assert!(open.contains(&3) && open.contains(&65), "{open:?}");
+        let mut hits: Vec<Hit> = bytemuck::pod_collect_to_vec(&found);
+        for i in open {
+            assert!(hits[i].t.is_nan() && hits[i].id == umbracast::NO_SPHERE);
+            hits[i] = scene.hit(&rays[i], &query).unwrap().unwrap_or(Hit::MISS);
+        }
+        assert_eq!(hits, scene.closest(&rays, &query).unwrap().records);
+        assert_eq!((hits[3], hits[65].is_hit()), (Hit { t: 4.0, id: TREE as u32 }, false));
+    }
+}
+
+#[test]
 fn roots_beyond_f32_are_counted() {
     let ray = Ray::new([-3e38, 0.0, 0.0], [1e-3, 0.0, 0.0]);
     for own in shared().iter() {
         let scene = own.scene(&[Sphere::new([3e38, 0.0, 0.0], 1e37)]);
         compare(own, &scene, &[ray; 40], &Query::at(Precision::Standard), 0);
-        let (_, counts) = own.encoded(&scene, QueryKind::Occluded, &[ray; 40], &Query::at(Precision::Standard), 0);
+        let (_, counts, _) = own.encoded(&scene, QueryKind::Occluded, &[ray; 40], &Query::at(Precision::Standard), 0);
         assert_eq!(counts, [0, 0, 40, 0]);
         // The nearest pass is at the end of the ray, which may be infinite, the largest f32 or a small number.
         let back = Ray::new([-3e38, 0.0, 0.0], [-1e-3, 0.0, 0.0]);
@@ -226,8 +249,12 @@ fn unsupported_encoded_queries_are_refused() {
         let gone = own.filled(0, &[0; 8000]);
         gone.destroy();
         own.without_errors(|| {
-            let exact = Query::at(Precision::Exact);
-            assert_error(scene.plan(QueryKind::Closest, 1, &exact), &["'exact'", "fast or standard"]);
+            let exact = scene.plan(QueryKind::Closest, 1000, &Query::at(Precision::Exact)).unwrap();
+            let listing = |status| exact.bind(1000, given.slice(..), None, out.slice(..), status);
+            let approach = scene.plan(QueryKind::Approach, 1, &Query::at(Precision::Exact));
+            assert_error(approach, &["'exact'", "closest approaches", "fast or standard"]);
+            assert_error(listing(None), &["'exact'", "needs a status"]);
+            assert_error(listing(Some(status.slice(..))), &["the status", "4020 bytes", "40 allowed"]);
             let _ = scene.plan(QueryKind::Closest, 1, &Query::default()).unwrap();
             assert_error(parts.plan(QueryKind::Occluded, 1, &query), &["528000 bytes", "524288 allowed"]);
             assert_error(pairs.plan(QueryKind::Closest, 1, &query), &["pairwise"]);
@@ -255,7 +282,7 @@ fn unsupported_encoded_queries_are_refused() {
         });
         // The device still works.
         let expected = scene.closest(&rays(100), &query).unwrap();
-        let (found, _) = own.encoded(&scene, QueryKind::Closest, &rays(100), &query, 0);
+        let (found, ..) = own.encoded(&scene, QueryKind::Closest, &rays(100), &query, 0);
         assert_eq!(bytemuck::cast_slice::<u32, Hit>(&found), &expected.records[..]);
     }
 }
@@ -270,9 +297,9 @@ fn sphere_masks_apply_in_encoded_queries() {
         let scene = own.ours.scene(masked, &SceneOptions::default()).unwrap();
         let expected = scene.closest(&rays, &query).unwrap();
         assert!(expected.iter().all(|hit| !hit.is_hit() || hit.id % 3 != 0));
-        let (found, _) = own.encoded(&scene, QueryKind::Closest, &rays, &query, 0);
+        let (found, ..) = own.encoded(&scene, QueryKind::Closest, &rays, &query, 0);
         assert_eq!(found, bytemuck::cast_slice::<Hit, u32>(&expected), "{}", own.adapter.get_info().name);
-        let (all, _) = own.encoded(&own.scene(&spheres), QueryKind::Closest, &rays, &query, 0);
+        let (all, ..) = own.encoded(&own.scene(&spheres), QueryKind::Closest, &rays, &query, 0);
         assert_ne!(all, found);
     }
 }

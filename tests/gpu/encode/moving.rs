@@ -42,7 +42,7 @@ fn moving_spheres_are_intersected_at_the_time_of_each_ray() {
             let moving = Spheres::from(&spheres).velocities(&drift);
             let scene = scene_of(own, moving, [-1.0, 2.0]);
             assert!(differ(own, &scene, &all, [0.0, 1.5]));
-            for precision in [Precision::Fast, Precision::Standard] {
+            for precision in Precision::ALL {
                 let query = Query::at(precision);
                 compare_at(own, &scene, &QUERY_KINDS, &all, None, &query, 0);
                 for times in [&times[..], &[1.25], &[-1.0]] {
@@ -72,7 +72,7 @@ fn rays_outside_the_time_range_are_invalid() {
             let scene = scene_of(own, Spheres::from(&spheres).velocities(&drift), [-1.0, 2.0]);
             compare_at(own, &scene, &QUERY_KINDS, &all, Some(&times), &Query::at(Precision::Standard), 4);
             let query = Query::at(Precision::Standard);
-            let (_, counts) = own.encoded_at(&scene, QueryKind::Closest, &all, Some(&times), &query, 0);
+            let (_, counts, _) = own.encoded_at(&scene, QueryKind::Closest, &all, Some(&times), &query, 0);
             assert_eq!(counts[0], 32);
             compare_at(own, &scene, &QUERY_KINDS, &all, Some(&[nan]), &query, 0);
             // Without times, rays have the time 0, which must be in the time range of the scene.
@@ -132,7 +132,7 @@ fn ellipsoids_give_the_bytes_of_ordinary_calls() {
                 let query = Query::at(precision);
                 for scene in [scene_of(own, given, [0.0, 1.0]), scene_of(own, given.masks(&masks), [0.0, 1.0])] {
                     compare_at(own, &scene, &questions, &all, None, &query, 0);
-                    let (_, counts) = own.encoded(&scene, QueryKind::Occluded, &all, &query, 0);
+                    let (_, counts, _) = own.encoded(&scene, QueryKind::Occluded, &all, &query, 0);
                     assert!(counts[3] > 10, "{counts:?}");
                 }
                 let moving = scene_of(own, given.velocities(&drift), [0.0, 1.0]);

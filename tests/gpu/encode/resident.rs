@@ -3,17 +3,11 @@
 use super::caller::{CallerDevice, QUERY_KINDS, shared, words_of};
 use super::{TREE, rays, spheres};
 use umbracast::glam::Vec3;
-use umbracast::wgpu::{BufferUsages, CommandEncoder};
+use umbracast::wgpu::BufferUsages;
 use umbracast::{Error, Precision, Query, QueryKind, ResidentScene, SceneOptions, Sphere};
 
 /// All spheres of these tests lie in it, also when they have moved.
 const BOUNDS: [Vec3; 2] = [Vec3::splat(-4.0), Vec3::splat(4.0)];
-
-fn submit(own: &CallerDevice, record: impl FnOnce(&mut CommandEncoder)) {
-    let mut encoder = own.device.create_command_encoder(&Default::default());
-    record(&mut encoder);
-    own.queue.submit([encoder.finish()]);
-}
 
 fn words(spheres: &[Sphere]) -> &[u32] {
     bytemuck::cast_slice(spheres)
@@ -32,7 +26,7 @@ fn ask(own: &CallerDevice, scene: &ResidentScene, kind: QueryKind) -> (Vec<u32>,
     let status = own.filled(0, &[0; 4]);
     let plan = scene.plan(kind, 500, &Query::at(Precision::Standard)).unwrap();
     let pass = plan.bind(500, given.slice(..), None, out.slice(..), Some(status.slice(..))).unwrap();
-    submit(own, |encoder| pass.encode(encoder));
+    own.submit(|encoder| pass.encode(encoder));
     (own.read(&out), own.read(&status))
 }
 
@@ -65,16 +59,16 @@ fn a_resident_scene_answers_as_an_ordinary_one_after_each_refit() {
             // Nothing has taken the moved spheres yet.
             check(&scene, &first);
             let made = own.ours.buffers_made();
-            submit(own, |encoder| scene.refit(encoder));
+            own.submit(|encoder| scene.refit(encoder));
             assert_eq!(own.ours.buffers_made(), made, "a refit creates no buffers");
             assert_eq!(own.read(scene.bad_spheres())[0], 0);
             check(&scene, &second);
             for _ in 0..2 {
                 own.queue.write_buffer(&buffer, 8, bytemuck::cast_slice(&first));
-                submit(own, |encoder| scene.rebuild(encoder));
+                own.submit(|encoder| scene.rebuild(encoder));
                 check(&scene, &first);
                 own.queue.write_buffer(&buffer, 8, bytemuck::cast_slice(&second));
-                submit(own, |encoder| scene.refit(encoder));
+                own.submit(|encoder| scene.refit(encoder));
                 check(&scene, &second);
             }
         }
@@ -108,7 +102,7 @@ fn bad_spheres_are_counted_and_become_points() {
             // A radius of -0 is a point.
             (some_bad[1].radius, expected[1].radius) = (-0.0, -0.0);
             own.queue.write_buffer(&buffer, 0, bytemuck::cast_slice(&some_bad));
-            submit(own, |encoder| scene.refit(encoder));
+            own.submit(|encoder| scene.refit(encoder));
             assert_eq!(own.read(scene.bad_spheres())[0], bad.len() as u32);
             let ordinary =
                 own.encoded(&own.scene(&expected), QueryKind::Closest, &rays(500), &Query::at(Precision::Standard), 0);
@@ -170,9 +164,9 @@ fn the_number_of_rays_can_be_on_the_device() {
                     own.queue.write_buffer(&counter, 12, &(count as u32).to_le_bytes());
                     own.queue.write_buffer(&out, 0, bytemuck::cast_slice(&vec![0xabcd_ef01u32; words_of(kind, 500)]));
                     own.queue.write_buffer(&status, 0, &[0; 16]);
-                    submit(own, |encoder| pass.encode(encoder));
+                    own.submit(|encoder| pass.encode(encoder));
                     let all = own.read(&out);
-                    let (expected, counts) =
+                    let (expected, counts, _) =
                         own.encoded(&scene, kind, &rays[..count.min(500)], &Query::at(Precision::Standard), 0);
                     assert!(all[..expected.len()] == expected, "{kind:?} {count}");
                     assert!(
