@@ -52,28 +52,32 @@ impl DoubleRoots {
     }
 
     /// Computes the roots from the offset of the centre, the direction and the radius, without branches. `slop` bounds the error of the
-    /// offset, beyond one rounding.
+    /// offset, beyond one rounding. Bounds use |x| + |y| + |z| in place of lengths, and quotients share reciprocals: roots and quotients
+    /// take most of the time.
     #[inline(always)]
     pub(crate) fn of_offset(e: DVec3, d: DVec3, r: f64, slop: f64) -> Self {
-        let a = d.dot(d);
-        let (b, length) = (e.dot(d), a.sqrt());
-        let k = b / a;
+        let (a, b, ee) = (d.dot(d), e.dot(d), e.dot(e));
+        let (length, per_a) = (a.sqrt(), 1.0 / a);
+        let k = b * per_a;
         let p = e - k * d;
-        let disc = r * r - p.dot(p);
-        // |δp| ≤ 10 U |e|: one rounding in e, three in b, one each in k, k·d and the difference, with |k d| ≤ |e|.
-        let (em, pm) = (e.length(), p.length());
+        let pp = p.dot(p);
+        let disc = r * r - pp;
+        // |δp| ≤ 11 U |e|: one rounding in e, three in b, two in k, one each in k·d and the difference, with |k d| ≤ |e|.
+        let (em, pm) = (e.abs().element_sum(), p.abs().element_sum());
         let dp = 24.0 * U * em + 4.0 * slop;
-        let disc_bound = 2.0 * dp * pm + dp * dp + 16.0 * U * (r * r + pm * pm) + 2.0 * slop * r;
+        let disc_bound = 2.0 * dp * pm + dp * dp + 16.0 * U * (r * r + pp) + 2.0 * slop * r;
         let h = disc.max(0.0).sqrt();
         let dh = if h > 0.0 { disc_bound / h } else { f64::INFINITY };
-        let constant = e.dot(e) - r * r;
+        let constant = ee - r * r;
         // One rounding of e changes e·e by 2 U |e|². The roundings of its products and sums change it by 5 U |e|².
-        let dconstant = 16.0 * U * (em * em + r * r) + 4.0 * slop * (em + r + slop);
+        let dconstant = 16.0 * U * (ee + r * r) + 4.0 * slop * (em + r + slop);
         let q = if b < 0.0 { b - h * length } else { b + h * length };
         let dq = (16.0 * U * em + 4.0 * slop + dh + 4.0 * U * h) * length;
-        let (far, near) = (q / a, if q == 0.0 { 0.0 } else { constant / q });
-        let dfar = dq / a + 8.0 * U * far.abs();
-        let dnear = (dconstant + near.abs() * dq) / (q.abs() - dq) + 4.0 * U * near.abs();
+        let per_q = 1.0 / q;
+        let (far, near) = (q * per_a, if q == 0.0 { 0.0 } else { constant * per_q });
+        let dfar = dq * per_a + 12.0 * U * far.abs();
+        // With |q| > 2 |δq|, the reciprocal of the least |q| is at most twice that of |q|.
+        let dnear = 2.0 * (dconstant + near.abs() * dq) * per_q.abs() + 8.0 * U * near.abs();
         let dnear = if q.abs() > 2.0 * dq { dnear } else { f64::INFINITY };
         let ordered = near <= far;
         let t = if ordered { [near, far] } else { [far, near] };

@@ -271,7 +271,8 @@ impl AnyLeaves<'_> {
         match (moving_leaves, inner_radii) {
             (Some(moving), _) if self.moves_with_ray => {
                 hits.candidates = 0;
-                cull_passing_leaf(lanes, &moving[number], &[*ray], &[far], &[0], std::slice::from_mut(hits));
+                let (ray, hits) = (std::slice::from_ref(ray), std::slice::from_mut(hits));
+                cull_passing_leaf(lanes, &moving[number], ray, &[far], &[0], hits);
             }
             (Some(moving), _) => {
                 classify::<_, true>(lanes, &Moved(&moving[number]), ray, far, StartInside::Undecided, hits);

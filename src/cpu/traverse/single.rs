@@ -348,16 +348,14 @@ fn push_children(tree: &Bvh8, node: &Bvh8Node, entered: &Entered, entries: &mut 
     while left != 0 {
         let new;
         (new, left) = next();
-        let later = nearest.max(new);
+        let mut later = nearest.max(new);
         nearest = nearest.min(new);
-        let mut i = *top;
-        while i > bottom && entries[i - 1] < later {
-            entries[i] = entries[i - 1];
-            i -= 1;
-        }
-        entries[i] = later;
-        *top += 1;
         tree.prefetch(Child(later as u32));
+        for entry in &mut entries[bottom..*top] {
+            (*entry, later) = ((*entry).max(later), (*entry).min(later));
+        }
+        entries[*top] = later;
+        *top += 1;
     }
     nearest
 }

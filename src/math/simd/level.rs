@@ -51,7 +51,7 @@ macro_rules! multiversion {
                 #[inline(never)]
                 fn plain($($argument: $kind),*) $(-> $result)? {
                     // SAFETY: plain lanes need no special instructions.
-                    $name(unsafe { <$crate::math::simd::lanes::Scalar<4> as $crate::math::simd::lanes::Lanes>::new() }, $($argument),*)
+                    $name(unsafe { <$crate::math::simd::lanes::Plain as $crate::math::simd::lanes::Lanes>::new() }, $($argument),*)
                 }
                 match self.instructions() {
                     // SAFETY: only `all` makes this value, after checking that the processor supports it.

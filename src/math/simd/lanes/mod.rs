@@ -89,84 +89,6 @@ pub(crate) trait Lanes: Copy {
     }
 }
 
-/// Lanes without intrinsics, for every processor: one for a single ray, four for processors without vectors.
-#[derive(Clone, Copy)]
-pub(crate) struct Scalar<const N: usize>([f32; N]);
-
-impl<const N: usize> Scalar<N> {
-    #[inline(always)]
-    fn zip(self, other: Self, f: impl Fn(f32, f32) -> f32) -> Self {
-        Self(std::array::from_fn(|i| f(self.0[i], other.0[i])))
-    }
-}
-
-impl<const N: usize> Lanes for Scalar<N> {
-    const COUNT: usize = N;
-    type Narrow = Self;
-    #[inline(always)]
-    unsafe fn new() -> Self {
-        Self([0.0; N])
-    }
-    #[inline(always)]
-    fn narrow(self) -> Self {
-        self.splat(0.0)
-    }
-    #[inline(always)]
-    fn load(self, from: &[f32]) -> Self {
-        Self(*from.first_chunk().expect("columns are whole vectors"))
-    }
-    #[inline(always)]
-    fn store(self, to: &mut [f32]) {
-        *to.first_chunk_mut().expect("columns are whole vectors") = self.0;
-    }
-    #[inline(always)]
-    fn splat(self, value: f32) -> Self {
-        Self([value; N])
-    }
-    #[inline(always)]
-    fn mul_add(self, b: Self, c: Self) -> Self {
-        // Where the processor has no instruction for it, f32's `mul_add` is a function call.
-        self.mul(b).add(c)
-    }
-    #[inline(always)]
-    fn mul_sub(self, b: Self, c: Self) -> Self {
-        self.mul(b).sub(c)
-    }
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        self.zip(other, |a, b| a + b)
-    }
-    #[inline(always)]
-    fn sub(self, other: Self) -> Self {
-        self.zip(other, |a, b| a - b)
-    }
-    #[inline(always)]
-    fn mul(self, other: Self) -> Self {
-        self.zip(other, |a, b| a * b)
-    }
-    #[inline(always)]
-    fn div(self, other: Self) -> Self {
-        self.zip(other, |a, b| a / b)
-    }
-    #[inline(always)]
-    fn max(self, other: Self) -> Self {
-        self.zip(other, |a, b| if a > b { a } else { b })
-    }
-    #[inline(always)]
-    fn min(self, other: Self) -> Self {
-        self.zip(other, |a, b| if a < b { a } else { b })
-    }
-    #[inline(always)]
-    fn sqrt(self) -> Self {
-        Self(self.0.map(f32::sqrt))
-    }
-    #[inline(always)]
-    fn le_mask(self, other: Self) -> u64 {
-        let bits: [u32; N] = std::array::from_fn(|i| if self.0[i] <= other.0[i] { 1 << i } else { 0 });
-        bits.iter().fold(0, |mask, bit| mask | bit).into()
-    }
-}
-
 /// Functions of [`Lanes`] that are one instruction each, with two operands.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))]
 macro_rules! binary {
@@ -295,3 +217,8 @@ pub(crate) use arm::Neon;
 mod wasm;
 #[cfg(target_feature = "simd128")]
 pub(crate) use wasm::Simd128;
+
+#[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))))]
+mod plain;
+#[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))))]
+pub(crate) use plain::Plain;
