@@ -18,6 +18,9 @@ struct Task {
   time_to: u32,
   moves_with_ray: u32,
   lists_open: u32,
+  // The bits of the least magnitude of a ray's numbers but 0, and of the largest component of its direction. Other rays are open.
+  smallest: u32,
+  longest: u32,
 }
 
 // Places of the counts in the caller's status.

@@ -29,6 +29,21 @@ fn is_bad(i: u32) -> bool {
   return rays[8u * i + 3u] == BAD_START && rays[8u * i + 7u] == BAD_END;
 }
 
+// Whether the device may have flushed a number of ray i to 0. Twin of `ray_needs_subnormals` in src/cpu/subnormal.rs.
+fn needs_subnormals(i: u32) -> bool {
+  if (task.smallest == 0u) {
+    return false;
+  }
+  var small = false;
+  var longest = 0u;
+  for (var k = 0u; k < 8u; k++) {
+    let magnitude = given[task.rays_at + 8u * i + k] & 0x7fffffffu;
+    small = small || (magnitude != 0u && magnitude < task.smallest);
+    longest = select(longest, max(longest, magnitude), k >= 4u && k < 7u);
+  }
+  return small || longest > task.longest;
+}
+
 // The t of a closest approach. The cast uses finite ends and reports the largest f32 as an infinity; this function puts the ray's own
 // end in its place, which may be finite or infinite.
 fn between_ends(t: u32, i: u32) -> u32 {
@@ -44,8 +59,8 @@ fn deliver_record(i: u32) {
   let tag = found[source];
   let bad = is_bad(i);
   let unfinished = !bad && tag == TAG_UNFINISHED;
-  let undecided = !bad && (tag == TAG_UNDECIDED || tag == TAG_UNROUNDED);
-  let overflow = !bad && tag == TAG_OVERFLOW;
+  let undecided = !bad && (tag == TAG_UNDECIDED || tag == TAG_UNROUNDED || needs_subnormals(i));
+  let overflow = !bad && !undecided && tag == TAG_OVERFLOW;
   let open = unfinished || undecided;
   count(SKIPPED_RAYS, u32(bad));
   count(UNFINISHED_RAYS, u32(unfinished));
@@ -77,13 +92,15 @@ fn deliver_record(i: u32) {
 fn deliver_word(w: u32) {
   let words = (task.count + 31u) / 32u;
   var usable = 0u;
+  var uncertain = 0u;
   for (var bit = 0u; bit < min(32u, task.count - 32u * w); bit++) {
     usable |= select(1u << bit, 0u, is_bad(32u * w + bit));
+    uncertain |= select(0u, 1u << bit, needs_subnormals(32u * w + bit));
   }
   let there = select(0xffffffffu, (1u << (task.count % 32u)) - 1u, task.count - 32u * w < 32u);
-  let hits = found[w] & usable;
+  let hits = found[w] & usable & ~uncertain;
   let unfinished = found[3u * words + w] & usable & ~hits;
-  let undecided = found[words + w] & usable & ~hits;
+  let undecided = (found[words + w] | uncertain) & usable & ~hits;
   let overflow = found[2u * words + w] & usable & ~hits & ~unfinished & ~undecided;
   for (var open = unfinished | undecided; open != 0u; open &= open - 1u) {
     list_open(32u * w + countTrailingZeros(open));

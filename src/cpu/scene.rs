@@ -384,7 +384,7 @@ impl CpuScene {
         Some(Q::resolve_ray(ray, candidates, query, &self.attributes))
     }
 
-    fn magnitudes(&self) -> &Magnitudes {
+    pub(crate) fn magnitudes(&self) -> &Magnitudes {
         self.magnitudes.get_or_init(|| Magnitudes::of_scene(&self.spheres, self.attributes.velocities.as_deref()))
     }
 

@@ -76,18 +76,22 @@ impl Magnitudes {
             || (moves && self.radius < MIN_MOVING_RADIUS)
     }
 
-    /// The same for one ray.
+    /// The least magnitude of a ray's numbers that are not 0, and the largest component of its direction, for which the device gives the
+    /// result of exact arithmetic. `radius` is that of the ray.
+    #[inline]
+    pub(crate) fn ray_limits(&self, radius: f32, is_approach: bool) -> [f32; 2] {
+        if is_approach {
+            return [MIN_SAFE_APPROACH, MAX_DIRECTION_APPROACH];
+        }
+        let least = if self.has_points { self.radius.min(min_nonzero([radius])) } else { self.radius };
+        [MIN_SAFE, least * MAX_DIRECTION]
+    }
+
+    /// The same for one ray. Twin of `needs_subnormals` in `shaders/encode/write_results.wgsl`.
     #[inline]
     pub(crate) fn ray_needs_subnormals(&self, ray: &Ray, attributes: &RayAttributes, is_approach: bool) -> bool {
         let Ray { origin: o, direction: d, t_min, t_max } = *ray;
-        let (smallest, longest) = match is_approach {
-            true => (MIN_SAFE_APPROACH, MAX_DIRECTION_APPROACH),
-            false => {
-                let radius =
-                    if self.has_points { self.radius.min(min_nonzero([attributes.radius])) } else { self.radius };
-                (MIN_SAFE, radius * MAX_DIRECTION)
-            }
-        };
+        let [smallest, longest] = self.ray_limits(attributes.radius, is_approach);
         let numbers = [o.x, o.y, o.z, d.x, d.y, d.z, t_min, t_max, attributes.time, attributes.radius];
         // Without branches: every ray of a batch is tested.
         let low = attributes.direction_low.into_iter().fold(false, |any, x| any | is_below(x, f32::MIN_POSITIVE));

@@ -80,7 +80,7 @@ fn layouts() -> Vec<Layout> {
             toward, unused),
         layout!(RayCount: count_at, most, rays_per_thread, rays_per_word),
         layout!(SphereTask: low, count, high, spheres_at),
-        layout!(Task: count, rays_at, out_at, status_at, width, approach, times_at, last_time, time_from, time_to, moves_with_ray, lists_open),
+        layout!(Task: count, rays_at, out_at, status_at, width, approach, times_at, last_time, time_from, time_to, moves_with_ray, lists_open, smallest, longest),
     ]
 }
 

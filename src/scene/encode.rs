@@ -4,7 +4,6 @@ use glam::Vec3;
 
 use super::device::Device;
 use super::scene::{Scene, SceneOptions};
-use crate::batch::sphere_set::SphereAttributes;
 use crate::error::Result;
 use crate::gpu::encode::plan::CastPlan;
 use crate::gpu::encode::resident::ResidentScene;
@@ -54,7 +53,7 @@ impl Scene {
     /// bytes: after the four counts the number of open rays, then their indices, in no order. A pass needs a
     /// status of its own then. Cast the open rays by an ordinary call, or one by one by [`hit`](Self::hit) and [`occludes`](Self::occludes),
     /// which answer on the CPU. They are about one of 10⁴ random rays; among moving spheres, every ray with a hit (but not of
-    /// [`Occluded`](QueryKind::Occluded)).
+    /// [`Occluded`](QueryKind::Occluded)); on a device that flushes subnormal numbers, also rays with numbers below 2⁻¹⁰⁰.
     ///
     /// The CPU engine never takes over rays of a plan. A device that flushes subnormal numbers to zero
     /// ([`Probe::subnormals`](crate::Probe::subnormals) is false) may therefore treat coordinates, radii and directions below 2⁻¹²⁶ as 0,
@@ -73,8 +72,8 @@ impl Scene {
     ///
     /// # Errors
     /// * [`Error::InvalidArgument`](crate::Error::InvalidArgument): the scene is on the CPU engine or pairwise, or `approach` is requested for ellipsoids.
-    /// * [`Error::NoPrecision`](crate::Error::NoPrecision): a precision that the device's probe does not allow; `exact` for ellipsoids, for
-    ///   `approach`, and on a device that flushes subnormal numbers.
+    /// * [`Error::NoPrecision`](crate::Error::NoPrecision): a precision that the device's probe does not allow; `exact` for ellipsoids and
+    ///   `approach`; and, on a device that flushes subnormal numbers, for moving spheres, numbers below 2⁻¹⁰⁰ and [`ResidentScene`]s.
     /// * [`Error::TooLarge`](crate::Error::TooLarge), with both sizes: the scene does not fit into one buffer of the device, or the rays do not fit into one buffer
     ///   or one dispatch (at most 4,194,240 with WebGPU's default limits).
     /// * Device errors, as for [`closest`](Self::closest).
@@ -96,7 +95,7 @@ impl Scene {
         let range = self.options.time_range;
         // By default, no ray is left to the caller.
         let query = &Query { precision: query.precision.resolved(true), ..*query };
-        CastPlan::new(gpu, spheres, &self.host.attributes, range, query_kind, most_rays, query).await
+        CastPlan::new(gpu, spheres, Some(&self.host), range, query_kind, most_rays, query).await
     }
 }
 
@@ -158,6 +157,6 @@ impl ResidentScene {
     pub fn plan(&self, query_kind: QueryKind, most_rays: u64, query: &Query) -> Result<CastPlan> {
         query.near.refuse_block(Some("an encoded query"))?;
         let query = &Query { precision: query.precision.resolved(true), ..*query };
-        block_on(CastPlan::new(&self.gpu, &self.scene, &SphereAttributes::NONE, [0.0; 2], query_kind, most_rays, query))
+        block_on(CastPlan::new(&self.gpu, &self.scene, None, [0.0; 2], query_kind, most_rays, query))
     }
 }

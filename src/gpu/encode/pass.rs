@@ -178,6 +178,8 @@ impl CastPlan {
             time_to: range[1].to_bits(),
             moves_with_ray: u32::from(relative),
             lists_open: u32::from(self.lists_open),
+            smallest: self.ray_limits[0].to_bits(),
+            longest: self.ray_limits[1].to_bits(),
         };
         let mut params_bytes = vec![0u8; task_at + size_of::<Task>()];
         for (n, (begin, end)) in ranges.iter().enumerate() {

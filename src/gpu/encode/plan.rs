@@ -7,6 +7,7 @@ use wgpu::{Buffer, BufferUsages, ComputePipeline};
 
 use crate::batch::sphere_set::SphereAttributes;
 use crate::cpu::query::kinds::{Approach, Closest, Interval};
+use crate::cpu::scene::CpuScene;
 use crate::error::{Error, Result};
 use crate::gpu::cast::kernels::Kernels;
 use crate::gpu::cast::plan::kernel_constants;
@@ -44,6 +45,8 @@ pub(crate) struct Task {
     pub(crate) time_to: u32,
     pub(crate) moves_with_ray: u32,
     pub(crate) lists_open: u32,
+    pub(crate) smallest: u32,
+    pub(crate) longest: u32,
 }
 
 impl Kernels {
@@ -66,6 +69,8 @@ pub struct CastPlan {
     pub(crate) max_rays: u64,
     /// Whether the status has a list of open rays.
     pub(crate) lists_open: bool,
+    /// Rays beyond these limits are open: see [`Magnitudes::ray_limits`](crate::cpu::subnormal::Magnitudes::ray_limits).
+    pub(crate) ray_limits: [f32; 2],
     /// Parameters that all dispatches have in common.
     pub(crate) params: Params,
     pub(crate) kernels: Kernels,
@@ -98,17 +103,21 @@ impl CastPlan {
     pub(crate) async fn new(
         gpu: &Arc<GpuEngine>,
         scene: &Arc<GpuScene>,
-        columns: &SphereAttributes,
+        host: Option<&CpuScene>,
         range: [f32; 2],
         query_kind: QueryKind,
         most: u64,
         query: &Query,
     ) -> Result<Self> {
         gpu.check_precision(query.precision)?;
+        let columns = host.map_or(&SphereAttributes::NONE, |host| &host.attributes);
         let lists_open = query.precision == Precision::Exact;
+        // A device that flushes subnormal numbers is exact for ordinary numbers.
+        let flushes = lists_open && !gpu.probe.subnormals;
+        let ordinary = host.filter(|host| flushes && columns.velocities.is_none() && !host.needs_subnormals(false));
         let not_exact = match query_kind {
             _ if columns.maps.is_some() => Some("the scene contains ellipsoids"),
-            _ if !gpu.probe.subnormals => Some("the device flushes subnormal numbers to zero"),
+            _ if flushes && ordinary.is_none() => Some("the device flushes subnormal numbers to zero"),
             QueryKind::Approach => Some("closest approaches are rounded on the host"),
             _ => None,
         };
@@ -155,6 +164,7 @@ impl CastPlan {
             query_kind,
             max_rays: most,
             lists_open,
+            ray_limits: ordinary.map_or([0.0, f32::INFINITY], |host| host.magnitudes().ray_limits(0.0, false)),
             params: Params { steps: gpu.steps(), ..scene.with_frame(Params::of(query)) },
             uses_bvh,
             search_pipeline,

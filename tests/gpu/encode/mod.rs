@@ -141,12 +141,19 @@ fn rays_that_the_device_cannot_decide_are_listed_at_exact() {
     let spheres = [spheres(TREE), vec![Sphere::new([0.0, 0.0, 5.0], 1.0)]].concat();
     rays[3] = Ray::new([-4.0, 1.0, 5.0], [1.0, 0.0, 0.0]);
     rays[65] = Ray::new([1e30, 0.0, 0.0], [0.0, 1.0, 0.0]);
+    // Some devices flush such numbers to 0. Above the least number that they keep, and with a direction that makes t smaller than it.
+    rays[7] = Ray::new([-4.0, 1e-40, 5.0], [1.0, 0.0, 0.0]);
+    rays[8] = Ray::new([-4.0, 0.0, 5.0], [3e17, 0.0, 0.0]);
+    rays[9] = Ray::new([-4.0, 1e-25, 5.0], [1.0, 0.0, 0.0]);
     let query = Query::at(Precision::Exact);
     for own in shared().iter() {
         let scene = own.scene(&spheres);
         let (found, counts, open) = own.encoded_at(&scene, QueryKind::Closest, &rays, None, &query, 8);
         assert_eq!(counts[1], 1);
         assert!(open.contains(&3) && open.contains(&65), "{open:?}");
+        let flushes = !own.ours.probe().unwrap().subnormals;
+        assert_eq!([7, 8, 9].map(|i| open.contains(&i)), [flushes, flushes, false], "{open:?}");
+        compare(own, &scene, &rays[..65], &query, 0);
         let mut hits: Vec<Hit> = bytemuck::pod_collect_to_vec(&found);
         for i in open {
             assert!(hits[i].t.is_nan() && hits[i].id == umbracast::NO_SPHERE);

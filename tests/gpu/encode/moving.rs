@@ -42,7 +42,9 @@ fn moving_spheres_are_intersected_at_the_time_of_each_ray() {
             let moving = Spheres::from(&spheres).velocities(&drift);
             let scene = scene_of(own, moving, [-1.0, 2.0]);
             assert!(differ(own, &scene, &all, [0.0, 1.5]));
-            for precision in Precision::ALL {
+            // Moving spheres need subnormal numbers at `exact`.
+            let subnormals = own.ours.probe().unwrap().subnormals;
+            for precision in Precision::ALL.into_iter().filter(|kind| subnormals || *kind != Precision::Exact) {
                 let query = Query::at(precision);
                 compare_at(own, &scene, &QUERY_KINDS, &all, None, &query, 0);
                 for times in [&times[..], &[1.25], &[-1.0]] {
