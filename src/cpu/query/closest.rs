@@ -172,10 +172,6 @@ impl RayQuery for queries::Closest {
     const CANNOT_BLOCK: Option<&'static str> = None;
     type Collector<'a> = Closest<'a>;
     #[inline]
-    fn is_hit(record: &Hit) -> bool {
-        record.is_hit()
-    }
-    #[inline]
     fn collector<'a>(query: &'a Query, _: &SphereAttributes) -> Closest<'a> {
         Closest { query, best: BestHit::NONE }
     }
@@ -190,10 +186,6 @@ impl RayQuery for queries::Interval {
     const MISS: Interval = Interval::MISS;
     const CANNOT_BLOCK: Option<&'static str> = None;
     type Collector<'a> = Closest<'a>;
-    #[inline]
-    fn is_hit(record: &Interval) -> bool {
-        record.is_hit()
-    }
     #[inline]
     fn collector<'a>(query: &'a Query, _: &SphereAttributes) -> Closest<'a> {
         Closest { query, best: BestHit::NONE }
