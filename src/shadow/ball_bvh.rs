@@ -31,7 +31,7 @@ pub(crate) struct BallBvh {
     /// Depth first.
     nodes: Vec<Node>,
     /// The balls in the order of the leaves, with their ids.
-    order: Vec<(Ball, u32)>,
+    pub(crate) balls: Vec<(Ball, u32)>,
 }
 
 /// A ball without extent, to be overwritten.
@@ -52,7 +52,7 @@ impl BallBvh {
             nodes = try_filled("a BVH of spheres", node_count(order.len()), none)?;
             build(&mut nodes, &mut order, 0);
         }
-        Ok(Self { nodes, order })
+        Ok(Self { nodes, balls: order })
     }
 
     /// The same balls without nodes: a query visits all of them.
@@ -64,11 +64,6 @@ impl BallBvh {
     /// Whether there are no nodes to traverse.
     pub(crate) fn has_no_nodes(&self) -> bool {
         self.nodes.is_empty()
-    }
-
-    /// All balls with their ids.
-    pub(crate) fn balls(&self) -> &[(Ball, u32)] {
-        &self.order
     }
 
     /// Whether a ball passes a test. `intersects` must be true for the bounding balls of each ball that does.
@@ -93,8 +88,8 @@ impl BallBvh {
         let (mut at, mut found) = (0, Vec::new());
         while let Some(node) = self.nodes.get(at) {
             let next = at + node.size as usize;
-            let end = self.nodes.get(next).map_or(self.order.len(), |node| node.first as usize);
-            let balls = &self.order[node.first as usize..end];
+            let end = self.nodes.get(next).map_or(self.balls.len(), |node| node.first as usize);
+            let balls = &self.balls[node.first as usize..end];
             if balls.len() <= most {
                 found.push((node.bounds, balls));
                 at = next;
@@ -164,7 +159,7 @@ impl BallBvh {
     }
 
     fn leaf(&self, node: &Node) -> &[(Ball, u32)] {
-        &self.order[node.first as usize..][..node.count as usize]
+        &self.balls[node.first as usize..][..node.count as usize]
     }
 }
 

@@ -190,17 +190,13 @@ fn build_subtree(
     let at = split(items, depth);
     let (lefts, rights) = inner.split(most_inner_nodes(at, depth + 1));
     let (left, right) = items.split_at_mut(at);
+    let build_left = || build_subtree(left, lefts, first, depth + 1, cancel);
+    let build_right = || build_subtree(right, rights, first + at, depth + 1, cancel);
     let (left, right) = if count > PARALLEL_BUILD_SPHERES {
         cancel.check()?;
-        rayon::join(
-            || build_subtree(left, lefts, first, depth + 1, cancel),
-            || build_subtree(right, rights, first + at, depth + 1, cancel),
-        )
+        rayon::join(build_left, build_right)
     } else {
-        (
-            build_subtree(left, lefts, first, depth + 1, cancel),
-            build_subtree(right, rights, first + at, depth + 1, cancel),
-        )
+        (build_left(), build_right())
     };
     Ok(inner.join([left?, right?]))
 }

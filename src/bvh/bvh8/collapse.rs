@@ -185,9 +185,7 @@ impl Leaf8 {
         }
         (leaf, ids)
     }
-}
 
-impl Leaf8 {
     /// Lower and upper corner of the bounds of its spheres.
     pub(crate) fn corners(&self) -> [[f32; 3]; 2] {
         let item = |i| BuildItem {

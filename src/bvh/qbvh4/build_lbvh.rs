@@ -94,13 +94,13 @@ impl SortedSpheres<'_> {
             return Ok(RadixNode { bounds, first, count, children: None });
         }
         let left = self.split(first, count);
-        let halves = || (self.build_node(first, left), self.build_node(first + left, count - left));
-        let forked = || rayon::join(|| self.build_node(first, left), || self.build_node(first + left, count - left));
+        let (build_left, build_right) =
+            (|| self.build_node(first, left), || self.build_node(first + left, count - left));
         let (left, right) = if count > PARALLEL_SPHERES {
             self.cancel.check()?;
-            forked()
+            rayon::join(build_left, build_right)
         } else {
-            halves()
+            (build_left(), build_right())
         };
         let halves = [left?, right?];
         Ok(RadixNode {

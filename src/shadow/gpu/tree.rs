@@ -98,7 +98,7 @@ impl PictureTree {
         try_reserve("spheres of a picture for a GPU", &mut balls, count as u64 + 1)?;
         try_reserve("bodies of a picture for a GPU", &mut bodies, count as u64 + 1)?;
         try_reserve("a BVH of spheres for a GPU", &mut nodes, count as u64)?;
-        for &(ball, id) in bvh.balls() {
+        for &(ball, id) in &bvh.balls {
             let body = picture.bodies[id as usize];
             let flag = |is_set: bool, flag: u32| if is_set { flag } else { 0 };
             let flags = flag(body.casts, CASTS) | flag(body.receives, RECEIVES) | flag(body.visible, VISIBLE);
@@ -142,7 +142,7 @@ mod tests {
             for (at, node) in nodes.iter().enumerate() {
                 let bounds = Vec4::from_array(node.bounds).as_dvec4();
                 for below in &nodes[at..at + node.size as usize] {
-                    for &(ball, _) in &bvh.balls()[below.first as usize..][..below.count as usize] {
+                    for &(ball, _) in &bvh.balls[below.first as usize..][..below.count as usize] {
                         let TreeBall { high, low } = TreeBall::new(ball);
                         let sum = Vec4::from_array(high).as_dvec4() + Vec4::from_array(low).as_dvec4();
                         assert!((sum - ball.center.extend(ball.radius)).length() < 1e-14);
