@@ -16,13 +16,13 @@ use crate::query::policy::{Inside, Query};
 use crate::records::Sphere;
 use crate::runtime::cancel::CancelToken;
 use crate::shadow::limb_darkening::LimbDarkening;
-use crate::shadow::picture::image::CpuFallback;
-use crate::shadow::picture::image::{Picture, Pixel};
-use crate::shadow::picture::prepared::{PreparedPicture, RenderedSpheroid};
+use crate::shadow::picture::image::{CpuFallback, Picture, Pixel};
+use crate::shadow::picture::prepared::PreparedPicture;
 use crate::shadow::picture::progress::{RenderClock, RenderProgress};
 use crate::shadow::picture::receiver_lists::ReceiverLists;
 use crate::shadow::picture::render_cpu as twin;
 use crate::shadow::picture::shade::ShadingScratch;
+use crate::shadow::spheroid::Spheroid;
 use crate::shadow::system::System;
 
 pub(super) const WORKGROUP: u32 = 64;
@@ -276,13 +276,14 @@ fn spheres_of(picture: &PreparedPicture) -> Vec<Sphere> {
 }
 
 /// The records of a spheroid, as `shaders/shadow/lists.wgsl` reads them.
-fn records_of(body: &RenderedSpheroid) -> [Sphere; 3] {
-    let center = body.center + (body.stretch - 1.0) * body.center.dot(body.pole) * body.pole;
+fn records_of((id, body): &(u32, Spheroid)) -> [Sphere; 3] {
+    let stretch = body.radius / body.polar_radius;
+    let center = body.center + (stretch - 1.0) * body.center.dot(body.pole) * body.pole;
     [
         Sphere::new(center.as_vec3(), body.radius as f32),
-        Sphere::new(body.pole.as_vec3(), body.stretch as f32),
+        Sphere::new(body.pole.as_vec3(), stretch as f32),
         // Ids are below 2¹⁶.
-        Sphere::new([body.around as f32, 0.0, 0.0], body.id as f32),
+        Sphere::new([body.bounding_ball().radius as f32, 0.0, 0.0], *id as f32),
     ]
 }
 

@@ -27,9 +27,9 @@ impl Picture {
         try_collect(self.id.iter().enumerate().map(|(at, &id)| {
             let Some(&ball) = balls.get(id as usize) else { return [0.0; 3] };
             let (origin, direction) = self.ray(&view, at);
-            let (t, normal) = match spheroids.binary_search_by_key(&id, |one| one.id) {
+            let (t, normal) = match spheroids.binary_search_by_key(&id, |one| one.0) {
                 Ok(at) => {
-                    let (t, normal, _) = intersect_spheroid(origin, direction, &spheroids[at]);
+                    let (t, normal, _) = intersect_spheroid(origin, direction, &spheroids[at].1);
                     (t, normal)
                 }
                 Err(_) => intersect_ball(origin, direction, ball),
