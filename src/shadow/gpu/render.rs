@@ -30,7 +30,7 @@ pub(super) const WORKGROUP: u32 = 64;
 const UNDONE: f32 = 1024.0;
 
 /// How the shaders find the bodies of a picture.
-pub(crate) enum Bodies {
+enum Bodies {
     /// Lists of spheres per tile, and of occluders per receiver: for few spheres, or few that shade one another.
     Lists(ReceiverLists),
     /// A BVH: for any number of spheres.
@@ -40,7 +40,7 @@ pub(crate) enum Bodies {
 impl Bodies {
     /// Prepares the bodies of a picture: lists if they are short and precise, otherwise a BVH. Returns the reason if this GPU cannot render
     /// the picture.
-    pub(crate) fn new(gpu: &GpuEngine, picture: &PreparedPicture) -> Result<std::result::Result<Self, CpuFallback>> {
+    fn new(gpu: &GpuEngine, picture: &PreparedPicture) -> Result<std::result::Result<Self, CpuFallback>> {
         if let Some(lists) = ReceiverLists::new(picture)?.filter(ReceiverLists::are_precise) {
             return Ok(Ok(Self::Lists(lists)));
         }
@@ -132,16 +132,23 @@ struct RenderBuffers {
     pipeline: ComputePipeline,
 }
 
-/// Renders a system. The CPU computes the pixels where more than sixteen spheres overlap in front of the light, and those that need more
-/// tests than a dispatch may run.
+/// Renders a system, or returns the reason why the CPU has to. The CPU computes the pixels where more than sixteen spheres overlap in front
+/// of the light, and those that need more tests than a dispatch may run.
 pub(crate) async fn picture(
     gpu: &GpuEngine,
     system: &System,
     prepared_picture: &PreparedPicture,
-    bodies: &Bodies,
     cancel: &CancelToken,
     progress: &(dyn Fn(RenderProgress) + Send + Sync),
-) -> Result<Picture> {
+) -> Result<std::result::Result<Picture, CpuFallback>> {
+    let bodies = match system.cpu_fallback() {
+        Some(reason) => Err(reason),
+        None => Bodies::new(gpu, prepared_picture)?,
+    };
+    let bodies = &match bodies {
+        Ok(bodies) => bodies,
+        Err(reason) => return Ok(Err(reason)),
+    };
     let [width, height] = system.picture().size;
     // A system's picture has at most 2²⁶ pixels.
     let pixels = width * height;
@@ -200,7 +207,7 @@ pub(crate) async fn picture(
         let exact = |scratch: &mut ShadingScratch, at| twin::pixel(system, prepared_picture, scratch, at);
         twin::each_pixel(&crowded, exact).for_each(|(at, pixel)| picture.set(at, pixel));
     }
-    Ok(picture)
+    Ok(Ok(picture))
 }
 
 /// The uniforms that all dispatches share.

@@ -1,6 +1,6 @@
 //! Primary visibility: the ray of a pixel, and the first body that it hits. The f64 twin of `first_body` in `shaders/shadow/shade.wgsl`.
 
-use glam::{DVec2, DVec3};
+use glam::DVec3;
 
 use super::prepared::{Culling, PreparedPicture};
 use crate::records::NO_SPHERE;
@@ -18,12 +18,6 @@ pub(crate) struct VisiblePoint {
     pub(crate) normal: DVec3,
     /// Position on the body, relative to its centre, in units of the radius of its bounding sphere: on a sphere the normal.
     pub(crate) place: DVec3,
-}
-
-/// The ray through a position in the picture, from (−1, −1) at the lower left to (1, 1): origin and direction.
-pub(crate) fn pixel_ray(prepared_picture: &PreparedPicture, place: DVec2) -> (DVec3, DVec3) {
-    let view = &prepared_picture.view;
-    view.projection.ray(place * view.half)
 }
 
 /// Distance at which a ray enters a sphere in front of it, and the normal there; the distance is infinite for a miss. The normal is

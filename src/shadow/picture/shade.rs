@@ -6,7 +6,7 @@ use glam::{DMat3, DVec2, DVec3};
 
 use super::openness::openness;
 use super::prepared::{PreparedPicture, SurfacePattern};
-use super::primary::{VisiblePoint, pixel_ray};
+use super::primary::VisiblePoint;
 use super::starfield::{fraction, hash, starlight};
 use crate::batch::raygen::camera::View;
 use crate::batch::raygen::projection::Projection;
@@ -164,7 +164,7 @@ pub(crate) fn paint(
         return match prepared_picture.limb_darkening {
             None => light,
             Some(limb) => {
-                let direction = pixel_ray(prepared_picture, place).1.normalize_or(DVec3::Z);
+                let direction = prepared_picture.view.ray(place).1.normalize_or(DVec3::Z);
                 light * limb.intensity((-direction.dot(seen.normal)).clamp(0.0, 1.0))
             }
         };
