@@ -10,7 +10,7 @@ use crate::query::policy::Query;
 use crate::query::results::Tally;
 use crate::records::{Interval, Ray, RayAttributes};
 use crate::runtime::map_tasks;
-use crate::runtime::memory::try_with_capacity;
+use crate::runtime::memory::{try_repeat, try_with_capacity};
 
 /// Hit lists of the rays of one task.
 pub(crate) struct TaskLists {
@@ -123,14 +123,13 @@ impl TaskLists {
 pub(crate) fn join(lists: Vec<TaskLists>) -> Result<(Vec<u64>, Vec<Interval>, Tally)> {
     let rays: usize = lists.iter().map(|part| part.ranges.len()).sum();
     let total: usize = lists.iter().map(|part| part.records.len()).sum();
-    let (mut offsets, mut records) = (try_with_capacity(rays + 1)?, try_with_capacity(total)?);
+    let (mut offsets, mut records) = (try_with_capacity(rays + 1)?, try_repeat(Interval::MISS, total)?);
     offsets.push(0);
     let mut end = 0;
     for &(_, count) in lists.iter().flat_map(|part| &part.ranges) {
         end += u64::from(count);
         offsets.push(end);
     }
-    records.resize(total, Interval::MISS);
     let tally = lists.iter().fold(Tally::default(), |sum, part| sum + part.tally);
     let mut rest = &mut records[..];
     let places: Vec<_> = lists.iter().filter_map(|part| rest.split_off_mut(..part.records.len())).collect();

@@ -272,7 +272,7 @@ async fn run_probe(gpu: &GpuEngine) -> Result<Probe> {
         (gpu.filled("probe rays", &rays).await?, gpu.filled("probe spheres", &spheres).await?);
     let bytes = (ROWS * RESULTS * 16) as u64;
     let out = gpu.buffer("probe results", bytes, BufferUsages::STORAGE | BufferUsages::COPY_SRC).await?;
-    let staging = gpu.buffer("probe staging", bytes, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?;
+    let staging = gpu.staging_buffer("probe staging", bytes).await?;
     let group = gpu.bind(&pipeline, &[(0, &params_buffer), (1, &spheres_buffer), (2, &rays_buffer), (3, &out)]).await?;
     let _ = gpu.dispatch(&pipeline, &group, (ROWS / 64) as u32).await?;
     let mut results = vec![[[0f32; 4]; RESULTS]; ROWS];

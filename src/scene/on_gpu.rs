@@ -22,10 +22,9 @@ use crate::gpu::scene::GpuScene;
 use crate::query::policy::Precision;
 use crate::query::results::Tally;
 use crate::records::{Interval, Ray};
-use crate::runtime::Instant;
-use crate::runtime::Limits;
 use crate::runtime::block_on::block_on;
-use crate::runtime::memory::{self, try_with_capacity};
+use crate::runtime::memory::{self, try_repeat, try_with_capacity};
+use crate::runtime::{Instant, Limits};
 
 /// Pairs that one core tests per second, at least, with SSE2 or wider instructions.
 const CPU_RATE: f64 = 1e9;
@@ -180,7 +179,7 @@ impl Device {
 /// Shortest measured time in which a device copies a word and reports it: a lower bound of the time of a query.
 async fn round_trip(gpu: &GpuEngine) -> Result<Duration> {
     let word = gpu.buffer("source", 4, BufferUsages::COPY_SRC | BufferUsages::COPY_DST).await?;
-    let staging = gpu.buffer("staging", 4, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?;
+    let staging = gpu.staging_buffer("staging", 4).await?;
     let mut least = Duration::MAX;
     for _ in 0..8 {
         let start = Instant::now();
@@ -252,8 +251,7 @@ impl Scene {
             return Err(Error::TooLarge { what: "hit lists", asked, allowed, device });
         }
         memory::check("hit lists", asked)?;
-        let mut records: Vec<Interval> = try_with_capacity(end as usize)?;
-        records.resize(end as usize, Interval::MISS);
+        let mut records = try_repeat(Interval::MISS, end as usize)?;
         for (at, list) in made {
             let place = &mut records[offsets[at] as usize..offsets[at + 1] as usize];
             place.copy_from_slice(&list[..place.len()]);
@@ -311,8 +309,7 @@ impl Scene {
         batch: RayBatch<'_>,
         search: Search,
     ) -> Result<(ListCounts, Tally, Vec<usize>)> {
-        let mut counts = try_with_capacity(batch.rays.len())?;
-        counts.resize(batch.rays.len(), 0);
+        let mut counts = try_repeat(0, batch.rays.len())?;
         let most = device.largest_binding() / (2 * size_of::<Interval>() as u64);
         let mut lengths = ListLengthWriter { counts: &mut counts, made: Vec::new(), most };
         let (tally, again) = gpu.cast(device, &self.host, batch, &mut lengths, search).await?;

@@ -17,7 +17,7 @@ use crate::math::simd::level::SimdLevel;
 use crate::query::policy::check_same_length;
 use crate::runtime::block_on::block_on;
 use crate::runtime::cancel::CancelToken;
-use crate::runtime::memory::try_with_capacity;
+use crate::runtime::memory::try_repeat;
 use crate::scene::device::Device;
 use crate::shadow::gpu::uniforms::Shade;
 use crate::shadow::gpu::visibility::visible_shades;
@@ -76,8 +76,7 @@ impl Device {
     /// # Errors
     /// The errors of [`shadows`](Self::shadows).
     pub async fn shadows_async(&self, lighting: &Lighting, observers: &[DVec3]) -> Result<Vec<Shadow>> {
-        let mut out = try_with_capacity(observers.len())?;
-        out.resize(observers.len(), Shadow::default());
+        let mut out = try_repeat(Shadow::default(), observers.len())?;
         self.shade(lighting, observers, &mut out).await?;
         Ok(out)
     }

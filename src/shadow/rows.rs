@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::math::simd::level::SimdLevel;
 use crate::runtime::block_on::block_on;
 use crate::runtime::cancel::CancelToken;
-use crate::runtime::memory::try_with_capacity;
+use crate::runtime::memory::try_repeat;
 use crate::scene::device::Device;
 
 /// Rows per task.
@@ -135,8 +135,7 @@ impl Device {
         count: usize,
         row: &(dyn Fn(usize, &mut ShadowRow) + Sync),
     ) -> Result<Vec<ShadowFlux>> {
-        let mut out: Vec<ShadowFlux> = try_with_capacity(count)?;
-        out.resize(count, ShadowFlux::default());
+        let mut out = try_repeat(ShadowFlux::default(), count)?;
         let rows = Rows { level: self.level, fill: row, cancel: &self.cancel };
         match self.on_gpu() {
             None => rows.compute(0, &mut out)?,

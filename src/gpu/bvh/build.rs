@@ -2,8 +2,10 @@
 //! ... neighbours, then the nodes level by level from the root. No workgroup waits for another one, so no atomics are needed between
 //! workgroups. Only the counts of the sort are atomic, within a workgroup.
 
+use std::iter::once;
+
 use bytemuck::{Pod, Zeroable};
-use wgpu::{BindGroup, BindingResource, Buffer, BufferBinding, BufferUsages, CommandEncoder, ComputePipeline};
+use wgpu::{BindGroup, Buffer, BufferBinding, BufferUsages, CommandEncoder, ComputePipeline};
 
 use super::resident::{GpuBvh, LeafMotion, USAGE};
 use crate::bvh::gpu_frame::GpuFrame;
@@ -130,7 +132,7 @@ impl RecordedBuild {
         {
             let mut pass = encoder.begin_compute_pass(&PASS);
             let steps = self.sort.iter().chain(&self.leaves).chain(&self.nodes);
-            std::iter::once(take).chain(steps).for_each(|step| step.record(&mut pass));
+            once(take).chain(steps).for_each(|step| step.record(&mut pass));
         }
         let (next, jobs) = (std::mem::offset_of!(LevelState, next), std::mem::offset_of!(BuildParams, jobs));
         encoder.copy_buffer_to_buffer(&self.control, next as u64, &self.refit_params, jobs as u64, 4);
@@ -140,7 +142,7 @@ impl RecordedBuild {
     pub(crate) fn refit(&self, encoder: &mut CommandEncoder, take: &Step) {
         let mut pass = encoder.begin_compute_pass(&PASS);
         let steps = self.leaves.iter().chain([&self.refit]);
-        std::iter::once(take).chain(steps).for_each(|step| step.record(&mut pass));
+        once(take).chain(steps).for_each(|step| step.record(&mut pass));
     }
 }
 
@@ -199,14 +201,9 @@ impl<'a> LbvhBuilder<'a> {
         buffers: &[&Buffer],
     ) -> Result<BindGroup> {
         let size = std::num::NonZeroU64::new(size_of::<BuildParams>() as u64);
-        let params_buffer = BufferBinding { buffer: params_buffer, offset: n as u64 * UNIFORM_STEP, size };
-        let mut entries = vec![wgpu::BindGroupEntry { binding: 0, resource: BindingResource::Buffer(params_buffer) }];
-        for (binding, buffer) in (1..).zip(buffers) {
-            entries.push(wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() });
-        }
-        let layout = pipeline.get_bind_group_layout(0);
-        let description = wgpu::BindGroupDescriptor { label: None, layout: &layout, entries: &entries };
-        self.gpu.scoped(|| self.gpu.device.create_bind_group(&description)).await
+        let params = BufferBinding { buffer: params_buffer, offset: n as u64 * UNIFORM_STEP, size };
+        let bindings = once(params).chain(buffers.iter().map(|buffer| buffer.as_entire_buffer_binding()));
+        self.gpu.bind_group(&pipeline.get_bind_group_layout(0), (0..).zip(bindings)).await
     }
 
     /// Records one dispatch of `threads` threads, rounded up to whole workgroups.
@@ -339,12 +336,7 @@ impl<'a> LbvhBuilder<'a> {
         let Levels { nodes, control, first_part, .. } = &levels;
         gpu.write(control, &[LevelState::first()]).await?;
         gpu.write(first_part, &[[0, count]]).await?;
-        let staging = gpu.buffer(
-            "BVH build state",
-            size_of::<LevelState>() as u64,
-            BufferUsages::MAP_READ | BufferUsages::COPY_DST,
-        );
-        let staging = staging.await?;
+        let staging = gpu.staging_buffer("BVH build state", size_of::<LevelState>() as u64).await?;
         let mut depth = 0;
         let mut rounds = count.ilog(4) + 3;
         let done = loop {
@@ -372,14 +364,7 @@ impl<'a> LbvhBuilder<'a> {
             return Err(Error::TooLarge { what: "BVH nodes", asked, allowed, device });
         }
         let fitted = self.scratch("BVH nodes", asked).await?;
-        let copied = gpu
-            .scoped(|| {
-                let mut encoder = gpu.device.create_command_encoder(&Default::default());
-                encoder.copy_buffer_to_buffer(nodes, 0, &fitted, 0, asked);
-                gpu.queue.submit([encoder.finish()])
-            })
-            .await?;
-        gpu.wait(copied).await?;
+        gpu.wait(gpu.submit(|encoder| encoder.copy_buffer_to_buffer(nodes, 0, &fitted, 0, asked)).await?).await?;
         Ok((fitted, ends))
     }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use bytemuck::Pod;
-use wgpu::{Buffer, BufferUsages};
+use wgpu::Buffer;
 
 use super::resident::GpuBvh;
 use crate::batch::input::Spheres;
@@ -33,8 +33,7 @@ async fn devices() -> Vec<GpuEngine> {
 
 async fn fetch<T: Pod>(gpu: &GpuEngine, from: &Buffer, count: usize) -> Vec<T> {
     let mut list = vec![T::zeroed(); count];
-    let usage = BufferUsages::MAP_READ | BufferUsages::COPY_DST;
-    let staging = gpu.buffer("staging", size_of_val(&list[..]) as u64, usage).await.unwrap();
+    let staging = gpu.staging_buffer("staging", size_of_val(&list[..]) as u64).await.unwrap();
     gpu.read(from, &staging, &mut list).await.unwrap();
     list
 }

@@ -158,10 +158,9 @@ impl GpuBvh {
         builder.steps.finish().await?;
         let sum = async |from: &Buffer, count: u32| {
             let mut values = vec![0f32; count as usize];
-            let usage = BufferUsages::MAP_READ | BufferUsages::COPY_DST;
-            let staging = gpu.buffer("BVH surface areas", u64::from(count) * 4, usage).await?;
+            let staging = gpu.staging_buffer("BVH surface areas", u64::from(count) * 4).await?;
             gpu.read(from, &staging, &mut values).await?;
-            Ok::<f64, crate::error::Error>(values.into_iter().map(f64::from).sum())
+            Ok::<f64, Error>(values.into_iter().map(f64::from).sum())
         };
         Ok(sum(&areas, groups).await? / sum(&root, 1).await?)
     }
@@ -170,11 +169,6 @@ impl GpuBvh {
 /// Copies a buffer.
 async fn copy(gpu: &GpuEngine, what: &'static str, from: &Buffer) -> Result<Buffer> {
     let buffer = gpu.buffer(what, from.size(), USAGE).await?;
-    gpu.scoped(|| {
-        let mut encoder = gpu.device.create_command_encoder(&Default::default());
-        encoder.copy_buffer_to_buffer(from, 0, &buffer, 0, from.size());
-        gpu.queue.submit([encoder.finish()])
-    })
-    .await?;
+    gpu.submit(|encoder| encoder.copy_buffer_to_buffer(from, 0, &buffer, 0, from.size())).await?;
     Ok(buffer)
 }

@@ -262,7 +262,7 @@ async fn prepare(
     let (program, buffers) = bodies.upload(gpu, prepared_picture).await?;
     let sums = gpu.buffer("sums", bytes, storage).await?;
     let middles = gpu.buffer("middles", bytes, storage).await?;
-    let staging = gpu.buffer("staging", bytes, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?;
+    let staging = gpu.staging_buffer("staging", bytes).await?;
     // A device that fails the probe renders with plain arithmetic (`fast`): pictures have no guaranteed bound on t.
     let own = KernelConstants {
         fast: gpu.probe.failure.is_some(),
