@@ -246,10 +246,7 @@ impl Scene {
             *offset = end;
         }
         let asked = end.saturating_mul(size_of::<Interval>() as u64);
-        if asked > self.device.limits.memory {
-            let (allowed, device) = (self.device.limits.memory, self.device.name().into());
-            return Err(Error::TooLarge { what: "hit lists", asked, allowed, device });
-        }
+        memory::check_within("hit lists", asked, self.device.limits.memory, self.device.name())?;
         memory::check("hit lists", asked)?;
         let mut records = try_repeat(Interval::MISS, end as usize)?;
         for (at, list) in made {

@@ -128,34 +128,28 @@ impl Scene {
         pairwise: bool,
         options: &'a SceneOptions,
     ) -> BoxedFuture<'a, Self> {
-        Box::pin(Self::build(device, set, pairwise, options))
-    }
-
-    async fn build(device: &Device, set: Spheres<'_>, pairwise: bool, options: &SceneOptions) -> Result<Self> {
-        let SceneOptions { time_range, tree_from, tree_on_gpu } = *options;
-        check_span(time_range)?;
-        let spheres = set.records;
-        // The largest id is reserved: it means "no sphere".
-        let most = u64::from(u32::MAX);
-        if spheres.len() as u64 > most {
-            let (asked, allowed) = (spheres.len() as u64 * 16, most * 16);
-            return Err(Error::TooLarge { what: "spheres", asked, allowed, device: device.name().into() });
-        }
-        let load = Workload::of(&set, 0, pairwise);
-        device.check_limit("the scene", &load)?;
-        let here = if device.kind() == "software" { device } else { &Device::cpu() };
-        memory::check("the scene", here.bytes(&load))?;
-        let mut set = SphereSet::new(&set, SphereAttributes::default(), time_range, &device.cancel)?;
-        (set.tree_from, set.tree_on_gpu) = (tree_from, tree_on_gpu);
-        let gpu = device.upload(&set, pairwise).await?;
-        let host = Arc::new(CpuScene::for_device(gpu.is_some(), device.level, set, pairwise)?);
-        // The cancel token of the build does not apply to the finished scene.
-        Ok(Self {
-            device: device.with_cancel(&CancelToken::new()),
-            host,
-            gpu,
-            options: *options,
-            cancel: CancelToken::new(),
+        Box::pin(async move {
+            let SceneOptions { time_range, tree_from, tree_on_gpu } = *options;
+            check_span(time_range)?;
+            // The largest id is reserved: it means "no sphere".
+            let [asked, allowed] = [set.len() as u64, u32::MAX.into()].map(|count| count * size_of::<Sphere>() as u64);
+            memory::check_within("spheres", asked, allowed, device.name())?;
+            let load = Workload::of(&set, 0, pairwise);
+            device.check_limit("the scene", &load)?;
+            let here = if device.kind() == "software" { device } else { &Device::cpu() };
+            memory::check("the scene", here.bytes(&load))?;
+            let mut set = SphereSet::new(&set, SphereAttributes::default(), time_range, &device.cancel)?;
+            (set.tree_from, set.tree_on_gpu) = (tree_from, tree_on_gpu);
+            let gpu = device.upload(&set, pairwise).await?;
+            let host = Arc::new(CpuScene::for_device(gpu.is_some(), device.level, set, pairwise)?);
+            // The cancel token of the build does not apply to the finished scene.
+            Ok(Self {
+                device: device.with_cancel(&CancelToken::new()),
+                host,
+                gpu,
+                options: *options,
+                cancel: CancelToken::new(),
+            })
         })
     }
 

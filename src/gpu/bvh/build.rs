@@ -11,7 +11,7 @@ use super::resident::{GpuBvh, LeafMotion, USAGE};
 use crate::bvh::gpu_frame::GpuFrame;
 use crate::bvh::qbvh4::build_lbvh::MortonGrid;
 use crate::bvh::qbvh4::node::{MAX_LEAF_SPHERES, QBvh4, QNode4};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::gpu::context::dispatch::{DispatchQueue, Groups, Step, THREADS};
 use crate::gpu::context::pipelines::KernelConstants;
 use crate::gpu::engine::GpuEngine;
@@ -19,6 +19,7 @@ use crate::gpu::programs::{self, Program};
 use crate::gpu::uniforms::UNIFORM_STEP;
 use crate::records::Sphere;
 use crate::runtime::cancel::CancelToken;
+use crate::runtime::memory::check_within;
 
 /// Bits per pass of the radix sort. Eight would halve the number of passes, but need subgroups to be fast. This has not been measured.
 const DIGIT: u32 = 4;
@@ -359,10 +360,7 @@ impl<'a> LbvhBuilder<'a> {
         };
         let ends = done.levels.get(..done.depth as usize).unwrap_or_default().to_vec();
         let asked = u64::from(done.next) * size_of::<QNode4>() as u64;
-        if asked > nodes.size() {
-            let (allowed, device) = (nodes.size(), gpu.name().into());
-            return Err(Error::TooLarge { what: "BVH nodes", asked, allowed, device });
-        }
+        check_within("BVH nodes", asked, nodes.size(), gpu.name())?;
         let fitted = self.scratch("BVH nodes", asked).await?;
         gpu.wait(gpu.submit(|encoder| encoder.copy_buffer_to_buffer(nodes, 0, &fitted, 0, asked)).await?).await?;
         Ok((fitted, ends))
@@ -386,10 +384,7 @@ impl GpuBvh {
     ) -> Result<(Self, RecordedBuild)> {
         gpu.prepare(&BUILD_PROGRAMS.map(|program| (program, KernelConstants::default(), None)));
         // With fewer bytes a build could end before its last node.
-        let (asked, allowed) = (most_nodes(count), gpu.largest_binding());
-        if asked > allowed {
-            return Err(Error::TooLarge { what: "BVH nodes", asked, allowed, device: gpu.name().into() });
-        }
+        check_within("BVH nodes", most_nodes(count), gpu.largest_binding(), gpu.name())?;
         let mut builder = LbvhBuilder::new(gpu, count, frame, None);
         builder.steps.collected = Some(Vec::new());
         let taken = |builder: &mut LbvhBuilder<'_>| builder.steps.collected.replace(Vec::new()).unwrap_or_default();

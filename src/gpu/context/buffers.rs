@@ -8,7 +8,8 @@ use futures_channel::oneshot;
 use wgpu::{BindingResource, BufferAsyncError, BufferUsages, MapMode};
 
 use super::device::GpuContext;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::runtime::memory::check_within;
 
 /// Receives the result of mapping a buffer.
 pub(crate) type Mapped = oneshot::Receiver<Result<(), BufferAsyncError>>;
@@ -17,10 +18,7 @@ impl GpuContext {
     /// Creates a buffer of `bytes` bytes, at least 16 because a binding must not be empty. Fails with [`Error::TooLarge`] if it exceeds
     /// the largest binding.
     pub(crate) async fn buffer(&self, what: &'static str, bytes: u64, usage: BufferUsages) -> Result<wgpu::Buffer> {
-        let allowed = self.largest_binding();
-        if bytes > allowed {
-            return Err(Error::TooLarge { what, asked: bytes, allowed, device: self.name().into() });
-        }
+        check_within(what, bytes, self.largest_binding(), self.name())?;
         let description = wgpu::BufferDescriptor {
             label: Some(what),
             size: bytes.max(16).next_multiple_of(4),
