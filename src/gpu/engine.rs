@@ -239,9 +239,7 @@ impl GpuEngine {
             cache: None,
         })
     }
-}
 
-impl GpuEngine {
     /// Opens an adapter and probes it.
     pub(crate) async fn open(adapter: &wgpu::Adapter, limits: Limits, edit: Option<ShaderEdit>) -> Result<Self> {
         Self::new(GpuContext::open(adapter, limits, edit).await?).probed().await

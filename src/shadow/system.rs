@@ -4,8 +4,7 @@ use glam::DVec3;
 
 use super::ball::Ball;
 use super::limb_darkening::LimbDarkening;
-use super::picture::image::Color;
-use super::picture::image::CpuFallback;
+use super::picture::image::{Color, CpuFallback};
 use super::spheroid::{MAX_OBLATENESS, POLE_LENGTHS, Spheroid};
 use super::surface::SurfaceMap;
 use crate::batch::raygen::camera::{Camera, check_camera};
