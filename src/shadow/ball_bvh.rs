@@ -34,21 +34,15 @@ pub(crate) struct BallBvh {
     pub(crate) balls: Vec<(Ball, u32)>,
 }
 
-/// A ball without extent, to be overwritten.
-const NO_BALL: Ball = Ball { center: DVec3::ZERO, radius: 0.0 };
-
 impl BallBvh {
     /// Builds the BVH of balls with their ids.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(crate) fn new(balls: impl Iterator<Item = (Ball, u32)>) -> Result<Self> {
         let mut order = Vec::new();
         try_reserve("a BVH of spheres", &mut order, balls.size_hint().1.unwrap_or(0) as u64)?;
         order.extend(balls);
         let mut nodes = Vec::new();
         if !order.is_empty() {
-            let none = Node { bounds: NO_BALL, first: 0, count: 0, size: 0 };
+            let none = Node { bounds: Ball { center: DVec3::ZERO, radius: 0.0 }, first: 0, count: 0, size: 0 };
             nodes = try_filled("a BVH of spheres", node_count(order.len()), none)?;
             build(&mut nodes, &mut order, 0);
         }
@@ -137,24 +131,18 @@ impl BallBvh {
         }
     }
 
-    /// Visits all nodes, parents before their children, and of two children first the one nearer to the origin. The arguments are the
+    /// Visits a node, of which the first is the root, and all nodes below it, parents before their children, and of two children first the one nearer to the origin. The arguments are the
     /// bounding ball, the range of the balls of a leaf (empty for an inner node), and the number of nodes of the subtree.
-    pub(crate) fn visit_nodes(&self, visit: &mut impl FnMut(Ball, Range<u32>, u32)) {
-        if !self.nodes.is_empty() {
-            self.visit_nodes_below(0, visit);
-        }
-    }
-
-    fn visit_nodes_below(&self, at: usize, visit: &mut impl FnMut(Ball, Range<u32>, u32)) {
-        let node = &self.nodes[at];
+    pub(crate) fn visit_nodes(&self, at: usize, visit: &mut impl FnMut(Ball, Range<u32>, u32)) {
+        let Some(node) = self.nodes.get(at) else { return };
         visit(node.bounds, node.first..node.first + node.count, node.size);
         if node.count == 0 {
             let left = at + 1;
             let right = left + self.nodes[left].size as usize;
             let distance = |child: usize| self.nodes[child].bounds.center.length_squared();
             let (near, far) = if distance(right) < distance(left) { (right, left) } else { (left, right) };
-            self.visit_nodes_below(near, visit);
-            self.visit_nodes_below(far, visit);
+            self.visit_nodes(near, visit);
+            self.visit_nodes(far, visit);
         }
     }
 

@@ -1,5 +1,6 @@
 //! The visible fraction for many observers of one light.
 
+use bytemuck::allocation::zeroed_box;
 use glam::DVec3;
 use rayon::prelude::*;
 
@@ -92,7 +93,7 @@ impl Device {
 
     async fn shade(&self, lighting: &Lighting, observers: &[DVec3], out: &mut [Shadow]) -> Result<()> {
         check_same_length("observers", observers.len(), "shadows", out.len())?;
-        let tasks = ShadowTasks { level: self.level, lighting, bvh: occluder_bvh(lighting)?, cancel: &self.cancel };
+        let tasks = ShadowTasks::of(self, lighting)?;
         let Some(gpu) = self.on_gpu() else { return tasks.compute(observers, out) };
         let piece = chunk_observers(lighting);
         for ((first, own), out) in (0_u64..).step_by(piece).zip(observers.chunks(piece)).zip(out.chunks_mut(piece)) {
@@ -122,21 +123,29 @@ pub(crate) fn resolve(found: &[Shade], prepared: &[LocalVisibility]) -> Vec<Shad
 }
 
 /// The shadows of one light, and how to compute them.
-struct ShadowTasks<'a> {
+pub(super) struct ShadowTasks<'a> {
     level: SimdLevel,
-    lighting: &'a Lighting,
-    bvh: Option<OccluderBvh>,
-    cancel: &'a CancelToken,
+    pub(super) lighting: &'a Lighting,
+    /// The BVH of the occluders, if there are enough of them for it to save time.
+    pub(super) bvh: Option<OccluderBvh>,
+    pub(super) cancel: &'a CancelToken,
 }
 
-impl ShadowTasks<'_> {
+impl<'a> ShadowTasks<'a> {
+    pub(super) fn of(device: &'a Device, lighting: &'a Lighting) -> Result<Self> {
+        let (occluders, light) = (lighting.occluders(), lighting.light());
+        let is_worth_it = occluders.len() >= MIN_BVH_OCCLUDERS;
+        let bvh = is_worth_it.then(|| OccluderBvh::new(occluders.iter().copied().zip(0..), light)).transpose()?;
+        Ok(Self { level: device.level, lighting, bvh, cancel: &device.cancel })
+    }
+
     /// Computes all shadows in f64, on all cores.
     fn compute(&self, observers: &[DVec3], out: &mut [Shadow]) -> Result<()> {
         let tasks = observers.par_chunks(TASK_OBSERVERS).zip(out.par_chunks_mut(TASK_OBSERVERS));
         let done = tasks.try_for_each(|(observers, out)| {
             self.cancel.check()?;
             let mut occluder_set = OccluderSet::default();
-            let mut batch = (self.lighting.light().radius > 0.0).then(TwoCapBatch::new);
+            let mut batch = (self.lighting.light().radius > 0.0).then(zeroed_box::<TwoCapBatch>);
             let mut compute = |_, prepared: &LocalVisibility| prepared.shadow(&mut occluder_set);
             if !self.task(observers, out, batch.as_deref_mut(), &mut compute) {
                 return refuse(0, observers);
@@ -176,7 +185,7 @@ impl ShadowTasks<'_> {
     ) -> bool {
         let Self { level, lighting, bvh, .. } = self;
         let (light, occluders, spheroids) = (lighting.light(), lighting.occluders(), lighting.spheroids());
-        let mut block = Observers::new();
+        let mut block = zeroed_box::<Observers>();
         let mut prepared = LocalVisibility::default();
         let mut touching = Vec::new();
         let mut near = Vec::new();
@@ -258,15 +267,6 @@ impl ShadowTasks<'_> {
 /// Returns the error for the first invalid observer.
 pub(super) fn refuse(first: u64, observers: &[DVec3]) -> Result<()> {
     (first..).zip(observers).try_for_each(|(index, &observer)| check_observer(index, observer))
-}
-
-/// The BVH of the occluders, if there are enough of them for it to save time.
-pub(super) fn occluder_bvh(lighting: &Lighting) -> Result<Option<OccluderBvh>> {
-    let occluders = lighting.occluders();
-    if occluders.len() < MIN_BVH_OCCLUDERS {
-        return Ok(None);
-    }
-    OccluderBvh::new(occluders.iter().copied().zip(0..), lighting.light()).map(Some)
 }
 
 /// Computes the pair batch and writes its results to `out`.

@@ -7,6 +7,7 @@
 //! margin of equality is undecided and is computed elsewhere. The margin is far wider than the rounding errors here and in `disc.rs`, so
 //! both methods give the same result.
 
+use bytemuck::Zeroable;
 use glam::DVec3;
 
 use crate::math::simd::lanes::Lanes;
@@ -38,6 +39,7 @@ const DEEP: f64 = 1.0 / (1_u64 << 20) as f64;
 const NEAR: f64 = 1.0 / (1_u64 << 16) as f64;
 
 /// A block of observers in SoA layout: positions and vectors to the light's centre.
+#[derive(Zeroable)]
 pub(crate) struct Observers {
     /// Radius of the light that all observers have in common.
     light_radius: f64,
@@ -51,23 +53,6 @@ pub(crate) struct Observers {
     pub(crate) flags: [u64; BLOCK],
     /// Index of the last occluder that touched the disc, per observer.
     pub(crate) last: [u64; BLOCK],
-}
-
-impl Observers {
-    /// An empty block.
-    pub(crate) fn new() -> Box<Self> {
-        Box::new(Self::EMPTY)
-    }
-
-    const EMPTY: Self = Self {
-        light_radius: 0.0,
-        at: [[0.0; BLOCK]; 3],
-        to_light: [[0.0; BLOCK]; 3],
-        square: [0.0; BLOCK],
-        power: [0.0; BLOCK],
-        flags: [0; BLOCK],
-        last: [0; BLOCK],
-    };
 }
 
 multiversion! {
@@ -151,6 +136,7 @@ fn classify_group(_: impl Lanes, observers: &mut Observers, around: Ball, within
 }
 
 /// A block of rows in SoA layout: observers that each have a light and bodies of their own.
+#[derive(Zeroable)]
 pub(crate) struct RowBlock {
     pub(crate) observers: Observers,
     /// The light of each row: centre and radius.
@@ -162,16 +148,6 @@ pub(crate) struct RowBlock {
 }
 
 impl RowBlock {
-    /// An empty block.
-    pub(crate) fn new() -> Box<Self> {
-        Box::new(Self {
-            observers: Observers::EMPTY,
-            light: [[0.0; BLOCK]; 4],
-            body: [[0.0; BLOCK]; 5],
-            present: [0; BLOCK],
-        })
-    }
-
     /// Loads the observers and lights of at most `BLOCK` rows. Returns whether a number may be invalid.
     pub(crate) fn load(&mut self, level: SimdLevel, rows: &[ShadowRow]) -> bool {
         for (i, row) in rows.iter().enumerate() {

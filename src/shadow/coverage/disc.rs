@@ -128,7 +128,6 @@ pub(crate) fn add(occluder_set: &mut OccluderSet, disc: Disc, cap: Cap) {
     occluder_set.caps.push(cap);
 }
 
-/// Adds the cone of a spheroid.
 pub(crate) fn add_cone(occluder_set: &mut OccluderSet, cone: Cone) {
     let known = occluder_set.rims.len();
     match cone.extent(&mut occluder_set.rims) {

@@ -107,7 +107,7 @@ impl PictureTree {
         }
         balls.push(TreeBall::new(scaled(light)));
         bodies.push(TreeBody { id: count as u32, pattern: 0, flags: VISIBLE, unused: 0 });
-        bvh.visit_nodes(&mut |bounds, balls, size| nodes.push(BallNode::new(bounds, balls, size)));
+        bvh.visit_nodes(0, &mut |bounds, balls, size| nodes.push(BallNode::new(bounds, balls, size)));
         Ok(Ok(Self { nodes, balls, bodies, unit }))
     }
 
@@ -136,7 +136,7 @@ mod tests {
             let balls: Vec<_> = balls.collect();
             let bvh = BallBvh::new(balls.iter().copied().zip(0..)).unwrap();
             let mut nodes = Vec::new();
-            bvh.visit_nodes(&mut |bounds, balls, size| nodes.push(BallNode::new(bounds, balls, size)));
+            bvh.visit_nodes(0, &mut |bounds, balls, size| nodes.push(BallNode::new(bounds, balls, size)));
             assert_eq!(nodes[0].size as usize, nodes.len());
             let mut found = 0;
             for (at, node) in nodes.iter().enumerate() {

@@ -62,7 +62,8 @@ pub(crate) async fn visible_shades(
             if !own.is_empty() {
                 occluders.extend(one.shapes.iter().map(Occluder::from));
             }
-            queries.push(VisibilityQuery { light: Light::from(one.light), first, count: own.len() as u32 });
+            let light = Light { inverse_distance: one.light.inverse_distance as f32, ratio: one.light.ratio as f32 };
+            queries.push(VisibilityQuery { light, first, count: own.len() as u32 });
         }
         let bytes = (chunk.len() * size_of::<Shade>()) as u64;
         let params = VisibilityParams { count: chunk.len() as u32, zero: 0, limb };

@@ -77,7 +77,6 @@ pub(crate) struct PreparedPicture {
 pub(crate) enum Culling {
     /// Lists of spheres, by pixel, and the words that hold them.
     Tiles(Grid, Vec<u32>),
-    /// A BVH.
     Bvh(BallBvh),
 }
 

@@ -68,7 +68,6 @@ struct ReceiverFrame {
     light_from_view: DMat3,
 }
 
-/// Scratch memory for shading.
 #[derive(Debug, Default)]
 pub(crate) struct ShadingScratch {
     occluder_set: OccluderSet,
