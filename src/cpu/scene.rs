@@ -51,7 +51,6 @@ pub(crate) struct TaskPlan {
     pub(crate) order: RayOrder,
 }
 
-/// A scene of the CPU engine.
 pub(crate) struct CpuScene {
     pub(crate) spheres: Vec<Sphere>,
     pub(crate) attributes: SphereAttributes,
@@ -236,7 +235,6 @@ impl CpuScene {
         }
     }
 
-    /// Casts a batch on all cores.
     pub(crate) fn cast<Q: RayQuery>(&self, batch: RayBatch<'_>, out: &mut [Q::Record]) -> Result<Tally> {
         let plan = self.plan(&batch, !Q::IS_APPROACH, true);
         let size = plan.size;
@@ -262,7 +260,6 @@ impl CpuScene {
         merge_results(map_tasks(words.chunks_mut(size / 32).enumerate(), task))
     }
 
-    /// Casts the rays of one task.
     fn task<Q: RayQuery>(&self, batch: RayBatch<'_>, plan: TaskPlan, out: &mut [Q::Record]) -> Result<Tally> {
         let cancel = batch.cancel;
         cancel.check()?;

@@ -149,9 +149,6 @@ fn open_children(part: &RadixNode, depth: usize) -> Vec<&RadixNode> {
 
 impl QBvh4 {
     /// Builds the tree; `spheres` may be empty.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
     pub(crate) fn new(spheres: &[Sphere], frame: &GpuFrame, cancel: &CancelToken) -> Result<Self> {
         let center = |sphere: &Sphere| frame.sphere(sphere).0;
         let grid = MortonGrid::new(frame);

@@ -5,7 +5,7 @@
 use glam::Vec3;
 
 use super::packet::PACKET_RAYS;
-use super::ray_setup::{LANES, axes, from_each as each, octant_of};
+use super::ray_setup::{LANES, axes, each, octant_of};
 use super::stream::STREAM_RAYS;
 use crate::cpu::accel::CpuBvh;
 use crate::math::simd::lanes::Lanes;

@@ -12,7 +12,7 @@ use bytemuck::Zeroable;
 
 use super::deferred::{DeferredPair, IntersectScratch};
 use super::leaf::{AnyLeaves, LeafHits, StartInside};
-use super::moving_leaf::{self, MovingLeaf8};
+use super::moving_leaf::prepare_moving;
 use super::packet::{COLUMNS, PACKET_RAYS, Packet, PacketKind, RAY_COLUMNS};
 use super::ray_order::RayOrder;
 use super::ray_setup::{LANES, PreparedRay};
@@ -81,8 +81,7 @@ pub(crate) struct StreamTraversal<'a, V> {
     pub(crate) ray_attributes: &'a [RayAttributes],
     /// Whether all pairs are at rest: no motion, ellipsoids, ray radii, or low parts of directions.
     pub(crate) at_rest: bool,
-    /// Motion of the spheres per leaf, and whether they move while rays travel.
-    pub(crate) moving_leaves: Option<&'a [MovingLeaf8]>,
+    /// Whether spheres move while rays travel.
     pub(crate) moves_with_ray: bool,
     pub(crate) collectors: &'a mut [V],
     pub(crate) precision: Precision,
@@ -154,7 +153,6 @@ pub(crate) fn traverse<V: HitCollector>(
         }
         let at_rest = !scene.attributes.has_motion_or_shape() && !ray_attributes.iter().any(RayAttributes::moves);
         let passing = ray_attributes.first().is_some_and(|attributes| attributes.moves_with_ray != 0);
-        let moving_leaf = bvh.moving_leaves.as_deref();
         let rays = &rays[..input.len()];
         s_far.clear();
         s_far.extend(rays.iter().map(|ray| ray.far));
@@ -203,7 +201,6 @@ pub(crate) fn traverse<V: HitCollector>(
             input,
             ray_attributes,
             at_rest,
-            moving_leaves: moving_leaf,
             moves_with_ray: passing,
             collectors,
             precision,
@@ -244,7 +241,7 @@ pub(super) fn prepare_attributes(bvh: &CpuBvh, prepared: &mut PreparedRay, ray: 
     if attributes.moves_with_ray == 0 {
         prepared.time = (f64::from(attributes.time) - bvh.mid_time) as f32;
     } else if bvh.moving_leaves.is_some() {
-        moving_leaf::prepare_moving(prepared, &bvh.frame, ray, attributes, bvh.mid_time);
+        prepare_moving(prepared, &bvh.frame, ray, attributes, bvh.mid_time);
     }
 }
 
@@ -292,9 +289,12 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
     pub(crate) fn prefetch_children(&self, node: &Bvh8Node, children: u64) {
         for (_, child) in node.children.iter().enumerate().filter(|(k, _)| children >> k & 1 == 1) {
             if let ChildRef::Leaf(number) = child.kind() {
-                self.prefetch_masks(number);
-                if let Some(moving_leaf) = self.moving_leaves {
-                    moving_leaf[number].prefetch();
+                if !self.ray_attributes.is_empty() {
+                    prefetch(&self.bvh.tree.ids[number]);
+                    self.bvh.masks.iter().for_each(|masks| prefetch(&masks[number]));
+                }
+                if let Some(moving_leaves) = &self.bvh.moving_leaves {
+                    moving_leaves[number].prefetch();
                     continue;
                 }
             }
@@ -342,16 +342,6 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
                 self.take_leaf_hit(leaf as usize, i);
             }
             self.intersect_if_many();
-        }
-    }
-
-    /// Prefetches the ids and masks of a leaf, if rays have attributes.
-    fn prefetch_masks(&self, leaf: usize) {
-        if !self.ray_attributes.is_empty() {
-            prefetch(&self.bvh.tree.ids[leaf]);
-            if let Some(masks) = &self.bvh.masks {
-                prefetch(&masks[leaf]);
-            }
         }
     }
 }
