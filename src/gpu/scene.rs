@@ -40,7 +40,6 @@ const SPHERE_BYTES: u64 = size_of::<Sphere>() as u64;
 /// Maximum number of spheres per part: BVH leaves have 28 bits for the position of their first sphere.
 const MAX_PART_SPHERES: u64 = 1 << 28;
 
-/// The spheres of a scene on a GPU.
 pub(crate) struct GpuScene {
     pub(crate) parts: Vec<ScenePart>,
     /// Throughput with the BVH, and without it.

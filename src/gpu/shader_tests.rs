@@ -125,7 +125,6 @@ fn every_program_is_valid_for_webgpu() {
     parse("SOLVE", SOLVE);
 }
 
-/// The shaders below a folder.
 fn shaders(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { shaders(&path) } else { vec![path] }).collect()

@@ -147,7 +147,7 @@ impl Device {
             };
             list.push(DeviceInfo {
                 index,
-                kind: adapters::kind(&info),
+                kind: adapters::rank_and_kind(&info).1,
                 backend: format!("{:?}", info.backend),
                 driver: [info.driver.as_str(), &info.driver_info].join(" ").trim().to_owned(),
                 name: info.name,

@@ -95,7 +95,6 @@ impl GpuContext {
         .await
     }
 
-    /// Records commands, and submits them.
     pub(crate) async fn submit(&self, record: impl FnOnce(&mut wgpu::CommandEncoder)) -> Result<wgpu::SubmissionIndex> {
         self.scoped(|| {
             let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());

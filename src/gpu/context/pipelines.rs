@@ -102,7 +102,6 @@ pub(crate) fn cast_bindings() -> [wgpu::BindGroupLayoutEntry; 9] {
     ]
 }
 
-/// Layout of the programs of a cast.
 pub(crate) fn cast_layout(device: &wgpu::Device) -> (wgpu::BindGroupLayout, wgpu::PipelineLayout) {
     let group = device
         .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some("cast"), entries: &cast_bindings() });
