@@ -5,7 +5,7 @@ use super::state::{BulletScene, BulletState};
 use super::step::Answers;
 use crate::batch::input::from_slices;
 use crate::error::{Error, Result};
-use crate::query::policy::{Ends, Inside, Motion, Near, OnBad, Query, Touch, check_same_length, setters};
+use crate::query::policy::{Motion, Near, OnBad, Query, check_same_length, setters};
 use crate::query::results::{Lists, Report};
 use crate::query::validate::usage;
 use crate::records::{NO_SPHERE, RayAttributes};
@@ -144,14 +144,7 @@ impl Scene {
             }
 
             let motion = if end.is_some() { Motion::WithRay } else { Motion::AtTime };
-            let query = Query {
-                inside: Inside::Enter,
-                touch: Touch::Hit,
-                ends: Ends::Closed,
-                motion,
-                near: Near::Pass,
-                ..query
-            };
+            let query = Query { motion, near: Near::Pass, on_bad: query.on_bad, ..Query::at(query.precision) };
             let mut rounds: Vec<Legs> = Vec::new();
             while !active.is_empty() && rounds.len() < most as usize {
                 memory::check("legs of bullets", active.len() as u64 * 3 * size_of::<(usize, Leg)>() as u64)?;

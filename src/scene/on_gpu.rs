@@ -34,21 +34,17 @@ impl Device {
     pub(super) async fn open_gpu(choice: &str, options: &DeviceOptions) -> Result<Self> {
         let found = adapters::adapters().await;
         let infos: Vec<_> = found.iter().map(|adapter| adapter.get_info()).collect();
-        let chosen = match choice.to_ascii_lowercase().as_str() {
-            "auto" => return Ok(Self::best(&found, options).await),
-            "gpu" if !found.is_empty() => 0,
-            "gpu" => return Err(no_device(choice, &infos)),
-            lower => match lower.parse::<usize>() {
-                Ok(index) if index == found.len() => return Ok(Self::cpu_within(options.limits)),
-                Ok(index) if index < found.len() => index,
-                Ok(_) => return Err(no_device(choice, &infos)),
-                Err(_) => infos
-                    .iter()
-                    .position(|info| !lower.is_empty() && info.name.to_lowercase().contains(lower))
-                    .ok_or_else(|| no_device(choice, &infos))?,
-            },
+        let lower = choice.to_ascii_lowercase();
+        let is_named = |info: &wgpu::AdapterInfo| !lower.is_empty() && info.name.to_lowercase().contains(&lower);
+        let chosen = match (&*lower, lower.parse::<usize>()) {
+            ("auto", _) => return Ok(Self::best(&found, options).await),
+            (_, Ok(index)) if index == found.len() => return Ok(Self::cpu_within(options.limits)),
+            (_, Ok(index)) => found.get(index),
+            ("gpu", _) => found.first(),
+            _ => infos.iter().position(is_named).map(|index| &found[index]),
         };
-        Ok(Self::of_gpu(GpuEngine::open(&found[chosen], options.limits, None).await?))
+        let adapter = chosen.ok_or_else(|| no_device(choice, &infos))?;
+        Ok(Self::of_gpu(GpuEngine::open(adapter, options.limits, None).await?))
     }
 
     /// Opens the first GPU that allows the precision and is not a software adapter; else the CPU engine, which is faster than any software
@@ -73,9 +69,6 @@ impl Device {
 
     /// The device as `auto` returns it: a query that the CPU engine answers bit-identically, and before a round trip to this GPU ends, runs
     /// on the CPU engine.
-    ///
-    /// # Errors
-    /// Device errors.
     #[doc(hidden)]
     pub async fn with_cpu_for_few(self) -> Result<Self> {
         let Some(gpu) = self.on_gpu() else { return Ok(self) };
@@ -106,9 +99,6 @@ impl Device {
     }
 
     /// [`from_wgpu`](Self::from_wgpu) with changed programs.
-    ///
-    /// # Errors
-    /// As [`from_wgpu`](Self::from_wgpu).
     #[doc(hidden)]
     pub fn from_wgpu_edited(device: wgpu::Device, queue: wgpu::Queue, edit: impl Into<ShaderEdit>) -> Result<Self> {
         Ok(Self::of_gpu(block_on(GpuEngine::adopt(device, queue, Some(edit.into())))?))
@@ -271,11 +261,8 @@ impl Scene {
         let unfinished = unfinished.into_iter().map(|at| (at, place(at, device_counts[at])));
         let some = unfinished.chain(brute.into_iter().filter(|(_, place)| place.count > 0)).collect();
         let differ = fill.write_some(some, Search::BruteForce).await?;
-        if differ.is_empty() {
-            Ok((offsets, records, tally))
-        } else {
-            Ok(self.relist(batch, most, (offsets, records, tally), differ)?)
-        }
+        let listed = (offsets, records, tally);
+        if differ.is_empty() { Ok(listed) } else { self.relist(batch, most, listed, differ) }
     }
 
     /// Builds on the host the lists of rays for which two programs of a device disagree about the number of hits: below `exact`, each may
