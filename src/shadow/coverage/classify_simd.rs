@@ -120,15 +120,7 @@ multiversion! {
 fn classify_group(_: impl Lanes, observers: &mut Observers, around: Ball, within: Ball) -> bool {
     let mut any = 0;
     for i in 0..BLOCK {
-        let own = observers.light_radius;
-        let (apart, covers) = (observers.flag(i, own, around) == 0, observers.flag(i, own, within) == COVERS);
-        let flag = if covers {
-            COVERS
-        } else if apart {
-            0
-        } else {
-            2 * TOUCHES
-        };
+        let flag = observers.flag_between(i, observers.light_radius, around, within, 2 * TOUCHES);
         observers.flags[i] = (observers.flags[i] | (flag & COVERS)) + (flag & (2 * TOUCHES));
         any |= flag;
     }
@@ -233,16 +225,8 @@ fn classify_rows(_: impl Lanes, block: &mut RowBlock, number: u64) -> bool {
             & (around.radius <= LARGEST)
             & (x * x + y * y + z * z - own >= -ON * own);
         bad |= u64::from(!good) & present[i];
-        let (apart, covers) =
-            (observers.flag(i, light[3][i], around) == 0, observers.flag(i, light[3][i], within) == COVERS);
         let touches = if within.radius < around.radius { 2 * TOUCHES } else { TOUCHES };
-        let flag = if covers {
-            COVERS
-        } else if apart {
-            0
-        } else {
-            touches
-        } & present[i];
+        let flag = observers.flag_between(i, light[3][i], around, within, touches) & present[i];
         observers.flags[i] = (observers.flags[i] | (flag & COVERS)) + (flag & (3 * TOUCHES));
         observers.last[i] = if flag == TOUCHES { number } else { observers.last[i] };
     }
@@ -258,6 +242,19 @@ impl Observers {
     /// Whether a body inside this bounding sphere may touch the disc of observer `i`.
     pub(crate) fn is_touched_within(&self, i: usize, around: Ball) -> bool {
         self.flag(i, self.light_radius, around) != 0
+    }
+
+    /// Classification of observer `i` against a body between two spheres: 0, `touches` or [`COVERS`].
+    #[inline(always)]
+    fn flag_between(&self, i: usize, light_radius: f64, around: Ball, within: Ball, touches: u64) -> u64 {
+        let apart = self.flag(i, light_radius, around) == 0;
+        if self.flag(i, light_radius, within) == COVERS {
+            COVERS
+        } else if apart {
+            0
+        } else {
+            touches
+        }
     }
 
     /// Classification of observer `i` against one sphere: 0, [`TOUCHES`] or [`COVERS`].

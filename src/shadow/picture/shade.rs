@@ -93,9 +93,7 @@ pub(crate) fn noise(p: DVec3) -> f64 {
     let cell = p.floor();
     let f = p - cell;
     let s = f * f * (3.0 - 2.0 * f);
-    let x = (cell.x as i32) as u32;
-    let y = (cell.y as i32) as u32;
-    let z = (cell.z as i32) as u32;
+    let [x, y, z] = cell.to_array().map(|at| (at as i32) as u32);
     // Per corner: the far one has weight s, the near one the rest. Corners that share coordinates share hashes.
     let mut sum = 0.0;
     for (z, weight_z) in [(z, 1.0 - s.z), (z.wrapping_add(1), s.z)] {
