@@ -135,7 +135,7 @@ impl Bvh8 {
 
 impl Bvh8Node {
     pub(crate) fn slot(&self, i: usize) -> Bounds {
-        let [low, high] = self.bounds.map(|faces| Vec3A::from_array(faces.map(|face| face[i])));
+        let [low, high] = self.bounds.each_ref().map(|faces| Vec3A::new(faces[0][i], faces[1][i], faces[2][i]));
         Bounds { low, high }
     }
 

@@ -233,6 +233,7 @@ pub(crate) fn traverse<V: HitCollector>(
 }
 
 /// Completes the setup of a prepared ray for its attributes.
+#[inline(always)]
 pub(super) fn prepare_attributes(bvh: &CpuBvh, prepared: &mut PreparedRay, ray: &Ray, attributes: &RayAttributes) {
     let by = bvh.frame.inflation(ray, attributes);
     if by.axial > 0.0 {
@@ -287,18 +288,19 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
     /// Prefetches those children of a node that have a bit in `children`. They arrive while the first of them is visited.
     #[inline(always)]
     pub(crate) fn prefetch_children(&self, node: &Bvh8Node, children: u64) {
+        let (CpuBvh { tree, masks, .. }, moving_leaves) = (self.bvh, self.bvh.moving_leaves.as_deref());
         for (_, child) in node.children.iter().enumerate().filter(|(k, _)| children >> k & 1 == 1) {
             if let ChildRef::Leaf(number) = child.kind() {
                 if !self.ray_attributes.is_empty() {
-                    prefetch(&self.bvh.tree.ids[number]);
-                    self.bvh.masks.iter().for_each(|masks| prefetch(&masks[number]));
+                    prefetch(&tree.ids[number]);
+                    masks.iter().for_each(|masks| prefetch(&masks[number]));
                 }
-                if let Some(moving_leaves) = &self.bvh.moving_leaves {
+                if let Some(moving_leaves) = moving_leaves {
                     moving_leaves[number].prefetch();
                     continue;
                 }
             }
-            self.bvh.tree.prefetch(*child);
+            tree.prefetch(*child);
         }
     }
 
