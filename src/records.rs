@@ -1,6 +1,6 @@
 //! Records shared by host, device and files: little-endian, 4-byte words, no padding.
 //!
-//! Twins of `shaders/records.wgsl`; `tests/gpu/shaders.rs` compares the offsets.
+//! Twins of `shaders/records.wgsl`; `src/gpu/shader_tests.rs` compares the offsets.
 
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;

@@ -61,9 +61,7 @@ impl<'a> RayBatch<'a> {
             time_range: self.time_range,
         }
     }
-}
 
-impl RayBatch<'_> {
     /// Returns an error if ray `i` is invalid. `check_start` checks the sphere on which it starts.
     #[inline]
     pub(crate) fn check_one(&self, i: usize, check_start: impl CheckStart) -> Result<()> {

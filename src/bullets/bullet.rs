@@ -43,9 +43,6 @@ pub(crate) fn check_radius(index: u64, radius: f32) -> Result<()> {
 }
 
 /// Checks a bullet: two finite points that differ, and a finite speed above 0.
-///
-/// # Errors
-/// [`Error::BadRecord`] with the index, the field and the value.
 pub(crate) fn check_bullet(index: u64, bullet: &Bullet) -> Result<()> {
     let bad = |field, value: String, why: &'static str| Err(Error::record("bullet", index, field, value, why));
     for (names, point, why) in [

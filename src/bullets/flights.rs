@@ -5,7 +5,7 @@ use super::state::{BulletScene, BulletState};
 use super::step::Answers;
 use crate::batch::input::from_slices;
 use crate::error::{Error, Result};
-use crate::query::policy::{Ends, Inside, Motion, Near, OnBad, Query, Touch, check_same_length, setters};
+use crate::query::policy::{Motion, Near, OnBad, Query, check_same_length, setters};
 use crate::query::results::{Lists, Report};
 use crate::query::validate::usage;
 use crate::records::{NO_SPHERE, RayAttributes};
@@ -92,77 +92,74 @@ impl Scene {
         self.flights(bullets.into(), most, query).await
     }
 
-    fn flights<'a>(&'a self, bullets: Bullets<'a>, most: u32, query: &'a Query) -> BoxedFuture<'a, Flights> {
-        Box::pin(self.fly_in_rounds(bullets, most, query))
-    }
-
     /// Traces flights round by round: each round computes one leg of every bullet that still flies.
-    async fn fly_in_rounds(&self, bullets: Bullets<'_>, most: u32, query: &Query) -> Result<Flights> {
-        let start = Instant::now();
-        if most == 0 {
-            return usage("the maximum number of ricochets is 0: it must be at least 1");
-        }
-        let [from, to] = self.options.time_range;
-        let end = self.host.attributes.velocities.is_some().then_some(to);
-        if end.is_some() && !(from..=to).contains(&0.0) {
-            let outside = "which is outside the time range of the scene";
-            return usage(format!("bullets start at time 0, {outside}, {from} to {to}"));
-        }
-        if self.host.pairwise {
-            return usage("bullets cannot be used with a pairwise scene: any of them may hit any sphere");
-        }
-        self.refuse_ellipsoids("bullets")?;
-        self.check_spheres()?;
-        let count = bullets.records.len();
-        let radii = bullets.radii;
-        check_same_length("bullets", count, "radii", radii.map_or(count, <[f32]>::len))?;
-        let from_ids = bullets.from_ids;
-        check_same_length("bullets", count, "from_ids", from_ids.map_or(count, <[u32]>::len))?;
-        let memory = size_of::<BulletState>() + size_of::<crate::records::Ray>() + 8 + 3 * size_of::<Leg>();
-        memory::check("bullets", count as u64 * memory as u64)?;
-        let query = self.resolved(query);
-        let mut report = Report { rays: count as u64, precision: query.precision, ..Report::default() };
-        let mut active = try_with_capacity(count)?;
-        for (i, bullet) in bullets.records.iter().enumerate() {
-            let (number, radius) =
-                (bullets.first.unwrap_or(0).saturating_add(i as u64), radii.map_or(0.0, |radii| radii[i]));
-            let from_id = from_ids.map_or(NO_SPHERE, |ids| ids[i]);
-            let checked = check_bullet(number, bullet).and_then(|()| check_radius(number, radius));
-            let state = checked.and_then(|()| {
-                let state = BulletState::at_start(i, bullet, radius, from_id, end);
-                let attributes = RayAttributes { radius, from_id, ..RayAttributes::NONE };
-                self.host.start_check()(number, &state.ray, &attributes).map_err(|error| match error {
-                    Error::BadRecord { what: "ray", index, field, value, why } => {
-                        Error::BadRecord { what: "bullet", index, field, value, why }
-                    }
-                    other => other,
-                })?;
-                Ok(state)
-            });
-            match (state, query.on_bad) {
-                (Ok(state), _) => active.push(state),
-                (Err(_), OnBad::Skip) => report.skipped += 1,
-                (Err(error), OnBad::Refuse) => return Err(error),
+    fn flights<'a>(&'a self, bullets: Bullets<'a>, most: u32, query: &'a Query) -> BoxedFuture<'a, Flights> {
+        Box::pin(async move {
+            let start = Instant::now();
+            if most == 0 {
+                return usage("the maximum number of ricochets is 0: it must be at least 1");
             }
-        }
+            let [from, to] = self.options.time_range;
+            let end = self.host.attributes.velocities.is_some().then_some(to);
+            if end.is_some() && !(from..=to).contains(&0.0) {
+                let outside = "which is outside the time range of the scene";
+                return usage(format!("bullets start at time 0, {outside}, {from} to {to}"));
+            }
+            if self.host.pairwise {
+                return usage("bullets cannot be used with a pairwise scene: any of them may hit any sphere");
+            }
+            self.refuse_ellipsoids("bullets")?;
+            self.check_spheres()?;
+            let count = bullets.records.len();
+            let radii = bullets.radii;
+            check_same_length("bullets", count, "radii", radii.map_or(count, <[f32]>::len))?;
+            let from_ids = bullets.from_ids;
+            check_same_length("bullets", count, "from_ids", from_ids.map_or(count, <[u32]>::len))?;
+            let memory = size_of::<BulletState>() + size_of::<crate::records::Ray>() + 8 + 3 * size_of::<Leg>();
+            memory::check("bullets", count as u64 * memory as u64)?;
+            let query = self.resolved(query);
+            let mut report = Report { rays: count as u64, precision: query.precision, ..Report::default() };
+            let mut active = try_with_capacity(count)?;
+            for (i, bullet) in bullets.records.iter().enumerate() {
+                let (number, radius) =
+                    (bullets.first.unwrap_or(0).saturating_add(i as u64), radii.map_or(0.0, |radii| radii[i]));
+                let from_id = from_ids.map_or(NO_SPHERE, |ids| ids[i]);
+                let checked = check_bullet(number, bullet).and_then(|()| check_radius(number, radius));
+                let state = checked.and_then(|()| {
+                    let state = BulletState::at_start(i, bullet, radius, from_id, end);
+                    let attributes = RayAttributes { radius, from_id, ..RayAttributes::NONE };
+                    self.host.start_check()(number, &state.ray, &attributes).map_err(|error| match error {
+                        Error::BadRecord { what: "ray", index, field, value, why } => {
+                            Error::BadRecord { what: "bullet", index, field, value, why }
+                        }
+                        other => other,
+                    })?;
+                    Ok(state)
+                });
+                match (state, query.on_bad) {
+                    (Ok(state), _) => active.push(state),
+                    (Err(_), OnBad::Skip) => report.skipped += 1,
+                    (Err(error), OnBad::Refuse) => return Err(error),
+                }
+            }
 
-        let motion = if end.is_some() { Motion::WithRay } else { Motion::AtTime };
-        let query =
-            Query { inside: Inside::Enter, touch: Touch::Hit, ends: Ends::Closed, motion, near: Near::Pass, ..query };
-        let mut rounds: Vec<Legs> = Vec::new();
-        while !active.is_empty() && rounds.len() < most as usize {
-            memory::check("legs of bullets", active.len() as u64 * 3 * size_of::<(usize, Leg)>() as u64)?;
-            let answers = Answers::query_scene(self, &active, rounds.is_empty(), &query, &mut report).await?;
-            let legs;
-            (legs, active) = answers.end(BulletScene { host: &self.host, end }, active)?;
-            if rounds.is_empty() {
-                report.rays_hit = legs.iter().filter(|(_, leg)| leg.is_hit()).count() as u64;
+            let motion = if end.is_some() { Motion::WithRay } else { Motion::AtTime };
+            let query = Query { motion, near: Near::Pass, on_bad: query.on_bad, ..Query::at(query.precision) };
+            let mut rounds: Vec<Legs> = Vec::new();
+            while !active.is_empty() && rounds.len() < most as usize {
+                memory::check("legs of bullets", active.len() as u64 * 3 * size_of::<(usize, Leg)>() as u64)?;
+                let answers = Answers::query_scene(self, &active, rounds.is_empty(), &query, &mut report).await?;
+                let legs;
+                (legs, active) = answers.end(BulletScene { host: &self.host, end }, active)?;
+                if rounds.is_empty() {
+                    report.rays_hit = legs.iter().filter(|(_, leg)| leg.is_hit()).count() as u64;
+                }
+                rounds.push(legs);
             }
-            rounds.push(legs);
-        }
-        let (offsets, records) = joined(count, rounds)?;
-        report.seconds = start.elapsed().as_secs_f64();
-        Ok(Flights { offsets, records, report })
+            let (offsets, records) = joined(count, rounds)?;
+            report.seconds = start.elapsed().as_secs_f64();
+            Ok(Flights { offsets, records, report })
+        })
     }
 
     /// Returns an error for a sphere with radius 0: a bullet cannot glance off a point.

@@ -60,6 +60,7 @@ pub(crate) fn leaf_attribute_bytes(spheres: u64, masked: bool, moving: bool, map
 }
 
 /// A sphere as the build of a BVH takes it.
+#[inline(always)]
 pub(crate) fn build_item(frame: &CpuFrame, id: usize, sphere: &Sphere) -> BuildItem {
     let (c, reach) = frame.sphere(sphere);
     BuildItem { center: c.as_vec3().to_array(), padded_radius: reach, id: id as u32 }

@@ -16,15 +16,6 @@ pub(crate) struct Resolved<T> {
     pub(crate) overflowed: bool,
 }
 
-/// The test that makes a sphere a candidate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CandidateTest {
-    /// The ray may hit it, at a `t` that still counts.
-    Hits,
-    /// Its clearance may be as small as still counts.
-    ClosestApproach,
-}
-
 /// The part of a result that is known after a report of certain hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Settled {
@@ -38,8 +29,8 @@ pub(crate) enum Settled {
 
 /// Receives the candidates of one ray.
 pub(crate) trait HitCollector {
-    /// The candidate test.
-    const CANDIDATES: CandidateTest = CandidateTest::Hits;
+    /// What makes a sphere a candidate: its clearance may be as small as still counts. Otherwise the ray may hit it, at a `t` that counts.
+    const IS_APPROACH: bool = false;
     /// Whether the collector takes roots at the query's precision, which are computed for a pair batch, through
     /// [`accept`](Self::accept) instead of [`test`](Self::test).
     const ACCEPTS_ROOTS: bool = false;

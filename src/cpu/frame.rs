@@ -93,7 +93,6 @@ impl CpuFrame {
         (c, (r + 128.0 * U * (c.length() + r)) as f32)
     }
 
-    /// A point in scaled units.
     pub(crate) fn scaled_point(&self, point: DVec3) -> DVec3 {
         (point - self.middle) * self.scale
     }

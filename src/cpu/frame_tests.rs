@@ -42,8 +42,8 @@ fn grazing_sphere() -> impl Strategy<Value = GrazingSphere> {
         .prop_map(|(along, aside, turn, radius, steps)| GrazingSphere { along, aside, turn, radius, steps })
 }
 
-fn step(x: f64, steps: i32) -> f32 {
-    let mut y = x as f32;
+fn step(x: impl Into<f64>, steps: i32) -> f32 {
+    let mut y = x.into() as f32;
     for _ in 0..steps.unsigned_abs() {
         y = if steps > 0 { y.next_up() } else { y.next_down() };
     }
@@ -161,11 +161,6 @@ fn check_cull_by_clearance(ray: &Ray, spheres: &[Sphere], limit: f32) -> Result<
     Ok(())
 }
 
-/// A limit a few f32 steps from one of the sphere's own results.
-fn near(x: f32, steps: i32) -> f32 {
-    step(x.into(), steps)
-}
-
 proptest! {
     #![proptest_config(property_cases())]
 
@@ -178,7 +173,8 @@ proptest! {
     fn spheres_culled_by_the_ray_ends_have_no_hit_between_them((ray, spheres) in scene(), which: prop::sample::Index, steps in -3i32..=3) {
         let sphere = which.get(&spheres);
         let solved = sphere::intersect_compensated::<false>(&sphere::scale(&ray, sphere));
-        for last in [f32::MAX, near(solved.t_enter, steps), near(solved.foot, steps), near(solved.t_exit, steps)] {
+        // A few f32 steps from one of the sphere's own results.
+        for last in [f32::MAX, step(solved.t_enter, steps), step(solved.foot, steps), step(solved.t_exit, steps)] {
             check_cull_by_ends(&ray, &spheres, last)?;
             // The same number as an end of the ray.
             for ends in [(ray.t_min, last), (last, ray.t_max)] {
@@ -193,7 +189,7 @@ proptest! {
     #[test]
     fn spheres_culled_by_clearance_are_farther_than_the_limit((ray, spheres) in scene(), which: prop::sample::Index, steps in -3i32..=3) {
         let (_, clearance) = exact::approach(&ray, which.get(&spheres));
-        for limit in [near(clearance, steps), 0.0] {
+        for limit in [step(clearance, steps), 0.0] {
             check_cull_by_clearance(&ray, &spheres, limit)?;
         }
     }

@@ -10,7 +10,7 @@ use crate::query::policy::Query;
 use crate::query::results::Tally;
 use crate::records::{Interval, Ray, RayAttributes};
 use crate::runtime::map_tasks;
-use crate::runtime::memory::try_with_capacity;
+use crate::runtime::memory::{try_repeat, try_with_capacity};
 
 /// Hit lists of the rays of one task.
 pub(crate) struct TaskLists {
@@ -42,7 +42,7 @@ impl CpuScene {
     fn list_task(&self, batch: RayBatch<'_>, plan: TaskPlan, most: u32, pool: &GrowthBudget) -> Result<TaskLists> {
         let RayBatch { first, ray_attributes, query, cancel, .. } = batch;
         let rays = batch.rays.records();
-        let order = self.ordered(&rays, self.valid_rays(&batch, &rays)?, plan);
+        let order = self.ordered(&rays, batch.valid_rays(&rays, self.start_check())?, plan);
         let skipped = (rays.len() - order.len()) as u64;
         let mut lists = TaskLists {
             ranges: vec![(0, 0); rays.len()],
@@ -123,28 +123,21 @@ impl TaskLists {
 pub(crate) fn join(lists: Vec<TaskLists>) -> Result<(Vec<u64>, Vec<Interval>, Tally)> {
     let rays: usize = lists.iter().map(|part| part.ranges.len()).sum();
     let total: usize = lists.iter().map(|part| part.records.len()).sum();
-    let (mut offsets, mut records) = (try_with_capacity(rays + 1)?, try_with_capacity(total)?);
+    let (mut offsets, mut records) = (try_with_capacity(rays + 1)?, try_repeat(Interval::MISS, total)?);
     offsets.push(0);
     let mut end = 0;
     for &(_, count) in lists.iter().flat_map(|part| &part.ranges) {
         end += u64::from(count);
         offsets.push(end);
     }
-    records.resize(total, Interval::MISS);
     let tally = lists.iter().fold(Tally::default(), |sum, part| sum + part.tally);
-    let mut places = Vec::with_capacity(lists.len());
     let mut rest = &mut records[..];
-    for part in &lists {
-        let (own, others) = rest.split_at_mut(part.records.len());
-        places.push(own);
-        rest = others;
-    }
+    let places: Vec<_> = lists.iter().filter_map(|part| rest.split_off_mut(..part.records.len())).collect();
     // Each part is freed as soon as it is copied.
     map_tasks(places.into_iter().zip(lists), |(mut place, part)| {
         for (start, count) in part.ranges {
-            let (own, others) = place.split_at_mut(count as usize);
-            own.copy_from_slice(&part.records[start..start + count as usize]);
-            place = others;
+            let own = place.split_off_mut(..count as usize).unwrap_or_default();
+            own.copy_from_slice(&part.records[start..][..own.len()]);
         }
     });
     Ok((offsets, records, tally))

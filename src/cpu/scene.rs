@@ -51,7 +51,6 @@ pub(crate) struct TaskPlan {
     pub(crate) order: RayOrder,
 }
 
-/// A scene of the CPU engine.
 pub(crate) struct CpuScene {
     pub(crate) spheres: Vec<Sphere>,
     pub(crate) attributes: SphereAttributes,
@@ -236,7 +235,6 @@ impl CpuScene {
         }
     }
 
-    /// Casts a batch on all cores.
     pub(crate) fn cast<Q: RayQuery>(&self, batch: RayBatch<'_>, out: &mut [Q::Record]) -> Result<Tally> {
         let plan = self.plan(&batch, !Q::IS_APPROACH, true);
         let size = plan.size;
@@ -262,20 +260,11 @@ impl CpuScene {
         merge_results(map_tasks(words.chunks_mut(size / 32).enumerate(), task))
     }
 
-    /// Indices of the valid rays of a batch; `rays` are its records.
-    ///
-    /// # Errors
-    /// The error of the first invalid ray, if the query refuses invalid rays.
-    pub(super) fn valid_rays(&self, batch: &RayBatch<'_>, rays: &[Ray]) -> Result<Vec<u32>> {
-        batch.valid_rays(rays, self.start_check())
-    }
-
-    /// Casts the rays of one task.
     fn task<Q: RayQuery>(&self, batch: RayBatch<'_>, plan: TaskPlan, out: &mut [Q::Record]) -> Result<Tally> {
         let cancel = batch.cancel;
         cancel.check()?;
         let rays = batch.rays.records();
-        let order = self.ordered(&rays, self.valid_rays(&batch, &rays)?, plan);
+        let order = self.ordered(&rays, batch.valid_rays(&rays, self.start_check())?, plan);
         let skipped = (rays.len() - order.len()) as u64;
         out.fill(Q::MISS);
         let mut tally = if plan.order.is_sorted() && order.len() > STREAM_RAYS {

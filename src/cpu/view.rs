@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::sync::OnceLock;
 
 use super::accel::CpuBvh;
-use super::collector::{CandidateTest, HitCollector};
+use super::collector::HitCollector;
 use super::traverse::certain_miss::{GROUP, misses};
 use super::traverse::ray_order::RayOrder;
 use super::traverse::{best_first, one_ray, stream};
@@ -123,7 +123,7 @@ impl<'a> SceneView<'a> {
                 self.visit_start(ray, attributes, collector);
             }
         }
-        if let (Some(bvh), CandidateTest::Hits) = (self.bvh, V::CANDIDATES) {
+        if let (Some(bvh), false) = (self.bvh, V::IS_APPROACH) {
             return stream::traverse(bvh, *self, rays, ray_attributes, collectors, query, order);
         }
         let bvh = self.bvh.filter(|_| self.spheres.len() >= APPROACH_FROM);
@@ -139,15 +139,15 @@ impl<'a> SceneView<'a> {
     #[inline(never)]
     pub(crate) fn visit_all<V: HitCollector>(&self, ray: &Ray, attributes: Option<&RayAttributes>, collector: &mut V) {
         for (first, spheres) in (0..).step_by(GROUP).zip(self.spheres.chunks(GROUP)) {
-            let mut left = match (V::CANDIDATES, attributes) {
-                (CandidateTest::Hits, None) => self.level.possible_hits(ray, spheres),
+            let mut left = match (V::IS_APPROACH, attributes) {
+                (false, None) => self.level.possible_hits(ray, spheres),
                 _ => u64::MAX >> (GROUP - spheres.len()),
             };
             while left != 0 {
                 let id = first + left.trailing_zeros();
                 left &= left - 1;
                 let Some(target) = self.target(id, attributes) else { continue };
-                let missed = || V::CANDIDATES == CandidateTest::Hits && misses(ray, &target);
+                let missed = || !V::IS_APPROACH && misses(ray, &target);
                 if attributes.is_none_or(|attributes| self.admits(attributes, id) && !missed()) {
                     collector.test(ray, id, target);
                 }
@@ -181,7 +181,7 @@ impl Candidates<'_> {
                 let plain = scene.attributes.masks.is_none()
                     && !scene.attributes.has_motion_or_shape()
                     && attributes == RayAttributes::NONE;
-                if let (Some(bvh), CandidateTest::Hits) = (scene.bvh, V::CANDIDATES) {
+                if let (Some(bvh), false) = (scene.bvh, V::IS_APPROACH) {
                     return one_ray::search(bvh, scene, ray, (!plain).then_some(&attributes), collector, query);
                 }
                 let picked = if plain { &[] } else { &[attributes][..] };

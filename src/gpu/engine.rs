@@ -92,7 +92,8 @@ impl GpuEngine {
 
     /// Returns the pipeline of a program with its own layout; created at first use.
     pub(crate) async fn pipeline(&self, program: &Program, own: KernelConstants) -> Result<wgpu::ComputePipeline> {
-        self.pipeline_in(program, own, None).await
+        self.check()?;
+        self.create((program, own, None)).await
     }
 
     /// Bind group of a cast's programs: parameters, rays, state, results, ray attributes; the spheres of one part and their attributes;
@@ -123,9 +124,10 @@ impl GpuEngine {
         let layout = Some(&self.cast.1);
         let search = kernels.bvh.filter(|_| traverses).unwrap_or(kernels.brute_force);
         self.prepare(&Vec::from_iter(once(search).chain(kernels.finalize).map(|program| (program, own, layout))));
-        let search = self.pipeline_in(search, own, layout).await?;
+        self.check()?;
+        let search = self.create((search, own, layout)).await?;
         let finalize = match kernels.finalize {
-            Some(program) => Some(self.pipeline_in(program, own, layout).await?),
+            Some(program) => Some(self.create((program, own, layout)).await?),
             None => None,
         };
         Ok((search, finalize))
@@ -144,16 +146,6 @@ impl GpuEngine {
     /// Does nothing: in a browser, wgpu belongs to one thread, and another process compiles the shaders.
     #[cfg(target_arch = "wasm32")]
     pub(crate) fn prepare(&self, _: &[Asked<'_>]) {}
-
-    async fn pipeline_in(
-        &self,
-        program: &Program,
-        own: KernelConstants,
-        layout: Option<&wgpu::PipelineLayout>,
-    ) -> Result<wgpu::ComputePipeline> {
-        self.check()?;
-        self.create((program, own, layout)).await
-    }
 
     /// Creates a pipeline if it does not exist, once also for callers at the same time.
     fn create(&self, (program, own, layout): Asked<'_>) -> BoxedFuture<'_, wgpu::ComputePipeline> {
@@ -239,10 +231,7 @@ impl GpuEngine {
             cache: None,
         })
     }
-}
 
-impl GpuEngine {
-    /// Opens an adapter and probes it.
     pub(crate) async fn open(adapter: &wgpu::Adapter, limits: Limits, edit: Option<ShaderEdit>) -> Result<Self> {
         Self::new(GpuContext::open(adapter, limits, edit).await?).probed().await
     }
@@ -272,7 +261,7 @@ async fn run_probe(gpu: &GpuEngine) -> Result<Probe> {
         (gpu.filled("probe rays", &rays).await?, gpu.filled("probe spheres", &spheres).await?);
     let bytes = (ROWS * RESULTS * 16) as u64;
     let out = gpu.buffer("probe results", bytes, BufferUsages::STORAGE | BufferUsages::COPY_SRC).await?;
-    let staging = gpu.buffer("probe staging", bytes, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?;
+    let staging = gpu.staging_buffer("probe staging", bytes).await?;
     let group = gpu.bind(&pipeline, &[(0, &params_buffer), (1, &spheres_buffer), (2, &rays_buffer), (3, &out)]).await?;
     let _ = gpu.dispatch(&pipeline, &group, (ROWS / 64) as u32).await?;
     let mut results = vec![[[0f32; 4]; RESULTS]; ROWS];

@@ -143,32 +143,23 @@ pub(crate) fn evaluate(rays: &[Ray], spheres: &[Sphere], results: &[[[f32; 4]; R
         probe.fast_of_bound = probe.fast_of_bound.max(plain.unwrap_or(0.0));
         probe.pair_roots_of_bound = probe.pair_roots_of_bound.max(row.check_pairs(&found[5], &found[6]));
     }
-    let mut reasons = Vec::new();
-    // With correct arithmetic, `standard` decides 490 of these 512 rays and `fast` decides 276.
-    if certain[0] < probe.rays * 4 / 5 || certain[1] < probe.rays * 2 / 5 {
-        reasons.push(format!(
-            "only {} (standard) and {} (fast) of {} hard rays are classified as certain",
-            certain[0], certain[1], probe.rays
-        ));
-    }
-    if probe.fast_of_bound > 1.0 {
-        let why = format!("errors of plain f32 reach {:.1} times their bound", probe.fast_of_bound);
-        reasons.push(why.clone());
-        probe.broken = Some(why);
-    }
-    if probe.sums_wrong + probe.products_wrong > 0 {
-        let (s, p, n) = (probe.sums_wrong, probe.products_wrong, probe.pairs);
-        reasons.push(format!("the error terms of {s} of {n} sums and {p} of {n} products are wrong"));
-    }
-    if probe.flags_wrong > 0 {
-        reasons.push(format!("{} of {} hard rays are classified wrongly", probe.flags_wrong, probe.rays));
-    }
-    if probe.roots_of_bound > 1.0 {
-        reasons.push(format!("errors of roots reach {:.1} times their bound", probe.roots_of_bound));
-    }
-    if probe.pair_roots_of_bound > 1.0 {
-        reasons.push(format!("errors of roots as pairs reach {:.1} times their bound", probe.pair_roots_of_bound));
-    }
+    let (rays, [standard, fast]) = (probe.rays, certain);
+    let too_large =
+        |what: &str, share: f64| (share > 1.0).then(|| format!("errors of {what} reach {share:.1} times their bound"));
+    probe.broken = too_large("plain f32", probe.fast_of_bound);
+    let (s, p, n) = (probe.sums_wrong, probe.products_wrong, probe.pairs);
+    let reasons = [
+        // With correct arithmetic, `standard` decides 490 of these 512 rays and `fast` decides 276.
+        (standard < rays * 4 / 5 || fast < rays * 2 / 5).then(|| {
+            format!("only {standard} (standard) and {fast} (fast) of {rays} hard rays are classified as certain")
+        }),
+        probe.broken.clone(),
+        (s + p > 0).then(|| format!("the error terms of {s} of {n} sums and {p} of {n} products are wrong")),
+        (probe.flags_wrong > 0).then(|| format!("{} of {rays} hard rays are classified wrongly", probe.flags_wrong)),
+        too_large("roots", probe.roots_of_bound),
+        too_large("roots as pairs", probe.pair_roots_of_bound),
+    ];
+    let reasons: Vec<String> = reasons.into_iter().flatten().collect();
     probe.failure = (!reasons.is_empty()).then(|| reasons.join("; "));
     probe
 }

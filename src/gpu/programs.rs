@@ -234,12 +234,8 @@ programs! {
 
 /// Variant of a program for a device on which the threads of a subgroup share their loads and loop counts.
 pub(crate) fn with_shared_loads(source: &str) -> String {
-    source
-        .replace(include_str!("../../shaders/cull/load.wgsl"), include_str!("../../shaders/cull/load_subgroup.wgsl"))
-        .replace(
-            include_str!("../../shaders/traverse/lone_thread.wgsl"),
-            include_str!("../../shaders/traverse/subgroup.wgsl"),
-        )
+    let source = source.replace(file!("cull/load"), file!("cull/load_subgroup"));
+    source.replace(file!("traverse/lone_thread"), file!("traverse/subgroup"))
 }
 
 /// The stack of a traversal, with an entry per level that a BVH can have.
@@ -254,18 +250,12 @@ pub(crate) fn with_short_stack(source: &str) -> String {
 
 /// Variant of a program for bodies that are all spheres: a third of the source, and of the time to compile it.
 pub(crate) fn without_spheroids(source: &str) -> String {
-    source.replace(
-        include_str!("../../shaders/shadow/cones.wgsl"),
-        include_str!("../../shaders/shadow/no_spheroids.wgsl"),
-    )
+    source.replace(file!("shadow/cones"), file!("shadow/no_spheroids"))
 }
 
 /// Variant of a program for a light of uniform brightness, without the integral of limb darkening.
 pub(crate) fn without_limb_darkening(source: &str) -> String {
-    source.replace(
-        include_str!("../../shaders/shadow/flux.wgsl"),
-        include_str!("../../shaders/shadow/uniform_light.wgsl"),
-    )
+    source.replace(file!("shadow/flux"), file!("shadow/uniform_light"))
 }
 
 /// A change of every program before it is compiled. Tests use it to inject faults, and measurements to compare variants.

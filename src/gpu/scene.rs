@@ -40,7 +40,6 @@ const SPHERE_BYTES: u64 = size_of::<Sphere>() as u64;
 /// Maximum number of spheres per part: BVH leaves have 28 bits for the position of their first sphere.
 const MAX_PART_SPHERES: u64 = 1 << 28;
 
-/// The spheres of a scene on a GPU.
 pub(crate) struct GpuScene {
     pub(crate) parts: Vec<ScenePart>,
     /// Throughput with the BVH, and without it.
@@ -255,10 +254,10 @@ impl GpuScene {
             let own = &spheres[old.first as usize..][..old.count as usize];
             let buffer = Self::upload(gpu, own).await?;
             let attributes = Self::upload_attributes(gpu, set, old.first, old.count).await?;
-            let mut part = ScenePart { spheres: buffer, attributes, bvh: None, ..*old };
+            let mut part = ScenePart { spheres: buffer, attributes, bvh: None, built_cost: None, ..*old };
             let motion = LeafMotion::of(&part.attributes, set);
             match (&old.bvh, gpu.probe.failure.is_none()) {
-                _ if !trees => part.built_cost = None,
+                _ if !trees => {}
                 (Some(bvh), true) => {
                     let fitted = bvh.refit(gpu, &part.spheres, part.count, &frame, motion).await?;
                     let built = match old.built_cost {
@@ -269,10 +268,7 @@ impl GpuScene {
                     before += built;
                     (part.bvh, part.built_cost) = (Some(fitted), Some(built));
                 }
-                _ => {
-                    part.bvh = Some(GpuBvh::new(gpu, &part.spheres, own, &frame, motion, set).await?);
-                    part.built_cost = None;
-                }
+                _ => part.bvh = Some(GpuBvh::new(gpu, &part.spheres, own, &frame, motion, set).await?),
             }
             parts.push(part);
         }

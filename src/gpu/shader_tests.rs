@@ -88,46 +88,43 @@ fn parse(name: &str, source: &str) -> naga::Module {
     naga::front::wgsl::parse_str(source).unwrap_or_else(|e| panic!("{name}: {}", e.emit_to_string(source)))
 }
 
+/// Validates a program that needs no more than these capabilities.
+fn validate(name: &str, module: &naga::Module, capabilities: naga::valid::Capabilities) -> naga::valid::ModuleInfo {
+    naga::valid::Validator::new(naga::valid::ValidationFlags::all(), capabilities)
+        .subgroup_stages(naga::valid::ShaderStages::COMPUTE)
+        .subgroup_operations(naga::valid::SubgroupOperationSet::all())
+        .validate(module)
+        .unwrap_or_else(|e| panic!("{name}: {e:?}"))
+}
+
 #[test]
 fn every_program_is_valid_for_webgpu() {
     // No capability beyond WebGPU's core: no f64, no push constants, no subgroups.
-    let flags = naga::valid::ValidationFlags::all();
+    let core = naga::valid::Capabilities::empty();
     let mut used = BTreeSet::new();
     for program in PROGRAMS {
         let module = parse(program.name, &program.source());
-        let mut validator = naga::valid::Validator::new(flags, naga::valid::Capabilities::empty());
-        validator.validate(&module).unwrap_or_else(|e| panic!("{}: {e:?}", program.name));
+        validate(program.name, &module, core);
         let [entry] = module.entry_points.as_slice() else { panic!("{}: expected one entry point", program.name) };
         assert_eq!(entry.name, "main");
         assert!(entry.workgroup_size.iter().product::<u32>() <= 256, "{}", program.name);
-        let storage = module
-            .global_variables
-            .iter()
-            .filter(|(_, v)| matches!(v.space, naga::AddressSpace::Storage { .. }))
-            .count();
+        let is_storage = |(_, v): &(_, &naga::GlobalVariable)| matches!(v.space, naga::AddressSpace::Storage { .. });
+        let storage = module.global_variables.iter().filter(is_storage).count();
         assert!(storage <= 8, "{} binds {storage} storage buffers", program.name);
         used.insert(program.name);
         let round = without_spheroids(&program.source());
         for variant in [without_limb_darkening(&program.source()), without_limb_darkening(&round), round] {
-            naga::valid::Validator::new(flags, naga::valid::Capabilities::empty())
-                .validate(&parse(program.name, &variant))
-                .unwrap_or_else(|e| panic!("a variant of {}: {e:?}", program.name));
+            validate(&format!("a variant of {}", program.name), &parse(program.name, &variant), core);
         }
         // This variant is not for browsers, which require `enable subgroups;`.
         let shared = parse(program.name, &with_shared_loads(&program.source()));
-        let mut validator = naga::valid::Validator::new(flags, naga::valid::Capabilities::SUBGROUP);
-        validator
-            .subgroup_stages(naga::valid::ShaderStages::COMPUTE)
-            .subgroup_operations(naga::valid::SubgroupOperationSet::all())
-            .validate(&shared)
-            .unwrap_or_else(|e| panic!("{} with shared loads: {e:?}", program.name));
+        validate(&format!("{} with shared loads", program.name), &shared, naga::valid::Capabilities::SUBGROUP);
     }
     println!("{} programs", used.len());
     assert_eq!(used.len(), PROGRAMS.len());
     parse("SOLVE", SOLVE);
 }
 
-/// The shaders below a folder.
 fn shaders(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { shaders(&path) } else { vec![path] }).collect()
@@ -167,9 +164,7 @@ fn stores(block: &naga::Block) -> Vec<naga::Handle<naga::Expression>> {
 fn no_program_stores_to_a_vector_component_at_a_run_time_index() {
     let check = |name: &str, source: &str| {
         let module = parse(name, source);
-        let info = naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::all())
-            .validate(&module)
-            .unwrap();
+        let info = validate(name, &module, naga::valid::Capabilities::all());
         let named = module.functions.iter().map(|(handle, function)| (function, &info[handle]));
         let entries =
             module.entry_points.iter().enumerate().map(|(i, entry)| (&entry.function, info.get_entry_point(i)));
@@ -292,9 +287,8 @@ fn records_have_the_same_layout_on_both_sides() {
         let mut layouter = naga::proc::Layouter::default();
         layouter.update(module.to_ctx()).unwrap();
         for layout in layouts() {
-            let Some((handle, ty)) = module.types.iter().find(|(_, t)| t.name.as_deref() == Some(layout.name)) else {
-                continue;
-            };
+            let found = module.types.iter().find(|(_, t)| t.name.as_deref() == Some(layout.name));
+            let Some((handle, ty)) = found else { continue };
             let naga::TypeInner::Struct { members, .. } = &ty.inner else { panic!("{} is not a struct", layout.name) };
             let theirs: Vec<(String, usize)> =
                 members.iter().map(|m| (m.name.clone().unwrap_or_default(), m.offset as usize)).collect();

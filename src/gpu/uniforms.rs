@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::query::policy::{Ends, Inside, Query, Touch};
+use crate::query::policy::Query;
 
 /// Bytes between the parameters of two dispatches in their buffer: the largest alignment that WebGPU may require.
 pub(crate) const UNIFORM_STEP: u64 = 256;
@@ -37,24 +37,10 @@ pub(crate) struct Params {
 }
 
 impl Params {
-    /// The policies of a query; the rest is zero.
+    /// The policies of a query, whose variants have the numbers of the shaders; the rest is zero.
     pub(crate) fn of(query: &Query) -> Self {
-        Self {
-            inside: match query.inside {
-                Inside::Enter => 0,
-                Inside::Exit => 1,
-                Inside::Ignore => 2,
-            },
-            touch: match query.touch {
-                Touch::Hit => 0,
-                Touch::Miss => 1,
-            },
-            ends: match query.ends {
-                Ends::Closed => 0,
-                Ends::HalfOpen => 1,
-            },
-            ..Self::default()
-        }
+        let Query { inside, touch, ends, .. } = *query;
+        Self { inside: inside as u32, touch: touch as u32, ends: ends as u32, ..Self::default() }
     }
 }
 

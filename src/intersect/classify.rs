@@ -11,9 +11,7 @@ use crate::records::Ray;
 /// Result of the classification of one ray and one sphere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HitClass {
-    /// Miss.
     Miss,
-    /// Hit.
     Hit,
     /// Undecided within the error bounds. Returned only by [`classify`] with `use_bounds`.
     Undecided,

@@ -65,26 +65,22 @@ impl EllipsoidShape {
     pub fn check(&self, index: u64) -> Result<()> {
         let bad = |field, value: f32, why: &'static str| Err(Error::record("ellipsoid", index, field, value, why));
         let radii = self.radii.to_array();
-        for (field, radius) in ["rx", "ry", "rz"].into_iter().zip(radii) {
-            if !radius.is_finite() || radius <= 0.0 {
-                return bad(field, radius, "a semi-axis must be finite and larger than 0");
-            }
+        let axes = || ["rx", "ry", "rz"].into_iter().zip(radii);
+        if let Some((field, radius)) = axes().find(|(_, radius)| !radius.is_finite() || *radius <= 0.0) {
+            return bad(field, radius, "a semi-axis must be finite and larger than 0");
         }
         let [x, y, z, w] = self.rotation.to_array();
-        let rotation = [w, x, y, z];
-        for (field, part) in ["qw", "qx", "qy", "qz"].into_iter().zip(rotation) {
-            if !part.is_finite() {
-                return bad(field, part, "a rotation must be finite");
-            }
+        if let Some((field, part)) = [("qw", w), ("qx", x), ("qy", y), ("qz", z)].into_iter().find(|q| !q.1.is_finite())
+        {
+            return bad(field, part, "a rotation must be finite");
         }
-        if rotation == [0.0; 4] {
+        if [x, y, z, w] == [0.0; 4] {
             return bad("qw", 0.0, "a rotation must not be zero");
         }
-        let slim =
-            ["rx", "ry", "rz"].into_iter().zip(radii).find(|(_, r)| self.bounding_radius() / MAX_AXIS_RATIO > *r);
-        slim.map_or(Ok(()), |(field, r)| {
-            bad(field, r, "the longest semi-axis must be at most 1048576 times the shortest")
-        })
+        match axes().find(|(_, radius)| self.bounding_radius() / MAX_AXIS_RATIO > *radius) {
+            Some((field, r)) => bad(field, r, "the longest semi-axis must be at most 1048576 times the shortest"),
+            None => Ok(()),
+        }
     }
 }
 

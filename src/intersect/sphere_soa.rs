@@ -107,19 +107,9 @@ impl PairBatch {
             return scale(&ray, &sphere);
         }
         let [vx, vy, vz, time, radius, lx, ly, lz, relative] = self.motion.each_ref().map(|column| column[i]);
-        let (velocity, low) = (Vec3::new(vx, vy, vz), Vec3::new(lx, ly, lz));
-        let scaled = scale_moving(
-            &ray,
-            &sphere,
-            &RelativeMotion {
-                velocity,
-                time,
-                moves_with_ray: relative != 0.0,
-                radius,
-                direction_low: low,
-                starts_on_surface: false,
-            },
-        );
+        let (velocity, direction_low, moves_with_ray) = (Vec3::new(vx, vy, vz), Vec3::new(lx, ly, lz), relative != 0.0);
+        let moves = RelativeMotion { velocity, time, moves_with_ray, radius, direction_low, starts_on_surface: false };
+        let scaled = scale_moving(&ray, &sphere, &moves);
         if !E {
             return scaled;
         }

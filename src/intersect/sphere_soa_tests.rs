@@ -6,8 +6,7 @@ use super::*;
 use crate::intensity::scaled;
 use crate::intersect::classify::{HitClass, Root, Roots, classify};
 use crate::intersect::exact::ExactRoots;
-use crate::intersect::resolve::resolve_pair;
-use crate::intersect::resolve::with_finite_ends;
+use crate::intersect::resolve::{resolve_pair, with_finite_ends};
 use crate::intersect::sphere::intersect_compensated;
 use crate::numbers::Numbers;
 use crate::query::policy::{Inside, Query, Touch};
@@ -32,6 +31,12 @@ impl AnyNumbers {
     }
 }
 
+fn batch_of(pairs: &[(Ray, Sphere); BATCH_WIDTH]) -> PairBatch {
+    let mut batch = PairBatch::default();
+    pairs.iter().enumerate().for_each(|(i, (ray, sphere))| batch.set(i, ray, sphere));
+    batch
+}
+
 fn bits(solved: &SphereRoots) -> [u32; 8] {
     let SphereRoots { disc, disc_bound, t_enter, t_exit, enter_bound, exit_bound, foot, foot_bound, .. } = *solved;
     [disc, t_enter, t_exit, disc_bound, enter_bound, exit_bound, foot, foot_bound].map(f32::to_bits)
@@ -46,8 +51,7 @@ fn a_pair_batch_has_the_bits_of_single_pairs() {
             let direction = if direction == [0.0; 3] { [0.0, 0.0, 1.0] } else { direction };
             (Ray::new(n.vector(), direction), Sphere::new(n.vector(), n.number().abs()))
         });
-        let mut batch = PairBatch::default();
-        pairs.iter().enumerate().for_each(|(i, (ray, sphere))| batch.set(i, ray, sphere));
+        let mut batch = batch_of(&pairs);
         for level in SimdLevel::all() {
             for precision in Precision::ALL {
                 batch.intersect(level, precision);
@@ -81,8 +85,7 @@ fn roots_of_a_batch_are_rounded_once_or_unknown() {
             let radius = if i % 4 == 0 { (distance * (1.0 + 1e-7)) as f32 } else { 0.1 + unit().abs() };
             (ray, Sphere::new(center, radius))
         });
-        let mut batch = PairBatch::default();
-        pairs.iter().enumerate().for_each(|(i, (ray, sphere))| batch.set(i, ray, sphere));
+        let mut batch = batch_of(&pairs);
         for level in SimdLevel::all() {
             batch.intersect(level, Precision::Exact);
             for (i, (ray, sphere)) in pairs.iter().enumerate() {
@@ -119,8 +122,7 @@ fn pairs_that_a_batch_leaves_out_are_misses_under_every_policy() {
             let t_min = [0.0, f32::NEG_INFINITY, n.number(), 1.0][round % 4];
             (ray.between(t_min, f32::INFINITY), Sphere::new(center, n.number().abs()))
         });
-        let mut batch = PairBatch::default();
-        pairs.iter().enumerate().for_each(|(i, (ray, sphere))| batch.set(i, ray, sphere));
+        let mut batch = batch_of(&pairs);
         for (level, precision) in SimdLevel::all().into_iter().flat_map(|l| Precision::ALL.map(|p| (l, p))) {
             let hits = batch.intersect(level, precision);
             for (i, (ray, sphere)) in pairs.iter().enumerate() {

@@ -39,8 +39,7 @@ impl<'a> SurfaceRoots<'a> {
     pub(crate) fn new(ray: &'a Ray, target: Target<'a>) -> Option<Self> {
         let (mut e, mut d, _, slop) = double_pair(ray, target);
         if let Some(map) = target.map {
-            let rows = |v| map.apply(v);
-            (e, d) = (rows(e), rows(d));
+            (e, d) = (map.apply(e), map.apply(d));
         }
         let (a, b) = (d.dot(d), e.dot(d));
         // One rounding of e, and three of each product and their sum.

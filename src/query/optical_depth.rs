@@ -23,9 +23,6 @@ pub fn check_transmittance(index: u64, transmittance: f32) -> Result<()> {
 }
 
 /// Optical depth of a sphere with this transmittance: −log2 in units of 2⁻²⁴, rounded to the nearest. 0 for a transmittance of 1.
-///
-/// # Errors
-/// The error of [`check_transmittance`].
 pub(crate) fn optical_depth(index: u64, transmittance: f32) -> Result<u32> {
     check_transmittance(index, transmittance)?;
     // The conversion saturates: the depth of 0 is infinite.

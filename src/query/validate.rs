@@ -17,9 +17,6 @@ pub(crate) fn commas(v: impl Into<[f32; 3]>) -> String {
 }
 
 /// Checks a sphere: finite, radius not negative.
-///
-/// # Errors
-/// [`Error::BadRecord`] with the index, the field and the value.
 #[inline]
 pub(crate) fn check_sphere(index: u64, sphere: &Sphere) -> Result<()> {
     if is_usable_sphere(sphere) { Ok(()) } else { Err(bad_sphere(index, sphere)) }
@@ -43,9 +40,6 @@ fn bad_sphere(index: u64, sphere: &Sphere) -> Error {
 }
 
 /// Checks a ray: finite origin, finite direction that is not zero, ends that are numbers and in order.
-///
-/// # Errors
-/// [`Error::BadRecord`] with the index, the field and the value.
 pub(crate) fn check_ray(index: u64, ray: &Ray) -> Result<()> {
     let bad = |field, value: String, why: &'static str| Err(Error::record("ray", index, field, value, why));
     if let Some((field, value)) = not_finite(["ox", "oy", "oz"], ray.origin) {

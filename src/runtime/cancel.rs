@@ -47,10 +47,9 @@ impl CancelToken {
     }
 
     pub(crate) fn add(&self, rays: u64) {
-        if self.silent {
-            return;
+        if !self.silent {
+            self.shared.done.fetch_add(rays, Ordering::Relaxed);
         }
-        self.shared.done.fetch_add(rays, Ordering::Relaxed);
     }
 
     /// Returns an error if the token is cancelled.

@@ -36,12 +36,13 @@ pub fn set_limit_from_env() -> Result<()> {
 pub fn check(what: &'static str, asked: u64) -> Result<()> {
     // Up to this many bytes are granted without asking the system.
     const ALWAYS: u64 = 1 << 20;
-    match (asked > ALWAYS).then(available_bytes).flatten() {
-        Some(allowed) if asked > allowed => {
-            Err(Error::TooLarge { what, asked, allowed, device: "this machine".into() })
-        }
-        _ => Ok(()),
-    }
+    let allowed = (asked > ALWAYS).then(available_bytes).flatten();
+    allowed.map_or(Ok(()), |allowed| check_within(what, asked, allowed, "this machine"))
+}
+
+/// Returns [`Error::TooLarge`] if `asked` bytes are more than a device allows.
+pub(crate) fn check_within(what: &'static str, asked: u64, allowed: u64, device: &str) -> Result<()> {
+    if asked <= allowed { Ok(()) } else { Err(Error::TooLarge { what, asked, allowed, device: device.into() }) }
 }
 
 /// An empty list with capacity for `count` records. If the allocation fails, this returns an error and does not abort.

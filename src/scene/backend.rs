@@ -7,7 +7,6 @@ use super::device::Device;
 use super::hit_lists::Listed;
 use super::scene::Scene;
 use crate::batch::ray_batch::RayBatch;
-use crate::batch::sphere_set::SphereSet;
 use crate::cpu::growth_budget::GrowthBudget;
 use crate::cpu::hit_lists::join;
 use crate::cpu::query::kind::RayQuery;
@@ -26,14 +25,6 @@ impl Device {
     pub(crate) fn on_gpu(&self) -> Option<&Arc<GpuEngine>> {
         self.gpu.as_ref()
     }
-
-    /// Uploads the spheres of a scene. `None` on the CPU engine.
-    pub(super) async fn upload(&self, set: &SphereSet<'_>, pairwise: bool) -> Result<Option<Arc<GpuScene>>> {
-        match self.on_gpu() {
-            None => Ok(None),
-            Some(gpu) => Ok(Some(Arc::new(GpuScene::new(gpu, set, pairwise).await?))),
-        }
-    }
 }
 
 impl Scene {
@@ -51,10 +42,12 @@ impl Scene {
     /// Whether the CPU engine takes over a batch from the GPU: because it is faster, or because the GPU flushes subnormal numbers to 0 and
     /// this could change an exact result. `is_approach`: the query is `approach`.
     pub(crate) fn answers_on_cpu(&self, batch: &RayBatch<'_>, is_approach: bool) -> bool {
-        let (rays, spheres) = (batch.rays.len() as u64, self.len() as u64);
-        let flushes = self.device.probe().is_some_and(|probe| !probe.subnormals);
-        self.device.answers_on_cpu(if self.host.pairwise { 1 } else { spheres }, rays, batch.query.precision)
-            || (flushes && batch.query.precision == Precision::Exact && self.host.needs_subnormals(is_approach))
+        let flushes = || self.device.probe().is_some_and(|probe| !probe.subnormals);
+        let spheres = if self.host.pairwise { 1 } else { self.len() as u64 };
+        let pairs = spheres.saturating_mul(batch.rays.len() as u64);
+        // Only at `Exact` do both give the same bytes; at other precisions the result of a ray would depend on the size of its batch.
+        batch.query.precision == Precision::Exact
+            && (pairs < self.device.few || (flushes() && self.host.needs_subnormals(is_approach)))
     }
 
     /// Casts a batch for one result per ray.

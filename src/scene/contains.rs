@@ -7,7 +7,7 @@ use crate::batch::input::{Points, Rays};
 use crate::batch::raygen::source::rays_at_points;
 use crate::cpu::query::kinds::{Closest, Contains, Count};
 use crate::error::Result;
-use crate::query::policy::{Ends, Inside, Motion, Near, Query, Touch};
+use crate::query::policy::{Near, Query};
 use crate::query::results::Answer;
 use crate::records::{Containment, Hit};
 use crate::runtime::Instant;
@@ -46,14 +46,7 @@ impl Scene {
     /// Counts the spheres that contain each point, then finds the lowest id for the points in at least one.
     pub(super) async fn find_containments(&self, points: Points<'_>, query: &Query) -> Result<Answer<Containment>> {
         let start = Instant::now();
-        let query = Query {
-            inside: Inside::Enter,
-            touch: Touch::Hit,
-            ends: Ends::Closed,
-            motion: Motion::AtTime,
-            near: Near::Pass,
-            ..*query
-        };
+        let query = Query { near: Near::Pass, on_bad: query.on_bad, ..Query::at(query.precision) };
         let rays = Rays {
             first: points.first,
             ray_attributes: points.ray_attributes,

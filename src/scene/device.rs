@@ -160,19 +160,8 @@ impl Device {
         Self::open_gpu(choice, options).await
     }
 
-    /// The CPU engine, without limits.
-    pub(crate) fn cpu() -> Self {
-        Self::cpu_within(Limits::default())
-    }
-
     pub(super) fn cpu_within(limits: Limits) -> Self {
         Self { gpu: None, limits, few: 0, level: SimdLevel::best(), cancel: CancelToken::new() }
-    }
-
-    /// Whether the CPU engine should take over a query this small from the GPU. Only at `Exact` do both give the same bytes; at other
-    /// precisions the result of a ray would depend on the size of its batch.
-    pub(crate) fn answers_on_cpu(&self, spheres: u64, rays: u64, precision: Precision) -> bool {
-        precision == Precision::Exact && spheres.saturating_mul(rays) < self.few
     }
 
     /// Lists all devices of this machine, best first, the CPU engine last. Opens and probes each of them, and blocks meanwhile. In a browser,

@@ -53,13 +53,49 @@ impl Attributes {
 
     /// Computes the attributes of a hit. The sphere may move, and the ray may have a radius.
     fn of(hit: &Hit, ray: &Ray, target: &Target<'_>) -> Self {
-        let Contact { center, offset, inward, sine, cosine, direction_length } = Contact::of(hit, ray, target);
-        Self {
-            point: (center + inward * offset).as_vec3(),
-            normal: offset.normalize_or_zero().as_vec3(),
-            incidence_rad: if offset == DVec3::ZERO { 0.0 } else { sine.atan2(cosine) as f32 },
-            distance: (f64::from(hit.t) * direction_length) as f32,
+        let sphere = target.sphere;
+        let RelativeMotion { velocity, time, moves_with_ray: relative, radius, direction_low: low, .. } =
+            target.motion.unwrap_or(RelativeMotion::NONE);
+        let v = if relative { velocity.as_dvec3() } else { DVec3::ZERO };
+        let (c, along) = (sphere.center.as_dvec3(), ray.direction.as_dvec3());
+        // Exact: both factors have 24 bits.
+        let moved = velocity.as_dvec3() * f64::from(time);
+        let e = add_subtract(c, moved, ray.origin.as_dvec3());
+        let d = add_subtract(along, low.as_dvec3(), v);
+        let (own, r) = (f64::from(sphere.radius), f64::from(sphere.radius) + f64::from(radius));
+        // Fraction of the vector from the centre to the point on the ray's line that is inside the sphere.
+        let inward = if r > 0.0 { own / r } else { 1.0 };
+        let direction_length = (along + low.as_dvec3()).length();
+        let (t, length) = (f64::from(hit.t), d.length());
+        // From the time of the hit, that vector, and sine and cosine of the angle of incidence, times a common factor.
+        let attributes = |time: f64, offset: DVec3, sine: f64, cosine: f64| {
+            let center = c + moved + if relative { time * v } else { DVec3::ZERO };
+            Self {
+                point: (center + inward * offset).as_vec3(),
+                normal: offset.normalize_or_zero().as_vec3(),
+                incidence_rad: if offset == DVec3::ZERO { 0.0 } else { sine.atan2(cosine) as f32 },
+                distance: (t * direction_length) as f32,
+            }
+        };
+        let start = f64::from(ray.t_min);
+        let PerpendicularFoot { t: foot, p, half } = PerpendicularFoot::of(e, d, r);
+        // A ray that starts inside a solid ball hits it at its start, however little it is inside; f64 can resolve this. The start is also
+        // the hit if the distance between ray and ball does not change: then there is no foot.
+        let within = (start - foot) * length + half;
+        if length == 0.0 || (t == start && within > (e.length() + r) * (-48.0_f64).exp2()) {
+            let offset = t * d - e;
+            let cosine = if length == 0.0 { 1.0 } else { -offset.dot(d) };
+            return attributes(t, offset, offset.cross(d).length(), cosine);
         }
+        // `t` shows on which side of the foot the root is, unless the roots are almost equal in f32. Then it is the first root: a ray that
+        // starts before it hits it under every policy.
+        let sure = half * half > (1.0 / 262_144.0) * (half * t.abs() * length + r * r);
+        let leaves = (sure || within > 0.0) && t > foot;
+        let side = if leaves { half } else { -half };
+        let offset = side * (d / length) - p;
+        let reach = offset.length();
+        let offset = if reach > 0.0 { offset * (r / reach) } else { offset };
+        attributes(foot + side / length, offset, p.length(), -side)
     }
 }
 
@@ -120,65 +156,5 @@ impl Scene {
         };
         hits.par_iter().enumerate().map(one).collect_into_vec(&mut list);
         Ok(list)
-    }
-}
-
-/// Geometry of a hit.
-struct Contact {
-    /// Centre of the sphere at the time of the hit.
-    center: DVec3,
-    /// Vector from there to the point on the ray's line.
-    offset: DVec3,
-    /// Fraction of `offset` inside the sphere: its radius divided by the sum of its radius and the ray's.
-    inward: f64,
-    /// Sine and cosine of the angle of incidence, times a common factor.
-    sine: f64,
-    cosine: f64,
-    /// Length of the ray's direction.
-    direction_length: f64,
-}
-
-impl Contact {
-    fn of(hit: &Hit, ray: &Ray, target: &Target<'_>) -> Self {
-        let sphere = target.sphere;
-        let RelativeMotion { velocity, time, moves_with_ray: relative, radius, direction_low: low, .. } =
-            target.motion.unwrap_or(RelativeMotion::NONE);
-        let v = if relative { velocity.as_dvec3() } else { DVec3::ZERO };
-        let (c, along) = (sphere.center.as_dvec3(), ray.direction.as_dvec3());
-        // Exact: both factors have 24 bits.
-        let moved = velocity.as_dvec3() * f64::from(time);
-        let e = add_subtract(c, moved, ray.origin.as_dvec3());
-        let d = add_subtract(along, low.as_dvec3(), v);
-        let (own, r) = (f64::from(sphere.radius), f64::from(sphere.radius) + f64::from(radius));
-        let inward = if r > 0.0 { own / r } else { 1.0 };
-        let direction_length = (along + low.as_dvec3()).length();
-        let (t, length) = (f64::from(hit.t), d.length());
-        let start = f64::from(ray.t_min);
-        let center = |t: f64| c + moved + if relative { t * v } else { DVec3::ZERO };
-        let PerpendicularFoot { t: foot, p, half } = PerpendicularFoot::of(e, d, r);
-        // A ray that starts inside a solid ball hits it at its start, however little it is inside; f64 can resolve this. The start is also
-        // the hit if the distance between ray and ball does not change: then there is no foot.
-        let within = (start - foot) * length + half;
-        if length == 0.0 || (t == start && within > (e.length() + r) * (-48.0_f64).exp2()) {
-            let offset = t * d - e;
-            let cosine = if length == 0.0 { 1.0 } else { -offset.dot(d) };
-            return Self {
-                center: center(t),
-                offset,
-                inward,
-                sine: offset.cross(d).length(),
-                cosine,
-                direction_length,
-            };
-        }
-        // `t` shows on which side of the foot the root is, unless the roots are almost equal in f32. Then it is the first root: a ray that
-        // starts before it hits it under every policy.
-        let sure = half * half > (1.0 / 262_144.0) * (half * t.abs() * length + r * r);
-        let leaves = (sure || within > 0.0) && t > foot;
-        let side = if leaves { half } else { -half };
-        let offset = side * (d / length) - p;
-        let reach = offset.length();
-        let offset = if reach > 0.0 { offset * (r / reach) } else { offset };
-        Self { center: center(foot + side / length), offset, inward, sine: p.length(), cosine: -side, direction_length }
     }
 }

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use super::device::Device;
 use crate::batch::input::Spheres;
 use crate::cpu::accel;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::gpu::engine::GpuEngine;
 use crate::gpu::scene::GpuScene;
 use crate::gpu::sphere_attributes;
 use crate::intersect::ellipsoid::UnitBallMap;
 use crate::records::{Interval, Sphere};
+use crate::runtime::memory::check_within;
 
 /// Numbers of spheres and rays, and the properties that determine how much memory they take.
 #[derive(Clone, Copy, Debug, Default)]
@@ -105,10 +106,6 @@ impl Device {
 
     /// Returns an error if a load exceeds the memory limit. Called before anything is allocated.
     pub(crate) fn check_limit(&self, what: &'static str, load: &Workload) -> Result<()> {
-        let (asked, allowed) = (self.bytes(load), self.limits.memory);
-        if asked > allowed {
-            return Err(Error::TooLarge { what, asked, allowed, device: self.name().into() });
-        }
-        Ok(())
+        check_within(what, self.bytes(load), self.limits.memory, self.name())
     }
 }

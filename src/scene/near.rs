@@ -24,8 +24,7 @@ impl Near {
     /// Returns an error if the policy is [`Near::Block`] and the query cannot obey it. `what` names such a query.
     pub(super) fn refuse_block(self, what: Option<&str>) -> Result<()> {
         let Some(what) = what.filter(|_| self == Near::Block) else { return Ok(()) };
-        let message = format!("near: block is for closest, interval, all and nearest; {what} cannot obey it");
-        usage(message)
+        usage(format!("near: block is for closest, interval, all and nearest; {what} cannot obey it"))
     }
 }
 

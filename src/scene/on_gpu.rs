@@ -22,10 +22,9 @@ use crate::gpu::scene::GpuScene;
 use crate::query::policy::Precision;
 use crate::query::results::Tally;
 use crate::records::{Interval, Ray};
-use crate::runtime::Instant;
-use crate::runtime::Limits;
 use crate::runtime::block_on::block_on;
-use crate::runtime::memory::{self, try_with_capacity};
+use crate::runtime::memory::{self, try_repeat, try_with_capacity};
+use crate::runtime::{Instant, Limits};
 
 /// Pairs that one core tests per second, at least, with SSE2 or wider instructions.
 const CPU_RATE: f64 = 1e9;
@@ -35,21 +34,17 @@ impl Device {
     pub(super) async fn open_gpu(choice: &str, options: &DeviceOptions) -> Result<Self> {
         let found = adapters::adapters().await;
         let infos: Vec<_> = found.iter().map(|adapter| adapter.get_info()).collect();
-        let chosen = match choice.to_ascii_lowercase().as_str() {
-            "auto" => return Ok(Self::best(&found, options).await),
-            "gpu" if !found.is_empty() => 0,
-            "gpu" => return Err(no_device(choice, &infos)),
-            lower => match lower.parse::<usize>() {
-                Ok(index) if index == found.len() => return Ok(Self::cpu_within(options.limits)),
-                Ok(index) if index < found.len() => index,
-                Ok(_) => return Err(no_device(choice, &infos)),
-                Err(_) => infos
-                    .iter()
-                    .position(|info| !lower.is_empty() && info.name.to_lowercase().contains(lower))
-                    .ok_or_else(|| no_device(choice, &infos))?,
-            },
+        let lower = choice.to_ascii_lowercase();
+        let is_named = |info: &wgpu::AdapterInfo| !lower.is_empty() && info.name.to_lowercase().contains(&lower);
+        let chosen = match (&*lower, lower.parse::<usize>()) {
+            ("auto", _) => return Ok(Self::best(&found, options).await),
+            (_, Ok(index)) if index == found.len() => return Ok(Self::cpu_within(options.limits)),
+            (_, Ok(index)) => found.get(index),
+            ("gpu", _) => found.first(),
+            _ => infos.iter().position(is_named).map(|index| &found[index]),
         };
-        Ok(Self::of_gpu(GpuEngine::open(&found[chosen], options.limits, None).await?))
+        let adapter = chosen.ok_or_else(|| no_device(choice, &infos))?;
+        Ok(Self::of_gpu(GpuEngine::open(adapter, options.limits, None).await?))
     }
 
     /// Opens the first GPU that allows the precision and is not a software adapter; else the CPU engine, which is faster than any software
@@ -74,9 +69,6 @@ impl Device {
 
     /// The device as `auto` returns it: a query that the CPU engine answers bit-identically, and before a round trip to this GPU ends, runs
     /// on the CPU engine.
-    ///
-    /// # Errors
-    /// Device errors.
     #[doc(hidden)]
     pub async fn with_cpu_for_few(self) -> Result<Self> {
         let Some(gpu) = self.on_gpu() else { return Ok(self) };
@@ -107,9 +99,6 @@ impl Device {
     }
 
     /// [`from_wgpu`](Self::from_wgpu) with changed programs.
-    ///
-    /// # Errors
-    /// As [`from_wgpu`](Self::from_wgpu).
     #[doc(hidden)]
     pub fn from_wgpu_edited(device: wgpu::Device, queue: wgpu::Queue, edit: impl Into<ShaderEdit>) -> Result<Self> {
         Ok(Self::of_gpu(block_on(GpuEngine::adopt(device, queue, Some(edit.into())))?))
@@ -148,7 +137,7 @@ impl Device {
             };
             list.push(DeviceInfo {
                 index,
-                kind: adapters::kind(&info),
+                kind: adapters::rank_and_kind(&info).1,
                 backend: format!("{:?}", info.backend),
                 driver: [info.driver.as_str(), &info.driver_info].join(" ").trim().to_owned(),
                 name: info.name,
@@ -180,7 +169,7 @@ impl Device {
 /// Shortest measured time in which a device copies a word and reports it: a lower bound of the time of a query.
 async fn round_trip(gpu: &GpuEngine) -> Result<Duration> {
     let word = gpu.buffer("source", 4, BufferUsages::COPY_SRC | BufferUsages::COPY_DST).await?;
-    let staging = gpu.buffer("staging", 4, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?;
+    let staging = gpu.staging_buffer("staging", 4).await?;
     let mut least = Duration::MAX;
     for _ in 0..8 {
         let start = Instant::now();
@@ -247,13 +236,9 @@ impl Scene {
             *offset = end;
         }
         let asked = end.saturating_mul(size_of::<Interval>() as u64);
-        if asked > self.device.limits.memory {
-            let (allowed, device) = (self.device.limits.memory, self.device.name().into());
-            return Err(Error::TooLarge { what: "hit lists", asked, allowed, device });
-        }
+        memory::check_within("hit lists", asked, self.device.limits.memory, self.device.name())?;
         memory::check("hit lists", asked)?;
-        let mut records: Vec<Interval> = try_with_capacity(end as usize)?;
-        records.resize(end as usize, Interval::MISS);
+        let mut records = try_repeat(Interval::MISS, end as usize)?;
         for (at, list) in made {
             let place = &mut records[offsets[at] as usize..offsets[at + 1] as usize];
             place.copy_from_slice(&list[..place.len()]);
@@ -276,11 +261,8 @@ impl Scene {
         let unfinished = unfinished.into_iter().map(|at| (at, place(at, device_counts[at])));
         let some = unfinished.chain(brute.into_iter().filter(|(_, place)| place.count > 0)).collect();
         let differ = fill.write_some(some, Search::BruteForce).await?;
-        if differ.is_empty() {
-            Ok((offsets, records, tally))
-        } else {
-            Ok(self.relist(batch, most, (offsets, records, tally), differ)?)
-        }
+        let listed = (offsets, records, tally);
+        if differ.is_empty() { Ok(listed) } else { self.relist(batch, most, listed, differ) }
     }
 
     /// Builds on the host the lists of rays for which two programs of a device disagree about the number of hits: below `exact`, each may
@@ -311,8 +293,7 @@ impl Scene {
         batch: RayBatch<'_>,
         search: Search,
     ) -> Result<(ListCounts, Tally, Vec<usize>)> {
-        let mut counts = try_with_capacity(batch.rays.len())?;
-        counts.resize(batch.rays.len(), 0);
+        let mut counts = try_repeat(0, batch.rays.len())?;
         let most = device.largest_binding() / (2 * size_of::<Interval>() as u64);
         let mut lengths = ListLengthWriter { counts: &mut counts, made: Vec::new(), most };
         let (tally, again) = gpu.cast(device, &self.host, batch, &mut lengths, search).await?;

@@ -22,10 +22,10 @@ use crate::query::policy::{Motion, Precision, Query, check_same_length, setters}
 use crate::query::results::{Answer, Bits, Report, Tally};
 use crate::query::validate::usage;
 use crate::records::{Hit, Sphere};
-use crate::runtime::Instant;
 use crate::runtime::block_on::{BoxedFuture, block_on};
 use crate::runtime::cancel::CancelToken;
 use crate::runtime::memory::{self, try_repeat};
+use crate::runtime::{Instant, Limits};
 
 /// Options for building a scene. Start from [`SceneOptions::default`] and change some of them. Every scene has a BVH, unless it has so few
 /// spheres that testing each of them is faster.
@@ -128,34 +128,35 @@ impl Scene {
         pairwise: bool,
         options: &'a SceneOptions,
     ) -> BoxedFuture<'a, Self> {
-        Box::pin(Self::build(device, set, pairwise, options))
-    }
-
-    async fn build(device: &Device, set: Spheres<'_>, pairwise: bool, options: &SceneOptions) -> Result<Self> {
-        let SceneOptions { time_range, tree_from, tree_on_gpu } = *options;
-        check_span(time_range)?;
-        let spheres = set.records;
-        // The largest id is reserved: it means "no sphere".
-        let most = u64::from(u32::MAX);
-        if spheres.len() as u64 > most {
-            let (asked, allowed) = (spheres.len() as u64 * 16, most * 16);
-            return Err(Error::TooLarge { what: "spheres", asked, allowed, device: device.name().into() });
-        }
-        let load = Workload::of(&set, 0, pairwise);
-        device.check_limit("the scene", &load)?;
-        let here = if device.kind() == "software" { device } else { &Device::cpu() };
-        memory::check("the scene", here.bytes(&load))?;
-        let mut set = SphereSet::new(&set, SphereAttributes::default(), time_range, &device.cancel)?;
-        (set.tree_from, set.tree_on_gpu) = (tree_from, tree_on_gpu);
-        let gpu = device.upload(&set, pairwise).await?;
-        let host = Arc::new(CpuScene::for_device(gpu.is_some(), device.level, set, pairwise)?);
-        // The cancel token of the build does not apply to the finished scene.
-        Ok(Self {
-            device: device.with_cancel(&CancelToken::new()),
-            host,
-            gpu,
-            options: *options,
-            cancel: CancelToken::new(),
+        Box::pin(async move {
+            let SceneOptions { time_range, tree_from, tree_on_gpu } = *options;
+            let [from, to] = time_range;
+            if !(from.is_finite() && to.is_finite() && from <= to) {
+                let rule = "both times must be finite, and the first must not exceed the last";
+                return usage(format!("the time range is {from} to {to}: {rule}"));
+            }
+            // The largest id is reserved: it means "no sphere".
+            let [asked, allowed] = [set.len() as u64, u32::MAX.into()].map(|count| count * size_of::<Sphere>() as u64);
+            memory::check_within("spheres", asked, allowed, device.name())?;
+            let load = Workload::of(&set, 0, pairwise);
+            device.check_limit("the scene", &load)?;
+            let here = if device.kind() == "software" { device } else { &Device::cpu_within(Limits::default()) };
+            memory::check("the scene", here.bytes(&load))?;
+            let mut set = SphereSet::new(&set, SphereAttributes::default(), time_range, &device.cancel)?;
+            (set.tree_from, set.tree_on_gpu) = (tree_from, tree_on_gpu);
+            let gpu = match device.on_gpu() {
+                Some(gpu) => Some(Arc::new(GpuScene::new(gpu, &set, pairwise).await?)),
+                None => None,
+            };
+            let host = Arc::new(CpuScene::for_device(gpu.is_some(), device.level, set, pairwise)?);
+            // The cancel token of the build does not apply to the finished scene.
+            Ok(Self {
+                device: device.with_cancel(&CancelToken::new()),
+                host,
+                gpu,
+                options: *options,
+                cancel: CancelToken::new(),
+            })
         })
     }
 
@@ -346,14 +347,4 @@ impl Scene {
         let relative = self.host.attributes.velocities.is_some() && query.motion == Motion::WithRay;
         RayAttributeColumns { moves_with_ray: relative, ..ray_attributes }
     }
-}
-
-/// Returns an error if a time range is not finite and in order.
-fn check_span([from, to]: [f32; 2]) -> Result<()> {
-    if from.is_finite() && to.is_finite() && from <= to {
-        return Ok(());
-    }
-    usage(format!(
-        "the time range is {from} to {to}: both times must be finite, and the first must not exceed the last"
-    ))
 }

@@ -17,43 +17,35 @@ use crate::query::validate::{check_ray, check_sphere};
 use crate::records::{Approach, Hit, Ray, Sphere};
 
 impl Ray {
-    fn cast_alone<Q: RayQuery>(&self, sphere: &Sphere, query: &Query) -> Option<Q::Record> {
-        if check_ray(0, self).is_err() || check_sphere(0, sphere).is_err() {
-            return None;
-        }
-        Some(self.resolve::<Q>(sphere, query).record)
-    }
-
-    fn resolve<Q: RayQuery>(&self, sphere: &Sphere, query: &Query) -> Resolved<Q::Record> {
+    /// `None` if ray or sphere is invalid.
+    fn resolve<Q: RayQuery>(&self, sphere: &Sphere, query: &Query) -> Option<Resolved<Q::Record>> {
+        check_ray(0, self).and(check_sphere(0, sphere)).ok()?;
         let query = Query { precision: query.precision.resolved(false), ..*query };
-        Q::resolve_ray(self, Candidates::Pair(0, Target::at_rest(sphere)), &query, &SphereAttributes::NONE)
+        Some(Q::resolve_ray(self, Candidates::Pair(0, Target::at_rest(sphere)), &query, &SphereAttributes::NONE))
     }
 
     /// Computes the hit of this ray on a sphere, whose id is 0. `None` for a miss, and if ray or sphere is invalid (see [`Ray::check`],
     /// [`Sphere::check`]).
     pub fn hit(&self, sphere: &Sphere, query: &Query) -> Option<Hit> {
-        self.cast_alone::<queries::Closest>(sphere, query).filter(Hit::is_hit)
+        self.resolve::<queries::Closest>(sphere, query).map(|found| found.record).filter(Hit::is_hit)
     }
 
     /// Whether the ray misses the sphere only because `t` exceeds the largest f32. False if ray or sphere is invalid.
     pub fn exceeds_f32(&self, sphere: &Sphere, query: &Query) -> bool {
-        let usable = check_ray(0, self).is_ok() && check_sphere(0, sphere).is_ok();
-        usable && self.resolve::<queries::Closest>(sphere, query).overflowed
+        self.resolve::<queries::Closest>(sphere, query).is_some_and(|found| found.overflowed)
     }
 
     /// Computes both roots of the whole line, correctly rounded; the ray's ends are ignored. The roots of a tangent line are equal. `None`
     /// if the line misses the sphere, and if ray or sphere is invalid.
     pub fn roots(&self, sphere: &Sphere) -> Option<(f32, f32)> {
-        if check_ray(0, self).is_err() || check_sphere(0, sphere).is_err() {
-            return None;
-        }
+        check_ray(0, self).and(check_sphere(0, sphere)).ok()?;
         let crosses = ExactRoots::new(self, sphere).discriminant_sign()?.is_ge();
         crosses.then(|| round_roots(self, Target::at_rest(sphere)))
     }
 
     /// Computes the closest approach of the ray to a sphere, between the ray's ends, correctly rounded. `None` if ray or sphere is invalid.
     pub fn approach(&self, sphere: &Sphere) -> Option<Approach> {
-        self.cast_alone::<queries::Approach>(sphere, &Query::at(Precision::Exact))
+        self.resolve::<queries::Approach>(sphere, &Query::at(Precision::Exact)).map(|found| found.record)
     }
 
     /// Checks that the ray is valid: see `check_ray`.

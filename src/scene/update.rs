@@ -62,26 +62,23 @@ impl Scene {
     }
 
     fn replaced<'a>(&'a mut self, set: Spheres<'a>) -> BoxedFuture<'a, Update> {
-        Box::pin(self.replace_spheres(set))
-    }
-
-    async fn replace_spheres(&mut self, set: Spheres<'_>) -> Result<Update> {
-        let spheres = set.records;
-        check_same_length("spheres", spheres.len(), "spheres in the scene", self.len())?;
-        let mut set = SphereSet::new(&set, self.host.attributes.clone(), self.options.time_range, &self.cancel)?;
-        (set.tree_from, set.tree_on_gpu) = (self.options.tree_from, self.options.tree_on_gpu);
-        let (host, quality_loss) = if let Some((device, gpu)) = self.on_gpu() {
-            self.cancel.check()?;
-            let (scene, loss) = gpu.updated(device, &set).await?;
-            self.cancel.check()?;
-            let host = CpuScene::for_device(true, self.device.level, set, self.host.pairwise)?;
-            self.gpu = Some(Arc::new(scene));
-            (host, loss as f32)
-        } else {
-            self.host.updated(set)?
-        };
-        self.host = Arc::new(host);
-        Ok(Update { quality_loss, rebuild_suggested: quality_loss > WORTH_REBUILDING })
+        Box::pin(async move {
+            check_same_length("spheres", set.len(), "spheres in the scene", self.len())?;
+            let mut set = SphereSet::new(&set, self.host.attributes.clone(), self.options.time_range, &self.cancel)?;
+            (set.tree_from, set.tree_on_gpu) = (self.options.tree_from, self.options.tree_on_gpu);
+            let (host, quality_loss) = if let Some((device, gpu)) = self.on_gpu() {
+                self.cancel.check()?;
+                let (scene, loss) = gpu.updated(device, &set).await?;
+                self.cancel.check()?;
+                let host = CpuScene::for_device(true, self.device.level, set, self.host.pairwise)?;
+                self.gpu = Some(Arc::new(scene));
+                (host, loss as f32)
+            } else {
+                self.host.updated(set)?
+            };
+            self.host = Arc::new(host);
+            Ok(Update { quality_loss, rebuild_suggested: quality_loss > WORTH_REBUILDING })
+        })
     }
 
     /// Builds the BVH anew for the current spheres. Results do not change; queries may be faster. Clones made before keep their BVH. It

@@ -31,28 +31,22 @@ pub(crate) struct BallBvh {
     /// Depth first.
     nodes: Vec<Node>,
     /// The balls in the order of the leaves, with their ids.
-    order: Vec<(Ball, u32)>,
+    pub(crate) balls: Vec<(Ball, u32)>,
 }
-
-/// A ball without extent, to be overwritten.
-const NO_BALL: Ball = Ball { center: DVec3::ZERO, radius: 0.0 };
 
 impl BallBvh {
     /// Builds the BVH of balls with their ids.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(crate) fn new(balls: impl Iterator<Item = (Ball, u32)>) -> Result<Self> {
         let mut order = Vec::new();
         try_reserve("a BVH of spheres", &mut order, balls.size_hint().1.unwrap_or(0) as u64)?;
         order.extend(balls);
         let mut nodes = Vec::new();
         if !order.is_empty() {
-            let none = Node { bounds: NO_BALL, first: 0, count: 0, size: 0 };
+            let none = Node { bounds: Ball { center: DVec3::ZERO, radius: 0.0 }, first: 0, count: 0, size: 0 };
             nodes = try_filled("a BVH of spheres", node_count(order.len()), none)?;
             build(&mut nodes, &mut order, 0);
         }
-        Ok(Self { nodes, order })
+        Ok(Self { nodes, balls: order })
     }
 
     /// The same balls without nodes: a query visits all of them.
@@ -64,11 +58,6 @@ impl BallBvh {
     /// Whether there are no nodes to traverse.
     pub(crate) fn has_no_nodes(&self) -> bool {
         self.nodes.is_empty()
-    }
-
-    /// All balls with their ids.
-    pub(crate) fn balls(&self) -> &[(Ball, u32)] {
-        &self.order
     }
 
     /// Whether a ball passes a test. `intersects` must be true for the bounding balls of each ball that does.
@@ -93,8 +82,8 @@ impl BallBvh {
         let (mut at, mut found) = (0, Vec::new());
         while let Some(node) = self.nodes.get(at) {
             let next = at + node.size as usize;
-            let end = self.nodes.get(next).map_or(self.order.len(), |node| node.first as usize);
-            let balls = &self.order[node.first as usize..end];
+            let end = self.nodes.get(next).map_or(self.balls.len(), |node| node.first as usize);
+            let balls = &self.balls[node.first as usize..end];
             if balls.len() <= most {
                 found.push((node.bounds, balls));
                 at = next;
@@ -142,29 +131,23 @@ impl BallBvh {
         }
     }
 
-    /// Visits all nodes, parents before their children, and of two children first the one nearer to the origin. The arguments are the
+    /// Visits a node, of which the first is the root, and all nodes below it, parents before their children, and of two children first the one nearer to the origin. The arguments are the
     /// bounding ball, the range of the balls of a leaf (empty for an inner node), and the number of nodes of the subtree.
-    pub(crate) fn visit_nodes(&self, visit: &mut impl FnMut(Ball, Range<u32>, u32)) {
-        if !self.nodes.is_empty() {
-            self.visit_nodes_below(0, visit);
-        }
-    }
-
-    fn visit_nodes_below(&self, at: usize, visit: &mut impl FnMut(Ball, Range<u32>, u32)) {
-        let node = &self.nodes[at];
+    pub(crate) fn visit_nodes(&self, at: usize, visit: &mut impl FnMut(Ball, Range<u32>, u32)) {
+        let Some(node) = self.nodes.get(at) else { return };
         visit(node.bounds, node.first..node.first + node.count, node.size);
         if node.count == 0 {
             let left = at + 1;
             let right = left + self.nodes[left].size as usize;
             let distance = |child: usize| self.nodes[child].bounds.center.length_squared();
             let (near, far) = if distance(right) < distance(left) { (right, left) } else { (left, right) };
-            self.visit_nodes_below(near, visit);
-            self.visit_nodes_below(far, visit);
+            self.visit_nodes(near, visit);
+            self.visit_nodes(far, visit);
         }
     }
 
     fn leaf(&self, node: &Node) -> &[(Ball, u32)] {
-        &self.order[node.first as usize..][..node.count as usize]
+        &self.balls[node.first as usize..][..node.count as usize]
     }
 }
 

@@ -9,13 +9,11 @@ use super::gpu::uniforms::Shade;
 use super::gpu::visibility::{LEFT_TO_CPU, visible_shades};
 use super::lighting::Lighting;
 use super::limb_darkening::LimbDarkening;
-use super::observers::{chunk_observers, occluder_bvh, refuse};
-use super::occluder_bvh::OccluderBvh;
+use super::observers::{ShadowTasks, chunk_observers, refuse};
 use super::visibility::LocalVisibility;
 use crate::error::Result;
 use crate::query::policy::check_same_length;
 use crate::runtime::block_on::block_on;
-use crate::runtime::cancel::CancelToken;
 use crate::runtime::memory::try_with_capacity;
 use crate::scene::device::Device;
 
@@ -47,14 +45,13 @@ impl Device {
         let mut partial = try_with_capacity(observers.len())?;
         let in_penumbra = |shadow: &Shadow| matches!(shadow.kind, ShadowKind::Penumbra | ShadowKind::Antumbra);
         partial.extend((0..observers.len()).filter(|&at| in_penumbra(&shadows[at])));
-        let partial_observers =
-            PartialObservers { lighting, bvh: occluder_bvh(lighting)?, observers, cancel: &self.cancel };
+        let tasks = ShadowTasks::of(self, lighting)?;
         let chunk = self.on_gpu().map_or(partial.len().max(1), |_| chunk_observers(lighting));
         for places in partial.chunks(chunk) {
             let found = match self.on_gpu().zip(limb.quadratic()) {
-                None => partial_observers.prepare_each(places, |set, one| one.flux(set, limb))?,
+                None => tasks.prepare_each(observers, places, |set, one| one.flux(set, limb))?,
                 Some((gpu, law)) => {
-                    let prepared = partial_observers.prepare_each(places, |_, one| one.clone())?;
+                    let prepared = tasks.prepare_each(observers, places, |_, one| one.clone())?;
                     resolve(&visible_shades(gpu, &prepared, Some(law)).await?, &prepared, limb)
                 }
             };
@@ -64,22 +61,15 @@ impl Device {
     }
 }
 
-/// Observers of which some see a part of the light.
-struct PartialObservers<'a> {
-    lighting: &'a Lighting,
-    bvh: Option<OccluderBvh>,
-    observers: &'a [DVec3],
-    cancel: &'a CancelToken,
-}
-
-impl PartialObservers<'_> {
+impl ShadowTasks<'_> {
     /// Prepares the visibility query of each of the observers in `places`, and applies `finish` to it.
     fn prepare_each<T: Send>(
         &self,
+        observers: &[DVec3],
         places: &[usize],
         finish: impl Fn(&mut OccluderSet, &LocalVisibility) -> T + Sync,
     ) -> Result<Vec<T>> {
-        let Self { lighting, bvh, observers, cancel } = self;
+        let Self { lighting, bvh, cancel, .. } = self;
         let one = |(occluder_set, prepared, ids, near): &mut Scratch, &at: &usize| {
             cancel.check()?;
             let observer = observers[at];

@@ -12,8 +12,6 @@ use crate::query::policy::check_same_length;
 
 /// Depth below a surface, in radii, up to which an observer is on it.
 const ON: f64 = 1.0 / (1_u64 << 22) as f64;
-/// Observers per task.
-const TASK: usize = 4096;
 
 /// The interiors of the bodies of a [`Lighting`], to find the observers inside them.
 #[derive(Clone, Debug)]
@@ -85,13 +83,9 @@ impl Interiors {
         let is_inside = |(observer, shadow): (&DVec3, &Shadow)| {
             shadow.kind == ShadowKind::Umbra && self.around(*observer).is_some()
         };
-        let tasks = observers.par_chunks(TASK).zip(shadows.par_chunks(TASK)).enumerate().map(|(task, (some, own))| {
-            let mut inside =
-                (0..).zip(some.iter().zip(own)).filter(|(_, one)| is_inside(*one)).map(|(at, _): (usize, _)| at);
-            let first = inside.next();
-            (first.map_or(0, |_| 1 + inside.count() as u64), first.map(|at| TASK * task + at))
-        });
-        Ok(tasks.reduce(|| (0, None), |a, b| (a.0 + b.0, a.1.or(b.1))))
+        let inside = observers.par_iter().zip(shadows).enumerate().filter(|(_, one)| is_inside(*one));
+        let inside = inside.map(|(at, _)| (1, at)).reduce(|| (0, usize::MAX), |a, b| (a.0 + b.0, a.1.min(b.1)));
+        Ok((inside.0, (inside.0 > 0).then_some(inside.1)))
     }
 }
 

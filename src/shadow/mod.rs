@@ -22,8 +22,7 @@ pub(crate) mod system;
 pub(crate) mod validate;
 pub(crate) mod visibility;
 
-pub use ball::Ball;
-pub use ball::{Shadow, ShadowFlux, ShadowKind};
+pub use ball::{Ball, Shadow, ShadowFlux, ShadowKind};
 pub use coverage::caps::covered_fraction;
 pub use interiors::{InsideBody, Interiors};
 pub use lighting::Lighting;

@@ -24,28 +24,18 @@ pub(crate) mod render {
     use crate::error::Result;
     use crate::gpu::engine::GpuEngine;
     use crate::runtime::cancel::CancelToken;
-    use crate::shadow::picture::image::CpuFallback;
-    use crate::shadow::picture::image::Picture;
+    use crate::shadow::picture::image::{CpuFallback, Picture};
     use crate::shadow::picture::prepared::PreparedPicture;
     use crate::shadow::picture::progress::RenderProgress;
     use crate::shadow::system::System;
-
-    pub(crate) enum Bodies {}
-
-    impl Bodies {
-        pub(crate) fn new(gpu: &GpuEngine, _: &PreparedPicture) -> Result<std::result::Result<Self, CpuFallback>> {
-            match *gpu {}
-        }
-    }
 
     pub(crate) async fn picture(
         gpu: &GpuEngine,
         _: &System,
         _: &PreparedPicture,
-        _: &Bodies,
         _: &CancelToken,
         _: &(dyn Fn(RenderProgress) + Send + Sync),
-    ) -> Result<Picture> {
+    ) -> Result<std::result::Result<Picture, CpuFallback>> {
         match *gpu {}
     }
 }

@@ -25,7 +25,7 @@ const MARGIN: f64 = 1e-12;
 /// The occluders of a light.
 #[derive(Clone, Debug)]
 pub(crate) struct OccluderBvh {
-    bvh: BallBvh,
+    pub(crate) bvh: BallBvh,
     light: Ball,
 }
 
@@ -84,11 +84,6 @@ impl OccluderBvh {
         Self { bvh: self.bvh.without_nodes(), ..*self }
     }
 
-    /// The BVH of the occluders.
-    pub(crate) fn bvh(&self) -> &BallBvh {
-        &self.bvh
-    }
-
     /// Replaces `found` by the ids, ascending, of the occluders that may cover a part of the light, seen from `point`; or by one id, of an
     /// occluder that covers all of it and for which `is_ball` is true. `scale` is the largest length from which the point was computed.
     #[inline]
@@ -107,7 +102,7 @@ impl OccluderBvh {
     #[inline(always)]
     fn find(&self, point: DVec3, scale: f64, covers: impl Fn(&Cone, Ball, u32) -> bool, found: &mut Vec<u32>) {
         let Some(cone) = self.cone(point, scale) else {
-            return found.extend(self.bvh.balls().iter().map(|(_, id)| *id));
+            return found.extend(self.bvh.balls.iter().map(|(_, id)| *id));
         };
         self.bvh.any(
             |ball| cone.may_intersect(ball),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::gpu::render::{self as on_gpu, Bodies};
+use super::gpu::render as on_gpu;
 use super::picture::image::Picture;
 use super::picture::prepared::PreparedPicture;
 use super::picture::progress::Progress;
@@ -41,12 +41,8 @@ impl Device {
         let prepared = PreparedPicture::new(system)?;
         let on_cpu = || render_cpu::picture(system, &prepared, &self.cancel, &*progress);
         let Some(gpu) = self.on_gpu() else { return on_cpu() };
-        let bodies = match system.cpu_fallback() {
-            Some(reason) => Err(reason),
-            None => Bodies::new(gpu, &prepared)?,
-        };
-        match bodies {
-            Ok(bodies) => on_gpu::picture(gpu, system, &prepared, &bodies, &self.cancel, &*progress).await,
+        match on_gpu::picture(gpu, system, &prepared, &self.cancel, &*progress).await? {
+            Ok(picture) => Ok(picture),
             Err(reason) => {
                 let picture = on_cpu()?;
                 Ok(Picture { cpu_fallback: Some(reason), cpu_pixels: picture.id.len(), ..picture })

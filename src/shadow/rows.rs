@@ -1,5 +1,6 @@
 //! Visible fractions where everything may vary: each row has its own observer, light and bodies.
 
+use bytemuck::allocation::zeroed_box;
 use glam::DVec3;
 use rayon::prelude::*;
 
@@ -18,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::math::simd::level::SimdLevel;
 use crate::runtime::block_on::block_on;
 use crate::runtime::cancel::CancelToken;
-use crate::runtime::memory::try_with_capacity;
+use crate::runtime::memory::try_repeat;
 use crate::scene::device::Device;
 
 /// Rows per task.
@@ -135,8 +136,7 @@ impl Device {
         count: usize,
         row: &(dyn Fn(usize, &mut ShadowRow) + Sync),
     ) -> Result<Vec<ShadowFlux>> {
-        let mut out: Vec<ShadowFlux> = try_with_capacity(count)?;
-        out.resize(count, ShadowFlux::default());
+        let mut out = try_repeat(ShadowFlux::default(), count)?;
         let rows = Rows { level: self.level, fill: row, cancel: &self.cancel };
         match self.on_gpu() {
             None => rows.compute(0, &mut out)?,
@@ -203,7 +203,7 @@ impl Rows<'_> {
         let tasks = out.par_chunks_mut(TASK_ROWS).enumerate().map(|(n, out)| {
             let mut occluder_set = OccluderSet::default();
             let mut compute = |_, prepared: &LocalVisibility| prepared.shadow(&mut occluder_set);
-            self.task(first + n * TASK_ROWS, out, Some(&mut *TwoCapBatch::new()), &mut compute)
+            self.task(first + n * TASK_ROWS, out, Some(&mut *zeroed_box()), &mut compute)
         });
         // If several rows are invalid, the error names the first one.
         tasks.collect::<Vec<Result<()>>>().into_iter().collect()
@@ -250,7 +250,7 @@ impl Rows<'_> {
     ) -> Result<()> {
         let level = self.level;
         self.cancel.check()?;
-        let mut block = RowBlock::new();
+        let mut block = zeroed_box::<RowBlock>();
         let mut rows = vec![EMPTY; BLOCK.min(out.len())];
         let mut prepared = LocalVisibility::default();
         let mut shadows = [Shadow::default(); TASK_ROWS];

@@ -4,8 +4,7 @@ use glam::DVec3;
 
 use super::ball::Ball;
 use super::limb_darkening::LimbDarkening;
-use super::picture::image::Color;
-use super::picture::image::CpuFallback;
+use super::picture::image::{Color, CpuFallback};
 use super::spheroid::{MAX_OBLATENESS, POLE_LENGTHS, Spheroid};
 use super::surface::SurfaceMap;
 use crate::batch::raygen::camera::{Camera, check_camera};
@@ -278,8 +277,8 @@ pub(crate) fn check_bodies(light: &LightSource, bodies: &[Body], camera: Option<
             return usage(format!("{place}: swirl is {}: it must be between 0 and 1", body.swirl));
         }
         check_polar_radius(&place, body)?;
-        let around = body.spheroid().map(|one| one.bounding_ball());
-        for (j, ball) in body.balls.iter().map(|ball| around.as_ref().unwrap_or(ball)).enumerate() {
+        for (j, ball) in body.bounding_balls().enumerate() {
+            let ball = &ball;
             let place = if body.balls.len() > 1 { format!("{place} spheres[{j}]") } else { place.clone() };
             check_ball(&place, ball)?;
             if ball.radius == 0.0 {

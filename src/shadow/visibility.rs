@@ -14,18 +14,12 @@ use super::validate::{check, check_observer};
 use crate::error::Result;
 
 /// A visibility query in its light-aligned frame.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct LocalVisibility {
     pub(crate) light: Light,
     pub(crate) occluders: Vec<Occluder>,
     /// Shapes of the occluders that are spheroids.
     pub(crate) shapes: Vec<SpheroidShape>,
-}
-
-impl Default for LocalVisibility {
-    fn default() -> Self {
-        Self { light: Light { inverse_distance: 1.0, ratio: 0.0 }, occluders: Vec::new(), shapes: Vec::new() }
-    }
 }
 
 impl LocalVisibility {

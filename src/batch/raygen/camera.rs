@@ -70,6 +70,11 @@ impl View {
         Self { position: camera.position, axes: [right, up, forward], half, projection, pixel: 2.0 * half.x / width }
     }
 
+    /// The ray through a position in the picture, from (−1, −1) at the lower left to (1, 1), in camera space: origin and unit direction.
+    pub(crate) fn ray(&self, place: DVec2) -> (DVec3, DVec3) {
+        self.projection.ray(place * self.half)
+    }
+
     /// Rotates a direction into camera space.
     pub(crate) fn turn(&self, v: DVec3) -> DVec3 {
         DVec3::new(v.dot(self.axes[0]), v.dot(self.axes[1]), v.dot(self.axes[2]))

@@ -50,15 +50,12 @@ impl Lidar {
                 return usage(format!("sensor: the list of {name} is empty: it needs at least one angle"));
             }
         }
-        let angle = |what, index, value: f64, why: &'static str| Err(Error::record(what, index, "deg", value, why));
-        for (index, &deg) in (0..).zip(elevations_deg) {
-            if !(-90.0..=90.0).contains(&deg) {
-                return angle("elevation", index, deg, "an elevation must be between -90 and 90");
-            }
-        }
-        for (index, &deg) in (0..).zip(azimuths_deg) {
-            if !deg.is_finite() {
-                return angle("azimuth", index, deg, "an angle must be finite");
+        for (what, table, most, why) in [
+            ("elevation", elevations_deg, 90.0, "an elevation must be between -90 and 90"),
+            ("azimuth", azimuths_deg, f64::MAX, "an angle must be finite"),
+        ] {
+            if let Some((index, deg)) = (0..).zip(table).find(|(_, deg)| deg.is_nan() || deg.abs() > most) {
+                return Err(Error::record(what, index, "deg", deg, why));
             }
         }
         let table = |degrees: &[f64]| {

@@ -128,12 +128,6 @@ fn best_split(bins: &Bins, grid: &BinGrid, least: usize) -> Option<(usize, usize
     best.1
 }
 
-fn median_split(items: &mut [BuildItem], at: usize) {
-    let around = items.iter().fold(Bounds::EMPTY, |b, item| b.join(Bounds::point(item.position())));
-    let axis = (around.high - around.low).max_position();
-    items.select_nth_unstable_by(at, |a, b| a.center[axis].total_cmp(&b.center[axis]));
-}
-
 /// Splits items in two; returns the number of items on the left side.
 fn split(items: &mut [BuildItem], depth: usize) -> usize {
     let count = items.len();
@@ -166,7 +160,9 @@ fn split(items: &mut [BuildItem], depth: usize) -> usize {
         }
     }
     let at = (count / 2).next_multiple_of(WIDTH);
-    median_split(items, at);
+    let around = items.iter().fold(Bounds::EMPTY, |b, item| b.join(Bounds::point(item.position())));
+    let axis = (around.high - around.low).max_position();
+    items.select_nth_unstable_by(at, |a, b| a.center[axis].total_cmp(&b.center[axis]));
     at
 }
 
@@ -190,17 +186,13 @@ fn build_subtree(
     let at = split(items, depth);
     let (lefts, rights) = inner.split(most_inner_nodes(at, depth + 1));
     let (left, right) = items.split_at_mut(at);
+    let build_left = || build_subtree(left, lefts, first, depth + 1, cancel);
+    let build_right = || build_subtree(right, rights, first + at, depth + 1, cancel);
     let (left, right) = if count > PARALLEL_BUILD_SPHERES {
         cancel.check()?;
-        rayon::join(
-            || build_subtree(left, lefts, first, depth + 1, cancel),
-            || build_subtree(right, rights, first + at, depth + 1, cancel),
-        )
+        rayon::join(build_left, build_right)
     } else {
-        (
-            build_subtree(left, lefts, first, depth + 1, cancel),
-            build_subtree(right, rights, first + at, depth + 1, cancel),
-        )
+        (build_left(), build_right())
     };
     Ok(inner.join([left?, right?]))
 }

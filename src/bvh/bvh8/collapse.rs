@@ -13,7 +13,6 @@ use crate::records::NO_SPHERE;
 use crate::runtime::cancel::CancelToken;
 use crate::runtime::memory::try_with_capacity;
 
-/// A node of the binary BVH.
 #[derive(Clone, Copy, Zeroable)]
 struct BinaryNode {
     corners: [[f32; 3]; 2],
@@ -185,9 +184,7 @@ impl Leaf8 {
         }
         (leaf, ids)
     }
-}
 
-impl Leaf8 {
     /// Lower and upper corner of the bounds of its spheres.
     pub(crate) fn corners(&self) -> [[f32; 3]; 2] {
         let item = |i| BuildItem {
@@ -221,14 +218,12 @@ impl Bvh8Node {
 
     /// Orders the children along the directions of each octant: a pass of its own, which needs no other node and runs on all cores.
     pub(crate) fn order_children(&mut self) {
-        let [low, high] = &self.bounds;
-        let corner = |of: &[[f32; WIDTH]; 3], i: usize| Vec3A::new(of[0][i], of[1][i], of[2][i]);
+        let twice_center: [Vec3A; WIDTH] = std::array::from_fn(|i| self.slot(i).low + self.slot(i).high);
         let used = self.children.iter().take_while(|&&child| child != Child::NOTHING).count();
         for octant in 0..8 {
             let toward = Vec3A::from_array(std::array::from_fn(|k| if octant >> k & 1 == 0 { 1.0 } else { -1.0 }));
-            let along: [f32; WIDTH] = std::array::from_fn(|i| {
-                if i < used { (corner(low, i) + corner(high, i)).dot(toward) } else { f32::INFINITY }
-            });
+            let along: [f32; WIDTH] =
+                std::array::from_fn(|i| if i < used { twice_center[i].dot(toward) } else { f32::INFINITY });
             let mut places: [usize; WIDTH] = std::array::from_fn(|i| i);
             places.sort_by(|&a, &b| along[a].total_cmp(&along[b]));
             self.order[octant] = places.iter().rev().fold(0, |order, &place| order << 3 | place as u32);

@@ -109,16 +109,10 @@ impl Bvh8 {
 
     /// Number of AABBs that a random ray through the bounds of the whole tree enters, as the surface area heuristic estimates it.
     pub(crate) fn cost(&self) -> f32 {
-        let area = |[low, high]: [[f32; 3]; 2]| {
-            let d = [0, 1, 2].map(|k| (high[k] - low[k]).max(0.0));
-            d[0] * d[1] + d[1] * d[2] + d[2] * d[0]
-        };
-        let boxes = |node: &Bvh8Node| -> f32 {
-            let [low, high] = &node.bounds;
-            // The AABB of an empty slot is inverted, and has no area.
-            (0..WIDTH).map(|i| area([low.map(|face| face[i]), high.map(|face| face[i])])).sum()
-        };
-        self.nodes.iter().map(boxes).sum::<f32>() / area(self.corners())
+        // The AABB of an empty slot is inverted, and has no area.
+        let boxes = |node: &Bvh8Node| -> f32 { (0..WIDTH).map(|i| node.slot(i).area()).sum() };
+        let [low, high] = self.corners().map(Vec3A::from_array);
+        self.nodes.iter().map(boxes).sum::<f32>() / Bounds { low, high }.area()
     }
 
     /// Refits all boxes bottom-up. `leaf` returns the corners of a leaf's box.
@@ -140,6 +134,11 @@ impl Bvh8 {
 }
 
 impl Bvh8Node {
+    pub(crate) fn slot(&self, i: usize) -> Bounds {
+        let [low, high] = self.bounds.each_ref().map(|faces| Vec3A::new(faces[0][i], faces[1][i], faces[2][i]));
+        Bounds { low, high }
+    }
+
     /// Lower and upper corner of the union of its boxes.
     fn corners(&self) -> [[f32; 3]; 2] {
         let [low, high] = self.bounds;

@@ -82,9 +82,6 @@ impl Validator<'_> {
 impl Bvh8 {
     /// Checks that every sphere is in exactly one slot, that every box contains everything below it, that `depth` is the length of the
     /// longest path, and that every node, leaf and sphere can be reached.
-    ///
-    /// # Errors
-    /// A description of the first violation.
     pub(crate) fn check(&self, spheres: usize) -> Result<(), String> {
         if self.depth > MAX_DEPTH || self.ids.len() != self.leaves.len() {
             return Err(format!("depth {}, {} leaves, {} ids", self.depth, self.leaves.len(), self.ids.len()));

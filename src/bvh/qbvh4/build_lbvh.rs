@@ -94,13 +94,13 @@ impl SortedSpheres<'_> {
             return Ok(RadixNode { bounds, first, count, children: None });
         }
         let left = self.split(first, count);
-        let halves = || (self.build_node(first, left), self.build_node(first + left, count - left));
-        let forked = || rayon::join(|| self.build_node(first, left), || self.build_node(first + left, count - left));
+        let (build_left, build_right) =
+            (|| self.build_node(first, left), || self.build_node(first + left, count - left));
         let (left, right) = if count > PARALLEL_SPHERES {
             self.cancel.check()?;
-            forked()
+            rayon::join(build_left, build_right)
         } else {
-            halves()
+            (build_left(), build_right())
         };
         let halves = [left?, right?];
         Ok(RadixNode {
@@ -149,9 +149,6 @@ fn open_children(part: &RadixNode, depth: usize) -> Vec<&RadixNode> {
 
 impl QBvh4 {
     /// Builds the tree; `spheres` may be empty.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Cancelled`](crate::Error::Cancelled).
     pub(crate) fn new(spheres: &[Sphere], frame: &GpuFrame, cancel: &CancelToken) -> Result<Self> {
         let center = |sphere: &Sphere| frame.sphere(sphere).0;
         let grid = MortonGrid::new(frame);

@@ -45,12 +45,15 @@ pub(crate) fn scenes() -> Vec<(&'static str, Vec<Sphere>)> {
     ]
 }
 
+pub(crate) fn built(spheres: &[Sphere], frame: &GpuFrame) -> QBvh4 {
+    QBvh4::new(spheres, frame, &CancelToken::new()).unwrap()
+}
+
 #[test]
 fn valid_trees_pass_the_validator() {
     for (name, spheres) in scenes() {
         let frame = GpuFrame::of(&spheres);
-        let tree = QBvh4::new(&spheres, &frame, &CancelToken::new()).unwrap();
-        assert_eq!(tree.check(&spheres, &frame), Ok(()), "{name}");
+        assert_eq!(built(&spheres, &frame).check(&spheres, &frame), Ok(()), "{name}");
     }
 }
 
@@ -69,7 +72,7 @@ fn the_validator_finds_faults_in_broken_trees() {
     let (_, spheres) = scenes().swap_remove(4);
     let frame = GpuFrame::of(&spheres);
     let broken = |name: &str, change: &dyn Fn(&mut QBvh4)| {
-        let mut tree = QBvh4::new(&spheres, &frame, &CancelToken::new()).unwrap();
+        let mut tree = built(&spheres, &frame);
         change(&mut tree);
         let found = tree.check(&spheres, &frame);
         assert!(found.as_ref().is_err_and(|error| error.contains(name)), "{name}: {found:?}");
@@ -80,14 +83,9 @@ fn the_validator_finds_faults_in_broken_trees() {
     broken("a level ends", &|tree| tree.levels[1] += 1);
     broken("leads to", &|tree| tree.nodes[0].children.swap(0, 1));
     broken("spheres leave box", &|tree| tree.nodes[0].high[1] -= 0x0101_0101);
-    broken("spheres", &|tree| {
-        let quad = tree.nodes.last_mut().unwrap();
-        quad.children[0] = QChild::Leaf { first: 0, count: 0 }.pack();
-    });
-    broken("out of reach", &|tree| {
-        let quad = tree.nodes.last_mut().unwrap();
-        quad.units -= 1 << 24;
-    });
+    let empty = QChild::Leaf { first: 0, count: 0 }.pack();
+    broken("spheres", &|tree| tree.nodes.last_mut().unwrap().children[0] = empty);
+    broken("out of reach", &|tree| tree.nodes.last_mut().unwrap().units -= 1 << 24);
 }
 
 #[test]
@@ -142,8 +140,7 @@ proptest! {
         let frame = GpuFrame::of(&spheres);
         // There is no tree if the spheres span the whole range of f32.
         if frame.supports_bvh() {
-            let tree = QBvh4::new(&spheres, &frame, &CancelToken::new()).unwrap();
-            prop_assert_eq!(tree.check(&spheres, &frame), Ok(()));
+            prop_assert_eq!(built(&spheres, &frame).check(&spheres, &frame), Ok(()));
         }
     }
 }

@@ -63,9 +63,6 @@ impl Validator<'_> {
 impl QBvh4 {
     /// Checks that every sphere is in exactly one leaf, that every box contains the spheres below it, that levels are contiguous, and
     /// that every node and sphere can be reached.
-    ///
-    /// # Errors
-    /// A description of the first violation.
     pub(crate) fn check(&self, spheres: &[Sphere], frame: &GpuFrame) -> Result<(), String> {
         let (mut begin, mut next) = (0, 1);
         for end in self.levels.iter().map(|end| *end as usize) {

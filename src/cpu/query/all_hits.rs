@@ -30,7 +30,6 @@ pub(crate) fn classify_fully(
     (verdict.class, verdict.t, false)
 }
 
-/// A hit.
 #[derive(Clone, Copy)]
 pub(crate) struct HitEntry {
     /// Sorts by the `t` of the policies, then by id, which is the lower half.

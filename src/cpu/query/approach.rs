@@ -2,7 +2,7 @@
 
 use super::kind::RayQuery;
 use crate::batch::sphere_set::SphereAttributes;
-use crate::cpu::collector::{CandidateTest, HitCollector, Resolved};
+use crate::cpu::collector::{HitCollector, Resolved};
 use crate::cpu::query::kinds as queries;
 use crate::cpu::view::Candidates;
 use crate::intersect::motion::{Target, scale_moving};
@@ -52,7 +52,7 @@ pub(crate) struct ClosestApproach<'a> {
 }
 
 impl HitCollector for ClosestApproach<'_> {
-    const CANDIDATES: CandidateTest = CandidateTest::ClosestApproach;
+    const IS_APPROACH: bool = true;
 
     fn test(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
         let ends = with_finite_ends(ray);
@@ -73,10 +73,6 @@ impl HitCollector for ClosestApproach<'_> {
     fn cutoff(&self, _ray: &Ray) -> Option<f32> {
         Some(self.high)
     }
-
-    fn shorten(&mut self, far: f32, high: f32) -> f32 {
-        far.min(high)
-    }
 }
 
 /// Collects the closest approach by exact arithmetic, among the spheres that may be as near as `high`: least rounded clearance, then least
@@ -87,7 +83,7 @@ struct ExactClosestApproach {
 }
 
 impl HitCollector for ExactClosestApproach {
-    const CANDIDATES: CandidateTest = CandidateTest::ClosestApproach;
+    const IS_APPROACH: bool = true;
 
     fn test(&mut self, ray: &Ray, id: u32, target: Target<'_>) {
         let ends = with_finite_ends(ray);
@@ -105,16 +101,11 @@ impl HitCollector for ExactClosestApproach {
     fn cutoff(&self, _ray: &Ray) -> Option<f32> {
         Some(self.high)
     }
-
-    fn shorten(&mut self, far: f32, high: f32) -> f32 {
-        far.min(high)
-    }
 }
 
 impl RayQuery for queries::Approach {
     type Record = Approach;
     const MISS: Approach = Approach::NONE;
-    const IS_APPROACH: bool = true;
     const CANNOT_BLOCK: Option<&'static str> = Some("approach");
     type Collector<'a> = ClosestApproach<'a>;
     #[inline]

@@ -66,10 +66,6 @@ impl BestHit {
         self.rival = self.rival.min(low);
         self.has_rival = true;
     }
-
-    fn is_undecided(&self) -> bool {
-        self.has_rival && self.rival <= self.high
-    }
 }
 
 /// Collects the closest hit.
@@ -84,7 +80,7 @@ impl Closest<'_> {
     pub(crate) fn resolve(self, ray: &Ray, candidates: Candidates<'_>) -> Resolved<Hit> {
         let Self { query, best } = self;
         let exact = query.precision == Precision::Exact;
-        if exact && best.is_undecided() {
+        if exact && best.has_rival && best.rival <= best.high {
             let collector = ExactClosest::new(query);
             let ExactClosest { answer, overflowed, .. } = candidates.collect(ray, collector, query);
             return Resolved { record: answer, exact: true, overflowed: overflowed && !answer.is_hit() };
@@ -154,27 +150,11 @@ impl HitCollector for ExactClosest<'_> {
     }
 }
 
-/// Both roots of the sphere that was hit.
-pub(crate) fn interval_of(ray: &Ray, candidates: Candidates<'_>, query: &Query, hit: Hit) -> Interval {
-    let Some(target) = candidates.target(hit.id) else { return Interval::MISS };
-    let (t_enter, t_exit) = if query.precision == Precision::Exact || target.starts_on_surface() {
-        round_roots(ray, target)
-    } else {
-        let solved = intersect(ray, target);
-        (saturated_to_infinity(solved.t_enter), saturated_to_infinity(solved.t_exit))
-    };
-    Interval { t_enter, t_exit, id: hit.id }
-}
-
 impl RayQuery for queries::Closest {
     type Record = Hit;
     const MISS: Hit = Hit::MISS;
     const CANNOT_BLOCK: Option<&'static str> = None;
     type Collector<'a> = Closest<'a>;
-    #[inline]
-    fn is_hit(record: &Hit) -> bool {
-        record.is_hit()
-    }
     #[inline]
     fn collector<'a>(query: &'a Query, _: &SphereAttributes) -> Closest<'a> {
         Closest { query, best: BestHit::NONE }
@@ -191,10 +171,6 @@ impl RayQuery for queries::Interval {
     const CANNOT_BLOCK: Option<&'static str> = None;
     type Collector<'a> = Closest<'a>;
     #[inline]
-    fn is_hit(record: &Interval) -> bool {
-        record.is_hit()
-    }
-    #[inline]
     fn collector<'a>(query: &'a Query, _: &SphereAttributes) -> Closest<'a> {
         Closest { query, best: BestHit::NONE }
     }
@@ -202,6 +178,15 @@ impl RayQuery for queries::Interval {
     fn finish(collector: Closest<'_>, ray: &Ray, candidates: Candidates<'_>) -> Resolved<Interval> {
         let query = collector.query;
         let Resolved { record: hit, exact, overflowed } = collector.resolve(ray, candidates);
-        Resolved { record: interval_of(ray, candidates, query, hit), exact, overflowed }
+        let record = candidates.target(hit.id).map_or(Interval::MISS, |target| {
+            let (t_enter, t_exit) = if query.precision == Precision::Exact || target.starts_on_surface() {
+                round_roots(ray, target)
+            } else {
+                let solved = intersect(ray, target);
+                (saturated_to_infinity(solved.t_enter), saturated_to_infinity(solved.t_exit))
+            };
+            Interval { t_enter, t_exit, id: hit.id }
+        });
+        Resolved { record, exact, overflowed }
     }
 }

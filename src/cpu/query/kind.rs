@@ -13,7 +13,7 @@ pub(crate) trait RayQuery: Send + Sync + 'static {
     /// The result of a ray that hits nothing.
     const MISS: Self::Record;
     /// Whether the query is about clearances instead of hits.
-    const IS_APPROACH: bool = false;
+    const IS_APPROACH: bool = <Self::Collector<'static> as HitCollector>::IS_APPROACH;
     /// The name of a query that cannot obey [`Near::Block`](crate::query::policy::Near::Block), for the message.
     const CANNOT_BLOCK: Option<&'static str>;
     /// The collector of the query.

@@ -63,10 +63,6 @@ impl<const EXACT: bool> HitCollector for Occluded<'_, EXACT> {
         self.answer = true;
         Settled::Everything
     }
-
-    fn shorten(&mut self, far: f32, high: f32) -> f32 {
-        far.min(high)
-    }
 }
 
 impl RayQuery for queries::Occluded {

@@ -58,8 +58,7 @@ mod tests {
 
     use super::*;
     use crate::batch::ellipsoids::{Ellipsoid, Ellipsoids};
-    use crate::batch::input::Rays;
-    use crate::batch::input::Spheres;
+    use crate::batch::input::{Rays, Spheres};
     use crate::intensity::scaled;
     use crate::numbers::Numbers;
     use crate::query::policy::{Inside, Precision, Query};

@@ -78,7 +78,6 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
         *self.certain = pairs;
     }
 
-    /// Intersects moving pairs.
     fn intersect_moving(&mut self, pairs: &[DeferredPair]) {
         let IntersectScratch { ids, batch, changed, .. } = &mut *self.intersecting;
         changed.extend(pairs.iter().map(|pair| pair.ray));

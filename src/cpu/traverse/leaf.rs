@@ -117,14 +117,14 @@ multiversion! {
 }
 
 /// The spheres of a leaf at the time of a ray. (A trait, because a closure with two callers is not inlined.)
-trait LeafSpheres<L: Lanes> {
+pub(super) trait LeafSpheres<L: Lanes> {
     /// Centres, radii with an allowance for errors, and radii of balls that the spheres contain, from lane `i` on. The last are still too
     /// large by up to twice the allowance, which the leaf test subtracts.
     fn load(&self, lanes: L, ray: &PreparedRay, i: usize) -> [L; 5];
 }
 
 /// Spheres at rest.
-struct Resting<'a> {
+pub(super) struct Resting<'a> {
     leaf: &'a Leaf8,
     inner: &'a [f32; WIDTH],
 }
@@ -132,7 +132,7 @@ struct Resting<'a> {
 impl<'a> Resting<'a> {
     /// The spheres of a leaf, not ellipsoids.
     #[inline(always)]
-    fn of(leaf: &'a Leaf8) -> Self {
+    pub(super) fn of(leaf: &'a Leaf8) -> Self {
         Self { leaf, inner: &leaf.padded_radius }
     }
 }
@@ -188,7 +188,7 @@ fn minus_squared<L: Lanes>(lanes: L, reach: L) -> L {
 
 /// Whether a ray's line comes near any sphere of a leaf.
 #[inline(always)]
-fn is_near_any<L: Lanes>(lanes: L, spheres: &impl LeafSpheres<L>, ray: &PreparedRay) -> bool {
+pub(super) fn is_near_any<L: Lanes>(lanes: L, spheres: &impl LeafSpheres<L>, ray: &PreparedRay) -> bool {
     let mut mask = 0;
     for i in (0..WIDTH).step_by(L::COUNT) {
         let [x, y, z, reach, _] = spheres.load(lanes, ray, i);
@@ -196,12 +196,6 @@ fn is_near_any<L: Lanes>(lanes: L, spheres: &impl LeafSpheres<L>, ray: &Prepared
         mask |= square.le_mask(limit);
     }
     mask != 0
-}
-
-/// Whether a ray's line comes near any sphere of a leaf, all at rest.
-#[inline(always)]
-pub(crate) fn comes_near(lanes: impl Lanes, leaf: &Leaf8, ray: &PreparedRay) -> bool {
-    is_near_any(lanes, &Resting::of(leaf), ray)
 }
 
 /// The leaf test. It first selects the rays whose line comes near a sphere, because most miss all spheres.
@@ -235,19 +229,6 @@ fn cull_spheres<L: Lanes>(
     count
 }
 
-/// Like `cull_leaf` for one ray, without a separate pass that selects rays. If the ray's line misses all spheres, the rest is skipped.
-#[inline(always)]
-pub(crate) fn cull_by_one(
-    lanes: impl Lanes,
-    leaf: &Leaf8,
-    ray: &PreparedRay,
-    far: f32,
-    inside: StartInside,
-    hits: &mut LeafHits,
-) {
-    classify::<_, true>(lanes, &Resting::of(leaf), ray, far, inside, hits);
-}
-
 /// The leaves of a scene, whose spheres may move or be ellipsoids.
 #[derive(Clone, Copy)]
 pub(crate) struct AnyLeaves<'a> {
@@ -256,7 +237,8 @@ pub(crate) struct AnyLeaves<'a> {
 }
 
 impl AnyLeaves<'_> {
-    /// Like [`cull_by_one`], in leaf number `number`.
+    /// Like `cull_leaf` for one ray, in leaf number `number`, without a separate pass that selects rays. If the ray's line misses all
+    /// spheres, the rest is skipped.
     #[inline(always)]
     pub(crate) fn cull_by_one(
         &self,
@@ -281,14 +263,14 @@ impl AnyLeaves<'_> {
                 let spheres = Resting { leaf: &tree.leaves[number], inner: &inner[number] };
                 classify::<_, true>(lanes, &spheres, ray, far, StartInside::Undecided, hits);
             }
-            _ => cull_by_one(lanes, &tree.leaves[number], ray, far, inside, hits),
+            _ => classify::<_, true>(lanes, &Resting::of(&tree.leaves[number]), ray, far, inside, hits),
         }
     }
 }
 
 /// Classifies the spheres of a leaf for one ray. With `SKIP_MISSES`, it skips the rest for a vector of spheres that the ray's line misses.
 #[inline(always)]
-fn classify<L: Lanes, const SKIP_MISSES: bool>(
+pub(super) fn classify<L: Lanes, const SKIP_MISSES: bool>(
     lanes: L,
     spheres: &impl LeafSpheres<L>,
     ray: &PreparedRay,
@@ -365,14 +347,12 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
     /// Tests a list of rays against a leaf.
     pub(crate) fn leaf(&mut self, number: usize, list: &[u32]) {
         let leaf = &self.bvh.tree.leaves[number];
-        let CpuBvh { level, inner_radii: inner, .. } = self.bvh;
-        let count = match (self.moving_leaves, inner) {
-            (Some(moving_leaf), _) if self.moves_with_ray => {
-                level.cull_passing_leaf(&moving_leaf[number], self.rays, self.s_far, list, self.leaf_hits)
+        let CpuBvh { level, inner_radii: inner, moving_leaves, .. } = self.bvh;
+        let count = match (moving_leaves, inner) {
+            (Some(moving), _) if self.moves_with_ray => {
+                level.cull_passing_leaf(&moving[number], self.rays, self.s_far, list, self.leaf_hits)
             }
-            (Some(moving_leaf), _) => {
-                level.cull_moved_leaf(&moving_leaf[number], self.rays, self.s_far, list, self.leaf_hits)
-            }
+            (Some(moving), _) => level.cull_moved_leaf(&moving[number], self.rays, self.s_far, list, self.leaf_hits),
             (_, Some(inner)) => {
                 level.cull_swept_leaf(leaf, &inner[number], self.rays, self.s_far, list, self.leaf_hits)
             }

@@ -27,6 +27,11 @@ struct Found {
     along: usize,
 }
 
+fn moving_bvh(spheres: &[Sphere], drift: &[Vec3], range: [f32; 2]) -> CpuBvh {
+    let (moving, cancel) = (Spheres::from(spheres).velocities(drift), CancelToken::new());
+    CpuBvh::of(&SphereSet::new(&moving, SphereAttributes::NONE, range, &cancel).unwrap(), SimdLevel::best()).unwrap()
+}
+
 fn check_random_leaf(n: &mut Numbers, range: [f32; 2], (speed, along): (f32, bool), found: &mut Found) {
     let heading = Vec3::from(n.vector()).normalize() * 2.0;
     let vector = |n: &mut Numbers| Vec3::from(n.vector());
@@ -37,10 +42,7 @@ fn check_random_leaf(n: &mut Numbers, range: [f32; 2], (speed, along): (f32, boo
         (0..8).map(|_| size * (vector(n) * speed + if along { heading } else { Vec3::ZERO })).collect();
     let spheres: Vec<Sphere> =
         drift.iter().map(|v| Sphere::new(vector(n) * size - *v * time(n), 0.2 * size * n.unit())).collect();
-    let cancel = CancelToken::new();
-    let set = SphereSet::new(&Spheres::from(&spheres).velocities(&drift), SphereAttributes::default(), range, &cancel)
-        .unwrap();
-    let bvh = CpuBvh::of(&set, SimdLevel::best()).unwrap();
+    let bvh = moving_bvh(&spheres, &drift, range);
     for i in 0..32 {
         let (target, t) = (&spheres[i % 8], time(n));
         let direction = size * (heading + vector(n) * 0.3);
@@ -117,11 +119,7 @@ fn the_moving_leaf_test_agrees_with_f64_roots() {
 fn the_moving_leaf_test_includes_the_ray_radius() {
     let spheres = [Sphere::new([0.0, 1.5, 0.0], 1.0), Sphere::new([9.0, 1.5, 0.0], 1.0)];
     let drift = [Vec3::ZERO, Vec3::new(-1.0, 0.0, 0.0)];
-    let cancel = CancelToken::new();
-    let set =
-        SphereSet::new(&Spheres::from(&spheres).velocities(&drift), SphereAttributes::default(), [0.0, 9.0], &cancel)
-            .unwrap();
-    let bvh = CpuBvh::of(&set, SimdLevel::best()).unwrap();
+    let bvh = moving_bvh(&spheres, &drift, [0.0, 9.0]);
     let ray = Ray::new([-2.0, 0.0, 0.0], [1.0, 0.0, 0.0]).between(0.0, 9.0);
     let attributes = RayAttributes { moves_with_ray: 1, radius: 0.6, ..RayAttributes::NONE };
     let mut prepared = prepared(bvh.level, &bvh.frame, &ray);

@@ -5,7 +5,7 @@
 use glam::Vec3;
 
 use super::packet::PACKET_RAYS;
-use super::ray_setup::{LANES, axes, from_each as each, octant_of};
+use super::ray_setup::{LANES, axes, each, octant_of};
 use super::stream::STREAM_RAYS;
 use crate::cpu::accel::CpuBvh;
 use crate::math::simd::lanes::Lanes;
@@ -98,7 +98,7 @@ pub(crate) fn sample_order(bvh: &CpuBvh, count: usize, ray: impl Fn(usize) -> Ra
     // Small batches take fewer samples: one ray in four.
     for group in samples(count / GROUP, (count / (4 * GROUP)).clamp(2, 256)) {
         let mut keys = [0; GROUP];
-        bvh.level.sort_keys(&sorter, &std::array::from_fn(|i| ray(group * GROUP + i)), &mut keys);
+        bvh.level.sort_keys(&sorter, &each(|i| ray(group * GROUP + i)), &mut keys);
         pairs += GROUP - 1;
         short += keys.iter().filter(|&&key| coarse(key) & 0o0707 == coarse(key) >> 3 & 0o0707).count();
         alike += keys.windows(2).filter(|pair| coarse(pair[0]) == coarse(pair[1])).count();

@@ -57,13 +57,7 @@ pub(crate) use axes;
 
 /// Evaluates a function for each lane. Not `std::array::from_fn`, which takes the compiler four times as long.
 #[inline(always)]
-fn each(f: impl Fn(usize) -> f64) -> Lane {
-    [f(0), f(1), f(2), f(3), f(4), f(5), f(6), f(7)]
-}
-
-/// Like [`each`], in f32.
-#[inline(always)]
-pub(crate) fn from_each(f: impl Fn(usize) -> f32) -> Narrow {
+pub(crate) fn each<T>(f: impl Fn(usize) -> T) -> [T; LANES] {
     [f(0), f(1), f(2), f(3), f(4), f(5), f(6), f(7)]
 }
 
@@ -170,7 +164,7 @@ fn ray_numbers(frame: &CpuFrame, columns: &[Narrow; 8]) -> RayNumbers {
     let [ox, oy, oz, t_min, dx, dy, dz, t_max] = columns;
     let (origin, direction) = ([ox, oy, oz], [dx, dy, dz]);
     let (middle, scale) = (frame.middle.to_array(), frame.scale);
-    let narrow = |x: &Lane| -> Narrow { from_each(|i| x[i] as f32) };
+    let narrow = |x: &Lane| -> Narrow { each(|i| x[i] as f32) };
     // In f64: what loses digits by cancellation.
     let o = axes!(|k| each(|i| (f64::from(origin[k][i]) - middle[k]) * scale));
     let d = axes!(|k| each(|i| f64::from(direction[k][i])));
@@ -188,13 +182,13 @@ fn ray_numbers(frame: &CpuFrame, columns: &[Narrow; 8]) -> RayNumbers {
         unit: axes!(|k| narrow(&unit[k])),
         start: narrow(&start),
         step: narrow(&step),
-        square: from_each(|i| if square[i] < MAX_START as f32 * MAX_START as f32 { square[i] } else { f32::INFINITY }),
+        square: each(|i| if square[i] < MAX_START as f32 * MAX_START as f32 { square[i] } else { f32::INFINITY }),
         // The largest numbers stand for roots beyond them, too.
-        from: position(&from_each(|i| if t_min[i] > -f32::MAX { t_min[i] } else { f32::NEG_INFINITY })),
-        to: position(&from_each(|i| if t_max[i] < f32::MAX { t_max[i] } else { f32::INFINITY })),
+        from: position(&each(|i| if t_min[i] > -f32::MAX { t_min[i] } else { f32::NEG_INFINITY })),
+        to: position(&each(|i| if t_max[i] < f32::MAX { t_max[i] } else { f32::INFINITY })),
         // A root beyond half of the largest f32 may overflow, which is not a hit: so it is never a certain hit.
-        first: position(&from_each(|i| if t_min[i] > -0.5 * f32::MAX { t_min[i] } else { -0.5 * f32::MAX })),
-        last: position(&from_each(|i| if t_max[i] < 0.5 * f32::MAX { t_max[i] } else { 0.5 * f32::MAX })),
+        first: position(&each(|i| if t_min[i] > -0.5 * f32::MAX { t_min[i] } else { -0.5 * f32::MAX })),
+        last: position(&each(|i| if t_max[i] < 0.5 * f32::MAX { t_max[i] } else { 0.5 * f32::MAX })),
     }
 }
 

@@ -8,7 +8,7 @@
 //! the nearest, the others choose the nearest child that waits, and then the leaves are tested. No iteration of these loops waits for the one
 //! before, and no branch depends on a ray.
 
-use super::leaf::{AnyLeaves, LeafHits, StartInside, comes_near, cull_by_one};
+use super::leaf::{AnyLeaves, LeafHits, Resting, StartInside, classify, is_near_any};
 use super::ray_setup::PreparedRay;
 use super::stream::{cross_slabs, enter_boxes};
 use crate::bvh::bvh8::node::{Bvh8, Bvh8Node, Child, ChildRef, MAX_DEPTH, WIDTH};
@@ -28,7 +28,6 @@ struct WaitingChildren {
     children: [Child; WIDTH],
 }
 
-/// States of the rays.
 struct RayStates {
     /// Their numbers in the stream.
     rays: [u32; SIDE_BY_SIDE],
@@ -271,14 +270,15 @@ fn next_leaves<L: Lanes>(
     for visit in at_leaf {
         let ray = &rays[states.rays[visit.ray()] as usize];
         near[count % SIDE_BY_SIDE] = *visit;
-        count += usize::from(comes_near(lanes, &tree.leaves[visit.place()], ray));
+        count += usize::from(is_near_any(lanes, &Resting::of(&tree.leaves[visit.place()]), ray));
     }
     let mut hit = 0;
     for visit in &near[..count.min(SIDE_BY_SIDE)] {
         let number = states.rays[visit.ray()];
         let (Some(hits), Some(place)) = (leaf_hits.get_mut(hit), hit_leaves.get_mut(hit)) else { break };
         let leaf = &tree.leaves[visit.place()];
-        cull_by_one(lanes, leaf, &rays[number as usize], s_far[number as usize], inside, hits);
+        let (ray, far) = (&rays[number as usize], s_far[number as usize]);
+        classify::<_, true>(lanes, &Resting::of(leaf), ray, far, inside, hits);
         (hits.ray, *place) = (number, visit.place() as u32);
         hit += usize::from(hits.candidates != 0);
     }

@@ -12,7 +12,7 @@ use bytemuck::Zeroable;
 
 use super::deferred::{DeferredPair, IntersectScratch};
 use super::leaf::{AnyLeaves, LeafHits, StartInside};
-use super::moving_leaf::{self, MovingLeaf8};
+use super::moving_leaf::prepare_moving;
 use super::packet::{COLUMNS, PACKET_RAYS, Packet, PacketKind, RAY_COLUMNS};
 use super::ray_order::RayOrder;
 use super::ray_setup::{LANES, PreparedRay};
@@ -81,8 +81,7 @@ pub(crate) struct StreamTraversal<'a, V> {
     pub(crate) ray_attributes: &'a [RayAttributes],
     /// Whether all pairs are at rest: no motion, ellipsoids, ray radii, or low parts of directions.
     pub(crate) at_rest: bool,
-    /// Motion of the spheres per leaf, and whether they move while rays travel.
-    pub(crate) moving_leaves: Option<&'a [MovingLeaf8]>,
+    /// Whether spheres move while rays travel.
     pub(crate) moves_with_ray: bool,
     pub(crate) collectors: &'a mut [V],
     pub(crate) precision: Precision,
@@ -106,19 +105,135 @@ pub(crate) struct StreamTraversal<'a, V> {
 pub(crate) fn traverse<V: HitCollector>(
     bvh: &CpuBvh,
     scene: SceneView<'_>,
-    rays: &[Ray],
+    input: &[Ray],
     ray_attributes: &[RayAttributes],
     collectors: &mut [V],
     query: &Query,
     order: RayOrder,
 ) {
-    debug_assert!(rays.len() <= STREAM_RAYS);
+    debug_assert!(input.len() <= STREAM_RAYS);
     SCRATCH.with_borrow_mut(|scratch| {
-        stream(scratch, bvh, scene, rays, ray_attributes, collectors, query, order);
+        let (precision, inside) = (query.precision, StartInside::of(query));
+        let Scratch {
+            rays,
+            packets,
+            kinds,
+            octants,
+            s_far,
+            levels,
+            leaf_hits,
+            stack,
+            interleaved,
+            certain,
+            undecided,
+            intersecting,
+        } = scratch;
+        let whole = input.len().next_multiple_of(LANES);
+        if rays.len() < whole {
+            rays.resize(whole, PreparedRay::zeroed());
+            leaf_hits.resize(whole, LeafHits::NONE);
+        }
+        let (groups, left) = input.as_chunks();
+        // The last group is padded with copies of its first ray.
+        let last = left.first().map(|first| std::array::from_fn(|i| *left.get(i).unwrap_or(first)));
+        let short = order == RayOrder::Short;
+        let packed = order != RayOrder::Incoherent && ray_attributes.is_empty() && input.len() >= PACKET_RAYS;
+        packets.resize(if packed { whole.div_ceil(PACKET_RAYS) } else { 0 }, Packet::zeroed());
+        for (n, (group, prepared)) in groups.iter().chain(&last).zip(rays.as_chunks_mut::<LANES>().0).enumerate() {
+            let packet =
+                packets.get_mut(n * LANES / PACKET_RAYS).map(|packet| (packet, n * LANES % PACKET_RAYS, short));
+            bvh.level.prepare_rays(&bvh.frame, group, prepared, packet);
+        }
+        for (i, ((prepared, ray), attributes)) in rays.iter_mut().zip(input).zip(ray_attributes).enumerate() {
+            if attributes.from_id != NO_SPHERE && collectors[i].cutoff(ray).is_none() {
+                // The sphere on which the ray starts has settled everything.
+                prepared.far = f32::NEG_INFINITY;
+            }
+            prepare_attributes(bvh, prepared, ray, attributes);
+        }
+        let at_rest = !scene.attributes.has_motion_or_shape() && !ray_attributes.iter().any(RayAttributes::moves);
+        let passing = ray_attributes.first().is_some_and(|attributes| attributes.moves_with_ray != 0);
+        let rays = &rays[..input.len()];
+        s_far.clear();
+        s_far.extend(rays.iter().map(|ray| ray.far));
+        if packed {
+            // Packets read whole vectors.
+            s_far.resize(input.len().next_multiple_of(PACKET_RAYS), f32::NEG_INFINITY);
+        }
+        octants.iter_mut().for_each(Vec::clear);
+        let mut nearby = false;
+        kinds.clear();
+        for (n, rays) in rays.chunks(PACKET_RAYS).enumerate() {
+            // These are in the cache, once for both loops.
+            let kind = packets.get_mut(n).and_then(|packet| {
+                let columns = if short { COLUMNS } else { RAY_COLUMNS };
+                bvh.level.bound_packet(packet, columns, rays.len().next_multiple_of(LANES));
+                packet.kind(short).filter(|_| rays.iter().all(|ray| ray.margin < f32::INFINITY))
+            });
+            kinds.push(kind);
+            for (i, prepared) in rays.iter().enumerate() {
+                // Positions in the scene lie within ±2 √3. Only a ray that begins there can begin inside a sphere.
+                nearby |= prepared.begin.abs() < 4.0;
+                let number = n * PACKET_RAYS + i;
+                if kind.is_some() {
+                    continue;
+                }
+                if prepared.margin == f32::INFINITY {
+                    // From so far away everything may be hit.
+                    scene.visit_all(&input[number], ray_attributes.get(number), &mut collectors[number]);
+                } else {
+                    octants[prepared.octant()].push(number as u32);
+                }
+            }
+        }
+        if levels.len() < bvh.tree.depth {
+            levels.resize_with(bvh.tree.depth, LevelScratch::default);
+        }
+        let short_list = match (at_rest, input.len()) {
+            (false, _) => 0,
+            (true, ..=FEW_RAYS) => FEW_RAYS,
+            (true, _) if bvh.tree.leaves.len() > LARGE_TREE => SIDE_BY_SIDE,
+            (true, _) => SHORT_LIST,
+        };
+        let mut traversal = StreamTraversal {
+            bvh,
+            scene,
+            input,
+            ray_attributes,
+            at_rest,
+            moves_with_ray: passing,
+            collectors,
+            precision,
+            short_list,
+            rays,
+            s_far,
+            shortened: 0,
+            leaf_hits,
+            stack,
+            interleaved,
+            inside: if nearby { inside } else { StartInside::Undecided },
+            certain,
+            undecided,
+            intersecting,
+        };
+        for (number, (packet, kind)) in packets.iter().zip(kinds).enumerate() {
+            if let Some(kind) = *kind {
+                let count = (input.len() - number * PACKET_RAYS).min(PACKET_RAYS);
+                traversal.packet(0, kind, (number, packet), u64::MAX >> (PACKET_RAYS - count));
+            }
+        }
+        for (octant, list) in octants.iter_mut().enumerate().filter(|(_, list)| !list.is_empty()) {
+            let count = list.len();
+            list.resize(count.next_multiple_of(LIST_GROUP), 0);
+            traversal.node(0, octant, RayList::new(list, count), levels);
+        }
+        traversal.intersect_undecided();
+        traversal.intersect_certain();
     });
 }
 
 /// Completes the setup of a prepared ray for its attributes.
+#[inline(always)]
 pub(super) fn prepare_attributes(bvh: &CpuBvh, prepared: &mut PreparedRay, ray: &Ray, attributes: &RayAttributes) {
     let by = bvh.frame.inflation(ray, attributes);
     if by.axial > 0.0 {
@@ -127,138 +242,8 @@ pub(super) fn prepare_attributes(bvh: &CpuBvh, prepared: &mut PreparedRay, ray: 
     if attributes.moves_with_ray == 0 {
         prepared.time = (f64::from(attributes.time) - bvh.mid_time) as f32;
     } else if bvh.moving_leaves.is_some() {
-        moving_leaf::prepare_moving(prepared, &bvh.frame, ray, attributes, bvh.mid_time);
+        prepare_moving(prepared, &bvh.frame, ray, attributes, bvh.mid_time);
     }
-}
-
-#[allow(clippy::too_many_arguments, reason = "the arguments of `traverse`, and the memory")]
-fn stream<V: HitCollector>(
-    scratch: &mut Scratch,
-    bvh: &CpuBvh,
-    scene: SceneView<'_>,
-    input: &[Ray],
-    ray_attributes: &[RayAttributes],
-    collectors: &mut [V],
-    query: &Query,
-    order: RayOrder,
-) {
-    let (precision, inside) = (query.precision, StartInside::of(query));
-    let Scratch {
-        rays,
-        packets,
-        kinds,
-        octants,
-        s_far,
-        levels,
-        leaf_hits,
-        stack,
-        interleaved,
-        certain,
-        undecided,
-        intersecting,
-    } = scratch;
-    let whole = input.len().next_multiple_of(LANES);
-    if rays.len() < whole {
-        rays.resize(whole, PreparedRay::zeroed());
-        leaf_hits.resize(whole, LeafHits::NONE);
-    }
-    let (groups, left) = input.as_chunks();
-    // The last group is padded with copies of its first ray.
-    let last = left.first().map(|first| std::array::from_fn(|i| *left.get(i).unwrap_or(first)));
-    let short = order == RayOrder::Short;
-    let packed = order != RayOrder::Incoherent && ray_attributes.is_empty() && input.len() >= PACKET_RAYS;
-    packets.resize(if packed { whole.div_ceil(PACKET_RAYS) } else { 0 }, Packet::zeroed());
-    for (n, (group, prepared)) in groups.iter().chain(&last).zip(rays.as_chunks_mut::<LANES>().0).enumerate() {
-        let packet = packets.get_mut(n * LANES / PACKET_RAYS).map(|packet| (packet, n * LANES % PACKET_RAYS, short));
-        bvh.level.prepare_rays(&bvh.frame, group, prepared, packet);
-    }
-    for (i, ((prepared, ray), attributes)) in rays.iter_mut().zip(input).zip(ray_attributes).enumerate() {
-        if attributes.from_id != NO_SPHERE && collectors[i].cutoff(ray).is_none() {
-            // The sphere on which the ray starts has settled everything.
-            prepared.far = f32::NEG_INFINITY;
-        }
-        prepare_attributes(bvh, prepared, ray, attributes);
-    }
-    let at_rest = !scene.attributes.has_motion_or_shape() && !ray_attributes.iter().any(RayAttributes::moves);
-    let passing = ray_attributes.first().is_some_and(|attributes| attributes.moves_with_ray != 0);
-    let moving_leaf = bvh.moving_leaves.as_deref();
-    let rays = &rays[..input.len()];
-    s_far.clear();
-    s_far.extend(rays.iter().map(|ray| ray.far));
-    if packed {
-        // Packets read whole vectors.
-        s_far.resize(input.len().next_multiple_of(PACKET_RAYS), f32::NEG_INFINITY);
-    }
-    octants.iter_mut().for_each(Vec::clear);
-    let mut nearby = false;
-    kinds.clear();
-    for (n, rays) in rays.chunks(PACKET_RAYS).enumerate() {
-        // These are in the cache, once for both loops.
-        let kind = packets.get_mut(n).and_then(|packet| {
-            let columns = if short { COLUMNS } else { RAY_COLUMNS };
-            bvh.level.bound_packet(packet, columns, rays.len().next_multiple_of(LANES));
-            packet.kind(short).filter(|_| rays.iter().all(|ray| ray.margin < f32::INFINITY))
-        });
-        kinds.push(kind);
-        for (i, prepared) in rays.iter().enumerate() {
-            // Positions in the scene lie within ±2 √3. Only a ray that begins there can begin inside a sphere.
-            nearby |= prepared.begin.abs() < 4.0;
-            let number = n * PACKET_RAYS + i;
-            if kind.is_some() {
-                continue;
-            }
-            if prepared.margin == f32::INFINITY {
-                // From so far away everything may be hit.
-                scene.visit_all(&input[number], ray_attributes.get(number), &mut collectors[number]);
-            } else {
-                octants[prepared.octant()].push(number as u32);
-            }
-        }
-    }
-    if levels.len() < bvh.tree.depth {
-        levels.resize_with(bvh.tree.depth, LevelScratch::default);
-    }
-    let short_list = match (at_rest, input.len()) {
-        (false, _) => 0,
-        (true, ..=FEW_RAYS) => FEW_RAYS,
-        (true, _) if bvh.tree.leaves.len() > LARGE_TREE => SIDE_BY_SIDE,
-        (true, _) => SHORT_LIST,
-    };
-    let mut traversal = StreamTraversal {
-        bvh,
-        scene,
-        input,
-        ray_attributes,
-        at_rest,
-        moving_leaves: moving_leaf,
-        moves_with_ray: passing,
-        collectors,
-        precision,
-        short_list,
-        rays,
-        s_far,
-        shortened: 0,
-        leaf_hits,
-        stack,
-        interleaved,
-        inside: if nearby { inside } else { StartInside::Undecided },
-        certain,
-        undecided,
-        intersecting,
-    };
-    for (number, (packet, kind)) in packets.iter().zip(kinds).enumerate() {
-        if let Some(kind) = *kind {
-            let count = (input.len() - number * PACKET_RAYS).min(PACKET_RAYS);
-            traversal.packet(0, kind, (number, packet), u64::MAX >> (PACKET_RAYS - count));
-        }
-    }
-    for (octant, list) in octants.iter_mut().enumerate().filter(|(_, list)| !list.is_empty()) {
-        let count = list.len();
-        list.resize(count.next_multiple_of(LIST_GROUP), 0);
-        traversal.node(0, octant, RayList::new(list, count), levels);
-    }
-    traversal.intersect_undecided();
-    traversal.intersect_certain();
 }
 
 impl<V: HitCollector> StreamTraversal<'_, V> {
@@ -303,15 +288,19 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
     /// Prefetches those children of a node that have a bit in `children`. They arrive while the first of them is visited.
     #[inline(always)]
     pub(crate) fn prefetch_children(&self, node: &Bvh8Node, children: u64) {
+        let (CpuBvh { tree, masks, .. }, moving_leaves) = (self.bvh, self.bvh.moving_leaves.as_deref());
         for (_, child) in node.children.iter().enumerate().filter(|(k, _)| children >> k & 1 == 1) {
             if let ChildRef::Leaf(number) = child.kind() {
-                self.prefetch_masks(number);
-                if let Some(moving_leaf) = self.moving_leaves {
-                    moving_leaf[number].prefetch();
+                if !self.ray_attributes.is_empty() {
+                    prefetch(&tree.ids[number]);
+                    masks.iter().for_each(|masks| prefetch(&masks[number]));
+                }
+                if let Some(moving_leaves) = moving_leaves {
+                    moving_leaves[number].prefetch();
                     continue;
                 }
             }
-            self.bvh.tree.prefetch(*child);
+            tree.prefetch(*child);
         }
     }
 
@@ -355,16 +344,6 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
                 self.take_leaf_hit(leaf as usize, i);
             }
             self.intersect_if_many();
-        }
-    }
-
-    /// Prefetches the ids and masks of a leaf, if rays have attributes.
-    fn prefetch_masks(&self, leaf: usize) {
-        if !self.ray_attributes.is_empty() {
-            prefetch(&self.bvh.tree.ids[leaf]);
-            if let Some(masks) = &self.bvh.masks {
-                prefetch(&masks[leaf]);
-            }
         }
     }
 }

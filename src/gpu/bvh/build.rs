@@ -2,14 +2,16 @@
 //! ... neighbours, then the nodes level by level from the root. No workgroup waits for another one, so no atomics are needed between
 //! workgroups. Only the counts of the sort are atomic, within a workgroup.
 
+use std::iter::once;
+
 use bytemuck::{Pod, Zeroable};
-use wgpu::{BindGroup, BindingResource, Buffer, BufferBinding, BufferUsages, CommandEncoder, ComputePipeline};
+use wgpu::{BindGroup, Buffer, BufferBinding, BufferUsages, CommandEncoder, ComputePipeline};
 
 use super::resident::{GpuBvh, LeafMotion, USAGE};
 use crate::bvh::gpu_frame::GpuFrame;
 use crate::bvh::qbvh4::build_lbvh::MortonGrid;
 use crate::bvh::qbvh4::node::{MAX_LEAF_SPHERES, QBvh4, QNode4};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::gpu::context::dispatch::{DispatchQueue, Groups, Step, THREADS};
 use crate::gpu::context::pipelines::KernelConstants;
 use crate::gpu::engine::GpuEngine;
@@ -17,6 +19,7 @@ use crate::gpu::programs::{self, Program};
 use crate::gpu::uniforms::UNIFORM_STEP;
 use crate::records::Sphere;
 use crate::runtime::cancel::CancelToken;
+use crate::runtime::memory::check_within;
 
 /// Bits per pass of the radix sort. Eight would halve the number of passes, but need subgroups to be fast. This has not been measured.
 const DIGIT: u32 = 4;
@@ -130,7 +133,7 @@ impl RecordedBuild {
         {
             let mut pass = encoder.begin_compute_pass(&PASS);
             let steps = self.sort.iter().chain(&self.leaves).chain(&self.nodes);
-            std::iter::once(take).chain(steps).for_each(|step| step.record(&mut pass));
+            once(take).chain(steps).for_each(|step| step.record(&mut pass));
         }
         let (next, jobs) = (std::mem::offset_of!(LevelState, next), std::mem::offset_of!(BuildParams, jobs));
         encoder.copy_buffer_to_buffer(&self.control, next as u64, &self.refit_params, jobs as u64, 4);
@@ -140,7 +143,7 @@ impl RecordedBuild {
     pub(crate) fn refit(&self, encoder: &mut CommandEncoder, take: &Step) {
         let mut pass = encoder.begin_compute_pass(&PASS);
         let steps = self.leaves.iter().chain([&self.refit]);
-        std::iter::once(take).chain(steps).for_each(|step| step.record(&mut pass));
+        once(take).chain(steps).for_each(|step| step.record(&mut pass));
     }
 }
 
@@ -199,14 +202,9 @@ impl<'a> LbvhBuilder<'a> {
         buffers: &[&Buffer],
     ) -> Result<BindGroup> {
         let size = std::num::NonZeroU64::new(size_of::<BuildParams>() as u64);
-        let params_buffer = BufferBinding { buffer: params_buffer, offset: n as u64 * UNIFORM_STEP, size };
-        let mut entries = vec![wgpu::BindGroupEntry { binding: 0, resource: BindingResource::Buffer(params_buffer) }];
-        for (binding, buffer) in (1..).zip(buffers) {
-            entries.push(wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() });
-        }
-        let layout = pipeline.get_bind_group_layout(0);
-        let description = wgpu::BindGroupDescriptor { label: None, layout: &layout, entries: &entries };
-        self.gpu.scoped(|| self.gpu.device.create_bind_group(&description)).await
+        let params = BufferBinding { buffer: params_buffer, offset: n as u64 * UNIFORM_STEP, size };
+        let bindings = once(params).chain(buffers.iter().map(|buffer| buffer.as_entire_buffer_binding()));
+        self.gpu.bind_group(&pipeline.get_bind_group_layout(0), (0..).zip(bindings)).await
     }
 
     /// Records one dispatch of `threads` threads, rounded up to whole workgroups.
@@ -339,12 +337,7 @@ impl<'a> LbvhBuilder<'a> {
         let Levels { nodes, control, first_part, .. } = &levels;
         gpu.write(control, &[LevelState::first()]).await?;
         gpu.write(first_part, &[[0, count]]).await?;
-        let staging = gpu.buffer(
-            "BVH build state",
-            size_of::<LevelState>() as u64,
-            BufferUsages::MAP_READ | BufferUsages::COPY_DST,
-        );
-        let staging = staging.await?;
+        let staging = gpu.staging_buffer("BVH build state", size_of::<LevelState>() as u64).await?;
         let mut depth = 0;
         let mut rounds = count.ilog(4) + 3;
         let done = loop {
@@ -367,19 +360,9 @@ impl<'a> LbvhBuilder<'a> {
         };
         let ends = done.levels.get(..done.depth as usize).unwrap_or_default().to_vec();
         let asked = u64::from(done.next) * size_of::<QNode4>() as u64;
-        if asked > nodes.size() {
-            let (allowed, device) = (nodes.size(), gpu.name().into());
-            return Err(Error::TooLarge { what: "BVH nodes", asked, allowed, device });
-        }
+        check_within("BVH nodes", asked, nodes.size(), gpu.name())?;
         let fitted = self.scratch("BVH nodes", asked).await?;
-        let copied = gpu
-            .scoped(|| {
-                let mut encoder = gpu.device.create_command_encoder(&Default::default());
-                encoder.copy_buffer_to_buffer(nodes, 0, &fitted, 0, asked);
-                gpu.queue.submit([encoder.finish()])
-            })
-            .await?;
-        gpu.wait(copied).await?;
+        gpu.wait(gpu.submit(|encoder| encoder.copy_buffer_to_buffer(nodes, 0, &fitted, 0, asked)).await?).await?;
         Ok((fitted, ends))
     }
 
@@ -401,10 +384,7 @@ impl GpuBvh {
     ) -> Result<(Self, RecordedBuild)> {
         gpu.prepare(&BUILD_PROGRAMS.map(|program| (program, KernelConstants::default(), None)));
         // With fewer bytes a build could end before its last node.
-        let (asked, allowed) = (most_nodes(count), gpu.largest_binding());
-        if asked > allowed {
-            return Err(Error::TooLarge { what: "BVH nodes", asked, allowed, device: gpu.name().into() });
-        }
+        check_within("BVH nodes", most_nodes(count), gpu.largest_binding(), gpu.name())?;
         let mut builder = LbvhBuilder::new(gpu, count, frame, None);
         builder.steps.collected = Some(Vec::new());
         let taken = |builder: &mut LbvhBuilder<'_>| builder.steps.collected.replace(Vec::new()).unwrap_or_default();

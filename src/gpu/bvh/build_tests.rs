@@ -3,14 +3,14 @@
 use std::sync::atomic::Ordering;
 
 use bytemuck::Pod;
-use wgpu::{Buffer, BufferUsages};
+use wgpu::Buffer;
 
 use super::resident::GpuBvh;
 use crate::batch::input::Spheres;
 use crate::batch::sphere_set::{SphereAttributes, SphereSet};
 use crate::bvh::gpu_frame::GpuFrame;
 use crate::bvh::qbvh4::node::{QBvh4, QNode4};
-use crate::bvh::qbvh4::tests::scenes;
+use crate::bvh::qbvh4::tests::{built, scenes};
 use crate::error::Error;
 use crate::gpu::context::adapters;
 use crate::gpu::context::device::GpuContext;
@@ -33,8 +33,7 @@ async fn devices() -> Vec<GpuEngine> {
 
 async fn fetch<T: Pod>(gpu: &GpuEngine, from: &Buffer, count: usize) -> Vec<T> {
     let mut list = vec![T::zeroed(); count];
-    let usage = BufferUsages::MAP_READ | BufferUsages::COPY_DST;
-    let staging = gpu.buffer("staging", size_of_val(&list[..]) as u64, usage).await.unwrap();
+    let staging = gpu.staging_buffer("staging", size_of_val(&list[..]) as u64).await.unwrap();
     gpu.read(from, &staging, &mut list).await.unwrap();
     list
 }
@@ -81,11 +80,10 @@ fn shaders_build_the_same_tree_as_the_cpu() {
             for (name, spheres) in more_scenes() {
                 let frame = GpuFrame::of(&spheres);
                 let buffer = gpu.filled("spheres", &spheres).await.unwrap();
-                let bvh = GpuBvh::build(&gpu, &buffer, spheres.len() as u32, &frame, None, &CancelToken::new())
-                    .await
-                    .unwrap();
+                let (count, cancel) = (spheres.len() as u32, CancelToken::new());
+                let bvh = GpuBvh::build(&gpu, &buffer, count, &frame, None, &cancel).await.unwrap();
                 let found = tree_of(&gpu, &bvh, &spheres).await;
-                same(name, &found, &QBvh4::new(&spheres, &frame, &CancelToken::new()).unwrap());
+                same(name, &found, &built(&spheres, &frame));
                 assert_eq!(found.check(&spheres, &frame), Ok(()), "{name}");
             }
         }
@@ -103,11 +101,7 @@ fn shaders_build_trees_of_parts_that_fill_a_binding() {
             let frame = GpuFrame::of(&spheres);
             let buffer = gpu.filled("spheres", &spheres).await.unwrap();
             let bvh = GpuBvh::build(&gpu, &buffer, 32_768, &frame, None, &CancelToken::new()).await.unwrap();
-            same(
-                "a part",
-                &tree_of(&gpu, &bvh, &spheres).await,
-                &QBvh4::new(&spheres, &frame, &CancelToken::new()).unwrap(),
-            );
+            same("a part", &tree_of(&gpu, &bvh, &spheres).await, &built(&spheres, &frame));
         }
     });
 }
@@ -118,7 +112,7 @@ fn shaders_refit_a_tree_to_moved_spheres() {
         for gpu in devices().await {
             for (name, spheres) in more_scenes() {
                 let frame = GpuFrame::of(&spheres);
-                let mut tree = QBvh4::new(&spheres, &frame, &CancelToken::new()).unwrap();
+                let mut tree = built(&spheres, &frame);
                 let bvh = GpuBvh::upload(&gpu, &tree, &spheres).await.unwrap();
                 let (cost, built) = (bvh.cost(&gpu).await.unwrap(), tree.cost());
                 assert!((cost / built - 1.0).abs() < 1e-4, "{name}: {cost} {built}");
@@ -166,8 +160,7 @@ fn a_device_that_cannot_compile_the_builder_gets_the_same_tree_from_the_cpu() {
             set.tree_on_gpu = None;
             for _ in 0..2 {
                 let bvh = GpuBvh::new(&gpu, &buffer, &spheres, &frame, None, &set).await.unwrap();
-                let built = QBvh4::new(&spheres, &frame, &CancelToken::new()).unwrap();
-                same("the CPU's", &tree_of(&gpu, &bvh, &spheres).await, &built);
+                same("the CPU's", &tree_of(&gpu, &bvh, &spheres).await, &built(&spheres, &frame));
             }
             assert!(gpu.builder_failed.load(Ordering::Relaxed));
         }

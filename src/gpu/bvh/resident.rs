@@ -37,13 +37,6 @@ pub(crate) const USAGE: BufferUsages =
 /// Minimum number of spheres for a build on the GPU. An H100 takes 9 ms for 10⁴ spheres and 11 ms for 10⁵; 16 cores take 3 and 11.
 const GPU_BUILD_FROM: u32 = 1 << 16;
 
-/// Whether to build on the GPU: if there are enough spheres, or if a test says so. A GPU whose arithmetic does not round to nearest would
-/// build a different BVH.
-fn builds_on(gpu: &GpuEngine, on_gpu: Option<bool>, count: u32) -> bool {
-    let pays = || count >= GPU_BUILD_FROM && !gpu.is_software() && !gpu.builder_failed.load(Ordering::Relaxed);
-    gpu.probe.failure.is_none() && on_gpu.unwrap_or_else(pays)
-}
-
 impl GpuBvh {
     /// Builds a BVH over `spheres`, at least one, with which `buffer` begins: a part of those of `set`.
     pub(crate) async fn new(
@@ -55,7 +48,9 @@ impl GpuBvh {
         set: &SphereSet<'_>,
     ) -> Result<Self> {
         let count = spheres.len() as u32;
-        if builds_on(gpu, set.tree_on_gpu, count) {
+        // A test may say where to build. A GPU whose arithmetic does not round to nearest would build a different BVH.
+        let pays = || count >= GPU_BUILD_FROM && !gpu.is_software() && !gpu.builder_failed.load(Ordering::Relaxed);
+        if gpu.probe.failure.is_none() && set.tree_on_gpu.unwrap_or_else(pays) {
             let built = Self::build(gpu, buffer, count, frame, motion, set.cancel).await;
             if set.tree_on_gpu.is_some() || !matches!(built, Err(Error::DeviceFailed { .. })) {
                 return built;
@@ -158,10 +153,9 @@ impl GpuBvh {
         builder.steps.finish().await?;
         let sum = async |from: &Buffer, count: u32| {
             let mut values = vec![0f32; count as usize];
-            let usage = BufferUsages::MAP_READ | BufferUsages::COPY_DST;
-            let staging = gpu.buffer("BVH surface areas", u64::from(count) * 4, usage).await?;
+            let staging = gpu.staging_buffer("BVH surface areas", u64::from(count) * 4).await?;
             gpu.read(from, &staging, &mut values).await?;
-            Ok::<f64, crate::error::Error>(values.into_iter().map(f64::from).sum())
+            Ok::<f64, Error>(values.into_iter().map(f64::from).sum())
         };
         Ok(sum(&areas, groups).await? / sum(&root, 1).await?)
     }
@@ -170,11 +164,6 @@ impl GpuBvh {
 /// Copies a buffer.
 async fn copy(gpu: &GpuEngine, what: &'static str, from: &Buffer) -> Result<Buffer> {
     let buffer = gpu.buffer(what, from.size(), USAGE).await?;
-    gpu.scoped(|| {
-        let mut encoder = gpu.device.create_command_encoder(&Default::default());
-        encoder.copy_buffer_to_buffer(from, 0, &buffer, 0, from.size());
-        gpu.queue.submit([encoder.finish()])
-    })
-    .await?;
+    gpu.submit(|encoder| encoder.copy_buffer_to_buffer(from, 0, &buffer, 0, from.size())).await?;
     Ok(buffer)
 }

@@ -24,34 +24,23 @@ pub(crate) async fn adapters() -> Vec<Adapter> {
     } else {
         instance.enumerate_adapters(Backends::all()).await
     };
-    found.sort_by_key(|adapter| rank(&adapter.get_info()));
+    found.sort_by_key(|adapter| rank_and_kind(&adapter.get_info()).0);
     found
 }
 
-fn rank(info: &AdapterInfo) -> u8 {
+/// The place of an adapter among others, and its kind, as shown to users.
+pub(crate) fn rank_and_kind(info: &AdapterInfo) -> (u8, &'static str) {
     match info.device_type {
-        DeviceType::DiscreteGpu => 0,
-        DeviceType::IntegratedGpu => 1,
-        DeviceType::VirtualGpu => 2,
-        DeviceType::Other => 3,
-        DeviceType::Cpu => 4,
+        DeviceType::DiscreteGpu => (0, "discrete GPU"),
+        DeviceType::IntegratedGpu => (1, "integrated GPU"),
+        DeviceType::VirtualGpu => (2, "virtual GPU"),
+        DeviceType::Other => (3, "unknown kind"),
+        DeviceType::Cpu => (4, "software"),
     }
 }
 
-/// Whether the adapter is a software implementation.
 pub(crate) fn is_software(info: &AdapterInfo) -> bool {
     info.device_type == DeviceType::Cpu
-}
-
-/// The kind of adapter, as shown to users.
-pub(crate) fn kind(info: &AdapterInfo) -> &'static str {
-    match info.device_type {
-        DeviceType::DiscreteGpu => "discrete GPU",
-        DeviceType::IntegratedGpu => "integrated GPU",
-        DeviceType::VirtualGpu => "virtual GPU",
-        DeviceType::Other => "unknown kind",
-        DeviceType::Cpu => "software",
-    }
 }
 
 /// The limits for creating a device for [`Device::from_wgpu`](crate::Device::from_wgpu): WebGPU's defaults, except for the sizes of

@@ -8,7 +8,8 @@ use futures_channel::oneshot;
 use wgpu::{BindingResource, BufferAsyncError, BufferUsages, MapMode};
 
 use super::device::GpuContext;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::runtime::memory::check_within;
 
 /// Receives the result of mapping a buffer.
 pub(crate) type Mapped = oneshot::Receiver<Result<(), BufferAsyncError>>;
@@ -17,10 +18,7 @@ impl GpuContext {
     /// Creates a buffer of `bytes` bytes, at least 16 because a binding must not be empty. Fails with [`Error::TooLarge`] if it exceeds
     /// the largest binding.
     pub(crate) async fn buffer(&self, what: &'static str, bytes: u64, usage: BufferUsages) -> Result<wgpu::Buffer> {
-        let allowed = self.largest_binding();
-        if bytes > allowed {
-            return Err(Error::TooLarge { what, asked: bytes, allowed, device: self.name().into() });
-        }
+        check_within(what, bytes, self.largest_binding(), self.name())?;
         let description = wgpu::BufferDescriptor {
             label: Some(what),
             size: bytes.max(16).next_multiple_of(4),
@@ -33,13 +31,8 @@ impl GpuContext {
 
     /// Creates a storage buffer that contains `data`.
     pub(crate) async fn filled<T: Pod>(&self, what: &'static str, data: &[T]) -> Result<wgpu::Buffer> {
-        let buffer = self
-            .buffer(
-                what,
-                size_of_val(data) as u64,
-                BufferUsages::STORAGE | BufferUsages::COPY_DST | BufferUsages::COPY_SRC,
-            )
-            .await?;
+        let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST | BufferUsages::COPY_SRC;
+        let buffer = self.buffer(what, size_of_val(data) as u64, usage).await?;
         self.write(&buffer, data).await?;
         Ok(buffer)
     }
@@ -93,17 +86,27 @@ impl GpuContext {
         group: &wgpu::BindGroup,
         groups: u32,
     ) -> Result<wgpu::SubmissionIndex> {
+        self.submit(|encoder| {
+            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
+            pass.set_pipeline(pipeline);
+            pass.set_bind_group(0, group, &[]);
+            pass.dispatch_workgroups(groups, 1, 1);
+        })
+        .await
+    }
+
+    pub(crate) async fn submit(&self, record: impl FnOnce(&mut wgpu::CommandEncoder)) -> Result<wgpu::SubmissionIndex> {
         self.scoped(|| {
             let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
-            {
-                let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-                pass.set_pipeline(pipeline);
-                pass.set_bind_group(0, group, &[]);
-                pass.dispatch_workgroups(groups, 1, 1);
-            }
+            record(&mut encoder);
             self.queue.submit([encoder.finish()])
         })
         .await
+    }
+
+    /// Creates a buffer for reading back `bytes` bytes.
+    pub(crate) async fn staging_buffer(&self, what: &'static str, bytes: u64) -> Result<wgpu::Buffer> {
+        self.buffer(what, bytes, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await
     }
 
     /// Reads back the start of `from` into `out`, through `staging`, after all submitted work is done.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use wgpu::{ErrorFilter, ErrorScopeGuard, SubmissionIndex};
 
-use super::adapters::{is_software, kind, required_features, required_limits, shares_loads};
+use super::adapters::{is_software, rank_and_kind, required_features, required_limits, shares_loads};
 use super::wait::Poller;
 use crate::error::{Error, Result};
 use crate::gpu::programs::ShaderEdit;
@@ -39,7 +39,6 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl GpuContext {
-    /// Opens an adapter.
     pub(crate) async fn open(adapter: &wgpu::Adapter, limits: Limits, edit: Option<ShaderEdit>) -> Result<Self> {
         let info = adapter.get_info();
         let description = wgpu::DeviceDescriptor {
@@ -92,7 +91,7 @@ impl GpuContext {
 
     /// The kind of adapter, as shown to users.
     pub(crate) fn kind(&self) -> &'static str {
-        kind(&self.info)
+        rank_and_kind(&self.info).1
     }
 
     /// Size of the largest buffer that can be bound, in bytes.

@@ -88,21 +88,13 @@ pub(crate) fn cast_bindings() -> [wgpu::BindGroupLayoutEntry; 9] {
         ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None },
         count: None,
     };
-    let storage = |read_only| wgpu::BufferBindingType::Storage { read_only };
-    [
-        entry(0, wgpu::BufferBindingType::Uniform, true),
-        entry(1, storage(true), false),
-        entry(2, storage(true), false),
-        entry(3, storage(false), false),
-        entry(4, storage(false), false),
-        entry(5, storage(true), false),
-        entry(6, storage(true), false),
-        entry(7, storage(true), false),
-        entry(8, storage(true), false),
-    ]
+    std::array::from_fn(|number| match number {
+        0 => entry(0, wgpu::BufferBindingType::Uniform, true),
+        // Only state and results are written.
+        _ => entry(number as u32, wgpu::BufferBindingType::Storage { read_only: number != 3 && number != 4 }, false),
+    })
 }
 
-/// Layout of the programs of a cast.
 pub(crate) fn cast_layout(device: &wgpu::Device) -> (wgpu::BindGroupLayout, wgpu::PipelineLayout) {
     let group = device
         .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some("cast"), entries: &cast_bindings() });

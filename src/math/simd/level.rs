@@ -1,7 +1,7 @@
 //! Instruction sets: detection at run time, and the macro that compiles a kernel for each of them.
 
 /// Defines a method of [`SimdLevel`] that runs a kernel with the lanes of that instruction set. The kernel receives [`Lanes`] as its first
-/// argument, to make others from. Each instruction set has a function of its own, which `tests/cpu/kernels.rs` finds by its name and
+/// argument, to make others from. Each instruction set has a function of its own, which `cli/tests/cli/kernels.rs` finds by its name and
 /// disassembles. A kernel that is one expression may stand in the macro.
 macro_rules! multiversion {
     ($(#[$about:meta])* $name:ident, ($($argument:ident: $kind:ty),*) $(-> $result:ty)?, |$lanes:ident| $body:expr) => {

@@ -241,9 +241,4 @@ impl PlacedCap {
         let lengths = self.chord + self.cap.separation;
         self.direction.distance_squared(point) <= self.chord * self.chord + MARGIN * lengths * lengths
     }
-
-    /// The point of the edge at `angle`, a bearing, as a unit vector.
-    pub(crate) fn edge_direction(&self, angle: f64) -> DVec3 {
-        edge_direction(self.cap, angle)
-    }
 }

@@ -7,6 +7,7 @@
 //! margin of equality is undecided and is computed elsewhere. The margin is far wider than the rounding errors here and in `disc.rs`, so
 //! both methods give the same result.
 
+use bytemuck::Zeroable;
 use glam::DVec3;
 
 use crate::math::simd::lanes::Lanes;
@@ -38,6 +39,7 @@ const DEEP: f64 = 1.0 / (1_u64 << 20) as f64;
 const NEAR: f64 = 1.0 / (1_u64 << 16) as f64;
 
 /// A block of observers in SoA layout: positions and vectors to the light's centre.
+#[derive(Zeroable)]
 pub(crate) struct Observers {
     /// Radius of the light that all observers have in common.
     light_radius: f64,
@@ -51,23 +53,6 @@ pub(crate) struct Observers {
     pub(crate) flags: [u64; BLOCK],
     /// Index of the last occluder that touched the disc, per observer.
     pub(crate) last: [u64; BLOCK],
-}
-
-impl Observers {
-    /// An empty block.
-    pub(crate) fn new() -> Box<Self> {
-        Box::new(Self::EMPTY)
-    }
-
-    const EMPTY: Self = Self {
-        light_radius: 0.0,
-        at: [[0.0; BLOCK]; 3],
-        to_light: [[0.0; BLOCK]; 3],
-        square: [0.0; BLOCK],
-        power: [0.0; BLOCK],
-        flags: [0; BLOCK],
-        last: [0; BLOCK],
-    };
 }
 
 multiversion! {
@@ -135,15 +120,7 @@ multiversion! {
 fn classify_group(_: impl Lanes, observers: &mut Observers, around: Ball, within: Ball) -> bool {
     let mut any = 0;
     for i in 0..BLOCK {
-        let own = observers.light_radius;
-        let (apart, covers) = (observers.flag(i, own, around) == 0, observers.flag(i, own, within) == COVERS);
-        let flag = if covers {
-            COVERS
-        } else if apart {
-            0
-        } else {
-            2 * TOUCHES
-        };
+        let flag = observers.flag_between(i, observers.light_radius, around, within, 2 * TOUCHES);
         observers.flags[i] = (observers.flags[i] | (flag & COVERS)) + (flag & (2 * TOUCHES));
         any |= flag;
     }
@@ -151,6 +128,7 @@ fn classify_group(_: impl Lanes, observers: &mut Observers, around: Ball, within
 }
 
 /// A block of rows in SoA layout: observers that each have a light and bodies of their own.
+#[derive(Zeroable)]
 pub(crate) struct RowBlock {
     pub(crate) observers: Observers,
     /// The light of each row: centre and radius.
@@ -162,16 +140,6 @@ pub(crate) struct RowBlock {
 }
 
 impl RowBlock {
-    /// An empty block.
-    pub(crate) fn new() -> Box<Self> {
-        Box::new(Self {
-            observers: Observers::EMPTY,
-            light: [[0.0; BLOCK]; 4],
-            body: [[0.0; BLOCK]; 5],
-            present: [0; BLOCK],
-        })
-    }
-
     /// Loads the observers and lights of at most `BLOCK` rows. Returns whether a number may be invalid.
     pub(crate) fn load(&mut self, level: SimdLevel, rows: &[ShadowRow]) -> bool {
         for (i, row) in rows.iter().enumerate() {
@@ -257,16 +225,8 @@ fn classify_rows(_: impl Lanes, block: &mut RowBlock, number: u64) -> bool {
             & (around.radius <= LARGEST)
             & (x * x + y * y + z * z - own >= -ON * own);
         bad |= u64::from(!good) & present[i];
-        let (apart, covers) =
-            (observers.flag(i, light[3][i], around) == 0, observers.flag(i, light[3][i], within) == COVERS);
         let touches = if within.radius < around.radius { 2 * TOUCHES } else { TOUCHES };
-        let flag = if covers {
-            COVERS
-        } else if apart {
-            0
-        } else {
-            touches
-        } & present[i];
+        let flag = observers.flag_between(i, light[3][i], around, within, touches) & present[i];
         observers.flags[i] = (observers.flags[i] | (flag & COVERS)) + (flag & (3 * TOUCHES));
         observers.last[i] = if flag == TOUCHES { number } else { observers.last[i] };
     }
@@ -282,6 +242,19 @@ impl Observers {
     /// Whether a body inside this bounding sphere may touch the disc of observer `i`.
     pub(crate) fn is_touched_within(&self, i: usize, around: Ball) -> bool {
         self.flag(i, self.light_radius, around) != 0
+    }
+
+    /// Classification of observer `i` against a body between two spheres: 0, `touches` or [`COVERS`].
+    #[inline(always)]
+    fn flag_between(&self, i: usize, light_radius: f64, around: Ball, within: Ball, touches: u64) -> u64 {
+        let apart = self.flag(i, light_radius, around) == 0;
+        if self.flag(i, light_radius, within) == COVERS {
+            COVERS
+        } else if apart {
+            0
+        } else {
+            touches
+        }
     }
 
     /// Classification of observer `i` against one sphere: 0, [`TOUCHES`] or [`COVERS`].

@@ -21,7 +21,6 @@ use super::light::{Disc, Light, Occluder, cross_of, front_of, onto_disc};
 use super::trig_roots::{FIFTHS, Wave};
 use crate::math::angles::sine;
 
-/// The shape of a spheroid.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SpheroidShape {
     /// The direction of the pole in the light-aligned frame.

@@ -12,8 +12,8 @@ use std::f64::consts::{FRAC_PI_2, PI};
 use glam::{DVec2, DVec3, Vec3Swizzles};
 
 use super::caps::{
-    Cap, NO_CAP, PlacedCap, advance, bearing, chord, common_chord, covered, open_angle, signed_arc, signed_sine, span,
-    swept,
+    Cap, NO_CAP, PlacedCap, advance, bearing, chord, common_chord, covered, edge_direction, open_angle, signed_arc,
+    signed_sine, span, swept,
 };
 use super::cones::{Cone, Extent, Scratch, SpheroidShape, cone_of, cone_of_cap, power_of, uncovered_by_cones};
 use super::light::{Disc, Light, Occluder, azimuth_of, cross_of, disc_from, front_of, onto_disc};
@@ -64,7 +64,8 @@ pub(crate) fn horizon_cap(point: DVec3, light: Light, disc: Disc, normal: DVec3)
 /// The occluders in front of one disc: the caps that touch it, none of them inside another.
 #[derive(Debug, Default)]
 pub(crate) struct OccluderSet {
-    total: bool,
+    /// Whether one occluder covers the whole disc.
+    pub(crate) total: bool,
     caps: Vec<PlacedCap>,
     spans: Vec<DVec2>,
     /// Caps whose span of an edge is not computed yet.
@@ -79,11 +80,6 @@ pub(crate) struct OccluderSet {
 }
 
 impl OccluderSet {
-    /// Whether one occluder covers the whole disc.
-    pub(crate) fn is_total(&self) -> bool {
-        self.total
-    }
-
     /// Whether no occluder touches the disc.
     pub(crate) fn is_empty(&self) -> bool {
         !self.total && self.caps.is_empty() && self.cones.is_empty()
@@ -132,7 +128,6 @@ pub(crate) fn add(occluder_set: &mut OccluderSet, disc: Disc, cap: Cap) {
     occluder_set.caps.push(cap);
 }
 
-/// Adds the cone of a spheroid.
 pub(crate) fn add_cone(occluder_set: &mut OccluderSet, cone: Cone) {
     let known = occluder_set.rims.len();
     match cone.extent(&mut occluder_set.rims) {
@@ -185,7 +180,7 @@ pub(crate) fn open_edge(occluder_set: &mut OccluderSet, disc: Disc, i: usize) ->
     for _ in 0..2 * caps.len() + 2 {
         let mut step = advance(spans, cursor);
         if step.x <= cursor && !pending.is_empty() {
-            let point = placed.edge_direction(cursor - half);
+            let point = edge_direction(cap, cursor - half);
             while let Some(k) = pending.iter().position(|&j| caps[j as usize].may_contain(point)) {
                 spans.extend(span_of(pending.swap_remove(k)));
                 step = advance(spans, cursor);

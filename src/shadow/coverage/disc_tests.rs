@@ -7,43 +7,34 @@ use crate::intensity::scaled;
 use crate::numbers::Numbers;
 use crate::shadow::coverage::caps::{Cap, are_apart, covered};
 
-/// Random numbers in 0…1.
-struct Random(Numbers);
-
-impl Random {
-    fn unit(&mut self) -> f64 {
-        self.0.unit_f64()
+/// A cap that overlaps or touches a disc of radius `a`, and often shares a part with the cap `before`, or is almost equal to it.
+fn cap_after(numbers: &mut Numbers, a: f64, before: Cap) -> Cap {
+    if numbers.unit_f64() < 0.15 {
+        let mut near = || a * (2.0 * numbers.unit_f64() - 1.0) * 0.1_f64.powf((18.0 * numbers.unit_f64()).floor());
+        let (nearer, wider, turned) = (near(), near(), near());
+        let radius = (before.radius + wider).clamp(1e-3 * a, FRAC_PI_2);
+        let separation = (before.separation + nearer).clamp((radius - a).max(0.0), radius + a);
+        let turn = DVec2::from_angle(turned / before.separation.max(a));
+        return cap_at(separation, radius, before.azimuth.rotate(turn));
     }
-
-    /// A cap that overlaps or touches a disc of radius `a`, and often shares a part with the cap `before`, or is almost equal to it.
-    fn cap_after(&mut self, a: f64, before: Cap) -> Cap {
-        if self.unit() < 0.15 {
-            let mut near = || a * (2.0 * self.unit() - 1.0) * 0.1_f64.powf((18.0 * self.unit()).floor());
-            let (nearer, wider, turned) = (near(), near(), near());
-            let radius = (before.radius + wider).clamp(1e-3 * a, FRAC_PI_2);
-            let separation = (before.separation + nearer).clamp((radius - a).max(0.0), radius + a);
-            let turn = DVec2::from_angle(turned / before.separation.max(a));
-            return cap_at(separation, radius, before.azimuth.rotate(turn));
-        }
-        let radius = match (6.0 * self.unit()) as u32 {
-            0 => FRAC_PI_2,
-            1 => a,
-            2 => before.radius,
-            3 => a * self.unit().powi(4),
-            4 => a * self.unit(),
-            _ => a * (1.0 + 4.0 * self.unit()),
-        };
-        let radius = radius.clamp(1e-3 * a, FRAC_PI_2);
-        let inner = (radius - a).max(0.0);
-        let separation = match (6.0 * self.unit()) as u32 {
-            0 | 1 => before.separation.clamp(inner, radius + a),
-            2 => inner,
-            3 => radius + a,
-            _ => inner + (radius + a - inner) * self.unit(),
-        };
-        let turn = DVec2::from_angle(TAU / 256.0 * (256.0 * self.unit()).floor());
-        cap_at(separation, radius, if self.unit() < 0.3 { before.azimuth } else { turn })
-    }
+    let radius = match (6.0 * numbers.unit_f64()) as u32 {
+        0 => FRAC_PI_2,
+        1 => a,
+        2 => before.radius,
+        3 => a * numbers.unit_f64().powi(4),
+        4 => a * numbers.unit_f64(),
+        _ => a * (1.0 + 4.0 * numbers.unit_f64()),
+    };
+    let radius = radius.clamp(1e-3 * a, FRAC_PI_2);
+    let inner = (radius - a).max(0.0);
+    let separation = match (6.0 * numbers.unit_f64()) as u32 {
+        0 | 1 => before.separation.clamp(inner, radius + a),
+        2 => inner,
+        3 => radius + a,
+        _ => inner + (radius + a - inner) * numbers.unit_f64(),
+    };
+    let turn = DVec2::from_angle(TAU / 256.0 * (256.0 * numbers.unit_f64()).floor());
+    cap_at(separation, radius, if numbers.unit_f64() < 0.3 { before.azimuth } else { turn })
 }
 
 fn cap_at(separation: f64, radius: f64, azimuth: DVec2) -> Cap {
@@ -60,12 +51,12 @@ fn left_by<'a>(disc: Disc, caps: impl IntoIterator<Item = &'a Cap>) -> f64 {
 #[test]
 fn the_order_of_caps_and_hidden_ones_do_not_matter() {
     for case in 0..scaled(20_000) {
-        let mut random = Random(Numbers(case as u64));
+        let mut numbers = Numbers(case as u64);
         let a = [1e-4, 4.7e-3, 0.1, 1.0][case % 4];
         let disc = Disc { toward: DVec3::Z, power: 1.0, radius: a };
-        let mut caps = vec![random.cap_after(a, cap_at(a, a, DVec2::X))];
+        let mut caps = vec![cap_after(&mut numbers, a, cap_at(a, a, DVec2::X))];
         while caps.len() < 1 + case / 4 % 8 {
-            caps.push(random.cap_after(a, caps[caps.len() - 1]));
+            caps.push(cap_after(&mut numbers, a, caps[caps.len() - 1]));
         }
         let count = caps.len();
         // The crossings of the edges of caps that are almost equal are less accurate.
@@ -77,8 +68,8 @@ fn the_order_of_caps_and_hidden_ones_do_not_matter() {
         let same = |what: &str, found: f64| {
             assert!((found - all).abs() <= bound, "case {case}, {what}: {found} instead of {all}, disc {a}, {caps:?}");
         };
-        let one = caps[(count as f64 * random.unit()) as usize];
-        let inside = cap_at(one.separation, one.radius * (1e-3 + 0.999 * random.unit()), one.azimuth);
+        let one = caps[(count as f64 * numbers.unit_f64()) as usize];
+        let inside = cap_at(one.separation, one.radius * (1e-3 + 0.999 * numbers.unit_f64()), one.azimuth);
         same("reversed", left_by(disc, caps.iter().rev()));
         same("turned", left_by(disc, caps.iter().cycle().skip(case / 32 % count).take(count)));
         same("one twice", left_by(disc, caps.iter().chain([&one])));

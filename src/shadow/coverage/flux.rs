@@ -14,7 +14,7 @@ use std::f64::consts::{PI, TAU};
 
 use glam::DVec2;
 
-use super::caps::{bearing, chord, common_chord, covered, open_angle, signed_arc, span};
+use super::caps::{bearing, chord, common_chord, covered, edge_direction, open_angle, signed_arc, span};
 use super::cones::{Cone, halved, integral};
 use super::disc::{Ground, Illumination, OccluderSet};
 use super::light::Disc;
@@ -49,7 +49,7 @@ impl Ring {
 
 /// Visible flux, 0…1, past the occluders of a disc with a positive radius. `tolerance` is that of the integral between two rings.
 pub(crate) fn visible_flux(occluder_set: &mut OccluderSet, disc: Disc, limb: LimbDarkening, tolerance: f64) -> f64 {
-    if occluder_set.is_total() {
+    if occluder_set.total {
         return 0.0;
     }
     let (disc_sine, disc_cosine) = (disc.radius.sin(), disc.radius.cos());
@@ -151,7 +151,7 @@ fn limits(occluder_set: &mut OccluderSet, disc: Disc) -> Vec<f64> {
             let (middle, half) =
                 (bearing(placed.cap, other.cap), common_chord(placed.cap.radius, other.cap.radius, gap));
             for angle in [middle - half, middle + half] {
-                let point = placed.edge_direction(angle.sin().atan2(angle.cos()));
+                let point = edge_direction(placed.cap, angle.sin().atan2(angle.cos()));
                 push(arc(point.truncate().length(), point.z));
             }
         }

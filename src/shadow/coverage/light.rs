@@ -5,7 +5,7 @@ use glam::{DVec2, DVec3, Vec3Swizzles};
 use crate::math::angles::arc;
 
 /// The light in the light-aligned frame of a receiver. Lengths are in the receiver's unit.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Light {
     /// Reciprocal of the distance to the light's centre.
     pub(crate) inverse_distance: f64,
@@ -20,7 +20,6 @@ pub(crate) struct Occluder {
     pub(crate) offset: DVec2,
     /// The z component of the centre.
     pub(crate) along: f64,
-    /// The radius.
     pub(crate) radius: f64,
     /// Power of the origin: squared distance to the centre minus squared radius.
     pub(crate) power: f64,

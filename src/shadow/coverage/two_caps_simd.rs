@@ -7,6 +7,7 @@
 
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
+use bytemuck::Zeroable;
 use glam::DVec3;
 
 use super::disc::CONCENTRIC;
@@ -19,7 +20,8 @@ use crate::shadow::ball::{Ball, Shadow, ShadowKind};
 /// Observers per batch.
 const BATCH_WIDTH: usize = 256;
 
-/// A batch of observers, each with a light behind one occluding sphere, in SoA layout.
+/// A batch of observers, each with a light behind one occluding sphere, in SoA layout. It is empty if all is zero.
+#[derive(Zeroable)]
 pub(crate) struct TwoCapBatch {
     count: usize,
     at: [[f64; BATCH_WIDTH]; 3],
@@ -33,19 +35,6 @@ pub(crate) struct TwoCapBatch {
 }
 
 impl TwoCapBatch {
-    /// An empty batch.
-    pub(crate) fn new() -> Box<Self> {
-        Box::new(Self {
-            count: 0,
-            at: [[0.0; BATCH_WIDTH]; 3],
-            light: [[0.0; BATCH_WIDTH]; 4],
-            ball: [[0.0; BATCH_WIDTH]; 4],
-            place: [0; BATCH_WIDTH],
-            fraction: [0.0; BATCH_WIDTH],
-            kind: [0.0; BATCH_WIDTH],
-        })
-    }
-
     /// Adds an observer. The batch must not be full.
     pub(crate) fn push(&mut self, observer: DVec3, light: Ball, ball: Ball, place: usize) {
         let i = self.count;

@@ -16,13 +16,13 @@ use crate::query::policy::{Inside, Query};
 use crate::records::Sphere;
 use crate::runtime::cancel::CancelToken;
 use crate::shadow::limb_darkening::LimbDarkening;
-use crate::shadow::picture::image::CpuFallback;
-use crate::shadow::picture::image::{Picture, Pixel};
-use crate::shadow::picture::prepared::{PreparedPicture, RenderedSpheroid};
+use crate::shadow::picture::image::{CpuFallback, Picture, Pixel};
+use crate::shadow::picture::prepared::PreparedPicture;
 use crate::shadow::picture::progress::{RenderClock, RenderProgress};
 use crate::shadow::picture::receiver_lists::ReceiverLists;
 use crate::shadow::picture::render_cpu as twin;
 use crate::shadow::picture::shade::ShadingScratch;
+use crate::shadow::spheroid::Spheroid;
 use crate::shadow::system::System;
 
 pub(super) const WORKGROUP: u32 = 64;
@@ -30,7 +30,7 @@ pub(super) const WORKGROUP: u32 = 64;
 const UNDONE: f32 = 1024.0;
 
 /// How the shaders find the bodies of a picture.
-pub(crate) enum Bodies {
+enum Bodies {
     /// Lists of spheres per tile, and of occluders per receiver: for few spheres, or few that shade one another.
     Lists(ReceiverLists),
     /// A BVH: for any number of spheres.
@@ -40,7 +40,7 @@ pub(crate) enum Bodies {
 impl Bodies {
     /// Prepares the bodies of a picture: lists if they are short and precise, otherwise a BVH. Returns the reason if this GPU cannot render
     /// the picture.
-    pub(crate) fn new(gpu: &GpuEngine, picture: &PreparedPicture) -> Result<std::result::Result<Self, CpuFallback>> {
+    fn new(gpu: &GpuEngine, picture: &PreparedPicture) -> Result<std::result::Result<Self, CpuFallback>> {
         if let Some(lists) = ReceiverLists::new(picture)?.filter(ReceiverLists::are_precise) {
             return Ok(Ok(Self::Lists(lists)));
         }
@@ -132,16 +132,23 @@ struct RenderBuffers {
     pipeline: ComputePipeline,
 }
 
-/// Renders a system. The CPU computes the pixels where more than sixteen spheres overlap in front of the light, and those that need more
-/// tests than a dispatch may run.
+/// Renders a system, or returns the reason why the CPU has to. The CPU computes the pixels where more than sixteen spheres overlap in front
+/// of the light, and those that need more tests than a dispatch may run.
 pub(crate) async fn picture(
     gpu: &GpuEngine,
     system: &System,
     prepared_picture: &PreparedPicture,
-    bodies: &Bodies,
     cancel: &CancelToken,
     progress: &(dyn Fn(RenderProgress) + Send + Sync),
-) -> Result<Picture> {
+) -> Result<std::result::Result<Picture, CpuFallback>> {
+    let bodies = match system.cpu_fallback() {
+        Some(reason) => Err(reason),
+        None => Bodies::new(gpu, prepared_picture)?,
+    };
+    let bodies = &match bodies {
+        Ok(bodies) => bodies,
+        Err(reason) => return Ok(Err(reason)),
+    };
     let [width, height] = system.picture().size;
     // A system's picture has at most 2²⁶ pixels.
     let pixels = width * height;
@@ -200,7 +207,7 @@ pub(crate) async fn picture(
         let exact = |scratch: &mut ShadingScratch, at| twin::pixel(system, prepared_picture, scratch, at);
         twin::each_pixel(&crowded, exact).for_each(|(at, pixel)| picture.set(at, pixel));
     }
-    Ok(picture)
+    Ok(Ok(picture))
 }
 
 /// The uniforms that all dispatches share.
@@ -255,7 +262,7 @@ async fn prepare(
     let (program, buffers) = bodies.upload(gpu, prepared_picture).await?;
     let sums = gpu.buffer("sums", bytes, storage).await?;
     let middles = gpu.buffer("middles", bytes, storage).await?;
-    let staging = gpu.buffer("staging", bytes, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?;
+    let staging = gpu.staging_buffer("staging", bytes).await?;
     // A device that fails the probe renders with plain arithmetic (`fast`): pictures have no guaranteed bound on t.
     let own = KernelConstants {
         fast: gpu.probe.failure.is_some(),
@@ -276,13 +283,14 @@ fn spheres_of(picture: &PreparedPicture) -> Vec<Sphere> {
 }
 
 /// The records of a spheroid, as `shaders/shadow/lists.wgsl` reads them.
-fn records_of(body: &RenderedSpheroid) -> [Sphere; 3] {
-    let center = body.center + (body.stretch - 1.0) * body.center.dot(body.pole) * body.pole;
+fn records_of((id, body): &(u32, Spheroid)) -> [Sphere; 3] {
+    let stretch = body.radius / body.polar_radius;
+    let center = body.center + (stretch - 1.0) * body.center.dot(body.pole) * body.pole;
     [
         Sphere::new(center.as_vec3(), body.radius as f32),
-        Sphere::new(body.pole.as_vec3(), body.stretch as f32),
+        Sphere::new(body.pole.as_vec3(), stretch as f32),
         // Ids are below 2¹⁶.
-        Sphere::new([body.around as f32, 0.0, 0.0], body.id as f32),
+        Sphere::new([body.bounding_ball().radius as f32, 0.0, 0.0], *id as f32),
     ]
 }
 

@@ -98,7 +98,7 @@ impl PictureTree {
         try_reserve("spheres of a picture for a GPU", &mut balls, count as u64 + 1)?;
         try_reserve("bodies of a picture for a GPU", &mut bodies, count as u64 + 1)?;
         try_reserve("a BVH of spheres for a GPU", &mut nodes, count as u64)?;
-        for &(ball, id) in bvh.balls() {
+        for &(ball, id) in &bvh.balls {
             let body = picture.bodies[id as usize];
             let flag = |is_set: bool, flag: u32| if is_set { flag } else { 0 };
             let flags = flag(body.casts, CASTS) | flag(body.receives, RECEIVES) | flag(body.visible, VISIBLE);
@@ -107,7 +107,7 @@ impl PictureTree {
         }
         balls.push(TreeBall::new(scaled(light)));
         bodies.push(TreeBody { id: count as u32, pattern: 0, flags: VISIBLE, unused: 0 });
-        bvh.visit_nodes(&mut |bounds, balls, size| nodes.push(BallNode::new(bounds, balls, size)));
+        bvh.visit_nodes(0, &mut |bounds, balls, size| nodes.push(BallNode::new(bounds, balls, size)));
         Ok(Ok(Self { nodes, balls, bodies, unit }))
     }
 
@@ -136,13 +136,13 @@ mod tests {
             let balls: Vec<_> = balls.collect();
             let bvh = BallBvh::new(balls.iter().copied().zip(0..)).unwrap();
             let mut nodes = Vec::new();
-            bvh.visit_nodes(&mut |bounds, balls, size| nodes.push(BallNode::new(bounds, balls, size)));
+            bvh.visit_nodes(0, &mut |bounds, balls, size| nodes.push(BallNode::new(bounds, balls, size)));
             assert_eq!(nodes[0].size as usize, nodes.len());
             let mut found = 0;
             for (at, node) in nodes.iter().enumerate() {
                 let bounds = Vec4::from_array(node.bounds).as_dvec4();
                 for below in &nodes[at..at + node.size as usize] {
-                    for &(ball, _) in &bvh.balls()[below.first as usize..][..below.count as usize] {
+                    for &(ball, _) in &bvh.balls[below.first as usize..][..below.count as usize] {
                         let TreeBall { high, low } = TreeBall::new(ball);
                         let sum = Vec4::from_array(high).as_dvec4() + Vec4::from_array(low).as_dvec4();
                         assert!((sum - ball.center.extend(ball.radius)).length() < 1e-14);

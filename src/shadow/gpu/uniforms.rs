@@ -116,12 +116,6 @@ pub(crate) struct VisibilityParams {
     pub(crate) limb: [f32; 2],
 }
 
-impl From<light::Light> for Light {
-    fn from(light: light::Light) -> Self {
-        Self { inverse_distance: light.inverse_distance as f32, ratio: light.ratio as f32 }
-    }
-}
-
 impl Occluder {
     /// Converts an occluder. Shapes begin at index `shapes_at` of the same buffer.
     pub(crate) fn new(occluder: &light::Occluder, shapes_at: usize) -> Self {

@@ -62,7 +62,8 @@ pub(crate) async fn visible_shades(
             if !own.is_empty() {
                 occluders.extend(one.shapes.iter().map(Occluder::from));
             }
-            queries.push(VisibilityQuery { light: Light::from(one.light), first, count: own.len() as u32 });
+            let light = Light { inverse_distance: one.light.inverse_distance as f32, ratio: one.light.ratio as f32 };
+            queries.push(VisibilityQuery { light, first, count: own.len() as u32 });
         }
         let bytes = (chunk.len() * size_of::<Shade>()) as u64;
         let params = VisibilityParams { count: chunk.len() as u32, zero: 0, limb };
@@ -70,7 +71,7 @@ pub(crate) async fn visible_shades(
         let queries = gpu.filled("visibility queries", &or_one(queries)).await?;
         let occluders = gpu.filled("occluders of visibility queries", &or_one(occluders)).await?;
         let results = gpu.buffer("shadow results", bytes, BufferUsages::STORAGE | BufferUsages::COPY_SRC).await?;
-        let staging = gpu.buffer("staging", bytes, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?;
+        let staging = gpu.staging_buffer("staging", bytes).await?;
         let group = gpu.bind(&pipeline, &[(0, &params), (1, &queries), (2, &occluders), (3, &results)]).await?;
         let _ = gpu.dispatch(&pipeline, &group, (chunk.len() as u32).div_ceil(WORKGROUP)).await?;
         let mut raw = vec![Shade { fraction: 0.0, kind: LEFT_TO_CPU }; chunk.len()];

@@ -16,7 +16,7 @@ use crate::shadow::coverage::light::disc_from;
 use crate::shadow::light_frame::LightFrame;
 use crate::shadow::picture::image::Color;
 use crate::shadow::picture::prepared::{Culling, PreparedPicture};
-use crate::shadow::picture::primary::{VisiblePoint, first_body, pixel_ray};
+use crate::shadow::picture::primary::{VisiblePoint, first_body};
 use crate::shadow::picture::receiver_lists::ReceiverLists;
 use crate::shadow::picture::render_cpu::{picture, place};
 use crate::shadow::picture::tiles::Grid;
@@ -114,7 +114,7 @@ fn same(name: &str, system: &System) -> [f64; 2] {
     let Culling::Tiles(grid, words) = &prepared_picture.culling else { panic!("{name}: no tiles") };
     for (x, y) in (0..height).flat_map(|y| (0..width).map(move |x| (x, y))) {
         let at = place([width, height], f64::from(x) + 0.5, f64::from(y) + 0.5);
-        let (origin, direction) = pixel_ray(&prepared_picture, at);
+        let (origin, direction) = prepared_picture.view.ray(at);
         let seen = first_body(&prepared_picture, [x, y], origin, direction);
         let listed = light_by_lists(&lists, seen).fraction as f32;
         assert_eq!(listed.to_bits(), expected.fraction[(y * width + x) as usize].to_bits(), "{name}: {x},{y} by lists");

@@ -8,7 +8,7 @@ use super::image::Picture;
 use super::openness::hits_ball;
 use super::prepared::PreparedPicture;
 use super::primary::{intersect_ball, intersect_spheroid};
-use super::render_cpu::{center, each_pixel, place};
+use super::render_cpu::{center, center_place, each_pixel, place};
 use super::shade::{ShadingScratch, light_at};
 use crate::batch::raygen::camera::{Lens, View};
 use crate::error::Result;
@@ -26,10 +26,10 @@ impl Picture {
         let PreparedPicture { view, balls, spheroids, world_from_view, .. } = PreparedPicture::new(system)?;
         try_collect(self.id.iter().enumerate().map(|(at, &id)| {
             let Some(&ball) = balls.get(id as usize) else { return [0.0; 3] };
-            let (origin, direction) = self.ray(&view, at);
-            let (t, normal) = match spheroids.binary_search_by_key(&id, |one| one.id) {
+            let (origin, direction) = view.ray(center_place(self.size, at));
+            let (t, normal) = match spheroids.binary_search_by_key(&id, |one| one.0) {
                 Ok(at) => {
-                    let (t, normal, _) = intersect_spheroid(origin, direction, &spheroids[at]);
+                    let (t, normal, _) = intersect_spheroid(origin, direction, &spheroids[at].1);
                     (t, normal)
                 }
                 Err(_) => intersect_ball(origin, direction, ball),
@@ -51,15 +51,8 @@ impl Picture {
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub fn view_distances(&self, system: &System) -> Result<Vec<f32>> {
         let view = View::new(system.camera(), self.size);
-        let distance = |(at, &t): (usize, &f32)| (f64::from(t) * self.ray(&view, at).1.z) as f32;
+        let distance = |(at, &t): (usize, &f32)| (f64::from(t) * view.ray(center_place(self.size, at)).1.z) as f32;
         try_collect(self.t.iter().enumerate().map(distance))
-    }
-
-    /// The ray through the centre of a pixel, in camera space.
-    fn ray(&self, view: &View, at: usize) -> (DVec3, DVec3) {
-        let width = self.size[0] as usize;
-        let [x, y] = [at % width, at / width].map(|k| k as f64 + 0.5);
-        view.projection.ray(place(self.size, x, y) * view.half)
     }
 
     /// Visible flux of the light at the point that the centre of each pixel shows: the brightness of the visible part of its disc, relative

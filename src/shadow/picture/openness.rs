@@ -37,7 +37,7 @@ pub(crate) fn openness(picture: &PreparedPicture, seen: VisiblePoint, samples: u
 /// Whether a ray hits a body other than the one with the id `own`, on which it starts. Bodies are convex, so that one is never hit.
 fn is_blocked(picture: &PreparedPicture, origin: DVec3, direction: DVec3, own: u32) -> bool {
     let may_hit = |ball| entry_bound(origin, direction, ball) < f64::INFINITY;
-    picture.occluders.bvh().any(may_hit, |ball, id| {
+    picture.occluders.bvh.any(may_hit, |ball, id| {
         id != own
             && match picture.shapes.binary_search_by_key(&id, |one| one.0) {
                 Ok(at) => hits_spheroid(origin, direction, &picture.shapes[at].1),

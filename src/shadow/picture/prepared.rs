@@ -29,33 +29,6 @@ pub(crate) struct PreparedBall {
     pub(crate) visible: bool,
 }
 
-/// A spheroid in camera space.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RenderedSpheroid {
-    pub(crate) id: u32,
-    pub(crate) center: DVec3,
-    pub(crate) radius: f64,
-    /// A unit vector.
-    pub(crate) pole: DVec3,
-    /// Factor by which space is stretched along the pole to turn the spheroid into a sphere.
-    pub(crate) stretch: f64,
-    /// Radius of its bounding sphere: the unit of its light-aligned frame.
-    pub(crate) around: f64,
-}
-
-impl RenderedSpheroid {
-    pub(crate) fn new(view: &View, id: u32, spheroid: &Spheroid) -> Self {
-        Self {
-            id,
-            center: view.turn(spheroid.center - view.position),
-            radius: spheroid.radius,
-            pole: view.turn(spheroid.pole).normalize_or(DVec3::Z),
-            stretch: spheroid.radius / spheroid.polar_radius,
-            around: spheroid.bounding_ball().radius,
-        }
-    }
-}
-
 /// Appearance of a body.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SurfacePattern {
@@ -88,8 +61,9 @@ pub(crate) struct PreparedPicture {
     pub(crate) occluders: OccluderBvh,
     /// All spheres in camera space, the light last; for a spheroid its bounding sphere.
     pub(crate) balls: Vec<Ball>,
-    /// The visible spheroids in camera space. They are in no tile: every ray is tested against them.
-    pub(crate) spheroids: Vec<RenderedSpheroid>,
+    /// The visible spheroids in camera space, with their ids, ascending; poles are unit vectors. They are in no tile: every ray is tested
+    /// against them.
+    pub(crate) spheroids: Vec<(u32, Spheroid)>,
     pub(crate) patterns: Vec<SurfacePattern>,
     pub(crate) colors: Vec<[f64; 3]>,
     /// Maps and graticules of bodies.
@@ -103,7 +77,6 @@ pub(crate) struct PreparedPicture {
 pub(crate) enum Culling {
     /// Lists of spheres, by pixel, and the words that hold them.
     Tiles(Grid, Vec<u32>),
-    /// A BVH.
     Bvh(BallBvh),
 }
 
@@ -189,7 +162,11 @@ impl PreparedPicture {
         let balls: Vec<Ball> = bodies.iter().map(|one| one.ball).chain([light]).map(seen).collect();
         let is_visible = |i: u32| bodies.get(i as usize).is_none_or(|one| one.visible);
         let shown = shapes.iter().filter(|one| is_visible(one.0));
-        let spheroids = shown.map(|(id, spheroid)| RenderedSpheroid::new(&view, *id, spheroid)).collect();
+        let spheroids = shown.map(|&(id, one)| {
+            let (center, pole) = (view.turn(one.center - view.position), view.turn(one.pole).normalize_or(DVec3::Z));
+            (id, Spheroid { center, pole, ..one })
+        });
+        let spheroids = spheroids.collect();
         let size = system.picture().size;
         let is_round = |i: u32| shapes.binary_search_by_key(&i, |one| one.0).is_err() && is_visible(i);
         let round = || balls.iter().copied().zip(0..).filter(|(_, i)| is_round(*i));

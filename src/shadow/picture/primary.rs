@@ -1,11 +1,12 @@
 //! Primary visibility: the ray of a pixel, and the first body that it hits. The f64 twin of `first_body` in `shaders/shadow/shade.wgsl`.
 
-use glam::{DVec2, DVec3};
+use glam::DVec3;
 
-use super::prepared::{Culling, PreparedPicture, RenderedSpheroid};
+use super::prepared::{Culling, PreparedPicture};
 use crate::records::NO_SPHERE;
 use crate::shadow::ball::Ball;
 use crate::shadow::ball_bvh::BallBvh;
+use crate::shadow::spheroid::Spheroid;
 
 /// The visible surface point of a ray.
 #[derive(Clone, Copy, Debug)]
@@ -17,12 +18,6 @@ pub(crate) struct VisiblePoint {
     pub(crate) normal: DVec3,
     /// Position on the body, relative to its centre, in units of the radius of its bounding sphere: on a sphere the normal.
     pub(crate) place: DVec3,
-}
-
-/// The ray through a position in the picture, from (−1, −1) at the lower left to (1, 1): origin and direction.
-pub(crate) fn pixel_ray(prepared_picture: &PreparedPicture, place: DVec2) -> (DVec3, DVec3) {
-    let view = &prepared_picture.view;
-    view.projection.ray(place * view.half)
 }
 
 /// Distance at which a ray enters a sphere in front of it, and the normal there; the distance is infinite for a miss. The normal is
@@ -43,16 +38,17 @@ pub(crate) fn intersect_ball(origin: DVec3, direction: DVec3, ball: Ball) -> (f6
     (k - h, -(p + h * direction) / ball.radius)
 }
 
-/// Distance at which a ray enters a spheroid, the normal there and the position: those of a sphere, in a space that is stretched along the
+/// Distance at which a ray enters a spheroid in camera space, the normal there and the position: those of a sphere, in a space that is stretched along the
 /// pole.
-pub(crate) fn intersect_spheroid(origin: DVec3, direction: DVec3, body: &RenderedSpheroid) -> (f64, DVec3, DVec3) {
+pub(crate) fn intersect_spheroid(origin: DVec3, direction: DVec3, body: &Spheroid) -> (f64, DVec3, DVec3) {
+    let stretch = body.radius / body.polar_radius;
     let along = |v: DVec3, by: f64| v + (by - 1.0) * v.dot(body.pole) * body.pole;
-    let stretched = along(direction, body.stretch);
+    let stretched = along(direction, stretch);
     let length = stretched.length();
-    let ball = Ball { center: along(body.center - origin, body.stretch), radius: body.radius };
+    let ball = Ball { center: along(body.center - origin, stretch), radius: body.radius };
     let (t, normal) = intersect_ball(DVec3::ZERO, stretched / length, ball);
-    let place = along(normal, 1.0 / body.stretch) * (body.radius / body.around);
-    (t / length, along(normal, body.stretch).normalize_or_zero(), place)
+    let place = along(normal, 1.0 / stretch) * (body.radius / body.bounding_ball().radius);
+    (t / length, along(normal, stretch).normalize_or_zero(), place)
 }
 
 /// Margin of the traversal, relative to the lengths: more than their rounding errors.
@@ -100,10 +96,10 @@ pub(crate) fn first_body(
             }
         }
     }
-    for body in &prepared_picture.spheroids {
+    for &(id, ref body) in &prepared_picture.spheroids {
         let (t, normal, place) = intersect_spheroid(origin, direction, body);
         if t < seen.t {
-            seen = VisiblePoint { t, id: body.id, normal, place };
+            seen = VisiblePoint { t, id, normal, place };
         }
     }
     seen

@@ -15,7 +15,6 @@ use crate::shadow::ball_bvh::BallBvh;
 use crate::shadow::coverage::cones::SpheroidShape;
 use crate::shadow::coverage::light::{Light, Occluder, ROUND};
 use crate::shadow::light_frame::LightFrame;
-use crate::shadow::spheroid::Spheroid;
 
 /// A sphere or spheroid, prepared for shading.
 #[derive(Clone, Copy, Debug)]
@@ -60,14 +59,11 @@ impl ReceiverLists {
         if picture.bodies.len() > MAX_RECEIVERS {
             return Ok(None);
         }
-        let balls: Vec<Ball> = picture.bodies.iter().map(|one| one.ball).collect();
-        let (casts, receives) =
-            (|i: u32| picture.bodies[i as usize].casts, |i: u32| picture.bodies[i as usize].receives);
-        let Some(prepared) = shadows(picture.light, &balls, &picture.shapes, casts, receives)? else { return Ok(None) };
+        let Some(prepared) = shadows(picture)? else { return Ok(None) };
         let pairs: usize = prepared.iter().map(|(_, occluders, _)| occluders.len()).sum();
         let (mut occluders, mut receivers) = (Vec::new(), Vec::new());
         try_reserve(PAIRS, &mut occluders, pairs as u64)?;
-        try_reserve("bodies that receive shadows", &mut receivers, balls.len() as u64)?;
+        try_reserve("bodies that receive shadows", &mut receivers, picture.bodies.len() as u64)?;
         let mut words = words.clone();
         let mut shapes: Vec<SpheroidShape> = Vec::new();
         for ((frame, own, own_shapes), body) in prepared.into_iter().zip(&picture.bodies) {
@@ -127,15 +123,10 @@ type Shaded = (LightFrame, Vec<Occluder>, Vec<SpheroidShape>);
 
 /// The frame of each receiver, and the occluders whose penumbra can reach it: usually a handful, even in a cloud of thousands of spheres.
 /// `None` if there are too many pairs.
-fn shadows(
-    light: Ball,
-    balls: &[Ball],
-    spheroids: &[(u32, Spheroid)],
-    casts: impl Fn(u32) -> bool + Sync,
-    receives: impl Fn(u32) -> bool + Sync,
-) -> Result<Option<Vec<Shaded>>> {
-    let casting: Vec<u32> = (0..balls.len() as u32).filter(|&i| casts(i)).collect();
-    let ball = |i: u32| balls[i as usize];
+fn shadows(picture: &PreparedPicture) -> Result<Option<Vec<Shaded>>> {
+    let PreparedPicture { light, bodies, shapes: spheroids, .. } = picture;
+    let casting: Vec<u32> = (0..).zip(bodies).filter(|(_, one)| one.casts).map(|(i, _)| i).collect();
+    let ball = |i: u32| bodies[i as usize].ball;
     let pairs = AtomicUsize::new(0);
     let too_many = || pairs.load(Ordering::Relaxed) > MAX_PAIRS;
     // First only the ids of the occluders are collected, so that no further work is wasted on a system that is refused.
@@ -144,16 +135,16 @@ fn shadows(
         if too_many() {
             return Vec::new();
         }
-        let near: Vec<u32> = casting.iter().copied().filter(|&j| may_shade(light, ball(j), around)).collect();
+        let near: Vec<u32> = casting.iter().copied().filter(|&j| may_shade(*light, ball(j), around)).collect();
         let of = |&(_, i): &(Ball, u32)| {
-            let shades = |&j: &u32| j != i && receives(i) && may_shade(light, ball(j), ball(i));
+            let shades = |&j: &u32| j != i && bodies[i as usize].receives && may_shade(*light, ball(j), ball(i));
             let own: Vec<u32> = near.iter().copied().filter(shades).collect();
             pairs.fetch_add(own.len(), Ordering::Relaxed);
             (i, own)
         };
         members.iter().take_while(|_| !too_many()).map(of).collect()
     };
-    let bvh = BallBvh::new(balls.iter().copied().zip(0..))?;
+    let bvh = BallBvh::new(bodies.iter().map(|one| one.ball).zip(0..))?;
     let mut found: Vec<_> = bvh.subtrees(GROUP).par_iter().flat_map_iter(of_group).collect();
     let pairs = pairs.load(Ordering::Relaxed);
     if pairs > MAX_PAIRS {
@@ -162,7 +153,7 @@ fn shadows(
     memory::check(PAIRS, (pairs * size_of::<Occluder>()) as u64)?;
     found.sort_unstable_by_key(|one| one.0);
     let shaded = |(i, own): (u32, Vec<u32>)| {
-        let frame = LightFrame::new(ball(i).center, ball(i).radius, light);
+        let frame = LightFrame::new(ball(i).center, ball(i).radius, *light);
         let (mut occluders, mut shapes) = (try_with_capacity(own.len())?, Vec::new());
         occluders.extend(own.into_iter().map(|j| frame.body(j, ball(j), spheroids, &mut shapes)));
         Ok((frame, occluders, shapes))

@@ -7,7 +7,7 @@ use glam::{DVec2, DVec3};
 
 use super::image::{Picture, Pixel};
 use super::prepared::PreparedPicture;
-use super::primary::{VisiblePoint, first_body, pixel_ray};
+use super::primary::{VisiblePoint, first_body};
 use super::progress::RenderProgress;
 use super::shade::{ShadingScratch, light_at, paint};
 use crate::error::Result;
@@ -30,14 +30,19 @@ pub(crate) fn place(size: [u32; 2], x: f64, y: f64) -> DVec2 {
     DVec2::new(2.0 * x / f64::from(size[0]) - 1.0, 1.0 - 2.0 * y / f64::from(size[1]))
 }
 
+/// Position in the picture of the centre of the pixel with this index.
+#[inline(always)]
+pub(crate) fn center_place(size: [u32; 2], at: usize) -> DVec2 {
+    // A picture has at most 2²⁶ pixels.
+    let [x, y] = [at as u32 % size[0], at as u32 / size[0]].map(|k| f64::from(k) + 0.5);
+    place(size, x, y)
+}
+
 /// What the centre of the pixel with this index shows.
 #[inline(always)]
 pub(crate) fn center(prepared_picture: &PreparedPicture, size: [u32; 2], at: usize) -> VisiblePoint {
-    // A picture has at most 2²⁶ pixels.
-    let own = [at as u32 % size[0], at as u32 / size[0]];
-    let [x, y] = own.map(|k| f64::from(k) + 0.5);
-    let (origin, direction) = pixel_ray(prepared_picture, place(size, x, y));
-    first_body(prepared_picture, own, origin, direction)
+    let (origin, direction) = prepared_picture.view.ray(center_place(size, at));
+    first_body(prepared_picture, [at as u32 % size[0], at as u32 / size[0]], origin, direction)
 }
 
 /// Computes some pixels, given by their indices, on all cores. Returns the result of each with its index.
@@ -74,7 +79,7 @@ pub(crate) fn pixel(
             let (shown, lit) = if within == DVec2::splat(0.5) {
                 (seen, Some(center))
             } else {
-                let (origin, direction) = pixel_ray(prepared_picture, place);
+                let (origin, direction) = prepared_picture.view.ray(place);
                 (first_body(prepared_picture, own, origin, direction), None)
             };
             let ray = [at as u32, j * options.samples + i];

@@ -6,7 +6,7 @@ use glam::{DMat3, DVec2, DVec3};
 
 use super::openness::openness;
 use super::prepared::{PreparedPicture, SurfacePattern};
-use super::primary::{VisiblePoint, pixel_ray};
+use super::primary::VisiblePoint;
 use super::starfield::{fraction, hash, starlight};
 use crate::batch::raygen::camera::View;
 use crate::batch::raygen::projection::Projection;
@@ -68,7 +68,6 @@ struct ReceiverFrame {
     light_from_view: DMat3,
 }
 
-/// Scratch memory for shading.
 #[derive(Debug, Default)]
 pub(crate) struct ShadingScratch {
     occluder_set: OccluderSet,
@@ -94,9 +93,7 @@ pub(crate) fn noise(p: DVec3) -> f64 {
     let cell = p.floor();
     let f = p - cell;
     let s = f * f * (3.0 - 2.0 * f);
-    let x = (cell.x as i32) as u32;
-    let y = (cell.y as i32) as u32;
-    let z = (cell.z as i32) as u32;
+    let [x, y, z] = cell.to_array().map(|at| (at as i32) as u32);
     // Per corner: the far one has weight s, the near one the rest. Corners that share coordinates share hashes.
     let mut sum = 0.0;
     for (z, weight_z) in [(z, 1.0 - s.z), (z.wrapping_add(1), s.z)] {
@@ -164,7 +161,7 @@ pub(crate) fn paint(
         return match prepared_picture.limb_darkening {
             None => light,
             Some(limb) => {
-                let direction = pixel_ray(prepared_picture, place).1.normalize_or(DVec3::Z);
+                let direction = prepared_picture.view.ray(place).1.normalize_or(DVec3::Z);
                 light * limb.intensity((-direction.dot(seen.normal)).clamp(0.0, 1.0))
             }
         };

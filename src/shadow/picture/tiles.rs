@@ -37,8 +37,7 @@ impl Patch {
     }
 
     fn count(self, level: u32) -> usize {
-        let across = |axis: usize| ((self.high[axis] >> level) - (self.low[axis] >> level) + 1) as usize;
-        across(0) * across(1)
+        self.cells(0, level).count() * self.cells(1, level).count()
     }
 }
 

@@ -89,25 +89,16 @@ pub(crate) trait Lanes: Copy {
     }
 }
 
-/// Functions of [`Lanes`] that are one instruction each, with two operands.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))]
-macro_rules! binary {
-    ($($name:ident $instruction:ident),*) => {
-        $(#[inline(always)]
-        fn $name(self, other: Self) -> Self {
-            // SAFETY: `self` proves that the processor supports the instructions.
-            Self(unsafe { $instruction(self.0, other.0) })
-        })*
-    };
-}
-
-/// Implements [`Lanes`] with intrinsics.
+/// Implements [`Lanes`] with intrinsics, and the functions that follow them.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))]
 macro_rules! lanes {
-    ($name:ident, $vector:ty, $count:literal, $narrow:ident, $load:ident, $store:ident, $splat:ident, $add:ident, $sub:ident,
-     $mul:ident, $div:ident, $max:ident, $min:ident, $sqrt:ident,
-     |$x:ident, $y:ident, $z:ident| $mul_add:expr, |$i:ident, $j:ident, $k:ident| $mul_sub:expr, |$a:ident, $b:ident| $at_most:expr
-     $(, { $($more:tt)* })?) => {
+    ($name:ident: $vector:ty, $count:literal lanes, narrow $narrow:ident;
+     load $load:ident, store $store:ident, splat $splat:ident, sqrt $sqrt:ident;
+     $($binary:ident $instruction:ident),*;
+     mul_add |$x:ident, $y:ident, $z:ident| $mul_add:expr;
+     mul_sub |$i:ident, $j:ident, $k:ident| $mul_sub:expr;
+     le_mask |$a:ident, $b:ident| $at_most:expr;
+     $($more:tt)*) => {
         #[derive(Clone, Copy)]
         pub(crate) struct $name($vector);
 
@@ -155,7 +146,11 @@ macro_rules! lanes {
                 // SAFETY: as above.
                 Self(unsafe { $mul_sub })
             }
-            binary!(add $add, sub $sub, mul $mul, div $div, max $max, min $min);
+            $(#[inline(always)]
+            fn $binary(self, other: Self) -> Self {
+                // SAFETY: as above.
+                Self(unsafe { $instruction(self.0, other.0) })
+            })*
             #[inline(always)]
             fn sqrt(self) -> Self {
                 // SAFETY: as above.
@@ -167,7 +162,7 @@ macro_rules! lanes {
                 // SAFETY: as above.
                 unsafe { $at_most }
             }
-            $($($more)*)?
+            $($more)*
         }
     };
 }

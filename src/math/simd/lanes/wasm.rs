@@ -46,42 +46,29 @@ fn high(a: v128, b: v128) -> v128 {
     i32x4_shuffle::<2, 6, 3, 7>(a, b)
 }
 
-lanes!(
-    Simd128,
-    v128,
-    4,
-    Simd128,
-    load,
-    store,
-    f32x4_splat,
-    f32x4_add,
-    f32x4_sub,
-    f32x4_mul,
-    f32x4_div,
-    max,
-    min,
-    f32x4_sqrt,
-    |a, b, c| f32x4_add(f32x4_mul(a, b), c),
-    |a, b, c| f32x4_sub(f32x4_mul(a, b), c),
-    |a, b| i32x4_bitmask(f32x4_le(a, b)).into(),
-    {
-        transpose!(low, high, |lanes, row, _later| lanes.load(row).0);
-        #[inline(always)]
-        fn least(self) -> f32 {
-            let pairs = min(self.0, i32x4_shuffle::<2, 3, 0, 1>(self.0, self.0));
-            f32x4_extract_lane::<0>(min(pairs, i32x4_shuffle::<1, 0, 3, 2>(pairs, pairs)))
-        }
-        #[inline(always)]
-        fn where_le(self, a: Self, b: Self) -> Self {
-            Self(v128_bitselect(self.0, f32x4_splat(f32::INFINITY), f32x4_le(a.0, b.0)))
-        }
-        #[inline(always)]
-        fn except_le(self, a: Self, b: Self) -> Self {
-            Self(v128_bitselect(f32x4_splat(f32::INFINITY), self.0, f32x4_le(a.0, b.0)))
-        }
-        #[inline(always)]
-        fn with_low_bits(self, bits: Self) -> Self {
-            Self(v128_bitselect(bits.0, self.0, u32x4_splat(7)))
-        }
+lanes! {
+    Simd128: v128, 4 lanes, narrow Simd128;
+    load load, store store, splat f32x4_splat, sqrt f32x4_sqrt;
+    add f32x4_add, sub f32x4_sub, mul f32x4_mul, div f32x4_div, max max, min min;
+    mul_add |a, b, c| f32x4_add(f32x4_mul(a, b), c);
+    mul_sub |a, b, c| f32x4_sub(f32x4_mul(a, b), c);
+    le_mask |a, b| i32x4_bitmask(f32x4_le(a, b)).into();
+    transpose!(low, high, |lanes, row, _later| lanes.load(row).0);
+    #[inline(always)]
+    fn least(self) -> f32 {
+        let pairs = min(self.0, i32x4_shuffle::<2, 3, 0, 1>(self.0, self.0));
+        f32x4_extract_lane::<0>(min(pairs, i32x4_shuffle::<1, 0, 3, 2>(pairs, pairs)))
     }
-);
+    #[inline(always)]
+    fn where_le(self, a: Self, b: Self) -> Self {
+        Self(v128_bitselect(self.0, f32x4_splat(f32::INFINITY), f32x4_le(a.0, b.0)))
+    }
+    #[inline(always)]
+    fn except_le(self, a: Self, b: Self) -> Self {
+        Self(v128_bitselect(f32x4_splat(f32::INFINITY), self.0, f32x4_le(a.0, b.0)))
+    }
+    #[inline(always)]
+    fn with_low_bits(self, bits: Self) -> Self {
+        Self(v128_bitselect(bits.0, self.0, u32x4_splat(7)))
+    }
+}

@@ -25,109 +25,63 @@ macro_rules! choose {
     };
 }
 
-lanes!(
-    Avx512,
-    __m512,
-    16,
-    Avx2,
-    _mm512_loadu_ps,
-    _mm512_storeu_ps,
-    _mm512_set1_ps,
-    _mm512_add_ps,
-    _mm512_sub_ps,
-    _mm512_mul_ps,
-    _mm512_div_ps,
-    _mm512_max_ps,
-    _mm512_min_ps,
-    _mm512_sqrt_ps,
-    |a, b, c| _mm512_fmadd_ps(a, b, c),
-    |a, b, c| _mm512_fmsub_ps(a, b, c),
-    |a, b| _mm512_cmp_ps_mask::<_CMP_LE_OQ>(a, b).into(),
-    {
-        const COMPRESSES: bool = true;
-        #[inline(always)]
-        fn compress(self, words: &[u32; 16], mask: u32, to: &mut [u32; 16]) {
-            // SAFETY: both arrays are as long as the vector, and any alignment is allowed. `self` proves that the processor supports
-            // the instructions.
-            unsafe {
-                let words = _mm512_loadu_epi32(words.as_ptr().cast());
-                _mm512_storeu_epi32(to.as_mut_ptr().cast(), _mm512_maskz_compress_epi32(mask as u16, words));
-            }
+lanes! {
+    Avx512: __m512, 16 lanes, narrow Avx2;
+    load _mm512_loadu_ps, store _mm512_storeu_ps, splat _mm512_set1_ps, sqrt _mm512_sqrt_ps;
+    add _mm512_add_ps, sub _mm512_sub_ps, mul _mm512_mul_ps, div _mm512_div_ps, max _mm512_max_ps, min _mm512_min_ps;
+    mul_add |a, b, c| _mm512_fmadd_ps(a, b, c);
+    mul_sub |a, b, c| _mm512_fmsub_ps(a, b, c);
+    le_mask |a, b| _mm512_cmp_ps_mask::<_CMP_LE_OQ>(a, b).into();
+    const COMPRESSES: bool = true;
+    #[inline(always)]
+    fn compress(self, words: &[u32; 16], mask: u32, to: &mut [u32; 16]) {
+        // SAFETY: both arrays are as long as the vector, and any alignment is allowed. `self` proves that the processor supports
+        // the instructions.
+        unsafe {
+            let words = _mm512_loadu_epi32(words.as_ptr().cast());
+            _mm512_storeu_epi32(to.as_mut_ptr().cast(), _mm512_maskz_compress_epi32(mask as u16, words));
         }
     }
-);
-lanes!(
-    Avx2,
-    __m256,
-    8,
-    Avx2,
-    _mm256_loadu_ps,
-    _mm256_storeu_ps,
-    _mm256_set1_ps,
-    _mm256_add_ps,
-    _mm256_sub_ps,
-    _mm256_mul_ps,
-    _mm256_div_ps,
-    _mm256_max_ps,
-    _mm256_min_ps,
-    _mm256_sqrt_ps,
-    |a, b, c| _mm256_fmadd_ps(a, b, c),
-    |a, b, c| _mm256_fmsub_ps(a, b, c),
-    |a, b| _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LE_OQ>(a, b)) as u64,
-    {
-        transpose!(_mm256_unpacklo_ps, _mm256_unpackhi_ps, |_lanes, row, later| {
-            // SAFETY: a processor that supports these lanes also supports those of half the width.
-            let half = unsafe { Sse2::new() };
-            // SAFETY: `self` proves that the processor supports the instructions.
-            unsafe { _mm256_set_m128(half.load(later).0, half.load(row).0) }
-        });
-        #[inline(always)]
-        fn least(self) -> f32 {
-            // SAFETY: `self` proves that the processor supports the instructions.
-            unsafe {
-                let both = _mm256_min_ps(self.0, _mm256_permute2f128_ps::<1>(self.0, self.0));
-                let pairs = _mm256_min_ps(both, _mm256_permute_ps::<0b01_00_11_10>(both));
-                _mm256_cvtss_f32(_mm256_min_ps(pairs, _mm256_permute_ps::<0b10_11_00_01>(pairs)))
-            }
+}
+lanes! {
+    Avx2: __m256, 8 lanes, narrow Avx2;
+    load _mm256_loadu_ps, store _mm256_storeu_ps, splat _mm256_set1_ps, sqrt _mm256_sqrt_ps;
+    add _mm256_add_ps, sub _mm256_sub_ps, mul _mm256_mul_ps, div _mm256_div_ps, max _mm256_max_ps, min _mm256_min_ps;
+    mul_add |a, b, c| _mm256_fmadd_ps(a, b, c);
+    mul_sub |a, b, c| _mm256_fmsub_ps(a, b, c);
+    le_mask |a, b| _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LE_OQ>(a, b)) as u64;
+    transpose!(_mm256_unpacklo_ps, _mm256_unpackhi_ps, |_lanes, row, later| {
+        // SAFETY: a processor that supports these lanes also supports those of half the width.
+        let half = unsafe { Sse2::new() };
+        // SAFETY: `self` proves that the processor supports the instructions.
+        unsafe { _mm256_set_m128(half.load(later).0, half.load(row).0) }
+    });
+    #[inline(always)]
+    fn least(self) -> f32 {
+        // SAFETY: `self` proves that the processor supports the instructions.
+        unsafe {
+            let both = _mm256_min_ps(self.0, _mm256_permute2f128_ps::<1>(self.0, self.0));
+            let pairs = _mm256_min_ps(both, _mm256_permute_ps::<0b01_00_11_10>(both));
+            _mm256_cvtss_f32(_mm256_min_ps(pairs, _mm256_permute_ps::<0b10_11_00_01>(pairs)))
         }
-        choose!(
-            _mm256_cmp_ps::<_CMP_LE_OQ>,
-            _mm256_and_ps,
-            _mm256_andnot_ps,
-            _mm256_or_ps,
-            _mm256_add_ps,
-            _mm256_set1_ps
-        );
     }
-);
-lanes!(
-    Sse2,
-    __m128,
-    4,
-    Sse2,
-    _mm_loadu_ps,
-    _mm_storeu_ps,
-    _mm_set1_ps,
-    _mm_add_ps,
-    _mm_sub_ps,
-    _mm_mul_ps,
-    _mm_div_ps,
-    _mm_max_ps,
-    _mm_min_ps,
-    _mm_sqrt_ps,
-    |a, b, c| _mm_add_ps(_mm_mul_ps(a, b), c),
-    |a, b, c| _mm_sub_ps(_mm_mul_ps(a, b), c),
-    |a, b| _mm_movemask_ps(_mm_cmple_ps(a, b)) as u64,
-    {
-        transpose!(_mm_unpacklo_ps, _mm_unpackhi_ps, |lanes, row, _later| lanes.load(row).0);
-        #[inline(always)]
-        fn least(self) -> f32 {
-            // SAFETY: SSE2 is part of the architecture.
-            unsafe {
-                let pairs = _mm_min_ps(self.0, _mm_shuffle_ps::<0b01_00_11_10>(self.0, self.0));
-                _mm_cvtss_f32(_mm_min_ps(pairs, _mm_shuffle_ps::<0b10_11_00_01>(pairs, pairs)))
-            }
+    choose! { _mm256_cmp_ps::<_CMP_LE_OQ>, _mm256_and_ps, _mm256_andnot_ps, _mm256_or_ps, _mm256_add_ps, _mm256_set1_ps }
+}
+lanes! {
+    Sse2: __m128, 4 lanes, narrow Sse2;
+    load _mm_loadu_ps, store _mm_storeu_ps, splat _mm_set1_ps, sqrt _mm_sqrt_ps;
+    add _mm_add_ps, sub _mm_sub_ps, mul _mm_mul_ps, div _mm_div_ps, max _mm_max_ps, min _mm_min_ps;
+    mul_add |a, b, c| _mm_add_ps(_mm_mul_ps(a, b), c);
+    mul_sub |a, b, c| _mm_sub_ps(_mm_mul_ps(a, b), c);
+    le_mask |a, b| _mm_movemask_ps(_mm_cmple_ps(a, b)) as u64;
+    transpose!(_mm_unpacklo_ps, _mm_unpackhi_ps, |lanes, row, _later| lanes.load(row).0);
+    #[inline(always)]
+    fn least(self) -> f32 {
+        // SAFETY: SSE2 is part of the architecture.
+        unsafe {
+            let pairs = _mm_min_ps(self.0, _mm_shuffle_ps::<0b01_00_11_10>(self.0, self.0));
+            _mm_cvtss_f32(_mm_min_ps(pairs, _mm_shuffle_ps::<0b10_11_00_01>(pairs, pairs)))
         }
-        choose!(_mm_cmple_ps, _mm_and_ps, _mm_andnot_ps, _mm_or_ps, _mm_add_ps, _mm_set1_ps);
     }
-);
+    choose! { _mm_cmple_ps, _mm_and_ps, _mm_andnot_ps, _mm_or_ps, _mm_add_ps, _mm_set1_ps }
+}
