@@ -353,10 +353,9 @@ fn the_summary_reports_that_rays_were_sampled() {
     folder.write("s.csv", SPHERES).write("r.rays", f32_bytes(&rays));
     let done = folder.run_ok("cast s.csv r.rays -o o.npz --plot many.png");
     assert!(done.errors.contains("; many.png shows 2 spheres, 1239 of 300000 rays"), "{}", done.errors);
-    let done = folder.run_ok("cast s.csv r.rays -o o.npz --plot again.PNG --json");
-    let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
+    let json = folder.json("cast s.csv r.rays -o o.npz --plot again.PNG --json");
     assert_eq!((&json["plot"], &json["plot_shows"]), (&"again.PNG".into(), &"2 spheres, 1239 of 300000 rays".into()));
-    assert!(std::fs::read(folder.path("many.png")).unwrap() == std::fs::read(folder.path("again.PNG")).unwrap());
+    assert!(folder.bytes("many.png") == folder.bytes("again.PNG"));
     let done = folder.run_ok("cast s.csv r.rays -o o.npz --json");
     assert!(done.output.contains("\"plot\":null"), "{}", done.output);
 }

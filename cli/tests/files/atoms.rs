@@ -252,8 +252,7 @@ fn models_and_frames_are_told_apart() {
     folder.run_ok("contains s.csv c.pdb -o out.csv -q --models all");
     assert_eq!(folder.text("out.csv"), "count,id\n1,0\n0,\n0,\n");
     folder.write("s.toml", "unit = \"m\"\n[light]\ncenter = [0, 0, 99]\nradius = 1\n");
-    let done = folder.run("shadow c.pdb s.toml -o out.csv");
-    assert!(done.code == 2 && done.errors.contains("c.pdb: it has 3 models"), "{}", done.errors);
+    folder.refused("shadow c.pdb s.toml -o out.csv", "c.pdb: it has 3 models");
 }
 
 #[test]
@@ -388,8 +387,7 @@ fn bodies_of_system_files_are_read_with_the_same_options() {
             "s.toml",
             format!("unit = \"m\"\n[light]\ndirection = [1, 0, 0]\n[[body]]\nspheres = \"tip4p.pdb\"\n{key}\n"),
         );
-        let done = folder.run("render s.toml -o p.png");
-        assert!(done.code == 2 && done.errors.contains(words), "{key}: {}", done.errors);
+        folder.refused("render s.toml -o p.png", words);
     }
 }
 

@@ -54,9 +54,7 @@ fn invalid_attribute_options_are_refused() {
         ("s.csv r.csv -o o.csv --with normal --query interval", "--with is only for --query closest, not for interval"),
         ("--sphere 4,0,0,1 --ray 0,0,0,1,0,0 --with point", "cannot be used with"),
     ] {
-        let done = folder.run(&format!("cast {arguments}"));
-        assert_eq!(done.code, 2, "{arguments}: {}", done.errors);
-        assert!(done.errors.contains(words), "expected '{words}' in: {}", done.errors);
+        folder.refused(&format!("cast {arguments}"), words);
         assert!(folder.contents() == before, "{arguments}: files have changed");
     }
 }
@@ -74,9 +72,10 @@ fn files_have_the_column_of_transmittances() {
     }
     for (value, why) in [("1.5", "from 0 (opaque) to 1 (invisible)"), ("-0.5", "from 0"), ("nan", "must be finite")] {
         folder.write("bad.csv", format!("x,y,z,r,transmittance\n5,0,0,1,0.5\n9,0,0,1,{value}\n"));
-        let done = folder.run("cast bad.csv light.csv -o left.csv --query transmittance");
-        assert_eq!(done.code, 2);
-        assert!(done.errors.contains(&format!("bad.csv: line 3: transmittance is {value}: ")), "{}", done.errors);
+        let done = folder.refused(
+            "cast bad.csv light.csv -o left.csv --query transmittance",
+            &format!("bad.csv: line 3: transmittance is {value}: "),
+        );
         assert!(done.errors.contains(why), "{}", done.errors);
     }
 }

@@ -72,6 +72,10 @@ impl Folder {
         self
     }
 
+    pub fn bytes(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path(name)).unwrap()
+    }
+
     pub fn text(&self, name: &str) -> String {
         std::fs::read_to_string(self.path(name)).unwrap()
     }
@@ -133,6 +137,21 @@ impl Folder {
     pub fn run_ok(&self, arguments: &str) -> Done {
         let done = self.run(arguments);
         assert_eq!(done.code, 0, "umbracast {arguments}\n{}", done.errors);
+        done
+    }
+
+    /// Runs the program, asserts that it succeeds, and parses its output.
+    #[track_caller]
+    pub fn json(&self, arguments: &str) -> serde_json::Value {
+        serde_json::from_str(&self.run_ok(arguments).output).unwrap()
+    }
+
+    /// Runs the program and asserts that it refuses its input with an error that contains `words`.
+    #[track_caller]
+    pub fn refused(&self, arguments: &str, words: &str) -> Done {
+        let done = self.run(arguments);
+        let is_refused = done.code == 2 && done.errors.contains(words);
+        assert!(is_refused, "umbracast {arguments}\nexpected '{words}' in: {} {}", done.code, done.errors);
         done
     }
 }

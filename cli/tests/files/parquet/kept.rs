@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use parquet::data_type::{ByteArrayType, DoubleType, Int64Type};
+use parquet::data_type::{ByteArrayType, DoubleType, Int64Type, Int96, Int96Type};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::record::Field;
@@ -39,14 +39,13 @@ fn rays() -> Vec<u8> {
 fn extra_columns_of_parquet_are_kept_or_ignored_on_request() {
     let folder = Folder::new();
     folder.write("s.csv", "x,y,z,r\n4,0,0,1\n").write("r.parquet", rays());
-    let refused = folder.run("cast s.csv r.parquet -o out.csv");
-    assert!(refused.code == 2 && refused.errors.contains("unknown column 'name'"), "{}", refused.errors);
+    folder.refused("cast s.csv r.parquet -o out.csv", "unknown column 'name'");
     folder.run_ok("cast s.csv r.parquet -o out.csv -q --ignore-extra");
     assert_eq!(folder.text("out.csv"), "t,id\n3.0,0\n,\n");
     folder.run_ok("cast s.csv r.parquet -o out.csv -q --keep");
     assert_eq!(folder.text("out.csv"), "name,when,t,id\n\"a, b\",-7,3.0,0\n,1152921504606846976,,\n");
     folder.run_ok("cast s.csv r.parquet -o out.parquet -q --keep");
-    let bytes = bytes::Bytes::from(std::fs::read(folder.path("out.parquet")).unwrap());
+    let bytes = bytes::Bytes::from(folder.bytes("out.parquet"));
     let reader = SerializedFileReader::new(bytes).unwrap();
     let rows: Vec<Vec<Field>> = reader
         .get_row_iter(None)
@@ -55,4 +54,35 @@ fn extra_columns_of_parquet_are_kept_or_ignored_on_request() {
         .collect();
     assert_eq!(rows[0], [Field::Str("a, b".into()), Field::Str("-7".into()), Field::Float(3.0), Field::UInt(0)]);
     assert_eq!(rows[1][2..], [Field::Null, Field::Null]);
+}
+
+/// The nanoseconds of the year 1 exceed 64 bits.
+#[test]
+fn instants_beyond_64_bits_of_nanoseconds_are_right() {
+    let schema = SCHEMA.replace("int64 when", "int96 when").replace("optional binary name (UTF8); ", "");
+    let mut writer =
+        SerializedFileWriter::new(Vec::new(), Arc::new(parse_message_type(&schema).unwrap()), Arc::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    for index in 0..7 {
+        let mut column = group.next_column().unwrap().unwrap();
+        match index {
+            6 => {
+                // Nanoseconds of the day, low word first, and the Julian day number of 0001-01-01.
+                let mut instant = Int96::new();
+                instant.set_data(500, 0, 1_721_426);
+                column.typed::<Int96Type>().write_batch(&[instant], None, None)
+            }
+            _ => column.typed::<DoubleType>().write_batch(&[f64::from(u8::from(index == 3))], None, None),
+        }
+        .unwrap();
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    writer.finish().unwrap();
+    let folder = Folder::new();
+    folder.write("s.csv", "x,y,z,r\n4,0,0,1\n").write("r.parquet", writer.inner());
+    assert_eq!(
+        folder.run_ok("cast s.csv r.parquet -o - -q --keep").output,
+        "when,t,id\n0001-01-01T00:00:00.0000005,3.0,0\n"
+    );
 }
