@@ -162,22 +162,41 @@ impl Files<'_> {
                 sum.report.off_surface
             ));
         }
+        let Report { rays, rays_hit, skipped, overflowed, resolved_exactly, off_surface, seconds, .. } = sum.report;
+        let (from_id, unused_id) = match from_id {
+            Some(FromId::Column(name)) => (Some(name), None),
+            Some(FromId::Unused(why)) => (None, Some(why)),
+            None => (None, None),
+        };
+        let shown = |path: &Path| path.display().to_string();
         let summary = CastSummary {
             query: self.args.query.word(),
             precision: precision.word(),
-            device: &device,
+            device: device.name(),
+            cpu: device.is_cpu(),
             spheres: count,
             skipped_spheres: spheres.skipped.len(),
-            report: &sum.report,
+            rays,
+            rays_hit,
             sphere_hits: sum.sphere_hits,
-            rounding,
-            origin,
+            skipped,
+            overflowed,
+            resolved_exactly,
+            off_surface,
             from_id,
-            output: if broken.is_none() { Some(self.output) } else { None },
-            plot: self.args.plot.as_deref().zip(plotted.as_deref()),
-            comparison,
+            unused_id,
+            seconds,
+            mrays_per_second: (seconds > 0.0).then(|| rays as f64 / seconds * 1e-6),
+            rounded: rounding.changed,
+            largest_rounding: rounding.largest,
+            rounded_field: (rounding.changed > 0).then_some(rounding.field),
+            origin: origin.map(|o| o.to_array()),
+            output: broken.is_none().then(|| shown(self.output)),
+            plot: self.args.plot.as_deref().filter(|_| plotted.is_some()).map(shown),
+            plot_shows: plotted.as_deref(),
+            compare: comparison,
         };
-        print_summary(&summary.json(), &summary.line(), self.args.summary.json, self.args.summary.quiet)?;
+        print_summary(&summary, &summary.line(), self.args.summary.json, self.args.summary.quiet)?;
         broken.map_or(Ok(()), |what| Err(Error::BrokenPromise(what)))
     }
 
@@ -331,7 +350,7 @@ impl Files<'_> {
                     None => writer.write(T::batch(&found))?,
                 }
                 if let Some(plot) = &mut sum.plot {
-                    T::add_to_plot(plot, part, optional, &found);
+                    plot.add(part, optional, |ray| T::mark(&found, ray));
                 }
                 sum.report = sum.report + T::report(&found);
                 sum.sphere_hits = T::hits(&found).map(|hits| hits + sum.sphere_hits.unwrap_or(0)).or(sum.sphere_hits);
