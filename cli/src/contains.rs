@@ -171,11 +171,7 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
                 let expected = reference.contains(part, &with.query(&query))?;
                 sum.differ += found.iter().zip(expected.iter()).filter(|(a, b)| a != b).count() as u64;
             }
-            if kept.is_empty() {
-                writer.write(&found)?;
-            } else {
-                writer.write_kept(&found, &batch.kept, 0)?;
-            }
+            writer.write_kept(&found, &batch.kept, 0)?;
             sum.held += found.iter().map(|found| u64::from(found.count)).sum::<u64>();
             sum.report = sum.report + found.report;
             if writer.is_closed() {
