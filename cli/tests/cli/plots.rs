@@ -404,7 +404,6 @@ fn invalid_plot_arguments_are_refused_before_work() {
     folder.write("s.csv", SPHERES).write("r.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n").write("o.npz", "before");
     folder.write("old.png", "before").write("bad.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,0,0,0\n");
     std::fs::create_dir(folder.path("folder.png")).unwrap();
-    let before = folder.contents();
     for (arguments, code, words) in [
         (
             "s.csv r.csv -o o.npz --plot o.jpg",
@@ -420,9 +419,6 @@ fn invalid_plot_arguments_are_refused_before_work() {
         ("s.csv bad.csv -o o.npz --plot old.png", 2, "bad.csv: line 2: direction"),
         ("s.csv r.csv -o absent/o.npz --plot old.png", 5, "there is no folder absent"),
     ] {
-        let done = folder.run(&format!("cast {arguments}"));
-        assert_eq!(done.code, code, "{arguments}: {}", done.errors);
-        assert!(done.errors.contains(words), "expected '{words}' in: {}", done.errors);
-        assert!(folder.contents() == before, "{arguments}: files have changed");
+        folder.fails(&format!("cast {arguments}"), code, &[words]);
     }
 }

@@ -1,40 +1,41 @@
 //! Invalid input of `cast` and `contains`: each is rejected with a helpful message, and no file changes.
 
-use umbracast_testing::folder::{Folder, f32_bytes, npy};
+use umbracast_testing::folder::{Folder, Words, Wrong, f32_bytes, npy, refuse_all};
 
 const SPHERES: &str = "x,y,z,r\n4,0,0,1\n0,5,0,2\n";
 const RAYS: &str = "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n0,0,0,0,1,0\n0,0,0,0,0,1\n";
 
-/// One invalid input: description, file that contains the error, arguments, exit code, and words that the message must contain.
-/// `s.csv` and `r.csv` are valid unless the file replaces one of them, and `out.csv` exists.
-type Wrong = (&'static str, Option<(&'static str, Vec<u8>)>, &'static str, i32, &'static [&'static str]);
-
+// `s.csv` and `r.csv` are valid unless the file of a case replaces one of them.
 fn wrong(
     what: &'static str,
     file: impl Into<Option<(&'static str, Vec<u8>)>>,
     arguments: &'static str,
-    code: i32,
-    words: &'static [&'static str],
+    words: Words,
 ) -> Wrong {
-    (what, file.into(), arguments, code, words)
+    (what, file.into(), arguments.into(), 2, words)
+}
+
+/// The same with another exit code.
+fn failing(code: i32, (what, file, arguments, _, words): Wrong) -> Wrong {
+    (what, file, arguments, code, words)
 }
 
 const FILES: &str = "cast s.csv r.csv -o out.csv";
 
-fn wrong_spheres(what: &'static str, text: &str, words: &'static [&'static str]) -> Wrong {
-    wrong(what, ("s.csv", text.into()), FILES, 2, words)
+fn wrong_spheres(what: &'static str, text: &str, words: Words) -> Wrong {
+    wrong(what, ("s.csv", text.into()), FILES, words)
 }
 
-fn wrong_rays(what: &'static str, text: &str, words: &'static [&'static str]) -> Wrong {
-    wrong(what, ("r.csv", text.into()), FILES, 2, words)
+fn wrong_rays(what: &'static str, text: &str, words: Words) -> Wrong {
+    wrong(what, ("r.csv", text.into()), FILES, words)
 }
 
-fn wrong_array(what: &'static str, bytes: Vec<u8>, words: &'static [&'static str]) -> Wrong {
-    wrong(what, ("s.npy", bytes), "cast s.npy r.csv -o out.csv", 2, words)
+fn wrong_array(what: &'static str, bytes: Vec<u8>, words: Words) -> Wrong {
+    wrong(what, ("s.npy", bytes), "cast s.npy r.csv -o out.csv", words)
 }
 
-fn wrong_usage(what: &'static str, arguments: &'static str, words: &'static [&'static str]) -> Wrong {
-    wrong(what, None, arguments, 2, words)
+fn wrong_usage(what: &'static str, arguments: &'static str, words: Words) -> Wrong {
+    wrong(what, None, arguments, words)
 }
 
 fn tables() -> Vec<Wrong> {
@@ -83,13 +84,7 @@ fn tables() -> Vec<Wrong> {
         wrong_spheres("negative radius", "x,y,z,r\n\n1,2,3,-4\n", &["line 3: r is -4", "not be negative"]),
         wrong_spheres("beyond f32", "x,y,z,r\n1e39,2,3,4\n", &["line 2: x is 1e39", "exceeds the largest f32"]),
         wrong_spheres("beyond f64", "x,y,z,r\n1e999,2,3,4\n", &["line 2: x is 1e999", "exceeds the largest f32"]),
-        wrong(
-            "Latin-1",
-            ("s.csv", b"x,y,z,r\n1,2,3,\xff\n".to_vec()),
-            FILES,
-            2,
-            &["line 2: r is '\u{ff}'", "a number"],
-        ),
+        wrong("Latin-1", ("s.csv", b"x,y,z,r\n1,2,3,\xff\n".to_vec()), FILES, &["line 2: r is '\u{ff}'", "a number"]),
         wrong_rays("zero direction", "ox,oy,oz,dx,dy,dz\n1,2,3,0,0,0\n", &["r.csv: line 2: direction", "not be zero"]),
         wrong_rays("vanishing direction", "ox,oy,oz,dx,dy,dz\n1,2,3,0,1e-60,0\n", &["after rounding to f32"]),
         wrong_rays("infinite direction", "ox,oy,oz,dx,dy,dz\n1,2,3,inf,0,0\n", &["line 2: dx is inf", "finite"]),
@@ -126,14 +121,12 @@ fn tables() -> Vec<Wrong> {
             "word, though bad rays are skipped",
             ("r.csv", b"ox,oy,oz,dx,dy,dz\n1,2,3,x,0,0\n".to_vec()),
             "cast s.csv r.csv -o out.csv --on-bad skip",
-            2,
             &["line 2: dx is 'x'", "expected a number"],
         ),
         wrong(
             "word, though bad spheres are skipped",
             ("s.csv", b"x,y,z,r\n1,2,3,big\n".to_vec()),
             "cast s.csv r.csv -o out.csv --on-bad skip",
-            2,
             &["line 2: r is 'big'", "expected a number"],
         ),
     ]
@@ -162,35 +155,25 @@ fn arrays() -> Vec<Wrong> {
             "spheres as rays",
             ("r.npy", array("'<f4'", "(2, 4)")),
             "cast s.csv r.npy -o out.csv",
-            2,
             &["r.npy", "(M, 6)", "(M, 8)", "SPHERES, then RAYS"],
         ),
         wrong(
             "half a record",
             ("s.f32", vec![0; 24]),
             "cast s.f32 r.csv -o out.csv",
-            2,
             &["s.f32", "24 bytes", "multiple of 16"],
         ),
-        wrong(
-            "half a ray",
-            ("r.rays", vec![0; 80]),
-            "cast s.csv r.rays -o out.csv",
-            2,
-            &["80 bytes", "multiple of 32"],
-        ),
+        wrong("half a ray", ("r.rays", vec![0; 80]), "cast s.csv r.rays -o out.csv", &["80 bytes", "multiple of 32"]),
         wrong(
             "zero ray",
             ("r.f32", vec![0; 32]),
             "cast s.csv r.f32 -o out.csv",
-            2,
             &["r.f32: row 1 (index 0): direction", "not be zero"],
         ),
         wrong(
             "rays as spheres",
             ("s.rays", vec![0; 32]),
             "cast s.rays r.csv -o out.csv",
-            2,
             &["'.rays'", "supported are .npy, .npz, .csv, .parquet, .ply, .xyz, .pdb, .f32 and .spheres"],
         ),
     ]
@@ -229,7 +212,6 @@ fn usages() -> Vec<Wrong> {
             "bad ray amid lists",
             ("r.csv", b"ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n0,0,0,0,0,0\n".to_vec()),
             "cast s.csv r.csv -o out.csv --query all",
-            2,
             &["r.csv: line 3", "not be zero"],
         ),
         wrong_usage("nothing", "", &["Usage: umbracast"]),
@@ -267,38 +249,45 @@ fn usages() -> Vec<Wrong> {
             "input of another format",
             ("s.txt", SPHERES.into()),
             "cast s.txt r.csv -o out.csv",
-            2,
             &["'.txt'", "supported are .npy, .npz, .csv, .parquet, .ply, .xyz, .pdb, .f32 and .spheres"],
         ),
         wrong_usage("fewer spheres than rays", "cast s.csv r.csv -o out.csv --pairwise", &["2 spheres and 3 rays"]),
-        wrong(
-            "no such folder",
-            None,
-            "cast s.csv r.csv -o gone/out.csv",
+        failing(
             5,
-            &["cannot write gone/out.csv", "no folder"],
+            wrong(
+                "no such folder",
+                None,
+                "cast s.csv r.csv -o gone/out.csv",
+                &["cannot write gone/out.csv", "no folder"],
+            ),
         ),
-        wrong("no such file", None, "cast gone.csv r.csv -o out.csv", 5, &["cannot read gone.csv"]),
-        wrong(
-            "input is a folder",
-            None,
-            "cast folder.npy r.csv -o out.csv",
+        failing(5, wrong("no such file", None, "cast gone.csv r.csv -o out.csv", &["cannot read gone.csv"])),
+        failing(
             5,
-            &["cannot read folder.npy", "a folder"],
+            wrong(
+                "input is a folder",
+                None,
+                "cast folder.npy r.csv -o out.csv",
+                &["cannot read folder.npy", "a folder"],
+            ),
         ),
-        wrong(
-            "output is a folder",
-            None,
-            "cast s.csv r.csv -o folder.csv",
+        failing(
             5,
-            &["cannot write folder.csv", "a folder"],
+            wrong(
+                "output is a folder",
+                None,
+                "cast s.csv r.csv -o folder.csv",
+                &["cannot write folder.csv", "a folder"],
+            ),
         ),
-        wrong(
-            "no such device",
-            None,
-            "cast s.csv r.csv -o out.csv --device abacus",
+        failing(
             3,
-            &["no device 'abacus': ", ": cpu"],
+            wrong(
+                "no such device",
+                None,
+                "cast s.csv r.csv -o out.csv --device abacus",
+                &["no device 'abacus': ", ": cpu"],
+            ),
         ),
         wrong_usage("sphere without ray", "cast --sphere 4,0,0,1", &["--ray"]),
         wrong_usage("ray without sphere", "cast --ray 0,0,0,1,0,0", &["--sphere"]),
@@ -325,7 +314,7 @@ fn usages() -> Vec<Wrong> {
 
 fn points() -> Vec<Wrong> {
     let wrong_points =
-        |what, text: &str, words| wrong(what, ("p.csv", text.into()), "contains s.csv p.csv -o out.csv", 2, words);
+        |what, text: &str, words| wrong(what, ("p.csv", text.into()), "contains s.csv p.csv -o out.csv", words);
     vec![
         wrong_points("point that is none", "x,y,z\n0,0,0\n0,nan,0\n", &["p.csv: line 3: y is nan", "finite"]),
         wrong_points("point beyond f32", "x,y,z\n0,0,1e39\n", &["p.csv: line 2: z is 1e39", "exceeds"]),
@@ -336,19 +325,20 @@ fn points() -> Vec<Wrong> {
             "wide points",
             ("p.npy", npy("'<f4'", false, "(2, 4)", &f32_bytes(&[0.0; 8]))),
             "contains s.csv p.npy -o out.csv",
-            2,
             &["p.npy", "(2, 4)"],
         ),
-        wrong("no points", None, "contains s.csv gone.csv -o out.csv", 5, &["cannot read gone.csv"]),
+        failing(5, wrong("no points", None, "contains s.csv gone.csv -o out.csv", &["cannot read gone.csv"])),
         wrong_usage("points without output", "contains s.csv r.csv", &["--output"]),
         wrong_usage("points into their file", "contains s.csv r.csv -o r.csv", &["is also an input"]),
         wrong_usage("policies of points", "contains s.csv r.csv -o out.csv --inside exit", &["--inside"]),
-        wrong(
-            "no device for points",
-            ("p.csv", b"x,y,z\n".to_vec()),
-            "contains s.csv p.csv -o out.csv --device abacus",
+        failing(
             3,
-            &["abacus"],
+            wrong(
+                "no device for points",
+                ("p.csv", b"x,y,z\n".to_vec()),
+                "contains s.csv p.csv -o out.csv --device abacus",
+                &["abacus"],
+            ),
         ),
     ]
 }
@@ -357,27 +347,13 @@ fn points() -> Vec<Wrong> {
 fn invalid_inputs_are_refused_and_no_file_changes() {
     let cases: Vec<Wrong> = tables().into_iter().chain(arrays()).chain(usages()).chain(points()).collect();
     assert!(cases.len() >= 80, "{} cases", cases.len());
-    for (what, file, arguments, code, words) in cases {
+    let folder = || {
         let folder = Folder::new();
-        folder.write("s.csv", SPHERES).write("r.csv", RAYS).write("out.csv", "kept");
+        folder.write("s.csv", SPHERES).write("r.csv", RAYS);
         for inner in ["folder.csv", "folder.npy"] {
             std::fs::create_dir(folder.path(inner)).unwrap();
         }
-        if let Some((name, bytes)) = file {
-            folder.write(name, bytes);
-        }
-        let before = folder.contents();
-        let done = folder.run(arguments);
-        let all = format!("{what}: umbracast {arguments}\n{}", done.errors);
-        assert_eq!(done.code, code, "{all}");
-        for word in words {
-            assert!(done.errors.contains(word), "'{word}' is not in the message. {all}");
-        }
-        assert!(!done.errors.contains("panicked"), "{all}");
-        if !arguments.is_empty() {
-            assert!(done.errors.starts_with("error: "), "{all}");
-        }
-        assert_eq!(done.output, "", "{all}");
-        assert!(folder.contents() == before, "files have changed. {all}");
-    }
+        folder
+    };
+    refuse_all(folder, cases);
 }

@@ -187,14 +187,7 @@ fn invalid_systems_are_refused_by_table_key_and_value() {
         // A JPEG that ends after its first bytes.
         folder.write("cut.jpg", [0xff, 0xd8, 0xff, 0xe0, 0, 16]);
         folder.write("s.toml", SYSTEM.replacen(from, to, 1));
-        let before = folder.contents();
-        let done = folder.run("render s.toml -o o.png");
-        assert_eq!(done.code, 2, "{from} -> {to}: {}", done.errors);
-        for word in words {
-            assert!(done.errors.contains(word), "{from} -> {to}: '{word}' is not in: {}", done.errors);
-        }
-        assert!(done.errors.contains("s.toml"), "{}", done.errors);
-        assert_eq!(folder.contents(), before, "{from} -> {to}");
+        folder.fails("render s.toml -o o.png", 2, &[words, &["s.toml"]].concat());
     }
     println!("{} invalid systems", WRONG_SYSTEMS.len());
 }
@@ -204,7 +197,6 @@ fn invalid_arguments_are_refused() {
     let folder = Folder::new();
     folder.write("s.toml", SYSTEM).write("o.png", "not to be touched");
     std::fs::create_dir(folder.path("folder.png")).unwrap();
-    let before = folder.contents();
     for (arguments, code, words) in [
         ("render none.toml -o o.png", 5, "cannot read none.toml"),
         ("render folder.png -o o.png", 5, "not a regular file"),
@@ -222,18 +214,14 @@ fn invalid_arguments_are_refused() {
         ("render s.toml -o o.png --bits 10", 2, "possible values: 8, 16"),
         ("render s.toml -o o.png --device nonesuch", 3, "no device 'nonesuch'"),
     ] {
-        let done = folder.run(arguments);
-        assert_eq!(done.code, code, "{arguments}: {}", done.errors);
-        assert!(done.errors.contains(words), "{arguments}: '{words}' is not in: {}", done.errors);
-        assert_eq!(folder.contents(), before, "{arguments}");
+        folder.fails(arguments, code, &[words]);
     }
 }
 
 #[test]
 fn the_default_system_needs_no_arguments() {
     let folder = Folder::new();
-    let done = folder.run("render --size 96x54");
-    assert_eq!(done.code, 0, "{}", done.errors);
+    let done = folder.run_ok("render --size 96x54");
     assert!(done.errors.starts_with("cpu: 96x54 pixels, 9 samples per pixel, 2 bodies, "), "{}", done.errors);
     assert!(done.errors.contains("wrote output/planet.png"), "{}", done.errors);
     let png = folder.bytes("output/planet.png");
@@ -283,7 +271,6 @@ fn several_systems_are_rendered_by_one_command() {
         .write("other/a.toml", SYSTEM)
         .write("textured.toml", SYSTEM.replace("color = \"#808080\"", "texture = \"t-2.png\""));
     folder.write("t-2.png", read("a.png"));
-    let before = folder.contents();
     for (arguments, code, words) in [
         ("a.toml dark.toml -o new-%d.png", 2, "dark.toml: light: radius is -10"),
         ("a.toml none.toml -o new-%d.png", 5, "none.toml"),
@@ -299,10 +286,7 @@ fn several_systems_are_rendered_by_one_command() {
         ("a.toml b.toml --sidecar t.json", 2, "--sidecar are for one SYSTEM"),
         ("textured.toml a.toml -o t-%d.png", 2, "t-2.png: is also an input of this picture"),
     ] {
-        let done = folder.run(&format!("render {arguments}"));
-        assert_eq!(done.code, code, "{arguments}: {}", done.errors);
-        assert!(done.errors.contains(words), "{arguments}: {}", done.errors);
-        assert_eq!(folder.contents(), before, "{arguments}");
+        folder.fails(&format!("render {arguments}"), code, &[words]);
     }
 }
 
@@ -360,8 +344,7 @@ fn a_cloud_is_many_bodies_and_the_light_is_the_last_id() {
         .replace("target = [0, 0, 0]", "target = [3e7, 0, 0]")
         .replace("width = 4", "width = 200");
     folder.write("s.toml", &system);
-    let done = folder.run("render s.toml -o o.png --id id.npy");
-    assert_eq!(done.code, 0, "{}", done.errors);
+    let done = folder.run_ok("render s.toml -o o.png --id id.npy");
     assert!(done.errors.contains("1 body with 3 spheres"), "{}", done.errors);
     let id = words(&folder.bytes("id.npy"), "'<u4'", "(48, 64");
     let seen: std::collections::BTreeSet<u32> = id.into_iter().collect();
@@ -385,8 +368,7 @@ fn a_cloud_is_many_bodies_and_the_light_is_the_last_id() {
 #[test]
 fn compare_finds_the_devices_agree() {
     let folder = Folder::new();
-    let done = folder.run("render -o o.png --size 192x108 --samples 2 --device gpu --compare");
-    assert_eq!(done.code, 0, "{}", done.errors);
+    let done = folder.run_ok("render -o o.png --size 192x108 --samples 2 --device gpu --compare");
     assert!(done.errors.contains("compared with the CPU engine"), "{}", done.errors);
 }
 
@@ -401,8 +383,7 @@ fn a_gpu_renders_any_number_of_spheres() {
         folder.write("c.npy", npy("'<f4'", false, &format!("({count}, 4)"), &f32_bytes(&spheres)));
         for device in ["gpu --compare", "cpu"] {
             let name = &device[..3];
-            let done = folder.run(&format!("render s.toml -o {name}.png --t {name}.npy --device {device}"));
-            assert_eq!(done.code, 0, "{}", done.errors);
+            let done = folder.run_ok(&format!("render s.toml -o {name}.png --t {name}.npy --device {device}"));
             assert!(done.errors.contains(&format!("1 body with {count} spheres")), "{}", done.errors);
         }
         // A GPU rounds distances in another way.

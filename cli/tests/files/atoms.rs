@@ -46,10 +46,7 @@ fn check(folder: &Folder, file: &str, options: &str, expected: &str, warning: &s
 #[track_caller]
 fn refuse(folder: &Folder, file: &str, options: &str, words: &[&str]) {
     let (_, done) = probe(folder, file, 1, options);
-    assert_eq!(done.code, 2, "{file} {options}: {}", done.errors);
-    for word in words {
-        assert!(done.errors.contains(word), "{file} {options}: '{word}' is not in: {}", done.errors);
-    }
+    done.says(2, words);
 }
 
 #[test]

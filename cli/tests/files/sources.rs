@@ -1,7 +1,7 @@
 //! Rays that the built program generates from points and sensors: the same results as for explicit rays, and helpful messages for
 //! invalid input.
 
-use umbracast_testing::folder::{Folder, csv_numbers, f32_bytes, npy};
+use umbracast_testing::folder::{Folder, Words, csv_numbers, f32_bytes, npy, refuse_all};
 
 const SPHERES: &str = "x,y,z,r\n4,0,0,1\n0,5,0,2\n";
 const POINTS: &str = "x,y,z\n0,0,0\n0,0,1\n4,0,3\n";
@@ -143,7 +143,6 @@ fn generated_rays_work_pairwise() {
 
 /// Description of the error, name and bytes of a file, arguments after the spheres, and words that the message must contain.
 type Wrong = (&'static str, &'static str, Vec<u8>, &'static str, Words);
-type Words = &'static [&'static str];
 
 fn wrong_points() -> Vec<Wrong> {
     const TOWARD: &str = "p.csv -o out.csv --toward 10,0,0";
@@ -270,21 +269,18 @@ fn wrong_sensors() -> Vec<Wrong> {
 fn invalid_ray_sources_are_refused_and_no_file_changes() {
     let cases: Vec<Wrong> = [wrong_points(), wrong_arguments(), wrong_sensors()].concat();
     assert!(cases.len() >= 50, "{} cases", cases.len());
-    for (what, name, bytes, arguments, words) in cases {
+    let folder = || {
         let folder = Folder::new();
-        folder.write("s.csv", SPHERES).write("p.csv", POINTS).write("l.toml", SENSOR).write("out.csv", "kept");
-        folder.write("posed.toml", format!("{SENSOR}poses = \"poses.csv\"\n")).write(name, bytes);
-        let before = folder.contents();
-        let done = folder.run(&format!("cast s.csv {arguments}"));
-        let all = format!("{what}: umbracast cast s.csv {arguments}\n{}", done.errors);
-        assert_eq!(done.code, 2, "{all}");
-        for word in words {
-            assert!(done.errors.contains(word), "'{word}' is not in the message. {all}");
-        }
-        assert!(done.errors.starts_with("error: ") && !done.errors.contains("panicked"), "{all}");
-        assert_eq!(done.output, "", "{all}");
-        assert!(folder.contents() == before, "files have changed. {all}");
-    }
+        folder.write("s.csv", SPHERES).write("p.csv", POINTS).write("l.toml", SENSOR);
+        folder.write("posed.toml", format!("{SENSOR}poses = \"poses.csv\"\n"));
+        folder
+    };
+    refuse_all(
+        folder,
+        cases.into_iter().map(|(what, name, bytes, arguments, words)| {
+            (what, Some((name, bytes)), format!("cast s.csv {arguments}"), 2, words)
+        }),
+    );
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).write("l.toml", format!("{SENSOR}poses = \"none.csv\"\n"));
     let done = folder.run("cast s.csv -o out.csv --sensor l.toml");

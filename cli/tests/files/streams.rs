@@ -164,10 +164,7 @@ fn pipes_are_read_like_files() {
         let program = folder.start(&format!("cast s.csv {name} -o out.csv"));
         folder.open_pipe(name).write_all(bytes).unwrap();
         let done = umbracast_testing::folder::Done::of(program);
-        assert_eq!(done.code, 2, "{name}: {}", done.errors);
-        for word in words {
-            assert!(done.errors.contains(word), "'{word}' is not in: {}", done.errors);
-        }
+        done.says(2, words);
         assert!(!folder.path("out.csv").exists());
     }
     // A pipe of spheres can be read once.

@@ -1,10 +1,7 @@
 //! Invalid input of `umbracast bullets`: each is rejected with a helpful message, and no file changes.
 
 use super::bullets::{BULLETS, SPHERES};
-use umbracast_testing::folder::{Folder, f32_bytes, npy};
-
-/// Description of the error, file that contains it, bytes of this file, arguments, exit code, and words that the message must contain.
-type Wrong = (&'static str, &'static str, Option<Vec<u8>>, String, i32, &'static [&'static str]);
+use umbracast_testing::folder::{Folder, Words, f32_bytes, npy, refuse_all};
 
 #[test]
 fn invalid_input_is_refused_and_no_file_changes() {
@@ -18,102 +15,82 @@ fn invalid_input_is_refused_and_no_file_changes() {
     let files = "bullets s.csv b.csv -o out.csv";
     let npys = "bullets s.csv b.npy -o out.csv";
     let one = "bullets --from 0,0,0 --to 4,4,4 --speed 3 --sphere 4,4,0,4";
-    let cases: Vec<Wrong> = vec![
-        (
-            "no speed",
-            "b.csv",
-            table("0,0,0,1,1,1,0"),
-            files.into(),
-            2,
-            &["b.csv: line 3: speed is 0: a speed must be above 0"],
-        ),
-        ("backwards", "b.csv", table("0,0,0,1,1,1,-3"), files.into(), 2, &["line 3: speed is -3", "above 0"]),
-        (
-            "vanishing speed",
-            "b.csv",
-            table("0,0,0,1,1,1,1e-60"),
-            files.into(),
-            2,
-            &["speed is 0 after rounding to f32"],
-        ),
-        ("NaN speed", "b.csv", table("0,0,0,1,1,1,nan"), files.into(), 2, &["line 3: speed is nan", "finite"]),
-        ("infinite speed", "b.csv", table("0,0,0,1,1,1,inf"), files.into(), 2, &["line 3: speed is inf", "finite"]),
-        ("no speed said", "b.csv", table("0,0,0,1,1,1,"), files.into(), 2, &["line 3: speed is empty", "finite"]),
+    let bullets: Vec<(&'static str, Option<Vec<u8>>, Words)> = vec![
+        ("no speed", table("0,0,0,1,1,1,0"), &["b.csv: line 3: speed is 0: a speed must be above 0"]),
+        ("backwards", table("0,0,0,1,1,1,-3"), &["line 3: speed is -3", "above 0"]),
+        ("vanishing speed", table("0,0,0,1,1,1,1e-60"), &["speed is 0 after rounding to f32"]),
+        ("NaN speed", table("0,0,0,1,1,1,nan"), &["line 3: speed is nan", "finite"]),
+        ("infinite speed", table("0,0,0,1,1,1,inf"), &["line 3: speed is inf", "finite"]),
+        ("no speed said", table("0,0,0,1,1,1,"), &["line 3: speed is empty", "finite"]),
         (
             "to itself",
-            "b.csv",
             table("1,2,3,1,2,3,1"),
-            files.into(),
-            2,
             &["line 3: x2,y2,z2 is 1,2,3", "the target point must differ from the start point"],
         ),
-        (
-            "nearly to itself",
-            "b.csv",
-            table("1,2,3,1,2,3.00000001,1"),
-            files.into(),
-            2,
-            &["x2,y2,z2 is 1,2,3 after rounding to f32"],
-        ),
-        (
-            "NaN start",
-            "b.csv",
-            table("0,nan,0,1,1,1,1"),
-            files.into(),
-            2,
-            &["line 3: y1 is nan: a start point must be finite"],
-        ),
-        (
-            "infinite target",
-            "b.csv",
-            table("0,0,0,1,-inf,1,1"),
-            files.into(),
-            2,
-            &["line 3: y2 is -inf", "a target point must be finite"],
-        ),
-        (
-            "beyond f32",
-            "b.csv",
-            table("0,0,0,1,1,1e39,1"),
-            files.into(),
-            2,
-            &["line 3: z2 is 1e39", "exceeds the largest f32"],
-        ),
-        (
-            "speed beyond f32",
-            "b.csv",
-            table("0,0,0,1,1,1,1e39"),
-            files.into(),
-            2,
-            &["line 3: speed is 1e39", "exceeds"],
-        ),
-        ("word", "b.csv", table("0,0,0,1,1,fast,1"), files.into(), 2, &["line 3: z2 is 'fast'", "expected a number"]),
-        ("too few cells", "b.csv", table("0,0,0,1,1,1"), files.into(), 2, &["line 3", "6 cells, expected 7"]),
+        ("nearly to itself", table("1,2,3,1,2,3.00000001,1"), &["x2,y2,z2 is 1,2,3 after rounding to f32"]),
+        ("NaN start", table("0,nan,0,1,1,1,1"), &["line 3: y1 is nan: a start point must be finite"]),
+        ("infinite target", table("0,0,0,1,-inf,1,1"), &["line 3: y2 is -inf", "a target point must be finite"]),
+        ("beyond f32", table("0,0,0,1,1,1e39,1"), &["line 3: z2 is 1e39", "exceeds the largest f32"]),
+        ("speed beyond f32", table("0,0,0,1,1,1,1e39"), &["line 3: speed is 1e39", "exceeds"]),
+        ("word", table("0,0,0,1,1,fast,1"), &["line 3: z2 is 'fast'", "expected a number"]),
+        ("too few cells", table("0,0,0,1,1,1"), &["line 3", "6 cells, expected 7"]),
         (
             "column missing",
-            "b.csv",
             Some(b"x1,y1,z1,x2,y2,z2\n0,0,0,1,1,1\n".to_vec()),
-            files.into(),
-            2,
             &["column 'speed' is missing", "x1,y1,z1,x2,y2,z2,speed"],
         ),
         (
             "unknown column",
-            "b.csv",
             Some(b"x1,y1,z1,x2,y2,z2,sped\n".to_vec()),
-            files.into(),
-            2,
             &["unknown column 'sped'", "did you mean 'speed'"],
         ),
+        ("swapped", Some(SPHERES.into()), &["'x' belongs to spheres", "SPHERES, then BULLETS"]),
+        ("empty table", Some(vec![]), &["b.csv", "empty (0 bytes)", "x1,y1,z1"]),
+        ("radius in words", wide("wide"), &["b.csv: line 2: radius is 'wide'", "a number"]),
+        ("radius below 0", wide("-0.5"), &["line 2: radius is -0.5", "not be negative"]),
+        ("NaN radius", wide("nan"), &["line 2: radius is nan", "finite"]),
+        ("radius beyond f32", wide("1e39"), &["line 2: radius is 1e39", "largest f32"]),
+        ("no radius said", wide(""), &["line 2: radius is empty", "finite"]),
+        ("column of rays", other, &["b.csv", "column 'time'"]),
+    ];
+    let usages: Vec<(&'static str, String, Words)> = vec![
+        ("no bounces", format!("{files} --bounces 0"), &["0 is not in 1..", "--bounces"]),
+        ("fewer than none", format!("{files} --bounces -2"), &["-2 is not in 1..", "--bounces"]),
+        ("bounces in words", format!("{files} --bounces many"), &["'many'", "--bounces"]),
+        ("no output", "bullets s.csv b.csv".into(), &["--output"]),
+        ("no bullets", "bullets s.csv -o out.csv".into(), &["<BULLETS>"]),
+        ("over the input", "bullets s.csv b.csv -o b.csv".into(), &["is also an input"]),
+        ("policies", format!("{files} --inside exit"), &["--inside"]),
+        ("no terminal", "bullets".into(), &["SPHERES, BULLETS and -o OUT", "a terminal for interactive prompts"]),
+        ("precision alone", "bullets --precision fast".into(), &["SPHERES"]),
+        ("skipping alone", "bullets --on-bad skip".into(), &["SPHERES"]),
+        ("start alone", "bullets --from 0,0,0".into(), &["--to", "--speed", "--sphere"]),
+        ("speed alone", "bullets --speed 3".into(), &["--from"]),
+        ("one and files", format!("{one} s.csv b.csv -o out.csv"), &["cannot be used with"]),
+        ("one and a device", format!("{one} --device cpu"), &["cannot be used with", "--device"]),
+        ("one and bounces", format!("{one} --bounces 2"), &["cannot be used with", "--bounces"]),
+        ("one standing still", one.replace("--speed 3", "--speed 0"), &["speed is 0: a speed must be above 0"]),
         (
-            "swapped",
-            "b.csv",
-            Some(SPHERES.into()),
-            files.into(),
-            2,
-            &["'x' belongs to spheres", "SPHERES, then BULLETS"],
+            "frames at rest",
+            format!("{files} --frames 3"),
+            &["--frames needs moving spheres", "s.csv has no columns vx"],
         ),
-        ("empty table", "b.csv", Some(vec![]), files.into(), 2, &["b.csv", "empty (0 bytes)", "x1,y1,z1"]),
+        ("one with a radius below 0", format!("{one} --radius -1"), &["radius is -1", "not negative"]),
+        ("one with a radius in words", format!("{one} --radius wide"), &["radius is 'wide'"]),
+        ("one at a velocity of two", format!("{one} --velocity 1,2"), &["2 numbers, expected 3: vx,vy,vz"]),
+        ("one at no velocity", format!("{one} --velocity 1,2,nan"), &["vz is NaN", "must be finite"]),
+        ("one and frames", format!("{one} --frames 2"), &["cannot be used with", "--frames"]),
+        ("a radius alone", format!("{files} --radius 2"), &["--from"]),
+        ("a velocity alone", format!("{files} --velocity 2,0,0"), &["--from"]),
+        ("one backwards", one.replace("--speed 3", "--speed -1"), &["speed is -1"]),
+        ("one to itself", one.replace("4,4,4", "0,0,0"), &["--to is 0,0,0", "the target point must differ"]),
+        ("one from nowhere", one.replace("--from 0,", "--from nan,"), &["x is NaN: a start point must be finite"]),
+        ("one at a point", one.replace("4,4,0,4", "4,4,0,0"), &["r is 0", "the radius must be above 0"]),
+        ("one at less", one.replace("4,4,0,4", "4,4,0,-4"), &["r is -4", "negative"]),
+        ("one of two numbers", one.replace("0,0,0", "0,0"), &["2 numbers, expected 3: x,y,z"]),
+        ("one beyond f32", one.replace("4,4,4", "4,4,1e39"), &["z is 1e39", "exceeds"]),
+    ];
+    let others: Vec<(&'static str, &'static str, Option<Vec<u8>>, String, i32, Words)> = vec![
         (
             "word, though bad ones are skipped",
             "b.csv",
@@ -179,53 +156,9 @@ fn invalid_input_is_refused_and_no_file_changes() {
             2,
             &["line 2: r is -1", "negative"],
         ),
-        ("no bounces", "x", None, format!("{files} --bounces 0"), 2, &["0 is not in 1..", "--bounces"]),
-        ("fewer than none", "x", None, format!("{files} --bounces -2"), 2, &["-2 is not in 1..", "--bounces"]),
-        ("bounces in words", "x", None, format!("{files} --bounces many"), 2, &["'many'", "--bounces"]),
-        ("no output", "x", None, "bullets s.csv b.csv".into(), 2, &["--output"]),
-        ("no bullets", "x", None, "bullets s.csv -o out.csv".into(), 2, &["<BULLETS>"]),
-        ("over the input", "x", None, "bullets s.csv b.csv -o b.csv".into(), 2, &["is also an input"]),
-        ("policies", "x", None, format!("{files} --inside exit"), 2, &["--inside"]),
         ("no such file", "x", None, "bullets s.csv gone.csv -o out.csv".into(), 5, &["cannot read gone.csv"]),
         ("no such device", "x", None, format!("{files} --device abacus"), 3, &["no device 'abacus'"]),
-        (
-            "no terminal",
-            "x",
-            None,
-            "bullets".into(),
-            2,
-            &["SPHERES, BULLETS and -o OUT", "a terminal for interactive prompts"],
-        ),
-        ("precision alone", "x", None, "bullets --precision fast".into(), 2, &["SPHERES"]),
-        ("skipping alone", "x", None, "bullets --on-bad skip".into(), 2, &["SPHERES"]),
-        ("start alone", "x", None, "bullets --from 0,0,0".into(), 2, &["--to", "--speed", "--sphere"]),
-        ("speed alone", "x", None, "bullets --speed 3".into(), 2, &["--from"]),
-        ("one and files", "x", None, format!("{one} s.csv b.csv -o out.csv"), 2, &["cannot be used with"]),
-        ("one and a device", "x", None, format!("{one} --device cpu"), 2, &["cannot be used with", "--device"]),
-        ("one and bounces", "x", None, format!("{one} --bounces 2"), 2, &["cannot be used with", "--bounces"]),
-        (
-            "one standing still",
-            "x",
-            None,
-            one.replace("--speed 3", "--speed 0"),
-            2,
-            &["speed is 0: a speed must be above 0"],
-        ),
-        ("radius in words", "b.csv", wide("wide"), files.into(), 2, &["b.csv: line 2: radius is 'wide'", "a number"]),
-        ("radius below 0", "b.csv", wide("-0.5"), files.into(), 2, &["line 2: radius is -0.5", "not be negative"]),
-        ("NaN radius", "b.csv", wide("nan"), files.into(), 2, &["line 2: radius is nan", "finite"]),
-        ("radius beyond f32", "b.csv", wide("1e39"), files.into(), 2, &["line 2: radius is 1e39", "largest f32"]),
-        ("no radius said", "b.csv", wide(""), files.into(), 2, &["line 2: radius is empty", "finite"]),
-        ("column of rays", "b.csv", other, files.into(), 2, &["b.csv", "column 'time'"]),
         ("no frames", "s.csv", moving("1"), files.into(), 2, &["s.csv move (columns vx,vy,vz)", "with --frames"]),
-        (
-            "frames at rest",
-            "x",
-            None,
-            format!("{files} --frames 3"),
-            2,
-            &["--frames needs moving spheres", "s.csv has no columns vx"],
-        ),
         (
             "frames of none",
             "s.csv",
@@ -268,54 +201,17 @@ fn invalid_input_is_refused_and_no_file_changes() {
             &["sphere 0: vx is", "leaves the range of f32"],
         ),
         ("half a velocity", "s.csv", Some(b"x,y,z,r,vx\n1,1,1,1,1\n".to_vec()), files.into(), 2, &["three columns"]),
-        ("one with a radius below 0", "x", None, format!("{one} --radius -1"), 2, &["radius is -1", "not negative"]),
-        ("one with a radius in words", "x", None, format!("{one} --radius wide"), 2, &["radius is 'wide'"]),
-        (
-            "one at a velocity of two",
-            "x",
-            None,
-            format!("{one} --velocity 1,2"),
-            2,
-            &["2 numbers, expected 3: vx,vy,vz"],
-        ),
-        ("one at no velocity", "x", None, format!("{one} --velocity 1,2,nan"), 2, &["vz is NaN", "must be finite"]),
-        ("one and frames", "x", None, format!("{one} --frames 2"), 2, &["cannot be used with", "--frames"]),
-        ("a radius alone", "x", None, format!("{files} --radius 2"), 2, &["--from"]),
-        ("a velocity alone", "x", None, format!("{files} --velocity 2,0,0"), 2, &["--from"]),
-        ("one backwards", "x", None, one.replace("--speed 3", "--speed -1"), 2, &["speed is -1"]),
-        (
-            "one to itself",
-            "x",
-            None,
-            one.replace("4,4,4", "0,0,0"),
-            2,
-            &["--to is 0,0,0", "the target point must differ"],
-        ),
-        (
-            "one from nowhere",
-            "x",
-            None,
-            one.replace("--from 0,", "--from nan,"),
-            2,
-            &["x is NaN: a start point must be finite"],
-        ),
-        ("one at a point", "x", None, one.replace("4,4,0,4", "4,4,0,0"), 2, &["r is 0", "the radius must be above 0"]),
-        ("one at less", "x", None, one.replace("4,4,0,4", "4,4,0,-4"), 2, &["r is -4", "negative"]),
-        ("one of two numbers", "x", None, one.replace("0,0,0", "0,0"), 2, &["2 numbers, expected 3: x,y,z"]),
-        ("one beyond f32", "x", None, one.replace("4,4,4", "4,4,1e39"), 2, &["z is 1e39", "exceeds"]),
     ];
-    for (what, name, bytes, arguments, code, words) in cases {
+    let folder = || {
         let folder = Folder::new();
-        folder.write("s.csv", SPHERES).write("b.csv", BULLETS).write("out.csv", "kept");
-        if let Some(bytes) = bytes {
-            folder.write(name, bytes);
-        }
-        let before = folder.contents();
-        let done = folder.run(&arguments);
-        let all = format!("{what}: umbracast {arguments}\n{}", done.errors);
-        assert_eq!(done.code, code, "{all}");
-        assert!(words.iter().all(|word| done.errors.contains(word)), "not all of {words:?} are in the message. {all}");
-        assert!(done.errors.starts_with("error: ") && done.output.is_empty(), "{all}");
-        assert!(folder.contents() == before, "files have changed. {all}");
-    }
+        folder.write("s.csv", SPHERES).write("b.csv", BULLETS);
+        folder
+    };
+    let file = |name, bytes: Option<Vec<u8>>| bytes.map(|bytes| (name, bytes));
+    let bullets = bullets.into_iter().map(|(what, bytes, words)| (what, file("b.csv", bytes), files.into(), 2, words));
+    let usages = usages.into_iter().map(|(what, arguments, words)| (what, None, arguments, 2, words));
+    let others = others.into_iter();
+    let others =
+        others.map(|(what, name, bytes, arguments, code, words)| (what, file(name, bytes), arguments, code, words));
+    refuse_all(folder, bullets.chain(usages).chain(others));
 }
