@@ -13,7 +13,7 @@ pub(crate) enum FromId {
     Unused(String),
 }
 
-/// Summary: one line of text, or one JSON object.
+/// The object that `--json` prints.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct CastSummary<'a> {

@@ -29,13 +29,6 @@ use ::parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use ::parquet::schema::types::ColumnDescriptor;
 use umbracast::memory;
 
-/// A file whose footer has been read and checked.
-struct ParquetReader {
-    file: PagedFile,
-    columns: Vec<Column>,
-    rows: u64,
-}
-
 /// A column, batch by batch. (Arrow reads any number of columns at once. Of one column, an error can have the name.)
 struct Column {
     name: String,
@@ -63,10 +56,7 @@ fn open(input: Input, kind: &'static TableSchema, options: &ReadOptions) -> Resu
     // level. (The stack uses only address space until the recursion needs it.)
     let opened = std::thread::Builder::new().name("footer".into()).stack_size((2 << 20) + 256 * footer as usize);
     let opened = opened.spawn(move || read_footer(file, kind, &options)).map_err(|e| Error::no_thread(&path, e))?;
-    let file = opened.join().unwrap_or_else(|_| Err(damaged(&path, "its footer is invalid")))?;
-    let fields = file.columns.iter().filter_map(|column| column.field).collect();
-    let kept = file.columns.iter().filter(|column| column.field.is_none()).map(|column| column.name.clone()).collect();
-    Ok(TableReader::new(fields, Some(file.rows), move |sink| file.read(kind, sink)).keeps(kept))
+    opened.join().unwrap_or_else(|_| Err(damaged(&path, "its footer is invalid")))
 }
 
 /// Checks both ends of the file, and returns the length of the footer in bytes.
@@ -87,7 +77,7 @@ fn footer_length(file: &PagedFile) -> Result<u64> {
     Err(bad_file(&file.path, format!("not a readable .parquet file: {why}")))
 }
 
-fn read_footer(file: PagedFile, kind: &'static TableSchema, options: &ReadOptions) -> Result<ParquetReader> {
+fn read_footer(file: PagedFile, kind: &'static TableSchema, options: &ReadOptions) -> Result<TableReader> {
     let path = &file.path;
     let reader: Arc<dyn FileReader> =
         Arc::new(SerializedFileReader::new(file.clone()).map_err(|e| fault(&file, "", &e))?);
@@ -126,7 +116,9 @@ fn read_footer(file: PagedFile, kind: &'static TableSchema, options: &ReadOption
     }
     let claimed = metadata.file_metadata().num_rows();
     let rows = u64::try_from(claimed).map_err(|_| damaged(path, &format!("it claims {claimed} rows")))?;
-    Ok(ParquetReader { file, columns, rows })
+    let fields = columns.iter().filter_map(|column| column.field).collect();
+    let kept = columns.iter().filter(|column| column.field.is_none()).map(|column| column.name.clone()).collect();
+    Ok(TableReader::new(fields, Some(rows), move |sink| read(&file, columns, rows, kind, sink)).keeps(kept))
 }
 
 /// Checks that a column is a plain list: of numbers, which may have to be integers, or, if it has no field, of what can be kept as text.
@@ -231,41 +223,44 @@ fn texts(cells: &ArrayRef, seconds: Option<&ArrayRef>) -> ArrowResult<Vec<String
     }
 }
 
-impl ParquetReader {
-    fn read(self, kind: &TableSchema, sink: &mut RowSink<'_>) -> Result<()> {
-        let Self { file, mut columns, rows } = self;
-        let mut row = Row::new(kind);
-        // Including the end, where the columns must end, too.
-        for first in (0..=rows).step_by(ROWS_AT_ONCE) {
-            let count = (rows - first).min(ROWS_AT_ONCE as u64) as usize;
-            let (mut in_fields, mut kept) = (Vec::new(), Vec::new());
-            for Column { name, field, batches, seconds } in &mut columns {
-                let mut read = || {
-                    let (cells, seconds) = (next(batches)?, seconds.as_mut().map(next).transpose()?);
-                    match field {
-                        Some(field) => in_fields.push((*field, numbers(&cells)?)),
-                        None => kept.push(texts(&cells, seconds.as_ref())?),
-                    }
-                    Ok::<_, ArrowError>(cells.len())
-                };
-                if read().map_err(|e| fault(&file, name, &e))? != count {
-                    let why = format!("column '{}' has not the {rows} rows that the file claims", quoted(name));
-                    return Err(damaged(&file.path, &why));
+fn read(
+    file: &PagedFile,
+    mut columns: Vec<Column>,
+    rows: u64,
+    kind: &TableSchema,
+    sink: &mut RowSink<'_>,
+) -> Result<()> {
+    let mut row = Row::new(kind);
+    // Including the end, where the columns must end, too.
+    for first in (0..=rows).step_by(ROWS_AT_ONCE) {
+        let count = (rows - first).min(ROWS_AT_ONCE as u64) as usize;
+        let (mut in_fields, mut kept) = (Vec::new(), Vec::new());
+        for Column { name, field, batches, seconds } in &mut columns {
+            let mut read = || {
+                let (cells, seconds) = (next(batches)?, seconds.as_mut().map(next).transpose()?);
+                match field {
+                    Some(field) => in_fields.push((*field, numbers(&cells)?)),
+                    None => kept.push(texts(&cells, seconds.as_ref())?),
                 }
-            }
-            for i in 0..count {
-                for (field, cells) in &in_fields {
-                    row.texts[*field] = if cells[i].is_none() { "null" } else { "" };
-                    row.numbers[*field] = cells[i].unwrap_or(f64::NAN.into());
-                }
-                let kept: Vec<&str> = kept.iter().map(|texts| &*texts[i]).collect();
-                let Row { numbers, texts, order, .. } = row;
-                let place = RowLocation::Index(first + i as u64);
-                sink(&Row { place, numbers, texts, order, kept: &kept, omitted: None })?;
+                Ok::<_, ArrowError>(cells.len())
+            };
+            if read().map_err(|e| fault(file, name, &e))? != count {
+                let why = format!("column '{}' has not the {rows} rows that the file claims", quoted(name));
+                return Err(damaged(&file.path, &why));
             }
         }
-        Ok(())
+        for i in 0..count {
+            for (field, cells) in &in_fields {
+                row.texts[*field] = if cells[i].is_none() { "null" } else { "" };
+                row.numbers[*field] = cells[i].unwrap_or(f64::NAN.into());
+            }
+            let kept: Vec<&str> = kept.iter().map(|texts| &*texts[i]).collect();
+            let Row { numbers, texts, order, .. } = row;
+            let place = RowLocation::Index(first + i as u64);
+            sink(&Row { place, numbers, texts, order, kept: &kept, omitted: None })?;
+        }
     }
+    Ok(())
 }
 
 fn damaged(path: &Path, why: &str) -> Error {
