@@ -134,7 +134,7 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
 
     let watch = CancelToken::new();
     let with = Reference::of(&device, spheres.optional.stretches());
-    let (scene, reference) = with.scenes(&device, reference, spheres.spheres(), range, args.summary.quiet)?;
+    let (scene, reference) = with.scenes(&device, reference, spheres.spheres(), range, (false, args.summary.quiet))?;
     let scene = scene.with_cancel(&watch);
     signals::cancel(&watch);
     let mut writer =

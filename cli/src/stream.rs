@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use umbracast::glam::DVec3;
 use umbracast::memory;
 use umbracast::{CancelToken, Query, Ray, Rays, Report, Sphere, Spheres};
-use umbracast::{Device, DeviceOptions, Scene, SceneOptions};
+use umbracast::{Device, DeviceOptions, Scene};
 use umbracast_files::{FileWriter, ReadOptions, check_disk, least_output, origin_of_spheres, read_spheres_with};
 use umbracast_files::{Heights, LeftOut, OriginFinder, PreparedFile, RayBatches, Rounding, Table};
 use umbracast_files::{check_output, check_points_output, is_points_output};
@@ -99,14 +99,9 @@ impl Files<'_> {
         self.check_memory::<T>(&device, reference.as_ref(), spheres.spheres(), &rays)?;
 
         let watch = CancelToken::new();
-        let scene = self.scene(
-            &device,
-            spheres.spheres(),
-            &SceneOptions::default().time_range(self.args.time_range()),
-            &watch,
-        )?;
-        let options = with.options(self.args.time_range());
-        let reference = reference.map(|cpu| self.scene(&cpu, spheres.spheres(), &options, &watch)).transpose()?;
+        let how = (self.args.pairwise, self.args.summary.quiet);
+        let (scene, reference) = with.scenes(&device, reference, spheres.spheres(), self.args.time_range(), how)?;
+        let (scene, reference) = (scene.with_cancel(&watch), reference.map(|scene| scene.with_cancel(&watch)));
         if reference.is_none() && plot.is_none() && !spheres.optional.stretches() {
             // The scene has its own copies.
             (spheres.records, spheres.optional) = Default::default();
@@ -279,22 +274,6 @@ impl Files<'_> {
             sum.saturating_add(device.estimate_bytes_of(spheres, batch)).saturating_add(answers)
         });
         Ok(memory::check("the scene and batches of rays", needed)?)
-    }
-
-    fn scene(
-        &self,
-        device: &Device,
-        spheres: Spheres<'_>,
-        options: &SceneOptions,
-        watch: &CancelToken,
-    ) -> Result<Scene> {
-        let _working = ProgressDisplay::on(
-            format!("building a scene of {} spheres on {}", spheres.len(), device.name()),
-            self.args.summary.quiet,
-        );
-        let scene =
-            if self.args.pairwise { device.pairwise(spheres, options)? } else { device.scene(spheres, options)? };
-        Ok(scene.with_cancel(watch))
     }
 
     /// Casts all batches, and with a reference scene also on that. Writes, compares and plots the results.

@@ -10,19 +10,24 @@ use parquet::schema::parser::parse_message_type;
 
 use umbracast_testing::folder::Folder;
 
-const SCHEMA: &str =
-    "message rays { optional binary name (UTF8); required double ox; required double oy; required double oz;
-    required double dx; required double dy; required double dz; required int64 when; }";
-
-/// Two rays with a name, which may be null, and a time as a whole number.
-fn rays() -> Vec<u8> {
-    let schema = Arc::new(parse_message_type(SCHEMA).unwrap());
+/// Two rays with a name, which may be null, and a time of this type.
+fn rays(type_of_when: &str) -> Vec<u8> {
+    let schema = format!(
+        "message rays {{ optional binary name (UTF8); required double ox; required double oy; required double oz;
+        required double dx; required double dy; required double dz; required {type_of_when} when; }}"
+    );
+    let schema = Arc::new(parse_message_type(&schema).unwrap());
     let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::default()).unwrap();
     let mut group = writer.next_row_group().unwrap();
+    // Nanoseconds of the day, low word first, and the Julian day number of 0001-01-01.
+    let instant = |nanoseconds| Int96::from(vec![nanoseconds, 0, 1_721_426]);
     for index in 0..8 {
         let mut column = group.next_column().unwrap().unwrap();
         match index {
             0 => column.typed::<ByteArrayType>().write_batch(&["a, b".into()], Some(&[1, 0]), None),
+            7 if type_of_when == "int96" => {
+                column.typed::<Int96Type>().write_batch(&[500, 501].map(instant), None, None)
+            }
             7 => column.typed::<Int64Type>().write_batch(&[-7, 1 << 60], None, None),
             4 => column.typed::<DoubleType>().write_batch(&[1.0, -1.0], None, None),
             _ => column.typed::<DoubleType>().write_batch(&[0.0, 0.0], None, None),
@@ -38,7 +43,7 @@ fn rays() -> Vec<u8> {
 #[test]
 fn extra_columns_of_parquet_are_kept_or_ignored_on_request() {
     let folder = Folder::new();
-    folder.write("s.csv", "x,y,z,r\n4,0,0,1\n").write("r.parquet", rays());
+    folder.write("s.csv", "x,y,z,r\n4,0,0,1\n").write("r.parquet", rays("int64"));
     folder.refused("cast s.csv r.parquet -o out.csv", "unknown column 'name'");
     folder.run_ok("cast s.csv r.parquet -o out.csv -q --ignore-extra");
     assert_eq!(folder.text("out.csv"), "t,id\n3.0,0\n,\n");
@@ -59,30 +64,8 @@ fn extra_columns_of_parquet_are_kept_or_ignored_on_request() {
 /// The nanoseconds of the year 1 exceed 64 bits.
 #[test]
 fn instants_beyond_64_bits_of_nanoseconds_are_right() {
-    let schema = SCHEMA.replace("int64 when", "int96 when").replace("optional binary name (UTF8); ", "");
-    let mut writer =
-        SerializedFileWriter::new(Vec::new(), Arc::new(parse_message_type(&schema).unwrap()), Arc::default()).unwrap();
-    let mut group = writer.next_row_group().unwrap();
-    for index in 0..7 {
-        let mut column = group.next_column().unwrap().unwrap();
-        match index {
-            6 => {
-                // Nanoseconds of the day, low word first, and the Julian day number of 0001-01-01.
-                let mut instant = Int96::new();
-                instant.set_data(500, 0, 1_721_426);
-                column.typed::<Int96Type>().write_batch(&[instant], None, None)
-            }
-            _ => column.typed::<DoubleType>().write_batch(&[f64::from(u8::from(index == 3))], None, None),
-        }
-        .unwrap();
-        column.close().unwrap();
-    }
-    group.close().unwrap();
-    writer.finish().unwrap();
     let folder = Folder::new();
-    folder.write("s.csv", "x,y,z,r\n4,0,0,1\n").write("r.parquet", writer.inner());
-    assert_eq!(
-        folder.run_ok("cast s.csv r.parquet -o - -q --keep").output,
-        "when,t,id\n0001-01-01T00:00:00.0000005,3.0,0\n"
-    );
+    folder.write("s.csv", "x,y,z,r\n4,0,0,1\n").write("r.parquet", rays("int96"));
+    let found = folder.run_ok("cast s.csv r.parquet -o - -q --keep").output;
+    assert_eq!(found, "name,when,t,id\n\"a, b\",0001-01-01T00:00:00.0000005,3.0,0\n,0001-01-01T00:00:00.000000501,,\n");
 }
