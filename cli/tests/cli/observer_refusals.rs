@@ -1,7 +1,7 @@
 //! `umbracast shadow` with invalid files and options: what the error message must contain.
 
 use super::observers::{FILES, OBSERVERS, SYSTEM, folder};
-use umbracast_testing::folder::{Words, Wrong, f32_bytes, npy, refuse_all};
+use umbracast_testing::folder::{Words, Wrong, WrongFile, f32_bytes, npy, refuse_all};
 
 fn wrong_inputs() -> Vec<Wrong> {
     let observers = |text: &'static str| Some(("o.csv", text.as_bytes().to_vec()));
@@ -13,7 +13,7 @@ fn wrong_inputs() -> Vec<Wrong> {
     };
     let numpy = "shadow o.npy s.toml -o out.csv";
     let points = [0_u8; 48];
-    let files: Vec<(&'static str, Option<(&'static str, Vec<u8>)>, Words)> = vec![
+    let files: Vec<(&'static str, WrongFile, Words)> = vec![
         ("no light", system("unit = \"km\"\n".into()), &["s.toml", "the table [light] is missing"]),
         ("unknown key", edited("radius = 1\n", "radius = 1\nkind = \"star\"\n"), &["s.toml", "unknown key `kind`"]),
         ("unknown unit", edited("\"km\"", "\"miles\""), &["unit is \"miles\"", "km"]),
@@ -85,7 +85,7 @@ fn wrong_inputs() -> Vec<Wrong> {
         ("beyond f64", observers("x,y,z\n1,2,-1e999\n"), &["o.csv: line 2: z is -1e999", "between -1e150 and 1e150"]),
         ("empty file", observers(""), &["o.csv", "empty (0 bytes)", "x,y,z"]),
     ];
-    let others: Vec<(&'static str, Option<(&'static str, Vec<u8>)>, &'static str, i32, Words)> = vec![
+    let others: Vec<(&'static str, WrongFile, &'static str, i32, Words)> = vec![
         (
             "truncated array",
             array(npy("'<f8'", false, "(3, 3)", &points)),

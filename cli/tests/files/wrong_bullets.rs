@@ -1,7 +1,7 @@
 //! Invalid input of `umbracast bullets`: each is rejected with a helpful message, and no file changes.
 
 use super::bullets::{BULLETS, SPHERES};
-use umbracast_testing::folder::{Folder, Words, f32_bytes, npy, refuse_all};
+use umbracast_testing::folder::{Folder, Words, Wrong, f32_bytes, npy, refuse_all};
 
 #[test]
 fn invalid_input_is_refused_and_no_file_changes() {
@@ -15,6 +15,7 @@ fn invalid_input_is_refused_and_no_file_changes() {
     let files = "bullets s.csv b.csv -o out.csv";
     let npys = "bullets s.csv b.npy -o out.csv";
     let one = "bullets --from 0,0,0 --to 4,4,4 --speed 3 --sphere 4,4,0,4";
+    let file = |name, bytes: Option<Vec<u8>>| bytes.map(|bytes| (name, bytes));
     let bullets: Vec<(&'static str, Option<Vec<u8>>, Words)> = vec![
         ("no speed", table("0,0,0,1,1,1,0"), &["b.csv: line 3: speed is 0: a speed must be above 0"]),
         ("backwards", table("0,0,0,1,1,1,-3"), &["line 3: speed is -3", "above 0"]),
@@ -90,128 +91,123 @@ fn invalid_input_is_refused_and_no_file_changes() {
         ("one of two numbers", one.replace("0,0,0", "0,0"), &["2 numbers, expected 3: x,y,z"]),
         ("one beyond f32", one.replace("4,4,4", "4,4,1e39"), &["z is 1e39", "exceeds"]),
     ];
-    let others: Vec<(&'static str, &'static str, Option<Vec<u8>>, String, i32, Words)> = vec![
+    let others: Vec<Wrong> = vec![
         (
             "word, though bad ones are skipped",
-            "b.csv",
-            table("0,0,0,1,1,x,1"),
+            file("b.csv", table("0,0,0,1,1,x,1")),
             format!("{files} --on-bad skip"),
             2,
             &["z2 is 'x'"],
         ),
         (
             "array of rays",
-            "b.npy",
-            array("(1, 6)", 6),
+            file("b.npy", array("(1, 6)", 6)),
             npys.into(),
             2,
             &["shape is (1, 6)", "expected (M, 7)", "for bullets"],
         ),
         (
             "array of spheres",
-            "b.npy",
-            array("(2, 4)", 8),
+            file("b.npy", array("(2, 4)", 8)),
             npys.into(),
             2,
             &["shape is (2, 4)", "SPHERES, then BULLETS"],
         ),
         (
             "truncated array",
-            "b.npy",
-            array("(3, 7)", 14),
+            file("b.npy", array("(3, 7)", 14)),
             npys.into(),
             2,
             &["needs 84 bytes", "the file has 56", "truncated"],
         ),
-        ("array to itself", "b.npy", array("(2, 7)", 14), npys.into(), 2, &["row 1 (index 0): x2,y2,z2 is 1,1,1"]),
+        (
+            "array to itself",
+            file("b.npy", array("(2, 7)", 14)),
+            npys.into(),
+            2,
+            &["row 1 (index 0): x2,y2,z2 is 1,1,1"],
+        ),
         (
             "half a record",
-            "b.f32",
-            Some(vec![0; 40]),
+            file("b.f32", Some(vec![0; 40])),
             "bullets s.csv b.f32 -o out.csv".into(),
             2,
             &["40 bytes", "multiple of 28"],
         ),
         (
             "raw of others",
-            "b.rays",
-            Some(vec![0; 28]),
+            file("b.rays", Some(vec![0; 28])),
             "bullets s.csv b.rays -o out.csv".into(),
             2,
             &["'.rays'", ".f32 and .bullets"],
         ),
         (
             "flat sphere",
-            "s.csv",
-            Some(b"x,y,z,r\n1,1,1,1\n2,2,2,0\n".to_vec()),
+            file("s.csv", Some(b"x,y,z,r\n1,1,1,1\n2,2,2,0\n".to_vec())),
             files.into(),
             2,
             &["s.csv: row 2 (index 1): r is 0", "the radius must be above 0"],
         ),
         (
             "negative sphere",
-            "s.csv",
-            Some(b"x,y,z,r\n1,1,1,-1\n".to_vec()),
+            file("s.csv", Some(b"x,y,z,r\n1,1,1,-1\n".to_vec())),
             files.into(),
             2,
             &["line 2: r is -1", "negative"],
         ),
-        ("no such file", "x", None, "bullets s.csv gone.csv -o out.csv".into(), 5, &["cannot read gone.csv"]),
-        ("no such device", "x", None, format!("{files} --device abacus"), 3, &["no device 'abacus'"]),
-        ("no frames", "s.csv", moving("1"), files.into(), 2, &["s.csv move (columns vx,vy,vz)", "with --frames"]),
+        ("no such file", None, "bullets s.csv gone.csv -o out.csv".into(), 5, &["cannot read gone.csv"]),
+        ("no such device", None, format!("{files} --device abacus"), 3, &["no device 'abacus'"]),
+        ("no frames", file("s.csv", moving("1")), files.into(), 2, &["s.csv move (columns vx,vy,vz)", "with --frames"]),
         (
             "frames of none",
-            "s.csv",
-            moving("1"),
+            file("s.csv", moving("1")),
             format!("{files} --frames 0"),
             2,
             &["--frames", "frames is 0: it must be finite"],
         ),
         (
             "frames backwards",
-            "s.csv",
-            moving("1"),
+            file("s.csv", moving("1")),
             format!("{files} --frames -4"),
             2,
             &["frames is -4: it must be finite and above 0"],
         ),
         (
             "frames for ever",
-            "s.csv",
-            moving("1"),
+            file("s.csv", moving("1")),
             format!("{files} --frames inf"),
             2,
             &["frames is inf: it must be finite"],
         ),
-        ("frames in words", "s.csv", moving("1"), format!("{files} --frames few"), 2, &["frames is 'few'"]),
+        ("frames in words", file("s.csv", moving("1")), format!("{files} --frames few"), 2, &["frames is 'few'"]),
         (
             "NaN velocity",
-            "s.csv",
-            moving("nan"),
+            file("s.csv", moving("nan")),
             format!("{files} --frames 3"),
             2,
             &["s.csv: line 2: vx is nan", "finite"],
         ),
         (
             "out of f32",
-            "s.csv",
-            moving("1e38"),
+            file("s.csv", moving("1e38")),
             format!("{files} --frames 9"),
             2,
             &["sphere 0: vx is", "leaves the range of f32"],
         ),
-        ("half a velocity", "s.csv", Some(b"x,y,z,r,vx\n1,1,1,1,1\n".to_vec()), files.into(), 2, &["three columns"]),
+        (
+            "half a velocity",
+            file("s.csv", Some(b"x,y,z,r,vx\n1,1,1,1,1\n".to_vec())),
+            files.into(),
+            2,
+            &["three columns"],
+        ),
     ];
     let folder = || {
         let folder = Folder::new();
         folder.write("s.csv", SPHERES).write("b.csv", BULLETS);
         folder
     };
-    let file = |name, bytes: Option<Vec<u8>>| bytes.map(|bytes| (name, bytes));
     let bullets = bullets.into_iter().map(|(what, bytes, words)| (what, file("b.csv", bytes), files.into(), 2, words));
     let usages = usages.into_iter().map(|(what, arguments, words)| (what, None, arguments, 2, words));
-    let others = others.into_iter();
-    let others =
-        others.map(|(what, name, bytes, arguments, code, words)| (what, file(name, bytes), arguments, code, words));
     refuse_all(folder, bullets.chain(usages).chain(others));
 }

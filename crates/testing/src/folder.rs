@@ -174,7 +174,10 @@ impl Folder {
 }
 
 /// Invalid input: a description, the file that contains the error, arguments, exit code, and words that the message must contain.
-pub type Wrong = (&'static str, Option<(&'static str, Vec<u8>)>, String, i32, Words);
+pub type Wrong = (&'static str, WrongFile, String, i32, Words);
+
+/// Name and bytes of a file.
+pub type WrongFile = Option<(&'static str, Vec<u8>)>;
 
 /// Words that a message must contain.
 pub type Words = &'static [&'static str];

@@ -27,6 +27,9 @@ use crate::schema::left_out::{LeftOut, Omitted};
 /// Receives the rows of a table, one after the other. An error ends the read.
 pub(crate) type RowSink<'a> = dyn FnMut(&Row<'_>) -> Result<()> + 'a;
 
+/// Passes every row to a sink.
+type ReadRows = dyn FnOnce(&mut RowSink<'_>) -> Result<()> + Send;
+
 /// An open file whose header has been read and checked.
 pub(crate) struct TableReader {
     /// The field of a row that each column fills.
@@ -35,8 +38,7 @@ pub(crate) struct TableReader {
     kept: Vec<String>,
     /// Number of rows, if it is known before the end of the input.
     rows: Option<u64>,
-    /// Passes every row to a sink.
-    read: Box<dyn FnOnce(&mut RowSink<'_>) -> Result<()> + Send>,
+    read: Box<ReadRows>,
 }
 
 impl TableReader {
