@@ -302,7 +302,8 @@ impl Files<'_> {
         let watch = CancelToken::new();
         // Each leg starts where the rounded previous one ends, so flights at `exact` would differ in the last digits.
         let with = if device.is_cpu() { Reference::EverySphere } else { Reference::CpuEngine };
-        let (scene, reference) = with.scenes(&device, reference, spheres.spheres(), range, args.summary.quiet)?;
+        let (scene, reference) =
+            with.scenes(&device, reference, spheres.spheres(), range, (false, args.summary.quiet))?;
         let scene = scene.with_cancel(&watch);
         signals::cancel(&watch);
         let mut writer = {

@@ -5,11 +5,11 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use umbracast::glam::DVec3;
 use umbracast::{Answer, Approach, Hit, HitLists, Interval, Query, Rays, Report, Scene};
-use umbracast_files::{AnswerRow, Column, FileWriter, OptionalColumns, RayBatches, StreamFormat};
+use umbracast_files::{AnswerRow, Column, FileWriter, RayBatches, StreamFormat};
 
 use super::compare::{Comparison, Input};
 use super::describe::Described;
-use super::plot::{DARK, HIT, LISTED, Legend, MISS, Mark, PASS, Plot, Plotted, RAY};
+use super::plot::{DARK, HIT, LISTED, Legend, MISS, Mark, PASS, RAY};
 use super::ray_input::{Channel, SensorAngles};
 use super::stream::Files;
 
@@ -95,13 +95,8 @@ pub(crate) trait CastQuery {
     fn create(&self, path: &Path, kept: &[String], format: Option<StreamFormat>) -> Result<FileWriter<Self::Batch>>;
     fn batch(found: &Self::Found) -> &Self::Batch;
     fn cast(&self, scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Self::Found>;
-    /// Adds rays and their results to a plot. `optional` has the optional columns of the rays and the row of the first ray.
-    fn add_to_plot(
-        plot: &mut Plot<'_>,
-        rays: Rays<'_>,
-        optional: Option<(&OptionalColumns, usize)>,
-        found: &Self::Found,
-    );
+    /// What a plot shows of a ray.
+    fn mark(found: &Self::Found, ray: usize) -> Mark;
     fn compare(&self, input: &Input<'_>, found: &Self::Found, expected: &Self::Found) -> Comparison;
     fn report(found: &Self::Found) -> Report;
     /// Number of spheres hit by all rays, for queries that count or list them.
@@ -128,7 +123,10 @@ impl<T> RecordQuery<T> {
 }
 
 /// A record that a query returns per ray.
-pub(crate) trait RayRecord: AnswerRow + Plotted {
+pub(crate) trait RayRecord: AnswerRow {
+    /// Legend of a plot.
+    const LEGEND: Legend;
+
     fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>>;
     /// Adds the origin to positions, which are then in the coordinates of the files.
     fn add_origin(&mut self, _origin: DVec3) {}
@@ -138,13 +136,15 @@ pub(crate) trait RayRecord: AnswerRow + Plotted {
     fn sphere_hits(_found: &[Self]) -> Option<u64> {
         None
     }
+    /// What a plot shows.
+    fn mark(&self) -> Mark;
 }
 
 impl<T: RayRecord> CastQuery for RecordQuery<T> {
     type Found = Answer<T>;
     type Batch = [T];
     const BYTES: u64 = size_of::<T>() as u64;
-    const LEGEND: Legend = <T as Plotted>::LEGEND;
+    const LEGEND: Legend = <T as RayRecord>::LEGEND;
 
     fn least_bytes(&self) -> u64 {
         self.columns.iter().map(|(_, number)| number(&T::MISS).bytes()).sum()
@@ -158,13 +158,8 @@ impl<T: RayRecord> CastQuery for RecordQuery<T> {
     fn batch(found: &Answer<T>) -> &[T] {
         found
     }
-    fn add_to_plot(
-        plot: &mut Plot<'_>,
-        rays: Rays<'_>,
-        optional: Option<(&OptionalColumns, usize)>,
-        found: &Answer<T>,
-    ) {
-        plot.add_hits(rays, optional, found);
+    fn mark(found: &Answer<T>, ray: usize) -> Mark {
+        found[ray].mark()
     }
     fn subtracted(&mut self, origin: DVec3) {
         self.origin = origin;
@@ -227,8 +222,8 @@ impl CastQuery for ListQuery {
             Some(k) => Ok(scene.nearest(rays, k, query)?),
         }
     }
-    fn add_to_plot(plot: &mut Plot<'_>, rays: Rays<'_>, optional: Option<(&OptionalColumns, usize)>, found: &HitLists) {
-        plot.add_lists(rays, optional, found);
+    fn mark(found: &HitLists, ray: usize) -> Mark {
+        Mark::through(found.get(ray).unwrap_or_default())
     }
     fn compare(&self, input: &Input<'_>, found: &HitLists, expected: &HitLists) -> Comparison {
         input.compare_lists(found, expected, self.most)
@@ -248,22 +243,22 @@ impl CastQuery for ListQuery {
 }
 
 impl RayRecord for Hit {
+    const LEGEND: Legend = &[("ray that hits", RAY, true), ("hit", HIT, false), ("ray that misses", MISS, true)];
+
     fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
         Ok(scene.closest(rays, query)?)
     }
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
         input.compare(found, expected)
     }
-}
-
-impl Plotted for Hit {
     fn mark(&self) -> Mark {
         if self.is_hit() { Mark::Hit { t: self.t, id: self.id } } else { Mark::Miss }
     }
-    const LEGEND: Legend = &[("ray that hits", RAY, true), ("hit", HIT, false), ("ray that misses", MISS, true)];
 }
 
 impl RayRecord for Described {
+    const LEGEND: Legend = <Hit as RayRecord>::LEGEND;
+
     fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
         let hits = scene.closest(rays, query)?;
         let were = scene.attributes(rays, &hits, query)?;
@@ -280,16 +275,14 @@ impl RayRecord for Described {
         let [found, expected] = [found, expected].map(|list| list.iter().map(|d| d.hit).collect::<Vec<_>>());
         input.compare(&found, &expected)
     }
-}
-
-impl Plotted for Described {
     fn mark(&self) -> Mark {
         self.hit.mark()
     }
-    const LEGEND: Legend = Hit::LEGEND;
 }
 
 impl RayRecord for bool {
+    const LEGEND: Legend = &[("occluded ray", DARK, true), ("free ray", MISS, true)];
+
     fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
         let bits = scene.occluded(rays, query)?;
         Ok(Answer { records: bits.iter().collect(), report: bits.report })
@@ -297,16 +290,14 @@ impl RayRecord for bool {
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
         input.compare_equal(found, expected)
     }
-}
-
-impl Plotted for bool {
     fn mark(&self) -> Mark {
         if *self { Mark::Occluded } else { Mark::Miss }
     }
-    const LEGEND: Legend = &[("occluded ray", DARK, true), ("free ray", MISS, true)];
 }
 
 impl RayRecord for u32 {
+    const LEGEND: Legend = &[("ray that hits", DARK, true), ("ray that misses", MISS, true)];
+
     fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
         Ok(scene.count(rays, query)?)
     }
@@ -316,66 +307,56 @@ impl RayRecord for u32 {
     fn sphere_hits(found: &[Self]) -> Option<u64> {
         Some(found.iter().map(|count| u64::from(*count)).sum())
     }
-}
-
-impl Plotted for u32 {
     fn mark(&self) -> Mark {
         if *self > 0 { Mark::Occluded } else { Mark::Miss }
     }
-    const LEGEND: Legend = &[("ray that hits", DARK, true), ("ray that misses", MISS, true)];
 }
 
 impl RayRecord for f32 {
+    const LEGEND: Legend = &[("ray that loses light", DARK, true), ("ray that loses none", MISS, true)];
+
     fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
         Ok(scene.transmittance(rays, query)?)
     }
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
         input.compare_equal(found, expected)
     }
-}
-
-impl Plotted for f32 {
     fn mark(&self) -> Mark {
         if *self < 1.0 { Mark::Occluded } else { Mark::Miss }
     }
-    const LEGEND: Legend = &[("ray that loses light", DARK, true), ("ray that loses none", MISS, true)];
 }
 
 impl RayRecord for Interval {
-    fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
-        Ok(scene.interval(rays, query)?)
-    }
-    fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
-        input.compare(found, expected)
-    }
-}
-
-impl Plotted for Interval {
-    fn mark(&self) -> Mark {
-        if self.is_hit() { Mark::Inside(*self) } else { Mark::Miss }
-    }
     const LEGEND: Legend = &[
         ("ray that hits", RAY, true),
         ("inside its sphere", HIT, true),
         ("t_enter, t_exit", HIT, false),
         ("ray that misses", MISS, true),
     ];
+
+    fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
+        Ok(scene.interval(rays, query)?)
+    }
+    fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
+        input.compare(found, expected)
+    }
+    fn mark(&self) -> Mark {
+        if self.is_hit() { Mark::Inside(*self) } else { Mark::Miss }
+    }
 }
 
 impl RayRecord for Approach {
+    const LEGEND: Legend =
+        &[("ray", RAY, true), ("nearest pass", PASS, false), ("clearance to the surface", PASS, true)];
+
     fn cast(scene: &Scene, rays: Rays<'_>, query: &Query) -> Result<Answer<Self>> {
         Ok(scene.approach(rays, query)?)
     }
     fn compare(input: &Input<'_>, found: &[Self], expected: &[Self]) -> Comparison {
         input.compare(found, expected)
     }
-}
-
-impl Plotted for Approach {
     fn mark(&self) -> Mark {
         let Self { t, clearance, id } = *self;
         if *self == Self::NONE { Mark::Miss } else { Mark::Pass { t, clearance, id } }
     }
-    const LEGEND: Legend =
-        &[("ray", RAY, true), ("nearest pass", PASS, false), ("clearance to the surface", PASS, true)];
 }

@@ -43,7 +43,7 @@ impl Reference {
     }
 
     /// The options of the reference scene, which has no BVH if every sphere is to be tested.
-    pub(crate) fn options(self, time_range: [f32; 2]) -> SceneOptions {
+    fn options(self, time_range: [f32; 2]) -> SceneOptions {
         let options = SceneOptions::default().time_range(time_range);
         if self == Self::CpuEngine { options } else { options.tree_from(usize::MAX) }
     }
@@ -55,13 +55,17 @@ impl Reference {
         reference: Option<Device>,
         spheres: Spheres<'_>,
         time_range: [f32; 2],
-        quiet: bool,
+        (pairwise, quiet): (bool, bool),
     ) -> Result<(Scene, Option<Scene>)> {
         let what = format!("building a scene of {} spheres on {}", spheres.len(), device.name());
         let _working = ProgressDisplay::on(what, quiet);
-        let scene = device.scene(spheres, &SceneOptions::default().time_range(time_range))?;
-        let reference = reference.map(|cpu| cpu.scene(spheres, &self.options(time_range)));
-        Ok((scene, reference.transpose()?))
+        let scene = |device: &Device, options: &SceneOptions| match pairwise {
+            true => device.pairwise(spheres, options),
+            false => device.scene(spheres, options),
+        };
+        let found = scene(device, &SceneOptions::default().time_range(time_range))?;
+        let reference = reference.map(|cpu| scene(&cpu, &self.options(time_range)));
+        Ok((found, reference.transpose()?))
     }
 
     /// The query for the reference, in place of `query`.

@@ -134,7 +134,7 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
 
     let watch = CancelToken::new();
     let with = Reference::of(&device, spheres.optional.stretches());
-    let (scene, reference) = with.scenes(&device, reference, spheres.spheres(), range, args.summary.quiet)?;
+    let (scene, reference) = with.scenes(&device, reference, spheres.spheres(), range, (false, args.summary.quiet))?;
     let scene = scene.with_cancel(&watch);
     signals::cancel(&watch);
     let mut writer =
@@ -171,11 +171,7 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
                 let expected = reference.contains(part, &with.query(&query))?;
                 sum.differ += found.iter().zip(expected.iter()).filter(|(a, b)| a != b).count() as u64;
             }
-            if kept.is_empty() {
-                writer.write(&found)?;
-            } else {
-                writer.write_kept(&found, &batch.kept, 0)?;
-            }
+            writer.write_kept(&found, &batch.kept, 0)?;
             sum.held += found.iter().map(|found| u64::from(found.count)).sum::<u64>();
             sum.report = sum.report + found.report;
             if writer.is_closed() {

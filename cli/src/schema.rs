@@ -96,7 +96,7 @@ fn schemas_are_those_of_the_records() {
         return;
     }
     let schemas = [
-        summary::<crate::summary::Json<'_>>("cast"),
+        summary::<crate::summary::CastSummary<'_>>("cast"),
         summary::<crate::single::SingleSummary>("cast one"),
         summary::<crate::flight_summary::FlightSummary<'_>>("bullets"),
         summary::<crate::bullet::BulletSummary>("bullets one"),

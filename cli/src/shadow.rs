@@ -16,7 +16,7 @@ use serde::Serialize;
 use umbracast::glam::DVec3;
 use umbracast::shadow::{Interiors, Lighting, Shadow, ShadowFlux};
 use umbracast::{CancelToken, Device, OnBad, Precision};
-use umbracast_files::{AnswerRow, FileWriter, KeptColumns, check_output, read_observers_with};
+use umbracast_files::{AnswerRow, FileWriter, check_output, read_observers_with};
 
 use self::difference::{Difference, PROMISED};
 use self::inside::InsideCount;
@@ -123,7 +123,10 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
     let device = Device::open(&args.device.options(Precision::Fast))?;
     let reference = open_reference(args.compare, device.is_cpu())?;
 
-    let mut writer = Writer::create(args, &lighting, &kept)?;
+    // With a column of fluxes if the light has limb darkening.
+    let has_flux = lighting.limb_darkening().is_some();
+    let columns = ShadowFlux::COLUMNS.iter().copied().filter(|(name, _)| has_flux || *name != "flux").collect();
+    let mut writer = FileWriter::create_kept(&args.output, columns, kept.names(), args.table.format)?;
     let interiors = Interiors::new(&lighting)?;
     let mut sum = ShadowTotals::default();
     sum.difference.promised = PROMISED[usize::from(!lighting.spheroids().is_empty())];
@@ -145,8 +148,15 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
             sum.shade(&device, reference.as_ref(), &lighting, &valid, found)?;
             sum.inside.add(&interiors, |at| piece * PIECE + rows[at], &valid, found)?;
             sum.skipped += (observers.len() - valid.len()) as u64;
-            let first = piece * PIECE;
-            writer.write(&device, &lighting, &valid, found, Rows { rows: &rows, first, count: observers.len() })?;
+            let mut all = vec![ShadowFlux::MISS; observers.len()];
+            for (row, shadow) in rows.iter().zip(found.iter()) {
+                all[*row].shadow = *shadow;
+            }
+            if has_flux {
+                let fluxes = device.fluxes(&lighting, &valid, found)?;
+                rows.iter().zip(fluxes).for_each(|(row, flux)| all[*row].flux = flux);
+            }
+            writer.write_kept(&all, &kept, piece * PIECE)?;
             if writer.is_closed() {
                 break;
             }
@@ -167,85 +177,6 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
     let summary = sum.summary(&device, &lighting, broken.is_none().then_some(&*args.output), difference);
     print_summary(&summary, &summary.line(), args.summary.json, args.summary.quiet)?;
     broken.map_or(Ok(()), |what| Err(Error::BrokenPromise(what)))
-}
-
-/// The output file: with a column of fluxes if the light has limb darkening, and with the kept columns of the observers.
-struct Writer<'a> {
-    file: WriterFile,
-    kept: &'a KeptColumns,
-}
-
-enum WriterFile {
-    Shadows(FileWriter<[Shadow]>),
-    Fluxes(FileWriter<[ShadowFlux]>),
-}
-
-impl<'a> Writer<'a> {
-    fn create(args: &ShadowArgs, lighting: &Lighting, kept: &'a KeptColumns) -> Result<Self> {
-        let (path, names, format) = (&args.output, kept.names(), args.table.format);
-        let file = match lighting.limb_darkening() {
-            None => WriterFile::Shadows(FileWriter::create_kept(path, Shadow::COLUMNS.to_vec(), names, format)?),
-            Some(_) => WriterFile::Fluxes(FileWriter::create_kept(path, ShadowFlux::COLUMNS.to_vec(), names, format)?),
-        };
-        Ok(Self { file, kept })
-    }
-
-    /// Writes the results of some observers. Computes their fluxes if the file has them.
-    fn write(
-        &mut self,
-        device: &Device,
-        lighting: &Lighting,
-        observers: &[DVec3],
-        found: &[Shadow],
-        rows: Rows<'_>,
-    ) -> Result<()> {
-        match &mut self.file {
-            WriterFile::Shadows(writer) => rows.write(writer, found.iter().copied(), self.kept),
-            WriterFile::Fluxes(writer) => {
-                let fluxes = device.fluxes(lighting, observers, found)?;
-                let row = |(&shadow, flux)| ShadowFlux { shadow, flux };
-                rows.write(writer, found.iter().zip(fluxes).map(row), self.kept)
-            }
-        }
-    }
-
-    /// Whether the reader of standard output has closed it.
-    fn is_closed(&self) -> bool {
-        match &self.file {
-            WriterFile::Shadows(writer) => writer.is_closed(),
-            WriterFile::Fluxes(writer) => writer.is_closed(),
-        }
-    }
-
-    fn finish(self, cancel: &CancelToken) -> Result<()> {
-        match self.file {
-            WriterFile::Shadows(writer) => Ok(writer.finish(cancel).map(drop)?),
-            WriterFile::Fluxes(writer) => Ok(writer.finish(cancel).map(drop)?),
-        }
-    }
-}
-
-/// Rows of the output.
-struct Rows<'a> {
-    /// Index of the first row in the file, and number of rows.
-    first: usize,
-    count: usize,
-    /// Those of them that have results. The others are of invalid observers.
-    rows: &'a [usize],
-}
-
-impl Rows<'_> {
-    /// Writes rows, with the columns of the observers that are kept.
-    fn write<T: AnswerRow>(
-        self,
-        writer: &mut FileWriter<[T]>,
-        found: impl Iterator<Item = T>,
-        kept: &KeptColumns,
-    ) -> Result<()> {
-        let mut all = vec![T::MISS; self.count];
-        self.rows.iter().zip(found).for_each(|(row, found)| all[*row] = found);
-        if kept.names().is_empty() { Ok(writer.write(&all)?) } else { Ok(writer.write_kept(&all, kept, self.first)?) }
-    }
 }
 
 /// Totals of the observers so far.

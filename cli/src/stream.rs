@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use umbracast::glam::DVec3;
 use umbracast::memory;
 use umbracast::{CancelToken, Query, Ray, Rays, Report, Sphere, Spheres};
-use umbracast::{Device, DeviceOptions, Scene, SceneOptions};
+use umbracast::{Device, DeviceOptions, Scene};
 use umbracast_files::{FileWriter, ReadOptions, check_disk, least_output, origin_of_spheres, read_spheres_with};
 use umbracast_files::{Heights, LeftOut, OriginFinder, PreparedFile, RayBatches, Rounding, Table};
 use umbracast_files::{check_output, check_points_output, is_points_output};
@@ -99,14 +99,9 @@ impl Files<'_> {
         self.check_memory::<T>(&device, reference.as_ref(), spheres.spheres(), &rays)?;
 
         let watch = CancelToken::new();
-        let scene = self.scene(
-            &device,
-            spheres.spheres(),
-            &SceneOptions::default().time_range(self.args.time_range()),
-            &watch,
-        )?;
-        let options = with.options(self.args.time_range());
-        let reference = reference.map(|cpu| self.scene(&cpu, spheres.spheres(), &options, &watch)).transpose()?;
+        let how = (self.args.pairwise, self.args.summary.quiet);
+        let (scene, reference) = with.scenes(&device, reference, spheres.spheres(), self.args.time_range(), how)?;
+        let (scene, reference) = (scene.with_cancel(&watch), reference.map(|scene| scene.with_cancel(&watch)));
         if reference.is_none() && plot.is_none() && !spheres.optional.stretches() {
             // The scene has its own copies.
             (spheres.records, spheres.optional) = Default::default();
@@ -162,22 +157,41 @@ impl Files<'_> {
                 sum.report.off_surface
             ));
         }
+        let Report { rays, rays_hit, skipped, overflowed, resolved_exactly, off_surface, seconds, .. } = sum.report;
+        let (from_id, unused_id) = match from_id {
+            Some(FromId::Column(name)) => (Some(name), None),
+            Some(FromId::Unused(why)) => (None, Some(why)),
+            None => (None, None),
+        };
+        let shown = |path: &Path| path.display().to_string();
         let summary = CastSummary {
             query: self.args.query.word(),
             precision: precision.word(),
-            device: &device,
+            device: device.name(),
+            cpu: device.is_cpu(),
             spheres: count,
             skipped_spheres: spheres.skipped.len(),
-            report: &sum.report,
+            rays,
+            rays_hit,
             sphere_hits: sum.sphere_hits,
-            rounding,
-            origin,
+            skipped,
+            overflowed,
+            resolved_exactly,
+            off_surface,
             from_id,
-            output: if broken.is_none() { Some(self.output) } else { None },
-            plot: self.args.plot.as_deref().zip(plotted.as_deref()),
-            comparison,
+            unused_id,
+            seconds,
+            mrays_per_second: (seconds > 0.0).then(|| rays as f64 / seconds * 1e-6),
+            rounded: rounding.changed,
+            largest_rounding: rounding.largest,
+            rounded_field: (rounding.changed > 0).then_some(rounding.field),
+            origin: origin.map(|o| o.to_array()),
+            output: broken.is_none().then(|| shown(self.output)),
+            plot: self.args.plot.as_deref().filter(|_| plotted.is_some()).map(shown),
+            plot_shows: plotted.as_deref(),
+            compare: comparison,
         };
-        print_summary(&summary.json(), &summary.line(), self.args.summary.json, self.args.summary.quiet)?;
+        print_summary(&summary, &summary.line(), self.args.summary.json, self.args.summary.quiet)?;
         broken.map_or(Ok(()), |what| Err(Error::BrokenPromise(what)))
     }
 
@@ -262,22 +276,6 @@ impl Files<'_> {
         Ok(memory::check("the scene and batches of rays", needed)?)
     }
 
-    fn scene(
-        &self,
-        device: &Device,
-        spheres: Spheres<'_>,
-        options: &SceneOptions,
-        watch: &CancelToken,
-    ) -> Result<Scene> {
-        let _working = ProgressDisplay::on(
-            format!("building a scene of {} spheres on {}", spheres.len(), device.name()),
-            self.args.summary.quiet,
-        );
-        let scene =
-            if self.args.pairwise { device.pairwise(spheres, options)? } else { device.scene(spheres, options)? };
-        Ok(scene.with_cancel(watch))
-    }
-
     /// Casts all batches, and with a reference scene also on that. Writes, compares and plots the results.
     #[expect(clippy::too_many_arguments, reason = "what is read, where it is cast, and where the answers go")]
     fn cast<T: CastQuery>(
@@ -331,7 +329,7 @@ impl Files<'_> {
                     None => writer.write(T::batch(&found))?,
                 }
                 if let Some(plot) = &mut sum.plot {
-                    T::add_to_plot(plot, part, optional, &found);
+                    plot.add(part, optional, |ray| T::mark(&found, ray));
                 }
                 sum.report = sum.report + T::report(&found);
                 sum.sphere_hits = T::hits(&found).map(|hits| hits + sum.sphere_hits.unwrap_or(0)).or(sum.sphere_hits);

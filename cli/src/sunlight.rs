@@ -286,13 +286,8 @@ fn write_events(
     }
     let kept = if has_text(path, table) { kept } else { KeptColumns::default() };
     let mut writer = FileWriter::create_kept(path, EventRow::COLUMNS.to_vec(), kept.names(), None)?;
-    write(&mut writer, &rows, &kept, 0)?;
+    writer.write_kept(&rows, &kept, 0)?;
     Ok(writer.finish(&CancelToken::new()).map(drop)?)
-}
-
-/// Writes rows, with their columns of text from `first`, if there are any.
-fn write<T: AnswerRow>(writer: &mut FileWriter<[T]>, rows: &[T], kept: &KeptColumns, first: usize) -> Result<()> {
-    if kept.names().is_empty() { Ok(writer.write(rows)?) } else { Ok(writer.write_kept(rows, kept, first)?) }
 }
 
 /// Totals so far.
@@ -329,7 +324,7 @@ impl Sums {
             };
             let out: Vec<SunlightRow> = rows.par_iter().zip(&found).map(row).collect();
             out.iter().for_each(|row| self.kinds[row.shadow.kind as usize] += 1);
-            write(&mut writer, &out, kept, piece * PIECE)?;
+            writer.write_kept(&out, kept, piece * PIECE)?;
             if writer.is_closed() {
                 break;
             }

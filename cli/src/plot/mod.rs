@@ -13,7 +13,7 @@ use draw::Picture;
 pub(crate) use sample::Mark;
 use sample::{Beam, Sample};
 use scenery::Scenery;
-use umbracast::{HitLists, Motion, Rays, Sphere};
+use umbracast::{Motion, Rays, Sphere};
 use umbracast_files::{OptionalColumns, PreparedFile, Table, check_target, prepare_atomic};
 
 use super::outputs::overwrites;
@@ -30,12 +30,6 @@ const INK: u32 = 0x23_2a33;
 
 /// Legend: text, colour, and whether the symbol is a line (otherwise a dot).
 pub(crate) type Legend = &'static [(&'static str, u32, bool)];
-
-/// A result that a plot can show.
-pub(crate) trait Plotted {
-    fn mark(&self) -> Mark;
-    const LEGEND: Legend;
-}
 
 /// Legend for hit lists.
 pub(crate) const LISTED: Legend = &[
@@ -68,28 +62,14 @@ impl<'a> Plot<'a> {
         Ok(Self { path, sample: Sample::new(), legend })
     }
 
-    /// Adds rays with their results. `optional` has the optional columns of the rays and the row of the first ray.
-    pub(crate) fn add_hits<T: Plotted>(
+    /// Adds rays with the marks of their results. `optional` has the optional columns of the rays and the row of the first ray.
+    pub(crate) fn add(
         &mut self,
         rays: Rays<'_>,
         optional: Option<(&OptionalColumns, usize)>,
-        answers: &[T],
-    ) {
-        self.keep(rays, optional, answers.len(), |i| answers[i].mark());
-    }
-
-    /// Adds rays with their hit lists.
-    pub(crate) fn add_lists(&mut self, rays: Rays<'_>, optional: Option<(&OptionalColumns, usize)>, lists: &HitLists) {
-        self.keep(rays, optional, lists.len(), |i| Mark::through(lists.get(i).unwrap_or_default()));
-    }
-
-    fn keep(
-        &mut self,
-        rays: Rays<'_>,
-        optional: Option<(&OptionalColumns, usize)>,
-        count: usize,
         mark: impl Fn(usize) -> Mark,
     ) {
+        let count = rays.len();
         for i in self.sample.is_selected(count).collect::<Vec<_>>() {
             if let Some(ray) = rays.ray(i).filter(|ray| ray.check().is_ok()) {
                 let column = |column: fn(&OptionalColumns) -> Option<&Vec<f32>>| {

@@ -30,7 +30,7 @@ pub(crate) enum Mark {
 
 impl Mark {
     /// The mark of a hit list.
-    pub(super) fn through(list: &[Interval]) -> Self {
+    pub(crate) fn through(list: &[Interval]) -> Self {
         if list.is_empty() { Self::Miss } else { Self::Through(list[..list.len().min(MOST_LISTED)].into()) }
     }
 

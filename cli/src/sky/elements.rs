@@ -3,19 +3,10 @@
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use serde::Serialize;
 use umbracast_sky::{BesselianElementsRecord, Conventions, Record, Sky, SolarEclipse};
 
 use super::date_text;
-use super::list::list_conventions_text;
 use super::table_file::RecordArgs;
-
-/// The object of `--json`.
-#[derive(Serialize)]
-struct Output<'a> {
-    elements: &'a [Box<dyn Record>],
-    conventions: &'a Conventions,
-}
 
 /// Prints the elements of eclipses, or writes them to `output`.
 pub(super) fn run(sky: &Sky, eclipses: &[SolarEclipse], args: &RecordArgs, output: Option<&Path>) -> Result<()> {
@@ -27,9 +18,7 @@ pub(super) fn run(sky: &Sky, eclipses: &[SolarEclipse], args: &RecordArgs, outpu
     let records: Vec<Box<dyn Record>> =
         elements.iter().map(|one| -> Box<dyn Record> { Box::new(one.clone()) }).collect();
     let conventions = Conventions::at(sky, earliest.greatest.time, false);
-    let line = list_conventions_text(&conventions);
-    let json = Output { elements: &records, conventions: &conventions };
-    args.write(output, &records, &json, (&conventions, &line), || {
+    args.write_list(output, ("elements", &records), conventions, || {
         let blocks = eclipses.iter().zip(&elements).map(|(eclipse, one)| block(sky, eclipse, one));
         blocks.collect::<Vec<_>>().join("\n")
     })

@@ -3,13 +3,12 @@
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use serde::Serialize;
 use umbracast_files::escape::quoted;
 use umbracast_sky::{Conventions, Eclipse, EclipseBody, LunarKind, Record, Sky, Time, Transit};
 
 use super::elements;
 use super::table_file::RecordArgs;
-use super::{conventions_text, delta_t_text, duration_text, table};
+use super::{duration_text, table};
 
 /// First and last year of `--list`.
 #[derive(Clone, Copy, Debug)]
@@ -113,31 +112,6 @@ fn list_text(sky: &Sky, eclipses: &[Eclipse]) -> String {
     table(&rows, 3)
 }
 
-/// The conventions of several eclipses in one line of text: delta T and the time scale may differ between them.
-pub(super) fn list_conventions_text(conventions: &Conventions) -> String {
-    let line = conventions_text(conventions).replacen(
-        &format!("times in {}", conventions.time_scale),
-        "times in UTC (UT1 before 1972)",
-        1,
-    );
-    let own = delta_t_text(conventions);
-    if conventions.delta_t_source == "given" { line } else { line.replacen(&own, "delta T as listed", 1) }
-}
-
-/// The object of `--json`.
-#[derive(Serialize)]
-struct List<'a> {
-    eclipses: &'a [Box<dyn Record>],
-    conventions: &'a Conventions,
-}
-
-/// The object of `--json` with transits.
-#[derive(Serialize)]
-struct TransitList<'a> {
-    transits: &'a [Box<dyn Record>],
-    conventions: &'a Conventions,
-}
-
 /// Prints the eclipses or the transits of some years, or the elements of solar eclipses, or writes them to `output`.
 pub(crate) fn run(
     sky: &Sky,
@@ -170,9 +144,7 @@ pub(crate) fn run(
             let records: Vec<Box<dyn Record>> =
                 transits.iter().map(|one| -> Box<dyn Record> { Box::new(one.record()) }).collect();
             let conventions = Conventions::at(sky, earliest.contacts.greatest.time, false);
-            let line = list_conventions_text(&conventions);
-            let json = TransitList { transits: &records, conventions: &conventions };
-            return args.write(output, &records, &json, (&conventions, &line), || transits_text(sky, &transits));
+            return args.write_list(output, ("transits", &records), conventions, || transits_text(sky, &transits));
         }
         Some(Only::Eclipses(body)) => Some(body),
         None => None,
@@ -184,7 +156,5 @@ pub(crate) fn run(
     let records: Vec<Box<dyn Record>> = eclipses.iter().map(Eclipse::record).collect();
     let has_lunar = eclipses.iter().any(|one| matches!(one, Eclipse::Lunar(_)));
     let conventions = Conventions::at(sky, earliest.greatest(), has_lunar);
-    let line = list_conventions_text(&conventions);
-    let json = List { eclipses: &records, conventions: &conventions };
-    args.write(output, &records, &json, (&conventions, &line), || list_text(sky, &eclipses))
+    args.write_list(output, ("eclipses", &records), conventions, || list_text(sky, &eclipses))
 }

@@ -7,11 +7,11 @@ use crate::args::words;
 use crate::error::{Error, Result};
 use crate::summary::counted;
 use clap::Args;
-use serde::Serialize;
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use umbracast_files::{is_standard_stream, write_atomic};
 use umbracast_sky::{Cell, Conventions, LunarEclipseRecord, Record, SolarEclipseRecord};
 
-use super::{duration_text, latitude_text, longitude_text};
+use super::{conventions_text, delta_t_text, duration_text, latitude_text, longitude_text};
 use crate::outputs::{OutputFile, check_outputs, is_input, overwrites};
 use crate::{print, print_json, print_summary, say};
 
@@ -77,6 +77,23 @@ impl RecordArgs {
         Ok(Some((path, format)))
     }
 
+    /// Writes the records of several events, with the conventions of the `earliest`. `title` is their name in JSON.
+    pub(crate) fn write_list(
+        &self,
+        output: Option<(&Path, Format)>,
+        (title, records): (&'static str, &[Box<dyn Record>]),
+        earliest: Conventions,
+        table: impl FnOnce() -> String,
+    ) -> Result<()> {
+        // Delta T and the time scale may differ between them.
+        let scale = format!("times in {}", earliest.time_scale);
+        let mut line = conventions_text(&earliest).replacen(&scale, "times in UTC (UT1 before 1972)", 1);
+        if earliest.delta_t_source != "given" {
+            line = line.replacen(&delta_t_text(&earliest), "delta T as listed", 1);
+        }
+        self.write(output, records, &Titled(title, records, &earliest), (&earliest, &line), table)
+    }
+
     /// Writes records to `output`, or prints them: as JSON, or as the text of `table`. `json` is the object of JSON, and `line` describes the
     /// conventions.
     pub(crate) fn write(
@@ -113,8 +130,20 @@ impl RecordArgs {
     }
 }
 
+/// The object of `--json`: records under a name, and their conventions.
+struct Titled<'a>(&'static str, &'a [Box<dyn Record>], &'a Conventions);
+
+impl Serialize for Titled<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(2))?;
+        map.serialize_entry(self.0, self.1)?;
+        map.serialize_entry("conventions", self.2)?;
+        map.end()
+    }
+}
+
 /// What `--json` prints about a file.
-#[derive(Serialize)]
+#[derive(serde::Serialize)]
 struct Summary<'a> {
     rows: usize,
     output: &'a Path,

@@ -174,10 +174,7 @@ fn invalid_arguments_are_named() {
         ("fast", 2, ["unrecognized subcommand", "fast"]),
     ] {
         let done = folder.run(&format!("bench {arguments}"));
-        assert_eq!(done.code, code, "{arguments}: {}", done.errors);
-        for word in words {
-            assert!(done.errors.contains(word), "'{word}' is not in the message of `{arguments}`: {}", done.errors);
-        }
+        done.says(code, &words);
         assert_eq!(done.output, "", "{arguments}");
     }
 }

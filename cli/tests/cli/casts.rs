@@ -198,8 +198,7 @@ fn one_sphere_and_one_ray_need_no_files() {
     for line in ["roots     none: the line misses the sphere", "hit       none", "approach  t 4, clearance 1"] {
         assert!(done.output.lines().any(|l| l == line), "'{line}' is not in:\n{}", done.output);
     }
-    let done = folder.run_ok("cast --sphere 4,0,0,1 --ray 4,0,0,0,0,3 --inside exit --json");
-    let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
+    let json = folder.json("cast --sphere 4,0,0,1 --ray 4,0,0,0,0,3 --inside exit --json");
     assert_eq!(json["inside"], true);
     assert_eq!(json["ray"]["t_max"], "inf");
     assert_eq!(json["hit"]["point"], serde_json::json!([4.0, 0.0, 1.0]));

@@ -37,7 +37,7 @@ fn every_adapter_is_listed_with_its_precisions() {
     let set = program().args(["devices", "--report"]).env("VK_LOADER_DEBUG", "none").env("GALLIUM_HUD", "").output();
     let set = String::from_utf8(set.unwrap().stdout).unwrap();
     assert!(set.contains("\n  VK_LOADER_DEBUG=none\n") && set.contains("\n  GALLIUM_HUD=\n"), "{set}");
-    let json: serde_json::Value = serde_json::from_str(&folder.run_ok("devices --json").output).unwrap();
+    let json = folder.json("devices --json");
     let devices = json["devices"].as_array().unwrap();
     assert!(devices.len() > 1, "no GPU adapter: run tests/run.sh, or apt-get install mesa-vulkan-drivers");
     assert_eq!(devices.last().unwrap()["name"], "cpu");

@@ -28,10 +28,7 @@ fn cast_and_change(folder: &Folder, arguments: &str, change: impl FnOnce()) -> D
 
 #[track_caller]
 fn refused(done: &Done, code: i32, words: &[&str]) {
-    assert_eq!(done.code, code, "{}", done.errors);
-    for word in words {
-        assert!(done.errors.contains(word), "'{word}' is not in: {}", done.errors);
-    }
+    done.says(code, words);
     assert_eq!(done.errors.lines().count(), 1, "{}", done.errors);
     assert_eq!(done.output, "");
 }

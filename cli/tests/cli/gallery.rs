@@ -191,10 +191,7 @@ fn the_ring_example_reproduces_the_stored_moonlets() {
     let folder = Folder::new();
     example("ring_of_moonlets", &folder.path("ring.npy"));
     let kept = std::fs::read(root().join("systems/samples/ring.npy")).unwrap();
-    assert!(
-        std::fs::read(folder.path("ring.npy")).unwrap() == kept,
-        "run cargo run --release -p umbracast --example ring_of_moonlets"
-    );
+    assert!(folder.bytes("ring.npy") == kept, "run cargo run --release -p umbracast --example ring_of_moonlets");
 }
 
 /// Every picture in `output` is in the gallery and, with four exceptions, belongs to a system; every system is in the index.

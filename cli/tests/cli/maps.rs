@@ -12,10 +12,9 @@ fn array(folder: &Folder, name: &str) -> (Vec<u64>, Vec<f32>) {
 #[test]
 fn a_map_has_a_picture_an_array_and_lines() {
     let folder = Folder::new();
-    let done = folder.run_ok(
+    let json = folder.json(
         "map 2026-08-12 --size 240x120 -o m.png --npy m.npy --geojson m.geojson --json --radii nasa --delta-t 69.1",
     );
-    let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
     assert_eq!((&json["eclipse"]["kind"], &json["conventions"]["radii"]), (&"total".into(), &"nasa".into()));
     assert_eq!((&json["conventions"]["delta_t_s"], &json["width"]), (&69.1.into(), &240.into()));
     assert_eq!(json["largest_obscuration"], 1.0);

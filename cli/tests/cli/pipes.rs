@@ -110,8 +110,7 @@ fn extra_columns_are_kept_or_ignored_on_request() {
     folder
         .write("named.csv", "name,ox,oy,oz,dx,dy,dz,when\n\"a, b\",0,0,0,1,0,0,noon\nc,0,0,0,0,-1,0,\n")
         .write("tagged.csv", "x,y,z,r,tag\n4,0,0,1,red\n");
-    let refused = folder.run("cast s.csv named.csv -o out.csv");
-    assert!(refused.code == 2 && refused.errors.contains("unknown column 'name'"), "{}", refused.errors);
+    folder.refused("cast s.csv named.csv -o out.csv", "unknown column 'name'");
     folder.run_ok("cast tagged.csv named.csv -o out.csv -q --keep");
     assert_eq!(folder.text("out.csv"), "name,when,t,id\n\"a, b\",noon,3.0,0\nc,,,\n");
     folder.run_ok("cast tagged.csv named.csv -o out.csv -q --ignore-extra");
@@ -129,8 +128,7 @@ fn extra_columns_are_kept_or_ignored_on_request() {
         ("cast s.csv r.npy -o out.csv --keep", "can be kept only from .csv and .parquet"),
     ] {
         folder.write("r.npy", npy("'<f4'", false, "(1, 6)", &f32_bytes(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0])));
-        let done = folder.run(arguments);
-        assert!(done.code == 2 && done.errors.contains(words), "{arguments}: {}", done.errors);
+        folder.refused(arguments, words);
     }
 }
 
@@ -139,7 +137,7 @@ fn hits_of_a_sensor_are_written_as_points_with_their_channels() {
     let folder = folder();
     folder.write("l.toml", "elevations_deg = [-10, 0]\nazimuths_deg = [0, 90, 180]\n");
     folder.run_ok("cast s.csv --sensor l.toml -o hits.ply -q --with ring,azimuth");
-    let bytes = std::fs::read(folder.path("hits.ply")).unwrap();
+    let bytes = folder.bytes("hits.ply");
     let end = bytes.windows(11).position(|w| w == b"end_header\n").unwrap() + 11;
     let header = String::from_utf8(bytes[..end].to_vec()).unwrap();
     let names: Vec<&str> = header.lines().filter_map(|line| line.strip_prefix("property ")).collect();
@@ -162,7 +160,6 @@ fn hits_of_a_sensor_are_written_as_points_with_their_channels() {
         ("cast s.csv r.csv -o out.csv --with ring", "--with ring needs --sensor"),
         ("contains s.csv hits.ply -o hits2.ply", "only by cast --query closest"),
     ] {
-        let done = folder.run(arguments);
-        assert!(done.code == 2 && done.errors.contains(words), "{arguments}: {}", done.errors);
+        folder.refused(arguments, words);
     }
 }

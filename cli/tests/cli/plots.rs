@@ -353,10 +353,9 @@ fn the_summary_reports_that_rays_were_sampled() {
     folder.write("s.csv", SPHERES).write("r.rays", f32_bytes(&rays));
     let done = folder.run_ok("cast s.csv r.rays -o o.npz --plot many.png");
     assert!(done.errors.contains("; many.png shows 2 spheres, 1239 of 300000 rays"), "{}", done.errors);
-    let done = folder.run_ok("cast s.csv r.rays -o o.npz --plot again.PNG --json");
-    let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
+    let json = folder.json("cast s.csv r.rays -o o.npz --plot again.PNG --json");
     assert_eq!((&json["plot"], &json["plot_shows"]), (&"again.PNG".into(), &"2 spheres, 1239 of 300000 rays".into()));
-    assert!(std::fs::read(folder.path("many.png")).unwrap() == std::fs::read(folder.path("again.PNG")).unwrap());
+    assert!(folder.bytes("many.png") == folder.bytes("again.PNG"));
     let done = folder.run_ok("cast s.csv r.rays -o o.npz --json");
     assert!(done.output.contains("\"plot\":null"), "{}", done.output);
 }
@@ -405,7 +404,6 @@ fn invalid_plot_arguments_are_refused_before_work() {
     folder.write("s.csv", SPHERES).write("r.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n").write("o.npz", "before");
     folder.write("old.png", "before").write("bad.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,0,0,0\n");
     std::fs::create_dir(folder.path("folder.png")).unwrap();
-    let before = folder.contents();
     for (arguments, code, words) in [
         (
             "s.csv r.csv -o o.npz --plot o.jpg",
@@ -421,9 +419,6 @@ fn invalid_plot_arguments_are_refused_before_work() {
         ("s.csv bad.csv -o o.npz --plot old.png", 2, "bad.csv: line 2: direction"),
         ("s.csv r.csv -o absent/o.npz --plot old.png", 5, "there is no folder absent"),
     ] {
-        let done = folder.run(&format!("cast {arguments}"));
-        assert_eq!(done.code, code, "{arguments}: {}", done.errors);
-        assert!(done.errors.contains(words), "expected '{words}' in: {}", done.errors);
-        assert!(folder.contents() == before, "{arguments}: files have changed");
+        folder.fails(&format!("cast {arguments}"), code, &[words]);
     }
 }

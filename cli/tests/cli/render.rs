@@ -175,8 +175,7 @@ fn a_field_of_view_replaces_that_of_the_camera() {
         assert!((rows - 100.0 * half / scale).abs() <= 1.0, "{option}: {rows} rows");
         assert!(folder.text("s.json").contains("\"unit\": \"km\""));
     }
-    let done = folder.run("render flat.toml -o p.png --fov 20");
-    assert!(done.code == 2 && done.errors.contains("--fov: this camera is a parallel projection"), "{}", done.errors);
+    folder.refused("render flat.toml -o p.png --fov 20", "--fov: this camera is a parallel projection");
 }
 
 #[test]
@@ -188,14 +187,7 @@ fn invalid_systems_are_refused_by_table_key_and_value() {
         // A JPEG that ends after its first bytes.
         folder.write("cut.jpg", [0xff, 0xd8, 0xff, 0xe0, 0, 16]);
         folder.write("s.toml", SYSTEM.replacen(from, to, 1));
-        let before = folder.contents();
-        let done = folder.run("render s.toml -o o.png");
-        assert_eq!(done.code, 2, "{from} -> {to}: {}", done.errors);
-        for word in words {
-            assert!(done.errors.contains(word), "{from} -> {to}: '{word}' is not in: {}", done.errors);
-        }
-        assert!(done.errors.contains("s.toml"), "{}", done.errors);
-        assert_eq!(folder.contents(), before, "{from} -> {to}");
+        folder.fails("render s.toml -o o.png", 2, &[words, &["s.toml"]].concat());
     }
     println!("{} invalid systems", WRONG_SYSTEMS.len());
 }
@@ -205,7 +197,6 @@ fn invalid_arguments_are_refused() {
     let folder = Folder::new();
     folder.write("s.toml", SYSTEM).write("o.png", "not to be touched");
     std::fs::create_dir(folder.path("folder.png")).unwrap();
-    let before = folder.contents();
     for (arguments, code, words) in [
         ("render none.toml -o o.png", 5, "cannot read none.toml"),
         ("render folder.png -o o.png", 5, "not a regular file"),
@@ -223,21 +214,17 @@ fn invalid_arguments_are_refused() {
         ("render s.toml -o o.png --bits 10", 2, "possible values: 8, 16"),
         ("render s.toml -o o.png --device nonesuch", 3, "no device 'nonesuch'"),
     ] {
-        let done = folder.run(arguments);
-        assert_eq!(done.code, code, "{arguments}: {}", done.errors);
-        assert!(done.errors.contains(words), "{arguments}: '{words}' is not in: {}", done.errors);
-        assert_eq!(folder.contents(), before, "{arguments}");
+        folder.fails(arguments, code, &[words]);
     }
 }
 
 #[test]
 fn the_default_system_needs_no_arguments() {
     let folder = Folder::new();
-    let done = folder.run("render --size 96x54");
-    assert_eq!(done.code, 0, "{}", done.errors);
+    let done = folder.run_ok("render --size 96x54");
     assert!(done.errors.starts_with("cpu: 96x54 pixels, 9 samples per pixel, 2 bodies, "), "{}", done.errors);
     assert!(done.errors.contains("wrote output/planet.png"), "{}", done.errors);
-    let png = std::fs::read(folder.path("output/planet.png")).unwrap();
+    let png = folder.bytes("output/planet.png");
     assert_eq!(&png[..8], b"\x89PNG\r\n\x1a\n");
     assert_eq!(&png[16..26], [0, 0, 0, 96, 0, 0, 0, 54, 8, 2], "8 bits, RGB");
 }
@@ -255,7 +242,7 @@ fn other_pictures_are_written_where_the_user_stands() {
 #[test]
 fn several_systems_are_rendered_by_one_command() {
     let folder = Folder::new();
-    let read = |name: &str| std::fs::read(folder.path(name)).unwrap();
+    let read = |name: &str| folder.bytes(name);
     for (name, radius) in [("a", "0.5"), ("b", "1"), ("c", "1.5")] {
         folder.write(&format!("{name}.toml"), SYSTEM.replace("radius = 1\n", &format!("radius = {radius}\n")));
     }
@@ -284,7 +271,6 @@ fn several_systems_are_rendered_by_one_command() {
         .write("other/a.toml", SYSTEM)
         .write("textured.toml", SYSTEM.replace("color = \"#808080\"", "texture = \"t-2.png\""));
     folder.write("t-2.png", read("a.png"));
-    let before = folder.contents();
     for (arguments, code, words) in [
         ("a.toml dark.toml -o new-%d.png", 2, "dark.toml: light: radius is -10"),
         ("a.toml none.toml -o new-%d.png", 5, "none.toml"),
@@ -300,10 +286,7 @@ fn several_systems_are_rendered_by_one_command() {
         ("a.toml b.toml --sidecar t.json", 2, "--sidecar are for one SYSTEM"),
         ("textured.toml a.toml -o t-%d.png", 2, "t-2.png: is also an input of this picture"),
     ] {
-        let done = folder.run(&format!("render {arguments}"));
-        assert_eq!(done.code, code, "{arguments}: {}", done.errors);
-        assert!(done.errors.contains(words), "{arguments}: {}", done.errors);
-        assert_eq!(folder.contents(), before, "{arguments}");
+        folder.fails(&format!("render {arguments}"), code, &[words]);
     }
 }
 
@@ -326,9 +309,9 @@ fn the_arrays_match_the_pixels() {
     assert_eq!(json["device"], "cpu");
     assert_eq!((json["width"].as_u64(), json["height"].as_u64()), (Some(64), Some(48)));
     assert_eq!(json["fraction"], "f.npy");
-    let png = std::fs::read(folder.path("o.png")).unwrap();
+    let png = folder.bytes("o.png");
     assert_eq!(png[24], 16);
-    let read = |name: &str| std::fs::read(folder.path(name)).unwrap();
+    let read = |name: &str| folder.bytes(name);
     let t = words(&read("t.npy"), "'<f4'", "(48, 64");
     let id = words(&read("id.npy"), "'<u4'", "(48, 64");
     let fraction = words(&read("f.npy"), "'<f4'", "(48, 64");
@@ -361,27 +344,20 @@ fn a_cloud_is_many_bodies_and_the_light_is_the_last_id() {
         .replace("target = [0, 0, 0]", "target = [3e7, 0, 0]")
         .replace("width = 4", "width = 200");
     folder.write("s.toml", &system);
-    let done = folder.run("render s.toml -o o.png --id id.npy");
-    assert_eq!(done.code, 0, "{}", done.errors);
+    let done = folder.run_ok("render s.toml -o o.png --id id.npy");
     assert!(done.errors.contains("1 body with 3 spheres"), "{}", done.errors);
-    let id = words(&std::fs::read(folder.path("id.npy")).unwrap(), "'<u4'", "(48, 64");
+    let id = words(&folder.bytes("id.npy"), "'<u4'", "(48, 64");
     let seen: std::collections::BTreeSet<u32> = id.into_iter().collect();
     // Ball 2 is behind ball 0, and the light (id 3) is behind all balls.
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), [0, 1, 3, u32::MAX]);
-    for (name, bytes, words) in [
-        ("truncated", npy("'<f4'", false, "(3, 4)", &f32_bytes(&[1.0; 8])), "truncated"),
-        ("of another shape", npy("'<f4'", false, "(3, 3)", &f32_bytes(&[1.0; 9])), "expected (N, 4)"),
-        ("empty", npy("'<f4'", false, "(0, 4)", &[]), "the file contains no spheres"),
-        (
-            "with a point",
-            npy("'<f4'", false, "(2, 4)", &f32_bytes(&[far, 0., 0., 8., far, 0., 40., 0.])),
-            "spheres[1]: radius is 0",
-        ),
+    for (shape, numbers, words) in [
+        ("(3, 4)", &[1.0; 8][..], "truncated"),
+        ("(3, 3)", &[1.0; 9], "expected (N, 4)"),
+        ("(0, 4)", &[], "the file contains no spheres"),
+        ("(2, 4)", &[far, 0.0, 0.0, 8.0, far, 0.0, 40.0, 0.0], "spheres[1]: radius is 0"),
     ] {
-        folder.write("cloud.npy", bytes);
-        let done = folder.run("render s.toml -o o.png");
-        assert_eq!(done.code, 2, "{name}: {}", done.errors);
-        assert!(done.errors.contains(words), "{name}: {}", done.errors);
+        folder.write("cloud.npy", npy("'<f4'", false, shape, &f32_bytes(numbers)));
+        folder.refused("render s.toml -o o.png", words);
     }
     std::fs::remove_file(folder.path("cloud.npy")).unwrap();
     let done = folder.run("render s.toml -o o.png");
@@ -392,8 +368,7 @@ fn a_cloud_is_many_bodies_and_the_light_is_the_last_id() {
 #[test]
 fn compare_finds_the_devices_agree() {
     let folder = Folder::new();
-    let done = folder.run("render -o o.png --size 192x108 --samples 2 --device gpu --compare");
-    assert_eq!(done.code, 0, "{}", done.errors);
+    let done = folder.run_ok("render -o o.png --size 192x108 --samples 2 --device gpu --compare");
     assert!(done.errors.contains("compared with the CPU engine"), "{}", done.errors);
 }
 
@@ -408,12 +383,11 @@ fn a_gpu_renders_any_number_of_spheres() {
         folder.write("c.npy", npy("'<f4'", false, &format!("({count}, 4)"), &f32_bytes(&spheres)));
         for device in ["gpu --compare", "cpu"] {
             let name = &device[..3];
-            let done = folder.run(&format!("render s.toml -o {name}.png --t {name}.npy --device {device}"));
-            assert_eq!(done.code, 0, "{}", done.errors);
+            let done = folder.run_ok(&format!("render s.toml -o {name}.png --t {name}.npy --device {device}"));
             assert!(done.errors.contains(&format!("1 body with {count} spheres")), "{}", done.errors);
         }
         // A GPU rounds distances in another way.
-        let distances = ["gpu.npy", "cpu.npy"].map(|name| std::fs::read(folder.path(name)).unwrap());
+        let distances = ["gpu.npy", "cpu.npy"].map(|name| folder.bytes(name));
         assert!(distances[0] != distances[1], "{count}");
     }
 }
@@ -431,7 +405,7 @@ fn mutual_shadows_that_exceed_the_lists_of_a_gpu_are_drawn_through_a_bvh() {
     folder.write("c.npy", npy("'<f4'", false, "(4000, 4)", &f32_bytes(&spheres)));
     let done = folder.run_ok("render s.toml -o gpu.png --device gpu --id gpu.npy --compare");
     assert!(done.errors.contains("compared with the CPU engine"), "{}", done.errors);
-    let ids = words(&std::fs::read(folder.path("gpu.npy")).unwrap(), "'<u4'", "(48, 64");
+    let ids = words(&folder.bytes("gpu.npy"), "'<u4'", "(48, 64");
     let ids: std::collections::BTreeSet<u32> = ids.into_iter().collect();
     assert!(ids.len() > 20, "the picture shows {} spheres", ids.len());
 }

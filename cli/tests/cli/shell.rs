@@ -56,10 +56,7 @@ fn the_error_of_long_arguments_is_their_own() {
         ),
     ] {
         let done = run(&folder, &arguments);
-        assert_eq!(done.code, 2, "{arguments:?}");
-        for word in words {
-            assert!(done.errors.contains(word), "{arguments:?}: {}", done.errors);
-        }
+        done.says(2, &words);
         assert!(!done.errors.contains(&long), "an argument is not shortened: {}", done.errors);
     }
 }
@@ -156,10 +153,7 @@ fn refusals_help() {
         ("render three.toml -o a.png", 2, vec!["limb_darkening has 3 coefficients: expected two"]),
     ] {
         let done = folder.run(command);
-        assert_eq!(done.code, code, "{command}: {}", done.errors);
-        for word in words {
-            assert!(done.errors.contains(word), "{command}: {word}\n{}", done.errors);
-        }
+        done.says(code, &words);
         assert!(
             !done.errors.contains("as a value") && !done.errors.contains("digit found"),
             "{command}: {}",

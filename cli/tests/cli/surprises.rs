@@ -198,9 +198,7 @@ fn options_without_effect_are_refused() {
         ("--query approach --ends half-open", "--ends applies only to hits"),
         ("--query approach --ends closed", "--ends applies only to hits"),
     ] {
-        let done = folder.run(&format!("cast s.csv r.csv -o out.csv {arguments}"));
-        assert_eq!(done.code, 2, "{arguments}: {}", done.errors);
-        assert!(done.errors.contains(said), "{arguments}: {}", done.errors);
+        folder.refused(&format!("cast s.csv r.csv -o out.csv {arguments}"), said);
     }
     folder.write("m.csv", "x,y,z,r,vx,vy,vz\n1000000,0,0,1,0,0,0\n");
     folder.run_ok("cast m.csv r.csv -o out.csv --motion at-time --time-range 0,2");

@@ -152,8 +152,7 @@ fn bad_bullets_can_be_skipped_and_origins_subtracted() {
     let rows = folder.text("out.csv");
     assert!(rows.lines().nth(1).unwrap().starts_with("hit,0,3.0,3.0,5000000.5,3.0,0.0,"), "{rows}");
     assert_eq!(rows.lines().filter(|line| *line == "miss,,,,,,,,,,").count(), 4, "{rows}");
-    let done = folder.run_ok("bullets s.csv b.csv -o out.csv --on-bad skip --json --compare --bounces 2");
-    let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
+    let json = folder.json("bullets s.csv b.csv -o out.csv --on-bad skip --json --compare --bounces 2");
     for (field, value) in [
         ("bullets", 5),
         ("spheres", 1),

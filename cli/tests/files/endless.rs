@@ -48,10 +48,7 @@ fn folder() -> Folder {
 
 #[track_caller]
 fn refused(folder: &Folder, done: &Done, code: i32, words: &[&str]) {
-    assert_eq!(done.code, code, "{}", done.errors);
-    for word in words {
-        assert!(done.errors.contains(word), "{word}: {}", done.errors);
-    }
+    done.says(code, words);
     assert!(done.errors.len() < 1000, "{}", done.errors);
     assert_eq!(folder.text("o.csv"), "as it was");
 }

@@ -41,7 +41,6 @@ impl ReplaceNan for Vec<f32> {
 fn invalid_attribute_options_are_refused() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).write("r.csv", RAYS).write("o.csv", "before");
-    let before = folder.contents();
     for (arguments, words) in [
         ("s.csv r.csv -o o.csv --with color", "invalid value 'color' for '--with <WHAT,…>'"),
         ("s.csv r.csv -o o.csv --with point,", "a value is required for '--with <WHAT,…>'"),
@@ -54,10 +53,7 @@ fn invalid_attribute_options_are_refused() {
         ("s.csv r.csv -o o.csv --with normal --query interval", "--with is only for --query closest, not for interval"),
         ("--sphere 4,0,0,1 --ray 0,0,0,1,0,0 --with point", "cannot be used with"),
     ] {
-        let done = folder.run(&format!("cast {arguments}"));
-        assert_eq!(done.code, 2, "{arguments}: {}", done.errors);
-        assert!(done.errors.contains(words), "expected '{words}' in: {}", done.errors);
-        assert!(folder.contents() == before, "{arguments}: files have changed");
+        folder.fails(&format!("cast {arguments}"), 2, &[words]);
     }
 }
 
@@ -74,9 +70,10 @@ fn files_have_the_column_of_transmittances() {
     }
     for (value, why) in [("1.5", "from 0 (opaque) to 1 (invisible)"), ("-0.5", "from 0"), ("nan", "must be finite")] {
         folder.write("bad.csv", format!("x,y,z,r,transmittance\n5,0,0,1,0.5\n9,0,0,1,{value}\n"));
-        let done = folder.run("cast bad.csv light.csv -o left.csv --query transmittance");
-        assert_eq!(done.code, 2);
-        assert!(done.errors.contains(&format!("bad.csv: line 3: transmittance is {value}: ")), "{}", done.errors);
+        let done = folder.refused(
+            "cast bad.csv light.csv -o left.csv --query transmittance",
+            &format!("bad.csv: line 3: transmittance is {value}: "),
+        );
         assert!(done.errors.contains(why), "{}", done.errors);
     }
 }

@@ -74,8 +74,7 @@ fn the_gpu_agrees_with_the_cpu_engine_on_moving_files() {
     ] {
         for motion in ["at-time", "with-ray"] {
             let arguments = format!("--compare --device gpu --precision {precision} --motion {motion} --query {query}");
-            let done = folder.run_ok(&format!("cast s.csv r.csv -o out.npz {arguments} --json"));
-            let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
+            let json = folder.json(&format!("cast s.csv r.csv -o out.npz {arguments} --json"));
             assert_eq!(json["rays"], 2000, "{arguments}: {json}");
         }
     }
@@ -103,8 +102,7 @@ fn every_gpu_agrees_with_the_cpu_engine_on_ellipsoids() {
         ("standard", "at-time", "nearest --k 2"),
     ] {
         let arguments = format!("--compare --device gpu --precision {precision} --motion {motion} --query {query}");
-        let done = folder.run_ok(&format!("cast e.csv r.csv -o out.npz {arguments} --json"));
-        let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
+        let json = folder.json(&format!("cast e.csv r.csv -o out.npz {arguments} --json"));
         assert_eq!(json["rays"], 2000, "{arguments}: {json}");
     }
 }

@@ -53,7 +53,6 @@ fn every_format_of_points_gives_spheres_of_one_radius() {
         ("render s.toml -o p.png", "c.csv: line 1: column 'r' is missing; spheres need the columns x,y,z,r"),
         ("render s.toml -o p.png", "; points need a column with a radius, or `radius` in the table of the body"),
     ] {
-        let done = folder.run(arguments);
-        assert!(done.code == 2 && done.errors.contains(words), "{arguments}: {}", done.errors);
+        folder.refused(arguments, words);
     }
 }

@@ -78,8 +78,7 @@ fn other_columns_of_poses_are_treated_as_those_of_rays() {
         ("x,y,z,qw,qx,qy,t,t", "unknown column 't'"),
     ] {
         folder.write("p.csv", format!("{header}\n0,0,0,1,0,0,0,0\n"));
-        let done = folder.run("cast s.csv --sensor l.toml -o out.csv");
-        assert!(done.code == 2 && done.errors.contains(words), "{header}: {}", done.errors);
+        folder.refused("cast s.csv --sensor l.toml -o out.csv", words);
     }
     // More rays than a batch: the cells stay with their poses.
     folder.write("p.csv", POSES).write(
@@ -108,8 +107,7 @@ fn poses_of_other_programs_are_read() {
     }
     for name in files {
         folder.write(name, case(name)).write("l.toml", format!("{HEAD}poses = \"{name}\"\n"));
-        let done = folder.run("cast s.csv --sensor l.toml -o out.csv -q");
-        assert!(done.code == 2 && done.errors.contains("unknown column"), "{name}: {}", done.errors);
+        folder.refused("cast s.csv --sensor l.toml -o out.csv -q", "unknown column");
         let done = folder.run_ok("cast s.csv --sensor l.toml -o out.csv -q --ignore-extra --with pose,distance");
         assert!(done.errors.contains("of 5 poses were normalised"), "{name}: {}", done.errors);
         let found = csv_numbers(&folder.text("out.csv"));
@@ -137,7 +135,7 @@ fn every_format_of_results_has_the_pose() {
     let hits = |text: &str| text.lines().filter(|line| !line.starts_with(',')).map(String::from).collect::<Vec<_>>();
     assert_eq!(hits(&text), hits(expected));
     folder.run_ok("cast s.csv --sensor l.toml -o out.ply -q --with pose");
-    let bytes = std::fs::read(folder.path("out.ply")).unwrap();
+    let bytes = folder.bytes("out.ply");
     let end = bytes.windows(11).position(|w| w == b"end_header\n").unwrap() + 11;
     assert!(String::from_utf8_lossy(&bytes[..end]).contains("property int id\nproperty int pose\n"));
     let poses: Vec<u32> =
@@ -148,7 +146,7 @@ fn every_format_of_results_has_the_pose() {
     #[cfg(feature = "parquet")]
     {
         folder.run_ok("cast s.csv --sensor l.toml -o out.parquet -q --with ring,pose,azimuth");
-        assert_eq!(super::parquet::with::as_csv(std::fs::read(folder.path("out.parquet")).unwrap()), text);
+        assert_eq!(super::parquet::with::as_csv(folder.bytes("out.parquet")), text);
     }
     folder.write("r.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n");
     for (arguments, words) in [
@@ -156,7 +154,6 @@ fn every_format_of_results_has_the_pose() {
         ("--sensor l.toml -o out.csv --with pose --query count", "--with is only for --query closest"),
         ("--sensor l.toml -o out.csv --with pose,ring,pose", "--with lists pose twice"),
     ] {
-        let done = folder.run(&format!("cast s.csv {arguments}"));
-        assert!(done.code == 2 && done.errors.contains(words), "{arguments}: {}", done.errors);
+        folder.refused(&format!("cast s.csv {arguments}"), words);
     }
 }

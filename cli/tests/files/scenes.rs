@@ -62,10 +62,7 @@ fn wrong_colors_are_refused_by_file_row_and_column() {
     ] {
         folder.write("c.csv", csv);
         let done = folder.run("render s.toml -o p.png --device cpu");
-        assert_eq!(done.code, 2, "{csv}: {}", done.errors);
-        for word in words {
-            assert!(done.errors.contains(word), "{word} is not in: {}", done.errors);
-        }
+        done.says(2, &words);
         assert!(!folder.path("p.png").exists());
     }
 }

@@ -1,7 +1,7 @@
 //! Rays that the built program generates from points and sensors: the same results as for explicit rays, and helpful messages for
 //! invalid input.
 
-use umbracast_testing::folder::{Folder, csv_numbers, f32_bytes, npy};
+use umbracast_testing::folder::{Folder, Words, csv_numbers, f32_bytes, npy, refuse_all};
 
 const SPHERES: &str = "x,y,z,r\n4,0,0,1\n0,5,0,2\n";
 const POINTS: &str = "x,y,z\n0,0,0\n0,0,1\n4,0,3\n";
@@ -101,8 +101,7 @@ fn many_points_are_streamed_in_batches() {
         "elevations_deg = [90, 0]\nazimuths_deg = { from = 0, to = 360, count = 300_000 }\nposes = [[10, 0, 0]]\n",
     );
     for (rays, hits) in [("p.points --parallel 0,0,1", count / 3), ("--sensor many.toml", count / 2)] {
-        let done = folder.run_ok(&format!("cast s.csv {rays} -o out.npz --query occluded --json"));
-        let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
+        let json = folder.json(&format!("cast s.csv {rays} -o out.npz --query occluded --json"));
         assert_eq!((&json["rays"], &json["rays_hit"]), (&count.into(), &hits.into()), "{rays}");
     }
 }
@@ -114,12 +113,10 @@ fn bad_points_and_poses_can_be_skipped() {
         .write("s.csv", SPHERES)
         .write("p.csv", "x,y,z\n0,0,0\nnan,0,0\n10,0,0\n1e39,0,0\n")
         .write("l.toml", format!("{SENSOR}poses = [[0, 0, 0], [0, 0, 0, 2, 0, 0, 0]]\n"));
-    let done = folder.run_ok("cast s.csv p.csv -o out.csv --on-bad skip --toward 10,0,0 --json");
-    let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
+    let json = folder.json("cast s.csv p.csv -o out.csv --on-bad skip --toward 10,0,0 --json");
     assert_eq!((&json["skipped"], &json["rays_hit"]), (&3.into(), &1.into()));
     assert_eq!(folder.text("out.csv"), "t,id\n0.3,0\n,\n,\n,\n");
-    let done = folder.run_ok("cast s.csv --sensor l.toml -o out.csv --on-bad skip --json");
-    let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
+    let json = folder.json("cast s.csv --sensor l.toml -o out.csv --on-bad skip --json");
     assert_eq!((&json["rays"], &json["skipped"], &json["rays_hit"]), (&8.into(), &4.into(), &2.into()));
 }
 
@@ -130,8 +127,7 @@ fn the_shipped_sensor_works() {
     for name in ["spheres.csv", "lidar.toml"] {
         folder.write(name, std::fs::read(samples.join(name)).unwrap());
     }
-    let done = folder.run_ok("cast spheres.csv --sensor lidar.toml -o out.npz --json");
-    let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
+    let json = folder.json("cast spheres.csv --sensor lidar.toml -o out.npz --json");
     assert_eq!(json["rays"], 2 * 64 * 1024);
     assert!(json["rays_hit"].as_u64().unwrap() > 1000, "{}", json["rays_hit"]);
 }
@@ -142,14 +138,11 @@ fn generated_rays_work_pairwise() {
     folder.write("s.csv", SPHERES).write("p.csv", "x,y,z\n0,0,0\n0,0,0\n").write("turn.toml", SENSOR);
     folder.run_ok("cast s.csv p.csv -o out.csv -q --pairwise --parallel 0,1,0");
     assert_eq!(folder.text("out.csv"), "t,id\n,\n3.0,1\n");
-    let done = folder.run("cast s.csv --sensor turn.toml -o out.csv --pairwise");
-    assert_eq!(done.code, 2, "{}", done.errors);
-    assert!(done.errors.contains("2 spheres and 4 rays"), "{}", done.errors);
+    folder.refused("cast s.csv --sensor turn.toml -o out.csv --pairwise", "2 spheres and 4 rays");
 }
 
 /// Description of the error, name and bytes of a file, arguments after the spheres, and words that the message must contain.
 type Wrong = (&'static str, &'static str, Vec<u8>, &'static str, Words);
-type Words = &'static [&'static str];
 
 fn wrong_points() -> Vec<Wrong> {
     const TOWARD: &str = "p.csv -o out.csv --toward 10,0,0";
@@ -276,21 +269,18 @@ fn wrong_sensors() -> Vec<Wrong> {
 fn invalid_ray_sources_are_refused_and_no_file_changes() {
     let cases: Vec<Wrong> = [wrong_points(), wrong_arguments(), wrong_sensors()].concat();
     assert!(cases.len() >= 50, "{} cases", cases.len());
-    for (what, name, bytes, arguments, words) in cases {
+    let folder = || {
         let folder = Folder::new();
-        folder.write("s.csv", SPHERES).write("p.csv", POINTS).write("l.toml", SENSOR).write("out.csv", "kept");
-        folder.write("posed.toml", format!("{SENSOR}poses = \"poses.csv\"\n")).write(name, bytes);
-        let before = folder.contents();
-        let done = folder.run(&format!("cast s.csv {arguments}"));
-        let all = format!("{what}: umbracast cast s.csv {arguments}\n{}", done.errors);
-        assert_eq!(done.code, 2, "{all}");
-        for word in words {
-            assert!(done.errors.contains(word), "'{word}' is not in the message. {all}");
-        }
-        assert!(done.errors.starts_with("error: ") && !done.errors.contains("panicked"), "{all}");
-        assert_eq!(done.output, "", "{all}");
-        assert!(folder.contents() == before, "files have changed. {all}");
-    }
+        folder.write("s.csv", SPHERES).write("p.csv", POINTS).write("l.toml", SENSOR);
+        folder.write("posed.toml", format!("{SENSOR}poses = \"poses.csv\"\n"));
+        folder
+    };
+    refuse_all(
+        folder,
+        cases.into_iter().map(|(what, name, bytes, arguments, words)| {
+            (what, Some((name, bytes)), format!("cast s.csv {arguments}"), 2, words)
+        }),
+    );
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).write("l.toml", format!("{SENSOR}poses = \"none.csv\"\n"));
     let done = folder.run("cast s.csv -o out.csv --sensor l.toml");

@@ -43,6 +43,15 @@ impl Done {
             errors: String::from_utf8(done.stderr).unwrap(),
         }
     }
+
+    /// Asserts the exit code, and that the errors contain these words.
+    #[track_caller]
+    pub fn says(&self, code: i32, words: &[&str]) {
+        assert_eq!(self.code, code, "{}", self.errors);
+        for word in words {
+            assert!(self.errors.contains(word), "'{word}' is not in: {}", self.errors);
+        }
+    }
 }
 
 /// A temporary folder, deleted when it is dropped.
@@ -70,6 +79,10 @@ impl Folder {
     pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> &Self {
         std::fs::write(self.path(name), bytes).unwrap();
         self
+    }
+
+    pub fn bytes(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path(name)).unwrap()
     }
 
     pub fn text(&self, name: &str) -> String {
@@ -134,6 +147,56 @@ impl Folder {
         let done = self.run(arguments);
         assert_eq!(done.code, 0, "umbracast {arguments}\n{}", done.errors);
         done
+    }
+
+    /// Runs the program, asserts that it succeeds, and parses its output.
+    #[track_caller]
+    pub fn json(&self, arguments: &str) -> serde_json::Value {
+        serde_json::from_str(&self.run_ok(arguments).output).unwrap()
+    }
+
+    /// Runs the program and asserts that it ends with this exit code and an error that contains these words, and that no file has changed.
+    #[track_caller]
+    pub fn fails(&self, arguments: &str, code: i32, words: &[&str]) -> Done {
+        let (before, done) = (self.contents(), self.run(arguments));
+        done.says(code, words);
+        assert!(self.contents() == before, "umbracast {arguments}\nfiles have changed: {}", done.errors);
+        done
+    }
+
+    /// Runs the program and asserts that it refuses its input with an error that contains `words`.
+    #[track_caller]
+    pub fn refused(&self, arguments: &str, words: &str) -> Done {
+        let done = self.run(arguments);
+        done.says(2, &[words]);
+        done
+    }
+}
+
+/// Invalid input: a description, the file that contains the error, arguments, exit code, and words that the message must contain.
+pub type Wrong = (&'static str, WrongFile, String, i32, Words);
+
+/// Name and bytes of a file.
+pub type WrongFile = Option<(&'static str, Vec<u8>)>;
+
+/// Words that a message must contain.
+pub type Words = &'static [&'static str];
+
+/// Checks that each input is refused in a new folder with a message that contains its words, prints nothing else, and changes no file.
+pub fn refuse_all(folder: impl Fn() -> Folder, cases: impl IntoIterator<Item = Wrong>) {
+    for (what, file, arguments, code, words) in cases {
+        let folder = folder();
+        folder.write("out.csv", "kept");
+        if let Some((name, bytes)) = file {
+            folder.write(name, bytes);
+        }
+        let Done { output, errors, .. } = folder.fails(&arguments, code, words);
+        let all = format!("{what}: umbracast {arguments}\n{errors}");
+        assert!(!errors.contains("panicked") && output.is_empty(), "{all}\n{output}");
+        if !arguments.is_empty() {
+            let lines = errors.lines().filter(|line| line.starts_with("error: ")).count();
+            assert!(errors.starts_with("error: ") && lines == 1, "{all}");
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use parquet::data_type::{ByteArrayType, DoubleType, Int64Type};
+use parquet::data_type::{ByteArrayType, DoubleType, Int64Type, Int96, Int96Type};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::record::Field;
@@ -10,19 +10,24 @@ use parquet::schema::parser::parse_message_type;
 
 use umbracast_testing::folder::Folder;
 
-const SCHEMA: &str =
-    "message rays { optional binary name (UTF8); required double ox; required double oy; required double oz;
-    required double dx; required double dy; required double dz; required int64 when; }";
-
-/// Two rays with a name, which may be null, and a time as a whole number.
-fn rays() -> Vec<u8> {
-    let schema = Arc::new(parse_message_type(SCHEMA).unwrap());
+/// Two rays with a name, which may be null, and a time of this type.
+fn rays(type_of_when: &str) -> Vec<u8> {
+    let schema = format!(
+        "message rays {{ optional binary name (UTF8); required double ox; required double oy; required double oz;
+        required double dx; required double dy; required double dz; required {type_of_when} when; }}"
+    );
+    let schema = Arc::new(parse_message_type(&schema).unwrap());
     let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::default()).unwrap();
     let mut group = writer.next_row_group().unwrap();
+    // Nanoseconds of the day, low word first, and the Julian day number of 0001-01-01.
+    let instant = |nanoseconds| Int96::from(vec![nanoseconds, 0, 1_721_426]);
     for index in 0..8 {
         let mut column = group.next_column().unwrap().unwrap();
         match index {
             0 => column.typed::<ByteArrayType>().write_batch(&["a, b".into()], Some(&[1, 0]), None),
+            7 if type_of_when == "int96" => {
+                column.typed::<Int96Type>().write_batch(&[500, 501].map(instant), None, None)
+            }
             7 => column.typed::<Int64Type>().write_batch(&[-7, 1 << 60], None, None),
             4 => column.typed::<DoubleType>().write_batch(&[1.0, -1.0], None, None),
             _ => column.typed::<DoubleType>().write_batch(&[0.0, 0.0], None, None),
@@ -38,15 +43,14 @@ fn rays() -> Vec<u8> {
 #[test]
 fn extra_columns_of_parquet_are_kept_or_ignored_on_request() {
     let folder = Folder::new();
-    folder.write("s.csv", "x,y,z,r\n4,0,0,1\n").write("r.parquet", rays());
-    let refused = folder.run("cast s.csv r.parquet -o out.csv");
-    assert!(refused.code == 2 && refused.errors.contains("unknown column 'name'"), "{}", refused.errors);
+    folder.write("s.csv", "x,y,z,r\n4,0,0,1\n").write("r.parquet", rays("int64"));
+    folder.refused("cast s.csv r.parquet -o out.csv", "unknown column 'name'");
     folder.run_ok("cast s.csv r.parquet -o out.csv -q --ignore-extra");
     assert_eq!(folder.text("out.csv"), "t,id\n3.0,0\n,\n");
     folder.run_ok("cast s.csv r.parquet -o out.csv -q --keep");
     assert_eq!(folder.text("out.csv"), "name,when,t,id\n\"a, b\",-7,3.0,0\n,1152921504606846976,,\n");
     folder.run_ok("cast s.csv r.parquet -o out.parquet -q --keep");
-    let bytes = bytes::Bytes::from(std::fs::read(folder.path("out.parquet")).unwrap());
+    let bytes = bytes::Bytes::from(folder.bytes("out.parquet"));
     let reader = SerializedFileReader::new(bytes).unwrap();
     let rows: Vec<Vec<Field>> = reader
         .get_row_iter(None)
@@ -55,4 +59,13 @@ fn extra_columns_of_parquet_are_kept_or_ignored_on_request() {
         .collect();
     assert_eq!(rows[0], [Field::Str("a, b".into()), Field::Str("-7".into()), Field::Float(3.0), Field::UInt(0)]);
     assert_eq!(rows[1][2..], [Field::Null, Field::Null]);
+}
+
+/// The nanoseconds of the year 1 exceed 64 bits.
+#[test]
+fn instants_beyond_64_bits_of_nanoseconds_are_right() {
+    let folder = Folder::new();
+    folder.write("s.csv", "x,y,z,r\n4,0,0,1\n").write("r.parquet", rays("int96"));
+    let found = folder.run_ok("cast s.csv r.parquet -o - -q --keep").output;
+    assert_eq!(found, "name,when,t,id\n\"a, b\",0001-01-01T00:00:00.0000005,3.0,0\n,0001-01-01T00:00:00.000000501,,\n");
 }

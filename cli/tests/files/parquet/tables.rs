@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use parquet::basic::{Compression, LogicalType, Repetition, Type};
-use parquet::data_type::{DoubleType, FloatType, Int32Type};
+use arrow_array::{ArrayRef, Float32Array, Float64Array, RecordBatch, UInt32Array};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::Compression;
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
 use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::types::Type as Node;
 
 /// Type of the numbers in the columns of a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,51 +53,23 @@ fn is_integer_column(name: &str) -> bool {
 
 /// Writes a table of columns in row groups. In nullable columns, NaN stands for null.
 pub(crate) fn table(how: WriteOptions, columns: &[(&str, Vec<f64>)]) -> Vec<u8> {
-    let physical = match how.of {
-        NumberType::F32 => Type::FLOAT,
-        NumberType::F64 => Type::DOUBLE,
-    };
-    let repetition = if how.nullable { Repetition::OPTIONAL } else { Repetition::REQUIRED };
-    let field = |(name, _): &(&str, Vec<f64>)| {
-        let own = match name {
-            // Unsigned 32-bit integers, as Arrow writes them.
-            name if is_integer_column(name) => {
-                Node::primitive_type_builder(name, Type::INT32).with_logical_type(Some(LogicalType::integer(32, false)))
+    let column = |&(name, ref values): &(&str, Vec<f64>)| {
+        let cells = values.iter().map(|value| (!how.nullable || !value.is_nan()).then_some(*value));
+        let array: ArrayRef = match how.of {
+            // Unsigned 32-bit integers, as other programs write them.
+            _ if is_integer_column(name) => {
+                Arc::new(cells.map(|cell| cell.map(|value| value as u32)).collect::<UInt32Array>())
             }
-            name => Node::primitive_type_builder(name, physical),
+            NumberType::F32 => Arc::new(cells.map(|cell| cell.map(|value| value as f32)).collect::<Float32Array>()),
+            NumberType::F64 => Arc::new(cells.collect::<Float64Array>()),
         };
-        Arc::new(own.with_repetition(repetition).build().unwrap())
+        (name.to_owned(), array, how.nullable)
     };
-    let schema = Node::group_type_builder("schema").with_fields(columns.iter().map(field).collect()).build().unwrap();
-    let properties = Arc::new(how.properties().build());
-    let mut writer = SerializedFileWriter::new(Vec::new(), Arc::new(schema), properties).unwrap();
-    let rows = columns.first().map_or(0, |(_, column)| column.len());
-    for first in (0..rows).step_by(how.group) {
-        let mut group = writer.next_row_group().unwrap();
-        for (name, values) in columns {
-            let values = &values[first..rows.min(first + how.group)];
-            let levels: Vec<i16> = values.iter().map(|value| i16::from(!value.is_nan())).collect();
-            let held: Vec<f64> = values.iter().copied().filter(|value| !how.nullable || !value.is_nan()).collect();
-            let levels = how.nullable.then_some(&levels[..]);
-            let mut column = group.next_column().unwrap().unwrap();
-            let written = match how.of {
-                _ if is_integer_column(name) => {
-                    let held: Vec<i32> = held.iter().map(|value| *value as u32 as i32).collect();
-                    column.typed::<Int32Type>().write_batch(&held, levels, None)
-                }
-                NumberType::F32 => {
-                    let held: Vec<f32> = held.iter().map(|value| *value as f32).collect();
-                    column.typed::<FloatType>().write_batch(&held, levels, None)
-                }
-                NumberType::F64 => column.typed::<DoubleType>().write_batch(&held, levels, None),
-            };
-            written.unwrap();
-            column.close().unwrap();
-        }
-        group.close().unwrap();
-    }
-    writer.finish().unwrap();
-    writer.inner().clone()
+    let batch = RecordBatch::try_from_iter_with_nullable(columns.iter().map(column)).unwrap();
+    let properties = how.properties().set_max_row_group_row_count(Some(how.group)).build();
+    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.into_inner().unwrap()
 }
 
 /// Parses the columns of a table in CSV. A cell that is not a number becomes NaN.

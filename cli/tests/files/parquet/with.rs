@@ -79,20 +79,20 @@ fn every_query_gives_the_same_results_as_csv() {
     for query in ["closest", "occluded", "interval", "approach"] {
         folder.run_ok(&format!("cast s.csv r.parquet -o out.csv -q --query {query}"));
         folder.run_ok(&format!("cast s.csv r.parquet -o out.parquet -q --query {query}"));
-        assert_eq!(as_csv(std::fs::read(folder.path("out.parquet")).unwrap()), folder.text("out.csv"), "{query}");
+        assert_eq!(as_csv(folder.bytes("out.parquet")), folder.text("out.csv"), "{query}");
     }
     folder.run_ok("cast s.csv r.parquet -o out.csv -q --with distance,normal");
     folder.run_ok("cast s.csv r.parquet -o out.parquet -q --with distance,normal");
     let text = folder.text("out.csv");
     assert!(text.starts_with("t,id,distance,nx,ny,nz\n3.0,0,3.0,-1.0,") && text.contains("\n,,,,,\n"), "{text}");
-    assert_eq!(as_csv(std::fs::read(folder.path("out.parquet")).unwrap()), text);
+    assert_eq!(as_csv(folder.bytes("out.parquet")), text);
     // Files without rays or spheres are valid.
     folder.write("s0.parquet", table(PLAIN, &columns("x,y,z,r\n")));
     folder.write("r0.parquet", table(PLAIN, &columns("ox,oy,oz,dx,dy,dz\n")));
     folder.run_ok("cast s0.parquet r0.parquet -o out.parquet -q");
-    assert_eq!(as_csv(std::fs::read(folder.path("out.parquet")).unwrap()), "t,id\n");
+    assert_eq!(as_csv(folder.bytes("out.parquet")), "t,id\n");
     folder.run_ok("cast s0.parquet r.parquet -o out.parquet -q");
-    assert_eq!(as_csv(std::fs::read(folder.path("out.parquet")).unwrap()), "t,id\n,\n,\n,\n,\n");
+    assert_eq!(as_csv(folder.bytes("out.parquet")), "t,id\n,\n,\n,\n,\n");
 }
 
 /// Converts a Parquet table of hit lists to CSV.
@@ -127,10 +127,10 @@ fn lists_are_columns_of_lists() {
     for query in ["all", "nearest --k 2"] {
         folder.run_ok(&format!("cast s.csv r.csv -o out.csv -q --query {query}"));
         folder.run_ok(&format!("cast s.csv r.csv -o out.parquet -q --query {query}"));
-        let (lists, text) = (lists_as_csv(std::fs::read(folder.path("out.parquet")).unwrap()), folder.text("out.csv"));
+        let (lists, text) = (lists_as_csv(folder.bytes("out.parquet")), folder.text("out.csv"));
         assert!(lists == text && text.lines().count() > 5000, "{query}: {}", text.lines().count());
         folder.run_ok(&format!("cast s.csv none.csv -o out.parquet -q --query {query}"));
-        assert_eq!(lists_as_csv(std::fs::read(folder.path("out.parquet")).unwrap()), "ray,t_enter,t_exit,id\n");
+        assert_eq!(lists_as_csv(folder.bytes("out.parquet")), "ray,t_enter,t_exit,id\n");
     }
     // Several row groups: the number of rays per group is limited (2¹⁸), and so is the number of hits per group (about 2²⁰).
     for (spheres, rays, groups) in [(1, 300_000, vec![1 << 18, 300_000 - (1 << 18)]), (700, 2000, vec![1498, 502])] {
@@ -140,7 +140,7 @@ fn lists_are_columns_of_lists() {
             ["ox", "oy", "oz", "dx", "dy", "dz"].map(|name| (name, vec![f64::from(u8::from(name == "dx")); rays]));
         folder.write("r.parquet", table(PLAIN, &columns));
         folder.run_ok("cast s.csv r.parquet -o out.parquet -q --query all");
-        let bytes = std::fs::read(folder.path("out.parquet")).unwrap();
+        let bytes = folder.bytes("out.parquet");
         let reader = SerializedFileReader::new(bytes::Bytes::from(bytes.clone())).unwrap();
         let found = reader.metadata().row_groups().iter().map(|group| group.num_rows()).collect::<Vec<_>>();
         assert_eq!(found, groups);
@@ -163,10 +163,9 @@ fn many_rays_are_streamed_by_row_group() {
     folder
         .write("s.csv", "x,y,z,r\n4,0,0,1\n")
         .write("r.parquet", table(WriteOptions { group: 250_000, ..PLAIN }, &rays));
-    let done = folder.run_ok("cast s.csv r.parquet -o out.parquet --json");
-    let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
+    let json = folder.json("cast s.csv r.parquet -o out.parquet --json");
     assert_eq!((&json["rays"], &json["rays_hit"]), (&count.into(), &(count / 2).into()));
-    let bytes = std::fs::read(folder.path("out.parquet")).unwrap();
+    let bytes = folder.bytes("out.parquet");
     let reader = SerializedFileReader::new(bytes::Bytes::from(bytes.clone())).unwrap();
     let groups = reader.metadata().row_groups().iter().map(|group| group.num_rows()).collect::<Vec<_>>();
     assert_eq!(groups, [1 << 18, 1 << 18, count as i64 - (2 << 18)]);
@@ -174,7 +173,7 @@ fn many_rays_are_streamed_by_row_group() {
     assert!(text.lines().skip(1).enumerate().all(|(i, line)| line == [",", "3.0,0"][i % 2]));
     // The same results give the same bytes.
     folder.run_ok("cast s.csv r.parquet -o again.parquet -q");
-    assert!(std::fs::read(folder.path("out.parquet")).unwrap() == std::fs::read(folder.path("again.parquet")).unwrap());
+    assert!(folder.bytes("out.parquet") == folder.bytes("again.parquet"));
 }
 
 #[test]
@@ -187,8 +186,7 @@ fn doubles_are_rounded_once_and_counted() {
     folder.write("s.csv", far).write("r.csv", rays);
     for origin in ["", "--origin auto", "--origin 50000000,7000000,0"] {
         let json = |spheres: &str, rays: &str| {
-            let done = folder.run_ok(&format!("cast {spheres} {rays} -o out.csv --json {origin}"));
-            let json: serde_json::Value = serde_json::from_str(&done.output).unwrap();
+            let json = folder.json(&format!("cast {spheres} {rays} -o out.csv --json {origin}"));
             (json["rounded"].clone(), folder.text("out.csv"))
         };
         let expected = json("s.csv", "r.csv");
@@ -228,8 +226,7 @@ fn masks_and_skipped_ids_are_integers() {
     folder.write("s.csv", spheres).write("r.csv", rays.replace("null", ""));
     folder.write("s.parquet", table(PLAIN, &columns(spheres))).write("r.parquet", table(nullable, &columns(rays)));
     for (s, r) in [("s.csv", "r.csv"), ("s.parquet", "r.parquet")] {
-        let done = folder.run(&format!("cast {s} {r} -o out.csv"));
-        assert_eq!(done.code, 0, "{}", done.errors);
+        folder.run_ok(&format!("cast {s} {r} -o out.csv"));
         assert_eq!(folder.text("out.csv"), "t,id\n4.0,0\n8.0,1\n8.0,1\n");
     }
 }

@@ -16,20 +16,15 @@ use crate::schema::convert::{Number, Row, RowLocation};
 use crate::schema::kinds::TableSchema;
 
 /// A table whose header line has been read.
-#[derive(Debug)]
 struct CsvReader {
     path: PathBuf,
     records: CsvRecords<Input>,
-    /// The fields that the known columns fill.
-    columns: Vec<usize>,
     /// The use of each cell of a line.
     cells: Vec<Cell>,
-    /// Names of the columns that are kept.
-    kept: Vec<String>,
 }
 
 /// Use of a cell.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 enum Cell {
     /// A number for this field.
     Field(usize),
@@ -43,7 +38,7 @@ enum Cell {
 pub(crate) const FORMAT: ReadFormat = ReadFormat { extension: "csv", first_byte: None, open };
 
 /// Reads the header line, which names the columns.
-fn open(input: Input, kind: &'static TableSchema, options: &ReadOptions) -> Result<Box<dyn TableReader>> {
+fn open(input: Input, kind: &'static TableSchema, options: &ReadOptions) -> Result<TableReader> {
     let (path, length) = (input.path.clone(), input.length());
     let mut records = CsvRecords::open(input, &path, length.is_some(), &|name| is_known(kind, name))?;
     let header = &records.header;
@@ -76,24 +71,13 @@ fn open(input: Input, kind: &'static TableSchema, options: &ReadOptions) -> Resu
     let columns = fields.into_iter().flatten().collect();
     // A number does not begin with `#`, but a text may.
     records.has_comments = matches!(cells[0], Cell::Field(_));
-    Ok(Box::new(CsvReader { path, records, columns, cells, kept }))
+    let reader = CsvReader { path, records, cells };
+    Ok(TableReader::new(columns, None, move |sink| reader.read(kind, sink)).keeps(kept))
 }
 
-impl TableReader for CsvReader {
-    fn fields(&self) -> &[usize] {
-        &self.columns
-    }
-
-    fn kept(&self) -> &[String] {
-        &self.kept
-    }
-
-    fn rows(&self) -> Option<u64> {
-        None
-    }
-
-    fn read(self: Box<Self>, schema: &'static TableSchema, sink: &mut RowSink<'_>) -> Result<()> {
-        let Self { path, mut records, cells, .. } = *self;
+impl CsvReader {
+    fn read(self, schema: &TableSchema, sink: &mut RowSink<'_>) -> Result<()> {
+        let Self { path, mut records, cells } = self;
         let numbers = Row::new(schema).numbers;
         while let Some((place, record)) = records.next()? {
             let mut row = Row { numbers, place, ..Row::new(schema) };

@@ -116,16 +116,6 @@ impl Input {
         self.inner.get_ref().shown.clone()
     }
 
-    /// File, length and progress counter, for a format with random access. Nothing must have been read yet.
-    #[cfg(feature = "parquet")]
-    pub(crate) fn into_parts(self) -> Result<(File, Option<u64>, Arc<AtomicU64>)> {
-        let Watched { source, length, shown, .. } = self.inner.into_inner();
-        match source {
-            Source::File(file) => Ok((file, length, shown)),
-            Source::Memory(_) => Err(Error::other("a .parquet is not read from memory")),
-        }
-    }
-
     /// Reads until `bytes` is full or the input ends. Returns the number of bytes read.
     pub(crate) fn read_full(&mut self, bytes: &mut [u8]) -> Result<usize> {
         let mut filled = 0;

@@ -17,7 +17,7 @@ mod oem_xml;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
 #[cfg(feature = "parquet")]
-mod parquet_bytes;
+mod parquet_pages;
 pub(crate) mod pdb;
 pub(crate) mod pdb_names;
 pub(crate) mod places;

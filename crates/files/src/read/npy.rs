@@ -2,13 +2,10 @@
 
 use std::path::Path;
 
-use super::binary::{BinaryReader, Layout};
 use super::encoding::decode;
 use super::input::Input;
-#[cfg(not(target_arch = "wasm32"))]
-use super::npz::Array;
 use super::read_options::{ReadOptions, refuse_kept};
-use super::record_layout::{NumberForm, RecordLayout, RecordPart, RecordReader};
+use super::record_layout::{NumberColumn, NumberForm, RecordLayout, RecordPart, column_reader};
 use super::structured_npy::{number, record_layout};
 use super::table::{ReadFormat, TableReader};
 use crate::error::Result;
@@ -22,21 +19,20 @@ const LONGEST_HEADER: u64 = 10_000;
 /// A pipe is recognised by the first byte, which cannot begin a text.
 pub(crate) const FORMAT: ReadFormat = ReadFormat { extension: "npy", first_byte: Some(0x93), open };
 
-/// Reads the header.
-fn open(mut input: Input, schema: &'static TableSchema, options: &ReadOptions) -> Result<Box<dyn TableReader>> {
+/// Reads the header. An array of f4 or f8 must have the shape of the kind; a structured array names its fields.
+fn open(mut input: Input, kind: &'static TableSchema, options: &ReadOptions) -> Result<TableReader> {
     refuse_kept(&input, options)?;
-    Ok(match array(&mut input, schema, options)? {
-        NpyArray::Plain(layout) => Box::new(BinaryReader { input, layout }),
-        NpyArray::Structured(layout) => Box::new(RecordReader { input, layout }),
-    })
-}
-
-/// Layout of an array in a file.
-pub(crate) enum NpyArray {
-    /// Numbers of one type, in rows and columns.
-    Plain(Layout),
-    /// Records with named fields.
-    Structured(RecordLayout),
+    let header = header(&mut input)?;
+    let descr = parse(&mut &*header.descr, DEEPEST).map_err(|why| bad_file(&input.path, why))?;
+    let Kind::Items(fields) = &descr.kind else { return plain(input, kind, &header, &descr) };
+    let records = record_layout(&input.path, kind, fields, &header.shape, options)?;
+    // Field 0 of a state is the time.
+    let is_short = |(field, part): (&usize, &RecordPart)| *field == 0 && is_f4(part);
+    if kind.plural == "states" && records.columns.iter().zip(&records.parts).any(is_short) {
+        return Err(bad_file(&input.path, format!("field 'unix_s' is f4: {F4_TIMES}")));
+    }
+    check_length(&input, &header, u128::from(records.rows.unwrap_or(0)) * records.width as u128)?;
+    Ok(records.reader(input, kind))
 }
 
 /// The header of an array.
@@ -49,27 +45,9 @@ struct Header {
     offset: u64,
 }
 
-/// Reads the header and returns the layout. An array of f4 or f8 must have the shape of the kind; a structured array names its fields. The
-/// input is then at the first number.
-pub(crate) fn array(input: &mut Input, kind: &'static TableSchema, options: &ReadOptions) -> Result<NpyArray> {
-    let header = header(input)?;
-    let descr = parse(&mut &*header.descr, DEEPEST).map_err(|why| bad_file(&input.path, why))?;
-    if let Kind::Items(fields) = &descr.kind {
-        let records = record_layout(&input.path, kind, fields, &header.shape, options)?;
-        // Field 0 of a state is the time.
-        let is_short = |(field, part): (&usize, &RecordPart)| *field == 0 && is_f4(part);
-        if kind.plural == "states" && records.columns.iter().zip(&records.parts).any(is_short) {
-            return Err(bad_file(&input.path, format!("field 'unix_s' is f4: {F4_TIMES}")));
-        }
-        check_length(input, &header, u128::from(records.rows) * records.width as u128)?;
-        return Ok(NpyArray::Structured(records));
-    }
-    layout(input, kind, &header, &descr).map(NpyArray::Plain)
-}
-
-/// An array of an archive, with one number per row. The input is at its header, at `start`, and the entry has `size` bytes.
+/// An array of an archive, with one number per row, and the number of rows. The input is at its header, at `start`, and the entry has `size` bytes.
 #[cfg(not(target_arch = "wasm32"))]
-pub(super) fn column(input: &mut Input, name: &str, start: u64, size: u64) -> Result<Array> {
+pub(super) fn column(input: &mut Input, name: &str, start: u64, size: u64) -> Result<(u64, NumberColumn)> {
     let header = header(input)?;
     let bad = |why: String| bad_file(&input.path, format!("array '{}': {why}", quoted(name)));
     let descr = parse(&mut &*header.descr, DEEPEST).map_err(|why| bad(why.into()))?;
@@ -90,7 +68,7 @@ pub(super) fn column(input: &mut Input, name: &str, start: u64, size: u64) -> Re
     if needed != held {
         return Err(bad(format!("shape ({rows},) needs {needed} bytes of data, but the archive has {held}")));
     }
-    Ok(Array { start: start + header.offset, rows, number })
+    Ok((rows, NumberColumn { start: start + header.offset, number }))
 }
 
 /// Whether a number is an f4.
@@ -102,8 +80,8 @@ fn is_f4(part: &RecordPart) -> bool {
 const F4_TIMES: &str = "expected f8, since f4 rounds unix_s to 128 s; \
     make the array with astype('float64') before it has the times";
 
-/// Layout of an array of f4 or f8, which must have the shape of the kind.
-fn layout(input: &Input, kind: &'static TableSchema, header: &Header, descr: &Value<'_>) -> Result<Layout> {
+/// An array of f4 or f8, which must have the shape of the kind.
+fn plain(input: Input, kind: &'static TableSchema, header: &Header, descr: &Value<'_>) -> Result<TableReader> {
     let path = &input.path;
     let (_, number) = number(descr);
     let has_times = kind.plural == "states";
@@ -120,18 +98,20 @@ fn layout(input: &Input, kind: &'static TableSchema, header: &Header, descr: &Va
         return Err(bad_file(path, format!("dtype is {}: {F4_TIMES}", quoted(descr.source))));
     }
     let (rows, columns) = shape(path, kind, &header.shape)?;
-    check_length(input, header, u128::from(rows) * columns.len() as u128 * width as u128)?;
-    let by_column = header.is_fortran.then_some(header.offset);
-    if by_column.is_some() && input.length().is_none() {
+    check_length(&input, header, u128::from(rows) * columns.len() as u128 * width as u128)?;
+    let is_order = kind.plural == "rays" && columns.len() == 8;
+    let order = if is_order { "the columns are origin, direction, t_min, t_max" } else { "" };
+    let number = RecordPart { offset: 0, bytes: width, form: NumberForm::Float, big_endian };
+    if !header.is_fortran {
+        return Ok(RecordLayout::plain(Some(rows), columns, number, order).reader(input, kind));
+    }
+    if input.length().is_none() {
         let why = "an array in Fortran order cannot be read from a pipe; use numpy.ascontiguousarray before saving it";
         return Err(bad_file(path, why));
     }
-    let order = if kind.plural == "rays" && columns.len() == 8 {
-        "the columns are origin, direction, t_min, t_max"
-    } else {
-        ""
-    };
-    Ok(Layout { rows: Some(rows), columns, double: width == 8, big_endian, by_column, order })
+    let start = |k: u64| header.offset + k * rows * width as u64;
+    let columns = (0..).zip(columns).map(|(k, field)| (*field, NumberColumn { start: start(k), number })).collect();
+    Ok(column_reader(input, kind, rows, columns, order))
 }
 
 /// Refuses a file whose length differs from the length that its header claims.

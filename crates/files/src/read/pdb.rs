@@ -20,14 +20,7 @@ pub(crate) const FORMAT: ReadFormat = ReadFormat { extension: "pdb", first_byte:
 /// Maximum number of lines that are kept until a residue ends.
 const LONGEST_RESIDUE: usize = 1 << 12;
 
-#[derive(Debug)]
-struct PdbReader {
-    lines: Lines,
-    fields: Vec<usize>,
-}
-
 /// The line of an atom.
-#[derive(Debug)]
 struct AtomLine {
     text: String,
     place: RowLocation,
@@ -47,59 +40,48 @@ struct Model {
     placed: HashSet<String>,
 }
 
-fn open(input: Input, schema: &'static TableSchema, options: &ReadOptions) -> Result<Box<dyn TableReader>> {
+fn open(input: Input, schema: &'static TableSchema, options: &ReadOptions) -> Result<TableReader> {
     let lines = Lines::new(input, schema, options)?;
-    Ok(Box::new(PdbReader { fields: lines.fields(), lines }))
+    Ok(TableReader::new(lines.fields(), None, move |sink| read(lines, sink)))
 }
 
-impl TableReader for PdbReader {
-    fn fields(&self) -> &[usize] {
-        &self.fields
-    }
-
-    fn rows(&self) -> Option<u64> {
-        None
-    }
-
-    fn read(self: Box<Self>, _: &'static TableSchema, sink: &mut RowSink<'_>) -> Result<()> {
-        let Self { mut lines, .. } = *self;
-        let (mut line, mut residue, mut model) = (String::new(), Vec::<AtomLine>::new(), Model::default());
-        let (mut models, mut is_new) = (0_u64, true);
-        while lines.next(&mut line)? {
-            // Some programs write END between models.
-            if ["MODEL", "ENDMDL", "END"].contains(&line.get(..6).unwrap_or(&line).trim_ascii()) {
-                is_new = true;
-            }
-            // A long serial number may begin in column 5.
-            let is_atom = line.starts_with("ATOM") && matches!(line.as_bytes().get(4), Some(b' ' | b'0'..=b'9'));
-            if !is_atom && !line.starts_with("HETATM") {
-                continue;
-            }
-            if is_new {
-                model.add(&lines, &mut residue, sink)?;
-                model.placed.clear();
-                (models, is_new) = (models + 1, false);
-                if models > 1 && lines.options.models == Models::First {
-                    lines.leave_out_model(sink)?;
-                }
-            }
+fn read(mut lines: Lines, sink: &mut RowSink<'_>) -> Result<()> {
+    let (mut line, mut residue, mut model) = (String::new(), Vec::<AtomLine>::new(), Model::default());
+    let (mut models, mut is_new) = (0_u64, true);
+    while lines.next(&mut line)? {
+        // Some programs write END between models.
+        if ["MODEL", "ENDMDL", "END"].contains(&line.get(..6).unwrap_or(&line).trim_ascii()) {
+            is_new = true;
+        }
+        // A long serial number may begin in column 5.
+        let is_atom = line.starts_with("ATOM") && matches!(line.as_bytes().get(4), Some(b' ' | b'0'..=b'9'));
+        if !is_atom && !line.starts_with("HETATM") {
+            continue;
+        }
+        if is_new {
+            model.add(&lines, &mut residue, sink)?;
+            model.placed.clear();
+            (models, is_new) = (models + 1, false);
             if models > 1 && lines.options.models == Models::First {
-                continue;
+                lines.leave_out_model(sink)?;
             }
-            // A column is one character, in any encoding.
-            let text = std::mem::take(&mut line).replace(|c: char| !c.is_ascii(), "?");
-            let atom = AtomLine::new(text, lines.place);
-            let continues = residue.last().is_some_and(|last| last.columns(21, 27) == atom.columns(21, 27));
-            if !continues || residue.len() == LONGEST_RESIDUE {
-                model.add(&lines, &mut residue, sink)?;
-            }
-            residue.push(atom);
         }
-        if models == 0 {
-            return Err(lines.fault_of_file("it has no line that begins with ATOM or HETATM"));
+        if models > 1 && lines.options.models == Models::First {
+            continue;
         }
-        model.add(&lines, &mut residue, sink)
+        // A column is one character, in any encoding.
+        let text = std::mem::take(&mut line).replace(|c: char| !c.is_ascii(), "?");
+        let atom = AtomLine::new(text, lines.place);
+        let continues = residue.last().is_some_and(|last| last.columns(21, 27) == atom.columns(21, 27));
+        if !continues || residue.len() == LONGEST_RESIDUE {
+            model.add(&lines, &mut residue, sink)?;
+        }
+        residue.push(atom);
     }
+    if models == 0 {
+        return Err(lines.fault_of_file("it has no line that begins with ATOM or HETATM"));
+    }
+    model.add(&lines, &mut residue, sink)
 }
 
 impl AtomLine {

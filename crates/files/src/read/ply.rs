@@ -4,13 +4,12 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::binary::trailing;
 use super::bounded_text::{LONGEST, too_long};
 use super::csv;
 use super::encoding::decode;
 use super::input::Input;
 use super::read_options::ReadOptions;
-use super::record_layout::{NumberForm, RecordLayout, RecordPart, RecordReader};
+use super::record_layout::{NumberForm, RecordLayout, RecordPart, trailing};
 use super::table::{ReadFormat, RowSink, TableReader};
 use crate::error::Result;
 use crate::error::{bad_file, cannot_read};
@@ -50,7 +49,7 @@ struct Property {
 }
 
 /// Reads the header.
-fn open(mut input: Input, schema: &'static TableSchema, options: &ReadOptions) -> Result<Box<dyn TableReader>> {
+fn open(mut input: Input, schema: &'static TableSchema, options: &ReadOptions) -> Result<TableReader> {
     let Header { length, big_endian, vertices, properties, more_follows } = header(&mut input, schema)?;
     let path = &input.path;
     let numbers = properties.iter().filter(|property| property.entry.is_none());
@@ -78,7 +77,8 @@ fn open(mut input: Input, schema: &'static TableSchema, options: &ReadOptions) -
     let Some(big_endian) = big_endian else {
         let lists = properties.iter().map(|property| property.entry.is_some());
         let uses = fields_of.into_iter().zip(lists).collect();
-        return Ok(Box::new(PlyText { input, vertices, columns, uses, position: length, more_follows }));
+        let text = PlyText { input, vertices, uses, position: length, more_follows };
+        return Ok(TableReader::new(columns, Some(vertices), move |sink| text.read(schema, sink)));
     };
     let has_lists = properties.iter().any(|property| property.entry.is_some());
     let (mut parts, mut entries, mut offset) = (Vec::new(), Vec::new(), 0);
@@ -92,10 +92,11 @@ fn open(mut input: Input, schema: &'static TableSchema, options: &ReadOptions) -
     }
     if has_lists {
         let parts = parts.into_iter().zip(fields_of).zip(entries).map(|((part, field), entry)| (part, field, entry));
-        return Ok(Box::new(PlyLists { input, vertices, columns, parts: parts.collect(), more_follows }));
+        let lists = PlyLists { input, vertices, parts: parts.collect(), more_follows };
+        return Ok(TableReader::new(columns, Some(vertices), move |sink| lists.read(schema, sink)));
     }
-    let layout = RecordLayout { rows: vertices, columns, parts, width: offset, more_follows };
-    Ok(Box::new(RecordReader { input, layout }))
+    let layout = RecordLayout { rows: Some(vertices), columns, parts, width: offset, more_follows, order: "" };
+    Ok(layout.reader(input, schema))
 }
 
 /// Reads the lines up to `end_header`.
@@ -213,11 +214,9 @@ impl HeaderLines<'_> {
 }
 
 /// Vertices as text, one per line.
-#[derive(Debug)]
 struct PlyText {
     input: Input,
     vertices: u64,
-    columns: Vec<usize>,
     /// The field that each property fills, if it is not ignored, and whether it is a list.
     uses: Vec<(Option<usize>, bool)>,
     /// Position of the next line in bytes.
@@ -225,17 +224,9 @@ struct PlyText {
     more_follows: bool,
 }
 
-impl TableReader for PlyText {
-    fn fields(&self) -> &[usize] {
-        &self.columns
-    }
-
-    fn rows(&self) -> Option<u64> {
-        Some(self.vertices)
-    }
-
-    fn read(self: Box<Self>, schema: &'static TableSchema, sink: &mut RowSink<'_>) -> Result<()> {
-        let Self { mut input, vertices, uses, mut position, more_follows, .. } = *self;
+impl PlyText {
+    fn read(self, schema: &TableSchema, sink: &mut RowSink<'_>) -> Result<()> {
+        let Self { mut input, vertices, uses, mut position, more_follows } = self;
         let path: PathBuf = input.path.clone();
         let is_file = input.length().is_some();
         let mut line = Vec::new();
@@ -293,27 +284,17 @@ impl TableReader for PlyText {
 }
 
 /// Binary vertices with lists, which are skipped.
-#[derive(Debug)]
 struct PlyLists {
     input: Input,
     vertices: u64,
-    columns: Vec<usize>,
     /// The number or the length of each property, the field that it fills, and the bytes per entry of a list.
     parts: Vec<(RecordPart, Option<usize>, Option<usize>)>,
     more_follows: bool,
 }
 
-impl TableReader for PlyLists {
-    fn fields(&self) -> &[usize] {
-        &self.columns
-    }
-
-    fn rows(&self) -> Option<u64> {
-        Some(self.vertices)
-    }
-
-    fn read(self: Box<Self>, schema: &'static TableSchema, sink: &mut RowSink<'_>) -> Result<()> {
-        let Self { mut input, vertices, parts, more_follows, .. } = *self;
+impl PlyLists {
+    fn read(self, schema: &TableSchema, sink: &mut RowSink<'_>) -> Result<()> {
+        let Self { mut input, vertices, parts, more_follows } = self;
         let path = input.path.clone();
         let mut row = Row::new(schema);
         for index in 0..vertices {

@@ -66,7 +66,7 @@ pub(super) fn record_layout(
         }
     }
     let columns = columns(path, "", kind, &names, false, options.unit)?.into_iter().flatten().collect();
-    Ok(RecordLayout { rows, columns, parts, width: width as usize, more_follows: false })
+    Ok(RecordLayout { rows: Some(rows), columns, parts, width: width as usize, more_follows: false, order: "" })
 }
 
 /// Name, type and shape of a field of a structured array.

@@ -27,21 +27,39 @@ use crate::schema::left_out::{LeftOut, Omitted};
 /// Receives the rows of a table, one after the other. An error ends the read.
 pub(crate) type RowSink<'a> = dyn FnMut(&Row<'_>) -> Result<()> + 'a;
 
-/// An open file whose header has been read and checked.
-pub(crate) trait TableReader: Debug + Send {
-    /// The field of a row that each column fills.
-    fn fields(&self) -> &[usize];
+/// Passes every row to a sink.
+type ReadRows = dyn FnOnce(&mut RowSink<'_>) -> Result<()> + Send;
 
+/// An open file whose header has been read and checked.
+pub(crate) struct TableReader {
+    /// The field of a row that each column fills.
+    fields: Vec<usize>,
     /// Names of the columns that are kept as text. Each row has one cell for each of them.
-    fn kept(&self) -> &[String] {
-        &[]
+    kept: Vec<String>,
+    /// Number of rows, if it is known before the end of the input.
+    rows: Option<u64>,
+    read: Box<ReadRows>,
+}
+
+impl TableReader {
+    pub(crate) fn new(
+        fields: Vec<usize>,
+        rows: Option<u64>,
+        read: impl FnOnce(&mut RowSink<'_>) -> Result<()> + Send + 'static,
+    ) -> Self {
+        Self { fields, kept: Vec::new(), rows, read: Box::new(read) }
     }
 
-    /// Number of rows, if it is known before the end of the input.
-    fn rows(&self) -> Option<u64>;
+    /// With columns that are kept as text.
+    pub(crate) fn keeps(self, kept: Vec<String>) -> Self {
+        Self { kept, ..self }
+    }
+}
 
-    /// Passes every row to `sink`.
-    fn read(self: Box<Self>, schema: &'static TableSchema, sink: &mut RowSink<'_>) -> Result<()>;
+impl Debug for TableReader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TableReader").field("fields", &self.fields).field("rows", &self.rows).finish_non_exhaustive()
+    }
 }
 
 /// A format in which tables can be read.
@@ -52,7 +70,7 @@ pub(crate) struct ReadFormat {
     /// First byte by which a pipe without an extension is recognised; `None` if the first byte can be any.
     pub(crate) first_byte: Option<u8>,
     /// Reads the header.
-    pub(crate) open: fn(Input, &'static TableSchema, &ReadOptions) -> Result<Box<dyn TableReader>>,
+    pub(crate) open: fn(Input, &'static TableSchema, &ReadOptions) -> Result<TableReader>,
 }
 
 /// All readable formats. The raw format also has the plural of the records as its extension, such as `.rays`.
@@ -78,10 +96,9 @@ const PARQUET: ReadFormat =
 #[derive(Debug)]
 pub(crate) struct OpenTable {
     path: PathBuf,
-    schema: &'static TableSchema,
     length: Option<u64>,
     progress: Arc<AtomicU64>,
-    reader: Box<dyn TableReader>,
+    reader: TableReader,
 }
 
 impl OpenTable {
@@ -114,22 +131,22 @@ impl OpenTable {
 
     fn of(input: Input, format: &ReadFormat, schema: &'static TableSchema, options: &ReadOptions) -> Result<Self> {
         let (path, length, progress) = (input.path.clone(), input.length(), input.progress());
-        Ok(Self { path, schema, length, progress, reader: (format.open)(input, schema, options)? })
+        Ok(Self { path, length, progress, reader: (format.open)(input, schema, options)? })
     }
 
     /// The fields that the columns fill.
     pub(crate) fn fields(&self) -> &[usize] {
-        self.reader.fields()
+        &self.reader.fields
     }
 
     /// Names of the columns that are kept as text.
     pub(crate) fn kept(&self) -> &[String] {
-        self.reader.kept()
+        &self.reader.kept
     }
 
     /// Number of rows, if it is known before the end of the input.
     pub(crate) fn rows(&self) -> Option<u64> {
-        self.reader.rows()
+        self.reader.rows
     }
 
     /// Length in bytes when the file was opened; `None` for a pipe.
@@ -145,7 +162,7 @@ impl OpenTable {
     /// Passes every row to `sink`, including those that are left out. Returns their counts.
     pub(crate) fn read(self, sink: &mut RowSink<'_>) -> Result<LeftOut> {
         let mut left_out = LeftOut::default();
-        self.reader.read(self.schema, &mut |row| {
+        (self.reader.read)(&mut |row| {
             if let Some(omitted) = row.omitted {
                 left_out.note(omitted, || row.place.describe(&self.path));
                 if matches!(omitted, Omitted::Model) {

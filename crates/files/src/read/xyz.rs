@@ -16,16 +16,7 @@ use crate::schema::kinds::TableSchema;
 
 pub(crate) const FORMAT: ReadFormat = ReadFormat { extension: "xyz", first_byte: None, open };
 
-/// A file. The first two lines of its first frame have been read.
-#[derive(Debug)]
-struct XyzReader {
-    lines: Lines,
-    first: Frame,
-    fields: Vec<usize>,
-}
-
 /// The first two lines of a frame.
-#[derive(Debug)]
 struct Frame {
     place: RowLocation,
     atoms: u64,
@@ -33,7 +24,6 @@ struct Frame {
 }
 
 /// Index of the first cell of each column.
-#[derive(Debug)]
 struct Columns {
     label: Option<usize>,
     atomic_number: Option<usize>,
@@ -43,7 +33,7 @@ struct Columns {
     count: Option<usize>,
 }
 
-fn open(input: Input, schema: &'static TableSchema, options: &ReadOptions) -> Result<Box<dyn TableReader>> {
+fn open(input: Input, schema: &'static TableSchema, options: &ReadOptions) -> Result<TableReader> {
     let mut lines = Lines::new(input, schema, options)?;
     let (fields, mut line) = (lines.fields(), String::new());
     lines.next(&mut line)?;
@@ -51,50 +41,39 @@ fn open(input: Input, schema: &'static TableSchema, options: &ReadOptions) -> Re
         return Err(lines.fault("expected the number of atoms; for a table of numbers, use .csv"));
     };
     let first = Frame { place: lines.place, atoms, columns: read_columns(&mut lines)? };
-    Ok(Box::new(XyzReader { lines, first, fields }))
+    // The number in the file is a claim, which no memory should be reserved for.
+    Ok(TableReader::new(fields, None, move |sink| read(lines, &first, sink)))
 }
 
-impl TableReader for XyzReader {
-    fn fields(&self) -> &[usize] {
-        &self.fields
-    }
-
-    /// The number in the file is a claim, which no memory should be reserved for.
-    fn rows(&self) -> Option<u64> {
-        None
-    }
-
-    fn read(self: Box<Self>, _: &'static TableSchema, sink: &mut RowSink<'_>) -> Result<()> {
-        let Self { mut lines, first, .. } = *self;
-        let mut line = String::new();
-        read_frame(&mut lines, &first, sink)?;
-        while lines.next(&mut line)? {
-            if line.trim().is_empty() {
-                continue;
-            }
-            let place = lines.place;
-            let Ok(atoms) = line.trim().parse::<u64>() else {
-                let why = format!(
-                    "expected the number of atoms of another frame, or the end: the last frame has {}",
-                    first.atoms
-                );
-                return Err(lines.fault(&why));
-            };
-            if lines.options.models == Models::All {
-                let columns = read_columns(&mut lines)?;
-                read_frame(&mut lines, &Frame { place, atoms, columns }, sink)?;
-                continue;
-            }
-            lines.leave_out_model(sink)?;
-            // The comment and the atoms.
-            for _ in 0..=atoms {
-                if !lines.next(&mut line)? {
-                    break;
-                }
+fn read(mut lines: Lines, first: &Frame, sink: &mut RowSink<'_>) -> Result<()> {
+    let mut line = String::new();
+    read_frame(&mut lines, first, sink)?;
+    while lines.next(&mut line)? {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let place = lines.place;
+        let Ok(atoms) = line.trim().parse::<u64>() else {
+            let why = format!(
+                "expected the number of atoms of another frame, or the end: the last frame has {}",
+                first.atoms
+            );
+            return Err(lines.fault(&why));
+        };
+        if lines.options.models == Models::All {
+            let columns = read_columns(&mut lines)?;
+            read_frame(&mut lines, &Frame { place, atoms, columns }, sink)?;
+            continue;
+        }
+        lines.leave_out_model(sink)?;
+        // The comment and the atoms.
+        for _ in 0..=atoms {
+            if !lines.next(&mut line)? {
+                break;
             }
         }
-        Ok(())
     }
+    Ok(())
 }
 
 fn read_frame(lines: &mut Lines, frame: &Frame, sink: &mut RowSink<'_>) -> Result<()> {

@@ -80,6 +80,29 @@ fn element_color(atomic_number: u32) -> [f32; 3] {
     [red, green, blue].map(f32::from)
 }
 
+/// Does something with each list that there is.
+macro_rules! for_each_column {
+    ($self:ident, $list:ident, $do:expr) => {
+        for_each_column!($self, $list, $do, masks skip_ids from_ids times radii velocities transmittances shapes colors)
+    };
+    ($self:ident, $list:ident, $do:expr, $($column:ident)+) => {
+        $(if let Some($list) = &mut $self.$column {
+            $do;
+        })+
+    };
+}
+
+/// Adds those of the named columns that there are, by methods of the same names.
+macro_rules! with_columns {
+    ($self:ident, $records:ident, $($column:ident)+) => {{
+        $(let $records = match &$self.$column {
+            Some(list) => $records.$column(list),
+            None => $records,
+        };)+
+        $records
+    }};
+}
+
 impl OptionalColumns {
     /// Empty columns for a file whose columns fill these fields of a row.
     pub(crate) fn of(kind: &TableSchema, filled: &[usize]) -> Self {
@@ -111,23 +134,12 @@ impl OptionalColumns {
 
     /// Reserves capacity for `more` records.
     pub(crate) fn reserve(&mut self, what: &'static str, more: u64) -> Result<()> {
-        for list in self.masks.iter_mut().chain(&mut self.skip_ids).chain(&mut self.from_ids) {
-            try_reserve(what, list, more)?;
-        }
-        for list in self.times.iter_mut().chain(&mut self.radii).chain(&mut self.transmittances) {
-            try_reserve(what, list, more)?;
-        }
-        self.velocities.iter_mut().try_for_each(|list| try_reserve(what, list, more))?;
-        self.colors.iter_mut().try_for_each(|list| try_reserve(what, list, more))?;
-        Ok(self.shapes.iter_mut().try_for_each(|list| try_reserve(what, list, more))?)
+        for_each_column!(self, list, try_reserve(what, list, more)?);
+        Ok(())
     }
 
     pub(crate) fn clear(&mut self) {
-        self.masks.iter_mut().chain(&mut self.skip_ids).chain(&mut self.from_ids).for_each(Vec::clear);
-        self.times.iter_mut().chain(&mut self.radii).chain(&mut self.transmittances).for_each(Vec::clear);
-        self.velocities.iter_mut().for_each(Vec::clear);
-        self.colors.iter_mut().for_each(Vec::clear);
-        self.shapes.iter_mut().for_each(Vec::clear);
+        for_each_column!(self, list, list.clear());
     }
 
     /// Appends the values of a row.
@@ -211,53 +223,17 @@ impl OptionalColumns {
     }
 
     /// Adds the columns to `rays`. The number of rays must equal the number of values.
-    pub fn rays<'a>(&'a self, mut rays: Rays<'a>) -> Rays<'a> {
-        if let Some(masks) = &self.masks {
-            rays = rays.masks(masks);
-        }
-        if let Some(ids) = &self.skip_ids {
-            rays = rays.skip_ids(ids);
-        }
-        if let Some(ids) = &self.from_ids {
-            rays = rays.from_ids(ids);
-        }
-        if let Some(times) = &self.times {
-            rays = rays.times(times);
-        }
-        if let Some(radii) = &self.radii {
-            rays = rays.radii(radii);
-        }
-        rays
+    pub fn rays<'a>(&'a self, rays: Rays<'a>) -> Rays<'a> {
+        with_columns!(self, rays, masks skip_ids from_ids times radii)
     }
 
     /// Adds the columns to `points`. The number of points must equal the number of values.
-    pub fn points<'a>(&'a self, mut points: Points<'a>) -> Points<'a> {
-        if let Some(masks) = &self.masks {
-            points = points.masks(masks);
-        }
-        if let Some(ids) = &self.skip_ids {
-            points = points.skip_ids(ids);
-        }
-        if let Some(times) = &self.times {
-            points = points.times(times);
-        }
-        points
+    pub fn points<'a>(&'a self, points: Points<'a>) -> Points<'a> {
+        with_columns!(self, points, masks skip_ids times)
     }
 
     /// Adds the columns to `spheres`. The number of spheres must equal the number of values.
-    pub fn spheres<'a>(&'a self, mut spheres: Spheres<'a>) -> Spheres<'a> {
-        if let Some(masks) = &self.masks {
-            spheres = spheres.masks(masks);
-        }
-        if let Some(velocities) = &self.velocities {
-            spheres = spheres.velocities(velocities);
-        }
-        if let Some(transmittances) = &self.transmittances {
-            spheres = spheres.transmittances(transmittances);
-        }
-        if let Some(shapes) = &self.shapes {
-            spheres = spheres.shapes(shapes);
-        }
-        spheres
+    pub fn spheres<'a>(&'a self, spheres: Spheres<'a>) -> Spheres<'a> {
+        with_columns!(self, spheres, masks velocities transmittances shapes)
     }
 }

@@ -80,6 +80,9 @@ impl<B: ?Sized> FileWriter<B> {
     /// # Errors
     /// [`Error::Io`](crate::Error::Io), also if the writer was created without columns to keep.
     pub fn write_kept(&mut self, batch: &B, kept: &KeptColumns, first: usize) -> Result<()> {
+        if kept.names().is_empty() {
+            return self.write(batch);
+        }
         if !self.is_closed {
             let written = self.writer.write_kept(&mut self.file.out, batch, kept, first);
             self.note(written)?;

@@ -4,16 +4,17 @@ use std::fs::File;
 use std::io::{BufWriter, Error, Result};
 use std::sync::Arc;
 
-use ::parquet::arrow::ArrowWriter;
 use ::parquet::arrow::arrow_writer::ArrowWriterOptions;
-use ::parquet::basic::Compression;
+use ::parquet::arrow::{ArrowSchemaConverter, ArrowWriter};
+use ::parquet::basic::{Compression, Type};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::properties::WriterProperties;
 use arrow_array::{
-    ArrayRef, BooleanArray, Float32Array, Float64Array, ListArray, RecordBatch, StringArray, UInt32Array, UInt64Array,
+    Array, ArrayRef, BooleanArray, Float32Array, Float64Array, LargeListArray, RecordBatch, StringArray, UInt32Array,
+    UInt64Array,
 };
 use arrow_buffer::OffsetBuffer;
-use arrow_schema::{DataType, Field, FieldRef, Schema};
+use arrow_schema::Field;
 
 use super::file_writer::{BatchWriter, Output};
 use crate::schema::answer_row::{AnswerRow, Column, Number};
@@ -25,60 +26,21 @@ use umbracast::{Interval, NO_SPHERE};
 /// Rows per group, the same as rays per batch, for readers that read a group at a time.
 const GROUP: usize = 1 << 18;
 
-/// A Parquet file of results that is being written.
-pub(crate) struct Groups<T> {
-    writer: ArrowWriter<BufWriter<File>>,
-    schema: Arc<Schema>,
-    columns: Vec<Column<T>>,
-}
+/// A Parquet file that is being written.
+type Writer = ArrowWriter<BufWriter<File>>;
 
-/// Creates a file with these fields.
-fn begin(file: File, fields: Vec<Field>) -> Result<(ArrowWriter<BufWriter<File>>, Arc<Schema>)> {
+/// Creates a file with the columns of a batch.
+fn begin(file: File, batch: &RecordBatch) -> Result<Writer> {
     let mut properties =
         WriterProperties::builder().set_compression(Compression::SNAPPY).set_max_row_group_row_count(Some(GROUP));
-    for field in &fields {
-        // Floats rarely repeat, so a dictionary would only cost time.
-        match field.data_type() {
-            DataType::Float32 | DataType::Float64 => {
-                properties = properties.set_column_dictionary_enabled(field.name().as_str().into(), false);
-            }
-            DataType::List(item) if *item.data_type() == DataType::Float32 => {
-                let path = [field.name(), "list", item.name()].map(String::from).to_vec();
-                properties = properties.set_column_dictionary_enabled(path.into(), false);
-            }
-            _ => {}
-        }
+    let schema = ArrowSchemaConverter::new().convert(batch.schema_ref()).map_err(failed)?;
+    // Floats rarely repeat, so a dictionary would only cost time.
+    for float in schema.columns().iter().filter(|leaf| matches!(leaf.physical_type(), Type::FLOAT | Type::DOUBLE)) {
+        properties = properties.set_column_dictionary_enabled(float.path().clone(), false);
     }
-    let schema = Arc::new(Schema::new(fields));
     let options = ArrowWriterOptions::new().with_properties(properties.build()).with_skip_arrow_metadata(true);
     let options = options.with_schema_root("answers".into());
-    let out = BufWriter::with_capacity(1 << 20, file);
-    let writer = ArrowWriter::try_new_with_options(out, schema.clone(), options).map_err(failed)?;
-    Ok((writer, schema))
-}
-
-impl<T: AnswerRow> Groups<T> {
-    pub(crate) fn new(file: File, columns: Vec<Column<T>>, kept: &[String]) -> Result<Self> {
-        let kept = kept.iter().map(|name| Field::new(name, DataType::Utf8, false));
-        let answers = columns.iter().map(|column| {
-            let of = array(column, &[T::MISS]).data_type().clone();
-            // A miss has no such value.
-            let is_nullable = matches!(
-                column.1(&T::MISS),
-                Number::Float(_) | Number::Blank(_) | Number::BlankDouble(_) | Number::Id(_)
-            );
-            Field::new(column.0, of, is_nullable)
-        });
-        let (writer, schema) = begin(file, kept.chain(answers).collect())?;
-        Ok(Self { writer, schema, columns })
-    }
-
-    /// Writes a batch whose first columns are given.
-    fn append(&mut self, mut arrays: Vec<ArrayRef>, answers: &[T]) -> Result<()> {
-        arrays.extend(self.columns.iter().map(|column| array(column, answers)));
-        let batch = RecordBatch::try_new(self.schema.clone(), arrays).map_err(Error::other)?;
-        self.writer.write(&batch).map_err(failed)
-    }
+    ArrowWriter::try_new_with_options(BufWriter::with_capacity(1 << 20, file), batch.schema(), options).map_err(failed)
 }
 
 /// A column of results.
@@ -105,18 +67,42 @@ fn array<T: AnswerRow>((name, number): &Column<T>, answers: &[T]) -> ArrayRef {
     }
 }
 
+/// Rows of columns of text, then of results.
+fn rows<T: AnswerRow>(
+    names: &[String],
+    text: impl Fn(usize) -> StringArray,
+    columns: &[Column<T>],
+    answers: &[T],
+) -> Result<RecordBatch> {
+    use Number::{Blank, BlankDouble, Float, Id};
+    let kept = names.iter().enumerate().map(|(column, name)| (&**name, Arc::new(text(column)) as ArrayRef, false));
+    // A miss has no such value.
+    let is_nullable = |column: &Column<T>| matches!(column.1(&T::MISS), Float(_) | Blank(_) | BlankDouble(_) | Id(_));
+    let answers = columns.iter().map(|column| (column.0, array(column, answers), is_nullable(column)));
+    RecordBatch::try_from_iter_with_nullable(kept.chain(answers)).map_err(Error::other)
+}
+
+/// A file of results.
+pub(crate) struct Groups<T> {
+    writer: Writer,
+    columns: Vec<Column<T>>,
+}
+
+impl<T: AnswerRow> Groups<T> {
+    pub(crate) fn new(file: File, columns: Vec<Column<T>>, kept: &[String]) -> Result<Self> {
+        let none = rows(kept, |_| StringArray::new_null(0), &columns, &[])?;
+        Ok(Self { writer: begin(file, &none)?, columns })
+    }
+}
+
 impl<T: AnswerRow> BatchWriter<[T]> for Groups<T> {
-    fn write(&mut self, _: &mut Output, answers: &[T]) -> Result<()> {
-        self.append(Vec::new(), answers)
+    fn write(&mut self, out: &mut Output, answers: &[T]) -> Result<()> {
+        self.write_kept(out, answers, &KeptColumns::default(), 0)
     }
 
     fn write_kept(&mut self, _: &mut Output, answers: &[T], kept: &KeptColumns, first: usize) -> Result<()> {
-        let rows = first..first + answers.len();
-        let texts = (0..kept.names().len()).map(|column| {
-            let cells = rows.clone().map(|row| kept.row(row).nth(column));
-            Arc::new(cells.collect::<StringArray>()) as ArrayRef
-        });
-        self.append(texts.collect(), answers)
+        let text = |column| (first..first + answers.len()).map(|row| kept.row(row).nth(column)).collect();
+        self.writer.write(&rows(kept.names(), text, &self.columns, answers)?).map_err(failed)
     }
 
     /// Writes the last group and the footer.
@@ -125,60 +111,50 @@ impl<T: AnswerRow> BatchWriter<[T]> for Groups<T> {
     }
 }
 
-/// A Parquet file of hit lists that is being written. The columns `t_enter`, `t_exit` and `id` are lists with one element per hit.
+/// Hit lists of rays. The columns `t_enter`, `t_exit` and `id` are lists with one element per hit.
+fn lists(offsets: &[u64], records: &[Interval]) -> Result<RecordBatch> {
+    let columns = Interval::COLUMNS.iter().map(|column| {
+        let lengths = offsets.windows(2).map(|ends| (ends[1] - ends[0]) as usize);
+        let elements = array(column, &records[offsets[0] as usize..offsets[offsets.len() - 1] as usize]);
+        let field = Field::new("element", elements.data_type().clone(), false);
+        let list = LargeListArray::new(field.into(), OffsetBuffer::from_lengths(lengths), elements, None);
+        (column.0, Arc::new(list) as ArrayRef, false)
+    });
+    RecordBatch::try_from_iter_with_nullable(columns).map_err(Error::other)
+}
+
+/// A file of hit lists.
 pub(crate) struct ListGroups {
-    writer: ArrowWriter<BufWriter<File>>,
-    schema: Arc<Schema>,
+    writer: Writer,
     /// Hits in the current group.
     hits: u64,
 }
 
 impl ListGroups {
     pub(crate) fn new(file: File) -> Result<Self> {
-        let list = |column: &Column<Interval>| {
-            let element = Field::new("element", array(column, &[]).data_type().clone(), false);
-            Field::new(column.0, DataType::List(element.into()), false)
-        };
-        let (writer, schema) = begin(file, Interval::COLUMNS.iter().map(list).collect())?;
-        Ok(Self { writer, schema, hits: 0 })
-    }
-
-    /// Writes the lists of these rays.
-    fn append(&mut self, lists: &HitLists, rays: std::ops::Range<usize>) -> Result<()> {
-        let offsets = &lists.offsets[rays.start..=rays.end];
-        let records = &lists.records[offsets[0] as usize..offsets[rays.len()] as usize];
-        let starts = offsets.iter().map(|offset| i32::try_from(offset - offsets[0]));
-        let starts = starts.collect::<std::result::Result<Vec<_>, _>>().map_err(Error::other)?;
-        let list = |(column, field): (&Column<Interval>, &FieldRef)| {
-            let DataType::List(element) = field.data_type() else { return Err(Error::other("a column is no list")) };
-            let (element, starts) = (element.clone(), starts.clone());
-            let list = ListArray::try_new(element, OffsetBuffer::new(starts.into()), array(column, records), None);
-            Ok(Arc::new(list.map_err(Error::other)?) as ArrayRef)
-        };
-        let arrays = Interval::COLUMNS.iter().zip(self.schema.fields()).map(list).collect::<Result<_>>()?;
-        let batch = RecordBatch::try_new(self.schema.clone(), arrays).map_err(Error::other)?;
-        self.writer.write(&batch).map_err(failed)
+        Ok(Self { writer: begin(file, &lists(&[0], &[])?)?, hits: 0 })
     }
 }
 
 impl BatchWriter<HitLists> for ListGroups {
-    fn write(&mut self, _: &mut Output, lists: &HitLists) -> Result<()> {
-        let mut first = 0;
-        while first < lists.len() {
+    fn write(&mut self, _: &mut Output, batch: &HitLists) -> Result<()> {
+        let mut offsets = &batch.offsets[..];
+        while let [first, ends @ ..] = offsets
+            && !ends.is_empty()
+        {
             // A group is full as soon as it has this many hits, too.
             let room = 4 * GROUP as u64 - self.hits;
-            let hits = |offset: &u64| offset - lists.offsets[first];
-            let end = first + 1 + lists.offsets[first + 1..].partition_point(|offset| hits(offset) < room);
-            let end = end.min(lists.len()).min(first + GROUP - self.writer.in_progress_rows());
-            self.append(lists, first..end)?;
-            self.hits += hits(&lists.offsets[end]);
+            let rays = (1 + ends.partition_point(|end| end - first < room)).min(ends.len());
+            let rays = rays.min(GROUP - self.writer.in_progress_rows());
+            self.writer.write(&lists(&offsets[..=rays], &batch.records)?).map_err(failed)?;
+            self.hits += offsets[rays] - first;
             if self.hits >= 4 * GROUP as u64 {
                 self.writer.flush().map_err(failed)?;
             }
             if self.writer.in_progress_rows() == 0 {
                 self.hits = 0;
             }
-            first = end;
+            offsets = &offsets[rays..];
         }
         Ok(())
     }
