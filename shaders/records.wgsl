@@ -1,5 +1,5 @@
 // The records that host, device and files share: 4-byte words, no padding. Twins of src/records.rs and src/gpu/uniforms.rs;
-// tests/gpu/shaders.rs compares every offset.
+// src/gpu/shader_tests.rs compares every offset.
 
 struct Sphere {
   center: vec3<f32>,

@@ -11,14 +11,15 @@ struct Task {
   // 1 if the query is `approach`.
   approach: u32,
   // Offset of the times within their binding, in words; the index of the last time, which also serves all later rays; the bits of the
-  // first and the last time of the scene's time range; 1 if spheres move while rays travel. 1 if the status has a list of open rays.
+  // first and the last time of the scene's time range; 1 if spheres move while rays travel.
   times_at: u32,
   last_time: u32,
   time_from: u32,
   time_to: u32,
   moves_with_ray: u32,
+  // 1 if the status has a list of open rays.
   lists_open: u32,
-  // The bits of the least magnitude of a ray's numbers but 0, and of the largest component of its direction. Other rays are open.
+  // Bits of the least magnitude but 0 of a ray's numbers, and of the largest component of its direction: rays beyond these are open.
   smallest: u32,
   longest: u32,
 }

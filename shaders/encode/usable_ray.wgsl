@@ -28,7 +28,7 @@ fn is_usable(at: u32) -> bool {
     && order_of(start) <= order_of(end) && start != INFINITY_BITS && end != MINUS_INFINITY_BITS;
 }
 
-// The ends of a ray as bits: infinite ends become the largest finite numbers. Twin of `finite` in src/intersect/scalar.rs.
+// The ends of a ray as bits: infinite ends become the largest finite numbers. Twin of `with_finite_ends` in src/intersect/resolve.rs.
 fn finite_start(bits: u32) -> u32 {
   return select(bits, bitcast<u32>(-FAR), bits == MINUS_INFINITY_BITS);
 }

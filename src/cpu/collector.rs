@@ -29,7 +29,7 @@ pub(crate) enum Settled {
 
 /// Receives the candidates of one ray.
 pub(crate) trait HitCollector {
-    /// What makes a sphere a candidate: its clearance may be as small as still counts. Otherwise the ray may hit it, at a `t` that counts.
+    /// Whether a sphere is a candidate because its clearance may be as small as still counts, instead of a hit at a `t` that still counts.
     const IS_APPROACH: bool = false;
     /// Whether the collector takes roots at the query's precision, which are computed for a pair batch, through
     /// [`accept`](Self::accept) instead of [`test`](Self::test).

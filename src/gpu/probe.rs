@@ -37,7 +37,7 @@ pub struct Probe {
     /// Largest error of a square root, in units in the last place, likewise before it is corrected.
     pub root_ulp: f64,
     /// Whether subnormal numbers, those below 2⁻¹²⁶, survive arithmetic. If not, the device treats them as 0. At
-    /// [`Exact`](crate::Precision::Exact) the CPU engine then casts the rays whose result this could change.
+    /// [`Exact`](crate::Precision::Exact) the CPU engine then casts the rays whose result this could change, and encoded queries list them.
     pub subnormals: bool,
     /// Hard rays tested.
     pub rays: usize,

@@ -22,10 +22,10 @@ pub(crate) fn double_pair(ray: &Ray, target: Target<'_>) -> (DVec3, DVec3, f64, 
     if let Some(moves) = &target.motion {
         let velocity = moves.velocity.as_dvec3();
         // The centre at the pair's time, with one rounding per component. The rounding errors of d and r are no larger than those of
-        // the operations that use them.
+        // the operations that use them: where direction and velocity cancel, their difference is exact, and the low part is small.
         c += velocity * f64::from(moves.time);
         slop = 8.0 * U * (sphere.center.as_dvec3().length() + c.length() + o.length());
-        d += moves.direction_low.as_dvec3() - if moves.moves_with_ray { velocity } else { DVec3::ZERO };
+        d = (d - if moves.moves_with_ray { velocity } else { DVec3::ZERO }) + moves.direction_low.as_dvec3();
         r += f64::from(moves.radius);
     }
     let e: DVec3 = c - o;
@@ -62,7 +62,7 @@ impl DoubleRoots {
         let p = e - k * d;
         let pp = p.dot(p);
         let disc = r * r - pp;
-        // |δp| ≤ 11 U |e|: one rounding in e, three in b, two in k, one each in k·d and the difference, with |k d| ≤ |e|.
+        // |δp| ≤ 11 U |e|: one rounding in e, three each in a and b, two in k, one each in k·d and the difference, with |k d| ≤ |e|.
         let (em, pm) = (e.abs().element_sum(), p.abs().element_sum());
         let dp = 24.0 * U * em + 4.0 * slop;
         let disc_bound = 2.0 * dp * pm + dp * dp + 16.0 * U * (r * r + pp) + 2.0 * slop * r;

@@ -75,8 +75,8 @@ pub enum Near {
 #[non_exhaustive]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Precision {
-    /// [`Exact`](Self::Exact) for spheres. [`Standard`](Self::Standard) for ellipsoids and [encoded queries](crate::Scene::plan), which have
-    /// no exact arithmetic.
+    /// [`Exact`](Self::Exact) for spheres. [`Standard`](Self::Standard) for ellipsoids, which have no exact arithmetic, and for
+    /// [encoded queries](crate::Scene::plan), which leave some rays to the caller at `Exact`.
     #[default]
     Auto,
     /// Plain f32 arithmetic on a GPU; the CPU engine computes as at `Standard`. The error bounds hold on every device.

@@ -49,13 +49,15 @@ impl Scene {
     /// [`NO_SPHERE`](crate::NO_SPHERE); its bit is 0. Scenes of up to a few hundred spheres have no BVH, and so no undone rays.
     ///
     /// At [`Exact`](crate::Precision::Exact) the device writes what it can prove, and lists the other rays: the *open* ones, which are undone, or
-    /// undecided within the device's error bounds. Their results are those of undone rays. A status is required, and has `4 · (5 + rays)`
-    /// bytes: after the four counts the number of open rays, then their indices, in no order. A pass needs a
+    /// undecided within the device's error bounds. Their results are those of undone rays, and *beyond* and *hits* leave them out. A status is
+    /// required, and has `4 · (5 + rays)` bytes: after the four counts the number of open rays, then their indices, in no order. A pass needs a
     /// status of its own then. Cast the open rays by an ordinary call, or one by one by [`hit`](Self::hit) and [`occludes`](Self::occludes),
-    /// which answer on the CPU. They are about one of 10⁴ random rays; among moving spheres, every ray with a hit (but not of
-    /// [`Occluded`](QueryKind::Occluded)); on a device that flushes subnormal numbers, also rays with numbers below 2⁻¹⁰⁰.
+    /// which answer on the CPU; for a [`ResidentScene`], in a scene of the spheres that its buffer then contains. About one of 10⁴ random rays
+    /// is open. More are open among moving spheres and on a device that fails the probe of `standard`: there every ray with a hit, but not
+    /// of [`Occluded`](QueryKind::Occluded). On a device that flushes subnormal numbers, rays with numbers below 2⁻¹⁰⁰ are open, too, and
+    /// those with a direction longer than 2⁷⁰ times the least radius.
     ///
-    /// The CPU engine never takes over rays of a plan. A device that flushes subnormal numbers to zero
+    /// The CPU engine never takes over rays of a plan. Below `exact`, a device that flushes subnormal numbers to zero
     /// ([`Probe::subnormals`](crate::Probe::subnormals) is false) may therefore treat coordinates, radii and directions below 2⁻¹²⁶ as 0,
     /// and may write 0 or −0 for a `t` below 2⁻¹²⁶, as in ordinary calls at `fast` and `standard`. A ray whose direction is not zero, but
     /// has no component of 2⁻¹²⁶ or more, is not a bad ray; it may miss.
@@ -65,7 +67,7 @@ impl Scene {
     /// in the second because of its ends. Ellipsoids are handled as in ordinary calls. Spheres may have masks; the rays have none.
     ///
     /// The call blocks until the pipelines are compiled. The plan allocates up to 68 bytes per ray on the device, or 100 if spheres move, and none for
-    /// [`Closest`](QueryKind::Closest) if a BVH of spheres at rest is traversed. It keeps the spheres that the scene has now: after
+    /// [`Closest`](QueryKind::Closest) below `exact` if a BVH of spheres at rest is traversed. It keeps the spheres that the scene has now: after
     /// [`update`](Scene::update), make a new plan. Scene, plan and pass may be dropped before the commands are submitted: everything lives
     /// as long as it is needed. A pass is not split. It is part of one submission of the caller, however long it takes, and some drivers
     /// reset a device if a submission takes seconds.

@@ -131,8 +131,9 @@ impl BallBvh {
         }
     }
 
-    /// Visits a node, of which the first is the root, and all nodes below it, parents before their children, and of two children first the one nearer to the origin. The arguments are the
-    /// bounding ball, the range of the balls of a leaf (empty for an inner node), and the number of nodes of the subtree.
+    /// Visits node `at` (0 is the root) and all nodes below it, parents before their children, and of two children first the one nearer to
+    /// the origin. The arguments are the bounding ball, the range of the balls of a leaf (empty for an inner node), and the number of nodes
+    /// of the subtree.
     pub(crate) fn visit_nodes(&self, at: usize, visit: &mut impl FnMut(Ball, Range<u32>, u32)) {
         let Some(node) = self.nodes.get(at) else { return };
         visit(node.bounds, node.first..node.first + node.count, node.size);

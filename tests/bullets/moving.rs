@@ -124,7 +124,7 @@ fn a_bullet_with_a_radius_equals_a_point_among_larger_spheres() {
     }
 }
 
-/// A thousand ricochets in closed rooms that move, some with approaching walls. The speed relative to each wall is preserved, no leg
+/// A thousand ricochets, on GPUs fewer, in closed rooms that move, some with approaching walls. The speed relative to each wall is preserved, no leg
 /// penetrates a sphere by more than the rounding of its end points to f32, and no bullet leaves the room.
 #[test]
 fn bullets_never_leave_a_moving_closed_room() {

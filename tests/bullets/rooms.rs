@@ -43,10 +43,14 @@ pub(crate) fn ricochets_on(device: &Device) -> usize {
 /// Whether flights begin with the same legs as those of the first device.
 pub(crate) fn begin_alike(flights: &Flights, first: &mut Option<Flights>) -> bool {
     let first = first.get_or_insert_with(|| flights.clone());
-    flights.iter().zip(first.iter()).all(|(legs, others)| legs.iter().zip(others).all(|(leg, other)| leg == other))
+    flights.len() == first.len()
+        && flights
+            .iter()
+            .zip(first.iter())
+            .all(|(legs, others)| legs.iter().zip(others).all(|(leg, other)| leg == other))
 }
 
-/// A thousand ricochets in closed rooms. The speed is preserved, no leg penetrates a sphere by more than the rounding of its end points
+/// A thousand ricochets in closed rooms, on GPUs fewer. The speed is preserved, no leg penetrates a sphere by more than the rounding of its end points
 /// to f32, and no bullet leaves the room.
 #[test]
 fn bullets_never_leave_a_closed_room() {

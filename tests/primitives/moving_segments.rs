@@ -55,3 +55,35 @@ fn the_low_part_of_a_segment_direction_is_used() {
         }
     }
 }
+
+#[test]
+fn segments_that_all_but_follow_a_sphere_are_exact() {
+    let n = &mut Numbers(27);
+    let velocity = Vec3::new(1000.0, 2000.0, -700.0);
+    // Without a BVH, and with one: the other spheres are out of the way.
+    let away = |n: &mut Numbers| Sphere::new(Vec3::new(-4000.0, -4000.0, 4000.0) + Vec3::from(n.vector()) * 100.0, 1.0);
+    for size in [1e-3_f32, 1e-5, 1e-7, 1e-9, 1e-11, 1e-13] {
+        let own = Sphere::new([0.0; 3], 0.01 * size);
+        // The sphere ends at `velocity`, as the segment does: relative to it, the segment leads from `from` to 0.
+        let from: Vec<Vec3> = (0..300).map(|_| Vec3::from(n.vector()) * size).collect();
+        let segments = Segments::new(from.iter().map(|from| [from.to_array(), velocity.to_array()]));
+        let still: Vec<Ray> = from.iter().map(|&from| Ray::new(from, -from).between(0.0, 1.0)).collect();
+        for others in [0, 3000] {
+            let spheres: Vec<Sphere> = std::iter::once(own).chain((0..others).map(|_| away(n))).collect();
+            let mut velocities = vec![Vec3::ZERO; spheres.len()];
+            velocities[0] = velocity;
+            let given = Spheres::from(&spheres).velocities(&velocities);
+            for device in devices() {
+                let query = Query::at(Precision::Exact);
+                let expected =
+                    device.scene(&[own], &SceneOptions::default()).unwrap().interval(&still, &query).unwrap();
+                let scene = device.scene(given, &SceneOptions::default().time_range([0.0, 1.0])).unwrap();
+                let found = scene.interval(Rays::from(&segments), &query.motion(Motion::WithRay)).unwrap();
+                assert_eq!(expected.report.rays_hit, 300);
+                for (i, (found, expected)) in found.iter().zip(expected.iter()).enumerate() {
+                    assert_eq!(found, expected, "{}, {size:e}, {others} others, segment {i}", device.name());
+                }
+            }
+        }
+    }
+}

@@ -38,7 +38,7 @@ pub(crate) fn misses(ray: &Ray, target: &Target<'_>) -> bool {
             target.motion.unwrap_or(RelativeMotion::NONE);
         let motion = velocity.as_dvec3() * f64::from(time);
         e += motion;
-        d += low.as_dvec3() - if relative { velocity.as_dvec3() } else { DVec3::ZERO };
+        d = (d - if relative { velocity.as_dvec3() } else { DVec3::ZERO }) + low.as_dvec3();
         r += f64::from(radius);
         displacement = 2.0_f64.powi(-40) * (origin.length() + center.length() + motion.length() + r);
     }

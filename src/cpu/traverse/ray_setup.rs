@@ -236,7 +236,7 @@ fn prepare_rays<L: Lanes>(
 }
 
 multiversion! {
-    /// Prepares one ray, in vectors of equal lanes. Of scalars the compiler makes vectors over the axes, and gathering them takes longer.
+    /// Prepares one ray, in vectors of equal lanes. From scalars the compiler would make vectors over the axes; gathering them takes longer.
     prepare_ray, (frame: &CpuFrame, ray: &Ray) -> PreparedRay
 }
 

@@ -28,7 +28,7 @@ pub(crate) async fn adapters() -> Vec<Adapter> {
     found
 }
 
-/// The place of an adapter among others, and its kind, as shown to users.
+/// The rank of an adapter among others, and its kind, as shown to users.
 pub(crate) fn rank_and_kind(info: &AdapterInfo) -> (u8, &'static str) {
     match info.device_type {
         DeviceType::DiscreteGpu => (0, "discrete GPU"),

@@ -51,8 +51,8 @@ const PER_RESULT: u64 = 48;
 const COUNTS_BYTES: u64 = 64;
 
 impl CastPlan {
-    /// Binds the plan to the buffers of the caller: `count` rays, their times if spheres move, their results (`out`) and, optionally, the
-    /// counts (`status`). [`Scene::plan`](crate::Scene::plan) describes the contents. Bind once for the same buffers and the same number of
+    /// Binds the plan to the buffers of the caller: `count` rays, their times if spheres move, their results (`out`) and the counts
+    /// (`status`), which are optional below `exact`. [`Scene::plan`](crate::Scene::plan) describes the contents. Bind once for the same buffers and the same number of
     /// rays, not per frame: this creates a few bind groups and one small buffer, writes only to that buffer, and blocks until that is done.
     ///
     /// `times` are the times at which rays see moving spheres ([`Motion::AtTime`](crate::Motion::AtTime)): one f32 per ray, or a slice of 4
@@ -62,7 +62,7 @@ impl CastPlan {
     /// # Errors
     /// [`Error::TooLarge`], with both sizes, if there are more rays than the plan allows or a slice is too small for them.
     /// [`Error::InvalidArgument`] for a buffer without `STORAGE`, a buffer of another device, a destroyed buffer, the same buffer given twice,
-    /// and an offset that is not a multiple of 4. Also for times if no sphere moves, or if spheres move while rays travel
+    /// and an offset that is not a multiple of 4. Also at `exact` without a status. Also for times if no sphere moves, or if spheres move while rays travel
     /// ([`Motion::WithRay`](crate::Motion::WithRay)): `t` is then the time. No error is left on the device. Never pass a buffer of another
     /// [`wgpu::Instance`]: wgpu 30 mistakes it for one of this instance.
     pub fn bind(

@@ -91,7 +91,7 @@ impl ResidentScene {
         let submitted = gpu.scoped(build).await?;
         gpu.wait(submitted).await?;
         let mut bad = [0u32];
-        let staging = gpu.buffer("bad spheres", 4, BufferUsages::MAP_READ | BufferUsages::COPY_DST).await?;
+        let staging = gpu.staging_buffer("bad spheres", 4).await?;
         gpu.read(&resident.bad, &staging, &mut bad).await?;
         if bad[0] > 0 {
             let why = "are not finite, have a negative radius or are not within the bounds";

@@ -38,8 +38,8 @@ pub(crate) fn intersect_ball(origin: DVec3, direction: DVec3, ball: Ball) -> (f6
     (k - h, -(p + h * direction) / ball.radius)
 }
 
-/// Distance at which a ray enters a spheroid in camera space, the normal there and the position: those of a sphere, in a space that is stretched along the
-/// pole.
+/// Distance at which a ray enters a spheroid in camera space, the normal there and the position: those of a sphere, in a space that is
+/// stretched along the pole.
 pub(crate) fn intersect_spheroid(origin: DVec3, direction: DVec3, body: &Spheroid) -> (f64, DVec3, DVec3) {
     let stretch = body.radius / body.polar_radius;
     let along = |v: DVec3, by: f64| v + (by - 1.0) * v.dot(body.pole) * body.pole;

@@ -1,5 +1,5 @@
 //! Parquet input and output: the same results as with text, for files of different writers, and helpful messages for invalid files.
-//! `src/io/format.rs` tests a build without Parquet.
+//! `crates/files/src/format.rs` tests a build without Parquet.
 
 mod kept;
 mod refusals;
