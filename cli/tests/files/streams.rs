@@ -73,6 +73,23 @@ fn batch_boundaries_do_not_change_results() {
 }
 
 #[test]
+fn every_batch_has_the_optional_and_the_kept_columns() {
+    let folder = Folder::new();
+    // Five batches: one more than there are buffers, and a part of the next. Every ray hits sphere 1, because it ignores sphere 0.
+    let count = 4 * RayBatches::BATCH + 5;
+    let mut rays = String::from("name,ox,oy,oz,dx,dy,dz,skip_id\n");
+    (0..count).for_each(|i| rays += &format!("r{i},0,0,0,1,0,0,0\n"));
+    folder.write("s.csv", "x,y,z,r\n5,0,0,1\n9,0,0,1\n").write("r.csv", rays);
+    let expected = (0..count).map(|i| format!("r{i},8.0,1"));
+    folder.run_ok("cast s.csv r.csv --keep -q -o out.csv");
+    assert!(folder.text("out.csv").lines().skip(1).eq(expected.clone()));
+    if cfg!(feature = "parquet") {
+        folder.run_ok("cast s.csv r.csv --keep -q -o out.parquet");
+        folder.run_ok("cast s.csv r.csv --keep -q -o again.parquet --compare");
+    }
+}
+
+#[test]
 fn hit_lists_larger_than_memory_are_cast_in_smaller_batches() {
     let folder = Folder::new();
     let ray = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, f32::INFINITY];

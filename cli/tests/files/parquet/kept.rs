@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
+use arrow_array::types::Int32Type;
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, ListArray, RecordBatch};
+use parquet::arrow::ArrowWriter;
 use parquet::data_type::{ByteArrayType, DoubleType, Int64Type, Int96, Int96Type};
+use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::record::Field;
@@ -59,6 +63,34 @@ fn extra_columns_of_parquet_are_kept_or_ignored_on_request() {
         .collect();
     assert_eq!(rows[0], [Field::Str("a, b".into()), Field::Str("-7".into()), Field::Float(3.0), Field::UInt(0)]);
     assert_eq!(rows[1][2..], [Field::Null, Field::Null]);
+}
+
+#[test]
+fn truth_values_of_any_page_version_are_kept_and_lists_are_ignored() {
+    let flag: ArrayRef = Arc::new(BooleanArray::from(vec![Some(true), None, Some(false)]));
+    let list: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>([None, Some([Some(1)]), None]));
+    let folder = Folder::new();
+    folder.write("s.csv", "x,y,z,r\n4,0,0,1\n");
+    for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
+        let write = |name: &str, extra: &ArrayRef, columns: &[(&str, [f64; 3])]| {
+            let array = |values: &[f64; 3]| -> ArrayRef { Arc::new(Float64Array::from(values.to_vec())) };
+            let columns = columns.iter().map(|(name, values)| (*name, array(values)));
+            let batch = RecordBatch::try_from_iter(columns.chain([("extra", extra.clone())])).unwrap();
+            let properties = WriterProperties::builder().set_writer_version(version).build();
+            let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).unwrap();
+            writer.write(&batch).unwrap();
+            folder.write(name, writer.into_inner().unwrap());
+        };
+        let ray = [("ox", 0.0), ("oy", 0.0), ("oz", 0.0), ("dx", 1.0), ("dy", 0.0), ("dz", 0.0)];
+        let ray = ray.map(|(name, value)| (name, [value; 3]));
+        let orbit = [("unix_s", [0.0, 60.0, 120.0]), ("x", [7000.0; 3]), ("y", [0.0, 450.0, 900.0]), ("z", [0.0; 3])];
+        write("r.parquet", &flag, &ray);
+        folder.run_ok("cast s.csv r.parquet -o out.csv -q --keep");
+        assert_eq!(folder.text("out.csv"), "extra,t,id\ntrue,3.0,0\n,3.0,0\nfalse,3.0,0\n");
+        write("o.parquet", &list, &orbit);
+        folder.refused("sunlight o.parquet --frame gcrs -o out.csv", "column 'extra' is nested");
+        folder.run_ok("sunlight o.parquet --frame gcrs -o out.csv -q --ignore-extra");
+    }
 }
 
 /// The nanoseconds of the year 1 exceed 64 bits.

@@ -22,6 +22,12 @@ fn invalid_files_are_refused_and_no_file_changes() {
     encrypted[end - 1] = b'E';
     let mut long = right.clone();
     long[end - 8..end - 4].copy_from_slice(&u32::MAX.to_le_bytes());
+    // The number of rows of the file, 2 · 8191 in 7 bits per byte, follows the schema; one less.
+    let mut claims = table(PLAIN, &["x", "y", "z", "r"].map(|name| (name, vec![1.0; 8191])));
+    let footer_end = claims.len() - 8;
+    let begin = footer_end - u32::from_le_bytes(claims[footer_end..][..4].try_into().unwrap()) as usize;
+    let at = claims[begin..].windows(3).position(|bytes| bytes == [0x16, 0xfe, 0x7f]).unwrap();
+    claims[begin + at + 1] = 0xfc;
     // The header of the first page: its type, then its uncompressed size.
     let mut bomb = of(snappy, SPHERES);
     assert_eq!(bomb[4..7], [0x15, 0x00, 0x15]);
@@ -38,6 +44,15 @@ fn invalid_files_are_refused_and_no_file_changes() {
         ("long", long, "its footer claims 4294967295 bytes, but the file has"),
         ("nonsense", footer(&[0xff; 100]), "the file is damaged: "),
         ("deep", deep(100_000), "unknown column 'a'"),
+        ("claims", claims, "it claims 8190 rows, but its row groups have 8191"),
+        (
+            "map",
+            schema(
+                "message m { required float x; required float y; required float z; required group r (MAP) {
+                    repeated group key_value { required binary key; optional float value; } } }",
+            ),
+            "column 'r' is nested: expected a number",
+        ),
         ("missing", of(PLAIN, "x,y,z\n1,2,3\n"), "column 'r' is missing; spheres need the columns x,y,z,r"),
         ("unknown", of(PLAIN, "x,y,z,r,masks\n1,2,3,4,5\n"), "unknown column 'masks' (did you mean 'mask'?)"),
         ("rays", of(PLAIN, RAYS), "column 'ox' belongs to rays; the order of the files is SPHERES, then RAYS"),

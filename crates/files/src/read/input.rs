@@ -116,6 +116,13 @@ impl Input {
         self.inner.get_ref().shown.clone()
     }
 
+    /// Appends `length` bytes of a file from `start` on, as far as it has them. The buffer does not help where the next bytes are elsewhere.
+    pub(crate) fn read_at(&mut self, start: u64, length: u64, bytes: &mut Vec<u8>) -> Result<usize> {
+        let file = self.inner.get_mut();
+        file.seek(SeekFrom::Start(start))?;
+        file.take(length).read_to_end(bytes)
+    }
+
     /// Reads until `bytes` is full or the input ends. Returns the number of bytes read.
     pub(crate) fn read_full(&mut self, bytes: &mut [u8]) -> Result<usize> {
         let mut filled = 0;

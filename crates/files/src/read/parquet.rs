@@ -20,6 +20,7 @@ use crate::error::{Error, Result, bad_file};
 use crate::escape::quoted;
 use crate::schema::columns::columns;
 use crate::schema::convert::{Number, Row, RowLocation};
+use crate::schema::headings::split;
 use crate::schema::kinds::TableSchema;
 use crate::schema::optional::is_whole;
 use ::parquet::arrow::arrow_reader::ParquetRecordBatchReader;
@@ -85,17 +86,20 @@ fn read_footer(file: PagedFile, kind: &'static TableSchema, options: &ReadOption
     let schema = metadata.file_metadata().schema_descr();
     let names: Vec<&str> = schema.root_schema().get_fields().iter().map(|field| field.name()).collect();
     let found = columns(path, "", kind, &names, options.ignores_unknown(), options.unit)?;
-    let mut columns = Vec::new();
+    let (mut columns, mut leaves) = (Vec::new(), Vec::new());
     // A nested column has several leaves.
     for (index, leaf) in schema.columns().iter().enumerate() {
         let root = schema.get_column_root_idx(index);
-        if found[root].is_none() && options.extra != ExtraColumns::Keep {
+        let is_kept = options.extra == ExtraColumns::Keep
+            && options.only.is_none_or(|texts| texts.contains(&split(names[root]).0.as_str()));
+        if found[root].is_none() && !is_kept {
             continue;
         }
-        // Types that Arrow does not have are refused like Float16.
+        // Types that Arrow does not have, and leaves of maps, are refused like Float16.
         let column = Column::new(&reader, index, found[root]).ok();
         let schema = column.as_ref().map(|column| column.batches.schema());
-        let of = schema.as_ref().map_or(&DataType::Float16, |schema| schema.field(0).data_type());
+        let field = schema.as_ref().and_then(|schema| schema.fields().first());
+        let of = field.map_or(&DataType::Float16, |field| field.data_type());
         // Field 0 of a state is the time.
         if kind.plural == "states" && found[root] == Some(0) && *of == DataType::Float32 {
             let why = "column 'unix_s' is FLOAT: expected DOUBLE, since f4 rounds unix_s to 128 s; \
@@ -104,8 +108,10 @@ fn read_footer(file: PagedFile, kind: &'static TableSchema, options: &ReadOption
         }
         check_type(path, leaf, of, found[root].map(|field| kind.name(field)))?;
         columns.extend(column);
+        leaves.push(index);
     }
-    for chunk in metadata.row_groups().iter().flat_map(|group| group.columns()) {
+    let chunks = metadata.row_groups().iter().flat_map(|group| leaves.iter().map(|leaf| group.column(*leaf)));
+    for chunk in chunks {
         if let Compression::BROTLI(_) | Compression::LZO = chunk.compression() {
             let (name, found) = (quoted(chunk.column_descr().name()), chunk.compression().to_string());
             let found = found.split('(').next().unwrap_or_default();
@@ -115,7 +121,12 @@ fn read_footer(file: PagedFile, kind: &'static TableSchema, options: &ReadOption
         }
     }
     let claimed = metadata.file_metadata().num_rows();
-    let rows = u64::try_from(claimed).map_err(|_| damaged(path, &format!("it claims {claimed} rows")))?;
+    let mut in_groups = metadata.row_groups().iter().map(|group| group.num_rows());
+    let sum = in_groups.try_fold(0u64, |sum, rows| sum.checked_add(u64::try_from(rows).ok()?));
+    let Some(rows) = sum.filter(|sum| u64::try_from(claimed) == Ok(*sum)) else {
+        let have = sum.map_or_else(|| "too many".into(), |sum| sum.to_string());
+        return Err(damaged(path, &format!("it claims {claimed} rows, but its row groups have {have}")));
+    };
     let fields = columns.iter().filter_map(|column| column.field).collect();
     let kept = columns.iter().filter(|column| column.field.is_none()).map(|column| column.name.clone()).collect();
     Ok(TableReader::new(fields, Some(rows), move |sink| read(&file, columns, rows, kind, sink)).keeps(kept))
@@ -215,12 +226,7 @@ fn texts(cells: &ArrayRef, seconds: Option<&ArrayRef>) -> ArrowResult<Vec<String
             _ => text,
         })
     };
-    let texts = (0..cells.len()).map(text).collect::<ArrowResult<Vec<String>>>()?;
-    // A dictionary can repeat a long text in every row.
-    match texts.iter().any(|text| text.len() > 1024) {
-        true => Err(ArrowError::ParquetError("a cell has more than 1024 bytes".into())),
-        false => Ok(texts),
-    }
+    (0..cells.len()).map(text).collect()
 }
 
 fn read(
@@ -241,6 +247,13 @@ fn read(
                 match field {
                     Some(field) => in_fields.push((*field, numbers(&cells)?)),
                     None => kept.push(texts(&cells, seconds.as_ref())?),
+                }
+                // A dictionary can repeat a long text in every row.
+                let long = kept.last().and_then(|texts| texts.iter().position(|text| text.len() > 1024));
+                if let Some(at) = long {
+                    let row = RowLocation::Index(first + at as u64).describe(&file.path);
+                    let why = format!("{UNSUPPORTED}{row}: more than 1024 bytes cannot be kept; use --ignore-extra");
+                    return Err(ArrowError::ParquetError(why));
                 }
                 Ok::<_, ArrowError>(cells.len())
             };
@@ -263,6 +276,9 @@ fn read(
     Ok(())
 }
 
+/// How messages of the parquet crate begin that are about what it does not support.
+const UNSUPPORTED: &str = "NYI: ";
+
 fn damaged(path: &Path, why: &str) -> Error {
     bad_file(path, format!("the file is damaged: {why}"))
 }
@@ -273,5 +289,8 @@ fn fault(file: &PagedFile, column: &str, error: &dyn std::error::Error) -> Error
     let why = error.to_string();
     let names = ["Parquet argument error: ", "Parquet error: ", "EOF: ", "Cast error: "];
     let why = names.iter().fold(&*why, |why, name| why.strip_prefix(name).unwrap_or(why));
-    file.failure().unwrap_or_else(|| damaged(&file.path, &format!("{within}{why}")))
+    file.failure().unwrap_or_else(|| match why.strip_prefix(UNSUPPORTED) {
+        Some(why) => bad_file(&file.path, format!("{within}{why}")),
+        None => damaged(&file.path, &format!("{within}{why}")),
+    })
 }

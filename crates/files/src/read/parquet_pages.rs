@@ -1,6 +1,5 @@
 //! The pages of a Parquet file, with limits for what their headers claim: the crate allocates as much.
 
-use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -63,7 +62,7 @@ impl ChunkReader for PagedFile {
     /// Returns the header of a page, after a check of what it claims.
     fn get_read(&self, start: u64) -> Result<Self::T> {
         // A header has a few dozen bytes, plus the minimum and maximum of the page.
-        let head = self.get_bytes(start, self.length.saturating_sub(start).min(1 << 12) as usize)?;
+        let head = self.get_bytes(start, self.length.saturating_sub(start).min(1 << 14) as usize)?;
         // (The last 8 bytes of the file are read in the same way and are not a page.)
         if head.len() > 8 {
             let why = match page_header(&head) {
@@ -74,9 +73,15 @@ impl ChunkReader for PagedFile {
                 Some((unpacked, values, None)) if values > unpacked => {
                     "a dictionary is shorter than its header claims".into()
                 }
-                // The numbers of PLAIN, PLAIN_DICTIONARY, RLE_DICTIONARY and BYTE_STREAM_SPLIT. Others have lists whose lengths are claims.
-                Some((.., Some(other))) if ![0, 2, 8, 9].contains(&other) => {
-                    format!("a page has the encoding {other}, which is not supported")
+                // The numbers of PLAIN, PLAIN_DICTIONARY, RLE (of truth values), RLE_DICTIONARY and BYTE_STREAM_SPLIT. Others have lists whose
+                // lengths are claims.
+                Some((.., Some(other))) if ![0, 2, 3, 8, 9].contains(&other) => {
+                    let names = ["DELTA_BINARY_PACKED", "DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY"];
+                    let name = (5..).zip(names).find(|(number, _)| *number == other);
+                    let name = name.map_or_else(|| format!("number {other}"), |(_, name)| name.into());
+                    return Err(ParquetError::NYI(format!(
+                        "the encoding {name} is not supported: write the column as PLAIN or with a dictionary"
+                    )));
                 }
                 Some((unpacked, ..)) => match memory::check("a page of a Parquet file", unpacked) {
                     Ok(()) => return Ok(head.reader()),
@@ -97,9 +102,7 @@ impl ChunkReader for PagedFile {
         let read = || {
             let mut bytes = Vec::new();
             try_reserve("a page of a Parquet file", &mut bytes, length as u64)?;
-            let input = &mut self.shared().input;
-            let read =
-                input.seek(SeekFrom::Start(start)).and_then(|_| input.take(length as u64).read_to_end(&mut bytes));
+            let read = self.shared().input.read_at(start, length as u64, &mut bytes);
             read.map(|_| bytes.into()).map_err(|e| cannot_read(&self.path, e))
         };
         read().map_err(|error| self.fail(error))

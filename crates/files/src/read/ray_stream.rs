@@ -144,12 +144,12 @@ impl<T: Batched> RayFile<T> {
         let (recycle, empty) = channel();
         for _ in 0..2 {
             // The receiver still exists, so this cannot fail.
-            let kept = KeptColumns::new(source.kept().to_vec());
-            let _ = recycle.send(RayBatch { optional: optional.clone(), kept, ..RayBatch::default() });
+            let _ = recycle.send(RayBatch::default());
         }
+        let kept = KeptColumns::new(source.kept().to_vec());
         let read = Arc::<AtomicU64>::default();
         let converter = Converter::new(&path, origin, on_bad);
-        let reader = Reader { kind, converter, full, empty, read: read.clone() };
+        let reader = Reader { kind, converter, optional, kept, full, empty, read: read.clone() };
         std::thread::Builder::new()
             .name("reader".into())
             .spawn(move || reader.run(source))
@@ -289,6 +289,9 @@ impl<T: Batched> RayBatches<T> {
 struct Reader<T> {
     kind: &'static TableSchema,
     converter: Converter,
+    /// The columns of the file, without rows.
+    optional: OptionalColumns,
+    kept: KeptColumns,
     full: SyncSender<Result<Batch<T>>>,
     empty: Receiver<RayBatch<T>>,
     /// Number of rays sent so far.
@@ -329,9 +332,10 @@ impl<T: Batched> Reader<T> {
 
     fn buffer(&self) -> Result<RayBatch<T>> {
         let mut rays = self.empty.recv().map_err(|_| Error::from(umbracast::Error::Cancelled { done: 0 }))?;
+        // The buffer may be one of the caller's, which has no columns yet.
         rays.records.clear();
-        rays.optional.clear();
-        rays.kept.clear();
+        rays.optional = self.optional.clone();
+        rays.kept = self.kept.clone();
         rays.records.try_reserve_exact(RayBatches::BATCH).map_err(|_| umbracast::Error::OutOfMemory {
             device: "this machine".into(),
             message: "reading rays".into(),

@@ -63,6 +63,8 @@ pub struct ReadOptions {
     pub unknown_atoms: UnknownAtoms,
     /// Models or frames of atoms.
     pub models: Models,
+    /// With [`ExtraColumns::Keep`]: of the columns without a field, only these are read, by their lower-case names without a unit.
+    pub(crate) only: Option<&'static [&'static str]>,
 }
 
 impl ReadOptions {

@@ -115,18 +115,20 @@ impl OpenTable {
         Self::of(input, format, schema, &options)
     }
 
-    /// Like [`open_with`](Self::open_with), but keeps the unknown columns of formats that can have text. `opened` is the input if it is open
-    /// already.
+    /// Like [`open_with`](Self::open_with), but keeps the unknown columns of formats that can have text: all of them, or, if extra columns are
+    /// ignored, at least those named `texts`. `opened` is the input if it is open already.
     pub(crate) fn open_with_text(
         path: &Path,
         opened: Option<Input>,
         schema: &'static TableSchema,
+        texts: &'static [&'static str],
         options: &ReadOptions,
     ) -> Result<Self> {
         let (input, format) = recognise(path, opened, schema, options)?;
         let has_text = matches!(format.extension, "csv" | "parquet");
         let extra = if has_text { ExtraColumns::Keep } else { options.extra };
-        Self::of(input, format, schema, &options.extra(extra))
+        let only = (options.extra == ExtraColumns::Ignore).then_some(texts);
+        Self::of(input, format, schema, &ReadOptions { extra, only, ..*options })
     }
 
     fn of(input: Input, format: &ReadFormat, schema: &'static TableSchema, options: &ReadOptions) -> Result<Self> {

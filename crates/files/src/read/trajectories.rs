@@ -194,7 +194,7 @@ fn read_table(
         return Err(bad_file(path, why));
     }
     // Only text can have the columns `time` and `object`.
-    let source = OpenTable::open_with_text(path, piped, &TRAJECTORIES, &options.unit(Some("km")))?;
+    let source = OpenTable::open_with_text(path, piped, &TRAJECTORIES, &TEXT, &options.unit(Some("km")))?;
     let Some(frame) = frame else {
         let why = "a table does not name the axes of its positions: give the frame, gcrs, itrf or teme";
         return Err(bad_file(path, why));

@@ -48,10 +48,4 @@ impl KeptColumns {
         self.text.push_str(cell);
         self.ends.push(self.text.len());
     }
-
-    /// Removes all rows, and keeps the columns.
-    pub(crate) fn clear(&mut self) {
-        self.text.clear();
-        self.ends.clear();
-    }
 }

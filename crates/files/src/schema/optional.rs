@@ -138,10 +138,6 @@ impl OptionalColumns {
         Ok(())
     }
 
-    pub(crate) fn clear(&mut self) {
-        for_each_column!(self, list, list.clear());
-    }
-
     /// Appends the values of a row.
     pub(crate) fn push(&mut self, kind: &TableSchema, converter: &mut Converter, row: &Row<'_>) -> Result<()> {
         if let Some(masks) = &mut self.masks {
