@@ -62,6 +62,8 @@ fn encoded_queries_give_the_bytes_of_ordinary_calls_at_every_policy() {
     for own in shared().iter() {
         for count in [60, TREE] {
             let (scene, rays) = (own.scene(&spheres(count)), rays(400));
+            let (_, _, open) = own.encoded(&scene, QueryKind::Closest, &rays, &Query::at(Precision::Exact), 0);
+            assert!(open.len() <= 4, "{} of {} rays are open", open.len(), rays.len());
             for precision in Precision::ALL {
                 for inside in [Inside::Enter, Inside::Exit, Inside::Ignore] {
                     for (touch, ends) in [(Touch::Hit, Ends::HalfOpen), (Touch::Miss, Ends::Closed)] {
@@ -301,6 +303,13 @@ fn sphere_masks_apply_in_encoded_queries() {
     let query = Query::at(Precision::Standard);
     for own in shared().iter() {
         let masked = Spheres::from(&spheres).masks(&masks);
+        compare(
+            own,
+            &own.ours.scene(masked, &SceneOptions::default()).unwrap(),
+            &rays,
+            &Query::at(Precision::Exact),
+            0,
+        );
         let scene = own.ours.scene(masked, &SceneOptions::default()).unwrap();
         let expected = scene.closest(&rays, &query).unwrap();
         assert!(expected.iter().all(|hit| !hit.is_hit() || hit.id % 3 != 0));
