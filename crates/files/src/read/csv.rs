@@ -59,9 +59,9 @@ fn open(input: Input, kind: &'static TableSchema, options: &ReadOptions) -> Resu
     let use_of = |name: &str| match (name, options.extra) {
         ("", ExtraColumns::Refuse) => Cell::Blank,
         ("", _) => Cell::Ignored,
-        (_, extra) => match of_named.next() {
+        _ => match of_named.next() {
             Some(Some(field)) => Cell::Field(*field),
-            _ if extra == ExtraColumns::Keep => Cell::Kept,
+            _ if options.keeps(name) => Cell::Kept,
             _ => Cell::Ignored,
         },
     };

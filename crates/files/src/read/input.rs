@@ -117,6 +117,7 @@ impl Input {
     }
 
     /// Appends `length` bytes of a file from `start` on, as far as it has them. The buffer does not help where the next bytes are elsewhere.
+    #[cfg(feature = "parquet")]
     pub(crate) fn read_at(&mut self, start: u64, length: u64, bytes: &mut Vec<u8>) -> Result<usize> {
         let file = self.inner.get_mut();
         file.seek(SeekFrom::Start(start))?;

@@ -14,13 +14,12 @@ use arrow_schema::{ArrowError, DataType, Field, Fields, TimeUnit};
 use super::csv;
 use super::input::{Input, ROWS_AT_ONCE};
 use super::parquet_pages::PagedFile;
-use super::read_options::{ExtraColumns, ReadOptions};
+use super::read_options::ReadOptions;
 use super::table::{ReadFormat, RowSink, TableReader};
 use crate::error::{Error, Result, bad_file};
 use crate::escape::quoted;
 use crate::schema::columns::columns;
 use crate::schema::convert::{Number, Row, RowLocation};
-use crate::schema::headings::split;
 use crate::schema::kinds::TableSchema;
 use crate::schema::optional::is_whole;
 use ::parquet::arrow::arrow_reader::ParquetRecordBatchReader;
@@ -90,9 +89,7 @@ fn read_footer(file: PagedFile, kind: &'static TableSchema, options: &ReadOption
     // A nested column has several leaves.
     for (index, leaf) in schema.columns().iter().enumerate() {
         let root = schema.get_column_root_idx(index);
-        let is_kept = options.extra == ExtraColumns::Keep
-            && options.only.is_none_or(|texts| texts.contains(&split(names[root]).0.as_str()));
-        if found[root].is_none() && !is_kept {
+        if found[root].is_none() && !options.keeps(names[root]) {
             continue;
         }
         // Types that Arrow does not have, and leaves of maps, are refused like Float16.

@@ -4,6 +4,7 @@ use super::input::Input;
 use crate::error::Result;
 use crate::error::bad_file;
 use crate::format::StreamFormat;
+use crate::schema::headings::split;
 use umbracast::OnBad;
 
 /// Treatment of columns that a table does not need and the program does not know.
@@ -68,6 +69,12 @@ pub struct ReadOptions {
 }
 
 impl ReadOptions {
+    /// Whether a column without a field is kept as text.
+    pub(crate) fn keeps(&self, heading: &str) -> bool {
+        let is_asked = |texts: &[&str]| texts.contains(&split(heading).0.as_str());
+        self.extra == ExtraColumns::Keep && self.only.is_none_or(is_asked)
+    }
+
     /// Sets the format of standard input.
     #[must_use]
     pub fn stream_format(self, format: Option<StreamFormat>) -> Self {
