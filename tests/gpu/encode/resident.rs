@@ -18,13 +18,13 @@ fn moved(spheres: &[Sphere]) -> Vec<Sphere> {
     spheres.iter().map(turned).collect()
 }
 
-/// Results and status of a query at `standard`.
-fn ask(own: &CallerDevice, scene: &ResidentScene, kind: QueryKind) -> (Vec<u32>, Vec<u32>) {
+/// Results and status of a query.
+fn ask(own: &CallerDevice, scene: &ResidentScene, kind: QueryKind, precision: Precision) -> (Vec<u32>, Vec<u32>) {
     let rays = rays(500);
     let given = own.filled(0, bytemuck::cast_slice(&rays));
     let out = own.filled(0, &vec![0; words_of(kind, rays.len())]);
-    let status = own.filled(0, &[0; 4]);
-    let plan = scene.plan(kind, 500, &Query::at(Precision::Standard)).unwrap();
+    let status = own.filled(0, &[0; 505]);
+    let plan = scene.plan(kind, 500, &Query::at(precision)).unwrap();
     let pass = plan.bind(500, given.slice(..), None, out.slice(..), Some(status.slice(..))).unwrap();
     own.submit(|encoder| pass.encode(encoder));
     (own.read(&out), own.read(&status))
@@ -45,7 +45,7 @@ fn a_resident_scene_answers_as_an_ordinary_one_after_each_refit() {
                 for kind in QUERY_KINDS {
                     let ordinary =
                         own.encoded(&own.scene(spheres), kind, &rays(500), &Query::at(Precision::Standard), 0);
-                    let (found, status) = ask(own, scene, kind);
+                    let (found, status) = ask(own, scene, kind, Precision::Standard);
                     let (found, status) = (&found[..ordinary.0.len()], &status[..4]);
                     assert!(
                         found == ordinary.0 && status == ordinary.1,
@@ -55,6 +55,16 @@ fn a_resident_scene_answers_as_an_ordinary_one_after_each_refit() {
                 }
             };
             check(&scene, &first);
+            // The spheres of a resident scene may need subnormal numbers.
+            let at_exact = (scene.plan(QueryKind::Closest, 1, &Query::at(Precision::Exact)).is_ok())
+                .then(|| ask(own, &scene, QueryKind::Closest, Precision::Exact));
+            assert_eq!(at_exact.is_some(), own.ours.probe().unwrap().subnormals);
+            if let Some((found, status)) = at_exact {
+                let query = Query::at(Precision::Exact);
+                let (answers, counts, open) =
+                    own.encoded(&own.scene(&first), QueryKind::Closest, &rays(500), &query, 0);
+                assert_eq!((&found[..1000], &status[..4], status[4] as usize), (&answers[..], &counts[..], open.len()));
+            }
             own.queue.write_buffer(&buffer, 8, bytemuck::cast_slice(&second));
             // Nothing has taken the moved spheres yet.
             check(&scene, &first);
@@ -106,7 +116,7 @@ fn bad_spheres_are_counted_and_become_points() {
             assert_eq!(own.read(scene.bad_spheres())[0], bad.len() as u32);
             let ordinary =
                 own.encoded(&own.scene(&expected), QueryKind::Closest, &rays(500), &Query::at(Precision::Standard), 0);
-            let (found, status) = ask(own, &scene, QueryKind::Closest);
+            let (found, status) = ask(own, &scene, QueryKind::Closest, Precision::Standard);
             assert!(found[..1000] == ordinary.0 && status[..4] == ordinary.1, "{count}");
             let again = own.ours.resident_scene(buffer.slice(..), count as u32, BOUNDS, &SceneOptions::default());
             let error = again.err().map(|error| error.to_string()).unwrap_or_default();
@@ -145,11 +155,13 @@ fn the_number_of_rays_can_be_on_the_device() {
         for spheres_count in [60, TREE] {
             let (scene, rays) = (own.scene(&spheres(spheres_count)), rays(500));
             let given = own.filled(0, bytemuck::cast_slice(&rays));
-            for kind in QUERY_KINDS {
-                let plan = scene.plan(kind, 500, &Query::at(Precision::Standard)).unwrap();
+            let exact = [QueryKind::Closest, QueryKind::Occluded].map(|kind| (kind, Precision::Exact));
+            for (kind, precision) in QUERY_KINDS.map(|kind| (kind, Precision::Standard)).into_iter().chain(exact) {
+                let query = Query::at(precision);
+                let plan = scene.plan(kind, 500, &query).unwrap();
                 let counter = own.filled(12, &[0]);
                 let out = own.filled(0, &vec![0xabcd_ef01; words_of(kind, 500)]);
-                let status = own.filled(0, &[0; 4]);
+                let status = own.filled(0, &[0; 505]);
                 let pass = plan
                     .bind_counted(
                         500,
@@ -163,17 +175,17 @@ fn the_number_of_rays_can_be_on_the_device() {
                 for count in [0usize, 1, 64, 65, 333, 500, 501, u32::MAX as usize] {
                     own.queue.write_buffer(&counter, 12, &(count as u32).to_le_bytes());
                     own.queue.write_buffer(&out, 0, bytemuck::cast_slice(&vec![0xabcd_ef01u32; words_of(kind, 500)]));
-                    own.queue.write_buffer(&status, 0, &[0; 16]);
+                    own.queue.write_buffer(&status, 0, &[0; 20]);
                     own.submit(|encoder| pass.encode(encoder));
                     let all = own.read(&out);
-                    let (expected, counts, _) =
-                        own.encoded(&scene, kind, &rays[..count.min(500)], &Query::at(Precision::Standard), 0);
+                    let (expected, counts, open) = own.encoded(&scene, kind, &rays[..count.min(500)], &query, 0);
                     assert!(all[..expected.len()] == expected, "{kind:?} {count}");
                     assert!(
                         all[expected.len()..words_of(kind, 500)].iter().all(|word| *word == 0xabcd_ef01),
                         "{kind:?} {count}"
                     );
-                    assert_eq!(own.read(&status)[..4], counts, "{kind:?} {count}");
+                    let status = own.read(&status);
+                    assert_eq!((&status[..4], status[4] as usize), (&counts[..], open.len()), "{kind:?} {count}");
                 }
             }
         }
