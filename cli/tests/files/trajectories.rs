@@ -183,7 +183,7 @@ fn every_format_gives_the_same_light() {
 #[test]
 fn examples_of_the_standard_are_read_or_refused_for_their_centre() {
     let folder = Folder::new();
-    let data = umbracast_testing::root().join("tests/data/oem");
+    let data = umbracast_testing::root().join("crates/files/src/read/oem");
     let run = |name: &str, more: &str| folder.run(&format!("sunlight {} -o out.csv {more}", data.join(name).display()));
     for (name, line) in [("segments.oem", 12), ("accelerations.oem", 11), ("accelerations.xml", 18)] {
         let done = run(name, "");
