@@ -116,32 +116,35 @@ impl Input {
         self.inner.get_ref().shown.clone()
     }
 
-    /// Appends `length` bytes of a file from `start` on, as far as it has them. The buffer does not help where the next bytes are elsewhere.
-    #[cfg(feature = "parquet")]
-    pub(crate) fn read_at(&mut self, start: u64, length: u64, bytes: &mut Vec<u8>) -> Result<usize> {
-        let file = self.inner.get_mut();
-        file.seek(SeekFrom::Start(start))?;
-        file.take(length).read_to_end(bytes)
+    /// Like [`read_full`](Self::read_full), from byte `start` of a file on, without filling the buffer: the next bytes are elsewhere.
+    pub(crate) fn read_at(&mut self, start: u64, bytes: &mut [u8]) -> Result<usize> {
+        // This empties the buffer.
+        self.inner.seek(SeekFrom::Start(start))?;
+        fill(self.inner.get_mut(), bytes)
     }
 
     /// Reads until `bytes` is full or the input ends. Returns the number of bytes read.
     pub(crate) fn read_full(&mut self, bytes: &mut [u8]) -> Result<usize> {
-        let mut filled = 0;
-        while filled < bytes.len() {
-            match self.read(&mut bytes[filled..]) {
-                Ok(0) => break,
-                Ok(count) => filled += count,
-                Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                Err(e) => return Err(e),
-            }
-        }
-        Ok(filled)
+        fill(&mut self.inner, bytes)
     }
 
     /// Appends the bytes up to and including the next line end to `line`, at most `most` bytes. Returns their number; 0 at the end.
     pub(crate) fn read_line(&mut self, line: &mut Vec<u8>, most: usize) -> Result<usize> {
         (&mut self.inner).take(most as u64).read_until(b'\n', line)
     }
+}
+
+fn fill(from: &mut impl Read, bytes: &mut [u8]) -> Result<usize> {
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match from.read(&mut bytes[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(e) if e.kind() == ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(filled)
 }
 
 impl Read for Input {

@@ -243,14 +243,16 @@ fn read(
                 let (cells, seconds) = (next(batches)?, seconds.as_mut().map(next).transpose()?);
                 match field {
                     Some(field) => in_fields.push((*field, numbers(&cells)?)),
-                    None => kept.push(texts(&cells, seconds.as_ref())?),
-                }
-                // A dictionary can repeat a long text in every row.
-                let long = kept.last().and_then(|texts| texts.iter().position(|text| text.len() > 1024));
-                if let Some(at) = long {
-                    let row = RowLocation::Index(first + at as u64).describe(&file.path);
-                    let why = format!("{UNSUPPORTED}{row}: more than 1024 bytes cannot be kept; use --ignore-extra");
-                    return Err(ArrowError::ParquetError(why));
+                    None => {
+                        let texts = texts(&cells, seconds.as_ref())?;
+                        // A dictionary can repeat a long text in every row.
+                        if let Some(at) = texts.iter().position(|text| text.len() > 1024) {
+                            let row = RowLocation::Index(first + at as u64).describe(&file.path);
+                            let why = "more than 1024 bytes cannot be kept; use --ignore-extra";
+                            return Err(ArrowError::ParquetError(format!("{UNSUPPORTED}{row}: {why}")));
+                        }
+                        kept.push(texts);
+                    }
                 }
                 Ok::<_, ArrowError>(cells.len())
             };

@@ -102,8 +102,10 @@ impl ChunkReader for PagedFile {
         let read = || {
             let mut bytes = Vec::new();
             try_reserve("a page of a Parquet file", &mut bytes, length as u64)?;
-            let read = self.shared().input.read_at(start, length as u64, &mut bytes);
-            read.map(|_| bytes.into()).map_err(|e| cannot_read(&self.path, e))
+            bytes.resize(length, 0);
+            let read = self.shared().input.read_at(start, &mut bytes).map_err(|e| cannot_read(&self.path, e))?;
+            bytes.truncate(read);
+            Ok(bytes.into())
         };
         read().map_err(|error| self.fail(error))
     }

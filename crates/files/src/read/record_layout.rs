@@ -1,8 +1,6 @@
 //! Readers of binary numbers of any type and byte order: of records, in which each field has an offset, and of columns that follow each
 //! other.
 
-use std::io::{Seek, SeekFrom};
-
 use super::input::{Input, ROWS_AT_ONCE};
 use super::table::{RowSink, TableReader};
 use crate::error::Result;
@@ -126,8 +124,7 @@ pub(crate) fn column_reader(
             let count = (rows - first).min(ROWS_AT_ONCE as u64) as usize;
             for ((_, NumberColumn { start, number }), strip) in columns.iter().zip(&mut strips) {
                 let strip = &mut strip[..count * number.bytes];
-                let at = SeekFrom::Start(start + first * number.bytes as u64);
-                let read = input.seek(at).and_then(|_| input.read_full(strip));
+                let read = input.read_at(start + first * number.bytes as u64, strip);
                 if read.map_err(|e| cannot_read(&input.path, e))? < strip.len() {
                     return Err(bad_file(&input.path, "the file is truncated"));
                 }

@@ -28,11 +28,14 @@ impl KeptColumns {
 
     /// The cells of a row.
     pub fn row(&self, row: usize) -> impl Iterator<Item = &str> {
-        let first = row * self.names.len();
-        (first..first + self.names.len()).map(|cell| {
-            let start = if cell == 0 { 0 } else { self.ends[cell - 1] };
-            &self.text[start..self.ends[cell]]
-        })
+        (0..self.names.len()).map(move |column| self.cell(row, column))
+    }
+
+    /// The cell of a row and a column.
+    pub(crate) fn cell(&self, row: usize, column: usize) -> &str {
+        let cell = row * self.names.len() + column;
+        let start = if cell == 0 { 0 } else { self.ends[cell - 1] };
+        &self.text[start..self.ends[cell]]
     }
 
     /// These rows of the columns, one after the other.

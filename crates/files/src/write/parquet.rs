@@ -101,7 +101,7 @@ impl<T: AnswerRow> BatchWriter<[T]> for Groups<T> {
     }
 
     fn write_kept(&mut self, _: &mut Output, answers: &[T], kept: &KeptColumns, first: usize) -> Result<()> {
-        let text = |column| (first..first + answers.len()).map(|row| kept.row(row).nth(column)).collect();
+        let text = |column| (first..first + answers.len()).map(|row| Some(kept.cell(row, column))).collect();
         self.writer.write(&rows(kept.names(), text, &self.columns, answers)?).map_err(failed)
     }
 
