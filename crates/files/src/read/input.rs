@@ -171,17 +171,19 @@ impl Seek for Input {
 
 impl Read for Watched {
     fn read(&mut self, bytes: &mut [u8]) -> Result<usize> {
-        let count = match &mut self.source {
-            Source::File(file) => file.read(bytes)?,
-            Source::Memory(all) => all.read(bytes)?,
+        let (count, now) = match &mut self.source {
+            // A reader of columns need not meet the end of a file, so its length is asked for.
+            Source::File(file) => (file.read(bytes)?, self.length.map(|_| file.metadata()).transpose()?),
+            Source::Memory(all) => (all.read(bytes)?, None),
         };
         self.position += count as u64;
         // Column-major arrays are read in strips across the whole file. The highest position is then the least wrong progress.
         self.shown.fetch_max(self.position, Ordering::Relaxed);
-        let Some(length) = self.length else { return Ok(count) };
-        let ended = count == 0 && !bytes.is_empty();
-        if (ended && self.position < length) || self.position > length {
-            let how = if ended { "shorter" } else { "longer" };
+        // Files that the system makes up, as those of /proc, have a length of 0.
+        if let (Some(length), Some(now)) = (self.length, now.map(|about| about.len().max(self.position)))
+            && now != length
+        {
+            let how = if now < length { "shorter" } else { "longer" };
             return Err(Error::other(format!(
                 "the file became {how} while it was being read: it had {length} bytes when it was opened"
             )));
