@@ -98,7 +98,7 @@ lints() {
   step "format" cargo fmt --all --check
   # Without libFuzzer, which needs a C++ compiler.
   step "lints" cargo clippy --release --locked --workspace --exclude umbracast-fuzz --all-targets --all-features -- -D warnings
-  step "lints of the library without features" cargo clippy --release --locked -p umbracast --lib --no-default-features -- -D warnings
+  step "lints of the libraries without features" cargo clippy --release --locked -p umbracast -p umbracast-files --lib --no-default-features -- -D warnings
   RUSTDOCFLAGS="-D warnings" step "documentation" cargo doc --release --locked --no-deps --lib -p umbracast -p umbracast-sky -p umbracast-files --all-features
   if cargo deny --version >/dev/null 2>&1; then
     step "dependencies" cargo deny --locked --offline --workspace check licenses bans sources
@@ -124,8 +124,6 @@ rest() {
   fi
   # With debug assertions and overflow checks.
   cargo --config tests/checked.toml test --no-fail-fast $options $crates -p umbracast-fuzz --lib --bins >"$work/units.log" 2>&1 || bad=1
-  # Without Parquet and without wgpu.
-  cargo test --release --locked -p umbracast-files --lib format >>"$work/units.log" 2>&1 || bad=1
   cargo test --no-fail-fast --doc $options $crates >>"$work/units.log" 2>&1 || bad=1
   [ -n "$core" ] || lints >"$work/lints.log" 2>&1 || bad=1
   [ -n "$core" ] || web/test.sh >"$work/browser.log" 2>&1 || bad=1

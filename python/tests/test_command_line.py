@@ -37,6 +37,27 @@ def test_exit_codes_are_those_of_the_program(tmp_path, arguments, code, message)
     assert done.returncode == code and message in done.stderr and "Traceback" not in done.stderr, done.stderr
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "s.parquet r.csv -o out.csv",
+        "s.csv r.parquet -o out.csv",
+        "s.csv r.csv -o out.parquet",
+        "s.csv r.csv --query all -o out.parquet",
+    ],
+)
+def test_without_parquet_the_error_names_the_feature_and_no_file_changes(tmp_path, arguments):
+    (tmp_path / "s.csv").write_text("x,y,z,r\n0,0,5,1\n")
+    (tmp_path / "r.csv").write_text("ox,oy,oz,dx,dy,dz\n0,0,0,0,0,1\n")
+    for name in ["s.parquet", "r.parquet", "out.parquet"]:
+        (tmp_path / name).write_text("before")
+    before = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    done = run("cast", *arguments.split(), "--device", "cpu", cwd=tmp_path)
+    words = "built without Parquet: build it with `cargo build --release --features parquet`, or use .csv"
+    assert done.returncode == 2 and words in done.stderr, done.stderr
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == before
+
+
 def test_a_bad_memory_limit_is_an_error_of_the_command_line():
     done = run("devices", env={**os.environ, "UMBRACAST_MEMORY": "much"})
     assert done.returncode == 2 and "UMBRACAST_MEMORY is 'much'" in done.stderr and "Traceback" not in done.stderr

@@ -173,36 +173,3 @@ pub(crate) fn without_parquet(path: &Path) -> Error {
 pub(crate) fn describe(extension: &str) -> String {
     if extension.is_empty() { "a file without an extension".into() } else { format!("'.{}'", quoted(extension)) }
 }
-
-#[cfg(all(test, not(feature = "parquet")))]
-mod tests {
-    use super::*;
-    use crate::read::{ray_stream::RayFile, spheres::read_spheres};
-    use crate::write::file_writer::FileWriter;
-    use umbracast::{Hit, HitLists, Ray};
-
-    #[test]
-    fn errors_without_parquet_name_the_feature() {
-        let folder = tempfile::tempdir().unwrap();
-        let names = ["s.parquet", "r.parquet", "out.parquet"];
-        let [s, r, out] = names.map(|name| folder.path().join(name));
-        for path in [&s, &r, &out] {
-            std::fs::write(path, "before").unwrap();
-        }
-        for error in [
-            read_spheres(&s, glam::DVec3::ZERO).err(),
-            RayFile::<Ray>::open(&r).err(),
-            FileWriter::<[Hit]>::create(&out).err(),
-            FileWriter::<HitLists>::create(&out).err(),
-        ] {
-            let error = error.expect("there is no Parquet");
-            let words = "built without Parquet: build it with `cargo build --release --features parquet`";
-            assert!(error.to_string().contains(words), "{error}");
-            assert!(matches!(error, Error::BadFile { .. }), "{error}");
-        }
-        for path in [&s, &r, &out] {
-            assert_eq!(std::fs::read_to_string(path).unwrap(), "before", "{}", path.display());
-        }
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), names.len(), "a file was created");
-    }
-}
