@@ -14,7 +14,8 @@ command -v npm >/dev/null || fail "npm is missing: install Node 20 or newer"
 version=$(sed -n 's/^wasm-bindgen = "=\(.*\)"/\1/p' web/engine/Cargo.toml)
 bindgen=target/web-tools/bin/wasm-bindgen
 if [ "$($bindgen --version 2>/dev/null)" != "wasm-bindgen $version" ]; then
-  cargo install -q wasm-bindgen-cli --version "=$version" --root target/web-tools
+  # Compiled without optimisation: it runs for seconds, and is compiled faster.
+  cargo install -q --debug wasm-bindgen-cli --version "=$version" --root target/web-tools
 fi
 [ -d web/node_modules ] || npm --prefix web ci --ignore-scripts --no-audit --no-fund
 

@@ -220,3 +220,27 @@ pub(crate) fn check_same_length(
     }
     Err(Error::LengthsDiffer { left_name, left: left as u64, right_name, right: right as u64 })
 }
+
+#[cfg(all(test, feature = "serde"))]
+mod tests {
+    use super::*;
+    use crate::Sphere;
+
+    /// As TOML, which has infinities.
+    #[test]
+    fn records_and_policies_are_serialised() {
+        let query = Query::at(Precision::Exact).ends(Ends::HalfOpen).motion(Motion::WithRay);
+        let text = toml::to_string(&query).unwrap();
+        for words in ["precision = \"exact\"", "ends = \"half-open\"", "on_bad = \"refuse\""] {
+            assert!(text.contains(words), "{text}");
+        }
+        assert_eq!(toml::from_str::<Query>(&text).unwrap(), query);
+        // Policies that are not given have their defaults.
+        assert_eq!(toml::from_str::<Query>("touch = \"miss\"").unwrap(), Query::new().touch(Touch::Miss));
+        let (ray, sphere) = (Ray::new([0.0; 3], [1.0, 0.0, 0.0]), Sphere::new([1.0, 2.0, 3.0], 4.0));
+        let text = toml::to_string(&ray).unwrap();
+        assert!(text.contains("t_max = inf"), "{text}");
+        assert_eq!(toml::from_str::<Ray>(&text).unwrap(), ray);
+        assert_eq!(toml::from_str::<Sphere>(&toml::to_string(&sphere).unwrap()).unwrap(), sphere);
+    }
+}
