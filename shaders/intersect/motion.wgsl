@@ -41,7 +41,9 @@ fn scale_moving(ray: Ray, sphere: Sphere, moves: RelativeMotion) -> ScaledPair {
   let s = power_of_two(before);
   let o = opaque3(ray.origin * s);
   let c = opaque3(sphere.center * s);
-  let p = two_product3(moves.velocity * s, moves.time);
+  // Of a small displacement the time or the velocity is below 1, and can be enlarged.
+  let scales_time = before > 0 && abs(moves.time) < 1.0;
+  let p = two_product3(moves.velocity * select(s, 1.0, scales_time), moves.time * select(1.0, s, scales_time));
   let h = two_sum3(c, p.high);
   let first = two_sum3(h.high, -o);
   let ends = two_sum3(first.high, first.low + (h.low + p.low));

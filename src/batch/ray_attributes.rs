@@ -107,7 +107,9 @@ impl RayAttributeColumns<'_> {
             true if ray.t_max > to => ("t_max", ray.t_max),
             _ => return Ok(()),
         };
-        let outside = format!("outside the time range of the scene, {from} to {to}; widen the time range");
+        let remedy =
+            if value.is_finite() { "widen the time range" } else { "it must be finite where spheres move with rays" };
+        let outside = format!("outside the time range of the scene, {from} to {to}; {remedy}");
         bad(field, value, outside.into())
     }
 

@@ -47,9 +47,9 @@ impl Scene {
     ///
     /// A bullet is a point unless it has a [radius](Bullets::radii). It hits surfaces from outside only, and a tangent path is a hit. A
     /// bullet that starts strictly inside a sphere is not traced ([`LegStatus::StartedInside`](crate::LegStatus::StartedInside)). Each leg
-    /// is computed in f64, from the end of the previous one; the device finds the sphere that it hits, for the nearest f32 ray. The sphere
-    /// that a bullet has just left is not hit again. If rounding puts a bullet inside a sphere, the sphere reflects it, so it never gets
-    /// deeper.
+    /// is computed in f64, from the end of the previous one; the device finds the sphere that it hits: on the first leg for a direction of
+    /// two f32, then for the nearest f32 ray. The sphere that a bullet has just left is not hit again. If rounding puts a bullet inside a
+    /// sphere, the sphere reflects it, so it never gets deeper.
     ///
     /// Spheres may move. Velocities are then per frame, bullets start at time 0, and time continues from ricochet to ricochet. A ricochet
     /// reflects the bullet in the frame of the sphere, which has infinite mass: the speed relative to the sphere is preserved, so the

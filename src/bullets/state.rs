@@ -41,6 +41,8 @@ pub(crate) struct BulletState {
     pub(crate) from_id: u32,
     /// The ray that the device casts: the nearest f32 ray whose start is not inside that sphere.
     pub(crate) ray: Ray,
+    /// What rounding its direction to f32 left over, on the first leg. The start of later legs is rounded anyway.
+    pub(crate) direction_low: [f32; 3],
     /// Among moving spheres, the time at which the ray's `t` is 0, in frames: the f32 just before the leg begins.
     pub(crate) time: f32,
     pub(crate) radius: f32,
@@ -61,17 +63,19 @@ impl BulletState {
         let away = shot.to.as_dvec3() - shot.from.as_dvec3();
         let (unit, speed) = (away.normalize(), f64::from(shot.speed));
         let (along, direction, t_per_frame) = if end.is_some() {
-            (unit * speed, (unit * speed).as_vec3(), 1.0)
+            (unit * speed, unit * speed, 1.0)
         } else {
-            (unit, (away * (-away.abs().max_element().log2().floor()).exp2()).as_vec3(), speed)
+            (unit, away * (-away.abs().max_element().log2().floor()).exp2(), speed)
         };
-        let ray = Ray::new(shot.from, nonzero_direction(direction, unit)).between(0.0, end.unwrap_or(f32::INFINITY));
+        let rounded = direction.as_vec3();
+        let ray = Ray::new(shot.from, nonzero_direction(rounded, unit)).between(0.0, end.unwrap_or(f32::INFINITY));
         let at = shot.from.as_dvec3();
         Self {
             bullet,
             last_sphere: NO_SPHERE,
             from_id,
             ray,
+            direction_low: (direction - rounded.as_dvec3()).as_vec3().to_array(),
             time: 0.0,
             radius,
             position: at,
@@ -108,13 +112,21 @@ impl BulletState {
         let grid = size.max(f64::from(f32::MIN_POSITIVE)) * (-23.0_f64).exp2();
         let step = grid + (center.abs().max_element() + r) * (-49.0_f64).exp2();
         let start = origin(turned.point).as_vec3();
-        let start = if outside(&start) { start } else { origin(turned.point + step * turned.normal).as_vec3() };
+        let start = if turned.velocity == self.direction {
+            // A line touches a ball once. Where it touches two balls at one point, each would else be hit after the other, for ever.
+            next_towards(start, along)
+        } else if outside(&start) {
+            start
+        } else {
+            origin(turned.point + step * turned.normal).as_vec3()
+        };
         let ray = Ray::new(start, nonzero_direction(along.as_vec3(), turned.normal)).between(late, last);
         let usable = start.is_finite() && ray.direction.is_finite();
         usable.then_some(Self {
             last_sphere: id,
             from_id: NO_SPHERE,
             ray,
+            direction_low: [0.0; 3],
             time,
             position: turned.point,
             direction: along,
@@ -152,6 +164,16 @@ impl BulletState {
 /// along `otherwise`, by a negligible amount.
 fn nonzero_direction(direction: Vec3, otherwise: DVec3) -> Vec3 {
     if direction == Vec3::ZERO { (otherwise * (-90.0_f64).exp2()).as_vec3() } else { direction }
+}
+
+/// The next point of the grid of f32, in each component in which the direction is not 0.
+fn next_towards(point: Vec3, direction: DVec3) -> Vec3 {
+    let next = |x: f32, d: f64| match d {
+        0.0 => x,
+        _ if d > 0.0 => x.next_up(),
+        _ => x.next_down(),
+    };
+    Vec3::new(next(point.x, direction.x), next(point.y, direction.y), next(point.z, direction.z))
 }
 
 /// The largest f32 that is at most `x`.

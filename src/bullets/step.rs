@@ -56,10 +56,12 @@ impl Answers {
         let radii = try_collect(active.iter().map(|bullet| bullet.radius))?;
         let from_ids = try_collect(active.iter().map(|bullet| bullet.from_id))?;
         let wide = radii.iter().any(|radius| *radius > 0.0);
+        let lows = try_collect(active.iter().map(|bullet| bullet.direction_low))?;
         let ray_attributes = RayAttributeColumns {
             times: (query.motion == Motion::WithRay).then_some(&times[..]),
             radii: wide.then_some(&radii[..]),
             from_ids: from_ids.iter().any(|id| *id != NO_SPHERE).then_some(&from_ids[..]),
+            directions_low: lows.iter().any(|low| *low != [0.0; 3]).then_some(&lows[..]),
             starts_at_own_time: true,
             ..RayAttributeColumns::default()
         };

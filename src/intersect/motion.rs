@@ -126,7 +126,9 @@ pub(crate) fn scale_moving(ray: &Ray, sphere: &Sphere, moves: &RelativeMotion) -
     };
     let s = power_of_two(before);
     let (o, c) = (ray.origin * s, sphere.center * s);
-    let (p, p1) = two_product3(moves.velocity * s, moves.time);
+    // Of a small displacement the time or the velocity is below 1, and can be enlarged.
+    let (of_velocity, of_time) = if before > 0 && moves.time.abs() < 1.0 { (1.0, s) } else { (s, 1.0) };
+    let (p, p1) = two_product3(moves.velocity * of_velocity, moves.time * of_time);
     let (h, h1) = two_sum(c, p);
     let (e, e1) = two_sum(h, -o);
     let (eh, el) = two_sum(e, e1 + (h1 + p1));

@@ -232,6 +232,47 @@ fn bullets_may_start_inside_on_and_outside_spheres() {
     }
 }
 
+/// The direction (1 − 2⁻²⁵, 1, 0) is no f32. At a distance of 2¹⁷ the line passes 2⁻⁸ beside the nearest f32 ray.
+#[test]
+fn the_first_leg_follows_the_line_of_the_given_points() {
+    let far = 2f32.powi(17);
+    let spheres = [
+        Sphere::new([far - 2f32.powi(-7), far, 0.0], 0.9 * 2f32.powi(-8)),
+        Sphere::new([-far, far, 0.0], 2f32.powi(-9)),
+    ];
+    let nearly = 2f32.powi(-25);
+    let bullets = [
+        Bullet::new([nearly, 0.0, 0.0], [1.0, 1.0, 0.0], 1.0),
+        Bullet::new([-nearly, 0.0, 0.0], [-1.0, 1.0, 0.0], 1.0),
+    ];
+    for device in devices() {
+        for scene in with_and_without_tree(device, &spheres) {
+            let flights = scene.bullets(&bullets, 1, &EXACT).unwrap();
+            assert_eq!(flights.iter().map(|legs| legs[0].id).collect::<Vec<_>>(), [0, NO_SPHERE], "{}", device.name());
+        }
+    }
+}
+
+#[test]
+fn a_bullet_that_touches_two_balls_at_one_point_flies_on() {
+    let spheres = [
+        Sphere::new([5.0, 1.0, 0.0], 1.0),
+        Sphere::new([5.0, -1.0, 0.0], 1.0),
+        Sphere::new([12.0, 0.0, 0.0], 1.0),
+        Sphere::new([5.0, 9.0, 0.0], 1.0),
+    ];
+    // From afar, and from the point where the two balls touch.
+    let bullets = [Bullet::new([0.0; 3], [1.0, 0.0, 0.0], 1.0), Bullet::new([5.0, 0.0, 0.0], [5.0, 0.0, 1.0], 1.0)];
+    for device in devices() {
+        for scene in with_and_without_tree(device, &spheres) {
+            let flights = scene.bullets(&bullets, 9, &EXACT).unwrap();
+            let legs = |i: usize| flights.get(i).unwrap().iter().map(|leg| (leg.id, leg.distance)).collect::<Vec<_>>();
+            assert_eq!(legs(0)[..2], [(0, 5.0), (2, 11.0)], "{}", device.name());
+            assert_eq!(legs(1), [(0, 0.0), (NO_SPHERE, f32::INFINITY)], "{}", device.name());
+        }
+    }
+}
+
 /// Compares the first four legs with an independent f64 computation that tests every sphere. Later legs would diverge: errors grow
 /// with every ricochet.
 #[test]

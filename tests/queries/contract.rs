@@ -1,7 +1,7 @@
 //! The documented semantics of queries, one test per property, on every device.
 
 use umbracast::{
-    Approach, Device, DeviceOptions, Ends, Error, Hit, Inside, Interval, Motion, NO_SPHERE, Precision, Query, Ray,
+    Approach, Device, DeviceOptions, Ends, Error, Hit, Inside, Interval, NO_SPHERE, Precision, Query, Ray,
     SceneOptions, Sphere, Touch,
 };
 use umbracast_testing::{Numbers, cpu, devices, scaled};
