@@ -51,7 +51,7 @@ impl<R: BufRead> CsvRecords<R> {
     /// that is no comment has none.
     pub(crate) fn open(mut input: R, path: &Path, again: bool, is_known: &dyn Fn(&str) -> bool) -> Result<Self> {
         let preamble = Preamble::read(&mut input, is_known).map_err(|e| cannot_read(path, e))?;
-        let Preamble { bytes, head, separator, header, units, is_too_long } = preamble;
+        let Preamble { bytes, head, separator, header, units, is_too_long, .. } = preamble;
         let reader = reader_of(separator).from_reader(BoundedReader::new(head, input));
         let mut records = Self {
             path: path.into(),
@@ -177,6 +177,7 @@ fn unequal(found: usize, header: &StringRecord) -> String {
 }
 
 /// What stands before the header.
+#[derive(Default)]
 struct Preamble {
     /// Length in bytes.
     bytes: u64,
@@ -187,13 +188,14 @@ struct Preamble {
     header: StringRecord,
     /// Names and units of columns in the comments of ECSV.
     units: Vec<(String, String)>,
+    /// The last of these columns.
+    column: String,
     is_too_long: bool,
 }
 
 impl Preamble {
     fn read(input: &mut impl BufRead, is_known: &dyn Fn(&str) -> bool) -> std::io::Result<Self> {
-        let (header, units) = (StringRecord::new(), Vec::new());
-        let mut found = Self { bytes: 0, head: Vec::new(), separator: b',', header, units, is_too_long: false };
+        let mut found = Self { separator: b',', ..Self::default() };
         let mut is_ecsv = false;
         loop {
             let line = match input.fill_buf()?.first() {
@@ -230,24 +232,33 @@ impl Preamble {
         }
     }
 
-    /// A comment of ECSV, the format of astropy. The separator is a blank unless a comment has another.
+    /// A comment of ECSV, the format of astropy. The separator is a blank unless a comment has another. A column is `- {name: x, unit: km}`, or
+    /// begins with `- name: x`, and the unit follows. The scale of times, which counts as their unit, follows a line `time:`.
     fn read_ecsv(&mut self, comment: &str) {
-        let value = |key: &str| {
-            let rest = comment.split_once(key)?.1.trim_start();
-            match rest.strip_prefix(['\'', '"']) {
-                Some(quoted) => quoted.split(['\'', '"']).next(),
-                None => rest.split([',', '}']).next(),
-            }
+        let scalar = |text: &str| {
+            let text = text.trim_start();
+            let end: &[char] = if text.starts_with(['\'', '"']) { &['\'', '"'] } else { &[',', '}'] };
+            text.trim_start_matches(['\'', '"']).split(end).next().unwrap_or_default().trim().to_owned()
         };
+        let value = |key: &str| comment.strip_prefix(key).map(scalar);
         if comment.starts_with("%ECSV") {
             self.separator = b' ';
         }
-        if let Some(&[separator]) = value("delimiter:").map(str::as_bytes) {
+        if let Some(&[separator]) =
+            comment.split_once("delimiter:").map(|(_, text)| scalar(text)).as_ref().map(String::as_bytes)
+        {
             self.separator = separator;
         }
-        if let (Some(name), Some(unit)) = (value("{name:"), value("unit:")) {
-            self.units.push((name.trim().into(), unit.trim().into()));
+        let in_braces = value("- {name:");
+        let unit = match in_braces {
+            Some(_) => comment.split_once("unit:").map(|(_, text)| scalar(text)),
+            // Objects of astropy begin with one of these characters. Their columns have the unit, too.
+            None => value("unit:").or(value("scale:")).filter(|unit| !unit.starts_with(['!', '&', '*'])),
+        };
+        if let Some(name) = in_braces.or(value("- name:")).or(comment.strip_suffix(':').map(scalar)) {
+            self.column = name;
         }
+        self.units.extend(unit.map(|unit| (self.column.clone(), unit)));
     }
 }
 

@@ -33,7 +33,8 @@ impl Meanings for Fields<'_> {
         Some(match name {
             MASK | SKIP_ID | FROM_ID | ID | TRANSMITTANCE | ELEMENT | "t_min" | "t_max" => vec![],
             _ if ROTATION.contains(&name) || COLORS.contains(&name) => vec![],
-            TIME | "unix_s" => vec!["s".into()],
+            TIME => vec!["s".into()],
+            "unix_s" => vec!["s".into(), "utc".into()],
             _ if VELOCITY.contains(&name) || name == "speed" => vec![format!("{length}/s")],
             _ => vec![length.into()],
         })
