@@ -29,10 +29,13 @@ pub(crate) struct CsvRecords<R> {
     pub(crate) units: Vec<String>,
     /// Start of the header in bytes.
     pub(crate) header_at: u64,
-    /// Whether a row that begins with `#` is always a comment. Otherwise it is one if its number of cells is not that of the header.
+    /// Whether a row that begins with `#` is a comment even if it has as many cells as the header: it is one unless it begins with an error
+    /// value of Excel.
     pub(crate) has_comments: bool,
     record: StringRecord,
     record_at: u64,
+    /// The start and index of the last record, if its last cell contains a line end.
+    may_be_open: Option<(u64, u64)>,
     /// Whether `record` has been read and not been returned.
     is_waiting: bool,
     /// Blank rows before `record` that have not been returned, and the start of the first.
@@ -64,6 +67,7 @@ impl<R: BufRead> CsvRecords<R> {
             has_comments: false,
             record: StringRecord::new(),
             record_at: bytes,
+            may_be_open: None,
             is_waiting: false,
             blank_rows: 0,
             blank_at: 0,
@@ -110,7 +114,11 @@ impl<R: Read> CsvRecords<R> {
                 return Ok(None);
             }
             let first = self.record.get(0).unwrap_or_default();
-            if first.starts_with('#') && (self.has_comments || self.record.len() != columns) {
+            let has_all = self.record.len() == columns;
+            if first.starts_with('#') && (!has_all || self.has_comments && !is_excel_error(first)) {
+                if self.record.iter().any(|cell| cell.contains('\n')) {
+                    return Err(self.fault(self.record_at, self.rows + self.blank_rows, NOT_CLOSED));
+                }
                 continue;
             }
             if self.record.iter().all(|cell| cell.trim().is_empty()) {
@@ -154,6 +162,12 @@ impl<R: Read> CsvRecords<R> {
         self.reader.get_mut().record_ended();
         self.record = StringRecord::from_byte_record(bytes)
             .unwrap_or_else(|error| error.into_byte_record().iter().map(characters).collect());
+        // A quotation mark that is not closed swallows the rest of the text.
+        if let Some((byte, row)) = self.may_be_open.filter(|_| !found && !self.reader.get_ref().ends_quoted()) {
+            return Err(self.fault(byte, row, NOT_CLOSED));
+        }
+        let is_open = self.record.iter().next_back().is_some_and(|cell| cell.contains('\n'));
+        self.may_be_open = is_open.then_some((self.record_at, row));
         Ok(found)
     }
 
@@ -167,6 +181,11 @@ impl<R: Read> CsvRecords<R> {
     fn location(&self, byte: u64, row: u64) -> RowLocation {
         if self.again { RowLocation::Byte(byte) } else { RowLocation::Index(row) }
     }
+}
+
+/// Whether a cell is an error value of Excel in any language, such as `#DIV/0!`, `#NAME?` or `#N/A`.
+fn is_excel_error(cell: &str) -> bool {
+    matches!(cell, "#N/A" | "#NV") || cell.ends_with(['!', '?']) && !cell.contains(' ')
 }
 
 /// How the number of cells differs from that of the header.
@@ -237,8 +256,11 @@ impl Preamble {
     fn read_ecsv(&mut self, comment: &str) {
         let scalar = |text: &str| {
             let text = text.trim_start();
-            let end: &[char] = if text.starts_with(['\'', '"']) { &['\'', '"'] } else { &[',', '}'] };
-            text.trim_start_matches(['\'', '"']).split(end).next().unwrap_or_default().trim().to_owned()
+            let mut parts = match text.strip_prefix(['\'', '"']) {
+                Some(quoted) => quoted.split(['\'', '"']),
+                None => text.split([',', '}']),
+            };
+            parts.next().unwrap_or_default().trim().to_owned()
         };
         let value = |key: &str| comment.strip_prefix(key).map(scalar);
         if comment.starts_with("%ECSV") {
