@@ -163,6 +163,8 @@ fn every_format_gives_the_same_light() {
         folder.run_ok(&format!("sunlight {input} {frame} -o again.csv --events again_events.csv -q"));
         let again = columns(&folder.text("again.csv"), &["fraction", "kind"]);
         assert_eq!(again.len(), 180, "{input}");
+        // A table may not have days of the year.
+        assert!(!folder.text("again.csv").contains("2026-080"), "{input}");
         for (again, one) in again.iter().zip(&one) {
             let apart = again[0].parse::<f64>().unwrap() - one[0].parse::<f64>().unwrap();
             assert!(apart.abs() < 1e-7 && again[1] == one[1], "{input}: {again:?} {one:?}");
@@ -279,7 +281,7 @@ fn columns_have_names_in_any_case_and_units() {
         let rows = (0..20).map(|i| format!("{} {}\n", &clock(i)[..19], row(&state(i)[..3]).replace(',', " ")));
         format!(
             "# %ECSV 1.0\n# ---\n# datatype:\n# - {{name: time, datatype: string}}\n# - name: x\n#   unit: {unit}\n#   datatype: float64\n\
-             #   meta: !!omap\n#   - {{src: me}}\n# - {{name: 'y', unit: km, datatype: float64}}\n# - {{name: z, datatype: float64}}\n\
+             #   meta: !!omap\n#   - {{src: me}}\n# - {{name: 'y', unit: km, datatype: float64}}\n# - {{name: z, unit: '', datatype: float64}}\n\
              # meta: !!omap\n# - __serialized_columns__:\n#     time:\n#       __class__: astropy.time.core.Time\n#       format: isot\n\
              #       scale: {scale}\n#       value: !astropy.table.SerializedColumn {{name: time}}\n#     x:\n\
              #       unit: !astropy.units.Unit {{unit: {unit}}}\n# schema: astropy-2.0\ntime x y z\n{}",
