@@ -212,7 +212,7 @@ fn recognise(
 /// The error for a file whose extension is not that of a readable format.
 fn unsupported(path: &Path, schema: &TableSchema, found: &str) -> crate::error::Error {
     let swapped = match (schema.plural, found) {
-        ("observers", _) => "",
+        ("observers" | "poses", _) => "",
         ("rays", "segments") => "; to cast segments, add --segments",
         ("rays", "points") => "; to cast rays from points, add --toward or --parallel",
         ("segments", "rays") => "; to cast rays, leave out --segments",
