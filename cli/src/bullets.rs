@@ -29,13 +29,13 @@ Files:
   .npy  f4 or f8. Spheres (N, 4): x y z r. Bullets (M, 7): x1 y1 z1 x2 y2 z2
         speed
   .csv  named columns. Spheres: x,y,z,r, optional vx,vy,vz: velocity per frame.
-        Bullets: x1,y1,z1,x2,y2,z2,speed, optional radius. Also .parquet, in
-        builds with --features parquet
+        Bullets: x1,y1,z1,x2,y2,z2,speed, optional radius. Also .npz, and
+        .parquet in builds with --features parquet
   .f32  raw little-endian records of 4 and 7 f32, as in .npy; also named
         .spheres and .bullets
 A bullet flies from x1,y1,z1 through x2,y2,z2 and beyond, `speed` per frame. It
-is a point, or with `radius` a ball, which hits spheres with its surface. OUT is
-.npz, .csv or .parquet and has one row per bullet:
+is a point, or with `radius` a ball, which hits spheres with its surface.
+OUT has one row per bullet:
   status      hit, miss or started_inside; in .npz 0, 1, 2 (u1). A start on a
               surface is not inside: a bullet that flies inwards from there hits
               at once. A tangent bullet hits but keeps its direction
@@ -85,10 +85,10 @@ Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the
     umbracast bullets")]
 #[command(after_long_help = EXAMPLES, after_help = "`umbracast bullets --help` explains the files and gives examples.")]
 pub(crate) struct BulletsArgs {
-    /// Spheres: .npy, .csv, .parquet, .ply, .xyz, .pdb, .f32, .spheres or -
+    /// Spheres: .npy, .npz, .csv, .parquet, .ply, .xyz, .pdb, .f32, .spheres or -
     #[arg(requires = "bullets")]
     spheres: Option<PathBuf>,
-    /// Bullets: .npy, .csv, .parquet, .ply, .f32, .bullets or -
+    /// Bullets: .npy, .npz, .csv, .parquet, .ply, .f32, .bullets or -
     #[arg(requires = "output")]
     bullets: Option<PathBuf>,
     /// Output file: .npz, .csv, .parquet, .npy, .f32 or - (standard output)

@@ -370,7 +370,7 @@ impl Files<'_> {
             };
             if is_array {
                 let message = "the lists of all and nearest are no single array: supported are .npz, .csv and .parquet";
-                return Err(Error::bad_file(self.output, message));
+                return Err(umbracast_files::Error::bad_output(self.output, message).into());
             }
         }
         self.args.query.run(self, most)

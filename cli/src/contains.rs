@@ -28,10 +28,10 @@ Files:
         of r, and optional qw,qx,qy,qz, their rotation. Points: x,y,z, optional
         time and skip_id (the id of a sphere to ignore). Spheres and points:
         optional mask (a point tests only spheres whose mask shares a bit with
-        its own). Also .parquet, in builds with --features parquet
+        its own). Also .npz, and .parquet in builds with --features parquet
   .f32  raw little-endian records of 4 and 3 f32, as in .npy; also named
         .spheres and .points
-OUT is .npz, .csv or .parquet and has one row per point:
+OUT has one row per point:
   count  number of spheres that contain the point; a point on a surface is
          inside (u4)
   id     lowest row in the file, from 0, of these spheres; without one
@@ -52,9 +52,9 @@ Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES, after_help = "`umbracast contains --help` explains the files and gives examples.")]
 pub(crate) struct ContainsArgs {
-    /// Spheres: .npy, .csv, .parquet, .ply, .xyz, .pdb, .f32, .spheres or -
+    /// Spheres: .npy, .npz, .csv, .parquet, .ply, .xyz, .pdb, .f32, .spheres or -
     spheres: PathBuf,
-    /// Points: .npy, .csv, .parquet, .ply, .xyz, .pdb, .f32, .points or -
+    /// Points: .npy, .npz, .csv, .parquet, .ply, .xyz, .pdb, .f32, .points or -
     points: PathBuf,
     /// Output file: .npz, .csv, .parquet, .npy, .f32 or - (standard output)
     #[arg(short, long, value_name = "OUT")]

@@ -28,8 +28,9 @@ use super::{left_out, open_reference, print_summary, say};
 const EXAMPLES: &str = "\
 OBSERVERS are points in the unit and the coordinates of SYSTEM, in f64:
   .npy  f4 or f8 of shape (N, 3): x y z
-  .csv  columns x,y,z. Also .parquet, in builds with --features parquet
+  .csv  columns x,y,z. Also .npz, and .parquet in builds with --features parquet
   .f32  raw little-endian records of 3 f32
+  .xyz, .pdb  the places of atoms, in angstrom
 SYSTEM is a system file as for `umbracast render` (systems/README.md). The light
 and the bodies are used, except bodies with `casts = false`. It needs no camera:
   unit = 'km'
@@ -40,7 +41,7 @@ and the bodies are used, except bodies with `casts = false`. It needs no camera:
   name = 'Moon'
   center = [0, 0, 370_000]
   radius = 1_737.4
-OUT is .npz, .csv or .parquet and has one row per observer:
+OUT has one row per observer:
   fraction  visible part of the light's disc, by solid angle: 0 in the umbra,
             1 in full light (f8); 1 - fraction is the obscuration
   flux      only if the light has `limb_darkening`: brightness of that part,
@@ -73,7 +74,7 @@ Exit codes: 0 done, 2 bad usage or input, 3 no such device or precision, 4 the
 #[command(override_usage = "umbracast shadow [OPTIONS] OBSERVERS SYSTEM -o OUT")]
 #[command(after_long_help = EXAMPLES, after_help = "`umbracast shadow --help` explains the files and gives examples.")]
 pub(crate) struct ShadowArgs {
-    /// Observers: .npy, .csv, .parquet, .ply, .f32 or -
+    /// Observers: .npy, .npz, .csv, .parquet, .ply, .xyz, .pdb, .f32 or -
     observers: PathBuf,
     /// The light and the bodies: a system file (.toml)
     system: PathBuf,

@@ -151,7 +151,7 @@ class Scene(Queries):
         origin: Origin | Literal["auto"] | None = None,
         **arguments: Any,
     ) -> Self:
-        """Read the spheres of a file, as the command line does: ``.npy``, ``.csv``, ``.ply``, ``.xyz``, ``.pdb``, ``.f32``, ``.spheres``.
+        """Read the spheres of a file, as the command line does: ``.npy``, ``.npz``, ``.csv``, ``.ply``, ``.xyz``, ``.pdb``, ``.f32``, ``.spheres``.
 
         The columns of a file may have masks, velocities, transmittances, and the shapes of ellipsoids. Ids are rows of the file. An atom
         that is left out, such as an alternate location, keeps its row: its mask is 0, so ``scene.spheres[scene.masks != 0]`` are the others.

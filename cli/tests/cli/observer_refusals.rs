@@ -129,7 +129,7 @@ fn wrong_inputs() -> Vec<Wrong> {
             Some(("o.txt", OBSERVERS.into())),
             "shadow o.txt s.toml -o out.csv",
             2,
-            &["o.txt", "observers", ".npy, .npz, .csv"],
+            &["o.txt", "observers", ".npy, .npz, .csv, .parquet, .ply, .xyz, .pdb, .f32 and .observers"],
         ),
         (
             "unknown output",

@@ -69,7 +69,21 @@ fn a_dash_that_cannot_work_is_refused() {
         ("", "cast s.csv r.csv -o - --json", "would both write to standard output"),
         ("x,y\n1,2\n", "cast - r.csv -o out.csv", "error: standard input: header line: column 'z' is missing"),
         (SPHERES, "cast - r.csv -o out.csv --origin auto", "error: standard input: finding the centre"),
-        ("", "cast s.csv r.csv -o - --query all --format npy", "are no single array"),
+        (
+            "",
+            "cast s.csv r.csv -o - --query all --format npy",
+            "error: standard output: the lists of all and nearest are",
+        ),
+        (
+            "id,ox,oy,oz,dx,dy,dz\na,0,0,0,1,0,0\n",
+            "cast s.csv - -o - --keep",
+            "error: standard output: the results have a column 'id': rename the kept column",
+        ),
+        (
+            "name,ox,oy,oz,dx,dy,dz\na,0,0,0,1,0,0\n",
+            "cast s.csv - -o - --keep --format npy",
+            "error: standard output: kept columns are text",
+        ),
         // The extension of a file selects its format, so another one was ignored.
         (
             "",

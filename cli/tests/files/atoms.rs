@@ -138,6 +138,11 @@ fn names_give_elements_where_the_column_has_none() {
         // A column that contradicts the residue is not believed, and digits are no element.
         ("ATOM", " CA ", "GLY", "CA", 1.7),
         ("ATOM", " CA ", "GLY", "12", 1.7),
+        ("ATOM", "CL1 ", "UNK", "CL", 1.75),
+        ("HETATM", " F1 ", "UNK", "F", 1.47),
+        ("ATOM", " CA ", "UNK", "", 1.7),
+        ("HETATM", "RU  ", "RU", "RU", 2.0),
+        ("HETATM", "RU  ", "RU", "", 2.0),
         ("HETATM", "CA  ", "CA", "", 2.31),
         ("HETATM", " CA ", "CA", "", 2.31),
         ("HETATM", "CA  ", "CA", "CA", 2.31),
@@ -248,8 +253,14 @@ fn models_and_frames_are_told_apart() {
     assert_eq!(folder.text("out.csv").lines().count(), 2);
     folder.run_ok("contains s.csv c.pdb -o out.csv -q --models all");
     assert_eq!(folder.text("out.csv"), "count,id\n1,0\n0,\n0,\n");
-    folder.write("s.toml", "unit = \"m\"\n[light]\ncenter = [0, 0, 99]\nradius = 1\n");
+    folder.write("s.toml", "unit = \"angstrom\"\n[light]\ncenter = [0, 0, 99]\nradius = 1\n");
     folder.refused("shadow c.pdb s.toml -o out.csv", "c.pdb: it has 3 models");
+    folder.write("s.toml", "unit = \"km\"\n[light]\ncenter = [0, 0, 99]\nradius = 1\n");
+    for observers in ["a.pdb", "a.xyz"] {
+        let words =
+            format!("{observers}: atoms are in angstrom, but the unit of the system is km: write unit = \"angstrom\"");
+        folder.refused(&format!("shadow {observers} s.toml -o out.csv"), &words);
+    }
 }
 
 #[test]
@@ -377,15 +388,20 @@ fn bodies_of_system_files_are_read_with_the_same_options() {
         assert!(t == expected || (t - expected).abs() < 1e-4, "{file} {keys}: {t}");
         assert!(done.errors.contains(warning), "{file} {keys}: {}", done.errors);
     }
-    for (key, words) in
-        [("unknown_atoms = \"error\"", "'EPW' is not a chemical element"), ("models = \"last\"", "models")]
-    {
-        folder.write(
-            "s.toml",
-            format!("unit = \"m\"\n[light]\ndirection = [1, 0, 0]\n[[body]]\nspheres = \"tip4p.pdb\"\n{key}\n"),
-        );
-        folder.refused("render s.toml -o p.png", words);
+    let scene = |unit: &str, file: &str, key: &str| {
+        format!("unit = \"{unit}\"\n[light]\ndirection = [1, 0, 0]\n[[body]]\nspheres = \"{file}\"\n{key}\n")
+    };
+    for (unit, key, words) in [
+        ("angstrom", "unknown_atoms = \"error\"", "'EPW' is not a chemical element"),
+        ("angstrom", "models = \"last\"", "models"),
+        ("nm", "", "tip4p.pdb: atoms are in angstrom, but the unit of the system is nm: write unit = \"angstrom\""),
+    ] {
+        folder.write("s.toml", scene(unit, "tip4p.pdb", key)).refused("render s.toml -o p.png", words);
     }
+    // Balls with radii of their own may have any unit.
+    copy(&folder, "ext_radius.xyz");
+    folder.write("p.csv", "x,y,z\n0,0,99\n").write("s.toml", scene("m", "ext_radius.xyz", ""));
+    folder.run_ok("shadow p.csv s.toml -o out.csv");
 }
 
 #[test]

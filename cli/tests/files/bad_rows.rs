@@ -88,6 +88,19 @@ fn skipped_spheres_are_counted_and_not_drawn() {
         folder.refused(arguments, "s.csv: line 2: x is nan");
     }
     assert!(drawn.len() > 1000);
+    // Rays and points without a time, although no sphere moves.
+    folder
+        .write("rest.csv", "x,y,z,r\n0,0,0,1\n")
+        .write("t.csv", "ox,oy,oz,dx,dy,dz,time\n-10,0,0,1,0,0,\n-10,0,0,1,0,0,0.5\n")
+        .write("pt.csv", "x,y,z,time\n0,0,0,\n0,0,0,0.5\n");
+    for (arguments, skipped, found) in [
+        ("cast rest.csv t.csv", "1 bad rays skipped", "t,id\n,\n9.0,0\n"),
+        ("contains rest.csv pt.csv", "1 bad points skipped", "count,id\n0,\n1,0\n"),
+    ] {
+        let done = folder.run_ok(&format!("{arguments} -o out.csv --on-bad skip"));
+        assert!(done.errors.contains(skipped), "{}", done.errors);
+        assert_eq!(folder.text("out.csv"), found);
+    }
     // Ellipsoids, and a file without a valid sphere.
     folder
         .write("e.csv", "x,y,z,rx,ry,rz\n0,0,0,1,1,0\n0,0,0,1,2,3\n0,0,10,nan,1,1\n")
@@ -127,6 +140,12 @@ fn skipped_observers_have_rows_without_results() {
     assert_eq!(npz_array::<u8>(&folder.path("out.npz"), "kind"), [255, 2, 255, 0, 3, 255]);
     let fractions = npz_array::<f64>(&folder.path("out.npz"), "fraction");
     assert_eq!(fractions.iter().map(|x| x.is_nan()).collect::<Vec<_>>(), [true, false, true, false, false, true]);
+    #[cfg(feature = "parquet")]
+    {
+        folder.run_ok("shadow o.csv s.toml -o out.parquet --ignore-extra --on-bad skip");
+        let found = super::parquet::with::as_csv(folder.bytes("out.parquet")).replace("0.7500046876757902", "0.75");
+        assert_eq!(found, "fraction,kind\n,\n0.75,\"antumbra\"\n,\n1.0,\"lit\"\n0.0,\"umbra\"\n,\n");
+    }
     let json = folder.run_ok("shadow o.csv s.toml -o out.csv --ignore-extra --on-bad skip --json").output;
     assert!(json.contains("\"skipped\"") && json.contains("\"observers\""), "{json}");
     folder.write("s.toml", SYSTEM.replace("radius = 1\n", "radius = 1\nlimb_darkening = [0.3, 0.2]\n"));

@@ -101,6 +101,10 @@ fn headers_may_have_any_case_and_units_and_rows_may_be_blank_at_the_end() {
         ("x,y,z,r\n0,0,0,1\n,,,\n0,0,5,1\n", "line 3: x is empty"),
         ("x,y,z,r,\n0,0,0,1,7\n", "line 2: cell 5 is '7', but its column has no name"),
         ("sep=;\nx;y;z;r\n0;0;0;1,5\n", "line 3: r is '1,5': expected a number"),
+        // A quotation mark swallows the rest.
+        ("x,y,z,r\n0,0,5,1\n# a note,\"of two\n0,0,0,1\n", "line 3: a quotation mark is not closed"),
+        ("x,y,z,r\n0,0,5,1\n#DIV/0!,0,0,1\n", "line 3: x is '#DIV/0!': expected a number"),
+        ("x,y,z,r\n#N/A,0,5,1\n", "line 2: x is '#N/A': expected a number"),
     ] {
         folder.write("s.csv", text);
         refused(hits_in(&folder, "s.csv", ""), words);
@@ -129,6 +133,17 @@ fn every_table_follows_the_same_rules() {
         .write("seg.csv", "X1 (m),Y1,Z1,X2,Y2,Z2\n-10,0,0,0,0,0\n")
         .write("p.csv", "sep=,\nX,Y,Z\n0,0,0\n")
         .write("r.csv", "OX [m],OY,OZ,DX,DY,DZ,Town\n-10,0,0,1,0,0,Elche\n");
+    // A text may contain line ends, but must be closed.
+    folder
+        .write("closed.csv", "x,y,z,town\n0,0,0,\"two\nlines\"\n")
+        .run_ok("shadow closed.csv bom.toml -o - -q --keep");
+    folder.write("open.csv", "x,y,z,town\n0,0,0,a\n1,0,0,\"b\n2,0,0,c\n\n");
+    for option in ["--keep", "--ignore-extra"] {
+        folder.refused(
+            &format!("shadow open.csv bom.toml -o out.csv {option}"),
+            "open.csv: line 3: a quotation mark is not closed",
+        );
+    }
     for system in ["bom.toml", "latin.toml"] {
         let done = folder.run_ok(&format!("shadow o.csv {system} -o - -q --keep"));
         assert!(done.output.starts_with("Town (1),fraction,kind\nM\u{e1}laga,0.75"), "{}", done.output);
@@ -176,9 +191,12 @@ fn places_and_vectors_follow_them_too() {
         ("lat,lon,Name,city\n", "columns 'Name' and 'city' have the same meaning"),
         ("lat,lat,lon\n", "column 'lat' appears twice"),
         ("lat,lon\n1,2\n,\n3,4\n", "line 3: latitude is ''"),
+        ("lat,lon,name\n1,2,\"a\n3,4,b\n", "line 2: a quotation mark is not closed"),
     ] {
         refused(found(text), words);
     }
+    let named = found("name,lat,lon\n#1 Station,25,-104\n# a comment\nB,25,-104\n").unwrap();
+    assert!(named.contains("#1 Station") && named.lines().count() == expected.lines().count() + 1, "{named}");
     let named = folder.run_ok("circumstances 2024-04-08 --places pandas_cp1252.csv -o -").output;
     assert!(named.contains("S\u{e3}o Paulo \u{2013} \u{201c}S\u{e9}\u{201d}"), "{named}");
 

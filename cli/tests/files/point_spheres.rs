@@ -16,8 +16,14 @@ fn every_format_of_points_gives_spheres_of_one_radius() {
         .write("c.csv", "z,mask,x,y\n0,1,4,0\n0,1,0,9\n")
         .write("c.npy", npy("'<f4'", false, "(2, 3)", &f32_bytes(&POINTS)))
         .write("c.f32", f32_bytes(&POINTS))
-        .write("c.ply", PLY);
-    for file in ["c.csv", "c.npy", "c.f32", "c.ply"] {
+        .write("c.ply", PLY)
+        // Colours are no radii.
+        .write(
+            "rgb.ply",
+            PLY.replace("float nx", "uchar r\nproperty uchar g\nproperty uchar b").replace(" 1\n", " 7 8 9\n"),
+        )
+        .write("rgb.csv", "x,y,z,r,g,b\n4,0,0,7,8,9\n0,9,0,7,8,9\n");
+    for file in ["c.csv", "c.npy", "c.f32", "c.ply", "rgb.ply", "rgb.csv --ignore-extra"] {
         for origin in ["", "--origin auto"] {
             folder.run_ok(&format!("cast {file} r.csv --sphere-radius 1 {origin} -o out.csv -q"));
             assert_eq!(folder.text("out.csv"), "t,id\n3.0,0\n8.0,1\n", "{file} {origin}");
@@ -46,6 +52,7 @@ fn every_format_of_points_gives_spheres_of_one_radius() {
         ("cast own.csv r.csv -o out.csv --sphere-radius 2", "own.csv: the spheres have their own radii (r)"),
         ("cast e.csv r.csv -o out.csv --sphere-radius 2", "e.csv: the spheres have their own radii (rx)"),
         ("cast a.xyz r.csv -o out.csv --sphere-radius 2", "a.xyz: the spheres have their own radii (r)"),
+        ("cast rgb.csv r.csv -o out.csv --sphere-radius 1", "columns r, g and b are a colour: name it red,green,blue"),
         ("cast c.csv r.csv -o out.csv --sphere-radius -1", "the radius for all spheres is -1: a radius must be finite"),
         ("cast c.csv r.csv -o out.csv --sphere-radius nan", "the radius for all spheres is NaN"),
         ("cast c.npy r.csv -o out.csv", "shape is (2, 3): expected (N, 4) with x y z r for spheres; points need"),

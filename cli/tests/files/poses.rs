@@ -72,6 +72,11 @@ fn other_columns_of_poses_are_treated_as_those_of_rays() {
     assert_eq!(folder.text("out.csv"), kept);
     folder.run_ok("cast s.csv --sensor l.toml -o out.csv -q --keep --query occluded");
     assert!(folder.text("out.csv").starts_with("time,name,occluded\n08:00:00.0,\"a, b\",true\n"));
+    folder.write("p.spheres", "").write("o.toml", format!("{HEAD}poses = \"p.spheres\"\n"));
+    folder.refused(
+        "cast s.csv --sensor o.toml -o out.csv",
+        "p.spheres: cannot read poses from '.spheres': supported are .npy, .npz, .csv, .parquet, .ply, .f32 and .poses\n",
+    );
     for (header, words) in [
         ("x,y,z,qw,qx,qy,qz,mask", "unknown column 'mask'; known columns are x,y,z,qw,qx,qy,qz; other columns need"),
         ("x,y,z,qw,qx,qy,gz,t", "unknown column 'gz' (did you mean 'qz'?)"),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::escape::cut;
+use crate::format::is_standard_stream;
 
 /// Result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -75,6 +76,12 @@ impl Error {
         Self::Io { action, path: path.into(), message: error.to_string(), source: Some(IoCause(Arc::new(error))) }
     }
 
+    /// Error for results that cannot be written to `path`, which may be standard output.
+    pub fn bad_output(path: &Path, message: impl Into<String>) -> Self {
+        let path = if is_standard_stream(path) { Path::new(STANDARD_OUTPUT) } else { path };
+        bad_file(path, message)
+    }
+
     /// Error for a file that cannot be read or written for a reason that the system did not report.
     pub(crate) fn io_message(action: &'static str, path: impl Into<PathBuf>, message: impl Into<String>) -> Self {
         Self::Io { action, path: path.into(), message: message.into(), source: None }
@@ -114,10 +121,13 @@ const PATH: usize = 360;
 /// Maximum number of bytes of a message.
 const PART: usize = 1_400;
 
+/// Standard output as messages show it.
+const STANDARD_OUTPUT: &str = "standard output";
+
 /// The path of a file as messages show it. The path `-` is a standard stream.
 pub(crate) fn name_of_file(action: &str, path: &Path) -> String {
-    match (path.as_os_str() == "-", action) {
-        (true, "write") => return "standard output".into(),
+    match (is_standard_stream(path), action) {
+        (true, "write") => return STANDARD_OUTPUT.into(),
         (true, _) => return "standard input".into(),
         (false, _) => {}
     }

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use umbracast::glam::{DVec3, Vec3};
 use umbracast::{CancelToken, OnBad, Ray, Sphere};
 use umbracast_files::{AnswerRow, FileWriter, RayBatch, RayFile, Table, center_of_spheres, read_spheres};
-use umbracast_files::{Error, Result, read_rays_in_memory, read_spheres_in_memory};
+use umbracast_files::{Error, ExtraColumns, ReadOptions, Result};
+use umbracast_files::{read_rays_in_memory, read_spheres_in_memory, read_spheres_with};
 use umbracast_testing::folder::{f32_bytes, npy};
 use umbracast_testing::scaled;
 
@@ -141,6 +142,16 @@ fn rounding_happens_once_and_is_counted() {
     let (_folder, path) = file("a.npy", npy("'<f8'", false, "(1, 4)", &values));
     let rounding = read_spheres(&path, DVec3::ZERO).unwrap().rounding;
     assert_eq!((rounding.changed, rounding.largest), (2, f64::from(0.1_f32) - 0.1));
+
+    // An f64 would be halfway between two f32. A record of another program may contain others.
+    let descr = "[('x', '<i8'), ('y', '<u8'), ('n', [('a', [('b', '<f4', (1,))])]), ('z', '<f4'), ('r', '<f4')]";
+    let x = (1_i64 << 60) + (1 << 36) + 1;
+    let data = [&(-x).to_le_bytes()[..], &x.to_le_bytes(), &[0; 12]].concat();
+    let (_folder, path) = file("a.npy", npy(descr, false, "(1L,)", &data));
+    let options = ReadOptions::default().extra(ExtraColumns::Ignore);
+    let center = read_spheres_with(&path, DVec3::ZERO, &options).unwrap().records[0].center;
+    assert_eq!(center.to_array(), [-x as f32, x as f32, 0.0]);
+    assert_eq!(x as f32, 1152921642045800448.0);
 }
 
 #[test]

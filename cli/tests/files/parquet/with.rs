@@ -22,6 +22,8 @@ pub(in crate::files) fn as_csv(bytes: Vec<u8>) -> String {
             Field::Float(x) => format!("{x:?}"),
             Field::UInt(id) => id.to_string(),
             Field::Bool(flag) => flag.to_string(),
+            Field::Double(x) => format!("{x:?}"),
+            Field::Str(word) => format!("{word:?}"),
             other => panic!("{other:?} in a table of results"),
         });
         text += &(cells.collect::<Vec<_>>().join(",") + "\n");

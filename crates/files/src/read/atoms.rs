@@ -17,6 +17,9 @@ use crate::schema::convert::{Number, Row, RowLocation};
 use crate::schema::kinds::{ELEMENT, TableSchema};
 use crate::schema::left_out::Omitted;
 
+/// The tables that atoms can be.
+pub(crate) const TABLES: [&str; 3] = ["spheres", "points", "observers"];
+
 /// An atom as the file has it.
 pub(crate) struct Atom<'a> {
     pub(crate) place: RowLocation,
@@ -50,11 +53,23 @@ impl Lines {
     pub(crate) fn new(input: Input, schema: &'static TableSchema, options: &ReadOptions) -> Result<Self> {
         refuse_kept(&input, options)?;
         let path = input.path.clone();
-        if !["spheres", "points", "observers"].contains(&schema.plural) {
+        if !TABLES.contains(&schema.plural) {
             let why = format!("{} cannot be read from atoms, which have only a position and a radius", schema.plural);
             return Err(bad_file(&path, why));
         }
         Ok(Self { input, path, options: *options, schema, place: RowLocation::Byte(0), position: 0, count: 0 })
+    }
+
+    /// Refuses another unit of lengths than that of atoms, such as that of a system.
+    pub(crate) fn check_unit(&self) -> Result<()> {
+        match self.options.unit {
+            None | Some("angstrom") => Ok(()),
+            Some(unit) => {
+                let remedy = "write unit = \"angstrom\", or convert the atoms to a .csv";
+                Err(self
+                    .fault_of_file(&format!("atoms are in angstrom, but the unit of the system is {unit}: {remedy}")))
+            }
+        }
     }
 
     /// The fields that atoms fill.

@@ -18,12 +18,19 @@ pub(crate) struct BoundedReader<R> {
     since: u64,
     line_ends: bool,
     others: bool,
+    /// The last byte that is no white space.
+    last: u8,
 }
 
 impl<R> BoundedReader<R> {
     /// A reader of `head` and then `input`.
     pub(crate) fn new(head: Vec<u8>, input: R) -> Self {
-        Self { head: Cursor::new(head), input, since: 0, line_ends: false, others: false }
+        Self { head: Cursor::new(head), input, since: 0, line_ends: false, others: false, last: 0 }
+    }
+
+    /// Whether the input so far ends with a quotation mark, or white space after one.
+    pub(crate) fn ends_quoted(&self) -> bool {
+        self.last == b'"'
     }
 
     /// Must be called at the end of every record.
@@ -55,6 +62,7 @@ impl<R: Read> Read for BoundedReader<R> {
             count => count,
         };
         self.since += count as u64;
+        self.last = bytes[..count].iter().rfind(|byte| !byte.is_ascii_whitespace()).copied().unwrap_or(self.last);
         if self.since > 2 * AHEAD as u64 {
             // All bytes of this read belong to one record.
             let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');

@@ -66,8 +66,8 @@ fn open(input: Input, kind: &'static TableSchema, options: &ReadOptions) -> Resu
         },
     };
     let cells: Vec<Cell> = header.iter().map(use_of).collect();
-    let kept = header.iter().zip(&cells).filter(|(_, cell)| matches!(cell, Cell::Kept));
-    let kept = kept.map(|(name, _)| name.to_owned()).collect();
+    let kept = headings.into_iter().zip(&cells).filter(|(_, cell)| matches!(cell, Cell::Kept));
+    let kept = kept.map(|(name, _)| name).collect();
     let columns = fields.into_iter().flatten().collect();
     // A number does not begin with `#`, but a text may.
     records.has_comments = matches!(cells[0], Cell::Field(_));

@@ -29,10 +29,13 @@ pub(crate) struct CsvRecords<R> {
     pub(crate) units: Vec<String>,
     /// Start of the header in bytes.
     pub(crate) header_at: u64,
-    /// Whether a row that begins with `#` is always a comment. Otherwise it is one if its number of cells is not that of the header.
+    /// Whether a row that begins with `#` is a comment even if it has as many cells as the header: it is one unless it begins with an error
+    /// value of Excel.
     pub(crate) has_comments: bool,
     record: StringRecord,
     record_at: u64,
+    /// The start and index of the last record, if its last cell contains a line end.
+    may_be_open: Option<(u64, u64)>,
     /// Whether `record` has been read and not been returned.
     is_waiting: bool,
     /// Blank rows before `record` that have not been returned, and the start of the first.
@@ -51,7 +54,7 @@ impl<R: BufRead> CsvRecords<R> {
     /// that is no comment has none.
     pub(crate) fn open(mut input: R, path: &Path, again: bool, is_known: &dyn Fn(&str) -> bool) -> Result<Self> {
         let preamble = Preamble::read(&mut input, is_known).map_err(|e| cannot_read(path, e))?;
-        let Preamble { bytes, head, separator, header, units, is_too_long } = preamble;
+        let Preamble { bytes, head, separator, header, units, is_too_long, .. } = preamble;
         let reader = reader_of(separator).from_reader(BoundedReader::new(head, input));
         let mut records = Self {
             path: path.into(),
@@ -64,6 +67,7 @@ impl<R: BufRead> CsvRecords<R> {
             has_comments: false,
             record: StringRecord::new(),
             record_at: bytes,
+            may_be_open: None,
             is_waiting: false,
             blank_rows: 0,
             blank_at: 0,
@@ -110,7 +114,11 @@ impl<R: Read> CsvRecords<R> {
                 return Ok(None);
             }
             let first = self.record.get(0).unwrap_or_default();
-            if first.starts_with('#') && (self.has_comments || self.record.len() != columns) {
+            let has_all = self.record.len() == columns;
+            if first.starts_with('#') && (!has_all || self.has_comments && !is_excel_error(first)) {
+                if self.record.iter().any(|cell| cell.contains('\n')) {
+                    return Err(self.fault(self.record_at, self.rows + self.blank_rows, NOT_CLOSED));
+                }
                 continue;
             }
             if self.record.iter().all(|cell| cell.trim().is_empty()) {
@@ -154,6 +162,12 @@ impl<R: Read> CsvRecords<R> {
         self.reader.get_mut().record_ended();
         self.record = StringRecord::from_byte_record(bytes)
             .unwrap_or_else(|error| error.into_byte_record().iter().map(characters).collect());
+        // A quotation mark that is not closed swallows the rest of the text.
+        if let Some((byte, row)) = self.may_be_open.filter(|_| !found && !self.reader.get_ref().ends_quoted()) {
+            return Err(self.fault(byte, row, NOT_CLOSED));
+        }
+        let is_open = self.record.iter().next_back().is_some_and(|cell| cell.contains('\n'));
+        self.may_be_open = is_open.then_some((self.record_at, row));
         Ok(found)
     }
 
@@ -169,6 +183,11 @@ impl<R: Read> CsvRecords<R> {
     }
 }
 
+/// Whether a cell is an error value of Excel in any language, such as `#DIV/0!`, `#NAME?` or `#N/A`.
+fn is_excel_error(cell: &str) -> bool {
+    matches!(cell, "#N/A" | "#NV") || cell.ends_with(['!', '?']) && !cell.contains(' ')
+}
+
 /// How the number of cells differs from that of the header.
 fn unequal(found: usize, header: &StringRecord) -> String {
     let (s, expected) = (if found == 1 { "" } else { "s" }, header.len());
@@ -177,6 +196,7 @@ fn unequal(found: usize, header: &StringRecord) -> String {
 }
 
 /// What stands before the header.
+#[derive(Default)]
 struct Preamble {
     /// Length in bytes.
     bytes: u64,
@@ -187,13 +207,14 @@ struct Preamble {
     header: StringRecord,
     /// Names and units of columns in the comments of ECSV.
     units: Vec<(String, String)>,
+    /// The last of these columns.
+    column: String,
     is_too_long: bool,
 }
 
 impl Preamble {
     fn read(input: &mut impl BufRead, is_known: &dyn Fn(&str) -> bool) -> std::io::Result<Self> {
-        let (header, units) = (StringRecord::new(), Vec::new());
-        let mut found = Self { bytes: 0, head: Vec::new(), separator: b',', header, units, is_too_long: false };
+        let mut found = Self { separator: b',', ..Self::default() };
         let mut is_ecsv = false;
         loop {
             let line = match input.fill_buf()?.first() {
@@ -230,24 +251,36 @@ impl Preamble {
         }
     }
 
-    /// A comment of ECSV, the format of astropy. The separator is a blank unless a comment has another.
+    /// A comment of ECSV, the format of astropy. The separator is a blank unless a comment has another. A column is `- {name: x, unit: km}`, or
+    /// begins with `- name: x`, and the unit follows. The scale of times, which counts as their unit, follows a line `time:`.
     fn read_ecsv(&mut self, comment: &str) {
-        let value = |key: &str| {
-            let rest = comment.split_once(key)?.1.trim_start();
-            match rest.strip_prefix(['\'', '"']) {
-                Some(quoted) => quoted.split(['\'', '"']).next(),
-                None => rest.split([',', '}']).next(),
-            }
+        let scalar = |text: &str| {
+            let text = text.trim_start();
+            let mut parts = match text.strip_prefix(['\'', '"']) {
+                Some(quoted) => quoted.split(['\'', '"']),
+                None => text.split([',', '}']),
+            };
+            parts.next().unwrap_or_default().trim().to_owned()
         };
+        let value = |key: &str| comment.strip_prefix(key).map(scalar);
         if comment.starts_with("%ECSV") {
             self.separator = b' ';
         }
-        if let Some(&[separator]) = value("delimiter:").map(str::as_bytes) {
+        if let Some(&[separator]) =
+            comment.split_once("delimiter:").map(|(_, text)| scalar(text)).as_ref().map(String::as_bytes)
+        {
             self.separator = separator;
         }
-        if let (Some(name), Some(unit)) = (value("{name:"), value("unit:")) {
-            self.units.push((name.trim().into(), unit.trim().into()));
+        let in_braces = value("- {name:");
+        let unit = match in_braces {
+            Some(_) => comment.split_once("unit:").map(|(_, text)| scalar(text)),
+            // Objects of astropy begin with one of these characters. Their columns have the unit, too.
+            None => value("unit:").or(value("scale:")).filter(|unit| !unit.starts_with(['!', '&', '*'])),
+        };
+        if let Some(name) = in_braces.or(value("- name:")).or(comment.strip_suffix(':').map(scalar)) {
+            self.column = name;
         }
+        self.units.extend(unit.map(|unit| (self.column.clone(), unit)));
     }
 }
 

@@ -217,7 +217,7 @@ fn header(input: &mut Input) -> Result<Header> {
 }
 
 /// Maximum depth of brackets in a header.
-const DEEPEST: u32 = 5;
+const DEEPEST: u32 = 8;
 
 /// A literal of Python.
 pub(super) struct Value<'a> {
@@ -283,7 +283,9 @@ fn parse<'a>(rest: &mut &'a str, depth: u32) -> std::result::Result<Value<'a>, &
             "False" => Kind::Truth(false),
             word if word.starts_with('-') => return Err("a size in its header is negative"),
             word if word.starts_with(|c: char| c.is_ascii_digit()) => {
-                Kind::Whole(word.parse().map_err(|_| "its shape is too large for any file")?)
+                // Python 2 writes `3L`.
+                let digits = word.strip_suffix('L').unwrap_or(word);
+                Kind::Whole(digits.parse().map_err(|_| "its shape is too large for any file")?)
             }
             _ => return Err("its header is no literal of Python"),
         }

@@ -255,9 +255,10 @@ impl Message<'_> {
         let object = self.draft.objects.len() - 1;
         let own = &self.draft.objects[object];
         if own.is_useable(instant) {
-            // Times are written in UTC, as those of events.
+            // Times are written in UTC, as those of events, and with a month, so that they can be read again.
+            let has_month = time.split('T').next().is_some_and(|date| date.matches('-').count() == 2);
             match self.times {
-                TimeSystem::Utc => self.draft.kept.push(time),
+                TimeSystem::Utc if has_month => self.draft.kept.push(time),
                 _ => self.draft.kept.push(&instant.text(6, self.delta_t).to_string()),
             }
             self.draft.kept.push(&own.object);

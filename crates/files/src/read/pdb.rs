@@ -42,6 +42,7 @@ struct Model {
 
 fn open(input: Input, schema: &'static TableSchema, options: &ReadOptions) -> Result<TableReader> {
     let lines = Lines::new(input, schema, options)?;
+    lines.check_unit()?;
     Ok(TableReader::new(lines.fields(), None, move |sink| read(lines, sink)))
 }
 
@@ -139,7 +140,9 @@ impl AtomLine {
             return self.name().element(left);
         }
         let element = number_of_label(symbol);
-        if self.is_polymer && !element.is_some_and(pdb_names::is_common) {
+        // Atoms of unknown residues may be any: some programs call all residues UNK.
+        let is_likely = |element| pdb_names::is_common(element) || self.residue().eq_ignore_ascii_case("UNK");
+        if self.is_polymer && !element.is_some_and(is_likely) {
             return self.name().element(left);
         }
         element

@@ -71,19 +71,19 @@ impl Name<'_> {
     pub(crate) fn element(&self, left: bool) -> Option<u32> {
         let letters = letters(self.columns);
         let first = letters.get(..1)?;
+        // An ion has the name of its residue, even that of a nucleotide: ruthenium is RU.
+        if letters == self::letters(self.residue) {
+            let symbol = IONS.iter().find(|(name, _)| *name == letters).map_or(&*letters, |(_, symbol)| *symbol);
+            if let Some(element) = atomic_number(symbol) {
+                return Some(element);
+            }
+        }
         if self.is_polymer {
             return if letters.starts_with("SE") { atomic_number("SE") } else { common(first) };
         }
         // Dummy atoms, and atoms that were not identified.
         if ["DUM", "UNX"].contains(&self.residue) {
             return None;
-        }
-        // An ion has the name of its residue.
-        if letters == self::letters(self.residue) {
-            let symbol = IONS.iter().find(|(name, _)| *name == letters).map_or(&*letters, |(_, symbol)| *symbol);
-            if let Some(element) = atomic_number(symbol) {
-                return Some(element);
-            }
         }
         if !self.begins_with_letters(2) {
             // One letter is the symbol. More are the symbol and a position, which is believed only of light elements.

@@ -10,7 +10,6 @@ use super::table::OpenTable;
 use crate::error::Result;
 use crate::error::bad_file;
 use crate::escape::quoted;
-use crate::format::extension;
 use crate::schema::kept::KeptColumns;
 use crate::schema::kinds::POSES;
 use crate::schema::rounding::{Role, Rounding};
@@ -64,12 +63,6 @@ pub fn read_poses(path: &Path, origin: DVec3, on_bad: OnBad) -> Result<PoseTable
 
 impl PoseFile {
     pub(crate) fn open(path: &Path, options: &ReadOptions) -> Result<Self> {
-        if ["spheres", "rays", "points"].contains(&extension(path).as_str()) {
-            return Err(bad_file(
-                path,
-                "cannot read poses from this format: supported are .npy, .csv, .parquet, .f32 and .poses",
-            ));
-        }
         // Checked before opening: a sensor file may name neither a pipe nor a device.
         check_regular(path)?;
         Ok(Self { path: path.into(), source: OpenTable::open_with(path, &POSES, options)? })

@@ -15,7 +15,7 @@ use super::table::OpenTable;
 use crate::error::{Error, Result};
 use crate::error::{bad_file, cannot_read};
 use crate::escape::quoted;
-use crate::schema::convert::{Converter, Record};
+use crate::schema::convert::{Converter, MOST_FIELDS, Record};
 use crate::schema::kept::KeptColumns;
 use crate::schema::kinds::{FROM_ID, ID, STARTS, TableSchema};
 use crate::schema::left_out::LeftOut;
@@ -309,8 +309,12 @@ impl<T: Batched> Reader<T> {
     fn fill(&mut self, source: OpenTable) -> Result<Batch<T>> {
         let mut rays = self.buffer()?;
         let left_out = source.read(&mut |row| {
-            rays.records.push(self.converter.convert(row)?);
+            let record = self.converter.convert(row)?;
             rays.optional.push(self.kind, &mut self.converter, row)?;
+            // Spheres at rest do not look at the time, so the ray itself becomes invalid.
+            let is_timeless =
+                rays.optional.times.as_ref().and_then(|times| times.last()).is_some_and(|time| time.is_nan());
+            rays.records.push(if is_timeless { T::from_fields([f32::NAN; MOST_FIELDS]) } else { record });
             row.kept.iter().for_each(|cell| rays.kept.push(cell));
             if rays.records.len() == RayBatches::BATCH {
                 self.send_batch(std::mem::take(&mut rays))?;

@@ -162,10 +162,12 @@ impl RecordPart {
         match (self.form, self.bytes) {
             (NumberForm::Float, 4) => f32::from_bits(bits as u32).into(),
             (NumberForm::Float, _) => f64::from_bits(bits).into(),
-            (NumberForm::Unsigned, _) => (bits as f64).into(),
+            // By way of f64, integers above 2⁵³ would be rounded twice.
+            (NumberForm::Unsigned, _) => Number { wide: bits as f64, narrow: bits as f32 },
             (NumberForm::Signed, bytes) => {
                 let unused = 64 - 8 * bytes as u32;
-                (((bits << unused) as i64 >> unused) as f64).into()
+                let value = (bits << unused) as i64 >> unused;
+                Number { wide: value as f64, narrow: value as f32 }
             }
         }
     }

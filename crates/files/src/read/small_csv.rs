@@ -84,11 +84,12 @@ impl<'a> SmallCsv<'a> {
         let bytes = read_small(path, what)?;
         let is_known = |heading: &str| columns.named(&split(heading).0).is_some();
         let mut records = CsvRecords::open(&bytes[..], path, true, &is_known)?;
-        records.has_comments = true;
         let headings = records.headings();
         let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
         let place = RowLocation::Byte(records.header_at).describe(path);
         let meanings = meanings_of(&headings, &columns).map_err(|why| bad_file(path, format!("{place}: {why}")))?;
+        let first = meanings.first().copied().flatten();
+        records.has_comments = first.is_some_and(|column| columns[column].units.is_some());
         let meanings = meanings.into_iter().map(|column| Some(columns[column?].names)).collect();
         let mut csv = Self { path, header: records.header.clone(), meanings, rows: Vec::new() };
         let mut cursor = LineCursor { bytes: &bytes, byte: 0, line: 1 };

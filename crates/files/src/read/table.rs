@@ -14,7 +14,7 @@ use super::npz;
 #[cfg(feature = "parquet")]
 use super::parquet::FORMAT as PARQUET;
 use super::read_options::{ExtraColumns, ReadOptions};
-use super::{csv, npy, pdb, ply, xyz};
+use super::{atoms, csv, npy, pdb, ply, xyz};
 use crate::error::Result;
 use crate::error::{bad_file, cannot_read};
 #[cfg(not(feature = "parquet"))]
@@ -212,7 +212,7 @@ fn recognise(
 /// The error for a file whose extension is not that of a readable format.
 fn unsupported(path: &Path, schema: &TableSchema, found: &str) -> crate::error::Error {
     let swapped = match (schema.plural, found) {
-        ("observers", _) => "",
+        ("observers" | "poses", _) => "",
         ("rays", "segments") => "; to cast segments, add --segments",
         ("rays", "points") => "; to cast rays from points, add --toward or --parallel",
         ("segments", "rays") => "; to cast rays, leave out --segments",
@@ -222,7 +222,7 @@ fn unsupported(path: &Path, schema: &TableSchema, found: &str) -> crate::error::
     };
     let (plural, found) = (schema.plural, describe(found));
     // Atoms have a place and a radius.
-    let fits = |extension: &str| !matches!(extension, "xyz" | "pdb") || matches!(plural, "spheres" | "points");
+    let fits = |extension: &str| !matches!(extension, "xyz" | "pdb") || atoms::TABLES.contains(&plural);
     let extensions = FORMATS.iter().map(|format| format.extension).filter(|extension| fits(extension));
     // Raw records have no f8, which the times of states need. They may also have the plural as their extension.
     let has_times = plural == "states";

@@ -11,14 +11,14 @@ use umbracast_sky::{DatePrecision, DeltaT, Error as SkyError, Frame, Sky, Time, 
 use super::input::Input;
 use super::oem::{is_message, read_oem};
 use super::read_options::{ExtraColumns, ReadOptions};
-use super::small_csv::{read_small_pipe, read_small_text};
+use super::small_csv::{SmallColumn, read_small_pipe, read_small_text};
 use super::table::OpenTable;
 use super::vectors::read_spk;
 use crate::error::{Result, bad_file, cannot_read};
 use crate::escape::quoted;
 use crate::format::{StreamFormat, extension};
 use crate::schema::convert::RowLocation;
-use crate::schema::headings::split;
+use crate::schema::headings::{meanings_of, split};
 use crate::schema::kept::KeptColumns;
 use crate::schema::kinds::TRAJECTORIES;
 
@@ -173,12 +173,9 @@ impl Draft {
 /// Columns of text.
 const TEXT: [&str; 2] = ["time", "object"];
 
-/// The column of text that a heading names, in any case. The time may have its scale as a unit: `Time [UTC]`.
-fn text_column(heading: &str) -> Option<&'static str> {
-    let (name, unit) = split(heading);
-    let has_unit = |known: &str| unit.is_empty() || known == "time" && unit.eq_ignore_ascii_case("utc");
-    TEXT.into_iter().find(|known| *known == name && has_unit(known))
-}
+/// What they mean. The time may have its scale as a unit: `Time [UTC]`.
+const MEANINGS: [SmallColumn; 2] =
+    [SmallColumn { names: &["time"], units: Some(&["utc"]) }, SmallColumn { names: &["object"], units: None }];
 
 fn read_table(
     path: &Path,
@@ -205,16 +202,10 @@ fn read_table(
         return Err(bad_file(path, "a velocity needs three columns: vx,vy,vz"));
     }
     let names = source.kept().to_vec();
-    let found = names.iter().map(|heading| text_column(heading)).collect::<Vec<_>>();
-    for name in TEXT {
-        let mut same = (0..names.len()).filter(|at| found[*at] == Some(name));
-        if let (Some(first), Some(second)) = (same.next(), same.next()) {
-            let [first, second] = [first, second].map(|at| quoted(&names[at]));
-            let why = format!("columns '{first}' and '{second}' have the same meaning: keep one of them");
-            return Err(bad_file(path, why));
-        }
-    }
-    let [time, object] = TEXT.map(|name| found.iter().position(|own| *own == Some(name)));
+    // Others, such as `time_s`, mean nothing.
+    let texts = names.iter().map(|heading| if TEXT.contains(&&*split(heading).0) { heading } else { "" });
+    let found = meanings_of(&texts.collect::<Vec<_>>(), &&MEANINGS[..]).map_err(|why| bad_file(path, why))?;
+    let [time, object] = [0, 1].map(|text| found.iter().position(|own| *own == Some(text)));
     if options.extra == ExtraColumns::Refuse
         && let Some(other) = (0..names.len()).find(|at| found[*at].is_none()).map(|at| &names[at])
     {
@@ -231,7 +222,7 @@ fn read_table(
     // Other columns are repeated only if the caller keeps them.
     let is_kept = |at: usize| options.extra == ExtraColumns::Keep || Some(at) == time || Some(at) == object;
     let kept = (0..names.len()).filter(|at| is_kept(*at)).collect::<Vec<_>>();
-    let kept_names = kept.iter().map(|at| found[*at].map_or_else(|| names[*at].clone(), String::from)).collect();
+    let kept_names = kept.iter().map(|at| found[*at].map_or(&*names[*at], |text| TEXT[text]).to_owned()).collect();
     let mut draft = Draft { objects: Vec::new(), rows: Vec::new(), kept: KeptColumns::new(kept_names) };
     let mut known: HashMap<String, usize> = HashMap::new();
     source.read(&mut |row| {

@@ -41,6 +41,10 @@ fn open(input: Input, schema: &'static TableSchema, options: &ReadOptions) -> Re
         return Err(lines.fault("expected the number of atoms; for a table of numbers, use .csv"));
     };
     let first = Frame { place: lines.place, atoms, columns: read_columns(&mut lines)? };
+    // Balls with radii of their own are no atoms.
+    if first.columns.radius.is_none() {
+        lines.check_unit()?;
+    }
     // The number in the file is a claim, which no memory should be reserved for.
     Ok(TableReader::new(fields, None, move |sink| read(lines, &first, sink)))
 }

@@ -33,7 +33,8 @@ impl Meanings for Fields<'_> {
         Some(match name {
             MASK | SKIP_ID | FROM_ID | ID | TRANSMITTANCE | ELEMENT | "t_min" | "t_max" => vec![],
             _ if ROTATION.contains(&name) || COLORS.contains(&name) => vec![],
-            TIME | "unix_s" => vec!["s".into()],
+            TIME => vec!["s".into()],
+            "unix_s" => vec!["s".into(), "utc".into()],
             _ if VELOCITY.contains(&name) || name == "speed" => vec![format!("{length}/s")],
             _ => vec![length.into()],
         })
@@ -66,12 +67,20 @@ pub(crate) fn columns(
 
     // Files that a system names are read without options.
     let is_of_picture = kind.plural == "spheres" && kind.optional.contains(&ELEMENT);
-    let found = meanings_of(names, &Fields { kind, unit }).map_err(bad)?;
+    let mut found = meanings_of(names, &Fields { kind, unit }).map_err(bad)?;
     let plain: Vec<String> = names.iter().map(|name| split(name).0).collect();
     let has_name = |name: &str| plain.iter().any(|own| own == name);
     let r = kind.fields.iter().position(|name| *name == "r");
-    if r.is_some() && ["r", "g", "b"].into_iter().all(has_name) {
-        return Err(bad("columns r, g and b are a colour, so r is not a radius: name the radius 'radius'".into()));
+    let is_color = r.is_some() && ["r", "g", "b"].into_iter().all(has_name);
+    if is_color && kind.is_of_one_radius() && others {
+        found.iter_mut().zip(&plain).filter(|(_, name)| *name == "r").for_each(|(field, _)| *field = None);
+    } else if is_color {
+        let remedy = if kind.is_of_one_radius() {
+            ": name it red,green,blue for a picture, or use --ignore-extra"
+        } else {
+            ", so r is not a radius: name the radius 'radius'"
+        };
+        return Err(bad(format!("columns r, g and b are a colour{remedy}")));
     }
     let is_points = POINTS.fields.iter().copied().all(has_name) && !RADII_OR_R.into_iter().any(has_name);
     for ((heading, name), field) in names.iter().zip(&plain).zip(&found) {

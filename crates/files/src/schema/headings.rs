@@ -60,7 +60,8 @@ fn meaning_of(heading: &str, table: &dyn Meanings) -> Result<Option<usize>, Stri
     Err(match units.first() {
         None => format!("column '{heading}' has the unit '{unit}', but {name} has none: name it '{name}'"),
         Some(known) => {
-            format!("column '{heading}' has the unit '{unit}', expected {known}: convert the numbers{shared}")
+            let values = if known == "utc" { "times" } else { "numbers" };
+            format!("column '{heading}' has the unit '{unit}', expected {known}: convert the {values}{shared}")
         }
     })
 }

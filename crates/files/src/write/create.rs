@@ -7,8 +7,7 @@ use super::file_writer::{BatchWriter, FileWriter};
 #[cfg(feature = "parquet")]
 use super::parquet::{Groups, ListGroups};
 use super::{csv, hit_lists, npy, npz, ply};
-use crate::error::Result;
-use crate::error::bad_file;
+use crate::error::{Error, Result};
 use crate::format::{OutputKind, StreamFormat, output_extensions, output_format};
 use crate::schema::answer_row::{AnswerRow, Column};
 use umbracast::HitLists;
@@ -44,10 +43,13 @@ impl<T: AnswerRow> FileWriter<[T]> {
     ) -> Result<Self> {
         if !kept.is_empty() && output_format(path, format).is_some_and(|format| !format.has_text) {
             let supported = output_extensions(|format| format.has_text, "or");
-            return Err(bad_file(path, format!("kept columns are text: the results must be {supported}")));
+            return Err(Error::bad_output(path, format!("kept columns are text: the results must be {supported}")));
         }
         if let Some(column) = columns.iter().find(|column| kept.iter().any(|name| name == column.0)) {
-            return Err(bad_file(path, format!("the results have a column '{}': rename the kept column", column.0)));
+            return Err(Error::bad_output(
+                path,
+                format!("the results have a column '{}': rename the kept column", column.0),
+            ));
         }
         let has_points = ["x", "y", "z"].iter().all(|axis| columns.iter().any(|column| column.0 == *axis));
         Self::begin(path, format, has_points, |kind, file| {

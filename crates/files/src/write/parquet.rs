@@ -61,7 +61,10 @@ fn array<T: AnswerRow>((name, number): &Column<T>, answers: &[T]) -> ArrayRef {
         Number::Offset(_) => Arc::new(values!(Offset).collect::<UInt64Array>()),
         Number::Flag(_) => Arc::new(values!(Flag).collect::<BooleanArray>()),
         Number::Word(..) => {
-            let word = |cell| if let Some(Number::Word(_, word)) = cell { Some(word) } else { None };
+            // The word of a skipped record is empty.
+            let word = |cell| {
+                if let Some(Number::Word(_, word)) = cell { Some(word).filter(|word| !word.is_empty()) } else { None }
+            };
             Arc::new(cells.map(word).collect::<StringArray>())
         }
     }
@@ -74,10 +77,11 @@ fn rows<T: AnswerRow>(
     columns: &[Column<T>],
     answers: &[T],
 ) -> Result<RecordBatch> {
-    use Number::{Blank, BlankDouble, Float, Id};
+    use Number::{Blank, BlankDouble, Float, Id, Word};
     let kept = names.iter().enumerate().map(|(column, name)| (&**name, Arc::new(text(column)) as ArrayRef, false));
     // A miss has no such value.
-    let is_nullable = |column: &Column<T>| matches!(column.1(&T::MISS), Float(_) | Blank(_) | BlankDouble(_) | Id(_));
+    let is_nullable =
+        |column: &Column<T>| matches!(column.1(&T::MISS), Float(_) | Blank(_) | BlankDouble(_) | Id(_) | Word(..));
     let answers = columns.iter().map(|column| (column.0, array(column, answers), is_nullable(column)));
     RecordBatch::try_from_iter_with_nullable(kept.chain(answers)).map_err(Error::other)
 }
