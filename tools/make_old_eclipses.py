@@ -7,7 +7,7 @@
 
 JPL's ephemerides are in the public domain. To tests/data/sky it writes:
 
-* `de440_1715.bsp`, `de440_2186.bsp`: excerpts of DE440 for three days; `de406_-584.bsp`: Sun, Moon, Earth, Jupiter and Saturn of DE406 for three
+* `de440_1715.bsp`, `de440_2186.bsp`: excerpts of DE440 for three days; `de440_2190.bsp`: one for a day with a lunar eclipse and a transit of Mercury; `de406_-584.bsp`: Sun, Moon, Earth, Jupiter and Saturn of DE406 for three
   days. All are SPK files with segments of type 2.
 * `de440.csv`: barycentric positions of bodies in the excerpts of DE440, by Skyfield from the original.
 * `old_eclipses.csv`: the greatest eclipse (the axis of the shadow is nearest to the centre of the Earth), and contacts at places. The radii are 695,700
@@ -140,6 +140,7 @@ def main():
             for body, number in BODIES.items():
                 position = whole[number].at(times.tdb_jd(jd)).position.km
                 positions.append([name, body, f"{jd!r}".removeprefix("np.float64(").removesuffix(")"), *(f"{value:.6f}" for value in position)])
+    excerpt_of_de440(kernel, DATA / "de440_2190.bsp", 2521254.5, 2521259.5)
     write("de440.csv", ["file", "body", "jd_tdb", "x_km", "y_km", "z_km"], positions)
     # 585 BC May 28 of the Julian calendar, May 22 of the Gregorian one: the eclipse that Thales is said to have foretold.
     path = DATA / "de406_-584.bsp"

@@ -49,14 +49,10 @@ impl Sky {
         Ok(self.inner.eclipse_on(time)?)
     }
 
-    /// The beginning of one year and the end of another.
-    fn years(&self, first: i32, last: i32) -> Result<(Time, Time)> {
+    /// The beginning of one year and the end of another. Both are in -1999 to 3000.
+    fn years(&self, first: i32, last: i32) -> (Time, Time) {
         let delta_t = self.inner.options().delta_t;
-        let allowed = -1999..=3000;
-        if !(allowed.contains(&first) && allowed.contains(&last)) {
-            return Err(usage(format!("the years {first} to {last} are not in -1999 to 3000")));
-        }
-        Ok((Time::of_year(first, delta_t), Time::of_year(last + 1, delta_t)))
+        (Time::of_year(first, delta_t), Time::of_year(last + 1, delta_t))
     }
 
     fn solar(&self, date: &str) -> Result<Box<SolarEclipse>> {
@@ -228,7 +224,7 @@ impl Sky {
         solar: Option<bool>,
     ) -> PyResult<Vec<(bool, Bound<'py, PyDict>)>> {
         let found = run_detached(py, || {
-            let (from, end) = self.years(first, last)?;
+            let (from, end) = self.years(first, last);
             let only = solar.map(|solar| if solar { EclipseBody::Solar } else { EclipseBody::Lunar });
             Ok(self.inner.eclipses(from, end, only)?)
         })?;
@@ -277,7 +273,7 @@ impl Sky {
     /// The transits from the beginning of one year to the end of another.
     fn transits<'py>(&self, py: Python<'py>, first: i32, last: i32) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let found = run_detached(py, || {
-            let (from, end) = self.years(first, last)?;
+            let (from, end) = self.years(first, last);
             Ok(self.inner.transits(from, end)?)
         })?;
         found.iter().map(|one| self.dictionary(py, &one.record())).collect()

@@ -141,39 +141,34 @@ def test_progress_is_a_bar_of_tqdm(scene, monkeypatch):
         scene.closest(RAYS, progress=True)
 
 
-class AstropyTime:
-    """A time of Astropy in the scale TT, which is 69.184 s later than UTC."""
-
-    def __init__(self, moment, scale="tt"):
-        self.moment, self.scale = moment, scale
-
-    @property
-    def utc(self):
-        return AstropyTime(self.moment - datetime.timedelta(seconds=69.184), "utc")
-
-    def to_datetime(self):
-        return self.moment
-
-
-class SkyfieldTime:
-    def __init__(self, moment):
-        self.moment = moment
-
-    def utc_datetime(self):
-        return self.moment.replace(tzinfo=datetime.timezone.utc)
-
-
 def test_times_of_astropy_and_skyfield():
-    utc = datetime.datetime(2024, 4, 8, 18, 17, 20)
-    expected = sky.positions("moon", utc)
-    for given in (AstropyTime(utc + datetime.timedelta(seconds=69.184)), SkyfieldTime(utc)):
-        np.testing.assert_array_equal(sky.positions("moon", given), expected)
-        assert sky.eclipse(given).greatest == sky.eclipse("2024-04-08").greatest
-    several = types.SimpleNamespace(utc_datetime=lambda: np.array([utc.replace(tzinfo=datetime.timezone.utc)] * 3))
-    np.testing.assert_array_equal(sky.positions("moon", several), [expected] * 3)
-    np.testing.assert_array_equal(sky.positions("moon", [SkyfieldTime(utc)] * 2), [expected] * 2)
-    astropy = pytest.importorskip("astropy.time")
-    np.testing.assert_array_equal(sky.positions("moon", astropy.Time(utc, scale="utc").tdb), expected)
+    astropy = pytest.importorskip("astropy.time").Time
+    skyfield = pytest.importorskip("skyfield.api").load.timescale().tt_jd
+    # Before 1972, between its first instants in TT and in UTC, and later.
+    dates = np.array([2422108.05, 2441317.5, 2441317.51, 2460409.25])
+    expected = sky.positions("moon", sky.julian_date(dates, "tt"), frame="gcrs")
+    given = astropy(dates.reshape(2, 2), format="jd", scale="tt")
+    for found in (
+        sky.positions("moon", given, frame="gcrs").reshape(4, 3),
+        sky.positions("moon", given.tdb, frame="gcrs").reshape(4, 3),
+        # TT is TT, whatever ΔT is.
+        sky.positions("moon", skyfield(dates), frame="gcrs", delta_t=100),
+        sky.positions("moon", list(skyfield(dates)), frame="gcrs"),
+        [sky.positions("moon", one, frame="gcrs") for one in given.reshape(-1)],
+    ):
+        # Skyfield rounds UTC to a millisecond, in which the Moon moves by a metre.
+        np.testing.assert_allclose(found, expected, atol=1.2e-3)
+    later = datetime.datetime(2024, 4, 8, 18, 17, 20)
+    np.testing.assert_array_equal(sky.positions("moon", astropy(later, scale="utc").tdb), sky.positions("moon", later))
+    for one in (skyfield(dates[0]), astropy(dates[0], format="jd", scale="tt")):
+        assert sky.eclipse(one) == sky.eclipse("1919-05-29")
+        instant = sky.julian_date(dates[0], "tt")
+        assert [*sky.obscuration(one, 4.3, -30)] == [*sky.obscuration(instant, 4.3, -30)] > [0.1]
+    given[1, 1] = np.ma.masked
+    assert sky.positions("moon", given[0]).shape == (2, 3)
+    for masked, words in [(given, r"the value at \[1, 1\] is masked"), (given[1, 1], "is masked")]:
+        with pytest.raises(ValueError, match=words):
+            sky.positions("moon", masked)
 
 
 def test_poses_are_matrices_rotations_and_named_quaternions():

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from . import _umbracast, _validate
+
 Date = str | datetime.date | np.datetime64
 """A day or an instant in UTC. (A `datetime.datetime` is a `datetime.date`.)"""
 
+_FIRST_UTC = 2441317.5 + 42.184 / 86400
+"""The Julian date in TT before which instants are in UT1."""
 
-def date_text(name: str, given: object) -> str:
+
+def date_text(name: str, given: object, sky: _umbracast.Sky) -> str:
     """Return a day as ``2024-04-08`` and an instant as ``2024-04-08T18:17:20Z``. Text is returned as it is."""
-    given = _of_astronomy(given)
+    given = _of_astronomy(name, given, sky)
     if isinstance(given, np.ndarray) and given.ndim == 0:
         given = given[()]
     if isinstance(given, str):
@@ -32,29 +36,51 @@ def date_text(name: str, given: object) -> str:
             raise ValueError(f"{name} is NaT")
         if unit in ("Y", "M", "W"):
             raise ValueError(f"{name} is {given}: expected a day or an instant")
-        return str(given) if unit == "D" else f"{given.astype('datetime64[us]')}Z"
+        text = str(given) if unit == "D" else f"{_microseconds(name, np.array(given))}Z"
+        # NumPy writes the year -584 with three digits.
+        year, rest = text.removeprefix("-").split("-", 1)
+        return f"{'-' if text.startswith('-') else ''}{year:0>4}-{rest}"
     number = isinstance(given, (int, float, np.number))
     remedy = ": for a Julian date, use sky.julian_date; for seconds since 1970, datetime64(0, 'us') + timedelta64(round(1e6 * seconds), 'us')"
     remedy = remedy if number else ""
     raise TypeError(f"{name} must be a str, datetime, date, numpy.datetime64 or time of Astropy or Skyfield, not {type(given).__name__}{remedy}")
 
 
-def instants(times: ArrayLike | Date, parse: Callable[[list[str]], NDArray[np.int64]]) -> NDArray[np.datetime64]:
-    """Return times as datetime64[us]. ``parse`` reads instants that are text.
+def instants(times: ArrayLike | Date, sky: _umbracast.Sky) -> NDArray[np.datetime64]:
+    """Return times as datetime64[us].
 
-    Raises TypeError for plain numbers, which have no unit and no epoch.
+    Raises TypeError for plain numbers, which have no unit and no epoch, and ValueError for masked times.
     """
-    array: NDArray[Any] = np.asarray(_of_astronomy(times))
+    array: NDArray[Any] = _validate.array("times", _of_astronomy("times", times, sky))
     if array.dtype.kind == "M" and np.datetime_data(array.dtype)[0] not in ("Y", "M", "W", "generic"):
-        return array.astype("datetime64[us]")
-    texts = [date_text("times", one) for one in array.reshape(-1)]
-    return parse(texts).view("datetime64[us]").reshape(array.shape)
+        return _microseconds("times", array)
+    texts = [date_text("times", one, sky) for one in array.reshape(-1)]
+    return sky.instants(texts).view("datetime64[us]").reshape(array.shape)
 
 
-def _of_astronomy(given: Any) -> Any:
-    """Return a time of Astropy or Skyfield, in any scale, as UTC: one `datetime`, or an array of them. Others are returned as they are."""
+def _microseconds(name: str, array: NDArray[np.datetime64]) -> NDArray[np.datetime64]:
+    """Return times with another unit, of which NumPy lets large ones overflow."""
+    found = array.astype("datetime64[us]")
+    wrong = (found.astype("datetime64[D]") != array.astype("datetime64[D]")) & ~np.isnat(array)
+    if wrong.any():
+        raise ValueError(f"{name} is {array[wrong][0]}, which is outside the years -1999 to 3000")
+    return found
+
+
+def _of_astronomy(name: str, given: Any, sky: _umbracast.Sky) -> Any:
+    """Return times of Astropy or Skyfield, in any scale, as instants: UTC, and before 1972 UT1 by the ΔT of `sky`. Others are returned as they are."""
     if hasattr(given, "utc_datetime"):
-        return given.utc_datetime()
-    if hasattr(given, "to_datetime") and hasattr(given, "utc"):
-        return given.utc.to_datetime()
-    return given
+        tt = given.tt
+    elif hasattr(given, "to_datetime") and hasattr(given, "jd"):
+        tt = given.tt.jd
+    else:
+        return given
+    dates = _validate.array(name, np.ma.masked_array(np.asarray(tt, np.float64), getattr(given, "mask", False)))
+    is_old = dates < _FIRST_UTC
+    found = np.empty(dates.shape, "datetime64[us]")
+    found[is_old] = sky.julian_dates(np.ascontiguousarray(dates[is_old]), "tt").view("datetime64[us]")
+    if not is_old.all():
+        late = given[~is_old] if dates.ndim else given
+        utc = late.utc_datetime() if hasattr(late, "utc_datetime") else late.utc.to_datetime()
+        found[~is_old] = [one.replace(tzinfo=None) for one in np.asarray(utc).reshape(-1)]
+    return found[()]

@@ -361,7 +361,7 @@ def sunlight(
     >>> seen.intervals.to_pandas()[["body", "kind", "begins", "duration_s"]]  # doctest: +SKIP
     """
     sky = _sky(ephemeris, delta_t, radii, sun_radius, moon_k)
-    found_times = instants(times, sky.instants)
+    found_times = instants(times, sky)
     wide = _vectors("positions", positions, "km")
     shape = wide.shape[:-1]
     if not shape:

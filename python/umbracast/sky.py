@@ -9,8 +9,9 @@
 
 Dates are days or instants in UTC, and in UT1 before 1972: text, ``2024-04-08``, ``2024-04-08T18:17:20Z`` or
 ``2024-04-08T13:17:20-05:00``, ``datetime.date``, ``datetime.datetime`` or ``numpy.datetime64`` (with the unit D it is a day). A
-``datetime`` with a time zone is converted to UTC, and one without is taken as UTC. Plain numbers are refused: `julian_date` converts
-Julian dates. Times in results are ``datetime64[us]`` in the same scale, ``NaT`` if they do not exist. Names of fields are those of CSV and JSON; numbers that do not exist are ``nan`` in arrays, else None.
+``datetime`` with a time zone is converted to UTC, and one without is taken as UTC. Times of Astropy and Skyfield may have any scale; those of Skyfield
+from 1972 on are rounded to a millisecond. Of several instants, one in a leap second, which ``datetime64`` does not have, is the last microsecond before it.
+Plain numbers are refused: `julian_date` converts Julian dates. Times in results are ``datetime64[us]`` in the same scale, ``NaT`` if they do not exist. Names of fields are those of CSV and JSON; numbers that do not exist are ``nan`` in arrays, else None.
 Latitudes are geodetic (WGS 84), east longitudes are positive, both in degrees; heights are metres above the ellipsoid.
 
 The time of a clock in a time zone, from an instant in UTC::
@@ -125,7 +126,8 @@ def eclipse(
     ValueError
         For a date that is invalid or that the ephemeris does not cover, and for invalid conventions.
     """
-    found = _sky(ephemeris, delta_t, radii, sun_radius, moon_k, lunar_rule).eclipse_on(date_text("date", date))
+    sky = _sky(ephemeris, delta_t, radii, sun_radius, moon_k, lunar_rule)
+    found = sky.eclipse_on(date_text("date", date, sky))
     return None if found is None else _eclipse(*found)
 
 
@@ -189,7 +191,8 @@ def besselian_elements(
     ValueError
         If there is no solar eclipse on this day, and for invalid dates and conventions.
     """
-    return _record(BesselianElements, _sky(ephemeris, delta_t, radii, sun_radius, moon_k).besselian_elements(date_text("date", date)))
+    sky = _sky(ephemeris, delta_t, radii, sun_radius, moon_k)
+    return _record(BesselianElements, sky.besselian_elements(date_text("date", date, sky)))
 
 
 def circumstances(
@@ -233,7 +236,8 @@ def circumstances(
         If there is no solar eclipse on this day, and for invalid dates and conventions.
     """
     rows, shape = _places(latitude, longitude, height)
-    found = _sky(ephemeris, delta_t, radii, sun_radius, moon_k, refraction=refraction).circumstances(date_text("date", date), rows)
+    sky = _sky(ephemeris, delta_t, radii, sun_radius, moon_k, refraction=refraction)
+    found = sky.circumstances(date_text("date", date, sky), rows)
     del found["name"]
     return Circumstances(**_arrays(found, shape))
 
@@ -278,7 +282,8 @@ def lunar_circumstances(
         If there is no lunar eclipse on this day, and for invalid dates and conventions.
     """
     rows, shape = _places(latitude, longitude, height)
-    found = _sky(ephemeris, delta_t, radii, sun_radius, moon_k, lunar_rule, refraction=refraction).lunar_circumstances(date_text("date", date), rows)
+    sky = _sky(ephemeris, delta_t, radii, sun_radius, moon_k, lunar_rule, refraction=refraction)
+    found = sky.lunar_circumstances(date_text("date", date, sky), rows)
     del found["name"]
     return LunarCircumstances(**_arrays(found, shape))
 
@@ -347,7 +352,8 @@ def transit_circumstances(
         If there is no transit on this day, and for invalid dates and conventions.
     """
     rows, shape = _places(latitude, longitude, height)
-    found = _sky(ephemeris, delta_t, radii, sun_radius, refraction=refraction).transit_circumstances(date_text("date", date), rows)
+    sky = _sky(ephemeris, delta_t, radii, sun_radius, refraction=refraction)
+    found = sky.transit_circumstances(date_text("date", date, sky), rows)
     del found["name"]
     return TransitCircumstances(**_arrays(found, shape))
 
@@ -385,7 +391,8 @@ def obscuration(
         As `circumstances`.
     """
     rows, shape = _places(latitude, longitude, height)
-    amounts, altitudes = _sky(ephemeris, delta_t, radii, sun_radius, moon_k).obscuration(date_text("date", date), rows)
+    sky = _sky(ephemeris, delta_t, radii, sun_radius, moon_k)
+    amounts, altitudes = sky.obscuration(date_text("date", date, sky), rows)
     return Obscuration(amounts.reshape(shape), altitudes.reshape(shape))
 
 
@@ -417,7 +424,8 @@ def central_line(
     """
     if not 1 <= step_s <= 86400:
         raise ValueError(f"step_s must be between 1 and 86400, not {step_s!r}")
-    found = _sky(ephemeris, delta_t, radii, sun_radius, moon_k).central_line(date_text("date", date), step_s)
+    sky = _sky(ephemeris, delta_t, radii, sun_radius, moon_k)
+    found = sky.central_line(date_text("date", date, sky), step_s)
     return CentralLine(**_arrays(found, (-1,)))
 
 
@@ -457,7 +465,7 @@ def positions(
     if frame not in ("earth", "gcrs"):
         raise ValueError(f"frame must be 'earth' or 'gcrs', not {frame!r}")
     sky = _sky(ephemeris, delta_t)
-    found_times = instants(times, sky.instants)
+    found_times = instants(times, sky)
     flat = np.ascontiguousarray(found_times).reshape(-1).view(np.int64)
     found = sky.positions(_text("body", body), flat, frame == "earth")
     return found.reshape(*found_times.shape, 3)
@@ -557,7 +565,8 @@ def system(
         for name, path in (vectors or {}).items()
     ]
     files += [(_text("radius_km", name), None, value) for name, value in own_radii.items()]
-    text = _sky(ephemeris, delta_t, radii, sun_radius, moon_k).system(date_text("date", date), names, files, _text("light_time", light_time), view, pixels)
+    sky = _sky(ephemeris, delta_t, radii, sun_radius, moon_k)
+    text = sky.system(date_text("date", date, sky), names, files, _text("light_time", light_time), view, pixels)
     return System.parse(text)
 
 
@@ -577,7 +586,7 @@ def _sky(
 
 
 def _years(first: int, last: int) -> tuple[int, int]:
-    years = _validate.integer("first", first, 0, 9999), _validate.integer("last", last, 0, 9999)
+    years = _validate.integer("first", first, -1999, 3000), _validate.integer("last", last, -1999, 3000)
     if years[0] > years[1]:
         raise ValueError(f"first is {first}, after last, {last}")
     return years

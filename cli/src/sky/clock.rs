@@ -14,9 +14,17 @@ pub(super) struct Clock<'a> {
     pub(super) zone: Option<&'a TimeZone>,
 }
 
+/// Seconds by which every offset is less than a day, as those of instants.
+const DAY_S: i32 = 86_400;
+
 /// Parser of `--tz`.
 pub(super) fn time_zone(text: &str) -> Result<TimeZone, String> {
-    DateTimeParser::new().parse_time_zone(text).map_err(|_| {
+    // The parser also reads POSIX strings, where UTC+2 is two hours behind UTC.
+    let is_known = |zone: &TimeZone| match zone.to_fixed_offset() {
+        Ok(offset) => offset.seconds().abs() < DAY_S && !zone.is_unknown(),
+        Err(_) => zone.iana_name().is_some(),
+    };
+    DateTimeParser::new().parse_time_zone(text).ok().filter(is_known).ok_or_else(|| {
         format!(
             "'{}' is no time zone: expected an offset such as +02:00, or a name such as Europe/Madrid",
             quoted(text)
@@ -58,10 +66,8 @@ impl Clock<'_> {
     /// The line about conventions, with the zone.
     pub(super) fn conventions_line(&self, line: String, of: &Conventions) -> String {
         let Some(zone) = self.zone else { return line };
-        let name = zone.iana_name().map_or_else(
-            || zone.to_fixed_offset().map_or_else(|_| "UTC".into(), |offset| offset.to_string()),
-            String::from,
-        );
+        let offset = || zone.to_fixed_offset().map_or_else(|_| "UTC".into(), |offset| offset.to_string());
+        let name = zone.iana_name().map_or_else(offset, String::from);
         let scale = of.time_scale;
         line.replacen(&format!("times in {scale}"), &format!("times in {scale} with the offset of {name}"), 1)
     }

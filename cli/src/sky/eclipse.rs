@@ -180,7 +180,7 @@ pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
         }
     };
     let view = args.view.as_deref().map(View::parse).transpose()?;
-    let found = Event::on(&sky, time)?;
+    let found = Event::on(&sky, time, precision)?;
     if let Some(event) = &found {
         args.lunar.check(event.is_lunar(), || event.title(&sky))?;
     }
@@ -195,6 +195,12 @@ pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
     {
         // Printed even with `--quiet`, because it is probably a mistake.
         say(&warning);
+    }
+    if precision == DatePrecision::Day
+        && !args.record.quiet
+        && let Some(text) = found.as_ref().and_then(|event| event.other_text(&sky, time))
+    {
+        say(&text);
     }
     if let Some((path, instant)) = picture.zip(instant) {
         args.render(&sky, instant, span, view, path, found.as_ref())?;

@@ -18,8 +18,8 @@ use crate::error::{Error, Result};
 use clap::Args;
 use umbracast_files::read_ephemeris;
 use umbracast_sky::{
-    Conventions, DeltaT, Eclipse, EclipseBody, LunarRule, Place, Radii, Record, Sky, SkyOptions, Time, Transit,
-    date_from_days,
+    Conventions, DatePrecision, DeltaT, Eclipse, EclipseBody, LunarRule, Place, Radii, Record, Sky, SkyOptions, Time,
+    Transit, date_from_days,
 };
 
 use super::args::words;
@@ -126,12 +126,34 @@ pub(crate) enum Event {
 }
 
 impl Event {
-    /// The eclipse of a day or else its transit: no day has both.
-    pub(crate) fn on(sky: &Sky, day: Time) -> Result<Option<Self>> {
-        Ok(match sky.eclipse_on(day)? {
-            Some(eclipse) => Some(Self::Eclipse(eclipse)),
-            None => sky.transit_on(day)?.map(|transit| Self::Transit(Box::new(transit))),
-        })
+    /// The eclipse of a day or else its transit. Of a day with both, an instant that only the transit contains finds the transit.
+    pub(crate) fn on(sky: &Sky, time: Time, precision: DatePrecision) -> Result<Option<Self>> {
+        let Some(eclipse) = sky.eclipse_on(time)?.map(Self::Eclipse) else {
+            return Ok(sky.transit_on(time)?.map(|transit| Self::Transit(Box::new(transit))));
+        };
+        let is_meant = precision == DatePrecision::Day || eclipse.contains(time);
+        let other = if is_meant { None } else { eclipse.other(sky, time).filter(|transit| transit.contains(time)) };
+        Ok(Some(other.unwrap_or(eclipse)))
+    }
+
+    /// The transit of a day with this eclipse. An ephemeris without Mercury and Venus has none.
+    fn other(&self, sky: &Sky, day: Time) -> Option<Self> {
+        match self {
+            Self::Eclipse(_) => sky.transit_on(day).ok()?.map(|transit| Self::Transit(Box::new(transit))),
+            Self::Transit(_) => None,
+        }
+    }
+
+    /// How to find the transit of a day with this eclipse, if it has one.
+    pub(crate) fn other_text(&self, sky: &Sky, day: Time) -> Option<String> {
+        let other = self.other(sky, day)?;
+        let instant = other.greatest().text(0, sky.options().delta_t);
+        Some(format!("this day also has a {}: an instant finds it, such as {instant}", other.name()))
+    }
+
+    fn contains(&self, time: Time) -> bool {
+        let (first, last) = self.span();
+        first <= time && time <= last
     }
 
     pub(crate) fn greatest(&self) -> Time {
@@ -284,7 +306,7 @@ fn julian_text(sky: &Sky, day: Time) -> String {
 /// The solar eclipse of a date or an instant; an error that names the next one if there is none.
 pub(crate) fn solar_eclipse(sky: &Sky, date: &str) -> Result<Box<umbracast_sky::SolarEclipse>> {
     let (time, _) = sky.parse_time(date)?;
-    match Event::on(sky, time)? {
+    match Event::on(sky, time, DatePrecision::Day)? {
         Some(Event::Eclipse(Eclipse::Solar(eclipse))) => Ok(eclipse),
         other => {
             let other = match other {

@@ -144,7 +144,7 @@ pub(crate) fn run(args: &SystemArgs) -> Result<()> {
     let (time, precision) = sky.parse_time(&args.date)?;
     let time = match precision {
         DatePrecision::Instant => time,
-        DatePrecision::Day => match Event::on(&sky, time)? {
+        DatePrecision::Day => match Event::on(&sky, time, precision)? {
             Some(event) => event.greatest(),
             None => {
                 let text = no_eclipse(&sky, time, "eclipse", None)?;

@@ -134,6 +134,32 @@ fn transits_are_listed_and_seen_from_places() {
     }
 }
 
+/// 2190-11-12 has a lunar eclipse from 00:00 to 01:59 and a transit of Mercury from 14:08 to 19:39.
+#[test]
+fn an_instant_finds_the_eclipse_or_the_transit_of_a_day_with_both() {
+    let folder = Folder::new();
+    let excerpt = std::fs::read(umbracast_testing::root().join("tests/data/sky/de440_2190.bsp")).unwrap();
+    folder.write("de440.bsp", &excerpt);
+    let other = "this day also has a transit of Mercury: an instant finds it, such as 2190-11-12T16:53:44Z";
+    for (date, finds_transit, hint) in [
+        ("2190-11-12", false, true),
+        ("2190-11-12T01:00Z", false, false),
+        ("2190-11-12T08:00Z", false, false),
+        ("2190-11-12T16:53:44Z", true, false),
+    ] {
+        let shown = folder.run_ok(&format!("eclipse {date} --ephemeris de440.bsp"));
+        let title = if finds_transit { "Transit of Mercury on" } else { "Penumbral lunar eclipse of" };
+        assert!(shown.output.starts_with(&format!("{title} 2190-11-12\n")), "{date}: {}", shown.output);
+        assert_eq!(shown.errors.contains(other), hint, "{date}: {}", shown.errors);
+        assert_eq!(shown.errors.contains("warning: no eclipse"), date.contains("08:00"), "{date}: {}", shown.errors);
+        let seen = folder.run_ok(&format!("circumstances {date} --city Quito --ephemeris de440.bsp"));
+        assert_eq!(seen.output.contains(" 14:09:13.1 "), finds_transit, "{date}: {}", seen.output);
+        assert_eq!(seen.errors.contains(other), hint, "{date}: {}", seen.errors);
+    }
+    let quiet = folder.run_ok("circumstances 2190-11-12 --city Quito --ephemeris de440.bsp -q");
+    assert!(!quiet.errors.contains("transit"), "{}", quiet.errors);
+}
+
 /// Offsets and names, with summer time, in tables, CSV and JSON. What differs is the clock, not the instant.
 #[test]
 fn instants_are_printed_in_a_time_zone() {
@@ -161,7 +187,10 @@ fn instants_are_printed_in_a_time_zone() {
     assert!(lunar.contains("+01:00") && !lunar.contains("+02:00"), "{lunar}");
     let transit = folder.run_ok("circumstances 2032-11-13 --city Madrid --tz America/New_York").output;
     assert!(transit.contains("  03:54:") && transit.contains("(01:41:"), "{transit}");
-    for zone in ["Madrid", "+26:00", "02:00", "2", "Europe"] {
+    // POSIX counts UTC+2 and GMT-5 from the other side, and an offset of a day is none of an instant.
+    for zone in
+        ["Madrid", "+26:00", "+24:00", "-25:59", "02:00", "2", "Europe", "UTC+2", "GMT-5", "CET-1CEST", "Etc/Unknown"]
+    {
         let done = folder.run(&format!("{place} --tz {zone}"));
         let words =
             format!("'{zone}' is no time zone: expected an offset such as +02:00, or a name such as Europe/Madrid");

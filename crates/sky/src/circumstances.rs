@@ -221,7 +221,7 @@ impl LocalEclipse<'_> {
     pub(crate) fn obscuration(&self, seconds: f64, observer: &Observer) -> (f64, f64) {
         let seen = self.motion.seen(seconds, observer);
         let discs = self.discs(&seen);
-        (discs.obscuration(discs.kind()), seen.sun.dot(seen.zenith) / seen.sun.length())
+        (discs.obscuration(discs.kind()), seen.sun_sine_altitude())
     }
 
     /// The instant of maximum at a place, in seconds from the middle of the motion: that of the largest magnitude

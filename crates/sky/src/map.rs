@@ -4,14 +4,13 @@
 //! the Moon by half an arcsecond along its path, which changes the maximum by less than 10⁻⁴. So each point of the map needs one position.
 //! Where the Sun is below the horizon at the maximum, the largest obscuration is at sunrise or sunset.
 
-use std::f64::consts::TAU;
-
 use rayon::prelude::*;
 
 use crate::error::Result;
 use crate::error::usage;
-use crate::motion::HALF_SPAN;
-use crate::places::{EQUATOR_KM, Place};
+use crate::motion::{HALF_SPAN, Observer};
+use crate::places::Place;
+use crate::roots;
 use crate::solar::SolarEclipse;
 use crate::time::Time;
 
@@ -21,8 +20,6 @@ const MAX_SIDE: u32 = 16_384;
 const MAX_POINTS: u64 = 1 << 26;
 /// Intervals between the points along the longer side at which instants of maximum are computed: two degrees each on a map of the Earth.
 const COARSE: f64 = 180.0;
-/// The Earth turns by this angle per second, in radians, relative to the Sun.
-const TURN: f64 = TAU / 86_400.0;
 
 /// A grid of places: the centres of equal cells of a rectangle in longitude and latitude, row by row from the north-west corner.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -155,49 +152,39 @@ impl SolarEclipse {
         if sine_altitude >= 0.0 {
             return obscuration;
         }
-        // A partial eclipse lasts less than 4 hours at a place, so the Sun may be up in 2 hours of the maximum only if it is this low.
+        // The Sun may be up within the eclipse only if it is this low.
         if obscuration <= 0.0 || sine_altitude < -0.55 {
             return 0.0;
         }
-        let last_set = self.horizon(place, seconds, false);
-        let next_rise = self.horizon(place, seconds, true);
-        // A second within the day: the horizon itself is rounded.
-        let at = |then: f64| {
-            let is_known = then.abs() <= REACH;
-            if is_known { self.obscuration(place, self.greatest.time.plus(then)).0 } else { 0.0 }
-        };
-        last_set.map_or(0.0, |then| at(then - 1.0)).max(next_rise.map_or(0.0, |then| at(then + 1.0)))
+        let observer = Observer::from(place);
+        let middle = self.seconds(time);
+        [-LONGEST, LONGEST].into_iter().fold(0.0, |most, later| {
+            let end = (seconds + later).clamp(-REACH, REACH) - seconds + middle;
+            let crossing = self.horizon(&observer, middle, end);
+            crossing.map_or(most, |then| most.max(self.local().obscuration(then, &observer).0))
+        })
     }
 
-    /// Time of the last sunset before `seconds`, or of the next sunrise after it if `rise`. At `seconds` it is night. All times are in
-    /// seconds from the greatest eclipse. `None` if the Sun does not cross the horizon, or if the time is outside the range of the
-    /// ephemeris.
-    fn horizon(&self, place: &Place, seconds: f64, rise: bool) -> Option<f64> {
-        let mut found = seconds;
-        // The declination of the Sun changes until then: its position at the first result gives a better one.
-        for _ in 0..3 {
-            let (sun, _) = self.earth_fixed(self.greatest.time.plus(found.clamp(-REACH, REACH)));
-            // Hour angle at `seconds`, as if the Sun had been at this declination.
-            let hour_angle = place.longitude.to_radians() - sun.y.atan2(sun.x) - (found - seconds) * TURN;
-            // The parallax lowers the Sun: at the horizon, it is this high above that of the Earth's centre.
-            let (sine, across) = place.latitude.to_radians().sin_cos();
-            let cosine = (EQUATOR_KM - sine * sun.z) / (across * sun.x.hypot(sun.y));
-            if cosine.abs() > 1.0 {
-                return None;
-            }
-            let set = cosine.acos();
-            let angle = if rise { -set - hour_angle } else { hour_angle - set }.rem_euclid(TAU);
-            // Rounding may put a place near the horizon on its other side: a negative time, which counts as none.
-            let wait = if angle > TAU - 0.05 { 0.0 } else { angle / TURN };
-            found = seconds + if rise { wait } else { -wait };
-            if found.abs() > REACH {
-                return None;
-            }
-        }
-        Some(found)
+    /// When the Sun crosses the horizon between `night`, when it is below it, and `end`, in seconds of the motion. Near a pole, its declination
+    /// moves it as much as the turn of the Earth.
+    fn horizon(&self, observer: &Observer, night: f64, end: f64) -> Option<f64> {
+        let altitude = |t: f64| self.motion.seen(t, observer).sun_sine_altitude();
+        // The Sun is up at the end, or for a short time before, if it culminates there.
+        let step = (end - night) / 16.0;
+        let rises = |t: f64| altitude(t + step) > altitude(t);
+        let day = if altitude(end) >= 0.0 {
+            end
+        } else if rises(night) && !rises(end - step) {
+            roots::minimum(|t| -altitude(t), 0.5 * (night + end), 4.0 * step.abs())
+        } else {
+            return None;
+        };
+        (altitude(day) >= 0.0).then(|| roots::root(altitude, night, day, 0.1))
     }
 }
 
+/// A little more than half of the longest partial eclipse at a place, in seconds, in which the Sun's altitude changes by 33°.
+const LONGEST: f64 = 7800.0;
 /// Largest distance of an instant from the greatest eclipse, in seconds: a little less than that of the positions.
 const REACH: f64 = HALF_SPAN - 600.0;
 

@@ -64,6 +64,11 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
+    /// Sine of the altitude of the Sun's centre above the horizontal plane, without refraction.
+    pub(crate) fn sun_sine_altitude(&self) -> f64 {
+        self.sun.dot(self.zenith) / self.sun.length()
+    }
+
     /// Where a unit vector points, in degrees: altitude above the horizontal plane, with refraction if that is asked for, azimuth from north through east (0 to 360), and the
     /// altitude of the horizon in this azimuth.
     pub(crate) fn horizontal(&self, toward: DVec3) -> [f64; 3] {

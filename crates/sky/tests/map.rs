@@ -65,20 +65,35 @@ fn nothing_is_seen_of_an_eclipse_at_night() {
 #[test]
 fn the_largest_obscuration_agrees_with_local_circumstances() {
     let grid = MapGrid::new(MapGrid::EARTH, [72, 36]).unwrap();
-    // A degree per pixel, from the north pole.
-    let polar = |x: f64, y: f64| [(y - 36.0).atan2(x - 36.0).to_degrees(), 90.0 - (x - 36.0).hypot(y - 36.0)];
-    for (date, is_polar) in [("2026-08-12", false), ("2023-10-14", false), ("2025-03-29", false), ("2026-08-12", true)]
-    {
-        let (_, eclipse) = eclipse(date, DeltaT::Table);
-        let values = match is_polar {
-            true => eclipse.obscuration_picture([72, 72], None, polar).unwrap(),
-            false => eclipse.obscuration_map(&grid, None).unwrap(),
+    // Degrees per pixel from the north pole, or from the south pole if they are negative. Near the equinoxes, the declination decides when the Sun
+    // is above the horizon of a pole.
+    for (date, polar) in [
+        ("2026-08-12", None),
+        ("2023-10-14", None),
+        ("2025-03-29", None),
+        ("2026-08-12", Some(1.0)),
+        ("2015-03-20", Some(0.05)),
+        ("2033-09-23", Some(-0.05)),
+        ("2025-09-21", Some(-0.05)),
+        ("2007-03-19", Some(0.2)),
+    ] {
+        let place = |x: f64, y: f64| match polar {
+            None => grid.degrees(x, y),
+            Some(degrees) => {
+                let away = degrees * (x - 36.0).hypot(y - 36.0);
+                [(y - 36.0).atan2(x - 36.0).to_degrees(), 90.0_f64.copysign(degrees) - away]
+            }
         };
-        assert_eq!(values.len(), if is_polar { 72 * 72 } else { 72 * 36 });
+        let (_, eclipse) = eclipse(date, DeltaT::Table);
+        let values = match polar {
+            Some(_) => eclipse.obscuration_picture([72, 72], None, place).unwrap(),
+            None => eclipse.obscuration_map(&grid, None).unwrap(),
+        };
+        assert_eq!(values.len(), if polar.is_some() { 72 * 72 } else { 72 * 36 });
         let (mut worst, mut at_horizon, mut dark, mut covered) = (0.0_f64, 0, 0, 0);
         for (i, value) in values.iter().enumerate() {
             let (x, y) = ((i % 72) as f64 + 0.5, (i / 72) as f64 + 0.5);
-            let [longitude, latitude] = if is_polar { polar(x, y) } else { grid.degrees(x, y) };
+            let [longitude, latitude] = place(x, y);
             let local = eclipse.circumstances(&Place::new(latitude, longitude, 0.0).unwrap());
             let expected = local.visible.map_or(0.0, |view| view.obscuration);
             at_horizon += usize::from(expected > 0.0 && local.maximum.sun_altitude < 0.0);

@@ -276,28 +276,29 @@ impl Message<'_> {
             return Err(expected());
         }
         let day_of_year = date.split_once('-').filter(|(_, day)| day.len() == 3);
-        let (date, later) = match day_of_year {
-            None => (date.to_owned(), 0),
+        let parse = |text: &str| Time::parse(text, self.delta_t).map_err(|error| format!("{name}: {error}"));
+        // The date before the time of day: only some days have a leap second.
+        let date = match day_of_year {
+            None => date.to_owned(),
             Some((year, day)) => {
                 let day: i64 = day.parse().ok().filter(|day| (1..=366).contains(day)).ok_or_else(expected)?;
-                (format!("{year}-01-01"), day - 1)
+                let (first, _) = parse(&format!("{year}-01-01"))?;
+                let (found, month, day) = date_from_days(first.clock(self.delta_t).0 + day - 1);
+                if year.parse() != Ok(found) {
+                    return Err(format!("{name} is '{}': the year has no such day", quoted(text)));
+                }
+                format!("{year}-{month:02}-{day:02}")
             }
         };
-        let (read, precision) =
-            Time::parse(&format!("{date}T{clock}"), self.delta_t).map_err(|error| format!("{name}: {error}"))?;
+        let (read, precision) = parse(&format!("{date}T{clock}"))?;
         if precision != DatePrecision::Instant {
             return Err(expected());
         }
         // The reading of the clock, whatever its scale.
         let (day, second) = read.clock(self.delta_t);
-        let day = day + later;
-        if later > 0 && date_from_days(day).0 != date_from_days(day - later).0 {
-            return Err(format!("{name} is '{}': the year has no such day", quoted(text)));
-        }
         let uniform = |more: f64| Time::from_tt_seconds((day as f64 - 0.5) * 86_400.0 + second + more);
         Ok(match self.times {
-            TimeSystem::Utc if later == 0 => read,
-            TimeSystem::Utc => Time::from_clock(day, second, self.delta_t),
+            TimeSystem::Utc => read,
             TimeSystem::Uniform(more) => uniform(more),
             TimeSystem::Tdb => Time::from_tdb_seconds(uniform(0.0).tt_seconds()),
         })
@@ -345,5 +346,23 @@ mod tests {
         let xml = states("accelerations.xml", include_str!("oem/accelerations.xml")).unwrap();
         assert_eq!(xml.objects[0].states, text.objects[0].states);
         assert_eq!(xml.objects[0].useable, text.objects[0].useable);
+    }
+
+    #[test]
+    fn days_of_the_year_have_leap_seconds() {
+        let read = |time: &str| {
+            let text = include_str!("oem/segments.oem").replacen("2019-12-28T22:08:02.5", time, 1);
+            states("leap.oem", &text).map(|draft| draft.objects[1].useable[0])
+        };
+        let leap = read("2016-366T23:59:60.5").unwrap();
+        assert_eq!(leap, Some(Time::parse("2016-12-31T23:59:60.5Z", DeltaT::Table).unwrap().0));
+        assert_eq!(leap, read("2016-12-31T23:59:60.5Z").unwrap());
+        for (time, words) in [
+            ("2016-365T23:59:60", "'2016-12-30T23:59:60' is not a date or an instant: there is no such time of day"),
+            ("2017-366T23:59:59", "'2017-366T23:59:59': the year has no such day"),
+        ] {
+            let error = read(time).err().unwrap().to_string();
+            assert!(error.contains(words), "{error}");
+        }
     }
 }
