@@ -65,7 +65,7 @@ class SurfaceRays:
     rays : (M, 8) float64 array
         Origin, direction, t_min and t_max of the ray from each hit.
     from_ids : (M,) uint32
-        The sphere on whose surface each ray starts.
+        The sphere on whose surface each ray starts; `NO_SPHERE` where the hit was the start of a ray inside a sphere.
     """
 
     def __init__(self, rays: NDArray[np.float64], options: dict[str, Any]) -> None:
@@ -74,7 +74,7 @@ class SurfaceRays:
 
     @property
     def from_ids(self) -> NDArray[np.uint32]:
-        """(M,) uint32: the sphere on whose surface each ray starts."""
+        """(M,) uint32: the sphere on whose surface each ray starts, or `NO_SPHERE`."""
         return np.asarray(self.options["from_ids"])
 
     def __len__(self) -> int:

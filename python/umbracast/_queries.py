@@ -359,6 +359,7 @@ class Queries:
             As `closest`.
         """
         of_hits = hits._options() if isinstance(hits, Hits) else {}
+        of_hits = {name: value for name, value in of_hits.items() if name in HIT_OPTIONS}
         given, parsed, batch = self._prepare("attributes", rays, directions, t_min, t_max, options, HIT_OPTIONS, of_hits)
         if not isinstance(hits, Hits) and (not isinstance(hits, tuple) or len(hits) != 2):
             raise TypeError(f"hits must be the result of closest or a tuple of t and id, not {type(hits).__name__}")
@@ -426,8 +427,8 @@ class Queries:
         kind, types = QUERIES[verb]
         columns = _out.arrays(out, given.shape, kind, types, batch)
         report = _umbracast.cast(self._native, verb, batch, parsed.policies, _out.flat(columns), parsed.progress)
-        of_hits = {"times": parsed.times, "ray_radius": parsed.ray_radius, "motion": parsed.policies.motion}
-        given = given._replace(options=of_hits)
+        of_hits = {"times": parsed.times, "ray_radius": parsed.ray_radius, "from_ids": parsed.from_ids}
+        given = given._replace(options={**of_hits, "motion": parsed.policies.motion, "inside": parsed.policies.inside})
         return columns, _warn_of_starts(Report(*report), 4), given
 
     def _list_query(
