@@ -89,7 +89,8 @@ def rays_of_sensor(
         One rotation of the sensor per position, or one for all.
     range : (float, float), default (0, inf)
         Smallest and largest range, the t_min and t_max of all rays. A surface nearer than the smallest range blocks the ray, unless the
-        query has ``near="pass"``.
+        query has ``near="pass"``. The array is a subclass that knows this: plain copies, such as `numpy.array` and `numpy.asarray` make, do
+        not, and need ``near="block"``.
 
     Returns
     -------
