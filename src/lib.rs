@@ -59,7 +59,7 @@
 //!
 //! The default is `Exact` for spheres, and `Standard` for ellipsoids and [encoded queries](Scene::plan). [`Report::precision`] names the
 //! precision that ran. `Exact` gives the same bytes on every device: rays that f32 leaves undecided are resolved in f64, and with integers where f64 does not
-//! suffice. The result of `approach` is within |δt|·|d| ≤ 8 u (E + |t·d|) and |δclearance| ≤ 8 u (E + r) on the whole line, and correctly
+//! suffice. The result of `approach` is within |δt|·|d| ≤ 8 u (E + |t·d|) and |δclearance| ≤ 8 u (E + |t·d| + r), and correctly
 //! rounded with `Exact`. "Exact" refers to the f32 values given.
 //!
 //! Some devices flush subnormal numbers (below 2⁻¹²⁶) to zero: [`Probe::subnormals`] reports whether a device does. At `Exact` the CPU

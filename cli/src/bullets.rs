@@ -19,7 +19,7 @@ use super::coarse::Rounded;
 use super::compare::Reference;
 use super::flight_summary::FlightTotals;
 use super::progress::{CastProgress, ProgressDisplay};
-use super::ray_input::{first_positions, placed};
+use super::ray_input::{first_starts, placed};
 use super::single::{GivenSphere, changed};
 use super::stream::read_spheres_from;
 use super::{print_summary, say, signals};
@@ -291,7 +291,7 @@ impl Files<'_> {
             args.origin,
             &args.sphere_options.options(options).on_bad(args.on_bad),
             args.summary.quiet,
-            || first_positions::<Bullet>(self.bullets, &options, |bullet| bullet.from),
+            || first_starts::<Bullet>(self.bullets, &options),
         )?;
         check_radii(self.spheres, &spheres.records)?;
         let range = self.time_range(spheres.optional.velocities.is_some())?;

@@ -219,6 +219,8 @@ pub(crate) struct Pair<'a> {
     radius: f64,
     /// The ellipsoid whose bounding ball `sphere` is, if any.
     ellipsoid: Option<Ellipsoid>,
+    /// Whether the ray starts on the surface of the sphere, or of an equal one.
+    on_surface: bool,
 }
 
 impl<'a> Input<'a> {
@@ -235,7 +237,11 @@ impl<'a> Input<'a> {
         let time = column(|optional| optional.times.as_ref()).filter(|_| !relative).unwrap_or(0.0);
         let radius = column(|optional| optional.radii.as_ref()).unwrap_or(0.0);
         let ellipsoid = self.held.and_then(|held| held.ellipsoid(id as usize, sphere));
-        Some(Pair { ray, sphere, velocity, time, relative, radius, ellipsoid })
+        let from = self.optional.and_then(|(optional, begin)| {
+            optional.from_ids.as_ref()?.get(begin + (number - self.first) as usize).copied()
+        });
+        let on_surface = from.is_some_and(|from| self.spheres.get(from as usize) == Some(sphere));
+        Some(Pair { ray, sphere, velocity, time, relative, radius, ellipsoid, on_surface })
     }
 }
 

@@ -15,7 +15,7 @@ use super::cast::time_range;
 use super::coarse::Rounded;
 use super::compare::Reference;
 use super::progress::{CastProgress, ProgressDisplay};
-use super::ray_input::{first_positions, placed};
+use super::ray_input::{first_starts, placed};
 use super::stream::read_spheres_from;
 use super::summary::counts;
 use super::{left_out, print_summary, say, signals};
@@ -123,7 +123,7 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     let kept = points.kept().to_vec();
     let sphere_options = args.sphere_options.options(args.keep.sphere_options(&args.table)).on_bad(args.on_bad);
     let (spheres, origin) = read_spheres_from(&args.spheres, args.origin, &sphere_options, args.summary.quiet, || {
-        first_positions::<[f32; 3]>(&args.points, &point_options, |point| Vec3::from(*point))
+        first_starts::<[f32; 3]>(&args.points, &point_options)
     })?;
     let range = args.range(spheres.optional.velocities.is_some())?;
     let precision = args.precision.unwrap_or_default().resolved(spheres.optional.stretches());

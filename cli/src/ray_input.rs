@@ -112,27 +112,23 @@ impl RayInputOptions<'_> {
         if is_pipe(self.path()) {
             return Ok(Vec::new());
         }
-        let mut input = self.open(options)?.0.read(DVec3::ZERO, OnBad::Skip)?;
-        input.next(&CancelToken::new())?;
-        let rays = if let RayInput::Sensor { sensor, .. } = &input { sensor.into() } else { input.rays(0) };
-        let some = (0..rays.len()).step_by(rays.len().div_ceil(1024).max(1));
-        Ok(some.filter_map(|i| rays.ray(i)).map(|ray| ray.origin.as_dvec3()).collect())
+        Ok(match self.open(options)?.0 {
+            Opened::Rays(file) => sample(&file.starts()?),
+            Opened::Segments(file) => sample(&file.starts()?),
+            Opened::Points(file, _) => sample(&file.starts()?),
+            Opened::Sensor(file) => sample(&file.positions()?),
+        })
     }
 }
 
-/// Positions of the first records of a file, for `--origin auto`. Empty for a pipe, which cannot be read twice.
-pub(crate) fn first_positions<T: Batched>(
-    path: &Path,
-    options: &ReadOptions,
-    position: impl Fn(&T) -> Vec3,
-) -> Result<Vec<DVec3>> {
-    let mut batch = RayBatch::default();
-    if !is_pipe(path) {
-        RayFile::<T>::open_with(path, options)?
-            .read(DVec3::ZERO, OnBad::Skip)?
-            .next(&mut batch, &CancelToken::new())?;
-    }
-    Ok(batch.records.iter().map(|record| position(record).as_dvec3()).collect())
+/// Starts of the first records of a file, for `--origin auto`. Empty for a pipe, which cannot be read twice.
+pub(crate) fn first_starts<T: Batched>(path: &Path, options: &ReadOptions) -> Result<Vec<DVec3>> {
+    Ok(if is_pipe(path) { Vec::new() } else { sample(&RayFile::<T>::open_with(path, options)?.starts()?) })
+}
+
+/// About 1,024 starts, evenly spaced, as in Python.
+fn sample(starts: &[DVec3]) -> Vec<DVec3> {
+    starts.iter().copied().step_by(starts.len().div_ceil(1024).max(1)).collect()
 }
 
 impl Opened {

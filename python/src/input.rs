@@ -13,6 +13,7 @@ use umbracast::{OnBad, Query, Ray, Rays, Segments};
 use umbracast_files::OriginFinder;
 
 use crate::gil::run_detached;
+use crate::policies;
 
 /// Records per chunk. The buffers of one chunk, at most 18 MiB (for segments), are all the memory that a query uses in addition to its
 /// result. The command line uses the same chunk size.
@@ -206,23 +207,25 @@ pub(crate) fn choose_origin(
     Ok(finder.origin().to_array())
 }
 
-/// Gathers columns into new records of the named kind. Returns their numbers, the number of changed values and the largest change.
+/// Gathers columns into new records of the named kind. Returns their numbers, the number of changed values and the largest change. With
+/// `on_bad` "skip" a number beyond f32 becomes NaN.
 #[pyfunction]
-#[pyo3(signature = (kind, columns, origin))]
 pub(crate) fn round_records<'py>(
     py: Python<'py>,
     kind: &str,
     columns: Vec<Option<Column<'py>>>,
     origin: [f64; 3],
+    on_bad: &str,
 ) -> PyResult<(Bound<'py, PyArray1<f32>>, u64, f64)> {
+    let on_bad = policies::on_bad(on_bad)?;
     match kind {
-        "sphere" => round_columns(py, &SPHERES, &columns, origin),
-        "ellipsoid" => round_columns(py, &ELLIPSOIDS, &columns, origin),
-        "rotation" => round_columns(py, &ROTATIONS, &columns, origin),
-        "center" => round_columns(py, &CENTERS, &columns, origin),
-        "point" => round_columns(py, &POINTS, &columns, origin),
-        "velocity" => round_columns(py, &VELOCITIES, &columns, origin),
-        "bullet" => round_columns(py, &BULLETS, &columns, origin),
+        "sphere" => round_columns(py, &SPHERES, &columns, origin, on_bad),
+        "ellipsoid" => round_columns(py, &ELLIPSOIDS, &columns, origin, on_bad),
+        "rotation" => round_columns(py, &ROTATIONS, &columns, origin, on_bad),
+        "center" => round_columns(py, &CENTERS, &columns, origin, on_bad),
+        "point" => round_columns(py, &POINTS, &columns, origin, on_bad),
+        "velocity" => round_columns(py, &VELOCITIES, &columns, origin, on_bad),
+        "bullet" => round_columns(py, &BULLETS, &columns, origin, on_bad),
         _ => Err(PyValueError::new_err(format!("unknown kind of record '{kind}'"))),
     }
 }
@@ -232,12 +235,13 @@ fn round_columns<'py, const K: usize>(
     kind: &'static RecordKind<K>,
     columns: &[Option<Column<'py>>],
     origin: [f64; 3],
+    on_bad: OnBad,
 ) -> PyResult<(Bound<'py, PyArray1<f32>>, u64, f64)>
 where
     [f32; K]: Pod,
 {
     let (len, views) = views(kind, columns)?;
-    let columns = Columns { kind, views, origin, on_bad: OnBad::Refuse };
+    let columns = Columns { kind, views, origin, on_bad };
     let mut rounding = Rounding::default();
     let mut numbers = try_with_capacity::<f32>(len * K).map_err(|error| crate::exceptions::exception(py, error))?;
     numbers.resize(len * K, 0.0);

@@ -28,7 +28,7 @@ impl Policies {
             .touch(lookup("touch", &self.touch, &[("hit", Touch::Hit), ("miss", Touch::Miss)])?)
             .ends(lookup("ends", &self.ends, &[("closed", Ends::Closed), ("half-open", Ends::HalfOpen)])?)
             .precision(precision(&self.precision)?)
-            .on_bad(lookup("on_bad", &self.on_bad, &[("refuse", OnBad::Refuse), ("skip", OnBad::Skip)])?)
+            .on_bad(on_bad(&self.on_bad)?)
             .motion(lookup("motion", &self.motion, &[("at-time", Motion::AtTime), ("with-ray", Motion::WithRay)])?)
             .near(lookup("near", &self.near, &[("auto", Near::Auto), ("pass", Near::Pass), ("block", Near::Block)])?))
     }
@@ -39,6 +39,11 @@ pub(crate) fn precision(given: &str) -> PyResult<Precision> {
     let [fast, standard, exact] = Precision::ALL;
     let table = [Precision::Auto, fast, standard, exact].map(|precision| (precision.word(), precision));
     lookup("precision", given, &table)
+}
+
+/// Parses what to do with bad records.
+pub(crate) fn on_bad(given: &str) -> PyResult<OnBad> {
+    lookup("on_bad", given, &[("refuse", OnBad::Refuse), ("skip", OnBad::Skip)])
 }
 
 /// Looks up `given` in a table of allowed names. Raises a `ValueError` that lists them.

@@ -279,7 +279,12 @@ def test_update_and_rebuild(spheres, rays):
     np.testing.assert_array_equal(scene.spheres, moved)
     with pytest.raises(ValueError, match="299 spheres"):
         scene.update(moved[:299])
+    with pytest.raises(umbracast.RecordError, match="r is -0.1"):
+        scene.update(np.tile([0.1, 0, 0, -0.1], (300, 1)))
     np.testing.assert_array_equal(scene.spheres, moved)
+    assert (scene.rounded, scene.largest_rounding) == (0, 0)
+    scene.update(np.tile([0.1, 0, 0, 0.1], (300, 1)))
+    assert (scene.rounded, scene.largest_rounding) == (600, float(np.float32(0.1)) - 0.1)
 
 
 def test_progress_is_reported(scene):

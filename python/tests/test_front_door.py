@@ -21,6 +21,16 @@ def test_rays_from_points_end_at_the_target_or_go_along_a_direction():
     # The target itself, a sphere in the scene, does not block its rays.
     lamp = umbracast.Scene([[0, 0, 10, 2]], device="cpu")
     assert lamp.occluded(rays).all() and not lamp.occluded(umbracast.rays_toward(points, [0, 0, 10], 2)).any()
+    # Nor does one that float32 rounds, whether the scene subtracts an origin or not.
+    middle, way = np.array([1000.5123, 999.8, 1000.2]), np.random.default_rng(3).normal(size=(1000, 3))
+    around = middle + way / np.linalg.norm(way, axis=1)[:, None] * np.linspace(1.001, 4, 1000)[:, None]
+    for points_around in (around, around.astype(np.float32)):
+        towards = umbracast.rays_toward(points_around, middle, 1)
+        far = 1 - 1 / np.linalg.norm(towards[:, 3:6], axis=1)
+        # Three roundings of at most half a step of 2⁻¹⁴ per axis, and the margin of `fast`.
+        assert (towards[:, 7] <= far).all() and (towards[:, 7] >= far - 2e-4 - 2**-16).all()
+        for origin in (None, "auto"):
+            assert not umbracast.Scene([[*middle, 1]], device="cpu", origin=origin).occluded(towards).any()
     along = umbracast.rays_along({"x": [1], "y": [2], "z": [3]}, (0, 0, -2))
     np.testing.assert_array_equal(along, [[1, 2, 3, 0, 0, -2, 0, np.inf]])
     for call, words in (

@@ -312,3 +312,16 @@ def test_skipped_rays_miss_and_are_counted(scene, rays):
     hits = scene.closest(given, on_bad="skip")
     assert hits.report.skipped == 2 and not hits.hit[17:19].any()
     np.testing.assert_array_equal(hits.id[19:], scene.closest(rays).id[19:])
+
+
+def test_skipped_points_and_bullets_are_counted():
+    ball = umbracast.Scene([[0, 0, 0, 1]], device="cpu")
+    found = ball.contains([[0, 0, 0], [1e300, 0, 0], [0, 0, 2]], on_bad="skip")
+    assert found.count.tolist() == [1, 0, 0] and found.report.skipped == 1
+    flights = ball.bullets([[9, 0, 0, 0, 0, 0, 1], [1e300, 0, 0, 0, 0, 0, 1]], on_bad="skip")
+    assert flights.report.skipped == 1 and flights.id.tolist()[0] == 0
+    for call in (ball.contains, ball.bullets):
+        with pytest.raises(umbracast.RecordError, match=r"1: x1? is 1e\+?300: it exceeds"):
+            call([[1] * (3 if call == ball.contains else 7), [1e300] + [0] * (2 if call == ball.contains else 6)])
+        with pytest.raises(ValueError, match="on_bad is 'no': allowed are 'refuse', 'skip'"):
+            call(np.ones((1, 3 if call == ball.contains else 7)), on_bad="no")

@@ -86,6 +86,31 @@ def test_times_and_radii_go_with_the_rays_from_hits():
     assert thick.occluded(hits.rays_to((-9, 0, 0))).all()
 
 
+def test_rays_from_hits_that_travel_with_spheres_have_the_times_of_the_hits():
+    scene = umbracast.Scene([[5, 0, 0, 1]], velocities=[[0, 0.1, 0]], time_range=(0, 10), device="cpu")
+    hits = scene.closest([[0, 0, 0, 1, 0, 0]], t_max=10, times=3, motion="with-ray")
+    back = hits.rays_to((0, 0, 0))
+    assert back.options["times"].tolist() == hits.t.tolist() and back.from_ids.tolist() == [0]
+    assert not scene.occluded(back).any() and scene.occluded(hits.rays_to((9, 0, 0))).all()
+
+
+def test_rays_from_the_start_of_a_ray_inside_a_sphere_have_no_sphere():
+    scene = umbracast.Scene([[0, 0, 0, 1], [5, 0, 0, 1]], device="cpu")
+    inside = [[0.2, 0, 0, 1, 0, 0], [3, 0, 0, 1, 0, 0]]
+    hits = scene.closest(inside)
+    for rays in (hits.rays_to((3, 0, 0)), hits.rays_along((-1, 0, 0))):
+        assert rays.from_ids.tolist() == [umbracast.NO_SPHERE, 1]
+        assert scene.occluded(rays).tolist() == [True, rays.rays[1, 7] > 1]
+    late = scene.closest(inside, t_min=0.5)
+    assert late.rays_to((3, 0, 0)).from_ids.tolist() == [umbracast.NO_SPHERE, 1]
+    assert scene.closest(umbracast.Segments(inside)).rays_to((3, 0, 0)).from_ids.tolist() == [umbracast.NO_SPHERE, 0]
+    # Where rays leave the sphere, and where they go into the one on which they start, they are on its surface.
+    assert scene.closest(inside, inside="exit").rays_to((3, 0, 0)).from_ids.tolist() == [0, 1]
+    into = scene.closest([[1, 0, 0, -1, 0, 0]], from_ids=0)
+    assert into.t.tolist() == [0] and into.rays_to((3, 0, 0)).from_ids.tolist() == [0]
+    assert not scene.occluded(into.rays_to((3, 0, 0))).any()
+
+
 def test_a_surface_nearer_than_the_range_blocks_the_rays_of_a_sensor():
     scene = umbracast.Scene([[0.3, 0, 0, 0.1], [10, 0, 0, 1]], device="cpu")
     rays = umbracast.rays_of_sensor([0], [0], range=(0.5, 120))

@@ -65,7 +65,7 @@ class SurfaceRays:
     rays : (M, 8) float64 array
         Origin, direction, t_min and t_max of the ray from each hit.
     from_ids : (M,) uint32
-        The sphere on whose surface each ray starts.
+        The sphere on whose surface each ray starts; `NO_SPHERE` where the hit was the start of a ray inside a sphere.
     """
 
     def __init__(self, rays: NDArray[np.float64], options: dict[str, Any]) -> None:
@@ -74,7 +74,7 @@ class SurfaceRays:
 
     @property
     def from_ids(self) -> NDArray[np.uint32]:
-        """(M,) uint32: the sphere on whose surface each ray starts."""
+        """(M,) uint32: the sphere on whose surface each ray starts, or `NO_SPHERE`."""
         return np.asarray(self.options["from_ids"])
 
     def __len__(self) -> int:
@@ -256,19 +256,22 @@ def rays(given: Any, directions: Any, t_min: Any, t_max: Any) -> RayInput:
 
 
 def round_records(
-    kind: str, columns: Columns, origin: tuple[float, float, float]
+    kind: str, columns: Columns, origin: tuple[float, float, float], on_bad: str = "refuse"
 ) -> tuple[NDArray[np.float32], int, float]:
-    """Subtract the origin, round to (N, width) float32 records, and return them, the number of rounded values and the largest rounding."""
-    made, changed, largest = _umbracast.round_records(kind, columns, origin)
+    """Subtract the origin, round to (N, width) float32 records, and return them, the number of rounded values and the largest rounding.
+
+    With ``on_bad="skip"`` a number beyond float32 becomes NaN, which the query skips.
+    """
+    made, changed, largest = _umbracast.round_records(kind, columns, origin, on_bad)
     return made.reshape(-1, len(columns)), changed, largest
 
 
 def records(
-    name: str, kind: str, given: Any, fields: tuple[str, ...], origin: tuple[float, float, float]
+    name: str, kind: str, given: Any, fields: tuple[str, ...], origin: tuple[float, float, float], on_bad: str = "refuse"
 ) -> tuple[tuple[int, ...], NDArray[np.float32], int, float]:
     """Return the leading shape, the records, the number of rounded values and the largest rounding.
 
-    Contiguous float32 records are not copied if the origin is zero. Others are rounded.
+    ``on_bad`` as for `round_records`. Contiguous float32 records are not copied if the origin is zero. Others are rounded.
     """
     if _tables.columns(given) is None:
         array = _validate.floats(name, given)
@@ -282,7 +285,7 @@ def records(
             return array.shape[:-1], array.reshape(-1, len(fields)), 0, 0.0
         given = array
     shape, columns = split(name, given, {len(fields): fields}, fields)
-    return shape, *round_records(kind, columns, origin)
+    return shape, *round_records(kind, columns, origin, on_bad)
 
 
 def ellipsoids(

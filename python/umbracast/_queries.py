@@ -180,8 +180,9 @@ class Queries:
         """Multiply the transmittances of all spheres that each ray hits: (…) float32 from 0 to 1.
 
         A ray that hits nothing has 1, and a ray that hits an opaque sphere has 0. Spheres are opaque unless the scene has
-        ``transmittances``. The path length inside a sphere does not matter. A product below about 2⁻¹⁵⁰ is 0. With
-        ``precision="exact"``, all devices return the same bits. Arguments and errors as for `closest`.
+        ``transmittances``. The path length inside a sphere does not matter. For n spheres with the product p, the error is at most
+        (1 + 0.35 n) u · p + 2⁻¹⁵⁰, with u = 2⁻²⁴. A product below about 2⁻¹⁵⁰ is 0. With ``precision="exact"``, all devices return the same
+        bits. Arguments and errors as for `closest`.
         """
         return self._cast("transmittance", rays, directions, t_min, t_max, out, options)[0][0]
 
@@ -249,7 +250,8 @@ class Queries:
         """
         optional = [name for name, column in RAY_COLUMNS.items() if column.option in POINT_OPTIONS]
         points, of_table = _tables.split_options("points", points, _input.POINT, optional)
-        shape, records, rounded, largest = _input.records("points", "point", points, _input.POINT, self.origin)
+        on_bad = _validate.string("on_bad", options.get("on_bad", "refuse"))
+        shape, records, rounded, largest = _input.records("points", "point", points, _input.POINT, self.origin, on_bad)
         parsed = parse_options("contains", shape, dict(options), POINT_OPTIONS, of_table)
         if rounded + self._rounded > 0:
             _, columns = _input.split("points", points, {3: _input.POINT}, _input.POINT)
@@ -301,7 +303,8 @@ class Queries:
             As `closest`; ValueError also in scenes that are pairwise, contain ellipsoids, or whose time range does not contain 0.
         """
         bullets, of_table = _tables.split_options("bullets", bullets, _input.BULLET, ["radius", "from_id"])
-        shape, records, rounded, largest = _input.records("bullets", "bullet", bullets, _input.BULLET, self.origin)
+        kind = _validate.string("on_bad", on_bad)
+        shape, records, rounded, largest = _input.records("bullets", "bullet", bullets, _input.BULLET, self.origin, kind)
         given = {"from_ids": from_ids, "precision": precision, "on_bad": on_bad, "progress": progress}
         if "ray_radius" in of_table:
             _validate.check_once("radius", radius, "radius")
@@ -359,6 +362,7 @@ class Queries:
             As `closest`.
         """
         of_hits = hits._options() if isinstance(hits, Hits) else {}
+        of_hits = {name: value for name, value in of_hits.items() if name in HIT_OPTIONS}
         given, parsed, batch = self._prepare("attributes", rays, directions, t_min, t_max, options, HIT_OPTIONS, of_hits)
         if not isinstance(hits, Hits) and (not isinstance(hits, tuple) or len(hits) != 2):
             raise TypeError(f"hits must be the result of closest or a tuple of t and id, not {type(hits).__name__}")
@@ -426,8 +430,8 @@ class Queries:
         kind, types = QUERIES[verb]
         columns = _out.arrays(out, given.shape, kind, types, batch)
         report = _umbracast.cast(self._native, verb, batch, parsed.policies, _out.flat(columns), parsed.progress)
-        of_hits = {"times": parsed.times, "ray_radius": parsed.ray_radius, "motion": parsed.policies.motion}
-        given = given._replace(options=of_hits)
+        of_hits = {"times": parsed.times, "ray_radius": parsed.ray_radius, "from_ids": parsed.from_ids}
+        given = given._replace(options={**of_hits, "motion": parsed.policies.motion, "inside": parsed.policies.inside})
         return columns, _warn_of_starts(Report(*report), 4), given
 
     def _list_query(

@@ -30,7 +30,9 @@ def rays_toward(points: ArrayLike | Any, target: ArrayLike, radius: float = 0.0)
     target : three numbers
         Where they end.
     radius : float, default 0
-        Radius of a sphere around the target, before which the rays end. The sphere may then be in the scene without blocking them.
+        Radius of a sphere around the target, before which the rays end. The sphere may then be in the scene without blocking them, because
+        the rays also end earlier by as much as rounding to float32 moves points, target and radius. Positions near the coordinate
+        origin lose least by this.
 
     Returns
     -------
@@ -87,7 +89,8 @@ def rays_of_sensor(
         One rotation of the sensor per position, or one for all.
     range : (float, float), default (0, inf)
         Smallest and largest range, the t_min and t_max of all rays. A surface nearer than the smallest range blocks the ray, unless the
-        query has ``near="pass"``.
+        query has ``near="pass"``. The array is a subclass that knows this: plain copies, such as `numpy.array` and `numpy.asarray` make, do
+        not, and need ``near="block"``.
 
     Returns
     -------
@@ -236,11 +239,30 @@ def _from_points(points: Any, name: str, toward: Any, radius: float | None) -> R
         raise ValueError(f"{name} is {goal}: its numbers must be {rule}")
     shape, columns = _input.split("points", points, {3: _input.POINT}, _input.POINT)
     places = np.stack(columns, -1)  # type: ignore[arg-type]  # all three columns are required
+    rays: Rays
     if places.dtype == np.float32:
-        return _umbracast.point_rays(places, list(goal), radius).reshape(*shape, 8)
-    # Directions are those from the points to the target, relative to the target.
-    base = (0.0, 0.0, 0.0) if radius is None else (goal[0], goal[1], goal[2])
-    records, _, _ = _input.round_records("point", columns, base)
-    toward = list(goal) if radius is None else [0.0, 0.0, 0.0]
-    made = _umbracast.point_rays(records, toward, radius).reshape(-1, 8)
-    return _with_origins(made, places).reshape(*shape, 8)
+        rays = _umbracast.point_rays(places, list(goal), radius).reshape(-1, 8)
+    else:
+        # Directions are those from the points to the target, relative to the target.
+        base = (0.0, 0.0, 0.0) if radius is None else (goal[0], goal[1], goal[2])
+        records, _, _ = _input.round_records("point", columns, base)
+        toward = list(goal) if radius is None else [0.0, 0.0, 0.0]
+        rays = _with_origins(_umbracast.point_rays(records, toward, radius).reshape(-1, 8), places)
+    if radius:
+        _end_before_rounded(rays, places, np.array(goal), radius)
+    return rays.reshape(*shape, 8)
+
+
+def _end_before_rounded(rays: Rays, places: NDArray[Any], target: NDArray[np.float64], radius: float) -> None:
+    """End rays earlier by as much as rounding to float32 moves their starts, the target and its radius.
+
+    A query rounds the starts, and a scene rounds the sphere around the target, while the directions are those before rounding.
+    """
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        moved = sum(
+            np.linalg.norm(given - given.astype(np.float32), axis=-1)
+            for given in (places.astype(np.float64), target, np.array([radius]))
+        )
+        earlier = moved / np.linalg.norm(rays[:, 3:6].astype(np.float64), axis=1)
+    # Queries refuse rays without a direction, and starts beyond float32 unless their scene has an origin.
+    rays[:, 7] = np.maximum(rays[:, 7] - np.where(np.isfinite(earlier), earlier, 0.0), 0.0)

@@ -107,7 +107,7 @@ class Hits(Result):
         return points.reshape(*self.t.shape, 3)
 
     def _options(self) -> dict[str, Any]:
-        """Return ``times``, ``ray_radius`` and ``motion`` of the query, as far as they were given. Empty if the result was pickled."""
+        """Return `HIT_OPTIONS`, ``inside`` and ``from_ids`` of the query, as far as they were given. Empty if the result was pickled."""
         columns = {} if self._rays is None else self._rays.options
         return {
             name: given.reshape(self.t.shape) if isinstance(given, np.ndarray) else given
@@ -118,7 +118,8 @@ class Hits(Result):
     def rays_to(self, target: ArrayLike) -> SurfaceRays:
         """Return the rays from the hit points to ``target``, with ``t`` from 0 to 1, which start on the surfaces of their spheres.
 
-        One ray per hit, in the order of ``hits.hit``. They keep the times and radii of the rays that hit.
+        One ray per hit, in the order of ``hits.hit``. They keep the times and radii of the rays that hit. After ``motion="with-ray"`` their
+        times are ``t``. Where a ray starts inside a sphere, the hit is no point of a surface, and the ray from there has no sphere.
 
         Parameters
         ----------
@@ -143,10 +144,23 @@ class Hits(Result):
 
     def _from_points(self, points: NDArray[np.float64], directions: NDArray[np.float64], t_max: float) -> SurfaceRays:
         assert self._rays is not None  # else points() has raised an error
-        there = self.hit.reshape(-1)
-        options = {name: column.reshape(-1)[there] for name, column in self._options().items() if name != "motion"}
+        options = self._options()
+        inside, motion, from_ids = options.pop("inside"), options.pop("motion"), self.id
+        if motion == "with-ray":
+            options["times"] = self.t
+        if inside == "enter":
+            columns = self._rays.as_columns()
+            t_min = columns[3] if len(columns) == 8 and columns[3] is not None else np.zeros(self.t.size)
+            with np.errstate(over="ignore"):
+                at_start = self.t == t_min.astype(np.float32).reshape(self.t.shape)
+            if "from_ids" in options:
+                # A ray that goes into the sphere on which it starts is at its surface.
+                at_start &= (self.t != 0) | (self.id != options["from_ids"])
+            from_ids = np.where(at_start, np.uint32(NO_SPHERE), self.id)
+        options["from_ids"] = from_ids
+        options = {name: column[self.hit] for name, column in options.items()}
         ends = np.broadcast_to([0.0, t_max], (len(points), 2))
-        return SurfaceRays(np.concatenate([points, directions, ends], axis=1), {**options, "from_ids": self.id[self.hit]})
+        return SurfaceRays(np.concatenate([points, directions, ends], axis=1), options)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Hits, (self.t, self.id, self.report))

@@ -102,7 +102,7 @@ class Scene(Queries):
         self._origin: Origin = _spheres.parse_origin(origin, inputs.spheres, inputs.semi_axes, inputs.rotations)
         self._has_origin = origin is not None
         self._starts_left = 1024
-        given = self._given(inputs)
+        given, self._rounded, self._largest_rounding = self._given(inputs)
         self._options = (_validate.numbers("time_range", time_range, 2), bool(pairwise))
         self._device = open_device(device, precision)
         self._handle: _umbracast.Scene | None = _umbracast.Scene(
@@ -215,7 +215,8 @@ class Scene(Queries):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _given(self, inputs: SphereInputs, centers: bool = False) -> _input.Spheres:
+    def _given(self, inputs: SphereInputs, centers: bool = False) -> tuple[_input.Spheres, int, float]:
+        """Return the spheres, the number of rounded values and the largest rounding."""
         spheres, semi_axes, rotations, masks, velocities, transmittances = inputs
         turned = None
         if semi_axes is not None:
@@ -228,7 +229,6 @@ class Scene(Queries):
             kind, fields = ("center", _input.POINT) if centers else ("sphere", _input.SPHERE)
             width = len(fields)
             shape, records, rounded, largest = _input.records("spheres", kind, spheres, fields, self._origin)
-        self._rounded, self._largest_rounding = rounded, largest
         _spheres.warn_if_coarse(records, largest, self._has_origin)
         if len(shape) != 1:
             raise ValueError(f"spheres must have shape (N, {width}), not {(*shape, width)}")
@@ -240,7 +240,7 @@ class Scene(Queries):
                 raise ValueError(f"velocities must have shape {(*shape, 3)}, not {(*there, 3)}")
         masks = column("masks", masks, shape, np.uint32)
         transmittances = column("transmittances", transmittances, shape, np.float32)
-        return _input.Spheres(records, turned, masks, velocities, transmittances)
+        return _input.Spheres(records, turned, masks, velocities, transmittances), rounded, largest
 
     @property
     def device(self) -> Device:
@@ -368,7 +368,10 @@ class Scene(Queries):
         inputs = SphereInputs(spheres, semi_axes, rotations, masks, velocities, transmittances)
         inputs = _spheres.sphere_inputs(inputs)
         centers = inputs.semi_axes is None and self._native.has_ellipsoids() and _spheres.are_centers(inputs.spheres)
-        return Update(*self._native.update(self._given(inputs, centers)))
+        given, rounded, largest = self._given(inputs, centers)
+        done = Update(*self._native.update(given))
+        self._rounded, self._largest_rounding = rounded, largest
+        return done
 
     def rebuild(self) -> None:
         """Rebuild the BVH for the current spheres. Results do not change; queries may become faster. Raises device errors as `update`."""

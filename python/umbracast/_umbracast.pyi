@@ -146,7 +146,7 @@ def choose_origin(
     spheres: Sequence[NDArray[np.float64]], starts: NDArray[np.float64]
 ) -> list[float]: ...
 def round_records(
-    kind: str, columns: Sequence[NDArray[Any] | None], origin: Sequence[float]
+    kind: str, columns: Sequence[NDArray[Any] | None], origin: Sequence[float], on_bad: str
 ) -> tuple[_Floats, int, float]: ...
 def lists(
     scene: Scene, rays: RayBatch, policies: Policies, k: int | None, progress: _Progress

@@ -6,7 +6,7 @@ use super::input::Rays;
 use crate::error::Result;
 use crate::query::policy::check_same_length;
 use crate::query::results::Hits;
-use crate::records::Ray;
+use crate::records::{NO_SPHERE, Ray};
 
 /// Rays that start at hit points, one for each ray that hit a sphere, in the order of the rays; with the spheres on which they start
 /// ([`Rays::from_ids`]), and the times and radii of the rays that hit them.
@@ -14,7 +14,7 @@ use crate::records::Ray;
 pub struct SurfaceRays {
     /// The rays.
     pub rays: Vec<Ray>,
-    /// Per ray the sphere on whose surface it starts.
+    /// Per ray the sphere on whose surface it starts; [`NO_SPHERE`] where the hit was the start of a ray inside a sphere.
     pub from_ids: Vec<u32>,
     /// Per ray the index of the ray that hit that sphere.
     pub indices: Vec<usize>,
@@ -68,7 +68,9 @@ impl Hits {
             let direction = ray.direction.as_dvec3() + Vec3::from(attributes.direction_low).as_dvec3();
             let point: DVec3 = ray.origin.as_dvec3() + f64::from(hit.t) * direction;
             found.rays.push(make(point.as_vec3()));
-            found.from_ids.push(hit.id);
+            // A ray that goes into the sphere on which it starts is at its surface.
+            let is_inside = hit.t == ray.t_min && (hit.t != 0.0 || hit.id != attributes.from_id);
+            found.from_ids.push(if is_inside { NO_SPHERE } else { hit.id });
             found.indices.push(i);
             found.times.iter_mut().for_each(|times| times.push(attributes.time));
             found.radii.iter_mut().for_each(|radii| radii.push(attributes.radius));

@@ -28,6 +28,20 @@ impl Near {
     }
 }
 
+impl Ray {
+    /// The way to the start of the ray, on which a surface blocks it: `t` from 0 to below `t_min`, with [`Query::before_start`].
+    pub(super) fn to_start(self) -> Self {
+        self.between(0.0, self.t_min.max(0.0))
+    }
+}
+
+impl Query {
+    /// The query of the surfaces before the start. A ray that starts inside a sphere meets its surface where it leaves.
+    pub(super) fn before_start(&self) -> Self {
+        Self { near: Near::Pass, inside: Inside::Exit, ends: Ends::HalfOpen, ..*self }
+    }
+}
+
 impl Scene {
     /// Whether a surface blocks each ray before its start: one at a `t` from 0 to below `t_min`. Empty if the policy lets rays pass.
     pub(super) async fn blocked(&self, rays: &Rays<'_>, query: &Query) -> Result<Vec<bool>> {
@@ -37,16 +51,11 @@ impl Scene {
         if self.with_motion(rays.ray_attributes, query).moves_with_ray {
             return usage("near: block is not supported if spheres move while rays travel");
         }
-        // A ray that starts inside a sphere meets its surface where it leaves.
-        let before = Query { near: Near::Pass, inside: Inside::Exit, ends: Ends::HalfOpen, ..*query };
+        let before = query.before_start();
         let mut blocked = Vec::with_capacity(rays.len());
         for start in (0..rays.len()).step_by(CHUNK_RAYS) {
             let part = rays.slice(start..rays.len().min(start + CHUNK_RAYS));
-            let ahead = |i| {
-                let ray: Ray = part.source.ray(i);
-                ray.between(0.0, ray.t_min.max(0.0))
-            };
-            let records: Vec<Ray> = (0..part.len()).map(ahead).collect();
+            let records: Vec<Ray> = (0..part.len()).map(|i| part.source.ray(i).to_start()).collect();
             let ahead = Rays { source: Rays::from(&records).source, ..part };
             blocked.extend(self.cast_bits(ahead, &before).await?.iter());
         }

@@ -12,7 +12,7 @@ use crate::intersect::classify::Roots;
 use crate::intersect::exact::ExactRoots;
 use crate::intersect::motion::Target;
 use crate::intersect::resolve::round_roots;
-use crate::query::policy::{Precision, Query};
+use crate::query::policy::{Near, Precision, Query};
 use crate::query::validate::{check_ray, check_sphere};
 use crate::records::{Approach, Hit, Ray, Sphere};
 
@@ -27,7 +27,11 @@ impl Ray {
     /// Computes the hit of this ray on a sphere, whose id is 0. `None` for a miss, and if ray or sphere is invalid (see [`Ray::check`],
     /// [`Sphere::check`]).
     pub fn hit(&self, sphere: &Sphere, query: &Query) -> Option<Hit> {
-        self.resolve::<queries::Closest>(sphere, query).map(|found| found.record).filter(Hit::is_hit)
+        let hit = |ray: Self, query: &Query| {
+            ray.resolve::<queries::Closest>(sphere, query).map(|found| found.record).filter(Hit::is_hit)
+        };
+        let is_blocked = query.near == Near::Block && hit(self.to_start(), &query.before_start()).is_some();
+        if is_blocked { None } else { hit(*self, query) }
     }
 
     /// Whether the ray misses the sphere only because `t` exceeds the largest f32. False if ray or sphere is invalid.

@@ -76,6 +76,10 @@ fn the_table_of_corner_cases_is_what_every_device_returns() {
             };
             let spheres: Vec<Sphere> = spheres.split("; ").map(sphere).collect();
             let (query, from) = options(given);
+            if let ([sphere], NO_SPHERE) = (&spheres[..], from) {
+                let hit = ray(line).hit(sphere, &query);
+                assert_eq!(hit.map_or("miss".into(), |hit| format!("{:?} (0)", hit.t)), expected[0], "{row}");
+            }
             for scene in with_and_without_tree(device, &spheres) {
                 assert_eq!(answers(&scene, ray(line), &query, from), expected, "{row}\non {}", device.name());
             }

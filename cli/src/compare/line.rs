@@ -16,12 +16,14 @@ pub(super) struct Line {
     pub(super) radius: f64,
     /// Error bound of the centre in arithmetic on pairs of f32, for a moving sphere or an ellipsoid; otherwise 0.
     pub(super) position_error: f64,
+    /// Whether the ray starts on the surface.
+    on_surface: bool,
 }
 
 impl Line {
     /// The ray relative to the sphere. The radius of the ray is added to that of the sphere.
     pub(super) fn new(pair: &Pair<'_>) -> Self {
-        let Pair { ray, sphere, velocity, time, relative, radius, ellipsoid } = *pair;
+        let Pair { ray, sphere, velocity, time, relative, radius, ellipsoid, on_surface } = *pair;
         let (origin, center, way) = (ray.origin.as_dvec3(), sphere.center.as_dvec3(), velocity * time);
         let moved = way != DVec3::ZERO;
         let size = origin.abs().element_sum() + center.abs().element_sum() + way.abs().element_sum();
@@ -30,6 +32,7 @@ impl Line {
             direction: ray.direction.as_dvec3() - if relative { velocity } else { DVec3::ZERO },
             radius: f64::from(sphere.radius) + radius,
             position_error: if moved { (-45.0_f64).exp2() * size } else { 0.0 },
+            on_surface,
         };
         match ellipsoid {
             Some(ellipsoid) => line.through(&ellipsoid),
@@ -48,6 +51,7 @@ impl Line {
             direction: back * self.direction * stretch,
             radius: self.radius,
             position_error: (self.position_error + displacement) * stretch.max_element(),
+            on_surface: self.on_surface,
         }
     }
 
@@ -57,9 +61,13 @@ impl Line {
         self.radius * self.radius - foot.length_squared()
     }
 
+    /// The roots that can be hits: of a ray that starts on the surface only the second one.
     pub(super) fn roots(&self) -> Option<[f64; 2]> {
         let (h2, length) = (self.half_chord_squared(), self.direction.length());
         let center = -self.offset.dot(self.direction) / (length * length);
+        if self.on_surface {
+            return Some([2.0 * center; 2]);
+        }
         // A line that is tangent within the rounding of f64 counts as tangent.
         let h2 = if h2.abs() <= 1e-12 * self.radius * self.radius { h2.max(0.0) } else { h2 };
         (h2 >= 0.0).then(|| [center - h2.sqrt() / length, center + h2.sqrt() / length])

@@ -60,13 +60,13 @@ impl Comparable for Approach {
     fn values(self) -> [f32; 2] {
         [self.t, self.clearance]
     }
-    /// |δt|·|d| ≤ 8u (E + |t·d|), |δclearance| ≤ 8u (E + r).
+    /// |δt|·|d| ≤ 8u (E + |t·d|), |δclearance| ≤ 8u (E + |t·d| + r).
     fn bounds(self, _: &Input<'_>, pair: &Pair<'_>) -> Bounds {
         let line = Line::new(pair);
         let (e, length, t) = (line.offset.length(), line.direction.length(), f64::from(self.t));
         let (may_t, may_clearance) = (
             8.0 * U * (e / length + t.abs()) + line.position_error / length,
-            8.0 * U * (e + line.radius) + line.position_error,
+            8.0 * U * (e + t.abs() * length + line.radius) + line.position_error,
         );
         Bounds { key: f64::from(self.clearance), key_may: may_clearance, values: [may_t, may_clearance] }
     }

@@ -123,6 +123,38 @@ fn differences_of_chunks_add_up_and_keep_ray_ids() {
     assert_eq!((c.flags_differ, c.flags_at_ends), (1, 1), "the end lies on the second sphere");
 }
 
+/// Of a ray that starts on a surface only the other root is an end, and it does not depend on which side of the surface the start is.
+#[test]
+fn rays_that_start_on_a_surface_have_its_roots() {
+    let spheres = [Sphere::new([0.0; 3], 1.0)];
+    let query = Query::at(Precision::Standard);
+    let flags = |start: f32, t_max: f32, from: u32| {
+        let rays = [Ray::new([start, 0.0, 0.0], [-1.0, 0.0, 0.0]).between(0.0, t_max)];
+        let mut optional = OptionalColumns::default();
+        optional.from_ids = Some(vec![from]);
+        let input = Input { optional: Some((&optional, 0)), ..at_rest(&spheres, &rays, &query) };
+        let c = input.compare_equal(&[true], &[false]);
+        (c.flags_differ, c.flags_at_ends)
+    };
+    // The line leaves the sphere at 2.0005, and the ray at 2.001.
+    assert_eq!([2.001, 2.0005, 1.0].map(|t_max| flags(1.0005, t_max, 0)), [(1, 1), (1, 0), (1, 0)]);
+    assert_eq!([2.001, 2.0005, 1.0].map(|t_max| flags(1.0005, t_max, umbracast::NO_SPHERE)), [(1, 0), (1, 1), (1, 0)]);
+}
+
+#[test]
+fn the_nearest_pass_of_a_ray_that_begins_far_away_has_the_bound_of_its_distance() {
+    let spheres = [Sphere::new([1.0, 0.0, 0.0], 1.0)];
+    let rays = [Ray::new([0.0; 3], [1.0, 0.0, 0.0]).between(1000.0, FAR)];
+    let query = Query::at(Precision::Standard);
+    let beyond = |ulps: f32| {
+        let pass = |clearance: f32| Approach { t: 1000.0, clearance, id: 0 };
+        let found = [pass(998.0 + ulps * 2.0_f32.powi(-14))];
+        at_rest(&spheres, &rays, &query).compare(&found, &[pass(998.0)]).beyond_bounds
+    };
+    // The sum of both bounds is 16 u (1 + 1000 + 1): 15.7 ulp.
+    assert_eq!([2.0, 15.0, 17.0].map(beyond), [0, 0, 1]);
+}
+
 /// The bounds are those of the actual pair: the sphere at its position at the time, with the radius of the ray added.
 #[test]
 fn moving_pairs_have_bounds_of_the_actual_positions() {

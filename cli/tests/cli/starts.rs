@@ -124,4 +124,9 @@ fn a_surface_nearer_than_the_range_of_a_sensor_blocks_the_beam() {
     assert_eq!(folder.text("out.csv"), "t,id\n9.0,1\n9.5,1\n,\n");
     folder.run_ok("cast minrange_s.csv rays.csv -o out.csv -q --near block");
     assert_eq!(folder.text("out.csv"), "t,id\n,\n,\n,\n");
+    // One ray and one sphere alike.
+    for (near, hit) in [("pass", "hit       t 4.5 at"), ("block", "hit       none")] {
+        let said = folder.run_ok(&format!("cast --sphere 5,0,0,1 --ray 0,0,0,1,0,0,4.5,inf --near {near}")).output;
+        assert!(said.contains(hit), "{said}");
+    }
 }

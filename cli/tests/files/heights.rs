@@ -75,6 +75,15 @@ fn cases() -> Vec<Case> {
         ),
         // An eye among satellites.
         case("mixed", PLANET, &rays("0,0,6371001.7,0,0,-1\n7000000.3,0,0,-1,0,0\n"), &[1.7, 629_000.3], 0.3, true),
+        // The start is rounded to 0.03 above the sphere, where the centre of the spheres would do.
+        case(
+            "near, rounded farther",
+            "x,y,z,r\n1000000,0,0,1.03125\n1000008,0,0,1.03125\n",
+            &rays("1000001.0313,0,0,-1,0,0\n"),
+            &[5e-5],
+            1e-9,
+            true,
+        ),
         // The rays are at one of two clusters.
         case(
             "clusters",

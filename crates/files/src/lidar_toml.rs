@@ -122,6 +122,14 @@ impl LidarFile {
         Ok((elevations, list("azimuths_deg", &self.tables.azimuths_deg)?))
     }
 
+    /// Reads the positions of the poses, which are not rounded.
+    ///
+    /// # Errors
+    /// Those of [`read`](Self::read).
+    pub fn positions(mut self) -> Result<Vec<DVec3>> {
+        Ok(self.table(DVec3::ZERO, OnBad::Skip)?.poses.into_iter().map(|pose| pose.position).collect())
+    }
+
     /// Reads the poses and returns the sensor. `origin` is subtracted from the positions in f64.
     ///
     /// With [`OnBad::Skip`], invalid poses are kept, and the query skips them.
@@ -129,37 +137,10 @@ impl LidarFile {
     /// # Errors
     /// [`Error::BadFile`] with the key, the position and the invalid value; the errors of [`read_poses`](super::read_poses).
     pub fn read(mut self, origin: DVec3, on_bad: OnBad) -> Result<LidarInput> {
-        let file = self.poses.take();
-        let bad = |message: String| bad_file(&self.path, message);
-        let Tables { range: [near, far], poses, .. } = &self.tables;
         let (elevations, azimuths) = self.angles()?;
-        let table = match (file, poses) {
-            (Some(file), _) => file.read(origin, on_bad)?,
-            (None, Poses::Inline(rows)) => {
-                let mut table = PoseTable::default();
-                for (i, row) in rows.iter().enumerate() {
-                    let rotation = match row[..] {
-                        [_, _, _] => DQuat::IDENTITY,
-                        [_, _, _, qw, qx, qy, qz] => DQuat::from_xyzw(qx, qy, qz, qw),
-                        _ => {
-                            return Err(bad(format!(
-                                "poses[{i}]: found {} numbers, expected 3 (x, y, z) or 7 (x, y, z, qw, qx, qy, qz)",
-                                row.len()
-                            )));
-                        }
-                    };
-                    table.push(DVec3::new(row[0], row[1], row[2]), rotation, origin)?;
-                }
-                if on_bad == OnBad::Refuse {
-                    for (i, pose) in table.poses.iter().enumerate() {
-                        pose.check(0).map_err(|e| bad(placed(&e, &format!("poses[{i}]"))))?;
-                    }
-                }
-                table
-            }
-            // Not reachable: a pose table was opened.
-            (None, Poses::File(_)) => PoseTable::default(),
-        };
+        let table = self.table(origin, on_bad)?;
+        let bad = |message: String| bad_file(&self.path, message);
+        let Tables { range: [near, far], .. } = &self.tables;
         for end in [near, far] {
             if end.is_finite() && (*end as f32).is_infinite() {
                 return Err(bad(format!("range: {end:e} exceeds the largest f32, 3.4e38")));
@@ -175,6 +156,36 @@ impl LidarFile {
                 _ => error.into(),
             })?;
         Ok(LidarInput { sensor, rounding: table.rounding, kept: table.kept })
+    }
+
+    fn table(&mut self, origin: DVec3, on_bad: OnBad) -> Result<PoseTable> {
+        let bad = |message: String| bad_file(&self.path, message);
+        let rows = match (self.poses.take(), &self.tables.poses) {
+            (Some(file), _) => return file.read(origin, on_bad),
+            (None, Poses::Inline(rows)) => rows,
+            // Not reachable: a pose table was opened.
+            (None, Poses::File(_)) => return Ok(PoseTable::default()),
+        };
+        let mut table = PoseTable::default();
+        for (i, row) in rows.iter().enumerate() {
+            let rotation = match row[..] {
+                [_, _, _] => DQuat::IDENTITY,
+                [_, _, _, qw, qx, qy, qz] => DQuat::from_xyzw(qx, qy, qz, qw),
+                _ => {
+                    return Err(bad(format!(
+                        "poses[{i}]: found {} numbers, expected 3 (x, y, z) or 7 (x, y, z, qw, qx, qy, qz)",
+                        row.len()
+                    )));
+                }
+            };
+            table.push(DVec3::new(row[0], row[1], row[2]), rotation, origin)?;
+        }
+        if on_bad == OnBad::Refuse {
+            for (i, pose) in table.poses.iter().enumerate() {
+                pose.check(0).map_err(|e| bad(placed(&e, &format!("poses[{i}]"))))?;
+            }
+        }
+        Ok(table)
     }
 }
 

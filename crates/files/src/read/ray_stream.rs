@@ -126,6 +126,26 @@ impl<T: Batched> RayFile<T> {
         self.source.rows()
     }
 
+    /// Reads where the first records begin, at most [`RayBatches::BATCH`] of them. The positions are those of the file, not rounded and not
+    /// checked.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the file cannot be read, [`Error::BadFile`] if it cannot be parsed.
+    pub fn starts(self) -> Result<Vec<DVec3>> {
+        let mut starts = Vec::new();
+        let read = self.source.read(&mut |row| {
+            if starts.len() == RayBatches::BATCH {
+                return Err(umbracast::Error::Cancelled { done: starts.len() as u64 }.into());
+            }
+            let [x, y, z, ..] = row.numbers;
+            Ok(try_push("starts", &mut starts, DVec3::new(x.wide, y.wide, z.wide))?)
+        });
+        match read {
+            Ok(_) | Err(Error::Umbracast(umbracast::Error::Cancelled { .. })) => Ok(starts),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Starts a thread that reads the file. `origin` is subtracted from the origins or points in f64, before rounding.
     ///
     /// With [`OnBad::Skip`], invalid rays are kept, with NaN for a value that is missing or exceeds f32. The query then treats the ray as a
