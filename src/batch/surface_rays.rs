@@ -35,6 +35,12 @@ impl Hits {
     /// let back = hits.rays_to(&rays, [0.0; 3])?;
     /// assert_eq!(back.indices, [0]);
     /// assert_eq!(scene.occluded(&back, &Query::default())?.get(0), Some(false));
+    ///
+    /// // A ray that starts inside a sphere hits it there, not on its surface.
+    /// let rays = [Ray::new([5.5, 0.0, 0.0], [1.0, 0.0, 0.0])];
+    /// let back = scene.closest(&rays, &Query::default())?.rays_to(&rays, [0.0; 3])?;
+    /// assert_eq!(back.from_ids, [umbracast::NO_SPHERE]);
+    /// assert_eq!(scene.occluded(&back, &Query::default())?.get(0), Some(true));
     /// # Ok::<(), umbracast::Error>(())
     /// ```
     ///
