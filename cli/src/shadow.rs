@@ -51,12 +51,13 @@ A skipped observer has empty cells, in .npz NaN and 255.
 Where bodies overlap in front of the light, the overlap counts once. Bodies
 behind the light or behind the observer are ignored. Inside a body the fraction
 is 0; a warning has the number of such observers and the first of them. A body
-hides half the sky of an observer on its surface, or up to 2.4e-7 of its radius
-below it. Inside the light the fraction is 1. If the fraction is 0, the kind is
-umbra. Otherwise the edges of the discs determine the kind, because a sliver may
-be too thin to change the fraction.
-The CPU engine computes in f64, accurate to 1e-9. GPUs compute in f32, accurate
-to 1e-4 (the flux: 1e-3), from differences of coordinates computed in f64.
+hides half the sky of an observer on its surface, or below it by up to 2.4e-7 of
+the distance from its centre to the surface. Inside the light the fraction is 1.
+If the fraction is 0, the kind is umbra. Otherwise the edges of the discs
+determine the kind, because a sliver may be too thin to change the fraction.
+The CPU engine computes in f64, accurate to 1e-9 for lights wider than 1e-7 rad.
+GPUs compute in f32, accurate to 1e-4 (the flux: 1e-3), from differences of
+coordinates computed in f64.
 A body with a `polar_radius` is oblate or prolate along its `pole`. With such
 bodies, GPUs are accurate to 1e-3.
 

@@ -75,8 +75,8 @@ def visible_fraction(
         ``1 - c (1 - mu^alpha)`` with (c, alpha); or 1 less the sum of ``a_k (1 - mu^(k/2))`` with (a1, a2, a3, a4), which some programs
         call nonlinear. A law needs coefficients.
     device : str, int or `Device`, default "cpu"
-        Device to compute on; see `Device`. The CPU engine computes in float64; the error is at most 10⁻⁹, also at astronomical distances. GPUs
-        compute in float32, to 10⁻⁴ (10⁻³ for oblate bodies and for fluxes); the CPU computes the fluxes of laws that are not quadratic or
+        Device to compute on; see `Device`. The CPU engine computes in float64; the error is at most 10⁻⁹ + 5 · 10⁻¹⁷ / a, for a light of the
+        angular radius a in rad. GPUs compute in float32, to 10⁻⁴ (10⁻³ for oblate bodies and for fluxes); the CPU computes the fluxes of laws that are not quadratic or
         differ between rows.
     progress : bool or callable, default False
         True shows a bar of tqdm. A callable is called with the number of finished rows and the total number.
@@ -90,8 +90,9 @@ def visible_fraction(
     ------
     RecordError
         For the first invalid value, with its argument, index and value: a number that is not finite or exceeds 1e150 in magnitude, a light
-        radius that is not above 0, a negative radius, a pole without a direction, and an observer inside a body (more than 2.4e-7 of its
-        radius below the surface). The index is that in the broadcast shape.
+        radius that is not above 0, a negative radius, a pole without a direction, a light that touches the bounding sphere of a body with
+        another polar radius, and an observer inside a body (deeper below the surface than 2.4e-7 of the distance from the centre to the
+        surface there). The index is that in the broadcast shape.
     ValueError, TypeError
         For arrays that cannot be broadcast, are not numeric or have a unit, for another number of bodies than that of ``bodies``, for poles
         without polar radii, a law without coefficients, and coefficients with which a part of the disc is darker than black, such as u1 +

@@ -281,7 +281,7 @@ class System:
     ) -> Shadows:
         """Compute the visible fraction of the light for each observer, and the kind of shadow. A camera is not needed.
 
-        The error is at most 10⁻⁹ on the CPU engine and 10⁻⁴ on GPUs (10⁻³ for oblate bodies and for fluxes).
+        The error is at most 10⁻⁹ + 5 · 10⁻¹⁷ / a on the CPU engine, for a light of the angular radius a in rad, and 10⁻⁴ on GPUs (10⁻³ for oblate bodies and for fluxes).
 
         Parameters
         ----------

@@ -21,9 +21,10 @@ impl Device {
     /// Visible flux of a light with limb darkening for each observer, relative to that without occluders. `shadows` are the results of
     /// [`shadows`](Self::shadows) for the same observers. Without limb darkening, the flux is the visible fraction.
     ///
-    /// The CPU engine computes in f64, accurate to 10⁻⁹. A GPU computes in f32, accurate to 10⁻³. The CPU computes the cases that the GPU
-    /// cannot: those of [`shadows`](Self::shadows), and more than four spheres on one disc. Observers outside the penumbra and the
-    /// antumbra see all of the light or nothing of it.
+    /// The CPU engine computes in f64, accurate to 10⁻⁹ + 5 · 10⁻¹⁷ / a, for a light of the angular radius a in rad (10⁻⁸ where a spheroid
+    /// overlaps another body). A GPU computes in f32, accurate to 10⁻³. The CPU computes the cases that the GPU cannot: those of
+    /// [`shadows`](Self::shadows), and more than four spheres on one disc. Observers outside the penumbra and the antumbra see all of the
+    /// light or nothing of it.
     ///
     /// The call blocks until all fluxes are computed, and allocates 16 bytes per observer.
     ///

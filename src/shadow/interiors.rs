@@ -10,7 +10,8 @@ use super::spheroid::Spheroid;
 use crate::error::Result;
 use crate::query::policy::check_same_length;
 
-/// Depth below a surface, in radii, up to which an observer is on it.
+/// Depth below a surface up to which an observer is on it, in units of the distance from the centre to the surface there.
+/// `raised_to_surface` (`visibility.rs`) has the same limit, as a power.
 const ON: f64 = 1.0 / (1_u64 << 22) as f64;
 
 /// The interiors of the bodies of a [`Lighting`], to find the observers inside them.
@@ -63,12 +64,8 @@ impl Interiors {
             },
         );
         found.or_else(|| {
-            let (at, depth) = self
-                .spheroids
-                .iter()
-                .map(|one| spheroid_depth(one, observer))
-                .enumerate()
-                .find(|(at, depth)| *depth > ON * self.spheroids[*at].radius)?;
+            let (at, depth) =
+                self.spheroids.iter().enumerate().find_map(|(at, one)| Some((at, spheroid_depth(one, observer)?)))?;
             Some(InsideBody { body: self.spheroid_names.get(at).cloned().unwrap_or_default(), depth })
         })
     }
@@ -91,20 +88,20 @@ impl Interiors {
 
 /// Distance of a point inside a spheroid to its surface, away from the centre, if the point counts as inside and not on the surface.
 pub(super) fn depth_inside(spheroid: &Spheroid, point: DVec3) -> Option<f64> {
-    let depth = match spheroid.is_sphere() {
-        true => spheroid.radius - (point - spheroid.center).length(),
-        false => spheroid_depth(spheroid, point),
-    };
+    if !spheroid.is_sphere() {
+        return spheroid_depth(spheroid, point);
+    }
+    let depth = spheroid.radius - (point - spheroid.center).length();
     (depth > ON * spheroid.radius).then_some(depth)
 }
 
-/// Distance of a point inside a spheroid to its surface, away from the centre; not positive outside.
-fn spheroid_depth(spheroid: &Spheroid, point: DVec3) -> f64 {
+/// [`depth_inside`] of a body that is not a sphere.
+fn spheroid_depth(spheroid: &Spheroid, point: DVec3) -> Option<f64> {
     let from = point - spheroid.center;
     let height = from.dot(spheroid.pole.normalize());
     let across = (from.length_squared() - height * height).max(0.0).sqrt();
     let level = (across / spheroid.radius).hypot(height / spheroid.polar_radius);
     let Ball { radius, .. } = spheroid.inscribed_ball();
     // At the centre, every direction leads to the surface; the shortest one counts.
-    if level > 0.0 { from.length() * (1.0 / level - 1.0) } else { radius }
+    (1.0 - level > ON).then(|| if level > 0.0 { from.length() * (1.0 / level - 1.0) } else { radius })
 }

@@ -3,7 +3,7 @@
 use super::ball::Ball;
 use super::limb_darkening::LimbDarkening;
 use super::spheroid::{Spheroid, check_spheroid};
-use super::system::{Body, LightSource, System, check_bodies};
+use super::system::{Body, LightSource, System, check_apart_from_light, check_bodies};
 use super::validate::check;
 use crate::error::Result;
 
@@ -11,8 +11,8 @@ use crate::error::Result;
 ///
 /// * A sphere behind the light or behind the observer has no effect. Spheres that overlap on the disc count once (their true union). If a
 ///   sphere intersects the light, the one of smaller power counts as in front.
-/// * Inside a sphere it is dark. On its surface the sphere covers half the sky. Observers up to 2⁻²² of its radius below the surface count
-///   as on it, because rounding a position on the ground to f32 may move it that far.
+/// * Inside a body it is dark. On its surface the body covers half the sky. Observers up to 2⁻²² of the distance from its centre to the
+///   surface there below the surface count as on it, because rounding a position on the ground to f32 may move it that far.
 /// * Inside the light and outside all spheres there is full light: 1, [`ShadowKind::Lit`](crate::shadow::ShadowKind::Lit).
 /// * A light of radius 0 is a point: it is visible completely or not at all.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,11 +58,14 @@ impl Lighting {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`new`](Self::new); also for a radius of 0, a polar radius that is not 0.01 to 100 times the radius, or a pole without
-    /// a direction.
+    /// The errors of [`new`](Self::new); also for a radius of 0, a polar radius that is not 0.01 to 100 times the radius, a pole without a
+    /// direction, or a bounding sphere that touches the light.
     pub fn with_spheroids(mut self, spheroids: impl Into<Vec<Spheroid>>) -> Result<Self> {
         let spheroids = spheroids.into();
-        (0..).zip(&spheroids).try_for_each(|(i, one)| check_spheroid(i, one))?;
+        (0..).zip(&spheroids).try_for_each(|(i, one)| {
+            check_spheroid(i, one)?;
+            check_apart_from_light(i, one, self.light)
+        })?;
         self.spheroids.extend(spheroids);
         Ok(self)
     }

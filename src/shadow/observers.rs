@@ -41,8 +41,8 @@ impl Device {
     ///
     /// The CPU engine computes in f64, as accurately as that function. A GPU computes in f32, accurate to 10⁻⁴ (10⁻³ with spheroids), from
     /// numbers that are made relative in f64. Before that, observers outside every penumbra are classified in f64. The CPU computes the
-    /// cases that the GPU cannot: an edge of an occluder across a light of a few µrad, more than sixteen spheres on one disc, or more than
-    /// three bodies if one is a spheroid. Empty lists of observers or occluders are valid.
+    /// cases that the GPU cannot: an edge of an occluder across a light of a few µrad, more than sixteen spheres on one disc, or, if a body is
+    /// a spheroid, more than three bodies, or an observer on a surface or close to it. Empty lists of observers or occluders are valid.
     ///
     /// The call blocks until all shadows are computed. It allocates one [`Shadow`] per observer; on a GPU, also the occluders in front of the
     /// light of each observer in the penumbra, for a part of the observers at a time.

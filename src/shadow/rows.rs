@@ -12,6 +12,7 @@ use super::gpu::visibility::visible_shades;
 use super::interiors::depth_inside;
 use super::limb_darkening::LimbDarkening;
 use super::spheroid::{Spheroid, check_spheroid};
+use super::system::check_apart_from_light;
 use super::validate::check;
 use super::visibility::LocalVisibility;
 use super::{fluxes, observers};
@@ -50,8 +51,9 @@ impl ShadowRow {
     ///
     /// # Errors
     /// [`Error::BadRecord`] for the first invalid value: a coordinate or radius that is not a number or exceeds 1e150 in magnitude, a light
-    /// without extent, a negative radius, a spheroid whose polar radius is not 0.01 to 100 times its radius or whose pole has no direction,
-    /// and an observer inside a body, more than 2⁻²² of its radius below the surface.
+    /// without extent, a negative radius, a spheroid whose polar radius is not 0.01 to 100 times its radius, whose pole has no direction, or
+    /// whose bounding sphere touches the light, and an observer inside a body, deeper below the surface than 2⁻²² of the distance from the
+    /// centre to the surface there.
     pub fn check(&self, index: u64) -> Result<()> {
         check("observer", index, Ball { center: self.observer, radius: 0.0 })?;
         check("light", index, self.light)?;
@@ -68,7 +70,7 @@ impl ShadowRow {
         for (number, body) in self.bodies.iter().enumerate() {
             match body.is_sphere() {
                 true => check("body", index, body.bounding_ball()),
-                false => check_spheroid(index, body),
+                false => check_spheroid(index, body).and_then(|()| check_apart_from_light(index, body, self.light)),
             }
             .map_err(|error| of_body(number, error))?;
             if let Some(depth) = depth_inside(body, self.observer) {
@@ -92,9 +94,9 @@ impl Device {
     /// The rules of [`Lighting`](super::Lighting) apply, except that an observer inside a body and a light of radius 0 are errors. `flux` is
     /// the brightness of the visible part, relative to that of the whole disc: the fraction without limb darkening.
     ///
-    /// The CPU engine computes in f64: fractions are accurate to 10⁻⁹, also at astronomical distances. A GPU computes the rows in a penumbra in
-    /// f32, accurate to 10⁻⁴ (10⁻³ with spheroids and for fluxes), and leaves to the CPU what [`shadows`](Self::shadows) leaves to it. The CPU
-    /// also computes the fluxes of rows whose laws of limb darkening differ.
+    /// The CPU engine computes in f64: fractions are accurate to 10⁻⁹ + 5 · 10⁻¹⁷ / a, for a light of the angular radius a in rad. A GPU
+    /// computes the rows in a penumbra in f32, accurate to 10⁻⁴ (10⁻³ with spheroids and for fluxes), and leaves to the CPU what
+    /// [`shadows`](Self::shadows) leaves to it. The CPU also computes the fluxes of rows whose laws of limb darkening differ.
     ///
     /// The call blocks until all rows are computed, and allocates 24 bytes per row.
     ///

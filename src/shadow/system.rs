@@ -8,7 +8,7 @@ use super::picture::image::{Color, CpuFallback};
 use super::spheroid::{MAX_OBLATENESS, POLE_LENGTHS, Spheroid};
 use super::surface::SurfaceMap;
 use crate::batch::raygen::camera::{Camera, check_camera};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::query::validate::{MAX_LENGTH, check_point, text, usage};
 
 /// The light source: a sphere.
@@ -287,7 +287,8 @@ pub(crate) fn check_bodies(light: &LightSource, bodies: &[Body], camera: Option<
             check_clear(&place, inside, ball, camera.filter(|_| body.visible))?;
             let distance = (ball.center - light.ball.center).length();
             if distance <= ball.radius + light.ball.radius {
-                return usage(format!("{place}: {}", touches(light, inside, ball, distance)));
+                let name = format!("the light '{}'", light.name);
+                return usage(format!("{place}: {}", touches(&name, light.ball, inside, ball, distance)));
             }
             smallest = smallest.min(ball.radius);
             farthest = farthest.max(distance).max(from_camera(ball));
@@ -320,23 +321,35 @@ fn check_polar_radius(place: &str, body: &Body) -> Result<()> {
     ))
 }
 
+/// Checks that the light is outside the bounding sphere of a spheroid that is not a sphere. The bounding sphere decides whether the
+/// spheroid is in front of the light.
+pub(crate) fn check_apart_from_light(index: u64, spheroid: &Spheroid, light: Ball) -> Result<()> {
+    let around = spheroid.bounding_ball();
+    let distance = (around.center - light.center).length();
+    if spheroid.is_sphere() || distance > around.radius + light.radius {
+        return Ok(());
+    }
+    let why = format!("{} (of its bounding sphere)", touches("the light", light, INSIDE, &around, distance));
+    Err(Error::record("spheroid", index, "center", text(spheroid.center), why))
+}
+
 /// Words for a place inside a body: for errors about the camera, and about the light.
 type Inside = [&'static str; 2];
 const INSIDE: Inside = ["inside", "inside this body"];
 /// The ground is a huge sphere.
 const BELOW_GROUND: Inside = ["below the ground"; 2];
 
-/// How a body touches the light.
-fn touches(light: &LightSource, [_, inside]: Inside, ball: &Ball, distance: f64) -> String {
-    let (name, radius) = (&light.name, light.ball.radius);
+/// How a body touches the light, which is called `name`.
+fn touches(name: &str, light: Ball, [_, inside]: Inside, ball: &Ball, distance: f64) -> String {
+    let radius = light.radius;
     let how = if distance + radius <= ball.radius {
-        format!("the light '{name}' is {inside}")
+        format!("{name} is {inside}")
     } else if distance + ball.radius <= radius {
-        format!("the body is inside the light '{name}'")
+        format!("the body is inside {name}")
     } else if distance <= ball.radius {
-        format!("the centre of the light '{name}' is {inside}")
+        format!("the centre of {name} is {inside}")
     } else {
-        format!("the body touches or overlaps the light '{name}'")
+        format!("the body touches or overlaps {name}")
     };
     format!("{how}: the centres are {distance} apart, and the radii are {} and {radius}", ball.radius)
 }

@@ -2,7 +2,7 @@
 
 use umbracast::Error;
 use umbracast::glam::{DQuat, DVec3};
-use umbracast::shadow::{Ball, Lighting, ShadowKind, Spheroid};
+use umbracast::shadow::{Ball, Interiors, Lighting, LimbDarkening, ShadowKind, ShadowRow, Spheroid, visible_fraction};
 
 use umbracast_testing::{Numbers, cpu, devices};
 
@@ -242,6 +242,154 @@ fn observers_with_obvious_results() {
         if kind == ShadowKind::Penumbra {
             assert!((1.0 - found.fraction - 4.0 / (25.0 * std::f64::consts::PI)).abs() < 1e-3, "{found:?}");
         }
+    }
+}
+
+/// A spheroid with a point of its surface at `observer`, and the outward normal there. The observer is deeper than rounding shows, and less deep
+/// than counts. `at` is the longitude and the reduced latitude.
+fn ground(observer: DVec3, at: [f64; 2], polar_radius: f64) -> (Spheroid, DVec3) {
+    let pole = DVec3::new(0.48, -0.6, 0.64).normalize();
+    let (x, y) = pole.any_orthonormal_pair();
+    let [(sine, cosine), (high, across)] = at.map(f64::sin_cos);
+    let out = across * (x * cosine + y * sine);
+    let normal = (out * polar_radius + pole * high).normalize();
+    let center = observer - (out + pole * (high * polar_radius)) + 5e-14 * polar_radius * normal;
+    (Spheroid::new(center, 1.0, polar_radius, 3.0 * pole), normal)
+}
+
+/// With the light across the horizon, a spheroid covers what a sphere with the same horizon covers, also together with a further body and
+/// with limb darkening.
+#[test]
+fn observers_on_the_surface_see_half_the_sky() {
+    let mut numbers = Numbers(8);
+    let limb = LimbDarkening::new(0.44, 0.23).unwrap();
+    let mut worst = vec![0.0_f64; devices().len()];
+    let mut partial = 0;
+    for case in 0..120 {
+        let mut next = || f64::from(numbers.signed());
+        let observer = 0.3 * DVec3::new(next(), next(), next());
+        let polar_radius = [0.99664719, 0.2, 5.0, 1.0][case % 4];
+        let (body, normal) = ground(observer, [3.0 * next(), 1.5 * next()], polar_radius);
+        let round = Ball::new(observer - (1.0 - 5e-14) * normal, 1.0);
+        let width = [0.00465, 0.1, 0.6][case / 4 % 3];
+        let (x, y) = normal.any_orthonormal_pair();
+        let toward = |up: f64, side: f64| {
+            let [(up, level), (side, ahead)] = [up, side].map(|share| (share * width).sin_cos());
+            up * normal + level * (ahead * x + side * y)
+        };
+        let light = Ball::new(observer + 1e5 * toward(1.1 * next(), 0.0), 1e5 * f64::sin(width));
+        let moon = Ball::new(observer + 50.0 * toward(0.7 * next(), 0.7 * next()), 20.0 * f64::sin(width));
+        let as_spheroid = Spheroid::new(moon.center, moon.radius, moon.radius, DVec3::X);
+        let of = |balls: &[Ball], spheroids: &[Spheroid]| {
+            Lighting::new(light, balls).unwrap().with_spheroids(spheroids).unwrap().with_limb_darkening(limb)
+        };
+        let by = |device: &umbracast::Device, lighting: &Lighting| {
+            let shadow = device.shadows(lighting, &[observer]).unwrap();
+            (shadow[0], device.fluxes(lighting, &[observer], &shadow).unwrap()[0])
+        };
+        for (same, others) in [
+            (of(&[round], &[]), vec![of(&[], &[body])]),
+            (of(&[round, moon], &[]), vec![of(&[moon], &[body]), of(&[round], &[as_spheroid])]),
+        ] {
+            let (expected, flux) = by(&cpu(), &same);
+            partial += usize::from(expected.kind == ShadowKind::Penumbra);
+            for other in others {
+                for (device, worst) in devices().iter().zip(&mut worst) {
+                    let (found, found_flux) = by(device, &other);
+                    let (apart, flux_apart) = ((found.fraction - expected.fraction).abs(), (found_flux - flux).abs());
+                    *worst = worst.max(apart).max(flux_apart);
+                    let name = device.name();
+                    // Halving finds the rings through intersections of a spheroid's outline with another only roughly.
+                    let is_near = apart < allowed(device) && flux_apart < allowed(device).max(1e-8);
+                    assert!(
+                        is_near && found.kind == expected.kind,
+                        "{name} {case}: {found:?} {found_flux} for {expected:?} {flux}: {other:?}"
+                    );
+                }
+            }
+        }
+    }
+    println!("{partial} partial, largest errors: {worst:?}");
+    assert!(partial > 180, "{partial}");
+}
+
+/// Close to the surface the horizon is below the horizontal by √(2 h): the fraction changes without a step, also where f64 cannot tell the
+/// cone from half the sky.
+#[test]
+fn the_horizon_sinks_from_the_surface_on() {
+    let body = Spheroid::new([0.0, 0.0, -1.0], 1.0, 1.0, DVec3::Y);
+    let mut worst = 0.0_f64;
+    for exponent in -44..=-20 {
+        for height in [1.0, 2.0, 4.0, 7.0].map(|digit| digit * 10_f64.powf(0.5 * f64::from(exponent))) {
+            for (width, up) in [(1e-3, 0.3), (0.00465, 0.0), (0.00465, -0.99999), (0.03, -0.4), (0.1, 0.8)] {
+                let observer = DVec3::new(0.0, 0.0, height);
+                let (high, level) = f64::sin_cos(up * width);
+                let light = Ball::new([1e3 * level, 0.0, 1e3 * high], 1e3 * f64::sin(width));
+                let expected = visible_fraction(observer, light, &[Ball::new(body.center, body.radius)]).unwrap();
+                let lighting = Lighting::new(light, []).unwrap().with_spheroids([body]).unwrap();
+                let found = cpu().shadows(&lighting, &[observer]).unwrap()[0].fraction;
+                worst = worst.max((found - expected).abs());
+                assert!((found - expected).abs() < 1e-9, "{height} {width} {up}: {found} for {expected}");
+            }
+        }
+    }
+    println!("largest error: {worst:.1e}");
+}
+
+/// Shadows, the warning about observers inside bodies and the check of rows have the same limit of depth for bodies of any shape.
+#[test]
+fn the_depth_that_counts_as_on_the_surface_is_the_same_everywhere() {
+    let mut numbers = Numbers(9);
+    for polar_radius in [0.01, 0.1, 0.5, 0.9, 1.1, 10.0, 100.0] {
+        for case in 0..12 {
+            let toward = match case {
+                0 => DVec3::Z,
+                1 => DVec3::X,
+                _ => DVec3::from_array(numbers.vector().map(f64::from)).normalize(),
+            };
+            let body = Spheroid::new([0.0; 3], 1.0, polar_radius, 2.0 * DVec3::Z);
+            let surface = 1.0 / toward.truncate().length().hypot(toward.z / polar_radius);
+            let light = Ball::new(toward * 1e5, 10.0);
+            let lighting = Lighting::new(light, []).unwrap().with_spheroids([body]).unwrap();
+            for (share, on) in [(0.1, true), (0.99, true), (1.01, false), (3.0, false)] {
+                let observer = toward * (surface * (1.0 - share * 2_f64.powi(-22)));
+                let row = ShadowRow::new(observer, light, [body]);
+                let expected = if on { ShadowKind::Lit } else { ShadowKind::Umbra };
+                for device in devices() {
+                    let found = device.shadows(&lighting, &[observer]).unwrap()[0];
+                    let name = device.name();
+                    assert_eq!(found.kind, expected, "{name} {polar_radius} {toward} {share}: {found:?}");
+                    let found = device.shadows_by_row(1, &|_, into| into.clone_from(&row));
+                    assert_eq!(found.is_ok(), on, "{name} {polar_radius} {toward} {share}: {found:?}");
+                    assert!(found.is_err() || found.unwrap()[0].shadow.kind == ShadowKind::Lit);
+                }
+                let inside = Interiors::new(&lighting).unwrap().around(observer);
+                assert_eq!(inside.is_none(), on, "{polar_radius} {toward} {share}: {inside:?}");
+            }
+        }
+    }
+}
+
+/// The bounding sphere decides what is in front of the light, so the light must be outside it.
+#[test]
+fn a_light_in_the_bounding_sphere_of_a_spheroid_is_refused() {
+    let light = Ball::new([0.0, 0.0, 100.0], 1.0);
+    let flat = |z: f64, polar_radius| Spheroid::new([0.0, 0.0, z], 50.0, polar_radius, DVec3::Z);
+    for (z, how) in [
+        (102.0, "the light is inside this body: the centres are 2 apart, and the radii are 50 and 1"),
+        (149.5, "the centre of the light is inside this body: the centres are 49.5 apart, and the radii are 50 and 1"),
+        (49.5, "the body touches or overlaps the light: the centres are 50.5 apart, and the radii are 50 and 1"),
+    ] {
+        let words = format!("0: center is [0, 0, {z}]: {how} (of its bounding sphere)");
+        let error = Lighting::new(light, []).unwrap().with_spheroids([flat(z, 0.5)]).unwrap_err().to_string();
+        assert_eq!(error, format!("spheroid {words}"));
+        let row = ShadowRow::new([0.0, 0.0, -60.0], light, [flat(z, 0.5)]);
+        for device in devices() {
+            let error = device.shadows_by_row(1, &|_, into| into.clone_from(&row)).unwrap_err().to_string();
+            assert_eq!(error, format!("row {words} (body 0 of the row)"));
+        }
+        // A sphere may overlap the light.
+        Lighting::new(light, []).unwrap().with_spheroids([flat(z, 50.0)]).unwrap();
     }
 }
 

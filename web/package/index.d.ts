@@ -257,7 +257,8 @@ export class Device {
   /** Renders a system file: its text, or an object with its keys. */
   render(system: string | object, options?: { width?: number; height?: number; samples?: number }): Promise<Picture>;
   /**
-   * Computes how much of a light is visible behind bodies, to 10⁻⁹, on the CPU engine. Light and bodies are those of all observers, or each
+   * Computes how much of a light is visible behind bodies, on the CPU engine, to 10⁻⁹ (10⁻⁹ + 5 · 10⁻¹⁷ / a for a light of
+   * the angular radius a in rad). Light and bodies are those of all observers, or each
    * observer has its own.
    */
   visibleFraction(

@@ -15,6 +15,7 @@ use crate::math::simd::level::{SimdLevel, multiversion};
 use crate::shadow::ball::Ball;
 use crate::shadow::rows::ShadowRow;
 use crate::shadow::spheroid::{Spheroid, check_spheroid};
+use crate::shadow::system::check_apart_from_light;
 use crate::shadow::validate::LARGEST;
 
 /// Observers per block: their columns fill half of the L1 cache.
@@ -161,7 +162,8 @@ impl RowBlock {
         for (i, row) in rows.iter().enumerate() {
             self.present[i] = 0;
             if let Some(body) = row.bodies.get(number) {
-                bad |= !body.is_sphere() && check_spheroid(0, body).is_err();
+                bad |= !body.is_sphere()
+                    && (check_spheroid(0, body).is_err() || check_apart_from_light(0, body, row.light).is_err());
                 for k in 0..3 {
                     self.body[k][i] = body.center[k];
                 }

@@ -61,7 +61,7 @@ pub(crate) fn visible_flux(occluder_set: &mut OccluderSet, disc: Disc, limb: Lim
         let [first, second] = limb.moments();
         first + 0.5 * disc_sine * disc_sine * second
     } else {
-        halved(&mut { bare }, 0.0, 1.0, EXACT, 40)
+        halved(&mut { bare }, 0.0, 1.0, EXACT)
     };
     if whole <= 0.0 {
         return 0.0;
@@ -104,7 +104,7 @@ pub(crate) fn visible_flux(occluder_set: &mut OccluderSet, disc: Disc, limb: Lim
         match visible(middle) {
             0.0 if no_cones => {}
             share if no_cones && share == bare(middle) => {
-                sum += halved(&mut { bare }, from, to, tolerance * whole, 40);
+                sum += halved(&mut { bare }, from, to, tolerance * whole);
             }
             _ => sum += integral(&mut visible, from, to, tolerance * whole),
         }
