@@ -112,12 +112,13 @@ impl RayInputOptions<'_> {
         if is_pipe(self.path()) {
             return Ok(Vec::new());
         }
-        Ok(match self.open(options)?.0 {
-            Opened::Rays(file) => sample(&file.starts()?),
-            Opened::Segments(file) => sample(&file.starts()?),
-            Opened::Points(file, _) => sample(&file.starts()?),
-            Opened::Sensor(file) => sample(&file.positions()?),
-        })
+        let starts = match self.open(options)?.0 {
+            Opened::Rays(file) => file.starts(),
+            Opened::Segments(file) => file.starts(),
+            Opened::Points(file, _) => file.starts(),
+            Opened::Sensor(file) => file.positions(),
+        };
+        Ok(sample(&starts?))
     }
 }
 

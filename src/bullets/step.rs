@@ -56,7 +56,8 @@ impl Answers {
         let radii = try_collect(active.iter().map(|bullet| bullet.radius))?;
         let from_ids = try_collect(active.iter().map(|bullet| bullet.from_id))?;
         let wide = radii.iter().any(|radius| *radius > 0.0);
-        let lows = try_collect(active.iter().map(|bullet| bullet.direction_low))?;
+        let on_first_leg = if first { active } else { &[] };
+        let lows = try_collect(on_first_leg.iter().map(|bullet| bullet.direction_low))?;
         let ray_attributes = RayAttributeColumns {
             times: (query.motion == Motion::WithRay).then_some(&times[..]),
             radii: wide.then_some(&radii[..]),

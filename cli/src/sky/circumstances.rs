@@ -115,11 +115,8 @@ pub(crate) fn run(args: &CircumstancesArgs) -> Result<()> {
     if precision == DatePrecision::Instant && !args.record.quiet {
         say(&format!("the instant counts as its day: these are the contacts of the {}", event.title(&sky)));
     }
-    if precision == DatePrecision::Day
-        && !args.record.quiet
-        && let Some(text) = event.other_text(&sky, time)
-    {
-        say(&text);
+    if !args.record.quiet {
+        event.say_other(&sky, time, precision);
     }
     let seen = match &event {
         Event::Eclipse(Eclipse::Solar(eclipse)) => solar(&clock, eclipse, &names, &places),

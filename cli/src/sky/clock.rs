@@ -14,7 +14,7 @@ pub(super) struct Clock<'a> {
     pub(super) zone: Option<&'a TimeZone>,
 }
 
-/// Seconds by which every offset is less than a day, as those of instants.
+/// Offsets, as those of instants, are shorter than a day, in seconds.
 const DAY_S: i32 = 86_400;
 
 /// Parser of `--tz`.

@@ -196,11 +196,8 @@ pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
         // Printed even with `--quiet`, because it is probably a mistake.
         say(&warning);
     }
-    if precision == DatePrecision::Day
-        && !args.record.quiet
-        && let Some(text) = found.as_ref().and_then(|event| event.other_text(&sky, time))
-    {
-        say(&text);
+    if let Some(event) = found.as_ref().filter(|_| !args.record.quiet) {
+        event.say_other(&sky, time, precision);
     }
     if let Some((path, instant)) = picture.zip(instant) {
         args.render(&sky, instant, span, view, path, found.as_ref())?;

@@ -15,6 +15,7 @@ mod visible;
 use std::path::PathBuf;
 
 use crate::error::{Error, Result};
+use crate::say;
 use clap::Args;
 use umbracast_files::read_ephemeris;
 use umbracast_sky::{
@@ -128,27 +129,29 @@ pub(crate) enum Event {
 impl Event {
     /// The eclipse of a day or else its transit. Of a day with both, an instant that only the transit contains finds the transit.
     pub(crate) fn on(sky: &Sky, time: Time, precision: DatePrecision) -> Result<Option<Self>> {
-        let Some(eclipse) = sky.eclipse_on(time)?.map(Self::Eclipse) else {
-            return Ok(sky.transit_on(time)?.map(|transit| Self::Transit(Box::new(transit))));
-        };
+        let Some(eclipse) = sky.eclipse_on(time)?.map(Self::Eclipse) else { return Self::transit(sky, time) };
         let is_meant = precision == DatePrecision::Day || eclipse.contains(time);
         let other = if is_meant { None } else { eclipse.other(sky, time).filter(|transit| transit.contains(time)) };
         Ok(Some(other.unwrap_or(eclipse)))
     }
 
-    /// The transit of a day with this eclipse. An ephemeris without Mercury and Venus has none.
-    fn other(&self, sky: &Sky, day: Time) -> Option<Self> {
-        match self {
-            Self::Eclipse(_) => sky.transit_on(day).ok()?.map(|transit| Self::Transit(Box::new(transit))),
-            Self::Transit(_) => None,
-        }
+    fn transit(sky: &Sky, day: Time) -> Result<Option<Self>> {
+        Ok(sky.transit_on(day)?.map(|transit| Self::Transit(Box::new(transit))))
     }
 
-    /// How to find the transit of a day with this eclipse, if it has one.
-    pub(crate) fn other_text(&self, sky: &Sky, day: Time) -> Option<String> {
-        let other = self.other(sky, day)?;
-        let instant = other.greatest().text(0, sky.options().delta_t);
-        Some(format!("this day also has a {}: an instant finds it, such as {instant}", other.name()))
+    /// The transit of a day with this eclipse. An ephemeris without Mercury and Venus has none.
+    fn other(&self, sky: &Sky, day: Time) -> Option<Self> {
+        matches!(self, Self::Eclipse(_)).then(|| Self::transit(sky, day).ok().flatten())?
+    }
+
+    /// Of a date without an instant, says how to find the transit of a day with this eclipse, if it has one.
+    pub(crate) fn say_other(&self, sky: &Sky, day: Time, precision: DatePrecision) {
+        if precision == DatePrecision::Day
+            && let Some(other) = self.other(sky, day)
+        {
+            let instant = other.greatest().text(0, sky.options().delta_t);
+            say(&format!("this day also has a {}: an instant finds it, such as {instant}", other.name()));
+        }
     }
 
     fn contains(&self, time: Time) -> bool {

@@ -263,17 +263,16 @@ impl Preamble {
             parts.next().unwrap_or_default().trim().to_owned()
         };
         let value = |key: &str| comment.strip_prefix(key).map(scalar);
+        let within = |key: &str| comment.split_once(key).map(|(_, text)| scalar(text));
         if comment.starts_with("%ECSV") {
             self.separator = b' ';
         }
-        if let Some(&[separator]) =
-            comment.split_once("delimiter:").map(|(_, text)| scalar(text)).as_ref().map(String::as_bytes)
-        {
+        if let Some(&[separator]) = within("delimiter:").as_ref().map(String::as_bytes) {
             self.separator = separator;
         }
         let in_braces = value("- {name:");
         let unit = match in_braces {
-            Some(_) => comment.split_once("unit:").map(|(_, text)| scalar(text)),
+            Some(_) => within("unit:"),
             // Objects of astropy begin with one of these characters. Their columns have the unit, too.
             None => value("unit:").or(value("scale:")).filter(|unit| !unit.starts_with(['!', '&', '*'])),
         };

@@ -62,8 +62,9 @@ fn array<T: AnswerRow>((name, number): &Column<T>, answers: &[T]) -> ArrayRef {
         Number::Flag(_) => Arc::new(values!(Flag).collect::<BooleanArray>()),
         Number::Word(..) => {
             // The word of a skipped record is empty.
-            let word = |cell| {
-                if let Some(Number::Word(_, word)) = cell { Some(word).filter(|word| !word.is_empty()) } else { None }
+            let word = |cell| match cell {
+                Some(Number::Word(_, word)) if !word.is_empty() => Some(word),
+                _ => None,
             };
             Arc::new(cells.map(word).collect::<StringArray>())
         }
