@@ -14,6 +14,7 @@ use super::stream::{cross_slabs, enter_boxes};
 use crate::bvh::bvh8::node::{Bvh8, Bvh8Node, Child, ChildRef, MAX_DEPTH, WIDTH};
 use crate::math::simd::lanes::Lanes;
 use crate::math::simd::level::{SimdLevel, multiversion};
+use crate::runtime::prefetch::prefetch;
 
 /// Maximum number of rays side by side. Their stacks have to fit into the first-level cache.
 pub(crate) const SIDE_BY_SIDE: usize = 64;
@@ -403,6 +404,7 @@ fn next_leaf<L: Lanes>(
             let node = match child.kind() {
                 ChildRef::Node(node) => &tree.nodes[node],
                 ChildRef::Leaf(leaf) => {
+                    prefetch(&tree.ids[leaf]);
                     leaves.cull_by_one(lanes, leaf, ray, far, *inside, hits);
                     if hits.candidates != 0 {
                         *count = top;
@@ -412,6 +414,8 @@ fn next_leaf<L: Lanes>(
                 }
                 ChildRef::Nothing => break,
             };
+            // They lie in the last cache line.
+            prefetch(&node.children);
             enter_node(lanes, node, octant, ray, far, &mut entered);
             let mask = entered.mask;
             if mask == 0 {
