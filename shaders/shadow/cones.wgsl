@@ -52,14 +52,23 @@ fn cone_of(point: vec3<f32>, light: Light, disc: Disc, occluder: Occluder, shape
 
 // Converts a spherical cap, the outline of a sphere, to a cone, so that caps and spheroids share one integral.
 fn cone_of_cap(disc: Disc, cap: Cap) -> Cone {
-  let half_sky = cap.radius >= HALF_PI;
   let sine_b = sine(cap.radius);
-  let tangent = select(1.0 - versine(cap.radius), 0.0, half_sky) / sine_b;
-  let center = vec3<f32>(cap.azimuth * sine(cap.separation), 1.0 - versine(cap.separation)) / sine_b;
-  var c = cone(disc, center, tangent * tangent, vec3<f32>(0.0, 0.0, 1.0), 0.0);
-  // The cap's edge was computed without cancellation, so this coefficient is derived from it.
+  let center = cap.azimuth * sine(cap.separation) / sine_b;
+  // The cap's edge was computed without cancellation, so the coefficient `center` is derived from it.
   let scale = (1.0 - versine(disc.radius)) / sine_b;
-  c.center = -scale * scale * signed_sine(cap.edge) * sine(cap.separation + cap.radius);
+  let both = cap.separation + cap.radius;
+  if (cap.radius >= HALF_PI) {
+    // Half of the sky: the quadratic, a square, would lose the sign of the linear function.
+    let across = sine(disc.radius) * center;
+    let middle = 0.5 * across;
+    let level = -2.0 * scale * signed_sine(0.5 * cap.edge) * sine(0.5 * both);
+    let reach = vec3<f32>(middle.x * middle.x, middle.x * middle.y, middle.y * middle.y);
+    return Cone(vec3<f32>(0.0, 0.0, 0.0), level, reach, 1.0, middle, across);
+  }
+  let tangent = (1.0 - versine(cap.radius)) / sine_b;
+  let toward = vec3<f32>(center, (1.0 - versine(cap.separation)) / sine_b);
+  var c = cone(disc, toward, tangent * tangent, vec3<f32>(0.0, 0.0, 1.0), 0.0);
+  c.center = -scale * scale * signed_sine(cap.edge) * sine(both);
   return c;
 }
 

@@ -60,6 +60,22 @@ fn oblate(system: System) -> System {
     System::new(system.light().clone(), bodies, *system.camera(), system.picture().clone()).unwrap()
 }
 
+/// An oblate moon whose shadow falls on the terminator of a planet.
+fn moon_before_terminator() -> System {
+    let body =
+        |name: &str, center: [f64; 3], radius| Body::new(name, vec![Ball::new(center, radius)], vec![Color::WHITE]);
+    let moon = body("moon", [1.5, -0.8, 0.6], 0.4);
+    let moon = Body { polar_radius: Some(0.2), pole: DVec3::new(0.3, 0.2, 1.0), ..moon };
+    let lens = Lens::Perspective { field_of_view_deg: 25.0 };
+    System::new(
+        LightSource::new("light", Ball::new([10.0, 0.0, 0.0], 2.0)),
+        vec![body("planet", [0.0; 3], 1.0), moon],
+        Camera { position: DVec3::new(2.0, -6.0, 3.0), target: DVec3::ZERO, up: DVec3::Z, lens },
+        PictureOptions { size: [160, 160], samples: 1, ..PictureOptions::default() },
+    )
+    .unwrap()
+}
+
 #[test]
 fn every_device_renders_the_same_picture() {
     let perspective = Lens::Perspective { field_of_view_deg: 40.0 };
@@ -79,6 +95,7 @@ fn every_device_renders_the_same_picture() {
         ("crowd under a point", crowded(perspective, 0.0)),
         ("oblate crowd", oblate(crowded(perspective, 20.0))),
         ("oblate crowd under a small light", oblate(crowded(Lens::Orthographic { width: 12.0 }, 2.0))),
+        ("oblate moon before a terminator", moon_before_terminator()),
         ("oblate crowd under a point", oblate(crowded(perspective, 0.0))),
     ];
     for (name, system) in &systems {
