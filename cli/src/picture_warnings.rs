@@ -30,6 +30,9 @@ pub(crate) fn picture_warning(system: &System, picture: &Picture, bits: PngDepth
 /// What is nearest to the line of sight, and which option would show it.
 fn out_of_view(system: &System) -> String {
     let camera = system.camera();
+    if !system.bodies().iter().any(|body| body.visible) {
+        return "the system has no visible body".into();
+    }
     let visible = system.bodies().iter().filter(|body| body.visible);
     let balls = visible.flat_map(|body| body.balls.iter().map(|ball| (body.name.as_str(), *ball)));
     let things = balls.chain([(system.light().name.as_str(), system.light().ball)]);

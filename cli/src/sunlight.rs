@@ -36,7 +36,7 @@ TRAJECTORY has positions in km from the centre of the Earth, with their times:
   -      standard input: .csv, .npy or .oem, which is detected
 Rows of several objects may be mixed. The states of an object are in order of
 time, at most a day apart.
-OUT and EVENTS are .csv, .parquet, .npz or .npy. OUT has one row per state:
+OUT and EVENTS are .csv, .parquet, .npz, .npy or .f32. OUT has a row per state:
   time, object  as in TRAJECTORY, if it has them as text; not in .npz and .npy.
                 The time is in UTC, also of an .oem in another scale
   trajectory    index of the object in the order of the file (u4)
@@ -80,10 +80,10 @@ pub(crate) struct SunlightArgs {
     /// Seconds between the states of an SPK file [default: 60]
     #[arg(long, value_name = "SECONDS", value_parser = step)]
     step: Option<f64>,
-    /// Output file: .csv, .parquet, .npz, .npy or - (standard output)
+    /// Output file: .csv, .parquet, .npz, .npy, .f32 or - (standard output)
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
-    /// Also write the intervals in which Earth or Moon hide part of the Sun: .csv, .parquet, .npz or .npy
+    /// Also write the intervals in which Earth or Moon hide part of the Sun: .csv, .parquet, .npz, .npy or .f32
     #[arg(long, value_name = "EVENTS")]
     events: Option<PathBuf>,
     #[command(flatten)]

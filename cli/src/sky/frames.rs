@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use png::ColorType;
 use umbracast::Device;
-use umbracast::glam::DVec2;
-use umbracast::shadow::{Camera, Lens, Picture, System};
+use umbracast::glam::{DVec2, DVec3};
+use umbracast::shadow::{Ball, Body, Camera, Lens, Picture, System};
 use umbracast_files::prepare_atomic;
 use umbracast_sky::{Eclipse, SkyBody, Time, View};
 
@@ -46,16 +46,10 @@ impl FieldOfView {
             let message = "--fov: this camera is a parallel projection, which has no field of view";
             return Err(Error::Usage(message.into()));
         };
-        let balls = system.bodies().iter().filter(|body| body.visible).flat_map(|body| &body.balls);
-        let aim =
-            balls.chain([&system.light().ball]).find(|ball| (ball.center - camera.target).length() <= ball.radius);
         let [width, height] = system.picture().size.map(f64::from);
-        let degrees = match (self, aim) {
+        let degrees = match (self, half_angle(system)) {
             (Self::Degrees(degrees), _) => degrees,
-            (Self::Fill, Some(ball)) => {
-                let half = (ball.radius / (ball.center - camera.position).length()).min(0.99).asin();
-                (2.0 * (MARGIN * half.tan() * (height / width).max(1.0)).atan()).to_degrees()
-            }
+            (Self::Fill, Some(half)) => (2.0 * (MARGIN * half.tan() * (height / width).max(1.0)).atan()).to_degrees(),
             (Self::Fill, None) => return Err(Error::Usage("--fov fill: the camera aims at no body".into())),
         };
         let lens = Lens::Perspective { field_of_view_deg: degrees };
@@ -63,6 +57,38 @@ impl FieldOfView {
         let seen = System::new(light, bodies, Camera { lens, ..camera }, system.picture().clone())?;
         Ok(seen.with_unit(system.unit().unwrap_or_default()))
     }
+}
+
+/// The angle between the line of sight and the farthest edge of the body at which the camera aims, at most 82 degrees: of the bodies and
+/// the light that the line of sight meets, or whose spheres surround the target, the one with a sphere nearest to the target.
+fn half_angle(system: &System) -> Option<f64> {
+    let Camera { position, target, .. } = *system.camera();
+    // A spheroid counts as the ball around it.
+    let around = |body: &Body| {
+        let polar = body.polar_radius.unwrap_or(0.0);
+        body.balls.iter().map(|ball| Ball { radius: ball.radius.max(polar), ..*ball }).collect()
+    };
+    let visible = system.bodies().iter().filter(|body| body.visible).map(around);
+    // Angles of the nearest and the farthest point of a ball.
+    let angles = |ball: &Ball| {
+        let toward = ball.center - position;
+        let (aside, half) = (toward.angle_between(target - position), (ball.radius / toward.length()).min(1.0).asin());
+        (aside - half, aside + half)
+    };
+    let is_around = |balls: &[Ball]| {
+        let low = balls.iter().map(|ball| ball.center - ball.radius).fold(DVec3::INFINITY, DVec3::min);
+        let high = balls.iter().map(|ball| ball.center + ball.radius).fold(DVec3::NEG_INFINITY, DVec3::max);
+        target.cmpge(low).all() && target.cmple(high).all()
+    };
+    let distance = |balls: &Vec<Ball>| {
+        balls.iter().map(|ball| (ball.center - target).length() - ball.radius).fold(f64::INFINITY, f64::min).max(0.0)
+    };
+    let aimed = visible
+        .chain([vec![system.light().ball]])
+        .filter(|balls| is_around(balls) || balls.iter().any(|ball| angles(ball).0 <= 0.0))
+        .min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
+    let farthest = aimed.iter().map(|ball| angles(ball).1).fold(0.0, f64::max);
+    Some(farthest.min(82_f64.to_radians()))
 }
 
 /// The lines of a caption: the instant, the view, and what the picture depends on.
@@ -199,7 +225,8 @@ pub(crate) fn numbered(output: &Path, number: usize) -> Option<PathBuf> {
     let (before, rest) = name.split_once('%')?;
     let (digits, after) = rest.split_once('d')?;
     let width = if digits.is_empty() { 1 } else { digits.parse().ok().filter(|width| *width < 20)? };
-    Some(output.with_file_name(format!("{before}{number:0width$}{after}")))
+    // A second number would stay in all names.
+    (!after.contains('%')).then(|| output.with_file_name(format!("{before}{number:0width$}{after}")))
 }
 
 /// The number of rendered frames, for the caller to count, and a progress bar.

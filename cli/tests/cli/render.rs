@@ -69,6 +69,7 @@ const WRONG_SYSTEMS: &[(&str, &str, &[&str])] = &[
     ("radius = 1\n", "radius = 20\n", &["body[0] 'Ball': the camera is inside", "[0, -10, 5]"]),
     ("radius = 1\n", "", &["body[0] 'Ball': radius is missing"]),
     ("radius = 1\n", "radius = 1e-20\n", &["smallest radius is", "1e15"]),
+    ("[camera]", "[light]", &["there is one [light], and this is the second"]),
     ("[light]", "[[light]]", &["line 2", "one bracket, [light]"]),
     ("[[body]]", "[body]", &["line 6, column 1", "two brackets, [[body]]"]),
     ("radius = 1\n", "radius = 1\nmass = 3\n", &["unknown key `mass`"]),
@@ -165,7 +166,7 @@ fn a_field_of_view_replaces_that_of_the_camera() {
         .replace("width = 4\n", "")
         .replace("up = [0, 0, 1]", "up = [0, 1, 0]")
         .replace("[64, 48]", "[200, 100]");
-    folder.write("s.toml", system).write("flat.toml", SYSTEM);
+    folder.write("s.toml", &system).write("flat.toml", SYSTEM);
     for (option, degrees) in [("", 40.0_f64), ("--fov 20", 20.0), ("--fov 120", 120.0), ("--fov fill", 0.0)] {
         folder.run_ok(&format!("render s.toml -o p.png --id id.npy --sidecar s.json {option}"));
         let (_, ids) = npy_array::<u32>(std::fs::File::open(folder.path("id.npy")).unwrap());
@@ -174,6 +175,25 @@ fn a_field_of_view_replaces_that_of_the_camera() {
         let scale = if degrees > 0.0 { (0.5 * degrees.to_radians()).tan() } else { 1.1 * half };
         assert!((rows - 100.0 * half / scale).abs() <= 1.0, "{option}: {rows} rows");
         assert!(folder.text("s.json").contains("\"unit\": \"km\""));
+    }
+    // The whole body is in view: a prolate one, one beside the target, and one of spheres around it.
+    let spheres = "spheres = [[2, 0, 0, 0.5], [-1, 0, 0, 0.3]]\n";
+    for (from, to) in [
+        ("radius = 1\n", "radius = 1\npolar_radius = 3\npole = [0, 1, 0]\n"),
+        ("target = [0, 0, 0]", "target = [0, 0.9, 0]"),
+        ("center = [0, 0, 0]\nradius = 1\n", spheres),
+    ] {
+        assert!(system.contains(from));
+        folder.write("s.toml", system.replace(from, to));
+        folder.run_ok("render s.toml -o p.png --id id.npy --fov fill --size 100x100");
+        let (_, ids) = npy_array::<u32>(std::fs::File::open(folder.path("id.npy")).unwrap());
+        let margin = |n: usize| n.min(99 - n);
+        let least = ids
+            .iter()
+            .enumerate()
+            .filter(|(_, id)| **id != u32::MAX)
+            .map(|(i, _)| margin(i / 100).min(margin(i % 100)));
+        assert!((1..=8).contains(&least.min().unwrap()), "{to}");
     }
     folder.refused("render flat.toml -o p.png --fov 20", "--fov: this camera is a parallel projection");
 }

@@ -255,4 +255,7 @@ fn a_picture_of_nothing_causes_a_warning() {
         let said = folder.run_ok("render s.toml -o p.png -q").errors;
         assert!(said.starts_with("warning: nothing is in view: ") && said.contains(words), "{camera}: {said}");
     }
+    folder.write("s.toml", "unit = \"km\"\n[light]\ndirection = [0, 0, 1]\n[picture]\nsize = [8, 6]\n");
+    let said = folder.run_ok("render s.toml -o p.png -q").errors;
+    assert!(said.contains("nothing is in view: the system has no visible body"), "{said}");
 }

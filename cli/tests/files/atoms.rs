@@ -429,4 +429,8 @@ fn columns_of_pdb_files_are_characters() {
     for file in ["utf_8.pdb", "latin_1.pdb"] {
         check(&folder, file, "", "9.55,0", "");
     }
+    // One digit too many in each coordinate: each begins in the columns of the one before.
+    let long = "HETATM    1  C1  LIG A   1    10000.1231234.5671234.567  1.00  0.00           C\n";
+    folder.write("long.pdb", long);
+    refuse(&folder, "long.pdb", "", &["long.pdb: line 1: x is '10000.1231234.5671234.567'"]);
 }

@@ -49,7 +49,7 @@ fn spheres_have_the_colors_of_their_columns() {
 }
 
 #[test]
-fn wrong_colors_are_refused_by_file_row_and_column() {
+fn wrong_columns_are_refused_by_file_row_and_column() {
     let folder = Folder::new();
     folder.write("s.toml", format!("{FRONT}[[body]]\nspheres = \"c.csv\"\n"));
     for (csv, words) in [
@@ -59,6 +59,15 @@ fn wrong_colors_are_refused_by_file_row_and_column() {
         ("x,y,z,r,red,green,blue\n0,0,0,1,-1,0,0\n", ["c.csv", "line 2", "red", "-1"]),
         ("x,y,z,r,red,green,blue\n0,0,0,1,1,0.5,0\n", ["c.csv", "no colour is above 1", "from 0 to 255", "fractions"]),
         ("x,y,z,r,red,green\n0,0,0,1,0,0\n", ["c.csv", "blue", "red", "green"]),
+        // What only scenes have.
+        (
+            "x,y,z,rx,ry,rz\n0,0,0,1,2,3\n",
+            ["c.csv", "line 1", "'rx': the spheres of a system are opaque balls", "polar_radius"],
+        ),
+        (
+            "x,y,z,r,mask\n0,0,0,1,0\n",
+            ["c.csv", "line 1", "'mask': the spheres of a system are opaque balls", "remove the column"],
+        ),
     ] {
         folder.write("c.csv", csv);
         let done = folder.run("render s.toml -o p.png --device cpu");

@@ -68,11 +68,19 @@ fn fault(text: &str, error: &toml::de::Error) -> String {
     // A list of tables needs two brackets. The key is the last one of the line, without its brackets.
     let table =
         line.trim().strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).filter(|key| !key.starts_with('['));
-    if let Some(key) = table.filter(|_| message == "duplicate key" || message.ends_with("expected a sequence")) {
-        message = format!("a table of a list is written with two brackets, [[{}]]", quoted(key));
+    let is_duplicate = message == "duplicate key";
+    match table {
+        Some(key) if message.ends_with("expected a sequence") || (is_duplicate && key == "body") => {
+            message = format!("a table of a list is written with two brackets, [[{}]]", quoted(key));
+        }
+        Some(key) if is_duplicate => {
+            message = format!("there is one [{0}], and this is the second: put all keys into one [{0}]", quoted(key));
+        }
+        _ => {}
     }
     let list = line.trim().strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]"));
-    if let Some(key) = list.filter(|_| message.starts_with("invalid type")) {
+    let is_single = message.starts_with("invalid type") || message.starts_with("wanted exactly 1 element");
+    if let Some(key) = list.filter(|_| is_single) {
         message = format!("there is one `{0}`, which is written with one bracket, [{0}]", quoted(key));
     }
     // Only the part of a long line around the error.

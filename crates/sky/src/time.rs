@@ -125,8 +125,8 @@ impl Time {
     }
 
     /// Parses a date (`2024-04-08`) or an instant (`2024-04-08T18:17:20.5Z`; also with a blank instead of `T`, and without seconds) in UTC,
-    /// which is UT1 before 1972. Instead of `Z`, an instant may have an offset from UTC (`-05:00`, `+0530` or `+02`), `UTC` or nothing. A
-    /// date alone is its first instant.
+    /// which is UT1 before 1972. Instead of `Z`, an instant may have an offset from UTC (`-05:00`, `+0530`, `+02` or `-00:14:44`), `UTC` or
+    /// nothing. A date alone is its first instant.
     ///
     /// Dates are of the Gregorian calendar, also before 1582 (ISO 8601). The year 0 is 1 BC, and −584, written `-0584`, is 585 BC.
     ///
@@ -164,16 +164,21 @@ impl Time {
                 clock.split_at(clock.find(|c: char| !matches!(c, '0'..='9' | ':' | '.')).unwrap_or(clock.len()));
             (Some(clock), zone.trim_start())
         });
+        // The suffix of results before 1972.
+        let zone = zone.strip_prefix("UT1").filter(|_| tai_minus_utc(day).is_none()).unwrap_or(zone);
+        // Seconds.
         let offset = match (zone, zone.split_at_checked(1)) {
             ("" | "Z" | "z" | "UTC", _) => Some(0),
-            // The suffix of results before 1972.
-            ("UT1", _) if tai_minus_utc(day).is_none() => Some(0),
             (_, Some((sign @ ("+" | "-"), offset))) => {
-                let (hours, minutes) = offset.split_at_checked(2).unwrap_or((offset, ""));
-                let minutes =
-                    if minutes.is_empty() { Some(0) } else { whole(minutes.strip_prefix(':').unwrap_or(minutes), 2) };
-                let size = whole(hours, 2).zip(minutes).filter(|(hours, minutes)| *hours < 24 && *minutes < 60);
-                size.map(|(hours, minutes)| if sign == "-" { -60 * hours - minutes } else { 60 * hours + minutes })
+                let parts: Vec<&str> = match offset.split_at_checked(2) {
+                    Some((hours, minutes)) if minutes.len() == 2 => vec![hours, minutes],
+                    _ => offset.split(':').collect(),
+                };
+                let parts: Option<Vec<i64>> = parts.into_iter().map(|part| whole(part, 2)).collect();
+                let parts = parts.filter(|p| p.len() <= 3 && p[0] < 24 && p[1..].iter().all(|part| *part < 60));
+                let size =
+                    parts.map(|parts| parts.iter().zip([3600, 60, 1]).map(|(part, unit)| part * unit).sum::<i64>());
+                size.map(|size| if sign == "-" { -size } else { size })
             }
             _ => None,
         };
@@ -199,7 +204,7 @@ impl Time {
         let plain = second.bytes().all(|b| b.is_ascii_digit() || b == b'.') && second.bytes().take(2).count() == 2;
         let Some(second) = second.parse::<f64>().ok().filter(|_| plain) else { return Err(fault(expected)) };
         // The minute of UTC, from the beginning of the day of the text.
-        let minutes = 60 * hour + minute - offset;
+        let minutes = 60 * hour + minute - offset.div_euclid(60);
         let day = day + minutes.div_euclid(1440);
         let minutes_of_day = minutes.rem_euclid(1440);
         in_range(day)?;
@@ -208,7 +213,8 @@ impl Time {
         if hour > 23 || minute > 59 || second >= most {
             return Err(fault("there is no such time of day"));
         }
-        Ok((Self::from_clock(day, (60 * minutes_of_day) as f64 + second, delta_t), Precision::Instant))
+        let seconds = (60 * minutes_of_day - offset.rem_euclid(60)) as f64 + second;
+        Ok((Self::from_clock(day, seconds, delta_t), Precision::Instant))
     }
 
     /// The beginning of the UTC day (UT1 before 1972) of this instant, and that of the next day.
@@ -363,6 +369,7 @@ mod tests {
             let time = parse(text).unwrap().0;
             assert_eq!(time.text(1, DeltaT::Table).with_offset(offset).to_string(), shown);
             assert_eq!(time.clock_text(1, DeltaT::Table).with_offset(offset).to_string(), shown[11..21]);
+            assert!((parse(shown).unwrap().0.seconds_since(time)).abs() < 1e-4, "{shown}");
         }
         // Offsets (RFC 3339, section 5.6; ISO 8601; `str` of Python's datetime), and the suffix of results before 1972.
         for (text, utc) in [

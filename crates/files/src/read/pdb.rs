@@ -109,6 +109,14 @@ impl AtomLine {
         self.columns(from, to).trim_ascii()
     }
 
+    /// The coordinate that begins in this column. One that is too long for its columns runs into the next: then all of it, which is no
+    /// number.
+    fn coordinate(&self, from: usize) -> &str {
+        let cell = self.cell(from, from + 7);
+        let run = self.columns(from, self.text.len()).split_ascii_whitespace().next().unwrap_or_default();
+        if self.columns(from + 4, from + 4) != "." && run.len() > cell.len() { run } else { cell }
+    }
+
     fn residue(&self) -> &str {
         self.cell(18, self.residue_end)
     }
@@ -161,7 +169,7 @@ impl Model {
                     label: atom.cell(13, 16),
                     element: atom.element(self.left),
                     radius: None,
-                    position: [atom.cell(31, 38), atom.cell(39, 46), atom.cell(47, 54)],
+                    position: [31, 39, 47].map(|from| atom.coordinate(from)),
                     is_alternate,
                 },
                 sink,

@@ -103,6 +103,12 @@ pub(crate) fn columns(
             if let Some((plural, hint)) = option {
                 return Err(bad(format!("column '{name}' belongs to {plural}; {hint}; known columns are {known}")));
             }
+            if is_of_picture && SPHERES.optional.contains(&name) {
+                let remedy = "remove the column; one spheroid is a body with `radius` and `polar_radius`";
+                return Err(bad(format!(
+                    "column '{name}': the spheres of a system are opaque balls at rest: {remedy}; known columns are {known}"
+                )));
+            }
             if (other.fields.contains(&name) || (other.optional.contains(&name) && name != RADIUS))
                 && !matches!(kind.plural, "observers" | "poses")
             {
@@ -177,9 +183,10 @@ pub(crate) fn required(kind: &TableSchema) -> Vec<&'static str> {
     kind.fields.iter().enumerate().filter(|(i, _)| (kind.default)(*i).is_none()).map(|(_, name)| *name).collect()
 }
 
-/// The known name that is most similar to the unknown `name`: fewer than half of its letters differ, or one of two.
+/// The known name that is most similar to the unknown `name`: fewer than half of its letters differ, or one of two. A name of one letter
+/// is similar to none.
 fn nearest(name: &str, known: &[&'static str]) -> Option<&'static str> {
-    if name.len() > 64 {
+    if !(2..=64).contains(&name.len()) {
         return None;
     }
     let name = name.to_ascii_lowercase();

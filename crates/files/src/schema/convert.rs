@@ -6,9 +6,7 @@ use std::path::{Path, PathBuf};
 
 use glam::DVec3;
 
-use super::kinds::{
-    BULLETS, PICTURE_SPHERES, POINTS, RADII, RADIUS, RAYS, SEGMENTS, SPHERES, TIME, TableSchema, VELOCITY,
-};
+use super::kinds::{BULLETS, POINTS, RADII, RADIUS, RAYS, SEGMENTS, SPHERES, TIME, TableSchema, VELOCITY};
 use super::left_out::Omitted;
 use super::rounding::{Role, Rounding};
 use crate::error::bad_file;
@@ -20,7 +18,7 @@ use umbracast::raygen::check_point;
 use umbracast::{Ray, Sphere};
 
 /// Maximum number of fields in a row: a sphere with all optional columns.
-pub(crate) const MOST_FIELDS: usize = PICTURE_SPHERES.fields.len() + PICTURE_SPHERES.optional.len();
+pub(crate) const MOST_FIELDS: usize = SPHERES.fields.len() + SPHERES.optional.len();
 
 /// One number of a file, as f64 and rounded once to f32. (Text is rounded directly to f32: by way of f64 it would be rounded twice.)
 #[derive(Clone, Copy, Debug, Default)]

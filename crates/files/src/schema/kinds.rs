@@ -19,26 +19,6 @@ pub(crate) struct TableSchema {
     pub(crate) optional: &'static [&'static str],
 }
 
-/// Optional columns of spheres, those of pictures last.
-const SPHERE_COLUMNS: &[&str] = &[
-    MASK,
-    VELOCITY[0],
-    VELOCITY[1],
-    VELOCITY[2],
-    RADII[0],
-    RADII[1],
-    RADII[2],
-    ROTATION[0],
-    ROTATION[1],
-    ROTATION[2],
-    ROTATION[3],
-    TRANSMITTANCE,
-    COLORS[0],
-    COLORS[1],
-    COLORS[2],
-    ELEMENT,
-];
-
 pub(crate) static SPHERES: TableSchema = TableSchema {
     what: "sphere",
     plural: "spheres",
@@ -46,11 +26,25 @@ pub(crate) static SPHERES: TableSchema = TableSchema {
     positions: 1,
     default: |_| None,
     shape: "(N, 4) with x y z r",
-    optional: SPHERE_COLUMNS.split_at(SPHERE_COLUMNS.len() - COLORS.len() - 1).0,
+    optional: &[
+        MASK,
+        VELOCITY[0],
+        VELOCITY[1],
+        VELOCITY[2],
+        RADII[0],
+        RADII[1],
+        RADII[2],
+        ROTATION[0],
+        ROTATION[1],
+        ROTATION[2],
+        ROTATION[3],
+        TRANSMITTANCE,
+    ],
 };
 
-/// Spheres of a picture: spheres that may have colours.
-pub(crate) static PICTURE_SPHERES: TableSchema = TableSchema { optional: SPHERE_COLUMNS, ..SPHERES };
+/// Spheres of a system: opaque balls at rest, which may have colours.
+pub(crate) static PICTURE_SPHERES: TableSchema =
+    TableSchema { optional: &[COLORS[0], COLORS[1], COLORS[2], ELEMENT], ..SPHERES };
 
 /// Points that are read as spheres of one radius, which is not in the file.
 pub(crate) static SPHERES_OF_ONE_RADIUS: TableSchema = TableSchema {
@@ -61,7 +55,7 @@ pub(crate) static SPHERES_OF_ONE_RADIUS: TableSchema = TableSchema {
 
 /// The same for a picture.
 pub(crate) static PICTURE_SPHERES_OF_ONE_RADIUS: TableSchema =
-    TableSchema { optional: SPHERE_COLUMNS, ..SPHERES_OF_ONE_RADIUS };
+    TableSchema { optional: PICTURE_SPHERES.optional, ..SPHERES_OF_ONE_RADIUS };
 
 pub(crate) static RAYS: TableSchema = TableSchema {
     what: "ray",
