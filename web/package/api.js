@@ -13,6 +13,7 @@ const POLICIES = ['inside', 'touch', 'ends', 'precision', 'on_bad', 'motion', 'n
 const SINGLE = [...POLICIES, 'pairwise', 'k', 'bounces', 'body_count', 'width', 'height', 'samples'];
 const DEVICE_OPTIONS = ['device', 'precision', 'helpers', 'wasm', 'worker'];
 const INTEGERS = ['masks', 'skip_ids', 'from_ids'];
+const VECTORS = ['origins', 'directions'];
 const ENDS = ['t_min', 't_max'];
 /** Columns of rays that one number fills. */
 const EACH = [...INTEGERS, 'times', 'ray_radius'];
@@ -22,12 +23,23 @@ const BULLET_OPTIONS = ['precision', 'on_bad', 'speeds', 'radii', 'from_ids', 'b
 const SPHERE_OPTIONS = ['masks', 'velocities', 'transmittances', 'semi_axes', 'rotations'];
 const SHADOW_OPTIONS = ['polar_radii', 'poles', 'limb_darkening', 'body_count'];
 const SCENE_OPTIONS = [...SPHERE_OPTIONS, 'time_range', 'pairwise'];
+const ECLIPSE_OPTIONS = ['radii', 'sun_radius'];
 
 /** The buffers of the typed arrays in a value. */
 export function buffers(value, found = new Set()) {
   if (ArrayBuffer.isView(value)) found.add(value.buffer);
   else if (value && typeof value === 'object') for (const one of Object.values(value)) buffers(one, found);
   return [...found];
+}
+
+/** Whether a buffer has no memory any more, because it was transferred. */
+function isGone(buffer) {
+  try {
+    buffer.slice(0, 0);
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 /** The arguments of a call that failed, in its error: kept from users, and from what prints errors. */
@@ -43,10 +55,11 @@ const CLOSED = { name: 'Closed', message: 'the device was closed' };
 /** An array of numbers as a typed array; with its own memory unless it is `transferred`. */
 function column(name, value, transferred, Numbers) {
   const Kind = INTEGERS.includes(name) ? Uint32Array : Numbers;
-  if (value instanceof Kind) return transferred ? value : value.slice();
-  if (!ArrayBuffer.isView(value) && !Array.isArray(value)) {
+  if (!Array.isArray(value) && (!ArrayBuffer.isView(value) || value instanceof DataView)) {
     throw new TypeError(`${name} must be a ${Kind.name} or an array of numbers`);
   }
+  if (value.buffer && isGone(value.buffer)) throw new TypeError(`${name} was transferred before: its memory is gone`);
+  if (value instanceof Kind) return transferred ? value : value.slice();
   const bad = value.findIndex((x) => typeof x !== 'number' || (Kind === Uint32Array && x >>> 0 !== x));
   if (bad >= 0) throw new TypeError(`${name}[${bad}] is ${value[bad]}: expected ${Kind === Uint32Array ? 'an integer from 0 to 4294967295' : 'a number'}`);
   return Kind.from(value);
@@ -60,7 +73,7 @@ function checkNames(call, allowed, options) {
 
 /** An option that is one word, number or flag. */
 function single(name, value) {
-  const expected = POLICIES.includes(name) ? 'string' : name === 'pairwise' ? 'boolean' : 'number';
+  const expected = POLICIES.includes(name) || name === 'device' ? 'string' : name === 'pairwise' ? 'boolean' : 'number';
   if (typeof value !== expected || (expected === 'number' && value >>> 0 !== value)) {
     throw new TypeError(`${name} is ${value}: expected ${expected === 'number' ? 'an integer from 0 to 4294967295' : `a ${expected}`}`);
   }
@@ -71,10 +84,9 @@ function single(name, value) {
 function argumentsOf(call, allowed, columns, options, Numbers = Float32Array) {
   const { transfer = false, ...given } = options;
   const found = {};
-  for (const [name, value] of Object.entries(columns)) found[name] = column(name, value, transfer, Numbers);
   checkNames(call, [...allowed, 'transfer'], options);
-  for (const [name, value] of Object.entries(given)) {
-    if (value === undefined) continue;
+  for (const [name, value] of Object.entries({ ...columns, ...given })) {
+    if (value === undefined && !(name in columns)) continue;
     if (ENDS.includes(name) && typeof value === 'number') found[name] = Float32Array.of(value);
     else found[name] = SINGLE.includes(name) ? single(name, value) : column(name, value, transfer, Numbers);
   }
@@ -113,7 +125,13 @@ class Engine {
     const engine = new Engine();
     engine.reason = reason;
     const answer = await load(module);
-    engine.#send = async (message) => engine.#receive(await answer(message));
+    let idle = Promise.resolve();
+    engine.#send = (message) => {
+      const done = answer(message).then((found) => engine.#receive(found));
+      idle = Promise.all([idle, done]).then(() => {});
+    };
+    // An object cannot be freed while one of its methods runs.
+    engine.#end = () => idle.then(() => answer({ call: 'free' }));
     return engine;
   }
 
@@ -158,7 +176,10 @@ class Engine {
   }
 
   /** Calls a function of the engine, or a method of one of its objects. Buffers of the arguments are transferred. */
-  ask(object, call, ...args) {
+  async ask(object, call, ...args) {
+    if (buffers(args).some(isGone)) {
+      throw failure({ name: 'EngineEnded', message: 'the memory of the arguments is gone, with an engine that ended or with another call: ask again with new arrays' });
+    }
     return this.#ask({ object, call, args });
   }
 }
@@ -192,11 +213,16 @@ export function createDevice(ways) {
 
     /** Opens a device. */
     static async open(options = {}) {
-      const given = typeof options === 'string' ? { device: options } : options;
+      const given = typeof options === 'object' ? options : { device: options };
       checkNames('open', DEVICE_OPTIONS, given);
-      for (const name of ['helpers', 'precision']) if (given[name] !== undefined) single(name, given[name]);
+      for (const name of ['device', 'helpers', 'precision']) if (given[name] !== undefined) single(name, given[name]);
       const device = new Device(given);
-      await device.#open(device.#options.device ?? 'auto');
+      try {
+        await device.#open(device.#options.device ?? 'auto');
+      } catch (error) {
+        device.#engine?.close();
+        throw error;
+      }
       return device;
     }
 
@@ -252,29 +278,34 @@ export function createDevice(ways) {
       return this.#try((engine, device, again) => engine.ask(0, call, ...(again ?? args)));
     }
 
-    /** Calls a function of the engine whose request and answer are JSON. */
-    async #json(call, request) {
-      return JSON.parse(await this.ask(call, JSON.stringify(request)));
+    /** Calls a function of the engine whose request and answer are JSON, which has no NaN and no infinity. */
+    async #json(call, request, options, allowed = ECLIPSE_OPTIONS) {
+      checkNames(call, allowed, options);
+      const finite = (name, value) => {
+        if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`${name} is ${value}: expected a finite number`);
+        return value;
+      };
+      return JSON.parse(await this.ask(call, JSON.stringify({ ...request, ...options }, finite)));
     }
 
     /** Solar eclipses of the years from `first` to `last`. */
     async eclipses(first, last, options = {}) {
-      return this.#json('eclipses', { first, last, ...options });
+      return this.#json('eclipses', { first, last }, options, ['radii']);
     }
 
     /** The solar eclipse of a day, `2027-08-02`. */
     async eclipse(date, options = {}) {
-      return this.#json('eclipse', { date, ...options });
+      return this.#json('eclipse', { date }, options);
     }
 
     /** What places see of the eclipse of a day. */
     async circumstances(date, places, options = {}) {
-      return this.#json('circumstances', { date, places, ...options });
+      return this.#json('circumstances', { date, places }, options);
     }
 
     /** The lines of the eclipse of a day on the Earth. */
     async map(date, options = {}) {
-      return this.#json('map', { date, ...options });
+      return this.#json('map', { date }, options);
     }
 
     /** Builds a scene. */
@@ -304,19 +335,39 @@ export function createDevice(ways) {
       return {
         attempt: (task) => this.#try(task),
         helpers: () => this.#start(),
-        isCpu: () => this.isCpu,
+        help: (helper, task) => this.#help(helper, task),
       };
     }
 
     /** The helper engines, each with its device; none on a GPU, and where there are no workers. */
     #start() {
-      if (!this.#engine.isWorker || !this.isCpu) return [];
+      if (this.#isClosed || !this.#engine.isWorker || !this.isCpu) return [];
       const count = this.#options.helpers ?? (globalThis.navigator?.hardwareConcurrency ?? 1) - 1;
-      this.#helpers ??= Array.from({ length: count }, async () => {
+      const start = async () => {
         const engine = await Engine.start(ways, this.#options);
         return { engine, device: await engine.ask(0, 'open', 'cpu', {}) };
+      };
+      this.#helpers ??= Array.from({ length: count }, () => {
+        const helper = start();
+        // A batch may need fewer of them.
+        helper.catch(() => {});
+        return helper;
       });
       return this.#helpers;
+    }
+
+    /** Calls `task(engine, device)` of a helper. A helper that is lost is given up, and the answer is undefined. */
+    async #help(helper, task) {
+      let engine;
+      try {
+        const found = await helper;
+        engine = found.engine;
+        return await task(engine, found.device);
+      } catch (error) {
+        if (engine && !engine.ended) throw error;
+        this.#helpers = this.#helpers.filter((one) => one !== helper);
+        if (!this.#isClosed) this.lost ??= error.message;
+      }
     }
   };
 }
@@ -329,6 +380,11 @@ class Scene {
   #input;
   /** The scene of each engine that has one. */
   #handles = new Map();
+  /** Calls without an answer. */
+  #calls = new Set();
+  /** The last change, after which queries are answered. */
+  #changed = Promise.resolve();
+  #isFreed = false;
 
   static async build(device, input) {
     const scene = new Scene();
@@ -340,12 +396,21 @@ class Scene {
 
   /** Number of spheres. */
   get length() {
-    return this.#input ? this.#input.spheres.length / (this.#input.semi_axes ? 3 : 4) : 0;
+    return this.#isFreed ? 0 : this.#input.spheres.length / (this.#input.semi_axes ? 3 : 4);
+  }
+
+  /** Calls are answered in turn: a query waits for the changes before it, and a change for all calls before it. */
+  async #turn(task, isChange = false) {
+    if (this.#isFreed) throw failure({ name: 'Freed', message: 'the scene was freed' });
+    const own = (isChange ? Promise.all(this.#calls) : this.#changed).then(task);
+    const settled = own.then(() => {}, () => {}).finally(() => this.#calls.delete(settled));
+    this.#calls.add(settled);
+    if (isChange) this.#changed = settled;
+    return own;
   }
 
   /** The scene on an engine, built at first use. */
   #of(engine, device) {
-    if (!this.#input) throw failure({ name: 'Freed', message: 'the scene was freed' });
     let handle = this.#handles.get(engine);
     if (!handle) {
       handle = engine.ask(device, 'scene', clone(this.#input));
@@ -359,70 +424,73 @@ class Scene {
     return handle;
   }
 
+  /** Frees the scenes of the engines, except of one. */
+  #drop(kept) {
+    for (const [engine, handle] of this.#handles) {
+      if (engine === kept) continue;
+      this.#handles.delete(engine);
+      handle.then((object) => engine.ended || engine.ask(object, 'free')).catch(() => {});
+    }
+  }
+
   /** Frees the memory of the scene. */
   free() {
-    for (const [engine, handle] of this.#handles) handle.then((object) => engine.ended || engine.ask(object, 'free')).catch(() => {});
-    this.#handles.clear();
-    this.#input = undefined;
+    this.#turn(() => {
+      this.#drop();
+      this.#input = undefined;
+    }, true).catch(() => {});
+    this.#isFreed = true;
   }
 
   /** Replaces the spheres by as many others. */
   async update(spheres, options = {}) {
     const input = argumentsOf('update', SPHERE_OPTIONS, { spheres }, options);
-    const before = this.#input ?? {};
-    // Ellipsoids that are given as centres keep their shapes.
-    const { semi_axes, rotations } = input.semi_axes ? input : before;
-    const shapes = Object.fromEntries(Object.entries({ semi_axes, rotations }).filter(([, column]) => column));
-    const update = await this.#device.attempt(async (engine, device) => {
-      const handle = await this.#of(engine, device);
-      return engine.ask(handle, 'update', clone({ ...input, ...shapes }));
-    });
-    this.#input = { ...before, ...input };
-    const current = await this.#device.attempt((engine) => engine);
-    for (const [engine, handle] of this.#handles) {
-      if (engine === current) continue;
-      this.#handles.delete(engine);
-      handle.then((object) => engine.ended || engine.ask(object, 'free')).catch(() => {});
-    }
-    return update;
+    return this.#turn(async () => {
+      // Ellipsoids that are given as centres keep their shapes, and those with semi-axes have no other rotations than their own.
+      const { semi_axes, rotations, ...others } = this.#input;
+      const shapes = input.semi_axes || input.rotations || !semi_axes ? {} : { semi_axes, ...(rotations && { rotations }) };
+      let current;
+      const update = await this.#device.attempt(async (engine, device) => {
+        current = engine;
+        return engine.ask(await this.#of(engine, device), 'update', clone({ ...shapes, ...input }));
+      });
+      this.#input = { ...others, ...shapes, ...input };
+      this.#drop(current);
+      return update;
+    }, true);
   }
 
   /** Calls a method of the scene with arguments. */
   #ask(method, ...args) {
-    return this.#device.attempt(async (engine, device, again) => {
-      const scene = await this.#of(engine, device);
-      const own = again ?? args;
-      if (!own.every((one) => buffers(one).every((buffer) => !buffer.detached))) {
-        throw failure({ name: 'EngineEnded', message: 'the arguments were lost with the engine: ask again' });
-      }
-      return engine.ask(scene, method, ...own);
-    });
+    return this.#device.attempt(async (engine, device, again) => engine.ask(await this.#of(engine, device), method, ...(again ?? args)));
   }
 
   /** Casts rays: on the GPU, or parts of them on each engine. */
   async #cast(verb, origins, directions, options, more = {}) {
-    const given = { ...options, ...more };
+    const given = { ...options };
     const filled = EACH.filter((name) => typeof given[name] === 'number');
     for (const name of filled) given[name] = [given[name]];
-    const input = argumentsOf(verb, [...RAY_OPTIONS, ...Object.keys(more)], { origins, directions }, given);
+    const input = argumentsOf(verb, RAY_OPTIONS, { origins, directions, ...more }, given);
     const count = Math.ceil(Math.max(input.origins.length, input.directions.length) / 3);
     for (const name of filled) input[name] = new input[name].constructor(count).fill(input[name][0]);
-    const helpers = count < 2 * PART ? [] : this.#device.helpers();
-    const parts = Math.min(Math.floor(count / PART), helpers.length + 1);
-    if (parts < 2) return this.#ask('cast', verb, input);
-    const start = performance.now();
-    const size = Math.ceil(count / parts);
-    const pieces = Array.from({ length: parts }, (_, i) => part(input, count, i * size, Math.min(count, (i + 1) * size)));
-    const found = await Promise.all(
-      pieces.map(async (piece, i) => {
-        if (i === 0) return this.#ask('cast', verb, piece);
-        const { engine, device } = await helpers[i - 1];
-        return engine.ask(await this.#of(engine, device), 'cast', verb, piece);
-      }),
-    );
-    const joined = join(found);
-    joined.report.seconds = (performance.now() - start) / 1000;
-    return joined;
+    return this.#turn(async () => {
+      const isWhole = count < 2 * PART || !fits(input, count) || (this.#input.pairwise && count !== this.length);
+      const helpers = isWhole ? [] : this.#device.helpers();
+      const parts = Math.min(Math.floor(count / PART), helpers.length + 1);
+      if (parts < 2) return this.#ask('cast', verb, input);
+      const start = performance.now();
+      const size = Math.ceil(count / parts);
+      const piece = (i) => part(input, count, i * size, Math.min(count, (i + 1) * size));
+      const found = await Promise.all(
+        Array.from({ length: parts }, async (_, i) => {
+          const ask = async (engine, device) => engine.ask(await this.#of(engine, device), 'cast', verb, piece(i));
+          return (i > 0 && (await this.#device.help(helpers[i - 1], ask))) || this.#ask('cast', verb, piece(i));
+        }),
+      );
+      const joined = join(found);
+      joined.report.seconds = (performance.now() - start) / 1000;
+      return joined;
+    });
   }
 
   closest(origins, directions, options = {}) {
@@ -458,11 +526,13 @@ class Scene {
   }
 
   async contains(points, options = {}) {
-    return this.#ask('contains', argumentsOf('contains', POINT_OPTIONS, { points }, options));
+    const input = argumentsOf('contains', POINT_OPTIONS, { points }, options);
+    return this.#turn(() => this.#ask('contains', input));
   }
 
   async bullets(starts, targets, options = {}) {
-    return this.#ask('bullets', argumentsOf('bullets', BULLET_OPTIONS, { starts, targets }, options));
+    const input = argumentsOf('bullets', BULLET_OPTIONS, { starts, targets }, options);
+    return this.#turn(() => this.#ask('bullets', input));
   }
 }
 
@@ -470,7 +540,11 @@ class Scene {
 function toml(system) {
   const text = (value) => {
     if (Array.isArray(value) || ArrayBuffer.isView(value)) return `[${Array.from(value, text).join(', ')}]`;
-    if (typeof value === 'number') return Number.isFinite(value) ? String(value) : String(value).replace('Infinity', 'inf').replace('NaN', 'nan');
+    if (typeof value === 'number') {
+      // An integer of TOML has 64 bits.
+      const digits = Number.isInteger(value) && !Number.isSafeInteger(value) ? value.toExponential() : String(value);
+      return digits.replace('Infinity', 'inf').replace('NaN', 'nan');
+    }
     if (value && typeof value === 'object') return `{${pairs(value).join(', ')}}`;
     return JSON.stringify(value);
   };
@@ -478,11 +552,23 @@ function toml(system) {
   return pairs(system).join('\n');
 }
 
-/** The rays from `start` to `end`, with their numbers. Columns of one value are for all rays. */
+/** How many numbers of a column belong to a ray. */
+const widthOf = (name) => (VECTORS.includes(name) ? 3 : 1);
+
+/** Whether each column has an entry per ray, or one for all rays where the engine takes it. It refuses the others. */
+function fits(input, count) {
+  return Object.entries(input).every(([name, value]) => {
+    if (!ArrayBuffer.isView(value)) return true;
+    const rows = value.length / widthOf(name);
+    return rows === count || (rows === 1 && [...VECTORS, ...ENDS].includes(name));
+  });
+}
+
+/** The rays from `start` to `end`, with their numbers. */
 function part(input, count, start, end) {
   const found = { first: start };
   for (const [name, value] of Object.entries(input)) {
-    const width = name === 'origins' || name === 'directions' ? 3 : 1;
+    const width = widthOf(name);
     const split = ArrayBuffer.isView(value) && value.length === count * width;
     found[name] = split ? value.slice(start * width, end * width) : ArrayBuffer.isView(value) ? value.slice() : value;
   }

@@ -26,8 +26,11 @@ export async function load(wasm, ephemeris) {
   return async function answer({ id, object, call, args }) {
     try {
       if (call === 'free') {
-        objects.get(object)?.free();
-        objects.delete(object);
+        // One object, or all.
+        for (const one of object ? [object] : [...objects.keys()]) {
+          objects.get(one)?.free();
+          objects.delete(one);
+        }
         return { id };
       }
       const run = () => (object ? objects.get(object) : engine)[call](...args);

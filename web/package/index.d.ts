@@ -59,7 +59,7 @@ export interface SphereOptions extends Transfer {
   transmittances?: Floats;
   /** Semi-axes of ellipsoids, 3 numbers each. The spheres are then centres, 3 numbers each. */
   semi_axes?: Floats;
-  /** Rotations of ellipsoids: quaternions w, x, y, z. */
+  /** Rotations of ellipsoids: quaternions w, x, y, z. They need `semi_axes`. Default: none. */
   rotations?: Floats;
 }
 
@@ -288,9 +288,12 @@ export class Scene {
   private constructor();
   /** Number of spheres. */
   readonly length: number;
-  /** Frees the memory of the scene. Later calls fail with the name `Freed`. */
+  /** Frees the memory of the scene after the calls before. Later calls fail with the name `Freed`. */
   free(): void;
-  /** Replaces the spheres by as many others. */
+  /**
+   * Replaces the spheres by as many others. Columns that are not given stay as they are. `semi_axes` without `rotations` are those of
+   * ellipsoids that are not rotated.
+   */
   update(spheres: Floats, options?: SphereOptions): Promise<Update>;
   /** The first sphere that each ray hits. Origins and directions have 3 numbers per ray; one origin or one direction is that of all. */
   closest(origins: Floats, directions: Floats, options?: RayOptions): Promise<ClosestColumns & Reported>;

@@ -37,7 +37,7 @@ const canvas = $('globe'), context = canvas.getContext('2d');
 const raster = document.createElement('canvas');
 let list = [];
 let shown = null;       // what the engine knows of the eclipse: record, lines, span
-let seen = null;        // the answer of circumstances for the observer
+let changed = Promise.resolve(); // fulfilled when the eclipse of the state is shown
 let coasts = [], cities = [];
 let time = 0;           // seconds from the greatest eclipse
 let followsMaximum = true; // whether the time is that of the maximum at the observer, until it is set by hand
@@ -261,7 +261,6 @@ async function showSeen() {
   if (!state.place) return;
   const answer = await call('circumstances', { ...wanted(), places: [observer()] });
   if (own !== newest) return;
-  seen = answer;
   const [place] = answer.places, [errors] = answer.errors;
   const isSeen = place.c1 && place.visible;
   const kind = !place.c1 ? 'No eclipse here' : !isSeen ? 'The Sun is down during the eclipse' : `${capital(place.kind)} eclipse`;
@@ -315,10 +314,15 @@ async function bestCity() {
 
 // The eclipse
 
-async function showEclipse(date, { keepView = false } = {}) {
+function showEclipse(date, options) {
   play(false);
   store({ eclipse: date });
+  return changed = change(date, options);
+}
+
+async function change(date, { keepView = false } = {}) {
   const { eclipse } = await call('eclipse', wanted());
+  for (const field of ['date', 'place']) wrong(field, '');
   notice('');
   const greatest = Clock.seconds(eclipse.greatest);
   shown = { eclipse, greatest, span: [eclipse.begins, eclipse.ends].map(one => Math.round(Clock.seconds(one) - greatest)) };
@@ -413,8 +417,9 @@ export async function start() {
   control(canvas, view, {
     change: () => { rememberView(); refresh(true); },
     pin: () => state.place && view.pixel([state.place[1], state.place[0]]),
-    movePin: ([longitude, latitude]) => moveObserver([latitude, longitude]),
-    nudge: ([east, north]) => state.place && moveObserver([Math.max(-90, Math.min(90, state.place[0] + north)), ((state.place[1] + east + 540) % 360) - 180]),
+    // The height stays.
+    movePin: ([longitude, latitude]) => moveObserver([latitude, longitude, ...(state.place?.slice(2) ?? [])]),
+    nudge: ([east, north]) => state.place && moveObserver([Math.max(-90, Math.min(90, state.place[0] + north)), ((state.place[1] + east + 540) % 360) - 180, ...state.place.slice(2)]),
     reset: () => { view.setZoom(1); },
     play: () => play(),
   });
@@ -461,7 +466,7 @@ export async function start() {
       const place = await call('place', text);
       wrong('place', '');
       await moveObserver([place.latitude_deg, place.longitude_deg, ...(place.height_m ? [place.height_m] : [])], place.name);
-      view.latitude = place.latitude_deg; view.longitude = place.longitude_deg; view.turn(0, 0); refresh();
+      view.latitude = place.latitude_deg; view.longitude = place.longitude_deg; view.turn(0, 0); rememberView(); refresh();
     } catch (error) { wrong('place', error.message); }
   };
   $('by-place').onsubmit = event => { event.preventDefault(); placed(); };
@@ -486,8 +491,15 @@ export async function start() {
   const keepView = Boolean(state.view.latitude || state.view.longitude);
   $('as-globe').setAttribute('aria-pressed', view.projection === 'globe'); $('as-map').setAttribute('aria-pressed', view.projection === 'flat');
   time = state.time ?? 0;
-  const [flat, date] = await Promise.all([call('coasts'), state.eclipse ?? nextTotal()]);
+  const [flat, date, named] = await Promise.all([call('coasts'), state.eclipse ?? nextTotal(), cityList]);
   coasts = coastVectors(flat);
+  cities = named;
+  // The name of a link is that of a city only at its place.
+  const isCity = ([name, ...at]) => name === state.city && String(at) === String(state.place);
+  if (state.city && !cities.some(isCity)) {
+    state.refused.push(`city=${state.city} at ${state.place}`);
+    store({ city: null });
+  }
   followsMaximum = state.time === null;
   try {
     await showEclipse(date, { keepView: keepView || !followsMaximum });
@@ -497,7 +509,6 @@ export async function start() {
     notice(error.message);
   }
   if (!keepView) { view.latitude = shown.eclipse.latitude_deg; view.longitude = shown.eclipse.longitude_deg; refresh(); }
-  cities = await cityList;
   $('cities').replaceChildren(...cities.map(([name]) => make('option', '', { value: name })));
   list = await call('eclipses', { first: 1900, last: 2050, radii: 'nasa' });
   fillList();
@@ -518,14 +529,19 @@ function rememberView() {
 
 async function save(what) {
   notice('');
+  await changed;
   const name = `eclipse-${state.eclipse}`;
-  const about = `${capital(shown.eclipse.kind)} solar eclipse of ${state.eclipse}, ${clock.text(drawn.time, { seconds: true, zone: true })}. Observer: ${state.city ?? placeText(state.place)}`;
-  if (what === 'place') return saveAs(`${name}-place.csv`, 'text/csv', csv(seen.places));
+  if (what === 'place') return saveAs(`${name}-place.csv`, 'text/csv', csv((await call('circumstances', { ...wanted(), places: [observer()] })).places));
   if (what === 'path') {
-    if (!shown.path?.length) throw new Error('A partial eclipse has no path: there is nothing to save.');
-    return saveAs(`${name}-path.csv`, 'text/csv', csv(shown.path));
+    const { path } = await call('map', wanted());
+    if (!path.length) throw new Error('A partial eclipse has no path: there is nothing to save.');
+    return saveAs(`${name}-path.csv`, 'text/csv', csv(path));
   }
   if (what === 'geojson' || what === 'kml') return saveAs(`${name}.${what}`, what === 'kml' ? 'application/vnd.google-earth.kml+xml' : 'application/geo+json', await call(what, wanted()));
+  // What is on the canvas may be an earlier frame.
+  while (isBusy) await new Promise(requestAnimationFrame);
+  await frame(false);
+  const about = `${capital(shown.eclipse.kind)} solar eclipse of ${state.eclipse}, ${clock.text(drawn.time, { seconds: true, zone: true })}. Observer: ${state.city ?? placeText(state.place)}`;
   const of = view.copy();
   const drawing = pen => {
     paint(pen, of, drawn);

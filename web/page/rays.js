@@ -274,7 +274,10 @@ function clear(title) {
 async function answer(own, query, k, options) {
   try {
     const started = performance.now(), { spheres: centers, ...more } = spheres, { origins, directions } = rays;
-    const scene = await device.scene(centers, more);
+    // Times that are no numbers are the ray's fault, not that of the range.
+    const times = rays.times?.filter(Number.isFinite) ?? [];
+    const time_range = [times.reduce((a, b) => Math.min(a, b), 0), times.reduce((a, b) => Math.max(a, b), 1)];
+    const scene = await device.scene(centers, { ...more, time_range });
     const found = await scene[query](...query === 'nearest' ? [k] : [], origins, directions, options).finally(() => scene.free());
     if (own !== newest) return;
     results = found;

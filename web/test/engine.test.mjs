@@ -326,6 +326,36 @@ test('errors are those of the library', async () => {
   await fails(device.visibleFraction([0, 0, 0], [9, 0, 0], 1, [0, 0, 0, 1, 1, 1], [1, 1, 1]), { name: 'InvalidArgument' });
   await fails(Device.open({ precison: 'exact' }), { name: 'TypeError' });
   await fails(Device.open('gpu'), { name: 'NoDevice' });
+  await fails(Device.open({ device: 5 }), { name: 'TypeError', message: 'device is 5: expected a string' });
+  await fails(Device.open(5), { name: 'TypeError', message: 'device is 5: expected a string' });
+  await fails(scene.closest(new DataView(new ArrayBuffer(12)), [1, 0, 0]), { message: 'origins must be a Float32Array or an array of numbers' });
+  await fails(scene.nearest(1, [0, 0, 0], [1, 0, 0], { k: 2 }), { name: 'TypeError' });
+  for (const time_range of [[], [0, 1, 5, 9]]) {
+    await fails(device.scene([5, 0, 0, 1], { time_range }), { message: `time_range has ${time_range.length} numbers: expected 2` });
+  }
+  // Each would need more bodies than a module has memory for.
+  for (const bodies of [[], [0, 0, 0]]) {
+    const message = `bodies has ${bodies.length / 3} entries: expected 2147483648 or 4294967296 for 2 observers`;
+    await fails(device.visibleFraction([0, 0, 0, 1, 0, 0], [99, 0, 0], 10, bodies, 1, { body_count: 2 ** 31 }), { name: 'InvalidArgument', message });
+  }
+});
+
+test('eclipses refuse options and places that they would not use', async () => {
+  const device = await Device.open();
+  const day = '2027-08-02';
+  const place = { latitude_deg: 25.69, longitude_deg: 32.64 };
+  const refuses = (promise, message) => assert.rejects(promise, { message });
+  const names = 'there are radii, sun_radius';
+  await refuses(device.eclipse(day, { radi: 'nasa' }), `eclipse: there is no option radi; ${names}`);
+  await refuses(device.map(day, { date: '2024-04-08' }), `map: there is no option date; ${names}`);
+  await refuses(device.circumstances(day, [place], { refraction: true }), `circumstances: there is no option refraction; ${names}`);
+  await refuses(device.eclipses(2027, 2028, { sun_radius: 900 }), 'eclipses: there is no option sun_radius; there are radii');
+  for (const sun_radius of [NaN, Infinity]) await refuses(device.eclipse(day, { sun_radius }), `sun_radius is ${sun_radius}: expected a finite number`);
+  await refuses(device.circumstances(day, [{ ...place, latitude_deg: NaN }]), 'latitude_deg is NaN: expected a finite number');
+  await refuses(device.circumstances(day, [{ ...place, height: 3000 }]), /unknown field `height`/);
+  const outside = (text) => new RegExp(`^${text} is outside the years 1900 to 2050 of the built-in ephemeris$`);
+  await refuses(device.eclipses(1800, 1850), outside('1800-01-01T00:00:00 UT1'));
+  await refuses(device.eclipses(2020, 2 ** 31 - 1), outside('2147483647-01-01T00:00:00Z'));
 });
 
 test('arrays are copied, or transferred on request', async () => {
@@ -344,22 +374,175 @@ test('arrays are copied, or transferred on request', async () => {
   });
 });
 
+/** In a page, `big` has rays along x for two engines, and `ends` the different places of their hits. */
+const inBatches = (options, task) =>
+  inBrowser(options, async (page) => {
+    await page.evaluate(() => {
+      const count = 1 << 16;
+      window.big = [new Float32Array(3 * count), new Float32Array(3 * count).map((_, i) => Number(i % 3 === 0))];
+      window.ends = async (scene, options) => [...new Set((await scene.closest(...big, options)).t)];
+      window.said = (promise) => promise.then(() => 'an answer', ({ message }) => message);
+      const Own = Worker;
+      window.workers = [];
+      window.Worker = class extends Own {
+        constructor(...given) {
+          if (window.noWorkers) throw new Error('no more workers');
+          super(...given);
+          window.workers.push(this);
+        }
+      };
+    });
+    await task(page);
+  });
+
 test('spheres are updated in every engine', async () => {
-  await inBrowser({}, async (page) => {
+  await inBatches({}, async (page) => {
     const found = await page.evaluate(async () => {
       const device = await umbracast.Device.open({ device: 'cpu', helpers: 1 });
       const scene = await device.scene([5, 0, 0, 1]);
-      const count = 1 << 17;
-      const [origins, directions] = [new Float32Array(3 * count), new Float32Array(3 * count).map((_, i) => Number(i % 3 === 0))];
-      const ends = async () => [...new Set((await scene.closest(origins, directions)).t)];
-      const before = await ends();
+      const before = await ends(scene);
       await scene.update([7, 0, 0, 1]);
-      const after = await ends();
+      const after = await ends(scene);
       // An error of a helper's part has the number of the whole batch.
-      directions[3 * (count - 1)] = 0;
-      const error = await scene.closest(origins, directions).catch(({ message }) => message);
-      return [before, after, error];
+      const directions = big[1].slice();
+      directions[directions.length - 3] = 0;
+      return [before, after, await said(scene.closest(big[0], directions))];
     });
-    assert.deepEqual(found, [[4], [6], 'ray 131071: direction is 0,0,0: a direction must not be zero']);
+    assert.deepEqual(found, [[4], [6], 'ray 65535: direction is 0,0,0: a direction must not be zero']);
   });
+});
+
+/** Runs in the page: calls that are not awaited before the next one. */
+async function inTurn({ choice, isBatch }) {
+  const device = await umbracast.Device.open({ device: choice, helpers: 1 });
+  const ask = async (scene, options) => (isBatch ? ends(scene, options) : [(await scene.closest([0, 0, 0], [1, 0, 0], options)).t[0]]);
+  const scene = await device.scene([5, 0, 0, 1], { velocities: [0, 0, 0], masks: [1], time_range: [0, 9] });
+  // A helper that is still to start has the spheres of the call.
+  const found = [ask(scene), scene.update([8, 0, 0, 1]), ask(scene), scene.contains([8, 0, 0]), scene.bullets([0, 0, 0], [1, 0, 0])];
+  found.push(scene.update([9, 0, 0, 1], { velocities: [2, 0, 0] }), scene.update([9, 0, 0, 1], { masks: [2] }), ask(scene, { times: 1 }), ask(scene, { masks: 1 }));
+  scene.free();
+  const late = await scene.closest([0, 0, 0], [1, 0, 0]).catch(({ name }) => name);
+  const [first, , second, points, flights, , , both, masked] = await Promise.all(found);
+  return { kind: device.kind, found: [first, second, points.count[0], flights.distance[0], both, masked, late, scene.length] };
+}
+
+test('calls are answered in turn, those before the scene was freed as well', async () => {
+  const expected = [[4], [7], 1, 7, [10], [Infinity], 'Freed', 0];
+  await inBatches({ webgpu: true }, async (page) => {
+    for (const [choice, isBatch] of [['cpu', true], ['cpu', false], ['gpu', false]]) {
+      const { kind, found } = await page.evaluate(inTurn, { choice, isBatch });
+      assert.equal(kind, choice === 'cpu' ? 'CPU engine' : 'software');
+      assert.deepEqual(found, expected, `${choice} ${isBatch}`);
+    }
+  });
+});
+
+test('a batch for several engines is refused as one engine refuses it', async () => {
+  await inBatches({}, async (page) => {
+    const found = await page.evaluate(async () => {
+      const device = await umbracast.Device.open({ device: 'cpu', helpers: 1 });
+      const [origins, directions] = big;
+      const half = origins.length / 6;
+      const scene = await device.scene([5, 0, 0, 1]);
+      const pairs = await device.scene(new Float32Array(4 * 3 * half).fill(1), { pairwise: true });
+      const one = [[0, 0, 0], directions, { t_max: 9, times: 0, masks: [1] }];
+      return [
+        ...(await Promise.all(['masks', 'skip_ids', 'from_ids', 'times', 'ray_radius', 't_min', 't_max'].map((name) => said(scene.closest(origins, directions, { [name]: Array(half).fill(1) }))))),
+        await said(scene.closest(origins, directions.subarray(3 * half))),
+        await said(scene.closest(origins.subarray(3 * half), directions)),
+        await said(pairs.closest(origins, directions)),
+        await said(scene.closest(...one)),
+        await ends(scene, { t_max: 9, t_min: [0.5], masks: 1 }),
+      ];
+    });
+    const [ends, pairs, answer] = [found.pop(), found.splice(9, 1)[0], found.pop()];
+    for (const message of [...found, answer]) assert.match(message, /65536.* (32768|1)|32768.* 65536/);
+    assert.match(pairs, /98304|65536/);
+    assert.deepEqual(ends, [4]);
+  });
+});
+
+test('ellipsoids are updated alike in every engine', async () => {
+  await inBatches({}, async (page) => {
+    const found = await page.evaluate(async () => {
+      const device = await umbracast.Device.open({ device: 'cpu', helpers: 1 });
+      const [center, semi_axes, rotations] = [[10, 0, 0], [1, 2, 3], [0.5 ** 0.5, 0, 0, 0.5 ** 0.5]];
+      const scene = await device.scene(center, { semi_axes, rotations });
+      const found = [await ends(scene)];
+      for (const options of [{}, { semi_axes }, {}, { semi_axes, rotations }, {}]) {
+        await scene.update(center, options);
+        found.push(await ends(scene));
+      }
+      found.push(await said(scene.update(center, { rotations: [1, 0, 0, 0] })), await ends(scene));
+      found.push(await said(device.scene([5, 0, 0, 1], { rotations: [1, 0, 0, 0] })));
+      return found;
+    });
+    const refused = 'rotations are those of ellipsoids: give their semi_axes, too';
+    const hit = found.map((one) => (typeof one === 'string' ? one : one.map((t) => Number(t.toFixed(5)))));
+    assert.deepEqual(hit, [[8], [8], [9], [9], [8], [8], refused, [8], refused]);
+  });
+});
+
+test('a helper that ends or cannot start is given up', async () => {
+  await inBatches({}, async (page) => {
+    const found = await page.evaluate(async () => {
+      const found = [];
+      for (const isStarted of [true, false]) {
+        const device = await umbracast.Device.open({ device: 'cpu', helpers: 1 });
+        const scene = await device.scene([5, 0, 0, 1]);
+        if (isStarted) {
+          await ends(scene);
+          workers.at(-1).dispatchEvent(new ErrorEvent('error', { message: 'tried', cancelable: true }));
+        } else window.noWorkers = true;
+        found.push(await ends(scene), device.lost, await ends(scene));
+      }
+      return found;
+    });
+    assert.deepEqual(found, [[4], 'the engine of umbracast ended: tried', [4], [4], 'no more workers; see "Bundlers" in the README of the package', [4]]);
+  });
+});
+
+test('a device that is refused leaves no worker', async () => {
+  await inBrowser({}, async (page) => {
+    for (const options of ['gpu', { device: 'cpu', precision: 'exakt' }]) {
+      await page.evaluate((one) => umbracast.Device.open(one).catch(() => {}), options);
+    }
+    for (let i = 0; page.workers().length && i < 100; i++) await page.waitForTimeout(20);
+    assert.equal(page.workers().length, 0);
+  });
+});
+
+test('arrays that were transferred before are refused', async () => {
+  const gone = () => {
+    const array = Float32Array.of(1, 0, 0);
+    structuredClone(array.buffer, { transfer: [array.buffer] });
+    return array;
+  };
+  const device = await Device.open();
+  const scene = await device.scene([5, 0, 0, 1]);
+  for (const transfer of [false, true]) {
+    const why = { name: 'TypeError', message: 'directions was transferred before: its memory is gone' };
+    await assert.rejects(scene.closest([0, 0, 0], gone(), { transfer }), why);
+    await assert.rejects(device.visibleFraction(gone(), [9, 0, 0], 1, [0, 0, 0], 1, { transfer }), { message: 'observers was transferred before: its memory is gone' });
+  }
+  const own = Float32Array.of(1, 0, 0);
+  const waits = scene.closest([0, 0, 0], own, { transfer: true });
+  structuredClone(own.buffer, { transfer: [own.buffer] });
+  await assert.rejects(waits, { name: 'EngineEnded', message: /the memory of the arguments is gone/ });
+  assert.equal((await scene.closest([0, 0, 0], [1, 0, 0])).t[0], 4);
+});
+
+test('a closed device in Node frees its memory', async () => {
+  const spheres = new Float32Array(4 * 500_000).map((_, i) => (i % 4 === 3 ? 0.001 : (i * 0.618034) % 1));
+  const kept = [];
+  const sizes = [];
+  for (let i = 0; i < 10; i++) {
+    const device = await Device.open();
+    await device.scene(spheres);
+    device.close();
+    kept.push(device);
+    sizes.push(process.memoryUsage().rss);
+  }
+  // A scene has 30 MB.
+  assert.ok(sizes[9] - sizes[3] < 90e6, `${sizes.map((one) => Math.round(one / 1e6))} MB`);
 });

@@ -196,6 +196,65 @@ test('the files of a path are those of the command line', () => visit('#eclipse=
   assert.equal(readFileSync(await png.path()).subarray(1, 4).toString(), 'PNG');
 }));
 
+test('a file has the eclipse of its name, also when it is saved at once', () => visit('#eclipse=2027-08-02', async page => {
+  await drawn(page);
+  const save = async (what, date) => {
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.evaluate(([one, day]) => {
+        const which = document.querySelector('#which');
+        which.value = day;
+        which.dispatchEvent(new Event('change'));
+        document.querySelector(`[data-save=${one}]`).click();
+      }, [what, date]),
+    ]);
+    assert.match(download.suggestedFilename(), new RegExp(`^eclipse-${date}`));
+    return readFileSync(await download.path(), 'utf8');
+  };
+  const rows = (await save('place', '2024-04-08')).split('\n').map(row => row.split(','));
+  assert.equal(rows[1][rows[0].indexOf('maximum')].slice(0, 10), '2024-04-08');
+  assert.match((await save('path', '2026-08-12')).split('\n')[1], /^2026-08-12/);
+  assert.match(await save('svg', '2028-07-22'), />Total solar eclipse of 2028-07-22, 0\d:\d\d/);
+  await page.selectOption('#which', '2025-03-29');
+  await page.click('[data-save=path]');
+  await until(page, () => /A partial eclipse has no path/.test(document.querySelector('#notice').textContent));
+}));
+
+test('the city of a link is believed only at its place', async () => {
+  for (const [place, city] of [['0,0', 'Luxor'], ['25.6872,32.6396', '$(x)";rm'], ['25.6872,32.6396,9', 'Luxor']]) {
+    await visit(`#eclipse=2027-08-02&place=${place}&city=${encodeURIComponent(city)}`, async page => {
+      await until(page, () => document.querySelectorAll('#which option').length > 300);
+      assert.equal(await text(page, '#notice'), `The address of this page has city=${city} at ${place}, which it does not know.`);
+      assert.equal(await text(page, '#command'), `umbracast circumstances 2027-08-02 --place=${place} --radii nasa`);
+      await until(page, () => !/city/.test(location.hash));
+    });
+  }
+  await visit('#eclipse=2027-08-02&place=25.6872,32.6396&city=Luxor', async page => {
+    await drawn(page);
+    assert.equal(await text(page, '#notice'), '');
+    assert.match(await text(page, '#command'), /--city "Luxor"/);
+  });
+});
+
+test('another eclipse takes errors of fields away, and the observer keeps the height', () => visit('#eclipse=2027-08-02&place=25.6872,32.6396,2500', async page => {
+  await drawn(page);
+  for (const [field, words] of [['place', 'Nowhereville'], ['date', '2027-08-05']]) {
+    await page.fill(`#${field}`, words);
+    await page.press(`#${field}`, 'Enter');
+    await until(page, one => document.querySelector(`#${one}-error`).textContent, field);
+  }
+  await page.selectOption('#which', '2024-04-08');
+  await until(page, () => /2024 Apr 8/.test(document.title));
+  assert.deepEqual(await page.evaluate(() => [...['place', 'date'].map(one => document.querySelector(`#${one}-error`).textContent), document.querySelector('#seen').className]), ['', '', 'block seen']);
+  await page.focus('#globe');
+  await page.keyboard.press('Shift+ArrowUp');
+  await until(page, () => /26\.1872° N.* 2500 m/.test(document.querySelector('#place').value));
+  // The middle of the map is in the address when a place is typed.
+  await page.fill('#place', 'Sydney');
+  await page.press('#place', 'Enter');
+  await until(page, () => /city=Sydney/.test(location.hash) && /view=globe,-33\.8\d+,151\.2/.test(location.hash));
+}));
+
 test('lines pass poles and the date line without a stroke across the map', () => {
   const circle = Array.from({ length: 361 }, (_, i) => [i, 88]);
   const meridian = Array.from({ length: 200 }, (_, i) => (i < 100 ? [179, -80 + i * 1.7] : [-1, 90 - (i - 100) * 1.7]));
@@ -311,6 +370,11 @@ test('rays from files give the results of the command line', () => visit('#tab=r
   await until(page, () => document.querySelector('#rays-spheres-note').textContent === 'one.xyz: 1 sphere');
   await drop('huge-rays.npy', '', 6e8);
   await until(page, () => /huge-rays.npy has 600 MB.*command line streams it/.test(document.querySelector('#rays-rays-error').textContent));
+  // Times may be any.
+  await drop('moving-spheres.csv', 'x,y,z,r,vx,vy,vz\n9,0,0,1,2,0,0\n');
+  await drop('moving-rays.csv', 'ox,oy,oz,dx,dy,dz,time\n0,0,0,1,0,0,-3\n0,0,0,1,0,0,8\n');
+  await page.selectOption('#rays-query', 'closest');
+  await has(page, '#rays-table', /02\.0.*124\.0/);
 }));
 
 test('a bullet is answered as by the command line, and checked while it is typed', () => visit('#tab=bullets', async page => {
@@ -396,8 +460,11 @@ test('axe finds nothing in any tab, light or dark, wide or narrow', async () => 
         const { violations } = await page.evaluate(`${axe}; axe.run()`);
         const words = violations.map(one => `${one.id}: ${one.nodes.map(node => node.html.slice(0, 120)).join(' | ')}`);
         assert.deepEqual(words, [], `${scheme} ${size} ${hash}`);
-        const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-        assert.ok(wide <= 0, `${scheme} ${size} ${hash}: ${wide} pixels wider than the window`);
+        for (const width of size[0] < 400 ? [size[0], 320] : [size[0]]) {
+          await page.setViewportSize({ width, height: size[1] });
+          const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+          assert.ok(wide <= 0, `${scheme} ${width} ${hash}: ${wide} pixels wider than the window`);
+        }
       });
     }
   }

@@ -32,6 +32,12 @@ test('visible fractions are those of the reference', async () => {
   columns('visible_fraction').forEach((fraction, i) => assert.ok(Math.abs(found.fraction[i] - fraction) < 1e-9, `row ${i}`));
 });
 
+test('systems have numbers of any size', async () => {
+  const device = await Device.open();
+  const system = { unit: 'm', light: { center: [0, 0, 1e20], radius: 2 ** 60 }, body: [{ center: [0, 0, 0], radius: 2 ** 53 }] };
+  assert.equal((await device.render(system, { width: 4, height: 3, samples: 1 })).t.length, 12);
+});
+
 test('pictures are those of the command line', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'umbracast-web-'));
   const server = await serve(path.join(ROOT, 'web/package'), { texts: PAGE });

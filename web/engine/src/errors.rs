@@ -23,6 +23,11 @@ impl JsError {
     }
 }
 
+/// The error for an option that has another number of numbers.
+pub(crate) fn wrong_count(name: &str, count: usize, expected: usize) -> JsError {
+    Error::InvalidArgument(format!("{name} has {count} numbers: expected {expected}")).into()
+}
+
 impl From<Error> for JsError {
     fn from(error: Error) -> Self {
         let name = match &error {

@@ -12,7 +12,7 @@ use umbracast::{
 use wasm_bindgen::prelude::*;
 
 use crate::arrays::Arguments;
-use crate::errors::{JsError, Result, record, set};
+use crate::errors::{JsError, Result, record, set, wrong_count};
 
 /// Spheres on a device.
 #[wasm_bindgen]
@@ -41,6 +41,10 @@ impl Input {
             };
             let pairs = centers.into_iter().zip(radii).enumerate();
             ellipsoids = Some(Ellipsoids::new(pairs.map(|(i, (c, r))| Ellipsoid::new(c, r).turned(turn(i)))));
+        } else if arguments.column::<f32>("rotations").is_some() {
+            return Err(
+                Error::InvalidArgument("rotations are those of ellipsoids: give their semi_axes, too".into()).into()
+            );
         } else {
             spheres = arguments.rows::<f32, 4>("spheres")?.unwrap_or_default();
         }
@@ -66,8 +70,10 @@ impl Scene {
     pub(crate) async fn new(device: &Device, arguments: Arguments<'_>) -> Result<Self> {
         let input = Input::new(&arguments)?;
         let mut options = SceneOptions::default();
-        if let Some(range) = arguments.rows::<f32, 2>("time_range")?.as_deref().and_then(<[_]>::first) {
-            options = options.time_range(*range);
+        match arguments.column("time_range").as_deref() {
+            None => {}
+            Some(&[first, last]) => options = options.time_range([first, last]),
+            Some(other) => return Err(wrong_count("time_range", other.len(), 2)),
         }
         let scene = match arguments.flag("pairwise") {
             true => device.pairwise_async(input.view(), &options).await?,

@@ -11,7 +11,7 @@ use wasm_bindgen::prelude::*;
 
 use crate::arrays::Arguments;
 use crate::device::Device;
-use crate::errors::{JsError, Result, record};
+use crate::errors::{JsError, Result, record, wrong_count};
 
 /// Name of the system in errors.
 const SYSTEM: &str = "system";
@@ -70,26 +70,25 @@ pub async fn visible_fraction(arguments: JsValue) -> Result<JsValue> {
     let limb = match column("limb_darkening").as_deref() {
         None => None,
         Some(&[u1, u2]) => Some(LimbDarkening::new(u1, u2)?),
-        Some(other) => {
-            return Err(
-                Error::InvalidArgument(format!("limb_darkening has {} numbers: expected 2", other.len())).into()
-            );
-        }
+        Some(other) => return Err(wrong_count("limb_darkening", other.len(), 2)),
     };
     let count = observers.len();
     // The number of bodies of a row.
     let of_row = arguments.number("body_count").map_or(bodies.len(), |count| count as usize);
-    for (name, own, each) in [
-        ("light", lights.len(), 1),
-        ("light_radius", light_radius.len(), 1),
-        ("bodies", bodies.len(), of_row),
-        ("radii", radii.len(), of_row),
-        ("polar_radii", polar_radii.as_ref().map_or(of_row, Vec::len), of_row),
-        ("poles", poles.as_ref().map_or(of_row, Vec::len), of_row),
+    // The bodies come first: the numbers of the others are multiples of theirs.
+    for (name, own, fewest, each) in [
+        ("bodies", bodies.len(), of_row, of_row),
+        ("light", lights.len(), 1, 1),
+        ("light_radius", light_radius.len(), 1, 1),
+        ("radii", radii.len(), 1, of_row),
+        ("polar_radii", polar_radii.as_ref().map_or(of_row, Vec::len), 1, of_row),
+        ("poles", poles.as_ref().map_or(of_row, Vec::len), 1, of_row),
     ] {
-        if ![1, each, each * count].contains(&own) {
-            let message =
-                format!("{name} has {own} entries: expected 1, {each}, or {} for {count} observers", each * count);
+        let mut allowed = vec![fewest as u64, each as u64, each as u64 * count as u64];
+        allowed.dedup();
+        if !allowed.contains(&(own as u64)) {
+            let allowed = allowed.iter().map(u64::to_string).collect::<Vec<_>>().join(" or ");
+            let message = format!("{name} has {own} entries: expected {allowed} for {count} observers");
             return Err(Error::InvalidArgument(message).into());
         }
     }
@@ -98,13 +97,16 @@ pub async fn visible_fraction(arguments: JsValue) -> Result<JsValue> {
         out.light = Ball::new(lights[row % lights.len()], light_radius[row % light_radius.len()]);
         out.limb_darkening = limb;
         out.bodies.clear();
-        out.bodies.extend((row * of_row..(row + 1) * of_row).map(|at| {
-            let radius = radii[at % radii.len()];
+        // The products of rows and bodies need more than the 32 bits of a usize.
+        let (first, each) = (row as u64 * of_row as u64, of_row as u64);
+        out.bodies.extend((first..first + each).map(|at| {
+            let of = |len: usize| (at % len as u64) as usize;
+            let radius = radii[of(radii.len())];
             Spheroid {
-                center: DVec3::from(bodies[at % bodies.len()]),
+                center: DVec3::from(bodies[of(bodies.len())]),
                 radius,
-                polar_radius: polar_radii.as_ref().map_or(radius, |all| all[at % all.len()]),
-                pole: poles.as_ref().map_or(DVec3::Z, |all| DVec3::from(all[at % all.len()])),
+                polar_radius: polar_radii.as_ref().map_or(radius, |all| all[of(all.len())]),
+                pole: poles.as_ref().map_or(DVec3::Z, |all| DVec3::from(all[of(all.len())])),
             }
         }));
     };

@@ -61,7 +61,9 @@ thread_local! {
 
 /// An error of the library's for JavaScript.
 pub(crate) fn failed(error: impl std::fmt::Display) -> JsError {
-    JsError::new("InvalidArgument", &error.to_string())
+    let text = error.to_string();
+    // The advice to give another ephemeris is for those who can.
+    JsError::new("InvalidArgument", text.split(": give another one").next().unwrap_or_default())
 }
 
 /// Takes the bytes of an ephemeris. The calls about eclipses need it first; until then they fail with the name `NoEphemeris`.
@@ -212,7 +214,8 @@ pub fn eclipses(text: &str) -> Result<String> {
     let radii = request.radii.as_deref().map_or(Ok(Radii::default()), Radii::from_name).map_err(failed)?;
     let options = SkyOptions { radii, ..SkyOptions::default() };
     let year = |year: i32| Time::of_year(year, options.delta_t);
-    let found = sky(options)?.eclipses(year(request.first), year(request.last + 1), Some(EclipseBody::Solar));
+    let found =
+        sky(options)?.eclipses(year(request.first), year(request.last.saturating_add(1)), Some(EclipseBody::Solar));
     let found = found.map_err(failed)?;
     answer(&found.iter().map(Eclipse::record).collect::<Vec<_>>())
 }
@@ -260,6 +263,7 @@ pub fn circumstances(text: &str) -> Result<String> {
 
 /// A place of a request: degrees, and metres above the ellipsoid.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Observer {
     name: Option<String>,
     latitude_deg: f64,
