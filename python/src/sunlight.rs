@@ -59,17 +59,22 @@ pub(crate) fn sunlight<'py>(
     let count = times.len();
     let (fraction, kind) = (output_slice(&mut fraction, "fraction", count)?, output_slice(&mut kind, "kind", count)?);
     let work = |token: &umbracast::CancelToken| -> Result<Found> {
-        let state = |i: usize| {
+        let state = |i: usize| -> Result<TrajectoryState, BadState> {
             let vector = |column: &[f64]| DVec3::from_slice(&column[3 * i..3 * i + 3]);
+            // Only Python can print such a time.
+            let bad = |_| (i as u64, "time", String::new(), "it must be in the years -1999 to 3000".into());
             Ok(TrajectoryState {
-                time: sky.time(times[i])?,
+                time: sky.time(times[i]).map_err(bad)?,
                 position: vector(positions),
                 velocity: velocities.map(vector),
             })
         };
         let mut paths = Vec::new();
         for first in (0..count).step_by(states.max(1)) {
-            let own = (first..first + states).map(state).collect::<Result<Vec<_>>>()?;
+            let own = match (first..first + states).map(state).collect::<Result<Vec<_>, _>>() {
+                Ok(own) => own,
+                Err(bad) => return Ok(Found::Bad(bad)),
+            };
             for (index, state) in (first as u64..).zip(&own) {
                 if let Err(error) = sky.inner.ephemeris().check(state.time) {
                     let time = state.time.text(0, sky.inner.options().delta_t).to_string();

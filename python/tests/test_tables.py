@@ -114,6 +114,19 @@ def test_radius_is_another_name_for_r():
         umbracast.Scene({**BALL, "radius": [2.0]})
 
 
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow"])
+@pytest.mark.parametrize("column", ["oy", "time", "radius"])
+def test_a_row_without_a_number_is_named_or_skipped(kind, column):
+    scene = umbracast.Scene(SPHERES[:1], velocities=[[0, 0, 0]], device="cpu")
+    values = {name: given * 3 for name, given in RAY.items()} | {column: [0.0, None, 0.0]}
+    make = {"pandas": lambda v: pd.DataFrame(v).convert_dtypes(), "polars": pl.DataFrame, "arrow": pa.table}[kind]
+    hits = scene.closest(make(values), on_bad="skip")
+    assert hits.id.tolist() == [0, umbracast.NO_SPHERE, 0] and hits.report.skipped == 1
+    with pytest.raises(umbracast.RecordError, match=f"ray 1: {column} is NaN") as caught:
+        scene.closest(make(values))
+    assert (caught.value.index, caught.value.field) == (1, column)
+
+
 def test_a_missing_skip_id_skips_none(scene):
     rays = {name: values * 3 for name, values in RAY.items()}
     frame = pd.DataFrame({**rays, "skip_id": [0, None, 1]})

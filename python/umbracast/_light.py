@@ -392,6 +392,7 @@ def sunlight(
     )
     if bad is not None or columns is None:
         row, field, value, why = bad or (0, "", "", "")
+        value = value or str(found_times.reshape(-1)[row])
         argument = {"time": "times", "velocity": "velocities"}.get(field, "positions")
         raise _record_error(argument, shape, row, [], field, value, why)
     for doubt in doubts:

@@ -15,6 +15,7 @@ from ._devices import Device, open_device
 from ._options import column
 from ._queries import Queries
 from ._results import Update
+from ._rounding import Rounding
 from ._spheres import Origin, SphereInputs
 
 if TYPE_CHECKING:
@@ -76,8 +77,9 @@ class Scene(Queries):
     Scenes of ellipsoids support `closest`, `interval`, `occluded`, `count`, `transmittance`, `all`, `nearest` and `contains`. They raise
     ValueError for other queries and for rays with a radius, and `PrecisionError` for ``precision="exact"``.
 
-    A RuntimeWarning says if rounding to float32 changed the spheres by more than a thousandth of the smallest radius, or moved the starts of
-    rays by more than a thousandth of their distance from the nearest surface, in the mean over a sample.
+    A RuntimeWarning says if rounding to float32 changed positions, radii, velocities, times or ends of rays by more than a thousandth of the
+    smallest radius, or moved the starts of rays by more than a thousandth of their distance from the nearest surface, in the mean over a
+    sample. The queries of a scene warn once.
 
     Several threads can use a scene at once. Pickling stores the spheres and options; unpickling opens the device and builds the BVH again.
     """
@@ -102,7 +104,8 @@ class Scene(Queries):
         self._origin: Origin = _spheres.parse_origin(origin, inputs.spheres, inputs.semi_axes, inputs.rotations)
         self._has_origin = origin is not None
         self._starts_left = 1024
-        given, self._rounded, self._largest_rounding = self._given(inputs)
+        self._is_rounding_known = False
+        given, self._rounding, self._smallest = self._given(inputs)
         self._options = (_validate.numbers("time_range", time_range, 2), bool(pairwise))
         self._device = open_device(device, precision)
         self._handle: _umbracast.Scene | None = _umbracast.Scene(
@@ -186,7 +189,7 @@ class Scene(Queries):
         if not isinstance(origin, str) or origin != "auto":
             parts = None if origin is None else _validate.numbers("origin", origin, 3)
             start = _spheres.parse_origin(parts, None, None, None)
-        chosen, spheres, shapes, masks, velocities, transmittances, rounded, largest, left_out = _umbracast.read_spheres(
+        chosen, spheres, shapes, masks, velocities, transmittances, rounding, left_out = _umbracast.read_spheres(
             Path(path), start, radius, unknown_atoms, models == "all", bool(ignore_extra)
         )
         for line in left_out:
@@ -195,8 +198,8 @@ class Scene(Queries):
         optional = (masks, None if velocities is None else velocities.reshape(-1, 3), transmittances)
         given = None if origin is None else (chosen[0], chosen[1], chosen[2])
         scene = cls._of_parts(records, _spheres.split_shapes(shapes), *optional, given, **arguments)
-        scene._rounded, scene._largest_rounding = rounded, largest
-        _spheres.warn_if_coarse(records, largest, origin is not None, 3)
+        scene._rounding = Rounding(*rounding)
+        scene._warn_if_coarse(scene._rounding, scene._smallest, 2)
         return scene
 
     def close(self) -> None:
@@ -215,32 +218,40 @@ class Scene(Queries):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _given(self, inputs: SphereInputs, centers: bool = False) -> tuple[_input.Spheres, int, float]:
-        """Return the spheres, the number of rounded values and the largest rounding."""
+    def _given(self, inputs: SphereInputs, centers: bool = False) -> tuple[_input.Spheres, Rounding, float]:
+        """Return the spheres, how rounding changed them, and the smallest radius."""
         spheres, semi_axes, rotations, masks, velocities, transmittances = inputs
         turned = None
         if semi_axes is not None:
             width = 3
-            shape, records, turned, rounded, largest = _input.ellipsoids(spheres, semi_axes, rotations, self._origin)
+            shape, records, turned, rounding = _input.ellipsoids(spheres, semi_axes, rotations, self._origin)
         else:
             if not isinstance(spheres, dict) and not centers and (given := np.shape(spheres))[-1:] == (3,):
                 remedy = "for points, use Scene.from_points(points, radius); ellipsoids need semi_axes="
                 raise ValueError(f"spheres must have shape (N, 4) with x, y, z and radius, not {given}: {remedy}")
             kind, fields = ("center", _input.POINT) if centers else ("sphere", _input.SPHERE)
             width = len(fields)
-            shape, records, rounded, largest = _input.records("spheres", kind, spheres, fields, self._origin)
-        _spheres.warn_if_coarse(records, largest, self._has_origin)
+            shape, records, rounding = _input.records("spheres", kind, spheres, fields, self._origin)
         if len(shape) != 1:
             raise ValueError(f"spheres must have shape (N, {width}), not {(*shape, width)}")
         if velocities is not None:
-            there, velocities, _, _ = _input.records(
+            there, velocities, changed = _input.records(
                 "velocities", "velocity", velocities, _spheres.VELOCITY, (0.0, 0.0, 0.0)
             )
+            rounding = rounding.joined(changed)
             if there != shape:
                 raise ValueError(f"velocities must have shape {(*shape, 3)}, not {(*there, 3)}")
-        masks = column("masks", masks, shape, np.uint32)
-        transmittances = column("transmittances", transmittances, shape, np.float32)
-        return _input.Spheres(records, turned, masks, velocities, transmittances), rounded, largest
+        masks, _ = column("masks", masks, shape, np.uint32)
+        transmittances, changed = column("transmittances", transmittances, shape, np.float32)
+        rounding = rounding.joined(changed)
+        # New centres of ellipsoids have no radii, which stay as they were.
+        smallest = self._smallest if centers else _spheres.smallest_radius(records)
+        self._warn_if_coarse(rounding, smallest, 3)
+        return _input.Spheres(records, turned, masks, velocities, transmittances), rounding, smallest
+
+    def _warn_if_coarse(self, rounding: Rounding, smallest: float, stacklevel: int) -> None:
+        remedy = ": choose an origin nearer to the spheres" if self._has_origin else ": origin='auto' keeps more digits"
+        rounding.warn_if_coarse(smallest, remedy, stacklevel + 1)
 
     @property
     def device(self) -> Device:
@@ -255,12 +266,12 @@ class Scene(Queries):
     @property
     def rounded(self) -> int:
         """Number of values of the spheres that float32 could not represent, and that were rounded."""
-        return self._rounded
+        return self._rounding.changed
 
     @property
     def largest_rounding(self) -> float:
         """Largest rounding of these values, in the unit of the spheres."""
-        return self._largest_rounding
+        return self._rounding.largest
 
     @property
     def spheres(self) -> NDArray[np.float32]:
@@ -368,9 +379,9 @@ class Scene(Queries):
         inputs = SphereInputs(spheres, semi_axes, rotations, masks, velocities, transmittances)
         inputs = _spheres.sphere_inputs(inputs)
         centers = inputs.semi_axes is None and self._native.has_ellipsoids() and _spheres.are_centers(inputs.spheres)
-        given, rounded, largest = self._given(inputs, centers)
+        given, rounding, smallest = self._given(inputs, centers)
         done = Update(*self._native.update(given))
-        self._rounded, self._largest_rounding = rounded, largest
+        self._rounding, self._smallest = rounding, smallest
         return done
 
     def rebuild(self) -> None:

@@ -103,9 +103,12 @@ def split_options(
     found = {}
     for name in options:
         if name in table:
-            column = RAY_COLUMNS[name]
-            values = table[name]
-            found[column.option] = _ids(f"{what}: column {name!r}", values) if column.has_blanks else values
+            column, values, shown = RAY_COLUMNS[name], table[name], f"{what}: column {name!r}"
+            if column.has_blanks:
+                values = _ids(shown, values)
+            elif column.dtype is np.float32:
+                values = _numbers(shown, values)
+            found[column.option] = values
     return {field: table[field] for field in fields if field in table}, found
 
 
@@ -134,8 +137,17 @@ def select_columns(
     if missing:
         there = ", ".join(map(str, table)) or "none"
         raise ValueError(f"{name}: column {missing[0]!r} is missing; existing columns: {there}")
-    found = [_validate.floats(f"{name}: column {field!r}", table[field]) if field in table else None for field in fields]
+    found = [_numbers(f"{name}: column {field!r}", table[field]) if field in table else None for field in fields]
     shapes = {array.shape for array in found if array is not None}
     if len(shapes) != 1:
         raise ValueError(f"{name}: columns differ in shape: {', '.join(map(str, sorted(shapes)))}")
     return shapes.pop(), [None if array is None else array.reshape(-1) for array in found]
+
+
+def _numbers(name: str, given: Any) -> NDArray[Any]:
+    """Return a column of numbers. Those that are null are NaN: who takes the records names the row, or skips it."""
+    if not np.ma.is_masked(given):
+        return _validate.floats(name, given)
+    wide = np.array(_validate.floats(name, np.ma.filled(given, 0)), np.float64)
+    wide[np.ma.getmaskarray(given)] = np.nan
+    return wide
