@@ -235,3 +235,20 @@ def test_quaternions_of_few_digits_are_normalised_with_a_warning():
         hits = scene.closest(rays)
     assert hits.id.ravel().tolist() == [0, 1, 2, 3, 4]
     np.testing.assert_allclose(hits.t.ravel(), 4.75, atol=1e-3)
+
+
+def test_arrays_and_datasets_of_xarray():
+    xarray = pytest.importorskip("xarray")
+    scene = umbracast.Scene(SPHERES, velocities=[[0, 0, 1]] * 3, device="cpu")
+    rays = np.broadcast_to([0.0, 0, 0, 1, 0, 0], (2, 3, 6)).copy()
+    rays[1, :, 1] = 7
+    given = xarray.DataArray(rays, dims=("row", "column", "field"))
+    np.testing.assert_array_equal(scene.closest(given).t, scene.closest(rays).t)
+    # The coordinate time is the row, not the time of a ray.
+    fields = {name: (("time", "column"), rays[..., k]) for k, name in enumerate(RAY)}
+    data = xarray.Dataset(fields, coords={"time": [2.0, 3.0]})
+    np.testing.assert_array_equal(scene.closest(data).t, scene.closest(rays).t)
+    turned = data.assign(oy=data.oy.transpose())
+    with pytest.raises(ValueError, match=r"the same order, not ox \('time', 'column'\), oy \('column', 'time'\), .*: use xarray.broadcast"):
+        scene.closest(turned)
+    np.testing.assert_array_equal(scene.closest(xarray.broadcast(turned)[0]).t, scene.closest(rays).t)

@@ -1,4 +1,4 @@
-"""Tables: named columns of pandas and Polars frames, of Arrow streams (PyArrow, DuckDB), dictionaries and structured arrays.
+"""Tables: named columns of pandas and Polars frames, of Arrow streams (PyArrow, DuckDB), Datasets of xarray, dictionaries and structured arrays.
 
 None of these packages is needed, but for Arrow streams PyArrow. Columns go by name, in any order. An unknown column is an error, because
 a misspelt one would otherwise go unnoticed.
@@ -25,9 +25,12 @@ def columns(given: Any) -> Table | None:
     if isinstance(given, np.ndarray):
         names = given.dtype.names
         return None if names is None else {name: given[name] for name in names}
+    if hasattr(given, "data_vars"):
+        return _of_dataset(given)
     if isinstance(given, Mapping):
         return given
-    if isinstance(given, (list, tuple)):
+    # Arrays of xarray are streams of Arrow, too.
+    if isinstance(given, (list, tuple)) or (hasattr(given, "dims") and hasattr(given, "to_numpy")):
         return None
     # pandas and Polars have no need of PyArrow, by column.
     if hasattr(given, "columns") and hasattr(given, "to_numpy") and hasattr(given, "iloc"):
@@ -42,6 +45,18 @@ def columns(given: Any) -> Table | None:
         if any(name == other for other, _ in named[:place]):
             raise ValueError(f"column {name!r} appears twice")
     return dict(named)
+
+
+def _of_dataset(given: Any) -> Table:
+    """Return the variables of a Dataset of xarray, without its coordinates.
+
+    Raises ValueError if their dimensions differ, because the rows go by position.
+    """
+    dims = {name: variable.dims for name, variable in given.data_vars.items()}
+    if len(set(dims.values())) > 1:
+        shown = ", ".join(f"{name} {one}" for name, one in dims.items())
+        raise ValueError(f"the variables of a Dataset must have the same dimensions in the same order, not {shown}: use xarray.broadcast")
+    return {str(name): variable.to_numpy() for name, variable in given.data_vars.items()}
 
 
 def _of_pandas(series: Any) -> Any:
