@@ -373,3 +373,30 @@ print(json.dumps([(peak() - before) / 1024, rays.nbytes / 2**20]))
     more, size = run(script)
     print(f"{form}: {size:.0f} MiB of rays, {more:.1f} MiB more at the peak")
     assert more < most
+
+
+def test_progress_of_sunlight_counts_the_intervals_which_can_be_cancelled():
+    minutes = np.arange(1440)
+    angle = minutes * (2 * np.pi / 95)
+    orbit = 6898 * np.stack([np.cos(angle), 0.8 * np.sin(angle), 0.6 * np.sin(angle)], -1)
+    states = np.broadcast_to(orbit, (1000, *orbit.shape))
+    times = np.datetime64("2026-03-21") + minutes.astype("timedelta64[m]")
+    count, seen = 1000 * 1440, []
+
+    def note(done, total):
+        assert total == count
+        seen.append((done, time.monotonic()))
+
+    def stop(done, total):
+        note(done, total)
+        if done > count // 2:
+            raise RuntimeError("enough")
+
+    umbracast.sunlight(times, states, frame="gcrs", progress=note)
+    within = [at for done, at in seen if count // 2 < done < count]
+    assert within and seen[-1][0] == count
+    rest = seen[-1][1] - within[0]
+    seen.clear()
+    with pytest.raises(RuntimeError, match="enough"):
+        umbracast.sunlight(times, states, frame="gcrs", progress=stop)
+    assert seen[-1][0] < count and time.monotonic() - seen[-1][1] < rest / 2
