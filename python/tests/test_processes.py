@@ -1,5 +1,6 @@
 """Processes, threads, signals and memory."""
 
+import copy
 import json
 import multiprocessing
 import os
@@ -28,6 +29,23 @@ def run(script, **options):
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
+
+
+class Balls(umbracast.Scene):
+    pass
+
+
+class Pair(umbracast.System):
+    pass
+
+
+def test_pickles_keep_classes_and_what_rounding_changed():
+    scene = Balls([[0.1, 0.2, 5, 1]], device="cpu")
+    for other in (pickle.loads(pickle.dumps(scene)), copy.copy(scene)):
+        assert type(other) is Balls and scene.rounded == other.rounded == 2
+        assert scene.largest_rounding == other.largest_rounding > 0
+    system = Pair({"unit": "m", "light": {"center": [0, 0, 9], "radius": 1}})
+    assert type(pickle.loads(pickle.dumps(system))) is type(copy.copy(system)) is Pair
 
 
 def test_scenes_are_pickled(spheres, rays):

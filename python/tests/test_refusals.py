@@ -363,6 +363,19 @@ def test_the_output_of_points_shares_no_memory_with_their_options(scene):
         scene.contains([[0, 0, 0], [1, 0, 0]], masks=masks, out=(masks, other))
 
 
+def test_messages_about_files_name_arguments_of_python(tmp_path):
+    path = tmp_path / "balls.csv"
+    for text, words in (
+        ("x,y,z,r,label\n0,0,0,1,a\n", "unknown column 'label'.*; other columns need ignore_extra=True$"),
+        ("x,y,z\n0,0,0\n", "points need a column with a radius, or radius=RADIUS$"),
+    ):
+        path.write_text(text)
+        with pytest.raises(ValueError, match=words):
+            umbracast.Scene.read(path, device="cpu")
+    with pytest.raises(ValueError, match="balls.parquet: Scene.read reads no Parquet: pass the frame of pandas.read_parquet to Scene"):
+        umbracast.Scene.read(path.with_suffix(".parquet"), device="cpu")
+
+
 def test_columns_that_are_not_aligned_are_copied(scene, rays):
     def unaligned(values, kind):
         made = np.frombuffer(bytes(1) + np.asarray(values, kind).tobytes(), kind, offset=1)

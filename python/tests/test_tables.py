@@ -127,6 +127,12 @@ def test_a_row_without_a_number_is_named_or_skipped(kind, column):
     assert (caught.value.index, caught.value.field) == (1, column)
 
 
+def test_spheres_of_a_system_can_have_a_column_radius():
+    table = {"x": [0.0], "y": [0.0], "z": [5.0], "radius": [2.0]}
+    system = umbracast.System({"unit": "m", "light": {"center": [0, 0, 9], "radius": 1}, "body": [{"spheres": table}]})
+    assert system.contents["body"][0]["spheres"] == [[0, 0, 5, 2]]
+
+
 def test_a_missing_skip_id_skips_none(scene):
     rays = {name: values * 3 for name, values in RAY.items()}
     frame = pd.DataFrame({**rays, "skip_id": [0, None, 1]})

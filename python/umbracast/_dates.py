@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 import datetime
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _umbracast, _validate
 
-Date = str | datetime.date | np.datetime64
+
+
+class AstropyTime(Protocol):
+    """A time of Astropy."""
+
+    def to_datetime(self, timezone: Any = ..., leap_second_strict: Any = ...) -> Any: ...
+
+
+class SkyfieldTime(Protocol):
+    """A time of Skyfield."""
+
+    def utc_datetime(self) -> Any: ...
+
+
+Date = str | datetime.date | np.datetime64 | AstropyTime | SkyfieldTime
 """A day or an instant in UTC. (A `datetime.datetime` is a `datetime.date`.)"""
+
+Dates = ArrayLike | Date | Sequence[Date]
 
 _FIRST_UTC = 2441317.5 + 42.184 / 86400
 """The Julian date in TT before which instants are in UT1."""
@@ -48,7 +65,7 @@ def date_text(name: str, given: object, sky: _umbracast.Sky) -> str:
     raise TypeError(f"{name} must be a str, datetime, date, numpy.datetime64 or time of Astropy or Skyfield, not {type(given).__name__}{remedy}")
 
 
-def instants(times: ArrayLike | Date, sky: _umbracast.Sky) -> NDArray[np.datetime64]:
+def instants(times: Dates, sky: _umbracast.Sky) -> NDArray[np.datetime64]:
     """Return times as datetime64[us].
 
     Raises TypeError for plain numbers, which have no unit and no epoch, and ValueError for masked times.

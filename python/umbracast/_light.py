@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _progress, _umbracast, _validate
-from ._dates import Date, instants
+from ._dates import Dates, instants
 from ._devices import Device, open_device
 from ._errors import RecordError
 from ._frames import Result, counted, shape_text
@@ -290,7 +290,7 @@ class Sunlight(Result):
 
 
 def sunlight(
-    times: ArrayLike | Date,
+    times: Dates,
     positions: ArrayLike,
     *,
     frame: str,

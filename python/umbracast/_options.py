@@ -36,7 +36,7 @@ RAY_COLUMNS = {
 """Optional columns of rays, by their names in tables and files."""
 
 Progress = bool | Callable[[int, int], object]
-"""True prints a progress line on stderr. A callable is called with the number of finished rays and the total number of rays."""
+"""True shows a bar of tqdm. A callable is called with the number of finished rays and the total number of rays."""
 
 
 class CommonOptions(TypedDict, total=False):
@@ -99,7 +99,7 @@ class Options(CommonOptions, HitOptions, total=False):
     motion : "at-time" (default) or "with-ray"
         "at-time": each ray sees moving spheres at its own time. "with-ray": spheres move while the ray travels, and t is time.
     progress : bool or callable, default False
-        True prints a progress line on stderr. A callable is called with the number of finished rays and the total number.
+        True shows a bar of tqdm. A callable is called with the number of finished rays and the total number.
     """
 
     inside: Literal["enter", "exit", "ignore"]

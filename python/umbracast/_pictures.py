@@ -329,7 +329,7 @@ class System:
         return Shadows(fraction, kind.reshape(shape), flux.reshape(shape) if darkened else fraction)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (System._of, (self.text, self._native.path))
+        return (type(self)._of, (self.text, self._native.path))
 
     def __repr__(self) -> str:
         contents = self.contents
@@ -367,6 +367,8 @@ def _with_list(i: int, body: Mapping[str, Any]) -> Mapping[str, Any]:
     spheres = body.get("spheres")
     if spheres is None or isinstance(spheres, (str, os.PathLike)):
         return body
+    if (table := _tables.columns(spheres)) is not None:
+        spheres = _tables.with_r(table)
     shape, columns = _input.split(f"body[{i}]: spheres", spheres, {4: _input.SPHERE}, _input.SPHERE)
     return {**body, "spheres": np.stack([np.asarray(column, np.float64) for column in columns], -1).reshape(-1, 4)}
 

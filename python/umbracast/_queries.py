@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -207,7 +207,7 @@ class Queries:
         rays: ArrayLike | Any,
         directions: ArrayLike | None = None,
         *,
-        k: int,
+        k: SupportsIndex,
         t_min: ArrayLike | None = None,
         t_max: ArrayLike | None = None,
         **options: Unpack[Options],
@@ -216,8 +216,8 @@ class Queries:
 
         Other arguments and errors as for `closest`.
         """
-        k = _validate.integer("k", k, 1, 0xFFFF_FFFF)
-        return self._list_query("nearest", k, rays, directions, t_min, t_max, options)
+        count = _validate.integer("k", k, 1, 0xFFFF_FFFF)
+        return self._list_query("nearest", count, rays, directions, t_min, t_max, options)
 
     @shows_options(PointOptions)
     def contains(
@@ -270,7 +270,7 @@ class Queries:
         *,
         radius: ArrayLike | None = None,
         from_ids: ArrayLike | None = None,
-        bounces: int = 1,
+        bounces: SupportsIndex = 1,
         precision: Literal["auto", "fast", "standard", "exact"] = "auto",
         on_bad: Literal["refuse", "skip"] = "refuse",
         progress: Any = False,
@@ -316,9 +316,9 @@ class Queries:
         if rounding.changed + self._rounding.changed > 0:
             _, columns = _input.split("bullets", bullets, {7: _input.BULLET}, _input.BULLET)
             self._check_starts("the start of a bullet", columns[:3], parsed, 3)
-        bounces = _validate.integer("bounces", bounces, 1, 0xFFFF_FFFF)
+        most = _validate.integer("bounces", bounces, 1, 0xFFFF_FFFF)
         offsets, status, id, distance, frames, point, grazing, velocity, report = _umbracast.bullets(
-            self._native, records, radii, parsed.from_ids, bounces, parsed.policies, parsed.progress
+            self._native, records, radii, parsed.from_ids, most, parsed.policies, parsed.progress
         )
         points = self._in_caller_coordinates(point.reshape(-1, 3))
         found = self._report(report, rounding.joined(of_radii), 2)
@@ -344,7 +344,7 @@ class Queries:
         Parameters
         ----------
         rays, directions, t_min, t_max
-            The rays, as for `closest`.
+            The rays, as for `closest`. They are not checked again: the attributes of an invalid one are undefined.
         hits : Hits or tuple of two arrays
             The hits of these rays: t and id.
         **options
@@ -360,7 +360,9 @@ class Queries:
         ------
         TypeError, ValueError
             For invalid arguments, or if the scene contains ellipsoids.
-        RecordError, MemoryError, KeyboardInterrupt
+        RecordError
+            For a hit whose id is no sphere.
+        MemoryError, KeyboardInterrupt
             As `closest`.
         """
         of_hits = hits._options() if isinstance(hits, Hits) else {}

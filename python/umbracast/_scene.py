@@ -22,6 +22,15 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+_READ_ARGUMENTS = {
+    "--ignore-extra or --keep": "ignore_extra=True",
+    "--ignore-extra": "ignore_extra=True",
+    "--sphere-radius": "radius=RADIUS",
+    "--unknown-atoms RADIUS": "unknown_atoms=RADIUS",
+}
+"""Options of the command line in messages about files, and the arguments of `Scene.read`."""
+
+
 class Scene(Queries):
     """Spheres, resident on a device, that rays are cast against.
 
@@ -151,7 +160,7 @@ class Scene(Queries):
         unknown_atoms: float | None = None,
         models: Literal["first", "all"] = "first",
         ignore_extra: bool = False,
-        origin: Origin | Literal["auto"] | None = None,
+        origin: Origin | Literal["auto"] | ArrayLike | None = None,
         **arguments: Any,
     ) -> Self:
         """Read the spheres of a file, as the command line does: ``.npy``, ``.npz``, ``.csv``, ``.ply``, ``.xyz``, ``.pdb``, ``.f32``, ``.spheres``.
@@ -174,7 +183,7 @@ class Scene(Queries):
         origin : three numbers or "auto", optional
             As for `Scene`; it is subtracted from all digits of the file.
         **arguments
-            Keyword arguments of `Scene`: device, time_range, pairwise, builder, precision.
+            Keyword arguments of `Scene`: device, time_range, pairwise, precision.
 
         Raises
         ------
@@ -185,13 +194,22 @@ class Scene(Queries):
         """
         if models not in ("first", "all"):
             raise ValueError(f"models must be 'first' or 'all', not {models!r}")
+        if Path(path).suffix == ".parquet":
+            raise ValueError(f"{path}: Scene.read reads no Parquet: pass the frame of pandas.read_parquet to Scene")
         start: Origin | None = None
         if not isinstance(origin, str) or origin != "auto":
             parts = None if origin is None else _validate.numbers("origin", origin, 3)
             start = _spheres.parse_origin(parts, None, None, None)
-        chosen, spheres, shapes, masks, velocities, transmittances, rounding, left_out = _umbracast.read_spheres(
-            Path(path), start, radius, unknown_atoms, models == "all", bool(ignore_extra)
-        )
+        try:
+            found = _umbracast.read_spheres(Path(path), start, radius, unknown_atoms, models == "all", bool(ignore_extra))
+        except ValueError as error:
+            if type(error) is not ValueError:
+                raise
+            message = str(error)
+            for option, argument in _READ_ARGUMENTS.items():
+                message = message.replace(option, argument)
+            raise ValueError(message) from None
+        chosen, spheres, shapes, masks, velocities, transmittances, rounding, left_out = found
         for line in left_out:
             warnings.warn(f"{path}: {line}", RuntimeWarning, stacklevel=2)
         records = spheres.reshape(-1, 4)
@@ -310,7 +328,7 @@ class Scene(Queries):
         return spheres, shapes, masks, velocities, transmittances
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_unpickle_scene, (*self._parts(), self._given_origin(), self._device, *self._options))
+        return (_unpickle_scene, (type(self), self._rounding, *self._parts(), self._given_origin(), self._device, *self._options))
 
     @classmethod
     def _of_parts(
@@ -390,6 +408,8 @@ class Scene(Queries):
 
 
 def _unpickle_scene(*arguments: Any) -> Scene:
-    """Rebuild a pickled scene from the parts that `Scene._of_parts` takes, its device, and the options of `Scene.__reduce__`."""
-    *parts, device, time_range, pairwise = arguments
-    return Scene._of_parts(*parts, device=device, time_range=time_range, pairwise=pairwise)
+    """Rebuild a pickled scene from its class, its rounding, the parts that `Scene._of_parts` takes, its device, and its options."""
+    kind, rounding, *parts, device, time_range, pairwise = arguments
+    scene: Scene = kind._of_parts(*parts, device=device, time_range=time_range, pairwise=pairwise)
+    scene._rounding = rounding
+    return scene

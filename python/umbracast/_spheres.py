@@ -39,9 +39,7 @@ def sphere_inputs(given: SphereInputs) -> SphereInputs:
     """
     table = _tables.columns(given.spheres)
     if table is not None:
-        if "r" not in table:
-            # As in files.
-            table = {"r" if name == "radius" else name: column for name, column in table.items()}
+        table = _tables.with_r(table)
         _tables.check_names("spheres", table, _input.SPHERE, [name for names in PARTS.values() for name in names])
         if "r" in table:
             _validate.check_once("semi_axes", given.semi_axes, "r")

@@ -88,6 +88,11 @@ def _read_stream(given: Any) -> Iterable[tuple[str, Any]]:
     return zip(table.column_names, table.columns, strict=True)
 
 
+def with_r(table: Table) -> Table:
+    """Return a table of spheres whose column ``radius`` has the name ``r``, as in files."""
+    return table if "r" in table else {"r" if name == "radius" else name: column for name, column in table.items()}
+
+
 def check_names(what: str, table: Table, required: Iterable[str], optional: Iterable[str] = ()) -> None:
     """Raise ValueError, with a suggestion, if a table has an unknown column."""
     known = (*required, *optional)
