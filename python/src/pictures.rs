@@ -22,6 +22,8 @@ use crate::input::chunks;
 use crate::queries::output_slice;
 
 type Array<'py, T> = Bound<'py, PyArray1<T>>;
+/// Observers inside a body: how many; the index of the first, its body and its depth.
+type Inside = (u64, usize, String, f64);
 
 /// A system of a light and bodies.
 #[pyclass(frozen, module = "umbracast._umbracast")]
@@ -147,7 +149,7 @@ impl System {
     }
 
     /// Computes visible fraction, kind of shadow and flux for observers, 3 numbers each. Returns whether the light has limb darkening: if
-    /// not, `flux` is not written. Also returns how many observers are inside a body, with the index of the first, its body and its depth.
+    /// not, `flux` is not written.
     #[expect(clippy::too_many_arguments, reason = "an array for each column of the answer")]
     fn shadow(
         &self,
@@ -158,7 +160,7 @@ impl System {
         mut kind: PyReadwriteArray1<'_, u8>,
         mut flux: PyReadwriteArray1<'_, f64>,
         progress: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<(bool, Option<(u64, usize, String, f64)>)> {
+    ) -> PyResult<(bool, Option<Inside>)> {
         let observers: &[DVec3] = try_cast_slice(observers.as_slice()?)
             .map_err(|_| PyValueError::new_err("observers must have 3 columns"))?;
         let (fraction, kind) = (
