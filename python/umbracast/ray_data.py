@@ -146,9 +146,9 @@ def cast(
     )
     parts, times = (*scene._parts(), scene._given_origin()), scene._options[0]
     # One sphere and no rays, so that invalid options fail here and not in every actor.
-    few: Any = [tuple(a[:1] for a in one) if isinstance(one, tuple) else one if one is None else one[:1] for one in parts[:5]]
+    few: Any = [tuple(a[:1] for a in one) if isinstance(one, tuple) else one if one is None else one[:1] for one in (*parts[:5], None)]
     own = _devices.Device("cpu", precision=precision, memory=memory)
-    tried = Scene._of_parts(*few, origin=None, device=own, time_range=times)
+    tried = Scene._of_parts(*few, device=own, time_range=times)
     added = list(_columns(query, getattr(tried, query)(np.empty((0, 8), np.float32), **options)))
     schema = dataset.schema(fetch_if_missing=False)
     if schema is not None:
