@@ -9,7 +9,7 @@ use umbracast::{Error, Result};
 
 use crate::exceptions::exception;
 use crate::gil::interruptible;
-use crate::input::{CHUNK, PyRays, Rounding, slice, try_with_capacity};
+use crate::input::{CHUNK, PyRays, RoundingTuple, slice, try_with_capacity};
 use crate::policies::Policies;
 use crate::scene::{ReportTuple, Scene, report_tuple};
 
@@ -27,7 +27,8 @@ fn extend<T>(list: &mut Vec<T>, more: impl ExactSizeIterator<Item = T>) -> Resul
 type Array<'py, T> = Bound<'py, PyArray1<T>>;
 
 /// Columns of hit lists: offsets, `t_enter`, `t_exit`, id.
-type ListArrays<'py> = (Array<'py, u64>, Array<'py, f32>, Array<'py, f32>, Array<'py, u32>, ReportTuple);
+type ListArrays<'py> =
+    (Array<'py, u64>, Array<'py, f32>, Array<'py, f32>, Array<'py, u32>, (ReportTuple, RoundingTuple));
 /// Columns of the legs of bullets: offsets, status, id, distance, frames, points, grazing angles, velocities.
 type FlightArrays<'py> = (
     Array<'py, u64>,
@@ -118,7 +119,7 @@ pub(crate) fn bullets<'py>(
         vectors(|leg| leg.point.to_array()),
         numbers(|leg| leg.grazing_rad),
         vectors(|leg| leg.velocity.to_array()),
-        report_tuple(flights.report, Rounding::default()),
+        report_tuple(flights.report),
     ))
 }
 

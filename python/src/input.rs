@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use umbracast::glam::{DQuat, DVec3};
 use umbracast::{Error, Result};
 use umbracast::{OnBad, Query, Ray, Rays, Segments};
-use umbracast_files::OriginFinder;
+use umbracast_files::{OriginFinder, Role, Rounding};
 
 use crate::gil::run_detached;
 use crate::policies;
@@ -45,11 +45,13 @@ impl View<'_> {
     }
 }
 
-/// Statistics of rounding to f32: the number of changed values, and the largest change.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Rounding {
-    pub(crate) changed: u64,
-    pub(crate) largest: f64,
+/// The fields of `umbracast._rounding.Rounding`: changed, largest, position, radius, travel, field.
+pub(crate) type RoundingTuple = (u64, f64, f64, f64, f64, &'static str);
+
+pub(crate) fn rounding_tuple(rounding: &Rounding) -> RoundingTuple {
+    let position = rounding.positions.iter().map(|moved| moved.by).fold(0.0, f64::max);
+    let (travel, field) = rounding.travel;
+    (rounding.changed, rounding.largest, position, rounding.radius, travel, field)
 }
 
 /// A kind of record: its name in errors; its fields in order; the number of leading fields that are positions, from which the origin is
@@ -128,6 +130,8 @@ impl<const K: usize> Columns<'_, K> {
         out: &mut [[f32; K]],
         rounding: &mut Rounding,
     ) -> Result<()> {
+        let name = self.kind.fields[field];
+        let role = if field < self.kind.positions { Role::Position(field % 3) } else { Role::of_field(name) };
         for (i, (record, given)) in out.iter_mut().zip(numbers).enumerate() {
             let wide = given - origin;
             let narrow = wide as f32;
@@ -136,8 +140,7 @@ impl<const K: usize> Columns<'_, K> {
                 continue;
             }
             if narrow.is_finite() {
-                rounding.changed += 1;
-                rounding.largest = rounding.largest.max((f64::from(narrow) - wide).abs());
+                rounding.note(name, role, wide, narrow);
             } else if self.on_bad == OnBad::Skip {
                 // An infinity would be a valid t_min or t_max, but silently differ from the given value. NaN is invalid and is skipped.
                 record[field] = f32::NAN;
@@ -145,7 +148,7 @@ impl<const K: usize> Columns<'_, K> {
                 return Err(Error::BadRecord {
                     what: self.kind.name,
                     index: (first + i) as u64,
-                    field: self.kind.fields[field],
+                    field: name,
                     value: format!("{given:?}"),
                     why: "it exceeds the largest f32, 3.4e38".into(),
                 });
@@ -207,8 +210,8 @@ pub(crate) fn choose_origin(
     Ok(finder.origin().to_array())
 }
 
-/// Gathers columns into new records of the named kind. Returns their numbers, the number of changed values and the largest change. With
-/// `on_bad` "skip" a number beyond f32 becomes NaN.
+/// Gathers columns into new records of the named kind. Returns their numbers, and how rounding changed them. With `on_bad` "skip" a number
+/// beyond f32 becomes NaN.
 #[pyfunction]
 pub(crate) fn round_records<'py>(
     py: Python<'py>,
@@ -216,7 +219,7 @@ pub(crate) fn round_records<'py>(
     columns: Vec<Option<Column<'py>>>,
     origin: [f64; 3],
     on_bad: &str,
-) -> PyResult<(Bound<'py, PyArray1<f32>>, u64, f64)> {
+) -> PyResult<(Bound<'py, PyArray1<f32>>, RoundingTuple)> {
     let on_bad = policies::on_bad(on_bad)?;
     match kind {
         "sphere" => round_columns(py, &SPHERES, &columns, origin, on_bad),
@@ -236,7 +239,7 @@ fn round_columns<'py, const K: usize>(
     columns: &[Option<Column<'py>>],
     origin: [f64; 3],
     on_bad: OnBad,
-) -> PyResult<(Bound<'py, PyArray1<f32>>, u64, f64)>
+) -> PyResult<(Bound<'py, PyArray1<f32>>, RoundingTuple)>
 where
     [f32; K]: Pod,
 {
@@ -246,7 +249,7 @@ where
     let mut numbers = try_with_capacity::<f32>(len * K).map_err(|error| crate::exceptions::exception(py, error))?;
     numbers.resize(len * K, 0.0);
     run_detached(py, || Ok(columns.gather(0, bytemuck::cast_slice_mut(&mut numbers), &mut rounding)?))?;
-    Ok((PyArray1::from_vec(py, numbers), rounding.changed, rounding.largest))
+    Ok((PyArray1::from_vec(py, numbers), rounding_tuple(&rounding)))
 }
 
 /// Returns an empty list with the given capacity, with an error if the allocation fails.

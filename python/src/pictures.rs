@@ -13,7 +13,7 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use umbracast::CancelToken;
 use umbracast::Error;
 use umbracast::glam::DVec3;
-use umbracast::shadow::{Lens, Lighting, Picture, Progress, Shadow};
+use umbracast::shadow::{InsideBody, Interiors, Lens, Lighting, Picture, Progress, Shadow};
 
 use crate::device::Device;
 use crate::exceptions::{exception, usage};
@@ -22,6 +22,8 @@ use crate::input::chunks;
 use crate::queries::output_slice;
 
 type Array<'py, T> = Bound<'py, PyArray1<T>>;
+/// Observers inside a body: how many; the index of the first, its body and its depth.
+type Inside = (u64, usize, String, f64);
 
 /// A system of a light and bodies.
 #[pyclass(frozen, module = "umbracast._umbracast")]
@@ -158,7 +160,7 @@ impl System {
         mut kind: PyReadwriteArray1<'_, u8>,
         mut flux: PyReadwriteArray1<'_, f64>,
         progress: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<bool> {
+    ) -> PyResult<(bool, Option<Inside>)> {
         let observers: &[DVec3] = try_cast_slice(observers.as_slice()?)
             .map_err(|_| PyValueError::new_err("observers must have 3 columns"))?;
         let (fraction, kind) = (
@@ -169,7 +171,8 @@ impl System {
         let (device, lighting) = (device.inner(), &self.lighting);
         interruptible(py, observers.len(), progress.as_ref(), |token| {
             let device = &device.with_cancel(token);
-            let mut shadows = Vec::new();
+            let interiors = Interiors::new(lighting)?;
+            let (mut shadows, mut inside, mut deep) = (Vec::new(), 0, None);
             for range in chunks(observers.len()) {
                 shadows.resize(range.len(), Shadow::default());
                 let first = range.start as u64;
@@ -185,11 +188,16 @@ impl System {
                     let own = device.fluxes(lighting, &observers[range.clone()], &shadows)?;
                     flux[range.clone()].copy_from_slice(&own);
                 }
+                let (count, at) = interiors.count(&observers[range.clone()], &shadows)?;
+                inside += count;
+                deep = deep.or(at.map(|at| range.start + at));
                 for (i, shadow) in range.zip(&shadows) {
                     (fraction[i], kind[i]) = (shadow.fraction, shadow.kind as u8);
                 }
             }
-            Ok(lighting.limb_darkening().is_some())
+            let around = deep.and_then(|at| Some((at, interiors.around(observers[at])?)));
+            let inside = around.map(|(at, InsideBody { body, depth })| (inside, at, body, depth));
+            Ok((lighting.limb_darkening().is_some(), inside))
         })
     }
 }

@@ -8,7 +8,7 @@ use umbracast::{Answer, Hit, Report};
 
 use crate::exceptions::exception;
 use crate::gil::interruptible;
-use crate::input::{CHUNK, PyRays, Rounding, chunks, slice, try_with_capacity};
+use crate::input::{CHUNK, PyRays, RoundingTuple, chunks, slice, try_with_capacity};
 use crate::policies::Policies;
 use crate::scene::{ReportTuple, Scene, report_tuple};
 
@@ -66,7 +66,7 @@ pub(crate) fn cast(
     policies: Policies,
     mut out: Vec<OutputArray<'_>>,
     progress: Option<Bound<'_, PyAny>>,
-) -> PyResult<ReportTuple> {
+) -> PyResult<(ReportTuple, RoundingTuple)> {
     let (query, progress) = (policies.query()?, progress.as_ref());
     let batch = rays.batch(&query)?;
     let mut out = out.iter_mut().map(|array| array.view(batch.len)).collect::<PyResult<Vec<_>>>()?;
@@ -162,6 +162,6 @@ pub(crate) fn contains(
                 (count[i], id[i]) = (record.count, record.id);
             }
         }
-        Ok(report_tuple(report, Rounding::default()))
+        Ok(report_tuple(report))
     })
 }

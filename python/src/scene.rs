@@ -18,17 +18,15 @@ use umbracast_files::{
 
 use crate::device::Device;
 use crate::gil::{interruptible, is_forked, run_detached};
-use crate::input::{RayBatch, Rounding, positions};
+use crate::input::{RayBatch, RoundingTuple, positions, rounding_tuple};
 use crate::spheres::{PySpheres, Shape};
 
-/// The fields of `umbracast.Report`: rays, rays hit, skipped, overflowed, resolved exactly, off surface, precision, seconds, rounded, largest
-/// rounding.
-pub(crate) type ReportTuple = (u64, u64, u64, u64, u64, u64, &'static str, f64, u64, f64);
+/// Fields of `umbracast.Report`: rays, rays hit, skipped, overflowed, resolved exactly, off surface, precision, seconds.
+pub(crate) type ReportTuple = (u64, u64, u64, u64, u64, u64, &'static str, f64);
 
-pub(crate) fn report_tuple(report: Report, rounding: Rounding) -> ReportTuple {
+pub(crate) fn report_tuple(report: Report) -> ReportTuple {
     let Report { rays, rays_hit, skipped, overflowed, resolved_exactly, off_surface, precision, seconds, .. } = report;
-    let (word, Rounding { changed, largest, .. }) = (precision.word(), rounding);
-    (rays, rays_hit, skipped, overflowed, resolved_exactly, off_surface, word, seconds, changed, largest)
+    (rays, rays_hit, skipped, overflowed, resolved_exactly, off_surface, precision.word(), seconds)
 }
 
 /// A scene, the shapes if it contains ellipsoids, and the transmittances if it has any: of both, the library keeps only derived data, but
@@ -93,7 +91,7 @@ impl Scene {
         batch: &RayBatch<'_>,
         progress: Option<&Bound<'_, PyAny>>,
         mut run: impl FnMut(&umbracast::Scene, Rays<'_>, Range<usize>) -> Result<Report> + Send,
-    ) -> PyResult<ReportTuple> {
+    ) -> PyResult<(ReportTuple, RoundingTuple)> {
         let scene = self.current_for(batch.len)?;
         interruptible(py, batch.len, progress, |token| {
             let scene = scene.with_cancel(token);
@@ -102,7 +100,7 @@ impl Scene {
                 report = report + run(&scene, rays, range)?;
                 Ok(())
             })?;
-            Ok(report_tuple(report, rounding))
+            Ok((report_tuple(report), rounding_tuple(&rounding)))
         })
     }
 }
@@ -238,7 +236,7 @@ impl Scene {
 }
 
 /// Spheres of a file: the origin; spheres, 4 numbers each; the shapes of ellipsoids, 7 numbers each; masks; velocities, 3 numbers each;
-/// transmittances; the number of rounded values and the largest rounding; what was left out.
+/// transmittances; how rounding changed them; what was left out.
 type FileSpheres<'py> = (
     [f64; 3],
     Bound<'py, PyArray1<f32>>,
@@ -246,8 +244,7 @@ type FileSpheres<'py> = (
     Option<Bound<'py, PyArray1<u32>>>,
     Option<Bound<'py, PyArray1<f32>>>,
     Option<Bound<'py, PyArray1<f32>>>,
-    u64,
-    f64,
+    RoundingTuple,
     Vec<String>,
 );
 
@@ -289,8 +286,7 @@ pub(crate) fn read_spheres(
         optional.masks.map(|masks| PyArray1::from_vec(py, masks)),
         optional.velocities.map(|list| PyArray1::from_slice(py, bytemuck::cast_slice(&list))),
         optional.transmittances.map(|list| PyArray1::from_vec(py, list)),
-        table.rounding.changed,
-        table.rounding.largest,
+        rounding_tuple(&table.rounding),
         warnings_of(&table.left_out),
     ))
 }

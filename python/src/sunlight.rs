@@ -1,13 +1,16 @@
 //! Sunlight along trajectories.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use numpy::{PyArray1, PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
+use rayon::prelude::*;
 use umbracast::glam::DVec3;
 use umbracast_sky::{Frame, PathCheck, ShadowInterval, Sunlight, Trajectory, TrajectoryState};
 
 use crate::device::Device;
 use crate::exceptions::{Result, exception};
-use crate::gil::interruptible;
+use crate::gil::interruptible_with;
 use crate::queries::output_slice;
 use crate::sky::Sky;
 
@@ -58,18 +61,30 @@ pub(crate) fn sunlight<'py>(
     let velocities = velocities.as_ref().map(|column| column.as_slice()).transpose()?;
     let count = times.len();
     let (fraction, kind) = (output_slice(&mut fraction, "fraction", count)?, output_slice(&mut kind, "kind", count)?);
+    // The states of trajectories whose intervals are found. They take as long as the fractions.
+    let searched = AtomicU64::new(0);
+    let done = |token: &umbracast::CancelToken| (token.done() + searched.load(Ordering::Relaxed)) / 2;
     let work = |token: &umbracast::CancelToken| -> Result<Found> {
-        let state = |i: usize| {
+        let state = |i: usize| -> Result<TrajectoryState, BadState> {
             let vector = |column: &[f64]| DVec3::from_slice(&column[3 * i..3 * i + 3]);
+            // Only Python can print such a time.
+            let bad = |_| (i as u64, "time", String::new(), "it must be in the years -1999 to 3000".into());
             Ok(TrajectoryState {
-                time: sky.time(times[i])?,
+                time: sky.time(times[i]).map_err(bad)?,
                 position: vector(positions),
                 velocity: velocities.map(vector),
             })
         };
         let mut paths = Vec::new();
+        let cancelled = |done: usize| umbracast::Error::Cancelled { done: done as u64 };
         for first in (0..count).step_by(states.max(1)) {
-            let own = (first..first + states).map(state).collect::<Result<Vec<_>>>()?;
+            if token.is_cancelled() {
+                return Err(cancelled(0).into());
+            }
+            let own = match (first..first + states).map(state).collect::<Result<Vec<_>, _>>() {
+                Ok(own) => own,
+                Err(bad) => return Ok(Found::Bad(bad)),
+            };
             for (index, state) in (first as u64..).zip(&own) {
                 if let Err(error) = sky.inner.ephemeris().check(state.time) {
                     let time = state.time.text(0, sky.inner.options().delta_t).to_string();
@@ -92,15 +107,24 @@ pub(crate) fn sunlight<'py>(
         for (i, found) in shadows.into_iter().enumerate() {
             (fraction[i], kind[i]) = (found.shadow.fraction, found.shadow.kind as u8);
         }
+        let of = |trajectory: usize| {
+            if token.is_cancelled() {
+                return Err(cancelled(count));
+            }
+            let own = sunlight.intervals_of(trajectory);
+            searched.fetch_add(states as u64, Ordering::Relaxed);
+            Ok(own)
+        };
+        let found = (0..paths.len()).into_par_iter().map(of).collect::<Result<Vec<_>, _>>()?;
         let mut intervals = Vec::new();
-        for ((object, path), own) in (0..).zip(&paths).zip(sunlight.intervals()) {
+        for ((object, path), own) in (0..).zip(&paths).zip(found) {
             let start = path.states().first().map(|state| state.time).unwrap_or_default();
             let at = |seconds: f64| sky.microseconds(start.plus(seconds));
             intervals.extend(own.into_iter().map(|one| (object, at(one.begins), at(one.ends), one)));
         }
         Ok(Found::Good { intervals, check: sunlight.check() })
     };
-    Ok(match interruptible(py, count, progress.as_ref(), work)? {
+    Ok(match interruptible_with(py, (count, count), progress.as_ref(), done, work)? {
         Found::Bad(bad) => (Some(bad), None, None, Vec::new()),
         Found::Good { intervals, check } => {
             fn column<'py, T: numpy::Element>(

@@ -145,6 +145,74 @@ def test_a_coarse_rounding_of_spheres_is_a_warning():
         umbracast.Scene([[0.1, 0.2, 0.3, 1]], device="cpu")
 
 
+NARROW = 2**-7
+
+
+@pytest.mark.parametrize(
+    ("sphere", "scene", "query", "message"),
+    [
+        ([1e7, 0, 5, NARROW], {}, lambda s: s.closest([1e7 + 0.3, 0, -1000, 0, 0, 1]), "positions by up to 3.0e-01.*an origin near them"),
+        ([1e7, 0, 5, NARROW], {}, lambda s: s.all([1e7 + 0.3, 0, -1000, 0, 0, 1]), "positions by up to 3.0e-01"),
+        (
+            [1e7, 0, 5, NARROW],
+            {},
+            lambda s: s.occluded(umbracast.Segments([1e7 + 0.3, 0, -1000], [1e7 + 0.3, 0, 1000])),
+            "positions by up to 3.0e-01",
+        ),
+        ([1e7, 0, 5, NARROW], {}, lambda s: s.bullets([[1e7 + 0.3, 0, -1000, 1e7 + 0.3, 0, 9, 1]]), "positions by up to 3.0e-01"),
+        ([0, 0, 5, NARROW], {}, lambda s: s.bullets([[0, 0, 0, 0, 0, 9, 1]], radius=1e4 + 1e-4), "radii by up to 1.0e-04"),
+        (
+            [1e7, 0, 5, 1],
+            {"origin": (1e7, 0, 0)},
+            lambda s: s.closest([9e8 + 7, 0, 5, -1, 0, 0]),
+            "positions by up to .*choose an origin nearer to them",
+        ),
+        (
+            [-2e6, 0, 5, 0.0625],
+            {"velocities": [[100, 0, 0]], "time_range": (0, 30000)},
+            lambda s: s.closest([0, 0, 0, 0, 0, 1], times=20000.0009),
+            "values of time by up to 9.0e-04; the smallest radius is 6.2e-02",
+        ),
+        (
+            [-2e6, 0, 5, 0.0625],
+            {"velocities": [[100, 0, 0]], "time_range": (0, 30000)},
+            lambda s: s.contains([0, 0, 5], times=20000.0009),
+            "values of time by up to 9.0e-04",
+        ),
+        ([0, 0, 1e8, NARROW], {}, lambda s: s.closest([0, 0, 0, 0, 0, 1], t_max=99999999), "values of t_max by up to 1.0e"),
+        ([0, 0, 5, 1], {}, lambda s: s.closest([0, 0, 0, 0, 0, 1], ray_radius=1e5 + 1e-3), "radii by up to 1.0e-03"),
+    ],
+)
+def test_a_coarse_rounding_of_a_query_is_one_warning(sphere, scene, query, message):
+    made = umbracast.Scene([sphere], device="cpu", **scene)
+    with pytest.warns(RuntimeWarning, match=message) as found:
+        answer = query(made)
+        query(made)
+    assert [one.filename for one in found] == [__file__]
+    if hasattr(answer, "report"):
+        assert answer.report.rounded >= 1 and answer.report.largest_rounding > 0
+
+
+@pytest.mark.filterwarnings("error")
+def test_all_values_that_rounding_changes_are_counted():
+    scene = umbracast.Scene([[0, 0, 5, 1]], velocities=[[0.1, 0, 0]], transmittances=[0.3], time_range=(0, 9), device="cpu")
+    assert scene.rounded == 2 and scene.largest_rounding == float(np.float32(0.3)) - 0.3
+    rays = np.broadcast_to([0.0, 0, 0, 0, 0, 1], (3, 6))
+    assert scene.closest(rays, ray_radius=0.1).report.rounded == 3
+    report = scene.closest(rays, times=[0.5, 0.1, 0.7]).report
+    assert report.rounded == 2 and report.largest_rounding == 0.7 - float(np.float32(0.7))
+    assert scene.contains([[0, 0, 5]], times=0.1).report.rounded == 1
+    assert scene.closest(rays, ray_radius=np.float32(0.1)).report.rounded == 0
+    # float32 cannot hold an end of a ray that is none.
+    assert scene.occluded(rays, t_max=1e30 + 1e20).all()
+
+
+def test_a_coarse_rounding_of_velocities_is_a_warning():
+    with pytest.warns(RuntimeWarning, match=r"values of vz by up to 1.0e\+00; the smallest radius is 1.0e\+00") as found:
+        scene = umbracast.Scene([[0, 0, 5, 1]], velocities=[[1, 0, 1e8 + 1]], device="cpu")
+    assert scene.rounded == 1 and found[0].filename == __file__
+
+
 def test_a_segment_without_length_is_named():
     scene = umbracast.Scene([[0, 0, 0, 1]], device="cpu")
     path = umbracast.Segments([[0, 0, 3], [0, 0, 0.5]], [[0, 0, 2], [0, 0, 0.5]])

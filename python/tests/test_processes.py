@@ -1,5 +1,6 @@
 """Processes, threads, signals and memory."""
 
+import copy
 import json
 import multiprocessing
 import os
@@ -28,6 +29,23 @@ def run(script, **options):
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
+
+
+class Balls(umbracast.Scene):
+    pass
+
+
+class Pair(umbracast.System):
+    pass
+
+
+def test_pickles_keep_classes_and_what_rounding_changed():
+    scene = Balls([[0.1, 0.2, 5, 1]], device="cpu")
+    for other in (pickle.loads(pickle.dumps(scene)), copy.copy(scene)):
+        assert type(other) is Balls and scene.rounded == other.rounded == 2
+        assert scene.largest_rounding == other.largest_rounding > 0
+    system = Pair({"unit": "m", "light": {"center": [0, 0, 9], "radius": 1}})
+    assert type(pickle.loads(pickle.dumps(system))) is type(copy.copy(system)) is Pair
 
 
 def test_scenes_are_pickled(spheres, rays):
@@ -373,3 +391,30 @@ print(json.dumps([(peak() - before) / 1024, rays.nbytes / 2**20]))
     more, size = run(script)
     print(f"{form}: {size:.0f} MiB of rays, {more:.1f} MiB more at the peak")
     assert more < most
+
+
+def test_progress_of_sunlight_counts_the_intervals_which_can_be_cancelled():
+    minutes = np.arange(1440)
+    angle = minutes * (2 * np.pi / 95)
+    orbit = 6898 * np.stack([np.cos(angle), 0.8 * np.sin(angle), 0.6 * np.sin(angle)], -1)
+    states = np.broadcast_to(orbit, (1000, *orbit.shape))
+    times = np.datetime64("2026-03-21") + minutes.astype("timedelta64[m]")
+    count, seen = 1000 * 1440, []
+
+    def note(done, total):
+        assert total == count
+        seen.append((done, time.monotonic()))
+
+    def stop(done, total):
+        note(done, total)
+        if done > count // 2:
+            raise RuntimeError("enough")
+
+    umbracast.sunlight(times, states, frame="gcrs", progress=note)
+    within = [at for done, at in seen if count // 2 < done < count]
+    assert within and seen[-1][0] == count
+    rest = seen[-1][1] - within[0]
+    seen.clear()
+    with pytest.raises(RuntimeError, match="enough"):
+        umbracast.sunlight(times, states, frame="gcrs", progress=stop)
+    assert seen[-1][0] < count and time.monotonic() - seen[-1][1] < rest / 2

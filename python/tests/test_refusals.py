@@ -1,6 +1,7 @@
 """Invalid input is refused with messages that say what is wrong."""
 
 import numpy as np
+import pandas
 import pyarrow
 import pytest
 import umbracast
@@ -98,8 +99,8 @@ RAYS = {
     ),
     "a null": (
         lambda s, r: s.closest(pyarrow.table({n: [1.0, None] for n in ("ox", "oy", "oz", "dx", "dy", "dz")})),
-        ValueError,
-        r"column 'ox': the value at \[1\] is masked or null",
+        umbracast.RecordError,
+        "ray 1: ox is NaN",
     ),
     "what is masked": (
         lambda s, r: s.closest(np.ma.masked_array(r, r == r[7, 2])),
@@ -113,8 +114,8 @@ RAYS = {
     ),
     "a masked column": (
         lambda s, r: s.contains({n: np.ma.masked_less([3.0, 1.0], 2) for n in "xyz"}),
-        ValueError,
-        r"points: column 'x': the value at \[1\] is masked",
+        umbracast.RecordError,
+        "point 1: x is NaN",
     ),
     "no progress": (lambda s, r: s.closest(r, progress="yes"), TypeError, "progress must be True, False or a callable"),
     "part of them": (lambda s, r: s.nearest(r, k=1.5), TypeError, "k must be an integer, not 1.5"),
@@ -291,6 +292,109 @@ def test_numbers_with_a_unit_are_refused(scene, rays):
     # Without a unit, the numbers are plain.
     seen = umbracast.visible_fraction([0, 0, 9], [0, 0, 0], 1 * units.dimensionless_unscaled, [[0, 0, 5]], [0.2])
     assert seen.fraction < 1
+
+
+HIDDEN = np.ma.array([0, 0, 5, 1.0], mask=[0, 0, 1, 0])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda s: umbracast.Scene([[0, 0, 0, 1], HIDDEN]), r"spheres: the value at \[1, 2\] is masked"),
+        (lambda s: s.contains((HIDDEN[:3], HIDDEN[:3])), r"points: the value at \[0, 2\] is masked"),
+        (lambda s: s.contains([[[0, 0, 0]], [[0, np.ma.masked, 0]]]), r"points: the value at \[1, 0, 1\] is masked"),
+        (lambda s: umbracast.rays_toward([[0, 0, 0]], HIDDEN[:3]), r"target: the value at \[2\] is masked"),
+        (lambda s: umbracast.Scene([[0, 0, 0, 1]], origin=HIDDEN[:3]), r"origin: the value at \[2\] is masked"),
+        (lambda s: umbracast.sky.julian_date([HIDDEN[2:3] + 2.46e6], "utc"), r"jd: the value at \[0, 0\] is masked"),
+        (
+            lambda s: umbracast.sky.positions("sun", [np.ma.array(["2026-01-01"], "M8[us]", mask=[1])]),
+            r"times: the value at \[0, 0\] is masked",
+        ),
+        (
+            lambda s: umbracast.System({"light": {"center": HIDDEN[:3], "radius": 1}, "body": []}),
+            r"light.center: the value at \[2\] is masked",
+        ),
+        (
+            lambda s: umbracast.System({"light": {"center": [0, 0, np.ma.masked], "radius": 1}, "body": []}),
+            r"light.center\[2\]: it is masked",
+        ),
+    ],
+)
+def test_masked_values_are_refused_within_lists_and_systems(scene, call, message):
+    with pytest.raises(ValueError, match=message):
+        call(scene)
+
+
+def test_masked_values_of_astropy_are_refused(scene):
+    masked = pytest.importorskip("astropy.utils.masked").Masked
+    target = masked(np.array([0, 0, 5.0]), mask=[0, 0, 1])
+    for call, name in (
+        (lambda: umbracast.rays_toward([[0, 0, 0]], target), "target"),
+        (lambda: scene.contains([target]), "points"),
+        (lambda: umbracast.System({"light": {"center": target, "radius": 1}, "body": []}), "light.center"),
+    ):
+        with pytest.raises(ValueError, match=f"{name}: the value at .*2\\] is masked"):
+            call()
+
+
+def test_values_of_a_system_have_no_unit():
+    units = pytest.importorskip("astropy.units")
+    with pytest.raises(TypeError, match="light.center has the unit km"):
+        umbracast.System({"unit": "m", "light": {"center": [0, 0, 5] * units.km, "radius": 1}, "body": []})
+
+
+@pytest.mark.parametrize("missing", ["NaT", "40000-01-01"])
+def test_times_of_sunlight_that_are_none_name_their_row(missing):
+    times = np.datetime64("2026-03-21", "s") + np.arange(9).astype("timedelta64[m]")
+    times[5] = missing
+    orbit = np.broadcast_to([7000.0, 0, 0], (9, 3))
+    given = [times] if missing != "NaT" else [times, pandas.to_datetime(times).tz_localize("Europe/Berlin"), list(times)]
+    for one in given:
+        with pytest.raises(umbracast.RecordError, match=rf"times\[5\] is {missing}.*: it must be in the years -1999 to 3000") as caught:
+            umbracast.sunlight(one, orbit, frame="gcrs")
+        assert (caught.value.what, caught.value.index, caught.value.field) == ("times", 5, "time")
+    with pytest.raises(ValueError, match="date is NaT"):
+        umbracast.sky.eclipse(pandas.NaT)
+
+
+def test_the_output_of_points_shares_no_memory_with_their_options(scene):
+    masks, other = np.ones(2, np.uint32), np.empty(2, np.uint32)
+    with pytest.raises(ValueError, match="out.count shares memory with an input"):
+        scene.contains([[0, 0, 0], [1, 0, 0]], masks=masks, out=(masks, other))
+
+
+def test_messages_about_files_name_arguments_of_python(tmp_path):
+    path = tmp_path / "balls.csv"
+    for text, words in (
+        ("x,y,z,r,label\n0,0,0,1,a\n", "unknown column 'label'.*; other columns need ignore_extra=True$"),
+        ("x,y,z\n0,0,0\n", "points need a column with a radius, or radius=RADIUS$"),
+    ):
+        path.write_text(text)
+        with pytest.raises(ValueError, match=words):
+            umbracast.Scene.read(path, device="cpu")
+    with pytest.raises(ValueError, match="balls.parquet: Scene.read reads no Parquet: pass the frame of pandas.read_parquet to Scene"):
+        umbracast.Scene.read(path.with_suffix(".parquet"), device="cpu")
+
+
+def test_columns_that_are_not_aligned_are_copied(scene, rays):
+    def unaligned(values, kind):
+        made = np.frombuffer(bytes(1) + np.asarray(values, kind).tobytes(), kind, offset=1)
+        assert not made.flags.aligned
+        return made
+
+    few, hits = rays[:3], scene.closest(rays[:3])
+    for name, kind, value in (
+        ("ray_radius", np.float32, 0.5),
+        ("times", np.float32, 0.5),
+        ("masks", np.uint32, 1),
+        ("skip_ids", np.uint32, 0),
+    ):
+        found = scene.closest(few, **{name: unaligned([value] * 3, kind)})
+        np.testing.assert_array_equal(found.t, scene.closest(few, **{name: np.array([value] * 3, kind)}).t)
+    attributes = scene.attributes(few, hits=(unaligned(hits.t, np.float32), unaligned(hits.id, np.uint32)))
+    np.testing.assert_array_equal(attributes.point, scene.attributes(few, hits=hits).point)
+    glass = umbracast.Scene([[0, 0, 0, 1]] * 3, transmittances=unaligned([0.5] * 3, np.float32), device="cpu")
+    assert glass.transmittance([-5, 0, 0, 1, 0, 0]) == 0.125
 
 
 @pytest.mark.filterwarnings("error")

@@ -294,6 +294,20 @@ def test_times_are_neither_masked_nor_beyond_64_bits(ask):
         ask(np.array(["NaT"], "M8[s]"))
 
 
+def test_a_leap_second_is_the_last_microsecond_before_it():
+    time = pytest.importorskip("astropy.time").Time
+    ts = pytest.importorskip("skyfield.api").load.timescale(builtin=True)
+    last = np.datetime64("2016-12-31T23:59:59.999999")
+    expected = sky.positions("moon", [last, "2016-12-31T23:59:59.5", "2017-01-01"])
+    texts = ["2016-12-31T23:59:60.5", "2016-12-31T23:59:59.5", "2017-01-01T00:00:00"]
+    np.testing.assert_array_equal(sky.positions("moon", [f"{text}Z" for text in texts]), expected)
+    np.testing.assert_array_equal(sky.positions("moon", time(texts)), expected)
+    np.testing.assert_array_equal(sky.positions("moon", time(texts[0])), expected[0])
+    skyfield = ts.utc(2016, 12, 31, 23, 59, [60.5, 59.5, 61])
+    np.testing.assert_array_equal(sky.positions("moon", skyfield), expected)
+    np.testing.assert_array_equal(sky.positions("moon", skyfield[0]), expected[0])
+
+
 def test_years_before_0_are_those_of_text():
     # NumPy writes -584-05-22.
     for ask in (lambda: sky.eclipses(-584, -580), lambda: sky.transits(-584, 5), lambda: sky.eclipse(np.datetime64("-0584-01-01T00"))):

@@ -133,6 +133,28 @@ def test_a_surface_nearer_than_the_range_blocks_the_rays_of_a_sensor():
         scene.closest(rays, near="no")
 
 
+def test_what_is_computed_from_the_rays_of_a_sensor_is_not_blocked():
+    scene = umbracast.Scene([[5, 0, 0, 1], [5, 0, 4, 1]], device="cpu")
+    sweep = umbracast.rays_of_sensor([0, 2], [-5, 0, 5], [[0, 0, 0]], range=(0.5, 100))
+    points = sweep[..., :3] + scene.closest(sweep).t[..., None] * sweep[..., 3:6]
+    up = [0, 0, 1]
+    plain = scene.closest(np.array(points), up, t_min=1e-3, from_ids=0)
+    assert plain.hit.all()
+    np.testing.assert_array_equal(scene.closest(points, up, t_min=1e-3, from_ids=0).t, plain.t)
+    np.testing.assert_array_equal(scene.closest(sweep[..., :3], sweep[..., 3:6], t_min=4.5).t, np.full((1, 2, 3), 4.5))
+
+
+def test_rays_of_sensors_with_different_ranges_can_be_joined():
+    scene = umbracast.Scene([[1, 0, 0, 0.2], [5, 0, 0, 1]], device="cpu")
+    near = umbracast.rays_of_sensor([0], [0], range=(0, 9))
+    far = umbracast.rays_of_sensor([0], [0], range=(2, 99))
+    for joined in (np.concatenate([far, near]), np.block([[far], [near]])):
+        assert scene.closest(joined).id.ravel().tolist() == [umbracast.NO_SPHERE, 0]
+    # Among spheres that move while rays travel, none may have a minimum range.
+    moving = umbracast.Scene([[5, 0, 0, 1]], velocities=[[0, 0, 0]], device="cpu", time_range=(0, 9))
+    assert moving.closest(near, motion="with-ray").id.tolist() == [[0]]
+
+
 def test_rays_from_hits_are_not_combined_with_other_ends():
     _, hits = seen_ball()
     scene = umbracast.Scene(BALL, device="cpu")

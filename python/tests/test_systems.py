@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -109,3 +110,24 @@ def test_pictures_are_saved(tmp_path, background):
             picture.save(tmp_path / path, bits=bits)
     with pytest.raises(FileNotFoundError, match="missing"):
         picture.save(tmp_path / "missing" / "pair.png")
+
+
+def test_observers_inside_a_body_are_a_warning():
+    bodies = [{"name": "ball", "center": [0, 0, 0], "radius": 1}]
+    ball = umbracast.System({"unit": "m", "light": {"center": [0, 0, 100], "radius": 9}, "body": bodies})
+    observers = np.zeros((2, 2, 3))
+    observers[..., 2] = [[-9, 1], [0.5, 0.75]]
+    message = r"2 observers are inside a body, .*: the first is observers\[1, 0\], at a depth of 0.5 below the surface of 'ball'"
+    with pytest.warns(RuntimeWarning, match=message) as found:
+        assert ball.shadow(observers, device="cpu").fraction[1].tolist() == [0, 0]
+    assert [one.filename for one in found] == [__file__]
+    with pytest.warns(RuntimeWarning, match=r"1 observer is inside a body, .*: the first is observers\[\], at"):
+        ball.shadow([0, 0, 0.5], device="cpu")
+    # On the surface, and of later chunks.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ball.shadow(observers[0], device="cpu")
+    many = np.broadcast_to([0.0, 0, -9], (300_000, 3)).copy()
+    many[299_999] = 0
+    with pytest.warns(RuntimeWarning, match=r"observers\[299999\], at a depth of 1 below"):
+        ball.shadow(many, device="cpu")

@@ -114,6 +114,25 @@ def test_radius_is_another_name_for_r():
         umbracast.Scene({**BALL, "radius": [2.0]})
 
 
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow"])
+@pytest.mark.parametrize("column", ["oy", "time", "radius"])
+def test_a_row_without_a_number_is_named_or_skipped(kind, column):
+    scene = umbracast.Scene(SPHERES[:1], velocities=[[0, 0, 0]], device="cpu")
+    values = {name: given * 3 for name, given in RAY.items()} | {column: [0.0, None, 0.0]}
+    make = {"pandas": lambda v: pd.DataFrame(v).convert_dtypes(), "polars": pl.DataFrame, "arrow": pa.table}[kind]
+    hits = scene.closest(make(values), on_bad="skip")
+    assert hits.id.tolist() == [0, umbracast.NO_SPHERE, 0] and hits.report.skipped == 1
+    with pytest.raises(umbracast.RecordError, match=f"ray 1: {column} is NaN") as caught:
+        scene.closest(make(values))
+    assert (caught.value.index, caught.value.field) == (1, column)
+
+
+def test_spheres_of_a_system_can_have_a_column_radius():
+    table = {"x": [0.0], "y": [0.0], "z": [5.0], "radius": [2.0]}
+    system = umbracast.System({"unit": "m", "light": {"center": [0, 0, 9], "radius": 1}, "body": [{"spheres": table}]})
+    assert system.contents["body"][0]["spheres"] == [[0, 0, 5, 2]]
+
+
 def test_a_missing_skip_id_skips_none(scene):
     rays = {name: values * 3 for name, values in RAY.items()}
     frame = pd.DataFrame({**rays, "skip_id": [0, None, 1]})
@@ -222,3 +241,20 @@ def test_quaternions_of_few_digits_are_normalised_with_a_warning():
         hits = scene.closest(rays)
     assert hits.id.ravel().tolist() == [0, 1, 2, 3, 4]
     np.testing.assert_allclose(hits.t.ravel(), 4.75, atol=1e-3)
+
+
+def test_arrays_and_datasets_of_xarray():
+    xarray = pytest.importorskip("xarray")
+    scene = umbracast.Scene(SPHERES, velocities=[[0, 0, 1]] * 3, device="cpu")
+    rays = np.broadcast_to([0.0, 0, 0, 1, 0, 0], (2, 3, 6)).copy()
+    rays[1, :, 1] = 7
+    given = xarray.DataArray(rays, dims=("row", "column", "field"))
+    np.testing.assert_array_equal(scene.closest(given).t, scene.closest(rays).t)
+    # The coordinate time is the row, not the time of a ray.
+    fields = {name: (("time", "column"), rays[..., k]) for k, name in enumerate(RAY)}
+    data = xarray.Dataset(fields, coords={"time": [2.0, 3.0]})
+    np.testing.assert_array_equal(scene.closest(data).t, scene.closest(rays).t)
+    turned = data.assign(oy=data.oy.transpose())
+    with pytest.raises(ValueError, match=r"the same order, not ox \('time', 'column'\), oy \('column', 'time'\), .*: use xarray.broadcast"):
+        scene.closest(turned)
+    np.testing.assert_array_equal(scene.closest(xarray.broadcast(turned)[0]).t, scene.closest(rays).t)

@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 import datetime
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _umbracast, _validate
 
-Date = str | datetime.date | np.datetime64
+
+
+class AstropyTime(Protocol):
+    """A time of Astropy."""
+
+    def to_datetime(self, timezone: Any = ..., leap_second_strict: Any = ...) -> Any: ...
+
+
+class SkyfieldTime(Protocol):
+    """A time of Skyfield."""
+
+    def utc_datetime(self) -> Any: ...
+
+
+Date = str | datetime.date | np.datetime64 | AstropyTime | SkyfieldTime
 """A day or an instant in UTC. (A `datetime.datetime` is a `datetime.date`.)"""
+
+Dates = ArrayLike | Date | Sequence[Date]
 
 _FIRST_UTC = 2441317.5 + 42.184 / 86400
 """The Julian date in TT before which instants are in UT1."""
@@ -25,6 +42,8 @@ def date_text(name: str, given: object, sky: _umbracast.Sky) -> str:
     if isinstance(given, str):
         return given
     if isinstance(given, datetime.datetime):
+        if given != given:
+            raise ValueError(f"{name} is NaT")
         if given.tzinfo is not None:
             given = given.astimezone(datetime.timezone.utc).replace(tzinfo=None)
         return given.isoformat(timespec="microseconds") + "Z"
@@ -46,7 +65,7 @@ def date_text(name: str, given: object, sky: _umbracast.Sky) -> str:
     raise TypeError(f"{name} must be a str, datetime, date, numpy.datetime64 or time of Astropy or Skyfield, not {type(given).__name__}{remedy}")
 
 
-def instants(times: ArrayLike | Date, sky: _umbracast.Sky) -> NDArray[np.datetime64]:
+def instants(times: Dates, sky: _umbracast.Sky) -> NDArray[np.datetime64]:
     """Return times as datetime64[us].
 
     Raises TypeError for plain numbers, which have no unit and no epoch, and ValueError for masked times.
@@ -54,8 +73,13 @@ def instants(times: ArrayLike | Date, sky: _umbracast.Sky) -> NDArray[np.datetim
     array: NDArray[Any] = _validate.array("times", _of_astronomy("times", times, sky))
     if array.dtype.kind == "M" and np.datetime_data(array.dtype)[0] not in ("Y", "M", "W", "generic"):
         return _microseconds("times", array)
-    texts = [date_text("times", one, sky) for one in array.reshape(-1)]
-    return sky.instants(texts).view("datetime64[us]").reshape(array.shape)
+    given = list(array.reshape(-1))
+    # NaT of pandas is a datetime. Who takes the instants names its row.
+    known = np.array([not isinstance(one, (datetime.datetime, np.datetime64)) or bool(one == one) for one in given], np.bool_)
+    found = np.full(len(given), "NaT", "datetime64[us]")
+    texts = [date_text("times", one, sky) for one, is_known in zip(given, known, strict=True) if is_known]
+    found[known] = sky.instants(texts).view("datetime64[us]")
+    return found.reshape(array.shape)
 
 
 def _microseconds(name: str, array: NDArray[np.datetime64]) -> NDArray[np.datetime64]:
@@ -81,6 +105,12 @@ def _of_astronomy(name: str, given: Any, sky: _umbracast.Sky) -> Any:
     found[is_old] = sky.julian_dates(np.ascontiguousarray(dates[is_old]), "tt").view("datetime64[us]")
     if not is_old.all():
         late = given[~is_old] if dates.ndim else given
-        utc = late.utc_datetime() if hasattr(late, "utc_datetime") else late.utc.to_datetime()
-        found[~is_old] = [one.replace(tzinfo=None) for one in np.asarray(utc).reshape(-1)]
+        if hasattr(late, "utc_datetime"):
+            utc, leaps = late.utc_datetime_and_leap_second()
+        else:
+            utc, leaps = late.utc.to_datetime(leap_second_strict="silent"), late.utc.ymdhms["second"] >= 60
+        clocks = np.array([one.replace(tzinfo=None) for one in np.asarray(utc).reshape(-1)], "datetime64[us]")
+        # A leap second is the last microsecond before it. Skyfield gives the second before it, Astropy the one after.
+        days = (clocks + np.timedelta64(12, "h")).astype("datetime64[D]")
+        found[~is_old] = np.where(np.reshape(leaps, -1), days - np.timedelta64(1, "us"), clocks)
     return found[()]

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _tables, _umbracast, _validate
 from ._options import CallOptions
+from ._rounding import Rounding
 
 Columns = list[NDArray[Any] | None]
 
@@ -90,9 +91,14 @@ class SensorRays(np.ndarray[Any, Any]):
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         found = super().__array_function__(func, types, args, kwargs)
         # Stacks are joins of the parts, which NumPy makes plain.
-        if func is np.concatenate and all(isinstance(part, SensorRays) for part in args[0]):
+        if func in (np.concatenate, np.block) and all(issubclass(one, SensorRays) for one in types):
             return found.view(SensorRays)
         return found
+
+    @property
+    def has_minimum_range(self) -> bool:
+        """Whether these are rays, not something computed from them, and one has a minimum range."""
+        return self.shape[-1:] == (8,) and bool((self[..., 6] > 0).any())
 
 
 class RayInput(NamedTuple):
@@ -257,19 +263,19 @@ def rays(given: Any, directions: Any, t_min: Any, t_max: Any) -> RayInput:
 
 def round_records(
     kind: str, columns: Columns, origin: tuple[float, float, float], on_bad: str = "refuse"
-) -> tuple[NDArray[np.float32], int, float]:
-    """Subtract the origin, round to (N, width) float32 records, and return them, the number of rounded values and the largest rounding.
+) -> tuple[NDArray[np.float32], Rounding]:
+    """Subtract the origin, round to (N, width) float32 records, and return them.
 
     With ``on_bad="skip"`` a number beyond float32 becomes NaN, which the query skips.
     """
-    made, changed, largest = _umbracast.round_records(kind, columns, origin, on_bad)
-    return made.reshape(-1, len(columns)), changed, largest
+    made, rounding = _umbracast.round_records(kind, columns, origin, on_bad)
+    return made.reshape(-1, len(columns)), Rounding(*rounding)
 
 
 def records(
     name: str, kind: str, given: Any, fields: tuple[str, ...], origin: tuple[float, float, float], on_bad: str = "refuse"
-) -> tuple[tuple[int, ...], NDArray[np.float32], int, float]:
-    """Return the leading shape, the records, the number of rounded values and the largest rounding.
+) -> tuple[tuple[int, ...], NDArray[np.float32], Rounding]:
+    """Return the leading shape and the records.
 
     ``on_bad`` as for `round_records`. Contiguous float32 records are not copied if the origin is zero. Others are rounded.
     """
@@ -282,7 +288,7 @@ def records(
             and array.shape[-1] == len(fields)
             and not any(origin)
         ):
-            return array.shape[:-1], array.reshape(-1, len(fields)), 0, 0.0
+            return array.shape[:-1], array.reshape(-1, len(fields)), Rounding()
         given = array
     shape, columns = split(name, given, {len(fields): fields}, fields)
     return shape, *round_records(kind, columns, origin, on_bad)
@@ -290,8 +296,8 @@ def records(
 
 def ellipsoids(
     centers: Any, semi_axes: Any, rotations: Any, origin: tuple[float, float, float]
-) -> tuple[tuple[int, ...], NDArray[np.float32], NDArray[np.float32] | None, int, float]:
-    """Return the leading shape, centres with semi-axes, rotations, the number of rounded values and the largest rounding.
+) -> tuple[tuple[int, ...], NDArray[np.float32], NDArray[np.float32] | None, Rounding]:
+    """Return the leading shape, centres with semi-axes, and rotations.
 
     Roundings of rotations are not counted.
     """
@@ -304,6 +310,6 @@ def ellipsoids(
         there, parts = split("rotations", rotations, {4: ROTATION}, ROTATION)
         if there != shape:
             raise ValueError(f"rotations must have shape {(*shape, 4)}, not {(*there, 4)}")
-        turned, _, _ = round_records("rotation", parts, (0.0, 0.0, 0.0))
-    made, changed, largest = round_records("ellipsoid", [*columns, *axes], origin)
-    return shape, made, turned, changed, largest
+        turned, _ = round_records("rotation", parts, (0.0, 0.0, 0.0))
+    made, rounding = round_records("ellipsoid", [*columns, *axes], origin)
+    return shape, made, turned, rounding

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _progress, _umbracast, _validate
-from ._dates import Date, instants
+from ._dates import Dates, instants
 from ._devices import Device, open_device
 from ._errors import RecordError
 from ._frames import Result, counted, shape_text
@@ -290,7 +290,7 @@ class Sunlight(Result):
 
 
 def sunlight(
-    times: ArrayLike | Date,
+    times: Dates,
     positions: ArrayLike,
     *,
     frame: str,
@@ -392,6 +392,7 @@ def sunlight(
     )
     if bad is not None or columns is None:
         row, field, value, why = bad or (0, "", "", "")
+        value = value or str(found_times.reshape(-1)[row])
         argument = {"time": "times", "velocity": "velocities"}.get(field, "positions")
         raise _record_error(argument, shape, row, [], field, value, why)
     for doubt in doubts:

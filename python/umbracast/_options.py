@@ -9,7 +9,8 @@ from typing import Any, Literal, NamedTuple, TypedDict, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _progress, _validate
+from . import _progress, _rounding, _validate
+from ._rounding import Rounding
 
 NO_SPHERE = 0xFFFF_FFFF
 """Id that stands for "no sphere": the id of a miss, and a skip id that skips nothing."""
@@ -35,7 +36,7 @@ RAY_COLUMNS = {
 """Optional columns of rays, by their names in tables and files."""
 
 Progress = bool | Callable[[int, int], object]
-"""True prints a progress line on stderr. A callable is called with the number of finished rays and the total number of rays."""
+"""True shows a bar of tqdm. A callable is called with the number of finished rays and the total number of rays."""
 
 
 class CommonOptions(TypedDict, total=False):
@@ -98,7 +99,7 @@ class Options(CommonOptions, HitOptions, total=False):
     motion : "at-time" (default) or "with-ray"
         "at-time": each ray sees moving spheres at its own time. "with-ray": spheres move while the ray travels, and t is time.
     progress : bool or callable, default False
-        True prints a progress line on stderr. A callable is called with the number of finished rays and the total number.
+        True shows a bar of tqdm. A callable is called with the number of finished rays and the total number.
     """
 
     inside: Literal["enter", "exit", "ignore"]
@@ -139,6 +140,8 @@ class CallOptions(NamedTuple):
     from_ids: NDArray[np.uint32] | None
     times: NDArray[np.float32] | None
     ray_radius: NDArray[np.float32] | None
+    rounding: Rounding
+    """How rounding changed the columns."""
     progress: Callable[[int, int], object] | None
 
 
@@ -177,14 +180,18 @@ def parse_options(
             if one.option in allowed:
                 given = {**given, one.option: of_table[one.option]}
     words = {name: _validate.string(name, given[name]) for name in Policies._fields if name in given}
-    columns = {one.option: column(one.option, given.get(one.option), shape, one.dtype) for one in RAY_COLUMNS.values()}
-    return CallOptions(Policies(**words), **columns, progress=_progress.listener(verb, given.get("progress", False)))
+    columns, rounding = {}, Rounding()
+    for one in RAY_COLUMNS.values():
+        columns[one.option], changed = column(one.option, given.get(one.option), shape, one.dtype)
+        rounding = rounding.joined(changed)
+    progress = _progress.listener(verb, given.get("progress", False))
+    return CallOptions(Policies(**words), **columns, rounding=rounding, progress=progress)
 
 
-def column(name: str, given: Any, shape: tuple[int, ...], kind: Any) -> NDArray[Any] | None:
-    """Return a column with one value per record, contiguous and of dtype ``kind``, as the extension module reads it. None stays None."""
+def column(name: str, given: Any, shape: tuple[int, ...], kind: Any) -> tuple[NDArray[Any] | None, Rounding]:
+    """Return a column with one value per record, contiguous, aligned and of dtype ``kind``, as the extension module reads it. None stays None."""
     if given is None:
-        return None
+        return None, Rounding()
     array = _validate.array(name, given)
     if kind is np.uint32:
         if array.dtype.kind not in "iu":
@@ -196,14 +203,16 @@ def column(name: str, given: Any, shape: tuple[int, ...], kind: Any) -> NDArray[
     elif array.dtype.kind not in "iuf":
         raise TypeError(f"{name} must be numbers, not dtype {array.dtype}")
     try:
-        wide = np.broadcast_to(array, shape)
+        np.broadcast_to(array, shape)
     except ValueError:
         raise ValueError(
             f"{name}: the shape {array.shape} cannot be broadcast to {shape}"
         ) from None
     # Values beyond the range of float32 become inf, which is later refused with its row.
     with np.errstate(over="ignore"):
-        return np.ascontiguousarray(wide, kind).reshape(-1)
+        narrow = array.astype(kind, copy=False)
+        made = np.require(np.broadcast_to(narrow, shape), kind, ["C", "A"]).reshape(-1)
+    return made, _rounding.of_column(name, array, narrow, made.size)
 
 
 POINT_OPTIONS = frozenset({"masks", "skip_ids", "times", "precision", "on_bad", "progress"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -281,6 +282,8 @@ class System:
     ) -> Shadows:
         """Compute the visible fraction of the light for each observer, and the kind of shadow. A camera is not needed.
 
+        A RuntimeWarning names observers inside a body, from which the whole light is hidden.
+
         The error is at most 10⁻⁹ + 5 · 10⁻¹⁷ / a on the CPU engine, for a light of the angular radius a in rad, and 10⁻⁴ on GPUs (10⁻³ for oblate bodies and for fluxes).
 
         Parameters
@@ -311,13 +314,22 @@ class System:
         fraction, kind, flux = np.empty(count), np.empty(count, np.uint8), np.empty(count)
         listener = _progress.listener("shadow", progress, "observers")
         native = open_device(device, "fast")._native
-        darkened = self._native.shadow(native, wide.reshape(-1, 3), fraction, kind, flux, listener)
+        darkened, inside = self._native.shadow(native, wide.reshape(-1, 3), fraction, kind, flux, listener)
         shape = wide.shape[:-1]
+        if inside is not None:
+            number, first, body, depth = inside
+            are = "observer is" if number == 1 else "observers are"
+            index = ", ".join(map(str, np.unravel_index(first, shape)))
+            message = (
+                f"{number} {are} inside a body, where the whole light is hidden: the first is observers[{index}], "
+                f"at a depth of {depth:.4g} below the surface of {body!r}"
+            )
+            warnings.warn(message, RuntimeWarning, stacklevel=2)
         fraction = fraction.reshape(shape)
         return Shadows(fraction, kind.reshape(shape), flux.reshape(shape) if darkened else fraction)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (System._of, (self.text, self._native.path))
+        return (type(self)._of, (self.text, self._native.path))
 
     def __repr__(self) -> str:
         contents = self.contents
@@ -355,6 +367,8 @@ def _with_list(i: int, body: Mapping[str, Any]) -> Mapping[str, Any]:
     spheres = body.get("spheres")
     if spheres is None or isinstance(spheres, (str, os.PathLike)):
         return body
+    if (table := _tables.columns(spheres)) is not None:
+        spheres = _tables.with_r(table)
     shape, columns = _input.split(f"body[{i}]: spheres", spheres, {4: _input.SPHERE}, _input.SPHERE)
     return {**body, "spheres": np.stack([np.asarray(column, np.float64) for column in columns], -1).reshape(-1, 4)}
 

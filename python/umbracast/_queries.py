@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,7 @@ from . import _input, _out, _spheres, _tables, _umbracast, _validate
 from ._options import BULLET_OPTIONS, HIT_OPTIONS, OPTIONS, POINT_OPTIONS, RAY_COLUMNS, CallOptions, HitOptions, Options
 from ._options import PointOptions, column, parse_options, shows_options
 from ._results import Approach, Attributes, Containment, Flights, HitLists, Hits, Interval, Report
+from ._rounding import Rounding
 from ._spheres import Origin
 
 if TYPE_CHECKING:
@@ -39,9 +40,10 @@ class Queries:
     """The queries of `Scene`."""
 
     _has_origin: bool
-    _rounded: int
-    _largest_rounding: float
+    _rounding: Rounding
+    _smallest: float
     _starts_left: int
+    _is_rounding_known: bool
 
     @property
     def origin(self) -> Origin:
@@ -205,7 +207,7 @@ class Queries:
         rays: ArrayLike | Any,
         directions: ArrayLike | None = None,
         *,
-        k: int,
+        k: SupportsIndex,
         t_min: ArrayLike | None = None,
         t_max: ArrayLike | None = None,
         **options: Unpack[Options],
@@ -214,8 +216,8 @@ class Queries:
 
         Other arguments and errors as for `closest`.
         """
-        k = _validate.integer("k", k, 1, 0xFFFF_FFFF)
-        return self._list_query("nearest", k, rays, directions, t_min, t_max, options)
+        count = _validate.integer("k", k, 1, 0xFFFF_FFFF)
+        return self._list_query("nearest", count, rays, directions, t_min, t_max, options)
 
     @shows_options(PointOptions)
     def contains(
@@ -251,16 +253,16 @@ class Queries:
         optional = [name for name, column in RAY_COLUMNS.items() if column.option in POINT_OPTIONS]
         points, of_table = _tables.split_options("points", points, _input.POINT, optional)
         on_bad = _validate.string("on_bad", options.get("on_bad", "refuse"))
-        shape, records, rounded, largest = _input.records("points", "point", points, _input.POINT, self.origin, on_bad)
+        shape, records, rounding = _input.records("points", "point", points, _input.POINT, self.origin, on_bad)
         parsed = parse_options("contains", shape, dict(options), POINT_OPTIONS, of_table)
-        if rounded + self._rounded > 0:
+        if rounding.changed + self._rounding.changed > 0:
             _, columns = _input.split("points", points, {3: _input.POINT}, _input.POINT)
             self._check_starts("a point", columns, parsed, 3)
-        counts, ids = _out.arrays(out, shape, Containment, ("u4", "u4"), (records,))
         attributes = (parsed.masks, parsed.skip_ids, parsed.times)
+        counts, ids = _out.arrays(out, shape, Containment, ("u4", "u4"), (records, *attributes))
         count, id = _out.flat((counts, ids))
         report = _umbracast.contains(self._native, records, *attributes, parsed.policies, count, id, parsed.progress)
-        return Containment(counts, ids, Report(*report[:8], rounded, largest))
+        return Containment(counts, ids, self._report(report, rounding.joined(parsed.rounding), 2))
 
     def bullets(
         self,
@@ -268,7 +270,7 @@ class Queries:
         *,
         radius: ArrayLike | None = None,
         from_ids: ArrayLike | None = None,
-        bounces: int = 1,
+        bounces: SupportsIndex = 1,
         precision: Literal["auto", "fast", "standard", "exact"] = "auto",
         on_bad: Literal["refuse", "skip"] = "refuse",
         progress: Any = False,
@@ -304,22 +306,22 @@ class Queries:
         """
         bullets, of_table = _tables.split_options("bullets", bullets, _input.BULLET, ["radius", "from_id"])
         kind = _validate.string("on_bad", on_bad)
-        shape, records, rounded, largest = _input.records("bullets", "bullet", bullets, _input.BULLET, self.origin, kind)
+        shape, records, rounding = _input.records("bullets", "bullet", bullets, _input.BULLET, self.origin, kind)
         given = {"from_ids": from_ids, "precision": precision, "on_bad": on_bad, "progress": progress}
         if "ray_radius" in of_table:
             _validate.check_once("radius", radius, "radius")
             radius = of_table.pop("ray_radius")
-        radii = column("radius", radius, shape, np.float32)
+        radii, of_radii = column("radius", radius, shape, np.float32)
         parsed = parse_options("bullets", shape, given, BULLET_OPTIONS, of_table)
-        if rounded + self._rounded > 0:
+        if rounding.changed + self._rounding.changed > 0:
             _, columns = _input.split("bullets", bullets, {7: _input.BULLET}, _input.BULLET)
             self._check_starts("the start of a bullet", columns[:3], parsed, 3)
-        bounces = _validate.integer("bounces", bounces, 1, 0xFFFF_FFFF)
+        most = _validate.integer("bounces", bounces, 1, 0xFFFF_FFFF)
         offsets, status, id, distance, frames, point, grazing, velocity, report = _umbracast.bullets(
-            self._native, records, radii, parsed.from_ids, bounces, parsed.policies, parsed.progress
+            self._native, records, radii, parsed.from_ids, most, parsed.policies, parsed.progress
         )
         points = self._in_caller_coordinates(point.reshape(-1, 3))
-        found = _warn_of_starts(Report(*report[:8], rounded, largest), 3)
+        found = self._report(report, rounding.joined(of_radii), 2)
         return Flights(offsets, status, id, distance, frames, points, grazing, velocity.reshape(-1, 3), found)
 
     @shows_options(HitOptions)
@@ -342,7 +344,7 @@ class Queries:
         Parameters
         ----------
         rays, directions, t_min, t_max
-            The rays, as for `closest`.
+            The rays, as for `closest`. They are not checked again: the attributes of an invalid one are undefined.
         hits : Hits or tuple of two arrays
             The hits of these rays: t and id.
         **options
@@ -358,7 +360,9 @@ class Queries:
         ------
         TypeError, ValueError
             For invalid arguments, or if the scene contains ellipsoids.
-        RecordError, MemoryError, KeyboardInterrupt
+        RecordError
+            For a hit whose id is no sphere.
+        MemoryError, KeyboardInterrupt
             As `closest`.
         """
         of_hits = hits._options() if isinstance(hits, Hits) else {}
@@ -370,7 +374,8 @@ class Queries:
         shapes = [np.shape(found_t), np.shape(found_id)]
         if shapes != [given.shape, given.shape]:
             raise ValueError(f"hits have shapes {shapes[0]} and {shapes[1]}, but the rays have {given.shape}")
-        t, id = column("hits.t", found_t, given.shape, np.float32), column("hits.id", found_id, given.shape, np.uint32)
+        t, _ = column("hits.t", found_t, given.shape, np.float32)
+        id, _ = column("hits.id", found_id, given.shape, np.uint32)
         assert t is not None and id is not None
         point, normal, incidence, distance = _umbracast.attributes(self._native, batch, parsed.policies, t, id)
         vectors = (*given.shape, 3)
@@ -396,7 +401,7 @@ class Queries:
         allowed: frozenset[str] = OPTIONS,
         of_hits: Mapping[str, Any] = {},
     ) -> tuple[_input.RayInput, CallOptions, _input.RayBatch]:
-        if isinstance(rays, _input.SensorRays) and verb in NEAR_QUERIES:
+        if isinstance(rays, _input.SensorRays) and rays.has_minimum_range and verb in NEAR_QUERIES:
             options = {"near": "block", **options}
         given = _input.rays(rays, directions, t_min, t_max)
         options = {**{name: value for name, value in of_hits.items() if name not in given.options}, **options}
@@ -417,9 +422,9 @@ class Queries:
         self._starts_left -= len(starts)
         ids = parsed.skip_ids if parsed.from_ids is None else parsed.from_ids
         skipped = None if ids is None else ids[::step].tolist()
-        coarse = self._native.coarse_start(starts - self.origin, skipped, self._largest_rounding)
+        coarse = self._native.coarse_start(starts - self.origin, skipped, max(self._rounding[2:4]))
         if coarse is not None:
-            self._starts_left = 0
+            self._starts_left, self._is_rounding_known = 0, True
             warnings.warn(_spheres.start_warning(coarse, what), RuntimeWarning, stacklevel=stacklevel)
 
     def _cast(
@@ -429,23 +434,30 @@ class Queries:
         given, parsed, batch = self._prepare(verb, rays, directions, t_min, t_max, options)
         kind, types = QUERIES[verb]
         columns = _out.arrays(out, given.shape, kind, types, batch)
-        report = _umbracast.cast(self._native, verb, batch, parsed.policies, _out.flat(columns), parsed.progress)
+        report, rounding = _umbracast.cast(self._native, verb, batch, parsed.policies, _out.flat(columns), parsed.progress)
         of_hits = {"times": parsed.times, "ray_radius": parsed.ray_radius, "from_ids": parsed.from_ids}
         given = given._replace(options={**of_hits, "motion": parsed.policies.motion, "inside": parsed.policies.inside})
-        return columns, _warn_of_starts(Report(*report), 4), given
+        return columns, self._report(report, Rounding(*rounding).joined(parsed.rounding), 3), given
 
     def _list_query(
         self, verb: str, k: int | None, rays: Any, directions: Any, t_min: Any, t_max: Any, options: Any
     ) -> HitLists:
         given, parsed, batch = self._prepare(verb, rays, directions, t_min, t_max, options)
-        offsets, enter, exit, id, report = _umbracast.lists(self._native, batch, parsed.policies, k, parsed.progress)
-        return HitLists(offsets, enter, exit, id, given.shape, _warn_of_starts(Report(*report), 4))
+        offsets, enter, exit, id, of_cast = _umbracast.lists(self._native, batch, parsed.policies, k, parsed.progress)
+        report = self._report(of_cast[0], Rounding(*of_cast[1]).joined(parsed.rounding), 3)
+        return HitLists(offsets, enter, exit, id, given.shape, report)
 
+    def _report(self, statistics: _umbracast._ReportTuple, rounding: Rounding, stacklevel: int) -> Report:
+        """Return the report of a query.
 
-def _warn_of_starts(report: Report, stacklevel: int) -> Report:
-    """Return the report. Warns if rays start farther from the surfaces of their spheres than rounding to float32 explains."""
-    if report.off_surface > 0:
-        count = report.off_surface
-        message = f"{count} rays start farther from the surface of their sphere in from_ids than rounding to float32 explains"
-        warnings.warn(message, RuntimeWarning, stacklevel=stacklevel)
-    return report
+        Warns if rays start farther from the surfaces of their spheres than rounding to float32 explains, and once if rounding is coarse.
+        """
+        report = Report(*statistics, rounding.changed, rounding.largest)
+        if report.off_surface > 0:
+            count = report.off_surface
+            message = f"{count} rays start farther from the surface of their sphere in from_ids than rounding to float32 explains"
+            warnings.warn(message, RuntimeWarning, stacklevel=stacklevel + 1)
+        if not self._is_rounding_known:
+            remedy = ": choose an origin nearer to them" if self._has_origin else ": an origin near them keeps more digits"
+            self._is_rounding_known = rounding.warn_if_coarse(self._smallest, remedy, stacklevel + 1)
+        return report

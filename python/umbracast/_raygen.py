@@ -116,8 +116,8 @@ def rays_of_sensor(
     made = made.reshape(len(placed), elevations.size, azimuths.size, 8)
     rays = made if places.dtype == np.float32 else _with_origins(made, places[:, None, None])
     rays = rays.reshape(*shape, elevations.size, azimuths.size, 8)
-    # Without a minimum range nothing can be too near.
-    return rays.view(_input.SensorRays) if ends[0] > 0 else rays
+    # Also without a minimum range: they can be joined with others that have one.
+    return rays.view(_input.SensorRays)
 
 
 def _poses(poses: Any, rotations: Any) -> tuple[tuple[int, ...], NDArray[Any], NDArray[Any]]:
@@ -245,7 +245,7 @@ def _from_points(points: Any, name: str, toward: Any, radius: float | None) -> R
     else:
         # Directions are those from the points to the target, relative to the target.
         base = (0.0, 0.0, 0.0) if radius is None else (goal[0], goal[1], goal[2])
-        records, _, _ = _input.round_records("point", columns, base)
+        records, _ = _input.round_records("point", columns, base)
         toward = list(goal) if radius is None else [0.0, 0.0, 0.0]
         rays = _with_origins(_umbracast.point_rays(records, toward, radius).reshape(-1, 8), places)
     if radius:

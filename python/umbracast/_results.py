@@ -59,13 +59,13 @@ class Hits(Result):
         Ray parameter of the hit, in units of the direction as given; inf on a miss.
     id : (…) uint32
         Id of the sphere; `NO_SPHERE` on a miss.
-    report : Report or None
-        Statistics of the query.
+    report : Report
+        Statistics of the query; None in a result that the caller made.
     """
 
     t: Floats
     id: Ids
-    report: Report | None = field(default=None, repr=False)
+    report: Report = field(default=None, repr=False)  # type: ignore[assignment]
     _rays: RayInput | None = field(default=None, repr=False)
 
     def _summary(self) -> str:
@@ -176,14 +176,14 @@ class Interval(Result):
         Both roots of the closest sphere, never clipped to the ray's t_min and t_max; inf on a miss.
     id : (…) uint32
         Id of the sphere; `NO_SPHERE` on a miss.
-    report : Report or None
-        Statistics of the query.
+    report : Report
+        Statistics of the query; None in a result that the caller made.
     """
 
     t_enter: Floats
     t_exit: Floats
     id: Ids
-    report: Report | None = field(default=None, repr=False)
+    report: Report = field(default=None, repr=False)  # type: ignore[assignment]
 
     def _summary(self) -> str:
         return f"{shape_text(self.id)}, {share(self.hit, 'ray')} hit a sphere"
@@ -206,14 +206,14 @@ class Approach(Result):
         Distance to the centre minus the radius at ``t``; negative if the ray passes through the sphere.
     id : (…) uint32
         Id of the sphere.
-    report : Report or None
-        Statistics of the query.
+    report : Report
+        Statistics of the query; None in a result that the caller made.
     """
 
     t: Floats
     clearance: Floats
     id: Ids
-    report: Report | None = field(default=None, repr=False)
+    report: Report = field(default=None, repr=False)  # type: ignore[assignment]
 
     def _summary(self) -> str:
         least = f", least clearance {self.clearance.min():.6g}" if self.clearance.size else ""
@@ -230,13 +230,13 @@ class Containment(Result):
         Number of spheres that contain the point.
     id : (…) uint32
         Lowest id of these spheres; `NO_SPHERE` if there are none.
-    report : Report or None
-        Statistics of the query.
+    report : Report
+        Statistics of the query; None in a result that the caller made.
     """
 
     count: Ids
     id: Ids
-    report: Report | None = field(default=None, repr=False)
+    report: Report = field(default=None, repr=False)  # type: ignore[assignment]
 
     def _summary(self) -> str:
         return f"{shape_text(self.count)}, {share(self.count, 'point')} are in a sphere"
@@ -279,8 +279,8 @@ class HitLists(Result):
         Id of the sphere.
     shape : tuple of int
         Leading shape of the rays.
-    report : Report or None
-        Statistics of the query.
+    report : Report
+        Statistics of the query; None in a result that the caller made.
     """
 
     offsets: NDArray[np.uint64]
@@ -288,7 +288,7 @@ class HitLists(Result):
     t_exit: Floats
     id: Ids
     shape: tuple[int, ...] = field(repr=False)
-    report: Report | None = field(default=None, repr=False)
+    report: Report = field(default=None, repr=False)  # type: ignore[assignment]
 
     def _summary(self) -> str:
         return f"{counted(len(self.id), 'hit')} of {counted(len(self.offsets) - 1, 'ray')}"
@@ -326,8 +326,8 @@ class Attributes(Result):
     """Result of `Scene.attributes`: properties of each hit. On a miss, all but ``distance`` are NaN."""
 
     point: Floats | NDArray[np.float64]
-    """(…, 3) point on the sphere's surface, in the coordinates of the rays as given: float32, or float64 in a scene with an ``origin``,
-    where float32 is too coarse."""
+    """(…, 3) point on the sphere's surface; the start of a ray that starts inside the sphere. In the coordinates of the rays as given: float32,
+    or float64 in a scene with an ``origin``, where float32 is too coarse."""
     normal: Floats
     """(…, 3) float32: outward unit normal."""
     incidence_rad: Floats
@@ -373,8 +373,8 @@ class Flights(Result):
         Grazing angle between the path, as seen from the sphere, and the tangent plane, in radians; NaN without a hit.
     velocity : (n, 3) float32
         Velocity after the hit, per frame; NaN without a hit.
-    report : Report or None
-        Statistics of the query.
+    report : Report
+        Statistics of the query; None in a result that the caller made.
     """
 
     offsets: NDArray[np.uint64]
@@ -385,7 +385,7 @@ class Flights(Result):
     point: Floats | NDArray[np.float64]
     grazing_rad: Floats
     velocity: Floats
-    report: Report | None = field(default=None, repr=False)
+    report: Report = field(default=None, repr=False)  # type: ignore[assignment]
 
     def _summary(self) -> str:
         return f"{counted(len(self.id), 'leg')} of {counted(len(self.offsets) - 1, 'bullet')}"

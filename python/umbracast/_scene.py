@@ -15,10 +15,20 @@ from ._devices import Device, open_device
 from ._options import column
 from ._queries import Queries
 from ._results import Update
+from ._rounding import Rounding
 from ._spheres import Origin, SphereInputs
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+
+_READ_ARGUMENTS = {
+    "--ignore-extra or --keep": "ignore_extra=True",
+    "--ignore-extra": "ignore_extra=True",
+    "--sphere-radius": "radius=RADIUS",
+    "--unknown-atoms RADIUS": "unknown_atoms=RADIUS",
+}
+"""Options of the command line in messages about files, and the arguments of `Scene.read`."""
 
 
 class Scene(Queries):
@@ -76,8 +86,9 @@ class Scene(Queries):
     Scenes of ellipsoids support `closest`, `interval`, `occluded`, `count`, `transmittance`, `all`, `nearest` and `contains`. They raise
     ValueError for other queries and for rays with a radius, and `PrecisionError` for ``precision="exact"``.
 
-    A RuntimeWarning says if rounding to float32 changed the spheres by more than a thousandth of the smallest radius, or moved the starts of
-    rays by more than a thousandth of their distance from the nearest surface, in the mean over a sample.
+    A RuntimeWarning says if rounding to float32 changed positions, radii, velocities, times or ends of rays by more than a thousandth of the
+    smallest radius, or moved the starts of rays by more than a thousandth of their distance from the nearest surface, in the mean over a
+    sample. The queries of a scene warn once.
 
     Several threads can use a scene at once. Pickling stores the spheres and options; unpickling opens the device and builds the BVH again.
     """
@@ -102,7 +113,8 @@ class Scene(Queries):
         self._origin: Origin = _spheres.parse_origin(origin, inputs.spheres, inputs.semi_axes, inputs.rotations)
         self._has_origin = origin is not None
         self._starts_left = 1024
-        given, self._rounded, self._largest_rounding = self._given(inputs)
+        self._is_rounding_known = False
+        given, self._rounding, self._smallest = self._given(inputs)
         self._options = (_validate.numbers("time_range", time_range, 2), bool(pairwise))
         self._device = open_device(device, precision)
         self._handle: _umbracast.Scene | None = _umbracast.Scene(
@@ -148,7 +160,7 @@ class Scene(Queries):
         unknown_atoms: float | None = None,
         models: Literal["first", "all"] = "first",
         ignore_extra: bool = False,
-        origin: Origin | Literal["auto"] | None = None,
+        origin: Origin | Literal["auto"] | ArrayLike | None = None,
         **arguments: Any,
     ) -> Self:
         """Read the spheres of a file, as the command line does: ``.npy``, ``.npz``, ``.csv``, ``.ply``, ``.xyz``, ``.pdb``, ``.f32``, ``.spheres``.
@@ -171,7 +183,7 @@ class Scene(Queries):
         origin : three numbers or "auto", optional
             As for `Scene`; it is subtracted from all digits of the file.
         **arguments
-            Keyword arguments of `Scene`: device, time_range, pairwise, builder, precision.
+            Keyword arguments of `Scene`: device, time_range, pairwise, precision.
 
         Raises
         ------
@@ -182,21 +194,30 @@ class Scene(Queries):
         """
         if models not in ("first", "all"):
             raise ValueError(f"models must be 'first' or 'all', not {models!r}")
+        if Path(path).suffix == ".parquet":
+            raise ValueError(f"{path}: Scene.read reads no Parquet: pass the frame of pandas.read_parquet to Scene")
         start: Origin | None = None
         if not isinstance(origin, str) or origin != "auto":
             parts = None if origin is None else _validate.numbers("origin", origin, 3)
             start = _spheres.parse_origin(parts, None, None, None)
-        chosen, spheres, shapes, masks, velocities, transmittances, rounded, largest, left_out = _umbracast.read_spheres(
-            Path(path), start, radius, unknown_atoms, models == "all", bool(ignore_extra)
-        )
+        try:
+            found = _umbracast.read_spheres(Path(path), start, radius, unknown_atoms, models == "all", bool(ignore_extra))
+        except ValueError as error:
+            if type(error) is not ValueError:
+                raise
+            message = str(error)
+            for option, argument in _READ_ARGUMENTS.items():
+                message = message.replace(option, argument)
+            raise ValueError(message) from None
+        chosen, spheres, shapes, masks, velocities, transmittances, rounding, left_out = found
         for line in left_out:
             warnings.warn(f"{path}: {line}", RuntimeWarning, stacklevel=2)
         records = spheres.reshape(-1, 4)
         optional = (masks, None if velocities is None else velocities.reshape(-1, 3), transmittances)
         given = None if origin is None else (chosen[0], chosen[1], chosen[2])
         scene = cls._of_parts(records, _spheres.split_shapes(shapes), *optional, given, **arguments)
-        scene._rounded, scene._largest_rounding = rounded, largest
-        _spheres.warn_if_coarse(records, largest, origin is not None, 3)
+        scene._rounding = Rounding(*rounding)
+        scene._warn_if_coarse(scene._rounding, scene._smallest, 2)
         return scene
 
     def close(self) -> None:
@@ -215,32 +236,40 @@ class Scene(Queries):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _given(self, inputs: SphereInputs, centers: bool = False) -> tuple[_input.Spheres, int, float]:
-        """Return the spheres, the number of rounded values and the largest rounding."""
+    def _given(self, inputs: SphereInputs, centers: bool = False) -> tuple[_input.Spheres, Rounding, float]:
+        """Return the spheres, how rounding changed them, and the smallest radius."""
         spheres, semi_axes, rotations, masks, velocities, transmittances = inputs
         turned = None
         if semi_axes is not None:
             width = 3
-            shape, records, turned, rounded, largest = _input.ellipsoids(spheres, semi_axes, rotations, self._origin)
+            shape, records, turned, rounding = _input.ellipsoids(spheres, semi_axes, rotations, self._origin)
         else:
             if not isinstance(spheres, dict) and not centers and (given := np.shape(spheres))[-1:] == (3,):
                 remedy = "for points, use Scene.from_points(points, radius); ellipsoids need semi_axes="
                 raise ValueError(f"spheres must have shape (N, 4) with x, y, z and radius, not {given}: {remedy}")
             kind, fields = ("center", _input.POINT) if centers else ("sphere", _input.SPHERE)
             width = len(fields)
-            shape, records, rounded, largest = _input.records("spheres", kind, spheres, fields, self._origin)
-        _spheres.warn_if_coarse(records, largest, self._has_origin)
+            shape, records, rounding = _input.records("spheres", kind, spheres, fields, self._origin)
         if len(shape) != 1:
             raise ValueError(f"spheres must have shape (N, {width}), not {(*shape, width)}")
         if velocities is not None:
-            there, velocities, _, _ = _input.records(
+            there, velocities, changed = _input.records(
                 "velocities", "velocity", velocities, _spheres.VELOCITY, (0.0, 0.0, 0.0)
             )
+            rounding = rounding.joined(changed)
             if there != shape:
                 raise ValueError(f"velocities must have shape {(*shape, 3)}, not {(*there, 3)}")
-        masks = column("masks", masks, shape, np.uint32)
-        transmittances = column("transmittances", transmittances, shape, np.float32)
-        return _input.Spheres(records, turned, masks, velocities, transmittances), rounded, largest
+        masks, _ = column("masks", masks, shape, np.uint32)
+        transmittances, changed = column("transmittances", transmittances, shape, np.float32)
+        rounding = rounding.joined(changed)
+        # New centres of ellipsoids have no radii, which stay as they were.
+        smallest = self._smallest if centers else _spheres.smallest_radius(records)
+        self._warn_if_coarse(rounding, smallest, 3)
+        return _input.Spheres(records, turned, masks, velocities, transmittances), rounding, smallest
+
+    def _warn_if_coarse(self, rounding: Rounding, smallest: float, stacklevel: int) -> None:
+        remedy = ": choose an origin nearer to the spheres" if self._has_origin else ": origin='auto' keeps more digits"
+        rounding.warn_if_coarse(smallest, remedy, stacklevel + 1)
 
     @property
     def device(self) -> Device:
@@ -255,12 +284,12 @@ class Scene(Queries):
     @property
     def rounded(self) -> int:
         """Number of values of the spheres that float32 could not represent, and that were rounded."""
-        return self._rounded
+        return self._rounding.changed
 
     @property
     def largest_rounding(self) -> float:
         """Largest rounding of these values, in the unit of the spheres."""
-        return self._largest_rounding
+        return self._rounding.largest
 
     @property
     def spheres(self) -> NDArray[np.float32]:
@@ -299,7 +328,7 @@ class Scene(Queries):
         return spheres, shapes, masks, velocities, transmittances
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_unpickle_scene, (*self._parts(), self._given_origin(), self._device, *self._options))
+        return (_unpickle_scene, (type(self), self._rounding, *self._parts(), self._given_origin(), self._device, *self._options))
 
     @classmethod
     def _of_parts(
@@ -368,9 +397,9 @@ class Scene(Queries):
         inputs = SphereInputs(spheres, semi_axes, rotations, masks, velocities, transmittances)
         inputs = _spheres.sphere_inputs(inputs)
         centers = inputs.semi_axes is None and self._native.has_ellipsoids() and _spheres.are_centers(inputs.spheres)
-        given, rounded, largest = self._given(inputs, centers)
+        given, rounding, smallest = self._given(inputs, centers)
         done = Update(*self._native.update(given))
-        self._rounded, self._largest_rounding = rounded, largest
+        self._rounding, self._smallest = rounding, smallest
         return done
 
     def rebuild(self) -> None:
@@ -379,6 +408,8 @@ class Scene(Queries):
 
 
 def _unpickle_scene(*arguments: Any) -> Scene:
-    """Rebuild a pickled scene from the parts that `Scene._of_parts` takes, its device, and the options of `Scene.__reduce__`."""
-    *parts, device, time_range, pairwise = arguments
-    return Scene._of_parts(*parts, device=device, time_range=time_range, pairwise=pairwise)
+    """Rebuild a pickled scene from its class, its rounding, the parts that `Scene._of_parts` takes, its device, and its options."""
+    kind, rounding, *parts, device, time_range, pairwise = arguments
+    scene: Scene = kind._of_parts(*parts, device=device, time_range=time_range, pairwise=pairwise)
+    scene._rounding = rounding
+    return scene

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,10 +21,6 @@ PARTS = {
 }
 """Arguments of scenes, and the columns of tables with the same values."""
 
-COARSE = 1e-3
-"""A rounding larger than this fraction of the smallest radius can change results. The command line warns at the same fraction."""
-
-
 class SphereInputs(NamedTuple):
     """Spheres, or centres of ellipsoids, and what belongs to them: arrays, or columns of a table."""
 
@@ -44,9 +39,7 @@ def sphere_inputs(given: SphereInputs) -> SphereInputs:
     """
     table = _tables.columns(given.spheres)
     if table is not None:
-        if "r" not in table:
-            # As in files.
-            table = {"r" if name == "radius" else name: column for name, column in table.items()}
+        table = _tables.with_r(table)
         _tables.check_names("spheres", table, _input.SPHERE, [name for names in PARTS.values() for name in names])
         if "r" in table:
             _validate.check_once("semi_axes", given.semi_axes, "r")
@@ -140,14 +133,7 @@ def start_warning(coarse: tuple[float, float, bool], what: str) -> str:
     )
 
 
-def warn_if_coarse(records: NDArray[np.float32], largest: float, has_origin: bool, stacklevel: int = 4) -> None:
-    """Warn if rounding to float32 changed spheres or ellipsoids by up to ``largest``, and that is coarse for their radii."""
-    radii = records[:, 3:] if largest > 0 else records[:0, 3:]
-    smallest = float(radii[radii > 0].min(initial=np.inf))
-    if largest > COARSE * smallest:
-        remedy = "choose an origin nearer to the spheres" if has_origin else "origin='auto' keeps more digits"
-        warnings.warn(
-            f"rounding to float32 changed the spheres by up to {largest:.1e}; the smallest radius is {smallest:.1e}: {remedy}",
-            RuntimeWarning,
-            stacklevel=stacklevel,
-        )
+def smallest_radius(records: NDArray[np.float32]) -> float:
+    """Return the smallest radius or semi-axis above 0 of spheres or ellipsoids, inf if there is none."""
+    radii = records[:, 3:]
+    return float(radii[radii > 0].min(initial=np.inf))

@@ -1,4 +1,4 @@
-"""Tables: named columns of pandas and Polars frames, of Arrow streams (PyArrow, DuckDB), dictionaries and structured arrays.
+"""Tables: named columns of pandas and Polars frames, of Arrow streams (PyArrow, DuckDB), Datasets of xarray, dictionaries and structured arrays.
 
 None of these packages is needed, but for Arrow streams PyArrow. Columns go by name, in any order. An unknown column is an error, because
 a misspelt one would otherwise go unnoticed.
@@ -25,9 +25,12 @@ def columns(given: Any) -> Table | None:
     if isinstance(given, np.ndarray):
         names = given.dtype.names
         return None if names is None else {name: given[name] for name in names}
+    if hasattr(given, "data_vars"):
+        return _of_dataset(given)
     if isinstance(given, Mapping):
         return given
-    if isinstance(given, (list, tuple)):
+    # Arrays of xarray are streams of Arrow, too.
+    if isinstance(given, (list, tuple)) or (hasattr(given, "dims") and hasattr(given, "to_numpy")):
         return None
     # pandas and Polars have no need of PyArrow, by column.
     if hasattr(given, "columns") and hasattr(given, "to_numpy") and hasattr(given, "iloc"):
@@ -42,6 +45,18 @@ def columns(given: Any) -> Table | None:
         if any(name == other for other, _ in named[:place]):
             raise ValueError(f"column {name!r} appears twice")
     return dict(named)
+
+
+def _of_dataset(given: Any) -> Table:
+    """Return the variables of a Dataset of xarray, without its coordinates.
+
+    Raises ValueError if their dimensions differ, because the rows go by position.
+    """
+    dims = {name: variable.dims for name, variable in given.data_vars.items()}
+    if len(set(dims.values())) > 1:
+        shown = ", ".join(f"{name} {one}" for name, one in dims.items())
+        raise ValueError(f"the variables of a Dataset must have the same dimensions in the same order, not {shown}: use xarray.broadcast")
+    return {str(name): variable.to_numpy() for name, variable in given.data_vars.items()}
 
 
 def _of_pandas(series: Any) -> Any:
@@ -71,6 +86,11 @@ def _read_stream(given: Any) -> Iterable[tuple[str, Any]]:
         raise TypeError("an Arrow stream must contain tables, not single columns")
     table = pyarrow.Table.from_struct_array(structs)
     return zip(table.column_names, table.columns, strict=True)
+
+
+def with_r(table: Table) -> Table:
+    """Return a table of spheres whose column ``radius`` has the name ``r``, as in files."""
+    return table if "r" in table else {"r" if name == "radius" else name: column for name, column in table.items()}
 
 
 def check_names(what: str, table: Table, required: Iterable[str], optional: Iterable[str] = ()) -> None:
@@ -103,9 +123,12 @@ def split_options(
     found = {}
     for name in options:
         if name in table:
-            column = RAY_COLUMNS[name]
-            values = table[name]
-            found[column.option] = _ids(f"{what}: column {name!r}", values) if column.has_blanks else values
+            column, values, shown = RAY_COLUMNS[name], table[name], f"{what}: column {name!r}"
+            if column.has_blanks:
+                values = _ids(shown, values)
+            elif column.dtype is np.float32:
+                values = _numbers(shown, values)
+            found[column.option] = values
     return {field: table[field] for field in fields if field in table}, found
 
 
@@ -134,8 +157,17 @@ def select_columns(
     if missing:
         there = ", ".join(map(str, table)) or "none"
         raise ValueError(f"{name}: column {missing[0]!r} is missing; existing columns: {there}")
-    found = [_validate.floats(f"{name}: column {field!r}", table[field]) if field in table else None for field in fields]
+    found = [_numbers(f"{name}: column {field!r}", table[field]) if field in table else None for field in fields]
     shapes = {array.shape for array in found if array is not None}
     if len(shapes) != 1:
         raise ValueError(f"{name}: columns differ in shape: {', '.join(map(str, sorted(shapes)))}")
     return shapes.pop(), [None if array is None else array.reshape(-1) for array in found]
+
+
+def _numbers(name: str, given: Any) -> NDArray[Any]:
+    """Return a column of numbers. Those that are null are NaN: who takes the records names the row, or skips it."""
+    if not np.ma.is_masked(given):
+        return _validate.floats(name, given)
+    wide = np.array(_validate.floats(name, np.ma.filled(given, 0)), np.float64)
+    wide[np.ma.getmaskarray(given)] = np.nan
+    return wide

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from . import _validate
+
 
 def dumps(system: Mapping[str, Any]) -> str:
     """Return a TOML text with one line per key. Raises TypeError for a value that TOML does not have."""
@@ -23,8 +25,8 @@ def _key(key: Any) -> str:
 
 
 def _value(place: str, value: Any) -> str:
-    if isinstance(value, np.generic) or isinstance(value, np.ndarray):
-        value = value.tolist()
+    if isinstance(value, (np.generic, np.ndarray)):
+        value = _validate.array(place, value).tolist()
     if isinstance(value, os.PathLike):
         value = os.fspath(value)
     if isinstance(value, bool):

@@ -34,7 +34,8 @@ __all__ = [
 _Floats: TypeAlias = NDArray[np.float32]
 _Ids: TypeAlias = NDArray[np.uint32]
 _Offsets: TypeAlias = NDArray[np.uint64]
-_ReportTuple: TypeAlias = tuple[int, int, int, int, int, int, str, float, int, float]
+_ReportTuple: TypeAlias = tuple[int, int, int, int, int, int, str, float]
+_RoundingTuple: TypeAlias = tuple[int, float, float, float, float, str]
 _Progress: TypeAlias = Callable[[int, int], object] | None
 
 @final
@@ -120,7 +121,7 @@ class System:
         kind: NDArray[np.uint8],
         flux: NDArray[np.float64],
         progress: _Progress,
-    ) -> bool: ...
+    ) -> tuple[bool, tuple[int, int, str, float] | None]: ...
 
 def command_line(arguments: Sequence[str]) -> int: ...
 def cast(
@@ -130,7 +131,7 @@ def cast(
     policies: Policies,
     out: Sequence[NDArray[Any]],
     progress: _Progress,
-) -> _ReportTuple: ...
+) -> tuple[_ReportTuple, _RoundingTuple]: ...
 def contains(
     scene: Scene,
     points: _Floats,
@@ -147,10 +148,10 @@ def choose_origin(
 ) -> list[float]: ...
 def round_records(
     kind: str, columns: Sequence[NDArray[Any] | None], origin: Sequence[float], on_bad: str
-) -> tuple[_Floats, int, float]: ...
+) -> tuple[_Floats, _RoundingTuple]: ...
 def lists(
     scene: Scene, rays: RayBatch, policies: Policies, k: int | None, progress: _Progress
-) -> tuple[_Offsets, _Floats, _Floats, _Ids, _ReportTuple]: ...
+) -> tuple[_Offsets, _Floats, _Floats, _Ids, tuple[_ReportTuple, _RoundingTuple]]: ...
 def bullets(
     scene: Scene,
     bullets: _Floats,
@@ -193,8 +194,7 @@ def read_spheres(
     _Ids | None,
     _Floats | None,
     _Floats | None,
-    int,
-    float,
+    _RoundingTuple,
     list[str],
 ]: ...
 def save_png(picture: PictureParts, deep: bool, path: Path | None) -> bytes: ...

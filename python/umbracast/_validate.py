@@ -22,7 +22,7 @@ def integer(name: str, given: Any, least: int, most: int) -> int:
 
 def numbers(name: str, given: Any, *counts: int) -> tuple[float, ...]:
     """Return numbers as floats. There must be as many as one of the ``counts``."""
-    _refuse_units(name, given)
+    refuse_unusable(name, given)
     try:
         found = tuple(float(one) for one in given)
     except (TypeError, ValueError):
@@ -44,12 +44,15 @@ def string(name: str, given: Any) -> str:
     return given
 
 
-def _refuse_units(name: str, given: Any) -> None:
-    """Raise TypeError for numbers with a unit, of Astropy, unyt or Pint: NumPy takes the numbers and drops the unit without a word."""
+def refuse_unusable(name: str, given: Any, place: tuple[int, ...] = ()) -> None:
+    """Raise TypeError for numbers with a unit, of Astropy, unyt or Pint, and ValueError for masked values, also within lists.
+
+    NumPy drops the unit, and takes the data below a mask, without a word.
+    """
     if isinstance(given, (list, tuple)):
-        for one in given:
+        for i, one in enumerate(given):
             if not isinstance(one, (int, float)):
-                _refuse_units(name, one)
+                refuse_unusable(name, one, (*place, i))
         return
     has_unit = isinstance(given, np.ndarray) or hasattr(given, "to_value") or hasattr(given, "magnitude")
     unit = getattr(given, "unit", getattr(given, "units", None)) if has_unit else None
@@ -57,21 +60,22 @@ def _refuse_units(name: str, given: Any) -> None:
         raise TypeError(
             f"{name} has the unit {unit}: pass plain numbers, as .to_value(unit) of Astropy or unyt and .m_as(unit) of Pint return them"
         )
+    if np.ma.is_masked(given):
+        place = (*place, *np.argwhere(np.ma.getmaskarray(given))[0])
+        where = f"the value at [{', '.join(map(str, place))}]" if place else "it"
+        raise ValueError(f"{name}: {where} is masked or null: every value is needed")
 
 
 def array(name: str, given: Any) -> NDArray[Any]:
     """Return an array.
 
-    Refuses units, masked values, because the data below a mask is not meant to be used, and tables, whose order of columns is not meant.
+    Refuses units, masked values, and tables, whose order of columns is not meant.
     """
-    _refuse_units(name, given)
+    refuse_unusable(name, given)
     if hasattr(given, "columns"):
         raise TypeError(
             f"{name} must be an array, not a table: select a column, or give the array of some columns in this order"
         )
-    if np.ma.is_masked(given):
-        place = ", ".join(map(str, np.argwhere(np.ma.getmaskarray(given))[0]))
-        raise ValueError(f"{name}: the value at [{place}] is masked or null: every value is needed")
     return np.asarray(given)
 
 

@@ -26,7 +26,7 @@ from ._input import RAY
 from ._options import NO_SPHERE, RAY_COLUMNS, Policies
 from ._queries import Query
 from ._results import HitLists
-from ._scene import Scene, _unpickle_scene
+from ._scene import Scene
 from ._spheres import Origin
 from ._tables import OPTIONAL
 
@@ -146,16 +146,16 @@ def cast(
     )
     parts, times = (*scene._parts(), scene._given_origin()), scene._options[0]
     # One sphere and no rays, so that invalid options fail here and not in every actor.
-    few: Any = [tuple(a[:1] for a in one) if isinstance(one, tuple) else one if one is None else one[:1] for one in parts[:5]]
+    few: Any = [tuple(a[:1] for a in one) if isinstance(one, tuple) else one if one is None else one[:1] for one in (*parts[:5], None)]
     own = _devices.Device("cpu", precision=precision, memory=memory)
-    tried = _unpickle_scene(*few, None, own, times, False)
+    tried = Scene._of_parts(*few, device=own, time_range=times)
     added = list(_columns(query, getattr(tried, query)(np.empty((0, 8), np.float32), **options)))
     schema = dataset.schema(fetch_if_missing=False)
     if schema is not None:
         _check(list(schema.names), keep, added)
     return dataset.map_batches(
         _Caster,
-        fn_constructor_args=(ray.put(parts), (times, False), (device, precision, memory), query, options, keep, added),
+        fn_constructor_args=(ray.put(parts), times, (device, precision, memory), query, options, keep, added),
         batch_size=1 << 20 if batch_size is None and num_gpus else batch_size,
         batch_format="pyarrow",
         compute=ActorPoolStrategy(min_size=least, max_size=most),
@@ -168,12 +168,12 @@ def cast(
 class _Caster:
     """Adds the results to batches. The parts of its scene are in the object store, which sends them to each node once."""
 
-    def __init__(self, parts: Any, rest: Any, device: Any, query: Query, options: Any, keep: Any, added: Any) -> None:
+    def __init__(self, parts: Any, time_range: Any, device: Any, query: Query, options: Any, keep: Any, added: Any) -> None:
         # The CPU engine reads this once, when it first runs in this process.
         context: Any = ray.get_runtime_context()
         threads = int(context.get_assigned_resources().get("CPU", 1))
         os.environ.setdefault("RAYON_NUM_THREADS", str(max(threads, 1)))
-        self.parts, self.rest, self.device = parts, rest, device
+        self.parts, self.time_range, self.device = parts, time_range, device
         self.query, self.options, self.keep, self.added = query, options, keep, added
 
     @cached_property
@@ -183,7 +183,7 @@ class _Caster:
         choice = _assigned_device() if choice is None else choice
         device = _devices.Device(choice, precision=precision, memory=memory)
         parts: Any = ray.get(self.parts)
-        return _unpickle_scene(*parts, device, *self.rest)
+        return Scene._of_parts(*parts, device=device, time_range=self.time_range)
 
     def __call__(self, batch: pa.Table) -> pa.Table:
         _check(batch.column_names, self.keep, self.added)

@@ -54,7 +54,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _umbracast, _validate
-from ._dates import Date, date_text, instants
+from ._dates import Date, Dates, date_text, instants
 from ._pictures import System
 from ._sky_types import (
     BesselianElements,
@@ -431,7 +431,7 @@ def central_line(
 
 def positions(
     body: str,
-    times: Date | ArrayLike,
+    times: Dates,
     *,
     frame: Literal["earth", "gcrs"] = "earth",
     delta_t: float | None = None,

@@ -489,19 +489,22 @@ impl Sunlight {
     /// The intervals during which Earth or Moon hide part of the Sun along each trajectory, within its useable span. Their instants are seconds
     /// from its first state.
     pub fn intervals(&self) -> Vec<Vec<ShadowInterval>> {
-        let of = |path: &Path| {
-            let (mut times, mut steps) = (Vec::new(), Vec::new());
-            for i in 0..path.times.len() {
-                times.push(path.times[i]);
-                self.inner_samples(path, i, &mut |time, _| times.push(time));
-                steps.resize(times.len(), i);
-            }
-            let found = shadow_intervals(&times, &|i, time, row| {
-                self.place(path.start.plus(time), path.position(steps[i], time), row);
-            });
-            found.into_iter().filter_map(|one| one.within(path.useable)).collect()
-        };
-        self.paths.par_iter().map(of).collect()
+        (0..self.paths.len()).into_par_iter().map(|trajectory| self.intervals_of(trajectory)).collect()
+    }
+
+    /// The [`intervals`](Self::intervals) of one trajectory.
+    pub fn intervals_of(&self, trajectory: usize) -> Vec<ShadowInterval> {
+        let path = &self.paths[trajectory];
+        let (mut times, mut steps) = (Vec::new(), Vec::new());
+        for i in 0..path.times.len() {
+            times.push(path.times[i]);
+            self.inner_samples(path, i, &mut |time, _| times.push(time));
+            steps.resize(times.len(), i);
+        }
+        let found = shadow_intervals(&times, &|i, time, row| {
+            self.place(path.start.plus(time), path.position(steps[i], time), row);
+        });
+        found.into_iter().filter_map(|one| one.within(path.useable)).collect()
     }
 
     /// Samples the path between the states `i` and `i + 1`: calls `found` with instants and the positions there. Between three samples, the path

@@ -188,14 +188,16 @@ impl Record for Bullet {
     }
 }
 
-/// Role of a field in the rounding statistics, by its name. Positions are recognised by their index.
-fn role(name: &str) -> Role {
-    match name {
-        "r" => Role::Radius,
-        _ if RADII.contains(&name) || name == RADIUS => Role::Radius,
-        "t_min" | "t_max" | "speed" => Role::Travel,
-        _ if VELOCITY.contains(&name) || name == TIME => Role::Travel,
-        _ => Role::Other,
+impl Role {
+    /// Role of a field, by its name, if it is no coordinate of a position.
+    pub fn of_field(name: &str) -> Self {
+        match name {
+            "r" => Role::Radius,
+            _ if RADII.contains(&name) || name == RADIUS => Role::Radius,
+            "t_min" | "t_max" | "speed" => Role::Travel,
+            _ if VELOCITY.contains(&name) || name == TIME => Role::Travel,
+            _ => Role::Other,
+        }
     }
 }
 
@@ -227,7 +229,7 @@ impl Converter {
                 // An infinity would be a valid end of a ray, but not the one in the file.
                 fields[i] = f32::NAN;
             } else {
-                let role = if i < 3 * T::KIND.positions { Role::Position(i % 3) } else { role(name) };
+                let role = if i < 3 * T::KIND.positions { Role::Position(i % 3) } else { Role::of_field(name) };
                 self.rounding.note(name, role, number.wide, number.narrow);
             }
         }
@@ -266,7 +268,7 @@ impl Converter {
             return Err(self.bad(row, name, &cell_text(row, field), "a radius must not be negative"));
         }
         let name = kind.name(field);
-        self.rounding.note(name, role(name), wide, narrow);
+        self.rounding.note(name, Role::of_field(name), wide, narrow);
         Ok(if narrow.is_finite() { narrow } else { f32::NAN })
     }
 
