@@ -1,5 +1,7 @@
 //! Invalid Parquet files are refused, and damaged bytes neither crash nor hang.
 
+use std::path::Path;
+
 use super::tables::{PLAIN, WriteOptions, columns, deep, footer, schema, table};
 use super::with::{RAYS, SPHERES};
 use parquet::basic::Compression;
@@ -134,23 +136,39 @@ fn parquet_from_a_pipe_is_refused() {
     assert!(done.code == 2 && done.errors.contains("cannot be read from a pipe"), "{}", done.errors);
 }
 
-/// A file that ends anywhere is an error.
+/// A changed byte gives an error or other numbers, never a panic or an allocation for data that does not exist.
 #[test]
-fn cut_files_are_refused() {
+fn damaged_bytes_are_errors_or_numbers() {
     let folder = Folder::new();
     let path = folder.path("s.parquet");
-    let text = "x,y,z,r\n".to_owned() + &"1,2,3,4\n5,6,7,8\n".repeat(40);
+    let text = "x,y,z,r\n".to_owned() + &"1,2,3,4\n5,6,7,8\nnull,1,1,1\n1,2,3,0.5\n".repeat(20);
+    // Removed first: ext4 writes a file that was truncated to disk when it is closed, which takes 10 ms.
+    let replace = |path: &Path, bytes: &[u8]| {
+        let _ = std::fs::remove_file(path);
+        std::fs::write(path, bytes).unwrap();
+    };
+    let (mut refused, mut read) = (0, 0);
     for (compression, dictionary, version) in [
         (Compression::UNCOMPRESSED, false, WriterVersion::PARQUET_2_0),
         (Compression::SNAPPY, true, WriterVersion::PARQUET_1_0),
     ] {
         let how = WriteOptions { nullable: true, compression, dictionary, version, group: 50, ..PLAIN };
-        let right = table(how, &columns(&text));
+        let right = table(how, &columns(&text.replace("null", "1")));
+        for at in 0..right.len() {
+            for value in [0xff, right[at] ^ 0x01] {
+                let mut bytes = right.clone();
+                bytes[at] = value;
+                replace(&path, &bytes);
+                match read_spheres(&path, DVec3::ZERO) {
+                    Ok(table) => read += usize::from(table.records.len() == 80),
+                    Err(_) => refused += 1,
+                }
+            }
+        }
         for end in 0..right.len() {
-            // Removed first: ext4 writes a file that was truncated to disk when it is closed, which takes 10 ms.
-            let _ = std::fs::remove_file(&path);
-            std::fs::write(&path, &right[..end]).unwrap();
+            replace(&path, &right[..end]);
             assert!(read_spheres(&path, DVec3::ZERO).is_err(), "{end} bytes");
         }
     }
+    assert!(refused > 500 && read > 500, "{refused} refused, {read} read");
 }
