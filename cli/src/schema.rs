@@ -109,12 +109,6 @@ fn schemas_are_those_of_the_records() {
         ("columns".into(), tables()),
     ];
     for (name, schema) in schemas {
-        let (path, text) = (folder.join(format!("{name}.json")), format!("{schema:#}\n"));
-        if std::env::var_os("UMBRACAST_WRITE_SCHEMAS").is_some() {
-            std::fs::create_dir_all(&folder).unwrap();
-            std::fs::write(&path, &text).unwrap();
-        }
-        let known = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(known == text, "{name}.json differs: run this test with UMBRACAST_WRITE_SCHEMAS=1 and commit it");
+        umbracast_testing::check_kept(&folder.join(format!("{name}.json")), &format!("{schema:#}\n"));
     }
 }

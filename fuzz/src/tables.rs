@@ -6,12 +6,15 @@ use std::path::{Path, PathBuf};
 use arbitrary::{Result, Unstructured};
 use tempfile::TempDir;
 use umbracast::glam::{DVec3, Vec3};
+use umbracast::shadow::ShadowRow;
 use umbracast::{Bullet, CancelToken, OnBad, Ray, Sphere};
 use umbracast_files::{
-    Batched, RayBatch, RayFile, ReadOptions, read_observers, read_poses, read_spheres_with, read_trajectories,
+    Batched, Error, RayBatch, RayFile, ReadOptions, center_of_spheres, read_observers, read_poses, read_spheres_with,
+    read_trajectories,
 };
-use umbracast_sky::{Frame, Sky, SkyOptions, Trajectory};
+use umbracast_sky::{Frame, Sky, SkyOptions, Sunlight, Trajectory};
 
+use crate::cpu;
 use crate::texts::check_message;
 
 thread_local! {
@@ -55,7 +58,8 @@ pub(crate) fn trajectories(u: &mut Unstructured<'_>) -> Result<()> {
     let choice = usize::from(u.arbitrary::<u8>()?) % 4;
     let path = written(["states.oem", "states.csv", "states.npy", "states.parquet"][choice], u.bytes(u.len())?);
     let frame = (choice > 0).then_some(Frame::Gcrs);
-    match read_trajectories(&path, frame, &ReadOptions::default(), &Sky::new(SkyOptions::default())) {
+    let sky = Sky::new(SkyOptions::default());
+    match read_trajectories(&path, frame, &ReadOptions::default(), &sky) {
         Err(error) => check_message(&error),
         Ok(file) => {
             let count: usize = file.trajectories.iter().map(|one| one.states().len()).sum();
@@ -64,9 +68,24 @@ pub(crate) fn trajectories(u: &mut Unstructured<'_>) -> Result<()> {
                 assert!(own.iter().all(|state| state.position.is_finite()), "{own:?}");
                 assert!(own.windows(2).all(|pair| pair[1].time.seconds_since(pair[0].time) > 0.0), "{own:?}");
             }
+            match Sunlight::new(&sky, &file.trajectories) {
+                Err(error) => check_message(&Error::BadFile { path, message: error.to_string() }),
+                Ok(sunlight) => check_light(&sunlight, &file.trajectories),
+            }
         }
     }
     Ok(())
+}
+
+/// Computes the fraction of the Sun at each state, and the intervals of shadow.
+fn check_light(sunlight: &Sunlight, trajectories: &[Trajectory]) {
+    for (trajectory, one) in trajectories.iter().enumerate() {
+        let fill = |index: usize, row: &mut ShadowRow| sunlight.row(trajectory, index, row);
+        if let Ok(found) = cpu().shadows_by_row(one.states().len(), &fill) {
+            assert!(found.iter().all(|one| (0.0..=1.0).contains(&one.shadow.fraction)), "{found:?}");
+        }
+    }
+    assert_eq!(sunlight.intervals().len(), trajectories.len());
 }
 
 /// Reads a file in several ways, which must agree.
@@ -75,6 +94,10 @@ fn check(file: &[u8], kind: &str, extension: &str) {
     let whole = read(&path, kind, OnBad::Refuse);
     if let Err(error) = &whole {
         check_message(error);
+    }
+    if kind == "spheres" {
+        let center = center_of_spheres(&path);
+        assert!(whole.is_err() || center.as_ref().is_ok_and(|center| center.is_finite()), "{center:?}");
     }
     // With `OnBad::Skip` every row is kept; only cells that are not numbers are refused.
     match (read(&path, kind, OnBad::Skip), &whole) {

@@ -1,19 +1,8 @@
 """Scenes and rays that are shared by many tests."""
 
-import os
-
 import numpy as np
 import pytest
 import umbracast
-
-INTENSITY = float(os.environ.get("UMBRACAST_INTENSITY", "1"))
-"""Scale of the number of random cases. Tests that take minutes run only at 100 or more."""
-
-
-def scaled(count):
-    """Scale a number of random cases by the intensity."""
-    return max(1, round(count * INTENSITY))
-
 
 def cloud(count, seed=0):
     """Return random spheres in a cube of side 20: (count, 4)."""

@@ -3,59 +3,33 @@
 import numpy as np
 import pytest
 import umbracast
-from conftest import scaled
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from oracle import met, roots
 
 CLOSE = 1e-5
-numbers = st.floats(-100, 100, width=32)
-spheres_of = (
-    st.integers(0, 12)
-    .flatmap(
-        lambda n: st.tuples(
-            arrays(np.float32, (n, 3), elements=numbers), arrays(np.float32, n, elements=st.floats(0.125, 50, width=32))
-        )
-    )
-    .map(lambda parts: np.c_[parts])
-)
-directions_of = arrays(np.float32, (8, 3), elements=numbers).filter(lambda d: (np.abs(d).max(1) > 1).all())
 
 
-@st.composite
-def rays_of(draw):
-    rays = np.empty((8, 8), np.float32)
-    rays[:, :3] = draw(arrays(np.float32, (8, 3), elements=numbers))
-    rays[:, 3:6] = draw(directions_of)
-    ends = np.sort(draw(arrays(np.float32, (8, 2), elements=st.floats(-20, 20, width=32))), 1)
-    whole = draw(arrays(np.bool_, (8, 2)))
-    rays[:, 6] = np.where(whole[:, 0], -np.inf, ends[:, 0])
-    rays[:, 7] = np.where(whole[:, 1], np.inf, ends[:, 1])
-    return rays
-
-
-@settings(deadline=None, max_examples=scaled(150))
-@given(spheres_of, rays_of(), st.sampled_from(["enter", "exit", "ignore"]))
-def test_queries_agree_with_numpy(spheres, rays, inside):
-    scene = umbracast.Scene(spheres, device="cpu")
+@pytest.mark.parametrize("inside", ["enter", "exit", "ignore"])
+def test_queries_agree_with_numpy(scene, spheres, rays, inside):
+    rays = rays[:300].copy()
+    rays[::3, 6], rays[1::3, 7] = -np.inf, 0.75
+    rays[::5, :3] = spheres[:60, :3]
     t, clear = met(spheres, rays, inside)
     count = np.isfinite(t).sum(1)
     hits = scene.closest(rays, inside=inside)
     np.testing.assert_array_equal(hits.hit[clear], count[clear] > 0)
     np.testing.assert_array_equal(scene.occluded(rays, inside=inside)[clear], count[clear] > 0)
     np.testing.assert_array_equal(scene.count(rays, inside=inside)[clear], count[clear])
-    first = t.min(1, initial=np.inf)
+    first = t.min(1)
     sure = clear & np.isfinite(first)
     np.testing.assert_allclose(hits.t[sure], first[sure], CLOSE, CLOSE)
     assert (hits.id[clear & ~sure] == umbracast.NO_SPHERE).all() and np.isinf(hits.t[clear & ~sure]).all()
     # The reported sphere is hit at the reported t.
-    own = np.take_along_axis(t, np.where(hits.hit, hits.id, 0)[:, None].astype(int), 1)[:, 0] if len(spheres) else first
+    own = np.take_along_axis(t, np.where(hits.hit, hits.id, 0)[:, None].astype(int), 1)[:, 0]
     np.testing.assert_allclose(own[sure], first[sure], CLOSE, CLOSE)
 
     lists = scene.all(rays, inside=inside)
     assert lists.offsets[0] == 0 and lists.offsets[-1] == len(lists.id)
-    enter, leave, _ = roots(spheres, rays) if len(spheres) else (t, t, t)
+    enter, leave, _ = roots(spheres, rays)
     for ray in np.flatnonzero(clear):
         t_enter, t_exit, ids = lists.of(ray)
         assert sorted(ids) == list(np.flatnonzero(np.isfinite(t[ray])))
@@ -70,15 +44,14 @@ def test_queries_agree_with_numpy(spheres, rays, inside):
     np.testing.assert_allclose(interval.t_enter[some], enter[some, interval.id[some]], 1e-4, 1e-4)
 
 
-@settings(deadline=None, max_examples=scaled(100))
-@given(spheres_of, arrays(np.float32, (8, 3), elements=numbers))
-def test_contains_agrees_with_numpy(spheres, points):
-    holders = umbracast.Scene(spheres, device="cpu").contains(points)
+def test_contains_agrees_with_numpy(scene, spheres):
+    points = spheres[:, :3] + np.float32([0.3, 0.2, 0.1])
+    holders = scene.contains(points)
     apart = np.sqrt(((points[:, None] - spheres[:, :3]).astype(float) ** 2).sum(-1)) - spheres[:, 3]
     clear = (np.abs(apart) > 1e-4).all(1)
     held = apart <= 0
     np.testing.assert_array_equal(holders.count[clear], held.sum(1)[clear])
-    lowest = np.where(held.any(1), held.argmax(1) if len(spheres) else 0, umbracast.NO_SPHERE)
+    lowest = np.where(held.any(1), held.argmax(1), umbracast.NO_SPHERE)
     np.testing.assert_array_equal(holders.id[clear], lowest[clear])
 
 

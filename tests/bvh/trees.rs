@@ -1,12 +1,9 @@
 //! Trees of realistic scenes with 1 to 1,000,000 spheres: results are byte-identical to those of testing every sphere, and equal to
 //! those of exact arithmetic.
 
-use std::cmp::Ordering;
-
 use rayon::prelude::*;
-use umbracast::exact::{ExactRoots, Root, Roots};
 use umbracast::{Hit, Precision, Query, Ray, Sphere};
-use umbracast_testing::{cpu, devices, intensity, scaled, scenes, with_and_without_tree};
+use umbracast_testing::{cpu, devices, intensity, oracle, scaled, scenes, with_and_without_tree};
 
 /// Returns the number of rays that limits a case to about `1e8 * intensity()` pairs of rays and spheres; at least 64.
 fn rays_for(spheres: usize) -> usize {
@@ -43,42 +40,16 @@ fn trees_give_the_results_of_testing_every_sphere() {
     }
 }
 
-/// Returns the closest hit in exact integer arithmetic. Only spheres that f64 cannot exclude are computed exactly.
+/// The closest hit by integers. The spheres that f64 surely excludes are left out.
 fn closest_exactly(spheres: &[Sphere], ray: &Ray) -> Hit {
-    let wide = |v: umbracast::glam::Vec3| v.as_dvec3();
-    let (o, d) = (wide(ray.origin), wide(ray.direction));
-    // Bounds in f64: a lower bound of the first root, an upper bound of the second one, and an upper bound of the first one if the hit is
-    // certain, else infinity. `None` if the sphere is certainly missed.
-    let look = |sphere: &Sphere| {
-        let (e, r) = (wide(sphere.center) - o, f64::from(sphere.radius));
-        let k = e.dot(d) / d.length_squared();
-        let apart = (e - k * d).length();
-        let slack = 1e-9 * (e.length() + r);
-        (apart <= r + slack).then(|| {
-            let half = |r: f64| (r * r - apart * apart).max(0.0).sqrt() / d.length();
-            let slack = slack / d.length();
-            let (low, exit) = (k - half(r + slack) - slack, k + half(r + slack) + slack);
-            let certain = apart < r - slack && low > slack;
-            (low, exit, if certain { k - half(r - slack) + slack } else { f64::INFINITY })
-        })
+    let (o, d) = (ray.origin.as_dvec3(), ray.direction.as_dvec3());
+    let may_hit = |sphere: &Sphere| {
+        let (e, r) = (sphere.center.as_dvec3() - o, f64::from(sphere.radius));
+        (e - e.dot(d) / d.length_squared() * d).length() <= r + 1e-9 * (e.length() + r)
     };
-    let seen: Vec<_> = (0..).zip(spheres).filter_map(|(id, s)| look(s).map(|found| (id, s, found))).collect();
-    let last = seen.iter().map(|(.., found)| found.2).fold(f64::INFINITY, f64::min);
-    let mut best = Hit::MISS;
-    for (id, sphere, (low, exit, _)) in seen {
-        if low > last * (1.0 + 1e-6) || exit < 0.0 {
-            continue;
-        }
-        let roots = ExactRoots::new(ray, sphere);
-        if roots.crossing == Ordering::Less || roots.compare(Root::Exit, 0.0) == Some(Ordering::Less) {
-            continue;
-        }
-        let t = roots.round(Root::Enter).unwrap().max(0.0);
-        if (t, id) < (best.t, best.id) {
-            best = Hit { t, id };
-        }
-    }
-    best
+    let (ids, near): (Vec<u32>, Vec<Sphere>) = (0..).zip(spheres).filter(|(_, sphere)| may_hit(sphere)).unzip();
+    let hit = oracle::closest(ray, &near, &Query::at(Precision::Exact));
+    if hit.is_hit() { Hit { id: ids[hit.id as usize], ..hit } } else { hit }
 }
 
 #[test]

@@ -129,6 +129,12 @@ fn a_half_chord_with_an_error_of_1e_4_is_detected() {
 fn exact_works_on_devices_that_lose_error_terms() {
     let (spheres, rays) = (spheres(300), rays(scaled(20_000)));
     let truth = closest(&cpu(), &spheres, &rays, Precision::Exact);
+    let lists_on = |device: &Device| {
+        let scene = device.scene(&spheres, &SceneOptions::default()).unwrap();
+        let lists = scene.all(&rays, &Query::default()).unwrap();
+        let counts = scene.count(&rays, &Query::default()).unwrap();
+        (lists.offsets, lists.records, counts.records)
+    };
     for info in Device::list().into_iter().filter(|info| info.probe.is_some()) {
         for (edit, why) in [
             // A TwoSum as naga and Mesa compile it without the optimisation barrier.
@@ -144,6 +150,7 @@ fn exact_works_on_devices_that_lose_error_terms() {
             assert!(failure.as_ref().is_some_and(|found| found.contains(why)), "{failure:?}");
             let found = closest(&broken, &spheres, &rays, Precision::Exact);
             assert_eq!(found.records, truth.records, "{} without {why}", info.name);
+            assert_eq!(lists_on(&broken), lists_on(&cpu()), "{} without {why}", info.name);
             // The CPU engine renders pictures that need a BVH.
             let picture = broken.render(&needs_bvh([100.0, 1.0]), None).unwrap();
             assert_eq!(picture.cpu_fallback, Some(CpuFallback::Probe), "{}", info.name);

@@ -6,7 +6,7 @@ use umbracast::{
     Device, Ellipsoid, Ellipsoids, Ends, Error, Hit, Inside, Motion, NO_SPHERE, Near, Points, Precision, Query, Ray,
     Rays, Scene, SceneOptions, Sphere, Spheres, Touch,
 };
-use umbracast_testing::{Numbers, both_searches, cpu, devices, hard_scenes, oracle, scaled};
+use umbracast_testing::{Numbers, both_searches, cpu, devices, hard_scenes, scaled};
 
 /// Attributes per ray.
 #[derive(Default)]
@@ -85,21 +85,6 @@ fn a_ray_alone_has_the_answer_of_a_batch() {
         }
     }
     assert!(hits > 5_000, "{hits}");
-}
-
-#[test]
-fn a_ray_alone_hits_what_integers_say() {
-    let scene = &hard_scenes::SCENES[0];
-    let spheres = hard_scenes::spheres(scene, 200);
-    let rays = hard_scenes::rays(&spheres, scene.2, 200);
-    let built = cpu().scene(&spheres, &SceneOptions::default()).unwrap();
-    for query in policies().filter(|query| query.precision == Precision::Auto) {
-        for ray in &rays {
-            let expected = oracle::closest(ray, &spheres, &query);
-            assert_eq!(built.hit(ray, &query).unwrap().unwrap_or(Hit::MISS), expected, "{ray:?}, {query:?}");
-            assert_eq!(built.occludes(ray, &query).unwrap(), expected.is_hit(), "{ray:?}, {query:?}");
-        }
-    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The visible fraction, compared with 50-digit values, and for several occluders with quasi-Monte Carlo sampling.
+//! The visible fraction, for several occluders compared with quasi-Monte Carlo sampling.
 
 use std::f64::consts::TAU;
 
@@ -29,85 +29,6 @@ fn fractions(device: &Device, views: &[View]) -> Vec<f64> {
         *row = ShadowRow::new(*observer, *light, occluders.iter().map(body).collect::<Vec<_>>());
     };
     device.shadows_by_row(views.len(), &row).unwrap().iter().map(|one| one.shadow.fraction).collect()
-}
-
-struct Row {
-    category: String,
-    observer: DVec3,
-    occluder: Ball,
-    light: Ball,
-    fraction: f64,
-}
-
-fn rows() -> Vec<Row> {
-    let text = include_str!("../data/sphere_overlap.csv");
-    text.lines()
-        .skip(1)
-        .map(|line| {
-            let cells: Vec<&str> = line.split(',').collect();
-            let v = |i: usize| cells[i].parse::<f64>().unwrap();
-            Row {
-                category: cells[0].to_owned(),
-                observer: DVec3::new(v(2), v(3), v(4)),
-                occluder: Ball::new([v(5), v(6), v(7)], v(8)),
-                light: Ball::new([v(9), v(10), v(11)], v(12)),
-                fraction: v(13),
-            }
-        })
-        .collect()
-}
-
-#[test]
-fn the_table_of_overlaps_is_reproduced_in_f64() {
-    let mut worst = std::collections::BTreeMap::<String, f64>::new();
-    let mut misses = Vec::new();
-    let rows = rows();
-    for (i, row) in rows.iter().enumerate() {
-        let got = visible_fraction(row.observer, row.light, &[row.occluder]).unwrap();
-        let error = (got - row.fraction).abs();
-        let slot = worst.entry(row.category.clone()).or_default();
-        *slot = slot.max(error);
-        if error.is_nan() || error > 1e-9 {
-            misses.push((i, got, row.fraction, row.category.clone()));
-        }
-    }
-    for (category, error) in &worst {
-        println!("{category:16} {error:.1e}");
-    }
-    assert_eq!(rows.len(), 2010);
-    assert!(misses.is_empty(), "{} misses: {misses:#?}", misses.len());
-}
-
-/// GPUs compute fractions in f32, to 10⁻⁴. If an occluder's edge crosses a light of a few µrad, f32 is not enough, and the CPU computes
-/// them.
-#[test]
-fn the_table_of_overlaps_is_reproduced_on_every_device() {
-    let rows = rows();
-    let queries: Vec<View> = rows
-        .iter()
-        .map(|row| View { observer: row.observer, light: row.light, occluders: vec![row.occluder] })
-        .collect();
-    for device in devices() {
-        let found = fractions(device, &queries);
-        let mut worst = std::collections::BTreeMap::<&str, (f64, usize)>::new();
-        let mut misses = Vec::new();
-        let allowed = if device.is_cpu() { 1e-9 } else { 1e-4 };
-        for (i, (row, got)) in rows.iter().zip(&found).enumerate() {
-            let error = (got - row.fraction).abs();
-            let slot = worst.entry(&row.category).or_default();
-            if error > slot.0 {
-                *slot = (error, i);
-            }
-            if error.is_nan() || error > allowed {
-                misses.push((i, row.category.as_str(), error));
-            }
-        }
-        println!("{}", device.name());
-        for (category, (error, i)) in &worst {
-            println!("  {category:16} {error:.1e} (row {i})");
-        }
-        assert!(misses.is_empty(), "{}: {} misses: {misses:?}", device.name(), misses.len());
-    }
 }
 
 /// A light of 0.5 to 40 degrees, and overlapping spheres in front of it.

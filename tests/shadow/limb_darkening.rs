@@ -4,7 +4,7 @@ use umbracast::glam::DVec3;
 use umbracast::shadow::{Ball, Lighting, LimbDarkening, Picture, ShadowKind, Spheroid, System, visible_fraction};
 use umbracast_files::parse_system;
 
-use umbracast_testing::{cpu, devices, root};
+use umbracast_testing::{cpu, devices};
 
 /// The Sun in the V band.
 fn solar() -> LimbDarkening {
@@ -19,11 +19,9 @@ fn flux(lighting: &Lighting, device: &umbracast::Device) -> f64 {
 
 #[test]
 fn the_flux_agrees_with_the_reference_for_one_occluder() {
-    let text = std::fs::read_to_string(root().join("tests/data/limb_darkening.csv")).unwrap();
     let mut worst = vec![0.0_f64; devices().len()];
-    for line in text.lines().skip(1) {
-        let [u1, u2, radius, separation, expected] =
-            std::array::from_fn(|i| line.split(',').nth(i + 1).unwrap().parse::<f64>().unwrap());
+    for (v, cells) in super::table(include_str!("../data/limb_darkening.csv")) {
+        let [u1, u2, radius, separation, expected] = std::array::from_fn(|i| v[i + 1]);
         // The discs of the reference are flat, so these are small: the light's angular radius is 10⁻⁶.
         let light = Ball::new([0.0, 0.0, 2e6], 2.0);
         // Half as far away. A sphere of radius b at the distance d appears as large as a disc of radius b / √(1 − b² / d²).
@@ -34,7 +32,7 @@ fn the_flux_agrees_with_the_reference_for_one_occluder() {
             let found = flux(&lighting, device);
             *worst = worst.max((found - expected).abs());
             let most = if device.is_cpu() { 1e-9 } else { 1e-3 };
-            assert!((found - expected).abs() < most, "{}: {line}: {found}", device.name());
+            assert!((found - expected).abs() < most, "{}: {cells:?}: {found}", device.name());
         }
     }
     println!("largest errors: {worst:?}");

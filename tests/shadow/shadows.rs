@@ -5,19 +5,7 @@ use umbracast::glam::{DVec2, DVec3};
 use umbracast::shadow::{Ball, Camera, Lens, Picture, PictureOptions, System, visible_fraction};
 use umbracast::{Ends, NO_SPHERE, Query, Ray, Sphere, Touch};
 
-use umbracast_testing::{Numbers, cpu, devices, root, shipped_system};
-
-/// The rows of a CSV table of tests/data: the cells of the columns named.
-fn rows<const N: usize>(name: &str, columns: [&str; N]) -> Vec<[String; N]> {
-    let text = std::fs::read_to_string(root().join("tests/data").join(name)).unwrap();
-    let head: Vec<&str> = text.lines().next().unwrap().split(',').collect();
-    let at = columns.map(|column| head.iter().position(|h| *h == column).unwrap());
-    let cells = |line: &str| {
-        let cells: Vec<&str> = line.split(',').collect();
-        at.map(|i| cells[i].to_owned())
-    };
-    text.lines().skip(1).map(cells).collect()
-}
+use umbracast_testing::{Numbers, cpu, devices, rows, shipped_system};
 
 /// The projection of a camera, computed independently of the renderer.
 ///
@@ -195,11 +183,11 @@ fn circle(points: &[DVec2]) -> (DVec2, f64) {
 #[test]
 fn the_earths_umbra_has_its_radius_at_the_moon() {
     let system = shipped_system("lunar-2025-03-14.toml");
-    let row = rows("lunar_eclipses.csv", ["engine", "gamma", "umbral_mag", "penumbral_mag"])
+    let row = rows("sky/lunar.csv", ["date", "engine", "gamma", "umbral_mag", "penumbral_mag"])
         .into_iter()
-        .find(|row| row[0] == "skyfield-de421/geometric-sphere-6371.0")
+        .find(|row| row[0] == "2025-03-14" && row[1] == "skyfield-de421/geometric-sphere-6371.0")
         .unwrap();
-    let [gamma, umbral, penumbral] = [1, 2, 3].map(|i| row[i].parse::<f64>().unwrap());
+    let [gamma, umbral, penumbral] = [2, 3, 4].map(|i| row[i].parse::<f64>().unwrap());
     // The magnitude is the part of the Moon's diameter within the shadow. Gamma is the Moon's distance from the axis, in equatorial
     // radii of the Earth. Both are those of the greatest eclipse, the time of the third Moon.
     let moons: Vec<DVec3> = system.bodies()[1..].iter().map(|body| body.balls[0].center).collect();

@@ -2,40 +2,10 @@
 
 use std::path::Path;
 
-use umbracast_testing::folder::{Folder, csv_numbers, f32_bytes, npy, npz_array};
+use umbracast_testing::folder::{Folder, npy, npz_array};
 
 const SPHERES: &str = "x,y,z,r\n4,0,0,1\n0,5,0,2\n";
 const RAYS: &str = "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n0,0,0,0,1,0\n0,0,0,0,0,1\n";
-
-#[test]
-fn every_file_format_gives_the_same_results() {
-    let (spheres, rays) = (csv_numbers(SPHERES), csv_numbers(RAYS));
-    let wide = |values: &[f32]| values.iter().flat_map(|v| f64::from(*v).to_be_bytes()).collect::<Vec<u8>>();
-    let written: Vec<f32> =
-        rays.chunks(6).flat_map(|r| [r[0], r[1], r[2], r[3], r[4], r[5], 0.0, f32::INFINITY]).collect();
-    let folder = Folder::new();
-    folder
-        .write("s.csv", SPHERES)
-        .write("s4.npy", npy("'<f4'", false, "(2, 4)", &f32_bytes(&spheres)))
-        .write("s8.npy", npy("'>f8'", false, "(2, 4)", &wide(&spheres)))
-        .write("s.f32", f32_bytes(&spheres))
-        .write("s.spheres", f32_bytes(&spheres))
-        .write("r.csv", RAYS)
-        .write("r4.npy", npy("'<f4'", false, "(3, 6)", &f32_bytes(&rays)))
-        .write("r8.npy", npy("'>f8'", false, "(3, 6)", &wide(&rays)))
-        .write("r48.npy", npy("'<f4'", false, "(3, 8)", &f32_bytes(&written)))
-        .write("r.f32", f32_bytes(&written))
-        .write("r.rays", f32_bytes(&written));
-    for spheres in ["s.csv", "s4.npy", "s8.npy", "s.f32", "s.spheres"] {
-        for rays in ["r.csv", "r4.npy", "r8.npy", "r48.npy", "r.f32", "r.rays"] {
-            folder.run_ok(&format!("cast {spheres} {rays} -o out.npz --quiet"));
-            folder.run_ok(&format!("cast {spheres} {rays} -o out.csv --quiet"));
-            assert_eq!(folder.text("out.csv"), "t,id\n3.0,0\n3.0,1\n,\n", "{spheres} {rays}");
-            assert_eq!(npz_array::<f32>(&folder.path("out.npz"), "t"), [3.0, 3.0, f32::INFINITY]);
-            assert_eq!(npz_array::<u32>(&folder.path("out.npz"), "id"), [0, 1, u32::MAX]);
-        }
-    }
-}
 
 #[test]
 fn every_query_writes_its_arrays() {

@@ -244,8 +244,6 @@ fn points() -> Vec<Wrong> {
         |what, text: &str, words| wrong(what, ("p.csv", text.into()), "contains s.csv p.csv -o out.csv", words);
     vec![
         wrong_points("point that is none", "x,y,z\n0,0,0\n0,nan,0\n", &["p.csv: line 3: y is nan", "finite"]),
-        wrong_points("point beyond f32", "x,y,z\n0,0,1e39\n", &["p.csv: line 2: z is 1e39", "exceeds"]),
-        wrong_points("point of words", "x,y,z\n0,0,up\n", &["p.csv: line 2: z is 'up'", "expected a number"]),
         wrong_points("rays for points", RAYS, &["p.csv", "'ox'"]),
         wrong_points("spheres for points", SPHERES, &["p.csv", "column 'r'"]),
         wrong(

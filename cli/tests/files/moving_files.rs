@@ -52,58 +52,27 @@ fn rows(seed: u64) -> impl FnMut(&[f32]) -> String {
     move |sizes| sizes.iter().map(|size| (size * numbers.signed()).to_string()).collect::<Vec<_>>().join(",")
 }
 
-/// Casts thousands of rays, some with a radius, against moving spheres. `--compare` must find the promised precision on the GPU.
+/// Thousands of rays, some with a radius, and moving spheres and ellipsoids. `--compare` must find the promised precision on the GPU.
 #[test]
 fn the_gpu_agrees_with_the_cpu_engine_on_moving_files() {
     let folder = Folder::new();
     let mut row = rows(3);
-    let spheres: String = (0..200).map(|_| row(&[9.0, 9.0, 9.0]) + ",0.5," + &row(&[3.0, 3.0, 3.0]) + "\n").collect();
-    folder.write("s.csv", format!("x,y,z,r,vx,vy,vz\n{spheres}"));
-    let rays: String = (0..2000)
-        .map(|i| {
-            format!("{},{},0,1,{},{}\n", row(&[9.0, 9.0, 9.0]), row(&[9.0, 9.0, 9.0]), i % 2, 0.25 * (i % 3) as f32)
-        })
-        .collect();
-    folder.write("r.csv", format!("ox,oy,oz,dx,dy,dz,t_min,t_max,time,radius\n{rays}"));
-    for (precision, query) in [
-        ("fast", "closest"),
-        ("standard", "interval"),
-        ("standard", "occluded"),
-        ("standard", "all"),
-        ("exact", "approach"),
-    ] {
-        for motion in ["at-time", "with-ray"] {
-            let arguments = format!("--compare --device gpu --precision {precision} --motion {motion} --query {query}");
-            let json = folder.json(&format!("cast s.csv r.csv -o out.npz {arguments} --json"));
-            assert_eq!(json["rays"], 2000, "{arguments}: {json}");
-        }
-    }
-}
-
-#[test]
-fn every_gpu_agrees_with_the_cpu_engine_on_ellipsoids() {
-    let folder = Folder::new();
-    let mut row = rows(5);
+    let spheres: String = (0..200).map(|_| row(&[9.0; 3]) + ",0.5," + &row(&[3.0; 3]) + "\n").collect();
     // Balls, needles and discs in turn; enough of them for a tree.
     let radii = ["0.5,0.5,0.5", "1.5,0.01,0.01", "0.01,1,0.75"];
     let line = |i: usize| [&row(&[9.0; 3]), radii[i % 3], &row(&[1.0; 4]), &row(&[1.0; 3])].join(",") + "\n";
     let ellipsoids: String = (0..3000).map(line).collect();
-    folder.write("e.csv", format!("x,y,z,rx,ry,rz,qw,qx,qy,qz,vx,vy,vz\n{ellipsoids}"));
-    let rays: String =
-        (0..2000).map(|i| format!("{},{},0,1,{}\n", row(&[9.0; 3]), row(&[9.0; 3]), 0.5 * (i % 3) as f32)).collect();
-    folder.write("r.csv", format!("ox,oy,oz,dx,dy,dz,t_min,t_max,time\n{rays}"));
-    for (precision, motion, query) in [
-        ("fast", "at-time", "closest"),
-        ("fast", "with-ray", "all"),
-        ("standard", "with-ray", "closest"),
-        ("standard", "at-time", "interval"),
-        ("standard", "at-time", "occluded"),
-        ("standard", "with-ray", "count"),
-        ("standard", "at-time", "nearest --k 2"),
-    ] {
-        let arguments = format!("--compare --device gpu --precision {precision} --motion {motion} --query {query}");
-        let json = folder.json(&format!("cast e.csv r.csv -o out.npz {arguments} --json"));
-        assert_eq!(json["rays"], 2000, "{arguments}: {json}");
+    let mut rays =
+        |last: &str| -> String { (0..2000).map(|i| format!("{},0,1,{}{last}\n", row(&[9.0; 6]), i % 2)).collect() };
+    folder
+        .write("s.csv", format!("x,y,z,r,vx,vy,vz\n{spheres}"))
+        .write("e.csv", format!("x,y,z,rx,ry,rz,qw,qx,qy,qz,vx,vy,vz\n{ellipsoids}"))
+        .write("wide.csv", format!("ox,oy,oz,dx,dy,dz,t_min,t_max,time,radius\n{}", rays(",0.25")))
+        .write("thin.csv", format!("ox,oy,oz,dx,dy,dz,t_min,t_max,time\n{}", rays("")));
+    for files in ["s.csv wide.csv", "e.csv thin.csv"] {
+        let arguments = "--compare --device gpu --precision standard --motion with-ray --query interval";
+        let json = folder.json(&format!("cast {files} -o out.npz {arguments} --json"));
+        assert_eq!(json["rays"], 2000, "{files}: {json}");
     }
 }
 

@@ -20,9 +20,6 @@ fn invalid_input_is_refused_and_no_file_changes() {
         ("no speed", table("0,0,0,1,1,1,0"), &["b.csv: line 3: speed is 0: a speed must be above 0"]),
         ("backwards", table("0,0,0,1,1,1,-3"), &["line 3: speed is -3", "above 0"]),
         ("vanishing speed", table("0,0,0,1,1,1,1e-60"), &["speed is 0 after rounding to f32"]),
-        ("NaN speed", table("0,0,0,1,1,1,nan"), &["line 3: speed is nan", "finite"]),
-        ("infinite speed", table("0,0,0,1,1,1,inf"), &["line 3: speed is inf", "finite"]),
-        ("no speed said", table("0,0,0,1,1,1,"), &["line 3: speed is empty", "finite"]),
         (
             "to itself",
             table("1,2,3,1,2,3,1"),
@@ -30,11 +27,6 @@ fn invalid_input_is_refused_and_no_file_changes() {
         ),
         ("nearly to itself", table("1,2,3,1,2,3.00000001,1"), &["x2,y2,z2 is 1,2,3 after rounding to f32"]),
         ("NaN start", table("0,nan,0,1,1,1,1"), &["line 3: y1 is nan: a start point must be finite"]),
-        ("infinite target", table("0,0,0,1,-inf,1,1"), &["line 3: y2 is -inf", "a target point must be finite"]),
-        ("beyond f32", table("0,0,0,1,1,1e39,1"), &["line 3: z2 is 1e39", "exceeds the largest f32"]),
-        ("speed beyond f32", table("0,0,0,1,1,1,1e39"), &["line 3: speed is 1e39", "exceeds"]),
-        ("word", table("0,0,0,1,1,fast,1"), &["line 3: z2 is 'fast'", "expected a number"]),
-        ("too few cells", table("0,0,0,1,1,1"), &["line 3", "6 cells, expected 7"]),
         (
             "column missing",
             Some(b"x1,y1,z1,x2,y2,z2\n0,0,0,1,1,1\n".to_vec()),
@@ -46,12 +38,8 @@ fn invalid_input_is_refused_and_no_file_changes() {
             &["unknown column 'sped'", "did you mean 'speed'"],
         ),
         ("swapped", Some(SPHERES.into()), &["'x' belongs to spheres", "SPHERES, then BULLETS"]),
-        ("empty table", Some(vec![]), &["b.csv", "empty (0 bytes)", "x1,y1,z1"]),
         ("radius in words", wide("wide"), &["b.csv: line 2: radius is 'wide'", "a number"]),
         ("radius below 0", wide("-0.5"), &["line 2: radius is -0.5", "not be negative"]),
-        ("NaN radius", wide("nan"), &["line 2: radius is nan", "finite"]),
-        ("radius beyond f32", wide("1e39"), &["line 2: radius is 1e39", "largest f32"]),
-        ("no radius said", wide(""), &["line 2: radius is empty", "finite"]),
         ("column of rays", other, &["b.csv", "column 'time'"]),
     ];
     let usages: Vec<(&'static str, String, Words)> = vec![
@@ -114,25 +102,11 @@ fn invalid_input_is_refused_and_no_file_changes() {
             &["shape is (2, 4)", "SPHERES, then BULLETS"],
         ),
         (
-            "truncated array",
-            file("b.npy", array("(3, 7)", 14)),
-            npys.into(),
-            2,
-            &["needs 84 bytes", "the file has 56", "truncated"],
-        ),
-        (
             "array to itself",
             file("b.npy", array("(2, 7)", 14)),
             npys.into(),
             2,
             &["row 1 (index 0): x2,y2,z2 is 1,1,1"],
-        ),
-        (
-            "half a record",
-            file("b.f32", Some(vec![0; 40])),
-            "bullets s.csv b.f32 -o out.csv".into(),
-            2,
-            &["40 bytes", "multiple of 28"],
         ),
         (
             "raw of others",
@@ -148,15 +122,6 @@ fn invalid_input_is_refused_and_no_file_changes() {
             2,
             &["s.csv: row 2 (index 1): r is 0", "the radius must be above 0"],
         ),
-        (
-            "negative sphere",
-            file("s.csv", Some(b"x,y,z,r\n1,1,1,-1\n".to_vec())),
-            files.into(),
-            2,
-            &["line 2: r is -1", "negative"],
-        ),
-        ("no such file", None, "bullets s.csv gone.csv -o out.csv".into(), 5, &["cannot read gone.csv"]),
-        ("no such device", None, format!("{files} --device abacus"), 3, &["no device 'abacus'"]),
         ("no frames", file("s.csv", moving("1")), files.into(), 2, &["s.csv move (columns vx,vy,vz)", "with --frames"]),
         (
             "frames of none",
@@ -193,13 +158,6 @@ fn invalid_input_is_refused_and_no_file_changes() {
             format!("{files} --frames 9"),
             2,
             &["sphere 0: vx is", "leaves the range of f32"],
-        ),
-        (
-            "half a velocity",
-            file("s.csv", Some(b"x,y,z,r,vx\n1,1,1,1,1\n".to_vec())),
-            files.into(),
-            2,
-            &["three columns"],
         ),
     ];
     let folder = || {

@@ -22,7 +22,7 @@ fn lunar_eclipses_agree() {
         "P4",
     ];
     let (mut contacts, mut magnitudes) = (0.0_f64, 0.0_f64);
-    let list = rows("lunar.csv", columns);
+    let list = rows("sky/lunar.csv", columns);
     assert_eq!(list.len(), 30);
     for [date, engine, kind, utc, gamma, umbral, penumbral, p1, u1, u2, u3, u4, p4] in list {
         let lunar_rule = match engine.strip_prefix("skyfield-de421/").unwrap() {

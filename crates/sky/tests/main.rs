@@ -19,16 +19,7 @@ mod sunlight;
 mod transits;
 
 use umbracast_sky::{DeltaT, Eclipse, Radii, Sky, SkyOptions, SolarEclipse, Time};
-
-/// The rows of a file in `tests/data/sky`, as cells in the order of `columns`.
-fn rows<const N: usize>(file: &str, columns: [&str; N]) -> Vec<[String; N]> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/sky/");
-    let text = std::fs::read_to_string(format!("{path}{file}")).unwrap();
-    let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
-    let head = lines.next().unwrap();
-    let at = columns.map(|name| head.iter().position(|&own| own == name).unwrap_or_else(|| panic!("{file}: {name}")));
-    lines.map(|cells| at.map(|i| cells[i].to_string())).collect()
-}
+use umbracast_testing::rows;
 
 fn number(text: &str) -> f64 {
     text.parse().unwrap_or_else(|_| panic!("'{text}' is not a number"))

@@ -2,8 +2,6 @@
 
 use umbracast_sky::{DeltaT, Eclipse, MapGrid, Place, Sky, SkyOptions, SolarEclipse};
 
-use umbracast_testing::root;
-
 fn eclipse(date: &str, delta_t: DeltaT) -> (Sky, SolarEclipse) {
     let sky = Sky::new(SkyOptions { delta_t, ..SkyOptions::default() });
     let (day, _) = sky.parse_time(date).unwrap();
@@ -13,17 +11,11 @@ fn eclipse(date: &str, delta_t: DeltaT) -> (Sky, SolarEclipse) {
 
 #[test]
 fn a_map_of_an_instant_agrees_with_the_reference_grid() {
-    let text = std::fs::read_to_string(root().join("tests/data/sky/obscuration.csv")).unwrap();
-    let mut lines = text.lines();
-    let head: Vec<&str> = lines.next().unwrap().split(',').collect();
-    let column = |name: &str| head.iter().position(|own| *own == name).unwrap_or_else(|| panic!("{name}: {head:?}"));
-    let [utc, delta_t, lat, lon, alt, obscuration] =
-        ["utc", "delta_t_s", "lat", "lon", "sun_alt_deg", "obscuration"].map(column);
-    let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
-    let mut instants: Vec<(&str, &str)> = rows.iter().map(|row| (row[utc], row[delta_t])).collect();
+    let columns = ["utc", "delta_t_s", "lat", "lon", "sun_alt_deg", "obscuration"];
+    let rows = super::rows("sky/obscuration.csv", columns);
+    let mut instants: Vec<(&str, &str)> = rows.iter().map(|row| (row[0].as_str(), row[1].as_str())).collect();
     instants.dedup();
     assert!(instants.len() >= 2, "{instants:?}");
-    let number = |row: &[&str], at: usize| row[at].parse::<f64>().unwrap();
     for (instant, seconds) in instants {
         let (sky, eclipse) = eclipse(&instant[..10], DeltaT::Seconds(seconds.parse().unwrap()));
         let at = sky.parse_time(instant).unwrap().0;
@@ -31,13 +23,17 @@ fn a_map_of_an_instant_agrees_with_the_reference_grid() {
         let grid = MapGrid::new([-182.0, -90.0, 178.0, 90.0], [90, 45]).unwrap();
         let values = eclipse.obscuration_map(&grid, Some(at)).unwrap();
         let (mut worst, mut count) = (0.0_f64, 0);
-        for row in rows.iter().filter(|row| row[utc] == instant && number(row, alt) > 0.05) {
-            let [x, y] = grid.cell(number(row, lon), number(row, lat));
+        for row in rows.iter().filter(|row| row[0] == instant) {
+            let [latitude, longitude, altitude, expected] = std::array::from_fn(|i| super::number(&row[2 + i]));
+            if altitude <= 0.05 {
+                continue;
+            }
+            let [x, y] = grid.cell(longitude, latitude);
             if (y - 0.5).fract().abs() > 1e-6 || (x - 0.5).fract().abs() > 1e-6 {
                 continue;
             }
             let found = f64::from(values[y as usize * 90 + (x.rem_euclid(90.0)) as usize]);
-            worst = worst.max((found - number(row, obscuration)).abs());
+            worst = worst.max((found - expected).abs());
             count += 1;
         }
         println!("{instant}: {count} points, largest difference {worst:e}");

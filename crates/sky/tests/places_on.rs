@@ -25,24 +25,14 @@ fn seen_beside(sky: &Sky, body: SkyBody, place: &Place, time: Time, light: &Ligh
 #[test]
 fn shadows_on_jupiter_are_at_their_longitudes() {
     let sky = Sky::new(SkyOptions::default());
-    let text = std::fs::read_to_string(umbracast_testing::root().join("tests/data/jupiter_shadows.csv")).unwrap();
-    let mut lines = text.lines();
-    let head: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let columns = ["jd_tdb", "mx", "my", "mz", "sx", "sy", "sz", "shadow_lat_planetographic", "shadow_lon_sysIII_east"];
     let mut worst = 0.0_f64;
     let mut count = 0;
-    for line in lines {
-        let cells: Vec<&str> = line.split(',').collect();
-        let cell = |name: &str| cells[head.iter().position(|own| *own == name).unwrap()];
-        if cell("shadow_lat_planetographic").is_empty() {
-            continue;
-        }
-        let value = |name: &str| number(cell(name));
-        let jd = value("jd_tdb");
+    for row in super::rows("jupiter_shadows.csv", columns).iter().filter(|row| !row[7].is_empty()) {
+        let [jd, mx, my, mz, sx, sy, sz, latitude, longitude] = row.each_ref().map(|cell| number(cell));
         let time = Time::from_tdb_seconds((jd - 2_451_545.0) * 86_400.0);
-        let [moon, sun] = [["mx", "my", "mz"], ["sx", "sy", "sz"]]
-            .map(|names| sky.to_earth_fixed(DVec3::from_array(names.map(value)), time));
-        let longitude = value("shadow_lon_sysIII_east").rem_euclid(360.0);
-        let place = Place::new(value("shadow_lat_planetographic"), longitude, 0.0).unwrap();
+        let [moon, sun] = [[mx, my, mz], [sx, sy, sz]].map(|v| sky.to_earth_fixed(DVec3::from_array(v), time));
+        let place = Place::new(latitude, longitude.rem_euclid(360.0), 0.0).unwrap();
         let point = beside(&sky, SkyBody::Jupiter, &place, time);
         let axis = (moon - sun).normalize();
         let apart = (point - moon) - axis * (point - moon).dot(axis);

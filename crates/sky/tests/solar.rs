@@ -18,7 +18,7 @@ fn place(latitude: &str, longitude: &str) -> Place {
 
 /// Sky with the ΔT of an eclipse and an engine.
 fn sky_of(date: &str, engine: &str) -> Sky {
-    let list = rows("greatest.csv", ["date", "engine", "delta_t_s"]);
+    let list = rows("sky/greatest.csv", ["date", "engine", "delta_t_s"]);
     let row = list.into_iter().find(|row| row[0] == date && row[1] == engine).unwrap();
     sky(number(&row[2]), radii(engine))
 }
@@ -39,7 +39,7 @@ fn greatest_eclipses_agree() {
         "sun_alt",
     ];
     for [date, engine, utc, gamma, lat, lon, kind, magnitude, obscuration, duration, altitude] in
-        rows("greatest.csv", columns)
+        rows("sky/greatest.csv", columns)
     {
         let eclipse = solar(&sky_of(&date, &engine), &date);
         let greatest = eclipse.greatest;
@@ -87,7 +87,7 @@ fn local_circumstances_agree() {
     ];
     let mut eclipses = std::collections::BTreeMap::new();
     let (mut contacts, mut maxima, mut amounts) = (0.0_f64, 0.0_f64, 0.0_f64);
-    let list = rows("cities.csv", columns);
+    let list = rows("sky/cities.csv", columns);
     assert_eq!(list.len(), 216);
     for [date, city, lat, lon, engine, kind, c1, c2, max, c3, c4, magnitude, obscuration, altitude] in list {
         let eclipse =
@@ -133,7 +133,7 @@ fn the_axis_follows_the_centre_line() {
     let columns = ["date", "utc", "lat_de421", "lon_de421", "sun_alt", "mag_iau", "duration_iau_s"];
     let mut eclipses = std::collections::BTreeMap::new();
     let mut most = 0.0_f64;
-    let list = rows("centerline.csv", columns);
+    let list = rows("sky/centerline.csv", columns);
     assert!(list.len() > 290);
     for [date, utc, lat, lon, altitude, magnitude, duration] in list {
         let eclipse =
@@ -160,7 +160,7 @@ fn the_axis_follows_the_centre_line() {
 fn obscurations_of_a_grid_agree() {
     let columns = ["utc", "delta_t_s", "lat", "lon", "sun_alt_deg", "magnitude", "obscuration"];
     let mut eclipses = std::collections::BTreeMap::new();
-    let list = rows("obscuration.csv", columns);
+    let list = rows("sky/obscuration.csv", columns);
     assert!(list.len() > 1600);
     for [utc, delta_t, lat, lon, altitude, magnitude, obscuration] in list {
         let eclipse =

@@ -33,7 +33,7 @@ fn transits_agree() {
         "position_angle_deg",
         "sun_altitude_deg",
     ];
-    let list = rows("transits.csv", columns);
+    let list = rows("sky/transits.csv", columns);
     let (mut seconds, mut horizons) = (0.0_f64, 0);
     for [date, planet, latitude, longitude, name, jd, separation, angle, altitude] in &list {
         let transit = transit(date);

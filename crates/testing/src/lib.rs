@@ -145,6 +145,24 @@ pub fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
+/// Asserts that a file of the repository has this text. With the variable `UMBRACAST_BLESS`, writes it first.
+pub fn check_kept(path: &Path, text: &str) {
+    if std::env::var_os("UMBRACAST_BLESS").is_some() {
+        std::fs::write(path, text).unwrap();
+    }
+    let kept = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(kept == text, "{} differs: run this test with UMBRACAST_BLESS=1, and commit it", path.display());
+}
+
+/// The rows of a CSV table of `tests/data`: the cells of the columns named.
+pub fn rows<const N: usize>(file: &str, columns: [&str; N]) -> Vec<[String; N]> {
+    let text = std::fs::read_to_string(root().join("tests/data").join(file)).unwrap();
+    let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let head = lines.next().unwrap();
+    let at = columns.map(|name| head.iter().position(|&own| own == name).unwrap_or_else(|| panic!("{file}: {name}")));
+    lines.map(|cells| at.map(|i| cells[i].to_owned())).collect()
+}
+
 /// All of `tests/data/rays.bin`.
 pub fn corpus() -> Vec<Row> {
     // Part of the program, because `measure_gpu` runs on machines without this folder.

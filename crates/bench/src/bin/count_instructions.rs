@@ -17,12 +17,12 @@ use umbracast::{
 };
 use umbracast_files::PLANET;
 
-/// Uniform in the cube from −1 to 1, but not shorter than 0.1.
 /// Uniform in the unit cube.
 fn point(numbers: &mut Numbers) -> Vec3 {
     Vec3::new(numbers.unit(), numbers.unit(), numbers.unit())
 }
 
+/// Uniform in the cube from −1 to 1, but not shorter than 0.1.
 fn direction(numbers: &mut Numbers) -> Vec3 {
     loop {
         let direction = Vec3::from(numbers.vector());
