@@ -69,15 +69,20 @@ fn out_of_view(system: &System) -> String {
     )
 }
 
+/// The angles in radians between the line of sight and the nearest and the farthest edge of a ball. The first is negative if the ball is on it.
+pub(crate) fn edge_angles(camera: &Camera, ball: Ball) -> [f64; 2] {
+    let toward = ball.center - camera.position;
+    let (aside, half) =
+        (toward.angle_between(camera.target - camera.position), (ball.radius / toward.length()).min(1.0).asin());
+    [aside - half, aside + half]
+}
+
 /// The least angle in degrees between the line of sight and a ball, or the least distance in a parallel projection.
 fn aside(camera: &Camera, ball: Ball) -> f64 {
     let forward = (camera.target - camera.position).normalize_or_zero();
     let toward = ball.center - camera.position;
     match camera.lens {
-        Lens::Perspective { .. } => {
-            let half = (ball.radius / toward.length()).min(1.0).asin();
-            (toward.angle_between(forward) - half).max(0.0).to_degrees()
-        }
+        Lens::Perspective { .. } => edge_angles(camera, ball)[0].max(0.0).to_degrees(),
         Lens::Orthographic { .. } if toward.dot(forward) + ball.radius < 0.0 => f64::INFINITY,
         Lens::Orthographic { .. } => (toward.cross(forward).length() - ball.radius).max(0.0),
     }

@@ -232,7 +232,7 @@ fn bullets_may_start_inside_on_and_outside_spheres() {
     }
 }
 
-/// f32 cannot hold the direction (1 − 2⁻²⁵, 1, 0). Far away, at 2¹⁷, the ray of the rounded direction is 2⁻⁸ beside the line.
+/// f32 cannot hold the direction (1 − 2⁻²⁵, 1, 0). At a distance of 2¹⁷, the ray with the rounded direction is 2⁻⁸ away from the line.
 #[test]
 fn the_first_leg_follows_the_line_of_the_given_points() {
     let far = 2f32.powi(17);

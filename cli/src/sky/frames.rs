@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use png::ColorType;
 use umbracast::Device;
 use umbracast::glam::{DVec2, DVec3};
-use umbracast::shadow::{Ball, Body, Camera, Lens, Picture, System};
+use umbracast::shadow::{Ball, Camera, Lens, Picture, System};
 use umbracast_files::prepare_atomic;
 use umbracast_sky::{Eclipse, SkyBody, Time, View};
 
@@ -16,6 +16,7 @@ use super::map::round_length;
 use super::place_text;
 use crate::drawing::{Drawing, Style, Symbol, wrapped, write_frames, write_png};
 use crate::error::{Error, Result};
+use crate::picture_warnings::edge_angles;
 use crate::progress::ProgressDisplay;
 
 /// Height of a picture by the width or height of what fills it.
@@ -47,10 +48,13 @@ impl FieldOfView {
             return Err(Error::Usage(message.into()));
         };
         let [width, height] = system.picture().size.map(f64::from);
-        let degrees = match (self, half_angle(system)) {
-            (Self::Degrees(degrees), _) => degrees,
-            (Self::Fill, Some(half)) => (2.0 * (MARGIN * half.tan() * (height / width).max(1.0)).atan()).to_degrees(),
-            (Self::Fill, None) => return Err(Error::Usage("--fov fill: the camera aims at no body".into())),
+        let degrees = match self {
+            Self::Degrees(degrees) => degrees,
+            Self::Fill => {
+                let no_body = || Error::Usage("--fov fill: the camera aims at no body".into());
+                let half = half_angle(system).ok_or_else(no_body)?;
+                (2.0 * (MARGIN * half.tan() * (height / width).max(1.0)).atan()).to_degrees()
+            }
         };
         let lens = Lens::Perspective { field_of_view_deg: degrees };
         let (light, bodies) = (system.light().clone(), system.bodies().to_vec());
@@ -62,33 +66,27 @@ impl FieldOfView {
 /// The angle between the line of sight and the farthest edge of the body at which the camera aims, at most 82 degrees: of the bodies and
 /// the light that the line of sight meets, or whose spheres surround the target, the one with a sphere nearest to the target.
 fn half_angle(system: &System) -> Option<f64> {
-    let Camera { position, target, .. } = *system.camera();
-    // A spheroid counts as the ball around it.
-    let around = |body: &Body| {
-        let polar = body.polar_radius.unwrap_or(0.0);
-        body.balls.iter().map(|ball| Ball { radius: ball.radius.max(polar), ..*ball }).collect()
-    };
-    let visible = system.bodies().iter().filter(|body| body.visible).map(around);
-    // Angles of the nearest and the farthest point of a ball.
-    let angles = |ball: &Ball| {
-        let toward = ball.center - position;
-        let (aside, half) = (toward.angle_between(target - position), (ball.radius / toward.length()).min(1.0).asin());
-        (aside - half, aside + half)
-    };
-    let is_around = |balls: &[Ball]| {
-        let low = balls.iter().map(|ball| ball.center - ball.radius).fold(DVec3::INFINITY, DVec3::min);
-        let high = balls.iter().map(|ball| ball.center + ball.radius).fold(DVec3::NEG_INFINITY, DVec3::max);
-        target.cmpge(low).all() && target.cmple(high).all()
-    };
-    let distance = |balls: &Vec<Ball>| {
-        balls.iter().map(|ball| (ball.center - target).length() - ball.radius).fold(f64::INFINITY, f64::min).max(0.0)
-    };
-    let aimed = visible
-        .chain([vec![system.light().ball]])
-        .filter(|balls| is_around(balls) || balls.iter().any(|ball| angles(ball).0 <= 0.0))
-        .min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
-    let farthest = aimed.iter().map(|ball| angles(ball).1).fold(0.0, f64::max);
-    Some(farthest.min(82_f64.to_radians()))
+    let (camera, target) = (system.camera(), system.camera().target);
+    let visible = system.bodies().iter().filter(|body| body.visible);
+    let bodies = visible.map(|body| (&body.balls[..], body.polar_radius.unwrap_or(0.0)));
+    let mut aimed: Option<(f64, f64)> = None;
+    for (balls, polar) in bodies.chain([(std::slice::from_ref(&system.light().ball), 0.0)]) {
+        let (mut low, mut high) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+        let (mut meets, mut farthest, mut distance) = (false, 0.0_f64, f64::INFINITY);
+        for ball in balls {
+            // A spheroid counts as the ball around it.
+            let ball = Ball { radius: ball.radius.max(polar), ..*ball };
+            let [near, far] = edge_angles(camera, ball);
+            (low, high) = (low.min(ball.center - ball.radius), high.max(ball.center + ball.radius));
+            (meets, farthest) = (meets || near <= 0.0, farthest.max(far));
+            distance = distance.min(((ball.center - target).length() - ball.radius).max(0.0));
+        }
+        let surrounds = target.cmpge(low).all() && target.cmple(high).all();
+        if (meets || surrounds) && aimed.is_none_or(|(nearest, _)| distance < nearest) {
+            aimed = Some((distance, farthest));
+        }
+    }
+    aimed.map(|(_, farthest)| farthest.min(82_f64.to_radians()))
 }
 
 /// The lines of a caption: the instant, the view, and what the picture depends on.
