@@ -19,7 +19,7 @@ impl<'a> Input<'a> {
         c
     }
 
-    fn compare_list(
+    pub(super) fn compare_list(
         &self,
         c: &mut Comparison,
         number: u64,
@@ -38,12 +38,12 @@ impl<'a> Input<'a> {
         for &hit in &a_by_id {
             match find(&b_by_id, hit.id) {
                 Some(other) => self.compare_one(c, number, ray, hit, other),
-                None if self.is_next((number, ray), &hit, b, most) => c.ids_tied += 1,
+                None if self.may_be_beyond((number, ray), &hit, b, most) => c.ids_tied += 1,
                 None => self.compare_one(c, number, ray, hit, Interval::MISS),
             }
         }
         for hit in b_by_id.iter().filter(|hit| find(&a_by_id, hit.id).is_none()) {
-            if self.is_next((number, ray), hit, a, most) {
+            if self.may_be_beyond((number, ray), hit, a, most) {
                 c.ids_tied += 1;
             } else {
                 self.compare_one(c, number, ray, Interval::MISS, *hit);
@@ -57,18 +57,21 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Whether a sphere may be missing from a list because the list is full and its last sphere is tied with it.
-    fn is_next(&self, ray: (u64, &'a Ray), hit: &Interval, list: &[Interval], most: Option<u32>) -> bool {
+    /// Whether a sphere may be missing from a list because the list is full, and its last sphere may come before that one.
+    fn may_be_beyond(&self, ray: (u64, &'a Ray), hit: &Interval, list: &[Interval], most: Option<u32>) -> bool {
         let full = most.is_some_and(|most| list.len() >= most as usize);
-        full && list.last().is_some_and(|last| self.tied(ray, hit, last))
+        full && list.last().is_some_and(|last| self.lead(ray, last, hit).is_some_and(|lead| lead >= 0.0))
     }
 
-    /// Whether two spheres are tied: their `t` differ by at most the sum of both bounds.
-    fn tied(&self, (number, ray): (u64, &'a Ray), p: &Interval, q: &Interval) -> bool {
-        let (Some(a), Some(b)) = (self.pair(number, ray, p.id), self.pair(number, ray, q.id)) else {
-            return false;
-        };
+    /// Whether two spheres are tied: each may come before the other.
+    fn tied(&self, ray: (u64, &'a Ray), p: &Interval, q: &Interval) -> bool {
+        [(p, q), (q, p)].into_iter().all(|(p, q)| self.lead(ray, p, q).is_some_and(|lead| lead >= 0.0))
+    }
+
+    /// By how much `p` may come before `q` at most: the difference of their `t`, and both bounds. None if a sphere is missing.
+    fn lead(&self, (number, ray): (u64, &'a Ray), p: &Interval, q: &Interval) -> Option<f64> {
+        let (a, b) = (self.pair(number, ray, p.id)?, self.pair(number, ray, q.id)?);
         let (m, n) = (p.bounds(self, &a), q.bounds(self, &b));
-        (m.key - n.key).abs() <= m.key_may + n.key_may
+        Some(n.key - m.key + m.key_may + n.key_may)
     }
 }

@@ -87,6 +87,22 @@ fn different_ids_need_equal_t_within_the_bounds() {
 }
 
 #[test]
+fn a_sphere_that_only_one_list_has_room_for_is_no_difference() {
+    let spheres = [Sphere::new([4.0, 0.0, 0.0], 1.0), Sphere::new([8.0, 1.0, 0.0], 1.0)];
+    let (rays, query) = ([Ray::new([0.0, 1.0, 0.0], [1.0, 0.0, 0.0])], Query::at(Precision::Fast));
+    let tangent = [Interval { t_enter: 4.0, t_exit: 4.0, id: 0 }];
+    let next = [Interval { t_enter: 7.0, t_exit: 9.0, id: 1 }];
+    // A tangent sphere may be missed, and then the next one takes its place in a list of one.
+    for (found, expected) in [(&tangent, &next), (&next, &tangent)] {
+        for (most, breaks) in [(Some(1), false), (Some(2), true), (None, true)] {
+            let mut c = Comparison { rays: 1, ..Comparison::default() };
+            at_rest(&spheres, &rays, &query).compare_list(&mut c, 0, &rays[0], found, expected, most);
+            assert_eq!(broken(&c, Precision::Fast).is_some(), breaks, "{most:?}: {c:?}");
+        }
+    }
+}
+
+#[test]
 fn occlusion_bits_are_compared_one_by_one() {
     let rays = vec![Ray::new([0.0, 0.0, 0.0], [1.0, 0.0, 0.0]); 40];
     let query = Query::at(Precision::Standard);
