@@ -287,6 +287,28 @@ def test_update_and_rebuild(spheres, rays):
     assert (scene.rounded, scene.largest_rounding) == (600, float(np.float32(0.1)) - 0.1)
 
 
+def test_centres_alone_keep_the_radii(spheres, rays):
+    moved = spheres.astype(float) + [0.1, 0, 0, 0]
+    for origin in (None, (1000.0, 2000.0, 3000.0)):
+        shift = np.array(origin or (0.0, 0.0, 0.0))
+        scene = umbracast.Scene(spheres + [*shift, 0], origin=origin, masks=np.arange(300), device="cpu")
+        there = moved[:, :3] + shift
+        away = rays + [*shift, *[0] * (rays.shape[-1] - 3)]
+        expected = umbracast.Scene(np.c_[there, spheres[:, 3]], origin=origin, masks=np.arange(300), device="cpu")
+        for centers in (there, there.tolist(), dict(zip("xyz", there.T, strict=True))):
+            scene.update(spheres + [*shift, 0])
+            scene.update(centers)
+            np.testing.assert_array_equal(scene.spheres, expected.spheres)
+            np.testing.assert_array_equal(scene.masks, expected.masks)
+        same(scene.closest(away), expected.closest(away))
+        for bad in (there[:299], there[0], there.reshape(100, 3, 3)):
+            with pytest.raises(ValueError, match=r"centres of 300 spheres must have shape \(300, 3\)"):
+                scene.update(bad)
+        with pytest.raises(umbracast.RecordError, match="sphere 7: x is NaN"):
+            scene.update(np.where(np.arange(300)[:, None] == 7, np.nan, there))
+        np.testing.assert_array_equal(scene.spheres, expected.spheres)
+
+
 def test_progress_is_reported(scene):
     calls = []
     scene.approach(beams(200_000), progress=lambda done, total: calls.append((done, total)))

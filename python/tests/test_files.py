@@ -1,5 +1,6 @@
 """Scenes of files."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -59,9 +60,63 @@ def test_an_origin_keeps_the_digits_of_a_file(tmp_path):
         same = umbracast.Scene(far, origin=origin, device="cpu")
         np.testing.assert_array_equal(scene.closest(rays).t, same.closest(rays).t)
         assert scene.origin == same.origin and scene.rounded == same.rounded
-    for origin, words in [(rays, "origin must contain 3 numbers"), ([np.nan, 0, 0], "finite")]:
+    refused = [([1, 2], "origin must contain 3 numbers"), ([np.nan, 0, 0], "finite"), ("centre", "rays or 'auto'")]
+    for origin, words in refused:
         with pytest.raises(ValueError, match=words):
             umbracast.Scene.read(tmp_path / "far.csv", origin=origin, device="cpu")
+
+
+@pytest.mark.parametrize("shape", ["sphere", "ellipsoid"])
+def test_an_origin_near_rays_keeps_their_heights_above_a_body_of_a_file(tmp_path, shape):
+    path = tmp_path / "planet.csv"
+    sizes = ["r"] if shape == "sphere" else ["rx", "ry", "rz"]
+    table = {name: [0.0, 0.0] for name in "xyz"} | {name: [6_371_000.0, 1.0] for name in sizes}
+    table["x"][1] = 6_371_010.0
+    pd.DataFrame(table).to_csv(path, index=False)
+    rays = [[6_371_005.3, 0.1, 0, 1, 0, 0], [6_371_005.3, 0.1, 0, -1, 0, 0]]
+    with pytest.warns(RuntimeWarning, match="origin=rays"):
+        umbracast.Scene.read(path, device="cpu").closest(rays)
+    frame = pd.DataFrame(rays, columns=["ox", "oy", "oz", "dx", "dy", "dz"])
+    for origin in (rays, np.array(rays)[:, :3], frame):
+        scene = umbracast.Scene.read(path, origin=origin, device="cpu")
+        assert scene.origin == umbracast.Scene(table, origin=origin, device="cpu").origin != (0.0, 0.0, 0.0)
+        np.testing.assert_allclose(scene.closest(rays).t, [3.705, 5.3], atol=1e-3)
+    middles = [umbracast.Scene.read(path, origin=origin, device="cpu").origin for origin in (np.empty((0, 6)), "auto")]
+    assert middles[0] == middles[1]
+
+
+def test_columns_that_a_file_lacks_are_arguments(tmp_path):
+    ray, path = [0, 0, 0, 1, 0, 0], tmp_path / "balls.csv"
+    path.write_text("x,y,z,r\n5,0,0,1\n9,0,0,1\n")
+    read = lambda **given: umbracast.Scene.read(path, device="cpu", **given)  # noqa: E731
+    assert read(masks=[1, 2]).closest(ray, masks=2).id == 1
+    assert read(velocities=[[0, 0, 9], [0, 0, 0]]).closest(ray, times=1).id == 1
+    assert read(transmittances=[0.5, 0.1]).rounded == 1
+    assert read(transmittances=0.5).transmittance(ray) == 0.25
+    for name, given, shape in (("masks", [1, 2, 3], "(2,)"), ("velocities", [[0, 0, 1]], "(2, 3)")):
+        with pytest.raises(ValueError, match=f"^{name}.*{re.escape(shape)}"):
+            read(**{name: given})
+    with pytest.raises(TypeError, match=r"^semi_axes must be columns of the file \(rx, ry, rz\); or read first, then"):
+        read(semi_axes=[[1, 1, 1], [1, 1, 1]])
+    scene = read(masks=[1, 2], origin=(5, 0, 0))
+    scene.update(scene.spheres[:, :3] + scene.origin, semi_axes=[[2, 1, 1], [2, 1, 1]])
+    assert scene.closest(ray).t == 3 and scene.closest(ray, masks=2).t == 7
+    path.write_text("x,y,z,r,mask,vx,vy,vz,transmittance\n5,0,0,1,0,1,0,0,0.5\n")
+    twice = (("masks", [1], "mask"), ("velocities", [[1, 0, 0]], "vx"), ("transmittances", [1], "transmittance"))
+    for name, given, column in twice:
+        with pytest.raises(TypeError, match=f"{name} is given twice: as an argument and as the column '{column}'"):
+            read(**{name: given})
+
+
+def test_masks_of_atoms_do_not_show_atoms_that_are_left_out(tmp_path):
+    path = tmp_path / "two.xyz"
+    path.write_text("3\nwater\nO 0 0 5\nXx 0 0 7\nO 0 0 9\n")
+    with pytest.warns(RuntimeWarning, match="unknown_atoms"):
+        scene = umbracast.Scene.read(path, masks=[1, 3, 2], velocities=np.zeros((3, 3)), device="cpu")
+    assert scene.masks.tolist() == [1, 0, 2]
+    assert scene.closest([0, 0, 0, 0, 0, 1], masks=2).id == 2
+    with pytest.warns(RuntimeWarning), pytest.raises(ValueError, match=r"^masks: the shape \(2,\)"):
+        umbracast.Scene.read(path, masks=[1, 3], device="cpu")
 
 
 def test_atoms_of_a_file(tmp_path):

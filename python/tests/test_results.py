@@ -68,7 +68,7 @@ def test_misses_are_missing_values_in_tables(scene):
 def test_columns_are_those_of_files(scene):
     made = results(scene)
     assert list(made["Hits"].to_pandas()) == ["t", "id"]
-    assert list(made["Attributes"].to_pandas())[:6] == ["x", "y", "z", "nx", "ny", "nz"]
+    assert list(made["Attributes"].to_pandas())[:6] == ["px", "py", "pz", "nx", "ny", "nz"]
     assert set(made["Shadows"].to_pandas().kind) <= {kind.name.lower() for kind in umbracast.ShadowKind}
     lists = made["HitLists"]
     frame = lists.to_pandas()
@@ -80,7 +80,8 @@ def test_columns_are_those_of_files(scene):
     with pytest.raises(IndexError):
         lists.of((5, 0))
     flights = made["Flights"].to_pandas()
-    assert list(flights)[:3] == ["bullet", "status", "id"] and list(flights)[-3:] == ["vx", "vy", "vz"]
+    assert list(flights)[:8] == ["bullet", "status", "id", "distance", "frames", "px", "py", "pz"]
+    assert list(flights)[8:] == ["grazing_rad", "vx", "vy", "vz"]
     assert flights.bullet.nunique() == 60
 
 

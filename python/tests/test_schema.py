@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 import umbracast
+from umbracast._frames import VECTORS
 
 FOLDER = Path(__file__).parents[2] / "docs" / "schema"
-PARTS = {"point": ["px", "py", "pz"], "normal": ["nx", "ny", "nz"], "velocity": ["vx", "vy", "vz"]}
-"""Columns of the arrays that have three numbers per row."""
 OTHERS = {"report", "shape", "offsets"}
 """Fields that are no columns."""
 NAMED = {"status": umbracast.LegStatus, "kind": umbracast.ShadowKind}
@@ -34,7 +33,7 @@ def names(kind):
 )
 def test_fields_are_the_columns_of_files(kind, table):
     schema = json.loads((FOLDER / "columns.json").read_text())["$defs"][table]
-    columns = [column for name in names(kind) if name not in OTHERS for column in PARTS.get(name, [name])]
+    columns = [column for name in names(kind) if name not in OTHERS for column in VECTORS.get(name, [name])]
     assert sorted(columns) == sorted(schema["required"])
     for name in NAMED.keys() & set(columns):
         words = schema["properties"][name]["enum"]
@@ -43,7 +42,7 @@ def test_fields_are_the_columns_of_files(kind, table):
 
 def test_attributes_are_columns_of_with():
     schema = json.loads((FOLDER / "columns.json").read_text())["$defs"]["closest with all"]
-    columns = [column for name in names(umbracast.Attributes) for column in PARTS.get(name, [name])]
+    columns = [column for name in names(umbracast.Attributes) for column in VECTORS.get(name, [name])]
     assert set(columns) <= set(schema["required"]) and "incidence_rad" in columns
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ._options import NO_SPHERE
 
-VECTORS = {"point": ("x", "y", "z"), "normal": ("nx", "ny", "nz"), "velocity": ("vx", "vy", "vz")}
+VECTORS = {"point": ("px", "py", "pz"), "normal": ("nx", "ny", "nz"), "velocity": ("vx", "vy", "vz")}
 """Names of the columns of vectors, as in files."""
 SHOWN = 10
 """Number of rows that notebooks show."""
@@ -31,7 +31,7 @@ class Result:
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self) if field.repr}  # type: ignore[arg-type]
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Return the columns of the table that `to_pandas` and `to_arrow` make: one row per ray in C order, and vectors as x, y, z.
+        """Return the columns of the table that `to_pandas` and `to_arrow` make, as in files: one row per ray in C order.
 
         On a miss, ``t`` is inf and ``id`` is `NO_SPHERE`, as in the result.
         """

@@ -160,7 +160,10 @@ class Scene(Queries):
         unknown_atoms: float | None = None,
         models: Literal["first", "all"] = "first",
         ignore_extra: bool = False,
-        origin: Origin | Literal["auto"] | ArrayLike | None = None,
+        masks: ArrayLike | None = None,
+        velocities: ArrayLike | None = None,
+        transmittances: ArrayLike | None = None,
+        origin: Origin | Literal["auto"] | ArrayLike | Any | None = None,
         **arguments: Any,
     ) -> Self:
         """Read the spheres of a file, as the command line does: ``.npy``, ``.npz``, ``.csv``, ``.ply``, ``.xyz``, ``.pdb``, ``.f32``, ``.spheres``.
@@ -180,7 +183,9 @@ class Scene(Queries):
             Which models of a ``.pdb``, or frames of a ``.xyz``, to read. A RuntimeWarning says if there are more.
         ignore_extra : bool, default False
             Whether to ignore unknown columns. By default they are an error, because a misspelt one would otherwise go unnoticed.
-        origin : three numbers or "auto", optional
+        masks, velocities, transmittances : arrays, optional
+            As for `Scene`, if the file has no such columns. Masks of atoms that are left out stay 0.
+        origin : three numbers, "auto" or rays, optional
             As for `Scene`; it is subtracted from all digits of the file.
         **arguments
             Keyword arguments of `Scene`: device, time_range, pairwise, precision.
@@ -191,33 +196,59 @@ class Scene(Queries):
             If the file does not exist or cannot be read.
         ValueError
             For an invalid file; the message names file, row and column.
+        TypeError
+            For an argument whose values the file has, too.
         """
         if models not in ("first", "all"):
             raise ValueError(f"models must be 'first' or 'all', not {models!r}")
         if Path(path).suffix == ".parquet":
             raise ValueError(f"{path}: Scene.read reads no Parquet: pass the frame of pandas.read_parquet to Scene")
-        start: Origin | None = None
-        if not isinstance(origin, str) or origin != "auto":
-            parts = None if origin is None else _validate.numbers("origin", origin, 3)
-            start = _spheres.parse_origin(parts, None, None, None)
-        try:
-            found = _umbracast.read_spheres(Path(path), start, radius, unknown_atoms, models == "all", bool(ignore_extra))
-        except ValueError as error:
-            if type(error) is not ValueError:
-                raise
-            message = str(error)
-            for option, argument in _READ_ARGUMENTS.items():
-                message = message.replace(option, argument)
-            raise ValueError(message) from None
-        chosen, spheres, shapes, masks, velocities, transmittances, rounding, left_out = found
+        for name in ("semi_axes", "rotations"):
+            if arguments.get(name) is not None:
+                remedy = "read first, then scene.update(scene.spheres[:, :3] + scene.origin, semi_axes=…, rotations=…)"
+                raise TypeError(f"{name} must be columns of the file ({', '.join(_spheres.PARTS[name])}); or {remedy}")
+
+        def read(start: Origin | None) -> Any:
+            try:
+                return _umbracast.read_spheres(
+                    Path(path), start, radius, unknown_atoms, models == "all", bool(ignore_extra)
+                )
+            except ValueError as error:
+                if type(error) is not ValueError:
+                    raise
+                message = str(error)
+                for option, argument in _READ_ARGUMENTS.items():
+                    message = message.replace(option, argument)
+                raise ValueError(message) from None
+
+        starts = _spheres.starts_of(origin)
+        found = read(_spheres.parse_origin(origin, None, None, None) if starts is None else None)
+        if starts is not None and len(starts):
+            # Relative to their centre, spheres have digits enough to choose the origin.
+            center, spheres, shapes = found[:3]
+            wide = spheres.reshape(-1, 4) + np.array([*center, 0.0])
+            axes = _spheres.split_shapes(shapes)
+            parts = (wide, None, None) if axes is None else (wide[:, :3], *axes)
+            found = read(_spheres.parse_origin(starts, *parts))
+        chosen, spheres, shapes, own_masks, own_velocities, own_transmittances, changes, left_out = found
         for line in left_out:
             warnings.warn(f"{path}: {line}", RuntimeWarning, stacklevel=2)
-        records = spheres.reshape(-1, 4)
-        optional = (masks, None if velocities is None else velocities.reshape(-1, 3), transmittances)
+        if masks is not None and own_masks is not None and Path(path).suffix.lower() in (".pdb", ".xyz"):
+            # A file of atoms has no masks: these are of atoms that are left out.
+            masks = own_masks & column("masks", masks, own_masks.shape, np.uint32)[0]
+            own_masks = None
+        if own_velocities is not None:
+            own_velocities = own_velocities.reshape(-1, 3)
+        optional = (
+            _spheres.one_of("masks", masks, own_masks),
+            _spheres.one_of("velocities", velocities, own_velocities),
+            _spheres.one_of("transmittances", transmittances, own_transmittances),
+        )
         given = None if origin is None else (chosen[0], chosen[1], chosen[2])
-        scene = cls._of_parts(records, _spheres.split_shapes(shapes), *optional, given, **arguments)
-        scene._rounding = Rounding(*rounding)
-        scene._warn_if_coarse(scene._rounding, scene._smallest, 2)
+        scene = cls._of_parts(spheres.reshape(-1, 4), _spheres.split_shapes(shapes), *optional, given, **arguments)
+        rounding = Rounding(*changes)
+        scene._rounding = rounding.joined(scene._rounding)
+        scene._warn_if_coarse(rounding, scene._smallest, 2)
         return scene
 
     def close(self) -> None:
@@ -372,8 +403,8 @@ class Scene(Queries):
     ) -> Update:
         """Replace all spheres by the same number of new ones. Masks, velocities and transmittances are kept unless new ones are given.
 
-        Ellipsoids given as centres only, (N, 3) or a table with columns x, y, z, keep their semi-axes and rotations. With new ``semi_axes`` they
-        are rotated by ``rotations``, or not at all if there are none.
+        With centres only, (N, 3) or a table with columns x, y, z, spheres keep their radii, and ellipsoids their
+        semi-axes and rotations. With new ``semi_axes`` they are rotated by ``rotations``, or not at all if there are none.
 
         Queries that run in other threads finish with the old spheres. The BVH keeps its nodes and is refitted. If that makes queries slower
         by a quarter or more, the CPU engine builds a new one; on a GPU, the result suggests to call `rebuild`. After an error the scene
@@ -396,7 +427,13 @@ class Scene(Queries):
         """
         inputs = SphereInputs(spheres, semi_axes, rotations, masks, velocities, transmittances)
         inputs = _spheres.sphere_inputs(inputs)
-        centers = inputs.semi_axes is None and self._native.has_ellipsoids() and _spheres.are_centers(inputs.spheres)
+        centers = inputs.semi_axes is None and _spheres.are_centers(inputs.spheres)
+        if centers and not self._native.has_ellipsoids():
+            shape, columns = _input.split("spheres", inputs.spheres, {3: _input.POINT}, _input.POINT)
+            if shape != (len(self),):
+                raise ValueError(f"centres of {len(self)} spheres must have shape ({len(self)}, 3), not {(*shape, 3)}")
+            columns.append(self.spheres[:, 3])
+            inputs, centers = inputs._replace(spheres=dict(zip(_input.SPHERE, columns, strict=True))), False
         given, rounding, smallest = self._given(inputs, centers)
         done = Update(*self._native.update(given))
         self._rounding, self._smallest = rounding, smallest

@@ -59,6 +59,14 @@ def sphere_inputs(given: SphereInputs) -> SphereInputs:
     return given
 
 
+def one_of(part: str, given: Any, found: Any) -> Any:
+    """Return an argument, or what a file has instead. Raises TypeError if there are both."""
+    if found is None:
+        return given
+    _validate.check_once(part, given, PARTS[part][0])
+    return found
+
+
 def are_centers(spheres: Any) -> bool:
     table = _tables.columns(spheres)
     return "r" not in table if table is not None else np.shape(spheres)[-1:] == (3,)
@@ -77,9 +85,7 @@ def split_shapes(
 def parse_origin(origin: Any, spheres: Any, semi_axes: Any, rotations: Any) -> Origin:
     if origin is None:
         return (0.0, 0.0, 0.0)
-    if isinstance(origin, str) and origin != "auto":
-        raise ValueError(f"origin is {origin!r}: it must be three numbers, rays or 'auto'")
-    starts = _starts(origin)
+    starts = starts_of(origin)
     if starts is not None:
         if semi_axes is None:
             _, columns = _input.split("spheres", spheres, {4: _input.SPHERE}, _input.SPHERE)
@@ -100,9 +106,11 @@ def parse_origin(origin: Any, spheres: Any, semi_axes: Any, rotations: Any) -> O
     return (parts[0], parts[1], parts[2])
 
 
-def _starts(origin: Any) -> NDArray[np.float64] | None:
-    """Return (K, 3) starts of rays on which the origin depends, none for "auto", and None for three numbers."""
+def starts_of(origin: Any) -> NDArray[np.float64] | None:
+    """Return (K, 3) starts of rays on which the origin depends, none for "auto", and None for three numbers or None."""
     if isinstance(origin, str):
+        if origin != "auto":
+            raise ValueError(f"origin is {origin!r}: it must be three numbers, rays or 'auto'")
         return np.empty((0, 3))
     is_array = not isinstance(origin, _input.Segments) and _tables.columns(origin) is None
     if is_array and np.ndim(origin) < 2 and np.size(origin) not in (6, 8):
