@@ -69,7 +69,8 @@ Files:
     poses = 'poses.csv'
   The rays are ordered by pose, then elevation, then azimuth. Directions have
   length 1, so t is a distance. --with pose,ring,azimuth names the ray, and
-  --keep copies other columns of the poses, such as time.
+  --keep copies other columns of the poses. One called time is then the time of
+  the rays for moving spheres.
 
   OUT is .npz, .csv, .parquet, .ply, .npy, .f32 or - (in --format). A miss
   is inf and 4294967295 in .npz (hit = answers['id'] != 4294967295), an empty

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use umbracast::glam::{DVec3, Vec3};
 use umbracast::raygen::{Lidar, Parallel, Toward};
 use umbracast::{CancelToken, NO_SPHERE, OnBad, Rays, Segments};
+use umbracast_files::escape::quoted;
 use umbracast_files::{
     Batched, FromColumn, KeptColumns, LeftOut, LidarFile, LidarInput, OptionalColumns, RayBatch, RayBatches, RayFile,
     ReadOptions, Role, Rounding, is_pipe,
@@ -189,7 +190,8 @@ impl Opened {
             }
             Self::Sensor(file) => {
                 let LidarInput { sensor, rounding, kept: poses } = file.read(origin, on_bad)?;
-                RayInput::Sensor { sensor, now: 0..0, rounding, poses, kept: KeptColumns::default() }
+                let (now, optional, kept) = (0..0, OptionalColumns::default(), KeptColumns::default());
+                RayInput::Sensor { sensor, now, rounding, poses, kept, times: Vec::new(), optional }
             }
         })
     }
@@ -273,6 +275,9 @@ pub(crate) enum RayInput {
         /// The kept columns of the poses, and those of the rays of the current batch.
         poses: KeptColumns,
         kept: KeptColumns,
+        /// The time of each pose, and those of the rays of the current batch; without the former there are none.
+        times: Vec<f32>,
+        optional: OptionalColumns,
     },
 }
 
@@ -293,11 +298,14 @@ impl RayInput {
                 }
                 Ok(more)
             }
-            Self::Sensor { sensor, now, poses, kept, .. } => {
+            Self::Sensor { sensor, now, poses, kept, times, optional, .. } => {
                 let end = Rays::from(&*sensor).len();
                 *now = now.end..end.min(now.end + RayBatches::BATCH);
                 let rays_per_pose = end / poses.rows().max(1);
                 *kept = poses.select(now.clone().map(|ray| ray / rays_per_pose));
+                if !times.is_empty() {
+                    optional.times = Some(now.clone().map(|ray| times[ray / rays_per_pose]).collect());
+                }
                 Ok(now.start < now.end)
             }
         }
@@ -308,6 +316,22 @@ impl RayInput {
         if let Self::Points { on_surfaces, .. } = self {
             *on_surfaces = yes;
         }
+    }
+
+    /// Takes the times of a sensor's rays, which see moving spheres, from the column `time` of its poses. False if a sensor has no such
+    /// column. `path` is the sensor file.
+    pub(crate) fn use_pose_times(&mut self, path: &Path) -> Result<bool> {
+        let Self::Sensor { poses, times, .. } = self else { return Ok(true) };
+        let Some(column) = poses.names().iter().position(|name| name == "time") else { return Ok(false) };
+        for row in 0..poses.rows() {
+            let cell = poses.row(row).nth(column).unwrap_or_default();
+            let time = cell.trim().parse().ok().filter(|time: &f32| time.is_finite());
+            times.push(time.ok_or_else(|| {
+                let row = format!("poses: row {} (index {row})", row + 1);
+                Error::bad_file(path, format!("{row}: time is '{}': expected a number, as for rays", quoted(cell)))
+            })?);
+        }
+        Ok(true)
     }
 
     /// The current batch. Its first ray has the number `first` among all rays.
@@ -325,7 +349,7 @@ impl RayInput {
                 direction_spec: ResolvedDirection::Toward(target, radius),
                 ..
             } => optional.rays((&Toward { points, target: *target, radius: *radius }).into()),
-            Self::Sensor { sensor, now, .. } => Rays::from(sensor).slice(now.clone()),
+            Self::Sensor { sensor, now, optional, .. } => optional.rays(Rays::from(sensor).slice(now.clone())),
         };
         rays.numbered_from(first)
     }
@@ -354,7 +378,7 @@ impl RayInput {
             Self::Rays(_, batch) => Some(&batch.optional),
             Self::Segments { batch, .. } => Some(&batch.optional),
             Self::Points { batch, .. } => Some(&batch.optional),
-            Self::Sensor { .. } => None,
+            Self::Sensor { optional, .. } => Some(optional),
         }
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use umbracast::glam::DVec3;
 use umbracast::memory;
-use umbracast::{CancelToken, Query, Ray, Rays, Report, Sphere, Spheres};
+use umbracast::{CancelToken, Motion, OnBad, Query, Ray, Rays, Report, Sphere, Spheres};
 use umbracast::{Device, DeviceOptions, Scene};
 use umbracast_files::{FileWriter, ReadOptions, check_disk, least_output, origin_of_spheres, read_spheres_with};
 use umbracast_files::{Heights, LeftOut, OriginFinder, PreparedFile, RayBatches, Rounding, Table};
@@ -85,6 +85,11 @@ impl Files<'_> {
         }
         let counted = rays.rays();
         let mut rays = rays.read(origin.unwrap_or_default(), self.args.on_bad)?;
+        let needs_times = spheres.optional.velocities.is_some() && self.query.motion == Motion::AtTime;
+        if needs_times && !rays.use_pose_times(self.rays.path())? {
+            let how = "a pose table that is text can have a column time, with --keep";
+            say(&format!("warning: {}: all rays are at time 0: {how}", self.rays.path().display()));
+        }
         if let Some(warning) = rays.warning() {
             // Printed even with `--quiet`, as that about rounding below.
             say(&format!("warning: {}: {warning}", self.rays.path().display()));
@@ -213,12 +218,18 @@ impl Files<'_> {
         }
         let (file, _) = self.rays.open(&self.args.keep.read_options(&self.args.table))?;
         let mut points = file.read(origin.unwrap_or_default(), self.args.on_bad)?;
-        let mut first = 0;
+        let mut end = 0;
         while points.next(watch)? {
-            let rays = points.rays(first);
-            first += rays.len() as u64;
-            if let Err(error) = scene.check_starts(rays) {
+            let mut rays = points.rays(end);
+            end += rays.len() as u64;
+            while let Err(error) = scene.check_starts(rays) {
                 let why = match error {
+                    // The cast skips this point.
+                    umbracast::Error::BadRecord { what: "point", index, .. } if self.args.on_bad == OnBad::Skip => {
+                        let left = (end - index - 1) as usize;
+                        rays = rays.slice(rays.len() - left..rays.len());
+                        continue;
+                    }
                     umbracast::Error::BadRecord { what: "ray", index, .. } => {
                         format!(
                             "the point in row {} (index {index}) does not lie on the sphere that it names",

@@ -102,7 +102,7 @@ fn the_size_of_large_outputs_is_reported_at_once() {
     if free > need + (2 << 30) {
         assert!(line.contains("805306368 rays: the results will take at least 6.4 GB"), "{line}");
     } else if free < need - (2 << 30) {
-        assert!(line.contains("12884901888 bytes (twice their size, while the archive is written)"), "{line}");
+        assert!(line.contains("12884901888 bytes (twice their size, while the file is completed)"), "{line}");
     }
     assert!(!folder.path("o.npz").exists());
 }

@@ -140,7 +140,9 @@ fn extra_columns_are_kept_or_ignored_on_request() {
         ("cast s.csv named.csv -o out.npz --keep", "the results must be .csv or .parquet"),
         ("cast s.csv named.csv -o out.csv --keep --query all", "one row per ray"),
         ("cast s.csv r.npy -o out.csv --keep", "can be kept only from .csv and .parquet"),
+        ("contains s.csv p.ply -o out.csv --keep", "can be kept only from .csv and .parquet"),
     ] {
+        folder.write("p.ply", "ply\nformat ascii 1.0\nelement vertex 0\nproperty float x\nend_header\n");
         folder.write("r.npy", npy("'<f4'", false, "(1, 6)", &f32_bytes(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0])));
         folder.refused(arguments, words);
     }

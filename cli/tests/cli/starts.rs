@@ -47,6 +47,13 @@ fn a_column_id_is_used_only_if_every_point_lies_on_its_sphere() {
     for part in ["points.csv: row 2 (index 1)", "from_id is 0", "does not lie on the surface"] {
         assert!(refused.errors.contains(part), "{part}: {}", refused.errors);
     }
+    // Points that are skipped are on no sphere.
+    folder.write("skip.csv", "x,y,z,id\n,,,\n4,0,0,0\n,,,\nNaN,0,0,0\n4.0050125,0.1,0,0\n");
+    let (dark, summary) = occluded(&folder, "one.csv skip.csv --toward 0,9,0 --on-bad skip");
+    assert!(dark == 0 && summary.contains("rays start on the spheres of column id"), "{dark} {summary}");
+    folder.write("skip.csv", "x,y,z,id\n,,,\n4,0,0,0\n,,,\n3,0,0,0\n");
+    let (_, summary) = occluded(&folder, "one.csv skip.csv --toward 0,9,0 --on-bad skip");
+    assert!(summary.contains("column id is not used: the point in row 4 (index 3)"), "{summary}");
     // The column of another name, one that does not exist, and points of a pipe.
     folder.write("own.csv", "x,y,z,sphere\n4,0,0,0\n0,0,0,\n");
     assert_eq!(occluded(&folder, "one.csv own.csv --toward -9,0,0 --from-id sphere").0, 0);

@@ -143,6 +143,8 @@ fn names_give_elements_where_the_column_has_none() {
         ("ATOM", " CA ", "UNK", "", 1.7),
         ("HETATM", "RU  ", "RU", "RU", 2.0),
         ("HETATM", "RU  ", "RU", "", 2.0),
+        ("HETATM", "PB  ", "PB", "PB", 2.02),
+        ("HETATM", "BI  ", "BI", "BI", 2.07),
         ("HETATM", "CA  ", "CA", "", 2.31),
         ("HETATM", " CA ", "CA", "", 2.31),
         ("HETATM", "CA  ", "CA", "CA", 2.31),
@@ -352,7 +354,7 @@ fn extended_xyz_is_read_by_its_properties() {
         refuse(&folder, "b.pdb", "", &[words]);
     }
     let done = folder.write("s.csv", "x,y,z,r\n0,0,0,1\n").run("cast s.csv a.xyz -o out.csv");
-    assert!(done.code == 2 && done.errors.contains("rays cannot be read from"), "{}", done.errors);
+    assert!(done.code == 2 && done.errors.contains("a.xyz: cannot read rays from '.xyz'"), "{}", done.errors);
     // Numbers of Fortran and Mathematica in other text.
     folder.write("s.csv", "x,y,z,r\n0.0D+00,0d0,0*^0,1.5D+00\n");
     check(&folder, "s.csv", "", "8.5,0", "");

@@ -162,3 +162,24 @@ fn every_format_of_results_has_the_pose() {
         folder.refused(&format!("cast s.csv {arguments}"), words);
     }
 }
+
+#[test]
+fn moving_spheres_are_seen_at_the_times_of_the_poses() {
+    let folder = Folder::new();
+    folder.write("s.csv", "x,y,z,r,vx,vy,vz\n10,0,0,1,2,0,0\n").write("rest.csv", "x,y,z,r\n10,0,0,1\n");
+    folder.write("l.toml", "elevations_deg = [0]\nazimuths_deg = [0, 180]\nposes = \"p.csv\"\n");
+    folder.write("p.csv", "x,y,z,qw,qx,qy,qz,time\n0,0,0,1,0,0,0,0.5\n0,0,0,1,0,0,0,-1\n");
+    let done = folder.run_ok("cast s.csv --sensor l.toml -o - -q --keep --time-range=-1,1 --compare --device gpu");
+    assert_eq!((done.output.as_str(), done.errors.as_str()), ("time,t,id\n0.5,10.0,0\n0.5,,\n-1,7.0,0\n-1,,\n", ""));
+    let done = folder.run_ok("cast s.csv --sensor l.toml -o - -q --ignore-extra");
+    assert_eq!(done.output, "t,id\n9.0,0\n,\n9.0,0\n,\n");
+    assert!(done.errors.starts_with("warning: l.toml: all rays are at time 0: "), "{}", done.errors);
+    let outside = "time is -1: outside the time range of the scene, 0 to 1";
+    folder.refused("cast s.csv --sensor l.toml -o out.csv --keep --time-range 0,1", outside);
+    folder.write("p.csv", "x,y,z,qw,qx,qy,qz,time\n0,0,0,1,0,0,0,0\n0,0,0,1,0,0,0,08:00\n");
+    let words = "l.toml: poses: row 2 (index 1): time is '08:00': expected a number";
+    folder.refused("cast s.csv --sensor l.toml -o out.csv --keep", words);
+    // Text that is no number is copied where nothing moves.
+    let done = folder.run_ok("cast rest.csv --sensor l.toml -o - -q --keep");
+    assert_eq!((done.output.lines().nth(3), done.errors.as_str()), (Some("08:00,9.0,0"), ""));
+}

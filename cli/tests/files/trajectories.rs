@@ -545,14 +545,16 @@ fn times_need_f8_and_pipes_are_recognised() {
         .write("fields.npy", npy(fields, false, "(20,)", &narrow))
         .write("t.f32", &narrow)
         .write("t.states", &narrow)
-        .write("t.txt", "");
+        .write("t.txt", "")
+        .write("t.ply", "");
     for (file, words) in [
         ("f4.npy", "expected f8, since f4 rounds unix_s to 128 s; make the array with astype('float64')"),
         ("i8.npy", "expected f8; convert the array with array.astype('float64')"),
         ("fields.npy", "field 'unix_s' is f4: expected f8"),
         ("t.f32", "raw f32 cannot be read as states, since it rounds unix_s to 128 s"),
         ("t.states", "raw f32 cannot be read as states"),
-        ("t.txt", "supported are .npy, .npz, .csv, .parquet, .ply, .bsp, .oem and .xml"),
+        ("t.txt", "supported are .npy, .npz, .csv, .parquet, .bsp, .oem and .xml"),
+        ("t.ply", "cannot read states from '.ply'"),
     ] {
         folder.refused(&format!("sunlight {file} --frame gcrs -o out.csv"), words);
     }
@@ -584,6 +586,18 @@ fn times_need_f8_and_pipes_are_recognised() {
     assert_eq!(folder.text("out.csv"), folder.text("file.csv"));
     let done = piped(text.into_bytes(), "--input-format csv");
     assert_eq!(done.code, 2, "{}", done.errors);
+    for (bytes, words) in
+        [(&b"PAR1\x15\x04"[..], "Parquet cannot be read from a pipe"), (b"PK\x03\x04", ".npz cannot be read")]
+    {
+        let done = piped(bytes.to_vec(), "");
+        assert!(done.code == 2 && done.errors.contains(words), "{}", done.errors);
+    }
+    // Offsets are taken off.
+    let zoned = "time,x,y,z\n2026-03-21 01:00:00.50+01:00,7000,0,0\n2026-03-20T19:31-05:00,0,7000,0\n2026-03-21T00:32,0,0,7000\n";
+    folder.write("t.csv", zoned).run_ok("sunlight t.csv --frame gcrs -o out.csv -q");
+    let text = folder.text("out.csv");
+    let times: Vec<_> = text.lines().skip(1).map(|line| line.split(',').next().unwrap_or_default()).collect();
+    assert_eq!(times, ["2026-03-21T00:00:00.50Z", "2026-03-21T00:31:00Z", "2026-03-21T00:32"]);
     #[cfg(feature = "parquet")]
     {
         let short = umbracast_testing::root().join("tests/data/cases/f4_states.parquet");

@@ -17,7 +17,7 @@ use crate::schema::convert::{Number, Row, RowLocation};
 use crate::schema::kinds::{ELEMENT, TableSchema};
 use crate::schema::left_out::Omitted;
 
-/// The tables that atoms can be.
+/// The tables that atoms can be: those with a position and at most a radius.
 pub(crate) const TABLES: [&str; 3] = ["spheres", "points", "observers"];
 
 /// An atom as the file has it.
@@ -49,14 +49,10 @@ pub(crate) struct Lines {
 
 impl Lines {
     /// # Errors
-    /// [`Error::BadFile`] for tables other than spheres, points and observers, and for unknown columns that must be kept.
+    /// [`Error::BadFile`] for unknown columns that must be kept.
     pub(crate) fn new(input: Input, schema: &'static TableSchema, options: &ReadOptions) -> Result<Self> {
         refuse_kept(&input, options)?;
         let path = input.path.clone();
-        if !TABLES.contains(&schema.plural) {
-            let why = format!("{} cannot be read from atoms, which have only a position and a radius", schema.plural);
-            return Err(bad_file(&path, why));
-        }
         Ok(Self { input, path, options: *options, schema, place: RowLocation::Byte(0), position: 0, count: 0 })
     }
 

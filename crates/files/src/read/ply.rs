@@ -8,7 +8,7 @@ use super::bounded_text::{LONGEST, too_long};
 use super::csv;
 use super::encoding::decode;
 use super::input::Input;
-use super::read_options::ReadOptions;
+use super::read_options::{ReadOptions, refuse_kept};
 use super::record_layout::{NumberForm, RecordLayout, RecordPart, trailing};
 use super::table::{ReadFormat, RowSink, TableReader};
 use crate::error::Result;
@@ -50,6 +50,7 @@ struct Property {
 
 /// Reads the header.
 fn open(mut input: Input, schema: &'static TableSchema, options: &ReadOptions) -> Result<TableReader> {
+    refuse_kept(&input, options)?;
     let Header { length, big_endian, vertices, properties, more_follows } = header(&mut input, schema)?;
     let path = &input.path;
     let numbers = properties.iter().filter(|property| property.entry.is_none());

@@ -187,7 +187,8 @@ fn recognise(
     let extension = extension(path);
     check_parquet(path)?;
     let raw = extension == schema.plural;
-    let known = FORMATS.iter().find(|format| format.extension == extension).or(raw.then_some(&RAW));
+    let mut formats = FORMATS.iter().filter(|format| fits(schema, format.extension));
+    let known = formats.clone().find(|format| format.extension == extension).or(raw.then_some(&RAW));
     if known.is_none() && !extension.is_empty() {
         return Err(unsupported(path, schema, &extension));
     }
@@ -201,12 +202,27 @@ fn recognise(
         }
         None => {
             let start = input.fill_buf().map_err(|e| cannot_read(path, e))?;
+            for (mark, name) in [(&b"PAR1"[..], "Parquet"), (b"PK\x03\x04", ".npz")] {
+                if start.starts_with(mark) {
+                    return Err(bad_file(path, format!("{name} cannot be read from a pipe: give the file")));
+                }
+            }
             let first = start.first().copied();
             let recognised = |format: &&ReadFormat| format.first_byte.is_some() && format.first_byte == first;
-            FORMATS.iter().find(recognised).unwrap_or(&csv::FORMAT)
+            formats.find(recognised).unwrap_or(&csv::FORMAT)
         }
     };
     Ok((input, format))
+}
+
+/// Whether the records of a schema can come from a format. Atoms have a place and a radius. States have times and names of objects, and
+/// numbers of `.ply` are often f4, which rounds `unix_s` to 128 s.
+fn fits(schema: &TableSchema, extension: &str) -> bool {
+    match extension {
+        "xyz" | "pdb" => atoms::TABLES.contains(&schema.plural),
+        "ply" => schema.plural != "states",
+        _ => true,
+    }
 }
 
 /// The error for a file whose extension is not that of a readable format.
@@ -221,13 +237,12 @@ fn unsupported(path: &Path, schema: &TableSchema, found: &str) -> crate::error::
         _ => "",
     };
     let (plural, found) = (schema.plural, describe(found));
-    // Atoms have a place and a radius.
-    let fits = |extension: &str| !matches!(extension, "xyz" | "pdb") || atoms::TABLES.contains(&plural);
-    let extensions = FORMATS.iter().map(|format| format.extension).filter(|extension| fits(extension));
-    // Raw records have no f8, which the times of states need. They may also have the plural as their extension.
+    // Raw records may also have the plural as their extension.
     let has_times = plural == "states";
-    let supported: Vec<String> = extensions
-        .filter(|extension| !has_times || *extension != RAW.extension)
+    let supported: Vec<String> = FORMATS
+        .iter()
+        .map(|format| format.extension)
+        .filter(|extension| fits(schema, extension) && (!has_times || *extension != RAW.extension))
         .chain(has_times.then_some(["bsp", "oem"]).into_iter().flatten())
         .map(|extension| format!(".{extension}"))
         .collect();

@@ -1,5 +1,6 @@
 //! Reader of trajectories: tables of positions with their times, and Orbit Ephemeris Messages.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::BufRead;
 use std::path::Path;
@@ -29,7 +30,7 @@ pub struct TrajectoryFile {
     pub trajectories: Vec<Trajectory>,
     /// For each row of the file: the index of its trajectory, and that of its state. States of a message outside its useable span have none.
     pub rows: Vec<[u32; 2]>,
-    /// The columns `time` and `object` as text, if the file has them. Times of a message are in UTC, whatever its time system.
+    /// The columns `time` and `object` as text, if the file has them. Times are in UTC, whatever the offset or the time system in the file.
     pub kept: KeptColumns,
 }
 
@@ -96,6 +97,17 @@ pub(super) fn instant(text: &str, delta_t: DeltaT) -> Result<Time, String> {
         Ok(_) => Err(format!("time is '{}': expected an instant, YYYY-MM-DDTHH:MM:SSZ", quoted(text))),
         Err(error) => Err(format!("time: {error}")),
     }
+}
+
+/// The text of an instant, which is in UTC but for its offset: as it is, or without the offset, to as many decimals.
+fn in_utc<'a>(text: &'a str, time: Time, delta_t: DeltaT) -> Cow<'a, str> {
+    // The date may have signs.
+    let clock = text.trim().get(10..).unwrap_or_default();
+    if !clock.contains(['+', '-']) {
+        return text.into();
+    }
+    let decimals = clock.split_once('.').map_or(0, |(_, part)| part.bytes().take_while(u8::is_ascii_digit).count());
+    time.text(decimals, delta_t).to_string().into()
 }
 
 /// The states of an object so far.
@@ -225,8 +237,9 @@ fn read_table(
     let kept_names = kept.iter().map(|at| found[*at].map_or(&*names[*at], |text| TEXT[text]).to_owned()).collect();
     let mut draft = Draft { objects: Vec::new(), rows: Vec::new(), kept: KeptColumns::new(kept_names) };
     let mut known: HashMap<String, usize> = HashMap::new();
+    let time_text = time;
     source.read(&mut |row| {
-        let time = match time {
+        let time = match time_text {
             Some(at) => instant(row.kept[at], delta_t)
                 .map_err(|why| bad_file(path, format!("{}: {why}", row.place.describe(path))))?,
             None => {
@@ -253,7 +266,12 @@ fn read_table(
                 draft.objects.len() - 1
             }
         };
-        kept.iter().for_each(|at| draft.kept.push(row.kept[*at]));
+        for &at in &kept {
+            match row.kept[at] {
+                text if Some(at) == time_text => draft.kept.push(&in_utc(text, time, delta_t)),
+                text => draft.kept.push(text),
+            }
+        }
         draft.push(index, TrajectoryState { time, position, velocity }, row.place)
     })?;
     Ok(draft)
