@@ -8,7 +8,7 @@ pub(crate) fn days_from_date(year: i64, month: i64, day: i64) -> i64 {
     365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + day_of_year - 730_425
 }
 
-/// Year, month and day of the day that many days after 2000-01-01.
+/// Year, month and day of the day that many days after 2000-01-01, at most 10¹⁵.
 pub fn date_from_days(days: i64) -> (i64, i64, i64) {
     let days = days + 730_425;
     let era = days.div_euclid(146_097);

@@ -110,7 +110,7 @@ impl Trajectory {
     }
 
     /// The trajectories of a body of an SPK file, one for each time without gaps: states every `step_s` seconds, and the last one. `bytes` are the
-    /// file, whose segments have type 2, 3, 9 or 13, and `target` is the body's number of NAIF, -82 for example; it may be left out if the file has one
+    /// file, whose segments have type 2, 3, 9 or 13; `step_s` is above 0 and at most a day, and `target` is the body's number of NAIF, -82 for example; it may be left out if the file has one
     /// body. The name of the trajectory is that number.
     ///
     /// # Errors
@@ -118,6 +118,10 @@ impl Trajectory {
     /// there to the Earth;
     /// [`TooLarge`](umbracast::Error::TooLarge) for too many states; the errors of [`new`](Self::new).
     pub fn from_spk(bytes: Vec<u8>, target: Option<i32>, step_s: f64) -> Result<Vec<Self>> {
+        if !(step_s > 0.0 && step_s <= LONGEST_STEP) {
+            let why = format!("the step is {step_s} s: it must be above 0 and at most a day, 86400 s");
+            return Err(Error::InvalidArgument(why));
+        }
         let spk = Spk::parse(bytes)?;
         let known = spk.bodies();
         let target = match (target, &*known) {
@@ -176,7 +180,8 @@ fn check_state(
         if step <= 0.0 {
             return bad("time", text, "the states of an object must be in order of time");
         }
-        if step > LONGEST_STEP {
+        // The allowance is for days of TDB, and for the last step of `from_spk`.
+        if step > LONGEST_STEP + 0.01 {
             return bad("time", text, "states may be at most a day apart: give the parts different objects");
         }
     }

@@ -16,6 +16,9 @@ const TT_MINUS_TAI: f64 = 32.184;
 /// The years of texts: those of the canons of eclipses. Precession (IAU 2006) is within 6″ of the long-term model of Vondrák and others (2011).
 pub(crate) const YEARS: std::ops::RangeInclusive<i64> = -1999..=3000;
 
+/// Days before and after J2000 within which instants have dates.
+const LAST_DAY: f64 = 1e12;
+
 /// An instant: seconds of TT since J2000, which is 2000-01-01 12:00 TT.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Time(f64);
@@ -109,8 +112,8 @@ impl Time {
         // A rounding error before midnight is midnight.
         let rounding = f64::max(2e-6, 2.0 * f64::EPSILON * self.0.abs());
         let tai = self.0 - TT_MINUS_TAI + 0.5 * DAY;
-        // The day in TAI, or the one before.
-        let day = (tai / DAY).floor() as i64;
+        // The day in TAI, or the one before. Sums of days must not overflow, whatever the instant is.
+        let day = (tai / DAY).floor().clamp(-LAST_DAY, LAST_DAY) as i64;
         for day in [day, day - 1] {
             if let Some(leap) = tai_minus_utc(day) {
                 let second = tai - leap as f64 - day as f64 * DAY;
@@ -120,7 +123,7 @@ impl Time {
             }
         }
         let ut1 = self.0 - delta_t.seconds_at(self) + 0.5 * DAY;
-        let day = ((ut1 + rounding) / DAY).floor();
+        let day = ((ut1 + rounding) / DAY).floor().clamp(-LAST_DAY, LAST_DAY);
         (day as i64, (ut1 - day * DAY).max(0.0))
     }
 
@@ -295,6 +298,9 @@ impl TimeText {
 
 impl fmt::Display for TimeText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !(self.time.0.abs() < LAST_DAY * DAY) {
+            return write!(f, "{:e} s from J2000", self.time.0);
+        }
         let decimals = self.decimals.min(6);
         let step = 10_f64.powi(-(decimals as i32));
         // Rounded before it is split, so that no second is 60.0 without a leap second.
@@ -399,6 +405,17 @@ mod tests {
         }
         let leap = parse("2016-12-31T23:59:60").unwrap().0;
         assert!((parse("2017-01-01T00:00:00").unwrap().0.seconds_since(leap) - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn instants_without_a_date_are_given_in_seconds() {
+        for seconds in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, -1e300] {
+            let time = Time::from_tt_seconds(seconds);
+            assert_eq!(time.text(0, DeltaT::Table).to_string(), format!("{seconds:e} s from J2000"));
+            let (start, end) = time.day(DeltaT::Table);
+            assert!(seconds.is_nan() || end > start, "{start:?} {end:?}");
+            assert!(["UTC", "UT1"].contains(&time.scale(DeltaT::Table)));
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Maps of obscuration, compared with another program and with local circumstances.
 
-use umbracast_sky::{DeltaT, Eclipse, MapGrid, Place, Sky, SkyOptions, SolarEclipse};
+use umbracast_sky::{DeltaT, Eclipse, MapGrid, Place, Sky, SkyOptions, SolarEclipse, Time};
 
 fn eclipse(date: &str, delta_t: DeltaT) -> (Sky, SolarEclipse) {
     let sky = Sky::new(SkyOptions { delta_t, ..SkyOptions::default() });
@@ -124,4 +124,6 @@ fn invalid_grids_and_instants_are_errors() {
     assert!(error.contains("size is 0x4"), "{error}");
     let late = sky.parse_time("2024-04-08T23:00").unwrap().0;
     assert!(eclipse.obscuration_map(&grid, Some(late)).unwrap_err().to_string().contains("4.7 hours"));
+    let never = Time::from_tt_seconds(f64::NAN);
+    assert!(eclipse.obscuration_map(&grid, Some(never)).unwrap_err().to_string().contains("NaN hours"));
 }

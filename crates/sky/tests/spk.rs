@@ -75,7 +75,16 @@ fn a_trajectory_has_the_positions_of_its_body() {
         let error = Trajectory::from_spk(bytes, Some(target), 60.0).unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
     }
-    assert!(matches!(Trajectory::from_spk(made, Some(-82), 1e-9), Err(Error::Umbracast(_))));
+    assert!(matches!(Trajectory::from_spk(made.clone(), Some(-82), 1e-9), Err(Error::Umbracast(_))));
+    for step in [0.0, -60.0, 86_401.0, f64::INFINITY, f64::NAN] {
+        let error = Trajectory::from_spk(made.clone(), Some(-82), step).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("the step is {step} s: it must be")), "{error}");
+    }
+    // The longest step is a day of TDB.
+    for step in [86_400.0, 86_399.9999] {
+        let found = Trajectory::from_spk(excerpt(), Some(301), step).unwrap();
+        assert!(found[0].states().len() > 1, "{step}");
+    }
     assert!(checked >= 20, "{checked}");
 }
 
