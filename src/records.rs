@@ -105,7 +105,7 @@ pub struct Interval {
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Approach {
-    /// Parameter of that point, in `[t_min, t_max]`; `+∞` when the scene is empty.
+    /// Parameter of that point, in `[t_min, t_max]`; `+∞` when the scene is empty, or if it exceeds the largest f32.
     pub t: f32,
     /// Distance to the centre minus the radius there, negative if the ray enters the sphere; `+∞` when the scene is empty.
     pub clearance: f32,

@@ -39,8 +39,9 @@ void umbracast_free(UmbracastScene *scene);
 /* Replaces the spheres by as many others, and refits the tree. 0, or -1 on error: the scene is then unchanged. */
 int umbracast_update(UmbracastScene *scene, const UmbracastSphere *spheres, size_t count);
 
-/* The closest hit of one ray, computed on the calling thread without memory, locks or a clock. 1 for a hit, 0 for a miss, -1 on error.
- * from_id: the sphere on whose surface the ray starts, which it does not hit where it starts; or UMBRACAST_NO_SPHERE. hit may be NULL. */
+/* The closest hit of one ray, computed on the calling thread without memory, locks or a clock; the first call for a scene on a GPU builds a
+ * tree on the CPU. 1 for a hit, 0 for a miss, -1 on error. from_id: the sphere on whose surface the ray starts, which it does not hit where
+ * it starts; or UMBRACAST_NO_SPHERE. Such a ray has a t_min of at least 0 and an origin near that surface. hit may be NULL. */
 int umbracast_hit(const UmbracastScene *scene, const UmbracastRay *ray, uint32_t from_id, UmbracastHit *hit);
 
 /* Whether one ray hits any sphere: 1, 0, or -1 on error. As umbracast_hit. */

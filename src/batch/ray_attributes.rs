@@ -72,8 +72,8 @@ impl RayAttributeColumns<'_> {
         each_column!(self, |column| prefetch(&column[i]));
     }
 
-    /// Returns an error if a column's length differs from the number of rays.
-    pub(crate) fn check(&self, rays: usize) -> Result<()> {
+    /// Returns an error if a column's length differs from the number of rays, which messages call `name`.
+    pub(crate) fn check(&self, name: &'static str, rays: usize) -> Result<()> {
         let lengths = each_column!(self, |column| column.len());
         let columns = [
             ("masks", lengths.masks),
@@ -83,7 +83,7 @@ impl RayAttributeColumns<'_> {
             ("radii", lengths.radii),
             ("segments", lengths.directions_low),
         ];
-        columns.into_iter().try_for_each(|(name, len)| check_same_length("rays", rays, name, len.unwrap_or(rays)))
+        columns.into_iter().try_for_each(|(column, len)| check_same_length(name, rays, column, len.unwrap_or(rays)))
     }
 
     /// Returns an error if the attributes of ray `i` are invalid. `number` is the ray's index in the whole input, for the message.

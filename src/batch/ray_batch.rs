@@ -66,9 +66,10 @@ impl<'a> RayBatch<'a> {
     #[inline]
     pub(crate) fn check_one(&self, i: usize, check_start: impl CheckStart) -> Result<()> {
         let number = self.first + i as u64;
-        self.rays.check_one(i, number).map_err(|error| self.name_segment(i, error))?;
+        self.rays.check_one(i, number).map_err(|error| self.as_given(i, error))?;
         if !self.at_rest() {
-            self.ray_attributes.check_one(i, number, &self.rays.ray(i), self.time_range)?;
+            let checked = self.ray_attributes.check_one(i, number, &self.rays.ray(i), self.time_range);
+            checked.map_err(|error| self.as_given(i, error))?;
         }
         if self.ray_attributes.from_ids.is_none() {
             return Ok(());
@@ -76,15 +77,22 @@ impl<'a> RayBatch<'a> {
         check_start(number, &self.rays.ray(i), &self.ray_attributes.of(i))
     }
 
-    /// The error of ray `i`. That of a segment without length names the segment, because its caller gave no direction.
+    /// The error of ray `i`, in the words of its caller, who may have given a point, or a segment without a direction.
     #[cold]
-    fn name_segment(&self, i: usize, error: Error) -> Error {
-        match error {
-            Error::BadRecord { field: "direction", index, .. } if self.ray_attributes.directions_low.is_some() => {
-                let why = "both ends are the same point, which has no direction; `contains` tests points";
-                Error::record("segment", index, "end", commas(self.rays.ray(i).origin), why)
-            }
-            other => other,
+    fn as_given(&self, i: usize, error: Error) -> Error {
+        let Error::BadRecord { what: "ray", index, field, value, why } = error else { return error };
+        let Ray { origin, direction, .. } = self.rays.ray(i);
+        let (end, rule) = match field {
+            _ if self.ray_attributes.directions_low.is_none() => ("", ""),
+            "direction" => ("end", "both ends are the same point, which has no direction; `contains` tests points"),
+            "ox" | "oy" | "oz" => ("start", "a start must be finite"),
+            "dx" | "dy" | "dz" => ("end", "both ends must be finite, and less than 3.4e38 apart in x, y and z"),
+            _ => ("", ""),
+        };
+        match end {
+            "" => Error::BadRecord { what: self.rays.name().trim_end_matches('s'), index, field, value, why },
+            "start" => Error::record("segment", index, end, commas(origin), rule),
+            _ => Error::record("segment", index, end, commas(origin + direction), rule),
         }
     }
 

@@ -63,7 +63,7 @@ impl Hits {
     fn rays_from_points(&self, rays: Rays<'_>, make: impl Fn(Vec3) -> Ray) -> Result<SurfaceRays> {
         check_same_length("rays", rays.len(), "hits", self.len())?;
         let columns = rays.ray_attributes;
-        columns.check(rays.len())?;
+        columns.check("rays", rays.len())?;
         let mut found = SurfaceRays {
             times: columns.times.map(|_| Vec::new()),
             radii: columns.radii.map(|_| Vec::new()),

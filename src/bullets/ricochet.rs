@@ -50,7 +50,8 @@ impl MovingSphere {
     /// that leaves the velocity unchanged.
     ///
     /// Computed in f64 without corrections. With E the distance to the centre, h half the chord, r the radius and w the velocity relative
-    /// to the ball, the errors of time · |w| and of the point are a few 2⁻⁵³ (E + E r/h), and that of the normal is a few 2⁻⁵³ E/h.
+    /// to the ball, the errors of time · |w| and of the point are a few 2⁻⁵³ (E + E r/h), and that of the normal is a few 2⁻⁵³ E/h. The
+    /// radius, the distance and |w| must be between 1e-150 and 1e150: their squares are numbers.
     ///
     /// ```
     /// use umbracast::MovingSphere;

@@ -91,8 +91,9 @@ impl CpuBvh {
         let mut tree = Bvh8 { nodes, ids, leaves: Vec::new(), depth: self.tree.depth };
         tree.refit(|number| leaves[number].corners());
         tree.leaves = leaves;
+        // The attributes of moving spheres shrink boxes to the paths, which lie within the balls of the leaves.
+        debug_assert_eq!(tree.check(spheres.len()), Ok(()));
         let bvh = Self::of_tree(tree, frame, self.level).with_attributes(set)?;
-        debug_assert_eq!(bvh.tree.check(spheres.len()), Ok(()));
         let loss = bvh.tree.cost() / self.built_cost - 1.0;
         // The comparison is false for NaN, which a tree without area has.
         if loss > WORTH_REBUILDING {

@@ -5,6 +5,7 @@ use glam::Vec3;
 use super::*;
 use crate::batch::input::Spheres;
 use crate::batch::sphere_set::SphereSet;
+use crate::cpu::accel::CpuBvh;
 use crate::cpu::query::kinds as queries;
 use crate::cpu::scene::CpuScene;
 use crate::numbers::Numbers;
@@ -32,4 +33,21 @@ fn a_scene_of_a_gpu_has_a_bvh_once_many_rays_are_undecided() {
     scene.expect_rays(1000);
     assert!(scene.spheres().bvh.is_some());
     assert_eq!(cast(), plain);
+}
+
+/// With the debug assertions of the BVH.
+#[test]
+fn moving_spheres_are_updated() {
+    let n = &mut Numbers(3);
+    let cancel = CancelToken::new();
+    let mut drawn = || -> Vec<Sphere> { (0..300).map(|_| Sphere::new(n.vector(), 0.3 * n.unit())).collect() };
+    let (spheres, moved) = (drawn(), drawn());
+    let velocities: Vec<Vec3> = (0..300).map(|_| Vec3::from(n.vector())).collect();
+    let set = |spheres| {
+        let set = Spheres::from(spheres).velocities(&velocities);
+        SphereSet::new(&set, SphereAttributes::default(), [0.0, 4.0], &cancel).unwrap()
+    };
+    let bvh = CpuBvh::of(&set(&spheres), SimdLevel::best()).unwrap();
+    let (updated, _) = bvh.updated(&set(&moved)).unwrap();
+    assert_eq!(updated.tree.ids.len(), bvh.tree.ids.len());
 }

@@ -64,7 +64,8 @@ impl Scene {
             let ray_attributes = points.ray_attributes.gather(holds);
             let mut hits = try_repeat(Hit::MISS, contained.len())?;
             let rays = Rays { ray_attributes: ray_attributes.as_columns(), ..rays_at_points(&contained).into() };
-            self.cast::<Closest>(rays, &query, &mut hits).await?;
+            let silent = self.with_cancel(&self.cancel.without_progress());
+            silent.cast::<Closest>(rays, &query, &mut hits).await?;
             let found = records.iter_mut().filter(|found| found.count > 0);
             found.zip(hits).for_each(|(found, hit)| found.id = hit.id);
         }

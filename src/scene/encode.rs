@@ -125,8 +125,7 @@ impl Device {
     ///
     /// `spheres` has the usage `STORAGE` and contains `count` spheres, 16 bytes each: centre and radius. The slice may start at any multiple
     /// of 4 bytes. `bounds` are the lower and the upper corner of a box in which the spheres lie, whole and for ever: the smaller it is,
-    /// the better spheres are culled. Of the options only [`tree_from`](SceneOptions::tree_from) counts. The id of a sphere is its
-    /// index in the buffer. Results are those of an ordinary scene of the same spheres on this device.
+    /// the better spheres are culled. The time range of the options is not used. The id of a sphere is its index in the buffer. Results are those of an ordinary scene of the same spheres on this device.
     ///
     /// The call builds the BVH on the device, and blocks until it is built. It allocates about 110 bytes per sphere.
     ///

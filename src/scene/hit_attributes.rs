@@ -144,7 +144,7 @@ impl Scene {
         let rays = rays.into();
         check_same_length("rays", rays.len(), "hits", hits.len())?;
         self.refuse_ellipsoids("attributes of hits")?;
-        rays.ray_attributes.check(rays.len())?;
+        rays.ray_attributes.check("rays", rays.len())?;
         if let Some(index) = hits.iter().position(|hit| hit.is_hit() && hit.id as usize >= self.len()) {
             return Err(Error::record("hit", index as u64, "id", hits[index].id, "the scene has no such sphere"));
         }

@@ -51,13 +51,13 @@ impl Scene {
         if self.with_motion(rays.ray_attributes, query).moves_with_ray {
             return usage("near: block is not supported if spheres move while rays travel");
         }
-        let before = query.before_start();
+        let (silent, before) = (self.with_cancel(&self.cancel.without_progress()), query.before_start());
         let mut blocked = Vec::with_capacity(rays.len());
         for start in (0..rays.len()).step_by(CHUNK_RAYS) {
             let part = rays.slice(start..rays.len().min(start + CHUNK_RAYS));
             let records: Vec<Ray> = (0..part.len()).map(|i| part.source.ray(i).to_start()).collect();
             let ahead = Rays { source: Rays::from(&records).source, ..part };
-            blocked.extend(self.cast_bits(ahead, &before).await?.iter());
+            blocked.extend(silent.cast_bits(ahead, &before).await?.iter());
         }
         Ok(blocked)
     }

@@ -121,7 +121,11 @@ impl Scene {
     /// A ray with its attributes, checked.
     fn with_attributes(&self, rays: &Rays<'_>, query: &Query) -> Result<(Ray, RayAttributes)> {
         if rays.len() != 1 {
-            return usage(format!("{} rays: this query takes one, and closest or occluded takes many", rays.len()));
+            let (name, many) = match rays.source {
+                RaySource::Points(_) => ("points", "contains takes"),
+                _ => ("rays", "closest or occluded take"),
+            };
+            return usage(format!("{} {name}: this query takes one, and {many} many", rays.len()));
         }
         let batch = self.batch(rays, query)?;
         batch.check_one(0, self.host.start_check())?;

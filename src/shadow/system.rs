@@ -241,6 +241,7 @@ impl System {
 /// Checks a light and bodies. If there is a camera, also checks that it is outside all of them.
 pub(crate) fn check_bodies(light: &LightSource, bodies: &[Body], camera: Option<&Camera>) -> Result<()> {
     check_ball("light", &light.ball)?;
+    check_color("light", light.color)?;
     let count: usize = bodies.iter().map(|body| body.balls.len()).sum();
     if count > MAX_BALLS {
         return usage(format!("{count} spheres in the system: at most {MAX_BALLS} are allowed"));
@@ -255,6 +256,7 @@ pub(crate) fn check_bodies(light: &LightSource, bodies: &[Body], camera: Option<
         if body.colors.is_empty() {
             return usage(format!("{place}: color is an empty list: at least one colour is needed"));
         }
+        body.colors.iter().chain(&body.sphere_colors).try_for_each(|color| check_color(&place, *color))?;
         if !body.sphere_colors.is_empty() && body.sphere_colors.len() != body.balls.len() {
             let (colors, spheres) = (body.sphere_colors.len(), body.balls.len());
             return usage(format!("{place}: {colors} sphere colours and {spheres} spheres: the counts must be equal"));
@@ -376,7 +378,15 @@ fn check_ball(place: &str, ball: &Ball) -> Result<()> {
     Ok(())
 }
 
+fn check_color(place: &str, color: Color) -> Result<()> {
+    if color.0.iter().all(|channel| (0.0..=1e6).contains(channel)) {
+        return Ok(());
+    }
+    usage(format!("{place}: color is {}: its channels must be between 0 and 1e6", text(color.0.into())))
+}
+
 fn check_picture(picture: &PictureOptions) -> Result<()> {
+    check_color("picture: background", picture.background)?;
     let [width, height] = picture.size;
     if width == 0 || height == 0 || width > MAX_SIDE || height > MAX_SIDE {
         return usage(format!("picture: size is {width}x{height}: width and height must be between 1 and {MAX_SIDE}"));

@@ -3,7 +3,8 @@
 use super::motion::scenes;
 use umbracast::glam::Vec3;
 use umbracast::{
-    Device, Error, Hit, Motion, OnBad, Precision, Query, Ray, Rays, Scene, SceneOptions, Segments, Sphere, Spheres,
+    Device, Error, Hit, Motion, OnBad, Points, Precision, Query, Ray, Rays, Scene, SceneOptions, Segments, Sphere,
+    Spheres,
 };
 use umbracast_testing::{Numbers, cpu, devices};
 
@@ -51,7 +52,13 @@ fn invalid_motion_times_and_radii_are_refused() {
         let same = Segments::new([[[1.0, 2.0, 3.0]; 2]]);
         bad(still.closest(&same, &query).unwrap_err(), ("segment", 0, "end"));
         let nan = Segments::new([[[0.0; 3], [f32::NAN, 0.0, 0.0]]]);
-        bad(still.closest(&nan, &query).unwrap_err(), ("ray", 0, "dx"));
+        bad(still.closest(&nan, &query).unwrap_err(), ("segment", 0, "end"));
+        let nan = Segments::new([[[0.0, f32::INFINITY, 0.0], [1.0, 0.0, 0.0]]]);
+        bad(still.closest(&nan, &query).unwrap_err(), ("segment", 0, "start"));
+        let late = Points::from(&[[0.0; 3]; 2]).times(&[0.0, 2.5]);
+        bad(scene.contains(late, &query).unwrap_err(), ("point", 1, "time"));
+        let masks = scene.contains(Points::from(&[[0.0; 3]; 2]).masks(&[1]), &query).unwrap_err();
+        assert!(matches!(masks, Error::LengthsDiffer { left_name: "points", .. }), "{masks}");
         // A scene of spheres at rest accepts any time.
         let late = still.closest(Rays::from(&rays).times(&[9.0; 3]), &with).unwrap();
         assert_eq!(late.report.rays_hit, 3);

@@ -197,11 +197,13 @@ fn mistakes_are_errors() {
     assert!(message(scene.occludes(&aimless, &query).unwrap_err()).starts_with("ray 0: direction is 0,0,0"));
     let nowhere = [0.0, 0.0, f32::INFINITY];
     assert!(message(scene.contains_point(&nowhere, &query).unwrap_err()).starts_with("point 0: z is inf"));
-    let two = [ray, ray];
-    assert_eq!(
-        message(scene.hit(&two, &query).unwrap_err()),
-        "2 rays: this query takes one, and closest or occluded takes many"
-    );
+    let (two, points) = ([ray, ray], [[0.0; 3]; 2]);
+    for (error, expected) in [
+        (scene.hit(&two, &query).unwrap_err(), "2 rays: this query takes one, and closest or occluded take many"),
+        (scene.contains_point(&points, &query).unwrap_err(), "2 points: this query takes one, and contains takes many"),
+    ] {
+        assert_eq!(message(error), expected);
+    }
     let none: [Ray; 0] = [];
     assert!(message(scene.occludes(&none, &query).unwrap_err()).starts_with("0 rays: "));
     let negative = Rays::from(&ray).radii(&[-1.0]);

@@ -1,10 +1,10 @@
 //! The visible fraction, for several occluders compared with quasi-Monte Carlo sampling.
 
-use std::f64::consts::TAU;
+use std::f64::consts::{FRAC_PI_2, TAU};
 
 use umbracast::Device;
 use umbracast::glam::DVec3;
-use umbracast::shadow::{Ball, Lighting, ShadowRow, Spheroid, visible_fraction};
+use umbracast::shadow::{Ball, Lighting, ShadowRow, Spheroid, covered_fraction, visible_fraction};
 
 use umbracast_testing::{Numbers, devices, scaled};
 
@@ -199,6 +199,14 @@ fn invalid_input_is_refused_by_name() {
     assert!(bad(DVec3::ZERO, Ball { radius: -1.0, ..good }, &[]).contains("light 0: radius is -1"));
     let endless = Ball { center: DVec3::INFINITY, ..good };
     assert!(bad(DVec3::ZERO, good, &[good, endless]).contains("occluder 1: x is inf"));
+    for angles in
+        [[2.0, 0.2, 1.0], [0.1, 1.6, 1.0], [0.1, 0.1, -0.1], [0.1, 0.1, 3.2], [1e-163, 5e-164, 0.0], [f64::NAN; 3]]
+    {
+        let [disc, cover, separation] = angles;
+        assert!(covered_fraction(disc, cover, separation).is_nan(), "{angles:?}");
+    }
+    assert_eq!(covered_fraction(FRAC_PI_2, FRAC_PI_2, 0.0), 1.0);
+    assert!((covered_fraction(1e-150, 5e-151, 0.0) - 0.25).abs() < 1e-15);
 }
 
 #[test]

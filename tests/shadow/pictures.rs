@@ -292,3 +292,24 @@ fn scenes_of_any_scale_give_valid_numbers() {
     println!("{drawn} drawn, {refused} refused; {differ} of {} pixels differ", drawn * 63);
     assert!(drawn > 200 && differ < drawn * 63 / 1000);
 }
+
+#[test]
+fn colors_that_no_picture_shows_are_refused() {
+    let system = shipped("planet.toml", [8, 6]);
+    for channel in [f64::NAN, f64::INFINITY, -0.1] {
+        let color = Color([0.2, channel, 0.2]);
+        for place in ["light", "body[0]", "body[0] spheres", "background"] {
+            let (mut light, mut bodies) = (system.light().clone(), system.bodies().to_vec());
+            let mut picture = system.picture().clone();
+            match place {
+                "light" => light.color = color,
+                "body[0]" => bodies[0].colors = vec![Color::WHITE, color],
+                "background" => picture.background = color,
+                _ => bodies[0].sphere_colors = vec![color; bodies[0].balls.len()],
+            }
+            let error = System::new(light, bodies, *system.camera(), picture).unwrap_err().to_string();
+            let name = place.split(' ').next().unwrap_or_default();
+            assert!(error.contains(name) && error.contains("channels must be between 0 and 1e6"), "{place}: {error}");
+        }
+    }
+}

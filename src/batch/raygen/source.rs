@@ -28,6 +28,11 @@ impl<'a> RaySource<'a> {
         }
     }
 
+    /// What the caller gave, in messages.
+    pub(crate) fn name(&self) -> &'static str {
+        if matches!(self, Self::Points(_)) { "points" } else { "rays" }
+    }
+
     /// Whether these are the rays of a sensor whose range begins above 0.
     pub(crate) fn has_minimum_range(&self) -> bool {
         matches!(self, Self::Grid(part) if part.grid.is_sensor && part.grid.t_min > 0.0)

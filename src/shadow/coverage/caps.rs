@@ -4,7 +4,7 @@
 //! common chord. Each segment is written so that nothing cancels, however unequal the caps are. A region with many edges is integrated
 //! along its boundary, arc by arc (Green's theorem).
 
-use std::f64::consts::{PI, TAU};
+use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 use glam::{DVec2, DVec3, Vec3Swizzles};
 
@@ -93,8 +93,13 @@ pub(crate) fn covered(a: f64, cap: Cap) -> f64 {
 }
 
 /// Fraction of a disc of angular radius `disc` that a disc of angular radius `cover` covers, by solid angle; their centres are
-/// `separation` apart. All angles are in radians, as seen from one point. No rounding error is amplified, however unequal the discs are.
+/// `separation` apart. All angles are in radians, as seen from one point: `disc` from 1e-150 to π/2, `cover` from 0 to π/2, and `separation`
+/// from 0 to π; the result is NaN for others. No rounding error is amplified, however unequal the discs are.
 pub fn covered_fraction(disc: f64, cover: f64, separation: f64) -> f64 {
+    let right = FRAC_PI_2;
+    if !((1e-150..=right).contains(&disc) && (0.0..=right).contains(&cover) && (0.0..=PI).contains(&separation)) {
+        return f64::NAN;
+    }
     covered(disc, Cap { separation, radius: cover, edge: separation - cover, azimuth: DVec2::X })
 }
 
