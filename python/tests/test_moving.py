@@ -91,7 +91,7 @@ def test_points_have_their_own_times(device):
         np.testing.assert_array_equal(a, b)
     with pytest.raises(umbracast.RecordError, match="outside the time range") as caught:
         moving.contains(points, times=np.where(np.arange(M) == 17, 5, 1)[:, None])
-    assert (caught.value.what, caught.value.index, caught.value.field) == ("ray", 4 * 17, "time")
+    assert (caught.value.what, caught.value.index, caught.value.field) == ("point", 4 * 17, "time")
     with pytest.raises(TypeError, match="unexpected keyword argument 'ray_radius'"):
         moving.contains(points, ray_radius=1)
 

@@ -117,8 +117,7 @@ impl SolarEclipse {
         MapGrid::new(MapGrid::EARTH, size)?;
         if let Some(time) = at {
             let seconds = time.seconds_since(self.greatest.time);
-            // Also for NaN.
-            if !(seconds.abs() <= REACH) {
+            if !(-REACH..=REACH).contains(&seconds) {
                 let hours = seconds / 3600.0;
                 return usage(format!(
                     "the instant is {hours:.1} hours from the greatest eclipse: at most 4 are allowed"

@@ -298,7 +298,7 @@ impl TimeText {
 
 impl fmt::Display for TimeText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !(self.time.0.abs() < LAST_DAY * DAY) {
+        if !(-LAST_DAY * DAY..LAST_DAY * DAY).contains(&self.time.0) {
             return write!(f, "{:e} s from J2000", self.time.0);
         }
         let decimals = self.decimals.min(6);

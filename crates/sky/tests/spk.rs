@@ -81,7 +81,7 @@ fn a_trajectory_has_the_positions_of_its_body() {
         assert!(error.starts_with(&format!("the step is {step} s: it must be")), "{error}");
     }
     // The longest step is a day of TDB.
-    for step in [86_400.0, 86_399.9999] {
+    for step in [86_400.0, 86_399.999_9] {
         let found = Trajectory::from_spk(excerpt(), Some(301), step).unwrap();
         assert!(found[0].states().len() > 1, "{step}");
     }
