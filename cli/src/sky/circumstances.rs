@@ -14,7 +14,7 @@ use umbracast_sky::{
 
 use super::clock::{Clock, time_zone};
 use super::table_file::RecordArgs;
-use super::{Event, LunarArgs, SkyArgs, conventions_text, duration_text, no_eclipse, table};
+use super::{Event, LunarArgs, SkyArgs, conventions_text, duration_text, headings, no_eclipse, table};
 use crate::say;
 
 const EXAMPLES: &str = "\
@@ -160,25 +160,8 @@ fn solar(clock: &Clock<'_>, eclipse: &SolarEclipse, names: &[String], places: &[
     let record = |(name, one): (&String, &Circumstances)| -> Box<dyn Record> {
         Box::new(eclipse.circumstances_record(record_name(name), one))
     };
-    let mut rows = vec![
-        [
-            "place",
-            "seen",
-            "C1",
-            "C2",
-            "maximum",
-            "C3",
-            "C4",
-            "magnitude",
-            "obscuration",
-            "central duration",
-            "Sun",
-            "sunrise",
-            "sunset",
-        ]
-        .map(String::from)
-        .to_vec(),
-    ];
+    let mut rows =
+        vec![headings("place,seen,C1,C2,maximum,C3,C4,magnitude,obscuration,central duration,Sun,sunrise,sunset")];
     rows.extend(names.iter().zip(&found).map(|(name, one)| table_cells(clock, name, one)));
     // Latitude and longitude are easily swapped.
     let nobody = found.iter().all(|one| one.visible.is_none());
@@ -196,11 +179,7 @@ fn lunar(clock: &Clock<'_>, eclipse: &LunarEclipse, names: &[String], places: &[
         Some(view) => clock.time(view.time),
         None => "-".into(),
     };
-    let mut rows = vec![
-        ["place", "seen", "P1", "U1", "U2", "greatest", "U3", "U4", "P4", "moonrise", "moonset"]
-            .map(String::from)
-            .to_vec(),
-    ];
+    let mut rows = vec![headings("place,seen,P1,U1,U2,greatest,U3,U4,P4,moonrise,moonset")];
     let mut records: Vec<Box<dyn Record>> = Vec::with_capacity(places.len());
     for (name, place) in names.iter().zip(places) {
         let seen = eclipse.circumstances(place);
@@ -224,11 +203,7 @@ fn lunar(clock: &Clock<'_>, eclipse: &LunarEclipse, names: &[String], places: &[
 }
 
 fn seen_of_transit(clock: &Clock<'_>, transit: &Transit, names: &[String], places: &[Place]) -> SeenFromPlaces {
-    let mut rows = vec![
-        ["place", "C1", "C2", "greatest", "C3", "C4", "separation", "Sun", "sunrise", "sunset"]
-            .map(String::from)
-            .to_vec(),
-    ];
+    let mut rows = vec![headings("place,C1,C2,greatest,C3,C4,separation,Sun,sunrise,sunset")];
     let mut records: Vec<Box<dyn Record>> = Vec::with_capacity(places.len());
     for (name, place) in names.iter().zip(places) {
         let seen = transit.circumstances(place);

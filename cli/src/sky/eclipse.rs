@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use umbracast_files::escape::quoted;
 use umbracast_files::parse_system;
-use umbracast_files::write_picture;
+use umbracast_files::write_png;
 
 use crate::error::{Error, Result};
 use clap::Args;
@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::json;
 use umbracast::shadow::{Picture, System};
 use umbracast::{Device, Precision};
-use umbracast_files::{PictureFiles, PngDepth, is_standard_stream};
+use umbracast_files::{PngDepth, is_standard_stream};
 use umbracast_files::{PreparedFile, prepare_atomic};
 use umbracast_sky::{Conventions, DatePrecision, EclipseBody, Record, Sky, SkyBody, Time, View};
 
@@ -269,20 +269,7 @@ impl EclipseArgs {
         if let Some(drawing) = captioned {
             prepare_atomic(output, |out| drawing.write(output, out))?.persist()?;
         } else {
-            write_picture(
-                &picture,
-                &system,
-                &PictureFiles {
-                    png: output,
-                    bits: PngDepth::Eight,
-                    t: None,
-                    id: None,
-                    fraction: None,
-                    flux: None,
-                    normal: None,
-                    view_distance: None,
-                },
-            )?;
+            write_png(&picture, output, PngDepth::Eight)?;
         }
         sidecar.map_or(Ok(()), PreparedFile::persist)?;
         if !self.record.quiet {

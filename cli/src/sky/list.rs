@@ -8,7 +8,7 @@ use umbracast_sky::{Conventions, Eclipse, EclipseBody, LunarKind, Record, Sky, T
 
 use super::elements;
 use super::table_file::RecordArgs;
-use super::{duration_text, table};
+use super::{duration_text, headings, table};
 
 /// First and last year of `--list`.
 #[derive(Clone, Copy, Debug)]
@@ -45,11 +45,7 @@ pub(crate) enum Only {
 /// The table of a list of transits.
 fn transits_text(sky: &Sky, transits: &[Transit]) -> String {
     let delta_t = sky.options().delta_t;
-    let mut rows = vec![
-        ["greatest transit", "planet", "C1", "C2", "C3", "C4", "separation", "latitude", "longitude", "delta T"]
-            .map(String::from)
-            .to_vec(),
-    ];
+    let mut rows = vec![headings("greatest transit,planet,C1,C2,C3,C4,separation,latitude,longitude,delta T")];
     rows.extend(transits.iter().map(|transit| {
         let of = &transit.contacts;
         let mut row = vec![of.greatest.time.text(1, delta_t).to_string(), transit.planet.name().into()];
@@ -71,22 +67,8 @@ fn transits_text(sky: &Sky, transits: &[Transit]) -> String {
 /// The table of a list.
 fn list_text(sky: &Sky, eclipses: &[Eclipse]) -> String {
     let delta_t = sky.options().delta_t;
-    let mut rows = vec![
-        [
-            "greatest eclipse",
-            "body",
-            "kind",
-            "Saros",
-            "gamma",
-            "magnitude",
-            "latitude",
-            "longitude",
-            "central or total",
-            "delta T",
-        ]
-        .map(String::from)
-        .to_vec(),
-    ];
+    let mut rows =
+        vec![headings("greatest eclipse,body,kind,Saros,gamma,magnitude,latitude,longitude,central or total,delta T")];
     rows.extend(eclipses.iter().map(|eclipse| {
         let magnitude = format!("{:.4}", eclipse.magnitude());
         let (place, magnitude, duration) = match eclipse {

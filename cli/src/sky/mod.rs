@@ -324,6 +324,11 @@ pub(crate) fn solar_eclipse(sky: &Sky, date: &str) -> Result<Box<umbracast_sky::
     }
 }
 
+/// The first row of a table: the names of its columns, without their commas.
+pub(crate) fn headings(names: &str) -> Vec<String> {
+    names.split(',').map(String::from).collect()
+}
+
 /// Rows as a table with aligned columns. The first `left` columns are aligned to the left.
 pub(crate) fn table(rows: &[Vec<String>], left: usize) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);

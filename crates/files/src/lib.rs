@@ -74,8 +74,8 @@ pub use schema::optional::OptionalColumns;
 pub use schema::rounding::{Moved, Role, Rounding};
 pub use schema::table::Table;
 pub use system_toml::{
-    PLANET, SystemFiles, parse_lighting, parse_system, read_lighting, read_lighting_with_files, read_system,
-    read_system_text, read_system_with_files,
+    PLANET, SystemFiles, parse_lighting, parse_system, read_lighting_with_files, read_system, read_system_text,
+    read_system_with_files,
 };
 pub use write::file_writer::FileWriter;
 pub use write::geojson::{PathLine, path_geojson, path_lines};

@@ -108,15 +108,7 @@ fn system_of(text: &str, path: &Path) -> Result<(System, SystemFiles)> {
     Ok((system.with_unit(file.unit.unwrap_or_default()), scene.files))
 }
 
-/// Reads the light and the shadow-casting bodies of a system file. The file needs no camera.
-///
-/// # Errors
-/// The errors of [`read_system`].
-pub fn read_lighting(path: &Path) -> Result<Lighting> {
-    Ok(read_lighting_with_files(path)?.0)
-}
-
-/// Reads a system file like [`read_lighting`]. Also returns the files that were read.
+/// Reads the light and the shadow-casting bodies of a system file, which needs no camera. Also returns the files that were read.
 ///
 /// # Errors
 /// The errors of [`read_system`].
